@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stowage/base.hpp"
+#include "stowage/graph.hpp"
+#include "stowage/plan.hpp"
+#include "stowage/planner.hpp"
+
+/// Files in and out. Every `parse_*` takes the text and the file's name as the user gave it, which only appears in errors; every
+/// `*_to_json` / `to_csv` returns text. docs/formats.md describes the formats.
+///
+/// All functions are thread-safe and keep nothing. Errors name the file, the line or the path inside it, and the tensor or op.
+namespace stowage {
+
+// ---------------------------------------------------------------------------------------------------------------- files
+
+/// The whole content of `path`, unpacked when it is gzip (whatever its name). "-" reads standard input. Fails with
+/// `ErrorCode::io` when it cannot be read, `ErrorCode::parse` for a gzip that is damaged or ends early.
+Result<std::string> read_file(const std::string& path);
+
+/// Replaces `path` as a whole or not at all: on any failure the old file stays as it was. Packs with gzip when the name ends in
+/// ".gz". "-" writes standard output; a path that exists and is no regular file (a pipe, a device) is written directly.
+Status write_file(const std::string& path, std::string_view content);
+
+// ---------------------------------------------------------------------------------------------------------------- graph
+
+/// Reads `stowage.graph/1`. Refuses, by name, unknown fields and flags and those of later versions.
+Result<Graph> parse_graph(std::string_view text, const std::string& file);
+[[nodiscard]] std::string graph_to_json(const Graph& graph);
+
+// ----------------------------------------------------------------------------------------------------------------- plan
+
+/// Reads `stowage.plan/1`. Checks the form only (`verify` judges the content), and refuses what later versions add.
+Result<Plan> parse_plan(std::string_view text, const std::string& file);
+[[nodiscard]] std::string plan_to_json(const Plan& plan);
+
+/// `stowage.summary/1`, one object on one line.
+[[nodiscard]] std::string summary_to_json(const Summary& summary);
+
+// ------------------------------------------------------------------------------------------------------------------ csv
+
+/// A MiniMalloc CSV: the problem, and the table it came from, so that it can be written again with nothing lost.
+struct CsvProblem {
+  Problem problem;                             ///< One item a row, one region; a row with an offset is pinned there.
+  std::vector<std::string> ids;                ///< Of each row; unique.
+  std::vector<std::optional<Bytes>> hints;     ///< Of each row; carried along, used by nobody yet.
+  std::vector<std::string> header;             ///< The columns as they were named.
+  std::vector<std::vector<std::string>> rows;  ///< The fields as they were written.
+};
+
+/// Reads columns id (buffer, buffer_id), lower (begin, start), upper (or end, inclusive), size, and optionally alignment, hint,
+/// gaps, offset. An offset, hint of -1 or an empty one means none.
+Result<CsvProblem> parse_csv(std::string_view text, const std::string& file);
+
+/// The table's rows as they were, with the offset column set (added at the end where there was none).
+/// Precondition: one position a row.
+[[nodiscard]] std::string csv_with_offsets(const CsvProblem& table, std::span<const Position> positions);
+
+/// Any problem that a CSV can express: one region, no stream order. Pieces become gaps with windows. `ids` has one entry an item.
+/// Fails with `ErrorCode::unsupported` otherwise, naming what stands in the way.
+Result<std::string> problem_to_csv(const Problem& problem, std::span<const std::string> ids);
+
+}  // namespace stowage

@@ -1,0 +1,193 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "stowage/base.hpp"
+
+/// The two values that planning turns into each other: `Problem`, pure geometry for the solvers, and `Plan`, the answer in
+/// the words of the graph. Both are plain, printable and comparable.
+namespace stowage {
+
+// -------------------------------------------------------------------------------------------------------------- Problem
+
+/// Bytes that an item occupies during some steps, relative to the item's offset.
+struct Piece {
+  Interval when;
+  ByteRange bytes;
+
+  friend auto operator<=>(const Piece&, const Piece&) = default;
+};
+
+/// Which regions an item may go to.
+struct RegionSet {
+  std::vector<std::uint32_t> only = {};  ///< Ascending; empty means every region.
+
+  [[nodiscard]] bool contains(std::size_t region) const;
+  friend bool operator==(const RegionSet&, const RegionSet&) = default;
+};
+
+/// Something to be placed: rigid, one offset for all of its pieces.
+struct Item {
+  std::vector<Piece> pieces;              ///< At least one; no two of one item overlap; bytes within [0, size).
+  Bytes size;
+  Bytes alignment{1};                     ///< Of the offset; a power of two.
+  std::optional<Bytes> pinned = {};       ///< The offset is given; the item then has exactly one allowed region.
+  RegionSet allowed = {};
+
+  /// From the first step of any piece to the last.
+  [[nodiscard]] Interval life() const;
+  friend bool operator==(const Item&, const Item&) = default;
+};
+
+/// A contiguous address range that starts at 0.
+struct Region {
+  std::optional<Bytes> limit = {};  ///< No item may end above it.
+  bool paid = true;                 ///< Whether its top counts towards the peak.
+
+  friend bool operator==(const Region&, const Region&) = default;
+};
+
+/// For work on several streams: which items are over before others begin. Empty for one stream, where pieces say it all.
+///
+/// Row-major tables, item × stream. An item comes before another iff on every stream that the other uses, the other's first
+/// step is not before the item's threshold. Two items of which neither comes before the other conflict as a whole (size × for
+/// ever). "Comes before" must be a strict partial order that implies disjoint lives in the linear order.
+struct StreamOrder {
+  std::size_t streams = 0;
+  std::vector<Step> threshold = {};  ///< The first step on the stream that is after all of the item's accesses, or kNever.
+  std::vector<Step> first = {};      ///< The item's first step on the stream, or kNever where it uses it not at all.
+
+  [[nodiscard]] bool empty() const { return streams == 0; }
+  /// O(streams). Precondition: not empty.
+  [[nodiscard]] bool before(std::size_t item, std::size_t other) const;
+  friend bool operator==(const StreamOrder&, const StreamOrder&) = default;
+};
+
+/// One packing problem: place every item in a region so that no two conflict; least sum of the tops of paid regions.
+struct Problem {
+  std::vector<Item> items;
+  std::vector<Region> regions = {Region{}};
+  StreamOrder order = {};
+  std::optional<Bytes> capacity = {};  ///< Of the peak. An answer above it is not an answer.
+
+  friend bool operator==(const Problem&, const Problem&) = default;
+};
+
+/// Where an item lies.
+struct Position {
+  std::uint32_t region = 0;
+  Bytes offset;
+
+  friend auto operator<=>(const Position&, const Position&) = default;
+};
+
+/// Fails with `ErrorCode::invalid`, naming the item by index, unless `problem` keeps the rules stated at its types and all
+/// its numbers are within `kMaxBytes`, sums included. Solvers may assume a problem that passed.
+Status check_problem(const Problem& problem);
+
+/// True when the two items may not share bytes at these positions: exact, straight from the definition. O(pieces²).
+[[nodiscard]] bool in_conflict(const Problem& problem, std::size_t a, Position at_a, std::size_t b, Position at_b);
+
+/// The first thing wrong with an answer, as a sentence that names the items; nothing when it is right: one position an item,
+/// alignment, pins, allowed regions, region limits, and no conflict. Does not look at the capacity. O(n log n) for n pieces,
+/// plus O(streams) for each meeting of two items. Precondition: `check_problem` passed.
+[[nodiscard]] std::optional<std::string> validate(const Problem& problem, std::span<const Position> positions);
+
+/// The sum of the tops of the paid regions. `positions` has one entry an item.
+[[nodiscard]] Bytes peak_of(const Problem& problem, std::span<const Position> positions);
+/// The top of each region: the largest offset + size of an item in it.
+[[nodiscard]] std::vector<Bytes> tops_of(const Problem& problem, std::span<const Position> positions);
+
+/// Why no answer can have a peak below `bytes`.
+struct Certificate {
+  enum class Argument : std::uint8_t {
+    trivial,      ///< A peak is never negative.
+    live_bytes,   ///< These bytes are occupied at `step`, less what unpaid regions can hold.
+    pinned_item,  ///< Item `item` is pinned in a paid region and ends there.
+  };
+  Argument argument = Argument::trivial;
+  Bytes bytes;
+  Step step = {};         ///< For live_bytes.
+  std::size_t item = 0;   ///< For pinned_item.
+
+  friend bool operator==(const Certificate&, const Certificate&) = default;
+};
+
+/// True when `certificate` indeed proves its bytes for `problem`; recomputed from the definition. O(pieces).
+[[nodiscard]] bool check_bound(const Problem& problem, const Certificate& certificate);
+
+// ----------------------------------------------------------------------------------------------------------------- Plan
+
+/// What an arena is for. Arenas of kind `persistent` do not count towards the peak.
+enum class ArenaKind : std::uint8_t {
+  shared,      ///< The ordinary one: storages share its bytes over time.
+  persistent,  ///< Constants and variables, each with an address of its own for ever.
+};
+
+[[nodiscard]] std::string_view to_string(ArenaKind kind);
+
+/// The logical address range of one Problem.
+struct Arena {
+  std::string name;
+  MemoryId memory;
+  ArenaKind kind = ArenaKind::shared;
+  Bytes size;                     ///< The sum of `regions`.
+  std::vector<Bytes> regions;     ///< The top of each region.
+  Bytes lower_bound;
+  bool proven_optimal = false;
+
+  friend bool operator==(const Arena&, const Arena&) = default;
+};
+
+/// Where a tensor lies: `offset` counts from the start of `region`.
+struct Placement {
+  TensorId tensor;
+  ArenaId arena;
+  std::uint32_t region = 0;
+  Bytes offset;
+  Bytes size;  ///< The tensor's, not rounded.
+
+  friend bool operator==(const Placement&, const Placement&) = default;
+};
+
+/// Where a workspace of an op lies.
+struct WorkspacePlacement {
+  OpId op;
+  std::uint32_t index = 0;
+  ArenaId arena;
+  std::uint32_t region = 0;
+  Bytes offset;
+  Bytes size;
+
+  friend bool operator==(const WorkspacePlacement&, const WorkspacePlacement&) = default;
+};
+
+/// Something that was asked and not granted, or that a reader of the plan should know.
+struct Note {
+  TensorId tensor;
+  std::string reason;
+
+  friend bool operator==(const Note&, const Note&) = default;
+};
+
+/// The answer for a whole graph. Says where every tensor lies; says nothing about addresses, which come with buffers.
+struct Plan {
+  std::string graph;  ///< The graph's name.
+  std::vector<Arena> arenas;
+  std::vector<Placement> placements;            ///< Ascending by tensor.
+  std::vector<WorkspacePlacement> workspaces;   ///< Ascending by op, index.
+  std::vector<Note> notes;
+
+  /// The sum of all arenas but persistent ones.
+  [[nodiscard]] Bytes peak() const;
+  /// The sum of the lower bounds of all arenas but persistent ones.
+  [[nodiscard]] Bytes lower_bound() const;
+  [[nodiscard]] bool proven_optimal() const { return peak() == lower_bound(); }
+  friend bool operator==(const Plan&, const Plan&) = default;
+};
+
+}  // namespace stowage

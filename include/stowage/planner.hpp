@@ -1,0 +1,81 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stowage/base.hpp"
+#include "stowage/graph.hpp"
+#include "stowage/pack.hpp"
+#include "stowage/plan.hpp"
+
+/// The orchestra: a graph goes in, a verified plan comes out. lower → pack → raise → verify.
+namespace stowage {
+
+/// How to plan. The defaults are those of the command line.
+struct PlanOptions {
+  bool in_place = true;                                                       ///< Use the ops' in-place pairs.
+  bool keep_inputs = false;                                                   ///< Inputs live to the end of the run.
+  bool no_reuse = false;                                                      ///< Every tensor has bytes of its own.
+  std::optional<Bytes> capacity = {};                                         ///< Of the peak, in each memory.
+  std::string solver = "auto";
+  std::optional<std::chrono::nanoseconds> time_limit = std::chrono::seconds(1);  ///< For solving; absent: none.
+  std::uint32_t threads = 1;
+  std::uint64_t seed = 0;
+  std::optional<std::uint64_t> node_budget = {};
+};
+
+/// How long each stage took.
+struct StageTimes {
+  std::chrono::nanoseconds liveness{};
+  std::chrono::nanoseconds lower{};
+  std::chrono::nanoseconds solve{};
+  std::chrono::nanoseconds verify{};
+};
+
+/// What came of planning one graph.
+struct Planned {
+  SolveStatus status = SolveStatus::timed_out;
+  std::optional<Plan> plan = {};  ///< Verified. Present without an answer too when it only exceeds the capacity.
+  Bytes lower_bound;              ///< Of the peak.
+  Bytes naive;                    ///< The peak without any reuse.
+  std::size_t items = 0;          ///< In all arenas but persistent ones.
+  std::string solver = {};        ///< Who found the plan of the largest arena.
+  StageTimes times = {};
+
+  [[nodiscard]] bool has_answer() const { return status == SolveStatus::optimal || status == SolveStatus::feasible; }
+};
+
+/// Plans the memory of `graph`. Fails when the options name an unknown solver. A plan that our own verifier refuses is a bug of
+/// ours and aborts. Thread-safe: any number of threads may plan one graph.
+Result<Planned> plan(const Graph& graph, const PlanOptions& options = {});
+
+/// The figures of a plan: what `stowage plan --json` prints (`stowage.summary/1`).
+struct Summary {
+  struct ArenaLine {
+    std::string name;
+    std::string memory;
+    std::string kind;
+    Bytes size;
+    Bytes lower_bound;
+    bool proven_optimal = false;
+  };
+  std::string name;
+  std::size_t ops = 0;
+  std::size_t tensors = 0;
+  std::size_t items = 0;
+  Bytes peak;
+  Bytes lower_bound;
+  Bytes naive;
+  bool proven_optimal = false;
+  std::string status;
+  std::string solver;
+  double solve_ms = 0;
+  std::vector<ArenaLine> arenas;
+};
+
+[[nodiscard]] Summary summarize(const Graph& graph, const Planned& planned);
+
+}  // namespace stowage

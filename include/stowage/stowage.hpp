@@ -1,0 +1,13 @@
+#pragma once
+
+/// All of Stowage. Include a module's own header instead where compile time matters.
+
+#include "stowage/base.hpp"
+#include "stowage/graph.hpp"
+#include "stowage/io.hpp"
+#include "stowage/liveness.hpp"
+#include "stowage/lower.hpp"
+#include "stowage/pack.hpp"
+#include "stowage/plan.hpp"
+#include "stowage/planner.hpp"
+#include "stowage/verify.hpp"

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stowage/base.hpp"
+#include "stowage/graph.hpp"
+#include "stowage/plan.hpp"
+
+/// An independent judge of plans. It reads a Graph and a Plan, derives from the graph alone what must hold, and says what does
+/// not. It shares no code with liveness, lower or pack, so that a bug there cannot hide itself here.
+namespace stowage {
+
+/// Which rule a finding is about.
+enum class Rule : std::uint8_t {
+  reference,   ///< The plan names a tensor, op, workspace, arena or region that does not exist, or the same one twice.
+  missing,     ///< A tensor or workspace that needs memory has none, or one that has none of ours has some.
+  size,        ///< A placement's size is not the graph's, or an arena's size is not the sum of its regions.
+  bounds,      ///< A placement ends outside its region, or a region exceeds the memory's largest buffer without need.
+  alignment,   ///< An offset is not a multiple of the tensor's alignment.
+  arena,       ///< A tensor lies in an arena of another memory or of the wrong kind.
+  layout,      ///< A view or alias is not where its base says.
+  overlap,     ///< Two values that are needed at the same time share bytes.
+  claim,       ///< The plan claims a bound above its size, or optimality that its own bound does not support.
+};
+
+[[nodiscard]] std::string_view to_string(Rule rule);
+
+/// One thing that is wrong, in a sentence that names tensors, ops, offsets and steps.
+struct Finding {
+  Rule rule;
+  std::string message;
+
+  friend bool operator==(const Finding&, const Finding&) = default;
+};
+
+struct VerifyOptions {
+  std::size_t max_findings = 100;  ///< Stop looking after so many.
+  bool keep_inputs = false;        ///< The caller reads inputs after the run: they live to the end.
+};
+
+/// Everything that is wrong with `plan` for `graph`; empty means that running the graph with it is safe. Never fails: a plan
+/// however broken is described by findings. O((accesses + placements) × (log + streams)). Thread-safe.
+[[nodiscard]] std::vector<Finding> verify(const Graph& graph, const Plan& plan, const VerifyOptions& options = {});
+
+}  // namespace stowage
