@@ -3,9 +3,6 @@
 # One module of src/: an object library `stowage_NAME` whose public header is include/stowage/NAME.hpp. DEPENDS names modules that it
 # may include; PRIVATE names third-party targets that no header of ours shows. TESTS go, one executable for the module, to ctest.
 
-set(STOWAGE_MODULES "" CACHE INTERNAL "")
-set(STOWAGE_PRIVATE_LIBRARIES "" CACHE INTERNAL "")
-
 add_library(stowage_flags INTERFACE)
 target_compile_features(stowage_flags INTERFACE cxx_std_20)
 target_compile_options(stowage_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor
@@ -14,6 +11,13 @@ if(STOWAGE_SANITIZE)
   target_compile_options(stowage_flags INTERFACE -fsanitize=${STOWAGE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(stowage_flags INTERFACE -fsanitize=${STOWAGE_SANITIZE})
 endif()
+if(STOWAGE_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID MATCHES Clang)
+    message(FATAL_ERROR "STOWAGE_FUZZ needs clang (libFuzzer); the compiler is ${CMAKE_CXX_COMPILER_ID}. Use the preset `fuzz`.")
+  endif()
+  # The library's own branches must be visible to the fuzzer; only the targets in fuzz/ link its main function.
+  target_compile_options(stowage_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
 
 function(stowage_module name)
   cmake_parse_arguments(arg "" "" "SOURCES;TESTS;DEPENDS;PRIVATE" ${ARGN})
@@ -21,34 +25,60 @@ function(stowage_module name)
   target_include_directories(stowage_${name} PUBLIC ${PROJECT_SOURCE_DIR}/include PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(stowage_${name} PRIVATE stowage_flags ${arg_PRIVATE})
   set_target_properties(stowage_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
-  set(STOWAGE_MODULES "${STOWAGE_MODULES};${name}" CACHE INTERNAL "")
-  set(STOWAGE_PRIVATE_LIBRARIES "${STOWAGE_PRIVATE_LIBRARIES};${arg_PRIVATE}" CACHE INTERNAL "")
+  set_property(GLOBAL APPEND PROPERTY STOWAGE_MODULES ${name})
+  set_property(GLOBAL APPEND PROPERTY STOWAGE_PRIVATE_LIBRARIES ${arg_PRIVATE})
   if(STOWAGE_TESTS AND arg_TESTS)
     stowage_test(${name}_test SOURCES ${arg_TESTS})
   endif()
 endfunction()
 
 # stowage_test(NAME SOURCES … LIBRARIES … LABELS …): a GoogleTest executable over the whole library. Tests may include src/ headers.
+#
+# Labels in use: `slow` (reads the data beside the project or takes more than a few seconds), `threads` (what TSan must see). The
+# target `stowage_tests_LABEL` builds all tests of a label.
 function(stowage_test name)
   cmake_parse_arguments(arg "" "" "SOURCES;LIBRARIES;LABELS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
+  target_compile_definitions(${name} PRIVATE STOWAGE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   target_link_libraries(${name} PRIVATE stowage stowage_flags GTest::gtest GTest::gmock GTest::gtest_main ${arg_LIBRARIES})
-  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS "${arg_LABELS}")
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 TEST_LIST ${name}_cases)
+  if(arg_LABELS) # not through PROPERTIES, which loses all but the first of several labels
+    set(file ${CMAKE_CURRENT_BINARY_DIR}/${name}_labels.cmake)
+    file(WRITE ${file} "if(${name}_cases)\n  set_tests_properties(\${${name}_cases} PROPERTIES LABELS \"${arg_LABELS}\")\nendif()\n")
+    set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${file})
+  endif()
+  foreach(label IN LISTS arg_LABELS)
+    if(NOT TARGET stowage_tests_${label})
+      add_custom_target(stowage_tests_${label})
+    endif()
+    add_dependencies(stowage_tests_${label} ${name})
+  endforeach()
 endfunction()
 
 # The one library that users link, from all modules.
 function(stowage_library)
   add_library(stowage)
   add_library(stowage::stowage ALIAS stowage)
-  foreach(module IN LISTS STOWAGE_MODULES)
+  get_property(modules GLOBAL PROPERTY STOWAGE_MODULES)
+  get_property(private_libraries GLOBAL PROPERTY STOWAGE_PRIVATE_LIBRARIES)
+  foreach(module IN LISTS modules)
     target_sources(stowage PRIVATE $<TARGET_OBJECTS:stowage_${module}>)
   endforeach()
-  set(libraries ${STOWAGE_PRIVATE_LIBRARIES})
+  # What has no binary is done with once the modules are compiled. Linked here, a static library would ask its users for it.
+  set(libraries Threads::Threads)
+  foreach(library IN LISTS private_libraries)
+    get_target_property(type ${library} TYPE)
+    if(NOT type STREQUAL "INTERFACE_LIBRARY")
+      list(APPEND libraries ${library})
+    endif()
+  endforeach()
   list(REMOVE_DUPLICATES libraries)
-  target_link_libraries(stowage PRIVATE ${libraries} Threads::Threads)
+  set_property(GLOBAL PROPERTY STOWAGE_LINKED_LIBRARIES ${libraries}) # for StowageInstall.cmake
+  target_link_libraries(stowage PRIVATE ${libraries})
   target_compile_features(stowage PUBLIC cxx_std_20)
-  target_include_directories(stowage PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
+  target_include_directories(stowage PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+                                            $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   set_target_properties(stowage PROPERTIES LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
   if(STOWAGE_SANITIZE)
     target_link_options(stowage PUBLIC -fsanitize=${STOWAGE_SANITIZE})

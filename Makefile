@@ -1,0 +1,49 @@
+# Short names for what one does often. The work is done by CMake (CMakePresets.json) and scripts/.
+
+JOBS ?= $(shell nproc)
+export JOBS
+
+.PHONY: help demo test check build format fuzz bench clean deps
+
+help:
+	@echo 'make demo    install what is missing, build, and tour the command line on examples/'
+	@echo 'make test    everything that CI checks; takes a while'
+	@echo 'make check   the quick part of it: development build, unit tests, layers'
+	@echo 'make build   release build of library, command line and examples, in build/release'
+	@echo 'make format  format all C++'
+	@echo 'make fuzz    every fuzz target for FUZZ_SECONDS (60)'
+	@echo 'make bench   benchmarks over the data beside the project'
+	@echo 'make clean   remove build/'
+
+demo: deps build
+	scripts/demo.sh
+
+test:
+	scripts/test_all.sh
+
+check:
+	scripts/check_layers.py
+	cmake --preset dev
+	cmake --build --preset dev -j $(JOBS)
+	ctest --preset quick -j $(JOBS)
+
+build:
+	cmake --preset release
+	cmake --build --preset release -j $(JOBS) --target stowage apps/stowage/all examples/all
+
+format:
+	scripts/format.sh
+
+fuzz:
+	scripts/fuzz.sh
+
+bench:
+	cmake --preset release
+	cmake --build --preset release -j $(JOBS) --target bench/all
+	bench/run.sh
+
+clean:
+	rm -rf build
+
+deps:
+	scripts/install_deps.sh

@@ -1,0 +1,28 @@
+#include <CLI/CLI.hpp>
+
+#include "commands.hpp"
+
+int main(int argc, char** argv) {
+  CLI::App app("Plans the memory of tensor graphs: least memory, proven, verified.", "stowage");
+  app.set_version_flag("--version", "stowage " STOWAGE_VERSION);
+  app.require_subcommand(1);
+  app.footer(
+      "INPUT is a graph (.json), a MiniMalloc table (.csv), either as .gz, or - for standard input.\n"
+      "Exit codes: 0 done, 1 error, 2 usage, 3 plan invalid, 4 does not fit the capacity (proven),\n"
+      "            5 out of time without an answer.\n\n"
+      "Example: stowage plan examples/transformer_block.json");
+  stowage::cli::add_plan_command(app);
+  stowage::cli::add_verify_command(app);
+  stowage::cli::add_compare_command(app);
+  stowage::cli::add_convert_command(app);
+  stowage::cli::add_completion_command(app);
+
+  try {
+    app.parse(argc, argv);
+    return stowage::cli::kDone;
+  } catch (const CLI::RuntimeError& done) {
+    return done.get_exit_code();
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? stowage::cli::kDone : stowage::cli::kUsage;
+  }
+}

@@ -1,0 +1,84 @@
+#include "output.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "commands.hpp"
+
+namespace stowage::cli {
+namespace {
+
+bool on_terminal() {
+  static const bool terminal = isatty(STDOUT_FILENO) != 0;
+  return terminal;
+}
+
+bool wants_colour() {
+  static const bool wanted = [] {
+    const char* const no_colour = std::getenv("NO_COLOR");
+    const char* const term = std::getenv("TERM");
+    return on_terminal() && !(no_colour && *no_colour) && term && std::string_view(term) != "dumb";
+  }();
+  return wanted;
+}
+
+const char* code_of(Tone tone) {
+  switch (tone) {
+    case Tone::plain: return "";
+    case Tone::good: return "\033[32m";
+    case Tone::warning: return "\033[33m";
+    case Tone::bad: return "\033[31m";
+    case Tone::dim: return "\033[2m";
+    case Tone::strong: return "\033[1m";
+  }
+  return "";
+}
+
+std::string percent(Bytes part, Bytes whole) {
+  if (whole == Bytes(0)) return "0%";
+  return fmt::format("{:.1f}%", 100.0 * static_cast<double>(part.value()) / static_cast<double>(whole.value()));
+}
+
+std::string verdict(const Summary& summary) {
+  if (summary.proven_optimal) return toned(Tone::good, "proven least");
+  return toned(Tone::warning, fmt::format("{} above the bound", percent(summary.peak - summary.lower_bound, summary.lower_bound)));
+}
+
+}  // namespace
+
+std::string toned(Tone tone, std::string_view text) {
+  if (!wants_colour() || tone == Tone::plain) return std::string(text);
+  return fmt::format("{}{}\033[0m", code_of(tone), text);
+}
+
+std::string size_text(Bytes bytes) { return on_terminal() ? to_human(bytes) : std::to_string(bytes.value()); }
+
+std::string summary_text(const Summary& summary) {
+  std::string text = toned(Tone::strong, summary.name) + ": ";
+  if (summary.ops > 0) text += fmt::format("{} ops, {} tensors, ", summary.ops, summary.tensors);
+  text += fmt::format("{} items\n", summary.items);
+  text += fmt::format("  peak   {:>14}   {}\n", size_text(summary.peak), verdict(summary));
+  text += fmt::format("  bound  {:>14}\n", size_text(summary.lower_bound));
+  text += fmt::format("  naive  {:>14}   the peak is {} of it\n", size_text(summary.naive), percent(summary.peak, summary.naive));
+  for (const Summary::ArenaLine& arena : summary.arenas) {
+    text += fmt::format("  arena  {:>14}   {} ({})\n", size_text(arena.size), arena.name, arena.kind);
+  }
+  return text + fmt::format("  solver {:>14.2f} ms {}\n", summary.solve_ms, toned(Tone::dim, summary.solver));
+}
+
+void print(std::string_view text) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  if (!written) fail(Error{ErrorCode::io, "cannot write to standard output", {}});
+}
+
+void fail(const Error& error) { end_with(kError, to_string(error)); }
+
+void end_with(int code, std::string_view message) {
+  if (!message.empty()) fmt::print(stderr, "stowage: {}\n", message);
+  throw CLI::RuntimeError(code);
+}
+
+}  // namespace stowage::cli

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "stowage/base.hpp"
+#include "stowage/planner.hpp"
+
+/// Text for people: human units and colour on a terminal, plain numbers elsewhere.
+namespace stowage::cli {
+
+enum class Tone : std::uint8_t { plain, good, warning, bad, dim, strong };
+
+/// `text` in colour when standard output is a terminal that wants it (NO_COLOR, TERM=dumb).
+[[nodiscard]] std::string toned(Tone tone, std::string_view text);
+
+/// "1.25 MiB" on a terminal, "1310720" elsewhere.
+[[nodiscard]] std::string size_text(Bytes bytes);
+
+/// Name, peak, bound and naive, arenas, solver: what `plan` prints without --json.
+[[nodiscard]] std::string summary_text(const Summary& summary);
+
+void print(std::string_view text);
+
+/// Prints "stowage: error" to standard error and ends the command with exit code 1.
+[[noreturn]] void fail(const Error& error);
+/// Ends the command with `code`, after printing `message` to standard error where there is one.
+[[noreturn]] void end_with(int code, std::string_view message = {});
+
+/// The value, or `fail`.
+template <class T>
+T or_fail(Result<T> result) {
+  if (!result) fail(result.error());
+  return std::move(result).value();
+}
+
+}  // namespace stowage::cli

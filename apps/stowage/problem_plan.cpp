@@ -1,0 +1,56 @@
+#include "problem_plan.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+namespace stowage::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+Bytes sum_of_sizes(const Problem& problem) {
+  Bytes sum;
+  for (const Item& item : problem.items) sum += item.size;
+  return sum;
+}
+
+void keep_everything(Problem& problem) {
+  Interval all{Step(0), Step(1)};
+  for (const Item& item : problem.items) {
+    all.lower = std::min(all.lower, item.life().lower);
+    all.upper = std::max(all.upper, item.life().upper);
+  }
+  for (Item& item : problem.items) item.pieces = {{all, {Bytes(0), item.size}}};
+}
+
+Summary summary_of(const Problem& problem, const SolveOutcome& outcome, const std::string& name, Clock::duration spent) {
+  Summary summary;
+  summary.name = name;
+  summary.items = problem.items.size();
+  summary.peak = outcome.peak;
+  summary.lower_bound = outcome.bound.bytes;
+  summary.naive = sum_of_sizes(problem);
+  summary.proven_optimal = outcome.has_answer() && outcome.peak == outcome.bound.bytes;
+  summary.status = to_string(outcome.status);
+  summary.solver = outcome.solver;
+  summary.solve_ms = std::chrono::duration<double, std::milli>(spent).count();
+  if (outcome.has_answer()) summary.arenas.push_back({"table", "table", "shared", outcome.peak, outcome.bound.bytes, summary.proven_optimal});
+  return summary;
+}
+
+}  // namespace
+
+Result<PlannedProblem> plan_problem(const CsvProblem& table, const std::string& name, const PlanOptions& options) {
+  Problem problem = table.problem;
+  problem.capacity = options.capacity;
+  if (options.no_reuse) keep_everything(problem);
+  SolveOptions solving{.solver = options.solver, .deadline = {}, .threads = options.threads, .seed = options.seed, .node_budget = options.node_budget};
+  const Clock::time_point start = Clock::now();
+  if (options.time_limit) solving.deadline = start + *options.time_limit;
+  STOWAGE_TRY(SolveOutcome outcome, solve(problem, solving));
+  const Clock::duration spent = Clock::now() - start;
+  Summary summary = summary_of(problem, outcome, name, spent);
+  return PlannedProblem{std::move(outcome), std::move(summary)};
+}
+
+}  // namespace stowage::cli

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+#include "stowage/io.hpp"
+#include "stowage/pack.hpp"
+
+namespace stowage::cli {
+
+/// A table's Problem, solved, with the figures that a graph's plan has.
+struct PlannedProblem {
+  SolveOutcome outcome;
+  Summary summary;
+};
+
+/// Fails when the options name an unknown solver. `options.in_place` and the like mean nothing here; `no_reuse` lets every row live for
+/// ever.
+Result<PlannedProblem> plan_problem(const CsvProblem& table, const std::string& name, const PlanOptions& options);
+
+}  // namespace stowage::cli

@@ -1,0 +1,60 @@
+#include "values.hpp"
+
+#include <array>
+#include <charconv>
+#include <utility>
+
+namespace stowage::cli {
+namespace {
+
+std::vector<std::string> solver_names() {
+  std::vector<std::string> names;
+  for (const SolverInfo& info : solvers()) names.emplace_back(info.name);
+  return names;
+}
+
+}  // namespace
+
+CLI::Option* add_size_option(CLI::App& command, const std::string& name, std::optional<Bytes>& value, const std::string& help) {
+  const auto read = [&value](const std::string& text) {
+    value = parse_bytes(text);
+    if (!value) throw CLI::ValidationError("'" + text + "' is not a size such as 4096, 64KiB or 1.5GiB");
+  };
+  return command.add_option_function<std::string>(name, read, help)->type_name("SIZE");
+}
+
+CLI::Option* add_switch_option(CLI::App& command, const std::string& name, bool& value, const std::string& help) {
+  const auto read = [&value](const std::string& text) { value = text == "on"; };
+  return command.add_option_function<std::string>(name, read, help)->check(CLI::IsMember({"on", "off"}))->type_name("on|off")->default_str(value ? "on" : "off");
+}
+
+std::optional<std::chrono::nanoseconds> parse_duration(const std::string& text) {
+  static constexpr std::array<std::pair<std::string_view, double>, 5> kUnits = {{{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"m", 60e9}}};
+  double count = 0;
+  const auto [rest, failure] = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (failure != std::errc{} || !(count >= 0)) return std::nullopt;
+  const std::string_view unit(rest, static_cast<std::size_t>(text.data() + text.size() - rest));
+  for (const auto& [name, factor] : kUnits) {
+    if (unit == name && count * factor < 9e18) return std::chrono::nanoseconds(static_cast<std::int64_t>(count * factor));
+  }
+  return std::nullopt;
+}
+
+void add_solving_options(CLI::App& command, PlanOptions& options) {
+  command.add_option("--solver", options.solver, "Who packs")->check(CLI::IsMember(solver_names()))->type_name("NAME")->capture_default_str();
+  const auto read_limit = [&options](const std::string& text) {
+    options.time_limit = parse_duration(text);
+    if (!options.time_limit) throw CLI::ValidationError("'" + text + "' is not a time such as 500ms, 2s or 1m");
+  };
+  command.add_option_function<std::string>("--time-limit", read_limit, "For solving; the best answer so far is taken then")->type_name("TIME")->default_str("1s");
+  command.add_option("--threads", options.threads, "Threads for solving; the answer does not depend on it")->check(CLI::Range(1, 1024))->type_name("N")->capture_default_str();
+  command.add_option("--seed", options.seed, "Of solvers that draw lots")->type_name("N")->capture_default_str();
+}
+
+void add_planning_options(CLI::App& command, PlanOptions& options) {
+  add_switch_option(command, "--in-place", options.in_place, "Let outputs overwrite inputs where an op allows it");
+  command.add_flag("--keep-inputs", options.keep_inputs, "Inputs keep their bytes to the end of the run");
+  command.add_flag("--no-reuse", options.no_reuse, "Give every tensor bytes of its own");
+}
+
+}  // namespace stowage::cli

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "stowage/planner.hpp"
+
+/// Options whose values are not plain numbers, and the options that several commands share.
+namespace stowage::cli {
+
+/// Adds an option that takes a size: "4096", "64KiB", "1.5GiB".
+CLI::Option* add_size_option(CLI::App& command, const std::string& name, std::optional<Bytes>& value, const std::string& help);
+
+/// Adds an option that takes on or off.
+CLI::Option* add_switch_option(CLI::App& command, const std::string& name, bool& value, const std::string& help);
+
+/// --solver, --time-limit, --threads, --seed, --capacity.
+void add_solving_options(CLI::App& command, PlanOptions& options);
+/// --in-place, --keep-inputs, --no-reuse.
+void add_planning_options(CLI::App& command, PlanOptions& options);
+
+/// Reads "500ms", "2s", "1.5m", "10" (seconds). Nothing for anything else.
+[[nodiscard]] std::optional<std::chrono::nanoseconds> parse_duration(const std::string& text);
+
+}  // namespace stowage::cli

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "stowage/stowage.hpp"
+
+namespace examples {
+
+/// Plans a graph and prints the outcome: the peak, where it is, and where some tensors lie. Writes the graph to `file` too,
+/// unless that is empty. Returns the exit code.
+int show_plan(const stowage::Result<stowage::Graph>& graph, const std::vector<std::string>& names, const std::string& file);
+
+}  // namespace examples

@@ -1,0 +1,46 @@
+#include "fuzz.hpp"
+#include "stowage/io.hpp"
+#include "stowage/planner.hpp"
+#include "stowage/verify.hpp"
+
+/// Any bytes either make a graph, which survives writing and reading and gets a plan that holds, or an error that says why not.
+namespace stowage::fuzz {
+namespace {
+
+constexpr std::size_t kSmall = 64;  // planning must not slow down the search for inputs
+
+bool is_small(const Graph& graph) {
+  std::size_t entries = graph.tensors().size();
+  for (const Op& op : graph.ops()) entries += 1 + op.inputs.size() + op.outputs.size() + op.workspaces.size();
+  return entries <= kSmall;
+}
+
+void expect_round_trip(const Graph& graph) {
+  const Result<Graph> again = parse_graph(graph_to_json(graph), "again");
+  expect(again.has_value(), "a graph that was written cannot be read");
+  expect(again->description() == graph.description(), "a graph changed on the way through a file");
+}
+
+void expect_plan_holds(const Graph& graph) {
+  const Result<Planned> planned = plan(graph, {.time_limit = std::nullopt, .node_budget = 1000});
+  expect(planned.has_value(), "a graph cannot be planned");
+  if (!planned->plan) return;
+  for (const Finding& finding : verify(graph, *planned->plan)) expect(false, finding.message);
+  const Result<Plan> again = parse_plan(plan_to_json(*planned->plan), "again");
+  expect(again.has_value() && *again == *planned->plan, "a plan changed on the way through a file");
+}
+
+}  // namespace
+}  // namespace stowage::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace stowage;
+  const Result<Graph> graph = parse_graph(fuzz::as_text(data, size), "fuzz");
+  if (!graph) {
+    fuzz::expect_useful(graph.error());
+    return 0;
+  }
+  fuzz::expect_round_trip(*graph);
+  if (fuzz::is_small(*graph)) fuzz::expect_plan_holds(*graph);
+  return 0;
+}

@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# consumer_test.sh static|shared: installs Stowage into a temporary prefix and builds tests/consumer against that tree alone, once
+# with CMake and once with pkg-config, and runs it.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+kind=${1:-}
+case $kind in
+  static) shared=OFF pc_flags=--static ;;
+  shared) shared=ON pc_flags= ;;
+  *) echo "usage: $0 static|shared" >&2; exit 2 ;;
+esac
+: "${JOBS:=$(nproc)}" "${CXX:=g++}"
+
+temporary=$(mktemp -d)
+trap 'rm -rf "$temporary"' EXIT
+prefix=$temporary/prefix
+
+cmake -S . -B "build/consumer-$kind" -G Ninja -DCMAKE_CXX_COMPILER="$CXX" -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS="$shared" \
+  -DSTOWAGE_TESTS=OFF -DSTOWAGE_APPS="${STOWAGE_APPS:-ON}" -DSTOWAGE_EXAMPLES=OFF -DSTOWAGE_BENCH=OFF
+cmake --build "build/consumer-$kind" -j "$JOBS"
+cmake --install "build/consumer-$kind" --prefix "$temporary/first"
+mv "$temporary/first" "$prefix" # an install tree may be moved
+cp -r tests/consumer "$temporary/consumer"
+cd "$temporary"
+
+expect_plan() { # what the consumer prints: relu works in place, so two tensors share 4 KiB
+  local output
+  output=$("$@")
+  echo "$output"
+  [[ $output == "peak 4"*"KiB, without reuse 8"*"KiB" ]] || { echo "consumer_test: unexpected output" >&2; exit 1; }
+}
+
+echo "-- consumer ($kind) with CMake"
+# Users need no JSON library, and those of a shared library none of ours at all.
+hidden=(-DCMAKE_DISABLE_FIND_PACKAGE_nlohmann_json=ON)
+[ "$kind" = shared ] && hidden+=(-DCMAKE_DISABLE_FIND_PACKAGE_fmt=ON -DCMAKE_DISABLE_FIND_PACKAGE_ZLIB=ON)
+cmake -S consumer -B build -G Ninja -DCMAKE_CXX_COMPILER="$CXX" -DCMAKE_PREFIX_PATH="$prefix" "${hidden[@]}"
+cmake --build build
+expect_plan build/consumer
+
+echo "-- consumer ($kind) with pkg-config"
+library=$(dirname "$(find "$prefix" -name 'libstowage.*' -print -quit)")
+export PKG_CONFIG_PATH=$library/pkgconfig
+pkg-config --validate stowage
+# shellcheck disable=SC2086,SC2046 # pkg-config prints words
+"$CXX" -std=c++20 consumer/main.cpp -o consumer_pc $(pkg-config --cflags --libs $pc_flags stowage)
+LD_LIBRARY_PATH=$library expect_plan ./consumer_pc
+
+echo "-- install tree ($kind)"
+if [ "$kind" = shared ]; then
+  soname=$(readelf -d "$library/libstowage.so" | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')
+  [[ $soname =~ ^libstowage\.so\.[0-9]+$ ]] || { echo "consumer_test: SONAME is '$soname'" >&2; exit 1; }
+fi
+[ ! -x "$prefix/bin/stowage" ] || "$prefix/bin/stowage" --version
+(cd "$prefix" && find . -type f -o -type l | sort)

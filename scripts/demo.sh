@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# demo.sh: a tour of the command line on the graphs in examples/. `make demo` builds it first.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+stowage=${STOWAGE_BIN:-build/release/apps/stowage/stowage}
+[ -x "$stowage" ] || { echo "demo: $stowage is not built; run \`make demo\`" >&2; exit 1; }
+plans=$(mktemp -d)
+trap 'rm -rf "$plans"' EXIT
+
+run() { # explanation, arguments
+  echo
+  echo "# $1"
+  shift
+  echo "\$ stowage $*" | sed "s|$plans/||g"
+  "$stowage" "$@"
+}
+
+block=examples/transformer_block.json
+cnn=examples/small_cnn.json
+run "Plan a transformer block: where each tensor lies, how much memory it takes, and how far that is from the proven bound." \
+  plan "$block" -o "$plans/block.plan.json"
+run "An independent verifier reads graph and plan, and says whether running the one with the other is safe." \
+  verify "$block" "$plans/block.plan.json"
+run "Each solver's answer for the same graph, side by side." compare "$block"
+run "A small CNN, the figures as JSON for scripts." plan "$cnn" --json -o "$plans/cnn.plan.json"
+
+echo
+echo "# The verifier earns its keep: the CNN's plan with all tensors moved to offset 0 is refused (exit code 3)."
+sed -E 's/"offset": *[0-9]+/"offset":0/g' "$plans/cnn.plan.json" >"$plans/broken.plan.json"
+echo "\$ stowage verify $cnn broken.plan.json"
+status=0
+"$stowage" verify "$cnn" "$plans/broken.plan.json" || status=$?
+[ "$status" -eq 3 ] || { echo "demo: expected exit code 3, got $status" >&2; exit 1; }
+echo
+echo "Next: README.md for the library, docs/formats.md for the files, \`stowage --help\` for the rest."

@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# test_all.sh [STAGE…]: everything that CI checks, or only the stages named. Goes on after a failed stage; the last line sums up.
+#
+# JOBS (2) parallel jobs; FUZZ_SECONDS (5) for each fuzz target; STOWAGE_DATA (../shared/data) the data beside the project.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+export JOBS=${JOBS:-2} FUZZ_SECONDS=${FUZZ_SECONDS:-5}
+STOWAGE_DATA=$(realpath -m "${STOWAGE_DATA:-../shared/data}") # tests run in other folders
+export STOWAGE_DATA
+stages=(deps format layers gcc clang asan tsan consumer_static consumer_shared fuzz man)
+
+build() { # preset
+  cmake --preset "$1"
+  cmake --build --preset "$1" -j "$JOBS"
+}
+
+stage_deps() { scripts/install_deps.sh --ci; }
+stage_format() { scripts/format.sh --check; }
+stage_layers() { scripts/check_layers.py --self-test && scripts/check_layers.py; }
+stage_gcc() { build dev && ctest --preset dev -j "$JOBS"; }
+stage_clang() { build clang && ctest --preset clang -LE slow -j "$JOBS"; }
+stage_asan() { build asan && ctest --preset asan -j "$JOBS"; }
+stage_tsan() { build tsan && ctest --preset tsan -j "$JOBS"; }
+stage_consumer_static() { scripts/consumer_test.sh static; }
+stage_consumer_shared() { scripts/consumer_test.sh shared; }
+stage_fuzz() { scripts/fuzz.sh; }
+stage_man() { # man itself exits with 0 whatever it warns of
+  local warnings
+  warnings=$(LC_ALL=C.UTF-8 MANWIDTH=80 man --warnings -E UTF-8 -l docs/stowage.1 2>&1 >/dev/null)
+  [ -z "$warnings" ] || { echo "$warnings"; return 1; }
+}
+
+say_data() {
+  [ ! -d "$STOWAGE_DATA" ] || return 0
+  echo "**************************************************************************************************"
+  echo "** No data at $STOWAGE_DATA (set STOWAGE_DATA)."
+  echo "** Tests over real graphs are SKIPPED; this run shows less than a full one."
+  echo "**************************************************************************************************"
+}
+
+if [ "${1:-}" = --stage ]; then # the inside of one stage, in a process of its own so that `set -e` holds in it
+  "stage_$2"
+  exit
+fi
+
+if [ $# -gt 0 ]; then
+  for stage in "$@"; do
+    [ "$(type -t "stage_$stage")" = function ] || { echo "test_all: no stage '$stage'; there are: ${stages[*]}" >&2; exit 2; }
+  done
+  stages=("$@")
+fi
+say_data
+failed=() times=()
+for stage in "${stages[@]}"; do
+  echo
+  echo "==== $stage"
+  begin=$SECONDS verdict=ok
+  "${BASH_SOURCE[0]}" --stage "$stage" || { verdict=FAILED; failed+=("$stage"); }
+  times+=("$stage $((SECONDS - begin)) s")
+  echo "==== $stage: $verdict, $((SECONDS - begin)) s"
+  [ "$stage $verdict" != "deps FAILED" ] || break # without them nothing else can say anything
+done
+
+echo
+say_data
+printf -v line '%s, ' "${times[@]}"
+echo "Times: ${line%, }"
+if [ ${#failed[@]} -gt 0 ]; then
+  echo "FAILED: ${failed[*]} (of ${#stages[@]} stages, $SECONDS s)"
+  exit 1
+fi
+echo "All ${#stages[@]} stages passed in $SECONDS s"

@@ -1,0 +1,102 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "graph/alias_classes.hpp"
+#include "graph/validation.hpp"
+
+namespace stowage::validation {
+namespace {
+
+Error fault(std::size_t op, std::size_t alias, std::string message) {
+  return Error{ErrorCode::invalid, std::move(message), {.file = {}, .line = {}, .path = fmt::format("ops[{}].alias[{}]", op, alias)}};
+}
+
+/// One alias, with the ids that its positions stand for.
+struct Link {
+  TensorId output;
+  TensorId input;
+  Bytes offset;
+};
+
+Link link_of(const Op& op, const Alias& alias) { return {op.outputs[alias.output], *op.inputs[alias.input], alias.offset}; }
+
+Status join(const GraphDescription& graph, const std::vector<Graph::Root>& roots, std::size_t k, std::size_t i, OffsetUnion& classes) {
+  const Op& op = graph.ops[k];
+  const Link link = link_of(op, op.aliases[i]);
+  const Tensor& output = graph.tensors[link.output.index()];
+  const Tensor& input = graph.tensors[link.input.index()];
+  const std::string who = fmt::format("{} aliases {} to {}", describe(op, OpId(k)), describe(output, link.output), describe(input, link.input));
+  if (link.offset < Bytes(0) || link.offset > kMaxBytes) return fault(k, i, fmt::format("{} at the offset {}", who, link.offset.value()));
+  if (output.memory != input.memory) return fault(k, i, who + ", which is in another memory");
+
+  const Graph::Root out = roots[link.output.index()];
+  const Graph::Root in = roots[link.input.index()];
+  const TensorFlags in_flags = graph.tensors[in.tensor.index()].flags | input.flags;
+  if (in_flags.has(TensorFlag::constant) && !op.no_task) return fault(k, i, who + ", which is constant");
+  if (!classes.join(out.tensor.index(), in.tensor.index(), in.offset + link.offset - out.offset)) {
+    return fault(k, i, who + " at an offset that contradicts other views or aliases");
+  }
+  return Done{};
+}
+
+/// No op writes, through whichever name, what is aliased to a constant.
+Status check_constants(const GraphDescription& graph, const std::vector<Graph::Root>& roots, OffsetUnion& classes) {
+  std::vector<bool> constant(graph.tensors.size());
+  for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
+    if (graph.tensors[t].flags.has(TensorFlag::constant)) constant[classes.find(roots[t].tensor.index()).representative] = true;
+  }
+  for (std::size_t k = 0; k < graph.ops.size(); ++k) {
+    if (graph.ops[k].no_task) continue;
+    for (std::size_t i = 0; i < graph.ops[k].outputs.size(); ++i) {
+      const TensorId id = graph.ops[k].outputs[i];
+      if (!constant[classes.find(roots[id.index()].tensor.index()).representative]) continue;
+      return Error{ErrorCode::invalid,
+                   fmt::format("{} writes {}, which shares memory with a constant", describe(graph.ops[k], OpId(k)),
+                               describe(graph.tensors[id.index()], id)),
+                   {.file = {}, .line = {}, .path = fmt::format("ops[{}].outputs[{}]", k, i)}};
+    }
+  }
+  return Done{};
+}
+
+}  // namespace
+
+Status check_aliases(const GraphDescription& description, const std::vector<Graph::Root>& roots) {
+  OffsetUnion classes(description.tensors.size());
+  bool any = false;
+  for (std::size_t k = 0; k < description.ops.size(); ++k) {
+    for (std::size_t i = 0; i < description.ops[k].aliases.size(); ++i) {
+      STOWAGE_TRY_STATUS(join(description, roots, k, i, classes));
+      any = true;
+    }
+  }
+  if (!any) return Done{};
+
+  STOWAGE_TRY_STATUS(check_constants(description, roots, classes));
+
+  // An aliased tensor lies where its class puts it, so the class must start at a place that suits all: at its lowest member.
+  std::vector<Bytes> lowest(description.tensors.size());
+  for (std::size_t t = 0; t < description.tensors.size(); ++t) {
+    const auto [representative, offset] = classes.find(roots[t].tensor.index());
+    lowest[representative] = std::min(lowest[representative], offset + roots[t].offset);
+  }
+  for (std::size_t k = 0; k < description.ops.size(); ++k) {
+    for (std::size_t i = 0; i < description.ops[k].aliases.size(); ++i) {
+      const Link link = link_of(description.ops[k], description.ops[k].aliases[i]);
+      for (const TensorId id : {link.output, link.input}) {
+        const Tensor& tensor = description.tensors[id.index()];
+        const Bytes alignment = tensor.alignment.value_or(tensor.view_of ? Bytes(1) : description.memories[tensor.memory.index()].alignment);
+        const auto [representative, offset] = classes.find(roots[id.index()].tensor.index());
+        const Bytes at = offset + roots[id.index()].offset - lowest[representative];
+        if (!is_aligned(at, alignment)) {
+          return fault(k, i, fmt::format("{} would lie {} bytes into what it shares memory with, which its alignment {} does not divide",
+                                         describe(tensor, id), at.value(), alignment.value()));
+        }
+      }
+    }
+  }
+  return Done{};
+}
+
+}  // namespace stowage::validation

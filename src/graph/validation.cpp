@@ -1,0 +1,315 @@
+#include "graph/validation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+
+namespace stowage::validation {
+namespace {
+
+/// More streams than any device has; keeps per-stream tables small whatever a file says.
+constexpr std::size_t kMaxStreams = 1024;
+
+Error fault(std::string path, std::string message) {
+  return Error{ErrorCode::invalid, std::move(message), {.file = {}, .line = {}, .path = std::move(path)}};
+}
+
+std::string name_tensor(const GraphDescription& graph, TensorId id) { return describe(graph.tensors[id.index()], id); }
+std::string name_op(const GraphDescription& graph, std::size_t index) { return describe(graph.ops[index], OpId(index)); }
+
+Status check_size(Bytes size, const std::string& path, const std::string& who) {
+  if (size < Bytes(0)) return fault(path, fmt::format("{} has the negative size {}", who, size.value()));
+  if (size > kMaxBytes) return fault(path, fmt::format("{} has the size {}, above the limit of 2^62", who, size.value()));
+  return Done{};
+}
+
+Status check_alignment(Bytes alignment, const std::string& path, const std::string& who) {
+  if (!is_power_of_two(alignment) || alignment > Bytes(std::int64_t{1} << 40)) {
+    return fault(path, fmt::format("{} has the alignment {}, which is not a power of two up to 2^40", who, alignment.value()));
+  }
+  return Done{};
+}
+
+/// Adds sizes, each rounded up to its alignment, and notices when the sum leaves the accepted range.
+class Total {
+ public:
+  Status add(Bytes size, Bytes alignment, const std::string& path, const std::string& who) {
+    const std::optional<Bytes> padded = add_within_limit(size, alignment);
+    const std::optional<Bytes> sum = padded ? add_within_limit(sum_, *padded) : std::nullopt;
+    if (!sum) return fault(path, fmt::format("with {} the sizes sum to more than the limit of 2^62 bytes", who));
+    sum_ = *sum;
+    return Done{};
+  }
+
+ private:
+  Bytes sum_;
+};
+
+Status check_memories(const GraphDescription& graph) {
+  for (std::size_t i = 0; i < graph.memories.size(); ++i) {
+    const Memory& memory = graph.memories[i];
+    const std::string path = fmt::format("memories[{}]", i);
+    const std::string who = fmt::format("memory '{}' ({})", memory.name, i);
+    STOWAGE_TRY_STATUS(check_alignment(memory.alignment, path + ".alignment", who));
+    if (memory.max_size && (*memory.max_size <= Bytes(0) || *memory.max_size > kMaxBytes)) {
+      return fault(path + ".max_size", fmt::format("{} has the maximum size {}", who, memory.max_size->value()));
+    }
+  }
+  return Done{};
+}
+
+Status check_tensor_sizes(const GraphDescription& graph, Total& total) {
+  for (std::size_t i = 0; i < graph.tensors.size(); ++i) {
+    const Tensor& tensor = graph.tensors[i];
+    const std::string path = fmt::format("tensors[{}]", i);
+    const std::string who = describe(tensor, TensorId(i));
+    STOWAGE_TRY_STATUS(check_size(tensor.size, path + ".size", who));
+    if (tensor.memory.index() >= graph.memories.size()) {
+      return fault(path + ".memory", fmt::format("{} is in memory {}, which does not exist", who, tensor.memory.index()));
+    }
+    if (tensor.alignment) STOWAGE_TRY_STATUS(check_alignment(*tensor.alignment, path + ".alignment", who));
+    const Bytes alignment = tensor.alignment.value_or(graph.memories[tensor.memory.index()].alignment);
+    STOWAGE_TRY_STATUS(total.add(tensor.size, alignment, path + ".size", who));
+  }
+  return Done{};
+}
+
+Status check_workspace_sizes(const GraphDescription& graph, Total& total) {
+  for (std::size_t i = 0; i < graph.ops.size(); ++i) {
+    for (std::size_t w = 0; w < graph.ops[i].workspaces.size(); ++w) {
+      const Workspace& workspace = graph.ops[i].workspaces[w];
+      const std::string path = fmt::format("ops[{}].workspaces[{}]", i, w);
+      const std::string who = fmt::format("workspace {} of {}", w, name_op(graph, i));
+      STOWAGE_TRY_STATUS(check_size(workspace.size, path + ".size", who));
+      if (workspace.memory.index() >= graph.memories.size()) {
+        return fault(path + ".memory", fmt::format("{} is in memory {}, which does not exist", who, workspace.memory.index()));
+      }
+      if (workspace.alignment) STOWAGE_TRY_STATUS(check_alignment(*workspace.alignment, path + ".alignment", who));
+      const Bytes alignment = workspace.alignment.value_or(graph.memories[workspace.memory.index()].alignment);
+      STOWAGE_TRY_STATUS(total.add(workspace.size, alignment, path + ".size", who));
+    }
+  }
+  return Done{};
+}
+
+Status check_view(const GraphDescription& graph, std::size_t index) {
+  const Tensor& view = graph.tensors[index];
+  const std::string path = fmt::format("tensors[{}].view_of", index);
+  const std::string who = describe(view, TensorId(index));
+  if (view.view_of->tensor.index() >= graph.tensors.size()) {
+    return fault(path + ".tensor", fmt::format("{} is a view of tensor {}, which does not exist", who, view.view_of->tensor.index()));
+  }
+  const Tensor& base = graph.tensors[view.view_of->tensor.index()];
+  const std::string base_name = name_tensor(graph, view.view_of->tensor);
+  const Bytes offset = view.view_of->offset;
+  if (offset < Bytes(0) || offset > base.size || view.size > base.size - offset) {
+    return fault(path, fmt::format("{} [{}, {} + {}) is a view outside its base {} of {} bytes", who, offset.value(),
+                                   offset.value(), view.size.value(), base_name, base.size.value()));
+  }
+  if (base.memory != view.memory) {
+    return fault(path, fmt::format("{} is in memory {}, its base {} in memory {}", who, view.memory.index(), base_name,
+                                   base.memory.index()));
+  }
+  return Done{};
+}
+
+/// The chain of views that ends in a tensor whose root is known, starting at `index`; empty on a circle.
+std::vector<std::size_t> unresolved_chain(const GraphDescription& graph, const std::vector<std::optional<Graph::Root>>& roots,
+                                          std::size_t index) {
+  std::vector<std::size_t> chain;
+  while (!roots[index]) {
+    if (chain.size() > graph.tensors.size()) return {};
+    chain.push_back(index);
+    index = graph.tensors[index].view_of->tensor.index();
+  }
+  return chain;
+}
+
+/// A tensor that must lie at a multiple of its alignment needs a base that it divides.
+Status check_view_alignment(const GraphDescription& graph, std::size_t index, Graph::Root root) {
+  const Tensor& view = graph.tensors[index];
+  if (!view.alignment || is_aligned(root.offset, *view.alignment)) return Done{};
+  return fault(fmt::format("tensors[{}].alignment", index),
+               fmt::format("{} lies {} bytes into {}, which its alignment {} does not divide", describe(view, TensorId(index)),
+                           root.offset.value(), name_tensor(graph, root.tensor), view.alignment->value()));
+}
+
+Status check_op_tensors(const GraphDescription& graph, std::size_t index) {
+  const Op& op = graph.ops[index];
+  const auto unknown = [&](const char* list, std::size_t position, TensorId id) {
+    return fault(fmt::format("ops[{}].{}[{}]", index, list, position),
+                 fmt::format("{} names tensor {}, which does not exist", name_op(graph, index), id.index()));
+  };
+  for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+    if (op.inputs[i] && op.inputs[i]->index() >= graph.tensors.size()) return unknown("inputs", i, *op.inputs[i]);
+  }
+  for (std::size_t i = 0; i < op.outputs.size(); ++i) {
+    if (op.outputs[i].index() >= graph.tensors.size()) return unknown("outputs", i, op.outputs[i]);
+    if (std::find(op.outputs.begin(), op.outputs.begin() + static_cast<std::ptrdiff_t>(i), op.outputs[i]) !=
+        op.outputs.begin() + static_cast<std::ptrdiff_t>(i)) {
+      return fault(fmt::format("ops[{}].outputs[{}]", index, i),
+                   fmt::format("{} lists {} as output twice", name_op(graph, index), name_tensor(graph, op.outputs[i])));
+    }
+  }
+  return Done{};
+}
+
+/// The positions of a pair exist; `list` and `at` say where the pair stands.
+Status check_pair(const GraphDescription& graph, std::size_t index, InPlacePair pair, const std::string& path) {
+  const Op& op = graph.ops[index];
+  if (pair.output >= op.outputs.size()) {
+    return fault(path, fmt::format("{} has no output {}", name_op(graph, index), pair.output));
+  }
+  if (pair.input >= op.inputs.size()) return fault(path, fmt::format("{} has no input {}", name_op(graph, index), pair.input));
+  if (!op.inputs[pair.input]) {
+    return fault(path, fmt::format("{} pairs output {} with input {}, which is omitted", name_op(graph, index), pair.output, pair.input));
+  }
+  return Done{};
+}
+
+Status check_op_order(const GraphDescription& graph, std::size_t index) {
+  const Op& op = graph.ops[index];
+  if (op.stream.index() >= kMaxStreams) {
+    return fault(fmt::format("ops[{}].stream", index),
+                 fmt::format("{} is on stream {}; at most {} streams are possible", name_op(graph, index), op.stream.index(), kMaxStreams));
+  }
+  for (std::size_t i = 0; i < op.after.size(); ++i) {
+    const std::string path = fmt::format("ops[{}].after[{}]", index, i);
+    if (op.after[i].index() >= graph.ops.size()) {
+      return fault(path, fmt::format("{} names op {}, which does not exist", name_op(graph, index), op.after[i].index()));
+    }
+    if (op.after[i].index() >= index) {
+      return fault(path, fmt::format("{} must come after {}, which does not come earlier in the execution order: a cycle",
+                                     name_op(graph, index), name_op(graph, op.after[i].index())));
+    }
+  }
+  return Done{};
+}
+
+/// What is known about who wrote what, while walking the ops in order.
+struct Writes {
+  std::vector<std::optional<std::size_t>> producer;  ///< By tensor; the whole graph.
+  std::vector<bool> defined;                         ///< By root tensor; up to the current op.
+};
+
+Result<Writes> find_producers(const GraphDescription& graph, const std::vector<Graph::Root>& roots) {
+  Writes writes{std::vector<std::optional<std::size_t>>(graph.tensors.size()), std::vector<bool>(graph.tensors.size())};
+  for (std::size_t k = 0; k < graph.ops.size(); ++k) {
+    for (std::size_t i = 0; i < graph.ops[k].outputs.size(); ++i) {
+      const TensorId id = graph.ops[k].outputs[i];
+      const TensorFlags root_flags = graph.tensors[roots[id.index()].tensor.index()].flags;
+      const std::string path = fmt::format("ops[{}].outputs[{}]", k, i);
+      std::optional<std::size_t>& producer = writes.producer[id.index()];
+      if (producer && !root_flags.has(TensorFlag::variable)) {
+        return fault(path, fmt::format("{} is written by {} and by {}", name_tensor(graph, id), name_op(graph, *producer), name_op(graph, k)));
+      }
+      if (!producer) producer = k;
+      const bool constant = (root_flags | graph.tensors[id.index()].flags).has(TensorFlag::constant);
+      if (constant && !graph.ops[k].no_task) {
+        return fault(path, fmt::format("{} writes {}, which is constant", name_op(graph, k), name_tensor(graph, id)));
+      }
+    }
+  }
+  constexpr TensorFlags kDefinedByTheCaller = kOwnAddress | TensorFlag::input;
+  for (std::size_t i = 0; i < graph.tensors.size(); ++i) {
+    if (graph.tensors[i].flags.any_of(kDefinedByTheCaller)) writes.defined[roots[i].tensor.index()] = true;
+  }
+  return writes;
+}
+
+Status check_reads(const GraphDescription& graph, const std::vector<Graph::Root>& roots, const Writes& writes, std::size_t index) {
+  const Op& op = graph.ops[index];
+  for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+    if (!op.inputs[i]) continue;
+    const TensorId id = *op.inputs[i];
+    const TensorFlags flags = graph.tensors[roots[id.index()].tensor.index()].flags;
+    const std::optional<std::size_t> producer = writes.producer[id.index()];
+    const std::string path = fmt::format("ops[{}].inputs[{}]", index, i);
+    const bool later = producer && *producer > index && !(flags | graph.tensors[id.index()].flags).any_of(kOwnAddress | TensorFlag::input);
+    // A root that is its own producer's input (ggml_cast lists itself) has been written by nobody at that point either.
+    if (later || !writes.defined[roots[id.index()].tensor.index()]) {
+      const std::string by = producer ? fmt::format("; it is written by {}", name_op(graph, *producer)) : "; nobody writes it and it is not an input";
+      return fault(path, fmt::format("{} reads {} before anything was written to it{}", name_op(graph, index), name_tensor(graph, id), by));
+    }
+  }
+  return Done{};
+}
+
+}  // namespace
+
+Status check_sizes(const GraphDescription& description) {
+  constexpr std::size_t kMaxCount = std::numeric_limits<std::uint32_t>::max();
+  if (std::max({description.tensors.size(), description.ops.size(), description.memories.size()}) >= kMaxCount) {
+    return fault("", "more than 2^32 - 2 tensors, ops or memories");
+  }
+  STOWAGE_TRY_STATUS(check_memories(description));
+  Total total;
+  STOWAGE_TRY_STATUS(check_tensor_sizes(description, total));
+  return check_workspace_sizes(description, total);
+}
+
+Result<std::vector<Graph::Root>> resolve_views(const GraphDescription& description) {
+  const std::size_t count = description.tensors.size();
+  std::vector<std::optional<Graph::Root>> known(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (description.tensors[i].view_of) {
+      STOWAGE_TRY_STATUS(check_view(description, i));
+    } else {
+      known[i] = Graph::Root{TensorId(i), Bytes(0)};
+    }
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    if (known[i]) continue;
+    std::vector<std::size_t> chain = unresolved_chain(description, known, i);
+    if (chain.empty()) {
+      return fault(fmt::format("tensors[{}].view_of", i), fmt::format("{} is a view of itself", name_tensor(description, TensorId(i))));
+    }
+    for (; !chain.empty(); chain.pop_back()) {
+      const ViewOf& view = *description.tensors[chain.back()].view_of;
+      const Graph::Root base = *known[view.tensor.index()];
+      known[chain.back()] = Graph::Root{base.tensor, base.offset + view.offset};
+    }
+  }
+  std::vector<Graph::Root> roots;
+  roots.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    STOWAGE_TRY_STATUS(check_view_alignment(description, i, *known[i]));
+    roots.push_back(*known[i]);
+  }
+  return roots;
+}
+
+Status check_references(const GraphDescription& description) {
+  for (std::size_t k = 0; k < description.ops.size(); ++k) {
+    const Op& op = description.ops[k];
+    STOWAGE_TRY_STATUS(check_op_tensors(description, k));
+    for (std::size_t i = 0; i < op.in_place.size(); ++i) {
+      STOWAGE_TRY_STATUS(check_pair(description, k, op.in_place[i], fmt::format("ops[{}].in_place[{}]", k, i)));
+    }
+    for (std::size_t i = 0; i < op.aliases.size(); ++i) {
+      const InPlacePair pair{op.aliases[i].output, op.aliases[i].input};
+      STOWAGE_TRY_STATUS(check_pair(description, k, pair, fmt::format("ops[{}].alias[{}]", k, i)));
+    }
+    STOWAGE_TRY_STATUS(check_op_order(description, k));
+  }
+  return Done{};
+}
+
+Status check_dataflow(const GraphDescription& description, const std::vector<Graph::Root>& roots) {
+  STOWAGE_TRY(Writes writes, find_producers(description, roots));
+  for (std::size_t k = 0; k < description.ops.size(); ++k) {
+    const Op& op = description.ops[k];
+    STOWAGE_TRY_STATUS(check_reads(description, roots, writes, k));
+    for (const TensorId id : op.outputs) {
+      // A reshape writes nothing, but what it was given is defined from here on through the alias.
+      const bool aliased = std::any_of(op.aliases.begin(), op.aliases.end(), [&](const Alias& alias) { return op.outputs[alias.output] == id; });
+      if (!op.no_task || aliased) writes.defined[roots[id.index()].tensor.index()] = true;
+    }
+  }
+  return Done{};
+}
+
+}  // namespace stowage::validation

@@ -1,0 +1,376 @@
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "stowage/io.hpp"
+
+namespace stowage {
+namespace {
+
+enum class Column : std::uint8_t { id, lower, upper, size, alignment, hint, gaps, offset };
+constexpr std::size_t kColumns = 8;
+constexpr std::array<std::string_view, 4> kRequired{"id", "lower", "upper", "size"};  // in the order of Column
+
+struct KnownName {
+  std::string_view name;
+  Column column;
+};
+constexpr std::string_view kInclusiveUpper = "end";
+constexpr std::array kKnownNames{
+    KnownName{"id", Column::id},         KnownName{"buffer", Column::id},
+    KnownName{"buffer_id", Column::id},  KnownName{"lower", Column::lower},
+    KnownName{"begin", Column::lower},   KnownName{"start", Column::lower},
+    KnownName{"upper", Column::upper},   KnownName{"end", Column::upper},
+    KnownName{"size", Column::size},     KnownName{"alignment", Column::alignment},
+    KnownName{"hint", Column::hint},     KnownName{"gaps", Column::gaps},
+    KnownName{"offset", Column::offset},
+};
+
+/// Bytes that stay occupied while the rest of the item is free; nothing when all of it is.
+struct Gap {
+  Interval when;
+  std::optional<ByteRange> window;
+};
+
+// ----------------------------------------------------------------------------------------------------------------- text
+
+std::string_view trim(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t");
+  if (first == text.npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+/// A field without the spaces and quotes around it.
+std::string_view content_of(std::string_view field) {
+  field = trim(field);
+  if (field.size() >= 2 && field.front() == '"' && field.back() == '"') return field.substr(1, field.size() - 2);
+  return field;
+}
+
+/// A quote inside quotes is written twice.
+std::string unescape(std::string_view text) {
+  std::string result;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    result += text[i];
+    if (text.substr(i, 2) == "\"\"") ++i;
+  }
+  return result;
+}
+
+/// The length of the field that `text` starts with, up to the comma or the end; nothing when its quote is never closed.
+std::optional<std::size_t> field_length(std::string_view text) {
+  const std::size_t comma = std::min(text.find(','), text.size());
+  const std::size_t quote = text.find_first_not_of(" \t");
+  if (quote >= comma || text[quote] != '"') return comma;
+  std::size_t end = text.find('"', quote + 1);
+  while (end != text.npos && text.substr(end, 2) == "\"\"") end = text.find('"', end + 2);
+  if (end == text.npos) return {};
+  return std::min(text.find(',', end), text.size());
+}
+
+bool split_fields(std::string_view line, std::vector<std::string_view>& fields) {
+  fields.clear();
+  while (true) {
+    const std::optional<std::size_t> length = field_length(line);
+    if (!length) return false;
+    fields.push_back(line.substr(0, *length));
+    if (*length == line.size()) return true;
+    line.remove_prefix(*length + 1);
+  }
+}
+
+/// Cuts the next line off `text`, without its end.
+std::string_view next_line(std::string_view& text) {
+  const std::size_t length = std::min(text.find('\n'), text.size());
+  std::string_view line = text.substr(0, length);
+  text.remove_prefix(std::min(length + 1, text.size()));
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
+}
+
+std::optional<std::int64_t> parse_integer(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return {};
+  return value;
+}
+
+// ----------------------------------------------------------------------------------------------------------------- gaps
+
+/// `first` SEPARATOR `second`, both within [0, 2^62].
+std::optional<std::pair<std::int64_t, std::int64_t>> parse_pair(std::string_view text, char separator) {
+  const std::size_t at = text.find(separator);
+  if (at == text.npos) return {};
+  const auto first = parse_integer(text.substr(0, at));
+  const auto second = parse_integer(text.substr(at + 1));
+  const auto fits = [](const auto& value) { return value && 0 <= *value && *value <= kMaxBytes.value(); };
+  if (!fits(first) || !fits(second)) return {};
+  return std::pair{*first, *second};
+}
+
+/// `lower-upper` or `lower-upper@window_lower:window_upper`.
+std::optional<Gap> parse_gap(std::string_view text, Step beyond_upper) {
+  const std::size_t at = text.find('@');
+  const auto when = parse_pair(text.substr(0, at), '-');
+  if (!when) return {};
+  Gap gap{{Step(when->first), Step(when->second) + beyond_upper}, {}};
+  if (at == text.npos) return gap;
+  const auto window = parse_pair(text.substr(at + 1), ':');
+  if (!window) return {};
+  gap.window = ByteRange{Bytes(window->first), Bytes(window->second)};
+  return gap;
+}
+
+/// Adds a piece to those before it, or lengthens the last one when nothing but time has passed.
+void append_piece(std::vector<Piece>& pieces, Piece piece) {
+  if (piece.when.empty()) return;
+  if (!pieces.empty() && pieces.back().when.upper == piece.when.lower && pieces.back().bytes == piece.bytes) {
+    pieces.back().when.upper = piece.when.upper;
+  } else {
+    pieces.push_back(piece);
+  }
+}
+
+/// What of a life is left. Precondition: the gaps are ascending, disjoint and inside the life.
+std::vector<Piece> cut(Interval life, Bytes size, const std::vector<Gap>& gaps) {
+  const ByteRange whole{Bytes(0), size};
+  std::vector<Piece> pieces;
+  Step from = life.lower;
+  for (const Gap& gap : gaps) {
+    append_piece(pieces, {{from, gap.when.lower}, whole});
+    if (gap.window) append_piece(pieces, {gap.when, *gap.window});
+    from = gap.when.upper;
+  }
+  append_piece(pieces, {{from, life.upper}, whole});
+  return pieces;
+}
+
+// --------------------------------------------------------------------------------------------------------------- reader
+
+/// Reads one table; its members are where it stands.
+class CsvReader {
+ public:
+  CsvReader(std::string_view text, const std::string& file) : text_(text), file_(file) {}
+
+  Result<CsvProblem> read();
+
+ private:
+  [[nodiscard]] Error error(std::string message) const {
+    return Error{ErrorCode::parse, std::move(message), {.file = file_, .line = line_, .path = {}}};
+  }
+  /// An error about a field of the current row.
+  [[nodiscard]] Error error(Column column, std::string_view message) const;
+
+  /// Moves to the next line that is not blank; false at the end.
+  bool advance();
+  Status split_line();
+  Status read_header();
+  Status add_column(std::string_view name, std::size_t index);
+  Status read_row();
+  Result<Item> read_item() const;
+  Result<Interval> read_life() const;
+  Result<std::vector<Gap>> read_gaps(Interval life, Bytes size) const;
+  Status check_gap(const Gap& gap, Interval life, Bytes size, std::string_view text) const;
+  Status check_ids();
+  Status check_items();
+
+  [[nodiscard]] bool has(Column column) const { return index_[static_cast<std::size_t>(column)].has_value(); }
+  /// The field of the current row; empty when there is no such column.
+  [[nodiscard]] std::string_view field(Column column) const;
+  Result<std::int64_t> integer(Column column, std::int64_t lowest, std::int64_t highest) const;
+  /// Nothing for an empty field and -1.
+  Result<std::optional<Bytes>> optional_bytes(Column column) const;
+
+  std::string_view text_;
+  const std::string& file_;
+  std::int64_t line_ = 0;
+  std::string_view current_;
+  std::vector<std::string_view> fields_;
+  std::array<std::optional<std::size_t>, kColumns> index_ = {};
+  Step beyond_upper_;  ///< 1 when the upper ends are inclusive.
+  CsvProblem table_;
+  std::vector<std::int64_t> lines_;  ///< Of each row.
+};
+
+Error CsvReader::error(Column column, std::string_view message) const {
+  const std::string& name = table_.header[*index_[static_cast<std::size_t>(column)]];
+  return error(fmt::format("id '{}': column '{}' {}", unescape(field(Column::id)), name, message));
+}
+
+bool CsvReader::advance() {
+  while (!text_.empty()) {
+    current_ = next_line(text_);
+    ++line_;
+    if (!trim(current_).empty()) return true;
+  }
+  return false;
+}
+
+Status CsvReader::split_line() {
+  if (!split_fields(current_, fields_)) return error("a quote is not closed");
+  return Done{};
+}
+
+std::string_view CsvReader::field(Column column) const {
+  const auto index = index_[static_cast<std::size_t>(column)];
+  return index ? content_of(fields_[*index]) : std::string_view();
+}
+
+Result<std::int64_t> CsvReader::integer(Column column, std::int64_t lowest, std::int64_t highest) const {
+  const std::string_view text = field(column);
+  const std::optional<std::int64_t> value = parse_integer(text);
+  if (value && lowest <= *value && *value <= highest) return *value;
+  return error(column, fmt::format("must be an integer from {} to {}, not '{}'", lowest, highest, text));
+}
+
+Result<std::optional<Bytes>> CsvReader::optional_bytes(Column column) const {
+  if (field(column).empty()) return std::optional<Bytes>();
+  STOWAGE_TRY(const std::int64_t value, integer(column, -1, kMaxBytes.value()));
+  if (value == -1) return std::optional<Bytes>();
+  return std::optional<Bytes>(Bytes(value));
+}
+
+Status CsvReader::add_column(std::string_view name, std::size_t index) {
+  const auto known = std::find_if(kKnownNames.begin(), kKnownNames.end(), [&](const KnownName& k) { return k.name == name; });
+  if (known == kKnownNames.end()) return error(fmt::format("unknown column '{}'", name));
+  std::optional<std::size_t>& slot = index_[static_cast<std::size_t>(known->column)];
+  if (slot) return error(fmt::format("column '{}' is there already, as '{}'", name, table_.header[*slot]));
+  slot = index;
+  table_.header.emplace_back(name);
+  if (name == kInclusiveUpper) beyond_upper_ = Step(1);
+  return Done{};
+}
+
+Status CsvReader::read_header() {
+  if (!advance())
+    return Error{ErrorCode::parse, "the file is empty: a header is missing", {.file = file_, .line = {}, .path = {}}};
+  STOWAGE_TRY_STATUS(split_line());
+  for (std::size_t i = 0; i < fields_.size(); ++i) STOWAGE_TRY_STATUS(add_column(content_of(fields_[i]), i));
+  for (std::size_t i = 0; i < kRequired.size(); ++i) {
+    if (!index_[i]) return error(fmt::format("column '{}' is missing", kRequired[i]));
+  }
+  return Done{};
+}
+
+Result<Interval> CsvReader::read_life() const {
+  STOWAGE_TRY(const std::int64_t lower, integer(Column::lower, 0, kMaxBytes.value()));
+  STOWAGE_TRY(const std::int64_t upper, integer(Column::upper, 0, kMaxBytes.value() - beyond_upper_.value()));
+  const Interval life{Step(lower), Step(upper) + beyond_upper_};
+  if (life.empty()) return error(Column::upper, fmt::format("ends the life at {}, where it begins at {}", upper, lower));
+  return life;
+}
+
+Status CsvReader::check_gap(const Gap& gap, Interval life, Bytes size, std::string_view text) const {
+  if (gap.when.empty()) return error(Column::gaps, fmt::format("has the empty gap '{}'", text));
+  if (!life.contains(gap.when)) return error(Column::gaps, fmt::format("has the gap '{}' outside the life", text));
+  if (!gap.window) return Done{};
+  const ByteRange whole{Bytes(0), size};
+  if (gap.window->empty() || !whole.contains(*gap.window)) {
+    return error(Column::gaps, fmt::format("has the gap '{}', whose window is empty or outside the size {}", text, size.value()));
+  }
+  return Done{};
+}
+
+Result<std::vector<Gap>> CsvReader::read_gaps(Interval life, Bytes size) const {
+  std::vector<Gap> gaps;
+  for (std::string_view rest = trim(field(Column::gaps)); !rest.empty(); rest = trim(rest)) {
+    const std::string_view text = rest.substr(0, rest.find_first_of(" \t"));
+    rest.remove_prefix(text.size());
+    const std::optional<Gap> gap = parse_gap(text, beyond_upper_);
+    if (!gap) return error(Column::gaps, fmt::format("has '{}', which is not of the form lower-upper[@lower:upper]", text));
+    STOWAGE_TRY_STATUS(check_gap(*gap, life, size, text));
+    gaps.push_back(*gap);
+  }
+  std::sort(gaps.begin(), gaps.end(), [](const Gap& a, const Gap& b) { return a.when < b.when; });
+  for (std::size_t i = 1; i < gaps.size(); ++i) {
+    if (gaps[i - 1].when.overlaps(gaps[i].when)) {
+      return error(Column::gaps, fmt::format("has gaps that overlap at {}", gaps[i].when.lower.value()));
+    }
+  }
+  return gaps;
+}
+
+Result<Item> CsvReader::read_item() const {
+  Item item;
+  STOWAGE_TRY(const Interval life, read_life());
+  STOWAGE_TRY(const std::int64_t size, integer(Column::size, 0, kMaxBytes.value()));
+  item.size = Bytes(size);
+  if (!field(Column::alignment).empty()) {
+    STOWAGE_TRY(const std::int64_t alignment, integer(Column::alignment, 1, kMaxBytes.value()));
+    item.alignment = Bytes(alignment);
+    if (!is_power_of_two(item.alignment)) return error(Column::alignment, fmt::format("is {}, not a power of two", alignment));
+  }
+  STOWAGE_TRY(item.pinned, optional_bytes(Column::offset));
+  STOWAGE_TRY(const std::vector<Gap> gaps, read_gaps(life, item.size));
+  item.pieces = cut(life, item.size, gaps);
+  if (item.pieces.empty()) return error(Column::gaps, "leaves nothing of the item");
+  return item;
+}
+
+Status CsvReader::read_row() {
+  STOWAGE_TRY_STATUS(split_line());
+  if (fields_.size() != table_.header.size()) {
+    return error(fmt::format("{} fields where the header has {} columns", fields_.size(), table_.header.size()));
+  }
+  if (field(Column::id).empty()) return error("the id is empty");
+  STOWAGE_TRY(Item item, read_item());
+  STOWAGE_TRY(const std::optional<Bytes> hint, optional_bytes(Column::hint));
+  table_.problem.items.push_back(std::move(item));
+  table_.hints.push_back(hint);
+  table_.ids.push_back(unescape(field(Column::id)));
+  table_.rows.emplace_back(fields_.begin(), fields_.end());
+  lines_.push_back(line_);
+  return Done{};
+}
+
+Status CsvReader::check_ids() {
+  std::unordered_set<std::string_view> seen;
+  seen.reserve(table_.ids.size());
+  for (std::size_t i = 0; i < table_.ids.size(); ++i) {
+    line_ = lines_[i];
+    if (!seen.insert(table_.ids[i]).second) return error(fmt::format("id '{}' is there already", table_.ids[i]));
+  }
+  return Done{};
+}
+
+/// What is wrong with the problem is wrong with a row: "item 5 …" becomes "id 'x' …" with the row's line.
+Status CsvReader::check_items() {
+  constexpr std::string_view kItem = "item ";
+  Status status = check_problem(table_.problem);
+  if (status) return status;
+  Error& fault = status.error();
+  fault.where.file = file_;
+  const std::string_view message = fault.message;
+  if (!message.starts_with(kItem)) return status;
+  const std::size_t end = std::min(message.find(' ', kItem.size()), message.size());
+  const auto row = parse_integer(message.substr(kItem.size(), end - kItem.size()));
+  if (!row || *row < 0 || static_cast<std::size_t>(*row) >= lines_.size()) return status;
+  fault.where.line = lines_[static_cast<std::size_t>(*row)];
+  fault.message = fmt::format("id '{}'{}", table_.ids[static_cast<std::size_t>(*row)], message.substr(end));
+  return status;
+}
+
+Result<CsvProblem> CsvReader::read() {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (text_.starts_with(kByteOrderMark)) text_.remove_prefix(kByteOrderMark.size());
+  STOWAGE_TRY_STATUS(read_header());
+  while (advance()) STOWAGE_TRY_STATUS(read_row());
+  STOWAGE_TRY_STATUS(check_ids());
+  STOWAGE_TRY_STATUS(check_items());
+  return std::move(table_);
+}
+
+}  // namespace
+
+Result<CsvProblem> parse_csv(std::string_view text, const std::string& file) { return CsvReader(text, file).read(); }
+
+}  // namespace stowage

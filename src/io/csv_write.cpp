@@ -1,0 +1,182 @@
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "stowage/io.hpp"
+
+namespace stowage {
+namespace {
+
+constexpr std::string_view kOffset = "offset";
+
+Error unsupported(std::string message) { return Error{ErrorCode::unsupported, std::move(message), {}}; }
+
+/// The bytes that are occupied during some steps, one range at most: what a gap can say.
+struct Segment {
+  Interval when;
+  ByteRange bytes;
+};
+
+/// Which columns beyond the four a problem needs.
+struct Needs {
+  bool alignment = false;
+  bool gaps = false;
+  bool offset = false;
+};
+
+void append_fields(std::string& text, std::span<const std::string> fields) {
+  const char* separator = "";
+  for (const std::string& field : fields) {
+    text += separator;
+    text += field;
+    separator = ",";
+  }
+}
+
+/// Quoted where a reader would otherwise see something else.
+std::string quote(std::string_view id) {
+  if (id.find_first_of(",\" \t") == id.npos) return std::string(id);
+  std::string result = "\"";
+  for (const char c : id) result += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return result + '"';
+}
+
+std::vector<Step> boundaries(const Item& item) {
+  std::vector<Step> steps;
+  for (const Piece& piece : item.pieces) {
+    steps.push_back(piece.when.lower);
+    steps.push_back(piece.when.upper);
+  }
+  std::sort(steps.begin(), steps.end());
+  steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
+  return steps;
+}
+
+/// The one range that is occupied at `step` (empty: none), or nothing when there are several with free bytes between them.
+std::optional<ByteRange> occupied_at(const Item& item, Step step) {
+  std::vector<ByteRange> ranges;
+  for (const Piece& piece : item.pieces) {
+    if (piece.when.contains(step) && !piece.bytes.empty()) ranges.push_back(piece.bytes);
+  }
+  if (ranges.empty()) return ByteRange{};
+  std::sort(ranges.begin(), ranges.end());
+  for (std::size_t i = 1; i < ranges.size(); ++i) {
+    if (ranges[i - 1].upper != ranges[i].lower) return {};
+  }
+  return ByteRange{ranges.front().lower, ranges.back().upper};
+}
+
+/// The life from end to end, cut where the occupied bytes change.
+Result<std::vector<Segment>> segments_of(const Item& item, std::string_view id) {
+  std::vector<Segment> segments;
+  const std::vector<Step> steps = boundaries(item);
+  for (std::size_t i = 0; i + 1 < steps.size(); ++i) {
+    const std::optional<ByteRange> bytes = occupied_at(item, steps[i]);
+    if (!bytes) {
+      return unsupported(
+          fmt::format("item '{}' occupies separate byte ranges at step {}, which a CSV cannot say", id, steps[i].value()));
+    }
+    if (!segments.empty() && segments.back().bytes == *bytes) {
+      segments.back().when.upper = steps[i + 1];
+    } else {
+      segments.push_back({{steps[i], steps[i + 1]}, *bytes});
+    }
+  }
+  return segments;
+}
+
+std::string gaps_of(std::span<const Segment> segments, Bytes size) {
+  std::string text;
+  for (const auto& [when, bytes] : segments) {
+    if (bytes == ByteRange{Bytes(0), size}) continue;
+    if (!text.empty()) text += ' ';
+    text += fmt::format("{}-{}", when.lower.value(), when.upper.value());
+    if (!bytes.empty()) text += fmt::format("@{}:{}", bytes.lower.value(), bytes.upper.value());
+  }
+  return text;
+}
+
+/// What of a problem a CSV has no words for.
+Status check_expressible(const Problem& problem) {
+  if (problem.regions.size() != 1) return unsupported(fmt::format("a CSV has one region, not {}", problem.regions.size()));
+  if (problem.regions[0].limit) return unsupported("a CSV has no region limit");
+  if (!problem.regions[0].paid) return unsupported("a CSV has no region that is free of charge");
+  if (!problem.order.empty()) return unsupported("a CSV has no stream order");
+  if (problem.capacity) return unsupported("a CSV has no capacity");
+  return Done{};
+}
+
+Status check_ids(std::span<const std::string> ids) {
+  std::unordered_set<std::string_view> seen;
+  for (const std::string& id : ids) {
+    if (id.empty() || id.find_first_of("\r\n") != id.npos)
+      return unsupported("a CSV has no id that is empty or has a line break");
+    if (!seen.insert(id).second) return unsupported(fmt::format("two items have the id '{}'", id));
+  }
+  return Done{};
+}
+
+Needs needs_of(const Problem& problem, std::span<const std::string> gaps) {
+  const auto& items = problem.items;
+  return {.alignment = std::any_of(items.begin(), items.end(), [](const Item& item) { return item.alignment != Bytes(1); }),
+          .gaps = std::any_of(gaps.begin(), gaps.end(), [](const std::string& text) { return !text.empty(); }),
+          .offset = std::any_of(items.begin(), items.end(), [](const Item& item) { return item.pinned.has_value(); })};
+}
+
+void append_row(std::string& text, const Item& item, std::string_view gaps, Needs needs) {
+  const Interval life = item.life();
+  text += fmt::format(",{},{},{}", life.lower.value(), life.upper.value(), item.size.value());
+  if (needs.alignment) text += fmt::format(",{}", item.alignment.value());
+  if (needs.gaps) text += fmt::format(",{}", gaps);
+  if (needs.offset) text += fmt::format(",{}", item.pinned ? item.pinned->value() : -1);
+  text += '\n';
+}
+
+}  // namespace
+
+std::string csv_with_offsets(const CsvProblem& table, std::span<const Position> positions) {
+  STOWAGE_CHECK(positions.size() == table.rows.size(), "one position a row");
+  std::vector<std::string> fields = table.header;
+  const auto column = static_cast<std::size_t>(std::find(fields.begin(), fields.end(), kOffset) - fields.begin());
+  if (column == fields.size()) fields.emplace_back(kOffset);
+  std::string text;
+  append_fields(text, fields);
+  text += '\n';
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    fields = table.rows[i];
+    fields.resize(std::max(fields.size(), column + 1));
+    fields[column] = fmt::format_int(positions[i].offset.value()).str();
+    append_fields(text, fields);
+    text += '\n';
+  }
+  return text;
+}
+
+Result<std::string> problem_to_csv(const Problem& problem, std::span<const std::string> ids) {
+  STOWAGE_CHECK(ids.size() == problem.items.size(), "one id an item");
+  STOWAGE_TRY_STATUS(check_problem(problem));
+  STOWAGE_TRY_STATUS(check_expressible(problem));
+  STOWAGE_TRY_STATUS(check_ids(ids));
+  std::vector<std::string> gaps;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    STOWAGE_TRY(const std::vector<Segment> segments, segments_of(problem.items[i], ids[i]));
+    gaps.push_back(gaps_of(segments, problem.items[i].size));
+  }
+  const Needs needs = needs_of(problem, gaps);
+  std::string text = fmt::format("id,lower,upper,size{}{}{}\n", needs.alignment ? ",alignment" : "", needs.gaps ? ",gaps" : "",
+                                 needs.offset ? ",offset" : "");
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    text += quote(ids[i]);
+    append_row(text, problem.items[i], gaps[i], needs);
+  }
+  return text;
+}
+
+}  // namespace stowage

@@ -1,0 +1,100 @@
+#include "io/json_reader.hpp"
+
+#include <string>
+#include <string_view>
+
+#include <gtest/gtest.h>
+
+namespace stowage::io {
+namespace {
+
+std::string error_of(std::string_view text) {
+  const Result<JsonDocument> result = parse_json(text, "f.json");
+  if (result) return "no error";
+  EXPECT_EQ(result.error().code, ErrorCode::parse);
+  return to_string(result.error());
+}
+
+TEST(JsonReader, SyntaxErrorsHaveLineAndColumn) {
+  EXPECT_EQ(error_of("{\"a\":1,\n  \"b\" 2}"),
+            "f.json:2: column 7: syntax error while parsing object separator - unexpected number literal; expected ':'");
+  EXPECT_EQ(error_of(""),
+            "f.json:1: column 1: syntax error while parsing value - unexpected end of input; expected '[', '{', or a literal");
+  EXPECT_EQ(error_of("{\"a\":[1,2"),
+            "f.json:1: column 10: syntax error while parsing array - unexpected end of input; expected ']'");
+  EXPECT_EQ(error_of("[] []"), "f.json:1: column 4: syntax error while parsing value - unexpected '['; expected end of input");
+}
+
+TEST(JsonReader, ErrorsDoNotRepeatTheInput) {
+  EXPECT_EQ(error_of("[\"" + std::string(1000, 'x')),
+            "f.json:1: column 1003: syntax error while parsing value - invalid string: missing closing quote");
+  EXPECT_LT(error_of("[1e" + std::string(1000, '9') + "]").size(), 300u);
+}
+
+TEST(JsonReader, InvalidUtf8IsAnError) {
+  EXPECT_EQ(error_of("[\"\xff\"]"),
+            "f.json:1: column 3: syntax error while parsing value - invalid string: ill-formed UTF-8 byte");
+}
+
+TEST(JsonReader, EveryTruncationIsAnError) {
+  const std::string_view text = R"({"a":[1,-2,3.5,true,null,"t\u00e4xt"],"b":{"c":{}}})";
+  ASSERT_TRUE(parse_json(text, "f"));
+  for (std::size_t length = 0; length < text.size(); ++length) EXPECT_NE(error_of(text.substr(0, length)), "no error") << length;
+}
+
+TEST(JsonReader, DuplicateFieldsAreNamedWithTheirPath) {
+  EXPECT_EQ(error_of(R"({"a":1,"a":2})"), "f.json: duplicate field 'a'");
+  EXPECT_EQ(error_of(R"({"a":[0,{"b":{"x":1,"y":2,"x":1}}]})"), "f.json: a[1].b: duplicate field 'x'");
+  EXPECT_EQ(error_of(R"({"tensors":[{},{"name":"t","size":1,"size":2}]})"),
+            "f.json: tensors[1]: tensor 't' (1): duplicate field 'size'");
+}
+
+TEST(JsonReader, DeepNestingIsRefused) {
+  EXPECT_TRUE(parse_json(std::string(128, '[') + std::string(128, ']'), "f"));
+  EXPECT_NE(error_of(std::string(129, '[') + std::string(129, ']')).find("nested deeper than 128 levels"), std::string::npos);
+  EXPECT_NE(error_of(std::string(10'000'000, '[')).find("nested deeper"), std::string::npos);
+}
+
+/// What reading `text` with `read` finds wrong.
+template <class Read>
+std::string fault(std::string_view text, Read read) {
+  const Result<JsonDocument> document = parse_json(text, "f");
+  JsonErrors errors(*document);
+  read(JsonValue(*document, errors));
+  return errors.first() ? to_string(*errors.first()) : "none";
+}
+
+TEST(JsonReader, IntegersAreExactAndInRange) {
+  const auto read = [](const JsonValue& value) { return value.integer(-1, 4'000'000'000'000'000'000); };
+  EXPECT_EQ(fault("-1", read), "none");
+  EXPECT_EQ(fault("4000000000000000000", read), "none");
+  for (const char* text : {"-2", "4000000000000000001", "18446744073709551615", "1.5", "2.0"}) {
+    EXPECT_EQ(fault(text, read), std::string("f: must be an integer from -1 to 4000000000000000000, not ") + text);
+  }
+  EXPECT_EQ(fault("99999999999999999999", read), "f: must be an integer from -1 to 4000000000000000000, not 1e+20");
+  EXPECT_EQ(fault("\"7\"", read), "f: must be an integer from -1 to 4000000000000000000, not string");
+  EXPECT_EQ(fault("true", read), "f: must be an integer from -1 to 4000000000000000000, not boolean");
+}
+
+TEST(JsonReader, TheFirstFaultIsKept) {
+  EXPECT_EQ(fault(R"({"a":[1,"x",true]})",
+                  [](const JsonValue& value) {
+                    const JsonValue array = value.require("a");
+                    return array.list([](const JsonValue& element) { return element.position(); });
+                  }),
+            "f: a[1]: must be an integer from 0 to 4294967295, not string");
+}
+
+TEST(JsonReader, MissingAndUnknownFieldsAreNamed) {
+  constexpr std::string_view kKnown[] = {"a"};
+  constexpr std::string_view kLater[] = {"b"};
+  const auto read = [&](const JsonValue& value) { value.allow_fields(kKnown, kLater); };
+  EXPECT_EQ(fault(R"({"a":1})", read), "none");
+  EXPECT_EQ(fault(R"({"b":1})", read), "f: field 'b' is not supported yet");
+  EXPECT_EQ(fault(R"({"c":1})", read), "f: unknown field 'c'");
+  EXPECT_EQ(fault("[]", read), "f: must be an object, not array");
+  EXPECT_EQ(fault("{}", [](const JsonValue& value) { return value.require("x").text(); }), "f: missing field 'x'");
+}
+
+}  // namespace
+}  // namespace stowage::io

@@ -1,0 +1,136 @@
+#include <string>
+#include <string_view>
+
+#include <gtest/gtest.h>
+
+#include "stowage/io.hpp"
+
+namespace stowage {
+namespace {
+
+Plan example() {
+  return {.graph = "net",
+          .arenas = {{.name = "cpu",
+                      .memory = MemoryId(0),
+                      .kind = ArenaKind::shared,
+                      .size = Bytes(96),
+                      .regions = {Bytes(64), Bytes(32)},
+                      .lower_bound = Bytes(96),
+                      .proven_optimal = true},
+                     {.name = "cpu persistent",
+                      .memory = MemoryId(0),
+                      .kind = ArenaKind::persistent,
+                      .size = Bytes(8),
+                      .regions = {Bytes(8)},
+                      .lower_bound = Bytes(0)}},
+          .placements = {{.tensor = TensorId(0), .arena = ArenaId(0), .region = 0, .offset = Bytes(0), .size = Bytes(64)},
+                         {.tensor = TensorId(2), .arena = ArenaId(0), .region = 1, .offset = Bytes(16), .size = Bytes(16)}},
+          .workspaces = {{.op = OpId(3), .index = 1, .arena = ArenaId(0), .region = 0, .offset = Bytes(32), .size = Bytes(4)}},
+          .notes = {{.tensor = TensorId(2), .reason = "asked for \"more\""}}};
+}
+
+constexpr std::string_view kExampleText =
+    "{\"schema\":\"stowage.plan/1\",\"graph\":\"net\",\n"
+    "\"arenas\":[\n"
+    "{\"name\":\"cpu\",\"memory\":0,\"kind\":\"shared\",\"size\":96,\"regions\":[64,32],\"lower_bound\":96,\"proven_optimal\":"
+    "true},\n"
+    "{\"name\":\"cpu persistent\",\"memory\":0,\"kind\":\"persistent\",\"size\":8,\"regions\":[8],\"lower_bound\":0,"
+    "\"proven_optimal\":false}],\n"
+    "\"placements\":[\n"
+    "{\"tensor\":0,\"arena\":0,\"offset\":0,\"size\":64},\n"
+    "{\"tensor\":2,\"arena\":0,\"region\":1,\"offset\":16,\"size\":16}],\n"
+    "\"workspaces\":[\n"
+    "{\"op\":3,\"index\":1,\"arena\":0,\"offset\":32,\"size\":4}],\n"
+    "\"clears\":[],\"bindings\":[],\"copies\":[],\"edges\":[],\n"
+    "\"notes\":[\n"
+    "{\"tensor\":2,\"reason\":\"asked for \\\"more\\\"\"}],\n"
+    "\"stats\":{}}\n";
+
+Error error_of(std::string_view text) {
+  const Result<Plan> plan = parse_plan(text, "p.json");
+  if (plan) return Error{ErrorCode::invalid, "no error", {}};
+  EXPECT_EQ(plan.error().where.file, "p.json");
+  return plan.error();
+}
+
+/// The error of a plan with this member, which is JSON.
+std::string message_of(std::string_view member) {
+  return to_string(error_of(R"({"schema":"stowage.plan/1",)" + std::string(member) + "}"));
+}
+
+TEST(PlanJson, IsWrittenOneEntryALine) { EXPECT_EQ(plan_to_json(example()), kExampleText); }
+
+TEST(PlanJson, WhatIsWrittenReadsBackEqual) { EXPECT_EQ(parse_plan(kExampleText, "p").value(), example()); }
+
+TEST(PlanJson, AbsentFieldsTakeDefaults) {
+  EXPECT_EQ(parse_plan(R"({"schema":"stowage.plan/1"})", "p").value(), Plan{});
+  const Plan plan = parse_plan(R"({"schema":"stowage.plan/1","arenas":[{"size":5}],"stats":{"ms":1.5}})", "p").value();
+  EXPECT_EQ(plan.arenas[0],
+            (Arena{.name = "", .memory = MemoryId(0), .size = Bytes(5), .regions = {Bytes(5)}, .lower_bound = Bytes(0)}));
+}
+
+TEST(PlanJson, ContentIsLeftToVerify) {
+  const auto plan = parse_plan(R"({"schema":"stowage.plan/1","placements":[{"tensor":4294967295,"arena":9,"region":7,
+    "offset":4611686018427387904,"size":4611686018427387904}]})",
+                               "p");
+  EXPECT_TRUE(plan);
+}
+
+TEST(PlanJson, OtherSchemasAreRefusedNamingBoth) {
+  EXPECT_EQ(to_string(error_of(R"({"schema":"stowage.graph/1"})")),
+            "p.json: schema is 'stowage.graph/1', but this reads 'stowage.plan/1'");
+  EXPECT_EQ(error_of(R"({"schema":"stowage.plan/2"})").code, ErrorCode::unsupported);
+  EXPECT_EQ(to_string(error_of("{}")), "p.json: missing field 'schema'");
+}
+
+TEST(PlanJson, UnknownFieldIsNamed) {
+  EXPECT_EQ(message_of(R"("peak":1)"), "p.json: unknown field 'peak'");
+  EXPECT_EQ(message_of(R"("arenas":[{"size":1,"top":1}])"), "p.json: arenas[0]: unknown field 'top'");
+  EXPECT_EQ(message_of(R"("placements":[{"tensor":1,"arena":0,"offset":0,"size":1,"at":1}])"),
+            "p.json: placements[0]: unknown field 'at'");
+  EXPECT_EQ(message_of(R"("workspaces":[{"tensor":1}])"), "p.json: workspaces[0]: unknown field 'tensor'");
+  EXPECT_EQ(message_of(R"("notes":[{"op":1}])"), "p.json: notes[0]: unknown field 'op'");
+}
+
+TEST(PlanJson, WhatLaterVersionsAddIsRefusedByName) {
+  for (const std::string name : {"clears", "bindings", "copies", "edges"}) {
+    EXPECT_EQ(message_of("\"" + name + "\":[{}]"), "p.json: " + name + ": field '" + name + "' is not supported yet");
+    EXPECT_TRUE(parse_plan(R"({"schema":"stowage.plan/1",")" + name + R"(":[]})", "p"));
+  }
+  EXPECT_EQ(message_of(R"("placements":[{"body":[0,0]}])"), "p.json: placements[0]: field 'body' is not supported yet");
+  EXPECT_EQ(message_of(R"("workspaces":[{"body":[0,0]}])"), "p.json: workspaces[0]: field 'body' is not supported yet");
+  for (const std::string kind : {"fixed", "session", "pool", "user"}) {
+    const Error error = error_of(R"({"schema":"stowage.plan/1","arenas":[{"size":1,"tensor":3,"kind":")" + kind + "\"}]}");
+    EXPECT_EQ(error.code, ErrorCode::unsupported);
+    EXPECT_EQ(error.message, "arena kind '" + kind + "' is not supported yet");
+  }
+  EXPECT_EQ(message_of(R"("arenas":[{"size":1,"kind":"odd"}])"), "p.json: arenas[0].kind: unknown arena kind 'odd'");
+}
+
+TEST(PlanJson, MissingFieldsAreNamed) {
+  EXPECT_EQ(message_of(R"("arenas":[{}])"), "p.json: arenas[0]: missing field 'size'");
+  EXPECT_EQ(message_of(R"("placements":[{"tensor":1,"arena":0,"size":1}])"), "p.json: placements[0]: missing field 'offset'");
+  EXPECT_EQ(message_of(R"("workspaces":[{"op":1,"arena":0,"offset":0,"size":1}])"),
+            "p.json: workspaces[0]: missing field 'index'");
+  EXPECT_EQ(message_of(R"("notes":[{"tensor":1}])"), "p.json: notes[0]: missing field 'reason'");
+}
+
+TEST(PlanJson, NumbersOutOfRangeAreRefused) {
+  EXPECT_EQ(message_of(R"("arenas":[{"size":1,"regions":[-1]}])"),
+            "p.json: arenas[0].regions[0]: must be an integer from 0 to 4611686018427387904, not -1");
+  EXPECT_EQ(message_of(R"("placements":[{"tensor":4294967296,"arena":0,"offset":0,"size":1}])"),
+            "p.json: placements[0].tensor: must be an integer from 0 to 4294967295, not 4294967296");
+  EXPECT_EQ(message_of(R"("placements":[{"tensor":1,"arena":0,"offset":4611686018427387905,"size":1}])"),
+            "p.json: placements[0].offset: must be an integer from 0 to 4611686018427387904, not 4611686018427387905");
+  EXPECT_EQ(message_of(R"("placements":[{"tensor":1,"arena":0,"offset":0.5,"size":1}])"),
+            "p.json: placements[0].offset: must be an integer from 0 to 4611686018427387904, not 0.5");
+  EXPECT_EQ(message_of(R"("stats":[])"), "p.json: stats: must be an object, not array");
+}
+
+TEST(PlanJson, EveryTruncationIsAParseError) {
+  const std::string_view text = kExampleText.substr(0, kExampleText.size() - 1);
+  for (std::size_t length = 0; length < text.size(); ++length) EXPECT_EQ(error_of(text.substr(0, length)).code, ErrorCode::parse);
+}
+
+}  // namespace
+}  // namespace stowage

@@ -1,0 +1,36 @@
+#include <algorithm>
+#include <array>
+
+#include "pack/solver.hpp"
+
+namespace stowage::pack {
+namespace {
+
+/// Cheap and often right first; `auto` stops at the first that reaches the bound.
+constexpr std::array kRegistry = {
+    RegisteredSolver{{"first_fit_by_size", "largest first, lowest gap (TFLite Micro's)"}, &solve_first_fit_by_size},
+    RegisteredSolver{{"best_fit_by_size", "largest first, tightest gap (TFLite's, XLA's spatial)"}, &solve_best_fit_by_size},
+    RegisteredSolver{{"first_fit_by_area", "largest bytes × steps first, lowest gap"}, &solve_first_fit_by_area},
+    RegisteredSolver{{"first_fit_by_life", "longest life first, lowest gap"}, &solve_first_fit_by_life},
+    RegisteredSolver{{"best_fit_by_life", "longest life first, tightest gap (XLA's temporal)"}, &solve_best_fit_by_life},
+    RegisteredSolver{{"online_best_fit", "in order of begin, tightest gap (ggml's)"}, &solve_online_best_fit},
+    RegisteredSolver{{"auto", "the best of all"}, &solve_auto},
+};
+
+constexpr auto kInfos = [] {
+  std::array<SolverInfo, kRegistry.size()> infos{};
+  for (std::size_t i = 0; i < infos.size(); ++i) infos[i] = kRegistry[i].info;
+  return infos;
+}();
+
+}  // namespace
+
+std::span<const RegisteredSolver> registry() { return kRegistry; }
+
+}  // namespace stowage::pack
+
+namespace stowage {
+
+std::span<const SolverInfo> solvers() { return pack::kInfos; }
+
+}  // namespace stowage

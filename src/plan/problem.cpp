@@ -1,0 +1,141 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/interval_map.hpp"
+#include "stowage/plan.hpp"
+
+namespace stowage {
+namespace {
+
+Error fault(std::size_t item, std::string_view what) { return Error{ErrorCode::invalid, fmt::format("item {} {}", item, what), {}}; }
+
+bool pieces_overlap(std::vector<Piece> pieces) {
+  std::sort(pieces.begin(), pieces.end());
+  IntervalMap<Step> busy_until;
+  for (const Piece& piece : pieces) {
+    bool overlap = false;
+    busy_until.visit(piece.bytes, [&](ByteRange, Step until) { overlap |= until > piece.when.lower; });
+    if (overlap) return true;
+    busy_until.assign(piece.bytes, piece.when.upper);
+  }
+  return false;
+}
+
+Status check_pieces(const Item& item, std::size_t index) {
+  if (item.pieces.empty()) return fault(index, "has no piece");
+  for (const Piece& piece : item.pieces) {
+    if (piece.when.empty()) return fault(index, "has a piece without a step");
+    if (piece.bytes.upper < piece.bytes.lower || !ByteRange{Bytes(0), item.size}.contains(piece.bytes)) {
+      return fault(index, "has a piece outside its size");
+    }
+  }
+  if (item.pieces.size() > 1 && pieces_overlap(item.pieces)) return fault(index, "has pieces that overlap");
+  return Done{};
+}
+
+Status check_item(const Problem& problem, std::size_t index) {
+  const Item& item = problem.items[index];
+  if (item.size < Bytes(0) || item.size > kMaxBytes) return fault(index, fmt::format("has the size {}", item.size.value()));
+  if (!is_power_of_two(item.alignment)) return fault(index, fmt::format("has the alignment {}, not a power of two", item.alignment.value()));
+  if (item.pinned && (*item.pinned < Bytes(0) || *item.pinned > kMaxBytes)) {
+    return fault(index, fmt::format("is pinned at {}", item.pinned->value()));
+  }
+  const std::vector<std::uint32_t>& only = item.allowed.only;
+  if (!std::is_sorted(only.begin(), only.end()) || (!only.empty() && only.back() >= problem.regions.size())) {
+    return fault(index, "is allowed in regions that do not exist or are not in ascending order");
+  }
+  if (item.pinned && only.size() != 1 && problem.regions.size() != 1) return fault(index, "is pinned but has more than one region to go to");
+  return check_pieces(item, index);
+}
+
+Status check_order(const Problem& problem) {
+  const std::size_t cells = problem.items.size() * problem.order.streams;
+  if (problem.order.threshold.size() == cells && problem.order.first.size() == cells) return Done{};
+  return Error{ErrorCode::invalid, "the stream order's tables do not have one row an item", {}};
+}
+
+}  // namespace
+
+bool RegionSet::contains(std::size_t region) const {
+  return only.empty() || std::binary_search(only.begin(), only.end(), static_cast<std::uint32_t>(region));
+}
+
+Interval Item::life() const {
+  Interval life = pieces.front().when;
+  for (const Piece& piece : pieces) {
+    life.lower = std::min(life.lower, piece.when.lower);
+    life.upper = std::max(life.upper, piece.when.upper);
+  }
+  return life;
+}
+
+bool StreamOrder::before(std::size_t item, std::size_t other) const {
+  const Step* const after = &threshold[item * streams];
+  const Step* const begins = &first[other * streams];
+  for (std::size_t stream = 0; stream < streams; ++stream) {
+    // A stream that `other` does not use has begins == kNever, which is not before any threshold.
+    if (begins[stream] < after[stream]) return false;
+  }
+  return true;
+}
+
+Status check_problem(const Problem& problem) {
+  if (problem.regions.empty()) return Error{ErrorCode::invalid, "the problem has no region", {}};
+  for (const Region& region : problem.regions) {
+    if (region.limit && (*region.limit < Bytes(0) || *region.limit > kMaxBytes)) {
+      return Error{ErrorCode::invalid, fmt::format("a region has the limit {}", region.limit->value()), {}};
+    }
+  }
+  if (problem.capacity && *problem.capacity < Bytes(0)) return Error{ErrorCode::invalid, "the capacity is negative", {}};
+  // No solver puts anything above the highest pin plus everything on top of each other, so that no sum of theirs can overflow.
+  Bytes highest_pin;
+  Bytes total;
+  for (std::size_t i = 0; i < problem.items.size(); ++i) {
+    STOWAGE_TRY_STATUS(check_item(problem, i));
+    const Item& item = problem.items[i];
+    highest_pin = std::max(highest_pin, item.pinned.value_or(Bytes(0)));
+    const std::optional<Bytes> padded = add_within_limit(item.size, item.alignment);
+    const std::optional<Bytes> sum = padded ? add_within_limit(total, *padded) : std::nullopt;
+    if (!sum || !add_within_limit(highest_pin, *sum)) return fault(i, "takes the sum of sizes and pins above the limit of 2^62 bytes");
+    total = *sum;
+  }
+  return problem.order.empty() ? Status(Done{}) : check_order(problem);
+}
+
+bool in_conflict(const Problem& problem, std::size_t a, Position at_a, std::size_t b, Position at_b) {
+  if (at_a.region != at_b.region) return false;
+  const Item& first = problem.items[a];
+  const Item& second = problem.items[b];
+  if (!problem.order.empty()) {
+    const ByteRange bytes_a{at_a.offset, at_a.offset + first.size};
+    return bytes_a.overlaps({at_b.offset, at_b.offset + second.size}) && !problem.order.before(a, b) && !problem.order.before(b, a);
+  }
+  for (const Piece& p : first.pieces) {
+    for (const Piece& q : second.pieces) {
+      const ByteRange bytes_p{p.bytes.lower + at_a.offset, p.bytes.upper + at_a.offset};
+      if (p.when.overlaps(q.when) && bytes_p.overlaps({q.bytes.lower + at_b.offset, q.bytes.upper + at_b.offset})) return true;
+    }
+  }
+  return false;
+}
+
+std::vector<Bytes> tops_of(const Problem& problem, std::span<const Position> positions) {
+  std::vector<Bytes> tops(problem.regions.size());
+  for (std::size_t i = 0; i < positions.size(); ++i) {
+    Bytes& top = tops[positions[i].region];
+    if (problem.items[i].size > Bytes(0)) top = std::max(top, positions[i].offset + problem.items[i].size);
+  }
+  return tops;
+}
+
+Bytes peak_of(const Problem& problem, std::span<const Position> positions) {
+  const std::vector<Bytes> tops = tops_of(problem, positions);
+  Bytes peak;
+  for (std::size_t r = 0; r < tops.size(); ++r) {
+    if (problem.regions[r].paid) peak += tops[r];
+  }
+  return peak;
+}
+
+}  // namespace stowage

@@ -1,0 +1,28 @@
+#include <chrono>
+
+#include "stowage/planner.hpp"
+
+namespace stowage {
+
+Summary summarize(const Graph& graph, const Planned& planned) {
+  Summary summary;
+  summary.name = graph.name();
+  summary.ops = graph.ops().size();
+  summary.tensors = graph.tensors().size();
+  summary.items = planned.items;
+  summary.lower_bound = planned.lower_bound;
+  summary.naive = planned.naive;
+  summary.status = to_string(planned.status);
+  summary.solver = planned.solver;
+  summary.solve_ms = std::chrono::duration<double, std::milli>(planned.times.solve).count();
+  if (!planned.plan) return summary;
+  summary.peak = planned.plan->peak();
+  summary.proven_optimal = planned.plan->proven_optimal();
+  for (const Arena& arena : planned.plan->arenas) {
+    summary.arenas.push_back({arena.name, graph.memory(arena.memory).name, std::string(to_string(arena.kind)), arena.size, arena.lower_bound,
+                              arena.proven_optimal});
+  }
+  return summary;
+}
+
+}  // namespace stowage

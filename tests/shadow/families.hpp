@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "stowage/base.hpp"
+#include "stowage/graph.hpp"
+
+namespace stowage::testing {
+
+/// Tensors that share bytes by the graph's own word, whatever a plan says: joined by views and by mandatory aliases.
+struct Family {
+  std::size_t cells = 0;
+  TensorFlags flags = {};  ///< Of any member.
+};
+
+/// Where a tensor lies in its family, in cells of `granularity` bytes. A cell that it covers in part is its own as a whole.
+struct Seat {
+  std::size_t family = 0;
+  std::size_t first = 0;
+  std::size_t count = 0;
+};
+
+struct Families {
+  std::vector<Family> families;
+  std::vector<Seat> seats;  ///< One a tensor.
+};
+
+[[nodiscard]] Families find_families(const Graph& graph, Bytes granularity);
+
+}  // namespace stowage::testing

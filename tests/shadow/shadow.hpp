@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "stowage/base.hpp"
+#include "stowage/graph.hpp"
+#include "stowage/plan.hpp"
+
+/// Shadow execution: proves a plan by running it.
+///
+/// The graph runs twice in lockstep: once in the memory that the plan says, once in a reference memory where every family of
+/// tensors (those that views and aliases join) has bytes of its own. No op computes anything real; it moves bytes such that any
+/// byte lost between its write and its read shows:
+///   start   fill the outputs with poison and the workspaces with a pattern; compare every input with the reference
+///   finish  write the outputs as a hash of the inputs; compare outputs, workspaces, and the inputs that must have survived
+/// An input that an in-place pair names contributes word by word, read right before the output's word at that place is written,
+/// and an output that the plan puts in place is not poisoned. Everything else depends on all bytes of all other inputs.
+///
+/// Bytes that the graph itself never wrote are undefined: they are neither compared nor hashed. Constants have no memory here.
+/// This library knows nothing of liveness, lower, pack or verify: what is wrong is what goes wrong.
+namespace stowage::testing {
+
+struct ShadowOptions {
+  /// `random`: the streams interleave in an order that the graph allows, drawn from the seed; unordered ops overlap in time.
+  enum class Order : std::uint8_t { linear, random };
+
+  std::uint64_t seed = 0;
+  Order order = Order::linear;
+  /// Bytes of the graph for one byte here, so that large graphs run in little memory. Must divide the alignment of everything
+  /// that is placed on its own, or neighbours would share a byte (a finding says so). Above 1, parts of a tensor that are
+  /// written on different streams must be aligned to it too.
+  Bytes granularity{1};
+  std::size_t max_findings = 10;
+  bool keep_inputs = false;  ///< The caller reads inputs after the run.
+};
+
+struct ShadowReport {
+  std::vector<std::string> findings;  ///< Sentences that name step, op, tensor and byte. Empty: the plan works.
+  std::size_t ops = 0;                ///< How many ran.
+  Bytes compared{};                   ///< Bytes of the plan's memory that were compared with the reference.
+};
+
+/// Runs `graph` with `plan`. A plan that cannot be run (a tensor without a place, a place outside its region) gives findings too.
+/// Precondition: the graph has no races of its own: accesses to one family, of which one is a write, are ordered.
+/// Cost: a few passes over the bytes that ops read and write, divided by the granularity. Thread-safe.
+[[nodiscard]] ShadowReport shadow_execute(const Graph& graph, const Plan& plan, const ShadowOptions& options = {});
+
+}  // namespace stowage::testing
