@@ -41,7 +41,7 @@ function(stowage_test name)
   add_executable(${name} ${arg_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
   target_compile_definitions(${name} PRIVATE STOWAGE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-  target_link_libraries(${name} PRIVATE stowage stowage_flags GTest::gtest GTest::gmock GTest::gtest_main ${arg_LIBRARIES})
+  target_link_libraries(${name} PRIVATE stowage_test_support stowage stowage_flags GTest::gtest GTest::gmock GTest::gtest_main ${arg_LIBRARIES})
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 TEST_LIST ${name}_cases)
   if(arg_LABELS) # not through PROPERTIES, which loses all but the first of several labels
     set(file ${CMAKE_CURRENT_BINARY_DIR}/${name}_labels.cmake)

@@ -125,27 +125,27 @@ TEST(Shadow, DistantPlacesCostNoMemory) {
 
 // ------------------------------------------------------------------------------------------------------------- in place
 
-/// x → a, then b = f(a) where b may overwrite a; then y = g(b), which reads a again when `read_later`.
-Graph in_place_chain(bool read_later) {
+/// x → a, then b = f(a) where b may overwrite a; then y = g(what is read last).
+Graph in_place_chain(std::vector<std::size_t> read_last) {
   Op second = op("second", {1}, {2});
   second.in_place = {{0, 0}};
   return built({tensor("x", 21, TensorFlag::input), tensor("a", 21), tensor("b", 21), tensor("y", 21, TensorFlag::output)},
-               {op("first", {0}, {1}), second, read_later ? op("third", {1, 2}, {3}) : op("third", {2}, {3})});
+               {op("first", {0}, {1}), second, op("third", std::move(read_last), {3})});
 }
 
 TEST(Shadow, InPlacePasses) {
-  const Graph graph = in_place_chain(false);
+  const Graph graph = in_place_chain({2});
   EXPECT_THAT(findings(graph, plan_at(graph, {0, 32, 32, 64})), IsEmpty());
   EXPECT_THAT(findings(graph, plan_at(graph, {0, 32, 64, 0})), IsEmpty());
 }
 
 TEST(Shadow, InPlaceOnAnInputThatIsReadLaterIsFound) {
-  const Graph graph = in_place_chain(true);
+  const Graph graph = in_place_chain({1, 2});
   EXPECT_THAT(findings(graph, plan_at(graph, {0, 32, 32, 64})), Contains(HasSubstr("tensor 'a' (1), read by op 'third' (2)")));
 }
 
 TEST(Shadow, ShiftedInPlaceIsFound) {
-  const Graph graph = in_place_chain(false);
+  const Graph graph = in_place_chain({2});
   EXPECT_THAT(findings(graph, plan_at(graph, {0, 32, 40, 64})), Contains(HasSubstr("read by op 'second' (1)")));
 }
 
@@ -156,6 +156,14 @@ TEST(Shadow, InPlaceOverAnInputThatIsAlsoReadWithoutPairIsFound) {
                             {op("first", {0}, {1}), twice});
   EXPECT_THAT(findings(graph, plan_at(graph, {0, 32, 64})), IsEmpty());
   EXPECT_THAT(findings(graph, plan_at(graph, {0, 32, 32})), Contains(HasSubstr("overwritten while read by op 'twice' (1)")));
+}
+
+TEST(Shadow, InPlaceOverTwoInputsOfDifferentLengthPasses) {
+  Op both = op("both", {1, 0}, {2});
+  both.in_place = {{0, 0}, {0, 1}};
+  const Graph graph =
+      built({tensor("x", 24, TensorFlag::input), view("head", 8, 0, 0), tensor("y", 24, TensorFlag::output)}, {both});
+  EXPECT_THAT(findings(graph, plan_at(graph, {0, 0, 0})), IsEmpty());
 }
 
 TEST(Shadow, TwoOutputsInPlaceOfOneInputAreFound) {
@@ -314,12 +322,16 @@ TEST(Shadow, GranularityAboveAnAlignmentIsRefused) {
 // -------------------------------------------------------------------------------------------------------------- streams
 
 /// Two streams that share an input: x → a → y on one, x → b → z on the other, with workspaces where asked.
-Graph two_streams(bool ordered, bool workspaces) {
+struct Streams {
+  bool ordered = false;
+  bool workspaces = false;
+};
+Graph two_streams(Streams with) {
   std::vector<Op> ops = {op("a", {0}, {1}), op("y", {1}, {2}), op("b", {0}, {3}), op("z", {3}, {4})};
   ops[2].stream = StreamId(1);
   ops[3].stream = StreamId(1);
-  if (ordered) ops[2].after = {OpId(1)};
-  if (workspaces) {
+  if (with.ordered) ops[2].after = {OpId(1)};
+  if (with.workspaces) {
     for (Op& each : ops) each.workspaces = {{.size = Bytes(8)}};
   }
   return built({tensor("x", 16, TensorFlag::input), tensor("a", 16), tensor("y", 16, TensorFlag::output), tensor("b", 16),
@@ -328,13 +340,13 @@ Graph two_streams(bool ordered, bool workspaces) {
 }
 
 TEST(Shadow, StreamRaceIsFoundInSomeOrders) {
-  const Plan shares_a_and_b = plan_at(two_streams(false, false), {0, 16, 32, 16, 48});
-  const Graph racing = two_streams(false, false);
+  const Plan shares_a_and_b = plan_at(two_streams({}), {0, 16, 32, 16, 48});
+  const Graph racing = two_streams({});
   EXPECT_THAT(findings(racing, shares_a_and_b), IsEmpty()) << "the linear order shows nothing";
   const std::size_t failures = orders_that_fail(racing, shares_a_and_b);
   EXPECT_GT(failures, 0u);
   EXPECT_LT(failures, 64u);
-  EXPECT_EQ(orders_that_fail(two_streams(true, false), shares_a_and_b), 0u);
+  EXPECT_EQ(orders_that_fail(two_streams({.ordered = true}), shares_a_and_b), 0u);
 }
 
 TEST(Shadow, WorkspacesOfOpsThatOverlapInTimeMustBeApart) {
@@ -345,8 +357,8 @@ TEST(Shadow, WorkspacesOfOpsThatOverlapInTimeMustBeApart) {
     }
     return plan_at(graph, {0, 16, 32, 48, 64}, places);
   };
-  const Graph racing = two_streams(false, true);
-  const Graph ordered = two_streams(true, true);
+  const Graph racing = two_streams({.workspaces = true});
+  const Graph ordered = two_streams({.ordered = true, .workspaces = true});
   EXPECT_EQ(orders_that_fail(racing, with_places(racing, 96)), 0u);
   EXPECT_GT(orders_that_fail(racing, with_places(racing, 80)), 0u);
   EXPECT_EQ(orders_that_fail(ordered, with_places(ordered, 80)), 0u);
@@ -372,7 +384,7 @@ TEST(Schedule, RandomOrdersKeepWhatTheGraphOrders) {
 }
 
 TEST(Schedule, UnorderedOpsComeInEveryOrderAndOverlap) {
-  const Graph graph = two_streams(false, false);
+  const Graph graph = two_streams({});
   std::set<std::vector<std::size_t>> orders;
   for (std::uint64_t seed = 0; seed < 2000; ++seed) {
     std::vector<std::size_t> order;

@@ -2,18 +2,18 @@
 
 #include <CLI/CLI.hpp>
 
-/// The sub-commands. Each adds itself to the app: its options, its help with an example, and a callback that does the work and throws
-/// `CLI::RuntimeError` with the exit code.
+/// The sub-commands. Each adds itself to the app: its options, its help with an example, and a callback that does the work and
+/// throws `CLI::RuntimeError` with the exit code.
 namespace stowage::cli {
 
 /// What the process returns; scripts depend on it.
 enum ExitCode : int {
   kDone = 0,
-  kError = 1,         ///< I/O, parse, invalid graph.
+  kError = 1,  ///< I/O, parse, invalid graph.
   kUsage = 2,
   kPlanInvalid = 3,
-  kDoesNotFit = 4,    ///< The capacity, proven.
-  kOutOfTime = 5,     ///< Without an answer.
+  kDoesNotFit = 4,  ///< The capacity, proven.
+  kOutOfTime = 5,   ///< Without an answer.
 };
 
 void add_plan_command(CLI::App& app);

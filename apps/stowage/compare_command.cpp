@@ -1,6 +1,6 @@
-#include <fmt/format.h>
-
 #include <memory>
+
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
@@ -51,8 +51,12 @@ std::string as_json(const std::vector<Line>& lines) {
     list.push_back(std::move(entry));
   }
   const Summary& any = lines.front().summary;
-  const nlohmann::ordered_json document = {{"schema", "stowage.compare/1"}, {"name", any.name}, {"items", any.items},
-                                           {"lower_bound_bytes", any.lower_bound.value()}, {"naive_bytes", any.naive.value()}, {"solvers", list}};
+  const nlohmann::ordered_json document = {{"schema", "stowage.compare/1"},
+                                           {"name", any.name},
+                                           {"items", any.items},
+                                           {"lower_bound_bytes", any.lower_bound.value()},
+                                           {"naive_bytes", any.naive.value()},
+                                           {"solvers", list}};
   return document.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
@@ -66,8 +70,8 @@ std::string as_text(const std::vector<Line>& lines) {
       continue;
     }
     const std::string figure = fmt::format("{:>10.4f}", ratio(summary));
-    text += fmt::format("  {:<20} {:>14} {} {:>12.3f}\n", solver, size_text(summary.peak), toned(summary.proven_optimal ? Tone::good : Tone::plain, figure),
-                        summary.solve_ms);
+    text += fmt::format("  {:<20} {:>14} {} {:>12.3f}\n", solver, size_text(summary.peak),
+                        toned(summary.proven_optimal ? Tone::good : Tone::plain, figure), summary.solve_ms);
   }
   text += fmt::format("  {:<20} {:>14}\n", "lower bound", size_text(any.lower_bound));
   return text + fmt::format("  {:<20} {:>14}\n", "without any reuse", size_text(any.naive));
@@ -79,7 +83,7 @@ void add_compare_command(CLI::App& app) {
   auto arguments = std::make_shared<CompareArguments>();
   CLI::App& command = *app.add_subcommand("compare", "Plan INPUT with every solver, side by side");
   command.add_option("INPUT", arguments->input, "A graph (.json) or a table (.csv), also .gz; - is standard input")->required();
-  add_size_option(command, "--alignment", arguments->alignment, "Of every memory, instead of what INPUT says");
+  add_alignment_option(command, arguments->alignment);
   add_planning_options(command, arguments->options);
   command.add_flag("--json", arguments->json, "Print the table as JSON (stowage.compare/1)");
   command.footer("Example: stowage compare model.json.gz");

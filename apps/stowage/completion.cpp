@@ -1,7 +1,7 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <memory>
+
+#include <fmt/format.h>
 
 #include "commands.hpp"
 #include "output.hpp"
@@ -10,7 +10,9 @@
 namespace stowage::cli {
 namespace {
 
-std::vector<const CLI::App*> commands_of(const CLI::App& app) { return app.get_subcommands([](const CLI::App*) { return true; }); }
+std::vector<const CLI::App*> commands_of(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App*) { return true; });
+}
 
 std::vector<std::string> options_of(const CLI::App& command) {
   std::vector<std::string> names;
@@ -31,9 +33,11 @@ std::vector<std::string> names_of(const std::vector<const CLI::App*>& commands) 
 
 std::string bash(const CLI::App& app) {
   const std::vector<const CLI::App*> commands = commands_of(app);
-  std::string script = "_stowage() {\n  local current=${COMP_WORDS[COMP_CWORD]} words=\n  case ${COMP_WORDS[1]} in\n";
-  for (const CLI::App* command : commands) script += fmt::format("    {}) words='{}' ;;\n", command->get_name(), joined(options_of(*command)));
-  script += fmt::format("  esac\n  [ \"$COMP_CWORD\" = 1 ] && words='{} {}'\n", joined(names_of(commands)), joined(options_of(app)));
+  std::string script = "_stowage() {\n  local current=${COMP_WORDS[COMP_CWORD]} words= word\n  case ${COMP_WORDS[1]} in\n";
+  for (const CLI::App* command : commands)
+    script += fmt::format("    {}) words='{}' ;;\n", command->get_name(), joined(options_of(*command)));
+  script +=
+      fmt::format("  esac\n  [ \"$COMP_CWORD\" = 1 ] && words='{} {}'\n", joined(names_of(commands)), joined(options_of(app)));
   return script +
          "  COMPREPLY=()\n"
          "  if [ \"$COMP_CWORD\" = 1 ] || [[ $current == -* ]]; then\n"
@@ -45,23 +49,41 @@ std::string bash(const CLI::App& app) {
 std::string zsh(const CLI::App& app) {
   const std::vector<const CLI::App*> commands = commands_of(app);
   std::string script = "#compdef stowage\n_stowage() {\n  if (( CURRENT == 2 )); then\n";
-  script += fmt::format("    compadd -- {} {}\n    return\n  fi\n  case $words[2] in\n", joined(names_of(commands)), joined(options_of(app)));
+  script += fmt::format("    compadd -- {} {}\n    return\n  fi\n  case $words[2] in\n", joined(names_of(commands)),
+                        joined(options_of(app)));
   for (const CLI::App* command : commands) {
-    script += fmt::format("    {}) [[ $PREFIX == -* ]] && compadd -- {} || _files ;;\n", command->get_name(), joined(options_of(*command)));
+    script += fmt::format("    {}) [[ $PREFIX == -* ]] && compadd -- {} || _files ;;\n", command->get_name(),
+                          joined(options_of(*command)));
   }
   return script + "  esac\n}\n[ \"$funcstack[1]\" = _stowage ] && _stowage || compdef _stowage stowage\n";
+}
+
+/// In single quotes, as fish reads them.
+std::string fish_string(std::string_view text) {
+  std::string result = "'";
+  for (const char c : text) result += c == '\'' || c == '\\' ? std::string{'\\', c} : std::string{c};
+  return result + "'";
+}
+
+/// The names and the value of an option, in the words of fish's `complete`.
+std::string fish_option(const CLI::Option& option) {
+  std::string words;
+  for (const std::string& name : option.get_lnames()) words += " -l " + name;
+  for (const std::string& name : option.get_snames()) words += " -s " + name;
+  if (!words.empty() && option.get_items_expected_max() > 0) words += " -r";
+  return words;
 }
 
 std::string fish(const CLI::App& app) {
   std::string script;
   for (const CLI::App* command : commands_of(app)) {
-    script += fmt::format("complete -c stowage -n __fish_use_subcommand -a {} -d '{}'\n", command->get_name(), command->get_description());
+    script += fmt::format("complete -c stowage -n __fish_use_subcommand -a {} -d {}\n", command->get_name(),
+                          fish_string(command->get_description()));
     for (const CLI::Option* option : command->get_options()) {
-      for (const std::string& name : option->get_lnames()) {
-        const char* const takes_value = option->get_type_size() > 0 ? " -r" : "";
-        script += fmt::format("complete -c stowage -n '__fish_seen_subcommand_from {}' -l {}{} -d '{}'\n", command->get_name(), name, takes_value,
-                              option->get_description());
-      }
+      const std::string words = fish_option(*option);
+      if (words.empty()) continue;
+      script += fmt::format("complete -c stowage -n '__fish_seen_subcommand_from {}'{} -d {}\n", command->get_name(), words,
+                            fish_string(option->get_description()));
     }
   }
   return script;

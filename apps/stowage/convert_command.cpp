@@ -1,7 +1,7 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <memory>
+
+#include <fmt/format.h>
 
 #include "commands.hpp"
 #include "input.hpp"
@@ -35,7 +35,8 @@ std::vector<std::string> row_ids(const Graph& graph, const Liveness& liveness, c
   std::vector<std::optional<TensorId>> first_tensor(liveness.storages.size());
   for (std::size_t t = graph.tensors().size(); t-- > 0;) {
     const AliasClass& klass = liveness.classes[liveness.places[t].id.index()];
-    if (klass.residence == Residence::shared || klass.residence == Residence::persistent) first_tensor[klass.storage.index()] = TensorId(t);
+    if (klass.residence == Residence::shared || klass.residence == Residence::persistent)
+      first_tensor[klass.storage.index()] = TensorId(t);
   }
   std::vector<std::string> ids;
   for (const Occupant& occupant : arena.occupants) {
@@ -52,7 +53,8 @@ std::vector<std::string> row_ids(const Graph& graph, const Liveness& liveness, c
 
 Result<std::string> graph_to_csv(const Graph& graph, const ConvertArguments& arguments) {
   const PlanOptions& options = arguments.options;
-  const Liveness liveness = analyze(graph, {.in_place = options.in_place, .keep_inputs = options.keep_inputs, .no_reuse = options.no_reuse});
+  const Liveness liveness =
+      analyze(graph, {.in_place = options.in_place, .keep_inputs = options.keep_inputs, .no_reuse = options.no_reuse});
   const Lowering lowering = lower(graph, liveness);
   const ArenaProblem* chosen = nullptr;
   for (const ArenaProblem& arena : lowering.arenas) {
@@ -69,7 +71,8 @@ Result<std::string> graph_to_csv(const Graph& graph, const ConvertArguments& arg
 
 Result<std::string> converted(const Input& input, const ConvertArguments& arguments) {
   const bool to_csv = has_extension(arguments.output, ".csv");
-  if (const auto* graph = std::get_if<Graph>(&input)) return to_csv ? graph_to_csv(*graph, arguments) : Result<std::string>(graph_to_json(*graph));
+  if (const auto* graph = std::get_if<Graph>(&input))
+    return to_csv ? graph_to_csv(*graph, arguments) : Result<std::string>(graph_to_json(*graph));
   if (has_extension(arguments.output, ".json")) return fault(arguments, "a table has no ops, and cannot become a graph");
   const auto& table = std::get<CsvProblem>(input);
   return problem_to_csv(table.problem, table.ids);
@@ -79,11 +82,13 @@ Result<std::string> converted(const Input& input, const ConvertArguments& argume
 
 void add_convert_command(CLI::App& app) {
   auto arguments = std::make_shared<ConvertArguments>();
-  CLI::App& command = *app.add_subcommand("convert", "Write INPUT in another format: a graph as .json or as a packing problem (.csv)");
+  CLI::App& command =
+      *app.add_subcommand("convert", "Write INPUT in another format: a graph as .json or as a packing problem (.csv)");
   command.add_option("INPUT", arguments->input, "A graph (.json) or a table (.csv), also .gz; - is standard input")->required();
   command.add_option("OUTPUT", arguments->output, ".json, .csv, also .gz; - is standard output")->required();
-  add_size_option(command, "--alignment", arguments->alignment, "Of every memory, instead of what INPUT says");
-  command.add_option("--memory", arguments->memory, "Which memory's problem goes to the .csv, where there are several")->type_name("NAME");
+  add_alignment_option(command, arguments->alignment);
+  command.add_option("--memory", arguments->memory, "Which memory's problem goes to the .csv, where there are several")
+      ->type_name("NAME");
   add_planning_options(command, arguments->options);
   command.footer("Example: stowage convert model.json.gz problem.csv");
   command.callback([arguments] {

@@ -33,7 +33,8 @@ bool has_extension(const std::string& path, std::string_view extension) {
 
 Result<Input> read_input(const std::string& path, std::optional<Bytes> alignment) {
   for (const std::string_view later : {".onnx", ".tflite"}) {
-    if (has_extension(path, later)) return Error{ErrorCode::unsupported, "files of this kind are not supported yet", {.file = path, .line = {}, .path = {}}};
+    if (has_extension(path, later))
+      return Error{ErrorCode::unsupported, "files of this kind are not supported yet", {.file = path, .line = {}, .path = {}}};
   }
   STOWAGE_TRY(const std::string text, read_file(path));
   if (has_extension(path, ".csv") || (!has_extension(path, ".json") && !looks_like_json(text))) {

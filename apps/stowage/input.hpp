@@ -11,8 +11,8 @@ namespace stowage::cli {
 /// What a file holds: a graph, or a table that is a Problem already.
 using Input = std::variant<Graph, CsvProblem>;
 
-/// Reads INPUT: by its name, and by its content where the name does not tell ("-"). `alignment` overrides that of every memory, or of
-/// every row that has none of its own.
+/// Reads INPUT: by its name, and by its content where the name does not tell ("-"). `alignment` overrides that of every memory,
+/// or of every row that has none of its own.
 Result<Input> read_input(const std::string& path, std::optional<Bytes> alignment = {});
 
 /// True when the name, less .gz, ends in `extension`.

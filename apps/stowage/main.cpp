@@ -1,3 +1,5 @@
+#include <iostream>
+
 #include <CLI/CLI.hpp>
 
 #include "commands.hpp"
@@ -23,6 +25,7 @@ int main(int argc, char** argv) {
   } catch (const CLI::RuntimeError& done) {
     return done.get_exit_code();
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? stowage::cli::kDone : stowage::cli::kUsage;
+    if (app.exit(error) != 0) return stowage::cli::kUsage;
+    return std::cout.flush() ? stowage::cli::kDone : stowage::cli::kError;
   }
 }

@@ -1,10 +1,10 @@
 #include "output.hpp"
 
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <cstdio>
 #include <cstdlib>
+
+#include <fmt/format.h>
+#include <unistd.h>
 
 #include "commands.hpp"
 
@@ -27,12 +27,18 @@ bool wants_colour() {
 
 const char* code_of(Tone tone) {
   switch (tone) {
-    case Tone::plain: return "";
-    case Tone::good: return "\033[32m";
-    case Tone::warning: return "\033[33m";
-    case Tone::bad: return "\033[31m";
-    case Tone::dim: return "\033[2m";
-    case Tone::strong: return "\033[1m";
+    case Tone::plain:
+      return "";
+    case Tone::good:
+      return "\033[32m";
+    case Tone::warning:
+      return "\033[33m";
+    case Tone::bad:
+      return "\033[31m";
+    case Tone::dim:
+      return "\033[2m";
+    case Tone::strong:
+      return "\033[1m";
   }
   return "";
 }
@@ -44,7 +50,8 @@ std::string percent(Bytes part, Bytes whole) {
 
 std::string verdict(const Summary& summary) {
   if (summary.proven_optimal) return toned(Tone::good, "proven least");
-  return toned(Tone::warning, fmt::format("{} above the bound", percent(summary.peak - summary.lower_bound, summary.lower_bound)));
+  return toned(Tone::warning,
+               fmt::format("{} above the bound", percent(summary.peak - summary.lower_bound, summary.lower_bound)));
 }
 
 }  // namespace

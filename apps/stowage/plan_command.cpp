@@ -1,6 +1,6 @@
-#include <fmt/format.h>
-
 #include <memory>
+
+#include <fmt/format.h>
 
 #include "commands.hpp"
 #include "input.hpp"
@@ -23,18 +23,22 @@ struct PlanArguments {
 void show(const PlanArguments& arguments, const Summary& summary) {
   // A plan that goes to standard output must not be followed by anything else.
   if (arguments.output == "-") return;
-  print(arguments.json ? summary_to_json(summary) + "\n" : summary_text(summary));
+  print(arguments.json ? summary_to_json(summary) : summary_text(summary));
 }
 
 /// Ends the command when there is no answer within the capacity.
 void check_answer(const PlanArguments& arguments, SolveStatus status, Bytes peak, Bytes lower_bound) {
-  const auto capacity = [&] { return arguments.options.capacity ? to_human(*arguments.options.capacity) : std::string("the memory"); };
+  const auto capacity = [&] {
+    return arguments.options.capacity ? to_human(*arguments.options.capacity) : std::string("the memory");
+  };
   if (status == SolveStatus::infeasible) {
-    end_with(kDoesNotFit, fmt::format("{}: does not fit: at least {} are needed, {} are there", arguments.input, to_human(lower_bound), capacity()));
+    end_with(kDoesNotFit, fmt::format("{}: does not fit: at least {} are needed, {} are there", arguments.input,
+                                      to_human(lower_bound), capacity()));
   }
   if (status == SolveStatus::timed_out) {
     const std::string best = peak > Bytes(0) ? fmt::format("; the best plan so far needs {}", to_human(peak)) : std::string();
-    end_with(kOutOfTime, fmt::format("{}: no plan for {} was found in the time given, nor a proof that there is none{}", arguments.input, capacity(), best));
+    end_with(kOutOfTime, fmt::format("{}: no plan for {} was found in the time given, nor a proof that there is none{}",
+                                     arguments.input, capacity(), best));
   }
 }
 
@@ -70,9 +74,12 @@ void add_plan_command(CLI::App& app) {
   auto arguments = std::make_shared<PlanArguments>();
   CLI::App& command = *app.add_subcommand("plan", "Plan the memory of INPUT and say how good the plan is");
   command.add_option("INPUT", arguments->input, "A graph (.json) or a table (.csv), also .gz; - is standard input")->required();
-  command.add_option("-o,--output", arguments->output, "Write the plan (for a table: the table with offsets); - is standard output")->type_name("FILE");
-  add_size_option(command, "--capacity", arguments->options.capacity, "Exit with 4 when this is proven to be too little, with 5 when that stays unknown");
-  add_size_option(command, "--alignment", arguments->alignment, "Of every memory, instead of what INPUT says");
+  command
+      .add_option("-o,--output", arguments->output, "Write the plan (for a table: the table with offsets); - is standard output")
+      ->type_name("FILE");
+  add_size_option(command, "--capacity", arguments->options.capacity,
+                  "Exit with 4 when this is proven to be too little, with 5 when that stays unknown");
+  add_alignment_option(command, arguments->alignment);
   add_solving_options(command, arguments->options);
   add_planning_options(command, arguments->options);
   command.add_flag("--json", arguments->json, "Print the figures as JSON (stowage.summary/1)");

@@ -34,7 +34,8 @@ Summary summary_of(const Problem& problem, const SolveOutcome& outcome, const st
   summary.status = to_string(outcome.status);
   summary.solver = outcome.solver;
   summary.solve_ms = std::chrono::duration<double, std::milli>(spent).count();
-  if (outcome.has_answer()) summary.arenas.push_back({"table", "table", "shared", outcome.peak, outcome.bound.bytes, summary.proven_optimal});
+  if (outcome.has_answer())
+    summary.arenas.push_back({"table", "table", "shared", outcome.peak, outcome.bound.bytes, summary.proven_optimal});
   return summary;
 }
 
@@ -44,7 +45,11 @@ Result<PlannedProblem> plan_problem(const CsvProblem& table, const std::string& 
   Problem problem = table.problem;
   problem.capacity = options.capacity;
   if (options.no_reuse) keep_everything(problem);
-  SolveOptions solving{.solver = options.solver, .deadline = {}, .threads = options.threads, .seed = options.seed, .node_budget = options.node_budget};
+  SolveOptions solving{.solver = options.solver,
+                       .deadline = {},
+                       .threads = options.threads,
+                       .seed = options.seed,
+                       .node_budget = options.node_budget};
   const Clock::time_point start = Clock::now();
   if (options.time_limit) solving.deadline = start + *options.time_limit;
   STOWAGE_TRY(SolveOutcome outcome, solve(problem, solving));

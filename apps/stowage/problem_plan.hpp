@@ -13,8 +13,8 @@ struct PlannedProblem {
   Summary summary;
 };
 
-/// Fails when the options name an unknown solver. `options.in_place` and the like mean nothing here; `no_reuse` lets every row live for
-/// ever.
+/// Fails when the options name an unknown solver. `options.in_place` and the like mean nothing here; `no_reuse` lets every row
+/// live for ever.
 Result<PlannedProblem> plan_problem(const CsvProblem& table, const std::string& name, const PlanOptions& options);
 
 }  // namespace stowage::cli

@@ -1,11 +1,11 @@
 #include "progress.hpp"
 
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <chrono>
 #include <cstdio>
 #include <utility>
+
+#include <fmt/format.h>
+#include <unistd.h>
 
 namespace stowage::cli {
 
@@ -16,13 +16,15 @@ Progress::~Progress() { thread_.request_stop(); }
 void Progress::run(const std::stop_token& stop) {
   const bool terminal = isatty(STDERR_FILENO) != 0;
   const int pause = terminal ? 1 : 10;
+  const auto start = std::chrono::steady_clock::now();
+  const auto stopped = [&] { return stop.stop_requested(); };
   std::unique_lock lock(mutex_);
-  for (int seconds = 1; !wake_.wait_for(lock, stop, std::chrono::seconds(seconds == 1 ? 1 : pause), [&] { return stop.stop_requested(); });
-       seconds += seconds == 1 && pause > 1 ? pause - 1 : pause) {
+  int seconds = 1;
+  for (; !wake_.wait_until(lock, stop, start + std::chrono::seconds(seconds), stopped); seconds += pause - seconds % pause) {
     fmt::print(stderr, "{}stowage: {} … {} s{}", terminal ? "\r" : "", what_, seconds, terminal ? " " : "\n");
     std::fflush(stderr);
   }
-  if (terminal) fmt::print(stderr, "\r\033[K");
+  if (terminal && seconds > 1) fmt::print(stderr, "\r\033[K");
 }
 
 }  // namespace stowage::cli

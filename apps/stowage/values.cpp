@@ -23,13 +23,27 @@ CLI::Option* add_size_option(CLI::App& command, const std::string& name, std::op
   return command.add_option_function<std::string>(name, read, help)->type_name("SIZE");
 }
 
+void add_alignment_option(CLI::App& command, std::optional<Bytes>& value) {
+  const auto check = [](const std::string& text) {
+    const std::optional<Bytes> size = parse_bytes(text);
+    const bool good = size && is_power_of_two(*size) && *size <= Bytes(std::int64_t{1} << 40);
+    return good ? std::string() : "'" + text + "' is not a power of two up to 2^40";
+  };
+  add_size_option(command, "--alignment", value, "Of every memory (or row without one), instead of what INPUT says")
+      ->check(check);
+}
+
 CLI::Option* add_switch_option(CLI::App& command, const std::string& name, bool& value, const std::string& help) {
   const auto read = [&value](const std::string& text) { value = text == "on"; };
-  return command.add_option_function<std::string>(name, read, help)->check(CLI::IsMember({"on", "off"}))->type_name("on|off")->default_str(value ? "on" : "off");
+  return command.add_option_function<std::string>(name, read, help)
+      ->check(CLI::IsMember({"on", "off"}))
+      ->type_name("on|off")
+      ->default_str(value ? "on" : "off");
 }
 
 std::optional<std::chrono::nanoseconds> parse_duration(const std::string& text) {
-  static constexpr std::array<std::pair<std::string_view, double>, 5> kUnits = {{{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"m", 60e9}}};
+  static constexpr std::array<std::pair<std::string_view, double>, 5> kUnits = {
+      {{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"m", 60e9}}};
   double count = 0;
   const auto [rest, failure] = std::from_chars(text.data(), text.data() + text.size(), count);
   if (failure != std::errc{} || !(count >= 0)) return std::nullopt;
@@ -41,14 +55,25 @@ std::optional<std::chrono::nanoseconds> parse_duration(const std::string& text) 
 }
 
 void add_solving_options(CLI::App& command, PlanOptions& options) {
-  command.add_option("--solver", options.solver, "Who packs")->check(CLI::IsMember(solver_names()))->type_name("NAME")->capture_default_str();
+  command.add_option("--solver", options.solver, "Who packs")
+      ->check(CLI::IsMember(solver_names()))
+      ->type_name("NAME")
+      ->capture_default_str();
   const auto read_limit = [&options](const std::string& text) {
     options.time_limit = parse_duration(text);
     if (!options.time_limit) throw CLI::ValidationError("'" + text + "' is not a time such as 500ms, 2s or 1m");
   };
-  command.add_option_function<std::string>("--time-limit", read_limit, "For solving; the best answer so far is taken then")->type_name("TIME")->default_str("1s");
-  command.add_option("--threads", options.threads, "Threads for solving; the answer does not depend on it")->check(CLI::Range(1, 1024))->type_name("N")->capture_default_str();
-  command.add_option("--seed", options.seed, "Of solvers that draw lots")->type_name("N")->capture_default_str();
+  command.add_option_function<std::string>("--time-limit", read_limit, "For solving; the best answer so far is taken then")
+      ->type_name("TIME")
+      ->default_str("1s");
+  command.add_option("--threads", options.threads, "Threads for solving; the answer does not depend on it")
+      ->check(CLI::Range(1, 1024))
+      ->type_name("N")
+      ->capture_default_str();
+  command.add_option("--seed", options.seed, "Of solvers that draw lots")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N")
+      ->capture_default_str();
 }
 
 void add_planning_options(CLI::App& command, PlanOptions& options) {

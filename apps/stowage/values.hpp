@@ -1,10 +1,10 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include <chrono>
 #include <optional>
 #include <string>
+
+#include <CLI/CLI.hpp>
 
 #include "stowage/planner.hpp"
 
@@ -13,6 +13,9 @@ namespace stowage::cli {
 
 /// Adds an option that takes a size: "4096", "64KiB", "1.5GiB".
 CLI::Option* add_size_option(CLI::App& command, const std::string& name, std::optional<Bytes>& value, const std::string& help);
+
+/// Adds --alignment, a size that must be a power of two.
+void add_alignment_option(CLI::App& command, std::optional<Bytes>& value);
 
 /// Adds an option that takes on or off.
 CLI::Option* add_switch_option(CLI::App& command, const std::string& name, bool& value, const std::string& help);

@@ -1,9 +1,10 @@
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <charconv>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <unordered_map>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "commands.hpp"
 #include "input.hpp"
@@ -20,28 +21,71 @@ struct VerifyArguments {
   bool json = false;
 };
 
-/// The positions that `plan` gives the rows of `table`, matched by id.
-Result<std::vector<Position>> positions_from(const CsvProblem& table, const CsvProblem& plan, const std::string& file) {
+/// Where a plan puts the rows of a table, and what it does not say.
+struct PlacedRows {
+  std::vector<Position> positions;  ///< One a row, when there are no findings.
+  std::vector<Finding> findings;
+};
+
+PlacedRows place_rows(const CsvProblem& table, const CsvProblem& plan) {
   std::unordered_map<std::string_view, std::size_t> rows;
   for (std::size_t i = 0; i < plan.ids.size(); ++i) rows.emplace(plan.ids[i], i);
-  const auto fault = [&](const std::string& what) { return Error{ErrorCode::invalid, what, {.file = file, .line = {}, .path = {}}}; };
-  if (plan.ids.size() != table.ids.size()) return fault(fmt::format("has {} rows, the input {}", plan.ids.size(), table.ids.size()));
-  std::vector<Position> positions;
+  PlacedRows placed;
   for (const std::string& id : table.ids) {
     const auto row = rows.find(id);
-    if (row == rows.end()) return fault(fmt::format("has no row for '{}'", id));
-    const std::optional<Bytes> offset = plan.problem.items[row->second].pinned;
-    if (!offset) return fault(fmt::format("has no offset for '{}'", id));
-    positions.push_back({0, *offset});
+    const std::optional<Bytes> offset = row == rows.end() ? std::nullopt : plan.problem.items[row->second].pinned;
+    if (offset) placed.positions.push_back({0, *offset});
+    if (!offset)
+      placed.findings.push_back({Rule::missing, fmt::format("id '{}' has no {}", id, row == rows.end() ? "row" : "offset")});
+    if (row != rows.end()) rows.erase(row);
   }
-  return positions;
+  for (const std::string& id : plan.ids) {
+    if (rows.contains(id)) placed.findings.push_back({Rule::reference, fmt::format("id '{}' is not in the input", id)});
+  }
+  return placed;
+}
+
+/// Rows where they may not be, whatever the others do.
+std::vector<Finding> misplaced_rows(const CsvProblem& table, const std::vector<Position>& positions) {
+  std::vector<Finding> findings;
+  for (std::size_t i = 0; i < positions.size(); ++i) {
+    const Item& item = table.problem.items[i];
+    const std::string row = fmt::format("id '{}' is at {}", table.ids[i], positions[i].offset.value());
+    if (!is_aligned(positions[i].offset, item.alignment)) {
+      findings.push_back({Rule::alignment, fmt::format("{}, not a multiple of its alignment {}", row, item.alignment.value())});
+    } else if (item.pinned && *item.pinned != positions[i].offset) {
+      findings.push_back({Rule::layout, fmt::format("{}, but the input pins it at {}", row, item.pinned->value())});
+    }
+  }
+  return findings;
+}
+
+/// `message` with "id 'x'" in place of "item 5".
+std::string with_ids(std::string_view message, const std::vector<std::string>& ids) {
+  constexpr std::string_view kItem = "item ";
+  std::string text;
+  for (std::size_t at = message.find(kItem); at != message.npos; at = message.find(kItem)) {
+    text += message.substr(0, at);
+    message.remove_prefix(at + kItem.size());
+    std::size_t index = 0;
+    const auto [rest, failure] = std::from_chars(message.data(), message.data() + message.size(), index);
+    const bool known = failure == std::errc{} && index < ids.size();
+    text += known ? fmt::format("id '{}'", ids[index]) : std::string(kItem);
+    if (known) message.remove_prefix(static_cast<std::size_t>(rest - message.data()));
+  }
+  return text.append(message);
 }
 
 std::vector<Finding> verify_table(const CsvProblem& table, const VerifyArguments& arguments) {
   const CsvProblem plan = or_fail(parse_csv(or_fail(read_file(arguments.plan)), arguments.plan));
-  const std::vector<Position> positions = or_fail(positions_from(table, plan, arguments.plan));
-  if (const std::optional<std::string> wrong = validate(table.problem, positions)) return {{Rule::overlap, *wrong}};
-  return {};
+  auto [positions, findings] = place_rows(table, plan);
+  if (findings.empty()) findings = misplaced_rows(table, positions);
+  if (findings.empty()) {
+    const std::optional<std::string> wrong = validate(table.problem, positions);
+    if (wrong) findings.push_back({Rule::overlap, with_ids(*wrong, table.ids)});
+  }
+  const std::size_t count = std::min(findings.size(), arguments.options.max_findings);
+  return {findings.begin(), findings.begin() + static_cast<std::ptrdiff_t>(count)};
 }
 
 std::vector<Finding> findings_of(const VerifyArguments& arguments) {
@@ -69,11 +113,15 @@ std::string as_text(const std::vector<Finding>& findings, const VerifyArguments&
 
 void add_verify_command(CLI::App& app) {
   auto arguments = std::make_shared<VerifyArguments>();
-  CLI::App& command = *app.add_subcommand("verify", "Check that PLAN is safe for INPUT; exits with 3 and says why when it is not");
+  CLI::App& command =
+      *app.add_subcommand("verify", "Check that PLAN is safe for INPUT; exits with 3 and says why when it is not");
   command.add_option("INPUT", arguments->input, "The graph or table that was planned")->required();
   command.add_option("PLAN", arguments->plan, "A plan (.json), or for a table a table with offsets (.csv)")->required();
   command.add_flag("--keep-inputs", arguments->options.keep_inputs, "Inputs must keep their bytes to the end of the run");
-  command.add_option("--max-findings", arguments->options.max_findings, "Stop after so many")->type_name("N")->capture_default_str();
+  command.add_option("--max-findings", arguments->options.max_findings, "Stop after so many")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N")
+      ->capture_default_str();
   command.add_flag("--json", arguments->json, "Print the findings as JSON (stowage.findings/1)");
   command.footer("Example: stowage verify model.json plan.json");
   command.callback([arguments] {

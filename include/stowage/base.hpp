@@ -71,9 +71,7 @@ inline constexpr Step kNever{std::numeric_limits<std::int64_t>::max()};
   return Bytes((value.value() + mask) & ~mask);
 }
 
-[[nodiscard]] constexpr bool is_aligned(Bytes value, Bytes alignment) {
-  return (value.value() & (alignment.value() - 1)) == 0;
-}
+[[nodiscard]] constexpr bool is_aligned(Bytes value, Bytes alignment) { return (value.value() & (alignment.value() - 1)) == 0; }
 
 /// "1.5 MiB", "640 B": three significant digits in binary units, exact below 1 KiB.
 [[nodiscard]] std::string to_human(Bytes bytes);
@@ -130,20 +128,20 @@ using ArenaId = Id<struct ArenaList>;
 
 /// What kind of trouble an `Error` reports, for callers that branch on it.
 enum class ErrorCode : std::uint8_t {
-  io,             ///< A file could not be opened, read or written.
-  parse,          ///< The bytes are not what the format says.
-  invalid,        ///< Well-formed, but breaks a rule of the model (a cycle, a view outside its base, …).
-  unsupported,    ///< Correct, but not something this version or this operation can do.
-  unknown_name,   ///< A solver, option value or tensor was named that does not exist.
+  io,            ///< A file could not be opened, read or written.
+  parse,         ///< The bytes are not what the format says.
+  invalid,       ///< Well-formed, but breaks a rule of the model (a cycle, a view outside its base, …).
+  unsupported,   ///< Correct, but not something this version or this operation can do.
+  unknown_name,  ///< A solver, option value or tensor was named that does not exist.
 };
 
 [[nodiscard]] std::string_view to_string(ErrorCode code);
 
 /// Where in the input the trouble is. Every field may be absent; `to_string` leaves absent ones out.
 struct Location {
-  std::string file;                    ///< As the user gave it.
-  std::optional<std::int64_t> line;    ///< From 1.
-  std::string path;                    ///< Inside the file: "tensors[3].view_of.offset".
+  std::string file;                  ///< As the user gave it.
+  std::optional<std::int64_t> line;  ///< From 1.
+  std::string path;                  ///< Inside the file: "tensors[3].view_of.offset".
 
   friend bool operator==(const Location&, const Location&) = default;
 };
@@ -213,12 +211,11 @@ namespace detail {
   declaration = std::move(result).value()
 
 /// `STOWAGE_TRY(auto graph, read_graph(file));` declares `graph`, or returns the error to the caller.
-#define STOWAGE_TRY(declaration, expression) \
-  STOWAGE_TRY_INNER(STOWAGE_CONCAT(stowage_result_, __LINE__), declaration, expression)
+#define STOWAGE_TRY(declaration, expression) STOWAGE_TRY_INNER(STOWAGE_CONCAT(stowage_result_, __LINE__), declaration, expression)
 
 /// `STOWAGE_TRY_STATUS(write(file));` returns the error to the caller, if there is one.
-#define STOWAGE_TRY_STATUS(expression)                                            \
-  do {                                                                            \
+#define STOWAGE_TRY_STATUS(expression)                                                                 \
+  do {                                                                                                 \
     if (auto stowage_status = (expression); !stowage_status) return std::move(stowage_status).error(); \
   } while (false)
 

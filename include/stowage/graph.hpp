@@ -56,9 +56,9 @@ inline constexpr TensorFlags kOwnAddress{TensorFlag::constant, TensorFlag::varia
 /// Memory that tensors live in: a device's, the host's. Each is planned on its own.
 struct Memory {
   std::string name;
-  Bytes alignment{1};                     ///< Of every tensor in it that names none of its own. A power of two.
-  std::optional<Bytes> max_size = {};     ///< The largest single buffer; absent means no limit.
-  std::string kind = "device";            ///< For people.
+  Bytes alignment{1};                  ///< Of every tensor in it that names none of its own. A power of two.
+  std::optional<Bytes> max_size = {};  ///< The largest single buffer; absent means no limit.
+  std::string kind = "device";         ///< For people.
 
   friend bool operator==(const Memory&, const Memory&) = default;
 };
@@ -72,12 +72,12 @@ struct ViewOf {
 };
 
 struct Tensor {
-  std::string name;                        ///< For people; need not be unique.
-  Bytes size;                              ///< Bytes as the caller's buffer type counts them.
-  std::string dtype = {};                  ///< For people.
-  std::vector<std::int64_t> shape = {};    ///< For people.
+  std::string name;                      ///< For people; need not be unique.
+  Bytes size;                            ///< Bytes as the caller's buffer type counts them.
+  std::string dtype = {};                ///< For people.
+  std::vector<std::int64_t> shape = {};  ///< For people.
   MemoryId memory = {};
-  std::optional<Bytes> alignment = {};     ///< Absent: the memory's.
+  std::optional<Bytes> alignment = {};  ///< Absent: the memory's.
   TensorFlags flags = {};
   std::optional<ViewOf> view_of = {};
 
@@ -88,7 +88,7 @@ struct Tensor {
 struct Workspace {
   Bytes size;
   MemoryId memory = {};
-  std::optional<Bytes> alignment = {};     ///< Absent: the memory's.
+  std::optional<Bytes> alignment = {};  ///< Absent: the memory's.
   bool no_reuse = false;
 
   friend bool operator==(const Workspace&, const Workspace&) = default;
@@ -112,17 +112,17 @@ struct Alias {
 };
 
 struct Op {
-  std::string name;                                       ///< For people; need not be unique.
-  std::string kind;                                       ///< For people: "ADD", "MatMul".
-  std::vector<std::optional<TensorId>> inputs = {};       ///< Absent: an omitted optional input.
+  std::string name;                                  ///< For people; need not be unique.
+  std::string kind;                                  ///< For people: "ADD", "MatMul".
+  std::vector<std::optional<TensorId>> inputs = {};  ///< Absent: an omitted optional input.
   std::vector<TensorId> outputs = {};
-  bool no_task = false;                                   ///< Touches no memory (reshape, view) and orders nothing.
+  bool no_task = false;  ///< Touches no memory (reshape, view) and orders nothing.
   std::vector<InPlacePair> in_place = {};
   std::vector<Alias> aliases = {};
   std::vector<Workspace> workspaces = {};
   StreamId stream = {};
-  std::vector<OpId> after = {};                           ///< Ops, earlier in the order, that must have finished.
-  bool no_reuse = false;                                  ///< As if each output and workspace had it.
+  std::vector<OpId> after = {};  ///< Ops, earlier in the order, that must have finished.
+  bool no_reuse = false;         ///< As if each output and workspace had it.
 
   friend bool operator==(const Op&, const Op&) = default;
 };

@@ -29,14 +29,15 @@ enum class Residence : std::uint8_t {
 /// Tensors at fixed distances from each other: a tensor with its views and mandatory aliases. They live and die together.
 struct AliasClass {
   MemoryId memory;
-  Bytes size;             ///< From its lowest byte to its highest.
-  Bytes alignment;        ///< Of its lowest byte.
-  TensorFlags flags;      ///< Of all members.
+  Bytes size;         ///< From its lowest byte to its highest.
+  Bytes alignment;    ///< Of its lowest byte.
+  TensorFlags flags;  ///< Of all members.
   Residence residence = Residence::nowhere;
-  bool whole_run = false; ///< Shares its bytes with nothing, ever (no_reuse).
-  Interval life;          ///< In the linear order.
-  StorageId storage;      ///< For residents of shared and persistent memory.
-  Bytes offset;           ///< In that storage.
+  bool whole_run = false;   ///< Shares its bytes with nothing, ever (no_reuse).
+  bool never_over = false;  ///< Somebody looks at it after the last step.
+  Interval life;            ///< In the linear order.
+  StorageId storage;        ///< For residents of shared and persistent memory.
+  Bytes offset;             ///< In that storage.
 };
 
 /// The unit of placement: a class, or several that follow each other in place.
@@ -53,8 +54,8 @@ struct ClassPlace {
 };
 
 /// Which ops happen before which, over streams. Ops of one stream happen in order; so do ops linked by `after` or by data: an op
-/// comes after the latest earlier producer of each tensor that it reads, and of the tensors that this one is a view of or, through
-/// an op without task, aliased to. Ops without a task order nothing.
+/// comes after the latest earlier producer of each tensor that it reads, and of the tensors that this one is a view of or,
+/// through an op without task, aliased to. Ops without a task order nothing.
 ///
 /// Holds for each op and stream the first op of that stream that happens after it: O(ops × streams) memory, built in
 /// O(edges × streams). Holds nothing for graphs of one stream, where the linear order is all there is.
@@ -79,9 +80,10 @@ class HappensBefore {
 
 /// The whole analysis of one graph. A plain value; refers to the graph by ids only.
 struct Liveness {
-  Step horizon;                      ///< One past the last step; at least 1.
+  Step horizon;           ///< One past the last step; at least 1.
+  bool no_reuse = false;  ///< Nothing shares bytes with anything, workspaces included.
   std::vector<AliasClass> classes;
-  std::vector<ClassPlace> places;    ///< By tensor.
+  std::vector<ClassPlace> places;  ///< By tensor.
   std::vector<Storage> storages;
   HappensBefore order;
 

@@ -53,6 +53,7 @@ struct ArenaSolution {
 [[nodiscard]] Lowering lower(const Graph& graph, const Liveness& liveness, std::optional<Bytes> capacity = {});
 
 /// The plan that the positions mean. Precondition: one solution an arena, each a valid answer to its Problem.
-[[nodiscard]] Plan raise(const Graph& graph, const Liveness& liveness, const Lowering& lowering, std::span<const ArenaSolution> solutions);
+[[nodiscard]] Plan raise(const Graph& graph, const Liveness& liveness, const Lowering& lowering,
+                         std::span<const ArenaSolution> solutions);
 
 }  // namespace stowage

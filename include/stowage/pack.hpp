@@ -16,11 +16,11 @@ namespace stowage {
 
 /// How a solver may work. Same problem, seed and node budget give the same answer for any number of threads.
 struct SolveOptions {
-  std::string solver = "auto";                                            ///< A name of `solvers()`.
-  std::optional<std::chrono::steady_clock::time_point> deadline = {};     ///< Best answer so far when it passes.
+  std::string solver = "auto";                                         ///< A name of `solvers()`.
+  std::optional<std::chrono::steady_clock::time_point> deadline = {};  ///< Best answer so far when it passes.
   std::uint32_t threads = 1;
   std::uint64_t seed = 0;
-  std::optional<std::uint64_t> node_budget = {};                          ///< For searching solvers.
+  std::optional<std::uint64_t> node_budget = {};  ///< For searching solvers.
 };
 
 enum class SolveStatus : std::uint8_t {

@@ -32,10 +32,10 @@ struct RegionSet {
 
 /// Something to be placed: rigid, one offset for all of its pieces.
 struct Item {
-  std::vector<Piece> pieces;              ///< At least one; no two of one item overlap; bytes within [0, size).
+  std::vector<Piece> pieces;  ///< At least one; no two of one item overlap; bytes within [0, size).
   Bytes size;
-  Bytes alignment{1};                     ///< Of the offset; a power of two.
-  std::optional<Bytes> pinned = {};       ///< The offset is given; the item then has exactly one allowed region.
+  Bytes alignment{1};                ///< Of the offset; a power of two.
+  std::optional<Bytes> pinned = {};  ///< The offset is given; the item then has exactly one allowed region.
   RegionSet allowed = {};
 
   /// From the first step of any piece to the last.
@@ -111,8 +111,8 @@ struct Certificate {
   };
   Argument argument = Argument::trivial;
   Bytes bytes;
-  Step step = {};         ///< For live_bytes.
-  std::size_t item = 0;   ///< For pinned_item.
+  Step step = {};        ///< For live_bytes.
+  std::size_t item = 0;  ///< For pinned_item.
 
   friend bool operator==(const Certificate&, const Certificate&) = default;
 };
@@ -135,8 +135,8 @@ struct Arena {
   std::string name;
   MemoryId memory;
   ArenaKind kind = ArenaKind::shared;
-  Bytes size;                     ///< The sum of `regions`.
-  std::vector<Bytes> regions;     ///< The top of each region.
+  Bytes size;                  ///< The sum of `regions`.
+  std::vector<Bytes> regions;  ///< The top of each region.
   Bytes lower_bound;
   bool proven_optimal = false;
 
@@ -178,8 +178,8 @@ struct Note {
 struct Plan {
   std::string graph;  ///< The graph's name.
   std::vector<Arena> arenas;
-  std::vector<Placement> placements;            ///< Ascending by tensor.
-  std::vector<WorkspacePlacement> workspaces;   ///< Ascending by op, index.
+  std::vector<Placement> placements;           ///< Ascending by tensor.
+  std::vector<WorkspacePlacement> workspaces;  ///< Ascending by op, index.
   std::vector<Note> notes;
 
   /// The sum of all arenas but persistent ones.

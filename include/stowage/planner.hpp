@@ -16,10 +16,10 @@ namespace stowage {
 
 /// How to plan. The defaults are those of the command line.
 struct PlanOptions {
-  bool in_place = true;                                                       ///< Use the ops' in-place pairs.
-  bool keep_inputs = false;                                                   ///< Inputs live to the end of the run.
-  bool no_reuse = false;                                                      ///< Every tensor has bytes of its own.
-  std::optional<Bytes> capacity = {};                                         ///< Of the peak, in each memory.
+  bool in_place = true;                ///< Use the ops' in-place pairs.
+  bool keep_inputs = false;            ///< Inputs live to the end of the run.
+  bool no_reuse = false;               ///< Every tensor has bytes of its own.
+  std::optional<Bytes> capacity = {};  ///< Of the peak, in each memory.
   std::string solver = "auto";
   std::optional<std::chrono::nanoseconds> time_limit = std::chrono::seconds(1);  ///< For solving; absent: none.
   std::uint32_t threads = 1;

@@ -15,15 +15,15 @@ namespace stowage {
 
 /// Which rule a finding is about.
 enum class Rule : std::uint8_t {
-  reference,   ///< The plan names a tensor, op, workspace, arena or region that does not exist, or the same one twice.
-  missing,     ///< A tensor or workspace that needs memory has none, or one that has none of ours has some.
-  size,        ///< A placement's size is not the graph's, or an arena's size is not the sum of its regions.
-  bounds,      ///< A placement ends outside its region, or a region exceeds the memory's largest buffer without need.
-  alignment,   ///< An offset is not a multiple of the tensor's alignment.
-  arena,       ///< A tensor lies in an arena of another memory or of the wrong kind.
-  layout,      ///< A view or alias is not where its base says.
-  overlap,     ///< Two values that are needed at the same time share bytes.
-  claim,       ///< The plan claims a bound above its size, or optimality that its own bound does not support.
+  reference,  ///< The plan names a tensor, op, workspace, arena or region that does not exist, or the same one twice.
+  missing,    ///< A tensor or workspace that needs memory has none, or one that has none of ours has some.
+  size,       ///< A placement's size is not the graph's, or an arena's size is not the sum of its regions.
+  bounds,     ///< A placement ends outside its region, or a region exceeds the memory's largest buffer without need.
+  alignment,  ///< An offset is not a multiple of the tensor's alignment.
+  arena,      ///< A tensor lies in an arena of another memory or of the wrong kind.
+  layout,     ///< A view or alias is not where its base says.
+  overlap,    ///< Two values that are needed at the same time share bytes.
+  claim,      ///< The plan claims a bound above its size, or optimality that its own bound does not support.
 };
 
 [[nodiscard]] std::string_view to_string(Rule rule);

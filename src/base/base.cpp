@@ -1,12 +1,12 @@
 #include "stowage/base.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+
+#include <fmt/format.h>
 
 namespace stowage {
 namespace {
@@ -19,13 +19,20 @@ struct UnitName {
 constexpr std::int64_t kKi = 1024;
 constexpr std::int64_t kK = 1000;
 constexpr std::array kUnits = {
-    UnitName{"", 1},           UnitName{"b", 1},
-    UnitName{"kib", kKi},      UnitName{"mib", kKi * kKi},
-    UnitName{"gib", kKi * kKi * kKi}, UnitName{"tib", kKi * kKi * kKi * kKi},
-    UnitName{"k", kKi},        UnitName{"m", kKi * kKi},
-    UnitName{"g", kKi * kKi * kKi},   UnitName{"t", kKi * kKi * kKi * kKi},
-    UnitName{"kb", kK},        UnitName{"mb", kK * kK},
-    UnitName{"gb", kK * kK * kK},     UnitName{"tb", kK * kK * kK * kK},
+    UnitName{"", 1},
+    UnitName{"b", 1},
+    UnitName{"kib", kKi},
+    UnitName{"mib", kKi* kKi},
+    UnitName{"gib", kKi* kKi* kKi},
+    UnitName{"tib", kKi* kKi* kKi* kKi},
+    UnitName{"k", kKi},
+    UnitName{"m", kKi* kKi},
+    UnitName{"g", kKi* kKi* kKi},
+    UnitName{"t", kKi* kKi* kKi* kKi},
+    UnitName{"kb", kK},
+    UnitName{"mb", kK* kK},
+    UnitName{"gb", kK* kK* kK},
+    UnitName{"tb", kK* kK* kK* kK},
 };
 
 std::optional<std::int64_t> unit_factor(std::string_view text) {
@@ -80,11 +87,16 @@ std::optional<Bytes> parse_bytes(std::string_view text) {
 
 std::string_view to_string(ErrorCode code) {
   switch (code) {
-    case ErrorCode::io: return "io";
-    case ErrorCode::parse: return "parse";
-    case ErrorCode::invalid: return "invalid";
-    case ErrorCode::unsupported: return "unsupported";
-    case ErrorCode::unknown_name: return "unknown_name";
+    case ErrorCode::io:
+      return "io";
+    case ErrorCode::parse:
+      return "parse";
+    case ErrorCode::invalid:
+      return "invalid";
+    case ErrorCode::unsupported:
+      return "unsupported";
+    case ErrorCode::unknown_name:
+      return "unknown_name";
   }
   return "unknown";
 }

@@ -22,8 +22,7 @@ class IntervalMap {
   void visit(ByteRange range, Visitor&& visitor) const {
     if (range.empty()) return;
     for (auto entry = first_overlapping(range.lower); entry != entries_.end() && entry->first < range.upper; ++entry) {
-      visitor(ByteRange{std::max(entry->first, range.lower), std::min(entry->second.upper, range.upper)},
-              entry->second.value);
+      visitor(ByteRange{std::max(entry->first, range.lower), std::min(entry->second.upper, range.upper)}, entry->second.value);
     }
   }
 

@@ -1,10 +1,10 @@
 #include "base/interval_map.hpp"
 
-#include <gtest/gtest.h>
-
 #include <random>
 #include <string>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 namespace stowage {
 namespace {

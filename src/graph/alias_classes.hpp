@@ -19,7 +19,9 @@ class OffsetUnion {
     Bytes offset;
   };
 
-  explicit OffsetUnion(std::size_t count) : parent_(count), offset_(count) { std::iota(parent_.begin(), parent_.end(), std::size_t{0}); }
+  explicit OffsetUnion(std::size_t count) : parent_(count), offset_(count) {
+    std::iota(parent_.begin(), parent_.end(), std::size_t{0});
+  }
 
   [[nodiscard]] Place find(std::size_t thing) {
     std::size_t top = thing;

@@ -1,6 +1,6 @@
-#include <fmt/format.h>
-
 #include <algorithm>
+
+#include <fmt/format.h>
 
 #include "graph/alias_classes.hpp"
 #include "graph/validation.hpp"
@@ -9,7 +9,8 @@ namespace stowage::validation {
 namespace {
 
 Error fault(std::size_t op, std::size_t alias, std::string message) {
-  return Error{ErrorCode::invalid, std::move(message), {.file = {}, .line = {}, .path = fmt::format("ops[{}].alias[{}]", op, alias)}};
+  return Error{
+      ErrorCode::invalid, std::move(message), {.file = {}, .line = {}, .path = fmt::format("ops[{}].alias[{}]", op, alias)}};
 }
 
 /// One alias, with the ids that its positions stand for.
@@ -21,13 +22,16 @@ struct Link {
 
 Link link_of(const Op& op, const Alias& alias) { return {op.outputs[alias.output], *op.inputs[alias.input], alias.offset}; }
 
-Status join(const GraphDescription& graph, const std::vector<Graph::Root>& roots, std::size_t k, std::size_t i, OffsetUnion& classes) {
+Status join(const GraphDescription& graph, const std::vector<Graph::Root>& roots, std::size_t k, std::size_t i,
+            OffsetUnion& classes) {
   const Op& op = graph.ops[k];
   const Link link = link_of(op, op.aliases[i]);
   const Tensor& output = graph.tensors[link.output.index()];
   const Tensor& input = graph.tensors[link.input.index()];
-  const std::string who = fmt::format("{} aliases {} to {}", describe(op, OpId(k)), describe(output, link.output), describe(input, link.input));
-  if (link.offset < Bytes(0) || link.offset > kMaxBytes) return fault(k, i, fmt::format("{} at the offset {}", who, link.offset.value()));
+  const std::string who =
+      fmt::format("{} aliases {} to {}", describe(op, OpId(k)), describe(output, link.output), describe(input, link.input));
+  if (link.offset < Bytes(0) || link.offset > kMaxBytes)
+    return fault(k, i, fmt::format("{} at the offset {}", who, link.offset.value()));
   if (output.memory != input.memory) return fault(k, i, who + ", which is in another memory");
 
   const Graph::Root out = roots[link.output.index()];
@@ -86,12 +90,15 @@ Status check_aliases(const GraphDescription& description, const std::vector<Grap
       const Link link = link_of(description.ops[k], description.ops[k].aliases[i]);
       for (const TensorId id : {link.output, link.input}) {
         const Tensor& tensor = description.tensors[id.index()];
-        const Bytes alignment = tensor.alignment.value_or(tensor.view_of ? Bytes(1) : description.memories[tensor.memory.index()].alignment);
+        const Bytes alignment =
+            tensor.alignment.value_or(tensor.view_of ? Bytes(1) : description.memories[tensor.memory.index()].alignment);
         const auto [representative, offset] = classes.find(roots[id.index()].tensor.index());
         const Bytes at = offset + roots[id.index()].offset - lowest[representative];
         if (!is_aligned(at, alignment)) {
-          return fault(k, i, fmt::format("{} would lie {} bytes into what it shares memory with, which its alignment {} does not divide",
-                                         describe(tensor, id), at.value(), alignment.value()));
+          return fault(
+              k, i,
+              fmt::format("{} would lie {} bytes into what it shares memory with, which its alignment {} does not divide",
+                          describe(tensor, id), at.value(), alignment.value()));
         }
       }
     }

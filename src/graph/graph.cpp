@@ -1,9 +1,9 @@
 #include "stowage/graph.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "graph/validation.hpp"
 

@@ -1,11 +1,11 @@
 #include "graph/validation.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <limits>
 #include <optional>
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace stowage::validation {
 namespace {
@@ -100,7 +100,8 @@ Status check_view(const GraphDescription& graph, std::size_t index) {
   const std::string path = fmt::format("tensors[{}].view_of", index);
   const std::string who = describe(view, TensorId(index));
   if (view.view_of->tensor.index() >= graph.tensors.size()) {
-    return fault(path + ".tensor", fmt::format("{} is a view of tensor {}, which does not exist", who, view.view_of->tensor.index()));
+    return fault(path + ".tensor",
+                 fmt::format("{} is a view of tensor {}, which does not exist", who, view.view_of->tensor.index()));
   }
   const Tensor& base = graph.tensors[view.view_of->tensor.index()];
   const std::string base_name = name_tensor(graph, view.view_of->tensor);
@@ -165,7 +166,8 @@ Status check_pair(const GraphDescription& graph, std::size_t index, InPlacePair 
   }
   if (pair.input >= op.inputs.size()) return fault(path, fmt::format("{} has no input {}", name_op(graph, index), pair.input));
   if (!op.inputs[pair.input]) {
-    return fault(path, fmt::format("{} pairs output {} with input {}, which is omitted", name_op(graph, index), pair.output, pair.input));
+    return fault(
+        path, fmt::format("{} pairs output {} with input {}, which is omitted", name_op(graph, index), pair.output, pair.input));
   }
   return Done{};
 }
@@ -173,8 +175,8 @@ Status check_pair(const GraphDescription& graph, std::size_t index, InPlacePair 
 Status check_op_order(const GraphDescription& graph, std::size_t index) {
   const Op& op = graph.ops[index];
   if (op.stream.index() >= kMaxStreams) {
-    return fault(fmt::format("ops[{}].stream", index),
-                 fmt::format("{} is on stream {}; at most {} streams are possible", name_op(graph, index), op.stream.index(), kMaxStreams));
+    return fault(fmt::format("ops[{}].stream", index), fmt::format("{} is on stream {}; at most {} streams are possible",
+                                                                   name_op(graph, index), op.stream.index(), kMaxStreams));
   }
   for (std::size_t i = 0; i < op.after.size(); ++i) {
     const std::string path = fmt::format("ops[{}].after[{}]", index, i);
@@ -204,7 +206,8 @@ Result<Writes> find_producers(const GraphDescription& graph, const std::vector<G
       const std::string path = fmt::format("ops[{}].outputs[{}]", k, i);
       std::optional<std::size_t>& producer = writes.producer[id.index()];
       if (producer && !root_flags.has(TensorFlag::variable)) {
-        return fault(path, fmt::format("{} is written by {} and by {}", name_tensor(graph, id), name_op(graph, *producer), name_op(graph, k)));
+        return fault(path, fmt::format("{} is written by {} and by {}", name_tensor(graph, id), name_op(graph, *producer),
+                                       name_op(graph, k)));
       }
       if (!producer) producer = k;
       const bool constant = (root_flags | graph.tensors[id.index()].flags).has(TensorFlag::constant);
@@ -220,7 +223,8 @@ Result<Writes> find_producers(const GraphDescription& graph, const std::vector<G
   return writes;
 }
 
-Status check_reads(const GraphDescription& graph, const std::vector<Graph::Root>& roots, const Writes& writes, std::size_t index) {
+Status check_reads(const GraphDescription& graph, const std::vector<Graph::Root>& roots, const Writes& writes,
+                   std::size_t index) {
   const Op& op = graph.ops[index];
   for (std::size_t i = 0; i < op.inputs.size(); ++i) {
     if (!op.inputs[i]) continue;
@@ -228,11 +232,14 @@ Status check_reads(const GraphDescription& graph, const std::vector<Graph::Root>
     const TensorFlags flags = graph.tensors[roots[id.index()].tensor.index()].flags;
     const std::optional<std::size_t> producer = writes.producer[id.index()];
     const std::string path = fmt::format("ops[{}].inputs[{}]", index, i);
-    const bool later = producer && *producer > index && !(flags | graph.tensors[id.index()].flags).any_of(kOwnAddress | TensorFlag::input);
+    const bool later =
+        producer && *producer > index && !(flags | graph.tensors[id.index()].flags).any_of(kOwnAddress | TensorFlag::input);
     // A root that is its own producer's input (ggml_cast lists itself) has been written by nobody at that point either.
     if (later || !writes.defined[roots[id.index()].tensor.index()]) {
-      const std::string by = producer ? fmt::format("; it is written by {}", name_op(graph, *producer)) : "; nobody writes it and it is not an input";
-      return fault(path, fmt::format("{} reads {} before anything was written to it{}", name_op(graph, index), name_tensor(graph, id), by));
+      const std::string by = producer ? fmt::format("; it is written by {}", name_op(graph, *producer))
+                                      : "; nobody writes it and it is not an input";
+      return fault(path, fmt::format("{} reads {} before anything was written to it{}", name_op(graph, index),
+                                     name_tensor(graph, id), by));
     }
   }
   return Done{};
@@ -265,7 +272,8 @@ Result<std::vector<Graph::Root>> resolve_views(const GraphDescription& descripti
     if (known[i]) continue;
     std::vector<std::size_t> chain = unresolved_chain(description, known, i);
     if (chain.empty()) {
-      return fault(fmt::format("tensors[{}].view_of", i), fmt::format("{} is a view of itself", name_tensor(description, TensorId(i))));
+      return fault(fmt::format("tensors[{}].view_of", i),
+                   fmt::format("{} is a view of itself", name_tensor(description, TensorId(i))));
     }
     for (; !chain.empty(); chain.pop_back()) {
       const ViewOf& view = *description.tensors[chain.back()].view_of;
@@ -305,7 +313,8 @@ Status check_dataflow(const GraphDescription& description, const std::vector<Gra
     STOWAGE_TRY_STATUS(check_reads(description, roots, writes, k));
     for (const TensorId id : op.outputs) {
       // A reshape writes nothing, but what it was given is defined from here on through the alias.
-      const bool aliased = std::any_of(op.aliases.begin(), op.aliases.end(), [&](const Alias& alias) { return op.outputs[alias.output] == id; });
+      const bool aliased =
+          std::any_of(op.aliases.begin(), op.aliases.end(), [&](const Alias& alias) { return op.outputs[alias.output] == id; });
       if (!op.no_task || aliased) writes.defined[roots[id.index()].tensor.index()] = true;
     }
   }

@@ -49,21 +49,24 @@ std::string_view trim(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
+bool is_quoted(std::string_view field) { return field.size() >= 2 && field.front() == '"' && field.back() == '"'; }
+
 /// A field without the spaces and quotes around it.
 std::string_view content_of(std::string_view field) {
   field = trim(field);
-  if (field.size() >= 2 && field.front() == '"' && field.back() == '"') return field.substr(1, field.size() - 2);
-  return field;
+  return is_quoted(field) ? field.substr(1, field.size() - 2) : field;
 }
 
-/// A quote inside quotes is written twice.
-std::string unescape(std::string_view text) {
-  std::string result;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    result += text[i];
-    if (text.substr(i, 2) == "\"\"") ++i;
+/// The same, and a quote that is written twice inside quotes is one.
+std::string text_of(std::string_view field) {
+  const std::string_view content = content_of(field);
+  if (!is_quoted(trim(field))) return std::string(content);
+  std::string text;
+  for (std::size_t i = 0; i < content.size(); ++i) {
+    text += content[i];
+    if (content.substr(i, 2) == "\"\"") ++i;
   }
-  return result;
+  return text;
 }
 
 /// The length of the field that `text` starts with, up to the comma or the end; nothing when its quote is never closed.
@@ -186,6 +189,7 @@ class CsvReader {
   [[nodiscard]] bool has(Column column) const { return index_[static_cast<std::size_t>(column)].has_value(); }
   /// The field of the current row; empty when there is no such column.
   [[nodiscard]] std::string_view field(Column column) const;
+  [[nodiscard]] std::string id() const { return text_of(fields_[*index_[static_cast<std::size_t>(Column::id)]]); }
   Result<std::int64_t> integer(Column column, std::int64_t lowest, std::int64_t highest) const;
   /// Nothing for an empty field and -1.
   Result<std::optional<Bytes>> optional_bytes(Column column) const;
@@ -203,7 +207,7 @@ class CsvReader {
 
 Error CsvReader::error(Column column, std::string_view message) const {
   const std::string& name = table_.header[*index_[static_cast<std::size_t>(column)]];
-  return error(fmt::format("id '{}': column '{}' {}", unescape(field(Column::id)), name, message));
+  return error(fmt::format("id '{}': column '{}' {}", id(), name, message));
 }
 
 bool CsvReader::advance() {
@@ -326,7 +330,7 @@ Status CsvReader::read_row() {
   STOWAGE_TRY(const std::optional<Bytes> hint, optional_bytes(Column::hint));
   table_.problem.items.push_back(std::move(item));
   table_.hints.push_back(hint);
-  table_.ids.push_back(unescape(field(Column::id)));
+  table_.ids.push_back(id());
   table_.rows.emplace_back(fields_.begin(), fields_.end());
   lines_.push_back(line_);
   return Done{};

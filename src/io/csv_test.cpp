@@ -64,6 +64,7 @@ TEST(Csv, AHeaderAloneIsAnEmptyProblem) { EXPECT_TRUE(parse_csv("id,lower,upper,
 TEST(Csv, QuotedIdsAreRead) {
   const CsvProblem table = parse_csv("id,lower,upper,size\n\"a,\"\"b\"\"\",0,1,8\n", "p").value();
   EXPECT_EQ(table.ids[0], "a,\"b\"");
+  EXPECT_EQ(parse_csv("id,lower,upper,size\na\"\"b,0,1,8\n", "p").value().ids[0], "a\"\"b");
   EXPECT_EQ(message_of("id,lower,upper,size\n\"a,0,1,8\n"), "p.csv:2: a quote is not closed");
 }
 
@@ -165,6 +166,13 @@ TEST(Csv, AProblemIsWrittenWithTheColumnsItNeeds) {
   const CsvProblem again = parse_csv(text, "p").value();
   EXPECT_EQ(again.ids, ids);
   EXPECT_EQ(problem_to_csv(again.problem, ids).value(), text);
+}
+
+TEST(Csv, IdsWithOddCharactersReadBackEqual) {
+  const Item item{.pieces = {piece(0, 1, 0, 8)}, .size = Bytes(8)};
+  const std::vector<std::string> ids{"a\rb", "c\r", " d ", "\"", "e\"\"f", "g,h", "\t"};
+  const std::string text = problem_to_csv({.items = std::vector<Item>(ids.size(), item)}, ids).value();
+  EXPECT_EQ(parse_csv(text, "p").value().ids, ids);
 }
 
 TEST(Csv, AProblemThatACsvCannotSayIsRefused) {

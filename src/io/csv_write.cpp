@@ -42,7 +42,7 @@ void append_fields(std::string& text, std::span<const std::string> fields) {
 
 /// Quoted where a reader would otherwise see something else.
 std::string quote(std::string_view id) {
-  if (id.find_first_of(",\" \t") == id.npos) return std::string(id);
+  if (id.find_first_of(",\" \t\r") == id.npos) return std::string(id);
   std::string result = "\"";
   for (const char c : id) result += c == '"' ? std::string("\"\"") : std::string(1, c);
   return result + '"';
@@ -116,8 +116,8 @@ Status check_expressible(const Problem& problem) {
 Status check_ids(std::span<const std::string> ids) {
   std::unordered_set<std::string_view> seen;
   for (const std::string& id : ids) {
-    if (id.empty() || id.find_first_of("\r\n") != id.npos)
-      return unsupported("a CSV has no id that is empty or has a line break");
+    if (id.empty()) return unsupported("a CSV has no empty id");
+    if (id.find('\n') != id.npos) return unsupported(fmt::format("the id '{}' has a line break, which a CSV cannot say", id));
     if (!seen.insert(id).second) return unsupported(fmt::format("two items have the id '{}'", id));
   }
   return Done{};

@@ -15,7 +15,8 @@ OffsetUnion join_aliases(const Graph& graph) {
     for (const Alias& alias : op.aliases) {
       const Graph::Root output = graph.root(op.outputs[alias.output]);
       const Graph::Root input = graph.root(*op.inputs[alias.input]);
-      const bool consistent = joined.join(output.tensor.index(), input.tensor.index(), input.offset + alias.offset - output.offset);
+      const bool consistent =
+          joined.join(output.tensor.index(), input.tensor.index(), input.offset + alias.offset - output.offset);
       STOWAGE_CHECK(consistent, "a built graph has contradicting aliases");
     }
   }
@@ -33,7 +34,13 @@ void number_classes(const Graph& graph, Liveness& result) {
     std::optional<ClassId>& id = number[place.representative];
     if (!id) {
       id = ClassId(result.classes.size());
-      result.classes.push_back(AliasClass{.memory = graph.tensor(TensorId(t)).memory, .size = {}, .alignment = Bytes(1), .flags = {}, .life = {}, .storage = {}, .offset = {}});
+      result.classes.push_back(AliasClass{.memory = graph.tensor(TensorId(t)).memory,
+                                          .size = {},
+                                          .alignment = Bytes(1),
+                                          .flags = {},
+                                          .life = {},
+                                          .storage = {},
+                                          .offset = {}});
     }
     result.places.push_back({*id, place.offset + root.offset});
   }
@@ -91,12 +98,16 @@ Residence residence_of(const AliasClass& klass, bool accessed) {
   return Residence::nowhere;
 }
 
-Interval life_of(const AliasClass& klass, std::span<const Step> accesses, const LivenessOptions& options, Step horizon) {
-  if (klass.whole_run || klass.residence == Residence::persistent) return {Step(0), horizon};
-  const bool input = klass.flags.has(TensorFlag::input);
+bool is_never_over(const AliasClass& klass, const LivenessOptions& options) {
+  const bool kept_input = klass.flags.has(TensorFlag::input) && options.keep_inputs;
+  return klass.whole_run || kept_input || klass.flags.has(TensorFlag::output) || klass.residence == Residence::persistent;
+}
+
+Interval life_of(const AliasClass& klass, std::span<const Step> accesses, Step horizon) {
   // An output that nobody writes still has an address, which nobody else may use.
-  const Step lower = input || accesses.empty() ? Step(0) : accesses.front();
-  if (klass.flags.has(TensorFlag::output) || (input && options.keep_inputs)) return {lower, horizon};
+  const bool from_the_start = klass.whole_run || klass.flags.has(TensorFlag::input) || klass.residence == Residence::persistent;
+  const Step lower = from_the_start || accesses.empty() ? Step(0) : accesses.front();
+  if (klass.never_over) return {lower, horizon};
   return {lower, accesses.empty() ? Step(1) : accesses.back() + Step(1)};
 }
 
@@ -113,7 +124,8 @@ void find_lives(const Graph& graph, const LivenessOptions& options, Liveness& re
     AliasClass& klass = result.classes[i];
     const std::span<const Step> accesses = result.accesses(ClassId(i));
     klass.residence = residence_of(klass, !accesses.empty());
-    klass.life = life_of(klass, accesses, options, result.horizon);
+    klass.never_over = is_never_over(klass, options);
+    klass.life = life_of(klass, accesses, result.horizon);
   }
 }
 

@@ -11,7 +11,7 @@ void form_classes(const Graph& graph, Liveness& result);
 /// `accesses` of every class.
 void collect_accesses(const Graph& graph, Liveness& result);
 
-/// `residence`, `whole_run` and `life` of every class. Precondition: accesses are there.
+/// `residence`, `whole_run`, `never_over` and `life` of every class. Precondition: accesses are there.
 void find_lives(const Graph& graph, const LivenessOptions& options, Liveness& result);
 
 /// `storages`: every resident class in a storage, in-place ones behind the class they take over from.

@@ -22,7 +22,8 @@ struct Candidate {
   ClassId output;
   ClassId input;
   Bytes offset;
-  Bytes slack;  ///< How much larger the input class is.
+  Bytes slack;       ///< How much larger the input class is.
+  std::size_t pair;  ///< Position in the op's list.
 };
 
 class Selection {
@@ -32,13 +33,13 @@ class Selection {
   /// The takeovers of op `k`, best match of each output first.
   std::vector<Candidate> choose(std::size_t k) {
     candidates_.clear();
-    for (const InPlacePair pair : graph_.ops()[k].in_place) consider(k, pair);
+    for (std::size_t i = 0; i < graph_.ops()[k].in_place.size(); ++i) consider(k, i);
     if (candidates_.empty()) return {};
     return match();
   }
 
  private:
-  void consider(std::size_t k, InPlacePair pair);
+  void consider(std::size_t k, std::size_t index);
   [[nodiscard]] bool may_end(std::size_t k, ClassId input) const;
   [[nodiscard]] bool may_begin(std::size_t k, TensorId output) const;
   /// Op reads the class through an input without a pair, or writes into it through a view.
@@ -52,8 +53,9 @@ class Selection {
   std::vector<Candidate> candidates_;
 };
 
-void Selection::consider(std::size_t k, InPlacePair pair) {
+void Selection::consider(std::size_t k, std::size_t index) {
   const Op& op = graph_.ops()[k];
+  const InPlacePair pair = op.in_place[index];
   const TensorId out = op.outputs[pair.output];
   const TensorId in = *op.inputs[pair.input];
   const ClassPlace to = result_.places[out.index()];
@@ -63,14 +65,14 @@ void Selection::consider(std::size_t k, InPlacePair pair) {
   const AliasClass& input = result_.classes[from.id.index()];
   if (!may_begin(k, out) || !may_end(k, from.id) || used_otherwise(op, from.id)) return;
   if (graph_.tensor(out).size > graph_.tensor(in).size || !fits(output, input, from.offset)) return;
-  candidates_.push_back({to.id, from.id, from.offset, input.size - output.size});
+  candidates_.push_back({to.id, from.id, from.offset, input.size - output.size, index});
 }
 
 /// The op is the last access of the input's class on every stream, and nobody looks at it afterwards.
 bool Selection::may_end(std::size_t k, ClassId input) const {
   const AliasClass& klass = result_.classes[input.index()];
   const Step step(static_cast<std::int64_t>(k));
-  if (klass.residence != Residence::shared || klass.whole_run || klass.flags.has(TensorFlag::output)) return false;
+  if (klass.residence != Residence::shared || klass.never_over) return false;
   if (klass.life.upper != step + Step(1)) return false;
   const std::span<const Step> accesses = result_.accesses(input);
   return result_.order.streams() == 1 || std::all_of(accesses.begin(), accesses.end(), [&](Step access) {
@@ -107,13 +109,17 @@ bool Selection::fits(const AliasClass& output, const AliasClass& input, Bytes of
 
 std::vector<Candidate> Selection::match() {
   // The tightest input first, so that small outputs leave large inputs to others; then the op's own order.
-  std::stable_sort(candidates_.begin(), candidates_.end(), [](const Candidate& a, const Candidate& b) { return a.slack < b.slack; });
+  std::sort(candidates_.begin(), candidates_.end(),
+            [](const Candidate& a, const Candidate& b) { return a.slack != b.slack ? a.slack < b.slack : a.pair < b.pair; });
   std::vector<ClassId> outputs;
   for (const Candidate& candidate : candidates_) {
     if (std::find(outputs.begin(), outputs.end(), candidate.output) == outputs.end()) outputs.push_back(candidate.output);
   }
-  std::stable_sort(outputs.begin(), outputs.end(),
-                   [&](ClassId a, ClassId b) { return result_.classes[a.index()].size > result_.classes[b.index()].size; });
+  std::sort(outputs.begin(), outputs.end(), [&](ClassId a, ClassId b) {
+    const Bytes size_a = result_.classes[a.index()].size;
+    const Bytes size_b = result_.classes[b.index()].size;
+    return size_a != size_b ? size_a > size_b : a < b;
+  });
   std::vector<Candidate> taken;
   for (const ClassId output : outputs) {
     std::vector<ClassId> visited;

@@ -6,6 +6,7 @@ namespace stowage {
 
 Liveness analyze(const Graph& graph, const LivenessOptions& options) {
   Liveness result;
+  result.no_reuse = options.no_reuse;
   liveness::form_classes(graph, result);
   liveness::collect_accesses(graph, result);
   liveness::find_lives(graph, options, result);

@@ -26,7 +26,9 @@ class Builder {
   Lowering finish(std::optional<Bytes> capacity);
 
  private:
-  ArenaProblem& arena(MemoryId memory, ArenaKind kind) { return arenas_[memory.index() * 2 + (kind == ArenaKind::persistent ? 1 : 0)]; }
+  ArenaProblem& arena(MemoryId memory, ArenaKind kind) {
+    return arenas_[memory.index() * 2 + (kind == ArenaKind::persistent ? 1 : 0)];
+  }
   [[nodiscard]] Item item_of(const Storage& storage) const;
   [[nodiscard]] bool no_reuse(WorkspaceRef ref) const;
   void add_order(ArenaProblem& arena) const;
@@ -64,7 +66,9 @@ void Builder::add_storage(StorageId id) {
   for (const ClassId klass : storage.classes) naive_ += padded_size(liveness_.classes[klass.index()]);
 }
 
-bool Builder::no_reuse(WorkspaceRef ref) const { return graph_.op(ref.op).no_reuse || graph_.op(ref.op).workspaces[ref.index].no_reuse; }
+bool Builder::no_reuse(WorkspaceRef ref) const {
+  return liveness_.no_reuse || graph_.op(ref.op).no_reuse || graph_.op(ref.op).workspaces[ref.index].no_reuse;
+}
 
 void Builder::add_workspace(OpId op, std::uint32_t index) {
   const Workspace& workspace = graph_.op(op).workspaces[index];
@@ -93,9 +97,8 @@ void Builder::order_class(ClassId id, std::span<Step> threshold, std::span<Step>
   for (const Step step : liveness_.accesses(id)) order_step(step, threshold, first);
   // The caller wrote it before anything ran, and nothing can be over before that.
   if (klass.life.lower == Step(0)) std::fill(first.begin(), first.end(), Step(0));
-  const bool never_over = klass.life.upper == liveness_.horizon && (klass.whole_run || klass.flags.any_of({TensorFlag::output, TensorFlag::input}));
-  if (never_over) std::fill(threshold.begin(), threshold.end(), kNever);
-  if (!never_over && liveness_.accesses(id).empty()) {
+  if (klass.never_over) std::fill(threshold.begin(), threshold.end(), kNever);
+  if (!klass.never_over && liveness_.accesses(id).empty()) {
     const auto task = std::find_if(graph_.ops().begin(), graph_.ops().end(), [](const Op& op) { return !op.no_task; });
     if (task != graph_.ops().end()) order_step(Step(task - graph_.ops().begin()), threshold, first);
   }
@@ -127,9 +130,9 @@ void Builder::add_order(ArenaProblem& target) const {
   }
 }
 
-/// Regions of at most `max_size` for all items together, and one of its own for each larger item. Twice as many as the items would
-/// fill without any sharing: filling one region after the other then always finds room, because two neighbours hold more than one
-/// region's worth.
+/// Regions of at most `max_size` for all items together, and one of its own for each larger item. Twice as many as the items
+/// would fill without any sharing: filling one region after the other then always finds room, because two neighbours hold more
+/// than one region's worth.
 void Builder::split_at(ArenaProblem& target, Bytes max_size) {
   Bytes total;
   std::vector<std::size_t> oversize;

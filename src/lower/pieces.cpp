@@ -7,7 +7,8 @@ namespace {
 
 /// Joins rectangles of the same bytes whose steps touch or overlap. Leaves them sorted by bytes, then steps.
 std::vector<Piece> join_in_time(std::vector<Piece> pieces) {
-  std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) { return a.bytes != b.bytes ? a.bytes < b.bytes : a.when < b.when; });
+  std::sort(pieces.begin(), pieces.end(),
+            [](const Piece& a, const Piece& b) { return a.bytes != b.bytes ? a.bytes < b.bytes : a.when < b.when; });
   std::vector<Piece> joined;
   for (const Piece& piece : pieces) {
     if (!joined.empty() && joined.back().bytes == piece.bytes && piece.when.lower <= joined.back().when.upper) {

@@ -66,8 +66,8 @@ Plan raise(const Graph& graph, const Liveness& liveness, const Lowering& lowerin
     if (klass.residence == Residence::nowhere) plan.notes.push_back({TensorId(t), "no op reads or writes it: it has no memory"});
     if (klass.residence == Residence::nowhere || klass.residence == Residence::external) continue;
     const At& where = at[klass.storage.index()];
-    plan.placements.push_back({TensorId(t), where.arena, where.position.region, where.position.offset + klass.offset + place.offset,
-                               graph.tensors()[t].size});
+    plan.placements.push_back({TensorId(t), where.arena, where.position.region,
+                               where.position.offset + klass.offset + place.offset, graph.tensors()[t].size});
   }
   return plan;
 }

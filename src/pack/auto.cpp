@@ -4,8 +4,8 @@ namespace stowage::pack {
 
 namespace {
 
-/// Everything on top of each other, in order. The answer where nothing can share (constants, a graph planned without reuse), found
-/// without looking at a single pair.
+/// Everything on top of each other, in order. The answer where nothing can share (constants, a graph planned without reuse),
+/// found without looking at a single pair.
 std::optional<Found> stack_if_optimal(const Bench& bench) {
   const Problem& problem = bench.problem();
   if (problem.regions.size() != 1 || problem.regions.front().limit) return std::nullopt;

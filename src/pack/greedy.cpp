@@ -1,25 +1,22 @@
+#include "pack/greedy.hpp"
+
 #include <algorithm>
 #include <numeric>
 
-#include "pack/solver.hpp"
-
-/// Placing items one after the other, each once, at the best free place for it at that time. What differs is the order of the items
-/// and what "best" means:
+/// Placing items one after the other, each once, at the best free place for it at that time. What differs is the order of the
+/// items and what "best" means:
 ///
-/// - by begin, tightest gap: what ggml's allocator does online, and any allocator without knowledge of the future;
+/// - by begin, tightest gap: what ggml's allocator does online (online.cpp);
 /// - by size, lowest gap: TFLite Micro's greedy planner; by size, tightest gap: TFLite's arena planner and XLA's "spatial" heap;
 /// - by life, lowest or tightest gap: XLA's "temporal" heap;
 /// - by area (bytes × steps).
 ///
-/// No single one wins; each is the best of them on some real graph (bench/README.md). Pinned items always come first. Among several
-/// regions the item goes where the peak grows least: unpaid regions first, then by region number.
+/// No single one wins; each is the best of them on some real graph (bench/README.md). Pinned items always come first. Among
+/// several regions the item goes where the peak grows least: unpaid regions first, then by region number.
 ///
 /// Cost: a query and an insertion of the occupancy for each item.
 namespace stowage::pack {
 namespace {
-
-enum class Order : std::uint8_t { begin, size, life, area };
-enum class Fit : std::uint8_t { lowest, tightest };
 
 /// A free place and how good it is.
 struct Place {
@@ -29,7 +26,7 @@ struct Place {
 
 constexpr std::int64_t kUnlimited = INT64_MAX;
 
-/// Finds the best free place among sorted blocked ranges. `last` is the largest offset that the region's limit permits.
+/// Finds the best free place among ascending blocked ranges. `last` is the largest offset that the region's limit permits.
 std::optional<Place> find_place(const std::vector<OffsetRange>& blocked, Bytes alignment, std::int64_t last, Fit fit) {
   std::optional<Place> best;
   std::int64_t free_from = 0;
@@ -57,36 +54,14 @@ double area_of(const Item& item) {
   return area;
 }
 
-std::vector<std::size_t> in_order(const Problem& problem, Order order) {
-  struct Key {
-    double rank;  ///< Larger comes first.
-    std::int64_t size;
-    std::int64_t begin;
-  };
-  std::vector<Key> keys;
-  keys.reserve(problem.items.size());
-  for (const Item& item : problem.items) {
-    const Interval life = item.life();
-    const double rank = order == Order::life ? static_cast<double>(life.length().value()) : order == Order::area ? area_of(item) : 0;
-    keys.push_back({rank, order == Order::begin ? 0 : item.size.value(), life.lower.value()});
-  }
-  std::vector<std::size_t> items(problem.items.size());
-  std::iota(items.begin(), items.end(), std::size_t{0});
-  std::sort(items.begin(), items.end(), [&](std::size_t a, std::size_t b) {
-    const bool pinned_a = problem.items[a].pinned.has_value();
-    const bool pinned_b = problem.items[b].pinned.has_value();
-    if (pinned_a != pinned_b) return pinned_a;
-    if (keys[a].rank != keys[b].rank) return keys[a].rank > keys[b].rank;
-    if (keys[a].size != keys[b].size) return keys[a].size > keys[b].size;
-    return keys[a].begin != keys[b].begin ? keys[a].begin < keys[b].begin : a < b;
-  });
-  return items;
-}
-
 class Greedy {
  public:
   Greedy(const Bench& bench, Fit fit)
-      : problem_(bench.problem()), fit_(fit), occupancy_(bench.new_occupancy()), positions_(problem_.items.size()), tops_(problem_.regions.size()) {}
+      : problem_(bench.problem()),
+        fit_(fit),
+        occupancy_(bench.new_occupancy()),
+        positions_(problem_.items.size()),
+        tops_(problem_.regions.size()) {}
 
   /// False when the item fits nowhere.
   bool place(std::size_t index) {
@@ -99,7 +74,8 @@ class Greedy {
       const std::optional<Place> place = place_in(index, region);
       if (!place) continue;
       const std::int64_t growth = growth_of(item, region, place->offset);
-      const bool better = !best || growth < best_growth || (growth == best_growth && fit_ == Fit::tightest && place->slack < best_slack);
+      const bool better =
+          !best || growth < best_growth || (growth == best_growth && fit_ == Fit::tightest && place->slack < best_slack);
       if (!better) continue;
       best = Position{region, Bytes(place->offset)};
       best_growth = growth;
@@ -121,7 +97,7 @@ class Greedy {
     if (limit && item.size > *limit) return std::nullopt;
     blocked_.clear();
     occupancy_->blocked(index, region, blocked_);
-    std::sort(blocked_.begin(), blocked_.end());
+    if (!std::is_sorted(blocked_.begin(), blocked_.end())) std::sort(blocked_.begin(), blocked_.end());
     return find_place(blocked_, item.alignment, limit ? (*limit - item.size).value() : kUnlimited, fit_);
   }
 
@@ -145,6 +121,36 @@ class Greedy {
   std::vector<OffsetRange> blocked_;
 };
 
+}  // namespace
+
+std::vector<std::size_t> in_order(const Problem& problem, Order order) {
+  struct Key {
+    double rank;  ///< Larger comes first.
+    std::int64_t size;
+    std::int64_t begin;
+  };
+  std::vector<Key> keys;
+  keys.reserve(problem.items.size());
+  for (const Item& item : problem.items) {
+    const Interval life = item.life();
+    const double rank = order == Order::life   ? static_cast<double>(life.length().value())
+                        : order == Order::area ? area_of(item)
+                                               : 0;
+    keys.push_back({rank, order == Order::begin ? 0 : item.size.value(), life.lower.value()});
+  }
+  std::vector<std::size_t> items(problem.items.size());
+  std::iota(items.begin(), items.end(), std::size_t{0});
+  std::sort(items.begin(), items.end(), [&](std::size_t a, std::size_t b) {
+    const bool pinned_a = problem.items[a].pinned.has_value();
+    const bool pinned_b = problem.items[b].pinned.has_value();
+    if (pinned_a != pinned_b) return pinned_a;
+    if (keys[a].rank != keys[b].rank) return keys[a].rank > keys[b].rank;
+    if (keys[a].size != keys[b].size) return keys[a].size > keys[b].size;
+    return keys[a].begin != keys[b].begin ? keys[a].begin < keys[b].begin : a < b;
+  });
+  return items;
+}
+
 std::optional<Found> solve_greedily(const Bench& bench, Order order, Fit fit, std::string_view name) {
   Greedy greedy(bench, fit);
   for (const std::size_t item : in_order(bench.problem(), order)) {
@@ -153,13 +159,20 @@ std::optional<Found> solve_greedily(const Bench& bench, Order order, Fit fit, st
   return Found{std::move(greedy).take(), name};
 }
 
-}  // namespace
-
-std::optional<Found> solve_online_best_fit(const Bench& bench) { return solve_greedily(bench, Order::begin, Fit::tightest, "online_best_fit"); }
-std::optional<Found> solve_first_fit_by_size(const Bench& bench) { return solve_greedily(bench, Order::size, Fit::lowest, "first_fit_by_size"); }
-std::optional<Found> solve_first_fit_by_life(const Bench& bench) { return solve_greedily(bench, Order::life, Fit::lowest, "first_fit_by_life"); }
-std::optional<Found> solve_first_fit_by_area(const Bench& bench) { return solve_greedily(bench, Order::area, Fit::lowest, "first_fit_by_area"); }
-std::optional<Found> solve_best_fit_by_size(const Bench& bench) { return solve_greedily(bench, Order::size, Fit::tightest, "best_fit_by_size"); }
-std::optional<Found> solve_best_fit_by_life(const Bench& bench) { return solve_greedily(bench, Order::life, Fit::tightest, "best_fit_by_life"); }
+std::optional<Found> solve_first_fit_by_size(const Bench& bench) {
+  return solve_greedily(bench, Order::size, Fit::lowest, "first_fit_by_size");
+}
+std::optional<Found> solve_first_fit_by_life(const Bench& bench) {
+  return solve_greedily(bench, Order::life, Fit::lowest, "first_fit_by_life");
+}
+std::optional<Found> solve_first_fit_by_area(const Bench& bench) {
+  return solve_greedily(bench, Order::area, Fit::lowest, "first_fit_by_area");
+}
+std::optional<Found> solve_best_fit_by_size(const Bench& bench) {
+  return solve_greedily(bench, Order::size, Fit::tightest, "best_fit_by_size");
+}
+std::optional<Found> solve_best_fit_by_life(const Bench& bench) {
+  return solve_greedily(bench, Order::life, Fit::tightest, "best_fit_by_life");
+}
 
 }  // namespace stowage::pack

@@ -16,8 +16,9 @@ class ListOccupancy final : public Occupancy {
     for (const Meetings::Meeting* meeting = meetings_.begin(item); meeting != meetings_.end(item); ++meeting) {
       const Position at = at_[meeting->other];
       if (at.region != region) continue;
+      const ByteRange mine = bytes(item, meeting->mine);
       const ByteRange theirs = bytes(meeting->other, meeting->theirs);
-      if (!theirs.empty()) ranges.push_back(blocked_offsets(bytes(item, meeting->mine), shifted(theirs, at.offset)));
+      if (!mine.empty() && !theirs.empty()) ranges.push_back(blocked_offsets(mine, shifted(theirs, at.offset)));
     }
   }
 
@@ -40,6 +41,7 @@ class ScanOccupancy final : public Occupancy {
 
   void blocked(std::size_t item, std::uint32_t region, std::vector<OffsetRange>& ranges) const override {
     const ByteRange mine{Bytes(0), problem_.items[item].size};
+    if (mine.empty()) return;
     for (const Placed& other : placed_[region]) {
       if (problem_.order.before(item, other.item) || problem_.order.before(other.item, item)) continue;
       ranges.push_back(blocked_offsets(mine, other.bytes));

@@ -16,7 +16,8 @@ struct Span {
 
 Step latest_threshold(const StreamOrder& order, std::size_t item) {
   Step latest(0);
-  for (std::size_t stream = 0; stream < order.streams; ++stream) latest = std::max(latest, order.threshold[item * order.streams + stream]);
+  for (std::size_t stream = 0; stream < order.streams; ++stream)
+    latest = std::max(latest, order.threshold[item * order.streams + stream]);
   return latest;
 }
 
@@ -33,7 +34,8 @@ std::vector<Span> spans_of(const Problem& problem) {
       spans.push_back({when.lower, when.upper, i, p});
     }
   }
-  std::sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) { return a.begin != b.begin ? a.begin < b.begin : a.item < b.item; });
+  std::sort(spans.begin(), spans.end(),
+            [](const Span& a, const Span& b) { return a.begin != b.begin ? a.begin < b.begin : a.item < b.item; });
   return spans;
 }
 

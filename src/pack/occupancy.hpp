@@ -15,7 +15,7 @@ using OffsetRange = Range<std::int64_t>;
 
 /// What has been placed so far, as seen by an item that has not: at which offsets would it be in conflict?
 ///
-/// Three implementations with the same answers and different costs; `make_occupancy` chooses. Not thread-safe.
+/// Four implementations with the same answers and different costs; `Bench::new_occupancy` chooses. Not thread-safe.
 class Occupancy {
  public:
   virtual ~Occupancy() = default;
@@ -43,6 +43,7 @@ class Meetings {
   /// Nothing when there are more than `limit` of them, found out without listing them. O(n log n + meetings).
   static std::optional<Meetings> find(const Problem& problem, std::size_t limit);
 
+  [[nodiscard]] std::size_t size() const { return meetings_.size(); }
   [[nodiscard]] const Meeting* begin(std::size_t item) const { return meetings_.data() + begin_[item]; }
   [[nodiscard]] const Meeting* end(std::size_t item) const { return meetings_.data() + begin_[item + 1]; }
 
@@ -53,7 +54,10 @@ class Meetings {
 
 /// For problems with few meetings: looks at an item's own. O(meetings of the item) a query.
 std::unique_ptr<Occupancy> make_list_occupancy(const Problem& problem, const Meetings& meetings);
-/// For crowded problems without stream order: a segment tree over time. O(log n × fragments) a query.
+/// For crowded problems of some thousand items without stream order: everything placed, by offset. O(n) a query, but little of
+/// it.
+std::unique_ptr<Occupancy> make_flat_occupancy(const Problem& problem);
+/// For larger ones: a segment tree over time. O(log n × fragments) a query.
 std::unique_ptr<Occupancy> make_tree_occupancy(const Problem& problem);
 /// For crowded problems with stream order: looks at everything that was placed. O(n × streams) a query.
 std::unique_ptr<Occupancy> make_scan_occupancy(const Problem& problem);

@@ -1,6 +1,6 @@
-#include <fmt/format.h>
-
 #include <algorithm>
+
+#include <fmt/format.h>
 
 #include "pack/solver.hpp"
 
@@ -8,11 +8,20 @@ namespace stowage {
 namespace pack {
 namespace {
 
-/// Above this many pairs their list would cost more than it saves: 12 bytes each, twice.
-constexpr std::size_t kMaxMeetings = 4'000'000;
+/// Up to this many meetings an item on average, their list is the cheapest index (bench/README.md, "occupancy").
+constexpr std::size_t kMeetingsPerItem = 64;
+/// Up to this many items, reading all that was placed beats the tree.
+constexpr std::size_t kFlatItems = 4096;
+/// With stream order there is no other index than the list; it may grow to some hundred megabytes.
+constexpr std::size_t kMaxOrderedMeetings = 8'000'000;
+
+std::size_t meetings_limit(const Problem& problem) {
+  return problem.order.empty() ? kMeetingsPerItem * problem.items.size() : kMaxOrderedMeetings;
+}
 
 const RegisteredSolver* find_solver(std::string_view name) {
-  const auto found = std::find_if(registry().begin(), registry().end(), [&](const RegisteredSolver& solver) { return solver.info.name == name; });
+  const auto found = std::find_if(registry().begin(), registry().end(),
+                                  [&](const RegisteredSolver& solver) { return solver.info.name == name; });
   return found == registry().end() ? nullptr : &*found;
 }
 
@@ -52,7 +61,8 @@ bool fits_somewhere(const Problem& problem, const Item& item) {
 bool evidently_infeasible(const Problem& problem, const Certificate& bound) {
   if (problem.capacity && bound.bytes > *problem.capacity) return true;
   if (!pins_hold(problem)) return true;
-  return !std::all_of(problem.items.begin(), problem.items.end(), [&](const Item& item) { return fits_somewhere(problem, item); });
+  return !std::all_of(problem.items.begin(), problem.items.end(),
+                      [&](const Item& item) { return fits_somewhere(problem, item); });
 }
 
 SolveOutcome outcome_of(const Problem& problem, const Certificate& bound, std::optional<Found> found) {
@@ -76,19 +86,24 @@ Bench::Bench(const Problem& problem, const SolveOptions& options, const Certific
 bool Bench::out_of_time() const { return options_.deadline && std::chrono::steady_clock::now() >= *options_.deadline; }
 
 std::unique_ptr<Occupancy> Bench::new_occupancy() const {
-  std::call_once(found_meetings_, [&] { meetings_ = Meetings::find(problem_, kMaxMeetings); });
+  std::call_once(found_meetings_, [&] { meetings_ = Meetings::find(problem_, meetings_limit(problem_)); });
   if (meetings_) return make_list_occupancy(problem_, *meetings_);
-  return problem_.order.empty() ? make_tree_occupancy(problem_) : make_scan_occupancy(problem_);
+  if (!problem_.order.empty()) return make_scan_occupancy(problem_);
+  return problem_.items.size() <= kFlatItems ? make_flat_occupancy(problem_) : make_tree_occupancy(problem_);
 }
 
 }  // namespace pack
 
 std::string_view to_string(SolveStatus status) {
   switch (status) {
-    case SolveStatus::optimal: return "optimal";
-    case SolveStatus::feasible: return "feasible";
-    case SolveStatus::infeasible: return "infeasible";
-    case SolveStatus::timed_out: return "timed_out";
+    case SolveStatus::optimal:
+      return "optimal";
+    case SolveStatus::feasible:
+      return "feasible";
+    case SolveStatus::infeasible:
+      return "infeasible";
+    case SolveStatus::timed_out:
+      return "timed_out";
   }
   return "unknown";
 }
@@ -97,7 +112,8 @@ Result<SolveOutcome> solve(const Problem& problem, const SolveOptions& options) 
   STOWAGE_TRY_STATUS(check_problem(problem));
   const pack::RegisteredSolver* const solver = pack::find_solver(options.solver);
   if (!solver) {
-    return Error{ErrorCode::unknown_name, fmt::format("there is no solver '{}'; there are {}", options.solver, pack::solver_names()), {}};
+    return Error{
+        ErrorCode::unknown_name, fmt::format("there is no solver '{}'; there are {}", options.solver, pack::solver_names()), {}};
   }
   const Certificate bound = lower_bound(problem);
   if (pack::evidently_infeasible(problem, bound)) {

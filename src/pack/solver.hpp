@@ -9,8 +9,8 @@
 #include "pack/occupancy.hpp"
 #include "stowage/pack.hpp"
 
-/// The one interface that solvers implement, and the registry that they stand in. To add a solver: a file with a `SolveFunction`, its
-/// declaration below, and a line in registry.cpp. The contract suite then runs on it by itself.
+/// The one interface that solvers implement, and the registry that they stand in. To add a solver: a file with a `SolveFunction`,
+/// its declaration below, and a line in registry.cpp. The contract suite then runs on it by itself.
 namespace stowage::pack {
 
 /// A problem on the bench: what solvers share so that it is computed once. The problem has passed `check_problem`, its pins agree

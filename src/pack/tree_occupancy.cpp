@@ -7,9 +7,9 @@
 ///
 /// Time is cut where pieces begin or end. Each node of the tree stands for a span of time and keeps two sets of byte ranges:
 /// *covering*, of pieces that last through all of the node but not all of its parent, and *touching*, of pieces that last through
-/// any part of it. A query's span is covered by O(log n) nodes; what is in the way of it is what touches those nodes or covers one
-/// of their ancestors. The sets are kept as unions of ranges, and because packings are dense the union of hundreds of pieces is
-/// usually a handful of ranges: that is what makes this fast.
+/// any part of it. A query's span is covered by O(log n) nodes; what is in the way of it is what touches those nodes or covers
+/// one of their ancestors. The sets are kept as unions of ranges, and because packings are dense the union of hundreds of pieces
+/// is usually a handful of ranges: that is what makes this fast.
 namespace stowage::pack {
 namespace {
 
@@ -122,6 +122,7 @@ class TreeOccupancy final : public Occupancy {
     for (std::size_t p = 0; p < pieces.size(); ++p) {
       const Spans& when = spans_[index_[item] + p];
       const ByteRange mine = pieces[p].bytes;
+      if (mine.empty()) continue;
       trees_[region].occupied(when.first, when.last, [&](OffsetRange theirs) {
         ranges.push_back({theirs.lower - mine.upper.value() + 1, theirs.upper - mine.lower.value()});
       });

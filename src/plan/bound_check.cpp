@@ -42,8 +42,10 @@ bool pinned_to_paid_region(const Problem& problem, const Item& item) {
 
 bool check_bound(const Problem& problem, const Certificate& certificate) {
   switch (certificate.argument) {
-    case Certificate::Argument::trivial: return certificate.bytes <= Bytes(0);
-    case Certificate::Argument::live_bytes: return certificate.bytes <= paid_at(problem, certificate.step);
+    case Certificate::Argument::trivial:
+      return certificate.bytes <= Bytes(0);
+    case Certificate::Argument::live_bytes:
+      return certificate.bytes <= paid_at(problem, certificate.step);
     case Certificate::Argument::pinned_item: {
       if (certificate.item >= problem.items.size()) return false;
       const Item& item = problem.items[certificate.item];

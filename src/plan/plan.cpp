@@ -4,8 +4,10 @@ namespace stowage {
 
 std::string_view to_string(ArenaKind kind) {
   switch (kind) {
-    case ArenaKind::shared: return "shared";
-    case ArenaKind::persistent: return "persistent";
+    case ArenaKind::shared:
+      return "shared";
+    case ArenaKind::persistent:
+      return "persistent";
   }
   return "unknown";
 }

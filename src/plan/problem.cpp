@@ -1,6 +1,6 @@
-#include <fmt/format.h>
-
 #include <algorithm>
+
+#include <fmt/format.h>
 
 #include "base/interval_map.hpp"
 #include "stowage/plan.hpp"
@@ -8,7 +8,9 @@
 namespace stowage {
 namespace {
 
-Error fault(std::size_t item, std::string_view what) { return Error{ErrorCode::invalid, fmt::format("item {} {}", item, what), {}}; }
+Error fault(std::size_t item, std::string_view what) {
+  return Error{ErrorCode::invalid, fmt::format("item {} {}", item, what), {}};
+}
 
 bool pieces_overlap(std::vector<Piece> pieces) {
   std::sort(pieces.begin(), pieces.end());
@@ -37,7 +39,8 @@ Status check_pieces(const Item& item, std::size_t index) {
 Status check_item(const Problem& problem, std::size_t index) {
   const Item& item = problem.items[index];
   if (item.size < Bytes(0) || item.size > kMaxBytes) return fault(index, fmt::format("has the size {}", item.size.value()));
-  if (!is_power_of_two(item.alignment)) return fault(index, fmt::format("has the alignment {}, not a power of two", item.alignment.value()));
+  if (!is_power_of_two(item.alignment))
+    return fault(index, fmt::format("has the alignment {}, not a power of two", item.alignment.value()));
   if (item.pinned && (*item.pinned < Bytes(0) || *item.pinned > kMaxBytes)) {
     return fault(index, fmt::format("is pinned at {}", item.pinned->value()));
   }
@@ -45,7 +48,8 @@ Status check_item(const Problem& problem, std::size_t index) {
   if (!std::is_sorted(only.begin(), only.end()) || (!only.empty() && only.back() >= problem.regions.size())) {
     return fault(index, "is allowed in regions that do not exist or are not in ascending order");
   }
-  if (item.pinned && only.size() != 1 && problem.regions.size() != 1) return fault(index, "is pinned but has more than one region to go to");
+  if (item.pinned && only.size() != 1 && problem.regions.size() != 1)
+    return fault(index, "is pinned but has more than one region to go to");
   return check_pieces(item, index);
 }
 
@@ -97,7 +101,8 @@ Status check_problem(const Problem& problem) {
     highest_pin = std::max(highest_pin, item.pinned.value_or(Bytes(0)));
     const std::optional<Bytes> padded = add_within_limit(item.size, item.alignment);
     const std::optional<Bytes> sum = padded ? add_within_limit(total, *padded) : std::nullopt;
-    if (!sum || !add_within_limit(highest_pin, *sum)) return fault(i, "takes the sum of sizes and pins above the limit of 2^62 bytes");
+    if (!sum || !add_within_limit(highest_pin, *sum))
+      return fault(i, "takes the sum of sizes and pins above the limit of 2^62 bytes");
     total = *sum;
   }
   return problem.order.empty() ? Status(Done{}) : check_order(problem);
@@ -109,7 +114,8 @@ bool in_conflict(const Problem& problem, std::size_t a, Position at_a, std::size
   const Item& second = problem.items[b];
   if (!problem.order.empty()) {
     const ByteRange bytes_a{at_a.offset, at_a.offset + first.size};
-    return bytes_a.overlaps({at_b.offset, at_b.offset + second.size}) && !problem.order.before(a, b) && !problem.order.before(b, a);
+    return bytes_a.overlaps({at_b.offset, at_b.offset + second.size}) && !problem.order.before(a, b) &&
+           !problem.order.before(b, a);
   }
   for (const Piece& p : first.pieces) {
     for (const Piece& q : second.pieces) {

@@ -1,7 +1,7 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "base/interval_map.hpp"
 #include "stowage/plan.hpp"
@@ -17,7 +17,8 @@ struct Claim {
 };
 
 std::string show(const Problem& problem, std::size_t item, Position at) {
-  return fmt::format("item {} at [{}, {}) of region {}", item, at.offset.value(), (at.offset + problem.items[item].size).value(), at.region);
+  return fmt::format("item {} at [{}, {}) of region {}", item, at.offset.value(), (at.offset + problem.items[item].size).value(),
+                     at.region);
 }
 
 std::optional<std::string> check_place(const Problem& problem, std::size_t index, Position at) {
@@ -28,9 +29,11 @@ std::optional<std::string> check_place(const Problem& problem, std::size_t index
   if (!is_aligned(at.offset, item.alignment)) {
     return fmt::format("item {} is at {}, not a multiple of its alignment {}", index, at.offset.value(), item.alignment.value());
   }
-  if (item.pinned && at.offset != *item.pinned) return fmt::format("item {} is at {}, but pinned at {}", index, at.offset.value(), item.pinned->value());
+  if (item.pinned && at.offset != *item.pinned)
+    return fmt::format("item {} is at {}, but pinned at {}", index, at.offset.value(), item.pinned->value());
   const std::optional<Bytes> limit = problem.regions[at.region].limit;
-  if (limit && at.offset + item.size > *limit) return fmt::format("{} ends above its limit {}", show(problem, index, at), limit->value());
+  if (limit && at.offset + item.size > *limit)
+    return fmt::format("{} ends above its limit {}", show(problem, index, at), limit->value());
   return std::nullopt;
 }
 

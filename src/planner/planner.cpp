@@ -1,9 +1,9 @@
 #include "stowage/planner.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "stowage/liveness.hpp"
 #include "stowage/lower.hpp"
@@ -24,7 +24,11 @@ auto timed(std::chrono::nanoseconds& spent, Work&& work) {
 }
 
 SolveOptions solve_options(const PlanOptions& options) {
-  SolveOptions result{.solver = options.solver, .deadline = {}, .threads = options.threads, .seed = options.seed, .node_budget = options.node_budget};
+  SolveOptions result{.solver = options.solver,
+                      .deadline = {},
+                      .threads = options.threads,
+                      .seed = options.seed,
+                      .node_budget = options.node_budget};
   if (options.time_limit) result.deadline = Clock::now() + *options.time_limit;
   return result;
 }
@@ -33,10 +37,14 @@ SolveOptions solve_options(const PlanOptions& options) {
 SolveStatus worse(SolveStatus a, SolveStatus b) {
   const auto rank = [](SolveStatus status) {
     switch (status) {
-      case SolveStatus::optimal: return 0;
-      case SolveStatus::feasible: return 1;
-      case SolveStatus::timed_out: return 2;
-      case SolveStatus::infeasible: return 3;
+      case SolveStatus::optimal:
+        return 0;
+      case SolveStatus::feasible:
+        return 1;
+      case SolveStatus::timed_out:
+        return 2;
+      case SolveStatus::infeasible:
+        return 3;
     }
     return 3;
   };
@@ -88,7 +96,8 @@ bool verified(const Graph& graph, const Plan& plan, const PlanOptions& options) 
 
 Result<Planned> plan(const Graph& graph, const PlanOptions& options) {
   Planned result;
-  const LivenessOptions liveness_options{.in_place = options.in_place, .keep_inputs = options.keep_inputs, .no_reuse = options.no_reuse};
+  const LivenessOptions liveness_options{
+      .in_place = options.in_place, .keep_inputs = options.keep_inputs, .no_reuse = options.no_reuse};
   const Liveness liveness = timed(result.times.liveness, [&] { return analyze(graph, liveness_options); });
   const Lowering lowering = timed(result.times.lower, [&] { return lower(graph, liveness, options.capacity); });
   STOWAGE_TRY(const Answers answers, timed(result.times.solve, [&] { return solve_all(lowering, solve_options(options)); }));

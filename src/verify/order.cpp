@@ -72,7 +72,6 @@ void Order::number_streams(const Graph& graph) {
   for (std::size_t k = 0; k < graph.ops().size(); ++k) {
     const Op& op = graph.ops()[k];
     if (op.no_task) continue;
-    if (streams_ == 0) first_task_ = Step(static_cast<std::int64_t>(k));
     std::uint32_t& own = number[op.stream.index()];
     if (own == kNone) own = static_cast<std::uint32_t>(streams_++);
     stream_of_[k] = own;

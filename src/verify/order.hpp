@@ -31,8 +31,6 @@ class Order {
   [[nodiscard]] Step seen(Step op, std::size_t stream) const {
     return streams_ == 1 ? op - Step(1) : clocks_[index(op) * streams_ + stream];
   }
-  /// The first task op in execution order; 0 where there is none.
-  [[nodiscard]] Step first_task() const { return first_task_; }
 
  private:
   static std::size_t index(Step op) { return static_cast<std::size_t>(op.value()); }
@@ -43,7 +41,6 @@ class Order {
   void follow(std::size_t later, std::size_t earlier);
 
   std::size_t streams_ = 0;
-  Step first_task_;
   std::vector<std::uint32_t> stream_of_;  ///< By op.
   std::vector<Step> clocks_;              ///< Row-major, op × stream.
 };

@@ -145,6 +145,20 @@ TEST(Streams, AnUnreadInputCountsAsReadByTheFirstTask) {
   EXPECT_THAT(verify(ordered, plan_of(ordered, {0, 100, 0})), IsEmpty());
 }
 
+TEST(Streams, AnUnreadInputIsNotReadByAnOpWithoutTask) {
+  Op nothing = op_on(1, "nothing", {}, {});
+  nothing.no_task = true;
+  const auto build = [&](const std::vector<std::size_t>& after) {
+    return graph_of({tensor("unread", 100, kInput), tensor("a", 100), tensor("b", 100)},
+                    {nothing, op_on(1, "a", {}, {1}), op_on(0, "b", {}, {2}, after)});
+  };
+  const Graph unordered = build({0});
+  EXPECT_THAT(rules(verify(unordered, plan_of(unordered, {0, 100, 0}))), ElementsAre(Rule::overlap));
+  EXPECT_THAT(rules(verify(unordered, plan_of(unordered, {0, 0, 100}))), ElementsAre(Rule::overlap));
+  const Graph ordered = build({1});
+  EXPECT_THAT(verify(ordered, plan_of(ordered, {0, 100, 0})), IsEmpty());
+}
+
 TEST(Streams, WorkspacesOfUnorderedOpsMayNotShare) {
   const auto build = [](const std::vector<std::size_t>& after) {
     Op first = op_on(0, "first", {}, {});

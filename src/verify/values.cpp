@@ -15,7 +15,7 @@ Values::Values(const Graph& graph, const Order& order, bool keep_inputs) {
   join(graph);
   collect_flags(graph);
   collect_accesses(graph, order);
-  for (Value& value : values_) settle(value, order, keep_inputs);
+  for (Value& value : values_) settle(value, keep_inputs);
 }
 
 void Values::join(const Graph& graph) {
@@ -88,7 +88,7 @@ void Values::touch(std::size_t id, std::uint32_t stream, Step step) {
 }
 
 /// Turns the span of accesses into the span of need.
-void Values::settle(Value& value, const Order& order, bool keep_inputs) {
+void Values::settle(Value& value, bool keep_inputs) {
   const bool input = value.flags.has(TensorFlag::input);
   const bool output = value.flags.has(TensorFlag::output);
   const bool accessed = value.accessed();
@@ -97,11 +97,9 @@ void Values::settle(Value& value, const Order& order, bool keep_inputs) {
     value.end = kNever;
     return;
   }
-  if (input && !accessed) {
-    // Overwriting what nobody reads is still only safe behind something that comes after the caller's write.
-    const Step step = order.streams() == 1 ? Step(0) : order.first_task();
-    touch(static_cast<std::size_t>(&value - values_.data()), static_cast<std::uint32_t>(order.stream(step)), step);
-  }
+  // As if the very first task read it: overwriting what the caller wrote is only safe behind something that runs. (Stream 0 is
+  // the one of the first task, which is its first op at or after step 0.)
+  if (input && !accessed) touch(static_cast<std::size_t>(&value - values_.data()), 0, Step(0));
   if (input || (output && !accessed)) value.begin = kStart;
   if (output || (input && keep_inputs)) value.end = kNever;
 }

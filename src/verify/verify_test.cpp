@@ -218,6 +218,14 @@ TEST(VerifyBounds, WhatIsLargerThanTheLargestBufferHasARegionOfItsOwn) {
   EXPECT_THAT(verify(graph, plan), IsEmpty());
 }
 
+TEST(VerifyBounds, SizesRoundedUpToTheAlignmentCountAgainstTheLargestBuffer) {
+  const Memory small{.name = "small", .alignment = Bytes(64), .max_size = Bytes(100)};
+  const Graph graph = graph_of({tensor("in", 100, TensorFlag::input)}, {op("read", {0}, {})}, {small});
+  Plan plan = plan_of(graph, {0});
+  plan.arenas[0].regions[0] = plan.arenas[0].size = Bytes(128);
+  EXPECT_THAT(verify(graph, plan), IsEmpty());
+}
+
 // -------------------------------------------------------------------------------------------------- alignment, arenas
 
 TEST(VerifyAlignment, OffsetsAreMultiplesOfTheAlignment) {

@@ -144,13 +144,13 @@ class Shadow {
     for (const std::optional<TensorId>& input : op.inputs) {
       if (input && family(*input) == family(op.outputs[output])) return;
     }
+    std::size_t in_place = 0;
     for (const InPlacePair& pair : op.in_place) {
       if (pair.output != output || !op.inputs[pair.input]) continue;
       const std::span<const std::byte> input = planned_.tensors[op.inputs[pair.input]->index()];
-      if (input.data() != bytes.data()) continue;
-      bytes = bytes.subspan(std::min(bytes.size(), input.size()));
-      break;
+      if (input.data() == bytes.data()) in_place = std::max(in_place, input.size());
     }
+    bytes = bytes.subspan(std::min(bytes.size(), in_place));
     std::fill(bytes.begin(), bytes.end(), kPoison);
     log(bytes, "the start of " + name(id) + ", for output " + name(op.outputs[output]));
   }

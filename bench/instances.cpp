@@ -1,0 +1,105 @@
+#include "instances.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "generate.hpp"
+
+namespace stowage::bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kOps = 3000;
+
+fs::path data_dir() {
+  const char* const given = std::getenv("STOWAGE_DATA");
+  return given && *given ? fs::path(given) : fs::path(STOWAGE_SOURCE_DIR) / "../shared/data";
+}
+
+/// The files of a folder whose name, packed or not, ends in `suffix`, by name; none when there is no such folder.
+std::vector<fs::path> files_in(const fs::path& folder, const std::string& suffix) {
+  std::vector<fs::path> files;
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (name.ends_with(suffix) || name.ends_with(suffix + ".gz")) files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+/// "A" for "A.1048576.csv", "Y_1" for "Y_1.csv.gz", "pangu_2.6B" for "pangu_2.6B.csv.gz".
+std::string name_of(const fs::path& file) {
+  std::string name = file.filename().string();
+  for (const std::string suffix : {".gz", ".json", ".csv", ".1048576"}) {
+    if (name.ends_with(suffix)) name.resize(name.size() - suffix.size());
+  }
+  return name;
+}
+
+template <class T>
+T value_or_exit(Result<T> result) {
+  if (result) return std::move(result).value();
+  fmt::print(stderr, "stowage_bench: {}\n", to_string(result.error()));
+  std::exit(1);
+}
+
+template <class Parse>
+auto read_and_parse(const std::string& path, Parse&& parse) -> decltype(parse(std::string(), path)) {
+  STOWAGE_TRY(const std::string text, read_file(path));
+  return parse(text, path);
+}
+
+void add_generated(std::vector<GraphInstance>& instances, const Selection& selection, std::string name, Graph graph) {
+  if (!selection.has(name)) return;
+  std::string text = graph_to_json(graph);
+  instances.push_back({std::move(name), {}, std::move(text), std::move(graph)});
+}
+
+}  // namespace
+
+Result<Graph> GraphInstance::import() const { return path.empty() ? parse_graph(text, name) : read_and_parse(path, parse_graph); }
+
+Result<CsvProblem> CsvInstance::import() const { return read_and_parse(path, parse_csv); }
+
+bool have_data() {
+  if (fs::is_directory(data_dir() / "graphs") && fs::is_directory(data_dir() / "csv")) return true;
+  fmt::print(stderr,
+             "{0}\n** NO DATA beside the project (set STOWAGE_DATA). Real graphs and CSVs are MISSING from the tables.\n{0}\n",
+             std::string(100, '*'));
+  return false;
+}
+
+std::vector<GraphInstance> graph_instances(const Selection& selection) {
+  std::vector<GraphInstance> instances;
+  for (const fs::path& folder : {data_dir() / "graphs", fs::path(STOWAGE_SOURCE_DIR) / "examples"}) {
+    for (const fs::path& file : files_in(folder, ".json")) {
+      if (!selection.has(name_of(file))) continue;
+      Graph graph = value_or_exit(read_and_parse(file.string(), parse_graph));
+      instances.push_back({name_of(file), file.string(), {}, std::move(graph)});
+    }
+  }
+  add_generated(instances, selection, "llm_3000", make_llm(kOps, Streams::one));
+  add_generated(instances, selection, "llm_3000_two_streams", make_llm(kOps, Streams::two));
+  add_generated(instances, selection, "training_3000", make_training(kOps, Streams::one));
+  add_generated(instances, selection, "training_3000_two_streams", make_training(kOps, Streams::two));
+  return instances;
+}
+
+std::vector<CsvInstance> csv_instances(const Selection& selection) {
+  std::vector<CsvInstance> instances;
+  for (const fs::path& file : files_in(data_dir() / "csv", ".csv")) {
+    if (!selection.has(name_of(file))) continue;
+    CsvProblem table = value_or_exit(read_and_parse(file.string(), parse_csv));
+    instances.push_back({name_of(file), file.string(), std::move(table)});
+  }
+  return instances;
+}
+
+}  // namespace stowage::bench

@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# run.sh [--quick] [--only WORD] [SECTION…]: builds the release preset and prints the benchmark's tables.
+#
+# STOWAGE_DATA (../shared/data) the data beside the project; JOBS (2) parallel jobs.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+STOWAGE_DATA=$(realpath -m "${STOWAGE_DATA:-../shared/data}")
+STOWAGE_COMMIT=$(git rev-parse --short HEAD 2>/dev/null || echo unknown)
+[ -z "$(git status --porcelain -- src include bench 2>/dev/null)" ] || STOWAGE_COMMIT+=" with changes"
+export STOWAGE_DATA STOWAGE_COMMIT
+
+{
+  cmake --preset release -DSTOWAGE_BENCH=ON
+  cmake --build --preset release -j "${JOBS:-2}" --target stowage_bench
+} >&2
+exec build/release/bench/stowage_bench "$@"

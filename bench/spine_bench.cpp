@@ -1,0 +1,86 @@
+// stowage_bench [--quick] [--only WORD] [SECTION…]: times and peaks of the whole spine, as Markdown on standard output.
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <optional>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "machine.hpp"
+#include "sections.hpp"
+#include "table.hpp"
+
+namespace {
+
+using namespace stowage::bench;
+
+constexpr std::string_view kUsage =
+    "usage: stowage_bench [--quick] [--only WORD] [SECTION…]\n"
+    "  --quick      fewer repetitions\n"
+    "  --only WORD  instances whose name contains WORD\n"
+    "  SECTION      graphs, csvs, occupancy; all by default\n"
+    "STOWAGE_DATA names the folder of the data (../shared/data beside the project).\n";
+
+struct Section {
+  std::string_view name;
+  std::vector<Limited> (*run)(const Selection&, const Effort&);
+};
+constexpr std::array kSections = {Section{"graphs", &bench_graphs}, Section{"csvs", &bench_csvs},
+                                  Section{"occupancy", &bench_occupancies}};
+
+struct Arguments {
+  Effort effort;
+  Selection selection;
+  std::vector<Section> sections;
+};
+
+std::optional<Arguments> parse(int argc, char** argv) {
+  Arguments arguments;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    const auto section = std::find_if(kSections.begin(), kSections.end(), [&](const Section& each) { return each.name == word; });
+    if (section != kSections.end()) {
+      arguments.sections.push_back(*section);
+    } else if (word == "--quick") {
+      arguments.effort = kQuick;
+    } else if (word == "--only" && i + 1 < argc) {
+      arguments.selection.only = argv[++i];
+    } else {
+      return std::nullopt;
+    }
+  }
+  if (arguments.sections.empty()) arguments.sections.assign(kSections.begin(), kSections.end());
+  return arguments;
+}
+
+void print_limits(const std::vector<Limited>& limited) {
+  if (limited.empty()) return;
+  Table table({"figure", "limit", "time", "median within"});
+  for (const Limited& each : limited) {
+    table.add({each.what, to_text(each.limit), to_text(each.time), each.time.median <= each.limit ? "yes" : "NO"});
+  }
+  fmt::print("## Limits\n\n");
+  table.print();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::optional<Arguments> arguments = parse(argc, argv);
+  if (!arguments) {
+    fmt::print(stderr, "{}", kUsage);
+    return 2;
+  }
+  print_header();
+  if (!have_data()) fmt::print("**No data beside the project: real graphs and CSVs are missing below.**\n\n");
+  std::vector<Limited> limited;
+  for (const Section& section : arguments->sections) {
+    const std::vector<Limited> more = section.run(arguments->selection, arguments->effort);
+    limited.insert(limited.end(), more.begin(), more.end());
+    std::fflush(stdout);
+  }
+  print_limits(limited);
+  return 0;
+}

@@ -1,0 +1,156 @@
+#include <gtest/gtest.h>
+
+#include "liveness/test_graph.hpp"
+#include "stowage/liveness.hpp"
+
+namespace stowage {
+namespace {
+
+using testing::Sketch;
+
+bool share(const Liveness& liveness, TensorId a, TensorId b) {
+  const AliasClass& first = liveness.classes[liveness.places[a.index()].id.index()];
+  const AliasClass& second = liveness.classes[liveness.places[b.index()].id.index()];
+  return first.residence == Residence::shared && second.residence == Residence::shared && first.storage == second.storage;
+}
+
+Bytes offset_of(const Liveness& liveness, TensorId id) {
+  const ClassPlace place = liveness.places[id.index()];
+  return liveness.classes[place.id.index()].offset + place.offset;
+}
+
+TEST(InPlace, AnOutputTakesOverADyingInput) {
+  Sketch s;
+  const TensorId x = s.tensor("x", 8, TensorFlag::input);
+  const TensorId y = s.tensor("y", 8, TensorFlag::output);
+  s.op({x}, {y}, {{0, 0}});
+  const Graph graph = s.build();
+  EXPECT_TRUE(share(analyze(graph), x, y));
+  EXPECT_FALSE(share(analyze(graph, {.in_place = false}), x, y));
+  EXPECT_FALSE(share(analyze(graph, {.keep_inputs = true}), x, y));
+}
+
+TEST(InPlace, NotWhenTheInputIsNeededLater) {
+  Sketch s;
+  const TensorId x = s.tensor("x", 8, TensorFlag::input);
+  const TensorId y = s.tensor("y", 8);
+  const TensorId z = s.tensor("z", 8);
+  s.op({x}, {y}, {{0, 0}});
+  s.op({x, y}, {z});
+  EXPECT_FALSE(share(analyze(s.build()), x, y));
+}
+
+TEST(InPlace, NotOnOutputsConstantsVariablesExternalsOrNoReuse) {
+  for (const TensorFlag flag :
+       {TensorFlag::output, TensorFlag::constant, TensorFlag::variable, TensorFlag::external, TensorFlag::no_reuse}) {
+    Sketch s;
+    const TensorId x = s.tensor("x", 8, {flag, TensorFlag::input});
+    const TensorId y = s.tensor("y", 8);
+    s.op({x}, {y}, {{0, 0}});
+    EXPECT_FALSE(share(analyze(s.build()), x, y)) << static_cast<int>(flag);
+  }
+}
+
+TEST(InPlace, NotWhenTheOpAlsoReadsTheStorageWithoutAPair) {
+  Sketch s;
+  const TensorId x = s.tensor("x", 8, TensorFlag::input);
+  const TensorId half = s.view("half", 4, x, 4);
+  const TensorId y = s.tensor("y", 8);
+  s.op({x, half}, {y}, {{0, 0}});
+  EXPECT_FALSE(share(analyze(s.build()), x, y));
+}
+
+TEST(InPlace, BothReadsPairedIsFine) {
+  Sketch s;
+  const TensorId x = s.tensor("x", 8, TensorFlag::input);
+  const TensorId y = s.tensor("y", 8);
+  s.op({x, x}, {y}, {{0, 0}, {0, 1}});
+  EXPECT_TRUE(share(analyze(s.build()), x, y));
+}
+
+TEST(InPlace, NotWhenTheOpWritesIntoTheInputThroughAView) {
+  Sketch s;
+  const TensorId x = s.tensor("x", 8, TensorFlag::input);
+  const TensorId half = s.view("half", 4, x, 4);
+  const TensorId y = s.tensor("y", 8);
+  s.op({x}, {half, y}, {{1, 0}});
+  EXPECT_FALSE(share(analyze(s.build()), x, y));
+}
+
+TEST(InPlace, ThroughAViewAtItsOffset) {
+  Sketch s;
+  const TensorId x = s.tensor("x", 64, TensorFlag::input);
+  const TensorId tail = s.view("tail", 16, x, 48);
+  const TensorId y = s.tensor("y", 16, TensorFlag::output);
+  s.op({tail}, {y}, {{0, 0}});
+  const Liveness liveness = analyze(s.build());
+  EXPECT_TRUE(share(liveness, x, y));
+  EXPECT_EQ(offset_of(liveness, y), Bytes(48));
+}
+
+TEST(InPlace, ASmallerOutputFitsALargerInputButNotTheOtherWayRound) {
+  Sketch s;
+  const TensorId big = s.tensor("big", 64, TensorFlag::input);
+  const TensorId small = s.tensor("small", 16);
+  const TensorId again = s.tensor("again", 64);
+  s.op({big}, {small}, {{0, 0}});
+  s.op({small}, {again}, {{0, 0}});
+  const Liveness liveness = analyze(s.build());
+  EXPECT_TRUE(share(liveness, big, small));
+  EXPECT_FALSE(share(liveness, small, again));
+}
+
+TEST(InPlace, OutputsAreMatchedSoThatAllFindAnInput) {
+  Sketch s;
+  const TensorId a = s.tensor("a", 8, TensorFlag::input);
+  const TensorId b = s.tensor("b", 8, TensorFlag::input);
+  const TensorId y = s.tensor("y", 8);
+  const TensorId z = s.tensor("z", 8);
+  s.op({a, b}, {y, z}, {{0, 0}, {0, 1}, {1, 0}});
+  const Liveness liveness = analyze(s.build());
+  EXPECT_TRUE(share(liveness, b, y));
+  EXPECT_TRUE(share(liveness, a, z));
+}
+
+TEST(InPlace, TheTightestInputIsTaken) {
+  Sketch s;
+  const TensorId big = s.tensor("big", 64, TensorFlag::input);
+  const TensorId same = s.tensor("same", 8, TensorFlag::input);
+  const TensorId y = s.tensor("y", 8);
+  s.op({big, same}, {y}, {{0, 0}, {0, 1}});
+  EXPECT_TRUE(share(analyze(s.build()), same, y));
+}
+
+TEST(InPlace, AnAlignmentThatTheViewBreaksForbidsIt) {
+  Sketch s;
+  const TensorId x = s.tensor("x", 64, TensorFlag::input);
+  const TensorId tail = s.view("tail", 16, x, 8);
+  GraphDescription description;
+  const TensorId y = s.tensor("y", 16);
+  s.op({tail}, {y}, {{0, 0}});
+  description = s.build().description();
+  description.tensors[y.index()].alignment = Bytes(16);
+  EXPECT_FALSE(share(analyze(*Graph::build(description)), x, y));
+  description.tensors[y.index()].alignment = Bytes(8);
+  EXPECT_TRUE(share(analyze(*Graph::build(description)), x, y));
+}
+
+TEST(InPlace, OnSeveralStreamsEveryOtherReaderMustHaveFinished) {
+  for (const bool ordered : {false, true}) {
+    Sketch s;
+    const TensorId x = s.tensor("x", 8);
+    const TensorId y = s.tensor("y", 8, TensorFlag::output);
+    const OpId write = s.on(0, {}, {x});
+    const OpId read = s.on(1, {x}, {}, {write});
+    s.op({.name = "over",
+          .kind = "X",
+          .inputs = {x},
+          .outputs = {y},
+          .in_place = {{0, 0}},
+          .after = ordered ? std::vector{read} : std::vector<OpId>{}});
+    EXPECT_EQ(share(analyze(s.build()), x, y), ordered);
+  }
+}
+
+}  // namespace
+}  // namespace stowage

@@ -1,0 +1,145 @@
+#include "stowage/lower.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "liveness/test_graph.hpp"
+#include "lower/pieces.hpp"
+
+namespace stowage {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::Sketch;
+
+Piece piece(std::int64_t begin, std::int64_t end, std::int64_t lower, std::int64_t upper) {
+  return {{Step(begin), Step(end)}, {Bytes(lower), Bytes(upper)}};
+}
+
+TEST(DisjointPieces, EqualBytesJoinInTime) {
+  EXPECT_THAT(disjoint_pieces({piece(0, 3, 0, 8), piece(2, 5, 0, 8), piece(5, 6, 0, 8)}), ElementsAre(piece(0, 6, 0, 8)));
+}
+
+TEST(DisjointPieces, AHoleInTimeStays) {
+  EXPECT_THAT(disjoint_pieces({piece(0, 2, 0, 8), piece(4, 5, 0, 8)}), ElementsAre(piece(0, 2, 0, 8), piece(4, 5, 0, 8)));
+}
+
+TEST(DisjointPieces, ASmallerSuccessorLeavesTheTailFree) {
+  EXPECT_THAT(disjoint_pieces({piece(0, 3, 0, 8), piece(2, 6, 0, 4)}), ElementsAre(piece(0, 3, 0, 8), piece(3, 6, 0, 4)));
+}
+
+TEST(DisjointPieces, SuccessorsInTwoPlacesBecomeTwoPieces) {
+  EXPECT_THAT(disjoint_pieces({piece(0, 2, 0, 8), piece(1, 3, 0, 2), piece(1, 4, 6, 8)}),
+              ElementsAre(piece(0, 2, 0, 8), piece(2, 3, 0, 2), piece(2, 4, 6, 8)));
+}
+
+TEST(Lower, SizesAreRoundedUpToTheAlignment) {
+  GraphBuilder builder("g");
+  const MemoryId cpu = builder.add(Memory{.name = "cpu", .alignment = Bytes(32)});
+  const TensorId x = builder.add(Tensor{.name = "x", .size = Bytes(33), .memory = cpu, .flags = TensorFlag::input});
+  const TensorId y =
+      builder.add(Tensor{.name = "y", .size = Bytes(5), .memory = cpu, .alignment = Bytes(8), .flags = TensorFlag::output});
+  builder.add(Op{.name = "a", .kind = "X", .inputs = {x}, .outputs = {y}, .workspaces = {{.size = Bytes(1), .memory = cpu}}});
+  const Graph graph = *builder.build();
+  const Lowering lowering = lower(graph, analyze(graph));
+  ASSERT_EQ(lowering.arenas.size(), 1U);
+  const std::vector<Item>& items = lowering.arenas[0].problem.items;
+  ASSERT_EQ(items.size(), 3U);
+  EXPECT_EQ(items[0].size, Bytes(64));
+  EXPECT_EQ(items[1].size, Bytes(8));
+  EXPECT_EQ(items[1].alignment, Bytes(8));
+  EXPECT_EQ(items[2].size, Bytes(32));
+  EXPECT_EQ(lowering.naive, Bytes(104));
+}
+
+TEST(Lower, InPlaceStoragesAreOneItemWithPieces) {
+  Sketch s;
+  const TensorId x = s.tensor("x", 64, TensorFlag::input);
+  const TensorId tail = s.view("tail", 16, x, 48);
+  const TensorId y = s.tensor("y", 16, TensorFlag::output);
+  s.op({x}, {});
+  s.op({tail}, {y}, {{0, 0}});
+  s.op({}, {});
+  const Graph graph = s.build();
+  const Lowering lowering = lower(graph, analyze(graph));
+  ASSERT_EQ(lowering.arenas[0].problem.items.size(), 1U);
+  EXPECT_THAT(lowering.arenas[0].problem.items[0].pieces, ElementsAre(piece(0, 2, 0, 64), piece(2, 3, 48, 64)));
+  EXPECT_EQ(lowering.naive, Bytes(80));
+}
+
+TEST(Lower, MemoriesAndKindsAreProblemsOfTheirOwn) {
+  GraphBuilder builder("g");
+  const MemoryId cpu = builder.add(Memory{.name = "cpu"});
+  const MemoryId gpu = builder.add(Memory{.name = "gpu"});
+  const TensorId weight = builder.add(Tensor{.name = "w", .size = Bytes(8), .memory = gpu, .flags = TensorFlag::constant});
+  const TensorId x = builder.add(Tensor{.name = "x", .size = Bytes(8), .memory = cpu, .flags = TensorFlag::input});
+  const TensorId y = builder.add(Tensor{.name = "y", .size = Bytes(8), .memory = gpu, .flags = TensorFlag::output});
+  builder.add(Op{.name = "a", .kind = "X", .inputs = {weight, x}, .outputs = {y}});
+  const Graph graph = *builder.build();
+  const Lowering lowering = lower(graph, analyze(graph), Bytes(100));
+  ASSERT_EQ(lowering.arenas.size(), 3U);
+  EXPECT_EQ(lowering.arenas[0].name, "cpu");
+  EXPECT_EQ(lowering.arenas[1].name, "gpu");
+  EXPECT_EQ(lowering.arenas[2].name, "gpu persistent");
+  EXPECT_EQ(lowering.arenas[1].problem.capacity, Bytes(100));
+  EXPECT_EQ(lowering.arenas[2].problem.capacity, std::nullopt);
+  EXPECT_EQ(lowering.naive, Bytes(16));
+}
+
+TEST(Lower, AMaximumSizeMakesRegionsAndOversizeItemsHaveTheirOwn) {
+  GraphBuilder builder("g");
+  const MemoryId gpu = builder.add(Memory{.name = "gpu", .max_size = Bytes(100)});
+  const TensorId a = builder.add(Tensor{.name = "a", .size = Bytes(60), .memory = gpu, .flags = TensorFlag::input});
+  const TensorId b = builder.add(Tensor{.name = "b", .size = Bytes(60), .memory = gpu, .flags = TensorFlag::input});
+  const TensorId c = builder.add(Tensor{.name = "c", .size = Bytes(500), .memory = gpu, .flags = TensorFlag::output});
+  builder.add(Op{.name = "join", .kind = "X", .inputs = {a, b}, .outputs = {c}});
+  const Graph graph = *builder.build();
+  const Problem problem = lower(graph, analyze(graph)).arenas[0].problem;
+  ASSERT_EQ(problem.regions.size(), 3U);
+  EXPECT_EQ(problem.regions[0].limit, Bytes(100));
+  EXPECT_EQ(problem.regions[2].limit, Bytes(500));
+  EXPECT_THAT(problem.items[2].allowed.only, ElementsAre(2U));
+  EXPECT_THAT(problem.items[0].allowed.only, ElementsAre(0U, 1U));
+}
+
+TEST(Lower, StreamsBecomeThresholds) {
+  Sketch s;
+  const TensorId a = s.tensor("a", 8);
+  const TensorId b = s.tensor("b", 8);
+  const OpId write = s.on(0, {}, {a});
+  s.on(1, {a}, {}, {write});
+  s.on(0, {}, {b});
+  const Graph graph = s.build();
+  const Problem problem = lower(graph, analyze(graph)).arenas[0].problem;
+  EXPECT_EQ(problem.order.streams, 2U);
+  // b begins on stream 0 at step 2, but the reader of a on stream 1 is not ordered before it.
+  EXPECT_FALSE(problem.order.before(0, 1));
+  EXPECT_EQ(problem.order.first[2], Step(2));
+}
+
+TEST(Raise, PlacesViewsAndDropsRegionsThatStayEmpty) {
+  GraphBuilder builder("g");
+  const MemoryId gpu = builder.add(Memory{.name = "gpu", .max_size = Bytes(100)});
+  const TensorId a = builder.add(Tensor{.name = "a", .size = Bytes(60), .memory = gpu, .flags = TensorFlag::input});
+  const TensorId v = builder.add(Tensor{.name = "v", .size = Bytes(10), .memory = gpu, .view_of = ViewOf{a, Bytes(50)}});
+  const TensorId b = builder.add(Tensor{.name = "b", .size = Bytes(60), .memory = gpu, .flags = TensorFlag::output});
+  builder.add(Tensor{.name = "unused", .size = Bytes(60), .memory = gpu});
+  builder.add(Op{.name = "f", .kind = "X", .inputs = {v}, .outputs = {b}});
+  const Graph graph = *builder.build();
+  const Liveness liveness = analyze(graph);
+  const Lowering lowering = lower(graph, liveness);
+  ASSERT_EQ(lowering.arenas[0].problem.regions.size(), 2U);
+  const std::vector<ArenaSolution> solutions = {{{{0, Bytes(0)}, {1, Bytes(4)}}, Bytes(120)}};
+  const Plan plan = raise(graph, liveness, lowering, solutions);
+  EXPECT_EQ(plan.arenas[0].size, Bytes(124));
+  EXPECT_THAT(plan.arenas[0].regions, ElementsAre(Bytes(60), Bytes(64)));
+  ASSERT_EQ(plan.placements.size(), 3U);
+  EXPECT_EQ(plan.placements[1], (Placement{v, ArenaId(0), 0, Bytes(50), Bytes(10)}));
+  EXPECT_EQ(plan.placements[2], (Placement{b, ArenaId(0), 1, Bytes(4), Bytes(60)}));
+  ASSERT_EQ(plan.notes.size(), 1U);
+  EXPECT_EQ(plan.notes[0].tensor, TensorId(3));
+  EXPECT_FALSE(plan.proven_optimal());
+}
+
+}  // namespace
+}  // namespace stowage

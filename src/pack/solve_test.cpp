@@ -1,0 +1,146 @@
+#include <random>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/free_list.hpp"
+#include "pack/greedy.hpp"
+
+namespace stowage {
+namespace {
+
+using ::testing::HasSubstr;
+
+Piece piece(std::int64_t begin, std::int64_t end, std::int64_t lower, std::int64_t upper) {
+  return {{Step(begin), Step(end)}, {Bytes(lower), Bytes(upper)}};
+}
+Item item(std::int64_t begin, std::int64_t end, std::int64_t size) {
+  return {.pieces = {piece(begin, end, 0, size)}, .size = Bytes(size)};
+}
+
+std::vector<std::int64_t> offsets(const Problem& problem, const std::string& solver) {
+  const Result<SolveOutcome> outcome = solve(problem, {.solver = solver});
+  std::vector<std::int64_t> result;
+  for (const Position& position : outcome->positions) result.push_back(position.offset.value());
+  return result;
+}
+
+/// A gap of 8 at 0 and one of 4 at 12 when the last item comes.
+Problem two_gaps() { return {.items = {item(0, 1, 8), item(0, 3, 4), item(0, 1, 4), item(0, 3, 4), item(1, 3, 4)}}; }
+
+TEST(Greedy, OnlineTakesTheTightestGap) { EXPECT_EQ(offsets(two_gaps(), "online_best_fit").back(), 12); }
+
+TEST(Greedy, BySizePlacesTheLargestFirst) {
+  const Problem problem{.items = {item(0, 2, 4), item(1, 3, 16), item(2, 4, 8)}};
+  EXPECT_THAT(offsets(problem, "first_fit_by_size"), ::testing::ElementsAre(16, 0, 16));
+}
+
+TEST(Greedy, ByLifePlacesTheLongestFirst) {
+  const Problem problem{.items = {item(0, 9, 4), item(1, 3, 16), item(2, 9, 8)}};
+  EXPECT_THAT(offsets(problem, "first_fit_by_life"), ::testing::ElementsAre(0, 12, 4));
+}
+
+TEST(Greedy, AlignmentIsKept) {
+  Problem problem{.items = {item(0, 2, 5), item(0, 2, 3)}};
+  problem.items[1].alignment = Bytes(4);
+  EXPECT_THAT(offsets(problem, "first_fit_by_size"), ::testing::ElementsAre(0, 8));
+}
+
+TEST(Greedy, PinsComeFirstAndOthersGoAround) {
+  Problem problem{.items = {item(0, 2, 6), item(0, 2, 4)}};
+  problem.items[1].pinned = Bytes(2);
+  EXPECT_THAT(offsets(problem, "first_fit_by_size"), ::testing::ElementsAre(6, 2));
+}
+
+TEST(Greedy, UnpaidRegionsAreFilledFirst) {
+  const Problem problem{.items = {item(0, 2, 6), item(0, 2, 4)}, .regions = {Region{}, Region{.limit = Bytes(7), .paid = false}}};
+  const SolveOutcome outcome = *solve(problem, {.solver = "first_fit_by_size"});
+  EXPECT_EQ(outcome.positions[0].region, 1U);
+  EXPECT_EQ(outcome.peak, Bytes(4));
+}
+
+TEST(Greedy, ALimitedRegionSendsTheRestToTheNext) {
+  const Region limited{.limit = Bytes(8), .paid = true};
+  const Problem problem{.items = {item(0, 2, 6), item(0, 2, 4)}, .regions = {limited, limited}};
+  const SolveOutcome outcome = *solve(problem);
+  EXPECT_NE(outcome.positions[0].region, outcome.positions[1].region);
+  EXPECT_EQ(outcome.status, SolveStatus::optimal);
+}
+
+/// The free list and the general placement are two ways to the same answer.
+TEST(Online, TheFreeListEqualsTheGeneralPlacement) {
+  std::mt19937_64 random(1);
+  const auto below = [&](std::uint64_t n) { return static_cast<std::int64_t>(random() % n); };
+  for (int round = 0; round < 300; ++round) {
+    Problem problem;
+    for (std::int64_t i = 0, n = 1 + below(60); i < n; ++i) {
+      const std::int64_t begin = below(40);
+      problem.items.push_back(item(begin, begin + 1 + below(12), 1 + below(30)));
+      problem.items.back().alignment = Bytes(std::int64_t{1} << below(4));
+    }
+    const SolveOptions options;
+    const pack::Bench bench(problem, options, lower_bound(problem));
+    const auto general = pack::solve_greedily(bench, pack::Order::begin, pack::Fit::tightest, "general");
+    ASSERT_EQ(pack::solve_online_best_fit(bench)->positions, general->positions) << round;
+  }
+}
+
+TEST(FreeList, JoinsFreedNeighbours) {
+  FreeList free;
+  const Bytes a = free.allocate(Bytes(8), Bytes(1));
+  const Bytes b = free.allocate(Bytes(8), Bytes(1));
+  const Bytes c = free.allocate(Bytes(8), Bytes(1));
+  free.release({a, a + Bytes(8)});
+  free.release({b, b + Bytes(8)});
+  EXPECT_EQ(free.allocate(Bytes(16), Bytes(1)), Bytes(0));
+  free.release({c, c + Bytes(8)});
+  EXPECT_EQ(free.allocate(Bytes(4), Bytes(16)), Bytes(16));
+}
+
+TEST(Solve, UnknownSolversAndBrokenProblemsAreErrors) {
+  const Result<SolveOutcome> unknown = solve({.items = {}}, {.solver = "magic"});
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().code, ErrorCode::unknown_name);
+  EXPECT_THAT(unknown.error().message, HasSubstr("online_best_fit"));
+  EXPECT_FALSE(solve({.items = {item(2, 1, 4)}}));
+}
+
+TEST(Solve, NothingIsOptimal) {
+  const SolveOutcome outcome = *solve({.items = {}});
+  EXPECT_EQ(outcome.status, SolveStatus::optimal);
+  EXPECT_EQ(outcome.peak, Bytes(0));
+}
+
+TEST(Solve, CapacityBelowTheBoundIsInfeasible) {
+  Problem problem{.items = {item(0, 2, 8), item(1, 3, 8)}};
+  problem.capacity = Bytes(15);
+  EXPECT_EQ(solve(problem)->status, SolveStatus::infeasible);
+  problem.capacity = Bytes(16);
+  EXPECT_EQ(solve(problem)->status, SolveStatus::optimal);
+}
+
+TEST(Solve, ContradictingPinsAreInfeasible) {
+  Problem problem{.items = {item(0, 2, 8), item(1, 3, 8)}};
+  problem.items[0].pinned = problem.items[1].pinned = Bytes(0);
+  EXPECT_EQ(solve(problem)->status, SolveStatus::infeasible);
+  problem.items[1].pinned = Bytes(8);
+  EXPECT_EQ(solve(problem)->status, SolveStatus::optimal);
+  problem.items[1].alignment = Bytes(16);
+  EXPECT_EQ(solve(problem)->status, SolveStatus::infeasible);
+}
+
+TEST(Solve, AnItemThatFitsInNoRegionIsInfeasible) {
+  Problem problem{.items = {item(0, 2, 8)}, .regions = {Region{.limit = Bytes(7), .paid = true}}};
+  EXPECT_EQ(solve(problem)->status, SolveStatus::infeasible);
+}
+
+TEST(Solve, WhatCannotShareIsStackedWithoutASearch) {
+  Problem problem;
+  for (int i = 0; i < 5; ++i) problem.items.push_back(item(0, 1, 8));
+  const SolveOutcome outcome = *solve(problem);
+  EXPECT_EQ(outcome.solver, "stacked");
+  EXPECT_EQ(outcome.status, SolveStatus::optimal);
+}
+
+}  // namespace
+}  // namespace stowage

@@ -1,0 +1,95 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "stowage/plan.hpp"
+
+namespace stowage {
+namespace {
+
+using ::testing::HasSubstr;
+
+Piece piece(std::int64_t begin, std::int64_t end, std::int64_t lower, std::int64_t upper) {
+  return {{Step(begin), Step(end)}, {Bytes(lower), Bytes(upper)}};
+}
+Item item(std::int64_t begin, std::int64_t end, std::int64_t size) {
+  return {.pieces = {piece(begin, end, 0, size)}, .size = Bytes(size)};
+}
+
+void expect_fault(const Problem& problem, const std::string& message) {
+  const Status status = check_problem(problem);
+  ASSERT_FALSE(status);
+  EXPECT_THAT(status.error().message, HasSubstr(message));
+}
+
+TEST(Problem, RulesAreChecked) {
+  EXPECT_TRUE(check_problem({.items = {item(0, 2, 8)}}));
+  EXPECT_TRUE(check_problem({.items = {}}));
+  expect_fault({.items = {item(2, 2, 8)}}, "item 0 has a piece without a step");
+  expect_fault({.items = {item(0, 2, -8)}}, "item 0 has the size -8");
+  expect_fault({.items = {{.pieces = {}, .size = Bytes(8)}}}, "no piece");
+  expect_fault({.items = {{.pieces = {piece(0, 1, 4, 12)}, .size = Bytes(8)}}}, "outside its size");
+  expect_fault({.items = {{.pieces = {piece(0, 3, 0, 8), piece(2, 4, 4, 8)}, .size = Bytes(8)}}}, "overlap");
+  expect_fault({.items = {{.pieces = {piece(0, 1, 0, 8)}, .size = Bytes(8), .alignment = Bytes(3)}}}, "not a power of two");
+  expect_fault({.items = {}, .regions = {}}, "no region");
+  expect_fault({.items = {{.pieces = {piece(0, 1, 0, 8)}, .size = Bytes(8), .allowed = {{1}}}}}, "regions that do not exist");
+  expect_fault({.items = {item(0, 1, (std::int64_t{1} << 62) - 1), item(0, 1, 8)}}, "2^62");
+  expect_fault({.items = {item(0, 1, 8)}, .order = {.streams = 2, .threshold = {Step(1)}, .first = {Step(0)}}},
+               "one row an item");
+}
+
+TEST(Problem, PinnedItemsHaveOneRegion) {
+  Problem problem{.items = {item(0, 1, 8)}, .regions = {Region{}, Region{}}};
+  problem.items[0].pinned = Bytes(0);
+  expect_fault(problem, "more than one region");
+  problem.items[0].allowed.only = {1};
+  EXPECT_TRUE(check_problem(problem));
+}
+
+TEST(Problem, PiecesThatDoNotMeetMayShareBytes) {
+  // An L: 8 bytes, of which the upper 4 are free from step 2 on.
+  const Item shrinking{.pieces = {piece(0, 2, 0, 8), piece(2, 5, 0, 4)}, .size = Bytes(8)};
+  const Problem problem{.items = {shrinking, item(2, 5, 4)}};
+  EXPECT_FALSE(in_conflict(problem, 0, {0, Bytes(0)}, 1, {0, Bytes(4)}));
+  EXPECT_TRUE(in_conflict(problem, 0, {0, Bytes(0)}, 1, {0, Bytes(3)}));
+  EXPECT_FALSE(in_conflict(problem, 0, {0, Bytes(0)}, 1, {1, Bytes(3)}));
+}
+
+TEST(StreamOrder, BeforeComparesFirstStepsWithThresholds) {
+  // Item 0 is over at step 3 on stream 0 and never on stream 1; item 1 uses stream 0 from 3 on; item 2 uses both.
+  const StreamOrder order{.streams = 2,
+                          .threshold = {Step(3), kNever, Step(9), Step(9), Step(9), Step(9)},
+                          .first = {Step(0), kNever, Step(3), kNever, Step(4), Step(5)}};
+  EXPECT_TRUE(order.before(0, 1));
+  EXPECT_FALSE(order.before(0, 2));
+  EXPECT_FALSE(order.before(1, 0));
+}
+
+TEST(Problem, PeakSumsTheTopsOfPaidRegions) {
+  const Problem problem{.items = {item(0, 1, 8), item(0, 1, 16), item(0, 1, 32)},
+                        .regions = {Region{}, Region{}, Region{.limit = {}, .paid = false}}};
+  const std::vector<Position> positions = {{0, Bytes(8)}, {1, Bytes(0)}, {2, Bytes(0)}};
+  EXPECT_EQ(peak_of(problem, positions), Bytes(32));
+  EXPECT_EQ(tops_of(problem, positions)[2], Bytes(32));
+}
+
+TEST(Bound, CertificatesAreCheckedAgainstTheProblem) {
+  Problem problem{.items = {item(0, 3, 8), item(2, 4, 16), item(3, 5, 4)}};
+  const auto live = [](std::int64_t bytes, std::int64_t step) {
+    return Certificate{Certificate::Argument::live_bytes, Bytes(bytes), Step(step), 0};
+  };
+  EXPECT_TRUE(check_bound(problem, live(24, 2)));
+  EXPECT_FALSE(check_bound(problem, live(25, 2)));
+  EXPECT_FALSE(check_bound(problem, live(24, 3)));
+  EXPECT_FALSE(check_bound(problem, {Certificate::Argument::trivial, Bytes(1), {}, 0}));
+  problem.items[2].pinned = Bytes(100);
+  EXPECT_TRUE(check_bound(problem, {Certificate::Argument::pinned_item, Bytes(104), {}, 2}));
+  EXPECT_FALSE(check_bound(problem, {Certificate::Argument::pinned_item, Bytes(104), {}, 1}));
+  EXPECT_FALSE(check_bound(problem, {Certificate::Argument::pinned_item, Bytes(104), {}, 9}));
+  problem.regions = {Region{.limit = Bytes(10), .paid = false}, Region{}};
+  problem.items[2].pinned.reset();
+  EXPECT_TRUE(check_bound(problem, live(14, 2)));
+  EXPECT_FALSE(check_bound(problem, live(15, 2)));
+}
+
+}  // namespace
+}  // namespace stowage

@@ -1,0 +1,77 @@
+#include <random>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "stowage/plan.hpp"
+
+namespace stowage {
+namespace {
+
+using ::testing::HasSubstr;
+
+Piece piece(std::int64_t begin, std::int64_t end, std::int64_t lower, std::int64_t upper) {
+  return {{Step(begin), Step(end)}, {Bytes(lower), Bytes(upper)}};
+}
+Item item(std::int64_t begin, std::int64_t end, std::int64_t size) {
+  return {.pieces = {piece(begin, end, 0, size)}, .size = Bytes(size)};
+}
+
+std::string fault(const Problem& problem, std::vector<Position> positions) { return validate(problem, positions).value_or(""); }
+
+TEST(Validate, AcceptsTouchingInTimeAndInBytes) {
+  const Problem problem{.items = {item(0, 2, 8), item(2, 4, 8), item(0, 4, 8)}};
+  EXPECT_EQ(fault(problem, {{0, Bytes(0)}, {0, Bytes(0)}, {0, Bytes(8)}}), "");
+}
+
+TEST(Validate, NamesBothItemsOfAConflict) {
+  const Problem problem{.items = {item(0, 2, 8), item(1, 4, 8)}};
+  EXPECT_EQ(fault(problem, {{0, Bytes(0)}, {0, Bytes(7)}}),
+            "item 1 at [7, 15) of region 0 conflicts with item 0 at [0, 8) of region 0");
+}
+
+TEST(Validate, ChecksEveryPlacementRule) {
+  Problem problem{.items = {item(0, 2, 8), item(0, 2, 8)}, .regions = {Region{.limit = Bytes(16), .paid = true}, Region{}}};
+  problem.items[0].alignment = Bytes(4);
+  problem.items[1].pinned = Bytes(8);
+  problem.items[1].allowed.only = {0};
+  EXPECT_EQ(fault(problem, {{0, Bytes(0)}, {0, Bytes(8)}}), "");
+  EXPECT_THAT(fault(problem, {{0, Bytes(0)}}), HasSubstr("1 positions for 2 items"));
+  EXPECT_THAT(fault(problem, {{0, Bytes(2)}, {0, Bytes(8)}}), HasSubstr("alignment 4"));
+  EXPECT_THAT(fault(problem, {{0, Bytes(-4)}, {0, Bytes(8)}}), HasSubstr("offset -4"));
+  EXPECT_THAT(fault(problem, {{0, Bytes(0)}, {0, Bytes(9)}}), HasSubstr("pinned at 8"));
+  EXPECT_THAT(fault(problem, {{0, Bytes(0)}, {1, Bytes(8)}}), HasSubstr("may not be in region 1"));
+  EXPECT_THAT(fault(problem, {{0, Bytes(12)}, {0, Bytes(8)}}), HasSubstr("above its limit 16"));
+  EXPECT_THAT(fault(problem, {{2, Bytes(0)}, {0, Bytes(8)}}), HasSubstr("does not exist"));
+}
+
+/// The sweep and the definition agree on random answers, right and wrong ones.
+TEST(Validate, EqualsTheDefinitionOfConflict) {
+  std::mt19937 random(11);
+  const auto below = [&](int n) { return static_cast<std::int64_t>(random() % static_cast<unsigned>(n)); };
+  int conflicts = 0;
+  for (int round = 0; round < 20'000; ++round) {
+    Problem problem;
+    std::vector<Position> positions;
+    for (std::int64_t i = 0, n = 2 + below(4); i < n; ++i) {
+      const std::int64_t begin = below(4);
+      const std::int64_t middle = begin + 1 + below(3);
+      Item each = item(begin, middle, 2 + below(6));
+      if (below(2) == 0) each.pieces.push_back(piece(middle, middle + 1 + below(3), below(2), 2));
+      problem.items.push_back(each);
+      positions.push_back({0, Bytes(below(12))});
+    }
+    ASSERT_TRUE(check_problem(problem));
+    bool conflict = false;
+    for (std::size_t a = 0; a < positions.size(); ++a) {
+      for (std::size_t b = 0; b < a; ++b) conflict |= in_conflict(problem, a, positions[a], b, positions[b]);
+    }
+    conflicts += conflict;
+    ASSERT_EQ(validate(problem, positions).has_value(), conflict) << round;
+  }
+  EXPECT_GT(conflicts, 1000);
+  EXPECT_LT(conflicts, 19'000);
+}
+
+}  // namespace
+}  // namespace stowage

@@ -1,0 +1,108 @@
+#include "stowage/planner.hpp"
+
+#include <gtest/gtest.h>
+
+#include "liveness/test_graph.hpp"
+#include "stowage/verify.hpp"
+
+namespace stowage {
+namespace {
+
+using testing::Sketch;
+
+/// a-b-c-d-e, each 64 bytes: two live at a time, one in place.
+Graph chain(bool in_place) {
+  Sketch s;
+  TensorId last = s.tensor("x", 64, TensorFlag::input);
+  for (const char* name : {"a", "b", "c", "d", "e"}) {
+    const TensorId next = s.tensor(name, 64, name[0] == 'e' ? TensorFlags(TensorFlag::output) : TensorFlags());
+    s.op({last}, {next}, in_place ? std::vector<InPlacePair>{{0, 0}} : std::vector<InPlacePair>{});
+    last = next;
+  }
+  return s.build();
+}
+
+TEST(Planner, AChainNeedsTwoTensorsAndInPlaceOne) {
+  const Planned two = *plan(chain(false));
+  EXPECT_EQ(two.status, SolveStatus::optimal);
+  EXPECT_EQ(two.plan->peak(), Bytes(128));
+  EXPECT_EQ(two.naive, Bytes(384));
+  EXPECT_EQ(two.items, 6U);
+  const Planned one = *plan(chain(true));
+  EXPECT_EQ(one.plan->peak(), Bytes(64));
+  EXPECT_EQ(one.items, 1U);
+  EXPECT_EQ(plan(chain(true), {.in_place = false})->plan->peak(), Bytes(128));
+}
+
+TEST(Planner, NoReuseCostsTheNaiveSum) {
+  Sketch s;
+  const TensorId x = s.tensor("x", 64, TensorFlag::input);
+  const TensorId y = s.tensor("y", 64);
+  const TensorId z = s.tensor("z", 64, TensorFlag::output);
+  s.op({.name = "a", .kind = "X", .inputs = {x}, .outputs = {y}, .in_place = {{0, 0}}, .workspaces = {{.size = Bytes(10)}}});
+  s.op({.name = "b", .kind = "X", .inputs = {y}, .outputs = {z}, .workspaces = {{.size = Bytes(20)}}});
+  const Planned planned = *plan(s.build(), {.no_reuse = true});
+  EXPECT_EQ(planned.plan->peak(), Bytes(3 * 64 + 10 + 20));
+  EXPECT_EQ(planned.naive, planned.plan->peak());
+  EXPECT_TRUE(planned.plan->proven_optimal());
+}
+
+TEST(Planner, KeptInputsSurviveTheRun) {
+  const Graph graph = chain(false);
+  const Planned planned = *plan(graph, {.keep_inputs = true});
+  EXPECT_EQ(planned.plan->peak(), Bytes(192));
+  EXPECT_TRUE(verify(graph, *planned.plan, {.keep_inputs = true}).empty());
+  EXPECT_FALSE(verify(graph, *plan(graph)->plan, {.keep_inputs = true}).empty());
+}
+
+TEST(Planner, CapacityThatCannotHoldThePeakHasNoPlan) {
+  const Planned planned = *plan(chain(false), {.capacity = Bytes(127)});
+  EXPECT_EQ(planned.status, SolveStatus::infeasible);
+  EXPECT_FALSE(planned.plan);
+  EXPECT_FALSE(planned.has_answer());
+  EXPECT_EQ(planned.lower_bound, Bytes(128));
+  EXPECT_TRUE(plan(chain(false), {.capacity = Bytes(128)})->has_answer());
+}
+
+TEST(Planner, UnknownSolversAreErrors) { EXPECT_FALSE(plan(chain(false), {.solver = "magic"})); }
+
+TEST(Planner, AnEmptyGraphHasAnEmptyPlan) {
+  const Graph graph = *GraphBuilder("nothing").build();
+  const Planned planned = *plan(graph);
+  EXPECT_EQ(planned.status, SolveStatus::optimal);
+  EXPECT_TRUE(planned.plan->arenas.empty());
+}
+
+TEST(Planner, ConstantsDoNotCountTowardsThePeak) {
+  Sketch s;
+  const TensorId weight = s.tensor("weight", 1000, TensorFlag::constant);
+  const TensorId x = s.tensor("x", 64, TensorFlag::input);
+  const TensorId y = s.tensor("y", 64, TensorFlag::output);
+  s.op({weight, x}, {y});
+  const Graph graph = s.build();
+  const Planned planned = *plan(graph);
+  EXPECT_EQ(planned.plan->peak(), Bytes(128));
+  EXPECT_EQ(planned.plan->arenas.size(), 2U);
+  const Summary summary = summarize(graph, planned);
+  EXPECT_EQ(summary.peak, Bytes(128));
+  EXPECT_EQ(summary.naive, Bytes(128));
+  EXPECT_EQ(summary.items, 2U);
+  EXPECT_EQ(summary.arenas[1].kind, "persistent");
+  EXPECT_EQ(summary.arenas[1].size, Bytes(1000));
+  EXPECT_TRUE(summary.proven_optimal);
+}
+
+TEST(Planner, TheTailOfALargerInputIsFreeOnceItIsOverwritten) {
+  Sketch s;
+  const TensorId big = s.tensor("big", 100, TensorFlag::input);
+  const TensorId small = s.tensor("small", 20);
+  const TensorId other = s.tensor("other", 80);
+  const TensorId out = s.tensor("out", 4, TensorFlag::output);
+  s.op({big}, {small}, {{0, 0}});
+  s.op({small}, {other});
+  s.op({small, other}, {out}, {{0, 0}});
+  EXPECT_EQ(plan(s.build())->plan->peak(), Bytes(100));
+}
+
+}  // namespace
+}  // namespace stowage

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "stowage/plan.hpp"
+
+namespace stowage::testing {
+
+struct RandomProblemOptions {
+  std::size_t max_items = 6;
+  bool pieces = true;   ///< Items of several pieces.
+  bool pins = true;     ///< Some items pinned, sometimes in contradiction.
+  bool regions = true;  ///< Several regions: limited, unpaid, with items that may not go everywhere.
+  bool streams = true;  ///< Sometimes an order of several streams, from random ops with random edges.
+};
+
+/// A small problem that passes `check_problem`: sizes up to 8, alignments up to 4. Equal seeds and options give equal problems.
+[[nodiscard]] Problem random_problem(std::uint64_t seed, const RandomProblemOptions& options = {});
+
+}  // namespace stowage::testing

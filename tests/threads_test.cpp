@@ -1,0 +1,51 @@
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "stowage/planner.hpp"
+#include "stowage/verify.hpp"
+#include "support/random_graph.hpp"
+
+namespace stowage {
+namespace {
+
+/// One const graph, eight threads: planned, verified and compared at the same time. What ThreadSanitizer is to see.
+TEST(Threads, EightThreadsPlanOneGraphAndAgree) {
+  constexpr std::size_t kThreads = 8;
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    const Graph graph = testing::random_graph(seed);
+    std::vector<std::optional<Plan>> plans(kThreads);
+    {
+      std::vector<std::jthread> threads;
+      for (std::size_t t = 0; t < kThreads; ++t) {
+        threads.emplace_back([&graph, &mine = plans[t], t] {
+          PlanOptions options;
+          options.in_place = t % 2 == 0;
+          mine = plan(graph, options)->plan;
+          if (mine && !verify(graph, *mine).empty()) mine.reset();
+        });
+      }
+    }
+    for (std::size_t t = 2; t < kThreads; ++t) ASSERT_EQ(plans[t], plans[t % 2]) << seed;
+  }
+}
+
+TEST(Threads, ALargeGraphIsPlannedByEightThreads) {
+  GraphBuilder builder("chain of diamonds");
+  TensorId last = builder.add(Tensor{.name = "x", .size = Bytes(64), .flags = TensorFlag::input});
+  for (int i = 0; i < 500; ++i) {
+    const TensorId left = builder.add(Tensor{.name = "left", .size = Bytes(64 + i % 7)});
+    const TensorId right = builder.add(Tensor{.name = "right", .size = Bytes(64 + i % 5)});
+    const TensorId next = builder.add(Tensor{.name = "next", .size = Bytes(64)});
+    builder.add(Op{.name = "split", .kind = "X", .inputs = {last}, .outputs = {left, right}});
+    builder.add(Op{.name = "join", .kind = "X", .inputs = {left, right}, .outputs = {next}, .in_place = {{0, 0}}});
+    last = next;
+  }
+  const Graph graph = *builder.build();
+  const Planned expected = *plan(graph);
+  std::vector<std::jthread> threads;
+  for (int t = 0; t < 8; ++t) threads.emplace_back([&] { EXPECT_EQ(plan(graph)->plan, expected.plan); });
+}
+
+}  // namespace
+}  // namespace stowage
