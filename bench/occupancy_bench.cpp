@@ -1,8 +1,10 @@
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <memory>
 #include <numeric>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -43,8 +45,9 @@ std::int64_t choose(const std::vector<OffsetRange>& blocked, Bytes alignment, Fi
 std::vector<std::size_t> by_size(const Problem& problem) {
   std::vector<std::size_t> items(problem.items.size());
   std::iota(items.begin(), items.end(), std::size_t{0});
-  std::stable_sort(items.begin(), items.end(),
-                   [&](std::size_t a, std::size_t b) { return problem.items[a].size > problem.items[b].size; });
+  std::sort(items.begin(), items.end(), [&](std::size_t a, std::size_t b) {
+    return problem.items[a].size != problem.items[b].size ? problem.items[a].size > problem.items[b].size : a < b;
+  });
   return items;
 }
 
@@ -70,31 +73,42 @@ struct Instance {
   Problem problem;
 };
 
-/// The sweep covers both thresholds; the real ones say whether it is like life.
+void add_shared_arena(std::vector<Instance>& instances, const std::string& name, const Graph& graph) {
+  constexpr std::size_t kTooSmall = 200;
+  Lowering lowering = lower(graph, analyze(graph));
+  for (ArenaProblem& arena : lowering.arenas) {
+    if (arena.kind != ArenaKind::shared || arena.problem.items.size() < kTooSmall) continue;
+    instances.push_back({name, std::move(arena.problem)});
+    return;
+  }
+}
+
+/// A sweep over size and density, then real and lifelike problems that show whether the sweep is like them.
 std::vector<Instance> instances_of(const Selection& selection) {
   std::vector<Instance> instances;
   for (const std::size_t items : {256U, 1024U, 2048U, 4096U, 8192U, 16384U}) {
     for (const std::size_t meetings : {8U, 32U, 64U, 128U, 256U, 512U}) {
-      if (2 * meetings > items) continue;
       const std::string name = fmt::format("random_{}_{}", items, meetings);
-      if (selection.has(name)) instances.push_back({name, make_problem(items, meetings)});
+      if (2 * meetings <= items && selection.has(name)) instances.push_back({name, make_problem(items, meetings)});
     }
   }
-  for (GraphInstance& each : graph_instances(selection)) {
-    if (each.graph.stream_count() > 1) continue;
-    Lowering lowering = lower(each.graph, analyze(each.graph));
-    const auto shared = std::find_if(lowering.arenas.begin(), lowering.arenas.end(),
-                                     [](const ArenaProblem& arena) { return arena.kind == ArenaKind::shared; });
-    if (shared != lowering.arenas.end() && shared->problem.items.size() > 200) instances.push_back({each.name, shared->problem});
+  for (const std::size_t ops : {6000U, 12000U, 24000U}) {
+    const std::string name = fmt::format("training_{}", ops);
+    if (selection.has(name)) add_shared_arena(instances, name, make_training(ops, Streams::one));
   }
+  for (const GraphInstance& each : graph_instances(selection)) add_shared_arena(instances, each.name, each.graph);
   for (CsvInstance& each : csv_instances(selection)) {
     if (each.table.problem.items.size() > 400) instances.push_back({each.name, std::move(each.table.problem)});
   }
   return instances;
 }
 
-/// Pairs of pieces that overlap in time: what the threshold counts, without listing them.
-std::size_t count_pairs(const Problem& problem) {
+constexpr std::size_t kMaxPairs = 20'000'000;  ///< Of a list; more would not fit into memory on a small machine.
+constexpr std::size_t kMaxFlat = 30'000;
+
+/// Pairs of pieces that overlap in time, which is what the threshold counts; with stream order, of items that conflict.
+std::size_t count_pairs(const Problem& problem, const std::optional<Meetings>& meetings) {
+  if (meetings) return meetings->size() / 2;
   std::vector<Step> begins;
   std::vector<Step> ends;
   for (const Item& item : problem.items) {
@@ -111,49 +125,83 @@ std::size_t count_pairs(const Problem& problem) {
   return pairs;
 }
 
-/// Times of one instance; the list is absent where it would not fit into memory.
-struct Costs {
-  double find = 0;
-  double list[2] = {0, 0};
-  double flat[2] = {0, 0};
-  double tree[2] = {0, 0};
+/// What placing everything costs on one kind of occupancy, in milliseconds.
+struct Cost {
+  double first_fit;
+  double best_fit;
+
+  [[nodiscard]] double mean() const { return (first_fit + best_fit) / 2; }
 };
 
-constexpr std::size_t kMaxPairs = 20'000'000;
-constexpr std::size_t kMaxFlat = 30'000;
+/// An absent cost: the kind does not know stream order, or would take too long.
+struct Costs {
+  double find = 0;
+  std::optional<Cost> list = {};
+  std::optional<Cost> flat = {};
+  std::optional<Cost> tree = {};
+  std::optional<Cost> scan = {};
+};
 
-Costs measure_costs(const Problem& problem, std::size_t pairs, const Effort& effort) {
+/// Measures one problem; sees to it that every kind of occupancy leads to the same peak.
+class Judge {
+ public:
+  Judge(const Problem& problem, const Effort& effort) : problem_(problem), effort_(effort), order_(by_size(problem)) {}
+
+  template <class Make>
+  Cost cost_of(Make&& make) {
+    return {time(Fit::first, make), time(Fit::best, make)};
+  }
+
+ private:
+  template <class Make>
+  double time(Fit fit, Make& make) {
+    std::int64_t peak = 0;
+    const Timing timing = measure(effort_, [&] { return peak = place_all(problem_, order_, fit, make()); });
+    std::optional<std::int64_t>& expected = peaks_[static_cast<std::size_t>(fit)];
+    STOWAGE_CHECK(!expected || *expected == peak, "every occupancy gives the same placement");
+    expected = peak;
+    return timing.best;
+  }
+
+  const Problem& problem_;
+  const Effort& effort_;
+  std::vector<std::size_t> order_;
+  std::array<std::optional<std::int64_t>, 2> peaks_;  ///< By fit.
+};
+
+Costs measure_costs(const Problem& problem, const std::optional<Meetings>& meetings, const Effort& effort) {
   Costs costs;
-  const std::vector<std::size_t> order = by_size(problem);
-  std::optional<Meetings> meetings;
-  if (pairs <= kMaxPairs) {
-    costs.find = measure(effort, [&] { return Meetings::find(problem, kMaxPairs).has_value(); }).best;
-    meetings = Meetings::find(problem, kMaxPairs);
+  Judge judge(problem, effort);
+  if (meetings) {
+    costs.find = measure(effort, [&] { return Meetings::find(problem, kMaxPairs); }).best;
+    costs.list = judge.cost_of([&] { return pack::make_list_occupancy(problem, *meetings); });
   }
-  for (const Fit fit : {Fit::first, Fit::best}) {
-    std::vector<std::int64_t> peaks;
-    const auto time = [&](auto&& make) {
-      peaks.push_back(0);
-      return measure(effort, [&] { return peaks.back() = place_all(problem, order, fit, make()); }).best;
-    };
-    const auto f = static_cast<std::size_t>(fit);
-    costs.tree[f] = time([&] { return pack::make_tree_occupancy(problem); });
-    if (meetings) costs.list[f] = time([&] { return pack::make_list_occupancy(problem, *meetings); });
-    if (problem.items.size() <= kMaxFlat) costs.flat[f] = time([&] { return pack::make_flat_occupancy(problem); });
-    STOWAGE_CHECK(std::equal(peaks.begin() + 1, peaks.end(), peaks.begin()), "every occupancy gives the same placement");
+  if (!problem.order.empty()) {
+    costs.scan = judge.cost_of([&] { return pack::make_scan_occupancy(problem); });
+    return costs;
   }
+  costs.tree = judge.cost_of([&] { return pack::make_tree_occupancy(problem); });
+  if (problem.items.size() <= kMaxFlat) costs.flat = judge.cost_of([&] { return pack::make_flat_occupancy(problem); });
   return costs;
 }
 
-std::string cell(double milliseconds) { return milliseconds > 0 ? to_text(milliseconds) : "–"; }
+std::string cell(const std::optional<Cost>& cost) {
+  return cost ? to_text(cost->first_fit) + " / " + to_text(cost->best_fit) : "–";
+}
 
 /// The cheapest for `solvers` placements that share one list of meetings, half of them by each fit.
-std::string cheapest(const Costs& costs, double solvers) {
-  const auto mean = [](const double(&each)[2]) { return (each[0] + each[1]) / 2; };
-  std::string name = "tree";
-  double least = mean(costs.tree);
-  if (costs.flat[0] > 0 && mean(costs.flat) < least) name = "flat", least = mean(costs.flat);
-  if (costs.list[0] > 0 && costs.find / solvers + mean(costs.list) < least) name = "list";
+std::string_view cheapest(const Costs& costs, double solvers) {
+  std::string_view name;
+  double least = std::numeric_limits<double>::infinity();
+  const auto consider = [&](std::string_view kind, const std::optional<Cost>& cost, double once) {
+    if (!cost || cost->mean() + once >= least) return;
+    name = kind;
+    least = cost->mean() + once;
+  };
+  consider("list", costs.list, costs.find / solvers);
+  consider("flat", costs.flat, 0);
+  consider("tree", costs.tree, 0);
+  consider("scan", costs.scan, 0);
   return name;
 }
 
@@ -163,17 +211,17 @@ std::vector<Limited> bench_occupancies(const Selection& selection, const Effort&
   constexpr double kSolversOfAuto = 5;  // those that place greedily
   const std::vector<Instance> instances = instances_of(selection);
   if (instances.empty()) return {};
-  Table table({"problem", "items", "pairs / item", "find list", "list: first", "best", "flat: first", "best", "tree: first",
-               "best", "cheapest once", "in auto"});
+  Table table({"problem", "items", "pairs / item", "find list", "list", "flat", "tree", "scan", "cheapest once", "in auto"});
   for (const auto& [name, problem] : instances) {
-    const std::size_t pairs = count_pairs(problem);
-    const Costs costs = measure_costs(problem, pairs, effort);
-    table.add({name, std::to_string(problem.items.size()),
-               fmt::format("{:.0f}", static_cast<double>(pairs) / static_cast<double>(problem.items.size())), cell(costs.find),
-               cell(costs.list[0]), cell(costs.list[1]), cell(costs.flat[0]), cell(costs.flat[1]), cell(costs.tree[0]),
-               cell(costs.tree[1]), cheapest(costs, 1), cheapest(costs, kSolversOfAuto)});
+    const std::optional<Meetings> meetings = Meetings::find(problem, kMaxPairs);
+    const double pairs = static_cast<double>(count_pairs(problem, meetings)) / static_cast<double>(problem.items.size());
+    const Costs costs = measure_costs(problem, meetings, effort);
+    table.add({name, std::to_string(problem.items.size()), fmt::format("{:.0f}", pairs), costs.list ? to_text(costs.find) : "–",
+               cell(costs.list), cell(costs.flat), cell(costs.tree), cell(costs.scan), std::string(cheapest(costs, 1)),
+               std::string(cheapest(costs, kSolversOfAuto))});
   }
-  fmt::print("## Occupancy\n\nLargest first, first or best fit, the same loop on each kind of occupancy; best times only. ");
+  fmt::print(
+      "## Occupancy\n\nAll items placed largest first, by first fit / by best fit, on each kind of occupancy; best times. ");
   fmt::print("\"In auto\" spreads the finding of the list over {:.0f} solvers.\n\n", kSolversOfAuto);
   table.print();
   return {};

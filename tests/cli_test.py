@@ -764,6 +764,20 @@ class Terminal(CliTest):
         for command in ("plan", "compare"):
             self.assertEqual(self.on_terminal(command, self.graph, stream="stderr", TERM="xterm"), "")
 
+    def test_long_work_shows_progress_on_standard_error(self):
+        draw = random.Random(1)
+        for count in (4000, 8000, 16000, 32000):
+            lowers = [draw.randrange(count) for _ in range(count)]
+            rows = [(lower, lower + draw.randint(1, count), draw.randint(1, 1000)) for lower in lowers]
+            done = self.expect(0, "plan", self.write("long.csv", table_of(rows)), "--json", "--solver", "first_fit_by_life")
+            took = json.loads(done.out)["solve_ms"]
+            if took > 1100:
+                self.assertTrue(done.err.startswith("stowage: packing long.csv … 1 s\n"), done.err)
+                return
+            if took < 900:
+                self.assertEqual(done.err, "")
+        self.skipTest("nothing takes a second")
+
 
 class Completion(CliTest):
     def script(self, shell):

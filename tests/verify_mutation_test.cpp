@@ -233,14 +233,14 @@ TEST_F(VerifyMutation, RealGraphs) {
     ASSERT_TRUE(text) << to_string(text.error());
     const Result<Graph> graph = parse_graph(*text, files[i].string());
     ASSERT_TRUE(graph) << to_string(graph.error());
-    examine(*graph, files[i].filename().string(), 10, i);
+    examine(*graph, files[i].filename().string(), 20, i);
     if (HasFatalFailure()) return;
   }
   EXPECT_GE(report(), 1000U);
 }
 
 TEST_F(VerifyMutation, RandomGraphs) {
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
     examine(testing::random_graph(seed), "seed " + std::to_string(seed), 2, seed);
     if (HasFatalFailure()) return;
   }

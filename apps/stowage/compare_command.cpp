@@ -23,6 +23,7 @@ struct CompareArguments {
 Summary run_solver(const Input& input, const CompareArguments& arguments, std::string_view solver) {
   PlanOptions options = arguments.options;
   options.solver = solver;
+  options.time_limit.reset();  // every solver to its end, or the figures would not be its own
   const Progress progress(fmt::format("{}: {}", arguments.input, solver));
   if (const auto* graph = std::get_if<Graph>(&input)) return summarize(*graph, or_fail(plan(*graph, options)));
   return or_fail(plan_problem(std::get<CsvProblem>(input), arguments.input, options)).summary;

@@ -25,6 +25,10 @@ int main(int argc, char** argv) {
   } catch (const CLI::RuntimeError& done) {
     return done.get_exit_code();
   } catch (const CLI::ParseError& error) {
+    if (const std::string word = argc > 1 ? argv[1] : ""; !word.empty() && word[0] != '-' && !app.get_subcommand_no_throw(word)) {
+      std::cerr << "stowage: there is no command '" << word << "'; stowage --help lists them\n";
+      return stowage::cli::kUsage;
+    }
     if (app.exit(error) != 0) return stowage::cli::kUsage;
     return std::cout.flush() ? stowage::cli::kDone : stowage::cli::kError;
   }

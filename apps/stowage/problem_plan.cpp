@@ -8,10 +8,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-Bytes sum_of_sizes(const Problem& problem) {
-  Bytes sum;
-  for (const Item& item : problem.items) sum += item.size;
-  return sum;
+/// Everything on top of each other, each at its alignment.
+Bytes stacked_size(const Problem& problem) {
+  Bytes top;
+  for (const Item& item : problem.items) top = align_up(top, item.alignment) + item.size;
+  return top;
 }
 
 void keep_everything(Problem& problem) {
@@ -29,7 +30,7 @@ Summary summary_of(const Problem& problem, const SolveOutcome& outcome, const st
   summary.items = problem.items.size();
   summary.peak = outcome.peak;
   summary.lower_bound = outcome.bound.bytes;
-  summary.naive = sum_of_sizes(problem);
+  summary.naive = stacked_size(problem);
   summary.proven_optimal = outcome.has_answer() && outcome.peak == outcome.bound.bytes;
   summary.status = to_string(outcome.status);
   summary.solver = outcome.solver;

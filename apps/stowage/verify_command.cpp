@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <charconv>
 #include <memory>
 #include <unordered_map>
 
@@ -45,44 +44,35 @@ PlacedRows place_rows(const CsvProblem& table, const CsvProblem& plan) {
   return placed;
 }
 
-/// Rows where they may not be, whatever the others do.
-std::vector<Finding> misplaced_rows(const CsvProblem& table, const std::vector<Position>& positions) {
-  std::vector<Finding> findings;
-  for (std::size_t i = 0; i < positions.size(); ++i) {
-    const Item& item = table.problem.items[i];
-    const std::string row = fmt::format("id '{}' is at {}", table.ids[i], positions[i].offset.value());
-    if (!is_aligned(positions[i].offset, item.alignment)) {
-      findings.push_back({Rule::alignment, fmt::format("{}, not a multiple of its alignment {}", row, item.alignment.value())});
-    } else if (item.pinned && *item.pinned != positions[i].offset) {
-      findings.push_back({Rule::layout, fmt::format("{}, but the input pins it at {}", row, item.pinned->value())});
-    }
+/// A violation in the words of the table.
+Finding finding_of(const Violation& wrong, const CsvProblem& table, const std::vector<Position>& positions) {
+  const auto row = [&](std::size_t i) {
+    const std::int64_t offset = positions[i].offset.value();
+    return fmt::format("id '{}' [{}, {})", table.ids[i], offset, offset + table.problem.items[i].size.value());
+  };
+  const Item& item = table.problem.items[wrong.item];
+  switch (wrong.kind) {
+    case Violation::Kind::alignment:
+      return {Rule::alignment,
+              fmt::format("{} does not begin at a multiple of its alignment {}", row(wrong.item), item.alignment.value())};
+    case Violation::Kind::pin:
+      return {Rule::layout, fmt::format("{} is not where the input pins it, at {}", row(wrong.item), item.pinned->value())};
+    case Violation::Kind::conflict:
+      return {Rule::overlap, fmt::format("{} and {} share bytes while both are live", row(wrong.other), row(wrong.item))};
+    case Violation::Kind::count:
+    case Violation::Kind::region:
+    case Violation::Kind::offset:
+      break;
   }
-  return findings;
-}
-
-/// `message` with "id 'x'" in place of "item 5".
-std::string with_ids(std::string_view message, const std::vector<std::string>& ids) {
-  constexpr std::string_view kItem = "item ";
-  std::string text;
-  for (std::size_t at = message.find(kItem); at != message.npos; at = message.find(kItem)) {
-    text += message.substr(0, at);
-    message.remove_prefix(at + kItem.size());
-    std::size_t index = 0;
-    const auto [rest, failure] = std::from_chars(message.data(), message.data() + message.size(), index);
-    const bool known = failure == std::errc{} && index < ids.size();
-    text += known ? fmt::format("id '{}'", ids[index]) : std::string(kItem);
-    if (known) message.remove_prefix(static_cast<std::size_t>(rest - message.data()));
-  }
-  return text.append(message);
+  return {Rule::bounds, fmt::format("{} is out of bounds", row(wrong.item))};
 }
 
 std::vector<Finding> verify_table(const CsvProblem& table, const VerifyArguments& arguments) {
   const CsvProblem plan = or_fail(parse_csv(or_fail(read_file(arguments.plan)), arguments.plan));
   auto [positions, findings] = place_rows(table, plan);
-  if (findings.empty()) findings = misplaced_rows(table, positions);
   if (findings.empty()) {
-    const std::optional<std::string> wrong = validate(table.problem, positions);
-    if (wrong) findings.push_back({Rule::overlap, with_ids(*wrong, table.ids)});
+    if (const std::optional<Violation> wrong = validate(table.problem, positions))
+      findings.push_back(finding_of(*wrong, table, positions));
   }
   const std::size_t count = std::min(findings.size(), arguments.options.max_findings);
   return {findings.begin(), findings.begin() + static_cast<std::ptrdiff_t>(count)};

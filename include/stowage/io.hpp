@@ -58,6 +58,9 @@ struct CsvProblem {
 /// gaps, offset. An offset, hint of -1 or an empty one means none.
 Result<CsvProblem> parse_csv(std::string_view text, const std::string& file);
 
+/// The table as it was read.
+[[nodiscard]] std::string table_to_csv(const CsvProblem& table);
+
 /// The table's rows as they were, with the offset column set (added at the end where there was none).
 /// Precondition: one position a row.
 [[nodiscard]] std::string csv_with_offsets(const CsvProblem& table, std::span<const Position> positions);

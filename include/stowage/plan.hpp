@@ -85,17 +85,35 @@ struct Position {
   friend auto operator<=>(const Position&, const Position&) = default;
 };
 
-/// Fails with `ErrorCode::invalid`, naming the item by index, unless `problem` keeps the rules stated at its types and all
-/// its numbers are within `kMaxBytes`, sums included. Solvers may assume a problem that passed.
+/// Fails with `ErrorCode::invalid`, with the path `items[index]` where it is about one, unless `problem` keeps the rules stated
+/// at its types and all its numbers are within `kMaxBytes`, sums included. Solvers may assume a problem that passed.
 Status check_problem(const Problem& problem);
 
 /// True when the two items may not share bytes at these positions: exact, straight from the definition. O(pieces²).
 [[nodiscard]] bool in_conflict(const Problem& problem, std::size_t a, Position at_a, std::size_t b, Position at_b);
 
-/// The first thing wrong with an answer, as a sentence that names the items; nothing when it is right: one position an item,
-/// alignment, pins, allowed regions, region limits, and no conflict. Does not look at the capacity. O(n log n) for n pieces,
-/// plus O(streams) for each meeting of two items. Precondition: `check_problem` passed.
-[[nodiscard]] std::optional<std::string> validate(const Problem& problem, std::span<const Position> positions);
+/// What is wrong with an answer.
+struct Violation {
+  enum class Kind : std::uint8_t {
+    count,      ///< Not one position an item.
+    region,     ///< A region that does not exist or that the item may not go to.
+    offset,     ///< Negative, beyond `kMaxBytes`, or above the region's limit.
+    alignment,  ///< Not a multiple of the item's alignment.
+    pin,        ///< Not where the item is pinned.
+    conflict,   ///< Two items that may not share bytes do.
+  };
+  Kind kind;
+  std::size_t item = 0;
+  std::size_t other = 0;  ///< For conflict: who had the bytes.
+  std::string message;    ///< A sentence that names the items by index.
+
+  friend bool operator==(const Violation&, const Violation&) = default;
+};
+
+/// The first thing wrong with an answer; nothing when it is right: one position an item, alignment, pins, allowed regions, region
+/// limits, and no conflict. Does not look at the capacity. O(n log n) for n pieces, plus O(streams) for each meeting of two
+/// items. Precondition: `check_problem` passed.
+[[nodiscard]] std::optional<Violation> validate(const Problem& problem, std::span<const Position> positions);
 
 /// The sum of the tops of the paid regions. `positions` has one entry an item.
 [[nodiscard]] Bytes peak_of(const Problem& problem, std::span<const Position> positions);

@@ -346,20 +346,19 @@ Status CsvReader::check_ids() {
   return Done{};
 }
 
-/// What is wrong with the problem is wrong with a row: "item 5 …" becomes "id 'x' …" with the row's line.
+/// What is wrong with an item is wrong with its row, and is told in the row's words.
 Status CsvReader::check_items() {
-  constexpr std::string_view kItem = "item ";
   Status status = check_problem(table_.problem);
   if (status) return status;
   Error& fault = status.error();
+  for (std::size_t row = 0; row < lines_.size(); ++row) {
+    if (fault.where.path != fmt::format("items[{}]", row)) continue;
+    const std::string item = fmt::format("item {}", row);
+    if (fault.message.starts_with(item)) fault.message.replace(0, item.size(), fmt::format("id '{}'", table_.ids[row]));
+    fault.where.line = lines_[row];
+  }
   fault.where.file = file_;
-  const std::string_view message = fault.message;
-  if (!message.starts_with(kItem)) return status;
-  const std::size_t end = std::min(message.find(' ', kItem.size()), message.size());
-  const auto row = parse_integer(message.substr(kItem.size(), end - kItem.size()));
-  if (!row || *row < 0 || static_cast<std::size_t>(*row) >= lines_.size()) return status;
-  fault.where.line = lines_[static_cast<std::size_t>(*row)];
-  fault.message = fmt::format("id '{}'{}", table_.ids[static_cast<std::size_t>(*row)], message.substr(end));
+  fault.where.path.clear();
   return status;
 }
 

@@ -141,6 +141,17 @@ void append_row(std::string& text, const Item& item, std::string_view gaps, Need
 
 }  // namespace
 
+std::string table_to_csv(const CsvProblem& table) {
+  std::string text;
+  append_fields(text, table.header);
+  text += '\n';
+  for (const std::vector<std::string>& row : table.rows) {
+    append_fields(text, row);
+    text += '\n';
+  }
+  return text;
+}
+
 std::string csv_with_offsets(const CsvProblem& table, std::span<const Position> positions) {
   STOWAGE_CHECK(positions.size() == table.rows.size(), "one position a row");
   std::vector<std::string> fields = table.header;

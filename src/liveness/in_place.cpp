@@ -44,6 +44,8 @@ class Selection {
   [[nodiscard]] bool may_begin(std::size_t k, TensorId output) const;
   /// Op reads the class through an input without a pair, or writes into it through a view.
   [[nodiscard]] bool used_otherwise(const Op& op, ClassId input) const;
+  /// Op reads bytes that the output would take, but as another element of another input.
+  [[nodiscard]] bool reads_shifted(const Op& op, ClassPlace from, Bytes size) const;
   [[nodiscard]] bool fits(const AliasClass& output, const AliasClass& input, Bytes offset) const;
   std::vector<Candidate> match();
   bool augment(ClassId output, std::vector<ClassId>& visited, std::vector<Candidate>& taken);
@@ -64,6 +66,7 @@ void Selection::consider(std::size_t k, std::size_t index) {
   const AliasClass& output = result_.classes[to.id.index()];
   const AliasClass& input = result_.classes[from.id.index()];
   if (!may_begin(k, out) || !may_end(k, from.id) || used_otherwise(op, from.id)) return;
+  if (reads_shifted(op, from, graph_.tensor(out).size)) return;
   if (graph_.tensor(out).size > graph_.tensor(in).size || !fits(output, input, from.offset)) return;
   candidates_.push_back({to.id, from.id, from.offset, input.size - output.size, index});
 }
@@ -98,6 +101,15 @@ bool Selection::used_otherwise(const Op& op, ClassId input) const {
     if (!paired) return true;
   }
   return false;
+}
+
+bool Selection::reads_shifted(const Op& op, ClassPlace from, Bytes size) const {
+  return std::any_of(op.inputs.begin(), op.inputs.end(), [&](const std::optional<TensorId>& input) {
+    if (!input || result_.places[input->index()].id != from.id) return false;
+    const Bytes offset = result_.places[input->index()].offset;
+    const ByteRange bytes{offset, offset + graph_.tensor(*input).size};
+    return offset != from.offset && bytes.overlaps({from.offset, from.offset + size});
+  });
 }
 
 bool Selection::fits(const AliasClass& output, const AliasClass& input, Bytes offset) const {

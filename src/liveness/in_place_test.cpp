@@ -77,6 +77,18 @@ TEST(InPlace, NotWhenTheOpWritesIntoTheInputThroughAView) {
   EXPECT_FALSE(share(analyze(s.build()), x, y));
 }
 
+TEST(InPlace, NotWhenAnotherInputReadsTheSameBytesAsOtherElements) {
+  for (const std::int64_t offset : {0, 4, 8}) {
+    Sketch s;
+    const TensorId x = s.tensor("x", 16, TensorFlag::input);
+    const TensorId low = s.view("low", 8, x, 0);
+    const TensorId shifted = s.view("shifted", 8, x, offset);
+    const TensorId y = s.tensor("y", 8);
+    s.op({low, shifted}, {y}, {{0, 0}, {0, 1}});
+    EXPECT_EQ(share(analyze(s.build()), x, y), offset != 4) << offset;
+  }
+}
+
 TEST(InPlace, ThroughAViewAtItsOffset) {
   Sketch s;
   const TensorId x = s.tensor("x", 64, TensorFlag::input);

@@ -26,6 +26,9 @@ struct Place {
 
 constexpr std::int64_t kUnlimited = INT64_MAX;
 
+/// How often to look at the clock. Below that many items a pass is always finished.
+constexpr std::size_t kItemsBetweenLooks = 256;
+
 /// Finds the best free place among ascending blocked ranges. `last` is the largest offset that the region's limit permits.
 std::optional<Place> find_place(const std::vector<OffsetRange>& blocked, Bytes alignment, std::int64_t last, Fit fit) {
   std::optional<Place> best;
@@ -153,8 +156,10 @@ std::vector<std::size_t> in_order(const Problem& problem, Order order) {
 
 std::optional<Found> solve_greedily(const Bench& bench, Order order, Fit fit, std::string_view name) {
   Greedy greedy(bench, fit);
+  std::size_t placed = 0;
   for (const std::size_t item : in_order(bench.problem(), order)) {
     if (!greedy.place(item)) return std::nullopt;
+    if (++placed % kItemsBetweenLooks == 0 && bench.out_of_time()) return std::nullopt;
   }
   return Found{std::move(greedy).take(), name};
 }

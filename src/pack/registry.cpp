@@ -6,14 +6,15 @@
 namespace stowage::pack {
 namespace {
 
-/// Cheap and often right first; `auto` stops at the first that reaches the bound.
+/// `auto` runs them in this order and stops at the first that reaches the bound. The first is the cheapest by far, so that there
+/// is an answer whatever the deadline; then come those that are most often right.
 constexpr std::array kRegistry = {
+    RegisteredSolver{{"online_best_fit", "in order of begin, tightest gap (ggml's)"}, &solve_online_best_fit},
     RegisteredSolver{{"first_fit_by_size", "largest first, lowest gap (TFLite Micro's)"}, &solve_first_fit_by_size},
     RegisteredSolver{{"best_fit_by_size", "largest first, tightest gap (TFLite's, XLA's spatial)"}, &solve_best_fit_by_size},
     RegisteredSolver{{"first_fit_by_area", "largest bytes × steps first, lowest gap"}, &solve_first_fit_by_area},
     RegisteredSolver{{"first_fit_by_life", "longest life first, lowest gap"}, &solve_first_fit_by_life},
     RegisteredSolver{{"best_fit_by_life", "longest life first, tightest gap (XLA's temporal)"}, &solve_best_fit_by_life},
-    RegisteredSolver{{"online_best_fit", "in order of begin, tightest gap (ggml's)"}, &solve_online_best_fit},
     RegisteredSolver{{"auto", "the best of all"}, &solve_auto},
 };
 

@@ -68,8 +68,8 @@ bool evidently_infeasible(const Problem& problem, const Certificate& bound) {
 SolveOutcome outcome_of(const Problem& problem, const Certificate& bound, std::optional<Found> found) {
   SolveOutcome outcome{.status = SolveStatus::timed_out, .positions = {}, .peak = {}, .bound = bound, .solver = {}};
   if (!found) return outcome;
-  const std::optional<std::string> wrong = validate(problem, found->positions);
-  STOWAGE_CHECK(!wrong, wrong->c_str());
+  const std::optional<Violation> wrong = validate(problem, found->positions);
+  STOWAGE_CHECK(!wrong, wrong->message.c_str());
   outcome.positions = std::move(found->positions);
   outcome.peak = peak_of(problem, outcome.positions);
   outcome.solver = found->solver;

@@ -9,7 +9,9 @@ namespace stowage {
 namespace {
 
 Error fault(std::size_t item, std::string_view what) {
-  return Error{ErrorCode::invalid, fmt::format("item {} {}", item, what), {}};
+  return Error{ErrorCode::invalid,
+               fmt::format("item {} {}", item, what),
+               {.file = {}, .line = {}, .path = fmt::format("items[{}]", item)}};
 }
 
 bool pieces_overlap(std::vector<Piece> pieces) {

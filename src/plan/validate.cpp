@@ -21,20 +21,26 @@ std::string show(const Problem& problem, std::size_t item, Position at) {
                      at.region);
 }
 
-std::optional<std::string> check_place(const Problem& problem, std::size_t index, Position at) {
+std::optional<Violation> check_place(const Problem& problem, std::size_t index, Position at) {
+  using Kind = Violation::Kind;
   const Item& item = problem.items[index];
-  if (at.region >= problem.regions.size()) return fmt::format("item {} is in region {}, which does not exist", index, at.region);
-  if (!item.allowed.contains(at.region)) return fmt::format("item {} may not be in region {}", index, at.region);
-  if (at.offset < Bytes(0) || at.offset > kMaxBytes) return fmt::format("item {} is at the offset {}", index, at.offset.value());
+  const auto wrong = [&](Kind kind, std::string message) { return Violation{kind, index, 0, std::move(message)}; };
+  if (at.region >= problem.regions.size())
+    return wrong(Kind::region, fmt::format("item {} is in region {}, which does not exist", index, at.region));
+  if (!item.allowed.contains(at.region))
+    return wrong(Kind::region, fmt::format("item {} may not be in region {}", index, at.region));
+  if (at.offset < Bytes(0) || at.offset > kMaxBytes)
+    return wrong(Kind::offset, fmt::format("item {} is at the offset {}", index, at.offset.value()));
   if (!is_aligned(at.offset, item.alignment)) {
-    return fmt::format("item {} is at {}, not a multiple of its alignment {}", index, at.offset.value(), item.alignment.value());
+    return wrong(Kind::alignment, fmt::format("item {} is at {}, not a multiple of its alignment {}", index, at.offset.value(),
+                                              item.alignment.value()));
   }
-  if (item.pinned && at.offset != *item.pinned)
-    return fmt::format("item {} is at {}, but pinned at {}", index, at.offset.value(), item.pinned->value());
+  if (item.pinned && at.offset != *item.pinned) {
+    return wrong(Kind::pin, fmt::format("item {} is at {}, but pinned at {}", index, at.offset.value(), item.pinned->value()));
+  }
   const std::optional<Bytes> limit = problem.regions[at.region].limit;
-  if (limit && at.offset + item.size > *limit)
-    return fmt::format("{} ends above its limit {}", show(problem, index, at), limit->value());
-  return std::nullopt;
+  if (!limit || at.offset + item.size <= *limit) return std::nullopt;
+  return wrong(Kind::offset, fmt::format("{} ends above its limit {}", show(problem, index, at), limit->value()));
 }
 
 class Sweep {
@@ -42,15 +48,19 @@ class Sweep {
   Sweep(const Problem& problem, std::span<const Position> positions)
       : problem_(problem), positions_(positions), claims_(problem.regions.size()) {}
 
-  /// Takes `bytes` for `item` at `begin`; a sentence when somebody still has them.
-  std::optional<std::string> claim(std::size_t item, Interval when, ByteRange bytes) {
+  /// Takes `bytes` for `item` at `begin`; what is wrong when somebody still has them.
+  std::optional<Violation> claim(std::size_t item, Interval when, ByteRange bytes) {
     const Position at = positions_[item];
     const ByteRange absolute{bytes.lower + at.offset, bytes.upper + at.offset};
     std::optional<std::size_t> clash;
     claims_[at.region].visit(absolute, [&](ByteRange, const Claim& last) {
       if (!over(last, item, when.lower)) clash = last.item;
     });
-    if (clash) return fmt::format("{} conflicts with {}", show(problem_, item, at), show(problem_, *clash, positions_[*clash]));
+    if (clash) {
+      const std::string message =
+          fmt::format("{} conflicts with {}", show(problem_, item, at), show(problem_, *clash, positions_[*clash]));
+      return Violation{Violation::Kind::conflict, item, *clash, message};
+    }
     claims_[at.region].assign(absolute, {item, when.upper});
     return std::nullopt;
   }
@@ -92,9 +102,10 @@ std::vector<Event> events_of(const Problem& problem) {
 
 }  // namespace
 
-std::optional<std::string> validate(const Problem& problem, std::span<const Position> positions) {
+std::optional<Violation> validate(const Problem& problem, std::span<const Position> positions) {
   if (positions.size() != problem.items.size()) {
-    return fmt::format("there are {} positions for {} items", positions.size(), problem.items.size());
+    return Violation{Violation::Kind::count, 0, 0,
+                     fmt::format("there are {} positions for {} items", positions.size(), problem.items.size())};
   }
   for (std::size_t i = 0; i < positions.size(); ++i) {
     if (auto wrong = check_place(problem, i, positions[i])) return wrong;

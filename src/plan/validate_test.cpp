@@ -17,7 +17,10 @@ Item item(std::int64_t begin, std::int64_t end, std::int64_t size) {
   return {.pieces = {piece(begin, end, 0, size)}, .size = Bytes(size)};
 }
 
-std::string fault(const Problem& problem, std::vector<Position> positions) { return validate(problem, positions).value_or(""); }
+std::string fault(const Problem& problem, std::vector<Position> positions) {
+  const std::optional<Violation> wrong = validate(problem, positions);
+  return wrong ? wrong->message : "";
+}
 
 TEST(Validate, AcceptsTouchingInTimeAndInBytes) {
   const Problem problem{.items = {item(0, 2, 8), item(2, 4, 8), item(0, 4, 8)}};

@@ -53,6 +53,7 @@ class Sweep {
   [[nodiscard]] bool reads_unpaired(const Op& op, ValueId value) const;
   [[nodiscard]] bool writes_beside(const Op& op, TensorId output, const Claim& earlier, const Claim& later,
                                    ByteRange bytes) const;
+  [[nodiscard]] bool reads_shifted(const Op& op, ValueId value, const Place& at, Bytes size) const;
   [[nodiscard]] bool pair_fits(const Op& op, InPlacePair pair, const Claim& earlier, const Claim& later, ByteRange shared) const;
 
   void report(const Claim& earlier, const Claim& later, ByteRange shared);
@@ -170,8 +171,21 @@ bool Sweep::pair_fits(const Op& op, InPlacePair pair, const Claim& earlier, cons
   const Bytes size = input_.graph.tensor(in).size;
   const std::optional<Bytes> end = checked_sum(from->offset, size);
   if (!end || input_.graph.tensor(out).size > size || input_.graph.root(out).offset != Bytes(0)) return false;
+  if (reads_shifted(op, earlier.value, *from, input_.graph.tensor(out).size)) return false;
   const ByteRange bytes{from->offset, *end};
   return bytes.contains(shared) && !writes_beside(op, out, earlier, later, bytes);
+}
+
+/// Whether the op reads some of the `size` bytes at `at` through an input that begins elsewhere: element by element in place, it
+/// would find there what it has just written.
+bool Sweep::reads_shifted(const Op& op, ValueId value, const Place& at, Bytes size) const {
+  return std::any_of(op.inputs.begin(), op.inputs.end(), [&](const std::optional<TensorId>& input) {
+    if (!input || input_.values.of(*input) != value) return false;
+    const Place* const place = input_.places.of(*input);
+    if (!place || place->cell != at.cell || place->offset == at.offset) return false;
+    const std::optional<Bytes> end = checked_sum(place->offset, input_.graph.tensor(*input).size);
+    return !end || ByteRange{place->offset, *end}.overlaps({at.offset, at.offset + size});
+  });
 }
 
 /// Whether the op writes another member of one of the two values within `bytes`.

@@ -285,7 +285,14 @@ TEST(InPlace, NotWhenTheOpReadsTheSameValueWithoutAPair) {
   const Graph unpaired = build({{0, 0}});
   EXPECT_THAT(rules(verify(unpaired, plan_of(unpaired, {0, 50, 0, 100}))), ElementsAre(Rule::overlap));
   const Graph paired = build({{0, 0}, {0, 1}});
-  EXPECT_THAT(verify(paired, plan_of(paired, {0, 50, 0, 100})), IsEmpty());
+  EXPECT_THAT(rules(verify(paired, plan_of(paired, {0, 50, 0, 100}))), ElementsAre(Rule::overlap))
+      << "element 50 of the first input is element 0 of the second";
+}
+
+TEST(InPlace, BothReadsOfOneValueMayBePaired) {
+  const Graph graph = graph_of({tensor("a", 100), view("v", 100, 0, 0), tensor("b", 100), tensor("out", 100, kOutput)},
+                               {op("x", {}, {0}), op_in_place("mul", {0, 1}, {2}, {{0, 0}, {0, 1}}), op("end", {2}, {3})});
+  EXPECT_THAT(verify(graph, plan_of(graph, {0, 0, 0, 100})), IsEmpty());
 }
 
 TEST(InPlace, ThroughAView) {

@@ -42,7 +42,7 @@ class Generator {
     add_given_tensors();
     streams_ = 1 + below(options_.max_streams);
     last_on_stream_.resize(streams_);
-    const std::size_t ops = 1 + below(options_.max_ops);
+    const std::size_t ops = 1 + below(std::min<std::size_t>(options_.max_ops, 64));
     for (std::size_t i = 0; i < ops; ++i) chance(15) ? add_reshape() : add_task();
     Result<Graph> built = Graph::build(std::move(graph_));
     STOWAGE_CHECK(built.has_value(), built ? "" : built.error().message.c_str());
