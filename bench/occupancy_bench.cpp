@@ -139,7 +139,6 @@ struct Costs {
   std::optional<Cost> list = {};
   std::optional<Cost> flat = {};
   std::optional<Cost> tree = {};
-  std::optional<Cost> scan = {};
 };
 
 /// Measures one problem; sees to it that every kind of occupancy leads to the same peak.
@@ -176,11 +175,7 @@ Costs measure_costs(const Problem& problem, const std::optional<Meetings>& meeti
     costs.find = measure(effort, [&] { return Meetings::find(problem, kMaxPairs); }).best;
     costs.list = judge.cost_of([&] { return pack::make_list_occupancy(problem, *meetings); });
   }
-  if (!problem.order.empty()) {
-    costs.scan = judge.cost_of([&] { return pack::make_scan_occupancy(problem); });
-    return costs;
-  }
-  costs.tree = judge.cost_of([&] { return pack::make_tree_occupancy(problem); });
+  if (problem.order.empty()) costs.tree = judge.cost_of([&] { return pack::make_tree_occupancy(problem); });
   if (problem.items.size() <= kMaxFlat) costs.flat = judge.cost_of([&] { return pack::make_flat_occupancy(problem); });
   return costs;
 }
@@ -201,7 +196,6 @@ std::string_view cheapest(const Costs& costs, double solvers) {
   consider("list", costs.list, costs.find / solvers);
   consider("flat", costs.flat, 0);
   consider("tree", costs.tree, 0);
-  consider("scan", costs.scan, 0);
   return name;
 }
 
@@ -211,13 +205,13 @@ std::vector<Limited> bench_occupancies(const Selection& selection, const Effort&
   constexpr double kSolversOfAuto = 5;  // those that place greedily
   const std::vector<Instance> instances = instances_of(selection);
   if (instances.empty()) return {};
-  Table table({"problem", "items", "pairs / item", "find list", "list", "flat", "tree", "scan", "cheapest once", "in auto"});
+  Table table({"problem", "items", "pairs / item", "find list", "list", "flat", "tree", "cheapest once", "in auto"});
   for (const auto& [name, problem] : instances) {
     const std::optional<Meetings> meetings = Meetings::find(problem, kMaxPairs);
     const double pairs = static_cast<double>(count_pairs(problem, meetings)) / static_cast<double>(problem.items.size());
     const Costs costs = measure_costs(problem, meetings, effort);
     table.add({name, std::to_string(problem.items.size()), fmt::format("{:.0f}", pairs), costs.list ? to_text(costs.find) : "–",
-               cell(costs.list), cell(costs.flat), cell(costs.tree), cell(costs.scan), std::string(cheapest(costs, 1)),
+               cell(costs.list), cell(costs.flat), cell(costs.tree), std::string(cheapest(costs, 1)),
                std::string(cheapest(costs, kSolversOfAuto))});
   }
   fmt::print(

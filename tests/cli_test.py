@@ -769,7 +769,7 @@ class Terminal(CliTest):
         for count in (4000, 8000, 16000, 32000):
             lowers = [draw.randrange(count) for _ in range(count)]
             rows = [(lower, lower + draw.randint(1, count), draw.randint(1, 1000)) for lower in lowers]
-            done = self.expect(0, "plan", self.write("long.csv", table_of(rows)), "--json", "--solver", "first_fit_by_life")
+            done = self.expect(0, "plan", self.write("long.csv", table_of(rows)), "--json", "--solver", "first_fit_by_life", "--time-limit", "10m")
             took = json.loads(done.out)["solve_ms"]
             if took > 1100:
                 self.assertTrue(done.err.startswith("stowage: packing long.csv … 1 s\n"), done.err)

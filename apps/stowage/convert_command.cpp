@@ -75,7 +75,7 @@ Result<std::string> converted(const Input& input, const ConvertArguments& argume
     return to_csv ? graph_to_csv(*graph, arguments) : Result<std::string>(graph_to_json(*graph));
   if (has_extension(arguments.output, ".json")) return fault(arguments, "a table has no ops, and cannot become a graph");
   const auto& table = std::get<CsvProblem>(input);
-  return arguments.alignment ? problem_to_csv(table.problem, table.ids) : Result<std::string>(table_to_csv(table));
+  return table_to_csv(table);
 }
 
 }  // namespace

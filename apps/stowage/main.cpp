@@ -4,6 +4,14 @@
 
 #include "commands.hpp"
 
+namespace {
+
+bool is_command(const CLI::App& app, const std::string& word) {
+  return !app.get_subcommands([&](const CLI::App* command) { return command->get_name() == word; }).empty();
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
   CLI::App app("Plans the memory of tensor graphs: least memory, proven, verified.", "stowage");
   app.set_version_flag("--version", "stowage " STOWAGE_VERSION);
@@ -25,7 +33,8 @@ int main(int argc, char** argv) {
   } catch (const CLI::RuntimeError& done) {
     return done.get_exit_code();
   } catch (const CLI::ParseError& error) {
-    if (const std::string word = argc > 1 ? argv[1] : ""; !word.empty() && word[0] != '-' && !app.get_subcommand_no_throw(word)) {
+    const std::string word = argc > 1 ? argv[1] : "";
+    if (!word.empty() && word[0] != '-' && !is_command(app, word)) {
       std::cerr << "stowage: there is no command '" << word << "'; stowage --help lists them\n";
       return stowage::cli::kUsage;
     }

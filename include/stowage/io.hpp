@@ -58,9 +58,6 @@ struct CsvProblem {
 /// gaps, offset. An offset, hint of -1 or an empty one means none.
 Result<CsvProblem> parse_csv(std::string_view text, const std::string& file);
 
-/// The table as it was read.
-[[nodiscard]] std::string table_to_csv(const CsvProblem& table);
-
 /// The table's rows as they were, with the offset column set (added at the end where there was none).
 /// Precondition: one position a row.
 [[nodiscard]] std::string csv_with_offsets(const CsvProblem& table, std::span<const Position> positions);
@@ -68,5 +65,7 @@ Result<CsvProblem> parse_csv(std::string_view text, const std::string& file);
 /// Any problem that a CSV can express: one region, no stream order. Pieces become gaps with windows. `ids` has one entry an item.
 /// Fails with `ErrorCode::unsupported` otherwise, naming what stands in the way.
 Result<std::string> problem_to_csv(const Problem& problem, std::span<const std::string> ids);
+/// The same for a table, with its hints: the usual column names, whatever they were.
+Result<std::string> table_to_csv(const CsvProblem& table);
 
 }  // namespace stowage

@@ -27,6 +27,7 @@ struct Segment {
 /// Which columns beyond the four a problem needs.
 struct Needs {
   bool alignment = false;
+  bool hint = false;
   bool gaps = false;
   bool offset = false;
 };
@@ -123,34 +124,50 @@ Status check_ids(std::span<const std::string> ids) {
   return Done{};
 }
 
-Needs needs_of(const Problem& problem, std::span<const std::string> gaps) {
+/// What a row says beyond its item.
+struct Extras {
+  std::string gaps;
+  std::optional<Bytes> hint;
+};
+
+Needs needs_of(const Problem& problem, std::span<const Extras> extras) {
   const auto& items = problem.items;
   return {.alignment = std::any_of(items.begin(), items.end(), [](const Item& item) { return item.alignment != Bytes(1); }),
-          .gaps = std::any_of(gaps.begin(), gaps.end(), [](const std::string& text) { return !text.empty(); }),
+          .hint = std::any_of(extras.begin(), extras.end(), [](const Extras& each) { return each.hint.has_value(); }),
+          .gaps = std::any_of(extras.begin(), extras.end(), [](const Extras& each) { return !each.gaps.empty(); }),
           .offset = std::any_of(items.begin(), items.end(), [](const Item& item) { return item.pinned.has_value(); })};
 }
 
-void append_row(std::string& text, const Item& item, std::string_view gaps, Needs needs) {
+void append_row(std::string& text, const Item& item, const Extras& extras, Needs needs) {
   const Interval life = item.life();
   text += fmt::format(",{},{},{}", life.lower.value(), life.upper.value(), item.size.value());
   if (needs.alignment) text += fmt::format(",{}", item.alignment.value());
-  if (needs.gaps) text += fmt::format(",{}", gaps);
+  if (needs.hint) text += fmt::format(",{}", extras.hint ? extras.hint->value() : -1);
+  if (needs.gaps) text += fmt::format(",{}", extras.gaps);
   if (needs.offset) text += fmt::format(",{}", item.pinned ? item.pinned->value() : -1);
   text += '\n';
 }
 
-}  // namespace
-
-std::string table_to_csv(const CsvProblem& table) {
-  std::string text;
-  append_fields(text, table.header);
-  text += '\n';
-  for (const std::vector<std::string>& row : table.rows) {
-    append_fields(text, row);
-    text += '\n';
+Result<std::string> write_rows(const Problem& problem, std::span<const std::string> ids, std::vector<Extras> extras) {
+  STOWAGE_CHECK(ids.size() == problem.items.size(), "one id an item");
+  STOWAGE_TRY_STATUS(check_problem(problem));
+  STOWAGE_TRY_STATUS(check_expressible(problem));
+  STOWAGE_TRY_STATUS(check_ids(ids));
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    STOWAGE_TRY(const std::vector<Segment> segments, segments_of(problem.items[i], ids[i]));
+    extras[i].gaps = gaps_of(segments, problem.items[i].size);
+  }
+  const Needs needs = needs_of(problem, extras);
+  std::string text = fmt::format("id,lower,upper,size{}{}{}{}\n", needs.alignment ? ",alignment" : "", needs.hint ? ",hint" : "",
+                                 needs.gaps ? ",gaps" : "", needs.offset ? ",offset" : "");
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    text += quote(ids[i]);
+    append_row(text, problem.items[i], extras[i], needs);
   }
   return text;
 }
+
+}  // namespace
 
 std::string csv_with_offsets(const CsvProblem& table, std::span<const Position> positions) {
   STOWAGE_CHECK(positions.size() == table.rows.size(), "one position a row");
@@ -171,23 +188,13 @@ std::string csv_with_offsets(const CsvProblem& table, std::span<const Position> 
 }
 
 Result<std::string> problem_to_csv(const Problem& problem, std::span<const std::string> ids) {
-  STOWAGE_CHECK(ids.size() == problem.items.size(), "one id an item");
-  STOWAGE_TRY_STATUS(check_problem(problem));
-  STOWAGE_TRY_STATUS(check_expressible(problem));
-  STOWAGE_TRY_STATUS(check_ids(ids));
-  std::vector<std::string> gaps;
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    STOWAGE_TRY(const std::vector<Segment> segments, segments_of(problem.items[i], ids[i]));
-    gaps.push_back(gaps_of(segments, problem.items[i].size));
-  }
-  const Needs needs = needs_of(problem, gaps);
-  std::string text = fmt::format("id,lower,upper,size{}{}{}\n", needs.alignment ? ",alignment" : "", needs.gaps ? ",gaps" : "",
-                                 needs.offset ? ",offset" : "");
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    text += quote(ids[i]);
-    append_row(text, problem.items[i], gaps[i], needs);
-  }
-  return text;
+  return write_rows(problem, ids, std::vector<Extras>(ids.size()));
+}
+
+Result<std::string> table_to_csv(const CsvProblem& table) {
+  std::vector<Extras> extras;
+  for (const std::optional<Bytes>& hint : table.hints) extras.push_back({{}, hint});
+  return write_rows(table.problem, table.ids, std::move(extras));
 }
 
 }  // namespace stowage

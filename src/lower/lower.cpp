@@ -134,14 +134,14 @@ void Builder::add_order(ArenaProblem& target) const {
 /// would fill without any sharing: filling one region after the other then always finds room, because two neighbours hold more
 /// than one region's worth.
 void Builder::split_at(ArenaProblem& target, Bytes max_size) {
-  Bytes total;
+  Bytes total;  // with room for every alignment
   std::vector<std::size_t> oversize;
   for (std::size_t i = 0; i < target.problem.items.size(); ++i) {
     const Item& item = target.problem.items[i];
     if (item.size > max_size) {
       oversize.push_back(i);
     } else {
-      total += item.size;
+      total += item.size + item.alignment;
     }
   }
   if (oversize.empty() && total <= max_size) return;

@@ -11,7 +11,7 @@
 /// - by life, lowest or tightest gap: XLA's "temporal" heap;
 /// - by area (bytes × steps).
 ///
-/// No single one wins; each is the best of them on some real graph (bench/README.md). Pinned items always come first. Among
+/// No single one wins (bench/README.md). Pinned items always come first. Among
 /// several regions the item goes where the peak grows least: unpaid regions first, then by region number.
 ///
 /// Cost: a query and an insertion of the occupancy for each item.

@@ -35,39 +35,10 @@ class ListOccupancy final : public Occupancy {
   std::vector<Position> at_;
 };
 
-class ScanOccupancy final : public Occupancy {
- public:
-  explicit ScanOccupancy(const Problem& problem) : problem_(problem), placed_(problem.regions.size()) {}
-
-  void blocked(std::size_t item, std::uint32_t region, std::vector<OffsetRange>& ranges) const override {
-    const ByteRange mine{Bytes(0), problem_.items[item].size};
-    if (mine.empty()) return;
-    for (const Placed& other : placed_[region]) {
-      if (problem_.order.before(item, other.item) || problem_.order.before(other.item, item)) continue;
-      ranges.push_back(blocked_offsets(mine, other.bytes));
-    }
-  }
-
-  void place(std::size_t item, Position at) override {
-    const Bytes size = problem_.items[item].size;
-    if (size > Bytes(0)) placed_[at.region].push_back({item, {at.offset, at.offset + size}});
-  }
-
- private:
-  struct Placed {
-    std::size_t item;
-    ByteRange bytes;
-  };
-  const Problem& problem_;
-  std::vector<std::vector<Placed>> placed_;  ///< By region.
-};
-
 }  // namespace
 
 std::unique_ptr<Occupancy> make_list_occupancy(const Problem& problem, const Meetings& meetings) {
   return std::make_unique<ListOccupancy>(problem, meetings);
 }
-
-std::unique_ptr<Occupancy> make_scan_occupancy(const Problem& problem) { return std::make_unique<ScanOccupancy>(problem); }
 
 }  // namespace stowage::pack

@@ -14,13 +14,6 @@ struct Span {
   std::uint32_t piece;
 };
 
-Step latest_threshold(const StreamOrder& order, std::size_t item) {
-  Step latest(0);
-  for (std::size_t stream = 0; stream < order.streams; ++stream)
-    latest = std::max(latest, order.threshold[item * order.streams + stream]);
-  return latest;
-}
-
 std::vector<Span> spans_of(const Problem& problem) {
   std::vector<Span> spans;
   spans.reserve(problem.items.size());
@@ -63,6 +56,13 @@ void for_each_meeting(const Problem& problem, const std::vector<Span>& spans, F&
 }
 
 }  // namespace
+
+Step latest_threshold(const StreamOrder& order, std::size_t item) {
+  Step latest(0);
+  for (std::size_t stream = 0; stream < order.streams; ++stream)
+    latest = std::max(latest, order.threshold[item * order.streams + stream]);
+  return latest;
+}
 
 std::optional<Meetings> Meetings::find(const Problem& problem, std::size_t limit) {
   const std::vector<Span> spans = spans_of(problem);

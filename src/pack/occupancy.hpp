@@ -15,7 +15,7 @@ using OffsetRange = Range<std::int64_t>;
 
 /// What has been placed so far, as seen by an item that has not: at which offsets would it be in conflict?
 ///
-/// Four implementations with the same answers and different costs; `Bench::new_occupancy` chooses. Not thread-safe.
+/// Three implementations with the same answers and different costs; `Bench::new_occupancy` chooses. Not thread-safe.
 class Occupancy {
  public:
   virtual ~Occupancy() = default;
@@ -29,6 +29,9 @@ class Occupancy {
 [[nodiscard]] inline OffsetRange blocked_offsets(ByteRange mine, ByteRange theirs) {
   return {(theirs.lower - mine.upper).value() + 1, (theirs.upper - mine.lower).value()};
 }
+
+/// From where on everything, on any stream, comes after the item. Precondition: the problem has a stream order.
+[[nodiscard]] Step latest_threshold(const StreamOrder& order, std::size_t item);
 
 /// Every two pieces of different items that meet in time (with stream order: every two items of which neither comes before the
 /// other), as compressed rows. Built once for a problem, used by every solver.
@@ -54,12 +57,9 @@ class Meetings {
 
 /// For problems with few meetings: looks at an item's own. O(meetings of the item) a query.
 std::unique_ptr<Occupancy> make_list_occupancy(const Problem& problem, const Meetings& meetings);
-/// For crowded problems of some thousand items without stream order: everything placed, by offset. O(n) a query, but little of
-/// it.
+/// For crowded problems of some thousand items: everything placed, by offset. O(n) a query, but little of it.
 std::unique_ptr<Occupancy> make_flat_occupancy(const Problem& problem);
-/// For larger ones: a segment tree over time. O(log n × fragments) a query.
+/// For larger ones without stream order: a segment tree over time. O(log n × fragments) a query.
 std::unique_ptr<Occupancy> make_tree_occupancy(const Problem& problem);
-/// For crowded problems with stream order: looks at everything that was placed. O(n × streams) a query.
-std::unique_ptr<Occupancy> make_scan_occupancy(const Problem& problem);
 
 }  // namespace stowage::pack

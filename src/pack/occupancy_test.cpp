@@ -43,12 +43,8 @@ TEST(Occupancy, EveryIndexEqualsTheDefinition) {
     ASSERT_TRUE(meetings);
     std::vector<std::unique_ptr<Occupancy>> indexes;
     indexes.push_back(make_list_occupancy(problem, *meetings));
-    if (problem.order.empty()) {
-      indexes.push_back(make_flat_occupancy(problem));
-      indexes.push_back(make_tree_occupancy(problem));
-    } else {
-      indexes.push_back(make_scan_occupancy(problem));
-    }
+    indexes.push_back(make_flat_occupancy(problem));
+    if (problem.order.empty()) indexes.push_back(make_tree_occupancy(problem));
     std::vector<std::optional<Position>> placed(problem.items.size());
     for (std::size_t item = 0; item < problem.items.size(); ++item) {
       const std::set<std::int64_t> expected = blocked_by_definition(problem, placed, item, kLimit);

@@ -8,16 +8,12 @@ namespace stowage {
 namespace pack {
 namespace {
 
-/// Up to this many meetings an item on average, their list is the cheapest index (bench/README.md, "occupancy").
-constexpr std::size_t kMeetingsPerItem = 64;
-/// Up to this many items, reading all that was placed beats the tree.
-constexpr std::size_t kFlatItems = 4096;
-/// With stream order there is no other index than the list; it may grow to some hundred megabytes.
-constexpr std::size_t kMaxOrderedMeetings = 8'000'000;
+/// Up to this many items, reading all that was placed beats the tree (bench/README.md, "occupancy").
+constexpr std::size_t kFlatItems = 8192;
 
-std::size_t meetings_limit(const Problem& problem) {
-  return problem.order.empty() ? kMeetingsPerItem * problem.items.size() : kMaxOrderedMeetings;
-}
+/// Up to this many meetings their list is the cheapest index: it must be clearly shorter than reading all that was placed, and
+/// never grow large. From the same measurement.
+std::size_t meetings_limit(std::size_t items) { return items * std::min<std::size_t>(items / 48, 128); }
 
 const RegisteredSolver* find_solver(std::string_view name) {
   const auto found = std::find_if(registry().begin(), registry().end(),
@@ -86,10 +82,10 @@ Bench::Bench(const Problem& problem, const SolveOptions& options, const Certific
 bool Bench::out_of_time() const { return options_.deadline && std::chrono::steady_clock::now() >= *options_.deadline; }
 
 std::unique_ptr<Occupancy> Bench::new_occupancy() const {
-  std::call_once(found_meetings_, [&] { meetings_ = Meetings::find(problem_, meetings_limit(problem_)); });
+  std::call_once(found_meetings_, [&] { meetings_ = Meetings::find(problem_, meetings_limit(problem_.items.size())); });
   if (meetings_) return make_list_occupancy(problem_, *meetings_);
-  if (!problem_.order.empty()) return make_scan_occupancy(problem_);
-  return problem_.items.size() <= kFlatItems ? make_flat_occupancy(problem_) : make_tree_occupancy(problem_);
+  const bool flat = problem_.items.size() <= kFlatItems || !problem_.order.empty();
+  return flat ? make_flat_occupancy(problem_) : make_tree_occupancy(problem_);
 }
 
 }  // namespace pack

@@ -321,6 +321,12 @@ class Oracle {
     const std::int64_t lower = from.offset.value();
     const std::int64_t upper = lower + from.size.value();
     if (std::max(q.lower, r.lower) < lower || std::min(q.upper, r.upper) > upper) return false;
+    for (const auto& input : op.inputs) {
+      if (!input || class_[input->index()] != q.owner) continue;
+      const Placement& p = *find(plan, input->index());
+      const bool meets = p.size > Bytes(0) && p.offset < to.offset + to.size && to.offset < p.offset + p.size;
+      if (p.offset != from.offset && meets && to.size > Bytes(0)) return false;
+    }
     return std::none_of(op.outputs.begin(), op.outputs.end(), [&](TensorId other) {
       if (other == out || (class_[other.index()] != q.owner && class_[other.index()] != r.owner)) return false;
       const Placement& p = *find(plan, other.index());

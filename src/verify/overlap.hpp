@@ -17,9 +17,9 @@ namespace stowage::verification {
 /// byte before it. O(claims × (log claims + streams)), for each claim adds at most two ranges to the map.
 ///
 /// In place: value R begins at the very op k that is the last access of Q. Op k lists a pair of an output that starts R and an
-/// input in Q, both at one address, the output not larger; every input through which it reads Q has a pair; all other accesses of
-/// Q happen before k; all other accesses of R after it. R may then take bytes of that input, and only those, as long as k writes
-/// no other member of Q or R there.
+/// input in Q, both at one address, the output not larger; every input through which it reads Q has a pair, and none that begins
+/// elsewhere shows bytes of the output; all other accesses of Q happen before k; all other accesses of R after it. R may then
+/// take bytes of that input, and only those, as long as k writes no other member of Q or R there.
 ///
 /// A conflict of two values is reported once, and the claim that is needed longer keeps the bytes.
 void check_overlaps(const Case& input, const Order& order, Findings& findings);

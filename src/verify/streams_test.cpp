@@ -159,6 +159,18 @@ TEST(Streams, AnUnreadInputIsNotReadByAnOpWithoutTask) {
   EXPECT_THAT(verify(ordered, plan_of(ordered, {0, 100, 0})), IsEmpty());
 }
 
+TEST(Streams, AnUnreadInputWaitsForTheFirstTaskAlsoWhenAllTasksShareOneStream) {
+  Op nothing = op("nothing", {}, {});
+  nothing.no_task = true;
+  const auto build = [&](std::size_t stream) {
+    return graph_of({tensor("unread", 100, kInput), tensor("a", 100)}, {nothing, op_on(stream, "a", {}, {1})});
+  };
+  const Graph one = build(0);
+  EXPECT_THAT(verify(one, plan_of(one, {0, 0})), IsEmpty()) << "one stream: the input holds step 0 only";
+  const Graph two = build(1);
+  EXPECT_THAT(rules(verify(two, plan_of(two, {0, 0}))), ElementsAre(Rule::overlap));
+}
+
 TEST(Streams, WorkspacesOfUnorderedOpsMayNotShare) {
   const auto build = [](const std::vector<std::size_t>& after) {
     Op first = op_on(0, "first", {}, {});

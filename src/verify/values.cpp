@@ -1,8 +1,20 @@
 #include "verify/values.hpp"
 
+#include <algorithm>
 #include <optional>
 
 namespace stowage::verification {
+namespace {
+
+/// An input that nobody reads holds the first step. With streams it counts as read by the first task: overwriting what the caller
+/// wrote is then only safe behind something that runs.
+Step end_of_unread_inputs(const Graph& graph) {
+  if (graph.stream_count() == 1) return Step(0);
+  const auto task = std::find_if(graph.ops().begin(), graph.ops().end(), [](const Op& op) { return !op.no_task; });
+  return Step(task - graph.ops().begin());
+}
+
+}  // namespace
 
 Values::Values(const Graph& graph, const Order& order, bool keep_inputs) {
   std::size_t count = graph.tensors().size();
@@ -15,7 +27,8 @@ Values::Values(const Graph& graph, const Order& order, bool keep_inputs) {
   join(graph);
   collect_flags(graph);
   collect_accesses(graph, order);
-  for (Value& value : values_) settle(value, keep_inputs);
+  const Step unread_end = end_of_unread_inputs(graph);
+  for (Value& value : values_) settle(value, unread_end, keep_inputs);
 }
 
 void Values::join(const Graph& graph) {
@@ -88,7 +101,7 @@ void Values::touch(std::size_t id, std::uint32_t stream, Step step) {
 }
 
 /// Turns the span of accesses into the span of need.
-void Values::settle(Value& value, bool keep_inputs) {
+void Values::settle(Value& value, Step unread_end, bool keep_inputs) {
   const bool input = value.flags.has(TensorFlag::input);
   const bool output = value.flags.has(TensorFlag::output);
   const bool accessed = value.accessed();
@@ -97,9 +110,8 @@ void Values::settle(Value& value, bool keep_inputs) {
     value.end = kNever;
     return;
   }
-  // As if the very first task read it: overwriting what the caller wrote is only safe behind something that runs. (Stream 0 is
-  // the one of the first task, which is its first op at or after step 0.)
-  if (input && !accessed) touch(static_cast<std::size_t>(&value - values_.data()), 0, Step(0));
+  // Stream 0 is the one of the first task, see Order.
+  if (input && !accessed) touch(static_cast<std::size_t>(&value - values_.data()), 0, unread_end);
   if (input || (output && !accessed)) value.begin = kStart;
   if (output || (input && keep_inputs)) value.end = kNever;
 }

@@ -57,7 +57,7 @@ class Values {
   void collect_flags(const Graph& graph);
   void collect_accesses(const Graph& graph, const Order& order);
   void touch(std::size_t value, std::uint32_t stream, Step step);
-  void settle(Value& value, bool keep_inputs);
+  void settle(Value& value, Step unread_end, bool keep_inputs);
   std::uint32_t find(std::uint32_t tensor);
 
   std::vector<std::uint32_t> value_of_;       ///< By tensor.
