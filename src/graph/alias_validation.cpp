@@ -64,6 +64,35 @@ Status check_constants(const GraphDescription& graph, const std::vector<Graph::R
   return Done{};
 }
 
+/// Where each class starts: at its lowest member.
+std::vector<Bytes> lowest_members(const GraphDescription& graph, const std::vector<Graph::Root>& roots, OffsetUnion& classes) {
+  std::vector<Bytes> lowest(graph.tensors.size(), kMaxBytes);
+  for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
+    const auto [representative, offset] = classes.find(roots[t].tensor.index());
+    lowest[representative] = std::min(lowest[representative], offset + roots[t].offset);
+  }
+  return lowest;
+}
+
+/// A class starts at a multiple of its largest alignment, and every member must find its own there.
+Status check_alignments(const GraphDescription& graph, const std::vector<Graph::Root>& roots, OffsetUnion& classes) {
+  const std::vector<Bytes> lowest = lowest_members(graph, roots, classes);
+  for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
+    const Tensor& tensor = graph.tensors[t];
+    const Bytes alignment =
+        tensor.alignment.value_or(tensor.view_of ? Bytes(1) : graph.memories[tensor.memory.index()].alignment);
+    const auto [representative, offset] = classes.find(roots[t].tensor.index());
+    const Bytes at = offset + roots[t].offset - lowest[representative];
+    if (is_aligned(at, alignment)) continue;
+    return Error{
+        ErrorCode::invalid,
+        fmt::format("{} would lie {} bytes into what it shares memory with by aliases, which its alignment {} does not divide",
+                    describe(tensor, TensorId(t)), at.value(), alignment.value()),
+        {.file = {}, .line = {}, .path = fmt::format("tensors[{}]", t)}};
+  }
+  return Done{};
+}
+
 }  // namespace
 
 Status check_aliases(const GraphDescription& description, const std::vector<Graph::Root>& roots) {
@@ -79,31 +108,7 @@ Status check_aliases(const GraphDescription& description, const std::vector<Grap
 
   STOWAGE_TRY_STATUS(check_constants(description, roots, classes));
 
-  // An aliased tensor lies where its class puts it, so the class must start at a place that suits all: at its lowest member.
-  std::vector<Bytes> lowest(description.tensors.size());
-  for (std::size_t t = 0; t < description.tensors.size(); ++t) {
-    const auto [representative, offset] = classes.find(roots[t].tensor.index());
-    lowest[representative] = std::min(lowest[representative], offset + roots[t].offset);
-  }
-  for (std::size_t k = 0; k < description.ops.size(); ++k) {
-    for (std::size_t i = 0; i < description.ops[k].aliases.size(); ++i) {
-      const Link link = link_of(description.ops[k], description.ops[k].aliases[i]);
-      for (const TensorId id : {link.output, link.input}) {
-        const Tensor& tensor = description.tensors[id.index()];
-        const Bytes alignment =
-            tensor.alignment.value_or(tensor.view_of ? Bytes(1) : description.memories[tensor.memory.index()].alignment);
-        const auto [representative, offset] = classes.find(roots[id.index()].tensor.index());
-        const Bytes at = offset + roots[id.index()].offset - lowest[representative];
-        if (!is_aligned(at, alignment)) {
-          return fault(
-              k, i,
-              fmt::format("{} would lie {} bytes into what it shares memory with, which its alignment {} does not divide",
-                          describe(tensor, id), at.value(), alignment.value()));
-        }
-      }
-    }
-  }
-  return Done{};
+  return check_alignments(description, roots, classes);
 }
 
 }  // namespace stowage::validation

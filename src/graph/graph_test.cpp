@@ -198,7 +198,33 @@ TEST(Graph, RefusesAliasesThatContradictEachOther) {
 TEST(Graph, RefusesAnAliasThatBreaksAnAlignment) {
   GraphDescription description = chain();
   description.ops[0].aliases = {{0, 0, Bytes(8)}};
-  expect_fault(description, "ops[0].alias[0]", "tensor 'y' (1) would lie 8 bytes into what it shares memory with");
+  expect_fault(description, "tensors[1]", "tensor 'y' (1) would lie 8 bytes into what it shares memory with");
+}
+
+TEST(Graph, RefusesAnAliasOfAViewThatBreaksTheAlignmentOfItsBase) {
+  GraphDescription description = chain();
+  description.tensors.push_back(tensor("base", 64));
+  description.tensors.push_back(view("part", 16, 2, 8));
+  description.ops[0].outputs = {TensorId(3)};
+  description.ops[0].aliases = {{0, 0, Bytes(16)}};
+  expect_fault(description, "tensors[2]", "tensor 'base' (2) would lie 8 bytes into what it shares memory with");
+}
+
+TEST(Graph, RefusesAliasOffsetsThatSumToMoreThanTheLimit) {
+  GraphDescription description = chain();
+  description.ops[0].aliases = {{0, 0, kMaxBytes - Bytes(64)}};
+  expect_fault(description, "ops[0].alias[0]", "sum to more than the limit");
+  description.ops[0].aliases = {{0, 0, Bytes(-32)}};
+  expect_fault(description, "ops[0].alias[0]", "is not within");
+}
+
+TEST(Graph, AViewHasNoAddressOfItsOwn) {
+  GraphDescription description = chain();
+  description.tensors.push_back(view("v", 8, 0, 0));
+  description.tensors[2].flags = TensorFlag::external;
+  expect_fault(description, "tensors[2].flags", "but its base tensor 'x' (0) is not");
+  description.tensors[0].flags = TensorFlag::external;
+  EXPECT_TRUE(Graph::build(description));
 }
 
 TEST(Graph, RefusesWritingWhatIsAliasedToAConstant) {

@@ -95,6 +95,20 @@ Status check_workspace_sizes(const GraphDescription& graph, Total& total) {
   return Done{};
 }
 
+/// Aliases may make a class larger than its members; what they add counts like a size.
+Status check_alias_offsets(const GraphDescription& graph, Total& total) {
+  for (std::size_t k = 0; k < graph.ops.size(); ++k) {
+    for (std::size_t i = 0; i < graph.ops[k].aliases.size(); ++i) {
+      const Bytes offset = graph.ops[k].aliases[i].offset;
+      const std::string path = fmt::format("ops[{}].alias[{}]", k, i);
+      const std::string who = fmt::format("the offset {} of an alias of {}", offset.value(), name_op(graph, k));
+      if (offset < Bytes(0) || offset > kMaxBytes) return fault(path, who + " is not within [0, 2^62]");
+      STOWAGE_TRY_STATUS(total.add(offset, Bytes(0), path, who));
+    }
+  }
+  return Done{};
+}
+
 Status check_view(const GraphDescription& graph, std::size_t index) {
   const Tensor& view = graph.tensors[index];
   const std::string path = fmt::format("tensors[{}].view_of", index);
@@ -127,6 +141,19 @@ std::vector<std::size_t> unresolved_chain(const GraphDescription& graph, const s
     index = graph.tensors[index].view_of->tensor.index();
   }
   return chain;
+}
+
+/// A view is where its base is, so that it cannot have an address of its own.
+Status check_view_flags(const GraphDescription& graph, std::size_t index, Graph::Root root) {
+  const Tensor& view = graph.tensors[index];
+  const TensorFlags base = graph.tensors[root.tensor.index()].flags;
+  for (const TensorFlag flag : {TensorFlag::constant, TensorFlag::variable, TensorFlag::external}) {
+    if (!view.flags.has(flag) || base.has(flag)) continue;
+    return fault(fmt::format("tensors[{}].flags", index),
+                 fmt::format("{} is constant, variable or external, but its base {} is not", describe(view, TensorId(index)),
+                             name_tensor(graph, root.tensor)));
+  }
+  return Done{};
 }
 
 /// A tensor that must lie at a multiple of its alignment needs a base that it divides.
@@ -255,7 +282,8 @@ Status check_sizes(const GraphDescription& description) {
   STOWAGE_TRY_STATUS(check_memories(description));
   Total total;
   STOWAGE_TRY_STATUS(check_tensor_sizes(description, total));
-  return check_workspace_sizes(description, total);
+  STOWAGE_TRY_STATUS(check_workspace_sizes(description, total));
+  return check_alias_offsets(description, total);
 }
 
 Result<std::vector<Graph::Root>> resolve_views(const GraphDescription& description) {
@@ -285,6 +313,7 @@ Result<std::vector<Graph::Root>> resolve_views(const GraphDescription& descripti
   roots.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
     STOWAGE_TRY_STATUS(check_view_alignment(description, i, *known[i]));
+    STOWAGE_TRY_STATUS(check_view_flags(description, i, *known[i]));
     roots.push_back(*known[i]);
   }
   return roots;

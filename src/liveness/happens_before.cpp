@@ -16,16 +16,26 @@ constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 /// Finds, while the ops are walked in order, the ops whose results another op reads.
 class DataEdges {
  public:
-  explicit DataEdges(const Graph& graph) : graph_(graph), producer_(graph.tensors().size(), kNone) {}
+  explicit DataEdges(const Graph& graph)
+      : graph_(graph), producer_(graph.tensors().size(), kNone), seen_(graph.tensors().size()) {}
 
-  /// Calls `f(op index)` for each task op that wrote what `tensor` shows at this point.
+  /// Calls `f(op index)` for each task op that wrote what `tensor` shows at this point. Visits a tensor once, by however many
+  /// views and aliases it is reached.
   template <class F>
-  void writers(TensorId tensor, F&& f) const {
-    for (std::optional<TensorId> at = tensor; at;) {
-      const std::uint32_t producer = producer_[at->index()];
-      if (producer != kNone) visit_producer(*at, producer, f);
-      const std::optional<ViewOf>& view = graph_.tensor(*at).view_of;
-      at = view ? std::optional(view->tensor) : std::nullopt;
+  void writers(TensorId tensor, F&& f) {
+    ++visit_;
+    reach(tensor);
+    while (!pending_.empty()) {
+      const TensorId at = pending_.back();
+      pending_.pop_back();
+      if (const std::optional<ViewOf>& view = graph_.tensor(at).view_of) reach(view->tensor);
+      const std::uint32_t producer = producer_[at.index()];
+      if (producer == kNone) continue;
+      if (graph_.ops()[producer].no_task) {
+        reach_through(graph_.ops()[producer], at);
+      } else {
+        f(producer);
+      }
     }
   }
 
@@ -34,21 +44,24 @@ class DataEdges {
   }
 
  private:
+  void reach(TensorId tensor) {
+    if (seen_[tensor.index()] == visit_) return;
+    seen_[tensor.index()] = visit_;
+    pending_.push_back(tensor);
+  }
+
   /// Behind an op without a task stands whoever wrote what it passes on.
-  template <class F>
-  void visit_producer(TensorId tensor, std::uint32_t producer, F&& f) const {
-    const Op& op = graph_.ops()[producer];
-    if (!op.no_task) {
-      f(producer);
-      return;
-    }
+  void reach_through(const Op& op, TensorId output) {
     for (const Alias& alias : op.aliases) {
-      if (op.outputs[alias.output] == tensor) writers(*op.inputs[alias.input], f);
+      if (op.outputs[alias.output] == output) reach(*op.inputs[alias.input]);
     }
   }
 
   const Graph& graph_;
   std::vector<std::uint32_t> producer_;
+  std::vector<std::uint64_t> seen_;  ///< By tensor: the visit that saw it last.
+  std::uint64_t visit_ = 0;
+  std::vector<TensorId> pending_;
 };
 
 /// For each task op the task ops that it directly follows, in compressed rows.

@@ -62,6 +62,19 @@ TEST(HappensBefore, OpsWithoutATaskOrderNothing) {
   EXPECT_FALSE(order.before(step(a), step(b)));
 }
 
+TEST(HappensBefore, ManyPathsToOneTensorAreWalkedOnce) {
+  Sketch s;
+  TensorId last = s.tensor("x", 8);
+  const OpId write = s.on(0, {}, {last});
+  for (int i = 0; i < 200; ++i) {  // each link is a view and an alias at once: 2^200 paths
+    const TensorId next = s.view("link", 8, last, 0);
+    s.op({.name = "link", .kind = "X", .inputs = {last}, .outputs = {next}, .no_task = true, .aliases = {{0, 0, Bytes(0)}}});
+    last = next;
+  }
+  const OpId read = s.on(1, {last}, {});
+  EXPECT_TRUE(HappensBefore(s.build()).before(step(write), step(read)));
+}
+
 /// Random ops on random streams with random edges, against reachability by repeated relaxation.
 TEST(HappensBefore, EqualsReachabilityOnRandomGraphs) {
   std::mt19937 random(3);

@@ -83,11 +83,15 @@ bool Selection::may_end(std::size_t k, ClassId input) const {
          });
 }
 
-/// The op is the first to touch the output's class, which the output covers as a whole.
+/// The op is the first to touch the output's class, which the output covers as a whole and which the op writes through nothing
+/// else.
 bool Selection::may_begin(std::size_t k, TensorId output) const {
   const ClassPlace place = result_.places[output.index()];
   const AliasClass& klass = result_.classes[place.id.index()];
-  return klass.residence == Residence::shared && !klass.whole_run && !klass.flags.has(TensorFlag::input) &&
+  const std::vector<TensorId>& outputs = graph_.ops()[k].outputs;
+  const auto writes =
+      std::count_if(outputs.begin(), outputs.end(), [&](TensorId each) { return result_.places[each.index()].id == place.id; });
+  return klass.residence == Residence::shared && !klass.whole_run && !klass.flags.has(TensorFlag::input) && writes == 1 &&
          klass.life.lower == Step(static_cast<std::int64_t>(k)) && klass.size == graph_.tensor(output).size;
 }
 

@@ -89,6 +89,15 @@ TEST(InPlace, NotWhenAnotherInputReadsTheSameBytesAsOtherElements) {
   }
 }
 
+TEST(InPlace, NotWhenTheOpWritesAnotherPartOfTheOutputToo) {
+  Sketch s;
+  const TensorId x = s.tensor("x", 8, TensorFlag::input);
+  const TensorId y = s.tensor("y", 8);
+  const TensorId part = s.view("part", 4, y, 0);
+  s.op({x}, {y, part}, {{0, 0}});
+  EXPECT_FALSE(share(analyze(s.build()), x, y));
+}
+
 TEST(InPlace, ThroughAViewAtItsOffset) {
   Sketch s;
   const TensorId x = s.tensor("x", 64, TensorFlag::input);
