@@ -148,9 +148,9 @@ class Graph {
 
   /// Validates `description`. O(size of the description). Fails with `ErrorCode::invalid` and the path, the op and the
   /// tensor on: an unknown id; a size below 0 or sizes that sum to more than 2^62; an alignment that is not a power of
-  /// two; a view outside its base, of itself, in another memory, or with an address of its own; a view or alias whose alignment its offset breaks;
-  /// a tensor with two producers (variables excepted); an op that writes a constant; a read before any write; `after`
-  /// naming an op that does not come earlier (a cycle); pairs and aliases with positions that the op does not have;
+  /// two; a view outside its base, of itself, in another memory, or with an address of its own; a view or alias whose alignment
+  /// its offset breaks; a tensor with two producers (variables excepted); an op that writes a constant; a read before any write;
+  /// `after` naming an op that does not come earlier (a cycle); pairs and aliases with positions that the op does not have;
   /// aliases that contradict each other.
   ///
   /// Not errors: equal names, tensors that nobody uses, empty graphs, tensors of size 0, an input that is also constant
