@@ -13,7 +13,7 @@ run() { # explanation, arguments
   echo "# $1"
   shift
   echo "\$ stowage $*" | sed "s|$plans/||g"
-  "$stowage" "$@"
+  "$stowage" "$@" | sed "s|$plans/||g"
 }
 
 block=examples/transformer_block.json
@@ -28,9 +28,9 @@ run "A small CNN, the figures as JSON for scripts." plan "$cnn" --json -o "$plan
 echo
 echo "# The verifier earns its keep: the CNN's plan with all tensors moved to offset 0 is refused (exit code 3)."
 sed -E 's/"offset": *[0-9]+/"offset":0/g' "$plans/cnn.plan.json" >"$plans/broken.plan.json"
-echo "\$ stowage verify $cnn broken.plan.json"
+echo "\$ stowage verify $cnn broken.plan.json --max-findings 2"
 status=0
-"$stowage" verify "$cnn" "$plans/broken.plan.json" || status=$?
+"$stowage" verify "$cnn" "$plans/broken.plan.json" --max-findings 2 | sed "s|$plans/||g" || status=$?
 [ "$status" -eq 3 ] || { echo "demo: expected exit code 3, got $status" >&2; exit 1; }
 echo
 echo "Next: README.md for the library, docs/formats.md for the files, \`stowage --help\` for the rest."
