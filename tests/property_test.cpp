@@ -1,3 +1,4 @@
+#include <cstdlib>
 #include <iostream>
 
 #include <gtest/gtest.h>
@@ -9,14 +10,20 @@
 namespace stowage {
 namespace {
 
+/// How many problems to try; STOWAGE_PROPERTY_PROBLEMS for a long run.
+std::uint64_t count_from_environment(std::uint64_t otherwise) {
+  const char* const text = std::getenv("STOWAGE_PROPERTY_PROBLEMS");
+  return text ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
 /// Every solver against the truth: a valid answer or none, never below the optimum; bounds never above it; "infeasible" never
 /// wrong.
 TEST(BruteForce, NoSolverEverAnswersWronglyAndNoBoundIsAboveTheOptimum) {
-  constexpr std::uint64_t kProblems = 12'000;
+  const std::uint64_t problems = count_from_environment(12'000);
   std::size_t infeasible = 0;
   std::size_t bound_is_optimum = 0;
   std::size_t auto_is_optimum = 0;
-  for (std::uint64_t seed = 0; seed < kProblems; ++seed) {
+  for (std::uint64_t seed = 0; seed < problems; ++seed) {
     const Problem problem = testing::random_problem(seed, {.max_items = 5});
     ASSERT_TRUE(check_problem(problem)) << seed;
     const std::optional<testing::BruteForceAnswer> truth = testing::solve_by_brute_force(problem);
@@ -35,13 +42,31 @@ TEST(BruteForce, NoSolverEverAnswersWronglyAndNoBoundIsAboveTheOptimum) {
       ASSERT_TRUE(truth) << seed << " " << solver.name;
       ASSERT_FALSE(validate(problem, outcome.positions)) << seed << " " << solver.name;
       ASSERT_GE(outcome.peak, truth->peak) << seed << " " << solver.name;
+      ASSERT_LE(outcome.bound.bytes, truth->peak) << seed << " " << solver.name;
       auto_is_optimum += solver.name == "auto" && outcome.peak == truth->peak;
     }
   }
-  std::cout << kProblems << " problems, " << infeasible << " without an answer; of the others the bound is the optimum of "
+  std::cout << problems << " problems, " << infeasible << " without an answer; of the others the bound is the optimum of "
             << bound_is_optimum << ", auto reaches it on " << auto_is_optimum << "\n";
   EXPECT_GT(infeasible, 100U);
-  EXPECT_LT(infeasible, kProblems / 4);
+  EXPECT_LT(infeasible, problems / 4);
+}
+
+/// On plain problems the exact solver is exact: the optimum, proven, every time.
+TEST(BruteForce, TheExactSolverFindsAndProvesTheOptimumOfPlainProblems) {
+  const std::uint64_t problems = count_from_environment(8'000);
+  std::size_t above_bound = 0;
+  for (std::uint64_t seed = 0; seed < problems; ++seed) {
+    const Problem problem =
+        testing::random_problem(seed, {.max_items = 7, .pieces = false, .pins = false, .regions = false, .streams = false});
+    const testing::BruteForceAnswer truth = *testing::solve_by_brute_force(problem);
+    const SolveOutcome outcome = *solve(problem, {.solver = "exact", .seed = seed});
+    ASSERT_EQ(outcome.status, SolveStatus::optimal) << seed;
+    ASSERT_EQ(outcome.peak, truth.peak) << seed;
+    above_bound += outcome.bound.argument == Certificate::Argument::exhausted_search;
+  }
+  std::cout << problems << " problems, the optimum above the live bytes in " << above_bound << "\n";
+  EXPECT_GT(above_bound, problems / 100);
 }
 
 TEST(BruteForce, FindsTheOptimumThatGreedyPlacementMisses) {

@@ -2,8 +2,10 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,13 +16,21 @@
 /// Solvers: from a `Problem` to positions. This module knows geometry only; it has never heard of tensors.
 namespace stowage {
 
-/// How a solver may work. Same problem, seed and node budget give the same answer for any number of threads.
+struct SolveOutcome;
+
+/// How a solver may work. Same problem, seed and node budget give the same answer for any number of threads; a deadline or a stop
+/// request only ends it earlier.
 struct SolveOptions {
   std::string solver = "auto";                                         ///< A name of `solvers()`.
   std::optional<std::chrono::steady_clock::time_point> deadline = {};  ///< Best answer so far when it passes.
   std::uint32_t threads = 1;
   std::uint64_t seed = 0;
-  std::optional<std::uint64_t> node_budget = {};  ///< For searching solvers.
+  /// For searching solvers: how many nodes they may visit, all threads together. Absent: until the deadline; without one, a
+  /// million.
+  std::optional<std::uint64_t> node_budget = {};
+  std::stop_token stop = {};  ///< Best answer so far when it is requested.
+  std::function<void(const SolveOutcome&)> on_better =
+      {};  ///< Called with each better answer, on the thread that called `solve`.
 };
 
 enum class SolveStatus : std::uint8_t {
@@ -37,8 +47,9 @@ struct SolveOutcome {
   SolveStatus status = SolveStatus::timed_out;
   std::vector<Position> positions = {};
   Bytes peak;               ///< Of `positions`.
-  Certificate bound = {};   ///< The best that is known; `check_bound` accepts it.
+  Certificate bound = {};   ///< The best that is known; `check_bound` accepts it, unless it came from an exhausted search.
   std::string solver = {};  ///< Who found the positions.
+  std::uint64_t nodes = 0;  ///< Visited by searching solvers.
 
   /// Positions that are an answer to the problem: valid and within its capacity.
   [[nodiscard]] bool has_answer() const { return status == SolveStatus::optimal || status == SolveStatus::feasible; }

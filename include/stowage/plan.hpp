@@ -123,9 +123,10 @@ struct Violation {
 /// Why no answer can have a peak below `bytes`.
 struct Certificate {
   enum class Argument : std::uint8_t {
-    trivial,      ///< A peak is never negative.
-    live_bytes,   ///< These bytes are occupied at `step`, less what unpaid regions can hold.
-    pinned_item,  ///< Item `item` is pinned in a paid region and ends there.
+    trivial,           ///< A peak is never negative.
+    live_bytes,        ///< These bytes are occupied at `step`, less what unpaid regions can hold.
+    pinned_item,       ///< Item `item` is pinned in a paid region and ends there.
+    exhausted_search,  ///< A search went through everything below and found nothing.
   };
   Argument argument = Argument::trivial;
   Bytes bytes;
@@ -135,7 +136,8 @@ struct Certificate {
   friend bool operator==(const Certificate&, const Certificate&) = default;
 };
 
-/// True when `certificate` indeed proves its bytes for `problem`; recomputed from the definition. O(pieces).
+/// True when `certificate` indeed proves its bytes for `problem`; recomputed from the definition. O(pieces). An exhausted search
+/// cannot be checked without repeating it, so that this says false; its argument says what it is.
 [[nodiscard]] bool check_bound(const Problem& problem, const Certificate& certificate);
 
 // ----------------------------------------------------------------------------------------------------------------- Plan

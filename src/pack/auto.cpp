@@ -1,43 +1,40 @@
 #include "pack/solver.hpp"
 
 namespace stowage::pack {
-
 namespace {
 
 /// Everything on top of each other, in order. The answer where nothing can share (constants, a graph planned without reuse),
 /// found without looking at a single pair.
-std::optional<Found> stack_if_optimal(const Bench& bench) {
+bool stack_if_optimal(Bench& bench) {
   const Problem& problem = bench.problem();
-  if (problem.regions.size() != 1 || problem.regions.front().limit) return std::nullopt;
-  Found found{{}, "stacked"};
+  if (problem.regions.size() != 1 || problem.regions.front().limit) return false;
+  std::vector<Position> positions;
   Bytes top;
   for (const Item& item : problem.items) {
-    if (item.pinned) return std::nullopt;
-    found.positions.push_back({0, align_up(top, item.alignment)});
-    top = found.positions.back().offset + item.size;
-    if (top > bench.bound().bytes) return std::nullopt;
+    if (item.pinned) return false;
+    positions.push_back({0, align_up(top, item.alignment)});
+    top = positions.back().offset + item.size;
+    if (top > bench.bound()) return false;
   }
-  return found;
+  return bench.offer(std::move(positions), "stacked");
+}
+
+bool is_greedy(const RegisteredSolver& solver) {
+  return solver.solve != &solve_auto && solver.solve != &solve_skyline && solver.solve != &solve_exact;
 }
 
 }  // namespace
 
-/// The best of all, in the registry's order, until one reaches the bound or time runs out. Ties go to the earlier one.
-std::optional<Found> solve_auto(const Bench& bench) {
-  if (std::optional<Found> stacked = stack_if_optimal(bench)) return stacked;
-  std::optional<Found> best;
-  Bytes best_peak;
+/// 1. What needs no thought. 2. A plain problem: the skyline, which mostly reaches the bound, else the exact search from
+/// there. 3. Any other, and plain ones too large for that: every greedy order, then the exact search where it can.
+void solve_auto(Bench& bench) {
+  if (stack_if_optimal(bench)) return;
+  solve_skyline(bench);
   for (const RegisteredSolver& solver : registry()) {
-    if (solver.solve == &solve_auto) continue;
-    if (best && (best_peak == bench.bound().bytes || bench.out_of_time())) break;
-    std::optional<Found> found = solver.solve(bench);
-    if (!found) continue;
-    const Bytes peak = peak_of(bench.problem(), found->positions);
-    if (best && peak >= best_peak) continue;
-    best = std::move(found);
-    best_peak = peak;
+    const bool enough = bench.finished() || (bench.plain() && bench.peak() <= kMaxBytes);
+    if (is_greedy(solver) && !enough) solver.solve(bench);
   }
-  return best;
+  if (!bench.finished()) solve_exact(bench);
 }
 
 }  // namespace stowage::pack

@@ -154,30 +154,29 @@ std::vector<std::size_t> in_order(const Problem& problem, Order order) {
   return items;
 }
 
-std::optional<Found> solve_greedily(const Bench& bench, Order order, Fit fit, std::string_view name) {
+std::optional<std::vector<Position>> place_greedily(const Bench& bench, Order order, Fit fit) {
   Greedy greedy(bench, fit);
   std::size_t placed = 0;
   for (const std::size_t item : in_order(bench.problem(), order)) {
     if (!greedy.place(item)) return std::nullopt;
-    if (++placed % kItemsBetweenLooks == 0 && bench.out_of_time()) return std::nullopt;
+    if (++placed % kItemsBetweenLooks == 0 && bench.stop_requested()) return std::nullopt;
   }
-  return Found{std::move(greedy).take(), name};
+  return std::move(greedy).take();
 }
 
-std::optional<Found> solve_first_fit_by_size(const Bench& bench) {
-  return solve_greedily(bench, Order::size, Fit::lowest, "first_fit_by_size");
+namespace {
+
+void offer_greedily(Bench& bench, Order order, Fit fit, std::string_view name) {
+  if (std::optional<std::vector<Position>> positions = place_greedily(bench, order, fit))
+    bench.offer(std::move(*positions), name);
 }
-std::optional<Found> solve_first_fit_by_life(const Bench& bench) {
-  return solve_greedily(bench, Order::life, Fit::lowest, "first_fit_by_life");
-}
-std::optional<Found> solve_first_fit_by_area(const Bench& bench) {
-  return solve_greedily(bench, Order::area, Fit::lowest, "first_fit_by_area");
-}
-std::optional<Found> solve_best_fit_by_size(const Bench& bench) {
-  return solve_greedily(bench, Order::size, Fit::tightest, "best_fit_by_size");
-}
-std::optional<Found> solve_best_fit_by_life(const Bench& bench) {
-  return solve_greedily(bench, Order::life, Fit::tightest, "best_fit_by_life");
-}
+
+}  // namespace
+
+void solve_first_fit_by_size(Bench& bench) { offer_greedily(bench, Order::size, Fit::lowest, "first_fit_by_size"); }
+void solve_first_fit_by_life(Bench& bench) { offer_greedily(bench, Order::life, Fit::lowest, "first_fit_by_life"); }
+void solve_first_fit_by_area(Bench& bench) { offer_greedily(bench, Order::area, Fit::lowest, "first_fit_by_area"); }
+void solve_best_fit_by_size(Bench& bench) { offer_greedily(bench, Order::size, Fit::tightest, "best_fit_by_size"); }
+void solve_best_fit_by_life(Bench& bench) { offer_greedily(bench, Order::life, Fit::tightest, "best_fit_by_life"); }
 
 }  // namespace stowage::pack

@@ -17,8 +17,8 @@ enum class Fit : std::uint8_t { lowest, tightest };
 /// The items' indices in `order`.
 [[nodiscard]] std::vector<std::size_t> in_order(const Problem& problem, Order order);
 
-/// Places the items one after the other, each once and for all. Nothing when one fits nowhere or the
-/// deadline passes on the way.
-std::optional<Found> solve_greedily(const Bench& bench, Order order, Fit fit, std::string_view name);
+/// Places the items one after the other, each once and for all. Nothing when one fits nowhere or the bench is told to stop on the
+/// way.
+std::optional<std::vector<Position>> place_greedily(const Bench& bench, Order order, Fit fit);
 
 }  // namespace stowage::pack

@@ -45,9 +45,10 @@ std::vector<Position> walk(const Problem& problem) {
 
 }  // namespace
 
-std::optional<Found> solve_online_best_fit(const Bench& bench) {
-  if (is_plain(bench.problem())) return Found{walk(bench.problem()), "online_best_fit"};
-  return solve_greedily(bench, Order::begin, Fit::tightest, "online_best_fit");
+void solve_online_best_fit(Bench& bench) {
+  std::optional<std::vector<Position>> positions =
+      is_plain(bench.problem()) ? walk(bench.problem()) : place_greedily(bench, Order::begin, Fit::tightest);
+  if (positions) bench.offer(std::move(*positions), "online_best_fit");
 }
 
 }  // namespace stowage::pack

@@ -6,8 +6,8 @@
 namespace stowage::pack {
 namespace {
 
-/// `auto` runs them in this order and stops at the first that reaches the bound. The first is the cheapest by far, so that there
-/// is an answer whatever the deadline; then come those that are most often right.
+/// The greedy ones in the order in which `auto` runs them: first the cheapest by far, so that there is an answer whatever the
+/// deadline, then those that are most often right.
 constexpr std::array kRegistry = {
     RegisteredSolver{{"online_best_fit", "in order of begin, tightest gap (ggml's)"}, &solve_online_best_fit},
     RegisteredSolver{{"first_fit_by_size", "largest first, lowest gap (TFLite Micro's)"}, &solve_first_fit_by_size},
@@ -15,7 +15,9 @@ constexpr std::array kRegistry = {
     RegisteredSolver{{"first_fit_by_area", "largest bytes × steps first, lowest gap"}, &solve_first_fit_by_area},
     RegisteredSolver{{"first_fit_by_life", "longest life first, lowest gap"}, &solve_first_fit_by_life},
     RegisteredSolver{{"best_fit_by_life", "longest life first, tightest gap (XLA's temporal)"}, &solve_best_fit_by_life},
-    RegisteredSolver{{"auto", "the best of all"}, &solve_auto},
+    RegisteredSolver{{"skyline", "lowest valley first, what is most urgent there; best of six priorities"}, &solve_skyline},
+    RegisteredSolver{{"exact", "search at a target, from the skyline down to a proof"}, &solve_exact},
+    RegisteredSolver{{"auto", "what suits the problem, best of all, until proven optimal"}, &solve_auto},
 };
 
 constexpr auto kInfos = [] {

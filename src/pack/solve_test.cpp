@@ -79,9 +79,10 @@ TEST(Online, TheFreeListEqualsTheGeneralPlacement) {
       problem.items.back().alignment = Bytes(std::int64_t{1} << below(4));
     }
     const SolveOptions options;
-    const pack::Bench bench(problem, options, lower_bound(problem));
-    const auto general = pack::solve_greedily(bench, pack::Order::begin, pack::Fit::tightest, "general");
-    ASSERT_EQ(pack::solve_online_best_fit(bench)->positions, general->positions) << round;
+    pack::Bench bench(problem, options, lower_bound(problem));
+    const auto general = pack::place_greedily(bench, pack::Order::begin, pack::Fit::tightest);
+    pack::solve_online_best_fit(bench);
+    ASSERT_EQ(bench.outcome().positions, general) << round;
   }
 }
 

@@ -1,47 +1,68 @@
 #pragma once
 
+#include <algorithm>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "pack/occupancy.hpp"
+#include "pack/plain.hpp"
 #include "stowage/pack.hpp"
 
 /// The one interface that solvers implement, and the registry that they stand in. To add a solver: a file with a `SolveFunction`,
 /// its declaration below, and a line in registry.cpp. The contract suite then runs on it by itself.
 namespace stowage::pack {
 
-/// A problem on the bench: what solvers share so that it is computed once. The problem has passed `check_problem`, its pins agree
-/// with each other, and every item fits in some region.
+/// A problem on the bench: what is known about it, what its solvers share, and the best answer so far. Solvers `offer` answers
+/// and `prove` bounds, and stop when it is `finished`. The problem has passed `check_problem`, its pins agree with each other,
+/// and every item fits in some region. Not thread-safe but for `stop_requested`.
 class Bench {
  public:
   Bench(const Problem& problem, const SolveOptions& options, const Certificate& bound);
 
   [[nodiscard]] const Problem& problem() const { return problem_; }
   [[nodiscard]] const SolveOptions& options() const { return options_; }
-  [[nodiscard]] const Certificate& bound() const { return bound_; }
-  [[nodiscard]] bool out_of_time() const;
+  [[nodiscard]] Bytes bound() const { return bound_.bytes; }
+  /// Of the best answer; above every possible peak when there is none.
+  [[nodiscard]] Bytes peak() const { return peak_; }
+  /// The problem as a plain one, where it is.
+  [[nodiscard]] const Plain* plain() const;
   /// An empty occupancy of the kind that suits the problem. The bench must outlive it.
   [[nodiscard]] std::unique_ptr<Occupancy> new_occupancy() const;
+
+  /// Takes note of a valid answer; true when it is better than what there was.
+  bool offer(std::vector<Position> positions, std::string_view solver);
+  /// Takes note of a proof; weaker ones than what is known change nothing.
+  void prove(const Certificate& certificate);
+  /// Nothing more to gain: optimal, within the capacity, proven infeasible, or told to stop.
+  [[nodiscard]] bool finished() const;
+  /// The deadline has passed or a stop was requested. Thread-safe.
+  [[nodiscard]] bool stop_requested() const;
+
+  /// Nodes that may still be visited.
+  [[nodiscard]] std::uint64_t nodes_left() const { return node_budget_ - std::min(node_budget_, nodes_); }
+  void spend(std::uint64_t nodes) { nodes_ += nodes; }
+
+  /// What is known now, as the caller sees it.
+  [[nodiscard]] SolveOutcome outcome() const;
 
  private:
   const Problem& problem_;
   const SolveOptions& options_;
   Certificate bound_;
-  mutable std::once_flag found_meetings_;
-  mutable std::optional<Meetings> meetings_;  ///< Found when first needed.
+  Bytes peak_ = kMaxBytes + Bytes(1);
+  std::vector<Position> positions_;
+  std::string_view solver_;
+  std::uint64_t node_budget_;
+  std::uint64_t nodes_ = 0;
+  // Found when first needed.
+  mutable std::optional<std::optional<Meetings>> meetings_;
+  mutable std::optional<std::optional<Plain>> plain_;
 };
 
-/// What a solver found: positions for every item and who found them, or nothing.
-struct Found {
-  std::vector<Position> positions;
-  std::string_view solver;
-};
-
-/// Deterministic for a problem, seed and node budget. Nothing when it found no valid placement.
-using SolveFunction = std::optional<Found> (*)(const Bench& bench);
+/// Offers what it finds. Deterministic for a problem, seed and node budget.
+using SolveFunction = void (*)(Bench& bench);
 
 struct RegisteredSolver {
   SolverInfo info;
@@ -51,12 +72,14 @@ struct RegisteredSolver {
 /// All of them, `auto` last.
 [[nodiscard]] std::span<const RegisteredSolver> registry();
 
-std::optional<Found> solve_online_best_fit(const Bench& bench);
-std::optional<Found> solve_first_fit_by_size(const Bench& bench);
-std::optional<Found> solve_first_fit_by_life(const Bench& bench);
-std::optional<Found> solve_first_fit_by_area(const Bench& bench);
-std::optional<Found> solve_best_fit_by_size(const Bench& bench);
-std::optional<Found> solve_best_fit_by_life(const Bench& bench);
-std::optional<Found> solve_auto(const Bench& bench);
+void solve_online_best_fit(Bench& bench);
+void solve_first_fit_by_size(Bench& bench);
+void solve_first_fit_by_life(Bench& bench);
+void solve_first_fit_by_area(Bench& bench);
+void solve_best_fit_by_size(Bench& bench);
+void solve_best_fit_by_life(Bench& bench);
+void solve_skyline(Bench& bench);
+void solve_exact(Bench& bench);
+void solve_auto(Bench& bench);
 
 }  // namespace stowage::pack

@@ -42,6 +42,8 @@ bool pinned_to_paid_region(const Problem& problem, const Item& item) {
 
 bool check_bound(const Problem& problem, const Certificate& certificate) {
   switch (certificate.argument) {
+    case Certificate::Argument::exhausted_search:
+      return false;
     case Certificate::Argument::trivial:
       return certificate.bytes <= Bytes(0);
     case Certificate::Argument::live_bytes:

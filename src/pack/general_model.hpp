@@ -1,0 +1,96 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "stowage/plan.hpp"
+
+namespace stowage::pack {
+
+/// A `Problem` as the general search sees it: items of some size, for every two items that meet the differences of their offsets
+/// that are forbidden, cliques of pieces that are pairwise disjoint wherever they share a region, and what is interchangeable. Immutable.
+class GeneralModel {
+ public:
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+
+  struct ModelItem {
+    std::uint32_t index;  ///< In the problem.
+    std::int64_t size;
+    std::int64_t alignment;
+    std::optional<std::int64_t> pinned;
+    std::uint32_t twin = kNone;       ///< The last equal item before this one. Without loss it lies lower, or in an earlier region.
+    std::uint32_t twin_pair = kNone;  ///< The pair of the two.
+  };
+
+  /// Open at both ends: differences d with above < d < below are forbidden. Ascending and disjoint within a pair, with a
+  /// difference that is allowed between any two.
+  struct Forbidden {
+    std::int64_t above;
+    std::int64_t below;
+  };
+
+  /// Two items that meet; the difference is offset of `b` − offset of `a`.
+  struct Pair {
+    std::uint32_t a;
+    std::uint32_t b;
+    std::uint32_t first;  ///< Of its forbidden ranges.
+    std::uint32_t last;
+  };
+
+  /// A piece in a clique. Its bytes [offset + lower, offset + lower + length) are disjoint from those of the others in the region.
+  struct Task {
+    std::uint32_t item;
+    std::int64_t lower;
+    std::int64_t bytes;
+    std::int64_t length;  ///< The bytes, rounded up where the offsets of the whole clique are so aligned that nothing else fits.
+  };
+  using Clique = std::vector<Task>;
+
+  /// Nothing when the problem has more than 2 million pairs of pieces that meet, or comes near the limits of 64 bits.
+  static std::optional<GeneralModel> make(const Problem& problem);
+
+  [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(items_.size()); }
+  [[nodiscard]] const ModelItem& item(std::uint32_t i) const { return items_[i]; }
+  [[nodiscard]] std::span<const Pair> pairs() const { return pairs_; }
+  [[nodiscard]] std::span<const Forbidden> forbidden(const Pair& pair) const {
+    return std::span(forbidden_).subspan(pair.first, pair.last - pair.first);
+  }
+  [[nodiscard]] std::span<const Clique> cliques() const { return cliques_; }
+  [[nodiscard]] std::span<const std::uint32_t> pairs_of(std::uint32_t i) const { return pairs_of_[i]; }
+  [[nodiscard]] std::span<const std::uint32_t> cliques_of(std::uint32_t i) const { return cliques_of_[i]; }
+  /// Largest first: the order in which regions are chosen, and in which twins precede each other.
+  [[nodiscard]] std::span<const std::uint32_t> by_area() const { return by_area_; }
+  /// The last region before `region` that no item and no limit tells from it, or kNone.
+  [[nodiscard]] std::uint32_t twin_of_region(std::uint32_t region) const { return region_twin_[region]; }
+  /// Some best answer has nothing above: the highest pin with everything, padded, on top of it.
+  [[nodiscard]] std::int64_t ceiling() const { return ceiling_; }
+
+ private:
+  explicit GeneralModel(const Problem& problem) : problem_(&problem) {}
+
+  bool add_items();
+  bool add_pairs();
+  void add_pair(std::uint32_t a, std::uint32_t b, std::vector<Forbidden>& ranges);
+  void add_section_cliques();
+  void add_stream_cliques();
+  void add_clique(Clique clique);
+  void keep_heaviest_cliques();
+  void order_items();
+  void find_twins();
+  void find_region_twins();
+
+  const Problem* problem_;
+  std::vector<ModelItem> items_;
+  std::vector<Pair> pairs_;
+  std::vector<Forbidden> forbidden_;
+  std::vector<Clique> cliques_;
+  std::vector<std::vector<std::uint32_t>> pairs_of_;
+  std::vector<std::vector<std::uint32_t>> cliques_of_;
+  std::vector<std::uint32_t> by_area_;
+  std::vector<std::uint32_t> region_twin_;
+  std::int64_t ceiling_ = 0;
+};
+
+}  // namespace stowage::pack

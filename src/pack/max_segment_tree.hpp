@@ -1,0 +1,95 @@
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace stowage::pack {
+
+/// A row of numbers that answers "which is the largest in this range" while whole ranges change. Every operation O(log n), bottom up.
+///
+/// One number a node: how much the maximum of its subtree lies above the sum over its ancestors. Of two siblings one thus holds 0, which
+/// leads down to the maximum without comparing, and a change of a range touches only the nodes along its two edges. A tree with
+/// separate maxima and pending sums needs twice the memory.
+class MaxSegmentTree {
+ public:
+  struct Maximum {
+    std::uint32_t index;  ///< Of equal numbers the first.
+    std::int64_t value;
+  };
+
+  /// Magnitudes, sums included, up to 2^60.
+  void reset(std::span<const std::int64_t> values) {
+    leaves_ = std::bit_ceil(values.size() + 2);  // One at each end stays free, for ranges are walked from the outside.
+    nodes_.assign(2 * leaves_, kLowest);
+    for (std::size_t i = 0; i < values.size(); ++i) nodes_[leaves_ + 1 + i] = values[i];
+    for (std::size_t node = leaves_ - 1; node > 0; --node) {
+      nodes_[node] = 0;
+      settle(node);
+    }
+  }
+
+  /// Adds to each of [begin, end). Precondition: not empty.
+  void add(std::uint32_t begin, std::uint32_t end, std::int64_t value) {
+    std::size_t left = leaves_ + begin;
+    std::size_t right = leaves_ + end + 1;
+    while ((left ^ right) != 1) {
+      if ((left & 1) == 0) nodes_[left ^ 1] += value;
+      if ((right & 1) == 1) nodes_[right ^ 1] += value;
+      left >>= 1;
+      right >>= 1;
+      settle(left);
+      settle(right);
+    }
+    // Nothing changes above a node that settles by 0.
+    while ((left >>= 1) != 0 && settle(left)) {
+    }
+  }
+
+  /// The largest of [begin, end). Precondition: not empty.
+  [[nodiscard]] Maximum maximum(std::uint32_t begin, std::uint32_t end) const {
+    std::size_t left = leaves_ + begin;
+    std::size_t right = leaves_ + end + 1;
+    Found low{left, 2 * kLowest};
+    Found high{right, 2 * kLowest};
+    while ((left ^ right) != 1) {
+      if ((left & 1) == 0 && nodes_[left ^ 1] > low.value) low = {left ^ 1, nodes_[left ^ 1]};
+      if ((right & 1) == 1 && nodes_[right ^ 1] >= high.value) high = {right ^ 1, nodes_[right ^ 1]};
+      left >>= 1;
+      right >>= 1;
+      low.value += nodes_[left];
+      high.value += nodes_[right];
+    }
+    Found best = low.value >= high.value ? low : high;
+    while ((left >>= 1) != 0) best.value += nodes_[left];
+    while (best.node < leaves_) best.node = 2 * best.node + (nodes_[2 * best.node] == 0 ? 0 : 1);
+    return {static_cast<std::uint32_t>(best.node - leaves_ - 1), best.value};
+  }
+
+ private:
+  static constexpr std::int64_t kLowest = -(std::int64_t{1} << 60);
+
+  struct Found {
+    std::size_t node;
+    std::int64_t value;
+  };
+
+  /// Moves the children's maximum up into the node; false when it was 0.
+  bool settle(std::size_t node) {
+    std::int64_t& a = nodes_[2 * node];
+    std::int64_t& b = nodes_[2 * node + 1];
+    const std::int64_t most = a > b ? a : b;
+    if (most == 0) return false;
+    a -= most;
+    b -= most;
+    nodes_[node] += most;
+    return true;
+  }
+
+  std::size_t leaves_ = 0;
+  std::vector<std::int64_t> nodes_;
+};
+
+}  // namespace stowage::pack

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "pack/plain.hpp"
+
+namespace stowage::pack {
+
+/// Which section to branch on: the fewest options, and among those …
+enum class Branching : std::uint8_t {
+  most_conflicts,      ///< … the one that took part in most failures.
+  options_per_weight,  ///< Options divided by failures, in one number.
+  lowest_floor,        ///< … the lowest.
+};
+
+/// How one run of the search goes about it.
+struct SearchStyle {
+  Branching branching = Branching::options_per_weight;
+  std::vector<double> priority;  ///< By item: larger is tried first.
+  bool keep_phases = false;      ///< Try first what an item had in the last run.
+};
+
+enum class SearchEnd : std::uint8_t {
+  solved,
+  exhausted,  ///< There is no solution: a proof.
+  gave_up,    ///< Out of nodes or time.
+};
+
+/// Exact search for a placement whose peak does not exceed a target.
+///
+/// Every packing can be pushed down until each item rests on the ground or on another item, and built bottom-up, each item above
+/// those that it meets and that were placed before. So the search keeps, for each unplaced item, a lower limit of its offset, and
+/// from these for each section a *floor*, the lowest limit of an item there:
+/// 1. *Prune* when in some section the floor plus the bytes still to come exceed the target.
+/// 2. *Branch* on a section in a valley of the floors: either one of the items whose limit is the floor is placed there, or none
+/// is, and
+///    the floor rises: each of them must then rest on something that is still to be placed, which gives it a higher limit.
+/// 3. *Explain* each failure by a set of sections on whose content it depends: the section that overflowed, and for each raised
+/// limit the
+///    sections that raised it. A failure that does not depend on an item's sections does not depend on where the item was put,
+///    and the search jumps back over that choice.
+///
+/// Sections that fail often are branched on early, and runs are cut short and restarted with another style (the caller's task).
+/// Sound with any alignment. Memory: n² / 8 bytes at most for neighbours, sections × n / 64 words for explanations.
+/// Deterministic. Not thread-safe.
+class ValleySearch {
+ public:
+  virtual ~ValleySearch() = default;
+
+  /// Searches for a peak of at most `target` within so many nodes; `stop` is asked now and then. `offsets` is set when solved.
+  virtual SearchEnd run(std::int64_t target, const SearchStyle& style, std::uint64_t node_limit,
+                        const std::function<bool()>& stop, std::vector<std::int64_t>& offsets) = 0;
+  /// Nodes visited so far, by all runs.
+  [[nodiscard]] virtual std::uint64_t nodes() const = 0;
+  /// Forgets phases and conflict weights.
+  virtual void forget() = 0;
+  /// A new search of the same problem that shares what never changes.
+  [[nodiscard]] virtual std::unique_ptr<ValleySearch> fresh() const = 0;
+
+  /// Nothing when the problem is too large for it: more than 2,560 sections or 4 million pairs that meet.
+  static std::unique_ptr<ValleySearch> make(const Plain& plain);
+};
+
+}  // namespace stowage::pack
