@@ -73,7 +73,8 @@ std::string summary_text(const Summary& summary) {
   for (const Summary::ArenaLine& arena : summary.arenas) {
     text += fmt::format("  arena  {:>14}   {} ({})\n", size_text(arena.size), arena.name, arena.kind);
   }
-  return text + fmt::format("  solver {:>14}   {}\n", fmt::format("{:.2f} ms", summary.solve_ms), toned(Tone::dim, summary.solver));
+  return text +
+         fmt::format("  solver {:>14}   {}\n", fmt::format("{:.2f} ms", summary.solve_ms), toned(Tone::dim, summary.solver));
 }
 
 void print(std::string_view text) {

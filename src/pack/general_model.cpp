@@ -110,7 +110,8 @@ bool GeneralModel::add_pairs() {
   return true;
 }
 
-/// Differences are multiples of the smaller alignment, so the ranges grow to these; what then leaves no room between is one range.
+/// Differences are multiples of the smaller alignment, so the ranges grow to these; what then leaves no room between is one
+/// range.
 void GeneralModel::add_pair(std::uint32_t a, std::uint32_t b, std::vector<Forbidden>& ranges) {
   const std::int64_t unit = std::min(items_[a].alignment, items_[b].alignment);
   std::sort(ranges.begin(), ranges.end(), [](const Forbidden& x, const Forbidden& y) { return x.above < y.above; });

@@ -10,7 +10,8 @@
 namespace stowage::pack {
 
 /// A `Problem` as the general search sees it: items of some size, for every two items that meet the differences of their offsets
-/// that are forbidden, cliques of pieces that are pairwise disjoint wherever they share a region, and what is interchangeable. Immutable.
+/// that are forbidden, cliques of pieces that are pairwise disjoint wherever they share a region, and what is interchangeable.
+/// Immutable.
 class GeneralModel {
  public:
   static constexpr std::uint32_t kNone = UINT32_MAX;
@@ -20,7 +21,7 @@ class GeneralModel {
     std::int64_t size;
     std::int64_t alignment;
     std::optional<std::int64_t> pinned;
-    std::uint32_t twin = kNone;       ///< The last equal item before this one. Without loss it lies lower, or in an earlier region.
+    std::uint32_t twin = kNone;  ///< The last equal item before this one. Without loss it lies lower, or in an earlier region.
     std::uint32_t twin_pair = kNone;  ///< The pair of the two.
   };
 
@@ -39,7 +40,8 @@ class GeneralModel {
     std::uint32_t last;
   };
 
-  /// A piece in a clique. Its bytes [offset + lower, offset + lower + length) are disjoint from those of the others in the region.
+  /// A piece in a clique. Its bytes [offset + lower, offset + lower + length) are disjoint from those of the others in the
+  /// region.
   struct Task {
     std::uint32_t item;
     std::int64_t lower;

@@ -44,8 +44,9 @@ void IndexedSkyline::reset(std::span<const double> priority) {
   };
   std::vector<Ranked> ranked(item_.size());
   for (std::uint32_t i = 0; i < item_.size(); ++i) ranked[i] = {priority[item_[i]], item_[i], i};
-  std::sort(ranked.begin(), ranked.end(),
-            [](const Ranked& a, const Ranked& b) { return a.priority != b.priority ? a.priority > b.priority : a.item < b.item; });
+  std::sort(ranked.begin(), ranked.end(), [](const Ranked& a, const Ranked& b) {
+    return a.priority != b.priority ? a.priority > b.priority : a.item < b.item;
+  });
   std::vector<std::uint32_t> by_rank(item_.size());
   std::transform(ranked.begin(), ranked.end(), by_rank.begin(), [](const Ranked& each) { return each.own; });
   unplaced_.reset(by_rank);

@@ -17,7 +17,8 @@ namespace stowage::pack {
 /// 1. any valley will do, for valleys do not depend on each other until they join (see `ValleyList`): the nearest;
 /// 2. its section with most bytes still to come from a segment tree, which takes a placed item's bytes off in O(log n);
 /// 3. the best item that covers this section within the valley from a kd-tree over (first, last);
-/// 4. when there is none, the stretch around the section that no unplaced item within the valley touches is raised at once to the valley's
+/// 4. when there is none, the stretch around the section that no unplaced item within the valley touches is raised at once to the
+/// valley's
 ///    brim. What lies left and right of it in the valley is independent until it has risen to there, which is why nothing changes
 ///    against trying one section after the other.
 ///

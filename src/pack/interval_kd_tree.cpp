@@ -24,7 +24,8 @@ void IntervalKdTree::split(std::uint32_t node, std::span<std::uint32_t> interval
     return;
   }
   const auto spread = [&](std::span<const std::uint32_t> values) {
-    const auto [low, high] = std::minmax_element(intervals.begin(), intervals.end(), [&](auto a, auto b) { return values[a] < values[b]; });
+    const auto [low, high] =
+        std::minmax_element(intervals.begin(), intervals.end(), [&](auto a, auto b) { return values[a] < values[b]; });
     return values[*high] - values[*low];
   };
   const std::span<const std::uint32_t> key = spread(first_) >= spread(last_) ? first_ : last_;
@@ -77,8 +78,8 @@ void IntervalKdTree::erase(std::uint32_t interval) {
   }
 }
 
-/// Takes the entries of every leaf that the query wants, the preferred ones first. Wants are looked at again before a subtree put aside is
-/// entered, for they shrink as things are found.
+/// Takes the entries of every leaf that the query wants, the preferred ones first. Wants are looked at again before a subtree put
+/// aside is entered, for they shrink as things are found.
 template <typename Query>
 void IntervalKdTree::search(Query& query) const {
   std::array<std::uint32_t, 32> aside;  // One sibling a level at most.

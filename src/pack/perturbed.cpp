@@ -2,17 +2,40 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
+#include <span>
+
+#include "pack/skyline.hpp"
 
 namespace stowage::pack {
 namespace {
 
-/// Marks every section that one of the items chosen by `wanted` covers. O(n + sections).
-template <typename Wanted>
-std::vector<std::uint8_t> sections_of(const Plain& plain, Wanted wanted) {
+constexpr double kNearlyFull = 0.95;  ///< Of the bound.
+
+/// How a run changes priorities: each item of the hard core with a chance, by up to a factor of e^strength either way.
+struct Change {
+  double chance;
+  double strength;
+};
+
+/// All of them a little, a tenth of them much, or very few. The first two find the way on large problems; the last refines small
+/// ones.
+Change change_of(std::uint64_t choice, std::size_t core) {
+  switch (choice % 5) {
+    case 0:
+      return {20.0 / static_cast<double>(core + 1), 2.0};
+    case 1:
+    case 2:
+      return {0.1, 2.0};
+    default:
+      return {1.0, 0.6};
+  }
+}
+
+/// By section: whether something lies above the bound there.
+std::vector<std::uint8_t> sections_above_bound(const Plain& plain, std::span<const std::int64_t> offsets) {
   std::vector<std::int32_t> change(std::size_t{plain.sections()} + 1);
   for (std::uint32_t i = 0; i < plain.count(); ++i) {
-    if (!wanted(i)) continue;
+    if (offsets[i] + plain.size[i] <= plain.bound) continue;
     ++change[plain.first[i]];
     --change[plain.last[i]];
   }
@@ -24,27 +47,21 @@ std::vector<std::uint8_t> sections_of(const Plain& plain, Wanted wanted) {
 
 }  // namespace
 
-PerturbedSkyline::PerturbedSkyline(const Plain& plain, std::uint64_t seed) : plain_(plain), skyline_(plain), random_(seed) {
-  const double fullest = static_cast<double>(plain.bound);
-  std::vector<std::uint8_t> nearly(plain.sections());
-  double fr=getenv("FULL")?atof(getenv("FULL")):0.95;
-  std::transform(plain.total.begin(), plain.total.end(), nearly.begin(),
-                 [&](std::int64_t total) { return static_cast<double>(total) > fr * fullest ? 1 : 0; });
-  full_ = items_touching(nearly);
-}
-
-std::vector<std::uint32_t> PerturbedSkyline::items_touching(const std::vector<std::uint8_t>& sections) const {
-  std::vector<std::uint32_t> before(sections.size() + 1);
-  for (std::size_t s = 0; s < sections.size(); ++s) before[s + 1] = before[s] + sections[s];
-  std::vector<std::uint32_t> items;
-  for (std::uint32_t i = 0; i < plain_.count(); ++i) {
-    if (before[plain_.last[i]] > before[plain_.first[i]]) items.push_back(i);
-  }
-  return items;
-}
+PerturbedSkyline::PerturbedSkyline(const Plain& plain, std::uint64_t seed) : plain_(plain), skyline_(plain), random_(seed) {}
 
 void PerturbedSkyline::find_core() {
-  above_ = items_touching(sections_of(plain_, [&](std::uint32_t i) { return best_.offsets[i] + plain_.size[i] > plain_.bound; }));
+  std::vector<std::uint8_t> hard = sections_above_bound(plain_, best_.offsets);
+  const double nearly_full = kNearlyFull * static_cast<double>(plain_.bound);
+  std::vector<std::uint32_t> hard_before(hard.size() + 1);
+  static bool un = !getenv("NOUNION");
+  for (std::size_t s = 0; s < hard.size(); ++s) {
+    const bool full = static_cast<double>(plain_.total[s]) > nearly_full;
+    hard_before[s + 1] = hard_before[s] + (full || (un && hard[s] != 0) ? 1 : 0);
+  }
+  core_.clear();
+  for (std::uint32_t i = 0; i < plain_.count(); ++i) {
+    if (hard_before[plain_.last[i]] > hard_before[plain_.first[i]]) core_.push_back(i);
+  }
 }
 
 double PerturbedSkyline::uniform() { return static_cast<double>(random_() >> 11) * 0x1p-53; }
@@ -52,17 +69,9 @@ double PerturbedSkyline::uniform() { return static_cast<double>(random_() >> 11)
 std::vector<double> PerturbedSkyline::next_priorities() {
   if (runs_ < std::size(kPriorities)) return priorities(plain_, kPriorities[runs_]);
   std::vector<double> result = base_;
-  static int cm=getenv("CORE")?atoi(getenv("CORE")):2;
-  const std::vector<std::uint32_t>& core = cm==3? full_ : cm==0||(cm==2&&runs_ % 2 == 0) ? above_ : full_;
-  static double few=getenv("FEW")?atof(getenv("FEW")):20;
-  static double sg=getenv("SG")?atof(getenv("SG")):1;
-  static int mask=getenv("MASK")?atoi(getenv("MASK")):7;
-  int kind; do kind=random_()%3; while(!(mask>>kind&1));
-  const double share[] = {1.0, 0.1, few / static_cast<double>(core.size())};
-  const double chance = share[kind];
-  const double strength = sg*(chance < 1.0 ? 2.0 : 0.6);
-  for (const std::uint32_t i : core) {
-    if (uniform() < chance) result[i] *= std::exp(strength * (uniform() + uniform() - 1.0));
+  const Change change = change_of(random_(), core_.size());
+  for (const std::uint32_t i : core_) {
+    if (uniform() < change.chance) result[i] *= std::exp(change.strength * (uniform() + uniform() - 1.0));
   }
   return result;
 }

@@ -7,18 +7,18 @@
 
 #include "pack/indexed_skyline.hpp"
 #include "pack/plain.hpp"
-#include "pack/skyline.hpp"
 
 namespace stowage::pack {
 
 /// Improves the skyline greedy's answer by running it again and again, each time with other priorities.
 ///
 /// 1. Every priority of `kPriorities`, until one reaches the bound, which nothing can beat.
-/// 2. Then the best one's priorities, changed at random for a few, some or all items of the *hard core*; a run that is no worse is kept.
+/// 2. Then the best one's priorities, changed at random for a few, some or all items of the *hard core*; a run that is no worse
+/// is kept.
 ///
-/// The hard core are the items that meet an item above the bound, or, alternately, those in sections nearly as full as the fullest: what
-/// lies elsewhere fits anyway. Of large models it is a small part, and changing the rest as well only adds noise. A run
-/// ends as soon as it cannot match the best. Every run is O(n log n) in practice; keeps a reference to `plain`; not thread-safe.
+/// The hard core are the items in sections that are nearly as full as the fullest or that hold something above the bound: what
+/// lies elsewhere fits anyway. Of large models it is a small part, and changing the rest as well only adds noise. A run ends as
+/// soon as it cannot match the best. Every run is O(n log n) in practice; keeps a reference to `plain`; not thread-safe.
 class PerturbedSkyline {
  public:
   struct Best {
@@ -29,9 +29,11 @@ class PerturbedSkyline {
   /// Equal problems and seeds give equal runs.
   PerturbedSkyline(const Plain& plain, std::uint64_t seed);
 
-  /// Goes on from where the last call ended, until the bound is reached, `max_runs` further runs are made or `stop`, asked before each run
-  /// but the very first, says so. `on_better` receives every better answer. The answer is complete after any call with `max_runs` > 0.
-  const Best& improve(std::uint64_t max_runs, const std::function<bool()>& stop, const std::function<void(const Best&)>& on_better);
+  /// Goes on from where the last call ended, until the bound is reached, `max_runs` further runs are made or `stop`, asked before
+  /// each run but the very first, says so. `on_better` receives every better answer. The answer is complete after any call with
+  /// `max_runs` > 0.
+  const Best& improve(std::uint64_t max_runs, const std::function<bool()>& stop,
+                      const std::function<void(const Best&)>& on_better);
 
   [[nodiscard]] const Best& best() const { return best_; }
   [[nodiscard]] std::uint64_t runs() const { return runs_; }
@@ -39,7 +41,6 @@ class PerturbedSkyline {
  private:
   [[nodiscard]] std::vector<double> next_priorities();
   void find_core();
-  [[nodiscard]] std::vector<std::uint32_t> items_touching(const std::vector<std::uint8_t>& sections) const;
   [[nodiscard]] double uniform();
 
   const Plain& plain_;
@@ -47,10 +48,9 @@ class PerturbedSkyline {
   std::mt19937_64 random_;
   std::uint64_t runs_ = 0;
   Best best_;
-  std::vector<double> base_;                ///< The priorities of the best.
-  std::vector<std::uint32_t> above_;        ///< Items that meet one above the bound.
-  std::vector<std::uint32_t> full_;         ///< Items in sections nearly as full as the fullest.
-  std::vector<std::int64_t> offsets_;       ///< Of the run at hand.
+  std::vector<double> base_;           ///< The priorities of the best.
+  std::vector<std::uint32_t> core_;    ///< The hard core of the best.
+  std::vector<std::int64_t> offsets_;  ///< Of the run at hand.
 };
 
 }  // namespace stowage::pack
