@@ -54,11 +54,11 @@ TEST(BruteForce, NoSolverEverAnswersWronglyAndNoBoundIsAboveTheOptimum) {
 
 /// On plain problems the exact solver is exact: the optimum, proven, every time.
 TEST(BruteForce, TheExactSolverFindsAndProvesTheOptimumOfPlainProblems) {
-  const std::uint64_t problems = count_from_environment(8'000);
+  const std::uint64_t problems = count_from_environment(4'000);
   std::size_t above_bound = 0;
   for (std::uint64_t seed = 0; seed < problems; ++seed) {
     const Problem problem =
-        testing::random_problem(seed, {.max_items = 7, .pieces = false, .pins = false, .regions = false, .streams = false});
+        testing::random_problem(seed, {.max_items = 6, .pieces = false, .pins = false, .regions = false, .streams = false});
     const testing::BruteForceAnswer truth = *testing::solve_by_brute_force(problem);
     const SolveOutcome outcome = *solve(problem, {.solver = "exact", .seed = seed});
     ASSERT_EQ(outcome.status, SolveStatus::optimal) << seed;

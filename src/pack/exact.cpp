@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "pack/general_search.hpp"
 #include "pack/solver.hpp"
 #include "pack/target_search.hpp"
 
@@ -8,8 +9,9 @@
 ///
 /// With a capacity that is still exceeded there is one question, whether it can be met. Without, two questions alternate, each
 /// with a budget that doubles from round to round: can the bound be reached (yes: optimal; a proof that not: the bound rises),
-/// and can the answer be improved (bisection between the bound and the best peak). All peaks of packings in which everything
-/// rests on something are multiples of the sizes' and alignments' common divisor, so that only these are asked for.
+/// and can the answer be improved (bisection between the bound and the best peak). Some best answer lies on the grid of
+/// everything's common divisor (each offset is a sum of sizes, rounded up to alignments, from the ground or a pin), so that only
+/// peaks on it are asked for.
 namespace stowage::pack {
 namespace {
 
@@ -18,19 +20,72 @@ constexpr std::uint64_t kFirstBudget = 12'000;
 /// Halvings of the range in one round.
 constexpr int kHalvings = 6;
 
-std::int64_t common_divisor(const Plain& plain) {
+/// Is there an answer with a peak of at most the target? Can be asked on where it stopped.
+class Question {
+ public:
+  virtual ~Question() = default;
+  [[nodiscard]] virtual std::int64_t target() const = 0;
+  [[nodiscard]] virtual std::uint64_t nodes() const = 0;
+  virtual SearchEnd ask(std::uint64_t nodes, const std::function<bool()>& stop, std::vector<Position>& positions) = 0;
+};
+
+class PlainQuestion final : public Question {
+ public:
+  PlainQuestion(const Bench& bench, const ValleySearch& search, std::int64_t target)
+      : bench_(bench), search_(*bench.plain(), search, target, bench.options().seed, bench.options().threads) {}
+
+  [[nodiscard]] std::int64_t target() const override { return search_.target(); }
+  [[nodiscard]] std::uint64_t nodes() const override { return search_.nodes(); }
+  SearchEnd ask(std::uint64_t nodes, const std::function<bool()>& stop, std::vector<Position>& positions) override {
+    std::vector<std::int64_t> offsets;
+    const SearchEnd end = search_.advance(nodes, stop, offsets);
+    if (end == SearchEnd::solved) positions = bench_.plain()->positions(bench_.problem(), offsets);
+    return end;
+  }
+
+ private:
+  const Bench& bench_;
+  TargetSearch search_;
+};
+
+class GeneralQuestion final : public Question {
+ public:
+  GeneralQuestion(GeneralSearch& search, std::int64_t target, std::uint64_t seed)
+      : search_(search), target_(target), seed_(seed), from_(search.nodes()) {}
+
+  [[nodiscard]] std::int64_t target() const override { return target_; }
+  [[nodiscard]] std::uint64_t nodes() const override { return search_.nodes() - from_; }
+  SearchEnd ask(std::uint64_t nodes, const std::function<bool()>& stop, std::vector<Position>& positions) override {
+    return search_.run(Bytes(target_), seed_++, nodes, stop, positions);
+  }
+
+ private:
+  GeneralSearch& search_;
+  std::int64_t target_;
+  std::uint64_t seed_;
+  std::uint64_t from_;
+};
+
+std::int64_t common_divisor(const Problem& problem) {
   std::int64_t divisor = 0;
-  for (std::uint32_t i = 0; i < plain.count(); ++i) {
-    divisor = std::gcd(divisor, plain.size[i]);
-    if (plain.alignment[i] > 1) divisor = std::gcd(divisor, plain.alignment[i]);
+  const auto include = [&](Bytes bytes) { divisor = std::gcd(divisor, bytes.value()); };
+  for (const Item& item : problem.items) {
+    include(item.size);
+    if (item.alignment > Bytes(1)) include(item.alignment);
+    if (item.pinned) include(*item.pinned);
+    for (const Piece& piece : item.pieces) {
+      include(piece.bytes.lower);
+      include(piece.bytes.upper);
+    }
   }
   return std::max<std::int64_t>(1, divisor);
 }
 
 class Exact {
  public:
-  Exact(Bench& bench, const ValleySearch& search)
-      : bench_(bench), plain_(*bench.plain()), search_(search), grain_(common_divisor(plain_)) {}
+  using Start = std::function<std::unique_ptr<Question>(std::int64_t target)>;
+
+  Exact(Bench& bench, Start start) : bench_(bench), start_(std::move(start)), grain_(common_divisor(bench.problem())) {}
 
   void run() {
     if (bench_.problem().capacity) {
@@ -48,32 +103,28 @@ class Exact {
   [[nodiscard]] bool over() const { return bench_.finished() || bench_.nodes_left() == 0; }
   [[nodiscard]] std::int64_t bound() const { return (bench_.bound().value() + grain_ - 1) / grain_ * grain_; }
 
-  TargetSearch start(std::int64_t target) {
-    return TargetSearch(plain_, search_, target, bench_.options().seed, bench_.options().threads);
-  }
-
-  SearchEnd ask(TargetSearch& question, std::uint64_t budget) {
-    std::vector<std::int64_t> offsets;
+  SearchEnd ask(Question& question, std::uint64_t budget) {
+    std::vector<Position> positions;
     const std::uint64_t before = question.nodes();
-    const SearchEnd end =
-        question.advance(std::min(budget, bench_.nodes_left()), [&] { return bench_.stop_requested(); }, offsets);
-    bench_.spend(question.nodes() - before);
-    if (end == SearchEnd::solved) bench_.offer(plain_.positions(bench_.problem(), offsets), "exact");
+    const SearchEnd end = question.ask(std::min(budget, bench_.nodes_left()), [&] { return bench_.stop_requested(); }, positions);
+    // A question that gives up without a node is too large for its search: nothing is to be gained by asking again.
+    const bool refused = end == SearchEnd::gave_up && question.nodes() == before;
+    bench_.spend(refused ? bench_.nodes_left() : question.nodes() - before);
+    if (end == SearchEnd::solved) bench_.offer(std::move(positions), "exact");
     if (end == SearchEnd::exhausted)
       bench_.prove({Certificate::Argument::exhausted_search, Bytes(question.target() + grain_), {}, 0});
     return end;
   }
 
   void meet_capacity() {
-    const std::int64_t target = bench_.problem().capacity->value() / grain_ * grain_;
-    TargetSearch question = start(target);
-    while (!over()) ask(question, bench_.nodes_left());
+    const std::unique_ptr<Question> question = start_(bench_.problem().capacity->value() / grain_ * grain_);
+    while (!over()) ask(*question, bench_.nodes_left());
   }
 
   /// Goes on at the present bound, or afresh at a new one.
   void reach_bound(std::uint64_t budget) {
     while (!over()) {
-      if (!at_bound_ || at_bound_->target() != bound()) at_bound_.emplace(start(bound()));
+      if (!at_bound_ || at_bound_->target() != bound()) at_bound_ = start_(bound());
       if (ask(*at_bound_, budget) == SearchEnd::gave_up) return;
     }
   }
@@ -81,26 +132,39 @@ class Exact {
   void bisect(std::uint64_t budget) {
     std::int64_t unknown = bound();  // asked without an answer
     for (int i = 0; i < kHalvings && !over(); ++i) {
-      const std::int64_t steps = (bench_.peak().value() - unknown) / grain_;
+      const std::int64_t top = std::min(bench_.peak().value(), kMaxBytes.value());
+      const std::int64_t steps = (top - unknown) / grain_;
       if (steps < 2) return;
-      TargetSearch question = start(unknown + steps / 2 * grain_);
-      if (ask(question, budget) != SearchEnd::solved) unknown = question.target();
+      const std::unique_ptr<Question> question = start_(unknown + steps / 2 * grain_);
+      if (ask(*question, budget) != SearchEnd::solved) unknown = question->target();
     }
   }
 
   Bench& bench_;
-  const Plain& plain_;
-  const ValleySearch& search_;
+  Start start_;
   std::int64_t grain_;
-  std::optional<TargetSearch> at_bound_;
+  std::unique_ptr<Question> at_bound_;
 };
+
+void search_plain(Bench& bench) {
+  const std::unique_ptr<ValleySearch> search = ValleySearch::make(*bench.plain());
+  if (!search) return;
+  Exact(bench, [&](std::int64_t target) { return std::make_unique<PlainQuestion>(bench, *search, target); }).run();
+}
+
+void search_general(Bench& bench) {
+  GeneralSearch search(bench.problem());
+  Exact(bench, [&](std::int64_t target) {
+    return std::make_unique<GeneralQuestion>(search, target, bench.options().seed);
+  }).run();
+}
 
 }  // namespace
 
 void solve_exact(Bench& bench) {
-  if (bench.peak() > kMaxBytes) solve_skyline(bench);
-  if (bench.finished() || !bench.plain()) return;
-  if (const std::unique_ptr<ValleySearch> search = ValleySearch::make(*bench.plain())) Exact(bench, *search).run();
+  if (bench.peak() > kMaxBytes) bench.plain() ? solve_skyline(bench) : solve_first_fit_by_size(bench);
+  if (bench.finished()) return;
+  bench.plain() ? search_plain(bench) : search_general(bench);
 }
 
 }  // namespace stowage::pack

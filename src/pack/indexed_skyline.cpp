@@ -66,7 +66,7 @@ std::int64_t IndexedSkyline::run(std::span<const double> priority, std::int64_t 
       valleys_.lift(valley, valley.begin, valley.end, valley.brim);
       continue;
     }
-    if (valley.level + urgent.value > limit) return valley.level + urgent.value;
+    if (urgent.value > limit - valley.level) return valley.level + urgent.value;
     const std::uint32_t item = unplaced_.best_covering(urgent.index, valley.begin, valley.end);
     if (item == IntervalKdTree::kNone) {
       const IntervalKdTree::Gap gap = unplaced_.gap_around(urgent.index, valley.begin, valley.end);

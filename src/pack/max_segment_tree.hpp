@@ -21,10 +21,10 @@ class MaxSegmentTree {
     std::int64_t value;
   };
 
-  /// Magnitudes, sums included, up to 2^60.
+  /// All numbers within [0, 2^62] at all times, or within half of that on both sides of 0.
   void reset(std::span<const std::int64_t> values) {
     leaves_ = std::bit_ceil(values.size() + 2);  // One at each end stays free, for ranges are walked from the outside.
-    nodes_.assign(2 * leaves_, kLowest);
+    nodes_.assign(2 * leaves_, 0);
     for (std::size_t i = 0; i < values.size(); ++i) nodes_[leaves_ + 1 + i] = values[i];
     for (std::size_t node = leaves_ - 1; node > 0; --node) {
       nodes_[node] = 0;
@@ -53,24 +53,24 @@ class MaxSegmentTree {
   [[nodiscard]] Maximum maximum(std::uint32_t begin, std::uint32_t end) const {
     std::size_t left = leaves_ + begin;
     std::size_t right = leaves_ + end + 1;
-    Found low{left, 2 * kLowest};
-    Found high{right, 2 * kLowest};
+    Found low{kNowhere, 0};
+    Found high{kNowhere, 0};
     while ((left ^ right) != 1) {
-      if ((left & 1) == 0 && nodes_[left ^ 1] > low.value) low = {left ^ 1, nodes_[left ^ 1]};
-      if ((right & 1) == 1 && nodes_[right ^ 1] >= high.value) high = {right ^ 1, nodes_[right ^ 1]};
+      if ((left & 1) == 0 && (low.node == kNowhere || nodes_[left ^ 1] > low.value)) low = {left ^ 1, nodes_[left ^ 1]};
+      if ((right & 1) == 1 && (high.node == kNowhere || nodes_[right ^ 1] >= high.value)) high = {right ^ 1, nodes_[right ^ 1]};
       left >>= 1;
       right >>= 1;
       low.value += nodes_[left];
       high.value += nodes_[right];
     }
-    Found best = low.value >= high.value ? low : high;
+    Found best = high.node == kNowhere || (low.node != kNowhere && low.value >= high.value) ? low : high;
     while ((left >>= 1) != 0) best.value += nodes_[left];
     while (best.node < leaves_) best.node = 2 * best.node + (nodes_[2 * best.node] == 0 ? 0 : 1);
     return {static_cast<std::uint32_t>(best.node - leaves_ - 1), best.value};
   }
 
  private:
-  static constexpr std::int64_t kLowest = -(std::int64_t{1} << 60);
+  static constexpr std::size_t kNowhere = 0;  ///< No node: the root is 1.
 
   struct Found {
     std::size_t node;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <span>
 
 #include "pack/skyline.hpp"
@@ -10,6 +11,24 @@ namespace stowage::pack {
 namespace {
 
 constexpr double kNearlyFull = 0.95;  ///< Of the bound.
+
+/// Life × √size, which alone reaches the bound of large training graphs where sections, being dense in some parts and rare in
+/// others, mislead the priorities by width.
+std::vector<double> life_root_size(const Plain& plain) {
+  std::vector<double> result(plain.count());
+  for (std::uint32_t i = 0; i < plain.count(); ++i) {
+    result[i] = static_cast<double>(plain.steps[i]) * std::sqrt(static_cast<double>(plain.size[i]));
+  }
+  return result;
+}
+
+constexpr std::uint64_t kStarts = std::size(kPriorities) + 1;
+
+/// The priorities to begin with, the most promising first.
+std::vector<double> start(const Plain& plain, std::uint64_t run) {
+  if (run == 1) return life_root_size(plain);
+  return priorities(plain, kPriorities[run == 0 ? 0 : run - 1]);
+}
 
 /// How a run changes priorities: each item of the hard core with a chance, by up to a factor of e^strength either way.
 struct Change {
@@ -53,10 +72,9 @@ void PerturbedSkyline::find_core() {
   std::vector<std::uint8_t> hard = sections_above_bound(plain_, best_.offsets);
   const double nearly_full = kNearlyFull * static_cast<double>(plain_.bound);
   std::vector<std::uint32_t> hard_before(hard.size() + 1);
-  static bool un = !getenv("NOUNION");
   for (std::size_t s = 0; s < hard.size(); ++s) {
     const bool full = static_cast<double>(plain_.total[s]) > nearly_full;
-    hard_before[s + 1] = hard_before[s] + (full || (un && hard[s] != 0) ? 1 : 0);
+    hard_before[s + 1] = hard_before[s] + (full || hard[s] != 0 ? 1 : 0);
   }
   core_.clear();
   for (std::uint32_t i = 0; i < plain_.count(); ++i) {
@@ -67,7 +85,7 @@ void PerturbedSkyline::find_core() {
 double PerturbedSkyline::uniform() { return static_cast<double>(random_() >> 11) * 0x1p-53; }
 
 std::vector<double> PerturbedSkyline::next_priorities() {
-  if (runs_ < std::size(kPriorities)) return priorities(plain_, kPriorities[runs_]);
+  if (runs_ < kStarts) return start(plain_, runs_);
   std::vector<double> result = base_;
   const Change change = change_of(random_(), core_.size());
   for (const std::uint32_t i : core_) {

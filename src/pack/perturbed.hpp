@@ -12,7 +12,7 @@ namespace stowage::pack {
 
 /// Improves the skyline greedy's answer by running it again and again, each time with other priorities.
 ///
-/// 1. Every priority of `kPriorities`, until one reaches the bound, which nothing can beat.
+/// 1. Every priority of `kPriorities`, and life × √size, until one reaches the bound, which nothing can beat.
 /// 2. Then the best one's priorities, changed at random for a few, some or all items of the *hard core*; a run that is no worse
 /// is kept.
 ///

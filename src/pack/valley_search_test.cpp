@@ -1,0 +1,91 @@
+#include "pack/valley_search.hpp"
+
+#include <gtest/gtest.h>
+
+#include "pack/target_search.hpp"
+#include "support/brute_force.hpp"
+#include "support/random_problem.hpp"
+
+namespace stowage::pack {
+namespace {
+
+constexpr std::uint64_t kManyNodes = 1'000'000;
+const std::function<bool()> kNeverStop = [] { return false; };
+
+Item item(std::int64_t begin, std::int64_t end, std::int64_t size) {
+  return {.pieces = {{{Step(begin), Step(end)}, {Bytes(0), Bytes(size)}}}, .size = Bytes(size)};
+}
+
+SearchEnd search(const Plain& plain, std::int64_t target, std::vector<std::int64_t>& offsets,
+                 Branching branching = Branching::options_per_weight) {
+  const SearchStyle style{branching, priorities(plain, Priority::area), false};
+  return ValleySearch::make(plain)->run(target, style, kManyNodes, kNeverStop, offsets);
+}
+
+/// Five items whose live bytes are 4 at most, but which do not fit in 4: the two of 2 that meet in the middle cannot both be
+/// beside a 2.
+Problem tight() {
+  return {.items = {item(0, 2, 2), item(1, 3, 1), item(2, 4, 2), item(0, 1, 1), item(3, 5, 2), item(1, 2, 1), item(4, 5, 2)}};
+}
+
+TEST(ValleySearch, FindsThePackingAtTheTargetAndProvesThatThereIsNoneBelow) {
+  const Problem problem = tight();
+  const Plain plain = *Plain::from(problem);
+  const std::int64_t optimum = testing::solve_by_brute_force(problem)->peak.value();
+  std::vector<std::int64_t> offsets;
+  EXPECT_EQ(search(plain, optimum, offsets), SearchEnd::solved);
+  EXPECT_FALSE(validate(problem, plain.positions(problem, offsets)));
+  EXPECT_EQ(search(plain, optimum - 1, offsets), SearchEnd::exhausted);
+}
+
+TEST(ValleySearch, GivesUpAtTheNodeLimitAndWhenStopped) {
+  const Plain plain = *Plain::from(tight());
+  const SearchStyle style{Branching::most_conflicts, priorities(plain, Priority::area), false};
+  const std::unique_ptr<ValleySearch> search = ValleySearch::make(plain);
+  std::vector<std::int64_t> offsets;
+  EXPECT_EQ(search->run(100, style, 2, kNeverStop, offsets), SearchEnd::gave_up);
+  EXPECT_EQ(search->run(100, style, kManyNodes, kNeverStop, offsets), SearchEnd::solved);
+}
+
+/// Explanations, jumps and lifted limits are where a wrong proof would come from: every style, with alignments, against the
+/// truth.
+TEST(ValleySearch, EveryStyleIsExactOnRandomProblems) {
+  for (std::uint64_t seed = 0; seed < 1'000; ++seed) {
+    const Problem problem =
+        testing::random_problem(seed, {.max_items = 6, .pieces = false, .pins = false, .regions = false, .streams = false});
+    const Plain plain = *Plain::from(problem);
+    if (plain.count() == 0) continue;
+    const std::int64_t optimum = testing::solve_by_brute_force(problem)->peak.value();
+    std::vector<std::int64_t> offsets;
+    for (const Branching branching : {Branching::most_conflicts, Branching::options_per_weight, Branching::lowest_floor}) {
+      ASSERT_EQ(search(plain, optimum, offsets, branching), SearchEnd::solved) << seed;
+      const std::vector<Position> positions = plain.positions(problem, offsets);
+      ASSERT_FALSE(validate(problem, positions)) << seed;
+      ASSERT_LE(peak_of(problem, positions), Bytes(optimum)) << seed;
+      ASSERT_EQ(search(plain, optimum - 1, offsets, branching), SearchEnd::exhausted) << seed;
+    }
+  }
+}
+
+TEST(TargetSearch, TheAnswerDoesNotDependOnTheNumberOfThreads) {
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    const Problem problem =
+        testing::random_problem(seed, {.max_items = 60, .pieces = false, .pins = false, .regions = false, .streams = false});
+    const Plain plain = *Plain::from(problem);
+    if (plain.count() == 0) continue;
+    const std::unique_ptr<ValleySearch> prototype = ValleySearch::make(plain);
+    std::vector<std::int64_t> expected;
+    TargetSearch alone(plain, *prototype, plain.bound, seed, 1);
+    const SearchEnd end = alone.advance(30'000, kNeverStop, expected);
+    for (const std::uint32_t threads : {2U, 8U}) {
+      std::vector<std::int64_t> offsets;
+      TargetSearch together(plain, *prototype, plain.bound, seed, threads);
+      ASSERT_EQ(together.advance(30'000, kNeverStop, offsets), end) << seed;
+      ASSERT_EQ(offsets, expected) << seed;
+      ASSERT_EQ(together.nodes(), alone.nodes()) << seed;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace stowage::pack
