@@ -36,7 +36,7 @@ TEST(BruteForce, NoSolverEverAnswersWronglyAndNoBoundIsAboveTheOptimum) {
       bound_is_optimum += bound.bytes == truth->peak;
     }
     for (const SolverInfo& solver : solvers()) {
-      const SolveOutcome outcome = *solve(problem, {.solver = std::string(solver.name)});
+      const SolveOutcome outcome = *solve(problem, {.solver = std::string(solver.name), .node_budget = 20'000});
       ASSERT_FALSE(truth && outcome.status == SolveStatus::infeasible) << seed << " " << solver.name;
       if (outcome.positions.empty()) continue;
       ASSERT_TRUE(truth) << seed << " " << solver.name;

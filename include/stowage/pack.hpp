@@ -25,8 +25,8 @@ struct SolveOptions {
   std::optional<std::chrono::steady_clock::time_point> deadline = {};  ///< Best answer so far when it passes.
   std::uint32_t threads = 1;
   std::uint64_t seed = 0;
-  /// For searching solvers: how many nodes they may visit, all threads together. Absent: until the deadline; without one, a
-  /// million.
+  /// For searching solvers: how many nodes they may visit, all threads together. Absent: until the deadline; without one,
+  /// 200,000.
   std::optional<std::uint64_t> node_budget = {};
   std::stop_token stop = {};  ///< Best answer so far when it is requested.
   std::function<void(const SolveOutcome&)> on_better =

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <array>
+
 #include "pack/solver.hpp"
 
 namespace stowage::pack {
@@ -20,19 +23,19 @@ bool stack_if_optimal(Bench& bench) {
 }
 
 bool is_greedy(const RegisteredSolver& solver) {
-  return solver.solve != &solve_auto && solver.solve != &solve_skyline && solver.solve != &solve_exact;
+  constexpr std::array kOthers = {&solve_auto, &solve_skyline, &solve_perturbed, &solve_exact};
+  return std::find(kOthers.begin(), kOthers.end(), solver.solve) == kOthers.end();
 }
 
 }  // namespace
 
-/// 1. What needs no thought. 2. A plain problem: the skyline, which mostly reaches the bound, else the exact search from
-/// there. 3. Any other, and plain ones too large for that: every greedy order, then the exact search where it can.
+/// 1. What needs no thought. 2. A plain problem: the skyline, which mostly reaches the bound. Any other: every greedy order. 3.
+/// From there the exact search, or where that is too large the perturbed skyline.
 void solve_auto(Bench& bench) {
   if (stack_if_optimal(bench)) return;
   solve_skyline(bench);
   for (const RegisteredSolver& solver : registry()) {
-    const bool enough = bench.finished() || (bench.plain() && bench.peak() <= kMaxBytes);
-    if (is_greedy(solver) && !enough) solver.solve(bench);
+    if (is_greedy(solver) && !bench.plain() && !bench.finished()) solver.solve(bench);
   }
   if (!bench.finished()) solve_exact(bench);
 }

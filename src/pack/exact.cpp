@@ -50,13 +50,16 @@ class PlainQuestion final : public Question {
 
 class GeneralQuestion final : public Question {
  public:
+  /// A node here costs about as much as so many of the valley search, and counts for them.
+  static constexpr std::uint64_t kNodeCost = 16;
+
   GeneralQuestion(GeneralSearch& search, std::int64_t target, std::uint64_t seed)
       : search_(search), target_(target), seed_(seed), from_(search.nodes()) {}
 
   [[nodiscard]] std::int64_t target() const override { return target_; }
-  [[nodiscard]] std::uint64_t nodes() const override { return search_.nodes() - from_; }
+  [[nodiscard]] std::uint64_t nodes() const override { return (search_.nodes() - from_) * kNodeCost; }
   SearchEnd ask(std::uint64_t nodes, const std::function<bool()>& stop, std::vector<Position>& positions) override {
-    return search_.run(Bytes(target_), seed_++, nodes, stop, positions);
+    return search_.run(Bytes(target_), seed_++, std::max<std::uint64_t>(1, nodes / kNodeCost), stop, positions);
   }
 
  private:
@@ -92,6 +95,7 @@ class Exact {
       meet_capacity();
       return;
     }
+    if (bench_.peak() > kMaxBytes) find_any();
     std::uint64_t budget = kFirstBudget;
     for (; !over(); budget *= 2) {
       reach_bound(budget);
@@ -121,6 +125,22 @@ class Exact {
     while (!over()) ask(*question, bench_.nodes_left());
   }
 
+  /// Is there an answer at all? Some answer has nothing above its region's items, stacked on the highest pin.
+  void find_any() {
+    Bytes stacked;
+    Bytes highest_pin;
+    for (const Item& item : bench_.problem().items) {
+      stacked += item.size + item.alignment;
+      highest_pin = std::max(highest_pin, item.pinned.value_or(Bytes(0)));
+    }
+    for (std::size_t r = 0; r < bench_.problem().regions.size(); ++r)
+      stacked = add_within_limit(stacked, highest_pin).value_or(kMaxBytes);
+    const std::unique_ptr<Question> question = start_(stacked.value());
+    while (!over() && bench_.peak() > kMaxBytes) {
+      if (ask(*question, bench_.nodes_left()) == SearchEnd::exhausted) bench_.prove_infeasible();
+    }
+  }
+
   /// Goes on at the present bound, or afresh at a new one.
   void reach_bound(std::uint64_t budget) {
     while (!over()) {
@@ -132,8 +152,7 @@ class Exact {
   void bisect(std::uint64_t budget) {
     std::int64_t unknown = bound();  // asked without an answer
     for (int i = 0; i < kHalvings && !over(); ++i) {
-      const std::int64_t top = std::min(bench_.peak().value(), kMaxBytes.value());
-      const std::int64_t steps = (top - unknown) / grain_;
+      const std::int64_t steps = (bench_.peak().value() - unknown) / grain_;
       if (steps < 2) return;
       const std::unique_ptr<Question> question = start_(unknown + steps / 2 * grain_);
       if (ask(*question, budget) != SearchEnd::solved) unknown = question->target();
@@ -148,7 +167,10 @@ class Exact {
 
 void search_plain(Bench& bench) {
   const std::unique_ptr<ValleySearch> search = ValleySearch::make(*bench.plain());
-  if (!search) return;
+  if (!search) {
+    solve_perturbed(bench);  // too large for a proof
+    return;
+  }
   Exact(bench, [&](std::int64_t target) { return std::make_unique<PlainQuestion>(bench, *search, target); }).run();
 }
 

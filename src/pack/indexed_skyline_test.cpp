@@ -4,7 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "pack/skyline.hpp"
+#include "pack/priority.hpp"
+#include "support/flat_skyline.hpp"
 #include "support/random_problem.hpp"
 
 namespace stowage::pack {
@@ -30,7 +31,7 @@ Problem large_problem(std::size_t count, std::uint64_t seed) {
 void expect_same_as_flat(const Problem& problem) {
   const std::optional<Plain> plain = Plain::from(problem);
   ASSERT_TRUE(plain);
-  Skyline flat(*plain);
+  testing::FlatSkyline flat(*plain);
   IndexedSkyline indexed(*plain);
   std::vector<std::int64_t> expected;
   std::vector<std::int64_t> offsets;

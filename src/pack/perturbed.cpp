@@ -5,30 +5,12 @@
 #include <iterator>
 #include <span>
 
-#include "pack/skyline.hpp"
+#include "pack/priority.hpp"
 
 namespace stowage::pack {
 namespace {
 
 constexpr double kNearlyFull = 0.95;  ///< Of the bound.
-
-/// Life × √size, which alone reaches the bound of large training graphs where sections, being dense in some parts and rare in
-/// others, mislead the priorities by width.
-std::vector<double> life_root_size(const Plain& plain) {
-  std::vector<double> result(plain.count());
-  for (std::uint32_t i = 0; i < plain.count(); ++i) {
-    result[i] = static_cast<double>(plain.steps[i]) * std::sqrt(static_cast<double>(plain.size[i]));
-  }
-  return result;
-}
-
-constexpr std::uint64_t kStarts = std::size(kPriorities) + 1;
-
-/// The priorities to begin with, the most promising first.
-std::vector<double> start(const Plain& plain, std::uint64_t run) {
-  if (run == 1) return life_root_size(plain);
-  return priorities(plain, kPriorities[run == 0 ? 0 : run - 1]);
-}
 
 /// How a run changes priorities: each item of the hard core with a chance, by up to a factor of e^strength either way.
 struct Change {
@@ -85,7 +67,7 @@ void PerturbedSkyline::find_core() {
 double PerturbedSkyline::uniform() { return static_cast<double>(random_() >> 11) * 0x1p-53; }
 
 std::vector<double> PerturbedSkyline::next_priorities() {
-  if (runs_ < kStarts) return start(plain_, runs_);
+  if (runs_ < kStarts) return priorities(plain_, kPriorities[runs_]);
   std::vector<double> result = base_;
   const Change change = change_of(random_(), core_.size());
   for (const std::uint32_t i : core_) {

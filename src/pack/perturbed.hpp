@@ -7,12 +7,13 @@
 
 #include "pack/indexed_skyline.hpp"
 #include "pack/plain.hpp"
+#include "pack/priority.hpp"
 
 namespace stowage::pack {
 
 /// Improves the skyline greedy's answer by running it again and again, each time with other priorities.
 ///
-/// 1. Every priority of `kPriorities`, and life × √size, until one reaches the bound, which nothing can beat.
+/// 1. Every priority of `kPriorities` until one reaches the bound, which nothing can beat.
 /// 2. Then the best one's priorities, changed at random for a few, some or all items of the *hard core*; a run that is no worse
 /// is kept.
 ///
@@ -21,6 +22,9 @@ namespace stowage::pack {
 /// soon as it cannot match the best. Every run is O(n log n) in practice; keeps a reference to `plain`; not thread-safe.
 class PerturbedSkyline {
  public:
+  /// Runs that begin with a priority of their own; from there on they are perturbed.
+  static constexpr std::uint64_t kStarts = kPriorities.size();
+
   struct Best {
     std::int64_t peak = ValleyList::kNoLevel;
     std::vector<std::int64_t> offsets = {};

@@ -4,7 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "pack/skyline.hpp"
+#include "pack/priority.hpp"
+#include "support/flat_skyline.hpp"
 #include "support/random_problem.hpp"
 
 namespace stowage::pack {

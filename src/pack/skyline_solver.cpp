@@ -1,32 +1,29 @@
-#include "pack/skyline.hpp"
+#include "pack/perturbed.hpp"
 #include "pack/solver.hpp"
 
 namespace stowage::pack {
 namespace {
 
-/// Above this sum of the items' widths in sections the flat arrays grow too large.
-constexpr std::uint64_t kMaxWidths = 8'000'000;
-
-std::uint64_t sum_of_widths(const Plain& plain) {
-  std::uint64_t sum = 0;
-  for (std::uint32_t i = 0; i < plain.count(); ++i) sum += plain.last[i] - plain.first[i];
-  return sum;
+/// Runs of one PerturbedSkyline that offer what they find. A run counts as many nodes as it places items.
+void improve(Bench& bench, std::uint64_t runs) {
+  const Plain* const plain = bench.plain();
+  if (!plain || runs == 0) return;
+  PerturbedSkyline skyline(*plain, bench.options().seed);
+  // The very first run is always made: a deadline in the past still leaves an answer.
+  const auto stop = [&] { return bench.finished() && bench.peak() <= kMaxBytes; };
+  skyline.improve(runs, stop, [&](const PerturbedSkyline::Best& best) {
+    bench.offer(plain->positions(bench.problem(), best.offsets), "skyline");
+  });
+  bench.spend(skyline.runs() * plain->count());
 }
 
 }  // namespace
 
-/// Every priority until one reaches the bound. Plain problems only.
-void solve_skyline(Bench& bench) {
+void solve_skyline(Bench& bench) { improve(bench, PerturbedSkyline::kStarts); }
+
+void solve_perturbed(Bench& bench) {
   const Plain* const plain = bench.plain();
-  if (!plain || sum_of_widths(*plain) > kMaxWidths) return;
-  Skyline skyline(*plain);
-  std::vector<std::int64_t> offsets;
-  for (const Priority priority : kPriorities) {
-    if (bench.finished() && bench.peak() <= kMaxBytes) return;
-    const std::int64_t limit = bench.peak().value() - 1;
-    if (skyline.run(priorities(*plain, priority), limit, offsets) <= limit)
-      bench.offer(plain->positions(bench.problem(), offsets), "skyline");
-  }
+  if (plain) improve(bench, PerturbedSkyline::kStarts + bench.nodes_left() / std::max<std::uint64_t>(1, plain->count()));
 }
 
 }  // namespace stowage::pack

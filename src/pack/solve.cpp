@@ -16,8 +16,8 @@ constexpr std::size_t kFlatItems = 8192;
 /// never grow large. From the same measurement.
 std::size_t meetings_limit(std::size_t items) { return items * std::min<std::size_t>(items / 48, 128); }
 
-/// Without a deadline nor a budget of its own a search ends some time: after about a second.
-constexpr std::uint64_t kDefaultNodes = 1'000'000;
+/// Without a deadline nor a budget of its own a search ends some time: after some tenths of a second.
+constexpr std::uint64_t kDefaultNodes = 200'000;
 
 const RegisteredSolver* find_solver(std::string_view name) {
   const auto found = std::find_if(registry().begin(), registry().end(),
@@ -102,7 +102,7 @@ void Bench::prove(const Certificate& certificate) {
 }
 
 bool Bench::finished() const {
-  if (peak_ == bound_.bytes || stop_requested()) return true;
+  if (peak_ == bound_.bytes || infeasible_ || stop_requested()) return true;
   return problem_.capacity && (peak_ <= *problem_.capacity || bound_.bytes > *problem_.capacity);
 }
 
@@ -120,7 +120,7 @@ SolveOutcome Bench::outcome() const {
                        .nodes = nodes_};
   const bool found = peak_ <= kMaxBytes;
   if (found) outcome.peak = peak_;
-  if (problem_.capacity && bound_.bytes > *problem_.capacity) {
+  if (infeasible_ || (problem_.capacity && bound_.bytes > *problem_.capacity)) {
     outcome.status = SolveStatus::infeasible;
   } else if (found && !(problem_.capacity && peak_ > *problem_.capacity)) {
     outcome.status = peak_ == bound_.bytes ? SolveStatus::optimal : SolveStatus::feasible;

@@ -135,6 +135,12 @@ TEST(Solve, AnItemThatFitsInNoRegionIsInfeasible) {
   EXPECT_EQ(solve(problem)->status, SolveStatus::infeasible);
 }
 
+TEST(Solve, WhatNoRegionsCanHoldIsProvenInfeasible) {
+  const Region limited{.limit = Bytes(8), .paid = true};
+  const Problem problem{.items = {item(0, 2, 6), item(0, 2, 6), item(1, 2, 6)}, .regions = {limited, limited}};
+  EXPECT_EQ(solve(problem)->status, SolveStatus::infeasible);
+}
+
 TEST(Solve, WhatCannotShareIsStackedWithoutASearch) {
   Problem problem;
   for (int i = 0; i < 5; ++i) problem.items.push_back(item(0, 1, 8));

@@ -35,6 +35,8 @@ class Bench {
   bool offer(std::vector<Position> positions, std::string_view solver);
   /// Takes note of a proof; weaker ones than what is known change nothing.
   void prove(const Certificate& certificate);
+  /// Takes note of a proof that there is no answer at all, whatever its peak.
+  void prove_infeasible() { infeasible_ = true; }
   /// Nothing more to gain: optimal, within the capacity, proven infeasible, or told to stop.
   [[nodiscard]] bool finished() const;
   /// The deadline has passed or a stop was requested. Thread-safe.
@@ -51,6 +53,7 @@ class Bench {
   const Problem& problem_;
   const SolveOptions& options_;
   Certificate bound_;
+  bool infeasible_ = false;
   Bytes peak_ = kMaxBytes + Bytes(1);
   std::vector<Position> positions_;
   std::string_view solver_;
@@ -79,6 +82,7 @@ void solve_first_fit_by_area(Bench& bench);
 void solve_best_fit_by_size(Bench& bench);
 void solve_best_fit_by_life(Bench& bench);
 void solve_skyline(Bench& bench);
+void solve_perturbed(Bench& bench);
 void solve_exact(Bench& bench);
 void solve_auto(Bench& bench);
 

@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "pack/skyline.hpp"
+#include "pack/priority.hpp"
 #include "pack/valley_search.hpp"
 
 namespace stowage::pack {

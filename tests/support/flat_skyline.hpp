@@ -7,16 +7,7 @@
 
 #include "pack/plain.hpp"
 
-namespace stowage::pack {
-
-/// What makes an item come first in a valley. None wins alone.
-enum class Priority : std::uint8_t { area, width, life, size_root_width, width_root_size, size };
-
-inline constexpr Priority kPriorities[] = {Priority::area, Priority::width,          Priority::life, Priority::width_root_size,
-                                           Priority::size, Priority::size_root_width};
-
-/// A number for each item of which the largest comes first.
-[[nodiscard]] std::vector<double> priorities(const Plain& plain, Priority priority);
+namespace stowage::testing {
 
 /// The skyline greedy: fills the lowest valley first.
 ///
@@ -27,11 +18,11 @@ inline constexpr Priority kPriorities[] = {Priority::area, Priority::width,     
 /// valley's floor;
 /// 4. when there is none, try the next section; when no section has one, raise the valley to its lower neighbour.
 ///
-/// Beats every placement in a fixed order, because it sees what is left. Flat arrays: O(n × sections of a valley), fast up to
+/// What `IndexedSkyline` must equal, byte for byte, written plainly. Flat arrays: O(n × sections of a valley), fast up to
 /// some thousand items. Reuses its memory from run to run; not thread-safe.
-class Skyline {
+class FlatSkyline {
  public:
-  explicit Skyline(const Plain& plain);
+  explicit FlatSkyline(const pack::Plain& plain);
 
   /// The peak, with `offsets` filled in; or, as soon as it would exceed `limit`, something above `limit`.
   std::int64_t run(std::span<const double> priority, std::int64_t limit, std::vector<std::int64_t>& offsets);
@@ -52,7 +43,7 @@ class Skyline {
   void set_level(std::uint32_t begin, std::uint32_t first, std::uint32_t last, std::int64_t level);
   void open(std::uint32_t begin, std::uint32_t end, std::int64_t level);
 
-  const Plain& plain_;
+  const pack::Plain& plain_;
   std::vector<std::uint32_t> row_begin_;   ///< By section: where its items start in `rows_`.
   std::vector<std::uint32_t> row_length_;  ///< Of those, how many are still looked at.
   std::vector<std::uint32_t> rows_;        ///< Items of each section, by priority; placed ones are dropped when met.
@@ -66,4 +57,4 @@ class Skyline {
   std::vector<Valley> heap_;  ///< With entries that are no longer true.
 };
 
-}  // namespace stowage::pack
+}  // namespace stowage::testing

@@ -1,47 +1,17 @@
-#include "pack/skyline.hpp"
+#include "support/flat_skyline.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <numeric>
 
-namespace stowage::pack {
+namespace stowage::testing {
 namespace {
 
 constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
 }  // namespace
 
-std::vector<double> priorities(const Plain& plain, Priority priority) {
-  std::vector<double> result(plain.count());
-  for (std::uint32_t i = 0; i < plain.count(); ++i) {
-    const double width = plain.last[i] - plain.first[i];
-    const auto size = static_cast<double>(plain.size[i]);
-    switch (priority) {
-      case Priority::area:
-        result[i] = width * size;
-        break;
-      case Priority::width:
-        result[i] = width * 1e15 + size;
-        break;
-      case Priority::life:
-        result[i] = static_cast<double>(plain.steps[i]);
-        break;
-      case Priority::size_root_width:
-        result[i] = size * std::sqrt(width);
-        break;
-      case Priority::width_root_size:
-        result[i] = width * std::sqrt(size);
-        break;
-      case Priority::size:
-        result[i] = size;
-        break;
-    }
-  }
-  return result;
-}
-
-Skyline::Skyline(const Plain& plain) : plain_(plain), row_begin_(plain.sections() + 1) {
+FlatSkyline::FlatSkyline(const pack::Plain& plain) : plain_(plain), row_begin_(plain.sections() + 1) {
   for (std::uint32_t i = 0; i < plain.count(); ++i) {
     for (std::uint32_t s = plain.first[i]; s < plain.last[i]; ++s) ++row_begin_[s + 1];
   }
@@ -49,7 +19,7 @@ Skyline::Skyline(const Plain& plain) : plain_(plain), row_begin_(plain.sections(
   rows_.resize(row_begin_.back());
 }
 
-void Skyline::reset(std::span<const double> priority) {
+void FlatSkyline::reset(std::span<const double> priority) {
   const std::uint32_t sections = plain_.sections();
   std::vector<std::uint32_t> order(plain_.count());
   std::iota(order.begin(), order.end(), 0U);
@@ -69,7 +39,7 @@ void Skyline::reset(std::span<const double> priority) {
 }
 
 /// Makes [begin, end) a valley. Whoever calls sees to it that its neighbours fit.
-void Skyline::open(std::uint32_t begin, std::uint32_t end, std::int64_t level) {
+void FlatSkyline::open(std::uint32_t begin, std::uint32_t end, std::int64_t level) {
   level_[begin] = level;
   end_[begin] = end;
   previous_[end] = begin;
@@ -77,7 +47,7 @@ void Skyline::open(std::uint32_t begin, std::uint32_t end, std::int64_t level) {
   std::push_heap(heap_.begin(), heap_.end(), std::greater<>());
 }
 
-std::uint32_t Skyline::lowest_valley() {
+std::uint32_t FlatSkyline::lowest_valley() {
   while (level_[heap_.front().begin] != heap_.front().level) {
     std::pop_heap(heap_.begin(), heap_.end(), std::greater<>());
     heap_.pop_back();
@@ -85,7 +55,7 @@ std::uint32_t Skyline::lowest_valley() {
   return heap_.front().begin;
 }
 
-std::uint32_t Skyline::most_urgent(std::uint32_t begin, std::uint32_t end, std::int64_t level) const {
+std::uint32_t FlatSkyline::most_urgent(std::uint32_t begin, std::uint32_t end, std::int64_t level) const {
   std::uint32_t best = kNone;
   std::int64_t most = 0;
   for (std::uint32_t s = begin; s < end; ++s) {
@@ -96,7 +66,7 @@ std::uint32_t Skyline::most_urgent(std::uint32_t begin, std::uint32_t end, std::
   return best;
 }
 
-std::uint32_t Skyline::first_fitting(std::uint32_t section, std::uint32_t begin, std::uint32_t end) {
+std::uint32_t FlatSkyline::first_fitting(std::uint32_t section, std::uint32_t begin, std::uint32_t end) {
   std::uint32_t* const row = rows_.data() + row_begin_[section];
   const std::uint32_t length = row_length_[section];
   std::uint32_t kept = 0;
@@ -114,7 +84,7 @@ std::uint32_t Skyline::first_fitting(std::uint32_t section, std::uint32_t begin,
   return found;
 }
 
-std::uint32_t Skyline::choose_item(std::uint32_t begin, std::uint32_t end, std::int64_t level) {
+std::uint32_t FlatSkyline::choose_item(std::uint32_t begin, std::uint32_t end, std::int64_t level) {
   for (std::uint32_t s = most_urgent(begin, end, level); s != kNone; s = most_urgent(begin, end, level)) {
     const std::uint32_t item = first_fitting(s, begin, end);
     if (item != kNone) return item;
@@ -124,7 +94,7 @@ std::uint32_t Skyline::choose_item(std::uint32_t begin, std::uint32_t end, std::
 }
 
 /// Lifts the valley to its lower neighbour and joins it.
-void Skyline::raise(std::uint32_t begin) {
+void FlatSkyline::raise(std::uint32_t begin) {
   std::uint32_t end = end_[begin];
   const std::uint32_t left = previous_[begin];
   const std::int64_t level_left = begin == 0 ? std::numeric_limits<std::int64_t>::max() : level_[left];
@@ -145,7 +115,7 @@ void Skyline::raise(std::uint32_t begin) {
 }
 
 /// Sets [first, last) of the valley at `begin` to `level`; what remains of the valley on both sides keeps its floor.
-void Skyline::set_level(std::uint32_t begin, std::uint32_t first, std::uint32_t last, std::int64_t level) {
+void FlatSkyline::set_level(std::uint32_t begin, std::uint32_t first, std::uint32_t last, std::int64_t level) {
   const std::int64_t floor = level_[begin];
   const std::uint32_t end = end_[begin];
   const std::uint32_t left = previous_[begin];
@@ -170,7 +140,7 @@ void Skyline::set_level(std::uint32_t begin, std::uint32_t first, std::uint32_t 
   }
 }
 
-std::int64_t Skyline::run(std::span<const double> priority, std::int64_t limit, std::vector<std::int64_t>& offsets) {
+std::int64_t FlatSkyline::run(std::span<const double> priority, std::int64_t limit, std::vector<std::int64_t>& offsets) {
   offsets.assign(plain_.count(), 0);
   if (plain_.count() == 0) return 0;
   reset(priority);
@@ -183,7 +153,7 @@ std::int64_t Skyline::run(std::span<const double> priority, std::int64_t limit, 
       raise(begin);
       continue;
     }
-    offsets[item] = round_up(level_[begin], plain_.alignment[item]);
+    offsets[item] = pack::round_up(level_[begin], plain_.alignment[item]);
     const std::int64_t top = offsets[item] + plain_.size[item];
     peak = std::max(peak, top);
     if (peak > limit) return peak;
@@ -195,4 +165,4 @@ std::int64_t Skyline::run(std::span<const double> priority, std::int64_t limit, 
   return peak;
 }
 
-}  // namespace stowage::pack
+}  // namespace stowage::testing
