@@ -33,7 +33,7 @@ bool is_greedy(const RegisteredSolver& solver) {
 /// From there the exact search, or where that is too large the perturbed skyline.
 void solve_auto(Bench& bench) {
   if (stack_if_optimal(bench)) return;
-  solve_skyline(bench);
+  if (bench.plain()) solve_skyline(bench);
   for (const RegisteredSolver& solver : registry()) {
     if (is_greedy(solver) && !bench.plain() && !bench.finished()) solver.solve(bench);
   }

@@ -5,9 +5,13 @@ namespace stowage::pack {
 namespace {
 
 /// Runs of one PerturbedSkyline that offer what they find. A run counts as many nodes as it places items.
+/// A problem that is not plain gets a greedy answer instead of none.
 void improve(Bench& bench, std::uint64_t runs) {
   const Plain* const plain = bench.plain();
-  if (!plain || runs == 0) return;
+  if (!plain) {
+    solve_first_fit_by_size(bench);
+    return;
+  }
   PerturbedSkyline skyline(*plain, bench.options().seed);
   // The very first run is always made: a deadline in the past still leaves an answer.
   const auto stop = [&] { return bench.finished() && bench.peak() <= kMaxBytes; };
@@ -22,8 +26,8 @@ void improve(Bench& bench, std::uint64_t runs) {
 void solve_skyline(Bench& bench) { improve(bench, PerturbedSkyline::kStarts); }
 
 void solve_perturbed(Bench& bench) {
-  const Plain* const plain = bench.plain();
-  if (plain) improve(bench, PerturbedSkyline::kStarts + bench.nodes_left() / std::max<std::uint64_t>(1, plain->count()));
+  const std::uint64_t items = std::max<std::uint64_t>(1, bench.problem().items.size());
+  improve(bench, PerturbedSkyline::kStarts + bench.nodes_left() / items);
 }
 
 }  // namespace stowage::pack
