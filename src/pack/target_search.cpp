@@ -24,7 +24,7 @@ constexpr std::array kStyles = {
 };
 
 /// Nodes of a run of length 1; never less than it takes to place everything.
-constexpr std::uint64_t kUnit = 1000;
+constexpr std::uint64_t kUnit = 500;
 
 /// 1 1 2 1 1 2 4 1 1 2 1 1 2 4 8 …, from n = 1.
 std::uint64_t luby(std::uint64_t n) {
@@ -65,11 +65,12 @@ TargetSearch::TargetSearch(const Plain& plain, const ValleySearch& search, std::
 
 SearchStyle TargetSearch::style_of(std::size_t index) {
   const Style& style = kStyles[index];
-  SearchStyle result{style.branching, priorities_[style.kind], round_ > 0 && round_ % 2 == 0};
+  SearchStyle result{style.branching, priorities_[style.kind]};
   if (round_ == 0) return result;
   // Our own numbers from the engine: the library's distributions differ from one standard library to another.
   const auto uniform = [&] { return static_cast<double>(random_() >> 11) * 0x1.0p-53; };
-  const double noise = 0.1 + 0.4 * uniform();
+  // Much noise: little of it stays too close to where the first round failed.
+  const double noise = 2 + 10 * uniform();
   for (double& priority : result.priority) priority *= 1 + noise * uniform();
   return result;
 }
@@ -77,14 +78,13 @@ SearchStyle TargetSearch::style_of(std::size_t index) {
 /// One run a style. A run that cannot win any more, because an earlier one in the list has, is stopped or never started.
 std::vector<TargetSearch::Run> TargetSearch::run_round(const std::vector<SearchStyle>& styles,
                                                        const std::function<bool()>& stop) {
-  const std::uint64_t limit = std::max<std::uint64_t>(kUnit, 2 * plain_.count()) * luby(round_ + 1);
+  const std::uint64_t limit = std::max<std::uint64_t>(kUnit, plain_.count() + plain_.count() / 8) * luby(round_ + 1);
   std::vector<Run> runs(styles.size());
   std::atomic<std::size_t> next = 0;
   std::atomic<std::size_t> winner = styles.size();
   const auto work = [&] {
     for (std::size_t i = next++; i < styles.size() && i < winner && !stop(); i = next++) {
       if (!searches_[i]) searches_[i] = search_.fresh();
-      if (!styles[i].keep_phases) searches_[i]->forget();
       const std::uint64_t before = searches_[i]->nodes();
       runs[i].end = searches_[i]->run(target_, styles[i], limit, [&, i] { return i > winner || stop(); }, runs[i].offsets);
       runs[i].nodes = searches_[i]->nodes() - before;

@@ -42,10 +42,6 @@ class Search final : public ValleySearch {
                 std::vector<std::int64_t>& offsets) override;
   [[nodiscard]] std::uint64_t nodes() const override { return nodes_; }
   [[nodiscard]] std::unique_ptr<ValleySearch> fresh() const override { return std::make_unique<Search>(plain_, neighbours_); }
-  void forget() override {
-    std::fill(weight_.begin(), weight_.end(), 0.0);
-    std::fill(phase_.begin(), phase_.end(), -1);
-  }
 
  private:
   using Set = SectionSet<Words>;
@@ -112,9 +108,7 @@ class Search final : public ValleySearch {
   std::vector<std::uint8_t> is_dirty_;
   std::vector<std::uint32_t> dirty_;     ///< Sections whose floor must be found anew.
   std::vector<std::uint8_t> is_option_;  ///< Scratch of lift.
-  // What outlives a run.
-  std::vector<double> weight_;
-  std::vector<std::int64_t> phase_;
+  std::vector<double> weight_;           ///< By section: failures that it took part in.
   // The run.
   std::int64_t target_ = 0;
   const SearchStyle* style_ = nullptr;
@@ -127,12 +121,7 @@ class Search final : public ValleySearch {
 
 template <std::size_t Words>
 Search<Words>::Search(const Plain& plain, std::shared_ptr<const Neighbours> neighbours)
-    : plain_(plain),
-      neighbours_(std::move(neighbours)),
-      range_(plain.count()),
-      rows_(plain.sections()),
-      weight_(plain.sections()),
-      phase_(plain.count(), -1) {
+    : plain_(plain), neighbours_(std::move(neighbours)), range_(plain.count()), rows_(plain.sections()) {
   for (std::uint32_t i = 0; i < plain.count(); ++i) {
     slot_begin_.push_back(slot_.size());
     for (std::uint32_t s = plain.first[i]; s < plain.last[i]; ++s) {
@@ -157,6 +146,7 @@ void Search<Words>::reset() {
   bridges_.assign(sections, 0);
   unplaced_.assign(sections, 0);
   is_dirty_.assign(sections, 0);
+  weight_.assign(sections, 0);
   dirty_.clear();
   trail_.clear();
   left_ = plain_.count();
@@ -280,7 +270,6 @@ bool Search<Words>::place(std::uint32_t i, std::int64_t offset, Set& conflict) {
   trail_.push_back({i, kPlaced, {}});
   take_out(i);
   offset_[i] = offset;
-  phase_[i] = offset;
   touch(i, std::numeric_limits<std::int64_t>::min());
   const std::int64_t top = offset + plain_.size[i];
   for (const std::uint32_t j : neighbours(i)) {
@@ -354,9 +343,6 @@ void Search<Words>::collect_options(std::uint32_t s, Frame& frame) const {
     if (limit_[i] == floor_[s]) frame.options.push_back(i);
   }
   const auto first = [&](std::uint32_t a, std::uint32_t b) {
-    const bool phase_a = style_->keep_phases && phase_[a] == floor_[s];
-    const bool phase_b = style_->keep_phases && phase_[b] == floor_[s];
-    if (phase_a != phase_b) return phase_a;
     return style_->priority[a] != style_->priority[b] ? style_->priority[a] > style_->priority[b] : a < b;
   };
   std::sort(frame.options.begin(), frame.options.end(), first);

@@ -22,7 +22,6 @@ enum class Branching : std::uint8_t {
 struct SearchStyle {
   Branching branching = Branching::options_per_weight;
   std::vector<double> priority;  ///< By item: larger is tried first.
-  bool keep_phases = false;      ///< Try first what an item had in the last run.
 };
 
 enum class SearchEnd : std::uint8_t {
@@ -45,8 +44,9 @@ enum class SearchEnd : std::uint8_t {
 ///    sections that raised it. A failure that does not depend on an item's sections does not depend on where the item was put,
 ///    and the search jumps back over that choice.
 ///
-/// Sections that fail often are branched on early, and runs are cut short and restarted with another style (the caller's task).
-/// Sound with any alignment. Memory: n² / 8 bytes at most for neighbours, sections × n / 64 words for explanations.
+/// Sections that failed often in this run are branched on early; runs are cut short and restarted with another style (the
+/// caller's task). Rejected: trying first what an item had in the last run (phase saving), which cost nodes on every hard
+/// instance. Sound with any alignment. Memory: n² / 8 bytes at most for neighbours, sections × n / 64 words for explanations.
 /// Deterministic. Not thread-safe.
 class ValleySearch {
  public:
@@ -57,8 +57,6 @@ class ValleySearch {
                         const std::function<bool()>& stop, std::vector<std::int64_t>& offsets) = 0;
   /// Nodes visited so far, by all runs.
   [[nodiscard]] virtual std::uint64_t nodes() const = 0;
-  /// Forgets phases and conflict weights.
-  virtual void forget() = 0;
   /// A new search of the same problem that shares what never changes.
   [[nodiscard]] virtual std::unique_ptr<ValleySearch> fresh() const = 0;
 

@@ -18,7 +18,7 @@ Item item(std::int64_t begin, std::int64_t end, std::int64_t size) {
 
 SearchEnd search(const Plain& plain, std::int64_t target, std::vector<std::int64_t>& offsets,
                  Branching branching = Branching::options_per_weight) {
-  const SearchStyle style{branching, priorities(plain, Priority::area), false};
+  const SearchStyle style{branching, priorities(plain, Priority::area)};
   return ValleySearch::make(plain)->run(target, style, kManyNodes, kNeverStop, offsets);
 }
 
@@ -40,7 +40,7 @@ TEST(ValleySearch, FindsThePackingAtTheTargetAndProvesThatThereIsNoneBelow) {
 
 TEST(ValleySearch, GivesUpAtTheNodeLimitAndWhenStopped) {
   const Plain plain = *Plain::from(tight());
-  const SearchStyle style{Branching::most_conflicts, priorities(plain, Priority::area), false};
+  const SearchStyle style{Branching::most_conflicts, priorities(plain, Priority::area)};
   const std::unique_ptr<ValleySearch> search = ValleySearch::make(plain);
   std::vector<std::int64_t> offsets;
   EXPECT_EQ(search->run(100, style, 2, kNeverStop, offsets), SearchEnd::gave_up);
