@@ -1,5 +1,6 @@
 #include "solver_runs.hpp"
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
@@ -11,7 +12,13 @@
 namespace stowage::bench {
 namespace {
 
-SolveOutcome solve_or_exit(const Problem& problem, const SolveOptions& options) {
+/// What the command line gives a search by default. The greedy solvers run to their end, whatever it takes.
+constexpr std::chrono::seconds kSearchTime{1};
+
+bool searches(std::string_view solver) { return solver == "perturbed" || solver == "exact" || solver == "auto"; }
+
+SolveOutcome solve_or_exit(const Problem& problem, SolveOptions options) {
+  if (searches(options.solver)) options.deadline = std::chrono::steady_clock::now() + kSearchTime;
   Result<SolveOutcome> outcome = solve(problem, options);
   if (outcome && outcome->has_answer()) return std::move(outcome).value();
   fmt::print(stderr, "stowage_bench: {} has no answer\n", options.solver);
