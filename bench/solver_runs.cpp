@@ -1,5 +1,6 @@
 #include "solver_runs.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -15,7 +16,10 @@ namespace {
 /// What the command line gives a search by default. The greedy solvers run to their end, whatever it takes.
 constexpr std::chrono::seconds kSearchTime{1};
 
-bool searches(std::string_view solver) { return solver == "perturbed" || solver == "exact" || solver == "auto"; }
+bool searches(std::string_view name) {
+  return std::any_of(solvers().begin(), solvers().end(),
+                     [&](const SolverInfo& info) { return info.name == name && info.searches; });
+}
 
 SolveOutcome solve_or_exit(const Problem& problem, SolveOptions options) {
   if (searches(options.solver)) options.deadline = std::chrono::steady_clock::now() + kSearchTime;

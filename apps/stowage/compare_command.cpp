@@ -20,11 +20,11 @@ struct CompareArguments {
   PlanOptions options;
 };
 
-Summary run_solver(const Input& input, const CompareArguments& arguments, std::string_view solver) {
+Summary run_solver(const Input& input, const CompareArguments& arguments, const SolverInfo& solver) {
   PlanOptions options = arguments.options;
-  options.solver = solver;
-  options.time_limit.reset();  // every solver to its end, or the figures would not be its own
-  const Progress progress(fmt::format("{}: {}", arguments.input, solver));
+  options.solver = solver.name;
+  if (!solver.searches) options.time_limit.reset();  // to its end, or the figures would not be its own
+  const Progress progress(fmt::format("{}: {}", arguments.input, solver.name));
   if (const auto* graph = std::get_if<Graph>(&input)) return summarize(*graph, or_fail(plan(*graph, options)));
   return or_fail(plan_problem(std::get<CsvProblem>(input), arguments.input, options)).summary;
 }
@@ -91,7 +91,7 @@ void add_compare_command(CLI::App& app) {
   command.callback([arguments] {
     const Input input = or_fail(read_input(arguments->input, arguments->alignment));
     std::vector<Line> lines;
-    for (const SolverInfo& solver : solvers()) lines.push_back({solver.name, run_solver(input, *arguments, solver.name)});
+    for (const SolverInfo& solver : solvers()) lines.push_back({solver.name, run_solver(input, *arguments, solver)});
     print(arguments->json ? as_json(lines) : as_text(lines));
   });
 }

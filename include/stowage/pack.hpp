@@ -59,6 +59,7 @@ struct SolveOutcome {
 struct SolverInfo {
   std::string_view name;
   std::string_view summary;  ///< One line for people.
+  bool searches = false;     ///< Goes on improving until a deadline or its node budget ends it; the others run once.
 };
 
 /// Every solver, in the order in which `auto` prefers them on a tie; `auto` itself is last.

@@ -16,9 +16,10 @@ constexpr std::array kRegistry = {
     RegisteredSolver{{"first_fit_by_life", "longest life first, lowest gap"}, &solve_first_fit_by_life},
     RegisteredSolver{{"best_fit_by_life", "longest life first, tightest gap (XLA's temporal)"}, &solve_best_fit_by_life},
     RegisteredSolver{{"skyline", "lowest valley first, what is most urgent there; best of seven priorities"}, &solve_skyline},
-    RegisteredSolver{{"perturbed", "the skyline again and again, with changed priorities in the hard core"}, &solve_perturbed},
-    RegisteredSolver{{"exact", "search at a target, from the skyline down to a proof"}, &solve_exact},
-    RegisteredSolver{{"auto", "what suits the problem, best of all, until proven optimal"}, &solve_auto},
+    RegisteredSolver{{"perturbed", "the skyline again and again, with changed priorities in the hard core", true},
+                     &solve_perturbed},
+    RegisteredSolver{{"exact", "search at a target, from the skyline down to a proof", true}, &solve_exact},
+    RegisteredSolver{{"auto", "what suits the problem, best of all, until proven optimal", true}, &solve_auto},
 };
 
 constexpr auto kInfos = [] {
