@@ -3,56 +3,36 @@
 #include <algorithm>
 #include <limits>
 
-#include "pack/section_set.hpp"
+#include "pack/valley_state.hpp"
 
 namespace stowage::pack {
 namespace {
 
-constexpr std::int64_t kInfinite = std::numeric_limits<std::int64_t>::max() / 4;
 constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 constexpr std::size_t kMaxPairs = 4'000'000;
-
-/// The items that meet each item, in compressed rows; nothing when there are too many.
-struct Neighbours {
-  std::vector<std::size_t> begin;
-  std::vector<std::uint32_t> items;
-
-  static std::optional<Neighbours> find(const Plain& plain);
-};
-
-std::optional<Neighbours> Neighbours::find(const Plain& plain) {
-  Neighbours result;
-  for (std::uint32_t i = 0; i < plain.count(); ++i) {
-    result.begin.push_back(result.items.size());
-    for (std::uint32_t j = 0; j < plain.count(); ++j) {
-      if (j != i && plain.first[i] < plain.last[j] && plain.first[j] < plain.last[i]) result.items.push_back(j);
-    }
-    if (result.items.size() > 2 * kMaxPairs) return std::nullopt;
-  }
-  result.begin.push_back(result.items.size());
-  return result;
-}
+/// What a section's failures count in the next run. Nothing: each run learns anew where it is tight. All: the first run's
+/// mistakes stay for ever.
+constexpr double kWeightKept = 0.1;
 
 template <std::size_t Words>
 class Search final : public ValleySearch {
  public:
-  Search(const Plain& plain, std::shared_ptr<const Neighbours> neighbours);
+  explicit Search(std::shared_ptr<const ValleyProblem> problem)
+      : problem_(std::move(problem)),
+        plain_(problem_->plain),
+        state_(*problem_),
+        is_option_(plain_.count(), 0),
+        weight_(plain_.sections(), 0) {}
 
   SearchEnd run(std::int64_t target, const SearchStyle& style, std::uint64_t node_limit, const std::function<bool()>& stop,
                 std::vector<std::int64_t>& offsets) override;
   [[nodiscard]] std::uint64_t nodes() const override { return nodes_; }
-  [[nodiscard]] std::unique_ptr<ValleySearch> fresh() const override { return std::make_unique<Search>(plain_, neighbours_); }
+  [[nodiscard]] std::unique_ptr<ValleySearch> fresh() const override { return std::make_unique<Search>(problem_); }
 
  private:
+  using State = ValleyState<Words>;
   using Set = SectionSet<Words>;
-
-  /// What to restore: a limit with its reason, or (`limit` == kPlaced) an item that was placed.
-  struct Change {
-    std::uint32_t item;
-    std::int64_t limit;
-    Set reason;
-  };
-  static constexpr std::int64_t kPlaced = -1;
+  static constexpr std::int64_t kInfinite = State::kInfinite;
 
   /// The memory of one level of the recursion, kept for the next visit.
   struct Frame {
@@ -61,23 +41,14 @@ class Search final : public ValleySearch {
     std::vector<std::int64_t> lifted;
   };
 
-  [[nodiscard]] std::span<const std::uint32_t> neighbours(std::uint32_t i) const {
-    return {neighbours_->items.data() + neighbours_->begin[i], neighbours_->begin[i + 1] - neighbours_->begin[i]};
-  }
-  [[nodiscard]] std::span<const std::uint32_t> unplaced(std::uint32_t s) const { return {rows_[s].data(), unplaced_[s]}; }
   [[nodiscard]] bool covers(std::uint32_t i, std::uint32_t s) const { return plain_.first[i] <= s && s < plain_.last[i]; }
+  [[nodiscard]] bool goes_first(std::uint32_t a, std::uint32_t b) const {
+    return style_->priority[a] != style_->priority[b] ? style_->priority[a] > style_->priority[b] : a < b;
+  }
 
-  void reset();
-  void find_floor(std::uint32_t s);
-  void touch(std::uint32_t i, std::int64_t from_level);
-  std::uint32_t settle();
-  void set_limit(std::uint32_t i, std::int64_t limit, const Set& reason);
-  void take_out(std::uint32_t i);
-  void put_back(std::uint32_t i);
-  void undo(std::size_t mark);
-  void explain_overflow(std::uint32_t s, Set& conflict);
-  bool place(std::uint32_t i, std::int64_t offset, Set& conflict);
+  bool settle(Set& conflict);
   [[nodiscard]] bool supported(std::uint32_t i) const;
+  [[nodiscard]] bool out_of_order(std::uint32_t i, std::int64_t offset) const;
   [[nodiscard]] std::uint32_t choose_section() const;
   [[nodiscard]] double branching_key(std::uint32_t s) const;
   void collect_options(std::uint32_t s, Frame& frame) const;
@@ -87,26 +58,9 @@ class Search final : public ValleySearch {
   bool descend(std::size_t depth, Set& conflict);
   bool try_options(std::uint32_t s, std::size_t depth, Set& conflict, bool& jump);
 
+  std::shared_ptr<const ValleyProblem> problem_;
   const Plain& plain_;
-  std::shared_ptr<const Neighbours> neighbours_;
-  std::vector<Set> range_;  ///< By item: its sections.
-  // The state: which items are placed, where, and what the others are known not to be below of.
-  std::vector<std::vector<std::uint32_t>> rows_;  ///< By section: its items, unplaced ones first.
-  std::vector<std::uint32_t> unplaced_;           ///< By section: how many.
-  std::vector<std::size_t> slot_begin_;           ///< By item, into `slot_`.
-  std::vector<std::uint32_t> slot_;               ///< By item and section: where in the row.
-  std::vector<std::int64_t> limit_;
-  std::vector<Set> reason_;
-  std::vector<std::int64_t> offset_;
-  std::vector<std::uint8_t> placed_;
-  std::vector<std::int64_t> floor_;      ///< By section.
-  std::vector<std::uint32_t> at_floor_;  ///< By section: how many items have it as their limit.
-  std::vector<std::int64_t> remaining_;  ///< By section: bytes still to come.
-  std::vector<std::uint32_t> bridges_;   ///< By section: unplaced items that go on into the next.
-  std::uint32_t left_ = 0;
-  std::vector<Change> trail_;
-  std::vector<std::uint8_t> is_dirty_;
-  std::vector<std::uint32_t> dirty_;     ///< Sections whose floor must be found anew.
+  State state_;
   std::vector<std::uint8_t> is_option_;  ///< Scratch of lift.
   std::vector<double> weight_;           ///< By section: failures that it took part in.
   // The run.
@@ -119,170 +73,19 @@ class Search final : public ValleySearch {
   std::vector<std::unique_ptr<Frame>> frames_;
 };
 
+/// Brings the floors up to date. False, with the conflict, when a section overflows; when several do, the most notorious one is
+/// the conflict. Its floor is what it is because of every limit there, and its bytes because of what is unplaced in it.
 template <std::size_t Words>
-Search<Words>::Search(const Plain& plain, std::shared_ptr<const Neighbours> neighbours)
-    : plain_(plain), neighbours_(std::move(neighbours)), range_(plain.count()), rows_(plain.sections()) {
-  for (std::uint32_t i = 0; i < plain.count(); ++i) {
-    slot_begin_.push_back(slot_.size());
-    for (std::uint32_t s = plain.first[i]; s < plain.last[i]; ++s) {
-      slot_.push_back(static_cast<std::uint32_t>(rows_[s].size()));
-      rows_[s].push_back(i);
-      range_[i].insert(s);
-    }
-  }
-  is_option_.assign(plain.count(), 0);
-}
-
-template <std::size_t Words>
-void Search<Words>::reset() {
-  const std::uint32_t sections = plain_.sections();
-  limit_.assign(plain_.count(), 0);
-  reason_.assign(plain_.count(), Set{});
-  offset_.assign(plain_.count(), 0);
-  placed_.assign(plain_.count(), 0);
-  floor_.assign(sections, 0);
-  at_floor_.assign(sections, 0);
-  remaining_ = plain_.total;
-  bridges_.assign(sections, 0);
-  unplaced_.assign(sections, 0);
-  is_dirty_.assign(sections, 0);
-  weight_.assign(sections, 0);
-  dirty_.clear();
-  trail_.clear();
-  left_ = plain_.count();
-  for (std::uint32_t i = 0; i < plain_.count(); ++i) {
-    for (std::uint32_t s = plain_.first[i]; s + 1 < plain_.last[i]; ++s) ++bridges_[s];
-  }
-  for (std::uint32_t s = 0; s < sections; ++s) {
-    unplaced_[s] = static_cast<std::uint32_t>(rows_[s].size());
-    find_floor(s);
-  }
-}
-
-template <std::size_t Words>
-void Search<Words>::find_floor(std::uint32_t s) {
-  std::int64_t least = kInfinite;
-  std::uint32_t count = 0;
-  for (const std::uint32_t i : unplaced(s)) {
-    if (limit_[i] < least) {
-      least = limit_[i];
-      count = 1;
-    } else {
-      count += limit_[i] == least;
-    }
-  }
-  floor_[s] = least;
-  at_floor_[s] = count;
-}
-
-/// The sections of `i` whose floor may change when a limit at or above `from_level` does.
-template <std::size_t Words>
-void Search<Words>::touch(std::uint32_t i, std::int64_t from_level) {
-  for (std::uint32_t s = plain_.first[i]; s < plain_.last[i]; ++s) {
-    if (is_dirty_[s] || floor_[s] < from_level) continue;
-    is_dirty_[s] = 1;
-    dirty_.push_back(s);
-  }
-}
-
-/// Brings the floors up to date. Returns a section that overflows, the most notorious one, or kNone.
-template <std::size_t Words>
-std::uint32_t Search<Words>::settle() {
+bool Search<Words>::settle(Set& conflict) {
   std::uint32_t worst = kNone;
-  for (const std::uint32_t s : dirty_) {
-    is_dirty_[s] = 0;
-    find_floor(s);
-    if (remaining_[s] == 0 || floor_[s] + remaining_[s] <= target_) continue;
+  state_.settle([&](std::uint32_t s) {
+    if (state_.remaining(s) == 0 || state_.floor(s) + state_.remaining(s) <= target_) return;
     if (worst == kNone || weight_[s] > weight_[worst]) worst = s;
-  }
-  dirty_.clear();
-  return worst;
-}
-
-template <std::size_t Words>
-void Search<Words>::set_limit(std::uint32_t i, std::int64_t limit, const Set& reason) {
-  trail_.push_back({i, limit_[i], reason_[i]});
-  touch(i, limit_[i]);
-  limit_[i] = limit;
-  reason_[i] = reason;
-}
-
-/// Moves `i` behind the unplaced ones in its rows. `put_back` must come in the reverse order.
-template <std::size_t Words>
-void Search<Words>::take_out(std::uint32_t i) {
-  for (std::uint32_t s = plain_.first[i]; s < plain_.last[i]; ++s) {
-    std::uint32_t& slot = slot_[slot_begin_[i] + s - plain_.first[i]];
-    const std::uint32_t last = --unplaced_[s];
-    const std::uint32_t other = rows_[s][last];
-    rows_[s][slot] = other;
-    slot_[slot_begin_[other] + s - plain_.first[other]] = slot;
-    rows_[s][last] = i;
-    slot = last;
-    remaining_[s] -= plain_.size[i];
-    if (s + 1 < plain_.last[i]) --bridges_[s];
-  }
-  placed_[i] = 1;
-  --left_;
-}
-
-template <std::size_t Words>
-void Search<Words>::put_back(std::uint32_t i) {
-  for (std::uint32_t s = plain_.first[i]; s < plain_.last[i]; ++s) {
-    ++unplaced_[s];
-    remaining_[s] += plain_.size[i];
-    if (s + 1 < plain_.last[i]) ++bridges_[s];
-  }
-  placed_[i] = 0;
-  ++left_;
-}
-
-template <std::size_t Words>
-void Search<Words>::undo(std::size_t mark) {
-  for (; trail_.size() > mark; trail_.pop_back()) {
-    const Change& change = trail_.back();
-    if (change.limit == kPlaced) {
-      put_back(change.item);
-      touch(change.item, std::numeric_limits<std::int64_t>::min());
-      continue;
-    }
-    limit_[change.item] = change.limit;
-    reason_[change.item] = change.reason;
-    touch(change.item, change.limit);
-  }
-  for (const std::uint32_t s : dirty_) {
-    is_dirty_[s] = 0;
-    find_floor(s);
-  }
-  dirty_.clear();
-}
-
-/// The floor of `s` is what it is because of every limit there, and its bytes because of what is unplaced in it.
-template <std::size_t Words>
-void Search<Words>::explain_overflow(std::uint32_t s, Set& conflict) {
-  weight_[s] += 1;
-  conflict.insert(s);
-  for (const std::uint32_t i : unplaced(s)) conflict.insert(reason_[i]);
-}
-
-/// Places `i` and lifts whatever it meets above it. False, with the conflict, when a section overflows.
-template <std::size_t Words>
-bool Search<Words>::place(std::uint32_t i, std::int64_t offset, Set& conflict) {
-  trail_.push_back({i, kPlaced, {}});
-  take_out(i);
-  offset_[i] = offset;
-  touch(i, std::numeric_limits<std::int64_t>::min());
-  const std::int64_t top = offset + plain_.size[i];
-  for (const std::uint32_t j : neighbours(i)) {
-    if (placed_[j]) continue;
-    const std::int64_t limit = round_up(top, plain_.alignment[j]);
-    if (limit <= limit_[j]) continue;
-    Set reason;
-    reason.insert(std::max(plain_.first[i], plain_.first[j]));
-    set_limit(j, limit, reason);
-  }
-  const std::uint32_t overflow = settle();
-  if (overflow == kNone) return true;
-  explain_overflow(overflow, conflict);
+  });
+  if (worst == kNone) return true;
+  weight_[worst] += 1;
+  conflict.insert(worst);
+  for (const std::uint32_t i : state_.unplaced(worst)) conflict.insert(state_.reason(i));
   return false;
 }
 
@@ -290,22 +93,34 @@ bool Search<Words>::place(std::uint32_t i, std::int64_t offset, Set& conflict) {
 template <std::size_t Words>
 bool Search<Words>::supported(std::uint32_t i) const {
   std::int64_t top = 0;
-  for (const std::uint32_t j : neighbours(i)) {
-    if (placed_[j]) top = std::max(top, offset_[j] + plain_.size[j]);
+  for (const std::uint32_t j : problem_->neighbours[i]) {
+    if (state_.placed(j)) top = std::max(top, state_.offset(j) + plain_.size[j]);
   }
-  return round_up(top, plain_.alignment[i]) >= limit_[i];
+  return round_up(top, plain_.alignment[i]) >= state_.limit(i);
+}
+
+/// Items of the very same sections that lie on each other can change places, so that one order of them is enough.
+template <std::size_t Words>
+bool Search<Words>::out_of_order(std::uint32_t i, std::int64_t offset) const {
+  const std::span<const std::uint32_t> others = problem_->same_sections[i];
+  return std::any_of(others.begin(), others.end(), [&](std::uint32_t j) {
+    if (!state_.placed(j) || state_.offset(j) + plain_.size[j] != offset || !goes_first(i, j)) return false;
+    const std::int64_t lower = state_.offset(j);
+    return round_up(lower, plain_.alignment[i]) == lower &&
+           round_up(lower + plain_.size[i], plain_.alignment[j]) == lower + plain_.size[i];
+  });
 }
 
 template <std::size_t Words>
 double Search<Words>::branching_key(std::uint32_t s) const {
-  const double options = at_floor_[s] + (target_ - floor_[s] - remaining_[s] > 0 ? 1 : 0);
+  const double options = state_.at_floor(s) + (target_ - state_.floor(s) - state_.remaining(s) > 0 ? 1 : 0);
   switch (style_->branching) {
     case Branching::most_conflicts:
       return options * 1e6 - weight_[s];
     case Branching::options_per_weight:
       return options / (1 + weight_[s]);
     case Branching::lowest_floor:
-      return options * 1e15 + static_cast<double>(floor_[s]);
+      return options * 1e15 + static_cast<double>(state_.floor(s));
   }
   return options;
 }
@@ -317,14 +132,16 @@ std::uint32_t Search<Words>::choose_section() const {
   std::uint32_t best = kNone;
   double least = std::numeric_limits<double>::infinity();
   for (std::uint32_t s = 0; s < sections;) {
-    if (remaining_[s] == 0) {
+    if (state_.remaining(s) == 0) {
       ++s;
       continue;
     }
     std::uint32_t end = s + 1;
-    while (end < sections && remaining_[end] > 0 && floor_[end] == floor_[s] && bridges_[end - 1] > 0) ++end;
-    const bool wall_left = s == 0 || bridges_[s - 1] == 0 || remaining_[s - 1] == 0 || floor_[s - 1] > floor_[s];
-    const bool wall_right = end == sections || bridges_[end - 1] == 0 || remaining_[end] == 0 || floor_[end] > floor_[s];
+    while (end < sections && state_.remaining(end) > 0 && state_.floor(end) == state_.floor(s) && state_.goes_on(end - 1)) ++end;
+    const bool wall_left =
+        s == 0 || !state_.goes_on(s - 1) || state_.remaining(s - 1) == 0 || state_.floor(s - 1) > state_.floor(s);
+    const bool wall_right =
+        end == sections || !state_.goes_on(end - 1) || state_.remaining(end) == 0 || state_.floor(end) > state_.floor(s);
     for (std::uint32_t x = s; wall_left && wall_right && x < end; ++x) {
       const double key = branching_key(x);
       if (key >= least) continue;
@@ -339,28 +156,25 @@ std::uint32_t Search<Words>::choose_section() const {
 template <std::size_t Words>
 void Search<Words>::collect_options(std::uint32_t s, Frame& frame) const {
   frame.options.clear();
-  for (const std::uint32_t i : unplaced(s)) {
-    if (limit_[i] == floor_[s]) frame.options.push_back(i);
+  for (const std::uint32_t i : state_.unplaced(s)) {
+    if (state_.limit(i) == state_.floor(s)) frame.options.push_back(i);
   }
-  const auto first = [&](std::uint32_t a, std::uint32_t b) {
-    return style_->priority[a] != style_->priority[b] ? style_->priority[a] > style_->priority[b] : a < b;
-  };
-  std::sort(frame.options.begin(), frame.options.end(), first);
+  std::sort(frame.options.begin(), frame.options.end(), [&](std::uint32_t a, std::uint32_t b) { return goes_first(a, b); });
   frame.why.assign(frame.options.size(), Set{});
 }
 
 /// Where `i`, not at the floor of `s`, could rest on something unplaced outside of `s`; kInfinite when on nothing.
 template <std::size_t Words>
 std::int64_t Search<Words>::next_support(std::uint32_t i, std::uint32_t s, Set& reason) const {
-  const std::int64_t floor = floor_[s];
+  const std::int64_t floor = state_.floor(s);
   std::int64_t least = kInfinite;
-  for (const std::uint32_t k : neighbours(i)) {
-    if (!placed_[k] && !covers(k, s)) least = std::min(least, std::max(floor, limit_[k]) + plain_.size[k]);
+  for (const std::uint32_t k : problem_->neighbours[i]) {
+    if (!state_.placed(k) && !covers(k, s)) least = std::min(least, std::max(floor, state_.limit(k)) + plain_.size[k]);
   }
   // It depends on who is unplaced beside i, and on the limits of those that would be a lower support without them.
-  reason.insert(range_[i]);
-  for (const std::uint32_t k : neighbours(i)) {
-    if (!placed_[k] && !covers(k, s) && floor + plain_.size[k] < least) reason.insert(reason_[k]);
+  reason.insert(state_.range(i));
+  for (const std::uint32_t k : problem_->neighbours[i]) {
+    if (!state_.placed(k) && !covers(k, s) && floor + plain_.size[k] < least) reason.insert(state_.reason(k));
   }
   return least == kInfinite ? kInfinite : round_up(least, plain_.alignment[i]);
 }
@@ -369,8 +183,8 @@ std::int64_t Search<Words>::next_support(std::uint32_t i, std::uint32_t s, Set& 
 template <std::size_t Words>
 std::int64_t Search<Words>::least_above(std::uint32_t i, std::uint32_t s, std::int64_t lifted_floor) const {
   std::int64_t least = kInfinite;
-  for (const std::uint32_t k : unplaced(s)) {
-    if (k != i) least = std::min(least, (is_option_[k] ? lifted_floor : limit_[k]) + plain_.size[k]);
+  for (const std::uint32_t k : state_.unplaced(s)) {
+    if (k != i) least = std::min(least, (is_option_[k] ? lifted_floor : state_.limit(k)) + plain_.size[k]);
   }
   return least == kInfinite ? kInfinite : round_up(least, plain_.alignment[i]);
 }
@@ -389,18 +203,18 @@ bool Search<Words>::lift(std::uint32_t s, Frame& frame, Set& conflict) {
     new_floor = std::min(new_floor, frame.lifted.back());
     is_option_[frame.options[q]] = 1;
   }
-  for (const std::uint32_t i : unplaced(s)) {
+  for (const std::uint32_t i : state_.unplaced(s)) {
     if (is_option_[i]) continue;
-    new_floor = std::min(new_floor, limit_[i]);
-    all.insert(reason_[i]);
+    new_floor = std::min(new_floor, state_.limit(i));
+    all.insert(state_.reason(i));
   }
-  bool room = new_floor < kInfinite && new_floor + remaining_[s] <= target_;
+  bool room = new_floor < kInfinite && new_floor + state_.remaining(s) <= target_;
   for (std::size_t q = 0; room && q < frame.options.size(); ++q) {
     const std::uint32_t i = frame.options[q];
     const std::int64_t above = least_above(i, s, new_floor);
     const std::int64_t limit = std::min(frame.lifted[q], above);
     room = limit < kInfinite && limit + plain_.size[i] <= target_;
-    if (room) set_limit(i, limit, above < frame.lifted[q] ? all : frame.why[q]);
+    if (room) state_.set_limit(i, limit, above < frame.lifted[q] ? all : frame.why[q]);
   }
   for (const std::uint32_t i : frame.options) is_option_[i] = 0;
   if (!room) {
@@ -408,9 +222,7 @@ bool Search<Words>::lift(std::uint32_t s, Frame& frame, Set& conflict) {
     conflict.insert(all);
     return false;
   }
-  const std::uint32_t overflow = settle();
-  if (overflow != kNone) explain_overflow(overflow, conflict);
-  return overflow == kNone;
+  return settle(conflict);
 }
 
 /// The first branches: each option at the floor. True when one led to a solution. `jump` when the failure had nothing to do with
@@ -418,19 +230,25 @@ bool Search<Words>::lift(std::uint32_t s, Frame& frame, Set& conflict) {
 template <std::size_t Words>
 bool Search<Words>::try_options(std::uint32_t s, std::size_t depth, Set& conflict, bool& jump) {
   Frame& frame = *frames_[depth];
-  const std::int64_t floor = floor_[s];
+  const std::int64_t floor = state_.floor(s);
   for (std::size_t q = 0; q < frame.options.size(); ++q) {
     const std::uint32_t i = frame.options[q];
     if (!supported(i)) {
-      frame.why[q].insert(reason_[i]);
+      frame.why[q].insert(state_.reason(i));
       continue;
     }
-    const std::size_t mark = trail_.size();
+    if (out_of_order(i, floor)) {
+      frame.why[q].insert(state_.reason(i));
+      frame.why[q].insert(plain_.first[i]);
+      continue;
+    }
+    const typename State::Mark before = state_.mark();
     Set below;
-    if (place(i, floor, below) && descend(depth + 1, below)) return true;
+    state_.place(i, floor);
+    if (settle(below) && descend(depth + 1, below)) return true;
     if (gave_up_) return false;
-    undo(mark);
-    if (!below.meets(range_[i])) {
+    state_.undo(before);
+    if (!below.meets(state_.range(i))) {
       conflict.insert(below);
       jump = true;
       return false;
@@ -442,7 +260,7 @@ bool Search<Words>::try_options(std::uint32_t s, std::size_t depth, Set& conflic
 
 template <std::size_t Words>
 bool Search<Words>::descend(std::size_t depth, Set& conflict) {
-  if (left_ == 0) return true;
+  if (state_.left() == 0) return true;
   ++nodes_;
   if (nodes_ >= node_end_ || (nodes_ % 1024 == 0 && (*stop_)())) {
     gave_up_ = true;
@@ -451,14 +269,14 @@ bool Search<Words>::descend(std::size_t depth, Set& conflict) {
   if (frames_.size() <= depth) frames_.push_back(std::make_unique<Frame>());
   const std::uint32_t s = choose_section();
   collect_options(s, *frames_[depth]);
-  const std::size_t mark = trail_.size();
+  const typename State::Mark before = state_.mark();
   bool jump = false;
   if (try_options(s, depth, conflict, jump)) return true;
   if (gave_up_ || jump) return false;
   Set above;
   if (lift(s, *frames_[depth], above) && descend(depth + 1, above)) return true;
   if (gave_up_) return false;
-  undo(mark);
+  state_.undo(before);
   conflict.insert(above);
   return false;
 }
@@ -471,13 +289,14 @@ SearchEnd Search<Words>::run(std::int64_t target, const SearchStyle& style, std:
   stop_ = &stop;
   node_end_ = nodes_ + std::max<std::uint64_t>(1, node_limit);
   gave_up_ = false;
-  reset();
+  state_.reset();
+  for (double& weight : weight_) weight *= kWeightKept;
   for (std::uint32_t s = 0; s < plain_.sections(); ++s) {
-    if (remaining_[s] > target) return SearchEnd::exhausted;
+    if (state_.remaining(s) > target) return SearchEnd::exhausted;
   }
   Set conflict;
   if (descend(0, conflict)) {
-    offsets = offset_;
+    offsets = state_.offsets();
     return SearchEnd::solved;
   }
   return gave_up_ ? SearchEnd::gave_up : SearchEnd::exhausted;
@@ -488,13 +307,13 @@ SearchEnd Search<Words>::run(std::int64_t target, const SearchStyle& style, std:
 std::unique_ptr<ValleySearch> ValleySearch::make(const Plain& plain) {
   const std::uint32_t sections = plain.sections();
   if (sections > 40 * 64) return nullptr;
-  std::optional<Neighbours> found = Neighbours::find(plain);
-  if (!found) return nullptr;
-  const auto neighbours = std::make_shared<const Neighbours>(std::move(*found));
-  if (sections <= 2 * 64) return std::make_unique<Search<2>>(plain, neighbours);
-  if (sections <= 4 * 64) return std::make_unique<Search<4>>(plain, neighbours);
-  if (sections <= 10 * 64) return std::make_unique<Search<10>>(plain, neighbours);
-  return std::make_unique<Search<40>>(plain, neighbours);
+  std::optional<ItemLists> neighbours = ItemLists::meeting(plain, kMaxPairs);
+  if (!neighbours) return nullptr;
+  const auto problem = std::make_shared<const ValleyProblem>(plain, std::move(*neighbours), ItemLists::of_same_sections(plain));
+  if (sections <= 2 * 64) return std::make_unique<Search<2>>(problem);
+  if (sections <= 4 * 64) return std::make_unique<Search<4>>(problem);
+  if (sections <= 10 * 64) return std::make_unique<Search<10>>(problem);
+  return std::make_unique<Search<40>>(problem);
 }
 
 }  // namespace stowage::pack

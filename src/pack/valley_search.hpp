@@ -44,10 +44,13 @@ enum class SearchEnd : std::uint8_t {
 ///    sections that raised it. A failure that does not depend on an item's sections does not depend on where the item was put,
 ///    and the search jumps back over that choice.
 ///
-/// Sections that failed often in this run are branched on early; runs are cut short and restarted with another style (the
-/// caller's task). Rejected: trying first what an item had in the last run (phase saving), which cost nodes on every hard
-/// instance. Sound with any alignment. Memory: n² / 8 bytes at most for neighbours, sections × n / 64 words for explanations.
-/// Deterministic. Not thread-safe.
+/// Items of the very same sections that lie on each other could change places, so that only one order of them is tried.
+///
+/// Sections that failed often are branched on early; of what one run learns there a tenth is kept for the next, which the caller
+/// starts with another style. Rejected, for they cost more than they saved on every hard instance: trying first what an item had
+/// in the last run (phase saving), and pruning by what cannot lie below each level of a section instead of its floor only. Sound
+/// with any alignment. Memory: n² / 8 bytes at most for neighbours, sections × n / 64 words for explanations. Deterministic. Not
+/// thread-safe.
 class ValleySearch {
  public:
   virtual ~ValleySearch() = default;

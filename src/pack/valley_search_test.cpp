@@ -1,5 +1,7 @@
 #include "pack/valley_search.hpp"
 
+#include <random>
+
 #include <gtest/gtest.h>
 
 #include "pack/target_search.hpp"
@@ -22,20 +24,21 @@ SearchEnd search(const Plain& plain, std::int64_t target, std::vector<std::int64
   return ValleySearch::make(plain)->run(target, style, kManyNodes, kNeverStop, offsets);
 }
 
-/// Five items whose live bytes are 4 at most, but which do not fit in 4: the two of 2 that meet in the middle cannot both be
-/// beside a 2.
+/// Eight items of which at most 7 bytes are live at once, but which do not fit in 7.
 Problem tight() {
-  return {.items = {item(0, 2, 2), item(1, 3, 1), item(2, 4, 2), item(0, 1, 1), item(3, 5, 2), item(1, 2, 1), item(4, 5, 2)}};
+  return {.items = {item(0, 2, 4), item(0, 5, 2), item(2, 6, 3), item(0, 7, 1), item(6, 7, 4), item(5, 8, 1), item(7, 8, 5),
+                    item(2, 8, 1)}};
 }
 
 TEST(ValleySearch, FindsThePackingAtTheTargetAndProvesThatThereIsNoneBelow) {
   const Problem problem = tight();
   const Plain plain = *Plain::from(problem);
-  const std::int64_t optimum = testing::solve_by_brute_force(problem)->peak.value();
+  EXPECT_EQ(plain.bound, 7);
+  EXPECT_EQ(testing::solve_by_brute_force(problem)->peak, Bytes(8));
   std::vector<std::int64_t> offsets;
-  EXPECT_EQ(search(plain, optimum, offsets), SearchEnd::solved);
+  EXPECT_EQ(search(plain, 8, offsets), SearchEnd::solved);
   EXPECT_FALSE(validate(problem, plain.positions(problem, offsets)));
-  EXPECT_EQ(search(plain, optimum - 1, offsets), SearchEnd::exhausted);
+  EXPECT_EQ(search(plain, 7, offsets), SearchEnd::exhausted);
 }
 
 TEST(ValleySearch, GivesUpAtTheNodeLimitAndWhenStopped) {
@@ -64,6 +67,25 @@ TEST(ValleySearch, EveryStyleIsExactOnRandomProblems) {
       ASSERT_LE(peak_of(problem, positions), Bytes(optimum)) << seed;
       ASSERT_EQ(search(plain, optimum - 1, offsets, branching), SearchEnd::exhausted) << seed;
     }
+  }
+}
+
+/// Items of the same sections are tried in one order only, which must lose nothing: few lives, so that there are many of those.
+TEST(ValleySearch, IsExactWhereManyItemsShareTheirSections) {
+  std::mt19937_64 random(7);
+  for (int round = 0; round < 1'500; ++round) {
+    Problem problem;
+    for (std::uint64_t n = 3 + random() % 4; problem.items.size() < n;) {
+      const std::int64_t begin = static_cast<std::int64_t>(random() % 2);
+      problem.items.push_back(
+          item(begin, begin + 1 + static_cast<std::int64_t>(random() % 2), 1 + static_cast<std::int64_t>(random() % 5)));
+      problem.items.back().alignment = Bytes(std::int64_t{1} << random() % 3);
+    }
+    const Plain plain = *Plain::from(problem);
+    const std::int64_t optimum = testing::solve_by_brute_force(problem)->peak.value();
+    std::vector<std::int64_t> offsets;
+    ASSERT_EQ(search(plain, optimum, offsets), SearchEnd::solved) << round;
+    ASSERT_EQ(search(plain, optimum - 1, offsets), SearchEnd::exhausted) << round;
   }
 }
 
