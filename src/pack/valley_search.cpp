@@ -119,8 +119,6 @@ double Search<Words>::branching_key(std::uint32_t s) const {
       return options * 1e6 - weight_[s];
     case Branching::options_per_weight:
       return options / (1 + weight_[s]);
-    case Branching::lowest_floor:
-      return options * 1e15 + static_cast<double>(state_.floor(s));
   }
   return options;
 }

@@ -15,7 +15,6 @@ namespace stowage::pack {
 enum class Branching : std::uint8_t {
   most_conflicts,      ///< … the one that took part in most failures.
   options_per_weight,  ///< Options divided by failures, in one number.
-  lowest_floor,        ///< … the lowest.
 };
 
 /// How one run of the search goes about it.

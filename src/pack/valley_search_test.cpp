@@ -60,7 +60,7 @@ TEST(ValleySearch, EveryStyleIsExactOnRandomProblems) {
     if (plain.count() == 0) continue;
     const std::int64_t optimum = testing::solve_by_brute_force(problem)->peak.value();
     std::vector<std::int64_t> offsets;
-    for (const Branching branching : {Branching::most_conflicts, Branching::options_per_weight, Branching::lowest_floor}) {
+    for (const Branching branching : {Branching::most_conflicts, Branching::options_per_weight}) {
       ASSERT_EQ(search(plain, optimum, offsets, branching), SearchEnd::solved) << seed;
       const std::vector<Position> positions = plain.positions(problem, offsets);
       ASSERT_FALSE(validate(problem, positions)) << seed;
