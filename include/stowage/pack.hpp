@@ -69,7 +69,8 @@ struct SolverInfo {
 /// can happen to a good problem is a `SolveOutcome`. Thread-safe.
 Result<SolveOutcome> solve(const Problem& problem, const SolveOptions& options = {});
 
-/// The best lower bound of the peak that needs no search: the most bytes live at one step, pins. O(pieces log pieces).
+/// The best lower bound of the peak that needs no search: the most bytes live at one step, slots of aligned items, pins and the
+/// gaps between them. O(pieces log pieces), a few times.
 [[nodiscard]] Certificate lower_bound(const Problem& problem);
 
 }  // namespace stowage

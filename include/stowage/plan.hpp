@@ -125,19 +125,24 @@ struct Certificate {
   enum class Argument : std::uint8_t {
     trivial,           ///< A peak is never negative.
     live_bytes,        ///< These bytes are occupied at `step`, less what unpaid regions can hold.
+    aligned_slots,     ///< At `step` what is aligned like `item`, or more, takes whole slots of that alignment.
     pinned_item,       ///< Item `item` is pinned in a paid region and ends there.
+    pinned_gaps,       ///< At `step` what is as large as `item`, or larger, must fit between the pinned items.
+    offset_sums,       ///< Below, no order of the largest items at `step` agrees with what lies under each of them, step by step.
     exhausted_search,  ///< A search went through everything below and found nothing.
   };
   Argument argument = Argument::trivial;
   Bytes bytes;
-  Step step = {};        ///< For live_bytes.
-  std::size_t item = 0;  ///< For pinned_item.
+  Step step = {};        ///< For all but trivial, pinned_item and exhausted_search.
+  std::size_t item = 0;  ///< For aligned_slots, pinned_item and pinned_gaps.
 
   friend bool operator==(const Certificate&, const Certificate&) = default;
 };
 
-/// True when `certificate` indeed proves its bytes for `problem`; recomputed from the definition. O(pieces). An exhausted search
-/// cannot be checked without repeating it, so that this says false; its argument says what it is.
+/// True when `certificate` indeed proves its bytes for `problem`; recomputed from the definition. O(pieces log pieces), but for
+/// offset_sums, which takes O(items × steps × units of the common divisor) and is only looked at up to 65,536 units. An exhausted
+/// search cannot be checked without repeating it, so that this says false; its argument says what it is. Precondition:
+/// `check_problem` passed.
 [[nodiscard]] bool check_bound(const Problem& problem, const Certificate& certificate);
 
 // ----------------------------------------------------------------------------------------------------------------- Plan

@@ -1,9 +1,53 @@
+#include "pack/bound.hpp"
+
 #include <algorithm>
-#include <vector>
 
 #include "stowage/pack.hpp"
 
 namespace stowage {
+namespace pack {
+
+Bytes Chunk::alignment(const Problem& problem) const {
+  Bytes alignment = problem.items[item].alignment;
+  while (!is_aligned(bytes.lower, alignment)) alignment = Bytes(alignment.value() / 2);
+  return alignment;
+}
+
+void append_chunks(const Problem& problem, std::size_t item, std::vector<Chunk>& chunks) {
+  const Item& it = problem.items[item];
+  const auto append = [&](Interval when, ByteRange bytes) {
+    if (!bytes.empty()) chunks.push_back({item, when, bytes});
+  };
+  if (!problem.order.empty()) {
+    append(it.life(), {Bytes(0), it.size});
+    return;
+  }
+  for (const Piece& piece : it.pieces) append(piece.when, piece.bytes);
+}
+
+std::vector<ChunkEvent> events_of(const std::vector<Chunk>& chunks) {
+  std::vector<ChunkEvent> events;
+  events.reserve(2 * chunks.size());
+  for (std::size_t c = 0; c < chunks.size(); ++c) {
+    events.push_back({chunks[c].when.lower, true, c});
+    events.push_back({chunks[c].when.upper, false, c});
+  }
+  std::sort(events.begin(), events.end(), [](const ChunkEvent& a, const ChunkEvent& b) {
+    if (a.step != b.step) return a.step < b.step;
+    return a.begins != b.begins ? b.begins : a.chunk < b.chunk;
+  });
+  return events;
+}
+
+bool may_evade(const Problem& problem, const Item& item) {
+  for (std::size_t r = 0; r < problem.regions.size(); ++r) {
+    if (!problem.regions[r].paid && item.allowed.contains(r)) return true;
+  }
+  return false;
+}
+
+}  // namespace pack
+
 namespace {
 
 /// From `step` on, `bytes` more (or less) are live.
@@ -19,38 +63,31 @@ class UnpaidRoom {
   explicit UnpaidRoom(const Problem& problem) {
     for (std::size_t r = 0; r < problem.regions.size(); ++r) {
       if (problem.regions[r].paid) continue;
-      regions_.push_back(r);
       // Bytes in all are within kMaxBytes, so that room for kMaxBytes is room for everything.
       room_ = problem.regions[r].limit ? add_within_limit(room_, *problem.regions[r].limit).value_or(kMaxBytes) : kMaxBytes;
     }
   }
 
-  [[nodiscard]] bool open_to(const Item& item) const {
-    return std::any_of(regions_.begin(), regions_.end(), [&](std::size_t r) { return item.allowed.contains(r); });
-  }
   [[nodiscard]] Bytes left_to_pay(Bytes may_evade) const { return std::max(Bytes(0), may_evade - room_); }
 
  private:
-  std::vector<std::size_t> regions_;
   Bytes room_;
 };
 
-std::vector<Change> changes_of(const Problem& problem, const UnpaidRoom& unpaid) {
+std::vector<Change> changes_of(const Problem& problem) {
   std::vector<Change> changes;
   changes.reserve(2 * problem.items.size());
-  const auto add = [&](Interval when, Bytes bytes, bool evades) {
-    const Bytes must_pay = evades ? Bytes(0) : bytes;
-    const Bytes may_evade = evades ? bytes : Bytes(0);
-    changes.push_back({when.lower, must_pay, may_evade});
-    changes.push_back({when.upper, Bytes(0) - must_pay, Bytes(0) - may_evade});
-  };
-  for (const Item& item : problem.items) {
-    const bool evades = unpaid.open_to(item);
-    if (!problem.order.empty()) {
-      add(item.life(), item.size, evades);
-      continue;
+  std::vector<pack::Chunk> chunks;
+  for (std::size_t i = 0; i < problem.items.size(); ++i) {
+    const bool evades = pack::may_evade(problem, problem.items[i]);
+    chunks.clear();
+    pack::append_chunks(problem, i, chunks);
+    for (const pack::Chunk& chunk : chunks) {
+      const Bytes must_pay = evades ? Bytes(0) : chunk.bytes.length();
+      const Bytes may_evade = evades ? chunk.bytes.length() : Bytes(0);
+      changes.push_back({chunk.when.lower, must_pay, may_evade});
+      changes.push_back({chunk.when.upper, Bytes(0) - must_pay, Bytes(0) - may_evade});
     }
-    for (const Piece& piece : item.pieces) add(piece.when, piece.bytes.length(), evades);
   }
   std::sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) { return a.step < b.step; });
   return changes;
@@ -58,7 +95,7 @@ std::vector<Change> changes_of(const Problem& problem, const UnpaidRoom& unpaid)
 
 Certificate most_live_bytes(const Problem& problem) {
   const UnpaidRoom unpaid(problem);
-  const std::vector<Change> changes = changes_of(problem, unpaid);
+  const std::vector<Change> changes = changes_of(problem);
   Certificate best{};
   Bytes must_pay;
   Bytes may_evade;
@@ -82,7 +119,7 @@ Certificate lower_bound(const Problem& problem) {
     const Certificate pinned{Certificate::Argument::pinned_item, *item.pinned + item.size, {}, i};
     if (pinned.bytes > best.bytes && check_bound(problem, pinned)) best = pinned;
   }
-  return best;
+  return pack::pinned_gaps_bound(problem, pack::aligned_slots_bound(problem, best));
 }
 
 }  // namespace stowage

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include "pack/offset_sums.hpp"
+#include "pack/valley_search.hpp"
 #include "stowage/pack.hpp"
 
 namespace stowage {
@@ -46,6 +48,143 @@ TEST(LowerBound, UnpaidRegionsTakeWhatTheyCanFromThoseAllowedThere) {
   problem.items[1].allowed.only = {};
   problem.regions[1].limit.reset();
   EXPECT_EQ(lower_bound(problem).bytes, Bytes(0));
+}
+
+Item aligned(Item item, std::int64_t alignment) {
+  item.alignment = Bytes(alignment);
+  return item;
+}
+Item pinned(Item item, std::int64_t offset) {
+  item.pinned = Bytes(offset);
+  return item;
+}
+
+/// The bound is of this kind and size, and what is wrong with a certificate is seen.
+void expect_exactly(const Problem& problem, const Certificate& bound, Certificate::Argument argument, std::int64_t bytes) {
+  EXPECT_EQ(bound.argument, argument);
+  EXPECT_EQ(bound.bytes, Bytes(bytes));
+  EXPECT_TRUE(check_bound(problem, bound));
+  Certificate wrong = bound;
+  wrong.bytes += Bytes(1);
+  EXPECT_FALSE(check_bound(problem, wrong));
+  wrong = bound;
+  wrong.step = Step(1'000);
+  EXPECT_FALSE(check_bound(problem, wrong));
+}
+
+TEST(AlignedSlots, OnlyTheLastMayStickOut) {
+  const Problem problem{.items = {aligned(item(0, 2, 5), 8), aligned(item(1, 3, 6), 8), aligned(item(1, 3, 9), 8)}};
+  const Certificate bound = lower_bound(problem);
+  expect_exactly(problem, bound, Certificate::Argument::aligned_slots, 8 + 8 + 9);
+  EXPECT_EQ(solve(problem)->peak, bound.bytes);
+  Certificate wrong = bound;
+  wrong.item = 3;
+  EXPECT_FALSE(check_bound(problem, wrong)) << "there is no such item";
+}
+
+TEST(AlignedSlots, WhatIsAlignedLessFillsTheGaps) {
+  Problem problem{.items = {aligned(item(0, 2, 5), 8), aligned(item(0, 2, 5), 8), item(0, 2, 3)}};
+  expect_exactly(problem, lower_bound(problem), Certificate::Argument::live_bytes, 13);
+  problem.items[2].alignment = Bytes(4);
+  expect_exactly(problem, lower_bound(problem), Certificate::Argument::aligned_slots, 8 + 8 + 4 - 3);
+  Certificate wrong = lower_bound(problem);
+  wrong.item = 0;
+  EXPECT_FALSE(check_bound(problem, wrong)) << "only two items have slots of 8";
+}
+
+TEST(AlignedSlots, EachPaidRegionHasALastOneAndWhatMayEvadeDoesNotCount) {
+  Problem problem{.items = {aligned(item(0, 2, 5), 8), aligned(item(0, 2, 6), 8), aligned(item(0, 2, 7), 8)},
+                  .regions = {Region{}, Region{}}};
+  expect_exactly(problem, lower_bound(problem), Certificate::Argument::aligned_slots, 24 - 3 - 2);
+  problem.regions[1] = {.limit = Bytes(8), .paid = false};
+  problem.items[0].allowed = problem.items[1].allowed = {.only = {0}};
+  expect_exactly(problem, lower_bound(problem), Certificate::Argument::aligned_slots, 16 - 3);
+}
+
+TEST(AlignedSlots, APieceCountsWhereItsOwnStartIsAligned) {
+  const Item late{.pieces = {piece(0, 2, 0, 12), piece(2, 4, 4, 9)}, .size = Bytes(12), .alignment = Bytes(8)};
+  expect_exactly({.items = {late, aligned(item(2, 4, 13), 8)}}, lower_bound({.items = {late, aligned(item(2, 4, 13), 8)}}),
+                 Certificate::Argument::live_bytes, 18);
+  Item early = late;
+  early.pieces[1] = piece(2, 4, 0, 5);
+  expect_exactly({.items = {early, aligned(item(2, 4, 13), 8)}}, lower_bound({.items = {early, aligned(item(2, 4, 13), 8)}}),
+                 Certificate::Argument::aligned_slots, 16 + 8 - 3);
+}
+
+TEST(PinnedGaps, WhatDoesNotFitBetweenThePinsLiesAboveThem) {
+  const Problem problem{.items = {pinned(item(0, 4, 2), 6), item(0, 2, 8), item(1, 3, 3)}};
+  const Certificate bound = lower_bound(problem);
+  expect_exactly(problem, bound, Certificate::Argument::pinned_gaps, 16);
+  EXPECT_EQ(solve(problem)->peak, bound.bytes);
+  Certificate wrong = bound;
+  wrong.item = 2;
+  EXPECT_FALSE(check_bound(problem, wrong)) << "the smaller one fits below";
+  wrong.item = 0;
+  EXPECT_FALSE(check_bound(problem, wrong)) << "a pinned item is no threshold";
+}
+
+TEST(PinnedGaps, GapsTooSmallForTheSmallestAreOfNoUse) {
+  const Problem problem{.items = {pinned(item(0, 4, 2), 2), pinned(item(0, 4, 2), 6), item(0, 2, 3), item(0, 2, 3)}};
+  expect_exactly(problem, lower_bound(problem), Certificate::Argument::pinned_gaps, 14);
+}
+
+TEST(PinnedGaps, AGapBeginsWhereTheAlignmentLetsItBegin) {
+  const Problem problem{.items = {pinned(item(0, 4, 3), 0), pinned(item(0, 4, 2), 12), aligned(item(0, 2, 9), 4)}};
+  expect_exactly(problem, lower_bound(problem), Certificate::Argument::pinned_gaps, 25);
+}
+
+TEST(PinnedGaps, AreNoArgumentWithASecondRegion) {
+  Problem problem{.items = {pinned(item(0, 4, 2), 6), item(0, 2, 8)}};
+  const Certificate bound = lower_bound(problem);
+  EXPECT_EQ(bound.argument, Certificate::Argument::pinned_gaps);
+  problem.regions.push_back({});
+  problem.items[0].allowed.only = {0};
+  EXPECT_FALSE(check_bound(problem, bound));
+  EXPECT_EQ(lower_bound(problem).bytes, Bytes(10));
+}
+
+/// Every step is full with 9. At the first and the last a 2 and a 3 lie at an end, for there is but one other; the 2 in the
+/// middle lies at an end too, for on its left others end at 0, 2, 5, 7 and on its right at 0, 3, 4, 7. At step 2 three would be
+/// at two ends.
+Problem three_at_the_ends() {
+  return {.items = {item(0, 3, 2), item(0, 1, 7), item(1, 4, 2), item(1, 2, 5), item(2, 5, 3), item(2, 3, 2), item(3, 4, 4),
+                    item(4, 5, 6)}};
+}
+
+TEST(OffsetSums, SeesThatThreeItemsDoNotHaveTwoEnds) {
+  const Problem problem = three_at_the_ends();
+  EXPECT_EQ(lower_bound(problem).bytes, Bytes(9));
+  const pack::Plain plain = *pack::Plain::from(problem);
+  const Certificate bound = *pack::offset_sums_bound(problem, plain, Bytes(9), Bytes(20));
+  EXPECT_FALSE(pack::offset_sums_bound(problem, plain, Bytes(10), Bytes(20)));
+  expect_exactly(problem, bound, Certificate::Argument::offset_sums, 10);
+  std::vector<std::int64_t> offsets;
+  const auto search = pack::ValleySearch::make(plain);
+  const pack::SearchStyle style{.priority = std::vector<double>(plain.count(), 1.0)};
+  EXPECT_EQ(search->run(9, style, 100'000, [] { return false; }, offsets), pack::SearchEnd::exhausted);
+}
+
+TEST(OffsetSums, IsNoProofForAnotherStepOrAnotherKindOfProblem) {
+  Problem problem = three_at_the_ends();
+  const Certificate bound{Certificate::Argument::offset_sums, Bytes(10), Step(2), 0};
+  EXPECT_TRUE(check_bound(problem, bound));
+  for (const std::int64_t step : {0, 1, 3, 4})
+    EXPECT_FALSE(check_bound(problem, {Certificate::Argument::offset_sums, Bytes(10), Step(step), 0})) << step;
+  problem.items[3].pinned = Bytes(0);
+  EXPECT_FALSE(check_bound(problem, bound));
+  problem = three_at_the_ends();
+  problem.regions.push_back({});
+  EXPECT_FALSE(check_bound(problem, bound));
+  problem = three_at_the_ends();
+  problem.items[6] = item(3, 4, 1);
+  EXPECT_FALSE(check_bound(problem, bound)) << "a step that is not full leaves room to move";
+}
+
+TEST(OffsetSums, IsWhatTheExactSolverKnowsBeforeItSearches) {
+  Problem problem = three_at_the_ends();
+  problem.capacity = Bytes(9);
+  EXPECT_EQ(solve(problem)->status, SolveStatus::infeasible);
+  EXPECT_EQ(solve(problem)->bound.argument, Certificate::Argument::offset_sums);
 }
 
 TEST(LowerBound, OfNothingIsNothing) {

@@ -1,18 +1,28 @@
 #include <algorithm>
 
+#include "plan/offset_check.hpp"
 #include "stowage/plan.hpp"
 
 namespace stowage {
 namespace {
 
 /// The bytes that `item` occupies at `step`. With stream order items conflict as a whole, from their first step to their last.
-Bytes occupied(const Problem& problem, const Item& item, Step step) {
-  if (!problem.order.empty()) return item.life().contains(step) ? item.size : Bytes(0);
-  Bytes bytes;
-  for (const Piece& piece : item.pieces) {
-    if (piece.when.contains(step)) bytes += piece.bytes.length();
+std::vector<ByteRange> occupied(const Problem& problem, const Item& item, Step step) {
+  std::vector<ByteRange> ranges;
+  if (!problem.order.empty()) {
+    if (item.life().contains(step) && item.size > Bytes(0)) ranges.push_back({Bytes(0), item.size});
+    return ranges;
   }
-  return bytes;
+  for (const Piece& piece : item.pieces) {
+    if (piece.when.contains(step) && !piece.bytes.empty()) ranges.push_back(piece.bytes);
+  }
+  return ranges;
+}
+
+bool evades(const Problem& problem, const Item& item) {
+  bool evades = false;
+  for (std::size_t r = 0; r < problem.regions.size(); ++r) evades |= !problem.regions[r].paid && item.allowed.contains(r);
+  return evades;
 }
 
 /// What must be paid at `step`: all that may not go to unpaid regions, and what does not fit there of the rest.
@@ -20,14 +30,76 @@ Bytes paid_at(const Problem& problem, Step step) {
   Bytes must_pay;
   Bytes may_evade;
   for (const Item& item : problem.items) {
-    bool evades = false;
-    for (std::size_t r = 0; r < problem.regions.size(); ++r) evades |= !problem.regions[r].paid && item.allowed.contains(r);
-    (evades ? may_evade : must_pay) += occupied(problem, item, step);
+    for (const ByteRange& range : occupied(problem, item, step)) (evades(problem, item) ? may_evade : must_pay) += range.length();
   }
   for (const Region& region : problem.regions) {
     if (!region.paid) may_evade = region.limit ? std::max(Bytes(0), may_evade - *region.limit) : Bytes(0);
   }
   return must_pay + may_evade;
+}
+
+/// What starts at multiples of `a` takes whole slots of it; at the top of each paid region the last one may stick out.
+Bytes slots_at(const Problem& problem, Step step, Bytes a) {
+  Bytes sum;
+  std::vector<Bytes> savings;
+  for (const Item& item : problem.items) {
+    if (item.alignment < a || evades(problem, item)) continue;
+    for (const ByteRange& range : occupied(problem, item, step)) {
+      if (!is_aligned(range.lower, a)) continue;
+      sum += align_up(range.length(), a);
+      savings.push_back(align_up(range.length(), a) - range.length());
+    }
+  }
+  std::sort(savings.rbegin(), savings.rend());
+  const auto paid = std::count_if(problem.regions.begin(), problem.regions.end(), [](const Region& r) { return r.paid; });
+  for (std::size_t i = 0; i < std::min(savings.size(), static_cast<std::size_t>(paid)); ++i) sum -= savings[i];
+  return sum;
+}
+
+/// Whether, with nothing above `height`, there is room between the pins for all that has `least` bytes or more. Each free range
+/// counts from the first address that any of it could start at, and only when one of it fits in.
+struct Demand {
+  Bytes least;
+  Bytes bytes;
+  Bytes alignment;
+};
+bool fits_below(Bytes height, const Demand& demand, const std::vector<ByteRange>& pinned) {
+  Bytes room;
+  Bytes begin;
+  const auto add_gap = [&](Bytes end) {
+    const Bytes length = std::min(end, height) - align_up(begin, demand.alignment);
+    if (length >= demand.least) room += length;
+  };
+  for (const ByteRange& range : pinned) {
+    add_gap(range.lower);
+    begin = std::max(begin, range.upper);
+  }
+  add_gap(height);
+  return room >= demand.bytes;
+}
+
+/// The largest power of two up to the item's alignment that `range` of it always starts at a multiple of.
+Bytes alignment_of(const Item& item, const ByteRange& range) {
+  const std::int64_t low_bit = range.lower.value() & -range.lower.value();
+  return low_bit == 0 ? item.alignment : std::min(item.alignment, Bytes(low_bit));
+}
+
+/// Whether what is at `step` at least as large as the least that `like` has there needs `bytes`, for the pins.
+bool needs_for_pins(const Problem& problem, Step step, const Item& like, Bytes bytes) {
+  if (problem.regions.size() != 1 || !problem.regions.front().paid || like.pinned) return false;
+  Demand demand{kMaxBytes, Bytes(0), kMaxBytes};
+  for (const ByteRange& range : occupied(problem, like, step)) demand.least = std::min(demand.least, range.length());
+  std::vector<ByteRange> pinned;
+  for (const Item& item : problem.items) {
+    for (const ByteRange& range : occupied(problem, item, step)) {
+      if (item.pinned) pinned.push_back({*item.pinned + range.lower, *item.pinned + range.upper});
+      if (item.pinned || range.length() < demand.least) continue;
+      demand.bytes += range.length();
+      demand.alignment = std::min(demand.alignment, alignment_of(item, range));
+    }
+  }
+  std::sort(pinned.begin(), pinned.end());
+  return demand.bytes > Bytes(0) && !fits_below(bytes - Bytes(1), demand, pinned);
 }
 
 bool pinned_to_paid_region(const Problem& problem, const Item& item) {
@@ -41,15 +113,22 @@ bool pinned_to_paid_region(const Problem& problem, const Item& item) {
 }  // namespace
 
 bool check_bound(const Problem& problem, const Certificate& certificate) {
+  const bool names_item = certificate.item < problem.items.size();
   switch (certificate.argument) {
+    case Certificate::Argument::offset_sums:
+      return plan::check_offset_sums(problem, certificate);
     case Certificate::Argument::exhausted_search:
       return false;
     case Certificate::Argument::trivial:
       return certificate.bytes <= Bytes(0);
     case Certificate::Argument::live_bytes:
       return certificate.bytes <= paid_at(problem, certificate.step);
+    case Certificate::Argument::aligned_slots:
+      return names_item && certificate.bytes <= slots_at(problem, certificate.step, problem.items[certificate.item].alignment);
+    case Certificate::Argument::pinned_gaps:
+      return names_item && needs_for_pins(problem, certificate.step, problem.items[certificate.item], certificate.bytes);
     case Certificate::Argument::pinned_item: {
-      if (certificate.item >= problem.items.size()) return false;
+      if (!names_item) return false;
       const Item& item = problem.items[certificate.item];
       return pinned_to_paid_region(problem, item) && item.size > Bytes(0) && certificate.bytes <= *item.pinned + item.size;
     }
