@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "pack/components.hpp"
 #include "pack/general_search.hpp"
 #include "pack/offset_sums.hpp"
 #include "pack/solver.hpp"
@@ -190,7 +191,7 @@ void search_general(Bench& bench) {
 
 void solve_exact(Bench& bench) {
   if (bench.peak() > kMaxBytes) bench.plain() ? solve_skyline(bench) : solve_first_fit_by_size(bench);
-  if (bench.finished()) return;
+  if (bench.finished() || solve_components(bench)) return;
   bench.plain() ? search_plain(bench) : search_general(bench);
 }
 

@@ -102,7 +102,7 @@ void Bench::prove(const Certificate& certificate) {
 }
 
 bool Bench::finished() const {
-  if (peak_ == bound_.bytes || infeasible_ || stop_requested()) return true;
+  if (peak_ <= bound_.bytes || infeasible_ || stop_requested()) return true;
   return problem_.capacity && (peak_ <= *problem_.capacity || bound_.bytes > *problem_.capacity);
 }
 

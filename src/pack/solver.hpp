@@ -16,7 +16,8 @@ namespace stowage::pack {
 
 /// A problem on the bench: what is known about it, what its solvers share, and the best answer so far. Solvers `offer` answers
 /// and `prove` bounds, and stop when it is `finished`. The problem has passed `check_problem`, its pins agree with each other,
-/// and every item fits in some region. Not thread-safe but for `stop_requested`.
+/// and every item fits in some region. The bound may be that of a larger problem, of which this is a component. Not thread-safe
+/// but for `stop_requested`.
 class Bench {
  public:
   Bench(const Problem& problem, const SolveOptions& options, const Certificate& bound);
