@@ -168,15 +168,15 @@ class Exact {
 };
 
 void search_plain(Bench& bench) {
-  // With a capacity only a proof that it cannot be met is of use.
-  const Bytes from = std::max(bench.bound(), bench.problem().capacity.value_or(Bytes(0)));
-  if (const auto proof = offset_sums_bound(bench.problem(), *bench.plain(), from, bench.peak())) bench.prove(*proof);
-  if (bench.finished()) return;
   const std::unique_ptr<ValleySearch> search = ValleySearch::make(*bench.plain());
   if (!search) {
     solve_perturbed(bench);  // too large for a proof
     return;
   }
+  // With a capacity only a proof that it cannot be met is of use.
+  const Bytes from = std::max(bench.bound(), bench.problem().capacity.value_or(Bytes(0)));
+  if (const auto proof = offset_sums_bound(bench.problem(), *bench.plain(), from, bench.peak())) bench.prove(*proof);
+  if (bench.finished()) return;
   Exact(bench, [&](std::int64_t target) { return std::make_unique<PlainQuestion>(bench, *search, target); }).run();
 }
 

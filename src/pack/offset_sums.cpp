@@ -166,6 +166,7 @@ std::optional<Certificate> offset_sums_bound(const Problem& problem, const Plain
   const std::int64_t unit = common_divisor(plain);
   const auto least = static_cast<std::size_t>((std::max(from.value(), plain.bound) + unit - 1) / unit);
   const std::size_t most = std::min(kMaxUnits, static_cast<std::size_t>(peak.value() / unit));
+  if (least >= most) return best;
   Sums sums(plain, unit);
   std::size_t possible = least;  // all below are refuted
   for (const std::uint32_t section : sums.fullest(0, plain.sections())) {
