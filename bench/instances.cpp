@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "generate.hpp"
+#include "generate_graphs.hpp"
 
 namespace stowage::bench {
 namespace {

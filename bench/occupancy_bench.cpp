@@ -8,7 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "generate.hpp"
+#include "generate_graphs.hpp"
+#include "generate_problems.hpp"
 #include "pack/occupancy.hpp"
 #include "sections.hpp"
 #include "stowage/stowage.hpp"
@@ -89,7 +90,7 @@ std::vector<Instance> instances_of(const Selection& selection) {
   for (const std::size_t items : {256U, 1024U, 2048U, 4096U, 8192U, 16384U}) {
     for (const std::size_t meetings : {8U, 32U, 64U, 128U, 256U, 512U}) {
       const std::string name = fmt::format("random_{}_{}", items, meetings);
-      if (2 * meetings <= items && selection.has(name)) instances.push_back({name, make_problem(items, meetings)});
+      if (2 * meetings <= items && selection.has(name)) instances.push_back({name, make_random(items, meetings)});
     }
   }
   for (const std::size_t ops : {6000U, 12000U, 24000U}) {

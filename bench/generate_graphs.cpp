@@ -1,4 +1,4 @@
-#include "generate.hpp"
+#include "generate_graphs.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -175,6 +175,24 @@ void optimise(Net& net, const TrainingLayer& layer, const Gradients& gradients) 
   net.write({layer.scale, gradients.scale}, layer.scale);
 }
 
+// ------------------------------------------------------------------------------------------------------------------ UNet
+
+constexpr std::size_t kLevels = 4;
+constexpr std::int64_t kImage = 320 * 64 * 64 * 4;  ///< On the topmost level, bytes.
+constexpr std::size_t kUnetBlockOps = 7;
+constexpr std::size_t kUnetPairOps = 2 * kUnetBlockOps + 2;                   ///< Down, and up with its skip.
+constexpr std::size_t kUnetOtherOps = 2 * (kLevels - 1) + kUnetBlockOps + 1;  ///< Scaling, the bottom, the result.
+
+TensorId convolve(Net& net, TensorId x, std::int64_t size) {
+  return net.op({net.tensor(size / 16, TensorFlag::constant), x}, size, kMain, size / 4);
+}
+
+TensorId unet_block(Net& net, TensorId x, std::int64_t size) {
+  const TensorId first = convolve(net, net.in_place({net.op({x}, size)}, size), size);
+  const TensorId second = convolve(net, net.in_place({net.op({first}, size)}, size), size);
+  return net.in_place({second, x}, size);
+}
+
 }  // namespace
 
 Graph make_llm(std::size_t ops, Streams streams) {
@@ -215,17 +233,27 @@ Graph make_training(std::size_t ops, Streams streams) {
   return net.finish();
 }
 
-Problem make_problem(std::size_t items, std::size_t meetings) {
-  std::mt19937_64 random(items * 31 + meetings);
-  Problem problem;
-  for (std::size_t i = 0; i < items; ++i) {
-    const auto begin = static_cast<std::int64_t>(i);
-    const auto length = static_cast<std::int64_t>(1 + random() % (2 * meetings + 1));
-    const Bytes size(static_cast<std::int64_t>(64 * (1 + random() % 16) << (random() % 8)));
-    problem.items.push_back(
-        {.pieces = {{{Step(begin), Step(begin + length)}, {Bytes(0), size}}}, .size = size, .alignment = Bytes(64)});
+Graph make_unet(std::size_t ops) {
+  Net net("unet", Streams::one);
+  TensorId x = net.tensor(kImage, TensorFlag::input);
+  while (net.ops() % kUnetPairOps != (ops - kUnetOtherOps) % kUnetPairOps) x = net.in_place({x}, kImage);
+  const std::size_t blocks = (ops - net.ops() - kUnetOtherOps) / kUnetPairOps;
+  const auto size_of = [&](std::size_t block) { return kImage >> (block * kLevels / blocks); };
+
+  std::vector<TensorId> skips;
+  for (std::size_t i = 0; i < blocks; ++i) {
+    if (i > 0 && size_of(i) != size_of(i - 1)) x = convolve(net, x, size_of(i));
+    skips.push_back(x = unet_block(net, x, size_of(i)));
   }
-  return problem;
+  x = unet_block(net, x, size_of(blocks - 1));
+  for (std::size_t i = blocks; i-- > 0;) {
+    if (i + 1 < blocks && size_of(i) != size_of(i + 1)) x = convolve(net, x, size_of(i));
+    const TensorId both = net.op({x, skips[i]}, 2 * size_of(i));
+    x = unet_block(net, convolve(net, both, size_of(i)), size_of(i));
+  }
+  net.write({x}, net.tensor(kImage, TensorFlag::output));
+  STOWAGE_CHECK(net.ops() == ops, "kUnetPairOps and kUnetOtherOps are not what is added");
+  return net.finish();
 }
 
 }  // namespace stowage::bench

@@ -4,9 +4,8 @@
 #include <cstdint>
 
 #include "stowage/graph.hpp"
-#include "stowage/plan.hpp"
 
-/// Graphs and problems that need no data beside the project. The same arguments always give the same result.
+/// Graphs that need no data beside the project. The same arguments always give the same result.
 namespace stowage::bench {
 
 /// How many streams a generated graph uses: with two, what may run beside the main path does.
@@ -22,7 +21,9 @@ enum class Streams : std::uint8_t { one, two };
 /// pass.
 [[nodiscard]] Graph make_training(std::size_t ops, Streams streams);
 
-/// `items` that begin one a step and meet on average `meetings` later ones; sizes over three orders of magnitude.
-[[nodiscard]] Problem make_problem(std::size_t items, std::size_t meetings);
+/// One denoising step of a UNet: on the way down every block's result is kept until its mirror image on the way up, which reads
+/// it beside its own input. Four levels, each with half the bytes of the one above. Many lives are nested, the longest the
+/// largest. Precondition: at least 100 ops.
+[[nodiscard]] Graph make_unet(std::size_t ops);
 
 }  // namespace stowage::bench
