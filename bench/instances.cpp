@@ -8,7 +8,10 @@
 
 #include <fmt/format.h>
 
+#include "exit.hpp"
 #include "generate_graphs.hpp"
+#include "generate_problems.hpp"
+#include "stowage/pack.hpp"
 
 namespace stowage::bench {
 namespace {
@@ -35,19 +38,19 @@ std::vector<fs::path> files_in(const fs::path& folder, const std::string& suffix
 }
 
 /// "A" for "A.1048576.csv", "Y_1" for "Y_1.csv.gz", "pangu_2.6B" for "pangu_2.6B.csv.gz".
-std::string name_of(const fs::path& file) {
+struct FileName {
+  std::string name;
+  std::optional<Bytes> capacity = {};
+};
+
+FileName name_of(const fs::path& file) {
   std::string name = file.filename().string();
-  for (const std::string suffix : {".gz", ".json", ".csv", ".1048576"}) {
+  for (const std::string suffix : {".gz", ".json", ".csv"}) {
     if (name.ends_with(suffix)) name.resize(name.size() - suffix.size());
   }
-  return name;
-}
-
-template <class T>
-T value_or_exit(Result<T> result) {
-  if (result) return std::move(result).value();
-  fmt::print(stderr, "stowage_bench: {}\n", to_string(result.error()));
-  std::exit(1);
+  const std::size_t dot = name.rfind('.');
+  if (dot == std::string::npos || name.find_first_not_of("0123456789", dot + 1) != std::string::npos) return {name};
+  return {name.substr(0, dot), Bytes(std::stoll(name.substr(dot + 1)))};
 }
 
 template <class Parse>
@@ -80,25 +83,41 @@ std::vector<GraphInstance> graph_instances(const Selection& selection) {
   std::vector<GraphInstance> instances;
   for (const fs::path& folder : {data_dir() / "graphs", fs::path(STOWAGE_SOURCE_DIR) / "examples"}) {
     for (const fs::path& file : files_in(folder, ".json")) {
-      if (!selection.has(name_of(file))) continue;
-      Graph graph = value_or_exit(read_and_parse(file.string(), parse_graph));
-      instances.push_back({name_of(file), file.string(), {}, std::move(graph)});
+      const std::string name = name_of(file).name;
+      if (!selection.has(name)) continue;
+      instances.push_back({name, file.string(), {}, value_or_exit(read_and_parse(file.string(), parse_graph))});
     }
   }
   add_generated(instances, selection, "llm_3000", make_llm(kOps, Streams::one));
   add_generated(instances, selection, "llm_3000_two_streams", make_llm(kOps, Streams::two));
   add_generated(instances, selection, "training_3000", make_training(kOps, Streams::one));
   add_generated(instances, selection, "training_3000_two_streams", make_training(kOps, Streams::two));
+  add_generated(instances, selection, "unet_3000", make_unet(kOps));
   return instances;
 }
 
 std::vector<CsvInstance> csv_instances(const Selection& selection) {
   std::vector<CsvInstance> instances;
   for (const fs::path& file : files_in(data_dir() / "csv", ".csv")) {
-    if (!selection.has(name_of(file))) continue;
-    CsvProblem table = value_or_exit(read_and_parse(file.string(), parse_csv));
-    instances.push_back({name_of(file), file.string(), std::move(table)});
+    const auto [name, capacity] = name_of(file);
+    if (!selection.has(name)) continue;
+    instances.push_back({name, file.string(), value_or_exit(read_and_parse(file.string(), parse_csv)), capacity});
   }
+  return instances;
+}
+
+std::vector<ProblemInstance> problem_instances(const Selection& selection) {
+  constexpr std::size_t kAdversarySize = 16;
+  std::vector<ProblemInstance> instances;
+  for (const std::size_t n : {50U, 200U, 1000U, 10'000U})
+    instances.push_back({fmt::format("tight_{}", n), make_tight(n), kTightHeight});
+  for (const std::size_t n : {1000U, 10'000U, 100'000U}) instances.push_back({fmt::format("heavy_{}", n), make_heavy_tail(n)});
+  for (const std::size_t n : {1000U, 10'000U}) instances.push_back({fmt::format("dense_{}", n), make_dense(n)});
+  for (Adversary& each : make_adversaries(kAdversarySize)) {
+    const Bytes bound = lower_bound(each.problem).bytes;
+    instances.push_back({std::move(each.name), std::move(each.problem), bound});
+  }
+  std::erase_if(instances, [&](const ProblemInstance& each) { return !selection.has(each.name); });
   return instances;
 }
 

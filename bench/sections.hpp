@@ -9,6 +9,13 @@
 /// The parts of the report. Each measures, prints its tables, and returns the figures that have a limit.
 namespace stowage::bench {
 
+/// What the command line asks for.
+struct Options {
+  Selection selection = {};
+  Effort effort = {};
+  std::string minimalloc = {};  ///< The path of a MiniMalloc binary to measure beside ours; empty: none.
+};
+
 /// A figure that must stay below a limit, both in milliseconds.
 struct Limited {
   std::string what;
@@ -16,8 +23,15 @@ struct Limited {
   Timing time;
 };
 
-[[nodiscard]] std::vector<Limited> bench_graphs(const Selection& selection, const Effort& effort);
-[[nodiscard]] std::vector<Limited> bench_csvs(const Selection& selection, const Effort& effort);
-[[nodiscard]] std::vector<Limited> bench_occupancies(const Selection& selection, const Effort& effort);
+/// Every instance by every solver.
+[[nodiscard]] std::vector<Limited> bench_solvers(const Options& options);
+/// From a file to a verified plan, stage by stage.
+[[nodiscard]] std::vector<Limited> bench_stages(const Options& options);
+/// MiniMalloc's challenging set: time to fit the capacity and to reach the bound, over several seeds.
+[[nodiscard]] std::vector<Limited> bench_challenging(const Options& options);
+/// `auto` from ten thousand items to a million.
+[[nodiscard]] std::vector<Limited> bench_curve(const Options& options);
+/// Which index of what has been placed is the cheapest.
+[[nodiscard]] std::vector<Limited> bench_occupancies(const Options& options);
 
 }  // namespace stowage::bench

@@ -1,84 +1,60 @@
 #include "solver_runs.hpp"
 
 #include <algorithm>
-#include <chrono>
-#include <cstdio>
-#include <cstdlib>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "table.hpp"
+#include "exit.hpp"
 
 namespace stowage::bench {
 namespace {
 
-/// What the command line gives a search by default. The greedy solvers run to their end, whatever it takes.
-constexpr std::chrono::seconds kSearchTime{1};
-
-bool searches(std::string_view name) {
-  return std::any_of(solvers().begin(), solvers().end(),
-                     [&](const SolverInfo& info) { return info.name == name && info.searches; });
+SolveOutcome solve_or_exit(const Problem& problem, const SolverInfo& solver) {
+  SolveOptions options;
+  options.solver = solver.name;
+  if (solver.searches) options.deadline = Clock::now() + kSearchTime;
+  SolveOutcome outcome = value_or_exit(solve(problem, options));
+  if (!outcome.has_answer()) exit_with({ErrorCode::invalid, fmt::format("{} has no answer", solver.name), {}});
+  return outcome;
 }
 
-SolveOutcome solve_or_exit(const Problem& problem, SolveOptions options) {
-  if (searches(options.solver)) options.deadline = std::chrono::steady_clock::now() + kSearchTime;
-  Result<SolveOutcome> outcome = solve(problem, options);
-  if (outcome && outcome->has_answer()) return std::move(outcome).value();
-  fmt::print(stderr, "stowage_bench: {} has no answer\n", options.solver);
-  std::exit(1);
-}
-
-SolverRun run_solver(std::span<const Problem* const> problems, const SolveOptions& options, const Effort& effort) {
-  SolverRun run{.solver = options.solver, .peak = {}, .bound = {}, .winner = {}, .time = {}};
-  run.time = measure(effort, [&] {
-    run.peak = run.bound = Bytes(0);
+SolverRun run_solver(std::span<const Problem* const> problems, const SolverInfo& solver, Effort effort) {
+  SolverRun run;
+  if (solver.searches) effort.at_least = 1;  // whoever uses all of its time will do so again
+  const Timing time = measure(effort, [&] {
+    run = {.solver = solver.name, .searches = solver.searches};
     for (const Problem* const problem : problems) {
-      const SolveOutcome outcome = solve_or_exit(*problem, options);
+      const SolveOutcome outcome = solve_or_exit(*problem, solver);
       run.peak += outcome.peak;
-      run.bound += outcome.bound.bytes;
-      run.winner = outcome.solver;
+      run.nodes += outcome.nodes;
+      run.proven = run.proven && outcome.status == SolveStatus::optimal;
     }
     return run.peak;
   });
+  run.time = time;
   return run;
-}
-
-Table solver_table(const std::string& first, const std::vector<SolverRun>& runs) {
-  std::vector<std::string> header = {first};
-  for (const SolverRun& run : runs) header.push_back(run.solver);
-  return Table(std::move(header));
 }
 
 }  // namespace
 
-std::vector<SolverRun> run_solvers(std::span<const Problem* const> problems, const Effort& effort) {
-  std::vector<SolverRun> runs;
-  for (const SolverInfo& info : solvers()) {
-    SolveOptions options;
-    options.solver = info.name;
-    runs.push_back(run_solver(problems, options, effort));
-  }
-  return runs;
+const SolverRun& InstanceRuns::by(std::string_view solver) const {
+  const auto found = std::find_if(runs.begin(), runs.end(), [&](const SolverRun& run) { return run.solver == solver; });
+  STOWAGE_CHECK(found != runs.end(), "every solver has run");
+  return *found;
 }
 
-void print_solver_tables(const std::vector<NamedRuns>& instances) {
-  if (instances.empty()) return;
-  Table peaks = solver_table("peak / bound", instances.front().runs);
-  Table times = solver_table("time to solve", instances.front().runs);
-  for (const NamedRuns& instance : instances) {
-    std::vector<std::string> peak = {instance.name};
-    std::vector<std::string> time = {instance.name};
-    for (const SolverRun& run : instance.runs) {
-      const std::string found_by = run.solver == "auto" ? fmt::format(" ({})", run.winner) : "";
-      peak.push_back(ratio(run.peak.value(), run.bound.value()) + found_by);
-      time.push_back(to_text(run.time));
-    }
-    peaks.add(std::move(peak));
-    times.add(std::move(time));
+InstanceRuns run_solvers(std::string name, std::span<const Problem* const> problems, const Effort& effort) {
+  InstanceRuns result{.name = std::move(name)};
+  for (const Problem* const problem : problems) {
+    result.items += problem->items.size();
+    result.bound += lower_bound(*problem).bytes;
   }
-  peaks.print();
-  times.print();
+  for (const SolverInfo& solver : solvers()) result.runs.push_back(run_solver(problems, solver, effort));
+  for (const SolverRun& run : result.runs) {
+    if (run.proven) result.optimum = run.peak;
+  }
+  return result;
 }
 
 }  // namespace stowage::bench

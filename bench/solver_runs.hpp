@@ -1,7 +1,9 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "stowage/pack.hpp"
@@ -9,24 +11,32 @@
 
 namespace stowage::bench {
 
-/// What one solver makes of an instance, in the order of `solvers()`.
+/// What one solver makes of an instance. Peak and nodes are sums over the instance's problems.
 struct SolverRun {
-  std::string solver;
-  Bytes peak;  ///< Both are sums over the instance's problems.
-  Bytes bound;
-  std::string winner;  ///< Who found the answer, of `auto`; the last problem's.
-  Timing time;
+  std::string_view solver;
+  Bytes peak = {};
+  std::uint64_t nodes = 0;
+  bool searches = false;
+  bool proven = true;  ///< Every problem's answer is known to be optimal.
+  Timing time = {};
 };
 
-/// Every solver on all of `problems` (the shared arenas of a graph, or one CSV), without a deadline. `solve` checks the problem,
-/// finds the bound and validates the answer; all of that is part of the time. A solver without an answer ends the program.
-[[nodiscard]] std::vector<SolverRun> run_solvers(std::span<const Problem* const> problems, const Effort& effort);
-
-/// One row an instance, one column a solver: peak / bound, then the times.
-struct NamedRuns {
+/// An instance by every solver, in the order of `solvers()`.
+struct InstanceRuns {
   std::string name;
-  std::vector<SolverRun> runs;
+  std::size_t items = 0;
+  Bytes bound = {};                   ///< Without search; the sum over the problems.
+  std::optional<Bytes> optimum = {};  ///< Where it is known beforehand.
+  std::vector<SolverRun> runs = {};
+
+  [[nodiscard]] const SolverRun& by(std::string_view solver) const;
 };
-void print_solver_tables(const std::vector<NamedRuns>& instances);
+
+/// What the command line gives a search by default. The greedy solvers run to their end, whatever it takes.
+inline constexpr std::chrono::seconds kSearchTime{1};
+
+/// Every solver on all of `problems` (the shared arenas of a graph, or one CSV). `solve` checks the problem, finds the bound
+/// and validates the answer; all of that is part of the time. A solver without an answer ends the program.
+[[nodiscard]] InstanceRuns run_solvers(std::string name, std::span<const Problem* const> problems, const Effort& effort);
 
 }  // namespace stowage::bench

@@ -1,4 +1,5 @@
-// stowage_bench [--quick] [--only WORD] [SECTION…]: times and peaks of the whole spine, as Markdown on standard output.
+// stowage_bench [--quick] [--only WORD] [--minimalloc PATH] [SECTION…]: times and peaks of the whole spine, as Markdown on
+// standard output.
 
 #include <algorithm>
 #include <array>
@@ -17,22 +18,23 @@ namespace {
 using namespace stowage::bench;
 
 constexpr std::string_view kUsage =
-    "usage: stowage_bench [--quick] [--only WORD] [SECTION…]\n"
-    "  --quick      fewer repetitions\n"
-    "  --only WORD  instances whose name contains WORD\n"
-    "  SECTION      graphs, csvs, occupancy; all by default\n"
+    "usage: stowage_bench [--quick] [--only WORD] [--minimalloc PATH] [SECTION…]\n"
+    "  --quick            fewer repetitions and seeds, less patience\n"
+    "  --only WORD        instances whose name contains WORD\n"
+    "  --minimalloc PATH  a MiniMalloc binary to run beside ours (solvers, challenging)\n"
+    "  SECTION            solvers, challenging, curve, stages, occupancy; all by default\n"
     "STOWAGE_DATA names the folder of the data (../shared/data beside the project).\n";
 
 struct Section {
   std::string_view name;
-  std::vector<Limited> (*run)(const Selection&, const Effort&);
+  std::vector<Limited> (*run)(const Options&);
 };
-constexpr std::array kSections = {Section{"graphs", &bench_graphs}, Section{"csvs", &bench_csvs},
+// The curve comes first: its children inherit what is in memory by then.
+constexpr std::array kSections = {Section{"solvers", &bench_solvers}, Section{"stages", &bench_stages},
                                   Section{"occupancy", &bench_occupancies}};
 
 struct Arguments {
-  Effort effort;
-  Selection selection;
+  Options options;
   std::vector<Section> sections;
 };
 
@@ -44,9 +46,11 @@ std::optional<Arguments> parse(int argc, char** argv) {
     if (section != kSections.end()) {
       arguments.sections.push_back(*section);
     } else if (word == "--quick") {
-      arguments.effort = kQuick;
+      arguments.options.effort = kQuick;
     } else if (word == "--only" && i + 1 < argc) {
-      arguments.selection.only = argv[++i];
+      arguments.options.selection.only = argv[++i];
+    } else if (word == "--minimalloc" && i + 1 < argc) {
+      arguments.options.minimalloc = argv[++i];
     } else {
       return std::nullopt;
     }
@@ -77,7 +81,7 @@ int main(int argc, char** argv) {
   if (!have_data()) fmt::print("**No data beside the project: real graphs and CSVs are missing below.**\n\n");
   std::vector<Limited> limited;
   for (const Section& section : arguments->sections) {
-    const std::vector<Limited> more = section.run(arguments->selection, arguments->effort);
+    const std::vector<Limited> more = section.run(arguments->options);
     limited.insert(limited.end(), more.begin(), more.end());
     std::fflush(stdout);
   }

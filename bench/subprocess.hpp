@@ -1,0 +1,38 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "stowage/base.hpp"
+
+namespace stowage::bench {
+
+/// How another program ended.
+struct Ended {
+  bool killed = false;  ///< It was still running at the limit.
+  int exit_code = -1;   ///< Where it ended by itself; -1 where a signal ended it.
+  std::string errors;   ///< What it wrote to standard error.
+  double wall = 0;      ///< Milliseconds, start-up included.
+};
+
+/// Runs `words`, the first of which is the program's path, without a shell and with its standard output thrown away. Fails with
+/// `ErrorCode::io` when it cannot be started; whatever it does afterwards is not an error.
+Result<Ended> run_program(const std::vector<std::string>& words, std::chrono::milliseconds limit);
+
+/// A folder that is there as long as the object is.
+class TemporaryFolder {
+ public:
+  static Result<TemporaryFolder> make();
+  TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  TemporaryFolder& operator=(TemporaryFolder&&) = delete;
+  ~TemporaryFolder();
+
+  [[nodiscard]] std::string file(const std::string& name) const { return path_ + "/" + name; }
+
+ private:
+  explicit TemporaryFolder(std::string path) : path_(std::move(path)) {}
+  std::string path_;
+};
+
+}  // namespace stowage::bench
