@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run.sh [--quick] [--only WORD] [SECTION…]: builds the release preset and prints the benchmark's tables.
+# run.sh [--quick] [--only WORD] [--minimalloc PATH] [SECTION…]: builds the release preset and prints the tables as Markdown.
 #
 # STOWAGE_DATA (../shared/data) the data beside the project; JOBS (2) parallel jobs.
 set -euo pipefail
