@@ -16,7 +16,7 @@ namespace stowage::bench {
 /// up to a quarter of the time. One begins a step.
 [[nodiscard]] Problem make_heavy_tail(std::size_t items);
 
-/// Lives and sizes of every order of magnitude, equally often: one in eighty of all items is live at the same time.
+/// Lives and sizes of every order of magnitude, equally often: of a hundred items one or two are live at the same time.
 [[nodiscard]] Problem make_dense(std::size_t items);
 
 /// A rectangle of `kTightHeight` bytes that `items` fill without a hole, found by cutting it again and again from side to side:
