@@ -32,8 +32,10 @@ struct Asked {
 Asked ask(const CsvInstance& instance, Bytes capacity, const Options& options) {
   Problem problem = instance.table.problem;
   Asked asked{.name = instance.name, .capacity = capacity, .times = {}, .nodes = {}};
-  if (!options.minimalloc.empty())
-    asked.peer = MiniMalloc(options.minimalloc).run_file(instance.path, problem, capacity, 6 * options.effort.patience);
+  if (!options.minimalloc.empty()) {
+    const MiniMalloc peer(options.minimalloc);
+    asked.peer = value_or_exit(peer.run_file(instance.path, problem, capacity, 6 * options.effort.patience));
+  }
   problem.capacity = capacity;
   for (std::uint64_t seed = 0; seed < options.effort.seeds; ++seed) {
     const Clock::time_point begin = Clock::now();

@@ -15,17 +15,16 @@ struct PeerRun {
   double wall = 0;      ///< Milliseconds of the whole process: start-up, reading and writing too.
 };
 
-/// Google's MiniMalloc by its command line (github.com/google/minimalloc). It gets a capacity and tries to stay within. What
-/// should not happen (no such program, an answer that is wrong) ends the benchmark.
+/// Google's MiniMalloc by its command line (github.com/google/minimalloc). It gets a capacity and tries to stay within; that it
+/// gives up is not an error. That there is no such program, or that its answer is wrong, is.
 class MiniMalloc {
  public:
   explicit MiniMalloc(std::string program) : program_(std::move(program)) {}
 
   /// On a CSV as it lies there; `problem` is what it says.
-  [[nodiscard]] PeerRun run_file(const std::string& csv, const Problem& problem, Bytes capacity,
-                                 std::chrono::seconds limit) const;
+  Result<PeerRun> run_file(const std::string& csv, const Problem& problem, Bytes capacity, std::chrono::seconds limit) const;
   /// On any problem that its CSV can express; nothing for others.
-  [[nodiscard]] std::optional<PeerRun> run(const Problem& problem, Bytes capacity, std::chrono::seconds limit) const;
+  Result<std::optional<PeerRun>> run(const Problem& problem, Bytes capacity, std::chrono::seconds limit) const;
 
  private:
   std::string program_;

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "exit.hpp"
 #include "minimalloc.hpp"
 #include "peers.hpp"
 #include "sections.hpp"
@@ -37,7 +38,8 @@ class Group {
     constexpr std::size_t kTooLarge = 20'000;  // it does not look at the clock while it prepares
     if (problems.size() != 1 || problems.front()->items.size() > kTooLarge) return "–";
     const MiniMalloc peer(options_.minimalloc);
-    const std::optional<PeerRun> run = peer.run(*problems.front(), lower_bound(*problems.front()).bytes, kSearchTime);
+    const Bytes bound = lower_bound(*problems.front()).bytes;
+    const std::optional<PeerRun> run = value_or_exit(peer.run(*problems.front(), bound, kSearchTime));
     return !run ? "–" : run->solved ? to_text(run->wall) : "> " + to_text(run->wall);
   }
 
