@@ -129,20 +129,22 @@ struct Certificate {
     pinned_item,       ///< Item `item` is pinned in a paid region and ends there.
     pinned_gaps,       ///< At `step` what is as large as `item`, or larger, must fit between the pinned items.
     offset_sums,       ///< Below, no order of the largest items at `step` agrees with what lies under each of them, step by step.
+    unordered_items,   ///< With stream order: none of `items` comes before another, and all of them are paid for.
     exhausted_search,  ///< A search went through everything below and found nothing.
   };
   Argument argument = Argument::trivial;
   Bytes bytes;
-  Step step = {};        ///< For all but trivial, pinned_item and exhausted_search.
-  std::size_t item = 0;  ///< For aligned_slots, pinned_item and pinned_gaps.
+  Step step = {};                       ///< For live_bytes, aligned_slots, pinned_gaps and offset_sums.
+  std::size_t item = 0;                 ///< For aligned_slots, pinned_item and pinned_gaps.
+  std::vector<std::size_t> items = {};  ///< For unordered_items; ascending.
 
   friend bool operator==(const Certificate&, const Certificate&) = default;
 };
 
 /// True when `certificate` indeed proves its bytes for `problem`; recomputed from the definition. O(pieces log pieces), but for
-/// offset_sums, which takes O(items × steps × units of the common divisor) and is only looked at up to 65,536 units. An exhausted
-/// search cannot be checked without repeating it, so that this says false; its argument says what it is. Precondition:
-/// `check_problem` passed.
+/// unordered_items (O(its items²)) and offset_sums, which takes O(items × steps × units of the common divisor) and is only looked
+/// at up to 65,536 units. An exhausted search cannot be checked without repeating it, so that this says false; its argument says
+/// what it is. Precondition: `check_problem` passed.
 [[nodiscard]] bool check_bound(const Problem& problem, const Certificate& certificate);
 
 // ----------------------------------------------------------------------------------------------------------------- Plan

@@ -1,8 +1,11 @@
 #include <gtest/gtest.h>
 
 #include "pack/offset_sums.hpp"
+#include "pack/unordered_items.hpp"
 #include "pack/valley_search.hpp"
 #include "stowage/pack.hpp"
+#include "support/brute_force.hpp"
+#include "support/random_problem.hpp"
 
 namespace stowage {
 namespace {
@@ -185,6 +188,54 @@ TEST(OffsetSums, IsWhatTheExactSolverKnowsBeforeItSearches) {
   problem.capacity = Bytes(9);
   EXPECT_EQ(solve(problem)->status, SolveStatus::infeasible);
   EXPECT_EQ(solve(problem)->bound.argument, Certificate::Argument::offset_sums);
+}
+
+/// 0 on one stream and 1 on the other have nothing to do with each other; 2 comes after both.
+Problem two_streams() {
+  return {.items = {item(0, 1, 3), item(1, 2, 4), item(2, 3, 5)},
+          .order = {.streams = 2,
+                    .threshold = {Step(2), kNever, Step(2), Step(2), kNever, kNever},
+                    .first = {Step(0), kNever, kNever, Step(1), Step(2), kNever}}};
+}
+
+TEST(UnorderedItems, LieApartThoughNeverLiveTogetherInTheLinearOrder) {
+  const Problem problem = two_streams();
+  ASSERT_TRUE(check_problem(problem));
+  EXPECT_EQ(lower_bound(problem).bytes, Bytes(5));
+  const Certificate bound = *pack::unordered_items_bound(problem, Bytes(5));
+  EXPECT_EQ(bound.argument, Certificate::Argument::unordered_items);
+  EXPECT_EQ(bound.bytes, Bytes(7));
+  EXPECT_EQ(bound.items, (std::vector<std::size_t>{0, 1}));
+  EXPECT_FALSE(pack::unordered_items_bound(problem, Bytes(7)));
+  EXPECT_EQ(solve(problem)->status, SolveStatus::optimal);
+}
+
+TEST(UnorderedItems, AreNoProofWhenTheyAreOrderedRepeatedOrFree) {
+  Problem problem = two_streams();
+  const auto holds = [&](std::vector<std::size_t> items, std::int64_t bytes) {
+    return check_bound(problem, {Certificate::Argument::unordered_items, Bytes(bytes), {}, 0, std::move(items)});
+  };
+  EXPECT_TRUE(holds({0, 1}, 7));
+  EXPECT_FALSE(holds({0, 1}, 8));
+  EXPECT_FALSE(holds({0, 2}, 8)) << "one after the other";
+  EXPECT_FALSE(holds({1, 1}, 8)) << "the same one twice";
+  EXPECT_FALSE(holds({0, 7}, 1)) << "no such item";
+  problem.regions.push_back({.limit = Bytes(4), .paid = false});
+  EXPECT_FALSE(holds({0, 1}, 7)) << "one may lie where it costs nothing";
+}
+
+TEST(UnorderedItems, NeverExceedTheOptimum) {
+  int above_live_bytes = 0;
+  for (std::uint64_t seed = 0; seed < 2'000; ++seed) {
+    const Problem problem = testing::random_problem(seed, {.max_items = 5, .pins = false});
+    const std::optional<Certificate> bound = pack::unordered_items_bound(problem, lower_bound(problem).bytes);
+    if (!bound) continue;
+    ++above_live_bytes;
+    ASSERT_TRUE(check_bound(problem, *bound)) << seed;
+    const auto best = testing::solve_by_brute_force(problem);
+    ASSERT_LE(bound->bytes, best ? best->peak : kMaxBytes) << seed;
+  }
+  EXPECT_GT(above_live_bytes, 100);
 }
 
 TEST(LowerBound, OfNothingIsNothing) {

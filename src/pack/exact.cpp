@@ -6,6 +6,7 @@
 #include "pack/offset_sums.hpp"
 #include "pack/solver.hpp"
 #include "pack/target_search.hpp"
+#include "pack/unordered_items.hpp"
 
 /// From an answer and a bound that differ to ones that agree.
 ///
@@ -181,6 +182,8 @@ void search_plain(Bench& bench) {
 }
 
 void search_general(Bench& bench) {
+  if (const auto proof = unordered_items_bound(bench.problem(), bench.bound())) bench.prove(*proof);
+  if (bench.finished()) return;
   GeneralSearch search(bench.problem());
   Exact(bench, [&](std::int64_t target) {
     return std::make_unique<GeneralQuestion>(search, target, bench.options().seed);

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "pack/clique_grower.hpp"
 #include "pack/occupancy.hpp"
 
 namespace stowage::pack {
@@ -50,14 +51,15 @@ double area_of(const Item& item) {
 
 }  // namespace
 
-std::optional<GeneralModel> GeneralModel::make(const Problem& problem) {
+std::optional<GeneralModel> GeneralModel::make(const Problem& problem, const std::function<bool()>& stop) {
   GeneralModel model(problem);
-  if (!model.add_items() || !model.add_pairs()) return std::nullopt;
+  if (!model.add_items() || stop() || !model.add_pairs() || stop()) return std::nullopt;
   if (problem.order.empty()) {
     model.add_section_cliques();
   } else {
     model.add_stream_cliques();
   }
+  if (stop()) return std::nullopt;
   model.keep_heaviest_cliques();
   model.order_items();
   model.find_twins();
@@ -165,31 +167,28 @@ void GeneralModel::add_section_cliques() {
 }
 
 /// Items of which none comes before another: for each item and each pair that is in none yet, one grown greedily, largest first.
+/// O(cliques × their items × n / 64).
 void GeneralModel::add_stream_cliques() {
-  std::vector<std::vector<char>> meets(count(), std::vector<char>(count()));
-  for (const Pair& pair : pairs_) meets[pair.a][pair.b] = meets[pair.b][pair.a] = 1;
   std::vector<std::uint32_t> by_size(count());
   std::iota(by_size.begin(), by_size.end(), 0U);
   std::sort(by_size.begin(), by_size.end(), [&](std::uint32_t x, std::uint32_t y) {
     return items_[x].size != items_[y].size ? items_[x].size > items_[y].size : x < y;
   });
-  std::vector<std::vector<char>> covered(count(), std::vector<char>(count()));
-  const auto grow = [&](std::vector<std::uint32_t> members) {
-    for (const std::uint32_t i : by_size) {
-      if (std::all_of(members.begin(), members.end(), [&](std::uint32_t m) { return meets[i][m]; })) members.push_back(i);
-    }
+  std::vector<std::uint32_t> rank(count());
+  for (std::uint32_t r = 0; r < count(); ++r) rank[by_size[r]] = r;
+  CliqueGrower grower(count());
+  for (const Pair& pair : pairs_) grower.join(rank[pair.a], rank[pair.b]);
+  const auto add = [&](const std::vector<std::uint32_t>& ranks) {
     Clique clique;
-    for (const std::uint32_t i : members) {
-      clique.push_back({i, 0, items_[i].size, items_[i].size});
-      for (const std::uint32_t j : members) covered[i][j] = 1;
-    }
+    for (const std::uint32_t r : ranks) clique.push_back({by_size[r], 0, items_[by_size[r]].size, items_[by_size[r]].size});
     if (clique.size() > 1) add_clique(std::move(clique));
   };
-  for (const std::uint32_t i : by_size) {
-    if (!covered[i][i]) grow({i});
+  for (std::uint32_t r = 0; r < count(); ++r) {
+    if (!grower.together(r, r)) add(grower.grow({r}));
   }
   for (const Pair& pair : pairs_) {
-    if (!covered[pair.a][pair.b] && cliques_.size() < 4 * items_.size()) grow({pair.a, pair.b});
+    const bool enough = cliques_.size() >= 4 * items_.size();
+    if (!enough && !grower.together(rank[pair.a], rank[pair.b])) add(grower.grow({rank[pair.a], rank[pair.b]}));
   }
 }
 

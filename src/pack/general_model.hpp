@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -50,8 +51,9 @@ class GeneralModel {
   };
   using Clique = std::vector<Task>;
 
-  /// Nothing when the problem has more than 2 million pairs of pieces that meet, or comes near the limits of 64 bits.
-  static std::optional<GeneralModel> make(const Problem& problem);
+  /// Nothing when the problem has more than 2 million pairs of pieces that meet, or comes near the limits of 64 bits, or on
+  /// `stop`.
+  static std::optional<GeneralModel> make(const Problem& problem, const std::function<bool()>& stop);
 
   [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(items_.size()); }
   [[nodiscard]] const ModelItem& item(std::uint32_t i) const { return items_[i]; }

@@ -14,6 +14,9 @@ constexpr std::int64_t kMaxTarget = std::int64_t{1} << 61;
 constexpr std::uint64_t kFirstRun = 200;          ///< Nodes. At least ten an item, so that a run can get to the end.
 constexpr std::uint32_t kPairsToCompare = 2'000;  ///< That overlap, when choosing one.
 constexpr double kNoise = 0.5;
+/// A node that takes more work than this counts for several: relations that contradict each other in a circle may raise limits by
+/// a few bytes at a time for seconds.
+constexpr std::uint64_t kWorkOfNode = 4'000;
 
 /// Whether every pin is aligned and within its region.
 bool pins_are_possible(const Problem& problem) {
@@ -31,11 +34,11 @@ bool pins_are_possible(const Problem& problem) {
 
 class GeneralSearch::Search {
  public:
-  explicit Search(const Problem& problem);
+  explicit Search(const Problem& problem) : problem_(problem), possible_(pins_are_possible(problem)) {}
 
   SearchEnd run(Bytes target, std::uint64_t seed, std::uint64_t node_limit, const std::function<bool()>& stop);
   [[nodiscard]] std::vector<Position> positions() const;
-  [[nodiscard]] std::uint64_t nodes() const { return nodes_; }
+  [[nodiscard]] std::uint64_t nodes() const { return state_ ? std::max(nodes_, state_->work() / kWorkOfNode) : 0; }
 
  private:
   /// An item is in a region, or not; the difference of a pair is at least `value`, or at most `otherwise`; or the reverse of
@@ -50,6 +53,7 @@ class GeneralSearch::Search {
   };
   enum class Choice : std::uint8_t { made, impossible, none_left };
 
+  void prepare(const std::function<bool()>& stop);
   SearchEnd search(std::uint64_t node_end);
   bool backtrack();
   bool apply(const Decision& decision);
@@ -65,6 +69,7 @@ class GeneralSearch::Search {
 
   const Problem& problem_;
   bool possible_;
+  bool prepared_ = false;
   std::optional<GeneralModel> model_;
   std::optional<GeneralState> state_;  ///< Where there is a model.
   std::vector<Decision> decisions_;
@@ -74,27 +79,32 @@ class GeneralSearch::Search {
   bool explore_ = false;       ///< Whether to try a random region now and then.
 };
 
-GeneralSearch::Search::Search(const Problem& problem)
-    : problem_(problem), possible_(pins_are_possible(problem)), model_(GeneralModel::make(problem)) {
-  if (model_) state_.emplace(problem, *model_);
+/// Only when it is needed, and not to the end when there is no time.
+void GeneralSearch::Search::prepare(const std::function<bool()>& stop) {
+  if (prepared_) return;
+  prepared_ = true;
+  model_ = GeneralModel::make(problem_, stop);
+  if (model_) state_.emplace(problem_, *model_);
 }
 
 SearchEnd GeneralSearch::Search::run(Bytes target, std::uint64_t seed, std::uint64_t node_limit,
                                      const std::function<bool()>& stop) {
   if (!possible_) return SearchEnd::exhausted;
+  prepare(stop);
   if (!model_) return SearchEnd::gave_up;
   random_.seed(seed);
   decisions_.clear();
-  if (!state_->start(std::min(target.value(), kMaxTarget), stop))
+  const std::uint64_t end = node_limit < UINT64_MAX - nodes() ? nodes() + node_limit : UINT64_MAX;
+  const std::function<bool()> stop_or_too_much = [&] { return (stop && stop()) || nodes() >= end; };
+  if (!state_->start(std::min(target.value(), kMaxTarget), stop_or_too_much))
     return state_->stopped() ? SearchEnd::gave_up : SearchEnd::exhausted;
   const std::size_t root = state_->mark();
-  const std::uint64_t end = node_limit < UINT64_MAX - nodes_ ? nodes_ + node_limit : UINT64_MAX;
   std::uint64_t length = std::max<std::uint64_t>(kFirstRun, 10 * std::uint64_t{model_->count()});
   for (bool first = true;; first = false) {
     explore_ = !first;
     make_noise(!first || seed != 0);
     const SearchEnd result = search(std::min(end, nodes_ + length));
-    if (result != SearchEnd::gave_up || state_->stopped() || nodes_ >= end) return result;
+    if (result != SearchEnd::gave_up || state_->stopped() || nodes() >= end) return result;
     state_->undo(root);
     decisions_.clear();
     length += length / 2;

@@ -207,8 +207,8 @@ bool GeneralState::exclude(std::uint32_t i, std::uint32_t region) {
 
 void GeneralState::look_at_clock(std::size_t work) {
   work_ += work;
-  if (work_ < kWorkBetweenLooks) return;
-  work_ = 0;
+  if (work_ < next_look_) return;
+  next_look_ = work_ + kWorkBetweenLooks;
   stopped_ = stopped_ || (*stop_ && (*stop_)());
 }
 

@@ -34,6 +34,8 @@ class GeneralState {
   bool propagate();
   /// Asks `stop` after every so much work: one node of a large problem can take long.
   void look_at_clock(std::size_t work);
+  /// All work so far, in pairs of items looked at.
+  [[nodiscard]] std::uint64_t work() const { return work_; }
   /// Back to what `mark()` was then.
   void undo(std::size_t mark);
 
@@ -87,7 +89,8 @@ class GeneralState {
   const GeneralModel& model_;
   std::int64_t target_ = 0;
   const std::function<bool()>* stop_ = nullptr;
-  std::size_t work_ = 0;  ///< Since the last look at the clock.
+  std::uint64_t work_ = 0;
+  std::uint64_t next_look_ = 0;  ///< At the clock: when there is so much work.
   bool stopped_ = false;
 
   std::vector<std::int64_t> lower_, upper_;  ///< By item: limits of the offset.

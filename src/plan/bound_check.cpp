@@ -102,6 +102,21 @@ bool needs_for_pins(const Problem& problem, Step step, const Item& like, Bytes b
   return demand.bytes > Bytes(0) && !fits_below(bytes - Bytes(1), demand, pinned);
 }
 
+/// The bytes of `items`; nothing unless they are different ones that must all be paid, and none comes before another.
+Bytes unordered_bytes(const Problem& problem, const std::vector<std::size_t>& items) {
+  if (problem.order.empty()) return Bytes(0);
+  Bytes sum;
+  for (std::size_t a = 0; a < items.size(); ++a) {
+    if (items[a] >= problem.items.size() || evades(problem, problem.items[items[a]])) return Bytes(0);
+    for (std::size_t b = 0; b < a; ++b) {
+      if (items[b] >= items[a] || problem.order.before(items[a], items[b]) || problem.order.before(items[b], items[a]))
+        return Bytes(0);
+    }
+    sum += problem.items[items[a]].size;
+  }
+  return sum;
+}
+
 bool pinned_to_paid_region(const Problem& problem, const Item& item) {
   if (!item.pinned) return false;
   for (std::size_t r = 0; r < problem.regions.size(); ++r) {
@@ -117,6 +132,8 @@ bool check_bound(const Problem& problem, const Certificate& certificate) {
   switch (certificate.argument) {
     case Certificate::Argument::offset_sums:
       return plan::check_offset_sums(problem, certificate);
+    case Certificate::Argument::unordered_items:
+      return certificate.bytes <= unordered_bytes(problem, certificate.items);
     case Certificate::Argument::exhausted_search:
       return false;
     case Certificate::Argument::trivial:

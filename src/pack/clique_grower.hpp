@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace stowage::pack {
+
+/// Cliques of a graph, grown greedily, the lowest number first. Rows of bits, so that a step is O(n / 64).
+class CliqueGrower {
+ public:
+  explicit CliqueGrower(std::size_t count) : words_((count + 63) / 64), joined_(words_ * count), together_(words_ * count) {}
+
+  void join(std::uint32_t a, std::uint32_t b);
+  /// From some that are all joined.
+  std::vector<std::uint32_t> grow(std::vector<std::uint32_t> clique);
+  /// Whether a clique grown so far has both.
+  [[nodiscard]] bool together(std::uint32_t a, std::uint32_t b) const {
+    return (together_[a * words_ + b / 64] >> (b % 64) & 1) != 0;
+  }
+
+ private:
+  std::size_t words_;
+  std::vector<std::uint64_t> joined_;
+  std::vector<std::uint64_t> together_;
+};
+
+}  // namespace stowage::pack
