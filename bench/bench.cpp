@@ -22,7 +22,7 @@ constexpr std::string_view kUsage =
     "  --quick            fewer repetitions and seeds, less patience\n"
     "  --only WORD        instances whose name contains WORD\n"
     "  --minimalloc PATH  a MiniMalloc binary to run beside ours (solvers, challenging)\n"
-    "  SECTION            curve, challenging, solvers, stages, occupancy; all by default\n"
+    "  SECTION            curve, challenging, solvers, stages, replan, occupancy; all by default\n"
     "STOWAGE_DATA names the folder of the data (../shared/data beside the project).\n";
 
 struct Section {
@@ -31,7 +31,7 @@ struct Section {
 };
 // The curve comes first: its children inherit what is in memory by then.
 constexpr std::array kSections = {Section{"curve", &bench_curve}, Section{"challenging", &bench_challenging},
-                                  Section{"solvers", &bench_solvers}, Section{"stages", &bench_stages},
+                                  Section{"solvers", &bench_solvers}, Section{"stages", &bench_stages}, Section{"replan", &bench_replanning},
                                   Section{"occupancy", &bench_occupancies}};
 
 struct Arguments {

@@ -31,6 +31,8 @@ struct Limited {
 [[nodiscard]] std::vector<Limited> bench_challenging(const Options& options);
 /// `auto` from ten thousand items to a million.
 [[nodiscard]] std::vector<Limited> bench_curve(const Options& options);
+/// A change of some sizes against a solution from scratch.
+[[nodiscard]] std::vector<Limited> bench_replanning(const Options& options);
 /// Which index of what has been placed is the cheapest.
 [[nodiscard]] std::vector<Limited> bench_occupancies(const Options& options);
 

@@ -88,6 +88,8 @@ struct Position {
 /// Fails with `ErrorCode::invalid`, with the path `items[index]` where it is about one, unless `problem` keeps the rules stated
 /// at its types and all its numbers are within `kMaxBytes`, sums included. Solvers may assume a problem that passed.
 Status check_problem(const Problem& problem);
+/// What `check_problem` says about one item, but for sums over several. O(its pieces).
+Status check_item(const Problem& problem, std::size_t item);
 
 /// True when the two items may not share bytes at these positions: exact, straight from the definition. O(pieces²).
 [[nodiscard]] bool in_conflict(const Problem& problem, std::size_t a, Position at_a, std::size_t b, Position at_b);

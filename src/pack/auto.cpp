@@ -23,14 +23,14 @@ bool stack_if_optimal(Bench& bench) {
 }
 
 bool is_greedy(const RegisteredSolver& solver) {
-  constexpr std::array kOthers = {&solve_auto, &solve_skyline, &solve_perturbed, &solve_exact};
+  constexpr std::array kOthers = {&solve_auto, &solve_skyline, &solve_perturbed, &solve_neighbourhood, &solve_exact};
   return std::find(kOthers.begin(), kOthers.end(), solver.solve) == kOthers.end();
 }
 
 }  // namespace
 
 /// 1. What needs no thought. 2. A plain problem: the skyline, which mostly reaches the bound. Any other: every greedy order. 3.
-/// From there the exact search, or where that is too large the perturbed skyline.
+/// From there the exact search, or where that is too large repairs and the perturbed skyline in turns.
 void solve_auto(Bench& bench) {
   if (stack_if_optimal(bench)) return;
   if (bench.plain()) solve_skyline(bench);

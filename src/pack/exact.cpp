@@ -22,6 +22,10 @@ namespace {
 constexpr std::uint64_t kFirstBudget = 12'000;
 /// Halvings of the range in one round.
 constexpr int kHalvings = 6;
+/// From here on a node of the valley search is slow, and repairs of the greedy answer are worth a try before each question.
+constexpr std::uint32_t kManyItems = 700;
+/// Nodes of a repair, for each of the question's.
+constexpr std::uint64_t kRepairShare = 20;
 
 /// Is there an answer with a peak of at most the target? Can be asked on where it stopped.
 class Question {
@@ -101,7 +105,9 @@ class Exact {
     if (bench_.peak() > kMaxBytes) find_any();
     std::uint64_t budget = kFirstBudget;
     for (; !over(); budget *= 2) {
+      repair(kRepairShare * budget);
       reach_bound(budget);
+      repair(kRepairShare * budget);
       bisect(budget);
     }
   }
@@ -123,7 +129,12 @@ class Exact {
     return end;
   }
 
+  void repair(std::uint64_t nodes) {
+    if (bench_.problem().items.size() >= kManyItems) improve_by_neighbourhood(bench_, std::min(nodes, bench_.nodes_left() / 2));
+  }
+
   void meet_capacity() {
+    repair(kRepairShare * kFirstBudget);
     const std::unique_ptr<Question> question = start_(bench_.problem().capacity->value() / grain_ * grain_);
     while (!over()) ask(*question, bench_.nodes_left());
   }
@@ -171,7 +182,7 @@ class Exact {
 void search_plain(Bench& bench) {
   const std::unique_ptr<ValleySearch> search = ValleySearch::make(*bench.plain());
   if (!search) {
-    solve_perturbed(bench);  // too large for a proof
+    improve_large(bench);  // too large for a proof
     return;
   }
   // With a capacity only a proof that it cannot be met is of use.

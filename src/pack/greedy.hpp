@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -20,5 +22,18 @@ enum class Fit : std::uint8_t { lowest, tightest };
 /// Places the items one after the other, each once and for all. Nothing when one fits nowhere or the bench is told to stop on the
 /// way.
 std::optional<std::vector<Position>> place_greedily(const Bench& bench, Order order, Fit fit);
+
+/// Positions to keep, by item, in the order in which they are tried.
+struct Kept {
+  std::vector<std::optional<Position>> positions;  ///< Absent: to be placed anew.
+  std::vector<std::size_t> must_stay;              ///< Tried first, and nothing else will do.
+};
+
+/// Leaves the items where they are to be kept, as far as that is possible, larger ones first; places the others by size at the
+/// lowest gap. Fails with `ErrorCode::invalid` when one of `must_stay` cannot lie there; nothing when another fits nowhere.
+Result<std::optional<std::vector<Position>>> place_keeping(const Bench& bench, const Kept& kept);
+
+/// Why an item may not lie at a position even when it is alone; empty when it may.
+[[nodiscard]] std::string why_not_at(const Problem& problem, std::size_t item, Position at);
 
 }  // namespace stowage::pack

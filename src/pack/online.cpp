@@ -12,13 +12,6 @@
 namespace stowage::pack {
 namespace {
 
-bool is_plain(const Problem& problem) {
-  const bool one_region = problem.regions.size() == 1 && !problem.regions.front().limit;
-  return one_region && problem.order.empty() && std::all_of(problem.items.begin(), problem.items.end(), [](const Item& item) {
-           return item.pieces.size() == 1 && !item.pinned;
-         });
-}
-
 /// Bytes in use until a step.
 struct InUse {
   Step until;

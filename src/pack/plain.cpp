@@ -5,14 +5,6 @@
 namespace stowage::pack {
 namespace {
 
-bool is_plain(const Problem& problem) {
-  if (problem.regions.size() != 1 || problem.regions.front().limit || !problem.regions.front().paid || !problem.order.empty())
-    return false;
-  return std::all_of(problem.items.begin(), problem.items.end(), [](const Item& item) {
-    return item.pieces.size() == 1 && !item.pinned && item.pieces.front().bytes == ByteRange{Bytes(0), item.size};
-  });
-}
-
 /// A begin or an end; at equal steps ends come first.
 struct Event {
   Step step;
@@ -45,6 +37,16 @@ void find_sections(std::vector<Event>& events, Plain& plain) {
 }
 
 }  // namespace
+
+bool is_plain(const Item& item) {
+  return item.pieces.size() == 1 && !item.pinned && item.pieces.front().bytes == ByteRange{Bytes(0), item.size};
+}
+
+bool is_plain(const Problem& problem) {
+  if (problem.regions.size() != 1 || problem.regions.front().limit || !problem.regions.front().paid || !problem.order.empty())
+    return false;
+  return std::all_of(problem.items.begin(), problem.items.end(), [](const Item& item) { return is_plain(item); });
+}
 
 std::optional<Plain> Plain::from(const Problem& problem) {
   if (!is_plain(problem)) return std::nullopt;

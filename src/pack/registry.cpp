@@ -18,6 +18,8 @@ constexpr std::array kRegistry = {
     RegisteredSolver{{"skyline", "lowest valley first, what is most urgent there; best of seven priorities"}, &solve_skyline},
     RegisteredSolver{{"perturbed", "the skyline again and again, with changed priorities in the hard core", true},
                      &solve_perturbed},
+    RegisteredSolver{{"neighbourhood", "what ends above a target finds another place, at the expense of others", true},
+                     &solve_neighbourhood},
     RegisteredSolver{{"exact", "search at a target, from the skyline down to a proof", true}, &solve_exact},
     RegisteredSolver{{"auto", "what suits the problem, best of all, until proven optimal", true}, &solve_auto},
 };

@@ -27,6 +27,8 @@ class Bench {
   [[nodiscard]] Bytes bound() const { return bound_.bytes; }
   /// Of the best answer; above every possible peak when there is none.
   [[nodiscard]] Bytes peak() const { return peak_; }
+  /// The best answer; empty when there is none.
+  [[nodiscard]] std::span<const Position> positions() const { return positions_; }
   /// The problem as a plain one, where it is.
   [[nodiscard]] const Plain* plain() const;
   /// An empty occupancy of the kind that suits the problem. The bench must outlive it.
@@ -84,7 +86,13 @@ void solve_best_fit_by_size(Bench& bench);
 void solve_best_fit_by_life(Bench& bench);
 void solve_skyline(Bench& bench);
 void solve_perturbed(Bench& bench);
+void solve_neighbourhood(Bench& bench);
 void solve_exact(Bench& bench);
 void solve_auto(Bench& bench);
+
+/// What the solver `neighbourhood` does to the best answer of a plain problem, for so many nodes. Nothing for other problems.
+void improve_by_neighbourhood(Bench& bench, std::uint64_t nodes);
+/// Improves the best answer of a plain problem that is too large for a proof, by turns of `neighbourhood` and `perturbed`.
+void improve_large(Bench& bench);
 
 }  // namespace stowage::pack

@@ -38,23 +38,6 @@ Status check_pieces(const Item& item, std::size_t index) {
   return Done{};
 }
 
-Status check_item(const Problem& problem, std::size_t index) {
-  const Item& item = problem.items[index];
-  if (item.size < Bytes(0) || item.size > kMaxBytes) return fault(index, fmt::format("has the size {}", item.size.value()));
-  if (!is_power_of_two(item.alignment))
-    return fault(index, fmt::format("has the alignment {}, not a power of two", item.alignment.value()));
-  if (item.pinned && (*item.pinned < Bytes(0) || *item.pinned > kMaxBytes)) {
-    return fault(index, fmt::format("is pinned at {}", item.pinned->value()));
-  }
-  const std::vector<std::uint32_t>& only = item.allowed.only;
-  if (!std::is_sorted(only.begin(), only.end()) || (!only.empty() && only.back() >= problem.regions.size())) {
-    return fault(index, "is allowed in regions that do not exist or are not in ascending order");
-  }
-  if (item.pinned && only.size() != 1 && problem.regions.size() != 1)
-    return fault(index, "is pinned but has more than one region to go to");
-  return check_pieces(item, index);
-}
-
 Status check_order(const Problem& problem) {
   const std::size_t cells = problem.items.size() * problem.order.streams;
   if (problem.order.threshold.size() == cells && problem.order.first.size() == cells) return Done{};
@@ -84,6 +67,23 @@ bool StreamOrder::before(std::size_t item, std::size_t other) const {
     if (begins[stream] < after[stream]) return false;
   }
   return true;
+}
+
+Status check_item(const Problem& problem, std::size_t index) {
+  const Item& item = problem.items[index];
+  if (item.size < Bytes(0) || item.size > kMaxBytes) return fault(index, fmt::format("has the size {}", item.size.value()));
+  if (!is_power_of_two(item.alignment))
+    return fault(index, fmt::format("has the alignment {}, not a power of two", item.alignment.value()));
+  if (item.pinned && (*item.pinned < Bytes(0) || *item.pinned > kMaxBytes)) {
+    return fault(index, fmt::format("is pinned at {}", item.pinned->value()));
+  }
+  const std::vector<std::uint32_t>& only = item.allowed.only;
+  if (!std::is_sorted(only.begin(), only.end()) || (!only.empty() && only.back() >= problem.regions.size())) {
+    return fault(index, "is allowed in regions that do not exist or are not in ascending order");
+  }
+  if (item.pinned && only.size() != 1 && problem.regions.size() != 1)
+    return fault(index, "is pinned but has more than one region to go to");
+  return check_pieces(item, index);
 }
 
 Status check_problem(const Problem& problem) {

@@ -1,0 +1,343 @@
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "pack/greedy.hpp"
+#include "pack/plain_packing.hpp"
+
+/// What the header says, in steps. A plain problem: (1) the changed boxes take their new shape where they lie; (2) of a changed
+/// item and those in its way, the fewer bytes are evicted; (3) `EjectionSearch` finds places for them below the limit; (4) if it
+/// does not, the problem is solved from scratch. Any other problem: what stays is placed first, the rest greedily, then (4).
+namespace stowage {
+namespace {
+
+using pack::EjectionSearch;
+using pack::why_not_at;
+
+constexpr std::uint64_t kNoLimit = UINT64_MAX;
+
+/// A repair that has cost about as much as solving from scratch has failed. Nodes.
+std::uint64_t repair_nodes(std::size_t items) { return 200 + items / 2; }
+
+Error invalid(std::string message, std::size_t item) {
+  return {ErrorCode::invalid, std::move(message), {.file = {}, .line = {}, .path = fmt::format("items[{}]", item)}};
+}
+
+}  // namespace
+
+PreviousAnswer PreviousAnswer::of(const SolveOutcome& outcome) {
+  return {{outcome.positions.begin(), outcome.positions.end()}, outcome.peak, outcome.bound.bytes};
+}
+
+class Replanner::State {
+ public:
+  State(Problem problem, ReplanOptions options) : problem_(std::move(problem)), options_(std::move(options)) {}
+
+  Status start(const PreviousAnswer& previous);
+  Result<Replanned> change(std::span<const ItemChange> changes);
+
+  [[nodiscard]] const Problem& problem() const { return problem_; }
+  [[nodiscard]] const std::vector<Position>& positions() const { return positions_; }
+  [[nodiscard]] const Replanned& outcome() const { return outcome_; }
+
+ private:
+  using Positions = std::vector<std::optional<Position>>;
+
+  [[nodiscard]] Status check(const PreviousAnswer& previous) const;
+  Status swap_in(std::vector<ItemChange>& changes);
+  [[nodiscard]] Bytes limit(Bytes bound) const;
+  [[nodiscard]] Result<SolveOutcome> solve_afresh() const;
+  void conclude(const Certificate& bound, std::size_t moved, bool from_scratch);
+
+  // Plain problems.
+  void build_packing();
+  Status keep(const Positions& previous);
+  Status reshape(std::span<const ItemChange> changes);
+  Status make_room(std::span<const ItemChange> changes);
+  Status make_room(std::uint32_t item);
+  template <class KeepWhatCanStay>
+  Status settle(KeepWhatCanStay&& keep_what_can_stay);
+  std::size_t take_positions();
+
+  /// Any problem.
+  Status place_again(const Positions& previous);
+
+  Problem problem_;
+  ReplanOptions options_;
+  std::vector<std::optional<Position>> fixed_;  ///< By item.
+  std::vector<Position> positions_;
+  double ratio_ = 1;  ///< Of peak to bound, as it was before or when last solved from scratch.
+  Bytes padded_;      ///< The sum of sizes and alignments.
+  std::optional<pack::PlainPacking> packing_;
+  Replanned outcome_;
+  std::vector<std::uint32_t> in_the_way_;
+};
+
+// ----------------------------------------------------------------------------------------------------------- any problem
+
+Status Replanner::State::check(const PreviousAnswer& previous) const {
+  STOWAGE_TRY_STATUS(check_problem(problem_));
+  if (previous.positions.size() != problem_.items.size()) {
+    return Error{ErrorCode::invalid,
+                 fmt::format("{} previous positions for {} items", previous.positions.size(), problem_.items.size()),
+                 {}};
+  }
+  for (const std::size_t item : options_.fixed) {
+    if (item >= problem_.items.size() || !previous.positions[item])
+      return invalid(fmt::format("item {} must stay but has no previous position", item), item);
+  }
+  return Done{};
+}
+
+Status Replanner::State::start(const PreviousAnswer& previous) {
+  STOWAGE_TRY_STATUS(check(previous));
+  fixed_.resize(problem_.items.size());
+  for (const std::size_t item : options_.fixed) fixed_[item] = previous.positions[item];
+  if (previous.bound > Bytes(0))
+    ratio_ = std::max(1.0, static_cast<double>(previous.peak.value()) / static_cast<double>(previous.bound.value()));
+  for (const Item& item : problem_.items) padded_ += item.size + item.alignment;
+  if (pack::is_plain(problem_)) {
+    packing_.emplace(problem_, options_.fixed, options_.solve.seed);
+    positions_.resize(problem_.items.size());
+    STOWAGE_TRY_STATUS(settle([&] { return keep(previous.positions); }));
+  } else {
+    STOWAGE_TRY_STATUS(place_again(previous.positions));
+  }
+  outcome_.moved = 0;
+  for (std::size_t i = 0; i < positions_.size(); ++i)
+    outcome_.moved += previous.positions[i] && *previous.positions[i] != positions_[i];
+  return Done{};
+}
+
+/// Exchanges the items of the problem for those of `changes`, or does nothing and fails.
+Status Replanner::State::swap_in(std::vector<ItemChange>& changes) {
+  Bytes padded = padded_;
+  Status status = Done{};
+  std::size_t done = 0;
+  for (; done < changes.size() && status; ++done) {
+    const std::size_t item = changes[done].item;
+    if (item >= problem_.items.size()) return invalid(fmt::format("there is no item {}", item), item);
+    padded -= problem_.items[item].size + problem_.items[item].alignment;
+    std::swap(problem_.items[item], changes[done].becomes);
+    status = check_item(problem_, item);
+    const Item& now = problem_.items[item];
+    const std::optional<Bytes> sum = status ? add_within_limit(now.size, now.alignment) : std::nullopt;
+    if (sum && add_within_limit(padded, *sum) && add_within_limit(outcome_.peak, padded + *sum)) {
+      padded += *sum;
+    } else if (status) {
+      status = invalid(fmt::format("item {} takes the sum of sizes and offsets above the limit of 2^62 bytes", item), item);
+    }
+  }
+  if (status) {
+    padded_ = padded;
+    return status;
+  }
+  while (done-- > 0) std::swap(problem_.items[changes[done].item], changes[done].becomes);
+  return status;
+}
+
+Result<Replanned> Replanner::State::change(std::span<const ItemChange> changes) {
+  std::vector<ItemChange> before(changes.begin(), changes.end());
+  const Bytes padded = padded_;
+  STOWAGE_TRY_STATUS(swap_in(before));
+  const bool plain = packing_ && std::all_of(changes.begin(), changes.end(),
+                                             [](const ItemChange& change) { return pack::is_plain(change.becomes); });
+  if (!plain) packing_.reset();
+  const Status status = plain ? reshape(changes) : place_again({positions_.begin(), positions_.end()});
+  if (status) return outcome_;
+  for (std::size_t k = before.size(); k-- > 0;) std::swap(problem_.items[before[k].item], before[k].becomes);
+  padded_ = padded;
+  if (pack::is_plain(problem_)) build_packing();
+  return status.error();
+}
+
+/// What the peak may be: the tolerance above what is usual, but never above the capacity, if that can be met at all.
+Bytes Replanner::State::limit(Bytes bound) const {
+  const double most = static_cast<double>(bound.value()) * ratio_ * (1 + options_.tolerance);
+  const Bytes usual = most < static_cast<double>(kMaxBytes.value()) ? Bytes(static_cast<std::int64_t>(most)) : kMaxBytes;
+  return problem_.capacity && bound <= *problem_.capacity ? std::min(usual, *problem_.capacity) : usual;
+}
+
+/// What must stay is pinned.
+Result<SolveOutcome> Replanner::State::solve_afresh() const {
+  if (options_.fixed.empty()) return solve(problem_, options_.solve);
+  Problem pinned = problem_;
+  for (const std::size_t item : options_.fixed) {
+    pinned.items[item].pinned = fixed_[item]->offset;
+    pinned.items[item].allowed.only = {fixed_[item]->region};
+  }
+  return solve(pinned, options_.solve);
+}
+
+void Replanner::State::conclude(const Certificate& bound, std::size_t moved, bool from_scratch) {
+  outcome_ = {.status = SolveStatus::feasible, .peak = {}, .bound = bound, .moved = moved, .from_scratch = from_scratch};
+  outcome_.peak = packing_ ? Bytes(packing_->search().peak()) : peak_of(problem_, positions_);
+  if (from_scratch && bound.bytes > Bytes(0))
+    ratio_ = std::max(1.0, static_cast<double>(outcome_.peak.value()) / static_cast<double>(bound.bytes.value()));
+  if (outcome_.peak == bound.bytes) outcome_.status = SolveStatus::optimal;
+  if (positions_.size() != problem_.items.size() || (problem_.capacity && outcome_.peak > *problem_.capacity))
+    outcome_.status = SolveStatus::timed_out;
+  if (problem_.capacity && bound.bytes > *problem_.capacity) outcome_.status = SolveStatus::infeasible;
+}
+
+Status Replanner::State::place_again(const Positions& previous) {
+  const Certificate bound = lower_bound(problem_);
+  const pack::Bench bench(problem_, options_.solve, bound);
+  pack::Kept kept{.positions = previous, .must_stay = options_.fixed};
+  kept.positions.resize(problem_.items.size());
+  for (const std::size_t item : options_.fixed) kept.positions[item] = fixed_[item];
+  for (std::size_t i = 0; i < problem_.items.size(); ++i) {
+    const Item& item = problem_.items[i];
+    if (!item.pinned || fixed_[i]) continue;
+    kept.positions[i] = Position{item.allowed.only.empty() ? 0 : item.allowed.only.front(), *item.pinned};
+    kept.must_stay.push_back(i);
+  }
+  STOWAGE_TRY(std::optional<std::vector<Position>> placed, place_keeping(bench, kept));
+  const bool enough = placed && peak_of(problem_, *placed) <= limit(bound.bytes);
+  if (!enough) {
+    STOWAGE_TRY(SolveOutcome afresh, solve_afresh());
+    const bool better = !afresh.positions.empty() && (!placed || afresh.peak < peak_of(problem_, *placed));
+    if (better) placed = std::move(afresh.positions);
+  }
+  positions_ = std::move(placed).value_or(std::vector<Position>());
+  std::size_t moved = 0;
+  for (std::size_t i = 0; i < positions_.size() && i < previous.size(); ++i)
+    moved += previous[i] && *previous[i] != positions_[i];
+  conclude(bound, moved, !enough);
+  return Done{};
+}
+
+// --------------------------------------------------------------------------------------------------------- plain problems
+
+/// Of the problem as it is, with everything where it is.
+void Replanner::State::build_packing() {
+  packing_.emplace(problem_, options_.fixed, options_.solve.seed);
+  for (std::uint32_t i = 0; i < positions_.size(); ++i) packing_->search().put(i, positions_[i].offset.value());
+  packing_->search().commit();
+}
+
+/// Puts what can stay where it was, what must stay before all others, and makes the rest homeless.
+Status Replanner::State::keep(const Positions& previous) {
+  EjectionSearch& search = packing_->search();
+  std::vector<std::size_t> order = pack::in_order(problem_, pack::Order::size);
+  std::partition(order.begin(), order.end(), [&](std::size_t item) { return fixed_[item].has_value(); });
+  for (const std::size_t index : order) {
+    const auto item = static_cast<std::uint32_t>(index);
+    search.put(item, EjectionSearch::kHomeless);
+    const std::optional<Position>& at = previous[index];
+    // Room for everything else on top of it, so that no sum can overflow.
+    const bool possible = at && why_not_at(problem_, index, *at).empty() && at->offset <= kMaxBytes - padded_;
+    in_the_way_.clear();
+    if (possible) search.find_in_the_way(item, at->offset.value(), in_the_way_);
+    if (possible && in_the_way_.empty()) {
+      search.put(item, at->offset.value());
+    } else if (fixed_[index]) {
+      std::string reason = why_not_at(problem_, index, *at);
+      if (reason.empty()) reason = "leaves no room for the others within 2^62 bytes";
+      if (!in_the_way_.empty()) reason = fmt::format("overlaps item {} there, which must stay too", in_the_way_[0]);
+      return invalid(fmt::format("item {} must stay at {} but {}", index, at->offset.value(), reason), index);
+    }
+  }
+  return Done{};
+}
+
+Status Replanner::State::reshape(std::span<const ItemChange> changes) {
+  const bool covered = std::all_of(changes.begin(), changes.end(), [&](const ItemChange& change) {
+    return packing_->covers(change.becomes.pieces.front().when);
+  });
+  if (!covered) build_packing();
+  for (const ItemChange& change : changes) {
+    if (covered) packing_->reshape(change.item, problem_.items[change.item]);
+  }
+  return settle([&] { return make_room(changes); });
+}
+
+Status Replanner::State::make_room(std::span<const ItemChange> changes) {
+  for (const ItemChange& change : changes) STOWAGE_TRY_STATUS(make_room(static_cast<std::uint32_t>(change.item)));
+  return Done{};
+}
+
+/// The item stays if it can; if not, it goes or those in its way do, whichever are fewer bytes.
+Status Replanner::State::make_room(std::uint32_t item) {
+  EjectionSearch& search = packing_->search();
+  const std::int64_t offset = search.offset(item);
+  if (offset == EjectionSearch::kHomeless) return Done{};
+  const bool aligned = is_aligned(Bytes(offset), problem_.items[item].alignment);
+  in_the_way_.clear();
+  search.find_in_the_way(item, offset, in_the_way_);
+  std::int64_t bytes = 0;
+  std::optional<std::uint32_t> immovable;
+  for (const std::uint32_t other : in_the_way_) {
+    bytes += search.box(other).size;
+    if (fixed_[other]) immovable = other;
+  }
+  if (fixed_[item] && (immovable || !aligned)) {
+    const std::string reason = immovable ? fmt::format("overlaps item {} there, which must stay too", *immovable)
+                                         : why_not_at(problem_, item, *fixed_[item]);
+    return invalid(fmt::format("item {} must stay at {} but {}", item, offset, reason), item);
+  }
+  const bool stays = fixed_[item] || (aligned && !immovable && bytes <= search.box(item).size);
+  if (!stays) search.put(item, EjectionSearch::kHomeless);
+  for (const std::uint32_t other : in_the_way_) {
+    if (stays) search.put(other, EjectionSearch::kHomeless);
+  }
+  return Done{};
+}
+
+/// Finds places for all who have none; from scratch when that does not do.
+template <class KeepWhatCanStay>
+Status Replanner::State::settle(KeepWhatCanStay&& keep_what_can_stay) {
+  const auto never = [] { return false; };
+  EjectionSearch& search = packing_->search();
+  Certificate bound = packing_->bound();
+  STOWAGE_TRY_STATUS(keep_what_can_stay());
+  const bool enough = search.settle(limit(bound.bytes).value(), repair_nodes(problem_.items.size()), never);
+  if (!enough) {
+    search.back();
+    STOWAGE_TRY(const SolveOutcome afresh, solve_afresh());
+    for (std::uint32_t i = 0; i < afresh.positions.size(); ++i) search.put(i, afresh.positions[i].offset.value());
+    if (options_.fixed.empty() && afresh.bound.bytes > bound.bytes) bound = afresh.bound;
+    if (afresh.positions.empty()) {
+      STOWAGE_TRY_STATUS(keep_what_can_stay());
+      STOWAGE_CHECK(search.settle(kMaxBytes.value(), kNoLimit, never), "there is room on top of everything");
+    }
+  }
+  const std::size_t moved = take_positions();
+  conclude(bound, moved, !enough);
+  return Done{};
+}
+
+/// The positions of what has moved; how many these are.
+std::size_t Replanner::State::take_positions() {
+  EjectionSearch& search = packing_->search();
+  std::size_t moved = 0;
+  for (const EjectionSearch::Move& move : search.moves()) {
+    const std::int64_t now = search.offset(move.item);
+    if (now == move.from) continue;
+    positions_[move.item] = {0, Bytes(now)};
+    ++moved;
+  }
+  search.commit();
+  return moved;
+}
+
+// ----------------------------------------------------------------------------------------------------------------- public
+
+Replanner::Replanner(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Replanner::~Replanner() = default;
+Replanner::Replanner(Replanner&&) noexcept = default;
+Replanner& Replanner::operator=(Replanner&&) noexcept = default;
+
+Result<Replanner> Replanner::start(Problem problem, const PreviousAnswer& previous, ReplanOptions options) {
+  auto state = std::make_unique<State>(std::move(problem), std::move(options));
+  STOWAGE_TRY_STATUS(state->start(previous));
+  return Replanner(std::move(state));
+}
+
+Result<Replanned> Replanner::change(std::span<const ItemChange> changes) { return state_->change(changes); }
+const Problem& Replanner::problem() const { return state_->problem(); }
+const std::vector<Position>& Replanner::positions() const { return state_->positions(); }
+const Replanned& Replanner::outcome() const { return state_->outcome(); }
+
+}  // namespace stowage
