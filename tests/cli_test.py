@@ -241,6 +241,52 @@ class Plan(CliTest):
             self.assertIn(name, done.err)
 
 
+class Previous(CliTest):
+    """--previous and --keep-offsets."""
+
+    ROWS = [(0, 2, 640), (1, 3, 320), (2, 4, 480), (3, 5, 64), (0, 5, 96)]
+
+    def offsets(self, plan):
+        return {each["tensor"]: each["offset"] for each in json.loads(self.read(plan))["placements"]}
+
+    def plan_again(self, rows, *options):
+        """The rows' graph, planned from the plan of ROWS."""
+        self.expect(0, "plan", self.write("old.json", graph_of(self.ROWS)), "-o", "old.plan.json")
+        self.expect(0, "plan", self.write("new.json", graph_of(rows)), "-o", "new.plan.json", "--previous", "old.plan.json", *options)
+        self.expect(0, "verify", "new.json", "new.plan.json")
+
+    def test_nothing_moves_without_need(self):
+        for options in ([], ["--keep-offsets"]):
+            self.plan_again(self.ROWS, *options)
+            self.assertEqual(self.offsets("new.plan.json"), self.offsets("old.plan.json"))
+
+    def test_a_smaller_tensor_may_stay_and_must_if_told_to(self):
+        smaller = [*self.ROWS[:3], (3, 5, 32), self.ROWS[4]]
+        for options in ([], ["--keep-offsets"]):
+            self.plan_again(smaller, *options)
+            self.assertEqual(self.offsets("new.plan.json"), self.offsets("old.plan.json"))
+
+    def test_new_tensors_are_placed_beside_those_that_stay(self):
+        self.plan_again([*self.ROWS, (2, 3, 256)], "--keep-offsets")
+        self.assertEqual({key: value for key, value in self.offsets("new.plan.json").items() if key < len(self.ROWS)},
+                         self.offsets("old.plan.json"))
+
+    def test_what_must_stay_and_cannot_is_an_error_with_the_tensors_names(self):
+        self.expect(0, "plan", self.write("old.json", graph_of(self.ROWS)), "-o", "old.plan.json")
+        larger = self.write("new.json", graph_of([(lower, upper, 4 * size) for lower, upper, size in self.ROWS]))
+        done = self.expect(1, "plan", larger, "--previous", "old.plan.json", "--keep-offsets", "-o", "new.plan.json")
+        self.assertRegex(done.err, r"tensor 't\d' must stay at \d+ but overlaps tensor 't\d' there, which must stay too")
+        self.assertFalse((self.dir / "new.plan.json").exists())
+        self.expect(0, "plan", larger, "--previous", "old.plan.json")
+
+    def test_it_is_for_graphs_and_needs_a_plan(self):
+        graph = self.write("graph.json", graph_of(self.ROWS))
+        self.expect(2, "plan", graph, "--keep-offsets")
+        self.expect(1, "plan", graph, "--previous", graph)
+        self.expect(1, "plan", graph, "--previous", "missing.json")
+        self.expect(2, "plan", self.write("table.csv", table_of(self.ROWS)), "--previous", graph)
+
+
 class PlanningOptions(CliTest):
     def test_options_change_the_figures_of_a_graph(self):
         name = self.write("chain.json", chain())

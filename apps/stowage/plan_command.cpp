@@ -15,6 +15,8 @@ namespace {
 struct PlanArguments {
   std::string input;
   std::string output;
+  std::string previous;
+  bool keep_offsets = false;
   std::optional<Bytes> alignment;
   bool json = false;
   PlanOptions options;
@@ -42,10 +44,19 @@ void check_answer(const PlanArguments& arguments, SolveStatus status, Bytes peak
   }
 }
 
+PlanOptions options_of(const PlanArguments& arguments) {
+  PlanOptions options = arguments.options;
+  if (arguments.previous.empty()) return options;
+  const std::string text = or_fail(read_file(arguments.previous));
+  options.previous = PreviousPlan{.plan = or_fail(parse_plan(text, arguments.previous)), .keep_all = arguments.keep_offsets};
+  return options;
+}
+
 void plan_graph(const PlanArguments& arguments, const Graph& graph) {
+  const PlanOptions options = options_of(arguments);
   Planned planned = [&] {
     const Progress progress(fmt::format("planning {}", arguments.input));
-    return or_fail(plan(graph, arguments.options));
+    return or_fail(plan(graph, options));
   }();
   const Summary summary = summarize(graph, planned);
   if (planned.has_answer() && !arguments.output.empty()) or_fail(write_file(arguments.output, plan_to_json(*planned.plan)));
@@ -54,6 +65,7 @@ void plan_graph(const PlanArguments& arguments, const Graph& graph) {
 }
 
 void plan_table(const PlanArguments& arguments, const CsvProblem& table) {
+  if (!arguments.previous.empty()) end_with(kUsage, "--previous is for graphs; rows of a table stay where their offset says");
   if (!arguments.output.empty() && arguments.output != "-" && !has_extension(arguments.output, ".csv")) {
     end_with(kUsage, fmt::format("the plan of a table is a table: '{}' does not end in .csv or .csv.gz", arguments.output));
   }
@@ -79,6 +91,13 @@ void add_plan_command(CLI::App& app) {
       ->type_name("FILE");
   add_size_option(command, "--capacity", arguments->options.capacity,
                   "Exit with 4 when this is proven to be too little, with 5 when that stays unknown");
+  CLI::Option* const previous =
+      command
+          .add_option("--previous", arguments->previous,
+                      "A plan of an earlier version of the graph: what can stay where it was stays there")
+          ->type_name("PLAN");
+  command.add_flag("--keep-offsets", arguments->keep_offsets, "Whatever has a place in the previous plan must keep it")
+      ->needs(previous);
   add_alignment_option(command, arguments->alignment);
   add_solving_options(command, arguments->options);
   add_planning_options(command, arguments->options);

@@ -14,6 +14,13 @@
 /// The orchestra: a graph goes in, a verified plan comes out. lower → pack → raise → verify.
 namespace stowage {
 
+/// A plan of an earlier version of a graph. Its tensors and ops are those of the new graph with the same ids.
+struct PreviousPlan {
+  Plan plan;
+  bool keep_all = false;            ///< Whatever has a place there must keep it. Planning fails where that is impossible.
+  std::vector<TensorId> keep = {};  ///< The same for some tensors. Those that have no place there are placed like any other.
+};
+
 /// How to plan. The defaults are those of the command line.
 struct PlanOptions {
   bool in_place = true;                ///< Use the ops' in-place pairs.
@@ -25,6 +32,8 @@ struct PlanOptions {
   std::uint32_t threads = 1;
   std::uint64_t seed = 0;
   std::optional<std::uint64_t> node_budget = {};
+  /// What can stay where it was stays there, as long as the peak exceeds the bound by no more than it did, give or take 0.5%.
+  std::optional<PreviousPlan> previous = {};
 };
 
 /// How long each stage took.
@@ -42,14 +51,15 @@ struct Planned {
   Bytes lower_bound;              ///< Of the peak.
   Bytes naive;                    ///< The peak without any reuse.
   std::size_t items = 0;          ///< In all arenas but persistent ones.
-  std::string solver = {};        ///< Who found the plan of the largest arena.
+  std::string solver = {};        ///< Who found the plan of the largest arena; "previous" where the previous plan was repaired.
+  std::size_t moved = 0;          ///< Items, in all arenas, that lie elsewhere than in the previous plan.
   StageTimes times = {};
 
   [[nodiscard]] bool has_answer() const { return status == SolveStatus::optimal || status == SolveStatus::feasible; }
 };
 
-/// Plans the memory of `graph`. Fails when the options name an unknown solver. A plan that our own verifier refuses is a bug of
-/// ours and aborts. Thread-safe: any number of threads may plan one graph.
+/// Plans the memory of `graph`. Fails when the options name an unknown solver, and when something must stay where it cannot. A
+/// plan that our own verifier refuses is a bug of ours and aborts. Thread-safe: any number of threads may plan one graph.
 Result<Planned> plan(const Graph& graph, const PlanOptions& options = {});
 
 /// The figures of a plan: what `stowage plan --json` prints (`stowage.summary/1`).

@@ -165,16 +165,16 @@ std::int64_t EjectionSearch::cheapest_offset(std::uint32_t item, std::int64_t li
   std::int64_t best = kHomeless;
   double least = std::numeric_limits<double>::infinity();
   double cost = 0;
-  std::int64_t fixed = 0;
+  int fixed = 0;
+  const auto count = [&](const Edge& edge, int sign) {
+    if (edge.price < kFixed) cost += sign * edge.price;
+    if (edge.price == kFixed) fixed += sign;
+  };
   std::size_t entered = 0;
   std::size_t left = 0;
   for (std::int64_t offset = 0; offset <= last;) {
-    for (; entered < enter_.size() && enter_[entered].at < offset; ++entered) {
-      enter_[entered].price < kFixed ? cost += enter_[entered].price : ++fixed;
-    }
-    for (; left < leave_.size() && leave_[left].at <= offset; ++left) {
-      leave_[left].price < kFixed ? cost -= leave_[left].price : --fixed;
-    }
+    for (; entered < enter_.size() && enter_[entered].at < offset; ++entered) count(enter_[entered], 1);
+    for (; left < leave_.size() && leave_[left].at <= offset; ++left) count(leave_[left], -1);
     if (entered == left) return offset;
     if (fixed == 0 && cost < least) {
       least = cost;

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "planner/previous.hpp"
 #include "stowage/liveness.hpp"
 #include "stowage/lower.hpp"
 #include "stowage/verify.hpp"
@@ -57,14 +58,41 @@ struct Answers {
   std::vector<ArenaSolution> solutions;  ///< One an arena, unless one has no positions at all.
   Bytes lower_bound;
   std::string solver;
+  std::size_t moved = 0;
 };
 
-Result<Answers> solve_all(const Lowering& lowering, const SolveOptions& options) {
+/// Everything that is known when the arenas are solved.
+struct Task {
+  const Graph& graph;
+  const Liveness& liveness;
+  const Lowering& lowering;
+  const std::optional<PreviousPlan>& previous;
+};
+
+/// From where everything was.
+Result<SolveOutcome> solve_again(const Task& task, const ArenaProblem& arena, const SolveOptions& options, std::size_t& moved) {
+  PreviousOfArena previous = previous_of(*task.previous, task.liveness, arena);
+  const Result<Replanner> replanner =
+      Replanner::start(arena.problem, previous.answer, {.solve = options, .fixed = std::move(previous.fixed)});
+  if (!replanner) return in_words_of_graph(replanner.error(), task.graph, task.liveness, arena);
+  const Replanned& done = replanner->outcome();
+  moved += done.moved;
+  return SolveOutcome{.status = done.status,
+                      .positions = replanner->positions(),
+                      .peak = done.peak,
+                      .bound = done.bound,
+                      .solver = done.from_scratch ? options.solver : "previous",
+                      .nodes = 0};
+}
+
+Result<Answers> solve_all(const Task& task, const SolveOptions& options) {
   Answers answers;
   Bytes largest(-1);
-  for (const ArenaProblem& arena : lowering.arenas) {
+  for (const ArenaProblem& arena : task.lowering.arenas) {
     // What nobody shares needs no choice of solver, and none of its time.
-    STOWAGE_TRY(SolveOutcome outcome, solve(arena.problem, arena.kind == ArenaKind::persistent ? SolveOptions{} : options));
+    const SolveOptions solving = arena.kind == ArenaKind::persistent ? SolveOptions{} : options;
+    STOWAGE_TRY(SolveOutcome outcome,
+                task.previous ? solve_again(task, arena, solving, answers.moved) : solve(arena.problem, solving));
     answers.status = worse(answers.status, outcome.status);
     if (arena.kind != ArenaKind::persistent) {
       answers.lower_bound += outcome.bound.bytes;
@@ -100,13 +128,15 @@ Result<Planned> plan(const Graph& graph, const PlanOptions& options) {
       .in_place = options.in_place, .keep_inputs = options.keep_inputs, .no_reuse = options.no_reuse};
   const Liveness liveness = timed(result.times.liveness, [&] { return analyze(graph, liveness_options); });
   const Lowering lowering = timed(result.times.lower, [&] { return lower(graph, liveness, options.capacity); });
-  STOWAGE_TRY(const Answers answers, timed(result.times.solve, [&] { return solve_all(lowering, solve_options(options)); }));
+  const Task task{graph, liveness, lowering, options.previous};
+  STOWAGE_TRY(const Answers answers, timed(result.times.solve, [&] { return solve_all(task, solve_options(options)); }));
 
   result.status = answers.status;
   result.lower_bound = answers.lower_bound;
   result.naive = lowering.naive;
   result.items = count_items(lowering);
   result.solver = answers.solver;
+  result.moved = answers.moved;
   if (answers.solutions.size() != lowering.arenas.size()) return result;
   result.plan = timed(result.times.lower, [&] { return raise(graph, liveness, lowering, answers.solutions); });
   timed(result.times.verify, [&] { return verified(graph, *result.plan, options); });

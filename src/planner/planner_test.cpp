@@ -104,5 +104,45 @@ TEST(Planner, TheTailOfALargerInputIsFreeOnceItIsOverwritten) {
   EXPECT_EQ(plan(s.build())->plan->peak(), Bytes(100));
 }
 
+/// x → a → b → y; a has `size`.
+Graph of_size(std::int64_t size) {
+  Sketch s;
+  const TensorId x = s.tensor("x", 64, TensorFlag::input);
+  const TensorId a = s.tensor("a", size);
+  const TensorId b = s.tensor("b", 128);
+  const TensorId y = s.tensor("y", 64, TensorFlag::output);
+  s.op({x}, {a});
+  s.op({a}, {b});
+  s.op({b}, {y});
+  return s.build();
+}
+
+TEST(Planner, FromAPreviousPlanNothingMovesWithoutNeed) {
+  const Plan before = *plan(of_size(128), {.solver = "online_best_fit"})->plan;
+  const Planned again = *plan(of_size(128), {.previous = PreviousPlan{.plan = before}});
+  EXPECT_EQ(again.plan->placements, before.placements);
+  EXPECT_EQ(again.moved, 0U);
+  const Planned smaller = *plan(of_size(64), {.previous = PreviousPlan{.plan = before, .keep_all = true}});
+  for (std::size_t t = 0; t < before.placements.size(); ++t)
+    EXPECT_EQ(smaller.plan->placements[t].offset, before.placements[t].offset);
+}
+
+TEST(Planner, WhatMustStayAndCannotIsAnErrorThatNamesTheTensors) {
+  const Plan before = *plan(of_size(128))->plan;
+  const Planned larger = *plan(of_size(256), {.previous = PreviousPlan{.plan = before}});
+  EXPECT_EQ(larger.status, SolveStatus::optimal);
+  EXPECT_GT(larger.moved, 0U);
+  const Result<Planned> fixed = plan(of_size(1024), {.previous = PreviousPlan{.plan = before, .keep_all = true}});
+  ASSERT_FALSE(fixed);
+  EXPECT_NE(fixed.error().message.find("tensor '"), std::string::npos) << fixed.error().message;
+  EXPECT_EQ(fixed.error().message.find("item"), std::string::npos) << fixed.error().message;
+}
+
+TEST(Planner, SomeTensorsCanBeKept) {
+  const Plan before = *plan(of_size(128))->plan;
+  const Planned larger = *plan(of_size(1024), {.previous = PreviousPlan{.plan = before, .keep = {TensorId(2)}}});
+  EXPECT_EQ(larger.plan->placements[2].offset, before.placements[2].offset);
+}
+
 }  // namespace
 }  // namespace stowage

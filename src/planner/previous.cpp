@@ -1,0 +1,110 @@
+#include "planner/previous.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace stowage {
+namespace {
+
+/// The arenas of the plan that stand for this one; several of one memory and kind come from other versions only.
+std::vector<char> same_arenas(const Plan& plan, const ArenaProblem& arena) {
+  std::vector<char> same;
+  for (const Arena& each : plan.arenas) same.push_back(each.memory == arena.memory && each.kind == arena.kind ? 1 : 0);
+  return same;
+}
+
+bool is_in(const std::vector<char>& same, ArenaId arena) { return arena.index() < same.size() && same[arena.index()] != 0; }
+
+/// By storage.
+std::vector<std::optional<Position>> places_of_storages(const Plan& plan, const Liveness& liveness,
+                                                        const std::vector<char>& same) {
+  std::vector<std::optional<Position>> places(liveness.storages.size());
+  for (const Placement& placement : plan.placements) {
+    if (placement.tensor.index() >= liveness.places.size() || !is_in(same, placement.arena)) continue;
+    const ClassPlace place = liveness.places[placement.tensor.index()];
+    const AliasClass& klass = liveness.classes[place.id.index()];
+    if (klass.residence != Residence::shared && klass.residence != Residence::persistent) continue;
+    std::optional<Position>& at = places[klass.storage.index()];
+    const Bytes inside = klass.offset + place.offset;
+    if (!at && placement.offset >= inside) at = Position{placement.region, placement.offset - inside};
+  }
+  return places;
+}
+
+std::map<std::pair<OpId, std::uint32_t>, Position> places_of_workspaces(const Plan& plan, const std::vector<char>& same) {
+  std::map<std::pair<OpId, std::uint32_t>, Position> places;
+  for (const WorkspacePlacement& each : plan.workspaces) {
+    if (is_in(same, each.arena)) places[{each.op, each.index}] = {each.region, each.offset};
+  }
+  return places;
+}
+
+/// By storage: whether it holds a tensor that must stay.
+std::vector<char> fixed_storages(const PreviousPlan& previous, const Liveness& liveness) {
+  std::vector<char> fixed(liveness.storages.size(), previous.keep_all ? 1 : 0);
+  for (const TensorId tensor : previous.keep) {
+    if (tensor.index() >= liveness.places.size()) continue;
+    const AliasClass& klass = liveness.classes[liveness.places[tensor.index()].id.index()];
+    const bool placed = klass.residence == Residence::shared || klass.residence == Residence::persistent;
+    if (placed) fixed[klass.storage.index()] = 1;
+  }
+  return fixed;
+}
+
+/// "tensor 'a'", "workspace 0 of op 'b'".
+std::string name_of(const Occupant& occupant, const Graph& graph, const Liveness& liveness) {
+  if (const auto* ref = std::get_if<WorkspaceRef>(&occupant))
+    return fmt::format("workspace {} of op '{}'", ref->index, graph.op(ref->op).name);
+  const StorageId storage = std::get<StorageId>(occupant);
+  for (std::size_t t = 0; t < graph.tensors().size(); ++t) {
+    const AliasClass& klass = liveness.classes[liveness.places[t].id.index()];
+    const bool placed = klass.residence == Residence::shared || klass.residence == Residence::persistent;
+    if (placed && klass.storage == storage) return fmt::format("tensor '{}'", graph.tensors()[t].name);
+  }
+  return "a storage";
+}
+
+}  // namespace
+
+PreviousOfArena previous_of(const PreviousPlan& previous, const Liveness& liveness, const ArenaProblem& arena) {
+  const std::vector<char> same = same_arenas(previous.plan, arena);
+  const auto storages = places_of_storages(previous.plan, liveness, same);
+  const auto workspaces = places_of_workspaces(previous.plan, same);
+  const std::vector<char> must_stay = fixed_storages(previous, liveness);
+  PreviousOfArena result;
+  for (std::size_t a = 0; a < same.size(); ++a) {
+    if (same[a] == 0) continue;
+    result.answer.peak += previous.plan.arenas[a].size;
+    result.answer.bound += previous.plan.arenas[a].lower_bound;
+  }
+  for (std::size_t i = 0; i < arena.occupants.size(); ++i) {
+    std::optional<Position> at;
+    bool stays = previous.keep_all;
+    if (const auto* storage = std::get_if<StorageId>(&arena.occupants[i])) {
+      at = storages[storage->index()];
+      stays = must_stay[storage->index()] != 0;
+    } else {
+      const WorkspaceRef ref = std::get<WorkspaceRef>(arena.occupants[i]);
+      if (const auto found = workspaces.find({ref.op, ref.index}); found != workspaces.end()) at = found->second;
+    }
+    if (at && stays) result.fixed.push_back(i);
+    result.answer.positions.push_back(at);
+  }
+  return result;
+}
+
+Error in_words_of_graph(Error error, const Graph& graph, const Liveness& liveness, const ArenaProblem& arena) {
+  // From the last, so that "item 12" is not taken for "item 1".
+  for (std::size_t i = arena.occupants.size(); i-- > 0;) {
+    const std::string item = fmt::format("item {} ", i);
+    if (const std::size_t at = error.message.find(item); at != std::string::npos)
+      error.message.replace(at, item.size(), name_of(arena.occupants[i], graph, liveness) + " ");
+  }
+  error.where.path.clear();
+  return error;
+}
+
+}  // namespace stowage
