@@ -30,9 +30,9 @@ struct Section {
   std::vector<Limited> (*run)(const Options&);
 };
 // The curve comes first: its children inherit what is in memory by then.
-constexpr std::array kSections = {Section{"curve", &bench_curve}, Section{"challenging", &bench_challenging},
-                                  Section{"solvers", &bench_solvers}, Section{"stages", &bench_stages}, Section{"replan", &bench_replanning},
-                                  Section{"occupancy", &bench_occupancies}};
+constexpr std::array kSections = {Section{"curve", &bench_curve},       Section{"challenging", &bench_challenging},
+                                  Section{"solvers", &bench_solvers},   Section{"stages", &bench_stages},
+                                  Section{"replan", &bench_replanning}, Section{"occupancy", &bench_occupancies}};
 
 struct Arguments {
   Options options;

@@ -117,8 +117,8 @@ struct Replanned {
 /// interferes. Not thread-safe.
 class Replanner {
  public:
-  /// Takes over what can stay of `previous`. Fails when the problem breaks a rule, when `previous` has not one entry an item,
-  /// and when a fixed item cannot lie where it lay, or a pinned one at its pin; the message says why.
+  /// Takes over what can stay of `previous`. Fails when the problem breaks a rule, when no solver has that name, when `previous`
+  /// has not one entry an item, and when a fixed item cannot lie where it lay, or a pinned one at its pin; the message says why.
   static Result<Replanner> start(Problem problem, const PreviousAnswer& previous, ReplanOptions options = {});
   ~Replanner();
   Replanner(Replanner&&) noexcept;

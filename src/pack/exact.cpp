@@ -3,6 +3,7 @@
 
 #include "pack/components.hpp"
 #include "pack/general_search.hpp"
+#include "pack/neighbourhood.hpp"
 #include "pack/offset_sums.hpp"
 #include "pack/solver.hpp"
 #include "pack/target_search.hpp"
@@ -105,9 +106,8 @@ class Exact {
     if (bench_.peak() > kMaxBytes) find_any();
     std::uint64_t budget = kFirstBudget;
     for (; !over(); budget *= 2) {
-      repair(kRepairShare * budget);
+      repair(budget);
       reach_bound(budget);
-      repair(kRepairShare * budget);
       bisect(budget);
     }
   }
@@ -129,12 +129,14 @@ class Exact {
     return end;
   }
 
-  void repair(std::uint64_t nodes) {
-    if (bench_.problem().items.size() >= kManyItems) improve_by_neighbourhood(bench_, std::min(nodes, bench_.nodes_left() / 2));
+  void repair(std::uint64_t budget) {
+    if (over() || !bench_.plain() || bench_.plain()->count() < kManyItems) return;
+    if (!neighbourhood_) neighbourhood_.emplace(bench_);
+    neighbourhood_->run(std::min(kRepairShare * budget, bench_.nodes_left() / 2));
   }
 
   void meet_capacity() {
-    repair(kRepairShare * kFirstBudget);
+    repair(kFirstBudget);
     const std::unique_ptr<Question> question = start_(bench_.problem().capacity->value() / grain_ * grain_);
     while (!over()) ask(*question, bench_.nodes_left());
   }
@@ -166,8 +168,9 @@ class Exact {
   void bisect(std::uint64_t budget) {
     std::int64_t unknown = bound();  // asked without an answer
     for (int i = 0; i < kHalvings && !over(); ++i) {
+      repair(budget);
       const std::int64_t steps = (bench_.peak().value() - unknown) / grain_;
-      if (steps < 2) return;
+      if (steps < 2 || over()) return;
       const std::unique_ptr<Question> question = start_(unknown + steps / 2 * grain_);
       if (ask(*question, budget) != SearchEnd::solved) unknown = question->target();
     }
@@ -177,6 +180,7 @@ class Exact {
   Start start_;
   std::int64_t grain_;
   std::unique_ptr<Question> at_bound_;
+  std::optional<Neighbourhood> neighbourhood_;
 };
 
 void search_plain(Bench& bench) {

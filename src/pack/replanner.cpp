@@ -78,6 +78,9 @@ class Replanner::State {
 
 Status Replanner::State::check(const PreviousAnswer& previous) const {
   STOWAGE_TRY_STATUS(check_problem(problem_));
+  if (std::none_of(solvers().begin(), solvers().end(),
+                   [&](const SolverInfo& info) { return info.name == options_.solve.solver; }))
+    return Error{ErrorCode::unknown_name, fmt::format("there is no solver '{}'", options_.solve.solver), {}};
   if (previous.positions.size() != problem_.items.size()) {
     return Error{ErrorCode::invalid,
                  fmt::format("{} previous positions for {} items", previous.positions.size(), problem_.items.size()),
@@ -194,13 +197,15 @@ Status Replanner::State::place_again(const Positions& previous) {
     kept.must_stay.push_back(i);
   }
   STOWAGE_TRY(std::optional<std::vector<Position>> placed, place_keeping(bench, kept));
-  const bool enough = placed && peak_of(problem_, *placed) <= limit(bound.bytes);
+  std::vector<Position> positions;
+  if (placed) positions.swap(*placed);
+  const Bytes peak = positions.empty() ? kMaxBytes : peak_of(problem_, positions);
+  const bool enough = placed.has_value() && peak <= limit(bound.bytes);
   if (!enough) {
     STOWAGE_TRY(SolveOutcome afresh, solve_afresh());
-    const bool better = !afresh.positions.empty() && (!placed || afresh.peak < peak_of(problem_, *placed));
-    if (better) placed = std::move(afresh.positions);
+    if (!afresh.positions.empty() && afresh.peak < peak) positions = std::move(afresh.positions);
   }
-  positions_ = std::move(placed).value_or(std::vector<Position>());
+  positions_ = std::move(positions);
   std::size_t moved = 0;
   for (std::size_t i = 0; i < positions_.size() && i < previous.size(); ++i)
     moved += previous[i] && *previous[i] != positions_[i];

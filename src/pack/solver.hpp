@@ -90,8 +90,6 @@ void solve_neighbourhood(Bench& bench);
 void solve_exact(Bench& bench);
 void solve_auto(Bench& bench);
 
-/// What the solver `neighbourhood` does to the best answer of a plain problem, for so many nodes. Nothing for other problems.
-void improve_by_neighbourhood(Bench& bench, std::uint64_t nodes);
 /// Improves the best answer of a plain problem that is too large for a proof, by turns of `neighbourhood` and `perturbed`.
 void improve_large(Bench& bench);
 
