@@ -20,10 +20,9 @@ namespace stowage::pack {
 ///
 /// A step looks only at what is live with the item at hand, so that a repair costs what it changes, not what there is. That is
 /// what re-planning needs, and what makes it a search of large neighbourhoods on problems of 100,000 items, where a run of the
-/// skyline takes half a second and changes everything. It proves nothing.
+/// skyline takes a tenth of a second and changes everything. It proves nothing.
 ///
-/// Rejected: freeing a window of time and solving it exactly against fixed obstacles. In crowded problems most of what lies in a
-/// window reaches beyond it, so that either nothing is free or everything is.
+/// Not tried: freeing a window of time and solving it exactly against fixed obstacles.
 ///
 /// Cost of a step: O(m) in practice for m items that are live with the one at hand. Deterministic. Not thread-safe.
 class EjectionSearch {
