@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "pack/bound.hpp"
+#include "pack/grain.hpp"
 
 namespace stowage::pack {
 namespace {
@@ -165,7 +166,10 @@ class Apart {
     options.on_better = {};
     options.node_budget = above > 1 ? std::min(nodes, bench_.nodes_left()) : bench_.nodes_left();
     options.seed += part.visits++;
-    Bench alone(part.component.problem, options, {Certificate::Argument::exhausted_search, bench_.bound(), {}, 0});
+    // What is within the bound of the whole and on the part's grain is at most this.
+    const std::int64_t grain = grain_of(part.component.problem);
+    const Bytes bound(bench_.bound().value() / grain * grain);
+    Bench alone(part.component.problem, options, {Certificate::Argument::exhausted_search, bound, {}, 0});
     if (!part.positions.empty()) alone.offer(part.positions, "exact");
     // The best start of the whole need not be the best of each; of the only one that is too high it mostly is.
     if (part.visits == 1 && above > 1 && alone.plain()) solve_skyline(alone);

@@ -71,6 +71,18 @@ TEST(Components, OneThatHasNoAnswerLeavesTheWholeWithoutOne) {
   EXPECT_EQ(solve(problem, {.solver = "exact"})->status, SolveStatus::optimal);
 }
 
+/// The first and the last can end at 12 or 14, the others at 13: the bound of the whole is not on the grain of the former.
+TEST(Components, GoByAGrainOfTheirOwn) {
+  Problem problem{.items = {item(0, 4, 6), item(5, 9, 6), item(5, 6, 7), item(1, 3, 6)}};
+  problem.items[2].alignment = Bytes(2);
+  problem.items[3].alignment = Bytes(4);
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const SolveOutcome outcome = *solve(problem, {.solver = "exact", .seed = seed});
+    EXPECT_EQ(outcome.status, SolveStatus::optimal) << seed;
+    EXPECT_EQ(outcome.peak, Bytes(13)) << seed;
+  }
+}
+
 /// Random problems one after the other, perhaps with a pinned item over all of them.
 Problem in_a_row(std::uint64_t seed) {
   Problem problem;

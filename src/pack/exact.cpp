@@ -1,8 +1,8 @@
 #include <algorithm>
-#include <numeric>
 
 #include "pack/components.hpp"
 #include "pack/general_search.hpp"
+#include "pack/grain.hpp"
 #include "pack/neighbourhood.hpp"
 #include "pack/offset_sums.hpp"
 #include "pack/solver.hpp"
@@ -13,9 +13,7 @@
 ///
 /// With a capacity that is still exceeded there is one question, whether it can be met. Without, two questions alternate, each
 /// with a budget that doubles from round to round: can the bound be reached (yes: optimal; a proof that not: the bound rises),
-/// and can the answer be improved (bisection between the bound and the best peak). Some best answer lies on the grid of
-/// everything's common divisor (each offset is a sum of sizes, rounded up to alignments, from the ground or a pin), so that only
-/// peaks on it are asked for.
+/// and can the answer be improved (bisection between the bound and the best peak), always for peaks on the grain.
 namespace stowage::pack {
 namespace {
 
@@ -77,26 +75,11 @@ class GeneralQuestion final : public Question {
   std::uint64_t from_;
 };
 
-std::int64_t common_divisor(const Problem& problem) {
-  std::int64_t divisor = 0;
-  const auto include = [&](Bytes bytes) { divisor = std::gcd(divisor, bytes.value()); };
-  for (const Item& item : problem.items) {
-    include(item.size);
-    if (item.alignment > Bytes(1)) include(item.alignment);
-    if (item.pinned) include(*item.pinned);
-    for (const Piece& piece : item.pieces) {
-      include(piece.bytes.lower);
-      include(piece.bytes.upper);
-    }
-  }
-  return std::max<std::int64_t>(1, divisor);
-}
-
 class Exact {
  public:
   using Start = std::function<std::unique_ptr<Question>(std::int64_t target)>;
 
-  Exact(Bench& bench, Start start) : bench_(bench), start_(std::move(start)), grain_(common_divisor(bench.problem())) {}
+  Exact(Bench& bench, Start start) : bench_(bench), start_(std::move(start)), grain_(grain_of(bench.problem())) {}
 
   void run() {
     if (bench_.problem().capacity) {
@@ -106,8 +89,8 @@ class Exact {
     if (bench_.peak() > kMaxBytes) find_any();
     std::uint64_t budget = kFirstBudget;
     for (; !over(); budget *= 2) {
-      repair(budget);
       reach_bound(budget);
+      repair(budget);
       bisect(budget);
     }
   }
@@ -136,8 +119,9 @@ class Exact {
   }
 
   void meet_capacity() {
-    repair(kFirstBudget);
     const std::unique_ptr<Question> question = start_(bench_.problem().capacity->value() / grain_ * grain_);
+    if (!over()) ask(*question, kFirstBudget);
+    repair(kFirstBudget);
     while (!over()) ask(*question, bench_.nodes_left());
   }
 

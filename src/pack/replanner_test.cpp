@@ -154,8 +154,16 @@ class Walk {
     const bool searched = done.bound.argument == Certificate::Argument::exhausted_search;
     const bool fits = !problem.capacity || done.peak <= *problem.capacity;
     return !validate(problem, positions) && stayed && differ == done.moved && done.peak == peak_of(problem, positions) &&
-           (searched || check_bound(problem, done.bound)) && done.bound.bytes >= lower_bound(problem).bytes &&
+           (searched || check_bound(problem, done.bound)) && is_above_live_bytes(problem, done.bound.bytes) &&
            done.has_answer() == fits;
+  }
+
+  static bool is_above_live_bytes(const Problem& problem, Bytes bound) {
+    return std::all_of(problem.items.begin(), problem.items.end(), [&](const Item& item) {
+      return std::none_of(item.pieces.begin(), item.pieces.end(), [&](const Piece& piece) {
+        return check_bound(problem, {Certificate::Argument::live_bytes, bound + Bytes(1), piece.when.lower, 0});
+      });
+    });
   }
 
   std::vector<ItemChange> random_changes(const Problem& problem) {

@@ -1,0 +1,22 @@
+#include "pack/grain.hpp"
+
+#include <numeric>
+
+namespace stowage::pack {
+
+std::int64_t grain_of(const Problem& problem) {
+  std::int64_t divisor = 0;
+  const auto include = [&](Bytes bytes) { divisor = std::gcd(divisor, bytes.value()); };
+  for (const Item& item : problem.items) {
+    include(item.size);
+    if (item.alignment > Bytes(1)) include(item.alignment);
+    if (item.pinned) include(*item.pinned);
+    for (const Piece& piece : item.pieces) {
+      include(piece.bytes.lower);
+      include(piece.bytes.upper);
+    }
+  }
+  return std::max<std::int64_t>(1, divisor);
+}
+
+}  // namespace stowage::pack
