@@ -60,21 +60,26 @@ std::vector<double> by_area(const Plain& plain) {
 
 TargetSearch::TargetSearch(const Plain& plain, const ValleySearch& search, std::int64_t target, std::uint64_t seed,
                            std::uint32_t threads)
-    : plain_(plain), search_(search), target_(target), threads_(threads), random_(seed), searches_(kStyles.size()) {
+    : plain_(plain), search_(search), target_(target), threads_(threads), random_(seed), searches_(2 * kStyles.size()) {
   priorities_ = {pack::priorities(plain, Priority::life), by_area(plain), critical_first(plain),
                  pack::priorities(plain, Priority::size)};
 }
 
-SearchStyle TargetSearch::style_of(std::size_t index) {
-  const Style& style = kStyles[index];
-  SearchStyle result{style.branching, priorities_[style.kind]};
-  if (round_ == 0) return result;
+/// The calm runs of a round, each style as it is, and from the second round on as many with noise: what a calm run learns of the
+/// sections it keeps for its next one, and goes on from there; noise gets it out of where that leads nowhere.
+std::vector<SearchStyle> TargetSearch::next_styles() {
+  std::vector<SearchStyle> styles;
+  for (const Style& style : kStyles) styles.push_back({style.branching, priorities_[style.kind]});
+  if (round_ == 0) return styles;
   // Our own numbers from the engine: the library's distributions differ from one standard library to another.
   const auto uniform = [&] { return static_cast<double>(random_() >> 11) * 0x1.0p-53; };
-  // Much noise: little of it stays too close to where the first round failed.
-  const double noise = 2 + 10 * uniform();
-  for (double& priority : result.priority) priority *= 1 + noise * uniform();
-  return result;
+  for (const Style& style : kStyles) {
+    // Much noise: little of it stays too close to where the first round failed.
+    const double noise = 2 + 10 * uniform();
+    styles.push_back({style.branching, priorities_[style.kind]});
+    for (double& priority : styles.back().priority) priority *= 1 + noise * uniform();
+  }
+  return styles;
 }
 
 /// One run a style. A run that cannot win any more, because an earlier one in the list has, is stopped or never started.
@@ -103,9 +108,7 @@ std::vector<TargetSearch::Run> TargetSearch::run_round(const std::vector<SearchS
 SearchEnd TargetSearch::advance(std::uint64_t nodes, const std::function<bool()>& stop, std::vector<std::int64_t>& offsets) {
   for (const std::uint64_t end = nodes_ + std::min(nodes, std::numeric_limits<std::uint64_t>::max() - nodes_);
        nodes_ < end && !stop(); ++round_) {
-    std::vector<SearchStyle> styles;
-    for (std::size_t i = 0; i < kStyles.size(); ++i) styles.push_back(style_of(i));
-    for (Run& run : run_round(styles, stop)) {
+    for (Run& run : run_round(next_styles(), stop)) {
       nodes_ += run.nodes;
       if (run.end == SearchEnd::gave_up) continue;
       offsets = std::move(run.offsets);
