@@ -1,7 +1,8 @@
-# stowage_module(NAME SOURCES … TESTS … DEPENDS … PRIVATE …)
+# stowage_module(NAME SOURCES … TESTS … PRIVATE …)
 #
-# One module of src/: an object library `stowage_NAME` whose public header is include/stowage/NAME.hpp. DEPENDS names modules that it
-# may include; PRIVATE names third-party targets that no header of ours shows. TESTS go, one executable for the module, to ctest.
+# One module of src/: an object library `stowage_NAME` whose public header is include/stowage/NAME.hpp. PRIVATE names third-party
+# targets that no header of ours shows. TESTS go, one executable for the module, to ctest. What a module may include is the matter of
+# scripts/check_layers.py.
 
 add_library(stowage_flags INTERFACE)
 target_compile_features(stowage_flags INTERFACE cxx_std_20)
@@ -20,7 +21,7 @@ if(STOWAGE_FUZZ)
 endif()
 
 function(stowage_module name)
-  cmake_parse_arguments(arg "" "" "SOURCES;TESTS;DEPENDS;PRIVATE" ${ARGN})
+  cmake_parse_arguments(arg "" "" "SOURCES;TESTS;PRIVATE" ${ARGN})
   add_library(stowage_${name} OBJECT ${arg_SOURCES})
   target_include_directories(stowage_${name} PUBLIC ${PROJECT_SOURCE_DIR}/include PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(stowage_${name} PRIVATE stowage_flags ${arg_PRIVATE})

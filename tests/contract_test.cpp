@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "stowage/pack.hpp"
+#include "support/items.hpp"
 #include "support/random_problem.hpp"
 
 /// What every solver of the registry owes its callers, whatever it does inside.
@@ -15,9 +16,7 @@ class SolverContract : public ::testing::TestWithParam<SolverInfo> {
 INSTANTIATE_TEST_SUITE_P(Registry, SolverContract, ::testing::ValuesIn(solvers().begin(), solvers().end()),
                          [](const auto& each) { return std::string(each.param.name); });
 
-Item item(std::int64_t begin, std::int64_t end, std::int64_t size) {
-  return {.pieces = {{{Step(begin), Step(end)}, {Bytes(0), Bytes(size)}}}, .size = Bytes(size)};
-}
+using testing::item;
 
 TEST_P(SolverContract, NothingToPlaceIsAnAnswer) { EXPECT_EQ(solve({.items = {}}, options())->status, SolveStatus::optimal); }
 

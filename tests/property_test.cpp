@@ -5,10 +5,13 @@
 
 #include "stowage/pack.hpp"
 #include "support/brute_force.hpp"
+#include "support/items.hpp"
 #include "support/random_problem.hpp"
 
 namespace stowage {
 namespace {
+
+using testing::item;
 
 /// How many problems to try; STOWAGE_PROPERTY_PROBLEMS for a long run.
 std::uint64_t count_from_environment(std::uint64_t otherwise) {
@@ -70,9 +73,6 @@ TEST(BruteForce, TheExactSolverFindsAndProvesTheOptimumOfPlainProblems) {
 }
 
 TEST(BruteForce, FindsTheOptimumThatGreedyPlacementMisses) {
-  const auto item = [](std::int64_t begin, std::int64_t end, std::int64_t size) {
-    return Item{.pieces = {{{Step(begin), Step(end)}, {Bytes(0), Bytes(size)}}}, .size = Bytes(size)};
-  };
   const Problem problem{.items = {item(0, 2, 2), item(1, 3, 2), item(2, 4, 3), item(3, 5, 1), item(0, 1, 3)}};
   EXPECT_EQ(testing::solve_by_brute_force(problem)->peak, Bytes(5));
 }

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "stowage/io.hpp"
+#include "support/items.hpp"
 
 namespace stowage {
 namespace {
@@ -14,9 +15,7 @@ std::string message_of(std::string_view text) {
   return table ? "no error" : to_string(table.error());
 }
 
-Piece piece(std::int64_t lower, std::int64_t upper, std::int64_t from, std::int64_t to) {
-  return {{Step(lower), Step(upper)}, {Bytes(from), Bytes(to)}};
-}
+using testing::piece;
 
 std::vector<Piece> pieces_of(std::string_view gaps) {
   const auto table = parse_csv("id,lower,upper,size,gaps\na,0,10,8," + std::string(gaps) + "\n", "p.csv");

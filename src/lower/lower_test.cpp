@@ -5,6 +5,7 @@
 
 #include "liveness/test_graph.hpp"
 #include "lower/pieces.hpp"
+#include "support/items.hpp"
 
 namespace stowage {
 namespace {
@@ -12,9 +13,7 @@ namespace {
 using ::testing::ElementsAre;
 using testing::Sketch;
 
-Piece piece(std::int64_t begin, std::int64_t end, std::int64_t lower, std::int64_t upper) {
-  return {{Step(begin), Step(end)}, {Bytes(lower), Bytes(upper)}};
-}
+using testing::piece;
 
 TEST(DisjointPieces, EqualBytesJoinInTime) {
   EXPECT_THAT(disjoint_pieces({piece(0, 3, 0, 8), piece(2, 5, 0, 8), piece(5, 6, 0, 8)}), ElementsAre(piece(0, 6, 0, 8)));

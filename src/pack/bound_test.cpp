@@ -5,17 +5,16 @@
 #include "pack/valley_search.hpp"
 #include "stowage/pack.hpp"
 #include "support/brute_force.hpp"
+#include "support/items.hpp"
 #include "support/random_problem.hpp"
 
 namespace stowage {
 namespace {
 
-Piece piece(std::int64_t begin, std::int64_t end, std::int64_t lower, std::int64_t upper) {
-  return {{Step(begin), Step(end)}, {Bytes(lower), Bytes(upper)}};
-}
-Item item(std::int64_t begin, std::int64_t end, std::int64_t size) {
-  return {.pieces = {piece(begin, end, 0, size)}, .size = Bytes(size)};
-}
+using testing::aligned;
+using testing::item;
+using testing::piece;
+using testing::pinned;
 
 TEST(LowerBound, IsTheMostBytesLiveAtOneStep) {
   const Problem problem{.items = {item(0, 3, 8), item(2, 4, 16), item(3, 5, 4)}};
@@ -51,15 +50,6 @@ TEST(LowerBound, UnpaidRegionsTakeWhatTheyCanFromThoseAllowedThere) {
   problem.items[1].allowed.only = {};
   problem.regions[1].limit.reset();
   EXPECT_EQ(lower_bound(problem).bytes, Bytes(0));
-}
-
-Item aligned(Item item, std::int64_t alignment) {
-  item.alignment = Bytes(alignment);
-  return item;
-}
-Item pinned(Item item, std::int64_t offset) {
-  item.pinned = Bytes(offset);
-  return item;
 }
 
 /// The bound is of this kind and size, and what is wrong with a certificate is seen.

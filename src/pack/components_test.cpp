@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "support/brute_force.hpp"
+#include "support/items.hpp"
 #include "support/random_problem.hpp"
 
 namespace stowage::pack {
@@ -12,13 +13,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-Item item(std::int64_t begin, std::int64_t end, std::int64_t size) {
-  return {.pieces = {{{Step(begin), Step(end)}, {Bytes(0), Bytes(size)}}}, .size = Bytes(size)};
-}
-Item pinned(Item item, std::int64_t offset) {
-  item.pinned = Bytes(offset);
-  return item;
-}
+using testing::item;
+using testing::pinned;
 
 std::vector<std::vector<std::size_t>> components(const Problem& problem) {
   std::vector<std::vector<std::size_t>> result;

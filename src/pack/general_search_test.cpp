@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "support/brute_force.hpp"
+#include "support/items.hpp"
 #include "support/random_problem.hpp"
 
 namespace stowage::pack {
@@ -11,23 +12,10 @@ namespace {
 constexpr std::uint64_t kNodes = 100'000;
 const std::function<bool()> kNoStop = [] { return false; };
 
-Piece piece(std::int64_t begin, std::int64_t end, std::int64_t lower, std::int64_t upper) {
-  return {{Step(begin), Step(end)}, {Bytes(lower), Bytes(upper)}};
-}
-
-Item item(std::int64_t begin, std::int64_t end, std::int64_t size) {
-  return {.pieces = {piece(begin, end, 0, size)}, .size = Bytes(size)};
-}
-
-Item pinned(Item item, std::int64_t offset) {
-  item.pinned = Bytes(offset);
-  return item;
-}
-
-Item aligned(Item item, std::int64_t alignment) {
-  item.alignment = Bytes(alignment);
-  return item;
-}
+using testing::aligned;
+using testing::item;
+using testing::piece;
+using testing::pinned;
 
 /// Solved at `optimum`, by positions that are valid and no higher, and proven impossible one byte below.
 void expect_optimum(const Problem& problem, std::int64_t optimum) {

@@ -4,14 +4,13 @@
 #include <gtest/gtest.h>
 
 #include "stowage/pack.hpp"
+#include "support/items.hpp"
 #include "support/random_problem.hpp"
 
 namespace stowage {
 namespace {
 
-Item item(std::int64_t begin, std::int64_t end, std::int64_t size) {
-  return {.pieces = {{{Step(begin), Step(end)}, {Bytes(0), Bytes(size)}}}, .size = Bytes(size)};
-}
+using testing::item;
 
 PreviousAnswer previous(std::vector<std::int64_t> offsets, std::int64_t peak, std::int64_t bound) {
   PreviousAnswer result{{}, Bytes(peak), Bytes(bound)};

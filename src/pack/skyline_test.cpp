@@ -4,6 +4,7 @@
 #include "pack/indexed_skyline.hpp"
 #include "pack/priority.hpp"
 #include "stowage/pack.hpp"
+#include "support/items.hpp"
 #include "support/random_problem.hpp"
 
 namespace stowage::pack {
@@ -11,9 +12,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-Item item(std::int64_t begin, std::int64_t end, std::int64_t size) {
-  return {.pieces = {{{Step(begin), Step(end)}, {Bytes(0), Bytes(size)}}}, .size = Bytes(size)};
-}
+using testing::item;
 
 constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
 

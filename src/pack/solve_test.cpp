@@ -5,18 +5,14 @@
 
 #include "base/free_list.hpp"
 #include "pack/greedy.hpp"
+#include "support/items.hpp"
 
 namespace stowage {
 namespace {
 
 using ::testing::HasSubstr;
 
-Piece piece(std::int64_t begin, std::int64_t end, std::int64_t lower, std::int64_t upper) {
-  return {{Step(begin), Step(end)}, {Bytes(lower), Bytes(upper)}};
-}
-Item item(std::int64_t begin, std::int64_t end, std::int64_t size) {
-  return {.pieces = {piece(begin, end, 0, size)}, .size = Bytes(size)};
-}
+using testing::item;
 
 std::vector<std::int64_t> offsets(const Problem& problem, const std::string& solver) {
   const Result<SolveOutcome> outcome = solve(problem, {.solver = solver});

@@ -6,6 +6,7 @@
 
 #include "pack/target_search.hpp"
 #include "support/brute_force.hpp"
+#include "support/items.hpp"
 #include "support/random_problem.hpp"
 
 namespace stowage::pack {
@@ -14,9 +15,7 @@ namespace {
 constexpr std::uint64_t kManyNodes = 1'000'000;
 const std::function<bool()> kNeverStop = [] { return false; };
 
-Item item(std::int64_t begin, std::int64_t end, std::int64_t size) {
-  return {.pieces = {{{Step(begin), Step(end)}, {Bytes(0), Bytes(size)}}}, .size = Bytes(size)};
-}
+using testing::item;
 
 SearchEnd search(const Plain& plain, std::int64_t target, std::vector<std::int64_t>& offsets,
                  Branching branching = Branching::options_per_weight) {

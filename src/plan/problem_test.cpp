@@ -2,18 +2,15 @@
 #include <gtest/gtest.h>
 
 #include "stowage/plan.hpp"
+#include "support/items.hpp"
 
 namespace stowage {
 namespace {
 
 using ::testing::HasSubstr;
 
-Piece piece(std::int64_t begin, std::int64_t end, std::int64_t lower, std::int64_t upper) {
-  return {{Step(begin), Step(end)}, {Bytes(lower), Bytes(upper)}};
-}
-Item item(std::int64_t begin, std::int64_t end, std::int64_t size) {
-  return {.pieces = {piece(begin, end, 0, size)}, .size = Bytes(size)};
-}
+using testing::item;
+using testing::piece;
 
 void expect_fault(const Problem& problem, const std::string& message) {
   const Status status = check_problem(problem);
