@@ -128,11 +128,12 @@ using ArenaId = Id<struct ArenaList>;
 
 /// What kind of trouble an `Error` reports, for callers that branch on it.
 enum class ErrorCode : std::uint8_t {
-  io,            ///< A file could not be opened, read or written.
-  parse,         ///< The bytes are not what the format says.
-  invalid,       ///< Well-formed, but breaks a rule of the model (a cycle, a view outside its base, …).
-  unsupported,   ///< Correct, but not something this version or this operation can do.
-  unknown_name,  ///< A solver, option value or tensor was named that does not exist.
+  io,             ///< A file could not be opened, read or written.
+  parse,          ///< The bytes are not what the format says.
+  invalid,        ///< Well-formed, but breaks a rule of the model (a cycle, a view outside its base, …).
+  unsupported,    ///< Correct, but not something this version or this operation can do.
+  unknown_name,   ///< A solver, option value or tensor was named that does not exist.
+  out_of_memory,  ///< A buffer, pages or addresses were asked for and there are none.
 };
 
 [[nodiscard]] std::string_view to_string(ErrorCode code);

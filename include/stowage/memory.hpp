@@ -1,0 +1,163 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stowage/base.hpp"
+#include "stowage/graph.hpp"
+
+/// Real memory: kinds of buffers, buffers, address ranges that pages are mapped into, and the devices that have them. Knows
+/// tensors (a tensor's size in a buffer may depend on the buffer), but no plans.
+namespace stowage {
+
+using DeviceId = Id<struct DeviceList>;
+
+class BufferType;
+
+/// A block of memory, owned. The destructor frees it; everything on it must be over by then.
+///
+/// Thread safety: queries from any thread; two calls that write the same bytes must not overlap in time.
+class Buffer {
+ public:
+  virtual ~Buffer() = default;
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+
+  /// The first byte; not necessarily aligned to the type's alignment. May be dereferenced only when the type is host-visible.
+  /// Null when and only when the size is 0.
+  [[nodiscard]] virtual std::byte* base() const = 0;
+  [[nodiscard]] virtual Bytes size() const = 0;
+  /// Outlives the buffer.
+  [[nodiscard]] virtual const BufferType& type() const = 0;
+
+  // For memory of any kind. A range outside of the buffer is an error, and nothing happens.
+  virtual Status fill(ByteRange range, std::uint8_t value) = 0;
+  virtual Status write(Bytes offset, std::span<const std::byte> from) = 0;
+  virtual Status read(Bytes offset, std::span<std::byte> to) const = 0;
+
+  Status clear(std::uint8_t value = 0) { return fill({Bytes(0), size()}, value); }
+  /// Forgets whatever the backend keeps about the tensors in it. The bytes stay.
+  virtual void reset() {}
+
+ protected:
+  Buffer() = default;
+};
+
+/// A kind of memory to make buffers of. Thread-safe.
+class BufferType {
+ public:
+  virtual ~BufferType() = default;
+  BufferType(const BufferType&) = delete;
+  BufferType& operator=(const BufferType&) = delete;
+
+  [[nodiscard]] virtual std::string_view name() const = 0;
+  [[nodiscard]] virtual DeviceId device() const = 0;
+  /// Of every tensor's address; a power of two.
+  [[nodiscard]] virtual Bytes alignment() const = 0;
+  /// Of one buffer; absent: no limit of its own.
+  [[nodiscard]] virtual std::optional<Bytes> max_size() const { return std::nullopt; }
+  /// Whether the host may dereference addresses.
+  [[nodiscard]] virtual bool host_visible() const = 0;
+  /// What a tensor takes in such a buffer: its size, or more where kernels read beyond the end.
+  [[nodiscard]] virtual Bytes size_of(const Tensor& tensor) const { return tensor.size; }
+
+  /// A new buffer of at least that size (0: an empty one, so that views can be bound). Fails with `out_of_memory`, naming type
+  /// and size; nothing is left behind then. Its content is unspecified.
+  virtual Result<std::unique_ptr<Buffer>> allocate(Bytes size) = 0;
+
+ protected:
+  BufferType() = default;
+};
+
+/// Physical memory, by number; meaningful only to the `VirtualMemory` that made it.
+enum class PhysicalId : std::uint64_t {};
+
+/// Addresses and memory apart: ranges of addresses are reserved, physical memory is created, and one is mapped into the other, at
+/// two places at once too. All sizes, offsets and addresses are multiples of the granularity, or the call fails with `invalid`. A
+/// call that fails changes nothing. Thread-safe.
+class VirtualMemory {
+ public:
+  virtual ~VirtualMemory() = default;
+  VirtualMemory(const VirtualMemory&) = delete;
+  VirtualMemory& operator=(const VirtualMemory&) = delete;
+
+  [[nodiscard]] virtual DeviceId device() const = 0;
+  [[nodiscard]] virtual Bytes granularity() const = 0;
+
+  /// Addresses without memory behind them: touching them is a fault.
+  virtual Result<std::byte*> reserve(Bytes size) = 0;
+  /// Gives a whole reserved range back. Nothing may be mapped there.
+  virtual Status free(std::byte* address, Bytes size) = 0;
+
+  /// Memory without an address, zero at first.
+  virtual Result<PhysicalId> create(Bytes size) = 0;
+  /// Gives it back once it is mapped nowhere any more, at once if it is not mapped now.
+  virtual Status release(PhysicalId physical) = 0;
+
+  /// Makes `size` bytes of `physical` from `offset` on appear at `address`, inside of one reserved range where nothing is mapped.
+  virtual Status map(std::byte* address, PhysicalId physical, Bytes offset, Bytes size) = 0;
+  /// Takes a range that consists of whole mappings away again.
+  virtual Status unmap(std::byte* address, Bytes size) = 0;
+
+ protected:
+  VirtualMemory() = default;
+};
+
+/// A moment in the work of a stream, by number; meaningful only to its device.
+enum class EventId : std::uint64_t {};
+
+/// Something that has memory and does work in streams, each in the order of submission. Thread-safe.
+class Device {
+ public:
+  virtual ~Device() = default;
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+
+  [[nodiscard]] virtual DeviceId id() const = 0;
+  [[nodiscard]] virtual std::string_view name() const = 0;
+  /// The ordinary one; the device owns it.
+  [[nodiscard]] virtual BufferType& buffer_type() = 0;
+  /// Nothing where addresses and memory cannot be had apart. The device owns it.
+  [[nodiscard]] virtual VirtualMemory* virtual_memory() = 0;
+
+  /// Bytes from one host-visible address or address of this device to another, in the order of the stream.
+  virtual Status copy(StreamId stream, std::byte* to, const std::byte* from, Bytes size) = 0;
+  /// The moment when all work that was submitted to the stream so far is complete.
+  virtual Result<EventId> record(StreamId stream) = 0;
+  /// What is submitted to the stream from now on waits for the event.
+  virtual Status wait(StreamId stream, EventId event) = 0;
+  [[nodiscard]] virtual Result<bool> is_complete(EventId event) = 0;
+  /// The caller waits.
+  virtual Status synchronize(StreamId stream) = 0;
+  /// Of an event that nobody asks for any more. Ids are not used again.
+  virtual void forget(EventId event) = 0;
+
+ protected:
+  Device() = default;
+};
+
+// --------------------------------------------------------------------------------------------------------------------- CPU
+
+/// The host: heap memory aligned to 64 bytes, and memfd-backed virtual memory where the system has it. Work submitted to any
+/// stream is complete when the call returns. One for the whole program; never destroyed.
+[[nodiscard]] Device& cpu_device();
+
+struct CpuBufferOptions {
+  Bytes alignment{64};  ///< Of addresses; a power of two.
+  std::optional<Bytes> max_size = {};
+  bool map_pages = false;  ///< Anonymous pages of their own, with advice for huge ones, instead of the heap.
+};
+
+/// Another kind of host memory. Fails when the options make no sense.
+Result<std::unique_ptr<BufferType>> make_cpu_buffer_type(std::string name, const CpuBufferOptions& options);
+
+/// Host memory that somebody else owns, as a buffer: no copy, nothing freed. `memory` must outlive it and may be unaligned.
+[[nodiscard]] std::unique_ptr<Buffer> borrow_buffer(std::span<std::byte> memory);
+
+}  // namespace stowage
