@@ -97,6 +97,8 @@ std::string_view to_string(ErrorCode code) {
       return "unsupported";
     case ErrorCode::unknown_name:
       return "unknown_name";
+    case ErrorCode::out_of_memory:
+      return "out_of_memory";
   }
   return "unknown";
 }
