@@ -2,6 +2,7 @@
 
 /// All of Stowage. Include a module's own header instead where compile time matters.
 
+#include "stowage/alloc.hpp"
 #include "stowage/base.hpp"
 #include "stowage/graph.hpp"
 #include "stowage/io.hpp"
