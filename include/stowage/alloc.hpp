@@ -28,7 +28,7 @@ enum class LiveList : std::uint8_t {
 
 struct OffsetAllocatorOptions {
   Bytes alignment{1};                        ///< Of every offset; sizes are rounded up to it. A power of two.
-  std::optional<Bytes> max_chunk_size = {};  ///< Positive, rounded down to the alignment. Absent: one chunk without a limit.
+  std::optional<Bytes> max_chunk_size = {};  ///< Positive. Absent: one chunk without a limit.
   std::optional<std::size_t> max_chunks = {};
   Bytes capacity = kMaxBytes;  ///< Of all chunks together.
   LiveList live_list = LiveList::automatic;
@@ -40,7 +40,7 @@ struct OffsetAllocatorOptions {
 /// equivalent of ggml_dyn_tallocr, without its limits on blocks and chunks.
 ///
 /// Offsets are grouped in chunks, each of which will be a buffer. An allocation never straddles two. One that is larger than
-/// `max_chunk_size` gets a chunk of its own size, where others may follow once it is freed. A request is served from
+/// `max_chunk_size`, rounded, gets a chunk of its own size, where others may follow once it is freed. A request is served from
 ///  1. the smallest inner free block that holds it, of all chunks; an inner block has something allocated behind it;
 ///  2. the free tail of the chunk that `max_size` already pays for, the tightest of those;
 ///  3. the tail of the chunk that then grows by the least, among equals the one with the least room;

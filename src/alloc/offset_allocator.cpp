@@ -16,8 +16,6 @@ constexpr bool kLiveListByDefault = true;
 
 using Place = OffsetAllocator::Place;
 
-Bytes align_down(Bytes value, Bytes alignment) { return Bytes(value.value() & ~(alignment.value() - 1)); }
-
 Error wrong_place(Place place, Bytes size, std::string_view why) {
   return {.code = ErrorCode::invalid,
           .message = fmt::format("{} bytes at offset {} of chunk {} cannot be freed: {}", size.value(), place.offset.value(),
@@ -84,9 +82,9 @@ std::optional<std::size_t> OffsetAllocator::chunk_with_tail(Bytes size) const {
 
 std::optional<std::size_t> OffsetAllocator::add_chunk(Bytes size) {
   if (options_.max_chunks && chunks_.size() >= *options_.max_chunks) return std::nullopt;
-  const Bytes limit = align_down(options_.max_chunk_size.value_or(kMaxBytes), options_.alignment);
   const std::size_t chunk = chunks_.size();
-  chunks_.push_back({.end = Bytes(0), .limit = std::max(limit, size), .max_size = Bytes(0)});
+  chunks_.push_back(
+      {.end = Bytes(0), .limit = std::max(size, options_.max_chunk_size.value_or(kMaxBytes)), .max_size = Bytes(0)});
   move_end(chunk, Bytes(0));
   return chunk;
 }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <ostream>
 #include <random>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -26,7 +27,7 @@ struct Setting {
   }
 };
 
-/// The rules of `OffsetAllocator` at its declaration, over one flag a byte: every candidate listed, the least by rule taken.
+/// The rules of `OffsetAllocator` at its declaration, over one character a byte: every candidate listed, the least by rule taken.
 class ByteMap {
  public:
   explicit ByteMap(const Setting& setting) : setting_(setting) {}
@@ -56,11 +57,13 @@ class ByteMap {
   }
   [[nodiscard]] std::int64_t in_use() const {
     std::int64_t sum = 0;
-    for (const Chunk& chunk : chunks_) sum += std::ranges::count(chunk.used, true);
+    for (const Chunk& chunk : chunks_) sum += std::ranges::count(chunk.bytes, kUsed);
     return sum;
   }
 
  private:
+  static constexpr char kUsed = '#';
+  static constexpr char kFree = '.';
   enum class Rule { inner, paid_tail, growing_tail, new_chunk };
   struct Candidate {
     Rule rule;
@@ -74,16 +77,13 @@ class ByteMap {
     }
   };
   struct Chunk {
-    std::vector<bool> used;  ///< To the last byte in use.
+    std::string bytes;  ///< Each kUsed or kFree, to the last one in use.
     std::int64_t limit;
     std::int64_t max_size;
   };
 
   [[nodiscard]] std::int64_t rounded(std::int64_t size) const { return align_up(Bytes(size), Bytes(setting_.alignment)).value(); }
-  [[nodiscard]] std::int64_t chunk_limit() const {
-    const std::int64_t limit = setting_.max_chunk_size.value_or(kMaxBytes).value();
-    return limit - limit % setting_.alignment;
-  }
+  [[nodiscard]] std::int64_t chunk_limit() const { return setting_.max_chunk_size.value_or(kMaxBytes).value(); }
   [[nodiscard]] std::int64_t total_max() const {
     std::int64_t sum = 0;
     for (const Chunk& chunk : chunks_) sum += chunk.max_size;
@@ -102,17 +102,17 @@ class ByteMap {
   }
 
   void add_inner(std::size_t c, std::int64_t size, std::vector<Candidate>& all) const {
-    const std::vector<bool>& used = chunks_[c].used;
-    std::int64_t start = 0;
-    for (std::int64_t k = 0; k < std::ssize(used); ++k) {
-      if (!used[static_cast<std::size_t>(k)]) continue;
-      if (k > start && k - start >= size) all.push_back({Rule::inner, k - start, 0, {c, Bytes(start)}, 0});
-      start = k + 1;
+    const std::string& bytes = chunks_[c].bytes;
+    for (std::size_t start = bytes.find(kFree); start != std::string::npos;) {
+      const std::size_t end = bytes.find(kUsed, start);
+      const auto length = static_cast<std::int64_t>(end - start);
+      if (length >= size) all.push_back({Rule::inner, length, 0, {c, Bytes(static_cast<std::int64_t>(start))}, 0});
+      start = bytes.find(kFree, end);
     }
   }
 
   void add_tail(std::size_t c, std::int64_t size, std::vector<Candidate>& all) const {
-    const std::int64_t end = std::ssize(chunks_[c].used);
+    const std::int64_t end = std::ssize(chunks_[c].bytes);
     const std::int64_t room = chunks_[c].limit - end;
     const std::int64_t paid = chunks_[c].max_size - end;
     if (size <= paid) {
@@ -125,14 +125,12 @@ class ByteMap {
   void mark(Place place, std::int64_t size, bool use) {
     Chunk& chunk = chunks_[place.chunk];
     const auto first = static_cast<std::size_t>(place.offset.value());
-    const auto last = first + static_cast<std::size_t>(size);
-    if (chunk.used.size() < last) chunk.used.resize(last);
-    for (std::size_t k = first; k < last; ++k) {
-      EXPECT_NE(chunk.used[k], use) << "overlap at byte " << k << " of chunk " << place.chunk;
-      chunk.used[k] = use;
-    }
-    if (use) chunk.max_size = std::max(chunk.max_size, std::ssize(chunk.used));
-    while (!chunk.used.empty() && !chunk.used.back()) chunk.used.pop_back();
+    const auto count = static_cast<std::size_t>(size);
+    if (chunk.bytes.size() < first + count) chunk.bytes.resize(first + count, kFree);
+    EXPECT_EQ(chunk.bytes.substr(first, count), std::string(count, use ? kFree : kUsed)) << "in chunk " << place.chunk;
+    chunk.bytes.replace(first, count, count, use ? kUsed : kFree);
+    if (use) chunk.max_size = std::max(chunk.max_size, std::ssize(chunk.bytes));
+    chunk.bytes.resize(chunk.bytes.find_last_of(kUsed) + 1);  // nothing found is one below 0
   }
 
   Setting setting_;
