@@ -169,10 +169,12 @@ std::int64_t Search<Words>::next_support(std::uint32_t i, std::uint32_t s, Set& 
   for (const std::uint32_t k : problem_->neighbours[i]) {
     if (!state_.placed(k) && !covers(k, s)) least = std::min(least, std::max(floor, state_.limit(k)) + plain_.size[k]);
   }
-  // It depends on who is unplaced beside i, and on the limits of those that would be a lower support without them.
+  // It depends on who is unplaced beside i, on what keeps i from lying below, and on the limits of those that would be a lower
+  // support without them.
   reason.insert(state_.range(i));
+  reason.insert(state_.reason(i));
   for (const std::uint32_t k : problem_->neighbours[i]) {
-    if (!state_.placed(k) && !covers(k, s) && floor + plain_.size[k] < least) reason.insert(state_.reason(k));
+    if (!state_.placed(k) && !covers(k, s) && plain_.size[k] < least) reason.insert(state_.reason(k));
   }
   return least == kInfinite ? kInfinite : round_up(least, plain_.alignment[i]);
 }

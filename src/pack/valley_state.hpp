@@ -241,7 +241,8 @@ void ValleyState<Words>::place(std::uint32_t i, std::int64_t offset) {
     if (placed_[j]) continue;
     const std::int64_t limit = round_up(top, plain_.alignment[j]);
     if (limit <= limit_[j]) continue;
-    Set reason;
+    // It is above i because they meet, and because it was known not to lie below.
+    Set reason = reason_[j];
     reason.insert(std::max(plain_.first[i], plain_.first[j]));
     set_limit(j, limit, reason);
   }
