@@ -26,8 +26,8 @@ struct SolveOptions {
   std::optional<std::chrono::steady_clock::time_point> deadline = {};  ///< Best answer so far when it passes.
   std::uint32_t threads = 1;
   std::uint64_t seed = 0;
-  /// For searching solvers: how many nodes they may visit, all threads together. Absent: until the deadline; without one,
-  /// 200,000.
+  /// For searching solvers: after about how many nodes they stop, all threads together; a round of runs is never cut short.
+  /// Absent: until the deadline; without one, 200,000.
   std::optional<std::uint64_t> node_budget = {};
   std::stop_token stop = {};  ///< Best answer so far when it is requested.
   std::function<void(const SolveOutcome&)> on_better =
@@ -49,7 +49,7 @@ struct SolveOutcome {
   std::vector<Position> positions = {};
   Bytes peak;               ///< Of `positions`.
   Certificate bound = {};   ///< The best that is known; `check_bound` accepts it, unless it came from an exhausted search.
-  std::string solver = {};  ///< Who found the positions.
+  std::string solver = {};  ///< Who found the positions, for people: a solver or a part of one.
   std::uint64_t nodes = 0;  ///< Visited by searching solvers.
 
   /// Positions that are an answer to the problem: valid and within its capacity.

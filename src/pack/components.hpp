@@ -18,8 +18,7 @@ struct Component {
 /// order O(n²), and nothing above 4,096 items. Precondition: one region.
 [[nodiscard]] std::vector<Component> find_components(const Problem& problem);
 
-/// Solves the components apart, where there are several, and says whether it did. Precondition: the bench has an answer or the
-/// problem has a capacity.
+/// Solves the components apart, where there are several, and says whether it did.
 ///
 /// Each component starts from what the best answer has for it. Those that already end below the bound of the whole are done;
 /// of the others always the highest is searched, with nodes that double from visit to visit, for until that one is lower

@@ -96,7 +96,7 @@ class Exact {
   }
 
  private:
-  [[nodiscard]] bool over() const { return bench_.finished() || bench_.nodes_left() == 0; }
+  [[nodiscard]] bool over() const { return refused_ || bench_.finished() || bench_.nodes_left() == 0; }
   [[nodiscard]] std::int64_t bound() const { return (bench_.bound().value() + grain_ - 1) / grain_ * grain_; }
 
   SearchEnd ask(Question& question, std::uint64_t budget) {
@@ -104,8 +104,8 @@ class Exact {
     const std::uint64_t before = question.nodes();
     const SearchEnd end = question.ask(std::min(budget, bench_.nodes_left()), [&] { return bench_.stop_requested(); }, positions);
     // A question that gives up without a node is too large for its search: nothing is to be gained by asking again.
-    const bool refused = end == SearchEnd::gave_up && question.nodes() == before;
-    bench_.spend(refused ? bench_.nodes_left() : question.nodes() - before);
+    refused_ = end == SearchEnd::gave_up && question.nodes() == before;
+    bench_.spend(question.nodes() - before);
     if (end == SearchEnd::solved) bench_.offer(std::move(positions), "exact");
     if (end == SearchEnd::exhausted)
       bench_.prove({Certificate::Argument::exhausted_search, Bytes(question.target() + grain_), {}, 0});
@@ -164,6 +164,7 @@ class Exact {
   Start start_;
   std::int64_t grain_;
   std::unique_ptr<Question> at_bound_;
+  bool refused_ = false;  ///< The last question.
   std::optional<Neighbourhood> neighbourhood_;
 };
 

@@ -95,7 +95,7 @@ SearchEnd GeneralSearch::Search::run(Bytes target, std::uint64_t seed, std::uint
   random_.seed(seed);
   decisions_.clear();
   const std::uint64_t end = node_limit < UINT64_MAX - nodes() ? nodes() + node_limit : UINT64_MAX;
-  const std::function<bool()> stop_or_too_much = [&] { return (stop && stop()) || nodes() >= end; };
+  const std::function<bool()> stop_or_too_much = [&] { return stop() || nodes() >= end; };
   if (!state_->start(std::min(target.value(), kMaxTarget), stop_or_too_much))
     return state_->stopped() ? SearchEnd::gave_up : SearchEnd::exhausted;
   const std::size_t root = state_->mark();

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <functional>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -120,7 +122,10 @@ Status Replanner::State::swap_in(std::vector<ItemChange>& changes) {
   std::size_t done = 0;
   for (; done < changes.size() && status; ++done) {
     const std::size_t item = changes[done].item;
-    if (item >= problem_.items.size()) return invalid(fmt::format("there is no item {}", item), item);
+    if (item >= problem_.items.size()) {
+      status = invalid(fmt::format("there is no item {}", item), item);
+      break;  // what was exchanged before it goes back below
+    }
     padded -= problem_.items[item].size + problem_.items[item].alignment;
     std::swap(problem_.items[item], changes[done].becomes);
     status = check_item(problem_, item);
@@ -185,7 +190,7 @@ void Replanner::State::conclude(const Certificate& bound, std::size_t moved, boo
 }
 
 Status Replanner::State::place_again(const Positions& previous) {
-  const Certificate bound = lower_bound(problem_);
+  Certificate bound = lower_bound(problem_);
   const pack::Bench bench(problem_, options_.solve, bound);
   pack::Kept kept{.positions = previous, .must_stay = options_.fixed};
   kept.positions.resize(problem_.items.size());
@@ -204,6 +209,7 @@ Status Replanner::State::place_again(const Positions& previous) {
   if (!enough) {
     STOWAGE_TRY(SolveOutcome afresh, solve_afresh());
     if (!afresh.positions.empty() && afresh.peak < peak) positions = std::move(afresh.positions);
+    if (options_.fixed.empty() && afresh.bound.bytes > bound.bytes) bound = afresh.bound;
   }
   positions_ = std::move(positions);
   std::size_t moved = 0;
@@ -225,8 +231,11 @@ void Replanner::State::build_packing() {
 /// Puts what can stay where it was, what must stay before all others, and makes the rest homeless.
 Status Replanner::State::keep(const Positions& previous) {
   EjectionSearch& search = packing_->search();
-  std::vector<std::size_t> order = pack::in_order(problem_, pack::Order::size);
-  std::partition(order.begin(), order.end(), [&](std::size_t item) { return fixed_[item].has_value(); });
+  const std::vector<std::size_t> by_size = pack::in_order(problem_, pack::Order::size);
+  std::vector<std::size_t> order;
+  const auto must_stay = [&](std::size_t item) { return fixed_[item].has_value(); };
+  std::copy_if(by_size.begin(), by_size.end(), std::back_inserter(order), must_stay);
+  std::copy_if(by_size.begin(), by_size.end(), std::back_inserter(order), std::not_fn(must_stay));
   for (const std::size_t index : order) {
     const auto item = static_cast<std::uint32_t>(index);
     search.put(item, EjectionSearch::kHomeless);

@@ -98,6 +98,7 @@ TEST(Replanner, ExhaustionIsAStatus) {
 TEST(Replanner, RefusesWhatBreaksARule) {
   Replanner replanner = *Replanner::start(four_items(), previous({6, 0, 2, 0}, 10, 10));
   EXPECT_FALSE(replanner.change({{{.item = 4, .becomes = item(0, 2, 5)}}}));
+  EXPECT_FALSE(replanner.change({{{.item = 0, .becomes = item(0, 2, 5)}, {.item = 4, .becomes = item(0, 2, 5)}}}));
   EXPECT_FALSE(replanner.change({{{.item = 0, .becomes = item(2, 2, 5)}}}));
   EXPECT_FALSE(replanner.change({{{.item = 0, .becomes = item(0, 2, 1)}, {.item = 1, .becomes = item(0, 2, INT64_MAX)}}}));
   EXPECT_EQ(replanner.problem(), four_items());

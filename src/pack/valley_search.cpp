@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 constexpr std::size_t kMaxPairs = 4'000'000;
+constexpr std::uint32_t kMaxItems = 4'096;  ///< The search recurses once an item, half a KiB to two each time.
 /// What a section's failures count in the next run. Nothing: each run learns anew where it is tight. All: the first run's
 /// mistakes stay for ever.
 constexpr double kWeightKept = 0.1;
@@ -306,7 +307,7 @@ SearchEnd Search<Words>::run(std::int64_t target, const SearchStyle& style, std:
 
 std::unique_ptr<ValleySearch> ValleySearch::make(const Plain& plain) {
   const std::uint32_t sections = plain.sections();
-  if (sections > 40 * 64) return nullptr;
+  if (sections > 40 * 64 || plain.count() > kMaxItems) return nullptr;
   std::optional<ItemLists> neighbours = ItemLists::meeting(plain, kMaxPairs);
   if (!neighbours) return nullptr;
   const auto problem = std::make_shared<const ValleyProblem>(plain, std::move(*neighbours), ItemLists::of_same_sections(plain));

@@ -48,8 +48,8 @@ enum class SearchEnd : std::uint8_t {
 /// Sections that failed often are branched on early; of what one run learns there a tenth is kept for the next, which the caller
 /// starts with another style. Rejected, for they cost more than they saved on every hard instance: trying first what an item had
 /// in the last run (phase saving), and pruning by what cannot lie below each level of a section instead of its floor only. Sound
-/// with any alignment. Memory: n² / 8 bytes at most for neighbours, sections × n / 64 words for explanations. Deterministic. Not
-/// thread-safe.
+/// with any alignment. Memory: 4 bytes for each neighbour of each item, sections × n / 64 words for explanations. Deterministic.
+/// Not thread-safe.
 class ValleySearch {
  public:
   virtual ~ValleySearch() = default;
@@ -62,7 +62,7 @@ class ValleySearch {
   /// A new search of the same problem that shares what never changes.
   [[nodiscard]] virtual std::unique_ptr<ValleySearch> fresh() const = 0;
 
-  /// Nothing when the problem is too large for it: more than 2,560 sections or 4 million pairs that meet.
+  /// Nothing when the problem is too large for it: more than 4,096 items, 2,560 sections or 4 million pairs that meet.
   static std::unique_ptr<ValleySearch> make(const Plain& plain);
 };
 

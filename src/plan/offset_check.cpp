@@ -19,6 +19,7 @@ bool applies_to(const Problem& problem) {
 Bytes common_divisor(const Problem& problem) {
   std::int64_t divisor = 0;
   for (const Item& item : problem.items) {
+    if (item.size == Bytes(0)) continue;  // lies anywhere
     divisor = std::gcd(divisor, item.size.value());
     if (item.alignment > Bytes(1)) divisor = std::gcd(divisor, item.alignment.value());
   }

@@ -94,6 +94,7 @@ Status check_problem(const Problem& problem) {
     }
   }
   if (problem.capacity && *problem.capacity < Bytes(0)) return Error{ErrorCode::invalid, "the capacity is negative", {}};
+  if (problem.capacity && *problem.capacity > kMaxBytes) return Error{ErrorCode::invalid, "the capacity is above the limit", {}};
   // No solver puts anything above the highest pin plus everything on top of each other, so that no sum of theirs can overflow.
   Bytes highest_pin;
   Bytes total;
