@@ -20,7 +20,8 @@ using DeviceId = Id<struct DeviceList>;
 
 class BufferType;
 
-/// A block of memory, owned. The destructor frees it; everything on it must be over by then.
+/// A block of memory, owned. The destructor frees it; everything on it must be over by then. The type and its device must outlive
+/// it.
 ///
 /// Thread safety: queries from any thread; two calls that write the same bytes must not overlap in time.
 class Buffer {
@@ -33,10 +34,9 @@ class Buffer {
   /// Null when and only when the size is 0.
   [[nodiscard]] virtual std::byte* base() const = 0;
   [[nodiscard]] virtual Bytes size() const = 0;
-  /// Outlives the buffer.
   [[nodiscard]] virtual const BufferType& type() const = 0;
 
-  // For memory of any kind. A range outside of the buffer is an error, and nothing happens.
+  // For memory of any kind; done when the call returns. A range outside of the buffer is `invalid`, and nothing happens.
   virtual Status fill(ByteRange range, std::uint8_t value) = 0;
   virtual Status write(Bytes offset, std::span<const std::byte> from) = 0;
   virtual Status read(Bytes offset, std::span<std::byte> to) const = 0;
@@ -68,7 +68,7 @@ class BufferType {
   [[nodiscard]] virtual Bytes size_of(const Tensor& tensor) const { return tensor.size; }
 
   /// A new buffer of at least that size (0: an empty one, so that views can be bound). Fails with `out_of_memory`, naming type
-  /// and size; nothing is left behind then. Its content is unspecified.
+  /// and size, above the largest size too, and with `invalid` below 0; nothing is left behind then. Its content is unspecified.
   virtual Result<std::unique_ptr<Buffer>> allocate(Bytes size) = 0;
 
  protected:
@@ -79,8 +79,9 @@ class BufferType {
 enum class PhysicalId : std::uint64_t {};
 
 /// Addresses and memory apart: ranges of addresses are reserved, physical memory is created, and one is mapped into the other, at
-/// two places at once too. All sizes, offsets and addresses are multiples of the granularity, or the call fails with `invalid`. A
-/// call that fails changes nothing. Thread-safe.
+/// two places at once too. All sizes, offsets and addresses are multiples of the granularity and sizes are above 0, or the call
+/// fails with `invalid`; where memory, addresses or the system's tables are exhausted it fails with `out_of_memory`. A call that
+/// fails changes nothing. Thread-safe, but whoever unmaps a range sees to it that nobody uses it.
 class VirtualMemory {
  public:
   virtual ~VirtualMemory() = default;
@@ -97,7 +98,7 @@ class VirtualMemory {
 
   /// Memory without an address, zero at first.
   virtual Result<PhysicalId> create(Bytes size) = 0;
-  /// Gives it back once it is mapped nowhere any more, at once if it is not mapped now.
+  /// Gives it back once it is mapped nowhere any more, at once if it is not mapped now. The id is of no more use from now on.
   virtual Status release(PhysicalId physical) = 0;
 
   /// Makes `size` bytes of `physical` from `offset` on appear at `address`, inside of one reserved range where nothing is mapped.
@@ -126,16 +127,18 @@ class Device {
   /// Nothing where addresses and memory cannot be had apart. The device owns it.
   [[nodiscard]] virtual VirtualMemory* virtual_memory() = 0;
 
-  /// Bytes from one host-visible address or address of this device to another, in the order of the stream.
+  /// Bytes from one host-visible address or address of this device to another, in the order of the stream. Both must stay as they
+  /// are until the copy is complete. 0 bytes are nothing to do.
   virtual Status copy(StreamId stream, std::byte* to, const std::byte* from, Bytes size) = 0;
   /// The moment when all work that was submitted to the stream so far is complete.
   virtual Result<EventId> record(StreamId stream) = 0;
-  /// What is submitted to the stream from now on waits for the event.
+  /// What is submitted to the stream from now on waits for the event, though it be forgotten. Here and below an event that is not
+  /// this device's, or was forgotten, is `invalid`.
   virtual Status wait(StreamId stream, EventId event) = 0;
   [[nodiscard]] virtual Result<bool> is_complete(EventId event) = 0;
   /// The caller waits.
   virtual Status synchronize(StreamId stream) = 0;
-  /// Of an event that nobody asks for any more. Ids are not used again.
+  /// Of an event that nobody asks for any more; one that does not exist is ignored. Ids are not used again.
   virtual void forget(EventId event) = 0;
 
  protected:
@@ -145,19 +148,20 @@ class Device {
 // --------------------------------------------------------------------------------------------------------------------- CPU
 
 /// The host: heap memory aligned to 64 bytes, and memfd-backed virtual memory where the system has it. Work submitted to any
-/// stream is complete when the call returns. One for the whole program; never destroyed.
+/// stream is complete when the call returns. One for the whole program, with id 0; never destroyed.
 [[nodiscard]] Device& cpu_device();
 
 struct CpuBufferOptions {
-  Bytes alignment{64};  ///< Of addresses; a power of two.
+  Bytes alignment{64};  ///< Of addresses, those of buffers too; a power of two up to 1 GiB.
   std::optional<Bytes> max_size = {};
   bool map_pages = false;  ///< Anonymous pages of their own, with advice for huge ones, instead of the heap.
 };
 
-/// Another kind of host memory. Fails when the options make no sense.
+/// Another kind of host memory. Fails with `invalid` when the options make no sense.
 Result<std::unique_ptr<BufferType>> make_cpu_buffer_type(std::string name, const CpuBufferOptions& options);
 
-/// Host memory that somebody else owns, as a buffer: no copy, nothing freed. `memory` must outlive it and may be unaligned.
+/// Host memory that somebody else owns, as a buffer of the CPU's type: no copy, nothing freed. `memory` must outlive it and may
+/// be unaligned.
 [[nodiscard]] std::unique_ptr<Buffer> borrow_buffer(std::span<std::byte> memory);
 
 }  // namespace stowage

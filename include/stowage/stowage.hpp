@@ -8,6 +8,8 @@
 #include "stowage/io.hpp"
 #include "stowage/liveness.hpp"
 #include "stowage/lower.hpp"
+#include "stowage/memory.hpp"
+#include "stowage/memory/sim.hpp"
 #include "stowage/pack.hpp"
 #include "stowage/plan.hpp"
 #include "stowage/planner.hpp"

@@ -64,6 +64,12 @@ TEST(Error, TextNamesFileLineAndPath) {
   EXPECT_EQ(to_string(Error{ErrorCode::parse, "bad", {.file = "-", .line = {}, .path = {}}}), "-: bad");
 }
 
+TEST(Error, EveryCodeHasAName) {
+  EXPECT_EQ(to_string(ErrorCode::io), "io");
+  EXPECT_EQ(to_string(ErrorCode::out_of_memory), "out_of_memory");
+  EXPECT_EQ(to_string(ErrorCode::device), "device");
+}
+
 Result<int> half(int value) {
   if (value % 2 != 0) return Error{ErrorCode::invalid, "odd", {}};
   return value / 2;

@@ -1,0 +1,55 @@
+#include <algorithm>
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "memory/cpu/cpu.hpp"
+
+namespace stowage::memory {
+namespace {
+
+/// Of most systems; where huge pages are larger, a smaller alignment only wastes the advice.
+constexpr Bytes kHugePage{std::int64_t{2} << 20};
+
+Bytes page_size() { return Bytes(sysconf(_SC_PAGESIZE)); }
+
+std::size_t count(Bytes bytes) { return static_cast<std::size_t>(bytes.value()); }
+
+void unmap(std::byte* from, std::byte* to) {
+  if (from < to) munmap(from, static_cast<std::size_t>(to - from));
+}
+
+class MappedBuffer final : public HostBuffer {
+ public:
+  using HostBuffer::HostBuffer;
+  ~MappedBuffer() override { munmap(base(), count(align_up(size(), page_size()))); }
+};
+
+/// Whole pages at a multiple of `alignment`: maps that much more and gives the edges back, because the system promises its own
+/// page size only. Null when there are none.
+std::byte* map_aligned(Bytes size, Bytes alignment) {
+  const Bytes slack = alignment - page_size();
+  void* const mapped = mmap(nullptr, count(size + slack), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapped == MAP_FAILED) return nullptr;
+  auto* const begin = static_cast<std::byte*>(mapped);
+  const std::uintptr_t misfit = reinterpret_cast<std::uintptr_t>(begin) & (count(alignment) - 1);
+  std::byte* const base = misfit == 0 ? begin : begin + (count(alignment) - misfit);
+  unmap(begin, base);
+  unmap(base + size.value(), begin + (size + slack).value());
+  return base;
+}
+
+}  // namespace
+
+std::unique_ptr<Buffer> allocate_mapped(const BufferType& type, Bytes size) {
+  const Bytes whole = align_up(size, page_size());
+  const bool huge = whole >= kHugePage;
+  std::byte* const base = map_aligned(whole, std::max({type.alignment(), page_size(), huge ? kHugePage : page_size()}));
+  if (base == nullptr) return nullptr;
+#ifdef MADV_HUGEPAGE
+  if (huge) madvise(base, count(whole), MADV_HUGEPAGE);  // advice: a system without huge pages is free to ignore it
+#endif
+  return std::make_unique<MappedBuffer>(type, std::span(base, count(size)));
+}
+
+}  // namespace stowage::memory

@@ -1,0 +1,155 @@
+/// Host memory with addresses and pages apart: one file in memory (memfd), whose pages are mapped into reserved ranges.
+///
+/// All physical memory lies in one file, because a file for each would meet the limit of open files (often 1024) long before that
+/// of memory. `FreeList` says which bytes of the file are whose; released ones are punched out of it, which returns their pages
+/// and makes them read as zero when they are used again. Pages come when they are first touched, like those of the heap; the
+/// alternative, `fallocate` at creation, does not fail on a machine without memory either, it gets the process killed. A child
+/// process after fork shares the pages with its parent.
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "memory/cpu/cpu.hpp"
+
+#ifdef MFD_CLOEXEC
+
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <mutex>
+
+#include <fmt/format.h>
+
+#include "base/free_list.hpp"
+#include "memory/errors.hpp"
+#include "memory/page_table.hpp"
+
+namespace stowage::memory {
+namespace {
+
+constexpr std::string_view kName = "cpu virtual memory";
+
+std::size_t count(Bytes bytes) { return static_cast<std::size_t>(bytes.value()); }
+
+Error system_error(std::string_view what, Bytes size) {
+  if (errno == ENOMEM) return out_of_memory(kName, size, fmt::format("{}: {}", what, std::strerror(errno)));
+  return {ErrorCode::device, fmt::format("{}: {} of {} bytes: {}", kName, what, size.value(), std::strerror(errno)), {}};
+}
+
+/// Addresses that nothing else takes and nobody may touch.
+void* reserve_at(void* address, Bytes size, int flags) {
+  return mmap(address, count(size), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
+}
+
+class MemfdMemory final : public VirtualMemory {
+ public:
+  explicit MemfdMemory(int file) : file_(file), table_(Bytes(sysconf(_SC_PAGESIZE)), PhysicalId{1}) {}
+  ~MemfdMemory() override { close(file_); }
+
+  [[nodiscard]] DeviceId device() const override { return kHost; }
+  [[nodiscard]] Bytes granularity() const override { return table_.granularity(); }
+
+  Result<std::byte*> reserve(Bytes size) override {
+    const std::lock_guard lock(mutex_);
+    STOWAGE_TRY_STATUS(table_.check_size(size));
+    void* const address = reserve_at(nullptr, size, 0);
+    if (address == MAP_FAILED) return system_error("reserve", size);
+    table_.reserve(static_cast<std::byte*>(address), size);
+    return static_cast<std::byte*>(address);
+  }
+
+  Status free(std::byte* address, Bytes size) override {
+    const std::lock_guard lock(mutex_);
+    STOWAGE_TRY_STATUS(table_.check_free(address, size));
+    if (munmap(address, count(size)) != 0) return system_error("free", size);
+    table_.free(address);
+    return Done{};
+  }
+
+  Result<PhysicalId> create(Bytes size) override {
+    const std::lock_guard lock(mutex_);
+    STOWAGE_TRY_STATUS(table_.check_size(size));
+    if (size > machine_memory() - in_use_) {
+      return out_of_memory(kName, size,
+                           fmt::format("{} are in use and the machine has {}", in_use_.value(), machine_memory().value()));
+    }
+    const Bytes offset = space_.allocate(size, granularity());
+    const ByteRange home{offset, offset + size};
+    if (home.upper > file_size_ && ftruncate(file_, home.upper.value()) != 0) {
+      const Error error = system_error("create", size);
+      space_.release(home);
+      return error;
+    }
+    file_size_ = std::max(file_size_, home.upper);
+    in_use_ += size;
+    const PhysicalId id = table_.create(size);
+    homes_.emplace(id, home);
+    return id;
+  }
+
+  Status release(PhysicalId physical) override {
+    const std::lock_guard lock(mutex_);
+    STOWAGE_TRY_STATUS(table_.check_release(physical));
+    if (table_.release(physical)) give_back(physical);
+    return Done{};
+  }
+
+  Status map(std::byte* address, PhysicalId physical, Bytes offset, Bytes size) override {
+    const std::lock_guard lock(mutex_);
+    STOWAGE_TRY_STATUS(table_.check_map(address, physical, offset, size));
+    const off_t from = (homes_.find(physical)->second.lower + offset).value();
+    if (mmap(address, count(size), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file_, from) == MAP_FAILED) {
+      return system_error("map", size);
+    }
+    table_.map(address, physical, size);
+    return Done{};
+  }
+
+  Status unmap(std::byte* address, Bytes size) override {
+    const std::lock_guard lock(mutex_);
+    STOWAGE_TRY_STATUS(table_.check_unmap(address, size));
+    if (reserve_at(address, size, MAP_FIXED) == MAP_FAILED) return system_error("unmap", size);
+    for (const PhysicalId gone : table_.unmap(address, size)) give_back(gone);
+    return Done{};
+  }
+
+ private:
+  void give_back(PhysicalId physical) {
+    const auto home = homes_.find(physical);
+    const ByteRange range = home->second;
+    homes_.erase(home);
+    in_use_ -= range.length();
+    // Bytes of the file that could not be punched out keep their content, and so are not used again.
+    if (fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, range.lower.value(), range.length().value()) == 0) {
+      space_.release(range);
+    }
+  }
+
+  const int file_;
+  std::mutex mutex_;
+  PageTable table_;
+  FreeList space_;
+  std::map<PhysicalId, ByteRange> homes_;  ///< Where in the file.
+  Bytes file_size_;
+  Bytes in_use_;
+};
+
+}  // namespace
+
+std::unique_ptr<VirtualMemory> make_memfd_memory() {
+  const int file = memfd_create("stowage", MFD_CLOEXEC);
+  if (file < 0) return nullptr;
+  return std::make_unique<MemfdMemory>(file);
+}
+
+}  // namespace stowage::memory
+
+#else
+
+namespace stowage::memory {
+
+std::unique_ptr<VirtualMemory> make_memfd_memory() { return nullptr; }
+
+}  // namespace stowage::memory
+
+#endif

@@ -1,0 +1,109 @@
+#include <gtest/gtest.h>
+
+#include "memory/test_devices.hpp"
+
+namespace stowage::memory {
+namespace {
+
+constexpr StreamId kMain{0};
+constexpr StreamId kSide{5};
+
+/// What every device promises of its streams and events.
+class DeviceConformance : public ::testing::TestWithParam<std::string> {
+ protected:
+  Device& device() { return kind_.device(); }
+  std::unique_ptr<Buffer> make(std::int64_t size) { return device().buffer_type().allocate(Bytes(size)).value(); }
+
+ private:
+  DeviceKind kind_ = make_device_kind(GetParam());
+};
+
+INSTANTIATE_TEST_SUITE_P(Devices, DeviceConformance, ::testing::ValuesIn(device_kinds()),
+                         [](const auto& kind) { return kind.param; });
+
+TEST_P(DeviceConformance, BuffersAndVirtualMemoryAreOfTheDevice) {
+  EXPECT_FALSE(device().name().empty());
+  EXPECT_EQ(device().buffer_type().device(), device().id());
+  if (device().virtual_memory() == nullptr) return;
+  EXPECT_EQ(device().virtual_memory()->device(), device().id());
+}
+
+TEST_P(DeviceConformance, CopiesOfOneStreamHappenInOrder) {
+  const std::unique_ptr<Buffer> a = make(1000);
+  const std::unique_ptr<Buffer> b = make(1000);
+  std::vector<std::byte> sent = pattern(1000);
+  std::vector<std::byte> received(500);
+  ASSERT_TRUE(device().copy(kMain, a->base(), sent.data(), Bytes(1000)));
+  ASSERT_TRUE(device().copy(kMain, b->base() + 100, a->base() + 200, Bytes(500)));
+  ASSERT_TRUE(device().copy(kMain, received.data(), b->base() + 100, Bytes(500)));
+  ASSERT_TRUE(device().synchronize(kMain));
+  EXPECT_TRUE(std::equal(received.begin(), received.end(), sent.begin() + 200));
+}
+
+TEST_P(DeviceConformance, CopySeesWhatTheBufferWasWritten) {
+  const std::unique_ptr<Buffer> buffer = make(64);
+  ASSERT_TRUE(buffer->clear(3));
+  std::byte last{};
+  ASSERT_TRUE(device().copy(kMain, &last, buffer->base() + 63, Bytes(1)));
+  ASSERT_TRUE(device().synchronize(kMain));
+  EXPECT_EQ(last, std::byte{3});
+}
+
+TEST_P(DeviceConformance, ACopyOfNothingIsNothingToDo) { EXPECT_TRUE(device().copy(kMain, nullptr, nullptr, Bytes(0))); }
+
+TEST_P(DeviceConformance, NullAndNegativeCopiesAreRefused) {
+  const std::unique_ptr<Buffer> buffer = make(64);
+  EXPECT_EQ(device().copy(kMain, nullptr, buffer->base(), Bytes(1)).error().code, ErrorCode::invalid);
+  EXPECT_EQ(device().copy(kMain, buffer->base(), nullptr, Bytes(1)).error().code, ErrorCode::invalid);
+  EXPECT_EQ(device().copy(kMain, buffer->base(), buffer->base() + 8, Bytes(-1)).error().code, ErrorCode::invalid);
+}
+
+TEST_P(DeviceConformance, AnEventOfAnIdleStreamIsComplete) {
+  const EventId event = device().record(kMain).value();
+  EXPECT_TRUE(device().is_complete(event).value());
+  device().forget(event);
+}
+
+TEST_P(DeviceConformance, SynchronizeCompletesTheEventsBeforeIt) {
+  const std::unique_ptr<Buffer> buffer = make(64);
+  std::byte one{1};
+  ASSERT_TRUE(device().copy(kMain, buffer->base(), &one, Bytes(1)));
+  const EventId event = device().record(kMain).value();
+  ASSERT_TRUE(device().synchronize(kMain));
+  EXPECT_TRUE(device().is_complete(event).value());
+  device().forget(event);
+}
+
+TEST_P(DeviceConformance, AStreamThatWaitsSeesTheWorkOfTheOther) {
+  const std::unique_ptr<Buffer> buffer = make(64);
+  std::byte sent{42};
+  std::byte received{};
+  ASSERT_TRUE(device().copy(kMain, buffer->base(), &sent, Bytes(1)));
+  const EventId event = device().record(kMain).value();
+  ASSERT_TRUE(device().wait(kSide, event));
+  device().forget(event);
+  ASSERT_TRUE(device().copy(kSide, &received, buffer->base(), Bytes(1)));
+  ASSERT_TRUE(device().synchronize(kSide));
+  EXPECT_EQ(received, std::byte{42});
+}
+
+TEST_P(DeviceConformance, ForgottenAndUnknownEventsAreInvalid) {
+  const EventId event = device().record(kMain).value();
+  device().forget(event);
+  device().forget(event);
+  for (const EventId bad : {event, EventId{0}, EventId{~std::uint64_t{0}}}) {
+    EXPECT_EQ(device().wait(kSide, bad).error().code, ErrorCode::invalid);
+    EXPECT_EQ(device().is_complete(bad).error().code, ErrorCode::invalid);
+  }
+  EXPECT_NE(device().record(kMain).value(), event);
+}
+
+TEST_P(DeviceConformance, AStreamMayWaitForItself) {
+  const EventId event = device().record(kMain).value();
+  EXPECT_TRUE(device().wait(kMain, event));
+  EXPECT_TRUE(device().synchronize(kMain));
+  device().forget(event);
+}
+
+}  // namespace
+}  // namespace stowage::memory

@@ -1,0 +1,134 @@
+#include "memory/page_table.hpp"
+
+#include <iterator>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace stowage::memory {
+namespace {
+
+std::uintptr_t number(const std::byte* address) { return reinterpret_cast<std::uintptr_t>(address); }
+
+std::uintptr_t extent(Bytes size) { return static_cast<std::uintptr_t>(size.value()); }
+
+Error invalid(std::string message) { return {ErrorCode::invalid, std::move(message), {}}; }
+
+Error unknown(PhysicalId physical) {
+  return invalid(fmt::format("there is no physical memory {}", static_cast<std::uint64_t>(physical)));
+}
+
+}  // namespace
+
+Status PageTable::check_size(Bytes size) const {
+  if (size > Bytes(0) && is_multiple(size)) return Done{};
+  return invalid(fmt::format("{} bytes are not a positive multiple of the granularity, {}", size.value(), granularity_.value()));
+}
+
+Status PageTable::check_address(const std::byte* address) const {
+  if (number(address) % extent(granularity_) == 0) return Done{};
+  return invalid(fmt::format("address {} is not a multiple of the granularity, {}", fmt::ptr(address), granularity_.value()));
+}
+
+void PageTable::reserve(const std::byte* address, Bytes size) { reservations_.emplace(number(address), size); }
+
+Status PageTable::check_free(const std::byte* address, Bytes size) const {
+  const auto reservation = reservations_.find(number(address));
+  if (reservation == reservations_.end() || reservation->second != size) {
+    return invalid(fmt::format("{} bytes at {} are not a reserved range", size.value(), fmt::ptr(address)));
+  }
+  if (is_mapped_in(number(address), size)) {
+    return invalid(fmt::format("something is mapped into the {} bytes reserved at {}", size.value(), fmt::ptr(address)));
+  }
+  return Done{};
+}
+
+void PageTable::free(const std::byte* address) { reservations_.erase(number(address)); }
+
+PhysicalId PageTable::create(Bytes size) {
+  const PhysicalId id = next_;
+  physicals_.emplace(id, Physical{.size = size});
+  next_ = PhysicalId{static_cast<std::uint64_t>(id) + 1};
+  return id;
+}
+
+Status PageTable::check_release(PhysicalId physical) const {
+  const auto found = physicals_.find(physical);
+  if (found == physicals_.end() || found->second.released) return unknown(physical);
+  return Done{};
+}
+
+bool PageTable::release(PhysicalId physical) {
+  const auto found = physicals_.find(physical);
+  found->second.released = true;
+  if (found->second.mappings > 0) return false;
+  physicals_.erase(found);
+  return true;
+}
+
+Status PageTable::check_map(const std::byte* address, PhysicalId physical, Bytes offset, Bytes size) const {
+  STOWAGE_TRY_STATUS(check_size(size));
+  STOWAGE_TRY_STATUS(check_address(address));
+  STOWAGE_TRY_STATUS(check_release(physical));
+  const Bytes whole = physicals_.find(physical)->second.size;
+  if (offset < Bytes(0) || !is_multiple(offset) || size > whole || offset > whole - size) {
+    return invalid(fmt::format("{} bytes from {} on are not a part, by the granularity of {}, of physical memory of {} bytes",
+                               size.value(), offset.value(), granularity_.value(), whole.value()));
+  }
+  if (!is_reserved(number(address), size)) {
+    return invalid(fmt::format("{} bytes at {} are not within one reserved range", size.value(), fmt::ptr(address)));
+  }
+  if (is_mapped_in(number(address), size)) {
+    return invalid(fmt::format("something is mapped into the {} bytes at {} already", size.value(), fmt::ptr(address)));
+  }
+  return Done{};
+}
+
+void PageTable::map(const std::byte* address, PhysicalId physical, Bytes size) {
+  mappings_.emplace(number(address), Mapping{size, physical});
+  ++physicals_.find(physical)->second.mappings;
+}
+
+Status PageTable::check_unmap(const std::byte* address, Bytes size) const {
+  STOWAGE_TRY_STATUS(check_size(size));
+  Bytes missing = size;
+  for (auto mapping = mappings_.find(number(address)); mapping != mappings_.end(); ++mapping) {
+    if (mapping->first != number(address) + extent(size - missing) || mapping->second.size > missing) break;
+    missing -= mapping->second.size;
+    if (missing == Bytes(0)) return Done{};
+  }
+  return invalid(fmt::format("{} bytes at {} do not consist of whole mappings", size.value(), fmt::ptr(address)));
+}
+
+std::vector<PhysicalId> PageTable::unmap(const std::byte* address, Bytes size) {
+  std::vector<PhysicalId> gone;
+  const auto first = mappings_.find(number(address));
+  const auto last = mappings_.lower_bound(number(address) + extent(size));
+  for (auto mapping = first; mapping != last; ++mapping) {
+    const auto physical = physicals_.find(mapping->second.physical);
+    if (--physical->second.mappings > 0 || !physical->second.released) continue;
+    gone.push_back(physical->first);
+    physicals_.erase(physical);
+  }
+  mappings_.erase(first, last);
+  return gone;
+}
+
+bool PageTable::is_reserved(Address address, Bytes size) const {
+  auto reservation = reservations_.upper_bound(address);
+  if (reservation == reservations_.begin()) return false;
+  --reservation;
+  const Address before = address - reservation->first;
+  const Address whole = extent(reservation->second);
+  return before < whole && extent(size) <= whole - before;
+}
+
+/// Precondition: the range does not wrap around, which a reserved one never does.
+bool PageTable::is_mapped_in(Address address, Bytes size) const {
+  const auto after = mappings_.lower_bound(address + extent(size));
+  if (after == mappings_.begin()) return false;
+  const auto& [start, mapping] = *std::prev(after);
+  return start + extent(mapping.size) > address;
+}
+
+}  // namespace stowage::memory

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "stowage/memory/sim.hpp"
+
+namespace stowage::memory {
+
+/// Counts calls and says which of them are to fail. Not thread-safe.
+class SimCallScript {
+ public:
+  /// The `nth` call of that kind from now on, and `count - 1` after it. 0: none.
+  void fail(SimCall call, std::uint64_t nth, std::uint64_t count);
+  void fail_any(std::uint64_t nth);
+
+  /// Counts a call; whether it is to fail.
+  [[nodiscard]] bool enter(SimCall call);
+
+  [[nodiscard]] std::uint64_t calls(SimCall call) const { return counters_[static_cast<std::size_t>(call)].calls; }
+  [[nodiscard]] std::uint64_t calls() const { return all_.calls; }
+
+ private:
+  struct Counter {
+    std::uint64_t calls = 0;
+    std::uint64_t first_failure = 0;  ///< From 1; 0: none.
+    std::uint64_t failures = 0;
+
+    void fail(std::uint64_t nth, std::uint64_t count);
+    bool enter();
+  };
+
+  std::array<Counter, kSimCalls> counters_ = {};
+  Counter all_;
+};
+
+/// "allocate", "reserve", …
+[[nodiscard]] std::string_view to_string(SimCall call);
+
+}  // namespace stowage::memory

@@ -1,0 +1,109 @@
+#include "memory/sim/streams.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+
+namespace stowage::memory {
+namespace {
+
+std::size_t count(Bytes bytes) { return static_cast<std::size_t>(bytes.value()); }
+
+template <class Visitor>
+void for_each_use(const SimWork& work, Visitor&& visitor) {
+  for (const auto* extents : {&work.uses, &work.to.device, &work.from.device}) std::ranges::for_each(*extents, visitor);
+}
+
+void read(const SimPlace& place, std::span<std::byte> to) {
+  if (place.host != nullptr) std::memcpy(to.data(), place.host, to.size());
+  std::size_t done = 0;
+  for (const SimExtent& extent : place.device) {
+    extent.mapping->bytes->read(extent.mapping->offset + extent.offset, to.subspan(done, count(extent.size)));
+    done += count(extent.size);
+  }
+}
+
+void write(const SimPlace& place, std::span<const std::byte> from) {
+  if (place.host != nullptr) std::memcpy(place.host, from.data(), from.size());
+  std::size_t done = 0;
+  for (const SimExtent& extent : place.device) {
+    extent.mapping->bytes->write(extent.mapping->offset + extent.offset, from.subspan(done, count(extent.size)));
+    done += count(extent.size);
+  }
+}
+
+void run(const SimWork& work) {
+  if (work.size == Bytes(0)) return;
+  std::vector<std::byte> bytes(count(work.size));
+  read(work.from, bytes);
+  write(work.to, bytes);
+}
+
+}  // namespace
+
+void SimStreams::submit(StreamId stream, SimWork work) {
+  for_each_use(work, [](const SimExtent& extent) { ++extent.mapping->pending; });
+  queues_[stream].emplace_back(std::move(work));
+}
+
+std::shared_ptr<SimEvent> SimStreams::record(StreamId stream) {
+  auto event = std::make_shared<SimEvent>(SimEvent{.stream = stream});
+  queues_[stream].emplace_back(Mark{event});
+  settle();
+  return event;
+}
+
+void SimStreams::wait(StreamId stream, std::shared_ptr<SimEvent> event) {
+  queues_[stream].emplace_back(Wait{std::move(event)});
+  settle();
+}
+
+void SimStreams::finish(StreamId stream, std::size_t count) {
+  Queue& queue = queues_[stream];
+  for (; count > 0 && !queue.empty() && std::holds_alternative<SimWork>(queue.front()); --count) finish_head(queue);
+}
+
+void SimStreams::synchronize(StreamId stream) {
+  while (!queues_[stream].empty()) finish_head(queues_[blocker_of(stream)]);
+}
+
+void SimStreams::finish_all() {
+  for (const auto& [stream, queue] : queues_) synchronize(stream);
+}
+
+void SimStreams::settle() {
+  bool changed = true;
+  while (changed) {
+    changed = false;
+    for (auto& [stream, queue] : queues_) changed |= settle(queue);
+  }
+}
+
+bool SimStreams::settle(Queue& queue) {
+  bool marked = false;
+  while (!queue.empty()) {
+    if (const auto* mark = std::get_if<Mark>(&queue.front())) {
+      mark->event->complete = true;
+      marked = true;
+    } else if (const auto* wait = std::get_if<Wait>(&queue.front()); wait == nullptr || !wait->event->complete) {
+      break;
+    }
+    queue.pop_front();
+  }
+  return marked;
+}
+
+void SimStreams::finish_head(Queue& queue) {
+  const auto& work = std::get<SimWork>(queue.front());
+  run(work);
+  for_each_use(work, [](const SimExtent& extent) { --extent.mapping->pending; });
+  queue.pop_front();
+  settle();
+}
+
+StreamId SimStreams::blocker_of(StreamId stream) const {
+  while (const auto* wait = std::get_if<Wait>(&queues_.at(stream).front())) stream = wait->event->stream;
+  return stream;
+}
+
+}  // namespace stowage::memory

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <array>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "stowage/memory.hpp"
+#include "stowage/memory/sim.hpp"
+
+/// What the conformance suites run over. A new backend is a line in one of the lists.
+namespace stowage::memory {
+
+struct BufferKind {
+  std::string name;
+  std::shared_ptr<Device> device = {};  ///< Owned for this kind; null for the CPU.
+  std::shared_ptr<BufferType> own_type = {};
+
+  [[nodiscard]] BufferType& type() const { return own_type ? *own_type : device->buffer_type(); }
+};
+
+struct DeviceKind {
+  std::string name;
+  std::shared_ptr<Device> owned = {};  ///< Null for the CPU.
+
+  [[nodiscard]] Device& device() const { return owned ? *owned : cpu_device(); }
+};
+
+inline std::shared_ptr<BufferType> cpu_type(const CpuBufferOptions& options) {
+  return make_cpu_buffer_type("cpu test", options).value();
+}
+
+inline constexpr Bytes kLargestBuffer{1 << 20};
+
+inline BufferKind make_buffer_kind(const std::string& name) {
+  if (name == "cpu_heap") return {name, {}, cpu_type({})};
+  if (name == "cpu_mapped") return {name, {}, cpu_type({.map_pages = true})};
+  if (name == "cpu_alignment_1") return {name, {}, cpu_type({.alignment = Bytes(1)})};
+  if (name == "cpu_alignment_4096") return {name, {}, cpu_type({.alignment = Bytes(4096)})};
+  if (name == "cpu_mapped_alignment_64KiB") return {name, {}, cpu_type({.alignment = Bytes(64 << 10), .map_pages = true})};
+  if (name == "cpu_max_size") return {name, {}, cpu_type({.max_size = kLargestBuffer})};
+  if (name == "sim") return {name, SimDevice::make(), {}};
+  if (name == "sim_skewed") return {name, SimDevice::make({.skew = Bytes(40)}), {}};
+  return {name, SimDevice::make({.max_size = kLargestBuffer, .memory = Bytes(64 << 20)}), {}};
+}
+
+inline const std::vector<std::string>& buffer_kinds() {
+  static const std::vector<std::string> kNames = {
+      "cpu_heap",     "cpu_mapped", "cpu_alignment_1", "cpu_alignment_4096", "cpu_mapped_alignment_64KiB",
+      "cpu_max_size", "sim",        "sim_skewed",      "sim_limited"};
+  return kNames;
+}
+
+inline DeviceKind make_device_kind(const std::string& name) {
+  if (name == "cpu") return {name, {}};
+  if (name == "sim") return {name, SimDevice::make()};
+  return {name, SimDevice::make({.id = DeviceId(7), .granularity = Bytes(4096)})};
+}
+
+inline const std::vector<std::string>& device_kinds() {
+  static const std::vector<std::string> kNames = {"cpu", "sim", "sim_small_pages"};
+  return kNames;
+}
+
+inline std::vector<std::byte> pattern(std::size_t size, unsigned seed = 1) {
+  std::vector<std::byte> bytes(size);
+  for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<std::byte>((i * 7 + seed * 31) & 0xff);
+  return bytes;
+}
+
+inline Bytes bytes_of(std::size_t count) { return Bytes(static_cast<std::int64_t>(count)); }
+
+}  // namespace stowage::memory

@@ -1,0 +1,281 @@
+#include <gtest/gtest.h>
+
+#include "memory/test_devices.hpp"
+
+namespace stowage::memory {
+namespace {
+
+/// What every backend's virtual memory promises. Bytes go through the device's copies, since not every device's memory is
+/// host-visible. One page is one granule.
+class VirtualMemoryConformance : public ::testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    if (device().virtual_memory() == nullptr) GTEST_SKIP() << "this system has no virtual memory for " << GetParam();
+  }
+
+  Device& device() { return kind_.device(); }
+  VirtualMemory& memory() { return *device().virtual_memory(); }
+  Bytes pages(std::int64_t count) { return Bytes(memory().granularity().value() * count); }
+  std::byte* page(std::byte* base, std::int64_t number) { return base + pages(number).value(); }
+
+  std::byte* reserve(std::int64_t count) { return memory().reserve(pages(count)).value(); }
+  PhysicalId create(std::int64_t count) { return memory().create(pages(count)).value(); }
+
+  void write(std::byte* address, std::uint32_t value) {
+    ASSERT_TRUE(device().copy(StreamId(0), address, reinterpret_cast<std::byte*>(&value), Bytes(4)));
+    ASSERT_TRUE(device().synchronize(StreamId(0)));
+  }
+  std::uint32_t read(const std::byte* address) {
+    std::uint32_t value = 0xdead;
+    EXPECT_TRUE(device().copy(StreamId(0), reinterpret_cast<std::byte*>(&value), address, Bytes(4)));
+    EXPECT_TRUE(device().synchronize(StreamId(0)));
+    return value;
+  }
+
+  static void expect_invalid(const Status& status) {
+    ASSERT_FALSE(status);
+    EXPECT_EQ(status.error().code, ErrorCode::invalid) << status.error().message;
+  }
+
+ private:
+  DeviceKind kind_ = make_device_kind(GetParam());
+};
+
+INSTANTIATE_TEST_SUITE_P(Devices, VirtualMemoryConformance, ::testing::ValuesIn(device_kinds()),
+                         [](const auto& kind) { return kind.param; });
+
+TEST_P(VirtualMemoryConformance, GranularityIsAPowerOfTwoAndReservationsAreAligned) {
+  EXPECT_TRUE(is_power_of_two(memory().granularity()));
+  EXPECT_EQ(memory().device(), device().id());
+  std::byte* const base = reserve(3);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(base) % static_cast<std::uintptr_t>(memory().granularity().value()), 0U);
+  EXPECT_TRUE(memory().free(base, pages(3)));
+}
+
+TEST_P(VirtualMemoryConformance, MappedMemoryIsZeroAndKeepsWhatIsWritten) {
+  std::byte* const base = reserve(2);
+  const PhysicalId physical = create(2);
+  ASSERT_TRUE(memory().map(base, physical, Bytes(0), pages(2)));
+  EXPECT_EQ(read(page(base, 1)), 0U);
+  write(page(base, 2) - 4, 17);
+  EXPECT_EQ(read(page(base, 2) - 4), 17U);
+  EXPECT_TRUE(memory().unmap(base, pages(2)));
+  EXPECT_TRUE(memory().release(physical));
+  EXPECT_TRUE(memory().free(base, pages(2)));
+}
+
+TEST_P(VirtualMemoryConformance, OnePageAtTwoAddressesHasTheSameBytes) {
+  std::byte* const base = reserve(4);
+  const PhysicalId physical = create(2);
+  ASSERT_TRUE(memory().map(base, physical, Bytes(0), pages(2)));
+  ASSERT_TRUE(memory().map(page(base, 3), physical, pages(1), pages(1)));
+  write(page(base, 1), 5);
+  EXPECT_EQ(read(page(base, 3)), 5U);
+  write(page(base, 3), 6);
+  EXPECT_EQ(read(page(base, 1)), 6U);
+  EXPECT_EQ(read(base), 0U);
+  ASSERT_TRUE(memory().unmap(base, pages(2)));
+  EXPECT_EQ(read(page(base, 3)), 6U);
+  ASSERT_TRUE(memory().unmap(page(base, 3), pages(1)));
+  EXPECT_TRUE(memory().release(physical));
+  EXPECT_TRUE(memory().free(base, pages(4)));
+}
+
+TEST_P(VirtualMemoryConformance, BytesSurviveAMoveToAnotherAddress) {
+  std::byte* const base = reserve(2);
+  const PhysicalId physical = create(1);
+  ASSERT_TRUE(memory().map(base, physical, Bytes(0), pages(1)));
+  write(base, 99);
+  ASSERT_TRUE(memory().unmap(base, pages(1)));
+  ASSERT_TRUE(memory().map(page(base, 1), physical, Bytes(0), pages(1)));
+  EXPECT_EQ(read(page(base, 1)), 99U);
+  ASSERT_TRUE(memory().unmap(page(base, 1), pages(1)));
+  EXPECT_TRUE(memory().release(physical));
+  EXPECT_TRUE(memory().free(base, pages(2)));
+}
+
+TEST_P(VirtualMemoryConformance, ReleaseOfMappedMemoryTakesEffectAfterTheLastUnmap) {
+  std::byte* const base = reserve(2);
+  const PhysicalId physical = create(1);
+  ASSERT_TRUE(memory().map(base, physical, Bytes(0), pages(1)));
+  ASSERT_TRUE(memory().map(page(base, 1), physical, Bytes(0), pages(1)));
+  write(base, 7);
+  ASSERT_TRUE(memory().release(physical));
+  EXPECT_EQ(read(page(base, 1)), 7U);
+  ASSERT_TRUE(memory().unmap(base, pages(1)));
+  EXPECT_EQ(read(page(base, 1)), 7U);
+  expect_invalid(memory().release(physical));
+  expect_invalid(memory().map(base, physical, Bytes(0), pages(1)));
+  ASSERT_TRUE(memory().unmap(page(base, 1), pages(1)));
+  EXPECT_TRUE(memory().free(base, pages(2)));
+}
+
+TEST_P(VirtualMemoryConformance, ReleasedMemoryIsZeroWhenItIsUsedAgain) {
+  std::byte* const base = reserve(1);
+  for (std::uint32_t round = 1; round <= 3; ++round) {
+    const PhysicalId physical = create(1);
+    ASSERT_TRUE(memory().map(base, physical, Bytes(0), pages(1)));
+    EXPECT_EQ(read(base), 0U);
+    write(base, round);
+    ASSERT_TRUE(memory().unmap(base, pages(1)));
+    ASSERT_TRUE(memory().release(physical));
+  }
+  EXPECT_TRUE(memory().free(base, pages(1)));
+}
+
+TEST_P(VirtualMemoryConformance, UnmapTakesSeveralWholeMappingsAtOnce) {
+  std::byte* const base = reserve(3);
+  const PhysicalId a = create(1);
+  const PhysicalId b = create(2);
+  ASSERT_TRUE(memory().map(base, a, Bytes(0), pages(1)));
+  ASSERT_TRUE(memory().map(page(base, 1), b, Bytes(0), pages(2)));
+  EXPECT_TRUE(memory().unmap(base, pages(3)));
+  EXPECT_TRUE(memory().release(a));
+  EXPECT_TRUE(memory().release(b));
+  EXPECT_TRUE(memory().free(base, pages(3)));
+}
+
+TEST_P(VirtualMemoryConformance, CopyCrossesMappingsThatTouch) {
+  std::byte* const base = reserve(2);
+  const PhysicalId physical = create(2);
+  ASSERT_TRUE(memory().map(base, physical, pages(1), pages(1)));
+  ASSERT_TRUE(memory().map(page(base, 1), physical, Bytes(0), pages(1)));
+  write(page(base, 1) - 2, 0x04030201);
+  EXPECT_EQ(read(page(base, 1) - 2), 0x04030201U);
+  EXPECT_EQ(read(page(base, 1)) & 0xffffU, 0x0403U);
+  ASSERT_TRUE(memory().unmap(base, pages(2)));
+  EXPECT_TRUE(memory().release(physical));
+  EXPECT_TRUE(memory().free(base, pages(2)));
+}
+
+TEST_P(VirtualMemoryConformance, SizesThatAreNoMultiplesAreInvalid) {
+  for (const Bytes size : {Bytes(0), Bytes(-1), pages(-1), pages(1) + Bytes(1), pages(1) - Bytes(1)}) {
+    EXPECT_EQ(memory().reserve(size).error().code, ErrorCode::invalid) << size.value();
+    EXPECT_EQ(memory().create(size).error().code, ErrorCode::invalid) << size.value();
+  }
+}
+
+TEST_P(VirtualMemoryConformance, MoreThanThereCanBeIsOutOfMemory) {
+  EXPECT_EQ(memory().reserve(kMaxBytes).error().code, ErrorCode::out_of_memory);
+  if (GetParam() != "cpu") return;  // the simulated devices here have no limit
+  EXPECT_EQ(memory().create(kMaxBytes).error().code, ErrorCode::out_of_memory);
+}
+
+/// Two mapped pages in a reservation of four, [., M, M', .], and memory that is mapped nowhere.
+class VirtualMemoryMisuse : public VirtualMemoryConformance {
+ protected:
+  void SetUp() override {
+    VirtualMemoryConformance::SetUp();
+    if (IsSkipped()) return;
+    base_ = reserve(4);
+    other_ = reserve(1);
+    mapped_ = create(4);
+    spare_ = create(2);
+    ASSERT_TRUE(memory().map(page(base_, 1), mapped_, Bytes(0), pages(1)));
+    ASSERT_TRUE(memory().map(page(base_, 2), mapped_, pages(1), pages(1)));
+    write(page(base_, 1), 11);
+    write(page(base_, 2), 22);
+  }
+
+  /// Everything is as SetUp left it, and so can be taken apart in the ordinary way.
+  void TearDown() override {
+    if (IsSkipped()) return;
+    EXPECT_EQ(read(page(base_, 1)), 11U);
+    EXPECT_EQ(read(page(base_, 2)), 22U);
+    ASSERT_TRUE(memory().map(base_, spare_, Bytes(0), pages(1)));
+    ASSERT_TRUE(memory().map(page(base_, 3), spare_, pages(1), pages(1)));
+    EXPECT_TRUE(memory().unmap(base_, pages(4)));
+    EXPECT_TRUE(memory().release(mapped_));
+    EXPECT_TRUE(memory().release(spare_));
+    EXPECT_TRUE(memory().free(base_, pages(4)));
+    EXPECT_TRUE(memory().free(other_, pages(1)));
+  }
+
+  std::byte* base_ = nullptr;
+  std::byte* other_ = nullptr;
+  PhysicalId mapped_{};
+  PhysicalId spare_{};
+};
+
+INSTANTIATE_TEST_SUITE_P(Devices, VirtualMemoryMisuse, ::testing::ValuesIn(device_kinds()),
+                         [](const auto& kind) { return kind.param; });
+
+TEST_P(VirtualMemoryMisuse, UnalignedMapIsRefused) {
+  expect_invalid(memory().map(base_ + 1, spare_, Bytes(0), pages(1)));
+  expect_invalid(memory().map(base_, spare_, Bytes(1), pages(1)));
+  expect_invalid(memory().map(base_, spare_, Bytes(0), pages(1) - Bytes(1)));
+  expect_invalid(memory().map(base_, spare_, Bytes(0), Bytes(0)));
+}
+
+TEST_P(VirtualMemoryMisuse, MapOutsideOfAReservationIsRefused) {
+  expect_invalid(memory().map(page(base_, -1), spare_, Bytes(0), pages(2)));
+  expect_invalid(memory().map(page(base_, 3), spare_, Bytes(0), pages(2)));
+  expect_invalid(memory().map(nullptr, spare_, Bytes(0), pages(1)));
+  expect_invalid(memory().map(reinterpret_cast<std::byte*>(~std::uintptr_t{0}), spare_, Bytes(0), pages(1)));
+}
+
+TEST_P(VirtualMemoryMisuse, MapOverAMappingIsRefused) {
+  expect_invalid(memory().map(page(base_, 1), spare_, Bytes(0), pages(1)));
+  expect_invalid(memory().map(base_, spare_, Bytes(0), pages(2)));
+  expect_invalid(memory().map(page(base_, 2), spare_, Bytes(0), pages(2)));
+  expect_invalid(memory().map(base_, mapped_, Bytes(0), pages(4)));
+}
+
+TEST_P(VirtualMemoryMisuse, MapBeyondThePhysicalMemoryIsRefused) {
+  expect_invalid(memory().map(base_, spare_, pages(2), pages(1)));
+  expect_invalid(memory().map(base_, spare_, pages(-1), pages(1)));
+  expect_invalid(memory().map(other_, spare_, pages(1), pages(2)));
+  expect_invalid(memory().map(base_, spare_, Bytes(INT64_MAX - INT64_MAX % pages(1).value()), pages(1)));
+}
+
+TEST_P(VirtualMemoryMisuse, UnknownPhysicalMemoryIsRefused) {
+  expect_invalid(memory().map(base_, PhysicalId{0}, Bytes(0), pages(1)));
+  expect_invalid(memory().release(PhysicalId{0}));
+  expect_invalid(memory().release(PhysicalId{~std::uint64_t{0}}));
+}
+
+TEST_P(VirtualMemoryMisuse, UnmapOfAnythingButWholeMappingsIsRefused) {
+  expect_invalid(memory().unmap(base_, pages(1)));
+  expect_invalid(memory().unmap(base_, pages(2)));
+  expect_invalid(memory().unmap(page(base_, 1), pages(3)));
+  expect_invalid(memory().unmap(page(base_, 1), pages(1) - Bytes(1)));
+  expect_invalid(memory().unmap(page(base_, 1) + 1, pages(1)));
+  expect_invalid(memory().unmap(page(base_, 1), Bytes(0)));
+  expect_invalid(memory().unmap(nullptr, pages(1)));
+}
+
+TEST_P(VirtualMemoryMisuse, UnmapOfHalfAMappingIsRefused) {
+  const PhysicalId two = create(2);
+  std::byte* const range = reserve(2);
+  ASSERT_TRUE(memory().map(range, two, Bytes(0), pages(2)));
+  expect_invalid(memory().unmap(range, pages(1)));
+  expect_invalid(memory().unmap(page(range, 1), pages(1)));
+  EXPECT_EQ(read(range), 0U);
+  EXPECT_TRUE(memory().unmap(range, pages(2)));
+  EXPECT_TRUE(memory().release(two));
+  EXPECT_TRUE(memory().free(range, pages(2)));
+}
+
+TEST_P(VirtualMemoryMisuse, FreeOfAnythingButAWholeUnmappedReservationIsRefused) {
+  expect_invalid(memory().free(base_, pages(4)));
+  expect_invalid(memory().free(base_, pages(1)));
+  expect_invalid(memory().free(page(base_, 3), pages(1)));
+  expect_invalid(memory().free(other_, pages(2)));
+  expect_invalid(memory().free(nullptr, pages(1)));
+}
+
+TEST_P(VirtualMemoryMisuse, SecondFreeReleaseAndUnmapAreRefused) {
+  const PhysicalId physical = create(1);
+  std::byte* const range = reserve(1);
+  ASSERT_TRUE(memory().map(range, physical, Bytes(0), pages(1)));
+  ASSERT_TRUE(memory().unmap(range, pages(1)));
+  expect_invalid(memory().unmap(range, pages(1)));
+  ASSERT_TRUE(memory().release(physical));
+  expect_invalid(memory().release(physical));
+  ASSERT_TRUE(memory().free(range, pages(1)));
+  expect_invalid(memory().free(range, pages(1)));
+  expect_invalid(memory().map(range, spare_, Bytes(0), pages(1)));
+}
+
+}  // namespace
+}  // namespace stowage::memory
