@@ -156,9 +156,10 @@ TEST_P(VirtualMemoryConformance, SizesThatAreNoMultiplesAreInvalid) {
 }
 
 TEST_P(VirtualMemoryConformance, MoreThanThereCanBeIsOutOfMemory) {
+  const Bytes too_much(INT64_MAX - INT64_MAX % memory().granularity().value());
   EXPECT_EQ(memory().reserve(kMaxBytes).error().code, ErrorCode::out_of_memory);
-  if (GetParam() != "cpu") return;  // the simulated devices here have no limit
-  EXPECT_EQ(memory().create(kMaxBytes).error().code, ErrorCode::out_of_memory);
+  EXPECT_EQ(memory().reserve(too_much).error().code, ErrorCode::out_of_memory);
+  EXPECT_EQ(memory().create(too_much).error().code, ErrorCode::out_of_memory);
 }
 
 /// Two mapped pages in a reservation of four, [., M, M', .], and memory that is mapped nowhere.

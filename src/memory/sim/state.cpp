@@ -40,8 +40,9 @@ Status SimState::judge(std::string_view what, Status status) {
 }
 
 Status SimState::take(Bytes size) {
-  if (options.memory && size > *options.memory - in_use) {
-    return out_of_memory(options.name, size, fmt::format("{} of {} are in use", in_use.value(), options.memory->value()));
+  const Bytes limit = options.memory.value_or(kMaxBytes);
+  if (size > limit - in_use) {
+    return out_of_memory(options.name, size, fmt::format("{} of {} are in use", in_use.value(), limit.value()));
   }
   in_use += size;
   peak = std::max(peak, in_use);
