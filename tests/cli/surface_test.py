@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import unittest
 
-from support import COMMANDS, EXAMPLES, PROJECT, CliTest, chain, main, options_of, table_of
+from support import COMMANDS, PROJECT, CliTest, chain, main, options_of, table_of
 
 MAN_PAGE = PROJECT / "docs" / "stowage.1"
 
