@@ -52,6 +52,9 @@ using Step = Quantity<struct StepUnit>;    ///< A position in the execution orde
 /// representation, so that `offset + size` of any two accepted values cannot overflow.
 inline constexpr Bytes kMaxBytes{std::int64_t{1} << 62};
 
+/// The last step that a problem may speak of, and its negative is out of reach: the length of any life can be said.
+inline constexpr Step kMaxStep{std::int64_t{1} << 62};
+
 /// A step that comes after every step: "never".
 inline constexpr Step kNever{std::numeric_limits<std::int64_t>::max()};
 

@@ -62,6 +62,8 @@ struct StreamOrder {
   std::vector<Step> first = {};      ///< The item's first step on the stream, or kNever where it uses it not at all.
 
   [[nodiscard]] bool empty() const { return streams == 0; }
+  /// Takes over the row of an item of another order of as many streams, for the next item of this one.
+  void append_row(const StreamOrder& from, std::size_t item);
   /// O(streams). Precondition: not empty.
   [[nodiscard]] bool before(std::size_t item, std::size_t other) const;
   friend bool operator==(const StreamOrder&, const StreamOrder&) = default;

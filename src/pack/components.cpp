@@ -112,10 +112,7 @@ class Finder {
     order.streams = problem_.order.streams;
     for (const std::size_t i : items) {
       component.problem.items.push_back(problem_.items[i]);
-      for (std::size_t s = 0; s < order.streams; ++s) {
-        order.threshold.push_back(problem_.order.threshold[i * order.streams + s]);
-        order.first.push_back(problem_.order.first[i * order.streams + s]);
-      }
+      order.append_row(problem_.order, i);
     }
   }
 

@@ -41,10 +41,7 @@ bool pins_hold(const Problem& problem) {
     if (!item.pinned) continue;
     pinned.items.push_back(item);
     positions.push_back({item.allowed.only.empty() ? 0 : item.allowed.only.front(), *item.pinned});
-    for (std::size_t s = 0; s < problem.order.streams; ++s) {
-      pinned.order.threshold.push_back(problem.order.threshold[i * problem.order.streams + s]);
-      pinned.order.first.push_back(problem.order.first[i * problem.order.streams + s]);
-    }
+    pinned.order.append_row(problem.order, i);
   }
   return pinned.items.empty() || !validate(pinned, positions);
 }

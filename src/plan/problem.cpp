@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -30,6 +31,8 @@ Status check_pieces(const Item& item, std::size_t index) {
   if (item.pieces.empty()) return fault(index, "has no piece");
   for (const Piece& piece : item.pieces) {
     if (piece.when.empty()) return fault(index, "has a piece without a step");
+    if (piece.when.lower <= Step(0) - kMaxStep || piece.when.upper > kMaxStep)
+      return fault(index, "has a piece beyond the limit of 2^62 steps");
     if (piece.bytes.upper < piece.bytes.lower || !ByteRange{Bytes(0), item.size}.contains(piece.bytes)) {
       return fault(index, "has a piece outside its size");
     }
@@ -38,10 +41,17 @@ Status check_pieces(const Item& item, std::size_t index) {
   return Done{};
 }
 
-Status check_order(const Problem& problem) {
-  const std::size_t cells = problem.items.size() * problem.order.streams;
-  if (problem.order.threshold.size() == cells && problem.order.first.size() == cells) return Done{};
-  return Error{ErrorCode::invalid, "the stream order's tables do not have one row an item", {}};
+/// With this, an item that comes before another is over in the linear order when the other begins.
+Status check_order(const Problem& problem, std::size_t index) {
+  const StreamOrder& order = problem.order;
+  const auto least = [&](const std::vector<Step>& table) {
+    const std::span<const Step> row = std::span(table).subspan(index * order.streams, order.streams);
+    return *std::min_element(row.begin(), row.end());
+  };
+  const Interval life = problem.items[index].life();
+  if (least(order.first) > life.lower) return fault(index, "lives before its first step on any stream");
+  if (least(order.threshold) < life.upper) return fault(index, "is over for a stream before its life ends");
+  return Done{};
 }
 
 }  // namespace
@@ -57,6 +67,12 @@ Interval Item::life() const {
     life.upper = std::max(life.upper, piece.when.upper);
   }
   return life;
+}
+
+void StreamOrder::append_row(const StreamOrder& from, std::size_t item) {
+  const auto row = [&](const std::vector<Step>& table) { return std::span(table).subspan(item * from.streams, from.streams); };
+  threshold.insert(threshold.end(), row(from.threshold).begin(), row(from.threshold).end());
+  first.insert(first.end(), row(from.first).begin(), row(from.first).end());
 }
 
 bool StreamOrder::before(std::size_t item, std::size_t other) const {
@@ -83,7 +99,8 @@ Status check_item(const Problem& problem, std::size_t index) {
   }
   if (item.pinned && only.size() != 1 && problem.regions.size() != 1)
     return fault(index, "is pinned but has more than one region to go to");
-  return check_pieces(item, index);
+  STOWAGE_TRY_STATUS(check_pieces(item, index));
+  return problem.order.empty() ? Status(Done{}) : check_order(problem, index);
 }
 
 Status check_problem(const Problem& problem) {
@@ -95,6 +112,9 @@ Status check_problem(const Problem& problem) {
   }
   if (problem.capacity && *problem.capacity < Bytes(0)) return Error{ErrorCode::invalid, "the capacity is negative", {}};
   if (problem.capacity && *problem.capacity > kMaxBytes) return Error{ErrorCode::invalid, "the capacity is above the limit", {}};
+  const std::size_t cells = problem.items.size() * problem.order.streams;
+  if (problem.order.threshold.size() != cells || problem.order.first.size() != cells)
+    return Error{ErrorCode::invalid, "the stream order's tables do not have one row an item", {}};
   // No solver puts anything above the highest pin plus everything on top of each other, so that no sum of theirs can overflow.
   Bytes highest_pin;
   Bytes total;
@@ -108,7 +128,7 @@ Status check_problem(const Problem& problem) {
       return fault(i, "takes the sum of sizes and pins above the limit of 2^62 bytes");
     total = *sum;
   }
-  return problem.order.empty() ? Status(Done{}) : check_order(problem);
+  return Done{};
 }
 
 bool in_conflict(const Problem& problem, std::size_t a, Position at_a, std::size_t b, Position at_b) {

@@ -34,6 +34,24 @@ TEST(Problem, RulesAreChecked) {
                "one row an item");
 }
 
+TEST(Problem, StepsHaveALimit) {
+  constexpr std::int64_t kLimit = std::int64_t{1} << 62;
+  EXPECT_TRUE(check_problem({.items = {item(1 - kLimit, kLimit, 8)}}));
+  expect_fault({.items = {item(-kLimit, 0, 8)}}, "item 0 has a piece beyond the limit of 2^62 steps");
+  expect_fault({.items = {item(0, kLimit + 1, 8)}}, "2^62 steps");
+}
+
+TEST(Problem, TheStreamOrderMustAgreeWithTheLives) {
+  Problem problem{.items = {item(0, 2, 8), item(3, 5, 8)},
+                  .order = {.streams = 1, .threshold = {Step(2), kNever}, .first = {Step(0), Step(3)}}};
+  EXPECT_TRUE(check_problem(problem));
+  problem.order.threshold[0] = Step(1);
+  expect_fault(problem, "item 0 is over for a stream before its life ends");
+  problem.order.threshold[0] = Step(2);
+  problem.order.first[1] = Step(4);
+  expect_fault(problem, "item 1 lives before its first step on any stream");
+}
+
 TEST(Problem, PinnedItemsHaveOneRegion) {
   Problem problem{.items = {item(0, 1, 8)}, .regions = {Region{}, Region{}}};
   problem.items[0].pinned = Bytes(0);
