@@ -80,7 +80,7 @@ struct ItemChange {
 
 /// An answer to an earlier problem, as far as it concerns a new one.
 struct PreviousAnswer {
-  std::vector<std::optional<Position>> positions;  ///< By item of the new problem; absent for those that are new.
+  std::vector<std::optional<Position>> positions;  ///< By item of the new problem; absent for those that are new. Empty: all are.
   Bytes peak;                                      ///< Of the earlier answer.
   Bytes bound;                                     ///< Of the earlier problem.
 
@@ -117,9 +117,10 @@ struct Replanned {
 /// interferes. Not thread-safe.
 class Replanner {
  public:
-  /// Takes over what can stay of `previous`. Fails when the problem breaks a rule, when no solver has that name, when `previous`
-  /// has not one entry an item, and when a fixed item cannot lie where it lay, or a pinned one at its pin; the message says why.
-  static Result<Replanner> start(Problem problem, const PreviousAnswer& previous, ReplanOptions options = {});
+  /// Takes over what can stay of `previous`. Fails when the problem breaks a rule, when no solver has that name, when the
+  /// tolerance is negative, when `previous` has positions but not one an item, and when a fixed item cannot lie where it lay, or
+  /// a pinned one at its pin; the message says why.
+  static Result<Replanner> start(Problem problem, PreviousAnswer previous, ReplanOptions options = {});
   ~Replanner();
   Replanner(Replanner&&) noexcept;
   Replanner& operator=(Replanner&&) noexcept;

@@ -83,6 +83,7 @@ Status Replanner::State::check(const PreviousAnswer& previous) const {
   if (std::none_of(solvers().begin(), solvers().end(),
                    [&](const SolverInfo& info) { return info.name == options_.solve.solver; }))
     return Error{ErrorCode::unknown_name, fmt::format("there is no solver '{}'", options_.solve.solver), {}};
+  if (!(options_.tolerance >= 0)) return Error{ErrorCode::invalid, "the tolerance is negative or no number", {}};
   if (previous.positions.size() != problem_.items.size()) {
     return Error{ErrorCode::invalid,
                  fmt::format("{} previous positions for {} items", previous.positions.size(), problem_.items.size()),
@@ -343,7 +344,8 @@ Replanner::~Replanner() = default;
 Replanner::Replanner(Replanner&&) noexcept = default;
 Replanner& Replanner::operator=(Replanner&&) noexcept = default;
 
-Result<Replanner> Replanner::start(Problem problem, const PreviousAnswer& previous, ReplanOptions options) {
+Result<Replanner> Replanner::start(Problem problem, PreviousAnswer previous, ReplanOptions options) {
+  if (previous.positions.empty()) previous.positions.resize(problem.items.size());
   auto state = std::make_unique<State>(std::move(problem), std::move(options));
   STOWAGE_TRY_STATUS(state->start(previous));
   return Replanner(std::move(state));
