@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "pack/plain.hpp"
+#include "pack/rounding.hpp"
 
 namespace stowage::pack {
 namespace {
@@ -12,6 +12,7 @@ constexpr std::uint64_t kLooksPerNode = 32;
 constexpr std::uint64_t kStepsBetweenLooks = 16;  ///< At the clock.
 constexpr double kRaise = 0.3;                    ///< Of an evicted item's cost, on average.
 constexpr std::size_t kFewEdges = 48;             ///< Sorted by comparing.
+constexpr double kHighest = 1e250;                ///< Price, so that a sum of them is still below that of what is fixed.
 constexpr double kFixed = std::numeric_limits<double>::infinity();
 
 double price(const EjectionSearch::Box& box) { return box.fixed ? kFixed : box.cost; }
@@ -138,7 +139,8 @@ bool EjectionSearch::place(std::uint32_t item, std::int64_t limit) {
   put(item, offset);
   for (const std::uint32_t other : in_the_way_) {
     evict(other);
-    prices_[other] *= 1.0 + kRaise * (0.5 + static_cast<double>(random_() % 1024) / 1024);
+    const double raise = 1.0 + kRaise * (0.5 + static_cast<double>(random_() % 1024) / 1024);
+    prices_[other] = std::min(prices_[other] * raise, kHighest);
   }
   return true;
 }
