@@ -174,8 +174,9 @@ void search_plain(Bench& bench) {
     improve_large(bench);  // too large for a proof
     return;
   }
-  // With a capacity only a proof that it cannot be met is of use.
-  const Bytes from = std::max(bench.bound(), bench.problem().capacity.value_or(Bytes(0)));
+  // With a capacity only a proof that it cannot be met is of use; what meets it is on the grain.
+  const std::int64_t grain = grain_of(bench.problem());
+  const Bytes from = std::max(bench.bound(), Bytes(bench.problem().capacity.value_or(Bytes(0)).value() / grain * grain));
   if (const auto proof = offset_sums_bound(bench.problem(), *bench.plain(), from, bench.peak())) bench.prove(*proof);
   if (bench.finished()) return;
   Exact(bench, [&](std::int64_t target) { return std::make_unique<PlainQuestion>(bench, *search, target); }).run();

@@ -5,7 +5,9 @@
 #include <tuple>
 
 #include "pack/clique_grower.hpp"
+#include "pack/greedy.hpp"
 #include "pack/occupancy.hpp"
+#include "pack/rounding.hpp"
 
 namespace stowage::pack {
 namespace {
@@ -13,9 +15,6 @@ namespace {
 constexpr std::size_t kMaxMeetings = 2'000'000;
 constexpr std::size_t kMaxCliqueWork = 200'000;
 constexpr std::int64_t kMaxCeiling = std::int64_t{1} << 60;
-
-std::int64_t round_up(std::int64_t value, std::int64_t alignment) { return (value + alignment - 1) & ~(alignment - 1); }
-std::int64_t round_down(std::int64_t value, std::int64_t alignment) { return value & ~(alignment - 1); }
 
 /// Everything that the search can tell about an item, its index aside. Equal keys: interchangeable items.
 struct TwinKey {
@@ -40,13 +39,6 @@ TwinKey twin_key(const Problem& problem, std::size_t index) {
     key.order.push_back(problem.order.first[index * problem.order.streams + t]);
   }
   return key;
-}
-
-double area_of(const Item& item) {
-  double area = 0;
-  for (const Piece& piece : item.pieces)
-    area += static_cast<double>(piece.when.length().value()) * static_cast<double>(piece.bytes.length().value());
-  return area;
 }
 
 }  // namespace

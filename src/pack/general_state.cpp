@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "pack/plain.hpp"
+#include "pack/rounding.hpp"
 
 namespace stowage::pack {
 namespace {
@@ -13,8 +13,6 @@ constexpr std::int64_t kInfinite = std::numeric_limits<std::int64_t>::max() / 4;
 constexpr std::int64_t kMaxRoom = std::int64_t{1} << 61;
 constexpr std::size_t kMaxCliqueWork = 20'000;     ///< A node, in tasks².
 constexpr std::size_t kWorkBetweenLooks = 50'000;  ///< Well below a millisecond.
-
-std::int64_t round_down(std::int64_t value, std::int64_t alignment) { return value & ~(alignment - 1); }
 
 }  // namespace
 

@@ -8,6 +8,7 @@ std::int64_t grain_of(const Problem& problem) {
   std::int64_t divisor = 0;
   const auto include = [&](Bytes bytes) { divisor = std::gcd(divisor, bytes.value()); };
   for (const Item& item : problem.items) {
+    if (item.size == Bytes(0)) continue;
     include(item.size);
     if (item.alignment > Bytes(1)) include(item.alignment);
     if (item.pinned) include(*item.pinned);

@@ -49,14 +49,6 @@ std::optional<Place> find_place(const std::vector<OffsetRange>& blocked, Bytes a
   return best;
 }
 
-double area_of(const Item& item) {
-  double area = 0;
-  for (const Piece& piece : item.pieces) {
-    area += static_cast<double>(piece.when.length().value()) * static_cast<double>(piece.bytes.length().value());
-  }
-  return area;
-}
-
 class Greedy {
  public:
   Greedy(const Bench& bench, Fit fit)
@@ -125,6 +117,14 @@ class Greedy {
 };
 
 }  // namespace
+
+double area_of(const Item& item) {
+  double area = 0;
+  for (const Piece& piece : item.pieces) {
+    area += static_cast<double>(piece.when.length().value()) * static_cast<double>(piece.bytes.length().value());
+  }
+  return area;
+}
 
 std::vector<std::size_t> in_order(const Problem& problem, Order order) {
   struct Key {

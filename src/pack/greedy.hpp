@@ -16,6 +16,9 @@ enum class Order : std::uint8_t { begin, size, life, area };
 /// Which free gap is taken: the one at the lowest offset, or the smallest (of equals the lowest; an endless one is the largest).
 enum class Fit : std::uint8_t { lowest, tightest };
 
+/// Bytes × steps, over all pieces.
+[[nodiscard]] double area_of(const Item& item);
+
 /// The items' indices in `order`.
 [[nodiscard]] std::vector<std::size_t> in_order(const Problem& problem, Order order);
 

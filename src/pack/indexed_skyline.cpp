@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "pack/rounding.hpp"
+
 namespace stowage::pack {
 
 namespace {

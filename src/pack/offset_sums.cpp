@@ -4,6 +4,7 @@
 #include <bit>
 #include <numeric>
 
+#include "pack/grain.hpp"
 #include "plan/offset_check.hpp"
 
 namespace stowage::pack {
@@ -136,15 +137,6 @@ class Sums {
   std::vector<std::optional<Offsets>> found_;  ///< By item, for the target.
 };
 
-std::int64_t common_divisor(const Plain& plain) {
-  std::int64_t divisor = 0;
-  for (std::uint32_t i = 0; i < plain.count(); ++i) {
-    divisor = std::gcd(divisor, plain.size[i]);
-    if (plain.alignment[i] > 1) divisor = std::gcd(divisor, plain.alignment[i]);
-  }
-  return divisor;
-}
-
 /// A step at which the whole section is live.
 Step step_of(const Problem& problem, const Plain& plain, std::uint32_t section) {
   Step step;
@@ -163,7 +155,7 @@ Step step_of(const Problem& problem, const Plain& plain, std::uint32_t section) 
 std::optional<Certificate> offset_sums_bound(const Problem& problem, const Plain& plain, Bytes from, Bytes peak) {
   std::optional<Certificate> best;
   if (plain.count() == 0) return best;
-  const std::int64_t unit = common_divisor(plain);
+  const std::int64_t unit = grain_of(problem);
   const auto least = static_cast<std::size_t>((std::max(from.value(), plain.bound) + unit - 1) / unit);
   const std::size_t most = std::min(kMaxUnits, static_cast<std::size_t>(peak.value() / unit));
   if (least >= most) return best;

@@ -37,8 +37,4 @@ struct Plain {
   [[nodiscard]] std::vector<Position> positions(const Problem& problem, std::span<const std::int64_t> offsets) const;
 };
 
-[[nodiscard]] inline std::int64_t round_up(std::int64_t value, std::int64_t alignment) {
-  return (value + alignment - 1) & ~(alignment - 1);
-}
-
 }  // namespace stowage::pack

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "pack/plain.hpp"
+#include "pack/rounding.hpp"
 #include "pack/section_set.hpp"
 
 namespace stowage::pack {

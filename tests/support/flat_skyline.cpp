@@ -4,6 +4,8 @@
 #include <functional>
 #include <numeric>
 
+#include "pack/rounding.hpp"
+
 namespace stowage::testing {
 namespace {
 
