@@ -17,12 +17,16 @@ struct Style {
   Kind kind;
 };
 
-/// Each is the quickest on some instance; bench/README.md has the table.
-constexpr std::array kStyles = {
+/// Each is the quickest on some instance; docs/packing.md has the table.
+constexpr std::array kCalm = {
     Style{Branching::options_per_weight, kCritical}, Style{Branching::options_per_weight, kSize},
     Style{Branching::options_per_weight, kLife},     Style{Branching::options_per_weight, kArea},
     Style{Branching::most_conflicts, kSize},         Style{Branching::most_conflicts, kArea},
 };
+
+/// Of those that gain from noise; the others find nothing with it that they did not find without.
+constexpr std::array kNoisy = {Style{Branching::most_conflicts, kSize}, Style{Branching::most_conflicts, kArea}};
+constexpr std::size_t kDraws = 3;  ///< Of each, in every round: as many noisy runs as calm ones.
 
 /// Nodes of a run of length 1; never less than it takes to place everything.
 constexpr std::uint64_t kUnit = 500;
@@ -60,26 +64,35 @@ std::vector<double> by_area(const Plain& plain) {
 
 TargetSearch::TargetSearch(const Plain& plain, const ValleySearch& search, std::int64_t target, std::uint64_t seed,
                            std::uint32_t threads)
-    : plain_(plain), search_(search), target_(target), threads_(threads), random_(seed), searches_(2 * kStyles.size()) {
+    : plain_(plain),
+      search_(search),
+      target_(target),
+      threads_(threads),
+      random_(seed),
+      searches_(kCalm.size() + kDraws * kNoisy.size()) {
   priorities_ = {pack::priorities(plain, Priority::life), by_area(plain), critical_first(plain),
                  pack::priorities(plain, Priority::size)};
 }
 
-/// The calm runs of a round, each style as it is, and from the second round on as many with noise: what a calm run learns of the
-/// sections it keeps for its next one, and goes on from there; noise gets it out of where that leads nowhere.
+/// The calm runs of a round, each style as it is: what a run learns of the sections it keeps for its next one, and goes on from
+/// there; one of them proves what can be proven. From the second round on as many with noise, which get out of where that leads
+/// nowhere. They only look for a solution, and find it in half the nodes with brief explanations.
 std::vector<SearchStyle> TargetSearch::next_styles() {
   std::vector<SearchStyle> styles;
-  for (const Style& style : kStyles) styles.push_back({style.branching, priorities_[style.kind]});
-  if (round_ == 0) return styles;
-  // Our own numbers from the engine: the library's distributions differ from one standard library to another.
-  const auto uniform = [&] { return static_cast<double>(random_() >> 11) * 0x1.0p-53; };
-  for (const Style& style : kStyles) {
-    // Much noise: little of it stays too close to where the first round failed.
-    const double noise = 2 + 10 * uniform();
-    styles.push_back({style.branching, priorities_[style.kind]});
-    for (double& priority : styles.back().priority) priority *= 1 + noise * uniform();
+  for (const Style& style : kCalm) styles.push_back({style.branching, Explanations::full, priorities_[style.kind]});
+  for (std::size_t draw = 0; round_ > 0 && draw < kDraws; ++draw) {
+    for (const Style& style : kNoisy) styles.push_back({style.branching, Explanations::brief, noisy(priorities_[style.kind])});
   }
   return styles;
+}
+
+/// Much noise: little of it stays too close to where the first round failed.
+std::vector<double> TargetSearch::noisy(std::vector<double> priority) {
+  // Our own numbers from the engine: the library's distributions differ from one standard library to another.
+  const auto uniform = [&] { return static_cast<double>(random_() >> 11) * 0x1.0p-53; };
+  const double noise = 2 + 10 * uniform();
+  for (double& value : priority) value *= 1 + noise * uniform();
+  return priority;
 }
 
 /// One run a style. A run that cannot win any more, because an earlier one in the list has, is stopped or never started.

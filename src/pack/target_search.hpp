@@ -12,8 +12,8 @@
 namespace stowage::pack {
 
 /// The valley search with restarts. A round runs a fixed list of styles, each with the same node limit, which follows the Luby
-/// sequence from round to round; from the second round on each twice, as it is and with noise in its priorities. Hard instances
-/// are hard for most styles and easy for a few; the list finds those.
+/// sequence from round to round; from the second round on as many more with noise in the priorities. Hard instances are hard for
+/// most styles and easy for a few; the list finds those.
 ///
 /// The runs of a round are independent of each other: each style has a search of its own. So they may run on several threads, and
 /// the first in the list that ends with an answer or a proof wins, whichever was quicker: the result is the same for any number
@@ -38,6 +38,7 @@ class TargetSearch {
   };
 
   [[nodiscard]] std::vector<SearchStyle> next_styles();
+  [[nodiscard]] std::vector<double> noisy(std::vector<double> priority);
   [[nodiscard]] std::vector<Run> run_round(const std::vector<SearchStyle>& styles, const std::function<bool()>& stop);
 
   const Plain& plain_;
@@ -46,7 +47,7 @@ class TargetSearch {
   std::uint32_t threads_;
   std::mt19937_64 random_;
   std::vector<std::vector<double>> priorities_;          ///< One a kind.
-  std::vector<std::unique_ptr<ValleySearch>> searches_;  ///< One a style, calm and noisy, made when first needed.
+  std::vector<std::unique_ptr<ValleySearch>> searches_;  ///< One a run of a round, made when first needed.
   std::uint64_t round_ = 0;
   std::uint64_t nodes_ = 0;
 };

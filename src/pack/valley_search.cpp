@@ -172,10 +172,11 @@ std::int64_t Search<Words>::next_support(std::uint32_t i, std::uint32_t s, Set& 
   }
   // It depends on who is unplaced beside i, on what keeps i from lying below, and on the limits of those that would be a lower
   // support without them.
+  const bool full = style_->explanations == Explanations::full;
   reason.insert(state_.range(i));
-  reason.insert(state_.reason(i));
+  if (full) reason.insert(state_.reason(i));
   for (const std::uint32_t k : problem_->neighbours[i]) {
-    if (!state_.placed(k) && !covers(k, s) && plain_.size[k] < least) reason.insert(state_.reason(k));
+    if (!state_.placed(k) && !covers(k, s) && (full ? 0 : floor) + plain_.size[k] < least) reason.insert(state_.reason(k));
   }
   return least == kInfinite ? kInfinite : round_up(least, plain_.alignment[i]);
 }
@@ -290,7 +291,7 @@ SearchEnd Search<Words>::run(std::int64_t target, const SearchStyle& style, std:
   stop_ = &stop;
   node_end_ = nodes_ + std::max<std::uint64_t>(1, node_limit);
   gave_up_ = false;
-  state_.reset();
+  state_.reset(style.explanations);
   for (double& weight : weight_) weight *= kWeightKept;
   for (std::uint32_t s = 0; s < plain_.sections(); ++s) {
     if (state_.remaining(s) > target) return SearchEnd::exhausted;
@@ -300,7 +301,7 @@ SearchEnd Search<Words>::run(std::int64_t target, const SearchStyle& style, std:
     offsets = state_.offsets();
     return SearchEnd::solved;
   }
-  return gave_up_ ? SearchEnd::gave_up : SearchEnd::exhausted;
+  return gave_up_ || style.explanations == Explanations::brief ? SearchEnd::gave_up : SearchEnd::exhausted;
 }
 
 }  // namespace

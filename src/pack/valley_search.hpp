@@ -17,16 +17,24 @@ enum class Branching : std::uint8_t {
   options_per_weight,  ///< Options divided by failures, in one number.
 };
 
+/// How much of a failure's causes its explanation names.
+enum class Explanations : std::uint8_t {
+  full,   ///< All of them.
+  brief,  ///< Not what keeps an item from lying below. The search jumps back farther, now and then over solutions, and proves
+          ///< nothing.
+};
+
 /// How one run of the search goes about it.
 struct SearchStyle {
   Branching branching = Branching::options_per_weight;
+  Explanations explanations = Explanations::full;
   std::vector<double> priority;  ///< By item: larger is tried first.
 };
 
 enum class SearchEnd : std::uint8_t {
   solved,
   exhausted,  ///< There is no solution: a proof.
-  gave_up,    ///< Out of nodes or time.
+  gave_up,    ///< Out of nodes or time, or nothing found with brief explanations.
 };
 
 /// Exact search for a placement whose peak does not exceed a target.

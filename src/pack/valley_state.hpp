@@ -11,6 +11,7 @@
 #include "pack/plain.hpp"
 #include "pack/rounding.hpp"
 #include "pack/section_set.hpp"
+#include "pack/valley_search.hpp"
 
 namespace stowage::pack {
 
@@ -49,7 +50,7 @@ class ValleyState {
 
   explicit ValleyState(const ValleyProblem& problem);
   /// Nothing placed, all limits 0.
-  void reset();
+  void reset(Explanations explanations);
 
   [[nodiscard]] std::uint32_t left() const { return left_; }
   [[nodiscard]] bool placed(std::uint32_t i) const { return placed_[i] != 0; }
@@ -109,6 +110,7 @@ class ValleyState {
 
   const ValleyProblem& problem_;
   const Plain& plain_;
+  Explanations explanations_ = Explanations::full;
   // By item.
   std::vector<Set> range_;
   std::vector<std::int64_t> limit_;
@@ -144,7 +146,8 @@ ValleyState<Words>::ValleyState(const ValleyProblem& problem)
 }
 
 template <std::size_t Words>
-void ValleyState<Words>::reset() {
+void ValleyState<Words>::reset(Explanations explanations) {
+  explanations_ = explanations;
   const std::uint32_t sections = plain_.sections();
   limit_.assign(plain_.count(), 0);
   reason_.assign(plain_.count(), Set{});
@@ -243,7 +246,8 @@ void ValleyState<Words>::place(std::uint32_t i, std::int64_t offset) {
     const std::int64_t limit = round_up(top, plain_.alignment[j]);
     if (limit <= limit_[j]) continue;
     // It is above i because they meet, and because it was known not to lie below.
-    Set reason = reason_[j];
+    Set reason;
+    if (explanations_ == Explanations::full) reason = reason_[j];
     reason.insert(std::max(plain_.first[i], plain_.first[j]));
     set_limit(j, limit, reason);
   }

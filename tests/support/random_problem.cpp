@@ -116,4 +116,33 @@ void Generator::add_order() {
 
 Problem random_problem(std::uint64_t seed, const RandomProblemOptions& options) { return Generator(seed, options).problem(); }
 
+Problem cut_rectangle(std::uint64_t seed, const CutRectangle& whole) {
+  std::mt19937_64 random(seed);
+  const auto between = [&](std::int64_t lower, std::int64_t upper) {
+    return lower + 1 + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(upper - lower - 1));
+  };
+  std::vector<Piece> rectangles = {{{Step(0), Step(whole.steps)}, {Bytes(0), Bytes(whole.bytes)}}};
+  for (int cut = 0; cut < whole.cuts; ++cut) {
+    Piece& chosen = rectangles[random() % rectangles.size()];
+    Piece other = chosen;
+    if (random() % 2 == 0 && chosen.when.length() > Step(1)) {
+      chosen.when.upper = other.when.lower = Step(between(chosen.when.lower.value(), chosen.when.upper.value()));
+    } else if (chosen.bytes.length() > Bytes(1)) {
+      chosen.bytes.upper = other.bytes.lower = Bytes(between(chosen.bytes.lower.value(), chosen.bytes.upper.value()));
+    } else {
+      continue;
+    }
+    rectangles.push_back(other);
+  }
+  Problem problem;
+  for (const Piece& each : rectangles) {
+    const std::int64_t offset = each.bytes.lower.value();
+    const std::int64_t low_bit = offset == 0 ? 4 : std::min<std::int64_t>(4, offset & -offset);
+    const Bytes size = each.bytes.length();
+    problem.items.push_back({.pieces = {{each.when, {Bytes(0), size}}}, .size = size});
+    if (random() % 2 == 0) problem.items.back().alignment = Bytes(low_bit);
+  }
+  return problem;
+}
+
 }  // namespace stowage::testing
