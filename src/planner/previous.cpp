@@ -1,6 +1,7 @@
 #include "planner/previous.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <utility>
 
@@ -97,12 +98,20 @@ PreviousOfArena previous_of(const PreviousPlan& previous, const Liveness& livene
 }
 
 Error in_words_of_graph(Error error, const Graph& graph, const Liveness& liveness, const ArenaProblem& arena) {
-  // From the last, so that "item 12" is not taken for "item 1".
-  for (std::size_t i = arena.occupants.size(); i-- > 0;) {
-    const std::string item = fmt::format("item {} ", i);
-    if (const std::size_t at = error.message.find(item); at != std::string::npos)
-      error.message.replace(at, item.size(), name_of(arena.occupants[i], graph, liveness) + " ");
+  static constexpr std::string_view kItem = "item ";
+  std::string words;
+  std::string_view rest = error.message;
+  // One pass, so that nothing in a tensor's name is taken for an item.
+  for (std::size_t at = rest.find(kItem); at != rest.npos; at = rest.find(kItem)) {
+    std::size_t item = arena.occupants.size();
+    const char* const number = rest.data() + at + kItem.size();
+    const char* const end = std::from_chars(number, rest.data() + rest.size(), item).ptr;
+    const bool known = end != number && item < arena.occupants.size();
+    words +=
+        known ? std::string(rest.substr(0, at)) + name_of(arena.occupants[item], graph, liveness) : std::string(rest.data(), end);
+    rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
   }
+  error.message = words.append(rest);
   error.where.path.clear();
   return error;
 }
