@@ -137,6 +137,7 @@ enum class ErrorCode : std::uint8_t {
   unsupported,    ///< Correct, but not something this version or this operation can do.
   unknown_name,   ///< A solver, option value or tensor was named that does not exist.
   out_of_memory,  ///< A buffer, pages or addresses were asked for and there are none.
+  not_reserved,   ///< A graph was to be allocated that must be reserved first.
   device,         ///< The system or a device failed at something that it should be able to do.
 };
 

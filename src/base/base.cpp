@@ -99,6 +99,8 @@ std::string_view to_string(ErrorCode code) {
       return "unknown_name";
     case ErrorCode::out_of_memory:
       return "out_of_memory";
+    case ErrorCode::not_reserved:
+      return "not_reserved";
     case ErrorCode::device:
       return "device";
   }

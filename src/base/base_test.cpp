@@ -67,6 +67,7 @@ TEST(Error, TextNamesFileLineAndPath) {
 TEST(Error, EveryCodeHasAName) {
   EXPECT_EQ(to_string(ErrorCode::io), "io");
   EXPECT_EQ(to_string(ErrorCode::out_of_memory), "out_of_memory");
+  EXPECT_EQ(to_string(ErrorCode::not_reserved), "not_reserved");
   EXPECT_EQ(to_string(ErrorCode::device), "device");
 }
 
