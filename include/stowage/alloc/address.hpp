@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstddef>
+
+#include "stowage/base.hpp"
+#include "stowage/memory.hpp"
+
+namespace stowage {
+
+/// Where a tensor or a workspace lies in real memory.
+struct Address {
+  Buffer* buffer = nullptr;  ///< None: whoever made the address does not serve this tensor.
+  Bytes offset = {};         ///< From the buffer's base.
+
+  /// Null without a buffer, and in a buffer of size 0.
+  [[nodiscard]] std::byte* data() const {
+    std::byte* const base = buffer == nullptr ? nullptr : buffer->base();
+    return base == nullptr ? nullptr : base + offset.value();
+  }
+  friend bool operator==(const Address&, const Address&) = default;
+};
+
+}  // namespace stowage

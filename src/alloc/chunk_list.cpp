@@ -1,0 +1,153 @@
+#include "alloc/chunk_list.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "alloc/aligned_buffer.hpp"
+
+namespace stowage::alloc {
+namespace {
+
+/// The numbers 0 to count, the one with the largest `size(number)` first, the lower among equals.
+template <class Size>
+std::vector<std::size_t> by_size(std::size_t count, Size&& size) {
+  std::vector<std::size_t> order(count);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    const Bytes size_a = size(a);
+    const Bytes size_b = size(b);
+    return size_a != size_b ? size_a > size_b : a < b;
+  });
+  return order;
+}
+
+}  // namespace
+
+bool ChunkList::fits(const Chunk& chunk, Bytes top, Bytes alignment) const {
+  return top == Bytes(0) || room_in(*chunk.buffer, alignment) >= top;
+}
+
+std::vector<std::size_t> ChunkList::assign(const Need& need) const {
+  std::vector<std::size_t> own(need.tops.size());
+  std::iota(own.begin(), own.end(), std::size_t{0});
+  if (source_) return own;
+  const bool in_order = std::all_of(own.begin(), own.end(), [&](std::size_t region) {
+    return region < chunks_.size() && fits(chunks_[region], need.tops[region], need.alignment);
+  });
+  if (in_order) return own;
+  const std::vector<std::size_t> regions = by_size(need.tops.size(), [&](std::size_t region) { return need.tops[region]; });
+  const std::vector<std::size_t> chunks =
+      by_size(chunks_.size(), [&](std::size_t chunk) { return room_in(*chunks_[chunk].buffer, need.alignment); });
+  std::vector<std::size_t> result(need.tops.size());
+  for (std::size_t i = 0; i < regions.size(); ++i) result[regions[i]] = i < chunks.size() ? chunks[i] : i;
+  return result;
+}
+
+Status ChunkList::prepare(const Need& need) {
+  assignment_ = assign(need);
+  next_ = std::vector<Chunk>(std::max(chunks_.size(), need.tops.size()));
+  sizes_before_.clear();
+  for (const Chunk& chunk : chunks_) sizes_before_.push_back(chunk.buffer->size());
+  grows_ = false;
+  for (std::size_t region = 0; region < need.tops.size(); ++region) {
+    const std::size_t chunk = assignment_[region];
+    const Bytes top = need.tops[region];
+    if (chunk < chunks_.size() && fits(chunks_[chunk], top, need.alignment)) continue;
+    grows_ = true;
+    Status taken = source_ ? prepare_pages(chunk, top, need.alignment) : prepare_plain(chunk, top, need.alignment);
+    if (taken) continue;
+    roll_back();
+    return taken;
+  }
+  return Done{};
+}
+
+Status ChunkList::prepare_plain(std::size_t chunk, Bytes top, Bytes alignment) {
+  Bytes size = top;
+  if (chunk < chunks_.size()) {
+    size = std::max(size, chunks_[chunk].need);
+    alignment = std::max(alignment, chunks_[chunk].alignment);
+  }
+  STOWAGE_TRY(next_[chunk].buffer, make_plain(size, alignment));
+  return Done{};
+}
+
+Result<std::unique_ptr<Buffer>> ChunkList::make_plain(Bytes size, Bytes alignment) {
+  bool unaligned = false;
+  Result<std::unique_ptr<Buffer>> buffer = allocate_aligned(type_, size, alignment, unaligned);
+  if (unaligned) lost_to_alignment_ = std::max(lost_to_alignment_, alignment);
+  if (buffer) ++buffers_made_;
+  return buffer;
+}
+
+Status ChunkList::prepare_pages(std::size_t chunk, Bytes top, Bytes alignment) {
+  VirtualBuffer* pages = chunk < chunks_.size() ? chunks_[chunk].pages : nullptr;
+  if (pages == nullptr) {
+    STOWAGE_TRY(std::unique_ptr<VirtualBuffer> made, VirtualBuffer::make(type_, *source_));
+    ++buffers_made_;
+    pages = made.get();
+    next_[chunk].pages = pages;
+    next_[chunk].buffer = std::move(made);
+  }
+  return pages->grow(gap_at(pages->range(), alignment) + top);
+}
+
+std::vector<Buffer*> ChunkList::commit(const Need& need) {
+  chunks_.resize(next_.size());
+  for (std::size_t c = 0; c < next_.size(); ++c) {
+    if (!next_[c].buffer) continue;
+    chunks_[c].buffer = std::move(next_[c].buffer);
+    chunks_[c].pages = next_[c].pages;
+  }
+  std::vector<Buffer*> result;
+  for (std::size_t region = 0; region < assignment_.size(); ++region) {
+    Chunk& chunk = chunks_[assignment_[region]];
+    chunk.need = std::max(chunk.need, need.tops[region]);
+    chunk.alignment = std::max(chunk.alignment, need.alignment);
+    result.push_back(chunk.buffer.get());
+  }
+  next_.clear();
+  return result;
+}
+
+void ChunkList::roll_back() {
+  next_.clear();
+  for (std::size_t c = 0; c < sizes_before_.size(); ++c) {
+    // Pages that cannot be given back now are of use later.
+    if (chunks_[c].pages != nullptr && !chunks_[c].pages->shrink(sizes_before_[c])) continue;
+  }
+}
+
+Status ChunkList::trim(std::span<Buffer* const> chunks, std::span<const Bytes> ends, Bytes& returned) {
+  const auto end_in = [&](const Chunk& chunk) {
+    Bytes end(-1);
+    for (std::size_t i = 0; i < chunks.size(); ++i) {
+      if (chunks[i] == chunk.buffer.get()) end = ends[i];
+    }
+    return end;
+  };
+  const Bytes before = bytes();
+  Status status = Done{};
+  for (Chunk& chunk : chunks_) {
+    if (chunk.pages == nullptr || !status) continue;
+    status = chunk.pages->shrink(std::max(Bytes(0), end_in(chunk)));
+    chunk.need = Bytes(0);
+  }
+  if (!source_) std::erase_if(chunks_, [&](const Chunk& chunk) { return end_in(chunk) < Bytes(0); });
+  returned += before - bytes();
+  return status;
+}
+
+std::optional<Bytes> ChunkList::limit() const {
+  const std::optional<Bytes> largest = type_.max_size();
+  if (!largest) return std::nullopt;
+  return std::max(Bytes(1), *largest - lost_to_alignment_);
+}
+
+Bytes ChunkList::bytes() const {
+  Bytes sum;
+  for (const Chunk& chunk : chunks_) sum += chunk.buffer->size();
+  return sum;
+}
+
+}  // namespace stowage::alloc

@@ -1,0 +1,301 @@
+#include "stowage/alloc/graph_allocator.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "alloc/aligned_buffer.hpp"
+#include "alloc/buffer_set.hpp"
+#include "alloc/kept_plan.hpp"
+#include "alloc/plan_match.hpp"
+#include "alloc/served_graph.hpp"
+
+namespace stowage {
+namespace {
+
+using alloc::BufferSet;
+using alloc::ChunkList;
+using alloc::KeptPlan;
+using alloc::Match;
+using alloc::Need;
+
+/// By position in `types`: the number of the type among the different ones.
+std::vector<std::size_t> number_types(const std::vector<BufferType*>& types, std::vector<BufferType*>& different) {
+  std::vector<std::size_t> numbers;
+  for (BufferType* const type : types) {
+    STOWAGE_CHECK(type != nullptr, "a buffer type is null");
+    const auto found = std::find(different.begin(), different.end(), type);
+    numbers.push_back(static_cast<std::size_t>(found - different.begin()));
+    if (found == different.end()) different.push_back(type);
+  }
+  return numbers;
+}
+
+std::optional<alloc::VirtualSource> source_of(const BufferType& type, const GraphAllocatorOptions& options) {
+  for (Device* const device : options.virtual_memory) {
+    if (device == nullptr || device->id() != type.device() || device->virtual_memory() == nullptr) continue;
+    const Bytes granularity = device->virtual_memory()->granularity();
+    const Bytes page = align_up(std::max(options.page_size, Bytes(1)), granularity);
+    const Bytes pages((options.address_space.value() + page.value() - 1) / page.value() * page.value());
+    return alloc::VirtualSource{device, pages, page};
+  }
+  return std::nullopt;
+}
+
+std::vector<ChunkList> chunk_lists(const std::vector<BufferType*>& different, const GraphAllocatorOptions& options) {
+  std::vector<ChunkList> lists;
+  for (BufferType* const type : different) lists.emplace_back(*type, source_of(*type, options));
+  return lists;
+}
+
+/// A plan, or why there is none.
+Result<Plan> make_plan(const Graph& graph, PlanOptions options) {
+  STOWAGE_TRY(Planned planned, plan(graph, options));
+  if (planned.status == SolveStatus::timed_out && !options.capacity) {
+    // Whoever needs addresses needs some plan; online best fit always has one, and soon.
+    options.solver = "online_best_fit";
+    options.time_limit.reset();
+    options.node_budget.reset();
+    STOWAGE_TRY(planned, plan(graph, options));
+  }
+  if (planned.has_answer()) return std::move(*planned.plan);
+  const std::string capacity = options.capacity ? fmt::format(" within a capacity of {}", options.capacity->value()) : "";
+  return Error{ErrorCode::out_of_memory,
+               fmt::format("no plan for graph '{}'{}: it is {}; at least {} bytes are needed", graph.name(), capacity,
+                           to_string(planned.status), planned.lower_bound.value()),
+               {}};
+}
+
+}  // namespace
+
+class GraphAllocator::State {
+ public:
+  State(const std::vector<BufferType*>& types, GraphAllocatorOptions options)
+      : options_(std::move(options)), number_of_(number_types(types, different_)), buffers_(chunk_lists(different_, options_)) {
+    STOWAGE_CHECK(!types.empty(), "a graph allocator has no buffer type");
+    STOWAGE_CHECK(options_.max_graphs > 0, "a graph allocator keeps no plan");
+  }
+
+  Status reserve(const Graph& graph);
+  Result<std::vector<Bytes>> reserve_sizes(const Graph& graph) const;
+  Result<const Allocation*> allocate(const Graph& graph);
+  Status trim();
+  Result<Graph> as_served(const Graph& graph) const;
+
+  /// The number of the type among the different ones; nothing for one that occurred earlier.
+  [[nodiscard]] std::optional<std::size_t> number(std::size_t type) const {
+    STOWAGE_CHECK(type < number_of_.size(), "there is no such buffer type");
+    const auto first = std::find(number_of_.begin(), number_of_.end(), number_of_[type]);
+    if (first != number_of_.begin() + static_cast<std::ptrdiff_t>(type)) return std::nullopt;
+    return number_of_[type];
+  }
+  [[nodiscard]] const BufferSet& buffers() const { return buffers_; }
+  [[nodiscard]] Replan last_replan() const { return last_replan_; }
+  [[nodiscard]] std::size_t graph_count() const { return kept_.size(); }
+  [[nodiscard]] const GraphAllocatorCounters& counters() const {
+    counters_.buffer_allocations = buffers_.buffers_made();
+    counters_.growths = buffers_.growths();
+    return counters_;
+  }
+
+ private:
+  struct Found {
+    std::size_t at = 0;  ///< Of the plan that fits; beyond the last: none does.
+    Match match = {};    ///< If none does: what was in the way of the one that came closest.
+  };
+
+  [[nodiscard]] Found find(const Graph& graph) const;
+  Result<std::unique_ptr<KeptPlan>> make(const Graph& graph) const;
+  /// Makes a plan the one used last, with buffers for what it was planned for. Older ones that it can stand for go.
+  Status take_in(const Graph& graph);
+  Status bind(KeptPlan& kept, std::span<const Need> needs);
+  /// Makes sure of buffers and addresses for a graph that the plan fits.
+  Status serve(KeptPlan& kept, const Graph& graph, bool unchanged);
+  Error refuse(const Graph& graph);
+  [[nodiscard]] std::vector<std::optional<Bytes>> chunk_limits() const;
+  /// Moves a plan to the front.
+  void use(std::size_t at) {
+    const auto plan = kept_.begin() + static_cast<std::ptrdiff_t>(at);
+    std::rotate(kept_.begin(), plan, plan + 1);
+  }
+  void forget_superfluous();
+
+  GraphAllocatorOptions options_;
+  std::vector<BufferType*> different_;
+  std::vector<std::size_t> number_of_;  ///< By type, into different_.
+  BufferSet buffers_;
+  std::vector<std::unique_ptr<KeptPlan>> kept_;  ///< The one used last first.
+  bool trimmed_ = false;                         ///< Buffers may be smaller than plans would have them.
+  Replan last_replan_;
+  mutable GraphAllocatorCounters counters_;
+};
+
+Result<Graph> GraphAllocator::State::as_served(const Graph& graph) const {
+  std::vector<alloc::ServingType> types;
+  for (std::size_t i = 0; i < buffers_.size(); ++i) types.push_back({&buffers_[i].type(), buffers_[i].limit()});
+  return alloc::serve_graph(graph, types, number_of_);
+}
+
+GraphAllocator::State::Found GraphAllocator::State::find(const Graph& graph) const {
+  Found found{kept_.size(), {.misfit = {.reason = ReplanReason::first}, .unchanged = false}};
+  for (std::size_t at = 0; at < kept_.size(); ++at) {
+    const Match match = kept_[at]->match(graph);
+    if (match.misfit.reason == ReplanReason::none) return {at, match};
+    if (match.misfit.reason > found.match.misfit.reason) found.match = match;
+  }
+  return found;
+}
+
+Result<std::unique_ptr<KeptPlan>> GraphAllocator::State::make(const Graph& graph) const {
+  STOWAGE_TRY(const Graph served, as_served(graph));
+  STOWAGE_TRY(Plan plan, make_plan(served, options_.plan));
+  return std::make_unique<KeptPlan>(graph, served, std::move(plan));
+}
+
+Status GraphAllocator::State::take_in(const Graph& graph) {
+  // Bases may turn out unaligned, so that less fits into the largest buffer than the plan relied on; once that is known, a second
+  // plan keeps to it.
+  for (bool again = true;; again = false) {
+    const std::vector<std::optional<Bytes>> limits = chunk_limits();
+    STOWAGE_TRY(std::unique_ptr<KeptPlan> made, make(graph));
+    if (Status bound = bind(*made, made->needs()); !bound) {
+      if (again && limits != chunk_limits()) continue;
+      return bound;
+    }
+    ++counters_.plans;
+    kept_.insert(kept_.begin(), std::move(made));
+    forget_superfluous();
+    return Done{};
+  }
+}
+
+std::vector<std::optional<Bytes>> GraphAllocator::State::chunk_limits() const {
+  std::vector<std::optional<Bytes>> limits;
+  for (std::size_t i = 0; i < buffers_.size(); ++i) limits.push_back(buffers_[i].limit());
+  return limits;
+}
+
+Status GraphAllocator::State::bind(KeptPlan& kept, std::span<const Need> needs) {
+  STOWAGE_TRY(alloc::RegionBuffers buffers, buffers_.provide(needs));
+  kept.bind(std::move(buffers), buffers_.version());
+  return Done{};
+}
+
+/// Older plans go when the newest serves their graphs too, and when there are too many.
+void GraphAllocator::State::forget_superfluous() {
+  const KeptPlan& newest = *kept_.front();
+  const auto superfluous = [&](const std::unique_ptr<KeptPlan>& each) {
+    return each.get() != &newest && newest.match(each->graph()).misfit.reason == ReplanReason::none;
+  };
+  std::erase_if(kept_, superfluous);
+  if (kept_.size() > options_.max_graphs) kept_.resize(options_.max_graphs);
+}
+
+Status GraphAllocator::State::reserve(const Graph& graph) {
+  const Found found = find(graph);
+  last_replan_ = found.match.misfit;
+  if (found.at == kept_.size()) return take_in(graph);
+  KeptPlan& kept = *kept_[found.at];
+  if (trimmed_ || !kept.is_bound(buffers_.version())) STOWAGE_TRY_STATUS(bind(kept, kept.needs()));
+  use(found.at);
+  return Done{};
+}
+
+Result<std::vector<Bytes>> GraphAllocator::State::reserve_sizes(const Graph& graph) const {
+  std::unique_ptr<KeptPlan> made;
+  const Found found = find(graph);
+  if (found.at == kept_.size()) {
+    STOWAGE_TRY(made, make(graph));
+  }
+  const std::vector<Need>& needs = (made ? made : kept_[found.at])->needs();
+  std::vector<Bytes> sizes(number_of_.size());
+  for (std::size_t type = 0; type < sizes.size(); ++type) {
+    if (!number(type)) continue;
+    for (const Bytes top : needs[*number(type)].tops) sizes[type] += top;
+  }
+  return sizes;
+}
+
+Result<const Allocation*> GraphAllocator::State::allocate(const Graph& graph) {
+  const Found found = find(graph);
+  last_replan_ = found.match.misfit;
+  if (found.at == kept_.size()) {
+    if (different_.size() > 1) return refuse(graph);
+    STOWAGE_TRY_STATUS(take_in(graph));
+    ++counters_.replans;
+  } else {
+    STOWAGE_TRY_STATUS(serve(*kept_[found.at], graph, found.match.unchanged));
+    ++(found.match.unchanged ? counters_.hits : counters_.fits_smaller);
+    use(found.at);
+  }
+  buffers_.reset();
+  return &kept_.front()->allocation();
+}
+
+Error GraphAllocator::State::refuse(const Graph& graph) {
+  ++counters_.refusals;
+  return {ErrorCode::not_reserved,
+          fmt::format("graph '{}' must be reserved first, for there are several buffer types and no plan fits it: {}",
+                      graph.name(), to_string(last_replan_)),
+          {}};
+}
+
+Status GraphAllocator::State::serve(KeptPlan& kept, const Graph& graph, bool unchanged) {
+  const bool bound = kept.is_bound(buffers_.version());
+  if (bound && unchanged) return Done{};
+  // What was returned is taken again only as far as this graph needs it.
+  if (trimmed_) {
+    STOWAGE_TRY_STATUS(bind(kept, kept.needs_of(graph)));
+  } else if (!bound) {
+    STOWAGE_TRY_STATUS(bind(kept, kept.needs()));
+  }
+  if (!unchanged) kept.serve(graph);
+  return Done{};
+}
+
+Status GraphAllocator::State::trim() {
+  if (kept_.empty()) return Done{};
+  KeptPlan& kept = *kept_.front();
+  STOWAGE_CHECK(kept.is_bound(buffers_.version()), "the last graph has lost its buffers");
+  const Status trimmed = buffers_.trim(kept.buffers(), kept.ends(), counters_.bytes_returned);
+  kept.keep_bound(buffers_.version());
+  trimmed_ = true;
+  return trimmed;
+}
+
+// ------------------------------------------------------------------------------------------------------------ GraphAllocator
+
+GraphAllocator::GraphAllocator(std::vector<BufferType*> types, GraphAllocatorOptions options)
+    : state_(std::make_unique<State>(types, std::move(options))) {}
+GraphAllocator::GraphAllocator(BufferType& type, GraphAllocatorOptions options)
+    : GraphAllocator(std::vector<BufferType*>{&type}, std::move(options)) {}
+GraphAllocator::~GraphAllocator() = default;
+GraphAllocator::GraphAllocator(GraphAllocator&& other) noexcept = default;
+GraphAllocator& GraphAllocator::operator=(GraphAllocator&& other) noexcept = default;
+
+Status GraphAllocator::reserve(const Graph& graph) { return state_->reserve(graph); }
+Result<std::vector<Bytes>> GraphAllocator::reserve_sizes(const Graph& graph) const { return state_->reserve_sizes(graph); }
+Result<const Allocation*> GraphAllocator::allocate(const Graph& graph) { return state_->allocate(graph); }
+Status GraphAllocator::trim() { return state_->trim(); }
+Result<Graph> GraphAllocator::as_served(const Graph& graph) const { return state_->as_served(graph); }
+
+Bytes GraphAllocator::buffer_size(std::size_t type) const {
+  const std::optional<std::size_t> number = state_->number(type);
+  return number ? state_->buffers()[*number].bytes() : Bytes(0);
+}
+
+std::size_t GraphAllocator::buffer_count(std::size_t type) const {
+  const std::optional<std::size_t> number = state_->number(type);
+  return number ? state_->buffers()[*number].size() : 0;
+}
+
+Buffer& GraphAllocator::buffer(std::size_t type, std::size_t chunk) const {
+  STOWAGE_CHECK(chunk < buffer_count(type), "there is no such buffer");
+  return state_->buffers()[*state_->number(type)][chunk];
+}
+
+Replan GraphAllocator::last_replan() const { return state_->last_replan(); }
+const GraphAllocatorCounters& GraphAllocator::counters() const { return state_->counters(); }
+std::size_t GraphAllocator::graph_count() const { return state_->graph_count(); }
+
+}  // namespace stowage
