@@ -171,8 +171,9 @@ Result<AllocatedTensors> allocate_all(std::span<const Tensor> tensors, BufferTyp
   STOWAGE_TRY(const Layout layout, lay_out(tensors, type, options, Bytes(0)));
   bool unaligned = false;
   Result<AllocatedTensors> result = allocate(layout, type, unaligned);
-  if (result || !unaligned || !type.max_size()) return result;
-  // Bases are unaligned: with buffers full to the limit there was no room to align them.
+  const auto too_large = [&](Bytes size) { return size + type.alignment() > type.max_size().value_or(kMaxBytes); };
+  if (result || !unaligned || std::none_of(layout.sizes.begin(), layout.sizes.end(), too_large)) return result;
+  // Bases are unaligned, and in buffers full to the limit there was no room to align them.
   STOWAGE_TRY(const Layout smaller, lay_out(tensors, type, options, type.alignment()));
   return allocate(smaller, type, unaligned);
 }

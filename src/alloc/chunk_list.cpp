@@ -75,7 +75,9 @@ Status ChunkList::prepare_plain(std::size_t chunk, Bytes top, Bytes alignment) {
 Result<std::unique_ptr<Buffer>> ChunkList::make_plain(Bytes size, Bytes alignment) {
   bool unaligned = false;
   Result<std::unique_ptr<Buffer>> buffer = allocate_aligned(type_, size, alignment, unaligned);
-  if (unaligned) lost_to_alignment_ = std::max(lost_to_alignment_, alignment);
+  if (unaligned && size + alignment > type_.max_size().value_or(kMaxBytes)) {
+    lost_to_alignment_ = std::max(lost_to_alignment_, alignment);
+  }
   if (buffer) ++buffers_made_;
   return buffer;
 }

@@ -80,6 +80,7 @@ class GraphAllocator::State {
   Result<std::vector<Bytes>> reserve_sizes(const Graph& graph) const;
   Result<const Allocation*> allocate(const Graph& graph);
   Status trim();
+  Status trim(const Graph& graph);
   Result<Graph> as_served(const Graph& graph) const;
 
   /// The number of the type among the different ones; nothing for one that occurred earlier.
@@ -263,6 +264,12 @@ Status GraphAllocator::State::trim() {
   return trimmed;
 }
 
+Status GraphAllocator::State::trim(const Graph& graph) {
+  last_replan_ = find(graph).match.misfit;
+  STOWAGE_TRY_STATUS(take_in(graph));
+  return trim();
+}
+
 // ------------------------------------------------------------------------------------------------------------ GraphAllocator
 
 GraphAllocator::GraphAllocator(std::vector<BufferType*> types, GraphAllocatorOptions options)
@@ -277,6 +284,7 @@ Status GraphAllocator::reserve(const Graph& graph) { return state_->reserve(grap
 Result<std::vector<Bytes>> GraphAllocator::reserve_sizes(const Graph& graph) const { return state_->reserve_sizes(graph); }
 Result<const Allocation*> GraphAllocator::allocate(const Graph& graph) { return state_->allocate(graph); }
 Status GraphAllocator::trim() { return state_->trim(); }
+Status GraphAllocator::trim(const Graph& graph) { return state_->trim(graph); }
 Result<Graph> GraphAllocator::as_served(const Graph& graph) const { return state_->as_served(graph); }
 
 Bytes GraphAllocator::buffer_size(std::size_t type) const {

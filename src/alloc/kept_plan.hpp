@@ -17,7 +17,11 @@ class KeptPlan {
   /// `served` is `graph` with one memory a type; `plan` is for that. Serves `graph` as soon as it is bound.
   KeptPlan(const Graph& graph, const Graph& served, Plan plan);
 
-  [[nodiscard]] Match match(const Graph& graph) const { return alloc::match(pattern_, graph, last_); }
+  [[nodiscard]] Match match(const Graph& graph) const {
+    Match result = alloc::match(pattern_, graph, last_);
+    result.unchanged = result.unchanged && allocation_.plan.graph == graph.name();
+    return result;
+  }
   /// What it was planned for.
   [[nodiscard]] const Graph& graph() const { return pattern_.graph; }
 

@@ -14,6 +14,7 @@ class Sketch {
   TensorId tensor(std::string name, std::int64_t size, TensorFlags flags = {}) {
     return builder_.add(Tensor{.name = std::move(name), .size = Bytes(size), .flags = flags});
   }
+  TensorId tensor(Tensor tensor) { return builder_.add(std::move(tensor)); }
   TensorId view(std::string name, std::int64_t size, TensorId base, std::int64_t offset) {
     return builder_.add(Tensor{.name = std::move(name), .size = Bytes(size), .view_of = ViewOf{base, Bytes(offset)}});
   }

@@ -77,7 +77,7 @@ struct GraphAllocatorCounters {
   std::uint64_t refusals = 0;      ///< Calls of `allocate` that needed a reserve first.
   std::uint64_t buffer_allocations = 0;  ///< Buffers made, ranges of addresses too.
   std::uint64_t growths = 0;             ///< Calls that had to make buffers, or make some larger.
-  Bytes bytes_returned;                  ///< By `trim`.
+  Bytes bytes_returned = {};             ///< By `trim`.
 
   friend bool operator==(const GraphAllocatorCounters&, const GraphAllocatorCounters&) = default;
 };
@@ -129,6 +129,10 @@ class GraphAllocator {
   /// Returns what the last graph does not need: pages with virtual memory, else whole chunks. Its addresses stay. Larger graphs
   /// get memory again when they come. Fails where a device does; what was returned until then is.
   Status trim();
+
+  /// Plans the graph for its own sizes, even though a plan for larger ones fits it, and returns what it does not need: for the
+  /// time after a large graph. Addresses that were given out before are void. Fails as `reserve` and `trim` do.
+  Status trim(const Graph& graph);
 
   /// The graph that the plans are about: memories by type, with the types' alignments and largest sizes. Of tensors that aliases
   /// hold together only the lowest gets a type's alignment; the others lie where it puts them.
