@@ -107,7 +107,7 @@ class GraphAllocator::State {
 
   [[nodiscard]] Found find(const Graph& graph) const;
   Result<std::unique_ptr<KeptPlan>> make(const Graph& graph) const;
-  /// Makes a plan the one used last, with buffers for what it was planned for. Older ones that it can stand for go.
+  /// Makes a plan and buffers for it; it is the one used last then.
   Status take_in(const Graph& graph);
   Status bind(KeptPlan& kept, std::span<const Need> needs);
   /// Makes sure of buffers and addresses for a graph that the plan fits.
@@ -119,7 +119,6 @@ class GraphAllocator::State {
     const auto plan = kept_.begin() + static_cast<std::ptrdiff_t>(at);
     std::rotate(kept_.begin(), plan, plan + 1);
   }
-  void forget_superfluous();
 
   GraphAllocatorOptions options_;
   std::vector<BufferType*> different_;
@@ -137,12 +136,20 @@ Result<Graph> GraphAllocator::State::as_served(const Graph& graph) const {
   return alloc::serve_graph(graph, types, number_of_);
 }
 
+/// The plan of the last call if it serves the very same graph again; else one that was made for graphs of just this size, so that
+/// a graph returns to its addresses; else the latest that fits.
 GraphAllocator::State::Found GraphAllocator::State::find(const Graph& graph) const {
   Found found{kept_.size(), {.misfit = {.reason = ReplanReason::first}, .unchanged = false}};
+  const auto some = [&] { return found.at < kept_.size(); };
   for (std::size_t at = 0; at < kept_.size(); ++at) {
+    if (some() && kept_[at]->total() != found.match.total) continue;
     const Match match = kept_[at]->match(graph);
-    if (match.misfit.reason == ReplanReason::none) return {at, match};
-    if (match.misfit.reason > found.match.misfit.reason) found.match = match;
+    if (match.misfit.reason != ReplanReason::none) {
+      if (!some() && match.misfit.reason > found.match.misfit.reason) found.match = match;
+      continue;
+    }
+    if (match.unchanged || kept_[at]->total() == match.total) return {at, match};
+    found = {at, match};
   }
   return found;
 }
@@ -165,7 +172,7 @@ Status GraphAllocator::State::take_in(const Graph& graph) {
     }
     ++counters_.plans;
     kept_.insert(kept_.begin(), std::move(made));
-    forget_superfluous();
+    if (kept_.size() > options_.max_graphs) kept_.pop_back();
     return Done{};
   }
 }
@@ -180,16 +187,6 @@ Status GraphAllocator::State::bind(KeptPlan& kept, std::span<const Need> needs) 
   STOWAGE_TRY(alloc::RegionBuffers buffers, buffers_.provide(needs));
   kept.bind(std::move(buffers), buffers_.version());
   return Done{};
-}
-
-/// Older plans go when the newest serves their graphs too, and when there are too many.
-void GraphAllocator::State::forget_superfluous() {
-  const KeptPlan& newest = *kept_.front();
-  const auto superfluous = [&](const std::unique_ptr<KeptPlan>& each) {
-    return each.get() != &newest && newest.match(each->graph()).misfit.reason == ReplanReason::none;
-  };
-  std::erase_if(kept_, superfluous);
-  if (kept_.size() > options_.max_graphs) kept_.resize(options_.max_graphs);
 }
 
 Status GraphAllocator::State::reserve(const Graph& graph) {

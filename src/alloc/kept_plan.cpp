@@ -38,6 +38,7 @@ std::vector<std::size_t> first_workspaces(const Graph& graph) {
 
 KeptPlan::KeptPlan(const Graph& graph, const Graph& served, Plan plan)
     : pattern_(make_pattern(graph, served, plan)),
+      total_(total_size(graph)),
       arenas_(plan.arenas),
       planned_(extents_of(graph)),
       last_(planned_),

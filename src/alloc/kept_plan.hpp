@@ -24,6 +24,8 @@ class KeptPlan {
   }
   /// What it was planned for.
   [[nodiscard]] const Graph& graph() const { return pattern_.graph; }
+  /// The sizes of all tensors that it was planned for.
+  [[nodiscard]] Bytes total() const { return total_; }
 
   /// What it asks of each type, for any graph that it can serve.
   [[nodiscard]] const std::vector<Need>& needs() const { return needs_; }
@@ -53,6 +55,7 @@ class KeptPlan {
   [[nodiscard]] Address address_of(ArenaId arena, std::uint32_t region, Bytes offset) const;
 
   Pattern pattern_;
+  Bytes total_;
   std::vector<Arena> arenas_;            ///< As planned.
   std::vector<Extent> planned_;          ///< As planned.
   std::vector<Extent> last_;             ///< As served last.

@@ -90,7 +90,7 @@ class Matcher {
 
   [[nodiscard]] Match run() {
     if (Replan misfit = check_all(); misfit.reason != ReplanReason::none) return {.misfit = misfit, .unchanged = false};
-    return {.misfit = {}, .unchanged = unchanged_};
+    return {.misfit = {}, .unchanged = unchanged_, .total = total_};
   }
 
  private:
@@ -127,6 +127,7 @@ class Matcher {
     if (now.memory != then.memory || now.alignment != then.alignment) return ReplanReason::memory;
     if (now.flags != then.flags) return ReplanReason::flags;
     if (now.size > then.size) return ReplanReason::size;
+    total_ += now.size;
     unchanged_ = unchanged_ && last_[t] == Extent{now.size, graph_.root(TensorId(t)).offset};
     return ReplanReason::none;
   }
@@ -184,6 +185,7 @@ class Matcher {
   const Graph& graph_;
   std::span<const Extent> last_;
   bool unchanged_ = true;
+  Bytes total_;
 };
 
 }  // namespace
@@ -202,6 +204,12 @@ std::vector<Extent> extents_of(const Graph& graph) {
     for (const Workspace& workspace : op.workspaces) extents.push_back({workspace.size, Bytes(0)});
   }
   return extents;
+}
+
+Bytes total_size(const Graph& graph) {
+  Bytes total;
+  for (const Tensor& tensor : graph.tensors()) total += tensor.size;
+  return total;
 }
 
 Match match(const Pattern& pattern, const Graph& graph, std::span<const Extent> last) {

@@ -55,7 +55,11 @@ struct Pattern {
 struct Match {
   Replan misfit = {};     ///< Reason `none`: the plan fits.
   bool unchanged = true;  ///< If it fits: every size and every view is as it was last.
+  Bytes total = {};       ///< If it fits: the sizes of all tensors of the graph.
 };
+
+/// The sizes of all tensors.
+[[nodiscard]] Bytes total_size(const Graph& graph);
 
 /// One walk over both graphs; allocates nothing. `last` is the extents of some graph that fitted.
 [[nodiscard]] Match match(const Pattern& pattern, const Graph& graph, std::span<const Extent> last);

@@ -1,0 +1,162 @@
+#include <memory>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "alloc/test_graphs.hpp"
+#include "stowage/alloc/graph_allocator.hpp"
+#include "stowage/memory/sim.hpp"
+#include "stowage/verify.hpp"
+
+/// GraphAllocator with addresses and pages apart, and what it does where a device has no such thing.
+namespace stowage {
+namespace {
+
+using testing::chain;
+using ::testing::IsEmpty;
+using testing::layers;
+using testing::steady;
+
+constexpr Bytes kPage{4096};
+
+GraphAllocatorOptions pages_of(Device& device) {
+  GraphAllocatorOptions options = steady();
+  options.virtual_memory = {nullptr, &device};
+  options.address_space = Bytes(64 << 20);
+  options.page_size = kPage;
+  return options;
+}
+
+class GraphAllocatorPages : public ::testing::TestWithParam<std::string> {
+ protected:
+  GraphAllocatorPages() {
+    if (GetParam() == "sim") sim_ = SimDevice::make({.granularity = Bytes(1024)});
+  }
+  ~GraphAllocatorPages() override {
+    if (!sim_) return;
+    EXPECT_EQ(sim_->live_objects(), 0U);
+    EXPECT_THAT(sim_->violations(), IsEmpty());
+  }
+  void SetUp() override {
+    if (device().virtual_memory() == nullptr) GTEST_SKIP() << "NO VIRTUAL MEMORY on this machine";
+  }
+
+  [[nodiscard]] Device& device() const { return sim_ ? static_cast<Device&>(*sim_) : cpu_device(); }
+
+  std::shared_ptr<SimDevice> sim_;
+};
+
+TEST_P(GraphAllocatorPages, GrowthMovesNoAddressAndLosesNoContent) {
+  GraphAllocator allocator(device().buffer_type(), pages_of(device()));
+  const Graph small = chain(1000);
+  const Allocation before = **allocator.allocate(small);
+  const std::vector<std::byte> written(1000, std::byte{42});
+  ASSERT_TRUE(before.tensors[3].buffer->write(before.tensors[3].offset, written));
+  const std::byte* const data = before.tensors[3].data();
+  for (const std::int64_t size : {10'000, 100'000, 1'000'000}) {
+    ASSERT_TRUE(allocator.allocate(chain(size)));
+    EXPECT_EQ(allocator.last_replan().reason, ReplanReason::size);
+    EXPECT_GE(allocator.buffer_size(0), Bytes(2 * size));
+    EXPECT_LT(allocator.buffer_size(0), Bytes(2 * size) + Bytes(512) + kPage);
+    const Allocation& now = **allocator.allocate(small);
+    EXPECT_EQ(now.tensors, before.tensors);
+    EXPECT_EQ(now.tensors[3].data(), data);
+    std::vector<std::byte> read(1000);
+    ASSERT_TRUE(now.tensors[3].buffer->read(now.tensors[3].offset, read));
+    EXPECT_EQ(read, written);
+  }
+  EXPECT_EQ(allocator.counters().buffer_allocations, 1U);
+  EXPECT_EQ(allocator.counters().growths, 4U);
+}
+
+TEST_P(GraphAllocatorPages, TrimReturnsPagesAboveTheNeedAndTheNextLargeGraphTakesThemAgain) {
+  GraphAllocator allocator(device().buffer_type(), pages_of(device()));
+  ASSERT_TRUE(allocator.reserve(chain(1'000'000)));
+  const Bytes large = allocator.buffer_size(0);
+  ASSERT_TRUE(allocator.trim()) << "nothing to return";
+  EXPECT_EQ(allocator.buffer_size(0), large);
+
+  ASSERT_TRUE(allocator.trim(chain(1000)));
+  EXPECT_EQ(allocator.buffer_size(0), kPage);
+  EXPECT_EQ(allocator.counters().bytes_returned, large - kPage);
+  if (sim_) {
+    EXPECT_EQ(sim_->in_use(), kPage);
+  }
+  const Allocation small = **allocator.allocate(chain(1000));
+  EXPECT_EQ(allocator.buffer_size(0), kPage) << "and allocating it again takes none";
+  ASSERT_TRUE(small.tensors[0].buffer->fill({small.tensors[0].offset, small.tensors[0].offset + Bytes(1000)}, 7));
+
+  const Graph graph = chain(1'000'000);
+  const Allocation& again = **allocator.allocate(graph);
+  EXPECT_EQ(allocator.last_replan(), Replan{}) << "its plan is still there";
+  EXPECT_GE(allocator.buffer_size(0), Bytes(2'000'000));
+  EXPECT_LE(allocator.buffer_size(0), large);
+  EXPECT_THAT(verify(*allocator.as_served(graph), again.plan), IsEmpty());
+  for (const Address& address : again.tensors)
+    ASSERT_TRUE(address.buffer->fill({address.offset, address.offset + Bytes(1'000'000)}, 1));
+}
+
+TEST_P(GraphAllocatorPages, TrimKeepsTheAddressesOfTheLastGraph) {
+  GraphAllocator allocator(device().buffer_type(), pages_of(device()));
+  ASSERT_TRUE(allocator.reserve(layers(3, 512)));
+  const Graph small = layers(2, 8);
+  ASSERT_TRUE(allocator.reserve(small));
+  const Allocation before = **allocator.allocate(small);
+  const Bytes size = allocator.buffer_size(0);
+  ASSERT_TRUE(allocator.trim());
+  EXPECT_LT(allocator.buffer_size(0), size);
+  EXPECT_EQ((*allocator.allocate(small))->tensors, before.tensors);
+  ASSERT_TRUE(allocator.allocate(layers(3, 512)));
+}
+
+TEST_P(GraphAllocatorPages, LargerSizesUnderOnePlanTakeBackWhatTrimReturned) {
+  GraphAllocator allocator(device().buffer_type(), pages_of(device()));
+  ASSERT_TRUE(allocator.reserve(layers(2, 512)));
+  ASSERT_TRUE(allocator.allocate(layers(2, 1)));
+  ASSERT_TRUE(allocator.trim());
+  for (const std::int64_t batch : {2, 64, 512, 3}) {
+    const Graph graph = layers(2, batch);
+    const Allocation& allocation = **allocator.allocate(graph);
+    for (std::size_t t = 0; t < graph.tensors().size(); ++t) {
+      const Address& address = allocation.tensors[t];
+      if (address.buffer == nullptr) continue;
+      ASSERT_TRUE(address.buffer->fill({address.offset, address.offset + graph.tensors()[t].size}, 1)) << "batch " << batch;
+    }
+  }
+  EXPECT_EQ(allocator.counters().plans, 1U);
+}
+
+TEST_P(GraphAllocatorPages, MoreThanTheAddressesThatAreReservedIsOutOfMemory) {
+  GraphAllocatorOptions options = pages_of(device());
+  options.address_space = Bytes(1 << 20);
+  GraphAllocator allocator(device().buffer_type(), options);
+  const Allocation before = **allocator.allocate(chain(1000));
+  const Result<const Allocation*> larger = allocator.allocate(chain(1 << 20));
+  ASSERT_FALSE(larger);
+  EXPECT_EQ(larger.error().code, ErrorCode::out_of_memory);
+  EXPECT_EQ((*allocator.allocate(chain(1000)))->tensors, before.tensors);
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, GraphAllocatorPages, ::testing::Values("cpu", "sim"),
+                         [](const ::testing::TestParamInfo<std::string>& device) { return device.param; });
+
+TEST(GraphAllocatorPlain, ADeviceWithoutVirtualMemoryHasPlainBuffersAndTrimFreesWholeChunks) {
+  auto sim = SimDevice::make({.alignment = Bytes(1), .max_size = Bytes(1000), .virtual_memory = false});
+  GraphAllocator allocator(sim->buffer_type(), pages_of(*sim));
+  ASSERT_TRUE(allocator.reserve(chain(900)));
+  EXPECT_EQ(allocator.buffer_count(0), 2U);
+  const Graph small = chain(30);
+  ASSERT_TRUE(allocator.trim(small));
+  EXPECT_EQ(allocator.buffer_count(0), 1U);
+  EXPECT_EQ(sim->in_use(), Bytes(900));
+  const Allocation before = **allocator.allocate(small);
+  ASSERT_TRUE(allocator.trim());
+  EXPECT_EQ((*allocator.allocate(small))->tensors, before.tensors);
+  ASSERT_TRUE(allocator.allocate(chain(900)));
+  EXPECT_EQ(sim->in_use(), Bytes(1800));
+  EXPECT_THAT(sim->violations(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace stowage
