@@ -22,6 +22,7 @@ struct Place {
 struct Layout {
   std::vector<Place> places;   ///< By tensor.
   std::vector<Bytes> sizes;    ///< By buffer.
+  Bytes alignment{1};          ///< Of the address where each buffer is used from.
   std::vector<Address> given;  ///< By tensor, for those that are placed.
 };
 
@@ -38,6 +39,7 @@ class Layouter {
       : tensors_(tensors), type_(type), options_(options), limit_(limit.value_or(kMaxBytes)) {}
 
   Result<Layout> run() {
+    layout_.alignment = type_.alignment();
     layout_.places.resize(tensors_.size());
     layout_.given.resize(tensors_.size());
     for (std::size_t t = 0; t < tensors_.size(); ++t) {
@@ -64,13 +66,16 @@ class Layouter {
     }
     const Bytes size = type_.size_of(tensors_[t]);
     if (size < Bytes(0) || tensors_[t].size < Bytes(0)) return fault(tensors_, t, "has a size below 0");
+    const Bytes alignment = std::max(type_.alignment(), tensors_[t].alignment.value_or(Bytes(1)));
+    if (!is_power_of_two(alignment)) return fault(tensors_, t, "has an alignment that is not a power of two");
+    layout_.alignment = std::max(layout_.alignment, alignment);
     if (size > limit_) {
       return memory::out_of_memory(
           type_.name(), size,
           fmt::format("{} is larger than a buffer can be ({})", describe(tensors_[t], TensorId(t)), limit_.value()));
     }
     std::optional<Bytes> offset;
-    if (!layout_.sizes.empty()) offset = next_offset(layout_.sizes.back(), size);
+    if (!layout_.sizes.empty()) offset = next_offset(layout_.sizes.back(), size, alignment);
     if (!offset) layout_.sizes.emplace_back();
     layout_.places[t] = {Place::Kind::ours, layout_.sizes.size() - 1, offset.value_or(Bytes(0))};
     layout_.sizes.back() = offset.value_or(Bytes(0)) + size;
@@ -78,8 +83,8 @@ class Layouter {
   }
 
   /// In a buffer that is used up to `end`; nothing when it does not fit there any more.
-  [[nodiscard]] std::optional<Bytes> next_offset(Bytes end, Bytes size) const {
-    const Bytes offset = align_up(end, type_.alignment());
+  [[nodiscard]] std::optional<Bytes> next_offset(Bytes end, Bytes size, Bytes alignment) const {
+    const Bytes offset = align_up(end, alignment);
     if (offset > limit_ || size > limit_ - offset) return std::nullopt;
     return offset;
   }
@@ -144,7 +149,7 @@ Result<Layout> lay_out(std::span<const Tensor> tensors, const BufferType& type, 
 Result<AllocatedTensors> allocate(const Layout& layout, BufferType& type, bool& unaligned) {
   AllocatedTensors result;
   for (const Bytes size : layout.sizes) {
-    STOWAGE_TRY(std::unique_ptr<Buffer> buffer, alloc::allocate_aligned(type, size, type.alignment(), unaligned));
+    STOWAGE_TRY(std::unique_ptr<Buffer> buffer, alloc::allocate_aligned(type, size, layout.alignment, unaligned));
     result.buffers.push_back(std::move(buffer));
   }
   for (std::size_t t = 0; t < layout.places.size(); ++t) {
@@ -152,7 +157,7 @@ Result<AllocatedTensors> allocate(const Layout& layout, BufferType& type, bool& 
     Address address = layout.given[t];
     if (place.kind == Place::Kind::ours) {
       Buffer* const buffer = result.buffers[place.buffer].get();
-      address = {buffer, alloc::gap_before(*buffer, type.alignment()) + place.offset};
+      address = {buffer, alloc::gap_before(*buffer, layout.alignment) + place.offset};
     }
     result.tensors.push_back(address);
   }
@@ -171,10 +176,10 @@ Result<AllocatedTensors> allocate_all(std::span<const Tensor> tensors, BufferTyp
   STOWAGE_TRY(const Layout layout, lay_out(tensors, type, options, Bytes(0)));
   bool unaligned = false;
   Result<AllocatedTensors> result = allocate(layout, type, unaligned);
-  const auto too_large = [&](Bytes size) { return size + type.alignment() > type.max_size().value_or(kMaxBytes); };
+  const auto too_large = [&](Bytes size) { return size + layout.alignment > type.max_size().value_or(kMaxBytes); };
   if (result || !unaligned || std::none_of(layout.sizes.begin(), layout.sizes.end(), too_large)) return result;
   // Bases are unaligned, and in buffers full to the limit there was no room to align them.
-  STOWAGE_TRY(const Layout smaller, lay_out(tensors, type, options, type.alignment()));
+  STOWAGE_TRY(const Layout smaller, lay_out(tensors, type, options, layout.alignment));
   return allocate(smaller, type, unaligned);
 }
 

@@ -93,8 +93,20 @@ TEST(AllocateAll, AddressesAreAlignedWhateverTheBase) {
   }
 }
 
+TEST(AllocateAll, AnAlignmentOfItsOwnCounts) {
+  auto sim = SimDevice::make({.alignment = Bytes(16), .skew = Bytes(8)});
+  std::vector<Tensor> tensors = {weight(10), weight(10), weight(10)};
+  tensors[1].alignment = Bytes(4096);
+  const AllocatedTensors all = *allocate_all(tensors, *sim);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(all.tensors[1].data()) % 4096, 0U);
+  EXPECT_EQ(all.tensors[2].offset, all.tensors[1].offset + Bytes(16));
+  tensors[1].alignment = Bytes(48);
+  EXPECT_EQ(allocate_all(tensors, *sim).error().code, ErrorCode::invalid);
+}
+
 TEST(AllocateAll, ViewsLieInTheirBasesWhereverThoseStandInTheList) {
-  const std::vector<Tensor> tensors = {view(2, 8, 16), weight(64), view(1, 16, 32), weight(8, TensorFlag::external), view(3, 0, 8)};
+  const std::vector<Tensor> tensors = {view(2, 8, 16), weight(64), view(1, 16, 32), weight(8, TensorFlag::external),
+                                       view(3, 0, 8)};
   const AllocatedTensors all = *allocate_all(tensors, cpu_device());
   EXPECT_EQ(all.size(), Bytes(64));
   EXPECT_EQ(all.tensors[2].offset, all.tensors[1].offset + Bytes(16));
@@ -147,7 +159,8 @@ TEST(AllocateAll, ViewsThatMakeNoSenseAreErrors) {
     const Result<AllocatedTensors> all = allocate_all(tensors, cpu_device(), {.placed = placed});
     return all ? "" : to_string(all.error());
   };
-  EXPECT_THAT(error({weight(8), view(9, 0, 1)}), HasSubstr("tensors[1]: tensor 'v' (1) is a view of a tensor that does not exist"));
+  EXPECT_THAT(error({weight(8), view(9, 0, 1)}),
+              HasSubstr("tensors[1]: tensor 'v' (1) is a view of a tensor that does not exist"));
   EXPECT_THAT(error({weight(8), view(0, 4, 5)}), HasSubstr("outside of its base"));
   EXPECT_THAT(error({weight(8), view(0, -1, 5)}), HasSubstr("outside of its base"));
   EXPECT_THAT(error({view(1, 0, 1), view(0, 0, 1)}), HasSubstr("a view of itself"));

@@ -83,6 +83,15 @@ bool same_base(const Tensor& a, const Tensor& b) {
   return a.view_of.has_value() == b.view_of.has_value() && (!a.view_of || a.view_of->tensor == b.view_of->tensor);
 }
 
+/// The output, with all that shares its bytes, lies within the input.
+bool fits(const TakeOver& each, const Graph& graph, std::span<const Bytes> offsets) {
+  const Bytes room = graph.tensor(each.input).size;
+  const Bytes end = offsets[each.input.index()] + room;
+  return graph.tensor(each.output).size <= room && std::all_of(each.guests.begin(), each.guests.end(), [&](TensorId guest) {
+           return offsets[guest.index()] + graph.tensor(guest).size <= end;
+         });
+}
+
 class Matcher {
  public:
   Matcher(const Pattern& pattern, const Graph& graph, std::span<const Extent> last)
@@ -167,17 +176,9 @@ class Matcher {
         if (graph_.root(tensor).offset != planned_.root(tensor).offset)
           return {.reason = ReplanReason::view, .tensor = tensor, .op = each.op};
       }
-      if (!fits(each)) return {.reason = ReplanReason::in_place, .tensor = each.output, .op = each.op};
+      if (!fits(each, graph_, pattern_.offsets)) return {.reason = ReplanReason::in_place, .tensor = each.output, .op = each.op};
     }
     return {};
-  }
-
-  [[nodiscard]] bool fits(const TakeOver& each) const {
-    const Bytes room = graph_.tensor(each.input).size;
-    const Bytes end = pattern_.offsets[each.input.index()] + room;
-    return graph_.tensor(each.output).size <= room && std::all_of(each.guests.begin(), each.guests.end(), [&](TensorId guest) {
-             return pattern_.offsets[guest.index()] + graph_.tensor(guest).size <= end;
-           });
   }
 
   const Pattern& pattern_;
@@ -193,6 +194,8 @@ class Matcher {
 Pattern make_pattern(const Graph& graph, const Graph& served, const Plan& plan) {
   Pattern pattern{graph, std::vector<Bytes>(graph.tensors().size()), TakeOverFinder(served, plan).find()};
   for (const Placement& placement : plan.placements) pattern.offsets[placement.tensor.index()] = placement.offset;
+  // Where a pair lies at one place without fitting, the plan relies on something else.
+  std::erase_if(pattern.take_overs, [&](const TakeOver& each) { return !fits(each, graph, pattern.offsets); });
   return pattern;
 }
 

@@ -298,4 +298,10 @@ ShadowReport shadow_execute(const Graph& graph, const Plan& plan, const ShadowOp
   return Shadow(graph, options, std::move(families), std::move(planned)).run();
 }
 
+ShadowReport shadow_execute(const Graph& graph, HostMemory memory, const ShadowOptions& options) {
+  STOWAGE_CHECK(options.granularity == Bytes(1), "real memory has no scale");
+  RunMemory planned{SparseMemory({}), std::move(memory.tensors), std::move(memory.workspaces)};
+  return Shadow(graph, options, find_families(graph, Bytes(1)), std::move(planned)).run();
+}
+
 }  // namespace stowage::testing

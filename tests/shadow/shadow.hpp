@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -47,5 +48,15 @@ struct ShadowReport {
 /// Precondition: the graph has no races of its own: accesses to one family, of which one is a write, are ordered.
 /// Cost: a few passes over the bytes that ops read and write, divided by the granularity. Thread-safe.
 [[nodiscard]] ShadowReport shadow_execute(const Graph& graph, const Plan& plan, const ShadowOptions& options = {});
+
+/// Real memory of the host for the tensors and workspaces of a graph. Whatever the run touches has as many bytes as in the graph;
+/// constants have none.
+struct HostMemory {
+  std::vector<std::span<std::byte>> tensors;                  ///< By tensor.
+  std::vector<std::vector<std::span<std::byte>>> workspaces;  ///< By op.
+};
+
+/// The same at addresses that somebody else chose. Precondition: the granularity is 1.
+[[nodiscard]] ShadowReport shadow_execute(const Graph& graph, HostMemory memory, const ShadowOptions& options = {});
 
 }  // namespace stowage::testing
