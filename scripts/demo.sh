@@ -32,5 +32,11 @@ echo "\$ stowage verify $cnn broken.plan.json --max-findings 2"
 status=0
 "$stowage" verify "$cnn" "$plans/broken.plan.json" --max-findings 2 | sed "s|$plans/||g" || status=$?
 [ "$status" -eq 3 ] || { echo "demo: expected exit code 3, got $status" >&2; exit 1; }
+quick_start=${STOWAGE_QUICK_START:-build/release/examples/quick_start}
+echo
+echo "# Real memory: reserve for a batch of 512, then run a batch of 32 in the same buffer (examples/quick_start.cpp)."
+echo "\$ quick_start"
+"$quick_start"
+
 echo
 echo "Next: README.md for the library, docs/formats.md for the files, \`stowage --help\` for the rest."
