@@ -23,7 +23,7 @@ std::vector<std::size_t> by_size(std::size_t count, Size&& size) {
 
 }  // namespace
 
-bool ChunkList::fits(const Chunk& chunk, Bytes top, Bytes alignment) const {
+bool ChunkList::fits(const Chunk& chunk, Bytes top, Bytes alignment) {
   return top == Bytes(0) || room_in(*chunk.buffer, alignment) >= top;
 }
 
@@ -31,21 +31,31 @@ std::vector<std::size_t> ChunkList::assign(const Need& need) const {
   std::vector<std::size_t> own(need.tops.size());
   std::iota(own.begin(), own.end(), std::size_t{0});
   if (source_) return own;
-  const bool in_order = std::all_of(own.begin(), own.end(), [&](std::size_t region) {
-    return region < chunks_.size() && fits(chunks_[region], need.tops[region], need.alignment);
-  });
-  if (in_order) return own;
+  bool in_order = !chunks_.empty();
+  for (std::size_t& chunk : own) {
+    const Bytes top = need.tops[chunk];
+    if (top == Bytes(0) && chunk >= chunks_.size()) chunk = 0;  // what is empty is not worth a chunk
+    in_order = in_order && chunk < chunks_.size() && fits(chunks_[chunk], top, need.alignment);
+  }
+  return in_order ? own : assign_by_size(need);
+}
+
+std::vector<std::size_t> ChunkList::assign_by_size(const Need& need) const {
   const std::vector<std::size_t> regions = by_size(need.tops.size(), [&](std::size_t region) { return need.tops[region]; });
   const std::vector<std::size_t> chunks =
       by_size(chunks_.size(), [&](std::size_t chunk) { return room_in(*chunks_[chunk].buffer, need.alignment); });
   std::vector<std::size_t> result(need.tops.size());
-  for (std::size_t i = 0; i < regions.size(); ++i) result[regions[i]] = i < chunks.size() ? chunks[i] : i;
+  for (std::size_t i = 0; i < regions.size(); ++i) {
+    const bool empty = need.tops[regions[i]] == Bytes(0);
+    const std::size_t next = empty ? 0 : i;
+    result[regions[i]] = i < chunks.size() ? chunks[i] : next;
+  }
   return result;
 }
 
 Status ChunkList::prepare(const Need& need) {
   assignment_ = assign(need);
-  next_ = std::vector<Chunk>(std::max(chunks_.size(), need.tops.size()));
+  next_ = std::vector<Chunk>(std::max(chunks_.size(), 1 + *std::max_element(assignment_.begin(), assignment_.end())));
   sizes_before_.clear();
   for (const Chunk& chunk : chunks_) sizes_before_.push_back(chunk.buffer->size());
   grows_ = false;

@@ -60,9 +60,10 @@ class ChunkList {
     Bytes alignment{1};
   };
 
-  [[nodiscard]] bool fits(const Chunk& chunk, Bytes top, Bytes alignment) const;
+  [[nodiscard]] static bool fits(const Chunk& chunk, Bytes top, Bytes alignment);
   /// By region the number of a chunk, maybe of one that is not there yet.
   [[nodiscard]] std::vector<std::size_t> assign(const Need& need) const;
+  [[nodiscard]] std::vector<std::size_t> assign_by_size(const Need& need) const;
   Status prepare_plain(std::size_t chunk, Bytes top, Bytes alignment);
   Status prepare_pages(std::size_t chunk, Bytes top, Bytes alignment);
   Result<std::unique_ptr<Buffer>> make_plain(Bytes size, Bytes alignment);

@@ -1,7 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "alloc/chunk_list.hpp"
 #include "alloc/test_graphs.hpp"
 #include "stowage/alloc/graph_allocator.hpp"
 #include "stowage/memory/sim.hpp"
@@ -169,25 +168,6 @@ TEST(GgmlDefects, P7GraphsOfEqualTotalInSeveralChunksTakeTurnsWithoutReallocatio
   }
   EXPECT_EQ(sim->calls(), calls);
   EXPECT_EQ(allocator.buffer_size(0), Bytes(260)) << "the last one has 100, 55 + 45 and 40";
-}
-
-TEST(GgmlDefects, P7RegionsGoToChunksBySizeBeforeAnythingGrows) {
-  auto sim = bytes_device();
-  alloc::ChunkList chunks(sim->buffer_type(), std::nullopt);
-  const auto provide = [&](std::vector<Bytes> tops) {
-    const alloc::Need need{.tops = std::move(tops)};
-    EXPECT_TRUE(chunks.prepare(need));
-    std::vector<Bytes> sizes;
-    for (const Buffer* buffer : chunks.commit(need)) sizes.push_back(buffer->size());
-    return sizes;
-  };
-  EXPECT_THAT(provide({Bytes(100), Bytes(60)}), ElementsAre(Bytes(100), Bytes(60)));
-  const std::uint64_t calls = sim->calls();
-  EXPECT_THAT(provide({Bytes(60), Bytes(100)}), ElementsAre(Bytes(60), Bytes(100)));
-  EXPECT_THAT(provide({Bytes(50), Bytes(50)}), ElementsAre(Bytes(100), Bytes(60)));
-  EXPECT_EQ(sim->calls(), calls);
-  EXPECT_THAT(provide({Bytes(10), Bytes(70), Bytes(90)}), ElementsAre(Bytes(10), Bytes(70), Bytes(100)));
-  EXPECT_EQ(chunks.bytes(), Bytes(180));
 }
 
 TEST(GgmlDefects, P10InPlaceMindsTheMemoryOfTheOutput) {
