@@ -13,13 +13,14 @@ namespace {
 std::atomic<std::size_t> allocations = 0;
 }
 
-void* operator new(std::size_t size) {
+// Not inlined: the compiler would see `new` end in `free`, and warn.
+[[gnu::noinline]] void* operator new(std::size_t size) {
   ++allocations;
   if (void* const memory = std::malloc(size == 0 ? 1 : size)) return memory;
   std::abort();
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace stowage {
 namespace {
