@@ -223,6 +223,21 @@ TEST(GraphAllocator, AViewThatThePlanReliesOnMayNotMove) {
   EXPECT_EQ(allocator.last_replan(), about(ReplanReason::view, 1, 0));
 }
 
+TEST(GraphAllocator, AGraphFitsItsOwnPlanThoughSmallerInputsLieWhereTheOutputDoes) {
+  // y takes over x; v, a view of its start, and e, which has no bytes, may lie at the same offset.
+  Sketch s;
+  const TensorId x = s.tensor("x", 160, TensorFlag::input);
+  const TensorId v = s.view("v", 56, x, 0);
+  const TensorId e = s.tensor("e", 0, TensorFlag::input);
+  const TensorId y = s.tensor("y", 160, TensorFlag::output);
+  s.op({x, v, e}, {y}, {{0, 0}, {0, 1}, {0, 2}});
+  const Graph graph = s.build();
+  const auto type = make_cpu_buffer_type("other", {}).value();
+  GraphAllocator allocator({&cpu_device().buffer_type(), type.get()}, steady());
+  ASSERT_TRUE(allocator.reserve(graph));
+  EXPECT_TRUE(allocator.allocate(graph)) << to_string(allocator.last_replan());
+}
+
 TEST(GraphAllocator, KeepsAsManyPlansAsItWasToldAndForgetsTheOldest) {
   GraphAllocatorOptions options = steady();
   options.max_graphs = 2;
