@@ -1,5 +1,13 @@
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
 #include "stowage/memory.hpp"
 
 /// A device in host memory for tests and replays: it counts calls, fails on request, knows what its streams have not finished,
@@ -21,6 +29,20 @@ struct SimOptions {
   Bytes granularity{std::int64_t{2} << 20};  ///< A power of two.
 };
 
+/// Bytes that a simulated kernel reads or writes: of the device, or of the host.
+struct SimRange {
+  std::byte* address = nullptr;
+  Bytes size;
+};
+
+/// A kernel that computes. Only when it is finished are `inputs` read, all at once, and `outputs` written, one after the other.
+struct SimKernel {
+  std::vector<SimRange> inputs = {};
+  std::vector<SimRange> outputs = {};
+  /// The bytes of each input; those of each output, to be set. Must not call the device.
+  std::function<void(std::span<const std::vector<std::byte>>, std::span<std::vector<std::byte>>)> compute;
+};
+
 /// Work on a stream is pending until the test says that time passes: `finish`, `finish_all`, or `synchronize`; only then are
 /// bytes copied. Misuse (memory freed or unmapped under pending work, an address, event or physical memory of another device,
 /// whatever else the interfaces call `invalid`) is an error where the call can fail and in any case a line in `violations`.
@@ -34,6 +56,7 @@ class SimDevice : public Device {
 
   /// Pretends that a kernel on the stream uses the buffers or mappings with these addresses until it is finished.
   virtual Status launch(StreamId stream, std::span<const std::byte* const> addresses) = 0;
+  virtual Status launch_kernel(StreamId stream, SimKernel kernel) = 0;
   /// Completes the oldest `count` pieces of work (copies and kernels) of the stream, as far as what they wait for is complete.
   virtual void finish(StreamId stream, std::size_t count = 1) = 0;
   virtual void finish_all() = 0;

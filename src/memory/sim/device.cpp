@@ -24,8 +24,8 @@ class SimDeviceImpl final : public SimDevice {
     STOWAGE_TRY_STATUS(state_.enter(SimCall::copy));
     if (size < Bytes(0)) return state_.refuse(fmt::format("copy: {} bytes", size.value()));
     if (size == Bytes(0)) return Done{};
-    STOWAGE_TRY(SimPlace target, place_of(to, size));
-    STOWAGE_TRY(SimPlace source, place_of(const_cast<std::byte*>(from), size));  // only read from
+    STOWAGE_TRY(SimPlace target, place_of("copy", to, size));
+    STOWAGE_TRY(SimPlace source, place_of("copy", const_cast<std::byte*>(from), size));  // only read from
     state_.streams.submit(stream, {.to = std::move(target), .from = std::move(source), .size = size});
     return Done{};
   }
@@ -38,6 +38,24 @@ class SimDeviceImpl final : public SimDevice {
       if (!extent) return state_.refuse_foreign("launch", address);
       work.uses.push_back(*std::move(extent));
     }
+    state_.streams.submit(stream, std::move(work));
+    return Done{};
+  }
+
+  Status launch_kernel(StreamId stream, SimKernel kernel) override {
+    const std::lock_guard lock(state_.mutex);
+    SimWork work;
+    for (const auto& [ranges, operands] : {std::pair(&kernel.inputs, &work.inputs), std::pair(&kernel.outputs, &work.outputs)}) {
+      for (const SimRange& range : *ranges) {
+        if (range.size <= Bytes(0)) {
+          operands->push_back({.place = {}, .size = Bytes(0)});
+          continue;
+        }
+        STOWAGE_TRY(SimPlace place, place_of("launch", range.address, range.size));
+        operands->push_back({.place = std::move(place), .size = range.size});
+      }
+    }
+    work.compute = std::move(kernel.compute);
     state_.streams.submit(stream, std::move(work));
     return Done{};
   }
@@ -128,11 +146,11 @@ class SimDeviceImpl final : public SimDevice {
 
  private:
   /// Memory of this device, or of the host: what no device calls its own.
-  Result<SimPlace> place_of(std::byte* address, Bytes size) {
-    if (address == nullptr) return state_.refuse("copy: a null address");
+  Result<SimPlace> place_of(std::string_view who, std::byte* address, Bytes size) {
+    if (address == nullptr) return state_.refuse(fmt::format("{}: a null address", who));
     if (!SimAddressSpace::device_of(address)) return SimPlace{.device = {}, .host = address};
     std::optional<std::vector<SimExtent>> extents = state_.addresses.find(address, size);
-    if (!extents) return state_.refuse_foreign(fmt::format("copy of {} bytes", size.value()), address);
+    if (!extents) return state_.refuse_foreign(fmt::format("{} of {} bytes", who, size.value()), address);
     return SimPlace{.device = *std::move(extents)};
   }
 

@@ -53,6 +53,27 @@ TEST_F(SimPending, BytesAreCopiedWhenTheCopyFinishes) {
   EXPECT_EQ(now, std::byte{2});
 }
 
+TEST_F(SimPending, AKernelComputesWhenItIsFinished) {
+  ASSERT_TRUE(buffer_->fill({Bytes(0), Bytes(4)}, 3));
+  std::array<std::byte, 2> host{};
+  const SimRange input{buffer_->base(), Bytes(4)};
+  const SimRange nothing{buffer_->base(), Bytes(0)};
+  const SimRange output{host.data(), Bytes(2)};
+  const auto sum = [](std::span<const std::vector<std::byte>> inputs, std::span<std::vector<std::byte>> outputs) {
+    int total = 0;
+    for (const std::byte value : inputs[0]) total += std::to_integer<int>(value);
+    outputs[0].back() = static_cast<std::byte>(total + static_cast<int>(inputs[1].size()));
+  };
+  ASSERT_TRUE(device_->launch_kernel(kMain, SimKernel{.inputs = {input, nothing}, .outputs = {output}, .compute = sum}));
+  ASSERT_TRUE(buffer_->fill({Bytes(0), Bytes(2)}, 4));
+  EXPECT_EQ(host[1], std::byte{0});
+  device_->finish(kMain);
+  EXPECT_EQ(host[1], std::byte{14});
+  EXPECT_FALSE(device_->launch_kernel(kMain, SimKernel{.inputs = {{buffer_->base(), Bytes(65)}}, .outputs = {}, .compute = sum}));
+  EXPECT_FALSE(device_->launch_kernel(kMain, SimKernel{.inputs = {{nullptr, Bytes(1)}}, .outputs = {}, .compute = sum}));
+  EXPECT_EQ(device_->violations().size(), 2U);
+}
+
 TEST_F(SimPending, AWaitHoldsBackWhatComesAfterIt) {
   ASSERT_TRUE(launch(kMain));
   const EventId main = record(kMain);

@@ -12,6 +12,9 @@ std::size_t count(Bytes bytes) { return static_cast<std::size_t>(bytes.value());
 template <class Visitor>
 void for_each_use(const SimWork& work, Visitor&& visitor) {
   for (const auto* extents : {&work.uses, &work.to.device, &work.from.device}) std::ranges::for_each(*extents, visitor);
+  for (const auto* operands : {&work.inputs, &work.outputs}) {
+    for (const SimOperand& operand : *operands) std::ranges::for_each(operand.place.device, visitor);
+  }
 }
 
 void read(const SimPlace& place, std::span<std::byte> to) {
@@ -32,7 +35,17 @@ void write(const SimPlace& place, std::span<const std::byte> from) {
   }
 }
 
+void compute(const SimWork& work) {
+  std::vector<std::vector<std::byte>> inputs;
+  for (const SimOperand& operand : work.inputs) read(operand.place, inputs.emplace_back(count(operand.size)));
+  std::vector<std::vector<std::byte>> outputs;
+  for (const SimOperand& operand : work.outputs) outputs.emplace_back(count(operand.size));
+  work.compute(inputs, outputs);
+  for (std::size_t i = 0; i < outputs.size(); ++i) write(work.outputs[i].place, outputs[i]);
+}
+
 void run(const SimWork& work) {
+  if (work.compute) return compute(work);
   if (work.size == Bytes(0)) return;
   std::vector<std::byte> bytes(count(work.size));
   read(work.from, bytes);

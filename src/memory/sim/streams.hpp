@@ -1,8 +1,10 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <variant>
 #include <vector>
 
@@ -16,12 +18,21 @@ struct SimPlace {
   std::byte* host = nullptr;  ///< Null: `device` counts.
 };
 
-/// A kernel, or a copy when `size` is above 0.
+/// Memory that a kernel reads or writes.
+struct SimOperand {
+  SimPlace place;
+  Bytes size;
+};
+
+/// A copy when `size` is above 0, a kernel that computes when it has `compute`, else one that only uses memory.
 struct SimWork {
-  std::vector<SimExtent> uses = {};  ///< Of a kernel.
+  std::vector<SimExtent> uses = {};
   SimPlace to = {};
   SimPlace from = {};
   Bytes size = {};
+  std::vector<SimOperand> inputs = {};
+  std::vector<SimOperand> outputs = {};
+  std::function<void(std::span<const std::vector<std::byte>>, std::span<std::vector<std::byte>>)> compute = {};
 };
 
 struct SimEvent {
