@@ -1,0 +1,162 @@
+#include "alloc/partition/assign.hpp"
+
+#include <algorithm>
+#include <optional>
+
+namespace stowage::partitioning {
+namespace {
+
+enum class Spread : std::uint8_t { preferred, all };
+
+class Passes {
+ public:
+  explicit Passes(const Model& model) : model_(model), chosen_(model.groups.size()) {}
+
+  Assignment run() {
+    place_given();
+    for (const Spread spread : {Spread::preferred, Spread::all}) {
+      expand(spread, model_.task_ops.begin(), model_.task_ops.end());
+      expand(spread, model_.task_ops.rbegin(), model_.task_ops.rend());
+    }
+    for (std::size_t group = 0; group < chosen_.size(); ++group) {
+      if (!chosen_[group]) chosen_[group] = most_inputs(group);
+    }
+    Assignment assignment;
+    for (const std::optional<std::size_t>& backend : chosen_) assignment.push_back(*backend);
+    upgrade(assignment);
+    return assignment;
+  }
+
+ private:
+  void place_given() {
+    for (std::size_t group = 0; group < chosen_.size(); ++group) {
+      const Group& ops = model_.groups[group];
+      if (ops.pinned || writes_home(ops) || has_no_choice(ops)) {
+        chosen_[group] = first_allowed(ops, [](std::size_t) { return true; });
+      } else if (const std::optional<std::size_t> home = home_of_weight(ops)) {
+        chosen_[group] = first_allowed(ops, [&](std::size_t b) { return static_cast<bool>(model_.uses[b][*home]); });
+      }
+    }
+  }
+
+  /// One backend, and that is not the fallback. What only the fallback can run is left open, so that the ops behind it can still
+  /// take the backend of those before it.
+  [[nodiscard]] bool has_no_choice(const Group& group) const {
+    return std::count(group.allowed.begin(), group.allowed.end(), true) == 1 && !group.allowed.back();
+  }
+
+  [[nodiscard]] bool writes_home(const Group& group) const {
+    return std::any_of(group.families.begin(), group.families.end(), [&](std::size_t family) {
+      const std::vector<Access>& accesses = model_.families.list[family].accesses;
+      return model_.homes[family] && std::any_of(accesses.begin(), accesses.end(), [&](const Access& access) {
+               return access.write && std::binary_search(group.ops.begin(), group.ops.end(), access.op);
+             });
+    });
+  }
+
+  /// Of the largest tensor with a home and an address of its own that the ops read.
+  [[nodiscard]] std::optional<std::size_t> home_of_weight(const Group& group) const {
+    std::optional<std::size_t> home;
+    Bytes largest(-1);
+    for (const std::size_t op : group.ops) {
+      for (const std::optional<TensorId>& input : model_.graph->ops()[op].inputs) {
+        if (!input) continue;
+        const std::size_t family = model_.families.of_tensor[input->index()];
+        const Bytes size = model_.graph->tensor(*input).size;
+        if (!model_.homes[family] || !model_.families.list[family].flags.any_of(kOwnAddress) || size <= largest) continue;
+        home = model_.homes[family];
+        largest = size;
+      }
+    }
+    return home;
+  }
+
+  template <class Accept>
+  [[nodiscard]] std::optional<std::size_t> first_allowed(const Group& group, Accept&& accept) const {
+    for (std::size_t b = 0; b < model_.backends; ++b) {
+      if (group.allowed[b] && accept(b)) return b;
+    }
+    return std::nullopt;
+  }
+
+  template <class Iterator>
+  void expand(Spread spread, Iterator op, Iterator end) {
+    std::optional<std::size_t> current;
+    for (; op != end; ++op) {
+      const std::size_t group = *model_.group_of_op[*op];
+      std::optional<std::size_t>& backend = chosen_[group];
+      if (backend) {
+        const bool fallback = *backend == model_.backends - 1;
+        current = spread == Spread::preferred && fallback ? std::nullopt : backend;
+      } else if (current && model_.groups[group].allowed[*current]) {
+        backend = current;
+      }
+    }
+  }
+
+  [[nodiscard]] std::size_t most_inputs(std::size_t group) const {
+    std::size_t best = model_.backends;
+    std::size_t best_count = 0;
+    for (std::size_t b = 0; b < model_.backends; ++b) {
+      if (!model_.groups[group].allowed[b]) continue;
+      const std::size_t count = count_usable(group, b);
+      if (best < model_.backends && count <= best_count) continue;
+      best = b;
+      best_count = count;
+    }
+    return best;
+  }
+
+  /// Families of the group that, as far as is known, live where `backend` can use them.
+  [[nodiscard]] std::size_t count_usable(std::size_t group, std::size_t backend) const {
+    std::size_t count = 0;
+    for (const std::size_t family : model_.groups[group].families) {
+      const std::optional<std::size_t> home = known_home(family);
+      if (home && model_.uses[backend][*home]) ++count;
+    }
+    return count;
+  }
+
+  [[nodiscard]] std::optional<std::size_t> known_home(std::size_t family) const {
+    if (model_.homes[family]) return model_.homes[family];
+    const Family& members = model_.families.list[family];
+    for (const Access& access : members.accesses) {
+      if (access.write) return chosen_[*model_.group_of_op[access.op]];
+    }
+    return members.flags.has(TensorFlag::input) ? std::optional(model_.backends - 1) : std::nullopt;
+  }
+
+  void upgrade(Assignment& assignment) const {
+    for (std::size_t group = 0; group < assignment.size(); ++group) {
+      const Group& ops = model_.groups[group];
+      const std::size_t now = assignment[group];
+      const std::optional<std::size_t> better = first_allowed(ops, [&](std::size_t b) {
+        return b < now && model_.types[b] == model_.types[now] &&
+               std::all_of(
+                   ops.families.begin(), ops.families.end(),
+                   [&](std::size_t family) { return model_.uses[b][home_of(model_, family, assignment)]; });
+      });
+      if (better) assignment[group] = *better;
+    }
+  }
+
+  const Model& model_;
+  std::vector<std::optional<std::size_t>> chosen_;  ///< By group.
+};
+
+}  // namespace
+
+Assignment assign(const Model& model) { return Passes(model).run(); }
+
+std::size_t count_splits(const Model& model, const Assignment& assignment) {
+  std::size_t count = 0;
+  std::optional<std::size_t> last;
+  for (const std::size_t op : model.task_ops) {
+    const std::size_t backend = backend_of(model, op, assignment);
+    if (backend != last) ++count;
+    last = backend;
+  }
+  return count;
+}
+
+}  // namespace stowage::partitioning

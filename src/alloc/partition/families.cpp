@@ -1,0 +1,85 @@
+#include "alloc/partition/families.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "graph/alias_classes.hpp"
+
+namespace stowage::partitioning {
+namespace {
+
+OffsetUnion join_all(const Graph& graph) {
+  OffsetUnion joined(graph.tensors().size());
+  const auto join = [&](TensorId tensor, TensorId base, Bytes offset) {
+    STOWAGE_CHECK(joined.join(tensor.index(), base.index(), offset), "a built graph has no contradictory aliases");
+  };
+  for (std::size_t t = 0; t < graph.tensors().size(); ++t) {
+    const Graph::Root root = graph.root(TensorId(t));
+    join(TensorId(t), root.tensor, root.offset);
+  }
+  for (const Op& op : graph.ops()) {
+    for (const Alias& alias : op.aliases) join(op.outputs[alias.output], *op.inputs[alias.input], alias.offset);
+  }
+  return joined;
+}
+
+void add_members(const Graph& graph, Families& families) {
+  OffsetUnion joined = join_all(graph);
+  std::vector<std::optional<std::size_t>> numbers(graph.tensors().size());
+  std::vector<Bytes> lowest;
+  for (std::size_t t = 0; t < graph.tensors().size(); ++t) {
+    const auto [representative, offset] = joined.find(t);
+    std::optional<std::size_t>& number = numbers[representative];
+    if (!number) {
+      number = families.list.size();
+      families.list.emplace_back();
+      lowest.push_back(offset);
+    }
+    lowest[*number] = std::min(lowest[*number], offset);
+    families.of_tensor.push_back(*number);
+    families.offsets.push_back(offset);
+  }
+  for (std::size_t t = 0; t < graph.tensors().size(); ++t) {
+    Family& family = families.list[families.of_tensor[t]];
+    families.offsets[t] -= lowest[families.of_tensor[t]];
+    family.flags |= graph.tensors()[t].flags;
+    family.size = std::max(family.size, families.offsets[t] + graph.tensors()[t].size);
+    if (!graph.tensors()[t].view_of) family.roots.push_back(TensorId(t));
+  }
+}
+
+void add_access(const Graph& graph, Families& families, std::size_t op, TensorId tensor, bool write) {
+  const std::size_t number = families.of_tensor[tensor.index()];
+  Family& family = families.list[number];
+  const Bytes lower = families.offsets[tensor.index()];
+  const auto other_read = [&](const Access& access) { return !access.write && access.tensor != tensor; };
+  if (!write && !family.several_read) {
+    family.several_read = std::any_of(family.accesses.begin(), family.accesses.end(), other_read);
+  }
+  family.accesses.push_back({op, tensor, {lower, lower + graph.tensor(tensor).size}, write});
+  std::vector<std::size_t>& of_op = families.of_op[op];
+  if (std::find(of_op.begin(), of_op.end(), number) == of_op.end()) of_op.push_back(number);
+}
+
+}  // namespace
+
+bool Family::is_written() const {
+  return std::any_of(accesses.begin(), accesses.end(), [](const Access& access) { return access.write; });
+}
+
+Families find_families(const Graph& graph) {
+  Families families;
+  add_members(graph, families);
+  families.of_op.resize(graph.ops().size());
+  for (std::size_t k = 0; k < graph.ops().size(); ++k) {
+    const Op& op = graph.ops()[k];
+    if (op.no_task) continue;
+    for (const std::optional<TensorId>& input : op.inputs) {
+      if (input) add_access(graph, families, k, *input, false);
+    }
+    for (const TensorId output : op.outputs) add_access(graph, families, k, output, true);
+  }
+  return families;
+}
+
+}  // namespace stowage::partitioning

@@ -1,0 +1,21 @@
+#include "stowage/alloc/partition.hpp"
+
+#include "alloc/partition/assign.hpp"
+#include "alloc/partition/rewrite.hpp"
+
+namespace stowage {
+
+Bytes Partition::copied_bytes() const {
+  Bytes sum;
+  for (const PartitionCopy& copy : copies) sum += copy.bytes;
+  return sum;
+}
+
+Result<Partition> partition(const Graph& graph, std::span<const Backend> backends, const PartitionOptions& options) {
+  STOWAGE_TRY(const partitioning::Model model, partitioning::make_model(graph, backends, options));
+  partitioning::Assignment assignment = partitioning::assign(model);
+  if (options.improve) partitioning::improve(model, assignment);
+  return partitioning::rewrite(model, assignment, backends, options);
+}
+
+}  // namespace stowage

@@ -1,0 +1,299 @@
+#include "alloc/partition/rewrite.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "alloc/partition/traffic.hpp"
+
+namespace stowage::partitioning {
+namespace {
+
+/// What becomes one split: ops [begin, end) of the original.
+struct Run {
+  std::size_t backend = 0;
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  std::vector<Crossing> crossings = {};
+};
+
+/// A tensor that an op finds elsewhere than at home.
+struct Replacement {
+  TensorId original;
+  TensorId tensor;
+};
+
+class Rewriter {
+ public:
+  Rewriter(const Model& model, const Assignment& assignment, std::span<const Backend> backends, const PartitionOptions& options)
+      : model_(model),
+        graph_(*model.graph),
+        assignment_(assignment),
+        backends_(backends),
+        options_(options),
+        replacements_(graph_.ops().size()) {}
+
+  Result<Partition> run() {
+    result_.name = graph_.name();
+    add_memories();
+    STOWAGE_TRY_STATUS(add_home_tensors());
+    STOWAGE_TRY_STATUS(add_slots());
+    ops_.resize(graph_.ops().size());
+    for (const Run& run : find_runs()) STOWAGE_TRY_STATUS(emit(run));
+    STOWAGE_TRY(Graph built, Graph::build(std::move(result_)));
+    return Partition{std::move(built),   std::move(op_backends_), std::move(origins_), std::move(ops_),
+                     std::move(splits_), std::move(copies_),      std::move(slots_)};
+  }
+
+ private:
+  // ---------------------------------------------------------------------------------------------------------- tensors
+  void add_memories() {
+    for (const Backend& backend : backends_) {
+      const BufferType& type = *backend.memory;
+      result_.memories.push_back({backend.name, type.alignment(), type.max_size(), type.host_visible() ? "host" : "device"});
+    }
+  }
+
+  Result<Bytes> size_in(const Tensor& tensor, std::size_t memory) const {
+    const BufferType& type = *backends_[memory].memory;
+    const Bytes size = options_.size_of ? options_.size_of(tensor, type) : type.size_of(tensor);
+    if (size >= tensor.size && size <= kMaxBytes) return size;
+    return Error{
+        ErrorCode::invalid,
+        fmt::format("tensor '{}' of {} bytes would take {} in {}", tensor.name, tensor.size.value(), size.value(), type.name()),
+        {}};
+  }
+
+  Status add_home_tensors() {
+    for (std::size_t f = 0; f < model_.families.list.size(); ++f) homes_.push_back(home_of(model_, f, assignment_));
+    result_.tensors.assign(graph_.tensors().begin(), graph_.tensors().end());
+    for (std::size_t t = 0; t < graph_.tensors().size(); ++t)
+      result_.tensors[t].memory = MemoryId(homes_[model_.families.of_tensor[t]]);
+    for (std::size_t f = 0; f < homes_.size(); ++f) {
+      const Family& family = model_.families.list[f];
+      for (const TensorId root : family.roots) align(root, family.roots.size() > 1, homes_[f]);
+      // What kernels may read beyond the end comes behind everything else that shares the memory.
+      const TensorId last =
+          *std::max_element(family.roots.begin(), family.roots.end(), [&](TensorId a, TensorId b) { return end(a) < end(b); });
+      STOWAGE_TRY(result_.tensors[last.index()].size, size_in(graph_.tensor(last), homes_[f]));
+    }
+    return Done{};
+  }
+
+  [[nodiscard]] Bytes end(TensorId tensor) const { return model_.families.offsets[tensor.index()] + graph_.tensor(tensor).size; }
+
+  /// Every root gets the alignment of its new memory, unless an alias puts it where that cannot be had.
+  void align(TensorId root, bool aliased, std::size_t memory) {
+    const Bytes needed = result_.memories[memory].alignment;
+    std::optional<Bytes>& own = result_.tensors[root.index()].alignment;
+    if (!aliased || is_aligned(model_.families.offsets[root.index()], needed)) {
+      if (own && *own <= needed) own.reset();
+    } else if (!own) {
+      own = graph_.alignment(root);
+    }
+  }
+
+  Status add_slots() {
+    if (options_.input_slots < 2) return Done{};
+    for (std::size_t f = 0; f < homes_.size(); ++f) {
+      const Family& family = model_.families.list[f];
+      if (!family.flags.has(TensorFlag::input) || family.flags.any_of(kOwnAddress)) continue;
+      for (const TensorId root : family.roots) result_.tensors[root.index()].flags |= TensorFlag::no_reuse;
+      const TensorId lowest = *std::min_element(family.roots.begin(), family.roots.end(), [&](TensorId a, TensorId b) {
+        return model_.families.offsets[a.index()] < model_.families.offsets[b.index()];
+      });
+      Tensor whole = result_.tensors[lowest.index()];
+      whole.flags = {TensorFlag::input, TensorFlag::no_reuse};
+      for (const TensorId root : family.roots) {
+        whole.size = std::max(whole.size, model_.families.offsets[root.index()] + result_.tensors[root.index()].size);
+        whole.alignment = std::max(whole.alignment, result_.tensors[root.index()].alignment);
+      }
+      slots_.push_back({lowest, {}});
+      for (std::size_t slot = 1; slot < options_.input_slots; ++slot) {
+        whole.name = fmt::format("{} #{}", result_.tensors[lowest.index()].name, slot);
+        slots_.back().others.push_back(add(whole));
+      }
+    }
+    return Done{};
+  }
+
+  TensorId add(Tensor tensor) {
+    result_.tensors.push_back(std::move(tensor));
+    return TensorId(result_.tensors.size() - 1);
+  }
+
+  // ------------------------------------------------------------------------------------------------------------- runs
+  [[nodiscard]] std::vector<Run> find_runs() const {
+    std::vector<Run> runs;
+    std::vector<std::size_t> run_of_op(graph_.ops().size());
+    for (const std::size_t op : model_.task_ops) {
+      const std::size_t backend = backend_of(model_, op, assignment_);
+      if (runs.empty() || runs.back().backend != backend) {
+        if (!runs.empty()) runs.back().end = op;
+        runs.push_back({.backend = backend, .begin = runs.empty() ? 0 : op});
+      }
+      run_of_op[op] = runs.size() - 1;
+    }
+    if (runs.empty()) runs.push_back({.backend = backends_.size() - 1});
+    runs.back().end = graph_.ops().size();
+    for (std::size_t f = 0; f < homes_.size(); ++f) {
+      for (Crossing& crossing : crossings_of(model_, f, assignment_)) {
+        runs[run_of_op[crossing.reads.front().op]].crossings.push_back(std::move(crossing));
+      }
+    }
+    return runs;
+  }
+
+  Status emit(const Run& run) {
+    Split split{.backend = run.backend, .begin = OpId(result_.ops.size()), .first_copy = copies_.size()};
+    const std::vector<bool> early = shapes_that_come_first(run);
+    for (std::size_t op = run.begin; op < run.end; ++op) {
+      if (early[op - run.begin]) emit_op(op, run.backend);
+    }
+    std::vector<Crossing> crossings = run.crossings;
+    std::sort(crossings.begin(), crossings.end(), [](const Crossing& a, const Crossing& b) {
+      return std::tuple(a.reads.front().op, a.family, a.bytes.lower) < std::tuple(b.reads.front().op, b.family, b.bytes.lower);
+    });
+    for (const Crossing& crossing : crossings) STOWAGE_TRY_STATUS(emit_copy(crossing));
+    for (std::size_t op = run.begin; op < run.end; ++op) {
+      if (!early[op - run.begin]) emit_op(op, run.backend);
+    }
+    split.end = OpId(result_.ops.size());
+    split.last_copy = copies_.size();
+    if (!model_.task_ops.empty()) splits_.push_back(split);
+    return Done{};
+  }
+
+  /// Ops without a task whose inputs were there before the run. They come before its copies, which may read what they name.
+  [[nodiscard]] std::vector<bool> shapes_that_come_first(const Run& run) const {
+    std::vector<bool> early(run.end - run.begin, false);
+    std::vector<std::size_t> written;
+    for (std::size_t k = run.begin; k < run.end; ++k) {
+      const Op& op = graph_.ops()[k];
+      if (!op.no_task) {
+        for (const TensorId output : op.outputs) written.push_back(model_.families.of_tensor[output.index()]);
+        continue;
+      }
+      early[k - run.begin] = std::none_of(op.inputs.begin(), op.inputs.end(), [&](const std::optional<TensorId>& input) {
+        return input && std::find(written.begin(), written.end(), model_.families.of_tensor[input->index()]) != written.end();
+      });
+    }
+    return early;
+  }
+
+  // -------------------------------------------------------------------------------------------------------------- ops
+  void emit_op(std::size_t k, std::size_t backend) {
+    Op op = graph_.ops()[k];
+    for (std::optional<TensorId>& input : op.inputs) {
+      if (input) input = replaced(k, *input);
+    }
+    for (Workspace& workspace : op.workspaces) workspace.memory = MemoryId(backend);
+    // A shape that comes earlier than it did may have nothing to wait for any more; it never orders anything.
+    if (op.no_task) op.after.clear();
+    for (OpId& other : op.after) other = ops_[other.index()];
+    ops_[k] = OpId(result_.ops.size());
+    op_backends_.push_back(op.no_task && !op.outputs.empty() ? homes_[model_.families.of_tensor[op.outputs[0].index()]]
+                                                             : backend);
+    origins_.push_back(OpId(k));
+    result_.ops.push_back(std::move(op));
+  }
+
+  [[nodiscard]] TensorId replaced(std::size_t op, TensorId tensor) const {
+    for (const Replacement& replacement : replacements_[op]) {
+      if (replacement.original == tensor) return replacement.tensor;
+    }
+    return tensor;
+  }
+
+  Status emit_copy(const Crossing& crossing) {
+    const auto exact = std::find_if(crossing.reads.begin(), crossing.reads.end(),
+                                    [&](const Access& read) { return read.bytes == crossing.bytes; });
+    const TensorId from = exact != crossing.reads.end() ? exact->tensor : add_part(crossing);
+    Tensor copy = from.index() < graph_.tensors().size() ? graph_.tensor(from) : result_.tensors[from.index()];
+    copy.name = fmt::format("{} ({})", copy.name, backends_[crossing.target].name);
+    copy.memory = MemoryId(crossing.target);
+    copy.flags = {};
+    copy.view_of = {};
+    copy.alignment =
+        crossing.alignment > result_.memories[crossing.target].alignment ? std::optional(crossing.alignment) : std::nullopt;
+    STOWAGE_TRY(copy.size, size_in(copy, crossing.target));
+    const TensorId to = add(copy);
+    replace_reads(crossing, to);
+
+    const Op& reader = graph_.ops()[crossing.reads.front().op];
+    Op op{.name = fmt::format("copy {}", copy.name), .kind = "COPY", .inputs = {from}, .outputs = {to}, .stream = reader.stream};
+    if (graph_.stream_count() > 1) op.after = writers_before(crossing);
+    copies_.push_back({OpId(result_.ops.size()), from, to, crossing.bytes.length()});
+    op_backends_.push_back(crossing.target);
+    origins_.emplace_back();
+    result_.ops.push_back(std::move(op));
+    return Done{};
+  }
+
+  /// A view, at home, of what several tensors cover together.
+  TensorId add_part(const Crossing& crossing) {
+    const Bytes offset = crossing.bytes.lower - model_.families.offsets[crossing.root.index()];
+    return add(Tensor{.name = fmt::format("{} [{}, {})", graph_.tensor(crossing.root).name, offset.value(),
+                                          (offset + crossing.bytes.length()).value()),
+                      .size = crossing.bytes.length(),
+                      .memory = MemoryId(homes_[crossing.family]),
+                      .view_of = ViewOf{crossing.root, offset}});
+  }
+
+  /// From now on the readers find the copy, or their parts of it as views.
+  void replace_reads(const Crossing& crossing, TensorId copy) {
+    std::vector<Replacement> parts;
+    for (const Access& read : crossing.reads) {
+      auto part = std::find_if(parts.begin(), parts.end(), [&](const Replacement& each) { return each.original == read.tensor; });
+      if (part == parts.end()) {
+        TensorId tensor = copy;
+        if (read.bytes != crossing.bytes) {
+          Tensor view = graph_.tensor(read.tensor);
+          view.name = fmt::format("{} ({})", view.name, backends_[crossing.target].name);
+          view.memory = MemoryId(crossing.target);
+          view.flags = {};
+          view.view_of = ViewOf{copy, read.bytes.lower - crossing.bytes.lower};
+          tensor = add(std::move(view));
+        }
+        part = parts.insert(parts.end(), {read.tensor, tensor});
+      }
+      replacements_[read.op].push_back(*part);
+    }
+  }
+
+  /// Of any of its bytes. On several streams the order of ops alone does not bring the copy behind them.
+  [[nodiscard]] std::vector<OpId> writers_before(const Crossing& crossing) const {
+    std::vector<OpId> writers;
+    for (const Access& access : model_.families.list[crossing.family].accesses) {
+      if (access.op >= crossing.reads.front().op) break;
+      if (access.write && access.bytes.overlaps(crossing.bytes)) writers.push_back(ops_[access.op]);
+    }
+    return writers;
+  }
+
+  const Model& model_;
+  const Graph& graph_;
+  const Assignment& assignment_;
+  std::span<const Backend> backends_;
+  const PartitionOptions& options_;
+  std::vector<std::size_t> homes_;                      ///< By family.
+  std::vector<std::vector<Replacement>> replacements_;  ///< By original op.
+  GraphDescription result_;
+  std::vector<std::size_t> op_backends_;
+  std::vector<std::optional<OpId>> origins_;
+  std::vector<OpId> ops_;
+  std::vector<Split> splits_;
+  std::vector<PartitionCopy> copies_;
+  std::vector<InputSlots> slots_;
+};
+
+}  // namespace
+
+Result<Partition> rewrite(const Model& model, const Assignment& assignment, std::span<const Backend> backends,
+                          const PartitionOptions& options) {
+  return Rewriter(model, assignment, backends, options).run();
+}
+
+}  // namespace stowage::partitioning

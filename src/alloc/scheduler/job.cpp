@@ -1,0 +1,103 @@
+#include "alloc/scheduler/job.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace stowage::scheduling {
+namespace {
+
+/// Between what lies side by side in the staging buffer.
+constexpr Bytes kStagingAlignment{64};
+
+void add_distinct(std::vector<std::size_t>& list, std::size_t value) {
+  if (std::find(list.begin(), list.end(), value) == list.end()) list.push_back(value);
+}
+
+class SplitPlanner {
+ public:
+  SplitPlanner(const Partition& partition, std::span<const Backend> backends) : partition_(partition), backends_(backends) {}
+
+  SplitJob plan(const Split& split) {
+    SplitJob job;
+    staging_ = Bytes(0);
+    for (std::size_t i = split.first_copy; i < split.last_copy; ++i) add_copy(job, i);
+    // What goes to the staging buffer goes first: by the time it is needed the wait is short.
+    std::partition(job.batches.begin(), job.batches.end(),
+                   [](const CopyBatch& batch) { return batch.way == CopyBatch::Way::to_staging; });
+    add_distinct(job.memories, memory_number(backends_, split.backend));
+    for (std::size_t k = split.begin.index(); k < split.end.index(); ++k) {
+      if (partition_.origins[k] && !partition_.graph.ops()[k].no_task) add_memories(job, partition_.graph.ops()[k]);
+    }
+    return job;
+  }
+
+  /// Of the last split.
+  [[nodiscard]] Bytes staging() const { return staging_; }
+
+ private:
+  void add_copy(SplitJob& job, std::size_t index) {
+    if (partition_.copies[index].bytes == Bytes(0)) return;
+    const std::size_t from = memory_of(partition_.copies[index].from);
+    const std::size_t to = memory_of(partition_.copies[index].to);
+    const bool same_device = backends_[from].device == backends_[to].device;
+    if (backends_[from].memory->host_visible() || same_device) {
+      add_part(job, CopyBatch::Way::direct, to, {index, {}}, {from, to});
+    } else if (backends_[to].memory->host_visible()) {
+      add_part(job, CopyBatch::Way::direct, from, {index, {}}, {from, to});
+    } else {
+      const CopyBatch::Part part{index, staging_};
+      add_part(job, CopyBatch::Way::to_staging, from, part, {from, backends_.size()});
+      add_part(job, CopyBatch::Way::from_staging, to, part, {backends_.size(), to});
+      staging_ = align_up(staging_ + partition_.copies[index].bytes, kStagingAlignment);
+    }
+  }
+
+  void add_part(SplitJob& job, CopyBatch::Way way, std::size_t backend, CopyBatch::Part part,
+                std::initializer_list<std::size_t> memories) {
+    auto batch = std::find_if(job.batches.begin(), job.batches.end(),
+                              [&](const CopyBatch& each) { return each.way == way && each.backend == backend; });
+    if (batch == job.batches.end()) batch = job.batches.insert(batch, {.backend = backend, .way = way});
+    batch->parts.push_back(part);
+    for (const std::size_t memory : memories) add_distinct(batch->memories, memory_number(backends_, memory));
+  }
+
+  void add_memories(SplitJob& job, const Op& op) const {
+    for (const std::optional<TensorId>& input : op.inputs) {
+      if (input) add_distinct(job.memories, memory_number(backends_, memory_of(*input)));
+    }
+    for (const TensorId output : op.outputs) add_distinct(job.memories, memory_number(backends_, memory_of(output)));
+  }
+
+  [[nodiscard]] std::size_t memory_of(TensorId tensor) const { return partition_.graph.tensor(tensor).memory.index(); }
+
+  const Partition& partition_;
+  std::span<const Backend> backends_;
+  Bytes staging_;
+};
+
+}  // namespace
+
+std::size_t memory_number(std::span<const Backend> backends, std::size_t backend) {
+  if (backend == backends.size()) return backend;
+  const auto first = std::find_if(backends.begin(), backends.end(),
+                                  [&](const Backend& each) { return each.memory == backends[backend].memory; });
+  return static_cast<std::size_t>(first - backends.begin());
+}
+
+Result<Job> make_job(const Graph& graph, std::span<const Backend> backends, const PartitionOptions& options) {
+  STOWAGE_TRY(Partition partition, stowage::partition(graph, backends, options));
+  partitioning::Families families = partitioning::find_families(partition.graph);
+  Job job{graph.description(), std::move(partition), std::move(families), {}, {}, Bytes(0)};
+  job.slots.resize(job.families.list.size());
+  for (std::size_t i = 0; i < job.partition.slots.size(); ++i) {
+    job.slots[job.families.of_tensor[job.partition.slots[i].tensor.index()]] = i;
+  }
+  SplitPlanner planner(job.partition, backends);
+  for (const Split& split : job.partition.splits) {
+    job.splits.push_back(planner.plan(split));
+    job.staging = std::max(job.staging, planner.staging());
+  }
+  return job;
+}
+
+}  // namespace stowage::scheduling

@@ -1,0 +1,243 @@
+#include "stowage/alloc/scheduler.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "alloc/scheduler/job.hpp"
+#include "alloc/scheduler/memory_uses.hpp"
+
+namespace stowage {
+namespace {
+
+using scheduling::CopyBatch;
+using scheduling::Job;
+using scheduling::MemoryUses;
+using scheduling::SplitJob;
+
+std::vector<BufferType*> types_of(const std::vector<Backend>& backends) {
+  std::vector<BufferType*> types;
+  for (const Backend& backend : backends) {
+    STOWAGE_CHECK(backend.memory != nullptr && backend.device != nullptr, "a backend has a memory and a device");
+    types.push_back(backend.memory);
+  }
+  return types;
+}
+
+}  // namespace
+
+class Scheduler::State {
+ public:
+  State(std::vector<Backend> backends, SchedulerOptions options)
+      : backends_(std::move(backends)),
+        options_(std::move(options)),
+        staging_type_(options_.staging != nullptr ? options_.staging : &cpu_device().buffer_type()),
+        allocator_(types_of(backends_), options_.allocator),
+        uses_(backends_, backends_.size() + 1, counters_),
+        marks_(std::max<std::size_t>(options_.partition.input_slots, 1)),
+        slot_(marks_.size() - 1) {}
+
+  ~State() {
+    (void)synchronize();
+    for (MemoryUses::Mark& mark : marks_) uses_.forget(mark);
+  }
+
+  Status reserve(const Graph& graph) {
+    STOWAGE_TRY(std::shared_ptr<const Job> job, job_for(graph));
+    return reserve(*job);
+  }
+
+  Status allocate(const Graph& graph, std::span<const BoundTensor> bound) {
+    STOWAGE_TRY(std::shared_ptr<const Job> job, job_for(graph));
+    STOWAGE_TRY(std::vector<std::byte*> bases, bases_of(*job, bound));
+    if (allocation_ && job == job_) {
+      bases_ = std::move(bases);
+      return Done{};
+    }
+    STOWAGE_TRY_STATUS(synchronize());
+    STOWAGE_TRY_STATUS(grow_staging(job->staging));
+    Result<const Allocation*> allocation = allocator_.allocate(job->partition.graph);
+    if (!allocation && allocation.error().code == ErrorCode::not_reserved) {
+      STOWAGE_TRY_STATUS(reserve(*job));
+      allocation = allocator_.allocate(job->partition.graph);
+    }
+    if (!allocation) return std::move(allocation).error();
+    allocation_ = **allocation;
+    job_ = std::move(job);
+    bases_ = std::move(bases);
+    return Done{};
+  }
+
+  Status begin() {
+    STOWAGE_TRY_STATUS(check_allocated());
+    if (unmarked_) STOWAGE_TRY_STATUS(synchronize());
+    const std::size_t next = (slot_ + 1) % marks_.size();
+    STOWAGE_TRY_STATUS(uses_.wait(marks_[next]));
+    slot_ = next;
+    return Done{};
+  }
+
+  Status run(const std::function<Status(std::size_t)>& work) {
+    STOWAGE_TRY_STATUS(check_allocated());
+    unmarked_ = true;
+    for (std::size_t i = 0; i < job_->splits.size(); ++i) {
+      for (const CopyBatch& batch : job_->splits[i].batches) STOWAGE_TRY_STATUS(copy(batch));
+      const std::size_t backend = job_->partition.splits[i].backend;
+      for (const std::size_t memory : job_->splits[i].memories) STOWAGE_TRY_STATUS(uses_.enter(backend, memory));
+      STOWAGE_TRY_STATUS(work(i));
+      STOWAGE_TRY_STATUS(uses_.leave(backend, job_->splits[i].memories));
+    }
+    STOWAGE_TRY_STATUS(uses_.record(marks_[slot_]));
+    unmarked_ = false;
+    return Done{};
+  }
+
+  Status synchronize() {
+    STOWAGE_TRY_STATUS(uses_.synchronize_all());
+    unmarked_ = false;
+    return Done{};
+  }
+
+  [[nodiscard]] std::byte* address(TensorId tensor) const {
+    const std::size_t family = job_->families.of_tensor[tensor.index()];
+    const std::ptrdiff_t offset = job_->families.offsets[tensor.index()].value();
+    if (bases_[family] != nullptr) return bases_[family] + offset;
+    if (const std::optional<std::size_t>& entry = job_->slots[family]; entry && slot_ > 0) {
+      std::byte* const base = allocation_->tensors[job_->partition.slots[*entry].others[slot_ - 1].index()].data();
+      return base == nullptr ? nullptr : base + offset;
+    }
+    return allocation_->tensors[tensor.index()].data();
+  }
+
+  [[nodiscard]] const Allocation& allocation() const { return *allocation_; }
+  [[nodiscard]] const Job& job() const { return *job_; }
+  [[nodiscard]] const GraphAllocator& allocator() const { return allocator_; }
+  [[nodiscard]] std::size_t slot() const { return slot_; }
+  [[nodiscard]] Bytes staging_size() const { return staging_ ? staging_->size() : Bytes(0); }
+  [[nodiscard]] const SchedulerCounters& counters() const { return counters_; }
+  [[nodiscard]] bool is_allocated() const { return allocation_.has_value(); }
+
+ private:
+  [[nodiscard]] Status check_allocated() const {
+    if (allocation_) return Done{};
+    return Error{ErrorCode::not_reserved, "no graph is allocated", {}};
+  }
+
+  /// The last two graphs' are kept: what is allocated, and what was reserved after it.
+  Result<std::shared_ptr<const Job>> job_for(const Graph& graph) {
+    for (const std::shared_ptr<const Job>& known : {job_, reserved_}) {
+      if (known && known->original == graph.description()) return known;
+    }
+    STOWAGE_TRY(Job made, scheduling::make_job(graph, backends_, options_.partition));
+    ++counters_.partitions;
+    reserved_ = std::make_shared<const Job>(std::move(made));
+    return reserved_;
+  }
+
+  Status reserve(const Job& job) {
+    STOWAGE_TRY_STATUS(synchronize());
+    STOWAGE_TRY_STATUS(grow_staging(job.staging));
+    STOWAGE_TRY_STATUS(allocator_.reserve(job.partition.graph));
+    allocation_.reset();
+    return Done{};
+  }
+
+  /// Precondition: nothing uses it.
+  Status grow_staging(Bytes size) {
+    if (size <= staging_size()) return Done{};
+    STOWAGE_TRY(staging_, staging_type_->allocate(size));
+    return Done{};
+  }
+
+  /// By family, of what is bound: the address of its lowest byte.
+  [[nodiscard]] Result<std::vector<std::byte*>> bases_of(const Job& job, std::span<const BoundTensor> bound) const {
+    std::vector<std::byte*> bases(job.families.list.size(), nullptr);
+    for (const BoundTensor& each : bound) {
+      if (each.tensor.index() >= job.original.tensors.size()) {
+        return Error{ErrorCode::invalid, fmt::format("bound: tensor {} does not exist", each.tensor.index()), {}};
+      }
+      bases[job.families.of_tensor[each.tensor.index()]] = each.address - job.families.offsets[each.tensor.index()].value();
+    }
+    for (const PartitionCopy& copy : job.partition.copies) {
+      const std::size_t family = job.families.of_tensor[copy.from.index()];
+      if (!job.families.list[family].flags.any_of(kOwnAddress) || bases[family] != nullptr || copy.bytes == Bytes(0)) continue;
+      return Error{ErrorCode::invalid,
+                   fmt::format("{} has an address of its own and must be copied, but is not bound",
+                               describe(job.partition.graph.tensor(copy.from), copy.from)),
+                   {}};
+    }
+    return bases;
+  }
+
+  Status copy(const CopyBatch& batch) {
+    for (const std::size_t memory : batch.memories) STOWAGE_TRY_STATUS(uses_.enter(batch.backend, memory));
+    for (const CopyBatch::Part& part : batch.parts) STOWAGE_TRY_STATUS(copy(batch, part));
+    return uses_.leave(batch.backend, batch.memories);
+  }
+
+  Status copy(const CopyBatch& batch, const CopyBatch::Part& part) {
+    const PartitionCopy& value = job_->partition.copies[part.copy];
+    std::byte* const staged = part.staged_at ? staging_->base() + part.staged_at->value() : nullptr;
+    std::byte* const to = batch.way == CopyBatch::Way::to_staging ? staged : address(value.to);
+    const std::byte* const from = batch.way == CopyBatch::Way::from_staging ? staged : address(value.from);
+    const Backend& backend = backends_[batch.backend];
+    if (Status status = backend.device->copy(backend.stream, to, from, value.bytes); !status) {
+      return explain(value, std::move(status).error());
+    }
+    if (batch.way == CopyBatch::Way::to_staging) {
+      ++counters_.staged;
+    } else {
+      ++counters_.copies;
+      counters_.copied += value.bytes;
+    }
+    return Done{};
+  }
+
+  [[nodiscard]] Error explain(const PartitionCopy& copy, Error error) const {
+    const Graph& graph = job_->partition.graph;
+    const auto type = [&](TensorId tensor) { return backends_[graph.tensor(tensor).memory.index()].memory->name(); };
+    error.message = fmt::format("copy of {}, {} bytes, from {} to {}: {}", describe(graph.tensor(copy.from), copy.from),
+                                copy.bytes.value(), type(copy.from), type(copy.to), error.message);
+    return error;
+  }
+
+  std::vector<Backend> backends_;
+  SchedulerOptions options_;
+  BufferType* staging_type_;
+  SchedulerCounters counters_;
+  GraphAllocator allocator_;
+  std::unique_ptr<Buffer> staging_;
+  MemoryUses uses_;
+  std::vector<MemoryUses::Mark> marks_;  ///< By slot: the end of the evaluation that used it last.
+  std::size_t slot_;
+  bool unmarked_ = false;  ///< Work was submitted that no mark stands behind.
+
+  std::shared_ptr<const Job> job_;       ///< What is allocated, or was.
+  std::shared_ptr<const Job> reserved_;  ///< The last one made.
+  std::optional<Allocation> allocation_;
+  std::vector<std::byte*> bases_;  ///< By family; null: not bound.
+};
+
+Scheduler::Scheduler(std::vector<Backend> backends, SchedulerOptions options)
+    : state_(std::make_unique<State>(std::move(backends), std::move(options))) {}
+Scheduler::~Scheduler() = default;
+
+Status Scheduler::reserve(const Graph& graph) { return state_->reserve(graph); }
+Status Scheduler::allocate(const Graph& graph, std::span<const BoundTensor> bound) { return state_->allocate(graph, bound); }
+Status Scheduler::begin() { return state_->begin(); }
+Status Scheduler::run(const std::function<Status(std::size_t)>& work) { return state_->run(work); }
+Status Scheduler::synchronize() { return state_->synchronize(); }
+
+std::byte* Scheduler::address(TensorId tensor) const { return state_->address(tensor); }
+std::byte* Scheduler::workspace(OpId op, std::size_t index) const { return state_->allocation().workspace(op, index).data(); }
+const Partition& Scheduler::partition() const { return state_->job().partition; }
+const Plan& Scheduler::plan() const { return state_->allocation().plan; }
+Result<Graph> Scheduler::served_graph() const { return state_->allocator().as_served(partition().graph); }
+std::size_t Scheduler::slot() const { return state_->slot(); }
+Bytes Scheduler::buffer_size(std::size_t backend) const { return state_->allocator().buffer_size(backend); }
+Bytes Scheduler::staging_size() const { return state_->staging_size(); }
+const SchedulerCounters& Scheduler::counters() const { return state_->counters(); }
+
+}  // namespace stowage

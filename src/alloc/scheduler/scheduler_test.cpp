@@ -1,0 +1,206 @@
+#include "stowage/alloc/scheduler.hpp"
+
+#include <array>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "stowage/memory/sim.hpp"
+
+namespace stowage {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr StreamId kStream{0};
+
+/// A device, backend 0, and the CPU, backend 1. x (host) → a (device) → y (host), 4 bytes each; each op adds one to every byte.
+class SchedulerTest : public ::testing::Test {
+ protected:
+  SchedulerTest() {
+    GraphBuilder builder("test");
+    x_ = builder.add(Tensor{.name = "x", .size = Bytes(4), .flags = TensorFlag::input});
+    a_ = builder.add(Tensor{.name = "a", .size = Bytes(4)});
+    y_ = builder.add(Tensor{.name = "y", .size = Bytes(4), .flags = TensorFlag::output});
+    builder.add(Op{.name = "a", .kind = "DEVICE", .inputs = {x_}, .outputs = {a_}});
+    builder.add(Op{.name = "y", .kind = "HOST", .inputs = {a_}, .outputs = {y_}});
+    graph_ = std::make_unique<Graph>(builder.build().value());
+  }
+
+  std::vector<Backend> backends() {
+    const auto on = [](std::string kind) { return [kind](const Graph& graph, OpId op) { return graph.op(op).kind == kind; }; };
+    return {{.name = "sim", .memory = &device_->buffer_type(), .device = device_.get(), .supports = on("DEVICE")},
+            {.name = "cpu", .memory = &cpu_device().buffer_type(), .device = &cpu_device(), .supports = on("HOST")}};
+  }
+
+  /// Adds one.
+  static void increment(const std::byte* from, std::byte* to, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) to[i] = static_cast<std::byte>(std::to_integer<int>(from[i]) + 1);
+  }
+
+  Status work(Scheduler& scheduler, std::size_t split) {
+    order_.push_back(scheduler.partition().splits[split].backend);
+    if (order_.back() == 1) {
+      const TensorId copy = *scheduler.partition().graph.op(scheduler.partition().ops[1]).inputs[0];
+      increment(scheduler.address(copy), scheduler.address(y_), 4);
+      return Done{};
+    }
+    const TensorId copy = *scheduler.partition().graph.op(scheduler.partition().ops[0]).inputs[0];
+    const auto compute = [](std::span<const std::vector<std::byte>> in, std::span<std::vector<std::byte>> out) {
+      increment(in[0].data(), out[0].data(), 4);
+    };
+    return device_->launch_kernel(kStream, {{{scheduler.address(copy), Bytes(4)}}, {{scheduler.address(a_), Bytes(4)}}, compute});
+  }
+
+  Status run(Scheduler& scheduler) {
+    return scheduler.run([&](std::size_t split) { return work(scheduler, split); });
+  }
+
+  void write(Scheduler& scheduler, int value) { std::memset(scheduler.address(x_), value, 4); }
+
+  std::unique_ptr<SimDevice> device_ = SimDevice::make();
+  std::unique_ptr<Graph> graph_;
+  TensorId x_, a_, y_;
+  std::vector<std::size_t> order_;
+};
+
+TEST_F(SchedulerTest, SplitsRunInOrderWithTheirValuesBroughtToThem) {
+  Scheduler scheduler(backends());
+  ASSERT_TRUE(scheduler.allocate(*graph_));
+  ASSERT_TRUE(scheduler.begin());
+  write(scheduler, 5);
+  ASSERT_TRUE(run(scheduler));
+  ASSERT_TRUE(scheduler.synchronize());
+  EXPECT_THAT(order_, ElementsAre(0U, 1U));
+  EXPECT_EQ(scheduler.address(y_)[3], std::byte{7});
+  EXPECT_EQ(scheduler.counters().copies, 2U);
+  EXPECT_EQ(scheduler.counters().copied, Bytes(8));
+  EXPECT_EQ(scheduler.counters().staged, 0U);
+  EXPECT_GT(scheduler.buffer_size(0), Bytes(0));
+  EXPECT_EQ(scheduler.staging_size(), Bytes(0)) << "the host sees one side of every copy";
+}
+
+TEST_F(SchedulerTest, NothingRunsBeforeSomethingIsAllocated) {
+  Scheduler scheduler(backends());
+  EXPECT_EQ(scheduler.begin().error().code, ErrorCode::not_reserved);
+  EXPECT_EQ(run(scheduler).error().message, "no graph is allocated");
+  ASSERT_TRUE(scheduler.reserve(*graph_));
+  EXPECT_FALSE(run(scheduler)) << "reserved is not allocated";
+}
+
+TEST_F(SchedulerTest, AfterReserveAllocateTakesNothing) {
+  Scheduler scheduler(backends());
+  ASSERT_TRUE(scheduler.reserve(*graph_));
+  const std::uint64_t before = device_->calls(SimCall::allocate);
+  ASSERT_TRUE(scheduler.allocate(*graph_));
+  ASSERT_TRUE(scheduler.allocate(*graph_));
+  EXPECT_EQ(device_->calls(SimCall::allocate), before);
+  EXPECT_EQ(scheduler.counters().partitions, 1U);
+}
+
+TEST_F(SchedulerTest, ErrorsOfTheWorkAreTheRuns) {
+  Scheduler scheduler(backends());
+  ASSERT_TRUE(scheduler.allocate(*graph_));
+  const Status status = scheduler.run([](std::size_t) { return Error{ErrorCode::device, "no power", {}}; });
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().message, "no power");
+}
+
+// ---------------------------------------------------------------------------------------------------------------- slots
+
+/// Everything on the device, which never finishes by itself; x is written by the host.
+class SchedulerSlots : public SchedulerTest {
+ protected:
+  Status submit(Scheduler& scheduler) {
+    return scheduler.run([&](std::size_t split) -> Status {
+      if (scheduler.partition().splits[split].backend != 0) return Done{};
+      return work(scheduler, split);
+    });
+  }
+};
+
+TEST_F(SchedulerSlots, TheNextInputsAreWrittenWhileTheDeviceWorks) {
+  GraphDescription description = graph_->description();
+  description.ops.pop_back();
+  description.tensors[a_.index()].flags = TensorFlag::output;
+  const Graph graph = Graph::build(description).value();
+  Scheduler scheduler(backends(), {.partition = {.pins = {}, .input_slots = 2}});
+  ASSERT_TRUE(scheduler.allocate(graph));
+  std::vector<std::byte*> inputs;
+  for (const int value : {1, 50}) {
+    ASSERT_TRUE(scheduler.begin());
+    inputs.push_back(scheduler.address(x_));
+    write(scheduler, value);
+    ASSERT_TRUE(submit(scheduler));
+  }
+  EXPECT_NE(inputs[0], inputs[1]);
+  EXPECT_EQ(device_->calls(SimCall::synchronize), 0U) << "two evaluations are under way and nobody waited";
+  EXPECT_EQ(scheduler.slot(), 1U);
+  ASSERT_TRUE(scheduler.begin());
+  EXPECT_EQ(device_->calls(SimCall::synchronize), 1U) << "the first slot comes round again";
+  EXPECT_EQ(scheduler.address(x_), inputs[0]);
+  std::array<std::byte, 1> result{};
+  ASSERT_TRUE(device_->copy(kStream, result.data(), scheduler.address(a_), Bytes(1)));
+  device_->finish_all();
+  EXPECT_EQ(result[0], std::byte{51});
+}
+
+TEST_F(SchedulerSlots, ASlotWhoseWorkIsDoneIsNotWaitedFor) {
+  Scheduler scheduler(backends());
+  ASSERT_TRUE(scheduler.allocate(*graph_));
+  ASSERT_TRUE(scheduler.begin());
+  write(scheduler, 1);
+  ASSERT_TRUE(run(scheduler));
+  device_->finish_all();
+  const std::uint64_t waits = device_->calls(SimCall::synchronize);
+  ASSERT_TRUE(scheduler.begin());
+  EXPECT_EQ(device_->calls(SimCall::synchronize), waits);
+}
+
+// --------------------------------------------------------------------------------------------------------------- memory
+
+TEST_F(SchedulerTest, WhatHasAnAddressOfItsOwnMustBeBoundToBeCopied) {
+  GraphDescription description = graph_->description();
+  description.tensors[x_.index()].flags = TensorFlag::constant;
+  const Graph graph = Graph::build(description).value();
+  const PartitionOptions home{.homes = {{x_, 1}}};
+  Scheduler scheduler(backends(), {.partition = home});
+  const Status unbound = scheduler.allocate(graph);
+  ASSERT_FALSE(unbound);
+  EXPECT_EQ(unbound.error().message, "tensor 'x' (0) has an address of its own and must be copied, but is not bound");
+  std::array<std::byte, 4> weights{std::byte{9}, std::byte{9}, std::byte{9}, std::byte{9}};
+  ASSERT_TRUE(scheduler.allocate(graph, std::array{BoundTensor{x_, weights.data()}}));
+  EXPECT_EQ(scheduler.address(x_), weights.data());
+  ASSERT_TRUE(run(scheduler));
+  ASSERT_TRUE(scheduler.synchronize());
+  EXPECT_EQ(scheduler.address(y_)[0], std::byte{11});
+  EXPECT_THAT(scheduler.allocate(graph, std::array{BoundTensor{TensorId(7), weights.data()}}).error().message,
+              HasSubstr("tensor 7 does not exist"));
+}
+
+TEST_F(SchedulerTest, NothingIsFreedUnderPendingWork) {
+  {
+    Scheduler scheduler(backends());
+    ASSERT_TRUE(scheduler.allocate(*graph_));
+    ASSERT_TRUE(scheduler.begin());
+    write(scheduler, 1);
+    ASSERT_TRUE(run(scheduler));
+    GraphDescription larger = graph_->description();
+    for (Tensor& tensor : larger.tensors) tensor.size = Bytes(100'000);
+    ASSERT_TRUE(run(scheduler));
+    ASSERT_TRUE(scheduler.allocate(Graph::build(larger).value()));
+    ASSERT_TRUE(scheduler.allocate(*graph_));
+    ASSERT_TRUE(run(scheduler));
+  }
+  EXPECT_THAT(device_->violations(), IsEmpty());
+  EXPECT_EQ(device_->live_objects(), 0U);
+}
+
+}  // namespace
+}  // namespace stowage

@@ -1,0 +1,255 @@
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/random_graph.hpp"
+#include "support/scheduled_run.hpp"
+
+/// Every call that a scheduler makes fails once: nothing leaks, nothing is corrupted, the error says what was wanted, and another
+/// try succeeds.
+namespace stowage::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+/// The CPU's memory, with one allocation that fails.
+class FlakyType final : public BufferType {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "flaky"; }
+  [[nodiscard]] DeviceId device() const override { return host().device(); }
+  [[nodiscard]] Bytes alignment() const override { return host().alignment(); }
+  [[nodiscard]] bool host_visible() const override { return true; }
+  Result<std::unique_ptr<Buffer>> allocate(Bytes size) override {
+    ++calls;
+    if (calls != fails_at) return host().allocate(size);
+    return Error{ErrorCode::out_of_memory, "flaky: no " + std::to_string(size.value()) + " bytes", {}};
+  }
+
+  std::uint64_t calls = 0;
+  std::uint64_t fails_at = 0;
+
+ private:
+  static BufferType& host() { return cpu_device().buffer_type(); }
+};
+
+/// Whose calls fail, and which.
+struct Fault {
+  enum class Who : std::uint8_t { first, second, host, staging } who = Who::first;
+  SimCall call = SimCall::allocate;
+  std::uint64_t nth = 0;
+};
+
+/// Two devices and flaky host memory.
+struct Scene {
+  Backends backends = two_sims_and_cpu();
+  FlakyType host;
+  FlakyType staging;
+
+  Scene() { backends.list.back().memory = &host; }
+
+  [[nodiscard]] SimDevice& device(Fault::Who who) const { return who == Fault::Who::first ? *backends.first : *backends.second; }
+  [[nodiscard]] std::uint64_t calls(Fault::Who who, SimCall call) const {
+    if (who == Fault::Who::host) return host.calls;
+    return who == Fault::Who::staging ? staging.calls : device(who).calls(call);
+  }
+  void arm(const Fault& fault) {
+    if (fault.who == Fault::Who::host) {
+      host.fails_at = host.calls + fault.nth;
+    } else if (fault.who == Fault::Who::staging) {
+      staging.fails_at = staging.calls + fault.nth;
+    } else {
+      device(fault.who).fail(fault.call, fault.nth);
+    }
+  }
+};
+
+/// One op after the other on the first device, the CPU, the second and the first again, so that values cross every way.
+Graph crossing_graph() {
+  GraphBuilder builder("crossing");
+  const TensorId x = builder.add(Tensor{.name = "x", .size = Bytes(100), .flags = TensorFlag::input});
+  const TensorId w = builder.add(Tensor{.name = "w", .size = Bytes(40), .flags = TensorFlag::constant});
+  const TensorId a = builder.add(Tensor{.name = "a", .size = Bytes(200)});
+  const TensorId part = builder.add(Tensor{.name = "part", .size = Bytes(50), .view_of = ViewOf{a, Bytes(64)}});
+  const TensorId b = builder.add(Tensor{.name = "b", .size = Bytes(80)});
+  const TensorId c = builder.add(Tensor{.name = "c", .size = Bytes(80)});
+  const TensorId y = builder.add(Tensor{.name = "y", .size = Bytes(80), .flags = TensorFlag::output});
+  builder.add(Op{.name = "a", .kind = "A", .inputs = {x, w}, .outputs = {a}});
+  builder.add(Op{.name = "b", .kind = "B", .inputs = {part}, .outputs = {b}});
+  builder.add(Op{.name = "c", .kind = "C", .inputs = {a, b, x}, .outputs = {c}, .workspaces = {{.size = Bytes(30)}}});
+  builder.add(Op{.name = "y", .kind = "Y", .inputs = {c, part}, .outputs = {y}, .in_place = {{0, 0}}});
+  return builder.build().value();
+}
+
+PartitionOptions crossing_options() {
+  return {.pins = {{OpId(0), 0}, {OpId(1), 2}, {OpId(2), 1}, {OpId(3), 0}}, .homes = {{TensorId(1), 2}}, .input_slots = 2};
+}
+
+/// The steps of two evaluations. An evaluation that failed is done again, inputs included; a step of another kind is repeated.
+class Attempt {
+ public:
+  Attempt(const Graph& graph, Scene& scene, const PartitionOptions& partition)
+      : graph_(graph),
+        kernels_(graph),
+        reference_(graph, kernels_, 1),
+        run_(graph, kernels_, scene.backends,
+             {.partition = partition, .allocator = {.plan = {.time_limit = {}, .node_budget = 500}}, .staging = &scene.staging}) {
+    run_.write_own_addresses(reference_);
+  }
+
+  void go() {
+    step([&] { return run_.scheduler().reserve(graph_); });
+    step([&] { return run_.allocate(); });
+    for (std::uint64_t evaluation = 0; evaluation < 2; ++evaluation) {
+      reference_.write_inputs(evaluation);
+      reference_.run();
+      step([&]() -> Status {
+        STOWAGE_TRY_STATUS(run_.scheduler().begin());
+        reference_.write_inputs(evaluation);
+        run_.write_inputs(reference_);
+        return run_.run();
+      });
+    }
+    step([&] { return run_.scheduler().synchronize(); });
+  }
+
+  [[nodiscard]] const std::vector<Error>& errors() const { return errors_; }
+  [[nodiscard]] std::string difference() {
+    reference_.run();
+    return run_.difference(reference_).value_or("");
+  }
+  [[nodiscard]] Scheduler& scheduler() { return run_.scheduler(); }
+
+ private:
+  template <class Step>
+  void step(Step&& step) {
+    for (int tries = 0; tries < 3; ++tries) {
+      const Status status = step();
+      if (status) return;
+      errors_.push_back(status.error());
+    }
+    ADD_FAILURE() << "a retry does not succeed: " << to_string(errors_.back());
+  }
+
+  const Graph& graph_;
+  TestKernels kernels_;
+  ReferenceRun reference_;
+  ScheduledRun run_;
+  std::vector<Error> errors_;
+};
+
+/// The error says what was wanted, of whom, and how much of it.
+void expect_telling(const Error& error, const Fault& fault) {
+  const std::string message = to_string(error);
+  const std::array<std::string, 4> types = {"sim0", "sim1", "flaky", "flaky"};
+  EXPECT_THAT(message, HasSubstr(types[static_cast<std::size_t>(fault.who)]));
+  if (fault.call == SimCall::allocate) {
+    EXPECT_EQ(error.code, ErrorCode::out_of_memory);
+    EXPECT_THAT(message, ::testing::ContainsRegex("no [0-9]+ bytes"));
+  } else if (fault.call == SimCall::copy) {
+    EXPECT_THAT(message,
+                ::testing::ContainsRegex("copy of tensor '.+' \\([0-9]+\\), [0-9]+ bytes, from [a-z0-9]+ to [a-z0-9]+: "));
+  }
+}
+
+/// Whether the fault came about.
+bool survive(const Graph& graph, const PartitionOptions& options, const Fault& fault) {
+  Scene scene;
+  bool happened = false;
+  {
+    Attempt attempt(graph, scene, options);
+    scene.arm(fault);
+    attempt.go();
+    happened = !attempt.errors().empty();
+    EXPECT_LE(attempt.errors().size(), 1U);
+    if (happened) expect_telling(attempt.errors().front(), fault);
+    EXPECT_EQ(attempt.difference(), "");
+  }
+  for (const Fault::Who who : {Fault::Who::first, Fault::Who::second}) {
+    EXPECT_THAT(scene.device(who).violations(), IsEmpty());
+    EXPECT_EQ(scene.device(who).live_objects(), 0U);
+    EXPECT_EQ(scene.device(who).in_use(), Bytes(0));
+  }
+  return happened;
+}
+
+/// Fails the first call of each kind on each side, then the second, until there is none to fail. Returns how many failed.
+std::size_t survive_all(const Graph& graph, const PartitionOptions& options) {
+  std::size_t faults = 0;
+  const auto all_of = [&](Fault fault) {
+    for (fault.nth = 1; !::testing::Test::HasFailure(); ++fault.nth, ++faults) {
+      SCOPED_TRACE("fault " + std::to_string(fault.nth) + " of call " + std::to_string(static_cast<int>(fault.call)));
+      if (!survive(graph, options, fault)) return;
+    }
+  };
+  for (const Fault::Who who : {Fault::Who::first, Fault::Who::second}) {
+    for (const SimCall call : {SimCall::allocate, SimCall::copy, SimCall::record, SimCall::wait, SimCall::synchronize}) {
+      all_of({.who = who, .call = call});
+    }
+  }
+  for (const Fault::Who who : {Fault::Who::host, Fault::Who::staging}) all_of({.who = who, .call = SimCall::allocate});
+  return faults;
+}
+
+TEST(SchedulerFaults, EveryCallMayFailOnce) {
+  const Graph graph = crossing_graph();
+  Scene scene;
+  Attempt attempt(graph, scene, crossing_options());
+  const std::uint64_t own = scene.host.calls;
+  attempt.go();
+  EXPECT_THAT(attempt.errors(), IsEmpty());
+  EXPECT_EQ(attempt.difference(), "");
+  EXPECT_GT(attempt.scheduler().counters().staged, 0U);
+  EXPECT_EQ(scene.staging.calls, 1U);
+  EXPECT_GT(scene.host.calls, own);
+  EXPECT_GE(survive_all(graph, crossing_options()), 30U);
+}
+
+TEST(SchedulerFaults, EveryCallMayFailOnceOnRandomGraphs) {
+  std::size_t faults = 0;
+  for (std::uint64_t seed = 0; seed < 40 && !HasFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    GraphDescription description = random_graph(seed, {.max_ops = 12}).description();
+    // A run that is done again finds variables that it wrote the first time.
+    for (Tensor& tensor : description.tensors) {
+      if (!tensor.flags.has(TensorFlag::external) && !tensor.flags.has(TensorFlag::variable)) continue;
+      tensor.flags = TensorFlag::input;
+    }
+    const Result<Graph> graph = Graph::build(std::move(description));
+    if (!graph) continue;  // several ops write the same variable
+    // All backends support all ops here; pinned in turn as far as that is possible.
+    PartitionOptions options;
+    for (std::size_t k = 0; k < graph->ops().size(); ++k) {
+      options.pins.push_back({OpId(k), (k + seed) % 3});
+      if (!partition(*graph, two_sims_and_cpu().list, options)) options.pins.pop_back();
+    }
+    faults += survive_all(*graph, options);
+  }
+  EXPECT_GT(faults, 300U);
+}
+
+TEST(SchedulerFaults, AFailedAllocationLeavesWhatWasThereUsable) {
+  const Graph graph = crossing_graph();
+  GraphDescription larger = graph.description();
+  for (Tensor& tensor : larger.tensors) tensor.size = tensor.view_of ? tensor.size : Bytes(tensor.size.value() * 10);
+  const Graph other = Graph::build(larger).value();
+  Scene scene;
+  Attempt attempt(graph, scene, crossing_options());
+  attempt.go();
+  scene.device(Fault::Who::second).fail(SimCall::allocate, 1);
+  const Status status = attempt.scheduler().reserve(other);
+  ASSERT_FALSE(status);
+  EXPECT_THAT(to_string(status.error()), ::testing::ContainsRegex("sim1: no [0-9]+ bytes"));
+  attempt.go();
+  EXPECT_THAT(attempt.errors(), IsEmpty());
+  EXPECT_EQ(attempt.difference(), "");
+}
+
+}  // namespace
+}  // namespace stowage::testing
