@@ -35,5 +35,7 @@ struct Limited {
 [[nodiscard]] std::vector<Limited> bench_replanning(const Options& options);
 /// Which index of what has been placed is the cheapest.
 [[nodiscard]] std::vector<Limited> bench_occupancies(const Options& options);
+/// Graphs over several backends: splits and copied bytes.
+[[nodiscard]] std::vector<Limited> bench_partition(const Options& options);
 
 }  // namespace stowage::bench
