@@ -5,8 +5,10 @@
 #include "stowage/pack.hpp"
 #include "stowage/planner.hpp"
 #include "stowage/verify.hpp"
+#include "support/random_backends.hpp"
 #include "support/random_graph.hpp"
 #include "support/random_problem.hpp"
+#include "support/scheduled_run.hpp"
 
 namespace stowage {
 namespace {
@@ -50,6 +52,48 @@ TEST(Threads, ALargeGraphIsPlannedByEightThreads) {
   const Planned expected = *plan(graph, kBudget);
   std::vector<std::jthread> threads;
   for (int t = 0; t < 8; ++t) threads.emplace_back([&] { EXPECT_EQ(plan(graph, kBudget)->plan, expected.plan); });
+}
+
+TEST(Threads, EightThreadsPartitionOneGraphAndAgree) {
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    const Graph graph = testing::random_graph(seed);
+    testing::Backends backends = testing::two_sims_and_cpu();
+    const PartitionOptions options = testing::randomize(backends, graph, seed);
+    const Partition expected = *partition(graph, backends.list, options);
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 8; ++t) {
+      threads.emplace_back([&] {
+        const Result<Partition> mine = partition(graph, backends.list, options);
+        EXPECT_EQ(mine->graph.description(), expected.graph.description());
+        EXPECT_EQ(mine->splits, expected.splits);
+      });
+    }
+  }
+}
+
+/// Each thread has a scheduler of its own, but they share devices and streams: either may finish the other's work.
+TEST(Threads, TwoSchedulersShareTheirDevices) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const Graph graph = testing::random_graph(seed);
+    testing::Backends backends = testing::two_sims_and_cpu();
+    const PartitionOptions options = testing::randomize(backends, graph, seed);
+    const testing::TestKernels kernels(graph);
+    const auto evaluate = [&](std::uint64_t inputs) {
+      testing::ReferenceRun reference(graph, kernels, inputs);
+      testing::ScheduledRun run(graph, kernels, backends, {.partition = options, .allocator = {.plan = kBudget}});
+      run.write_own_addresses(reference);
+      EXPECT_TRUE(run.allocate());
+      EXPECT_TRUE(run.scheduler().begin());
+      reference.write_inputs(inputs);
+      run.write_inputs(reference);
+      reference.run();
+      EXPECT_TRUE(run.run());
+      EXPECT_TRUE(run.scheduler().synchronize());
+      EXPECT_EQ(run.difference(reference).value_or(""), "") << seed;
+    };
+    std::jthread other([&] { evaluate(2); });
+    evaluate(1);
+  }
 }
 
 /// The search's threads race for the first answer of a round, which must not show in the answer.
