@@ -15,6 +15,9 @@ namespace stowage {
 
 struct SchedulerOptions {
   PartitionOptions partition = {};
+  /// Changes pins and homes to those of one graph, where graphs differ in their ids; empty: they do not. Must give the same
+  /// answer for the same graph. The number of input slots stays.
+  std::function<void(const Graph&, PartitionOptions&)> adapt = {};
   GraphAllocatorOptions allocator = {};
   /// Host-visible memory for copies between two devices whose memory the host cannot see. Null: the CPU's.
   BufferType* staging = nullptr;
@@ -28,7 +31,7 @@ struct BoundTensor {
 };
 
 struct SchedulerCounters {
-  std::uint64_t partitions = 0;  ///< Graphs that were partitioned.
+  std::uint64_t partitions = 0;  ///< Graphs that were partitioned; as many are remembered as plans are kept.
   std::uint64_t copies = 0;      ///< Values brought from memory to memory.
   Bytes copied;
   std::uint64_t staged = 0;            ///< Those of them that went through staging memory.
@@ -68,6 +71,10 @@ class Scheduler {
   /// it allocates nothing. What was allocated before must be allocated again. Fails as `partition` and `GraphAllocator::reserve`
   /// do; what was allocated before can then still be run.
   Status reserve(const Graph& graph);
+
+  /// The bytes that the graph alone needs, by backend, without staging; 0 for a memory that an earlier backend has. Allocates
+  /// nothing.
+  Result<std::vector<Bytes>> reserve_sizes(const Graph& graph);
 
   /// Gives every tensor its address, after `reserve` where that is needed. Waits for all work when the graph is another than
   /// before. Fails as `reserve` does, and with `invalid` when a tensor that has to be copied has an address of its own that is

@@ -49,6 +49,11 @@ class Scheduler::State {
     return reserve(*job);
   }
 
+  Result<std::vector<Bytes>> reserve_sizes(const Graph& graph) {
+    STOWAGE_TRY(std::shared_ptr<const Job> job, job_for(graph));
+    return allocator_.reserve_sizes(job->partition.graph);
+  }
+
   Status allocate(const Graph& graph, std::span<const BoundTensor> bound) {
     STOWAGE_TRY(std::shared_ptr<const Job> job, job_for(graph));
     STOWAGE_TRY(std::vector<std::byte*> bases, bases_of(*job, bound));
@@ -125,15 +130,22 @@ class Scheduler::State {
     return Error{ErrorCode::not_reserved, "no graph is allocated", {}};
   }
 
-  /// The last two graphs' are kept: what is allocated, and what was reserved after it.
+  /// The one used last comes first.
   Result<std::shared_ptr<const Job>> job_for(const Graph& graph) {
-    for (const std::shared_ptr<const Job>& known : {job_, reserved_}) {
-      if (known && known->original == graph.description()) return known;
+    const auto known =
+        std::find_if(jobs_.begin(), jobs_.end(), [&](const auto& job) { return job->original == graph.description(); });
+    if (known != jobs_.end()) {
+      std::rotate(jobs_.begin(), known, known + 1);
+      return jobs_.front();
     }
-    STOWAGE_TRY(Job made, scheduling::make_job(graph, backends_, options_.partition));
+    PartitionOptions options = options_.partition;
+    if (options_.adapt) options_.adapt(graph, options);
+    options.input_slots = marks_.size();
+    STOWAGE_TRY(Job made, scheduling::make_job(graph, backends_, options));
     ++counters_.partitions;
-    reserved_ = std::make_shared<const Job>(std::move(made));
-    return reserved_;
+    jobs_.insert(jobs_.begin(), std::make_shared<const Job>(std::move(made)));
+    if (jobs_.size() > options_.allocator.max_graphs) jobs_.pop_back();
+    return jobs_.front();
   }
 
   Status reserve(const Job& job) {
@@ -214,8 +226,8 @@ class Scheduler::State {
   std::size_t slot_;
   bool unmarked_ = false;  ///< Work was submitted that no mark stands behind.
 
-  std::shared_ptr<const Job> job_;       ///< What is allocated, or was.
-  std::shared_ptr<const Job> reserved_;  ///< The last one made.
+  std::vector<std::shared_ptr<const Job>> jobs_;
+  std::shared_ptr<const Job> job_;  ///< What is allocated, or was.
   std::optional<Allocation> allocation_;
   std::vector<std::byte*> bases_;  ///< By family; null: not bound.
 };
@@ -225,6 +237,7 @@ Scheduler::Scheduler(std::vector<Backend> backends, SchedulerOptions options)
 Scheduler::~Scheduler() = default;
 
 Status Scheduler::reserve(const Graph& graph) { return state_->reserve(graph); }
+Result<std::vector<Bytes>> Scheduler::reserve_sizes(const Graph& graph) { return state_->reserve_sizes(graph); }
 Status Scheduler::allocate(const Graph& graph, std::span<const BoundTensor> bound) { return state_->allocate(graph, bound); }
 Status Scheduler::begin() { return state_->begin(); }
 Status Scheduler::run(const std::function<Status(std::size_t)>& work) { return state_->run(work); }

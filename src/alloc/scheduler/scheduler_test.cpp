@@ -104,6 +104,53 @@ TEST_F(SchedulerTest, AfterReserveAllocateTakesNothing) {
   EXPECT_EQ(scheduler.counters().partitions, 1U);
 }
 
+TEST_F(SchedulerTest, GraphsTakeTurnsWithoutBeingPartitionedOrAllocatedAgain) {
+  GraphDescription description = graph_->description();
+  for (Tensor& tensor : description.tensors) tensor.size = Bytes(1000);
+  const Graph other = Graph::build(description).value();
+  Scheduler scheduler(backends());
+  ASSERT_TRUE(scheduler.reserve(other));
+  ASSERT_TRUE(scheduler.reserve(*graph_));
+  const std::uint64_t before = device_->calls(SimCall::allocate);
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_TRUE(scheduler.allocate(i % 2 == 0 ? other : *graph_));
+    ASSERT_TRUE(scheduler.begin());
+    write(scheduler, i);
+    ASSERT_TRUE(run(scheduler));
+    ASSERT_TRUE(scheduler.synchronize());
+    EXPECT_EQ(scheduler.address(y_)[0], static_cast<std::byte>(i + 2));
+  }
+  EXPECT_EQ(scheduler.counters().partitions, 2U);
+  EXPECT_EQ(device_->calls(SimCall::allocate), before);
+}
+
+TEST_F(SchedulerTest, EachGraphHasPinsAndHomesOfItsOwn) {
+  std::vector<Backend> anywhere = backends();
+  for (Backend& backend : anywhere) backend.supports = {};
+  GraphDescription description = graph_->description();
+  description.name = "other";
+  const Graph other = Graph::build(description).value();
+  const auto adapt = [](const Graph& graph, PartitionOptions& options) {
+    options.pins = {{OpId(0), graph.name() == "other" ? 1U : 0U}};
+    options.input_slots = 7;
+  };
+  Scheduler scheduler(anywhere, {.adapt = adapt});
+  ASSERT_TRUE(scheduler.allocate(*graph_));
+  EXPECT_EQ(scheduler.partition().backends[scheduler.partition().ops[0].index()], 0U);
+  ASSERT_TRUE(scheduler.allocate(other));
+  EXPECT_EQ(scheduler.partition().backends[scheduler.partition().ops[0].index()], 1U);
+  EXPECT_THAT(scheduler.partition().slots, IsEmpty());
+}
+
+TEST_F(SchedulerTest, SizesAreKnownBeforeAnythingIsAllocated) {
+  Scheduler scheduler(backends());
+  const Result<std::vector<Bytes>> sizes = scheduler.reserve_sizes(*graph_);
+  ASSERT_TRUE(sizes);
+  EXPECT_EQ(device_->calls(SimCall::allocate), 0U);
+  ASSERT_TRUE(scheduler.reserve(*graph_));
+  EXPECT_THAT(*sizes, ElementsAre(scheduler.buffer_size(0), scheduler.buffer_size(1)));
+}
+
 TEST_F(SchedulerTest, ErrorsOfTheWorkAreTheRuns) {
   Scheduler scheduler(backends());
   ASSERT_TRUE(scheduler.allocate(*graph_));
