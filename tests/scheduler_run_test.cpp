@@ -29,14 +29,19 @@ void expect_clean(const Backends& backends) {
   }
 }
 
+struct Evaluations {
+  std::size_t count = 0;
+  std::uint64_t seed = 0;
+};
+
 /// One evaluation after the other, without waiting in between; the last one's outputs and variables count.
-void expect_same(const Graph& graph, Backends& backends, const SchedulerOptions& options, std::size_t evaluations,
-                 std::uint64_t seed) {
+void expect_same(const Graph& graph, Backends& backends, const SchedulerOptions& options, Evaluations evaluations) {
+  const auto [count, seed] = evaluations;
   const TestKernels kernels(graph);
   ReferenceRun reference(graph, kernels, seed);
   ScheduledRun scheduled(graph, kernels, backends, options);
   scheduled.write_own_addresses(reference);
-  for (std::size_t i = 0; i < evaluations; ++i) {
+  for (std::size_t i = 0; i < count; ++i) {
     const Status allocated = scheduled.allocate();
     ASSERT_TRUE(allocated) << to_string(allocated.error());
     ASSERT_TRUE(scheduled.scheduler().begin());
@@ -53,17 +58,17 @@ void expect_same(const Graph& graph, Backends& backends, const SchedulerOptions&
 }
 
 TEST(SchedulerRun, RandomGraphsComputeTheSameAsInOnePiece) {
-  std::size_t staged = 0;
+  std::size_t copies = 0;
   for (std::uint64_t seed = 0; seed < kGraphs && !HasFailure(); ++seed) {
     SCOPED_TRACE(seed);
     const Graph graph = random_graph(seed, {.max_ops = 50});
     Backends backends = two_sims_and_cpu();
     const SchedulerOptions options = options_for(randomize(backends, graph, seed));
-    expect_same(graph, backends, options, 2, seed);
-    staged += partition(graph, backends.list, options.partition)->copies.size();
+    expect_same(graph, backends, options, {.count = 2, .seed = seed});
+    copies += partition(graph, backends.list, options.partition)->copies.size();
     expect_clean(backends);
   }
-  EXPECT_GT(staged, kGraphs);
+  EXPECT_GT(copies, kGraphs);
 }
 
 TEST(SchedulerRun, InputSlotsLetEvaluationsFollowEachOtherWithoutMixing) {
@@ -73,7 +78,7 @@ TEST(SchedulerRun, InputSlotsLetEvaluationsFollowEachOtherWithoutMixing) {
     Backends backends = two_sims_and_cpu();
     SchedulerOptions options = options_for(randomize(backends, graph, seed));
     options.partition.input_slots = 2 + seed % 3;
-    expect_same(graph, backends, options, 6, seed);
+    expect_same(graph, backends, options, {.count = 6, .seed = seed});
     expect_clean(backends);
   }
 }

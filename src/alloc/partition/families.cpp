@@ -48,16 +48,18 @@ void add_members(const Graph& graph, Families& families) {
   }
 }
 
-void add_access(const Graph& graph, Families& families, std::size_t op, TensorId tensor, bool write) {
-  const std::size_t number = families.of_tensor[tensor.index()];
+/// Sets its bytes.
+void add_access(const Graph& graph, Families& families, Access access) {
+  const std::size_t number = families.of_tensor[access.tensor.index()];
   Family& family = families.list[number];
-  const Bytes lower = families.offsets[tensor.index()];
-  const auto other_read = [&](const Access& access) { return !access.write && access.tensor != tensor; };
-  if (!write && !family.several_read) {
+  const Bytes lower = families.offsets[access.tensor.index()];
+  access.bytes = {lower, lower + graph.tensor(access.tensor).size};
+  const auto other_read = [&](const Access& each) { return !each.write && each.tensor != access.tensor; };
+  if (!access.write && !family.several_read) {
     family.several_read = std::any_of(family.accesses.begin(), family.accesses.end(), other_read);
   }
-  family.accesses.push_back({op, tensor, {lower, lower + graph.tensor(tensor).size}, write});
-  std::vector<std::size_t>& of_op = families.of_op[op];
+  family.accesses.push_back(access);
+  std::vector<std::size_t>& of_op = families.of_op[access.op];
   if (std::find(of_op.begin(), of_op.end(), number) == of_op.end()) of_op.push_back(number);
 }
 
@@ -75,9 +77,9 @@ Families find_families(const Graph& graph) {
     const Op& op = graph.ops()[k];
     if (op.no_task) continue;
     for (const std::optional<TensorId>& input : op.inputs) {
-      if (input) add_access(graph, families, k, *input, false);
+      if (input) add_access(graph, families, {.op = k, .tensor = *input, .write = false});
     }
-    for (const TensorId output : op.outputs) add_access(graph, families, k, output, true);
+    for (const TensorId output : op.outputs) add_access(graph, families, {.op = k, .tensor = output, .write = true});
   }
   return families;
 }

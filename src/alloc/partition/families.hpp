@@ -12,7 +12,7 @@ namespace stowage::partitioning {
 struct Access {
   std::size_t op = 0;
   TensorId tensor;
-  ByteRange bytes;  ///< In the family.
+  ByteRange bytes = {};  ///< In the family.
   bool write = false;
 };
 

@@ -73,7 +73,7 @@ class Rewriter {
       result_.tensors[t].memory = MemoryId(homes_[model_.families.of_tensor[t]]);
     for (std::size_t f = 0; f < homes_.size(); ++f) {
       const Family& family = model_.families.list[f];
-      for (const TensorId root : family.roots) align(root, family.roots.size() > 1, homes_[f]);
+      for (const TensorId root : family.roots) align(root, family, homes_[f]);
       // What kernels may read beyond the end comes behind everything else that shares the memory.
       const TensorId last =
           *std::max_element(family.roots.begin(), family.roots.end(), [&](TensorId a, TensorId b) { return end(a) < end(b); });
@@ -85,7 +85,8 @@ class Rewriter {
   [[nodiscard]] Bytes end(TensorId tensor) const { return model_.families.offsets[tensor.index()] + graph_.tensor(tensor).size; }
 
   /// Every root gets the alignment of its new memory, unless an alias puts it where that cannot be had.
-  void align(TensorId root, bool aliased, std::size_t memory) {
+  void align(TensorId root, const Family& family, std::size_t memory) {
+    const bool aliased = family.roots.size() > 1;
     const Bytes needed = result_.memories[memory].alignment;
     std::optional<Bytes>& own = result_.tensors[root.index()].alignment;
     if (!aliased || is_aligned(model_.families.offsets[root.index()], needed)) {

@@ -40,25 +40,26 @@ class SplitPlanner {
     const std::size_t from = memory_of(partition_.copies[index].from);
     const std::size_t to = memory_of(partition_.copies[index].to);
     const bool same_device = backends_[from].device == backends_[to].device;
+    using Way = CopyBatch::Way;
     if (backends_[from].memory->host_visible() || same_device) {
-      add_part(job, CopyBatch::Way::direct, to, {index, {}}, {from, to});
+      merge(job, {.backend = to, .way = Way::direct, .parts = {{index}}, .memories = {from, to}});
     } else if (backends_[to].memory->host_visible()) {
-      add_part(job, CopyBatch::Way::direct, from, {index, {}}, {from, to});
+      merge(job, {.backend = from, .way = Way::direct, .parts = {{index}}, .memories = {from, to}});
     } else {
-      const CopyBatch::Part part{index, staging_};
-      add_part(job, CopyBatch::Way::to_staging, from, part, {from, backends_.size()});
-      add_part(job, CopyBatch::Way::from_staging, to, part, {backends_.size(), to});
+      const std::size_t staging = backends_.size();
+      merge(job, {.backend = from, .way = Way::to_staging, .parts = {{index, staging_}}, .memories = {from, staging}});
+      merge(job, {.backend = to, .way = Way::from_staging, .parts = {{index, staging_}}, .memories = {staging, to}});
       staging_ = align_up(staging_ + partition_.copies[index].bytes, kStagingAlignment);
     }
   }
 
-  void add_part(SplitJob& job, CopyBatch::Way way, std::size_t backend, CopyBatch::Part part,
-                std::initializer_list<std::size_t> memories) {
+  /// Into the batch of the same backend that goes the same way, if there is one. `added` names memories by backend.
+  void merge(SplitJob& job, const CopyBatch& added) const {
     auto batch = std::find_if(job.batches.begin(), job.batches.end(),
-                              [&](const CopyBatch& each) { return each.way == way && each.backend == backend; });
-    if (batch == job.batches.end()) batch = job.batches.insert(batch, {.backend = backend, .way = way});
-    batch->parts.push_back(part);
-    for (const std::size_t memory : memories) add_distinct(batch->memories, memory_number(backends_, memory));
+                              [&](const CopyBatch& each) { return each.way == added.way && each.backend == added.backend; });
+    if (batch == job.batches.end()) batch = job.batches.insert(batch, {.backend = added.backend, .way = added.way});
+    batch->parts.insert(batch->parts.end(), added.parts.begin(), added.parts.end());
+    for (const std::size_t memory : added.memories) add_distinct(batch->memories, memory_number(backends_, memory));
   }
 
   void add_memories(SplitJob& job, const Op& op) const {
