@@ -1,0 +1,85 @@
+#include "planning.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "cgraph_to_graph.hpp"
+#include "report.hpp"
+#include "stowage/liveness.hpp"
+#include "stowage/lower.hpp"
+#include "stowage/pack.hpp"
+#include "stowage/plan.hpp"
+
+namespace stowage::ggml {
+namespace {
+
+/// As `stowage::plan` does it, but for the verification, which is a quarter of the time and here a setting.
+Result<Plan> plan_graph(const Graph& graph, const Settings& settings) {
+  const Liveness liveness = analyze(graph);
+  const Lowering lowering = lower(graph, liveness);
+  SolveOptions options;
+  options.deadline = std::chrono::steady_clock::now() + settings.time_limit;
+  std::vector<ArenaSolution> solutions;
+  for (const ArenaProblem& arena : lowering.arenas) {
+    STOWAGE_TRY(SolveOutcome outcome, solve(arena.problem, options));
+    if (outcome.positions.size() != arena.problem.items.size()) {
+      return Error{ErrorCode::unsupported, "no placement was found in the time that there was", {}};
+    }
+    solutions.push_back({std::move(outcome.positions), outcome.bound.bytes});
+  }
+  return raise(graph, liveness, lowering, solutions);
+}
+
+/// Chunks are alike, so their order is free: with the largest first, graphs of a kind ask for similar ones.
+struct ChunkOrder {
+  std::vector<std::uint32_t> rank;  ///< By region.
+  std::vector<std::uint64_t> sizes;
+
+  explicit ChunkOrder(const Arena& arena) : rank(arena.regions.size()) {
+    std::vector<std::size_t> order(arena.regions.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return arena.regions[a] != arena.regions[b] ? arena.regions[a] > arena.regions[b] : a < b;
+    });
+    for (const std::size_t region : order) {
+      rank[region] = static_cast<std::uint32_t>(sizes.size());
+      sizes.push_back(static_cast<std::uint64_t>(arena.regions[region].value()));
+    }
+    while (sizes.size() > 1 && sizes.back() == 0) sizes.pop_back();
+  }
+};
+
+WalkPlan places_of(const GraphWalk& walk, const LeanGraph& lean, const Plan& plan, std::size_t memories) {
+  WalkPlan result{.places = std::vector<ChunkPlace>(walk.tensors.size()), .chunks = ChunkSizes(memories)};
+  std::vector<ChunkOrder> orders;
+  for (const Arena& arena : plan.arenas) {
+    orders.emplace_back(arena);
+    result.chunks[arena.memory.index()] = orders.back().sizes;
+  }
+  std::vector<const Placement*> placement(lean.graph.tensors().size());
+  for (const Placement& each : plan.placements) placement[each.tensor.index()] = &each;
+  for (std::size_t i = 0; i < walk.tensors.size(); ++i) {
+    if (walk.tensors[i].holding != Holding::own) continue;
+    const Tensor& tensor = lean.graph.tensors()[lean.tensor_of[i]];
+    ChunkPlace& place = result.places[i];
+    place.memory = static_cast<std::uint32_t>(tensor.memory.index());
+    place.size = static_cast<std::uint64_t>(tensor.size.value());
+    const Placement* const found = placement[lean.tensor_of[i]];
+    if (!found) continue;  // never accessed: any address does
+    place.chunk = orders[found->arena.index()].rank[found->region];
+    place.offset = static_cast<std::uint64_t>(found->offset.value());
+  }
+  return result;
+}
+
+}  // namespace
+
+Result<WalkPlan> plan_walk(const GraphWalk& walk, const BufferTypes& types, const Settings& settings) {
+  STOWAGE_TRY(const LeanGraph lean, to_lean_graph(walk, types));
+  STOWAGE_TRY(const Plan plan, plan_graph(lean.graph, settings));
+  if (settings.verify || settings.report) STOWAGE_TRY_STATUS(judge_and_report({walk, types, lean, plan, settings}));
+  return places_of(walk, lean, plan, types.distinct());
+}
+
+}  // namespace stowage::ggml
