@@ -20,26 +20,41 @@ Error fault(std::string path, std::string message) {
 std::string name_tensor(const GraphDescription& graph, TensorId id) { return describe(graph.tensors[id.index()], id); }
 std::string name_op(const GraphDescription& graph, std::size_t index) { return describe(graph.ops[index], OpId(index)); }
 
-Status check_size(Bytes size, const std::string& path, const std::string& who) {
-  if (size < Bytes(0)) return fault(path, fmt::format("{} has the negative size {}", who, size.value()));
-  if (size > kMaxBytes) return fault(path, fmt::format("{} has the size {}, above the limit of 2^62", who, size.value()));
-  return Done{};
+/// Whom a fault is about, in words. Checks take a function that makes it: with a graph of a thousand ops the words would cost ten
+/// times what the checks do.
+struct Subject {
+  std::string path;
+  std::string who;
+};
+
+template <class MakeSubject>
+Status check_size(Bytes size, const MakeSubject& subject) {
+  if (size >= Bytes(0) && size <= kMaxBytes) return Done{};
+  const auto [path, who] = subject();
+  if (size < Bytes(0)) return fault(path + ".size", fmt::format("{} has the negative size {}", who, size.value()));
+  return fault(path + ".size", fmt::format("{} has the size {}, above the limit of 2^62", who, size.value()));
 }
 
-Status check_alignment(Bytes alignment, const std::string& path, const std::string& who) {
-  if (!is_power_of_two(alignment) || alignment > Bytes(std::int64_t{1} << 40)) {
-    return fault(path, fmt::format("{} has the alignment {}, which is not a power of two up to 2^40", who, alignment.value()));
-  }
-  return Done{};
+template <class MakeSubject>
+Status check_alignment(Bytes alignment, const MakeSubject& subject) {
+  if (is_power_of_two(alignment) && alignment <= Bytes(std::int64_t{1} << 40)) return Done{};
+  const auto [path, who] = subject();
+  return fault(path + ".alignment",
+               fmt::format("{} has the alignment {}, which is not a power of two up to 2^40", who, alignment.value()));
 }
 
 /// Adds sizes, each rounded up to its alignment, and notices when the sum leaves the accepted range.
 class Total {
  public:
-  Status add(Bytes size, Bytes alignment, const std::string& path, const std::string& who) {
+  /// The fault is at the subject's `field`.
+  template <class MakeSubject>
+  Status add(Bytes size, Bytes alignment, const char* field, const MakeSubject& subject) {
     const std::optional<Bytes> padded = add_within_limit(size, alignment);
     const std::optional<Bytes> sum = padded ? add_within_limit(sum_, *padded) : std::nullopt;
-    if (!sum) return fault(path, fmt::format("with {} the sizes sum to more than the limit of 2^62 bytes", who));
+    if (!sum) {
+      const auto [path, who] = subject();
+      return fault(path + field, fmt::format("with {} the sizes sum to more than the limit of 2^62 bytes", who));
+    }
     sum_ = *sum;
     return Done{};
   }
@@ -51,10 +66,10 @@ class Total {
 Status check_memories(const GraphDescription& graph) {
   for (std::size_t i = 0; i < graph.memories.size(); ++i) {
     const Memory& memory = graph.memories[i];
-    const std::string path = fmt::format("memories[{}]", i);
-    const std::string who = fmt::format("memory '{}' ({})", memory.name, i);
-    STOWAGE_TRY_STATUS(check_alignment(memory.alignment, path + ".alignment", who));
+    const auto subject = [&] { return Subject{fmt::format("memories[{}]", i), fmt::format("memory '{}' ({})", memory.name, i)}; };
+    STOWAGE_TRY_STATUS(check_alignment(memory.alignment, subject));
     if (memory.max_size && (*memory.max_size <= Bytes(0) || *memory.max_size > kMaxBytes)) {
+      const auto [path, who] = subject();
       return fault(path + ".max_size", fmt::format("{} has the maximum size {}", who, memory.max_size->value()));
     }
   }
@@ -64,15 +79,15 @@ Status check_memories(const GraphDescription& graph) {
 Status check_tensor_sizes(const GraphDescription& graph, Total& total) {
   for (std::size_t i = 0; i < graph.tensors.size(); ++i) {
     const Tensor& tensor = graph.tensors[i];
-    const std::string path = fmt::format("tensors[{}]", i);
-    const std::string who = describe(tensor, TensorId(i));
-    STOWAGE_TRY_STATUS(check_size(tensor.size, path + ".size", who));
+    const auto subject = [&] { return Subject{fmt::format("tensors[{}]", i), describe(tensor, TensorId(i))}; };
+    STOWAGE_TRY_STATUS(check_size(tensor.size, subject));
     if (tensor.memory.index() >= graph.memories.size()) {
+      const auto [path, who] = subject();
       return fault(path + ".memory", fmt::format("{} is in memory {}, which does not exist", who, tensor.memory.index()));
     }
-    if (tensor.alignment) STOWAGE_TRY_STATUS(check_alignment(*tensor.alignment, path + ".alignment", who));
+    if (tensor.alignment) STOWAGE_TRY_STATUS(check_alignment(*tensor.alignment, subject));
     const Bytes alignment = tensor.alignment.value_or(graph.memories[tensor.memory.index()].alignment);
-    STOWAGE_TRY_STATUS(total.add(tensor.size, alignment, path + ".size", who));
+    STOWAGE_TRY_STATUS(total.add(tensor.size, alignment, ".size", subject));
   }
   return Done{};
 }
@@ -81,15 +96,17 @@ Status check_workspace_sizes(const GraphDescription& graph, Total& total) {
   for (std::size_t i = 0; i < graph.ops.size(); ++i) {
     for (std::size_t w = 0; w < graph.ops[i].workspaces.size(); ++w) {
       const Workspace& workspace = graph.ops[i].workspaces[w];
-      const std::string path = fmt::format("ops[{}].workspaces[{}]", i, w);
-      const std::string who = fmt::format("workspace {} of {}", w, name_op(graph, i));
-      STOWAGE_TRY_STATUS(check_size(workspace.size, path + ".size", who));
+      const auto subject = [&] {
+        return Subject{fmt::format("ops[{}].workspaces[{}]", i, w), fmt::format("workspace {} of {}", w, name_op(graph, i))};
+      };
+      STOWAGE_TRY_STATUS(check_size(workspace.size, subject));
       if (workspace.memory.index() >= graph.memories.size()) {
+        const auto [path, who] = subject();
         return fault(path + ".memory", fmt::format("{} is in memory {}, which does not exist", who, workspace.memory.index()));
       }
-      if (workspace.alignment) STOWAGE_TRY_STATUS(check_alignment(*workspace.alignment, path + ".alignment", who));
+      if (workspace.alignment) STOWAGE_TRY_STATUS(check_alignment(*workspace.alignment, subject));
       const Bytes alignment = workspace.alignment.value_or(graph.memories[workspace.memory.index()].alignment);
-      STOWAGE_TRY_STATUS(total.add(workspace.size, alignment, path + ".size", who));
+      STOWAGE_TRY_STATUS(total.add(workspace.size, alignment, ".size", subject));
     }
   }
   return Done{};
@@ -100,10 +117,12 @@ Status check_alias_offsets(const GraphDescription& graph, Total& total) {
   for (std::size_t k = 0; k < graph.ops.size(); ++k) {
     for (std::size_t i = 0; i < graph.ops[k].aliases.size(); ++i) {
       const Bytes offset = graph.ops[k].aliases[i].offset;
-      const std::string path = fmt::format("ops[{}].alias[{}]", k, i);
-      const std::string who = fmt::format("the offset {} of an alias of {}", offset.value(), name_op(graph, k));
-      if (offset < Bytes(0) || offset > kMaxBytes) return fault(path, who + " is not within [0, 2^62]");
-      STOWAGE_TRY_STATUS(total.add(offset, Bytes(0), path, who));
+      const auto subject = [&] {
+        return Subject{fmt::format("ops[{}].alias[{}]", k, i),
+                       fmt::format("the offset {} of an alias of {}", offset.value(), name_op(graph, k))};
+      };
+      if (offset < Bytes(0) || offset > kMaxBytes) return fault(subject().path, subject().who + " is not within [0, 2^62]");
+      STOWAGE_TRY_STATUS(total.add(offset, Bytes(0), "", subject));
     }
   }
   return Done{};
@@ -111,24 +130,24 @@ Status check_alias_offsets(const GraphDescription& graph, Total& total) {
 
 Status check_view(const GraphDescription& graph, std::size_t index) {
   const Tensor& view = graph.tensors[index];
-  const std::string path = fmt::format("tensors[{}].view_of", index);
-  const std::string who = describe(view, TensorId(index));
+  const auto subject = [&] { return Subject{fmt::format("tensors[{}].view_of", index), describe(view, TensorId(index))}; };
   if (view.view_of->tensor.index() >= graph.tensors.size()) {
+    const auto [path, who] = subject();
     return fault(path + ".tensor",
                  fmt::format("{} is a view of tensor {}, which does not exist", who, view.view_of->tensor.index()));
   }
   const Tensor& base = graph.tensors[view.view_of->tensor.index()];
-  const std::string base_name = name_tensor(graph, view.view_of->tensor);
   const Bytes offset = view.view_of->offset;
-  if (offset < Bytes(0) || offset > base.size || view.size > base.size - offset) {
+  const bool outside = offset < Bytes(0) || offset > base.size || view.size > base.size - offset;
+  if (!outside && base.memory == view.memory) return Done{};
+  const auto [path, who] = subject();
+  const std::string base_name = name_tensor(graph, view.view_of->tensor);
+  if (outside) {
     return fault(path, fmt::format("{} [{}, {} + {}) is a view outside its base {} of {} bytes", who, offset.value(),
                                    offset.value(), view.size.value(), base_name, base.size.value()));
   }
-  if (base.memory != view.memory) {
-    return fault(path, fmt::format("{} is in memory {}, its base {} in memory {}", who, view.memory.index(), base_name,
-                                   base.memory.index()));
-  }
-  return Done{};
+  return fault(path, fmt::format("{} is in memory {}, its base {} in memory {}", who, view.memory.index(), base_name,
+                                 base.memory.index()));
 }
 
 /// The chain of views that ends in a tensor whose root is known, starting at `index`; empty on a circle.
@@ -185,18 +204,17 @@ Status check_op_tensors(const GraphDescription& graph, std::size_t index) {
   return Done{};
 }
 
-/// The positions of a pair exist; `list` and `at` say where the pair stands.
-Status check_pair(const GraphDescription& graph, std::size_t index, InPlacePair pair, const std::string& path) {
+/// The positions of pair `at` in the op's `list` exist.
+Status check_pair(const GraphDescription& graph, std::size_t index, InPlacePair pair, const char* list, std::size_t at) {
   const Op& op = graph.ops[index];
+  if (pair.output < op.outputs.size() && pair.input < op.inputs.size() && op.inputs[pair.input]) return Done{};
+  const std::string path = fmt::format("ops[{}].{}[{}]", index, list, at);
   if (pair.output >= op.outputs.size()) {
     return fault(path, fmt::format("{} has no output {}", name_op(graph, index), pair.output));
   }
   if (pair.input >= op.inputs.size()) return fault(path, fmt::format("{} has no input {}", name_op(graph, index), pair.input));
-  if (!op.inputs[pair.input]) {
-    return fault(
-        path, fmt::format("{} pairs output {} with input {}, which is omitted", name_op(graph, index), pair.output, pair.input));
-  }
-  return Done{};
+  return fault(path,
+               fmt::format("{} pairs output {} with input {}, which is omitted", name_op(graph, index), pair.output, pair.input));
 }
 
 Status check_op_order(const GraphDescription& graph, std::size_t index) {
@@ -206,14 +224,13 @@ Status check_op_order(const GraphDescription& graph, std::size_t index) {
                                                                    name_op(graph, index), op.stream.index(), kMaxStreams));
   }
   for (std::size_t i = 0; i < op.after.size(); ++i) {
+    if (op.after[i].index() < index) continue;
     const std::string path = fmt::format("ops[{}].after[{}]", index, i);
     if (op.after[i].index() >= graph.ops.size()) {
       return fault(path, fmt::format("{} names op {}, which does not exist", name_op(graph, index), op.after[i].index()));
     }
-    if (op.after[i].index() >= index) {
-      return fault(path, fmt::format("{} must come after {}, which does not come earlier in the execution order: a cycle",
-                                     name_op(graph, index), name_op(graph, op.after[i].index())));
-    }
+    return fault(path, fmt::format("{} must come after {}, which does not come earlier in the execution order: a cycle",
+                                   name_op(graph, index), name_op(graph, op.after[i].index())));
   }
   return Done{};
 }
@@ -230,16 +247,16 @@ Result<Writes> find_producers(const GraphDescription& graph, const std::vector<G
     for (std::size_t i = 0; i < graph.ops[k].outputs.size(); ++i) {
       const TensorId id = graph.ops[k].outputs[i];
       const TensorFlags root_flags = graph.tensors[roots[id.index()].tensor.index()].flags;
-      const std::string path = fmt::format("ops[{}].outputs[{}]", k, i);
+      const auto path = [&] { return fmt::format("ops[{}].outputs[{}]", k, i); };
       std::optional<std::size_t>& producer = writes.producer[id.index()];
       if (producer && !root_flags.has(TensorFlag::variable)) {
-        return fault(path, fmt::format("{} is written by {} and by {}", name_tensor(graph, id), name_op(graph, *producer),
-                                       name_op(graph, k)));
+        return fault(path(), fmt::format("{} is written by {} and by {}", name_tensor(graph, id), name_op(graph, *producer),
+                                         name_op(graph, k)));
       }
       if (!producer) producer = k;
       const bool constant = (root_flags | graph.tensors[id.index()].flags).has(TensorFlag::constant);
       if (constant && !graph.ops[k].no_task) {
-        return fault(path, fmt::format("{} writes {}, which is constant", name_op(graph, k), name_tensor(graph, id)));
+        return fault(path(), fmt::format("{} writes {}, which is constant", name_op(graph, k), name_tensor(graph, id)));
       }
     }
   }
@@ -258,15 +275,14 @@ Status check_reads(const GraphDescription& graph, const std::vector<Graph::Root>
     const TensorId id = *op.inputs[i];
     const TensorFlags flags = graph.tensors[roots[id.index()].tensor.index()].flags;
     const std::optional<std::size_t> producer = writes.producer[id.index()];
-    const std::string path = fmt::format("ops[{}].inputs[{}]", index, i);
     const bool later =
         producer && *producer > index && !(flags | graph.tensors[id.index()].flags).any_of(kOwnAddress | TensorFlag::input);
     // A root that is its own producer's input (ggml_cast lists itself) has been written by nobody at that point either.
     if (later || !writes.defined[roots[id.index()].tensor.index()]) {
       const std::string by = producer ? fmt::format("; it is written by {}", name_op(graph, *producer))
                                       : "; nobody writes it and it is not an input";
-      return fault(path, fmt::format("{} reads {} before anything was written to it{}", name_op(graph, index),
-                                     name_tensor(graph, id), by));
+      return fault(fmt::format("ops[{}].inputs[{}]", index, i), fmt::format("{} reads {} before anything was written to it{}",
+                                                                            name_op(graph, index), name_tensor(graph, id), by));
     }
   }
   return Done{};
@@ -324,11 +340,11 @@ Status check_references(const GraphDescription& description) {
     const Op& op = description.ops[k];
     STOWAGE_TRY_STATUS(check_op_tensors(description, k));
     for (std::size_t i = 0; i < op.in_place.size(); ++i) {
-      STOWAGE_TRY_STATUS(check_pair(description, k, op.in_place[i], fmt::format("ops[{}].in_place[{}]", k, i)));
+      STOWAGE_TRY_STATUS(check_pair(description, k, op.in_place[i], "in_place", i));
     }
     for (std::size_t i = 0; i < op.aliases.size(); ++i) {
       const InPlacePair pair{op.aliases[i].output, op.aliases[i].input};
-      STOWAGE_TRY_STATUS(check_pair(description, k, pair, fmt::format("ops[{}].alias[{}]", k, i)));
+      STOWAGE_TRY_STATUS(check_pair(description, k, pair, "alias", i));
     }
     STOWAGE_TRY_STATUS(check_op_order(description, k));
   }
