@@ -32,7 +32,8 @@ class LeanConverter {
       if (walked.holding == Holding::view) tensor_of_[i] = tensor_of_[walked.root];
       if (walked.holding != Holding::own) continue;
       if (!types_.has(walked.buffer_id)) {
-        return Error{ErrorCode::invalid, fmt::format("tensor '{}' has the buffer id {}", walked.tensor->name, walked.buffer_id), {}};
+        return Error{
+            ErrorCode::invalid, fmt::format("tensor '{}' has the buffer id {}", walked.tensor->name, walked.buffer_id), {}};
       }
       tensor_of_[i] = static_cast<std::uint32_t>(description_.tensors.size());
       Tensor& tensor = description_.tensors.emplace_back();

@@ -51,7 +51,8 @@ Status ChunkBuffers::grow(const ChunkSizes& sizes) {
   return Done{};
 }
 
-/// Old and new do not fit at the same time. The content is lost either way, so the old ones go, and come back if that does not help.
+/// Old and new do not fit at the same time. The content is lost either way, so the old ones go, and come back if that does not
+/// help.
 Status ChunkBuffers::replace_without_both(std::size_t memory, const std::vector<std::uint64_t>& sizes) {
   std::vector<std::uint64_t> old;
   for (const Chunk& each : chunks_[memory]) old.push_back(each.room);
@@ -75,8 +76,8 @@ Result<ChunkBuffers::Chunks> ChunkBuffers::allocate(std::size_t memory, const st
   return chunks;
 }
 
-/// A buffer's base is nearly always aligned; where it is not, one that is larger by the alignment has room behind the first aligned
-/// address.
+/// A buffer's base is nearly always aligned; where it is not, one that is larger by the alignment has room behind the first
+/// aligned address.
 Result<ChunkBuffers::Chunk> ChunkBuffers::allocate_chunk(ggml_backend_buffer_type_t type, std::uint64_t size) const {
   const std::size_t alignment = ggml_backend_buft_get_alignment(type);
   for (const std::uint64_t extra : {std::uint64_t{0}, std::uint64_t{alignment}}) {
@@ -88,7 +89,8 @@ Result<ChunkBuffers::Chunk> ChunkBuffers::allocate_chunk(ggml_backend_buffer_typ
     ggml_backend_buffer_set_usage(buffer.get(), GGML_BACKEND_BUFFER_USAGE_COMPUTE);
     return Chunk{std::move(buffer), base + shift, size};
   }
-  return Error{ErrorCode::out_of_memory, fmt::format("failed to allocate {} buffer of size {}", ggml_backend_buft_name(type), size), {}};
+  return Error{
+      ErrorCode::out_of_memory, fmt::format("failed to allocate {} buffer of size {}", ggml_backend_buft_name(type), size), {}};
 }
 
 void ChunkBuffers::update() {

@@ -74,7 +74,8 @@ bool fill(const Batch& batch, ggml_backend_buffer_type_t type, Binder& binder, s
   buffers.push_back(make_buffer(type, batch.size));
   if (!buffers.back()) return false;
   ggml_tallocr allocator = ggml_tallocr_new(buffers.back().get());
-  return std::all_of(batch.tensors.begin(), batch.tensors.end(), [&](ggml_tensor* tensor) { return binder.bind(allocator, tensor); });
+  return std::all_of(batch.tensors.begin(), batch.tensors.end(),
+                     [&](ggml_tensor* tensor) { return binder.bind(allocator, tensor); });
 }
 
 ggml_backend_buffer_t seen_as_one(std::vector<BufferOwner>& buffers) {

@@ -50,7 +50,8 @@ Status Gallocr::allocate(const ggml_cgraph& graph) {
 
 std::size_t Gallocr::buffer_size(int id) const { return types_.is_first(id) ? buffers_.size(types_.memory_of(id)) : 0; }
 
-/// A plan whose buffers are there. One walk in the ordinary case: the plan used last fits, and no backend wants to hear of tensors.
+/// A plan whose buffers are there. One walk in the ordinary case: the plan used last fits, and no backend wants to hear of
+/// tensors.
 Gallocr::Held* Gallocr::bind_any(const ggml_cgraph& graph) {
   for (std::size_t i = 0; i < held_.size(); ++i) {
     Held& held = *held_[i];
@@ -110,8 +111,8 @@ Status Gallocr::make_room(Held& held) {
   return Done{};
 }
 
-/// Types with one chunk never shrink, so that all graphs held still fit. Where there are several, keeping the largest of each over
-/// graphs that never come back would cost more than ggml does; graphs that do come back stay.
+/// Types with one chunk never shrink, so that all graphs held still fit. Where there are several, keeping the largest of each
+/// over graphs that never come back would cost more than ggml does; graphs that do come back stay.
 ChunkSizes Gallocr::sizes_with(const Held& held) const {
   ChunkSizes sizes = held.needs;
   for (std::size_t memory = 0; memory < sizes.size(); ++memory) {

@@ -20,11 +20,12 @@ struct GallocrCounters {
   std::uint64_t growths = 0;  ///< Times that buffers were replaced, the first included.
 };
 
-/// ggml's graph allocator on our planner. Holds the plans of the last graphs in one set of buffers, so that switching between them
-/// costs nothing. Every call either does what it says or leaves all as it was. Not thread-safe, as ggml's.
+/// ggml's graph allocator on our planner. Holds the plans of the last graphs in one set of buffers, so that switching between
+/// them costs nothing. Every call either does what it says or leaves all as it was. Not thread-safe, as ggml's.
 ///
-/// Not built on `stowage::GraphAllocator`: what is matched here is a ggml graph as it is, without making a `Graph` of it; buffers that
-/// do not fit a device twice must go before larger ones come; and with several chunks ggml's callers count on the exact sizes.
+/// Not built on `stowage::GraphAllocator`: what is matched here is a ggml graph as it is, without making a `Graph` of it; buffers
+/// that do not fit a device twice must go before larger ones come; and with several chunks ggml's callers count on the exact
+/// sizes.
 class Gallocr {
  public:
   explicit Gallocr(std::span<const ggml_backend_buffer_type_t> types, const Settings& settings = ggml::settings());
@@ -33,8 +34,8 @@ class Gallocr {
   Status reserve(const ggml_cgraph& graph, BufferIds ids);
   /// By buffer id: what the graph needs. Allocates nothing.
   Result<std::vector<std::size_t>> sizes(const ggml_cgraph& graph, BufferIds ids);
-  /// Binds the graph's tensors. With one buffer type it plans and grows by itself where no plan fits. With several it fails then, and
-  /// when the plan that fits was reserved with other buffer ids than the last one: only the caller knows them.
+  /// Binds the graph's tensors. With one buffer type it plans and grows by itself where no plan fits. With several it fails then,
+  /// and when the plan that fits was reserved with other buffer ids than the last one: only the caller knows them.
   Status allocate(const ggml_cgraph& graph);
 
   /// Of buffer `id`; 0 before anything was reserved, and for an id whose type an earlier id has.
@@ -47,9 +48,9 @@ class Gallocr {
   struct Held {
     RecordedGraph record;
     ChunkSizes needs;
-    std::vector<int> ids;         ///< By leaf, then by node; empty for one buffer type, where they make no difference.
-    std::uint64_t assignment;     ///< Equal for equal ids.
-    bool returning = false;       ///< It was reserved, or came more than once: its chunks are worth keeping.
+    std::vector<int> ids;      ///< By leaf, then by node; empty for one buffer type, where they make no difference.
+    std::uint64_t assignment;  ///< Equal for equal ids.
+    bool returning = false;    ///< It was reserved, or came more than once: its chunks are worth keeping.
   };
   using HeldList = std::vector<std::unique_ptr<Held>>;
 
@@ -67,7 +68,7 @@ class Gallocr {
   BufferTypes types_;
   ChunkBuffers buffers_;
   Settings settings_;
-  HeldList held_;  ///< The last one used first.
+  HeldList held_;                 ///< The last one used first.
   std::uint64_t assignment_ = 0;  ///< Of the last reserve.
   std::uint64_t assignments_ = 0;
   GallocrCounters counters_;

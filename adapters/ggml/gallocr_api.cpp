@@ -5,8 +5,8 @@
 
 #include "gallocr.hpp"
 
-/// The entry points of ggml's graph allocator. No exception leaves them and none aborts the program: they return what ggml documents and
-/// say on ggml's log what was wrong.
+/// The entry points of ggml's graph allocator. No exception leaves them and none aborts the program: they return what ggml
+/// documents and say on ggml's log what was wrong.
 struct ggml_gallocr {
   stowage::ggml::Gallocr allocator;
 };
@@ -55,14 +55,17 @@ bool ggml_gallocr_reserve_n(ggml_gallocr_t galloc, ggml_cgraph* graph, const int
   return succeeded(__func__, guarded([&] { return galloc->allocator.reserve(*graph, {node_buffer_ids, leaf_buffer_ids}); }));
 }
 
-bool ggml_gallocr_reserve(ggml_gallocr_t galloc, ggml_cgraph* graph) { return ggml_gallocr_reserve_n(galloc, graph, nullptr, nullptr); }
+bool ggml_gallocr_reserve(ggml_gallocr_t galloc, ggml_cgraph* graph) {
+  return ggml_gallocr_reserve_n(galloc, graph, nullptr, nullptr);
+}
 
-void ggml_gallocr_reserve_n_size(ggml_gallocr_t galloc, ggml_cgraph* graph, const int* node_buffer_ids, const int* leaf_buffer_ids,
-                                 size_t* sizes) {
+void ggml_gallocr_reserve_n_size(ggml_gallocr_t galloc, ggml_cgraph* graph, const int* node_buffer_ids,
+                                 const int* leaf_buffer_ids, size_t* sizes) {
   const std::size_t count = galloc->allocator.types().ids();
   std::fill_n(sizes, count, std::size_t{0});
   succeeded(__func__, guarded([&]() -> Status {
-              STOWAGE_TRY(const std::vector<std::size_t> result, galloc->allocator.sizes(*graph, {node_buffer_ids, leaf_buffer_ids}));
+              STOWAGE_TRY(const std::vector<std::size_t> result,
+                          galloc->allocator.sizes(*graph, {node_buffer_ids, leaf_buffer_ids}));
               std::copy(result.begin(), result.end(), sizes);
               return Done{};
             }));

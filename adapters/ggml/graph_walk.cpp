@@ -47,7 +47,8 @@ class Walker {
   }
 
   GraphWalk run() {
-    for (int i = 0; i < graph_.n_leafs; ++i) walk_.leafs.push_back(meet(graph_.leafs[i], Met::leaf, ids_.leafs ? ids_.leafs[i] : 0));
+    for (int i = 0; i < graph_.n_leafs; ++i)
+      walk_.leafs.push_back(meet(graph_.leafs[i], Met::leaf, ids_.leafs ? ids_.leafs[i] : 0));
     for (int i = 0; i < graph_.n_nodes; ++i) visit(graph_.nodes[i], ids_.nodes ? ids_.nodes[i] : 0);
     for (WalkedTensor& each : walk_.tensors) each.holding = holding_of(each);
     return std::move(walk_);

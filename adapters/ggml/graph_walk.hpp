@@ -54,8 +54,8 @@ struct WalkedNode {
 /// ggml's own marks (`visited_hash_set`, `use_counts`) are not used: the scheduler passes graphs without them.
 struct GraphWalk {
   std::vector<WalkedTensor> tensors;
-  std::vector<std::uint32_t> leafs;  ///< By position in the graph.
-  std::vector<WalkedNode> nodes;     ///< The same.
+  std::vector<std::uint32_t> leafs;    ///< By position in the graph.
+  std::vector<WalkedNode> nodes;       ///< The same.
   std::vector<std::uint32_t> sources;  ///< Indices, `kNone` or `kSelf`.
 
   [[nodiscard]] std::span<const std::uint32_t> sources_of(const WalkedNode& node) const {
@@ -80,12 +80,12 @@ struct BufferIds {
 /// Ops that touch no memory: their result is a view.
 [[nodiscard]] bool is_view_op(ggml_op op);
 
-/// The node's source `j` may be overwritten by the node's result, as far as the two alone are concerned: ggml says that the op can
-/// work in place, and they have the same layout and start.
+/// The node's source `j` may be overwritten by the node's result, as far as the two alone are concerned: ggml says that the op
+/// can work in place, and they have the same layout and start.
 [[nodiscard]] bool may_overwrite(const ggml_tensor& node, std::size_t j);
 
-/// The walked node may overwrite its source `j`: besides, both are the allocator's, and the node reads the source's memory through no
-/// other source. Whether the source is still needed, and in the same memory, is for the planner to say.
+/// The walked node may overwrite its source `j`: besides, both are the allocator's, and the node reads the source's memory
+/// through no other source. Whether the source is still needed, and in the same memory, is for the planner to say.
 [[nodiscard]] bool may_overwrite(const GraphWalk& walk, const WalkedNode& node, std::size_t j);
 
 }  // namespace stowage::ggml

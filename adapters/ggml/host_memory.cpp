@@ -18,7 +18,9 @@ std::vector<bool> overwritable(const GraphWalk& walk) {
   return result;
 }
 
-bool is_host(const BufferTypes& types, int id) { return types.has(id) && ggml_backend_buft_is_host(types.type(types.memory_of(id))); }
+bool is_host(const BufferTypes& types, int id) {
+  return types.has(id) && ggml_backend_buft_is_host(types.type(types.memory_of(id)));
+}
 
 }  // namespace
 

@@ -51,19 +51,20 @@ RecordedGraph::RecordedGraph(const GraphWalk& walk, const WalkPlan& plan, const 
     const ggml_tensor& t = *walked.tensor;
     const bool own = walked.holding == Holding::own;
     const ggml_backend_buffer_type_t type = own ? types.type(plan.places[i].memory) : nullptr;
-    tensors_[i + kFirst] = {.op = t.op,
-                            .type = t.type,
-                            .flags = t.flags & kFlags,
-                            .base = shifted(walked.base),
-                            .overwrites = kNothing,
-                            .holding = walked.holding,
-                            .new_base = walked.base != kNone && walked.base + 1 == i && walk.tensors[walked.base].met == Met::base,
-                            .block_size = static_cast<std::uint32_t>(ggml_blck_size(t.type)),
-                            .block_bytes = static_cast<std::uint32_t>(ggml_type_size(t.type)),
-                            .size = plan.places[i].size,
-                            .asked_for_size = type && type->iface.get_alloc_size ? type : nullptr,
-                            .buffer = nullptr,
-                            .data = nullptr};
+    tensors_[i + kFirst] = {
+        .op = t.op,
+        .type = t.type,
+        .flags = t.flags & kFlags,
+        .base = shifted(walked.base),
+        .overwrites = kNothing,
+        .holding = walked.holding,
+        .new_base = walked.base != kNone && walked.base + 1 == i && walk.tensors[walked.base].met == Met::base,
+        .block_size = static_cast<std::uint32_t>(ggml_blck_size(t.type)),
+        .block_bytes = static_cast<std::uint32_t>(ggml_type_size(t.type)),
+        .size = plan.places[i].size,
+        .asked_for_size = type && type->iface.get_alloc_size ? type : nullptr,
+        .buffer = nullptr,
+        .data = nullptr};
   }
   for (const std::uint32_t leaf : walk.leafs) leafs_.push_back(shifted(leaf));
   for (const WalkedNode& node : walk.nodes) {
@@ -97,7 +98,8 @@ template <RecordedGraph::Purpose purpose>
 bool RecordedGraph::go_through(const ggml_cgraph& graph) {
   seen_ = kFirst;
   bound_count_ = 0;
-  if (static_cast<std::size_t>(graph.n_nodes) != nodes_.size() || static_cast<std::size_t>(graph.n_leafs) != leafs_.size()) return false;
+  if (static_cast<std::size_t>(graph.n_nodes) != nodes_.size() || static_cast<std::size_t>(graph.n_leafs) != leafs_.size())
+    return false;
   for (std::size_t i = 0; i < leafs_.size(); ++i) {
     if (!visit<purpose>(leafs_[i], graph.leafs[i])) return false;
   }

@@ -12,9 +12,9 @@ namespace stowage::ggml {
 /// What a planned graph looked like, in the order of the walk, and where its tensors go: the hot path.
 ///
 /// A graph matches when the plan is safe for it: the same nodes, leafs and sources by position, the same ops, types, views and
-/// INPUT/OUTPUT flags; every tensor that is ours still has no data and takes no more bytes than planned; whatever lies in place of
-/// a source has the same layout as that source; what had data still has. Shapes may be smaller. Tensors of ours that have got data
-/// meanwhile are left alone, as ggml does.
+/// INPUT/OUTPUT flags; every tensor that is ours still has no data and takes no more bytes than planned; whatever lies in place
+/// of a source has the same layout as that source; what had data still has. Shapes may be smaller. Tensors of ours that have got
+/// data meanwhile are left alone, as ggml does.
 ///
 /// One walk, each tensor visited once, no hashing and no allocation: the tensors met so far stand in an array by index, so that a
 /// source is compared by one load. Tensors are bound as the walk goes; a mismatch unbinds them again.
@@ -44,7 +44,7 @@ class RecordedGraph {
     bool new_base;             ///< The base is met through this view.
     std::uint32_t block_size;  ///< Of the type, in elements and in bytes.
     std::uint32_t block_bytes;
-    std::uint64_t size;                        ///< Planned.
+    std::uint64_t size;                         ///< Planned.
     ggml_backend_buffer_type_t asked_for_size;  ///< Whose sizes are not plain ggml_nbytes; else null.
     ggml_backend_buffer_t buffer;
     void* data;

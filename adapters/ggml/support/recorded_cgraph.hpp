@@ -1,0 +1,37 @@
+#pragma once
+
+#include <vector>
+
+#include "ggml_headers.hpp"
+#include "stowage/graph.hpp"
+
+namespace stowage::ggml {
+
+/// A graph file that was recorded from ggml, as a ggml graph again: as much of it as an allocator looks at. Constants, variables
+/// and external tensors have data, whatever else has none. Cannot be computed.
+///
+/// The file has no strides. Tensors are contiguous; a view counts as such only where the file says that it may be overwritten in
+/// place, so that ggml's own choices come out as when the graph was recorded.
+class RecordedCgraph {
+ public:
+  explicit RecordedCgraph(const Graph& graph);
+  RecordedCgraph(const RecordedCgraph&) = delete;
+  RecordedCgraph& operator=(const RecordedCgraph&) = delete;
+
+  [[nodiscard]] ggml_cgraph* get() { return &cgraph_; }
+  [[nodiscard]] ggml_tensor& tensor(TensorId id) { return tensors_[id.index()]; }
+  /// Takes the memory away again from all tensors that had none.
+  void forget_memory() { tensors_ = fresh_; }
+
+ private:
+  void set_shape(const Tensor& from, ggml_tensor& to) const;
+  void make_odd(ggml_tensor& view) const;
+
+  std::vector<ggml_tensor> tensors_;
+  std::vector<ggml_tensor> fresh_;
+  std::vector<ggml_tensor*> nodes_;
+  std::vector<ggml_tensor*> leafs_;
+  ggml_cgraph cgraph_{};
+};
+
+}  // namespace stowage::ggml
