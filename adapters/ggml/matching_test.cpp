@@ -1,0 +1,166 @@
+#include <array>
+
+#include <gtest/gtest.h>
+
+#include "gallocr.hpp"
+#include "support/fake_buffer_type.hpp"
+#include "support/test_graph.hpp"
+
+/// Which graphs an existing plan serves.
+namespace stowage::ggml {
+namespace {
+
+std::string run(const TestGraph& graph) { return shadow_run(*graph.get()); }
+
+/// Something like a layer: norm, two projections, a view into the middle of one, an add.
+void add_layer(TestGraph& graph, std::int64_t tokens, ggml_tensor*& x, ggml_tensor* weight) {
+  ggml_context* const context = graph.context();
+  ggml_tensor* const norm = ggml_rms_norm(context, x, 1e-5F);
+  ggml_tensor* const projected = ggml_mul_mat(context, weight, norm);
+  ggml_tensor* const part = ggml_view_2d(context, projected, 16, tokens, projected->nb[1], 16 * sizeof(float));
+  ggml_tensor* const gate = ggml_silu(context, ggml_cont(context, part));
+  ggml_tensor* const wide = ggml_concat(context, gate, ggml_cont(context, part), 0);
+  x = ggml_add(context, x, ggml_repeat(context, ggml_sum_rows(context, wide), x));
+}
+
+struct Model {
+  TestGraph graph;
+  std::vector<float> weights = std::vector<float>(32 * 32);
+
+  explicit Model(std::int64_t tokens, int layers = 3) {
+    ggml_tensor* const weight = ggml_new_tensor_2d(graph.context(), GGML_TYPE_F32, 32, 32);
+    weight->data = weights.data();
+    ggml_tensor* x = ggml_new_tensor_2d(graph.context(), GGML_TYPE_F32, 32, tokens);
+    ggml_set_input(x);
+    for (int i = 0; i < layers; ++i) add_layer(graph, tokens, x, weight);
+    graph.output(x);
+  }
+};
+
+TEST(Matching, AHundredSmallerGraphsAfterAWorstCaseNeitherPlanNorGrow) {
+  FakeBufferType type;
+  Gallocr allocator(std::array{type.get()});
+  const Model worst(101);
+  ASSERT_TRUE(allocator.reserve(*worst.graph.get(), {}));
+  for (std::int64_t tokens = 100; tokens >= 1; --tokens) {
+    const Model model(tokens);
+    ASSERT_TRUE(allocator.allocate(*model.graph.get()));
+    EXPECT_EQ(run(model.graph), "") << tokens;
+  }
+  EXPECT_EQ(allocator.counters().plans, 1U);
+  EXPECT_EQ(type.allocations, 1);
+}
+
+TEST(Matching, ALargerGraphIsPlannedAnewAndGrows) {
+  FakeBufferType type;
+  Gallocr allocator(std::array{type.get()});
+  const Model small(10);
+  const Model large(11);
+  ASSERT_TRUE(allocator.allocate(*small.graph.get()));
+  ASSERT_TRUE(allocator.allocate(*large.graph.get()));
+  EXPECT_EQ(allocator.counters().plans, 2U);
+  EXPECT_EQ(allocator.counters().growths, 2U);
+  EXPECT_EQ(type.buffers, 1);
+  EXPECT_EQ(run(large.graph), "");
+}
+
+TEST(Matching, FiveGraphsSwitchTenThousandTimesWithoutAllocating) {
+  FakeBufferType type;
+  Gallocr allocator(std::array{type.get()});
+  std::vector<std::unique_ptr<Model>> models;
+  for (int layers = 1; layers <= 5; ++layers) models.push_back(std::make_unique<Model>(64 >> layers, layers));
+  for (const auto& model : models) ASSERT_TRUE(allocator.reserve(*model->graph.get(), {}));
+  const int allocations = type.allocations;
+  const std::uint64_t plans = allocator.counters().plans;
+  for (int i = 0; i < 10'000; ++i) {
+    Model& model = *models[static_cast<std::size_t>(i * 7 % 5)];
+    model.graph.forget_memory();
+    ggml_graph_node(model.graph.get(), 0)->src[0]->data = nullptr;
+    for (int leaf = 0; leaf < model.graph.get()->n_leafs; ++leaf) {
+      ggml_tensor* const t = model.graph.get()->leafs[leaf];
+      if ((t->flags & GGML_TENSOR_FLAG_INPUT) == 0) t->data = model.weights.data();
+    }
+    ASSERT_TRUE(allocator.allocate(*model.graph.get()));
+  }
+  EXPECT_EQ(type.allocations, allocations);
+  EXPECT_EQ(allocator.counters().plans, plans);
+}
+
+TEST(Matching, MoreGraphsThanAreKeptArePlannedAgainWithoutGrowing) {
+  FakeBufferType type;
+  Gallocr allocator(std::array{type.get()});
+  for (int round = 0; round < 2; ++round) {
+    for (int layers = 20; layers >= 1; --layers) {
+      const Model model(8, layers);
+      ASSERT_TRUE(allocator.allocate(*model.graph.get()));
+      EXPECT_EQ(run(model.graph), "");
+    }
+  }
+  EXPECT_EQ(allocator.counters().plans, 40U);
+  EXPECT_LE(type.allocations, 2);
+}
+
+/// Two nodes in place of each other; with a `stride` the second one's source no longer has its layout.
+void add_pair(TestGraph& graph, bool same_layout) {
+  ggml_context* const context = graph.context();
+  ggml_tensor* const x = ggml_new_tensor_2d(context, GGML_TYPE_F32, 8, 8);
+  ggml_set_input(x);
+  ggml_tensor* const made = ggml_cont(context, x);
+  ggml_tensor* const view = ggml_view_2d(context, made, 8, 4, same_layout ? made->nb[1] : 2 * made->nb[1], 0);
+  ggml_tensor* const scaled = ggml_scale(context, view, 2.0F);
+  graph.output(ggml_cont(context, scaled));
+}
+
+TEST(Matching, WhatLiesInPlaceMustStillHaveTheLayoutOfItsSource) {
+  FakeBufferType type;
+  Gallocr allocator(std::array{type.get()});
+  TestGraph first;
+  add_pair(first, true);
+  TestGraph second;
+  add_pair(second, false);
+  ASSERT_TRUE(allocator.allocate(*first.get()));
+  ASSERT_EQ(first.get()->nodes[2]->data, first.get()->nodes[0]->data);
+  ASSERT_TRUE(allocator.allocate(*second.get()));
+  EXPECT_EQ(allocator.counters().plans, 2U);
+  EXPECT_NE(second.get()->nodes[2]->data, second.get()->nodes[0]->data);
+  EXPECT_EQ(run(second), "");
+}
+
+TEST(Matching, EveryDifferenceThatMattersIsNoticedAndLeavesTheGraphUntouched) {
+  FakeBufferType one;
+  FakeBufferType other;
+  const std::array types = {one.get(), other.get()};
+  Gallocr allocator(types);
+  Model model(8, 2);
+  const auto forget = [&] {
+    model.graph.forget_memory();
+    for (int leaf = 0; leaf < model.graph.get()->n_leafs; ++leaf) {
+      ggml_tensor* const t = model.graph.get()->leafs[leaf];
+      if ((t->flags & GGML_TENSOR_FLAG_INPUT) == 0) t->data = model.weights.data();
+    }
+  };
+  ASSERT_TRUE(allocator.reserve(*model.graph.get(), {}));
+  const auto expect_refusal = [&](const char* what, auto change) {
+    ggml_cgraph* const graph = model.graph.get();
+    for (int i = 0; i < graph->n_nodes; ++i) {
+      const ggml_tensor before = *graph->nodes[i];
+      if (!change(*graph->nodes[i])) continue;
+      EXPECT_FALSE(allocator.allocate(*graph)) << what << " of node " << i;
+      *graph->nodes[i] = before;
+      for (int j = 0; j < graph->n_nodes; ++j) EXPECT_EQ(graph->nodes[j]->buffer, nullptr) << what << " of node " << i;
+    }
+  };
+  expect_refusal("op", [](ggml_tensor& t) { return t.op = static_cast<ggml_op>(t.op + 1), true; });
+  expect_refusal("output flag", [](ggml_tensor& t) { return t.flags ^= GGML_TENSOR_FLAG_OUTPUT, true; });
+  expect_refusal("input flag", [](ggml_tensor& t) { return t.flags ^= GGML_TENSOR_FLAG_INPUT, true; });
+  expect_refusal("size", [](ggml_tensor& t) { return t.ne[3] = 100, !t.view_src; });
+  expect_refusal("type", [](ggml_tensor& t) { return t.type = GGML_TYPE_F16, true; });
+  expect_refusal("source", [](ggml_tensor& t) { return t.src[0] = nullptr, true; });
+  expect_refusal("another source", [](ggml_tensor& t) { return t.src[9] = t.src[0], true; });
+  expect_refusal("view", [](ggml_tensor& t) { return t.view_src = t.view_src ? t.view_src->src[0] : t.src[0], true; });
+  forget();
+  EXPECT_TRUE(allocator.allocate(*model.graph.get()));
+}
+
+}  // namespace
+}  // namespace stowage::ggml
