@@ -1,7 +1,10 @@
 #include "planning.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <ctime>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "cgraph_to_graph.hpp"
@@ -14,15 +17,36 @@
 namespace stowage::ggml {
 namespace {
 
+/// What this thread has worked so far, whatever else the machine did meanwhile.
+std::chrono::nanoseconds worked() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+/// The limit is one of work: on a busy machine the deadline may pass before the solver has had its turn, and it is asked again.
+Result<SolveOutcome> solve_within(const Problem& problem, std::chrono::nanoseconds limit) {
+  constexpr int kMostTries = 4;
+  const std::chrono::nanoseconds start = worked();
+  std::optional<SolveOutcome> best;
+  for (int i = 0; i < kMostTries; ++i) {
+    SolveOptions options;
+    options.deadline = std::chrono::steady_clock::now() + limit;
+    STOWAGE_TRY(SolveOutcome outcome, solve(problem, options));
+    const bool better = !best || best->positions.empty() || (!outcome.positions.empty() && outcome.peak < best->peak);
+    if (better) best = std::move(outcome);
+    if (best->status == SolveStatus::optimal || worked() - start >= limit) break;
+  }
+  return *std::move(best);
+}
+
 /// As `stowage::plan` does it, but for the verification, which is a quarter of the time and here a setting.
 Result<Plan> plan_graph(const Graph& graph, const Settings& settings) {
   const Liveness liveness = analyze(graph);
   const Lowering lowering = lower(graph, liveness);
-  SolveOptions options;
-  options.deadline = std::chrono::steady_clock::now() + settings.time_limit;
   std::vector<ArenaSolution> solutions;
   for (const ArenaProblem& arena : lowering.arenas) {
-    STOWAGE_TRY(SolveOutcome outcome, solve(arena.problem, options));
+    STOWAGE_TRY(SolveOutcome outcome, solve_within(arena.problem, settings.time_limit));
     if (outcome.positions.size() != arena.problem.items.size()) {
       return Error{ErrorCode::unsupported, "no placement was found in the time that there was", {}};
     }
