@@ -51,6 +51,19 @@ TEST(Matching, AHundredSmallerGraphsAfterAWorstCaseNeitherPlanNorGrow) {
   EXPECT_EQ(type.allocations, 1);
 }
 
+TEST(Matching, WithoutAnyTimeGraphsAreStillPlaced) {
+  Settings settings;
+  settings.time_limit = std::chrono::nanoseconds(0);
+  settings.verify = true;
+  for (const std::size_t max_size : {SIZE_MAX, std::size_t{16384}}) {
+    FakeBufferType type({.max_size = max_size});
+    Gallocr allocator(std::array{type.get()}, settings);
+    const Model model(100);
+    ASSERT_TRUE(allocator.allocate(*model.graph.get()));
+    EXPECT_EQ(run(model.graph), "");
+  }
+}
+
 TEST(Matching, ALargerGraphIsPlannedAnewAndGrows) {
   FakeBufferType type;
   Gallocr allocator(std::array{type.get()});

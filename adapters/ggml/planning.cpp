@@ -37,7 +37,10 @@ Result<SolveOutcome> solve_within(const Problem& problem, std::chrono::nanosecon
     if (better) best = std::move(outcome);
     if (best->status == SolveStatus::optimal || worked() - start >= limit) break;
   }
-  return *std::move(best);
+  if (!best->positions.empty() || problem.items.empty()) return *std::move(best);
+  SolveOptions any;  // no time is no reason to refuse a graph
+  any.solver = "first_fit_by_size";
+  return solve(problem, any);
 }
 
 /// As `stowage::plan` does it, but for the verification, which is a quarter of the time and here a setting.
@@ -48,7 +51,7 @@ Result<Plan> plan_graph(const Graph& graph, const Settings& settings) {
   for (const ArenaProblem& arena : lowering.arenas) {
     STOWAGE_TRY(SolveOutcome outcome, solve_within(arena.problem, settings.time_limit));
     if (outcome.positions.size() != arena.problem.items.size()) {
-      return Error{ErrorCode::unsupported, "no placement was found in the time that there was", {}};
+      return Error{ErrorCode::unsupported, "no placement was found", {}};
     }
     solutions.push_back({std::move(outcome.positions), outcome.bound.bytes});
   }
