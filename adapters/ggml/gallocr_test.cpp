@@ -215,6 +215,69 @@ TEST(Gallocr, SizesBeyondABuffersLargestAreSplit) {
   EXPECT_EQ(run(graph), "");
 }
 
+TEST(Gallocr, ThereMayBeAnyNumberOfChunks) {
+  FakeBufferType type({.max_size = 256});
+  const GallocrOwner allocator(ggml_gallocr_new(type.get()));
+  TestGraph graph;
+  ggml_tensor* sum = graph.input(64);
+  for (int i = 0; i < 39; ++i) sum = ggml_add(graph.context(), sum, graph.input(64));
+  graph.output(sum);
+  ASSERT_TRUE(ggml_gallocr_alloc_graph(allocator.get(), graph.get()));
+  EXPECT_EQ(type.buffers, 40);
+  EXPECT_EQ(run(graph), "");
+}
+
+/// How the scheduler says that `input` is copied to `copy` before the nodes that follow: by two nodes that compute nothing.
+void add_copy(TestGraph& graph, ggml_tensor* input, ggml_tensor* copy) {
+  ggml_tensor* const dependency = ggml_view_tensor(graph.context(), input);
+  dependency->src[0] = input;
+  graph.get()->nodes[graph.get()->n_nodes++] = dependency;
+  graph.get()->nodes[graph.get()->n_nodes++] = copy;
+}
+
+TEST(Gallocr, WhatTheSchedulerCopiesLivesUntilThenAndTheCopyFromThenOn) {
+  FakeBufferType one;
+  FakeBufferType other;
+  ggml_backend_buffer_type_t types[] = {one.get(), other.get()};
+  const GallocrOwner allocator(ggml_gallocr_new_n(types, 2));
+  TestGraph graph;
+  ggml_tensor* const x = graph.input(64);
+  ggml_tensor* const made = ggml_cont(graph.context(), x);
+  graph.compute(made).compute(chain(graph, x, 3));
+  ggml_tensor* const copy = ggml_new_tensor_1d(graph.context(), GGML_TYPE_F32, 64);
+  const int before = graph.get()->n_nodes;
+  add_copy(graph, made, copy);
+  graph.output(chain(graph, copy, 2));
+  // Asked to compute something from the copy, ggml takes it for a leaf. The scheduler's graph has it as a node alone.
+  graph.get()->n_leafs = 1;
+  std::vector<int> nodes(static_cast<std::size_t>(graph.get()->n_nodes), 1);
+  std::fill(nodes.begin(), nodes.begin() + before + 1, 0);
+  const int leafs[] = {0};
+  ASSERT_EQ(graph.get()->leafs[0], x);
+  ASSERT_TRUE(ggml_gallocr_reserve_n(allocator.get(), graph.get(), nodes.data(), leafs));
+  ASSERT_TRUE(ggml_gallocr_alloc_graph(allocator.get(), graph.get()));
+  EXPECT_EQ(run(graph), "");
+  EXPECT_EQ(ggml_backend_buffer_get_type(copy->buffer), other.get());
+  EXPECT_EQ(ggml_gallocr_get_buffer_size(allocator.get(), 1), 512U) << "the copy is over once it was read";
+}
+
+TEST(Gallocr, InHostMemoryANodeTakesOverASourceOfAnotherBuffer) {
+  FakeBufferType one;
+  FakeBufferType other;
+  ggml_backend_buffer_type_t types[] = {one.get(), other.get()};
+  const GallocrOwner allocator(ggml_gallocr_new_n(types, 2));
+  TestGraph graph;
+  ggml_tensor* const x = graph.input(64);
+  ggml_tensor* const scaled = ggml_scale(graph.context(), x, 2.0F);
+  graph.output(scaled);
+  const int nodes[] = {1};
+  const int leafs[] = {0};
+  ASSERT_TRUE(ggml_gallocr_reserve_n(allocator.get(), graph.get(), nodes, leafs));
+  ASSERT_TRUE(ggml_gallocr_alloc_graph(allocator.get(), graph.get()));
+  EXPECT_EQ(scaled->data, x->data);
+  EXPECT_EQ(ggml_gallocr_get_buffer_size(allocator.get(), 1), 0U);
+}
+
 TEST(Gallocr, BasesNeedNotBeAligned) {
   FakeBufferType type({.alignment = 64, .base_shift = 8});
   const GallocrOwner allocator(ggml_gallocr_new(type.get()));
