@@ -8,7 +8,7 @@
 #include "support/test_graph.hpp"
 
 /// ggml's graph allocator as its users see it, through the functions of ggml-alloc.h. All plans are verified:
-/// environment_test.cpp.
+/// settings_test.cpp.
 namespace stowage::ggml {
 namespace {
 

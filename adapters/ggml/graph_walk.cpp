@@ -112,10 +112,6 @@ class Walker {
 /// Sources beyond the first hold other things than elements of the result, whatever their shape.
 bool only_first_source(ggml_op op) { return op == GGML_OP_ADD_ID || op == GGML_OP_ROPE || op == GGML_OP_ROPE_BACK; }
 
-bool same_layout(const ggml_tensor& a, const ggml_tensor& b) {
-  return a.type == b.type && std::equal(a.ne, a.ne + GGML_MAX_DIMS, b.ne) && std::equal(a.nb, a.nb + GGML_MAX_DIMS, b.nb);
-}
-
 }  // namespace
 
 GraphWalk walk(const ggml_cgraph& graph, BufferIds ids) { return Walker(graph, ids).run(); }

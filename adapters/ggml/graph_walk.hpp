@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <span>
 #include <vector>
@@ -79,6 +80,11 @@ struct BufferIds {
 
 /// Ops that touch no memory: their result is a view.
 [[nodiscard]] bool is_view_op(ggml_op op);
+
+/// Type, shape and strides are the same. On every evaluation's path.
+[[nodiscard]] inline bool same_layout(const ggml_tensor& a, const ggml_tensor& b) {
+  return a.type == b.type && std::memcmp(a.ne, b.ne, sizeof(a.ne)) == 0 && std::memcmp(a.nb, b.nb, sizeof(a.nb)) == 0;
+}
 
 /// The node's source `j` may be overwritten by the node's result, as far as the two alone are concerned: ggml says that the op
 /// can work in place, and they have the same layout and start.

@@ -114,12 +114,12 @@ TEST(Matching, MoreGraphsThanAreKeptArePlannedAgainWithoutGrowing) {
 }
 
 /// Two nodes in place of each other; with a `stride` the second one's source no longer has its layout.
-void add_pair(TestGraph& graph, bool same_layout) {
+void add_pair(TestGraph& graph, bool same_strides) {
   ggml_context* const context = graph.context();
   ggml_tensor* const x = ggml_new_tensor_2d(context, GGML_TYPE_F32, 8, 8);
   ggml_set_input(x);
   ggml_tensor* const made = ggml_cont(context, x);
-  ggml_tensor* const view = ggml_view_2d(context, made, 8, 4, same_layout ? made->nb[1] : 2 * made->nb[1], 0);
+  ggml_tensor* const view = ggml_view_2d(context, made, 8, 4, same_strides ? made->nb[1] : 2 * made->nb[1], 0);
   ggml_tensor* const scaled = ggml_scale(context, view, 2.0F);
   graph.output(ggml_cont(context, scaled));
 }

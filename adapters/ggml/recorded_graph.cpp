@@ -1,7 +1,6 @@
 #include "recorded_graph.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 namespace stowage::ggml {
 namespace {
@@ -36,10 +35,6 @@ std::int64_t bytes_of(const ggml_tensor& tensor, std::int64_t block_size, std::i
   const std::int64_t rest = (tensor.ne[1] - 1) * stride(1) + (tensor.ne[2] - 1) * stride(2) + (tensor.ne[3] - 1) * stride(3);
   if (block_size == 1) return block_bytes + (tensor.ne[0] - 1) * stride(0) + rest;
   return tensor.ne[0] * stride(0) / block_size + rest;
-}
-
-bool same_layout(const ggml_tensor& a, const ggml_tensor& b) {
-  return a.type == b.type && std::memcmp(a.ne, b.ne, sizeof(a.ne)) == 0 && std::memcmp(a.nb, b.nb, sizeof(a.nb)) == 0;
 }
 
 }  // namespace

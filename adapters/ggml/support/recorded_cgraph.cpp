@@ -36,31 +36,11 @@ std::int32_t flags_of(const Tensor& tensor) {
 }  // namespace
 
 RecordedCgraph::RecordedCgraph(const Graph& graph) : tensors_(graph.tensors().size()) {
-  for (std::size_t i = 0; i < tensors_.size(); ++i) {
-    const Tensor& from = graph.tensors()[i];
-    ggml_tensor& to = tensors_[i];
-    set_shape(from, to);
-    to.flags = flags_of(from);
-    std::strncpy(to.name, from.name.c_str(), GGML_MAX_NAME - 1);
-    if (from.flags.any_of(kOwnAddress)) {
-      to.buffer = &outside_buffer;
-      to.data = outside_data;
-    }
-    if (from.view_of) {
-      const Graph::Root root = graph.root(TensorId(i));
-      to.view_src = &tensors_[root.tensor.index()];
-      to.view_offs = static_cast<std::size_t>(root.offset.value());
-      make_odd(to);
-    }
-  }
+  for (std::size_t i = 0; i < tensors_.size(); ++i) fill_tensor(graph, TensorId(i));
   std::vector<bool> produced(tensors_.size());
   for (const Op& op : graph.ops()) {
-    ggml_tensor& node = tensors_[op.outputs.front().index()];
-    node.op = op_named(op.kind);
-    for (std::size_t j = 0; j < op.inputs.size(); ++j) node.src[j] = op.inputs[j] ? &tensors_[op.inputs[j]->index()] : nullptr;
-    for (const InPlacePair pair : op.in_place) std::copy(node.nb, node.nb + GGML_MAX_DIMS, node.src[pair.input]->nb);
+    add_node(op);
     produced[op.outputs.front().index()] = true;
-    nodes_.push_back(&node);
   }
   for (std::size_t i = 0; i < tensors_.size(); ++i) {
     if (!produced[i]) leafs_.push_back(&tensors_[i]);
@@ -71,6 +51,31 @@ RecordedCgraph::RecordedCgraph(const Graph& graph) : tensors_(graph.tensors().si
   cgraph_.nodes = nodes_.data();
   cgraph_.leafs = leafs_.data();
   fresh_ = tensors_;
+}
+
+void RecordedCgraph::fill_tensor(const Graph& graph, TensorId id) {
+  const Tensor& from = graph.tensor(id);
+  ggml_tensor& to = tensors_[id.index()];
+  set_shape(from, to);
+  to.flags = flags_of(from);
+  std::strncpy(to.name, from.name.c_str(), GGML_MAX_NAME - 1);
+  if (from.flags.any_of(kOwnAddress)) {
+    to.buffer = &outside_buffer;
+    to.data = outside_data;
+  }
+  if (!from.view_of) return;
+  const Graph::Root root = graph.root(id);
+  to.view_src = &tensors_[root.tensor.index()];
+  to.view_offs = static_cast<std::size_t>(root.offset.value());
+  make_odd(to);
+}
+
+void RecordedCgraph::add_node(const Op& op) {
+  ggml_tensor& node = tensors_[op.outputs.front().index()];
+  node.op = op_named(op.kind);
+  for (std::size_t j = 0; j < op.inputs.size(); ++j) node.src[j] = op.inputs[j] ? &tensors_[op.inputs[j]->index()] : nullptr;
+  for (const InPlacePair pair : op.in_place) std::copy(node.nb, node.nb + GGML_MAX_DIMS, node.src[pair.input]->nb);
+  nodes_.push_back(&node);
 }
 
 /// The file's shape is outermost first. A tensor whose shape does not give its size is a row of bytes.

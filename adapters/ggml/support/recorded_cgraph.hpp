@@ -24,6 +24,8 @@ class RecordedCgraph {
   void forget_memory() { tensors_ = fresh_; }
 
  private:
+  void fill_tensor(const Graph& graph, TensorId id);
+  void add_node(const Op& op);
   void set_shape(const Tensor& from, ggml_tensor& to) const;
   void make_odd(ggml_tensor& view) const;
 
