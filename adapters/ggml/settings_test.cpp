@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "gallocr.hpp"
+#include "report.hpp"
 #include "stowage/io.hpp"
 #include "stowage/planner.hpp"
 #include "stowage/verify.hpp"
@@ -51,6 +52,24 @@ TEST(Settings, NonsenseIsAsGoodAsAbsent) {
   }
   const Variable report("STOWAGE_GGML_REPORT", "");
   EXPECT_FALSE(read_settings().report);
+}
+
+TEST(Verification, APlanInWhichLiveTensorsOverlapIsRefused) {
+  FakeBufferType type;
+  const BufferTypes types(std::array{type.get()});
+  TestGraph graph;
+  ggml_tensor* const x = graph.input(64);
+  graph.output(ggml_add(graph.context(), ggml_cont(graph.context(), x), x));
+  const GraphWalk walked = walk(*graph.get(), {});
+  const LeanGraph lean = *to_lean_graph(walked, types);
+  Settings settings;
+  settings.verify = true;
+  Plan plan = *stowage::plan(lean.graph)->plan;
+  EXPECT_TRUE(judge_and_report({walked, types, lean, plan, settings}));
+  for (Placement& each : plan.placements) each.offset = Bytes(0);
+  const Status judged = judge_and_report({walked, types, lean, plan, settings});
+  ASSERT_FALSE(judged);
+  EXPECT_NE(judged.error().message.find("leaf_0"), std::string::npos) << judged.error().message;
 }
 
 TEST(Report, GraphAndPlanAreFilesThatTheCommandLineReads) {
