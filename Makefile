@@ -8,7 +8,7 @@ export JOBS
 help:
 	@echo 'make demo    install what is missing, build, and tour the command line on examples/'
 	@echo 'make test    everything that CI checks; takes a while'
-	@echo 'make test-ggml GGML_SOURCE=… GGML_LIBRARY=…   the drop-in for ggml-alloc against that ggml (docs/ggml.md)'
+	@echo 'make test-ggml [GGML_SOURCE=… GGML_LIBRARY=…]   the drop-in for ggml-alloc, against that ggml or the one on PyPI (docs/ggml.md)'
 	@echo 'make check   the quick part of it: development build, unit tests, layers'
 	@echo 'make build   release build of library, command line and examples, in build/release'
 	@echo 'make format  format all C++'
@@ -23,9 +23,7 @@ test:
 	scripts/test_all.sh
 
 test-ggml:
-	cmake --preset dev -DSTOWAGE_GGML_SOURCE=$(GGML_SOURCE) -DSTOWAGE_GGML_LIBRARY=$(GGML_LIBRARY)
-	cmake --build --preset dev -j $(JOBS) --target adapters/ggml/all
-	ctest --preset dev -L ggml -j $(JOBS)
+	scripts/ggml_test.sh $(GGML_SOURCE) $(GGML_LIBRARY)
 
 check:
 	scripts/check_layers.py

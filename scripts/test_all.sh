@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 export JOBS=${JOBS:-2} FUZZ_SECONDS=${FUZZ_SECONDS:-5}
 STOWAGE_DATA=$(realpath -m "${STOWAGE_DATA:-../shared/data}") # tests run in other folders
 export STOWAGE_DATA
-stages=(deps format layers gcc clang asan tsan consumer_static consumer_shared fuzz man)
+stages=(deps format layers gcc ggml clang asan tsan consumer_static consumer_shared fuzz man)
 
 build() { # preset
   cmake --preset "$1"
@@ -19,6 +19,12 @@ stage_deps() { scripts/install_deps.sh --ci; }
 stage_format() { scripts/format.sh --check; }
 stage_layers() { scripts/check_layers.py --self-test && scripts/check_layers.py; }
 stage_gcc() { build dev && ctest --preset dev -j "$JOBS"; }
+stage_ggml() {
+  local status=0
+  scripts/ggml_test.sh || status=$?
+  [ $status -ne 77 ] || { say_loudly "PyPI has no llama-cpp-python for us: the tests of adapters/ggml are SKIPPED."; return 0; }
+  return $status
+}
 stage_clang() { build clang && ctest --preset clang -LE slow -j "$JOBS"; }
 stage_asan() { # of the runs over real graphs one solver's is enough here: the others differ in offsets only, and gcc has run them
   build asan && ctest --preset asan -LE slow -j "$JOBS" &&
@@ -34,12 +40,14 @@ stage_man() { # man itself exits with 0 whatever it warns of
   [ -z "$warnings" ] || { echo "$warnings"; return 1; }
 }
 
+say_loudly() { # line…
+  echo "**************************************************************************************************"
+  printf '** %s\n' "$@"
+  echo "**************************************************************************************************"
+}
 say_data() {
-  [ ! -d "$STOWAGE_DATA" ] || return 0
-  echo "**************************************************************************************************"
-  echo "** No data at $STOWAGE_DATA (set STOWAGE_DATA)."
-  echo "** Tests over real graphs are SKIPPED; this run shows less than a full one."
-  echo "**************************************************************************************************"
+  [ -d "$STOWAGE_DATA" ] || say_loudly "No data at $STOWAGE_DATA (set STOWAGE_DATA)." \
+    "Tests over real graphs are SKIPPED; this run shows less than a full one."
 }
 
 if [ "${1:-}" = --stage ]; then # the inside of one stage, in a process of its own so that `set -e` holds in it

@@ -68,7 +68,7 @@ FakeBufferType::FakeBufferType(const Options& given) : options(given) {
   type_.iface.is_host = [](ggml_backend_buffer_type_t type) { return owner(type).options.host; };
   if (options.padding > 0) {
     type_.iface.get_alloc_size = [](ggml_backend_buffer_type_t type, const ggml_tensor* tensor) {
-      return ggml_nbytes(tensor) + owner(type).options.padding;
+      return ggml_nbytes(tensor) + (tensor->op == GGML_OP_NONE ? owner(type).options.padding : 0);
     };
   }
 }

@@ -18,7 +18,8 @@ class FakeBufferType {
     bool host = true;
     bool hears_of_tensors = false;  ///< Wants to initialize tensors, and to be reset.
     std::size_t base_shift = 0;     ///< How far bases lie behind an aligned address.
-    std::size_t padding = 0;        ///< What each tensor takes beyond its bytes.
+    std::size_t padding =
+        0;  ///< What each leaf takes beyond its bytes; of computed tensors some ggml versions insist on the bytes.
   };
 
   FakeBufferType() : FakeBufferType(Options{}) {}
