@@ -34,7 +34,8 @@ struct LeanGraph {
 Result<LeanGraph> to_lean_graph(const GraphWalk& walk, const BufferTypes& types);
 
 /// The whole graph for people and for the verifier: every tensor of the walk, with the same ids, and every node, with names.
-/// Derived on its own, so that a plan of the lean graph is judged by what ggml said and not by how we understood it.
+/// Views are views here and not resolved, so that a plan of the lean graph is judged by how ggml says it. What may be
+/// overwritten, what is kept and what is an input is decided in one place for both.
 Result<Graph> to_full_graph(const GraphWalk& walk, const BufferTypes& types, const std::string& name);
 
 /// By index in the walk: somebody looks at the tensor after the last node. Set for roots only.

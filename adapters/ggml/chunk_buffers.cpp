@@ -1,6 +1,8 @@
 #include "chunk_buffers.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,6 +13,20 @@ namespace {
 /// From `address` to the next multiple of `alignment`, a power of two.
 std::uint64_t distance_to_aligned(const void* address, std::size_t alignment) {
   return (0 - reinterpret_cast<std::uintptr_t>(address)) & (alignment - 1);
+}
+
+Error out_of_memory(ggml_backend_buffer_type_t type, std::uint64_t size) {
+  return {
+      ErrorCode::out_of_memory, fmt::format("failed to allocate {} buffer of size {}", ggml_backend_buft_name(type), size), {}};
+}
+
+/// What the type's device says; nothing where it has none, or does not say.
+std::optional<std::uint64_t> free_memory(ggml_backend_buffer_type_t type) {
+  const ggml_backend_dev_t device = ggml_backend_buft_get_device(type);
+  std::size_t free = 0;
+  std::size_t total = 0;
+  if (device) ggml_backend_dev_memory(device, &free, &total);
+  return total > 0 ? std::optional<std::uint64_t>(free) : std::nullopt;
 }
 
 }  // namespace
@@ -52,10 +68,14 @@ Status ChunkBuffers::grow(const ChunkSizes& sizes) {
 }
 
 /// Old and new do not fit at the same time. The content is lost either way, so the old ones go, and come back if that does not
-/// help.
+/// help. Where the device knows that it cannot help, they stay.
 Status ChunkBuffers::replace_without_both(std::size_t memory, const std::vector<std::uint64_t>& sizes) {
   std::vector<std::uint64_t> old;
   for (const Chunk& each : chunks_[memory]) old.push_back(each.room);
+  const std::uint64_t wanted = std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{0});
+  const std::uint64_t given_back = std::accumulate(old.begin(), old.end(), std::uint64_t{0});
+  const std::optional<std::uint64_t> room = free_memory(types_.type(memory));
+  if (room && *room + given_back < wanted) return out_of_memory(types_.type(memory), wanted);
   chunks_[memory].clear();
   Result<Chunks> chunks = allocate(memory, sizes);
   if (chunks) {
@@ -89,8 +109,7 @@ Result<ChunkBuffers::Chunk> ChunkBuffers::allocate_chunk(ggml_backend_buffer_typ
     ggml_backend_buffer_set_usage(buffer.get(), GGML_BACKEND_BUFFER_USAGE_COMPUTE);
     return Chunk{std::move(buffer), base + shift, size};
   }
-  return Error{
-      ErrorCode::out_of_memory, fmt::format("failed to allocate {} buffer of size {}", ggml_backend_buft_name(type), size), {}};
+  return out_of_memory(type, size);
 }
 
 void ChunkBuffers::update() {

@@ -14,7 +14,7 @@ struct Batch {
   std::size_t size = 0;
 };
 
-bool needs_memory(const ggml_tensor& tensor) { return !tensor.data && !tensor.view_src; }
+bool needs_memory(const ggml_tensor& tensor) { return !tensor.data && !tensor.buffer && !tensor.view_src; }
 
 /// A tensor larger than the largest size gets a buffer of its own: the type knows best whether it can make it.
 std::vector<Batch> batches_of(ggml_context* context, ggml_backend_buffer_type_t type) {
@@ -33,24 +33,29 @@ std::vector<Batch> batches_of(ggml_context* context, ggml_backend_buffer_type_t 
   return batches;
 }
 
-/// Binds tensors and can take it back.
+/// Binds tensors, and takes it back unless they are kept.
 class Binder {
  public:
+  Binder() = default;
+  ~Binder() {
+    for (const Bound& each : before_) {
+      each.tensor->buffer = nullptr;
+      each.tensor->data = each.data;
+    }
+  }
+  Binder(const Binder&) = delete;
+  Binder& operator=(const Binder&) = delete;
+
   bool bind(ggml_tallocr& allocator, ggml_tensor* tensor) {
     const bool view = tensor->view_src != nullptr;
-    if (view ? tensor->buffer != nullptr || !tensor->view_src->buffer : tensor->data != nullptr) return true;
+    if (view ? tensor->buffer != nullptr || !tensor->view_src->buffer : !needs_memory(*tensor)) return true;
     before_.push_back({tensor, tensor->data});
     const ggml_status status = view ? ggml_backend_view_init(tensor) : ggml_tallocr_alloc(&allocator, tensor);
     if (status != GGML_STATUS_SUCCESS) GGML_LOG_ERROR("%s: failed to initialize tensor %s\n", __func__, tensor->name);
     return status == GGML_STATUS_SUCCESS;
   }
 
-  void take_back() {
-    for (const Bound& each : before_) {
-      each.tensor->buffer = nullptr;
-      each.tensor->data = each.data;
-    }
-  }
+  void keep() { before_.clear(); }
 
  private:
   struct Bound {
@@ -80,6 +85,7 @@ bool fill(const Batch& batch, ggml_backend_buffer_type_t type, Binder& binder, s
 
 ggml_backend_buffer_t seen_as_one(std::vector<BufferOwner>& buffers) {
   std::vector<ggml_backend_buffer_t> released;
+  released.reserve(buffers.size());
   for (BufferOwner& buffer : buffers) released.push_back(buffer.release());
   if (released.size() == 1) return released.front();
   return ggml_backend_multi_buffer_alloc_buffer(released.data(), released.size());
@@ -89,11 +95,11 @@ ggml_backend_buffer_t allocate(ggml_context* context, ggml_backend_buffer_type_t
   std::vector<BufferOwner> buffers;
   Binder binder;
   for (const Batch& batch : batches_of(context, type)) {
-    if (fill(batch, type, binder, buffers)) continue;
-    binder.take_back();
-    return nullptr;
+    if (!fill(batch, type, binder, buffers)) return nullptr;
   }
-  return buffers.empty() ? nullptr : seen_as_one(buffers);
+  ggml_backend_buffer_t const whole = buffers.empty() ? nullptr : seen_as_one(buffers);
+  binder.keep();
+  return whole;
 }
 
 }  // namespace

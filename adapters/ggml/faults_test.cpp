@@ -103,5 +103,29 @@ TEST(Faults, OneTypeOfSeveralThatFailsChangesNoneOfThem) {
   EXPECT_EQ(shadow_run(*small.graph.get()), "");
 }
 
+TEST(Faults, WhatDidNotFitIsNotAskedForAgain) {
+  FakeBufferType type({.capacity = 3000});
+  Gallocr allocator(std::array{type.get()});
+  Wide huge(4096);
+  Wide small(64);
+  Wide between(100);
+  EXPECT_FALSE(allocator.reserve(*huge.graph.get(), {}));
+  EXPECT_TRUE(allocator.reserve(*small.graph.get(), {}));
+  EXPECT_FALSE(allocator.reserve(*huge.graph.get(), {}));
+  ASSERT_TRUE(allocator.allocate(*between.graph.get()));
+  EXPECT_EQ(shadow_run(*between.graph.get()), "");
+}
+
+TEST(Faults, AskingForSizesTwiceTakesNothing) {
+  FakeBufferType type;
+  Gallocr allocator(std::array{type.get()});
+  Wide huge(4096);
+  Wide small(64);
+  ASSERT_TRUE(allocator.sizes(*huge.graph.get(), {}));
+  ASSERT_TRUE(allocator.sizes(*huge.graph.get(), {}));
+  ASSERT_TRUE(allocator.reserve(*small.graph.get(), {}));
+  EXPECT_EQ(allocator.buffer_size(0), 5U * 256);
+}
+
 }  // namespace
 }  // namespace stowage::ggml

@@ -18,8 +18,8 @@ Gallocr::Gallocr(std::span<const ggml_backend_buffer_type_t> types, const Settin
 
 Status Gallocr::reserve(const ggml_cgraph& graph, BufferIds ids) {
   STOWAGE_TRY(Held* const held, find_or_plan(graph, ids));
-  held->returning = true;
   STOWAGE_TRY_STATUS(make_room(*held));
+  held->returning = true;
   assignment_ = held->assignment;
   return Done{};
 }
@@ -42,8 +42,10 @@ Status Gallocr::allocate(const ggml_cgraph& graph) {
     return Done{};
   }
   if (types_.distinct() > 1) return Error{ErrorCode::unsupported, "no plan fits this graph: reserve it first", {}};
+  const std::uint64_t plans = counters_.plans;
   STOWAGE_TRY(Held* const held, find_or_plan(graph, {}));
   STOWAGE_TRY_STATUS(make_room(*held));
+  held->returning |= counters_.plans == plans;
   if (!bind(*held, graph)) return Error{ErrorCode::device, "a backend refuses a tensor of the graph", {}};
   return Done{};
 }
@@ -75,15 +77,16 @@ bool Gallocr::bind(Held& held, const ggml_cgraph& graph) {
 Result<Gallocr::Held*> Gallocr::find_or_plan(const ggml_cgraph& graph, BufferIds ids) {
   if (Held* const held = find(graph, ids_of(graph, ids))) {
     ++counters_.matches;
-    held->returning = true;
     return held;
   }
   return plan(graph, ids);
 }
 
+/// A plan for this very graph, or for larger sizes if it has its buffers: what never had them must not make a small graph large.
 Gallocr::Held* Gallocr::find(const ggml_cgraph& graph, const std::vector<int>& ids) {
   for (std::size_t i = 0; i < held_.size(); ++i) {
-    if (held_[i]->ids != ids || !held_[i]->record.matches(graph)) continue;
+    Held& held = *held_[i];
+    if (held.ids != ids || !held.record.matches(graph) || !(held.record.was_exact() || buffers_.fit(held.needs))) continue;
     to_front(i);
     return held_.front().get();
   }

@@ -21,7 +21,9 @@ struct GallocrCounters {
 };
 
 /// ggml's graph allocator on our planner. Holds the plans of the last graphs in one set of buffers, so that switching between
-/// them costs nothing. Every call either does what it says or leaves all as it was. Not thread-safe, as ggml's.
+/// them costs nothing. Every call either does what it says or leaves all as it was, with one exception: when a device cannot hold
+/// old and new buffers at once, the old ones go first, and if that does not help, others of their size come. The addresses of
+/// graphs that were allocated before are then void, as after every growth. Not thread-safe, as ggml's.
 ///
 /// Not built on `stowage::GraphAllocator`: what is matched here is a ggml graph as it is, without making a `Graph` of it; buffers
 /// that do not fit a device twice must go before larger ones come; and with several chunks ggml's callers count on the exact
@@ -29,6 +31,8 @@ struct GallocrCounters {
 class Gallocr {
  public:
   explicit Gallocr(std::span<const ggml_backend_buffer_type_t> types, const Settings& settings = ggml::settings());
+  Gallocr(const Gallocr&) = delete;
+  Gallocr& operator=(const Gallocr&) = delete;
 
   /// Plans the graph, unless a plan at hand fits, and sees to it that the buffers hold it. Does not touch the graph.
   Status reserve(const ggml_cgraph& graph, BufferIds ids);
@@ -50,7 +54,7 @@ class Gallocr {
     ChunkSizes needs;
     std::vector<int> ids;      ///< By leaf, then by node; empty for one buffer type, where they make no difference.
     std::uint64_t assignment;  ///< Equal for equal ids.
-    bool returning = false;    ///< It was reserved, or came more than once: its chunks are worth keeping.
+    bool returning = false;    ///< It was reserved or came more than once, and had its buffers: its chunks are worth keeping.
   };
   using HeldList = std::vector<std::unique_ptr<Held>>;
 

@@ -195,9 +195,11 @@ TEST(Gallocr, ABufferIdThatDoesNotExistIsARefusal) {
   const GallocrOwner allocator(ggml_gallocr_new_n(types, 2));
   TestGraph graph;
   graph.output(chain(graph, graph.input(64), 1));
-  const int nodes[] = {1, 7};
   const int leafs[] = {0};
-  EXPECT_FALSE(ggml_gallocr_reserve_n(allocator.get(), graph.get(), nodes, leafs));
+  for (const int wrong : {7, -1}) {
+    const int nodes[] = {1, wrong};
+    EXPECT_FALSE(ggml_gallocr_reserve_n(allocator.get(), graph.get(), nodes, leafs)) << wrong;
+  }
   EXPECT_TRUE(graph.is_untouched());
   EXPECT_EQ(ggml_gallocr_get_buffer_size(allocator.get(), 7), 0U);
 }

@@ -80,12 +80,12 @@ class Walker {
   std::uint32_t meet(ggml_tensor* tensor, Met met, int buffer_id) {
     std::uint32_t known = index_.find(tensor, walk_.tensors);
     if (known == 0) {
-      const std::uint32_t base = tensor->view_src ? meet(tensor->view_src, Met::base, -1) : kNone;
+      const std::uint32_t base = tensor->view_src ? meet(tensor->view_src, Met::base, kNoId) : kNone;
       known = add(tensor, base);
       walk_.tensors[known - 1].met = met;
     }
     WalkedTensor& walked = walk_.tensors[known - 1];
-    if (met != Met::base && walked.buffer_id < 0) walked.buffer_id = buffer_id;
+    if (walked.buffer_id == kNoId) walked.buffer_id = buffer_id;
     return known - 1;
   }
 
@@ -100,7 +100,7 @@ class Walker {
   static Holding holding_of(const WalkedTensor& walked) {
     if (walked.tensor->view_src) return Holding::view;
     if (walked.tensor->data || walked.tensor->buffer) return Holding::outside;
-    return walked.buffer_id < 0 ? Holding::absent : Holding::own;
+    return walked.buffer_id == kNoId ? Holding::absent : Holding::own;
   }
 
   const ggml_cgraph& graph_;
@@ -122,7 +122,7 @@ bool is_view_op(ggml_op op) {
 
 bool may_overwrite(const ggml_tensor& node, std::size_t j) {
   if (node.view_src || !ggml_op_can_inplace(node.op) || (j > 0 && only_first_source(node.op))) return false;
-  return node.src[j]->view_offs == 0 && same_layout(node, *node.src[j]);
+  return starts_at_root(*node.src[j]) && same_layout(node, *node.src[j]);
 }
 
 bool may_overwrite(const GraphWalk& walk, const WalkedNode& node, std::size_t j) {

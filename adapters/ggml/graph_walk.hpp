@@ -1,5 +1,6 @@
 #pragma once
 
+#include <climits>
 #include <cstdint>
 #include <cstring>
 #include <optional>
@@ -14,6 +15,10 @@ namespace stowage::ggml {
 inline constexpr std::uint32_t kNone = UINT32_MAX;
 /// A source that is the node itself: a cast lists itself, though it does not read itself.
 inline constexpr std::uint32_t kSelf = UINT32_MAX - 1;
+
+/// No buffer id: the caller has said nothing about the tensor. Whatever a caller says, also what makes no sense, is something
+/// else.
+inline constexpr int kNoId = INT_MIN;
 
 /// As what a tensor was met first.
 enum class Met : std::uint8_t {
@@ -37,7 +42,7 @@ struct WalkedTensor {
   std::uint32_t base = kNone;   ///< Of a view: index of the tensor that it names as its source.
   std::uint32_t root = 0;       ///< The base, or where that is a view itself, its root; for others the tensor's own index.
   std::uint32_t consumers = 0;  ///< Edges to nodes, without those from a node to itself.
-  int buffer_id = -1;           ///< Where the caller wants it; -1: only its views were met.
+  int buffer_id = kNoId;        ///< Where the caller wants it; kNoId: only its views were met.
   Met met = Met::node;
   Holding holding = Holding::own;
 };
@@ -84,6 +89,12 @@ struct BufferIds {
 /// Type, shape and strides are the same. On every evaluation's path.
 [[nodiscard]] inline bool same_layout(const ggml_tensor& a, const ggml_tensor& b) {
   return a.type == b.type && std::memcmp(a.ne, b.ne, sizeof(a.ne)) == 0 && std::memcmp(a.nb, b.nb, sizeof(a.nb)) == 0;
+}
+
+/// Its bytes begin where those of the tensor begin that it is, in the end, a view of. ggml makes views of views views of their
+/// base; of others this says no.
+[[nodiscard]] inline bool starts_at_root(const ggml_tensor& tensor) {
+  return tensor.view_offs == 0 && (!tensor.view_src || !tensor.view_src->view_src);
 }
 
 /// The node's source `j` may be overwritten by the node's result, as far as the two alone are concerned: ggml says that the op

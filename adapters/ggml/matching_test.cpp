@@ -175,5 +175,88 @@ TEST(Matching, EveryDifferenceThatMattersIsNoticedAndLeavesTheGraphUntouched) {
   EXPECT_TRUE(allocator.allocate(*model.graph.get()));
 }
 
+/// One graph after another; whatever plan serves the second, nobody overwrites what it still needs.
+void expect_told_apart(const FakeBufferType::Options& options, const ggml_cgraph& first, const ggml_cgraph& second) {
+  FakeBufferType type(options);
+  Gallocr allocator(std::array{type.get()});
+  ASSERT_TRUE(allocator.allocate(first));
+  EXPECT_EQ(shadow_run(first), "");
+  ASSERT_TRUE(allocator.allocate(second));
+  EXPECT_EQ(shadow_run(second), "");
+  EXPECT_EQ(allocator.counters().plans, 2U);
+}
+
+/// cont(cont(cont(a))) and a view, added: of something with data of its own, or of `a` itself.
+void add_view(TestGraph& graph, bool of_a, float* data) {
+  ggml_context* const context = graph.context();
+  ggml_tensor* const a = graph.input(64);
+  ggml_tensor* const other = ggml_new_tensor_1d(context, GGML_TYPE_F32, 64);
+  other->data = data;
+  ggml_tensor* const copies = ggml_cont(context, ggml_cont(context, ggml_cont(context, a)));
+  graph.output(ggml_add(context, copies, ggml_view_tensor(context, of_a ? a : other)));
+}
+
+TEST(Matching, AViewOfAnInputIsNotOneOfSomethingElse) {
+  std::vector<float> data(64);
+  for (const bool hears : {false, true}) {
+    TestGraph first;
+    TestGraph second;
+    add_view(first, false, data.data());
+    add_view(second, true, data.data());
+    expect_told_apart({.hears_of_tensors = hears}, *first.get(), *second.get());
+  }
+}
+
+/// cont(cont(a + b)) times a third tensor or `a` again, of which the graph knows the nodes only.
+ggml_cgraph nodes_only(TestGraph& graph, bool again, float* data) {
+  ggml_context* const context = graph.context();
+  ggml_tensor* const a = ggml_new_tensor_1d(context, GGML_TYPE_F32, 64);
+  ggml_tensor* const b = ggml_new_tensor_1d(context, GGML_TYPE_F32, 64);
+  ggml_tensor* const c = ggml_new_tensor_1d(context, GGML_TYPE_F32, 64);
+  c->data = data;
+  ggml_tensor* const copies = ggml_cont(context, ggml_cont(context, ggml_add(context, a, b)));
+  graph.output(ggml_mul(context, copies, again ? a : c));
+  return ggml_graph_view(graph.get(), 0, ggml_graph_n_nodes(graph.get()));
+}
+
+TEST(Matching, ASourceThatIsReadAgainIsNotAnotherOne) {
+  std::vector<float> data(64);
+  for (const bool hears : {false, true}) {
+    for (float* const third : {static_cast<float*>(nullptr), data.data()}) {
+      TestGraph first;
+      TestGraph second;
+      const ggml_cgraph one = nodes_only(first, false, third);
+      const ggml_cgraph other = nodes_only(second, true, third);
+      expect_told_apart({.hears_of_tensors = hears}, one, other);
+    }
+  }
+}
+
+TEST(Matching, AnEmptyTensorWithStridesFitsItsOwnPlan) {
+  FakeBufferType type;
+  Gallocr allocator(std::array{type.get()});
+  TestGraph graph;
+  ggml_tensor* const empty = ggml_new_tensor_3d(graph.context(), GGML_TYPE_F32, 10, 0, 5);
+  empty->nb[2] = 320;
+  ggml_set_input(empty);
+  graph.output(ggml_cont(graph.context(), empty)).output(ggml_cont(graph.context(), graph.input(8)));
+  EXPECT_TRUE(allocator.allocate(*graph.get()));
+}
+
+TEST(Matching, NothingGoesInPlaceOfAViewOfAView) {
+  FakeBufferType type;
+  Gallocr allocator(std::array{type.get()});
+  TestGraph graph;
+  ggml_tensor* const base = ggml_cont(graph.context(), graph.input(128));
+  ggml_tensor* const half = ggml_view_1d(graph.context(), base, 64, 64 * sizeof(float));
+  ggml_tensor* const again = ggml_view_1d(graph.context(), half, 64, 0);
+  again->view_src = half;  // ggml itself would name the base
+  again->view_offs = 0;
+  ggml_tensor* const scaled = ggml_scale(graph.context(), again, 2);
+  graph.output(ggml_cont(graph.context(), scaled));
+  ASSERT_TRUE(allocator.allocate(*graph.get()));
+  EXPECT_NE(scaled->data, base->data);
+}
+
 }  // namespace
 }  // namespace stowage::ggml

@@ -45,16 +45,18 @@ struct Dynamic {
     for (int i = 0; i < object.dlpi_phnum; ++i) {
       if (object.dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
       const auto* entry = reinterpret_cast<const ElfW(Dyn)*>(object.dlpi_addr + object.dlpi_phdr[i].p_vaddr);
-      for (; entry->d_tag != DT_NULL; ++entry) take(*entry);
+      for (; entry->d_tag != DT_NULL; ++entry) take(*entry, object.dlpi_addr);
     }
   }
 
-  void take(const ElfW(Dyn) & entry) {
-    if (entry.d_tag == DT_SYMTAB) symbols = reinterpret_cast<const ElfW(Sym)*>(entry.d_un.d_ptr);
-    if (entry.d_tag == DT_STRTAB) names = reinterpret_cast<const char*>(entry.d_un.d_ptr);
-    if (entry.d_tag == DT_JMPREL) calls = reinterpret_cast<const ElfW(Rela)*>(entry.d_un.d_ptr);
+  void take(const ElfW(Dyn) & entry, ElfW(Addr) base) {
+    // glibc has added the object's address already, other systems have not.
+    const ElfW(Addr) at = entry.d_un.d_ptr + (entry.d_un.d_ptr < base ? base : 0);
+    if (entry.d_tag == DT_SYMTAB) symbols = reinterpret_cast<const ElfW(Sym)*>(at);
+    if (entry.d_tag == DT_STRTAB) names = reinterpret_cast<const char*>(at);
+    if (entry.d_tag == DT_JMPREL) calls = reinterpret_cast<const ElfW(Rela)*>(at);
     if (entry.d_tag == DT_PLTRELSZ) calls_size = entry.d_un.d_val;
-    if (entry.d_tag == DT_RELA) data = reinterpret_cast<const ElfW(Rela)*>(entry.d_un.d_ptr);
+    if (entry.d_tag == DT_RELA) data = reinterpret_cast<const ElfW(Rela)*>(at);
     if (entry.d_tag == DT_RELASZ) data_size = entry.d_un.d_val;
   }
 

@@ -29,8 +29,9 @@ std::uint32_t overwritten_source(const GraphWalk& walk, const WalkedNode& node, 
   return kNone;
 }
 
-/// As ggml_nbytes, with the type's figures at hand. A dimension of 0 makes it too small, never too large by itself.
+/// As ggml_nbytes, with the type's figures at hand.
 std::int64_t bytes_of(const ggml_tensor& tensor, std::int64_t block_size, std::int64_t block_bytes) {
+  if (tensor.ne[0] <= 0 || tensor.ne[1] <= 0 || tensor.ne[2] <= 0 || tensor.ne[3] <= 0) return 0;
   const auto stride = [&](int i) { return static_cast<std::int64_t>(tensor.nb[i]); };
   const std::int64_t rest = (tensor.ne[1] - 1) * stride(1) + (tensor.ne[2] - 1) * stride(2) + (tensor.ne[3] - 1) * stride(3);
   if (block_size == 1) return block_bytes + (tensor.ne[0] - 1) * stride(0) + rest;
@@ -54,6 +55,7 @@ RecordedGraph::RecordedGraph(const GraphWalk& walk, const WalkPlan& plan, const 
         .overwrites = kNothing,
         .holding = walked.holding,
         .new_base = walked.base != kNone && walked.base + 1 == i && walk.tensors[walked.base].met == Met::base,
+        .late = walked.met == Met::source || walked.met == Met::base,
         .block_size = static_cast<std::uint32_t>(ggml_blck_size(t.type)),
         .block_bytes = static_cast<std::uint32_t>(ggml_type_size(t.type)),
         .size = plan.places[i].size,
@@ -69,6 +71,8 @@ RecordedGraph::RecordedGraph(const GraphWalk& walk, const WalkPlan& plan, const 
   sources_.reserve(walk.sources.size());
   for (const std::uint32_t source : walk.sources) sources_.push_back(shifted(source));
   met_.resize(tensors_.size());
+  late_.resize(static_cast<std::size_t>(
+      std::count_if(tensors_.begin() + kFirst, tensors_.end(), [](const RecordedTensor& each) { return each.late; })));
   bound_.resize(tensors_.size());
 }
 
@@ -92,7 +96,9 @@ bool RecordedGraph::bind(const ggml_cgraph& graph) {
 template <RecordedGraph::Purpose purpose>
 bool RecordedGraph::go_through(const ggml_cgraph& graph) {
   seen_ = kFirst;
+  late_count_ = 0;
   bound_count_ = 0;
+  exact_ = true;
   if (static_cast<std::size_t>(graph.n_nodes) != nodes_.size() || static_cast<std::size_t>(graph.n_leafs) != leafs_.size())
     return false;
   for (std::size_t i = 0; i < leafs_.size(); ++i) {
@@ -126,28 +132,49 @@ inline bool RecordedGraph::visit_new(std::uint32_t index, ggml_tensor* tensor) {
   if (recorded.new_base && recorded.base >= seen_) {
     if (!tensor->view_src || !visit_new<purpose>(recorded.base, tensor->view_src)) return false;
   }
-  if (!fits(recorded, *tensor)) return false;
+  if (!is_new(recorded, tensor) || !fits(recorded, *tensor)) return false;
   met_[index] = tensor;
   seen_ = index + 1;
+  if (recorded.late) late_[late_count_++] = tensor;
   if constexpr (purpose == Purpose::match) return true;
-  if (recorded.holding == Holding::own) return tensor->data || tensor->buffer || bind_own(recorded, *tensor);
+  if (recorded.holding == Holding::own) {
+    if (tensor->data || tensor->buffer) return !was_bound(tensor);
+    return bind_own(recorded, *tensor);
+  }
   return recorded.holding != Holding::view || tensor->buffer || bind_view(*tensor);
 }
 
-inline bool RecordedGraph::fits(const RecordedTensor& recorded, const ggml_tensor& tensor) const {
+/// One tensor in the place of two would get the life of the first only. Nodes and leafs of a graph are different from each other;
+/// what else is met first as a source or a base is compared with everything. Most graphs have none of those.
+inline bool RecordedGraph::is_new(const RecordedTensor& recorded, const ggml_tensor* tensor) const {
+  if (recorded.late) return std::find(met_.begin() + kFirst, met_.begin() + seen_, tensor) == met_.begin() + seen_;
+  const auto end = late_.begin() + static_cast<std::ptrdiff_t>(late_count_);
+  return late_count_ == 0 || std::find(late_.begin(), end, tensor) == end;
+}
+
+/// For a list of nodes that has one twice.
+inline bool RecordedGraph::was_bound(const ggml_tensor* tensor) const {
+  return std::any_of(bound_.begin(), bound_.begin() + static_cast<std::ptrdiff_t>(bound_count_),
+                     [&](const Bound& each) { return each.tensor == tensor; });
+}
+
+inline bool RecordedGraph::fits(const RecordedTensor& recorded, const ggml_tensor& tensor) {
   if (tensor.op != recorded.op || tensor.type != recorded.type || (tensor.flags & kFlags) != recorded.flags) return false;
   if (tensor.view_src != met_[recorded.base]) return false;
   const bool placed = tensor.data || tensor.buffer;
   if (recorded.holding == Holding::outside) return placed;
   if (recorded.holding != Holding::own || placed) return true;
   const ggml_tensor* const source = met_[recorded.overwrites];
-  if (source && (source->view_offs != 0 || !same_layout(tensor, *source))) return false;
-  if (recorded.asked_for_size) return ggml_backend_buft_get_alloc_size(recorded.asked_for_size, &tensor) <= recorded.size;
-  return bytes_of(tensor, recorded.block_size, recorded.block_bytes) <= static_cast<std::int64_t>(recorded.size);
+  if (source && (!starts_at_root(*source) || !same_layout(tensor, *source))) return false;
+  const auto size = recorded.asked_for_size
+                        ? static_cast<std::uint64_t>(ggml_backend_buft_get_alloc_size(recorded.asked_for_size, &tensor))
+                        : static_cast<std::uint64_t>(bytes_of(tensor, recorded.block_size, recorded.block_bytes));
+  exact_ = exact_ && size == recorded.size;
+  return size <= recorded.size;
 }
 
 inline bool RecordedGraph::bind_own(const RecordedTensor& recorded, ggml_tensor& tensor) {
-  bound_[bound_count_++] = &tensor;
+  bound_[bound_count_++] = {&tensor, tensor.data};
   if (recorded.buffer->iface.init_tensor) {
     return ggml_backend_tensor_alloc(recorded.buffer, &tensor, recorded.data) == GGML_STATUS_SUCCESS;
   }
@@ -160,18 +187,17 @@ inline bool RecordedGraph::bind_own(const RecordedTensor& recorded, ggml_tensor&
 inline bool RecordedGraph::bind_view(ggml_tensor& tensor) {
   const ggml_tensor& base = *tensor.view_src;
   if (!base.buffer) return true;
-  bound_[bound_count_++] = &tensor;
+  bound_[bound_count_++] = {&tensor, tensor.data};
   if (base.buffer->iface.init_tensor && base.data) return ggml_backend_view_init(&tensor) == GGML_STATUS_SUCCESS;
   tensor.buffer = base.buffer;
   tensor.data = base.data ? static_cast<char*>(base.data) + tensor.view_offs : nullptr;
   return true;
 }
 
-/// Bases were bound before their views, so that here a base without data is one that this walk had bound.
 void RecordedGraph::unbind() {
   for (std::size_t i = 0; i < bound_count_; ++i) {
-    bound_[i]->buffer = nullptr;
-    if (!bound_[i]->view_src || !bound_[i]->view_src->data) bound_[i]->data = nullptr;
+    bound_[i].tensor->buffer = nullptr;
+    bound_[i].tensor->data = bound_[i].data;
   }
   bound_count_ = 0;
 }

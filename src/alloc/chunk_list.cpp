@@ -63,6 +63,7 @@ Status ChunkList::prepare(const Need& need) {
     const std::size_t chunk = assignment_[region];
     const Bytes top = need.tops[region];
     if (chunk < chunks_.size() && fits(chunks_[chunk], top, need.alignment)) continue;
+    if (top == Bytes(0) && next_[chunk].buffer) continue;  // another region's, of this very call
     grows_ = true;
     Status taken = source_ ? prepare_pages(chunk, top, need.alignment) : prepare_plain(chunk, top, need.alignment);
     if (taken) continue;

@@ -84,5 +84,9 @@ TEST_F(ChunkListTest, WhatIsRolledBackWasNeverThere) {
   EXPECT_THAT(sim_->violations(), IsEmpty());
 }
 
+TEST_F(ChunkListTest, AnEmptyRegionDoesNotTakeAnothersBuffer) {
+  EXPECT_THAT(provide({Bytes(100), Bytes(0)}), ElementsAre(Bytes(100), Bytes(100)));
+}
+
 }  // namespace
 }  // namespace stowage::alloc
