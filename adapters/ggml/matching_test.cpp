@@ -189,7 +189,7 @@ void expect_told_apart(const FakeBufferType::Options& options, const ggml_cgraph
 /// cont(cont(cont(a))) and a view, added: of something with data of its own, or of `a` itself.
 void add_view(TestGraph& graph, bool of_a, float* data) {
   ggml_context* const context = graph.context();
-  ggml_tensor* const a = graph.input(64);
+  ggml_tensor* const a = ggml_new_tensor_1d(context, GGML_TYPE_F32, 64);
   ggml_tensor* const other = ggml_new_tensor_1d(context, GGML_TYPE_F32, 64);
   other->data = data;
   ggml_tensor* const copies = ggml_cont(context, ggml_cont(context, ggml_cont(context, a)));
