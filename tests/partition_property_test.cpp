@@ -46,8 +46,10 @@ Case random_case(std::uint64_t seed) {
 }
 
 bool uses(const Backends& backends, std::size_t backend, MemoryId memory) {
+  const BufferType* const type = backends.list[memory.index()].memory;
   const std::vector<std::size_t>& others = backends.list[backend].uses;
-  return memory.index() == backend || std::find(others.begin(), others.end(), memory.index()) != others.end();
+  return backends.list[backend].memory == type ||
+         std::any_of(others.begin(), others.end(), [&](std::size_t other) { return backends.list[other].memory == type; });
 }
 
 // ------------------------------------------------------------------------------------------------------------ structure

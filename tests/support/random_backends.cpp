@@ -43,6 +43,17 @@ Backends two_sims_and_cpu() {
   return backends;
 }
 
+Backends backends_that_share_memory() {
+  Backends backends = two_sims_and_cpu();
+  Backend side = backends.list[0];
+  side.name = "side";
+  side.stream = StreamId(1);
+  Backend blas = backends.list[2];
+  blas.name = "blas";
+  backends.list.insert(backends.list.begin() + 2, {std::move(side), std::move(blas)});
+  return backends;
+}
+
 PartitionOptions randomize(Backends& backends, const Graph& graph, std::uint64_t seed) {
   Dice dice(seed);
   const std::size_t percent = 20 + dice.below(80);

@@ -9,14 +9,18 @@
 
 namespace stowage::testing {
 
-/// Two simulated devices and, last, the CPU.
+/// Two simulated devices, and backends on them and, last, on the CPU.
 struct Backends {
   std::unique_ptr<SimDevice> first;
   std::unique_ptr<SimDevice> second;
   std::vector<Backend> list;
 };
 
+/// One backend on each.
 [[nodiscard]] Backends two_sims_and_cpu();
+/// Five backends with three memories: 0 on a stream of the first device, 1 on the second, 2 on another stream of the first, 3 and
+/// 4 on the CPU.
+[[nodiscard]] Backends backends_that_share_memory();
 
 /// A graph's backends and options at random: which ops the devices support (the CPU runs all), where constants, variables and
 /// other tensors live, some pins, and who uses whose memory directly. Whoever must write a tensor supports it, so that

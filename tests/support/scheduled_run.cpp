@@ -60,8 +60,8 @@ Status ScheduledRun::run(std::optional<std::uint64_t> seed) {
   std::mt19937_64 random(seed.value_or(0));
   return scheduler_->run([&](std::size_t split) -> Status {
     STOWAGE_TRY_STATUS(submit(split));
-    for (SimDevice* device : {backends_.first.get(), backends_.second.get()}) {
-      if (seed) device->finish(StreamId(0), random() % 4);
+    for (std::size_t b = 0; b < backends_.list.size() && seed; ++b) {
+      if (SimDevice* const device = device_of(b)) device->finish(backends_.list[b].stream, random() % 4);
     }
     return Done{};
   });
@@ -85,7 +85,8 @@ Status ScheduledRun::submit(std::size_t number) {
       continue;
     }
     const auto compute = [this, origin](auto inputs, auto outputs) { kernels_.compute(origin, inputs, outputs); };
-    STOWAGE_TRY_STATUS(device->launch_kernel(StreamId(0), {std::move(operands.inputs), std::move(operands.outputs), compute}));
+    STOWAGE_TRY_STATUS(device->launch_kernel(backends_.list[split.backend].stream,
+                                             {std::move(operands.inputs), std::move(operands.outputs), compute}));
   }
   return Done{};
 }
@@ -131,9 +132,7 @@ std::vector<std::byte> ScheduledRun::read(TensorId tensor) {
   return result;
 }
 
-SimDevice* ScheduledRun::device_of(std::size_t backend) {
-  return backend == 0 ? backends_.first.get() : backend == 1 ? backends_.second.get() : nullptr;
-}
+SimDevice* ScheduledRun::device_of(std::size_t backend) { return dynamic_cast<SimDevice*>(backends_.list[backend].device); }
 
 SimRange ScheduledRun::range(TensorId placed, TensorId original) const {
   return {scheduler_->address(placed), graph_.tensor(original).size};

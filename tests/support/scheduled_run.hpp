@@ -12,7 +12,7 @@
 
 namespace stowage::testing {
 
-/// Runs a graph with a `Scheduler` on two simulated devices and the CPU. Kernels and copies on the devices take effect as late as
+/// Runs a graph with a `Scheduler` on simulated devices and the CPU. Kernels and copies on the devices take effect as late as
 /// the scheduler allows, so that a missing wait shows in the bytes.
 class ScheduledRun {
  public:
@@ -33,7 +33,7 @@ class ScheduledRun {
   [[nodiscard]] Status submit(std::size_t split);
   void write(TensorId tensor, std::byte* to, std::span<const std::byte> from);
   [[nodiscard]] std::vector<std::byte> read(TensorId tensor);
-  [[nodiscard]] SimDevice* device_of(std::size_t backend);
+  [[nodiscard]] SimDevice* device_of(std::size_t backend);  ///< Null: the CPU.
   [[nodiscard]] SimRange range(TensorId placed, TensorId original) const;
 
   const Graph& graph_;

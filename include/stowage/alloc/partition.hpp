@@ -23,7 +23,8 @@ struct Backend {
   StreamId stream = {};          ///< Of the device: what the backend's work is submitted to.
   /// Whether it can run an op; empty: every one. Asked once for each task op, with the graph that is partitioned.
   std::function<bool(const Graph&, OpId)> supports = {};
-  /// Positions of other backends whose memory its ops read and write directly (the host's, say): no copy is made then.
+  /// Positions of other backends whose memory its ops read and write directly (the host's, say): no copy is made then. Backends
+  /// with the same `memory` need not name each other: it is one memory, and who uses it from one of them does from all.
   std::vector<std::size_t> uses = {};
 };
 

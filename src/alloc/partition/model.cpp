@@ -63,12 +63,20 @@ class ModelBuilder {
   }
 
  private:
+  /// Backends with one buffer type have one memory: whoever uses it from one of them uses it from all. Nothing is copied inside
+  /// of a memory then, and a value reaches each memory once.
   void add_uses() {
     for (std::size_t b = 0; b < backends_.size(); ++b) {
       model_.types.push_back(backends_[b].memory);
       model_.uses.emplace_back(backends_.size(), false);
-      model_.uses[b][b] = true;
-      for (const std::size_t other : backends_[b].uses) model_.uses[b][other] = true;
+      use_all_of_type(b, backends_[b].memory);
+      for (const std::size_t other : backends_[b].uses) use_all_of_type(b, backends_[other].memory);
+    }
+  }
+
+  void use_all_of_type(std::size_t backend, const BufferType* type) {
+    for (std::size_t other = 0; other < backends_.size(); ++other) {
+      if (backends_[other].memory == type) model_.uses[backend][other] = true;
     }
   }
 

@@ -23,10 +23,10 @@ struct Model {
   const Graph* graph;
   std::size_t backends = 0;
   Families families;
-  std::vector<std::optional<std::size_t>> homes;        ///< By family, where given.
-  std::vector<std::vector<bool>> uses;                  ///< By backend, by memory: whether ops use it directly. Its own, always.
-  std::vector<const BufferType*> types;                 ///< By backend.
-  std::vector<Group> groups;                            ///< In the order of their first ops.
+  std::vector<std::optional<std::size_t>> homes;  ///< By family, where given.
+  std::vector<std::vector<bool>> uses;            ///< By backend, by memory: whether ops use it directly; all of a type or none.
+  std::vector<const BufferType*> types;           ///< By backend.
+  std::vector<Group> groups;                      ///< In the order of their first ops.
   std::vector<std::optional<std::size_t>> group_of_op;  ///< Absent: an op without a task.
   std::vector<std::size_t> task_ops;                    ///< Ascending.
 };

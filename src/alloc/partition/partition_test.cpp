@@ -298,6 +298,19 @@ TEST_F(PartitionTest, ABackendOfHigherPriorityWithTheSameMemoryTakesOver) {
   EXPECT_THAT(copies_of(result), IsEmpty());
 }
 
+TEST_F(PartitionTest, BackendsWithOneBufferTypeUseItWithoutNamingEachOther) {
+  // a crosses from gpu0 once; "cpu" finds it where "blas" reads it, and gpu0, which uses "blas", reads what "cpu" wrote.
+  const Graph graph = built({tensor("x", 16, TensorFlag::input), tensor("a", 16), tensor("b", 16), tensor("c", 16),
+                             tensor("d", 16, TensorFlag::output)},
+                            {op("A", {0}, {1}), op("B", {1}, {2}), op("C", {1, 2}, {3}), op("D", {3}, {4})});
+  BufferType* host = &cpu_device().buffer_type();
+  const std::vector<Backend> all = {{.name = "gpu0", .memory = &gpu0_->buffer_type(), .uses = {1}},
+                                    {.name = "blas", .memory = host},
+                                    {.name = "cpu", .memory = host}};
+  const Partition result = partition(graph, all, {.pins = {{OpId(0), 0}, {OpId(1), 1}, {OpId(2), 2}, {OpId(3), 0}}}).value();
+  EXPECT_THAT(copies_of(result), ElementsAre("a → a (blas), 16"));
+}
+
 TEST_F(PartitionTest, SizesAreThoseOfTheTargetsBufferType) {
   const Graph graph = built({tensor("x", 10, TensorFlag::input), view("v", 4, 0, 0), tensor("a", 10)}, {op("A0", {0, 1}, {2})});
   const auto size_of = [&](const Tensor& each, const BufferType& type) {

@@ -20,7 +20,7 @@ class SplitPlanner {
   SplitJob plan(const Split& split) {
     SplitJob job;
     staging_ = Bytes(0);
-    for (std::size_t i = split.first_copy; i < split.last_copy; ++i) add_copy(job, i);
+    for (std::size_t i = split.first_copy; i < split.last_copy; ++i) add_copy(job, split, i);
     // What goes to the staging buffer goes first: by the time it is needed the wait is short.
     std::partition(job.batches.begin(), job.batches.end(),
                    [](const CopyBatch& batch) { return batch.way == CopyBatch::Way::to_staging; });
@@ -35,10 +35,15 @@ class SplitPlanner {
   [[nodiscard]] Bytes staging() const { return staging_; }
 
  private:
-  void add_copy(SplitJob& job, std::size_t index) {
+  /// Batches change the order of a split's copies, but the plan was made for the order of ops. That is the same as long as no
+  /// copy writes where another reads: all of a split's copies go to its own memory, and none comes from there.
+  void add_copy(SplitJob& job, const Split& split, std::size_t index) {
     if (partition_.copies[index].bytes == Bytes(0)) return;
     const std::size_t from = memory_of(partition_.copies[index].from);
     const std::size_t to = memory_of(partition_.copies[index].to);
+    const std::size_t own = memory_number(backends_, split.backend);
+    STOWAGE_CHECK(memory_number(backends_, to) == own && memory_number(backends_, from) != own,
+                  "a copy brings a value into the memory of its split from another");
     const bool same_device = backends_[from].device == backends_[to].device;
     using Way = CopyBatch::Way;
     if (backends_[from].memory->host_visible() || same_device) {
