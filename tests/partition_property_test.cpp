@@ -147,6 +147,22 @@ TEST(PartitionProperty, EverythingIsWhereItsReaderIsAndCrossesOnce) {
   EXPECT_GT(copies, 4 * kGraphs);
 }
 
+TEST(PartitionProperty, GraphsThatWereRefusedOnceArePartitioned) {
+  // A copy for two splits named what an op without a task names only in the second.
+  for (const std::uint64_t seed : {3124U, 5926U}) {
+    SCOPED_TRACE(seed);
+    const Graph graph = random_graph(seed, {.max_ops = 50});
+    Backends backends = two_sims_and_cpu();
+    const PartitionOptions options = randomize(backends, graph, seed);
+    const Result<Partition> result = partition(graph, backends.list, options);
+    ASSERT_TRUE(result) << to_string(result.error());
+    const Result<Planned> planned = plan(result->graph, {.time_limit = {}, .node_budget = 2'000});
+    ASSERT_TRUE(planned && planned->plan);
+    EXPECT_THAT(verify(result->graph, *planned->plan), IsEmpty());
+    EXPECT_THAT(shadow_execute(result->graph, *planned->plan, {.seed = seed}).findings, IsEmpty());
+  }
+}
+
 TEST(PartitionProperty, ImprovingIsNeverWorseAndOftenBetter) {
   std::size_t better = 0;
   for (std::uint64_t seed = 0; seed < kGraphs && !HasFailure(); ++seed) {

@@ -33,6 +33,12 @@ Op op(std::string kind, std::vector<std::size_t> inputs, std::vector<std::size_t
   for (const std::size_t output : outputs) result.outputs.push_back(TensorId(output));
   return result;
 }
+/// An op without a task.
+Op shape(std::vector<std::size_t> inputs, std::size_t output) {
+  Op result = op("SHAPE", std::move(inputs), {output});
+  result.no_task = true;
+  return result;
+}
 Graph built(std::vector<Tensor> tensors, std::vector<Op> ops) {
   Result<Graph> graph = Graph::build({.name = "test", .memories = {}, .tensors = std::move(tensors), .ops = std::move(ops)});
   EXPECT_TRUE(graph) << (graph ? "" : to_string(graph.error()));
@@ -342,6 +348,38 @@ TEST_F(PartitionTest, AnEmptyGraphHasNoSplits) {
   const Partition result = parted(built({tensor("x", 16, TensorFlag::input)}, {}));
   EXPECT_THAT(result.splits, IsEmpty());
   EXPECT_EQ(result.graph.tensors().size(), 1U);
+}
+
+// ----------------------------------------------------------------------------------------------- ops without a task
+
+TEST_F(PartitionTest, ACopyForSeveralSplitsNamesNothingThatOnlyTheLaterOneHas) {
+  // The CPU reads half of a, then, in another split, all of it by a name that an op between the two gives it.
+  const Graph graph =
+      built({tensor("x", 64, TensorFlag::input), tensor("a", 64), view("half", 32, 1, 0), view("all", 64, 1, 0), tensor("y", 64),
+             tensor("g", 64), tensor("z", 64, TensorFlag::output)},
+            {op("A0", {0}, {1}), shape({1}, 2), op("Yc", {2}, {4}), op("G0", {4}, {5}), shape({1}, 3), op("Zc", {3, 5}, {6})});
+  const Partition result = parted(graph);
+  EXPECT_THAT(copies_of(result),
+              ElementsAre("x → x (gpu0), 64", "a [0, 64) → a [0, 64) (cpu), 64", "y → y (gpu0), 64", "g → g (cpu), 64"));
+  EXPECT_EQ(input_name(result, 5, 0), "a [0, 64) (cpu)");
+}
+
+TEST_F(PartitionTest, AShapeThatIsComputedInTheSplitDoesNotHoldUpTheCopyOfTheData) {
+  const Graph graph = built({tensor("x", 64, TensorFlag::input), tensor("data", 64), tensor("shape", 16),
+                             view("reshaped", 64, 1, 0), view("again", 64, 1, 0), tensor("y", 64, TensorFlag::output)},
+                            {op("DATA0", {0}, {1}), op("SHAPEc", {0}, {2}), shape({1, 2}, 3), shape({3}, 4), op("Yc", {4}, {5})});
+  const Partition result = parted(graph);
+  EXPECT_THAT(copies_of(result), ElementsAre("x → x (gpu0), 64", "data [0, 64) → data [0, 64) (cpu), 64"));
+  EXPECT_THAT(kinds_of(result.graph), ElementsAre("COPY", "DATA0", "COPY", "SHAPEc", "SHAPE", "SHAPE", "Yc"));
+}
+
+TEST_F(PartitionTest, SoWhereTheReshapedTensorIsAnAlias) {
+  Op reshape = shape({1, 2}, 3);
+  reshape.aliases = {{0, 0, Bytes(0)}};
+  const Graph graph = built({tensor("x", 64, TensorFlag::input), tensor("data", 64), tensor("shape", 16), tensor("reshaped", 64),
+                             tensor("y", 64, TensorFlag::output)},
+                            {op("DATA0", {0}, {1}), op("SHAPEc", {0}, {2}), reshape, op("Yc", {3}, {4})});
+  EXPECT_THAT(copies_of(parted(graph)), ElementsAre("x → x (gpu0), 64", "data [0, 64) → data [0, 64) (cpu), 64"));
 }
 
 // ---------------------------------------------------------------------------------------------------------- improvement

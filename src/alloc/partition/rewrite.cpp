@@ -33,7 +33,18 @@ class Rewriter {
         assignment_(assignment),
         backends_(backends),
         options_(options),
-        replacements_(graph_.ops().size()) {}
+        replacements_(graph_.ops().size()),
+        shapes_(graph_.tensors().size()),
+        emitted_(graph_.ops().size()),
+        written_in_(model.families.list.size(), graph_.ops().size()) {
+    std::vector<bool> produced(graph_.tensors().size());
+    for (std::size_t k = 0; k < graph_.ops().size(); ++k) {
+      for (const TensorId output : graph_.ops()[k].outputs) {
+        if (!produced[output.index()] && graph_.ops()[k].no_task) shapes_[output.index()] = k;
+        produced[output.index()] = true;
+      }
+    }
+  }
 
   Result<Partition> run() {
     result_.name = graph_.name();
@@ -167,21 +178,27 @@ class Rewriter {
     return Done{};
   }
 
-  /// Ops without a task whose inputs were there before the run. They come before its copies, which may read what they name.
-  [[nodiscard]] std::vector<bool> shapes_that_come_first(const Run& run) const {
+  /// Ops without a task whose inputs were all there before the run. They come before its copies, which may read what they name.
+  [[nodiscard]] std::vector<bool> shapes_that_come_first(const Run& run) {
     std::vector<bool> early(run.end - run.begin, false);
-    std::vector<std::size_t> written;
+    const auto is_there = [&](const std::optional<TensorId>& input) {
+      return !input || (written_in_[model_.families.of_tensor[input->index()]] != run.begin && !is_late(*input, run, early));
+    };
     for (std::size_t k = run.begin; k < run.end; ++k) {
       const Op& op = graph_.ops()[k];
-      if (!op.no_task) {
-        for (const TensorId output : op.outputs) written.push_back(model_.families.of_tensor[output.index()]);
+      if (op.no_task) {
+        early[k - run.begin] = std::all_of(op.inputs.begin(), op.inputs.end(), is_there);
         continue;
       }
-      early[k - run.begin] = std::none_of(op.inputs.begin(), op.inputs.end(), [&](const std::optional<TensorId>& input) {
-        return input && std::find(written.begin(), written.end(), model_.families.of_tensor[input->index()]) != written.end();
-      });
+      for (const TensorId output : op.outputs) written_in_[model_.families.of_tensor[output.index()]] = run.begin;
     }
     return early;
+  }
+
+  /// Whether an op without a task names it that stays in the run, behind the copies.
+  [[nodiscard]] bool is_late(TensorId tensor, const Run& run, const std::vector<bool>& early) const {
+    const std::optional<std::size_t>& shape = shapes_[tensor.index()];
+    return shape && *shape >= run.begin && *shape < run.end && !early[*shape - run.begin];
   }
 
   // -------------------------------------------------------------------------------------------------------------- ops
@@ -195,6 +212,7 @@ class Rewriter {
     if (op.no_task) op.after.clear();
     for (OpId& other : op.after) other = ops_[other.index()];
     ops_[k] = OpId(result_.ops.size());
+    emitted_[k] = true;
     op_backends_.push_back(op.no_task && !op.outputs.empty() ? homes_[model_.families.of_tensor[op.outputs[0].index()]]
                                                              : backend);
     origins_.push_back(OpId(k));
@@ -211,7 +229,9 @@ class Rewriter {
   Status emit_copy(const Crossing& crossing) {
     const auto exact = std::find_if(crossing.reads.begin(), crossing.reads.end(),
                                     [&](const Access& read) { return read.bytes == crossing.bytes; });
-    const TensorId from = exact != crossing.reads.end() ? exact->tensor : add_part(crossing);
+    // The read may be in a later split, and the op without a task that names what it reads is not there yet then.
+    const bool nameable = exact != crossing.reads.end() && is_named(exact->tensor);
+    const TensorId from = nameable ? exact->tensor : add_part(crossing);
     Tensor copy = from.index() < graph_.tensors().size() ? graph_.tensor(from) : result_.tensors[from.index()];
     copy.name = fmt::format("{} ({})", copy.name, backends_[crossing.target].name);
     copy.memory = MemoryId(crossing.target);
@@ -233,14 +253,33 @@ class Rewriter {
     return Done{};
   }
 
-  /// A view, at home, of what several tensors cover together.
+  /// Whether ops may read it by now. Tasks are in their order, so that this is a question only of what an op without a task
+  /// names.
+  [[nodiscard]] bool is_named(TensorId tensor) const {
+    const std::optional<std::size_t>& shape = shapes_[tensor.index()];
+    return !shape || emitted_[*shape];
+  }
+
+  /// A view, at home, of what several tensors cover together, or one that has no name yet.
   TensorId add_part(const Crossing& crossing) {
-    const Bytes offset = crossing.bytes.lower - model_.families.offsets[crossing.root.index()];
-    return add(Tensor{.name = fmt::format("{} [{}, {})", graph_.tensor(crossing.root).name, offset.value(),
-                                          (offset + crossing.bytes.length()).value()),
-                      .size = crossing.bytes.length(),
-                      .memory = MemoryId(homes_[crossing.family]),
-                      .view_of = ViewOf{crossing.root, offset}});
+    const TensorId base = base_of(crossing);
+    const Bytes offset = crossing.bytes.lower - model_.families.offsets[base.index()];
+    return add(Tensor{
+        .name = fmt::format("{} [{}, {})", graph_.tensor(base).name, offset.value(), (offset + crossing.bytes.length()).value()),
+        .size = crossing.bytes.length(),
+        .memory = MemoryId(homes_[crossing.family]),
+        .view_of = ViewOf{base, offset}});
+  }
+
+  /// A tensor that has these bytes and can be read by now; the crossing's root may itself be what an op without a task names.
+  [[nodiscard]] TensorId base_of(const Crossing& crossing) const {
+    const std::vector<TensorId>& roots = model_.families.list[crossing.family].roots;
+    const auto serves = [&](TensorId root) {
+      return is_named(root) && ByteRange{model_.families.offsets[root.index()], end(root)}.contains(crossing.bytes);
+    };
+    if (serves(crossing.root)) return crossing.root;
+    const auto other = std::find_if(roots.begin(), roots.end(), serves);
+    return other != roots.end() ? *other : crossing.root;
   }
 
   /// From now on the readers find the copy, or their parts of it as views.
@@ -281,6 +320,9 @@ class Rewriter {
   const PartitionOptions& options_;
   std::vector<std::size_t> homes_;                      ///< By family.
   std::vector<std::vector<Replacement>> replacements_;  ///< By original op.
+  std::vector<std::optional<std::size_t>> shapes_;      ///< By original tensor: the op without a task that names it.
+  std::vector<bool> emitted_;                           ///< By original op.
+  std::vector<std::size_t> written_in_;                 ///< By family: where the run that wrote it last begins.
   GraphDescription result_;
   std::vector<std::size_t> op_backends_;
   std::vector<std::optional<OpId>> origins_;
