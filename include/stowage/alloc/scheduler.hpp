@@ -55,7 +55,8 @@ struct SchedulerCounters {
 ///
 /// Input slots (`PartitionOptions::input_slots`): evaluation k uses slot k mod n, and `begin` waits only for the evaluation that
 /// used this slot before. With two or more, inputs of the next evaluation can be written, and its first splits submitted, while
-/// the devices still work on this one. Outputs are overwritten by the next evaluation: read them before `run`.
+/// the devices still work on this one. Outputs belong to their evaluation: read them before the next `begin`. What is written
+/// from there on, inputs too, may lie where they do, and one that shares memory with an input is another slot's then.
 ///
 /// Not thread-safe. Backends and what they name outlive it.
 class Scheduler {
@@ -87,8 +88,9 @@ class Scheduler {
 
   /// One evaluation. `work` submits the ops of a split, `partition().splits[i]` but for its copies, to the backend's stream, or
   /// does them. Returns when all is submitted. Fails where a device or `work` does, at a copy naming tensor, bytes and buffer
-  /// types; the inputs have to be written again then (other values may lie there by now), and variables may have been written in
-  /// part.
+  /// types. Other values may lie where the inputs did by then, work that was submitted may still be at it, and variables may have
+  /// been written in part: `begin` (or `synchronize`, to stay in the slot), write the inputs, then `run`. Without the former it
+  /// fails with `invalid`.
   Status run(const std::function<Status(std::size_t split)>& work);
 
   /// The caller waits for all work. When a device fails, another call goes on.

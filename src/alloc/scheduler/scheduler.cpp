@@ -86,6 +86,8 @@ class Scheduler::State {
 
   Status run(const std::function<Status(std::size_t)>& work) {
     STOWAGE_TRY_STATUS(check_allocated());
+    // What is left of the failed one may still overwrite the inputs, whoever writes them now.
+    if (unmarked_) return Error{ErrorCode::invalid, "a run failed: begin or synchronize, write the inputs, then run", {}};
     unmarked_ = true;
     for (std::size_t i = 0; i < job_->splits.size(); ++i) {
       for (const CopyBatch& batch : job_->splits[i].batches) STOWAGE_TRY_STATUS(copy(batch));

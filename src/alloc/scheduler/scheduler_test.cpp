@@ -159,6 +159,28 @@ TEST_F(SchedulerTest, ErrorsOfTheWorkAreTheRuns) {
   EXPECT_EQ(status.error().message, "no power");
 }
 
+TEST_F(SchedulerTest, AfterAFailedRunInputsAreWrittenOnlyWhenNothingIsLeftOfIt) {
+  using Again = Status (Scheduler::*)();
+  for (const Again again : {&Scheduler::begin, &Scheduler::synchronize}) {
+    Scheduler scheduler(backends());
+    ASSERT_TRUE(scheduler.allocate(*graph_));
+    ASSERT_TRUE(scheduler.begin());
+    write(scheduler, 5);
+    device_->fail(SimCall::record, 2);
+    ASSERT_FALSE(run(scheduler)) << "and x is still to be copied";
+    write(scheduler, 7);
+    const Status early = run(scheduler);
+    ASSERT_FALSE(early);
+    EXPECT_EQ(early.error().code, ErrorCode::invalid);
+    EXPECT_EQ(early.error().message, "a run failed: begin or synchronize, write the inputs, then run");
+    ASSERT_TRUE((scheduler.*again)());
+    write(scheduler, 7);
+    ASSERT_TRUE(run(scheduler));
+    ASSERT_TRUE(scheduler.synchronize());
+    EXPECT_EQ(scheduler.address(y_)[0], std::byte{9});
+  }
+}
+
 // ---------------------------------------------------------------------------------------------------------------- slots
 
 /// Everything on the device, which never finishes by itself; x is written by the host.
