@@ -63,7 +63,7 @@ class Scheduler {
  public:
   /// Precondition: at least one backend; each has a memory and a device.
   explicit Scheduler(std::vector<Backend> backends, SchedulerOptions options = {});
-  /// Waits for all work.
+  /// Waits for all work; where a device fails, for that of the others.
   ~Scheduler();
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
@@ -93,7 +93,7 @@ class Scheduler {
   /// fails with `invalid`.
   Status run(const std::function<Status(std::size_t split)>& work);
 
-  /// The caller waits for all work. When a device fails, another call goes on.
+  /// The caller waits for all work. When a device fails, for that of the others; another call goes on.
   Status synchronize();
 
   /// Of a tensor of `partition().graph`, in the current slot; null for what has none (unused, not bound, or of size 0 there).

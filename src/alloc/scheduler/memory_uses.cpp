@@ -94,10 +94,12 @@ Status MemoryUses::synchronize(std::size_t backend) {
 }
 
 Status MemoryUses::synchronize_all() {
+  Status first = Done{};
   for (std::size_t b = 0; b < backends_.size(); ++b) {
-    if (touched_[b]) STOWAGE_TRY_STATUS(synchronize(b));
+    if (!touched_[b]) continue;
+    if (Status status = synchronize(b); !status && first) first = std::move(status);
   }
-  return Done{};
+  return first;
 }
 
 void MemoryUses::drop(std::size_t backend) {

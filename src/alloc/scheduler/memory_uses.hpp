@@ -44,7 +44,7 @@ class MemoryUses {
 
   /// The host waits for one backend.
   Status synchronize(std::size_t backend);
-  /// The host waits for all.
+  /// The host waits for all. One that fails does not keep it from the others; the first error is returned.
   Status synchronize_all();
 
  private:

@@ -271,5 +271,32 @@ TEST_F(SchedulerTest, NothingIsFreedUnderPendingWork) {
   EXPECT_EQ(device_->live_objects(), 0U);
 }
 
+TEST_F(SchedulerTest, ADeviceThatFailsDoesNotKeepTheOthersFromBeingWaitedFor) {
+  const std::unique_ptr<SimDevice> other = SimDevice::make({.id = DeviceId(2), .name = "other"});
+  std::vector<Backend> three = backends();
+  three.insert(three.begin() + 1, {.name = "other", .memory = &other->buffer_type(), .device = other.get()});
+  // x → a (sim), x → y (other), a → z (sim): in the end both have work left.
+  GraphDescription description = graph_->description();
+  description.ops[1].inputs = {x_};
+  description.tensors.push_back({.name = "z", .size = Bytes(4), .flags = TensorFlag::output});
+  description.ops.push_back({.name = "z", .kind = "DEVICE", .inputs = {a_}, .outputs = {TensorId(3)}});
+  const Graph graph = Graph::build(description).value();
+  {
+    Scheduler scheduler(three, {.partition = {.pins = {{OpId(0), 0}, {OpId(1), 1}, {OpId(2), 0}}}});
+    ASSERT_TRUE(scheduler.allocate(graph));
+    ASSERT_TRUE(scheduler.begin());
+    write(scheduler, 1);
+    ASSERT_TRUE(scheduler.run([](std::size_t) { return Done{}; }));
+    ASSERT_GT(other->calls(SimCall::copy), 0U);
+    device_->fail(SimCall::synchronize, 1);
+    const Status status = scheduler.synchronize();
+    ASSERT_FALSE(status);
+    EXPECT_EQ(other->calls(SimCall::synchronize), 1U);
+    ASSERT_TRUE(scheduler.synchronize()) << "another call goes on";
+    EXPECT_EQ(other->calls(SimCall::synchronize), 1U);
+  }
+  EXPECT_THAT(other->violations(), IsEmpty());
+}
+
 }  // namespace
 }  // namespace stowage
