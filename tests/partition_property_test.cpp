@@ -1,12 +1,17 @@
 #include <algorithm>
-#include <map>
+#include <random>
+#include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "alloc/partition/assign.hpp"
+#include "alloc/partition/traffic.hpp"
+#include "alloc/partition/traffic_count.hpp"
 #include "shadow/families.hpp"
 #include "shadow/shadow.hpp"
 #include "stowage/alloc/partition.hpp"
@@ -177,6 +182,39 @@ TEST(PartitionProperty, ImprovingIsNeverWorseAndOftenBetter) {
     if (improved.splits.size() < plain.splits.size() || improved.copied_bytes() < plain.copied_bytes()) ++better;
   }
   EXPECT_GT(better, kGraphs / 10);
+}
+
+Bytes traffic_of_all(const partitioning::Model& model, const partitioning::Assignment& assignment) {
+  Bytes sum;
+  for (std::size_t f = 0; f < model.families.list.size(); ++f) sum += partitioning::traffic_of(model, f, assignment);
+  return sum;
+}
+
+TEST(PartitionProperty, TrafficThatIsKeptUpIsTrafficCountedAnew) {
+  std::size_t changes = 0;
+  for (std::uint64_t seed = 0; seed < kGraphs / 3 && !HasFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    const Graph graph = random_graph(seed, {.max_ops = 50});
+    Backends backends = seed % 2 == 0 ? backends_that_share_memory() : two_sims_and_cpu();
+    const PartitionOptions options = randomize(backends, graph, seed);
+    const partitioning::Model model = partitioning::make_model(graph, backends.list, options).value();
+    if (model.groups.empty()) continue;
+    partitioning::Assignment assignment = partitioning::assign(model);
+    partitioning::TrafficCount count(model, assignment);
+    Bytes traffic = traffic_of_all(model, assignment);
+    std::mt19937_64 random(seed);
+    for (int i = 0; i < 50; ++i) {
+      const std::size_t group = random() % model.groups.size();
+      const std::size_t to = random() % model.backends;
+      if (assignment[group] == to) continue;
+      const Bytes growth = count.moved(group, std::exchange(assignment[group], to));
+      const Bytes now = traffic_of_all(model, assignment);
+      EXPECT_EQ(growth, now - traffic);
+      traffic = now;
+      if (growth != Bytes(0)) ++changes;
+    }
+  }
+  EXPECT_GT(changes, kGraphs);
 }
 
 // ------------------------------------------------------------------------------------------------------------ execution

@@ -111,7 +111,8 @@ struct Partition {
 /// supports all ops that write the same memory and can use the home that this has; with `invalid` when there are no backends, a
 /// name (of a backend, an op, a tensor) does not exist, a tensor has two homes, or a size is below the tensor's.
 ///
-/// O(accesses × backends) for the passes; improving adds a few sweeps of about the same. Thread-safe as far as `supports` is.
+/// O(accesses × backends) for the passes. Improving adds a few sweeps of about the same, but that an op costs all accesses of the
+/// tensors it touches that are read through several views or written behind a read. Thread-safe as far as `supports` is.
 Result<Partition> partition(const Graph& graph, std::span<const Backend> backends, const PartitionOptions& options = {});
 
 }  // namespace stowage

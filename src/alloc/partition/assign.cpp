@@ -46,11 +46,10 @@ class Passes {
   }
 
   [[nodiscard]] bool writes_home(const Group& group) const {
-    return std::any_of(group.families.begin(), group.families.end(), [&](std::size_t family) {
-      const std::vector<Access>& accesses = model_.families.list[family].accesses;
-      return model_.homes[family] && std::any_of(accesses.begin(), accesses.end(), [&](const Access& access) {
-               return access.write && std::binary_search(group.ops.begin(), group.ops.end(), access.op);
-             });
+    return std::any_of(group.ops.begin(), group.ops.end(), [&](std::size_t op) {
+      const std::vector<TensorId>& outputs = model_.graph->ops()[op].outputs;
+      return std::any_of(outputs.begin(), outputs.end(),
+                         [&](TensorId output) { return model_.homes[model_.families.of_tensor[output.index()]].has_value(); });
     });
   }
 
@@ -120,9 +119,7 @@ class Passes {
   [[nodiscard]] std::optional<std::size_t> known_home(std::size_t family) const {
     if (model_.homes[family]) return model_.homes[family];
     const Family& members = model_.families.list[family];
-    for (const Access& access : members.accesses) {
-      if (access.write) return chosen_[*model_.group_of_op[access.op]];
-    }
+    if (members.first_write) return chosen_[*model_.group_of_op[*members.first_write]];
     return members.flags.has(TensorFlag::input) ? std::optional(model_.backends - 1) : std::nullopt;
   }
 

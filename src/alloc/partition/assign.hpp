@@ -18,7 +18,9 @@ namespace stowage::partitioning {
 ///
 /// From each boundary between two splits it walks into one and then into the other, gives op by op to the other side as long as
 /// that is allowed, and keeps the best of the ways to stop. Sweeps until nothing changes, at most `kMaxSweeps`. What runs
-/// elsewhere is never moved to the last backend, the fallback. An op costs the crossings of the tensors that its group touches.
+/// elsewhere is never moved to the last backend, the fallback. An op costs about the number of tensors that its group touches
+/// (see TrafficCount), and all accesses of those that are read through several views or written behind a read. Nothing is moved
+/// where the traffic could exceed `kMaxBytes`.
 void improve(const Model& model, Assignment& assignment);
 inline constexpr int kMaxSweeps = 8;
 

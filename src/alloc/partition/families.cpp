@@ -54,9 +54,12 @@ void add_access(const Graph& graph, Families& families, Access access) {
   Family& family = families.list[number];
   const Bytes lower = families.offsets[access.tensor.index()];
   access.bytes = {lower, lower + graph.tensor(access.tensor).size};
-  const auto other_read = [&](const Access& each) { return !each.write && each.tensor != access.tensor; };
-  if (!access.write && !family.several_read) {
-    family.several_read = std::any_of(family.accesses.begin(), family.accesses.end(), other_read);
+  if (access.write) {
+    if (!family.first_write) family.first_write = access.op;
+    if (family.read) family.overwritten = true;
+  } else {
+    if (!family.read) family.read = access.tensor;
+    if (*family.read != access.tensor) family.several_read = true;
   }
   family.accesses.push_back(access);
   std::vector<std::size_t>& of_op = families.of_op[access.op];
@@ -64,10 +67,6 @@ void add_access(const Graph& graph, Families& families, Access access) {
 }
 
 }  // namespace
-
-bool Family::is_written() const {
-  return std::any_of(accesses.begin(), accesses.end(), [](const Access& access) { return access.write; });
-}
 
 Families find_families(const Graph& graph) {
   Families families;

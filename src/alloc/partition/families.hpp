@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "stowage/base.hpp"
@@ -23,9 +24,12 @@ struct Family {
   TensorFlags flags = {};             ///< Of any member.
   Bytes size;                         ///< From its lowest byte to its highest.
   std::vector<Access> accesses = {};  ///< By op; of one op reads come first.
-  bool several_read = false;          ///< Whether reads name more than one tensor.
 
-  [[nodiscard]] bool is_written() const;
+  // Of the accesses, so that nobody has to look through them for it.
+  std::optional<std::size_t> first_write = {};  ///< The op.
+  std::optional<TensorId> read = {};            ///< The tensor that the first read names.
+  bool several_read = false;                    ///< Whether reads name more than one tensor.
+  bool overwritten = false;                     ///< Whether there is a write behind a read.
 };
 
 struct Families {

@@ -3,6 +3,7 @@
 
 #include "alloc/partition/assign.hpp"
 #include "alloc/partition/traffic.hpp"
+#include "alloc/partition/traffic_count.hpp"
 
 namespace stowage::partitioning {
 namespace {
@@ -19,9 +20,12 @@ struct Change {
 class Improver {
  public:
   Improver(const Model& model, Assignment& assignment)
-      : model_(model), assignment_(assignment), position_(model.graph->ops().size()), moved_in_(model.groups.size()) {
+      : model_(model),
+        assignment_(assignment),
+        traffic_(model, assignment),
+        position_(model.graph->ops().size()),
+        moved_in_(model.groups.size()) {
     for (std::size_t i = 0; i < model.task_ops.size(); ++i) position_[model.task_ops[i]] = i;
-    for (std::size_t f = 0; f < model.families.list.size(); ++f) traffic_.push_back(traffic_of(model, f, assignment));
   }
 
   /// Whether anything changed.
@@ -71,13 +75,8 @@ class Improver {
 
   Change move(std::size_t group, std::size_t to) {
     const std::ptrdiff_t before = boundaries_of(group);
-    assignment_[group] = to;
-    Change change{boundaries_of(group) - before, Bytes(0)};
-    for (const std::size_t family : model_.groups[group].families) {
-      const Bytes traffic = traffic_of(model_, family, assignment_);
-      change.bytes += traffic - std::exchange(traffic_[family], traffic);
-    }
-    return change;
+    const std::size_t from = std::exchange(assignment_[group], to);
+    return {boundaries_of(group) - before, traffic_.moved(group, from)};
   }
 
   /// Boundaries between splits before or behind an op of the group.
@@ -95,8 +94,8 @@ class Improver {
 
   const Model& model_;
   Assignment& assignment_;
+  TrafficCount traffic_;
   std::vector<std::size_t> position_;  ///< By op: among task ops.
-  std::vector<Bytes> traffic_;         ///< By family.
   std::size_t walk_ = 0;
   std::vector<std::size_t> moved_in_;  ///< By group: the last walk that came to it.
 };
@@ -104,7 +103,7 @@ class Improver {
 }  // namespace
 
 void improve(const Model& model, Assignment& assignment) {
-  if (model.backends < 2) return;
+  if (model.backends < 2 || !traffic_is_countable(model)) return;
   Improver improver(model, assignment);
   for (int sweep = 0; sweep < kMaxSweeps && improver.sweep(); ++sweep) {
   }

@@ -219,9 +219,7 @@ Result<Model> make_model(const Graph& graph, std::span<const Backend> backends, 
 std::size_t home_of(const Model& model, std::size_t family, const Assignment& assignment) {
   if (const std::optional<std::size_t>& given = model.homes[family]) return *given;
   const Family& members = model.families.list[family];
-  const auto write =
-      std::find_if(members.accesses.begin(), members.accesses.end(), [](const Access& each) { return each.write; });
-  if (write != members.accesses.end()) return backend_of(model, write->op, assignment);
+  if (members.first_write) return backend_of(model, *members.first_write, assignment);
   const bool from_caller = members.flags.has(TensorFlag::input) && !members.flags.any_of(kOwnAddress);
   if (from_caller || members.accesses.empty()) return model.backends - 1;
   return backend_of(model, members.accesses.front().op, assignment);

@@ -414,6 +414,18 @@ TEST_F(PartitionTest, AnOpWithATinyWeightElsewhereDoesNotBreakASplit) {
   EXPECT_EQ(parted(graph, options).copied_bytes(), Bytes(8));
 }
 
+TEST_F(PartitionTest, TrafficBeyondWhatCanBeCountedIsNotImproved) {
+  // 2^61 bytes written on gpu0 and read on the CPU, again and again: 2^64 and more if everything crossed.
+  std::vector<Tensor> tensors = {tensor("v", std::int64_t{1} << 61, TensorFlag::variable)};
+  std::vector<Op> ops;
+  for (int i = 0; i < 10; ++i) {
+    tensors.push_back(tensor("t", 8));
+    ops.push_back(op("W0", {}, {0}));
+    ops.push_back(op("Rc", {0}, {tensors.size() - 1}));
+  }
+  EXPECT_THAT(error(built(std::move(tensors), std::move(ops))), HasSubstr("2^62"));
+}
+
 TEST_F(PartitionTest, NothingMovesToTheFallback) {
   const Graph graph =
       built({tensor("x", 16, TensorFlag::input), tensor("a", 16), tensor("b", 16), tensor("c", 16, TensorFlag::output)},

@@ -103,4 +103,15 @@ Bytes traffic_of(const Model& model, std::size_t family, const Assignment& assig
   return sum;
 }
 
+bool traffic_is_countable(const Model& model) {
+  Bytes left = kMaxBytes;
+  for (const Family& family : model.families.list) {
+    const auto accesses = static_cast<std::int64_t>(family.accesses.size());
+    if (accesses == 0) continue;
+    if (family.size.value() > left.value() / accesses) return false;
+    left -= Bytes(family.size.value() * accesses);
+  }
+  return true;
+}
+
 }  // namespace stowage::partitioning

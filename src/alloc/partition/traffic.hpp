@@ -22,7 +22,10 @@ struct Crossing {
 /// where several views of it are read, quadratic.
 [[nodiscard]] std::vector<Crossing> crossings_of(const Model& model, std::size_t family, const Assignment& assignment);
 
-/// The bytes of these crossings.
+/// The bytes of these crossings. Precondition: `traffic_is_countable`.
 [[nodiscard]] Bytes traffic_of(const Model& model, std::size_t family, const Assignment& assignment);
+
+/// Whether the traffic of all families together stays within `kMaxBytes`, whoever runs what.
+[[nodiscard]] bool traffic_is_countable(const Model& model);
 
 }  // namespace stowage::partitioning
