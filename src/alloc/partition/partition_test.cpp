@@ -344,6 +344,16 @@ TEST_F(PartitionTest, InputSlotsAreInputsOfTheirOwn) {
   EXPECT_TRUE(result.graph.tensor(TensorId(0)).flags.has(TensorFlag::no_reuse));
 }
 
+TEST_F(PartitionTest, ViewsCrossApartWhereAlignmentWouldAddMoreThanTheyHave) {
+  // From 0 on, for an address that 1024 divides, they would be 1100 bytes.
+  Tensor aligned = view("aligned", 64, 1, 1024);
+  aligned.alignment = Bytes(1024);
+  const Graph graph = built({tensor("x", 64, TensorFlag::input), tensor("a", 4096), view("v", 100, 1, 1000), aligned,
+                             tensor("y", 64, TensorFlag::output), tensor("z", 64, TensorFlag::output)},
+                            {op("A0", {0}, {1}), op("Yc", {2}, {4}), op("Zc", {3}, {5})});
+  EXPECT_THAT(copies_of(parted(graph)), ElementsAre("x → x (gpu0), 64", "v → v (cpu), 100", "aligned → aligned (cpu), 64"));
+}
+
 TEST_F(PartitionTest, AnEmptyGraphHasNoSplits) {
   const Partition result = parted(built({tensor("x", 16, TensorFlag::input)}, {}));
   EXPECT_THAT(result.splits, IsEmpty());

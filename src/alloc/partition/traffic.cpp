@@ -41,7 +41,10 @@ class Walk {
   }
 
   [[nodiscard]] bool holds(const Crossing& crossing, const Access& access) const {
-    return root(access) == crossing.root && crossing.bytes.contains(access.bytes) && alignment(access) <= crossing.alignment;
+    // No bytes cross with a tensor of size 0, but the order of ops does: only a copy of its own comes behind its writer.
+    if (is_empty(access.bytes) || is_empty(crossing.bytes)) return crossing.reads.front().tensor == access.tensor;
+    return crossing.bytes.contains(access.bytes) && alignment(access) <= crossing.alignment &&
+           is_aligned(access.bytes.lower - crossing.bytes.lower, alignment(access));
   }
 
   /// With the bytes of later reads that overlap, as long as they have not been written in between.
@@ -55,7 +58,8 @@ class Walk {
       if (later.write) {
         if (later.bytes.overlaps(crossing.bytes)) break;
         written.push_back(later.bytes);
-      } else if (backend_of(model_, later.op, assignment_) == reader) {
+      } else if (const std::vector<bool>& uses = model_.uses[backend_of(model_, later.op, assignment_)];
+                 uses[reader] && !uses[home_]) {
         join(crossing, later, written);
       }
     }
@@ -68,14 +72,20 @@ class Walk {
     const Bytes base = model_.families.offsets[crossing.root.index()];
     const Bytes lower = std::min(crossing.bytes.lower, later.bytes.lower);
     const ByteRange both{base + align_down(lower - base, alignment), std::max(crossing.bytes.upper, later.bytes.upper)};
+    // Which it is where alignment brings in bytes that nobody reads.
+    if (both.length() > crossing.bytes.length() + later.bytes.length()) return;
     if (std::any_of(written.begin(), written.end(), [&](ByteRange range) { return range.overlaps(both); })) return;
     crossing.bytes = both;
     crossing.alignment = alignment;
   }
 
   void forget(ByteRange written) {
-    std::erase_if(valid_, [&](std::size_t i) { return crossings_[i].bytes.overlaps(written); });
+    std::erase_if(valid_, [&](std::size_t i) {
+      const ByteRange bytes = crossings_[i].bytes;
+      return bytes.overlaps(written) || (is_empty(bytes) && bytes == written);
+    });
   }
+  [[nodiscard]] static bool is_empty(ByteRange bytes) { return bytes.length() == Bytes(0); }
 
   [[nodiscard]] TensorId root(const Access& access) const { return model_.graph->root(access.tensor).tensor; }
   [[nodiscard]] Bytes alignment(const Access& access) const {
