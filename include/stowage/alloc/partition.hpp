@@ -28,7 +28,7 @@ struct Backend {
   std::vector<std::size_t> uses = {};
 };
 
-/// An op that must run on one backend.
+/// An op that must run on one backend. Of an op without a task, which runs nowhere, it says nothing.
 struct OpPin {
   OpId op;
   std::size_t backend;
@@ -103,7 +103,8 @@ struct Partition {
 ///
 /// What goes where: pinned ops where they are pinned; ops that write what has a home where that home is; ops that read constants,
 /// variables or external tensors with a home where the largest of these lives; the others where their neighbours are, so that
-/// splits are few. Inputs without a home go to the last backend, other tensors to their writer's, else their first reader's.
+/// splits are few. A tensor without a home goes to its writer's backend (an input too, where an op writes it through an alias or
+/// a view), else an input to the last and any other to its first reader's.
 ///
 /// Ops that write the same memory (a tensor, through views and aliases) go to one backend together.
 ///

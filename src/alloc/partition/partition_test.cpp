@@ -331,6 +331,22 @@ TEST_F(PartitionTest, SizesAreThoseOfTheTargetsBufferType) {
               HasSubstr("tensor 'x' of 10 bytes would take 1 in "));
 }
 
+TEST_F(PartitionTest, AnInputThatAnOpWritesLivesWithTheWriter) {
+  Op set = op("SET0", {0}, {1});
+  set.aliases = {{0, 0, Bytes(0)}};
+  const Graph graph =
+      built({tensor("x", 64, TensorFlag::input), tensor("y", 64), tensor("z", 64, TensorFlag::output)}, {set, op("Z", {1}, {2})});
+  EXPECT_EQ(parted(graph).graph.tensor(TensorId(0)).memory.index(), kGpu0);
+}
+
+TEST_F(PartitionTest, APinOfAnOpWithoutATaskSaysNothing) {
+  const Graph graph = built({tensor("x", 64, TensorFlag::input), view("v", 64, 0, 0), tensor("y", 64, TensorFlag::output)},
+                            {shape({0}, 1), op("Y0", {1}, {2})});
+  const Partition result = parted(graph, {.pins = {{OpId(0), kGpu1}}});
+  EXPECT_THAT(backends_of(result), ElementsAre(kCpu, kGpu0));
+  EXPECT_EQ(result.splits.size(), 1U);
+}
+
 TEST_F(PartitionTest, InputSlotsAreInputsOfTheirOwn) {
   const Graph graph = built({tensor("x", 16, TensorFlag::input), view("v", 8, 0, 8), tensor("a", 16)}, {op("A0", {1}, {2})});
   const Partition result = parted(graph, {.input_slots = 3});
