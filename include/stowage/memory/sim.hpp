@@ -39,7 +39,8 @@ struct SimRange {
 struct SimKernel {
   std::vector<SimRange> inputs = {};
   std::vector<SimRange> outputs = {};
-  /// The bytes of each input; those of each output, to be set. Must not call the device.
+  /// The bytes of each input; those of each output, to be set. Must not call the device. An output of another size than it had is
+  /// a violation; what is written is cut or filled up with zeros then.
   std::function<void(std::span<const std::vector<std::byte>>, std::span<std::vector<std::byte>>)> compute;
 };
 

@@ -55,7 +55,7 @@ class SimDeviceImpl final : public SimDevice {
         operands->push_back({.place = std::move(place), .size = range.size});
       }
     }
-    work.compute = std::move(kernel.compute);
+    if (kernel.compute) work.compute = keeping_sizes(std::move(kernel.compute));
     state_.streams.submit(stream, std::move(work));
     return Done{};
   }
@@ -145,6 +145,22 @@ class SimDeviceImpl final : public SimDevice {
   }
 
  private:
+  using Compute = decltype(SimKernel::compute);
+
+  /// Runs where work is finished: with the lock.
+  Compute keeping_sizes(Compute compute) {
+    return [this, compute = std::move(compute)](auto inputs, auto outputs) {
+      std::vector<std::size_t> sizes;
+      for (const std::vector<std::byte>& output : outputs) sizes.push_back(output.size());
+      compute(inputs, outputs);
+      for (std::size_t i = 0; i < sizes.size(); ++i) {
+        if (outputs[i].size() == sizes[i]) continue;
+        (void)state_.refuse(fmt::format("kernel: output {} has {} bytes, not {}", i, sizes[i], outputs[i].size()));
+        outputs[i].resize(sizes[i]);
+      }
+    };
+  }
+
   /// Memory of this device, or of the host: what no device calls its own.
   Result<SimPlace> place_of(std::string_view who, std::byte* address, Bytes size) {
     if (address == nullptr) return state_.refuse(fmt::format("{}: a null address", who));

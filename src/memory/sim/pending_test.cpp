@@ -74,6 +74,17 @@ TEST_F(SimPending, AKernelComputesWhenItIsFinished) {
   EXPECT_EQ(device_->violations().size(), 2U);
 }
 
+TEST_F(SimPending, AnOutputThatItsKernelResizesIsAViolationAndHarmless) {
+  std::array<std::byte, 4> host{};
+  for (const std::size_t size : {std::size_t{64}, std::size_t{1}}) {
+    const auto compute = [size](auto, auto outputs) { outputs[0].assign(size, std::byte{7}); };
+    ASSERT_TRUE(device_->launch_kernel(kMain, {{}, {{host.data(), Bytes(2)}}, compute}));
+    device_->finish_all();
+  }
+  EXPECT_THAT(host, ElementsAre(std::byte{7}, std::byte{0}, std::byte{0}, std::byte{0}));
+  EXPECT_THAT(device_->violations(), ElementsAre(HasSubstr("output 0 has 2 bytes, not 64"), HasSubstr("not 1")));
+}
+
 TEST_F(SimPending, AWaitHoldsBackWhatComesAfterIt) {
   ASSERT_TRUE(launch(kMain));
   const EventId main = record(kMain);
