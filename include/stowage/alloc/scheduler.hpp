@@ -24,7 +24,7 @@ struct SchedulerOptions {
 };
 
 /// Where a tensor with an address of its own (constant, variable, external) lies: in the memory of its home backend. Holds for
-/// all that shares memory with it.
+/// all that shares memory with it, so that one entry says enough. Never null, unless the tensor is of size 0.
 struct BoundTensor {
   TensorId tensor;
   std::byte* address;
@@ -79,7 +79,8 @@ class Scheduler {
 
   /// Gives every tensor its address, after `reserve` where that is needed. Waits for all work when the graph is another than
   /// before. Fails as `reserve` does, and with `invalid` when a tensor that has to be copied has an address of its own that is
-  /// not in `bound`; what was allocated before can then still be run.
+  /// not in `bound`, or when `bound` names a tensor that does not exist, no address, or two for one memory; what was allocated
+  /// before can then still be run.
   Status allocate(const Graph& graph, std::span<const BoundTensor> bound = {});
 
   /// Turns to the next input slot and waits until nothing uses it. Fails where a device does; another call goes on.

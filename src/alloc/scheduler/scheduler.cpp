@@ -172,7 +172,7 @@ class Scheduler::State {
       if (each.tensor.index() >= job.original.tensors.size()) {
         return Error{ErrorCode::invalid, fmt::format("bound: tensor {} does not exist", each.tensor.index()), {}};
       }
-      bases[job.families.of_tensor[each.tensor.index()]] = each.address - job.families.offsets[each.tensor.index()].value();
+      STOWAGE_TRY_STATUS(bind(job, each, bases[job.families.of_tensor[each.tensor.index()]]));
     }
     for (const PartitionCopy& copy : job.partition.copies) {
       const std::size_t family = job.families.of_tensor[copy.from.index()];
@@ -183,6 +183,22 @@ class Scheduler::State {
                    {}};
     }
     return bases;
+  }
+
+  /// `base` is null, or what another tensor that shares the memory said.
+  static Status bind(const Job& job, const BoundTensor& bound, std::byte*& base) {
+    const Bytes size = job.families.list[job.families.of_tensor[bound.tensor.index()]].size;
+    if (bound.address == nullptr && size == Bytes(0)) return Done{};
+    const auto refuse = [&](const char* why) {
+      return Error{ErrorCode::invalid,
+                   fmt::format("bound: {} {}", describe(job.partition.graph.tensor(bound.tensor), bound.tensor), why),
+                   {}};
+    };
+    if (bound.address == nullptr) return refuse("is bound to no address");
+    std::byte* const lowest = bound.address - job.families.offsets[bound.tensor.index()].value();
+    if (base != nullptr && base != lowest) return refuse("and what shares its memory are bound to different places");
+    base = lowest;
+    return Done{};
   }
 
   Status copy(const CopyBatch& batch) {

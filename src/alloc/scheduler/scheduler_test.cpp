@@ -253,6 +253,26 @@ TEST_F(SchedulerTest, WhatHasAnAddressOfItsOwnMustBeBoundToBeCopied) {
               HasSubstr("tensor 7 does not exist"));
 }
 
+TEST_F(SchedulerTest, WhatIsBoundHasOneAddress) {
+  GraphDescription description = graph_->description();
+  description.tensors[x_.index()].flags = TensorFlag::constant;
+  description.tensors.push_back({.name = "v", .size = Bytes(2), .view_of = ViewOf{x_, Bytes(2)}});
+  const TensorId v(3);
+  const Graph graph = Graph::build(description).value();
+  const PartitionOptions home{.homes = {{x_, 1}}};
+  Scheduler scheduler(backends(), {.partition = home});
+  std::array<std::byte, 8> weights{};
+  const Status null = scheduler.allocate(graph, std::array{BoundTensor{v, nullptr}});
+  ASSERT_FALSE(null);
+  EXPECT_EQ(null.error().code, ErrorCode::invalid);
+  EXPECT_EQ(null.error().message, "bound: tensor 'v' (3) is bound to no address");
+  const Status two = scheduler.allocate(graph, std::array{BoundTensor{x_, weights.data()}, BoundTensor{v, weights.data()}});
+  ASSERT_FALSE(two);
+  EXPECT_EQ(two.error().message, "bound: tensor 'v' (3) and what shares its memory are bound to different places");
+  ASSERT_TRUE(scheduler.allocate(graph, std::array{BoundTensor{x_, weights.data()}, BoundTensor{v, weights.data() + 2}}));
+  EXPECT_EQ(scheduler.address(v), weights.data() + 2);
+}
+
 TEST_F(SchedulerTest, NothingIsFreedUnderPendingWork) {
   {
     Scheduler scheduler(backends());
