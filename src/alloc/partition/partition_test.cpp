@@ -370,6 +370,14 @@ TEST_F(PartitionTest, ViewsCrossApartWhereAlignmentWouldAddMoreThanTheyHave) {
   EXPECT_THAT(copies_of(parted(graph)), ElementsAre("x → x (gpu0), 64", "v → v (cpu), 100", "aligned → aligned (cpu), 64"));
 }
 
+TEST_F(PartitionTest, ATensorOfSizeZeroCrossesBehindItsWriter) {
+  // It lies inside of a, which is there already; but from there nothing leads to the op that writes it.
+  const Graph graph = built({tensor("x", 16, TensorFlag::input), tensor("a", 16), view("e", 0, 1, 4), tensor("y", 16),
+                             tensor("z", 16, TensorFlag::output)},
+                            {op("A0", {0}, {1}), op("Yc", {1}, {3}), op("E0", {}, {2}), op("Zc", {2}, {4})});
+  EXPECT_THAT(copies_of(parted(graph)), ElementsAre("x → x (gpu0), 16", "a → a (cpu), 16", "e → e (cpu), 0"));
+}
+
 TEST_F(PartitionTest, AnEmptyGraphHasNoSplits) {
   const Partition result = parted(built({tensor("x", 16, TensorFlag::input)}, {}));
   EXPECT_THAT(result.splits, IsEmpty());
