@@ -14,7 +14,8 @@ elif [ $# -eq 0 ]; then
   folder=$PWD/build/ggml-package # the package's source, and its own build of the one library that the tests link
   if [ ! -d "$folder/source" ]; then
     mkdir -p "$folder"
-    python3 -m pip download -q --no-deps --no-binary "$package" -d "$folder" "$package==$version" || exit 77
+    python3 -m pip download -q --no-deps --no-binary "$package" -d "$folder" "$package==$version" ||
+      { echo "ggml_test: PyPI does not give us $package $version"; exit 77; }
     mkdir "$folder/unpacked"
     tar -xzf "$folder"/*"$version".tar.gz -C "$folder/unpacked" --strip-components=1
     mv "$folder/unpacked" "$folder/source"
