@@ -9,21 +9,6 @@
 namespace stowage::alloc {
 namespace {
 
-/// The roots of views, joined by aliases.
-OffsetUnion join_aliases(const Graph& graph) {
-  OffsetUnion joined(graph.tensors().size());
-  for (const Op& op : graph.ops()) {
-    for (const Alias& alias : op.aliases) {
-      const Graph::Root output = graph.root(op.outputs[alias.output]);
-      const Graph::Root input = graph.root(*op.inputs[alias.input]);
-      const bool consistent =
-          joined.join(output.tensor.index(), input.tensor.index(), input.offset + alias.offset - output.offset);
-      STOWAGE_CHECK(consistent, "a built graph has contradicting aliases");
-    }
-  }
-  return joined;
-}
-
 bool has_aliases(const Graph& graph) {
   return std::any_of(graph.ops().begin(), graph.ops().end(), [](const Op& op) { return !op.aliases.empty(); });
 }

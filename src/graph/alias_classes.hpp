@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "stowage/base.hpp"
+#include "stowage/graph.hpp"
 
 namespace stowage {
 
@@ -57,5 +58,8 @@ class OffsetUnion {
   std::vector<std::size_t> parent_;
   std::vector<Bytes> offset_;  ///< Relative to the parent.
 };
+
+/// By tensor: the roots of views, joined by the ops' aliases. Views themselves are alone: look for their roots.
+[[nodiscard]] OffsetUnion join_aliases(const Graph& graph);
 
 }  // namespace stowage

@@ -8,21 +8,6 @@
 namespace stowage::liveness {
 namespace {
 
-/// Joins the roots of aliased tensors. Cannot contradict itself: building the graph has checked that.
-OffsetUnion join_aliases(const Graph& graph) {
-  OffsetUnion joined(graph.tensors().size());
-  for (const Op& op : graph.ops()) {
-    for (const Alias& alias : op.aliases) {
-      const Graph::Root output = graph.root(op.outputs[alias.output]);
-      const Graph::Root input = graph.root(*op.inputs[alias.input]);
-      const bool consistent =
-          joined.join(output.tensor.index(), input.tensor.index(), input.offset + alias.offset - output.offset);
-      STOWAGE_CHECK(consistent, "a built graph has contradicting aliases");
-    }
-  }
-  return joined;
-}
-
 /// Numbers the classes by their first tensor and places every tensor relative to its class's representative.
 void number_classes(const Graph& graph, Liveness& result) {
   OffsetUnion joined = join_aliases(graph);

@@ -8,27 +8,14 @@
 namespace stowage::partitioning {
 namespace {
 
-OffsetUnion join_all(const Graph& graph) {
-  OffsetUnion joined(graph.tensors().size());
-  const auto join = [&](TensorId tensor, TensorId base, Bytes offset) {
-    STOWAGE_CHECK(joined.join(tensor.index(), base.index(), offset), "a built graph has no contradictory aliases");
-  };
-  for (std::size_t t = 0; t < graph.tensors().size(); ++t) {
-    const Graph::Root root = graph.root(TensorId(t));
-    join(TensorId(t), root.tensor, root.offset);
-  }
-  for (const Op& op : graph.ops()) {
-    for (const Alias& alias : op.aliases) join(op.outputs[alias.output], *op.inputs[alias.input], alias.offset);
-  }
-  return joined;
-}
-
 void add_members(const Graph& graph, Families& families) {
-  OffsetUnion joined = join_all(graph);
+  OffsetUnion joined = join_aliases(graph);
   std::vector<std::optional<std::size_t>> numbers(graph.tensors().size());
   std::vector<Bytes> lowest;
   for (std::size_t t = 0; t < graph.tensors().size(); ++t) {
-    const auto [representative, offset] = joined.find(t);
+    const Graph::Root root = graph.root(TensorId(t));
+    const auto [representative, start] = joined.find(root.tensor.index());
+    const Bytes offset = start + root.offset;
     std::optional<std::size_t>& number = numbers[representative];
     if (!number) {
       number = families.list.size();
