@@ -29,6 +29,8 @@ struct Limited {
 [[nodiscard]] std::vector<Limited> bench_stages(const Options& options);
 /// MiniMalloc's challenging set: time to fit the capacity and to reach the bound, over several seeds.
 [[nodiscard]] std::vector<Limited> bench_challenging(const Options& options);
+/// What proofs by search take.
+[[nodiscard]] std::vector<Limited> bench_proofs(const Options& options);
 /// `auto` from ten thousand items to a million.
 [[nodiscard]] std::vector<Limited> bench_curve(const Options& options);
 /// A change of some sizes against a solution from scratch.
