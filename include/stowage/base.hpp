@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <utility>
 #include <variant>
+#include <vector>
 
 /// The vocabulary that every other module speaks: strong units and ids, half-open ranges, `Result`, and the check macro.
 ///
@@ -126,6 +127,11 @@ using MemoryId = Id<struct MemoryList>;
 using StreamId = Id<struct StreamList>;
 using StorageId = Id<struct StorageList>;
 using ArenaId = Id<struct ArenaList>;
+using PoolId = Id<struct PoolList>;
+using ScopeId = Id<struct ScopeList>;
+
+/// Where a body of a graph is: the op that has it and its number there, from the root down. Empty: the root itself.
+using BodyPath = std::vector<std::uint32_t>;
 
 // --------------------------------------------------------------------------------------------------------------- errors
 

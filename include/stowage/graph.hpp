@@ -1,13 +1,13 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "stowage/base.hpp"
+#include "stowage/graph/description.hpp"
 
 /// The tensor graph whose memory is planned: what must hold, stated as types.
 ///
@@ -15,126 +15,25 @@
 /// validates it and turns it into an immutable `Graph`.
 namespace stowage {
 
-/// What is special about a tensor's memory. See docs/glossary.md for the rule behind each.
-enum class TensorFlag : std::uint8_t {
-  input = 1,      ///< Written by the caller before step 0; its memory is its own from there to its last read.
-  output = 2,     ///< Read by the caller after the last step: lives to the end and is never overwritten.
-  constant = 4,   ///< Has an address of its own for ever; an op that writes it is an error.
-  variable = 8,   ///< Has an address of its own for ever; ops may write it, several ops too.
-  no_reuse = 16,  ///< Shares its bytes with nothing during the whole run.
-  external = 32,  ///< Lives elsewhere: not placed at all.
-};
+/// The root graph, or a body of one of its ops, or of theirs. Its tensors and ops are ranges of the graph's.
+struct Scope {
+  OpId op;                 ///< Whose body it is; meaningless for the root.
+  std::uint32_t body = 0;  ///< Its number among that op's.
+  ScopeId parent;          ///< Where that op is; the root's is itself.
+  TensorId first_tensor;
+  std::size_t tensor_count = 0;
+  OpId first_op;
+  std::size_t op_count = 0;
+  std::vector<BodyInput> inputs = {};
+  std::vector<BodyOutput> outputs = {};
+  std::vector<Carried> carried = {};
 
-/// A set of `TensorFlag`.
-class TensorFlags {
- public:
-  constexpr TensorFlags() = default;
-  constexpr TensorFlags(TensorFlag flag) : bits_(static_cast<std::uint8_t>(flag)) {}  // NOLINT: implicit by intent
-  constexpr TensorFlags(std::initializer_list<TensorFlag> flags) {
-    for (const TensorFlag flag : flags) *this |= flag;
+  [[nodiscard]] bool contains(OpId id) const {
+    return id.index() >= first_op.index() && id.index() < first_op.index() + op_count;
   }
-
-  constexpr TensorFlags& operator|=(TensorFlags other) {
-    bits_ = static_cast<std::uint8_t>(bits_ | other.bits_);
-    return *this;
+  [[nodiscard]] bool contains(TensorId id) const {
+    return id.index() >= first_tensor.index() && id.index() < first_tensor.index() + tensor_count;
   }
-  friend constexpr TensorFlags operator|(TensorFlags a, TensorFlags b) { return a |= b; }
-
-  [[nodiscard]] constexpr bool has(TensorFlag flag) const { return (bits_ & static_cast<std::uint8_t>(flag)) != 0; }
-  /// True when at least one flag of `other` is set.
-  [[nodiscard]] constexpr bool any_of(TensorFlags other) const { return (bits_ & other.bits_) != 0; }
-  [[nodiscard]] constexpr bool empty() const { return bits_ == 0; }
-  friend constexpr bool operator==(TensorFlags, TensorFlags) = default;
-
- private:
-  std::uint8_t bits_ = 0;
-};
-
-/// Tensors with one of these have an address of their own: never reused, never written in place.
-inline constexpr TensorFlags kOwnAddress{TensorFlag::constant, TensorFlag::variable, TensorFlag::external};
-
-/// Memory that tensors live in: a device's, the host's. Each is planned on its own.
-struct Memory {
-  std::string name;
-  Bytes alignment{1};                  ///< Of every tensor in it that names none of its own. A power of two.
-  std::optional<Bytes> max_size = {};  ///< The largest single buffer; absent means no limit.
-  std::string kind = "device";         ///< For people.
-
-  friend bool operator==(const Memory&, const Memory&) = default;
-};
-
-/// The place of a view inside its base, which may itself be a view.
-struct ViewOf {
-  TensorId tensor;
-  Bytes offset;
-
-  friend bool operator==(const ViewOf&, const ViewOf&) = default;
-};
-
-struct Tensor {
-  std::string name;                      ///< For people; need not be unique.
-  Bytes size;                            ///< Bytes as the caller's buffer type counts them.
-  std::string dtype = {};                ///< For people.
-  std::vector<std::int64_t> shape = {};  ///< For people.
-  MemoryId memory = {};
-  std::optional<Bytes> alignment = {};  ///< Absent: the memory's.
-  TensorFlags flags = {};
-  std::optional<ViewOf> view_of = {};
-
-  friend bool operator==(const Tensor&, const Tensor&) = default;
-};
-
-/// Scratch memory that lives during one op only.
-struct Workspace {
-  Bytes size;
-  MemoryId memory = {};
-  std::optional<Bytes> alignment = {};  ///< Absent: the memory's.
-  bool no_reuse = false;
-
-  friend bool operator==(const Workspace&, const Workspace&) = default;
-};
-
-/// Output `output` of an op may overwrite its input `input` (positions in the op's lists), element by element.
-struct InPlacePair {
-  std::uint32_t output;
-  std::uint32_t input;
-
-  friend auto operator<=>(const InPlacePair&, const InPlacePair&) = default;
-};
-
-/// Output `output` of an op must lie `offset` bytes into its input `input` (positions in the op's lists).
-struct Alias {
-  std::uint32_t output;
-  std::uint32_t input;
-  Bytes offset;
-
-  friend auto operator<=>(const Alias&, const Alias&) = default;
-};
-
-struct Op {
-  std::string name;                                  ///< For people; need not be unique.
-  std::string kind;                                  ///< For people: "ADD", "MatMul".
-  std::vector<std::optional<TensorId>> inputs = {};  ///< Absent: an omitted optional input.
-  std::vector<TensorId> outputs = {};
-  bool no_task = false;  ///< Touches no memory (reshape, view) and orders nothing.
-  std::vector<InPlacePair> in_place = {};
-  std::vector<Alias> aliases = {};
-  std::vector<Workspace> workspaces = {};
-  StreamId stream = {};
-  std::vector<OpId> after = {};  ///< Ops, earlier in the order, that must have finished.
-  bool no_reuse = false;         ///< As if each output and workspace had it.
-
-  friend bool operator==(const Op&, const Op&) = default;
-};
-
-/// Everything a graph says, not yet checked. Ids are positions in these lists; ops are in execution order.
-struct GraphDescription {
-  std::string name;
-  std::vector<Memory> memories;
-  std::vector<Tensor> tensors;
-  std::vector<Op> ops;
-
-  friend bool operator==(const GraphDescription&, const GraphDescription&) = default;
 };
 
 /// A validated graph. Immutable, so that any number of threads may read one at the same time; copying copies the whole.
@@ -151,7 +50,8 @@ class Graph {
   /// two; a view outside its base, of itself, in another memory, or with an address of its own; a view or alias whose alignment
   /// its offset breaks; a tensor with two producers (variables excepted); an op that writes a constant; a read before any write;
   /// `after` naming an op that does not come earlier (a cycle); pairs and aliases with positions that the op does not have;
-  /// aliases that contradict each other.
+  /// aliases that contradict each other; groups, fills, bodies, batches, pools and flags that break their rules
+  /// (docs/formats.md).
   ///
   /// Not errors: equal names, tensors that nobody uses, empty graphs, tensors of size 0, an input that is also constant
   /// (then it is a constant). A description without memories gets one, named "memory", of alignment 1.
@@ -159,13 +59,30 @@ class Graph {
 
   [[nodiscard]] const std::string& name() const { return description_.name; }
   [[nodiscard]] std::span<const Memory> memories() const { return description_.memories; }
-  [[nodiscard]] std::span<const Tensor> tensors() const { return description_.tensors; }
-  [[nodiscard]] std::span<const Op> ops() const { return description_.ops; }
+  [[nodiscard]] std::span<const Pool> pools() const { return description_.pools; }
+  /// Those of all scopes, the root's first: there ids are positions in the description. Ids inside them are of this list too.
+  [[nodiscard]] std::span<const Tensor> tensors() const { return flat_ ? flat_->tensors : description_.tensors; }
+  /// Those of all scopes, the root's first, each scope's in execution order. `bodies` is empty here: see `bodies(op)`.
+  [[nodiscard]] std::span<const Op> ops() const { return flat_ ? flat_->ops : description_.ops; }
   [[nodiscard]] const Memory& memory(MemoryId id) const { return description_.memories[id.index()]; }
-  [[nodiscard]] const Tensor& tensor(TensorId id) const { return description_.tensors[id.index()]; }
-  [[nodiscard]] const Op& op(OpId id) const { return description_.ops[id.index()]; }
+  [[nodiscard]] const Tensor& tensor(TensorId id) const { return tensors()[id.index()]; }
+  [[nodiscard]] const Op& op(OpId id) const { return ops()[id.index()]; }
 
-  /// The whole as it was described.
+  /// The root first, then every body, before the bodies inside it.
+  [[nodiscard]] std::span<const Scope> scopes() const { return scopes_; }
+  [[nodiscard]] const Scope& scope(ScopeId id) const { return scopes_[id.index()]; }
+  [[nodiscard]] ScopeId scope_of(OpId id) const;
+  [[nodiscard]] ScopeId scope_of(TensorId id) const;
+  /// The scopes of an op's bodies, in their order.
+  [[nodiscard]] std::span<const ScopeId> bodies(OpId id) const;
+  [[nodiscard]] bool has_bodies() const { return scopes_.size() > 1; }
+  [[nodiscard]] BodyPath path(ScopeId id) const;
+  /// Nothing when there is no such body.
+  [[nodiscard]] std::optional<ScopeId> find_scope(std::span<const std::uint32_t> path) const;
+  /// The batch labels of its ops, in the order of their first ops.
+  [[nodiscard]] std::span<const std::string> batches() const { return batches_; }
+
+  /// The whole as it was described, bodies inside their ops.
   [[nodiscard]] const GraphDescription& description() const { return description_; }
 
   [[nodiscard]] Root root(TensorId id) const { return roots_[id.index()]; }
@@ -179,7 +96,16 @@ class Graph {
  private:
   Graph() = default;
 
+  struct Flat {
+    std::vector<Tensor> tensors;
+    std::vector<Op> ops;
+  };
+
   GraphDescription description_;
+  std::optional<Flat> flat_;                  ///< Where there are bodies.
+  std::vector<Scope> scopes_;                 ///< At least the root.
+  std::vector<std::vector<ScopeId>> bodies_;  ///< By op, up to the last that has any.
+  std::vector<std::string> batches_;
   std::vector<Root> roots_;
   std::size_t stream_count_ = 1;
 };
@@ -193,6 +119,7 @@ class GraphBuilder {
   MemoryId add(Memory memory);
   TensorId add(Tensor tensor);
   OpId add(Op op);
+  PoolId add(Pool pool);
 
   /// `Graph::build` of what was added so far; leaves the builder empty.
   Result<Graph> build();

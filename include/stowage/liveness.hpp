@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "stowage/base.hpp"
@@ -12,10 +13,27 @@ namespace stowage {
 
 using ClassId = Id<struct AliasClassList>;
 
+/// When memory that must hold a value is filled.
+enum class FillPolicy : std::uint8_t {
+  central,   ///< All of it before the first op, where that is possible: fewer and larger clears.
+  separate,  ///< Each right before its op: the memory serves others until then.
+};
+
+/// Where the contiguous groups of different batches start.
+enum class BatchStart : std::uint8_t {
+  free,  ///< Wherever it is best.
+  same,  ///< The first group of a kind of each batch at one offset, the second ones at another, and so on.
+};
+
 struct LivenessOptions {
-  bool in_place = true;      ///< Let outputs overwrite inputs where the op allows it and the rules permit.
-  bool keep_inputs = false;  ///< Inputs live to the end of the run.
-  bool no_reuse = false;     ///< Everything lives through the whole run.
+  bool in_place = true;                          ///< Let outputs overwrite inputs where the op allows it and the rules permit.
+  bool keep_inputs = false;                      ///< Inputs live to the end of the run.
+  bool no_reuse = false;                         ///< Everything lives through the whole run.
+  std::vector<std::string> no_reuse_names = {};  ///< So do tensors, and outputs and workspaces of ops, of these names.
+  FillPolicy zero_fill = FillPolicy::central;
+  AddressBase base = AddressBase::fixed;
+  BatchStart batch_start = BatchStart::free;
+  Bytes fuse_inputs_up_to = {};  ///< Zero-copy inputs no larger than this lie next to each other in our memory instead.
 };
 
 /// Where the memory of a class comes from.

@@ -8,6 +8,7 @@
 
 #include "stowage/base.hpp"
 #include "stowage/graph.hpp"
+#include "stowage/liveness.hpp"
 #include "stowage/pack.hpp"
 #include "stowage/plan.hpp"
 
@@ -23,10 +24,16 @@ struct PreviousPlan {
 
 /// How to plan. The defaults are those of the command line.
 struct PlanOptions {
-  bool in_place = true;                ///< Use the ops' in-place pairs.
-  bool keep_inputs = false;            ///< Inputs live to the end of the run.
-  bool no_reuse = false;               ///< Every tensor has bytes of its own.
-  std::optional<Bytes> capacity = {};  ///< Of the peak, in each memory.
+  bool in_place = true;                          ///< Use the ops' in-place pairs.
+  bool keep_inputs = false;                      ///< Inputs live to the end of the run.
+  bool no_reuse = false;                         ///< Every tensor has bytes of its own.
+  std::vector<std::string> no_reuse_names = {};  ///< So do the tensors, and what the ops write and use, of these names.
+  FillPolicy zero_fill = FillPolicy::central;    ///< When memory that must hold a value is filled.
+  AddressBase base = AddressBase::fixed;         ///< Refreshable: a fixed arena for what needs one address for ever.
+  BatchStart batch_start = BatchStart::free;     ///< Whether the groups of all batches start at the same offsets.
+  std::optional<Bytes> region_limit = {};        ///< No region is larger than this, unless for something that is so itself.
+  Bytes fuse_inputs_up_to = {};                  ///< Zero-copy inputs no larger than this are placed next to each other instead.
+  std::optional<Bytes> capacity = {};            ///< Of the peak, in each memory.
   std::string solver = "auto";
   std::optional<std::chrono::nanoseconds> time_limit = std::chrono::seconds(1);  ///< For solving; absent: none.
   std::uint32_t threads = 1;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,8 +38,10 @@ struct Finding {
 };
 
 struct VerifyOptions {
-  std::size_t max_findings = 100;  ///< Stop looking after so many.
-  bool keep_inputs = false;        ///< The caller reads inputs after the run: they live to the end.
+  std::size_t max_findings = 100;          ///< Stop looking after so many.
+  bool keep_inputs = false;                ///< The caller reads inputs after the run: they live to the end.
+  AddressBase base = AddressBase::fixed;   ///< Refreshable: what ops of fixed address touch must lie in a fixed arena.
+  std::optional<Bytes> region_limit = {};  ///< Of every region, besides what its memory says.
 };
 
 /// Everything that is wrong with `plan` for `graph`; empty means that running the graph with it is safe. Never fails: a plan

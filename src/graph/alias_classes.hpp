@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <numeric>
 #include <vector>
 
@@ -59,7 +60,12 @@ class OffsetUnion {
   std::vector<Bytes> offset_;  ///< Relative to the parent.
 };
 
-/// By tensor: the roots of views, joined by the ops' aliases. Views themselves are alone: look for their roots.
-[[nodiscard]] OffsetUnion join_aliases(const Graph& graph);
+/// Called where what a body passes in or out cannot lie where its pair says.
+using OnContradiction = std::function<void(ScopeId scope, TensorId inner, TensorId outer)>;
+
+/// By tensor: the roots of views, joined by the ops' aliases, by what bodies are given from outside (but for what a loop
+/// carries), and by a loop's results with the incoming values. Views themselves are alone: look for their roots. Built graphs
+/// have no contradictions.
+[[nodiscard]] OffsetUnion join_aliases(const Graph& graph, const OnContradiction& contradiction = {});
 
 }  // namespace stowage

@@ -19,6 +19,11 @@ OpId GraphBuilder::add(Op op) {
   return OpId(description_.ops.size() - 1);
 }
 
+PoolId GraphBuilder::add(Pool pool) {
+  description_.pools.push_back(std::move(pool));
+  return PoolId(description_.pools.size() - 1);
+}
+
 Result<Graph> GraphBuilder::build() { return Graph::build(std::exchange(description_, {})); }
 
 }  // namespace stowage

@@ -5,25 +5,99 @@
 
 #include <fmt/format.h>
 
+#include "graph/flatten.hpp"
 #include "graph/validation.hpp"
 
 namespace stowage {
+namespace {
+
+/// The rules that need nothing but the flat lists.
+Result<std::vector<Graph::Root>> check_flat(const GraphDescription& flat, const std::vector<Scope>& scopes) {
+  STOWAGE_TRY_STATUS(validation::check_sizes(flat));
+  STOWAGE_TRY(std::vector<Graph::Root> roots, validation::resolve_views(flat));
+  STOWAGE_TRY_STATUS(validation::check_dataflow(flat, roots, scopes));
+  STOWAGE_TRY_STATUS(validation::check_aliases(flat, roots));
+  return roots;
+}
+
+Error described(Error error, const std::vector<Scope>& scopes) {
+  error.where.path = described_path(error.where.path, scopes);
+  return error;
+}
+
+bool is_nested(const GraphDescription& description) {
+  return std::any_of(description.ops.begin(), description.ops.end(),
+                     [](const Op& op) { return op.control != Control::none || !op.bodies.empty(); });
+}
+
+Scope root_scope(const GraphDescription& description) {
+  Scope root;
+  root.tensor_count = description.tensors.size();
+  root.op_count = description.ops.size();
+  return root;
+}
+
+}  // namespace
 
 Result<Graph> Graph::build(GraphDescription description) {
   if (description.memories.empty()) description.memories.push_back(Memory{.name = "memory"});
-  STOWAGE_TRY_STATUS(validation::check_sizes(description));
-  STOWAGE_TRY(std::vector<Root> roots, validation::resolve_views(description));
-  STOWAGE_TRY_STATUS(validation::check_references(description));
-  STOWAGE_TRY_STATUS(validation::check_dataflow(description, roots));
-  STOWAGE_TRY_STATUS(validation::check_aliases(description, roots));
-
   Graph graph;
-  for (const Op& op : description.ops) {
-    if (!op.no_task) graph.stream_count_ = std::max(graph.stream_count_, op.stream.index() + 1);
+  if (is_nested(description)) {
+    STOWAGE_TRY(Flattened flat, flatten(description));
+    graph.scopes_ = std::move(flat.scopes);
+    graph.bodies_ = std::move(flat.bodies);
+    GraphDescription whole{description.name, description.memories, std::move(flat.tensors), std::move(flat.ops),
+                           description.pools};
+    Result<std::vector<Root>> roots = check_flat(whole, graph.scopes_);
+    if (!roots) return described(std::move(roots.error()), graph.scopes_);
+    graph.roots_ = std::move(roots.value());
+    graph.flat_ = Flat{std::move(whole.tensors), std::move(whole.ops)};
+  } else {
+    graph.scopes_.push_back(root_scope(description));
+    STOWAGE_TRY_STATUS(validation::check_references(description, ""));
+    STOWAGE_TRY(graph.roots_, check_flat(description, graph.scopes_));
   }
   graph.description_ = std::move(description);
-  graph.roots_ = std::move(roots);
+  for (const Op& op : graph.ops()) {
+    if (!op.no_task) graph.stream_count_ = std::max(graph.stream_count_, op.stream.index() + 1);
+    const bool known = std::find(graph.batches_.begin(), graph.batches_.end(), op.batch) != graph.batches_.end();
+    if (!op.batch.empty() && !known) graph.batches_.push_back(op.batch);
+  }
+  if (Status constraints = validation::check_constraints(graph); !constraints)
+    return described(std::move(constraints.error()), graph.scopes_);
   return graph;
+}
+
+ScopeId Graph::scope_of(OpId id) const { return scope_of_op(scopes_, id.index()); }
+
+ScopeId Graph::scope_of(TensorId id) const { return scope_of_tensor(scopes_, id.index()); }
+
+std::span<const ScopeId> Graph::bodies(OpId id) const {
+  return id.index() < bodies_.size() ? std::span<const ScopeId>(bodies_[id.index()]) : std::span<const ScopeId>();
+}
+
+BodyPath Graph::path(ScopeId id) const {
+  BodyPath path;
+  while (id.index() != 0) {
+    const Scope& scope = scopes_[id.index()];
+    path.push_back(scope.body);
+    path.push_back(static_cast<std::uint32_t>(scope.op.index() - scopes_[scope.parent.index()].first_op.index()));
+    id = scope.parent;
+  }
+  std::reverse(path.begin(), path.end());
+  return path;
+}
+
+std::optional<ScopeId> Graph::find_scope(std::span<const std::uint32_t> path) const {
+  if (path.size() % 2 != 0) return std::nullopt;
+  ScopeId at(0);
+  for (; !path.empty(); path = path.subspan(2)) {
+    if (path[0] >= scope(at).op_count) return std::nullopt;
+    const std::span<const ScopeId> inside = bodies(OpId(scope(at).first_op.index() + path[0]));
+    if (path[1] >= inside.size()) return std::nullopt;
+    at = inside[path[1]];
+  }
+  return at;
 }
 
 Bytes Graph::alignment(TensorId id) const {
@@ -39,5 +113,9 @@ Bytes Graph::alignment(const Workspace& workspace) const {
 std::string describe(const Tensor& tensor, TensorId id) { return fmt::format("tensor '{}' ({})", tensor.name, id.index()); }
 
 std::string describe(const Op& op, OpId id) { return fmt::format("op '{}' ({})", op.name, id.index()); }
+
+bool operator==(const Body& a, const Body& b) {
+  return a.tensors == b.tensors && a.ops == b.ops && a.inputs == b.inputs && a.outputs == b.outputs && a.carried == b.carried;
+}
 
 }  // namespace stowage

@@ -128,14 +128,17 @@ Status check_alias_offsets(const GraphDescription& graph, Total& total) {
   return Done{};
 }
 
+Status check_view_base(const GraphDescription& graph, std::size_t index) {
+  const Tensor& view = graph.tensors[index];
+  if (view.view_of->tensor.index() < graph.tensors.size()) return Done{};
+  return fault(fmt::format("tensors[{}].view_of.tensor", index),
+               fmt::format("{} is a view of tensor {}, which does not exist", describe(view, TensorId(index)),
+                           view.view_of->tensor.index()));
+}
+
 Status check_view(const GraphDescription& graph, std::size_t index) {
   const Tensor& view = graph.tensors[index];
   const auto subject = [&] { return Subject{fmt::format("tensors[{}].view_of", index), describe(view, TensorId(index))}; };
-  if (view.view_of->tensor.index() >= graph.tensors.size()) {
-    const auto [path, who] = subject();
-    return fault(path + ".tensor",
-                 fmt::format("{} is a view of tensor {}, which does not exist", who, view.view_of->tensor.index()));
-  }
   const Tensor& base = graph.tensors[view.view_of->tensor.index()];
   const Bytes offset = view.view_of->offset;
   const bool outside = offset < Bytes(0) || offset > base.size || view.size > base.size - offset;
@@ -335,7 +338,12 @@ Result<std::vector<Graph::Root>> resolve_views(const GraphDescription& descripti
   return roots;
 }
 
-Status check_references(const GraphDescription& description) {
+namespace {
+
+Status check_scope_references(const GraphDescription& description) {
+  for (std::size_t i = 0; i < description.tensors.size(); ++i) {
+    if (description.tensors[i].view_of) STOWAGE_TRY_STATUS(check_view_base(description, i));
+  }
   for (std::size_t k = 0; k < description.ops.size(); ++k) {
     const Op& op = description.ops[k];
     STOWAGE_TRY_STATUS(check_op_tensors(description, k));
@@ -351,8 +359,22 @@ Status check_references(const GraphDescription& description) {
   return Done{};
 }
 
-Status check_dataflow(const GraphDescription& description, const std::vector<Graph::Root>& roots) {
+}  // namespace
+
+Error fault_at(std::string path, std::string message) { return fault(std::move(path), std::move(message)); }
+
+Status check_references(const GraphDescription& scope, const std::string& prefix) {
+  Status status = check_scope_references(scope);
+  if (!status) status.error().where.path.insert(0, prefix);
+  return status;
+}
+
+Status check_dataflow(const GraphDescription& description, const std::vector<Graph::Root>& roots,
+                      const std::vector<Scope>& scopes) {
   STOWAGE_TRY(Writes writes, find_producers(description, roots));
+  for (const Scope& scope : scopes) {
+    for (const BodyInput& pair : scope.inputs) writes.defined[roots[pair.inner.index()].tensor.index()] = true;
+  }
   for (std::size_t k = 0; k < description.ops.size(); ++k) {
     const Op& op = description.ops[k];
     STOWAGE_TRY_STATUS(check_reads(description, roots, writes, k));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "stowage/graph.hpp"
@@ -13,13 +14,26 @@ Status check_sizes(const GraphDescription& description);
 /// The root of every tensor; fails on views that are out of range, circular, in another memory, or break an alignment.
 Result<std::vector<Graph::Root>> resolve_views(const GraphDescription& description);
 
-/// Every id and position in the ops exists, and `after` names earlier ops only.
-Status check_references(const GraphDescription& description);
+/// For one scope, whose path is `prefix`: every id and position in the ops and views exists, and `after` names earlier ops only.
+Status check_references(const GraphDescription& scope, const std::string& prefix);
 
-/// Who writes what, and that nothing is read before it was written.
-Status check_dataflow(const GraphDescription& description, const std::vector<Graph::Root>& roots);
+/// Who writes what, and that nothing is read before it was written. What a body's op passes in was written outside.
+Status check_dataflow(const GraphDescription& description, const std::vector<Graph::Root>& roots,
+                      const std::vector<Scope>& scopes);
 
 /// Aliases can all hold at the same time, and no member's alignment is broken by one.
 Status check_aliases(const GraphDescription& description, const std::vector<Graph::Root>& roots);
+
+/// All the rest, on a graph that keeps the rules above: groups, fills, zero copy, bodies, batches, pools. In this order:
+Status check_constraints(const Graph& graph);
+Status check_bodies(const Graph& graph);
+Status check_groups(const Graph& graph);
+Status check_fills(const Graph& graph);
+Status check_flags(const Graph& graph);
+Status check_batches(const Graph& graph);
+Status check_pools(const Graph& graph);
+
+/// An error about something at `path` in the graph's own lists ("ops[3].alias[0]").
+[[nodiscard]] Error fault_at(std::string path, std::string message);
 
 }  // namespace stowage::validation

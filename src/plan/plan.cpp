@@ -1,13 +1,25 @@
 #include "stowage/plan.hpp"
 
+#include <algorithm>
+
+#include <fmt/format.h>
+
 namespace stowage {
 
 std::string_view to_string(ArenaKind kind) {
   switch (kind) {
     case ArenaKind::shared:
       return "shared";
+    case ArenaKind::fixed:
+      return "fixed";
+    case ArenaKind::session:
+      return "session";
     case ArenaKind::persistent:
       return "persistent";
+    case ArenaKind::pool:
+      return "pool";
+    case ArenaKind::user:
+      return "user";
   }
   return "unknown";
 }
@@ -15,7 +27,7 @@ std::string_view to_string(ArenaKind kind) {
 Bytes Plan::peak() const {
   Bytes sum;
   for (const Arena& arena : arenas) {
-    if (arena.kind != ArenaKind::persistent) sum += arena.size;
+    if (is_paid(arena.kind)) sum += arena.size;
   }
   return sum;
 }
@@ -23,7 +35,7 @@ Bytes Plan::peak() const {
 Bytes Plan::lower_bound() const {
   Bytes sum;
   for (const Arena& arena : arenas) {
-    if (arena.kind != ArenaKind::persistent) sum += arena.lower_bound;
+    if (is_paid(arena.kind)) sum += arena.lower_bound;
   }
   return sum;
 }

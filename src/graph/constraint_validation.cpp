@@ -1,0 +1,219 @@
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "graph/groups.hpp"
+#include "graph/rings.hpp"
+#include "graph/validation.hpp"
+
+/// The rules of fills, flags, batches and pools.
+namespace stowage::validation {
+namespace {
+
+std::string name(const Graph& graph, TensorId id) { return describe(graph.tensor(id), id); }
+std::string name(const Graph& graph, OpId id) { return describe(graph.op(id), id); }
+
+bool is_alias(const Op& op, std::uint32_t output) {
+  return std::any_of(op.aliases.begin(), op.aliases.end(), [&](const Alias& alias) { return alias.output == output; });
+}
+
+Status check_fill(const Graph& graph, OpId id) {
+  const Op& op = graph.op(id);
+  const std::string path = fmt::format("ops[{}].zero_fill", id.index());
+  if (op.no_task) return fault_at(path, name(graph, id) + " has no task, so that nothing can be filled for it");
+  for (std::size_t i = 0; i < op.zero_fill.outputs.size(); ++i) {
+    const std::uint32_t position = op.zero_fill.outputs[i];
+    const std::string at = fmt::format("{}.outputs[{}]", path, i);
+    if (position >= op.outputs.size()) return fault_at(at, fmt::format("{} has no output {}", name(graph, id), position));
+    const TensorId output = op.outputs[position];
+    const Tensor& tensor = graph.tensor(output);
+    if (tensor.view_of || is_alias(op, position) || op.contiguous_outputs == Contiguity::packed ||
+        (op.contiguous_inputs == Contiguity::packed && op.inputs.size() > 1)) {
+      return fault_at(at, fmt::format("{} fills {}, which lies in another tensor whose bytes that would destroy", name(graph, id),
+                                      name(graph, output)));
+    }
+    if (tensor.flags.any_of(kOwnAddress | TensorFlag::input))
+      return fault_at(at, fmt::format("{} fills {}, which holds a value from before", name(graph, id), name(graph, output)));
+  }
+  for (std::size_t i = 0; i < op.zero_fill.workspaces.size(); ++i) {
+    const std::uint32_t position = op.zero_fill.workspaces[i];
+    if (position >= op.workspaces.size())
+      return fault_at(fmt::format("{}.workspaces[{}]", path, i),
+                      fmt::format("{} has no workspace {}", name(graph, id), position));
+  }
+  return Done{};
+}
+
+/// By root tensor: the ops that write it.
+std::multimap<TensorId, OpId> writers(const Graph& graph) {
+  std::multimap<TensorId, OpId> result;
+  for (std::size_t k = 0; k < graph.ops().size(); ++k) {
+    for (const TensorId output : graph.ops()[k].outputs) result.emplace(graph.root(output).tensor, OpId(k));
+  }
+  return result;
+}
+
+/// A pool's name stands for one ring.
+Status check_pool_list(const Graph& graph) {
+  std::map<std::string, std::size_t> known;
+  for (std::size_t p = 0; p < graph.pools().size(); ++p) {
+    const Pool& pool = graph.pools()[p];
+    const std::string path = fmt::format("pools[{}]", p);
+    if (pool.memory.index() >= graph.memories().size())
+      return fault_at(path + ".memory",
+                      fmt::format("pool '{}' is in memory {}, which does not exist", pool.name, pool.memory.index()));
+    if (pool.size < Bytes(0) || pool.size > kMaxBytes)
+      return fault_at(path + ".size", fmt::format("pool '{}' has the size {}", pool.name, pool.size.value()));
+    const auto [first, is_new] = known.emplace(pool.name, p);
+    if (is_new) continue;
+    const Pool& other = graph.pools()[first->second];
+    return fault_at(
+        path, other.size != pool.size
+                  ? fmt::format("pool '{}' has two sizes, {} and {}", pool.name, other.size.value(), pool.size.value())
+              : other.memory != pool.memory
+                  ? fmt::format("pool '{}' is in two memories, {} and {}", pool.name, other.memory.index(), pool.memory.index())
+                  : fmt::format("pool '{}' is listed twice", pool.name));
+  }
+  return Done{};
+}
+
+/// A prefetched tensor is nothing else.
+bool is_plain(const Graph& graph, const Op& op, std::uint32_t position, const std::set<TensorId>& grouped) {
+  const Tensor& tensor = graph.tensor(op.outputs[position]);
+  TensorFlags allowed;
+  return !tensor.view_of && !is_alias(op, position) && tensor.flags == allowed && op.zero_fill.empty() &&
+         !grouped.contains(op.outputs[position]);
+}
+
+Status check_prefetch(const Graph& graph, OpId id, const std::set<TensorId>& grouped) {
+  const Op& op = graph.op(id);
+  const std::string path = fmt::format("ops[{}].prefetch", id.index());
+  if (op.prefetch->index() >= graph.pools().size())
+    return fault_at(path, fmt::format("{} prefetches into pool {}, which does not exist", name(graph, id), op.prefetch->index()));
+  const Pool& pool = graph.pools()[op.prefetch->index()];
+  if (op.no_task || !op.batch.empty())
+    return fault_at(path, name(graph, id) + " prefetches, so that it must have a task and no batch label");
+  for (std::uint32_t i = 0; i < op.outputs.size(); ++i) {
+    const Tensor& tensor = graph.tensor(op.outputs[i]);
+    if (tensor.size > pool.size)
+      return fault_at(path, fmt::format("{} prefetches {} of {} bytes into pool '{}' of {}", name(graph, id),
+                                        name(graph, op.outputs[i]), tensor.size.value(), pool.name, pool.size.value()));
+    if (tensor.memory != pool.memory)
+      return fault_at(path, fmt::format("{} prefetches {}, which is in another memory than pool '{}'", name(graph, id),
+                                        name(graph, op.outputs[i]), pool.name));
+    if (!is_plain(graph, op, i, grouped))
+      return fault_at(path,
+                      fmt::format("{} prefetches {}, which can be no view, alias, member of a group, filled, nor have flags",
+                                  name(graph, id), name(graph, op.outputs[i])));
+  }
+  return Done{};
+}
+
+/// By root tensor: its slot.
+using Slots = std::map<TensorId, std::size_t>;
+
+/// No op reads more of a pool than it holds, and none a slot that was taken meanwhile.
+Status check_readers(const Graph& graph) {
+  const std::vector<RingSlot> slots = place_rings(graph);
+  Slots slot_of;
+  std::vector<std::optional<std::size_t>> taken_by(slots.size());
+  for (std::size_t s = 0; s < slots.size(); ++s) {
+    slot_of[slots[s].tensor] = s;
+    for (const std::size_t evicted : slots[s].evicted) taken_by[evicted] = s;
+  }
+  for (std::size_t k = 0; k < graph.ops().size(); ++k) {
+    std::map<PoolId, Bytes> wanted;
+    std::set<std::size_t> seen;
+    for (const std::optional<TensorId>& input : graph.ops()[k].inputs) {
+      const auto found = input ? slot_of.find(graph.root(*input).tensor) : slot_of.end();
+      if (found == slot_of.end() || !seen.insert(found->second).second) continue;
+      const RingSlot& slot = slots[found->second];
+      const Pool& pool = graph.pools()[slot.pool.index()];
+      wanted[slot.pool] += slot.size;
+      const std::string path = fmt::format("ops[{}]", k);
+      if (wanted[slot.pool] > pool.size)
+        return fault_at(path, fmt::format("{} reads {} bytes of pool '{}', which has {}", name(graph, OpId(k)),
+                                          wanted[slot.pool].value(), pool.name, pool.size.value()));
+      const std::optional<std::size_t> taken = taken_by[found->second];
+      if (taken && slots[*taken].op.index() <= k)
+        return fault_at(path,
+                        fmt::format("{} reads {}, whose place in pool '{}' of {} bytes {} has taken before", name(graph, OpId(k)),
+                                    name(graph, slot.tensor), pool.name, pool.size.value(), name(graph, slots[*taken].op)));
+    }
+  }
+  return Done{};
+}
+
+}  // namespace
+
+Status check_constraints(const Graph& graph) {
+  STOWAGE_TRY_STATUS(check_bodies(graph));
+  STOWAGE_TRY_STATUS(check_groups(graph));
+  STOWAGE_TRY_STATUS(check_fills(graph));
+  STOWAGE_TRY_STATUS(check_flags(graph));
+  STOWAGE_TRY_STATUS(check_batches(graph));
+  return check_pools(graph);
+}
+
+Status check_fills(const Graph& graph) {
+  for (std::size_t k = 0; k < graph.ops().size(); ++k) {
+    if (!graph.ops()[k].zero_fill.empty()) STOWAGE_TRY_STATUS(check_fill(graph, OpId(k)));
+  }
+  return Done{};
+}
+
+Status check_flags(const Graph& graph) {
+  for (std::size_t t = 0; t < graph.tensors().size(); ++t) {
+    const TensorFlags flags = graph.tensors()[t].flags;
+    const std::string path = fmt::format("tensors[{}].flags", t);
+    if (flags.has(TensorFlag::reusable) && !flags.has(TensorFlag::zero_copy))
+      return fault_at(path,
+                      name(graph, TensorId(t)) + " is reusable but not zero_copy: there is no buffer of the caller's to reuse");
+    if (flags.has(TensorFlag::zero_copy) && flags.any_of(kOwnAddress))
+      return fault_at(path, name(graph, TensorId(t)) + " is zero_copy, but has an address of its own already");
+  }
+  return Done{};
+}
+
+Status check_batches(const Graph& graph) {
+  if (graph.batches().empty()) return Done{};
+  const std::multimap<TensorId, OpId> written = writers(graph);
+  for (std::size_t k = 0; k < graph.ops().size(); ++k) {
+    const Op& op = graph.ops()[k];
+    for (std::size_t i = 0; i < op.inputs.size() && !op.batch.empty(); ++i) {
+      if (!op.inputs[i]) continue;
+      const TensorId root = graph.root(*op.inputs[i]).tensor;
+      if (graph.tensor(root).flags.any_of(kOwnAddress | TensorFlag::input)) continue;
+      const auto [first, last] = written.equal_range(root);
+      const bool there = std::any_of(first, last, [&](const auto& each) {
+        const std::string& batch = graph.op(each.second).batch;
+        return batch.empty() || batch == op.batch;
+      });
+      if (first == last || there) continue;
+      return fault_at(fmt::format("ops[{}].inputs[{}]", k, i),
+                      fmt::format("{} of batch '{}' reads {}, which only {} of batch '{}' writes", name(graph, OpId(k)), op.batch,
+                                  name(graph, *op.inputs[i]), name(graph, first->second), graph.op(first->second).batch));
+    }
+  }
+  return Done{};
+}
+
+Status check_pools(const Graph& graph) {
+  STOWAGE_TRY_STATUS(check_pool_list(graph));
+  std::set<TensorId> grouped;
+  for (const Group& group : find_groups(graph)) {
+    for (const GroupMember& member : group.members) grouped.insert(member.tensor);
+    if (group.whole) grouped.insert(*group.whole);
+  }
+  bool any = false;
+  for (std::size_t k = 0; k < graph.ops().size(); ++k) {
+    if (!graph.ops()[k].prefetch) continue;
+    STOWAGE_TRY_STATUS(check_prefetch(graph, OpId(k), grouped));
+    any = true;
+  }
+  return any ? check_readers(graph) : Done{};
+}
+
+}  // namespace stowage::validation
