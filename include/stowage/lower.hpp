@@ -23,8 +23,15 @@ struct WorkspaceRef {
   friend bool operator==(const WorkspaceRef&, const WorkspaceRef&) = default;
 };
 
+/// A tensor in the caller's buffer, while it uses that itself.
+struct BoundTensor {
+  TensorId tensor;
+
+  friend bool operator==(const BoundTensor&, const BoundTensor&) = default;
+};
+
 /// What an item of a Problem stands for.
-using Occupant = std::variant<StorageId, WorkspaceRef>;
+using Occupant = std::variant<StorageId, WorkspaceRef, BoundTensor>;
 
 /// The Problem of one arena. `occupants` has one entry an item.
 struct ArenaProblem {
@@ -33,12 +40,19 @@ struct ArenaProblem {
   ArenaKind kind = ArenaKind::shared;
   Problem problem;
   std::vector<Occupant> occupants;
+  std::vector<TensorId> hosts = {};  ///< Its last regions: the caller's buffers that may be reused, which are not paid for.
+  std::optional<Bytes> size = {};    ///< For pool: what it has, used or not.
 };
 
-/// All Problems of a graph, in the order of memories, shared before persistent; only those that have items.
+/// All Problems of a graph, memory by memory: pools, session, fixed, shared, persistent; only those that have items.
 struct Lowering {
   std::vector<ArenaProblem> arenas;
-  Bytes naive;  ///< The peak of all but persistent arenas if nothing shared bytes with anything else.
+  Bytes naive;  ///< The peak of all paid arenas if nothing shared bytes with anything else.
+};
+
+struct LowerOptions {
+  std::optional<Bytes> capacity = {};      ///< Of the paid arenas of each memory together.
+  std::optional<Bytes> region_limit = {};  ///< No region is larger than this, besides what its memory says.
 };
 
 /// How a Problem was answered.
@@ -49,8 +63,8 @@ struct ArenaSolution {
 
 /// Cannot fail. Every Problem passes `check_problem`. O(classes + accesses × streams). Thread-safe.
 ///
-/// `capacity` limits the peak of the shared arena of each memory.
-[[nodiscard]] Lowering lower(const Graph& graph, const Liveness& liveness, std::optional<Bytes> capacity = {});
+/// Each Problem has the whole capacity of its memory; whoever solves them one after the other takes off what is spent.
+[[nodiscard]] Lowering lower(const Graph& graph, const Liveness& liveness, const LowerOptions& options = {});
 
 /// The plan that the positions mean. Precondition: one solution an arena, each a valid answer to its Problem.
 [[nodiscard]] Plan raise(const Graph& graph, const Liveness& liveness, const Lowering& lowering,

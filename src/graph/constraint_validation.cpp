@@ -121,7 +121,9 @@ Status check_readers(const Graph& graph) {
   std::vector<std::optional<std::size_t>> taken_by(slots.size());
   for (std::size_t s = 0; s < slots.size(); ++s) {
     slot_of[slots[s].tensor] = s;
-    for (const std::size_t evicted : slots[s].evicted) taken_by[evicted] = s;
+    for (const std::size_t evicted : slots[s].evicted) {
+      if (!taken_by[evicted]) taken_by[evicted] = s;
+    }
   }
   for (std::size_t k = 0; k < graph.ops().size(); ++k) {
     std::map<PoolId, Bytes> wanted;

@@ -1,8 +1,10 @@
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
 
+#include "graph/alias_classes.hpp"
 #include "graph/groups.hpp"
 #include "graph/validation.hpp"
 
@@ -43,6 +45,8 @@ Status check_whole(const Graph& graph, const Group& group) {
     return fault_at(path,
                     fmt::format("{}: the sizes of its {} sum to {}, but {} has {} bytes", who, inputs ? "inputs" : "outputs",
                                 sum.value(), describe(whole, *group.whole), whole.size.value()));
+  if (inputs && whole.flags.has(TensorFlag::external))
+    return fault_at(path, fmt::format("{} packs its inputs into {}, which is external", who, describe(whole, *group.whole)));
   if (whole.memory != graph.tensor(group.members.front().tensor).memory)
     return fault_at(path, fmt::format("{}: {} is in another memory than its parts", who, describe(whole, *group.whole)));
   return Done{};
@@ -72,15 +76,111 @@ Status check_refs(const Graph& graph, const Group& group) {
                                     describe(op, group.op), describe(graph.tensor(odd->tensor), odd->tensor)));
 }
 
+/// Outputs cannot be copied into place, so that all padded groups of them must be possible at the same time: they chain through
+/// refs, and then no two may need the same bytes, nor one an alignment that its place does not have.
+class OutputChains {
+ public:
+  explicit OutputChains(const Graph& graph)
+      : graph_(graph), aliases_(join_aliases(graph)), chains_(aliases_), own_address_(graph.tensors().size()) {
+    for (std::size_t t = 0; t < graph.tensors().size(); ++t) {
+      if (graph.tensors()[t].flags.any_of(kOwnAddress)) own_address_[alias_class(TensorId(t))] = true;
+    }
+  }
+
+  Status add(const Group& group) {
+    const TensorId first = group.members.front().tensor;
+    for (const GroupMember& member : group.members) {
+      if (own_address_[alias_class(member.tensor)] != own_address_[alias_class(first)])
+        return refuse(group, member.tensor, "some lie in constants, variables or externals and some do not, like");
+      const Graph::Root a = graph_.root(member.tensor);
+      const Graph::Root b = graph_.root(first);
+      if (!chains_.join(a.tensor.index(), b.tensor.index(), b.offset + member.offset - a.offset))
+        return refuse(group, member.tensor, "other groups, views or aliases want another place for");
+    }
+    return Done{};
+  }
+
+  /// To be called when all groups are added.
+  void settle() {
+    std::map<std::size_t, std::map<std::size_t, ByteRange>> extents;  // by chain and alias class
+    for (std::size_t t = 0; t < graph_.tensors().size(); ++t) {
+      const ByteRange bytes{place(TensorId(t)), place(TensorId(t)) + graph_.tensors()[t].size};
+      const auto [known, is_new] = extents[chain(TensorId(t))].try_emplace(alias_class(TensorId(t)), bytes);
+      if (!is_new) known->second = {std::min(known->second.lower, bytes.lower), std::max(known->second.upper, bytes.upper)};
+    }
+    for (const auto& [chain, classes] : extents) {
+      std::vector<std::pair<ByteRange, std::size_t>> sorted;
+      for (const auto& [id, bytes] : classes) sorted.emplace_back(bytes, id);
+      std::sort(sorted.begin(), sorted.end());
+      lowest_[chain] = sorted.front().first.lower;
+      for (std::size_t i = 0; i + 1 < sorted.size(); ++i) {
+        if (sorted[i].first.overlaps(sorted[i + 1].first))
+          crowded_.insert(sorted[i].second), crowded_.insert(sorted[i + 1].second);
+      }
+      for (const auto& [bytes, id] : sorted) begins_[id] = bytes.lower;
+    }
+  }
+
+  /// Precondition: `settle`.
+  Status check(const Group& group) {
+    for (const GroupMember& member : group.members) {
+      const std::size_t id = alias_class(member.tensor);
+      if (crowded_.contains(id)) return refuse(group, member.tensor, "another tensor would need the same bytes as");
+      const Bytes lowest = lowest_[chain(member.tensor)];
+      const Bytes alignment = padded_alignment(graph_, member.tensor);
+      if (!is_aligned(place(member.tensor) - lowest, alignment) || !is_aligned(begins_[id] - lowest, alignment))
+        return refuse(group, member.tensor, "the place breaks the alignment of");
+    }
+    return Done{};
+  }
+
+ private:
+  [[nodiscard]] Error refuse(const Group& group, TensorId tensor, const char* why) const {
+    return fault_at(fmt::format("ops[{}].{}", group.op.index(), group.field()),
+                    fmt::format("the contiguous outputs of {} are impossible: {} {}", describe(graph_.op(group.op), group.op),
+                                why, describe(graph_.tensor(tensor), tensor)));
+  }
+
+  [[nodiscard]] std::size_t alias_class(TensorId id) { return aliases_.find(graph_.root(id).tensor.index()).representative; }
+  [[nodiscard]] std::size_t chain(TensorId id) { return chains_.find(graph_.root(id).tensor.index()).representative; }
+  [[nodiscard]] Bytes place(TensorId id) {
+    const Graph::Root root = graph_.root(id);
+    return chains_.find(root.tensor.index()).offset + root.offset;
+  }
+
+  const Graph& graph_;
+  OffsetUnion aliases_;
+  OffsetUnion chains_;
+  std::vector<bool> own_address_;        ///< By alias class.
+  std::map<std::size_t, Bytes> lowest_;  ///< By chain.
+  std::map<std::size_t, Bytes> begins_;  ///< By alias class.
+  std::set<std::size_t> crowded_;        ///< Alias classes that share bytes with others of their chain.
+};
+
+Status check_chains(const Graph& graph, const std::vector<Group>& groups) {
+  OutputChains chains(graph);
+  const auto concerns = [](const Group& group) { return group.side == GroupSide::outputs && group.kind == Contiguity::padded; };
+  if (std::none_of(groups.begin(), groups.end(), concerns)) return Done{};
+  for (const Group& group : groups) {
+    if (concerns(group)) STOWAGE_TRY_STATUS(chains.add(group));
+  }
+  chains.settle();
+  for (const Group& group : groups) {
+    if (concerns(group)) STOWAGE_TRY_STATUS(chains.check(group));
+  }
+  return Done{};
+}
+
 }  // namespace
 
 Status check_groups(const Graph& graph) {
-  for (const Group& group : find_groups(graph)) {
+  const std::vector<Group> groups = find_groups(graph);
+  for (const Group& group : groups) {
     STOWAGE_TRY_STATUS(check_members(graph, group));
     if (group.kind == Contiguity::packed) STOWAGE_TRY_STATUS(check_whole(graph, group));
     STOWAGE_TRY_STATUS(check_refs(graph, group));
   }
-  return Done{};
+  return groups.empty() ? Done{} : check_chains(graph, groups);
 }
 
 }  // namespace stowage::validation

@@ -8,8 +8,36 @@ namespace {
 /// One pool while its slots are given out.
 struct Ring {
   Bytes next;
-  std::vector<std::size_t> occupants;  ///< Slots whose bytes nobody took yet.
+  struct Rest {
+    std::size_t slot;
+    ByteRange bytes;  ///< What nobody took yet.
+  };
+  std::vector<Rest> occupants;
 };
+
+/// What is left of `bytes` without `taken`.
+std::vector<ByteRange> without(ByteRange bytes, ByteRange taken) {
+  std::vector<ByteRange> left;
+  if (bytes.lower < taken.lower) left.push_back({bytes.lower, std::min(bytes.upper, taken.lower)});
+  if (taken.upper < bytes.upper) left.push_back({std::max(bytes.lower, taken.upper), bytes.upper});
+  return left;
+}
+
+/// Gives `bytes` to a new slot; returns whose they were.
+std::vector<std::size_t> evict(Ring& ring, ByteRange bytes) {
+  std::vector<std::size_t> evicted;
+  std::vector<Ring::Rest> left;
+  for (const Ring::Rest& occupant : ring.occupants) {
+    if (!occupant.bytes.overlaps(bytes)) {
+      left.push_back(occupant);
+      continue;
+    }
+    if (evicted.empty() || evicted.back() != occupant.slot) evicted.push_back(occupant.slot);
+    for (const ByteRange& rest : without(occupant.bytes, bytes)) left.push_back({occupant.slot, rest});
+  }
+  ring.occupants = std::move(left);
+  return evicted;
+}
 
 void place(const Graph& graph, std::vector<RingSlot>& slots, Ring& ring, RingSlot slot) {
   const Bytes alignment = graph.alignment(slot.tensor);
@@ -19,13 +47,8 @@ void place(const Graph& graph, std::vector<RingSlot>& slots, Ring& ring, RingSlo
   slot.offset = wanted + graph.tensor(slot.tensor).size <= pool ? wanted : Bytes(0);
   ring.next = slot.offset + graph.tensor(slot.tensor).size;
   const ByteRange bytes{slot.offset, ring.next};
-  std::erase_if(ring.occupants, [&](std::size_t occupant) {
-    const RingSlot& other = slots[occupant];
-    if (!bytes.overlaps({other.offset, other.offset + graph.tensor(other.tensor).size})) return false;
-    slot.evicted.push_back(occupant);
-    return true;
-  });
-  ring.occupants.push_back(slots.size());
+  slot.evicted = evict(ring, bytes);
+  ring.occupants.push_back({slots.size(), bytes});
   slots.push_back(std::move(slot));
 }
 

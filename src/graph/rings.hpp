@@ -13,7 +13,7 @@ struct RingSlot {
   PoolId pool;
   Bytes offset;
   Bytes size;                        ///< Padded to the alignment.
-  std::vector<std::size_t> evicted;  ///< Slots that lie there until then; a slot is evicted for good by the first that meets it.
+  std::vector<std::size_t> evicted;  ///< Slots that have bytes there until then.
 };
 
 /// Places the outputs of prefetching ops in their pools: one after the other, in execution order, from the start again when one

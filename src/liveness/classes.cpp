@@ -1,6 +1,7 @@
 #include "liveness/classes.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 #include "graph/alias_classes.hpp"
@@ -8,9 +9,107 @@
 namespace stowage::liveness {
 namespace {
 
+/// What is known about the tensors that an `OffsetUnion` joins.
+struct Joined {
+  std::size_t first = std::numeric_limits<std::size_t>::max();  ///< The lowest and highest root tensor.
+  std::size_t last = 0;
+  Bytes lowest = kMaxBytes;  ///< Relative to the representative.
+  Bytes alignment{1};
+  TensorFlags flags = {};
+
+  void add(const Joined& other, Bytes distance) {
+    first = std::min(first, other.first);
+    last = std::max(last, other.last);
+    lowest = std::min(lowest, other.lowest + distance);
+    alignment = std::max(alignment, other.alignment);
+    flags |= other.flags;
+  }
+};
+
+/// Lets the op's outputs be what its bodies write, where one place can be both.
+class BodyResults {
+ public:
+  BodyResults(const Graph& graph, OffsetUnion& joined, Liveness& result)
+      : graph_(graph), joined_(joined), result_(result), known_(graph.tensors().size()) {
+    for (std::size_t t = 0; t < graph.tensors().size(); ++t) {
+      const Graph::Root root = graph.root(TensorId(t));
+      const OffsetUnion::Place place = joined.find(root.tensor.index());
+      known_[place.representative].add(
+          {root.tensor.index(), root.tensor.index(), root.offset, graph.alignment(TensorId(t)), graph.tensors()[t].flags},
+          place.offset);
+    }
+  }
+
+  /// From the inside out, so that a body's results are known when those of the body around it are looked at.
+  void run() {
+    std::size_t end = graph_.tensors().size();
+    for (std::size_t s = graph_.scopes().size(); s-- > 1;) {
+      const Scope& scope = graph_.scopes()[s];
+      if (graph_.op(scope.op).control == Control::loop) continue;
+      for (std::size_t next = s + 1; next <= graph_.scopes().size(); ++next) {
+        end = next < graph_.scopes().size() ? graph_.scopes()[next].first_tensor.index() : graph_.tensors().size();
+        if (next == graph_.scopes().size() || !is_inside(next, s)) break;
+      }
+      for (const BodyOutput& pair : scope.outputs) settle(ScopeId(s), pair, end);
+    }
+  }
+
+ private:
+  [[nodiscard]] bool is_inside(std::size_t scope, std::size_t outer) const {
+    while (scope > outer) scope = graph_.scopes()[scope].parent.index();
+    return scope == outer;
+  }
+
+  /// `end` is behind the last tensor of the body and what is inside it.
+  void settle(ScopeId id, const BodyOutput& pair, std::size_t end) {
+    const char* const reason = obstacle(graph_.scope(id), pair, end);
+    if (!reason) return join(pair);
+    result_.copies.push_back({.scope = id,
+                              .before = static_cast<std::int64_t>(graph_.scope(id).op_count),
+                              .tensor = pair.inner,
+                              .to = ClassPlace{ClassId(pair.outer.index()), {}},  // by tensor, until classes have numbers
+                              .reason = reason});
+  }
+
+  [[nodiscard]] const char* obstacle(const Scope& scope, const BodyOutput& pair, std::size_t end) {
+    const OffsetUnion::Place inner = place_of(pair.inner);
+    const OffsetUnion::Place outer = place_of(pair.outer);
+    if (inner.representative == outer.representative) return "the op's output is another result of the body already";
+    const Joined& inside = known_[inner.representative];
+    const Joined& outside = known_[outer.representative];
+    if (inside.flags.any_of(kOwnAddress)) return "the result of the body has an address of its own";
+    if (inside.first < scope.first_tensor.index() || inside.last >= end)
+      return "the result of the body lies in memory from outside of it";
+    const Bytes distance = (inner.offset - inside.lowest) - (outer.offset - outside.lowest);
+    const bool aligned =
+        distance >= Bytes(0) ? is_aligned(distance, outside.alignment) : is_aligned(Bytes(0) - distance, inside.alignment);
+    return aligned ? nullptr : "the result of the body lies where the op's output is not aligned";
+  }
+
+  void join(const BodyOutput& pair) {
+    const OffsetUnion::Place inner = place_of(pair.inner);
+    const OffsetUnion::Place outer = place_of(pair.outer);
+    const Joined inside = known_[inner.representative];
+    const bool joined = joined_.join(inner.representative, outer.representative, outer.offset - inner.offset);
+    STOWAGE_CHECK(joined, "two classes contradict each other");
+    const OffsetUnion::Place now = joined_.find(inner.representative);
+    known_[now.representative].add(inside, now.offset);
+  }
+
+  [[nodiscard]] OffsetUnion::Place place_of(TensorId id) {
+    const Graph::Root root = graph_.root(id);
+    const OffsetUnion::Place place = joined_.find(root.tensor.index());
+    return {place.representative, place.offset + root.offset};
+  }
+
+  const Graph& graph_;
+  OffsetUnion& joined_;
+  Liveness& result_;
+  std::vector<Joined> known_;  ///< By representative.
+};
+
 /// Numbers the classes by their first tensor and places every tensor relative to its class's representative.
-void number_classes(const Graph& graph, Liveness& result) {
-  OffsetUnion joined = join_aliases(graph);
+void number_classes(const Graph& graph, OffsetUnion& joined, Liveness& result) {
   std::vector<std::optional<ClassId>> number(graph.tensors().size());
   result.places.reserve(graph.tensors().size());
   for (std::size_t t = 0; t < graph.tensors().size(); ++t) {
@@ -19,22 +118,89 @@ void number_classes(const Graph& graph, Liveness& result) {
     std::optional<ClassId>& id = number[place.representative];
     if (!id) {
       id = ClassId(result.classes.size());
-      result.classes.push_back(AliasClass{.memory = graph.tensor(TensorId(t)).memory,
-                                          .size = {},
-                                          .alignment = Bytes(1),
-                                          .flags = {},
-                                          .life = {},
-                                          .storage = {},
-                                          .offset = {}});
+      AliasClass& klass = result.classes.emplace_back();
+      klass.memory = graph.tensor(TensorId(t)).memory;
+      klass.alignment = klass.own_alignment = Bytes(1);
     }
     result.places.push_back({*id, place.offset + root.offset});
   }
 }
 
+/// Calls `f(tensor)` for everything that a step reads or writes. Twice is possible.
+template <class F>
+void for_each_touched(const Graph& graph, const Moment& moment, F&& f) {
+  if (moment.kind == Moment::Kind::start) return;
+  const Op& op = graph.op(moment.op);
+  const auto inputs = [&] {
+    for (const std::optional<TensorId>& input : op.inputs) {
+      if (input) f(*input);
+    }
+  };
+  switch (moment.kind) {
+    case Moment::Kind::op:
+      if (op.no_task) return;
+      inputs();
+      for (const TensorId output : op.outputs) f(output);
+      return;
+    case Moment::Kind::enter:
+      inputs();
+      for (const ScopeId body : graph.bodies(moment.op)) {
+        for (const Carried& pair : graph.scope(body).carried) f(pair.in);
+      }
+      return;
+    case Moment::Kind::body_end: {
+      // The next iteration reads what comes in again. A branch's body has no next one.
+      const Scope& scope = graph.scope(moment.scope);
+      for (const BodyOutput& pair : scope.outputs) f(pair.inner), f(pair.outer);
+      for (const Carried& pair : scope.carried) f(pair.out), f(pair.in);
+      if (op.control != Control::loop) return;
+      for (const BodyInput& pair : scope.inputs) f(pair.inner);
+      return;
+    }
+    case Moment::Kind::exit:
+      for (const TensorId output : op.outputs) f(output);
+      return;
+    case Moment::Kind::start:
+      return;
+  }
+}
+
+/// Whether a class has a value in a batch.
+class Presence {
+ public:
+  Presence(const Graph& graph, const Liveness& result)
+      : batches_(graph.batches().size()), present_(result.classes.size() * batches_) {
+    for (std::size_t id = 0; id < result.classes.size() && batches_ > 0; ++id) {
+      if (result.classes[id].flags.any_of(kOwnAddress | TensorFlag::input)) add(id, "", graph);
+    }
+    for (std::size_t k = 0; k < graph.ops().size() && batches_ > 0; ++k) {
+      for (const TensorId output : graph.ops()[k].outputs)
+        add(result.places[output.index()].id.index(), graph.ops()[k].batch, graph);
+    }
+  }
+
+  /// `batch` as in `Moment`.
+  [[nodiscard]] bool operator()(std::size_t id, std::uint32_t batch) const {
+    return batch == 0 || present_[id * batches_ + batch - 1];
+  }
+
+ private:
+  void add(std::size_t id, const std::string& label, const Graph& graph) {
+    for (std::size_t b = 0; b < batches_; ++b) {
+      if (label.empty() || graph.batches()[b] == label) present_[id * batches_ + b] = true;
+    }
+  }
+
+  std::size_t batches_;
+  std::vector<bool> present_;  ///< Row-major, class × batch.
+};
+
 }  // namespace
 
 void form_classes(const Graph& graph, Liveness& result) {
-  number_classes(graph, result);
+  OffsetUnion joined = join_aliases(graph);
+  if (graph.has_bodies()) BodyResults(graph, joined, result).run();
+  number_classes(graph, joined, result);
 
   std::vector<Bytes> lowest(result.classes.size(), kMaxBytes);
   for (const ClassPlace& place : result.places) lowest[place.id.index()] = std::min(lowest[place.id.index()], place.offset);
@@ -45,25 +211,23 @@ void form_classes(const Graph& graph, Liveness& result) {
     place.offset -= lowest[place.id.index()];
     klass.size = std::max(klass.size, place.offset + tensor.size);
     klass.alignment = std::max(klass.alignment, graph.alignment(TensorId(t)));
+    klass.own_alignment = std::max(klass.own_alignment, tensor.alignment.value_or(Bytes(1)));
     klass.flags |= tensor.flags;
   }
+  for (PlannedCopy& copy : result.copies) copy.to = result.places[copy.to->id.index()];
 }
 
 void collect_accesses(const Graph& graph, Liveness& result) {
+  const Presence present(graph, result);
   const auto visit = [&](auto&& f) {
-    std::vector<std::size_t> last(result.classes.size(), graph.ops().size());
-    for (std::size_t k = 0; k < graph.ops().size(); ++k) {
-      const Op& op = graph.ops()[k];
-      if (op.no_task) continue;
-      const auto touch = [&](TensorId tensor) {
+    std::vector<std::size_t> last(result.classes.size(), result.timeline.moments.size());
+    for (std::size_t k = 0; k < result.timeline.moments.size(); ++k) {
+      const Moment& moment = result.timeline.moments[k];
+      for_each_touched(graph, moment, [&](TensorId tensor) {
         const std::size_t id = result.places[tensor.index()].id.index();
-        if (last[id] != k) f(id, k);
+        if (last[id] != k && present(id, moment.batch)) f(id, k);
         last[id] = k;
-      };
-      for (const std::optional<TensorId>& input : op.inputs) {
-        if (input) touch(*input);
-      }
-      for (const TensorId output : op.outputs) touch(output);
+      });
     }
   };
   result.access_begin.assign(result.classes.size() + 1, 0);
@@ -72,46 +236,6 @@ void collect_accesses(const Graph& graph, Liveness& result) {
   result.access_steps.resize(result.access_begin.back());
   std::vector<std::size_t> next(result.access_begin.begin(), result.access_begin.end() - 1);
   visit([&](std::size_t id, std::size_t k) { result.access_steps[next[id]++] = Step(static_cast<std::int64_t>(k)); });
-}
-
-namespace {
-
-Residence residence_of(const AliasClass& klass, bool accessed) {
-  if (klass.flags.has(TensorFlag::external)) return Residence::external;
-  if (klass.flags.any_of({TensorFlag::constant, TensorFlag::variable})) return Residence::persistent;
-  if (accessed || klass.flags.any_of({TensorFlag::input, TensorFlag::output})) return Residence::shared;
-  return Residence::nowhere;
-}
-
-bool is_never_over(const AliasClass& klass, const LivenessOptions& options) {
-  const bool kept_input = klass.flags.has(TensorFlag::input) && options.keep_inputs;
-  return klass.whole_run || kept_input || klass.flags.has(TensorFlag::output) || klass.residence == Residence::persistent;
-}
-
-Interval life_of(const AliasClass& klass, std::span<const Step> accesses, Step horizon) {
-  // An output that nobody writes still has an address, which nobody else may use.
-  const bool from_the_start = klass.whole_run || klass.flags.has(TensorFlag::input) || klass.residence == Residence::persistent;
-  const Step lower = from_the_start || accesses.empty() ? Step(0) : accesses.front();
-  if (klass.never_over) return {lower, horizon};
-  return {lower, accesses.empty() ? Step(1) : accesses.back() + Step(1)};
-}
-
-}  // namespace
-
-void find_lives(const Graph& graph, const LivenessOptions& options, Liveness& result) {
-  result.horizon = Step(std::max<std::int64_t>(1, static_cast<std::int64_t>(graph.ops().size())));
-  for (AliasClass& klass : result.classes) klass.whole_run = options.no_reuse || klass.flags.has(TensorFlag::no_reuse);
-  for (const Op& op : graph.ops()) {
-    if (!op.no_reuse) continue;
-    for (const TensorId output : op.outputs) result.classes[result.places[output.index()].id.index()].whole_run = true;
-  }
-  for (std::size_t i = 0; i < result.classes.size(); ++i) {
-    AliasClass& klass = result.classes[i];
-    const std::span<const Step> accesses = result.accesses(ClassId(i));
-    klass.residence = residence_of(klass, !accesses.empty());
-    klass.never_over = is_never_over(klass, options);
-    klass.life = life_of(klass, accesses, result.horizon);
-  }
 }
 
 }  // namespace stowage::liveness

@@ -1,6 +1,6 @@
 #include <algorithm>
 #include <limits>
-#include <optional>
+#include <map>
 
 #include "stowage/liveness.hpp"
 
@@ -8,18 +8,26 @@
 /// happens after it comes later in the linear order), and is then merged into the rows of its direct predecessors. What a forward
 /// clock says ("how much of stream t happened before me") cannot be turned into thresholds without a search; this one is the
 /// threshold.
+///
+/// Bodies and batches: an op that may not run must order nothing for those around it. So the ops of a body that is not wholly on
+/// its op's stream get streams of their own, and so do those of each batch; what orders them with the rest are the steps at which
+/// their op starts and ends, and the orders of that batch's own run. Each batch is walked by itself, and what comes before or
+/// after all of them is in order only when it is so in every run.
 namespace stowage {
 namespace {
 
 constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
-/// Finds, while the ops are walked in order, the ops whose results another op reads.
+/// Finds, while the ops are walked in order, the steps whose results another op reads.
 class DataEdges {
  public:
   explicit DataEdges(const Graph& graph)
-      : graph_(graph), producer_(graph.tensors().size(), kNone), seen_(graph.tensors().size()) {}
+      : graph_(graph),
+        step_(graph.tensors().size(), kNone),
+        producer_(graph.tensors().size(), kNone),
+        seen_(graph.tensors().size()) {}
 
-  /// Calls `f(op index)` for each task op that wrote what `tensor` shows at this point. Visits a tensor once, by however many
+  /// Calls `f(step)` for each task op that wrote what `tensor` shows at this point. Visits a tensor once, by however many
   /// views and aliases it is reached.
   template <class F>
   void writers(TensorId tensor, F&& f) {
@@ -34,13 +42,16 @@ class DataEdges {
       if (graph_.ops()[producer].no_task) {
         reach_through(graph_.ops()[producer], at);
       } else {
-        f(producer);
+        f(step_[at.index()]);
       }
     }
   }
 
-  void executed(std::size_t op) {
-    for (const TensorId output : graph_.ops()[op].outputs) producer_[output.index()] = static_cast<std::uint32_t>(op);
+  void executed(OpId op, std::size_t step) {
+    for (const TensorId output : graph_.op(op).outputs) {
+      producer_[output.index()] = static_cast<std::uint32_t>(op.index());
+      step_[output.index()] = static_cast<std::uint32_t>(step);
+    }
   }
 
  private:
@@ -55,63 +66,277 @@ class DataEdges {
     for (const Alias& alias : op.aliases) {
       if (op.outputs[alias.output] == output) reach(*op.inputs[alias.input]);
     }
+    if (op.contiguous_inputs != Contiguity::packed && op.contiguous_outputs != Contiguity::packed) return;
+    for (const std::optional<TensorId>& input : op.inputs) {
+      if (input) reach(*input);
+    }
   }
 
   const Graph& graph_;
-  std::vector<std::uint32_t> producer_;
-  std::vector<std::uint64_t> seen_;  ///< By tensor: the visit that saw it last.
+  std::vector<std::uint32_t> step_;      ///< By tensor: when it was written last,
+  std::vector<std::uint32_t> producer_;  ///< and by which op.
+  std::vector<std::uint64_t> seen_;      ///< By tensor: the visit that saw it last.
   std::uint64_t visit_ = 0;
   std::vector<TensorId> pending_;
 };
 
-/// For each task op the task ops that it directly follows, in compressed rows.
-struct Predecessors {
-  std::vector<std::size_t> begin;
-  std::vector<std::uint32_t> ops;
+/// A stream of the graph, or what stands for it in a batch or a body.
+struct Column {
+  std::uint32_t batch = 0;
 };
 
-Predecessors find_predecessors(const Graph& graph) {
-  Predecessors result;
-  DataEdges edges(graph);
-  std::vector<std::uint32_t> last_on_stream(graph.stream_count(), kNone);
-  for (std::size_t k = 0; k < graph.ops().size(); ++k) {
-    const Op& op = graph.ops()[k];
-    result.begin.push_back(result.ops.size());
-    if (!op.no_task) {
-      if (const std::uint32_t last = last_on_stream[op.stream.index()]; last != kNone) result.ops.push_back(last);
-      last_on_stream[op.stream.index()] = static_cast<std::uint32_t>(k);
-      for (const OpId after : op.after) {
-        if (!graph.op(after).no_task) result.ops.push_back(static_cast<std::uint32_t>(after.index()));
+/// For each step of one run the steps that it directly follows.
+struct Run {
+  std::vector<std::uint32_t> steps;  ///< Ascending.
+  std::vector<std::size_t> begin;    ///< By position in `steps`, plus one.
+  std::vector<std::uint32_t> predecessors;
+};
+
+/// Walks the timeline and finds columns and predecessors.
+class Walk {
+ public:
+  Walk(const Graph& graph, const Timeline& timeline, std::span<const OpOrder> edges)
+      : graph_(graph), timeline_(timeline), edges_(edges.begin(), edges.end()), column_of_(timeline.moments.size()) {
+    std::sort(edges_.begin(), edges_.end(), [](OpOrder a, OpOrder b) { return a.to < b.to; });
+    number_columns();
+  }
+
+  [[nodiscard]] const std::vector<Column>& columns() const { return columns_; }
+  [[nodiscard]] const std::vector<std::uint32_t>& column_of() const { return column_of_; }
+
+  /// Of the steps common to all batches and those of `batch`.
+  [[nodiscard]] Run run(std::uint32_t batch) const {
+    Run run;
+    State state(graph_, columns_.size());
+    for (std::size_t k = 0; k < timeline_.moments.size(); ++k) {
+      const Moment& moment = timeline_.moments[k];
+      if (moment.batch != 0 && moment.batch != batch) continue;
+      if (moment.kind == Moment::Kind::start) continue;
+      const bool task = moment.kind != Moment::Kind::op || !graph_.op(moment.op).no_task;
+      if (task) {
+        run.steps.push_back(static_cast<std::uint32_t>(k));
+        run.begin.push_back(run.predecessors.size());
+        follow(moment, k, state, run.predecessors);
       }
-      for (const std::optional<TensorId>& input : op.inputs) {
-        if (input) edges.writers(*input, [&](std::uint32_t writer) { result.ops.push_back(writer); });
+      if (moment.kind == Moment::Kind::op || moment.kind == Moment::Kind::exit) state.edges.executed(moment.op, k);
+    }
+    run.begin.push_back(run.predecessors.size());
+    return run;
+  }
+
+ private:
+  /// An op with bodies that has started.
+  struct Open {
+    std::uint32_t gate;               ///< What its body's ops come after.
+    std::vector<std::uint32_t> ends;  ///< Steps of the body so far.
+  };
+
+  struct State {
+    State(const Graph& graph, std::size_t columns)
+        : edges(graph), last_on_column(columns, kNone), step_of(graph.ops().size(), kNone) {}
+
+    DataEdges edges;
+    std::vector<std::uint32_t> last_on_column;
+    std::vector<std::uint32_t> step_of;  ///< By op: when it ended.
+    std::vector<Open> open;
+  };
+
+  void follow(const Moment& moment, std::size_t k, State& state, std::vector<std::uint32_t>& predecessors) const {
+    const auto step = static_cast<std::uint32_t>(k);
+    const auto after = [&](std::uint32_t earlier) {
+      if (earlier != kNone) predecessors.push_back(earlier);
+    };
+    std::uint32_t& last = state.last_on_column[column_of_[k]];
+    after(last);
+    last = step;
+    if (moment.kind == Moment::Kind::op || moment.kind == Moment::Kind::enter) {
+      begin(moment, state, after);
+      if (moment.kind == Moment::Kind::enter) state.open.push_back({step, {}});
+      if (moment.kind == Moment::Kind::op) end(moment.op, step, state);
+    } else if (moment.kind == Moment::Kind::body_end) {
+      Open& open = state.open.back();
+      after(open.gate);
+      for (const std::uint32_t inside : open.ends) after(inside);
+      open = {step, {}};
+    } else {
+      after(state.open.back().gate);
+      state.open.pop_back();
+      end(moment.op, step, state);
+    }
+  }
+
+  template <class After>
+  void begin(const Moment& moment, State& state, const After& after) const {
+    const Op& op = graph_.op(moment.op);
+    if (!state.open.empty()) after(state.open.back().gate);
+    for (const OpId earlier : op.after) {
+      if (!graph_.op(earlier).no_task) after(state.step_of[earlier.index()]);
+    }
+    for (const std::optional<TensorId>& input : op.inputs) {
+      if (input) state.edges.writers(*input, after);
+    }
+    for (auto edge =
+             std::lower_bound(edges_.begin(), edges_.end(), moment.op, [](OpOrder each, OpId to) { return each.to < to; });
+         edge != edges_.end() && edge->to == moment.op; ++edge) {
+      after(state.step_of[edge->from.index()]);
+    }
+  }
+
+  static void end(OpId op, std::uint32_t step, State& state) {
+    state.step_of[op.index()] = step;
+    if (!state.open.empty()) state.open.back().ends.push_back(step);
+  }
+
+  // ---------------------------------------------------------------------------------------------------------- columns
+
+  /// A scope as it is laid out: its streams' columns, made when they are needed.
+  struct Frame {
+    std::optional<std::uint32_t> shared;  ///< All its ops are on its op's stream.
+    std::map<std::size_t, std::uint32_t> own = {};
+  };
+
+  void number_columns() {
+    std::map<std::pair<std::uint32_t, std::size_t>, std::uint32_t> roots;  // by batch and stream
+    std::vector<Frame> frames;
+    for (std::size_t k = 0; k < timeline_.moments.size(); ++k) {
+      const Moment& moment = timeline_.moments[k];
+      if (moment.kind == Moment::Kind::start) continue;
+      if (moment.kind == Moment::Kind::body_end || moment.kind == Moment::Kind::exit) {
+        column_of_[k] = open_columns_.back();
+        if (moment.kind == Moment::Kind::exit) open_columns_.pop_back(), frames.pop_back();
+        // The next body of a branch is another frame.
+        else
+          frames.back() = frame_of(next_body(moment), open_columns_.back());
+        continue;
+      }
+      if (moment.kind == Moment::Kind::op && graph_.op(moment.op).no_task) continue;
+      const std::size_t stream = graph_.op(moment.op).stream.index();
+      if (frames.empty()) {
+        column_of_[k] = roots.try_emplace({moment.batch, stream}, static_cast<std::uint32_t>(columns_.size())).first->second;
+      } else {
+        column_of_[k] = column_in(frames.back(), stream);
+      }
+      while (column_of_[k] >= columns_.size()) columns_.push_back({moment.batch});
+      if (moment.kind != Moment::Kind::enter) continue;
+      open_columns_.push_back(column_of_[k]);
+      frames.push_back(frame_of(graph_.bodies(moment.op).front(), column_of_[k]));
+    }
+  }
+
+  [[nodiscard]] std::uint32_t column_in(Frame& frame, std::size_t stream) const {
+    if (frame.shared) return *frame.shared;
+    return frame.own.try_emplace(stream, static_cast<std::uint32_t>(columns_.size())).first->second;
+  }
+
+  [[nodiscard]] std::optional<ScopeId> next_body(const Moment& moment) const {
+    const std::span<const ScopeId> bodies = graph_.bodies(moment.op);
+    const std::size_t next = graph_.scope(moment.scope).body + 1;
+    return next < bodies.size() ? std::optional(bodies[next]) : std::nullopt;
+  }
+
+  [[nodiscard]] Frame frame_of(std::optional<ScopeId> id, std::uint32_t column) const {
+    if (!id) return {column};
+    const Scope& scope = graph_.scope(*id);
+    const StreamId owner = graph_.op(scope.op).stream;
+    for (std::size_t k = 0; k < scope.op_count; ++k) {
+      const Op& op = graph_.op(OpId(scope.first_op.index() + k));
+      if (!op.no_task && op.stream != owner) return {std::nullopt};
+    }
+    return {column};
+  }
+
+  const Graph& graph_;
+  const Timeline& timeline_;
+  std::vector<OpOrder> edges_;  ///< Ascending by `to`.
+  std::vector<Column> columns_;
+  std::vector<std::uint32_t> column_of_;  ///< By step.
+  std::vector<std::uint32_t> open_columns_;
+};
+
+/// The first step of each batch.
+std::vector<std::uint32_t> batch_begins(const Timeline& timeline, std::size_t batches) {
+  std::vector<std::uint32_t> begins(batches + 1, kNone);
+  for (std::size_t k = timeline.moments.size(); k-- > 0;) begins[timeline.moments[k].batch] = static_cast<std::uint32_t>(k);
+  return begins;
+}
+
+/// Rows of "the first step on each column that comes after": one run's rows, merged from last to first.
+class Rows {
+ public:
+  Rows(std::size_t steps, std::size_t columns) : columns_(columns), next_(steps * columns, kNone) {}
+
+  void fill(const Run& run, const std::vector<std::uint32_t>& column_of) {
+    for (std::size_t i = run.steps.size(); i-- > 0;) {
+      for (std::size_t p = run.begin[i]; p < run.begin[i + 1]; ++p)
+        link(run.predecessors[p], run.steps[i], column_of[run.steps[i]]);
+    }
+  }
+
+  [[nodiscard]] std::uint32_t* row(std::size_t step) { return &next_[step * columns_]; }
+  [[nodiscard]] std::vector<std::uint32_t> take() { return std::move(next_); }
+
+ private:
+  void link(std::uint32_t earlier, std::uint32_t later, std::uint32_t column) {
+    std::uint32_t* const to = row(earlier);
+    const std::uint32_t* const from = row(later);
+    for (std::size_t c = 0; c < columns_; ++c) to[c] = std::min(to[c], from[c]);
+    to[column] = std::min(to[column], later);
+  }
+
+  std::size_t columns_;
+  std::vector<std::uint32_t> next_;  ///< Row-major, step × column.
+};
+
+/// Puts the runs of all batches together.
+std::vector<std::uint32_t> merge_batches(const Graph& graph, const Timeline& timeline, const Walk& walk) {
+  const std::size_t columns = walk.columns().size();
+  const std::vector<std::uint32_t> begins = batch_begins(timeline, graph.batches().size());
+  Rows merged(timeline.moments.size(), columns);
+  for (std::uint32_t batch = 1; batch <= graph.batches().size(); ++batch) {
+    Rows rows(timeline.moments.size(), columns);
+    rows.fill(walk.run(batch), walk.column_of());
+    for (std::size_t k = 0; k < timeline.moments.size(); ++k) {
+      const std::uint32_t of = timeline.moments[k].batch;
+      if (of != 0 && of != batch) continue;
+      for (std::size_t c = 0; c < columns; ++c) {
+        const std::uint32_t target = walk.columns()[c].batch;
+        std::uint32_t& cell = merged.row(k)[c];
+        const std::uint32_t found = rows.row(k)[c];
+        if (target == batch) {
+          cell = found;
+        } else if (target == 0) {
+          cell = of != 0 || batch == 1 ? found : std::max(cell, found);
+        } else if (of != 0) {
+          cell = target > of ? begins[target] : kNone;  // they exclude each other; the later one in time counts as after
+        }
       }
     }
-    edges.executed(k);
   }
-  result.begin.push_back(result.ops.size());
-  return result;
+  return merged.take();
+}
+
+Timeline plain_timeline(const Graph& graph) {
+  Timeline timeline;
+  for (std::size_t k = 0; k < graph.ops().size(); ++k) timeline.moments.push_back({Moment::Kind::op, OpId(k), ScopeId(0), 0});
+  return timeline;
 }
 
 }  // namespace
 
-HappensBefore::HappensBefore(const Graph& graph) : streams_(graph.stream_count()) {
-  if (streams_ == 1) return;
-  const std::size_t count = graph.ops().size();
-  stream_of_.resize(count);
-  for (std::size_t k = 0; k < count; ++k) stream_of_[k] = static_cast<std::uint32_t>(graph.ops()[k].stream.index());
-  next_.assign(count * streams_, kNone);
-  const Predecessors predecessors = find_predecessors(graph);
-  for (std::size_t k = count; k-- > 0;) {
-    for (std::size_t i = predecessors.begin[k]; i < predecessors.begin[k + 1]; ++i) link(predecessors.ops[i], k);
-  }
-}
+HappensBefore::HappensBefore(const Graph& graph) : HappensBefore(graph, plain_timeline(graph), {}) {}
 
-void HappensBefore::link(std::size_t earlier, std::size_t later) {
-  std::uint32_t* const row = &next_[earlier * streams_];
-  const std::uint32_t* const from = &next_[later * streams_];
-  for (std::size_t stream = 0; stream < streams_; ++stream) row[stream] = std::min(row[stream], from[stream]);
-  row[stream_of_[later]] = std::min(row[stream_of_[later]], static_cast<std::uint32_t>(later));
+HappensBefore::HappensBefore(const Graph& graph, const Timeline& timeline, std::span<const OpOrder> edges) {
+  if (graph.stream_count() == 1) return;
+  const Walk walk(graph, timeline, edges);
+  streams_ = std::max<std::size_t>(1, walk.columns().size());
+  stream_of_ = walk.column_of();
+  if (!graph.batches().empty()) {
+    next_ = merge_batches(graph, timeline, walk);
+    return;
+  }
+  Rows rows(timeline.moments.size(), streams_);
+  rows.fill(walk.run(0), walk.column_of());
+  next_ = rows.take();
 }
 
 Step HappensBefore::next(Step step, std::size_t stream) const {

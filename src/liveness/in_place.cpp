@@ -1,8 +1,13 @@
 #include <algorithm>
+#include <limits>
 #include <optional>
+#include <tuple>
 #include <vector>
 
+#include "liveness/assembly.hpp"
 #include "liveness/classes.hpp"
+#include "liveness/group_layout.hpp"
+#include "liveness/loop_layout.hpp"
 
 /// Which outputs overwrite which inputs.
 ///
@@ -28,7 +33,8 @@ struct Candidate {
 
 class Selection {
  public:
-  Selection(const Graph& graph, Liveness& result) : graph_(graph), result_(result) {}
+  Selection(const Graph& graph, const LivenessOptions& options, Liveness& result, const std::vector<bool>& placed)
+      : graph_(graph), result_(result), placed_(placed), separate_fixed_(options.base == AddressBase::refreshable) {}
 
   /// The takeovers of op `k`, best match of each output first.
   std::vector<Candidate> choose(std::size_t k) {
@@ -47,13 +53,34 @@ class Selection {
   /// Op reads bytes that the output would take, but as another element of another input.
   [[nodiscard]] bool reads_shifted(const Op& op, ClassPlace from, Bytes size) const;
   [[nodiscard]] bool fits(const AliasClass& output, const AliasClass& input, Bytes offset) const;
+  /// Nobody else in the storage needs the output's bytes while it does. Plain chains see to that by themselves.
+  [[nodiscard]] bool has_room(std::size_t k, const AliasClass& output, ClassId input, Bytes offset) const;
   std::vector<Candidate> match();
   bool augment(ClassId output, std::vector<ClassId>& visited, std::vector<Candidate>& taken);
 
   const Graph& graph_;
   Liveness& result_;
+  const std::vector<bool>& placed_;  ///< By class.
+  bool separate_fixed_;              ///< What needs one address for ever lies apart.
   std::vector<Candidate> candidates_;
 };
+
+/// Op `k` is where the class begins (or ends) in each of its steps.
+bool begins_at(const Liveness& liveness, const AliasClass& klass, std::size_t k) {
+  const std::span<const Interval> spans = liveness.timeline.spans(OpId(k));
+  return !spans.empty() && std::all_of(spans.begin(), spans.end(), [&](const Interval& span) {
+    return std::any_of(klass.needed().begin(), klass.needed().end(),
+                       [&](const Interval& life) { return life.lower == span.lower; });
+  });
+}
+
+bool ends_at(const Liveness& liveness, const AliasClass& klass, std::size_t k) {
+  const std::span<const Interval> spans = liveness.timeline.spans(OpId(k));
+  return !spans.empty() && std::all_of(spans.begin(), spans.end(), [&](const Interval& span) {
+    return std::any_of(klass.needed().begin(), klass.needed().end(),
+                       [&](const Interval& life) { return life.upper == span.upper; });
+  });
+}
 
 void Selection::consider(std::size_t k, std::size_t index) {
   const Op& op = graph_.ops()[k];
@@ -62,25 +89,33 @@ void Selection::consider(std::size_t k, std::size_t index) {
   const TensorId in = *op.inputs[pair.input];
   const ClassPlace to = result_.places[out.index()];
   const ClassPlace from = result_.places[in.index()];
-  if (to.id == from.id) return;  // already one by view or alias
+  if (to.id == from.id || placed_[to.id.index()]) return;  // already one by view or alias, or in a place of its own
   const AliasClass& output = result_.classes[to.id.index()];
   const AliasClass& input = result_.classes[from.id.index()];
   if (!may_begin(k, out) || !may_end(k, from.id) || used_otherwise(op, from.id)) return;
   if (reads_shifted(op, from, graph_.tensor(out).size)) return;
   if (graph_.tensor(out).size > graph_.tensor(in).size || !fits(output, input, from.offset)) return;
+  if (!has_room(k, output, from.id, from.offset)) return;
   candidates_.push_back({to.id, from.id, from.offset, input.size - output.size, index});
 }
 
 /// The op is the last access of the input's class on every stream, and nobody looks at it afterwards.
 bool Selection::may_end(std::size_t k, ClassId input) const {
   const AliasClass& klass = result_.classes[input.index()];
-  const Step step(static_cast<std::int64_t>(k));
-  if (klass.residence != Residence::shared || klass.never_over) return false;
-  if (klass.life.upper != step + Step(1)) return false;
+  if (klass.residence != Residence::shared || klass.never_over || !ends_at(result_, klass, k)) return false;
+  if (result_.order.streams() == 1) return true;
   const std::span<const Step> accesses = result_.accesses(input);
-  return result_.order.streams() == 1 || std::all_of(accesses.begin(), accesses.end(), [&](Step access) {
-           return access == step || result_.order.before(access, step);
-         });
+  const std::vector<Moment>& moments = result_.timeline.moments;
+  for (const Interval& span : result_.timeline.spans(OpId(k))) {
+    const std::uint32_t batch = moments[static_cast<std::size_t>(span.lower.value())].batch;
+    const bool last = std::all_of(accesses.begin(), accesses.end(), [&](Step access) {
+      const std::uint32_t other = moments[static_cast<std::size_t>(access.value())].batch;
+      const bool excluded = other != 0 && batch != 0 && other != batch;
+      return excluded || access == span.lower || result_.order.before(access, span.lower);
+    });
+    if (!last) return false;
+  }
+  return true;
 }
 
 /// The op is the first to touch the output's class, which the output covers as a whole and which the op writes through nothing
@@ -91,8 +126,8 @@ bool Selection::may_begin(std::size_t k, TensorId output) const {
   const std::vector<TensorId>& outputs = graph_.ops()[k].outputs;
   const auto writes =
       std::count_if(outputs.begin(), outputs.end(), [&](TensorId each) { return result_.places[each.index()].id == place.id; });
-  return klass.residence == Residence::shared && !klass.whole_run && !klass.flags.has(TensorFlag::input) && writes == 1 &&
-         klass.life.lower == Step(static_cast<std::int64_t>(k)) && klass.size == graph_.tensor(output).size;
+  return klass.residence == Residence::shared && !klass.from_start && !klass.filled && writes == 1 &&
+         begins_at(result_, klass, k) && klass.size == graph_.tensor(output).size;
 }
 
 bool Selection::used_otherwise(const Op& op, ClassId input) const {
@@ -118,9 +153,29 @@ bool Selection::reads_shifted(const Op& op, ClassPlace from, Bytes size) const {
 
 bool Selection::fits(const AliasClass& output, const AliasClass& input, Bytes offset) const {
   if (output.memory != input.memory || !is_aligned(input.offset + offset, output.alignment)) return false;
+  if (separate_fixed_ && output.fixed != input.fixed) return false;
   if (result_.order.streams() == 1) return true;
   const Storage& storage = result_.storages[input.storage.index()];
   return align_up(output.size, output.alignment) == align_up(storage.size, storage.alignment);
+}
+
+bool Selection::has_room(std::size_t k, const AliasClass& output, ClassId input, Bytes offset) const {
+  const AliasClass& from = result_.classes[input.index()];
+  const Storage& storage = result_.storages[from.storage.index()];
+  if (!storage.rigid && !result_.timeline.branches()) return true;
+  if (result_.order.streams() > 1) return false;
+  std::vector<Step> steps;
+  for (const Interval& span : result_.timeline.spans(OpId(k))) steps.push_back(span.lower);
+  const ByteRange bytes{from.offset + offset, from.offset + offset + output.size};
+  const bool classes = std::all_of(storage.classes.begin(), storage.classes.end(), [&](ClassId id) {
+    const AliasClass& other = result_.classes[id.index()];
+    const std::span<const Step> allowed = id == input ? std::span<const Step>(steps) : std::span<const Step>();
+    return !bytes.overlaps({other.offset, other.offset + other.size}) ||
+           !overlap_beside(other.needed(), output.needed(), allowed);
+  });
+  return classes && std::all_of(storage.slots.begin(), storage.slots.end(), [&](const CopySlot& slot) {
+           return !bytes.overlaps(slot.bytes) || !overlap_beside(slot.lives, output.needed(), {});
+         });
 }
 
 std::vector<Candidate> Selection::match() {
@@ -170,7 +225,7 @@ bool Selection::augment(ClassId output, std::vector<ClassId>& visited, std::vect
 void start_storage(Liveness& result, ClassId id) {
   AliasClass& klass = result.classes[id.index()];
   klass.storage = StorageId(result.storages.size());
-  result.storages.push_back(Storage{{id}, klass.size, klass.alignment});
+  result.storages.push_back(Storage{.classes = {id}, .size = klass.size, .alignment = klass.alignment});
 }
 
 void take_over(Liveness& result, const Candidate& candidate) {
@@ -184,34 +239,90 @@ void take_over(Liveness& result, const Candidate& candidate) {
   storage.alignment = std::max(storage.alignment, output.alignment);
 }
 
+/// Groups, loops and fused inputs, before anything is taken over in place.
+void join_rigidly(const Graph& graph, const LivenessOptions& options, Liveness& result) {
+  Assembly assembly(graph, result);
+  GroupLayout groups(graph, result, assembly);
+  groups.run();
+  lay_out_loops(graph, options, result, assembly);
+  if (options.batch_start == BatchStart::same) groups.align_batches();
+  groups.fuse_inputs();
+  groups.settle(assembly.build());
+}
+
+bool has_rigid_parts(const Graph& graph, const Liveness& result) {
+  return graph.has_bodies() || !result.fused.empty() || std::any_of(graph.ops().begin(), graph.ops().end(), [](const Op& op) {
+           return op.contiguous_inputs != Contiguity::none || op.contiguous_outputs != Contiguity::none;
+         });
+}
+
+void sort_copies(std::vector<PlannedCopy>& copies) {
+  const auto key = [](const PlannedCopy& copy) {
+    // The back edge comes behind everything else of its body.
+    const std::int64_t when = copy.before < 0 ? std::numeric_limits<std::int64_t>::max() : copy.before;
+    return std::tuple(copy.scope, when, copy.tensor, copy.to ? copy.to->id : ClassId(), copy.offset);
+  };
+  std::sort(copies.begin(), copies.end(), [&](const PlannedCopy& a, const PlannedCopy& b) { return key(a) < key(b); });
+}
+
+/// Puts every class that is in no storage yet into one, op by op, in place where that is possible.
+class Placing {
+ public:
+  Placing(const Graph& graph, const LivenessOptions& options, Liveness& result)
+      : graph_(graph),
+        result_(result),
+        in_place_(options.in_place && !options.no_reuse),
+        placed_(result.classes.size()),
+        selection_(graph, options, result, placed_) {
+    for (const Storage& storage : result.storages) {
+      for (const ClassId id : storage.classes) placed_[id.index()] = true;
+    }
+  }
+
+  void run() {
+    for (const Moment& moment : result_.timeline.moments) {
+      if (moment.kind == Moment::Kind::op) place(moment.op);
+    }
+    for (std::size_t id = 0; id < result_.classes.size(); ++id) start(ClassId(id));
+  }
+
+ private:
+  void place(OpId id) {
+    const Op& op = graph_.op(id);
+    if (op.no_task) return;
+    for (const std::optional<TensorId>& input : op.inputs) {
+      if (input) start(result_.places[input->index()].id);
+    }
+    if (in_place_) {
+      for (const Candidate& candidate : selection_.choose(id.index())) {
+        take_over(result_, candidate);
+        placed_[candidate.output.index()] = true;
+      }
+    }
+    for (const TensorId output : op.outputs) start(result_.places[output.index()].id);
+  }
+
+  void start(ClassId id) {
+    const Residence residence = result_.classes[id.index()].residence;
+    const bool resident = residence == Residence::shared || residence == Residence::persistent || residence == Residence::pool;
+    if (placed_[id.index()] || !resident) return;
+    start_storage(result_, id);
+    placed_[id.index()] = true;
+  }
+
+  const Graph& graph_;
+  Liveness& result_;
+  bool in_place_;
+  std::vector<bool> placed_;  ///< By class.
+  Selection selection_;
+};
+
 }  // namespace
 
 void form_storages(const Graph& graph, const LivenessOptions& options, Liveness& result) {
-  std::vector<bool> placed(result.classes.size());
-  const auto resident = [&](std::size_t id) {
-    return result.classes[id].residence == Residence::shared || result.classes[id].residence == Residence::persistent;
-  };
-  const auto start = [&](ClassId id) {
-    if (placed[id.index()] || !resident(id.index())) return;
-    start_storage(result, id);
-    placed[id.index()] = true;
-  };
-  Selection selection(graph, result);
-  for (std::size_t k = 0; k < graph.ops().size(); ++k) {
-    const Op& op = graph.ops()[k];
-    if (op.no_task) continue;
-    for (const std::optional<TensorId>& input : op.inputs) {
-      if (input) start(result.places[input->index()].id);
-    }
-    if (options.in_place && !options.no_reuse) {
-      for (const Candidate& candidate : selection.choose(k)) {
-        take_over(result, candidate);
-        placed[candidate.output.index()] = true;
-      }
-    }
-    for (const TensorId output : op.outputs) start(result.places[output.index()].id);
-  }
-  for (std::size_t id = 0; id < result.classes.size(); ++id) start(ClassId(id));
+  if (has_rigid_parts(graph, result)) join_rigidly(graph, options, result);
+  Placing(graph, options, result).run();
+  sort_copies(result.copies);
 }
 
 }  // namespace stowage::liveness

@@ -75,7 +75,7 @@ TEST(Lower, MemoriesAndKindsAreProblemsOfTheirOwn) {
   const TensorId y = builder.add(Tensor{.name = "y", .size = Bytes(8), .memory = gpu, .flags = TensorFlag::output});
   builder.add(Op{.name = "a", .kind = "X", .inputs = {weight, x}, .outputs = {y}});
   const Graph graph = *builder.build();
-  const Lowering lowering = lower(graph, analyze(graph), Bytes(100));
+  const Lowering lowering = lower(graph, analyze(graph), {.capacity = Bytes(100)});
   ASSERT_EQ(lowering.arenas.size(), 3U);
   EXPECT_EQ(lowering.arenas[0].name, "cpu");
   EXPECT_EQ(lowering.arenas[1].name, "gpu");

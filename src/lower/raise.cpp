@@ -1,14 +1,11 @@
 #include <algorithm>
+#include <map>
 
+#include "lower/clears.hpp"
 #include "stowage/lower.hpp"
 
 namespace stowage {
 namespace {
-
-struct At {
-  ArenaId arena;
-  Position position;
-};
 
 /// Regions that hold something, renumbered without gaps; at least one.
 struct UsedRegions {
@@ -16,7 +13,7 @@ struct UsedRegions {
   std::vector<Bytes> tops;            ///< By number.
 };
 
-UsedRegions used_regions(const std::vector<Bytes>& tops) {
+UsedRegions used_regions(std::span<const Bytes> tops) {
   UsedRegions used;
   for (const Bytes top : tops) {
     used.number.push_back(static_cast<std::uint32_t>(used.tops.size()));
@@ -31,45 +28,167 @@ UsedRegions used_regions(const std::vector<Bytes>& tops) {
 
 Arena arena_of(const ArenaProblem& source, const ArenaSolution& solution, const UsedRegions& used) {
   Arena arena{source.name, source.memory, source.kind, {}, used.tops, solution.lower_bound, false};
-  for (const Bytes top : used.tops) arena.size += top;
+  if (source.size) {
+    arena.regions = {*source.size};
+    arena.lower_bound = *source.size;
+  }
+  for (const Bytes top : arena.regions) arena.size += top;
   arena.proven_optimal = arena.size == arena.lower_bound;
   return arena;
 }
 
+/// Reads the solutions and writes the plan.
+class Raising {
+ public:
+  Raising(const Graph& graph, const Liveness& liveness)
+      : graph_(graph), liveness_(liveness), storages_(liveness.storages.size()) {
+    plan_.graph = graph.name();
+    for (std::size_t s = 0; s < graph.scopes().size(); ++s) paths_.push_back(graph.path(ScopeId(s)));
+  }
+
+  Plan run(const Lowering& lowering, std::span<const ArenaSolution> solutions) {
+    for (std::size_t a = 0; a < lowering.arenas.size(); ++a) {
+      plan_.arenas.push_back(arena_of(lowering.arenas[a], solutions[a], used_paid_regions(lowering.arenas[a], solutions[a])));
+    }
+    for (std::size_t a = 0; a < lowering.arenas.size(); ++a) place_items(lowering.arenas[a], solutions[a], ArenaId(a));
+    sort_workspaces();
+    place_tensors();
+    add_bindings();
+    add_copies();
+    plan_.clears = find_clears(graph_, liveness_, plan_);
+    for (const OpOrder& edge : liveness_.edges) plan_.edges.push_back({edge.from, edge.to});
+    return std::move(plan_);
+  }
+
+ private:
+  struct At {
+    ArenaId arena;
+    Position position;
+  };
+
+  static UsedRegions used_paid_regions(const ArenaProblem& source, const ArenaSolution& solution) {
+    const std::vector<Bytes> tops = tops_of(source.problem, solution.positions);
+    return used_regions(std::span(tops).first(tops.size() - source.hosts.size()));
+  }
+
+  void place_items(const ArenaProblem& source, const ArenaSolution& solution, ArenaId arena) {
+    const UsedRegions used = used_paid_regions(source, solution);
+    for (std::size_t i = 0; i < source.occupants.size(); ++i) {
+      if (std::holds_alternative<BoundTensor>(source.occupants[i])) continue;
+      const Position position = solution.positions[i];
+      const At at = position.region < used.number.size()
+                        ? At{arena, {used.number[position.region], position.offset}}
+                        : At{host(source, position.region - used.number.size()), {0, position.offset}};
+      if (const auto* storage = std::get_if<StorageId>(&source.occupants[i])) {
+        storages_[storage->index()] = at;
+      } else {
+        add_workspace(std::get<WorkspaceRef>(source.occupants[i]), at);
+      }
+    }
+  }
+
+  /// The arena that stands for a caller's buffer; made for its first guest.
+  ArenaId host(const ArenaProblem& source, std::size_t number) {
+    const TensorId tensor = source.hosts[number];
+    const auto [known, is_new] = hosts_.try_emplace(tensor, plan_.arenas.size());
+    if (!is_new) return known->second;
+    const Tensor& whose = graph_.tensor(tensor);
+    plan_.arenas.push_back({.name = whose.name,
+                            .memory = source.memory,
+                            .kind = ArenaKind::user,
+                            .size = whose.size,
+                            .regions = {whose.size},
+                            .lower_bound = whose.size,
+                            .proven_optimal = true,
+                            .tensor = tensor});
+    return known->second;
+  }
+
+  void add_workspace(WorkspaceRef ref, const At& at) {
+    const ScopeId scope = graph_.scope_of(ref.op);
+    const Bytes size = graph_.op(ref.op).workspaces[ref.index].size;
+    plan_.workspaces.push_back(
+        {local(ref.op, scope), ref.index, at.arena, at.position.region, at.position.offset, size, paths_[scope.index()]});
+    order_.emplace_back(ref.op, ref.index);
+  }
+
+  /// By scope, op and index: that is the order of the graph's own numbers.
+  void sort_workspaces() {
+    std::vector<std::size_t> by(order_.size());
+    for (std::size_t i = 0; i < by.size(); ++i) by[i] = i;
+    std::sort(by.begin(), by.end(), [&](std::size_t a, std::size_t b) { return order_[a] < order_[b]; });
+    std::vector<WorkspacePlacement> sorted;
+    sorted.reserve(by.size());
+    for (const std::size_t i : by) sorted.push_back(std::move(plan_.workspaces[i]));
+    plan_.workspaces = std::move(sorted);
+  }
+
+  void place_tensors() {
+    ScopeId scope(0);
+    for (std::size_t t = 0; t < graph_.tensors().size(); ++t) {
+      const ClassPlace place = liveness_.places[t];
+      const AliasClass& klass = liveness_.classes[place.id.index()];
+      while (!graph_.scope(scope).contains(TensorId(t))) scope = ScopeId(scope.index() + 1);
+      const TensorId id = local(TensorId(t), scope);
+      if (klass.residence == Residence::nowhere) {
+        plan_.notes.push_back({id, "no op reads or writes it: it has no memory", paths_[scope.index()]});
+      }
+      if (!has_place(klass)) continue;
+      const At& at = storages_[klass.storage.index()];
+      plan_.placements.push_back({id, at.arena, at.position.region, at.position.offset + klass.offset + place.offset,
+                                  graph_.tensors()[t].size, paths_[scope.index()]});
+    }
+    for (const auto& [tensor, reason] : liveness_.notes) {
+      const ScopeId where = graph_.scope_of(tensor);
+      plan_.notes.push_back({local(tensor, where), reason, paths_[where.index()]});
+    }
+  }
+
+  [[nodiscard]] static bool has_place(const AliasClass& klass) {
+    return klass.residence == Residence::shared || klass.residence == Residence::persistent || klass.residence == Residence::pool;
+  }
+
+  void add_bindings() {
+    for (const TensorId tensor : liveness_.bound) {
+      const AliasClass& klass = liveness_.classes[liveness_.places[tensor.index()].id.index()];
+      plan_.bindings.push_back({tensor, graph_.tensor(tensor).size, klass.alignment});
+    }
+  }
+
+  void add_copies() {
+    for (const PlannedCopy& copy : liveness_.copies) {
+      const AliasClass* const to = copy.to ? &liveness_.classes[copy.to->id.index()] : nullptr;
+      const At& at = storages_[(to ? to->storage : copy.storage).index()];
+      const Bytes inside = to ? to->offset + copy.to->offset : copy.offset;
+      plan_.copies.push_back({.tensor = local(copy.tensor, copy.scope),
+                              .before = copy.before,
+                              .arena = at.arena,
+                              .region = at.position.region,
+                              .offset = at.position.offset + inside,
+                              .size = graph_.tensor(copy.tensor).size,
+                              .reason = copy.reason,
+                              .body = paths_[copy.scope.index()]});
+    }
+  }
+
+  [[nodiscard]] TensorId local(TensorId id, ScopeId scope) const {
+    return TensorId(id.index() - graph_.scope(scope).first_tensor.index());
+  }
+  [[nodiscard]] OpId local(OpId id, ScopeId scope) const { return OpId(id.index() - graph_.scope(scope).first_op.index()); }
+
+  const Graph& graph_;
+  const Liveness& liveness_;
+  std::vector<BodyPath> paths_;  ///< By scope.
+  std::vector<At> storages_;
+  std::map<TensorId, ArenaId> hosts_;
+  std::vector<std::pair<OpId, std::uint32_t>> order_;  ///< Of the workspaces in the plan.
+  Plan plan_;
+};
+
 }  // namespace
 
 Plan raise(const Graph& graph, const Liveness& liveness, const Lowering& lowering, std::span<const ArenaSolution> solutions) {
-  Plan plan;
-  plan.graph = graph.name();
-  std::vector<At> at(liveness.storages.size());
-  for (std::size_t a = 0; a < lowering.arenas.size(); ++a) {
-    const ArenaProblem& source = lowering.arenas[a];
-    const UsedRegions used = used_regions(tops_of(source.problem, solutions[a].positions));
-    plan.arenas.push_back(arena_of(source, solutions[a], used));
-    for (std::size_t i = 0; i < source.occupants.size(); ++i) {
-      Position position = solutions[a].positions[i];
-      position.region = used.number[position.region];
-      if (const auto* storage = std::get_if<StorageId>(&source.occupants[i])) {
-        at[storage->index()] = {ArenaId(a), position};
-        continue;
-      }
-      const WorkspaceRef ref = std::get<WorkspaceRef>(source.occupants[i]);
-      const Bytes size = graph.op(ref.op).workspaces[ref.index].size;
-      plan.workspaces.push_back({ref.op, ref.index, ArenaId(a), position.region, position.offset, size});
-    }
-  }
-  std::sort(plan.workspaces.begin(), plan.workspaces.end(),
-            [](const auto& a, const auto& b) { return a.op != b.op ? a.op < b.op : a.index < b.index; });
-  for (std::size_t t = 0; t < graph.tensors().size(); ++t) {
-    const ClassPlace place = liveness.places[t];
-    const AliasClass& klass = liveness.classes[place.id.index()];
-    if (klass.residence == Residence::nowhere) plan.notes.push_back({TensorId(t), "no op reads or writes it: it has no memory"});
-    if (klass.residence == Residence::nowhere || klass.residence == Residence::external) continue;
-    const At& where = at[klass.storage.index()];
-    plan.placements.push_back({TensorId(t), where.arena, where.position.region,
-                               where.position.offset + klass.offset + place.offset, graph.tensors()[t].size});
-  }
-  return plan;
+  return Raising(graph, liveness).run(lowering, solutions);
 }
 
 }  // namespace stowage

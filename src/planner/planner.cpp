@@ -85,37 +85,108 @@ Result<SolveOutcome> solve_again(const Task& task, const ArenaProblem& arena, co
                       .nodes = 0};
 }
 
-Result<Answers> solve_all(const Task& task, const SolveOptions& options) {
-  Answers answers;
-  Bytes largest(-1);
-  for (const ArenaProblem& arena : task.lowering.arenas) {
-    // What nobody shares needs no choice of solver, and none of its time.
-    const SolveOptions solving = arena.kind == ArenaKind::persistent ? SolveOptions{} : options;
-    STOWAGE_TRY(SolveOutcome outcome,
-                task.previous ? solve_again(task, arena, solving, answers.moved) : solve(arena.problem, solving));
-    answers.status = worse(answers.status, outcome.status);
-    if (arena.kind != ArenaKind::persistent) {
-      answers.lower_bound += outcome.bound.bytes;
-      if (outcome.peak > largest) answers.solver = outcome.solver;
-      largest = std::max(largest, outcome.peak);
+/// A ring's slots are where they are.
+SolveOutcome outcome_of_ring(const ArenaProblem& arena) {
+  SolveOutcome outcome{
+      .status = SolveStatus::optimal, .positions = {}, .peak = *arena.size, .bound = {}, .solver = "ring", .nodes = 0};
+  outcome.bound.bytes = *arena.size;
+  for (const Item& item : arena.problem.items) outcome.positions.push_back({0, *item.pinned});
+  if (arena.problem.capacity && *arena.size > *arena.problem.capacity) outcome.status = SolveStatus::infeasible;
+  return outcome;
+}
+
+/// Solves one arena after the other, with what the earlier ones of its memory have left of the capacity.
+class ArenaSolver {
+ public:
+  ArenaSolver(const Task& task, const SolveOptions& options)
+      : task_(task), options_(options), spent_(task.graph.memories().size()) {}
+
+  Result<Answers> run() {
+    for (const ArenaProblem& arena : task_.lowering.arenas) {
+      const Spent& spent = spent_[arena.memory.index()];
+      const bool reduced = arena.problem.capacity && spent.bytes > Bytes(0) && is_paid(arena.kind);
+      ArenaProblem rest = reduced ? arena : ArenaProblem{};
+      if (reduced) rest.problem.capacity = std::max(Bytes(0), *arena.problem.capacity - spent.bytes);
+      STOWAGE_TRY(SolveOutcome outcome, solve_one(reduced ? rest : arena));
+      // Without proof that the others cannot be smaller there is none that this one does not fit.
+      if (outcome.status == SolveStatus::infeasible && spent.gap) outcome.status = SolveStatus::timed_out;
+      take(arena, std::move(outcome));
     }
-    if (outcome.positions.size() != arena.problem.items.size()) continue;
-    answers.solutions.push_back({std::move(outcome.positions), outcome.bound.bytes});
+    return std::move(answers_);
   }
-  return answers;
+
+ private:
+  struct Spent {
+    Bytes bytes;
+    bool gap = false;  ///< Not all of it is proven to be needed.
+  };
+
+  Result<SolveOutcome> solve_one(const ArenaProblem& arena) {
+    if (arena.kind == ArenaKind::pool) return outcome_of_ring(arena);
+    // What nobody shares needs no choice of solver, and none of its time.
+    const bool shared = arena.kind == ArenaKind::shared || arena.kind == ArenaKind::fixed;
+    const SolveOptions solving = shared ? options_ : SolveOptions{};
+    return task_.previous ? solve_again(task_, arena, solving, answers_.moved) : solve(arena.problem, solving);
+  }
+
+  void take(const ArenaProblem& arena, SolveOutcome outcome) {
+    answers_.status = worse(answers_.status, outcome.status);
+    if (is_paid(arena.kind)) {
+      answers_.lower_bound += outcome.bound.bytes;
+      if (outcome.peak > largest_) answers_.solver = outcome.solver;
+      largest_ = std::max(largest_, outcome.peak);
+      spent_[arena.memory.index()].bytes += outcome.peak;
+      spent_[arena.memory.index()].gap |= outcome.peak != outcome.bound.bytes;
+    }
+    if (outcome.positions.size() != arena.problem.items.size()) return;
+    answers_.solutions.push_back({std::move(outcome.positions), outcome.bound.bytes});
+  }
+
+  const Task& task_;
+  const SolveOptions& options_;
+  std::vector<Spent> spent_;  ///< By memory.
+  Bytes largest_{-1};
+  Answers answers_;
+};
+
+Result<Answers> solve_all(const Task& task, const SolveOptions& options) { return ArenaSolver(task, options).run(); }
+
+LivenessOptions liveness_options(const PlanOptions& options) {
+  return {.in_place = options.in_place,
+          .keep_inputs = options.keep_inputs,
+          .no_reuse = options.no_reuse,
+          .no_reuse_names = options.no_reuse_names,
+          .zero_fill = options.zero_fill,
+          .base = options.base,
+          .batch_start = options.batch_start,
+          .fuse_inputs_up_to = options.fuse_inputs_up_to};
+}
+
+Status check_options(const Graph& graph, const PlanOptions& options) {
+  if (options.region_limit && *options.region_limit <= Bytes(0))
+    return Error{ErrorCode::invalid, fmt::format("the region limit is {}", options.region_limit->value()), {}};
+  const auto named = [](const std::string& name) { return [&](const auto& each) { return each.name == name; }; };
+  for (const std::string& name : options.no_reuse_names) {
+    if (std::any_of(graph.ops().begin(), graph.ops().end(), named(name))) continue;
+    if (std::any_of(graph.tensors().begin(), graph.tensors().end(), named(name))) continue;
+    return Error{ErrorCode::invalid, fmt::format("no op or tensor is called '{}', which should not be reused", name), {}};
+  }
+  return Done{};
 }
 
 std::size_t count_items(const Lowering& lowering) {
   std::size_t count = 0;
   for (const ArenaProblem& arena : lowering.arenas) {
-    if (arena.kind != ArenaKind::persistent) count += arena.problem.items.size();
+    if (is_paid(arena.kind)) count += arena.problem.items.size() - arena.hosts.size();
   }
   return count;
 }
 
 /// A plan that breaks a rule is a bug of ours, and must not leave the house.
 bool verified(const Graph& graph, const Plan& plan, const PlanOptions& options) {
-  const std::vector<Finding> findings = verify(graph, plan, {.max_findings = 1, .keep_inputs = options.keep_inputs});
+  const std::vector<Finding> findings =
+      verify(graph, plan,
+             {.max_findings = 1, .keep_inputs = options.keep_inputs, .base = options.base, .region_limit = options.region_limit});
   STOWAGE_CHECK(findings.empty(), findings.front().message.c_str());
   return true;
 }
@@ -124,10 +195,10 @@ bool verified(const Graph& graph, const Plan& plan, const PlanOptions& options) 
 
 Result<Planned> plan(const Graph& graph, const PlanOptions& options) {
   Planned result;
-  const LivenessOptions liveness_options{
-      .in_place = options.in_place, .keep_inputs = options.keep_inputs, .no_reuse = options.no_reuse};
-  const Liveness liveness = timed(result.times.liveness, [&] { return analyze(graph, liveness_options); });
-  const Lowering lowering = timed(result.times.lower, [&] { return lower(graph, liveness, options.capacity); });
+  STOWAGE_TRY_STATUS(check_options(graph, options));
+  const Liveness liveness = timed(result.times.liveness, [&] { return analyze(graph, liveness_options(options)); });
+  const LowerOptions lower_options{.capacity = options.capacity, .region_limit = options.region_limit};
+  const Lowering lowering = timed(result.times.lower, [&] { return lower(graph, liveness, lower_options); });
   const Task task{graph, liveness, lowering, options.previous};
   STOWAGE_TRY(const Answers answers, timed(result.times.solve, [&] { return solve_all(task, solve_options(options)); }));
 

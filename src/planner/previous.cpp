@@ -24,7 +24,8 @@ std::vector<std::optional<Position>> places_of_storages(const Plan& plan, const 
                                                         const std::vector<char>& same) {
   std::vector<std::optional<Position>> places(liveness.storages.size());
   for (const Placement& placement : plan.placements) {
-    if (placement.tensor.index() >= liveness.places.size() || !is_in(same, placement.arena)) continue;
+    // What lies in a body is placed anew.
+    if (placement.tensor.index() >= liveness.places.size() || !placement.body.empty() || !is_in(same, placement.arena)) continue;
     const ClassPlace place = liveness.places[placement.tensor.index()];
     const AliasClass& klass = liveness.classes[place.id.index()];
     if (klass.residence != Residence::shared && klass.residence != Residence::persistent) continue;
@@ -38,7 +39,7 @@ std::vector<std::optional<Position>> places_of_storages(const Plan& plan, const 
 std::map<std::pair<OpId, std::uint32_t>, Position> places_of_workspaces(const Plan& plan, const std::vector<char>& same) {
   std::map<std::pair<OpId, std::uint32_t>, Position> places;
   for (const WorkspacePlacement& each : plan.workspaces) {
-    if (is_in(same, each.arena)) places[{each.op, each.index}] = {each.region, each.offset};
+    if (each.body.empty() && is_in(same, each.arena)) places[{each.op, each.index}] = {each.region, each.offset};
   }
   return places;
 }
@@ -59,6 +60,8 @@ std::vector<char> fixed_storages(const PreviousPlan& previous, const Liveness& l
 std::string name_of(const Occupant& occupant, const Graph& graph, const Liveness& liveness) {
   if (const auto* ref = std::get_if<WorkspaceRef>(&occupant))
     return fmt::format("workspace {} of op '{}'", ref->index, graph.op(ref->op).name);
+  if (const auto* bound = std::get_if<BoundTensor>(&occupant))
+    return fmt::format("tensor '{}'", graph.tensor(bound->tensor).name);
   const StorageId storage = std::get<StorageId>(occupant);
   for (std::size_t t = 0; t < graph.tensors().size(); ++t) {
     const AliasClass& klass = liveness.classes[liveness.places[t].id.index()];
@@ -87,9 +90,10 @@ PreviousOfArena previous_of(const PreviousPlan& previous, const Liveness& livene
     if (const auto* storage = std::get_if<StorageId>(&arena.occupants[i])) {
       at = storages[storage->index()];
       stays = must_stay[storage->index()] != 0;
+    } else if (const auto* ref = std::get_if<WorkspaceRef>(&arena.occupants[i])) {
+      if (const auto found = workspaces.find({ref->op, ref->index}); found != workspaces.end()) at = found->second;
     } else {
-      const WorkspaceRef ref = std::get<WorkspaceRef>(arena.occupants[i]);
-      if (const auto found = workspaces.find({ref.op, ref.index}); found != workspaces.end()) at = found->second;
+      at = Position{arena.problem.items[i].allowed.only.front(), Bytes(0)};
     }
     if (at && stays) result.fixed.push_back(i);
     result.answer.positions.push_back(at);

@@ -1,0 +1,232 @@
+#include "liveness/group_layout.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <tuple>
+
+namespace stowage::liveness {
+namespace {
+
+constexpr const char* kElsewhere = "another op wants it in another place";
+
+std::int64_t local_op(const Graph& graph, OpId op) {
+  return static_cast<std::int64_t>(op.index() - graph.scope(graph.scope_of(op)).first_op.index());
+}
+
+}  // namespace
+
+GroupLayout::GroupLayout(const Graph& graph, Liveness& result, Assembly& assembly)
+    : graph_(graph), result_(result), assembly_(assembly), groups_(find_groups(graph)) {}
+
+void GroupLayout::run() {
+  for (const Group& group : groups_) {
+    if (group.side != GroupSide::outputs) continue;
+    group.kind == Contiguity::packed ? lay_split(group) : lay_outputs(group);
+  }
+  for (const Group& group : groups_) {
+    if (group.side != GroupSide::inputs) continue;
+    group.kind == Contiguity::packed ? lay_concat(group) : lay_inputs(group);
+  }
+}
+
+std::vector<Interval> GroupLayout::lives_of(OpId op) const {
+  const std::span<const Interval> spans = result_.timeline.spans(op);
+  return {spans.begin(), spans.end()};
+}
+
+/// The outputs are views of the input. One that cannot be is filled by a copy and lies by itself.
+void GroupLayout::lay_split(const Group& group) {
+  const ClassPlace whole = place(*group.whole);
+  for (const GroupMember& member : group.members) {
+    const ClassPlace part = place(member.tensor);
+    const Residence residence = result_.classes[whole.id.index()].residence;
+    const bool together = result_.classes[part.id.index()].residence == residence;
+    if (together && residence == Residence::external) continue;
+    if (together && assembly_.join_part(part.id, whole.id, whole.offset + member.offset - part.offset)) continue;
+    result_.copies.push_back({.scope = graph_.scope_of(group.op),
+                              .before = local_op(graph_, group.op),
+                              .tensor = member.tensor,
+                              .to = part,
+                              .reason = "it cannot lie where the split's input has it"});
+  }
+  laid_.push_back({&group, {whole.id, 0, whole.offset}});
+}
+
+/// Building the graph has made sure that they can all be there.
+void GroupLayout::lay_outputs(const Group& group) {
+  const GroupMember& first = group.members.front();
+  const ClassPlace base = place(first.tensor);
+  for (const GroupMember& member : group.members) {
+    const ClassPlace at = place(member.tensor);
+    if (result_.classes[at.id.index()].residence == Residence::external) continue;
+    const Bytes alignment = padded_alignment(graph_, member.tensor);
+    const bool joined = assembly_.join_aligned(at.id, base.id, base.offset + member.offset - at.offset, alignment);
+    STOWAGE_CHECK(joined, "contiguous outputs cannot be contiguous");
+  }
+  laid_.push_back({&group, {base.id, 0, base.offset}});
+}
+
+/// Why a member cannot lie in a group at all.
+const char* GroupLayout::obstacle(const Group& group, const GroupMember& member) const {
+  const ClassPlace at = place(member.tensor);
+  if (result_.classes[at.id.index()].residence != Residence::shared) return "it has an address of its own";
+  if (group.kind == Contiguity::padded && !is_aligned(at.offset, padded_alignment(graph_, member.tensor)))
+    return "it lies in another tensor where the group's alignment does not hold";
+  return nullptr;
+}
+
+std::vector<GroupLayout::Vote> GroupLayout::vote(const Group& group) {
+  std::map<std::pair<std::size_t, Bytes>, Vote> votes;
+  for (const GroupMember& member : group.members) {
+    if (obstacle(group, member)) continue;
+    const ClassPlace at = place(member.tensor);
+    const Assembly::Where where = assembly_.where(at.id);
+    const Bytes base = where.offset + at.offset - member.offset;
+    Vote& vote = votes.try_emplace({where.set, base}, Vote{where.set, base, {}, {}}).first->second;
+    vote.bytes += graph_.tensor(member.tensor).size;
+    vote.members.push_back(&member);
+  }
+  std::vector<Vote> result;
+  for (auto& [key, each] : votes) result.push_back(std::move(each));
+  std::sort(result.begin(), result.end(), [](const Vote& a, const Vote& b) {
+    return a.bytes != b.bytes ? a.bytes > b.bytes : a.members.front()->position < b.members.front()->position;
+  });
+  return result;
+}
+
+/// Joins a member to the group that begins where `leader` says.
+bool GroupLayout::follow(const Group& group, const Vote& leader, const GroupMember& member) {
+  const GroupMember& first = *leader.members.front();
+  const ClassPlace base = place(first.tensor);
+  const ClassPlace at = place(member.tensor);
+  const Bytes distance = base.offset - first.offset + member.offset - at.offset;
+  const Bytes alignment = group.kind == Contiguity::padded ? padded_alignment(graph_, member.tensor) : Bytes(1);
+  return assembly_.join_aligned(at.id, base.id, distance, alignment);
+}
+
+Assembly::Where GroupLayout::resolve(const Anchor& anchor) {
+  if (!anchor.id) return {anchor.set, anchor.offset};
+  const Assembly::Where where = assembly_.where(*anchor.id);
+  return {where.set, where.offset + anchor.offset};
+}
+
+bool GroupLayout::slots_are_free(const Group& group, const std::vector<const GroupMember*>& members, const Anchor& base) {
+  const Assembly::Where where = resolve(base);
+  return std::all_of(members.begin(), members.end(), [&](const GroupMember* member) {
+    const Bytes offset = where.offset + member->offset;
+    return assembly_.is_free(where.set, {offset, offset + graph_.tensor(member->tensor).size}, lives_of(group.op));
+  });
+}
+
+void GroupLayout::copy_member(const Group& group, const GroupMember& member, const Anchor& base, const char* reason) {
+  const Assembly::Where where = resolve(base);
+  const Bytes offset = where.offset + member.offset;
+  assembly_.add_slot(where.set, {offset, offset + graph_.tensor(member.tensor).size}, lives_of(group.op),
+                     padded_alignment(graph_, member.tensor));
+  copies_.push_back({{.scope = graph_.scope_of(group.op),
+                      .before = local_op(graph_, group.op),
+                      .tensor = member.tensor,
+                      .to = {},
+                      .reason = reason},
+                     {base.id, base.set, base.offset + member.offset}});
+}
+
+void GroupLayout::copy_all(const Group& group, const char* reason) {
+  const MemoryId memory = graph_.tensor(group.members.front().tensor).memory;
+  const Anchor base{{}, assembly_.add_set(memory, graph_.op(group.op).fixed_address), {}};
+  for (const GroupMember& member : group.members) {
+    const char* const own = obstacle(group, member);
+    copy_member(group, member, base, own ? own : reason);
+  }
+  laid_.push_back({&group, base});
+}
+
+void GroupLayout::lay_inputs(const Group& group) {
+  const std::vector<Vote> votes = vote(group);
+  if (votes.empty()) return copy_all(group, kElsewhere);
+  const Vote& leader = votes.front();
+  std::vector<const GroupMember*> left;
+  for (const GroupMember& member : group.members) {
+    if (obstacle(group, member) || !follow(group, leader, member)) left.push_back(&member);
+  }
+  const ClassPlace first = place(leader.members.front()->tensor);
+  const Anchor base{first.id, 0, first.offset - leader.members.front()->offset};
+  if (!slots_are_free(group, left, base)) return copy_all(group, kElsewhere);
+  for (const GroupMember* member : left) {
+    const char* const own = obstacle(group, *member);
+    copy_member(group, *member, base, own ? own : kElsewhere);
+  }
+  laid_.push_back({&group, base});
+}
+
+/// The output is the whole and has all the bytes; whoever cannot lie in it is copied there, which takes no further ones.
+void GroupLayout::lay_concat(const Group& group) {
+  const ClassPlace whole = place(*group.whole);
+  for (const Vote& vote : vote(group)) {
+    for (const GroupMember* member : vote.members) {
+      const ClassPlace part = place(member->tensor);
+      const bool ours = result_.classes[whole.id.index()].residence == Residence::shared;
+      if (ours && assembly_.join_part(part.id, whole.id, whole.offset + member->offset - part.offset)) continue;
+      result_.copies.push_back({.scope = graph_.scope_of(group.op),
+                                .before = local_op(graph_, group.op),
+                                .tensor = member->tensor,
+                                .to = ClassPlace{whole.id, whole.offset + member->offset},
+                                .reason = kElsewhere});
+    }
+  }
+  for (const GroupMember& member : group.members) {
+    const char* const own = obstacle(group, member);
+    if (!own) continue;
+    result_.copies.push_back({.scope = graph_.scope_of(group.op),
+                              .before = local_op(graph_, group.op),
+                              .tensor = member.tensor,
+                              .to = ClassPlace{whole.id, whole.offset + member.offset},
+                              .reason = own});
+  }
+  laid_.push_back({&group, {whole.id, 0, whole.offset}});
+}
+
+void GroupLayout::align_batches() {
+  std::map<std::tuple<GroupSide, Contiguity, std::size_t>, const Laid*> first;  // by kind and number
+  std::map<std::tuple<GroupSide, Contiguity, std::string>, std::size_t> count;
+  for (const Laid& laid : laid_) {
+    const std::string& batch = graph_.op(laid.group->op).batch;
+    if (batch.empty()) continue;
+    const std::size_t number = count[{laid.group->side, laid.group->kind, batch}]++;
+    const auto [leader, is_first] = first.try_emplace({laid.group->side, laid.group->kind, number}, &laid);
+    if (is_first) continue;
+    const Anchor& mine = laid.base;
+    const Anchor& theirs = leader->second->base;
+    const auto ours = [&](const Anchor& anchor) {
+      return anchor.id && result_.classes[anchor.id->index()].residence == Residence::shared;
+    };
+    if (ours(mine) && ours(theirs) && assembly_.join(*mine.id, *theirs.id, theirs.offset - mine.offset)) continue;
+    result_.notes.emplace_back(laid.group->members.front().tensor, "its group cannot begin where that of another batch does");
+  }
+}
+
+void GroupLayout::fuse_inputs() {
+  std::map<MemoryId, std::pair<ClassId, Bytes>> last;  // by memory: the first class, and where the next may begin
+  for (const TensorId input : result_.fused) {
+    const ClassId id = place(input).id;
+    const AliasClass& klass = result_.classes[id.index()];
+    const auto [group, is_first] = last.try_emplace(klass.memory, id, klass.size);
+    if (is_first) continue;
+    const Bytes offset = align_up(group->second.second, klass.alignment);
+    if (!assembly_.join(id, group->second.first, offset)) continue;
+    group->second.second = offset + klass.size;
+  }
+}
+
+void GroupLayout::settle(const std::vector<std::optional<Assembly::Built>>& built) {
+  for (SlotCopy& each : copies_) {
+    const Assembly::Where where = resolve(each.at);
+    STOWAGE_CHECK(built[where.set], "a set with slots has no storage");
+    each.copy.storage = built[where.set]->storage;
+    each.copy.offset = where.offset - built[where.set]->lowest;
+    result_.copies.push_back(std::move(each.copy));
+  }
+}
+
+}  // namespace stowage::liveness

@@ -1,0 +1,72 @@
+#pragma once
+
+#include "graph/groups.hpp"
+#include "liveness/assembly.hpp"
+
+namespace stowage::liveness {
+
+/// Lays contiguous groups out in an assembly, and notes the copies that this needs.
+///
+/// Outputs first: nothing can stand in for them. Then inputs, op by op. The members of a group lie in sets already; each says
+/// where the group would begin. In every set the beginning that most bytes vote for wins, then the sets join, the one with the
+/// most bytes first: whoever cannot follow is copied, so that of two sides the cheaper one is.
+class GroupLayout {
+ public:
+  GroupLayout(const Graph& graph, Liveness& result, Assembly& assembly);
+
+  void run();
+  /// Lets the n-th groups of a kind begin at one offset in all batches. Precondition: `run`.
+  void align_batches();
+  /// Small inputs next to each other.
+  void fuse_inputs();
+  /// Turns the copies into slots to places in storages. Precondition: `built` is of the same assembly.
+  void settle(const std::vector<std::optional<Assembly::Built>>& built);
+
+ private:
+  /// A place in a set: `offset` from the lowest byte of a class of it, or from the start of a set that has none.
+  struct Anchor {
+    std::optional<ClassId> id;
+    std::size_t set = 0;
+    Bytes offset;
+  };
+  /// A copy whose place is known relative to an anchor only.
+  struct SlotCopy {
+    PlannedCopy copy;
+    Anchor at;
+  };
+  /// Members that lie in one set and agree where the group begins.
+  struct Vote {
+    std::size_t set;
+    Bytes base;
+    Bytes bytes;
+    std::vector<const GroupMember*> members;
+  };
+  struct Laid {
+    const Group* group;
+    Anchor base;
+  };
+
+  void lay_split(const Group& group);
+  void lay_outputs(const Group& group);
+  void lay_inputs(const Group& group);
+  void lay_concat(const Group& group);
+  [[nodiscard]] std::vector<Vote> vote(const Group& group);
+  [[nodiscard]] const char* obstacle(const Group& group, const GroupMember& member) const;
+  [[nodiscard]] bool follow(const Group& group, const Vote& leader, const GroupMember& member);
+  void copy_member(const Group& group, const GroupMember& member, const Anchor& base, const char* reason);
+  [[nodiscard]] bool slots_are_free(const Group& group, const std::vector<const GroupMember*>& members, const Anchor& base);
+  /// The set of an anchor, and where it lies there.
+  [[nodiscard]] Assembly::Where resolve(const Anchor& anchor);
+  void copy_all(const Group& group, const char* reason);
+  [[nodiscard]] std::vector<Interval> lives_of(OpId op) const;
+  [[nodiscard]] const ClassPlace& place(TensorId id) const { return result_.places[id.index()]; }
+
+  const Graph& graph_;
+  Liveness& result_;
+  Assembly& assembly_;
+  std::vector<Group> groups_;
+  std::vector<SlotCopy> copies_;
+  std::vector<Laid> laid_;
+};
+
+}  // namespace stowage::liveness

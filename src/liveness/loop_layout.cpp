@@ -1,0 +1,153 @@
+#include "liveness/loop_layout.hpp"
+
+#include <algorithm>
+
+namespace stowage::liveness {
+namespace {
+
+class LoopLayout {
+ public:
+  LoopLayout(const Graph& graph, const LivenessOptions& options, Liveness& result, Assembly& assembly, const Scope& scope,
+             ScopeId id)
+      : graph_(graph),
+        result_(result),
+        assembly_(assembly),
+        scope_(scope),
+        id_(id),
+        in_place_(options.in_place && !options.no_reuse) {}
+
+  void run() {
+    for (const Carried& pair : scope_.carried) {
+      bring_in(pair.in);
+      send_around(pair);
+    }
+  }
+
+ private:
+  [[nodiscard]] const ClassPlace& place(TensorId tensor) const { return result_.places[tensor.index()]; }
+  [[nodiscard]] bool ours(ClassId id) const { return result_.classes[id.index()].residence == Residence::shared; }
+  [[nodiscard]] std::span<const Interval> spans() const { return result_.timeline.spans(scope_.op); }
+
+  /// Lets the value from outside lie where the loop carries it.
+  void bring_in(TensorId inner) {
+    const auto pair =
+        std::find_if(scope_.inputs.begin(), scope_.inputs.end(), [&](const BodyInput& each) { return each.inner == inner; });
+    const ClassPlace from = place(pair->outer);
+    const ClassPlace to = place(inner);
+    if (from.id == to.id && from.offset == to.offset) return;
+    if (from.id != to.id && ours(from.id) && ours(to.id) && is_over_at_entry(from.id)) {
+      for (const Interval& span : spans()) assembly_.hand_over(from.id, to.id, span.lower);
+      if (assembly_.join(from.id, to.id, to.offset - from.offset)) return;
+    }
+    const Scope& outside = graph_.scope(scope_.parent);
+    result_.copies.push_back({.scope = scope_.parent,
+                              .before = static_cast<std::int64_t>(scope_.op.index() - outside.first_op.index()),
+                              .tensor = pair->outer,
+                              .to = to,
+                              .reason = "the loop overwrites it, and its value is needed later or has an address of its own"});
+  }
+
+  /// Lets the value of one iteration be written where the next reads it.
+  void send_around(const Carried& pair) {
+    const ClassPlace out = place(pair.out);
+    const ClassPlace in = place(pair.in);
+    if (out.id == in.id && out.offset == in.offset) return;
+    if (out.id != in.id && ours(out.id) && ours(in.id) && follows(out.id, in.id)) {
+      for (const Step end : ends()) assembly_.hand_over(out.id, in.id, end);
+      if (in_place_) allow_in_place(pair);
+      if (assembly_.join(out.id, in.id, in.offset - out.offset)) return;
+    }
+    result_.copies.push_back({.scope = id_,
+                              .before = -1,
+                              .tensor = pair.out,
+                              .to = in,
+                              .reason = "the iteration still reads the value that came in when it writes the one that goes out"});
+  }
+
+  /// The steps at which iterations end.
+  [[nodiscard]] std::vector<Step> ends() const {
+    std::vector<Step> result;
+    for (std::size_t k = 0; k < result_.timeline.moments.size(); ++k) {
+      const Moment& moment = result_.timeline.moments[k];
+      if (moment.kind == Moment::Kind::body_end && moment.scope == id_) result.emplace_back(static_cast<std::int64_t>(k));
+    }
+    return result;
+  }
+
+  /// On several streams: every access happens before the loop starts.
+  [[nodiscard]] bool is_over_at_entry(ClassId id) const {
+    if (result_.order.streams() == 1) return true;
+    const std::span<const Step> accesses = result_.accesses(id);
+    return std::all_of(accesses.begin(), accesses.end(), [&](Step access) {
+      return std::all_of(spans().begin(), spans().end(),
+                         [&](const Interval& span) { return access == span.lower || result_.order.before(access, span.lower); });
+    });
+  }
+
+  /// On several streams: in the body, every access of `later` happens after every one of `earlier`.
+  [[nodiscard]] bool follows(ClassId later, ClassId earlier) const {
+    if (result_.order.streams() == 1) return true;
+    const std::vector<Step> ends = this->ends();
+    const auto is_end = [&](Step step) { return std::find(ends.begin(), ends.end(), step) != ends.end(); };
+    for (const Step b : result_.accesses(later)) {
+      for (const Step a : result_.accesses(earlier)) {
+        const bool outside = is_end(a) || is_end(b) || !is_inside(a);
+        if (!outside && a != b && !result_.order.before(a, b)) return false;
+      }
+    }
+    return true;
+  }
+
+  [[nodiscard]] bool is_inside(Step step) const {
+    return std::any_of(spans().begin(), spans().end(),
+                       [&](const Interval& span) { return step > span.lower && step < span.upper; });
+  }
+
+  /// The op that writes the value may do so over the one that came in, where its pairs say so and it reads it in no other way.
+  void allow_in_place(const Carried& pair) {
+    const ClassPlace in = place(pair.in);
+    for (std::size_t k = 0; k < scope_.op_count; ++k) {
+      const OpId id(scope_.first_op.index() + k);
+      const Op& op = graph_.op(id);
+      const auto output = std::find(op.outputs.begin(), op.outputs.end(), pair.out);
+      if (op.no_task || output == op.outputs.end()) continue;
+      const auto position = static_cast<std::uint32_t>(output - op.outputs.begin());
+      if (!reads_only_in_place(op, position, in) || writes_beside(op, pair.out, in.id)) continue;
+      for (const Interval& span : result_.timeline.spans(id)) assembly_.hand_over(place(pair.out).id, in.id, span.lower);
+    }
+  }
+
+  [[nodiscard]] bool reads_only_in_place(const Op& op, std::uint32_t output, ClassPlace in) const {
+    for (std::uint32_t i = 0; i < op.inputs.size(); ++i) {
+      if (!op.inputs[i] || place(*op.inputs[i]).id != in.id) continue;
+      const bool paired = std::find(op.in_place.begin(), op.in_place.end(), InPlacePair{output, i}) != op.in_place.end();
+      const bool same_size = graph_.tensor(*op.inputs[i]).size >= graph_.tensor(op.outputs[output]).size;
+      if (!paired || place(*op.inputs[i]).offset != in.offset || !same_size) return false;
+    }
+    return true;
+  }
+
+  [[nodiscard]] bool writes_beside(const Op& op, TensorId out, ClassId in) const {
+    return std::any_of(op.outputs.begin(), op.outputs.end(), [&](TensorId output) {
+      return output != out && (place(output).id == in || place(output).id == place(out).id);
+    });
+  }
+
+  const Graph& graph_;
+  Liveness& result_;
+  Assembly& assembly_;
+  const Scope& scope_;
+  ScopeId id_;
+  bool in_place_;
+};
+
+}  // namespace
+
+void lay_out_loops(const Graph& graph, const LivenessOptions& options, Liveness& result, Assembly& assembly) {
+  for (std::size_t s = 1; s < graph.scopes().size(); ++s) {
+    const Scope& scope = graph.scopes()[s];
+    if (!scope.carried.empty()) LoopLayout(graph, options, result, assembly, scope, ScopeId(s)).run();
+  }
+}
+
+}  // namespace stowage::liveness

@@ -1,0 +1,153 @@
+#include <algorithm>
+
+#include "liveness/classes.hpp"
+
+/// Lays the ops out in time.
+///
+/// Bodies follow each other inside their op. Batches: everything from the first op that has a label to the last that touches what
+/// exists in some batches only is laid out once for each batch, without the ops of the others. So both become the same thing,
+/// parts of which only one happens, and "is needed" has one definition for both.
+namespace stowage::liveness {
+namespace {
+
+class Layout {
+ public:
+  explicit Layout(const Graph& graph) : graph_(graph), spans_(graph.ops().size()) {}
+
+  Timeline run(IndexRange batched) {
+    result_.branching = graph_.has_bodies() || !graph_.batches().empty();
+    add_root({0, batched.begin}, 0, result_.whole);
+    if (batched.begin == 0 && batched.end > 0) result_.moments.push_back({Moment::Kind::start, {}, {}, 0});
+    if (batched.begin < batched.end) add_batches(batched);
+    add_root({batched.end, graph_.scopes().front().op_count}, 0, result_.whole);
+    result_.whole.steps = {Step(0), now()};
+    for (const std::vector<Interval>& spans : spans_) {
+      result_.span_begin.push_back(result_.span_list.size());
+      result_.span_list.insert(result_.span_list.end(), spans.begin(), spans.end());
+    }
+    result_.span_begin.push_back(result_.span_list.size());
+    return std::move(result_);
+  }
+
+  /// The same for graphs without bodies and batches.
+  Timeline run_plain() {
+    const std::size_t count = graph_.ops().size();
+    result_.moments.reserve(count);
+    result_.span_list.reserve(count);
+    result_.span_begin.reserve(count + 1);
+    for (std::size_t k = 0; k < count; ++k) {
+      result_.span_begin.push_back(k);
+      result_.span_list.push_back({now(), now() + Step(1)});
+      result_.moments.push_back({Moment::Kind::op, OpId(k), ScopeId(0), 0});
+    }
+    result_.span_begin.push_back(count);
+    result_.whole.steps = {Step(0), now()};
+    return std::move(result_);
+  }
+
+ private:
+  [[nodiscard]] Step now() const { return Step(static_cast<std::int64_t>(result_.moments.size())); }
+
+  void add_batches(IndexRange batched) {
+    Exclusive batches{{now(), now()}, {}};
+    for (std::uint32_t batch = 1; batch <= graph_.batches().size(); ++batch) {
+      Stretch part{{now(), now()}};
+      add_root(batched, batch, part);
+      part.steps.upper = now();
+      batches.parts.push_back(std::move(part));
+    }
+    batches.steps.upper = now();
+    result_.whole.inside.push_back(std::move(batches));
+  }
+
+  void add_root(IndexRange range, std::uint32_t batch, Stretch& stretch) {
+    for (std::size_t k = range.begin; k < range.end; ++k) {
+      const std::string& label = graph_.ops()[k].batch;
+      if (!label.empty() && label != graph_.batches()[batch - 1]) continue;
+      add_op(OpId(k), ScopeId(0), batch, stretch);
+    }
+  }
+
+  void add_op(OpId op, ScopeId scope, std::uint32_t batch, Stretch& stretch) {
+    const Step begin = now();
+    const std::span<const ScopeId> bodies = graph_.bodies(op);
+    result_.moments.push_back({bodies.empty() ? Moment::Kind::op : Moment::Kind::enter, op, scope, batch});
+    if (!bodies.empty()) {
+      add_bodies(op, bodies, batch, stretch);
+      result_.moments.push_back({Moment::Kind::exit, op, scope, batch});
+    }
+    spans_[op.index()].push_back({begin, now()});
+  }
+
+  void add_bodies(OpId op, std::span<const ScopeId> bodies, std::uint32_t batch, Stretch& stretch) {
+    if (bodies.size() == 1) return add_body(op, bodies.front(), batch, stretch);
+    Exclusive branch{{now(), now()}, {}};
+    for (const ScopeId body : bodies) {
+      Stretch part{{now(), now()}};
+      add_body(op, body, batch, part);
+      part.steps.upper = now();
+      branch.parts.push_back(std::move(part));
+    }
+    branch.steps.upper = now();
+    stretch.inside.push_back(std::move(branch));
+  }
+
+  void add_body(OpId op, ScopeId body, std::uint32_t batch, Stretch& stretch) {
+    const Scope& scope = graph_.scope(body);
+    for (std::size_t k = 0; k < scope.op_count; ++k) add_op(OpId(scope.first_op.index() + k), body, batch, stretch);
+    result_.moments.push_back({Moment::Kind::body_end, op, body, batch});
+  }
+
+  const Graph& graph_;
+  Timeline result_;
+  std::vector<std::vector<Interval>> spans_;  ///< By op.
+};
+
+/// By class: whether it exists in some batches only, because all its writers have labels.
+std::vector<bool> depends_on_batch(const Graph& graph, const Liveness& result) {
+  std::vector<bool> labelled(result.classes.size());
+  std::vector<bool> common(result.classes.size());
+  for (std::size_t k = 0; k < graph.ops().size(); ++k) {
+    const Op& op = graph.ops()[k];
+    for (const TensorId output : op.outputs) {
+      const std::size_t id = result.places[output.index()].id.index();
+      (op.batch.empty() ? common : labelled)[id] = true;
+    }
+  }
+  for (std::size_t id = 0; id < result.classes.size(); ++id) {
+    const bool given = result.classes[id].flags.any_of(kOwnAddress | TensorFlag::input);
+    labelled[id] = labelled[id] && !common[id] && !given;
+  }
+  return labelled;
+}
+
+IndexRange batched_ops(const Graph& graph, const Liveness& result) {
+  const std::size_t count = graph.scopes().front().op_count;
+  if (graph.batches().empty()) return {count, count};
+  const std::vector<bool> depends = depends_on_batch(graph, result);
+  const auto touches = [&](TensorId tensor) { return depends[result.places[tensor.index()].id.index()]; };
+  IndexRange range{count, 0};
+  for (std::size_t k = 0; k < count; ++k) {
+    const Op& op = graph.ops()[k];
+    const bool inside =
+        !op.batch.empty() || std::any_of(op.outputs.begin(), op.outputs.end(), touches) ||
+        std::any_of(op.inputs.begin(), op.inputs.end(), [&](const auto& input) { return input && touches(*input); });
+    if (!inside) continue;
+    range.begin = std::min(range.begin, k);
+    range.end = k + 1;
+  }
+  for (std::size_t id = 0; id < result.classes.size(); ++id) {
+    if (depends[id] && result.classes[id].flags.has(TensorFlag::output)) range.end = count;
+  }
+  return range;
+}
+
+}  // namespace
+
+void lay_out_in_time(const Graph& graph, Liveness& result) {
+  const bool plain = !graph.has_bodies() && graph.batches().empty();
+  result.timeline = plain ? Layout(graph).run_plain() : Layout(graph).run(batched_ops(graph, result));
+  result.horizon = std::max(Step(1), result.timeline.whole.steps.upper);
+}
+
+}  // namespace stowage::liveness

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <vector>
+
+#include "stowage/liveness.hpp"
+#include "stowage/plan.hpp"
+
+namespace stowage {
+
+/// What must be filled, and when: the filled outputs and workspaces of every op, ranges that touch or overlap merged where
+/// region, value and moment are the same. Precondition: `plan` has all placements.
+[[nodiscard]] std::vector<Clear> find_clears(const Graph& graph, const Liveness& liveness, const Plan& plan);
+
+}  // namespace stowage
