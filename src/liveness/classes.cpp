@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "graph/alias_classes.hpp"
+#include "graph/groups.hpp"
 
 namespace stowage::liveness {
 namespace {
@@ -16,6 +17,7 @@ struct Joined {
   Bytes lowest = kMaxBytes;  ///< Relative to the representative.
   Bytes alignment{1};
   TensorFlags flags = {};
+  bool grouped = false;  ///< An op writes one of them next to others.
 
   void add(const Joined& other, Bytes distance) {
     first = std::min(first, other.first);
@@ -23,6 +25,7 @@ struct Joined {
     lowest = std::min(lowest, other.lowest + distance);
     alignment = std::max(alignment, other.alignment);
     flags |= other.flags;
+    grouped = grouped || other.grouped;
   }
 };
 
@@ -34,9 +37,13 @@ class BodyResults {
     for (std::size_t t = 0; t < graph.tensors().size(); ++t) {
       const Graph::Root root = graph.root(TensorId(t));
       const OffsetUnion::Place place = joined.find(root.tensor.index());
-      known_[place.representative].add(
-          {root.tensor.index(), root.tensor.index(), root.offset, graph.alignment(TensorId(t)), graph.tensors()[t].flags},
-          place.offset);
+      Joined alone{root.tensor.index(), root.tensor.index(), root.offset, graph.alignment(TensorId(t))};
+      alone.flags = graph.tensors()[t].flags;
+      known_[place.representative].add(alone, place.offset);
+    }
+    for (const Group& group : find_groups(graph)) {
+      if (group.side != GroupSide::outputs || group.kind != Contiguity::padded) continue;
+      for (const GroupMember& member : group.members) known_[place_of(member.tensor).representative].grouped = true;
     }
   }
 
@@ -77,6 +84,7 @@ class BodyResults {
     if (inner.representative == outer.representative) return "the op's output is another result of the body already";
     const Joined& inside = known_[inner.representative];
     const Joined& outside = known_[outer.representative];
+    if (inside.grouped) return "an op of the body writes the result next to others";
     if (inside.flags.any_of(kOwnAddress)) return "the result of the body has an address of its own";
     if (inside.first < scope.first_tensor.index() || inside.last >= end)
       return "the result of the body lies in memory from outside of it";
