@@ -25,6 +25,11 @@ enum class Rule : std::uint8_t {
   layout,     ///< A view or alias is not where its base says.
   overlap,    ///< Two values that are needed at the same time share bytes.
   claim,      ///< The plan claims a bound above its size, or optimality that its own bound does not support.
+  group,      ///< A member of a contiguous group is not where the group says.
+  fill,       ///< What must hold a value when its op starts does not.
+  copy,       ///< A copy that is needed is missing, or one is there that nothing needs or that cannot do its work.
+  binding,    ///< A tensor is bound to a caller's buffer against a rule of zero copy.
+  edge,       ///< An edge of the plan orders nothing.
 };
 
 [[nodiscard]] std::string_view to_string(Rule rule);

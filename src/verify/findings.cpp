@@ -1,20 +1,48 @@
 #include "verify/findings.hpp"
 
 namespace stowage::verification {
+namespace {
 
-std::string describe(const Graph& graph, const Subject& subject) {
-  if (const TensorId* tensor = std::get_if<TensorId>(&subject)) return stowage::describe(graph.tensor(*tensor), *tensor);
-  const WorkspaceId& workspace = *std::get_if<WorkspaceId>(&subject);
-  return fmt::format("workspace {} of {}", workspace.index, stowage::describe(graph.op(workspace.op), workspace.op));
+/// " in body 0 of op 'loop' (4)", or nothing in the root.
+std::string inside(const Graph& graph, ScopeId scope) {
+  if (scope == ScopeId(0)) return {};
+  return fmt::format(" in body {} of {}", graph.scope(scope).body, describe(graph, graph.scope(scope).op));
 }
 
-std::string describe(const Graph& graph, Step step) {
-  if (step < Step(0)) return "the start";
-  const auto index = static_cast<std::size_t>(step.value());
-  if (index >= graph.ops().size()) return "the end";
-  return fmt::format("step {} ({})", index, stowage::describe(graph.ops()[index], OpId(index)));
+struct Describer {
+  const Graph& graph;
+
+  std::string operator()(TensorId id) const { return describe(graph, id); }
+  std::string operator()(WorkspaceId id) const { return fmt::format("workspace {} of {}", id.index, describe(graph, id.op)); }
+  std::string operator()(CopyId id) const { return fmt::format("copy {} of the plan", id.index); }
+  std::string operator()(ClearId id) const { return fmt::format("clear {} of the plan", id.index); }
+};
+
+}  // namespace
+
+std::string describe(const Graph& graph, TensorId id) {
+  const ScopeId scope = graph.scope_of(id);
+  const TensorId local(id.index() - graph.scope(scope).first_tensor.index());
+  return stowage::describe(graph.tensor(id), local) + inside(graph, scope);
+}
+
+std::string describe(const Graph& graph, OpId id) {
+  const ScopeId scope = graph.scope_of(id);
+  const OpId local(id.index() - graph.scope(scope).first_op.index());
+  return stowage::describe(graph.op(id), local) + inside(graph, scope);
+}
+
+std::string describe(const Graph& graph, const Subject& subject) { return std::visit(Describer{graph}, subject); }
+
+std::string describe_step(const Graph& graph, OpId op) {
+  const Scope& scope = graph.scope(graph.scope_of(op));
+  return fmt::format("step {} ({})", op.index() - scope.first_op.index(), describe(graph, op));
 }
 
 std::string describe(ByteRange bytes) { return fmt::format("[{}, {})", bytes.lower.value(), bytes.upper.value()); }
+
+std::string describe(const Plan& plan, ArenaId id) {
+  return fmt::format("arena '{}' ({})", plan.arenas[id.index()].name, id.index());
+}
 
 }  // namespace stowage::verification

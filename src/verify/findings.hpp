@@ -37,16 +37,31 @@ struct WorkspaceId {
   std::uint32_t index;
 };
 
-/// What a plan gives a place: a tensor or a workspace.
-using Subject = std::variant<TensorId, WorkspaceId>;
+/// Positions in the plan's lists.
+struct CopyId {
+  std::uint32_t index;
+};
+struct ClearId {
+  std::uint32_t index;
+};
 
-/// "tensor 'q' (12)", "workspace 0 of op 'conv' (7)". Precondition: the subject exists.
+/// What has bytes in a plan: a tensor, a workspace, what a copy makes for one op, what a clear fills.
+using Subject = std::variant<TensorId, WorkspaceId, CopyId, ClearId>;
+
+/// "tensor 'q' (12)", "op 'mul' (7)"; inside a body "tensor 'q' (2) in body 0 of op 'loop' (4)", with ids that count there.
+[[nodiscard]] std::string describe(const Graph& graph, TensorId id);
+[[nodiscard]] std::string describe(const Graph& graph, OpId id);
+
+/// The same for "workspace 0 of op 'conv' (7)", "copy 2 of the plan", "clear 0 of the plan". Precondition: the subject exists.
 [[nodiscard]] std::string describe(const Graph& graph, const Subject& subject);
 
-/// "step 7 (op 'mul' (7))", or a word for a step that no op has.
-[[nodiscard]] std::string describe(const Graph& graph, Step step);
+/// "step 7 (op 'mul' (7))".
+[[nodiscard]] std::string describe_step(const Graph& graph, OpId op);
 
 /// "[0, 4096)".
 [[nodiscard]] std::string describe(ByteRange bytes);
+
+/// "arena 'cpu' (0)". Precondition: it exists.
+[[nodiscard]] std::string describe(const Plan& plan, ArenaId id);
 
 }  // namespace stowage::verification

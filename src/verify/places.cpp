@@ -10,12 +10,59 @@ std::optional<Bytes> checked_sum(Bytes a, Bytes b) {
   return a + b;
 }
 
-Places::Places(const Graph& graph, const Plan& plan, Findings& findings) {
+std::optional<ByteRange> range_at(Bytes offset, Bytes size) {
+  const std::optional<Bytes> end = checked_sum(offset, size);
+  if (!end) return std::nullopt;
+  return ByteRange{offset, *end};
+}
+
+bool lies_at(const Place& at, const Place& base, Bytes distance) {
+  return at.cell && at.cell == base.cell && checked_sum(base.offset, distance) == at.offset;
+}
+
+std::string describe(const Plan& plan, const Place& place) {
+  return fmt::format("at {} of region {} of {}", place.offset.value(), place.region, describe(plan, place.arena));
+}
+
+Cells::Cells(const Plan& plan) {
+  first_.push_back(0);
+  for (const Arena& arena : plan.arenas) first_.push_back(first_.back() + arena.regions.size());
+}
+
+std::optional<std::size_t> Cells::find(const Plan& plan, ArenaId arena, std::uint32_t region) const {
+  if (arena.index() >= plan.arenas.size() || region >= plan.arenas[arena.index()].regions.size()) return std::nullopt;
+  return first_[arena.index()] + region;
+}
+
+void Cells::resolve(const Plan& plan, const std::string& who, Place& place, Findings& findings) const {
+  place.cell = find(plan, place.arena, place.region);
+  if (place.cell) return;
+  const std::size_t arena = place.arena.index();
+  if (arena >= plan.arenas.size()) {
+    findings.add(Rule::reference, "{} is placed in arena {}, which does not exist", who, arena);
+  } else {
+    findings.add(Rule::reference, "{} is placed in region {} of arena '{}' ({}), which has {}", who, place.region,
+                 plan.arenas[arena].name, arena, plan.arenas[arena].regions.size());
+  }
+}
+
+std::optional<ScopeId> scope_of_entry(const Graph& graph, const BodyPath& body, const std::string& who, Findings& findings) {
+  if (body.empty()) return ScopeId(0);
+  const std::optional<ScopeId> scope = graph.find_scope(body);
+  if (!scope) findings.add(Rule::reference, "{} is in body [{}], which does not exist", who, fmt::join(body, ", "));
+  return scope;
+}
+
+Places::Places(const Graph& graph, const Plan& plan, const Cells& cells, Findings& findings) {
   number_workspaces(graph);
-  number_cells(graph, plan, findings);
+  for (std::size_t a = 0; a < plan.arenas.size(); ++a) {
+    const Arena& arena = plan.arenas[a];
+    if (arena.memory.index() < graph.memories().size()) continue;
+    findings.add(Rule::reference, "arena '{}' ({}) is in memory {}, which does not exist", arena.name, a, arena.memory.index());
+  }
   places_.reserve(plan.placements.size() + plan.workspaces.size());
-  read_tensors(graph, plan, findings);
-  read_workspaces(graph, plan, findings);
+  read_tensors(graph, plan, cells, findings);
+  read_workspaces(graph, plan, cells, findings);
 }
 
 void Places::number_workspaces(const Graph& graph) {
@@ -29,61 +76,55 @@ void Places::number_workspaces(const Graph& graph) {
   tensors_.assign(graph.tensors().size(), kAbsent);
 }
 
-void Places::number_cells(const Graph& graph, const Plan& plan, Findings& findings) {
-  first_cell_.push_back(0);
-  for (std::size_t a = 0; a < plan.arenas.size(); ++a) {
-    const Arena& arena = plan.arenas[a];
-    first_cell_.push_back(first_cell_.back() + arena.regions.size());
-    if (arena.memory.index() < graph.memories().size()) continue;
-    findings.add(Rule::reference, "arena '{}' ({}) is in memory {}, which does not exist", arena.name, a, arena.memory.index());
-  }
-}
-
-void Places::read_tensors(const Graph& graph, const Plan& plan, Findings& findings) {
+void Places::read_tensors(const Graph& graph, const Plan& plan, const Cells& cells, Findings& findings) {
   for (std::size_t i = 0; i < plan.placements.size() && !findings.full(); ++i) {
     const Placement& entry = plan.placements[i];
-    if (entry.tensor.index() >= tensors_.size()) {
-      findings.add(Rule::reference, "placement {} names tensor {}, which does not exist", i, entry.tensor.index());
+    const auto who = [&] { return fmt::format("placement {}", i); };
+    const std::optional<ScopeId> scope = entry.body.empty() ? ScopeId(0) : scope_of_entry(graph, entry.body, who(), findings);
+    if (!scope) continue;
+    if (entry.tensor.index() >= graph.scope(*scope).tensor_count) {
+      findings.add(Rule::reference, "{} names tensor {}, which does not exist", who(), entry.tensor.index());
       continue;
     }
-    const Place place{entry.arena, entry.region, entry.offset, entry.size, {}};
-    enter(graph, plan, entry.tensor, place, tensors_[entry.tensor.index()], findings);
+    const TensorId id(graph.scope(*scope).first_tensor.index() + entry.tensor.index());
+    Place place{entry.arena, entry.region, entry.offset, entry.size, {}};
+    std::uint32_t& slot = tensors_[id.index()];
+    if (slot != kAbsent && !enter(place, slot, describe(graph, id), findings)) continue;
+    place.cell = cells.find(plan, entry.arena, entry.region);
+    if (!place.cell) cells.resolve(plan, describe(graph, id), place, findings);
+    enter(place, slot, {}, findings);
   }
 }
 
-void Places::read_workspaces(const Graph& graph, const Plan& plan, Findings& findings) {
+void Places::read_workspaces(const Graph& graph, const Plan& plan, const Cells& cells, Findings& findings) {
   for (std::size_t i = 0; i < plan.workspaces.size() && !findings.full(); ++i) {
     const WorkspacePlacement& entry = plan.workspaces[i];
-    if (entry.op.index() >= graph.ops().size() || entry.index >= graph.op(entry.op).workspaces.size()) {
-      findings.add(Rule::reference, "workspace placement {} names workspace {} of op {}, which does not exist", i, entry.index,
-                   entry.op.index());
+    const std::string who = fmt::format("workspace placement {}", i);
+    const std::optional<ScopeId> scope = scope_of_entry(graph, entry.body, who, findings);
+    if (!scope) continue;
+    const OpId op(graph.scope(*scope).first_op.index() + entry.op.index());
+    if (entry.op.index() >= graph.scope(*scope).op_count || entry.index >= graph.op(op).workspaces.size()) {
+      findings.add(Rule::reference, "{} names workspace {} of op {}, which does not exist", who, entry.index, entry.op.index());
       continue;
     }
-    const Place place{entry.arena, entry.region, entry.offset, entry.size, {}};
-    std::uint32_t& slot = workspaces_[first_workspace_[entry.op.index()] + entry.index];
-    enter(graph, plan, WorkspaceId{entry.op, entry.index}, place, slot, findings);
+    const std::string name = describe(graph, Subject(WorkspaceId{op, entry.index}));
+    Place place{entry.arena, entry.region, entry.offset, entry.size, {}};
+    std::uint32_t& slot = workspaces_[first_workspace_[op.index()] + entry.index];
+    if (slot == kAbsent) cells.resolve(plan, name, place, findings);
+    enter(place, slot, name, findings);
   }
 }
 
-void Places::enter(const Graph& graph, const Plan& plan, const Subject& subject, Place place, std::uint32_t& slot,
-                   Findings& findings) {
+bool Places::enter(const Place& place, std::uint32_t& slot, const std::string& who, Findings& findings) {
   if (slot != kAbsent) {
     const Place& earlier = places_[slot];
-    findings.add(Rule::reference, "{} is placed twice: at {} of arena {} and at {} of arena {}", describe(graph, subject),
-                 earlier.offset.value(), earlier.arena.index(), place.offset.value(), place.arena.index());
-    return;
-  }
-  const std::size_t arena = place.arena.index();
-  if (arena >= plan.arenas.size()) {
-    findings.add(Rule::reference, "{} is placed in arena {}, which does not exist", describe(graph, subject), arena);
-  } else if (place.region >= plan.arenas[arena].regions.size()) {
-    findings.add(Rule::reference, "{} is placed in region {} of arena '{}' ({}), which has {}", describe(graph, subject),
-                 place.region, plan.arenas[arena].name, arena, plan.arenas[arena].regions.size());
-  } else {
-    place.cell = first_cell_[arena] + place.region;
+    findings.add(Rule::reference, "{} is placed twice: at {} of arena {} and at {} of arena {}", who, earlier.offset.value(),
+                 earlier.arena.index(), place.offset.value(), place.arena.index());
+    return false;
   }
   slot = static_cast<std::uint32_t>(places_.size());
   places_.push_back(place);
+  return true;
 }
 
 }  // namespace stowage::verification

@@ -23,35 +23,67 @@ struct Place {
 /// `a + b`, or nothing when that cannot be represented.
 [[nodiscard]] std::optional<Bytes> checked_sum(Bytes a, Bytes b);
 
+/// The bytes from the place on; nothing when their end cannot be represented.
+[[nodiscard]] std::optional<ByteRange> range_at(Bytes offset, Bytes size);
+
+/// Whether `at` is `distance` bytes after `base`, in the same region of the same arena.
+[[nodiscard]] bool lies_at(const Place& at, const Place& base, Bytes distance);
+
+/// "at 64 of region 0 of arena 'cpu' (0)".
+[[nodiscard]] std::string describe(const Plan& plan, const Place& place);
+
+/// A number for every region of every arena.
+class Cells {
+ public:
+  explicit Cells(const Plan& plan);
+
+  /// Nothing when there is no such arena or region.
+  [[nodiscard]] std::optional<std::size_t> find(const Plan& plan, ArenaId arena, std::uint32_t region) const;
+  /// The same for a place; an arena or region that does not exist is a finding.
+  void resolve(const Plan& plan, const std::string& who, Place& place, Findings& findings) const;
+  [[nodiscard]] std::size_t first(ArenaId arena) const { return first_[arena.index()]; }
+  /// The number of regions in all arenas.
+  [[nodiscard]] std::size_t count() const { return first_.back(); }
+
+ private:
+  std::vector<std::size_t> first_;  ///< By arena, plus one.
+};
+
+/// The scope of an entry of the plan; nothing, and a finding, where there is no such body.
+[[nodiscard]] std::optional<ScopeId> scope_of_entry(const Graph& graph, const BodyPath& body, const std::string& who,
+                                                    Findings& findings);
+
 /// The plan by tensor and by workspace. Building it reports every reference to something that does not exist, and every second
 /// placement of the same thing, which then counts for nothing.
 class Places {
  public:
-  Places(const Graph& graph, const Plan& plan, Findings& findings);
+  Places(const Graph& graph, const Plan& plan, const Cells& cells, Findings& findings);
 
   /// Null: the plan does not place it.
   [[nodiscard]] const Place* of(TensorId tensor) const { return find(tensors_[tensor.index()]); }
   [[nodiscard]] const Place* of(WorkspaceId workspace) const {
     return find(workspaces_[first_workspace_[workspace.op.index()] + workspace.index]);
   }
-  /// The number of regions in all arenas.
-  [[nodiscard]] std::size_t cells() const { return first_cell_.back(); }
+  /// Only where the region exists.
+  [[nodiscard]] const Place* valid(TensorId tensor) const {
+    const Place* const place = of(tensor);
+    return place && place->cell ? place : nullptr;
+  }
 
  private:
   static constexpr std::uint32_t kAbsent = 0xffffffff;
 
   [[nodiscard]] const Place* find(std::uint32_t at) const { return at == kAbsent ? nullptr : &places_[at]; }
   void number_workspaces(const Graph& graph);
-  void number_cells(const Graph& graph, const Plan& plan, Findings& findings);
-  void read_tensors(const Graph& graph, const Plan& plan, Findings& findings);
-  void read_workspaces(const Graph& graph, const Plan& plan, Findings& findings);
-  void enter(const Graph& graph, const Plan& plan, const Subject& subject, Place place, std::uint32_t& slot, Findings& findings);
+  void read_tensors(const Graph& graph, const Plan& plan, const Cells& cells, Findings& findings);
+  void read_workspaces(const Graph& graph, const Plan& plan, const Cells& cells, Findings& findings);
+  /// False, and a finding, where the thing has a place already.
+  bool enter(const Place& place, std::uint32_t& slot, const std::string& who, Findings& findings);
 
   std::vector<Place> places_;
   std::vector<std::uint32_t> tensors_;        ///< By tensor, into places_.
   std::vector<std::uint32_t> workspaces_;     ///< By workspace, into places_.
   std::vector<std::size_t> first_workspace_;  ///< By op, into workspaces_.
-  std::vector<std::size_t> first_cell_;       ///< By arena, plus one.
 };
 
 }  // namespace stowage::verification

@@ -1,27 +1,23 @@
 #include "verify/rules.hpp"
 
-#include <algorithm>
+#include <map>
 #include <optional>
 
 namespace stowage::verification {
 namespace {
-
-std::string name_arena(const Plan& plan, ArenaId id) {
-  return fmt::format("arena '{}' ({})", plan.arenas[id.index()].name, id.index());
-}
 
 void check_arena_size(const Plan& plan, ArenaId id, Findings& findings) {
   const Arena& arena = plan.arenas[id.index()];
   std::optional<Bytes> sum = Bytes(0);
   for (std::size_t r = 0; r < arena.regions.size(); ++r) {
     if (arena.regions[r] < Bytes(0)) {
-      findings.add(Rule::size, "region {} of {} has the size {}", r, name_arena(plan, id), arena.regions[r].value());
+      findings.add(Rule::size, "region {} of {} has the size {}", r, describe(plan, id), arena.regions[r].value());
       return;
     }
     if (sum) sum = checked_sum(*sum, arena.regions[r]);
   }
   if (sum == arena.size) return;
-  findings.add(Rule::size, "{} has the size {}, but its regions sum to {}", name_arena(plan, id), arena.size.value(),
+  findings.add(Rule::size, "{} has the size {}, but its regions sum to {}", describe(plan, id), arena.size.value(),
                sum ? std::to_string(sum->value()) : "more than can be counted");
 }
 
@@ -30,12 +26,12 @@ void check_claim(const Plan& plan, ArenaId id, Findings& findings) {
   const std::int64_t size = arena.size.value();
   const std::int64_t bound = arena.lower_bound.value();
   if (bound > size) {
-    findings.add(Rule::claim, "{} claims the lower bound {}, above its size {}", name_arena(plan, id), bound, size);
+    findings.add(Rule::claim, "{} claims the lower bound {}, above its size {}", describe(plan, id), bound, size);
   } else if (arena.proven_optimal && bound != size) {
-    findings.add(Rule::claim, "{} claims to be optimal with the size {}, but its lower bound is {}", name_arena(plan, id), size,
+    findings.add(Rule::claim, "{} claims to be optimal with the size {}, but its lower bound is {}", describe(plan, id), size,
                  bound);
   } else if (!arena.proven_optimal && bound == size) {
-    findings.add(Rule::claim, "{} has the size of its lower bound {}, but does not claim to be optimal", name_arena(plan, id),
+    findings.add(Rule::claim, "{} has the size of its lower bound {}, but does not claim to be optimal", describe(plan, id),
                  bound);
   }
 }
@@ -46,7 +42,7 @@ struct Demand {
   Bytes size;
   Bytes alignment;
   MemoryId memory;
-  ArenaKind kind;
+  const Value& value;
 };
 
 /// The rules for one placement by itself.
@@ -74,12 +70,44 @@ class PlacementCheck {
     const Arena& arena = input_.plan.arenas[place.arena.index()];
     if (arena.memory != demand.memory) {
       findings_.add(Rule::arena, "{} is in memory {}, but placed in {} of memory {}", name(demand), demand.memory.index(),
-                    name_arena(input_.plan, place.arena), arena.memory.index());
+                    describe(input_.plan, place.arena), arena.memory.index());
     }
-    if (arena.kind != demand.kind) {
-      findings_.add(Rule::arena, "{} belongs in a {} arena, but {} is {}", name(demand), to_string(demand.kind),
-                    name_arena(input_.plan, place.arena), to_string(arena.kind));
+    const ArenaKind kind = kind_of(demand.value);
+    if (arena.kind == kind || (kind == ArenaKind::shared && arena.kind == ArenaKind::fixed)) return;
+    if (kind == ArenaKind::shared && arena.kind == ArenaKind::user) {
+      check_guest(demand, place.arena);
+      return;
     }
+    findings_.add(Rule::arena, "{} belongs in a {} arena, but {} is {}", name(demand), to_string(kind),
+                  describe(input_.plan, place.arena), to_string(arena.kind));
+  }
+
+  /// Where a value belongs. What may move may also lie where nothing moves, or in a caller's buffer.
+  [[nodiscard]] ArenaKind kind_of(const Value& value) const {
+    if (value.persistent()) return ArenaKind::persistent;
+    if (value.session) return ArenaKind::session;
+    if (value.pool) return ArenaKind::pool;
+    const bool pinned = value.fixed && input_.options.base == AddressBase::refreshable;
+    return pinned ? ArenaKind::fixed : ArenaKind::shared;
+  }
+
+  /// Why a value may not lie in a caller's buffer; null when it may.
+  [[nodiscard]] static const char* unwelcome(const Value& value) {
+    if (value.fixed) return "an op that needs one address for ever touches it";
+    if (value.flags.has(TensorFlag::input)) return "it is an input";
+    if (value.flags.has(TensorFlag::output)) return "it is an output";
+    if (value.flags.has(TensorFlag::no_reuse)) return "it shares bytes with nothing";
+    if (value.grouped) return "it is in a contiguous group";
+    return value.filled ? "it must be filled" : nullptr;
+  }
+
+  void check_guest(const Demand& demand, ArenaId id) {
+    const Bindings::Bound* const host = input_.bindings.host(id);
+    if (!host) return;  // which is a finding of the arena's
+    const bool coarse = demand.alignment > host->alignment;
+    const char* const why = coarse ? "its alignment is larger than the buffer's" : unwelcome(demand.value);
+    if (!why) return;
+    findings_.add(Rule::arena, "{} cannot lie in {}, a caller's buffer: {}", name(demand), describe(input_.plan, id), why);
   }
 
   /// The size that counts is the graph's; where the plan's differs, that is a finding of its own.
@@ -88,7 +116,7 @@ class PlacementCheck {
     const std::optional<Bytes> end = checked_sum(place.offset, demand.size);
     if (place.offset >= Bytes(0) && end && *end <= top) return;
     findings_.add(Rule::bounds, "{} at {} with {} bytes lies outside [0, {}), region {} of {}", name(demand),
-                  place.offset.value(), demand.size.value(), top.value(), place.region, name_arena(input_.plan, place.arena));
+                  place.offset.value(), demand.size.value(), top.value(), place.region, describe(input_.plan, place.arena));
   }
 
   const Case& input_;
@@ -97,87 +125,30 @@ class PlacementCheck {
 
 void check_tensor(const Case& input, TensorId id, PlacementCheck& rules, Findings& findings) {
   const Tensor& tensor = input.graph.tensor(id);
-  const Value& value = input.values[input.values.of(id)];
+  const ValueId value = input.values.of(id);
   const Place* const place = input.places.of(id);
+  const bool bound = input.bindings.of(value) != nullptr;
   if (!place) {
-    if (value.in_use()) findings.add(Rule::missing, "{} needs memory, but has no placement", describe(tensor, id));
+    if (input.values[value].in_use() && !bound) {
+      findings.add(Rule::missing, "{} needs memory, but has no placement", describe(input.graph, id));
+    }
     return;
   }
-  if (value.external()) findings.add(Rule::missing, "{} is external, but has a placement", describe(tensor, id));
-  rules.check(
-      {id, tensor.size, input.graph.alignment(id), tensor.memory, value.persistent() ? ArenaKind::persistent : ArenaKind::shared},
-      *place);
+  if (input.values[value].external() || bound) {
+    findings.add(Rule::missing, "{} is {}, but has a placement", describe(input.graph, id),
+                 bound ? "bound to a caller's buffer" : "external");
+  }
+  rules.check({id, tensor.size, input.graph.alignment(id), tensor.memory, input.values[value]}, *place);
 }
 
 void check_workspace(const Case& input, WorkspaceId id, PlacementCheck& rules, Findings& findings) {
   const Workspace& workspace = input.graph.op(id.op).workspaces[id.index];
+  const Value& value = input.values[input.values.of(id.op, id.index)];
   if (const Place* const place = input.places.of(id)) {
-    rules.check({id, workspace.size, input.graph.alignment(workspace), workspace.memory, ArenaKind::shared}, *place);
-  } else if (input.values[input.values.of(id.op, id.index)].in_use()) {
-    findings.add(Rule::missing, "{} needs memory, but has no placement", describe(input.graph, id));
+    rules.check({id, workspace.size, input.graph.alignment(workspace), workspace.memory, value}, *place);
+  } else if (value.in_use()) {
+    findings.add(Rule::missing, "{} needs memory, but has no placement", describe(input.graph, Subject(id)));
   }
-}
-
-/// `inner` must lie `offset` bytes into `outer`; `link` says why.
-void check_link(const Case& input, TensorId inner, TensorId outer, Bytes offset, std::string_view link, Findings& findings) {
-  const Place* const at = input.places.of(inner);
-  const Place* const base = input.places.of(outer);
-  if (!at || !base || !at->cell || !base->cell) return;
-  const std::optional<Bytes> wanted = checked_sum(base->offset, offset);
-  if (at->cell == base->cell && wanted == at->offset) return;
-  findings.add(Rule::layout,
-               "{} at {} of region {} of {} is not where it must be, {} bytes into {} at {} of region {} of {} ({})",
-               describe(input.graph, inner), at->offset.value(), at->region, name_arena(input.plan, at->arena), offset.value(),
-               describe(input.graph, outer), base->offset.value(), base->region, name_arena(input.plan, base->arena), link);
-}
-
-/// The size of the largest value in each region: from the lowest byte of its members to the highest, rounded up to its alignment.
-class Largest {
- public:
-  explicit Largest(const Case& input) : by_cell_(input.places.cells()), extents_(input.graph.tensors().size()) {
-    for (std::size_t t = 0; t < input.graph.tensors().size(); ++t) {
-      const Place* const place = input.places.of(TensorId(t));
-      if (place && place->cell) add(extents_[input.values.of(TensorId(t)).index()], *place, input.graph, TensorId(t));
-    }
-    for (std::size_t k = 0; k < input.graph.ops().size(); ++k) {
-      const std::vector<Workspace>& workspaces = input.graph.ops()[k].workspaces;
-      for (std::uint32_t w = 0; w < workspaces.size(); ++w) {
-        const Place* const place = input.places.of(WorkspaceId{OpId(k), w});
-        if (place && place->cell) raise(*place->cell, align_up(workspaces[w].size, input.graph.alignment(workspaces[w])));
-      }
-    }
-  }
-
-  [[nodiscard]] Bytes in(std::size_t cell) const { return by_cell_[cell]; }
-
- private:
-  struct Extent {
-    std::optional<std::size_t> cell = {};
-    ByteRange bytes = {};
-    Bytes alignment = {};
-  };
-
-  /// Members in several regions are a finding of layout; each such counts by itself here.
-  void add(Extent& extent, const Place& place, const Graph& graph, TensorId id) {
-    const std::optional<Bytes> end = checked_sum(place.offset, graph.tensor(id).size);
-    if (place.offset < Bytes(0) || !end || *end > kMaxBytes) return;
-    if (extent.cell != place.cell) extent = {place.cell, {place.offset, *end}, Bytes(1)};
-    extent.bytes = {std::min(extent.bytes.lower, place.offset), std::max(extent.bytes.upper, *end)};
-    extent.alignment = std::max(extent.alignment, graph.alignment(id));
-    raise(*place.cell, align_up(extent.bytes.length(), extent.alignment));
-  }
-
-  void raise(std::size_t cell, Bytes size) { by_cell_[cell] = std::max(by_cell_[cell], size); }
-
-  std::vector<Bytes> by_cell_;
-  std::vector<Extent> extents_;  ///< By value.
-};
-
-/// The memory's limit where the region exceeds it.
-std::optional<Bytes> exceeded_limit(const Case& input, const Arena& arena, Bytes region) {
-  if (arena.memory.index() >= input.graph.memories().size()) return std::nullopt;
-  const std::optional<Bytes> limit = input.graph.memory(arena.memory).max_size;
-  return limit && region > *limit ? limit : std::nullopt;
 }
 
 }  // namespace
@@ -188,7 +159,8 @@ void check_header(const Graph& graph, const Plan& plan, Findings& findings) {
   }
   for (std::size_t i = 0; i < plan.notes.size() && !findings.full(); ++i) {
     const std::size_t tensor = plan.notes[i].tensor.index();
-    if (tensor >= graph.tensors().size())
+    const std::optional<ScopeId> scope = scope_of_entry(graph, plan.notes[i].body, fmt::format("note {}", i), findings);
+    if (scope && tensor >= graph.scope(*scope).tensor_count)
       findings.add(Rule::reference, "note {} names tensor {}, which does not exist", i, tensor);
   }
   for (std::size_t a = 0; a < plan.arenas.size() && !findings.full(); ++a) {
@@ -208,33 +180,55 @@ void check_placements(const Case& input, Findings& findings) {
   }
 }
 
-void check_layout(const Case& input, Findings& findings) {
-  for (std::size_t t = 0; t < input.graph.tensors().size() && !findings.full(); ++t) {
-    if (!input.graph.tensors()[t].view_of) continue;
-    const Graph::Root root = input.graph.root(TensorId(t));
-    check_link(input, TensorId(t), root.tensor, root.offset, "a view", findings);
-  }
-  for (const Op& op : input.graph.ops()) {
-    if (findings.full()) return;
-    for (const Alias& alias : op.aliases) {
-      check_link(input, op.outputs[alias.output], *op.inputs[alias.input], alias.offset, "an alias", findings);
-    }
+void check_copies(const Case& input, const Copies& copies, Findings& findings) {
+  for (std::uint32_t i = 0; i < copies.size() && !findings.full(); ++i) {
+    const CopyEntry& copy = copies[i];
+    if (copy.role != CopyRole::group_input) continue;  // the others go to where a tensor lies
+    const OpId op(input.graph.scope(copy.scope).first_op.index() + static_cast<std::size_t>(copy.before));
+    const ArenaKind kind = input.plan.arenas[copy.to.arena.index()].kind;
+    const bool pinned = input.graph.op(op).fixed_address && input.options.base == AddressBase::refreshable;
+    if (kind == ArenaKind::fixed || (kind == ArenaKind::shared && !pinned)) continue;
+    findings.add(Rule::arena, "copy {} of {} belongs in a {} arena, but {} is {}", i, describe(input.graph, copy.tensor),
+                 to_string(pinned ? ArenaKind::fixed : ArenaKind::shared), describe(input.plan, copy.to.arena), to_string(kind));
   }
 }
 
-void check_region_limits(const Case& input, Findings& findings) {
-  std::optional<Largest> largest;
-  std::size_t cell = 0;
-  for (std::size_t a = 0; a < input.plan.arenas.size(); ++a) {
-    const Arena& arena = input.plan.arenas[a];
-    for (std::size_t r = 0; r < arena.regions.size() && !findings.full(); ++r, ++cell) {
-      const std::optional<Bytes> limit = exceeded_limit(input, arena, arena.regions[r]);
-      if (!limit) continue;
-      if (!largest) largest.emplace(input);
-      if (largest->in(cell) > *limit) continue;
-      findings.add(Rule::bounds, "region {} of {} has {} bytes, memory '{}' allows {}, and nothing in it is larger than that", r,
-                   name_arena(input.plan, ArenaId(a)), arena.regions[r].value(), input.graph.memory(arena.memory).name,
-                   limit->value());
+void check_pools(const Case& input, Findings& findings) {
+  std::map<PoolId, ArenaId> arena_of;
+  std::map<ArenaId, PoolId> pool_of;
+  for (std::size_t t = 0; t < input.graph.tensors().size() && !input.graph.pools().empty(); ++t) {
+    const std::optional<PoolId> id = input.values[input.values.of(TensorId(t))].pool;
+    const Place* const place = input.places.valid(TensorId(t));
+    if (!id || !place || input.plan.arenas[place->arena.index()].kind != ArenaKind::pool) continue;
+    const Pool& pool = input.graph.pools()[id->index()];
+    const bool own = arena_of.emplace(*id, place->arena).first->second == place->arena &&
+                     pool_of.emplace(place->arena, *id).first->second == *id;
+    if (!own) {
+      findings.add(Rule::arena, "{} goes through pool '{}', but {} is not that pool's, or not its only one",
+                   describe(input.graph, TensorId(t)), pool.name, describe(input.plan, place->arena));
+    }
+  }
+  for (const auto& [id, arena] : arena_of) {
+    const Bytes size = input.plan.arenas[arena.index()].size;
+    const Pool& pool = input.graph.pools()[id.index()];
+    if (size == pool.size && input.plan.arenas[arena.index()].regions.size() == 1) continue;
+    findings.add(Rule::size, "pool '{}' is one range of {} bytes, but {} has {} in {} regions", pool.name, pool.size.value(),
+                 describe(input.plan, arena), size.value(), input.plan.arenas[arena.index()].regions.size());
+  }
+}
+
+void check_edges(const Graph& graph, const Plan& plan, Findings& findings) {
+  const std::size_t count = graph.scopes().front().op_count;
+  for (std::size_t i = 0; i < plan.edges.size() && !findings.full(); ++i) {
+    const Edge edge = plan.edges[i];
+    if (edge.from.index() >= count || edge.to.index() >= count) {
+      findings.add(Rule::reference, "edge {} leads from op {} to op {}, which do not both exist", i, edge.from.index(),
+                   edge.to.index());
+    } else if (edge.from >= edge.to) {
+      findings.add(Rule::edge, "edge {} leads backward, from {} to {}", i, describe(graph, edge.from), describe(graph, edge.to));
+    } else if (graph.op(edge.from).no_task || graph.op(edge.to).no_task) {
+      findings.add(Rule::edge, "edge {} from {} to {} orders nothing: there are not tasks at both ends", i,
+                   describe(graph, edge.from), describe(graph, edge.to));
     }
   }
 }

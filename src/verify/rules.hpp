@@ -2,6 +2,8 @@
 
 #include "stowage/graph.hpp"
 #include "stowage/plan.hpp"
+#include "verify/bindings.hpp"
+#include "verify/copies.hpp"
 #include "verify/findings.hpp"
 #include "verify/places.hpp"
 #include "verify/values.hpp"
@@ -13,8 +15,10 @@ namespace stowage::verification {
 struct Case {
   const Graph& graph;
   const Plan& plan;
+  const VerifyOptions& options;
   const Values& values;
   const Places& places;
+  const Bindings& bindings;
 };
 
 /// The plan is for this graph, notes name tensors that exist, and each arena's size and claims agree with each other.
@@ -23,10 +27,13 @@ void check_header(const Graph& graph, const Plan& plan, Findings& findings);
 /// Everything that needs memory of ours has some, nothing else that must not; each at a good place of the right arena.
 void check_placements(const Case& input, Findings& findings);
 
-/// Views and aliases lie where their bases say.
-void check_layout(const Case& input, Findings& findings);
+/// What a copy makes for one op lies in an arena where the op may read it.
+void check_copies(const Case& input, const Copies& copies, Findings& findings);
 
-/// No region is larger than its memory's largest buffer, unless for something that is so itself.
-void check_region_limits(const Case& input, Findings& findings);
+/// Pool arenas are those of the graph's pools, one each.
+void check_pools(const Case& input, Findings& findings);
+
+/// The plan's edges lead forward, from one task of the root to another.
+void check_edges(const Graph& graph, const Plan& plan, Findings& findings);
 
 }  // namespace stowage::verification

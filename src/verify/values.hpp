@@ -2,68 +2,82 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "stowage/base.hpp"
 #include "stowage/graph.hpp"
-#include "verify/order.hpp"
 
 namespace stowage::verification {
 
 using ValueId = Id<struct ValueList>;
 
-/// The accesses of a value by the ops of one stream.
-struct Use {
-  std::uint32_t stream;
-  std::uint32_t next;  ///< The value's next use in `Values::uses`, or kNoUse.
-  Step first;
-  Step last;
-};
+/// Before every op.
+inline constexpr Step kStart{-1};
 
-inline constexpr std::uint32_t kNoUse = 0xffffffff;
-
-/// What lies in memory and is needed for a while: the content of tensors at fixed distances from each other (views and mandatory
-/// aliases), or of a workspace.
+/// What lies in memory and is needed for a while: the content of a workspace, or of tensors at fixed distances from each other.
+/// These are views, mandatory aliases, what a body is given from outside, and a loop's result with the incoming value.
 struct Value {
   TensorFlags flags = {};  ///< Of all members; no_reuse also where an op says so.
-  std::uint32_t first_use = kNoUse;
-  Step begin = kNever;  ///< Its bytes are its own from here: an op, or kStart.
-  Step end = kStart;    ///< The last op, in execution order, that needs them; kNever: the caller, after the run.
+  Step begin = kNever;     ///< Its bytes are its own from here: a place in the execution order, or kStart.
+  Step end = kStart;       ///< The last place that needs them; kNever: the caller, after the run.
+  ScopeId home = {};       ///< Where it begins anew each time that this scope is entered.
+  std::optional<PoolId> pool = {};
+  bool accessed = false;
+  bool session = false;  ///< A workspace that is kept for ever.
+  bool fixed = false;    ///< An op that needs one address for ever touches it.
+  bool filled = false;   ///< Some of it must be filled before an op.
+  bool grouped = false;  ///< A member is in a contiguous group, or is the whole of one.
+  bool passed = false;   ///< It goes into a body or comes out of one.
 
-  [[nodiscard]] bool accessed() const { return first_use != kNoUse; }
   [[nodiscard]] bool external() const { return flags.has(TensorFlag::external); }
   [[nodiscard]] bool persistent() const { return !external() && flags.any_of({TensorFlag::constant, TensorFlag::variable}); }
-  /// Whether it needs memory of ours. (A persistent value begins and never ends even where nobody touches it.)
+  /// Whether it needs memory of ours, or a caller's. (A persistent value begins and never ends even where nobody touches it.)
   [[nodiscard]] bool in_use() const { return begin != kNever && !external(); }
 };
 
 /// All values of a graph, and when each is needed. Values are named by one of their tensors, workspaces by numbers after these.
 class Values {
  public:
-  Values(const Graph& graph, const Order& order, bool keep_inputs);
+  Values(const Graph& graph, bool keep_inputs);
 
+  [[nodiscard]] std::size_t size() const { return values_.size(); }
   [[nodiscard]] ValueId of(TensorId tensor) const { return ValueId(value_of_[tensor.index()]); }
+  /// Where the tensor lies in its value, relative to the others.
+  [[nodiscard]] Bytes offset(TensorId tensor) const { return offset_[tensor.index()]; }
   [[nodiscard]] ValueId of(OpId op, std::size_t workspace) const { return ValueId(first_workspace_[op.index()] + workspace); }
   [[nodiscard]] const Value& operator[](ValueId id) const { return values_[id.index()]; }
 
-  /// Calls `f(const Use&)` for each stream that touches the value.
-  template <class F>
-  void for_each_use(const Value& value, F&& f) const {
-    for (std::uint32_t at = value.first_use; at != kNoUse; at = uses_[at].next) f(uses_[at]);
-  }
+  /// The op at a place of the execution order: the root's ops, each followed by those of its bodies.
+  [[nodiscard]] OpId op_at(Step step) const { return sequence_[static_cast<std::size_t>(step.value())]; }
+  [[nodiscard]] std::size_t steps() const { return sequence_.size(); }
 
  private:
+  struct Root {
+    std::uint32_t tensor;
+    Bytes offset;
+  };
+
   void join(const Graph& graph);
+  void join_bodies(const Graph& graph);
+  void link(TensorId inner, TensorId outer, Bytes offset);
+  Root find(std::uint32_t tensor);
+  void put_in_order(const Graph& graph, ScopeId scope);
   void collect_flags(const Graph& graph);
-  void collect_accesses(const Graph& graph, const Order& order);
-  void touch(std::size_t value, std::uint32_t stream, Step step);
+  void collect_uses(const Graph& graph, OpId id);
+  void collect_groups(const Graph& graph, OpId id);
+  void collect_bodies(const Graph& graph);
+  void touch(std::size_t value, Step step);
   void settle(Value& value, Step unread_end, bool keep_inputs);
-  std::uint32_t find(std::uint32_t tensor);
 
   std::vector<std::uint32_t> value_of_;       ///< By tensor.
+  std::vector<Bytes> offset_;                 ///< By tensor; while joining, relative to value_of_.
   std::vector<std::size_t> first_workspace_;  ///< By op.
   std::vector<Value> values_;
-  std::vector<Use> uses_;
+  std::vector<OpId> sequence_;
 };
+
+/// Whether `inner`, which a body is given, is a value that its loop carries.
+[[nodiscard]] bool is_carried(const Scope& scope, TensorId inner);
 
 }  // namespace stowage::verification

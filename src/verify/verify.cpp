@@ -1,11 +1,16 @@
 #include "stowage/verify.hpp"
 
+#include "verify/bindings.hpp"
+#include "verify/claims.hpp"
+#include "verify/clears.hpp"
+#include "verify/copies.hpp"
 #include "verify/findings.hpp"
-#include "verify/order.hpp"
-#include "verify/overlap.hpp"
+#include "verify/limits.hpp"
+#include "verify/links.hpp"
 #include "verify/places.hpp"
 #include "verify/rules.hpp"
 #include "verify/values.hpp"
+#include "verify/walk.hpp"
 
 namespace stowage {
 
@@ -29,6 +34,16 @@ std::string_view to_string(Rule rule) {
       return "overlap";
     case Rule::claim:
       return "claim";
+    case Rule::group:
+      return "group";
+    case Rule::fill:
+      return "fill";
+    case Rule::copy:
+      return "copy";
+    case Rule::binding:
+      return "binding";
+    case Rule::edge:
+      return "edge";
   }
   return "unknown";
 }
@@ -36,15 +51,23 @@ std::string_view to_string(Rule rule) {
 std::vector<Finding> verify(const Graph& graph, const Plan& plan, const VerifyOptions& options) {
   using namespace verification;
   Findings findings(options.max_findings);
-  const Order order(graph);
-  const Values values(graph, order, options.keep_inputs);
-  const Places places(graph, plan, findings);
-  const Case input{graph, plan, values, places};
+  const Values values(graph, options.keep_inputs);
+  const Cells cells(plan);
+  const Places places(graph, plan, cells, findings);
+  const Bindings bindings(graph, plan, values, findings);
+  const Clears clears(graph, plan, cells, findings);
+  Copies copies(graph, plan, cells, findings);
+  const Case input{graph, plan, options, values, places, bindings};
   check_header(graph, plan, findings);
+  check_edges(graph, plan, findings);
   check_placements(input, findings);
   check_layout(input, findings);
-  check_region_limits(input, findings);
-  check_overlaps(input, order, findings);
+  const Links links = check_links(input, copies, findings);
+  check_copies(input, copies, findings);
+  check_pools(input, findings);
+  check_region_limits(input, links, copies, findings);
+  const Claims claims(input, copies, clears, cells);
+  walk({input, copies, clears, claims}, links, cells.count(), findings);
   return findings.take();
 }
 

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "verify/clears.hpp"
+#include "verify/copies.hpp"
+#include "verify/rules.hpp"
+
+namespace stowage::verification {
+
+/// Who can have bytes: the values, then what copies make for one op, then what clears fill.
+using HolderId = std::uint32_t;
+using ClaimId = std::uint32_t;
+
+/// Bytes of a holder: a root tensor's, a workspace's, a copy's, a clear's.
+struct Claim {
+  HolderId holder;
+  std::size_t cell;
+  ByteRange bytes;
+  Subject subject;
+  ArenaId arena;
+};
+
+/// Everything that has bytes in the plan, but for what nobody needs and what lies outside all regions.
+class Claims {
+ public:
+  Claims(const Case& input, const Copies& copies, const Clears& clears, const Cells& cells);
+
+  [[nodiscard]] std::size_t size() const { return claims_.size(); }
+  [[nodiscard]] std::size_t holders() const { return first_.size(); }
+  [[nodiscard]] const Claim& operator[](ClaimId id) const { return claims_[id]; }
+  [[nodiscard]] bool is_value(HolderId holder) const { return holder < values_; }
+  [[nodiscard]] bool is_clear(HolderId holder) const { return holder >= values_ + copies_; }
+  [[nodiscard]] HolderId of_copy(std::uint32_t index) const { return static_cast<HolderId>(values_ + index); }
+  [[nodiscard]] HolderId of_clear(std::uint32_t index) const { return static_cast<HolderId>(values_ + copies_ + index); }
+  [[nodiscard]] std::uint32_t clear(HolderId holder) const { return static_cast<std::uint32_t>(holder - values_ - copies_); }
+  [[nodiscard]] std::uint32_t copy(HolderId holder) const { return static_cast<std::uint32_t>(holder - values_); }
+
+  [[nodiscard]] bool has_any(HolderId holder) const { return first_[holder] != kNone; }
+  [[nodiscard]] ClaimId first(HolderId holder) const { return first_[holder]; }
+  /// Calls `f(ClaimId)` for each of the holder's.
+  template <class F>
+  void for_each(HolderId holder, F&& f) const {
+    for (ClaimId at = first_[holder]; at != kNone; at = next_[at]) f(at);
+  }
+
+ private:
+  static constexpr ClaimId kNone = 0xffffffff;
+
+  void add_tensors(const Case& input, const Cells& cells);
+  void add_workspaces(const Case& input);
+  void add(HolderId holder, const Subject& subject, const Place& place, Bytes size);
+
+  std::size_t values_;
+  std::size_t copies_;
+  std::vector<Claim> claims_;
+  std::vector<ClaimId> first_;  ///< By holder.
+  std::vector<ClaimId> next_;   ///< By claim: the holder's next one.
+};
+
+}  // namespace stowage::verification

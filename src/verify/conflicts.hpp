@@ -1,0 +1,61 @@
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "verify/claims.hpp"
+#include "verify/order.hpp"
+#include "verify/state.hpp"
+
+namespace stowage::verification {
+
+/// Everything that the walk looks at. Refers to what the caller keeps alive.
+struct Facts {
+  const Case& input;
+  const Copies& copies;
+  const Clears& clears;
+  const Claims& claims;
+};
+
+/// Puts conflicts of two holders into words, each once, whatever path or batch shows it again.
+class Conflicts {
+ public:
+  Conflicts(const Facts& facts, Findings& findings) : facts_(facts), findings_(findings) {}
+
+  /// `later` takes bytes of `earlier`, whose access at the first moment need not be over at the second. Without moments: both are
+  /// there from the start, or for the whole run.
+  void overwritten(ClaimId earlier, ClaimId later, ByteRange shared, std::optional<std::pair<Moment, Moment>> unordered = {});
+  /// The bytes of `wanted` are needed at `moment`, or by the caller after the run, but `found` lies there, or nothing at all.
+  void lost(ClaimId wanted, ClaimId found, ByteRange shared, std::optional<Moment> moment);
+  /// What must be filled when its op starts is not.
+  void unfilled(OpId op, ClaimId wanted, std::uint8_t value, ByteRange bytes, ClaimId found);
+  /// A copy whose two ends share bytes, or whose source was written to before it.
+  void bad_copy(std::uint32_t copy, const char* why);
+
+  [[nodiscard]] bool full() const { return findings_.full(); }
+  /// While it is quiet, nothing is said or remembered.
+  void set_quiet(bool quiet) { quiet_ = quiet; }
+  [[nodiscard]] bool is_quiet() const { return quiet_; }
+
+ private:
+  struct Need {
+    Step begin;
+    Step end;
+  };
+
+  [[nodiscard]] bool is_new(HolderId a, HolderId b);
+  [[nodiscard]] Need need_of(HolderId holder) const;
+  [[nodiscard]] std::string name(ClaimId claim) const;
+  [[nodiscard]] std::string name(Step step) const;
+  [[nodiscard]] std::string describe_pair(ClaimId earlier, ClaimId later, ByteRange shared) const;
+  [[nodiscard]] std::string describe_needs(ClaimId earlier, ClaimId later) const;
+
+  const Facts& facts_;
+  Findings& findings_;
+  std::set<std::pair<HolderId, HolderId>> reported_;
+  bool quiet_ = false;
+};
+
+}  // namespace stowage::verification

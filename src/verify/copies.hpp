@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "stowage/graph.hpp"
+#include "stowage/plan.hpp"
+#include "verify/findings.hpp"
+#include "verify/places.hpp"
+
+namespace stowage::verification {
+
+/// What needs a copy.
+enum class CopyRole : std::uint8_t {
+  none,         ///< Nothing does.
+  group_input,  ///< Its op reads the copy instead, next to the other inputs of a padded group.
+  concat_part,  ///< Its op's output is made of it. The target is that output.
+  split_part,   ///< An output that does not lie in its op's input. The target is the output itself.
+  carried_in,   ///< A loop's first iteration. The target is the value inside.
+  body_end,     ///< A result of a body. The target is the op's output.
+  back_edge,    ///< A loop's next iteration. The target is the incoming value.
+};
+
+/// A copy of the plan in the graph's own ids.
+struct CopyEntry {
+  TensorId tensor;
+  ScopeId scope;
+  std::int64_t before = 0;  ///< As in the plan: it counts in the scope.
+  Place to;
+  CopyRole role = CopyRole::none;
+  TensorId target = {};
+
+  [[nodiscard]] bool exists() const { return to.cell.has_value(); }
+};
+
+/// The plan's copies by where they run.
+class Copies {
+ public:
+  /// Reports what does not exist, wrong sizes, places outside their regions, and missing reasons. Such an entry with a place that
+  /// does not exist counts for nothing.
+  Copies(const Graph& graph, const Plan& plan, const Cells& cells, Findings& findings);
+
+  [[nodiscard]] std::size_t size() const { return entries_.size(); }
+  [[nodiscard]] const CopyEntry& operator[](std::uint32_t index) const { return entries_[index]; }
+  /// In the order of the plan. `before`: a position in the scope, its number of ops, or Copy::kBackEdge.
+  [[nodiscard]] std::span<const std::uint32_t> at(ScopeId scope, std::int64_t before) const;
+  [[nodiscard]] std::span<const std::uint32_t> at(const Graph& graph, OpId op) const;
+
+  void give_role(std::uint32_t index, CopyRole role, TensorId target) {
+    entries_[index].role = role;
+    entries_[index].target = target;
+  }
+
+ private:
+  bool read(const Graph& graph, const Copy& copy, const std::string& who, CopyEntry& entry, Findings& findings);
+
+  std::vector<CopyEntry> entries_;
+  std::map<std::pair<ScopeId, std::int64_t>, std::vector<std::uint32_t>> by_point_;
+};
+
+}  // namespace stowage::verification

@@ -1,0 +1,97 @@
+#include "verify/limits.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+namespace stowage::verification {
+namespace {
+
+/// The size of the largest thing in each region: from the lowest byte of what lies together to the highest, rounded up to its
+/// alignment.
+class Largest {
+ public:
+  Largest(const Case& input, const Links& links, const Copies& copies, std::size_t cells) : links_(links), by_cell_(cells) {
+    for (std::size_t t = 0; t < input.graph.tensors().size(); ++t) {
+      const Place* const place = input.places.valid(TensorId(t));
+      if (!place) continue;
+      const Tensor& tensor = input.graph.tensors()[t];
+      add(number(input.values.of(TensorId(t)).index()), *place, tensor.size, input.graph.alignment(TensorId(t)));
+      // A planner may have fused such inputs into one run.
+      if (tensor.flags.has(TensorFlag::zero_copy) && tensor.flags.has(TensorFlag::input)) {
+        add(kFused, *place, tensor.size, input.graph.alignment(TensorId(t)));
+      }
+    }
+    for (std::uint32_t i = 0; i < copies.size(); ++i) {
+      if (copies[i].exists()) add(number(input.values.size() + i), copies[i].to, copies[i].to.size, Bytes(1));
+    }
+    for (std::size_t k = 0; k < input.graph.ops().size(); ++k) {
+      const std::vector<Workspace>& workspaces = input.graph.ops()[k].workspaces;
+      for (std::uint32_t w = 0; w < workspaces.size(); ++w) {
+        const Place* const place = input.places.of(WorkspaceId{OpId(k), w});
+        if (place && place->cell) raise(*place->cell, align_up(workspaces[w].size, input.graph.alignment(workspaces[w])));
+      }
+    }
+  }
+
+  [[nodiscard]] Bytes in(std::size_t cell) const { return by_cell_[cell]; }
+
+ private:
+  static constexpr std::size_t kFused = static_cast<std::size_t>(-1);
+
+  struct Extent {
+    ByteRange bytes;
+    Bytes alignment;
+  };
+
+  [[nodiscard]] std::size_t number(std::size_t thing) const { return links_.rigid[thing]; }
+
+  /// What lies together in several regions is a finding of its own; each region counts by itself here.
+  void add(std::size_t number, const Place& place, Bytes size, Bytes alignment) {
+    const std::optional<ByteRange> bytes = range_at(place.offset, size);
+    if (place.offset < Bytes(0) || !bytes || bytes->upper > kMaxBytes) return;
+    Extent& extent = extents_.try_emplace({number, *place.cell}, Extent{*bytes, Bytes(1)}).first->second;
+    extent.bytes = {std::min(extent.bytes.lower, bytes->lower), std::max(extent.bytes.upper, bytes->upper)};
+    extent.alignment = std::max(extent.alignment, alignment);
+    raise(*place.cell, align_up(extent.bytes.length(), extent.alignment));
+  }
+
+  void raise(std::size_t cell, Bytes size) { by_cell_[cell] = std::max(by_cell_[cell], size); }
+
+  const Links& links_;
+  std::vector<Bytes> by_cell_;
+  std::map<std::pair<std::size_t, std::size_t>, Extent> extents_;  ///< By what lies together, and region.
+};
+
+/// The limit that the region exceeds.
+std::optional<Bytes> exceeded_limit(const Case& input, const Arena& arena, Bytes region) {
+  if (arena.memory.index() >= input.graph.memories().size()) return std::nullopt;
+  if (arena.kind == ArenaKind::pool || arena.kind == ArenaKind::user) return std::nullopt;
+  std::optional<Bytes> limit = input.graph.memory(arena.memory).max_size;
+  if (input.options.region_limit) limit = std::min(limit.value_or(kMaxBytes), *input.options.region_limit);
+  return limit && region > *limit ? limit : std::nullopt;
+}
+
+}  // namespace
+
+void check_region_limits(const Case& input, const Links& links, const Copies& copies, Findings& findings) {
+  std::optional<Largest> largest;
+  std::size_t cell = 0;
+  std::size_t cells = 0;
+  for (const Arena& arena : input.plan.arenas) cells += arena.regions.size();
+  for (std::size_t a = 0; a < input.plan.arenas.size(); ++a) {
+    const Arena& arena = input.plan.arenas[a];
+    for (std::size_t r = 0; r < arena.regions.size() && !findings.full(); ++r, ++cell) {
+      const std::optional<Bytes> limit = exceeded_limit(input, arena, arena.regions[r]);
+      if (!limit) continue;
+      if (!largest) largest.emplace(input, links, copies, cells);
+      if (largest->in(cell) > *limit) continue;
+      findings.add(Rule::bounds, "region {} of {} has {} bytes, {} allows {}, and nothing in it is larger than that", r,
+                   describe(input.plan, ArenaId(a)), arena.regions[r].value(),
+                   fmt::format("memory '{}'", input.graph.memory(arena.memory).name), limit->value());
+    }
+  }
+}
+
+}  // namespace stowage::verification

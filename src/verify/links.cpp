@@ -1,0 +1,271 @@
+#include "verify/links.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "verify/groups.hpp"
+
+namespace stowage::verification {
+namespace {
+
+/// `inner` must lie `offset` bytes into `outer`; `link` says why.
+void check_link(const Case& input, TensorId inner, TensorId outer, Bytes offset, std::string_view link, Findings& findings) {
+  const Place* const at = input.places.valid(inner);
+  const Place* const base = input.places.valid(outer);
+  if (!at || !base || lies_at(*at, *base, offset)) return;
+  findings.add(Rule::layout, "{} {} is not where it must be, {} bytes into {} {} ({})", describe(input.graph, inner),
+               describe(input.plan, *at), offset.value(), describe(input.graph, outer), describe(input.plan, *base), link);
+}
+
+/// Numbers that become equal when what they stand for is joined.
+class Joined {
+ public:
+  explicit Joined(std::size_t count) : parent_(count) { std::iota(parent_.begin(), parent_.end(), 0U); }
+
+  void join(std::size_t a, std::size_t b) { parent_[find(a)] = find(b); }
+  std::vector<std::uint32_t> take() {
+    for (std::size_t i = 0; i < parent_.size(); ++i) parent_[i] = find(i);
+    return std::move(parent_);
+  }
+
+ private:
+  std::uint32_t find(std::size_t thing) {
+    while (parent_[thing] != thing) {
+      parent_[thing] = parent_[parent_[thing]];
+      thing = parent_[thing];
+    }
+    return static_cast<std::uint32_t>(thing);
+  }
+
+  std::vector<std::uint32_t> parent_;
+};
+
+class LinkCheck {
+ public:
+  LinkCheck(const Case& input, Copies& copies, Findings& findings)
+      : input_(input),
+        copies_(copies),
+        findings_(findings),
+        rigid_(input.values.size() + copies.size()),
+        kin_(input.values.size()) {}
+
+  Links run() {
+    const Graph& graph = input_.graph;
+    for (std::size_t k = 0; k < graph.ops().size() && !findings_.full(); ++k) {
+      const Op& op = graph.ops()[k];
+      if (op.contiguous_inputs == Contiguity::none && op.contiguous_outputs == Contiguity::none) continue;
+      for (const Group& group : groups_of(graph, OpId(k))) check_group(group);
+    }
+    tie_groups_taken_in_place();
+    for (std::size_t s = 1; s < graph.scopes().size() && !findings_.full(); ++s) check_body(ScopeId(s));
+    for (std::uint32_t i = 0; i < copies_.size() && !findings_.full(); ++i) {
+      if (!copies_[i].exists() || copies_[i].role != CopyRole::none) continue;
+      findings_.add(Rule::copy, "copy {} of {} {} is needed by nothing", i, describe(graph, copies_[i].tensor),
+                    describe(input_.plan, copies_[i].to));
+    }
+    return {std::move(packed_), rigid_.take(), kin_.take()};
+  }
+
+ private:
+  static constexpr std::uint32_t kNoCopy = 0xffffffff;
+
+  struct Where {
+    const Place* place = nullptr;  ///< Of the tensor itself.
+    std::uint32_t copy = kNoCopy;  ///< Before the group's op.
+  };
+
+  void check_group(const Group& group);
+  void check_member(const Group& group, const Group::Member& member, const Place& base);
+  void check_split_part(const Group& group, const Group::Member& member, const Place& base, const Where& where);
+  void refuse_member(const Group& group, const Group::Member& member, const Place& at, const Place& base);
+  void lie_rigid(const Group& group, const Group::Member& member, const Where& where);
+  [[nodiscard]] Where find(const Group& group, TensorId member) const;
+  /// Where the group starts; nothing when its first member, or its whole, has no place.
+  [[nodiscard]] const Place* start_of(const Group& group);
+
+  /// A member that an output takes over in place ties its group to the output's.
+  void tie_groups_taken_in_place();
+
+  void check_body(ScopeId id);
+  void check_carried(ScopeId id);
+  /// `from` and `to` at one place, or a copy at that point which says so.
+  void check_handover(TensorId from, TensorId to, ScopeId scope, std::int64_t before, CopyRole role);
+
+  const Case& input_;
+  Copies& copies_;
+  Findings& findings_;
+  std::vector<Packed> packed_;
+  Joined rigid_;
+  Joined kin_;
+};
+
+LinkCheck::Where LinkCheck::find(const Group& group, TensorId member) const {
+  Where where{input_.places.valid(member), kNoCopy};
+  for (const std::uint32_t copy : copies_.at(input_.graph, group.op)) {
+    if (copies_[copy].tensor == member) where.copy = copy;
+  }
+  return where;
+}
+
+const Place* LinkCheck::start_of(const Group& group) {
+  const TensorId first = group.whole.value_or(group.members.front().tensor);
+  if (!group.whole && group.of_inputs) {
+    const Where where = find(group, first);
+    if (where.copy != kNoCopy) return &copies_[where.copy].to;
+  }
+  if (input_.values[input_.values.of(first)].external()) {
+    findings_.add(Rule::group, "{} is external, so that it cannot lie next to the others that {} wants together",
+                  describe(input_.graph, first), describe(input_.graph, group.op));
+  }
+  return input_.places.valid(first);
+}
+
+void LinkCheck::check_group(const Group& group) {
+  const Place* const base = start_of(group);
+  if (!base) return;
+  if (!is_aligned(base->offset, group.alignment)) {
+    findings_.add(Rule::group, "the {} of {} start {}, which is no multiple of their largest alignment {}",
+                  group.of_inputs ? "inputs" : "outputs", describe(input_.graph, group.op), describe(input_.plan, *base),
+                  group.alignment.value());
+  }
+  for (const Group::Member& member : group.members) check_member(group, member, *base);
+}
+
+void LinkCheck::check_member(const Group& group, const Group::Member& member, const Place& base) {
+  const Where where = find(group, member.tensor);
+  const bool in_place = where.place && lies_at(*where.place, base, member.offset);
+  if (!group.of_inputs && group.kind == Contiguity::packed && !in_place) {
+    check_split_part(group, member, base, where);
+    return;
+  }
+  const Place* const at = group.of_inputs && where.copy != kNoCopy ? &copies_[where.copy].to : where.place;
+  if (!at) {
+    if (input_.values[input_.values.of(member.tensor)].external()) {
+      findings_.add(Rule::group, "{} is external, so that {}, which wants it next to others, needs a copy",
+                    describe(input_.graph, member.tensor), describe(input_.graph, group.op));
+    }
+    return;
+  }
+  if (!lies_at(*at, base, member.offset)) refuse_member(group, member, *at, base);
+  if (at != where.place && !in_place) {
+    const bool padded = group.kind == Contiguity::padded;
+    copies_.give_role(where.copy, padded ? CopyRole::group_input : CopyRole::concat_part, group.whole.value_or(member.tensor));
+  }
+  lie_rigid(group, member, where);
+}
+
+/// An output of a split that does not lie in the input, though the op moves nothing: a copy must fill it.
+void LinkCheck::check_split_part(const Group& group, const Group::Member& member, const Place& base, const Where& where) {
+  if (!where.place) return;
+  if (where.copy != kNoCopy && lies_at(copies_[where.copy].to, *where.place, Bytes(0))) {
+    copies_.give_role(where.copy, CopyRole::split_part, member.tensor);
+    return;
+  }
+  refuse_member(group, member, *where.place, base);
+}
+
+void LinkCheck::refuse_member(const Group& group, const Group::Member& member, const Place& at, const Place& base) {
+  findings_.add(Rule::group, "{} {} is not {} bytes behind the start of the {} {} of {} {}",
+                describe(input_.graph, member.tensor), describe(input_.plan, at), member.offset.value(),
+                group.kind == Contiguity::padded ? "padded" : "packed", group.of_inputs ? "inputs" : "outputs",
+                describe(input_.graph, group.op), describe(input_.plan, base));
+}
+
+/// The member, or its copy, is one thing with the group's first, or with the whole that it is a part of.
+void LinkCheck::lie_rigid(const Group& group, const Group::Member& member, const Where& where) {
+  const TensorId first = group.whole.value_or(group.members.front().tensor);
+  const Where other = group.whole ? Where{} : find(group, first);
+  const auto number = [&](TensorId tensor, const Where& at) {
+    return group.of_inputs && at.copy != kNoCopy ? input_.values.size() + at.copy : input_.values.of(tensor).index();
+  };
+  rigid_.join(number(member.tensor, where), number(first, other));
+  if (!group.whole || (group.of_inputs && where.copy != kNoCopy)) return;
+  const ValueId part = input_.values.of(member.tensor);
+  const ValueId whole = input_.values.of(*group.whole);
+  const std::optional<ByteRange> bytes = range_at(where.place->offset, input_.graph.tensor(member.tensor).size);
+  if (part == whole || !bytes) return;
+  kin_.join(part.index(), whole.index());
+  packed_.push_back({group.of_inputs ? part : whole, group.of_inputs ? whole : part, *where.place->cell, *bytes});
+}
+
+void LinkCheck::tie_groups_taken_in_place() {
+  for (const Op& op : input_.graph.ops()) {
+    for (const InPlacePair& pair : op.in_place) {
+      const ValueId out = input_.values.of(op.outputs[pair.output]);
+      const ValueId in = input_.values.of(*op.inputs[pair.input]);
+      if (!input_.values[out].grouped && !input_.values[in].grouped) continue;
+      const Place* const to = input_.places.valid(op.outputs[pair.output]);
+      const Place* const from = input_.places.valid(*op.inputs[pair.input]);
+      if (to && from && lies_at(*to, *from, Bytes(0))) rigid_.join(out.index(), in.index());
+    }
+  }
+}
+
+void LinkCheck::check_body(ScopeId id) {
+  const Graph& graph = input_.graph;
+  const Scope& scope = graph.scope(id);
+  for (const BodyInput& pair : scope.inputs) {
+    if (!is_carried(scope, pair.inner)) check_link(input_, pair.inner, pair.outer, Bytes(0), "what its body is given", findings_);
+  }
+  if (graph.op(scope.op).control == Control::loop) {
+    check_carried(id);
+    return;
+  }
+  const auto end = static_cast<std::int64_t>(scope.op_count);
+  for (const BodyOutput& pair : scope.outputs) check_handover(pair.inner, pair.outer, id, end, CopyRole::body_end);
+}
+
+void LinkCheck::check_carried(ScopeId id) {
+  const Graph& graph = input_.graph;
+  const Scope& scope = graph.scope(id);
+  const auto before = static_cast<std::int64_t>(scope.op.index() - graph.scope(scope.parent).first_op.index());
+  for (const BodyInput& pair : scope.inputs) {
+    if (is_carried(scope, pair.inner)) check_handover(pair.outer, pair.inner, scope.parent, before, CopyRole::carried_in);
+  }
+  for (const Carried& pair : scope.carried) check_handover(pair.out, pair.in, id, Copy::kBackEdge, CopyRole::back_edge);
+  for (const BodyOutput& pair : scope.outputs) {
+    const auto carried =
+        std::find_if(scope.carried.begin(), scope.carried.end(), [&](Carried each) { return each.out == pair.inner; });
+    const TensorId incoming = carried == scope.carried.end() ? pair.inner : carried->in;
+    check_link(input_, incoming, pair.outer, Bytes(0), "what its loop leaves", findings_);
+  }
+}
+
+void LinkCheck::check_handover(TensorId from, TensorId to, ScopeId scope, std::int64_t before, CopyRole role) {
+  const Place* const source = input_.places.valid(from);
+  const Place* const target = input_.places.valid(to);
+  if (input_.values.of(from) == input_.values.of(to) || !target) return;
+  if (source && lies_at(*source, *target, Bytes(0))) {
+    kin_.join(input_.values.of(from).index(), input_.values.of(to).index());
+    rigid_.join(input_.values.of(from).index(), input_.values.of(to).index());
+    return;
+  }
+  for (const std::uint32_t copy : copies_.at(scope, before)) {
+    const bool fits = copies_[copy].tensor == from && lies_at(copies_[copy].to, *target, Bytes(0));
+    if (!fits || copies_[copy].role != CopyRole::none) continue;
+    copies_.give_role(copy, role, to);
+    return;
+  }
+  findings_.add(Rule::copy, "{}{} does not lie where {} does, {}, and nothing copies it there", describe(input_.graph, from),
+                source ? " " + describe(input_.plan, *source) : "", describe(input_.graph, to), describe(input_.plan, *target));
+}
+
+}  // namespace
+
+Links check_links(const Case& input, Copies& copies, Findings& findings) { return LinkCheck(input, copies, findings).run(); }
+
+void check_layout(const Case& input, Findings& findings) {
+  for (std::size_t t = 0; t < input.graph.tensors().size() && !findings.full(); ++t) {
+    if (!input.graph.tensors()[t].view_of) continue;
+    const Graph::Root root = input.graph.root(TensorId(t));
+    check_link(input, TensorId(t), root.tensor, root.offset, "a view", findings);
+  }
+  for (const Op& op : input.graph.ops()) {
+    if (findings.full()) return;
+    for (const Alias& alias : op.aliases) {
+      check_link(input, op.outputs[alias.output], *op.inputs[alias.input], alias.offset, "an alias", findings);
+    }
+  }
+}
+
+}  // namespace stowage::verification

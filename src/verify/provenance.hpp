@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "verify/claims.hpp"
+#include "verify/links.hpp"
+
+namespace stowage::verification {
+
+/// Whose bytes a value may find where it lies: its own, and where a packed op moves nothing those of the parts that it is made
+/// of, or of the whole that it is a part of. Without packed groups every value stands for itself, at no cost.
+class Provenance {
+ public:
+  explicit Provenance(const Links& links);
+
+  /// Whether all that the value has are bytes of its own.
+  [[nodiscard]] bool is_plain(HolderId value) const { return !sources_.contains(value) && !derived_.contains(value); }
+  /// Whether `value` is made of what `source` wrote to some of these bytes.
+  [[nodiscard]] bool accepts(HolderId value, HolderId source, ByteRange bytes) const;
+  /// The values that are made of what `source` wrote to some of these bytes, itself included.
+  [[nodiscard]] std::vector<HolderId> dependents(HolderId source, ByteRange bytes) const;
+
+ private:
+  struct Part {
+    HolderId other;
+    ByteRange bytes;
+  };
+  using Parts = std::unordered_map<HolderId, std::vector<Part>>;
+
+  [[nodiscard]] static std::vector<HolderId> reach(const Parts& parts, HolderId from, ByteRange bytes);
+
+  Parts sources_;  ///< By value: what it is made of.
+  Parts derived_;  ///< By value: what is made of it.
+};
+
+}  // namespace stowage::verification

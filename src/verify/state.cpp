@@ -1,0 +1,217 @@
+#include "verify/state.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace stowage::verification {
+namespace {
+
+struct Stretch {
+  std::size_t cell;
+  ByteRange bytes;
+
+  friend bool operator<(const Stretch& a, const Stretch& b) {
+    return std::pair(a.cell, a.bytes.lower) < std::pair(b.cell, b.bytes.lower);
+  }
+};
+
+/// Sorts them, and makes one of those that touch.
+std::vector<Stretch> merge(std::vector<Stretch> stretches) {
+  std::sort(stretches.begin(), stretches.end());
+  std::vector<Stretch> merged;
+  for (const Stretch& stretch : stretches) {
+    if (!merged.empty() && merged.back().cell == stretch.cell && merged.back().bytes.upper >= stretch.bytes.lower) {
+      merged.back().bytes.upper = std::max(merged.back().bytes.upper, stretch.bytes.upper);
+    } else {
+      merged.push_back(stretch);
+    }
+  }
+  return merged;
+}
+
+/// A path's pieces, for look-ups in ascending order.
+class PieceReader {
+ public:
+  explicit PieceReader(const Delta& delta) : pieces_(delta.pieces) {}
+
+  /// The piece at `at`, or null where the path changed nothing. Lowers `end` to where the answer ends.
+  const Delta::Piece* find(std::size_t cell, Bytes at, Bytes& end) {
+    while (next_ < pieces_.size() && std::pair(pieces_[next_].cell, pieces_[next_].bytes.upper) <= std::pair(cell, at)) ++next_;
+    if (next_ == pieces_.size() || pieces_[next_].cell != cell) return nullptr;
+    const Delta::Piece& piece = pieces_[next_];
+    end = std::min(end, piece.bytes.lower <= at ? piece.bytes.upper : piece.bytes.lower);
+    return piece.bytes.lower <= at ? &piece : nullptr;
+  }
+
+ private:
+  const std::vector<Delta::Piece>& pieces_;
+  std::size_t next_ = 0;
+};
+
+}  // namespace
+
+State::State(const Claims& claims, const Order& order, std::size_t cells)
+    : claims_(claims),
+      order_(order),
+      contents_(cells),
+      holders_(claims.holders()),
+      clean_(claims.holders()),
+      saved_in_(claims.holders()) {}
+
+void State::assign(std::size_t cell, ByteRange range, ContentId content) {
+  if (frames_.empty()) {
+    contents_[cell].visit(range, [&](ByteRange, ContentId old) { spoil(old); });
+  } else {
+    visit(cell, range, [&](ByteRange bytes, ContentId old) {
+      spoil(old);
+      frames_.back().overwritten.push_back({cell, bytes, old});
+    });
+  }
+  contents_[cell].assign(range, content);
+}
+
+void State::spoil(ContentId content) {
+  for_each_claim(content, [&](ClaimId claim) {
+    if (claim != kNobody) clean_[claims_[claim].holder] = 0;
+  });
+}
+
+void State::save(HolderId holder) {
+  if (frames_.empty() || saved_in_[holder] == frames_.back().serial) return;
+  saved_in_[holder] = frames_.back().serial;
+  frames_.back().holders.emplace_back(holder, holders_[holder]);
+}
+
+void State::begin(HolderId holder) {
+  save(holder);
+  holders_[holder].begun = true;
+}
+
+void State::forget(HolderId holder) {
+  save(holder);
+  holders_[holder] = {};
+  clean_[holder] = 0;
+}
+
+bool State::touch(HolderId holder, Moment moment) {
+  save(holder);
+  return put(holders_[holder].accesses, {moment, claims_.first(holder)});
+}
+
+void State::add_floor(HolderId holder, Access access) {
+  save(holder);
+  put(holders_[holder].floors, access);
+}
+
+/// Returns whether the list had none of that stream and scope.
+bool State::put(std::vector<Access>& list, Access access) const {
+  const Moment moment = access.moment;
+  for (Access& known : list) {
+    const std::uint32_t op = known.moment.op;
+    if (order_.stream(op) != order_.stream(moment.op) || order_.scope(op) != order_.scope(moment.op)) continue;
+    if (std::pair(op, known.moment.phase) < std::pair(moment.op, moment.phase)) known = access;
+    return false;
+  }
+  list.push_back(access);
+  return true;
+}
+
+void State::enter() { frames_.push_back({next_serial_++, {}, {}}); }
+
+void State::fold(std::uint32_t scope, Moment moment) {
+  for (const auto& [holder, before] : frames_.back().holders) {
+    for (std::vector<Access>* list : {&holders_[holder].accesses, &holders_[holder].floors}) {
+      std::optional<ClaimId> folded;
+      std::erase_if(*list, [&](const Access& each) {
+        const bool inside = order_.is_within(each.moment.op, scope);
+        if (inside) folded = each.claim;
+        return inside;
+      });
+      if (folded) put(*list, {moment, *folded});
+    }
+  }
+}
+
+Delta State::leave() {
+  Frame frame = std::move(frames_.back());
+  frames_.pop_back();
+  Delta delta;
+  std::vector<Stretch> changed;
+  for (const Delta::Piece& piece : frame.overwritten) changed.push_back({piece.cell, piece.bytes});
+  for (const Stretch& stretch : merge(std::move(changed))) {
+    visit(stretch.cell, stretch.bytes,
+          [&](ByteRange bytes, ContentId content) { delta.pieces.push_back({stretch.cell, bytes, content}); });
+  }
+  for (const Delta::Piece& piece : delta.pieces) spoil(piece.content);
+  for (auto piece = frame.overwritten.rbegin(); piece != frame.overwritten.rend(); ++piece) {
+    contents_[piece->cell].assign(piece->bytes, piece->content);
+  }
+  for (const auto& [holder, before] : frame.holders) delta.holders.try_emplace(holder, holders_[holder]);
+  for (auto saved = frame.holders.rbegin(); saved != frame.holders.rend(); ++saved) {
+    holders_[saved->first] = std::move(saved->second);
+    clean_[saved->first] = 0;
+    saved_in_[saved->first] = 0;
+  }
+  return delta;
+}
+
+void State::join(std::span<const Delta> paths) {
+  join_contents(paths);
+  join_holders(paths);
+}
+
+void State::join_contents(std::span<const Delta> paths) {
+  std::vector<Stretch> changed;
+  std::vector<PieceReader> readers;
+  for (const Delta& path : paths) {
+    readers.emplace_back(path);
+    for (const Delta::Piece& piece : path.pieces) changed.push_back({piece.cell, piece.bytes});
+  }
+  std::vector<Delta::Piece> result;
+  for (const Stretch& stretch : merge(std::move(changed))) {
+    visit(stretch.cell, stretch.bytes, [&](ByteRange bytes, ContentId old) {
+      for (Bytes at = bytes.lower; at < bytes.upper;) {
+        Bytes end = bytes.upper;
+        std::vector<ClaimId> claims;
+        for (PieceReader& reader : readers) {
+          const Delta::Piece* const piece = reader.find(stretch.cell, at, end);
+          for_each_claim(piece ? piece->content : old, [&](ClaimId claim) { claims.push_back(claim); });
+        }
+        result.push_back({stretch.cell, {at, end}, mix(std::move(claims))});
+        at = end;
+      }
+    });
+  }
+  for (const Delta::Piece& piece : result) assign(piece.cell, piece.bytes, piece.content);
+}
+
+ContentId State::mix(std::vector<ClaimId> claims) {
+  std::sort(claims.begin(), claims.end());
+  claims.erase(std::unique(claims.begin(), claims.end()), claims.end());
+  if (claims.size() == 1) return claims.front();
+  const auto [entry, is_new] = mixture_of_.try_emplace(claims, static_cast<ContentId>(claims_.size() + mixtures_.size()));
+  if (is_new) mixtures_.push_back(std::move(claims));
+  return entry->second;
+}
+
+void State::join_holders(std::span<const Delta> paths) {
+  std::map<HolderId, HolderState> joined;
+  for (const Delta& path : paths) {
+    for (const auto& [holder, state] : path.holders) joined.try_emplace(holder);
+  }
+  for (auto& [holder, state] : joined) {
+    for (const Delta& path : paths) {
+      const auto found = path.holders.find(holder);
+      const HolderState& end = found == path.holders.end() ? holders_[holder] : found->second;
+      state.begun = state.begun || end.begun;
+      for (const Access& access : end.accesses) put(state.accesses, access);
+      for (const Access& access : end.floors) put(state.floors, access);
+    }
+    save(holder);
+    holders_[holder] = std::move(state);
+    clean_[holder] = 0;
+  }
+}
+
+}  // namespace stowage::verification
