@@ -42,6 +42,10 @@ class Distances {
   std::vector<Relative> parents_;
 };
 
+bool is_carried(const Scope& scope, TensorId inner) {
+  return std::any_of(scope.carried.begin(), scope.carried.end(), [&](const Carried& pair) { return pair.in == inner; });
+}
+
 Distances distances(const Graph& graph) {
   Distances result(graph.tensors().size());
   for (std::size_t i = 0; i < graph.tensors().size(); ++i) {
@@ -52,6 +56,11 @@ Distances distances(const Graph& graph) {
     for (const Alias& alias : op.aliases) {
       const std::optional<TensorId>& input = op.inputs[alias.input];
       if (input) result.join(op.outputs[alias.output].index(), input->index(), alias.offset.value());
+    }
+  }
+  for (const Scope& scope : graph.scopes()) {
+    for (const BodyInput& pair : scope.inputs) {
+      if (!is_carried(scope, pair.inner)) result.join(pair.inner.index(), pair.outer.index(), 0);
     }
   }
   return result;
@@ -76,7 +85,8 @@ Families find_families(const Graph& graph, Bytes granularity) {
   for (std::size_t i = 0; i < count; ++i) {
     const Relative at = all.find(i);
     const std::size_t family = numbers.try_emplace(at.tensor, numbers.size()).first->second;
-    if (family == result.families.size()) result.families.emplace_back();
+    // A scope comes before the bodies inside it.
+    if (family == result.families.size()) result.families.push_back({.home = graph.scope_of(TensorId(i))});
     const Tensor& tensor = graph.tensors()[i];
     const std::int64_t first = floor_div(at.offset, cell);
     const std::int64_t last = floor_div(at.offset + tensor.size.value() + cell - 1, cell);

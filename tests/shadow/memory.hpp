@@ -3,12 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <vector>
-
-#include "shadow/families.hpp"
-#include "stowage/graph.hpp"
-#include "stowage/plan.hpp"
 
 namespace stowage::testing {
 
@@ -33,6 +28,9 @@ class SparseMemory {
   /// Precondition: `extent` was given to the constructor.
   [[nodiscard]] std::span<std::byte> at(const Extent& extent);
 
+  /// Everything that the address range holds becomes `value`.
+  void fill_space(std::size_t space, std::byte value);
+
  private:
   struct Segment {
     Extent extent;
@@ -42,34 +40,24 @@ class SparseMemory {
   std::vector<std::byte> bytes_;
 };
 
-/// Which cells of one family have been written. A sorted list of disjoint ranges; families are mostly written as a whole.
+/// Which cells of one family have been written. A list of disjoint ranges; families are mostly written as a whole.
 class WrittenCells {
  public:
-  void add(std::size_t first, std::size_t count);
-  /// 0xff for each cell of the range that was written, 0 for the others. Empty when all were.
-  [[nodiscard]] std::vector<std::byte> mask(std::size_t first, std::size_t count) const;
-
- private:
   struct Cells {
     std::size_t first;
     std::size_t last;
   };
+
+  void add(std::size_t first, std::size_t count);
+  void remove(std::size_t first, std::size_t count);
+  void clear() { ranges_.clear(); }
+  /// 0xff for each cell of the range that was written, 0 for the others. Empty when all were.
+  [[nodiscard]] std::vector<std::byte> mask(std::size_t first, std::size_t count) const;
+  /// The written parts of the range, counted from its start.
+  [[nodiscard]] std::vector<Cells> within(std::size_t first, std::size_t count) const;
+
+ private:
   std::vector<Cells> ranges_;
 };
-
-/// The memory of one run. Tensors that have none (constants, size 0) have empty spans.
-struct RunMemory {
-  SparseMemory memory;
-  std::vector<std::span<std::byte>> tensors = {};
-  std::vector<std::vector<std::span<std::byte>>> workspaces = {};  ///< By op; the reference run has none.
-};
-
-/// Every family in memory of its own.
-[[nodiscard]] RunMemory reference_memory(const Families& families);
-
-/// Every tensor and workspace where the plan says; externals in memory of their own. Whatever is missing or outside of its region
-/// is appended to `findings`; the result then is not to be used.
-[[nodiscard]] RunMemory planned_memory(const Graph& graph, const Plan& plan, const Families& families, Bytes granularity,
-                                       std::vector<std::string>& findings);
 
 }  // namespace stowage::testing
