@@ -10,6 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "shadow/hand_made.hpp"
 #include "shadow/schedule.hpp"
 
 namespace stowage::testing {
@@ -19,56 +20,6 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
-
-Graph built(std::vector<Tensor> tensors, std::vector<Op> ops, std::vector<Memory> memories = {}) {
-  Result<Graph> graph = Graph::build({"test", std::move(memories), std::move(tensors), std::move(ops)});
-  EXPECT_TRUE(graph) << (graph ? "" : to_string(graph.error()));
-  return std::move(graph).value();
-}
-
-Tensor tensor(std::string name, std::int64_t size, TensorFlags flags = {}) {
-  return {.name = std::move(name), .size = Bytes(size), .flags = flags};
-}
-
-Tensor view(std::string name, std::int64_t size, std::size_t base, std::int64_t offset) {
-  return {.name = std::move(name), .size = Bytes(size), .view_of = ViewOf{TensorId(base), Bytes(offset)}};
-}
-
-Op op(std::string name, std::vector<std::size_t> inputs, std::vector<std::size_t> outputs) {
-  Op result{.name = std::move(name), .kind = "OP"};
-  for (const std::size_t input : inputs) result.inputs.push_back(TensorId(input));
-  for (const std::size_t output : outputs) result.outputs.push_back(TensorId(output));
-  return result;
-}
-
-/// A plan of one arena that places tensor i at `offsets[i]`; tensors with a negative offset have no place.
-Plan plan_at(const Graph& graph, std::vector<std::int64_t> offsets, std::vector<WorkspacePlacement> workspaces = {}) {
-  Bytes top;
-  Plan plan;
-  for (std::size_t i = 0; i < offsets.size(); ++i) {
-    if (offsets[i] < 0) continue;
-    const Bytes size = graph.tensors()[i].size;
-    plan.placements.push_back({.tensor = TensorId(i), .arena = ArenaId(0), .offset = Bytes(offsets[i]), .size = size});
-    top = std::max(top, Bytes(offsets[i]) + size);
-  }
-  for (const WorkspacePlacement& place : workspaces) top = std::max(top, place.offset + place.size);
-  plan.workspaces = std::move(workspaces);
-  plan.arenas.push_back({.name = "memory", .memory = MemoryId(0), .size = top, .regions = {top}, .lower_bound = {}});
-  return plan;
-}
-
-std::vector<std::string> findings(const Graph& graph, const Plan& plan, const ShadowOptions& options = {}) {
-  return shadow_execute(graph, plan, options).findings;
-}
-
-/// How many of the first 64 random orders show something wrong.
-std::size_t orders_that_fail(const Graph& graph, const Plan& plan) {
-  std::size_t failures = 0;
-  for (std::uint64_t seed = 0; seed < 64; ++seed) {
-    if (!findings(graph, plan, {.seed = seed, .order = ShadowOptions::Order::random}).empty()) ++failures;
-  }
-  return failures;
-}
 
 /// x → a → b → y, and y reads a too. 16 bytes each.
 Graph diamond() {
