@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "stowage/graph.hpp"
+
+namespace stowage::testing {
+
+/// How much of everything. Percentages are of ops, unless they say otherwise; 0 leaves a feature out.
+struct ConstrainedGraphOptions {
+  std::size_t max_ops = 14;  ///< In the root; at most 60.
+  std::size_t max_body_ops = 5;
+  std::size_t max_depth = 2;  ///< Of bodies in bodies.
+  std::size_t max_streams = 4;
+  std::size_t max_memories = 3;
+  std::size_t reshapes = 10;
+  std::size_t groups = 35;
+  std::size_t bodies = 14;
+  std::size_t prefetches = 30;      ///< Where the graph has rings.
+  std::size_t fills = 15;           ///< Of ops with outputs or workspaces of their own.
+  std::size_t workspaces = 25;      ///< Of ops.
+  std::size_t fixed_address = 10;   ///< Of ops.
+  std::size_t zero_copy = 40;       ///< Of inputs and outputs.
+  std::size_t own_alignment = 15;   ///< Of tensors that may have one.
+  std::size_t graphs_with_batches = 35;
+  std::size_t graphs_with_rings = 30;
+};
+
+/// A small graph that combines everything that a graph can say: what `random_graph` does, and padded and packed groups of inputs
+/// and outputs in chains and in conflict, fills, zero-copy and reusable tensors, ops of fixed address, batch labels with merges,
+/// workspaces of the session, prefetch rings, and branches, loops and calls, nested, with values passed through, carried in every
+/// way, written from inside.
+///
+/// It is free of races of its own in every run: accesses to bytes that views, aliases or body inputs share, of which one is a
+/// write, are ordered by ops that run; and nobody writes what a packed group shares. What `Graph::build` refuses is its answer:
+/// rare, see the tests. Equal seeds and options give equal graphs.
+///
+/// Left out, for the rules do not say what must happen: an alignment of its own on what a body passes in or out; two results of a
+/// body, or two carried values, in one family; a fill of what was written before; a concat into a variable.
+[[nodiscard]] Result<Graph> draw_constrained_graph(std::uint64_t seed, const ConstrainedGraphOptions& options = {});
+
+/// The first one of a row of draws that can be built.
+[[nodiscard]] Graph constrained_graph(std::uint64_t seed, const ConstrainedGraphOptions& options = {});
+
+}  // namespace stowage::testing
