@@ -30,13 +30,14 @@ Status write_file(const std::string& path, std::string_view content);
 
 // ---------------------------------------------------------------------------------------------------------------- graph
 
-/// Reads `stowage.graph/1`. Refuses, by name, unknown fields and flags and those of later versions.
+/// Reads `stowage.graph/1`. Refuses, by name, unknown fields and values; bodies nested more than 64 deep.
 Result<Graph> parse_graph(std::string_view text, const std::string& file);
+/// The file that reads back as a graph of equal description: a tensor or op a line, those of bodies indented behind their op.
 [[nodiscard]] std::string graph_to_json(const Graph& graph);
 
 // ----------------------------------------------------------------------------------------------------------------- plan
 
-/// Reads `stowage.plan/1`. Checks the form only (`verify` judges the content), and refuses what later versions add.
+/// Reads `stowage.plan/1`. Checks the form only; `verify` judges the content.
 Result<Plan> parse_plan(std::string_view text, const std::string& file);
 [[nodiscard]] std::string plan_to_json(const Plan& plan);
 

@@ -166,25 +166,6 @@ TEST(GraphJson, UnknownFieldIsNamed) {
   EXPECT_EQ(message_of(file(R"({"size":1,"flags":["inputs"]})")), "g.json: tensors[0].flags[0]: unknown flag 'inputs'");
 }
 
-TEST(GraphJson, FieldsOfLaterVersionsAreRefusedByName) {
-  for (const std::string name : {"contiguous_inputs", "contiguous_outputs", "zero_fill", "fixed_address", "batch", "backend",
-                                 "control", "bodies", "prefetch"}) {
-    const Error error = error_of(file("", "{\"name\":\"f\",\"" + name + "\":null}"));
-    EXPECT_EQ(error.code, ErrorCode::unsupported);
-    EXPECT_EQ(error.message, "op 'f' (0): field '" + name + "' is not supported yet");
-  }
-  for (const std::string name : {"zero_copy", "reusable", "shape_data"}) {
-    const Error error = error_of(file("{\"size\":1,\"flags\":[\"" + name + "\"]}"));
-    EXPECT_EQ(error.code, ErrorCode::unsupported);
-    EXPECT_EQ(error.message, "flag '" + name + "' is not supported yet");
-  }
-  EXPECT_EQ(error_of(R"({"schema":"stowage.graph/1","pools":[]})").message, "field 'pools' is not supported yet");
-  const Error scope = error_of(file("", R"({"workspaces":[{"size":1,"scope":"session"}]})"));
-  EXPECT_EQ(scope.code, ErrorCode::unsupported);
-  EXPECT_EQ(scope.message, "scope 'session' is not supported yet");
-  EXPECT_EQ(error_of(file("", R"({"workspaces":[{"size":1,"scope":"loop"}]})")).message, "unknown scope 'loop'");
-}
-
 TEST(GraphJson, DuplicateFieldIsNamed) {
   EXPECT_EQ(message_of(file(R"({"name":"x","size":1,"size":1})")), "g.json: tensors[0]: tensor 'x' (0): duplicate field 'size'");
 }

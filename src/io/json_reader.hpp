@@ -35,7 +35,7 @@ struct JsonDocument {
 /// Fails with `ErrorCode::parse`: on a syntax error with line and column, on a duplicate key with the path.
 Result<JsonDocument> parse_json(std::string_view text, const std::string& file);
 
-/// An error in `document`; names the tensor or op that `path` leads through, when it has a name.
+/// An error in `document`; names the last tensor or op that `path` leads through, when it has a name.
 [[nodiscard]] Error error_at(const JsonDocument& document, const Path& path, ErrorCode code, std::string message);
 
 /// The first thing wrong with a document. Readers go on after a fault, with a default in place of what was wrong, and look here
@@ -68,6 +68,7 @@ class JsonValue {
   [[nodiscard]] bool boolean() const;
   [[nodiscard]] std::int64_t integer(std::int64_t lowest, std::int64_t highest) const;
   [[nodiscard]] Bytes bytes() const { return Bytes(integer(0, kMaxBytes.value())); }
+  [[nodiscard]] std::uint8_t byte() const { return static_cast<std::uint8_t>(integer(0, 255)); }
   /// A position in some list.
   [[nodiscard]] std::uint32_t position() const;
 
@@ -86,8 +87,8 @@ class JsonValue {
 
   /// Must be an object, whatever is in it.
   void require_object() const;
-  /// Must be an object that has no field but `known`. One of `later` gets an error of its own.
-  void allow_fields(std::span<const std::string_view> known, std::span<const std::string_view> later = {}) const;
+  /// Must be an object that has no field but `known`.
+  void allow_fields(std::span<const std::string_view> known) const;
   /// Nothing when the field is absent, or this is no object.
   [[nodiscard]] std::optional<JsonValue> find(std::string_view key) const;
   /// An absent field is an error, and reads as null.

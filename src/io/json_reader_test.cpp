@@ -50,8 +50,8 @@ TEST(JsonReader, DuplicateFieldsAreNamedWithTheirPath) {
 }
 
 TEST(JsonReader, DeepNestingIsRefused) {
-  EXPECT_TRUE(parse_json(std::string(128, '[') + std::string(128, ']'), "f"));
-  EXPECT_NE(error_of(std::string(129, '[') + std::string(129, ']')).find("nested deeper than 128 levels"), std::string::npos);
+  EXPECT_TRUE(parse_json(std::string(320, '[') + std::string(320, ']'), "f"));
+  EXPECT_NE(error_of(std::string(321, '[') + std::string(321, ']')).find("nested deeper than 320 levels"), std::string::npos);
   EXPECT_NE(error_of(std::string(10'000'000, '[')).find("nested deeper"), std::string::npos);
 }
 
@@ -87,10 +87,8 @@ TEST(JsonReader, TheFirstFaultIsKept) {
 
 TEST(JsonReader, MissingAndUnknownFieldsAreNamed) {
   constexpr std::string_view kKnown[] = {"a"};
-  constexpr std::string_view kLater[] = {"b"};
-  const auto read = [&](const JsonValue& value) { value.allow_fields(kKnown, kLater); };
+  const auto read = [&](const JsonValue& value) { value.allow_fields(kKnown); };
   EXPECT_EQ(fault(R"({"a":1})", read), "none");
-  EXPECT_EQ(fault(R"({"b":1})", read), "f: field 'b' is not supported yet");
   EXPECT_EQ(fault(R"({"c":1})", read), "f: unknown field 'c'");
   EXPECT_EQ(fault("[]", read), "f: must be an object, not array");
   EXPECT_EQ(fault("{}", [](const JsonValue& value) { return value.require("x").text(); }), "f: missing field 'x'");

@@ -1,3 +1,5 @@
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -16,24 +18,24 @@ using io::OrderedJson;
 using Name = std::string_view;
 constexpr Name kPlanFields[] = {"schema",   "graph",  "arenas", "placements", "workspaces", "clears",
                                 "bindings", "copies", "edges",  "notes",      "stats"};
-constexpr Name kLaterLists[] = {"clears", "bindings", "copies", "edges"};  // written, empty, for readers that expect them
-constexpr Name kArenaFields[] = {"name", "memory", "kind", "size", "regions", "lower_bound", "proven_optimal"};
-constexpr Name kLaterArenaFields[] = {"tensor"};
-constexpr Name kLaterKinds[] = {"fixed", "session", "pool", "user"};
-constexpr Name kPlacementFields[] = {"tensor", "arena", "region", "offset", "size"};
-constexpr Name kWorkspaceFields[] = {"op", "index", "arena", "region", "offset", "size"};
-constexpr Name kNoteFields[] = {"tensor", "reason"};
-constexpr Name kLaterEntryFields[] = {"body"};
+constexpr Name kArenaFields[] = {"name", "memory", "kind", "size", "regions", "lower_bound", "proven_optimal", "tensor"};
+constexpr Name kPlacementFields[] = {"tensor", "arena", "region", "offset", "size", "body"};
+constexpr Name kWorkspaceFields[] = {"op", "index", "arena", "region", "offset", "size", "body"};
+constexpr Name kClearFields[] = {"arena", "region", "offset", "size", "value", "before", "body"};
+constexpr Name kBindingFields[] = {"tensor", "size", "alignment"};
+constexpr Name kCopyFields[] = {"tensor", "before", "arena", "region", "offset", "size", "reason", "body"};
+constexpr Name kNoteFields[] = {"tensor", "reason", "body"};
+
+constexpr std::int64_t kMaxPosition = std::numeric_limits<std::uint32_t>::max();
+constexpr ArenaKind kKinds[] = {ArenaKind::shared,     ArenaKind::fixed, ArenaKind::session,
+                                ArenaKind::persistent, ArenaKind::pool,  ArenaKind::user};
 
 // ----------------------------------------------------------------------------------------------------------------- read
 
 ArenaKind read_kind(const JsonValue& value) {
   const std::string name = value.text();
-  for (const ArenaKind kind : {ArenaKind::shared, ArenaKind::persistent}) {
+  for (const ArenaKind kind : kKinds) {
     if (to_string(kind) == name) return kind;
-  }
-  for (const std::string_view later : kLaterKinds) {
-    if (later == name) value.fail(ErrorCode::unsupported, fmt::format("arena kind '{}' is not supported yet", name));
   }
   value.fail(ErrorCode::parse, fmt::format("unknown arena kind '{}'", name));
   return ArenaKind::shared;
@@ -42,17 +44,17 @@ ArenaKind read_kind(const JsonValue& value) {
 Bytes read_bytes(const JsonValue& value) { return value.bytes(); }
 
 Arena read_arena(const JsonValue& value) {
+  value.allow_fields(kArenaFields);
   Arena arena;
-  // The kind first: it explains the fields that come with it.
-  if (const auto field = value.find("kind")) arena.kind = read_kind(*field);
-  value.allow_fields(kArenaFields, kLaterArenaFields);
   if (const auto field = value.find("name")) arena.name = field->text();
   if (const auto field = value.find("memory")) arena.memory = MemoryId(field->position());
+  if (const auto field = value.find("kind")) arena.kind = read_kind(*field);
   arena.size = value.require("size").bytes();
   arena.regions = {arena.size};
   if (const auto field = value.find("regions")) arena.regions = field->list(read_bytes);
   if (const auto field = value.find("lower_bound")) arena.lower_bound = field->bytes();
   if (const auto field = value.find("proven_optimal")) arena.proven_optimal = field->boolean();
+  if (const auto field = value.find("tensor")) arena.tensor = TensorId(field->position());
   return arena;
 }
 
@@ -61,46 +63,96 @@ std::uint32_t read_region(const JsonValue& entry) {
   return field ? field->position() : 0;
 }
 
+std::uint32_t read_position(const JsonValue& value) { return value.position(); }
+
+/// The way down to where the entry's ids count; nothing is the root.
+BodyPath read_body(const JsonValue& entry) {
+  const auto field = entry.find("body");
+  if (!field) return {};
+  if (const std::size_t count = field->size(); count % 2 != 0)
+    field->fail(ErrorCode::parse, fmt::format("must have an op and a body for each step, not {} elements", count));
+  return field->list(read_position);
+}
+
 Placement read_placement(const JsonValue& value) {
-  value.allow_fields(kPlacementFields, kLaterEntryFields);
+  value.allow_fields(kPlacementFields);
   return {.tensor = TensorId(value.require("tensor").position()),
           .arena = ArenaId(value.require("arena").position()),
           .region = read_region(value),
           .offset = value.require("offset").bytes(),
-          .size = value.require("size").bytes()};
+          .size = value.require("size").bytes(),
+          .body = read_body(value)};
 }
 
 WorkspacePlacement read_workspace(const JsonValue& value) {
-  value.allow_fields(kWorkspaceFields, kLaterEntryFields);
+  value.allow_fields(kWorkspaceFields);
   return {.op = OpId(value.require("op").position()),
           .index = value.require("index").position(),
           .arena = ArenaId(value.require("arena").position()),
           .region = read_region(value),
           .offset = value.require("offset").bytes(),
-          .size = value.require("size").bytes()};
+          .size = value.require("size").bytes(),
+          .body = read_body(value)};
+}
+
+Clear read_clear(const JsonValue& value) {
+  value.allow_fields(kClearFields);
+  const auto filled_with = value.find("value");
+  return {.arena = ArenaId(value.require("arena").position()),
+          .region = read_region(value),
+          .offset = value.require("offset").bytes(),
+          .size = value.require("size").bytes(),
+          .value = filled_with ? filled_with->byte() : std::uint8_t{0},
+          .before = OpId(value.require("before").position()),
+          .body = read_body(value)};
+}
+
+Binding read_binding(const JsonValue& value) {
+  value.allow_fields(kBindingFields);
+  return {.tensor = TensorId(value.require("tensor").position()),
+          .size = value.require("size").bytes(),
+          .alignment = value.require("alignment").bytes()};
+}
+
+Copy read_copy(const JsonValue& value) {
+  value.allow_fields(kCopyFields);
+  const auto reason = value.find("reason");
+  return {.tensor = TensorId(value.require("tensor").position()),
+          .before = value.require("before").integer(Copy::kBackEdge, kMaxPosition),
+          .arena = ArenaId(value.require("arena").position()),
+          .region = read_region(value),
+          .offset = value.require("offset").bytes(),
+          .size = value.require("size").bytes(),
+          .reason = reason ? reason->text() : std::string(),
+          .body = read_body(value)};
+}
+
+Edge read_edge(const JsonValue& value) {
+  if (const std::size_t count = value.size(); count != 2) {
+    value.fail(ErrorCode::parse, fmt::format("must have 2 elements, not {}", count));
+    return {};
+  }
+  return {OpId(value.element(0).position()), OpId(value.element(1).position())};
 }
 
 Note read_note(const JsonValue& value) {
-  value.allow_fields(kNoteFields, kLaterEntryFields);
-  return {.tensor = TensorId(value.require("tensor").position()), .reason = value.require("reason").text()};
-}
-
-void refuse_later_lists(const JsonValue& value) {
-  for (const std::string_view name : kLaterLists) {
-    const auto field = value.find(name);
-    if (field && field->size() > 0) field->fail(ErrorCode::unsupported, fmt::format("field '{}' is not supported yet", name));
-  }
+  value.allow_fields(kNoteFields);
+  return {
+      .tensor = TensorId(value.require("tensor").position()), .reason = value.require("reason").text(), .body = read_body(value)};
 }
 
 Plan read_plan(const JsonValue& value) {
   value.require_schema("stowage.plan/");
   value.allow_fields(kPlanFields);
-  refuse_later_lists(value);
   Plan plan;
   if (const auto field = value.find("graph")) plan.graph = field->text();
   if (const auto field = value.find("arenas")) plan.arenas = field->list(read_arena);
   if (const auto field = value.find("placements")) plan.placements = field->list(read_placement);
   if (const auto field = value.find("workspaces")) plan.workspaces = field->list(read_workspace);
+  if (const auto field = value.find("clears")) plan.clears = field->list(read_clear);
+  if (const auto field = value.find("bindings")) plan.bindings = field->list(read_binding);
+  if (const auto field = value.find("copies")) plan.copies = field->list(read_copy);
+  if (const auto field = value.find("edges")) plan.edges = field->list(read_edge);
   if (const auto field = value.find("notes")) plan.notes = field->list(read_note);
   if (const auto field = value.find("stats")) field->require_object();
   return plan;
@@ -111,13 +163,15 @@ Plan read_plan(const JsonValue& value) {
 OrderedJson arena_to_json(const Arena& arena) {
   OrderedJson regions = OrderedJson::array();
   for (const Bytes top : arena.regions) regions.push_back(top.value());
-  return {{"name", arena.name},
-          {"memory", arena.memory.index()},
-          {"kind", to_string(arena.kind)},
-          {"size", arena.size.value()},
-          {"regions", regions},
-          {"lower_bound", arena.lower_bound.value()},
-          {"proven_optimal", arena.proven_optimal}};
+  OrderedJson json{{"name", arena.name},
+                   {"memory", arena.memory.index()},
+                   {"kind", to_string(arena.kind)},
+                   {"size", arena.size.value()},
+                   {"regions", regions},
+                   {"lower_bound", arena.lower_bound.value()},
+                   {"proven_optimal", arena.proven_optimal}};
+  if (arena.tensor) json["tensor"] = arena.tensor->index();
+  return json;
 }
 
 /// The fields that say where something lies.
@@ -129,20 +183,55 @@ void append_place(OrderedJson& json, const Placed& placed) {
   json["size"] = placed.size.value();
 }
 
+/// Where its ids count, unless in the root.
+template <class Entry>
+void append_body(OrderedJson& json, const Entry& entry) {
+  if (!entry.body.empty()) json["body"] = entry.body;
+}
+
 OrderedJson placement_to_json(const Placement& placement) {
   OrderedJson json = OrderedJson::object();
   json["tensor"] = placement.tensor.index();
   append_place(json, placement);
+  append_body(json, placement);
   return json;
 }
 
 OrderedJson workspace_to_json(const WorkspacePlacement& workspace) {
   OrderedJson json{{"op", workspace.op.index()}, {"index", workspace.index}};
   append_place(json, workspace);
+  append_body(json, workspace);
   return json;
 }
 
-OrderedJson note_to_json(const Note& note) { return {{"tensor", note.tensor.index()}, {"reason", note.reason}}; }
+OrderedJson clear_to_json(const Clear& clear) {
+  OrderedJson json = OrderedJson::object();
+  append_place(json, clear);
+  json["value"] = clear.value;
+  json["before"] = clear.before.index();
+  append_body(json, clear);
+  return json;
+}
+
+OrderedJson binding_to_json(const Binding& binding) {
+  return {{"tensor", binding.tensor.index()}, {"size", binding.size.value()}, {"alignment", binding.alignment.value()}};
+}
+
+OrderedJson copy_to_json(const Copy& copy) {
+  OrderedJson json{{"tensor", copy.tensor.index()}, {"before", copy.before}};
+  append_place(json, copy);
+  json["reason"] = copy.reason;
+  append_body(json, copy);
+  return json;
+}
+
+OrderedJson edge_to_json(const Edge& edge) { return OrderedJson::array({edge.from.index(), edge.to.index()}); }
+
+OrderedJson note_to_json(const Note& note) {
+  OrderedJson json{{"tensor", note.tensor.index()}, {"reason", note.reason}};
+  append_body(json, note);
+  return json;
+}
 
 }  // namespace
 
@@ -159,9 +248,10 @@ std::string plan_to_json(const Plan& plan) {
   io::append_list(text, "arenas", plan.arenas, arena_to_json);
   io::append_list(text, "placements", plan.placements, placement_to_json);
   io::append_list(text, "workspaces", plan.workspaces, workspace_to_json);
-  text += ",\n";
-  for (const std::string_view name : kLaterLists) text += fmt::format("\"{}\":[],", name);
-  text.pop_back();
+  io::append_list(text, "clears", plan.clears, clear_to_json);
+  io::append_list(text, "bindings", plan.bindings, binding_to_json);
+  io::append_list(text, "copies", plan.copies, copy_to_json);
+  io::append_list(text, "edges", plan.edges, edge_to_json);
   io::append_list(text, "notes", plan.notes, note_to_json);
   return text + ",\n\"stats\":{}}\n";
 }

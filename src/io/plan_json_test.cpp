@@ -41,7 +41,10 @@ constexpr std::string_view kExampleText =
     "{\"tensor\":2,\"arena\":0,\"region\":1,\"offset\":16,\"size\":16}],\n"
     "\"workspaces\":[\n"
     "{\"op\":3,\"index\":1,\"arena\":0,\"offset\":32,\"size\":4}],\n"
-    "\"clears\":[],\"bindings\":[],\"copies\":[],\"edges\":[],\n"
+    "\"clears\":[],\n"
+    "\"bindings\":[],\n"
+    "\"copies\":[],\n"
+    "\"edges\":[],\n"
     "\"notes\":[\n"
     "{\"tensor\":2,\"reason\":\"asked for \\\"more\\\"\"}],\n"
     "\"stats\":{}}\n";
@@ -92,19 +95,92 @@ TEST(PlanJson, UnknownFieldIsNamed) {
   EXPECT_EQ(message_of(R"("notes":[{"op":1}])"), "p.json: notes[0]: unknown field 'op'");
 }
 
-TEST(PlanJson, WhatLaterVersionsAddIsRefusedByName) {
-  for (const std::string name : {"clears", "bindings", "copies", "edges"}) {
-    EXPECT_EQ(message_of("\"" + name + "\":[{}]"), "p.json: " + name + ": field '" + name + "' is not supported yet");
-    EXPECT_TRUE(parse_plan(R"({"schema":"stowage.plan/1",")" + name + R"(":[]})", "p"));
-  }
-  EXPECT_EQ(message_of(R"("placements":[{"body":[0,0]}])"), "p.json: placements[0]: field 'body' is not supported yet");
-  EXPECT_EQ(message_of(R"("workspaces":[{"body":[0,0]}])"), "p.json: workspaces[0]: field 'body' is not supported yet");
-  for (const std::string kind : {"fixed", "session", "pool", "user"}) {
-    const Error error = error_of(R"({"schema":"stowage.plan/1","arenas":[{"size":1,"tensor":3,"kind":")" + kind + "\"}]}");
-    EXPECT_EQ(error.code, ErrorCode::unsupported);
-    EXPECT_EQ(error.message, "arena kind '" + kind + "' is not supported yet");
+/// One of everything that the example has not.
+Plan rich_example() {
+  const BodyPath body{1, 0};
+  return {
+      .graph = "net",
+      .arenas = {{.name = "x",
+                  .memory = MemoryId(0),
+                  .kind = ArenaKind::user,
+                  .size = Bytes(8),
+                  .regions = {Bytes(8)},
+                  .lower_bound = Bytes(0),
+                  .proven_optimal = false,
+                  .tensor = TensorId(3)}},
+      .placements = {{.tensor = TensorId(0), .arena = ArenaId(0), .offset = Bytes(0), .size = Bytes(4), .body = body}},
+      .workspaces = {{.op = OpId(0), .index = 0, .arena = ArenaId(0), .offset = Bytes(4), .size = Bytes(2), .body = body}},
+      .clears = {{.arena = ArenaId(0), .offset = Bytes(0), .size = Bytes(8), .value = 255, .before = OpId(0)},
+                 {.arena = ArenaId(0), .region = 1, .offset = Bytes(2), .size = Bytes(1), .before = OpId(1), .body = body}},
+      .bindings = {{.tensor = TensorId(3), .size = Bytes(8), .alignment = Bytes(32)}},
+      .copies = {{.tensor = TensorId(2), .before = 4, .arena = ArenaId(0), .offset = Bytes(0), .size = Bytes(4), .reason = "r"},
+                 {.tensor = TensorId(1),
+                  .before = Copy::kBackEdge,
+                  .arena = ArenaId(0),
+                  .region = 2,
+                  .offset = Bytes(4),
+                  .size = Bytes(4),
+                  .body = body}},
+      .edges = {{OpId(3), OpId(7)}, {OpId(4), OpId(7)}},
+      .notes = {{.tensor = TensorId(0), .reason = "no", .body = {1, 0, 2, 1}}}};
+}
+
+constexpr std::string_view kRichText = R"({"schema":"stowage.plan/1","graph":"net",
+"arenas":[
+{"name":"x","memory":0,"kind":"user","size":8,"regions":[8],"lower_bound":0,"proven_optimal":false,"tensor":3}],
+"placements":[
+{"tensor":0,"arena":0,"offset":0,"size":4,"body":[1,0]}],
+"workspaces":[
+{"op":0,"index":0,"arena":0,"offset":4,"size":2,"body":[1,0]}],
+"clears":[
+{"arena":0,"offset":0,"size":8,"value":255,"before":0},
+{"arena":0,"region":1,"offset":2,"size":1,"value":0,"before":1,"body":[1,0]}],
+"bindings":[
+{"tensor":3,"size":8,"alignment":32}],
+"copies":[
+{"tensor":2,"before":4,"arena":0,"offset":0,"size":4,"reason":"r"},
+{"tensor":1,"before":-1,"arena":0,"region":2,"offset":4,"size":4,"reason":"","body":[1,0]}],
+"edges":[
+[3,7],
+[4,7]],
+"notes":[
+{"tensor":0,"reason":"no","body":[1,0,2,1]}],
+"stats":{}}
+)";
+
+TEST(PlanJson, ClearsBindingsCopiesEdgesAndBodiesAreWritten) { EXPECT_EQ(plan_to_json(rich_example()), kRichText); }
+
+TEST(PlanJson, ClearsBindingsCopiesEdgesAndBodiesReadBackEqual) { EXPECT_EQ(parse_plan(kRichText, "p").value(), rich_example()); }
+
+TEST(PlanJson, EveryArenaKindIsRead) {
+  for (const ArenaKind kind :
+       {ArenaKind::shared, ArenaKind::fixed, ArenaKind::session, ArenaKind::persistent, ArenaKind::pool, ArenaKind::user}) {
+    Plan plan = example();
+    plan.arenas[0].kind = kind;
+    EXPECT_EQ(parse_plan(plan_to_json(plan), "p").value().arenas[0].kind, kind);
   }
   EXPECT_EQ(message_of(R"("arenas":[{"size":1,"kind":"odd"}])"), "p.json: arenas[0].kind: unknown arena kind 'odd'");
+}
+
+TEST(PlanJson, ABodyIsPairsOfOpAndBody) {
+  const std::string begin = R"("placements":[{"tensor":0,"arena":0,"offset":0,"size":1,"body":)";
+  EXPECT_EQ(message_of(begin + "[1]}]"), "p.json: placements[0].body: must have an op and a body for each step, not 1 elements");
+  EXPECT_EQ(message_of(begin + "[1,-1]}]"), "p.json: placements[0].body[1]: must be an integer from 0 to 4294967295, not -1");
+  EXPECT_EQ(message_of(begin + "0}]"), "p.json: placements[0].body: must be an array, not number");
+}
+
+TEST(PlanJson, FaultsInClearsBindingsCopiesAndEdgesAreNamed) {
+  EXPECT_EQ(message_of(R"("clears":[{"arena":0,"offset":0,"size":1}])"), "p.json: clears[0]: missing field 'before'");
+  EXPECT_EQ(message_of(R"("clears":[{"arena":0,"offset":0,"size":1,"before":0,"value":256}])"),
+            "p.json: clears[0].value: must be an integer from 0 to 255, not 256");
+  EXPECT_EQ(message_of(R"("clears":[{"tensor":0}])"), "p.json: clears[0]: unknown field 'tensor'");
+  EXPECT_EQ(message_of(R"("bindings":[{"tensor":0,"size":1}])"), "p.json: bindings[0]: missing field 'alignment'");
+  EXPECT_EQ(message_of(R"("bindings":[{"body":[0,0]}])"), "p.json: bindings[0]: unknown field 'body'");
+  EXPECT_EQ(message_of(R"("copies":[{"tensor":0,"before":-2,"arena":0,"offset":0,"size":1}])"),
+            "p.json: copies[0].before: must be an integer from -1 to 4294967295, not -2");
+  EXPECT_EQ(message_of(R"("copies":[{"tensor":0,"before":0,"arena":0,"size":1}])"), "p.json: copies[0]: missing field 'offset'");
+  EXPECT_EQ(message_of(R"("edges":[[1,2,3]])"), "p.json: edges[0]: must have 2 elements, not 3");
+  EXPECT_EQ(message_of(R"("edges":[[1,-1]])"), "p.json: edges[0][1]: must be an integer from 0 to 4294967295, not -1");
 }
 
 TEST(PlanJson, MissingFieldsAreNamed) {

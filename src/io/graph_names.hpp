@@ -1,0 +1,41 @@
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "stowage/graph.hpp"
+
+/// How a graph file calls what the graph's types enumerate. What is not here is the default, which no file spells out.
+namespace stowage::io {
+
+template <class Value>
+struct Named {
+  std::string_view name;
+  Value value;
+};
+
+inline constexpr std::array kFlags{
+    Named<TensorFlag>{"input", TensorFlag::input},           Named<TensorFlag>{"output", TensorFlag::output},
+    Named<TensorFlag>{"constant", TensorFlag::constant},     Named<TensorFlag>{"variable", TensorFlag::variable},
+    Named<TensorFlag>{"no_reuse", TensorFlag::no_reuse},     Named<TensorFlag>{"external", TensorFlag::external},
+    Named<TensorFlag>{"zero_copy", TensorFlag::zero_copy},   Named<TensorFlag>{"reusable", TensorFlag::reusable},
+    Named<TensorFlag>{"shape_data", TensorFlag::shape_data},
+};
+
+inline constexpr std::array kContiguities{
+    Named<Contiguity>{"padded", Contiguity::padded},
+    Named<Contiguity>{"packed", Contiguity::packed},
+};
+
+inline constexpr std::array kControls{
+    Named<Control>{"branch", Control::branch},
+    Named<Control>{"loop", Control::loop},
+    Named<Control>{"call", Control::call},
+};
+
+inline constexpr std::array kScopes{
+    Named<WorkspaceScope>{"op", WorkspaceScope::op},
+    Named<WorkspaceScope>{"session", WorkspaceScope::session},
+};
+
+}  // namespace stowage::io
