@@ -21,11 +21,23 @@ void expect_round_trip(const Graph& graph) {
   expect(again->description() == graph.description(), "a graph changed on the way through a file");
 }
 
-void expect_plan_holds(const Graph& graph) {
-  const Result<Planned> planned = plan(graph, {.time_limit = std::nullopt, .node_budget = 1000});
+/// The input chooses how it is planned, so that the fuzzer learns that too.
+PlanOptions options_for(std::size_t size) {
+  PlanOptions options{.time_limit = std::nullopt, .node_budget = 1000};
+  options.zero_fill = size % 2 == 0 ? FillPolicy::central : FillPolicy::separate;
+  options.base = size / 2 % 2 == 0 ? AddressBase::fixed : AddressBase::refreshable;
+  options.batch_start = size / 4 % 2 == 0 ? BatchStart::free : BatchStart::same;
+  if (size / 8 % 2 != 0) options.region_limit = Bytes(128);
+  if (size / 16 % 2 != 0) options.fuse_inputs_up_to = Bytes(64);
+  return options;
+}
+
+void expect_plan_holds(const Graph& graph, const PlanOptions& options) {
+  const Result<Planned> planned = plan(graph, options);
   expect(planned.has_value(), "a graph cannot be planned");
   if (!planned->plan) return;
-  for (const Finding& finding : verify(graph, *planned->plan)) expect(false, finding.message);
+  const VerifyOptions verifying{.base = options.base, .region_limit = options.region_limit};
+  for (const Finding& finding : verify(graph, *planned->plan, verifying)) expect(false, finding.message);
   const Result<Plan> again = parse_plan(plan_to_json(*planned->plan), "again");
   expect(again.has_value() && *again == *planned->plan, "a plan changed on the way through a file");
 }
@@ -41,6 +53,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   fuzz::expect_round_trip(*graph);
-  if (fuzz::is_small(*graph)) fuzz::expect_plan_holds(*graph);
+  if (fuzz::is_small(*graph)) fuzz::expect_plan_holds(*graph, fuzz::options_for(size));
   return 0;
 }

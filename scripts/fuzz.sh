@@ -24,9 +24,11 @@ for target in "${targets[@]}"; do
   for folder in "fuzz/corpus/$target" "fuzz/corpus/${target#fuzz_}" "fuzz/corpus/${target%_fuzz}"; do
     [ ! -d "$folder" ] || { seeds=("$folder"); break; }
   done
+  words=()
+  [ ! -f "fuzz/$target.dict" ] || words=(-dict="fuzz/$target.dict")
   log=build/fuzz/$target.log
   if ! "build/fuzz/fuzz/$target" -max_total_time="$FUZZ_SECONDS" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
-    -artifact_prefix="build/fuzz/findings/$target-" "$corpus" "${seeds[@]}" >"$log" 2>&1; then
+    -artifact_prefix="build/fuzz/findings/$target-" "${words[@]}" "$corpus" "${seeds[@]}" >"$log" 2>&1; then
     tail -n 60 "$log"
     failed+=("$target")
   else
