@@ -90,6 +90,7 @@ void add_compare_command(CLI::App& app) {
   command.footer("Example: stowage compare model.json.gz");
   command.callback([arguments] {
     const Input input = or_fail(read_input(arguments->input, arguments->alignment));
+    if (std::holds_alternative<CsvProblem>(input)) refuse_graph_options(arguments->options);
     std::vector<Line> lines;
     for (const SolverInfo& solver : solvers()) lines.push_back({solver.name, run_solver(input, *arguments, solver)});
     print(arguments->json ? as_json(lines) : as_text(lines));

@@ -5,6 +5,7 @@
 #include "commands.hpp"
 #include "input.hpp"
 #include "output.hpp"
+#include "plan_text.hpp"
 #include "problem_plan.hpp"
 #include "progress.hpp"
 #include "values.hpp"
@@ -22,10 +23,11 @@ struct PlanArguments {
   PlanOptions options;
 };
 
-void show(const PlanArguments& arguments, const Summary& summary) {
+/// `details` is for people.
+void show(const PlanArguments& arguments, const Summary& summary, const std::string& details = {}) {
   // A plan that goes to standard output must not be followed by anything else.
   if (arguments.output == "-") return;
-  print(arguments.json ? summary_to_json(summary) : summary_text(summary));
+  print(arguments.json ? summary_to_json(summary) : summary_text(summary) + details);
 }
 
 /// Ends the command when there is no answer within the capacity.
@@ -60,12 +62,14 @@ void plan_graph(const PlanArguments& arguments, const Graph& graph) {
   }();
   const Summary summary = summarize(graph, planned);
   if (planned.has_answer() && !arguments.output.empty()) or_fail(write_file(arguments.output, plan_to_json(*planned.plan)));
-  if (planned.has_answer() || arguments.json) show(arguments, summary);
+  if (planned.has_answer() || arguments.json)
+    show(arguments, summary, planned.plan ? plan_text(graph, *planned.plan) : std::string());
   check_answer(arguments, planned.status, summary.peak, summary.lower_bound);
 }
 
 void plan_table(const PlanArguments& arguments, const CsvProblem& table) {
   if (!arguments.previous.empty()) end_with(kUsage, "--previous is for graphs; rows of a table stay where their offset says");
+  refuse_graph_options(arguments.options);
   if (!arguments.output.empty() && arguments.output != "-" && !has_extension(arguments.output, ".csv")) {
     end_with(kUsage, fmt::format("the plan of a table is a table: '{}' does not end in .csv or .csv.gz", arguments.output));
   }
@@ -102,7 +106,10 @@ void add_plan_command(CLI::App& app) {
   add_solving_options(command, arguments->options);
   add_planning_options(command, arguments->options);
   command.add_flag("--json", arguments->json, "Print the figures as JSON (stowage.summary/1)");
-  command.footer("Example: stowage plan model.json -o plan.json --capacity 64MiB");
+  command.footer(
+      "Example: stowage plan model.json -o plan.json --capacity 64MiB\n"
+      "         stowage plan training_step.json --base refreshable --zero-fill separate --region-limit 400MiB\n"
+      "         stowage plan model.json --fuse-inputs 4KiB --no-reuse-names logits,kv_update");
   command.callback([arguments] {
     const Input input = or_fail(read_input(arguments->input, arguments->alignment));
     if (const auto* graph = std::get_if<Graph>(&input)) {

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <chrono>
 
+#include "commands.hpp"
+#include "output.hpp"
+
 namespace stowage::cli {
 namespace {
 
@@ -57,6 +60,11 @@ Result<PlannedProblem> plan_problem(const CsvProblem& table, const std::string& 
   const Clock::duration spent = Clock::now() - start;
   Summary summary = summary_of(problem, outcome, name, spent);
   return PlannedProblem{std::move(outcome), std::move(summary)};
+}
+
+void refuse_graph_options(const PlanOptions& options) {
+  if (options.region_limit) end_with(kUsage, "--region-limit is for graphs; a table is one region");
+  if (!options.no_reuse_names.empty()) end_with(kUsage, "--no-reuse-names is for graphs; a table has rows, no tensors or ops");
 }
 
 }  // namespace stowage::cli

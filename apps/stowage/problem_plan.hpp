@@ -17,4 +17,7 @@ struct PlannedProblem {
 /// live for ever.
 Result<PlannedProblem> plan_problem(const CsvProblem& table, const std::string& name, const PlanOptions& options);
 
+/// Ends the command with a usage error where the options demand what a table cannot give.
+void refuse_graph_options(const PlanOptions& options);
+
 }  // namespace stowage::cli

@@ -13,13 +13,57 @@ std::vector<std::string> solver_names() {
   return names;
 }
 
+template <class Value>
+using Choices = std::vector<std::pair<std::string, Value>>;
+
+/// Adds an option that takes one of a few words. The value is the default already.
+template <class Value>
+void add_choice_option(CLI::App& command, const std::string& name, Value& value, const Choices<Value>& choices,
+                       const std::string& help) {
+  std::vector<std::string> words;
+  std::string shown;
+  std::string chosen;
+  for (const auto& [word, meaning] : choices) {
+    words.push_back(word);
+    shown += (shown.empty() ? "" : "|") + word;
+    if (meaning == value) chosen = word;
+  }
+  const auto read = [&value, choices](const std::string& text) {
+    for (const auto& [word, meaning] : choices) {
+      if (word == text) value = meaning;
+    }
+  };
+  command.add_option_function<std::string>(name, read, help)->check(CLI::IsMember(words))->type_name(shown)->default_str(chosen);
+}
+
+Bytes size_of(const std::string& text) {
+  const std::optional<Bytes> size = parse_bytes(text);
+  if (!size) throw CLI::ValidationError("'" + text + "' is not a size such as 4096, 64KiB or 1.5GiB");
+  return *size;
+}
+
+/// How the constraints of a graph are met.
+void add_constraint_options(CLI::App& command, PlanOptions& options) {
+  add_choice_option<FillPolicy>(command, "--zero-fill", options.zero_fill,
+                                {{"central", FillPolicy::central}, {"separate", FillPolicy::separate}},
+                                "Clear what must be cleared all at once at the start, or each right before its op");
+  add_base_option(command, options.base);
+  add_region_limit_option(command, options.region_limit);
+  add_choice_option<BatchStart>(command, "--batch-start", options.batch_start,
+                                {{"free", BatchStart::free}, {"same", BatchStart::same}},
+                                "Where the contiguous groups of different batches start: anywhere, or at the same offset");
+  const auto read_fuse = [&options](const std::string& text) { options.fuse_inputs_up_to = size_of(text); };
+  command
+      .add_option_function<std::string>("--fuse-inputs", read_fuse,
+                                        "Place zero-copy inputs no larger than this next to each other instead of binding them")
+      ->type_name("SIZE")
+      ->default_str("0");
+}
+
 }  // namespace
 
 CLI::Option* add_size_option(CLI::App& command, const std::string& name, std::optional<Bytes>& value, const std::string& help) {
-  const auto read = [&value](const std::string& text) {
-    value = parse_bytes(text);
-    if (!value) throw CLI::ValidationError("'" + text + "' is not a size such as 4096, 64KiB or 1.5GiB");
-  };
+  const auto read = [&value](const std::string& text) { value = size_of(text); };
   return command.add_option_function<std::string>(name, read, help)->type_name("SIZE");
 }
 
@@ -39,6 +83,16 @@ CLI::Option* add_switch_option(CLI::App& command, const std::string& name, bool&
       ->check(CLI::IsMember({"on", "off"}))
       ->type_name("on|off")
       ->default_str(value ? "on" : "off");
+}
+
+void add_base_option(CLI::App& command, AddressBase& value) {
+  add_choice_option<AddressBase>(
+      command, "--base", value, {{"fixed", AddressBase::fixed}, {"refreshable", AddressBase::refreshable}},
+      "Refreshable: shared memory may move between runs, so that ops of fixed address get an arena apart");
+}
+
+void add_region_limit_option(CLI::App& command, std::optional<Bytes>& value) {
+  add_size_option(command, "--region-limit", value, "Cut arenas into regions no larger than this (400MiB is usual)");
 }
 
 std::optional<std::chrono::nanoseconds> parse_duration(const std::string& text) {
@@ -80,6 +134,13 @@ void add_planning_options(CLI::App& command, PlanOptions& options) {
   add_switch_option(command, "--in-place", options.in_place, "Let outputs overwrite inputs where an op allows it");
   command.add_flag("--keep-inputs", options.keep_inputs, "Inputs keep their bytes to the end of the run");
   command.add_flag("--no-reuse", options.no_reuse, "Give every tensor bytes of its own");
+  command
+      .add_option("--no-reuse-names", options.no_reuse_names,
+                  "Give tensors of these names, and what ops of these names write and use, bytes of their own; may be repeated")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("NAME,…");
+  add_constraint_options(command, options);
 }
 
 }  // namespace stowage::cli

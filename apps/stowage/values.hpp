@@ -20,9 +20,16 @@ void add_alignment_option(CLI::App& command, std::optional<Bytes>& value);
 /// Adds an option that takes on or off.
 CLI::Option* add_switch_option(CLI::App& command, const std::string& name, bool& value, const std::string& help);
 
+/// Adds --base, for planning and for verifying what was planned.
+void add_base_option(CLI::App& command, AddressBase& value);
+
+/// Adds --region-limit, likewise.
+void add_region_limit_option(CLI::App& command, std::optional<Bytes>& value);
+
 /// --solver, --time-limit, --threads, --seed, --capacity.
 void add_solving_options(CLI::App& command, PlanOptions& options);
-/// --in-place, --keep-inputs, --no-reuse.
+/// What the plan may do, and how the graph's constraints are met: --in-place, --keep-inputs, --no-reuse, --no-reuse-names,
+/// --zero-fill, --base, --region-limit, --batch-start, --fuse-inputs.
 void add_planning_options(CLI::App& command, PlanOptions& options);
 
 /// Reads "500ms", "2s", "1.5m", "10" (seconds). Nothing for anything else.

@@ -9,6 +9,7 @@
 #include "input.hpp"
 #include "output.hpp"
 #include "stowage/verify.hpp"
+#include "values.hpp"
 
 namespace stowage::cli {
 namespace {
@@ -108,12 +109,16 @@ void add_verify_command(CLI::App& app) {
   command.add_option("INPUT", arguments->input, "The graph or table that was planned")->required();
   command.add_option("PLAN", arguments->plan, "A plan (.json), or for a table a table with offsets (.csv)")->required();
   command.add_flag("--keep-inputs", arguments->options.keep_inputs, "Inputs must keep their bytes to the end of the run");
+  add_base_option(command, arguments->options.base);
+  add_region_limit_option(command, arguments->options.region_limit);
   command.add_option("--max-findings", arguments->options.max_findings, "Stop after so many")
       ->check(CLI::PositiveNumber)
       ->type_name("N")
       ->capture_default_str();
   command.add_flag("--json", arguments->json, "Print the findings as JSON (stowage.findings/1)");
-  command.footer("Example: stowage verify model.json plan.json");
+  command.footer(
+      "Example: stowage verify model.json plan.json\n"
+      "         stowage verify training_step.json plan.json --base refreshable --region-limit 400MiB");
   command.callback([arguments] {
     const std::vector<Finding> findings = findings_of(*arguments);
     print(arguments->json ? as_json(findings) : as_text(findings, *arguments));
