@@ -1,0 +1,102 @@
+"""docs/formats.md cannot go stale: every graph there is planned and verified, and has the figures that stand beside it.
+
+Usage: formats_test.py PATH/TO/stowage [unittest's arguments]
+
+A graph is a block ```json of schema stowage.graph/1. Behind it stands at least one line "plan OPTIONS: FACT, FACT…". Facts: `peak N` bytes,
+`KIND N` bytes in all arenas of a kind, `arenas N`, `copied N` bytes, and the length of a list of the plan (`copies N`, `clears N`…).
+"""
+
+import json
+import re
+import unittest
+
+from support import PROJECT, CliTest, main
+
+TEXT = (PROJECT / "docs" / "formats.md").read_text()
+KINDS = ("shared", "fixed", "session", "persistent", "pool", "user")
+LISTS = ("clears", "bindings", "copies", "edges", "notes")
+PLAN_LINE = re.compile(r"(?m)^ {4}plan( [^:\n]*)?: (.*)$")
+VERIFY_OPTIONS = ("--base", "--region-limit", "--keep-inputs")  # what a plan must be verified with, as it was planned with
+
+
+def documents(schema):
+    """The text of each block of a schema, and what stands between it and the next block."""
+    parts = re.split(r"(?ms)^```(\w*)\n(.*?)^```\n", TEXT)
+    for language, block, below in zip(parts[1::3], parts[2::3], parts[3::3]):
+        if language == "json" and block.startswith(f'{{"schema":"{schema}"'):
+            yield block, below
+
+
+def claims():
+    """Of every graph: its text, and its lines as (options, {fact: figure})."""
+    for graph, below in documents("stowage.graph/1"):
+        lines = [(options.split(), dict(fact.split(" ") for fact in facts.split(", "))) for options, facts in PLAN_LINE.findall(below)]
+        yield graph, [(options, {fact: int(figure) for fact, figure in facts.items()}) for options, facts in lines]
+
+
+def figure(plan, fact):
+    if fact == "peak":
+        return sum(arena["size"] for arena in plan["arenas"] if arena["kind"] not in ("persistent", "user"))
+    if fact == "arenas":
+        return len(plan["arenas"])
+    if fact == "copied":
+        return sum(copy["size"] for copy in plan["copies"])
+    if fact in LISTS:
+        return len(plan[fact])
+    if fact in KINDS:
+        return sum(arena["size"] for arena in plan["arenas"] if arena["kind"] == fact)
+    raise ValueError(f"'{fact}' is no fact of a plan")
+
+
+def verify_options(options):
+    words = []
+    for i, word in enumerate(options):
+        if word in VERIFY_OPTIONS:
+            words += [word] if word == "--keep-inputs" else options[i:i + 2]
+    return words
+
+
+class Graphs(CliTest):
+    def test_every_graph_has_the_figures_that_stand_beside_it(self):
+        for text, lines in claims():
+            name = json.loads(text)["name"]
+            self.assertNotEqual(lines, [], f"graph '{name}' says nothing about its plan")
+            for options, facts in lines:
+                with self.subTest(graph=name, options=options):
+                    graph = self.write("graph.json", text)
+                    self.expect(0, "plan", graph, *options, "-o", "plan.json")
+                    plan = json.loads(self.read("plan.json"))
+                    self.assertEqual({fact: figure(plan, fact) for fact in facts}, facts)
+                    self.expect(0, "verify", graph, "plan.json", *verify_options(options))
+
+    def test_every_graph_is_written_as_the_program_writes_it(self):
+        for text, _ in claims():
+            with self.subTest(graph=json.loads(text)["name"]):
+                self.expect(0, "convert", self.write("graph.json", text), "again.json")
+                self.assertEqual(self.read("again.json"), text)
+
+    def test_plans_are_valid_for_the_graphs_of_their_names(self):
+        graphs = {json.loads(text)["name"]: text for text, _ in claims()}
+        plans = [text for text, _ in documents("stowage.plan/1")]
+        self.assertNotEqual(plans, [])
+        for text in plans:
+            with self.subTest(plan=json.loads(text)["graph"]):
+                graph = self.write("graph.json", graphs[json.loads(text)["graph"]])
+                self.expect(0, "verify", graph, self.write("plan.json", text))
+
+    def test_every_constraint_has_an_example(self):
+        for heading in ("Contiguous, padded", "Contiguous, packed", "Collective chains", "Layout conflicts", "Zero fill", "Zero copy",
+                        "Reusable buffers", "Constants and variables", "Fixed addresses", "Several memories", "Workspace scopes", "Batches",
+                        "Same start", "Shape data", "Branches", "Loops", "Calls", "No reuse", "Prefetch rings"):
+            with self.subTest(heading=heading):
+                section = re.search(rf"(?ms)^### {heading}\n(.*?)(?=^##)", TEXT).group(1)
+                self.assertIn('{"schema":"stowage.graph/1"', section)
+
+    def test_links_lead_to_headings(self):
+        anchors = {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in re.findall(r"(?m)^#+ (.*)$", TEXT)}
+        for target in re.findall(r"\]\(#([^)]*)\)", TEXT):
+            self.assertIn(target, anchors)
+
+
+if __name__ == "__main__":
+    main(__doc__)
