@@ -8,23 +8,13 @@ A graph is a block ```json of schema stowage.graph/1. Behind it stands at least 
 
 import json
 import re
-import unittest
 
-from support import PROJECT, CliTest, main
+from support import FORMATS, CliTest, documents, main
 
-TEXT = (PROJECT / "docs" / "formats.md").read_text()
 KINDS = ("shared", "fixed", "session", "persistent", "pool", "user")
 LISTS = ("clears", "bindings", "copies", "edges", "notes")
 PLAN_LINE = re.compile(r"(?m)^ {4}plan( [^:\n]*)?: (.*)$")
 VERIFY_OPTIONS = ("--base", "--region-limit", "--keep-inputs")  # what a plan must be verified with, as it was planned with
-
-
-def documents(schema):
-    """The text of each block of a schema, and what stands between it and the next block."""
-    parts = re.split(r"(?ms)^```(\w*)\n(.*?)^```\n", TEXT)
-    for language, block, below in zip(parts[1::3], parts[2::3], parts[3::3]):
-        if language == "json" and block.startswith(f'{{"schema":"{schema}"'):
-            yield block, below
 
 
 def claims():
@@ -89,12 +79,12 @@ class Graphs(CliTest):
                         "Reusable buffers", "Constants and variables", "Fixed addresses", "Several memories", "Workspace scopes", "Batches",
                         "Same start", "Shape data", "Branches", "Loops", "Calls", "No reuse", "Prefetch rings"):
             with self.subTest(heading=heading):
-                section = re.search(rf"(?ms)^### {heading}\n(.*?)(?=^##)", TEXT).group(1)
+                section = re.search(rf"(?ms)^### {heading}\n(.*?)(?=^##)", FORMATS).group(1)
                 self.assertIn('{"schema":"stowage.graph/1"', section)
 
     def test_links_lead_to_headings(self):
-        anchors = {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in re.findall(r"(?m)^#+ (.*)$", TEXT)}
-        for target in re.findall(r"\]\(#([^)]*)\)", TEXT):
+        anchors = {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in re.findall(r"(?m)^#+ (.*)$", FORMATS)}
+        for target in re.findall(r"\]\(#([^)]*)\)", FORMATS):
             self.assertIn(target, anchors)
 
 

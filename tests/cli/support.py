@@ -15,6 +15,7 @@ import unittest
 
 PROJECT = pathlib.Path(__file__).resolve().parent.parent.parent
 EXAMPLES = sorted(PROJECT.glob("examples/*.json"))
+FORMATS = (PROJECT / "docs" / "formats.md").read_text()
 COMMANDS = ("plan", "verify", "compare", "convert", "completion")
 OLD = b"what was there before\n"
 
@@ -50,6 +51,18 @@ def random_rows(seed):
     draw = random.Random(seed)
     lowers = [draw.randrange(8) for _ in range(10)]
     return [(lower, lower + draw.randint(1, 5), draw.randint(1, 9)) for lower in lowers]
+
+
+def documents(schema):
+    """The text of each block of a schema in docs/formats.md, and what stands between it and the next block."""
+    parts = re.split(r"(?ms)^```(\w*)\n(.*?)^```\n", FORMATS)
+    for language, block, below in zip(parts[1::3], parts[2::3], parts[3::3]):
+        if language == "json" and block.startswith(f'{{"schema":"{schema}"'):
+            yield block, below
+
+
+def documented_graph(name):
+    return next(text for text, _ in documents("stowage.graph/1") if json.loads(text)["name"] == name)
 
 
 class CliTest(unittest.TestCase):
