@@ -1,0 +1,85 @@
+#include "plan_text.hpp"
+
+#include <utility>
+
+#include <gtest/gtest.h>
+
+namespace stowage::cli {
+namespace {
+
+/// A loop between two ops; all tensors of 64 bytes.
+Graph graph_with_loop() {
+  const Body body{.tensors = {{.name = "in", .size = Bytes(64)}, {.name = "out", .size = Bytes(64)}},
+                  .ops = {{.name = "step", .kind = "NEG", .inputs = {TensorId(0)}, .outputs = {TensorId(1)}}},
+                  .inputs = {{TensorId(0), TensorId(0)}},
+                  .outputs = {{TensorId(1), TensorId(1)}},
+                  .carried = {{TensorId(1), TensorId(0)}}};
+  GraphBuilder builder("net");
+  const TensorId x = builder.add(Tensor{.name = "x", .size = Bytes(64)});
+  const TensorId y = builder.add(Tensor{.name = "y", .size = Bytes(64)});
+  builder.add(Op{.name = "first", .kind = "FILL", .outputs = {x}});
+  builder.add(Op{.name = "loop", .kind = "LOOP", .inputs = {x}, .outputs = {y}, .control = Control::loop, .bodies = {body}});
+  builder.add(Op{.name = "last", .kind = "USE", .inputs = {y}});
+  return builder.build().value();
+}
+
+Copy copy_of(std::size_t tensor, std::int64_t before, BodyPath body = {}) {
+  return {.tensor = TensorId(tensor),
+          .before = before,
+          .arena = ArenaId(0),
+          .offset = Bytes(0),
+          .size = Bytes(64),
+          .reason = "because",
+          .body = std::move(body)};
+}
+
+Clear clear_of(std::uint8_t value, std::size_t before, BodyPath body = {}) {
+  return {.arena = ArenaId(0),
+          .offset = Bytes(0),
+          .size = Bytes(64),
+          .value = value,
+          .before = OpId(before),
+          .body = std::move(body)};
+}
+
+TEST(PlanText, IsEmptyWhereNothingIsDemanded) { EXPECT_EQ(plan_text(graph_with_loop(), Plan{}), ""); }
+
+TEST(PlanText, TellsWhenCopiesAreMade) {
+  Plan plan;
+  plan.copies = {copy_of(0, 1), copy_of(1, Copy::kBackEdge, {1, 0}), copy_of(1, 1, {1, 0})};
+  EXPECT_EQ(plan_text(graph_with_loop(), plan),
+            "  copies            192   'x' before 'loop': because\n"
+            "                          'out' in body 0 of 'loop' at the back edge: because\n"
+            "                          'out' in body 0 of 'loop' at the end of the body: because\n");
+}
+
+TEST(PlanText, TellsWhenBytesAreCleared) {
+  Plan plan;
+  plan.clears = {clear_of(0, 0), clear_of(255, 2), clear_of(0, 0, {1, 0})};
+  EXPECT_EQ(plan_text(graph_with_loop(), plan),
+            "  clears            192   64 bytes to 0 at the start\n"
+            "                          64 bytes to 255 before 'last'\n"
+            "                          64 bytes to 0 before 'step'\n");
+}
+
+TEST(PlanText, ShowsTheFirstThreeOfALongList) {
+  Plan plan;
+  plan.bindings.assign(5, {.tensor = TensorId(0), .size = Bytes(64), .alignment = Bytes(1)});
+  EXPECT_EQ(plan_text(graph_with_loop(), plan),
+            "  binds             320   'x' to the caller's buffer\n"
+            "                          'x' to the caller's buffer\n"
+            "                          'x' to the caller's buffer\n"
+            "                          and 2 more\n");
+}
+
+TEST(PlanText, CountsEdgesAndNotes) {
+  Plan plan;
+  plan.edges = {{OpId(0), OpId(2)}};
+  plan.notes = {{.tensor = TensorId(1), .reason = "no", .body = {1, 0}}};
+  EXPECT_EQ(plan_text(graph_with_loop(), plan),
+            "  edges               1   'first' before 'last'\n"
+            "  notes               1   'out' in body 0 of 'loop': no\n");
+}
+
+}  // namespace
+}  // namespace stowage::cli
