@@ -53,7 +53,8 @@ TEST(ConstrainedGraph, FeaturesCanBeLeftOut) {
       .max_streams = 1, .groups = 0, .bodies = 0, .fills = 0, .zero_copy = 0, .graphs_with_batches = 0, .graphs_with_rings = 0};
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     const std::set<std::string> features = graph_features(constrained_graph(seed, plain));
-    for (const char* const absent : {"concat", "padded inputs", "loop", "filled output", "batches", "prefetch", "several streams"})
+    for (const char* const absent :
+         {"concat", "padded inputs", "loop", "filled output", "batches", "prefetch", "several streams"})
       EXPECT_FALSE(features.contains(absent)) << absent;
   }
 }

@@ -39,8 +39,12 @@ class Draft {
   }
   OpId op(std::string name, std::vector<std::optional<TensorId>> inputs, std::vector<TensorId> outputs, std::size_t stream = 0,
           std::vector<OpId> after = {}) {
-    return op({.name = std::move(name), .kind = "X", .inputs = std::move(inputs), .outputs = std::move(outputs),
-               .stream = StreamId(stream), .after = std::move(after)});
+    return op({.name = std::move(name),
+               .kind = "X",
+               .inputs = std::move(inputs),
+               .outputs = std::move(outputs),
+               .stream = StreamId(stream),
+               .after = std::move(after)});
   }
   Tensor& at(TensorId id) { return description_.tensors[id.index()]; }
   GraphDescription& description() { return description_; }
@@ -72,7 +76,8 @@ Plan planned(const Graph& graph, PlanOptions options = {}) {
 }
 
 Placement place(const Plan& plan, TensorId tensor) {
-  const auto found = std::find_if(plan.placements.begin(), plan.placements.end(), [&](const Placement& each) { return each.tensor == tensor && each.body.empty(); });
+  const auto found = std::find_if(plan.placements.begin(), plan.placements.end(),
+                                  [&](const Placement& each) { return each.tensor == tensor && each.body.empty(); });
   EXPECT_NE(found, plan.placements.end());
   return *found;
 }
@@ -88,7 +93,8 @@ Plan moved(Plan plan, TensorId tensor, Bytes offset) {
   for (Placement& each : plan.placements) {
     if (each.tensor == tensor) each.offset = offset;
   }
-  for (Arena& arena : plan.arenas) arena.size = arena.regions.front() = arena.regions.front() + Bytes(4096), arena.proven_optimal = false;
+  for (Arena& arena : plan.arenas)
+    arena.size = arena.regions.front() = arena.regions.front() + Bytes(4096), arena.proven_optimal = false;
   return plan;
 }
 
@@ -118,9 +124,9 @@ TEST(GeCases, Case1AChainPlansAndAForcedOverlapNamesBoth) {
   const Plan plan = planned(graph);
   EXPECT_EQ(plan.peak(), Bytes(1024));
   const std::vector<std::string> found = messages(graph, moved(plan, chain.tensors[3], offset(plan, chain.tensors[2])));
-  ASSERT_THAT(found, SizeIs(1));
-  EXPECT_THAT(found.front(), HasSubstr("'c'"));
-  EXPECT_THAT(found.front(), HasSubstr("'d'"));
+  ASSERT_FALSE(found.empty());
+  EXPECT_THAT(found.front(), HasSubstr("tensor 'c' (2)"));
+  EXPECT_THAT(found.front(), HasSubstr("tensor 'd' (3)"));
 }
 
 TEST(GeCases, Case2StreamsThatNothingOrdersMayNotShare) {
@@ -149,7 +155,12 @@ TEST(GeCases, Case6APackedGroupAcrossStreamsReusesOnlyBehindTheControlEdge) {
     const OpId read = draft.op("read", {old}, {seen});
     const OpId make = draft.op("x", {}, {x}, 1, ordered ? std::vector<OpId>{read} : std::vector<OpId>{});
     draft.op("y", {}, {y}, 1, {make});
-    draft.op({.name = "concat", .inputs = {x, y}, .outputs = {both}, .stream = StreamId(1), .contiguous_inputs = Contiguity::packed});
+    draft.op({.name = "concat",
+              .kind = "X",
+              .inputs = {x, y},
+              .outputs = {both},
+              .stream = StreamId(1),
+              .contiguous_inputs = Contiguity::packed});
     const Plan plan = planned(draft.build());
     EXPECT_EQ(offset(plan, y), offset(plan, x) + Bytes(512));
     EXPECT_EQ(offset(plan, both), offset(plan, x));
@@ -166,9 +177,10 @@ TEST(GeCases, Case9ACollectiveChainIsOneOrderedRun) {
     total += align_up(Bytes(100 + 500 * i), Bytes(512));
   }
   std::vector<TensorId> first(parts.begin(), parts.begin() + 4);
-  draft.op({.name = "reduce a", .outputs = first, .contiguous_outputs = Contiguity::padded});
-  draft.op({.name = "reduce b", .outputs = {parts.begin() + 4, parts.end()}, .contiguous_outputs = Contiguity::padded});
-  draft.op({.name = "gather", .inputs = {parts.begin(), parts.end()}, .contiguous_inputs = Contiguity::padded});
+  draft.op({.name = "reduce a", .kind = "X", .outputs = first, .contiguous_outputs = Contiguity::padded});
+  draft.op(
+      {.name = "reduce b", .kind = "X", .outputs = {parts.begin() + 4, parts.end()}, .contiguous_outputs = Contiguity::padded});
+  draft.op({.name = "gather", .kind = "X", .inputs = {parts.begin(), parts.end()}, .contiguous_inputs = Contiguity::padded});
   const Plan plan = planned(draft.build());
   EXPECT_EQ(plan.peak(), total);
   EXPECT_THAT(plan.copies, IsEmpty());
@@ -182,7 +194,7 @@ TEST(GeCases, Case9ACollectiveChainIsOneOrderedRun) {
 TEST(GeCases, Case9TheSameMemberTwiceIsAnError) {
   Draft draft;
   const TensorId x = draft.tensor("x", 512, TensorFlag::input);
-  draft.op({.name = "gather", .inputs = {x, x}, .contiguous_inputs = Contiguity::padded});
+  draft.op({.name = "gather", .kind = "X", .inputs = {x, x}, .contiguous_inputs = Contiguity::padded});
   EXPECT_THAT(draft.error(), HasSubstr("op 'gather' (0) lists tensor 'x' (0) twice"));
 }
 
@@ -196,11 +208,11 @@ TEST(GeCases, Case10AMemberThatIsShiftedByOneByteFails) {
       const TensorId whole = draft.tensor("whole", 1024);
       if (inputs) {
         draft.op("make", {}, {x, y});
-        draft.op({.name = "group", .inputs = {x, y}, .outputs = {whole}, .contiguous_inputs = kind});
+        draft.op({.name = "group", .kind = "X", .inputs = {x, y}, .outputs = {whole}, .contiguous_inputs = kind});
         draft.op("use", {whole}, {});
       } else {
         draft.op("make", {}, {whole});
-        draft.op({.name = "group", .inputs = {whole}, .outputs = {x, y}, .contiguous_outputs = kind});
+        draft.op({.name = "group", .kind = "X", .inputs = {whole}, .outputs = {x, y}, .contiguous_outputs = kind});
         draft.op("use", {x, y}, {});
       }
       const Graph graph = draft.build();
@@ -218,6 +230,7 @@ TEST(GeCases, Case11BatchesLieOnTopOfEachOtherAndSessionWorkspacesDoNot) {
     const TensorId data = draft.tensor("data" + std::to_string(size), size);
     draft.at(data).memory = p2p;
     draft.op({.name = "run" + std::to_string(size),
+              .kind = "X",
               .outputs = {data},
               .workspaces = {{.size = Bytes(512), .scope = WorkspaceScope::session}},
               .batch = "batch" + std::to_string(size)});
@@ -234,7 +247,7 @@ TEST(GeCases, Case12ClearsThatTouchAreOneAndNoneCrossesASegment) {
   Draft draft;
   std::vector<TensorId> sums;
   for (int i = 0; i < 3; ++i) sums.push_back(draft.tensor("sum" + std::to_string(i), 512));
-  draft.op({.name = "accumulate", .outputs = sums, .zero_fill = {.outputs = {0, 1, 2}}});
+  draft.op({.name = "accumulate", .kind = "X", .outputs = sums, .zero_fill = {.outputs = {0, 1, 2}}});
   const Graph graph = draft.build();
   const Plan one = planned(graph);
   EXPECT_THAT(one.clears, ElementsAre(Clear{.arena = ArenaId(0), .offset = Bytes(0), .size = Bytes(1536), .before = OpId(0)}));
@@ -250,7 +263,7 @@ TEST(GeCases, Case13AClearedTensorAndAnInputNeverShareBeforeTheClear) {
   Draft draft;
   const TensorId x = draft.tensor("x", 512, TensorFlag::input), y = draft.tensor("y", 512), sum = draft.tensor("sum", 512);
   draft.op("read", {x}, {y});
-  draft.op({.name = "accumulate", .inputs = {y}, .outputs = {sum}, .zero_fill = {.outputs = {0}}});
+  draft.op({.name = "accumulate", .kind = "X", .inputs = {y}, .outputs = {sum}, .zero_fill = {.outputs = {0}}});
   const Graph graph = draft.build();
   const Plan central = planned(graph);
   EXPECT_NE(offset(central, x), offset(central, sum));
@@ -277,7 +290,7 @@ TEST(GeCases, Case14ZeroCopyIsGrantedToPlainInputsAndOutputs) {
 TEST(GeCases, Case14NextToACollectiveOrASwitchItIsNot) {
   Draft draft;
   const TensorId x = draft.tensor("x", 512, kUserInput), y = draft.tensor("y", 512, kUserOutput);
-  draft.op({.name = "allreduce", .inputs = {x}, .outputs = {y}, .fixed_address = true});
+  draft.op({.name = "allreduce", .kind = "X", .inputs = {x}, .outputs = {y}, .fixed_address = true});
   const Plan plan = planned(draft.build());
   EXPECT_THAT(plan.bindings, IsEmpty());
   ASSERT_THAT(plan.notes, SizeIs(2));
@@ -292,7 +305,7 @@ TEST(GeCases, Case14NorIsTheOutputOfASubgraph) {
   body.ops = {Op{.name = "inside", .kind = "X", .inputs = {TensorId(0)}, .outputs = {TensorId(1)}}};
   body.inputs = {{x, TensorId(0)}};
   body.outputs = {{TensorId(1), y}};
-  draft.op({.name = "call", .inputs = {x}, .outputs = {y}, .control = Control::call, .bodies = {body}});
+  draft.op({.name = "call", .kind = "X", .inputs = {x}, .outputs = {y}, .control = Control::call, .bodies = {body}});
   const Plan plan = planned(draft.build());
   EXPECT_THAT(plan.bindings, IsEmpty());
   EXPECT_EQ(plan.peak(), Bytes(1024));
@@ -300,8 +313,9 @@ TEST(GeCases, Case14NorIsTheOutputOfASubgraph) {
 
 TEST(GeCases, Case14NorTheShapeDataOfAGraphWithBatches) {
   Draft draft;
-  const TensorId shapes = draft.tensor("shapes", 512, kUserInput | TensorFlag::shape_data), x = draft.tensor("x", 512, kUserInput);
-  draft.op({.name = "run", .inputs = {shapes, x}, .batch = "small"});
+  const TensorId shapes = draft.tensor("shapes", 512, kUserInput | TensorFlag::shape_data),
+                 x = draft.tensor("x", 512, kUserInput);
+  draft.op({.name = "run", .kind = "X", .inputs = {shapes, x}, .batch = "small"});
   const Plan plan = planned(draft.build());
   EXPECT_FALSE(is_bound(plan, shapes));
   EXPECT_TRUE(is_bound(plan, x));
@@ -329,7 +343,11 @@ struct Ring {
     draft.description().pools = {{.name = "ring", .size = Bytes(size)}};
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       tensors.push_back(draft.tensor("t" + std::to_string(i), sizes[i]));
-      prefetches.push_back(draft.op({.name = "prefetch" + std::to_string(i), .outputs = {tensors[i]}, .stream = StreamId(1), .prefetch = PoolId(0)}));
+      prefetches.push_back(draft.op({.name = "prefetch" + std::to_string(i),
+                                     .kind = "X",
+                                     .outputs = {tensors[i]},
+                                     .stream = StreamId(1),
+                                     .prefetch = PoolId(0)}));
       if (readers_between) readers.push_back(draft.op("read" + std::to_string(i), {tensors[i]}, {}));
     }
   }
@@ -365,7 +383,7 @@ TEST(GeCases, Case15OnePoolWithTwoSizesOrTwoMemoriesIsAnError) {
 
 TEST(GeCases, Case16ANegativeWorkspaceIsAnError) {
   Draft draft;
-  draft.op({.name = "op", .workspaces = {{.size = Bytes(-2)}}});
+  draft.op({.name = "op", .kind = "X", .workspaces = {{.size = Bytes(-2)}}});
   EXPECT_THAT(draft.error(), HasSubstr("workspace 0 of op 'op' (0) has the negative size -2"));
 }
 

@@ -24,14 +24,14 @@ struct WorkspaceRef {
 };
 
 /// A tensor in the caller's buffer, while it uses that itself.
-struct BoundTensor {
+struct HostTensor {
   TensorId tensor;
 
-  friend bool operator==(const BoundTensor&, const BoundTensor&) = default;
+  friend bool operator==(const HostTensor&, const HostTensor&) = default;
 };
 
 /// What an item of a Problem stands for.
-using Occupant = std::variant<StorageId, WorkspaceRef, BoundTensor>;
+using Occupant = std::variant<StorageId, WorkspaceRef, HostTensor>;
 
 /// The Problem of one arena. `occupants` has one entry an item.
 struct ArenaProblem {

@@ -224,7 +224,7 @@ void Builder::add_order(ArenaProblem& target) const {
     } else if (const auto* ref = std::get_if<WorkspaceRef>(&occupant)) {
       order_workspace(*ref, threshold, first);
     } else {
-      order_class(liveness_.places[std::get<BoundTensor>(occupant).tensor.index()].id, threshold, first);
+      order_class(liveness_.places[std::get<HostTensor>(occupant).tensor.index()].id, threshold, first);
     }
   }
 }
@@ -297,7 +297,7 @@ void Builder::add_hosts(ArenaProblem& target) const {
     Item self{.pieces = {}, .size = klass.size, .alignment = Bytes(1), .pinned = Bytes(0), .allowed = {{paid + h}}};
     for (const Interval& life : klass.needed()) self.pieces.push_back({life, {Bytes(0), klass.size}});
     target.problem.items.push_back(std::move(self));
-    target.occupants.emplace_back(BoundTensor{target.hosts[h]});
+    target.occupants.emplace_back(HostTensor{target.hosts[h]});
   }
 }
 

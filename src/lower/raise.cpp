@@ -74,7 +74,7 @@ class Raising {
   void place_items(const ArenaProblem& source, const ArenaSolution& solution, ArenaId arena) {
     const UsedRegions used = used_paid_regions(source, solution);
     for (std::size_t i = 0; i < source.occupants.size(); ++i) {
-      if (std::holds_alternative<BoundTensor>(source.occupants[i])) continue;
+      if (std::holds_alternative<HostTensor>(source.occupants[i])) continue;
       const Position position = solution.positions[i];
       const At at = position.region < used.number.size()
                         ? At{arena, {used.number[position.region], position.offset}}

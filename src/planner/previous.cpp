@@ -60,8 +60,7 @@ std::vector<char> fixed_storages(const PreviousPlan& previous, const Liveness& l
 std::string name_of(const Occupant& occupant, const Graph& graph, const Liveness& liveness) {
   if (const auto* ref = std::get_if<WorkspaceRef>(&occupant))
     return fmt::format("workspace {} of op '{}'", ref->index, graph.op(ref->op).name);
-  if (const auto* bound = std::get_if<BoundTensor>(&occupant))
-    return fmt::format("tensor '{}'", graph.tensor(bound->tensor).name);
+  if (const auto* bound = std::get_if<HostTensor>(&occupant)) return fmt::format("tensor '{}'", graph.tensor(bound->tensor).name);
   const StorageId storage = std::get<StorageId>(occupant);
   for (std::size_t t = 0; t < graph.tensors().size(); ++t) {
     const AliasClass& klass = liveness.classes[liveness.places[t].id.index()];

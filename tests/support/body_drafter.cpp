@@ -76,9 +76,9 @@ TensorId BodyDrafter::pass_in(Draft& draft, TensorId outer) {
                                     .ring = around.ring,
                                     .outer = known.family});
   }
-  const TensorId inner = draft.scope.add_tensor(
-      {.name = {}, .size = scope_.tensor(outer).size, .memory = scope_.tensor(outer).memory},
-      {.family = family->second, .in_family = known.in_family, .present = draft.scope.all_kinds()});
+  const TensorId inner =
+      draft.scope.add_tensor({.name = {}, .size = scope_.tensor(outer).size, .memory = scope_.tensor(outer).memory},
+                             {.family = family->second, .in_family = known.in_family, .present = draft.scope.all_kinds()});
   draft.body.inputs.push_back({outer, inner});
   return inner;
 }
@@ -131,7 +131,8 @@ void BodyDrafter::close(Draft& draft) {
 // ----------------------------------------------------------------------------------------------------------------- loops
 
 TensorId BodyDrafter::carry_in(Draft& draft, TensorId outer) {
-  const TensorId in = draft.scope.add_root({.name = {}, .size = scope_.tensor(outer).size, .memory = scope_.tensor(outer).memory});
+  const TensorId in =
+      draft.scope.add_root({.name = {}, .size = scope_.tensor(outer).size, .memory = scope_.tensor(outer).memory});
   draft.scope.draft(in).present = draft.scope.all_kinds();
   draft.body.inputs.push_back({outer, in});
   return in;

@@ -44,10 +44,10 @@ class BodyDrafter {
   ScopeDraft& scope_;
   Dice& dice_;
   Op op_;
-  std::set<std::size_t> written_;             ///< Families outside that bodies write.
-  std::set<std::size_t> frozen_;              ///< Families outside that share bytes with others.
-  std::set<TensorId> used_;                   ///< In the body that is drawn now: results.
-  std::set<std::size_t> used_families_;       ///< Theirs.
+  std::set<std::size_t> written_;        ///< Families outside that bodies write.
+  std::set<std::size_t> frozen_;         ///< Families outside that share bytes with others.
+  std::set<TensorId> used_;              ///< In the body that is drawn now: results.
+  std::set<std::size_t> used_families_;  ///< Theirs.
 };
 
 }  // namespace stowage::testing

@@ -17,12 +17,12 @@ struct ConstrainedGraphOptions {
   std::size_t reshapes = 10;
   std::size_t groups = 35;
   std::size_t bodies = 14;
-  std::size_t prefetches = 30;      ///< Where the graph has rings.
-  std::size_t fills = 15;           ///< Of ops with outputs or workspaces of their own.
-  std::size_t workspaces = 25;      ///< Of ops.
-  std::size_t fixed_address = 10;   ///< Of ops.
-  std::size_t zero_copy = 40;       ///< Of inputs and outputs.
-  std::size_t own_alignment = 15;   ///< Of tensors that may have one.
+  std::size_t prefetches = 30;     ///< Where the graph has rings.
+  std::size_t fills = 15;          ///< Of ops with outputs or workspaces of their own.
+  std::size_t workspaces = 25;     ///< Of ops.
+  std::size_t fixed_address = 10;  ///< Of ops.
+  std::size_t zero_copy = 40;      ///< Of inputs and outputs.
+  std::size_t own_alignment = 15;  ///< Of tensors that may have one.
   std::size_t graphs_with_batches = 35;
   std::size_t graphs_with_rings = 30;
 };

@@ -131,8 +131,7 @@ class Features {
   void carried(const Scope& scope, const Carried& pair) {
     mark("carried as it is", pair.in == pair.out);
     if (pair.in == pair.out) return;
-    const bool aliased =
-        families_.seats[pair.in.index()].family == families_.seats[pair.out.index()].family;
+    const bool aliased = families_.seats[pair.in.index()].family == families_.seats[pair.out.index()].family;
     mark("carried, aliased", aliased);
     if (aliased) return;
     bool written = false;
@@ -183,17 +182,65 @@ class Features {
 std::set<std::string> graph_features(const Graph& graph) { return Features(graph).find(); }
 
 const std::vector<std::string>& all_graph_features() {
-  static const std::vector<std::string> kAll = {
-      "after", "alias", "alignment of its own", "batches", "body in a body", "branch", "call", "carried as it is",
-      "carried in place", "carried, aliased", "carried, dead before", "carried, overlapping", "chain of groups", "concat",
-      "constant", "constant in a group", "contiguous outputs that are refs", "control with a label", "external",
-      "filled in a body", "filled output", "filled output in a group", "filled with another value", "filled workspace",
-      "fixed address", "group in a body", "in place", "loop", "memory with a limit", "merge of batches", "no task",
-      "omitted input", "one family twice in a group", "one inner for two outers", "op without reuse", "p2p memory",
-      "padded inputs", "padded outputs", "passed through", "prefetch", "reusable input", "reusable output", "several memories",
-      "several streams", "shape data", "split", "suspended output", "tensor in two groups", "tensor without reuse", "variable",
-      "variable in a group", "view", "workspace", "workspace of the session", "written from inside", "zero size",
-      "zero-copy in a group", "zero-copy input", "zero-copy output"};
+  static const std::vector<std::string> kAll = {"after",
+                                                "alias",
+                                                "alignment of its own",
+                                                "batches",
+                                                "body in a body",
+                                                "branch",
+                                                "call",
+                                                "carried as it is",
+                                                "carried in place",
+                                                "carried, aliased",
+                                                "carried, dead before",
+                                                "carried, overlapping",
+                                                "chain of groups",
+                                                "concat",
+                                                "constant",
+                                                "constant in a group",
+                                                "contiguous outputs that are refs",
+                                                "control with a label",
+                                                "external",
+                                                "filled in a body",
+                                                "filled output",
+                                                "filled output in a group",
+                                                "filled with another value",
+                                                "filled workspace",
+                                                "fixed address",
+                                                "group in a body",
+                                                "in place",
+                                                "loop",
+                                                "memory with a limit",
+                                                "merge of batches",
+                                                "no task",
+                                                "omitted input",
+                                                "one family twice in a group",
+                                                "one inner for two outers",
+                                                "op without reuse",
+                                                "p2p memory",
+                                                "padded inputs",
+                                                "padded outputs",
+                                                "passed through",
+                                                "prefetch",
+                                                "reusable input",
+                                                "reusable output",
+                                                "several memories",
+                                                "several streams",
+                                                "shape data",
+                                                "split",
+                                                "suspended output",
+                                                "tensor in two groups",
+                                                "tensor without reuse",
+                                                "variable",
+                                                "variable in a group",
+                                                "view",
+                                                "workspace",
+                                                "workspace of the session",
+                                                "written from inside",
+                                                "zero size",
+                                                "zero-copy in a group",
+                                                "zero-copy input",
+                                                "zero-copy output"};
   return kAll;
 }
 

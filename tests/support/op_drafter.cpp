@@ -70,7 +70,8 @@ TensorId OpDrafter::view_of(TensorId base) {
   const std::int64_t offset = whole ? 0 : dice_.part(space);
   const TensorId view = scope_.add_view(base, offset, whole ? space : dice_.part(space - offset));
   if (scope_.is_root() && dice_.chance(5) && !scope_.family(base).ring)
-    scope_.tensors[view.index()].flags |= dice_.chance(20) ? TensorFlags{TensorFlag::output, TensorFlag::zero_copy} : TensorFlag::output;
+    scope_.tensors[view.index()].flags |=
+        dice_.chance(20) ? TensorFlags{TensorFlag::output, TensorFlag::zero_copy} : TensorFlag::output;
   return view;
 }
 
@@ -231,8 +232,7 @@ void OpDrafter::add_fill(Op& op) {
   op.zero_fill.value = kValues[dice_.below(5)];
   for (std::uint32_t i = 0; i < op.outputs.size(); ++i) {
     const TensorId output = op.outputs[i];
-    const bool aliased =
-        std::any_of(op.aliases.begin(), op.aliases.end(), [&](const Alias& alias) { return alias.output == i; });
+    const bool aliased = std::any_of(op.aliases.begin(), op.aliases.end(), [&](const Alias& alias) { return alias.output == i; });
     const bool fresh = !aliased && !scope_.tensor(output).view_of && scope_.family(output).writers == 0 &&
                        !scope_.tensor(output).flags.any_of(kOwnAddress | TensorFlag::input);
     if (fresh && dice_.chance(70)) op.zero_fill.outputs.push_back(i);

@@ -126,8 +126,8 @@ class ScopeDraft {
   WorldDraft& world_;
   std::size_t depth_;
   std::size_t kinds_;
-  std::vector<OpSet> active_ = std::vector<OpSet>(kinds_);                               ///< By kind: the task ops that run.
-  std::vector<std::vector<OpSet>> before_ = std::vector<std::vector<OpSet>>(kinds_);     ///< By kind and op.
+  std::vector<OpSet> active_ = std::vector<OpSet>(kinds_);                            ///< By kind: the task ops that run.
+  std::vector<std::vector<OpSet>> before_ = std::vector<std::vector<OpSet>>(kinds_);  ///< By kind and op.
   std::vector<std::vector<std::optional<std::size_t>>> last_on_stream_ =
       std::vector<std::vector<std::optional<std::size_t>>>(kinds_, std::vector<std::optional<std::size_t>>(world_.streams));
 };
