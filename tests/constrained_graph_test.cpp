@@ -2,14 +2,23 @@
 
 #include <iostream>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "shadow/shadow.hpp"
+#include "support/dump_graph.hpp"
 #include "support/graph_features.hpp"
+#include "support/naive_plan.hpp"
+#include "support/scope_draft.hpp"
 
 namespace stowage::testing {
 namespace {
+
+using ::testing::IsEmpty;
 
 constexpr std::uint64_t kGraphs = 3'000;
 
@@ -46,6 +55,68 @@ TEST(ConstrainedGraph, EveryFeatureOccursOften) {
 TEST(ConstrainedGraph, EqualSeedsGiveEqualGraphs) {
   for (std::uint64_t seed = 0; seed < 100; ++seed)
     EXPECT_EQ(constrained_graph(seed).description(), constrained_graph(seed).description());
+}
+
+/// Where everything has bytes of its own nothing can go wrong, in any order, unless the graph itself races.
+TEST(ConstrainedGraph, NoGraphRacesWithItself) {
+  std::size_t copies = 0;
+  for (std::uint64_t seed = 0; seed < kGraphs && !HasFailure(); ++seed) {
+    const Graph graph = constrained_graph(seed);
+    const Plan plan = naive_plan(graph);
+    for (std::uint64_t order = 0; order < 3; ++order) {
+      const ShadowReport report = shadow_execute(graph, plan,
+                                                 {.seed = order,
+                                                  .order = ShadowOptions::Order::random,
+                                                  .keep_inputs = order == 0,
+                                                  .runs = 3,
+                                                  .base = AddressBase::refreshable});
+      EXPECT_THAT(report.findings, IsEmpty()) << "seed " << seed << ", order " << order << "\n" << dump_graph(graph);
+      copies += report.copies;
+    }
+  }
+  EXPECT_GT(copies, 10 * kGraphs);
+}
+
+/// One thing wrong in a plan that is right: a copy or a clear less, a tensor where another one is.
+std::optional<Plan> broken(Plan plan, std::uint64_t seed) {
+  Dice dice(seed);
+  const auto pick = [&](auto& list) { return list.begin() + static_cast<std::ptrdiff_t>(dice.below(list.size())); };
+  const std::size_t kind = dice.below(3);
+  if (kind == 0 && !plan.copies.empty()) {
+    const auto copy = pick(plan.copies);
+    if (copy->size == Bytes(0)) return std::nullopt;
+    plan.copies.erase(copy);
+  } else if (kind == 1 && !plan.clears.empty()) {
+    const auto clear = pick(plan.clears);
+    if (clear->size == Bytes(0)) return std::nullopt;
+    plan.clears.erase(clear);
+  } else if (kind == 2 && plan.placements.size() > 1) {
+    const auto moved = pick(plan.placements);
+    const auto other = pick(plan.placements);
+    const bool shared = moved->arena == other->arena && moved->offset < other->offset + other->size &&
+                        other->offset < moved->offset + moved->size;
+    if (shared || moved->arena != other->arena || moved->size == Bytes(0) || other->size < moved->size) return std::nullopt;
+    moved->offset = other->offset;
+  } else {
+    return std::nullopt;
+  }
+  return plan;
+}
+
+TEST(ConstrainedGraph, MostPlansWithOneFaultAreFound) {
+  std::size_t tried = 0;
+  std::size_t found = 0;
+  for (std::uint64_t seed = 0; seed < kGraphs; ++seed) {
+    const Graph graph = constrained_graph(seed);
+    const std::optional<Plan> plan = broken(naive_plan(graph), seed);
+    if (!plan) continue;
+    ++tried;
+    const ShadowOptions options{.seed = seed, .order = ShadowOptions::Order::random, .runs = 8};
+    if (!shadow_execute(graph, *plan, options).findings.empty()) ++found;
+  }
+  std::cout << found << " of " << tried << " faults\n";
+  EXPECT_GT(tried, kGraphs / 4);
+  EXPECT_GT(found * 100, tried * 60) << "some do no harm: what is never read, what is overwritten as a whole";
 }
 
 TEST(ConstrainedGraph, FeaturesCanBeLeftOut) {

@@ -101,7 +101,8 @@ class Shadow {
   /// Variables and externals hold a value from before the first run, and so do constants that are more than a number.
   void write_own_addresses() {
     for (std::size_t i = 0; i < graph_.tensors().size(); ++i) {
-      if (graph_.tensors()[i].view_of || !reference_.flags(TensorId(i)).any_of(kOwnAddress)) continue;
+      const bool touched = !site(TensorId(i)).bytes.empty();
+      if (!touched || graph_.tensors()[i].view_of || !reference_.flags(TensorId(i)).any_of(kOwnAddress)) continue;
       write_by_caller(TensorId(i), "the initial value");
     }
   }
@@ -338,11 +339,10 @@ class Shadow {
 
   void leave_loop(const Scope& scope) {
     for (const BodyOutput& pair : scope.outputs) {
-      TensorId inner = pair.inner;
-      for (const Carried& each : scope.carried) {
-        if (each.out == pair.inner) inner = each.in;
-      }
-      reference_.put(pair.outer, 0, reference_.take(inner));
+      // One that is carried to two places is the result of the first.
+      const auto carried =
+          std::find_if(scope.carried.begin(), scope.carried.end(), [&](const Carried& each) { return each.out == pair.inner; });
+      reference_.put(pair.outer, 0, reference_.take(carried == scope.carried.end() ? pair.inner : carried->in));
     }
   }
 

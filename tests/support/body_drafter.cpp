@@ -22,6 +22,7 @@ void BodyDrafter::add_op() {
   const std::vector<TensorId> outputs = op_.outputs;
   scope_.commit(std::move(op_), std::vector<std::size_t>(written_.begin(), written_.end()));
   for (const std::size_t family : frozen_) scope_.families[family].frozen = true;
+  for (const TensorId output : outputs) scope_.family(output).grouped = true;
 }
 
 void BodyDrafter::choose_inputs() {
@@ -31,8 +32,10 @@ void BodyDrafter::choose_inputs() {
   }
 }
 
-/// What lies at an odd place outside is read by the op itself only.
+/// What may lie at an odd place outside is read by the op itself only.
 static bool can_pass(ScopeDraft& scope, TensorId outer) {
+  const std::optional<Bytes> own = scope.tensors[scope.draft(outer).root].alignment;
+  if (own && *own < scope.memory_alignment(outer)) return false;
   return is_aligned(Bytes(scope.draft(outer).in_family), scope.memory_alignment(outer)) &&
          is_aligned(Bytes(scope.draft(outer).in_root), scope.memory_alignment(outer));
 }
@@ -71,9 +74,11 @@ TensorId BodyDrafter::pass_in(Draft& draft, TensorId outer) {
   const auto [family, is_new] = draft.families.try_emplace(known.family, draft.scope.families.size());
   if (is_new) {
     const FamilyDraft& around = scope_.families[known.family];
-    draft.scope.families.push_back({.writable = around.writable && !around.ring && dice_.chance(30),
+    draft.scope.families.push_back({.writable = around.writable && !around.ring && dice_.chance(60),
                                     .frozen = around.frozen,
+                                    .grouped = around.grouped,
                                     .ring = around.ring,
+                                    .external = around.external,
                                     .outer = known.family});
   }
   const TensorId inner =
@@ -134,6 +139,7 @@ TensorId BodyDrafter::carry_in(Draft& draft, TensorId outer) {
   const TensorId in =
       draft.scope.add_root({.name = {}, .size = scope_.tensor(outer).size, .memory = scope_.tensor(outer).memory});
   draft.scope.draft(in).present = draft.scope.all_kinds();
+  draft.scope.family(in).grouped = true;
   draft.body.inputs.push_back({outer, in});
   return in;
 }
@@ -194,7 +200,9 @@ void BodyDrafter::add_loop() {
       Tensor like{.name = {}, .size = scope_.tensor(outers[i]).size, .memory = scope_.tensor(outers[i]).memory, .flags = flags};
       results.push_back(scope_.add_root(std::move(like)));
       const Carried& pair = draft.body.carried[i];
-      draft.body.outputs.push_back({dice_.chance(80) ? pair.out : pair.in, results.back()});
+      const bool twice = std::count_if(draft.body.carried.begin(), draft.body.carried.end(),
+                                       [&](const Carried& each) { return each.out == pair.out; }) > 1;
+      draft.body.outputs.push_back({dice_.chance(80) && !twice ? pair.out : pair.in, results.back()});
       op_.outputs.push_back(results.back());
       const bool shared = draft.scope.family(pair.out).frozen || draft.scope.family(pair.in).frozen;
       if (shared) frozen_.insert(scope_.draft(results.back()).family);

@@ -37,7 +37,9 @@ struct ConstrainedGraphOptions {
 /// rare, see the tests. Equal seeds and options give equal graphs.
 ///
 /// Left out, for the rules do not say what must happen: an alignment of its own on what a body passes in or out; two results of a
-/// body, or two carried values, in one family; a fill of what was written before; a concat into a variable.
+/// body, or two carried values, in one family; a fill of what was written before; a concat into a variable, a split of an
+/// external tensor; an alias that reaches beyond the end of a contiguous output, of what a body passes in or out, or of a packed
+/// member.
 [[nodiscard]] Result<Graph> draw_constrained_graph(std::uint64_t seed, const ConstrainedGraphOptions& options = {});
 
 /// The first one of a row of draws that can be built.

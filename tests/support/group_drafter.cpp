@@ -38,6 +38,11 @@ void OpDrafter::add_padded_inputs() {
   commit(std::move(op));
 }
 
+void OpDrafter::commit_group(Op op) {
+  for (const TensorId output : op.outputs) scope_.family(output).grouped = true;
+  commit(std::move(op));
+}
+
 void OpDrafter::add_padded_outputs() {
   Op op = new_op("SCATTER");
   op.contiguous_outputs = Contiguity::padded;
@@ -50,7 +55,7 @@ void OpDrafter::add_padded_outputs() {
   add_pairs(op);
   add_workspaces(op);
   add_fill(op);
-  commit(std::move(op));
+  commit_group(std::move(op));
 }
 
 /// Contiguous inputs become contiguous outputs of the same sizes; where all can be written, sometimes in their own places.
@@ -81,7 +86,7 @@ void OpDrafter::add_collective() {
   }
   add_workspaces(op);
   if (!own) add_fill(op);
-  commit(std::move(op));
+  commit_group(std::move(op));
 }
 
 /// Contiguous outputs that are parts of one buffer already.
@@ -135,8 +140,9 @@ void OpDrafter::add_concat() {
 void OpDrafter::add_split() {
   Op op = new_op("SPLIT");
   op.contiguous_outputs = Contiguity::packed;
-  const std::optional<TensorId> whole =
-      pick_if([&](TensorId id) { return scope_.can_read(id, op) && !scope_.family(id).ring && scope_.size_of(id) > 1; });
+  const std::optional<TensorId> whole = pick_if([&](TensorId id) {
+    return scope_.can_read(id, op) && !scope_.family(id).ring && !scope_.family(id).external && scope_.size_of(id) > 1;
+  });
   if (!whole) return;
   op.inputs = {*whole};
   std::int64_t left = scope_.size_of(*whole);

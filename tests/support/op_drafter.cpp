@@ -196,8 +196,9 @@ void OpDrafter::add_output(Op& op) {
 void OpDrafter::alias_output(Op& op, std::uint32_t input) {
   const TensorId base = *op.inputs[input];
   const std::int64_t offset = dice_.chance(50) ? 0 : dice_.part(scope_.size_of(base));
-  // Beyond the end only where nothing outside of the scope says what is there.
-  const bool longer = dice_.chance(20) && !scope_.family(base).outer;
+  // Beyond the end only where nothing else says what is there.
+  const FamilyDraft& family = scope_.family(base);
+  const bool longer = dice_.chance(20) && !family.outer && !family.grouped && !family.frozen;
   const std::int64_t room = scope_.size_of(base) - offset + (longer ? 16 : 0);
   const TensorId aliased = scope_.add_aliased(base, offset, dice_.part(room));
   if (!op.no_task) scope_.draft(aliased).present = 0;
@@ -206,10 +207,17 @@ void OpDrafter::alias_output(Op& op, std::uint32_t input) {
   op.outputs.push_back(aliased);
 }
 
+/// An op that may read a copy of what it writes says nothing about which element comes first.
 void OpDrafter::add_pairs(Op& op) {
+  const auto writes_family_of = [&](TensorId input) {
+    return std::any_of(op.outputs.begin(), op.outputs.end(),
+                       [&](TensorId output) { return scope_.draft(output).family == scope_.draft(input).family; });
+  };
   for (std::uint32_t output = 0; output < op.outputs.size(); ++output) {
     for (std::uint32_t input = 0; input < op.inputs.size(); ++input) {
-      if (op.inputs[input] && dice_.chance(40)) op.in_place.push_back({output, input});
+      if (!op.inputs[input] || !dice_.chance(40)) continue;
+      if (op.contiguous_inputs == Contiguity::none || !writes_family_of(*op.inputs[input]))
+        op.in_place.push_back({output, input});
     }
   }
 }

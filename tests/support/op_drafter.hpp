@@ -57,6 +57,7 @@ class OpDrafter {
   void add_concat();
   void add_split();
   void freeze(TensorId id) { scope_.family(id).frozen = true; }
+  void commit_group(Op op);
 
   void add_prefetch();
   void take_slot(PoolId pool, TensorId tensor);

@@ -42,7 +42,8 @@ TensorId ScopeDraft::add_tensor(Tensor tensor, TensorDraft draft) {
 
 TensorId ScopeDraft::add_root(Tensor tensor) {
   const bool given = tensor.flags.any_of(kOwnAddress | TensorFlag::input);
-  families.push_back({.writable = !tensor.flags.any_of({TensorFlag::constant, TensorFlag::external})});
+  families.push_back({.writable = !tensor.flags.any_of({TensorFlag::constant, TensorFlag::external}),
+                      .external = tensor.flags.has(TensorFlag::external)});
   return add_tensor(std::move(tensor), {.family = families.size() - 1, .present = given ? all_kinds() : 0});
 }
 
@@ -53,8 +54,10 @@ TensorId ScopeDraft::add_view(TensorId base, std::int64_t offset, std::int64_t s
   known.in_root += offset;
   known.producer = {};
   Dice& dice = world_.dice;
+  // No more than its root asks, so that whatever places that serves the view too.
   const std::int64_t alignment = dice.power_of_two(4);
-  const bool fits = (known.in_family | known.in_root) % alignment == 0;
+  const bool fits =
+      (known.in_family | known.in_root) % alignment == 0 && Bytes(alignment) <= tensors[known.root].alignment.value_or(Bytes(1));
   if (fits && dice.chance(world_.options.own_alignment)) view.alignment = Bytes(alignment);
   return add_tensor(std::move(view), known);
 }
@@ -68,6 +71,8 @@ TensorId ScopeDraft::add_aliased(TensorId base, std::int64_t offset, std::int64_
   const std::int64_t in_root = draft(base).in_root + offset;
   if (!is_aligned(Bytes(known.in_family), memory_alignment(base)) || !is_aligned(Bytes(in_root), memory_alignment(base)))
     aliased.alignment = Bytes(1);
+  if (const std::optional<Bytes> own = tensors[draft(base).root].alignment; own && *own < memory_alignment(base))
+    aliased.alignment = aliased.alignment ? aliased.alignment : own;
   return add_tensor(std::move(aliased), known);
 }
 

@@ -60,7 +60,9 @@ using KindSet = std::uint64_t;
 struct FamilyDraft {
   bool writable = true;
   bool frozen = false;   ///< Values of other families share its bytes: nobody may write it any more.
+  bool grouped = false;  ///< Neighbours begin where it ends, or its place is that of something else: it may not grow.
   bool ring = false;     ///< Goes through a pool, and so can be in no group and no alias.
+  bool external = false;
   bool evicted = false;  ///< Its place there was taken.
   OpSet readers = 0;
   OpSet writers = 0;
