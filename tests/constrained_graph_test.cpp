@@ -13,6 +13,7 @@
 #include "support/dump_graph.hpp"
 #include "support/graph_features.hpp"
 #include "support/naive_plan.hpp"
+#include "support/reduce_graph.hpp"
 #include "support/scope_draft.hpp"
 
 namespace stowage::testing {
@@ -117,6 +118,24 @@ TEST(ConstrainedGraph, MostPlansWithOneFaultAreFound) {
   std::cout << found << " of " << tried << " faults\n";
   EXPECT_GT(tried, kGraphs / 4);
   EXPECT_GT(found * 100, tried * 60) << "some do no harm: what is never read, what is overwritten as a whole";
+}
+
+TEST(ReduceGraph, LeavesWhatMakesItFail) {
+  std::size_t reduced = 0;
+  for (std::uint64_t seed = 0; seed < 300 && reduced < 10; ++seed) {
+    const Graph graph = constrained_graph(seed);
+    const auto fails = [](const Graph& each) {
+      const std::set<std::string> features = graph_features(each);
+      return features.contains("carried, overlapping") && features.contains("concat");
+    };
+    if (!fails(graph)) continue;
+    ++reduced;
+    const Graph least = reduce_graph(graph, fails);
+    EXPECT_TRUE(fails(least));
+    EXPECT_LE(least.ops().size(), 10U) << dump_graph(least);
+    EXPECT_LE(least.tensors().size(), 20U) << dump_graph(least);
+  }
+  EXPECT_EQ(reduced, 10U);
 }
 
 TEST(ConstrainedGraph, FeaturesCanBeLeftOut) {
