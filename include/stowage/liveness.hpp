@@ -123,6 +123,7 @@ struct AliasClass {
   bool fixed = false;           ///< An op that needs one address for ever touches it.
   bool grouped = false;         ///< Some op wants it next to others.
   bool packed = false;          ///< A part of a packed whole: ends where it ends, without padding.
+  bool has_parts = false;       ///< Such a whole.
   Interval life;                ///< From its first step to its last, on the timeline.
   std::vector<Interval> lives;  ///< The same without holes inside, ascending; may touch. Empty: there are no holes.
   StorageId storage;            ///< For residents of shared and persistent memory.

@@ -125,6 +125,13 @@ Status check_readers(const Graph& graph) {
       if (!taken_by[evicted]) taken_by[evicted] = s;
     }
   }
+  for (std::size_t s = 0; s < slots.size(); ++s) {
+    if (!taken_by[s] || slots[*taken_by[s]].op != slots[s].op) continue;
+    const Pool& pool = graph.pools()[slots[s].pool.index()];
+    return fault_at(fmt::format("ops[{}].prefetch", slots[s].op.index()),
+                    fmt::format("{} prefetches more at once than pool '{}' of {} bytes holds", name(graph, slots[s].op),
+                                pool.name, pool.size.value()));
+  }
   for (std::size_t k = 0; k < graph.ops().size(); ++k) {
     std::map<PoolId, Bytes> wanted;
     std::set<std::size_t> seen;

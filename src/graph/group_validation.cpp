@@ -45,8 +45,8 @@ Status check_whole(const Graph& graph, const Group& group) {
     return fault_at(path,
                     fmt::format("{}: the sizes of its {} sum to {}, but {} has {} bytes", who, inputs ? "inputs" : "outputs",
                                 sum.value(), describe(whole, *group.whole), whole.size.value()));
-  if (inputs && whole.flags.has(TensorFlag::external))
-    return fault_at(path, fmt::format("{} packs its inputs into {}, which is external", who, describe(whole, *group.whole)));
+  if (whole.flags.has(TensorFlag::external))
+    return fault_at(path, fmt::format("{} moves nothing, but {} is external", who, describe(whole, *group.whole)));
   if (whole.memory != graph.tensor(group.members.front().tensor).memory)
     return fault_at(path, fmt::format("{}: {} is in another memory than its parts", who, describe(whole, *group.whole)));
   return Done{};

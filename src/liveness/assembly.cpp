@@ -25,8 +25,8 @@ Assembly::Where Assembly::where(ClassId id) {
   return {place.representative, place.offset};
 }
 
-bool Assembly::join_part(ClassId part, ClassId whole, Bytes distance) {
-  wholes_[part].push_back(whole);
+bool Assembly::join_part(ClassId part, ByteRange of_part, ClassId whole, Bytes distance) {
+  wholes_[part].push_back({whole, distance, of_part});
   if (join(part, whole, distance)) return true;
   wholes_[part].pop_back();
   if (wholes_[part].empty()) wholes_.erase(part);
@@ -51,15 +51,18 @@ bool Assembly::require(ClassId id, Bytes alignment) {
 
 void Assembly::hand_over(ClassId a, ClassId b, Step step) { hand_overs_[std::minmax(a, b)].push_back(step); }
 
-bool Assembly::is_part(ClassId part, ClassId whole) const {
+bool Assembly::is_part(ClassId part, ByteRange bytes, ClassId whole) const {
   const auto found = wholes_.find(part);
   if (found == wholes_.end()) return false;
-  return std::any_of(found->second.begin(), found->second.end(),
-                     [&](ClassId each) { return each == whole || (each != part && is_part(each, whole)); });
+  return std::any_of(found->second.begin(), found->second.end(), [&](const Whole& each) {
+    if (!each.bytes.contains(bytes)) return false;
+    const ByteRange moved{bytes.lower + each.distance, bytes.upper + each.distance};
+    return each.id == whole || (each.id != part && is_part(each.id, moved, whole));
+  });
 }
 
-bool Assembly::may_meet(ClassId a, ClassId b) const {
-  if (is_part(a, b) || is_part(b, a)) return true;
+bool Assembly::may_meet(ClassId a, ByteRange of_a, ClassId b, ByteRange of_b) const {
+  if (is_part(a, of_a, b) || is_part(b, of_b, a)) return true;
   const auto given = hand_overs_.find(std::minmax(a, b));
   const std::span<const Step> steps = given == hand_overs_.end() ? std::span<const Step>() : std::span(given->second);
   if (result_.order.streams() > 1 && steps.empty()) return false;
@@ -92,7 +95,12 @@ bool Assembly::collide_with_slots(const Set& classes, const Set& slots, Bytes sh
 bool Assembly::collide(const Set& a, const Set& b, Bytes shift) const {
   for (const Member& first : a.members) {
     for (const Member& second : b.members) {
-      if (bytes_of(first, Bytes(0)).overlaps(bytes_of(second, shift)) && !may_meet(first.id, second.id)) return true;
+      const ByteRange x = bytes_of(first, Bytes(0));
+      const ByteRange y = bytes_of(second, shift);
+      if (!x.overlaps(y)) continue;
+      const ByteRange common{std::max(x.lower, y.lower), std::min(x.upper, y.upper)};
+      const auto from = [&](Bytes start) { return ByteRange{common.lower - start, common.upper - start}; };
+      if (!may_meet(first.id, from(x.lower), second.id, from(y.lower))) return true;
     }
   }
   for (const Slot& first : a.slots) {
@@ -137,14 +145,12 @@ bool Assembly::join(ClassId a, ClassId b, Bytes distance) {
   return true;
 }
 
-bool Assembly::is_free(std::size_t set, ByteRange bytes, const std::vector<Interval>& lives) const {
-  Set slot;
-  slot.slots.push_back({bytes, lives, Bytes(1)});
-  return !collide(sets_[set], slot, Bytes(0));
-}
-
-void Assembly::add_slot(std::size_t set, ByteRange bytes, std::vector<Interval> lives, Bytes alignment) {
-  sets_[set].slots.push_back({bytes, std::move(lives), alignment});
+bool Assembly::add_slots(std::size_t set, std::vector<Slot> slots) {
+  Set added;
+  added.slots = std::move(slots);
+  if (collide(sets_[set], added, Bytes(0)) || !is_aligned_together(sets_[set], added, Bytes(0))) return false;
+  for (Slot& slot : added.slots) sets_[set].slots.push_back(std::move(slot));
+  return true;
 }
 
 std::size_t Assembly::add_set(MemoryId memory, bool fixed) {
@@ -164,7 +170,10 @@ std::vector<std::optional<Assembly::Built>> Assembly::build() {
         .classes = {}, .size = {}, .alignment = Bytes(1), .slots = {}, .rigid = true, .memory = set.memory, .fixed = set.fixed};
     for (const Member& member : set.members) {
       AliasClass& klass = result_.classes[member.id.index()];
-      klass.packed = klass.packed || wholes_.contains(member.id);
+      if (const auto wholes = wholes_.find(member.id); wholes != wholes_.end()) {
+        klass.packed = true;
+        for (const Whole& whole : wholes->second) result_.classes[whole.id.index()].has_parts = true;
+      }
       klass.storage = StorageId(result_.storages.size());
       klass.offset = member.offset - lowest;
       storage.classes.push_back(member.id);

@@ -27,8 +27,9 @@ class Assembly {
   };
   [[nodiscard]] Where where(ClassId id);
 
-  /// `join` for a part whose contents are bytes of `whole`. It insists on no alignment but its own.
-  [[nodiscard]] bool join_part(ClassId part, ClassId whole, Bytes distance);
+  /// `join` where the bytes `of_part`, counted from the lowest byte of `part`, are bytes of `whole` too. The part then insists on
+  /// no alignment but its own.
+  [[nodiscard]] bool join_part(ClassId part, ByteRange of_part, ClassId whole, Bytes distance);
   /// `join` where the lowest byte of `a` must also be a multiple of `alignment`.
   [[nodiscard]] bool join_aligned(ClassId a, ClassId b, Bytes distance, Bytes alignment);
   /// From now on the class insists on this alignment. False, and nothing changes, where that is not so.
@@ -39,10 +40,14 @@ class Assembly {
   /// Lets the lowest byte of `a` lie `distance` behind that of `b`. False, and nothing changes, when that contradicts what is
   /// known, breaks an alignment, or makes two share bytes that may not.
   [[nodiscard]] bool join(ClassId a, ClassId b, Bytes distance);
-  /// Whether `bytes` of a set, counted as `where` does, are nobody's during `lives`.
-  [[nodiscard]] bool is_free(std::size_t set, ByteRange bytes, const std::vector<Interval>& lives) const;
-  /// Precondition: `is_free`. `alignment` is that of the slot's first byte.
-  void add_slot(std::size_t set, ByteRange bytes, std::vector<Interval> lives, Bytes alignment);
+  /// Bytes that an op reads copies from.
+  struct Slot {
+    ByteRange bytes;  ///< Counted as `where` does.
+    std::vector<Interval> lives;
+    Bytes alignment;  ///< Of the first byte.
+  };
+  /// Adds all of the slots to a set. False, and nothing changes, when one meets somebody else or alignments do not agree.
+  [[nodiscard]] bool add_slots(std::size_t set, std::vector<Slot> slots);
   /// A set that has no classes, for copies that op `op` reads; its slots begin at 0.
   [[nodiscard]] std::size_t add_set(MemoryId memory, bool fixed);
 
@@ -58,11 +63,6 @@ class Assembly {
     ClassId id;
     Bytes offset;  ///< Relative to the set's representative.
   };
-  struct Slot {
-    ByteRange bytes;
-    std::vector<Interval> lives;
-    Bytes alignment;
-  };
   struct Set {
     std::vector<Member> members = {};
     std::vector<Slot> slots = {};
@@ -70,8 +70,17 @@ class Assembly {
     bool fixed = false;
   };
 
-  [[nodiscard]] bool is_part(ClassId part, ClassId whole) const;
-  [[nodiscard]] bool may_meet(ClassId a, ClassId b) const;
+  /// A class that has some bytes of another.
+  struct Whole {
+    ClassId id;
+    Bytes distance;   ///< Of the part's lowest byte from this one's.
+    ByteRange bytes;  ///< Of the part.
+  };
+
+  /// Whether `bytes` of `part` are bytes of `whole`, directly or through others.
+  [[nodiscard]] bool is_part(ClassId part, ByteRange bytes, ClassId whole) const;
+  /// Whether two classes may share these bytes, counted in each of them.
+  [[nodiscard]] bool may_meet(ClassId a, ByteRange of_a, ClassId b, ByteRange of_b) const;
   [[nodiscard]] bool collide(const Set& a, const Set& b, Bytes shift) const;
   [[nodiscard]] bool collide_with_slots(const Set& classes, const Set& slots, Bytes shift) const;
   [[nodiscard]] bool is_aligned_together(const Set& a, const Set& b, Bytes shift) const;
@@ -82,7 +91,7 @@ class Assembly {
   Liveness& result_;
   OffsetUnion places_;
   std::vector<Set> sets_;  ///< By representative, then those without classes.
-  std::map<ClassId, std::vector<ClassId>> wholes_;
+  std::map<ClassId, std::vector<Whole>> wholes_;
   std::map<ClassId, Bytes> required_;
   std::map<std::pair<ClassId, ClassId>, std::vector<Step>> hand_overs_;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <optional>
 
 #include "graph/alias_classes.hpp"
@@ -18,6 +19,7 @@ struct Joined {
   Bytes alignment{1};
   TensorFlags flags = {};
   bool grouped = false;  ///< An op writes one of them next to others.
+  bool packed = false;   ///< One of them is a part of a packed whole, where alignments do not hold.
 
   void add(const Joined& other, Bytes distance) {
     first = std::min(first, other.first);
@@ -26,6 +28,7 @@ struct Joined {
     alignment = std::max(alignment, other.alignment);
     flags |= other.flags;
     grouped = grouped || other.grouped;
+    packed = packed || other.packed;
   }
 };
 
@@ -42,8 +45,11 @@ class BodyResults {
       known_[place.representative].add(alone, place.offset);
     }
     for (const Group& group : find_groups(graph)) {
-      if (group.side != GroupSide::outputs || group.kind != Contiguity::padded) continue;
-      for (const GroupMember& member : group.members) known_[place_of(member.tensor).representative].grouped = true;
+      for (const GroupMember& member : group.members) {
+        Joined& joined_class = known_[place_of(member.tensor).representative];
+        joined_class.packed = joined_class.packed || group.kind == Contiguity::packed;
+        joined_class.grouped = joined_class.grouped || (group.side == GroupSide::outputs && group.kind == Contiguity::padded);
+      }
     }
   }
 
@@ -85,6 +91,7 @@ class BodyResults {
     const Joined& inside = known_[inner.representative];
     const Joined& outside = known_[outer.representative];
     if (inside.grouped) return "an op of the body writes the result next to others";
+    if (inside.packed || outside.packed) return "one of the two is a part of a packed whole";
     if (inside.flags.any_of(kOwnAddress)) return "the result of the body has an address of its own";
     if (inside.first < scope.first_tensor.index() || inside.last >= end)
       return "the result of the body lies in memory from outside of it";
@@ -225,17 +232,48 @@ void form_classes(const Graph& graph, Liveness& result) {
   for (PlannedCopy& copy : result.copies) copy.to = result.places[copy.to->id.index()];
 }
 
+namespace {
+
+/// Inputs that nobody reads in some batch's run. There they count as read by the first task: overwriting what the caller wrote is
+/// only safe behind something that runs.
+std::map<std::size_t, std::vector<TensorId>> unread_inputs(const Graph& graph, const Liveness& result) {
+  std::map<std::size_t, std::vector<TensorId>> unread;  // by the step at which they count as read
+  const std::size_t batches = graph.batches().size();
+  for (std::uint32_t batch = 1; batch <= batches; ++batch) {
+    std::vector<bool> read(result.classes.size());
+    std::optional<std::size_t> first;
+    for (std::size_t k = 0; k < result.timeline.moments.size(); ++k) {
+      const Moment& moment = result.timeline.moments[k];
+      if (moment.batch != 0 && moment.batch != batch) continue;
+      const bool task = moment.kind != Moment::Kind::start && !graph.op(moment.op).no_task;
+      if (task && !first) first = k;
+      for_each_touched(graph, moment, [&](TensorId tensor) { read[result.places[tensor.index()].id.index()] = true; });
+    }
+    for (std::size_t t = 0; t < graph.tensors().size() && first; ++t) {
+      const bool input = graph.tensors()[t].flags.has(TensorFlag::input);
+      if (input && !read[result.places[t].id.index()]) unread[*first].emplace_back(t);
+    }
+  }
+  return unread;
+}
+
+}  // namespace
+
 void collect_accesses(const Graph& graph, Liveness& result) {
   const Presence present(graph, result);
+  const std::map<std::size_t, std::vector<TensorId>> unread = unread_inputs(graph, result);
   const auto visit = [&](auto&& f) {
     std::vector<std::size_t> last(result.classes.size(), result.timeline.moments.size());
     for (std::size_t k = 0; k < result.timeline.moments.size(); ++k) {
       const Moment& moment = result.timeline.moments[k];
-      for_each_touched(graph, moment, [&](TensorId tensor) {
+      const auto touch = [&](TensorId tensor) {
         const std::size_t id = result.places[tensor.index()].id.index();
         if (last[id] != k && present(id, moment.batch)) f(id, k);
         last[id] = k;
-      });
+      };
+      for_each_touched(graph, moment, touch);
+      if (const auto found = unread.find(k); found != unread.end())
+        std::for_each(found->second.begin(), found->second.end(), touch);
     }
   };
   result.access_begin.assign(result.classes.size() + 1, 0);

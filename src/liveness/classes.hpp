@@ -30,6 +30,9 @@ void find_residences(const Graph& graph, const LivenessOptions& options, Livenes
 /// `from_start`, `never_over`, `life` and `lives` of every class. Precondition: accesses are there.
 void find_lives(const Graph& graph, const LivenessOptions& options, Liveness& result);
 
+/// A class that could not stay with a constant or variable after all lives like any other.
+void make_shared(Liveness& result, ClassId id);
+
 /// `edges` of prefetch rings, and `order` with them.
 void find_order(const Graph& graph, Liveness& result);
 

@@ -5,6 +5,8 @@
 #include <string>
 #include <tuple>
 
+#include "liveness/classes.hpp"
+
 namespace stowage::liveness {
 namespace {
 
@@ -43,7 +45,9 @@ void GroupLayout::lay_split(const Group& group) {
     const Residence residence = result_.classes[whole.id.index()].residence;
     const bool together = result_.classes[part.id.index()].residence == residence;
     if (together && residence == Residence::external) continue;
-    if (together && assembly_.join_part(part.id, whole.id, whole.offset + member.offset - part.offset)) continue;
+    const ByteRange bytes{part.offset, part.offset + graph_.tensor(member.tensor).size};
+    if (together && assembly_.join_part(part.id, bytes, whole.id, whole.offset + member.offset - part.offset)) continue;
+    if (residence == Residence::persistent) make_shared(result_, part.id);
     result_.copies.push_back({.scope = graph_.scope_of(group.op),
                               .before = local_op(graph_, group.op),
                               .tensor = member.tensor,
@@ -111,40 +115,41 @@ Assembly::Where GroupLayout::resolve(const Anchor& anchor) {
   return {where.set, where.offset + anchor.offset};
 }
 
-bool GroupLayout::slots_are_free(const Group& group, const std::vector<const GroupMember*>& members, const Anchor& base) {
+bool GroupLayout::copy_members(const Group& group, const std::vector<const GroupMember*>& members, const Anchor& base) {
   const Assembly::Where where = resolve(base);
-  return std::all_of(members.begin(), members.end(), [&](const GroupMember* member) {
+  std::vector<Assembly::Slot> slots;
+  for (const GroupMember* const member : members) {
     const Bytes offset = where.offset + member->offset;
-    return assembly_.is_free(where.set, {offset, offset + graph_.tensor(member->tensor).size}, lives_of(group.op));
-  });
+    slots.push_back(
+        {{offset, offset + graph_.tensor(member->tensor).size}, lives_of(group.op), padded_alignment(graph_, member->tensor)});
+  }
+  if (!assembly_.add_slots(where.set, std::move(slots))) return false;
+  for (const GroupMember* const member : members) {
+    const char* const own = obstacle(group, *member);
+    copies_.push_back({{.scope = graph_.scope_of(group.op),
+                        .before = local_op(graph_, group.op),
+                        .tensor = member->tensor,
+                        .to = {},
+                        .reason = own ? own : kElsewhere},
+                       {base.id, base.set, base.offset + member->offset}});
+  }
+  return true;
 }
 
-void GroupLayout::copy_member(const Group& group, const GroupMember& member, const Anchor& base, const char* reason) {
-  const Assembly::Where where = resolve(base);
-  const Bytes offset = where.offset + member.offset;
-  assembly_.add_slot(where.set, {offset, offset + graph_.tensor(member.tensor).size}, lives_of(group.op),
-                     padded_alignment(graph_, member.tensor));
-  copies_.push_back({{.scope = graph_.scope_of(group.op),
-                      .before = local_op(graph_, group.op),
-                      .tensor = member.tensor,
-                      .to = {},
-                      .reason = reason},
-                     {base.id, base.set, base.offset + member.offset}});
-}
-
-void GroupLayout::copy_all(const Group& group, const char* reason) {
+/// No member can stay where it is.
+void GroupLayout::copy_all(const Group& group) {
   const MemoryId memory = graph_.tensor(group.members.front().tensor).memory;
   const Anchor base{{}, assembly_.add_set(memory, graph_.op(group.op).fixed_address), {}};
-  for (const GroupMember& member : group.members) {
-    const char* const own = obstacle(group, member);
-    copy_member(group, member, base, own ? own : reason);
-  }
+  std::vector<const GroupMember*> all;
+  for (const GroupMember& member : group.members) all.push_back(&member);
+  const bool copied = copy_members(group, all, base);
+  STOWAGE_CHECK(copied, "a group does not fit in memory of its own");
   laid_.push_back({&group, base});
 }
 
 void GroupLayout::lay_inputs(const Group& group) {
   const std::vector<Vote> votes = vote(group);
-  if (votes.empty()) return copy_all(group, kElsewhere);
+  if (votes.empty()) return copy_all(group);
   const Vote& leader = votes.front();
   std::vector<const GroupMember*> left;
   for (const GroupMember& member : group.members) {
@@ -152,11 +157,7 @@ void GroupLayout::lay_inputs(const Group& group) {
   }
   const ClassPlace first = place(leader.members.front()->tensor);
   const Anchor base{first.id, 0, first.offset - leader.members.front()->offset};
-  if (!slots_are_free(group, left, base)) return copy_all(group, kElsewhere);
-  for (const GroupMember* member : left) {
-    const char* const own = obstacle(group, *member);
-    copy_member(group, *member, base, own ? own : kElsewhere);
-  }
+  if (!copy_members(group, left, base)) return copy_all(group);
   laid_.push_back({&group, base});
 }
 
@@ -167,7 +168,8 @@ void GroupLayout::lay_concat(const Group& group) {
     for (const GroupMember* member : vote.members) {
       const ClassPlace part = place(member->tensor);
       const bool ours = result_.classes[whole.id.index()].residence == Residence::shared;
-      if (ours && assembly_.join_part(part.id, whole.id, whole.offset + member->offset - part.offset)) continue;
+      const ByteRange bytes{part.offset, part.offset + graph_.tensor(member->tensor).size};
+      if (ours && assembly_.join_part(part.id, bytes, whole.id, whole.offset + member->offset - part.offset)) continue;
       result_.copies.push_back({.scope = graph_.scope_of(group.op),
                                 .before = local_op(graph_, group.op),
                                 .tensor = member->tensor,
@@ -188,13 +190,15 @@ void GroupLayout::lay_concat(const Group& group) {
 }
 
 void GroupLayout::align_batches() {
-  std::map<std::tuple<GroupSide, Contiguity, std::size_t>, const Laid*> first;  // by kind and number
-  std::map<std::tuple<GroupSide, Contiguity, std::string>, std::size_t> count;
+  using Kind = std::tuple<GroupSide, Contiguity, MemoryId>;
+  std::map<std::pair<Kind, std::size_t>, const Laid*> first;  // by kind and number
+  std::map<std::pair<Kind, std::string>, std::size_t> count;
   for (const Laid& laid : laid_) {
     const std::string& batch = graph_.op(laid.group->op).batch;
     if (batch.empty()) continue;
-    const std::size_t number = count[{laid.group->side, laid.group->kind, batch}]++;
-    const auto [leader, is_first] = first.try_emplace({laid.group->side, laid.group->kind, number}, &laid);
+    const Kind kind{laid.group->side, laid.group->kind, graph_.tensor(laid.group->members.front().tensor).memory};
+    const std::size_t number = count[{kind, batch}]++;
+    const auto [leader, is_first] = first.try_emplace({kind, number}, &laid);
     if (is_first) continue;
     const Anchor& mine = laid.base;
     const Anchor& theirs = leader->second->base;

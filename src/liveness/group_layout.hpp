@@ -53,11 +53,11 @@ class GroupLayout {
   [[nodiscard]] std::vector<Vote> vote(const Group& group);
   [[nodiscard]] const char* obstacle(const Group& group, const GroupMember& member) const;
   [[nodiscard]] bool follow(const Group& group, const Vote& leader, const GroupMember& member);
-  void copy_member(const Group& group, const GroupMember& member, const Anchor& base, const char* reason);
-  [[nodiscard]] bool slots_are_free(const Group& group, const std::vector<const GroupMember*>& members, const Anchor& base);
+  /// Lets the op read copies of these members. False, and nothing changes, when there is no room for them.
+  [[nodiscard]] bool copy_members(const Group& group, const std::vector<const GroupMember*>& members, const Anchor& base);
   /// The set of an anchor, and where it lies there.
   [[nodiscard]] Assembly::Where resolve(const Anchor& anchor);
-  void copy_all(const Group& group, const char* reason);
+  void copy_all(const Group& group);
   [[nodiscard]] std::vector<Interval> lives_of(OpId op) const;
   [[nodiscard]] const ClassPlace& place(TensorId id) const { return result_.places[id.index()]; }
 

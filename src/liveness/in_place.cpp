@@ -103,6 +103,7 @@ void Selection::consider(std::size_t k, std::size_t index) {
 bool Selection::may_end(std::size_t k, ClassId input) const {
   const AliasClass& klass = result_.classes[input.index()];
   if (klass.residence != Residence::shared || klass.never_over || !ends_at(result_, klass, k)) return false;
+  if (klass.packed || klass.has_parts) return false;  // its bytes are others' too
   if (result_.order.streams() == 1) return true;
   const std::span<const Step> accesses = result_.accesses(input);
   const std::vector<Moment>& moments = result_.timeline.moments;

@@ -111,22 +111,39 @@ Interval plain_life(const AliasClass& klass, std::span<const Step> accesses, Ste
   return {lower, accesses.empty() ? Step(1) : accesses.back() + Step(1)};
 }
 
+void find_life(Liveness& result, ClassId id) {
+  AliasClass& klass = result.classes[id.index()];
+  const std::span<const Step> accesses = result.accesses(id);
+  klass.life = plain_life(klass, accesses, result.horizon);
+  klass.lives.clear();
+  const bool simple = !result.timeline.branches() || accesses.empty() || (klass.from_start && klass.never_over);
+  if (!simple) Lives(klass.lives).add(result.timeline.whole, accesses, {klass.from_start, klass.never_over});
+}
+
+void span_lives(AliasClass& klass) {
+  if (!klass.lives.empty()) klass.life = {klass.lives.front().lower, klass.lives.back().upper};
+}
+
 }  // namespace
+
+void make_shared(Liveness& result, ClassId id) {
+  AliasClass& klass = result.classes[id.index()];
+  klass.residence = Residence::shared;
+  klass.from_start = klass.whole_run;
+  klass.never_over = klass.whole_run || klass.flags.has(TensorFlag::output);
+  find_life(result, id);
+  span_lives(klass);
+}
 
 void find_lives(const Graph& graph, const LivenessOptions& options, Liveness& result) {
   for (std::size_t i = 0; i < result.classes.size(); ++i) {
     AliasClass& klass = result.classes[i];
-    const std::span<const Step> accesses = result.accesses(ClassId(i));
     klass.never_over = is_never_over(klass, options);
     klass.from_start = is_there_from_start(klass);
-    klass.life = plain_life(klass, accesses, result.horizon);
-    const bool simple = !result.timeline.branches() || accesses.empty() || (klass.from_start && klass.never_over);
-    if (!simple) Lives(klass.lives).add(result.timeline.whole, accesses, {klass.from_start, klass.never_over});
+    find_life(result, ClassId(i));
   }
   for (const Hole& hole : find_holes(graph, result)) dig(result.classes[hole.id.index()].lives, hole.steps);
-  for (AliasClass& klass : result.classes) {
-    if (!klass.lives.empty()) klass.life = {klass.lives.front().lower, klass.lives.back().upper};
-  }
+  for (AliasClass& klass : result.classes) span_lives(klass);
 }
 
 }  // namespace stowage::liveness

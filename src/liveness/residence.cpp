@@ -123,6 +123,10 @@ class ZeroCopy {
       facts.outputs += graph.tensors()[t].flags.has(TensorFlag::output) ? 1 : 0;
       facts.asking += graph.tensors()[t].flags.has(TensorFlag::zero_copy) ? 1 : 0;
     }
+    for (const Scope& scope : graph.scopes()) {
+      for (const BodyInput& pair : scope.inputs) facts_[result.places[pair.outer.index()].id.index()].in_body = true;
+      for (const BodyOutput& pair : scope.outputs) facts_[result.places[pair.outer.index()].id.index()].in_body = true;
+    }
   }
 
   void run() {
@@ -179,7 +183,7 @@ class ZeroCopy {
   std::vector<Facts> facts_;  ///< By class.
 };
 
-/// The parts of a constant, variable or external tensor that a split without copies gives out are such themselves, unless
+/// The parts of a constant or variable that a split without copies gives out are such themselves, unless
 /// somebody else writes them.
 void split_own_addresses(const Graph& graph, Liveness& result) {
   std::vector<int> writers(result.classes.size());
@@ -189,7 +193,7 @@ void split_own_addresses(const Graph& graph, Liveness& result) {
   for (const Group& group : find_groups(graph)) {
     if (group.side != GroupSide::outputs || group.kind != Contiguity::packed) continue;
     const Residence whole = result.classes[result.places[group.whole->index()].id.index()].residence;
-    if (whole != Residence::persistent && whole != Residence::external) continue;
+    if (whole != Residence::persistent) continue;
     for (const GroupMember& member : group.members) {
       const std::size_t id = result.places[member.tensor.index()].id.index();
       const int own = graph.op(group.op).no_task ? 0 : 1;

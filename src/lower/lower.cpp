@@ -195,7 +195,10 @@ void Builder::order_class(ClassId id, std::span<Step> threshold, std::span<Step>
 }
 
 void Builder::order_storage(const Storage& storage, std::span<Step> threshold, std::span<Step> first) const {
-  for (const ClassId id : storage.classes) order_class(id, threshold, first);
+  for (const ClassId id : storage.classes) {
+    // What has no bytes meets nobody, as long as somebody else in the storage has some.
+    if (liveness_.classes[id.index()].size > Bytes(0) || storage.size == Bytes(0)) order_class(id, threshold, first);
+  }
   for (const CopySlot& slot : storage.slots) {
     for (const Interval& life : slot.lives) order_span(life, threshold, first);
   }
@@ -304,9 +307,7 @@ void Builder::add_hosts(ArenaProblem& target) const {
 void Builder::finish(ArenaProblem& each, const LowerOptions& options, Lowering& result) {
   if (each.occupants.empty() && each.kind != ArenaKind::pool) return;
   std::optional<Bytes> limit = graph_.memory(each.memory).max_size;
-  if (each.kind == ArenaKind::shared || each.kind == ArenaKind::fixed) {
-    if (options.region_limit) limit = std::min(limit.value_or(*options.region_limit), *options.region_limit);
-  }
+  if (options.region_limit) limit = std::min(limit.value_or(*options.region_limit), *options.region_limit);
   if (limit && each.kind != ArenaKind::pool) split_at(each, *limit);
   if (each.kind == ArenaKind::shared) add_hosts(each);
   if (each.kind != ArenaKind::persistent) {

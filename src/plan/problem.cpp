@@ -50,6 +50,7 @@ Status check_order(const Problem& problem, std::size_t index) {
   };
   const Interval life = problem.items[index].life();
   if (least(order.first) > life.lower) return fault(index, "lives before its first step on any stream");
+  if (least(order.first) < life.lower) return fault(index, "has a first step on a stream before it lives");
   if (least(order.threshold) < life.upper) return fault(index, "is over for a stream before its life ends");
   return Done{};
 }

@@ -45,6 +45,14 @@ void Ledger::reserve(HolderId value) {
   });
 }
 
+/// Whether the value, or a part of it, must be filled.
+bool Ledger::has_filled_kin(HolderId value) const {
+  for (std::size_t other = 0; other < facts_.input.values.size(); ++other) {
+    if (links_.kin[other] == links_.kin[value] && facts_.input.values[ValueId(other)].filled) return true;
+  }
+  return false;
+}
+
 void Ledger::check_reserved(ClaimId claim, ByteRange bytes) {
   const IntervalMap<ClaimId>& reserved = reserved_[facts_.claims[claim].cell];
   if (reserved.empty()) return;
@@ -52,7 +60,7 @@ void Ledger::check_reserved(ClaimId claim, ByteRange bytes) {
   reserved.visit(bytes, [&](ByteRange shared, ClaimId id) {
     const HolderId owner = facts_.claims[id].holder;
     if (owner == holder) return;
-    if (facts_.claims.is_clear(holder) && facts_.input.values[ValueId(owner)].filled) return;
+    if (facts_.claims.is_clear(holder) && has_filled_kin(owner)) return;
     if (facts_.claims.is_value(holder) && links_.kin[owner] == links_.kin[holder]) return;
     conflicts_.overwritten(id, claim, shared);
   });

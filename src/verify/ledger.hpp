@@ -66,6 +66,7 @@ class Ledger {
   /// No moment: at the start.
   void take(ClaimId claim, ByteRange bytes, std::optional<Moment> moment, Mode mode);
   void take_all(HolderId holder, std::optional<Moment> moment);
+  [[nodiscard]] bool has_filled_kin(HolderId value) const;
   void check_reserved(ClaimId claim, ByteRange bytes);
   void overwrite(ClaimId old, ClaimId claim, ByteRange shared, std::optional<Moment> moment);
   void check_over(HolderId dependent, ClaimId old, ClaimId claim, ByteRange shared, std::optional<Moment> moment);

@@ -47,7 +47,9 @@ class LinkCheck {
         copies_(copies),
         findings_(findings),
         rigid_(input.values.size() + copies.size()),
-        kin_(input.values.size()) {}
+        kin_(input.values.size()),
+        part_(input.values.size()),
+        persistent_part_(input.values.size()) {}
 
   Links run() {
     const Graph& graph = input_.graph;
@@ -59,11 +61,12 @@ class LinkCheck {
     tie_groups_taken_in_place();
     for (std::size_t s = 1; s < graph.scopes().size() && !findings_.full(); ++s) check_body(ScopeId(s));
     for (std::uint32_t i = 0; i < copies_.size() && !findings_.full(); ++i) {
-      if (!copies_[i].exists() || copies_[i].role != CopyRole::none) continue;
+      // What has no bytes may lie where the copy goes by chance.
+      if (!copies_[i].exists() || copies_[i].role != CopyRole::none || copies_[i].to.size == Bytes(0)) continue;
       findings_.add(Rule::copy, "copy {} of {} {} is needed by nothing", i, describe(graph, copies_[i].tensor),
                     describe(input_.plan, copies_[i].to));
     }
-    return {std::move(packed_), rigid_.take(), kin_.take()};
+    return {std::move(packed_), rigid_.take(), kin_.take(), std::move(part_), std::move(persistent_part_)};
   }
 
  private:
@@ -97,6 +100,8 @@ class LinkCheck {
   std::vector<Packed> packed_;
   Joined rigid_;
   Joined kin_;
+  std::vector<char> part_;
+  std::vector<char> persistent_part_;
 };
 
 LinkCheck::Where LinkCheck::find(const Group& group, TensorId member) const {
@@ -185,6 +190,10 @@ void LinkCheck::lie_rigid(const Group& group, const Group::Member& member, const
   const std::optional<ByteRange> bytes = range_at(where.place->offset, input_.graph.tensor(member.tensor).size);
   if (part == whole || !bytes) return;
   kin_.join(part.index(), whole.index());
+  part_[part.index()] = 1;
+  // A split's parts are views of its input. A concat's are copied where they have an address of their own.
+  const bool for_ever = input_.values[whole].persistent() || persistent_part_[whole.index()] != 0;
+  if (!group.of_inputs && for_ever) persistent_part_[part.index()] = 1;
   packed_.push_back({group.of_inputs ? part : whole, group.of_inputs ? whole : part, *where.place->cell, *bytes});
 }
 

@@ -25,6 +25,10 @@ struct Links {
   std::vector<std::uint32_t> rigid;
   /// By value: the same number for all that share bytes on purpose, as parts and wholes or because one hands them to the other.
   std::vector<std::uint32_t> kin;
+  /// By value: whether it lies in a packed whole, and so insists on no alignment but its own.
+  std::vector<char> part;
+  /// By value: whether that whole has an address for ever, and so the part too.
+  std::vector<char> persistent_part;
 };
 
 /// Checks all of them, and gives each copy its role; a copy without one is a finding.

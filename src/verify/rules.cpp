@@ -3,6 +3,8 @@
 #include <map>
 #include <optional>
 
+#include "verify/links.hpp"
+
 namespace stowage::verification {
 namespace {
 
@@ -43,6 +45,7 @@ struct Demand {
   Bytes alignment;
   MemoryId memory;
   const Value& value;
+  bool persistent_part = false;
 };
 
 /// The rules for one placement by itself.
@@ -72,7 +75,7 @@ class PlacementCheck {
       findings_.add(Rule::arena, "{} is in memory {}, but placed in {} of memory {}", name(demand), demand.memory.index(),
                     describe(input_.plan, place.arena), arena.memory.index());
     }
-    const ArenaKind kind = kind_of(demand.value);
+    const ArenaKind kind = kind_of(demand);
     if (arena.kind == kind || (kind == ArenaKind::shared && arena.kind == ArenaKind::fixed)) return;
     if (kind == ArenaKind::shared && arena.kind == ArenaKind::user) {
       check_guest(demand, place.arena);
@@ -83,8 +86,9 @@ class PlacementCheck {
   }
 
   /// Where a value belongs. What may move may also lie where nothing moves, or in a caller's buffer.
-  [[nodiscard]] ArenaKind kind_of(const Value& value) const {
-    if (value.persistent()) return ArenaKind::persistent;
+  [[nodiscard]] ArenaKind kind_of(const Demand& demand) const {
+    const Value& value = demand.value;
+    if (value.persistent() || demand.persistent_part) return ArenaKind::persistent;
     if (value.session) return ArenaKind::session;
     if (value.pool) return ArenaKind::pool;
     const bool pinned = value.fixed && input_.options.base == AddressBase::refreshable;
@@ -123,7 +127,7 @@ class PlacementCheck {
   Findings& findings_;
 };
 
-void check_tensor(const Case& input, TensorId id, PlacementCheck& rules, Findings& findings) {
+void check_tensor(const Case& input, const Links& links, TensorId id, PlacementCheck& rules, Findings& findings) {
   const Tensor& tensor = input.graph.tensor(id);
   const ValueId value = input.values.of(id);
   const Place* const place = input.places.of(id);
@@ -138,7 +142,9 @@ void check_tensor(const Case& input, TensorId id, PlacementCheck& rules, Finding
     findings.add(Rule::missing, "{} is {}, but has a placement", describe(input.graph, id),
                  bound ? "bound to a caller's buffer" : "external");
   }
-  rules.check({id, tensor.size, input.graph.alignment(id), tensor.memory, input.values[value]}, *place);
+  const Bytes alignment = links.part[value.index()] != 0 ? tensor.alignment.value_or(Bytes(1)) : input.graph.alignment(id);
+  rules.check({id, tensor.size, alignment, tensor.memory, input.values[value], links.persistent_part[value.index()] != 0},
+              *place);
 }
 
 void check_workspace(const Case& input, WorkspaceId id, PlacementCheck& rules, Findings& findings) {
@@ -169,10 +175,10 @@ void check_header(const Graph& graph, const Plan& plan, Findings& findings) {
   }
 }
 
-void check_placements(const Case& input, Findings& findings) {
+void check_placements(const Case& input, const Links& links, Findings& findings) {
   PlacementCheck rules(input, findings);
   for (std::size_t t = 0; t < input.graph.tensors().size() && !findings.full(); ++t) {
-    check_tensor(input, TensorId(t), rules, findings);
+    check_tensor(input, links, TensorId(t), rules, findings);
   }
   for (std::size_t k = 0; k < input.graph.ops().size() && !findings.full(); ++k) {
     const auto count = static_cast<std::uint32_t>(input.graph.ops()[k].workspaces.size());

@@ -24,8 +24,10 @@ struct Case {
 /// The plan is for this graph, notes name tensors that exist, and each arena's size and claims agree with each other.
 void check_header(const Graph& graph, const Plan& plan, Findings& findings);
 
+struct Links;
+
 /// Everything that needs memory of ours has some, nothing else that must not; each at a good place of the right arena.
-void check_placements(const Case& input, Findings& findings);
+void check_placements(const Case& input, const Links& links, Findings& findings);
 
 /// What a copy makes for one op lies in an arena where the op may read it.
 void check_copies(const Case& input, const Copies& copies, Findings& findings);

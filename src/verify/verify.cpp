@@ -60,9 +60,9 @@ std::vector<Finding> verify(const Graph& graph, const Plan& plan, const VerifyOp
   const Case input{graph, plan, options, values, places, bindings};
   check_header(graph, plan, findings);
   check_edges(graph, plan, findings);
-  check_placements(input, findings);
   check_layout(input, findings);
   const Links links = check_links(input, copies, findings);
+  check_placements(input, links, findings);
   check_copies(input, copies, findings);
   check_pools(input, findings);
   check_region_limits(input, links, copies, findings);
