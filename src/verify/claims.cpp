@@ -6,7 +6,7 @@ Claims::Claims(const Case& input, const Copies& copies, const Clears& clears, co
     : values_(input.values.size()), copies_(copies.size()), first_(values_ + copies_ + clears.size(), kNone) {
   claims_.reserve(first_.size());
   next_.reserve(first_.size());
-  add_tensors(input, cells);
+  add_tensors(input, copies, cells);
   add_workspaces(input);
   for (std::uint32_t i = 0; i < copies.size(); ++i) {
     if (copies[i].role == CopyRole::group_input)
@@ -18,13 +18,17 @@ Claims::Claims(const Case& input, const Copies& copies, const Clears& clears, co
   }
 }
 
-void Claims::add_tensors(const Case& input, const Cells& cells) {
+void Claims::add_tensors(const Case& input, const Copies& copies, const Cells& cells) {
   const Graph& graph = input.graph;
+  std::vector<bool> copied(values_);
+  for (std::uint32_t i = 0; i < copies.size(); ++i) {
+    if (copies[i].role != CopyRole::none) copied[input.values.of(copies[i].target).index()] = true;
+  }
   for (std::size_t t = 0; t < graph.tensors().size(); ++t) {
     // Views lie inside their roots; where they do not, that is a finding of layout.
     const Tensor& tensor = graph.tensors()[t];
     const ValueId value = input.values.of(TensorId(t));
-    if (tensor.view_of || !input.values[value].in_use()) continue;
+    if (tensor.view_of || !(input.values[value].in_use() || input.values[value].handed || copied[value.index()])) continue;
     const auto holder = static_cast<HolderId>(value.index());
     if (const Bindings::Bound* const bound = input.bindings.of(value)) {
       if (!bound->arena || input.plan.arenas[bound->arena->index()].regions.empty()) continue;

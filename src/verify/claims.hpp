@@ -48,7 +48,8 @@ class Claims {
  private:
   static constexpr ClaimId kNone = 0xffffffff;
 
-  void add_tensors(const Case& input, const Cells& cells);
+  /// Also what nobody reads, but a copy or a loop writes.
+  void add_tensors(const Case& input, const Copies& copies, const Cells& cells);
   void add_workspaces(const Case& input);
   void add(HolderId holder, const Subject& subject, const Place& place, Bytes size);
 

@@ -10,6 +10,7 @@ Ledger::Ledger(const Setting& setting, Conflicts& conflicts)
     : facts_(setting.facts),
       links_(setting.links),
       provenance_(setting.provenance),
+      run_(setting.run),
       order_(setting.order),
       conflicts_(conflicts),
       state_(setting.facts.claims, setting.order, setting.cells),
@@ -137,9 +138,14 @@ void Ledger::write_copy(std::uint32_t index, Moment moment) {
 void Ledger::hand_over(HolderId from, HolderId to, const Spot& spot, Moment moment) {
   const ClaimId source = claim_at(from, spot);
   const ClaimId target = claim_at(to, spot);
-  if (source == kNobody || target == kNobody || !state_[from].begun) return;
-  check_bytes(source, spot.bytes, moment);
-  state_.touch(from, moment);
+  if (source == kNobody || target == kNobody) return;
+  if (state_[from].begun) {
+    check_bytes(source, spot.bytes, moment);
+    state_.touch(from, moment);
+  } else {
+    access(from, moment);
+    settle(moment);
+  }
   const bool is_new = !state_[to].begun;
   if (state_.touch(to, moment)) check_floors(to, moment);
   take(target, spot.bytes, moment, Mode::write);
@@ -149,9 +155,19 @@ void Ledger::hand_over(HolderId from, HolderId to, const Spot& spot, Moment mome
 // ------------------------------------------------------------------------------------------------------------ whose bytes
 
 void Ledger::take_all(HolderId holder, std::optional<Moment> moment) {
+  if (!provenance_.is_plain(holder)) check_sources(holder, moment);
   facts_.claims.for_each(holder, [&](ClaimId id) { take(id, facts_.claims[id].bytes, moment, Mode::claim); });
   state_.begin(holder);
   state_.set_clean(holder);
+}
+
+void Ledger::check_sources(HolderId holder, std::optional<Moment> moment) {
+  provenance_.for_each_source(holder, [&](const Provenance::Part& part) {
+    if (!run_.is_active(part.op) || !state_[part.other].begun) return;
+    facts_.claims.for_each(part.other, [&](ClaimId id) {
+      if (facts_.claims[id].bytes.contains(part.bytes)) check_bytes(id, part.bytes, moment);
+    });
+  });
 }
 
 void Ledger::take(ClaimId claim, ByteRange bytes, std::optional<Moment> moment, Mode mode) {
@@ -187,7 +203,8 @@ void Ledger::overwrite(ClaimId old, ClaimId claim, ByteRange shared, std::option
   }
   if (provenance_.accepts(before, holder, shared)) return;
   for (const HolderId dependent : provenance_.dependents(before, shared)) {
-    if (!provenance_.accepts(dependent, holder, shared)) check_over(dependent, old, claim, shared, moment);
+    const bool needed = dependent == before || state_[dependent].begun;
+    if (needed && !provenance_.accepts(dependent, holder, shared)) check_over(dependent, old, claim, shared, moment);
   }
 }
 

@@ -7,6 +7,7 @@
 #include "verify/links.hpp"
 #include "verify/order.hpp"
 #include "verify/provenance.hpp"
+#include "verify/run.hpp"
 #include "verify/state.hpp"
 
 namespace stowage::verification {
@@ -29,6 +30,7 @@ class Ledger {
     const Facts& facts;
     const Links& links;
     const Provenance& provenance;
+    const Run& run;
     const Order& order;
     std::size_t cells;
   };
@@ -67,6 +69,8 @@ class Ledger {
   void take(ClaimId claim, ByteRange bytes, std::optional<Moment> moment, Mode mode);
   void take_all(HolderId holder, std::optional<Moment> moment);
   [[nodiscard]] bool has_filled_kin(HolderId value) const;
+  /// What the new value is made of, by an op that moves nothing, must still be there.
+  void check_sources(HolderId holder, std::optional<Moment> moment);
   void check_reserved(ClaimId claim, ByteRange bytes);
   void overwrite(ClaimId old, ClaimId claim, ByteRange shared, std::optional<Moment> moment);
   void check_over(HolderId dependent, ClaimId old, ClaimId claim, ByteRange shared, std::optional<Moment> moment);
@@ -81,6 +85,7 @@ class Ledger {
   const Facts& facts_;
   const Links& links_;
   const Provenance& provenance_;
+  const Run& run_;
   const Order& order_;
   Conflicts& conflicts_;
   State state_;

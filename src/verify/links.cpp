@@ -194,7 +194,7 @@ void LinkCheck::lie_rigid(const Group& group, const Group::Member& member, const
   // A split's parts are views of its input. A concat's are copied where they have an address of their own.
   const bool for_ever = input_.values[whole].persistent() || persistent_part_[whole.index()] != 0;
   if (!group.of_inputs && for_ever) persistent_part_[part.index()] = 1;
-  packed_.push_back({group.of_inputs ? part : whole, group.of_inputs ? whole : part, *where.place->cell, *bytes});
+  packed_.push_back({group.op, group.of_inputs ? part : whole, group.of_inputs ? whole : part, *where.place->cell, *bytes});
 }
 
 void LinkCheck::tie_groups_taken_in_place() {

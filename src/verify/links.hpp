@@ -12,6 +12,7 @@ namespace stowage::verification {
 
 /// Bytes of `derived` that are those of `source`: a packed op moves nothing.
 struct Packed {
+  OpId op;
   ValueId source;
   ValueId derived;
   std::size_t cell;

@@ -55,6 +55,10 @@ class Sources {
     for (const Alias& alias : op.aliases) {
       if (op.outputs[alias.output] == output) push(*op.inputs[alias.input], reader);
     }
+    if (op.contiguous_inputs != Contiguity::packed && op.contiguous_outputs != Contiguity::packed) return;
+    for (const std::optional<TensorId>& input : op.inputs) {
+      if (input) push(*input, reader);
+    }
   }
 
   const Graph& graph_;

@@ -42,8 +42,8 @@ struct Schedule {
 /// Which moments happen before which: forward vector clocks.
 ///
 /// Ops of one stream happen in order; so do ops linked by `after` or by an edge of the plan, and an op happens after the latest
-/// earlier producer of what it reads, of what that is a view of, and of what a producer without a task aliases it to. Ops without
-/// a task order nothing, nor do those of another batch. Order goes into and out of a body through its op only.
+/// earlier producer of what it reads, of what that is a view of, and of what a producer without a task aliases it to or packs it
+/// from. Ops without a task order nothing, nor do those of another batch. Order goes into and out of a body through its op only.
 ///
 /// The clock of an op says for each stream how far that stream, in the op's own scope, is known to be when the op starts. One row
 /// an op, merged from the rows of its direct predecessors, in execution order: O(ops × streams) memory, nothing at all for a

@@ -8,8 +8,8 @@ Provenance::Provenance(const Links& links) {
   for (const Packed& packed : links.packed) {
     const auto source = static_cast<HolderId>(packed.source.index());
     const auto derived = static_cast<HolderId>(packed.derived.index());
-    sources_[derived].push_back({source, packed.bytes});
-    derived_[source].push_back({derived, packed.bytes});
+    sources_[derived].push_back({source, packed.bytes, packed.op});
+    derived_[source].push_back({derived, packed.bytes, packed.op});
   }
 }
 

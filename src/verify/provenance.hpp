@@ -15,6 +15,13 @@ class Provenance {
  public:
   explicit Provenance(const Links& links);
 
+  /// What a value is made of, or what is made of it.
+  struct Part {
+    HolderId other;
+    ByteRange bytes;
+    OpId op;
+  };
+
   /// Whether all that the value has are bytes of its own.
   [[nodiscard]] bool is_plain(HolderId value) const { return !sources_.contains(value) && !derived_.contains(value); }
   /// Whether `value` is made of what `source` wrote to some of these bytes.
@@ -22,11 +29,15 @@ class Provenance {
   /// The values that are made of what `source` wrote to some of these bytes, itself included.
   [[nodiscard]] std::vector<HolderId> dependents(HolderId source, ByteRange bytes) const;
 
+  /// Calls `f(const Part&)` for what the value is made of directly.
+  template <class F>
+  void for_each_source(HolderId value, F&& f) const {
+    const auto found = sources_.find(value);
+    if (found == sources_.end()) return;
+    for (const Part& part : found->second) f(part);
+  }
+
  private:
-  struct Part {
-    HolderId other;
-    ByteRange bytes;
-  };
   using Parts = std::unordered_map<HolderId, std::vector<Part>>;
 
   [[nodiscard]] static std::vector<HolderId> reach(const Parts& parts, HolderId from, ByteRange bytes);

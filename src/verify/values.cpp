@@ -177,7 +177,12 @@ void Values::collect_bodies(const Graph& graph) {
   // Scopes come before those inside them, so that the first one to name a value is its outermost.
   for (std::size_t s = 0; s < graph.scopes().size(); ++s) {
     const Scope& scope = graph.scopes()[s];
-    for (const Carried& pair : scope.carried) settle_home(pair.in, scope.parent);
+    for (const Carried& pair : scope.carried) {
+      settle_home(pair.in, scope.parent);
+      values_[of(pair.in).index()].handed = true;
+      values_[of(pair.out).index()].handed = true;
+    }
+    for (const BodyOutput& pair : scope.outputs) values_[of(pair.inner).index()].handed = true;
     for (std::size_t i = 0; i < scope.tensor_count; ++i) {
       const TensorId tensor(scope.first_tensor.index() + i);
       settle_home(tensor, ScopeId(s));

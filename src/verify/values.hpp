@@ -28,6 +28,7 @@ struct Value {
   bool fixed = false;    ///< An op that needs one address for ever touches it.
   bool filled = false;   ///< Some of it must be filled before an op.
   bool grouped = false;  ///< A member is in a contiguous group, or is the whole of one.
+  bool handed = false;   ///< A body's end or a loop reads or writes it, even where no op does.
   bool passed = false;   ///< It goes into a body or comes out of one.
 
   [[nodiscard]] bool external() const { return flags.has(TensorFlag::external); }

@@ -199,7 +199,7 @@ void Walk::run_loop(OpId id) {
   const Moment entered{static_cast<std::uint32_t>(id.index()), Phase::inside};
   const Scope& scope = graph_.scope(body);
   for (const BodyInput& pair : scope.inputs) {
-    if (is_carried(scope, pair.inner) && !run_.is_absent(pair.outer)) hand_over(pair.outer, pair.inner, entered);
+    if (is_carried(scope, pair.inner)) hand_over(pair.outer, pair.inner, entered);
   }
   const bool quiet = conflicts_.is_quiet();
   conflicts_.set_quiet(true);
@@ -247,6 +247,7 @@ void Walk::hand_over(TensorId from, TensorId to, Moment moment) {
   const Place* const source = facts_.input.places.valid(from);
   const Place* const target = facts_.input.places.valid(to);
   if (holder(from) == holder(to) || !source || !target || !lies_at(*source, *target, Bytes(0))) return;
+  if (run_.is_absent(from)) return;
   const std::optional<Spot> spot = spot_of(target, graph_.tensor(to).size);
   if (spot) ledger_.hand_over(holder(from), holder(to), *spot, moment);
 }
@@ -297,7 +298,7 @@ void walk(const Facts& facts, const Links& links, std::size_t cells, Findings& f
     if (findings.full()) return;
     const Run run(facts, batch);
     const Order order({graph, edges, tasks, batch});
-    Walk(facts, links, locals, run, {facts, links, provenance, order, cells}, conflicts).go();
+    Walk(facts, links, locals, run, {facts, links, provenance, run, order, cells}, conflicts).go();
   }
 }
 
