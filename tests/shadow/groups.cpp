@@ -21,13 +21,6 @@ std::vector<Slot> laid_out(const Graph& graph, std::vector<Slot> slots, Contigui
   return slots;
 }
 
-bool lies_in_another(const Graph& graph, const Op& op, std::size_t output) {
-  const Tensor& tensor = graph.tensor(op.outputs[output]);
-  const bool aliased =
-      std::any_of(op.aliases.begin(), op.aliases.end(), [&](const Alias& alias) { return alias.output == output; });
-  return aliased || tensor.view_of || tensor.flags.any_of(kOwnAddress);
-}
-
 }  // namespace
 
 std::vector<Slot> input_slots(const Graph& graph, const Op& op) {
@@ -43,7 +36,9 @@ std::vector<Slot> output_slots(const Graph& graph, const Op& op) {
   if (op.no_task || op.contiguous_outputs == Contiguity::none) return {};
   std::vector<Slot> slots;
   for (std::size_t i = 0; i < op.outputs.size(); ++i) {
-    if (!lies_in_another(graph, op, i)) slots.push_back({i, op.outputs[i], {}});
+    // Where those lie is nobody's business here.
+    if (graph.tensor(op.outputs[i]).flags.has(TensorFlag::external)) return {};
+    slots.push_back({i, op.outputs[i], {}});
   }
   return laid_out(graph, std::move(slots), op.contiguous_outputs);
 }

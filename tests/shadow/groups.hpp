@@ -16,7 +16,7 @@ struct Slot {
 };
 
 /// The members of the op's contiguous inputs, or outputs. Empty where there is no group: less than two members, an op without a
-/// task, outputs that all lie in other tensors already.
+/// task, outputs that are external.
 [[nodiscard]] std::vector<Slot> input_slots(const Graph& graph, const Op& op);
 [[nodiscard]] std::vector<Slot> output_slots(const Graph& graph, const Op& op);
 

@@ -9,7 +9,7 @@ namespace stowage::testing {
 
 /// How much of everything. Percentages are of ops, unless they say otherwise; 0 leaves a feature out.
 struct ConstrainedGraphOptions {
-  std::size_t max_ops = 14;  ///< In the root; at most 60.
+  std::size_t max_ops = 14;  ///< In the root, without the readers of what is prefetched; at most 30.
   std::size_t max_body_ops = 5;
   std::size_t max_depth = 2;  ///< Of bodies in bodies.
   std::size_t max_streams = 4;
@@ -17,7 +17,7 @@ struct ConstrainedGraphOptions {
   std::size_t reshapes = 10;
   std::size_t groups = 35;
   std::size_t bodies = 14;
-  std::size_t prefetches = 30;     ///< Where the graph has rings.
+  std::size_t prefetches = 40;     ///< Where the graph has rings.
   std::size_t fills = 15;          ///< Of ops with outputs or workspaces of their own.
   std::size_t workspaces = 25;     ///< Of ops.
   std::size_t fixed_address = 10;  ///< Of ops.

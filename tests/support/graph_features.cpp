@@ -86,8 +86,8 @@ class Features {
     mark("split", is_split(graph_, op));
     mark("padded inputs", !inputs.empty() && op.contiguous_inputs == Contiguity::padded);
     mark("padded outputs", !outputs.empty() && op.contiguous_outputs == Contiguity::padded);
-    mark("contiguous outputs that are refs",
-         outputs.empty() && op.contiguous_outputs == Contiguity::padded && op.outputs.size() > 1);
+    mark("contiguous outputs that are views", !outputs.empty() && graph_.tensor(outputs.front().tensor).view_of.has_value());
+    mark("contiguous outputs that are aliases", !outputs.empty() && !op.aliases.empty());
     mark("filled output in a group", !outputs.empty() && !op.zero_fill.outputs.empty());
     std::map<std::size_t, int> of_family;
     for (const Slot& slot : inputs) {
@@ -198,7 +198,8 @@ const std::vector<std::string>& all_graph_features() {
                                                 "concat",
                                                 "constant",
                                                 "constant in a group",
-                                                "contiguous outputs that are refs",
+                                                "contiguous outputs that are aliases",
+                                                "contiguous outputs that are views",
                                                 "control with a label",
                                                 "external",
                                                 "filled in a body",

@@ -58,35 +58,47 @@ void OpDrafter::add_padded_outputs() {
   commit_group(std::move(op));
 }
 
-/// Contiguous inputs become contiguous outputs of the same sizes; where all can be written, sometimes in their own places.
+/// Contiguous inputs become contiguous outputs of the same sizes.
 void OpDrafter::add_collective() {
   Op op = new_op("ALL_REDUCE");
   op.contiguous_inputs = op.contiguous_outputs = Contiguity::padded;
-  const std::vector<TensorId> members = pick_members(op);
-  if (members.empty()) return;
-  for (const TensorId member : members) op.inputs.emplace_back(member);
-  const bool own = dice_.chance(35) && std::all_of(members.begin(), members.end(), [&](TensorId member) {
-                     const bool alone = std::count_if(members.begin(), members.end(), [&](TensorId other) {
-                                          return scope_.draft(other).family == scope_.draft(member).family;
-                                        }) == 1;
-                     return alone && scope_.can_write(member, op);
-                   });
-  for (std::uint32_t i = 0; i < members.size(); ++i) {
-    if (own) {
+  if (dice_.chance(50) && reduce_group(op)) return;
+  for (const TensorId member : pick_members(op)) op.inputs.emplace_back(member);
+  for (std::uint32_t i = 0; i < op.inputs.size(); ++i) {
+    TensorFlags flags = result_flags();
+    if (flags.has(TensorFlag::external)) flags = {};
+    op.outputs.push_back(add_root(flags, scope_.tensor(*op.inputs[i]).size, scope_.tensor(*op.inputs[i]).memory));
+    if (dice_.chance(50)) op.in_place.push_back({i, i});
+  }
+  if (op.inputs.empty()) return;
+  add_workspaces(op);
+  add_fill(op);
+  commit_group(std::move(op));
+}
+
+/// The outputs of a group, all of them, in their own places. False when there is none that may be written.
+bool OpDrafter::reduce_group(Op op) {
+  for (const std::size_t k : dice_.shuffled(scope_.ops.size())) {
+    const Op& group = scope_.ops[k];
+    const bool fits = group.contiguous_outputs == Contiguity::padded && group.outputs.size() > 1 && group.aliases.empty() &&
+                      std::all_of(group.outputs.begin(), group.outputs.end(), [&](TensorId each) {
+                        return !scope_.tensor(each).view_of && scope_.can_read(each, op) && scope_.can_write(each, op);
+                      });
+    if (!fits) continue;
+    const std::vector<TensorId> members = group.outputs;
+    for (std::uint32_t i = 0; i < members.size(); ++i) {
       const TensorId aliased = scope_.add_aliased(members[i], 0, scope_.size_of(members[i]));
+      scope_.tensors[aliased.index()].alignment = scope_.tensor(members[i]).alignment;
       scope_.draft(aliased).present = 0;
+      op.inputs.emplace_back(members[i]);
       op.aliases.push_back({i, i, Bytes(0)});
       op.outputs.push_back(aliased);
-    } else {
-      TensorFlags flags = result_flags();
-      if (flags.has(TensorFlag::external)) flags = {};
-      op.outputs.push_back(add_root(flags, scope_.tensor(members[i]).size, scope_.tensor(members[i]).memory));
-      if (dice_.chance(50)) op.in_place.push_back({i, i});
     }
+    add_workspaces(op);
+    commit(std::move(op));
+    return true;
   }
-  add_workspaces(op);
-  if (!own) add_fill(op);
-  commit_group(std::move(op));
+  return false;
 }
 
 /// Contiguous outputs that are parts of one buffer already.
@@ -110,7 +122,7 @@ void OpDrafter::add_refs() {
     scope_.tensors[part.index()].alignment = {};
     op.outputs.push_back(part);
   }
-  commit(std::move(op));
+  commit_group(std::move(op));
 }
 
 void OpDrafter::add_concat() {

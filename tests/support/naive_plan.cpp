@@ -73,6 +73,8 @@ class NaivePlanner {
   void place_group(const Op& op) {
     const std::vector<Slot> slots = output_slots(graph_, op);
     if (slots.empty() || op.contiguous_outputs != Contiguity::padded) return;
+    // Outputs that lie in other tensors are where those are.
+    if (!op.aliases.empty() || graph_.tensor(slots.front().tensor).view_of) return;
     const Bytes size = slots.back().offset + graph_.tensor(slots.back().tensor).size;
     const Spot group = allocate(graph_.tensor(slots.front().tensor).memory, ArenaKind::fixed, size);
     for (const Slot& slot : slots)

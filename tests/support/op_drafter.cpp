@@ -277,7 +277,13 @@ void OpDrafter::add_prefetch() {
     op.outputs.push_back(slot);
     take_slot(pool, slot);
   }
+  const TensorId slot = op.outputs.back();
   commit(std::move(op));
+  if (!dice_.chance(75)) return;
+  Op consumer = new_op("CONSUMER");
+  consumer.inputs = {slot};
+  consumer.outputs = {add_result(consumer)};
+  commit(std::move(consumer));
 }
 
 /// As rings are defined: the next aligned offset, or 0 where it does not fit.

@@ -53,6 +53,7 @@ class OpDrafter {
   void add_padded_inputs();
   void add_padded_outputs();
   void add_collective();
+  bool reduce_group(Op op);
   void add_refs();
   void add_concat();
   void add_split();
