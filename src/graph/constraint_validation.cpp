@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "graph/alias_classes.hpp"
 #include "graph/groups.hpp"
 #include "graph/rings.hpp"
 #include "graph/validation.hpp"
@@ -42,6 +43,71 @@ Status check_fill(const Graph& graph, OpId id) {
     if (position >= op.workspaces.size())
       return fault_at(fmt::format("{}.workspaces[{}]", path, i),
                       fmt::format("{} has no workspace {}", name(graph, id), position));
+  }
+  return Done{};
+}
+
+/// In which batches each tensor has a value: where some op that writes what it shares memory with runs, or it had one before.
+class Presence {
+ public:
+  explicit Presence(const Graph& graph) : graph_(graph), classes_(join_aliases(graph)), batches_(graph.batches().size()) {
+    present_.resize(graph.tensors().size() * batches_);
+    for (std::size_t t = 0; t < graph.tensors().size(); ++t) {
+      if (graph.tensors()[t].flags.any_of(kOwnAddress | TensorFlag::input)) add(TensorId(t), "");
+    }
+    for (const Op& op : graph.ops()) {
+      for (const TensorId output : op.outputs) {
+        if (!op.no_task) add(output, op.batch);
+      }
+    }
+  }
+
+  /// The first batch in which `op` runs but the tensor has no value.
+  [[nodiscard]] std::optional<std::string> missing(TensorId tensor, const Op& op) {
+    for (std::size_t b = 0; b < batches_; ++b) {
+      const bool runs = op.batch.empty() || op.batch == graph_.batches()[b];
+      if (runs && !present_[row(tensor) + b]) return graph_.batches()[b];
+    }
+    return std::nullopt;
+  }
+
+ private:
+  [[nodiscard]] std::size_t row(TensorId tensor) {
+    return classes_.find(graph_.root(tensor).tensor.index()).representative * batches_;
+  }
+  void add(TensorId tensor, const std::string& batch) {
+    for (std::size_t b = 0; b < batches_; ++b) {
+      if (batch.empty() || batch == graph_.batches()[b]) present_[row(tensor) + b] = true;
+    }
+  }
+
+  const Graph& graph_;
+  OffsetUnion classes_;
+  std::size_t batches_;
+  std::vector<bool> present_;  ///< Row-major, alias class × batch.
+};
+
+/// An op may read what is not there in some batch: a merge does. But what goes into a body, or is made of its inputs without a
+/// copy, would then be undefined itself.
+Status check_passed_on(const Graph& graph) {
+  Presence presence(graph);
+  const auto refuse = [&](OpId op, TensorId tensor, const std::string& batch, const char* what) {
+    return fault_at(fmt::format("ops[{}]", op.index()),
+                    fmt::format("{} {} {}, which has no value in batch '{}'", name(graph, op), what, name(graph, tensor), batch));
+  };
+  for (const Scope& scope : graph.scopes()) {
+    for (const BodyInput& pair : scope.inputs) {
+      if (const auto batch = presence.missing(pair.outer, graph.op(scope.op)))
+        return refuse(scope.op, pair.outer, *batch, "passes into a body");
+    }
+  }
+  for (const Group& group : find_groups(graph)) {
+    if (group.kind != Contiguity::packed) continue;
+    for (const std::optional<TensorId>& input : graph.op(group.op).inputs) {
+      if (!input) continue;
+      if (const auto batch = presence.missing(*input, graph.op(group.op)))
+        return refuse(group.op, *input, *batch, "passes on without a copy");
+    }
   }
   return Done{};
 }
@@ -206,7 +272,7 @@ Status check_batches(const Graph& graph) {
                                   name(graph, *op.inputs[i]), name(graph, first->second), graph.op(first->second).batch));
     }
   }
-  return Done{};
+  return check_passed_on(graph);
 }
 
 Status check_pools(const Graph& graph) {

@@ -192,6 +192,10 @@ class Presence {
       for (const TensorId output : graph.ops()[k].outputs)
         add(result.places[output.index()].id.index(), graph.ops()[k].batch, graph);
     }
+    // What a loop carries is written by the loop itself.
+    for (const Scope& scope : graph.scopes()) {
+      for (const Carried& pair : scope.carried) add(result.places[pair.in.index()].id.index(), graph.op(scope.op).batch, graph);
+    }
   }
 
   /// `batch` as in `Moment`.

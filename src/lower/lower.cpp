@@ -200,6 +200,7 @@ void Builder::order_storage(const Storage& storage, std::span<Step> threshold, s
     if (liveness_.classes[id.index()].size > Bytes(0) || storage.size == Bytes(0)) order_class(id, threshold, first);
   }
   for (const CopySlot& slot : storage.slots) {
+    if (slot.bytes.empty() && storage.size > Bytes(0)) continue;
     for (const Interval& life : slot.lives) order_span(life, threshold, first);
   }
 }

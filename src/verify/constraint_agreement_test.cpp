@@ -40,8 +40,9 @@ class ConstraintAgreement : public ::testing::Test {
     if (!fault && !plan.clears.empty()) ++seen_["right, with clears"];
     if (!fault && graph.stream_count() > 1) ++seen_["right, with streams"];
     if (!findings.empty() && findings.front().rule == Rule::fill) ++seen_["broken: fill"];
-    ASSERT_EQ(fault.has_value(), !findings.empty()) << name << ": the oracle says " << fault.value_or("right") << ", the verifier "
-                                                    << (findings.empty() ? "right" : findings.front().message);
+    ASSERT_EQ(fault.has_value(), !findings.empty())
+        << name << ": the oracle says " << fault.value_or("right") << ", the verifier "
+        << (findings.empty() ? "right" : findings.front().message);
   }
 
   std::map<std::string, std::size_t> seen_;

@@ -60,9 +60,7 @@ class RunOracle {
     Cell cell;
     std::int64_t offset = 0;
     std::int64_t size = 0;
-    [[nodiscard]] bool has(const Byte& byte) const {
-      return byte.cell == cell && byte.at >= offset && byte.at < offset + size;
-    }
+    [[nodiscard]] bool has(const Byte& byte) const { return byte.cell == cell && byte.at >= offset && byte.at < offset + size; }
     [[nodiscard]] bool same_place(const Spot& other) const { return cell == other.cell && offset == other.offset; }
   };
   struct Part {
@@ -79,8 +77,8 @@ class RunOracle {
   struct Writer {
     std::size_t klass;  ///< kOther for copies and clears.
     std::map<Byte, std::size_t> marks = {};
-    std::vector<std::size_t> accesses = {};  ///< Events.
-    std::optional<std::size_t> waits_for = {};  ///< An unread input: it is needed until that op.
+    std::vector<std::size_t> accesses = {};                   ///< Events.
+    std::optional<std::size_t> waits_for = {};                ///< An unread input: it is needed until that op.
     std::set<std::pair<std::size_t, std::size_t>> took = {};  ///< From which writer, at which event.
   };
   struct Mark {
@@ -190,8 +188,7 @@ class RunOracle {
     if (at_one_place(a, b)) unite(kin_, a.index(), b.index());
   }
   [[nodiscard]] bool at_one_place(TensorId a, TensorId b) {
-    return places_.contains(a.index()) && places_.contains(b.index()) &&
-           places_[a.index()].same_place(places_[b.index()]);
+    return places_.contains(a.index()) && places_.contains(b.index()) && places_[a.index()].same_place(places_[b.index()]);
   }
 
   void find_parts() {
@@ -620,7 +617,8 @@ class RunOracle {
     const auto there = memory_.find(byte);
     if (there != memory_.end()) {
       const Mark mark = marks_[there->second];
-      const bool own = mark.writer == writer || (writers_[writer].klass != kOther && writers_[mark.writer].klass == writers_[writer].klass);
+      const bool own =
+          mark.writer == writer || (writers_[writer].klass != kOther && writers_[mark.writer].klass == writers_[writer].klass);
       const bool whole = is_made_of_class(mark.writer, writer, byte);
       for (const std::size_t other : mark.shared) {
         if (other == writer || writers_[other].marks[byte] != there->second) continue;
@@ -696,9 +694,8 @@ class RunOracle {
     });
   }
   [[nodiscard]] bool is_placed(TensorId tensor) const {
-    return std::none_of(plan_.bindings.begin(), plan_.bindings.end(), [&](const Binding& binding) {
-      return class_[binding.tensor.index()] == class_[tensor.index()];
-    });
+    return std::none_of(plan_.bindings.begin(), plan_.bindings.end(),
+                        [&](const Binding& binding) { return class_[binding.tensor.index()] == class_[tensor.index()]; });
   }
   static bool meet(const Spot& a, const Spot& b) {
     return a.cell == b.cell && a.size > 0 && b.size > 0 && a.offset < b.offset + b.size && b.offset < a.offset + a.size;
