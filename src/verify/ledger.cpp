@@ -174,7 +174,7 @@ void Ledger::take(ClaimId claim, ByteRange bytes, std::optional<Moment> moment, 
   const Claim& taken = facts_.claims[claim];
   check_reserved(claim, bytes);
   std::vector<ByteRange> kept;
-  state_.visit(taken.cell, bytes, [&](ByteRange shared, ContentId content) {
+  visit(taken.cell, bytes, [&](ByteRange shared, ContentId content) {
     bool keep = mode == Mode::claim;
     state_.for_each_claim(content, [&](ClaimId old) { keep = keep && accepts(taken.holder, old, shared); });
     if (keep) {
@@ -247,7 +247,7 @@ void Ledger::check_intact(HolderId holder, std::optional<Moment> moment) {
 
 bool Ledger::check_bytes(ClaimId claim, ByteRange bytes, std::optional<Moment> moment) {
   bool intact = true;
-  state_.visit(facts_.claims[claim].cell, bytes, [&](ByteRange part, ContentId content) {
+  visit(facts_.claims[claim].cell, bytes, [&](ByteRange part, ContentId content) {
     state_.for_each_claim(content, [&](ClaimId found) {
       if (accepts(facts_.claims[claim].holder, found, part)) return;
       intact = false;

@@ -65,6 +65,13 @@ class Ledger {
     write,  ///< Everything is overwritten.
   };
 
+  /// As the state does, in pieces that are inside or outside of each part of a packed value.
+  template <class F>
+  void visit(std::size_t cell, ByteRange range, F&& f) const {
+    state_.visit(cell, range, [&](ByteRange bytes, ContentId content) {
+      provenance_.split(cell, bytes, [&](ByteRange piece) { f(piece, content); });
+    });
+  }
   /// No moment: at the start.
   void take(ClaimId claim, ByteRange bytes, std::optional<Moment> moment, Mode mode);
   void take_all(HolderId holder, std::optional<Moment> moment);

@@ -1,7 +1,5 @@
 #include "verify/provenance.hpp"
 
-#include <algorithm>
-
 namespace stowage::verification {
 
 Provenance::Provenance(const Links& links) {
@@ -10,6 +8,12 @@ Provenance::Provenance(const Links& links) {
     const auto derived = static_cast<HolderId>(packed.derived.index());
     sources_[derived].push_back({source, packed.bytes, packed.op});
     derived_[source].push_back({derived, packed.bytes, packed.op});
+    cuts_[packed.cell].push_back(packed.bytes.lower);
+    cuts_[packed.cell].push_back(packed.bytes.upper);
+  }
+  for (auto& [cell, cuts] : cuts_) {
+    std::sort(cuts.begin(), cuts.end());
+    cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
   }
 }
 

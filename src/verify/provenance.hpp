@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
@@ -24,7 +25,20 @@ class Provenance {
 
   /// Whether all that the value has are bytes of its own.
   [[nodiscard]] bool is_plain(HolderId value) const { return !sources_.contains(value) && !derived_.contains(value); }
-  /// Whether `value` is made of what `source` wrote to some of these bytes.
+  /// Calls `f(ByteRange)` for the pieces of the range between which parts begin and end.
+  template <class F>
+  void split(std::size_t cell, ByteRange range, F&& f) const {
+    const auto found = cuts_.find(cell);
+    if (found != cuts_.end()) {
+      const std::vector<Bytes>& cuts = found->second;
+      for (auto cut = std::upper_bound(cuts.begin(), cuts.end(), range.lower); cut != cuts.end() && *cut < range.upper; ++cut) {
+        f(ByteRange{range.lower, *cut});
+        range.lower = *cut;
+      }
+    }
+    f(range);
+  }
+  /// Whether `value` is made of what `source` wrote to these bytes, which no part begins or ends within.
   [[nodiscard]] bool accepts(HolderId value, HolderId source, ByteRange bytes) const;
   /// The values that are made of what `source` wrote to some of these bytes, itself included.
   [[nodiscard]] std::vector<HolderId> dependents(HolderId source, ByteRange bytes) const;
@@ -42,8 +56,9 @@ class Provenance {
 
   [[nodiscard]] static std::vector<HolderId> reach(const Parts& parts, HolderId from, ByteRange bytes);
 
-  Parts sources_;  ///< By value: what it is made of.
-  Parts derived_;  ///< By value: what is made of it.
+  Parts sources_;                                             ///< By value: what it is made of.
+  Parts derived_;                                             ///< By value: what is made of it.
+  std::unordered_map<std::size_t, std::vector<Bytes>> cuts_;  ///< By cell: where parts begin and end, ascending.
 };
 
 }  // namespace stowage::verification

@@ -493,6 +493,7 @@ class RunOracle {
     }
     for (const Copy* copy : copies) run_copy(*copy, id, first);
     std::size_t last = first;
+    if (op.no_task) release(id, std::nullopt);
     if (!op.no_task) {
       const std::size_t now = add_event(frame, {first});
       release(id, now);

@@ -201,10 +201,11 @@ void State::join_holders(std::span<const Delta> paths) {
     for (const auto& [holder, state] : path.holders) joined.try_emplace(holder);
   }
   for (auto& [holder, state] : joined) {
+    state.begun = true;
     for (const Delta& path : paths) {
       const auto found = path.holders.find(holder);
       const HolderState& end = found == path.holders.end() ? holders_[holder] : found->second;
-      state.begun = state.begun || end.begun;
+      state.begun = state.begun && end.begun;
       for (const Access& access : end.accesses) put(state.accesses, access);
       for (const Access& access : end.floors) put(state.floors, access);
     }

@@ -23,7 +23,7 @@ struct Access {
 
 /// When a holder was touched, on the path that the walk is on. Of each stream of each scope the last moment is enough.
 struct HolderState {
-  bool begun = false;
+  bool begun = false;  ///< On every path that led here.
   std::vector<Access> accesses = {};
   std::vector<Access> floors = {};  ///< Of those whose bytes it took: every access of its own must happen after them.
 };
