@@ -197,6 +197,14 @@ TEST(Shadow, OverwrittenVariableIsFound) {
   EXPECT_THAT(findings(graph, plan_at(graph, {0, 8})), Contains(HasSubstr("tensor 'v' (0), after the last op")));
 }
 
+TEST(Shadow, ReuseOfWhatMayNotBeReusedIsFound) {
+  const Graph graph =
+      built({tensor("x", 16, TensorFlag::input), tensor("a", 16, TensorFlag::no_reuse), tensor("y", 16, TensorFlag::output)},
+            {op("f", {0}, {1}), op("g", {0}, {2})});
+  EXPECT_THAT(findings(graph, plan_at(graph, {0, 16, 32})), IsEmpty());
+  EXPECT_THAT(findings(graph, plan_at(graph, {0, 16, 16})), Contains(HasSubstr("tensor 'a' (1), after the last op, as one")));
+}
+
 TEST(Shadow, ConstantsAndExternalsNeedNoPlace) {
   const Graph graph = built({tensor("w", std::int64_t{1} << 50, TensorFlag::constant), tensor("e", 16, TensorFlag::external),
                              tensor("y", 16, TensorFlag::output)},

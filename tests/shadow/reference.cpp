@@ -31,6 +31,12 @@ Reference::Reference(const Graph& graph, Bytes granularity)
   }
 }
 
+void Reference::begin_run() {
+  for (std::size_t i = 0; i < written_.size(); ++i) {
+    if (!families_.families[i].flags.any_of(kOwnAddress)) written_[i].clear();
+  }
+}
+
 void Reference::forget(ScopeId scope) {
   for (std::size_t i = 0; i < written_.size(); ++i) {
     const Family& family = families_.families[i];

@@ -25,7 +25,7 @@ class Reference {
   Reference(const Graph& graph, Bytes granularity);
 
   /// A new run: only what has an address of its own keeps its value.
-  void begin_run() { forget(ScopeId(0)); }
+  void begin_run();
   /// The scope is entered: what lives in it alone is undefined.
   void forget(ScopeId scope);
 

@@ -113,6 +113,7 @@ class Shadow {
     }
     for (const TensorId output : flagged(TensorFlag::output)) check(output, "after the last op, as an output");
     for (const TensorId variable : flagged(TensorFlag::variable)) check(variable, "after the last op, as a variable");
+    for (const TensorId alone : flagged(TensorFlag::no_reuse)) check(alone, "after the last op, as one without reuse");
     for (const auto& [workspace, key] : sessions_) check_session(workspace.first, workspace.second, key);
   }
 
