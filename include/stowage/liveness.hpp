@@ -122,6 +122,7 @@ struct AliasClass {
   bool filled = false;          ///< An op must find it filled.
   bool fixed = false;           ///< An op that needs one address for ever touches it.
   bool grouped = false;         ///< Some op wants it next to others.
+  bool carried = false;         ///< A loop carries it.
   bool packed = false;          ///< A part of a packed whole: ends where it ends, without padding.
   bool has_parts = false;       ///< Such a whole.
   Interval life;                ///< From its first step to its last, on the timeline.

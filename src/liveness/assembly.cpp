@@ -34,19 +34,52 @@ bool Assembly::join_part(ClassId part, ByteRange of_part, ClassId whole, Bytes d
 }
 
 bool Assembly::join_aligned(ClassId a, ClassId b, Bytes distance, Bytes alignment) {
-  const std::map<ClassId, Bytes> before = required_;
+  const auto known = required_.find(a);
+  const std::optional<Bytes> before = known == required_.end() ? std::nullopt : std::optional(known->second);
   if (require(a, alignment) && join(a, b, distance)) return true;
-  required_ = before;
+  require_only(a, before);
   return false;
 }
 
 bool Assembly::require(ClassId id, Bytes alignment) {
   if (alignment <= alignment_of(id)) return true;
-  const std::map<ClassId, Bytes> before = required_;
+  const auto known = required_.find(id);
+  const std::optional<Bytes> before = known == required_.end() ? std::nullopt : std::optional(known->second);
   required_[id] = alignment;
   if (is_aligned_together(sets_[where(id).set], {}, Bytes(0))) return true;
-  required_ = before;
+  require_only(id, before);
   return false;
+}
+
+void Assembly::require_only(ClassId id, std::optional<Bytes> alignment) {
+  if (alignment) {
+    required_[id] = *alignment;
+  } else {
+    required_.erase(id);
+  }
+}
+
+Assembly::Snapshot Assembly::save(const std::vector<ClassId>& classes) {
+  Snapshot snapshot;
+  for (const ClassId id : classes) {
+    const std::size_t set = where(id).set;
+    const bool known =
+        std::any_of(snapshot.sets_.begin(), snapshot.sets_.end(), [&](const auto& each) { return each.first == set; });
+    if (known) continue;
+    snapshot.sets_.emplace_back(set, sets_[set]);
+    for (const Member& member : sets_[set].members) {
+      const auto required = required_.find(member.id);
+      snapshot.places_.push_back(places_.save(member.id.index()));
+      snapshot.required_.emplace_back(member.id, required == required_.end() ? std::nullopt : std::optional(required->second));
+    }
+  }
+  return snapshot;
+}
+
+void Assembly::restore(const Snapshot& snapshot) {
+  for (const auto& [set, content] : snapshot.sets_) sets_[set] = content;
+  for (const OffsetUnion::Saved& place : snapshot.places_) places_.restore(place);
+  for (const auto& [id, alignment] : snapshot.required_) require_only(id, alignment);
 }
 
 void Assembly::hand_over(ClassId a, ClassId b, Step step) { hand_overs_[std::minmax(a, b)].push_back(step); }

@@ -51,6 +51,11 @@ class Assembly {
   /// A set that has no classes, for copies that op `op` reads; its slots begin at 0.
   [[nodiscard]] std::size_t add_set(MemoryId memory, bool fixed);
 
+  /// What some sets are, to take joins between them, and their slots, back.
+  class Snapshot;
+  [[nodiscard]] Snapshot save(const std::vector<ClassId>& classes);
+  void restore(const Snapshot& snapshot);
+
   /// Turns every set of more than one member into a storage. Returns by set the storage and its lowest offset.
   struct Built {
     StorageId storage;
@@ -81,6 +86,7 @@ class Assembly {
   [[nodiscard]] bool is_part(ClassId part, ByteRange bytes, ClassId whole) const;
   /// Whether two classes may share these bytes, counted in each of them.
   [[nodiscard]] bool may_meet(ClassId a, ByteRange of_a, ClassId b, ByteRange of_b) const;
+  void require_only(ClassId id, std::optional<Bytes> alignment);
   [[nodiscard]] bool collide(const Set& a, const Set& b, Bytes shift) const;
   [[nodiscard]] bool collide_with_slots(const Set& classes, const Set& slots, Bytes shift) const;
   [[nodiscard]] bool is_aligned_together(const Set& a, const Set& b, Bytes shift) const;
@@ -94,6 +100,14 @@ class Assembly {
   std::map<ClassId, std::vector<Whole>> wholes_;
   std::map<ClassId, Bytes> required_;
   std::map<std::pair<ClassId, ClassId>, std::vector<Step>> hand_overs_;
+};
+
+class Assembly::Snapshot {
+  friend class Assembly;
+
+  std::vector<std::pair<std::size_t, Set>> sets_;
+  std::vector<OffsetUnion::Saved> places_;
+  std::vector<std::pair<ClassId, std::optional<Bytes>>> required_;
 };
 
 /// Whether two lists of ascending intervals have a step in common other than those `allowed`.

@@ -44,6 +44,10 @@ class BodyResults {
       alone.flags = graph.tensors()[t].flags;
       known_[place.representative].add(alone, place.offset);
     }
+    for (const Op& op : graph.ops()) {
+      if (!op.no_reuse) continue;
+      for (const TensorId output : op.outputs) known_[place_of(output).representative].flags |= TensorFlag::no_reuse;
+    }
     for (const Group& group : find_groups(graph)) {
       for (const GroupMember& member : group.members) {
         Joined& joined_class = known_[place_of(member.tensor).representative];
@@ -91,6 +95,7 @@ class BodyResults {
     const Joined& inside = known_[inner.representative];
     const Joined& outside = known_[outer.representative];
     if (inside.grouped) return "an op of the body writes the result next to others";
+    if ((inside.flags | outside.flags).has(TensorFlag::no_reuse)) return "one of the two shares its bytes with nothing";
     if (inside.packed || outside.packed) return "one of the two is a part of a packed whole";
     if (inside.flags.any_of(kOwnAddress)) return "the result of the body has an address of its own";
     if (inside.first < scope.first_tensor.index() || inside.last >= end)

@@ -37,13 +37,18 @@ std::vector<Interval> GroupLayout::lives_of(OpId op) const {
   return {spans.begin(), spans.end()};
 }
 
+/// What a loop carries is written anew while parts of it, or wholes that it is a part of, may still be needed.
+bool GroupLayout::is_rewritten(ClassId part, ClassId whole) const {
+  return result_.classes[part.index()].carried || result_.classes[whole.index()].carried;
+}
+
 /// The outputs are views of the input. One that cannot be is filled by a copy and lies by itself.
 void GroupLayout::lay_split(const Group& group) {
   const ClassPlace whole = place(*group.whole);
   for (const GroupMember& member : group.members) {
     const ClassPlace part = place(member.tensor);
     const Residence residence = result_.classes[whole.id.index()].residence;
-    const bool together = result_.classes[part.id.index()].residence == residence;
+    const bool together = result_.classes[part.id.index()].residence == residence && !is_rewritten(part.id, whole.id);
     if (together && residence == Residence::external) continue;
     const ByteRange bytes{part.offset, part.offset + graph_.tensor(member.tensor).size};
     if (together && assembly_.join_part(part.id, bytes, whole.id, whole.offset + member.offset - part.offset)) continue;
@@ -152,12 +157,18 @@ void GroupLayout::lay_inputs(const Group& group) {
   if (votes.empty()) return copy_all(group);
   const Vote& leader = votes.front();
   std::vector<const GroupMember*> left;
+  std::vector<ClassId> classes;
+  for (const GroupMember& member : group.members) classes.push_back(place(member.tensor).id);
+  const Assembly::Snapshot before = assembly_.save(classes);
   for (const GroupMember& member : group.members) {
     if (obstacle(group, member) || !follow(group, leader, member)) left.push_back(&member);
   }
   const ClassPlace first = place(leader.members.front()->tensor);
   const Anchor base{first.id, 0, first.offset - leader.members.front()->offset};
-  if (!copy_members(group, left, base)) return copy_all(group);
+  if (!copy_members(group, left, base)) {
+    assembly_.restore(before);
+    return copy_all(group);
+  }
   laid_.push_back({&group, base});
 }
 
@@ -167,7 +178,7 @@ void GroupLayout::lay_concat(const Group& group) {
   for (const Vote& vote : vote(group)) {
     for (const GroupMember* member : vote.members) {
       const ClassPlace part = place(member->tensor);
-      const bool ours = result_.classes[whole.id.index()].residence == Residence::shared;
+      const bool ours = result_.classes[whole.id.index()].residence == Residence::shared && !is_rewritten(part.id, whole.id);
       const ByteRange bytes{part.offset, part.offset + graph_.tensor(member->tensor).size};
       if (ours && assembly_.join_part(part.id, bytes, whole.id, whole.offset + member->offset - part.offset)) continue;
       result_.copies.push_back({.scope = graph_.scope_of(group.op),

@@ -46,6 +46,7 @@ class GroupLayout {
     Anchor base;
   };
 
+  [[nodiscard]] bool is_rewritten(ClassId part, ClassId whole) const;
   void lay_split(const Group& group);
   void lay_outputs(const Group& group);
   void lay_inputs(const Group& group);

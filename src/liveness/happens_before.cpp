@@ -99,6 +99,8 @@ class Walk {
       : graph_(graph), timeline_(timeline), edges_(edges.begin(), edges.end()), column_of_(timeline.moments.size()) {
     std::sort(edges_.begin(), edges_.end(), [](OpOrder a, OpOrder b) { return a.to < b.to; });
     number_columns();
+    // A graph of several streams stays one, whichever of them have tasks.
+    while (columns_.size() < 2) columns_.emplace_back();
   }
 
   [[nodiscard]] const std::vector<Column>& columns() const { return columns_; }
@@ -328,7 +330,7 @@ HappensBefore::HappensBefore(const Graph& graph) : HappensBefore(graph, plain_ti
 HappensBefore::HappensBefore(const Graph& graph, const Timeline& timeline, std::span<const OpOrder> edges) {
   if (graph.stream_count() == 1) return;
   const Walk walk(graph, timeline, edges);
-  streams_ = std::max<std::size_t>(1, walk.columns().size());
+  streams_ = walk.columns().size();
   stream_of_ = walk.column_of();
   if (!graph.batches().empty()) {
     next_ = merge_batches(graph, timeline, walk);

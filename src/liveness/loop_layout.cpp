@@ -54,7 +54,7 @@ class LoopLayout {
     if (out.id == in.id && out.offset == in.offset) return;
     if (out.id != in.id && ours(out.id) && ours(in.id) && follows(out.id, in.id)) {
       for (const Step end : ends()) assembly_.hand_over(out.id, in.id, end);
-      if (in_place_) allow_in_place(pair);
+      if (in_place_ && !result_.classes[out.id.index()].filled) allow_in_place(pair);
       if (assembly_.join(out.id, in.id, in.offset - out.offset)) return;
     }
     result_.copies.push_back({.scope = id_,

@@ -53,7 +53,17 @@ class LabelledFills {
   std::vector<Value> values_;
 };
 
-/// Before everything, unless the op runs several times or another batch wants another value there.
+/// Whether nobody touches before the op what it wants filled.
+bool is_first_to_touch(const Liveness& result, const Op& op, OpId id) {
+  const std::span<const Interval> spans = result.timeline.spans(id);
+  return std::all_of(op.zero_fill.outputs.begin(), op.zero_fill.outputs.end(), [&](std::uint32_t output) {
+    const std::span<const Step> accesses = result.accesses(result.places[op.outputs[output].index()].id);
+    return spans.empty() || accesses.empty() || accesses.front() == spans.front().lower;
+  });
+}
+
+/// Before everything, unless the op runs several times, others use the memory before it, or another batch wants another value
+/// there.
 void find_fills(const Graph& graph, const LivenessOptions& options, Liveness& result) {
   const bool any = std::any_of(graph.ops().begin(), graph.ops().end(), [](const Op& op) { return !op.zero_fill.empty(); });
   if (!any) return;
@@ -61,7 +71,8 @@ void find_fills(const Graph& graph, const LivenessOptions& options, Liveness& re
   result.central_fills.assign(graph.ops().size(), 0);
   for (std::size_t k = 0; k < graph.ops().size(); ++k) {
     const Op& op = graph.ops()[k];
-    const bool once = !is_in_loop(graph, graph.scope_of(OpId(k))) && (op.batch.empty() || labelled.agree(graph, op));
+    const bool once = !is_in_loop(graph, graph.scope_of(OpId(k))) && (op.batch.empty() || labelled.agree(graph, op)) &&
+                      is_first_to_touch(result, op, OpId(k));
     result.central_fills[k] = !op.zero_fill.empty() && options.zero_fill == FillPolicy::central && once ? 1 : 0;
     for (const std::uint32_t output : op.zero_fill.outputs) {
       AliasClass& klass = result.classes[result.places[op.outputs[output].index()].id.index()];
@@ -94,6 +105,15 @@ void mark_fixed(const Graph& graph, Liveness& result) {
       if (input) mark(*input);
     }
     std::for_each(op.outputs.begin(), op.outputs.end(), mark);
+  }
+}
+
+void mark_carried(const Graph& graph, Liveness& result) {
+  for (const Scope& scope : graph.scopes()) {
+    for (const Carried& pair : scope.carried) {
+      result.classes[result.places[pair.in.index()].id.index()].carried = true;
+      result.classes[result.places[pair.out.index()].id.index()].carried = true;
+    }
   }
 }
 
@@ -197,7 +217,8 @@ void split_own_addresses(const Graph& graph, Liveness& result) {
     for (const GroupMember& member : group.members) {
       const std::size_t id = result.places[member.tensor.index()].id.index();
       const int own = graph.op(group.op).no_task ? 0 : 1;
-      if (writers[id] == own && result.classes[id].residence == Residence::shared) result.classes[id].residence = whole;
+      const bool shared = result.classes[id].residence == Residence::shared && result.classes[id].size > Bytes(0);
+      if (writers[id] == own && shared) result.classes[id].residence = whole;
     }
   }
 }
@@ -213,6 +234,7 @@ void find_residences(const Graph& graph, const LivenessOptions& options, Livenes
   mark_no_reuse(graph, options, result);
   mark_fixed(graph, result);
   mark_grouped(graph, result);
+  mark_carried(graph, result);
   find_fills(graph, options, result);
   for (std::size_t i = 0; i < result.classes.size(); ++i)
     result.classes[i].residence = residence_of(result.classes[i], !result.accesses(ClassId(i)).empty());
