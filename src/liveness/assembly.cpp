@@ -42,10 +42,9 @@ bool Assembly::join_aligned(ClassId a, ClassId b, Bytes distance, Bytes alignmen
 }
 
 bool Assembly::require(ClassId id, Bytes alignment) {
-  if (alignment <= alignment_of(id)) return true;
   const auto known = required_.find(id);
   const std::optional<Bytes> before = known == required_.end() ? std::nullopt : std::optional(known->second);
-  required_[id] = alignment;
+  required_[id] = std::max(alignment, before.value_or(alignment));
   if (is_aligned_together(sets_[where(id).set], {}, Bytes(0))) return true;
   require_only(id, before);
   return false;

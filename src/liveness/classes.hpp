@@ -30,6 +30,9 @@ void find_residences(const Graph& graph, const LivenessOptions& options, Livenes
 /// `from_start`, `never_over`, `life` and `lives` of every class. Precondition: accesses are there.
 void find_lives(const Graph& graph, const LivenessOptions& options, Liveness& result);
 
+/// Whether some run goes through both steps.
+[[nodiscard]] bool compatible(const Timeline& timeline, Step a, Step b);
+
 /// A class that could not stay with a constant or variable after all lives like any other.
 void make_shared(Liveness& result, ClassId id);
 

@@ -52,7 +52,7 @@ void GroupLayout::lay_split(const Group& group) {
     if (together && residence == Residence::external) continue;
     const ByteRange bytes{part.offset, part.offset + graph_.tensor(member.tensor).size};
     if (together && assembly_.join_part(part.id, bytes, whole.id, whole.offset + member.offset - part.offset)) continue;
-    if (residence == Residence::persistent) make_shared(result_, part.id);
+    if (result_.classes[part.id.index()].residence == Residence::persistent) make_shared(result_, part.id);
     result_.copies.push_back({.scope = graph_.scope_of(group.op),
                               .before = local_op(graph_, group.op),
                               .tensor = member.tensor,

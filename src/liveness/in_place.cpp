@@ -65,20 +65,37 @@ class Selection {
   std::vector<Candidate> candidates_;
 };
 
-/// Op `k` is where the class begins (or ends) in each of its steps.
-bool begins_at(const Liveness& liveness, const AliasClass& klass, std::size_t k) {
-  const std::span<const Interval> spans = liveness.timeline.spans(OpId(k));
-  return !spans.empty() && std::all_of(spans.begin(), spans.end(), [&](const Interval& span) {
-    return std::any_of(klass.needed().begin(), klass.needed().end(),
-                       [&](const Interval& life) { return life.lower == span.lower; });
+/// Whether a loop writes the class anew at a step, so that what it held before is over.
+bool is_renewed_at(const Graph& graph, const Liveness& liveness, ClassId id, Step step) {
+  const Moment& moment = liveness.timeline.moments[static_cast<std::size_t>(step.value())];
+  if (moment.kind != Moment::Kind::body_end) return false;
+  const std::vector<Carried>& carried = graph.scope(moment.scope).carried;
+  return std::any_of(carried.begin(), carried.end(), [&](const Carried& pair) {
+    return liveness.places[pair.in.index()].id == id && liveness.places[pair.out.index()].id != id;
   });
 }
 
-bool ends_at(const Liveness& liveness, const AliasClass& klass, std::size_t k) {
+/// Op `k` is the first to touch the class on every way through it.
+bool begins_at(const Liveness& liveness, ClassId id, std::size_t k) {
   const std::span<const Interval> spans = liveness.timeline.spans(OpId(k));
+  if (!liveness.timeline.branches()) return liveness.classes[id.index()].life.lower == spans.front().lower;
+  const std::span<const Step> accesses = liveness.accesses(id);
   return !spans.empty() && std::all_of(spans.begin(), spans.end(), [&](const Interval& span) {
-    return std::any_of(klass.needed().begin(), klass.needed().end(),
-                       [&](const Interval& life) { return life.upper == span.upper; });
+    return std::none_of(accesses.begin(), accesses.end(),
+                        [&](Step access) { return access < span.lower && compatible(liveness.timeline, access, span.lower); });
+  });
+}
+
+/// Op `k` is the last to touch the class on every way through it.
+bool ends_at(const Graph& graph, const Liveness& liveness, ClassId id, std::size_t k) {
+  const std::span<const Interval> spans = liveness.timeline.spans(OpId(k));
+  if (!liveness.timeline.branches()) return liveness.classes[id.index()].life.upper == spans.front().upper;
+  const std::span<const Step> accesses = liveness.accesses(id);
+  return !spans.empty() && std::all_of(spans.begin(), spans.end(), [&](const Interval& span) {
+    const auto next = std::find_if(accesses.begin(), accesses.end(), [&](Step access) {
+      return access > span.lower && compatible(liveness.timeline, span.lower, access);
+    });
+    return next == accesses.end() || is_renewed_at(graph, liveness, id, *next);
   });
 }
 
@@ -102,7 +119,7 @@ void Selection::consider(std::size_t k, std::size_t index) {
 /// The op is the last access of the input's class on every stream, and nobody looks at it afterwards.
 bool Selection::may_end(std::size_t k, ClassId input) const {
   const AliasClass& klass = result_.classes[input.index()];
-  if (klass.residence != Residence::shared || klass.never_over || !ends_at(result_, klass, k)) return false;
+  if (klass.residence != Residence::shared || klass.never_over || !ends_at(graph_, result_, input, k)) return false;
   if (klass.packed || klass.has_parts) return false;  // its bytes are others' too
   if (result_.order.streams() == 1) return true;
   const std::span<const Step> accesses = result_.accesses(input);
@@ -128,7 +145,7 @@ bool Selection::may_begin(std::size_t k, TensorId output) const {
   const auto writes =
       std::count_if(outputs.begin(), outputs.end(), [&](TensorId each) { return result_.places[each.index()].id == place.id; });
   return klass.residence == Residence::shared && !klass.from_start && !klass.filled && writes == 1 &&
-         begins_at(result_, klass, k) && klass.size == graph_.tensor(output).size;
+         begins_at(result_, place.id, k) && klass.size == graph_.tensor(output).size;
 }
 
 bool Selection::used_otherwise(const Op& op, ClassId input) const {

@@ -126,6 +126,18 @@ void span_lives(AliasClass& klass) {
 
 }  // namespace
 
+bool compatible(const Timeline& timeline, Step a, Step b) {
+  const Stretch* stretch = &timeline.whole;
+  while (true) {
+    const Exclusive* const exclusive = holding(*stretch, a);
+    if (!exclusive || !exclusive->steps.contains(b)) return true;
+    const auto holds = [](Step step) { return [step](const Stretch& part) { return part.steps.contains(step); }; };
+    const auto part = std::find_if(exclusive->parts.begin(), exclusive->parts.end(), holds(a));
+    if (!part->steps.contains(b)) return false;
+    stretch = &*part;
+  }
+}
+
 void make_shared(Liveness& result, ClassId id) {
   AliasClass& klass = result.classes[id.index()];
   klass.residence = Residence::shared;

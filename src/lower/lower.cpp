@@ -77,7 +77,7 @@ Item Builder::item_of(const Storage& storage) const {
   }
   for (const CopySlot& slot : storage.slots) {
     for (const Interval& life : slot.lives) item.pieces.push_back({life, slot.bytes});
-    item.size = std::max(item.size, align_up(slot.bytes.upper, storage.alignment));
+    item.size = std::max(item.size, slot.bytes.upper);
   }
   item.pieces = disjoint_pieces(std::move(item.pieces));
   return item;
