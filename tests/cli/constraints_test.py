@@ -42,9 +42,12 @@ class NoReuseNames(CliTest):
     def test_names_of_tensors_and_ops_in_one_word_or_several(self):
         name = self.write("chain.json", chain())
         for options, peak in [("", 128), ("--no-reuse-names a", 256), ("--no-reuse-names op1", 256), ("--no-reuse-names a,b", 384),
-                              ("--no-reuse-names a --no-reuse-names b", 384), ("--no-reuse-names nobody", 128)]:
+                              ("--no-reuse-names a --no-reuse-names b", 384)]:
             with self.subTest(options=options):
                 self.assertEqual(self.peak(*options.split(), name), peak)  # the input comes last: it is no name
+
+    def test_a_name_that_nothing_has_is_an_error(self):
+        self.assertIn("'nobody'", self.expect(1, "plan", self.write("chain.json", chain()), "--no-reuse-names", "a,nobody").err)
 
 
 class Tables(CliTest):
