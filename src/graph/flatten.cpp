@@ -136,12 +136,11 @@ class Flattener {
 };
 
 /// The last scope that begins at or before the index: a scope's own range comes before those of its bodies.
-template <class First, class Count>
-ScopeId scope_holding(const std::vector<Scope>& scopes, std::size_t index, First first, Count count) {
-  for (std::size_t s = scopes.size(); s-- > 1;) {
-    if (index >= first(scopes[s]) && index < first(scopes[s]) + count(scopes[s])) return ScopeId(s);
-  }
-  return ScopeId(0);
+template <class First>
+ScopeId scope_holding(const std::vector<Scope>& scopes, std::size_t index, First first) {
+  const auto next = std::upper_bound(scopes.begin(), scopes.end(), index,
+                                     [&](std::size_t at, const Scope& scope) { return at < first(scope); });
+  return ScopeId(static_cast<std::size_t>(next - scopes.begin()) - 1);
 }
 
 }  // namespace
@@ -149,8 +148,7 @@ ScopeId scope_holding(const std::vector<Scope>& scopes, std::size_t index, First
 Result<Flattened> flatten(const GraphDescription& description) { return Flattener(description).run(); }
 
 ScopeId scope_of_tensor(const std::vector<Scope>& scopes, std::size_t tensor) {
-  return scope_holding(
-      scopes, tensor, [](const Scope& s) { return s.first_tensor.index(); }, [](const Scope& s) { return s.tensor_count; });
+  return scope_holding(scopes, tensor, [](const Scope& s) { return s.first_tensor.index(); });
 }
 
 ScopeId scope_of_op(const std::vector<Scope>& scopes, std::size_t op) {

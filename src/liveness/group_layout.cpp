@@ -19,7 +19,11 @@ std::int64_t local_op(const Graph& graph, OpId op) {
 }  // namespace
 
 GroupLayout::GroupLayout(const Graph& graph, Liveness& result, Assembly& assembly)
-    : graph_(graph), result_(result), assembly_(assembly), groups_(find_groups(graph)) {}
+    : graph_(graph), result_(result), assembly_(assembly), groups_(find_groups(graph)), writers_(result.classes.size()) {
+  for (const Op& op : graph.ops()) {
+    for (const TensorId output : op.outputs) writers_[place(output).id.index()] += op.no_task ? 0 : 1;
+  }
+}
 
 void GroupLayout::run() {
   for (const Group& group : groups_) {
@@ -37,9 +41,12 @@ std::vector<Interval> GroupLayout::lives_of(OpId op) const {
   return {spans.begin(), spans.end()};
 }
 
-/// What a loop carries is written anew while parts of it, or wholes that it is a part of, may still be needed.
-bool GroupLayout::is_rewritten(ClassId part, ClassId whole) const {
-  return result_.classes[part.index()].carried || result_.classes[whole.index()].carried;
+/// What a loop carries, or several bodies write, is written anew while parts of it, or wholes that it is a part of, may be
+/// needed.
+bool GroupLayout::is_rewritten(const Group& group, ClassId part, ClassId whole) const {
+  const std::size_t made = (group.side == GroupSide::inputs ? whole : part).index();
+  const int own = graph_.op(group.op).no_task ? 0 : 1;
+  return result_.classes[part.index()].carried || result_.classes[whole.index()].carried || writers_[made] != own;
 }
 
 /// The outputs are views of the input. One that cannot be is filled by a copy and lies by itself.
@@ -48,7 +55,7 @@ void GroupLayout::lay_split(const Group& group) {
   for (const GroupMember& member : group.members) {
     const ClassPlace part = place(member.tensor);
     const Residence residence = result_.classes[whole.id.index()].residence;
-    const bool together = result_.classes[part.id.index()].residence == residence && !is_rewritten(part.id, whole.id);
+    const bool together = result_.classes[part.id.index()].residence == residence && !is_rewritten(group, part.id, whole.id);
     if (together && residence == Residence::external) continue;
     const ByteRange bytes{part.offset, part.offset + graph_.tensor(member.tensor).size};
     if (together && assembly_.join_part(part.id, bytes, whole.id, whole.offset + member.offset - part.offset)) continue;
@@ -178,7 +185,8 @@ void GroupLayout::lay_concat(const Group& group) {
   for (const Vote& vote : vote(group)) {
     for (const GroupMember* member : vote.members) {
       const ClassPlace part = place(member->tensor);
-      const bool ours = result_.classes[whole.id.index()].residence == Residence::shared && !is_rewritten(part.id, whole.id);
+      const bool ours =
+          result_.classes[whole.id.index()].residence == Residence::shared && !is_rewritten(group, part.id, whole.id);
       const ByteRange bytes{part.offset, part.offset + graph_.tensor(member->tensor).size};
       if (ours && assembly_.join_part(part.id, bytes, whole.id, whole.offset + member->offset - part.offset)) continue;
       result_.copies.push_back({.scope = graph_.scope_of(group.op),

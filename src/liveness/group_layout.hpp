@@ -46,7 +46,7 @@ class GroupLayout {
     Anchor base;
   };
 
-  [[nodiscard]] bool is_rewritten(ClassId part, ClassId whole) const;
+  [[nodiscard]] bool is_rewritten(const Group& group, ClassId part, ClassId whole) const;
   void lay_split(const Group& group);
   void lay_outputs(const Group& group);
   void lay_inputs(const Group& group);
@@ -66,6 +66,7 @@ class GroupLayout {
   Liveness& result_;
   Assembly& assembly_;
   std::vector<Group> groups_;
+  std::vector<int> writers_;  ///< By class: how many tasks write it.
   std::vector<SlotCopy> copies_;
   std::vector<Laid> laid_;
 };
