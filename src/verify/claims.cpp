@@ -24,7 +24,8 @@ void Claims::add_tensors(const Case& input, const Copies& copies, const Cells& c
   for (std::uint32_t i = 0; i < copies.size(); ++i) {
     if (copies[i].role != CopyRole::none) copied[input.values.of(copies[i].target).index()] = true;
   }
-  for (std::size_t t = 0; t < graph.tensors().size(); ++t) {
+  // From the last to the first, so that a value's first claim is that of its outermost tensor.
+  for (std::size_t t = graph.tensors().size(); t-- > 0;) {
     // Views lie inside their roots; where they do not, that is a finding of layout.
     const Tensor& tensor = graph.tensors()[t];
     const ValueId value = input.values.of(TensorId(t));

@@ -67,7 +67,7 @@ inline void fit(Arena& arena, Bytes end) {
 }
 
 /// A plan of two arenas, "cpu" for tensors and workspaces, "weights" for constants and variables, with each tensor at its offset
-/// (in order of ids; nothing: no placement), and likewise each workspace.
+/// (in order of ids, those of bodies behind the root's; nothing: no placement), and likewise each workspace.
 inline Plan plan_of(const Graph& graph, const Offsets& tensors, const Offsets& workspaces = {}) {
   Plan plan{.graph = graph.name(), .arenas = {}, .placements = {}, .workspaces = {}, .notes = {}};
   plan.arenas.push_back({.name = "cpu", .memory = {}, .size = {}, .regions = {}, .lower_bound = {}});
@@ -78,17 +78,60 @@ inline Plan plan_of(const Graph& graph, const Offsets& tensors, const Offsets& w
     if (!tensors[t]) continue;
     const TensorFlags flags = graph.tensors()[t].flags | graph.tensor(graph.root(TensorId(t)).tensor).flags;
     const std::size_t arena = flags.any_of({TensorFlag::constant, TensorFlag::variable}) ? 1 : 0;
-    plan.placements.push_back({TensorId(t), ArenaId(arena), 0, Bytes(*tensors[t]), graph.tensors()[t].size});
+    const ScopeId scope = graph.scope_of(TensorId(t));
+    const TensorId local(t - graph.scope(scope).first_tensor.index());
+    plan.placements.push_back({local, ArenaId(arena), 0, Bytes(*tensors[t]), graph.tensors()[t].size, graph.path(scope)});
     fit(plan.arenas[arena], plan.placements.back().offset + plan.placements.back().size);
   }
   std::size_t next = 0;
   for (std::size_t k = 0; k < graph.ops().size(); ++k) {
     for (std::uint32_t w = 0; w < graph.ops()[k].workspaces.size() && next < workspaces.size(); ++w, ++next) {
       if (!workspaces[next]) continue;
-      plan.workspaces.push_back({OpId(k), w, ArenaId(0), 0, Bytes(*workspaces[next]), graph.ops()[k].workspaces[w].size});
+      const ScopeId scope = graph.scope_of(OpId(k));
+      const OpId local(k - graph.scope(scope).first_op.index());
+      plan.workspaces.push_back(
+          {local, w, ArenaId(0), 0, Bytes(*workspaces[next]), graph.ops()[k].workspaces[w].size, graph.path(scope)});
       fit(plan.arenas[0], plan.workspaces.back().offset + plan.workspaces.back().size);
     }
   }
+  return plan;
+}
+
+/// One more arena, of one region.
+inline ArenaId add_arena(Plan& plan, ArenaKind kind, std::int64_t size) {
+  plan.arenas.push_back({.name = std::string(to_string(kind)),
+                         .memory = {},
+                         .kind = kind,
+                         .size = Bytes(size),
+                         .regions = {Bytes(size)},
+                         .lower_bound = {}});
+  return ArenaId(plan.arenas.size() - 1);
+}
+
+/// A clear in the first arena.
+inline Clear clear_at(std::int64_t offset, std::int64_t size, std::size_t before, BodyPath body = {}, std::uint8_t value = 0) {
+  return {ArenaId(0), 0, Bytes(offset), Bytes(size), value, OpId(before), std::move(body)};
+}
+
+/// A copy to the first arena.
+inline Copy copy_to(std::int64_t offset, std::int64_t size, std::size_t tensor, std::int64_t before, BodyPath body = {}) {
+  return {.tensor = TensorId(tensor),
+          .before = before,
+          .arena = ArenaId(0),
+          .offset = Bytes(offset),
+          .size = Bytes(size),
+          .reason = "test",
+          .body = std::move(body)};
+}
+
+/// The plan with one more entry, its arena as large as that needs.
+inline Plan with(Plan plan, Copy copy) {
+  fit(plan.arenas[copy.arena.index()], copy.offset + copy.size);
+  plan.copies.push_back(std::move(copy));
+  return plan;
+}
+inline Plan with(Plan plan, Clear clear) {
+  plan.clears.push_back(std::move(clear));
   return plan;
 }
 
