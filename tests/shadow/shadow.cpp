@@ -113,8 +113,24 @@ class Shadow {
     }
     for (const TensorId output : flagged(TensorFlag::output)) check(output, "after the last op, as an output");
     for (const TensorId variable : flagged(TensorFlag::variable)) check(variable, "after the last op, as a variable");
-    for (const TensorId alone : flagged(TensorFlag::no_reuse)) check(alone, "after the last op, as one without reuse");
+    for (const TensorId alone : flagged(TensorFlag::no_reuse)) {
+      if (!passes_by_value(alone)) check(alone, "after the last op, as one without reuse");
+    }
     for (const auto& [workspace, key] : sessions_) check_session(workspace.first, workspace.second, key);
+  }
+
+  /// Other values lie in its bytes by the graph's own will: of a packed group, of a loop.
+  [[nodiscard]] bool passes_by_value(TensorId tensor) const {
+    const std::size_t family = reference_.family(tensor);
+    if (reference_.families().families[family].home != ScopeId(0)) return true;
+    const auto is_member = [&](const std::optional<TensorId>& each) { return each && reference_.family(*each) == family; };
+    for (std::size_t k = 0; k < graph_.ops().size(); ++k) {
+      const Op& op = graph_.ops()[k];
+      if (!packed_[k] && op.control == Control::none) continue;
+      if (std::any_of(op.inputs.begin(), op.inputs.end(), is_member)) return true;
+      if (std::any_of(op.outputs.begin(), op.outputs.end(), is_member)) return true;
+    }
+    return false;
   }
 
   void write_by_caller(TensorId tensor, const std::string& what) {
