@@ -19,6 +19,31 @@ namespace stowage {
 
 struct SolveOutcome;
 
+/// Knobs of the solver `blocks`, as users of GE know them (docs/ge.md).
+struct ReuseKnobs {
+  /// How blocks are nested into larger ones.
+  enum class Sort : std::uint8_t {
+    descending,  ///< The largest first, each where most room is left.
+    ascending,   ///< The smallest first, each where it leaves the least room.
+  };
+  /// Which of several free blocks an item takes.
+  enum class Release : std::uint8_t {
+    first,  ///< The one that was released first: the oldest.
+    last,   ///< The one that was released last.
+  };
+  /// Whose blocks an item may take.
+  enum class SizeClasses : std::uint8_t {
+    exact,  ///< Of items of just its size.
+    range,  ///< Of items between the same powers of two; blocks are as large as the largest of them.
+    one,    ///< Of all; blocks are as large as the largest item.
+  };
+  Sort sort = Sort::descending;
+  Release release = Release::first;
+  SizeClasses size_classes = SizeClasses::exact;
+
+  friend bool operator==(const ReuseKnobs&, const ReuseKnobs&) = default;
+};
+
 /// How a solver may work. Same problem, seed and node budget give the same answer for any number of threads; a deadline or a stop
 /// request only ends it earlier.
 struct SolveOptions {
@@ -29,6 +54,7 @@ struct SolveOptions {
   /// For searching solvers: after about how many nodes they stop, all threads together; a round of runs is never cut short.
   /// Absent: until the deadline; without one, 200,000.
   std::optional<std::uint64_t> node_budget = {};
+  ReuseKnobs reuse = {};      ///< For the solver `blocks`.
   std::stop_token stop = {};  ///< Best answer so far when it is requested.
   std::function<void(const SolveOutcome&)> on_better =
       {};  ///< Called with each better answer, on the thread that called `solve`.

@@ -23,7 +23,8 @@ bool stack_if_optimal(Bench& bench) {
 }
 
 bool is_greedy(const RegisteredSolver& solver) {
-  constexpr std::array kOthers = {&solve_auto, &solve_skyline, &solve_perturbed, &solve_neighbourhood, &solve_exact};
+  constexpr std::array kOthers = {&solve_auto,      &solve_blocks,        &solve_skyline,
+                                  &solve_perturbed, &solve_neighbourhood, &solve_exact};
   return std::find(kOthers.begin(), kOthers.end(), solver.solve) == kOthers.end();
 }
 

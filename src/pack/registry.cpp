@@ -15,6 +15,7 @@ constexpr std::array kRegistry = {
     RegisteredSolver{{"first_fit_by_area", "largest bytes × steps first, lowest gap"}, &solve_first_fit_by_area},
     RegisteredSolver{{"first_fit_by_life", "longest life first, lowest gap"}, &solve_first_fit_by_life},
     RegisteredSolver{{"best_fit_by_life", "longest life first, tightest gap (XLA's temporal)"}, &solve_best_fit_by_life},
+    RegisteredSolver{{"blocks", "blocks of a size class, taken over and nested (GE's); has knobs"}, &solve_blocks},
     RegisteredSolver{{"skyline", "lowest valley first, what is most urgent there; best of seven priorities"}, &solve_skyline},
     RegisteredSolver{{"perturbed", "the skyline again and again, with changed priorities in the hard core", true},
                      &solve_perturbed},

@@ -84,6 +84,7 @@ void solve_first_fit_by_life(Bench& bench);
 void solve_first_fit_by_area(Bench& bench);
 void solve_best_fit_by_size(Bench& bench);
 void solve_best_fit_by_life(Bench& bench);
+void solve_blocks(Bench& bench);
 void solve_skyline(Bench& bench);
 void solve_perturbed(Bench& bench);
 void solve_neighbourhood(Bench& bench);
