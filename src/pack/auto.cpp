@@ -28,16 +28,27 @@ bool is_greedy(const RegisteredSolver& solver) {
   return std::find(kOthers.begin(), kOthers.end(), solver.solve) == kOthers.end();
 }
 
+/// With stream order nothing but a look at all that was placed tells where an item may go (flat_occupancy.cpp). Above so many
+/// items that takes too long.
+constexpr std::size_t kMaxOrderedItems = 16'384;
+
+void try_greedily(Bench& bench) {
+  const bool ordered = !bench.problem().order.empty();
+  if (ordered) solve_by_stream(bench);
+  const bool few = !ordered || bench.problem().items.size() <= kMaxOrderedItems;
+  for (const RegisteredSolver& solver : registry()) {
+    const bool quick = solver.solve == &solve_online_best_fit;
+    if (is_greedy(solver) && (few || quick) && !bench.finished()) solver.solve(bench);
+  }
+}
+
 }  // namespace
 
 /// 1. What needs no thought. 2. A plain problem: the skyline, which mostly reaches the bound. Any other: every greedy order. 3.
 /// From there the exact search, or where that is too large repairs and the perturbed skyline in turns.
 void solve_auto(Bench& bench) {
   if (stack_if_optimal(bench)) return;
-  if (bench.plain()) solve_skyline(bench);
-  for (const RegisteredSolver& solver : registry()) {
-    if (is_greedy(solver) && !bench.plain() && !bench.finished()) solver.solve(bench);
-  }
+  bench.plain() ? solve_skyline(bench) : try_greedily(bench);
   if (!bench.finished()) solve_exact(bench);
 }
 

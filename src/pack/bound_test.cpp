@@ -192,11 +192,11 @@ TEST(UnorderedItems, LieApartThoughNeverLiveTogetherInTheLinearOrder) {
   const Problem problem = two_streams();
   ASSERT_TRUE(check_problem(problem));
   EXPECT_EQ(lower_bound(problem).bytes, Bytes(5));
-  const Certificate bound = *pack::unordered_items_bound(problem, Bytes(5));
+  const Certificate bound = *pack::unordered_items_bound(problem, Bytes(5), [] { return false; });
   EXPECT_EQ(bound.argument, Certificate::Argument::unordered_items);
   EXPECT_EQ(bound.bytes, Bytes(7));
   EXPECT_EQ(bound.items, (std::vector<std::size_t>{0, 1}));
-  EXPECT_FALSE(pack::unordered_items_bound(problem, Bytes(7)));
+  EXPECT_FALSE(pack::unordered_items_bound(problem, Bytes(7), [] { return false; }));
   EXPECT_EQ(solve(problem)->status, SolveStatus::optimal);
 }
 
@@ -218,7 +218,8 @@ TEST(UnorderedItems, NeverExceedTheOptimum) {
   int above_live_bytes = 0;
   for (std::uint64_t seed = 0; seed < 2'000; ++seed) {
     const Problem problem = testing::random_problem(seed, {.max_items = 5, .pins = false});
-    const std::optional<Certificate> bound = pack::unordered_items_bound(problem, lower_bound(problem).bytes);
+    const std::optional<Certificate> bound =
+        pack::unordered_items_bound(problem, lower_bound(problem).bytes, [] { return false; });
     if (!bound) continue;
     ++above_live_bytes;
     ASSERT_TRUE(check_bound(problem, *bound)) << seed;

@@ -1,5 +1,7 @@
 #include "pack/components.hpp"
 
+#include <algorithm>
+#include <functional>
 #include <numeric>
 
 #include "pack/bound.hpp"
@@ -8,7 +10,8 @@
 namespace stowage::pack {
 namespace {
 
-constexpr std::size_t kMaxOrderedItems = 4'096;
+/// With stream order, pairs of a pinned item and another that are looked at.
+constexpr std::size_t kMaxPinnedPairs = 20'000'000;
 constexpr std::size_t kNone = SIZE_MAX;
 /// Nodes of the first visit of a component.
 constexpr std::uint64_t kFirstVisit = 25'000;
@@ -32,6 +35,12 @@ class Groups {
 struct Stretch {
   Interval when;
   std::size_t item;  ///< One of them.
+};
+
+/// With stream order: items of one group, next to each other in order of begin.
+struct Run {
+  std::vector<Step> threshold;  ///< By stream: from where on all of them are over.
+  std::size_t item;             ///< One of them.
 };
 
 class Finder {
@@ -85,21 +94,54 @@ class Finder {
     }
   }
 
+  /// With stream order a component comes before the next one as a whole, every item before every item (if two sets of items are
+  /// ordered pair by pair, some above and some below, there is an unordered pair between them). In order of begin they therefore
+  /// follow each other, and an item joins the last ones as far as it is not after all of them.
   void meet_unordered() {
-    for (std::size_t a = 0; a < problem_.items.size(); ++a) {
-      for (std::size_t b = 0; b < a; ++b) {
-        const Item& first = problem_.items[a];
-        const Item& second = problem_.items[b];
-        if (first.size == Bytes(0) || second.size == Bytes(0) || (first.pinned && second.pinned)) continue;
-        if (problem_.order.before(a, b) || problem_.order.before(b, a)) continue;
-        if (first.pinned) {
-          beside_pinned_.push_back({a, b});
-        } else if (second.pinned) {
-          beside_pinned_.push_back({b, a});
-        } else {
-          groups_.unite(a, b);
-        }
-      }
+    std::vector<Run> runs;
+    for (const std::size_t item : unpinned_in_order()) {
+      Run run = run_of(item);
+      for (; !runs.empty() && !is_over(runs.back(), item); runs.pop_back()) join(run, runs.back());
+      runs.push_back(std::move(run));
+    }
+    for (std::size_t i = 0; i < problem_.items.size(); ++i) {
+      if (problem_.items[i].pinned && problem_.items[i].size > Bytes(0)) find_unordered_beside(i);
+    }
+  }
+
+  [[nodiscard]] std::vector<std::size_t> unpinned_in_order() const {
+    std::vector<std::pair<Step, std::size_t>> begins;
+    for (std::size_t i = 0; i < problem_.items.size(); ++i) {
+      const Item& item = problem_.items[i];
+      if (!item.pinned && item.size > Bytes(0)) begins.emplace_back(item.life().lower, i);
+    }
+    std::sort(begins.begin(), begins.end());
+    std::vector<std::size_t> items;
+    for (const auto& [begin, item] : begins) items.push_back(item);
+    return items;
+  }
+
+  [[nodiscard]] Run run_of(std::size_t item) const {
+    const std::size_t streams = problem_.order.streams;
+    const auto row = problem_.order.threshold.begin() + static_cast<std::ptrdiff_t>(item * streams);
+    return {{row, row + static_cast<std::ptrdiff_t>(streams)}, item};
+  }
+
+  /// Whether all of the run comes before the item.
+  [[nodiscard]] bool is_over(const Run& run, std::size_t item) const {
+    const Step* const first = &problem_.order.first[item * problem_.order.streams];
+    return std::equal(run.threshold.begin(), run.threshold.end(), first, std::less_equal<>());
+  }
+
+  void join(Run& run, const Run& other) {
+    for (std::size_t s = 0; s < run.threshold.size(); ++s) run.threshold[s] = std::max(run.threshold[s], other.threshold[s]);
+    groups_.unite(run.item, other.item);
+  }
+
+  void find_unordered_beside(std::size_t pinned) {
+    for (std::size_t i = 0; i < problem_.items.size(); ++i) {
+      if (problem_.items[i].pinned || problem_.items[i].size == Bytes(0)) continue;
+      if (!problem_.order.before(i, pinned) && !problem_.order.before(pinned, i)) beside_pinned_.push_back({pinned, i});
     }
   }
 
@@ -196,7 +238,9 @@ class Apart {
 }  // namespace
 
 std::vector<Component> find_components(const Problem& problem) {
-  if (!problem.order.empty() && problem.items.size() > kMaxOrderedItems) return {};
+  const auto pinned = static_cast<std::size_t>(
+      std::count_if(problem.items.begin(), problem.items.end(), [](const Item& item) { return item.pinned.has_value(); }));
+  if (!problem.order.empty() && pinned * problem.items.size() > kMaxPinnedPairs) return {};
   return Finder(problem).find();
 }
 

@@ -15,7 +15,7 @@ struct Component {
 };
 
 /// All components that have an unpinned item of some size. Time alone decides, not bytes. O(n log n) for n pieces; with stream
-/// order O(n²), and nothing above 4,096 items. Precondition: one region.
+/// order O(n log n + n × streams), for each pinned item too, and none above 20 million pairs of these. Precondition: one region.
 [[nodiscard]] std::vector<Component> find_components(const Problem& problem);
 
 /// Solves the components apart, where there are several, and says whether it did.

@@ -1,5 +1,8 @@
 #include "pack/components.hpp"
 
+#include <algorithm>
+#include <set>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -51,6 +54,41 @@ TEST(Components, WithStreamOrderWhatIsUnorderedMeets) {
   ASSERT_TRUE(check_problem(problem));
   EXPECT_THAT(components(problem), ElementsAre(ElementsAre(0, 1, 2), ElementsAre(3)));
   EXPECT_EQ(find_components(problem)[1].problem.order.first, (std::vector<Step>{Step(4), kNever}));
+}
+
+/// By the definition, pair by pair: each unpinned item with all that it meets, and so on.
+std::set<std::vector<std::size_t>> by_definition(const Problem& problem) {
+  const auto counts = [&](std::size_t i) { return problem.items[i].size > Bytes(0); };
+  const auto meet = [&](std::size_t a, std::size_t b) {
+    return counts(a) && counts(b) && !problem.order.before(a, b) && !problem.order.before(b, a);
+  };
+  std::set<std::vector<std::size_t>> components;
+  for (std::size_t start = 0; start < problem.items.size(); ++start) {
+    if (problem.items[start].pinned || !counts(start)) continue;
+    std::vector<std::size_t> found = {start};
+    for (std::size_t k = 0; k < found.size(); ++k) {
+      if (problem.items[found[k]].pinned) continue;
+      for (std::size_t i = 0; i < problem.items.size(); ++i) {
+        if (meet(found[k], i) && std::find(found.begin(), found.end(), i) == found.end()) found.push_back(i);
+      }
+    }
+    std::sort(found.begin(), found.end());
+    components.insert(found);
+  }
+  return components;
+}
+
+TEST(Components, WithStreamOrderAreThoseOfTheDefinition) {
+  std::size_t several = 0;
+  for (std::uint64_t seed = 0; seed < 8'000; ++seed) {
+    const Problem problem = testing::random_problem(seed, {.max_items = 1 + seed % 20, .regions = false});
+    if (problem.order.empty()) continue;
+    std::set<std::vector<std::size_t>> found;
+    for (const Component& component : find_components(problem)) found.insert(component.items);
+    ASSERT_EQ(found, by_definition(problem)) << seed;
+    several += found.size() > 1;
+  }
+  EXPECT_GT(several, 100U);
 }
 
 TEST(Components, OfPinsAndNothingsThereAreNone) {

@@ -183,7 +183,8 @@ void search_plain(Bench& bench) {
 }
 
 void search_general(Bench& bench) {
-  if (const auto proof = unordered_items_bound(bench.problem(), bench.bound())) bench.prove(*proof);
+  if (const auto proof = unordered_items_bound(bench.problem(), bench.bound(), [&] { return bench.stop_requested(); }))
+    bench.prove(*proof);
   if (bench.finished()) return;
   GeneralSearch search(bench.problem());
   Exact(bench, [&](std::int64_t target) {

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "pack/occupancy.hpp"
+#include "pack/stream_uses.hpp"
 
 namespace stowage::pack {
 namespace {
@@ -16,7 +17,8 @@ struct Placed {
 
 class FlatOccupancy final : public Occupancy {
  public:
-  explicit FlatOccupancy(const Problem& problem) : problem_(problem), placed_(problem.regions.size()) {}
+  explicit FlatOccupancy(const Problem& problem)
+      : problem_(problem), uses_(problem.order, problem.items.size()), placed_(problem.regions.size()) {}
 
   void blocked(std::size_t item, std::uint32_t region, std::vector<OffsetRange>& ranges) const override {
     for_each_block(item, Bytes(0), [&](const Placed& block) {
@@ -72,10 +74,11 @@ class FlatOccupancy final : public Occupancy {
 
   /// Only the one that begins first can come before the other.
   [[nodiscard]] bool unordered(const Placed& a, const Placed& b) const {
-    return a.begin < b.begin ? !problem_.order.before(a.item, b.item) : !problem_.order.before(b.item, a.item);
+    return a.begin < b.begin ? !uses_.before(a.item, b.item) : !uses_.before(b.item, a.item);
   }
 
   const Problem& problem_;
+  StreamUses uses_;
   std::vector<std::vector<Placed>> placed_;  ///< By region; ascending by lower byte.
 };
 

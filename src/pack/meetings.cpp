@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "pack/occupancy.hpp"
+#include "pack/stream_uses.hpp"
 
 namespace stowage::pack {
 namespace {
@@ -45,11 +46,11 @@ std::size_t count_overlaps(const std::vector<Span>& spans) {
 
 /// Calls `f` for each meeting. The earlier of two spans can only come before the later one, so one direction is tested.
 template <class F>
-void for_each_meeting(const Problem& problem, const std::vector<Span>& spans, F&& f) {
+void for_each_meeting(const Problem& problem, const StreamUses& uses, const std::vector<Span>& spans, F&& f) {
   for (std::size_t i = 0; i < spans.size(); ++i) {
     for (std::size_t j = i + 1; j < spans.size() && spans[j].begin < spans[i].end; ++j) {
       if (spans[i].item == spans[j].item) continue;
-      if (!problem.order.empty() && problem.order.before(spans[i].item, spans[j].item)) continue;
+      if (!problem.order.empty() && uses.before(spans[i].item, spans[j].item)) continue;
       f(spans[i], spans[j]);
     }
   }
@@ -68,16 +69,17 @@ std::optional<Meetings> Meetings::find(const Problem& problem, std::size_t limit
   const std::vector<Span> spans = spans_of(problem);
   if (count_overlaps(spans) > limit) return std::nullopt;
 
+  const StreamUses uses(problem.order, problem.items.size());
   Meetings result;
   result.begin_.assign(problem.items.size() + 1, 0);
-  for_each_meeting(problem, spans, [&](const Span& a, const Span& b) {
+  for_each_meeting(problem, uses, spans, [&](const Span& a, const Span& b) {
     ++result.begin_[a.item + 1];
     ++result.begin_[b.item + 1];
   });
   std::partial_sum(result.begin_.begin(), result.begin_.end(), result.begin_.begin());
   result.meetings_.resize(result.begin_.back());
   std::vector<std::size_t> next(result.begin_.begin(), result.begin_.end() - 1);
-  for_each_meeting(problem, spans, [&](const Span& a, const Span& b) {
+  for_each_meeting(problem, uses, spans, [&](const Span& a, const Span& b) {
     result.meetings_[next[a.item]++] = {b.item, a.piece, b.piece};
     result.meetings_[next[b.item]++] = {a.item, b.piece, a.piece};
   });

@@ -4,11 +4,13 @@
 
 #include "base/free_list.hpp"
 #include "pack/greedy.hpp"
+#include "pack/ordered_walk.hpp"
 
 /// Online best fit, what ggml's allocator does: walk through time, give each item the tightest gap when it begins and its bytes
 /// back when it ends. For items of one piece in one region a free list does that in O(n log n), whatever the number of
-/// overlapping pairs. Pins, several pieces, limits and stream order need to know what is still to come; there the general greedy
-/// placement in the same order and by the same rule takes over, with the same answer where both apply.
+/// overlapping pairs, and with stream order a list of last owners does it (ordered_walk.hpp). Pins, several pieces and limits
+/// need to know what is still to come; there the general greedy placement in the same order and by the same rule takes over, with
+/// the same answer where both apply.
 namespace stowage::pack {
 namespace {
 
@@ -39,8 +41,10 @@ std::vector<Position> walk(const Problem& problem) {
 }  // namespace
 
 void solve_online_best_fit(Bench& bench) {
-  std::optional<std::vector<Position>> positions =
-      is_plain(bench.problem()) ? walk(bench.problem()) : place_greedily(bench, Order::begin, Fit::tightest);
+  std::optional<std::vector<Position>> positions = is_plain(bench.problem()) ? walk(bench.problem())
+                                                   : can_walk_ordered(bench.problem())
+                                                       ? walk_ordered(bench.problem())
+                                                       : place_greedily(bench, Order::begin, Fit::tightest);
   if (positions) bench.offer(std::move(*positions), "online_best_fit");
 }
 

@@ -91,6 +91,9 @@ void solve_neighbourhood(Bench& bench);
 void solve_exact(Bench& bench);
 void solve_auto(Bench& bench);
 
+/// Streams end to end, where there is a stream order, one endless region and no pin. Not in the registry: a part of `auto`.
+void solve_by_stream(Bench& bench);
+
 /// Improves the best answer of a plain problem that is too large for a proof, by turns of `neighbourhood` and `perturbed`.
 void improve_large(Bench& bench);
 

@@ -4,25 +4,32 @@
 
 #include "pack/bound.hpp"
 #include "pack/clique_grower.hpp"
+#include "pack/stream_uses.hpp"
 
 namespace stowage::pack {
 namespace {
 
 constexpr std::size_t kMaxItems = 8'192;
+constexpr std::uint32_t kItemsBetweenLooks = 64;
 
 class Finder {
  public:
-  explicit Finder(const Problem& problem) : problem_(problem), items_(paid_items(problem)), grower_(items_.size()) {
-    for (std::uint32_t a = 0; a < items_.size(); ++a) {
-      for (std::uint32_t b = 0; b < a; ++b) {
-        if (!problem.order.before(items_[a], items_[b]) && !problem.order.before(items_[b], items_[a])) grower_.join(a, b);
-      }
-    }
+  explicit Finder(const Problem& problem)
+      : problem_(problem), items_(paid_items(problem)), uses_(problem.order, problem.items.size()), grower_(items_.size()) {
+    for (const std::size_t item : items_) lives_.push_back(problem.items[item].life());
   }
 
-  Certificate find() {
+  /// What was found until `stop`.
+  Certificate find(const std::function<bool()>& stop) {
+    for (std::uint32_t a = 0; a < items_.size(); ++a) {
+      if (a % kItemsBetweenLooks == 0 && stop()) return {};
+      for (std::uint32_t b = 0; b < a; ++b) {
+        if (unordered(a, b)) grower_.join(a, b);
+      }
+    }
     for (const Step step : fullest_steps()) try_from(live_at(step));
     for (std::uint32_t i = 0; i < items_.size(); ++i) {
+      if (i % kItemsBetweenLooks == 0 && stop()) break;
       if (!grower_.together(i, i)) try_from({i});
     }
     std::sort(best_.items.begin(), best_.items.end());
@@ -39,7 +46,14 @@ class Finder {
     std::sort(items.begin(), items.end(), [&](std::size_t a, std::size_t b) {
       return problem.items[a].size != problem.items[b].size ? problem.items[a].size > problem.items[b].size : a < b;
     });
+    if (items.size() > kMaxItems) items.resize(kMaxItems);
     return items;
+  }
+
+  /// Only the one that begins first can come before the other, and not while both live.
+  [[nodiscard]] bool unordered(std::uint32_t a, std::uint32_t b) const {
+    if (lives_[a].overlaps(lives_[b])) return true;
+    return lives_[a].lower < lives_[b].lower ? !uses_.before(items_[a], items_[b]) : !uses_.before(items_[b], items_[a]);
   }
 
   [[nodiscard]] std::vector<Step> fullest_steps() const {
@@ -66,7 +80,7 @@ class Finder {
   [[nodiscard]] std::vector<std::uint32_t> live_at(Step step) const {
     std::vector<std::uint32_t> live;
     for (std::uint32_t i = 0; i < items_.size(); ++i) {
-      if (problem_.items[items_[i]].life().contains(step)) live.push_back(i);
+      if (lives_[i].contains(step)) live.push_back(i);
     }
     return live;
   }
@@ -82,15 +96,17 @@ class Finder {
 
   const Problem& problem_;
   std::vector<std::size_t> items_;
+  StreamUses uses_;
+  std::vector<Interval> lives_;  ///< Of the items.
   CliqueGrower grower_;
   Certificate best_;
 };
 
 }  // namespace
 
-std::optional<Certificate> unordered_items_bound(const Problem& problem, Bytes from) {
-  if (problem.order.empty() || problem.items.size() > kMaxItems) return std::nullopt;
-  Certificate found = Finder(problem).find();
+std::optional<Certificate> unordered_items_bound(const Problem& problem, Bytes from, const std::function<bool()>& stop) {
+  if (problem.order.empty()) return std::nullopt;
+  Certificate found = Finder(problem).find(stop);
   if (found.bytes <= from) return std::nullopt;
   return found;
 }
