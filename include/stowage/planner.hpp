@@ -39,6 +39,10 @@ struct PlanOptions {
   std::uint32_t threads = 1;
   std::uint64_t seed = 0;
   std::optional<std::uint64_t> node_budget = {};
+  /// Try the solver `blocks` with these knobs too, and take the better plan. Where it is the solver named above: these are its.
+  std::optional<ReuseKnobs> reuse = {};
+  /// Try everything that GE's MemoryPriority mode tries, and in-place pairs left alone, and take the best plan.
+  bool memory_priority = false;
   /// What can stay where it was stays there, as long as the peak exceeds the bound by no more than it did, give or take 0.5%.
   std::optional<PreviousPlan> previous = {};
 };
@@ -51,6 +55,24 @@ struct StageTimes {
   std::chrono::nanoseconds verify{};
 };
 
+/// One way of planning a graph: what is solved, and by whom.
+struct Strategy {
+  std::string name;  ///< For people: "auto", "auto, not in place", "blocks, range, ascending, last".
+  std::string solver;
+  ReuseKnobs reuse = {};
+  bool in_place = true;
+
+  friend bool operator==(const Strategy&, const Strategy&) = default;
+};
+
+/// What one strategy came to.
+struct Candidate {
+  std::string strategy;
+  std::optional<Bytes> peak = {};  ///< Of the plan, all arenas that count; absent: no answer.
+
+  friend bool operator==(const Candidate&, const Candidate&) = default;
+};
+
 /// What came of planning one graph.
 struct Planned {
   SolveStatus status = SolveStatus::timed_out;
@@ -60,13 +82,23 @@ struct Planned {
   std::size_t items = 0;          ///< In all arenas but persistent ones.
   std::string solver = {};        ///< Who found the plan of the largest arena; "previous" where the previous plan was repaired.
   std::size_t moved = 0;          ///< Items, in all arenas, that lie elsewhere than in the previous plan.
-  StageTimes times = {};
+  StageTimes times = {};          ///< Of the strategy whose plan it is.
+  std::string strategy = {};      ///< Whose plan it is.
+  std::vector<Candidate> candidates = {};  ///< One a strategy, in the order of `strategies`.
 
   [[nodiscard]] bool has_answer() const { return status == SolveStatus::optimal || status == SolveStatus::feasible; }
 };
 
+/// What `plan` tries, best guess first: the solver named in the options, alone unless they ask for more.
+[[nodiscard]] std::vector<Strategy> strategies(const PlanOptions& options);
+
 /// Plans the memory of `graph`. Fails when the options name an unknown solver, and when something must stay where it cannot. A
 /// plan that our own verifier refuses is a bug of ours and aborts. Thread-safe: any number of threads may plan one graph.
+///
+/// With several strategies each plans the whole graph, up to `threads` of them at a time, with the seed and the node budget of
+/// the options. Those that search share the time limit; the others end by themselves. The least peak wins, of equals the first in
+/// the order of `strategies`; one that fails or finds no answer is only one candidate less, and when none has an answer the first
+/// one's outcome is the whole's. Without a time limit the plan does not depend on the number of threads.
 Result<Planned> plan(const Graph& graph, const PlanOptions& options = {});
 
 /// The figures of a plan: what `stowage plan --json` prints (`stowage.summary/1`).
@@ -89,6 +121,8 @@ struct Summary {
   bool proven_optimal = false;
   std::string status;
   std::string solver;
+  std::string strategy;        ///< Whose plan it is, where there were several.
+  std::size_t strategies = 1;  ///< That were tried.
   double solve_ms = 0;
   std::vector<ArenaLine> arenas;
 };

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "planner/previous.hpp"
+#include "planner/strategies.hpp"
 #include "stowage/liveness.hpp"
 #include "stowage/lower.hpp"
 #include "stowage/verify.hpp"
@@ -29,7 +30,8 @@ SolveOptions solve_options(const PlanOptions& options) {
                       .deadline = {},
                       .threads = options.threads,
                       .seed = options.seed,
-                      .node_budget = options.node_budget};
+                      .node_budget = options.node_budget,
+                      .reuse = options.reuse.value_or(ReuseKnobs{})};
   if (options.time_limit) result.deadline = Clock::now() + *options.time_limit;
   return result;
 }
@@ -193,7 +195,7 @@ bool verified(const Graph& graph, const Plan& plan, const PlanOptions& options) 
 
 }  // namespace
 
-Result<Planned> plan(const Graph& graph, const PlanOptions& options) {
+Result<Planned> plan_once(const Graph& graph, const PlanOptions& options) {
   Planned result;
   STOWAGE_TRY_STATUS(check_options(graph, options));
   const Liveness liveness = timed(result.times.liveness, [&] { return analyze(graph, liveness_options(options)); });

@@ -14,6 +14,8 @@ Summary summarize(const Graph& graph, const Planned& planned) {
   summary.naive = planned.naive;
   summary.status = to_string(planned.status);
   summary.solver = planned.solver;
+  summary.strategies = planned.candidates.size();
+  if (summary.strategies > 1) summary.strategy = planned.strategy;
   summary.solve_ms = std::chrono::duration<double, std::milli>(planned.times.solve).count();
   if (!planned.plan) return summary;
   summary.peak = planned.plan->peak();
