@@ -73,6 +73,8 @@ std::string summary_text(const Summary& summary) {
   for (const Summary::ArenaLine& arena : summary.arenas) {
     text += fmt::format("  arena  {:>14}   {} ({})\n", size_text(arena.size), arena.name, arena.kind);
   }
+  if (!summary.strategy.empty())
+    text += fmt::format("  tried  {:>14}   the best is '{}'\n", fmt::format("{} plans", summary.strategies), summary.strategy);
   return text +
          fmt::format("  solver {:>14}   {}\n", fmt::format("{:.2f} ms", summary.solve_ms), toned(Tone::dim, summary.solver));
 }

@@ -8,6 +8,7 @@
 #include "plan_text.hpp"
 #include "problem_plan.hpp"
 #include "progress.hpp"
+#include "reuse_options.hpp"
 #include "values.hpp"
 
 namespace stowage::cli {
@@ -105,6 +106,7 @@ void add_plan_command(CLI::App& app) {
   add_alignment_option(command, arguments->alignment);
   add_solving_options(command, arguments->options);
   add_planning_options(command, arguments->options);
+  add_reuse_options(command, arguments->options);
   command.add_flag("--json", arguments->json, "Print the figures as JSON (stowage.summary/1)");
   command.footer(
       "Example: stowage plan model.json -o plan.json --capacity 64MiB\n"

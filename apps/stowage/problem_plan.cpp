@@ -43,6 +43,28 @@ Summary summary_of(const Problem& problem, const SolveOutcome& outcome, const st
   return summary;
 }
 
+struct Best {
+  SolveOutcome outcome;
+  std::string strategy;
+  std::size_t tried = 0;
+};
+
+/// By every strategy that says something about a table: in place or not makes no difference there.
+Result<Best> solve_best(const Problem& problem, const PlanOptions& options, SolveOptions solving) {
+  Best best;
+  for (const Strategy& each : strategies(options)) {
+    if (each.in_place != options.in_place) continue;
+    solving.solver = each.solver;
+    solving.reuse = each.reuse;
+    STOWAGE_TRY(SolveOutcome outcome, solve(problem, solving));
+    const bool lower = outcome.has_answer() && (!best.outcome.has_answer() || outcome.peak < best.outcome.peak);
+    if (best.tried++ > 0 && !lower) continue;
+    best.outcome = std::move(outcome);
+    best.strategy = each.name;
+  }
+  return best;
+}
+
 }  // namespace
 
 Result<PlannedProblem> plan_problem(const CsvProblem& table, const std::string& name, const PlanOptions& options) {
@@ -56,10 +78,12 @@ Result<PlannedProblem> plan_problem(const CsvProblem& table, const std::string& 
                        .node_budget = options.node_budget};
   const Clock::time_point start = Clock::now();
   if (options.time_limit) solving.deadline = start + *options.time_limit;
-  STOWAGE_TRY(SolveOutcome outcome, solve(problem, solving));
+  STOWAGE_TRY(Best best, solve_best(problem, options, std::move(solving)));
   const Clock::duration spent = Clock::now() - start;
-  Summary summary = summary_of(problem, outcome, name, spent);
-  return PlannedProblem{std::move(outcome), std::move(summary)};
+  Summary summary = summary_of(problem, best.outcome, name, spent);
+  summary.strategies = best.tried;
+  if (best.tried > 1) summary.strategy = best.strategy;
+  return PlannedProblem{std::move(best.outcome), std::move(summary)};
 }
 
 void refuse_graph_options(const PlanOptions& options) {
