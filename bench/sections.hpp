@@ -39,5 +39,7 @@ struct Limited {
 [[nodiscard]] std::vector<Limited> bench_occupancies(const Options& options);
 /// Graphs over several backends: splits and copied bytes.
 [[nodiscard]] std::vector<Limited> bench_partition(const Options& options);
+/// Graphs of many streams, up to a hundred thousand ops.
+[[nodiscard]] std::vector<Limited> bench_streams(const Options& options);
 
 }  // namespace stowage::bench

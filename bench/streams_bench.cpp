@@ -1,0 +1,80 @@
+#include <array>
+#include <fstream>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "exit.hpp"
+#include "generate_streams.hpp"
+#include "sections.hpp"
+#include "stowage/planner.hpp"
+#include "table.hpp"
+
+/// Planning over many streams: from a graph to a verified plan.
+namespace stowage::bench {
+namespace {
+
+constexpr std::size_t kStreams = 64;
+constexpr double kLimit = 10e3;  ///< Milliseconds for the largest.
+
+struct Family {
+  std::string_view name;
+  Graph (*make)(std::size_t ops, std::size_t streams);
+};
+constexpr std::array kFamilies = {Family{"pipeline", &make_pipeline}, Family{"weave", &make_weave},
+                                  Family{"strands", &make_strands}};
+
+void forget_peak_of_memory() { std::ofstream("/proc/self/clear_refs") << "5"; }
+
+/// Of resident memory, since it was last forgotten.
+double peak_mib() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("VmHWM:")) return std::stod(line.substr(6)) / 1024;
+  }
+  return 0;
+}
+
+double in_ms(std::chrono::nanoseconds time) { return std::chrono::duration<double, std::milli>(time).count(); }
+
+/// Adds a row; returns the time of the whole.
+double add_row(Table& table, const Family& family, std::size_t ops, const PlanOptions& options) {
+  const Graph graph = family.make(ops, kStreams);
+  forget_peak_of_memory();
+  const double before = peak_mib();
+  const Clock::time_point start = Clock::now();
+  const Planned planned = value_or_exit(plan(graph, options));
+  const double whole = milliseconds_since(start);
+  STOWAGE_CHECK(planned.has_answer(), "a graph without a capacity has an answer");
+  table.add({fmt::format("{}, {}", family.name, options.solver), with_commas(static_cast<long long>(graph.ops().size())),
+             with_commas(static_cast<long long>(planned.items)), to_text(in_ms(planned.times.liveness)),
+             to_text(in_ms(planned.times.lower)), to_text(in_ms(planned.times.solve)), to_text(in_ms(planned.times.verify)),
+             to_text(whole), ratio(planned.plan->peak().value(), planned.lower_bound.value()), fmt::format("{:.0f}", before),
+             fmt::format("{:.0f}", peak_mib() - before)});
+  return whole;
+}
+
+}  // namespace
+
+std::vector<Limited> bench_streams(const Options& options) {
+  fmt::print("## Streams\n\n{} streams; times in ms, memory in MiB: of the graph, and what planning adds at most.\n\n", kStreams);
+  Table table(
+      {"graph, solver", "ops", "items", "liveness", "lower", "solve", "verify", "plan", "peak / bound", "graph MiB", "plan MiB"});
+  std::vector<Limited> limited;
+  for (const Family& family : kFamilies) {
+    if (!options.selection.has(std::string(family.name))) continue;
+    for (const std::size_t ops : {1'000U, 10'000U, 100'000U}) {
+      if (ops > options.effort.most_items) continue;
+      for (const char* const solver : {"online_best_fit", "blocks", "auto"}) {
+        const double time = add_row(table, family, ops, {.solver = solver, .time_limit = std::chrono::seconds(5)});
+        if (ops == 100'000 && std::string_view(solver) == "auto")
+          limited.push_back(
+              {fmt::format("{}, {} ops", family.name, with_commas(static_cast<long long>(ops))), kLimit, {time, time}});
+      }
+    }
+  }
+  table.print();
+  return limited;
+}
+
+}  // namespace stowage::bench
