@@ -33,7 +33,7 @@ void add_reuse_options(CLI::App& command, PlanOptions& options) {
                  {{"ascending", Sort::ascending}, {"descending", Sort::descending}},
                  "Try blocks too, nested in this order (descending)");
   add_knob<Release>(command, options, "--release", &ReuseKnobs::release, {{"first", Release::first}, {"last", Release::last}},
-                    "Try blocks too, of which the one released first or last is taken over (first)");
+                    "Try blocks too, of which the one released first or last is taken over (last)");
   add_knob<SizeClasses>(command, options, "--size-classes", &ReuseKnobs::size_classes,
                         {{"exact", SizeClasses::exact}, {"range", SizeClasses::range}, {"one", SizeClasses::one}},
                         "Try blocks too, for these sizes together (exact)");

@@ -23,8 +23,8 @@ struct SolveOutcome;
 struct ReuseKnobs {
   /// How blocks are nested into larger ones.
   enum class Sort : std::uint8_t {
-    descending,  ///< The largest first, each where most room is left.
-    ascending,   ///< The smallest first, each where it leaves the least room.
+    descending,  ///< The largest first, of equals the latest; each where most room is left.
+    ascending,   ///< The smallest first, of equals the earliest; each where it leaves the least room.
   };
   /// Which of several free blocks an item takes.
   enum class Release : std::uint8_t {
@@ -38,7 +38,7 @@ struct ReuseKnobs {
     one,    ///< Of all; blocks are as large as the largest item.
   };
   Sort sort = Sort::descending;
-  Release release = Release::first;
+  Release release = Release::last;
   SizeClasses size_classes = SizeClasses::exact;
 
   friend bool operator==(const ReuseKnobs&, const ReuseKnobs&) = default;

@@ -29,7 +29,7 @@ class Nester {
     std::iota(order.begin(), order.end(), 0U);
     std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
       if (blocks_[a].size != blocks_[b].size) return (blocks_[a].size > blocks_[b].size) == descending_;
-      return a < b;
+      return descending_ ? a > b : a < b;
     });
     // From the largest down whoever was looked at can be a host, from the smallest up whoever is still to come.
     if (!descending_) std::for_each(order.begin(), order.end(), [&](std::uint32_t block) { add_host(block); });

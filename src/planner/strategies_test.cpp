@@ -32,17 +32,17 @@ TEST(Strategies, ThereIsOneUnlessMoreAreAskedFor) {
 }
 
 TEST(Strategies, KnobsAddBlocksWithThem) {
-  const ReuseKnobs knobs{.release = ReuseKnobs::Release::last, .size_classes = ReuseKnobs::SizeClasses::range};
-  EXPECT_EQ(names({.reuse = knobs}), (std::vector<std::string>{"auto", "blocks, range, descending, last"}));
+  const ReuseKnobs knobs{.release = ReuseKnobs::Release::first, .size_classes = ReuseKnobs::SizeClasses::range};
+  EXPECT_EQ(names({.reuse = knobs}), (std::vector<std::string>{"auto", "blocks, range, descending, first"}));
   EXPECT_EQ(strategies({.reuse = knobs})[1].reuse, knobs);
-  EXPECT_EQ(names({.solver = "blocks", .reuse = knobs}), std::vector<std::string>{"blocks, range, descending, last"});
+  EXPECT_EQ(names({.solver = "blocks", .reuse = knobs}), std::vector<std::string>{"blocks, range, descending, first"});
 }
 
 TEST(Strategies, MemoryPriorityAddsAllOfGesAndOneWithoutInPlace) {
   const std::vector<std::string> all = {"auto",
                                         "auto, not in place",
-                                        "blocks, exact, descending, first",
-                                        "blocks, one, descending, first",
+                                        "blocks, exact, descending, last",
+                                        "blocks, one, descending, last",
                                         "blocks, range, descending, first",
                                         "blocks, range, descending, last",
                                         "blocks, range, ascending, first",
