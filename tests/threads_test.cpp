@@ -37,6 +37,26 @@ TEST(Threads, EightThreadsPlanOneGraphAndAgree) {
   }
 }
 
+/// Strategies share the graph and nothing else, neither with each other nor with those of another call.
+TEST(Threads, ManyStrategiesPlanOneGraphForTwoCallersAtOnce) {
+  PlanOptions options = kBudget;
+  options.memory_priority = true;
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    const Graph graph = testing::random_graph(seed);
+    options.threads = 1;
+    const Planned expected = *plan(graph, options);
+    options.threads = 8;
+    std::vector<std::jthread> callers;
+    for (int caller = 0; caller < 2; ++caller) {
+      callers.emplace_back([&] {
+        const Planned planned = *plan(graph, options);
+        EXPECT_EQ(planned.plan, expected.plan) << seed;
+        EXPECT_EQ(planned.candidates, expected.candidates) << seed;
+      });
+    }
+  }
+}
+
 TEST(Threads, ALargeGraphIsPlannedByEightThreads) {
   GraphBuilder builder("chain of diamonds");
   TensorId last = builder.add(Tensor{.name = "x", .size = Bytes(64), .flags = TensorFlag::input});
