@@ -127,9 +127,9 @@ std::vector<Adversary> make_adversaries(std::size_t size) {
   const auto scale = static_cast<std::int64_t>(size);
   std::vector<Adversary> adversaries = {
       {"against_online", Robson(scale << kRounds).play(kRounds), {"online_best_fit"}},
-      {"against_size", repeat(kAgainstSize, size), {"first_fit_by_size", "best_fit_by_size"}},
+      {"against_size", repeat(kAgainstSize, size), {"first_fit_by_size", "best_fit_by_size", "blocks"}},
       {"against_life", repeat(kAgainstLife, size), {"first_fit_by_life", "best_fit_by_life"}},
-      {"against_area", repeat(kAgainstArea, size), {"first_fit_by_area"}},
+      {"against_area", repeat(kAgainstArea, size), {"first_fit_by_area", "blocks"}},
       {"against_skyline", tight_row(size), {"skyline"}},
   };
   for (Adversary& each : adversaries) each.name += fmt::format("_{}", each.problem.items.size());
