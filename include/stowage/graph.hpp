@@ -82,6 +82,10 @@ class Graph {
   /// The batch labels of its ops, in the order of their first ops.
   [[nodiscard]] std::span<const std::string> batches() const { return batches_; }
 
+  /// Whether it has nothing but tensors, views, aliases, in-place pairs, workspaces and streams: what a runtime can serve with an
+  /// address for each tensor. Everything else needs the plan's clears, copies, bindings or edges too.
+  [[nodiscard]] bool is_plain() const { return plain_; }
+
   /// The whole as it was described, bodies inside their ops.
   [[nodiscard]] const GraphDescription& description() const { return description_; }
 
@@ -108,6 +112,7 @@ class Graph {
   std::vector<std::string> batches_;
   std::vector<Root> roots_;
   std::size_t stream_count_ = 1;
+  bool plain_ = true;
 };
 
 /// Puts a description together piece by piece; each `add` returns the id of what it added. Not thread-safe. Nothing is

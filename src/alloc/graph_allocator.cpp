@@ -131,6 +131,14 @@ class GraphAllocator::State {
 };
 
 Result<Graph> GraphAllocator::State::as_served(const Graph& graph) const {
+  if (!graph.is_plain()) {
+    return Error{
+        ErrorCode::invalid,
+        fmt::format("graph '{}' has groups, fills, zero-copy tensors, fixed addresses, batches, bodies, pools or session "
+                    "workspaces, which addresses alone do not serve: use its plan",
+                    graph.name()),
+        {}};
+  }
   std::vector<alloc::ServingType> types;
   for (std::size_t i = 0; i < buffers_.size(); ++i) types.push_back({&buffers_[i].type(), buffers_[i].limit()});
   return alloc::serve_graph(graph, types, number_of_);
@@ -215,6 +223,7 @@ Result<std::vector<Bytes>> GraphAllocator::State::reserve_sizes(const Graph& gra
 }
 
 Result<const Allocation*> GraphAllocator::State::allocate(const Graph& graph) {
+  if (!graph.is_plain()) STOWAGE_TRY_STATUS(reserve(graph));  // which says why not
   const Found found = find(graph);
   last_replan_ = found.match.misfit;
   if (found.at == kept_.size()) {

@@ -152,7 +152,7 @@ ScopeId scope_of_tensor(const std::vector<Scope>& scopes, std::size_t tensor) {
 }
 
 ScopeId scope_of_op(const std::vector<Scope>& scopes, std::size_t op) {
-  return scope_holding(scopes, op, [](const Scope& s) { return s.first_op.index(); }, [](const Scope& s) { return s.op_count; });
+  return scope_holding(scopes, op, [](const Scope& s) { return s.first_op.index(); });
 }
 
 std::string prefix_of(const std::vector<Scope>& scopes, ScopeId id) {

@@ -30,6 +30,13 @@ bool is_nested(const GraphDescription& description) {
                      [](const Op& op) { return op.control != Control::none || !op.bodies.empty(); });
 }
 
+bool is_plain(const Op& op) {
+  return op.contiguous_inputs == Contiguity::none && op.contiguous_outputs == Contiguity::none && op.zero_fill.empty() &&
+         !op.fixed_address && op.batch.empty() && op.control == Control::none && !op.prefetch &&
+         std::all_of(op.workspaces.begin(), op.workspaces.end(),
+                     [](const Workspace& workspace) { return workspace.scope == WorkspaceScope::op; });
+}
+
 Scope root_scope(const GraphDescription& description) {
   Scope root;
   root.tensor_count = description.tensors.size();
@@ -58,7 +65,10 @@ Result<Graph> Graph::build(GraphDescription description) {
     STOWAGE_TRY(graph.roots_, check_flat(description, graph.scopes_));
   }
   graph.description_ = std::move(description);
+  graph.plain_ = std::none_of(graph.tensors().begin(), graph.tensors().end(),
+                              [](const Tensor& tensor) { return tensor.flags.has(TensorFlag::zero_copy); });
   for (const Op& op : graph.ops()) {
+    graph.plain_ = graph.plain_ && stowage::is_plain(op);
     if (!op.no_task) graph.stream_count_ = std::max(graph.stream_count_, op.stream.index() + 1);
     const bool known = std::find(graph.batches_.begin(), graph.batches_.end(), op.batch) != graph.batches_.end();
     if (!op.batch.empty() && !known) graph.batches_.push_back(op.batch);

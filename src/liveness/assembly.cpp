@@ -15,8 +15,7 @@ bool overlap_beside(std::span<const Interval> a, std::span<const Interval> b, st
   return false;
 }
 
-Assembly::Assembly(const Graph& graph, Liveness& result)
-    : graph_(graph), result_(result), places_(result.classes.size()), sets_(result.classes.size()) {}
+Assembly::Assembly(Liveness& result) : result_(result), places_(result.classes.size()), sets_(result.classes.size()) {}
 
 Assembly::Where Assembly::where(ClassId id) {
   const OffsetUnion::Place place = places_.find(id.index());

@@ -18,7 +18,7 @@ namespace stowage::liveness {
 /// nothing, so that only parts and declared hand-overs may share.
 class Assembly {
  public:
-  Assembly(const Graph& graph, Liveness& result);
+  explicit Assembly(Liveness& result);
 
   /// Where the lowest byte of a class lies in its set. Offsets of one set compare with each other.
   struct Where {
@@ -93,7 +93,6 @@ class Assembly {
   [[nodiscard]] ByteRange bytes_of(const Member& member, Bytes shift) const;
   [[nodiscard]] Bytes alignment_of(ClassId id) const;
 
-  const Graph& graph_;
   Liveness& result_;
   OffsetUnion places_;
   std::vector<Set> sets_;  ///< By representative, then those without classes.

@@ -259,7 +259,7 @@ void take_over(Liveness& result, const Candidate& candidate) {
 
 /// Groups, loops and fused inputs, before anything is taken over in place.
 void join_rigidly(const Graph& graph, const LivenessOptions& options, Liveness& result) {
-  Assembly assembly(graph, result);
+  Assembly assembly(result);
   GroupLayout groups(graph, result, assembly);
   groups.run();
   lay_out_loops(graph, options, result, assembly);

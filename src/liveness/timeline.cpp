@@ -51,7 +51,7 @@ class Layout {
   void add_batches(IndexRange batched) {
     Exclusive batches{{now(), now()}, {}};
     for (std::uint32_t batch = 1; batch <= graph_.batches().size(); ++batch) {
-      Stretch part{{now(), now()}};
+      Stretch part{{now(), now()}, {}};
       add_root(batched, batch, part);
       part.steps.upper = now();
       batches.parts.push_back(std::move(part));
@@ -83,7 +83,7 @@ class Layout {
     if (bodies.size() == 1) return add_body(op, bodies.front(), batch, stretch);
     Exclusive branch{{now(), now()}, {}};
     for (const ScopeId body : bodies) {
-      Stretch part{{now(), now()}};
+      Stretch part{{now(), now()}, {}};
       add_body(op, body, batch, part);
       part.steps.upper = now();
       branch.parts.push_back(std::move(part));

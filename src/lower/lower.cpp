@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "graph/rings.hpp"
 #include "lower/pieces.hpp"
@@ -16,7 +17,8 @@ std::string suffix_of(ArenaKind kind) { return kind == ArenaKind::shared ? std::
 /// Builds the Problems of one graph, an item at a time.
 class Builder {
  public:
-  Builder(const Graph& graph, const Liveness& liveness) : graph_(graph), liveness_(liveness), slots_(place_rings(graph)) {
+  Builder(const Graph& graph, const Liveness& liveness) : graph_(graph), liveness_(liveness) {
+    for (RingSlot& slot : place_rings(graph)) slot_of_.emplace(liveness.places[slot.tensor.index()].id, std::move(slot));
     for (std::size_t p = 0; p < graph.pools().size(); ++p) {
       const Pool& pool = graph.pools()[p];
       pools_.push_back({.name = pool.name, .memory = pool.memory, .kind = ArenaKind::pool, .problem = {}, .occupants = {}});
@@ -61,7 +63,7 @@ class Builder {
 
   const Graph& graph_;
   const Liveness& liveness_;
-  std::vector<RingSlot> slots_;
+  std::map<ClassId, RingSlot> slot_of_;
   std::vector<ArenaProblem> pools_;
   std::vector<ArenaProblem> arenas_;  ///< By memory and kind.
   Bytes naive_;
@@ -98,16 +100,15 @@ ArenaKind Builder::kind_of(const Storage& storage) const {
 /// A prefetched tensor lies where the ring has put it.
 void Builder::add_slot(StorageId id) {
   const Storage& storage = liveness_.storages[id.index()];
-  const auto slot = std::find_if(slots_.begin(), slots_.end(), [&](const RingSlot& each) {
-    return liveness_.places[each.tensor.index()].id == storage.classes.front();
-  });
-  STOWAGE_CHECK(slot != slots_.end(), "a prefetched tensor has no slot");
-  ArenaProblem& target = pools_[slot->pool.index()];
+  const auto slot = slot_of_.find(storage.classes.front());
+  STOWAGE_CHECK(slot != slot_of_.end(), "a prefetched tensor has no slot");
+  const RingSlot& at = slot->second;
+  ArenaProblem& target = pools_[at.pool.index()];
   Item item = item_of(storage);
-  item.pinned = slot->offset;
+  item.pinned = at.offset;
   // The ring counts unrounded sizes, so that the last one may end at the pool's very end.
-  for (Piece& piece : item.pieces) piece.bytes.upper = graph_.tensor(slot->tensor).size;
-  item.size = graph_.tensor(slot->tensor).size;
+  for (Piece& piece : item.pieces) piece.bytes.upper = graph_.tensor(at.tensor).size;
+  item.size = graph_.tensor(at.tensor).size;
   target.problem.items.push_back(std::move(item));
   target.occupants.emplace_back(id);
 }

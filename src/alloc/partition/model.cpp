@@ -212,6 +212,11 @@ class ModelBuilder {
 }  // namespace
 
 Result<Model> make_model(const Graph& graph, std::span<const Backend> backends, const PartitionOptions& options) {
+  if (!graph.is_plain()) {
+    return fault(ErrorCode::invalid,
+                 "groups, fills, zero-copy tensors, fixed addresses, batches, bodies, pools and session workspaces "
+                 "cannot be partitioned");
+  }
   STOWAGE_TRY_STATUS(check_names(graph, backends, options));
   return ModelBuilder(graph, backends, options).build();
 }
