@@ -16,13 +16,13 @@ namespace stowage {
 
 /// Which rule a finding is about.
 enum class Rule : std::uint8_t {
-  reference,  ///< The plan names a tensor, op, workspace, arena or region that does not exist, or the same one twice.
+  reference,  ///< The plan names a tensor, op, workspace, body, arena or region that does not exist, or the same one twice.
   missing,    ///< A tensor or workspace that needs memory has none, or one that has none of ours has some.
   size,       ///< A placement's size is not the graph's, or an arena's size is not the sum of its regions.
-  bounds,     ///< A placement ends outside its region, or a region exceeds the memory's largest buffer without need.
+  bounds,     ///< Something ends outside its region, or a region exceeds its memory's or the options' limit without need.
   alignment,  ///< An offset is not a multiple of the tensor's alignment.
-  arena,      ///< A tensor lies in an arena of another memory or of the wrong kind.
-  layout,     ///< A view or alias is not where its base says.
+  arena,      ///< Something lies in an arena of another memory or of the wrong kind, or in a buffer where it is not welcome.
+  layout,     ///< A view, an alias, or what a body is given or a loop leaves, is not where its base says.
   overlap,    ///< Two values that are needed at the same time share bytes.
   claim,      ///< The plan claims a bound above its size, or optimality that its own bound does not support.
   group,      ///< A member of a contiguous group is not where the group says.
@@ -50,7 +50,8 @@ struct VerifyOptions {
 };
 
 /// Everything that is wrong with `plan` for `graph`; empty means that running the graph with it is safe. Never fails: a plan
-/// however broken is described by findings. O((accesses + placements) × (log + streams)). Thread-safe.
+/// however broken is described by findings. O((accesses + placements) × (log + streams)) for each batch; what is inside loops
+/// counts once more for each. Thread-safe.
 [[nodiscard]] std::vector<Finding> verify(const Graph& graph, const Plan& plan, const VerifyOptions& options = {});
 
 }  // namespace stowage

@@ -8,7 +8,11 @@ bool Conflicts::is_new(HolderId a, HolderId b) { return !quiet_ && reported_.ins
 
 Conflicts::Need Conflicts::need_of(HolderId holder) const {
   const Values& values = facts_.input.values;
-  if (facts_.claims.is_value(holder)) return {values[ValueId(holder)].begin, values[ValueId(holder)].end};
+  if (facts_.claims.is_value(holder)) {
+    const Value& value = values[ValueId(holder)];
+    if (value.begin == kNever) return {kStart, kNever};  // no op touches it, but a copy or a loop does
+    return {value.begin, value.end};
+  }
   OpId op;
   if (facts_.claims.is_clear(holder)) {
     op = facts_.clears[facts_.claims.clear(holder)].before;

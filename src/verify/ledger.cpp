@@ -14,7 +14,12 @@ Ledger::Ledger(const Setting& setting, Conflicts& conflicts)
       order_(setting.order),
       conflicts_(conflicts),
       state_(setting.facts.claims, setting.order, setting.cells),
-      reserved_(setting.cells) {}
+      reserved_(setting.cells),
+      filled_(setting.links.kin.size()) {
+  for (std::size_t value = 0; value < filled_.size(); ++value) {
+    if (facts_.input.values[ValueId(value)].filled) filled_[links_.kin[value]] = 1;
+  }
+}
 
 bool Ledger::is_tracked(HolderId holder) const {
   if (!facts_.claims.has_any(holder)) return false;
@@ -46,14 +51,6 @@ void Ledger::reserve(HolderId value) {
   });
 }
 
-/// Whether the value, or a part of it, must be filled.
-bool Ledger::has_filled_kin(HolderId value) const {
-  for (std::size_t other = 0; other < facts_.input.values.size(); ++other) {
-    if (links_.kin[other] == links_.kin[value] && facts_.input.values[ValueId(other)].filled) return true;
-  }
-  return false;
-}
-
 void Ledger::check_reserved(ClaimId claim, ByteRange bytes) {
   const IntervalMap<ClaimId>& reserved = reserved_[facts_.claims[claim].cell];
   if (reserved.empty()) return;
@@ -61,7 +58,7 @@ void Ledger::check_reserved(ClaimId claim, ByteRange bytes) {
   reserved.visit(bytes, [&](ByteRange shared, ClaimId id) {
     const HolderId owner = facts_.claims[id].holder;
     if (owner == holder) return;
-    if (facts_.claims.is_clear(holder) && has_filled_kin(owner)) return;
+    if (facts_.claims.is_clear(holder) && filled_[links_.kin[owner]] != 0) return;
     if (facts_.claims.is_value(holder) && links_.kin[owner] == links_.kin[holder]) return;
     conflicts_.overwritten(id, claim, shared);
   });

@@ -75,7 +75,6 @@ class Ledger {
   /// No moment: at the start.
   void take(ClaimId claim, ByteRange bytes, std::optional<Moment> moment, Mode mode);
   void take_all(HolderId holder, std::optional<Moment> moment);
-  [[nodiscard]] bool has_filled_kin(HolderId value) const;
   /// What the new value is made of, by an op that moves nothing, must still be there.
   void check_sources(HolderId holder, std::optional<Moment> moment);
   void check_reserved(ClaimId claim, ByteRange bytes);
@@ -97,6 +96,7 @@ class Ledger {
   Conflicts& conflicts_;
   State state_;
   std::vector<IntervalMap<ClaimId>> reserved_;  ///< By cell.
+  std::vector<std::uint8_t> filled_;            ///< By number of kin: some of it must be filled.
   std::vector<HolderId> new_;                   ///< Touched, but without their bytes yet.
 };
 

@@ -108,6 +108,9 @@ void Order::find_scopes(const Graph& graph) {
 
 void Order::number_streams(const Schedule& schedule) {
   const Graph& graph = schedule.graph;
+  streams_ = 1;
+  if (graph.stream_count() == 1) return;
+  streams_ = 0;
   std::vector<std::uint32_t> number(graph.stream_count(), kNone);
   stream_of_.resize(graph.ops().size());
   for (std::size_t k = 0; k < graph.ops().size(); ++k) {

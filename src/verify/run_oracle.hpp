@@ -626,7 +626,8 @@ class RunOracle {
         if (own || whole || is_made_of_class(other, writer, byte)) {
           following.push_back(other);
         } else {
-          take_from(byte, other, writer, now, mark.writer == other ? op : std::nullopt);
+          const bool itself = writers_[mark.writer].klass == writers_[other].klass;
+          take_from(byte, other, writer, now, itself ? op : std::nullopt);
         }
       }
     }
@@ -708,13 +709,17 @@ class RunOracle {
     if (klass == kOther || kin_[owner->second] != kin_[klass]) fail("takes what is shared with nobody");
   }
 
+  [[nodiscard]] bool is_filled_kin(std::size_t klass) const {
+    return std::any_of(filled_.begin(), filled_.end(), [&](std::size_t filled) { return kin_[filled] == kin_[klass]; });
+  }
+
   void fill(const Clear& clear, std::size_t event) {
     const std::size_t writer = add_writer(kOther);
     writers_[writer].accesses.push_back(event);
     const Spot spot{{clear.arena.index(), clear.region}, clear.offset.value(), clear.size.value()};
     for_each_byte({spot}, [&](const Byte& byte) {
       const auto owner = reserved_.find(byte);
-      if (owner != reserved_.end() && !filled_.contains(owner->second)) fail("fills what is shared with nobody");
+      if (owner != reserved_.end() && !is_filled_kin(owner->second)) fail("fills what is shared with nobody");
       take(byte, writer, event, {}, clear.value);
     });
   }

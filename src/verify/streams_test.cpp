@@ -53,6 +53,31 @@ TEST(Streams, ASerialHopIsOrdered) {
   EXPECT_THAT(verify(graph, plan_of(graph, {0, 100, 0, 100})), IsEmpty());
 }
 
+TEST(Streams, CrossedEdgesOrderWhatIsBehindThem) {
+  // s0: a, d. s1: b, c. b before d, a before c: each second op is behind both first ones.
+  const auto build = [](bool crossed) {
+    const std::vector<std::size_t> after_a = crossed ? std::vector<std::size_t>{0} : std::vector<std::size_t>{};
+    const std::vector<std::size_t> after_b = crossed ? std::vector<std::size_t>{1} : std::vector<std::size_t>{};
+    return graph_of(
+        {tensor("a", 100), tensor("b", 100), tensor("c", 100, kOutput), tensor("d", 100, kOutput)},
+        {op_on(0, "a", {}, {0}), op_on(1, "b", {}, {1}), op_on(1, "c", {}, {2}, after_a), op_on(0, "d", {}, {3}, after_b)});
+  };
+  const Graph crossed = build(true);
+  EXPECT_THAT(verify(crossed, plan_of(crossed, {0, 100, 0, 100})), IsEmpty());
+  EXPECT_THAT(verify(crossed, plan_of(crossed, {0, 100, 100, 0})), IsEmpty());
+  const Graph apart = build(false);
+  EXPECT_THAT(rules(verify(apart, plan_of(apart, {0, 100, 0, 100}))), ElementsAre(Rule::overlap, Rule::overlap));
+}
+
+TEST(Streams, AMergeDoesNotOrderWhatFeedsIt) {
+  // x is read on stream 1 while c is written on stream 0; the merge on stream 2 is behind both, c is not behind the reader.
+  const Graph graph =
+      graph_of({tensor("x", 100), tensor("c", 100), tensor("d", 100), tensor("m", 100, kOutput)},
+               {op_on(1, "x", {}, {0}), op_on(1, "d", {0}, {2}), op_on(0, "c", {}, {1}), op_on(2, "m", {1, 2}, {3})});
+  EXPECT_THAT(rules(verify(graph, plan_of(graph, {0, 0, 100, 200}))), ElementsAre(Rule::overlap));
+  EXPECT_THAT(verify(graph, plan_of(graph, {0, 200, 100, 0})), IsEmpty()) << "m is behind the reader of x";
+}
+
 TEST(Streams, AReaderOnAnotherStreamHoldsTheValue) {
   const auto build = [](const std::vector<std::size_t>& after) {
     return graph_of({tensor("a", 100), tensor("side", 100, kOutput), tensor("b", 100, kOutput)},

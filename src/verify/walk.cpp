@@ -32,7 +32,6 @@ class Walk {
       : facts_(facts),
         graph_(facts.input.graph),
         values_(facts.input.values),
-        links_(links),
         locals_(locals),
         run_(run),
         conflicts_(conflicts),
@@ -78,7 +77,6 @@ class Walk {
   const Facts& facts_;
   const Graph& graph_;
   const Values& values_;
-  const Links& links_;
   const Locals& locals_;
   const Run& run_;
   Conflicts& conflicts_;
