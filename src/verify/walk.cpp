@@ -27,8 +27,7 @@ Locals find_locals(const Facts& facts) {
 /// One run of the program.
 class Walk {
  public:
-  Walk(const Facts& facts, const Links& links, const Locals& locals, const Run& run, const Ledger::Setting& setting,
-       Conflicts& conflicts)
+  Walk(const Facts& facts, const Locals& locals, const Run& run, const Ledger::Setting& setting, Conflicts& conflicts)
       : facts_(facts),
         graph_(facts.input.graph),
         values_(facts.input.values),
@@ -296,7 +295,7 @@ void walk(const Facts& facts, const Links& links, std::size_t cells, Findings& f
     if (findings.full()) return;
     const Run run(facts, batch);
     const Order order({graph, edges, tasks, batch});
-    Walk(facts, links, locals, run, {facts, links, provenance, run, order, cells}, conflicts).go();
+    Walk(facts, locals, run, {facts, links, provenance, run, order, cells}, conflicts).go();
   }
 }
 
