@@ -27,7 +27,7 @@ void BodyDrafter::add_op() {
 
 void BodyDrafter::choose_inputs() {
   for (std::size_t i = 1 + dice_.below(3); i > 0; --i) {
-    const std::optional<TensorId> input = outside_.pick_readable(op_);
+    const std::optional<TensorId> input = outside_.pick_if([&](TensorId id) { return scope_.can_pass_on(id, op_); });
     if (input) op_.inputs.emplace_back(*input);
   }
 }

@@ -153,7 +153,7 @@ void OpDrafter::add_split() {
   Op op = new_op("SPLIT");
   op.contiguous_outputs = Contiguity::packed;
   const std::optional<TensorId> whole = pick_if([&](TensorId id) {
-    return scope_.can_read(id, op) && !scope_.family(id).ring && !scope_.family(id).external && scope_.size_of(id) > 1;
+    return scope_.can_pass_on(id, op) && !scope_.family(id).ring && !scope_.family(id).external && scope_.size_of(id) > 1;
   });
   if (!whole) return;
   op.inputs = {*whole};

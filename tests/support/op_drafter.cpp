@@ -96,12 +96,16 @@ std::optional<TensorId> OpDrafter::pick_readable(const Op& op) {
 
 /// Two to four different tensors of one memory for a group of the op's inputs; empty when there are not so many.
 std::vector<TensorId> OpDrafter::pick_members(const Op& op) {
-  const std::optional<TensorId> first = pick_if([&](TensorId id) { return scope_.can_read(id, op) && !scope_.family(id).ring; });
+  const bool packed = op.contiguous_inputs == Contiguity::packed;
+  const auto fits = [&](TensorId id) {
+    return (packed ? scope_.can_pass_on(id, op) : scope_.can_read(id, op)) && !scope_.family(id).ring;
+  };
+  const std::optional<TensorId> first = pick_if(fits);
   if (!first) return {};
   std::vector<TensorId> members = {*first};
   for (std::size_t i = 1 + dice_.below(3); i > 0; --i) {
     const std::optional<TensorId> next = pick_if([&](TensorId id) {
-      return scope_.can_read(id, op) && !scope_.family(id).ring && scope_.tensor(id).memory == scope_.tensor(*first).memory &&
+      return fits(id) && scope_.tensor(id).memory == scope_.tensor(*first).memory &&
              std::find(members.begin(), members.end(), id) == members.end();
     });
     if (next) members.push_back(*next);

@@ -111,6 +111,8 @@ class ScopeDraft {
   [[nodiscard]] KindSet present(TensorId id) const { return drafts[drafts[id.index()].root].present; }
   /// The op may read it: it has a value in some run of the op.
   [[nodiscard]] bool can_read(TensorId id, const Op& op);
+  /// The op may read it, and never runs without it: only such values go into packed groups and bodies.
+  [[nodiscard]] bool can_pass_on(TensorId id, const Op& op) { return can_read(id, op) && (kinds_of(op) & ~present(id)) == 0; }
   /// An op may write it, or a part of it, and none of the op's outputs is of its family.
   [[nodiscard]] bool can_write(TensorId id, const Op& op);
 
