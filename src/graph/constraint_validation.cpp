@@ -63,9 +63,11 @@ class Presence {
   }
 
   /// The first batch in which `op` runs but the tensor has no value.
-  [[nodiscard]] std::optional<std::string> missing(TensorId tensor, const Op& op) {
+  [[nodiscard]] std::optional<std::string> missing(TensorId tensor, OpId op) {
+    while (graph_.scope_of(op).index() != 0) op = graph_.scope(graph_.scope_of(op)).op;  // which has the label of all inside
+    const std::string& label = graph_.op(op).batch;
     for (std::size_t b = 0; b < batches_; ++b) {
-      const bool runs = op.batch.empty() || op.batch == graph_.batches()[b];
+      const bool runs = label.empty() || label == graph_.batches()[b];
       if (runs && !present_[row(tensor) + b]) return graph_.batches()[b];
     }
     return std::nullopt;
@@ -97,7 +99,7 @@ Status check_passed_on(const Graph& graph) {
   };
   for (const Scope& scope : graph.scopes()) {
     for (const BodyInput& pair : scope.inputs) {
-      if (const auto batch = presence.missing(pair.outer, graph.op(scope.op)))
+      if (const auto batch = presence.missing(pair.outer, scope.op))
         return refuse(scope.op, pair.outer, *batch, "passes into a body");
     }
   }
@@ -105,7 +107,7 @@ Status check_passed_on(const Graph& graph) {
     if (group.kind != Contiguity::packed) continue;
     for (const std::optional<TensorId>& input : graph.op(group.op).inputs) {
       if (!input) continue;
-      if (const auto batch = presence.missing(*input, graph.op(group.op)))
+      if (const auto batch = presence.missing(*input, group.op))
         return refuse(group.op, *input, *batch, "passes on without a copy");
     }
   }
