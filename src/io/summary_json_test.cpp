@@ -17,6 +17,7 @@ TEST(SummaryJson, IsOneObjectOnOneLine) {
       .proven_optimal = false,
       .status = "feasible",
       .solver = "best-fit",
+      .strategy = {},
       .solve_ms = 1.25,
       .arenas = {{.name = "a", .memory = "cpu", .kind = "shared", .size = Bytes(96), .lower_bound = Bytes(90)}}};
   EXPECT_EQ(

@@ -255,13 +255,6 @@ class Walk {
   std::vector<std::uint32_t> open_columns_;
 };
 
-/// The first step of each batch.
-std::vector<std::uint32_t> batch_begins(const Timeline& timeline, std::size_t batches) {
-  std::vector<std::uint32_t> begins(batches + 1, kNone);
-  for (std::size_t k = timeline.moments.size(); k-- > 0;) begins[timeline.moments[k].batch] = static_cast<std::uint32_t>(k);
-  return begins;
-}
-
 /// Rows of "the first step on each column that comes after": one run's rows, merged from last to first.
 class Rows {
  public:
@@ -289,33 +282,87 @@ class Rows {
   std::vector<std::uint32_t> next_;  ///< Row-major, step × column.
 };
 
+/// Where the batches lie on the timeline.
+struct BatchSteps {
+  std::vector<std::uint32_t> begin;  ///< By batch, from 1.
+  std::uint32_t first = kNone;       ///< Of any batch,
+  std::uint32_t end = 0;             ///< and behind the last.
+};
+
+BatchSteps find_batches(const Timeline& timeline, std::size_t batches) {
+  BatchSteps result{std::vector<std::uint32_t>(batches + 1, kNone)};
+  for (std::size_t k = timeline.moments.size(); k-- > 0;) {
+    const std::uint32_t batch = timeline.moments[k].batch;
+    if (batch == 0) continue;
+    const auto step = static_cast<std::uint32_t>(k);
+    result.begin[batch] = step;
+    result.first = std::min(result.first, step);
+    result.end = std::max(result.end, step + 1);
+  }
+  return result;
+}
+
 /// Puts the runs of all batches together.
-std::vector<std::uint32_t> merge_batches(const Graph& graph, const Timeline& timeline, const Walk& walk) {
-  const std::size_t columns = walk.columns().size();
-  const std::vector<std::uint32_t> begins = batch_begins(timeline, graph.batches().size());
-  Rows merged(timeline.moments.size(), columns);
-  for (std::uint32_t batch = 1; batch <= graph.batches().size(); ++batch) {
-    Rows rows(timeline.moments.size(), columns);
-    rows.fill(walk.run(batch), walk.column_of());
-    for (std::size_t k = 0; k < timeline.moments.size(); ++k) {
-      const std::uint32_t of = timeline.moments[k].batch;
-      if (of != 0 && of != batch) continue;
-      for (std::size_t c = 0; c < columns; ++c) {
-        const std::uint32_t target = walk.columns()[c].batch;
-        std::uint32_t& cell = merged.row(k)[c];
-        const std::uint32_t found = rows.row(k)[c];
-        if (target == batch) {
-          cell = found;
-        } else if (target == 0) {
-          cell = of != 0 || batch == 1 ? found : std::max(cell, found);
-        } else if (of != 0) {
-          cell = target > of ? begins[target] : kNone;  // they exclude each other; the later one in time counts as after
-        }
+///
+/// Batches exclude each other, and the later one in time counts as after. But "comes before" must be transitive, though nothing
+/// orders the two: what is before one of them must be before the other, and what is after. So a step of one batch counts as
+/// before a step of another only from where that is after everything in front of the batches, and as before a common step only
+/// from where that is after everything up to the end of the batches.
+class BatchMerge {
+ public:
+  BatchMerge(const Graph& graph, const Timeline& timeline, const Walk& walk)
+      : timeline_(timeline),
+        walk_(walk),
+        batches_(find_batches(timeline, graph.batches().size())),
+        settled_(walk.columns().size(), 0),
+        merged_(timeline.moments.size(), walk.columns().size()) {}
+
+  std::vector<std::uint32_t> run() {
+    for (std::size_t c = 0; c < settled_.size(); ++c) {
+      const std::uint32_t batch = walk_.columns()[c].batch;
+      settled_[c] = batch == 0 ? batches_.end : batches_.begin[batch];
+    }
+    for (std::uint32_t batch = 1; batch < batches_.begin.size(); ++batch) add(batch);
+    for (std::size_t k = 0; k < timeline_.moments.size(); ++k) {
+      if (const std::uint32_t of = timeline_.moments[k].batch; of != 0) settle(k, of);
+    }
+    return merged_.take();
+  }
+
+ private:
+  void add(std::uint32_t batch) {
+    Rows rows(timeline_.moments.size(), settled_.size());
+    const Run run = walk_.run(batch);
+    rows.fill(run, walk_.column_of());
+    for (const std::uint32_t step : run.steps) {
+      for (std::size_t c = 0; c < settled_.size(); ++c) {
+        const std::uint32_t target = walk_.columns()[c].batch;
+        if (target != 0 && target != batch) continue;
+        const std::uint32_t found = rows.row(step)[c];
+        const bool before = step < (target == 0 ? batches_.end : batches_.first);
+        if (before) settled_[c] = std::max(settled_[c], found);
+        std::uint32_t& cell = merged_.row(step)[c];
+        const bool common = timeline_.moments[step].batch == 0 && target == 0;
+        cell = common && batch > 1 ? std::max(cell, found) : found;
       }
     }
   }
-  return merged.take();
-}
+
+  /// What a step of one batch means for the columns of others, and for those of all.
+  void settle(std::size_t step, std::uint32_t of) {
+    for (std::size_t c = 0; c < settled_.size(); ++c) {
+      const std::uint32_t target = walk_.columns()[c].batch;
+      if (target == of) continue;
+      merged_.row(step)[c] = target == 0 || target > of ? settled_[c] : kNone;
+    }
+  }
+
+  const Timeline& timeline_;
+  const Walk& walk_;
+  BatchSteps batches_;
+  std::vector<std::uint32_t> settled_;  ///< By column: from where on it is after everything in front.
+  Rows merged_;
+};
 
 Timeline plain_timeline(const Graph& graph) {
   Timeline timeline;
@@ -333,7 +380,7 @@ HappensBefore::HappensBefore(const Graph& graph, const Timeline& timeline, std::
   streams_ = walk.columns().size();
   stream_of_ = walk.column_of();
   if (!graph.batches().empty()) {
-    next_ = merge_batches(graph, timeline, walk);
+    next_ = BatchMerge(graph, timeline, walk).run();
     return;
   }
   Rows rows(timeline.moments.size(), streams_);

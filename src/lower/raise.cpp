@@ -75,7 +75,9 @@ class Raising {
     const UsedRegions used = used_paid_regions(source, solution);
     for (std::size_t i = 0; i < source.occupants.size(); ++i) {
       if (std::holds_alternative<HostTensor>(source.occupants[i])) continue;
-      const Position position = solution.positions[i];
+      Position position = solution.positions[i];
+      if (source.problem.items[i].size == Bytes(0))
+        position = {0, Bytes(0)};  // wherever it was put, no region reaches there for it
       const At at = position.region < used.number.size()
                         ? At{arena, {used.number[position.region], position.offset}}
                         : At{host(source, position.region - used.number.size()), {0, position.offset}};
