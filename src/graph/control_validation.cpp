@@ -76,11 +76,14 @@ class BodyCheck {
 
   Status check_inputs() {
     std::set<TensorId> seen;
+    std::set<TensorId> given;
+    for (const std::optional<TensorId>& input : op_.inputs) {
+      if (input) given.insert(*input);
+    }
     for (std::size_t i = 0; i < scope_.inputs.size(); ++i) {
       const auto [outer, inner] = scope_.inputs[i];
       const Tensor& tensor = graph_.tensor(inner);
-      if (std::find(op_.inputs.begin(), op_.inputs.end(), std::optional(outer)) == op_.inputs.end())
-        return refuse("inputs", i, fmt::format("{} is no input of the op", name(outer)));
+      if (!given.contains(outer)) return refuse("inputs", i, fmt::format("{} is no input of the op", name(outer)));
       if (!seen.insert(inner).second) return refuse("inputs", i, fmt::format("{} is given twice", name(inner)));
       if (tensor.view_of || tensor.flags.any_of(kOwnAddress))
         return refuse(

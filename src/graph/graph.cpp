@@ -1,6 +1,8 @@
 #include "stowage/graph.hpp"
 
 #include <algorithm>
+#include <string_view>
+#include <unordered_set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -65,13 +67,13 @@ Result<Graph> Graph::build(GraphDescription description) {
     STOWAGE_TRY(graph.roots_, check_flat(description, graph.scopes_));
   }
   graph.description_ = std::move(description);
+  std::unordered_set<std::string_view> labels;
   graph.plain_ = std::none_of(graph.tensors().begin(), graph.tensors().end(),
                               [](const Tensor& tensor) { return tensor.flags.has(TensorFlag::zero_copy); });
   for (const Op& op : graph.ops()) {
     graph.plain_ = graph.plain_ && stowage::is_plain(op);
     if (!op.no_task) graph.stream_count_ = std::max(graph.stream_count_, op.stream.index() + 1);
-    const bool known = std::find(graph.batches_.begin(), graph.batches_.end(), op.batch) != graph.batches_.end();
-    if (!op.batch.empty() && !known) graph.batches_.push_back(op.batch);
+    if (!op.batch.empty() && labels.insert(op.batch).second) graph.batches_.push_back(op.batch);
   }
   if (Status constraints = validation::check_constraints(graph); !constraints)
     return described(std::move(constraints.error()), graph.scopes_);

@@ -1,41 +1,38 @@
 #include "graph/rings.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 
 namespace stowage {
 namespace {
 
 /// One pool while its slots are given out.
 struct Ring {
-  Bytes next;
   struct Rest {
     std::size_t slot;
-    ByteRange bytes;  ///< What nobody took yet.
+    Bytes upper;
   };
-  std::vector<Rest> occupants;
+  Bytes next;
+  std::map<Bytes, Rest> occupants;  ///< By their first byte: what nobody took yet. They do not overlap.
 };
 
-/// What is left of `bytes` without `taken`.
-std::vector<ByteRange> without(ByteRange bytes, ByteRange taken) {
-  std::vector<ByteRange> left;
-  if (bytes.lower < taken.lower) left.push_back({bytes.lower, std::min(bytes.upper, taken.lower)});
-  if (taken.upper < bytes.upper) left.push_back({std::max(bytes.lower, taken.upper), bytes.upper});
-  return left;
-}
-
-/// Gives `bytes` to a new slot; returns whose they were.
-std::vector<std::size_t> evict(Ring& ring, ByteRange bytes) {
+/// Gives `bytes` to a new slot; returns whose they were. O(log n) for each of them.
+std::vector<std::size_t> take(Ring& ring, ByteRange bytes, std::size_t slot) {
   std::vector<std::size_t> evicted;
-  std::vector<Ring::Rest> left;
-  for (const Ring::Rest& occupant : ring.occupants) {
-    if (!occupant.bytes.overlaps(bytes)) {
-      left.push_back(occupant);
-      continue;
-    }
-    if (evicted.empty() || evicted.back() != occupant.slot) evicted.push_back(occupant.slot);
-    for (const ByteRange& rest : without(occupant.bytes, bytes)) left.push_back({occupant.slot, rest});
+  if (bytes.empty()) return evicted;
+  auto at = ring.occupants.lower_bound(bytes.lower);
+  if (at != ring.occupants.begin() && std::prev(at)->second.upper > bytes.lower) --at;
+  while (at != ring.occupants.end() && at->first < bytes.upper) {
+    const auto [lower, rest] = *at;
+    evicted.push_back(rest.slot);
+    at = ring.occupants.erase(at);
+    if (lower < bytes.lower) ring.occupants.emplace(lower, Ring::Rest{rest.slot, bytes.lower});
+    if (bytes.upper < rest.upper) ring.occupants.emplace(bytes.upper, Ring::Rest{rest.slot, rest.upper});
   }
-  ring.occupants = std::move(left);
+  ring.occupants.emplace(bytes.lower, Ring::Rest{slot, bytes.upper});
+  std::sort(evicted.begin(), evicted.end());
+  evicted.erase(std::unique(evicted.begin(), evicted.end()), evicted.end());
   return evicted;
 }
 
@@ -46,9 +43,7 @@ void place(const Graph& graph, std::vector<RingSlot>& slots, Ring& ring, RingSlo
   slot.size = std::min(align_up(graph.tensor(slot.tensor).size, alignment), pool);
   slot.offset = wanted + graph.tensor(slot.tensor).size <= pool ? wanted : Bytes(0);
   ring.next = slot.offset + graph.tensor(slot.tensor).size;
-  const ByteRange bytes{slot.offset, ring.next};
-  slot.evicted = evict(ring, bytes);
-  ring.occupants.push_back({slots.size(), bytes});
+  slot.evicted = take(ring, {slot.offset, ring.next}, slots.size());
   slots.push_back(std::move(slot));
 }
 

@@ -17,7 +17,7 @@ struct RingSlot {
 };
 
 /// Places the outputs of prefetching ops in their pools: one after the other, in execution order, from the start again when one
-/// does not fit before the end. O(slots × slots that a ring holds at a time). Precondition: no output is larger than its pool.
+/// does not fit before the end. O(slots log slots). Precondition: no output is larger than its pool.
 [[nodiscard]] std::vector<RingSlot> place_rings(const Graph& graph);
 
 }  // namespace stowage

@@ -35,7 +35,7 @@ class LoopLayout {
     const ClassPlace from = place(pair->outer);
     const ClassPlace to = place(inner);
     if (from.id == to.id && from.offset == to.offset) return;
-    if (from.id != to.id && ours(from.id) && ours(to.id) && is_over_at_entry(from.id)) {
+    if (from.id != to.id && ours(from.id) && ours(to.id) && is_over_before(from.id, to.id)) {
       for (const Interval& span : spans()) assembly_.hand_over(from.id, to.id, span.lower);
       if (assembly_.join(from.id, to.id, to.offset - from.offset)) return;
     }
@@ -74,14 +74,17 @@ class LoopLayout {
     return result;
   }
 
-  /// On several streams: every access happens before the loop starts.
-  [[nodiscard]] bool is_over_at_entry(ClassId id) const {
+  /// On several streams: in every run, each access of `earlier` happens before each of `later`, but for the loop's own.
+  [[nodiscard]] bool is_over_before(ClassId earlier, ClassId later) const {
     if (result_.order.streams() == 1) return true;
-    const std::span<const Step> accesses = result_.accesses(id);
-    return std::all_of(accesses.begin(), accesses.end(), [&](Step access) {
-      return std::all_of(spans().begin(), spans().end(),
-                         [&](const Interval& span) { return access == span.lower || result_.order.before(access, span.lower); });
-    });
+    const auto batch = [&](Step step) { return result_.timeline.moments[static_cast<std::size_t>(step.value())].batch; };
+    for (const Step a : result_.accesses(earlier)) {
+      for (const Step b : result_.accesses(later)) {
+        const bool excluded = batch(a) != 0 && batch(b) != 0 && batch(a) != batch(b);
+        if (!excluded && a != b && !result_.order.before(a, b)) return false;
+      }
+    }
+    return true;
   }
 
   /// On several streams: in the body, every access of `later` happens after every one of `earlier`.
