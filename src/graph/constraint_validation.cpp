@@ -179,49 +179,82 @@ Status check_prefetch(const Graph& graph, OpId id, const std::set<TensorId>& gro
   return Done{};
 }
 
-/// By root tensor: its slot.
-using Slots = std::map<TensorId, std::size_t>;
-
-/// No op reads more of a pool than it holds, and none a slot that was taken meanwhile.
-Status check_readers(const Graph& graph) {
-  const std::vector<RingSlot> slots = place_rings(graph);
-  Slots slot_of;
-  std::vector<std::optional<std::size_t>> taken_by(slots.size());
-  for (std::size_t s = 0; s < slots.size(); ++s) {
-    slot_of[slots[s].tensor] = s;
-    for (const std::size_t evicted : slots[s].evicted) {
-      if (!taken_by[evicted]) taken_by[evicted] = s;
+/// The rules about who uses what a ring holds, by whatever name.
+class RingUsers {
+ public:
+  explicit RingUsers(const Graph& graph)
+      : graph_(graph), slots_(place_rings(graph)), classes_(join_aliases(graph)), taken_by_(slots_.size()) {
+    for (std::size_t s = 0; s < slots_.size(); ++s) {
+      slot_of_[alias_class(slots_[s].tensor)] = s;
+      for (const std::size_t evicted : slots_[s].evicted) {
+        if (!taken_by_[evicted]) taken_by_[evicted] = s;
+      }
     }
   }
-  for (std::size_t s = 0; s < slots.size(); ++s) {
-    if (!taken_by[s] || slots[*taken_by[s]].op != slots[s].op) continue;
-    const Pool& pool = graph.pools()[slots[s].pool.index()];
-    return fault_at(fmt::format("ops[{}].prefetch", slots[s].op.index()),
-                    fmt::format("{} prefetches more at once than pool '{}' of {} bytes holds", name(graph, slots[s].op),
-                                pool.name, pool.size.value()));
+
+  Status check() {
+    for (std::size_t s = 0; s < slots_.size(); ++s) {
+      if (taken_by_[s] && slots_[*taken_by_[s]].op == slots_[s].op) return refuse_at_once(slots_[s]);
+    }
+    for (std::size_t t = 0; t < graph_.tensors().size(); ++t) {
+      if (graph_.tensors()[t].flags.empty() || !slot_of_.contains(alias_class(TensorId(t)))) continue;
+      return fault_at(fmt::format("tensors[{}].flags", t),
+                      name(graph_, TensorId(t)) + " shares memory with a prefetched tensor, so that it can have no flags");
+    }
+    for (std::size_t k = 0; k < graph_.ops().size(); ++k) {
+      if (!graph_.ops()[k].no_task) STOWAGE_TRY_STATUS(check_op(OpId(k)));
+    }
+    return Done{};
   }
-  for (std::size_t k = 0; k < graph.ops().size(); ++k) {
+
+ private:
+  [[nodiscard]] std::size_t alias_class(TensorId id) { return classes_.find(graph_.root(id).tensor.index()).representative; }
+  [[nodiscard]] const Pool& pool_of(const RingSlot& slot) const { return graph_.pools()[slot.pool.index()]; }
+
+  [[nodiscard]] Error refuse_at_once(const RingSlot& slot) const {
+    return fault_at(fmt::format("ops[{}].prefetch", slot.op.index()),
+                    fmt::format("{} prefetches more at once than pool '{}' of {} bytes holds", name(graph_, slot.op),
+                                pool_of(slot).name, pool_of(slot).size.value()));
+  }
+
+  /// It uses no more of a pool than that holds, and no slot that was taken before.
+  Status check_op(OpId id) {
     std::map<PoolId, Bytes> wanted;
     std::set<std::size_t> seen;
-    for (const std::optional<TensorId>& input : graph.ops()[k].inputs) {
-      const auto found = input ? slot_of.find(graph.root(*input).tensor) : slot_of.end();
-      if (found == slot_of.end() || !seen.insert(found->second).second) continue;
-      const RingSlot& slot = slots[found->second];
-      const Pool& pool = graph.pools()[slot.pool.index()];
-      wanted[slot.pool] += slot.size;
-      const std::string path = fmt::format("ops[{}]", k);
-      if (wanted[slot.pool] > pool.size)
-        return fault_at(path, fmt::format("{} reads {} bytes of pool '{}', which has {}", name(graph, OpId(k)),
-                                          wanted[slot.pool].value(), pool.name, pool.size.value()));
-      const std::optional<std::size_t> taken = taken_by[found->second];
-      if (taken && slots[*taken].op.index() <= k)
-        return fault_at(path,
-                        fmt::format("{} reads {}, whose place in pool '{}' of {} bytes {} has taken before", name(graph, OpId(k)),
-                                    name(graph, slot.tensor), pool.name, pool.size.value(), name(graph, slots[*taken].op)));
+    for (const std::optional<TensorId>& input : graph_.op(id).inputs) {
+      if (input) STOWAGE_TRY_STATUS(check_use(id, *input, "reads", wanted, seen));
     }
+    for (const TensorId output : graph_.op(id).outputs) STOWAGE_TRY_STATUS(check_use(id, output, "writes", wanted, seen));
+    return Done{};
   }
-  return Done{};
-}
+
+  Status check_use(OpId id, TensorId tensor, const char* uses, std::map<PoolId, Bytes>& wanted, std::set<std::size_t>& seen) {
+    const auto found = slot_of_.find(alias_class(tensor));
+    if (found == slot_of_.end() || !seen.insert(found->second).second) return Done{};
+    const RingSlot& slot = slots_[found->second];
+    const std::string path = fmt::format("ops[{}]", id.index());
+    wanted[slot.pool] += graph_.tensor(slot.tensor).size;
+    if (wanted[slot.pool] > pool_of(slot).size)
+      return fault_at(path, fmt::format("{} reads {} bytes of pool '{}', which has {}", name(graph_, id),
+                                        wanted[slot.pool].value(), pool_of(slot).name, pool_of(slot).size.value()));
+    const std::optional<std::size_t> taken = taken_by_[found->second];
+    if (!taken || root_op(id) < slots_[*taken].op) return Done{};
+    return fault_at(
+        path, fmt::format("{} {} {}, whose place in pool '{}' of {} bytes {} has taken before", name(graph_, id), uses,
+                          name(graph_, tensor), pool_of(slot).name, pool_of(slot).size.value(), name(graph_, slots_[*taken].op)));
+  }
+
+  [[nodiscard]] OpId root_op(OpId op) const {
+    while (graph_.scope_of(op).index() != 0) op = graph_.scope(graph_.scope_of(op)).op;
+    return op;
+  }
+
+  const Graph& graph_;
+  std::vector<RingSlot> slots_;
+  OffsetUnion classes_;
+  std::vector<std::optional<std::size_t>> taken_by_;  ///< By slot.
+  std::map<std::size_t, std::size_t> slot_of_;        ///< By alias class.
+};
 
 }  // namespace
 
@@ -290,7 +323,7 @@ Status check_pools(const Graph& graph) {
     STOWAGE_TRY_STATUS(check_prefetch(graph, OpId(k), grouped));
     any = true;
   }
-  return any ? check_readers(graph) : Done{};
+  return any ? RingUsers(graph).check() : Done{};
 }
 
 }  // namespace stowage::validation

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
@@ -181,6 +182,52 @@ Status check_owner(const Graph& graph, OpId id) {
   return Done{};
 }
 
+/// What a loop sends around is not what came in as something else: the copies of one back edge would overwrite each other's
+/// values.
+Status check_carried_apart(const Graph& graph, OffsetUnion& joined) {
+  const auto representative = [&](TensorId id) { return joined.find(graph.root(id).tensor.index()).representative; };
+  for (std::size_t s = 1; s < graph.scopes().size(); ++s) {
+    const Scope& scope = graph.scopes()[s];
+    if (scope.carried.empty()) continue;
+    std::map<std::size_t, TensorId> incoming;
+    for (const BodyInput& pair : scope.inputs) incoming.emplace(representative(pair.inner), pair.inner);
+    for (std::size_t i = 0; i < scope.carried.size(); ++i) {
+      const auto [out, in] = scope.carried[i];
+      const auto found = incoming.find(representative(out));
+      if (found == incoming.end() || representative(out) == representative(in)) continue;
+      return fault_at(
+          fmt::format("ops[{}].bodies[{}].carried[{}]", scope.op.index(), scope.body, i),
+          fmt::format("{} is carried, but shares memory with {}, which comes in as something else; let an op copy the value",
+                      describe(graph.tensor(out), out), describe(graph.tensor(found->second), found->second)));
+    }
+  }
+  return Done{};
+}
+
+/// What bodies put at one address finds its alignment there.
+Status check_shared_alignments(const Graph& graph, OffsetUnion& joined) {
+  std::vector<Bytes> lowest(graph.tensors().size(), kMaxBytes);
+  const auto place = [&](std::size_t t) {
+    const Graph::Root root = graph.root(TensorId(t));
+    const OffsetUnion::Place at = joined.find(root.tensor.index());
+    return OffsetUnion::Place{at.representative, at.offset + root.offset};
+  };
+  for (std::size_t t = 0; t < graph.tensors().size(); ++t) {
+    const OffsetUnion::Place at = place(t);
+    lowest[at.representative] = std::min(lowest[at.representative], at.offset);
+  }
+  for (std::size_t t = 0; t < graph.tensors().size(); ++t) {
+    const OffsetUnion::Place at = place(t);
+    if (is_aligned(at.offset - lowest[at.representative], graph.alignment(TensorId(t)))) continue;
+    return fault_at(
+        fmt::format("tensors[{}]", t),
+        fmt::format("{} would lie {} bytes into what it shares memory with by bodies, which its alignment {} does not divide",
+                    describe(graph.tensors()[t], TensorId(t)), (at.offset - lowest[at.representative]).value(),
+                    graph.alignment(TensorId(t)).value()));
+  }
+  return Done{};
+}
+
 /// Everything that pairs put at one address can be there, and nothing writes a constant through them.
 Status check_shared(const Graph& graph) {
   std::optional<Error> contradiction;
@@ -191,6 +238,8 @@ Status check_shared(const Graph& graph) {
                                          describe(graph.tensor(inner), inner), describe(graph.tensor(outer), outer)));
   });
   if (contradiction) return *contradiction;
+  STOWAGE_TRY_STATUS(check_carried_apart(graph, joined));
+  STOWAGE_TRY_STATUS(check_shared_alignments(graph, joined));
   std::vector<bool> constant(graph.tensors().size());
   const auto representative = [&](TensorId id) { return joined.find(graph.root(id).tensor.index()).representative; };
   for (std::size_t t = 0; t < graph.tensors().size(); ++t) {

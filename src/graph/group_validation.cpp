@@ -28,12 +28,31 @@ Status check_members(const Graph& graph, const Group& group) {
   return Done{};
 }
 
+/// What lies in the same memory as an external tensor has no place of ours.
+Status check_externals(const Graph& graph, const std::vector<Group>& groups) {
+  OffsetUnion joined = join_aliases(graph);
+  std::set<std::size_t> external;
+  const auto representative = [&](TensorId id) { return joined.find(graph.root(id).tensor.index()).representative; };
+  for (std::size_t t = 0; t < graph.tensors().size(); ++t) {
+    if (graph.tensors()[t].flags.has(TensorFlag::external)) external.insert(representative(TensorId(t)));
+  }
+  for (const Group& group : groups) {
+    if (!group.whole || !external.contains(representative(*group.whole))) continue;
+    return fault_at(fmt::format("ops[{}].{}", group.op.index(), group.field()),
+                    fmt::format("{} moves nothing, but {} is external", describe(graph.op(group.op), group.op),
+                                describe(graph.tensor(*group.whole), *group.whole)));
+  }
+  return Done{};
+}
+
 /// The members' sizes sum to the whole's.
 Status check_whole(const Graph& graph, const Group& group) {
   const Op& op = graph.op(group.op);
   const std::string path = fmt::format("ops[{}].{}", group.op.index(), group.field());
   const std::string who = describe(op, group.op);
   const bool inputs = group.side == GroupSide::inputs;
+  if (op.no_task)
+    return fault_at(path, fmt::format("{} has no task, but is packed: which moves nothing either, yet has its turn", who));
   if (!group.whole) {
     return fault_at(
         path, inputs ? fmt::format("{} packs its inputs, so that it must have exactly one output, not {}", who, op.outputs.size())
@@ -45,8 +64,6 @@ Status check_whole(const Graph& graph, const Group& group) {
     return fault_at(path,
                     fmt::format("{}: the sizes of its {} sum to {}, but {} has {} bytes", who, inputs ? "inputs" : "outputs",
                                 sum.value(), describe(whole, *group.whole), whole.size.value()));
-  if (whole.flags.has(TensorFlag::external))
-    return fault_at(path, fmt::format("{} moves nothing, but {} is external", who, describe(whole, *group.whole)));
   if (whole.memory != graph.tensor(group.members.front().tensor).memory)
     return fault_at(path, fmt::format("{}: {} is in another memory than its parts", who, describe(whole, *group.whole)));
   return Done{};
@@ -107,6 +124,8 @@ class OutputChains {
       const ByteRange bytes{place(TensorId(t)), place(TensorId(t)) + graph_.tensors()[t].size};
       const auto [known, is_new] = extents[chain(TensorId(t))].try_emplace(alias_class(TensorId(t)), bytes);
       if (!is_new) known->second = {std::min(known->second.lower, bytes.lower), std::max(known->second.upper, bytes.upper)};
+      Bytes& alignment = alignments_.try_emplace(alias_class(TensorId(t)), Bytes(1)).first->second;
+      alignment = std::max(alignment, graph_.alignment(TensorId(t)));
     }
     for (const auto& [chain, classes] : extents) {
       std::vector<std::pair<ByteRange, std::size_t>> sorted;
@@ -128,7 +147,8 @@ class OutputChains {
       if (crowded_.contains(id)) return refuse(group, member.tensor, "another tensor would need the same bytes as");
       const Bytes lowest = lowest_[chain(member.tensor)];
       const Bytes alignment = padded_alignment(graph_, member.tensor);
-      if (!is_aligned(place(member.tensor) - lowest, alignment) || !is_aligned(begins_[id] - lowest, alignment))
+      if (!is_aligned(place(member.tensor) - lowest, alignment) ||
+          !is_aligned(begins_[id] - lowest, std::max(alignment, alignments_[id])))
         return refuse(group, member.tensor, "the place breaks the alignment of");
     }
     return Done{};
@@ -151,10 +171,11 @@ class OutputChains {
   const Graph& graph_;
   OffsetUnion aliases_;
   OffsetUnion chains_;
-  std::vector<bool> own_address_;        ///< By alias class.
-  std::map<std::size_t, Bytes> lowest_;  ///< By chain.
-  std::map<std::size_t, Bytes> begins_;  ///< By alias class.
-  std::set<std::size_t> crowded_;        ///< Alias classes that share bytes with others of their chain.
+  std::vector<bool> own_address_;            ///< By alias class.
+  std::map<std::size_t, Bytes> lowest_;      ///< By chain.
+  std::map<std::size_t, Bytes> begins_;      ///< By alias class,
+  std::map<std::size_t, Bytes> alignments_;  ///< and what its members insist on.
+  std::set<std::size_t> crowded_;            ///< Alias classes that share bytes with others of their chain.
 };
 
 Status check_chains(const Graph& graph, const std::vector<Group>& groups) {
@@ -180,7 +201,9 @@ Status check_groups(const Graph& graph) {
     if (group.kind == Contiguity::packed) STOWAGE_TRY_STATUS(check_whole(graph, group));
     STOWAGE_TRY_STATUS(check_refs(graph, group));
   }
-  return groups.empty() ? Done{} : check_chains(graph, groups);
+  if (groups.empty()) return Done{};
+  STOWAGE_TRY_STATUS(check_externals(graph, groups));
+  return check_chains(graph, groups);
 }
 
 }  // namespace stowage::validation

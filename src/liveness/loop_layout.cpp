@@ -16,6 +16,21 @@ class LoopLayout {
         id_(id),
         in_place_(options.in_place && !options.no_reuse) {}
 
+  /// States where values are handed over. All loops do before any joins: one may depend on the hand-over of another.
+  void declare() {
+    for (const Carried& pair : scope_.carried) {
+      const ClassPlace in = place(pair.in);
+      const ClassPlace from = place(outer_of(pair.in));
+      const ClassPlace out = place(pair.out);
+      if (may_come_in(from.id, in.id)) {
+        for (const Interval& span : spans()) assembly_.hand_over(from.id, in.id, span.lower);
+      }
+      if (!may_go_around(out.id, in.id)) continue;
+      for (const Step end : ends()) assembly_.hand_over(out.id, in.id, end);
+      if (in_place_ && !result_.classes[out.id.index()].filled) allow_in_place(pair);
+    }
+  }
+
   void run() {
     for (const Carried& pair : scope_.carried) {
       bring_in(pair.in);
@@ -28,21 +43,28 @@ class LoopLayout {
   [[nodiscard]] bool ours(ClassId id) const { return result_.classes[id.index()].residence == Residence::shared; }
   [[nodiscard]] std::span<const Interval> spans() const { return result_.timeline.spans(scope_.op); }
 
+  [[nodiscard]] TensorId outer_of(TensorId inner) const {
+    return std::find_if(scope_.inputs.begin(), scope_.inputs.end(), [&](const BodyInput& each) { return each.inner == inner; })
+        ->outer;
+  }
+  [[nodiscard]] bool may_come_in(ClassId from, ClassId in) const {
+    return from != in && ours(from) && ours(in) && is_over_before(from, in);
+  }
+  [[nodiscard]] bool may_go_around(ClassId out, ClassId in) const {
+    return out != in && ours(out) && ours(in) && follows(out, in);
+  }
+
   /// Lets the value from outside lie where the loop carries it.
   void bring_in(TensorId inner) {
-    const auto pair =
-        std::find_if(scope_.inputs.begin(), scope_.inputs.end(), [&](const BodyInput& each) { return each.inner == inner; });
-    const ClassPlace from = place(pair->outer);
+    const TensorId outer = outer_of(inner);
+    const ClassPlace from = place(outer);
     const ClassPlace to = place(inner);
     if (from.id == to.id && from.offset == to.offset) return;
-    if (from.id != to.id && ours(from.id) && ours(to.id) && is_over_before(from.id, to.id)) {
-      for (const Interval& span : spans()) assembly_.hand_over(from.id, to.id, span.lower);
-      if (assembly_.join(from.id, to.id, to.offset - from.offset)) return;
-    }
+    if (may_come_in(from.id, to.id) && assembly_.join(from.id, to.id, to.offset - from.offset)) return;
     const Scope& outside = graph_.scope(scope_.parent);
     result_.copies.push_back({.scope = scope_.parent,
                               .before = static_cast<std::int64_t>(scope_.op.index() - outside.first_op.index()),
-                              .tensor = pair->outer,
+                              .tensor = outer,
                               .to = to,
                               .reason = "the loop overwrites it, and its value is needed later or has an address of its own"});
   }
@@ -52,11 +74,7 @@ class LoopLayout {
     const ClassPlace out = place(pair.out);
     const ClassPlace in = place(pair.in);
     if (out.id == in.id && out.offset == in.offset) return;
-    if (out.id != in.id && ours(out.id) && ours(in.id) && follows(out.id, in.id)) {
-      for (const Step end : ends()) assembly_.hand_over(out.id, in.id, end);
-      if (in_place_ && !result_.classes[out.id.index()].filled) allow_in_place(pair);
-      if (assembly_.join(out.id, in.id, in.offset - out.offset)) return;
-    }
+    if (may_go_around(out.id, in.id) && assembly_.join(out.id, in.id, in.offset - out.offset)) return;
     result_.copies.push_back({.scope = id_,
                               .before = -1,
                               .tensor = pair.out,
@@ -147,10 +165,15 @@ class LoopLayout {
 }  // namespace
 
 void lay_out_loops(const Graph& graph, const LivenessOptions& options, Liveness& result, Assembly& assembly) {
-  for (std::size_t s = 1; s < graph.scopes().size(); ++s) {
-    const Scope& scope = graph.scopes()[s];
-    if (!scope.carried.empty()) LoopLayout(graph, options, result, assembly, scope, ScopeId(s)).run();
-  }
+  const auto each_loop = [&](const auto& f) {
+    // From the inside out: what an inner loop carries is then in one place when the loop around it looks.
+    for (std::size_t s = graph.scopes().size(); s-- > 1;) {
+      const Scope& scope = graph.scopes()[s];
+      if (!scope.carried.empty()) f(LoopLayout(graph, options, result, assembly, scope, ScopeId(s)));
+    }
+  };
+  each_loop([](LoopLayout loop) { loop.declare(); });
+  each_loop([](LoopLayout loop) { loop.run(); });
 }
 
 }  // namespace stowage::liveness

@@ -17,12 +17,19 @@ bool is_in_loop(const Graph& graph, ScopeId scope) {
   return false;
 }
 
+/// The batch that an op runs in: that of the root op that it is inside of.
+const std::string& batch_of(const Graph& graph, OpId op) {
+  while (graph.scope_of(op).index() != 0) op = graph.scope(graph.scope_of(op)).op;
+  return graph.op(op).batch;
+}
+
 /// By memory: the one value that all labelled ops want, as long as they agree.
 class LabelledFills {
  public:
   explicit LabelledFills(const Graph& graph) : values_(graph.memories().size()) {
-    for (const Op& op : graph.ops()) {
-      if (op.batch.empty()) continue;
+    for (std::size_t k = 0; k < graph.ops().size(); ++k) {
+      const Op& op = graph.ops()[k];
+      if (op.zero_fill.empty() || batch_of(graph, OpId(k)).empty()) continue;
       for_each_memory(graph, op, [&](std::size_t memory) { add(values_[memory], op.zero_fill.value); });
     }
   }
@@ -71,8 +78,8 @@ void find_fills(const Graph& graph, const LivenessOptions& options, Liveness& re
   result.central_fills.assign(graph.ops().size(), 0);
   for (std::size_t k = 0; k < graph.ops().size(); ++k) {
     const Op& op = graph.ops()[k];
-    const bool once = !is_in_loop(graph, graph.scope_of(OpId(k))) && (op.batch.empty() || labelled.agree(graph, op)) &&
-                      is_first_to_touch(result, op, OpId(k));
+    const bool once = !is_in_loop(graph, graph.scope_of(OpId(k))) &&
+                      (batch_of(graph, OpId(k)).empty() || labelled.agree(graph, op)) && is_first_to_touch(result, op, OpId(k));
     result.central_fills[k] = !op.zero_fill.empty() && options.zero_fill == FillPolicy::central && once ? 1 : 0;
     for (const std::uint32_t output : op.zero_fill.outputs) {
       AliasClass& klass = result.classes[result.places[op.outputs[output].index()].id.index()];
