@@ -42,6 +42,7 @@ struct ArenaProblem {
   std::vector<Occupant> occupants;
   std::vector<TensorId> hosts = {};  ///< Its last regions: the caller's buffers that may be reused, which are not paid for.
   std::optional<Bytes> size = {};    ///< For pool: what it has, used or not.
+  std::optional<Bytes> limit = {};   ///< Of each region. The Problem leaves it out where everything fits side by side.
 };
 
 /// All Problems of a graph, memory by memory: pools, session, fixed, shared, persistent; only those that have items.

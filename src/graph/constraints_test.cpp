@@ -263,6 +263,46 @@ TEST(Loops, ACarriedValueNeedsAFirstOneAndAWriter) {
               HasSubstr("no op of the body writes it"));
 }
 
+TEST(Loops, WhatGoesAroundIsNotWhatCameInAsSomethingElse) {
+  EXPECT_THAT(
+      verdict(with_loop(),
+              [](auto& g) {
+                Body& body = g.ops[1].bodies[0];
+                body.ops[0].aliases = {{0, 1, Bytes(0)}};
+              }),
+      HasSubstr("tensor 'sum' (7) is carried, but shares memory with tensor 'right' (6), which comes in as something else"));
+}
+
+TEST(Bodies, WhatComesInMustBeAlignedWhereItLies) {
+  const auto view = [](std::int64_t offset) {
+    return [offset](GraphDescription& g) {
+      g.memories[0].alignment = Bytes(8);
+      g.tensors.push_back({.name = "half", .size = Bytes(8), .view_of = ViewOf{t(5), Bytes(offset)}});
+      g.tensors.insert(g.tensors.end() - 1, tensor("both", 16, TensorFlag::input));
+      g.ops[1].inputs[0] = t(6);
+      g.ops[1].bodies[0].inputs[0].outer = t(6);
+    };
+  };
+  EXPECT_EQ(verdict(with_call(), view(8)), "built");
+  EXPECT_THAT(verdict(with_call(), view(4)),
+              HasSubstr("would lie 4 bytes into what it shares memory with by bodies, which its alignment 8 does not divide"));
+}
+
+TEST(Groups, PackedOnesHaveATaskAndNothingExternal) {
+  EXPECT_THAT(verdict(base(),
+                      [](auto& g) {
+                        g.ops[1].contiguous_inputs = Contiguity::packed;
+                        g.ops[1].no_task = true;
+                      }),
+              HasSubstr("op 'join' (1) has no task, but is packed"));
+  EXPECT_THAT(verdict(base(),
+                      [](auto& g) {
+                        g.tensors[4].flags = TensorFlag::external;
+                        g.ops[1].contiguous_inputs = Contiguity::packed;
+                      }),
+              HasSubstr("op 'join' (1) moves nothing, but tensor 'whole' (4) is external"));
+}
+
 // --------------------------------------------------------------------------------------------------------------- batches
 
 TEST(Batches, AMergeMayReadWhatOnlySomeBatchesWrite) {
@@ -327,6 +367,17 @@ TEST(Pools, AReaderOfATakenSlotIsAnError) {
                 g.ops.insert(g.ops.begin() + 1, late);
               }),
       HasSubstr("op 'join' (2) reads tensor 'a' (2), whose place in pool 'ring' of 16 bytes op 'late' (1) has taken before"));
+}
+
+TEST(Pools, WhatSharesMemoryWithAPrefetchedTensorHasNoFlags) {
+  EXPECT_THAT(verdict(base(),
+                      [](auto& g) {
+                        g.pools = {{.name = "ring", .size = Bytes(64)}};
+                        g.ops[0].prefetch = PoolId(0);
+                        g.tensors[4].size = Bytes(8);
+                        g.ops[1].aliases = {{0, 0, Bytes(0)}};
+                      }),
+              HasSubstr("tensor 'whole' (4) shares memory with a prefetched tensor, so that it can have no flags"));
 }
 
 TEST(Pools, MoreAtOnceThanThePoolHoldsIsAnError) {

@@ -82,13 +82,10 @@ class LoopLayout {
                               .reason = "the iteration still reads the value that came in when it writes the one that goes out"});
   }
 
-  /// The steps at which iterations end.
+  /// The steps at which iterations end: one before the op's last.
   [[nodiscard]] std::vector<Step> ends() const {
     std::vector<Step> result;
-    for (std::size_t k = 0; k < result_.timeline.moments.size(); ++k) {
-      const Moment& moment = result_.timeline.moments[k];
-      if (moment.kind == Moment::Kind::body_end && moment.scope == id_) result.emplace_back(static_cast<std::int64_t>(k));
-    }
+    for (const Interval& span : spans()) result.push_back(span.upper - Step(2));
     return result;
   }
 

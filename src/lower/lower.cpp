@@ -310,7 +310,8 @@ void Builder::finish(ArenaProblem& each, const LowerOptions& options, Lowering& 
   if (each.occupants.empty() && each.kind != ArenaKind::pool) return;
   std::optional<Bytes> limit = graph_.memory(each.memory).max_size;
   if (options.region_limit) limit = std::min(limit.value_or(*options.region_limit), *options.region_limit);
-  if (limit && each.kind != ArenaKind::pool) split_at(each, *limit);
+  each.limit = each.kind == ArenaKind::pool ? std::nullopt : limit;
+  if (each.limit) split_at(each, *each.limit);
   if (each.kind == ArenaKind::shared) add_hosts(each);
   if (each.kind != ArenaKind::persistent) {
     each.problem.capacity = options.capacity;

@@ -128,6 +128,12 @@ class ArenaSolver {
     // What nobody shares needs no choice of solver, and none of its time.
     const bool shared = arena.kind == ArenaKind::shared || arena.kind == ArenaKind::fixed;
     const SolveOptions solving = shared ? options_ : SolveOptions{};
+    // Blocks of one size may take more than everything side by side, which is what a limit was left out for.
+    if (solving.solver == "blocks" && arena.limit && arena.problem.regions.size() == 1) {
+      ArenaProblem limited = arena;
+      limited.problem.regions.front().limit = arena.limit;
+      return task_.previous ? solve_again(task_, limited, solving, answers_.moved) : solve(limited.problem, solving);
+    }
     return task_.previous ? solve_again(task_, arena, solving, answers_.moved) : solve(arena.problem, solving);
   }
 
