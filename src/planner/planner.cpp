@@ -101,7 +101,9 @@ SolveOutcome outcome_of_ring(const ArenaProblem& arena) {
 class ArenaSolver {
  public:
   ArenaSolver(const Task& task, const SolveOptions& options)
-      : task_(task), options_(options), spent_(task.graph.memories().size()) {}
+      : task_(task), options_(options), spent_(task.graph.memories().size()) {
+    for (const ArenaProblem& arena : task.lowering.arenas) searches_ += is_searched(arena.kind) ? 1 : 0;
+  }
 
   Result<Answers> run() {
     for (const ArenaProblem& arena : task_.lowering.arenas) {
@@ -126,8 +128,7 @@ class ArenaSolver {
   Result<SolveOutcome> solve_one(const ArenaProblem& arena) {
     if (arena.kind == ArenaKind::pool) return outcome_of_ring(arena);
     // What nobody shares needs no choice of solver, and none of its time.
-    const bool shared = arena.kind == ArenaKind::shared || arena.kind == ArenaKind::fixed;
-    const SolveOptions solving = shared ? options_ : SolveOptions{};
+    const SolveOptions solving = is_searched(arena.kind) ? next_search() : SolveOptions{};
     // Blocks of one size may take more than everything side by side, which is what a limit was left out for.
     if (solving.solver == "blocks" && arena.limit && arena.problem.regions.size() == 1) {
       ArenaProblem limited = arena;
@@ -135,6 +136,17 @@ class ArenaSolver {
       return task_.previous ? solve_again(task_, limited, solving, answers_.moved) : solve(limited.problem, solving);
     }
     return task_.previous ? solve_again(task_, arena, solving, answers_.moved) : solve(arena.problem, solving);
+  }
+
+  [[nodiscard]] static bool is_searched(ArenaKind kind) { return kind == ArenaKind::shared || kind == ArenaKind::fixed; }
+
+  /// An equal share of the time that is left, so that none finds the clock run out before it begins.
+  [[nodiscard]] SolveOptions next_search() {
+    SolveOptions solving = options_;
+    const Clock::time_point now = Clock::now();
+    if (solving.deadline && *solving.deadline > now) solving.deadline = now + (*solving.deadline - now) / searches_;
+    --searches_;
+    return solving;
   }
 
   void take(const ArenaProblem& arena, SolveOutcome outcome) {
@@ -152,7 +164,8 @@ class ArenaSolver {
 
   const Task& task_;
   const SolveOptions& options_;
-  std::vector<Spent> spent_;  ///< By memory.
+  std::vector<Spent> spent_;   ///< By memory.
+  std::int64_t searches_ = 0;  ///< Arenas that are still to be searched.
   Bytes largest_{-1};
   Answers answers_;
 };
