@@ -191,25 +191,6 @@ TEST(Loop, ZeroTripsLeaveTheIncomingValue) {
               Contains(Breaks(Rule::overlap, "tensor 't' (1) in body 0 of op 'loop' (1)")));
 }
 
-TEST(Loop, BackEdgeCopiesMayNotReadWhatOneBeforeThemWrote) {
-  // Two values change places: the second copy finds what the first one wrote, because `q` is an alias of the other's incoming
-  // value.
-  Op keep = op("keep", {0}, {2});
-  keep.aliases = {{0, 0, Bytes(0)}};
-  Body body{.tensors = {tensor("a", 100), tensor("b", 100), tensor("q", 100), tensor("p", 100)},
-            .ops = {keep, op("p", {1}, {3})},
-            .inputs = {given(0, 0), given(1, 1)},
-            .outputs = {},
-            .carried = {carried(3, 0), carried(2, 1)}};
-  const Graph graph =
-      graph_of({tensor("x", 100), tensor("y", 100)}, {op("w", {}, {0, 1}), control(Control::loop, "loop", {0, 1}, {}, {body})});
-  const Plan plan = plan_of(graph, {0, 100, 0, 100, 0, 200});
-  const Copy p_to_a = copy_to(0, 100, 3, Copy::kBackEdge, {1, 0});
-  const Copy q_to_b = copy_to(100, 100, 2, Copy::kBackEdge, {1, 0});
-  EXPECT_THAT(verify(graph, with(with(plan, q_to_b), p_to_a)), IsEmpty());
-  EXPECT_THAT(verify(graph, with(with(plan, p_to_a), q_to_b)), ElementsAre(Breaks(Rule::copy, "comes after")));
-}
-
 // ---------------------------------------------------------------------------------------------------------- references
 
 TEST(BodyReference, WrongPathsAndIdsAreNamed) {

@@ -89,16 +89,12 @@ TEST(Groups, AMemberOwnsItsOwnPartForItsOwnTimeOnly) {
 }
 
 TEST(Groups, APartThatIsLostBeforeTheConcatIsFound) {
-  for (const bool no_task : {false, true}) {
-    Op concat = op("concat", {0, 2}, {3});
-    concat.contiguous_inputs = Contiguity::packed;
-    concat.no_task = no_task;
-    const Graph graph = graph_of({tensor("a", 100), tensor("late", 50), tensor("b", 50), tensor("all", 150, kOutput)},
-                                 {op("a", {}, {0}), op("late", {}, {1}), op("b", {}, {2}), concat});
-    EXPECT_THAT(verify(graph, plan_of(graph, {0, 100, 100, 0})), IsEmpty());
-    EXPECT_THAT(verify(graph, plan_of(graph, {0, 50, 100, 0})), Contains(Breaks(Rule::overlap, "tensor 'late' (1) [50, 100)")))
-        << (no_task ? "without a task" : "with a task");
-  }
+  Op concat = op("concat", {0, 2}, {3});
+  concat.contiguous_inputs = Contiguity::packed;
+  const Graph graph = graph_of({tensor("a", 100), tensor("late", 50), tensor("b", 50), tensor("all", 150, kOutput)},
+                               {op("a", {}, {0}), op("late", {}, {1}), op("b", {}, {2}), concat});
+  EXPECT_THAT(verify(graph, plan_of(graph, {0, 100, 100, 0})), IsEmpty());
+  EXPECT_THAT(verify(graph, plan_of(graph, {0, 50, 100, 0})), Contains(Breaks(Rule::overlap, "tensor 'late' (1) [50, 100)")));
 }
 
 TEST(Groups, TwoGroupsThatShareAMemberMayNotShareTheOthersWhileTheyAreNeeded) {
