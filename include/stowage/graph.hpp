@@ -136,5 +136,8 @@ class GraphBuilder {
 /// "tensor 'x' (3)" and "op 'matmul' (7)": how messages name things.
 [[nodiscard]] std::string describe(const Tensor& tensor, TensorId id);
 [[nodiscard]] std::string describe(const Op& op, OpId id);
+/// The same with numbers as in its scope, and where that is: "tensor 'x' (3) in body 0 of op 'loop' (4)".
+[[nodiscard]] std::string describe(const Graph& graph, TensorId id);
+[[nodiscard]] std::string describe(const Graph& graph, OpId id);
 
 }  // namespace stowage

@@ -92,8 +92,9 @@ struct Planned {
 /// What `plan` tries, best guess first: the solver named in the options, alone unless they ask for more.
 [[nodiscard]] std::vector<Strategy> strategies(const PlanOptions& options);
 
-/// Plans the memory of `graph`. Fails when the options name an unknown solver, and when something must stay where it cannot. A
-/// plan that our own verifier refuses is a bug of ours and aborts. Thread-safe: any number of threads may plan one graph.
+/// Plans the memory of `graph`. Fails when the options name an unknown solver, when something must stay where it cannot, and when
+/// ops of different streams touch the same bytes in no order (`find_race`). A plan that our own verifier refuses is a bug of ours
+/// and aborts. Thread-safe: any number of threads may plan one graph.
 ///
 /// With several strategies each plans the whole graph, up to `threads` of them at a time, with the seed and the node budget of
 /// the options. Those that search share the time limit; the others end by themselves. The least peak wins, of equals the first in

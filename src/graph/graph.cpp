@@ -126,6 +126,28 @@ std::string describe(const Tensor& tensor, TensorId id) { return fmt::format("te
 
 std::string describe(const Op& op, OpId id) { return fmt::format("op '{}' ({})", op.name, id.index()); }
 
+namespace {
+
+/// " in body 0 of op 'loop' (4)", or nothing in the root.
+std::string inside(const Graph& graph, ScopeId scope) {
+  if (scope == ScopeId(0)) return {};
+  return fmt::format(" in body {} of {}", graph.scope(scope).body, describe(graph, graph.scope(scope).op));
+}
+
+}  // namespace
+
+std::string describe(const Graph& graph, TensorId id) {
+  const ScopeId scope = graph.scope_of(id);
+  const TensorId local(id.index() - graph.scope(scope).first_tensor.index());
+  return describe(graph.tensor(id), local) + inside(graph, scope);
+}
+
+std::string describe(const Graph& graph, OpId id) {
+  const ScopeId scope = graph.scope_of(id);
+  const OpId local(id.index() - graph.scope(scope).first_op.index());
+  return describe(graph.op(id), local) + inside(graph, scope);
+}
+
 bool operator==(const Body& a, const Body& b) {
   return a.tensors == b.tensors && a.ops == b.ops && a.inputs == b.inputs && a.outputs == b.outputs && a.carried == b.carried;
 }

@@ -7,6 +7,7 @@
 
 #include "graph/alias_classes.hpp"
 #include "graph/groups.hpp"
+#include "liveness/touches.hpp"
 
 namespace stowage::liveness {
 namespace {
@@ -146,45 +147,6 @@ void number_classes(const Graph& graph, OffsetUnion& joined, Liveness& result) {
   }
 }
 
-/// Calls `f(tensor)` for everything that a step reads or writes. Twice is possible.
-template <class F>
-void for_each_touched(const Graph& graph, const Moment& moment, F&& f) {
-  if (moment.kind == Moment::Kind::start) return;
-  const Op& op = graph.op(moment.op);
-  const auto inputs = [&] {
-    for (const std::optional<TensorId>& input : op.inputs) {
-      if (input) f(*input);
-    }
-  };
-  switch (moment.kind) {
-    case Moment::Kind::op:
-      if (op.no_task) return;
-      inputs();
-      for (const TensorId output : op.outputs) f(output);
-      return;
-    case Moment::Kind::enter:
-      inputs();
-      for (const ScopeId body : graph.bodies(moment.op)) {
-        for (const Carried& pair : graph.scope(body).carried) f(pair.in);
-      }
-      return;
-    case Moment::Kind::body_end: {
-      // The next iteration reads what comes in again. A branch's body has no next one.
-      const Scope& scope = graph.scope(moment.scope);
-      for (const BodyOutput& pair : scope.outputs) f(pair.inner), f(pair.outer);
-      for (const Carried& pair : scope.carried) f(pair.out), f(pair.in);
-      if (op.control != Control::loop) return;
-      for (const BodyInput& pair : scope.inputs) f(pair.inner);
-      return;
-    }
-    case Moment::Kind::exit:
-      for (const TensorId output : op.outputs) f(output);
-      return;
-    case Moment::Kind::start:
-      return;
-  }
-}
-
 /// Whether a class has a value in a batch.
 class Presence {
  public:
@@ -256,7 +218,7 @@ std::map<std::size_t, std::vector<TensorId>> unread_inputs(const Graph& graph, c
       if (moment.batch != 0 && moment.batch != batch) continue;
       const bool task = moment.kind != Moment::Kind::start && !graph.op(moment.op).no_task;
       if (task && !first) first = k;
-      for_each_touched(graph, moment, [&](TensorId tensor) { read[result.places[tensor.index()].id.index()] = true; });
+      for_each_touched(graph, moment, [&](TensorId tensor, bool) { read[result.places[tensor.index()].id.index()] = true; });
     }
     for (std::size_t t = 0; t < graph.tensors().size() && first; ++t) {
       const bool input = graph.tensors()[t].flags.has(TensorFlag::input);
@@ -280,7 +242,7 @@ void collect_accesses(const Graph& graph, Liveness& result) {
         if (last[id] != k && present(id, moment.batch)) f(id, k);
         last[id] = k;
       };
-      for_each_touched(graph, moment, touch);
+      for_each_touched(graph, moment, [&](TensorId tensor, bool) { touch(tensor); });
       if (const auto found = unread.find(k); found != unread.end())
         std::for_each(found->second.begin(), found->second.end(), touch);
     }

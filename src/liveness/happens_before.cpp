@@ -364,6 +364,10 @@ class BatchMerge {
   Rows merged_;
 };
 
+bool has_batches(const Timeline& timeline) {
+  return std::any_of(timeline.moments.begin(), timeline.moments.end(), [](const Moment& moment) { return moment.batch != 0; });
+}
+
 Timeline plain_timeline(const Graph& graph) {
   Timeline timeline;
   for (std::size_t k = 0; k < graph.ops().size(); ++k) timeline.moments.push_back({Moment::Kind::op, OpId(k), ScopeId(0), 0});
@@ -379,7 +383,7 @@ HappensBefore::HappensBefore(const Graph& graph, const Timeline& timeline, std::
   const Walk walk(graph, timeline, edges);
   streams_ = walk.columns().size();
   stream_of_ = walk.column_of();
-  if (!graph.batches().empty()) {
+  if (has_batches(timeline)) {
     next_ = BatchMerge(graph, timeline, walk).run();
     return;
   }

@@ -218,6 +218,7 @@ Result<Planned> plan_once(const Graph& graph, const PlanOptions& options) {
   Planned result;
   STOWAGE_TRY_STATUS(check_options(graph, options));
   const Liveness liveness = timed(result.times.liveness, [&] { return analyze(graph, liveness_options(options)); });
+  if (const std::optional<Race> race = find_race(graph, liveness)) return Error{ErrorCode::invalid, describe(*race, graph), {}};
   const LowerOptions lower_options{.capacity = options.capacity, .region_limit = options.region_limit};
   const Lowering lowering = timed(result.times.lower, [&] { return lower(graph, liveness, lower_options); });
   const Task task{graph, liveness, lowering, options.previous};

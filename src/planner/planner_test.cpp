@@ -66,6 +66,20 @@ TEST(Planner, CapacityThatCannotHoldThePeakHasNoPlan) {
 
 TEST(Planner, UnknownSolversAreErrors) { EXPECT_FALSE(plan(chain(false), {.solver = "magic"})); }
 
+TEST(Planner, ARaceBetweenStreamsIsAnErrorThatNamesBothSides) {
+  GraphBuilder builder("race");
+  const TensorId x = builder.add(Tensor{.name = "x", .size = Bytes(64)});
+  const TensorId head = builder.add(Tensor{.name = "head", .size = Bytes(32), .view_of = ViewOf{x, Bytes(0)}});
+  builder.add(Op{.name = "write", .kind = "X", .outputs = {x}});
+  builder.add(Op{.name = "again", .kind = "X", .outputs = {head}, .stream = StreamId(1)});
+  const Result<Planned> planned = plan(builder.build().value());
+  ASSERT_FALSE(planned);
+  EXPECT_EQ(planned.error().code, ErrorCode::invalid);
+  EXPECT_EQ(planned.error().message,
+            "op 'write' (0) on stream 0 writes tensor 'x' (0) and op 'again' (1) on stream 1 writes tensor 'head' (1): the same "
+            "bytes, but neither comes after the other; `after` would order them");
+}
+
 TEST(Planner, AnEmptyGraphHasAnEmptyPlan) {
   const Graph graph = *GraphBuilder("nothing").build();
   const Planned planned = *plan(graph);

@@ -3,12 +3,6 @@
 namespace stowage::verification {
 namespace {
 
-/// " in body 0 of op 'loop' (4)", or nothing in the root.
-std::string inside(const Graph& graph, ScopeId scope) {
-  if (scope == ScopeId(0)) return {};
-  return fmt::format(" in body {} of {}", graph.scope(scope).body, describe(graph, graph.scope(scope).op));
-}
-
 struct Describer {
   const Graph& graph;
 
@@ -19,18 +13,6 @@ struct Describer {
 };
 
 }  // namespace
-
-std::string describe(const Graph& graph, TensorId id) {
-  const ScopeId scope = graph.scope_of(id);
-  const TensorId local(id.index() - graph.scope(scope).first_tensor.index());
-  return stowage::describe(graph.tensor(id), local) + inside(graph, scope);
-}
-
-std::string describe(const Graph& graph, OpId id) {
-  const ScopeId scope = graph.scope_of(id);
-  const OpId local(id.index() - graph.scope(scope).first_op.index());
-  return stowage::describe(graph.op(id), local) + inside(graph, scope);
-}
 
 std::string describe(const Graph& graph, const Subject& subject) { return std::visit(Describer{graph}, subject); }
 

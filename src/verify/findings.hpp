@@ -48,11 +48,8 @@ struct ClearId {
 /// What has bytes in a plan: a tensor, a workspace, what a copy makes for one op, what a clear fills.
 using Subject = std::variant<TensorId, WorkspaceId, CopyId, ClearId>;
 
-/// "tensor 'q' (12)", "op 'mul' (7)"; inside a body "tensor 'q' (2) in body 0 of op 'loop' (4)", with ids that count there.
-[[nodiscard]] std::string describe(const Graph& graph, TensorId id);
-[[nodiscard]] std::string describe(const Graph& graph, OpId id);
-
-/// The same for "workspace 0 of op 'conv' (7)", "copy 2 of the plan", "clear 0 of the plan". Precondition: the subject exists.
+/// "tensor 'q' (12)", "workspace 0 of op 'conv' (7)", "copy 2 of the plan", "clear 0 of the plan". Precondition: the subject
+/// exists.
 [[nodiscard]] std::string describe(const Graph& graph, const Subject& subject);
 
 /// "step 7 (op 'mul' (7))".
