@@ -31,20 +31,26 @@ void show(const PlanArguments& arguments, const Summary& summary, const std::str
   print(arguments.json ? summary_to_json(summary) : summary_text(summary) + details);
 }
 
-/// Ends the command when there is no answer within the capacity.
-void check_answer(const PlanArguments& arguments, SolveStatus status, Bytes peak, Bytes lower_bound) {
-  const auto capacity = [&] {
-    return arguments.options.capacity ? to_human(*arguments.options.capacity) : std::string("the memory");
-  };
+/// Ends the command when there is no answer within the capacity. `shortage` says what is too large, where that is known.
+void check_answer(const std::string& input, SolveStatus status, const std::string& shortage) {
   if (status == SolveStatus::infeasible) {
-    end_with(kDoesNotFit, fmt::format("{}: does not fit: at least {} are needed, {} are there", arguments.input,
-                                      to_human(lower_bound), capacity()));
+    end_with(kDoesNotFit,
+             fmt::format("{}: does not fit: {}", input, shortage.empty() ? "pinned offsets leave no place" : shortage));
   }
   if (status == SolveStatus::timed_out) {
-    const std::string best = peak > Bytes(0) ? fmt::format("; the best plan so far needs {}", to_human(peak)) : std::string();
-    end_with(kOutOfTime, fmt::format("{}: no plan for {} was found in the time given, nor a proof that there is none{}",
-                                     arguments.input, capacity(), best));
+    end_with(kOutOfTime, fmt::format("{}: no plan that fits was found in the time given, nor a proof that there is none{}{}",
+                                     input, shortage.empty() ? "" : ": ", shortage));
   }
+}
+
+/// The same for the one arena of a table.
+std::string shortage_text(const SolveOutcome& outcome, Bytes capacity) {
+  const bool proven = outcome.bound.bytes > capacity;
+  if (!proven && outcome.peak <= capacity) return {};
+  const Bytes bytes = proven ? outcome.bound.bytes : outcome.peak;
+  return fmt::format("{} {} bytes, {} more than the {} that are there",
+                     proven ? "it needs at least" : "the best plan so far takes", bytes.value(), (bytes - capacity).value(),
+                     capacity.value());
 }
 
 PlanOptions options_of(const PlanArguments& arguments) {
@@ -65,7 +71,7 @@ void plan_graph(const PlanArguments& arguments, const Graph& graph) {
   if (planned.has_answer() && !arguments.output.empty()) or_fail(write_file(arguments.output, plan_to_json(*planned.plan)));
   if (planned.has_answer() || arguments.json)
     show(arguments, summary, planned.plan ? plan_text(graph, *planned.plan) : std::string());
-  check_answer(arguments, planned.status, summary.peak, summary.lower_bound);
+  check_answer(arguments.input, planned.status, options.capacity ? shortage_text(graph, planned, *options.capacity) : "");
 }
 
 void plan_table(const PlanArguments& arguments, const CsvProblem& table) {
@@ -82,7 +88,8 @@ void plan_table(const PlanArguments& arguments, const CsvProblem& table) {
     or_fail(write_file(arguments.output, csv_with_offsets(table, planned.outcome.positions)));
   }
   if (planned.outcome.has_answer() || arguments.json) show(arguments, planned.summary);
-  check_answer(arguments, planned.outcome.status, planned.outcome.peak, planned.outcome.bound.bytes);
+  const std::optional<Bytes> capacity = arguments.options.capacity;
+  check_answer(arguments.input, planned.outcome.status, capacity ? shortage_text(planned.outcome, *capacity) : "");
 }
 
 }  // namespace

@@ -73,18 +73,29 @@ struct Candidate {
   friend bool operator==(const Candidate&, const Candidate&) = default;
 };
 
+/// What is known of one arena that counts towards the peak, whether there is a plan or not.
+struct ArenaNeed {
+  MemoryId memory;
+  ArenaKind kind = ArenaKind::shared;
+  Bytes lower_bound;
+  std::optional<Bytes> size = {};  ///< Of the best answer, though it exceed the capacity; absent: none was found.
+
+  friend bool operator==(const ArenaNeed&, const ArenaNeed&) = default;
+};
+
 /// What came of planning one graph.
 struct Planned {
   SolveStatus status = SolveStatus::timed_out;
   std::optional<Plan> plan = {};  ///< Verified. Present without an answer too when it only exceeds the capacity.
   Bytes lower_bound;              ///< Of the peak.
   Bytes naive;                    ///< The peak without any reuse.
-  std::size_t items = 0;          ///< In all arenas but persistent ones.
+  std::size_t items = 0;          ///< In all arenas that count towards the peak.
   std::string solver = {};        ///< Who found the plan of the largest arena; "previous" where the previous plan was repaired.
   std::size_t moved = 0;          ///< Items, in all arenas, that lie elsewhere than in the previous plan.
   StageTimes times = {};          ///< Of the strategy whose plan it is.
   std::string strategy = {};      ///< Whose plan it is.
   std::vector<Candidate> candidates = {};  ///< One a strategy, in the order of `strategies`.
+  std::vector<ArenaNeed> needs = {};       ///< Memory by memory.
 
   [[nodiscard]] bool has_answer() const { return status == SolveStatus::optimal || status == SolveStatus::feasible; }
 };
@@ -92,15 +103,21 @@ struct Planned {
 /// What `plan` tries, best guess first: the solver named in the options, alone unless they ask for more.
 [[nodiscard]] std::vector<Strategy> strategies(const PlanOptions& options);
 
-/// Plans the memory of `graph`. Fails when the options name an unknown solver, when something must stay where it cannot, and when
-/// ops of different streams touch the same bytes in no order (`find_race`). A plan that our own verifier refuses is a bug of ours
-/// and aborts. Thread-safe: any number of threads may plan one graph.
+/// Plans the memory of `graph`. Fails when the options name a solver, an op or a tensor that does not exist, when the region
+/// limit is not positive, when something must stay where it cannot, and when ops of different streams touch the same bytes in no
+/// order (`find_race`). That nothing fits the capacity is no failure but a status. A plan that our own verifier refuses is a bug
+/// of ours and aborts. Thread-safe: any number of threads may plan one graph.
 ///
 /// With several strategies each plans the whole graph, up to `threads` of them at a time, with the seed and the node budget of
 /// the options. Those that search share the time limit; the others end by themselves. The least peak wins, of equals the first in
 /// the order of `strategies`; one that fails or finds no answer is only one candidate less, and when none has an answer the first
 /// one's outcome is the whole's. Without a time limit the plan does not depend on the number of threads.
 Result<Planned> plan(const Graph& graph, const PlanOptions& options = {});
+
+/// Which memories have too little with `capacity` in each, for people: what each needs at least (without proof: what the best
+/// answer takes), by how much that is more, and the arenas of a memory that has several. Empty where none is known to have too
+/// little.
+[[nodiscard]] std::string shortage_text(const Graph& graph, const Planned& planned, Bytes capacity);
 
 /// The figures of a plan: what `stowage plan --json` prints (`stowage.summary/1`).
 struct Summary {
@@ -128,6 +145,7 @@ struct Summary {
   std::vector<ArenaLine> arenas;
 };
 
+/// Cannot fail; without a plan there are no arenas and the peak is 0. Thread-safe. Precondition: `planned` is of `graph`.
 [[nodiscard]] Summary summarize(const Graph& graph, const Planned& planned);
 
 }  // namespace stowage

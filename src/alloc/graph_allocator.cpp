@@ -59,10 +59,9 @@ Result<Plan> make_plan(const Graph& graph, PlanOptions options) {
     STOWAGE_TRY(planned, plan(graph, options));
   }
   if (planned.has_answer()) return std::move(*planned.plan);
-  const std::string capacity = options.capacity ? fmt::format(" within a capacity of {}", options.capacity->value()) : "";
+  const std::string shortage = options.capacity ? ": " + shortage_text(graph, planned, *options.capacity) : "";
   return Error{ErrorCode::out_of_memory,
-               fmt::format("no plan for graph '{}'{}: it is {}; at least {} bytes are needed", graph.name(), capacity,
-                           to_string(planned.status), planned.lower_bound.value()),
+               fmt::format("no plan for graph '{}', which is {}{}", graph.name(), to_string(planned.status), shortage),
                {}};
 }
 

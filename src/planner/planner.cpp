@@ -61,6 +61,7 @@ struct Answers {
   Bytes lower_bound;
   std::string solver;
   std::size_t moved = 0;
+  std::vector<ArenaNeed> needs;
 };
 
 /// Everything that is known when the arenas are solved.
@@ -112,8 +113,9 @@ class ArenaSolver {
       ArenaProblem rest = reduced ? arena : ArenaProblem{};
       if (reduced) rest.problem.capacity = std::max(Bytes(0), *arena.problem.capacity - spent.bytes);
       STOWAGE_TRY(SolveOutcome outcome, solve_one(reduced ? rest : arena));
-      // Without proof that the others cannot be smaller there is none that this one does not fit.
-      if (outcome.status == SolveStatus::infeasible && spent.gap) outcome.status = SolveStatus::timed_out;
+      // Were the earlier ones as small as their bounds, this one might fit.
+      const bool unknown = reduced && spent.lower_bound + outcome.bound.bytes <= *arena.problem.capacity;
+      if (outcome.status == SolveStatus::infeasible && unknown) outcome.status = SolveStatus::timed_out;
       take(arena, std::move(outcome));
     }
     return std::move(answers_);
@@ -122,7 +124,7 @@ class ArenaSolver {
  private:
   struct Spent {
     Bytes bytes;
-    bool gap = false;  ///< Not all of it is proven to be needed.
+    Bytes lower_bound;  ///< What of it is proven to be needed.
   };
 
   Result<SolveOutcome> solve_one(const ArenaProblem& arena) {
@@ -152,11 +154,14 @@ class ArenaSolver {
   void take(const ArenaProblem& arena, SolveOutcome outcome) {
     answers_.status = worse(answers_.status, outcome.status);
     if (is_paid(arena.kind)) {
+      const bool found = outcome.positions.size() == arena.problem.items.size();
+      const std::optional<Bytes> size = found ? std::optional(outcome.peak) : std::nullopt;
+      answers_.needs.push_back({arena.memory, arena.kind, outcome.bound.bytes, size});
       answers_.lower_bound += outcome.bound.bytes;
       if (outcome.peak > largest_) answers_.solver = outcome.solver;
       largest_ = std::max(largest_, outcome.peak);
       spent_[arena.memory.index()].bytes += outcome.peak;
-      spent_[arena.memory.index()].gap |= outcome.peak != outcome.bound.bytes;
+      spent_[arena.memory.index()].lower_bound += outcome.bound.bytes;
     }
     if (outcome.positions.size() != arena.problem.items.size()) return;
     answers_.solutions.push_back({std::move(outcome.positions), outcome.bound.bytes});
@@ -222,7 +227,7 @@ Result<Planned> plan_once(const Graph& graph, const PlanOptions& options) {
   const LowerOptions lower_options{.capacity = options.capacity, .region_limit = options.region_limit};
   const Lowering lowering = timed(result.times.lower, [&] { return lower(graph, liveness, lower_options); });
   const Task task{graph, liveness, lowering, options.previous};
-  STOWAGE_TRY(const Answers answers, timed(result.times.solve, [&] { return solve_all(task, solve_options(options)); }));
+  STOWAGE_TRY(Answers answers, timed(result.times.solve, [&] { return solve_all(task, solve_options(options)); }));
 
   result.status = answers.status;
   result.lower_bound = answers.lower_bound;
@@ -230,6 +235,7 @@ Result<Planned> plan_once(const Graph& graph, const PlanOptions& options) {
   result.items = count_items(lowering);
   result.solver = answers.solver;
   result.moved = answers.moved;
+  result.needs = std::move(answers.needs);
   if (answers.solutions.size() != lowering.arenas.size()) return result;
   result.plan = timed(result.times.lower, [&] { return raise(graph, liveness, lowering, answers.solutions); });
   timed(result.times.verify, [&] { return verified(graph, *result.plan, options); });

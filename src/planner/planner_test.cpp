@@ -64,6 +64,47 @@ TEST(Planner, CapacityThatCannotHoldThePeakHasNoPlan) {
   EXPECT_TRUE(plan(chain(false), {.capacity = Bytes(128)})->has_answer());
 }
 
+/// Two memories; 'device' has a session workspace of 40 bytes beside tensors of 64, two of which live at a time.
+Graph two_memories() {
+  GraphBuilder builder("two");
+  const MemoryId host = builder.add(Memory{.name = "host", .alignment = Bytes(1)});
+  const MemoryId device = builder.add(Memory{.name = "device", .alignment = Bytes(1)});
+  const TensorId x = builder.add(Tensor{.name = "x", .size = Bytes(100), .memory = host, .flags = TensorFlag::input});
+  const TensorId a = builder.add(Tensor{.name = "a", .size = Bytes(64), .memory = device});
+  const TensorId b = builder.add(Tensor{.name = "b", .size = Bytes(64), .memory = device, .flags = TensorFlag::output});
+  builder.add(Op{.name = "load", .kind = "COPY", .inputs = {x}, .outputs = {a}});
+  builder.add(Op{.name = "use",
+                 .kind = "X",
+                 .inputs = {a},
+                 .outputs = {b},
+                 .workspaces = {{.size = Bytes(40), .memory = device, .scope = WorkspaceScope::session}}});
+  return builder.build().value();
+}
+
+TEST(Planner, ShortageNamesTheMemoryAndItsArenas) {
+  const Graph graph = two_memories();
+  const auto shortage = [&](Bytes capacity) { return shortage_text(graph, *plan(graph, {.capacity = capacity}), capacity); };
+  EXPECT_EQ(shortage(Bytes(168)), "") << "40 + 2 × 64";
+  EXPECT_EQ(shortage(Bytes(167)),
+            "memory 'device' needs at least 168 bytes, 1 more than the 167 that are there (session 40, shared 128)");
+  EXPECT_EQ(shortage(Bytes(99)),
+            "memory 'host' needs at least 100 bytes, 1 more than the 99 that are there; "
+            "memory 'device' needs at least 168 bytes, 69 more than the 99 that are there (session 40, shared 128)");
+}
+
+/// Two arenas of one memory, the first with an answer of 9 that might be 8: only what the bounds add up to is a proof.
+TEST(Planner, ShortageWithoutProofIsThatOfTheBestAnswer) {
+  const Graph graph = two_memories();
+  Planned planned;
+  planned.needs = {{MemoryId(1), ArenaKind::fixed, Bytes(8), Bytes(9)}, {MemoryId(1), ArenaKind::shared, Bytes(4), Bytes(4)}};
+  EXPECT_EQ(shortage_text(graph, planned, Bytes(12)),
+            "memory 'device' takes, in the best plan so far, 13 bytes, 1 more than the 12 that are there (fixed 9, shared 4)");
+  EXPECT_EQ(shortage_text(graph, planned, Bytes(11)),
+            "memory 'device' needs at least 12 bytes, 1 more than the 11 that are there (fixed 8, shared 4)");
+  planned.needs[0].size.reset();
+  EXPECT_EQ(shortage_text(graph, planned, Bytes(12)), "");
+}
+
 TEST(Planner, UnknownSolversAreErrors) { EXPECT_FALSE(plan(chain(false), {.solver = "magic"})); }
 
 TEST(Planner, ARaceBetweenStreamsIsAnErrorThatNamesBothSides) {

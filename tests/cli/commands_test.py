@@ -236,7 +236,30 @@ class Capacity(CliTest):
             tensor["memory"] = 1
         name = self.write("two.json", graph)
         self.assertEqual(self.peak(name, "--capacity", "100"), 200)
-        self.expect(4, "plan", name, "--capacity", "99")
+        done = self.expect(4, "plan", name, "--capacity", "99")
+        self.assertEqual(done.err, "stowage: two.json: does not fit: "
+                         "memory 'cpu' needs at least 100 bytes, 1 more than the 99 that are there; "
+                         "memory 'gpu' needs at least 100 bytes, 1 more than the 99 that are there\n")
+
+    def test_the_memory_that_has_too_little_is_named_with_its_arenas(self):
+        graph = chain()
+        graph["memories"] = [{"name": "cpu", "alignment": 1}, {"name": "gpu", "alignment": 1}]
+        for tensor in graph["tensors"][2:]:
+            tensor["memory"] = 1
+        graph["ops"][2]["workspaces"] = [{"size": 40, "memory": 1, "scope": "session"}]
+        name = self.write("session.json", graph)
+        self.assertEqual(self.peak(name, "--capacity", "140"), 240)
+        done = self.expect(4, "plan", name, "--capacity", "130")
+        self.assertEqual(done.err, "stowage: session.json: does not fit: memory 'gpu' needs at least 140 bytes, "
+                         "10 more than the 130 that are there (session 40, shared 100)\n")
+
+    def test_a_table_has_no_memory_to_name(self):
+        name = self.write("table.csv", table_of([(0, 2, 3), (1, 3, 5)]))
+        done = self.expect(4, "plan", name, "--capacity", "6")
+        self.assertEqual(done.err, "stowage: table.csv: does not fit: it needs at least 8 bytes, 2 more than the 6 that are there\n")
+        name = self.write("pins.csv", "id,lower,upper,size,offset\na,0,2,3,0\nb,1,3,5,1\n")
+        done = self.expect(4, "plan", name)
+        self.assertEqual(done.err, "stowage: pins.csv: does not fit: pinned offsets leave no place\n")
 
     def find_gap(self, *options):
         """Rows for which the solver's answer is above the bound, and that bound."""
@@ -255,7 +278,7 @@ class Capacity(CliTest):
                 self.assertGreater(self.peak(name, *options), bound)
                 done = self.expect(5, "plan", name, *options, "--capacity", bound, "-o", output)
                 self.assertEqual(done.out, "")
-                self.assertIn(name, done.err)
+                self.assertRegex(done.err, rf"{name}: no plan that fits .* [0-9]+ bytes, [0-9]+ more than the {bound} that are there")
                 self.assertFalse((self.dir / output).exists())
                 self.assertEqual(self.summary(name, *options, "--capacity", bound, code=5)["status"], "timed_out")
                 self.expect(4, "plan", name, *options, "--capacity", bound - 1)
