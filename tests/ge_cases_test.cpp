@@ -387,6 +387,36 @@ TEST(GeCases, Case16ANegativeWorkspaceIsAnError) {
   EXPECT_THAT(draft.error(), HasSubstr("workspace 0 of op 'op' (0) has the negative size -2"));
 }
 
+// "-1 is none" is a matter of files, which GE's importers write so that the workspaces behind it keep their index. A Graph has
+// sizes, never codes: none is 0 bytes there, and -1 is as negative as -2.
+TEST(GeCases, Case16AWorkspaceOfMinusOneIsNone) {
+  const Result<Graph> graph = parse_graph(
+      R"({"schema":"stowage.graph/1","name":"g","memories":[{"name":"device","alignment":512}],"tensors":[],
+          "ops":[{"name":"op","workspaces":[{"size":-1},{"size":500}]}]})",
+      "g.json");
+  ASSERT_TRUE(graph) << to_string(graph.error());
+  EXPECT_EQ(graph->ops()[0].workspaces[0].size, Bytes(0));
+  const Plan plan = planned(*graph);
+  EXPECT_EQ(plan.peak(), Bytes(512));
+  ASSERT_THAT(plan.workspaces, SizeIs(2));
+  EXPECT_EQ(plan.workspaces[1].index, 1U);
+  EXPECT_EQ(plan.workspaces[1].size, Bytes(500));
+
+  Draft draft;
+  draft.op({.name = "op", .kind = "X", .workspaces = {{.size = Bytes(0)}, {.size = Bytes(500)}}});
+  EXPECT_EQ(planned(draft.build()).peak(), Bytes(512));
+  draft.description().ops[0].workspaces[0].size = Bytes(-1);
+  EXPECT_THAT(draft.error(), HasSubstr("workspace 0 of op 'op' (0) has the negative size -1"));
+}
+
+TEST(GeCases, Case16SegmentsSumToTheTotal) {
+  Chain chain({"a", "b", "c", "d", "e"});
+  const Plan plan = planned(chain.draft.build(), {.no_reuse = true, .region_limit = Bytes(1024)});
+  ASSERT_THAT(plan.arenas, SizeIs(1));
+  EXPECT_THAT(plan.arenas[0].regions, ElementsAre(Bytes(1024), Bytes(1024), Bytes(512)));
+  EXPECT_EQ(plan.arenas[0].size, Bytes(5 * 512));
+}
+
 TEST(GeCases, Case16WithoutReuseThePeakIsTheAlignedSum) {
   Chain chain({"a", "b", "c", "d", "e"});
   EXPECT_EQ(planned(chain.draft.build(), {.no_reuse = true}).peak(), Bytes(5 * 512));
