@@ -1,13 +1,10 @@
+#include "liveness/in_place.hpp"
+
 #include <algorithm>
-#include <limits>
 #include <optional>
-#include <tuple>
-#include <vector>
 
 #include "liveness/assembly.hpp"
 #include "liveness/classes.hpp"
-#include "liveness/group_layout.hpp"
-#include "liveness/loop_layout.hpp"
 
 /// Which outputs overwrite which inputs.
 ///
@@ -22,22 +19,13 @@
 namespace stowage::liveness {
 namespace {
 
-/// One way to place output class `output`: `offset` bytes into input class `input`.
-struct Candidate {
-  ClassId output;
-  ClassId input;
-  Bytes offset;
-  Bytes slack;       ///< How much larger the input class is.
-  std::size_t pair;  ///< Position in the op's list.
-};
-
 class Selection {
  public:
-  Selection(const Graph& graph, const LivenessOptions& options, Liveness& result, const std::vector<bool>& placed)
+  Selection(const Graph& graph, const LivenessOptions& options, const Liveness& result, const std::vector<bool>& placed)
       : graph_(graph), result_(result), placed_(placed), separate_fixed_(options.base == AddressBase::refreshable) {}
 
   /// The takeovers of op `k`, best match of each output first.
-  std::vector<Candidate> choose(std::size_t k) {
+  std::vector<Takeover> choose(std::size_t k) {
     candidates_.clear();
     for (std::size_t i = 0; i < graph_.ops()[k].in_place.size(); ++i) consider(k, i);
     if (candidates_.empty()) return {};
@@ -55,14 +43,14 @@ class Selection {
   [[nodiscard]] bool fits(const AliasClass& output, const AliasClass& input, Bytes offset) const;
   /// Nobody else in the storage needs the output's bytes while it does. Plain chains see to that by themselves.
   [[nodiscard]] bool has_room(std::size_t k, const AliasClass& output, ClassId input, Bytes offset) const;
-  std::vector<Candidate> match();
-  bool augment(ClassId output, std::vector<ClassId>& visited, std::vector<Candidate>& taken);
+  std::vector<Takeover> match();
+  bool augment(ClassId output, std::vector<ClassId>& visited, std::vector<Takeover>& taken);
 
   const Graph& graph_;
-  Liveness& result_;
+  const Liveness& result_;
   const std::vector<bool>& placed_;  ///< By class.
   bool separate_fixed_;              ///< What needs one address for ever lies apart.
-  std::vector<Candidate> candidates_;
+  std::vector<Takeover> candidates_;
 };
 
 /// Whether a loop writes the class anew at a step, so that what it held before is over.
@@ -196,12 +184,12 @@ bool Selection::has_room(std::size_t k, const AliasClass& output, ClassId input,
          });
 }
 
-std::vector<Candidate> Selection::match() {
+std::vector<Takeover> Selection::match() {
   // The tightest input first, so that small outputs leave large inputs to others; then the op's own order.
   std::sort(candidates_.begin(), candidates_.end(),
-            [](const Candidate& a, const Candidate& b) { return a.slack != b.slack ? a.slack < b.slack : a.pair < b.pair; });
+            [](const Takeover& a, const Takeover& b) { return a.slack != b.slack ? a.slack < b.slack : a.pair < b.pair; });
   std::vector<ClassId> outputs;
-  for (const Candidate& candidate : candidates_) {
+  for (const Takeover& candidate : candidates_) {
     if (std::find(outputs.begin(), outputs.end(), candidate.output) == outputs.end()) outputs.push_back(candidate.output);
   }
   std::sort(outputs.begin(), outputs.end(), [&](ClassId a, ClassId b) {
@@ -209,7 +197,7 @@ std::vector<Candidate> Selection::match() {
     const Bytes size_b = result_.classes[b.index()].size;
     return size_a != size_b ? size_a > size_b : a < b;
   });
-  std::vector<Candidate> taken;
+  std::vector<Takeover> taken;
   for (const ClassId output : outputs) {
     std::vector<ClassId> visited;
     augment(output, visited, taken);
@@ -218,18 +206,18 @@ std::vector<Candidate> Selection::match() {
 }
 
 /// Finds an input class for `output`, moving other outputs to their alternatives where that makes room.
-bool Selection::augment(ClassId output, std::vector<ClassId>& visited, std::vector<Candidate>& taken) {
-  for (const Candidate& candidate : candidates_) {
+bool Selection::augment(ClassId output, std::vector<ClassId>& visited, std::vector<Takeover>& taken) {
+  for (const Takeover& candidate : candidates_) {
     if (candidate.output != output) continue;
     if (std::find(visited.begin(), visited.end(), candidate.input) != visited.end()) continue;
     visited.push_back(candidate.input);
-    const auto holder = std::find_if(taken.begin(), taken.end(), [&](const Candidate& t) { return t.input == candidate.input; });
+    const auto holder = std::find_if(taken.begin(), taken.end(), [&](const Takeover& t) { return t.input == candidate.input; });
     if (holder == taken.end()) {
       taken.push_back(candidate);
       return true;
     }
     const ClassId displaced = holder->output;
-    const Candidate previous = *holder;
+    const Takeover previous = *holder;
     taken.erase(holder);
     if (augment(displaced, visited, taken)) {
       taken.push_back(candidate);
@@ -240,107 +228,11 @@ bool Selection::augment(ClassId output, std::vector<ClassId>& visited, std::vect
   return false;
 }
 
-void start_storage(Liveness& result, ClassId id) {
-  AliasClass& klass = result.classes[id.index()];
-  klass.storage = StorageId(result.storages.size());
-  result.storages.push_back(Storage{.classes = {id}, .size = klass.size, .alignment = klass.alignment});
-}
-
-void take_over(Liveness& result, const Candidate& candidate) {
-  AliasClass& output = result.classes[candidate.output.index()];
-  const AliasClass& input = result.classes[candidate.input.index()];
-  Storage& storage = result.storages[input.storage.index()];
-  output.storage = input.storage;
-  output.offset = input.offset + candidate.offset;
-  storage.classes.push_back(candidate.output);
-  storage.size = std::max(storage.size, output.offset + output.size);
-  storage.alignment = std::max(storage.alignment, output.alignment);
-}
-
-/// Groups, loops and fused inputs, before anything is taken over in place.
-void join_rigidly(const Graph& graph, const LivenessOptions& options, Liveness& result) {
-  Assembly assembly(result);
-  GroupLayout groups(graph, result, assembly);
-  groups.run();
-  lay_out_loops(graph, options, result, assembly);
-  if (options.batch_start == BatchStart::same) groups.align_batches();
-  groups.fuse_inputs();
-  groups.settle(assembly.build());
-}
-
-bool has_rigid_parts(const Graph& graph, const Liveness& result) {
-  return graph.has_bodies() || !result.fused.empty() || std::any_of(graph.ops().begin(), graph.ops().end(), [](const Op& op) {
-           return op.contiguous_inputs != Contiguity::none || op.contiguous_outputs != Contiguity::none;
-         });
-}
-
-void sort_copies(std::vector<PlannedCopy>& copies) {
-  const auto key = [](const PlannedCopy& copy) {
-    // The back edge comes behind everything else of its body.
-    const std::int64_t when = copy.before < 0 ? std::numeric_limits<std::int64_t>::max() : copy.before;
-    return std::tuple(copy.scope, when, copy.tensor, copy.to ? copy.to->id : ClassId(), copy.offset);
-  };
-  std::sort(copies.begin(), copies.end(), [&](const PlannedCopy& a, const PlannedCopy& b) { return key(a) < key(b); });
-}
-
-/// Puts every class that is in no storage yet into one, op by op, in place where that is possible.
-class Placing {
- public:
-  Placing(const Graph& graph, const LivenessOptions& options, Liveness& result)
-      : graph_(graph),
-        result_(result),
-        in_place_(options.in_place && !options.no_reuse),
-        placed_(result.classes.size()),
-        selection_(graph, options, result, placed_) {
-    for (const Storage& storage : result.storages) {
-      for (const ClassId id : storage.classes) placed_[id.index()] = true;
-    }
-  }
-
-  void run() {
-    for (const Moment& moment : result_.timeline.moments) {
-      if (moment.kind == Moment::Kind::op) place(moment.op);
-    }
-    for (std::size_t id = 0; id < result_.classes.size(); ++id) start(ClassId(id));
-  }
-
- private:
-  void place(OpId id) {
-    const Op& op = graph_.op(id);
-    if (op.no_task) return;
-    for (const std::optional<TensorId>& input : op.inputs) {
-      if (input) start(result_.places[input->index()].id);
-    }
-    if (in_place_) {
-      for (const Candidate& candidate : selection_.choose(id.index())) {
-        take_over(result_, candidate);
-        placed_[candidate.output.index()] = true;
-      }
-    }
-    for (const TensorId output : op.outputs) start(result_.places[output.index()].id);
-  }
-
-  void start(ClassId id) {
-    const Residence residence = result_.classes[id.index()].residence;
-    const bool resident = residence == Residence::shared || residence == Residence::persistent || residence == Residence::pool;
-    if (placed_[id.index()] || !resident) return;
-    start_storage(result_, id);
-    placed_[id.index()] = true;
-  }
-
-  const Graph& graph_;
-  Liveness& result_;
-  bool in_place_;
-  std::vector<bool> placed_;  ///< By class.
-  Selection selection_;
-};
-
 }  // namespace
 
-void form_storages(const Graph& graph, const LivenessOptions& options, Liveness& result) {
-  if (has_rigid_parts(graph, result)) join_rigidly(graph, options, result);
-  Placing(graph, options, result).run();
-  sort_copies(result.copies);
+std::vector<Takeover> choose_takeovers(const Graph& graph, const LivenessOptions& options, const Liveness& result,
+                                       const std::vector<bool>& placed, OpId op) {
+  return Selection(graph, options, result, placed).choose(op.index());
 }
 
 }  // namespace stowage::liveness
