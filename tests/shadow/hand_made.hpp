@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -58,6 +59,14 @@ inline void place(Plan& plan, const Graph& graph, std::vector<std::int64_t> offs
     const Bytes size = graph.tensors()[scope.first_tensor.index() + i].size;
     plan.placements.push_back({TensorId(i), ArenaId(arena), 0, Bytes(offsets[i]), size, body});
   }
+}
+
+inline Clear clear(std::int64_t offset, std::int64_t size, std::size_t before, std::uint8_t value = 0, BodyPath body = {}) {
+  return {ArenaId(0), 0, Bytes(offset), Bytes(size), value, OpId(before), std::move(body)};
+}
+
+inline Copy copy(std::size_t tensor, std::int64_t before, std::int64_t offset, std::int64_t size, BodyPath body = {}) {
+  return {TensorId(tensor), before, ArenaId(0), 0, Bytes(offset), Bytes(size), "by hand", std::move(body)};
 }
 
 /// A plan of one shared arena of that size.
