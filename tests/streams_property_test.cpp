@@ -167,25 +167,40 @@ struct Case {
   }
 };
 
+/// Calls `judge(case, arena)` for every arena, of random graphs, whose items several streams use; until something has failed.
+template <class Judge>
+void for_each_arena(std::uint64_t graphs, const testing::RandomGraphOptions& options, Judge judge) {
+  for (std::uint64_t seed = 0; seed < count_from_environment(graphs) && !::testing::Test::HasFatalFailure(); ++seed) {
+    SCOPED_TRACE(::testing::Message() << "seed " << seed);
+    const Case c(testing::random_graph(seed, options));
+    for (const ArenaProblem& arena : c.lowering.arenas) {
+      if (!arena.problem.order.empty()) judge(c, arena);
+    }
+  }
+}
+
+/// Calls `judge(a, b)` for every two different items.
+template <class Judge>
+void for_each_pair(std::size_t items, Judge judge) {
+  for (std::size_t a = 0; a < items; ++a) {
+    for (std::size_t b = 0; b < items; ++b) {
+      if (a != b) judge(a, b);
+    }
+  }
+}
+
 TEST(StreamsProperty, ConflictsAreThoseOfReachabilityOverAllAccesses) {
   std::size_t pairs = 0;
   std::size_t conflicts = 0;
-  for (std::uint64_t seed = 0; seed < count_from_environment(4'000); ++seed) {
-    const Case c(testing::random_graph(seed, {.max_ops = 30, .max_streams = 5}));
-    for (const ArenaProblem& arena : c.lowering.arenas) {
-      if (arena.problem.order.empty()) continue;
-      const std::vector<Accesses> accesses = c.accesses(arena);
-      for (std::size_t a = 0; a < accesses.size(); ++a) {
-        for (std::size_t b = 0; b < accesses.size(); ++b) {
-          if (a == b) continue;
-          ASSERT_EQ(arena.problem.order.before(a, b), c.before(accesses[a], accesses[b]))
-              << "seed " << seed << " arena '" << arena.name << "' items " << a << " and " << b;
-          ++pairs;
-          conflicts += !arena.problem.order.before(a, b) && !arena.problem.order.before(b, a);
-        }
-      }
-    }
-  }
+  for_each_arena(4'000, {.max_ops = 30, .max_streams = 5}, [&](const Case& c, const ArenaProblem& arena) {
+    const std::vector<Accesses> accesses = c.accesses(arena);
+    for_each_pair(accesses.size(), [&](std::size_t a, std::size_t b) {
+      ASSERT_EQ(arena.problem.order.before(a, b), c.before(accesses[a], accesses[b]))
+          << "arena '" << arena.name << "' items " << a << " and " << b;
+      ++pairs;
+      conflicts += !arena.problem.order.before(a, b) && !arena.problem.order.before(b, a);
+    });
+  });
   std::cout << pairs << " pairs of items, " << 100 * conflicts / pairs << "% in conflict\n";
   EXPECT_GT(pairs, 10'000U);
   EXPECT_GT(conflicts, pairs / 10);
@@ -212,23 +227,15 @@ Problem under_ges_rule(const Case& c, const ArenaProblem& arena) {
 TEST(StreamsProperty, WhateverGesRuleLetsShareMayShare) {
   std::size_t theirs = 0;
   std::size_t ours = 0;
-  for (std::uint64_t seed = 0; seed < count_from_environment(4'000); ++seed) {
-    const Case c(testing::random_graph(seed, {.max_ops = 30, .max_streams = 5}));
-    for (const ArenaProblem& arena : c.lowering.arenas) {
-      if (arena.problem.order.empty()) continue;
-      const Problem ge = under_ges_rule(c, arena);
-      ASSERT_TRUE(check_problem(ge)) << seed;
-      for (std::size_t a = 0; a < ge.items.size(); ++a) {
-        for (std::size_t b = 0; b < ge.items.size(); ++b) {
-          if (a == b) continue;
-          ASSERT_TRUE(!ge.order.before(a, b) || arena.problem.order.before(a, b))
-              << "seed " << seed << " items " << a << ", " << b;
-          theirs += ge.order.before(a, b);
-          ours += arena.problem.order.before(a, b);
-        }
-      }
-    }
-  }
+  for_each_arena(4'000, {.max_ops = 30, .max_streams = 5}, [&](const Case& c, const ArenaProblem& arena) {
+    const Problem ge = under_ges_rule(c, arena);
+    ASSERT_TRUE(check_problem(ge));
+    for_each_pair(ge.items.size(), [&](std::size_t a, std::size_t b) {
+      ASSERT_TRUE(!ge.order.before(a, b) || arena.problem.order.before(a, b)) << "items " << a << ", " << b;
+      theirs += ge.order.before(a, b);
+      ours += arena.problem.order.before(a, b);
+    });
+  });
   std::cout << "pairs that may share: " << ours << ", under GE's rule " << theirs << "\n";
   EXPECT_GT(theirs, 10'000U);
   EXPECT_GT(ours, theirs);
@@ -238,20 +245,16 @@ TEST(StreamsProperty, ThePeakIsNeverAboveThatOfGesRule) {
   std::size_t compared = 0;
   std::size_t below = 0;
   double sum = 0;
-  for (std::uint64_t seed = 0; seed < count_from_environment(3'000); ++seed) {
-    const Case c(testing::random_graph(seed, {.max_ops = 16, .max_streams = 3, .max_memories = 1}));
-    for (const ArenaProblem& arena : c.lowering.arenas) {
-      if (arena.problem.order.empty()) continue;
-      const SolveOptions options{.solver = "auto", .node_budget = 20'000};
-      const SolveOutcome ours = *solve(arena.problem, options);
-      const SolveOutcome theirs = *solve(under_ges_rule(c, arena), options);
-      if (ours.status != SolveStatus::optimal || theirs.status != SolveStatus::optimal || theirs.peak == Bytes(0)) continue;
-      ASSERT_LE(ours.peak, theirs.peak) << seed;
-      ++compared;
-      below += ours.peak < theirs.peak;
-      sum += static_cast<double>(ours.peak.value()) / static_cast<double>(theirs.peak.value());
-    }
-  }
+  for_each_arena(3'000, {.max_ops = 16, .max_streams = 3, .max_memories = 1}, [&](const Case& c, const ArenaProblem& arena) {
+    const SolveOptions options{.solver = "auto", .node_budget = 20'000};
+    const SolveOutcome ours = *solve(arena.problem, options);
+    const SolveOutcome theirs = *solve(under_ges_rule(c, arena), options);
+    if (ours.status != SolveStatus::optimal || theirs.status != SolveStatus::optimal || theirs.peak == Bytes(0)) return;
+    ASSERT_LE(ours.peak, theirs.peak);
+    ++compared;
+    below += ours.peak < theirs.peak;
+    sum += static_cast<double>(ours.peak.value()) / static_cast<double>(theirs.peak.value());
+  });
   std::cout << compared << " arenas, both proven optimal: below GE's rule in " << below << ", "
             << sum / static_cast<double>(compared) << " of its peak on average\n";
   EXPECT_GT(compared, 1'000U);

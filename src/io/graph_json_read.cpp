@@ -226,10 +226,7 @@ GraphDescription read_description(const JsonValue& value) {
 }  // namespace
 
 Result<Graph> parse_graph(std::string_view text, const std::string& file) {
-  STOWAGE_TRY(const io::JsonDocument document, io::parse_json(text, file));
-  io::JsonErrors errors(document);
-  GraphDescription description = read_description(JsonValue(document, errors));
-  if (errors.first()) return *errors.first();
+  STOWAGE_TRY(GraphDescription description, io::read_json(text, file, read_description));
   Result<Graph> graph = Graph::build(std::move(description));
   if (!graph) graph.error().where.file = file;
   return graph;

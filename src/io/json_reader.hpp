@@ -110,4 +110,14 @@ class JsonValue {
   std::size_t index_ = 0;      ///< In the parent, when that is an array.
 };
 
+/// What `read` makes of the whole text, or the first thing that is wrong with it.
+template <class Read>
+auto read_json(std::string_view text, const std::string& file, Read read) -> Result<decltype(read(std::declval<JsonValue>()))> {
+  STOWAGE_TRY(const JsonDocument document, parse_json(text, file));
+  JsonErrors errors(document);
+  auto result = read(JsonValue(document, errors));
+  if (errors.first()) return *errors.first();
+  return result;
+}
+
 }  // namespace stowage::io

@@ -235,13 +235,7 @@ OrderedJson note_to_json(const Note& note) {
 
 }  // namespace
 
-Result<Plan> parse_plan(std::string_view text, const std::string& file) {
-  STOWAGE_TRY(const io::JsonDocument document, io::parse_json(text, file));
-  io::JsonErrors errors(document);
-  Plan plan = read_plan(JsonValue(document, errors));
-  if (errors.first()) return *errors.first();
-  return plan;
-}
+Result<Plan> parse_plan(std::string_view text, const std::string& file) { return io::read_json(text, file, read_plan); }
 
 std::string plan_to_json(const Plan& plan) {
   std::string text = "{\"schema\":\"stowage.plan/1\",\"graph\":" + io::to_line(plan.graph);

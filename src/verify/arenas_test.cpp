@@ -6,13 +6,6 @@
 namespace stowage::verification {
 namespace {
 
-using testing::Contains;
-using testing::ElementsAre;
-using testing::IsEmpty;
-
-constexpr TensorFlags kInput = TensorFlag::input;
-constexpr TensorFlags kOutput = TensorFlag::output;
-
 // ------------------------------------------------------------------------------------------------------------- session
 
 TEST(SessionWorkspaces, HaveBytesOfTheirOwnInAnArenaOfTheirOwn) {

@@ -4,13 +4,6 @@
 namespace stowage::verification {
 namespace {
 
-using testing::Contains;
-using testing::ElementsAre;
-using testing::IsEmpty;
-
-constexpr TensorFlags kInput = TensorFlag::input;
-constexpr TensorFlags kOutput = TensorFlag::output;
-
 Op control(Control kind, std::string name, const std::vector<std::size_t>& inputs, const std::vector<std::size_t>& outputs,
            std::vector<Body> bodies) {
   Op result = op(std::move(name), inputs, outputs);

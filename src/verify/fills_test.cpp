@@ -4,13 +4,6 @@
 namespace stowage::verification {
 namespace {
 
-using testing::Contains;
-using testing::ElementsAre;
-using testing::IsEmpty;
-
-constexpr TensorFlags kInput = TensorFlag::input;
-constexpr TensorFlags kOutput = TensorFlag::output;
-
 /// in → a → (accumulate) → sum → end; `sum` and a workspace of 50 must be filled.
 Graph accumulate(std::uint8_t value = 0) {
   Op add = op("accumulate", {1}, {2});

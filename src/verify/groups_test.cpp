@@ -4,11 +4,6 @@
 namespace stowage::verification {
 namespace {
 
-using testing::Contains;
-using testing::ElementsAre;
-using testing::IsEmpty;
-
-constexpr TensorFlags kOutput = TensorFlag::output;
 const std::vector<Memory> kAligned64 = {Memory{.name = "cpu", .alignment = Bytes(64)}};
 
 /// Two ops write `a` of 100 bytes and `b` of 50, a third wants them next to each other.

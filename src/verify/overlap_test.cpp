@@ -4,12 +4,6 @@
 namespace stowage::verification {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
-
-constexpr TensorFlags kInput = TensorFlag::input;
-constexpr TensorFlags kOutput = TensorFlag::output;
-
 /// The chain a → b → c → d → e of five ops, each of which writes 100 bytes.
 Graph chain() {
   return graph_of({tensor("a", 100), tensor("b", 100), tensor("c", 100), tensor("d", 100), tensor("e", 100, kOutput)},

@@ -4,12 +4,6 @@
 namespace stowage::verification {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
-
-constexpr TensorFlags kInput = TensorFlag::input;
-constexpr TensorFlags kOutput = TensorFlag::output;
-
 /// Stream 0: a → b → c. Stream 1: d → e, after the given ops. Tensors have the names of their ops.
 Graph two_streams(const std::vector<std::size_t>& d_after) {
   return graph_of({tensor("a", 100), tensor("b", 100), tensor("c", 100, kOutput), tensor("d", 100), tensor("e", 100, kOutput)},

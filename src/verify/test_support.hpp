@@ -20,6 +20,13 @@ inline void PrintTo(const Finding& finding, std::ostream* out) { *out << to_stri
 
 namespace verification {
 
+using testing::Contains;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+inline constexpr TensorFlags kInput = TensorFlag::input;
+inline constexpr TensorFlags kOutput = TensorFlag::output;
+
 using Offsets = std::vector<std::optional<std::int64_t>>;
 
 inline Tensor tensor(std::string name, std::int64_t size, TensorFlags flags = {}) {

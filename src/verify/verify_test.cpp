@@ -7,12 +7,9 @@
 namespace stowage::verification {
 namespace {
 
-using testing::Contains;
 using testing::Each;
-using testing::ElementsAre;
 using testing::Field;
 using testing::HasSubstr;
-using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
 
