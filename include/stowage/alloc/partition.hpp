@@ -110,7 +110,8 @@ struct Partition {
 ///
 /// Fails with `unsupported`, naming op and kind, when no backend supports an op, or the one it is pinned to does not, or none
 /// supports all ops that write the same memory and can use the home that this has; with `invalid` when there are no backends, a
-/// name (of a backend, an op, a tensor) does not exist, a tensor has two homes, or a size is below the tensor's.
+/// name (of a backend, an op, a tensor) does not exist, a tensor has two homes, or a size is below the tensor's; also where the
+/// graph is not plain (`Graph::is_plain`).
 ///
 /// O(accesses × backends) for the passes. Improving adds a few sweeps of about the same, but that an op costs all accesses of the
 /// tensors it touches that are read through several views or written behind a read. Thread-safe as far as `supports` is.
