@@ -45,7 +45,7 @@ struct Sides {
   bool after = false;   ///< Somebody looks at it after the last step.
 };
 
-/// The steps at which a value is needed that is touched during `touched` (ascending).
+/// The steps at which a value is needed that is touched during `touched` (ascending). Thread-safe.
 [[nodiscard]] std::vector<Interval> lives_between(const Timeline& timeline, std::span<const Interval> touched, Sides sides);
 
 /// The whole analysis of one graph. A plain value; refers to the graph by ids only.

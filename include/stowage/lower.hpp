@@ -67,7 +67,8 @@ struct ArenaSolution {
 /// Each Problem has the whole capacity of its memory; whoever solves them one after the other takes off what is spent.
 [[nodiscard]] Lowering lower(const Graph& graph, const Liveness& liveness, const LowerOptions& options = {});
 
-/// The plan that the positions mean. Precondition: one solution an arena, each a valid answer to its Problem.
+/// The plan that the positions mean. Cannot fail. Thread-safe. Precondition: one solution an arena, each a valid answer to its
+/// Problem.
 [[nodiscard]] Plan raise(const Graph& graph, const Liveness& liveness, const Lowering& lowering,
                          std::span<const ArenaSolution> solutions);
 

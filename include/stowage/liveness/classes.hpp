@@ -45,7 +45,7 @@ struct AliasClass {
   bool has_parts = false;       ///< Such a whole.
   Interval life;                ///< From its first step to its last, on the timeline.
   std::vector<Interval> lives;  ///< The same without holes inside, ascending; may touch. Empty: there are no holes.
-  StorageId storage;            ///< For residents of shared and persistent memory.
+  StorageId storage;            ///< For residents of shared, persistent and pool memory.
   Bytes offset;                 ///< In that storage.
 
   /// The steps at which it is needed.

@@ -19,6 +19,8 @@ namespace stowage {
 ///
 /// Bodies: order into and out of a body goes through its op only, whatever streams its ops are on. Bodies of a branch follow each
 /// other, which is as good as excluding each other. Batches: an op of one batch orders nothing for another.
+///
+/// A plain value that does not change: any number of threads may ask one.
 class HappensBefore {
  public:
   HappensBefore() = default;

@@ -153,7 +153,7 @@ struct UserBuffer {
 };
 
 /// Fails with `ErrorCode::invalid` and the tensor's number unless `buffers` has exactly one buffer a binding, each large enough
-/// and aligned, no two overlapping. O(n log n).
+/// and aligned, no two overlapping. O(n log n). Thread-safe.
 Status check_bindings(const Plan& plan, std::span<const UserBuffer> buffers);
 
 }  // namespace stowage
