@@ -145,15 +145,4 @@ class Passes {
 
 Assignment assign(const Model& model) { return Passes(model).run(); }
 
-std::size_t count_splits(const Model& model, const Assignment& assignment) {
-  std::size_t count = 0;
-  std::optional<std::size_t> last;
-  for (const std::size_t op : model.task_ops) {
-    const std::size_t backend = backend_of(model, op, assignment);
-    if (backend != last) ++count;
-    last = backend;
-  }
-  return count;
-}
-
 }  // namespace stowage::partitioning

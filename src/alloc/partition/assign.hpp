@@ -24,7 +24,4 @@ namespace stowage::partitioning {
 void improve(const Model& model, Assignment& assignment);
 inline constexpr int kMaxSweeps = 8;
 
-/// Runs of task ops on one backend.
-[[nodiscard]] std::size_t count_splits(const Model& model, const Assignment& assignment);
-
 }  // namespace stowage::partitioning

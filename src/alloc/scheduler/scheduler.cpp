@@ -124,7 +124,6 @@ class Scheduler::State {
   [[nodiscard]] std::size_t slot() const { return slot_; }
   [[nodiscard]] Bytes staging_size() const { return staging_ ? staging_->size() : Bytes(0); }
   [[nodiscard]] const SchedulerCounters& counters() const { return counters_; }
-  [[nodiscard]] bool is_allocated() const { return allocation_.has_value(); }
 
  private:
   [[nodiscard]] Status check_allocated() const {
