@@ -6,8 +6,9 @@
 //   contiguous buckets    an all-reduce wants its gradients next to each other
 //   fixed addresses       the communication library has registered them: they must be the same in every run
 //   zero fill             bias gradients and the loss are summed up by atomic additions, from zero
-//   zero copy             the samples, labels and learning rate stay in the caller's buffers; the samples' may be used when they
-//   are read variables             weights and their momentum outlive the step
+//   zero copy             samples, labels and learning rate stay in the caller's buffers
+//   reusable buffer       that of the samples serves others once they are read
+//   variables             weights and their momentum outlive the step
 //
 //   training_step [FILE.json]     also writes the graph there, for `stowage plan FILE.json`
 
