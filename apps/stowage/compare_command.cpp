@@ -25,7 +25,8 @@ Summary run_solver(const Input& input, const CompareArguments& arguments, const 
   options.solver = solver.name;
   if (!solver.searches) options.time_limit.reset();  // to its end, or the figures would not be its own
   const Progress progress(fmt::format("{}: {}", arguments.input, solver.name));
-  if (const auto* graph = std::get_if<Graph>(&input)) return summarize(*graph, or_fail(plan(*graph, options)));
+  if (const auto* graph = std::get_if<Graph>(&input))
+    return summarize(*graph, or_fail_in(arguments.input, plan(*graph, options)));
   return or_fail(plan_problem(std::get<CsvProblem>(input), arguments.input, options)).summary;
 }
 

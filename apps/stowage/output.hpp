@@ -34,4 +34,13 @@ T or_fail(Result<T> result) {
   return std::move(result).value();
 }
 
+/// The value, or `fail` with an error that also names the file it is about.
+template <class T>
+T or_fail_in(const std::string& file, Result<T> result) {
+  if (result) return std::move(result).value();
+  Error error = result.error();
+  if (error.where.file.empty()) error.where.file = file;
+  fail(error);
+}
+
 }  // namespace stowage::cli

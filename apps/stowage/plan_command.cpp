@@ -65,7 +65,7 @@ void plan_graph(const PlanArguments& arguments, const Graph& graph) {
   const PlanOptions options = options_of(arguments);
   Planned planned = [&] {
     const Progress progress(fmt::format("planning {}", arguments.input));
-    return or_fail(plan(graph, options));
+    return or_fail_in(arguments.input, plan(graph, options));
   }();
   const Summary summary = summarize(graph, planned);
   if (planned.has_answer() && !arguments.output.empty()) or_fail(write_file(arguments.output, plan_to_json(*planned.plan)));

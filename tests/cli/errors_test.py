@@ -139,6 +139,16 @@ class BadInput(CliTest):
             self.assertEqual((self.dir / old).read_bytes(), OLD, line)
         self.assertEqual(sorted(os.listdir(self.dir)), before, "a file was left behind")
 
+    def test_a_race_between_streams(self):
+        """The graph is one, but no plan of it can be right."""
+        graph = chain()
+        graph["tensors"].append({"name": "again", "size": 50, "view_of": {"tensor": 1, "offset": 0}})
+        graph["ops"].append({"name": "racer", "outputs": [4], "stream": 1})
+        self.write("race.json", graph)
+        for command in (("plan", "race.json", "-o", "plan.json"), ("compare", "race.json")):
+            self.assertRegex(self.expect(1, *command).err, r"race\.json: op 'op0' .+ tensor 'a' .+ op 'racer' .+ tensor 'again'")
+        self.assertFalse((self.dir / "plan.json").exists())
+
     def test_graphs(self):
         for what, text, patterns in BAD_GRAPHS:
             with self.subTest(what=what):
