@@ -1,5 +1,9 @@
 #include "stowage/lower.hpp"
 
+#include <algorithm>
+#include <random>
+#include <vector>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,6 +34,64 @@ TEST(DisjointPieces, ASmallerSuccessorLeavesTheTailFree) {
 TEST(DisjointPieces, SuccessorsInTwoPlacesBecomeTwoPieces) {
   EXPECT_THAT(disjoint_pieces({piece(0, 2, 0, 8), piece(1, 3, 0, 2), piece(1, 4, 6, 8)}),
               ElementsAre(piece(0, 2, 0, 8), piece(2, 3, 0, 2), piece(2, 4, 6, 8)));
+}
+
+TEST(DisjointPieces, WhatHasNoBytesKeepsItsPlaceInTime) {
+  EXPECT_THAT(disjoint_pieces({piece(1, 2, 0, 0), piece(3, 4, 0, 0)}), ElementsAre(piece(1, 2, 0, 0)));
+}
+
+TEST(DisjointPieces, AGroupThatGrowsMemberByMemberIsOnePieceAStep) {
+  EXPECT_THAT(disjoint_pieces({piece(0, 3, 0, 8), piece(1, 3, 8, 16), piece(2, 4, 16, 24)}),
+              ElementsAre(piece(0, 1, 0, 8), piece(1, 2, 0, 16), piece(2, 3, 0, 24), piece(3, 4, 16, 24)));
+}
+
+/// Step by step: the occupied bytes, in stretches as long as they can be.
+std::vector<std::vector<ByteRange>> stretches_by_step(const std::vector<Piece>& pieces, std::size_t steps) {
+  std::vector<std::vector<ByteRange>> result(steps);
+  for (std::size_t k = 0; k < steps; ++k) {
+    std::vector<bool> occupied(40);
+    for (const Piece& each : pieces) {
+      if (!each.when.contains(Step(static_cast<std::int64_t>(k)))) continue;
+      for (Bytes at = each.bytes.lower; at < each.bytes.upper; at += Bytes(1))
+        occupied[static_cast<std::size_t>(at.value())] = true;
+    }
+    for (std::int64_t at = 0; at < 40; ++at) {
+      if (!occupied[static_cast<std::size_t>(at)]) continue;
+      if (result[k].empty() || result[k].back().upper != Bytes(at)) result[k].push_back({Bytes(at), Bytes(at)});
+      result[k].back().upper = Bytes(at + 1);
+    }
+  }
+  return result;
+}
+
+TEST(DisjointPieces, AreTheStretchesOfEveryStepAndAsLongAsTheseStay) {
+  std::mt19937 random(1);
+  const auto number = [&](unsigned below) { return static_cast<std::int64_t>(random() % below); };
+  for (int round = 0; round < 2000; ++round) {
+    std::vector<Piece> rectangles;
+    for (std::int64_t count = 1 + number(12); count > 0; --count) {
+      const std::int64_t step = number(10);
+      const std::int64_t byte = number(30);
+      rectangles.push_back(piece(step, step + 1 + number(6), byte, byte + 1 + number(8)));
+    }
+    const std::vector<std::vector<ByteRange>> expected = stretches_by_step(rectangles, 17);
+    const std::vector<Piece> pieces = disjoint_pieces(rectangles);
+    std::size_t slices = 0;
+    for (const Piece& each : pieces) {
+      for (Step step = each.when.lower; step < each.when.upper; step += Step(1)) {
+        const std::vector<ByteRange>& there = expected[static_cast<std::size_t>(step.value())];
+        ASSERT_TRUE(std::find(there.begin(), there.end(), each.bytes) != there.end()) << "round " << round;
+        ++slices;
+      }
+      const bool goes_on = std::any_of(pieces.begin(), pieces.end(), [&](const Piece& next) {
+        return next.bytes == each.bytes && next.when.lower == each.when.upper;
+      });
+      ASSERT_FALSE(goes_on) << "round " << round;
+    }
+    std::size_t all = 0;
+    for (const std::vector<ByteRange>& there : expected) all += there.size();
+    ASSERT_EQ(slices, all) << "round " << round;
+  }
 }
 
 TEST(Lower, SizesAreRoundedUpToTheAlignment) {

@@ -1,6 +1,11 @@
 #include "lower/pieces.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
+#include <tuple>
+
+#include "lower/coverage.hpp"
 
 namespace stowage {
 namespace {
@@ -20,48 +25,93 @@ std::vector<Piece> join_in_time(std::vector<Piece> pieces) {
   return joined;
 }
 
-/// The union of the byte ranges that are occupied throughout `when`, ascending and disjoint.
-std::vector<ByteRange> occupied_during(const std::vector<Piece>& pieces, Interval when) {
-  std::vector<ByteRange> ranges;
+std::vector<Bytes> ends_of(const std::vector<Piece>& pieces) {
+  std::vector<Bytes> ends;
   for (const Piece& piece : pieces) {
-    if (piece.when.contains(when) && !piece.bytes.empty()) ranges.push_back(piece.bytes);
+    ends.push_back(piece.bytes.lower);
+    ends.push_back(piece.bytes.upper);
   }
-  std::sort(ranges.begin(), ranges.end());
-  std::vector<ByteRange> merged;
-  for (const ByteRange& range : ranges) {
-    if (!merged.empty() && range.lower <= merged.back().upper) {
-      merged.back().upper = std::max(merged.back().upper, range.upper);
-    } else {
-      merged.push_back(range);
-    }
-  }
-  return merged;
+  std::sort(ends.begin(), ends.end());
+  ends.erase(std::unique(ends.begin(), ends.end()), ends.end());
+  return ends;
 }
 
-std::vector<Step> boundaries(const std::vector<Piece>& pieces) {
-  std::vector<Step> steps;
-  for (const Piece& piece : pieces) {
-    steps.push_back(piece.when.lower);
-    steps.push_back(piece.when.upper);
+/// Goes through the steps at which rectangles begin or end, and keeps the stretches of occupied bytes. Only those that touch
+/// what has changed are looked at: O(log n) for each rectangle and each stretch that comes out.
+class Sweep {
+ public:
+  explicit Sweep(const std::vector<Piece>& pieces) : coverage_(ends_of(pieces)) {
+    for (const Piece& piece : pieces) {
+      if (piece.bytes.empty() || piece.when.empty()) continue;
+      changes_.push_back({piece.when.lower, true, piece.bytes});
+      changes_.push_back({piece.when.upper, false, piece.bytes});
+    }
+    std::sort(changes_.begin(), changes_.end(), [](const Change& a, const Change& b) {
+      return std::tuple(a.step, a.bytes.lower) < std::tuple(b.step, b.bytes.lower);
+    });
   }
-  std::sort(steps.begin(), steps.end());
-  steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
-  return steps;
-}
+
+  std::vector<Piece> run() && {
+    for (std::size_t i = 0; i < changes_.size();) {
+      std::size_t end = i;
+      for (; end < changes_.size() && changes_[end].step == changes_[i].step; ++end) {
+        const Change& change = changes_[end];
+        change.begins ? coverage_.add(change.bytes) : coverage_.remove(change.bytes);
+      }
+      renew(i, end);
+      i = end;
+    }
+    return std::move(slices_);
+  }
+
+ private:
+  struct Change {
+    Step step;
+    bool begins;
+    ByteRange bytes;
+  };
+  struct Open {
+    Bytes upper;
+    Step since;
+  };
+
+  /// Changes of one step, ascending: those that touch each other at once.
+  void renew(std::size_t begin, std::size_t end) {
+    while (begin < end) {
+      const Step now = changes_[begin].step;
+      ByteRange changed = changes_[begin].bytes;
+      for (++begin; begin < end && changes_[begin].bytes.lower <= changed.upper; ++begin)
+        changed.upper = std::max(changed.upper, changes_[begin].bytes.upper);
+      close(changed, now);
+      for (const ByteRange& bytes : coverage_.covered(changed)) open_.emplace(bytes.lower, Open{bytes.upper, now});
+    }
+  }
+
+  /// Ends all stretches that touch the bytes, and extends the bytes by them.
+  void close(ByteRange& bytes, Step now) {
+    auto stretch = open_.upper_bound(bytes.lower);
+    if (stretch != open_.begin() && std::prev(stretch)->second.upper >= bytes.lower) --stretch;
+    while (stretch != open_.end() && stretch->first <= bytes.upper) {
+      const ByteRange closed{stretch->first, stretch->second.upper};
+      bytes = {std::min(bytes.lower, closed.lower), std::max(bytes.upper, closed.upper)};
+      if (stretch->second.since < now) slices_.push_back({{stretch->second.since, now}, closed});
+      stretch = open_.erase(stretch);
+    }
+  }
+
+  Coverage coverage_;
+  std::vector<Change> changes_;
+  std::map<Bytes, Open> open_;  ///< By lower end: the stretches that are occupied now.
+  std::vector<Piece> slices_;
+};
 
 }  // namespace
 
 std::vector<Piece> disjoint_pieces(std::vector<Piece> rectangles) {
   const std::vector<Piece> joined = join_in_time(std::move(rectangles));
   if (joined.size() == 1) return joined;
-  const std::vector<Step> steps = boundaries(joined);
-  std::vector<Piece> slices;
-  for (std::size_t i = 0; i + 1 < steps.size(); ++i) {
-    const Interval when{steps[i], steps[i + 1]};
-    for (const ByteRange& bytes : occupied_during(joined, when)) slices.push_back({when, bytes});
-  }
-  if (slices.empty()) return {joined.front()};  // of size 0: keeps its place in time
-  std::vector<Piece> result = join_in_time(std::move(slices));
+  std::vector<Piece> result = join_in_time(Sweep(joined).run());
+  if (result.empty()) return {joined.front()};  // of size 0: keeps its place in time
   std::sort(result.begin(), result.end());
   return result;
 }

@@ -7,7 +7,7 @@
 namespace stowage {
 
 /// The same occupied area as `rectangles`, as pieces of which no two overlap; adjacent ones are joined where steps or bytes
-/// agree. O(n log n) when all rectangles have the same bytes, as in chains of in-place ops of one size; O(n²) otherwise.
+/// agree. O((n + pieces) log n).
 [[nodiscard]] std::vector<Piece> disjoint_pieces(std::vector<Piece> rectangles);
 
 }  // namespace stowage
