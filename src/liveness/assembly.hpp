@@ -1,21 +1,26 @@
 #pragma once
 
+#include <limits>
 #include <map>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "graph/alias_classes.hpp"
+#include "liveness/rectangle_index.hpp"
+#include "liveness/revocable_union.hpp"
 #include "stowage/liveness.hpp"
 
 namespace stowage::liveness {
 
 /// Puts classes at fixed distances from each other, as long as no two that are needed at the same time would share bytes.
 ///
-/// A set is what will be one storage: classes and copy slots with places relative to each other. Joining two sets looks at every
-/// pair of members that would share bytes: they may when one is a part of the other (packed), when they are never needed at one
-/// step, or when they are so only at steps where one hands its bytes to the other. On several streams "never at one step" says
-/// nothing, so that only parts and declared hand-overs may share.
+/// A set is what will be one storage: classes and copy slots with places relative to each other. When two sets join, every pair
+/// of members that would share bytes is looked at: they may when one is a part of the other (packed), when they are never needed
+/// at one step, or when they are so only at steps where one hands its bytes to the other. On several streams "never at one step"
+/// says nothing, so that only parts and declared hand-overs may share.
+///
+/// The members of the smaller set are looked up in an index of the larger one, and then go into it; so each member moves O(log n)
+/// times in all, and a join costs O(log n) lookups a member, plus the pairs that do share bytes at one step.
 class Assembly {
  public:
   explicit Assembly(Liveness& result);
@@ -28,12 +33,14 @@ class Assembly {
   [[nodiscard]] Where where(ClassId id);
 
   /// `join` where the bytes `of_part`, counted from the lowest byte of `part`, are bytes of `whole` too. The part then insists on
-  /// no alignment but its own.
+  /// no alignment but its own. Precondition: not between `begin` and `keep`.
   [[nodiscard]] bool join_part(ClassId part, ByteRange of_part, ClassId whole, Bytes distance);
   /// `join` where the lowest byte of `a` must also be a multiple of `alignment`.
   [[nodiscard]] bool join_aligned(ClassId a, ClassId b, Bytes distance, Bytes alignment);
   /// From now on the class insists on this alignment. False, and nothing changes, where that is not so.
   [[nodiscard]] bool require(ClassId id, Bytes alignment);
+  /// To be called when the class is needed at other steps than before. O(members of its set).
+  void lives_changed(ClassId id);
   /// States that at `step` one of the two gives its bytes to the other.
   void hand_over(ClassId a, ClassId b, Step step);
 
@@ -46,15 +53,17 @@ class Assembly {
     std::vector<Interval> lives;
     Bytes alignment;  ///< Of the first byte.
   };
-  /// Adds all of the slots to a set. False, and nothing changes, when one meets somebody else or alignments do not agree.
+  /// Adds all of the slots, which do not overlap, to a set. False, and nothing changes, when one meets somebody else or
+  /// alignments do not agree.
   [[nodiscard]] bool add_slots(std::size_t set, std::vector<Slot> slots);
   /// A set that has no classes, for copies that op `op` reads; its slots begin at 0.
   [[nodiscard]] std::size_t add_set(MemoryId memory, bool fixed);
 
-  /// What some sets are, to take joins between them, and their slots, back.
-  class Snapshot;
-  [[nodiscard]] Snapshot save(const std::vector<ClassId>& classes);
-  void restore(const Snapshot& snapshot);
+  /// From here on joins, requirements and slots can be taken back, all at once,
+  void begin();
+  void undo();
+  /// or kept for good. Precondition of both: `begin`, once.
+  void keep();
 
   /// Turns every set of more than one member into a storage. Returns by set the storage and its lowest offset.
   struct Built {
@@ -64,15 +73,24 @@ class Assembly {
   std::vector<std::optional<Built>> build();
 
  private:
-  struct Member {
-    ClassId id;
-    Bytes offset;  ///< Relative to the set's representative.
-  };
-  struct Set {
-    std::vector<Member> members = {};
-    std::vector<Slot> slots = {};
+  /// Members are numbered: classes by their ids, then slots, and sets that began without classes.
+  using MemberId = std::size_t;
+  static constexpr MemberId kNone = std::numeric_limits<MemberId>::max();
+
+  /// What a set is as a whole; offsets are relative to its representative.
+  struct Outline {
+    MemberId first = kNone;  ///< The others follow it in `next_`. None: nobody has asked for this set yet.
+    MemberId last = kNone;
+    std::size_t rank = 0;  ///< Storages come in this order.
+    Bytes lowest = kMaxBytes;
     MemoryId memory = {};
     bool fixed = false;
+  };
+  struct Set {
+    Outline outline = {};
+    std::map<Bytes, std::size_t> alignments = {};  ///< How many members insist on each.
+    RectangleIndex index = {};                     ///< May have some that have left again,
+    std::size_t left = 0;                          ///< at most as many.
   };
 
   /// A class that has some bytes of another.
@@ -82,34 +100,54 @@ class Assembly {
     ByteRange bytes;  ///< Of the part.
   };
 
+  /// Something that can be taken back.
+  struct Change {
+    MemberId member;                ///< The representative of a set that went into another,
+    bool joined;                    ///< or a class
+    std::optional<Bytes> required;  ///< that insisted on this alignment.
+    Outline before = {};            ///< Of the other set.
+  };
+
   /// Whether `bytes` of `part` are bytes of `whole`, directly or through others.
   [[nodiscard]] bool is_part(ClassId part, ByteRange bytes, ClassId whole) const;
-  /// Whether two classes may share these bytes, counted in each of them.
-  [[nodiscard]] bool may_meet(ClassId a, ByteRange of_a, ClassId b, ByteRange of_b) const;
-  void require_only(ClassId id, std::optional<Bytes> alignment);
-  [[nodiscard]] bool collide(const Set& a, const Set& b, Bytes shift) const;
-  [[nodiscard]] bool collide_with_slots(const Set& classes, const Set& slots, Bytes shift) const;
+  /// Whether two that share bytes, while both are needed as far as their entries say, may.
+  [[nodiscard]] bool may_meet(const RectangleIndex::Entry& a, const RectangleIndex::Entry& b) const;
+  [[nodiscard]] bool is_class(MemberId member) const { return member < result_.classes.size(); }
+  [[nodiscard]] const std::optional<Slot>& slot(MemberId member) const { return others_[member - result_.classes.size()]; }
+  [[nodiscard]] bool is_current(std::size_t set, const RectangleIndex::Entry& entry) const;
+  /// Calls `f(entry)` for what the member occupies when its lowest byte is at `offset`, until that is true.
+  template <class F>
+  bool any_entry(MemberId member, Bytes offset, F&& f) const;
+
+  [[nodiscard]] bool meets(std::size_t set, MemberId member, Bytes offset) const;
+  [[nodiscard]] bool collide(std::size_t to, std::size_t from, Bytes shift) const;
   [[nodiscard]] bool is_aligned_together(const Set& a, const Set& b, Bytes shift) const;
-  [[nodiscard]] ByteRange bytes_of(const Member& member, Bytes shift) const;
   [[nodiscard]] Bytes alignment_of(ClassId id) const;
+  [[nodiscard]] std::optional<Bytes> required(ClassId id) const;
+  void set_required(ClassId id, std::optional<Bytes> alignment);
+  void change_alignment(std::size_t set, Bytes before, Bytes after);
+  void merge(std::size_t to, std::size_t from, Bytes shift);
+  void take_back(const Change& change);
+  void add_to_index(Set& set, MemberId member, Bytes offset);
+  void index_anew(std::size_t set);
+  MemberId add_member(std::optional<Slot> slot);
+  void remove_last_member();
+  Storage build_storage(const Set& set);
+  void build_class(ClassId id, Bytes offset, Storage& storage);
 
   Liveness& result_;
-  OffsetUnion places_;
-  std::vector<Set> sets_;  ///< By representative, then those without classes.
+  RevocableUnion places_;
+  std::vector<Set> sets_;                    ///< By representative.
+  std::vector<MemberId> next_;               ///< By member: the next one of its set.
+  std::vector<std::optional<Slot>> others_;  ///< Members that are no classes; without a slot: where a set began.
   std::map<ClassId, std::vector<Whole>> wholes_;
   std::map<ClassId, Bytes> required_;
   std::map<std::pair<ClassId, ClassId>, std::vector<Step>> hand_overs_;
+  std::optional<std::vector<Change>> changes_;  ///< Since `begin`.
+  std::size_t members_at_begin_ = 0;
 };
 
-class Assembly::Snapshot {
-  friend class Assembly;
-
-  std::vector<std::pair<std::size_t, Set>> sets_;
-  std::vector<OffsetUnion::Saved> places_;
-  std::vector<std::pair<ClassId, std::optional<Bytes>>> required_;
-};
-
-/// Whether two lists of ascending intervals have a step in common other than those `allowed`.
+/// Whether two lists of ascending intervals have a step in common other than those `allowed` (ascending).
 [[nodiscard]] bool overlap_beside(std::span<const Interval> a, std::span<const Interval> b, std::span<const Step> allowed);
 
 }  // namespace stowage::liveness

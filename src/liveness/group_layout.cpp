@@ -59,7 +59,10 @@ void GroupLayout::lay_split(const Group& group) {
     if (together && residence == Residence::external) continue;
     const ByteRange bytes{part.offset, part.offset + graph_.tensor(member.tensor).size};
     if (together && assembly_.join_part(part.id, bytes, whole.id, whole.offset + member.offset - part.offset)) continue;
-    if (result_.classes[part.id.index()].residence == Residence::persistent) make_shared(result_, part.id);
+    if (result_.classes[part.id.index()].residence == Residence::persistent) {
+      make_shared(result_, part.id);
+      assembly_.lives_changed(part.id);
+    }
     result_.copies.push_back({.scope = graph_.scope_of(group.op),
                               .before = local_op(graph_, group.op),
                               .tensor = member.tensor,
@@ -164,18 +167,17 @@ void GroupLayout::lay_inputs(const Group& group) {
   if (votes.empty()) return copy_all(group);
   const Vote& leader = votes.front();
   std::vector<const GroupMember*> left;
-  std::vector<ClassId> classes;
-  for (const GroupMember& member : group.members) classes.push_back(place(member.tensor).id);
-  const Assembly::Snapshot before = assembly_.save(classes);
+  assembly_.begin();
   for (const GroupMember& member : group.members) {
     if (obstacle(group, member) || !follow(group, leader, member)) left.push_back(&member);
   }
   const ClassPlace first = place(leader.members.front()->tensor);
   const Anchor base{first.id, 0, first.offset - leader.members.front()->offset};
   if (!copy_members(group, left, base)) {
-    assembly_.restore(before);
+    assembly_.undo();
     return copy_all(group);
   }
+  assembly_.keep();
   laid_.push_back({&group, base});
 }
 
