@@ -57,6 +57,14 @@ void Claims::add_workspaces(const Case& input) {
 void Claims::add(HolderId holder, const Subject& subject, const Place& place, Bytes size) {
   const std::optional<ByteRange> bytes = range_at(place.offset, size);
   if (size == Bytes(0) || !bytes) return;
+  if (const ClaimId known = first_[holder]; known != kNone) {
+    // What bodies are given is one value of many tensors at one place: the outermost, which comes last, stands for all.
+    Claim& claim = claims_[known];
+    if (claim.cell == *place.cell && claim.bytes == *bytes) {
+      claim = {holder, *place.cell, *bytes, subject, place.arena};
+      return;
+    }
+  }
   claims_.push_back({holder, *place.cell, *bytes, subject, place.arena});
   next_.push_back(first_[holder]);
   first_[holder] = static_cast<ClaimId>(claims_.size() - 1);

@@ -1,20 +1,54 @@
 #include "verify/provenance.hpp"
 
+#include <numeric>
+#include <utility>
+
 namespace stowage::verification {
 
 Provenance::Provenance(const Links& links) {
   for (const Packed& packed : links.packed) {
     const auto source = static_cast<HolderId>(packed.source.index());
     const auto derived = static_cast<HolderId>(packed.derived.index());
-    sources_[derived].push_back({source, packed.bytes, packed.op});
-    derived_[source].push_back({derived, packed.bytes, packed.op});
+    sources_[derived].add({source, packed.bytes, packed.op});
+    derived_[source].add({derived, packed.bytes, packed.op});
     cuts_[packed.cell].push_back(packed.bytes.lower);
     cuts_[packed.cell].push_back(packed.bytes.upper);
+  }
+  for (Parts* parts : {&sources_, &derived_}) {
+    for (auto& [value, list] : *parts) list.sort();
   }
   for (auto& [cell, cuts] : cuts_) {
     std::sort(cuts.begin(), cuts.end());
     cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
   }
+}
+
+void Provenance::PartList::sort() {
+  by_lower_.resize(parts_.size());
+  std::iota(by_lower_.begin(), by_lower_.end(), 0U);
+  std::sort(by_lower_.begin(), by_lower_.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return std::pair(parts_[a].bytes.lower, a) < std::pair(parts_[b].bytes.lower, b);
+  });
+  reach_.resize(parts_.size());
+  find_reach(0, parts_.size());
+}
+
+Bytes Provenance::PartList::find_reach(std::size_t begin, std::size_t end) {
+  if (begin == end) return Bytes(0);
+  const std::size_t middle = begin + (end - begin) / 2;
+  const Bytes below = std::max(find_reach(begin, middle), find_reach(middle + 1, end));
+  return reach_[middle] = std::max(below, parts_[by_lower_[middle]].bytes.upper);
+}
+
+void Provenance::PartList::collect(std::size_t begin, std::size_t end, ByteRange bytes,
+                                   std::vector<std::uint32_t>& positions) const {
+  if (begin == end) return;
+  const std::size_t middle = begin + (end - begin) / 2;
+  if (reach_[middle] <= bytes.lower) return;
+  collect(begin, middle, bytes, positions);
+  const ByteRange& own = parts_[by_lower_[middle]].bytes;
+  if (own.overlaps(bytes)) positions.push_back(by_lower_[middle]);
+  if (own.lower < bytes.upper) collect(middle + 1, end, bytes, positions);
 }
 
 bool Provenance::accepts(HolderId value, HolderId source, ByteRange bytes) const {
@@ -29,12 +63,16 @@ std::vector<HolderId> Provenance::dependents(HolderId source, ByteRange bytes) c
 /// Parts and wholes lie at fixed places, so that bytes need no translation on the way.
 std::vector<HolderId> Provenance::reach(const Parts& parts, HolderId from, ByteRange bytes) {
   std::vector<HolderId> reached = {from};
+  std::vector<std::uint32_t> positions;
   for (std::size_t i = 0; i < reached.size(); ++i) {
     const auto found = parts.find(reached[i]);
     if (found == parts.end()) continue;
-    for (const Part& part : found->second) {
-      if (!part.bytes.overlaps(bytes)) continue;
-      if (std::find(reached.begin(), reached.end(), part.other) == reached.end()) reached.push_back(part.other);
+    positions.clear();
+    found->second.overlapping(bytes, positions);
+    std::sort(positions.begin(), positions.end());
+    for (const std::uint32_t position : positions) {
+      const HolderId other = found->second.all()[position].other;
+      if (std::find(reached.begin(), reached.end(), other) == reached.end()) reached.push_back(other);
     }
   }
   return reached;

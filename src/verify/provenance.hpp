@@ -48,11 +48,32 @@ class Provenance {
   void for_each_source(HolderId value, F&& f) const {
     const auto found = sources_.find(value);
     if (found == sources_.end()) return;
-    for (const Part& part : found->second) f(part);
+    for (const Part& part : found->second.all()) f(part);
   }
 
  private:
-  using Parts = std::unordered_map<HolderId, std::vector<Part>>;
+  /// The parts of one value, or what it is a part of: a tree over their bytes, whose nodes know how far those below reach.
+  class PartList {
+   public:
+    void add(const Part& part) { parts_.push_back(part); }
+    /// After the last `add`, before `overlapping`.
+    void sort();
+    /// In the order in which they were added.
+    [[nodiscard]] const std::vector<Part>& all() const { return parts_; }
+    /// Appends the positions of those that overlap the bytes. O(log n + answers).
+    void overlapping(ByteRange bytes, std::vector<std::uint32_t>& positions) const {
+      collect(0, by_lower_.size(), bytes, positions);
+    }
+
+   private:
+    void collect(std::size_t begin, std::size_t end, ByteRange bytes, std::vector<std::uint32_t>& positions) const;
+    Bytes find_reach(std::size_t begin, std::size_t end);
+
+    std::vector<Part> parts_;
+    std::vector<std::uint32_t> by_lower_;  ///< Positions, by where the parts begin. A stretch's middle is the root of its tree.
+    std::vector<Bytes> reach_;             ///< The highest end in that tree.
+  };
+  using Parts = std::unordered_map<HolderId, PartList>;
 
   [[nodiscard]] static std::vector<HolderId> reach(const Parts& parts, HolderId from, ByteRange bytes);
 
