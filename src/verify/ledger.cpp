@@ -13,7 +13,7 @@ Ledger::Ledger(const Setting& setting, Conflicts& conflicts)
       run_(setting.run),
       order_(setting.order),
       conflicts_(conflicts),
-      state_(setting.facts.claims, setting.order, setting.cells),
+      state_(setting.facts.claims, setting.order, setting.provenance, setting.cells),
       reserved_(setting.cells),
       filled_(setting.links.kin.size()) {
   for (std::size_t value = 0; value < filled_.size(); ++value) {
@@ -172,6 +172,8 @@ void Ledger::take(ClaimId claim, ByteRange bytes, std::optional<Moment> moment, 
   check_reserved(claim, bytes);
   std::vector<ByteRange> kept;
   visit(taken.cell, bytes, [&](ByteRange shared, ContentId content) {
+    // On one stream nobody else touches anything at this moment, but what the op itself has found intact: not these bytes.
+    if (state_.is_contested(content) && moment && order_.streams() == 1) return;
     bool keep = mode == Mode::claim;
     state_.for_each_claim(content, [&](ClaimId old) { keep = keep && accepts(taken.holder, old, shared); });
     if (keep) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <unordered_set>
 #include <utility>
 
 namespace stowage::verification {
@@ -51,9 +52,10 @@ class PieceReader {
 
 }  // namespace
 
-State::State(const Claims& claims, const Order& order, std::size_t cells)
+State::State(const Claims& claims, const Order& order, const Provenance& provenance, std::size_t cells)
     : claims_(claims),
       order_(order),
+      provenance_(provenance),
       contents_(cells),
       holders_(claims.holders()),
       clean_(claims.holders()),
@@ -71,7 +73,9 @@ void State::assign(std::size_t cell, ByteRange range, ContentId content) {
   contents_[cell].assign(range, content);
 }
 
+/// Nobody is clean whose bytes may be another's.
 void State::spoil(ContentId content) {
+  if (is_contested(content)) return;
   for_each_claim(content, [&](ClaimId claim) {
     if (claim != kNobody) clean_[claims_[claim].holder] = 0;
   });
@@ -173,12 +177,12 @@ void State::join_contents(std::span<const Delta> paths) {
     visit(stretch.cell, stretch.bytes, [&](ByteRange bytes, ContentId old) {
       for (Bytes at = bytes.lower; at < bytes.upper;) {
         Bytes end = bytes.upper;
-        std::vector<ClaimId> claims;
+        std::vector<ContentId> contents;
         for (PieceReader& reader : readers) {
           const Delta::Piece* const piece = reader.find(stretch.cell, at, end);
-          for_each_claim(piece ? piece->content : old, [&](ClaimId claim) { claims.push_back(claim); });
+          contents.push_back(piece ? piece->content : old);
         }
-        result.push_back({stretch.cell, {at, end}, mix(std::move(claims))});
+        result.push_back({stretch.cell, {at, end}, mix(std::move(contents))});
         at = end;
       }
     });
@@ -186,13 +190,52 @@ void State::join_contents(std::span<const Delta> paths) {
   for (const Delta::Piece& piece : result) assign(piece.cell, piece.bytes, piece.content);
 }
 
-ContentId State::mix(std::vector<ClaimId> claims) {
-  std::sort(claims.begin(), claims.end());
-  claims.erase(std::unique(claims.begin(), claims.end()), claims.end());
-  if (claims.size() == 1) return claims.front();
-  const auto [entry, is_new] = mixture_of_.try_emplace(claims, static_cast<ContentId>(claims_.size() + mixtures_.size()));
-  if (is_new) mixtures_.push_back(std::move(claims));
+ContentId State::mix(std::vector<ContentId> contents) {
+  std::sort(contents.begin(), contents.end());
+  contents.erase(std::unique(contents.begin(), contents.end()), contents.end());
+  if (contents.size() == 1) return contents.front();
+  const auto [entry, is_new] = mixture_of_.try_emplace(contents, static_cast<ContentId>(claims_.size() + mixtures_.size()));
+  if (!is_new) return entry->second;
+  Mixture mixture = describe(contents.front());
+  bool several = mixture.contested;
+  for (const ContentId content : contents) {
+    const Mixture each = describe(content);
+    several = several || each.contested || each.holder != mixture.holder;
+    mixture.plain = mixture.plain && each.plain;
+  }
+  mixture.contested = several && mixture.plain;
+  mixture.of = std::move(contents);
+  mixtures_.push_back(std::move(mixture));
   return entry->second;
+}
+
+State::Mixture State::describe(ContentId content) const {
+  if (content == kNobody) return {{}, kNobody, true, false};
+  if (is_mixture(content)) {
+    const Mixture& known = mixtures_[content - claims_.size()];
+    return {{}, known.holder, known.plain, known.contested};
+  }
+  const HolderId holder = claims_[content].holder;
+  return {{}, holder, provenance_.is_plain(holder), false};
+}
+
+std::vector<ClaimId> State::flatten(ContentId content) const {
+  std::vector<ClaimId> claims;
+  std::vector<ContentId> pending = {content};
+  std::unordered_set<ContentId> seen;
+  while (!pending.empty()) {
+    const ContentId next = pending.back();
+    pending.pop_back();
+    if (!seen.insert(next).second) continue;
+    if (is_mixture(next)) {
+      const std::vector<ContentId>& of = mixtures_[next - claims_.size()].of;
+      pending.insert(pending.end(), of.begin(), of.end());
+    } else {
+      claims.push_back(next);
+    }
+  }
+  std::sort(claims.begin(), claims.end());
+  return claims;
 }
 
 void State::join_holders(std::span<const Delta> paths) {

@@ -8,6 +8,7 @@
 #include "base/interval_map.hpp"
 #include "verify/claims.hpp"
 #include "verify/order.hpp"
+#include "verify/provenance.hpp"
 
 namespace stowage::verification {
 
@@ -45,7 +46,7 @@ struct Delta {
 /// of several paths, of which any may have been taken. Costs are those of the changes, not of the whole.
 class State {
  public:
-  State(const Claims& claims, const Order& order, std::size_t cells);
+  State(const Claims& claims, const Order& order, const Provenance& provenance, std::size_t cells);
 
   /// Calls `f(ByteRange, ContentId)` for all bytes of the range, in ascending order; kNobody where nothing was written.
   template <class F>
@@ -60,14 +61,18 @@ class State {
   }
   void assign(std::size_t cell, ByteRange range, ContentId content);
 
-  /// Calls `f(ClaimId)` for each claim that the content may be of; kNobody for none.
+  /// Calls `f(ClaimId)` for each claim that the content may be of, ascending; kNobody for none.
   template <class F>
   void for_each_claim(ContentId content, F&& f) const {
-    if (content == kNobody || content < claims_.size()) {
-      f(content);
+    if (is_mixture(content)) {
+      for (const ClaimId claim : flatten(content)) f(claim);
     } else {
-      for (const ClaimId claim : mixtures_[content - claims_.size()]) f(claim);
+      f(content);
     }
+  }
+  /// Whether it may be of several holders, each of which stands for itself: no one can rely on it.
+  [[nodiscard]] bool is_contested(ContentId content) const {
+    return is_mixture(content) && mixtures_[content - claims_.size()].contested;
   }
 
   [[nodiscard]] const HolderState& operator[](HolderId holder) const { return holders_[holder]; }
@@ -95,21 +100,35 @@ class State {
     std::vector<std::pair<HolderId, HolderState>> holders;
   };
 
+  /// One of several contents. Mixtures of mixtures are not listed out: what may lie in memory that loops use, which all may run
+  /// not at all, is whatever any of them wrote.
+  struct Mixture {
+    std::vector<ContentId> of;  ///< Ascending.
+    HolderId holder;            ///< Of all claims, where that is one.
+    bool plain;                 ///< All claims are of holders that stand for themselves.
+    bool contested;
+  };
+
+  [[nodiscard]] bool is_mixture(ContentId content) const { return content != kNobody && content >= claims_.size(); }
+  [[nodiscard]] std::vector<ClaimId> flatten(ContentId content) const;
+  /// The same for a single claim.
+  [[nodiscard]] Mixture describe(ContentId content) const;
   void save(HolderId holder);
   void spoil(ContentId content);
   bool put(std::vector<Access>& list, Access access) const;
-  [[nodiscard]] ContentId mix(std::vector<ClaimId> claims);
+  [[nodiscard]] ContentId mix(std::vector<ContentId> contents);
   void join_contents(std::span<const Delta> paths);
   void join_holders(std::span<const Delta> paths);
 
   const Claims& claims_;
   const Order& order_;
+  const Provenance& provenance_;
   std::vector<IntervalMap<ContentId>> contents_;  ///< By cell.
   std::vector<HolderState> holders_;
   std::vector<std::uint8_t> clean_;      ///< By holder.
   std::vector<std::uint32_t> saved_in_;  ///< By holder: the frame that has its state already.
-  std::vector<std::vector<ClaimId>> mixtures_;
-  std::map<std::vector<ClaimId>, ContentId> mixture_of_;
+  std::vector<Mixture> mixtures_;
+  std::map<std::vector<ContentId>, ContentId> mixture_of_;
   std::vector<Frame> frames_;
   std::uint32_t next_serial_ = 1;
 };
