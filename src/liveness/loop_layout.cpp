@@ -1,6 +1,7 @@
 #include "liveness/loop_layout.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace stowage::liveness {
 namespace {
@@ -14,10 +15,13 @@ class LoopLayout {
         assembly_(assembly),
         scope_(scope),
         id_(id),
-        in_place_(options.in_place && !options.no_reuse) {}
+        in_place_(options.in_place && !options.no_reuse) {
+    for (const BodyInput& pair : scope.inputs) outers_.emplace(pair.inner, pair.outer);
+  }
 
   /// States where values are handed over. All loops do before any joins: one may depend on the hand-over of another.
   void declare() {
+    find_writers();
     for (const Carried& pair : scope_.carried) {
       const ClassPlace in = place(pair.in);
       const ClassPlace from = place(outer_of(pair.in));
@@ -43,10 +47,7 @@ class LoopLayout {
   [[nodiscard]] bool ours(ClassId id) const { return result_.classes[id.index()].residence == Residence::shared; }
   [[nodiscard]] std::span<const Interval> spans() const { return result_.timeline.spans(scope_.op); }
 
-  [[nodiscard]] TensorId outer_of(TensorId inner) const {
-    return std::find_if(scope_.inputs.begin(), scope_.inputs.end(), [&](const BodyInput& each) { return each.inner == inner; })
-        ->outer;
-  }
+  [[nodiscard]] TensorId outer_of(TensorId inner) const { return outers_.at(inner); }
   [[nodiscard]] bool may_come_in(ClassId from, ClassId in) const {
     return from != in && ours(from) && ours(in) && is_over_before(from, in);
   }
@@ -121,15 +122,22 @@ class LoopLayout {
                        [&](const Interval& span) { return step > span.lower && step < span.upper; });
   }
 
-  /// The op that writes the value may do so over the one that came in, where its pairs say so and it reads it in no other way.
-  void allow_in_place(const Carried& pair) {
-    const ClassPlace in = place(pair.in);
+  void find_writers() {
+    for (const Carried& pair : scope_.carried) writers_[pair.out];
     for (std::size_t k = 0; k < scope_.op_count; ++k) {
       const OpId id(scope_.first_op.index() + k);
       const Op& op = graph_.op(id);
-      const auto output = std::find(op.outputs.begin(), op.outputs.end(), pair.out);
-      if (op.no_task || output == op.outputs.end()) continue;
-      const auto position = static_cast<std::uint32_t>(output - op.outputs.begin());
+      for (std::uint32_t i = 0; i < op.outputs.size() && !op.no_task; ++i) {
+        if (const auto found = writers_.find(op.outputs[i]); found != writers_.end()) found->second.push_back({id, i});
+      }
+    }
+  }
+
+  /// The op that writes the value may do so over the one that came in, where its pairs say so and it reads it in no other way.
+  void allow_in_place(const Carried& pair) {
+    const ClassPlace in = place(pair.in);
+    for (const auto& [id, position] : writers_[pair.out]) {
+      const Op& op = graph_.op(id);
       if (!reads_only_in_place(op, position, in) || writes_beside(op, pair.out, in.id)) continue;
       for (const Interval& span : result_.timeline.spans(id)) assembly_.hand_over(place(pair.out).id, in.id, span.lower);
     }
@@ -157,6 +165,12 @@ class LoopLayout {
   const Scope& scope_;
   ScopeId id_;
   bool in_place_;
+  struct Writer {
+    OpId op;
+    std::uint32_t output;
+  };
+  std::map<TensorId, TensorId> outers_;              ///< What the body's inputs are outside.
+  std::map<TensorId, std::vector<Writer>> writers_;  ///< Who writes what is carried out.
 };
 
 }  // namespace
