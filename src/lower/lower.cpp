@@ -277,11 +277,17 @@ bool Builder::may_be_guest(const Occupant& occupant) const {
 
 /// The caller's reusable buffers as regions that cost nothing, each with its own tensor at the bottom while that is in use.
 void Builder::add_hosts(ArenaProblem& target) const {
+  struct {
+    Bytes alignment = kMaxBytes;
+    Bytes size = kMaxBytes;
+  } least;  // of all hosts
   for (const TensorId tensor : liveness_.bound) {
     const AliasClass& klass = liveness_.classes[liveness_.places[tensor.index()].id.index()];
     const bool reusable = klass.flags.has(TensorFlag::reusable) && klass.memory == target.memory && !klass.whole_run;
     if (!reusable || klass.size == Bytes(0)) continue;
     target.hosts.push_back(tensor);
+    least.alignment = std::min(least.alignment, klass.alignment);
+    least.size = std::min(least.size, klass.size);
   }
   if (target.hosts.empty()) return;
   const auto paid = static_cast<std::uint32_t>(target.problem.regions.size());
@@ -289,10 +295,13 @@ void Builder::add_hosts(ArenaProblem& target) const {
   for (std::uint32_t r = 0; r < paid; ++r) ours.only.push_back(r);
   for (std::size_t i = 0; i < target.occupants.size(); ++i) {
     RegionSet& allowed = target.problem.items[i].allowed;
+    const Item& item = target.problem.items[i];
+    const bool guest = may_be_guest(target.occupants[i]);
+    // Most may go anywhere, which needs no list.
+    if (guest && allowed.only.empty() && item.alignment <= least.alignment && item.size <= least.size) continue;
     if (allowed.only.empty()) allowed = ours;
-    for (std::uint32_t h = 0; h < target.hosts.size() && may_be_guest(target.occupants[i]); ++h) {
+    for (std::uint32_t h = 0; h < target.hosts.size() && guest; ++h) {
       const AliasClass& klass = liveness_.classes[liveness_.places[target.hosts[h].index()].id.index()];
-      const Item& item = target.problem.items[i];
       if (item.alignment <= klass.alignment && item.size <= klass.size) allowed.only.push_back(paid + h);
     }
   }
