@@ -47,8 +47,9 @@ struct ReuseKnobs {
 /// How a solver may work. Same problem, seed and node budget give the same answer for any number of threads; a deadline or a stop
 /// request only ends it earlier.
 struct SolveOptions {
-  std::string solver = "auto";                                         ///< A name of `solvers()`.
-  std::optional<std::chrono::steady_clock::time_point> deadline = {};  ///< Best answer so far when it passes.
+  std::string solver = "auto";  ///< A name of `solvers()`.
+  /// Best answer so far when it passes; without any, `auto` and the greedy solvers still finish the pass that gives one.
+  std::optional<std::chrono::steady_clock::time_point> deadline = {};
   std::uint32_t threads = 1;
   std::uint64_t seed = 0;
   /// For searching solvers: after about how many nodes they stop, all threads together; a round of runs is never cut short.

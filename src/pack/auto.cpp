@@ -38,7 +38,7 @@ void try_greedily(Bench& bench) {
   const bool few = !ordered || bench.problem().items.size() <= kMaxOrderedItems;
   for (const RegisteredSolver& solver : registry()) {
     const bool quick = solver.solve == &solve_online_best_fit;
-    if (is_greedy(solver) && (few || quick) && !bench.finished()) solver.solve(bench);
+    if (is_greedy(solver) && (few || quick) && (bench.needs_any() || !bench.finished())) solver.solve(bench);
   }
 }
 

@@ -159,7 +159,7 @@ std::optional<std::vector<Position>> place_greedily(const Bench& bench, Order or
   std::size_t placed = 0;
   for (const std::size_t item : in_order(bench.problem(), order)) {
     if (!greedy.place(item)) return std::nullopt;
-    if (++placed % kItemsBetweenLooks == 0 && bench.stop_requested()) return std::nullopt;
+    if (++placed % kItemsBetweenLooks == 0 && bench.stop_requested() && !bench.needs_any()) return std::nullopt;
   }
   return std::move(greedy).take();
 }

@@ -108,6 +108,8 @@ bool Bench::stop_requested() const {
   return options_.deadline && std::chrono::steady_clock::now() >= *options_.deadline;
 }
 
+bool Bench::needs_any() const { return peak_ > kMaxBytes && !infeasible_ && !options_.stop.stop_requested(); }
+
 SolveOutcome Bench::outcome() const {
   SolveOutcome outcome{.status = SolveStatus::timed_out,
                        .positions = positions_,

@@ -1,4 +1,6 @@
+#include <chrono>
 #include <random>
+#include <stop_token>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,6 +25,28 @@ std::vector<std::int64_t> offsets(const Problem& problem, const std::string& sol
 
 /// A gap of 8 at 0 and one of 4 at 12 when the last item comes.
 Problem two_gaps() { return {.items = {item(0, 1, 8), item(0, 3, 4), item(0, 1, 4), item(0, 3, 4), item(1, 3, 4)}}; }
+
+/// Items of two pieces, so many that a greedy pass looks at the clock on its way.
+Problem many_with_pieces() {
+  Problem problem;
+  for (std::int64_t i = 0; i < 2000; ++i)
+    problem.items.push_back({.pieces = {testing::piece(i, i + 2, 0, 8), testing::piece(i + 2, i + 4, 0, 4)}, .size = Bytes(8)});
+  return problem;
+}
+
+TEST(Solve, IsLateRatherThanWithoutAnAnswer) {
+  const auto past = std::chrono::steady_clock::now() - std::chrono::hours(1);
+  for (const char* const solver : {"auto", "online_best_fit", "first_fit_by_area"}) {
+    const SolveOutcome outcome = *solve(many_with_pieces(), {.solver = solver, .deadline = past});
+    EXPECT_TRUE(outcome.has_answer()) << solver;
+  }
+}
+
+TEST(Solve, AStopRequestIsObeyedWithoutAnAnswerToo) {
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_FALSE(solve(many_with_pieces(), {.solver = "online_best_fit", .stop = stop.get_token()})->has_answer());
+}
 
 TEST(Greedy, OnlineTakesTheTightestGap) { EXPECT_EQ(offsets(two_gaps(), "online_best_fit").back(), 12); }
 

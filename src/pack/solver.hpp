@@ -44,6 +44,8 @@ class Bench {
   [[nodiscard]] bool finished() const;
   /// The deadline has passed or a stop was requested. Thread-safe.
   [[nodiscard]] bool stop_requested() const;
+  /// There is no answer, and nobody has said that none is wanted: whoever finds one in a single pass does so, however late it is.
+  [[nodiscard]] bool needs_any() const;
 
   /// Nodes that may still be visited.
   [[nodiscard]] std::uint64_t nodes_left() const { return node_budget_ - std::min(node_budget_, nodes_); }
