@@ -1,96 +1,263 @@
 #include "io/onnx/shape/infer.hpp"
 
+#include <algorithm>
 #include <set>
+#include <string_view>
 
 #include <fmt/format.h>
+
+#include "io/onnx/shape/call.hpp"
+#include "io/onnx/shape/declared.hpp"
+#include "io/onnx/shape/fold.hpp"
+#include "io/onnx/shape/operators.hpp"
 
 namespace stowage::io::onnx {
 namespace {
 
-using DimValues = std::map<std::string, std::int64_t>;
+using shape::Bodies;
+using shape::Call;
+using shape::DimValues;
+using shape::Operator;
+using shape::Stop;
 
-/// Takes what the file says: initializers, constants, and the types of inputs, outputs and values in between.
-class Declarations {
- public:
-  Declarations(const DimValues& values, ModelFacts& facts) : values_(values), facts_(facts) {}
+/// All elements that one model may have folded: small files must not become large tables.
+constexpr std::int64_t kFoldedElements = std::int64_t{1} << 22;
+
+/// How often every node may be looked at, on average: loops that change shapes are inferred anew, those inside them again.
+constexpr std::int64_t kVisits = 64;
+
+/// File and inference say different things.
+struct Contradiction {
+  std::string message;
+};
+
+void for_each_body(const Node& node, const auto& f) {
+  for (const Attribute& attribute : node.attributes) {
+    for (const Graph& body : attribute.graphs) f(body);
+  }
+}
+
+/// What there is in a graph and its bodies, before anything is inferred.
+struct Census {
+  std::set<std::string> params;  ///< Names of dimensions.
+  std::int64_t nodes = 0;
 
   void add(const Graph& graph) {
-    GraphFacts& facts = facts_[&graph];
-    for (const Node& node : graph.nodes) add_node(node, facts);
-    for (const auto* list : {&graph.value_infos, &graph.outputs, &graph.inputs}) {
-      for (const ValueInfo& info : *list) add_declared(info, facts, list == &graph.inputs);
+    nodes += static_cast<std::int64_t>(graph.nodes.size());
+    for (const auto* const list : {&graph.inputs, &graph.outputs, &graph.value_infos}) {
+      for (const ValueInfo& info : *list) add(info);
     }
-    for (const TensorInfo& tensor : graph.initializers) facts[tensor.name] = facts_of(tensor);
+    for (const Node& node : graph.nodes) for_each_body(node, [&](const Graph& body) { add(body); });
   }
-
-  [[nodiscard]] const std::set<std::string>& params() const { return params_; }
 
  private:
-  static ValueFacts facts_of(const TensorInfo& tensor) {
-    return {.kind = ValueKind::tensor, .type = tensor.type, .dims = tensor.dims, .elements = tensor.elements};
-  }
-
-  void add_node(const Node& node, GraphFacts& facts) {
-    for (const std::string& output : node.outputs) {
-      if (output.empty()) continue;
-      facts[output] = {.stopped_by = describe(node), .reason = "the file does not say what type and shape it has"};
-    }
-    const TensorInfo* const value = node.is("Constant") ? node.tensor("value") : nullptr;
-    if (value != nullptr && node.outputs.size() == 1) facts[node.outputs[0]] = facts_of(*value);
-    for (const Attribute& attribute : node.attributes) {
-      for (const Graph& body : attribute.graphs) add(body);
-    }
-  }
-
-  void add_declared(const ValueInfo& info, GraphFacts& facts, bool defines) {
-    const auto [place, added] = facts.try_emplace(info.name);
-    if (added && !defines) {  // says something about a value that is not this graph's
-      facts.erase(place);
-      return;
-    }
-    if (place->second.is_known()) return;
-    ValueFacts declared = resolve(info);
-    if (!declared.is_known() && !place->second.stopped_by.empty()) declared.stopped_by = place->second.stopped_by;
-    place->second = std::move(declared);
-  }
-
-  ValueFacts resolve(const ValueInfo& info) {
-    ValueFacts facts{.kind = info.kind, .type = info.type};
-    if (!info.shape) {
-      facts.reason = "the file does not say what shape it has";
-      return facts;
-    }
-    Dims dims;
+  void add(const ValueInfo& info) {
+    if (!info.shape) return;
     for (const Dim& dim : *info.shape) {
-      if (!dim.param.empty()) params_.insert(dim.param);
-      const auto given = values_.find(dim.param);
-      if (dim.value || given != values_.end()) {
-        dims.push_back(dim.value ? *dim.value : given->second);
-      } else if (facts.reason.empty()) {
-        facts.reason = dim.param.empty() ? std::string("one of its dims has neither value nor name")
-                                         : fmt::format("the dim '{}' has no value", dim.param);
-      }
+      if (!dim.param.empty()) params.insert(dim.param);
     }
-    if (facts.reason.empty()) facts.dims = std::move(dims);
+  }
+};
+
+ValueFacts facts_of(const TensorInfo& tensor) {
+  ValueFacts facts{.type = tensor.type, .dims = tensor.dims, .elements = tensor.elements};
+  if (tensor.type != ElementType::uint64 || !tensor.elements) return facts;
+  // Those beyond int64 were read as negative ones.
+  const auto& list = std::get<std::vector<std::int64_t>>(*tensor.elements);
+  if (std::any_of(list.begin(), list.end(), [](std::int64_t each) { return each < 0; })) facts.elements.reset();
+  return facts;
+}
+
+/// What the file says about the values of one graph, besides its inputs.
+class Declarations {
+ public:
+  explicit Declarations(const Graph& graph) {
+    for (const auto* const list : {&graph.value_infos, &graph.outputs}) {
+      for (const ValueInfo& info : *list) infos_.emplace(info.name, &info);
+    }
+  }
+
+  [[nodiscard]] auto of(std::string_view name) const { return infos_.equal_range(name); }
+
+ private:
+  std::unordered_multimap<std::string_view, const ValueInfo*> infos_;
+};
+
+/// One pass over the nodes of every graph, in their order.
+class Inference final : public Bodies {
+ public:
+  Inference(const DimValues& values, std::int64_t nodes, ModelFacts& facts)
+      : values_(values), visits_left_(nodes * kVisits), facts_(facts) {}
+
+  void infer_graph(const Graph& graph, const std::vector<ValueFacts>& inputs) {
+    GraphFacts& facts = facts_[&graph];
+    facts.clear();
+    for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
+      facts[graph.inputs[i].name] = input_facts(graph.inputs[i], i < inputs.size() ? inputs[i] : ValueFacts());
+    }
+    for (const TensorInfo& tensor : graph.initializers) facts[tensor.name] = facts_of(tensor);
+    const Declarations declared(graph);
+    scopes_.push_back(&facts);
+    for (const Node& node : graph.nodes) infer_node(node, declared, facts);
+    scopes_.pop_back();
+  }
+
+  std::vector<ValueFacts> infer_body(const Graph& body, const std::vector<ValueFacts>& inputs) override {
+    infer_graph(body, inputs);
+    std::vector<ValueFacts> outputs;
+    scopes_.push_back(&facts_[&body]);
+    for (const ValueInfo& output : body.outputs) outputs.push_back(find(output.name));
+    scopes_.pop_back();
+    return outputs;
+  }
+
+  ValueFacts declared_input(const Graph& body, std::size_t input) override {
+    return input < body.inputs.size() ? input_facts(body.inputs[input], ValueFacts()) : ValueFacts();
+  }
+
+  [[nodiscard]] bool may_repeat() const override { return visits_left_ > 0; }
+
+  void forget(const Graph& body, const std::string& reason) override {
+    for (auto& [name, facts] : facts_[&body]) facts = {.reason = reason};
+    for (const Node& node : body.nodes) for_each_body(node, [&](const Graph& inner) { forget(inner, reason); });
+  }
+
+ private:
+  /// Of a graph's input, from what is handed to it and what the file says.
+  [[nodiscard]] ValueFacts input_facts(const ValueInfo& info, ValueFacts facts) const {
+    if (const auto difference = shape::reconcile(facts, info, values_))
+      throw Contradiction{fmt::format("input '{}': {}", info.name, *difference)};
+    if (facts.is_known()) return facts;
+    if (facts.type == ElementType::undefined && facts.kind == ValueKind::tensor) facts.kind = info.kind;
+    if (facts.reason.empty()) facts.reason = "the file does not say what type and shape it has";
+    if (facts.stopped_by.empty()) facts.stopped_by = fmt::format("input '{}'", info.name);
     return facts;
   }
 
+  [[nodiscard]] const ValueFacts& find(const std::string& name) const {
+    for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
+      const auto found = (*scope)->find(name);
+      if (found != (*scope)->end()) return found->second;
+    }
+    return missing_;
+  }
+
+  void infer_node(const Node& node, const Declarations& declared, GraphFacts& facts) {
+    --visits_left_;
+    for_each_body(node, [&](const Graph& body) { facts_.erase(&body); });
+    std::vector<const ValueFacts*> inputs;
+    for (const std::string& name : node.inputs) inputs.push_back(name.empty() ? nullptr : &find(name));
+    Call call(node, std::move(inputs), *this);
+    const Stop stop = apply(call);
+    for_each_body(node, [&](const Graph& body) {
+      if (!facts_.contains(&body)) infer_graph(body, unknown_inputs(body, node, stop));
+    });
+    std::vector<ValueFacts> outputs = call.take_outputs();
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      if (!node.outputs[i].empty()) facts[node.outputs[i]] = settled(std::move(outputs[i]), stop, node, {declared, i});
+    }
+  }
+
+  /// Runs the rules of the node's operator. What they stopped at; no reason where they did not.
+  Stop apply(Call& call) {
+    const Node& node = call.node();
+    const Operator* const found = shape::find_operator(node.domain, node.kind);
+    if (found == nullptr) {
+      const std::string kind = node.domain.empty() ? node.kind : node.domain + "." + node.kind;
+      return {.by = {}, .reason = fmt::format("nothing is known about the operator {}", kind)};
+    }
+    try {
+      found->infer(call);
+      if (found->fold != nullptr && can_fold(call)) fold(*found, call);
+    } catch (const Stop& stop) {
+      return stop.reason.empty() ? Stop{stop.by, "one of its inputs is not known"} : stop;
+    }
+    return {};
+  }
+
+  static bool can_fold(const Call& call) {
+    for (std::size_t i = 0; i < call.input_count(); ++i) {
+      if (call.has(i) && (call.elements(i) == nullptr || !call.input(i).is_known())) return false;
+    }
+    for (std::size_t i = 0; i < call.output_count(); ++i) {
+      const std::optional<Dims>& dims = call.output(i).dims;
+      if (!dims || element_count(*dims).value_or(shape::kMaxFoldedElements + 1) > shape::kMaxFoldedElements) return false;
+    }
+    return call.input_count() > 0;
+  }
+
+  static void fold(const Operator& found, Call& call) {
+    try {
+      found.fold(call);
+    } catch (const Stop&) {  // its elements stay unknown
+    }
+  }
+
+  struct OutputPlace {
+    const Declarations& declared;
+    std::size_t index;
+  };
+
+  ValueFacts settled(ValueFacts facts, const Stop& stop, const Node& node, OutputPlace place) {
+    const std::string& name = node.outputs[place.index];
+    if (!facts.is_known() && facts.reason.empty()) {
+      facts.stopped_by = stop.by;
+      facts.reason = stop.reason.empty() ? "nothing is known about this output" : stop.reason;
+    }
+    const auto [first, last] = place.declared.of(name);
+    for (auto each = first; each != last; ++each) {
+      if (const auto difference = shape::reconcile(facts, *each->second, values_))
+        throw Contradiction{fmt::format("{}: value '{}': {}", describe(node), name, *difference)};
+    }
+    if (!facts.is_known() && facts.stopped_by.empty()) facts.stopped_by = describe(node);
+    limit_elements(facts);
+    return facts;
+  }
+
+  void limit_elements(ValueFacts& facts) {
+    if (!facts.elements) return;
+    const std::int64_t size = shape::size(*facts.elements);
+    if (!facts.is_known() || size > folded_left_) return facts.elements.reset();
+    folded_left_ -= size;
+  }
+
+  /// A body that its operator did not come to.
+  static std::vector<ValueFacts> unknown_inputs(const Graph& body, const Node& node, const Stop& stop) {
+    const std::string reason = stop.reason.empty() ? "nothing is known about what its body takes" : stop.reason;
+    return std::vector<ValueFacts>(body.inputs.size(),
+                                   {.stopped_by = stop.by.empty() ? describe(node) : stop.by, .reason = reason});
+  }
+
   const DimValues& values_;
+  std::int64_t visits_left_;
+  std::int64_t folded_left_ = kFoldedElements;
   ModelFacts& facts_;
-  std::set<std::string> params_;  ///< That the model has.
+  std::vector<const GraphFacts*> scopes_;  ///< From the main graph to the one at hand.
+  const ValueFacts missing_{.reason = "one of its inputs is defined nowhere before it"};
 };
+
+std::optional<std::string> fault_in(const DimValues& values, const Census& census) {
+  for (const auto& [name, value] : values) {
+    if (!census.params.contains(name)) return fmt::format("no shape in the model has a dim '{}'", name);
+  }
+  return std::nullopt;
+}
 
 }  // namespace
 
 Result<ModelFacts> infer(const Model& model, const DimValues& dims, const std::string& file) {
-  ModelFacts facts;
-  Declarations declarations(dims, facts);
-  declarations.add(model.graph);
+  Census census;
+  census.add(model.graph);
+  const Location where{.file = file, .line = {}, .path = {}};
+  if (const auto fault = fault_in(dims, census)) return Error{ErrorCode::unknown_name, *fault, where};
   for (const auto& [name, value] : dims) {
-    if (declarations.params().contains(name)) continue;
-    return Error{ErrorCode::unknown_name,
-                 fmt::format("no shape in the model has a dim '{}'", name),
-                 {.file = file, .line = {}, .path = {}}};
+    if (value < 0) return Error{ErrorCode::invalid, fmt::format("the dim '{}' has the negative value {}", name, value), where};
+  }
+  ModelFacts facts;
+  try {
+    Inference(dims, census.nodes, facts).infer_graph(model.graph, {});
+  } catch (const Contradiction& contradiction) {
+    return Error{ErrorCode::invalid, contradiction.message, where};
   }
   return facts;
 }

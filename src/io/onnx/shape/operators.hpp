@@ -1,0 +1,54 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "io/onnx/shape/call.hpp"
+
+/// What is known about operators: a table from kinds to functions, one file for a family of them.
+namespace stowage::io::onnx::shape {
+
+using Rule = void (*)(Call&);
+
+/// An operator of any version: its rule looks at `Call::version` where versions differ.
+struct Operator {
+  std::string_view kind;
+  Rule infer;           ///< Sets type and dims of every output, or throws `Stop`.
+  Rule fold = nullptr;  ///< Sets elements of outputs. Called after `infer` when all elements of all inputs are known, and
+                        ///< those of the outputs are few; whatever it stops at leaves them unknown.
+};
+
+/// Null when nothing is known about such an operator.
+[[nodiscard]] const Operator* find_operator(std::string_view domain, std::string_view kind);
+
+[[nodiscard]] std::span<const Operator> elementwise_operators();
+[[nodiscard]] std::span<const Operator> broadcast_operators();
+[[nodiscard]] std::span<const Operator> reduction_operators();
+[[nodiscard]] std::span<const Operator> view_operators();
+[[nodiscard]] std::span<const Operator> slice_operators();
+[[nodiscard]] std::span<const Operator> gather_operators();
+[[nodiscard]] std::span<const Operator> generator_operators();
+[[nodiscard]] std::span<const Operator> product_operators();
+[[nodiscard]] std::span<const Operator> convolution_operators();
+[[nodiscard]] std::span<const Operator> pool_operators();
+[[nodiscard]] std::span<const Operator> image_operators();
+[[nodiscard]] std::span<const Operator> normalization_operators();
+[[nodiscard]] std::span<const Operator> attention_operators();
+[[nodiscard]] std::span<const Operator> quantization_operators();
+[[nodiscard]] std::span<const Operator> recurrent_operators();
+[[nodiscard]] std::span<const Operator> signal_operators();
+[[nodiscard]] std::span<const Operator> dynamic_operators();
+[[nodiscard]] std::span<const Operator> control_operators();
+/// Those of ONNX Runtime, in the domain com.microsoft.
+[[nodiscard]] std::span<const Operator> contrib_operators();
+
+// Rules that several families have in common.
+
+/// Output 0 is like input 0.
+void like_first(Call& call);
+/// Output 0 has the type of input 0 and the shape that all inputs together have.
+void broadcast_all(Call& call);
+/// Output 0 has the elements of input 0, in whatever shape.
+void keep_elements(Call& call);
+
+}  // namespace stowage::io::onnx::shape
