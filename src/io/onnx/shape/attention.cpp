@@ -1,0 +1,53 @@
+#include <fmt/format.h>
+
+#include "io/onnx/shape/dims.hpp"
+#include "io/onnx/shape/operators.hpp"
+
+// Attention of ONNX's own operators (versions 23 and on).
+namespace stowage::io::onnx::shape {
+namespace {
+
+/// Queries, keys or values: [batch, heads, steps, size] or [batch, steps, heads * size].
+struct Heads {
+  std::int64_t batch;
+  std::int64_t heads;
+  std::int64_t steps;
+  std::int64_t size;
+};
+
+Heads heads_of(const Call& call, std::size_t input, std::string_view attribute) {
+  const Dims& dims = call.dims(input);
+  if (dims.size() == 4) return {dims[0], dims[1], dims[2], dims[3]};
+  if (dims.size() != 3) stop(fmt::format("its input '{}' is {}", call.node().inputs[input], to_string(dims)));
+  const std::int64_t heads = call.node().integer(attribute, 0);
+  if (heads < 1 || dims[2] % heads != 0) stop(fmt::format("{} elements are no {} heads", dims[2], heads));
+  return {dims[0], heads, dims[1], dims[2] / heads};
+}
+
+/// Inputs: Q, K, V, a mask, past keys, past values. Outputs: the result, all keys, all values, the products of Q and K.
+void attention(Call& call) {
+  const Heads q = heads_of(call, 0, "q_num_heads");
+  const Heads k = heads_of(call, 1, "kv_num_heads");
+  const Heads v = heads_of(call, 2, "kv_num_heads");
+  if (call.rank(0) == 3) {
+    call.set(0, call.type(0), {q.batch, q.steps, times(q.heads, v.size)});
+  } else {
+    call.set(0, call.type(0), {q.batch, q.heads, q.steps, v.size});
+  }
+  const std::int64_t past = call.has(4) ? call.dim(4, 2) : 0;
+  const std::int64_t steps = plus(past, k.steps);
+  if (call.output_count() > 1) call.set(1, call.type(1), {k.batch, k.heads, steps, k.size});
+  if (call.output_count() > 2) call.set(2, call.type(2), {v.batch, v.heads, steps, v.size});
+  call.set(3, call.type(0), {q.batch, q.heads, q.steps, steps});
+}
+
+constexpr Operator kOperators[] = {
+    {"Attention", attention},
+    {"RotaryEmbedding", like_first},
+};
+
+}  // namespace
+
+std::span<const Operator> attention_operators() { return kOperators; }
+
+}  // namespace stowage::io::onnx::shape
