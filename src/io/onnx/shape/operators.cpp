@@ -20,7 +20,7 @@ const Table& onnx_table() {
       table_of({elementwise_operators(), broadcast_operators(), reduction_operators(), view_operators(), slice_operators(),
                 gather_operators(), generator_operators(), product_operators(), convolution_operators(), pool_operators(),
                 image_operators(), normalization_operators(), attention_operators(), quantization_operators(),
-                recurrent_operators(), signal_operators(), dynamic_operators()});
+                recurrent_operators(), signal_operators(), dynamic_operators(), control_operators()});
   return table;
 }
 
