@@ -24,11 +24,16 @@ const Table& onnx_table() {
   return table;
 }
 
+const Table& contrib_table() {
+  static const Table table = table_of({contrib_operators()});
+  return table;
+}
+
 }  // namespace
 
 const Operator* find_operator(std::string_view domain, std::string_view kind) {
-  if (!domain.empty()) return nullptr;
-  const Table& table = onnx_table();
+  if (!domain.empty() && domain != "com.microsoft") return nullptr;
+  const Table& table = domain.empty() ? onnx_table() : contrib_table();
   const auto found = table.find(kind);
   return found == table.end() ? nullptr : found->second;
 }
