@@ -15,7 +15,7 @@ namespace {
 
 struct CompareArguments {
   std::string input;
-  std::optional<Bytes> alignment;
+  ImportOptions import;
   bool json = false;
   PlanOptions options;
 };
@@ -84,13 +84,15 @@ std::string as_text(const std::vector<Line>& lines) {
 void add_compare_command(CLI::App& app) {
   auto arguments = std::make_shared<CompareArguments>();
   CLI::App& command = *app.add_subcommand("compare", "Plan INPUT with every solver, side by side");
-  command.add_option("INPUT", arguments->input, "A graph (.json) or a table (.csv), also .gz; - is standard input")->required();
-  add_alignment_option(command, arguments->alignment);
+  command
+      .add_option("INPUT", arguments->input, "A graph (.json), a model (.onnx) or a table (.csv), also .gz; - is standard input")
+      ->required();
+  add_import_options(command, arguments->import);
   add_planning_options(command, arguments->options);
   command.add_flag("--json", arguments->json, "Print the table as JSON (stowage.compare/1)");
   command.footer("Example: stowage compare model.json.gz");
   command.callback([arguments] {
-    const Input input = or_fail(read_input(arguments->input, arguments->alignment));
+    const Input input = or_fail(read_input(arguments->input, arguments->import));
     if (std::holds_alternative<CsvProblem>(input)) refuse_graph_options(arguments->options);
     std::vector<Line> lines;
     for (const SolverInfo& solver : solvers()) lines.push_back({solver.name, run_solver(input, *arguments, solver)});

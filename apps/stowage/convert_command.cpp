@@ -17,7 +17,7 @@ struct ConvertArguments {
   std::string input;
   std::string output;
   std::string memory;
-  std::optional<Bytes> alignment;
+  ImportOptions import;
   PlanOptions options;
 };
 
@@ -84,15 +84,18 @@ void add_convert_command(CLI::App& app) {
   auto arguments = std::make_shared<ConvertArguments>();
   CLI::App& command =
       *app.add_subcommand("convert", "Write INPUT in another format: a graph as .json or as a packing problem (.csv)");
-  command.add_option("INPUT", arguments->input, "A graph (.json) or a table (.csv), also .gz; - is standard input")->required();
+  command
+      .add_option("INPUT", arguments->input, "A graph (.json), a model (.onnx) or a table (.csv), also .gz; - is standard input")
+      ->required();
   command.add_option("OUTPUT", arguments->output, ".json, .csv, also .gz; - is standard output")->required();
-  add_alignment_option(command, arguments->alignment);
+  add_import_options(command, arguments->import);
   command.add_option("--memory", arguments->memory, "Which memory's problem goes to the .csv, where there are several")
       ->type_name("NAME");
   add_planning_options(command, arguments->options);
   command.footer("Example: stowage convert model.json.gz problem.csv");
   command.callback([arguments] {
-    const Input input = or_fail(read_input(arguments->input, arguments->alignment));
+    arguments->import.in_place = arguments->options.in_place;
+    const Input input = or_fail(read_input(arguments->input, arguments->import));
     or_fail(write_file(arguments->output, or_fail(converted(input, *arguments))));
   });
 }

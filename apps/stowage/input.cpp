@@ -15,6 +15,9 @@ bool looks_like_json(const std::string& text) {
   return first != std::string::npos && text[first] == '{';
 }
 
+/// ONNX has no mark of its own, but a text does not begin with the number of the version, which a model does.
+bool looks_like_onnx(std::string_view bytes) { return bytes.starts_with('\x08'); }
+
 Result<Graph> with_alignment(const Graph& graph, Bytes alignment, const std::string& path) {
   GraphDescription description = graph.description();
   for (Memory& memory : description.memories) memory.alignment = alignment;
@@ -31,12 +34,17 @@ bool has_extension(const std::string& path, std::string_view extension) {
   return name.ends_with(extension);
 }
 
-Result<Input> read_input(const std::string& path, std::optional<Bytes> alignment) {
-  for (const std::string_view later : {".onnx", ".tflite"}) {
-    if (has_extension(path, later))
-      return Error{ErrorCode::unsupported, "files of this kind are not supported yet", {.file = path, .line = {}, .path = {}}};
-  }
+Result<Input> read_input(const std::string& path, const ImportOptions& options) {
+  if (has_extension(path, ".tflite"))
+    return Error{ErrorCode::unsupported, "files of this kind are not supported yet", {.file = path, .line = {}, .path = {}}};
   STOWAGE_TRY(const std::string text, read_file(path));
+  if (has_extension(path, ".onnx") || (path == "-" && looks_like_onnx(text))) {
+    STOWAGE_TRY(Graph graph, parse_onnx(text, path, options));
+    return Input(std::move(graph));
+  }
+  if (!options.dims.empty())
+    return Error{ErrorCode::unsupported, "--dim is for models, which have symbolic dims", {.file = path, .line = {}, .path = {}}};
+  const std::optional<Bytes> alignment = options.alignment;
   if (has_extension(path, ".csv") || (!has_extension(path, ".json") && !looks_like_json(text))) {
     STOWAGE_TRY(CsvProblem table, parse_csv(text, path));
     for (Item& item : table.problem.items) {

@@ -19,7 +19,7 @@ struct PlanArguments {
   std::string output;
   std::string previous;
   bool keep_offsets = false;
-  std::optional<Bytes> alignment;
+  ImportOptions import;
   bool json = false;
   PlanOptions options;
 };
@@ -97,7 +97,9 @@ void plan_table(const PlanArguments& arguments, const CsvProblem& table) {
 void add_plan_command(CLI::App& app) {
   auto arguments = std::make_shared<PlanArguments>();
   CLI::App& command = *app.add_subcommand("plan", "Plan the memory of INPUT and say how good the plan is");
-  command.add_option("INPUT", arguments->input, "A graph (.json) or a table (.csv), also .gz; - is standard input")->required();
+  command
+      .add_option("INPUT", arguments->input, "A graph (.json), a model (.onnx) or a table (.csv), also .gz; - is standard input")
+      ->required();
   command
       .add_option("-o,--output", arguments->output, "Write the plan (for a table: the table with offsets); - is standard output")
       ->type_name("FILE");
@@ -110,7 +112,7 @@ void add_plan_command(CLI::App& app) {
           ->type_name("PLAN");
   command.add_flag("--keep-offsets", arguments->keep_offsets, "Whatever has a place in the previous plan must keep it")
       ->needs(previous);
-  add_alignment_option(command, arguments->alignment);
+  add_import_options(command, arguments->import);
   add_solving_options(command, arguments->options);
   add_planning_options(command, arguments->options);
   add_reuse_options(command, arguments->options);
@@ -120,7 +122,7 @@ void add_plan_command(CLI::App& app) {
       "         stowage plan training_step.json --base refreshable --zero-fill separate --region-limit 400MiB\n"
       "         stowage plan model.json --fuse-inputs 4KiB --no-reuse-names logits,kv_update");
   command.callback([arguments] {
-    const Input input = or_fail(read_input(arguments->input, arguments->alignment));
+    const Input input = or_fail(read_input(arguments->input, arguments->import));
     if (const auto* graph = std::get_if<Graph>(&input)) {
       plan_graph(*arguments, *graph);
     } else {

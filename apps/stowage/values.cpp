@@ -42,6 +42,19 @@ Bytes size_of(const std::string& text) {
   return *size;
 }
 
+/// "batch=4"; the name may itself have a '='.
+void add_dim(ImportOptions& options, const std::string& text) {
+  const std::size_t equals = text.rfind('=');
+  std::int64_t value = -1;
+  if (equals != std::string::npos && equals > 0) {
+    const char* const end = text.data() + text.size();
+    const auto [rest, failure] = std::from_chars(text.data() + equals + 1, end, value);
+    if (failure != std::errc{} || rest != end) value = -1;
+  }
+  if (value < 0) throw CLI::ValidationError("'" + text + "' is not a dim such as batch=4");
+  options.dims[text.substr(0, equals)] = value;
+}
+
 /// How the constraints of a graph are met.
 void add_constraint_options(CLI::App& command, PlanOptions& options) {
   add_choice_option<FillPolicy>(command, "--zero-fill", options.zero_fill,
@@ -67,14 +80,23 @@ CLI::Option* add_size_option(CLI::App& command, const std::string& name, std::op
   return command.add_option_function<std::string>(name, read, help)->type_name("SIZE");
 }
 
-void add_alignment_option(CLI::App& command, std::optional<Bytes>& value) {
+void add_import_options(CLI::App& command, ImportOptions& options) {
   const auto check = [](const std::string& text) {
     const std::optional<Bytes> size = parse_bytes(text);
     const bool good = size && is_power_of_two(*size) && *size <= Bytes(std::int64_t{1} << 40);
     return good ? std::string() : "'" + text + "' is not a power of two up to 2^40";
   };
-  add_size_option(command, "--alignment", value, "Of every memory (or row without one), instead of what INPUT says")
+  add_size_option(command, "--alignment", options.alignment, "Of every memory (or row without one), instead of what INPUT says")
       ->check(check);
+  add_switch_option(command, "--views", options.views, "Let reshapes and the like of a model share the memory of their input");
+  const auto read_dims = [&options](const std::vector<std::string>& texts) {
+    for (const std::string& text : texts) add_dim(options, text);
+  };
+  command
+      .add_option_function<std::vector<std::string>>("--dim", read_dims,
+                                                     "The value of a symbolic dim of a model; may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("NAME=N");
 }
 
 CLI::Option* add_switch_option(CLI::App& command, const std::string& name, bool& value, const std::string& help) {

@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "stowage/io.hpp"
 #include "stowage/planner.hpp"
 
 /// Options whose values are not plain numbers, and the options that several commands share.
@@ -14,8 +15,8 @@ namespace stowage::cli {
 /// Adds an option that takes a size: "4096", "64KiB", "1.5GiB".
 CLI::Option* add_size_option(CLI::App& command, const std::string& name, std::optional<Bytes>& value, const std::string& help);
 
-/// Adds --alignment, a size that must be a power of two.
-void add_alignment_option(CLI::App& command, std::optional<Bytes>& value);
+/// How INPUT is read: --alignment, a size that must be a power of two, --views and --dim.
+void add_import_options(CLI::App& command, ImportOptions& options);
 
 /// Adds an option that takes on or off.
 CLI::Option* add_switch_option(CLI::App& command, const std::string& name, bool& value, const std::string& help);

@@ -17,6 +17,7 @@ namespace {
 struct VerifyArguments {
   std::string input;
   std::string plan;
+  ImportOptions import;
   VerifyOptions options;
   bool json = false;
 };
@@ -80,7 +81,7 @@ std::vector<Finding> verify_table(const CsvProblem& table, const VerifyArguments
 }
 
 std::vector<Finding> findings_of(const VerifyArguments& arguments) {
-  const Input input = or_fail(read_input(arguments.input));
+  const Input input = or_fail(read_input(arguments.input, arguments.import));
   if (const auto* table = std::get_if<CsvProblem>(&input)) return verify_table(*table, arguments);
   const Plan plan = or_fail(parse_plan(or_fail(read_file(arguments.plan)), arguments.plan));
   return verify(std::get<Graph>(input), plan, arguments.options);
@@ -108,6 +109,7 @@ void add_verify_command(CLI::App& app) {
       *app.add_subcommand("verify", "Check that PLAN is safe for INPUT; exits with 3 and says why when it is not");
   command.add_option("INPUT", arguments->input, "The graph or table that was planned")->required();
   command.add_option("PLAN", arguments->plan, "A plan (.json), or for a table a table with offsets (.csv)")->required();
+  add_import_options(command, arguments->import);
   command.add_flag("--keep-inputs", arguments->options.keep_inputs, "Inputs must keep their bytes to the end of the run");
   add_base_option(command, arguments->options.base);
   add_region_limit_option(command, arguments->options.region_limit);

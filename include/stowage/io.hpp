@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -34,6 +35,22 @@ Status write_file(const std::string& path, std::string_view content);
 Result<Graph> parse_graph(std::string_view text, const std::string& file);
 /// The file that reads back as a graph of equal description: a tensor or op a line, those of bodies indented behind their op.
 [[nodiscard]] std::string graph_to_json(const Graph& graph);
+
+// --------------------------------------------------------------------------------------------------------------- models
+
+/// How a model file becomes a Graph.
+struct ImportOptions {
+  std::optional<Bytes> alignment;            ///< Of the graph's one memory; default 64 (ONNX), 16 (TFLite).
+  bool views = true;                         ///< View-like ops become views (no_task) where that is always legal.
+  bool in_place = true;                      ///< Element-wise ops list in-place pairs where that is always legal.
+  std::map<std::string, std::int64_t> dims;  ///< Values of symbolic dims, by name.
+};
+
+/// Reads an ONNX model; docs/onnx.md tells what becomes what. External data is never opened. Fails with `ErrorCode::parse` on
+/// bytes that are no model, `ErrorCode::invalid` on one that breaks ONNX's rules (nodes that are not sorted, a function that
+/// calls itself), `ErrorCode::unsupported` on values that are no tensors and on sizes that cannot be found out, of which the
+/// message lists the first ten, `ErrorCode::unknown_name` on a name in `dims` that the model does not have.
+Result<Graph> parse_onnx(std::string_view bytes, const std::string& file, const ImportOptions& options = {});
 
 // ----------------------------------------------------------------------------------------------------------------- plan
 
