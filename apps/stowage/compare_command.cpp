@@ -85,7 +85,8 @@ void add_compare_command(CLI::App& app) {
   auto arguments = std::make_shared<CompareArguments>();
   CLI::App& command = *app.add_subcommand("compare", "Plan INPUT with every solver, side by side");
   command
-      .add_option("INPUT", arguments->input, "A graph (.json), a model (.onnx) or a table (.csv), also .gz; - is standard input")
+      .add_option("INPUT", arguments->input,
+                  "A graph (.json), a model (.onnx, .tflite) or a table (.csv), also .gz; - is standard input")
       ->required();
   add_import_options(command, arguments->import);
   add_planning_options(command, arguments->options);

@@ -85,7 +85,8 @@ void add_convert_command(CLI::App& app) {
   CLI::App& command =
       *app.add_subcommand("convert", "Write INPUT in another format: a graph as .json or as a packing problem (.csv)");
   command
-      .add_option("INPUT", arguments->input, "A graph (.json), a model (.onnx) or a table (.csv), also .gz; - is standard input")
+      .add_option("INPUT", arguments->input,
+                  "A graph (.json), a model (.onnx, .tflite) or a table (.csv), also .gz; - is standard input")
       ->required();
   command.add_option("OUTPUT", arguments->output, ".json, .csv, also .gz; - is standard output")->required();
   add_import_options(command, arguments->import);

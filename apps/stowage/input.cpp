@@ -18,6 +18,8 @@ bool looks_like_json(const std::string& text) {
 /// ONNX has no mark of its own, but a text does not begin with the number of the version, which a model does.
 bool looks_like_onnx(std::string_view bytes) { return bytes.starts_with('\x08'); }
 
+bool looks_like_tflite(std::string_view bytes) { return bytes.size() >= 8 && bytes.substr(4, 4) == "TFL3"; }
+
 Result<Graph> with_alignment(const Graph& graph, Bytes alignment, const std::string& path) {
   GraphDescription description = graph.description();
   for (Memory& memory : description.memories) memory.alignment = alignment;
@@ -35,11 +37,13 @@ bool has_extension(const std::string& path, std::string_view extension) {
 }
 
 Result<Input> read_input(const std::string& path, const ImportOptions& options) {
-  if (has_extension(path, ".tflite"))
-    return Error{ErrorCode::unsupported, "files of this kind are not supported yet", {.file = path, .line = {}, .path = {}}};
   STOWAGE_TRY(const std::string text, read_file(path));
   if (has_extension(path, ".onnx") || (path == "-" && looks_like_onnx(text))) {
     STOWAGE_TRY(Graph graph, parse_onnx(text, path, options));
+    return Input(std::move(graph));
+  }
+  if (has_extension(path, ".tflite") || (path == "-" && looks_like_tflite(text))) {
+    STOWAGE_TRY(Graph graph, parse_tflite(text, path, options));
     return Input(std::move(graph));
   }
   if (!options.dims.empty())

@@ -98,7 +98,8 @@ void add_plan_command(CLI::App& app) {
   auto arguments = std::make_shared<PlanArguments>();
   CLI::App& command = *app.add_subcommand("plan", "Plan the memory of INPUT and say how good the plan is");
   command
-      .add_option("INPUT", arguments->input, "A graph (.json), a model (.onnx) or a table (.csv), also .gz; - is standard input")
+      .add_option("INPUT", arguments->input,
+                  "A graph (.json), a model (.onnx, .tflite) or a table (.csv), also .gz; - is standard input")
       ->required();
   command
       .add_option("-o,--output", arguments->output, "Write the plan (for a table: the table with offsets); - is standard output")

@@ -52,6 +52,11 @@ struct ImportOptions {
 /// message lists the first ten, `ErrorCode::unknown_name` on a name in `dims` that the model does not have.
 Result<Graph> parse_onnx(std::string_view bytes, const std::string& file, const ImportOptions& options = {});
 
+/// Reads a TFLite model: what its first subgraph runs (docs/tflite.md). The graph has the file's name, less folders and
+/// extensions. Fails on damaged files; with `ErrorCode::unsupported`, by name, on tensors whose size the file does not tell; with
+/// `ErrorCode::unknown_name` when `dims` names anything, for dims have no names here.
+Result<Graph> parse_tflite(std::string_view bytes, const std::string& file, const ImportOptions& options = {});
+
 // ----------------------------------------------------------------------------------------------------------------- plan
 
 /// Reads `stowage.plan/1`. Checks the form only; `verify` judges the content.
