@@ -1,4 +1,6 @@
+#include <filesystem>
 #include <memory>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -61,14 +63,33 @@ PlanOptions options_of(const PlanArguments& arguments) {
   return options;
 }
 
+/// The plan in the format that the name of the output asks for.
+std::string plan_text_for(const PlanArguments& arguments, const Graph& graph, const Plan& plan) {
+  if (has_extension(arguments.output, ".h")) return or_fail(plan_to_header(graph, plan));
+  if (!has_extension(arguments.output, ".tflite")) return plan_to_json(plan);
+  const std::string model = or_fail(read_file(arguments.input));
+  return or_fail(tflite_with_plan({model, arguments.input}, plan, arguments.import));
+}
+
+/// Ends the command where the output cannot be what its name says.
+void check_output(const PlanArguments& arguments) {
+  std::error_code failure;
+  if (has_extension(arguments.input, ".tflite") && std::filesystem::equivalent(arguments.input, arguments.output, failure))
+    end_with(kUsage, fmt::format("'{}' is the input, which is never overwritten: name another file", arguments.output));
+  if (has_extension(arguments.output, ".tflite") && !has_extension(arguments.input, ".tflite"))
+    end_with(kUsage, fmt::format("'{}' would be a copy of the model: INPUT must be a .tflite file", arguments.output));
+}
+
 void plan_graph(const PlanArguments& arguments, const Graph& graph) {
+  check_output(arguments);
   const PlanOptions options = options_of(arguments);
   Planned planned = [&] {
     const Progress progress(fmt::format("planning {}", arguments.input));
     return or_fail_in(arguments.input, plan(graph, options));
   }();
   const Summary summary = summarize(graph, planned);
-  if (planned.has_answer() && !arguments.output.empty()) or_fail(write_file(arguments.output, plan_to_json(*planned.plan)));
+  if (planned.has_answer() && !arguments.output.empty())
+    or_fail(write_file(arguments.output, plan_text_for(arguments, graph, *planned.plan)));
   if (planned.has_answer() || arguments.json)
     show(arguments, summary, planned.plan ? plan_text(graph, *planned.plan) : std::string());
   check_answer(arguments.input, planned.status, options.capacity ? shortage_text(graph, planned, *options.capacity) : "");
@@ -102,7 +123,9 @@ void add_plan_command(CLI::App& app) {
                   "A graph (.json), a model (.onnx, .tflite) or a table (.csv), also .gz; - is standard input")
       ->required();
   command
-      .add_option("-o,--output", arguments->output, "Write the plan (for a table: the table with offsets); - is standard output")
+      .add_option("-o,--output", arguments->output,
+                  "Write the plan (.json), a C header (.h), a copy of a .tflite model with the plan (.tflite), for a table "
+                  "the table with offsets (.csv); - is standard output")
       ->type_name("FILE");
   add_size_option(command, "--capacity", arguments->options.capacity,
                   "Exit with 4 when this is proven to be too little, with 5 when that stays unknown");
@@ -120,6 +143,7 @@ void add_plan_command(CLI::App& app) {
   command.add_flag("--json", arguments->json, "Print the figures as JSON (stowage.summary/1)");
   command.footer(
       "Example: stowage plan model.json -o plan.json --capacity 64MiB\n"
+      "         stowage plan model.tflite -o planned.tflite\n"
       "         stowage plan training_step.json --base refreshable --zero-fill separate --region-limit 400MiB\n"
       "         stowage plan model.json --fuse-inputs 4KiB --no-reuse-names logits,kv_update");
   command.callback([arguments] {

@@ -80,7 +80,15 @@ std::vector<Finding> verify_table(const CsvProblem& table, const VerifyArguments
   return {findings.begin(), findings.begin() + static_cast<std::ptrdiff_t>(count)};
 }
 
+std::vector<Finding> verify_model(const VerifyArguments& arguments) {
+  const std::string model = or_fail(read_file(arguments.input));
+  const std::string copy = or_fail(read_file(arguments.plan));
+  const PlannedModel planned = or_fail(parse_tflite_plan({model, arguments.input}, {copy, arguments.plan}, arguments.import));
+  return verify(planned.graph, planned.plan, arguments.options);
+}
+
 std::vector<Finding> findings_of(const VerifyArguments& arguments) {
+  if (has_extension(arguments.plan, ".tflite")) return verify_model(arguments);
   const Input input = or_fail(read_input(arguments.input, arguments.import));
   if (const auto* table = std::get_if<CsvProblem>(&input)) return verify_table(*table, arguments);
   const Plan plan = or_fail(parse_plan(or_fail(read_file(arguments.plan)), arguments.plan));
@@ -107,10 +115,13 @@ void add_verify_command(CLI::App& app) {
   auto arguments = std::make_shared<VerifyArguments>();
   CLI::App& command =
       *app.add_subcommand("verify", "Check that PLAN is safe for INPUT; exits with 3 and says why when it is not");
-  command.add_option("INPUT", arguments->input, "The graph or table that was planned")->required();
-  command.add_option("PLAN", arguments->plan, "A plan (.json), or for a table a table with offsets (.csv)")->required();
-  add_import_options(command, arguments->import);
+  command.add_option("INPUT", arguments->input, "The graph, model or table that was planned")->required();
+  command
+      .add_option("PLAN", arguments->plan,
+                  "A plan (.json), a copy of a model with a plan (.tflite), or for a table a table with offsets (.csv)")
+      ->required();
   command.add_flag("--keep-inputs", arguments->options.keep_inputs, "Inputs must keep their bytes to the end of the run");
+  add_import_options(command, arguments->import);
   add_base_option(command, arguments->options.base);
   add_region_limit_option(command, arguments->options.region_limit);
   command.add_option("--max-findings", arguments->options.max_findings, "Stop after so many")
@@ -120,6 +131,7 @@ void add_verify_command(CLI::App& app) {
   command.add_flag("--json", arguments->json, "Print the findings as JSON (stowage.findings/1)");
   command.footer(
       "Example: stowage verify model.json plan.json\n"
+      "         stowage verify model.tflite planned.tflite\n"
       "         stowage verify training_step.json plan.json --base refreshable --region-limit 400MiB");
   command.callback([arguments] {
     const std::vector<Finding> findings = findings_of(*arguments);

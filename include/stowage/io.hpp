@@ -57,11 +57,37 @@ Result<Graph> parse_onnx(std::string_view bytes, const std::string& file, const 
 /// `ErrorCode::unknown_name` when `dims` names anything, for dims have no names here.
 Result<Graph> parse_tflite(std::string_view bytes, const std::string& file, const ImportOptions& options = {});
 
+/// The bytes of a file, and its name as the user gave it, which only appears in errors. The bytes must outlive it.
+struct ModelFile {
+  std::string_view bytes;
+  std::string name;
+};
+
+/// A copy of a TFLite model with the plan as TFLM's offline memory plan (metadata `OfflineMemoryAllocation`); one that is there
+/// is replaced, everything else is as it was. `plan` is a plan of `parse_tflite` with the same options. Fails with
+/// `ErrorCode::unsupported`, saying why, where TFLM could not run with it: the copy is read back and verified before it is
+/// returned.
+Result<std::string> tflite_with_plan(const ModelFile& model, const Plan& plan, const ImportOptions& options = {});
+
+/// A model as the offline memory plan of a copy runs it, for `verify`.
+struct PlannedModel {
+  Graph graph;  ///< Views and the like only where the offsets are equal; what TFLM places at run time is external.
+  Plan plan;    ///< With the copies that TFLM does at the ends of subgraphs.
+};
+
+/// Reads the offline memory plan of `copy` as a plan for `model`. Fails on damaged files, where there is no plan, and on one of
+/// another version or for another number of subgraphs or tensors. Checks the form only; `verify` judges the content.
+Result<PlannedModel> parse_tflite_plan(const ModelFile& model, const ModelFile& copy, const ImportOptions& options = {});
+
 // ----------------------------------------------------------------------------------------------------------------- plan
 
 /// Reads `stowage.plan/1`. Checks the form only; `verify` judges the content.
 Result<Plan> parse_plan(std::string_view text, const std::string& file);
 [[nodiscard]] std::string plan_to_json(const Plan& plan);
+
+/// A C header: the size and alignment of the arena, and the offset of every tensor, named in a comment. A tensor that does not
+/// lie in the arena has -1. Fails with `ErrorCode::unsupported` for a plan that needs more than offsets into one arena.
+Result<std::string> plan_to_header(const Graph& graph, const Plan& plan);
 
 /// `stowage.summary/1`, one object on one line.
 [[nodiscard]] std::string summary_to_json(const Summary& summary);
