@@ -129,9 +129,8 @@ class Plan(CliTest):
         self.expect(0, "verify", name, "plan.json")
 
     def test_a_binary_that_is_not_supported_yet_is_an_error(self):
-        for name in ("model.onnx", "model.tflite"):
-            done = self.expect(1, "plan", self.write(name, b"\x08\x07"))
-            self.assertIn(name, done.err)
+        done = self.expect(1, "plan", self.write("model.tflite", b"\x08\x07"))
+        self.assertIn("model.tflite", done.err)
 
 
 class Previous(CliTest):

@@ -48,8 +48,8 @@ enum class ValueKind : std::uint8_t { unknown, tensor, sparse_tensor, sequence, 
 struct ValueInfo {
   std::string name;
   ValueKind kind = ValueKind::unknown;
-  ElementType type = ElementType::undefined;  ///< Of a tensor.
-  std::optional<std::vector<Dim>> shape;      ///< Of a tensor. Absent: not even its rank is known.
+  ElementType type = ElementType::undefined;   ///< Of a tensor.
+  std::optional<std::vector<Dim>> shape = {};  ///< Of a tensor. Absent: not even its rank is known.
 };
 
 struct Graph;
