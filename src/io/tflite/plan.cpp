@@ -148,8 +148,13 @@ class Reader {
   static constexpr ArenaId kPersistent{1};
 
   void add_arena(const char* name, ArenaKind kind, Bytes size) {
-    plan_.arenas.push_back(
-        {.name = name, .memory = MemoryId(0), .kind = kind, .size = size, .regions = {size}, .lower_bound = Bytes(0)});
+    plan_.arenas.push_back({.name = name,
+                            .memory = MemoryId(0),
+                            .kind = kind,
+                            .size = size,
+                            .regions = {size},
+                            .lower_bound = Bytes(0),
+                            .proven_optimal = size == Bytes(0)});
   }
 
   /// Nothing for what has no offset.
