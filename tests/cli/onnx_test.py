@@ -7,6 +7,7 @@ What models mean is the matter of tests/onnx, which writes them with PyPI's onnx
 
 import gzip
 import json
+import random
 import resource
 
 from onnx_bytes import INT64, field, graph_attribute, model, node, tensor, value, varint
@@ -61,6 +62,40 @@ class Models(CliTest):
         for wrong in ("batch", "batch=", "batch=x", "batch=-1", "=4", "batch=4.0"):
             self.assertIn(wrong, self.expect(2, "plan", name, "--dim", wrong).err)
         self.assertIn("--dim", self.expect(1, "plan", self.write("graph.json", {"schema": "stowage.graph/1"}), "--dim", "batch=4").err)
+
+
+def random_model(seed):
+    """Splits, reshapes, element-wise ops and others on rows of 64 bytes."""
+    draw = random.Random(seed)
+    values = [("t0", [draw.choice([4, 8]), 16])]
+    parts = [field(11, value(*values[0])), tensor("s", [1], INT64)]
+
+    def add(kind, inputs, *dims):
+        outputs = [(f"t{len(values) + i}", each) for i, each in enumerate(dims)]
+        values.extend(outputs)
+        parts.append(node(kind, inputs, [name for name, _ in outputs]) + b"".join(field(13, value(*output)) for output in outputs))
+
+    for _ in range(draw.randint(4, 14)):
+        name, dims = draw.choice(values[-4:])
+        kind = draw.choice(["Exp", "Relu", "Reshape", "Split", "Add", "MatMul"])
+        if kind == "Split" and dims[0] % 2 == 0:
+            add(kind, [name], [dims[0] // 2, 16], [dims[0] // 2, 16])
+        elif kind == "MatMul":
+            add(kind, [name], [draw.choice([1, 2, 4, 8, 16]), 16])
+        else:
+            others = {"Add": [draw.choice([other for other, its in values if its == dims])], "Reshape": ["s"]}
+            add("Exp" if kind == "Split" else kind, [name, *others.get(kind, [])], dims)
+    return model(*parts, *(field(12, value(*each)) for each in draw.sample(values[1:], min(len(values) - 1, draw.randint(1, 2)))))
+
+
+class Sharing(CliTest):
+    def test_views_and_pairs_never_take_more_than_copies(self):
+        for seed in range(60):
+            with self.subTest(seed=seed):
+                name = self.write("net.onnx", random_model(seed))
+                shared = self.peak(name, "-o", "plan.json", "--time-limit", "10m")
+                self.assertLessEqual(shared, self.peak(name, "--views", "off", "--in-place", "off", "--time-limit", "10m"))
+                self.expect(0, "verify", name, "plan.json")
 
 
 def nested(depth):

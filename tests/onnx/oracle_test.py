@@ -221,11 +221,12 @@ COPIES = {
 
 class Views(ImporterTest):
     def viewed(self, case):
-        """The graph of Exp -> the op -> something that reads it, and what onnxruntime computes."""
+        """The graph of Exp -> the op -> something that reads it, something that reads all, and what onnxruntime computes."""
         description, shape, constants = case
         description = {"outputs": ["b"]} | description
         constants = [(name, array.astype(numpy.int64)) for name, array in constants]
         readers = [helper.make_node("Neg", [name], [f"y{i}"]) for i, name in enumerate(description["outputs"])]
+        readers.append(helper.make_node("Neg", ["a"], ["z"]))  # so that parts keep nothing alive
         nodes = [helper.make_node("Exp", ["x"], ["a"]), helper.make_node(**description), *readers]
         outputs = [helper.make_empty_tensor_value_info(node.output[0]) for node in readers]
         model = onnx.shape_inference.infer_shapes(model_of(nodes, [value("x", shape)], outputs, constants), strict_mode=True, data_prop=True)

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string_view>
 #include <unordered_set>
 
 #include <fmt/format.h>
 
 #include "io/onnx/in_place.hpp"
+#include "io/onnx/last_reads.hpp"
 #include "io/onnx/operands.hpp"
 #include "io/onnx/views.hpp"
 
@@ -111,7 +113,7 @@ class NodeImport {
   void add_sharing(const Node& node, Op& op, const Operands& operands) {
     const ImportOptions& options = draft_.state().options;
     const std::vector<View> views = options.views ? find_views(node, operands) : std::vector<View>();
-    if (!views.empty() && may_lie_there(views, op, operands)) {
+    if (!views.empty() && may_lie_there(views, op, operands) && costs_nothing(views, node, op, operands)) {
       for (const View& view : views) make_view(output(op, operands, view.output), *op.inputs[view.input], view.offset);
       op.no_task = true;
     } else if (options.in_place) {
@@ -149,8 +151,28 @@ class NodeImport {
     return true;
   }
 
+  /// A part keeps all of the memory it lies in, as a copy would not. It costs nothing where that is a constant's or needed as
+  /// long anyway: by a later read of the whole, or because all parts, together the whole, are read last by the same node.
+  [[nodiscard]] bool costs_nothing(const std::vector<View>& views, const Node& node, const Op& op, const Operands& operands) {
+    const std::uint32_t input = views.front().input;
+    const Bytes whole = operands.input(input)->size;
+    if (operands.output(views.front().output)->size == whole) return true;
+    if (draft_.tensors[root_of(*op.inputs[input]).tensor.index()].flags.has(TensorFlag::constant)) return true;
+    if (!last_reads_) last_reads_.emplace(draft_.graph());
+    std::ptrdiff_t end = -1;
+    for (const View& view : views) end = std::max(end, last_reads_->find(node.outputs[view.output]).at_most);
+    if (end <= last_reads_->find(node.inputs[input]).at_least) return true;
+    Bytes covered;
+    for (const View& view : views) {
+      if (last_reads_->find(node.outputs[view.output]).at_least != end) return false;
+      covered += operands.output(view.output)->size;
+    }
+    return covered == whole;
+  }
+
   Draft& draft_;
   OutputMemory outputs_;
+  std::optional<LastReads> last_reads_ = {};  ///< Once something asks.
 };
 
 }  // namespace

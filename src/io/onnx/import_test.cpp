@@ -147,6 +147,27 @@ TEST(OnnxImport, PartsAreViewsWhereTheyAreAligned) {
   EXPECT_FALSE(views(15));
 }
 
+TEST(OnnxImport, APartIsAViewWhereItKeepsNothingAlive) {
+  const std::string axis = bytes(5, message({text(1, "axis"), number(3, 0), number(20, 2)}));
+  const auto is_view = [&](std::initializer_list<std::string> readers) {
+    const Graph graph = import_or_die(
+        with_graph({input("x", {2, 16}), op("Exp", {"x"}, {"w"}), info("w", {2, 16}), op("Split", {"w"}, {"a", "b"}, axis),
+                    info("a", {1, 16}), info("b", {1, 16}), message(readers), output("y", {1, 16}), output("z", {1, 16})}));
+    expect_plan(graph);
+    return graph.ops()[1].no_task;
+  };
+  const std::string early = op("Neg", {"a"}, {"y"});
+  EXPECT_FALSE(is_view({early, op("Neg", {"b"}, {"z"})}));
+  EXPECT_TRUE(is_view({early, op("Sub", {"a", "b"}, {"z"})}));
+  EXPECT_TRUE(is_view({early, op("Fold", {"w"}, {"z"})}));
+  EXPECT_TRUE(is_view({early, op("Mix", {"b", "w"}, {"z"})}));
+  EXPECT_FALSE(is_view({op("Fold", {"w"}, {"y"}), op("Neg", {"b"}, {"z"})}));
+  const Graph constant =
+      import_or_die(with_graph({bytes(5, tensor("w", kFloat, {2, 16})), op("Split", {"w"}, {"a", "b"}, axis), info("a", {1, 16}),
+                                info("b", {1, 16}), op("Neg", {"a"}, {"y"}), output("y", {1, 16})}));
+  EXPECT_TRUE(constant.ops()[0].no_task);
+}
+
 TEST(OnnxImport, ViewsOfViewsAreOfTheTensorThatIsNone) {
   const Graph graph = import_or_die(
       with_graph({input("x", {8}), op("Relu", {"x"}, {"a"}), op("Identity", {"a"}, {"b"}), op("Identity", {"b"}, {"c"}),

@@ -193,11 +193,12 @@ bool is_inside(const View& view, const Operands& operands) {
 
 }  // namespace
 
+bool may_be_view(const Node& node) { return node.domain.empty() && finders().contains(node.kind); }
+
 std::vector<View> find_views(const Node& node, const Operands& operands) {
-  const auto found = node.domain.empty() ? finders().find(node.kind) : finders().end();
-  if (found == finders().end() || !all_known(operands)) return {};
+  if (!may_be_view(node) || !all_known(operands)) return {};
   if (operands.input(0) == nullptr || operands.input(0)->size == Bytes(0)) return {};
-  Views views = found->second(node, operands);
+  Views views = finders().at(node.kind)(node, operands);
   const auto written = static_cast<std::size_t>(
       std::count_if(operands.outputs.begin(), operands.outputs.end(), [](const auto& output) { return output.has_value(); }));
   const bool hold = views.size() == written &&

@@ -18,6 +18,9 @@ struct View {
   friend bool operator==(const View&, const View&) = default;
 };
 
+/// Whether `find_views` could find any, by the node's kind alone.
+[[nodiscard]] bool may_be_view(const Node& node);
+
 /// The outputs of `node` that are a contiguous part of an input, by the definition of its operator alone: whether they may lie
 /// there is not asked. Every output that is written has one, or none has: a node either moves nothing or is run.
 ///
