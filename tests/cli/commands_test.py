@@ -128,9 +128,9 @@ class Plan(CliTest):
         self.assertEqual(self.peak(name, "-o", "plan.json"), 0)
         self.expect(0, "verify", name, "plan.json")
 
-    def test_a_binary_that_is_not_supported_yet_is_an_error(self):
-        done = self.expect(1, "plan", self.write("model.tflite", b"\x08\x07"))
-        self.assertIn("model.tflite", done.err)
+    def test_a_binary_that_is_no_model_is_an_error(self):
+        for name in ("model.onnx", "model.tflite"):
+            self.assertIn(name, self.expect(1, "plan", self.write(name, b"\x08\x07\x3a\x7f")).err)
 
 
 class Previous(CliTest):
