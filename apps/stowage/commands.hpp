@@ -14,12 +14,15 @@ enum ExitCode : int {
   kPlanInvalid = 3,
   kDoesNotFit = 4,  ///< The capacity, proven.
   kOutOfTime = 5,   ///< Without an answer.
+  kGrew = 6,        ///< diff: by more than it may.
 };
 
 void add_plan_command(CLI::App& app);
 void add_verify_command(CLI::App& app);
 void add_compare_command(CLI::App& app);
 void add_convert_command(CLI::App& app);
+void add_explain_command(CLI::App& app);
+void add_diff_command(CLI::App& app);
 void add_completion_command(CLI::App& app);
 
 }  // namespace stowage::cli

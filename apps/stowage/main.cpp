@@ -19,10 +19,12 @@ int main(int argc, char** argv) {
   app.footer(
       "INPUT is a graph (.json), a MiniMalloc table (.csv), either as .gz, or - for standard input.\n"
       "Exit codes: 0 done, 1 error, 2 usage, 3 plan invalid, 4 does not fit the capacity (proven),\n"
-      "            5 out of time without an answer.\n\n"
+      "            5 out of time without an answer, 6 grew (diff).\n\n"
       "Example: stowage plan examples/transformer_block.json");
   stowage::cli::add_plan_command(app);
   stowage::cli::add_verify_command(app);
+  stowage::cli::add_explain_command(app);
+  stowage::cli::add_diff_command(app);
   stowage::cli::add_compare_command(app);
   stowage::cli::add_convert_command(app);
   stowage::cli::add_completion_command(app);

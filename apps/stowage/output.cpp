@@ -63,6 +63,8 @@ std::string toned(Tone tone, std::string_view text) {
 
 std::string size_text(Bytes bytes) { return on_terminal() ? to_human(bytes) : std::to_string(bytes.value()); }
 
+SizeStyle size_style() { return on_terminal() ? SizeStyle::human : SizeStyle::bytes; }
+
 std::string summary_text(const Summary& summary) {
   std::string text = toned(Tone::strong, summary.name) + ": ";
   if (summary.ops > 0) text += fmt::format("{} ops, {} tensors, ", summary.ops, summary.tensors);

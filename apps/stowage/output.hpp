@@ -5,6 +5,7 @@
 
 #include "stowage/base.hpp"
 #include "stowage/planner.hpp"
+#include "stowage/report/explain.hpp"
 
 /// Text for people: human units and colour on a terminal, plain numbers elsewhere.
 namespace stowage::cli {
@@ -16,6 +17,9 @@ enum class Tone : std::uint8_t { plain, good, warning, bad, dim, strong };
 
 /// "1.25 MiB" on a terminal, "1310720" elsewhere.
 [[nodiscard]] std::string size_text(Bytes bytes);
+
+/// The same choice for reports.
+[[nodiscard]] SizeStyle size_style();
 
 /// Name, peak, bound and naive, arenas, solver: what `plan` prints without --json.
 [[nodiscard]] std::string summary_text(const Summary& summary);

@@ -11,6 +11,7 @@
 #include "problem_plan.hpp"
 #include "progress.hpp"
 #include "reuse_options.hpp"
+#include "stowage/report.hpp"
 #include "values.hpp"
 
 namespace stowage::cli {
@@ -20,6 +21,8 @@ struct PlanArguments {
   std::string input;
   std::string output;
   std::string previous;
+  std::string trace;
+  std::string snapshot;
   bool keep_offsets = false;
   ImportOptions import;
   bool json = false;
@@ -88,8 +91,11 @@ void plan_graph(const PlanArguments& arguments, const Graph& graph) {
     return or_fail_in(arguments.input, plan(graph, options));
   }();
   const Summary summary = summarize(graph, planned);
-  if (planned.has_answer() && !arguments.output.empty())
-    or_fail(write_file(arguments.output, plan_text_for(arguments, graph, *planned.plan)));
+  if (planned.has_answer()) {
+    if (!arguments.output.empty()) or_fail(write_file(arguments.output, plan_text_for(arguments, graph, *planned.plan)));
+    if (!arguments.trace.empty()) or_fail(write_file(arguments.trace, timeline_to_trace(graph, planned, options)));
+    if (!arguments.snapshot.empty()) or_fail(write_file(arguments.snapshot, timeline_to_snapshot(graph, planned, options)));
+  }
   if (planned.has_answer() || arguments.json)
     show(arguments, summary, planned.plan ? plan_text(graph, *planned.plan) : std::string());
   check_answer(arguments.input, planned.status, options.capacity ? shortage_text(graph, planned, *options.capacity) : "");
@@ -97,6 +103,7 @@ void plan_graph(const PlanArguments& arguments, const Graph& graph) {
 
 void plan_table(const PlanArguments& arguments, const CsvProblem& table) {
   if (!arguments.previous.empty()) end_with(kUsage, "--previous is for graphs; rows of a table stay where their offset says");
+  if (!arguments.trace.empty() || !arguments.snapshot.empty()) end_with(kUsage, "--trace and --snapshot are for graphs");
   refuse_graph_options(arguments.options);
   if (!arguments.output.empty() && arguments.output != "-" && !has_extension(arguments.output, ".csv")) {
     end_with(kUsage, fmt::format("the plan of a table is a table: '{}' does not end in .csv or .csv.gz", arguments.output));
@@ -127,6 +134,10 @@ void add_plan_command(CLI::App& app) {
                   "Write the plan (.json), a C header (.h), a copy of a .tflite model with the plan (.tflite), for a table "
                   "the table with offsets (.csv); - is standard output")
       ->type_name("FILE");
+  command.add_option("--trace", arguments->trace, "Write the plan's timeline as Chrome trace events, for Perfetto")
+      ->type_name("FILE");
+  command.add_option("--snapshot", arguments->snapshot, "Write it as a PyTorch memory snapshot, for pytorch.org/memory_viz")
+      ->type_name("FILE");
   add_size_option(command, "--capacity", arguments->options.capacity,
                   "Exit with 4 when this is proven to be too little, with 5 when that stays unknown");
   CLI::Option* const previous =
@@ -145,6 +156,7 @@ void add_plan_command(CLI::App& app) {
       "Example: stowage plan model.json -o plan.json --capacity 64MiB\n"
       "         stowage plan model.tflite -o planned.tflite\n"
       "         stowage plan training_step.json --base refreshable --zero-fill separate --region-limit 400MiB\n"
+      "         stowage plan model.json --trace timeline.json --snapshot memory.pickle\n"
       "         stowage plan model.json --fuse-inputs 4KiB --no-reuse-names logits,kv_update");
   command.callback([arguments] {
     const Input input = or_fail(read_input(arguments->input, arguments->import));

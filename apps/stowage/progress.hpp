@@ -16,6 +16,9 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
+  /// Something else is being done now.
+  void now(std::string what);
+
  private:
   void run(const std::stop_token& stop);
 

@@ -117,6 +117,14 @@ void add_region_limit_option(CLI::App& command, std::optional<Bytes>& value) {
   add_size_option(command, "--region-limit", value, "Cut arenas into regions no larger than this (400MiB is usual)");
 }
 
+std::optional<double> parse_percentage(const std::string& text) {
+  double count = 0;
+  const auto [rest, failure] = std::from_chars(text.data(), text.data() + text.size(), count);
+  const std::string_view unit(rest, static_cast<std::size_t>(text.data() + text.size() - rest));
+  if (failure != std::errc{} || unit != "%" || !(count >= 0) || count > 1e9) return std::nullopt;
+  return count / 100;
+}
+
 std::optional<std::chrono::nanoseconds> parse_duration(const std::string& text) {
   static constexpr std::array<std::pair<std::string_view, double>, 5> kUnits = {
       {{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"m", 60e9}}};

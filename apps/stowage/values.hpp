@@ -33,6 +33,9 @@ void add_solving_options(CLI::App& command, PlanOptions& options);
 /// --zero-fill, --base, --region-limit, --batch-start, --fuse-inputs.
 void add_planning_options(CLI::App& command, PlanOptions& options);
 
+/// Reads "2%" as 0.02. Nothing for anything else, and below 0.
+[[nodiscard]] std::optional<double> parse_percentage(const std::string& text);
+
 /// Reads "500ms", "2s", "1.5m", "10" (seconds). Nothing for anything else.
 [[nodiscard]] std::optional<std::chrono::nanoseconds> parse_duration(const std::string& text);
 

@@ -13,4 +13,5 @@
 #include "stowage/pack.hpp"
 #include "stowage/plan.hpp"
 #include "stowage/planner.hpp"
+#include "stowage/report.hpp"
 #include "stowage/verify.hpp"

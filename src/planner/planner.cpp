@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "planner/options.hpp"
 #include "planner/previous.hpp"
 #include "planner/strategies.hpp"
 #include "stowage/liveness.hpp"
@@ -177,17 +178,6 @@ class ArenaSolver {
 
 Result<Answers> solve_all(const Task& task, const SolveOptions& options) { return ArenaSolver(task, options).run(); }
 
-LivenessOptions liveness_options(const PlanOptions& options) {
-  return {.in_place = options.in_place,
-          .keep_inputs = options.keep_inputs,
-          .no_reuse = options.no_reuse,
-          .no_reuse_names = options.no_reuse_names,
-          .zero_fill = options.zero_fill,
-          .base = options.base,
-          .batch_start = options.batch_start,
-          .fuse_inputs_up_to = options.fuse_inputs_up_to};
-}
-
 Status check_options(const Graph& graph, const PlanOptions& options) {
   if (options.region_limit && *options.region_limit <= Bytes(0))
     return Error{ErrorCode::invalid, fmt::format("the region limit is {}", options.region_limit->value()), {}};
@@ -224,8 +214,7 @@ Result<Planned> plan_once(const Graph& graph, const PlanOptions& options) {
   STOWAGE_TRY_STATUS(check_options(graph, options));
   const Liveness liveness = timed(result.times.liveness, [&] { return analyze(graph, liveness_options(options)); });
   if (const std::optional<Race> race = find_race(graph, liveness)) return Error{ErrorCode::invalid, describe(*race, graph), {}};
-  const LowerOptions lower_options{.capacity = options.capacity, .region_limit = options.region_limit};
-  const Lowering lowering = timed(result.times.lower, [&] { return lower(graph, liveness, lower_options); });
+  const Lowering lowering = timed(result.times.lower, [&] { return lower(graph, liveness, lower_options(options)); });
   const Task task{graph, liveness, lowering, options.previous};
   STOWAGE_TRY(Answers answers, timed(result.times.solve, [&] { return solve_all(task, solve_options(options)); }));
 

@@ -139,7 +139,7 @@ class ManPage(CliTest):
     def test_it_has_its_sections_and_exit_codes(self):
         for section in ("NAME", "SYNOPSIS", "DESCRIPTION", "COMMANDS", "EXIT STATUS", "ENVIRONMENT", "FILES", "EXAMPLES", "SEE ALSO"):
             self.assertRegex(self.source, rf"(?m)^\.SH {section}$")
-        self.assertEqual(re.findall(r"(?m)^\.TP\n\.B (\d)$", self.source), list("012345"))
+        self.assertEqual(re.findall(r"(?m)^\.TP\n\.B (\d)$", self.source), list("0123456"))
 
     def test_it_names_the_version(self):
         self.assertIn(f'"{self.expect(0, "--version").out.strip()}"', self.source)

@@ -1,0 +1,134 @@
+#include <memory>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "commands.hpp"
+#include "input.hpp"
+#include "output.hpp"
+#include "progress.hpp"
+#include "reuse_options.hpp"
+#include "stowage/report.hpp"
+#include "values.hpp"
+
+namespace stowage::cli {
+namespace {
+
+/// By how much a peak may grow: a share of what it was, or bytes.
+struct GrowthLimit {
+  std::string text;  ///< As it was given.
+  std::optional<double> share;
+  Bytes bytes;
+
+  [[nodiscard]] bool exceeded(Bytes before, Bytes after) const {
+    if (!share) return after - before > bytes;
+    return static_cast<long double>((after - before).value()) >
+           static_cast<long double>(*share) * static_cast<long double>(before.value());
+  }
+};
+
+struct DiffArguments {
+  std::string before;
+  std::string after;
+  std::string graph_before;  ///< Whose names a plan has.
+  std::string graph_after;
+  std::optional<Bytes> alignment;
+  std::optional<GrowthLimit> limit;
+  std::size_t top = 10;
+  bool json = false;
+  PlanOptions options;
+};
+
+/// A plan with the graph that it is of, where that is known.
+struct Side {
+  std::optional<Graph> graph;
+  Plan plan;
+};
+
+/// Only the top is looked at: the rest is read by whoever knows what it is.
+bool is_plan(const std::string& text) {
+  const auto top_only = [](int depth, nlohmann::json::parse_event_t, nlohmann::json&) { return depth < 2; };
+  const nlohmann::json top = nlohmann::json::parse(text, top_only, false);
+  if (!top.is_object()) return false;
+  const auto schema = top.find("schema");
+  return schema != top.end() && schema->is_string() && schema->get<std::string>().starts_with("stowage.plan/");
+}
+
+Graph read_graph(const std::string& path, std::optional<Bytes> alignment) {
+  Input input = or_fail(read_input(path, alignment));
+  auto* const graph = std::get_if<Graph>(&input);
+  if (!graph) end_with(kUsage, fmt::format("{}: diff compares graphs and their plans, not tables", path));
+  return std::move(*graph);
+}
+
+Side read_side(const std::string& path, const std::string& graph, const DiffArguments& arguments) {
+  if (has_extension(path, ".json")) {
+    if (const std::string text = or_fail(read_file(path)); is_plan(text)) {
+      Side side{{}, or_fail(parse_plan(text, path))};
+      if (!graph.empty()) side.graph = read_graph(graph, {});
+      return side;
+    }
+  }
+  Side side{read_graph(path, arguments.alignment), {}};
+  const Progress progress(fmt::format("planning {}", path));
+  Planned planned = or_fail(plan(*side.graph, arguments.options));
+  if (!planned.has_answer()) end_with(kOutOfTime, fmt::format("{}: no plan was found in the time given", path));
+  side.plan = std::move(*planned.plan);
+  return side;
+}
+
+/// A plan without names has those of the graph on the other side, if that is a version of the same.
+const Graph* names_for(const Side& side, const Side& other) {
+  if (side.graph) return &*side.graph;
+  return other.graph && other.graph->name() == side.plan.graph ? &*other.graph : nullptr;
+}
+
+void add_limit_option(CLI::App& command, DiffArguments& arguments) {
+  const auto read = [&arguments](const std::string& text) {
+    GrowthLimit limit{text, parse_percentage(text), {}};
+    const std::optional<Bytes> bytes = limit.share ? Bytes(0) : parse_bytes(text);
+    if (!bytes) throw CLI::ValidationError("'" + text + "' is neither a percentage such as 2% nor a size such as 1MiB");
+    limit.bytes = *bytes;
+    arguments.limit = limit;
+  };
+  command.add_option_function<std::string>("--fail-if-grows", read, "Exit with 6 when the peak grew by more than this")
+      ->type_name("N%|SIZE");
+}
+
+void compare(const DiffArguments& arguments) {
+  const Side before = read_side(arguments.before, arguments.graph_before, arguments);
+  const Side after = read_side(arguments.after, arguments.graph_after, arguments);
+  const PlanDiff difference = diff({before.plan, names_for(before, after)}, {after.plan, names_for(after, before)});
+  print(arguments.json ? diff_to_json(difference) : diff_to_text(difference, {size_style(), arguments.top}));
+  if (arguments.limit && arguments.limit->exceeded(difference.peak_before, difference.peak_after)) {
+    end_with(kGrew, fmt::format("the peak grew from {} to {} bytes, by more than {}", difference.peak_before.value(),
+                                difference.peak_after.value(), arguments.limit->text));
+  }
+}
+
+}  // namespace
+
+void add_diff_command(CLI::App& app) {
+  auto arguments = std::make_shared<DiffArguments>();
+  CLI::App& command = *app.add_subcommand("diff", "Say what grew, moved, came and went between A and B");
+  command.add_option("A", arguments->before, "Before: a graph, which is planned, or a plan (.json), also .gz")->required();
+  command.add_option("B", arguments->after, "After: the same")->required();
+  add_limit_option(command, *arguments);
+  command.add_option("--graph-a", arguments->graph_before, "Where A is a plan: the graph that has the names")->type_name("FILE");
+  command.add_option("--graph-b", arguments->graph_after, "Where B is a plan: the graph that has the names")->type_name("FILE");
+  command.add_option("--top", arguments->top, "List so many of each kind of change")
+      ->check(CLI::Range(1, 1000000))
+      ->type_name("N")
+      ->capture_default_str();
+  add_alignment_option(command, arguments->alignment);
+  add_solving_options(command, arguments->options);
+  add_planning_options(command, arguments->options);
+  add_reuse_options(command, arguments->options);
+  command.add_flag("--json", arguments->json, "Print everything as JSON (stowage.diff/1)");
+  command.footer(
+      "Example: stowage diff old.json new.json --fail-if-grows 2%\n"
+      "         stowage diff old.plan.json new.plan.json --graph-a old.json --graph-b new.json");
+  command.callback([arguments] { compare(*arguments); });
+}
+
+}  // namespace stowage::cli

@@ -1,0 +1,78 @@
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "commands.hpp"
+#include "input.hpp"
+#include "output.hpp"
+#include "progress.hpp"
+#include "reuse_options.hpp"
+#include "stowage/report.hpp"
+#include "values.hpp"
+
+namespace stowage::cli {
+namespace {
+
+struct ExplainArguments {
+  std::string input;
+  std::optional<Bytes> alignment;
+  bool json = false;
+  ExplainOptions options;
+};
+
+Explanation explain_graph(const ExplainArguments& arguments, const Graph& graph) {
+  Progress progress(fmt::format("explaining {}", arguments.input));
+  ExplainOptions options = arguments.options;
+  options.on_replan = [&](const std::string& what) { progress.now(fmt::format("explaining {}, {}", arguments.input, what)); };
+  return or_fail(explain(graph, options));
+}
+
+void add_explaining_options(CLI::App& command, ExplainArguments& arguments) {
+  ExplainOptions& options = arguments.options;
+  const auto read_share = [&options](const std::string& text) {
+    const std::optional<double> share = parse_percentage(text);
+    if (!share || *share > 1) throw CLI::ValidationError("'" + text + "' is not a percentage from 0% to 100%");
+    options.within = *share;
+  };
+  command.add_option_function<std::string>("--within", read_share, "Steps bind whose live bytes are within this of the most")
+      ->type_name("N%")
+      ->default_str("1%");
+  command.add_option("--top", options.top, "Look closely at so many holders, families of them, and peaks")
+      ->check(CLI::Range(1, 1000))
+      ->type_name("N")
+      ->capture_default_str();
+  add_size_option(command, "--budget", options.budget, "Say what to change so that every memory takes no more than this");
+  const auto read_limit = [&options](const std::string& text) {
+    options.time_limit = parse_duration(text);
+    if (!options.time_limit) throw CLI::ValidationError("'" + text + "' is not a time such as 500ms, 2s or 1m");
+  };
+  command
+      .add_option_function<std::string>("--total-time", read_limit, "For all re-plans together; --time-limit is for each plan")
+      ->type_name("TIME")
+      ->default_str("20s");
+}
+
+}  // namespace
+
+void add_explain_command(CLI::App& app) {
+  auto arguments = std::make_shared<ExplainArguments>();
+  CLI::App& command = *app.add_subcommand("explain", "Say why INPUT needs so much memory, and what would lower it");
+  command.add_option("INPUT", arguments->input, "A graph (.json), also .gz; - is standard input")->required();
+  add_explaining_options(command, *arguments);
+  add_alignment_option(command, arguments->alignment);
+  add_solving_options(command, arguments->options.plan);
+  add_planning_options(command, arguments->options.plan);
+  add_reuse_options(command, arguments->options.plan);
+  command.add_flag("--json", arguments->json, "Print everything as JSON (stowage.explain/1)");
+  command.footer("Example: stowage explain model.json --budget 64MiB");
+  command.callback([arguments] {
+    const Input input = or_fail(read_input(arguments->input, arguments->alignment));
+    const auto* const graph = std::get_if<Graph>(&input);
+    if (!graph)
+      end_with(kUsage, fmt::format("{}: a table has no ops or tensors to explain; explain takes a graph", arguments->input));
+    const Explanation explanation = explain_graph(*arguments, *graph);
+    print(arguments->json ? explanation_to_json(explanation) : explanation_to_text(explanation, size_style()));
+  });
+}
+
+}  // namespace stowage::cli

@@ -1,0 +1,28 @@
+#include "planner/options.hpp"
+
+namespace stowage {
+
+LivenessOptions liveness_options(const PlanOptions& options) {
+  return {.in_place = options.in_place,
+          .keep_inputs = options.keep_inputs,
+          .no_reuse = options.no_reuse,
+          .no_reuse_names = options.no_reuse_names,
+          .zero_fill = options.zero_fill,
+          .base = options.base,
+          .batch_start = options.batch_start,
+          .fuse_inputs_up_to = options.fuse_inputs_up_to};
+}
+
+LowerOptions lower_options(const PlanOptions& options) {
+  return {.capacity = options.capacity, .region_limit = options.region_limit};
+}
+
+PlanOptions winning_options(const Planned& planned, const PlanOptions& options) {
+  PlanOptions winning = options;
+  for (const Strategy& strategy : strategies(options)) {
+    if (strategy.name == planned.strategy) winning.in_place = strategy.in_place;
+  }
+  return winning;
+}
+
+}  // namespace stowage

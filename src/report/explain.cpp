@@ -1,0 +1,112 @@
+#include "stowage/report/explain.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "report/constraints.hpp"
+#include "report/gains.hpp"
+#include "report/story.hpp"
+#include "report/trials.hpp"
+
+namespace stowage {
+namespace {
+
+using namespace report;  // the module's own parts
+
+std::vector<Cost> costs_of(const Graph& graph, const ExplainOptions& options, const Outcome& base, Trials& trials) {
+  std::vector<Cost> costs;
+  for (Relaxed& one : relaxed(graph, plan_options(options))) {
+    Cost cost{one.constraint, one.without, {}, {}};
+    const std::optional<Trial> trial = trials.plan(std::move(one.description), one.options, "without " + one.constraint);
+    if (trial) {
+      cost.peak = trial->outcome.peak;
+      cost.cost = base.peak - trial->outcome.peak;
+      cost.proven = base.proven && trial->outcome.proven;
+    }
+    costs.push_back(std::move(cost));
+  }
+  // Largest first; those of equal cost in the order of the table, which no sort that need not be stable keeps.
+  std::vector<std::pair<std::int64_t, std::size_t>> order;
+  for (std::size_t c = 0; c < costs.size(); ++c)
+    order.emplace_back(costs[c].cost ? -costs[c].cost->value() : kMaxBytes.value(), c);
+  std::sort(order.begin(), order.end());
+  std::vector<Cost> sorted;
+  for (const auto& [rank, c] : order) sorted.push_back(std::move(costs[c]));
+  return sorted;
+}
+
+/// The constraints that suffice alone, or together.
+void drop_constraints(const Graph& graph, const ExplainOptions& options, const std::vector<Cost>& costs, Trials& trials,
+                      BudgetAnswer& answer) {
+  std::vector<std::string> costly;
+  for (Relaxed& one : relaxed(graph, plan_options(options))) {
+    const auto cost =
+        std::find_if(costs.begin(), costs.end(), [&](const Cost& each) { return each.constraint == one.constraint; });
+    if (cost == costs.end() || !cost->cost || *cost->cost <= Bytes(0)) continue;
+    costly.push_back(one.constraint);
+    const std::optional<Trial> trial = trials.plan(std::move(one.description), one.options, "without " + one.constraint);
+    if (trial && trial->outcome.fits(answer.budget)) answer.constraints.push_back(one.constraint);
+  }
+  if (!answer.constraints.empty() || costly.size() < 2) return;
+  Relaxed all = relaxed_together(graph, plan_options(options), costly);
+  const std::optional<Trial> trial = trials.plan(std::move(all.description), all.options, "without " + all.constraint);
+  if (!trial) return;
+  answer.together_peak = trial->outcome.peak;
+  if (trial->outcome.fits(answer.budget)) answer.together = std::move(costly);
+}
+
+BudgetAnswer answer_budget(const Graph& graph, const ExplainOptions& options, const Explanation& so_far, Trials& trials,
+                           GainSearch& search, const Outcome& base) {
+  BudgetAnswer answer{
+      .budget = *options.budget, .constraints = {}, .together = {}, .together_peak = {}, .shrink = {}, .reason = {}};
+  answer.fits = base.fits(answer.budget);
+  if (answer.fits) return answer;
+  drop_constraints(graph, options, so_far.costs, trials, answer);
+  const std::size_t skipped = trials.skipped();
+  const std::optional<Found> found = search.fit(answer.budget);
+  if (found) {
+    answer.shrink = search.describe(*found);
+  } else {
+    answer.reason = trials.skipped() > skipped ? "the time for re-plans ran out"
+                                               : "what is left is memory of fixed size, such as prefetch rings";
+  }
+  return answer;
+}
+
+void add_gains_alone(const std::vector<Told>& told, std::size_t top, GainSearch& search, Explanation& explanation) {
+  std::size_t tried = 0;
+  for (std::size_t a = 0; a < told.size(); ++a) {
+    ArenaStory& story = explanation.arenas[a];
+    for (std::size_t h = 0; h < told[a].holders.size() && tried < 2 * top; ++h, ++tried)
+      story.peaks[story.fullest].holders[h].gain = search.gain_alone(*told[a].holders[h]);
+  }
+}
+
+}  // namespace
+
+Result<Explanation> explain(const Graph& graph, const ExplainOptions& options) {
+  Trials trials(graph, options);
+  STOWAGE_TRY(const Trial* const base, trials.base());
+  const Scene scene(base->graph, base->planned, base->options);
+  const Stock stock(scene);
+  GainSearch search(scene, stock, trials, options);
+
+  Explanation explanation;
+  explanation.summary = summarize(graph, base->planned);
+  explanation.within = options.within;
+  const std::vector<Told> told = tell_arenas(scene, options);
+  for (const Told& each : told) explanation.arenas.push_back(each.story);
+  explanation.largest_op = largest_op(scene);
+  explanation.cause = cause_of(explanation);
+
+  // What was asked for expressly comes before what always comes, or there might be no time for it.
+  explanation.costs = costs_of(graph, options, base->outcome, trials);
+  if (options.budget) explanation.budget = answer_budget(graph, options, explanation, trials, search, base->outcome);
+  add_gains_alone(told, options.top, search, explanation);
+  explanation.gains = search.gains();
+  explanation.replans = trials.replans();
+  explanation.skipped = trials.skipped();
+  return explanation;
+}
+
+}  // namespace stowage

@@ -1,0 +1,151 @@
+#include "io/json_writer.hpp"
+#include "stowage/report/explain.hpp"
+
+namespace stowage {
+namespace {
+
+using io::OrderedJson;
+
+OrderedJson optional_json(const std::optional<Bytes>& bytes) { return bytes ? OrderedJson(bytes->value()) : OrderedJson(); }
+
+double share_of(Bytes part, Bytes whole) {
+  return whole == Bytes(0) ? 0.0 : static_cast<double>(part.value()) / static_cast<double>(whole.value());
+}
+
+template <class Entries, class ToJson>
+OrderedJson list_json(const Entries& entries, ToJson to_json) {
+  OrderedJson list = OrderedJson::array();
+  for (const auto& entry : entries) list.push_back(to_json(entry));
+  return list;
+}
+
+/// The number alone in the root.
+OrderedJson tensor_json(const TensorRef& ref) {
+  if (ref.body.empty()) return ref.tensor.index();
+  return {{"tensor", ref.tensor.index()}, {"body", ref.body}};
+}
+
+OrderedJson workspace_json(const WorkspaceNumber& ref) {
+  OrderedJson json{{"op", ref.op.index()}, {"index", ref.index}};
+  if (!ref.body.empty()) json["body"] = ref.body;
+  return json;
+}
+
+OrderedJson steps_json(Interval steps) { return OrderedJson::array({steps.lower.value(), steps.upper.value()}); }
+
+OrderedJson holder_json(const Holder& holder) {
+  OrderedJson json{{"name", holder.name},
+                   {"kind", holder.kind},
+                   {"scope", holder.scope},
+                   {"family", holder.family},
+                   {"bytes", holder.bytes.value()},
+                   {"steps", steps_json(holder.life)},
+                   {"offset", holder.offset.value()},
+                   {"beside", holder.beside}};
+  if (holder.workspace) {
+    json["workspace"] = workspace_json(*holder.workspace);
+  } else {
+    json["tensors"] = list_json(holder.tensors, tensor_json);
+  }
+  return json;
+}
+
+OrderedJson peak_json(const Peak& peak, Bytes whole) {
+  const auto share_json = [&](const Share& share) {
+    return OrderedJson{{"word", share.word},
+                       {"bytes", share.bytes.value()},
+                       {"share", share_of(share.bytes, whole)},
+                       {"holders", share.holders}};
+  };
+  const auto held_json = [&](const Holder& holder) {
+    OrderedJson json = holder_json(holder);
+    json["share"] = share_of(holder.bytes, whole);
+    json["gain_bytes"] = optional_json(holder.gain);
+    return json;
+  };
+  return {{"steps", steps_json(peak.steps)},
+          {"at", peak.at.value()},
+          {"op", peak.op},
+          {"kind", peak.kind},
+          {"live_bytes", peak.live.value()},
+          {"holder_count", peak.holder_count},
+          {"holders", list_json(peak.holders, held_json)},
+          {"by_kind", list_json(peak.by_kind, share_json)},
+          {"by_scope", list_json(peak.by_scope, share_json)}};
+}
+
+OrderedJson arena_json(const ArenaStory& arena) {
+  return {{"name", arena.name},
+          {"memory", arena.memory},
+          {"kind", to_string(arena.kind)},
+          {"size", arena.size.value()},
+          {"lower_bound", arena.lower_bound.value()},
+          {"live_bytes", arena.live.value()},
+          {"concurrent", arena.concurrent},
+          {"peak_count", arena.peak_count},
+          {"fullest", arena.fullest},
+          {"peaks", list_json(arena.peaks, [&](const Peak& peak) { return peak_json(peak, arena.size); })},
+          {"map_at_peak", arena.map_at_peak},
+          {"map_of_time", arena.map_of_time}};
+}
+
+OrderedJson gain_json(const Gain& gain) {
+  return {{"gain_bytes", gain.gain.value()},
+          {"peak_bytes", gain.peak.value()},
+          {"proven", gain.proven},
+          {"then", gain.then},
+          {"smallest", gain.smallest},
+          {"holders", list_json(gain.holders, holder_json)},
+          {"alone", list_json(gain.alone, optional_json)},
+          {"tensors", list_json(gain.tensors, tensor_json)},
+          {"workspaces", list_json(gain.workspaces, workspace_json)}};
+}
+
+OrderedJson cost_json(const Cost& cost) {
+  return {{"constraint", cost.constraint},
+          {"without", cost.without},
+          {"cost_bytes", optional_json(cost.cost)},
+          {"peak_bytes", optional_json(cost.peak)},
+          {"proven", cost.proven}};
+}
+
+OrderedJson budget_json(const BudgetAnswer& answer) {
+  return {{"budget_bytes", answer.budget.value()},
+          {"fits", answer.fits},
+          {"constraints", answer.constraints},
+          {"together", answer.together},
+          {"together_peak_bytes", optional_json(answer.together_peak)},
+          {"shrink", answer.shrink ? gain_json(*answer.shrink) : OrderedJson()},
+          {"reason", answer.reason}};
+}
+
+OrderedJson largest_op_json(const std::optional<LargestOp>& op) {
+  if (!op) return {};
+  return {{"name", op->name}, {"kind", op->kind}, {"step", op->step.value()}, {"bytes", op->bytes.value()}};
+}
+
+}  // namespace
+
+std::string explanation_to_json(const Explanation& explanation) {
+  const Summary& summary = explanation.summary;
+  const OrderedJson json{{"schema", "stowage.explain/1"},
+                         {"name", summary.name},
+                         {"cause", explanation.cause},
+                         {"ops", summary.ops},
+                         {"tensors", summary.tensors},
+                         {"peak_bytes", summary.peak.value()},
+                         {"lower_bound_bytes", summary.lower_bound.value()},
+                         {"naive_bytes", summary.naive.value()},
+                         {"proven_optimal", summary.proven_optimal},
+                         {"largest_op", largest_op_json(explanation.largest_op)},
+                         {"within", explanation.within},
+                         {"arenas", list_json(explanation.arenas, arena_json)},
+                         {"gains", list_json(explanation.gains, gain_json)},
+                         {"costs", list_json(explanation.costs, cost_json)},
+                         {"budget", explanation.budget ? budget_json(*explanation.budget) : OrderedJson()},
+                         {"replans", explanation.replans},
+                         {"skipped", explanation.skipped}};
+  return io::to_line(json) + "\n";
+}
+
+}  // namespace stowage

@@ -1,0 +1,229 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "report/map.hpp"
+#include "report/text.hpp"
+#include "stowage/report/explain.hpp"
+
+namespace stowage {
+namespace {
+
+using namespace report;  // the module's own parts
+
+constexpr std::size_t kFigure = 14;  // columns of a size
+constexpr std::size_t kShares = 6;   // kinds and scopes that are listed
+constexpr std::size_t kKind = 16;    // columns of an op's kind
+
+/// Writes one explanation; each function a section of it.
+class Writer {
+ public:
+  Writer(const Explanation& explanation, SizeStyle style) : explanation_(explanation), style_(style) {}
+
+  [[nodiscard]] std::string run() const {
+    std::string text = wrapped({}, explanation_.cause, 0) + '\n' + figures();
+    for (const ArenaStory& arena : explanation_.arenas) text += '\n' + arena_text(arena);
+    text += '\n' + gains() + costs();
+    if (explanation_.budget) text += '\n' + budget(*explanation_.budget);
+    text += '\n' + count_text(explanation_.replans, "re-plan", "re-plans");
+    if (explanation_.skipped > 0) text += fmt::format(", {} left out for lack of time", explanation_.skipped);
+    return text + ".\n";
+  }
+
+ private:
+  [[nodiscard]] std::string size(std::optional<Bytes> bytes) const { return bytes ? size_text(*bytes, style_) : "?"; }
+  [[nodiscard]] std::string figure(std::string_view label, Bytes bytes, const std::string& meaning = {}) const;
+  [[nodiscard]] std::string figures() const;
+  [[nodiscard]] std::string arena_text(const ArenaStory& arena) const;
+  [[nodiscard]] std::string peaks(const ArenaStory& arena) const;
+  [[nodiscard]] std::string holders(const ArenaStory& arena) const;
+  [[nodiscard]] std::string shares(std::string_view title, const std::vector<Share>& list, Bytes whole) const;
+  [[nodiscard]] std::string gains() const;
+  [[nodiscard]] std::string gain_text(const Gain& gain) const;
+  [[nodiscard]] std::string alone_text(const Gain& gain) const;
+  [[nodiscard]] std::string costs() const;
+  [[nodiscard]] std::string budget(const BudgetAnswer& answer) const;
+
+  const Explanation& explanation_;
+  SizeStyle style_;
+};
+
+std::string Writer::figure(std::string_view label, Bytes bytes, const std::string& meaning) const {
+  const std::string line = fmt::format("  {:<10} {:>{}}", label, size(bytes), kFigure);
+  return meaning.empty() ? line + '\n' : wrapped(line + "   ", meaning, line.size() + 3);
+}
+
+std::string Writer::figures() const {
+  const Summary& summary = explanation_.summary;
+  const std::string verdict = summary.proven_optimal
+                                  ? "proven least: no placement of these tensors in this order of ops is smaller"
+                                  : fmt::format("{} above the bound; the least is in between",
+                                                percent_text(summary.peak - summary.lower_bound, summary.lower_bound));
+  std::string text = figure("peak", summary.peak, verdict) + figure("bound", summary.lower_bound) +
+                     figure("naive", summary.naive,
+                            fmt::format("without any reuse; the peak is {} of it", percent_text(summary.peak, summary.naive)));
+  if (const std::optional<LargestOp>& op = explanation_.largest_op) {
+    text += figure("largest op", op->bytes,
+                   fmt::format("what op '{}' ({}, step {}) alone reads, writes and works with", clipped(op->name, 40),
+                               clipped(op->kind, kKind), op->step.value()));
+  }
+  return text;
+}
+
+std::string Writer::peaks(const ArenaStory& arena) const {
+  if (arena.concurrent) return {};
+  std::string text = fmt::format("  {:>13}  {:>{}}  {}\n", "steps", "live", kFigure, "fullest at op");
+  for (const Peak& peak : arena.peaks) {
+    text += fmt::format("  {:>13}  {:>{}}  {} ({}, step {})\n", steps_text(peak.steps), size(peak.live), kFigure,
+                        clipped(peak.op, 36), clipped(peak.kind, kKind), peak.at.value());
+  }
+  if (arena.peak_count > arena.peaks.size())
+    text += fmt::format("  {:>13}  {:>{}}  and {} more\n", "", "", kFigure, arena.peak_count - arena.peaks.size());
+  return text;
+}
+
+std::string Writer::holders(const ArenaStory& arena) const {
+  const Peak& peak = arena.peaks[arena.fullest];
+  std::string text = arena.concurrent
+                         ? "  The heaviest set of holders that ops on several streams may need at the same time:\n"
+                         : wrapped("  ",
+                                   fmt::format("At step {}, op '{}', {} needed:", peak.at.value(), clipped(peak.op, 40),
+                                               count_text(peak.holder_count, "holder is", "holders are")),
+                                   4);
+  text += fmt::format("    {:>{}}  {:>6}  {:>{}}  {:>11}  {:<{}}  {}\n", "bytes", kFigure, "share", "gain if gone", kFigure,
+                      "steps", "op kind", kKind, "name");
+  for (std::size_t h = 0; h < peak.holders.size(); ++h) {
+    const Holder& holder = peak.holders[h];
+    text += fmt::format("  {} {:>{}}  {:>6}  {:>{}}  {:>11}  {:<{}}  {}\n", letter_of(h), size(holder.bytes), kFigure,
+                        percent_text(holder.bytes, arena.size), size(holder.gain), kFigure, steps_text(holder.life),
+                        clipped(holder.kind, kKind), kKind, name_text(holder, 26));
+  }
+  if (std::any_of(peak.holders.begin(), peak.holders.end(), [](const Holder& each) { return each.beside > 0; }))
+    text += fmt::format("    {:>{}}  (+N: so many more lie beside it and move with it)\n", "", kFigure);
+  if (peak.holder_count > peak.holders.size())
+    text += fmt::format("    {:>{}}  and {} more\n", "", kFigure, peak.holder_count - peak.holders.size());
+  return text;
+}
+
+std::string Writer::shares(std::string_view title, const std::vector<Share>& list, Bytes whole) const {
+  if (list.size() < 2) return {};  // says nothing that the holders do not
+  std::string text = fmt::format("  {}:\n", title);
+  for (std::size_t i = 0; i < list.size() && i < kShares; ++i) {
+    const std::string word = list[i].word.empty() ? "no scope" : clipped(list[i].word, 50);
+    text += fmt::format("    {:>{}}  {:>6}  {} ({})\n", size(list[i].bytes), kFigure, percent_text(list[i].bytes, whole), word,
+                        list[i].holders);
+  }
+  if (list.size() > kShares) text += fmt::format("    {:>{}}  {:>6}  and {} more\n", "", kFigure, "", list.size() - kShares);
+  return text;
+}
+
+std::string Writer::arena_text(const ArenaStory& arena) const {
+  std::string title = fmt::format("Arena '{}' ({}), {}", clipped(arena.name, 40), to_string(arena.kind), size(arena.size));
+  if (arena.kind == ArenaKind::pool) return title + ": a prefetch ring of fixed size\n";
+  if (arena.peaks.empty()) return title + '\n';
+  if (!arena.concurrent) {
+    title += fmt::format(": {} (live bytes within {:g}% of the most)",
+                         count_text(arena.peak_count, "binding peak", "binding peaks"), 100 * explanation_.within);
+  }
+  std::string text = wrapped({}, title, 2) + peaks(arena) + holders(arena);
+  const Peak& peak = arena.peaks[arena.fullest];
+  text += shares("By op kind", peak.by_kind, arena.size) + shares("By name scope", peak.by_scope, arena.size);
+  text += "  Its bytes then (. is free, # is the rest):\n";
+  for (const std::string& line : arena.map_at_peak) text += "  " + line + '\n';
+  text += "  Its bytes over time, offsets upwards, steps to the right:\n";
+  for (const std::string& line : arena.map_of_time) text += "  " + line + '\n';
+  return text;
+}
+
+/// "x alone gains nothing, y alone 4096"; shorter where all are alike.
+std::string Writer::alone_text(const Gain& gain) const {
+  if (gain.holders.size() < 2) return {};
+  const bool tried = std::all_of(gain.alone.begin(), gain.alone.end(), [](const auto& each) { return each.has_value(); });
+  if (!tried) return gain.smallest ? "; none can be left out" : "";
+  const bool nothing = std::all_of(gain.alone.begin(), gain.alone.end(), [](const auto& each) { return *each == Bytes(0); });
+  if (nothing) return "; none of them alone gains anything";
+  Bytes sum;
+  for (const std::optional<Bytes>& each : gain.alone) sum += *each;
+  if (sum == gain.gain) return "; each of them gains its part alone";
+  std::string text;
+  for (std::size_t h = 0; h < gain.holders.size(); ++h) {
+    const std::string figure = *gain.alone[h] == Bytes(0) ? "nothing" : size(gain.alone[h]);
+    text += fmt::format("{}{} alone gains {}", h == 0 ? "; " : ", ", name_text(gain.holders[h], 40), figure);
+  }
+  return text;
+}
+
+std::string Writer::gain_text(const Gain& gain) const {
+  std::string text = gain.holders.size() == 1 ? "" : fmt::format("{} holders: ", gain.holders.size());
+  text += families_text(gain.holders) + alone_text(gain);
+  if (!gain.then.empty()) text += fmt::format("; then '{}' binds", clipped(gain.then, 40));
+  if (!gain.smallest) text += "; fewer might do";
+  if (!gain.proven) text += "; not proven";
+  return wrapped(fmt::format("    {:>{}}  ", size(gain.gain), kFigure), text, kFigure + 8);
+}
+
+std::string Writer::gains() const {
+  if (explanation_.gains.empty()) {
+    return wrapped({},
+                   "What would lower the peak: nothing was found; no family of holders at its binding peaks, with what else is "
+                   "in the way, gains anything.",
+                   2);
+  }
+  std::string text = "What would lower the peak (planned again with these shrunk to nothing):\n";
+  text += fmt::format("    {:>{}}  if gone\n", "gain", kFigure);
+  for (const Gain& gain : explanation_.gains) text += gain_text(gain);
+  return text;
+}
+
+std::string Writer::costs() const {
+  if (explanation_.costs.empty()) return {};
+  std::string text = "\nWhat constraints cost (planned again without each; below 0: it saves):\n";
+  text += fmt::format("    {:>{}}  {:<26}  {}\n", "cost", kFigure, "constraint", "planned instead");
+  for (const Cost& cost : explanation_.costs) {
+    const char* const note = !cost.cost ? " (no plan)" : !cost.proven ? " (not proven)" : "";
+    text += fmt::format("    {:>{}}  {:<26}  {}{}\n", size(cost.cost), kFigure, cost.constraint, cost.without, note);
+  }
+  return text;
+}
+
+std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, ", ")); }
+
+std::string Writer::budget(const BudgetAnswer& answer) const {
+  if (answer.fits) return fmt::format("Budget {}: fits as it is.\n", size(answer.budget));
+  std::string text = fmt::format("Budget {}: does not fit.\n", size(answer.budget));
+  if (!answer.constraints.empty()) {
+    text += wrapped("  ", "Dropping a constraint: each of these suffices: " + joined(answer.constraints) + ".", 4);
+  } else if (!answer.together.empty()) {
+    text += wrapped("  ",
+                    fmt::format("Dropping constraints: none suffices alone, but without {} it takes {}.", joined(answer.together),
+                                size(answer.together_peak)),
+                    4);
+  } else {
+    text += answer.together_peak
+                ? wrapped("  ",
+                          fmt::format("Dropping constraints: none suffices; without all that cost anything it still takes {}.",
+                                      size(answer.together_peak)),
+                          4)
+                : "  Dropping constraints: none suffices.\n";
+  }
+  if (const std::optional<LargestOp>& op = explanation_.largest_op; op && op->bytes > answer.budget) {
+    text +=
+        wrapped("  ",
+                fmt::format("Op '{}' alone needs {}: as long as it is one op and its tensors are what they are, no plan fits.",
+                            clipped(op->name, 40), size(op->bytes)),
+                4);
+  }
+  if (!answer.shrink) return text + wrapped("  ", "Shrinking tensors: nothing was found; " + answer.reason + ".", 4);
+  const Gain& shrink = *answer.shrink;
+  return text + wrapped("  ",
+                        fmt::format("Shrinking tensors: it fits ({}) without {}{}: {}.", size(shrink.peak),
+                                    shrink.smallest ? "" : "at most ", count_text(shrink.holders.size(), "holder", "holders"),
+                                    families_text(shrink.holders)),
+                        4);
+}
+
+}  // namespace
+
+std::string explanation_to_text(const Explanation& explanation, SizeStyle sizes) { return Writer(explanation, sizes).run(); }
+
+}  // namespace stowage

@@ -1,0 +1,157 @@
+#include "report/labels.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace stowage::report {
+namespace {
+
+constexpr std::string_view kSeparators = "-._/: ()";
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_separator(char c) { return kSeparators.find(c) != std::string_view::npos; }
+
+/// The tensor that the others of its class are views of; of several the first.
+TensorId face_of(const Scene& scene, ClassId id) {
+  const std::vector<TensorId>& tensors = scene.tensors(id);
+  const auto is_root = [&](TensorId each) { return !scene.graph().tensor(each).view_of; };
+  const auto root = std::find_if(tensors.begin(), tensors.end(), is_root);
+  return root == tensors.end() ? tensors.front() : *root;
+}
+
+/// The classes of a rigid storage that have other bytes than that one.
+std::size_t count_beside(const Scene& scene, const Storage& storage, TensorId tensor) {
+  if (!storage.rigid) return 0;
+  const auto range = [&](ClassId id) {
+    const AliasClass& klass = scene.liveness().classes[id.index()];
+    return ByteRange{klass.offset, klass.offset + klass.size};
+  };
+  const ByteRange own = range(scene.liveness().places[tensor.index()].id);
+  return static_cast<std::size_t>(std::count_if(storage.classes.begin(), storage.classes.end(),
+                                                [&](ClassId id) { return !range(id).empty() && !range(id).overlaps(own); }));
+}
+
+/// Who wrote a tensor, or another of its class.
+std::string kind_of(const Scene& scene, TensorId id) {
+  if (const std::optional<OpId> op = scene.producer(id)) return scene.graph().op(*op).kind;
+  if (scene.graph().tensor(id).flags.has(TensorFlag::input)) return "input";
+  for (const TensorId each : scene.tensors(scene.liveness().places[id.index()].id)) {
+    if (const std::optional<OpId> op = scene.producer(each)) return scene.graph().op(*op).kind;
+  }
+  return {};
+}
+
+void name_workspace(const Scene& scene, WorkspaceRef ref, Holder& holder) {
+  const Op& op = scene.graph().op(ref.op);
+  holder.name = fmt::format("{} (workspace {})", name_of(scene.graph(), ref.op), ref.index);
+  holder.kind = op.kind;
+  holder.scope = scope_of(op.name);
+  holder.family = fmt::format("{} (workspace)", family_of(op.name));
+  holder.workspace = ref_of(scene.graph(), ref);
+}
+
+void name_storage(const Scene& scene, const PlacedItem& item, std::optional<Step> step, Holder& holder) {
+  const Storage& storage = scene.liveness().storages[std::get<StorageId>(item.occupant).index()];
+  for (const ClassId id : storage.classes) {
+    for (const TensorId tensor : scene.tensors(id)) holder.tensors.push_back(ref_of(scene.graph(), tensor));
+  }
+  std::sort(holder.tensors.begin(), holder.tensors.end());
+  const std::optional<TensorId> tensor = tensor_at(scene, item, step);
+  if (!tensor) {
+    holder.name = holder.family = "(copies)";
+    return;
+  }
+  holder.name = name_of(scene.graph(), *tensor);
+  holder.beside = count_beside(scene, storage, *tensor);
+  holder.kind = kind_of(scene, *tensor);
+  holder.scope = scope_of(holder.name);
+  holder.family = family_of(holder.name);
+}
+
+}  // namespace
+
+std::string scope_of(std::string_view name) {
+  if (const std::size_t cut = name.find_last_of("/."); cut != std::string_view::npos && cut > 0)
+    return std::string(name.substr(0, cut));
+  // ggml: "ffn_gate-3", "Kcur-3 (view)". What layers have in common is the number.
+  const std::string_view word = name.substr(0, name.find(' '));
+  const std::size_t dash = word.rfind('-');
+  if (dash == std::string_view::npos || dash + 1 == word.size()) return {};
+  const std::string_view number = word.substr(dash + 1);
+  return std::all_of(number.begin(), number.end(), is_digit) ? fmt::format("*-{}", number) : std::string();
+}
+
+std::string family_of(std::string_view name) {
+  std::string family;
+  for (std::size_t i = 0; i < name.size();) {
+    std::size_t end = i;
+    while (end < name.size() && is_digit(name[end])) ++end;
+    const bool starts = i == 0 || is_separator(name[i - 1]);
+    const bool ends = end == name.size() || is_separator(name[end]);
+    if (end > i && starts && ends) {
+      family += '*';
+    } else {
+      end = std::max(end, i + 1);
+      family += name.substr(i, end - i);
+    }
+    i = end;
+  }
+  return family;
+}
+
+std::optional<TensorId> tensor_at(const Scene& scene, const PlacedItem& item, std::optional<Step> step) {
+  const auto* const id = std::get_if<StorageId>(&item.occupant);
+  if (!id) return std::nullopt;
+  std::optional<ClassId> best;
+  Bytes most;
+  for (const ClassId each : scene.liveness().storages[id->index()].classes) {
+    const AliasClass& klass = scene.liveness().classes[each.index()];
+    const Bytes bytes = is_needed(klass, step) ? klass.footprint() : Bytes(0);
+    if (scene.tensors(each).empty() || (best && bytes < most)) continue;
+    best = each;
+    most = bytes;
+  }
+  return best ? std::optional(face_of(scene, *best)) : std::nullopt;
+}
+
+Holder holder_of(const Scene& scene, const PlacedItem& item, std::optional<Step> step) {
+  Holder holder{
+      .name = {}, .kind = {}, .scope = {}, .family = {}, .bytes = {}, .life = item.life, .offset = item.offset, .tensors = {}};
+  if (const auto* const workspace = std::get_if<WorkspaceRef>(&item.occupant)) {
+    name_workspace(scene, *workspace, holder);
+  } else {
+    name_storage(scene, item, step, holder);
+  }
+  return holder;
+}
+
+std::string name_of(const Graph& graph, TensorId id) {
+  const std::string& name = graph.tensor(id).name;
+  return name.empty() ? fmt::format("tensor {}", ref_of(graph, id).tensor.index()) : name;
+}
+
+std::string name_of(const Graph& graph, OpId id) {
+  const Op& op = graph.op(id);
+  if (!op.name.empty()) return op.name;
+  return fmt::format("op {}", id.index() - graph.scope(graph.scope_of(id)).first_op.index());
+}
+
+TensorRef ref_of(const Graph& graph, TensorId id) {
+  const ScopeId scope = graph.scope_of(id);
+  return {TensorId(id.index() - graph.scope(scope).first_tensor.index()), graph.path(scope)};
+}
+
+WorkspaceNumber ref_of(const Graph& graph, WorkspaceRef ref) {
+  const ScopeId scope = graph.scope_of(ref.op);
+  return {OpId(ref.op.index() - graph.scope(scope).first_op.index()), ref.index, graph.path(scope)};
+}
+
+std::optional<OpId> op_at(const Scene& scene, Step step) {
+  const std::vector<Moment>& moments = scene.liveness().timeline.moments;
+  const auto at = static_cast<std::size_t>(step.value());
+  if (at >= moments.size() || moments[at].kind == Moment::Kind::start) return std::nullopt;
+  return moments[at].op;
+}
+
+}  // namespace stowage::report

@@ -1,0 +1,91 @@
+#include "report/scene.hpp"
+
+#include <algorithm>
+
+#include "planner/options.hpp"
+
+namespace stowage::report {
+
+bool is_needed(const AliasClass& klass, std::optional<Step> step) {
+  const auto needed = klass.needed();
+  return !step || std::any_of(needed.begin(), needed.end(), [&](const Interval& life) { return life.contains(*step); });
+}
+
+Scene::Scene(const Graph& graph, const Planned& planned, const PlanOptions& options)
+    : graph_(graph),
+      plan_(*planned.plan),
+      liveness_(analyze(graph, liveness_options(winning_options(planned, options)))),
+      lowering_(lower(graph, liveness_, lower_options(options))),
+      storages_(liveness_.storages.size()),
+      workspaces_(graph.ops().size()),
+      tensors_(liveness_.classes.size()),
+      producers_(graph.tensors().size()) {
+  for (std::size_t t = 0; t < graph.tensors().size(); ++t) tensors_[liveness_.places[t].id.index()].push_back(TensorId(t));
+  for (std::size_t k = 0; k < graph.ops().size(); ++k) {
+    for (const TensorId output : graph.ops()[k].outputs) {
+      if (!producers_[output.index()]) producers_[output.index()] = OpId(k);
+    }
+  }
+  place_storages();
+  place_workspaces();
+  for (std::size_t a = 0; a < lowering_.arenas.size(); ++a) place_arena(a);
+}
+
+void Scene::place_storages() {
+  for (const Placement& placement : plan_.placements) {
+    const Scope& scope = graph_.scope(*graph_.find_scope(placement.body));
+    const ClassPlace place = liveness_.places[scope.first_tensor.index() + placement.tensor.index()];
+    const AliasClass& klass = liveness_.classes[place.id.index()];
+    const Bytes inside = klass.offset + place.offset;
+    storages_[klass.storage.index()] = At{placement.arena, {placement.region, placement.offset - inside}};
+  }
+  // The plan lists copies in the order of the analysis. Some go to a storage of their own.
+  for (std::size_t c = 0; c < liveness_.copies.size(); ++c) {
+    const PlannedCopy& copy = liveness_.copies[c];
+    if (copy.to) continue;
+    const Copy& there = plan_.copies[c];
+    storages_[copy.storage.index()] = At{there.arena, {there.region, there.offset - copy.offset}};
+  }
+}
+
+void Scene::place_workspaces() {
+  for (const WorkspacePlacement& placement : plan_.workspaces) {
+    const std::size_t op = graph_.scope(*graph_.find_scope(placement.body)).first_op.index() + placement.op.index();
+    workspaces_[op].resize(graph_.ops()[op].workspaces.size());
+    workspaces_[op][placement.index] = At{placement.arena, {placement.region, placement.offset}};
+  }
+}
+
+PlacedItem Scene::placed(const ArenaProblem& problem, std::size_t item, const Position& at, Bytes base) const {
+  const Item& source = problem.problem.items[item];
+  PlacedItem result{problem.occupants[item], source.life(), source.size, base + at.offset, at.region, {}};
+  if (!problem.problem.order.empty()) {
+    result.blocks.push_back({result.life, {result.offset, result.offset + source.size}});
+    return result;
+  }
+  for (const Piece& piece : source.pieces) {
+    if (!piece.bytes.empty())
+      result.blocks.push_back({piece.when, {result.offset + piece.bytes.lower, result.offset + piece.bytes.upper}});
+  }
+  return result;
+}
+
+void Scene::place_arena(std::size_t number) {
+  const ArenaProblem& problem = lowering_.arenas[number];
+  const Arena& arena = plan_.arenas[number];
+  std::vector<Bytes> bases(1);
+  for (const Bytes top : arena.regions) bases.push_back(bases.back() + top);
+  PlacedArena result{ArenaId(number), &problem, {}};
+  for (std::size_t i = 0; i < problem.occupants.size(); ++i) {
+    if (problem.problem.items[i].size == Bytes(0)) continue;
+    const auto* storage = std::get_if<StorageId>(&problem.occupants[i]);
+    const auto* workspace = std::get_if<WorkspaceRef>(&problem.occupants[i]);
+    if (!storage && !workspace) continue;  // a caller's buffer
+    const std::optional<At>& at = storage ? storages_[storage->index()] : workspaces_[workspace->op.index()][workspace->index];
+    STOWAGE_CHECK(at.has_value(), "the plan places every item of the analysis behind it");
+    if (at->arena == ArenaId(number)) result.items.push_back(placed(problem, i, at->position, bases[at->position.region]));
+  }
+  arenas_.push_back(std::move(result));
+}
+
+}  // namespace stowage::report

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "stowage/graph.hpp"
+#include "stowage/liveness.hpp"
+#include "stowage/lower.hpp"
+#include "stowage/planner.hpp"
+
+/// What all reports look at: who holds which bytes when. A plan says where, the analysis behind it says when; here they are put
+/// together again.
+namespace stowage::report {
+
+/// An item of an arena, where the plan has put it.
+struct PlacedItem {
+  Occupant occupant;
+  Interval life;
+  Bytes size;
+  Bytes offset;  ///< Of its lowest byte; the regions of an arena follow each other.
+  std::uint32_t region = 0;
+  std::vector<Piece> blocks;  ///< What it occupies, at places in the arena. With stream order: all of it for its whole life.
+};
+
+/// An arena of the plan with the Problem that it answers.
+struct PlacedArena {
+  ArenaId number;  ///< In the plan.
+  const ArenaProblem* problem = nullptr;
+  std::vector<PlacedItem> items;  ///< Of positive size, in the arena itself (some are guests of callers' buffers).
+
+  [[nodiscard]] bool concurrent() const { return !problem->problem.order.empty(); }
+  /// At which step an item is looked at. With stream order at none: it has all of its bytes as long as it lives.
+  [[nodiscard]] std::optional<Step> look_at(Step step) const { return concurrent() ? std::nullopt : std::optional(step); }
+};
+
+/// Whether the class is needed at a step; without one: ever.
+[[nodiscard]] bool is_needed(const AliasClass& klass, std::optional<Step> step);
+
+/// A planned graph, taken apart. Refers to the graph and the plan, which must outlive it.
+class Scene {
+ public:
+  /// Precondition: `planned` has an answer and is what `plan(graph, options)` returned.
+  Scene(const Graph& graph, const Planned& planned, const PlanOptions& options);
+  Scene(const Scene&) = delete;
+  Scene& operator=(const Scene&) = delete;
+
+  [[nodiscard]] const Graph& graph() const { return graph_; }
+  [[nodiscard]] const Plan& plan() const { return plan_; }
+  [[nodiscard]] const Liveness& liveness() const { return liveness_; }
+  /// Paid or not, in the order of the plan, but for callers' buffers.
+  [[nodiscard]] const std::vector<PlacedArena>& arenas() const { return arenas_; }
+
+  /// The tensors of a class, ascending.
+  [[nodiscard]] const std::vector<TensorId>& tensors(ClassId id) const { return tensors_[id.index()]; }
+  /// The first op that writes the tensor.
+  [[nodiscard]] std::optional<OpId> producer(TensorId id) const { return producers_[id.index()]; }
+
+ private:
+  void place_arena(std::size_t number);
+  void place_storages();
+  void place_workspaces();
+  [[nodiscard]] PlacedItem placed(const ArenaProblem& problem, std::size_t item, const Position& at, Bytes base) const;
+
+  struct At {
+    ArenaId arena;
+    Position position;
+  };
+
+  const Graph& graph_;
+  const Plan& plan_;
+  Liveness liveness_;
+  Lowering lowering_;
+  std::vector<std::optional<At>> storages_;
+  std::vector<std::vector<std::optional<At>>> workspaces_;  ///< By op and index.
+  std::vector<PlacedArena> arenas_;
+  std::vector<std::vector<TensorId>> tensors_;  ///< By class.
+  std::vector<std::optional<OpId>> producers_;  ///< By tensor.
+};
+
+}  // namespace stowage::report

@@ -1,0 +1,142 @@
+#include "report/trials.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace stowage::report {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+Outcome outcome_of(const Graph& graph, const Plan& plan) {
+  Outcome outcome{plan.peak(), std::vector<Bytes>(graph.memories().size()), plan.proven_optimal()};
+  for (const Arena& arena : plan.arenas) {
+    if (is_paid(arena.kind)) outcome.by_memory[arena.memory.index()] += arena.size;
+  }
+  return outcome;
+}
+
+}  // namespace
+
+bool Outcome::fits(Bytes budget) const {
+  return std::all_of(by_memory.begin(), by_memory.end(), [&](Bytes bytes) { return bytes <= budget; });
+}
+
+PlanOptions plan_options(const ExplainOptions& options) {
+  PlanOptions result = options.plan;
+  result.capacity.reset();
+  result.previous.reset();
+  return result;
+}
+
+// ---------------------------------------------------------------------------------------------------------------- stock
+
+Stock::Stock(const Scene& scene) {
+  for (const PlacedArena& arena : scene.arenas()) {
+    if (!is_paid(arena.problem->kind) || arena.problem->kind == ArenaKind::pool) continue;
+    for (const PlacedItem& item : arena.items) {
+      Absent members;
+      if (const auto* workspace = std::get_if<WorkspaceRef>(&item.occupant)) {
+        members.workspaces.push_back(*workspace);
+        of_workspace_.emplace(std::pair(workspace->op, workspace->index), items_.size());
+      } else {
+        const Storage& storage = scene.liveness().storages[std::get<StorageId>(item.occupant).index()];
+        for (const ClassId id : storage.classes) {
+          for (const TensorId tensor : scene.tensors(id)) {
+            members.tensors.push_back(tensor);
+            of_tensor_.emplace(tensor, items_.size());
+          }
+        }
+        if (members.tensors.empty()) continue;  // copies: they go when what is copied goes
+        std::sort(members.tensors.begin(), members.tensors.end());
+      }
+      items_.push_back(&item);
+      members_.push_back(std::move(members));
+    }
+  }
+}
+
+Subset Stock::find(const Scene& scene, const PlacedItem& item, std::optional<Step> step) const {
+  Subset found;
+  if (const auto* workspace = std::get_if<WorkspaceRef>(&item.occupant)) {
+    const auto known = of_workspace_.find({workspace->op, workspace->index});
+    if (known != of_workspace_.end()) found.insert(known->second);
+    return found;
+  }
+  const Storage& storage = scene.liveness().storages[std::get<StorageId>(item.occupant).index()];
+  for (const ClassId id : storage.classes) {
+    const AliasClass& klass = scene.liveness().classes[id.index()];
+    if (klass.size == Bytes(0) || !is_needed(klass, step)) continue;
+    for (const TensorId tensor : scene.tensors(id)) {
+      if (const auto known = of_tensor_.find(tensor); known != of_tensor_.end()) found.insert(known->second);
+    }
+  }
+  return found;
+}
+
+Absent Stock::absent(const Subset& subset) const {
+  Absent all;
+  for (const std::size_t number : subset) {
+    const Absent& one = members_[number];
+    all.tensors.insert(all.tensors.end(), one.tensors.begin(), one.tensors.end());
+    all.workspaces.insert(all.workspaces.end(), one.workspaces.begin(), one.workspaces.end());
+  }
+  return all;
+}
+
+// --------------------------------------------------------------------------------------------------------------- trials
+
+Trials::Trials(const Graph& graph, const ExplainOptions& options) : graph_(graph), options_(options) {}
+
+Result<const Trial*> Trials::base() {
+  const PlanOptions options = plan_options(options_);
+  STOWAGE_TRY(Planned planned, stowage::plan(graph_, options));
+  if (!planned.has_answer()) return Error{ErrorCode::unsupported, "no plan was found in the time given", {}};
+  base_ = Trial{outcome_of(graph_, *planned.plan), graph_, options, std::move(planned)};
+  tried_.emplace(Subset{}, base_->outcome);
+  if (options_.time_limit) deadline_ = Clock::now() + *options_.time_limit;
+  return &*base_;
+}
+
+std::optional<PlanOptions> Trials::limited(PlanOptions options) {
+  if (!deadline_) return options;
+  const std::chrono::nanoseconds left = *deadline_ - Clock::now();
+  if (left <= std::chrono::nanoseconds(0)) return std::nullopt;
+  options.time_limit = std::min(options.time_limit.value_or(left), left);
+  return options;
+}
+
+std::optional<Trial> Trials::run(Result<Graph> graph, const PlanOptions& options, const std::string& what) {
+  if (!graph) return std::nullopt;
+  const std::optional<PlanOptions> with = limited(options);
+  if (!with) {
+    ++skipped_;
+    return std::nullopt;
+  }
+  if (options_.on_replan) options_.on_replan(fmt::format("re-plan {}: {}", replans_ + 1, what));
+  ++replans_;
+  Result<Planned> planned = stowage::plan(*graph, *with);
+  if (!planned || !planned->has_answer()) return std::nullopt;
+  Outcome outcome = outcome_of(*graph, *planned->plan);
+  return Trial{std::move(outcome), std::move(*graph), options, std::move(*planned)};
+}
+
+std::optional<Trial> Trials::plan(GraphDescription description, PlanOptions options, const std::string& what) {
+  return run(Graph::build(std::move(description)), options, what);
+}
+
+std::optional<Trial> Trials::replan(const Stock& stock, const Subset& subset) {
+  std::optional<Trial> trial = run(report::without(graph_, closed(graph_, stock.absent(subset))), plan_options(options_),
+                                   fmt::format("without {} of {} holders", subset.size(), stock.size()));
+  tried_.insert_or_assign(subset, trial ? std::optional(trial->outcome) : std::nullopt);
+  return trial;
+}
+
+std::optional<Outcome> Trials::without(const Stock& stock, const Subset& subset) {
+  if (const auto known = tried_.find(subset); known != tried_.end()) return known->second;
+  const std::optional<Trial> trial = replan(stock, subset);
+  return trial ? std::optional(trial->outcome) : std::nullopt;
+}
+
+}  // namespace stowage::report
