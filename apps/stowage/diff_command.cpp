@@ -32,7 +32,7 @@ struct DiffArguments {
   std::string after;
   std::string graph_before;  ///< Whose names a plan has.
   std::string graph_after;
-  std::optional<Bytes> alignment;
+  ImportOptions import;
   std::optional<GrowthLimit> limit;
   std::size_t top = 10;
   bool json = false;
@@ -54,8 +54,8 @@ bool is_plan(const std::string& text) {
   return schema != top.end() && schema->is_string() && schema->get<std::string>().starts_with("stowage.plan/");
 }
 
-Graph read_graph(const std::string& path, std::optional<Bytes> alignment) {
-  Input input = or_fail(read_input(path, alignment));
+Graph read_graph(const std::string& path, const ImportOptions& options) {
+  Input input = or_fail(read_input(path, options));
   auto* const graph = std::get_if<Graph>(&input);
   if (!graph) end_with(kUsage, fmt::format("{}: diff compares graphs and their plans, not tables", path));
   return std::move(*graph);
@@ -65,13 +65,13 @@ Side read_side(const std::string& path, const std::string& graph, const DiffArgu
   if (has_extension(path, ".json")) {
     if (const std::string text = or_fail(read_file(path)); is_plan(text)) {
       Side side{{}, or_fail(parse_plan(text, path))};
-      if (!graph.empty()) side.graph = read_graph(graph, {});
+      if (!graph.empty()) side.graph = read_graph(graph, arguments.import);
       return side;
     }
   }
-  Side side{read_graph(path, arguments.alignment), {}};
+  Side side{read_graph(path, arguments.import), {}};
   const Progress progress(fmt::format("planning {}", path));
-  Planned planned = or_fail(plan(*side.graph, arguments.options));
+  Planned planned = or_fail_in(path, plan(*side.graph, arguments.options));
   if (!planned.has_answer()) end_with(kOutOfTime, fmt::format("{}: no plan was found in the time given", path));
   side.plan = std::move(*planned.plan);
   return side;
@@ -111,7 +111,8 @@ void compare(const DiffArguments& arguments) {
 void add_diff_command(CLI::App& app) {
   auto arguments = std::make_shared<DiffArguments>();
   CLI::App& command = *app.add_subcommand("diff", "Say what grew, moved, came and went between A and B");
-  command.add_option("A", arguments->before, "Before: a graph, which is planned, or a plan (.json), also .gz")->required();
+  command.add_option("A", arguments->before, "Before: a graph or a model, which is planned, or a plan (.json), also .gz")
+      ->required();
   command.add_option("B", arguments->after, "After: the same")->required();
   add_limit_option(command, *arguments);
   command.add_option("--graph-a", arguments->graph_before, "Where A is a plan: the graph that has the names")->type_name("FILE");
@@ -120,7 +121,7 @@ void add_diff_command(CLI::App& app) {
       ->check(CLI::Range(1, 1000000))
       ->type_name("N")
       ->capture_default_str();
-  add_alignment_option(command, arguments->alignment);
+  add_import_options(command, arguments->import);
   add_solving_options(command, arguments->options);
   add_planning_options(command, arguments->options);
   add_reuse_options(command, arguments->options);

@@ -15,7 +15,7 @@ namespace {
 
 struct ExplainArguments {
   std::string input;
-  std::optional<Bytes> alignment;
+  ImportOptions import;
   bool json = false;
   ExplainOptions options;
 };
@@ -24,7 +24,7 @@ Explanation explain_graph(const ExplainArguments& arguments, const Graph& graph)
   Progress progress(fmt::format("explaining {}", arguments.input));
   ExplainOptions options = arguments.options;
   options.on_replan = [&](const std::string& what) { progress.now(fmt::format("explaining {}, {}", arguments.input, what)); };
-  return or_fail(explain(graph, options));
+  return or_fail_in(arguments.input, explain(graph, options));
 }
 
 void add_explaining_options(CLI::App& command, ExplainArguments& arguments) {
@@ -57,16 +57,17 @@ void add_explaining_options(CLI::App& command, ExplainArguments& arguments) {
 void add_explain_command(CLI::App& app) {
   auto arguments = std::make_shared<ExplainArguments>();
   CLI::App& command = *app.add_subcommand("explain", "Say why INPUT needs so much memory, and what would lower it");
-  command.add_option("INPUT", arguments->input, "A graph (.json), also .gz; - is standard input")->required();
+  command.add_option("INPUT", arguments->input, "A graph (.json) or a model (.onnx, .tflite), also .gz; - is standard input")
+      ->required();
   add_explaining_options(command, *arguments);
-  add_alignment_option(command, arguments->alignment);
+  add_import_options(command, arguments->import);
   add_solving_options(command, arguments->options.plan);
   add_planning_options(command, arguments->options.plan);
   add_reuse_options(command, arguments->options.plan);
   command.add_flag("--json", arguments->json, "Print everything as JSON (stowage.explain/1)");
-  command.footer("Example: stowage explain model.json --budget 64MiB");
+  command.footer("Example: stowage explain model.onnx --budget 64MiB");
   command.callback([arguments] {
-    const Input input = or_fail(read_input(arguments->input, arguments->alignment));
+    const Input input = or_fail(read_input(arguments->input, arguments->import));
     const auto* const graph = std::get_if<Graph>(&input);
     if (!graph)
       end_with(kUsage, fmt::format("{}: a table has no ops or tensors to explain; explain takes a graph", arguments->input));
