@@ -21,6 +21,9 @@ struct Cut {
 /// Places count from the end when negative, and are clamped: forwards to [0, size], backwards to [-1, size - 1].
 Cut cut_of(std::int64_t size, std::int64_t start, std::int64_t end, std::int64_t step) {
   if (step == 0) stop("it steps by 0");
+  // By the standard, clamped like others, so that nothing is left; runtimes take it to be the end of the dimension.
+  const bool disputed = end == std::numeric_limits<std::int32_t>::max() || end == std::numeric_limits<std::int64_t>::max();
+  if (step < 0 && disputed) stop(fmt::format("runtimes differ about slicing backwards to {}", end));
   // A step that cannot be negated leaves the tensor at once, like the next one.
   step = std::max(step, -std::numeric_limits<std::int64_t>::max());
   const std::int64_t lowest = step > 0 ? 0 : -1;
