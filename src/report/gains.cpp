@@ -199,6 +199,8 @@ std::vector<Gain> GainSearch::gains() {
     // From the best on down: what binds next, and next again.
     for (std::size_t more = 0; best && more < kFurther; ++more) {
       best = lower(best->subset, trials_.without(stock_, best->subset)->peak, *arena);
+      // Without most of the graph it is another graph.
+      if (best && 2 * best->subset.size() > stock_.size()) best.reset();
       if (best) add(*best);
     }
   }
