@@ -265,5 +265,38 @@ TEST(TflitePlan, APlanOfAnotherModelOrVersionIsAnError) {
   EXPECT_THAT(error_of(model, with_numbers(twice, {1, 1, 4, 0, -1, 16, 0})), HasSubstr("is there twice"));
 }
 
+// ----------------------------------------------------------------------------------------------------------------- damaged
+
+/// Reads, plans, writes, and reads the plan: each step may fail, with an error that names the file.
+void go_through(const std::string& bytes) {
+  const Result<PlannedModel> judged = parse_tflite_plan({bytes, "model"}, {bytes, "model"});
+  if (judged) static_cast<void>(verify(judged->graph, judged->plan));
+  const Result<Graph> graph = parse_tflite(bytes, "model");
+  if (!graph) {
+    ASSERT_EQ(graph.error().where.file, "model");
+    return;
+  }
+  const Result<Planned> planned = plan(*graph, {.time_limit = std::nullopt, .node_budget = 100});
+  ASSERT_TRUE(planned);
+  const Result<std::string> copy = tflite_with_plan({bytes, "model"}, *planned->plan);
+  if (copy) {
+    ASSERT_TRUE(parse_tflite_plan({bytes, "model"}, {*copy, "copy"}));
+  } else {
+    ASSERT_EQ(copy.error().where.file, "model");
+  }
+}
+
+TEST(TflitePlan, AnyByteOfAFileMayBeWrong) {
+  const std::string whole = copy_of(bytes_of(loop_model()));
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    for (const int value : {0x01, 0xff}) {
+      std::string changed = whole;
+      changed[i] = static_cast<char>(value);
+      go_through(changed);
+      if (HasFatalFailure()) FAIL() << "byte " << i << " set to " << value;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace stowage::io::tflite::testing
