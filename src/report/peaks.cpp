@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "pack/unordered_items.hpp"
 
@@ -26,6 +27,29 @@ std::vector<Held> held_at(const PlacedArena& arena, Step step) {
   }
   sort_by_bytes(held);
   return held;
+}
+
+/// The steps at which something larger than the slack comes or goes.
+std::set<Step> large_changes(const PlacedArena& arena, Bytes slack) {
+  std::set<Step> steps;
+  for (const PlacedItem& item : arena.items) {
+    for (const Piece& block : item.blocks) {
+      if (block.bytes.length() > slack) steps.insert({block.when.lower, block.when.upper});
+    }
+  }
+  return steps;
+}
+
+std::vector<Level> cut_at(const std::vector<Level>& levels, const std::set<Step>& cuts) {
+  std::vector<Level> result;
+  for (Level level : levels) {
+    for (auto cut = cuts.upper_bound(level.steps.lower); cut != cuts.end() && *cut < level.steps.upper; ++cut) {
+      result.push_back({{level.steps.lower, *cut}, level.live});
+      level.steps.lower = *cut;
+    }
+    result.push_back(level);
+  }
+  return result;
 }
 
 /// The least live bytes that are within a share of the most. At least 1: a step at which nothing is needed binds nothing.
@@ -86,9 +110,11 @@ Bytes most_live(const std::vector<Level>& levels) {
 std::vector<BindingPeak> peaks_above(const Scene& scene, const PlacedArena& arena, Bytes floor) {
   std::vector<BindingPeak> peaks;
   if (floor <= Bytes(0)) return peaks;
-  for (const Level& level : live_levels(arena, scene.liveness().horizon)) {
+  const std::vector<Level> levels = live_levels(arena, scene.liveness().horizon);
+  const std::set<Step> cuts = large_changes(arena, most_live(levels) - floor);
+  for (const Level& level : cut_at(levels, cuts)) {
     if (level.live < floor) continue;
-    if (!peaks.empty() && peaks.back().steps.upper == level.steps.lower) {
+    if (!peaks.empty() && peaks.back().steps.upper == level.steps.lower && !cuts.contains(level.steps.lower)) {
       BindingPeak& last = peaks.back();
       last.steps.upper = level.steps.upper;
       if (level.live > last.live) last.at = level.steps.lower;

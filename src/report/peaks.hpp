@@ -23,7 +23,7 @@ struct Held {
   Bytes bytes;
 };
 
-/// Steps that follow each other and at which all of an arena is needed, or nearly.
+/// Steps that follow each other, at which all of an arena is needed, or nearly, by the same holders.
 struct BindingPeak {
   Interval steps;
   Step at;  ///< The first of the fullest.
@@ -31,7 +31,8 @@ struct BindingPeak {
   std::vector<Held> held;  ///< At that step, largest first.
 };
 
-/// The runs of steps with live bytes of at least `floor`, in their order; nothing where `floor` is not positive.
+/// The runs of steps with live bytes of at least `floor` and the same holders, but for those that are no larger than what the most
+/// live bytes are above `floor`; in their order. Nothing where `floor` is not positive.
 [[nodiscard]] std::vector<BindingPeak> peaks_above(const Scene& scene, const PlacedArena& arena, Bytes floor);
 
 /// The most bytes live at a step.

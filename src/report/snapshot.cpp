@@ -102,6 +102,13 @@ void SnapshotWriter::add_arena(const PlacedArena& arena) {
     segments_.push_back({next_, size, planned.memory.index(), planned.name});
     next_ += (align_up(size, kSegmentAlignment) + kSegmentAlignment).value();
   }
+  if (planned.kind == ArenaKind::pool) {
+    // Edges order what follows in a slot, not steps: in the order of steps its occupants may overlap.
+    names_.push_back({planned.name, "prefetch ring", Step(0)});
+    blocks_.push_back({{Step(0), scene_.liveness().horizon}, begins.front(), planned.size, names_.size() - 1});
+    devices_.push_back(planned.memory.index());
+    return;
+  }
   for (const PlacedItem& item : arena.items) {
     const Holder holder = holder_of(scene_, item, std::nullopt);
     names_.push_back({holder.name, holder.kind, item.life.lower});

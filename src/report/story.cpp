@@ -82,13 +82,13 @@ Told tell_arena(const Scene& scene, const PlacedArena& arena, const ExplainOptio
                 .kind = planned.kind,
                 .size = planned.size,
                 .lower_bound = planned.lower_bound,
-                .live = binding.live,
+                .live = planned.kind == ArenaKind::pool ? planned.size : binding.live,
                 .concurrent = binding.concurrent,
-                .peak_count = binding.peaks.size(),
+                .peak_count = planned.kind == ArenaKind::pool ? 0 : binding.peaks.size(),
                 .peaks = {},
                 .map_at_peak = {},
                 .map_of_time = {}};
-  if (fullest == binding.peaks.end()) return told;
+  if (fullest == binding.peaks.end() || planned.kind == ArenaKind::pool) return told;
   const auto number = static_cast<std::size_t>(fullest - binding.peaks.begin());
   for (const std::size_t p : told_peaks(binding.peaks, number, options.top)) {
     std::vector<const PlacedItem*> items;

@@ -62,7 +62,7 @@ struct Share {
   std::size_t holders = 0;
 };
 
-/// Steps at which (nearly) as much is needed as ever.
+/// Steps at which (nearly) as much is needed as ever, by (nearly) the same holders.
 struct Peak {
   Interval steps;
   Step at;           ///< The fullest of them.

@@ -1,0 +1,92 @@
+#include <gtest/gtest.h>
+
+#include "stowage/report.hpp"
+
+namespace stowage {
+namespace {
+
+using Change = DiffEntry::Change;
+
+Graph graph_of(const std::vector<Tensor>& tensors) {
+  GraphBuilder builder("g");
+  Op op{.name = "op", .kind = "OP"};
+  for (const Tensor& tensor : tensors) op.outputs.push_back(builder.add(tensor));
+  builder.add(op);
+  return std::move(builder.build()).value();
+}
+
+Plan plan_of(const std::vector<std::pair<std::int64_t, std::int64_t>>& places) {  // offset, size
+  Plan plan{"g", {{"cpu", MemoryId(0), ArenaKind::shared, Bytes(0), {}, Bytes(0)}}, {}, {}};
+  for (std::size_t t = 0; t < places.size(); ++t) {
+    plan.placements.push_back({TensorId(t), ArenaId(0), 0, Bytes(places[t].first), Bytes(places[t].second)});
+    plan.arenas[0].size = std::max(plan.arenas[0].size, Bytes(places[t].first + places[t].second));
+  }
+  return plan;
+}
+
+std::vector<std::pair<Change, std::string>> changes(const PlanDiff& difference) {
+  std::vector<std::pair<Change, std::string>> list;
+  for (const DiffEntry& entry : difference.entries) list.emplace_back(entry.change, entry.name);
+  return list;
+}
+
+TEST(Diff, TensorsAreMatchedByNameWhateverTheirNumbers) {
+  const Graph before = graph_of({{.name = "a", .size = Bytes(8)}, {.name = "b", .size = Bytes(8)}, {.name = "c", .size = Bytes(8)}});
+  const Graph after = graph_of({{.name = "new", .size = Bytes(4)}, {.name = "b", .size = Bytes(16)}, {.name = "a", .size = Bytes(8)}});
+  const Plan a = plan_of({{0, 8}, {8, 8}, {16, 8}});
+  const Plan b = plan_of({{24, 4}, {8, 16}, {0, 8}});
+  const PlanDiff difference = diff({a, &before}, {b, &after});
+  EXPECT_FALSE(difference.by_number);
+  EXPECT_EQ(changes(difference), (std::vector<std::pair<Change, std::string>>{
+                                     {Change::grew, "b"}, {Change::appeared, "new"}, {Change::vanished, "c"}}));
+  EXPECT_EQ(difference.unchanged, 1U);
+  EXPECT_EQ(difference.growth(), Bytes(4));
+}
+
+TEST(Diff, EqualNamesAreMatchedInTheirOrder) {
+  const Graph graph = graph_of({{.name = "x", .size = Bytes(8)}, {.name = "x", .size = Bytes(8)}});
+  const Plan a = plan_of({{0, 8}, {8, 8}});
+  const Plan b = plan_of({{0, 8}, {16, 8}});
+  const PlanDiff difference = diff({a, &graph}, {b, &graph});
+  ASSERT_EQ(changes(difference), (std::vector<std::pair<Change, std::string>>{{Change::moved, "x"}}));
+  EXPECT_EQ(difference.entries[0].offset_before, Bytes(8));
+  EXPECT_EQ(difference.entries[0].offset_after, Bytes(16));
+  EXPECT_EQ(difference.unchanged, 1U);
+}
+
+TEST(Diff, APlanThatIsNotOfItsGraphIsComparedByNumber) {
+  const Graph graph = graph_of({{.name = "x", .size = Bytes(8)}});
+  const Plan a = plan_of({{0, 8}, {8, 8}});
+  const Plan b = plan_of({{0, 4}, {8, 8}});
+  const PlanDiff difference = diff({a, &graph}, {b, &graph});
+  EXPECT_TRUE(difference.by_number);
+  EXPECT_EQ(changes(difference), (std::vector<std::pair<Change, std::string>>{{Change::shrank, "tensor 0"}}));
+}
+
+TEST(Diff, ArenasThatOnlyOneSideHasAreListed) {
+  Plan a = plan_of({{0, 8}});
+  Plan b = a;
+  b.arenas.push_back({"gpu", MemoryId(1), ArenaKind::shared, Bytes(64), {}, Bytes(64)});
+  const PlanDiff difference = diff({a}, {b});
+  ASSERT_EQ(difference.arenas.size(), 2U);
+  EXPECT_EQ(difference.arenas[1].name, "gpu");
+  EXPECT_FALSE(difference.arenas[1].before);
+  EXPECT_EQ(difference.arenas[1].after, Bytes(64));
+  EXPECT_EQ(difference.growth(), Bytes(64));
+}
+
+TEST(Diff, PlacesInArenasThatDoNotExistAreLeftOut) {
+  Plan a = plan_of({{0, 8}});
+  a.placements.push_back({TensorId(7), ArenaId(9), 0, Bytes(0), Bytes(8)});
+  EXPECT_TRUE(diff({a}, {a}).entries.empty());
+}
+
+TEST(Diff, ItsTextIsThis) {
+  const Graph graph = graph_of({{.name = "a", .size = Bytes(8)}, {.name = "b", .size = Bytes(8)}});
+  const Plan a = plan_of({{0, 8}, {8, 8}});
+  const Plan b = plan_of({{16, 8}, {0, 16}});
+  EXPECT_EQ(diff_to_text(diff({a, &graph}, {b, &graph}), {}), R"(DGOLD)");
+}
+
+}  // namespace
+}  // namespace stowage

@@ -1,0 +1,138 @@
+#include <gtest/gtest.h>
+
+#include "stowage/report.hpp"
+
+namespace stowage {
+namespace {
+
+ExplainOptions deterministic() {
+  ExplainOptions options;
+  options.plan.time_limit.reset();
+  options.plan.node_budget = 1000;
+  options.time_limit.reset();
+  return options;
+}
+
+/// x → a → b → c → y: a is needed at one peak, c at another.
+Graph two_peaks() {
+  GraphBuilder builder("two_peaks");
+  const TensorId x = builder.add(Tensor{.name = "x", .size = Bytes(100), .flags = TensorFlag::input});
+  const TensorId a = builder.add(Tensor{.name = "blk.0.a", .size = Bytes(1000)});
+  const TensorId b = builder.add(Tensor{.name = "b", .size = Bytes(200)});
+  const TensorId c = builder.add(Tensor{.name = "blk.1.a", .size = Bytes(1000)});
+  const TensorId y = builder.add(Tensor{.name = "y", .size = Bytes(200), .flags = TensorFlag::output});
+  builder.add(Op{.name = "up.0", .kind = "UP", .inputs = {x}, .outputs = {a}});
+  builder.add(Op{.name = "down.0", .kind = "DOWN", .inputs = {a}, .outputs = {b}});
+  builder.add(Op{.name = "up.1", .kind = "UP", .inputs = {b}, .outputs = {c}});
+  builder.add(Op{.name = "down.1", .kind = "DOWN", .inputs = {c}, .outputs = {y}});
+  return std::move(builder.build()).value();
+}
+
+TEST(Explain, OneAloneGainsNothingAndBothGain) {
+  const Explanation found = explain(two_peaks(), deterministic()).value();
+  EXPECT_EQ(found.summary.peak, Bytes(1200));
+  ASSERT_FALSE(found.gains.empty());
+  const Gain& best = found.gains.front();
+  ASSERT_EQ(best.holders.size(), 2U);
+  EXPECT_EQ(best.holders[0].family, "blk.*.a");
+  EXPECT_EQ(best.holders[1].family, "blk.*.a");
+  EXPECT_EQ(best.gain, Bytes(1000));
+  EXPECT_EQ(best.alone, (std::vector<std::optional<Bytes>>{Bytes(0), Bytes(0)}));
+  EXPECT_TRUE(best.smallest);
+  EXPECT_TRUE(best.proven);
+}
+
+TEST(Explain, AGraphWithoutMemoryHasACauseToo) {
+  const Explanation found = explain(GraphBuilder("empty").build().value(), deterministic()).value();
+  EXPECT_EQ(found.cause, "empty needs no memory that counts.");
+  EXPECT_TRUE(found.gains.empty());
+}
+
+TEST(Explain, ABudgetThatIsMetNeedsNoChange) {
+  ExplainOptions options = deterministic();
+  options.budget = Bytes(1200);
+  const BudgetAnswer answer = *explain(two_peaks(), options)->budget;
+  EXPECT_TRUE(answer.fits);
+  EXPECT_FALSE(answer.shrink);
+}
+
+TEST(Explain, WithoutTimeForRePlansNothingIsClaimed) {
+  ExplainOptions options = deterministic();
+  options.time_limit = std::chrono::nanoseconds(0);
+  options.budget = Bytes(500);
+  const Explanation found = explain(two_peaks(), options).value();
+  EXPECT_EQ(found.replans, 0U);
+  EXPECT_GT(found.skipped, 0U);
+  EXPECT_TRUE(found.gains.empty());
+  EXPECT_FALSE(found.budget->shrink);
+  EXPECT_EQ(found.budget->reason, "the time for re-plans ran out");
+}
+
+TEST(Explain, ItsTextIsThis) {
+  ExplainOptions options = deterministic();
+  options.budget = Bytes(500);
+  EXPECT_EQ(explanation_to_text(explain(two_peaks(), options).value(), SizeStyle::bytes), R"(two_peaks needs 1.17 KiB because blk.0.a (1000 B, 83%) and b (200 B, 17%) are needed at the same
+time at op 'down.0' (step 1).
+
+  peak                 1200   proven least: no placement of these tensors in this order of ops is
+                              smaller
+  bound                1200
+  naive                2500   without any reuse; the peak is 48.0% of it
+  largest op           1200   what op 'down.0' (DOWN, step 1) alone reads, writes and works with
+
+Arena 'memory' (shared), 1200: 1 binding peak (live bytes within 1% of the most)
+          steps            live  fullest at op
+            1-3            1200  down.0 (DOWN, step 1)
+  At step 1, op 'down.0', 2 holders are needed:
+             bytes   share    gain if gone        steps  op kind           name
+  A           1000   83.3%               0          0-1  UP                blk.0.a
+  B            200   16.7%               0          1-2  DOWN              b
+  By op kind:
+              1000   83.3%  UP (1)
+               200   16.7%  DOWN (1)
+  By name scope:
+              1000   83.3%  blk.0 (1)
+               200   16.7%  no scope (1)
+  Its bytes then (. is free, # is the rest):
+  |AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAABBBBBBBBBBBBB|
+  0                                                                       1.17 KiB
+  Its bytes over time, offsets upwards, steps to the right:
+    1.17 KiB|.BB#
+            |#BB#
+            |#BB#
+            |AA##
+            |AA##
+            |AA##
+            |AA##
+            |AA##
+            |AA##
+            |AA##
+            |AA##
+            |AA##
+            |AA##
+            |AA##
+            |AA##
+           0|AA##
+              ^ peak at step 1
+
+What would lower the peak (planned again with these shrunk to nothing):
+              gain  if gone
+              1000  2 holders: blk.*.a (2); none of them alone gains anything; then 'down.0' binds
+               100  2 holders: blk.1.a, b; none of them alone gains anything; then 'up.0' binds
+
+What constraints cost (planned again without each; below 0: it saves):
+              cost  constraint                  planned instead
+                 0  outputs kept to the end     outputs live to their last use
+
+Budget 500: does not fit.
+  Dropping constraints: none suffices.
+  Op 'down.0' alone needs 1200: as long as it is one op and its tensors are what they are, no plan
+    fits.
+  Shrinking tensors: it fits (200) without 2 holders: blk.*.a (2).
+
+24 re-plans.
+)");
+}
+
+}  // namespace
+}  // namespace stowage
