@@ -1,6 +1,3 @@
-#include <algorithm>
-#include <set>
-
 #include <gtest/gtest.h>
 
 #include "stowage/planner.hpp"

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "stowage/report.hpp"
@@ -16,7 +18,9 @@ Graph graph_of(const std::vector<Tensor>& tensors) {
 }
 
 Plan plan_of(const std::vector<std::pair<std::int64_t, std::int64_t>>& places) {  // offset, size
-  Plan plan{"g", {{"cpu", MemoryId(0), ArenaKind::shared, Bytes(0), {}, Bytes(0)}}, {}, {}};
+  Plan plan;
+  plan.graph = "g";
+  plan.arenas.push_back({"cpu", MemoryId(0), ArenaKind::shared, Bytes(0), {}, Bytes(0)});
   for (std::size_t t = 0; t < places.size(); ++t) {
     plan.placements.push_back({TensorId(t), ArenaId(0), 0, Bytes(places[t].first), Bytes(places[t].second)});
     plan.arenas[0].size = std::max(plan.arenas[0].size, Bytes(places[t].first + places[t].second));
@@ -31,8 +35,10 @@ std::vector<std::pair<Change, std::string>> changes(const PlanDiff& difference) 
 }
 
 TEST(Diff, TensorsAreMatchedByNameWhateverTheirNumbers) {
-  const Graph before = graph_of({{.name = "a", .size = Bytes(8)}, {.name = "b", .size = Bytes(8)}, {.name = "c", .size = Bytes(8)}});
-  const Graph after = graph_of({{.name = "new", .size = Bytes(4)}, {.name = "b", .size = Bytes(16)}, {.name = "a", .size = Bytes(8)}});
+  const Graph before =
+      graph_of({{.name = "a", .size = Bytes(8)}, {.name = "b", .size = Bytes(8)}, {.name = "c", .size = Bytes(8)}});
+  const Graph after =
+      graph_of({{.name = "new", .size = Bytes(4)}, {.name = "b", .size = Bytes(16)}, {.name = "a", .size = Bytes(8)}});
   const Plan a = plan_of({{0, 8}, {8, 8}, {16, 8}});
   const Plan b = plan_of({{24, 4}, {8, 16}, {0, 8}});
   const PlanDiff difference = diff({a, &before}, {b, &after});
@@ -85,7 +91,17 @@ TEST(Diff, ItsTextIsThis) {
   const Graph graph = graph_of({{.name = "a", .size = Bytes(8)}, {.name = "b", .size = Bytes(8)}});
   const Plan a = plan_of({{0, 8}, {8, 8}});
   const Plan b = plan_of({{16, 8}, {0, 16}});
-  EXPECT_EQ(diff_to_text(diff({a, &graph}, {b, &graph}), {}), R"(DGOLD)");
+  EXPECT_EQ(diff_to_text(diff({a, &graph}, {b, &graph}), {}), R"(The peak grew from 16 to 24: +8 (+50.0%).
+                                   before           after                      change
+  peak                                 16              24                 +8 (+50.0%)
+  bound                                 0               0                           0
+  cpu (shared)                         16              24                 +8 (+50.0%)
+  grew: 1, +8 in all
+                +8  b                                    8 -> 16
+  moved: 1, 8 in all
+                 8  a                                    cpu 0 -> cpu 16
+  unchanged: 0
+)");
 }
 
 }  // namespace

@@ -31,8 +31,8 @@ struct BindingPeak {
   std::vector<Held> held;  ///< At that step, largest first.
 };
 
-/// The runs of steps with live bytes of at least `floor` and the same holders, but for those that are no larger than what the most
-/// live bytes are above `floor`; in their order. Nothing where `floor` is not positive.
+/// The runs of steps with live bytes of at least `floor` and the same holders, but for those that are no larger than what the
+/// most live bytes are above `floor`; in their order. Nothing where `floor` is not positive.
 [[nodiscard]] std::vector<BindingPeak> peaks_above(const Scene& scene, const PlacedArena& arena, Bytes floor);
 
 /// The most bytes live at a step.

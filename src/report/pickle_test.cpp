@@ -30,9 +30,13 @@ TEST(Pickle, IntegersTakeAsManyBytesAsTheyNeed) {
 
 TEST(Pickle, TextIsAlwaysUtf8) {
   const auto text = [](std::string_view value) { return pickled([&](PickleWriter& out) { out.text(value); }); };
-  EXPECT_EQ(text("ab"), "\x8c\x02" "ab");
+  EXPECT_EQ(text("ab"),
+            "\x8c\x02"
+            "ab");
   EXPECT_EQ(text("\xc3\xa4"), "\x8c\x02\xc3\xa4");
-  EXPECT_EQ(text("\xff" "a\xc3"), "\x8c\x03?a?");
+  EXPECT_EQ(text("\xff"
+                 "a\xc3"),
+            "\x8c\x03?a?");
   EXPECT_EQ(text("\xed\xa0\x80"), "\x8c\x03???");
   EXPECT_EQ(text(std::string(300, 'x')).substr(0, 5), "X\x2c\x01\x00\x00"s);
 }
@@ -52,7 +56,10 @@ TEST(Pickle, DictsHoldKeysAndValues) {
       out.pair(1, 2);
     });
   });
-  EXPECT_EQ(dict, "}(\x8c\x01" "a\x88\x8c\x01" "bK\x01K\x02\x86u");
+  EXPECT_EQ(dict,
+            "}(\x8c\x01"
+            "a\x88\x8c\x01"
+            "bK\x01K\x02\x86u");
 }
 
 }  // namespace

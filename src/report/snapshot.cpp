@@ -103,7 +103,8 @@ void SnapshotWriter::add_arena(const PlacedArena& arena) {
     next_ += (align_up(size, kSegmentAlignment) + kSegmentAlignment).value();
   }
   if (planned.kind == ArenaKind::pool) {
-    // Edges order what follows in a slot, not steps: in the order of steps its occupants may overlap.
+    // Who follows whom in a slot is a matter of batches and added edges too: in the order of steps alone they may overlap.
+    if (planned.size == Bytes(0)) return;
     names_.push_back({planned.name, "prefetch ring", Step(0)});
     blocks_.push_back({{Step(0), scene_.liveness().horizon}, begins.front(), planned.size, names_.size() - 1});
     devices_.push_back(planned.memory.index());
