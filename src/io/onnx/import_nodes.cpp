@@ -1,7 +1,7 @@
 #include "io/onnx/import_nodes.hpp"
 
 #include <algorithm>
-#include <array>
+#include <iterator>
 #include <optional>
 #include <string_view>
 #include <unordered_set>
@@ -17,19 +17,9 @@ namespace stowage::io::onnx {
 namespace {
 
 /// Operators whose values are no tensors.
-constexpr std::array<std::string_view, 13> kNoTensors = {"ConcatFromSequence",
-                                                         "Optional",
-                                                         "OptionalGetElement",
-                                                         "OptionalHasElement",
-                                                         "SequenceAt",
-                                                         "SequenceConstruct",
-                                                         "SequenceEmpty",
-                                                         "SequenceErase",
-                                                         "SequenceInsert",
-                                                         "SequenceLength",
-                                                         "SequenceMap",
-                                                         "SplitToSequence",
-                                                         "ZipMap"};
+constexpr std::string_view kNoTensors[] = {"ConcatFromSequence", "Optional",          "OptionalGetElement", "OptionalHasElement",
+                                           "SequenceAt",         "SequenceConstruct", "SequenceEmpty",      "SequenceErase",
+                                           "SequenceInsert",     "SequenceLength",    "SequenceMap",        "SplitToSequence"};
 
 /// Which memory belongs to an output of the model already, through itself or a view.
 class OutputMemory {
@@ -72,7 +62,7 @@ class NodeImport {
   }
 
   Status add_node(const Node& node) {
-    if (node.domain.empty() && std::find(kNoTensors.begin(), kNoTensors.end(), node.kind) != kNoTensors.end())
+    if (node.domain.empty() && std::find(std::begin(kNoTensors), std::end(kNoTensors), node.kind) != std::end(kNoTensors))
       return draft_.state().fault(
           ErrorCode::unsupported,
           fmt::format("{}: works on sequences, maps or optional values; only tensors can be planned", describe(node)));
