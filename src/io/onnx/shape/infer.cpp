@@ -217,7 +217,7 @@ class Inference final : public Bodies {
   void limit_elements(ValueFacts& facts) {
     if (!facts.elements) return;
     const std::int64_t size = shape::size(*facts.elements);
-    if (!facts.is_known() || size > folded_left_) return facts.elements.reset();
+    if (!facts.is_known() || size > folded_left_ || size != element_count(*facts.dims)) return facts.elements.reset();
     folded_left_ -= size;
   }
 
