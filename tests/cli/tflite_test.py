@@ -142,6 +142,11 @@ class Models(CliTest):
         subprocess.run([compiler, "-std=c99", "-Wall", "-Wextra", "-Werror", "-o", "main", "main.c"], cwd=self.dir, check=True)
         self.assertEqual(subprocess.run([self.dir / "main"], capture_output=True, check=True).stdout, b"64 -1")
 
+    def test_a_model_whose_parts_overlap_has_no_copy(self):
+        found = PROJECT / "fuzz" / "corpus" / "fuzz_tflite" / "overlapping.tflite"  # by the fuzzer
+        self.assertIn("parts of the file overlap", self.expect(1, "plan", found, "-o", "copy.tflite").err)
+        self.assertFalse((self.dir / "copy.tflite").exists())
+
     def test_damaged_files_say_so(self):
         whole = tflite_model.loop()
         for size in range(0, len(whole), 7):

@@ -24,6 +24,23 @@ Result<PlannedModel> parse_tflite_plan(const ModelFile& model, const ModelFile& 
   return PlannedModel{std::move(graph), std::move(plan)};
 }
 
+namespace {
+
+/// In a damaged file numbers that a copy has to change may lie in the middle of something else.
+Status check_same(const File& file, const Imported& original, const ModelFile& copy, const ImportOptions& options) {
+  const auto describe = [&]() -> Result<GraphDescription> {
+    STOWAGE_TRY(const File opened, File::open(copy.bytes, copy.name));
+    STOWAGE_TRY(const ModelInfo info, read_model(opened));
+    STOWAGE_TRY(Imported again, import_model(opened, info, {.options = options}));
+    return std::move(again.description);
+  };
+  const Result<GraphDescription> again = describe();
+  if (again && *again == original.description) return Done{};
+  return file.fault(ErrorCode::parse, {}, "damaged: parts of the file overlap, so that a copy would be another model");
+}
+
+}  // namespace
+
 Result<std::string> tflite_with_plan(const ModelFile& model, const Plan& plan, const ImportOptions& options) {
   STOWAGE_TRY(const File opened, File::open(model.bytes, model.name));
   STOWAGE_TRY(const ModelInfo info, read_model(opened));
@@ -31,6 +48,7 @@ Result<std::string> tflite_with_plan(const ModelFile& model, const Plan& plan, c
   STOWAGE_TRY(const Graph graph, build_graph(opened, imported.description));
   STOWAGE_TRY(const OfflinePlan offline, offsets_of(opened, info, imported, graph, plan));
   STOWAGE_TRY(std::string copy, with_metadata(opened, entries_of(offline, graph.memory(MemoryId(0)).alignment)));
+  STOWAGE_TRY_STATUS(check_same(opened, imported, {copy, model.name}, options));
   // TFLM checks nothing, so that a plan which would go wrong there must not leave here.
   STOWAGE_TRY(const PlannedModel again, parse_tflite_plan(model, {copy, model.name}, options));
   const std::vector<Finding> findings = verify(again.graph, again.plan, {.max_findings = 1});
