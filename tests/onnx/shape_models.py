@@ -148,7 +148,8 @@ def pooling(d):
     elif d.rng.random() < 0.5:
         window["auto_pad"] = d.rng.choice(["SAME_UPPER", "SAME_LOWER", "VALID"])
     if kind == "MaxPool" or d.opset >= {"AveragePool": 19, "LpPool": 18}[kind]:
-        window |= d.maybe(ceil_mode=d.rng.randint(0, 1), dilations=[d.rng.randint(1, 2) for _ in range(axes)])
+        holes = 1 if window.get("auto_pad", "").startswith("SAME") else 2  # with which runtimes and the standard pad differently
+        window |= d.maybe(ceil_mode=d.rng.randint(0, 1), dilations=[d.rng.randint(1, holes) for _ in range(axes)])
     d.node(kind, [d.input(image)], d.rng.randint(1, 2) if kind == "MaxPool" else 1, kernel_shape=kernel, **window)
     d.node(d.rng.choice(["GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool"]), [d.input(image)])
 

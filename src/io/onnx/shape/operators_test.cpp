@@ -134,6 +134,7 @@ TEST(OnnxSlice, PlacesAreClampedAndCountFromTheEnd) {
   EXPECT_EQ(sliced(-1, kLowest, -1), "float32 [2, 10]");
   EXPECT_EQ(sliced(kHighest, kLowest, kLowest), "float32 [2, 1]");
   EXPECT_EQ(sliced(5, 2, 1), "float32 [2, 0]");
+  EXPECT_EQ(sliced(-100, kLowest, -1), "float32 [2, 1]");
   EXPECT_EQ(sliced(0, 1, 0), "it steps by 0");
   EXPECT_EQ(sliced(3, kHighest, -1), "runtimes differ about slicing backwards to 9223372036854775807");
 }
@@ -253,6 +254,13 @@ TEST(OnnxPool, RoundedUpWindowsDoNotBeginInThePadding) {
   };
   EXPECT_EQ(pooled(5, 0), "float32 [1, 1, 3], int64 [1, 1, 3]");
   EXPECT_EQ(pooled(5, 1), "float32 [1, 1, 3], int64 [1, 1, 3]");
+}
+
+TEST(OnnxPool, PaddingThatRuntimesComputeDifferentlyStops) {
+  const std::vector<Attribute> attributes = {attribute("kernel_shape", Dims{2}), attribute("dilations", Dims{2}),
+                                             attribute("auto_pad", "SAME_UPPER")};
+  EXPECT_EQ(outputs_of(operation("MaxPool", {"x"}, {"y"}, attributes), {{float_value("x", {1, 1, 9})}, {}}),
+            "runtimes differ about padding a pool with holes");
 }
 
 TEST(OnnxImage, ResizesByScalesOrToSizes) {

@@ -18,19 +18,23 @@ struct Cut {
   std::int64_t count = 0;
 };
 
-/// Places count from the end when negative, and are clamped: forwards to [0, size], backwards to [-1, size - 1].
+/// Places count from the end when negative, and are clamped: to [0, size] forwards, to [0, size - 1] (an end: [-1, size - 1])
+/// backwards.
 Cut cut_of(std::int64_t size, std::int64_t start, std::int64_t end, std::int64_t step) {
   if (step == 0) stop("it steps by 0");
   // By the standard, clamped like others, so that nothing is left; runtimes take it to be the end of the dimension.
   const bool disputed = end == std::numeric_limits<std::int32_t>::max() || end == std::numeric_limits<std::int64_t>::max();
   if (step < 0 && disputed) stop(fmt::format("runtimes differ about slicing backwards to {}", end));
+  if (size == 0) return {};
   // A step that cannot be negated leaves the tensor at once, like the next one.
   step = std::max(step, -std::numeric_limits<std::int64_t>::max());
-  const std::int64_t lowest = step > 0 ? 0 : -1;
   const std::int64_t highest = step > 0 ? size : size - 1;
-  const auto place = [&](std::int64_t value) { return std::clamp(value < 0 ? value + size : value, lowest, highest); };
-  const std::int64_t first = place(start);
-  const std::int64_t distance = step > 0 ? place(end) - first : first - place(end);
+  const auto place = [&](std::int64_t value, std::int64_t lowest) {
+    return std::clamp(value < 0 ? value + size : value, lowest, highest);
+  };
+  const std::int64_t first = place(start, 0);
+  const std::int64_t last = place(end, step > 0 ? 0 : -1);
+  const std::int64_t distance = step > 0 ? last - first : first - last;
   return {.start = first, .step = step, .count = distance <= 0 ? 0 : divide_up(distance, std::abs(step))};
 }
 
