@@ -169,6 +169,8 @@ def image(d):
     else:
         if d.opset >= 18 and d.rng.random() < 0.6:
             chosen["keep_aspect_ratio_policy"] = d.rng.choice(["stretch", "not_larger", "not_smaller"])
+            if "axes" in chosen:  # runtimes leave negative ones as they are here
+                chosen["axes"] = axes = [a % rank for a in axes]
         d.node("Resize", [x, "", "", d.constant([d.rng.randint(1, 9) for _ in axes])], **chosen)
     block = d.rng.randint(1, 3)
     d.node("SpaceToDepth", [d.input([1, 2, 2 * block, 3 * block])], blocksize=block)

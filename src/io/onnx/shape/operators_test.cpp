@@ -272,6 +272,19 @@ TEST(OnnxImage, ResizesByScalesOrToSizes) {
   EXPECT_EQ(outputs_of(operation("Resize", {"x"}, {"y"}), setting), "it has neither scales nor sizes");
 }
 
+TEST(OnnxImage, OneScaleForAllStaysWithinTheSizesOrReachesThem) {
+  const auto resized = [](const char* policy, const Dims& axes) {
+    const Setting setting{{float_value("x", {1, 3, 6, 4})}, {integers("n", {12, 12})}};
+    return outputs_of(
+        operation("Resize", {"x", "", "", "n"}, {"y"}, {attribute("keep_aspect_ratio_policy", policy), attribute("axes", axes)}),
+        setting);
+  };
+  EXPECT_EQ(resized("not_larger", {2, 3}), "float32 [1, 3, 12, 8]");
+  EXPECT_EQ(resized("not_smaller", {2, 3}), "float32 [1, 3, 18, 12]");
+  EXPECT_EQ(resized("stretch", {-2, -1}), "float32 [1, 3, 12, 12]");
+  EXPECT_EQ(resized("not_larger", {-2, -1}), "runtimes differ about one scale for axes that count from the end");
+}
+
 TEST(OnnxNormalization, StatisticsHaveOnesWhereItNormalizes) {
   const Setting setting{{float_value("x", {2, 3, 4}), float_value("w", {3, 4})}, {}};
   EXPECT_EQ(outputs_of(operation("LayerNormalization", {"x", "w"}, {"y", "m", "d"}, {attribute("axis", 1)}), setting),

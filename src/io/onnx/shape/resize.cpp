@@ -35,6 +35,9 @@ void fit(const Call& call, Dims& dims, const std::vector<std::int64_t>& sizes, c
     return;
   }
   if (policy != "not_larger" && policy != "not_smaller") stop(fmt::format("its keep_aspect_ratio_policy is '{}'", policy));
+  const std::vector<std::int64_t> given = call.list("axes");
+  if (std::any_of(given.begin(), given.end(), [](std::int64_t axis) { return axis < 0; }))
+    stop("runtimes differ about one scale for axes that count from the end");
   std::optional<float> chosen;
   for (std::size_t i = 0; i < axes.size(); ++i) {
     if (dims[axes[i]] == 0) stop("it scales nothing to something");
