@@ -8,7 +8,6 @@ What models mean is the matter of tests/onnx, which writes them with PyPI's onnx
 import gzip
 import json
 import random
-import resource
 
 from onnx_bytes import INT64, field, graph_attribute, model, node, tensor, value, varint
 from support import CliTest, main
@@ -145,9 +144,8 @@ HARMFUL = {
 
 class Damage(CliTest):
     def refused(self, name):
-        """Within 1 GiB of addresses, whatever a file claims."""
-        limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (2**30, 2**30))
-        done = self.expect(1, "plan", name, preexec_fn=limit)
+        """Within 1 GiB of memory, whatever a file claims."""
+        done = self.expect(1, "plan", name, **self.bounded(2**30))
         self.assertIn(name, done.err)
         self.assertNotIn("bad_alloc", done.err)
         return done.err

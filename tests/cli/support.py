@@ -7,6 +7,7 @@ import pathlib
 import pty
 import random
 import re
+import resource
 import select
 import subprocess
 import sys
@@ -91,11 +92,18 @@ class CliTest(unittest.TestCase):
 
     def run_cli(self, *arguments, stdin=b"", **more):
         """Runs the program in the test's directory. Nothing is left on its standard input but `stdin`."""
-        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | more
-        done = subprocess.run([STOWAGE, *map(str, arguments)], input=stdin, cwd=self.dir, env=self.environment(), timeout=120, **pipes)
+        settings = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "env": self.environment()} | more
+        done = subprocess.run([STOWAGE, *map(str, arguments)], input=stdin, cwd=self.dir, timeout=120, **settings)
         done.out = (done.stdout or b"").decode()
         done.err = (done.stderr or b"").decode()
         return done
+
+    def bounded(self, size):
+        """Settings of run_cli() under which the program gets no more than `size` bytes of memory."""
+        if "ASAN_OPTIONS" not in os.environ:
+            return {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_AS, (size, size))}
+        own = f"max_allocation_size_mb={size >> 20}:hard_rss_limit_mb={size >> 20}:exitcode=99"  # its shadow takes terabytes of addresses
+        return {"env": self.environment(ASAN_OPTIONS=f"{os.environ['ASAN_OPTIONS']}:{own}")}
 
     def expect(self, code, *arguments, **more):
         done = self.run_cli(*arguments, **more)
