@@ -53,8 +53,8 @@ struct ImportOptions {
 Result<Graph> parse_onnx(std::string_view bytes, const std::string& file, const ImportOptions& options = {});
 
 /// Reads a TFLite model: what its first subgraph runs (docs/tflite.md). The graph has the file's name, less folders and
-/// extensions. Fails on damaged files; with `ErrorCode::unsupported`, by name, on tensors whose size the file does not tell; with
-/// `ErrorCode::unknown_name` when `dims` names anything, for dims have no names here.
+/// extensions. Fails with `ErrorCode::parse` on damaged files; with `ErrorCode::unsupported`, by name, on tensors whose size the
+/// file does not tell; with `ErrorCode::unknown_name` when `dims` names anything, for dims have no names here.
 Result<Graph> parse_tflite(std::string_view bytes, const std::string& file, const ImportOptions& options = {});
 
 /// The bytes of a file, and its name as the user gave it, which only appears in errors. The bytes must outlive it.

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "stowage/base.hpp"
@@ -13,7 +14,8 @@
 /// What changed between two plans.
 namespace stowage {
 
-/// A plan, and the graph that it is of where that is known: without it tensors have numbers and no names.
+/// A plan, and the graph that it is of where that is known: without it tensors have numbers and no names. Refers to both; nothing
+/// of it is kept after the call.
 struct DiffSide {
   const Plan& plan;
   const Graph* graph = nullptr;
@@ -66,7 +68,7 @@ struct DiffTextOptions {
   std::size_t top = 10;  ///< Entries of each kind of change.
 };
 
-/// No line is longer than 100 columns.
+/// No line is longer than 100 columns. Thread-safe, as is the next.
 [[nodiscard]] std::string diff_to_text(const PlanDiff& difference, const DiffTextOptions& options);
 /// `stowage.diff/1`, with all entries.
 [[nodiscard]] std::string diff_to_json(const PlanDiff& difference);

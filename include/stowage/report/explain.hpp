@@ -22,7 +22,8 @@ struct ExplainOptions {
   std::size_t top = 8;               ///< Of holders, families and peaks that are looked at closely.
   std::optional<Bytes> budget = {};  ///< What the peak should fit into, in each memory.
   std::optional<std::chrono::nanoseconds> time_limit = std::chrono::seconds(20);  ///< For all re-plans together; absent: none.
-  std::function<void(const std::string&)> on_replan = {};                         ///< Called with what is about to be planned.
+  /// Called with what is about to be planned, in the thread of the caller.
+  std::function<void(const std::string&)> on_replan = {};
 };
 
 /// A tensor or a workspace, by numbers as in its scope (`Placement`).
@@ -151,7 +152,7 @@ Result<Explanation> explain(const Graph& graph, const ExplainOptions& options = 
 
 enum class SizeStyle : std::uint8_t { bytes, human };
 
-/// For people; no line is longer than 100 columns.
+/// For people; no line is longer than 100 columns. Thread-safe, as is the next.
 [[nodiscard]] std::string explanation_to_text(const Explanation& explanation, SizeStyle sizes);
 /// `stowage.explain/1`.
 [[nodiscard]] std::string explanation_to_json(const Explanation& explanation);
