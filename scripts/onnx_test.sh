@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# onnx_test.sh [STOWAGE]: the importer against PyPI's onnx and onnxruntime (exit status 77 when those cannot be had), with the program in
-# build/dev or the one given. PYTHON (python3) runs the tests; one that has the packages already needs no others.
+# onnx_test.sh [BUILD]: the importer against PyPI's onnx and onnxruntime (exit status 77 when those cannot be had), with the programs in
+# build/dev or the folder given. PYTHON (python3) runs the tests; one that has the packages already needs no others.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -16,7 +16,8 @@ if ! has_packages; then
 fi
 if [ $# -eq 0 ]; then
   cmake --preset dev
-  cmake --build --preset dev -j "${JOBS:-2}" --target stowage_cli
-  set -- build/dev/apps/stowage/stowage
+  cmake --build --preset dev -j "${JOBS:-2}" --target stowage_cli onnx_facts
+  set -- build/dev
 fi
-"$python" tests/onnx/oracle_test.py "$1"
+"$python" tests/onnx/oracle_test.py "$1/apps/stowage/stowage"
+"$python" tests/onnx/shapes_test.py "$1/tests/onnx_facts"
