@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # consumer_test.sh static|shared: installs Stowage into a temporary prefix and builds tests/consumer against that tree alone, once
-# with CMake and once with pkg-config, and runs it.
+# with CMake and once with pkg-config, and runs it. The static library is the development build's, which is mostly there already.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 kind=${1:-}
 case $kind in
-  static) shared=OFF pc_flags=--static ;;
-  shared) shared=ON pc_flags= ;;
+  static) pc_flags=--static tree=build/dev configure=(--preset dev -DSTOWAGE_GGML_SOURCE=) ;;
+  shared) pc_flags= tree=build/consumer-shared configure=(-S . -B build/consumer-shared -G Ninja -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=ON
+    -DSTOWAGE_TESTS=OFF -DSTOWAGE_EXAMPLES=OFF -DSTOWAGE_BENCH=OFF) ;;
   *) echo "usage: $0 static|shared" >&2; exit 2 ;;
 esac
 : "${JOBS:=$(nproc)}" "${CXX:=g++}"
@@ -16,10 +17,9 @@ temporary=$(mktemp -d)
 trap 'rm -rf "$temporary"' EXIT
 prefix=$temporary/prefix
 
-cmake -S . -B "build/consumer-$kind" -G Ninja -DCMAKE_CXX_COMPILER="$CXX" -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS="$shared" \
-  -DSTOWAGE_TESTS=OFF -DSTOWAGE_APPS="${STOWAGE_APPS:-ON}" -DSTOWAGE_EXAMPLES=OFF -DSTOWAGE_BENCH=OFF
-cmake --build "build/consumer-$kind" -j "$JOBS"
-cmake --install "build/consumer-$kind" --prefix "$temporary/first"
+cmake "${configure[@]}" -DCMAKE_CXX_COMPILER="$CXX"
+cmake --build "$tree" -j "$JOBS" --target stowage stowage_cli
+cmake --install "$tree" --prefix "$temporary/first"
 mv "$temporary/first" "$prefix" # an install tree may be moved
 cp -r tests/consumer "$temporary/consumer"
 cd "$temporary"
