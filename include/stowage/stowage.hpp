@@ -14,4 +14,5 @@
 #include "stowage/plan.hpp"
 #include "stowage/planner.hpp"
 #include "stowage/report.hpp"
+#include "stowage/runtime.hpp"
 #include "stowage/verify.hpp"

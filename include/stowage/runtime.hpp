@@ -1,0 +1,6 @@
+#pragma once
+
+/// Dynamic allocators over real memory, for work whose sizes are known only when it runs. docs/runtime.md follows one allocation.
+#include "stowage/runtime/allocator.hpp"
+#include "stowage/runtime/physical_pool.hpp"
+#include "stowage/runtime/trace.hpp"

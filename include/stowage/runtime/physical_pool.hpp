@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "stowage/base.hpp"
+#include "stowage/memory.hpp"
+
+namespace stowage {
+
+/// A piece of physical memory that is mapped as a whole.
+struct Page {
+  PhysicalId physical{};
+  Bytes size;
+
+  friend bool operator==(const Page&, const Page&) = default;
+};
+
+/// The physical memory of one device, for any number of arenas: pages come from the device, wait here while nobody needs them,
+/// and go back when told to. The memory must outlive the pool, and the pool whatever has pages of it. Whoever gives a page back
+/// sees to it that no work uses it any more; it may be mapped still. Thread-safe.
+class PhysicalPool {
+ public:
+  struct Options {
+    std::optional<Bytes> limit = {};  ///< Of all pages together; absent: the device's own.
+  };
+  struct Counts {
+    Bytes created;  ///< Of all pages there are, idle ones too.
+    Bytes created_peak;
+    Bytes idle;
+    std::uint64_t creates = 0;
+    std::uint64_t releases = 0;
+  };
+
+  explicit PhysicalPool(VirtualMemory& memory) : PhysicalPool(memory, {}) {}
+  PhysicalPool(VirtualMemory& memory, Options options);
+  /// Every page must be back. Idle ones are released.
+  ~PhysicalPool();
+  PhysicalPool(const PhysicalPool&) = delete;
+  PhysicalPool& operator=(const PhysicalPool&) = delete;
+
+  [[nodiscard]] VirtualMemory& memory() const { return memory_; }
+
+  /// A page of exactly that size, a multiple of the memory's granularity: an idle one, the last given back first, or a new one.
+  /// Before it fails for lack of memory it releases idle pages of other sizes, as many as it takes. `out_of_memory` names the
+  /// figures.
+  Result<Page> acquire(Bytes size);
+  /// Cannot fail. O(log n).
+  void give_back(Page page);
+  /// Releases idle pages, the largest first, until at least `wanted` bytes are back with the device or none is left; says how
+  /// many.
+  Bytes trim(Bytes wanted = kMaxBytes);
+
+  [[nodiscard]] Counts counts() const;
+  void reset_peaks();
+
+ private:
+  Result<Page> create(Bytes size);
+  Bytes trim_locked(Bytes wanted);
+
+  VirtualMemory& memory_;
+  const Options options_;
+  mutable std::mutex mutex_;
+  std::map<Bytes, std::vector<PhysicalId>> idle_;  ///< By size.
+  Counts counts_;
+};
+
+}  // namespace stowage
