@@ -4,20 +4,20 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+: "${JOBS:=$(nproc)}" "${CXX:=g++}"
 kind=${1:-}
 case $kind in
   static) pc_flags=--static tree=build/dev configure=(--preset dev -DSTOWAGE_GGML_SOURCE=) ;;
-  shared) pc_flags= tree=build/consumer-shared configure=(-S . -B build/consumer-shared -G Ninja -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=ON
-    -DSTOWAGE_TESTS=OFF -DSTOWAGE_EXAMPLES=OFF -DSTOWAGE_BENCH=OFF) ;;
+  shared) pc_flags= tree=build/consumer-shared configure=(-S . -B build/consumer-shared -G Ninja -DCMAKE_CXX_COMPILER="$CXX" -DCMAKE_BUILD_TYPE=Release
+    -DBUILD_SHARED_LIBS=ON -DSTOWAGE_TESTS=OFF -DSTOWAGE_EXAMPLES=OFF -DSTOWAGE_BENCH=OFF) ;;
   *) echo "usage: $0 static|shared" >&2; exit 2 ;;
 esac
-: "${JOBS:=$(nproc)}" "${CXX:=g++}"
 
 temporary=$(mktemp -d)
 trap 'rm -rf "$temporary"' EXIT
 prefix=$temporary/prefix
 
-cmake "${configure[@]}" -DCMAKE_CXX_COMPILER="$CXX"
+cmake "${configure[@]}"
 cmake --build "$tree" -j "$JOBS" --target stowage stowage_cli
 cmake --install "$tree" --prefix "$temporary/first"
 mv "$temporary/first" "$prefix" # an install tree may be moved

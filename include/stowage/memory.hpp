@@ -124,6 +124,8 @@ class Device {
   [[nodiscard]] virtual std::string_view name() const = 0;
   /// The ordinary one; the device owns it.
   [[nodiscard]] virtual BufferType& buffer_type() = 0;
+  /// How many bytes could be had now, as far as the device can tell.
+  [[nodiscard]] virtual std::optional<Bytes> free_memory() const { return std::nullopt; }
   /// Nothing where addresses and memory cannot be had apart. The device owns it.
   [[nodiscard]] virtual VirtualMemory* virtual_memory() = 0;
 

@@ -2,5 +2,7 @@
 
 /// Dynamic allocators over real memory, for work whose sizes are known only when it runs. docs/runtime.md follows one allocation.
 #include "stowage/runtime/allocator.hpp"
+#include "stowage/runtime/caching_allocator.hpp"
+#include "stowage/runtime/expandable_arena.hpp"
 #include "stowage/runtime/physical_pool.hpp"
 #include "stowage/runtime/trace.hpp"

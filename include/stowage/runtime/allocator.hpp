@@ -82,13 +82,14 @@ class Allocator {
   /// are exhausted, saying what was asked, what is live, reserved and idle; nothing has changed then that anybody relies on.
   virtual Result<std::byte*> allocate(Bytes size, StreamId stream) = 0;
 
-  /// Takes back what `allocate` returned for this size and stream; null is nothing to do. Cannot fail: builds with
-  /// `STOWAGE_RUNTIME_CHECKS` abort with a message on a double free, an address that is not (the start of) an allocation, another
+  /// Takes back what `allocate` returned for this size and stream; null is nothing to do. Cannot fail: allocators with
+  /// checks on abort with a message on a double free, an address that is not (the start of) an allocation, another
   /// size or stream; others may ignore it.
   virtual void deallocate(std::byte* address, Bytes size, StreamId stream) = 0;
 
   /// Says that work submitted to `stream` so far uses the allocation, which belongs to another stream: once freed, it waits for
-  /// that work. Fails with `invalid` for an address that is not an allocation. Allocators of one stream have nothing to do.
+  /// that work. Fails with `invalid` for an address that is not an allocation, with `unsupported` where the allocator serves one
+  /// stream only and this is another.
   virtual Status record_use(std::byte* address, StreamId stream) = 0;
 
   /// Returns idle memory to the device, as much as it can without waiting for work; says how much that was.

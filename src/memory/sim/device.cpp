@@ -17,6 +17,11 @@ class SimDeviceImpl final : public SimDevice {
   [[nodiscard]] DeviceId id() const override { return state_.options.id; }
   [[nodiscard]] std::string_view name() const override { return state_.options.name; }
   [[nodiscard]] BufferType& buffer_type() override { return *buffer_type_; }
+  [[nodiscard]] std::optional<Bytes> free_memory() const override {
+    const std::lock_guard lock(state_.mutex);
+    if (!state_.options.memory) return std::nullopt;
+    return *state_.options.memory - state_.in_use;
+  }
   [[nodiscard]] VirtualMemory* virtual_memory() override { return virtual_memory_.get(); }
 
   Status copy(StreamId stream, std::byte* to, const std::byte* from, Bytes size) override {

@@ -1,0 +1,240 @@
+#include "stowage/runtime/caching_allocator.hpp"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "runtime/exiting.hpp"
+#include "runtime/heap/paged_heap.hpp"
+#include "runtime/heap/policy.hpp"
+#include "runtime/heap_snapshot.hpp"
+#include "runtime/misuse.hpp"
+#include "runtime/out_of_memory.hpp"
+#include "runtime/peers.hpp"
+
+namespace stowage {
+namespace {
+
+std::optional<std::thread::id> owner_of(const CachingOptions& options) {
+  return options.any_thread ? std::nullopt : std::optional(std::this_thread::get_id());
+}
+
+}  // namespace
+
+class CachingAllocator::Impl final : public runtime::Peer {
+ public:
+  Impl(Device& device, const CachingOptions& options)
+      : Peer(device, std::this_thread::get_id()),
+        device_(device),
+        options_(options),
+        checks_(runtime::is_on(options.checks)),
+        owner_(owner_of(options)),
+        own_pool_(make_pool()),
+        heap_(device, options.stream, pool(), {.alignment = options.alignment, .least_page = least_page()}) {}
+  ~Impl() { leave(); }
+
+  Result<std::byte*> allocate(Bytes size) {
+    if (checks_) check_thread();
+    if (size <= Bytes(0)) return none(size);
+    const Bytes rounded = heap_.rounded(size);
+    runtime::Span* span = heap_.take(rounded, size);
+    if (span == nullptr) {
+      STOWAGE_TRY(span, take_slowly(rounded, size));
+    }
+    ++allocations_;
+    requested_peak_ = std::max(requested_peak_, heap_.books().requested());
+    rounded_peak_ = std::max(rounded_peak_, heap_.books().live());
+    return span->shown;
+  }
+
+  void deallocate(std::byte* address, Bytes size, StreamId stream) {
+    if (address == nullptr) return;
+    if (checks_) check_free(address, size, stream);
+    if (runtime::Span* const span = heap_.remove(address)) heap_.give_back(span);
+  }
+
+  Status record_use(const std::byte* address, StreamId stream) {
+    if (stream != options_.stream) {
+      return Error{ErrorCode::unsupported, fmt::format("an allocator of stream {} serves no other", options_.stream.index()), {}};
+    }
+    if (heap_.find(address) == nullptr) return Error{ErrorCode::invalid, "not an allocation of this allocator", {}};
+    return Done{};
+  }
+
+  Bytes trim() { return is_quiet() ? give_back_idle() : Bytes(0); }
+  Bytes recycle() override { return device_.synchronize(options_.stream) ? give_back_idle() : Bytes(0); }
+
+  [[nodiscard]] AllocatorStats stats() const;
+  void reset_peaks();
+  [[nodiscard]] MemorySnapshot snapshot() const { return runtime::snapshot_of(heap_.books(), {device_.id(), options_.stream}); }
+  [[nodiscard]] Device& device() const { return device_; }
+  [[nodiscard]] const CachingOptions& options() const { return options_; }
+
+ private:
+  std::unique_ptr<PhysicalPool> make_pool() {
+    if (options_.pool != nullptr || device_.virtual_memory() == nullptr) return nullptr;
+    return std::make_unique<PhysicalPool>(*device_.virtual_memory(), PhysicalPool::Options{.limit = options_.limit});
+  }
+  [[nodiscard]] PhysicalPool* pool() const { return options_.pool != nullptr ? options_.pool : own_pool_.get(); }
+  [[nodiscard]] Bytes least_page() const {
+    return pool() == nullptr ? options_.least_page : align_up(options_.least_page, pool()->memory().granularity());
+  }
+
+  Result<std::byte*> none(Bytes size) const {
+    if (size == Bytes(0)) return nullptr;
+    return Error{ErrorCode::invalid, fmt::format("{} bytes were asked for", size.value()), {}};
+  }
+
+  Result<runtime::Span*> take_slowly(Bytes size, Bytes requested);
+  Result<runtime::Span*> serve(Bytes size, Bytes requested);
+  [[nodiscard]] bool is_quiet();
+  Bytes give_back_idle();
+  void check_thread() const;
+  void check_free(const std::byte* address, Bytes size, StreamId stream) const;
+
+  Device& device_;
+  const CachingOptions options_;
+  const bool checks_;
+  const std::optional<std::thread::id> owner_;
+  const std::unique_ptr<PhysicalPool> own_pool_;
+  runtime::PagedHeap heap_;
+
+  Bytes needed_;  ///< The most that was live at once when the heap last fell short.
+  Bytes requested_peak_;
+  Bytes rounded_peak_;
+  Bytes reserved_peak_;
+  std::uint64_t allocations_ = 0;
+  std::uint64_t failures_ = 0;
+  std::uint64_t waits_ = 0;
+};
+
+// ------------------------------------------------------------------------------------------------------------ slow path
+
+Result<runtime::Span*> CachingAllocator::Impl::serve(Bytes size, Bytes requested) {
+  needed_ = std::max(needed_, heap_.books().live() + size);
+  Result<runtime::Span*> span =
+      runtime::serve(heap_, size, requested, {.reserved = heap_.reserved(), .needed = needed_}, {.slack = options_.slack});
+  reserved_peak_ = std::max(reserved_peak_, heap_.reserved());
+  return span;
+}
+
+/// The ladder. Each rung may have brought what was missing; only when all have failed is that an error.
+Result<runtime::Span*> CachingAllocator::Impl::take_slowly(Bytes size, Bytes requested) {
+  Result<runtime::Span*> span = serve(size, requested);
+  const auto is_short = [&] { return !span && span.error().code == ErrorCode::out_of_memory; };
+  if (is_short()) {
+    ++waits_;
+    if (device_.synchronize(options_.stream)) {
+      span = serve(size, requested);
+      if (is_short() && give_back_idle() > Bytes(0)) span = serve(size, requested);
+    }
+  }
+  if (is_short() && runtime::recycle_peers(device_, *this) > Bytes(0)) span = serve(size, requested);
+  if (is_short() && pool() != nullptr && pool()->trim() > Bytes(0)) span = serve(size, requested);
+  if (!span) ++failures_;
+  if (!is_short()) return span;
+  return runtime::out_of_memory(
+      {.requested = requested, .why = span.error().message, .stats = stats(), .free = device_.free_memory()});
+}
+
+/// Whether all work that was submitted to the stream is complete, as far as the device can say without waiting.
+bool CachingAllocator::Impl::is_quiet() {
+  const Result<EventId> now = device_.record(options_.stream);
+  if (!now) return false;
+  const Result<bool> complete = device_.is_complete(*now);
+  device_.forget(*now);
+  return complete && *complete;
+}
+
+Bytes CachingAllocator::Impl::give_back_idle() {
+  const Bytes returned = heap_.trim();
+  if (pool() != nullptr) pool()->trim(returned);
+  return returned;
+}
+
+// ------------------------------------------------------------------------------------------------------ checks and stats
+
+void CachingAllocator::Impl::check_thread() const {
+  if (owner_ && *owner_ != std::this_thread::get_id())
+    runtime::misused("CachingAllocator", "used by another thread than its own");
+}
+
+void CachingAllocator::Impl::check_free(const std::byte* address, Bytes size, StreamId stream) const {
+  check_thread();
+  const runtime::Span* const span = heap_.find(address);
+  std::string wrong = span == nullptr ? runtime::explain_unknown(heap_.books(), address) : runtime::wrong_size(*span, size);
+  if (wrong.empty() && stream != options_.stream) {
+    wrong = fmt::format("free of {} on stream {}: it belongs to stream {}", fmt::ptr(address), stream.index(),
+                        options_.stream.index());
+  }
+  if (!wrong.empty()) runtime::misused("CachingAllocator", wrong);
+}
+
+AllocatorStats CachingAllocator::Impl::stats() const {
+  AllocatorStats stats;
+  const runtime::SpanHeap& books = heap_.books();
+  stats.requested = books.requested();
+  stats.rounded = books.live();
+  stats.reserved = heap_.reserved();
+  stats.requested_peak = requested_peak_;
+  stats.rounded_peak = rounded_peak_;
+  stats.reserved_peak = reserved_peak_;
+  stats.largest_idle = std::max(books.largest_idle(), heap_.idle_pages());
+  stats.live = books.allocations();
+  stats.allocations = allocations_;
+  stats.failures = failures_;
+  const auto plain = heap_.plain_counts();
+  stats.creates = plain.creates;
+  stats.releases = plain.releases;
+  if (pool() != nullptr) {
+    const PhysicalPool::Counts pages = pool()->counts();
+    stats.creates += pages.creates;
+    stats.releases += pages.releases;
+  }
+  const ExpandableArena::Counts calls = heap_.counts();
+  stats.maps = calls.maps;
+  stats.unmaps = calls.unmaps;
+  stats.access_calls = calls.access_calls;
+  stats.event_waits = waits_;
+  return stats;
+}
+
+void CachingAllocator::Impl::reset_peaks() {
+  requested_peak_ = heap_.books().requested();
+  rounded_peak_ = heap_.books().live();
+  reserved_peak_ = heap_.reserved();
+  allocations_ = failures_ = waits_ = 0;
+  heap_.reset_counts();
+  if (pool() != nullptr) pool()->reset_peaks();
+}
+
+// -------------------------------------------------------------------------------------------------------------- surface
+
+CachingAllocator::CachingAllocator(Device& device, const CachingOptions& options)
+    : impl_(std::make_unique<Impl>(device, options)) {}
+CachingAllocator::~CachingAllocator() = default;
+
+DeviceId CachingAllocator::device() const { return impl_->device().id(); }
+Bytes CachingAllocator::alignment() const { return impl_->options().alignment; }
+
+Result<std::byte*> CachingAllocator::allocate(Bytes size, StreamId stream) {
+  if (stream != impl_->options().stream) {
+    return Error{
+        ErrorCode::invalid, fmt::format("an allocator of stream {} serves no other", impl_->options().stream.index()), {}};
+  }
+  return impl_->allocate(size);
+}
+
+Result<std::byte*> CachingAllocator::allocate(Bytes size) { return impl_->allocate(size); }
+
+void CachingAllocator::deallocate(std::byte* address, Bytes size, StreamId stream) { impl_->deallocate(address, size, stream); }
+
+Status CachingAllocator::record_use(std::byte* address, StreamId stream) { return impl_->record_use(address, stream); }
+Bytes CachingAllocator::trim() { return impl_->trim(); }
+AllocatorStats CachingAllocator::stats() const { return impl_->stats(); }
+void CachingAllocator::reset_peaks() { impl_->reset_peaks(); }
+MemorySnapshot CachingAllocator::snapshot() const { return impl_->snapshot(); }
+
+}  // namespace stowage

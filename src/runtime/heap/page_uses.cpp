@@ -1,0 +1,63 @@
+#include "runtime/heap/page_uses.hpp"
+
+#include <algorithm>
+
+namespace stowage::runtime {
+
+PageUses::PageUses(const SpanHeap& heap, const PagesByAddress& pages, std::span<const SlotId> absent,
+                   const ExpandableArena& arena) {
+  for (const SlotId slot : absent) enter(slot, arena);
+  for (const auto& [address, slot] : pages) {
+    enter(slot, arena);
+    slots_.push_back(slot);
+  }
+  std::size_t next = 0;
+  heap.for_each([&](const Span& span) { look_at(span, next); });
+}
+
+void PageUses::enter(SlotId slot, const ExpandableArena& arena) {
+  if (uses_.size() <= slot.index()) uses_.resize(slot.index() + 1);
+  PageUse& use = uses_[slot.index()];
+  use.slot = slot;
+  use.address = arena.address(slot);
+  use.size = arena.page(slot).size;
+}
+
+/// Spans come in the order of addresses. `next` is the first page that does not end before the span.
+void PageUses::look_at(const Span& span, std::size_t& next) {
+  const auto page_at = [&](std::size_t i) -> PageUse& { return uses_[slots_[i].index()]; };
+  const auto end_of = [](const PageUse& page) { return page.address + page.size.value(); };
+  while (next < slots_.size() && end_of(page_at(next)) <= span.address) ++next;
+  if (span.state != SpanState::idle) return;
+  for (std::size_t i = next; i < slots_.size() && page_at(i).address < span.end(); ++i) {
+    PageUse& page = page_at(i);
+    std::byte* const end = end_of(page);
+    if (span.address <= page.address) page.prefix = Bytes(std::min(span.end(), end) - page.address);
+    if (span.end() >= end) page.suffix = Bytes(end - std::max(span.address, page.address));
+    page.extent = span.size;
+  }
+}
+
+std::vector<SlotId> PageUses::idle() const {
+  std::vector<SlotId> idle;
+  for (const SlotId slot : slots_) {
+    if (uses_[slot.index()].idle()) idle.push_back(slot);
+  }
+  // By address within an extent: the order that they have, which a sort by (extent, address) keeps.
+  std::ranges::sort(idle, [&](SlotId a, SlotId b) {
+    const PageUse& left = uses_[a.index()];
+    const PageUse& right = uses_[b.index()];
+    return left.extent != right.extent ? left.extent > right.extent : left.address < right.address;
+  });
+  return idle;
+}
+
+Bytes PageUses::idle_bytes() const {
+  Bytes sum(0);
+  for (const SlotId slot : slots_) {
+    if (uses_[slot.index()].idle()) sum += uses_[slot.index()].size;
+  }
+  return sum;
+}
+
+}  // namespace stowage::runtime

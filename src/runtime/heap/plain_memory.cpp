@@ -1,0 +1,40 @@
+#include "runtime/heap/plain_memory.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+namespace stowage::runtime {
+
+Result<PlainMemory::Run> PlainMemory::allocate(Bytes size) {
+  const Bytes spare = alignment_ + alignment_;  // to align the base, and to leave a gap
+  STOWAGE_TRY(std::unique_ptr<Buffer> buffer, type_.allocate(size + spare));
+  ++counts_.creates;
+  reserved_ += buffer->size();
+  buffers_.push_back(std::move(buffer));
+  return run_of(*buffers_.back());
+}
+
+PlainMemory::Run PlainMemory::run_of(const Buffer& buffer) const {
+  const auto base = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(buffer.base()));
+  const Bytes skew = align_up(Bytes(base), alignment_) - Bytes(base);
+  const std::int64_t units = (buffer.size() - skew).value() / alignment_.value() - 1;
+  return {buffer.base() + skew.value(), Bytes(units * alignment_.value())};
+}
+
+std::vector<PlainMemory::Run> PlainMemory::runs() const {
+  std::vector<Run> runs;
+  for (const auto& buffer : buffers_) runs.push_back(run_of(*buffer));
+  return runs;
+}
+
+Bytes PlainMemory::free(const std::byte* address) {
+  const auto found = std::ranges::find_if(buffers_, [&](const auto& buffer) { return run_of(*buffer).address == address; });
+  const Bytes size = (*found)->size();
+  reserved_ -= size;
+  ++counts_.releases;
+  buffers_.erase(found);
+  return size;
+}
+
+}  // namespace stowage::runtime

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "stowage/runtime/allocator.hpp"
+
+namespace stowage::runtime {
+
+struct Shortage {
+  Bytes requested;
+  std::string why;  ///< What the device said.
+  AllocatorStats stats;
+  std::optional<Bytes> free;  ///< Of the device.
+};
+
+/// The error that says all that one asks then.
+[[nodiscard]] Error out_of_memory(const Shortage& shortage);
+
+}  // namespace stowage::runtime
