@@ -5,4 +5,5 @@
 #include "stowage/runtime/caching_allocator.hpp"
 #include "stowage/runtime/expandable_arena.hpp"
 #include "stowage/runtime/physical_pool.hpp"
+#include "stowage/runtime/stream_allocator.hpp"
 #include "stowage/runtime/trace.hpp"

@@ -6,8 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "runtime/exiting.hpp"
-#include "runtime/heap/paged_heap.hpp"
 #include "runtime/heap/policy.hpp"
 #include "runtime/heap_snapshot.hpp"
 #include "runtime/misuse.hpp"
@@ -32,34 +30,39 @@ class CachingAllocator::Impl final : public runtime::Peer {
         checks_(runtime::is_on(options.checks)),
         owner_(owner_of(options)),
         own_pool_(make_pool()),
-        heap_(device, options.stream, pool(), {.alignment = options.alignment, .least_page = least_page()}) {}
+        books_(options.alignment),
+        space_(device, pool(), {.alignment = options.alignment, .least_page = least_page()}),
+        tenant_{&books_, options.stream} {}
   ~Impl() { leave(); }
 
   Result<std::byte*> allocate(Bytes size) {
     if (checks_) check_thread();
     if (size <= Bytes(0)) return none(size);
-    const Bytes rounded = heap_.rounded(size);
-    runtime::Span* span = heap_.take(rounded, size);
+    const Bytes rounded = align_up(size, options_.alignment);
+    runtime::Span* span = books_.take(rounded, size);
     if (span == nullptr) {
       STOWAGE_TRY(span, take_slowly(rounded, size));
     }
     ++allocations_;
-    requested_peak_ = std::max(requested_peak_, heap_.books().requested());
-    rounded_peak_ = std::max(rounded_peak_, heap_.books().live());
+    requested_peak_ = std::max(requested_peak_, books_.requested());
+    rounded_peak_ = std::max(rounded_peak_, books_.live());
     return span->shown;
   }
 
   void deallocate(std::byte* address, Bytes size, StreamId stream) {
     if (address == nullptr) return;
     if (checks_) check_free(address, size, stream);
-    if (runtime::Span* const span = heap_.remove(address)) heap_.give_back(span);
+    runtime::Span* const span = books_.remove(address);
+    if (span == nullptr) return;
+    if (span->view != 0) space_.end_use(span->view, options_.stream);
+    books_.give_back(span);
   }
 
   Status record_use(const std::byte* address, StreamId stream) {
     if (stream != options_.stream) {
       return Error{ErrorCode::unsupported, fmt::format("an allocator of stream {} serves no other", options_.stream.index()), {}};
     }
-    if (heap_.find(address) == nullptr) return Error{ErrorCode::invalid, "not an allocation of this allocator", {}};
+    if (books_.find(address) == nullptr) return Error{ErrorCode::invalid, "not an allocation of this allocator", {}};
     return Done{};
   }
 
@@ -68,7 +71,7 @@ class CachingAllocator::Impl final : public runtime::Peer {
 
   [[nodiscard]] AllocatorStats stats() const;
   void reset_peaks();
-  [[nodiscard]] MemorySnapshot snapshot() const { return runtime::snapshot_of(heap_.books(), {device_.id(), options_.stream}); }
+  [[nodiscard]] MemorySnapshot snapshot() const { return runtime::snapshot_of(books_, {device_.id(), options_.stream}); }
   [[nodiscard]] Device& device() const { return device_; }
   [[nodiscard]] const CachingOptions& options() const { return options_; }
 
@@ -99,7 +102,9 @@ class CachingAllocator::Impl final : public runtime::Peer {
   const bool checks_;
   const std::optional<std::thread::id> owner_;
   const std::unique_ptr<PhysicalPool> own_pool_;
-  runtime::PagedHeap heap_;
+  runtime::SpanHeap books_;
+  runtime::PageSpace space_;
+  const runtime::Tenant tenant_;
 
   Bytes needed_;  ///< The most that was live at once when the heap last fell short.
   Bytes requested_peak_;
@@ -113,10 +118,10 @@ class CachingAllocator::Impl final : public runtime::Peer {
 // ------------------------------------------------------------------------------------------------------------ slow path
 
 Result<runtime::Span*> CachingAllocator::Impl::serve(Bytes size, Bytes requested) {
-  needed_ = std::max(needed_, heap_.books().live() + size);
+  needed_ = std::max(needed_, books_.live() + size);
   Result<runtime::Span*> span =
-      runtime::serve(heap_, size, requested, {.reserved = heap_.reserved(), .needed = needed_}, {.slack = options_.slack});
-  reserved_peak_ = std::max(reserved_peak_, heap_.reserved());
+      runtime::serve(space_, {size, requested}, {&tenant_, 1}, {.slack = options_.slack, .needed = needed_});
+  reserved_peak_ = std::max(reserved_peak_, space_.reserved());
   return span;
 }
 
@@ -149,7 +154,7 @@ bool CachingAllocator::Impl::is_quiet() {
 }
 
 Bytes CachingAllocator::Impl::give_back_idle() {
-  const Bytes returned = heap_.trim();
+  const Bytes returned = space_.trim({&tenant_, 1});
   if (pool() != nullptr) pool()->trim(returned);
   return returned;
 }
@@ -163,8 +168,8 @@ void CachingAllocator::Impl::check_thread() const {
 
 void CachingAllocator::Impl::check_free(const std::byte* address, Bytes size, StreamId stream) const {
   check_thread();
-  const runtime::Span* const span = heap_.find(address);
-  std::string wrong = span == nullptr ? runtime::explain_unknown(heap_.books(), address) : runtime::wrong_size(*span, size);
+  const runtime::Span* const span = books_.find(address);
+  std::string wrong = span == nullptr ? runtime::explain_unknown(books_, address) : runtime::wrong_size(*span, size);
   if (wrong.empty() && stream != options_.stream) {
     wrong = fmt::format("free of {} on stream {}: it belongs to stream {}", fmt::ptr(address), stream.index(),
                         options_.stream.index());
@@ -174,18 +179,17 @@ void CachingAllocator::Impl::check_free(const std::byte* address, Bytes size, St
 
 AllocatorStats CachingAllocator::Impl::stats() const {
   AllocatorStats stats;
-  const runtime::SpanHeap& books = heap_.books();
-  stats.requested = books.requested();
-  stats.rounded = books.live();
-  stats.reserved = heap_.reserved();
+  stats.requested = books_.requested();
+  stats.rounded = books_.live();
+  stats.reserved = space_.reserved();
   stats.requested_peak = requested_peak_;
   stats.rounded_peak = rounded_peak_;
   stats.reserved_peak = reserved_peak_;
-  stats.largest_idle = std::max(books.largest_idle(), heap_.idle_pages());
-  stats.live = books.allocations();
+  stats.largest_idle = std::max(books_.largest_idle(), space_.idle_pages(runtime::idle_of({&tenant_, 1})));
+  stats.live = books_.allocations();
   stats.allocations = allocations_;
   stats.failures = failures_;
-  const auto plain = heap_.plain_counts();
+  const auto plain = space_.plain_counts();
   stats.creates = plain.creates;
   stats.releases = plain.releases;
   if (pool() != nullptr) {
@@ -193,7 +197,7 @@ AllocatorStats CachingAllocator::Impl::stats() const {
     stats.creates += pages.creates;
     stats.releases += pages.releases;
   }
-  const ExpandableArena::Counts calls = heap_.counts();
+  const ExpandableArena::Counts calls = space_.counts();
   stats.maps = calls.maps;
   stats.unmaps = calls.unmaps;
   stats.access_calls = calls.access_calls;
@@ -202,11 +206,11 @@ AllocatorStats CachingAllocator::Impl::stats() const {
 }
 
 void CachingAllocator::Impl::reset_peaks() {
-  requested_peak_ = heap_.books().requested();
-  rounded_peak_ = heap_.books().live();
-  reserved_peak_ = heap_.reserved();
+  requested_peak_ = books_.requested();
+  rounded_peak_ = books_.live();
+  reserved_peak_ = space_.reserved();
   allocations_ = failures_ = waits_ = 0;
-  heap_.reset_counts();
+  space_.reset_counts();
   if (pool() != nullptr) pool()->reset_peaks();
 }
 

@@ -4,37 +4,27 @@
 
 namespace stowage::runtime {
 
-PageUses::PageUses(const SpanHeap& heap, const PagesByAddress& pages, std::span<const SlotId> absent,
-                   const ExpandableArena& arena) {
-  for (const SlotId slot : absent) enter(slot, arena);
+PageUses::PageUses(const IdleMap& idle, const PagesByAddress& pages, const ExpandableArena& arena) {
   for (const auto& [address, slot] : pages) {
-    enter(slot, arena);
+    if (uses_.size() <= slot.index()) uses_.resize(slot.index() + 1);
+    uses_[slot.index()] = {.address = address, .size = arena.page(slot).size, .prefix = {}, .suffix = {}, .extent = {}};
     slots_.push_back(slot);
   }
   std::size_t next = 0;
-  heap.for_each([&](const Span& span) { look_at(span, next); });
+  for (const IdleRun& run : idle.runs()) look_at(run, next);
 }
 
-void PageUses::enter(SlotId slot, const ExpandableArena& arena) {
-  if (uses_.size() <= slot.index()) uses_.resize(slot.index() + 1);
-  PageUse& use = uses_[slot.index()];
-  use.slot = slot;
-  use.address = arena.address(slot);
-  use.size = arena.page(slot).size;
-}
-
-/// Spans come in the order of addresses. `next` is the first page that does not end before the span.
-void PageUses::look_at(const Span& span, std::size_t& next) {
+/// Runs come in the order of addresses. `next` is the first page that does not end before the run.
+void PageUses::look_at(const IdleRun& run, std::size_t& next) {
   const auto page_at = [&](std::size_t i) -> PageUse& { return uses_[slots_[i].index()]; };
   const auto end_of = [](const PageUse& page) { return page.address + page.size.value(); };
-  while (next < slots_.size() && end_of(page_at(next)) <= span.address) ++next;
-  if (span.state != SpanState::idle) return;
-  for (std::size_t i = next; i < slots_.size() && page_at(i).address < span.end(); ++i) {
+  while (next < slots_.size() && end_of(page_at(next)) <= run.address) ++next;
+  for (std::size_t i = next; i < slots_.size() && page_at(i).address < run.end(); ++i) {
     PageUse& page = page_at(i);
     std::byte* const end = end_of(page);
-    if (span.address <= page.address) page.prefix = Bytes(std::min(span.end(), end) - page.address);
-    if (span.end() >= end) page.suffix = Bytes(end - std::max(span.address, page.address));
-    page.extent = span.size;
+    if (run.address <= page.address) page.prefix = Bytes(std::min(run.end(), end) - page.address);
+    if (run.end() >= end) page.suffix = Bytes(end - std::max(run.address, page.address));
+    page.extent = run.size;
   }
 }
 

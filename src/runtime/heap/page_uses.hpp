@@ -1,22 +1,20 @@
 #pragma once
 
 #include <map>
-#include <span>
 #include <vector>
 
-#include "runtime/heap/span_heap.hpp"
+#include "runtime/heap/idle_map.hpp"
 #include "stowage/runtime/expandable_arena.hpp"
 
 namespace stowage::runtime {
 
-/// A page of a heap: where it lies, and how many bytes at both ends of it are idle.
+/// A page: where it lies, and how many bytes at both ends of it are idle.
 struct PageUse {
-  SlotId slot;
   std::byte* address = nullptr;
   Bytes size;
   Bytes prefix;  ///< Idle bytes from its start on; all of it: the page is idle.
   Bytes suffix;  ///< Idle bytes up to its end.
-  Bytes extent;  ///< Of the idle span that it lies in, if it is idle.
+  Bytes extent;  ///< Of the idle run that it lies in, if it is idle.
 
   [[nodiscard]] bool idle() const { return prefix == size; }
 };
@@ -26,18 +24,17 @@ using PagesByAddress = std::map<std::byte*, SlotId>;
 /// What is idle of every page, for as long as nothing is allocated or freed.
 class PageUses {
  public:
-  /// O(spans + pages). Pages in `absent` are somebody else's for now: none of their bytes is idle.
-  PageUses(const SpanHeap& heap, const PagesByAddress& pages, std::span<const SlotId> absent, const ExpandableArena& arena);
+  /// O(runs + pages).
+  PageUses(const IdleMap& idle, const PagesByAddress& pages, const ExpandableArena& arena);
 
   [[nodiscard]] const PageUse& operator[](SlotId slot) const { return uses_[slot.index()]; }
-  /// Idle pages; those of the largest idle spans first, in the order of addresses there. So a view is made of few pieces, and
+  /// Idle pages; those of the largest idle runs first, in the order of addresses there. So a view is made of few pieces, and
   /// small remains stay where they are.
   [[nodiscard]] std::vector<SlotId> idle() const;
   [[nodiscard]] Bytes idle_bytes() const;
 
  private:
-  void enter(SlotId slot, const ExpandableArena& arena);
-  void look_at(const Span& span, std::size_t& next);
+  void look_at(const IdleRun& run, std::size_t& next);
 
   std::vector<PageUse> uses_;  ///< By slot.
   std::vector<SlotId> slots_;  ///< In the order of addresses.

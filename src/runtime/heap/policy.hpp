@@ -1,25 +1,21 @@
 #pragma once
 
-#include "runtime/heap/paged_heap.hpp"
+#include "runtime/heap/page_space.hpp"
 
-/// What a heap does for a request that fits none of its idle spans: grow, or stitch.
+/// What is done for a request that fits no idle span of its heap: grow, take from other heaps, or stitch.
 ///
-/// Growth by a span at the end is one call a page and keeps the heap in one piece, stitching saves memory. So the heap grows as
-/// long as what is reserved stays within a small slack of what has been needed at once, or where stitching would have to grow by
-/// as much; beyond that it stitches, and grows by what stitching lacks.
+/// Growth by a span at the end is one call a page, keeps memory in one piece and makes no stream wait; the others save memory. So
+/// memory grows as long as what is reserved stays within a small slack of what has been needed at once. Beyond that the request
+/// gets idle bytes in one piece, whoever has them; where there are none, the space grows if stitching would have to grow it by as
+/// much, and else stitches, growing by what stitching lacks.
 namespace stowage::runtime {
-
-/// What all heaps of a device have together.
-struct Footprint {
-  Bytes reserved;
-  Bytes needed;  ///< The most bytes that were live at once, this request included.
-};
 
 struct Policy {
   double slack = 0.01;
+  Bytes needed;  ///< The most bytes that were live at once, this request included.
 };
 
-/// Fails as the device does; the heap may have grown.
-Result<Span*> serve(PagedHeap& heap, Bytes size, Bytes requested, const Footprint& footprint, const Policy& policy);
+/// Fails as the device does; the space may have grown.
+Result<Span*> serve(PageSpace& space, const PageSpace::Request& request, std::span<const Tenant> tenants, const Policy& policy);
 
 }  // namespace stowage::runtime

@@ -22,14 +22,15 @@ struct Span {
   std::byte* address = nullptr;
   Bytes size;
   SpanState state = SpanState::idle;
-  std::uint16_t bin = 0;       ///< Of an idle one.
-  std::uint32_t view = 0;      ///< Of a stitched allocation's first piece: which view shows it, from 1.
-  Span* before = nullptr;      ///< The neighbour that ends where this begins.
-  Span* after = nullptr;       ///< The neighbour that begins where this ends.
-  Span* previous = nullptr;    ///< In its bin.
-  Span* next = nullptr;        ///< In its bin; of a stitched allocation, the next piece.
-  Bytes requested;             ///< Of a live one.
-  std::byte* shown = nullptr;  ///< The address that the user has: its own, or the one in the view.
+  bool used_elsewhere = false;  ///< By other streams than its heap's.
+  std::uint16_t bin = 0;        ///< Of an idle one.
+  std::uint32_t view = 0;       ///< Of a stitched allocation's first piece: which view shows it, from 1.
+  Span* before = nullptr;       ///< The neighbour that ends where this begins.
+  Span* after = nullptr;        ///< The neighbour that begins where this ends.
+  Span* previous = nullptr;     ///< In its bin.
+  Span* next = nullptr;         ///< In its bin; of a stitched allocation, the next piece.
+  Bytes requested;              ///< Of a live one.
+  std::byte* shown = nullptr;   ///< The address that the user has: its own, or the one in the view.
 
   [[nodiscard]] std::byte* end() const { return address + size.value(); }
 };

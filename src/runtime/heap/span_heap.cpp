@@ -129,10 +129,4 @@ void SpanHeap::for_each(const std::function<void(const Span&)>& visit) const {
   }
 }
 
-Bytes SpanHeap::idle_tail() const {
-  if (runs_.empty()) return Bytes(0);
-  const Span* const last = runs_.rbegin()->second.tail->before;
-  return last->state == SpanState::idle ? last->size : Bytes(0);
-}
-
 }  // namespace stowage::runtime

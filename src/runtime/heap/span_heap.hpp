@@ -68,8 +68,6 @@ class SpanHeap {
   void for_each(const std::function<void(const Span&)>& visit) const;
   /// The span with this byte; null where the heap has none. O(spans).
   [[nodiscard]] const Span* at(const std::byte* address) const;
-  /// How many idle bytes end where the run with the highest addresses does.
-  [[nodiscard]] Bytes idle_tail() const;
 
   [[nodiscard]] Bytes live() const { return live_; }  ///< Bytes of allocations, rounded.
   [[nodiscard]] Bytes requested() const { return requested_; }

@@ -11,7 +11,7 @@ namespace stowage::runtime {
 ViewCache::~ViewCache() {
   if (process_is_exiting()) return;
   for (const View& view : views_) {
-    if (view.idle_since) device_.forget(*view.idle_since);
+    for (const EventId event : view.last_uses) device_.forget(event);
   }
 }
 
@@ -169,33 +169,34 @@ Result<ViewCache::Place> ViewCache::stitch(std::vector<SlotId> slots) {
 // ----------------------------------------------------------------------------------------------------------------- uses
 
 void ViewCache::begin_use(std::size_t index) {
-  View& view = views_[index];
-  if (view.idle_since) device_.forget(*std::exchange(view.idle_since, std::nullopt));
-  ++view.uses;
-  view.used_at = ++clock_;
+  const std::lock_guard lock(mutex_);
+  ++views_[index].uses;
+  views_[index].used_at = ++clock_;
 }
 
-void ViewCache::end_use(std::size_t index) {
-  View& view = views_[index];
-  if (--view.uses > 0) return;
-  const Result<EventId> event = device_.record(stream_);
-  view.unknown = !event;
-  if (event) view.idle_since = *event;
+void ViewCache::end_use(std::size_t index, StreamId stream) {
+  const std::lock_guard lock(mutex_);
+  --views_[index].uses;
+  record_use_of(views_[index], stream);
+}
+
+void ViewCache::record_use_of(View& view, StreamId stream) {
+  if (const Result<EventId> event = device_.record(stream))
+    view.last_uses.push_back(*event);
+  else
+    view.unrecorded.push_back(stream);
 }
 
 bool ViewCache::is_quiet(View& view) {
-  if (view.uses > 0) return false;
-  if (view.unknown) {
-    const Result<EventId> event = device_.record(stream_);
-    if (!event) return false;
-    view.unknown = false;
-    view.idle_since = *event;
-  }
-  if (!view.idle_since) return true;
-  const Result<bool> complete = device_.is_complete(*view.idle_since);
-  if (!complete || !*complete) return false;
-  device_.forget(*std::exchange(view.idle_since, std::nullopt));
-  return true;
+  const std::lock_guard lock(mutex_);
+  for (const StreamId stream : std::exchange(view.unrecorded, {})) record_use_of(view, stream);
+  std::erase_if(view.last_uses, [&](EventId event) {
+    const Result<bool> complete = device_.is_complete(event);
+    if (!complete || !*complete) return false;
+    device_.forget(event);
+    return true;
+  });
+  return view.uses == 0 && view.last_uses.empty() && view.unrecorded.empty();
 }
 
 bool ViewCache::take_away(View& view) {

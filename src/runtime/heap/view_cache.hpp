@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <utility>
@@ -11,9 +12,9 @@
 #include "stowage/memory.hpp"
 #include "stowage/runtime/expandable_arena.hpp"
 
-/// The stitched ranges of a heap, and which of them serves a request that fits no idle span.
+/// The stitched ranges over the pages of heaps, and which of them serves a request that fits no idle span.
 ///
-/// A view shows pages that have a place in the heap anyway. It is free to be used wherever the bytes behind it are idle: from the
+/// A view shows pages that have an address anyway. It is free to be used wherever the bytes behind it are idle: from the
 /// idle end of its first page, over idle pages, into the idle start of its last one. So page boundaries waste nothing. Views are
 /// kept, because workloads repeat themselves: after a few iterations the views that they need are there, and no call is made any
 /// more. In this order:
@@ -21,7 +22,7 @@
 ///  2. the view that becomes one by the fewest calls, by replacing pages that are busy (an unmap and a map each) or by showing
 ///     more pages behind its last (a map each), where that is cheaper than
 ///  3. a new view (a map for each page).
-/// A page is taken out of a view only when no work that was submitted for the stream may still use it there; the device says so.
+/// A page is taken out of a view only when no work that was submitted before may still use it there; the device says so.
 /// GMLake (ASPLOS 2024) stitches blocks of a fixed size and uses a view only as a whole.
 ///
 /// Cost: O(pages shown by all views) a request that comes here.
@@ -29,7 +30,7 @@ namespace stowage::runtime {
 
 class ViewCache {
  public:
-  ViewCache(ExpandableArena& arena, Device& device, StreamId stream) : arena_(arena), device_(device), stream_(stream) {}
+  ViewCache(ExpandableArena& arena, Device& device) : arena_(arena), device_(device) {}
   /// Events are forgotten; the arena takes the views away.
   ~ViewCache();
   ViewCache(const ViewCache&) = delete;
@@ -49,7 +50,8 @@ class ViewCache {
   [[nodiscard]] std::byte* address(Place place) const { return arena_.address(views_[place.view].id) + place.offset.value(); }
 
   void begin_use(std::size_t view);
-  void end_use(std::size_t view);
+  /// The only call that needs no protection against the others: frees come from all threads.
+  void end_use(std::size_t view, StreamId stream);
 
   /// Takes views away, the longest unused first, until what is left shows no more bytes than that; not those in use.
   void bound(Bytes most);
@@ -60,10 +62,10 @@ class ViewCache {
  private:
   struct View {
     ViewId id;
-    std::vector<SlotId> slots;  ///< Empty: there is none of this number.
-    std::size_t uses = 0;       ///< Allocations in it.
-    std::optional<EventId> idle_since = {};
-    bool unknown = false;  ///< The event could not be recorded.
+    std::vector<SlotId> slots;              ///< Empty: there is none of this number.
+    std::size_t uses = 0;                   ///< Allocations in it.
+    std::vector<EventId> last_uses = {};    ///< After them it is idle.
+    std::vector<StreamId> unrecorded = {};  ///< Streams that could not record theirs.
     std::uint64_t used_at = 0;
   };
   /// Where a place in a view may begin.
@@ -86,12 +88,13 @@ class ViewCache {
                                            std::vector<SlotId> idle) const;
   Result<Place> apply(const Patch& patch, const PageUses& uses);
   Result<Place> stitch(std::vector<SlotId> slots);
+  void record_use_of(View& view, StreamId stream);
   [[nodiscard]] bool is_quiet(View& view);
   [[nodiscard]] bool take_away(View& view);
 
   ExpandableArena& arena_;
   Device& device_;
-  const StreamId stream_;
+  mutable std::mutex mutex_;  ///< For what `end_use` touches: uses and events.
   std::vector<View> views_;
   std::uint64_t clock_ = 0;
 };

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "stowage/runtime/allocator.hpp"
+#include "stowage/runtime/caching_allocator.hpp"
+
+namespace stowage {
+
+struct StreamOptions {
+  Bytes alignment{512};                     ///< A power of two, 64 or more.
+  Bytes least_page{std::int64_t{2} << 20};  ///< Rounded up to the memory's granularity.
+  /// What may be reserved beyond what was ever needed at once before pages move between streams or are stitched instead.
+  double slack = 0.01;
+  std::optional<Bytes> limit = {};  ///< Of what is reserved; absent: the device's own.
+  Checks checks = Checks::automatic;
+};
+
+/// Dynamic memory for any number of streams and threads, in the order of streams.
+///
+/// Memory belongs to a stream. Each has a heap like that of `CachingAllocator` under a lock of its own, which only threads that
+/// use the same stream at the same moment contend for; one that frees while the lock is taken leaves its block for whoever holds
+/// it. Idle pages move from stream to stream when the other one would have to grow: the taker's stream waits, on the device, for
+/// what the giver's had been given to do. An allocation that other streams used (`record_use`) is idle once they are done.
+///
+/// When the device refuses memory: search again after events, synchronize the streams, give back what is idle here, then at the
+/// device's other allocators, trim, try again. `out_of_memory` comes only when idle pages and what the device has free do not
+/// cover the request.
+///
+/// The device must outlive it. Thread-safe. A request that is served from idle memory of its stream and a free cost O(1).
+class StreamAllocator final : public Allocator {
+ public:
+  /// Preconditions: those stated at the options.
+  explicit StreamAllocator(Device& device, const StreamOptions& options = {});
+  /// No other thread may be using it. Memory that is live is gone with it.
+  ~StreamAllocator() override;
+
+  [[nodiscard]] DeviceId device() const override;
+  [[nodiscard]] Bytes alignment() const override;
+  Result<std::byte*> allocate(Bytes size, StreamId stream) override;
+  void deallocate(std::byte* address, Bytes size, StreamId stream) override;
+  Status record_use(std::byte* address, StreamId stream) override;
+  Bytes trim() override;
+  /// `requested_peak` and `rounded_peak` are those of moments when a heap fell short, and of now: an exact one would need a
+  /// counter that all threads share. `StatisticsAdaptor` has one.
+  [[nodiscard]] AllocatorStats stats() const override;
+  void reset_peaks() override;
+  [[nodiscard]] MemorySnapshot snapshot() const override;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace stowage

@@ -1,0 +1,190 @@
+#include "runtime/heap/page_space.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace stowage::runtime {
+
+IdleMap idle_of(std::span<const Tenant> tenants) {
+  std::vector<SpanHeap*> books;
+  for (const Tenant& tenant : tenants) books.push_back(tenant.books);
+  return IdleMap(books);
+}
+
+PageSpace::PageSpace(Device& device, PhysicalPool* pool, const SpaceOptions& options)
+    : device_(device), options_(options), pool_(pool), plain_(device.buffer_type(), options.alignment) {
+  if (pool == nullptr) return;
+  arena_ = std::make_unique<ExpandableArena>(*pool);
+  views_ = std::make_unique<ViewCache>(*arena_, device);
+}
+
+// -------------------------------------------------------------------------------------------------------------- growth
+
+Bytes PageSpace::page_size() const {
+  Bytes page = options_.least_page;
+  while (page.value() * options_.pages < reserved_.value()) page += page;
+  return page;
+}
+
+Bytes PageSpace::shortfall(Bytes size, const IdleMap& idle) const {
+  if (!is_paged() || pages_.empty()) return size;
+  const auto& [address, slot] = *pages_.rbegin();
+  return size - std::min(size, idle.ending_at(address + arena_->page(slot).size.value()));
+}
+
+Bytes PageSpace::idle_pages(const IdleMap& idle) const { return is_paged() ? uses(idle).idle_bytes() : Bytes(0); }
+
+Status PageSpace::grow(Bytes least, Bytes page, SpanHeap& heap) {
+  if (!is_paged()) return grow_plain(least, page, heap);
+  for (Bytes grown(0); grown < least;) {
+    Status added = add_page(page, heap);
+    while (!added && added.error().code == ErrorCode::out_of_memory && page > options_.least_page) {
+      page = std::max(options_.least_page, Bytes(page.value() / 2));
+      added = add_page(page, heap);
+    }
+    if (!added) return added;
+    grown += page;
+  }
+  return Done{};
+}
+
+Status PageSpace::add_page(Bytes size, SpanHeap& heap) {
+  STOWAGE_TRY(const Page page, pool_->acquire(size));
+  Result<SlotId> slot = arena_->add(page);
+  if (!slot) {
+    pool_->give_back(page);
+    return std::move(slot).error();
+  }
+  std::byte* const address = arena_->address(*slot);
+  pages_.emplace(address, *slot);
+  heap.add(address, size);
+  reserved_ += size;
+  return Done{};
+}
+
+Status PageSpace::grow_plain(Bytes least, Bytes page, SpanHeap& heap) {
+  Result<PlainMemory::Run> run = plain_.allocate(align_up(least, page));
+  if (!run && run.error().code == ErrorCode::out_of_memory) run = plain_.allocate(align_up(least, options_.alignment));
+  if (!run) return std::move(run).error();
+  heap.add(run->address, run->size);
+  reserved_ = plain_.reserved();
+  return Done{};
+}
+
+// ------------------------------------------------------------------------------------------------------- runs and views
+
+Span* PageSpace::take_run(const Request& request, std::span<const Tenant> tenants) {
+  const IdleMap idle = idle_of(tenants);
+  const std::optional<IdleRun> run = idle.tightest(request.size);
+  if (!run) return nullptr;
+  const SpanHeap::Piece piece{run->address, request.size};
+  if (!transfer({&piece, 1}, idle, tenants)) return nullptr;
+  return tenants.front().books->take_pieces({&piece, 1}, piece.address, 0, request.requested);
+}
+
+Span* PageSpace::take_in_view(const Request& request, std::span<const Tenant> tenants) {
+  if (!is_paged()) return nullptr;
+  const IdleMap idle = idle_of(tenants);
+  const std::optional<ViewCache::Place> place = views_->find(request.size, uses(idle));
+  return place ? take_at(*place, request, idle, tenants) : nullptr;
+}
+
+Result<Span*> PageSpace::take_stitched(const Request& request, std::span<const Tenant> tenants) {
+  if (!is_paged()) return nullptr;
+  const IdleMap idle = idle_of(tenants);
+  STOWAGE_TRY(const std::optional<ViewCache::Place> place, views_->make(request.size, uses(idle)));
+  if (!place) return nullptr;
+  Span* const span = take_at(*place, request, idle, tenants);
+  views_->bound(Bytes(reserved_.value() * options_.views));
+  return span;
+}
+
+Span* PageSpace::take_at(ViewCache::Place place, const Request& request, const IdleMap& idle, std::span<const Tenant> tenants) {
+  const std::vector<SpanHeap::Piece> pieces = views_->pieces(place, request.size, uses(idle));
+  if (!transfer(pieces, idle, tenants)) return nullptr;
+  views_->begin_use(place.view);
+  const auto view = static_cast<std::uint32_t>(place.view + 1);
+  return tenants.front().books->take_pieces(pieces, views_->address(place), view, request.requested);
+}
+
+/// Makes idle bytes the first tenant's, whoever has them. False, and nothing has changed, where its stream cannot be made to
+/// wait.
+bool PageSpace::transfer(std::span<const SpanHeap::Piece> pieces, const IdleMap& idle, std::span<const Tenant> tenants) {
+  SpanHeap& taker = *tenants.front().books;
+  std::vector<IdlePart> foreign;
+  std::vector<SpanHeap*> owners;
+  for (const SpanHeap::Piece& piece : pieces) {
+    for (const IdlePart& part : idle.within(piece.address, piece.size)) {
+      if (part.owner == &taker) continue;
+      foreign.push_back(part);
+      if (std::ranges::find(owners, part.owner) == owners.end()) owners.push_back(part.owner);
+    }
+  }
+  if (!wait_for(owners, tenants)) return false;
+  for (const IdlePart& part : foreign) {
+    part.owner->cut(part.address, part.size);
+    taker.add(part.address, part.size);
+  }
+  return true;
+}
+
+/// The bytes may be in use by work that their streams were given before they were freed there.
+bool PageSpace::wait_for(std::span<SpanHeap* const> owners, std::span<const Tenant> tenants) {
+  return std::ranges::all_of(owners, [&](const SpanHeap* owner) {
+    const auto giver = std::ranges::find(tenants, owner, &Tenant::books);
+    const Result<EventId> event = device_.record(giver->stream);
+    if (!event) return false;
+    const bool ordered = device_.wait(tenants.front().stream, *event).has_value();
+    device_.forget(*event);
+    if (ordered) ++waits_;
+    return ordered;
+  });
+}
+
+// ---------------------------------------------------------------------------------------------------------------- trim
+
+Bytes PageSpace::trim(std::span<const Tenant> tenants) { return is_paged() ? trim_pages(tenants) : trim_buffers(tenants); }
+
+Bytes PageSpace::trim_pages(std::span<const Tenant> tenants) {
+  Bytes returned(0);
+  const IdleMap idle = idle_of(tenants);
+  for (const SlotId slot : uses(idle).idle()) {
+    std::byte* const address = arena_->address(slot);
+    if (!views_->drop_views_of(slot)) continue;
+    const Result<Page> page = arena_->remove(slot);
+    if (!page) continue;
+    for (const IdlePart& part : idle.within(address, page->size)) part.owner->cut(part.address, part.size);
+    pages_.erase(address);
+    pool_->give_back(*page);
+    returned += page->size;
+  }
+  reserved_ -= returned;
+  return returned;
+}
+
+Bytes PageSpace::trim_buffers(std::span<const Tenant> tenants) {
+  Bytes returned(0);
+  const IdleMap idle = idle_of(tenants);
+  for (const PlainMemory::Run& run : plain_.runs()) {
+    Bytes unused(0);
+    const std::vector<IdlePart> parts = idle.within(run.address, run.size);
+    for (const IdlePart& part : parts) unused += part.size;
+    if (unused != run.size) continue;
+    for (const IdlePart& part : parts) part.owner->cut(part.address, part.size);
+    returned += plain_.free(run.address);
+  }
+  reserved_ = plain_.reserved();
+  return returned;
+}
+
+// ------------------------------------------------------------------------------------------------------------- queries
+
+ExpandableArena::Counts PageSpace::counts() const { return is_paged() ? arena_->counts() : ExpandableArena::Counts{}; }
+
+void PageSpace::reset_counts() {
+  if (is_paged()) arena_->reset_counts();
+  plain_.reset_counts();
+  waits_ = 0;
+}
+
+}  // namespace stowage::runtime

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "runtime/heap/idle_map.hpp"
+#include "runtime/heap/page_uses.hpp"
+#include "runtime/heap/plain_memory.hpp"
+#include "runtime/heap/span_heap.hpp"
+#include "runtime/heap/view_cache.hpp"
+#include "stowage/memory.hpp"
+#include "stowage/runtime/expandable_arena.hpp"
+#include "stowage/runtime/physical_pool.hpp"
+
+namespace stowage::runtime {
+
+struct SpaceOptions {
+  Bytes alignment{512};
+  Bytes least_page{std::int64_t{2} << 20};
+  /// Pages are about this part of what is reserved: a large request is stitched of tens of pages rather than of thousands, and a
+  /// page that is not quite full costs little.
+  std::int64_t pages = 256;
+  /// Views show at most this many times what is reserved.
+  std::int64_t views = 4;
+};
+
+/// A heap as the space that it lives in sees it.
+struct Tenant {
+  SpanHeap* books = nullptr;
+  StreamId stream;
+};
+
+/// The memory that the heaps of a device's streams share: pages at fixed addresses, and views of them. Every byte is in the books
+/// of one heap. Bytes that are idle in one may become another's where they lie, with no call but the wait of a stream for the
+/// other; so pages are mapped once, and what is idle anywhere counts for everyone. A device without virtual memory, or one that
+/// refuses addresses from the start, gives plain buffers instead; then there are no views.
+///
+/// The calls below are for requests that fit no idle span of their heap. `tenants` are all heaps, the one that asks first; nobody
+/// else uses their books meanwhile. Policy, that is when to do which, is `serve`'s. Not thread-safe, but for `end_use`.
+class PageSpace {
+ public:
+  PageSpace(Device& device, PhysicalPool* pool, const SpaceOptions& options);
+
+  /// A page's size for growth.
+  [[nodiscard]] Bytes page_size() const;
+  /// What must be added so that an idle run of that size ends it.
+  [[nodiscard]] Bytes shortfall(Bytes size, const IdleMap& idle) const;
+  /// What idle pages have. 0 without pages.
+  [[nodiscard]] Bytes idle_pages(const IdleMap& idle) const;
+
+  /// At least that many bytes more for a heap, in pages of that size or, where memory is short, of smaller ones. After a failure
+  /// what came before it stays.
+  Status grow(Bytes least, Bytes page, SpanHeap& heap);
+
+  struct Request {
+    Bytes size;  ///< Rounded.
+    Bytes requested;
+  };
+  /// From the tightest run of idle bytes, whoever has them. Null when none is large enough, or a stream cannot wait.
+  Span* take_run(const Request& request, std::span<const Tenant> tenants);
+  /// In a view that is there. Null when there is no place.
+  Span* take_in_view(const Request& request, std::span<const Tenant> tenants);
+  /// In a view, whatever calls it takes. Null when idle pages are not enough.
+  Result<Span*> take_stitched(const Request& request, std::span<const Tenant> tenants);
+
+  /// A stitched allocation of a view is freed by a stream. Thread-safe.
+  void end_use(std::uint32_t view, StreamId stream) { views_->end_use(view - 1, stream); }
+
+  /// Gives idle pages to the pool and idle buffers to the device; says how many bytes. No work may be using idle memory.
+  Bytes trim(std::span<const Tenant> tenants);
+
+  [[nodiscard]] Bytes reserved() const { return reserved_; }
+  [[nodiscard]] bool is_paged() const { return arena_ != nullptr; }
+  [[nodiscard]] ExpandableArena::Counts counts() const;
+  [[nodiscard]] PlainMemory::Counts plain_counts() const { return plain_.counts(); }
+  [[nodiscard]] std::uint64_t waits() const { return waits_; }
+  void reset_counts();
+
+ private:
+  Status add_page(Bytes size, SpanHeap& heap);
+  Status grow_plain(Bytes least, Bytes page, SpanHeap& heap);
+  Bytes trim_pages(std::span<const Tenant> tenants);
+  Bytes trim_buffers(std::span<const Tenant> tenants);
+  [[nodiscard]] bool transfer(std::span<const SpanHeap::Piece> pieces, const IdleMap& idle, std::span<const Tenant> tenants);
+  [[nodiscard]] bool wait_for(std::span<SpanHeap* const> owners, std::span<const Tenant> tenants);
+  Span* take_at(ViewCache::Place place, const Request& request, const IdleMap& idle, std::span<const Tenant> tenants);
+  [[nodiscard]] PageUses uses(const IdleMap& idle) const { return {idle, pages_, *arena_}; }
+
+  Device& device_;
+  const SpaceOptions options_;
+  PhysicalPool* pool_ = nullptr;
+  std::unique_ptr<ExpandableArena> arena_;  ///< Null: plain buffers.
+  std::unique_ptr<ViewCache> views_;        ///< After the arena, whose views it has.
+  PlainMemory plain_;
+  PagesByAddress pages_;
+  Bytes reserved_;
+  std::uint64_t waits_ = 0;
+};
+
+[[nodiscard]] IdleMap idle_of(std::span<const Tenant> tenants);
+
+}  // namespace stowage::runtime

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "runtime/stream_heap.hpp"
+
+namespace stowage::runtime {
+
+/// The heaps of all streams, made when they are first asked for and never gone before the table is. Thread-safe; without a lock
+/// for streams of low numbers.
+class HeapTable {
+ public:
+  HeapTable(Device& device, PageSpace& space, Bytes alignment) : device_(device), space_(space), alignment_(alignment) {}
+  ~HeapTable() = default;
+  HeapTable(const HeapTable&) = delete;
+  HeapTable& operator=(const HeapTable&) = delete;
+
+  [[nodiscard]] StreamHeap& of(StreamId stream) {
+    if (stream.index() < kDirect) {
+      if (StreamHeap* const heap = direct_[stream.index()].load(std::memory_order_acquire)) return *heap;
+    }
+    return find_or_make(stream);
+  }
+  /// Those that are there, in the order of streams.
+  [[nodiscard]] std::vector<StreamHeap*> all() const {
+    const std::lock_guard lock(mutex_);
+    std::vector<StreamHeap*> heaps;
+    for (const auto& [stream, heap] : heaps_) heaps.push_back(heap.get());
+    return heaps;
+  }
+
+ private:
+  static constexpr std::size_t kDirect = 128;
+
+  StreamHeap& find_or_make(StreamId stream) {
+    const std::lock_guard lock(mutex_);
+    std::unique_ptr<StreamHeap>& heap = heaps_[stream];
+    if (heap == nullptr) heap = std::make_unique<StreamHeap>(device_, stream, space_, alignment_);
+    if (stream.index() < kDirect) direct_[stream.index()].store(heap.get(), std::memory_order_release);
+    return *heap;
+  }
+
+  Device& device_;
+  PageSpace& space_;
+  const Bytes alignment_;
+  mutable std::mutex mutex_;
+  std::map<StreamId, std::unique_ptr<StreamHeap>> heaps_;
+  std::array<std::atomic<StreamHeap*>, kDirect> direct_{};
+};
+
+}  // namespace stowage::runtime

@@ -1,0 +1,296 @@
+#include "stowage/runtime/stream_allocator.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "runtime/heap/policy.hpp"
+#include "runtime/heap_snapshot.hpp"
+#include "runtime/heap_table.hpp"
+#include "runtime/misuse.hpp"
+#include "runtime/out_of_memory.hpp"
+#include "runtime/peers.hpp"
+
+/// Locks: `slow_` (one request at a time in the slow path), then heaps' locks. Whoever holds a heap's lock without `slow_` asks
+/// for no other lock; whoever holds `slow_` may hold several heaps'. Peers are called without any.
+namespace stowage {
+
+using runtime::Span;
+using runtime::StreamHeap;
+
+class StreamAllocator::Impl final : public runtime::Peer {
+ public:
+  Impl(Device& device, const StreamOptions& options)
+      : Peer(device, std::nullopt),
+        device_(device),
+        options_(options),
+        checks_(runtime::is_on(options.checks)),
+        pool_(make_pool()),
+        space_(device, pool_.get(), {.alignment = options.alignment, .least_page = least_page()}),
+        heaps_(device, space_, options.alignment) {}
+  ~Impl() override { leave(); }
+
+  Result<std::byte*> allocate(Bytes size, StreamId stream) {
+    if (size <= Bytes(0)) return none(size);
+    StreamHeap& heap = heaps_.of(stream);
+    const Bytes rounded = align_up(size, options_.alignment);
+    {
+      const std::lock_guard lock(heap.mutex);
+      if (heap.has_left()) heap.take_in();
+      if (Span* const span = heap.books.take(rounded, size)) return counted(heap, span);
+    }
+    return allocate_slowly(heap, rounded, size);
+  }
+
+  void deallocate(std::byte* address, Bytes size, StreamId stream) {
+    if (address == nullptr) return;
+    StreamHeap& heap = heaps_.of(stream);
+    std::unique_lock lock(heap.mutex, std::defer_lock);
+    if (checks_)
+      lock.lock();
+    else if (!lock.try_lock())
+      return heap.leave(address);
+    if (checks_) check_free(heap, address, size);
+    if (Span* const span = heap.books.remove(address)) heap.give_back(span);
+  }
+
+  Status record_use(std::byte* address, StreamId stream) {
+    for (StreamHeap* const heap : heaps_.all()) {
+      const std::lock_guard lock(heap->mutex);
+      if (heap->add_use(address, stream)) return Done{};
+    }
+    return Error{ErrorCode::invalid, "not an allocation of this allocator", {}};
+  }
+
+  Bytes trim();
+  Bytes recycle() override;
+  [[nodiscard]] AllocatorStats stats() const;
+  void reset_peaks();
+  [[nodiscard]] MemorySnapshot snapshot() const;
+  [[nodiscard]] Device& device() const { return device_; }
+  [[nodiscard]] const StreamOptions& options() const { return options_; }
+
+ private:
+  class Everyone;
+
+  std::unique_ptr<PhysicalPool> make_pool() {
+    if (device_.virtual_memory() == nullptr) return nullptr;
+    return std::make_unique<PhysicalPool>(*device_.virtual_memory(), PhysicalPool::Options{.limit = options_.limit});
+  }
+  [[nodiscard]] Bytes least_page() const {
+    return pool_ == nullptr ? options_.least_page : align_up(options_.least_page, pool_->memory().granularity());
+  }
+  Result<std::byte*> none(Bytes size) const {
+    if (size == Bytes(0)) return nullptr;
+    return Error{ErrorCode::invalid, fmt::format("{} bytes were asked for", size.value()), {}};
+  }
+  static std::byte* counted(StreamHeap& heap, Span* span) {
+    ++heap.allocations;
+    heap.note_live();
+    return span->shown;
+  }
+
+  Result<std::byte*> allocate_slowly(StreamHeap& heap, Bytes size, Bytes requested);
+  Result<Span*> serve(StreamHeap& heap, Bytes size, Bytes requested);
+  Status synchronize_all();
+  enum class Wait : std::uint8_t { no, yes };
+  Bytes give_back_idle(Wait wait);
+  void check_free(const StreamHeap& heap, const std::byte* address, Bytes size) const;
+
+  Device& device_;
+  const StreamOptions options_;
+  const bool checks_;
+  const std::unique_ptr<PhysicalPool> pool_;
+  runtime::PageSpace space_;  ///< Under `slow_` and the locks of all heaps.
+  runtime::HeapTable heaps_;
+
+  mutable std::mutex slow_;
+  Bytes needed_;
+  Bytes requested_peak_;
+  Bytes rounded_peak_;
+  Bytes reserved_peak_;
+  std::uint64_t failures_ = 0;
+  std::uint64_t waits_ = 0;
+};
+
+// ------------------------------------------------------------------------------------------------------------ slow path
+
+/// The ladder. Each rung may have brought what was missing; only when all have failed is that an error.
+Result<std::byte*> StreamAllocator::Impl::allocate_slowly(StreamHeap& heap, Bytes size, Bytes requested) {
+  Result<Span*> span = serve(heap, size, requested);
+  const auto is_short = [&] { return !span && span.error().code == ErrorCode::out_of_memory; };
+  if (is_short() && synchronize_all()) span = serve(heap, size, requested);
+  if (is_short() && give_back_idle(Wait::yes) > Bytes(0)) span = serve(heap, size, requested);
+  if (is_short() && runtime::recycle_peers(device_, *this) > Bytes(0)) span = serve(heap, size, requested);
+  if (span) return (*span)->shown;
+  Error error = std::move(span).error();
+  if (error.code == ErrorCode::out_of_memory) {
+    error =
+        runtime::out_of_memory({.requested = requested, .why = error.message, .stats = stats(), .free = device_.free_memory()});
+  }
+  const std::lock_guard lock(slow_);
+  ++failures_;
+  return error;
+}
+
+/// All heaps, locked, with what other threads and streams are done with back in their books. The first is the one that asks.
+class StreamAllocator::Impl::Everyone {
+ public:
+  Everyone(const runtime::HeapTable& heaps, StreamHeap* first) : heaps_(heaps.all()) {
+    for (std::size_t i = 0; i < heaps_.size(); ++i) {
+      if (heaps_[i] == first) std::swap(heaps_[0], heaps_[i]);
+    }
+    for (StreamHeap* const heap : heaps_) {
+      locks_.emplace_back(heap->mutex);
+      heap->take_in();
+      heap->collect();
+      tenants_.push_back({&heap->books, heap->stream()});
+    }
+  }
+
+  [[nodiscard]] std::span<StreamHeap* const> heaps() const { return heaps_; }
+  [[nodiscard]] std::span<const runtime::Tenant> tenants() const { return tenants_; }
+  [[nodiscard]] Bytes live() const {
+    Bytes sum(0);
+    for (const StreamHeap* const heap : heaps_) sum += heap->books.live();
+    return sum;
+  }
+  [[nodiscard]] Bytes requested() const {
+    Bytes sum(0);
+    for (const StreamHeap* const heap : heaps_) sum += heap->books.requested();
+    return sum;
+  }
+
+ private:
+  std::vector<StreamHeap*> heaps_;
+  std::vector<std::unique_lock<std::mutex>> locks_;
+  std::vector<runtime::Tenant> tenants_;
+};
+
+Result<Span*> StreamAllocator::Impl::serve(StreamHeap& heap, Bytes size, Bytes requested) {
+  const std::lock_guard slow(slow_);
+  const Everyone everyone(heaps_, &heap);
+  if (Span* const span = heap.books.take(size, requested)) {
+    counted(heap, span);
+    return span;
+  }
+  needed_ = std::max(needed_, everyone.live() + size);
+  rounded_peak_ = std::max(rounded_peak_, everyone.live() + size);
+  requested_peak_ = std::max(requested_peak_, everyone.requested() + requested);
+  Result<Span*> span =
+      runtime::serve(space_, {size, requested}, everyone.tenants(), {.slack = options_.slack, .needed = needed_});
+  if (span) counted(heap, *span);
+  reserved_peak_ = std::max(reserved_peak_, space_.reserved());
+  return span;
+}
+
+// ------------------------------------------------------------------------------------------------------------ give back
+
+Status StreamAllocator::Impl::synchronize_all() {
+  const std::lock_guard slow(slow_);
+  for (StreamHeap* const heap : heaps_.all()) {
+    STOWAGE_TRY_STATUS(device_.synchronize(heap->stream()));
+    ++waits_;
+    const std::lock_guard lock(heap->mutex);
+    heap->take_in();
+    STOWAGE_TRY_STATUS(heap->wait_for_pending());
+  }
+  return Done{};
+}
+
+/// Bytes move between streams, so that pages go back only when all streams are quiet.
+Bytes StreamAllocator::Impl::give_back_idle(Wait wait) {
+  const std::lock_guard slow(slow_);
+  const Everyone everyone(heaps_, nullptr);
+  for (StreamHeap* const heap : everyone.heaps()) {
+    if (wait == Wait::yes ? !device_.synchronize(heap->stream()).has_value() : !heap->is_quiet()) return Bytes(0);
+  }
+  const Bytes returned = space_.trim(everyone.tenants());
+  if (pool_ != nullptr) pool_->trim();
+  return returned;
+}
+
+Bytes StreamAllocator::Impl::trim() { return give_back_idle(Wait::no); }
+Bytes StreamAllocator::Impl::recycle() { return give_back_idle(Wait::yes); }
+
+// ------------------------------------------------------------------------------------------------------ checks and stats
+
+void StreamAllocator::Impl::check_free(const StreamHeap& heap, const std::byte* address, Bytes size) const {
+  const Span* const span = heap.books.find(address);
+  std::string wrong = span == nullptr ? runtime::explain_unknown(heap.books, address) : runtime::wrong_size(*span, size);
+  if (wrong.empty()) return;
+  if (span == nullptr) wrong += fmt::format(" on stream {}", heap.stream().index());
+  runtime::misused("StreamAllocator", wrong);
+}
+
+AllocatorStats StreamAllocator::Impl::stats() const {
+  const std::lock_guard slow(slow_);
+  const Everyone everyone(heaps_, nullptr);
+  AllocatorStats stats;
+  for (const StreamHeap* const heap : everyone.heaps()) {
+    stats.live += heap->books.allocations();
+    stats.allocations += heap->allocations;
+    stats.largest_idle = std::max(stats.largest_idle, heap->books.largest_idle());
+  }
+  stats.largest_idle = std::max(stats.largest_idle, space_.idle_pages(runtime::idle_of(everyone.tenants())));
+  stats.requested = everyone.requested();
+  stats.rounded = everyone.live();
+  stats.reserved = space_.reserved();
+  stats.requested_peak = std::max(requested_peak_, stats.requested);
+  stats.rounded_peak = std::max(rounded_peak_, stats.rounded);
+  stats.reserved_peak = std::max(reserved_peak_, stats.reserved);
+  stats.failures = failures_;
+  stats.event_waits = waits_ + space_.waits();
+  const ExpandableArena::Counts calls = space_.counts();
+  stats.maps = calls.maps;
+  stats.unmaps = calls.unmaps;
+  stats.access_calls = calls.access_calls;
+  stats.creates = space_.plain_counts().creates;
+  stats.releases = space_.plain_counts().releases;
+  if (pool_ != nullptr) {
+    stats.creates += pool_->counts().creates;
+    stats.releases += pool_->counts().releases;
+  }
+  return stats;
+}
+
+void StreamAllocator::Impl::reset_peaks() {
+  const std::lock_guard slow(slow_);
+  const Everyone everyone(heaps_, nullptr);
+  requested_peak_ = rounded_peak_ = Bytes(0);
+  reserved_peak_ = space_.reserved();
+  failures_ = waits_ = 0;
+  for (StreamHeap* const heap : everyone.heaps()) heap->allocations = 0;
+  space_.reset_counts();
+  if (pool_ != nullptr) pool_->reset_peaks();
+}
+
+MemorySnapshot StreamAllocator::Impl::snapshot() const {
+  const std::lock_guard slow(slow_);
+  MemorySnapshot all{.device = device_.id(), .segments = {}};
+  const Everyone everyone(heaps_, nullptr);
+  for (const StreamHeap* const heap : everyone.heaps()) {
+    MemorySnapshot one = runtime::snapshot_of(heap->books, {device_.id(), heap->stream()});
+    std::ranges::move(one.segments, std::back_inserter(all.segments));
+  }
+  return all;
+}
+
+// -------------------------------------------------------------------------------------------------------------- surface
+
+StreamAllocator::StreamAllocator(Device& device, const StreamOptions& options) : impl_(std::make_unique<Impl>(device, options)) {}
+StreamAllocator::~StreamAllocator() = default;
+
+DeviceId StreamAllocator::device() const { return impl_->device().id(); }
+Bytes StreamAllocator::alignment() const { return impl_->options().alignment; }
+Result<std::byte*> StreamAllocator::allocate(Bytes size, StreamId stream) { return impl_->allocate(size, stream); }
+void StreamAllocator::deallocate(std::byte* address, Bytes size, StreamId stream) { impl_->deallocate(address, size, stream); }
+Status StreamAllocator::record_use(std::byte* address, StreamId stream) { return impl_->record_use(address, stream); }
+Bytes StreamAllocator::trim() { return impl_->trim(); }
+AllocatorStats StreamAllocator::stats() const { return impl_->stats(); }
+void StreamAllocator::reset_peaks() { impl_->reset_peaks(); }
+MemorySnapshot StreamAllocator::snapshot() const { return impl_->snapshot(); }
+
+}  // namespace stowage

@@ -1,0 +1,102 @@
+#include "runtime/stream_heap.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/exiting.hpp"
+
+namespace stowage::runtime {
+
+StreamHeap::~StreamHeap() {
+  for (Left* left = left_.load(); left != nullptr;) delete std::exchange(left, left->next);
+  if (process_is_exiting()) return;
+  for (const Pending& pending : pending_) {
+    for (const Use& use : pending.uses) forget(use);
+  }
+}
+
+// ------------------------------------------------------------------------------------------------------ other streams
+
+bool StreamHeap::add_use(std::byte* address, StreamId stream) {
+  Span* const span = books.find(address);
+  if (span == nullptr) return false;
+  if (stream == stream_) return true;
+  span->used_elsewhere = true;
+  std::vector<StreamId>& streams = uses_[span];
+  if (std::ranges::find(streams, stream) == streams.end()) streams.push_back(stream);
+  return true;
+}
+
+void StreamHeap::wait_for_uses(Span* span) {
+  span->used_elsewhere = false;
+  const auto uses = uses_.extract(span);
+  Pending pending{.span = span, .uses = {}};
+  for (const StreamId stream : uses.mapped()) {
+    const Result<EventId> event = device_.record(stream);
+    pending.uses.push_back({stream, event ? std::optional(*event) : std::nullopt});
+  }
+  pending_bytes_ += span->size;
+  pending_.push_back(std::move(pending));
+}
+
+bool StreamHeap::is_done(const Use& use) {
+  if (!use.event) return false;
+  const Result<bool> complete = device_.is_complete(*use.event);
+  if (!complete || !*complete) return false;
+  forget(use);
+  return true;
+}
+
+void StreamHeap::forget(const Use& use) {
+  if (use.event) device_.forget(*use.event);
+}
+
+bool StreamHeap::collect() {
+  const std::size_t before = pending_.size();
+  std::erase_if(pending_, [&](Pending& pending) {
+    std::erase_if(pending.uses, [&](const Use& use) { return is_done(use); });
+    if (!pending.uses.empty()) return false;
+    pending_bytes_ -= pending.span->size;
+    free(pending.span);
+    return true;
+  });
+  note_live();
+  return pending_.size() < before;
+}
+
+Status StreamHeap::wait_for_pending() {
+  for (Pending& pending : pending_) {
+    while (!pending.uses.empty()) {
+      STOWAGE_TRY_STATUS(device_.synchronize(pending.uses.back().stream));
+      forget(pending.uses.back());
+      pending.uses.pop_back();
+    }
+  }
+  collect();
+  return Done{};
+}
+
+bool StreamHeap::is_quiet() {
+  const Result<EventId> now = device_.record(stream_);
+  if (!now) return false;
+  const Result<bool> complete = device_.is_complete(*now);
+  device_.forget(*now);
+  return complete && *complete;
+}
+
+// ------------------------------------------------------------------------------------------------------- other threads
+
+void StreamHeap::leave(std::byte* address) {
+  auto* const left = new Left{address, left_.load(std::memory_order_relaxed)};
+  while (!left_.compare_exchange_weak(left->next, left, std::memory_order_release, std::memory_order_relaxed)) {
+  }
+}
+
+void StreamHeap::take_in() {
+  for (Left* left = left_.exchange(nullptr, std::memory_order_acquire); left != nullptr;) {
+    if (Span* const span = books.remove(left->address)) give_back(span);
+    delete std::exchange(left, left->next);
+  }
+}
+
+}  // namespace stowage::runtime
