@@ -2,5 +2,8 @@
 
 /// Dynamic allocators over real memory, for work whose sizes are known only when it runs. docs/runtime.md follows one allocation.
 #include "stowage/runtime/allocator.hpp"
+#include "stowage/runtime/lagged_device.hpp"
 #include "stowage/runtime/physical_pool.hpp"
+#include "stowage/runtime/registry.hpp"
+#include "stowage/runtime/replay.hpp"
 #include "stowage/runtime/trace.hpp"

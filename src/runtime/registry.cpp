@@ -1,0 +1,36 @@
+#include "stowage/runtime/registry.hpp"
+
+#include <array>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "runtime/buffers.hpp"
+
+namespace stowage {
+namespace {
+
+template <class Kind>
+Result<std::unique_ptr<Allocator>> make(Device& device, const AllocatorOptions&) {
+  return std::unique_ptr<Allocator>(std::make_unique<Kind>(device));
+}
+
+constexpr std::array kAllocators{
+    AllocatorInfo{"buffers", "a buffer of its own for every allocation", make<runtime::BufferAllocator>},
+};
+
+}  // namespace
+
+std::span<const AllocatorInfo> allocators() { return kAllocators; }
+
+Result<std::unique_ptr<Allocator>> make_allocator(std::string_view name, Device& device, const AllocatorOptions& options) {
+  std::vector<std::string_view> names;
+  for (const AllocatorInfo& info : kAllocators) {
+    if (info.name == name) return info.make(device, options);
+    names.push_back(info.name);
+  }
+  return Error{
+      ErrorCode::unknown_name, fmt::format("there is no allocator '{}'; there are {}", name, fmt::join(names, ", ")), {}};
+}
+
+}  // namespace stowage
