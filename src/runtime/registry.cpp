@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include "runtime/buffers.hpp"
+#include "runtime/torch/expandable.hpp"
+#include "runtime/torch/native.hpp"
 
 namespace stowage {
 namespace {
@@ -15,7 +17,13 @@ Result<std::unique_ptr<Allocator>> make(Device& device, const AllocatorOptions&)
   return std::unique_ptr<Allocator>(std::make_unique<Kind>(device));
 }
 
+Result<std::unique_ptr<Allocator>> make_expandable(Device& device, const AllocatorOptions&) {
+  return runtime::TorchExpandableModel::make(device);
+}
+
 constexpr std::array kAllocators{
+    AllocatorInfo{"torch-native", "PyTorch's default policy", make<runtime::TorchNativeModel>},
+    AllocatorInfo{"torch-expandable", "PyTorch's policy with expandable_segments:True", make_expandable},
     AllocatorInfo{"buffers", "a buffer of its own for every allocation", make<runtime::BufferAllocator>},
 };
 
