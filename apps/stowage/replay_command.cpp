@@ -76,9 +76,7 @@ std::string to_text(const ReplayArguments& arguments, const ReplayReport& report
   text += fmt::format("  reserved   {:>14}   {}\n", size_text(report.peak_reserved),
                       toned(tone, fmt::format("{:.1f}% waste", 100 * report.waste())));
   text += fmt::format("  time       {:>14}   an event\n", fmt::format("{:.0f} ns", report.ns_per_event));
-  text +=
-      fmt::format("  calls      {:>14}   {}\n",
-                  report.creates + report.maps + report.unmaps + report.access_calls + report.event_waits, calls_text(report));
+  text += fmt::format("  calls      {}\n", calls_text(report));
   if (report.failures > 0) text += toned(Tone::bad, fmt::format("  failures   {:>14}\n", report.failures));
   return text;
 }
