@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -11,10 +10,18 @@
 
 #include <fmt/format.h>
 
+#include "io/csv_text.hpp"
 #include "stowage/io.hpp"
 
 namespace stowage {
 namespace {
+
+using io::content_of;
+using io::next_line;
+using io::parse_integer;
+using io::split_fields;
+using io::text_of;
+using io::trim;
 
 enum class Column : std::uint8_t { id, lower, upper, size, alignment, hint, gaps, offset };
 constexpr std::size_t kColumns = 8;
@@ -40,72 +47,6 @@ struct Gap {
   Interval when;
   std::optional<ByteRange> window;
 };
-
-// ----------------------------------------------------------------------------------------------------------------- text
-
-std::string_view trim(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t");
-  if (first == text.npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
-bool is_quoted(std::string_view field) { return field.size() >= 2 && field.front() == '"' && field.back() == '"'; }
-
-/// A field without the spaces and quotes around it.
-std::string_view content_of(std::string_view field) {
-  field = trim(field);
-  return is_quoted(field) ? field.substr(1, field.size() - 2) : field;
-}
-
-/// The same, and a quote that is written twice inside quotes is one.
-std::string text_of(std::string_view field) {
-  const std::string_view content = content_of(field);
-  if (!is_quoted(trim(field))) return std::string(content);
-  std::string text;
-  for (std::size_t i = 0; i < content.size(); ++i) {
-    text += content[i];
-    if (content.substr(i, 2) == "\"\"") ++i;
-  }
-  return text;
-}
-
-/// The length of the field that `text` starts with, up to the comma or the end; nothing when its quote is never closed.
-std::optional<std::size_t> field_length(std::string_view text) {
-  const std::size_t comma = std::min(text.find(','), text.size());
-  const std::size_t quote = text.find_first_not_of(" \t");
-  if (quote >= comma || text[quote] != '"') return comma;
-  std::size_t end = text.find('"', quote + 1);
-  while (end != text.npos && text.substr(end, 2) == "\"\"") end = text.find('"', end + 2);
-  if (end == text.npos) return {};
-  return std::min(text.find(',', end), text.size());
-}
-
-bool split_fields(std::string_view line, std::vector<std::string_view>& fields) {
-  fields.clear();
-  while (true) {
-    const std::optional<std::size_t> length = field_length(line);
-    if (!length) return false;
-    fields.push_back(line.substr(0, *length));
-    if (*length == line.size()) return true;
-    line.remove_prefix(*length + 1);
-  }
-}
-
-/// Cuts the next line off `text`, without its end.
-std::string_view next_line(std::string_view& text) {
-  const std::size_t length = std::min(text.find('\n'), text.size());
-  std::string_view line = text.substr(0, length);
-  text.remove_prefix(std::min(length + 1, text.size()));
-  if (line.ends_with('\r')) line.remove_suffix(1);
-  return line;
-}
-
-std::optional<std::int64_t> parse_integer(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return {};
-  return value;
-}
 
 // ----------------------------------------------------------------------------------------------------------------- gaps
 
@@ -363,8 +304,7 @@ Status CsvReader::check_items() {
 }
 
 Result<CsvProblem> CsvReader::read() {
-  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-  if (text_.starts_with(kByteOrderMark)) text_.remove_prefix(kByteOrderMark.size());
+  text_ = io::without_byte_order_mark(text_);
   STOWAGE_TRY_STATUS(read_header());
   while (advance()) STOWAGE_TRY_STATUS(read_row());
   STOWAGE_TRY_STATUS(check_ids());

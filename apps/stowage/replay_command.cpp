@@ -1,0 +1,124 @@
+#include <memory>
+#include <optional>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "commands.hpp"
+#include "output.hpp"
+#include "progress.hpp"
+#include "stowage/io.hpp"
+#include "stowage/memory/sim.hpp"
+#include "stowage/runtime/registry.hpp"
+#include "values.hpp"
+
+namespace stowage::cli {
+namespace {
+
+struct ReplayArguments {
+  std::string trace;
+  std::string allocator{allocators().front().name};
+  std::string device = "sim";
+  std::uint32_t passes = 1;
+  std::uint64_t lag = 256;
+  std::optional<Bytes> limit;
+  bool json = false;
+};
+
+std::vector<std::string> allocator_names() {
+  std::vector<std::string> names;
+  for (const AllocatorInfo& info : allocators()) names.emplace_back(info.name);
+  return names;
+}
+
+/// The host's memory is touched by nobody here, but it is promised, and a machine does not promise more than it has.
+void require_room(const ReplayArguments& arguments, const Trace& trace) {
+  const Bytes machine(static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE));
+  const Bytes peak = peak_requested(trace);
+  if (peak <= machine) return;
+  fail({ErrorCode::out_of_memory,
+        fmt::format("{} are live at once and this machine has {}; --device sim has room for any trace", to_human(peak),
+                    to_human(machine)),
+        {.file = arguments.trace, .line = {}, .path = {}}});
+}
+
+/// The device; null for the host, which is not ours.
+std::unique_ptr<Device> make_device(const ReplayArguments& arguments) {
+  if (arguments.device == "cuda") end_with(kError, "this build of stowage has no CUDA memory; --device sim and cpu are there");
+  if (arguments.device == "cpu") return nullptr;
+  return SimDevice::make({.memory = arguments.limit});
+}
+
+ReplayReport run(const ReplayArguments& arguments, const Trace& trace) {
+  const Progress progress(fmt::format("replaying {}", arguments.trace));
+  const std::unique_ptr<Device> owned = make_device(arguments);
+  if (!owned) require_room(arguments, trace);
+  LaggedDevice device(owned ? *owned : cpu_device(), arguments.lag);
+  const std::unique_ptr<Allocator> allocator =
+      or_fail_in(arguments.trace, make_allocator(arguments.allocator, device, {.expected = &trace}));
+  ReplayReport report = replay(trace, *allocator, {.passes = arguments.passes, .clock = &device});
+  report.allocator = arguments.allocator;
+  report.device = arguments.device;
+  return report;
+}
+
+std::string calls_text(const ReplayReport& report) {
+  return fmt::format("{} creates, {} maps, {} unmaps, {} access calls, {} waits", report.creates, report.maps, report.unmaps,
+                     report.access_calls, report.event_waits);
+}
+
+std::string to_text(const ReplayArguments& arguments, const ReplayReport& report) {
+  const Tone tone = report.waste() <= 0.02 ? Tone::good : report.waste() <= 0.1 ? Tone::warning : Tone::bad;
+  std::string text = fmt::format("{}: {} events, {} on {}", toned(Tone::strong, arguments.trace), report.events, report.allocator,
+                                 report.device);
+  if (arguments.passes > 1) text += fmt::format(", pass {}", arguments.passes);
+  text += fmt::format("\n  requested  {:>14}   at most at once\n", size_text(report.peak_requested));
+  text += fmt::format("  reserved   {:>14}   {}\n", size_text(report.peak_reserved),
+                      toned(tone, fmt::format("{:.1f}% waste", 100 * report.waste())));
+  text += fmt::format("  time       {:>14}   an event\n", fmt::format("{:.0f} ns", report.ns_per_event));
+  text += fmt::format("  calls      {}\n", calls_text(report));
+  if (report.failures > 0) text += toned(Tone::bad, fmt::format("  failures   {:>14}\n", report.failures));
+  return text;
+}
+
+void add_options(CLI::App& command, ReplayArguments& arguments) {
+  command.add_option("--allocator", arguments.allocator, "Who serves it")
+      ->check(CLI::IsMember(allocator_names()))
+      ->type_name("NAME")
+      ->capture_default_str();
+  command.add_option("--device", arguments.device, "Whose memory; sim only counts it, and has room for any trace")
+      ->check(CLI::IsMember({"cpu", "sim", "cuda"}))
+      ->type_name("NAME")
+      ->capture_default_str();
+  command.add_option("--passes", arguments.passes, "Replay so often in a row, and report the last pass")
+      ->check(CLI::Range(1, 1000))
+      ->type_name("N")
+      ->capture_default_str();
+  command.add_option("--lag", arguments.lag, "Work on a stream is complete so many events after it was queued")
+      ->check(CLI::Range(0, 1'000'000'000))
+      ->type_name("N")
+      ->capture_default_str();
+  add_size_option(command, "--limit", arguments.limit, "The memory of the device; sim only");
+}
+
+}  // namespace
+
+void add_replay_command(CLI::App& app) {
+  auto arguments = std::make_shared<ReplayArguments>();
+  CLI::App& command = *app.add_subcommand("replay", "Replay TRACE against an allocator: what it reserves, wastes and takes");
+  command
+      .add_option("TRACE", arguments->trace, "A trace (op,id,size,stream) or RMM's log as .csv, also .gz; - is standard input")
+      ->required();
+  add_options(command, *arguments);
+  command.add_flag("--json", arguments->json, "Print the figures as JSON (stowage.replay/1)");
+  command.footer("Example: stowage replay examples/serving_trace.csv --passes 2");
+  command.callback([arguments] {
+    if (arguments->limit && arguments->device != "sim") end_with(kUsage, "--limit is for --device sim");
+    const Trace trace = or_fail(parse_trace(or_fail(read_file(arguments->trace)), arguments->trace));
+    const ReplayReport report = run(*arguments, trace);
+    if (report.first_failure) fmt::print(stderr, "stowage: the first failure: {}\n", to_string(*report.first_failure));
+    print(arguments->json ? replay_to_json(report) : to_text(*arguments, report));
+  });
+}
+
+}  // namespace stowage::cli

@@ -1,0 +1,65 @@
+#include "runtime/buffers.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace stowage::runtime {
+
+Result<std::byte*> BufferAllocator::allocate(Bytes size, StreamId stream) {
+  if (size == Bytes(0)) return nullptr;
+  Result<std::unique_ptr<Buffer>> buffer = device_.buffer_type().allocate(size);
+  if (!buffer) {
+    ++account_.stats().failures;
+    return std::move(buffer).error();
+  }
+  ++account_.stats().creates;
+  const Bytes taken = (*buffer)->size();
+  account_.allocated(size, taken);
+  account_.reserved(taken);
+  std::byte* const address = (*buffer)->base();
+  live_.emplace(address, Live{*std::move(buffer), size, stream});
+  return address;
+}
+
+/// A stream that cannot be waited for has failed, and so has its work.
+void BufferAllocator::wait_for(StreamId stream) {
+  (void)device_.synchronize(stream);
+  ++account_.stats().event_waits;
+}
+
+void BufferAllocator::deallocate(std::byte* address, Bytes size, StreamId stream) {
+  const auto found = live_.find(address);
+  if (found == live_.end() || found->second.requested != size || found->second.stream != stream) return;
+  wait_for(stream);
+  for (const StreamId each : found->second.uses) wait_for(each);
+  account_.freed(size, found->second.buffer->size());
+  account_.returned(found->second.buffer->size());
+  ++account_.stats().releases;
+  live_.erase(found);
+}
+
+Status BufferAllocator::record_use(std::byte* address, StreamId stream) {
+  const auto found = live_.find(address);
+  if (found == live_.end()) {
+    return Error{ErrorCode::invalid, fmt::format("{}: {} is no allocation", device_.name(), fmt::ptr(address)), {}};
+  }
+  std::vector<StreamId>& uses = found->second.uses;
+  const bool known = stream == found->second.stream || std::find(uses.begin(), uses.end(), stream) != uses.end();
+  if (!known) uses.push_back(stream);
+  return Done{};
+}
+
+MemorySnapshot BufferAllocator::snapshot() const {
+  MemorySnapshot snapshot{.device = device(), .segments = {}};
+  for (const auto& [address, live] : live_) {
+    const Bytes size = live.buffer->size();
+    snapshot.segments.push_back(
+        {address, size, live.stream, false, {{address, size, live.requested, MemorySnapshot::BlockState::live}}});
+  }
+  std::sort(snapshot.segments.begin(), snapshot.segments.end(),
+            [](const MemorySnapshot::Segment& a, const MemorySnapshot::Segment& b) { return a.address < b.address; });
+  return snapshot;
+}
+
+}  // namespace stowage::runtime

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/account.hpp"
+#include "stowage/runtime/allocator.hpp"
+
+namespace stowage::runtime {
+
+/// Every allocation is a buffer of its own, and freeing one waits for the streams that use it: what a program pays that asks the
+/// device each time. The yardstick of every other allocator. One thread. The device must outlive it.
+class BufferAllocator final : public Allocator {
+ public:
+  explicit BufferAllocator(Device& device) : device_(device) {}
+
+  [[nodiscard]] DeviceId device() const override { return device_.id(); }
+  [[nodiscard]] Bytes alignment() const override { return device_.buffer_type().alignment(); }
+
+  Result<std::byte*> allocate(Bytes size, StreamId stream) override;
+  void deallocate(std::byte* address, Bytes size, StreamId stream) override;
+  Status record_use(std::byte* address, StreamId stream) override;
+  Bytes trim() override { return Bytes(0); }
+
+  [[nodiscard]] AllocatorStats stats() const override { return account_.stats(); }
+  void reset_peaks() override { account_.reset_peaks(); }
+  [[nodiscard]] MemorySnapshot snapshot() const override;
+
+ private:
+  struct Live {
+    std::unique_ptr<Buffer> buffer;
+    Bytes requested;
+    StreamId stream;
+    std::vector<StreamId> uses = {};  ///< Of other streams.
+  };
+
+  void wait_for(StreamId stream);
+
+  Device& device_;
+  std::unordered_map<std::byte*, Live> live_;
+  Account account_;
+};
+
+}  // namespace stowage::runtime

@@ -1,0 +1,163 @@
+#include "stowage/runtime/replay.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+namespace stowage {
+namespace {
+
+/// An event with all that the calls need. Allocations that are not live at the same time share slots, so that the table of
+/// addresses stays small enough for the caches.
+struct Call {
+  Bytes size;
+  std::uint32_t slot = 0;
+  StreamId stream;       ///< The allocation's.
+  StreamId free_stream;  ///< Of a free.
+  Trace::Action action = Trace::Action::allocate;
+};
+
+struct Script {
+  std::vector<Call> calls;
+  std::vector<Call> leftovers;  ///< Frees of what the trace leaves live.
+  std::size_t slots = 0;
+};
+
+Script script_of(const Trace& trace) {
+  Script script;
+  std::vector<Call> frees(trace.allocations);  // of each allocation, as far as it is known
+  std::vector<bool> live(trace.allocations);
+  std::vector<std::uint32_t> idle;
+  for (const Trace::Event& event : trace.events) {
+    Call& call = frees[event.allocation];
+    if (event.action == Trace::Action::allocate) {
+      if (idle.empty()) idle.push_back(static_cast<std::uint32_t>(script.slots++));
+      call = {event.size, idle.back(), event.stream, event.stream, Trace::Action::free};
+      idle.pop_back();
+    } else {
+      call.free_stream = event.stream;
+      idle.push_back(call.slot);
+    }
+    live[event.allocation] = event.action == Trace::Action::allocate;
+    script.calls.push_back(call);
+    script.calls.back().action = event.action;
+  }
+  for (std::size_t i = 0; i < live.size(); ++i) {
+    if (live[i]) script.leftovers.push_back(frees[i]);
+  }
+  return script;
+}
+
+/// The most bytes live at once, less the allocations that were refused, which are positions in `calls`, ascending.
+Bytes peak_of(const Script& script, const std::vector<std::size_t>& refused) {
+  std::vector<bool> granted(script.slots);
+  auto next = refused.begin();
+  Bytes now;
+  Bytes peak;
+  for (std::size_t i = 0; i < script.calls.size(); ++i) {
+    const Call& call = script.calls[i];
+    if (call.action == Trace::Action::allocate) {
+      granted[call.slot] = next == refused.end() || *next != i;
+      if (!granted[call.slot]) ++next;
+      if (granted[call.slot]) now += call.size;
+      peak = std::max(peak, now);
+    } else if (granted[call.slot]) {
+      now -= call.size;
+    }
+  }
+  return peak;
+}
+
+/// One pass after the other; its members are where it stands.
+class Replay {
+ public:
+  Replay(const Trace& trace, Allocator& allocator, LaggedDevice* clock)
+      : allocator_(allocator), clock_(clock), script_(script_of(trace)), addresses_(script_.slots) {}
+
+  ReplayReport pass() {
+    refused_.clear();
+    report_ = {.events = script_.calls.size()};
+    const auto start = std::chrono::steady_clock::now();
+    run(script_.calls);
+    const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - start;
+    if (!script_.calls.empty()) report_.ns_per_event = took.count() / static_cast<double>(script_.calls.size());
+    report_.peak_requested = peak_of(script_, refused_);
+    add_counts(allocator_.stats());
+    run(script_.leftovers);
+    return report_;
+  }
+
+ private:
+  void run(const std::vector<Call>& calls) {
+    for (const Call& call : calls) {
+      if (call.action == Trace::Action::allocate) {
+        allocate(call);
+      } else {
+        free(call);
+      }
+      if (clock_ != nullptr) clock_->advance();
+    }
+  }
+
+  void allocate(const Call& call) {
+    Result<std::byte*> address = allocator_.allocate(call.size, call.stream);
+    if (address) {
+      addresses_[call.slot] = *address;
+      return;
+    }
+    addresses_[call.slot] = nullptr;
+    refused_.push_back(static_cast<std::size_t>(&call - script_.calls.data()));
+    fail(std::move(address).error());
+  }
+
+  /// A null address is nothing to free: of 0 bytes, or of an allocation that was refused.
+  void free(const Call& call) {
+    std::byte* const address = addresses_[call.slot];
+    if (address == nullptr) return;
+    if (call.free_stream != call.stream) {
+      if (Status used = allocator_.record_use(address, call.free_stream); !used) fail(std::move(used).error());
+    }
+    allocator_.deallocate(address, call.size, call.stream);
+  }
+
+  void fail(Error error) {
+    if (report_.failures++ == 0) report_.first_failure = std::move(error);
+  }
+
+  void add_counts(const AllocatorStats& stats) {
+    report_.peak_reserved = stats.reserved_peak;
+    report_.creates = stats.creates;
+    report_.maps = stats.maps;
+    report_.unmaps = stats.unmaps;
+    report_.access_calls = stats.access_calls;
+    report_.event_waits = stats.event_waits;
+  }
+
+  Allocator& allocator_;
+  LaggedDevice* clock_;
+  Script script_;
+  std::vector<std::byte*> addresses_;  ///< By slot.
+  std::vector<std::size_t> refused_;   ///< Of this pass.
+  ReplayReport report_;
+};
+
+}  // namespace
+
+double ReplayReport::waste() const {
+  if (peak_reserved == Bytes(0)) return 0;
+  return 1.0 - static_cast<double>(peak_requested.value()) / static_cast<double>(peak_reserved.value());
+}
+
+ReplayReport replay(const Trace& trace, Allocator& allocator, const ReplayOptions& options) {
+  STOWAGE_CHECK(options.passes > 0, "a replay has a pass");
+  Replay replay(trace, allocator, options.clock);
+  for (std::uint32_t i = 1; i < options.passes; ++i) {
+    (void)replay.pass();
+    allocator.reset_peaks();
+  }
+  return replay.pass();
+}
+
+Bytes peak_requested(const Trace& trace) { return peak_of(script_of(trace), {}); }
+
+}  // namespace stowage
