@@ -1,11 +1,13 @@
 #pragma once
 
 /// Dynamic allocators over real memory, for work whose sizes are known only when it runs. docs/runtime.md follows one allocation.
+#include "stowage/runtime/adaptors.hpp"
 #include "stowage/runtime/allocator.hpp"
 #include "stowage/runtime/caching_allocator.hpp"
 #include "stowage/runtime/expandable_arena.hpp"
 #include "stowage/runtime/lagged_device.hpp"
 #include "stowage/runtime/physical_pool.hpp"
+#include "stowage/runtime/pmr.hpp"
 #include "stowage/runtime/registry.hpp"
 #include "stowage/runtime/replay.hpp"
 #include "stowage/runtime/stream_allocator.hpp"

@@ -1,0 +1,117 @@
+#include <algorithm>
+#include <exception>
+#include <new>
+
+#include <fmt/format.h>
+
+#include "stowage/runtime/pmr.hpp"
+
+namespace stowage {
+
+PmrAllocator::PmrAllocator(std::pmr::memory_resource& resource, PmrAllocatorOptions options)
+    : resource_(resource), options_(options) {
+  STOWAGE_CHECK(is_power_of_two(options.alignment), "an alignment is a power of two");
+}
+
+Result<std::byte*> PmrAllocator::allocate(Bytes size, StreamId stream) {
+  if (size < Bytes(0)) {
+    return failed({ErrorCode::invalid, fmt::format("pmr: an allocation of {} bytes", size.value()), {}});
+  }
+  if (size == Bytes(0)) return nullptr;
+  Result<std::byte*> address = ask(size);
+  if (!address) return failed(std::move(address).error());
+  enter(*address, {size, stream});
+  return address;
+}
+
+Result<std::byte*> PmrAllocator::ask(Bytes size) {
+  const auto problem = [&](ErrorCode code, const char* why) {
+    return Error{
+        code, fmt::format("pmr: {} bytes were asked for, {} are live: {}", size.value(), stats().requested.value(), why), {}};
+  };
+  if (size > kMaxBytes) return problem(ErrorCode::out_of_memory, "there is no such memory");
+  const auto alignment = static_cast<std::size_t>(options_.alignment.value());
+  try {
+    return static_cast<std::byte*>(resource_.allocate(static_cast<std::size_t>(rounded(size).value()), alignment));
+  } catch (const std::bad_alloc&) {
+    return problem(ErrorCode::out_of_memory, "the resource has no more");
+  } catch (const std::exception& exception) {
+    return problem(ErrorCode::device, exception.what());
+  } catch (...) {
+    return problem(ErrorCode::device, "the resource failed");
+  }
+}
+
+Error PmrAllocator::failed(Error error) {
+  const std::lock_guard lock(mutex_);
+  ++stats_.failures;
+  return error;
+}
+
+void PmrAllocator::enter(std::byte* address, Block block) {
+  const std::lock_guard lock(mutex_);
+  live_.emplace(address, block);
+  stats_.requested += block.requested;
+  stats_.rounded += rounded(block.requested);
+  stats_.requested_peak = std::max(stats_.requested_peak, stats_.requested);
+  stats_.rounded_peak = std::max(stats_.rounded_peak, stats_.rounded);
+  ++stats_.allocations;
+  ++stats_.creates;
+}
+
+void PmrAllocator::deallocate(std::byte* address, Bytes size, [[maybe_unused]] StreamId stream) {
+  if (address == nullptr) return;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = live_.find(address);
+#if defined(STOWAGE_RUNTIME_CHECKS)
+    STOWAGE_CHECK(found != live_.end(), "freed twice, or not the start of an allocation");
+    STOWAGE_CHECK(found->second.requested == size, "freed with another size than allocated");
+    STOWAGE_CHECK(found->second.stream == stream, "freed on another stream than allocated");
+#endif
+    if (found == live_.end()) return;
+    size = found->second.requested;
+    live_.erase(found);  // before the resource has it back, and may give it to somebody else
+    stats_.requested -= size;
+    stats_.rounded -= rounded(size);
+    ++stats_.releases;
+  }
+  resource_.deallocate(address, static_cast<std::size_t>(rounded(size).value()),
+                       static_cast<std::size_t>(options_.alignment.value()));
+}
+
+Status PmrAllocator::record_use(std::byte* address, StreamId) {
+  const std::lock_guard lock(mutex_);
+  if (live_.contains(address)) return Done{};
+  return Error{ErrorCode::invalid, fmt::format("pmr: {} is not an allocation", fmt::ptr(address)), {}};
+}
+
+AllocatorStats PmrAllocator::stats() const {
+  const std::lock_guard lock(mutex_);
+  AllocatorStats stats = stats_;
+  stats.reserved = stats.rounded;
+  stats.reserved_peak = stats.rounded_peak;
+  stats.live = live_.size();
+  return stats;
+}
+
+void PmrAllocator::reset_peaks() {
+  const std::lock_guard lock(mutex_);
+  AllocatorStats now;
+  now.requested = now.requested_peak = stats_.requested;
+  now.rounded = now.rounded_peak = stats_.rounded;
+  stats_ = now;
+}
+
+MemorySnapshot PmrAllocator::snapshot() const {
+  const std::lock_guard lock(mutex_);
+  MemorySnapshot snapshot{options_.device, {}};
+  for (const auto& [address, block] : live_) {
+    const Bytes size = rounded(block.requested);
+    const MemorySnapshot::Block shown{address, size, block.requested, MemorySnapshot::BlockState::live};
+    snapshot.segments.push_back({address, size, block.stream, false, {shown}});
+  }
+  return snapshot;
+}
+
+}  // namespace stowage
