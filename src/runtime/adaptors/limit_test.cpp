@@ -1,0 +1,112 @@
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "runtime/test_allocator.hpp"
+#include "stowage/runtime/adaptors.hpp"
+
+namespace stowage::runtime {
+namespace {
+
+constexpr StreamId kStream{};
+
+TEST(LimitAdaptor, RefusesWhatWouldExceedTheLimitWithFigures) {
+  TestAllocator heap;
+  LimitAdaptor limit(heap, Bytes(4096));
+  std::byte* const address = limit.allocate(Bytes(3000), kStream).value();
+  const Result<std::byte*> refused = limit.allocate(Bytes(1100), kStream);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::out_of_memory);
+  EXPECT_EQ(refused.error().message, "limit: 1100 bytes were asked for, 1536 with rounding; 3072 of 4096 are live");
+  EXPECT_EQ(heap.calls(), 1U) << "the wrapped allocator is not asked";
+  limit.deallocate(address, Bytes(3000), kStream);
+}
+
+TEST(LimitAdaptor, CountsRoundedSizes) {
+  TestAllocator heap;
+  LimitAdaptor limit(heap, Bytes(1024));
+  std::byte* const first = limit.allocate(Bytes(1), kStream).value();
+  std::byte* const second = limit.allocate(Bytes(512), kStream).value();
+  EXPECT_EQ(limit.used(), Bytes(1024));
+  EXPECT_FALSE(limit.allocate(Bytes(1), kStream));
+  limit.deallocate(first, Bytes(1), kStream);
+  EXPECT_EQ(limit.used(), Bytes(512));
+  std::byte* const third = limit.allocate(Bytes(512), kStream).value();
+  limit.deallocate(second, Bytes(512), kStream);
+  limit.deallocate(third, Bytes(512), kStream);
+  EXPECT_EQ(limit.used(), Bytes(0));
+}
+
+TEST(LimitAdaptor, TheLimitItselfIsAllowed) {
+  TestAllocator heap;
+  LimitAdaptor limit(heap, Bytes(4096));
+  std::byte* const all = limit.allocate(Bytes(4096), kStream).value();
+  EXPECT_EQ(limit.stats().largest_idle, Bytes(0));
+  limit.deallocate(all, Bytes(4096), kStream);
+  EXPECT_EQ(limit.stats().largest_idle, Bytes(4096));
+}
+
+TEST(LimitAdaptor, AFailureBelowTakesNothing) {
+  TestAllocator heap;
+  LimitAdaptor limit(heap, Bytes(4096));
+  heap.fail_next(1);
+  EXPECT_FALSE(limit.allocate(Bytes(4096), kStream));
+  EXPECT_EQ(limit.used(), Bytes(0));
+  limit.deallocate(limit.allocate(Bytes(4096), kStream).value(), Bytes(4096), kStream);
+}
+
+TEST(LimitAdaptor, RefusalsAreFailuresUntilPeaksAreReset) {
+  TestAllocator heap;
+  LimitAdaptor limit(heap, Bytes(0));
+  EXPECT_FALSE(limit.allocate(Bytes(1), kStream));
+  EXPECT_FALSE(limit.allocate(kMaxBytes, kStream));
+  EXPECT_EQ(limit.stats().failures, 2U);
+  EXPECT_EQ(heap.stats().failures, 0U);
+  limit.reset_peaks();
+  EXPECT_EQ(limit.stats().failures, 0U);
+}
+
+TEST(LimitAdaptor, ThreadsWithinTheLimitTogetherAreNeverRefused) {
+  TestAllocator heap;
+  LockAdaptor lock(heap);
+  LimitAdaptor limit(lock, Bytes(4 * 1024));
+  std::atomic<int> refused = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 4; ++t) {
+      threads.emplace_back([&] {
+        for (int i = 0; i < 1000; ++i) {
+          const Result<std::byte*> address = limit.allocate(Bytes(1024), kStream);
+          if (!address) ++refused;
+          if (address) limit.deallocate(*address, Bytes(1024), kStream);
+        }
+      });
+    }
+  }
+  EXPECT_EQ(refused, 0);
+  EXPECT_EQ(limit.used(), Bytes(0));
+  EXPECT_LE(heap.stats().rounded_peak, Bytes(4096));
+}
+
+TEST(LimitAdaptor, ThreadsTogetherNeverExceedTheLimit) {
+  TestAllocator heap;
+  LockAdaptor lock(heap);
+  LimitAdaptor limit(lock, Bytes(2 * 1024));
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 4; ++t) {
+      threads.emplace_back([&] {
+        for (int i = 0; i < 1000; ++i) {
+          const Result<std::byte*> address = limit.allocate(Bytes(1024), kStream);
+          if (address) limit.deallocate(*address, Bytes(1024), kStream);
+        }
+      });
+    }
+  }
+  EXPECT_LE(heap.stats().rounded_peak, Bytes(2048));
+}
+
+}  // namespace
+}  // namespace stowage::runtime

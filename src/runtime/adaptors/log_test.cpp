@@ -1,0 +1,126 @@
+#include <map>
+#include <regex>
+#include <sstream>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "runtime/test_allocator.hpp"
+#include "stowage/runtime/adaptors.hpp"
+
+namespace stowage::runtime {
+namespace {
+
+std::vector<std::string> lines_of(const std::ostringstream& log) {
+  std::vector<std::string> lines;
+  std::istringstream text(log.str());
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  return lines;
+}
+
+std::vector<std::string> fields_of(const std::string& line) {
+  std::vector<std::string> fields;
+  std::istringstream text(line);
+  for (std::string field; std::getline(text, field, ',');) fields.push_back(field);
+  return fields;
+}
+
+std::string text_of(const std::byte* address) {
+  std::ostringstream text;
+  text << static_cast<const void*>(address);
+  return text.str();
+}
+
+TEST(LogAdaptor, BeginsWithTheHeaderOfRmm) {
+  TestAllocator heap;
+  std::ostringstream out;
+  const LogAdaptor log(heap, out);
+  EXPECT_EQ(out.str(), "Thread,Time,Action,Pointer,Size,Stream\n");
+}
+
+TEST(LogAdaptor, WritesAnAllocationAndItsFree) {
+  TestAllocator heap;
+  std::ostringstream out;
+  LogAdaptor log(heap, out);
+  std::byte* const address = log.allocate(Bytes(1000), StreamId(18)).value();
+  log.deallocate(address, Bytes(1000), StreamId(18));
+  const std::vector<std::string> lines = lines_of(out);
+  ASSERT_EQ(lines.size(), 3U);
+  const std::regex allocate("[0-9]+,[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{6},allocate," + text_of(address) + ",1000,0x12");
+  const std::regex free("[0-9]+,[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{6},free," + text_of(address) + ",1000,0x12");
+  EXPECT_TRUE(std::regex_match(lines[1], allocate)) << lines[1];
+  EXPECT_TRUE(std::regex_match(lines[2], free)) << lines[2];
+}
+
+TEST(LogAdaptor, TheDefaultStreamIsZeroWithoutPrefix) {
+  TestAllocator heap;
+  std::ostringstream out;
+  LogAdaptor log(heap, out);
+  log.deallocate(log.allocate(Bytes(1), StreamId(0)).value(), Bytes(1), StreamId(0));
+  EXPECT_EQ(fields_of(lines_of(out)[1])[5], "0");
+}
+
+TEST(LogAdaptor, AFailureHasNoPointer) {
+  TestAllocator heap;
+  std::ostringstream out;
+  LogAdaptor log(heap, out);
+  heap.fail_next(1);
+  EXPECT_FALSE(log.allocate(Bytes(4096), StreamId(1)));
+  const std::vector<std::string> fields = fields_of(lines_of(out).at(1));
+  ASSERT_EQ(fields.size(), 6U);
+  EXPECT_EQ(fields[2], "allocate failure");
+  EXPECT_EQ(fields[3], "(nil)");
+  EXPECT_EQ(fields[4], "4096");
+  EXPECT_EQ(fields[5], "0x1");
+}
+
+TEST(LogAdaptor, WhatGivesNoMemoryHasNoLine) {
+  TestAllocator heap;
+  std::ostringstream out;
+  LogAdaptor log(heap, out);
+  log.deallocate(log.allocate(Bytes(0), {}).value(), Bytes(0), {});
+  EXPECT_FALSE(log.allocate(Bytes(-1), {}));
+  EXPECT_EQ(lines_of(out).size(), 1U);
+}
+
+TEST(LogAdaptor, AStreamThatFailsDoesNotStopAllocation) {
+  TestAllocator heap;
+  std::ostringstream out;
+  LogAdaptor log(heap, out);
+  out.setstate(std::ios::badbit);
+  log.deallocate(log.allocate(Bytes(10), {}).value(), Bytes(10), {});
+  EXPECT_EQ(lines_of(out).size(), 1U);
+}
+
+/// Read line by line, no address is given twice and none is freed that is not live, though threads hand addresses to each other.
+TEST(LogAdaptor, LinesOfManyThreadsAreInAPossibleOrder) {
+  TestAllocator heap;
+  LockAdaptor lock(heap);
+  std::ostringstream out;
+  LogAdaptor log(lock, out);
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 4; ++t) {
+      threads.emplace_back([&] {
+        for (int i = 0; i < 300; ++i) log.deallocate(log.allocate(Bytes(100), {}).value(), Bytes(100), {});
+      });
+    }
+  }
+  std::map<std::string, int> live;
+  std::map<std::string, int> threads;
+  const std::vector<std::string> lines = lines_of(out);
+  ASSERT_EQ(lines.size(), 1U + 2 * 4 * 300);
+  for (std::size_t i = 1; i < lines.size(); ++i) {
+    const std::vector<std::string> fields = fields_of(lines[i]);
+    ASSERT_EQ(fields.size(), 6U);
+    ++threads[fields[0]];
+    int& count = live[fields[3]];
+    count += fields[2] == "allocate" ? 1 : -1;
+    ASSERT_TRUE(count == 0 || count == 1) << lines[i];
+  }
+  EXPECT_EQ(threads.size(), 4U);
+}
+
+}  // namespace
+}  // namespace stowage::runtime
