@@ -1,7 +1,3 @@
-#include <atomic>
-#include <thread>
-#include <vector>
-
 #include <gtest/gtest.h>
 
 #include "runtime/test_allocator.hpp"
@@ -66,46 +62,6 @@ TEST(LimitAdaptor, RefusalsAreFailuresUntilPeaksAreReset) {
   EXPECT_EQ(heap.stats().failures, 0U);
   limit.reset_peaks();
   EXPECT_EQ(limit.stats().failures, 0U);
-}
-
-TEST(LimitAdaptor, ThreadsWithinTheLimitTogetherAreNeverRefused) {
-  TestAllocator heap;
-  LockAdaptor lock(heap);
-  LimitAdaptor limit(lock, Bytes(4 * 1024));
-  std::atomic<int> refused = 0;
-  {
-    std::vector<std::jthread> threads;
-    for (int t = 0; t < 4; ++t) {
-      threads.emplace_back([&] {
-        for (int i = 0; i < 1000; ++i) {
-          const Result<std::byte*> address = limit.allocate(Bytes(1024), kStream);
-          if (!address) ++refused;
-          if (address) limit.deallocate(*address, Bytes(1024), kStream);
-        }
-      });
-    }
-  }
-  EXPECT_EQ(refused, 0);
-  EXPECT_EQ(limit.used(), Bytes(0));
-  EXPECT_LE(heap.stats().rounded_peak, Bytes(4096));
-}
-
-TEST(LimitAdaptor, ThreadsTogetherNeverExceedTheLimit) {
-  TestAllocator heap;
-  LockAdaptor lock(heap);
-  LimitAdaptor limit(lock, Bytes(2 * 1024));
-  {
-    std::vector<std::jthread> threads;
-    for (int t = 0; t < 4; ++t) {
-      threads.emplace_back([&] {
-        for (int i = 0; i < 1000; ++i) {
-          const Result<std::byte*> address = limit.allocate(Bytes(1024), kStream);
-          if (address) limit.deallocate(*address, Bytes(1024), kStream);
-        }
-      });
-    }
-  }
-  EXPECT_LE(heap.stats().rounded_peak, Bytes(2048));
 }
 
 }  // namespace

@@ -1,7 +1,5 @@
-#include <map>
 #include <regex>
 #include <sstream>
-#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -91,35 +89,6 @@ TEST(LogAdaptor, AStreamThatFailsDoesNotStopAllocation) {
   out.setstate(std::ios::badbit);
   log.deallocate(log.allocate(Bytes(10), {}).value(), Bytes(10), {});
   EXPECT_EQ(lines_of(out).size(), 1U);
-}
-
-/// Read line by line, no address is given twice and none is freed that is not live, though threads hand addresses to each other.
-TEST(LogAdaptor, LinesOfManyThreadsAreInAPossibleOrder) {
-  TestAllocator heap;
-  LockAdaptor lock(heap);
-  std::ostringstream out;
-  LogAdaptor log(lock, out);
-  {
-    std::vector<std::jthread> threads;
-    for (int t = 0; t < 4; ++t) {
-      threads.emplace_back([&] {
-        for (int i = 0; i < 300; ++i) log.deallocate(log.allocate(Bytes(100), {}).value(), Bytes(100), {});
-      });
-    }
-  }
-  std::map<std::string, int> live;
-  std::map<std::string, int> threads;
-  const std::vector<std::string> lines = lines_of(out);
-  ASSERT_EQ(lines.size(), 1U + 2 * 4 * 300);
-  for (std::size_t i = 1; i < lines.size(); ++i) {
-    const std::vector<std::string> fields = fields_of(lines[i]);
-    ASSERT_EQ(fields.size(), 6U);
-    ++threads[fields[0]];
-    int& count = live[fields[3]];
-    count += fields[2] == "allocate" ? 1 : -1;
-    ASSERT_TRUE(count == 0 || count == 1) << lines[i];
-  }
-  EXPECT_EQ(threads.size(), 4U);
 }
 
 }  // namespace

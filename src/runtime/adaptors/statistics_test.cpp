@@ -1,5 +1,3 @@
-#include <thread>
-
 #include <gtest/gtest.h>
 
 #include "runtime/test_allocator.hpp"
@@ -154,27 +152,6 @@ TEST(StatisticsAdaptor, ResetPeaksRestartsAllLevels) {
   give(statistics, take(statistics, 200), 200);
   EXPECT_EQ(statistics.pop().value().requested_peak, Bytes(200));
   give(statistics, kept, 1000);
-}
-
-TEST(StatisticsAdaptor, ManyThreadsLoseNothing) {
-  TestAllocator heap;
-  LockAdaptor lock(heap);
-  StatisticsAdaptor statistics(lock);
-  statistics.push();
-  {
-    std::vector<std::jthread> threads;
-    for (int t = 0; t < 4; ++t) {
-      threads.emplace_back([&] {
-        for (int i = 0; i < 500; ++i) give(statistics, take(statistics, 700), 700);
-      });
-    }
-  }
-  const AllocationCounters level = statistics.pop().value();
-  EXPECT_EQ(level.requested, Bytes(0));
-  EXPECT_EQ(level.allocations, 2000U);
-  EXPECT_EQ(level.frees, 2000U);
-  EXPECT_GE(level.requested_peak, Bytes(700));
-  EXPECT_LE(level.requested_peak, Bytes(2800));
 }
 
 }  // namespace
