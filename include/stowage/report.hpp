@@ -1,7 +1,8 @@
 #pragma once
 
-/// Answers for people: why a graph needs what it needs, what changed between two plans, and a plan's timeline for viewers that
-/// others wrote.
+/// Answers for people: why a graph needs what it needs, what changed between two plans, and, for viewers that others wrote, a
+/// plan's timeline and what allocators hold.
 #include "stowage/report/diff.hpp"
 #include "stowage/report/explain.hpp"
+#include "stowage/report/memory_snapshot.hpp"
 #include "stowage/report/timeline.hpp"
