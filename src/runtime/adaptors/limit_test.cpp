@@ -39,9 +39,18 @@ TEST(LimitAdaptor, TheLimitItselfIsAllowed) {
   TestAllocator heap;
   LimitAdaptor limit(heap, Bytes(4096));
   std::byte* const all = limit.allocate(Bytes(4096), kStream).value();
-  EXPECT_EQ(limit.stats().largest_idle, Bytes(0));
   limit.deallocate(all, Bytes(4096), kStream);
+}
+
+TEST(LimitAdaptor, WhatIsIdleBelowCountsAsFarAsTheLimitReaches) {
+  TestAllocator heap;
+  LimitAdaptor limit(heap, Bytes(5120));
+  limit.deallocate(limit.allocate(Bytes(4096), kStream).value(), Bytes(4096), kStream);
   EXPECT_EQ(limit.stats().largest_idle, Bytes(4096));
+  std::byte* const address = limit.allocate(Bytes(2048), kStream).value();
+  EXPECT_EQ(heap.stats().largest_idle, Bytes(4096));
+  EXPECT_EQ(limit.stats().largest_idle, Bytes(3072));
+  limit.deallocate(address, Bytes(2048), kStream);
 }
 
 TEST(LimitAdaptor, AFailureBelowTakesNothing) {

@@ -185,6 +185,31 @@ TEST(PmrAllocator, UseOfWhatIsNoAllocationIsInvalid) {
   EXPECT_EQ(allocator.record_use(address, StreamId(1)).error().code, ErrorCode::invalid);
 }
 
+#if defined(STOWAGE_RUNTIME_CHECKS)
+TEST(PmrAllocatorDeathTest, AWrongFreeIsNamed) {
+  TestResource below;
+  PmrAllocator allocator(below);
+  std::byte* const address = allocator.allocate(Bytes(100), StreamId(1)).value();
+  EXPECT_DEATH(allocator.deallocate(address + 64, Bytes(100), StreamId(1)), "not the start of an allocation");
+  EXPECT_DEATH(allocator.deallocate(address, Bytes(99), StreamId(1)), "another size");
+  EXPECT_DEATH(allocator.deallocate(address, Bytes(100), StreamId(2)), "another stream");
+  allocator.deallocate(address, Bytes(100), StreamId(1));
+  EXPECT_DEATH(allocator.deallocate(address, Bytes(100), StreamId(1)), "freed twice");
+}
+#else
+TEST(PmrAllocator, AWrongFreeNeverReachesTheResource) {
+  TestResource below;
+  PmrAllocator allocator(below);
+  std::byte* const address = allocator.allocate(Bytes(100), StreamId(1)).value();
+  allocator.deallocate(address + 64, Bytes(100), StreamId(1));
+  EXPECT_EQ(below.live(), 128U);
+  allocator.deallocate(address, Bytes(1), StreamId(1));
+  EXPECT_EQ(below.live(), 0U) << "with the size that it was given";
+  allocator.deallocate(address, Bytes(100), StreamId(1));
+  EXPECT_EQ(allocator.stats().releases, 1U);
+}
+#endif
+
 TEST(PmrAllocator, AMonotonicBufferServesUntilItIsFull) {
   alignas(64) std::byte buffer[4096];
   std::pmr::monotonic_buffer_resource arena(buffer, sizeof buffer, std::pmr::null_memory_resource());

@@ -80,10 +80,13 @@ TEST(StatisticsAdaptor, StatsSeePeaksOfLevelsThatAreStillOpen) {
   TestAllocator heap;
   StatisticsAdaptor statistics(heap);
   statistics.push();
-  statistics.push();
   give(statistics, take(statistics, 3000), 3000);
-  EXPECT_EQ(statistics.stats().requested_peak, Bytes(3000));
-  EXPECT_EQ(statistics.stats().allocations, 1U);
+  statistics.push();
+  give(statistics, take(statistics, 2000), 2000);
+  EXPECT_EQ(statistics.stats().requested_peak, Bytes(3000)) << "of the outer level";
+  give(statistics, take(statistics, 5000), 5000);
+  EXPECT_EQ(statistics.stats().requested_peak, Bytes(5000)) << "of the inner level";
+  EXPECT_EQ(statistics.stats().allocations, 3U);
 }
 
 TEST(StatisticsAdaptor, FreeingOlderMemoryCountsBelowZero) {
