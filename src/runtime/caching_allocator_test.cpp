@@ -1,0 +1,229 @@
+#include "stowage/runtime/caching_allocator.hpp"
+
+#include <thread>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "runtime/allocator_contract_test.hpp"
+#include "runtime/test_workload.hpp"
+#include "stowage/memory/sim.hpp"
+
+namespace stowage::runtime {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr Bytes kMiB{1 << 20};
+Bytes mib(std::int64_t count) { return Bytes(count << 20); }
+
+INSTANTIATE_TEST_SUITE_P(Caching, AllocatorContract,
+                         ::testing::Values(on_cpu<CachingAllocator>("cpu", CachingOptions{}),
+                                           on_sim<CachingAllocator>("sim", SimOptions{}, CachingOptions{}),
+                                           on_sim<CachingAllocator>("sim_without_virtual_memory", SimOptions{.virtual_memory = false},
+                                                                    CachingOptions{})),
+                         kind_name);
+
+struct OnSim {
+  explicit OnSim(SimOptions sim = {}, CachingOptions options = {.checks = Checks::on})
+      : device(SimDevice::make(std::move(sim))), allocator(std::make_unique<CachingAllocator>(*device, options)) {}
+  ~OnSim() {
+    allocator.reset();
+    EXPECT_EQ(device->live_objects(), 0U);
+    EXPECT_THAT(device->violations(), ::testing::IsEmpty());
+  }
+
+  std::byte* get(Bytes size) {
+    const Result<std::byte*> address = allocator->allocate(size);
+    EXPECT_TRUE(address) << address.error().message;
+    return address ? *address : nullptr;
+  }
+  void put(std::byte* address, Bytes size) { allocator->deallocate(address, size, StreamId(0)); }
+
+  std::unique_ptr<SimDevice> device;
+  std::unique_ptr<CachingAllocator> allocator;
+};
+
+TEST(CachingAllocator, AHitCallsNothing) {
+  OnSim sim;
+  sim.put(sim.get(mib(3)), mib(3));
+  const std::uint64_t before = sim.device->calls();
+  for (int i = 0; i < 100; ++i) sim.put(sim.get(mib(3)), mib(3));
+  EXPECT_EQ(sim.device->calls(), before);
+}
+
+TEST(CachingAllocator, NeighboursShareAPage) {
+  OnSim sim;
+  std::byte* const a = sim.get(Bytes(3 * 1024 * 1024 + 100));
+  std::byte* const b = sim.get(Bytes(3 * 1024 * 1024 - 1000));
+  EXPECT_EQ(b, a + 3 * 1024 * 1024 + 512);
+  EXPECT_EQ(sim.allocator->stats().reserved, mib(8));  // 6 MiB and a bit, in pages of 2 MiB
+  sim.put(a, Bytes(3 * 1024 * 1024 + 100));
+  sim.put(b, Bytes(3 * 1024 * 1024 - 1000));
+}
+
+/// Two holes of 6 MiB do not hold 10 MiB; their pages, shown one behind the other, do.
+TEST(CachingAllocator, IdlePagesThatLieApartServeOneRequest) {
+  OnSim sim({.memory = mib(18)});
+  std::byte* const a = sim.get(mib(6));
+  std::byte* const b = sim.get(mib(6));
+  std::byte* const c = sim.get(mib(6));
+  sim.put(a, mib(6));
+  sim.put(c, mib(6));
+  std::byte* const stitched = sim.get(mib(10));
+  EXPECT_TRUE(stitched < a || stitched >= a + mib(18).value());
+  EXPECT_EQ(sim.allocator->stats().reserved, mib(18));
+  std::byte* const rest = sim.get(mib(2));  // what the view left of the second hole
+  EXPECT_TRUE(rest >= a && rest < a + mib(18).value());
+  sim.put(stitched, mib(10));
+  const std::uint64_t before = sim.device->calls(SimCall::map);
+  sim.put(sim.get(mib(10)), mib(10));
+  EXPECT_EQ(sim.device->calls(SimCall::map), before);  // the view is there already
+  sim.put(rest, mib(2));
+  sim.put(b, mib(6));
+}
+
+TEST(CachingAllocator, TheLastPageOfAViewIsSharedWithOthers) {
+  OnSim sim({.memory = mib(12)});
+  std::byte* const a = sim.get(mib(4));
+  std::byte* const b = sim.get(mib(4));
+  std::byte* const c = sim.get(mib(4));
+  sim.put(a, mib(4));
+  sim.put(c, mib(4));
+  std::byte* const stitched = sim.get(mib(7));
+  std::byte* const inside = sim.get(kMiB);
+  EXPECT_EQ(sim.allocator->stats().rounded, mib(12));
+  sim.put(stitched, mib(7));
+  sim.put(inside, kMiB);
+  sim.put(b, mib(4));
+}
+
+TEST(CachingAllocator, TrimReturnsIdlePages) {
+  OnSim sim;
+  std::byte* const kept = sim.get(mib(2));
+  sim.put(sim.get(mib(20)), mib(20));
+  EXPECT_EQ(sim.device->in_use(), mib(22));
+  EXPECT_EQ(sim.allocator->trim(), mib(20));
+  EXPECT_EQ(sim.device->in_use(), mib(2));
+  EXPECT_EQ(sim.allocator->stats().reserved, mib(2));
+  sim.put(kept, mib(2));
+}
+
+/// PyTorch's #196258 and its like: pages are not taken from under work that runs.
+TEST(CachingAllocator, TrimLeavesWhatPendingWorkMayUse) {
+  OnSim sim;
+  std::byte* const block = sim.get(mib(4));
+  const std::byte* const used = block;
+  ASSERT_TRUE(sim.device->launch(StreamId(0), {&used, 1}));
+  sim.put(block, mib(4));
+  EXPECT_EQ(sim.allocator->trim(), Bytes(0));
+  sim.device->finish_all();
+  EXPECT_EQ(sim.allocator->trim(), mib(4));
+}
+
+/// PyTorch's #189504: a request that fits once the stream is done is not refused.
+TEST(CachingAllocator, SynchronizesBeforeItGivesUp) {
+  OnSim sim({.memory = mib(8)});
+  std::byte* const a = sim.get(mib(2));
+  std::byte* const b = sim.get(mib(2));
+  std::byte* const c = sim.get(mib(4));
+  sim.put(a, mib(2));
+  sim.put(c, mib(4));
+  const std::byte* const used = a;
+  ASSERT_TRUE(sim.device->launch(StreamId(0), {&used, 1}));
+  std::byte* const d = sim.get(mib(6));
+  sim.put(d, mib(6));
+  sim.put(b, mib(2));
+}
+
+/// PyTorch's #193400: sizes that never repeat do not make it grow without bound, and views are bounded.
+TEST(CachingAllocator, NeverRepeatingSizesStayWithinTheSlack) {
+  OnSim sim;
+  std::byte* kept = nullptr;
+  Bytes kept_size(0);
+  for (std::int64_t i = 0; i < 3000; ++i) {
+    const Bytes size(mib(10).value() + (i * 7919) % mib(10).value());
+    std::byte* const block = sim.get(size);
+    if (kept != nullptr) sim.put(kept, kept_size);
+    kept = block;
+    kept_size = size;
+  }
+  sim.put(kept, kept_size);
+  EXPECT_LE(sim.allocator->stats().reserved, mib(44));
+}
+
+TEST(CachingAllocator, OutOfMemorySaysWhatThereIs) {
+  OnSim sim({.memory = mib(8)});
+  std::byte* const kept = sim.get(mib(5));
+  const Result<std::byte*> refused = sim.allocator->allocate(mib(4));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::out_of_memory);
+  EXPECT_THAT(refused.error().message, HasSubstr("4194304 bytes were asked for; 5242880 are live"));
+  EXPECT_THAT(refused.error().message, HasSubstr("free"));
+  EXPECT_EQ(sim.allocator->stats().failures, 1U);
+  sim.put(kept, mib(5));
+  sim.put(sim.get(mib(8)), mib(8));
+}
+
+TEST(CachingAllocator, TakesWhatAnotherAllocatorOfTheDeviceDoesNotUse) {
+  OnSim sim({.memory = mib(16)});
+  {
+    CachingAllocator other(*sim.device, {.stream = StreamId(1)});
+    other.deallocate(*other.allocate(mib(12)), mib(12), StreamId(1));
+    sim.put(sim.get(mib(10)), mib(10));
+    EXPECT_EQ(other.stats().reserved, Bytes(0));
+  }
+}
+
+TEST(CachingAllocator, ServesNoOtherStream) {
+  OnSim sim;
+  EXPECT_EQ(sim.allocator->allocate(kMiB, StreamId(3)).error().code, ErrorCode::invalid);
+  std::byte* const block = sim.get(kMiB);
+  EXPECT_EQ(sim.allocator->record_use(block, StreamId(3)).error().code, ErrorCode::unsupported);
+  sim.put(block, kMiB);
+}
+
+TEST(CachingAllocator, WithoutVirtualMemoryItServesFromBuffers) {
+  OnSim sim({.virtual_memory = false});
+  std::byte* const a = sim.get(mib(3));
+  std::byte* const b = sim.get(mib(5));
+  sim.put(a, mib(3));
+  sim.put(b, mib(5));
+  EXPECT_GT(sim.allocator->trim(), Bytes(0));
+  EXPECT_EQ(sim.device->in_use(), Bytes(0));
+}
+
+/// Idle pages and what the device has free always suffice, and no byte has two owners.
+TEST(CachingAllocator, NoFalseRefusalAtTheLimitOfADevice) {
+  if (cpu_device().virtual_memory() == nullptr) GTEST_SKIP() << "this system has no memfd";
+  constexpr Bytes kLimit{std::int64_t{16} << 20};
+  constexpr Bytes kPage{64 << 10};
+  PhysicalPool pool(*cpu_device().virtual_memory(), {.limit = kLimit});
+  CachingAllocator allocator(cpu_device(), {.least_page = kPage, .pool = &pool, .checks = Checks::on});
+  MarkedWorkload workload(allocator, {.budget = kLimit, .largest = Bytes(kLimit.value() / 3), .seed = 5});
+  const auto outcome = workload.run(20000, [&](Bytes size, const Error& error) {
+    ASSERT_EQ(error.code, ErrorCode::out_of_memory) << error.message;
+    ASSERT_LT(kLimit - pool.counts().created, size) << error.message;
+  });
+  EXPECT_GT(outcome.granted, 15000U);
+}
+
+using CachingAllocatorDeathTest = ::testing::Test;
+
+TEST(CachingAllocatorDeathTest, MisuseIsSaid) {
+  OnSim sim;
+  std::byte* const block = sim.get(mib(2));
+  std::byte* const other = sim.get(mib(2));
+  EXPECT_DEATH(sim.put(block, kMiB), "with size 1048576: it was allocated with size 2097152");
+  EXPECT_DEATH(sim.put(block + 512, mib(2)), "not the start of an allocation, but 512 bytes into one");
+  EXPECT_DEATH(sim.allocator->deallocate(block, mib(2), StreamId(4)), "on stream 4: it belongs to stream 0");
+  EXPECT_DEATH(sim.put(reinterpret_cast<std::byte*>(&sim), kMiB), "not memory of this allocator");
+  EXPECT_DEATH(std::thread([&] { sim.put(block, mib(2)); }).join(), "another thread");
+  sim.put(block, mib(2));
+  EXPECT_DEATH(sim.put(block, mib(2)), "freed twice");
+  sim.put(other, mib(2));
+}
+
+}  // namespace
+}  // namespace stowage::runtime

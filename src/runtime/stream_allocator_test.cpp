@@ -1,0 +1,154 @@
+#include "stowage/runtime/stream_allocator.hpp"
+
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "runtime/allocator_contract_test.hpp"
+#include "runtime/test_workload.hpp"
+#include "stowage/memory/sim.hpp"
+
+namespace stowage::runtime {
+namespace {
+
+using ::testing::HasSubstr;
+
+Bytes mib(std::int64_t count) { return Bytes(count << 20); }
+
+INSTANTIATE_TEST_SUITE_P(Stream, AllocatorContract,
+                         ::testing::Values(on_cpu<StreamAllocator>("cpu", StreamOptions{}, 3),
+                                           on_sim<StreamAllocator>("sim", SimOptions{}, StreamOptions{}, 3),
+                                           on_sim<StreamAllocator>("sim_without_virtual_memory", SimOptions{.virtual_memory = false},
+                                                                   StreamOptions{}, 3)),
+                         kind_name);
+
+struct OnSim {
+  explicit OnSim(SimOptions sim = {}, StreamOptions options = {.checks = Checks::on})
+      : device(SimDevice::make(std::move(sim))), allocator(std::make_unique<StreamAllocator>(*device, options)) {}
+  ~OnSim() {
+    allocator.reset();
+    device->finish_all();
+    EXPECT_EQ(device->live_objects(), 0U);
+    EXPECT_THAT(device->violations(), ::testing::IsEmpty());
+  }
+
+  std::byte* get(Bytes size, std::size_t stream) {
+    const Result<std::byte*> address = allocator->allocate(size, StreamId(stream));
+    EXPECT_TRUE(address) << address.error().message;
+    return address ? *address : nullptr;
+  }
+  void put(std::byte* address, Bytes size, std::size_t stream) { allocator->deallocate(address, size, StreamId(stream)); }
+  void launch(std::size_t stream, const std::byte* used) { ASSERT_TRUE(device->launch(StreamId(stream), {&used, 1})); }
+
+  std::unique_ptr<SimDevice> device;
+  std::unique_ptr<StreamAllocator> allocator;
+};
+
+TEST(StreamAllocator, AStreamUsesItsOwnMemoryAgainAtOnce) {
+  OnSim sim;
+  std::byte* const block = sim.get(mib(4), 1);
+  sim.launch(1, block);
+  sim.put(block, mib(4), 1);
+  EXPECT_EQ(sim.get(mib(4), 1), block);
+  EXPECT_EQ(sim.allocator->stats().event_waits, 0U);
+  sim.put(block, mib(4), 1);
+}
+
+/// The other stream gets the same bytes, and waits for the work that was given to the first.
+TEST(StreamAllocator, IdleMemoryMovesToAStreamThatWouldHaveToGrow) {
+  OnSim sim({.memory = mib(8)});
+  std::byte* const block = sim.get(mib(8), 1);
+  sim.launch(1, block);
+  sim.put(block, mib(8), 1);
+  EXPECT_EQ(sim.get(mib(8), 2), block);
+  EXPECT_EQ(sim.allocator->stats().event_waits, 1U);
+  EXPECT_EQ(sim.device->calls(SimCall::wait), 1U);
+  sim.put(block, mib(8), 2);
+}
+
+TEST(StreamAllocator, MemoryInUseByAnotherStreamWaitsForIt) {
+  OnSim sim;
+  std::byte* const block = sim.get(mib(4), 1);
+  ASSERT_TRUE(sim.allocator->record_use(block, StreamId(2)));
+  sim.launch(2, block);
+  sim.put(block, mib(4), 1);
+  std::byte* const other = sim.get(mib(4), 1);
+  EXPECT_NE(other, block);
+  sim.device->finish(StreamId(2));
+  sim.put(other, mib(4), 1);
+  std::byte* const both = sim.get(mib(8), 1);  // falls short, looks again, and finds the first block idle
+  EXPECT_EQ(sim.allocator->stats().reserved, mib(8));
+  sim.put(both, mib(8), 1);
+}
+
+TEST(StreamAllocator, UseOfWhatIsNotAllocatedIsRefused) {
+  OnSim sim;
+  EXPECT_EQ(sim.allocator->record_use(reinterpret_cast<std::byte*>(&sim), StreamId(1)).error().code, ErrorCode::invalid);
+}
+
+TEST(StreamAllocator, WaitsForOtherStreamsBeforeItGivesUp) {
+  OnSim sim({.memory = mib(4)});
+  std::byte* const block = sim.get(mib(4), 1);
+  ASSERT_TRUE(sim.allocator->record_use(block, StreamId(2)));
+  sim.launch(2, block);
+  sim.put(block, mib(4), 1);
+  EXPECT_EQ(sim.get(mib(4), 1), block);
+  sim.put(block, mib(4), 1);
+}
+
+TEST(StreamAllocator, AFailedSynchronizeFreesNothing) {
+  OnSim sim({.memory = mib(4)});
+  std::byte* const block = sim.get(mib(4), 1);
+  ASSERT_TRUE(sim.allocator->record_use(block, StreamId(2)));
+  sim.launch(2, block);
+  sim.put(block, mib(4), 1);
+  sim.device->fail(SimCall::synchronize, 1, 100);
+  EXPECT_FALSE(sim.allocator->allocate(mib(4), StreamId(1)));
+  sim.device->fail(SimCall::synchronize, 0);
+  EXPECT_EQ(sim.get(mib(4), 1), block);
+  sim.put(block, mib(4), 1);
+}
+
+TEST(StreamAllocator, OutOfMemorySaysWhatThereIs) {
+  OnSim sim({.memory = mib(8)});
+  std::byte* const kept = sim.get(mib(6), 7);
+  const Result<std::byte*> refused = sim.allocator->allocate(mib(4), StreamId(1));
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("4194304 bytes were asked for; 6291456 are live"));
+  sim.put(kept, mib(6), 7);
+}
+
+TEST(StreamAllocator, TrimReturnsWhatNoStreamUses) {
+  OnSim sim;
+  for (std::size_t stream = 0; stream < 70; ++stream) sim.put(sim.get(mib(2), stream), mib(2), stream);
+  EXPECT_GT(sim.device->in_use(), Bytes(0));
+  EXPECT_GT(sim.allocator->trim(), Bytes(0));
+  EXPECT_EQ(sim.device->in_use(), Bytes(0));
+}
+
+TEST(StreamAllocator, NoFalseRefusalAtTheLimitOfADeviceWithManyStreams) {
+  if (cpu_device().virtual_memory() == nullptr) GTEST_SKIP() << "this system has no memfd";
+  constexpr Bytes kLimit{std::int64_t{16} << 20};
+  StreamAllocator allocator(cpu_device(), {.least_page = Bytes(64 << 10), .limit = kLimit, .checks = Checks::on});
+  MarkedWorkload workload(allocator, {.budget = kLimit, .largest = Bytes(kLimit.value() / 3), .streams = 70, .seed = 6});
+  const auto outcome = workload.run(10000, [&](Bytes size, const Error& error) {
+    ASSERT_EQ(error.code, ErrorCode::out_of_memory) << error.message;
+    ASSERT_LT(kLimit - allocator.stats().reserved, size) << error.message;
+  });
+  EXPECT_GT(outcome.granted, 7000U);
+}
+
+using StreamAllocatorDeathTest = ::testing::Test;
+
+TEST(StreamAllocatorDeathTest, MisuseIsSaid) {
+  OnSim sim;
+  std::byte* const block = sim.get(mib(2), 1);
+  EXPECT_DEATH(sim.put(block, mib(1), 1), "with size 1048576: it was allocated with size 2097152");
+  EXPECT_DEATH(sim.put(block, mib(2), 2), "not memory of this allocator on stream 2");
+  sim.put(block, mib(2), 1);
+  EXPECT_DEATH(sim.put(block, mib(2), 1), "freed twice");
+}
+
+}  // namespace
+}  // namespace stowage::runtime

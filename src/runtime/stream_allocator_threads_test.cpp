@@ -1,0 +1,60 @@
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "runtime/test_workload.hpp"
+#include "stowage/runtime/stream_allocator.hpp"
+
+namespace stowage::runtime {
+namespace {
+
+/// Threads on streams of their own and on one that they share, each marking what it has. The budget makes memory move between
+/// streams all the time.
+TEST(StreamAllocatorThreads, NoByteHasTwoOwners) {
+  StreamAllocator allocator(cpu_device(), {.least_page = Bytes(64 << 10), .limit = Bytes(24 << 20), .checks = Checks::off});
+  std::vector<std::thread> threads;
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    threads.emplace_back([&, i] {
+      MarkedWorkload workload(allocator, {.budget = Bytes(5 << 20), .largest = Bytes(1 << 20), .streams = 1 + i, .seed = i});
+      workload.run(3000, [](Bytes, const Error& error) { EXPECT_EQ(error.code, ErrorCode::out_of_memory) << error.message; });
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(allocator.stats().live, 0U);
+}
+
+/// Everything that one thread allocates another one frees.
+TEST(StreamAllocatorThreads, BlocksMayBeFreedByOtherThreads) {
+  StreamAllocator allocator(cpu_device(), {.checks = Checks::off});
+  constexpr std::size_t kBlocks = 20000;
+  std::vector<std::atomic<std::byte*>> blocks(kBlocks);
+  std::thread maker([&] {
+    for (std::size_t i = 0; i < kBlocks; ++i) blocks[i] = *allocator.allocate(Bytes(512 + static_cast<std::int64_t>(i % 4096)), StreamId(1));
+  });
+  std::thread freer([&] {
+    for (std::size_t i = 0; i < kBlocks; ++i) {
+      while (blocks[i] == nullptr) std::this_thread::yield();
+      allocator.deallocate(blocks[i], Bytes(512 + static_cast<std::int64_t>(i % 4096)), StreamId(1));
+    }
+  });
+  maker.join();
+  freer.join();
+  EXPECT_EQ(allocator.stats().live, 0U);
+}
+
+/// A thread that is gone leaves nothing behind that anybody would miss.
+TEST(StreamAllocatorThreads, ThreadsComeAndGo) {
+  StreamAllocator allocator(cpu_device(), {});
+  for (int i = 0; i < 50; ++i) {
+    std::byte* block = nullptr;
+    std::thread([&] { block = *allocator.allocate(Bytes(1 << 20), StreamId(2)); }).join();
+    std::thread([&] { allocator.deallocate(block, Bytes(1 << 20), StreamId(2)); }).join();
+  }
+  EXPECT_EQ(allocator.stats().live, 0U);
+  EXPECT_EQ(allocator.stats().reserved, Bytes(2 << 20));
+}
+
+}  // namespace
+}  // namespace stowage::runtime
