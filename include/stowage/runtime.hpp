@@ -7,6 +7,7 @@
 #include "stowage/runtime/expandable_arena.hpp"
 #include "stowage/runtime/lagged_device.hpp"
 #include "stowage/runtime/physical_pool.hpp"
+#include "stowage/runtime/plan_ahead.hpp"
 #include "stowage/runtime/pmr.hpp"
 #include "stowage/runtime/registry.hpp"
 #include "stowage/runtime/replay.hpp"
