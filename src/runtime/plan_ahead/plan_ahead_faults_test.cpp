@@ -62,8 +62,8 @@ INSTANTIATE_TEST_SUITE_P(Memory, PlanAheadFaults, ::testing::Bool(),
                          [](const auto& memory) { return memory.param ? "pages" : "buffer"; });
 
 TEST_P(PlanAheadFaults, WithoutMemoryForThePlanTheFallbackGoesOnAndALaterIterationIsPlanned) {
-  const std::array calls =
-      GetParam() ? std::array{SimCall::reserve, SimCall::create, SimCall::map} : std::array{SimCall::allocate, SimCall::allocate, SimCall::allocate};
+  const std::array calls = GetParam() ? std::array{SimCall::reserve, SimCall::create, SimCall::map}
+                                      : std::array{SimCall::allocate, SimCall::allocate, SimCall::allocate};
   for (const SimCall call : calls) {
     SetUp();
     allocator_->begin_iteration();

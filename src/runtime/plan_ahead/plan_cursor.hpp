@@ -37,6 +37,12 @@ class PlanCursor {
 
   [[nodiscard]] std::uint32_t next() const { return next_; }
   void move_to(std::uint32_t next) { next_ = next; }
+  /// Takes so many of the allocations without a slot for the next slots. False when there were not as many.
+  [[nodiscard]] bool forgive(std::uint32_t count) {
+    if (count > unmatched_) return false;
+    unmatched_ -= count;
+    return true;
+  }
 
  private:
   std::uint32_t found(std::uint32_t slot) {

@@ -11,6 +11,8 @@ namespace {
 /// Each allocation looks at all of them. A program that keeps more of its allocations longer than recorded has another plan to
 /// make.
 constexpr std::size_t kMostOdd = 64;
+/// How far back an allocation looks for slots that can be settled: enough for the ordinary case, little for a hopeless one.
+constexpr int kPatience = 64;
 
 }  // namespace
 
@@ -48,10 +50,8 @@ PlanServer::Answer PlanServer::allocate(Bytes size, StreamId stream) {
   PlanCursor& cursor = cursors_[*index];
   const std::optional<std::uint32_t> slot = cursor.match(plan_.slots, align_up(size, alignment_));
   if (!slot) return {};
-  for (std::uint32_t before = cursor.next(); before < *slot; ++before) {
-    cursor.move_to(before + 1);
-    leave_out(before);
-  }
+  patience_ = kPatience;
+  leave_out_up_to(cursor, *slot);
   cursor.move_to(*slot + 1);
   if (!plan_.slots[*slot].planned()) return {Verdict::unplanned, nullptr};
   if (!is_free(*slot) || !put_in_order(*slot)) {
@@ -69,9 +69,9 @@ std::optional<std::size_t> PlanServer::stream_index(StreamId stream) {
   return last_stream_ = static_cast<std::size_t>(found - plan_.streams.begin());
 }
 
-bool PlanServer::is_free(std::uint32_t slot) const {
+bool PlanServer::is_free(std::uint32_t slot) {
   for (const std::uint32_t before : plan_.predecessors_of(slot)) {
-    if (states_[before].clean != iteration_) return false;
+    if (states_[before].clean != iteration_ && (is_live(before) || !settle(before))) return false;
   }
   if (odd_.empty()) return true;
   if (odd_.size() > kMostOdd) return false;
@@ -93,25 +93,48 @@ bool PlanServer::put_in_order(std::uint32_t slot) {
   return true;
 }
 
+void PlanServer::leave_out_up_to(PlanCursor& cursor, std::uint32_t slot) {
+  for (std::uint32_t before = cursor.next(); before < slot; ++before) {
+    cursor.move_to(before + 1);
+    leave_out(before);
+  }
+}
+
 void PlanServer::leave_out(std::uint32_t slot) {
-  if (!plan_.slots[slot].planned()) return;
-  bool in_order = true;
-  for (const std::uint32_t before : plan_.predecessors_of(slot)) in_order = check_predecessor(before) && in_order;
-  if (!in_order) return;
+  if (!plan_.slots[slot].planned() || !settle_predecessors(slot)) return;
   states_[slot].clean = iteration_;
   states_[slot].left_out = true;
 }
 
-bool PlanServer::check_predecessor(std::uint32_t slot) {
+bool PlanServer::settle_predecessors(std::uint32_t slot) {
+  bool settled = true;
+  for (const std::uint32_t before : plan_.predecessors_of(slot)) settled = settle(before) && settled;
+  return settled;
+}
+
+bool PlanServer::settle(std::uint32_t slot) {
   if (states_[slot].clean == iteration_) return true;
-  if (!is_passed(slot)) {
+  if (!is_passed(slot) && !try_to_pass(slot)) {
     states_[slot].overtaken = iteration_;
     return false;
   }
-  if (!is_live(slot)) return false;
-  const auto known = std::find_if(odd_.begin(), odd_.end(), [slot](Odd odd) { return odd.slot == slot; });
-  if (known != odd_.end()) return !known->carried;
-  odd_.push_back({slot, false});
+  if (states_[slot].clean == iteration_) return true;
+  const auto odd = std::find_if(odd_.begin(), odd_.end(), [slot](Odd each) { return each.slot == slot; });
+  if (is_live(slot) && (odd == odd_.end() || !odd->carried)) {
+    if (odd == odd_.end()) odd_.push_back({slot, false});
+    return true;
+  }
+  // Left out when somebody before it was not passed yet; perhaps that one is now.
+  if (--patience_ < 0 || !settle_predecessors(slot)) return false;
+  states_[slot].clean = iteration_;
+  states_[slot].left_out = true;
+  return true;
+}
+
+bool PlanServer::try_to_pass(std::uint32_t slot) {
+  PlanCursor& cursor = cursors_[plan_.slots[slot].stream];
+  if (--patience_ < 0 || !cursor.forgive(slot + 1 - cursor.next())) return false;
+  leave_out_up_to(cursor, slot + 1);
   return true;
 }
 

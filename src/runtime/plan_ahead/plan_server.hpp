@@ -28,7 +28,8 @@ namespace stowage::runtime {
 /// 4. somebody lives longer than recorded. Whoever is found live when a successor is passed is *odd* from then on, and so is
 ///    everything that is live when an iteration begins, and a slot that is served after a successor was passed (streams overtake
 ///    each other). No slot is served that overlaps an odd one; there are few, and beyond some number nothing is served.
-/// 5. A slot with a predecessor that was not passed, or not in order itself, is left out, and what follows it too.
+/// 5. A slot with a predecessor that was not passed is left out, and what follows it too, until that one is passed. A stream that
+///    had allocations without a slot passes as many slots for the asking: they were there, in other sizes.
 ///
 /// Streams: a slot's stream is ordered after the frees of its predecessors on other streams; after all frees where a predecessor
 /// was left out, for somebody before that one may have had the bytes; after the last iteration's where the slot is the first user
@@ -84,11 +85,15 @@ class PlanServer {
   [[nodiscard]] std::optional<std::size_t> stream_index(StreamId stream);
   [[nodiscard]] bool is_live(std::uint32_t slot) const { return places_.of(slot).owner == slot; }
   [[nodiscard]] bool is_passed(std::uint32_t slot) const { return slot < cursors_[plan_.slots[slot].stream].next(); }
-  [[nodiscard]] bool is_free(std::uint32_t slot) const;
+  [[nodiscard]] bool is_free(std::uint32_t slot);
   [[nodiscard]] bool put_in_order(std::uint32_t slot);
+  /// Passes all slots before this one that the cursor has not.
+  void leave_out_up_to(PlanCursor& cursor, std::uint32_t slot);
   void leave_out(std::uint32_t slot);
-  /// False when it is out of order, as all that follow it are then.
-  bool check_predecessor(std::uint32_t slot);
+  /// Whether it and all before it are passed. If so it is clean from now on, or live and odd.
+  bool settle(std::uint32_t slot);
+  bool settle_predecessors(std::uint32_t slot);
+  [[nodiscard]] bool try_to_pass(std::uint32_t slot);
   void occupy(std::uint32_t slot, Bytes requested);
   void vacate(std::uint32_t slot);
   /// Whether it was carried into this iteration.
@@ -105,6 +110,7 @@ class PlanServer {
   StreamOrdering ordering_;
   ForeignUses uses_;
   std::size_t last_stream_ = 0;
+  int patience_ = 0;  ///< How many more slots this allocation may settle.
   std::uint32_t iteration_ = 0;
   std::uint64_t live_ = 0;
 };

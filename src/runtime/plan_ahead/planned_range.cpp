@@ -38,6 +38,7 @@ Status PlannedRange::add_page(Bytes size) {
   const Status mapped = source_.pool->memory().map(reserved_ + size_.value(), page.physical, Bytes(0), page.size);
   if (!mapped) {
     source_.pool->give_back(page);
+    source_.pool->trim(page.size);
     return mapped;
   }
   pages_.push_back(page);

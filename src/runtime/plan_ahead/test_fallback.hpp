@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -18,7 +19,7 @@ class TestFallback final : public Allocator {
   ~TestFallback() override {
     for (Idle& idle : idle_) {
       static_cast<void>(device_.synchronize(idle.stream));
-      device_.forget(idle.event);
+      if (idle.event) device_.forget(*idle.event);
     }
   }
 
@@ -32,7 +33,7 @@ class TestFallback final : public Allocator {
     std::unique_ptr<Buffer> buffer;
     if (found != idle_.end()) {
       buffer = std::move(found->buffer);
-      device_.forget(found->event);
+      if (found->event) device_.forget(*found->event);
       *found = std::move(idle_.back());
       idle_.pop_back();
     } else {
@@ -57,7 +58,9 @@ class TestFallback final : public Allocator {
     STOWAGE_CHECK(found != live_.end(), "the fallback is given back what it gave");
     for (const StreamId user : uses_[address]) static_cast<void>(device_.synchronize(user));
     uses_.erase(address);
-    idle_.push_back({std::move(found->second), stream, device_.record(stream).value()});
+    const Result<EventId> event = device_.record(stream);
+    if (!event) static_cast<void>(device_.synchronize(stream));
+    idle_.push_back({std::move(found->second), stream, event ? std::optional(*event) : std::nullopt});
     live_.erase(found);
   }
 
@@ -71,11 +74,11 @@ class TestFallback final : public Allocator {
     Bytes returned(0);
     std::vector<Idle> kept;
     for (Idle& idle : idle_) {
-      if (!device_.is_complete(idle.event).value()) {
+      if (idle.event && !device_.is_complete(*idle.event).value()) {
         kept.push_back(std::move(idle));
         continue;
       }
-      device_.forget(idle.event);
+      if (idle.event) device_.forget(*idle.event);
       returned += idle.buffer->size();
       ++stats_.releases;
     }
@@ -98,7 +101,7 @@ class TestFallback final : public Allocator {
   struct Idle {
     std::unique_ptr<Buffer> buffer;
     StreamId stream;
-    EventId event;
+    std::optional<EventId> event;  ///< Absent: the stream is done with it.
   };
   Device& device_;
   std::map<std::byte*, std::unique_ptr<Buffer>> live_;
