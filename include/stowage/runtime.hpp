@@ -11,5 +11,6 @@
 #include "stowage/runtime/pmr.hpp"
 #include "stowage/runtime/registry.hpp"
 #include "stowage/runtime/replay.hpp"
+#include "stowage/runtime/session_arena.hpp"
 #include "stowage/runtime/stream_allocator.hpp"
 #include "stowage/runtime/trace.hpp"

@@ -114,10 +114,7 @@ bool PlanServer::settle_predecessors(std::uint32_t slot) {
 
 bool PlanServer::settle(std::uint32_t slot) {
   if (states_[slot].clean == iteration_) return true;
-  if (!is_passed(slot) && !try_to_pass(slot)) {
-    states_[slot].overtaken = iteration_;
-    return false;
-  }
+  if (!is_passed(slot) && !try_to_pass(slot)) return false;
   if (states_[slot].clean == iteration_) return true;
   const auto odd = std::find_if(odd_.begin(), odd_.end(), [slot](Odd each) { return each.slot == slot; });
   if (is_live(slot) && (odd == odd_.end() || !odd->carried)) {
@@ -143,7 +140,6 @@ void PlanServer::occupy(std::uint32_t slot, Bytes requested) {
   place.owner = slot;
   place.requested = requested;
   ++live_;
-  if (states_[slot].overtaken == iteration_) odd_.push_back({slot, false});
 }
 
 std::optional<Bytes> PlanServer::deallocate(std::byte* address, [[maybe_unused]] Bytes size, [[maybe_unused]] StreamId stream) {

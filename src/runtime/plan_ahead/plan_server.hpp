@@ -25,9 +25,9 @@ namespace stowage::runtime {
 /// before
 ///    it (they need not be clean: see 4).
 /// 3. A slot is served when all its predecessors are clean. By induction nobody planned before it has its bytes, unless
-/// 4. somebody lives longer than recorded. Whoever is found live when a successor is passed is *odd* from then on, and so is
-///    everything that is live when an iteration begins, and a slot that is served after a successor was passed (streams overtake
-///    each other). No slot is served that overlaps an odd one; there are few, and beyond some number nothing is served.
+/// 4. somebody lives longer than recorded. Whoever is found live when a successor becomes clean is *odd* from then on, and so is
+///    everything that is live when an iteration begins. No slot is served that overlaps an odd one; there are few, and beyond
+///    some number nothing is served.
 /// 5. A slot with a predecessor that was not passed is left out, and what follows it too, until that one is passed. A stream that
 ///    had allocations without a slot passes as many slots for the asking: they were there, in other sizes.
 ///
@@ -72,9 +72,8 @@ class PlanServer {
 
  private:
   struct SlotState {
-    std::uint32_t clean = 0;      ///< The last iteration in which it became clean.
-    std::uint32_t overtaken = 0;  ///< The last iteration in which a successor was passed before it.
     StreamOrdering::Moment freed = 0;
+    std::uint32_t clean = 0;  ///< The last iteration in which it became clean.
     bool left_out = false;
   };
   struct Odd {
