@@ -171,8 +171,10 @@ class PlanAheadAllocator::State {
     return options;
   }
 
-  /// The fallback lets go first: what the first iteration had from it is what the plan's range now stands for.
+  /// The fallback lets go first: what the first iteration had from it is what the plan's range now stands for. It can only let go
+  /// of what no work uses, so that work is waited for, this once; where that fails, more stays with the fallback.
   void take_over(IterationPlan plan) {
+    for (const StreamId stream : plan.streams) static_cast<void>(device_.synchronize(stream));
     fallback_.trim();
     close_phase();
     const std::uint64_t creates = creates_so_far();
