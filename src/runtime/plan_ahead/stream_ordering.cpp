@@ -1,45 +1,56 @@
 #include "runtime/plan_ahead/stream_ordering.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace stowage::runtime {
+namespace {
+
+constexpr std::size_t kMostMarks = 8;
+
+}  // namespace
 
 StreamOrdering::StreamOrdering(Device& device, std::vector<StreamId> streams)
     : device_(device),
       streams_(std::move(streams)),
       last_free_(streams_.size()),
       last_round_(streams_.size()),
-      marks_(streams_.size()),
-      ordered_(streams_.size() * streams_.size()) {}
+      ordered_(streams_.size() * streams_.size()),
+      marks_(streams_.size()) {}
 
 StreamOrdering::~StreamOrdering() {
-  for (const Mark& mark : marks_) {
-    if (mark.event) device_.forget(*mark.event);
+  for (const std::deque<Mark>& marks : marks_) {
+    for (const Mark& mark : marks) device_.forget(mark.event);
   }
 }
 
 void StreamOrdering::mark(std::size_t stream) {
-  if (!renew(stream)) return;  // whoever needs it tries again
+  const Result<EventId> event = device_.record(streams_[stream]);
+  if (!event) return;  // whoever needs it tries again
+  std::deque<Mark>& marks = marks_[stream];
+  marks.push_back({*event, clock_});
+  if (marks.size() <= kMostMarks) return;
+  device_.forget(marks.front().event);
+  marks.pop_front();
 }
 
-bool StreamOrdering::renew(std::size_t stream) {
-  const Result<EventId> event = device_.record(streams_[stream]);
-  if (!event) return false;
-  if (marks_[stream].event) device_.forget(*marks_[stream].event);
-  marks_[stream] = {*event, clock_};
-  return true;
+const StreamOrdering::Mark* StreamOrdering::mark_for(std::size_t stream, Moment moment) {
+  const std::deque<Mark>& marks = marks_[stream];
+  if (marks.empty() || marks.back().moment < moment) mark(stream);
+  const auto found = std::find_if(marks.begin(), marks.end(), [moment](const Mark& each) { return each.moment >= moment; });
+  return found == marks.end() ? nullptr : &*found;
 }
 
 bool StreamOrdering::wait(std::size_t from, std::size_t to, Moment moment) {
-  Mark& mark = marks_[from];
-  if ((!mark.event || mark.moment < moment) && !renew(from)) return false;
-  const Result<bool> complete = device_.is_complete(*mark.event);
+  const Mark* const mark = mark_for(from, moment);
+  if (mark == nullptr) return false;
+  const Result<bool> complete = device_.is_complete(mark->event);
   if (!complete) return false;
   if (!*complete) {
-    if (!device_.wait(streams_[to], *mark.event)) return false;
+    if (!device_.wait(streams_[to], mark->event)) return false;
     ++waits_;
   }
-  ordered_[from * streams_.size() + to] = mark.moment;
+  ordered_[from * streams_.size() + to] = mark->moment;
   return true;
 }
 

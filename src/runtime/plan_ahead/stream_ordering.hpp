@@ -2,7 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <deque>
 #include <vector>
 
 #include "stowage/memory.hpp"
@@ -42,19 +42,20 @@ class StreamOrdering {
 
  private:
   struct Mark {
-    std::optional<EventId> event = {};
+    EventId event;
     Moment moment = 0;
   };
   [[nodiscard]] bool wait(std::size_t from, std::size_t to, Moment moment);
-  bool renew(std::size_t stream);
+  /// The first mark of the stream that covers the moment; a new one where there is none. Null: the device failed.
+  [[nodiscard]] const Mark* mark_for(std::size_t stream, Moment moment);
 
   Device& device_;
   std::vector<StreamId> streams_;
   Moment clock_ = 0;
-  std::vector<Moment> last_free_;   ///< By stream.
-  std::vector<Moment> last_round_;  ///< By stream: the last free of what the iterations before had.
-  std::vector<Mark> marks_;         ///< By stream: the last one.
-  std::vector<Moment> ordered_;     ///< From × to: up to which moment.
+  std::vector<Moment> last_free_;        ///< By stream.
+  std::vector<Moment> last_round_;       ///< By stream: the last free of what the iterations before had.
+  std::vector<Moment> ordered_;          ///< From × to: up to which moment.
+  std::vector<std::deque<Mark>> marks_;  ///< By stream: the last few. The older one covers a moment, the sooner it is complete.
   std::uint64_t waits_ = 0;
 };
 
