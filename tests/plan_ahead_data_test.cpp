@@ -9,9 +9,12 @@
 #include <gtest/gtest.h>
 
 #include "runtime/plan_ahead/test_fallback.hpp"
+#include "stowage/io.hpp"
 #include "stowage/memory/sim.hpp"
 #include "stowage/runtime/plan_ahead.hpp"
-#include "support/trace_file.hpp"
+#include "stowage/runtime/registry.hpp"
+#include "stowage/runtime/replay.hpp"
+#include "support/data.hpp"
 
 /// Recorded workloads, each pass over a trace an iteration: what the plan of the first one is worth for the others.
 namespace stowage {
@@ -28,9 +31,8 @@ struct Deviation {
 class PlanAheadData : public ::testing::TestWithParam<std::filesystem::path> {
  protected:
   void SetUp() override {
-    const std::optional<Trace> trace = testing::read_trace_file(GetParam());
-    ASSERT_TRUE(trace) << GetParam();
-    trace_ = *trace;
+    const std::string file = GetParam().string();
+    trace_ = parse_trace(read_file(file).value(), file).value();
     addresses_.resize(trace_.allocations);
     sizes_.resize(trace_.allocations);
   }
@@ -131,6 +133,23 @@ TEST_P(PlanAheadData, StreamsThatLagWaitForEachOtherLessThanOnceInFiveHundredEve
   EXPECT_LE(stats.waste(), 0.01);
   EXPECT_LE(stats.event_waits * 500, trace_.events.size());
   std::cout << "  waits " << stats.event_waits << ", events recorded " << device_->calls(SimCall::record) - records << "\n";
+}
+
+TEST_P(PlanAheadData, ReplayedOverOurStreamAllocatorTheSecondPassIsServedFromThePlan) {
+  const std::unique_ptr<SimDevice> sim = SimDevice::make();
+  LaggedDevice device(*sim, kLag);
+  {
+    const auto allocator = make_allocator("plan-ahead", device, {.expected = &trace_}).value();
+    const ReplayReport report = replay(trace_, *allocator, {.passes = 2, .clock = &device});
+    EXPECT_EQ(report.failures, 0U);
+    EXPECT_EQ(report.peak_requested, peak_requested(trace_));
+    EXPECT_EQ(report.creates + report.maps + report.unmaps, 0U);
+    EXPECT_LE(report.waste(), 0.01);
+    std::cout << "  waste " << 100 * report.waste() << " %, " << report.ns_per_event << " ns per event, waits "
+              << report.event_waits << "\n";
+  }
+  EXPECT_EQ(sim->live_objects(), 0U);
+  EXPECT_THAT(sim->violations(), IsEmpty());
 }
 
 TEST_P(PlanAheadData, OneAllocationInAHundredOfAnotherSizeLeavesNineTenthsToThePlan) {
