@@ -184,8 +184,12 @@ TEST_P(AllocatorContract, FiguresFitTogether) {
   EXPECT_EQ(empty.requested, Bytes(0));
   EXPECT_EQ(empty.rounded, Bytes(0));
   EXPECT_EQ(empty.live, 0U);
-  EXPECT_EQ(empty.requested_peak, most);
-  EXPECT_EQ(empty.rounded_peak, full.rounded);
+  EXPECT_LE(empty.requested_peak, most);
+  EXPECT_LE(empty.rounded_peak, full.rounded);
+  if (GetParam().exact_peaks) {
+    EXPECT_EQ(empty.requested_peak, most);
+    EXPECT_EQ(empty.rounded_peak, full.rounded);
+  }
   EXPECT_GE(empty.reserved_peak, full.reserved);
   EXPECT_GE(empty.waste(), 0.0);
   EXPECT_LT(empty.waste(), 1.0);

@@ -27,6 +27,7 @@ struct AllocatorKind {
   std::string name;
   std::function<Subject()> make;
   std::size_t streams = 1;  ///< How many to use.
+  bool exact_peaks = true;  ///< False: peaks of what is requested are lower bounds.
 };
 
 inline std::string kind_name(const ::testing::TestParamInfo<AllocatorKind>& kind) { return kind.param.name; }

@@ -118,9 +118,10 @@ class CachingAllocator::Impl final : public runtime::Peer {
 // ------------------------------------------------------------------------------------------------------------ slow path
 
 Result<runtime::Span*> CachingAllocator::Impl::serve(Bytes size, Bytes requested) {
-  needed_ = std::max(needed_, books_.live() + size);
+  const Bytes needed = std::max(needed_, books_.live() + size);
   Result<runtime::Span*> span =
-      runtime::serve(space_, {size, requested}, {&tenant_, 1}, {.slack = options_.slack, .needed = needed_});
+      runtime::serve(space_, {size, requested}, {&tenant_, 1}, {.slack = options_.slack, .needed = needed});
+  if (span) needed_ = needed;
   reserved_peak_ = std::max(reserved_peak_, space_.reserved());
   return span;
 }

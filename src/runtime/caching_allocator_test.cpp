@@ -21,8 +21,8 @@ Bytes mib(std::int64_t count) { return Bytes(count << 20); }
 INSTANTIATE_TEST_SUITE_P(Caching, AllocatorContract,
                          ::testing::Values(on_cpu<CachingAllocator>("cpu", CachingOptions{}),
                                            on_sim<CachingAllocator>("sim", SimOptions{}, CachingOptions{}),
-                                           on_sim<CachingAllocator>("sim_without_virtual_memory", SimOptions{.virtual_memory = false},
-                                                                    CachingOptions{})),
+                                           on_sim<CachingAllocator>("sim_without_virtual_memory",
+                                                                    SimOptions{.virtual_memory = false}, CachingOptions{})),
                          kind_name);
 
 struct OnSim {

@@ -26,7 +26,9 @@ Status LaggedDevice::copy(StreamId stream, std::byte* to, const std::byte* from,
 
 Result<EventId> LaggedDevice::record(StreamId id) {
   const std::lock_guard lock(mutex_);
-  events_.push_back({.due = clock_.load(std::memory_order_relaxed) + lag_, .stream = id, .after = stream(id).after});
+  const std::uint64_t now = clock_.load(std::memory_order_relaxed);
+  const bool idle = stream(id).synchronized == now && stream(id).after == nullptr;
+  events_.push_back({.due = idle ? now : now + lag_, .stream = id, .after = stream(id).after});
   return EventId{first_ + events_.size() - 1};
 }
 
@@ -58,6 +60,7 @@ Status LaggedDevice::synchronize(StreamId id) {
     complete = std::max(complete, (*after)[i]);
   }
   stream(id).complete = first_ + events_.size();
+  stream(id).synchronized = clock_.load(std::memory_order_relaxed);
   stream(id).after = nullptr;  // all of it is over
   return Done{};
 }

@@ -46,6 +46,7 @@ TEST_F(Lagged, SynchronizeCompletesItsStreamOnly) {
   ASSERT_TRUE(device_.synchronize(kMain));
   EXPECT_TRUE(is_complete(main));
   EXPECT_FALSE(is_complete(side));
+  device_.advance();
   EXPECT_FALSE(is_complete(record(kMain)));
 }
 
@@ -86,6 +87,17 @@ TEST_F(Lagged, ForgottenAndForeignEventsAreInvalid) {
     device_.forget(event);
   }
   EXPECT_EQ(static_cast<std::uint64_t>(record(kMain)), static_cast<std::uint64_t>(second) + 1) << "ids are not used again";
+}
+
+TEST_F(Lagged, AStreamThatWasSynchronizedIsIdleUntilTimePasses) {
+  ASSERT_TRUE(device_.synchronize(kMain));
+  EXPECT_TRUE(device_.is_complete(record(kMain)).value());
+  const EventId other = record(StreamId(7));
+  ASSERT_TRUE(device_.wait(kMain, other));
+  EXPECT_FALSE(device_.is_complete(record(kMain)).value()) << "it waits for a stream that is behind";
+  ASSERT_TRUE(device_.synchronize(kMain));
+  device_.advance();
+  EXPECT_FALSE(device_.is_complete(record(kMain)).value());
 }
 
 TEST_F(Lagged, MemoryIsTheOtherDevices) {

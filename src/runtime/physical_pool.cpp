@@ -4,13 +4,18 @@
 
 #include <fmt/format.h>
 
+#include "runtime/exiting.hpp"
+
 namespace stowage {
 
-PhysicalPool::PhysicalPool(VirtualMemory& memory, Options options) : memory_(memory), options_(options) {}
+PhysicalPool::PhysicalPool(VirtualMemory& memory, Options options) : memory_(memory), options_(options) {
+  runtime::process_is_exiting();
+}
 
 PhysicalPool::~PhysicalPool() {
+  if (runtime::process_is_exiting()) return;
+  STOWAGE_CHECK(counts_.created == counts_.idle, "a pool of physical memory outlives whatever has pages of it");
   trim();
-  STOWAGE_CHECK(counts_.created == Bytes(0), "a pool of physical memory outlives whatever has pages of it");
 }
 
 Result<Page> PhysicalPool::acquire(Bytes size) {
@@ -22,18 +27,33 @@ Result<Page> PhysicalPool::acquire(Bytes size) {
     counts_.idle -= size;
     return page;
   }
+  STOWAGE_TRY_STATUS(make_room(size));
   Result<Page> page = create(size);
   while (!page && page.error().code == ErrorCode::out_of_memory && trim_locked(size) > Bytes(0)) page = create(size);
   return page;
 }
 
-Result<Page> PhysicalPool::create(Bytes size) {
-  if (options_.limit && size > *options_.limit - counts_.created) {
+Status PhysicalPool::make_room(Bytes size) {
+  if (size <= Bytes(0) || size.value() % memory_.granularity().value() != 0) {
+    return Error{
+        ErrorCode::invalid,
+        fmt::format("physical memory: a page of {} bytes is no multiple of {}", size.value(), memory_.granularity().value()),
+        {}};
+  }
+  if (!options_.limit) return Done{};
+  const Bytes in_use = counts_.created - counts_.idle;
+  if (size > *options_.limit - in_use) {  // no idle page would help, so that none is given away
     return Error{ErrorCode::out_of_memory,
-                 fmt::format("physical memory: {} bytes were asked for; {} of {} are in use, {} of them idle", size.value(),
-                             counts_.created.value(), options_.limit->value(), counts_.idle.value()),
+                 fmt::format("physical memory: {} bytes were asked for; {} of {} are in use, {} are idle", size.value(),
+                             in_use.value(), options_.limit->value(), counts_.idle.value()),
                  {}};
   }
+  const Bytes room = *options_.limit - counts_.created;
+  if (size > room) trim_locked(size - room);
+  return Done{};
+}
+
+Result<Page> PhysicalPool::create(Bytes size) {
   STOWAGE_TRY(const PhysicalId physical, memory_.create(size));
   ++counts_.creates;
   counts_.created += size;
@@ -57,8 +77,7 @@ Bytes PhysicalPool::trim_locked(Bytes wanted) {
   while (returned < wanted && !idle_.empty()) {
     const auto largest = std::prev(idle_.end());
     const PhysicalId physical = largest->second.back();
-    const Status released = memory_.release(physical);
-    STOWAGE_CHECK(released.has_value(), "a device takes back what it gave");
+    if (!memory_.release(physical)) break;  // a device that fails has it still; so do we
     returned += largest->first;
     counts_.created -= largest->first;
     counts_.idle -= largest->first;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "runtime/buffers.hpp"
+#include "runtime/plan_ahead/planned_replay.hpp"
 #include "runtime/torch/expandable.hpp"
 #include "runtime/torch/native.hpp"
 #include "stowage/runtime/caching_allocator.hpp"
@@ -23,9 +24,14 @@ Result<std::unique_ptr<Allocator>> make_expandable(Device& device, const Allocat
   return runtime::TorchExpandableModel::make(device);
 }
 
+Result<std::unique_ptr<Allocator>> make_plan_ahead(Device& device, const AllocatorOptions& options) {
+  return runtime::make_planned_replay(device, options.expected);
+}
+
 constexpr std::array kAllocators{
     AllocatorInfo{"stream", "ours, for any number of streams and threads", make<StreamAllocator>},
     AllocatorInfo{"caching", "ours, for stream 0 and one thread", make<CachingAllocator>},
+    AllocatorInfo{"plan-ahead", "ours, from a plan of the first pass", make_plan_ahead},
     AllocatorInfo{"torch-native", "PyTorch's default policy", make<runtime::TorchNativeModel>},
     AllocatorInfo{"torch-expandable", "PyTorch's policy with expandable_segments:True", make_expandable},
     AllocatorInfo{"buffers", "a buffer of its own for every allocation", make<runtime::BufferAllocator>},

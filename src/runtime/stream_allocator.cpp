@@ -176,12 +176,14 @@ Result<Span*> StreamAllocator::Impl::serve(StreamHeap& heap, Bytes size, Bytes r
     counted(heap, span);
     return span;
   }
-  needed_ = std::max(needed_, everyone.live() + size);
-  rounded_peak_ = std::max(rounded_peak_, everyone.live() + size);
-  requested_peak_ = std::max(requested_peak_, everyone.requested() + requested);
-  Result<Span*> span =
-      runtime::serve(space_, {size, requested}, everyone.tenants(), {.slack = options_.slack, .needed = needed_});
-  if (span) counted(heap, *span);
+  const Bytes needed = std::max(needed_, everyone.live() + size);
+  Result<Span*> span = runtime::serve(space_, {size, requested}, everyone.tenants(), {.slack = options_.slack, .needed = needed});
+  if (span) {
+    counted(heap, *span);
+    needed_ = needed;
+    rounded_peak_ = std::max(rounded_peak_, everyone.live());
+    requested_peak_ = std::max(requested_peak_, everyone.requested());
+  }
   reserved_peak_ = std::max(reserved_peak_, space_.reserved());
   return span;
 }

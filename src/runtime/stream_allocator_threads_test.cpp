@@ -31,7 +31,8 @@ TEST(StreamAllocatorThreads, BlocksMayBeFreedByOtherThreads) {
   constexpr std::size_t kBlocks = 20000;
   std::vector<std::atomic<std::byte*>> blocks(kBlocks);
   std::thread maker([&] {
-    for (std::size_t i = 0; i < kBlocks; ++i) blocks[i] = *allocator.allocate(Bytes(512 + static_cast<std::int64_t>(i % 4096)), StreamId(1));
+    for (std::size_t i = 0; i < kBlocks; ++i)
+      blocks[i] = *allocator.allocate(Bytes(512 + static_cast<std::int64_t>(i % 4096)), StreamId(1));
   });
   std::thread freer([&] {
     for (std::size_t i = 0; i < kBlocks; ++i) {

@@ -11,8 +11,8 @@
 
 namespace stowage::runtime {
 
-/// Random allocations in host-visible memory, each full of its own number: whoever else writes into one is found when it is freed.
-/// A view and a page that show the same bytes are no exception, which is the point.
+/// Random allocations in host-visible memory, each full of its own number: whoever else writes into one is found when it is
+/// freed. A view and a page that show the same bytes are no exception, which is the point.
 class MarkedWorkload {
  public:
   struct Options {

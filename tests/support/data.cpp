@@ -42,4 +42,6 @@ std::vector<fs::path> graph_files() { return files_in("graphs", ".json"); }
 
 std::vector<fs::path> csv_files() { return files_in("csv", ".csv"); }
 
+std::vector<fs::path> trace_files() { return files_in("traces", ".csv"); }
+
 }  // namespace stowage::testing

@@ -17,4 +17,7 @@ namespace stowage::testing {
 /// The MiniMalloc CSV files there, sorted by name; empty without data.
 [[nodiscard]] std::vector<std::filesystem::path> csv_files();
 
+/// The recorded allocation traces there, sorted by name; empty without data.
+[[nodiscard]] std::vector<std::filesystem::path> trace_files();
+
 }  // namespace stowage::testing

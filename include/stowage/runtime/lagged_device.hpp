@@ -5,6 +5,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "stowage/memory.hpp"
@@ -14,8 +15,9 @@ namespace stowage {
 /// Another device's memory with streams that run behind: what was submitted when the clock said k is complete once it says
 /// k + lag. For replays, whose clock counts events of the trace. The other device must outlive it.
 ///
-/// There is always some work that an event stands for; a copy is complete when the call returns. Since every stream is behind by
-/// the same lag, waiting for another one delays nothing: it only makes the other's work complete where this one is synchronized.
+/// There is always some work that an event stands for, unless the stream was synchronized and no time has passed since; a copy is
+/// complete when the call returns. Since every stream is behind by the same lag, waiting for another one delays nothing: it only
+/// makes the other's work complete where this one is synchronized.
 ///
 /// Thread-safe; `advance` by one thread. Every call is O(1), but for O(streams) where waits are involved.
 class LaggedDevice final : public Device {
@@ -47,7 +49,8 @@ class LaggedDevice final : public Device {
     std::shared_ptr<const Horizon> after = {};  ///< What its stream waited for before; null: nothing.
   };
   struct Stream {
-    std::uint64_t complete = 0;  ///< Events below this number are, whatever the clock says.
+    std::uint64_t complete = 0;                      ///< Events below this number are, whatever the clock says.
+    std::optional<std::uint64_t> synchronized = {};  ///< When it last was.
     std::shared_ptr<const Horizon> after = {};
   };
 

@@ -45,19 +45,21 @@ class PhysicalPool {
   [[nodiscard]] VirtualMemory& memory() const { return memory_; }
 
   /// A page of exactly that size, a multiple of the memory's granularity: an idle one, the last given back first, or a new one.
-  /// Before it fails for lack of memory it releases idle pages of other sizes, as many as it takes. `out_of_memory` names the
-  /// figures.
+  /// Before it fails for lack of memory it releases idle pages of other sizes, as many as it takes, unless they could not help.
+  /// `out_of_memory` names the figures; another size is `invalid`.
   Result<Page> acquire(Bytes size);
   /// Cannot fail. O(log n).
   void give_back(Page page);
-  /// Releases idle pages, the largest first, until at least `wanted` bytes are back with the device or none is left; says how
-  /// many.
+  /// Releases idle pages, the largest first, until at least `wanted` bytes are back with the device, none is left or the device
+  /// fails; says how many.
   Bytes trim(Bytes wanted = kMaxBytes);
 
   [[nodiscard]] Counts counts() const;
   void reset_peaks();
 
  private:
+  /// Checks the size and, where there is a limit, gets below it.
+  Status make_room(Bytes size);
   Result<Page> create(Bytes size);
   Bytes trim_locked(Bytes wanted);
 

@@ -3,7 +3,15 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace stowage::runtime {
+namespace {
+
+/// More than any device has addresses for: what asks for as much need not be tried page by page.
+constexpr Bytes kAddresses{std::int64_t{1} << 46};
+
+}  // namespace
 
 IdleMap idle_of(std::span<const Tenant> tenants) {
   std::vector<SpanHeap*> books;
@@ -35,6 +43,10 @@ Bytes PageSpace::shortfall(Bytes size, const IdleMap& idle) const {
 Bytes PageSpace::idle_pages(const IdleMap& idle) const { return is_paged() ? uses(idle).idle_bytes() : Bytes(0); }
 
 Status PageSpace::grow(Bytes least, Bytes page, SpanHeap& heap) {
+  if (const Bytes most = device_.free_memory().value_or(kAddresses);
+      least > most + (pool_ != nullptr ? pool_->counts().idle : Bytes(0))) {
+    return Error{ErrorCode::out_of_memory, fmt::format("{} bytes more are out of reach", least.value()), {}};
+  }
   if (!is_paged()) return grow_plain(least, page, heap);
   for (Bytes grown(0); grown < least;) {
     Status added = add_page(page, heap);

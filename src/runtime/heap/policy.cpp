@@ -29,7 +29,7 @@ Result<Span*> serve(PageSpace& space, const PageSpace::Request& request, std::sp
     if (Span* const span = space.take_run(request, tenants)) return span;
   }
   if (Span* const span = space.take_in_view(request, tenants)) return span;
-  if (grown && to_stitch > Bytes(0)) grown = space.grow(to_stitch, page, heap);
+  if (to_stitch > Bytes(0) && (grown || to_stitch < to_extend)) grown = space.grow(to_stitch, page, heap);
   STOWAGE_TRY(Span* const span, space.take_stitched(request, tenants));
   if (span != nullptr) return span;
   // Here the device has refused pages or a stream cannot wait for another, or memory without views lies apart.

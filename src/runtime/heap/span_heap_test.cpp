@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -14,7 +15,9 @@ namespace {
 
 constexpr Bytes kUnit{512};
 Bytes units(std::int64_t count) { return Bytes(count * 512); }
-std::byte* at(std::int64_t unit) { return reinterpret_cast<std::byte*>(std::uintptr_t{0x10000000} + static_cast<std::uintptr_t>(unit) * 512); }
+std::byte* at(std::int64_t unit) {
+  return reinterpret_cast<std::byte*>(std::uintptr_t{0x10000000} + static_cast<std::uintptr_t>(unit) * 512);
+}
 
 TEST(SpanHeap, FreedNeighboursBecomeOne) {
   SpanHeap heap(kUnit);
@@ -71,7 +74,6 @@ TEST(SpanHeap, AgreesWithAMapOfUnits) {
   int next = 1;
   const auto check = [&] {
     std::int64_t unit = 0;
-    Bytes idle(0);
     heap.for_each([&](const Span& span) {
       const std::int64_t first = (span.address - at(0)) / 512;
       for (; unit < first; ++unit) ASSERT_EQ(owner[static_cast<std::size_t>(unit)], -1);
@@ -79,7 +81,7 @@ TEST(SpanHeap, AgreesWithAMapOfUnits) {
         ASSERT_EQ(span.state == SpanState::idle, owner[static_cast<std::size_t>(unit)] == 0) << unit;
         ASSERT_NE(owner[static_cast<std::size_t>(unit)], -1);
       }
-      if (span.state == SpanState::idle) ASSERT_NE(span.before->state, SpanState::idle);
+      ASSERT_FALSE(span.state == SpanState::idle && span.before->state == SpanState::idle);
     });
     for (; unit < kUnits; ++unit) ASSERT_EQ(owner[static_cast<std::size_t>(unit)], -1);
   };

@@ -1,0 +1,188 @@
+#include "stowage/runtime/physical_pool.hpp"
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "stowage/memory/sim.hpp"
+
+namespace stowage {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr Bytes kKiB{1024};
+constexpr Bytes k4KiB{4096};
+constexpr Bytes k16KiB{16384};
+
+/// A small device, and a pool of its pages that is gone before the device is asked whether anything leaked.
+class PhysicalPoolTest : public ::testing::Test {
+ protected:
+  ~PhysicalPoolTest() override {
+    pool_.reset();
+    EXPECT_EQ(device_->live_objects(), 0U);
+    EXPECT_THAT(device_->violations(), IsEmpty());
+  }
+
+  PhysicalPool& make(PhysicalPool::Options options = {}, std::optional<Bytes> memory = {}) {
+    device_ = SimDevice::make({.memory = memory, .granularity = kKiB});
+    pool_ = std::make_unique<PhysicalPool>(*device_->virtual_memory(), options);
+    return *pool_;
+  }
+
+  std::unique_ptr<SimDevice> device_;
+  std::unique_ptr<PhysicalPool> pool_;
+};
+
+TEST_F(PhysicalPoolTest, AnIdlePageIsTakenAgainBeforeANewOneIsCreated) {
+  PhysicalPool& pool = make();
+  const Page first = pool.acquire(k4KiB).value();
+  const Page second = pool.acquire(k4KiB).value();
+  pool.give_back(first);
+  pool.give_back(second);
+  EXPECT_EQ(pool.acquire(k4KiB).value(), second) << "the last one back is the first to go";
+  EXPECT_EQ(pool.acquire(k4KiB).value(), first);
+  EXPECT_EQ(device_->calls(SimCall::create), 2U);
+  pool.give_back(first);
+  pool.give_back(second);
+}
+
+TEST_F(PhysicalPoolTest, APageOfAnotherSizeIsNoSubstitute) {
+  PhysicalPool& pool = make();
+  pool.give_back(pool.acquire(k16KiB).value());
+  const Page page = pool.acquire(k4KiB).value();
+  EXPECT_EQ(page.size, k4KiB);
+  EXPECT_EQ(pool.counts().created, k16KiB + k4KiB);
+  EXPECT_EQ(pool.counts().idle, k16KiB);
+  pool.give_back(page);
+}
+
+TEST_F(PhysicalPoolTest, TrimReturnsPagesToTheDeviceLargestFirst) {
+  PhysicalPool& pool = make();
+  const Page kept = pool.acquire(k16KiB).value();
+  const Page small = pool.acquire(kKiB).value();
+  const Page middle = pool.acquire(k4KiB).value();
+  const Page large = pool.acquire(k16KiB).value();
+  for (const Page page : {large, small, middle}) pool.give_back(page);
+
+  EXPECT_EQ(pool.trim(k4KiB + kKiB), k16KiB);
+  EXPECT_EQ(device_->in_use(), k16KiB + k4KiB + kKiB);
+  EXPECT_EQ(pool.trim(kKiB), k4KiB);
+  EXPECT_EQ(device_->in_use(), k16KiB + kKiB);
+  EXPECT_EQ(pool.trim(), kKiB);
+  EXPECT_EQ(pool.trim(), Bytes(0)) << "what somebody has stays";
+  EXPECT_EQ(device_->in_use(), k16KiB);
+  pool.give_back(kept);
+}
+
+TEST_F(PhysicalPoolTest, TrimmingNothingReleasesNothing) {
+  PhysicalPool& pool = make();
+  pool.give_back(pool.acquire(k4KiB).value());
+  EXPECT_EQ(pool.trim(Bytes(0)), Bytes(0));
+  EXPECT_EQ(device_->in_use(), k4KiB);
+}
+
+TEST_F(PhysicalPoolTest, CountsFollowEveryPage) {
+  PhysicalPool& pool = make();
+  const Page page = pool.acquire(k4KiB).value();
+  pool.give_back(pool.acquire(k16KiB).value());
+  pool.trim();
+  EXPECT_EQ(pool.counts().created, k4KiB);
+  EXPECT_EQ(pool.counts().created_peak, k16KiB + k4KiB);
+  EXPECT_EQ(pool.counts().creates, 2U);
+  EXPECT_EQ(pool.counts().releases, 1U);
+  pool.reset_peaks();
+  EXPECT_EQ(pool.counts().created_peak, k4KiB);
+  EXPECT_EQ(pool.counts().creates, 0U);
+  EXPECT_EQ(pool.counts().releases, 0U);
+  pool.give_back(page);
+}
+
+TEST_F(PhysicalPoolTest, TheLimitHoldsForAllPagesTogetherAndTheErrorNamesTheFigures) {
+  PhysicalPool& pool = make({.limit = Bytes(20480)});
+  const Page page = pool.acquire(k16KiB).value();
+  const Page rest = pool.acquire(k4KiB).value();
+  const Result<Page> refused = pool.acquire(kKiB);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::out_of_memory);
+  for (const char* figure : {"1024", "20480", "0"}) EXPECT_THAT(refused.error().message, HasSubstr(figure));
+  EXPECT_EQ(device_->calls(SimCall::create), 2U) << "the device is not even asked";
+  pool.give_back(page);
+  pool.give_back(rest);
+}
+
+TEST_F(PhysicalPoolTest, IdlePagesOfOtherSizesMakeRoomWithinTheLimit) {
+  PhysicalPool& pool = make({.limit = k16KiB});
+  const Page page = pool.acquire(k4KiB).value();
+  const Page small = pool.acquire(kKiB).value();
+  const Page middle = pool.acquire(Bytes(5120)).value();
+  pool.give_back(small);
+  pool.give_back(middle);
+  const Page large = pool.acquire(Bytes(10240)).value();
+  EXPECT_EQ(pool.counts().created, Bytes(4096 + 1024 + 10240)) << "one page was enough, so that the small one stays";
+  EXPECT_EQ(pool.counts().idle, kKiB);
+  pool.give_back(page);
+  pool.give_back(large);
+}
+
+TEST_F(PhysicalPoolTest, IdlePagesOfOtherSizesMakeRoomOnAFullDevice) {
+  PhysicalPool& pool = make({}, k16KiB);
+  std::vector<Page> pages;
+  for (int i = 0; i < 16; ++i) pages.push_back(pool.acquire(kKiB).value());
+  for (int i = 0; i < 15; ++i) pool.give_back(pages[static_cast<std::size_t>(i)]);
+  const Page large = pool.acquire(k4KiB).value();
+  EXPECT_EQ(pool.counts().releases, 4U) << "as many as it takes, no more";
+  EXPECT_EQ(device_->in_use(), k16KiB);
+  pool.give_back(large);
+  pool.give_back(pages.back());
+}
+
+TEST_F(PhysicalPoolTest, WhatCannotBeGrantedEvenToAnEmptyPoolCostsNoIdlePage) {
+  PhysicalPool& pool = make({.limit = k16KiB});
+  pool.give_back(pool.acquire(k4KiB).value());
+  EXPECT_FALSE(pool.acquire(k16KiB + kKiB));
+  EXPECT_EQ(pool.counts().idle, k4KiB);
+}
+
+TEST_F(PhysicalPoolTest, ARefusedCreationLeavesEverythingAsItWas) {
+  PhysicalPool& pool = make();
+  device_->fail(SimCall::create, 1);
+  const Result<Page> refused = pool.acquire(k4KiB);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::out_of_memory);
+  EXPECT_EQ(pool.counts().created, Bytes(0));
+  EXPECT_EQ(pool.counts().creates, 0U);
+  pool.give_back(pool.acquire(k4KiB).value());
+}
+
+TEST_F(PhysicalPoolTest, ASizeThatIsNoMultipleOfTheGranularityIsInvalidAndCostsNoIdlePage) {
+  PhysicalPool& pool = make();
+  pool.give_back(pool.acquire(k4KiB).value());
+  for (const Bytes size : {Bytes(0), Bytes(-1024), Bytes(1000)}) {
+    const Result<Page> refused = pool.acquire(size);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::invalid);
+  }
+  EXPECT_EQ(pool.counts().idle, k4KiB);
+  EXPECT_EQ(device_->calls(SimCall::create), 1U) << "checked before the device is asked";
+}
+
+TEST_F(PhysicalPoolTest, APageGivenBackWhileMappedMayBeTrimmedAndGoesWhenItIsUnmapped) {
+  PhysicalPool& pool = make();
+  VirtualMemory& memory = pool.memory();
+  std::byte* const base = memory.reserve(k4KiB).value();
+  const Page page = pool.acquire(k4KiB).value();
+  ASSERT_TRUE(memory.map(base, page.physical, Bytes(0), k4KiB));
+  pool.give_back(page);
+  EXPECT_EQ(pool.trim(), k4KiB);
+  ASSERT_TRUE(memory.unmap(base, k4KiB));
+  EXPECT_EQ(device_->in_use(), Bytes(0));
+  ASSERT_TRUE(memory.free(base, k4KiB));
+}
+
+}  // namespace
+}  // namespace stowage

@@ -1,0 +1,57 @@
+#include "runtime/plan_ahead/foreign_uses.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace stowage::runtime {
+namespace {
+
+void add_once(std::vector<StreamId>& streams, StreamId stream) {
+  if (std::find(streams.begin(), streams.end(), stream) == streams.end()) streams.push_back(stream);
+}
+
+}  // namespace
+
+ForeignUses::~ForeignUses() {
+  for (const Pending& pending : pending_) device_.forget(pending.event);
+}
+
+void ForeignUses::used(std::uint32_t slot, StreamId stream) {
+  add_once(live_[slot], stream);
+  add_once(streams_, stream);
+}
+
+bool ForeignUses::freed(std::uint32_t slot, ByteRange bytes) {
+  const auto found = live_.find(slot);
+  if (found == live_.end()) return true;
+  const std::vector<StreamId> streams = std::move(found->second);
+  live_.erase(found);
+  bool known = true;
+  for (const StreamId stream : streams) {
+    if (const Result<EventId> event = device_.record(stream)) {
+      pending_.push_back({bytes, *event});
+    } else if (!device_.synchronize(stream)) {
+      known = false;
+    }
+  }
+  return known;
+}
+
+bool ForeignUses::order(ByteRange bytes, StreamId stream) {
+  std::size_t kept = 0;
+  bool ordered = true;
+  for (const Pending pending : pending_) {
+    const Result<bool> complete = device_.is_complete(pending.event);
+    if (complete && *complete) {
+      device_.forget(pending.event);
+      continue;
+    }
+    // Kept after a wait too: another stream may get another part of the bytes.
+    pending_[kept++] = pending;
+    if (pending.bytes.overlaps(bytes) && !device_.wait(stream, pending.event)) ordered = false;
+  }
+  pending_.resize(kept, Pending{});
+  return ordered;
+}
+
+}  // namespace stowage::runtime

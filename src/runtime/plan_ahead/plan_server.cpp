@@ -1,0 +1,226 @@
+#include "runtime/plan_ahead/plan_server.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace stowage::runtime {
+namespace {
+
+/// Each allocation looks at all of them. A program that keeps more of its allocations longer than recorded has another plan to
+/// make.
+constexpr std::size_t kMostOdd = 64;
+/// How far back an allocation looks for slots that can be settled: enough for the ordinary case, little for a hopeless one.
+constexpr int kPatience = 64;
+
+}  // namespace
+
+PlanServer::PlanServer(Device& device, IterationPlan plan, std::byte* base, const Options& options)
+    : device_(device),
+      plan_(std::move(plan)),
+      base_(base),
+      alignment_(options.alignment),
+      places_(plan_, options.alignment),
+      states_(plan_.slots.size()),
+      ordering_(device, plan_.streams),
+      uses_(device) {
+  for (std::size_t stream = 0; stream < plan_.streams.size(); ++stream) {
+    cursors_.emplace_back(plan_.first_slot[stream], plan_.first_slot[stream + 1], options.window);
+  }
+}
+
+void PlanServer::begin_iteration() {
+  if (++iteration_ == 0) {  // 0 is what no iteration has ever been
+    std::fill(states_.begin(), states_.end(), SlotState{});
+    iteration_ = 1;
+  }
+  for (PlanCursor& cursor : cursors_) cursor.restart();
+  ordering_.begin_iteration();
+  odd_.clear();
+  if (live_ == 0) return;
+  for (const PlaceTable::Place& place : places_.places()) {
+    if (place.owner != PlaceTable::kNobody) odd_.push_back({place.owner, true});
+  }
+}
+
+PlanServer::Answer PlanServer::allocate(Bytes size, StreamId stream) {
+  const std::optional<std::size_t> index = stream_index(stream);
+  if (!index) return {};
+  PlanCursor& cursor = cursors_[*index];
+  const std::optional<std::uint32_t> slot = cursor.match(plan_.slots, align_up(size, alignment_));
+  if (!slot) return {};
+  patience_ = kPatience;
+  leave_out_up_to(cursor, *slot);
+  cursor.move_to(*slot + 1);
+  if (!plan_.slots[*slot].planned()) return {Verdict::unplanned, nullptr};
+  if (!is_free(*slot) || !put_in_order(*slot)) {
+    leave_out(*slot);
+    return {Verdict::blocked, nullptr};
+  }
+  occupy(*slot, size);
+  return {Verdict::served, base_ + plan_.slots[*slot].offset.value()};
+}
+
+std::optional<std::size_t> PlanServer::stream_index(StreamId stream) {
+  if (last_stream_ < plan_.streams.size() && plan_.streams[last_stream_] == stream) return last_stream_;
+  const auto found = std::lower_bound(plan_.streams.begin(), plan_.streams.end(), stream);
+  if (found == plan_.streams.end() || *found != stream) return std::nullopt;
+  return last_stream_ = static_cast<std::size_t>(found - plan_.streams.begin());
+}
+
+bool PlanServer::is_free(std::uint32_t slot) {
+  for (const std::uint32_t before : plan_.predecessors_of(slot)) {
+    if (states_[before].clean != iteration_ && (is_live(before) || !settle(before))) return false;
+  }
+  if (odd_.empty()) return true;
+  if (odd_.size() > kMostOdd) return false;
+  const ByteRange bytes = plan_.slots[slot].bytes();
+  return std::none_of(odd_.begin(), odd_.end(), [&](Odd odd) { return plan_.slots[odd.slot].bytes().overlaps(bytes); });
+}
+
+bool PlanServer::put_in_order(std::uint32_t slot) {
+  const PlannedSlot& planned = plan_.slots[slot];
+  if (!uses_.none_pending() && !uses_.order(planned.bytes(), plan_.streams[planned.stream])) return false;
+  if (ordering_.single()) return true;
+  if (planned.first_user && !ordering_.order_after_last_round(planned.stream)) return false;
+  for (const std::uint32_t before : plan_.predecessors_of(slot)) {
+    const SlotState& state = states_[before];
+    const bool ordered = state.left_out ? ordering_.order_after_all(planned.stream)
+                                        : ordering_.order(plan_.slots[before].stream, planned.stream, state.freed);
+    if (!ordered) return false;
+  }
+  return true;
+}
+
+void PlanServer::leave_out_up_to(PlanCursor& cursor, std::uint32_t slot) {
+  for (std::uint32_t before = cursor.next(); before < slot; ++before) {
+    cursor.move_to(before + 1);
+    leave_out(before);
+  }
+}
+
+void PlanServer::leave_out(std::uint32_t slot) {
+  if (!plan_.slots[slot].planned() || !settle_predecessors(slot)) return;
+  states_[slot].clean = iteration_;
+  states_[slot].left_out = true;
+}
+
+bool PlanServer::settle_predecessors(std::uint32_t slot) {
+  bool settled = true;
+  for (const std::uint32_t before : plan_.predecessors_of(slot)) settled = settle(before) && settled;
+  return settled;
+}
+
+bool PlanServer::settle(std::uint32_t slot) {
+  if (states_[slot].clean == iteration_) return true;
+  if (!is_passed(slot) && !try_to_pass(slot)) return false;
+  if (states_[slot].clean == iteration_) return true;
+  const auto odd = std::find_if(odd_.begin(), odd_.end(), [slot](Odd each) { return each.slot == slot; });
+  if (is_live(slot) && (odd == odd_.end() || !odd->carried)) {
+    if (odd == odd_.end()) odd_.push_back({slot, false});
+    return true;
+  }
+  // Left out when somebody before it was not passed yet; perhaps that one is now.
+  if (--patience_ < 0 || !settle_predecessors(slot)) return false;
+  states_[slot].clean = iteration_;
+  states_[slot].left_out = true;
+  return true;
+}
+
+bool PlanServer::try_to_pass(std::uint32_t slot) {
+  PlanCursor& cursor = cursors_[plan_.slots[slot].stream];
+  if (--patience_ < 0 || !cursor.forgive(slot + 1 - cursor.next())) return false;
+  leave_out_up_to(cursor, slot + 1);
+  return true;
+}
+
+void PlanServer::occupy(std::uint32_t slot, Bytes requested) {
+  PlaceTable::Place& place = places_.of(slot);
+  place.owner = slot;
+  place.requested = requested;
+  ++live_;
+}
+
+std::optional<Bytes> PlanServer::deallocate(std::byte* address, [[maybe_unused]] Bytes size, [[maybe_unused]] StreamId stream) {
+  PlaceTable::Place* const place = places_.find(Bytes(address - base_));
+  const bool live = place != nullptr && place->owner != PlaceTable::kNobody;
+#ifdef STOWAGE_RUNTIME_CHECKS
+  STOWAGE_CHECK(live, "an address is freed that is not the start of a live allocation");
+  STOWAGE_CHECK(place->requested == size, "an allocation is freed with another size");
+  STOWAGE_CHECK(plan_.streams[plan_.slots[place->owner].stream] == stream, "an allocation is freed on another stream");
+#endif
+  if (!live) return std::nullopt;
+  const std::uint32_t slot = place->owner;
+  const Bytes requested = place->requested;
+  --live_;
+  if (!uses_.none_live() && !uses_.freed(slot, plan_.slots[slot].bytes())) {
+    ++live_;  // nobody's, but not to be had either
+    return requested;
+  }
+  place->owner = PlaceTable::kNobody;
+  vacate(slot);
+  return requested;
+}
+
+void PlanServer::vacate(std::uint32_t slot) {
+  const PlannedSlot& planned = plan_.slots[slot];
+  if (!odd_.empty() && remove_odd(slot)) {
+    ordering_.freed_late(planned.stream);
+    return;
+  }
+  SlotState& state = states_[slot];
+  state.clean = iteration_;
+  state.left_out = false;
+  state.freed = ordering_.freed(planned.stream);
+  if (planned.marks) ordering_.mark(planned.stream);
+}
+
+bool PlanServer::remove_odd(std::uint32_t slot) {
+  const auto found = std::find_if(odd_.begin(), odd_.end(), [slot](Odd odd) { return odd.slot == slot; });
+  if (found == odd_.end()) return false;
+  const bool carried = found->carried;
+  *found = odd_.back();
+  odd_.pop_back();
+  return carried;
+}
+
+Status PlanServer::record_use(std::byte* address, StreamId stream) {
+  const PlaceTable::Place* const place = places_.find(Bytes(address - base_));
+  if (place == nullptr || place->owner == PlaceTable::kNobody) {
+    return Error{ErrorCode::invalid, fmt::format("{} is not the start of an allocation", static_cast<void*>(address)), {}};
+  }
+  if (plan_.streams[plan_.slots[place->owner].stream] != stream) uses_.used(place->owner, stream);
+  return Done{};
+}
+
+Status PlanServer::synchronize() {
+  for (const StreamId stream : plan_.streams) STOWAGE_TRY_STATUS(device_.synchronize(stream));
+  for (const StreamId stream : uses_.streams()) STOWAGE_TRY_STATUS(device_.synchronize(stream));
+  return Done{};
+}
+
+std::vector<MemorySnapshot::Block> PlanServer::blocks(Bytes size) const {
+  std::vector<std::uint32_t> slots;
+  for (const PlaceTable::Place& place : places_.places()) {
+    if (place.owner != PlaceTable::kNobody) slots.push_back(place.owner);
+  }
+  const auto lower = [this](std::uint32_t slot) { return plan_.slots[slot].offset; };
+  std::sort(slots.begin(), slots.end(), [&](std::uint32_t a, std::uint32_t b) { return lower(a) < lower(b); });
+  std::vector<MemorySnapshot::Block> blocks;
+  Bytes at(0);
+  const auto idle_up_to = [&](Bytes end) {
+    if (at < end) blocks.push_back({base_ + at.value(), end - at, Bytes(0), MemorySnapshot::BlockState::idle});
+    at = end;
+  };
+  for (const std::uint32_t slot : slots) {
+    const ByteRange bytes = plan_.slots[slot].bytes();
+    idle_up_to(bytes.lower);
+    blocks.push_back({base_ + at.value(), bytes.length(), places_.of(slot).requested, MemorySnapshot::BlockState::live});
+    at = bytes.upper;
+  }
+  idle_up_to(size);
+  return blocks;
+}
+
+}  // namespace stowage::runtime

@@ -1,0 +1,117 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "runtime/plan_ahead/foreign_uses.hpp"
+#include "runtime/plan_ahead/iteration_plan.hpp"
+#include "runtime/plan_ahead/place_table.hpp"
+#include "runtime/plan_ahead/plan_cursor.hpp"
+#include "runtime/plan_ahead/stream_ordering.hpp"
+#include "stowage/memory.hpp"
+#include "stowage/runtime/allocator.hpp"
+
+namespace stowage::runtime {
+
+/// Serves iterations from a plan: bookkeeping over a range that somebody else owns. Not thread-safe.
+///
+/// The question at each allocation is whether any live allocation has a byte of its slot. A search tree over live slots answers
+/// it in O(log n) and several cache misses; the plan itself answers it with less than three comparisons:
+///
+/// 1. A cursor *passes* the slots of its stream in order; a slot that is passed is served, or left out.
+/// 2. A slot is *clean* in this iteration once it is passed, free again if it was served, and all its predecessors were passed
+/// before
+///    it (they need not be clean: see 4).
+/// 3. A slot is served when all its predecessors are clean. By induction nobody planned before it has its bytes, unless
+/// 4. somebody lives longer than recorded. Whoever is found live when a successor becomes clean is *odd* from then on, and so is
+///    everything that is live when an iteration begins. No slot is served that overlaps an odd one; there are few, and beyond
+///    some number nothing is served.
+/// 5. A slot with a predecessor that was not passed is left out, and what follows it too, until that one is passed. A stream that
+///    had allocations without a slot passes as many slots for the asking: they were there, in other sizes.
+///
+/// Streams: a slot's stream is ordered after the frees of its predecessors on other streams; after all frees where a predecessor
+/// was left out, for somebody before that one may have had the bytes; after the last iteration's where the slot is the first user
+/// of some bytes. Where the device refuses, the slot is left out.
+class PlanServer {
+ public:
+  struct Options {
+    Bytes alignment;
+    std::uint32_t window = 0;
+  };
+  enum class Verdict : std::uint8_t { served, unplanned, deviated, blocked };
+  struct Answer {
+    Verdict verdict = Verdict::deviated;
+    std::byte* address = nullptr;  ///< When served.
+  };
+
+  /// `base` is that of a range of the plan's size.
+  PlanServer(Device& device, IterationPlan plan, std::byte* base, const Options& options);
+
+  void begin_iteration();
+  /// Precondition: 0 < size <= kMaxBytes.
+  Answer allocate(Bytes size, StreamId stream);
+  [[nodiscard]] bool owns(const std::byte* address) const {
+    return reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(base_) <
+           static_cast<std::uintptr_t>(plan_.size.value());
+  }
+  /// What was requested for it; nothing when no live allocation begins there. Precondition for both: `owns(address)`.
+  std::optional<Bytes> deallocate(std::byte* address, Bytes size, StreamId stream);
+  Status record_use(std::byte* address, StreamId stream);
+
+  /// Waits for all work on the range.
+  Status synchronize();
+
+  [[nodiscard]] const IterationPlan& plan() const { return plan_; }
+  [[nodiscard]] std::uint64_t live() const { return live_; }
+  [[nodiscard]] std::uint64_t event_waits() const { return ordering_.waits(); }
+  void reset_waits() { ordering_.reset_waits(); }
+  /// Without gaps, in the order of addresses, over `size` bytes.
+  [[nodiscard]] std::vector<MemorySnapshot::Block> blocks(Bytes size) const;
+
+ private:
+  struct SlotState {
+    StreamOrdering::Moment freed = 0;
+    std::uint32_t clean = 0;  ///< The last iteration in which it became clean.
+    bool left_out = false;
+  };
+  struct Odd {
+    std::uint32_t slot;
+    bool carried;  ///< From an iteration before.
+  };
+
+  [[nodiscard]] std::optional<std::size_t> stream_index(StreamId stream);
+  [[nodiscard]] bool is_live(std::uint32_t slot) const { return places_.of(slot).owner == slot; }
+  [[nodiscard]] bool is_passed(std::uint32_t slot) const { return slot < cursors_[plan_.slots[slot].stream].next(); }
+  [[nodiscard]] bool is_free(std::uint32_t slot);
+  [[nodiscard]] bool put_in_order(std::uint32_t slot);
+  /// Passes all slots before this one that the cursor has not.
+  void leave_out_up_to(PlanCursor& cursor, std::uint32_t slot);
+  void leave_out(std::uint32_t slot);
+  /// Whether it and all before it are passed. If so it is clean from now on, or live and odd.
+  bool settle(std::uint32_t slot);
+  bool settle_predecessors(std::uint32_t slot);
+  [[nodiscard]] bool try_to_pass(std::uint32_t slot);
+  void occupy(std::uint32_t slot, Bytes requested);
+  void vacate(std::uint32_t slot);
+  /// Whether it was carried into this iteration.
+  bool remove_odd(std::uint32_t slot);
+
+  Device& device_;
+  IterationPlan plan_;
+  std::byte* base_;
+  Bytes alignment_;
+  PlaceTable places_;
+  std::vector<SlotState> states_;
+  std::vector<PlanCursor> cursors_;  ///< By stream.
+  std::vector<Odd> odd_;
+  StreamOrdering ordering_;
+  ForeignUses uses_;
+  std::size_t last_stream_ = 0;
+  int patience_ = 0;  ///< How many more slots this allocation may settle.
+  std::uint32_t iteration_ = 0;
+  std::uint64_t live_ = 0;
+};
+
+}  // namespace stowage::runtime

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "stowage/base.hpp"
+
+namespace stowage::runtime {
+
+/// One allocation of a recorded iteration. Times count the allocations and frees of the iteration.
+struct RecordedAllocation {
+  Bytes size;  ///< Rounded to the alignment.
+  StreamId stream;
+  Interval life;  ///< From its allocation to its free; `kNever` where it outlives the iteration.
+
+  friend bool operator==(const RecordedAllocation&, const RecordedAllocation&) = default;
+};
+
+/// What an iteration allocates and frees, as it happens. Not thread-safe.
+class Recording {
+ public:
+  void allocated(std::byte* address, Bytes size, StreamId stream) {
+    live_.insert_or_assign(address, allocations_.size());
+    allocations_.push_back({size, stream, {now_, kNever}});
+    now_ += Step(1);
+  }
+
+  /// One from before the iteration is none of its business.
+  void freed(std::byte* address) {
+    const auto found = live_.find(address);
+    if (found == live_.end()) return;
+    allocations_[found->second].life.upper = now_;
+    live_.erase(found);
+    now_ += Step(1);
+  }
+
+  [[nodiscard]] const std::vector<RecordedAllocation>& allocations() const { return allocations_; }
+
+ private:
+  std::vector<RecordedAllocation> allocations_;
+  std::unordered_map<std::byte*, std::size_t> live_;
+  Step now_{0};
+};
+
+}  // namespace stowage::runtime
