@@ -4,20 +4,31 @@
 
 #include <fmt/format.h>
 
+#include "alloc/aligned_buffer.hpp"
+
 namespace stowage::runtime {
 
 Result<std::byte*> BufferAllocator::allocate(Bytes size, StreamId stream) {
   if (size == Bytes(0)) return nullptr;
-  Result<std::unique_ptr<Buffer>> buffer = device_.buffer_type().allocate(size);
+  if (size < Bytes(0) || size > kMaxBytes) {
+    return Error{ErrorCode::invalid, fmt::format("{}: an allocation of {} bytes", device_.name(), size.value()), {}};
+  }
+  bool unaligned = false;
+  Result<std::unique_ptr<Buffer>> buffer =
+      alloc::allocate_aligned(device_.buffer_type(), align_up(size, alignment()), alignment(), unaligned);
   if (!buffer) {
     ++account_.stats().failures;
-    return std::move(buffer).error();
+    const AllocatorStats& now = account_.stats();
+    return Error{buffer.error().code,
+                 fmt::format("{} bytes were asked for; {} are live, {} reserved, none idle: {}", size.value(),
+                             now.requested.value(), now.reserved.value(), buffer.error().message),
+                 buffer.error().where};
   }
   ++account_.stats().creates;
   const Bytes taken = (*buffer)->size();
   account_.allocated(size, taken);
   account_.reserved(taken);
-  std::byte* const address = (*buffer)->base();
+  std::byte* const address = (*buffer)->base() + alloc::gap_before(**buffer, alignment()).value();
   live_.emplace(address, Live{*std::move(buffer), size, stream});
   return address;
 }
@@ -53,7 +64,7 @@ Status BufferAllocator::record_use(std::byte* address, StreamId stream) {
 MemorySnapshot BufferAllocator::snapshot() const {
   MemorySnapshot snapshot{.device = device(), .segments = {}};
   for (const auto& [address, live] : live_) {
-    const Bytes size = live.buffer->size();
+    const Bytes size = alloc::room_in(*live.buffer, alignment());
     snapshot.segments.push_back(
         {address, size, live.stream, false, {{address, size, live.requested, MemorySnapshot::BlockState::live}}});
   }
