@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <memory>
 #include <optional>
 
@@ -47,6 +48,18 @@ std::unique_ptr<Device> make_device(const ReplayArguments& arguments) {
   if (arguments.device == "cuda") end_with(kError, "this build of stowage has no CUDA memory; --device sim and cpu are there");
   if (arguments.device == "cpu") return nullptr;
   return SimDevice::make({.memory = arguments.limit});
+}
+
+void require_its_streams(const ReplayArguments& arguments, const Trace& trace) {
+  const auto all = allocators();
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const AllocatorInfo& info) { return info.name == arguments.allocator; });
+  const bool several = std::any_of(trace.events.begin(), trace.events.end(),
+                                   [](const Trace::Event& event) { return event.stream != StreamId(0); });
+  if (found->any_stream || !several) return;
+  fail({ErrorCode::unsupported,
+        fmt::format("there are several streams, and {} serves one", arguments.allocator),
+        {.file = arguments.trace, .line = {}, .path = {}}});
 }
 
 ReplayReport run(const ReplayArguments& arguments, const Trace& trace) {
@@ -115,6 +128,7 @@ void add_replay_command(CLI::App& app) {
   command.callback([arguments] {
     if (arguments->limit && arguments->device != "sim") end_with(kUsage, "--limit is for --device sim");
     const Trace trace = or_fail(parse_trace(or_fail(read_file(arguments->trace)), arguments->trace));
+    require_its_streams(*arguments, trace);
     const ReplayReport report = run(*arguments, trace);
     if (report.first_failure) fmt::print(stderr, "stowage: the first failure: {}\n", to_string(*report.first_failure));
     print(arguments->json ? replay_to_json(report) : to_text(*arguments, report));

@@ -30,7 +30,7 @@ Result<std::unique_ptr<Allocator>> make_plan_ahead(Device& device, const Allocat
 
 constexpr std::array kAllocators{
     AllocatorInfo{"stream", "ours, for any number of streams and threads", make<StreamAllocator>},
-    AllocatorInfo{"caching", "ours, for stream 0 and one thread", make<CachingAllocator>},
+    AllocatorInfo{"caching", "ours, for stream 0 and one thread", make<CachingAllocator>, false},
     AllocatorInfo{"plan-ahead", "ours, from a plan of the first pass", make_plan_ahead},
     AllocatorInfo{"torch-native", "PyTorch's default policy", make<runtime::TorchNativeModel>},
     AllocatorInfo{"torch-expandable", "PyTorch's policy with expandable_segments:True", make_expandable},

@@ -18,6 +18,7 @@ LOG = ("Thread,Time,Action,Pointer,Size,Stream\n1,0,allocate,0x10,1000,0x0\n1,0,
 FIELDS = ["schema", "allocator", "device", "events", "peak_requested_bytes", "peak_reserved_bytes", "waste", "ns_per_event", "failures", "creates",
           "maps", "unmaps", "access_calls", "event_waits"]
 EXAMPLE = PROJECT / "examples" / "serving_trace.csv"
+ONE_STREAM = ["caching"]
 MIB = 2**20
 
 
@@ -50,10 +51,11 @@ class Replay(CliTest):
         self.assertEqual(done.err, "")
 
     def test_every_allocator_serves_on_every_device(self):
+        one_stream = self.write("one.csv", re.sub(r"(?m),\d$", ",0", EXAMPLE.read_text()))
         for allocator in allocators(self):
             for device in ("sim", "cpu"):
                 with self.subTest(allocator=allocator, device=device):
-                    report = self.report(EXAMPLE, "--allocator", allocator, "--device", device, "--passes", "2")
+                    report = self.report(one_stream if allocator in ONE_STREAM else EXAMPLE, "--allocator", allocator, "--device", device, "--passes", "2")
                     self.assertEqual((report["allocator"], report["device"]), (allocator, device))
                     self.assertEqual(report["failures"], 0)
                     self.assertGreaterEqual(report["peak_reserved_bytes"], report["peak_requested_bytes"])
@@ -116,6 +118,11 @@ class Replay(CliTest):
         trace = self.write("huge.csv", f"op,id,size,stream\na,0,{2**50},0\n")
         done = self.expect(1, "replay", trace, "--device", "cpu")
         self.assertRegex(done.err, r"huge\.csv: 1\.00 PiB are live at once and this machine has .*--device sim")
+
+    def test_an_allocator_of_one_stream_refuses_several(self):
+        for allocator in ONE_STREAM:
+            done = self.expect(1, "replay", self.trace, "--allocator", allocator)
+            self.assertIn(f"trace.csv: there are several streams, and {allocator} serves one", done.err)
 
     def test_wrong_usage_exits_with_2(self):
         for line in ("", "trace.csv --allocator nobody", "trace.csv --device moon", "trace.csv --passes 0", "trace.csv --lag -1", "trace.csv --limit much",

@@ -21,6 +21,7 @@ struct AllocatorInfo {
   std::string_view name;
   std::string_view summary;  ///< A few words for people.
   Make make;                 ///< The device, and what the options point to, must outlive the allocator.
+  bool any_stream = true;    ///< False: it serves stream 0 only.
 };
 
 /// All there are; the first is the default.
