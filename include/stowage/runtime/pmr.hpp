@@ -7,6 +7,7 @@
 
 #include "stowage/base.hpp"
 #include "stowage/runtime/allocator.hpp"
+#include "stowage/runtime/caching_allocator.hpp"
 
 /// Allocators for the standard library's containers, and the standard library's resources as allocators.
 namespace stowage {
@@ -39,6 +40,7 @@ class PmrResource final : public std::pmr::memory_resource {
 struct PmrAllocatorOptions {
   Bytes alignment{64};  ///< Of every address and size; a power of two.
   DeviceId device{};    ///< Whose memory the resource gives; the CPU's unless told otherwise.
+  Checks checks = Checks::automatic;
 };
 
 /// An allocator over any resource of `std::pmr`, which must outlive it. Every allocation asks the resource, and every free goes
@@ -73,6 +75,7 @@ class PmrAllocator final : public Allocator {
 
   Result<std::byte*> ask(Bytes size);
   void enter(std::byte* address, Block block);
+  void check_free(const std::byte* address, const Block* block, Block given) const;
   Error failed(Error error);
   [[nodiscard]] Bytes rounded(Bytes size) const { return align_up(size, options_.alignment); }
 

@@ -51,11 +51,9 @@ const AllocatorKind kKinds[] = {
                         }),
     over<TestAllocator>("lock", [](Allocator& below) { return std::make_shared<LockAdaptor>(below); }),
     over<TestResource>("pmr", [](TestResource& below) { return std::make_shared<PmrAllocator>(below); }),
-    over<TestResource>("pmr_alignment_4096",
-                       [](TestResource& below) {
-                         return std::make_shared<PmrAllocator>(below,
-                                                               PmrAllocatorOptions{.alignment = Bytes(4096), .device = {}});
-                       }),
+    over<TestResource>(
+        "pmr_alignment_4096",
+        [](TestResource& below) { return std::make_shared<PmrAllocator>(below, PmrAllocatorOptions{.alignment = Bytes(4096)}); }),
     over<RoundTrip>("pmr_over_pmr", [](RoundTrip& below) { return std::make_shared<PmrAllocator>(below.resource); }),
     over<Tower>("tower", [](Tower& below) { return std::make_shared<StatisticsAdaptor>(below.failure); }),
 };

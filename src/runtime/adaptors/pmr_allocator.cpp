@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/misuse.hpp"
 #include "stowage/runtime/pmr.hpp"
 
 namespace stowage {
@@ -59,16 +60,19 @@ void PmrAllocator::enter(std::byte* address, Block block) {
   ++stats_.creates;
 }
 
-void PmrAllocator::deallocate(std::byte* address, Bytes size, [[maybe_unused]] StreamId stream) {
+void PmrAllocator::check_free(const std::byte* address, const Block* block, Block given) const {
+  const auto wrong = [&](const char* why) { runtime::misused("pmr", fmt::format("free of {}: {}", fmt::ptr(address), why)); };
+  if (block == nullptr) wrong("freed twice, or not the start of an allocation");
+  if (block->requested != given.requested) wrong("another size than it was allocated with");
+  if (block->stream != given.stream) wrong("another stream than it was allocated on");
+}
+
+void PmrAllocator::deallocate(std::byte* address, Bytes size, StreamId stream) {
   if (address == nullptr) return;
   {
     const std::lock_guard lock(mutex_);
     const auto found = live_.find(address);
-#if defined(STOWAGE_RUNTIME_CHECKS)
-    STOWAGE_CHECK(found != live_.end(), "freed twice, or not the start of an allocation");
-    STOWAGE_CHECK(found->second.requested == size, "freed with another size than allocated");
-    STOWAGE_CHECK(found->second.stream == stream, "freed on another stream than allocated");
-#endif
+    if (runtime::is_on(options_.checks)) check_free(address, found == live_.end() ? nullptr : &found->second, {size, stream});
     if (found == live_.end()) return;
     size = found->second.requested;
     live_.erase(found);  // before the resource has it back, and may give it to somebody else
