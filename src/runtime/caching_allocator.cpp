@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/exiting.hpp"
 #include "runtime/heap/policy.hpp"
 #include "runtime/heap_snapshot.hpp"
 #include "runtime/misuse.hpp"
@@ -33,7 +34,12 @@ class CachingAllocator::Impl final : public runtime::Peer {
         books_(options.alignment),
         space_(device, pool(), {.alignment = options.alignment, .least_page = least_page()}),
         tenant_{&books_, options.stream} {}
-  ~Impl() { leave(); }
+  /// Streams first, then memory: nothing is taken from under work that runs. A device that cannot even wait keeps what it has.
+  ~Impl() override {
+    leave();
+    if (runtime::process_is_exiting()) return;
+    [[maybe_unused]] const Status done = device_.synchronize(options_.stream);
+  }
 
   Result<std::byte*> allocate(Bytes size) {
     if (checks_) check_thread();

@@ -54,7 +54,7 @@ void fail_every_call(std::size_t streams, MakeAllocator make) {
       work(*allocator, *device, streams, random);
       EXPECT_EQ(allocator->stats().live, 0U);
       EXPECT_EQ(allocator->stats().requested, Bytes(0));
-      device->finish_all();
+      device->fail_any(0);  // what fails on the way out stays where it is, and there is nothing to be done about it
     }
     ASSERT_EQ(device->live_objects(), 0U) << "call " << nth;
     ASSERT_THAT(device->violations(), ::testing::IsEmpty()) << "call " << nth;
@@ -84,7 +84,6 @@ TEST(RuntimeFaults, ACallThatNeverWorksAgainLosesNothing) {
         work(allocator, *device, 3, random);
         EXPECT_EQ(allocator.stats().live, 0U);
         device->fail(call, 0);
-        device->finish_all();
       }
       ASSERT_EQ(device->live_objects(), 0U);
       ASSERT_THAT(device->violations(), ::testing::IsEmpty());

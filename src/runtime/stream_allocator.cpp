@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/exiting.hpp"
 #include "runtime/heap/policy.hpp"
 #include "runtime/heap_snapshot.hpp"
 #include "runtime/heap_table.hpp"
@@ -30,7 +31,12 @@ class StreamAllocator::Impl final : public runtime::Peer {
         pool_(make_pool()),
         space_(device, pool_.get(), {.alignment = options.alignment, .least_page = least_page()}),
         heaps_(device, space_, options.alignment) {}
-  ~Impl() override { leave(); }
+  /// Streams first, then memory: nothing is taken from under work that runs. A device that cannot even wait keeps what it has.
+  ~Impl() override {
+    leave();
+    if (runtime::process_is_exiting()) return;
+    [[maybe_unused]] const Status done = synchronize_all();
+  }
 
   Result<std::byte*> allocate(Bytes size, StreamId stream) {
     if (size <= Bytes(0)) return none(size);
