@@ -22,7 +22,8 @@ constexpr std::string_view kUsage =
     "  --quick            fewer repetitions and seeds, less patience\n"
     "  --only WORD        instances whose name contains WORD\n"
     "  --minimalloc PATH  a MiniMalloc binary to run beside ours (solvers, challenging)\n"
-    "  SECTION            curve, challenging, proofs, solvers, stages, replan, occupancy, partition, streams; all by default\n"
+    "  SECTION            curve, challenging, proofs, solvers, stages, replan, occupancy, partition, streams,\n"
+    "                     runtime; all by default\n"
     "STOWAGE_DATA names the folder of the data (../shared/data beside the project).\n";
 
 struct Section {
@@ -30,10 +31,11 @@ struct Section {
   std::vector<Limited> (*run)(const Options&);
 };
 // The curve comes first: its children inherit what is in memory by then.
-constexpr std::array kSections = {
-    Section{"curve", &bench_curve},           Section{"challenging", &bench_challenging}, Section{"proofs", &bench_proofs},
-    Section{"solvers", &bench_solvers},       Section{"stages", &bench_stages},           Section{"replan", &bench_replanning},
-    Section{"occupancy", &bench_occupancies}, Section{"partition", &bench_partition},     Section{"streams", &bench_streams}};
+constexpr std::array kSections = {Section{"curve", &bench_curve},           Section{"challenging", &bench_challenging},
+                                  Section{"proofs", &bench_proofs},         Section{"solvers", &bench_solvers},
+                                  Section{"stages", &bench_stages},         Section{"replan", &bench_replanning},
+                                  Section{"occupancy", &bench_occupancies}, Section{"partition", &bench_partition},
+                                  Section{"streams", &bench_streams},       Section{"runtime", &bench_runtime}};
 
 struct Arguments {
   Options options;

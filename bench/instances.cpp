@@ -71,6 +71,12 @@ Result<Graph> GraphInstance::import() const { return path.empty() ? parse_graph(
 
 Result<CsvProblem> CsvInstance::import() const { return read_and_parse(path, parse_csv); }
 
+std::vector<std::string> trace_files() {
+  std::vector<std::string> names;
+  for (const fs::path& file : files_in(data_dir() / "traces", ".csv")) names.push_back(file.string());
+  return names;
+}
+
 bool have_data() {
   if (fs::is_directory(data_dir() / "graphs") && fs::is_directory(data_dir() / "csv")) return true;
   fmt::print(stderr,

@@ -44,6 +44,8 @@ struct ProblemInstance {
   std::optional<Bytes> optimum = {};  ///< Where the generator knows it.
 };
 
+/// Recorded traces of allocators.
+[[nodiscard]] std::vector<std::string> trace_files();
 /// False, and loud on standard error, when there is no data beside the project (STOWAGE_DATA, ../shared/data).
 [[nodiscard]] bool have_data();
 

@@ -41,5 +41,7 @@ struct Limited {
 [[nodiscard]] std::vector<Limited> bench_partition(const Options& options);
 /// Graphs of many streams, up to a hundred thousand ops.
 [[nodiscard]] std::vector<Limited> bench_streams(const Options& options);
+/// Dynamic allocators: recorded traces, pairs of calls, threads.
+[[nodiscard]] std::vector<Limited> bench_runtime(const Options& options);
 
 }  // namespace stowage::bench

@@ -32,18 +32,19 @@ class CachingAllocator::Impl final : public runtime::Peer {
         owner_(owner_of(options)),
         own_pool_(make_pool()),
         books_(options.alignment),
-        space_(device, pool(), {.alignment = options.alignment, .least_page = least_page()}),
-        tenant_{&books_, options.stream} {}
-  /// Streams first, then memory: nothing is taken from under work that runs. A device that cannot even wait keeps what it has.
+        space_(device, pool(), {.alignment = options.alignment, .least_page = least_page(), .limit = options.limit}),
+        tenant_{&books_, options.stream} {
+    if (owner_) join();  // one that several threads use takes turns by a lock that peers do not know
+  }
+  /// Streams first, then memory: nothing is taken from under work that runs. What cannot be waited for stays where it is.
   ~Impl() override {
     leave();
-    if (runtime::process_is_exiting()) return;
-    [[maybe_unused]] const Status done = device_.synchronize(options_.stream);
+    if (!runtime::process_is_exiting() && !device_.synchronize(options_.stream)) space_.abandon();
   }
 
   Result<std::byte*> allocate(Bytes size) {
     if (checks_) check_thread();
-    if (size <= Bytes(0)) return none(size);
+    if (size <= Bytes(0) || size > kMaxBytes) return none(size);
     const Bytes rounded = align_up(size, options_.alignment);
     runtime::Span* span = books_.take(rounded, size);
     if (span == nullptr) {
@@ -93,7 +94,8 @@ class CachingAllocator::Impl final : public runtime::Peer {
 
   Result<std::byte*> none(Bytes size) const {
     if (size == Bytes(0)) return nullptr;
-    return Error{ErrorCode::invalid, fmt::format("{} bytes were asked for", size.value()), {}};
+    const ErrorCode code = size < Bytes(0) ? ErrorCode::invalid : ErrorCode::out_of_memory;
+    return Error{code, fmt::format("{} bytes were asked for", size.value()), {}};
   }
 
   Result<runtime::Span*> take_slowly(Bytes size, Bytes requested);
@@ -144,9 +146,9 @@ Result<runtime::Span*> CachingAllocator::Impl::take_slowly(Bytes size, Bytes req
     }
   }
   if (is_short() && runtime::recycle_peers(device_, *this) > Bytes(0)) span = serve(size, requested);
-  if (is_short() && pool() != nullptr && pool()->trim() > Bytes(0)) span = serve(size, requested);
   if (!span) ++failures_;
   if (!is_short()) return span;
+  trim();  // what a request took that came to nothing serves nobody here
   return runtime::out_of_memory(
       {.requested = requested, .why = span.error().message, .stats = stats(), .free = device_.free_memory()});
 }
@@ -161,8 +163,8 @@ bool CachingAllocator::Impl::is_quiet() {
 }
 
 Bytes CachingAllocator::Impl::give_back_idle() {
-  const Bytes returned = space_.trim({&tenant_, 1});
-  if (pool() != nullptr) pool()->trim(returned);
+  Bytes returned = space_.trim({&tenant_, 1}, [](const runtime::SpanHeap&) { return true; });
+  if (space_.is_paged()) returned = pool()->trim();
   return returned;
 }
 

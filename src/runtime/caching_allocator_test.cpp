@@ -1,5 +1,6 @@
 #include "stowage/runtime/caching_allocator.hpp"
 
+#include <limits>
 #include <thread>
 #include <vector>
 
@@ -192,6 +193,78 @@ TEST(CachingAllocator, WithoutVirtualMemoryItServesFromBuffers) {
   sim.put(b, mib(5));
   EXPECT_GT(sim.allocator->trim(), Bytes(0));
   EXPECT_EQ(sim.device->in_use(), Bytes(0));
+}
+
+TEST(CachingAllocator, PlainBuffersKeepToTheLimitToo) {
+  OnSim sim({.virtual_memory = false}, {.limit = mib(4), .checks = Checks::on});
+  EXPECT_EQ(sim.allocator->allocate(mib(64)).error().code, ErrorCode::out_of_memory);
+  sim.put(sim.get(mib(3)), mib(3));
+}
+
+TEST(CachingAllocator, WithoutAddressesItServesFromBuffers) {
+  OnSim sim;
+  sim.device->fail(SimCall::reserve, 1, 1000000);
+  std::byte* const a = sim.get(mib(3));
+  std::byte* const b = sim.get(mib(30));
+  sim.put(a, mib(3));
+  sim.put(b, mib(30));
+}
+
+/// Pages grow with the heap; what is left of a device is less than such a page, and is used all the same.
+TEST(CachingAllocator, TheLastBytesOfADeviceAreWithinReach) {
+  OnSim sim({.memory = mib(1022)});
+  std::byte* const most = sim.get(mib(1020));
+  std::byte* const last = sim.get(mib(1));
+  sim.put(most, mib(1020));
+  sim.put(last, mib(1));
+}
+
+TEST(CachingAllocator, ALargeRequestIsMadeOfFewPages) {
+  OnSim sim;
+  sim.put(sim.get(mib(80 << 10)), mib(80 << 10));
+  EXPECT_LE(sim.device->calls(SimCall::create), 512U);
+}
+
+TEST(CachingAllocator, MoreThanThereAreBytesIsOutOfMemory) {
+  OnSim sim;
+  sim.put(sim.get(mib(1)), mib(1));
+  EXPECT_EQ(sim.allocator->allocate(Bytes(std::numeric_limits<std::int64_t>::max())).error().code, ErrorCode::out_of_memory);
+}
+
+TEST(CachingAllocator, AnImpossibleRequestLeavesNothingReserved) {
+  OnSim sim({}, {.limit = mib(64), .checks = Checks::on});
+  EXPECT_FALSE(sim.allocator->allocate(mib(100)));
+  EXPECT_EQ(sim.device->in_use(), Bytes(0));
+}
+
+/// Two holes and a view over both, again and again: nothing piles up.
+TEST(CachingAllocator, AViewThatIsUsedAgainAndAgainLeavesNoTrace) {
+  OnSim sim({.memory = mib(18)});
+  std::byte* const a = sim.get(mib(6));
+  std::byte* const b = sim.get(mib(6));
+  std::byte* const c = sim.get(mib(6));
+  sim.put(a, mib(6));
+  sim.put(c, mib(6));
+  sim.put(sim.get(mib(10)), mib(10));
+  const std::size_t before = sim.device->live_objects();
+  for (int i = 0; i < 1000; ++i) sim.put(sim.get(mib(10)), mib(10));
+  EXPECT_EQ(sim.device->live_objects(), before);
+  sim.put(b, mib(6));
+}
+
+/// What work may still use when its allocator goes is nobody else's, though the device cannot be waited for.
+TEST(CachingAllocator, MemoryThatCannotBeWaitedForIsWrittenOff) {
+  const std::unique_ptr<SimDevice> device = SimDevice::make({.memory = mib(4)});
+  PhysicalPool pool(*device->virtual_memory());
+  {
+    CachingAllocator allocator(*device, {.stream = StreamId(1), .pool = &pool});
+    const std::byte* const block = allocator.allocate(mib(4)).value();
+    ASSERT_TRUE(device->launch(StreamId(1), {&block, 1}));
+    device->fail(SimCall::synchronize, 1);
+  }
+  CachingAllocator other(*device, {.stream = StreamId(2), .pool = &pool});
+  EXPECT_FALSE(other.allocate(mib(2)));
+  EXPECT_THAT(device->violations(), ::testing::IsEmpty());
 }
 
 /// Idle pages and what the device has free always suffice, and no byte has two owners.

@@ -6,7 +6,7 @@
 #include "runtime/exiting.hpp"
 
 /// A device that does not take a mapping away (it is lost, say) leaves nothing to be done: such failures on the way back are
-/// passed over, and cost addresses at most.
+/// passed over, and what they concern stays as it is.
 namespace stowage {
 namespace {
 
@@ -37,13 +37,20 @@ ExpandableArena::~ExpandableArena() {
   }
   for (const Slot& slot : slots_) {
     if (slot.address == nullptr) continue;
-    pass_over(unmap(slot.address, slot.page.size));
-    pool_.give_back(slot.page);
+    if (unmap(slot.address, slot.page.size))
+      pool_.give_back(slot.page);
+    else
+      pool_.write_off(slot.page.size);  // work may be using it still
   }
   for (const Range& range : ranges_) pass_over(memory_.free(range.address, range.size));
 }
 
 // --------------------------------------------------------------------------------------------------------------- slots
+
+Status ExpandableArena::prepare(Bytes page) {
+  const std::lock_guard lock(mutex_);
+  return vacant_.empty() ? reserve_range(page) : Status(Done{});
+}
 
 Result<SlotId> ExpandableArena::add(Page page) {
   const std::lock_guard lock(mutex_);

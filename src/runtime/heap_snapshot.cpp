@@ -1,22 +1,46 @@
 #include "runtime/heap_snapshot.hpp"
 
+#include <algorithm>
+
 namespace stowage::runtime {
+namespace {
+
+using State = MemorySnapshot::BlockState;
+
+State state_of(const Span& span) {
+  if (span.state == SpanState::idle) return State::idle;
+  return span.pending ? State::pending : State::live;
+}
+
+/// What the user of a stitched allocation sees.
+MemorySnapshot::Segment stitched(const Span& first, StreamId stream) {
+  Bytes size(0);
+  for (const Span* piece = &first; piece != nullptr; piece = piece->next) size += piece->size;
+  return {.address = first.shown,
+          .size = size,
+          .stream = stream,
+          .stitched = true,
+          .blocks = {{.address = first.shown, .size = size, .requested = first.requested, .state = state_of(first)}}};
+}
+
+}  // namespace
 
 MemorySnapshot snapshot_of(const SpanHeap& books, SnapshotOf of) {
   MemorySnapshot snapshot{.device = of.device, .segments = {}};
+  std::vector<MemorySnapshot::Segment> views;
   books.for_each([&](const Span& span) {
     auto& segments = snapshot.segments;
     if (segments.empty() || segments.back().address + segments.back().size.value() != span.address) {
       segments.push_back({.address = span.address, .size = {}, .stream = of.stream, .stitched = false, .blocks = {}});
     }
-    const bool idle = span.state == SpanState::idle;
+    const bool is_piece = span.state == SpanState::piece || span.view != 0;
+    const Bytes requested = span.state == SpanState::idle ? Bytes(0) : (is_piece ? span.size : span.requested);
     segments.back().size += span.size;
     segments.back().blocks.push_back(
-        {.address = span.address,
-         .size = span.size,
-         .requested = span.state == SpanState::piece ? span.size : (idle ? Bytes(0) : span.requested),
-         .state = idle ? MemorySnapshot::BlockState::idle : MemorySnapshot::BlockState::live});
+        {.address = span.address, .size = span.size, .requested = requested, .state = state_of(span)});
+    if (span.view != 0) views.push_back(stitched(span, of.stream));
   });
+  std::ranges::move(views, std::back_inserter(snapshot.segments));
   return snapshot;
 }
 

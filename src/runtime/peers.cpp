@@ -20,12 +20,10 @@ Registry& registry() {
 
 }  // namespace
 
-Peer::Peer(Device& device, std::optional<std::thread::id> thread) : device_(device), thread_(thread) {
+void Peer::join() {
   const std::lock_guard lock(registry().mutex);
   registry().peers.push_back(this);
 }
-
-Peer::~Peer() { leave(); }
 
 void Peer::leave() {
   const std::lock_guard lock(registry().mutex);

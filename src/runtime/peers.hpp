@@ -14,12 +14,15 @@ class Peer {
   virtual Bytes recycle() = 0;
 
  protected:
-  /// `thread`: the only one that may call it; absent: any. Joins the peers of the device; the destructor leaves them, and waits
-  /// for a `recycle` of this peer that is under way. Derived classes call `leave` first thing in their destructor.
-  Peer(Device& device, std::optional<std::thread::id> thread);
-  virtual ~Peer();
+  /// `thread`: the only one that may call it; absent: any.
+  Peer(Device& device, std::optional<std::thread::id> thread) : device_(device), thread_(thread) {}
+  virtual ~Peer() { leave(); }
   Peer(const Peer&) = delete;
   Peer& operator=(const Peer&) = delete;
+  /// From now on `recycle` may be called: the last thing that a derived class's constructor does.
+  void join();
+  /// Waits for a `recycle` of this peer that is under way, and no other comes: the first thing that a derived class's destructor
+  /// does.
   void leave();
 
  private:

@@ -88,6 +88,17 @@ Bytes PhysicalPool::trim_locked(Bytes wanted) {
   return returned;
 }
 
+std::optional<Bytes> PhysicalPool::room() const {
+  const std::lock_guard lock(mutex_);
+  if (!options_.limit) return std::nullopt;
+  return *options_.limit - (counts_.created - counts_.idle);
+}
+
+void PhysicalPool::write_off(Bytes size) {
+  const std::lock_guard lock(mutex_);
+  counts_.created -= size;
+}
+
 PhysicalPool::Counts PhysicalPool::counts() const {
   const std::lock_guard lock(mutex_);
   return counts_;

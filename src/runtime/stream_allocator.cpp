@@ -1,7 +1,9 @@
 #include "stowage/runtime/stream_allocator.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <mutex>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -15,7 +17,7 @@
 #include "runtime/peers.hpp"
 
 /// Locks: `slow_` (one request at a time in the slow path), then heaps' locks. Whoever holds a heap's lock without `slow_` asks
-/// for no other lock; whoever holds `slow_` may hold several heaps'. Peers are called without any.
+/// for no other heap's; whoever holds `slow_` may hold several heaps'. Peers are called without any.
 namespace stowage {
 
 using runtime::Span;
@@ -29,17 +31,18 @@ class StreamAllocator::Impl final : public runtime::Peer {
         options_(options),
         checks_(runtime::is_on(options.checks)),
         pool_(make_pool()),
-        space_(device, pool_.get(), {.alignment = options.alignment, .least_page = least_page()}),
-        heaps_(device, space_, options.alignment) {}
-  /// Streams first, then memory: nothing is taken from under work that runs. A device that cannot even wait keeps what it has.
+        space_(device, pool_.get(), {.alignment = options.alignment, .least_page = least_page(), .limit = options.limit}),
+        heaps_(device, space_, options.alignment) {
+    join();
+  }
+  /// Streams first, then memory: nothing is taken from under work that runs. What cannot be waited for stays where it is.
   ~Impl() override {
     leave();
-    if (runtime::process_is_exiting()) return;
-    [[maybe_unused]] const Status done = synchronize_all();
+    if (!runtime::process_is_exiting() && !synchronize_all()) space_.abandon();
   }
 
   Result<std::byte*> allocate(Bytes size, StreamId stream) {
-    if (size <= Bytes(0)) return none(size);
+    if (size <= Bytes(0) || size > kMaxBytes) return none(size);
     StreamHeap& heap = heaps_.of(stream);
     const Bytes rounded = align_up(size, options_.alignment);
     {
@@ -54,10 +57,12 @@ class StreamAllocator::Impl final : public runtime::Peer {
     if (address == nullptr) return;
     StreamHeap& heap = heaps_.of(stream);
     std::unique_lock lock(heap.mutex, std::defer_lock);
-    if (checks_)
+    if (checks_) {
       lock.lock();
-    else if (!lock.try_lock())
-      return heap.leave(address);
+    } else if (!lock.try_lock()) {
+      if (heap.leave(address)) return;
+      lock.lock();
+    }
     if (checks_) check_free(heap, address, size);
     if (Span* const span = heap.books.remove(address)) heap.give_back(span);
   }
@@ -90,19 +95,18 @@ class StreamAllocator::Impl final : public runtime::Peer {
   }
   Result<std::byte*> none(Bytes size) const {
     if (size == Bytes(0)) return nullptr;
-    return Error{ErrorCode::invalid, fmt::format("{} bytes were asked for", size.value()), {}};
+    const ErrorCode code = size < Bytes(0) ? ErrorCode::invalid : ErrorCode::out_of_memory;
+    return Error{code, fmt::format("{} bytes were asked for", size.value()), {}};
   }
   static std::byte* counted(StreamHeap& heap, Span* span) {
     ++heap.allocations;
-    heap.note_live();
     return span->shown;
   }
 
   Result<std::byte*> allocate_slowly(StreamHeap& heap, Bytes size, Bytes requested);
   Result<Span*> serve(StreamHeap& heap, Bytes size, Bytes requested);
   Status synchronize_all();
-  enum class Wait : std::uint8_t { no, yes };
-  Bytes give_back_idle(Wait wait);
+  Bytes give_back_idle();
   void check_free(const StreamHeap& heap, const std::byte* address, Bytes size) const;
 
   Device& device_;
@@ -127,12 +131,15 @@ class StreamAllocator::Impl final : public runtime::Peer {
 Result<std::byte*> StreamAllocator::Impl::allocate_slowly(StreamHeap& heap, Bytes size, Bytes requested) {
   Result<Span*> span = serve(heap, size, requested);
   const auto is_short = [&] { return !span && span.error().code == ErrorCode::out_of_memory; };
-  if (is_short() && synchronize_all()) span = serve(heap, size, requested);
-  if (is_short() && give_back_idle(Wait::yes) > Bytes(0)) span = serve(heap, size, requested);
+  if (is_short() && synchronize_all()) {
+    span = serve(heap, size, requested);
+    if (is_short() && give_back_idle() > Bytes(0)) span = serve(heap, size, requested);
+  }
   if (is_short() && runtime::recycle_peers(device_, *this) > Bytes(0)) span = serve(heap, size, requested);
   if (span) return (*span)->shown;
   Error error = std::move(span).error();
   if (error.code == ErrorCode::out_of_memory) {
+    give_back_idle();  // what a request took that came to nothing serves nobody here
     error =
         runtime::out_of_memory({.requested = requested, .why = error.message, .stats = stats(), .free = device_.free_memory()});
   }
@@ -196,32 +203,42 @@ Result<Span*> StreamAllocator::Impl::serve(StreamHeap& heap, Bytes size, Bytes r
 
 // ------------------------------------------------------------------------------------------------------------ give back
 
+/// Without any heap's lock: work that is waited for may free memory itself. All streams are waited for, though one fails.
 Status StreamAllocator::Impl::synchronize_all() {
-  const std::lock_guard slow(slow_);
+  std::set<StreamId> streams;
   for (StreamHeap* const heap : heaps_.all()) {
-    STOWAGE_TRY_STATUS(device_.synchronize(heap->stream()));
-    ++waits_;
     const std::lock_guard lock(heap->mutex);
     heap->take_in();
-    STOWAGE_TRY_STATUS(heap->wait_for_pending());
+    std::ranges::copy(heap->streams(), std::inserter(streams, streams.end()));
   }
-  return Done{};
+  Status all = Done{};
+  for (const StreamId stream : streams) {
+    if (Status done = device_.synchronize(stream); !done) all = std::move(done);
+  }
+  const std::lock_guard slow(slow_);
+  waits_ += streams.size();
+  return all;
 }
 
-/// Bytes move between streams, so that pages go back only when all streams are quiet.
-Bytes StreamAllocator::Impl::give_back_idle(Wait wait) {
+/// A stream that took bytes waited for the one that had them: when the streams of those who have them now are quiet, nobody uses
+/// them.
+Bytes StreamAllocator::Impl::give_back_idle() {
   const std::lock_guard slow(slow_);
   const Everyone everyone(heaps_, nullptr);
+  std::set<const runtime::SpanHeap*> quiet;
   for (StreamHeap* const heap : everyone.heaps()) {
-    if (wait == Wait::yes ? !device_.synchronize(heap->stream()).has_value() : !heap->is_quiet()) return Bytes(0);
+    if (heap->is_quiet()) quiet.insert(&heap->books);
   }
-  const Bytes returned = space_.trim(everyone.tenants());
-  if (pool_ != nullptr) pool_->trim();
-  return returned;
+  const Bytes returned = space_.trim(everyone.tenants(), [&](const runtime::SpanHeap& books) { return quiet.contains(&books); });
+  return space_.is_paged() ? pool_->trim() : returned;
 }
 
-Bytes StreamAllocator::Impl::trim() { return give_back_idle(Wait::no); }
-Bytes StreamAllocator::Impl::recycle() { return give_back_idle(Wait::yes); }
+Bytes StreamAllocator::Impl::trim() { return give_back_idle(); }
+
+Bytes StreamAllocator::Impl::recycle() {
+  const Status waited = synchronize_all();
+  return waited ? give_back_idle() : Bytes(0);
+}
 
 // ------------------------------------------------------------------------------------------------------ checks and stats
 
@@ -267,7 +284,8 @@ AllocatorStats StreamAllocator::Impl::stats() const {
 void StreamAllocator::Impl::reset_peaks() {
   const std::lock_guard slow(slow_);
   const Everyone everyone(heaps_, nullptr);
-  requested_peak_ = rounded_peak_ = Bytes(0);
+  requested_peak_ = everyone.requested();
+  rounded_peak_ = everyone.live();
   reserved_peak_ = space_.reserved();
   failures_ = waits_ = 0;
   for (StreamHeap* const heap : everyone.heaps()) heap->allocations = 0;

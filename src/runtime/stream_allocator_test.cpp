@@ -1,5 +1,6 @@
 #include "stowage/runtime/stream_allocator.hpp"
 
+#include <algorithm>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -131,6 +132,69 @@ TEST(StreamAllocator, TrimReturnsWhatNoStreamUses) {
   EXPECT_GT(sim.device->in_use(), Bytes(0));
   EXPECT_GT(sim.allocator->trim(), Bytes(0));
   EXPECT_EQ(sim.device->in_use(), Bytes(0));
+}
+
+TEST(StreamAllocator, TrimReturnsWhatQuietStreamsHaveWhileAnotherIsBusy) {
+  OnSim sim;
+  std::byte* const busy = sim.get(mib(2), 1);
+  sim.launch(1, busy);
+  sim.put(sim.get(mib(8), 2), mib(8), 2);
+  EXPECT_EQ(sim.allocator->trim(), mib(8));
+  EXPECT_EQ(sim.device->in_use(), mib(2));
+  sim.put(busy, mib(2), 1);
+}
+
+TEST(StreamAllocator, ReturnsToItsPeersWhatOtherStreamsWereUsing) {
+  OnSim sim({.memory = mib(8)});
+  std::byte* const block = sim.get(mib(8), 1);
+  ASSERT_TRUE(sim.allocator->record_use(block, StreamId(2)));
+  sim.launch(2, block);
+  sim.put(block, mib(8), 1);
+  StreamAllocator other(*sim.device, {});
+  const Result<std::byte*> taken = other.allocate(mib(8), StreamId(3));
+  ASSERT_TRUE(taken) << taken.error().message;
+  other.deallocate(*taken, mib(8), StreamId(3));
+}
+
+TEST(StreamAllocator, MemoryThatOthersUseIsWaitedForWhenItGoes) {
+  OnSim sim;
+  std::byte* const block = sim.get(mib(2), 1);
+  ASSERT_TRUE(sim.allocator->record_use(block, StreamId(9)));
+  sim.launch(9, block);  // and it is destroyed with the block live
+}
+
+TEST(StreamAllocator, GrowthServesTheStreamThatGrew) {
+  OnSim sim({}, {.slack = 10, .checks = Checks::on});
+  std::byte* const a = sim.get(mib(10), 0);
+  std::byte* const b = sim.get(mib(2), 0);
+  sim.put(a, mib(10), 0);
+  std::byte* const c = sim.get(mib(10), 1);
+  EXPECT_NE(c, a);
+  EXPECT_EQ(sim.allocator->stats().event_waits, 0U);
+  sim.put(b, mib(2), 0);
+  sim.put(c, mib(10), 1);
+}
+
+TEST(StreamAllocator, TheSnapshotShowsWhatIsPendingAndWhatIsStitched) {
+  OnSim sim({.memory = mib(18)});
+  std::byte* const a = sim.get(mib(6), 1);
+  std::byte* const b = sim.get(mib(6), 1);
+  std::byte* const c = sim.get(mib(6), 1);
+  sim.put(a, mib(6), 1);
+  sim.put(c, mib(6), 1);
+  std::byte* const stitched = sim.get(mib(10), 1);
+  ASSERT_TRUE(sim.allocator->record_use(b, StreamId(2)));
+  sim.launch(2, b);
+  sim.put(b, mib(6), 1);
+  const MemorySnapshot snapshot = sim.allocator->snapshot();
+  ASSERT_EQ(snapshot.segments.size(), 2U);
+  EXPECT_TRUE(snapshot.segments[1].stitched);
+  EXPECT_EQ(snapshot.segments[1].address, stitched);
+  EXPECT_EQ(snapshot.segments[1].size, mib(10));
+  const auto pending =
+      std::ranges::count(snapshot.segments[0].blocks, MemorySnapshot::BlockState::pending, &MemorySnapshot::Block::state);
+  EXPECT_EQ(pending, 1);
+  sim.put(stitched, mib(10), 1);
 }
 
 TEST(StreamAllocator, NoFalseRefusalAtTheLimitOfADeviceWithManyStreams) {

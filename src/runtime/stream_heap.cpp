@@ -1,6 +1,7 @@
 #include "runtime/stream_heap.hpp"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "runtime/exiting.hpp"
@@ -35,12 +36,16 @@ void StreamHeap::wait_for_uses(Span* span) {
     const Result<EventId> event = device_.record(stream);
     pending.uses.push_back({stream, event ? std::optional(*event) : std::nullopt});
   }
-  pending_bytes_ += span->size;
+  span->pending = true;
   pending_.push_back(std::move(pending));
 }
 
-bool StreamHeap::is_done(const Use& use) {
-  if (!use.event) return false;
+bool StreamHeap::is_done(Use& use) {
+  if (!use.event) {
+    const Result<EventId> event = device_.record(use.stream);
+    if (!event) return false;
+    use.event = *event;
+  }
   const Result<bool> complete = device_.is_complete(*use.event);
   if (!complete || !*complete) return false;
   forget(use);
@@ -54,26 +59,22 @@ void StreamHeap::forget(const Use& use) {
 bool StreamHeap::collect() {
   const std::size_t before = pending_.size();
   std::erase_if(pending_, [&](Pending& pending) {
-    std::erase_if(pending.uses, [&](const Use& use) { return is_done(use); });
+    std::erase_if(pending.uses, [&](Use& use) { return is_done(use); });
     if (!pending.uses.empty()) return false;
-    pending_bytes_ -= pending.span->size;
+    pending.span->pending = false;
     free(pending.span);
     return true;
   });
-  note_live();
   return pending_.size() < before;
 }
 
-Status StreamHeap::wait_for_pending() {
-  for (Pending& pending : pending_) {
-    while (!pending.uses.empty()) {
-      STOWAGE_TRY_STATUS(device_.synchronize(pending.uses.back().stream));
-      forget(pending.uses.back());
-      pending.uses.pop_back();
-    }
+std::vector<StreamId> StreamHeap::streams() const {
+  std::vector<StreamId> streams{stream_};
+  for (const auto& [span, users] : uses_) streams.insert(streams.end(), users.begin(), users.end());
+  for (const Pending& pending : pending_) {
+    for (const Use& use : pending.uses) streams.push_back(use.stream);
   }
-  collect();
-  return Done{};
+  return streams;
 }
 
 bool StreamHeap::is_quiet() {
@@ -86,10 +87,12 @@ bool StreamHeap::is_quiet() {
 
 // ------------------------------------------------------------------------------------------------------- other threads
 
-void StreamHeap::leave(std::byte* address) {
-  auto* const left = new Left{address, left_.load(std::memory_order_relaxed)};
+bool StreamHeap::leave(std::byte* address) {
+  auto* const left = new (std::nothrow) Left{address, left_.load(std::memory_order_relaxed)};
+  if (left == nullptr) return false;
   while (!left_.compare_exchange_weak(left->next, left, std::memory_order_release, std::memory_order_relaxed)) {
   }
+  return true;
 }
 
 void StreamHeap::take_in() {

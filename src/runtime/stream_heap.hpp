@@ -30,30 +30,20 @@ class StreamHeap {
   /// Says that work of another stream uses an allocation. False when there is no such one.
   bool add_use(std::byte* address, StreamId stream);
   /// Frees an allocation that was taken off the table, once the other streams that use it are done.
-  void give_back(Span* span) {
-    span->used_elsewhere ? wait_for_uses(span) : free(span);
-    note_live();
-  }
+  void give_back(Span* span) { span->used_elsewhere ? wait_for_uses(span) : free(span); }
   /// Frees what other streams are done with; says whether there was any.
   bool collect();
-  /// Waits until other streams are done with everything that is freed, and frees it.
-  Status wait_for_pending();
-  [[nodiscard]] Bytes pending() const { return pending_bytes_; }
+  /// Its own stream, and those that use or have used its memory.
+  [[nodiscard]] std::vector<StreamId> streams() const;
   /// Whether all work that was submitted to the stream is complete, as far as the device can say without waiting.
   [[nodiscard]] bool is_quiet();
 
-  /// For a thread that does not get the lock: leaves a block to be freed.
-  void leave(std::byte* address);
+  /// For a thread that does not get the lock: leaves a block to be freed by the next request. False where there is no memory
+  /// for the note.
+  [[nodiscard]] bool leave(std::byte* address);
   /// Frees what was left.
   void take_in();
   [[nodiscard]] bool has_left() const { return left_.load(std::memory_order_relaxed) != nullptr; }
-
-  void note_live() {
-    live_.store(books.live().value(), std::memory_order_relaxed);
-    requested_.store(books.requested().value(), std::memory_order_relaxed);
-  }
-  [[nodiscard]] Bytes live() const { return Bytes(live_.load(std::memory_order_relaxed)); }
-  [[nodiscard]] Bytes requested() const { return Bytes(requested_.load(std::memory_order_relaxed)); }
 
  private:
   struct Left {
@@ -74,18 +64,15 @@ class StreamHeap {
     books.give_back(span);
   }
   void wait_for_uses(Span* span);
-  [[nodiscard]] bool is_done(const Use& use);
+  [[nodiscard]] bool is_done(Use& use);
   void forget(const Use& use);
 
   Device& device_;
   const StreamId stream_;
   PageSpace& space_;
-  std::atomic<std::int64_t> live_{0};
-  std::atomic<std::int64_t> requested_{0};
   std::atomic<Left*> left_{nullptr};
   std::unordered_map<const Span*, std::vector<StreamId>> uses_;
   std::vector<Pending> pending_;
-  Bytes pending_bytes_;
 };
 
 }  // namespace stowage::runtime

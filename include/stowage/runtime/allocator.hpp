@@ -12,6 +12,13 @@
 /// Memory for work whose sizes are known only when it runs: what every allocator of this module offers, and what adaptors wrap.
 namespace stowage {
 
+/// Whether an allocator aborts with a message when it is used wrongly.
+enum class Checks : std::uint8_t {
+  automatic,  ///< When the library was built without NDEBUG.
+  on,
+  off,
+};
+
 /// Where an allocator stands. Peaks and counts are since the start or the last `reset_peaks`.
 struct AllocatorStats {
   Bytes requested;  ///< Live bytes, as they were asked for.
@@ -20,7 +27,7 @@ struct AllocatorStats {
   Bytes requested_peak;
   Bytes rounded_peak;
   Bytes reserved_peak;
-  Bytes largest_idle;  ///< The largest request that would be met without asking the device for anything.
+  Bytes largest_idle;  ///< The largest request that idle memory would meet, stitched or moved between streams if need be.
 
   std::uint64_t live = 0;  ///< Allocations.
   std::uint64_t allocations = 0;

@@ -8,13 +8,6 @@
 
 namespace stowage {
 
-/// Whether an allocator aborts with a message when it is used wrongly.
-enum class Checks : std::uint8_t {
-  automatic,  ///< When the library was built without NDEBUG.
-  on,
-  off,
-};
-
 struct CachingOptions {
   StreamId stream{};
   Bytes alignment{512};                     ///< A power of two, 64 or more.

@@ -42,6 +42,9 @@ class ExpandableArena {
 
   [[nodiscard]] PhysicalPool& pool() const { return pool_; }
 
+  /// Reserves the first addresses, for a page of that size at least. Fails where the system has none to give.
+  Status prepare(Bytes page);
+
   /// Gives a page a slot: behind the last one, or where one was removed. The page is the arena's then. Fails with
   /// `out_of_memory` for lack of addresses, and as `VirtualMemory::map` does.
   Result<SlotId> add(Page page);

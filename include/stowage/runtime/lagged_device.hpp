@@ -30,6 +30,7 @@ class LaggedDevice final : public Device {
   [[nodiscard]] DeviceId id() const override { return memory_.id(); }
   [[nodiscard]] std::string_view name() const override { return memory_.name(); }
   [[nodiscard]] BufferType& buffer_type() override { return memory_.buffer_type(); }
+  [[nodiscard]] std::optional<Bytes> free_memory() const override { return memory_.free_memory(); }
   [[nodiscard]] VirtualMemory* virtual_memory() override { return memory_.virtual_memory(); }
 
   Status copy(StreamId stream, std::byte* to, const std::byte* from, Bytes size) override;

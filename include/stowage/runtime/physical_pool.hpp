@@ -54,6 +54,11 @@ class PhysicalPool {
   /// fails; says how many.
   Bytes trim(Bytes wanted = kMaxBytes);
 
+  /// What the limit leaves, idle pages included; nothing without a limit.
+  [[nodiscard]] std::optional<Bytes> room() const;
+  /// Says that pages of that many bytes never come back: their device failed.
+  void write_off(Bytes size);
+
   [[nodiscard]] Counts counts() const;
   void reset_peaks();
 

@@ -26,6 +26,7 @@ struct PlanAheadOptions {
   /// Between a free and the use of the bytes by another stream shall lie that many events where that costs next to nothing, so
   /// that the other stream need not wait.
   std::uint32_t handover_distance = 1024;
+  Checks checks = Checks::automatic;
 };
 
 /// What planning ahead came to.

@@ -4,7 +4,8 @@
 /// of memory. `FreeList` says which bytes of the file are whose; released ones are punched out of it, which returns their pages
 /// and makes them read as zero when they are used again. Pages come when they are first touched, like those of the heap; the
 /// alternative, `fallocate` at creation, does not fail on a machine without memory either, it gets the process killed. A child
-/// process after fork shares the pages with its parent.
+/// process after fork shares the pages with its parent, so that it may use what it inherited but gets nothing new and gives
+/// nothing back: every call fails there.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -43,7 +44,7 @@ void* reserve_at(void* address, Bytes size, int flags) {
 
 class MemfdMemory final : public VirtualMemory {
  public:
-  explicit MemfdMemory(int file) : file_(file), table_(Bytes(sysconf(_SC_PAGESIZE)), PhysicalId{1}) {}
+  explicit MemfdMemory(int file) : file_(file), process_(getpid()), table_(Bytes(sysconf(_SC_PAGESIZE)), PhysicalId{1}) {}
   ~MemfdMemory() override { close(file_); }
 
   [[nodiscard]] DeviceId device() const override { return kHost; }
@@ -51,6 +52,7 @@ class MemfdMemory final : public VirtualMemory {
 
   Result<std::byte*> reserve(Bytes size) override {
     const std::lock_guard lock(mutex_);
+    STOWAGE_TRY_STATUS(check_process());
     STOWAGE_TRY_STATUS(table_.check_size(size));
     void* const address = reserve_at(nullptr, size, 0);
     if (address == MAP_FAILED) return system_error("reserve", size);
@@ -60,6 +62,7 @@ class MemfdMemory final : public VirtualMemory {
 
   Status free(std::byte* address, Bytes size) override {
     const std::lock_guard lock(mutex_);
+    STOWAGE_TRY_STATUS(check_process());
     STOWAGE_TRY_STATUS(table_.check_free(address, size));
     if (munmap(address, count(size)) != 0) return system_error("free", size);
     table_.free(address);
@@ -68,6 +71,7 @@ class MemfdMemory final : public VirtualMemory {
 
   Result<PhysicalId> create(Bytes size) override {
     const std::lock_guard lock(mutex_);
+    STOWAGE_TRY_STATUS(check_process());
     STOWAGE_TRY_STATUS(table_.check_size(size));
     if (size > machine_memory() - in_use_) {
       return out_of_memory(kName, size,
@@ -89,6 +93,7 @@ class MemfdMemory final : public VirtualMemory {
 
   Status release(PhysicalId physical) override {
     const std::lock_guard lock(mutex_);
+    STOWAGE_TRY_STATUS(check_process());
     STOWAGE_TRY_STATUS(table_.check_release(physical));
     if (table_.release(physical)) give_back(physical);
     return Done{};
@@ -96,6 +101,7 @@ class MemfdMemory final : public VirtualMemory {
 
   Status map(std::byte* address, PhysicalId physical, Bytes offset, Bytes size) override {
     const std::lock_guard lock(mutex_);
+    STOWAGE_TRY_STATUS(check_process());
     STOWAGE_TRY_STATUS(table_.check_map(address, physical, offset, size));
     const off_t from = (homes_.find(physical)->second.lower + offset).value();
     if (mmap(address, count(size), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file_, from) == MAP_FAILED) {
@@ -107,6 +113,7 @@ class MemfdMemory final : public VirtualMemory {
 
   Status unmap(std::byte* address, Bytes size) override {
     const std::lock_guard lock(mutex_);
+    STOWAGE_TRY_STATUS(check_process());
     STOWAGE_TRY_STATUS(table_.check_unmap(address, size));
     if (reserve_at(address, size, MAP_FIXED) == MAP_FAILED) return system_error("unmap", size);
     for (const PhysicalId gone : table_.unmap(address, size)) give_back(gone);
@@ -114,6 +121,11 @@ class MemfdMemory final : public VirtualMemory {
   }
 
  private:
+  [[nodiscard]] Status check_process() const {
+    if (getpid() == process_) return Done{};
+    return Error{ErrorCode::device, fmt::format("{}: it belongs to the parent of this process", kName), {}};
+  }
+
   void give_back(PhysicalId physical) {
     const auto home = homes_.find(physical);
     const ByteRange range = home->second;
@@ -126,6 +138,7 @@ class MemfdMemory final : public VirtualMemory {
   }
 
   const int file_;
+  const pid_t process_;
   std::mutex mutex_;
   PageTable table_;
   FreeList space_;

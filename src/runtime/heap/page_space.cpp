@@ -20,7 +20,7 @@ IdleMap idle_of(std::span<const Tenant> tenants) {
 }
 
 PageSpace::PageSpace(Device& device, PhysicalPool* pool, const SpaceOptions& options)
-    : device_(device), options_(options), pool_(pool), plain_(device.buffer_type(), options.alignment) {
+    : device_(device), options_(options), pool_(pool), plain_(device.buffer_type(), options.alignment, options.limit) {
   if (pool == nullptr) return;
   arena_ = std::make_unique<ExpandableArena>(*pool);
   views_ = std::make_unique<ViewCache>(*arena_, device);
@@ -28,9 +28,9 @@ PageSpace::PageSpace(Device& device, PhysicalPool* pool, const SpaceOptions& opt
 
 // -------------------------------------------------------------------------------------------------------------- growth
 
-Bytes PageSpace::page_size() const {
+Bytes PageSpace::page_size(Bytes growth) const {
   Bytes page = options_.least_page;
-  while (page.value() * options_.pages < reserved_.value()) page += page;
+  while (page.value() < (reserved_ + growth).value() / options_.pages) page += page;
   return page;
 }
 
@@ -42,12 +42,16 @@ Bytes PageSpace::shortfall(Bytes size, const IdleMap& idle) const {
 
 Bytes PageSpace::idle_pages(const IdleMap& idle) const { return is_paged() ? uses(idle).idle_bytes() : Bytes(0); }
 
-Status PageSpace::grow(Bytes least, Bytes page, SpanHeap& heap) {
-  if (const Bytes most = device_.free_memory().value_or(kAddresses);
-      least > most + (pool_ != nullptr ? pool_->counts().idle : Bytes(0))) {
+Status PageSpace::grow(Bytes least, SpanHeap& heap) {
+  if (is_out_of_reach(least)) {
     return Error{ErrorCode::out_of_memory, fmt::format("{} bytes more are out of reach", least.value()), {}};
   }
-  if (!is_paged()) return grow_plain(least, page, heap);
+  if (is_paged() && !prepare()) {  // no addresses: plain buffers from now on
+    views_.reset();
+    arena_.reset();
+  }
+  if (!is_paged()) return grow_plain(least, heap);
+  Bytes page = page_size(least);
   for (Bytes grown(0); grown < least;) {
     Status added = add_page(page, heap);
     while (!added && added.error().code == ErrorCode::out_of_memory && page > options_.least_page) {
@@ -59,6 +63,17 @@ Status PageSpace::grow(Bytes least, Bytes page, SpanHeap& heap) {
   }
   return Done{};
 }
+
+/// Whether it need not even be tried, which would leave everything full.
+bool PageSpace::is_out_of_reach(Bytes least) const {
+  Bytes most = kAddresses;
+  if (const std::optional<Bytes> free = device_.free_memory())
+    most = *free + (pool_ != nullptr ? pool_->counts().idle : Bytes(0));
+  if (pool_ != nullptr) most = std::min(most, pool_->room().value_or(most));
+  return least > most;
+}
+
+Status PageSpace::prepare() { return pages_.empty() ? arena_->prepare(options_.least_page) : Status(Done{}); }
 
 Status PageSpace::add_page(Bytes size, SpanHeap& heap) {
   STOWAGE_TRY(const Page page, pool_->acquire(size));
@@ -74,8 +89,8 @@ Status PageSpace::add_page(Bytes size, SpanHeap& heap) {
   return Done{};
 }
 
-Status PageSpace::grow_plain(Bytes least, Bytes page, SpanHeap& heap) {
-  Result<PlainMemory::Run> run = plain_.allocate(align_up(least, page));
+Status PageSpace::grow_plain(Bytes least, SpanHeap& heap) {
+  Result<PlainMemory::Run> run = plain_.allocate(align_up(least, page_size(least)));
   if (!run && run.error().code == ErrorCode::out_of_memory) run = plain_.allocate(align_up(least, options_.alignment));
   if (!run) return std::move(run).error();
   heap.add(run->address, run->size);
@@ -155,17 +170,21 @@ bool PageSpace::wait_for(std::span<SpanHeap* const> owners, std::span<const Tena
 
 // ---------------------------------------------------------------------------------------------------------------- trim
 
-Bytes PageSpace::trim(std::span<const Tenant> tenants) { return is_paged() ? trim_pages(tenants) : trim_buffers(tenants); }
-
-Bytes PageSpace::trim_pages(std::span<const Tenant> tenants) {
-  Bytes returned(0);
+Bytes PageSpace::trim(std::span<const Tenant> tenants, const IsQuiet& is_quiet) {
   const IdleMap idle = idle_of(tenants);
+  return is_paged() ? trim_pages(idle, is_quiet) : trim_buffers(idle, is_quiet);
+}
+
+Bytes PageSpace::trim_pages(const IdleMap& idle, const IsQuiet& is_quiet) {
+  Bytes returned(0);
   for (const SlotId slot : uses(idle).idle()) {
     std::byte* const address = arena_->address(slot);
+    const std::vector<IdlePart> parts = idle.within(address, arena_->page(slot).size);
+    if (!std::ranges::all_of(parts, [&](const IdlePart& part) { return is_quiet(*part.owner); })) continue;
     if (!views_->drop_views_of(slot)) continue;
     const Result<Page> page = arena_->remove(slot);
     if (!page) continue;
-    for (const IdlePart& part : idle.within(address, page->size)) part.owner->cut(part.address, part.size);
+    for (const IdlePart& part : parts) part.owner->cut(part.address, part.size);
     pages_.erase(address);
     pool_->give_back(*page);
     returned += page->size;
@@ -174,19 +193,26 @@ Bytes PageSpace::trim_pages(std::span<const Tenant> tenants) {
   return returned;
 }
 
-Bytes PageSpace::trim_buffers(std::span<const Tenant> tenants) {
+Bytes PageSpace::trim_buffers(const IdleMap& idle, const IsQuiet& is_quiet) {
   Bytes returned(0);
-  const IdleMap idle = idle_of(tenants);
   for (const PlainMemory::Run& run : plain_.runs()) {
     Bytes unused(0);
     const std::vector<IdlePart> parts = idle.within(run.address, run.size);
     for (const IdlePart& part : parts) unused += part.size;
-    if (unused != run.size) continue;
+    if (unused != run.size || !std::ranges::all_of(parts, [&](const IdlePart& part) { return is_quiet(*part.owner); })) continue;
     for (const IdlePart& part : parts) part.owner->cut(part.address, part.size);
     returned += plain_.free(run.address);
   }
   reserved_ = plain_.reserved();
   return returned;
+}
+
+void PageSpace::abandon() {
+  plain_.abandon();
+  if (!is_paged()) return;
+  pool_->write_off(reserved_);
+  [[maybe_unused]] const ViewCache* const views = views_.release();
+  [[maybe_unused]] const ExpandableArena* const arena = arena_.release();
 }
 
 // ------------------------------------------------------------------------------------------------------------- queries

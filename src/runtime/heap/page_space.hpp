@@ -23,6 +23,7 @@ struct SpaceOptions {
   std::int64_t pages = 256;
   /// Views show at most this many times what is reserved.
   std::int64_t views = 4;
+  std::optional<Bytes> limit = {};  ///< Of plain buffers; a pool has its own.
 };
 
 /// A heap as the space that it lives in sees it.
@@ -42,16 +43,16 @@ class PageSpace {
  public:
   PageSpace(Device& device, PhysicalPool* pool, const SpaceOptions& options);
 
-  /// A page's size for growth.
-  [[nodiscard]] Bytes page_size() const;
+  /// A page's size for growth by that many bytes.
+  [[nodiscard]] Bytes page_size(Bytes growth) const;
   /// What must be added so that an idle run of that size ends it.
   [[nodiscard]] Bytes shortfall(Bytes size, const IdleMap& idle) const;
   /// What idle pages have. 0 without pages.
   [[nodiscard]] Bytes idle_pages(const IdleMap& idle) const;
 
-  /// At least that many bytes more for a heap, in pages of that size or, where memory is short, of smaller ones. After a failure
-  /// what came before it stays.
-  Status grow(Bytes least, Bytes page, SpanHeap& heap);
+  /// At least that many bytes more for a heap, in pages as large as `page_size` says or, where memory is short, smaller ones.
+  /// Fails at once where they are out of reach. After another failure what came before it stays.
+  Status grow(Bytes least, SpanHeap& heap);
 
   struct Request {
     Bytes size;  ///< Rounded.
@@ -67,8 +68,11 @@ class PageSpace {
   /// A stitched allocation of a view is freed by a stream. Thread-safe.
   void end_use(std::uint32_t view, StreamId stream) { views_->end_use(view - 1, stream); }
 
-  /// Gives idle pages to the pool and idle buffers to the device; says how many bytes. No work may be using idle memory.
-  Bytes trim(std::span<const Tenant> tenants);
+  /// Gives idle pages to the pool and idle buffers to the device, those whose bytes are of heaps that `is_quiet` says it of: no
+  /// work may be using their idle memory. Pages of a view that is in use stay. Says how many bytes.
+  Bytes trim(std::span<const Tenant> tenants, const std::function<bool(const SpanHeap&)>& is_quiet);
+  /// Leaves everything to the device for ever, because work may be using it and there is no waiting for that.
+  void abandon();
 
   [[nodiscard]] Bytes reserved() const { return reserved_; }
   [[nodiscard]] bool is_paged() const { return arena_ != nullptr; }
@@ -78,10 +82,13 @@ class PageSpace {
   void reset_counts();
 
  private:
+  [[nodiscard]] bool is_out_of_reach(Bytes least) const;
+  Status prepare();
   Status add_page(Bytes size, SpanHeap& heap);
-  Status grow_plain(Bytes least, Bytes page, SpanHeap& heap);
-  Bytes trim_pages(std::span<const Tenant> tenants);
-  Bytes trim_buffers(std::span<const Tenant> tenants);
+  Status grow_plain(Bytes least, SpanHeap& heap);
+  using IsQuiet = std::function<bool(const SpanHeap&)>;
+  Bytes trim_pages(const IdleMap& idle, const IsQuiet& is_quiet);
+  Bytes trim_buffers(const IdleMap& idle, const IsQuiet& is_quiet);
   [[nodiscard]] bool transfer(std::span<const SpanHeap::Piece> pieces, const IdleMap& idle, std::span<const Tenant> tenants);
   [[nodiscard]] bool wait_for(std::span<SpanHeap* const> owners, std::span<const Tenant> tenants);
   Span* take_at(ViewCache::Place place, const Request& request, const IdleMap& idle, std::span<const Tenant> tenants);

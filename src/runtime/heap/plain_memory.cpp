@@ -4,10 +4,28 @@
 #include <cstdint>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "runtime/exiting.hpp"
+
 namespace stowage::runtime {
+
+PlainMemory::~PlainMemory() {
+  if (process_is_exiting()) abandon();
+}
+
+void PlainMemory::abandon() {
+  for (std::unique_ptr<Buffer>& buffer : buffers_) {
+    [[maybe_unused]] const Buffer* const left = buffer.release();
+  }
+  buffers_.clear();
+}
 
 Result<PlainMemory::Run> PlainMemory::allocate(Bytes size) {
   const Bytes spare = alignment_ + alignment_;  // to align the base, and to leave a gap
+  if (limit_ && size + spare > *limit_ - reserved_) {
+    return Error{ErrorCode::out_of_memory, fmt::format("{} of {} bytes are in use", reserved_.value(), limit_->value()), {}};
+  }
   STOWAGE_TRY(std::unique_ptr<Buffer> buffer, type_.allocate(size + spare));
   ++counts_.creates;
   reserved_ += buffer->size();

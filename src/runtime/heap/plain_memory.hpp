@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "stowage/memory.hpp"
@@ -21,13 +22,20 @@ class PlainMemory {
     Bytes size;
   };
 
-  PlainMemory(BufferType& type, Bytes alignment) : type_(type), alignment_(alignment) {}
+  PlainMemory(BufferType& type, Bytes alignment, std::optional<Bytes> limit)
+      : type_(type), alignment_(alignment), limit_(limit) {}
+  ~PlainMemory();
+  PlainMemory(const PlainMemory&) = delete;
+  PlainMemory& operator=(const PlainMemory&) = delete;
 
-  /// A new run of at least that many bytes, aligned.
+  /// A new run of at least that many bytes, aligned. Fails with `out_of_memory` beyond the limit too.
   Result<Run> allocate(Bytes size);
   [[nodiscard]] std::vector<Run> runs() const;
   /// Frees the buffer of the run that begins there; says its size.
   Bytes free(const std::byte* address);
+
+  /// Leaves the buffers to the device for ever: work may be using them.
+  void abandon();
 
   [[nodiscard]] Bytes reserved() const { return reserved_; }
   [[nodiscard]] Counts counts() const { return counts_; }
@@ -38,6 +46,7 @@ class PlainMemory {
 
   BufferType& type_;
   const Bytes alignment_;
+  const std::optional<Bytes> limit_;  ///< Of all buffers together.
   std::vector<std::unique_ptr<Buffer>> buffers_;
   Bytes reserved_;
   Counts counts_;

@@ -14,7 +14,7 @@ enum class SpanState : std::uint8_t {
   idle,   ///< May be given out.
   live,   ///< An allocation, or the first piece of a stitched one.
   piece,  ///< A further piece of a stitched allocation.
-  away,   ///< Addresses without a page behind them that this heap may use.
+  away,   ///< A sentinel: what lies there is not the heap's.
 };
 
 /// A run of addresses of one heap. The spans of a range follow each other without gaps; two idle neighbours never do.
@@ -23,6 +23,7 @@ struct Span {
   Bytes size;
   SpanState state = SpanState::idle;
   bool used_elsewhere = false;  ///< By other streams than its heap's.
+  bool pending = false;         ///< Freed, but other streams may still use it.
   std::uint16_t bin = 0;        ///< Of an idle one.
   std::uint32_t view = 0;       ///< Of a stitched allocation's first piece: which view shows it, from 1.
   Span* before = nullptr;       ///< The neighbour that ends where this begins.

@@ -3,6 +3,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <limits>
 
 #include "runtime/heap/span.hpp"
 
@@ -45,9 +46,10 @@ class SpanBins {
   /// stays.
   [[nodiscard]] Span* find(Bytes size) const {
     const std::size_t own = bin_of(size);
-    if (Span* const span = smallest(heads_[own], size)) return span;
+    if (Span* const span = smallest(heads_[own], size, kLook)) return span;
     const std::size_t bin = next_filled(own + 1);
-    return bin < kBins ? smallest(heads_[bin], size) : nullptr;
+    if (bin < kBins) return smallest(heads_[bin], size, kLook);
+    return smallest(heads_[own], size, kAll);
   }
 
   /// The size of the largest span; 0 when there is none. O(n) in the spans of its bin.
@@ -57,6 +59,7 @@ class SpanBins {
   static constexpr std::size_t kExact = 64;  ///< Bins of one size each, hence 6 bits.
   static constexpr std::size_t kCuts = 32;   ///< Of a doubling.
   static constexpr std::size_t kBins = 1024;
+  static constexpr int kAll = std::numeric_limits<int>::max();
   static constexpr int kLook = 24;  ///< Spans of a bin that are looked at.
 
   [[nodiscard]] std::size_t bin_of(Bytes size) const {
@@ -85,10 +88,10 @@ class SpanBins {
     if (words_[bin / 64] == 0) summary_ &= ~(std::uint32_t{1} << (bin / 64));
   }
 
-  [[nodiscard]] static Span* smallest(Span* span, Bytes size) {
+  /// Of the first `look` of a list.
+  [[nodiscard]] static Span* smallest(Span* span, Bytes size, int look) {
     Span* best = nullptr;
-    // The last bin takes whatever is larger than all others, where a look at a few could miss the one that fits.
-    for (int looked = 0; span != nullptr && (looked < kLook || best == nullptr); span = span->next, ++looked) {
+    for (; span != nullptr && look > 0; span = span->next, --look) {
       if (span->size < size) continue;
       if (best == nullptr || span->size < best->size || (span->size == best->size && span->address < best->address)) best = span;
     }

@@ -7,11 +7,18 @@
 #include "runtime/exiting.hpp"
 
 namespace stowage::runtime {
+namespace {
+
+void pass_over(const Status&) {}
+
+}  // namespace
 
 ViewCache::~ViewCache() {
   if (process_is_exiting()) return;
   for (const View& view : views_) {
-    for (const EventId event : view.last_uses) device_.forget(event);
+    for (const LastUse& use : view.last_uses) {
+      if (use.event) device_.forget(*use.event);
+    }
   }
 }
 
@@ -86,9 +93,10 @@ std::optional<ViewCache::Patch> ViewCache::cheapest_patch(Bytes size, const Page
   const std::vector<SlotId> idle = uses.idle();
   std::optional<Patch> best;
   for (std::size_t i = 0; i < views_.size(); ++i) {
+    const bool quiet = is_quiet(views_[i]);
     for (std::size_t first = 0; first < views_[i].slots.size(); ++first) {
       const std::optional<std::vector<std::size_t>> busy = busy_pages({i, first}, size, uses, calls);
-      if (!busy || (!busy->empty() && !is_quiet(views_[i]))) continue;
+      if (!busy || (!busy->empty() && !quiet)) continue;
       std::optional<Patch> found = patch({i, first}, size, uses, *busy, idle);
       if (!found || found->calls >= calls) continue;
       calls = found->calls;
@@ -151,6 +159,7 @@ Result<ViewCache::Place> ViewCache::apply(const Patch& patch, const PageUses& us
     if (done) done = arena_.append(view.id, slot);
   }
   view.slots = arena_.slots(view.id);
+  if (view.slots.empty()) pass_over(arena_.unstitch(view.id));  // the device failed twice over: there is nothing left of it
   if (!done) return std::move(done).error();
   Place place{patch.start.view, Bytes(0)};
   for (std::size_t i = 0; i < patch.start.position; ++i) place.offset += uses[view.slots[i]].size;
@@ -180,23 +189,30 @@ void ViewCache::end_use(std::size_t index, StreamId stream) {
   record_use_of(views_[index], stream);
 }
 
+/// The later moment of a stream covers the earlier.
 void ViewCache::record_use_of(View& view, StreamId stream) {
-  if (const Result<EventId> event = device_.record(stream))
-    view.last_uses.push_back(*event);
-  else
-    view.unrecorded.push_back(stream);
+  auto use = std::ranges::find(view.last_uses, stream, &LastUse::stream);
+  if (use == view.last_uses.end()) use = view.last_uses.insert(use, {stream, std::nullopt});
+  if (use->event) device_.forget(*use->event);
+  const Result<EventId> event = device_.record(stream);
+  use->event = event ? std::optional(*event) : std::nullopt;
 }
 
 bool ViewCache::is_quiet(View& view) {
   const std::lock_guard lock(mutex_);
-  for (const StreamId stream : std::exchange(view.unrecorded, {})) record_use_of(view, stream);
-  std::erase_if(view.last_uses, [&](EventId event) {
-    const Result<bool> complete = device_.is_complete(event);
+  if (view.uses > 0) return false;
+  std::erase_if(view.last_uses, [&](LastUse& use) {
+    if (!use.event) {
+      const Result<EventId> event = device_.record(use.stream);
+      if (!event) return false;
+      use.event = *event;
+    }
+    const Result<bool> complete = device_.is_complete(*use.event);
     if (!complete || !*complete) return false;
-    device_.forget(event);
+    device_.forget(*use.event);
     return true;
   });
-  return view.uses == 0 && view.last_uses.empty() && view.unrecorded.empty();
+  return view.last_uses.empty();
 }
 
 bool ViewCache::take_away(View& view) {

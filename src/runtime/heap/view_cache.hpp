@@ -60,12 +60,15 @@ class ViewCache {
   [[nodiscard]] Bytes shown() const;
 
  private:
+  struct LastUse {
+    StreamId stream;
+    std::optional<EventId> event;  ///< Absent: it could not be recorded.
+  };
   struct View {
     ViewId id;
-    std::vector<SlotId> slots;              ///< Empty: there is none of this number.
-    std::size_t uses = 0;                   ///< Allocations in it.
-    std::vector<EventId> last_uses = {};    ///< After them it is idle.
-    std::vector<StreamId> unrecorded = {};  ///< Streams that could not record theirs.
+    std::vector<SlotId> slots;            ///< Empty: there is none of this number.
+    std::size_t uses = 0;                 ///< Allocations in it.
+    std::vector<LastUse> last_uses = {};  ///< After them it is idle. One of a stream.
     std::uint64_t used_at = 0;
   };
   /// Where a place in a view may begin.

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/misuse.hpp"
 #include "runtime/plan_ahead/iteration_plan.hpp"
 #include "runtime/plan_ahead/plan_server.hpp"
 #include "runtime/plan_ahead/planned_range.hpp"
@@ -189,8 +190,9 @@ class PlanAheadAllocator::State {
     past_.creates += options_.pool == nullptr ? 1 : creates_so_far() - creates;
     past_.maps += range_->maps();
     if (range_->maps() > 0) ++past_.access_calls;
-    server_ = std::make_unique<PlanServer>(device_, std::move(plan), range_->base(),
-                                           PlanServer::Options{.alignment = alignment_, .window = options_.window});
+    server_ = std::make_unique<PlanServer>(
+        device_, std::move(plan), range_->base(),
+        PlanServer::Options{.alignment = alignment_, .window = options_.window, .checks = runtime::is_on(options_.checks)});
     ++counts_.plans;
   }
 

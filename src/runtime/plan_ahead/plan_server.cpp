@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "runtime/misuse.hpp"
+
 namespace stowage::runtime {
 namespace {
 
@@ -21,6 +23,7 @@ PlanServer::PlanServer(Device& device, IterationPlan plan, std::byte* base, cons
       plan_(std::move(plan)),
       base_(base),
       alignment_(options.alignment),
+      checks_(options.checks),
       places_(plan_, options.alignment),
       states_(plan_.slots.size()),
       ordering_(device, plan_.streams),
@@ -142,14 +145,13 @@ void PlanServer::occupy(std::uint32_t slot, Bytes requested) {
   ++live_;
 }
 
-std::optional<Bytes> PlanServer::deallocate(std::byte* address, [[maybe_unused]] Bytes size, [[maybe_unused]] StreamId stream) {
+std::optional<Bytes> PlanServer::deallocate(std::byte* address, Bytes size, StreamId stream) {
   PlaceTable::Place* const place = places_.find(Bytes(address - base_));
   const bool live = place != nullptr && place->owner != PlaceTable::kNobody;
-#ifdef STOWAGE_RUNTIME_CHECKS
-  STOWAGE_CHECK(live, "an address is freed that is not the start of a live allocation");
-  STOWAGE_CHECK(place->requested == size, "an allocation is freed with another size");
-  STOWAGE_CHECK(plan_.streams[plan_.slots[place->owner].stream] == stream, "an allocation is freed on another stream");
-#endif
+  if (checks_ && !live) misused("PlanAheadAllocator", "free of an address that is not the start of an allocation (freed twice?)");
+  if (checks_ && place->requested != size) misused("PlanAheadAllocator", "free with another size than it was allocated with");
+  if (checks_ && plan_.streams[plan_.slots[place->owner].stream] != stream)
+    misused("PlanAheadAllocator", "free on another stream");
   if (!live) return std::nullopt;
   const std::uint32_t slot = place->owner;
   const Bytes requested = place->requested;

@@ -39,6 +39,7 @@ class PlanServer {
   struct Options {
     Bytes alignment;
     std::uint32_t window = 0;
+    bool checks = false;
   };
   enum class Verdict : std::uint8_t { served, unplanned, deviated, blocked };
   struct Answer {
@@ -102,6 +103,7 @@ class PlanServer {
   IterationPlan plan_;
   std::byte* base_;
   Bytes alignment_;
+  bool checks_;
   PlaceTable places_;
   std::vector<SlotState> states_;
   std::vector<PlanCursor> cursors_;  ///< By stream.

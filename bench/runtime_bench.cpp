@@ -1,0 +1,179 @@
+#include <array>
+#include <cstdlib>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "exit.hpp"
+#include "sections.hpp"
+#include "stowage/io.hpp"
+#include "stowage/memory/sim.hpp"
+#include "stowage/runtime.hpp"
+#include "table.hpp"
+
+/// Allocators at run time: recorded traces, pairs of allocation and free, and threads. All on the simulated device, whose calls
+/// are cheap: what is compared is the work of the allocators themselves.
+namespace stowage::bench {
+namespace {
+
+constexpr std::uint32_t kLag = 256;
+
+/// The C library's, as a yardstick for time. It knows neither streams nor a device's memory.
+class MallocAllocator final : public Allocator {
+ public:
+  [[nodiscard]] DeviceId device() const override { return cpu_device().id(); }
+  [[nodiscard]] Bytes alignment() const override { return Bytes(16); }
+  Result<std::byte*> allocate(Bytes size, StreamId) override {
+    return static_cast<std::byte*>(std::malloc(static_cast<std::size_t>(size.value())));
+  }
+  void deallocate(std::byte* address, Bytes, StreamId) override { std::free(address); }
+  Status record_use(std::byte*, StreamId) override { return Done{}; }
+  Bytes trim() override { return Bytes(0); }
+  [[nodiscard]] AllocatorStats stats() const override { return {}; }
+  void reset_peaks() override {}
+  [[nodiscard]] MemorySnapshot snapshot() const override { return {}; }
+};
+
+constexpr std::array kNames = {"caching", "stream", "plan-ahead", "torch-expandable", "torch-native", "malloc"};
+
+std::unique_ptr<Allocator> make(std::string_view name, Device& device, const Trace& trace) {
+  if (name == "malloc") return std::make_unique<MallocAllocator>();
+  return value_or_exit(make_allocator(name, device, {.expected = &trace}));
+}
+
+bool is_of_one_stream(const Trace& trace) {
+  return std::ranges::all_of(trace.events, [](const Trace::Event& event) { return event.stream == StreamId(0); });
+}
+
+/// Nanoseconds between two looks at the clock.
+double clock_cost() {
+  std::vector<double> costs;
+  for (int i = 0; i < 10000; ++i) {
+    const Clock::time_point start = Clock::now();
+    costs.push_back(std::chrono::duration<double, std::nano>(Clock::now() - start).count());
+  }
+  return median(costs);
+}
+
+/// The median time of an event once everything has been seen twice, less what the clock takes.
+double median_event(const Trace& trace, std::string_view name) {
+  const std::unique_ptr<SimDevice> sim = SimDevice::make();
+  LaggedDevice device(*sim, kLag);
+  const std::unique_ptr<Allocator> allocator = make(name, device, trace);
+  [[maybe_unused]] const ReplayReport warm = replay(trace, *allocator, {.passes = 2, .clock = &device});
+  std::vector<std::byte*> addresses(trace.allocations);
+  std::vector<Trace::Event> made(trace.allocations);
+  std::vector<double> times;
+  for (const Trace::Event& event : trace.events) {
+    device.advance();
+    std::byte*& address = addresses[event.allocation];
+    const Clock::time_point start = Clock::now();
+    if (event.action == Trace::Action::allocate) {
+      address = allocator->allocate(event.size, event.stream).value();
+    } else {
+      allocator->deallocate(address, event.size, made[event.allocation].stream);
+    }
+    times.push_back(std::chrono::duration<double, std::nano>(Clock::now() - start).count());
+    if (event.action == Trace::Action::allocate)
+      made[event.allocation] = event;
+    else
+      address = nullptr;
+  }
+  for (std::size_t i = 0; i < addresses.size(); ++i) {
+    if (addresses[i] != nullptr) allocator->deallocate(addresses[i], made[i].size, made[i].stream);
+  }
+  return median(times) - clock_cost();
+}
+
+void bench_traces(const Options& options) {
+  Table table({"trace, allocator", "waste", "calls", "events a call", "ns an event, mean", "median"});
+  for (const std::string& file : trace_files()) {
+    const std::string name = file.substr(file.rfind('/') + 1);
+    if (!options.selection.has(name)) continue;
+    const Trace trace = value_or_exit(parse_trace(value_or_exit(read_file(file)), file));
+    for (const std::string_view allocator_name : kNames) {
+      if (allocator_name == "caching" && !is_of_one_stream(trace)) continue;
+      const std::unique_ptr<SimDevice> sim = SimDevice::make();
+      LaggedDevice device(*sim, kLag);
+      const std::unique_ptr<Allocator> allocator = make(allocator_name, device, trace);
+      const ReplayReport report = replay(trace, *allocator, {.passes = 2, .clock = &device});
+      const std::uint64_t calls = report.maps + report.unmaps + report.creates;
+      table.add({fmt::format("{}, {}", name.substr(0, name.find('.')), allocator_name),
+                 allocator_name == "malloc" ? "" : fmt::format("{:.2f}%", 100 * report.waste()), fmt::format("{}", calls),
+                 calls == 0 ? "" : fmt::format("{}", report.events / calls), fmt::format("{:.0f}", report.ns_per_event),
+                 allocator_name == "plan-ahead" ? "" : fmt::format("{:.0f}", median_event(trace, allocator_name))});
+    }
+  }
+  table.print();
+}
+
+/// Nanoseconds of an allocation and its free, again and again.
+double pair_time(Allocator& allocator, Bytes size, StreamId stream, std::size_t count) {
+  const Clock::time_point start = Clock::now();
+  for (std::size_t i = 0; i < count; ++i) allocator.deallocate(*allocator.allocate(size, stream), size, stream);
+  return std::chrono::duration<double, std::nano>(Clock::now() - start).count() / static_cast<double>(count);
+}
+
+void bench_pairs() {
+  fmt::print("\nAn allocation and its free, ns:\n\n");
+  Table table({"size", "caching", "stream", "torch-expandable", "torch-native", "malloc"});
+  for (const std::int64_t size : {512LL, 64LL << 10, 2LL << 20, 32LL << 20, 512LL << 20}) {
+    std::vector<std::string> row{to_human(Bytes(size))};
+    for (const std::string_view name : {"caching", "stream", "torch-expandable", "torch-native", "malloc"}) {
+      const std::unique_ptr<SimDevice> sim = SimDevice::make();
+      const std::unique_ptr<Allocator> allocator = make(name, *sim, {});
+      std::vector<double> times;
+      for (int i = 0; i < 9; ++i) times.push_back(pair_time(*allocator, Bytes(size), StreamId(0), 20000));
+      row.push_back(fmt::format("{:.0f}", median(times)));
+    }
+    table.add(std::move(row));
+  }
+  table.print();
+}
+
+/// Pairs a microsecond, of threads that each do the same on a stream.
+double throughput(Allocator& allocator, std::size_t threads, bool own_streams) {
+  constexpr std::size_t kPairs = 400000;
+  std::vector<std::thread> running;
+  const Clock::time_point start = Clock::now();
+  for (std::size_t i = 0; i < threads; ++i) {
+    running.emplace_back([&, i] { pair_time(allocator, Bytes(1 << 20), StreamId(own_streams ? i : 0), kPairs); });
+  }
+  for (std::thread& thread : running) thread.join();
+  return static_cast<double>(threads * kPairs) / 1e3 / milliseconds_since(start);
+}
+
+void bench_threads() {
+  fmt::print("\nThreads, each allocating and freeing 1 MiB; pairs a microsecond, median of five:\n\n");
+  Table table({"allocator", "1 thread", "2, own streams", "ratio", "2, one stream"});
+  for (const std::string_view name : {"stream", "torch-native"}) {
+    const std::unique_ptr<SimDevice> sim = SimDevice::make();
+    const std::unique_ptr<Allocator> allocator = make(name, *sim, {});
+    LockAdaptor locked(*allocator);
+    Allocator& tested = name == "stream" ? *allocator : static_cast<Allocator&>(locked);
+    std::vector<double> one;
+    std::vector<double> own;
+    std::vector<double> shared;
+    for (int i = 0; i < 5; ++i) {
+      one.push_back(throughput(tested, 1, true));
+      own.push_back(throughput(tested, 2, true));
+      shared.push_back(throughput(tested, 2, false));
+    }
+    table.add({std::string(name), fmt::format("{:.1f}", median(one)), fmt::format("{:.1f}", median(own)),
+               fmt::format("{:.2f}", median(own) / median(one)), fmt::format("{:.1f}", median(shared))});
+  }
+  table.print();
+}
+
+}  // namespace
+
+std::vector<Limited> bench_runtime(const Options& options) {
+  fmt::print("## Runtime\n\nRecorded traces, second pass, simulated device, lag {}; calls are creates, maps and unmaps.\n\n",
+             kLag);
+  bench_traces(options);
+  bench_pairs();
+  bench_threads();
+  return {};
+}
+
+}  // namespace stowage::bench

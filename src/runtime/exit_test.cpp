@@ -1,0 +1,99 @@
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <thread>
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "stowage/runtime/caching_allocator.hpp"
+#include "stowage/runtime/stream_allocator.hpp"
+
+/// The ends of processes and threads, in every order.
+namespace stowage {
+namespace {
+
+/// Runs something in a child process; says how that ended.
+template <class Work>
+int status_of_child(Work work) {
+  const pid_t child = fork();
+  if (child == 0) {
+    work();
+    std::exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return status;
+}
+
+TEST(RuntimeExit, AllocatorsOutliveEverythingElse) {
+  EXPECT_EQ(status_of_child([] {
+              static StreamAllocator streams(cpu_device(), {});
+              static CachingAllocator caching(cpu_device(), {.any_thread = true});
+              [[maybe_unused]] static std::byte* const a = streams.allocate(Bytes(5 << 20), StreamId(1)).value();
+              [[maybe_unused]] static std::byte* const b = caching.allocate(Bytes(5 << 20)).value();
+            }),
+            0);
+}
+
+/// An object made before the first allocator is destroyed after the last one: it may still free, and nothing is called.
+TEST(RuntimeExit, FreesAfterTheAllocatorsTime) {
+  struct Late {
+    std::unique_ptr<StreamAllocator> allocator;
+    std::byte* block = nullptr;
+    ~Late() {
+      if (allocator != nullptr) allocator->deallocate(block, Bytes(1 << 20), StreamId(0));
+    }
+  };
+  EXPECT_EQ(status_of_child([] {
+              static Late late;
+              late.allocator = std::make_unique<StreamAllocator>(cpu_device());
+              late.block = late.allocator->allocate(Bytes(1 << 20), StreamId(0)).value();
+            }),
+            0);
+}
+
+TEST(RuntimeExit, ExitWhileAnotherThreadAllocates) {
+  EXPECT_EQ(status_of_child([] {
+              static StreamAllocator streams(cpu_device(), {});
+              std::thread([] {
+                for (;;) streams.deallocate(*streams.allocate(Bytes(1 << 16), StreamId(2)), Bytes(1 << 16), StreamId(2));
+              }).detach();
+              std::this_thread::sleep_for(std::chrono::milliseconds(5));
+              std::quick_exit(0);
+            }),
+            0);
+}
+
+/// What a child does with what it inherited leaves its parent's memory alone.
+TEST(RuntimeExit, AChildThatEndsLeavesTheParentsMemoryAlone) {
+  auto allocator = std::make_unique<StreamAllocator>(cpu_device());
+  std::byte* const block = allocator->allocate(Bytes(4 << 20), StreamId(0)).value();
+  std::memset(block, 7, 4 << 20);
+  EXPECT_EQ(status_of_child([&] {
+              allocator->deallocate(block, Bytes(4 << 20), StreamId(0));
+              allocator->trim();
+              allocator.reset();
+            }),
+            0);
+  for (std::size_t i = 0; i < (4U << 20); i += 4096) ASSERT_EQ(static_cast<int>(block[i]), 7);
+  allocator->deallocate(block, Bytes(4 << 20), StreamId(0));
+}
+
+/// What a child gets is its own, though it asks an allocator that it inherited.
+TEST(RuntimeExit, AChildsMemoryIsItsOwn) {
+  StreamAllocator allocator(cpu_device());
+  EXPECT_EQ(status_of_child([&] {
+              const Result<std::byte*> block = allocator.allocate(Bytes(4 << 20), StreamId(0));
+              if (block) std::memset(*block, 1, 4 << 20);
+              _exit(block ? 0 : 1);
+            }),
+            0);
+  std::byte* const block = allocator.allocate(Bytes(4 << 20), StreamId(0)).value();
+  for (std::size_t i = 0; i < (4U << 20); i += 4096) ASSERT_EQ(static_cast<int>(block[i]), 0);  // new pages are zero
+  allocator.deallocate(block, Bytes(4 << 20), StreamId(0));
+}
+
+}  // namespace
+}  // namespace stowage
