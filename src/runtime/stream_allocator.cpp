@@ -151,15 +151,13 @@ Result<std::byte*> StreamAllocator::Impl::allocate_slowly(StreamHeap& heap, Byte
 /// All heaps, locked, with what other threads and streams are done with back in their books. The first is the one that asks.
 class StreamAllocator::Impl::Everyone {
  public:
-  Everyone(const runtime::HeapTable& heaps, StreamHeap* first) : heaps_(heaps.all()) {
-    for (std::size_t i = 0; i < heaps_.size(); ++i) {
-      if (heaps_[i] == first) std::swap(heaps_[0], heaps_[i]);
-    }
+  Everyone(const runtime::HeapTable& heaps, const StreamHeap* first) : heaps_(heaps.all()) {
     for (StreamHeap* const heap : heaps_) {
       locks_.emplace_back(heap->mutex);
       heap->take_in();
       heap->collect();
       tenants_.push_back({&heap->books, heap->stream()});
+      if (heap == first) std::swap(tenants_.front(), tenants_.back());
     }
   }
 
