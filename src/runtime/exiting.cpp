@@ -2,6 +2,9 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <mutex>
+#include <utility>
+#include <vector>
 
 namespace stowage::runtime {
 
@@ -9,6 +12,13 @@ bool process_is_exiting() {
   static std::atomic<bool> exiting{false};  // trivially destroyed: readable to the very end
   [[maybe_unused]] static const int armed = std::atexit([] { exiting = true; });
   return exiting.load(std::memory_order_relaxed);
+}
+
+void keep_for_ever(std::shared_ptr<void> thing) {
+  static std::mutex& mutex = *new std::mutex;
+  static std::vector<std::shared_ptr<void>>& kept = *new std::vector<std::shared_ptr<void>>;  // reachable, so not a leak
+  const std::lock_guard lock(mutex);
+  kept.push_back(std::move(thing));
 }
 
 }  // namespace stowage::runtime

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "runtime/exiting.hpp"
+
 namespace stowage::runtime {
 namespace {
 
@@ -211,8 +213,8 @@ void PageSpace::abandon() {
   plain_.abandon();
   if (!is_paged()) return;
   pool_->write_off(reserved_);
-  [[maybe_unused]] const ViewCache* const views = views_.release();
-  [[maybe_unused]] const ExpandableArena* const arena = arena_.release();
+  keep_for_ever(std::move(views_));
+  keep_for_ever(std::move(arena_));
 }
 
 // ------------------------------------------------------------------------------------------------------------- queries

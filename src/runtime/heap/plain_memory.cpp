@@ -15,9 +15,7 @@ PlainMemory::~PlainMemory() {
 }
 
 void PlainMemory::abandon() {
-  for (std::unique_ptr<Buffer>& buffer : buffers_) {
-    [[maybe_unused]] const Buffer* const left = buffer.release();
-  }
+  for (std::unique_ptr<Buffer>& buffer : buffers_) keep_for_ever(std::move(buffer));
   buffers_.clear();
 }
 
