@@ -32,7 +32,7 @@ PageSpace::PageSpace(Device& device, PhysicalPool* pool, const SpaceOptions& opt
 
 Bytes PageSpace::page_size(Bytes growth) const {
   Bytes page = options_.least_page;
-  while (page.value() < (reserved_ + growth).value() / options_.pages) page += page;
+  while (page.value() * options_.pages < std::max(reserved_, growth).value()) page += page;
   return page;
 }
 
