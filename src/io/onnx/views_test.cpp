@@ -113,6 +113,11 @@ TEST(OnnxViews, ASliceIsOneWhereItIsContiguous) {
   EXPECT_EQ(Case("Slice").input({8, 4}).with_list("starts", {4}).with_list("ends", {6}).output({2, 4}).views(), part(64));
 }
 
+TEST(OnnxViews, ASliceThatClaimsMoreThanItsInputHasIsNone) {
+  EXPECT_TRUE(Case("Slice").input({4, 16}).constant({0}).constant({3}).output({18, 16}).views().empty());
+  EXPECT_TRUE(Case("Slice").input({4, 16}).constant({-1}).constant({-9}).constant({0}).output({5, 16}).views().empty());
+}
+
 TEST(OnnxViews, ASplitIsOneWhereAllOfItsPartsAreContiguous) {
   const std::vector<View> halves = {{0, 0, Bytes(0)}, {1, 0, Bytes(96)}};
   EXPECT_EQ(Case("Split").input({1, 4, 8}).output({1, 3, 8}).output({1, 1, 8}).with("axis", 1).views(), halves);
