@@ -37,6 +37,15 @@ TEST(OnnxFold, ArithmeticIsThatOfIntegers) {
   EXPECT_EQ(folded("Pow", {3}, {4}), Elements(Integers{81}));
 }
 
+TEST(OnnxFold, ANodeWithoutOutputsIsNotFolded) {
+  Graph graph;
+  graph.initializers = {integers("a", {1, 2})};
+  for (const char* const kind : {"Identity", "Cast", "Add", "Slice", "ReduceProd", "Transpose", "Range"}) {
+    graph.nodes = {operation(kind, {"a", "a", "a"}, {})};
+    EXPECT_TRUE(facts_of(graph).contains("a")) << kind;
+  }
+}
+
 TEST(OnnxFold, ModHasTheSignOfTheDivisorOrOfTheDividend) {
   EXPECT_EQ(folded("Mod", {-7, 7, -6}, {3, -3, 3}), Elements(Integers{2, -2, 0}));
   EXPECT_EQ(folded("Mod", {-7, 7, -6}, {3, -3, 3}, {attribute("fmod", 1)}), Elements(Integers{-1, 1, 0}));

@@ -183,7 +183,7 @@ class Inference final : public Bodies {
       const std::optional<Dims>& dims = call.output(i).dims;
       if (!dims || element_count(*dims).value_or(shape::kMaxFoldedElements + 1) > shape::kMaxFoldedElements) return false;
     }
-    return call.input_count() > 0;
+    return call.input_count() > 0 && call.output_count() > 0;
   }
 
   static void fold(const Operator& found, Call& call) {
