@@ -26,8 +26,9 @@ struct Subject {
 struct AllocatorKind {
   std::string name;
   std::function<Subject()> make;
-  std::size_t streams = 1;  ///< How many to use.
-  bool exact_peaks = true;  ///< False: peaks of what is requested are lower bounds.
+  std::size_t streams = 1;     ///< How many to use.
+  bool exact_peaks = true;     ///< False: peaks of what is requested are lower bounds.
+  bool exact_snapshot = true;  ///< False: a snapshot may show requests rounded up.
 };
 
 inline std::string kind_name(const ::testing::TestParamInfo<AllocatorKind>& kind) { return kind.param.name; }

@@ -10,6 +10,7 @@
 #include "runtime/heap/policy.hpp"
 #include "runtime/heap_snapshot.hpp"
 #include "runtime/misuse.hpp"
+#include "runtime/on_device.hpp"
 #include "runtime/out_of_memory.hpp"
 #include "runtime/peers.hpp"
 
@@ -30,9 +31,12 @@ class CachingAllocator::Impl final : public runtime::Peer {
         options_(options),
         checks_(runtime::is_on(options.checks)),
         owner_(owner_of(options)),
-        own_pool_(make_pool()),
+        own_pool_(options.pool == nullptr ? runtime::make_pool(device, options.limit) : nullptr),
         books_(options.alignment),
-        space_(device, pool(), {.alignment = options.alignment, .least_page = least_page(), .limit = options.limit}),
+        space_(device, pool(),
+               {.alignment = options.alignment,
+                .least_page = runtime::least_page_of(pool(), options.least_page),
+                .limit = options.limit}),
         tenant_{&books_, options.stream} {
     if (owner_) join();  // one that several threads use takes turns by a lock that peers do not know
   }
@@ -44,7 +48,7 @@ class CachingAllocator::Impl final : public runtime::Peer {
 
   Result<std::byte*> allocate(Bytes size) {
     if (checks_) check_thread();
-    if (size <= Bytes(0) || size > kMaxBytes) return none(size);
+    if (size <= Bytes(0) || size > kMaxBytes) return runtime::answer_without_memory(size);
     const Bytes rounded = align_up(size, options_.alignment);
     runtime::Span* span = books_.take(rounded, size);
     if (span == nullptr) {
@@ -66,6 +70,7 @@ class CachingAllocator::Impl final : public runtime::Peer {
   }
 
   Status record_use(const std::byte* address, StreamId stream) {
+    if (checks_) check_thread();
     if (stream != options_.stream) {
       return Error{ErrorCode::unsupported, fmt::format("an allocator of stream {} serves no other", options_.stream.index()), {}};
     }
@@ -73,7 +78,10 @@ class CachingAllocator::Impl final : public runtime::Peer {
     return Done{};
   }
 
-  Bytes trim() { return is_quiet() ? give_back_idle() : Bytes(0); }
+  Bytes trim() {
+    if (checks_) check_thread();
+    return runtime::is_quiet(device_, options_.stream) ? give_back_idle() : Bytes(0);
+  }
   Bytes recycle() override { return device_.synchronize(options_.stream) ? give_back_idle() : Bytes(0); }
 
   [[nodiscard]] AllocatorStats stats() const;
@@ -83,24 +91,10 @@ class CachingAllocator::Impl final : public runtime::Peer {
   [[nodiscard]] const CachingOptions& options() const { return options_; }
 
  private:
-  std::unique_ptr<PhysicalPool> make_pool() {
-    if (options_.pool != nullptr || device_.virtual_memory() == nullptr) return nullptr;
-    return std::make_unique<PhysicalPool>(*device_.virtual_memory(), PhysicalPool::Options{.limit = options_.limit});
-  }
   [[nodiscard]] PhysicalPool* pool() const { return options_.pool != nullptr ? options_.pool : own_pool_.get(); }
-  [[nodiscard]] Bytes least_page() const {
-    return pool() == nullptr ? options_.least_page : align_up(options_.least_page, pool()->memory().granularity());
-  }
-
-  Result<std::byte*> none(Bytes size) const {
-    if (size == Bytes(0)) return nullptr;
-    const ErrorCode code = size < Bytes(0) ? ErrorCode::invalid : ErrorCode::out_of_memory;
-    return Error{code, fmt::format("{} bytes were asked for", size.value()), {}};
-  }
 
   Result<runtime::Span*> take_slowly(Bytes size, Bytes requested);
   Result<runtime::Span*> serve(Bytes size, Bytes requested);
-  [[nodiscard]] bool is_quiet();
   Bytes give_back_idle();
   void check_thread() const;
   void check_free(const std::byte* address, Bytes size, StreamId stream) const;
@@ -151,15 +145,6 @@ Result<runtime::Span*> CachingAllocator::Impl::take_slowly(Bytes size, Bytes req
   trim();  // what a request took that came to nothing serves nobody here
   return runtime::out_of_memory(
       {.requested = requested, .why = span.error().message, .stats = stats(), .free = device_.free_memory()});
-}
-
-/// Whether all work that was submitted to the stream is complete, as far as the device can say without waiting.
-bool CachingAllocator::Impl::is_quiet() {
-  const Result<EventId> now = device_.record(options_.stream);
-  if (!now) return false;
-  const Result<bool> complete = device_.is_complete(*now);
-  device_.forget(*now);
-  return complete && *complete;
 }
 
 Bytes CachingAllocator::Impl::give_back_idle() {

@@ -7,7 +7,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "stowage/memory/sim.hpp"
 #include "stowage/runtime/caching_allocator.hpp"
+#include "stowage/runtime/plan_ahead.hpp"
+#include "stowage/runtime/session_arena.hpp"
 #include "stowage/runtime/stream_allocator.hpp"
 
 /// The ends of processes and threads, in every order.
@@ -52,6 +55,40 @@ TEST(RuntimeExit, FreesAfterTheAllocatorsTime) {
               late.block = late.allocator->allocate(Bytes(1 << 20), StreamId(0)).value();
             }),
             0);
+}
+
+/// The device is gone before what lives on it. Whoever called it would be seen by the address sanitizer.
+TEST(RuntimeExit, NothingIsCalledOnceTheDeviceIsGone) {
+  struct Late {
+    std::unique_ptr<StreamAllocator> streams;
+    std::unique_ptr<CachingAllocator> caching;
+    std::unique_ptr<PlanAheadAllocator> ahead;
+    std::unique_ptr<SessionArena> session;
+    std::byte* block = nullptr;
+    ~Late() {
+      if (streams != nullptr) streams->deallocate(block, Bytes(512), StreamId(1));
+      ahead.reset();
+    }
+  };
+  const auto leave_all = [] {
+    static Late late;
+    static std::unique_ptr<SimDevice> device = SimDevice::make();
+    late.streams = std::make_unique<StreamAllocator>(*device);
+    late.block = late.streams->allocate(Bytes(512), StreamId(1)).value();
+    late.caching = std::make_unique<CachingAllocator>(*device);
+    late.ahead = PlanAheadAllocator::make(*device, *late.caching).value();
+    for (int i = 0; i < 2; ++i) {
+      late.ahead->begin_iteration();
+      late.ahead->deallocate(late.ahead->allocate(Bytes(3 << 20), StreamId(0)).value(), Bytes(3 << 20), StreamId(0));
+      late.ahead->end_iteration();
+    }
+    late.session = SessionArena::make(*device).value();
+    const std::vector<Bytes> sizes{Bytes(1 << 20)};
+    const LoadedModel model = late.session->load(sizes).value();
+    if (late.session->begin(model.id, StreamId(0)) && late.session->end(model.id)) std::exit(0);
+  };
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // a process of its own, in which nothing of the module was made before
+  EXPECT_EXIT(leave_all(), ::testing::ExitedWithCode(0), "");
 }
 
 TEST(RuntimeExit, ExitWhileAnotherThreadAllocates) {

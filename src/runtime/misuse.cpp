@@ -16,7 +16,8 @@ void misused(std::string_view allocator, const std::string& message) {
 std::string explain_unknown(const SpanHeap& books, const std::byte* address) {
   const Span* const span = books.at(address);
   if (span == nullptr) return fmt::format("free of {}: not memory of this allocator", fmt::ptr(address));
-  if (span->state == SpanState::idle) return fmt::format("free of {}: not allocated (freed twice?)", fmt::ptr(address));
+  if (span->state == SpanState::idle || (span->pending && span->shown == address))
+    return fmt::format("free of {}: not allocated (freed twice?)", fmt::ptr(address));
   return fmt::format("free of {}: not the start of an allocation, but {} bytes into one", fmt::ptr(address),
                      address - span->address);
 }

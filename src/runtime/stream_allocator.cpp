@@ -1,6 +1,7 @@
 #include "stowage/runtime/stream_allocator.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <iterator>
 #include <mutex>
 #include <set>
@@ -13,11 +14,15 @@
 #include "runtime/heap_snapshot.hpp"
 #include "runtime/heap_table.hpp"
 #include "runtime/misuse.hpp"
+#include "runtime/on_device.hpp"
 #include "runtime/out_of_memory.hpp"
 #include "runtime/peers.hpp"
 
-/// Locks: `slow_` (one request at a time in the slow path), then heaps' locks. Whoever holds a heap's lock without `slow_` asks
-/// for no other heap's; whoever holds `slow_` may hold several heaps'. Peers are called without any.
+/// Locks: `slow_` (one request at a time in the slow path), then heaps' locks, then magazines'. Whoever holds a heap's lock
+/// without `slow_` asks for no other heap's; whoever holds `slow_` may hold several heaps'. Peers are called without any.
+///
+/// Small blocks pass through magazines unless checks are on, which need to see every free. A magazine does not look at the
+/// books; hence the books count small allocations by their rounded size, and what that is too much is kept beside.
 namespace stowage {
 
 using runtime::Span;
@@ -30,8 +35,12 @@ class StreamAllocator::Impl final : public runtime::Peer {
         device_(device),
         options_(options),
         checks_(runtime::is_on(options.checks)),
-        pool_(make_pool()),
-        space_(device, pool_.get(), {.alignment = options.alignment, .least_page = least_page(), .limit = options.limit}),
+        unit_shift_(std::countr_zero(static_cast<std::uint64_t>(options.alignment.value()))),
+        pool_(runtime::make_pool(device, options.limit)),
+        space_(device, pool_.get(),
+               {.alignment = options.alignment,
+                .least_page = runtime::least_page_of(pool_.get(), options.least_page),
+                .limit = options.limit}),
         heaps_(device, space_, options.alignment) {
     join();
   }
@@ -42,29 +51,37 @@ class StreamAllocator::Impl final : public runtime::Peer {
   }
 
   Result<std::byte*> allocate(Bytes size, StreamId stream) {
-    if (size <= Bytes(0) || size > kMaxBytes) return none(size);
+    if (size <= Bytes(0) || size > kMaxBytes) return runtime::answer_without_memory(size);
     StreamHeap& heap = heaps_.of(stream);
-    const Bytes rounded = align_up(size, options_.alignment);
+    const Request request = request_of(size);
+    if (request.small != 0) {
+      if (std::byte* const kept = heap.take_kept(request.small, request.rounding())) return kept;
+    }
     {
       const std::lock_guard lock(heap.mutex);
       if (heap.has_left()) heap.take_in();
-      if (Span* const span = heap.books.take(rounded, size)) return counted(heap, span);
+      if (Span* const span = heap.books.take(request.rounded, request.booked)) return counted(heap, span, request);
     }
-    return allocate_slowly(heap, rounded, size);
+    return allocate_slowly(heap, request);
   }
 
   void deallocate(std::byte* address, Bytes size, StreamId stream) {
     if (address == nullptr) return;
     StreamHeap& heap = heaps_.of(stream);
+    const Request request = request_of(size);
+    if (request.small != 0 && heap.keep(request.small, address, request.rounding())) return;
     std::unique_lock lock(heap.mutex, std::defer_lock);
-    if (checks_) {
+    if (checks_ || request.small != 0) {
       lock.lock();
     } else if (!lock.try_lock()) {
       if (heap.leave(address)) return;
       lock.lock();
     }
     if (checks_) check_free(heap, address, size);
-    if (Span* const span = heap.books.remove(address)) heap.give_back(span);
+    if (Span* const span = heap.books.remove(address)) {
+      heap.overcount -= request.rounding();
+      heap.give_back(span);
+    }
   }
 
   Status record_use(std::byte* address, StreamId stream) {
@@ -86,25 +103,30 @@ class StreamAllocator::Impl final : public runtime::Peer {
  private:
   class Everyone;
 
-  std::unique_ptr<PhysicalPool> make_pool() {
-    if (device_.virtual_memory() == nullptr) return nullptr;
-    return std::make_unique<PhysicalPool>(*device_.virtual_memory(), PhysicalPool::Options{.limit = options_.limit});
+  struct Request {
+    Bytes size;
+    Bytes rounded;
+    Bytes booked;           ///< What the books count as requested.
+    std::size_t small = 0;  ///< How many units, where magazines keep such blocks.
+
+    [[nodiscard]] Bytes rounding() const { return booked - size; }
+  };
+  [[nodiscard]] Request request_of(Bytes size) const {
+    const Bytes rounded = align_up(size, options_.alignment);
+    const auto units = static_cast<std::size_t>(rounded.value() >> unit_shift_);
+    if (checks_ || units > runtime::Magazine::kLargest) return {size, rounded, size};
+    return {size, rounded, rounded, units};
   }
-  [[nodiscard]] Bytes least_page() const {
-    return pool_ == nullptr ? options_.least_page : align_up(options_.least_page, pool_->memory().granularity());
-  }
-  Result<std::byte*> none(Bytes size) const {
-    if (size == Bytes(0)) return nullptr;
-    const ErrorCode code = size < Bytes(0) ? ErrorCode::invalid : ErrorCode::out_of_memory;
-    return Error{code, fmt::format("{} bytes were asked for", size.value()), {}};
-  }
-  static std::byte* counted(StreamHeap& heap, Span* span) {
+  /// The heap is locked.
+  static std::byte* counted(StreamHeap& heap, Span* span, const Request& request) {
     ++heap.allocations;
+    heap.overcount += request.rounding();
+    heap.note(*span);
     return span->shown;
   }
 
-  Result<std::byte*> allocate_slowly(StreamHeap& heap, Bytes size, Bytes requested);
-  Result<Span*> serve(StreamHeap& heap, Bytes size, Bytes requested);
+  Result<std::byte*> allocate_slowly(StreamHeap& heap, const Request& request);
+  Result<Span*> serve(StreamHeap& heap, const Request& request);
   Status synchronize_all();
   Bytes give_back_idle();
   void check_free(const StreamHeap& heap, const std::byte* address, Bytes size) const;
@@ -112,6 +134,7 @@ class StreamAllocator::Impl final : public runtime::Peer {
   Device& device_;
   const StreamOptions options_;
   const bool checks_;
+  const int unit_shift_;
   const std::unique_ptr<PhysicalPool> pool_;
   runtime::PageSpace space_;  ///< Under `slow_` and the locks of all heaps.
   runtime::HeapTable heaps_;
@@ -128,20 +151,20 @@ class StreamAllocator::Impl final : public runtime::Peer {
 // ------------------------------------------------------------------------------------------------------------ slow path
 
 /// The ladder. Each rung may have brought what was missing; only when all have failed is that an error.
-Result<std::byte*> StreamAllocator::Impl::allocate_slowly(StreamHeap& heap, Bytes size, Bytes requested) {
-  Result<Span*> span = serve(heap, size, requested);
+Result<std::byte*> StreamAllocator::Impl::allocate_slowly(StreamHeap& heap, const Request& request) {
+  Result<Span*> span = serve(heap, request);
   const auto is_short = [&] { return !span && span.error().code == ErrorCode::out_of_memory; };
   if (is_short() && synchronize_all()) {
-    span = serve(heap, size, requested);
-    if (is_short() && give_back_idle() > Bytes(0)) span = serve(heap, size, requested);
+    span = serve(heap, request);
+    if (is_short() && give_back_idle() > Bytes(0)) span = serve(heap, request);
   }
-  if (is_short() && runtime::recycle_peers(device_, *this) > Bytes(0)) span = serve(heap, size, requested);
+  if (is_short() && runtime::recycle_peers(device_, *this) > Bytes(0)) span = serve(heap, request);
   if (span) return (*span)->shown;
   Error error = std::move(span).error();
   if (error.code == ErrorCode::out_of_memory) {
     give_back_idle();  // what a request took that came to nothing serves nobody here
-    error =
-        runtime::out_of_memory({.requested = requested, .why = error.message, .stats = stats(), .free = device_.free_memory()});
+    error = runtime::out_of_memory(
+        {.requested = request.size, .why = error.message, .stats = stats(), .free = device_.free_memory()});
   }
   const std::lock_guard lock(slow_);
   ++failures_;
@@ -155,6 +178,7 @@ class StreamAllocator::Impl::Everyone {
     for (StreamHeap* const heap : heaps_) {
       locks_.emplace_back(heap->mutex);
       heap->take_in();
+      heap->empty_magazines();
       heap->collect();
       tenants_.push_back({&heap->books, heap->stream()});
       if (heap == first) std::swap(tenants_.front(), tenants_.back());
@@ -170,7 +194,7 @@ class StreamAllocator::Impl::Everyone {
   }
   [[nodiscard]] Bytes requested() const {
     Bytes sum(0);
-    for (const StreamHeap* const heap : heaps_) sum += heap->books.requested();
+    for (const StreamHeap* const heap : heaps_) sum += heap->counts().requested;
     return sum;
   }
 
@@ -180,17 +204,18 @@ class StreamAllocator::Impl::Everyone {
   std::vector<runtime::Tenant> tenants_;
 };
 
-Result<Span*> StreamAllocator::Impl::serve(StreamHeap& heap, Bytes size, Bytes requested) {
+Result<Span*> StreamAllocator::Impl::serve(StreamHeap& heap, const Request& request) {
   const std::lock_guard slow(slow_);
   const Everyone everyone(heaps_, &heap);
-  if (Span* const span = heap.books.take(size, requested)) {
-    counted(heap, span);
+  if (Span* const span = heap.books.take(request.rounded, request.booked)) {
+    counted(heap, span, request);
     return span;
   }
-  const Bytes needed = std::max(needed_, everyone.live() + size);
-  Result<Span*> span = runtime::serve(space_, {size, requested}, everyone.tenants(), {.slack = options_.slack, .needed = needed});
+  const Bytes needed = std::max(needed_, everyone.live() + request.rounded);
+  Result<Span*> span =
+      runtime::serve(space_, {request.rounded, request.booked}, everyone.tenants(), {.slack = options_.slack, .needed = needed});
   if (span) {
-    counted(heap, *span);
+    counted(heap, *span, request);
     needed_ = needed;
     rounded_peak_ = std::max(rounded_peak_, everyone.live());
     requested_peak_ = std::max(requested_peak_, everyone.requested());
@@ -225,7 +250,7 @@ Bytes StreamAllocator::Impl::give_back_idle() {
   const Everyone everyone(heaps_, nullptr);
   std::set<const runtime::SpanHeap*> quiet;
   for (StreamHeap* const heap : everyone.heaps()) {
-    if (heap->is_quiet()) quiet.insert(&heap->books);
+    if (runtime::is_quiet(device_, heap->stream())) quiet.insert(&heap->books);
   }
   const Bytes returned = space_.trim(everyone.tenants(), [&](const runtime::SpanHeap& books) { return quiet.contains(&books); });
   return space_.is_paged() ? pool_->trim() : returned;
@@ -254,7 +279,7 @@ AllocatorStats StreamAllocator::Impl::stats() const {
   AllocatorStats stats;
   for (const StreamHeap* const heap : everyone.heaps()) {
     stats.live += heap->books.allocations();
-    stats.allocations += heap->allocations;
+    stats.allocations += heap->counts().allocations;
     stats.largest_idle = std::max(stats.largest_idle, heap->books.largest_idle());
   }
   stats.largest_idle = std::max(stats.largest_idle, space_.idle_pages(runtime::idle_of(everyone.tenants())));
@@ -286,7 +311,7 @@ void StreamAllocator::Impl::reset_peaks() {
   rounded_peak_ = everyone.live();
   reserved_peak_ = space_.reserved();
   failures_ = waits_ = 0;
-  for (StreamHeap* const heap : everyone.heaps()) heap->allocations = 0;
+  for (StreamHeap* const heap : everyone.heaps()) heap->reset_allocations();
   space_.reset_counts();
   if (pool_ != nullptr) pool_->reset_peaks();
 }

@@ -19,6 +19,7 @@ Bytes mib(std::int64_t count) { return Bytes(count << 20); }
 
 AllocatorKind sampled(AllocatorKind kind) {
   kind.exact_peaks = false;
+  kind.exact_snapshot = false;
   return kind;
 }
 

@@ -22,7 +22,7 @@ bool StreamHeap::add_use(std::byte* address, StreamId stream) {
   Span* const span = books.find(address);
   if (span == nullptr) return false;
   if (stream == stream_) return true;
-  span->used_elsewhere = true;
+  if (!std::exchange(span->used_elsewhere, true) && is_small(*span)) ++unkept_;
   std::vector<StreamId>& streams = uses_[span];
   if (std::ranges::find(streams, stream) == streams.end()) streams.push_back(stream);
   return true;
@@ -30,6 +30,7 @@ bool StreamHeap::add_use(std::byte* address, StreamId stream) {
 
 void StreamHeap::wait_for_uses(Span* span) {
   span->used_elsewhere = false;
+  if (is_small(*span)) --unkept_;
   const auto uses = uses_.extract(span);
   Pending pending{.span = span, .uses = {}};
   for (const StreamId stream : uses.mapped()) {
@@ -77,14 +78,6 @@ std::vector<StreamId> StreamHeap::streams() const {
   return streams;
 }
 
-bool StreamHeap::is_quiet() {
-  const Result<EventId> now = device_.record(stream_);
-  if (!now) return false;
-  const Result<bool> complete = device_.is_complete(*now);
-  device_.forget(*now);
-  return complete && *complete;
-}
-
 // ------------------------------------------------------------------------------------------------------- other threads
 
 bool StreamHeap::leave(std::byte* address) {
@@ -100,6 +93,50 @@ void StreamHeap::take_in() {
     if (Span* const span = books.remove(left->address)) give_back(span);
     delete std::exchange(left, left->next);
   }
+}
+
+void StreamHeap::empty_magazines() {
+  for (const std::shared_ptr<Magazine>& magazine : magazines_) {
+    magazine->empty([&](std::byte* address) {
+      if (Span* const span = books.remove(address)) give_back(span);
+    });
+  }
+}
+
+/// One that another thread left, or a new one.
+Magazine* StreamHeap::make_magazine() {
+  std::shared_ptr<Magazine> magazine;
+  {
+    const std::lock_guard lock(mutex);
+    const auto left = std::ranges::find_if(magazines_, [](const auto& each) { return each->adopt(); });
+    magazine = left != magazines_.end() ? *left : magazines_.emplace_back(std::make_shared<Magazine>());
+  }
+  return keep_magazine(number_, std::move(magazine));
+}
+
+/// The magazine's lock is not held meanwhile: whoever has the heap's asks for magazines'.
+void StreamHeap::spill(Magazine& magazine, std::size_t units) {
+  Magazine::Blocks blocks;
+  const std::size_t count = magazine.spill(units, blocks);
+  const std::lock_guard lock(mutex);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (Span* const span = books.remove(blocks[i])) give_back(span);
+  }
+}
+
+StreamHeap::Counts StreamHeap::counts() const {
+  Counts counts{books.requested() - overcount, allocations};
+  for (const std::shared_ptr<Magazine>& magazine : magazines_) {
+    const Magazine::Counts more = magazine->counts();
+    counts.requested -= more.rounding;
+    counts.allocations += more.taken;
+  }
+  return counts;
+}
+
+void StreamHeap::reset_allocations() {
+  allocations = 0;
+  for (const std::shared_ptr<Magazine>& magazine : magazines_) magazine->reset_taken();
 }
 
 }  // namespace stowage::runtime

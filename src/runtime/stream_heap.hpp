@@ -1,49 +1,83 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <unordered_map>
 #include <vector>
 
 #include "runtime/heap/page_space.hpp"
+#include "runtime/magazine.hpp"
 #include "stowage/memory.hpp"
 
 namespace stowage::runtime {
 
-/// The heap of one stream with what several threads and streams add to it: a lock, blocks that were left for the holder of the
-/// lock, and blocks that other streams may still use. Everything but `leave` and the atomics needs the lock.
+/// The heap of one stream with what several threads and streams add to it: a lock, magazines, blocks that were left by threads
+/// that did not get the lock, and blocks that other streams may still use. Everything but the part "without the lock" needs it.
 class StreamHeap {
  public:
   StreamHeap(Device& device, StreamId stream, PageSpace& space, Bytes alignment)
-      : books(alignment), device_(device), stream_(stream), space_(space) {}
+      : books(alignment), device_(device), stream_(stream), space_(space), unit_(alignment), number_(number_heap()) {}
   ~StreamHeap();
   StreamHeap(const StreamHeap&) = delete;
   StreamHeap& operator=(const StreamHeap&) = delete;
 
   std::mutex mutex;
   SpanHeap books;
-  std::uint64_t allocations = 0;
+  std::uint64_t allocations = 0;  ///< But for those from magazines.
+  Bytes overcount;                ///< What the books count of small allocations beyond the requests, but for those of magazines.
 
   [[nodiscard]] StreamId stream() const { return stream_; }
+
+  struct Counts {
+    Bytes requested;
+    std::uint64_t allocations = 0;
+  };
+  /// With those of magazines.
+  [[nodiscard]] Counts counts() const;
+  void reset_allocations();
 
   /// Says that work of another stream uses an allocation. False when there is no such one.
   bool add_use(std::byte* address, StreamId stream);
   /// Frees an allocation that was taken off the table, once the other streams that use it are done.
   void give_back(Span* span) { span->used_elsewhere ? wait_for_uses(span) : free(span); }
+  /// To be called for an allocation that was just made: those that a magazine must not keep are counted.
+  void note(const Span& span) {
+    if (span.view != 0 && is_small(span)) ++unkept_;
+  }
   /// Frees what other streams are done with; says whether there was any.
   bool collect();
   /// Its own stream, and those that use or have used its memory.
   [[nodiscard]] std::vector<StreamId> streams() const;
-  /// Whether all work that was submitted to the stream is complete, as far as the device can say without waiting.
-  [[nodiscard]] bool is_quiet();
 
-  /// For a thread that does not get the lock: leaves a block to be freed by the next request. False where there is no memory
-  /// for the note.
-  [[nodiscard]] bool leave(std::byte* address);
   /// Frees what was left.
   void take_in();
+  /// Frees what all threads' magazines keep.
+  void empty_magazines();
+
+  // Without the lock.
+
+  /// For a thread that does not get it: leaves a block to be freed by the next request. False where there is no memory for the
+  /// note.
+  [[nodiscard]] bool leave(std::byte* address);
   [[nodiscard]] bool has_left() const { return left_.load(std::memory_order_relaxed) != nullptr; }
+
+  /// A block from the calling thread's magazine; null when it has none of the size.
+  [[nodiscard]] std::byte* take_kept(std::size_t units, Bytes rounding) {
+    Magazine* const magazine = find_magazine(number_);
+    return magazine == nullptr ? nullptr : magazine->take(units, rounding);
+  }
+  /// Has the calling thread's magazine keep a small block that is freed. False when it must go back to the books.
+  [[nodiscard]] bool keep(std::size_t units, std::byte* address, Bytes rounding) {
+    if (unkept_.load(std::memory_order_relaxed) != 0) return false;
+    Magazine* magazine = find_magazine(number_);
+    if (magazine == nullptr) magazine = make_magazine();
+    if (magazine == nullptr) return false;
+    if (magazine->put(units, address, rounding)) return true;
+    spill(*magazine, units);
+    return magazine->put(units, address, rounding);
+  }
 
  private:
   struct Left {
@@ -60,9 +94,17 @@ class StreamHeap {
   };
 
   void free(Span* span) {
-    if (span->view != 0) space_.end_use(span->view, stream_);
+    if (span->view != 0) {
+      if (is_small(*span)) --unkept_;
+      space_.end_use(span->view, stream_);
+    }
     books.give_back(span);
   }
+  [[nodiscard]] bool is_small(const Span& span) const {
+    return span.requested.value() <= unit_.value() * static_cast<std::int64_t>(Magazine::kLargest);
+  }
+  Magazine* make_magazine();
+  void spill(Magazine& magazine, std::size_t units);
   void wait_for_uses(Span* span);
   [[nodiscard]] bool is_done(Use& use);
   void forget(const Use& use);
@@ -70,7 +112,13 @@ class StreamHeap {
   Device& device_;
   const StreamId stream_;
   PageSpace& space_;
+  const Bytes unit_;
+  const std::uint64_t number_;
   std::atomic<Left*> left_{nullptr};
+  /// Small allocations that are more than bytes: shown by a view, or used by other streams. Who frees one has been told of it by
+  /// whoever made it so, and thus sees more than 0 here.
+  std::atomic<std::uint32_t> unkept_{0};
+  std::vector<std::shared_ptr<Magazine>> magazines_;
   std::unordered_map<const Span*, std::vector<StreamId>> uses_;
   std::vector<Pending> pending_;
 };

@@ -57,7 +57,7 @@ struct MemorySnapshot {
   struct Block {
     std::byte* address = nullptr;
     Bytes size;
-    Bytes requested;  ///< 0 where idle.
+    Bytes requested;  ///< 0 where idle; of small blocks perhaps rounded up.
     BlockState state = BlockState::idle;
   };
   /// A range of addresses with memory behind all of it. What a stitched range shows is also shown where it came from, there as

@@ -13,7 +13,7 @@ struct CachingOptions {
   Bytes alignment{512};                     ///< A power of two, 64 or more.
   Bytes least_page{std::int64_t{2} << 20};  ///< Rounded up to the memory's granularity.
   /// What may be reserved beyond what was ever needed at once before pages are stitched instead.
-  double slack = 0.01;
+  double slack = 0.005;
   std::optional<Bytes> limit = {};  ///< Of what is reserved; absent: the device's own. With a pool: the pool's.
   /// Whom to take pages from and give them back to, for allocators that share them; absent: a pool of its own. Must be of the
   /// device's memory and outlive the allocator.

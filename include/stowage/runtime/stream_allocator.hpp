@@ -12,7 +12,7 @@ struct StreamOptions {
   Bytes alignment{512};                     ///< A power of two, 64 or more.
   Bytes least_page{std::int64_t{2} << 20};  ///< Rounded up to the memory's granularity.
   /// What may be reserved beyond what was ever needed at once before pages move between streams or are stitched instead.
-  double slack = 0.01;
+  double slack = 0.005;
   std::optional<Bytes> limit = {};  ///< Of what is reserved; absent: the device's own.
   Checks checks = Checks::automatic;
 };
@@ -20,9 +20,10 @@ struct StreamOptions {
 /// Dynamic memory for any number of streams and threads, in the order of streams.
 ///
 /// Memory belongs to a stream. Each has a heap like that of `CachingAllocator` under a lock of its own, which only threads that
-/// use the same stream at the same moment contend for; one that frees while the lock is taken leaves its block for whoever holds
-/// it. Idle pages move from stream to stream when the other one would have to grow: the taker's stream waits, on the device, for
-/// what the giver's had been given to do. An allocation that other streams used (`record_use`) is idle once they are done.
+/// use the same stream at the same moment contend for; one that frees while the lock is taken leaves its block to the next
+/// request. Small blocks that a thread freed it keeps for itself, some of each size, until memory runs short. Idle pages move
+/// from stream to stream when the other one would have to grow: the taker's stream waits, on the device, for what the giver's had
+/// been given to do. An allocation that other streams used (`record_use`) is idle once they are done.
 ///
 /// When the device refuses memory: search again after events, synchronize the streams, give back what is idle here, then at the
 /// device's other allocators, trim, try again. `out_of_memory` comes only when idle pages and what the device has free do not

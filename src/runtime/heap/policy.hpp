@@ -11,7 +11,7 @@
 namespace stowage::runtime {
 
 struct Policy {
-  double slack = 0.01;
+  double slack = 0.005;
   Bytes needed;  ///< The most bytes that were live at once, this request included.
 };
 

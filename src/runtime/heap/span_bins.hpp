@@ -13,7 +13,7 @@
 /// into 32 bins, so that sizes in a bin differ by 3% at most; a bitmap finds the next bin that holds anything. TLSF takes any
 /// span of that bin. We look at the first few for the smallest, and begin in the request's own bin, where spans may be too small:
 /// what counts here is how well the heap stays in one piece, and lists are short (a heap has tens to hundreds of idle spans).
-/// Exact best fit by a balanced tree was rejected: four times the time for no bytes saved on the recorded traces.
+/// Exact best fit by a balanced tree was rejected: it saved no bytes on the recorded traces.
 namespace stowage::runtime {
 
 class SpanBins {

@@ -23,7 +23,7 @@
 ///     more pages behind its last (a map each), where that is cheaper than
 ///  3. a new view (a map for each page).
 /// A page is taken out of a view only when no work that was submitted before may still use it there; the device says so.
-/// GMLake (ASPLOS 2024) stitches blocks of a fixed size and uses a view only as a whole.
+/// GMLake (ASPLOS 2024) stitches whole blocks, and a stitched block is used only as a whole.
 ///
 /// Cost: O(pages shown by all views) a request that comes here.
 namespace stowage::runtime {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/exiting.hpp"
+
 namespace stowage::runtime {
 namespace {
 
@@ -13,6 +15,7 @@ void add_once(std::vector<StreamId>& streams, StreamId stream) {
 }  // namespace
 
 ForeignUses::~ForeignUses() {
+  if (process_is_exiting()) return;
   for (const Pending& pending : pending_) device_.forget(pending.event);
 }
 

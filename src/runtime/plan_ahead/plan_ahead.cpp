@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/exiting.hpp"
 #include "runtime/misuse.hpp"
 #include "runtime/plan_ahead/iteration_plan.hpp"
 #include "runtime/plan_ahead/plan_server.hpp"
@@ -43,7 +44,7 @@ class PlanAheadAllocator::State {
   }
 
   ~State() {
-    if (server_ != nullptr && !server_->synchronize()) range_->leave_mapped();
+    if (server_ != nullptr && (runtime::process_is_exiting() || !server_->synchronize())) range_->leave_mapped();
   }
 
   void begin_iteration() {

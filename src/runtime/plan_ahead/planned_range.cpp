@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/exiting.hpp"
+
 namespace stowage::runtime {
 namespace {
 
@@ -53,8 +55,11 @@ Status PlannedRange::take_buffer(Bytes size) {
   return Done{};
 }
 
+PlannedRange::PlannedRange(const Source& source) : source_(source) { process_is_exiting(); }
+
 PlannedRange::~PlannedRange() {
   if (leave_mapped_ && buffer_ != nullptr) static_cast<void>(buffer_.release());
+  if (process_is_exiting()) return;
   if (source_.pool == nullptr || reserved_ == nullptr) return;
   VirtualMemory& memory = source_.pool->memory();
   // A device that fails once may not fail twice.

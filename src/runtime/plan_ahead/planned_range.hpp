@@ -34,7 +34,7 @@ class PlannedRange {
   [[nodiscard]] std::uint64_t maps() const { return pages_.size(); }
 
  private:
-  explicit PlannedRange(const Source& source) : source_(source) {}
+  explicit PlannedRange(const Source& source);
   Status take_pages(Bytes size);
   Status take_buffer(Bytes size);
   Status add_page(Bytes size);

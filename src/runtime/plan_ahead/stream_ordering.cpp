@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/exiting.hpp"
+
 namespace stowage::runtime {
 namespace {
 
@@ -19,6 +21,7 @@ StreamOrdering::StreamOrdering(Device& device, std::vector<StreamId> streams)
       marks_(streams_.size()) {}
 
 StreamOrdering::~StreamOrdering() {
+  if (process_is_exiting()) return;
   for (const std::deque<Mark>& marks : marks_) {
     for (const Mark& mark : marks) device_.forget(mark.event);
   }

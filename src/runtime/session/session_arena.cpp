@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/exiting.hpp"
 #include "runtime/session/session_layout.hpp"
 #include "runtime/session/session_memory.hpp"
 
@@ -35,9 +36,15 @@ class SessionArena::State {
         memory_({.device = &device,
                  .pool = options.pool != nullptr ? options.pool : own_pool_.get(),
                  .address_space = options.address_space,
-                 .alignment = alignment_}) {}
+                 .alignment = alignment_}) {
+    runtime::process_is_exiting();
+  }
 
   ~State() {
+    if (runtime::process_is_exiting()) {
+      memory_.leave();
+      return;
+    }
     if (!wait_for_runs() || !wait_for_active()) memory_.leave();
     for (const auto& [stream, event] : ended_) device_.forget(event);
   }

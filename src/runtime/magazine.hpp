@@ -1,0 +1,123 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "stowage/base.hpp"
+
+/// Magazines: small blocks that a thread freed on a stream, kept for its next requests there.
+///
+/// Threads that share a stream share its heap's lock, and a small block is taken and freed faster than that lock changes hands. A
+/// magazine belongs to one thread and one heap. It is filled by frees alone, so that nothing lies in it that was not needed
+/// before, and it is small: at most 16 blocks of a size, 32 units of bytes or two blocks. For the heap's books its blocks are
+/// live; a heap that falls short first takes back what all magazines hold, whoever's they are. That is why each has a lock, which
+/// its thread alone asks for at other times.
+namespace stowage::runtime {
+
+/// For a few instructions, among threads that hardly ever meet.
+class SpinLock {
+ public:
+  void lock() {
+    while (taken_.exchange(true, std::memory_order_acquire)) std::this_thread::yield();
+  }
+  void unlock() { taken_.store(false, std::memory_order_release); }
+
+ private:
+  std::atomic<bool> taken_{false};
+};
+
+/// Sizes are counted in units, the alignment of all blocks. Thread-safe.
+class Magazine {
+ public:
+  static constexpr std::size_t kLargest = 16;  ///< Units of the largest blocks that are kept.
+
+  /// A block of that many units; null when there is none. `rounding` is what the block has beyond the request.
+  std::byte* take(std::size_t units, Bytes rounding) {
+    const std::lock_guard lock(mutex_);
+    Shelf& shelf = shelves_[units - 1];
+    if (shelf.count == 0) return nullptr;
+    rounding_ += rounding;
+    ++taken_;
+    return shelf.blocks[--shelf.count];
+  }
+
+  /// False when there is no room.
+  bool put(std::size_t units, std::byte* block, Bytes rounding) {
+    const std::lock_guard lock(mutex_);
+    Shelf& shelf = shelves_[units - 1];
+    if (shelf.count == room_for(units)) return false;
+    rounding_ -= rounding;
+    shelf.blocks[shelf.count++] = block;
+    return true;
+  }
+
+  static constexpr std::size_t kDepth = 16;
+  using Blocks = std::array<std::byte*, kDepth>;
+  /// Takes the older half of a full size out; says how many.
+  std::size_t spill(std::size_t units, Blocks& blocks);
+
+  /// Takes everything out.
+  template <typename Visit>
+  void empty(const Visit& visit) {
+    const std::lock_guard lock(mutex_);
+    for (Shelf& shelf : shelves_) {
+      while (shelf.count > 0) visit(shelf.blocks[--shelf.count]);
+    }
+  }
+
+  struct Counts {
+    Bytes rounding;  ///< Of what was taken, less that of what was put: may be below 0.
+    std::uint64_t taken = 0;
+  };
+  [[nodiscard]] Counts counts() const;
+  void reset_taken();
+
+  /// Its thread is gone: another may have it, content and all.
+  void abandon() { owned_.store(false, std::memory_order_release); }
+  [[nodiscard]] bool adopt() { return !owned_.exchange(true, std::memory_order_acquire); }
+
+ private:
+  struct Shelf {
+    std::size_t count = 0;
+    Blocks blocks{};
+  };
+
+  static constexpr std::size_t room_for(std::size_t units) { return std::clamp<std::size_t>(32 / units, 2, kDepth); }
+
+  mutable SpinLock mutex_;
+  std::array<Shelf, kLargest> shelves_{};
+  Bytes rounding_;
+  std::uint64_t taken_ = 0;
+  std::atomic<bool> owned_{true};
+};
+
+// ------------------------------------------------------------------------------------------------------ of this thread
+
+struct RecentMagazine {
+  std::uint64_t heap = 0;
+  Magazine* magazine = nullptr;
+};
+inline constexpr std::size_t kRecentMagazines = 16;
+inline constinit thread_local std::array<RecentMagazine, kRecentMagazines> recent_magazines{};
+
+/// A number that no other heap of the process ever has; not 0.
+[[nodiscard]] std::uint64_t number_heap();
+
+Magazine* find_magazine_slowly(std::uint64_t heap);
+
+/// The calling thread's, for the heap with this number; null when it has none.
+inline Magazine* find_magazine(std::uint64_t heap) {
+  const RecentMagazine& recent = recent_magazines[heap % kRecentMagazines];
+  return recent.heap == heap ? recent.magazine : find_magazine_slowly(heap);
+}
+
+/// Makes it the calling thread's until the thread ends. Null when the thread is ending: the magazine is abandoned then.
+Magazine* keep_magazine(std::uint64_t heap, std::shared_ptr<Magazine> magazine);
+
+}  // namespace stowage::runtime

@@ -1,0 +1,128 @@
+#include <thread>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "stowage/memory/sim.hpp"
+#include "stowage/runtime/stream_allocator.hpp"
+
+/// Small blocks of `StreamAllocator`, which pass through magazines.
+namespace stowage {
+namespace {
+
+constexpr StreamId kStream{1};
+
+struct OnSim {
+  explicit OnSim(SimOptions sim = {}, StreamOptions options = {.checks = Checks::off})
+      : device(SimDevice::make(std::move(sim))), allocator(std::make_unique<StreamAllocator>(*device, options)) {}
+  ~OnSim() {
+    allocator.reset();
+    device->finish_all();
+    EXPECT_EQ(device->live_objects(), 0U);
+    EXPECT_THAT(device->violations(), ::testing::IsEmpty());
+  }
+
+  std::byte* get(Bytes size, StreamId stream = kStream) { return allocator->allocate(size, stream).value(); }
+  void put(std::byte* address, Bytes size, StreamId stream = kStream) { allocator->deallocate(address, size, stream); }
+  void launch(StreamId stream, const std::byte* used) { ASSERT_TRUE(device->launch(stream, {&used, 1})); }
+
+  std::unique_ptr<SimDevice> device;
+  std::unique_ptr<StreamAllocator> allocator;
+};
+
+TEST(SmallBlocks, AThreadGetsBackWhatItFreed) {
+  OnSim sim;
+  std::byte* const low = sim.get(Bytes(600));
+  std::byte* const high = sim.get(Bytes(600));
+  sim.put(low, Bytes(600));
+  sim.put(high, Bytes(600));
+  EXPECT_EQ(sim.get(Bytes(1000)), high) << "the last one, where best fit would give the lowest";
+  EXPECT_EQ(sim.get(Bytes(1024)), low);
+}
+
+TEST(SmallBlocks, AnotherStreamGetsThemOnlyAfterWaiting) {
+  OnSim sim;
+  std::byte* const block = sim.get(Bytes(600));
+  sim.launch(kStream, block);
+  sim.put(block, Bytes(600));
+  EXPECT_EQ(sim.get(Bytes(600), StreamId(2)), block) << "with the idle page that it lies in";
+  EXPECT_EQ(sim.allocator->stats().event_waits, 1U);
+}
+
+TEST(SmallBlocks, FiguresAreExact) {
+  OnSim sim;
+  std::vector<std::byte*> blocks;
+  for (int i = 0; i < 40; ++i) blocks.push_back(sim.get(Bytes(100)));
+  EXPECT_EQ(sim.allocator->stats().requested, Bytes(4000));
+  for (int i = 0; i < 30; ++i) sim.put(blocks[static_cast<std::size_t>(i)], Bytes(100));
+  for (int i = 0; i < 5; ++i) blocks.push_back(sim.get(Bytes(7)));
+  const AllocatorStats stats = sim.allocator->stats();
+  EXPECT_EQ(stats.live, 15U);
+  EXPECT_EQ(stats.allocations, 45U);
+  EXPECT_EQ(stats.requested, Bytes(1035));
+  EXPECT_EQ(stats.rounded, Bytes(15 * 512));
+  sim.allocator->reset_peaks();
+  EXPECT_EQ(sim.allocator->stats().allocations, 0U);
+  for (std::size_t i = 30; i < 40; ++i) sim.put(blocks[i], Bytes(100));
+  for (std::size_t i = 40; i < 45; ++i) sim.put(blocks[i], Bytes(7));
+  EXPECT_EQ(sim.allocator->stats().requested, Bytes(0));
+  EXPECT_EQ(sim.allocator->stats().live, 0U);
+}
+
+/// The page is full of small blocks that a thread keeps; a request for the whole page must get it.
+TEST(SmallBlocks, NoneIsHiddenWhenMemoryIsShort) {
+  OnSim sim({.memory = Bytes(2 << 20)});
+  std::vector<std::byte*> blocks;
+  for (int i = 0; i < 256; ++i) blocks.push_back(sim.get(Bytes(8192)));
+  std::thread([&] {
+    for (std::byte* const block : blocks) sim.put(block, Bytes(8192));
+  }).join();
+  EXPECT_TRUE(sim.allocator->allocate(Bytes(2 << 20), kStream));
+}
+
+TEST(SmallBlocks, TrimReturnsPagesThatMagazinesHeld) {
+  OnSim sim;
+  sim.put(sim.get(Bytes(512)), Bytes(512));
+  EXPECT_EQ(sim.allocator->trim(), Bytes(2 << 20));
+  EXPECT_EQ(sim.allocator->stats().reserved, Bytes(0));
+}
+
+/// A use on another stream must be waited for, so the block is not kept.
+TEST(SmallBlocks, ThoseThatOtherStreamsUseWaitForThem) {
+  OnSim sim;
+  std::byte* const block = sim.get(Bytes(512));
+  ASSERT_TRUE(sim.allocator->record_use(block, StreamId(2)));
+  sim.launch(StreamId(2), block);
+  sim.put(block, Bytes(512));
+  EXPECT_NE(sim.get(Bytes(512)), block);
+  sim.device->finish_all();
+  EXPECT_EQ(sim.allocator->stats().live, 1U) << "collects";
+  EXPECT_EQ(sim.get(Bytes(512)), block) << "the lowest that fits";
+  sim.put(block, Bytes(512));
+  EXPECT_EQ(sim.get(Bytes(512)), block) << "kept again, now that no other stream uses it";
+}
+
+TEST(SmallBlocks, ThoseOfAThreadThatIsGoneAreNotLost) {
+  OnSim sim({.memory = Bytes(2 << 20)});
+  for (int i = 0; i < 100; ++i) {
+    std::thread([&] {
+      std::vector<std::byte*> blocks;
+      for (int k = 0; k < 64; ++k) blocks.push_back(sim.get(Bytes(4096)));
+      for (std::byte* const block : blocks) sim.put(block, Bytes(4096));
+    }).join();
+  }
+  EXPECT_EQ(sim.allocator->stats().reserved, Bytes(2 << 20));
+  EXPECT_TRUE(sim.allocator->allocate(Bytes(2 << 20), kStream));
+}
+
+TEST(SmallBlocks, AThreadOutlivesAllocators) {
+  for (int i = 0; i < 40; ++i) {
+    OnSim sim;
+    for (std::uint32_t stream = 0; stream < 5; ++stream) sim.put(sim.get(Bytes(1), StreamId(stream)), Bytes(1), StreamId(stream));
+    EXPECT_EQ(sim.allocator->stats().live, 0U);
+  }
+}
+
+}  // namespace
+}  // namespace stowage
