@@ -1,4 +1,5 @@
 #include <array>
+#include <atomic>
 #include <cstdlib>
 #include <thread>
 
@@ -131,36 +132,77 @@ void bench_pairs() {
   table.print();
 }
 
+constexpr std::size_t kPairs = 400000;
+
 /// Pairs a microsecond, of threads that each do the same on a stream.
-double throughput(Allocator& allocator, std::size_t threads, bool own_streams) {
-  constexpr std::size_t kPairs = 400000;
+double throughput(Allocator& allocator, Bytes size, std::size_t threads, bool own_streams) {
   std::vector<std::thread> running;
   const Clock::time_point start = Clock::now();
   for (std::size_t i = 0; i < threads; ++i) {
-    running.emplace_back([&, i] { pair_time(allocator, Bytes(1 << 20), StreamId(own_streams ? i : 0), kPairs); });
+    running.emplace_back([&, i] { pair_time(allocator, size, StreamId(own_streams ? i : 0), kPairs); });
   }
   for (std::thread& thread : running) thread.join();
   return static_cast<double>(threads * kPairs) / 1e3 / milliseconds_since(start);
 }
 
-void bench_threads() {
-  fmt::print("\nThreads, each allocating and freeing 1 MiB; pairs a microsecond, median of five:\n\n");
-  Table table({"allocator", "1 thread", "2, own streams", "ratio", "2, one stream"});
-  for (const std::string_view name : {"stream", "torch-native"}) {
-    const std::unique_ptr<SimDevice> sim = SimDevice::make();
-    const std::unique_ptr<Allocator> allocator = make(name, *sim, {});
-    LockAdaptor locked(*allocator);
-    Allocator& tested = name == "stream" ? *allocator : static_cast<Allocator&>(locked);
-    std::vector<double> one;
-    std::vector<double> own;
-    std::vector<double> shared;
-    for (int i = 0; i < 5; ++i) {
-      one.push_back(throughput(tested, 1, true));
-      own.push_back(throughput(tested, 2, true));
-      shared.push_back(throughput(tested, 2, false));
+/// For the other thread to go on. Yielding at once would hand the core to whatever else the machine does, for milliseconds.
+void spin_until(const std::atomic<bool>& flag, bool wanted) {
+  for (int i = 0; flag.load(std::memory_order_acquire) != wanted; ++i) {
+    if (i > 100000) std::this_thread::yield();
+  }
+}
+
+/// Pairs a microsecond, when one thread allocates and another frees. Blocks change hands by the hundred, so that what is measured
+/// is not the hand-over.
+double handed_over(Allocator& allocator, Bytes size) {
+  struct alignas(128) Box {
+    std::atomic<bool> full{false};
+    std::array<std::byte*, 128> blocks{};
+  };
+  std::array<Box, 2> boxes;
+  constexpr std::size_t kBoxes = kPairs / 128;
+  const Clock::time_point start = Clock::now();
+  std::thread freer([&] {
+    for (std::size_t i = 0; i < kBoxes; ++i) {
+      Box& box = boxes[i % 2];
+      spin_until(box.full, true);
+      for (std::byte* const block : box.blocks) allocator.deallocate(block, size, StreamId(0));
+      box.full.store(false, std::memory_order_release);
     }
-    table.add({std::string(name), fmt::format("{:.1f}", median(one)), fmt::format("{:.1f}", median(own)),
-               fmt::format("{:.2f}", median(own) / median(one)), fmt::format("{:.1f}", median(shared))});
+  });
+  for (std::size_t i = 0; i < kBoxes; ++i) {
+    Box& box = boxes[i % 2];
+    spin_until(box.full, false);
+    for (std::byte*& block : box.blocks) block = *allocator.allocate(size, StreamId(0));
+    box.full.store(true, std::memory_order_release);
+  }
+  freer.join();
+  return static_cast<double>(kBoxes * 128) / 1e3 / milliseconds_since(start);
+}
+
+void bench_threads() {
+  fmt::print("\nThreads that allocate and free one block again and again; pairs a microsecond, median of seven:\n\n");
+  Table table({"allocator, size", "1 thread", "2, own streams", "ratio", "2, one stream", "one allocates, one frees"});
+  for (const std::string_view name : {"stream", "torch-native", "malloc"}) {
+    for (const Bytes size : {Bytes(512), Bytes(1 << 20)}) {
+      const std::unique_ptr<SimDevice> sim = SimDevice::make();
+      const std::unique_ptr<Allocator> allocator = make(name, *sim, {});
+      LockAdaptor locked(*allocator);
+      Allocator& tested = name == "torch-native" ? static_cast<Allocator&>(locked) : *allocator;
+      std::vector<double> one;
+      std::vector<double> own;
+      std::vector<double> shared;
+      std::vector<double> handed;
+      for (int i = 0; i < 7; ++i) {
+        one.push_back(throughput(tested, size, 1, true));
+        own.push_back(throughput(tested, size, 2, true));
+        shared.push_back(throughput(tested, size, 2, false));
+        handed.push_back(handed_over(tested, size));
+      }
+      table.add({fmt::format("{}, {}", name, to_human(size)), fmt::format("{:.1f}", median(one)),
+                 fmt::format("{:.1f}", median(own)), fmt::format("{:.2f}", median(own) / median(one)),
+                 fmt::format("{:.1f}", median(shared)), fmt::format("{:.1f}", median(handed))});
+    }
   }
   table.print();
 }

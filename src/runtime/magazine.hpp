@@ -8,16 +8,19 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "stowage/base.hpp"
 
-/// Magazines: small blocks that a thread freed on a stream, kept for its next requests there.
+/// Magazines: blocks that a thread freed on a stream and that the books of the stream's heap do not know as free yet.
 ///
-/// Threads that share a stream share its heap's lock, and a small block is taken and freed faster than that lock changes hands. A
-/// magazine belongs to one thread and one heap. It is filled by frees alone, so that nothing lies in it that was not needed
-/// before, and it is small: at most 16 blocks of a size, 32 units of bytes or two blocks. For the heap's books its blocks are
-/// live; a heap that falls short first takes back what all magazines hold, whoever's they are. That is why each has a lock, which
-/// its thread alone asks for at other times.
+/// Threads that share a stream share its heap's lock, and a block is taken and freed faster than a lock changes hands. A magazine
+/// belongs to one thread and one heap. It has *shelves* of small blocks for the thread's next requests, filled by frees alone, so
+/// that nothing lies there that was not needed before; and an *outbox* of blocks that go back to the heap, many at a time, when
+/// the thread is not the one that allocates there. Both are small: at most 16 blocks of a size, 32 units of bytes or two blocks;
+/// at most 16 blocks and 32 MiB in the outbox. For the heap's books all these blocks are live; a heap that falls short first
+/// takes back what all magazines hold, whoever's they are. That is why each has a lock, which its thread alone asks for at other
+/// times.
 namespace stowage::runtime {
 
 /// For a few instructions, among threads that hardly ever meet.
@@ -62,10 +65,23 @@ class Magazine {
   /// Takes the older half of a full size out; says how many.
   std::size_t spill(std::size_t units, Blocks& blocks);
 
+  /// Puts a block into the outbox. Where that is full now, all that was there is taken out, into `blocks`; says how many.
+  std::size_t send(std::byte* block, Bytes size, Blocks& blocks) {
+    const std::lock_guard lock(mutex_);
+    outbox_.blocks[outbox_.count++] = block;
+    outbox_bytes_ += size;
+    if (outbox_.count < kDepth && outbox_bytes_ < kOutboxBytes) return 0;
+    blocks = outbox_.blocks;
+    outbox_bytes_ = Bytes(0);
+    return std::exchange(outbox_.count, 0);
+  }
+
   /// Takes everything out.
   template <typename Visit>
   void empty(const Visit& visit) {
     const std::lock_guard lock(mutex_);
+    while (outbox_.count > 0) visit(outbox_.blocks[--outbox_.count]);
+    outbox_bytes_ = Bytes(0);
     for (Shelf& shelf : shelves_) {
       while (shelf.count > 0) visit(shelf.blocks[--shelf.count]);
     }
@@ -88,10 +104,14 @@ class Magazine {
     Blocks blocks{};
   };
 
+  static constexpr Bytes kOutboxBytes{32 << 20};
+
   static constexpr std::size_t room_for(std::size_t units) { return std::clamp<std::size_t>(32 / units, 2, kDepth); }
 
   mutable SpinLock mutex_;
   std::array<Shelf, kLargest> shelves_{};
+  Shelf outbox_;
+  Bytes outbox_bytes_;
   Bytes rounding_;
   std::uint64_t taken_ = 0;
   std::atomic<bool> owned_{true};
@@ -105,6 +125,10 @@ struct RecentMagazine {
 };
 inline constexpr std::size_t kRecentMagazines = 16;
 inline constinit thread_local std::array<RecentMagazine, kRecentMagazines> recent_magazines{};
+
+/// Who the calling thread is, compared with others that run.
+inline constinit thread_local char this_thread_mark = 0;
+[[nodiscard]] inline const char* this_thread() { return &this_thread_mark; }
 
 /// A number that no other heap of the process ever has; not 0.
 [[nodiscard]] std::uint64_t number_heap();

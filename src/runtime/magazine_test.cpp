@@ -44,13 +44,34 @@ TEST(Magazine, SpillsTheOlderHalf) {
   EXPECT_EQ(magazine.take(2, Bytes(0)), nullptr);
 }
 
+TEST(Magazine, SendsManyBlocksAtATime) {
+  Magazine magazine;
+  Magazine::Blocks out{};
+  for (std::size_t i = 1; i < 16; ++i) ASSERT_EQ(magazine.send(block(i), Bytes(1 << 20), out), 0U);
+  ASSERT_EQ(magazine.send(block(16), Bytes(1 << 20), out), 16U);
+  for (std::size_t i = 1; i <= 16; ++i) EXPECT_EQ(out[i - 1], block(i));
+  EXPECT_EQ(magazine.send(block(17), Bytes(1 << 20), out), 0U);
+}
+
+TEST(Magazine, SendsLargeBlocksAtOnce) {
+  Magazine magazine;
+  Magazine::Blocks out{};
+  EXPECT_EQ(magazine.send(block(1), Bytes(20 << 20), out), 0U);
+  EXPECT_EQ(magazine.send(block(2), Bytes(20 << 20), out), 2U);
+  EXPECT_EQ(magazine.send(block(3), Bytes(20 << 20), out), 0U) << "the bytes are counted anew";
+  EXPECT_EQ(magazine.send(block(4), Bytes(1 << 30), out), 2U);
+}
+
 TEST(Magazine, EmptyTakesEverythingOut) {
   Magazine magazine;
   for (std::size_t units = 1; units <= Magazine::kLargest; ++units) ASSERT_TRUE(magazine.put(units, block(units), Bytes(0)));
+  Magazine::Blocks full{};
+  ASSERT_EQ(magazine.send(block(99), Bytes(20 << 20), full), 0U);
   std::set<std::byte*> out;
   magazine.empty([&](std::byte* each) { out.insert(each); });
-  EXPECT_EQ(out.size(), Magazine::kLargest);
+  EXPECT_EQ(out.size(), Magazine::kLargest + 1);
   magazine.empty([](std::byte*) { FAIL(); });
+  EXPECT_EQ(magazine.send(block(99), Bytes(20 << 20), full), 0U) << "nothing is left of what was there";
 }
 
 TEST(Magazine, CountsWhatWasTakenAndItsRounding) {

@@ -59,8 +59,7 @@ class StreamAllocator::Impl final : public runtime::Peer {
     }
     {
       const std::lock_guard lock(heap.mutex);
-      if (heap.has_left()) heap.take_in();
-      if (Span* const span = heap.books.take(request.rounded, request.booked)) return counted(heap, span, request);
+      if (Span* const span = heap.take(request.rounded, request.booked)) return counted(heap, span, request);
     }
     return allocate_slowly(heap, request);
   }
@@ -70,11 +69,12 @@ class StreamAllocator::Impl final : public runtime::Peer {
     StreamHeap& heap = heaps_.of(stream);
     const Request request = request_of(size);
     if (request.small != 0 && heap.keep(request.small, address, request.rounding())) return;
+    if (!checks_ && request.small == 0 && heap.send(address, size)) return;
     std::unique_lock lock(heap.mutex, std::defer_lock);
     if (checks_ || request.small != 0) {
       lock.lock();
     } else if (!lock.try_lock()) {
-      if (heap.leave(address)) return;
+      if (heap.leave({&address, 1})) return;
       lock.lock();
     }
     if (checks_) check_free(heap, address, size);

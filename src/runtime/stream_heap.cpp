@@ -80,9 +80,10 @@ std::vector<StreamId> StreamHeap::streams() const {
 
 // ------------------------------------------------------------------------------------------------------- other threads
 
-bool StreamHeap::leave(std::byte* address) {
-  auto* const left = new (std::nothrow) Left{address, left_.load(std::memory_order_relaxed)};
+bool StreamHeap::leave(std::span<std::byte* const> addresses) {
+  auto* const left = new (std::nothrow) Left{left_.load(std::memory_order_relaxed), addresses.size()};
   if (left == nullptr) return false;
+  std::ranges::copy(addresses, left->blocks.begin());
   while (!left_.compare_exchange_weak(left->next, left, std::memory_order_release, std::memory_order_relaxed)) {
   }
   return true;
@@ -90,17 +91,20 @@ bool StreamHeap::leave(std::byte* address) {
 
 void StreamHeap::take_in() {
   for (Left* left = left_.exchange(nullptr, std::memory_order_acquire); left != nullptr;) {
-    if (Span* const span = books.remove(left->address)) give_back(span);
+    free_all({left->blocks.data(), left->count});
     delete std::exchange(left, left->next);
   }
 }
 
-void StreamHeap::empty_magazines() {
+bool StreamHeap::empty_magazines() {
+  bool any = false;
   for (const std::shared_ptr<Magazine>& magazine : magazines_) {
     magazine->empty([&](std::byte* address) {
-      if (Span* const span = books.remove(address)) give_back(span);
+      any = true;
+      free_all({&address, 1});
     });
   }
+  return any;
 }
 
 /// One that another thread left, or a new one.
@@ -114,14 +118,18 @@ Magazine* StreamHeap::make_magazine() {
   return keep_magazine(number_, std::move(magazine));
 }
 
-/// The magazine's lock is not held meanwhile: whoever has the heap's asks for magazines'.
 void StreamHeap::spill(Magazine& magazine, std::size_t units) {
   Magazine::Blocks blocks;
   const std::size_t count = magazine.spill(units, blocks);
+  hand_over({blocks.data(), count});
+}
+
+/// Left, though the lock may be free: the thread that allocates has the books at hand. No magazine's lock is held: whoever has
+/// the heap's asks for magazines'.
+void StreamHeap::hand_over(std::span<std::byte* const> addresses) {
+  if (leave(addresses)) return;
   const std::lock_guard lock(mutex);
-  for (std::size_t i = 0; i < count; ++i) {
-    if (Span* const span = books.remove(blocks[i])) give_back(span);
-  }
+  free_all(addresses);
 }
 
 StreamHeap::Counts StreamHeap::counts() const {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -38,6 +39,14 @@ class StreamHeap {
   [[nodiscard]] Counts counts() const;
   void reset_allocations();
 
+  /// For the thread that allocates here. Takes an idle span, though other threads may have to give back what they keep. Null when
+  /// there is none.
+  Span* take(Bytes size, Bytes requested) {
+    if (home_.load(std::memory_order_relaxed) != this_thread()) home_.store(this_thread(), std::memory_order_relaxed);
+    if (has_left()) take_in();
+    if (Span* const span = books.take(size, requested)) return span;
+    return empty_magazines() ? books.take(size, requested) : nullptr;
+  }
   /// Says that work of another stream uses an allocation. False when there is no such one.
   bool add_use(std::byte* address, StreamId stream);
   /// Frees an allocation that was taken off the table, once the other streams that use it are done.
@@ -53,14 +62,14 @@ class StreamHeap {
 
   /// Frees what was left.
   void take_in();
-  /// Frees what all threads' magazines keep.
-  void empty_magazines();
+  /// Frees what all threads' magazines keep; says whether there was any.
+  bool empty_magazines();
 
   // Without the lock.
 
-  /// For a thread that does not get it: leaves a block to be freed by the next request. False where there is no memory for the
+  /// For a thread that does not get it: leaves blocks to be freed by the next request. False where there is no memory for the
   /// note.
-  [[nodiscard]] bool leave(std::byte* address);
+  [[nodiscard]] bool leave(std::span<std::byte* const> addresses);
   [[nodiscard]] bool has_left() const { return left_.load(std::memory_order_relaxed) != nullptr; }
 
   /// A block from the calling thread's magazine; null when it has none of the size.
@@ -79,10 +88,23 @@ class StreamHeap {
     return magazine->put(units, address, rounding);
   }
 
+  /// Has the calling thread's magazine send a freed block back, soon. False when the thread is the one that allocates here: it
+  /// has the lock at hand.
+  [[nodiscard]] bool send(std::byte* address, Bytes size) {
+    if (home_.load(std::memory_order_relaxed) == this_thread()) return false;
+    Magazine* magazine = find_magazine(number_);
+    if (magazine == nullptr) magazine = make_magazine();
+    if (magazine == nullptr) return false;
+    Magazine::Blocks blocks;
+    if (const std::size_t count = magazine->send(address, size, blocks); count > 0) hand_over({blocks.data(), count});
+    return true;
+  }
+
  private:
   struct Left {
-    std::byte* address = nullptr;
     Left* next = nullptr;
+    std::size_t count = 0;
+    Magazine::Blocks blocks{};
   };
   struct Use {
     StreamId stream;
@@ -103,7 +125,13 @@ class StreamHeap {
   [[nodiscard]] bool is_small(const Span& span) const {
     return span.requested.value() <= unit_.value() * static_cast<std::int64_t>(Magazine::kLargest);
   }
+  void free_all(std::span<std::byte* const> addresses) {
+    for (std::byte* const address : addresses) {
+      if (Span* const span = books.remove(address)) give_back(span);
+    }
+  }
   Magazine* make_magazine();
+  void hand_over(std::span<std::byte* const> addresses);
   void spill(Magazine& magazine, std::size_t units);
   void wait_for_uses(Span* span);
   [[nodiscard]] bool is_done(Use& use);
@@ -115,6 +143,7 @@ class StreamHeap {
   const Bytes unit_;
   const std::uint64_t number_;
   std::atomic<Left*> left_{nullptr};
+  std::atomic<const char*> home_{nullptr};  ///< The thread that allocated last.
   /// Small allocations that are more than bytes: shown by a view, or used by other streams. Who frees one has been told of it by
   /// whoever made it so, and thus sees more than 0 here.
   std::atomic<std::uint32_t> unkept_{0};

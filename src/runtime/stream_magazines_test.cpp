@@ -7,7 +7,7 @@
 #include "stowage/memory/sim.hpp"
 #include "stowage/runtime/stream_allocator.hpp"
 
-/// Small blocks of `StreamAllocator`, which pass through magazines.
+/// What threads keep of the blocks that they freed in a `StreamAllocator`, and that nobody misses it.
 namespace stowage {
 namespace {
 
@@ -31,7 +31,7 @@ struct OnSim {
   std::unique_ptr<StreamAllocator> allocator;
 };
 
-TEST(SmallBlocks, AThreadGetsBackWhatItFreed) {
+TEST(StreamMagazines, AThreadGetsBackWhatItFreed) {
   OnSim sim;
   std::byte* const low = sim.get(Bytes(600));
   std::byte* const high = sim.get(Bytes(600));
@@ -41,7 +41,7 @@ TEST(SmallBlocks, AThreadGetsBackWhatItFreed) {
   EXPECT_EQ(sim.get(Bytes(1024)), low);
 }
 
-TEST(SmallBlocks, AnotherStreamGetsThemOnlyAfterWaiting) {
+TEST(StreamMagazines, AnotherStreamGetsThemOnlyAfterWaiting) {
   OnSim sim;
   std::byte* const block = sim.get(Bytes(600));
   sim.launch(kStream, block);
@@ -50,7 +50,7 @@ TEST(SmallBlocks, AnotherStreamGetsThemOnlyAfterWaiting) {
   EXPECT_EQ(sim.allocator->stats().event_waits, 1U);
 }
 
-TEST(SmallBlocks, FiguresAreExact) {
+TEST(StreamMagazines, FiguresAreExact) {
   OnSim sim;
   std::vector<std::byte*> blocks;
   for (int i = 0; i < 40; ++i) blocks.push_back(sim.get(Bytes(100)));
@@ -71,7 +71,7 @@ TEST(SmallBlocks, FiguresAreExact) {
 }
 
 /// The page is full of small blocks that a thread keeps; a request for the whole page must get it.
-TEST(SmallBlocks, NoneIsHiddenWhenMemoryIsShort) {
+TEST(StreamMagazines, NoneIsHiddenWhenMemoryIsShort) {
   OnSim sim({.memory = Bytes(2 << 20)});
   std::vector<std::byte*> blocks;
   for (int i = 0; i < 256; ++i) blocks.push_back(sim.get(Bytes(8192)));
@@ -81,7 +81,28 @@ TEST(SmallBlocks, NoneIsHiddenWhenMemoryIsShort) {
   EXPECT_TRUE(sim.allocator->allocate(Bytes(2 << 20), kStream));
 }
 
-TEST(SmallBlocks, TrimReturnsPagesThatMagazinesHeld) {
+/// Blocks of any size that another thread than the allocating one freed wait to be sent back together.
+TEST(StreamMagazines, NoLargeOneThatAnotherThreadFreedIsHidden) {
+  OnSim sim({.memory = Bytes(16 << 20)});
+  std::vector<std::byte*> blocks;
+  for (int i = 0; i < 8; ++i) blocks.push_back(sim.get(Bytes(2 << 20)));
+  std::thread([&] {
+    for (std::byte* const block : blocks) sim.put(block, Bytes(2 << 20));
+  }).join();
+  EXPECT_TRUE(sim.allocator->allocate(Bytes(16 << 20), kStream));
+  EXPECT_EQ(sim.device->calls(SimCall::create), 8U) << "nothing had to be given back for it";
+}
+
+TEST(StreamMagazines, FiguresCountWhatOtherThreadsFreed) {
+  OnSim sim;
+  std::byte* const block = sim.get(Bytes(3 << 20));
+  std::thread([&] { sim.put(block, Bytes(3 << 20)); }).join();
+  EXPECT_EQ(sim.allocator->stats().live, 0U);
+  EXPECT_EQ(sim.allocator->stats().requested, Bytes(0));
+  EXPECT_EQ(sim.allocator->trim(), Bytes(4 << 20));
+}
+
+TEST(StreamMagazines, TrimReturnsPagesThatMagazinesHeld) {
   OnSim sim;
   sim.put(sim.get(Bytes(512)), Bytes(512));
   EXPECT_EQ(sim.allocator->trim(), Bytes(2 << 20));
@@ -89,7 +110,7 @@ TEST(SmallBlocks, TrimReturnsPagesThatMagazinesHeld) {
 }
 
 /// A use on another stream must be waited for, so the block is not kept.
-TEST(SmallBlocks, ThoseThatOtherStreamsUseWaitForThem) {
+TEST(StreamMagazines, ThoseThatOtherStreamsUseWaitForThem) {
   OnSim sim;
   std::byte* const block = sim.get(Bytes(512));
   ASSERT_TRUE(sim.allocator->record_use(block, StreamId(2)));
@@ -103,7 +124,7 @@ TEST(SmallBlocks, ThoseThatOtherStreamsUseWaitForThem) {
   EXPECT_EQ(sim.get(Bytes(512)), block) << "kept again, now that no other stream uses it";
 }
 
-TEST(SmallBlocks, ThoseOfAThreadThatIsGoneAreNotLost) {
+TEST(StreamMagazines, ThoseOfAThreadThatIsGoneAreNotLost) {
   OnSim sim({.memory = Bytes(2 << 20)});
   for (int i = 0; i < 100; ++i) {
     std::thread([&] {
@@ -116,7 +137,7 @@ TEST(SmallBlocks, ThoseOfAThreadThatIsGoneAreNotLost) {
   EXPECT_TRUE(sim.allocator->allocate(Bytes(2 << 20), kStream));
 }
 
-TEST(SmallBlocks, AThreadOutlivesAllocators) {
+TEST(StreamMagazines, AThreadOutlivesAllocators) {
   for (int i = 0; i < 40; ++i) {
     OnSim sim;
     for (std::uint32_t stream = 0; stream < 5; ++stream) sim.put(sim.get(Bytes(1), StreamId(stream)), Bytes(1), StreamId(stream));
