@@ -14,19 +14,15 @@
 #include "support/child.hpp"
 #include "support/constrained_graph.hpp"
 #include "support/dump_graph.hpp"
+#include "support/environment.hpp"
 #include "support/reduce_graph.hpp"
 #include "support/scope_draft.hpp"
 
-/// Random graphs that combine every constraint, with random options: planned, verified, and run.
+/// Random graphs that combine every constraint, with random options: planned, verified, and run. STOWAGE_PROPERTY_PROBLEMS of
+/// them for a long run, STOWAGE_PROPERTY_SEED for one seed again, STOWAGE_PROPERTY_FAULTS for more kinds of faults than five
+/// before it stops.
 namespace stowage::testing {
 namespace {
-
-/// How many graphs to try; STOWAGE_PROPERTY_PROBLEMS for a long run, STOWAGE_PROPERTY_SEED for one seed again,
-/// STOWAGE_PROPERTY_FAULTS for more kinds of faults than five before it stops.
-std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
-  const char* const text = std::getenv(name);
-  return text ? std::strtoull(text, nullptr, 10) : otherwise;
-}
 
 /// What plans were made of; in memory that child processes share.
 struct Totals {

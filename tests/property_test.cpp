@@ -5,6 +5,7 @@
 
 #include "stowage/pack.hpp"
 #include "support/brute_force.hpp"
+#include "support/environment.hpp"
 #include "support/items.hpp"
 #include "support/random_problem.hpp"
 
@@ -15,8 +16,7 @@ using testing::item;
 
 /// How many problems to try; STOWAGE_PROPERTY_PROBLEMS for a long run.
 std::uint64_t count_from_environment(std::uint64_t otherwise) {
-  const char* const text = std::getenv("STOWAGE_PROPERTY_PROBLEMS");
-  return text ? std::strtoull(text, nullptr, 10) : otherwise;
+  return testing::from_environment("STOWAGE_PROPERTY_PROBLEMS", otherwise);
 }
 
 /// Every solver against the truth: a valid answer or none, never below the optimum; bounds never above it; "infeasible" never
