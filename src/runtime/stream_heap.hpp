@@ -16,7 +16,7 @@ namespace stowage::runtime {
 
 /// The heap of one stream with what several threads and streams add to it: a lock, magazines, blocks that were left by threads
 /// that did not get the lock, and blocks that other streams may still use. Everything but the part "without the lock" needs it.
-class StreamHeap {
+class alignas(kApart) StreamHeap {
  public:
   StreamHeap(Device& device, StreamId stream, PageSpace& space, Bytes alignment)
       : books(alignment), device_(device), stream_(stream), space_(space), unit_(alignment), number_(number_heap()) {}
@@ -137,19 +137,24 @@ class StreamHeap {
   [[nodiscard]] bool is_done(Use& use);
   void forget(const Use& use);
 
-  Device& device_;
+  // Under the lock.
+  std::unordered_map<const Span*, std::vector<StreamId>> uses_;
+  std::vector<Pending> pending_;
+  std::vector<std::shared_ptr<Magazine>> magazines_;
+
+  // Read by all threads, hardly ever written.
+  alignas(kApart) Device& device_;
   const StreamId stream_;
   PageSpace& space_;
   const Bytes unit_;
   const std::uint64_t number_;
-  std::atomic<Left*> left_{nullptr};
   std::atomic<const char*> home_{nullptr};  ///< The thread that allocated last.
   /// Small allocations that are more than bytes: shown by a view, or used by other streams. Who frees one has been told of it by
   /// whoever made it so, and thus sees more than 0 here.
   std::atomic<std::uint32_t> unkept_{0};
-  std::vector<std::shared_ptr<Magazine>> magazines_;
-  std::unordered_map<const Span*, std::vector<StreamId>> uses_;
-  std::vector<Pending> pending_;
+
+  // Written by threads without the lock.
+  alignas(kApart) std::atomic<Left*> left_{nullptr};
 };
 
 }  // namespace stowage::runtime
