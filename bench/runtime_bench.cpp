@@ -1,11 +1,10 @@
 #include <array>
-#include <atomic>
 #include <cstdlib>
-#include <thread>
 
 #include <fmt/format.h>
 
 #include "exit.hpp"
+#include "pairs.hpp"
 #include "sections.hpp"
 #include "stowage/io.hpp"
 #include "stowage/memory/sim.hpp"
@@ -108,13 +107,6 @@ void bench_traces(const Options& options) {
   table.print();
 }
 
-/// Nanoseconds of an allocation and its free, again and again.
-double pair_time(Allocator& allocator, Bytes size, StreamId stream, std::size_t count) {
-  const Clock::time_point start = Clock::now();
-  for (std::size_t i = 0; i < count; ++i) allocator.deallocate(*allocator.allocate(size, stream), size, stream);
-  return std::chrono::duration<double, std::nano>(Clock::now() - start).count() / static_cast<double>(count);
-}
-
 void bench_pairs() {
   fmt::print("\nAn allocation and its free, ns:\n\n");
   Table table({"size", "caching", "stream", "torch-expandable", "torch-native", "malloc"});
@@ -134,53 +126,8 @@ void bench_pairs() {
 
 constexpr std::size_t kPairs = 400000;
 
-/// Pairs a microsecond, of threads that each do the same on a stream.
-double throughput(Allocator& allocator, Bytes size, std::size_t threads, bool own_streams) {
-  std::vector<std::thread> running;
-  const Clock::time_point start = Clock::now();
-  for (std::size_t i = 0; i < threads; ++i) {
-    running.emplace_back([&, i] { pair_time(allocator, size, StreamId(own_streams ? i : 0), kPairs); });
-  }
-  for (std::thread& thread : running) thread.join();
-  return static_cast<double>(threads * kPairs) / 1e3 / milliseconds_since(start);
-}
-
-/// For the other thread to go on. Yielding at once would hand the core to whatever else the machine does, for milliseconds.
-void spin_until(const std::atomic<bool>& flag, bool wanted) {
-  for (int i = 0; flag.load(std::memory_order_acquire) != wanted; ++i) {
-    if (i > 100000) std::this_thread::yield();
-  }
-}
-
-/// Pairs a microsecond, when one thread allocates and another frees. Blocks change hands by the hundred, so that what is measured
-/// is not the hand-over.
-double handed_over(Allocator& allocator, Bytes size) {
-  struct alignas(128) Box {
-    std::atomic<bool> full{false};
-    std::array<std::byte*, 128> blocks{};
-  };
-  std::array<Box, 2> boxes;
-  constexpr std::size_t kBoxes = kPairs / 128;
-  const Clock::time_point start = Clock::now();
-  std::thread freer([&] {
-    for (std::size_t i = 0; i < kBoxes; ++i) {
-      Box& box = boxes[i % 2];
-      spin_until(box.full, true);
-      for (std::byte* const block : box.blocks) allocator.deallocate(block, size, StreamId(0));
-      box.full.store(false, std::memory_order_release);
-    }
-  });
-  for (std::size_t i = 0; i < kBoxes; ++i) {
-    Box& box = boxes[i % 2];
-    spin_until(box.full, false);
-    for (std::byte*& block : box.blocks) block = *allocator.allocate(size, StreamId(0));
-    box.full.store(true, std::memory_order_release);
-  }
-  freer.join();
-  return static_cast<double>(kBoxes * 128) / 1e3 / milliseconds_since(start);
-}
-
 void bench_threads() {
+  constexpr StreamId kFirst{0};
   fmt::print("\nThreads that allocate and free one block again and again; pairs a microsecond, median of seven:\n\n");
   Table table({"allocator, size", "1 thread", "2, own streams", "ratio", "2, one stream", "one allocates, one frees"});
   for (const std::string_view name : {"stream", "torch-native", "malloc"}) {
@@ -194,10 +141,10 @@ void bench_threads() {
       std::vector<double> shared;
       std::vector<double> handed;
       for (int i = 0; i < 7; ++i) {
-        one.push_back(throughput(tested, size, 1, true));
-        own.push_back(throughput(tested, size, 2, true));
-        shared.push_back(throughput(tested, size, 2, false));
-        handed.push_back(handed_over(tested, size));
+        one.push_back(throughput(tested, size, {kFirst}, kPairs));
+        own.push_back(throughput(tested, size, {kFirst, StreamId(1)}, kPairs));
+        shared.push_back(throughput(tested, size, {kFirst, kFirst}, kPairs));
+        handed.push_back(remote_throughput(tested, size, {kFirst}, kPairs));
       }
       table.add({fmt::format("{}, {}", name, to_human(size)), fmt::format("{:.1f}", median(one)),
                  fmt::format("{:.1f}", median(own)), fmt::format("{:.2f}", median(own) / median(one)),
