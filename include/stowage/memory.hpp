@@ -78,6 +78,13 @@ class BufferType {
 /// Physical memory, by number; meaningful only to the `VirtualMemory` that made it.
 enum class PhysicalId : std::uint64_t {};
 
+/// Bytes of physical memory, to be mapped.
+struct PhysicalRange {
+  PhysicalId physical{};
+  Bytes offset;
+  Bytes size;
+};
+
 /// Addresses and memory apart: ranges of addresses are reserved, physical memory is created, and one is mapped into the other, at
 /// two places at once too. All sizes, offsets and addresses are multiples of the granularity and sizes are above 0, or the call
 /// fails with `invalid`; where memory, addresses or the system's tables are exhausted it fails with `out_of_memory`. A call that
@@ -90,19 +97,28 @@ class VirtualMemory {
 
   [[nodiscard]] virtual DeviceId device() const = 0;
   [[nodiscard]] virtual Bytes granularity() const = 0;
+  /// Whether a mapping may show less than all of some physical memory. Where it may not, a map of a part is `unsupported`.
+  [[nodiscard]] virtual bool maps_parts() const { return true; }
 
   /// Addresses without memory behind them: touching them is a fault.
   virtual Result<std::byte*> reserve(Bytes size) = 0;
   /// Gives a whole reserved range back. Nothing may be mapped there.
   virtual Status free(std::byte* address, Bytes size) = 0;
 
-  /// Memory without an address, zero at first.
+  /// Memory without an address. Its content is unspecified.
   virtual Result<PhysicalId> create(Bytes size) = 0;
   /// Gives it back once it is mapped nowhere any more, at once if it is not mapped now. The id is of no more use from now on.
   virtual Status release(PhysicalId physical) = 0;
 
   /// Makes `size` bytes of `physical` from `offset` on appear at `address`, inside of one reserved range where nothing is mapped.
   virtual Status map(std::byte* address, PhysicalId physical, Bytes offset, Bytes size) = 0;
+  /// Maps all of them, one right behind the other from `address` on, inside of one reserved range; a mapping each. Cheaper than
+  /// so many calls of `map` where a call costs more than its bytes. None is mapped when one cannot be; only where taking one away
+  /// again fails too is the error `device` and some stay. No ranges are nothing to do.
+  ///
+  /// This one calls `map` for each and, for what a failure leaves, `unmap` once. It does not see where one reserved range ends
+  /// and another begins; a backend that calls it checks that.
+  virtual Status map_all(std::byte* address, std::span<const PhysicalRange> ranges);
   /// Takes a range that consists of whole mappings away again.
   virtual Status unmap(std::byte* address, Bytes size) = 0;
 

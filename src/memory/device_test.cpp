@@ -1,3 +1,5 @@
+#include <thread>
+
 #include <gtest/gtest.h>
 
 #include "memory/test_devices.hpp"
@@ -58,9 +60,9 @@ TEST_P(DeviceConformance, NullAndNegativeCopiesAreRefused) {
   EXPECT_EQ(device().copy(kMain, buffer->base(), buffer->base() + 8, Bytes(-1)).error().code, ErrorCode::invalid);
 }
 
-TEST_P(DeviceConformance, AnEventOfAnIdleStreamIsComplete) {
+TEST_P(DeviceConformance, AnEventOfAnIdleStreamCompletesByItself) {
   const EventId event = device().record(kMain).value();
-  EXPECT_TRUE(device().is_complete(event).value());
+  while (!device().is_complete(event).value()) std::this_thread::yield();
   device().forget(event);
 }
 

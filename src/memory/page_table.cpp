@@ -84,6 +84,16 @@ Status PageTable::check_map(const std::byte* address, PhysicalId physical, Bytes
   return Done{};
 }
 
+Status PageTable::check_map_all(const std::byte* address, std::span<const PhysicalRange> ranges) const {
+  Bytes whole;
+  for (const PhysicalRange& range : ranges) {
+    STOWAGE_TRY_STATUS(check_map(address + whole.value(), range.physical, range.offset, range.size));
+    whole += range.size;
+  }
+  if (ranges.empty() || is_reserved(number(address), whole)) return Done{};
+  return invalid(fmt::format("{} bytes at {} are not within one reserved range", whole.value(), fmt::ptr(address)));
+}
+
 void PageTable::map(const std::byte* address, PhysicalId physical, Bytes size) {
   mappings_.emplace(number(address), Mapping{size, physical});
   ++physicals_.find(physical)->second.mappings;
@@ -112,6 +122,16 @@ std::vector<PhysicalId> PageTable::unmap(const std::byte* address, Bytes size) {
   }
   mappings_.erase(first, last);
   return gone;
+}
+
+std::vector<std::pair<std::uintptr_t, Bytes>> PageTable::mappings() const {
+  std::vector<std::pair<std::uintptr_t, Bytes>> list;
+  for (const auto& [address, mapping] : mappings_) list.emplace_back(address, mapping.size);
+  return list;
+}
+
+std::vector<std::pair<std::uintptr_t, Bytes>> PageTable::reservations() const {
+  return {reservations_.begin(), reservations_.end()};
 }
 
 bool PageTable::is_reserved(Address address, Bytes size) const {

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "stowage/memory.hpp"
@@ -32,12 +34,19 @@ class PageTable {
   bool release(PhysicalId physical);
 
   [[nodiscard]] Status check_map(const std::byte* address, PhysicalId physical, Bytes offset, Bytes size) const;
+  /// Of ranges one right behind the other, together inside of one reserved range.
+  [[nodiscard]] Status check_map_all(const std::byte* address, std::span<const PhysicalRange> ranges) const;
   void map(const std::byte* address, PhysicalId physical, Bytes size);
   [[nodiscard]] Status check_unmap(const std::byte* address, Bytes size) const;
   /// The physical memory that is gone now: released earlier, and mapped nowhere else.
   std::vector<PhysicalId> unmap(const std::byte* address, Bytes size);
 
   [[nodiscard]] Bytes granularity() const { return granularity_; }
+  /// Precondition: there is such memory.
+  [[nodiscard]] Bytes size_of(PhysicalId physical) const { return physicals_.find(physical)->second.size; }
+  /// Where and how long, in the order of addresses.
+  [[nodiscard]] std::vector<std::pair<std::uintptr_t, Bytes>> mappings() const;
+  [[nodiscard]] std::vector<std::pair<std::uintptr_t, Bytes>> reservations() const;
   /// Reservations and physical memory, released but mapped memory included.
   [[nodiscard]] std::size_t live_objects() const { return reservations_.size() + physicals_.size(); }
 

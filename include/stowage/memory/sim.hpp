@@ -49,8 +49,8 @@ struct SimKernel {
 /// whatever else the interfaces call `invalid`) is an error where the call can fail and in any case a line in `violations`.
 ///
 /// The memory is not host-visible: addresses are made up, and the host faults when it touches one. Content takes room only where
-/// something was written, so that the device may be larger than the machine; memory never written reads as 0xa5 in a buffer. The
-/// device must outlive its buffers.
+/// something was written, so that the device may be larger than the machine; memory never written reads as 0xa5. The device must
+/// outlive its buffers.
 class SimDevice : public Device {
  public:
   static std::unique_ptr<SimDevice> make(SimOptions options = {});
@@ -63,7 +63,8 @@ class SimDevice : public Device {
   virtual void finish_all() = 0;
 
   /// The `nth` call of that kind from now on fails (1: the next one), and `count - 1` after it, for lack of memory or, from
-  /// `unmap` on, of the device; nothing happens in it. Replaces what was said of that kind before. 0: none.
+  /// `unmap` on, of the device; nothing happens in it. Replaces what was said of that kind before. 0: none. A `map_all`
+  /// that is not refused is a call of `map` for each range and, where one of them fails behind others, one of `unmap`.
   virtual void fail(SimCall call, std::uint64_t nth, std::uint64_t count = 1) = 0;
   /// The `nth` call of any kind from now on fails. 0: none.
   virtual void fail_any(std::uint64_t nth) = 0;

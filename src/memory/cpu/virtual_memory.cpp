@@ -111,6 +111,14 @@ class MemfdMemory final : public VirtualMemory {
     return Done{};
   }
 
+  Status map_all(std::byte* address, std::span<const PhysicalRange> ranges) override {
+    {
+      const std::lock_guard lock(mutex_);
+      STOWAGE_TRY_STATUS(table_.check_map_all(address, ranges));
+    }
+    return VirtualMemory::map_all(address, ranges);
+  }
+
   Status unmap(std::byte* address, Bytes size) override {
     const std::lock_guard lock(mutex_);
     STOWAGE_TRY_STATUS(check_process());

@@ -6,9 +6,6 @@
 namespace stowage::memory {
 namespace {
 
-/// What nobody has written yet: not zero, so that whoever relies on zeros is found out.
-constexpr std::uint8_t kUnwritten = 0xa5;
-
 class SimBuffer final : public Buffer {
  public:
   SimBuffer(SimState& state, const BufferType& type, std::byte* base, Bytes size)

@@ -113,6 +113,43 @@ TEST(SimFaults, CallsCountRefusedOnesToo) {
   EXPECT_EQ(device->calls(), 2U);
 }
 
+TEST(SimFaults, MapAllThatFailsInTheMiddleTakesAllOfItAwayAgain) {
+  const std::unique_ptr<SimDevice> device = make();
+  VirtualMemory& memory = *device->virtual_memory();
+  const Bytes three{3 * kPage.value()};
+  std::byte* const base = memory.reserve(three).value();
+  const PhysicalId physical = memory.create(kPage).value();
+  const std::vector<PhysicalRange> ranges(3, {physical, Bytes(0), kPage});
+  for (std::uint64_t nth = 1; nth <= 3; ++nth) {
+    device->fail(SimCall::map, nth);
+    EXPECT_EQ(memory.map_all(base, ranges).error().code, ErrorCode::out_of_memory);
+  }
+  EXPECT_EQ(device->calls(SimCall::map), 6U);
+  EXPECT_EQ(device->calls(SimCall::unmap), 2U);
+  ASSERT_TRUE(memory.map_all(base, ranges));
+  EXPECT_TRUE(memory.unmap(base, three));
+  EXPECT_TRUE(memory.release(physical));
+  EXPECT_TRUE(memory.free(base, three));
+  EXPECT_THAT(device->violations(), IsEmpty());
+}
+
+TEST(SimFaults, MapAllSaysSoWhenWhatItMappedStays) {
+  const std::unique_ptr<SimDevice> device = make();
+  VirtualMemory& memory = *device->virtual_memory();
+  const Bytes two{2 * kPage.value()};
+  std::byte* const base = memory.reserve(two).value();
+  const PhysicalId physical = memory.create(kPage).value();
+  device->fail(SimCall::map, 2);
+  device->fail(SimCall::unmap, 1);
+  const Status status = memory.map_all(base, std::vector<PhysicalRange>(2, {physical, Bytes(0), kPage}));
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().code, ErrorCode::device);
+  EXPECT_THAT(status.error().message, HasSubstr("4096 bytes stay mapped"));
+  EXPECT_TRUE(memory.unmap(base, kPage));
+  EXPECT_TRUE(memory.release(physical));
+  EXPECT_TRUE(memory.free(base, two));
+}
+
 TEST(SimLimit, CountsBuffersAndPhysicalMemoryTogether) {
   const std::unique_ptr<SimDevice> device = make(Bytes(10'000));
   VirtualMemory& memory = *device->virtual_memory();
@@ -178,6 +215,18 @@ TEST(SimDevice, NewBuffersAreNotZero) {
   const std::unique_ptr<SimDevice> device = make();
   std::byte first{};
   ASSERT_TRUE(device->buffer_type().allocate(Bytes(8)).value()->read(Bytes(0), {&first, 1}));
+  EXPECT_EQ(first, std::byte{0xa5});
+}
+
+TEST(SimDevice, NewPhysicalMemoryIsNotZero) {
+  const std::unique_ptr<SimDevice> device = make();
+  VirtualMemory& memory = *device->virtual_memory();
+  std::byte* const base = memory.reserve(kPage).value();
+  const PhysicalId physical = memory.create(kPage).value();
+  ASSERT_TRUE(memory.map(base, physical, Bytes(0), kPage));
+  std::byte first{};
+  ASSERT_TRUE(device->copy(kMain, &first, base, Bytes(1)));
+  ASSERT_TRUE(device->synchronize(kMain));
   EXPECT_EQ(first, std::byte{0xa5});
 }
 

@@ -38,7 +38,7 @@ class SimVirtualMemory final : public VirtualMemory {
     STOWAGE_TRY_STATUS(state_.judge("create", state_.pages.check_size(size)));
     STOWAGE_TRY_STATUS(state_.take(size));
     const PhysicalId id = state_.pages.create(size);
-    state_.physicals.emplace(id, std::make_shared<SparseBytes>(size, std::uint8_t{0}));
+    state_.physicals.emplace(id, std::make_shared<SparseBytes>(size, kUnwritten));
     return id;
   }
 
@@ -58,6 +58,16 @@ class SimVirtualMemory final : public VirtualMemory {
     state_.pages.map(address, physical, size);
     state_.addresses.map(address, {.bytes = state_.physicals.find(physical)->second, .offset = offset, .size = size});
     return Done{};
+  }
+
+  Status map_all(std::byte* address, std::span<const PhysicalRange> ranges) override {
+    if (ranges.empty()) return Done{};
+    {
+      const std::lock_guard lock(state_.mutex);
+      STOWAGE_TRY_STATUS(check_own("map_all", address));
+      STOWAGE_TRY_STATUS(state_.judge("map_all", state_.pages.check_map_all(address, ranges)));
+    }
+    return VirtualMemory::map_all(address, ranges);
   }
 
   Status unmap(std::byte* address, Bytes size) override {
