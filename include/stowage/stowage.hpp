@@ -9,6 +9,7 @@
 #include "stowage/liveness.hpp"
 #include "stowage/lower.hpp"
 #include "stowage/memory.hpp"
+#include "stowage/memory/cuda.hpp"
 #include "stowage/memory/sim.hpp"
 #include "stowage/pack.hpp"
 #include "stowage/plan.hpp"

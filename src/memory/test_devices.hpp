@@ -7,9 +7,13 @@
 #include <vector>
 
 #include "stowage/memory.hpp"
+#include "stowage/memory/cuda.hpp"
 #include "stowage/memory/sim.hpp"
 
 /// What the conformance suites run over. A new backend is a line in one of the lists.
+///
+/// STOWAGE_TEST_CUDA is the driver's library for CUDA's: the fake one's path, or empty for the real one. STOWAGE_TEST_CUDA_ONLY
+/// leaves all others out.
 namespace stowage::memory {
 
 struct BufferKind {
@@ -33,7 +37,26 @@ inline std::shared_ptr<BufferType> cpu_type(const CpuBufferOptions& options) {
 
 inline constexpr Bytes kLargestBuffer{1 << 20};
 
+#ifdef STOWAGE_TEST_CUDA
+inline std::shared_ptr<CudaDevice> make_cuda(int ordinal = 0, std::optional<DeviceId> id = {}) {
+  return CudaDevice::make({.ordinal = ordinal, .id = id, .driver = STOWAGE_TEST_CUDA}).value();
+}
+
+/// How many there are. Where there are none the suites are not run at all.
+inline int cuda_count() {
+  const Result<std::vector<CudaDeviceInfo>> devices = cuda_devices(STOWAGE_TEST_CUDA);
+  return devices ? static_cast<int>(devices->size()) : 0;
+}
+#endif
+
 inline BufferKind make_buffer_kind(const std::string& name) {
+#ifdef STOWAGE_TEST_CUDA
+  if (name == "cuda") return {name, make_cuda(), {}};
+  if (name == "cuda_pinned") {
+    const std::shared_ptr<CudaDevice> device = make_cuda();
+    return {name, device, {device, &device->pinned_type()}};
+  }
+#endif
   if (name == "cpu_heap") return {name, {}, cpu_type({})};
   if (name == "cpu_mapped") return {name, {}, cpu_type({.map_pages = true})};
   if (name == "cpu_alignment_1") return {name, {}, cpu_type({.alignment = Bytes(1)})};
@@ -47,19 +70,36 @@ inline BufferKind make_buffer_kind(const std::string& name) {
 
 inline const std::vector<std::string>& buffer_kinds() {
   static const std::vector<std::string> kNames = {
-      "cpu_heap",     "cpu_mapped", "cpu_alignment_1", "cpu_alignment_4096", "cpu_mapped_alignment_64KiB",
-      "cpu_max_size", "sim",        "sim_skewed",      "sim_limited"};
+#ifndef STOWAGE_TEST_CUDA_ONLY
+      "cpu_heap",     "cpu_mapped",  "cpu_alignment_1", "cpu_alignment_4096", "cpu_mapped_alignment_64KiB",
+      "cpu_max_size", "sim",         "sim_skewed",      "sim_limited",
+#endif
+#ifdef STOWAGE_TEST_CUDA
+      "cuda",         "cuda_pinned",
+#endif
+  };
   return kNames;
 }
 
 inline DeviceKind make_device_kind(const std::string& name) {
+#ifdef STOWAGE_TEST_CUDA
+  if (name == "cuda") return {name, make_cuda()};
+  if (name == "cuda_last") return {name, make_cuda(cuda_count() - 1, DeviceId(9))};
+#endif
   if (name == "cpu") return {name, {}};
   if (name == "sim") return {name, SimDevice::make()};
   return {name, SimDevice::make({.id = DeviceId(7), .granularity = Bytes(4096)})};
 }
 
 inline const std::vector<std::string>& device_kinds() {
-  static const std::vector<std::string> kNames = {"cpu", "sim", "sim_small_pages"};
+  static const std::vector<std::string> kNames = {
+#ifndef STOWAGE_TEST_CUDA_ONLY
+      "cpu",  "sim",       "sim_small_pages",
+#endif
+#ifdef STOWAGE_TEST_CUDA
+      "cuda", "cuda_last",
+#endif
+  };
   return kNames;
 }
 

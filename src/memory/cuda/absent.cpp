@@ -1,0 +1,15 @@
+/// What there is of CUDA in a library that was built without it: an answer.
+#include "stowage/memory/cuda.hpp"
+
+namespace stowage {
+namespace {
+
+Error unavailable() { return {ErrorCode::device, "cuda is not available: this library was built with STOWAGE_CUDA=OFF", {}}; }
+
+}  // namespace
+
+Result<std::vector<CudaDeviceInfo>> cuda_devices(std::string_view) { return unavailable(); }
+
+Result<std::unique_ptr<CudaDevice>> CudaDevice::make(const CudaOptions&) { return unavailable(); }
+
+}  // namespace stowage

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stowage::memory::cuda {
+
+/// How tests steer the fake driver, a library with the functions of the real one for machines without a GPU: two devices in host
+/// memory, on which everything is done when the call returns. It is stricter than the real one: what breaks a rule that the
+/// driver's documents state, or that we have set ourselves (the right context is current; nothing is asked of it in vain), is
+/// refused and leaves a line in `violations`. Thread-safe.
+class FakeDriver {
+ public:
+  virtual ~FakeDriver() = default;
+
+  /// As it was when it was loaded, but for objects, which stay.
+  virtual void reset() = 0;
+  /// The `nth` call from now on (1: the next one) returns `code`, and nothing happens in it. 0: none. Asking for the words of an
+  /// error is not counted.
+  virtual void fail(std::uint64_t nth, int code) = 0;
+  /// The name of the call that failed so; empty: it has not come yet.
+  [[nodiscard]] virtual std::string failed() const = 0;
+  [[nodiscard]] virtual std::uint64_t calls() const = 0;
+  [[nodiscard]] virtual std::uint64_t calls(std::string_view name) const = 0;
+
+  /// Events are complete, or not.
+  virtual void set_complete(bool complete) = 0;
+  virtual void set_capturing(bool capturing) = 0;
+  /// Every call from now on says that the driver is deinitialized; any after the first is a violation.
+  virtual void deinitialize() = 0;
+  /// A function that it is too old to have. Empty: none.
+  virtual void hide(std::string_view name) = 0;
+  virtual void set_device_count(int count) = 0;
+
+  [[nodiscard]] virtual std::vector<std::string> violations() const = 0;
+  /// Contexts, streams, events, modules, memory, reservations, handles and mappings that are still there.
+  [[nodiscard]] virtual std::vector<std::string> live_objects() const = 0;
+  /// Forgets them, for tests that leave some on purpose.
+  virtual void drop_objects() = 0;
+};
+
+/// The library's one symbol besides cuGetProcAddress_v2: `FakeDriver* stowage_fake_cuda()`.
+using GetFakeDriver = FakeDriver* (*)();
+inline constexpr const char* kFakeSymbol = "stowage_fake_cuda";
+
+}  // namespace stowage::memory::cuda

@@ -1,0 +1,39 @@
+# Tests of CUDA: on a driver that is a fake, everywhere; on the real one where there is a GPU (docs/cuda.md).
+
+# What the module's tests load instead of libcuda.so.1.
+add_library(stowage_fake_cuda MODULE
+  cuda/fake/state.cpp cuda/fake/contexts.cpp cuda/fake/memory.cpp cuda/fake/pages.cpp cuda/fake/streams.cpp cuda/fake/modules.cpp)
+target_include_directories(stowage_fake_cuda PRIVATE ${PROJECT_SOURCE_DIR}/src)
+target_link_libraries(stowage_fake_cuda PRIVATE stowage_flags)
+foreach(test memory_test memory_threads_test)
+  target_compile_definitions(${test} PRIVATE STOWAGE_TEST_CUDA="$<TARGET_FILE:stowage_fake_cuda>")
+  target_link_libraries(${test} PRIVATE fmt::fmt)
+  add_dependencies(${test} stowage_fake_cuda)
+endforeach()
+
+# The same suites on the real driver, as one file that needs nothing but glibc, so that it can be carried to a machine with a GPU.
+# Debian has libfmt only as a shared library, hence the sources once more with fmt in its headers.
+foreach(module base memory)
+  get_target_property(sources stowage_${module} SOURCES)
+  list(TRANSFORM sources PREPEND ${PROJECT_SOURCE_DIR}/src/${module}/ OUTPUT_VARIABLE ${module}_sources)
+endforeach()
+add_executable(cuda_memory_test ${conformance_tests} threads_test.cpp cuda/cuda_test.cpp cuda/real_main.cpp
+                                ${base_sources} ${memory_sources})
+target_include_directories(cuda_memory_test PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+target_compile_definitions(cuda_memory_test PRIVATE STOWAGE_TEST_CUDA="" STOWAGE_TEST_CUDA_ONLY FMT_HEADER_ONLY)
+target_link_libraries(cuda_memory_test PRIVATE stowage_flags GTest::gtest GTest::gmock Threads::Threads)
+if(NOT STOWAGE_SANITIZE)
+  target_link_options(cuda_memory_test PRIVATE -static-libstdc++ -static-libgcc)
+endif()
+add_test(NAME cuda_memory COMMAND cuda_memory_test)
+set_tests_properties(cuda_memory PROPERTIES SKIP_RETURN_CODE 77)
+
+# Our declarations against the toolkit's, where it is installed.
+find_path(STOWAGE_CUDA_HEADERS cudaTypedefs.h PATHS /usr/local/cuda/include DOC "The CUDA toolkit's headers, for a check of our own")
+mark_as_advanced(STOWAGE_CUDA_HEADERS)
+if(STOWAGE_CUDA_HEADERS)
+  add_library(cuda_header_test OBJECT cuda/header_test.cpp)
+  target_include_directories(cuda_header_test PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_include_directories(cuda_header_test SYSTEM PRIVATE ${STOWAGE_CUDA_HEADERS})
+  target_link_libraries(cuda_header_test PRIVATE stowage_flags)
+endif()
