@@ -100,8 +100,8 @@ class CudaDevice : public Device {
   /// Page-locked memory of the host, which copies reach without a detour and every device can. The device owns it.
   [[nodiscard]] virtual BufferType& pinned_type() = 0;
 
-  /// An id for a stream of somebody else's: the same one each time, and else the lowest that is not in use. Null is the legacy
-  /// default stream. The per-thread default stream, which is a different one in each thread, is `invalid`.
+  /// An id for a stream of somebody else's, made for this GPU: the same one each time, and else the lowest that is not in use.
+  /// Null is the legacy default stream. The per-thread default stream, which is a different one in each thread, is `invalid`.
   virtual Result<StreamId> adopt(::CUstream_st* stream) = 0;
   /// The driver's stream; an own one is made if need be.
   [[nodiscard]] virtual Result<::CUstream_st*> native(StreamId stream) = 0;

@@ -1,4 +1,4 @@
-/// Modules: of PTX text the names of kernels and the numbers of their parameters are read, no more. Of kernels one is known here,
+/// Modules: of PTX text the names of kernels and the numbers of their parameters are read, and that it is no nonsense. Of kernels one is known here,
 /// `add_to_each`, and done by the host; launching any other does nothing.
 #include <algorithm>
 #include <cstring>
@@ -45,9 +45,11 @@ Code cuModuleLoadDataEx(Module* module, const void* image, unsigned option_count
   Call call("cuModuleLoadDataEx");
   if (const auto answer = call.answer_in_context()) return *answer;
   const std::string_view ptx(static_cast<const char*>(image));
-  if (ptx.find(".version") == ptx.npos) {
+  if (const std::size_t bad = ptx.find("nonsense"); ptx.find(".version") == ptx.npos || bad != ptx.npos) {
+    const auto line = std::count(ptx.begin(), ptx.begin() + static_cast<std::ptrdiff_t>(std::min(bad, ptx.size())), '\n') + 1;
+    const std::string message = "fake input, line " + std::to_string(line) + "; parsing error";
     for (unsigned i = 0; i < option_count; ++i) {
-      if (options[i] == JitOption::error_log) std::strcpy(static_cast<char*>(option_values[i]), "line 1: no .version");
+      if (options[i] == JitOption::error_log) std::strcpy(static_cast<char*>(option_values[i]), message.c_str());
     }
     return Code::invalid_ptx;
   }
