@@ -106,6 +106,21 @@ TEST(CudaDriver, ACapturedStreamSaysSo) {
   EXPECT_TRUE(device->is_capturing(kMain).value());
 }
 
+TEST(CudaDriver, IsCalledInTheDevicesContextThoughTheCallersIsAnothers) {
+  const auto device = make_cuda(0);
+  const auto other = make_cuda(1);
+  const Driver& driver = *Driver::load(STOWAGE_TEST_CUDA).value();
+  Context theirs = nullptr;
+  ASSERT_TRUE(driver.call<&Functions::cuDevicePrimaryCtxRetain>(&theirs, 1));
+  ASSERT_TRUE(driver.call<&Functions::cuCtxPushCurrent>(theirs));
+  EXPECT_TRUE(device->buffer_type().allocate(Bytes(64)).value()->clear());  // the fake refuses memory of another context
+  EXPECT_TRUE(device->synchronize(kMain));
+  Context current = nullptr;
+  ASSERT_TRUE(driver.call<&Functions::cuCtxPopCurrent>(&current));
+  EXPECT_EQ(current, theirs);
+  ASSERT_TRUE(driver.call<&Functions::cuDevicePrimaryCtxRelease>(1));
+}
+
 TEST(CudaDriver, MapAllAsksForAccessOnce) {
   const auto device = make_cuda();
   VirtualMemory& memory = *device->virtual_memory();

@@ -143,20 +143,21 @@ const std::array<Entry, kFunctions>& entries() {
 
 extern "C" {
 
-[[gnu::visibility("default")]] int cuGetProcAddress_v2(const char* name, void** function, int version, std::uint64_t flags,
-                                                       int* found) {
+// Declared as its callers know it, with our enumeration: UBSan compares the types of functions.
+[[gnu::visibility("default")]] stowage::memory::cuda::Code cuGetProcAddress_v2(const char* name, void** function, int version,
+                                                                               std::uint64_t flags, int* found) {
   using namespace stowage::memory::cuda;
   const std::lock_guard lock(fake::State::get().mutex);
   *function = nullptr;
   *found = 1;
-  if (flags != kLegacyStream) return static_cast<int>(Code::invalid_value);
+  if (flags != kLegacyStream) return Code::invalid_value;
   for (const auto& entry : fake::entries()) {
     if (std::strcmp(entry.name, name) != 0 || entry.version != version || fake::State::get().hidden == name) continue;
     *function = entry.function;
     *found = 0;
-    return 0;
+    return Code::success;
   }
-  return static_cast<int>(Code::not_found);
+  return Code::not_found;
 }
 
 [[gnu::visibility("default")]] stowage::memory::cuda::FakeDriver* stowage_fake_cuda() {
