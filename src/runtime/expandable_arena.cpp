@@ -193,15 +193,13 @@ Bytes ExpandableArena::size_of(std::span<const SlotId> slots) const {
 }
 
 Status ExpandableArena::map_all(std::byte* address, std::span<const SlotId> slots) {
-  std::byte* at = address;
+  std::vector<PhysicalRange> ranges;
   for (const SlotId slot : slots) {
     const Page& page = slots_[slot.index()].page;
-    if (Status mapped = map(at, page); !mapped) {
-      if (at > address) pass_over(unmap(address, Bytes(at - address)));
-      return mapped;
-    }
-    at += page.size.value();
+    ranges.push_back({page.physical, Bytes(0), page.size});
   }
+  STOWAGE_TRY_STATUS(memory_.map_all(address, ranges));
+  counts_.maps += ranges.size();
   ++counts_.access_calls;
   return Done{};
 }
