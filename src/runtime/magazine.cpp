@@ -1,18 +1,46 @@
 #include "runtime/magazine.hpp"
 
+#include <new>
 #include <utility>
 #include <vector>
 
 namespace stowage::runtime {
 
-std::size_t Magazine::spill(std::size_t units, Blocks& blocks) {
-  const std::lock_guard lock(mutex_);
-  Shelf& shelf = shelves_[units - 1];
-  const auto half = static_cast<std::ptrdiff_t>((shelf.count + 1) / 2);
-  std::copy_n(shelf.blocks.begin(), half, blocks.begin());
-  std::copy(shelf.blocks.begin() + half, shelf.blocks.begin() + static_cast<std::ptrdiff_t>(shelf.count), shelf.blocks.begin());
-  shelf.count -= static_cast<std::size_t>(half);
-  return static_cast<std::size_t>(half);
+Magazine::Magazine() {
+  for (Batch& batch : batches_) batch.belongs_to_magazine = true;
+}
+
+Magazine::~Magazine() {
+  if (outbox_ != nullptr) drop(outbox_);
+}
+
+void drop(Batch* batch) {
+  if (batch->belongs_to_magazine)
+    batch->is_out.store(false, std::memory_order_release);
+  else
+    delete batch;
+}
+
+Magazine::Freed Magazine::spill(Shelf& shelf) {
+  if (outbox_ == nullptr && !open_outbox()) return {.is_taken = false};
+  const std::size_t half = shelf.count / 2;
+  const auto kept = shelf.blocks.begin() + static_cast<std::ptrdiff_t>(half);
+  std::copy(shelf.blocks.begin(), kept, outbox_->blocks.begin() + static_cast<std::ptrdiff_t>(outbox_->count));
+  std::copy(kept, shelf.blocks.begin() + static_cast<std::ptrdiff_t>(shelf.count), shelf.blocks.begin());
+  outbox_->count += half;
+  shelf.count -= half;
+  return close_outbox();
+}
+
+/// One of the magazine's own batches, or a new one when all are on their way.
+bool Magazine::open_outbox() {
+  const auto is_free = [](const Batch& batch) { return !batch.is_out.load(std::memory_order_acquire); };
+  const auto found = std::ranges::find_if(batches_, is_free);
+  outbox_ = found != batches_.end() ? &*found : new (std::nothrow) Batch;
+  if (outbox_ == nullptr) return false;
+  outbox_->is_out.store(true, std::memory_order_relaxed);
+  outbox_->count = 0;
+  return true;
 }
 
 Magazine::Counts Magazine::counts() const {

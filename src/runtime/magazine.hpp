@@ -7,44 +7,45 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <thread>
 #include <utility>
 
+#include "runtime/spin_lock.hpp"
 #include "stowage/base.hpp"
 
 /// Magazines: blocks that a thread freed on a stream and that the books of the stream's heap do not know as free yet.
 ///
 /// Threads that share a stream share its heap's lock, and a block is taken and freed faster than a lock changes hands. A magazine
 /// belongs to one thread and one heap. It has *shelves* of small blocks for the thread's next requests, filled by frees alone, so
-/// that nothing lies there that was not needed before; and an *outbox* of blocks that go back to the heap, many at a time, when
-/// the thread is not the one that allocates there. Both are small: at most 16 blocks of a size, 32 units of bytes or two blocks;
-/// at most 16 blocks and 32 MiB in the outbox. For the heap's books all these blocks are live; a heap that falls short first
-/// takes back what all magazines hold, whoever's they are. That is why each has a lock, which its thread alone asks for at other
-/// times.
+/// that nothing lies there that was not needed before; and an *outbox* of blocks that go back to the heap, many at a time: what
+/// finds no room on the shelves, and all that is freed by a thread that is not the one that allocates there. Both are small: at
+/// most 16 blocks of a size, 32 units of bytes or two blocks; about 64 blocks or 64 MiB in the outbox. For the heap's books all
+/// these blocks are live; a heap that falls short first takes back what all magazines hold, whoever's they are. That is why each
+/// has a lock, which its thread alone asks for at other times.
 namespace stowage::runtime {
 
-/// For a few instructions, among threads that hardly ever meet.
-class SpinLock {
- public:
-  void lock() {
-    while (taken_.exchange(true, std::memory_order_acquire)) std::this_thread::yield();
-  }
-  void unlock() { taken_.store(false, std::memory_order_release); }
+/// Blocks on their way back to the heap, which are left there for whoever has its lock next.
+struct Batch {
+  static constexpr std::size_t kBlocks = 64;
 
- private:
-  std::atomic<bool> taken_{false};
+  Batch* next = nullptr;
+  std::size_t count = 0;
+  std::array<std::byte*, kBlocks> blocks{};
+  bool belongs_to_magazine = false;
+  std::atomic<bool> is_out{false};  ///< Of a magazine's: in use.
 };
-
-/// What different threads write lies this far apart, so that they do not wait for each other's caches: two lines, because
-/// processors fetch pairs.
-inline constexpr std::size_t kApart = 128;
 
 /// Sizes are counted in units, the alignment of all blocks. Thread-safe.
 class alignas(kApart) Magazine {
  public:
   static constexpr std::size_t kLargest = 16;  ///< Units of the largest blocks that are kept.
 
-  /// A block of that many units; null when there is none. `rounding` is what the block has beyond the request.
+  Magazine();
+  /// What was not left to the heap is forgotten.
+  ~Magazine();
+  Magazine(const Magazine&) = delete;
+  Magazine& operator=(const Magazine&) = delete;
+
+  /// A block of that many units from its shelf; null when there is none. `rounding` is what the block has beyond the request.
   std::byte* take(std::size_t units, Bytes rounding) {
     const std::lock_guard lock(mutex_);
     Shelf& shelf = shelves_[units - 1];
@@ -54,37 +55,35 @@ class alignas(kApart) Magazine {
     return shelf.blocks[--shelf.count];
   }
 
-  /// False when there is no room.
-  bool put(std::size_t units, std::byte* block, Bytes rounding) {
+  struct Freed {
+    bool is_taken = true;   ///< False when there is no memory to take note of it.
+    Batch* full = nullptr;  ///< To be left to the heap; it is not the magazine's any more.
+  };
+  /// Puts a small block on its shelf. Where that is full, the older half of it goes into the outbox.
+  Freed put(std::size_t units, std::byte* block, Bytes rounding) {
     const std::lock_guard lock(mutex_);
+    Freed freed;
     Shelf& shelf = shelves_[units - 1];
-    if (shelf.count == room_for(units)) return false;
+    if (shelf.count == room_for(units)) freed = spill(shelf);
+    if (!freed.is_taken) return freed;
     rounding_ -= rounding;
     shelf.blocks[shelf.count++] = block;
-    return true;
+    return freed;
   }
-
-  static constexpr std::size_t kDepth = 16;
-  using Blocks = std::array<std::byte*, kDepth>;
-  /// Takes the older half of a full size out; says how many.
-  std::size_t spill(std::size_t units, Blocks& blocks);
-
-  /// Puts a block into the outbox. Where that is full now, all that was there is taken out, into `blocks`; says how many.
-  std::size_t send(std::byte* block, Bytes size, Blocks& blocks) {
+  /// Puts a block into the outbox.
+  Freed send(std::byte* block, Bytes size) {
     const std::lock_guard lock(mutex_);
-    outbox_.blocks[outbox_.count++] = block;
+    if (outbox_ == nullptr && !open_outbox()) return {.is_taken = false};
+    outbox_->blocks[outbox_->count++] = block;
     outbox_bytes_ += size;
-    if (outbox_.count < kDepth && outbox_bytes_ < kOutboxBytes) return 0;
-    blocks = outbox_.blocks;
-    outbox_bytes_ = Bytes(0);
-    return std::exchange(outbox_.count, 0);
+    return close_outbox();
   }
 
   /// Takes everything out.
   template <typename Visit>
   void empty(const Visit& visit) {
     const std::lock_guard lock(mutex_);
-    while (outbox_.count > 0) visit(outbox_.blocks[--outbox_.count]);
+    while (outbox_ != nullptr && outbox_->count > 0) visit(outbox_->blocks[--outbox_->count]);
     outbox_bytes_ = Bytes(0);
     for (Shelf& shelf : shelves_) {
       while (shelf.count > 0) visit(shelf.blocks[--shelf.count]);
@@ -103,23 +102,37 @@ class alignas(kApart) Magazine {
   [[nodiscard]] bool adopt() { return !owned_.exchange(true, std::memory_order_acquire); }
 
  private:
+  static constexpr std::size_t kDepth = 16;
+  static constexpr Bytes kOutboxBytes{64 << 20};
+
   struct Shelf {
     std::size_t count = 0;
-    Blocks blocks{};
+    std::array<std::byte*, kDepth> blocks{};
   };
-
-  static constexpr Bytes kOutboxBytes{32 << 20};
 
   static constexpr std::size_t room_for(std::size_t units) { return std::clamp<std::size_t>(32 / units, 2, kDepth); }
 
+  Freed spill(Shelf& shelf);
+  bool open_outbox();
+  /// The batch, when it has no room for half a shelf any more or enough bytes.
+  Freed close_outbox() {
+    if (outbox_->count + kDepth / 2 <= Batch::kBlocks && outbox_bytes_ < kOutboxBytes) return {};
+    outbox_bytes_ = Bytes(0);
+    return {.full = std::exchange(outbox_, nullptr)};
+  }
+
   mutable SpinLock mutex_;
   std::array<Shelf, kLargest> shelves_{};
-  Shelf outbox_;
+  Batch* outbox_ = nullptr;
   Bytes outbox_bytes_;
+  std::array<Batch, 4> batches_;
   Bytes rounding_;
   std::uint64_t taken_ = 0;
   std::atomic<bool> owned_{true};
 };
+
+/// For a batch whose blocks are back.
+void drop(Batch* batch);
 
 // ------------------------------------------------------------------------------------------------------ of this thread
 

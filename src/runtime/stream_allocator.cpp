@@ -69,12 +69,11 @@ class StreamAllocator::Impl final : public runtime::Peer {
     StreamHeap& heap = heaps_.of(stream);
     const Request request = request_of(size);
     if (request.small != 0 && heap.keep(request.small, address, request.rounding())) return;
-    if (!checks_ && request.small == 0 && heap.send(address, size)) return;
     std::unique_lock lock(heap.mutex, std::defer_lock);
     if (checks_ || request.small != 0) {
       lock.lock();
-    } else if (!lock.try_lock()) {
-      if (heap.leave({&address, 1})) return;
+    } else if (!heap.is_home() || !lock.try_lock()) {
+      if (heap.send(address, size)) return;
       lock.lock();
     }
     if (checks_) check_free(heap, address, size);
@@ -200,7 +199,7 @@ class StreamAllocator::Impl::Everyone {
 
  private:
   std::vector<StreamHeap*> heaps_;
-  std::vector<std::unique_lock<std::mutex>> locks_;
+  std::vector<std::unique_lock<runtime::SpinLock>> locks_;
   std::vector<runtime::Tenant> tenants_;
 };
 

@@ -9,7 +9,7 @@
 namespace stowage::runtime {
 
 StreamHeap::~StreamHeap() {
-  for (Left* left = left_.load(); left != nullptr;) delete std::exchange(left, left->next);
+  for (Batch* left = left_.load(); left != nullptr;) drop(std::exchange(left, left->next));
   if (process_is_exiting()) return;
   for (const Pending& pending : pending_) {
     for (const Use& use : pending.uses) forget(use);
@@ -80,19 +80,16 @@ std::vector<StreamId> StreamHeap::streams() const {
 
 // ------------------------------------------------------------------------------------------------------- other threads
 
-bool StreamHeap::leave(std::span<std::byte* const> addresses) {
-  auto* const left = new (std::nothrow) Left{left_.load(std::memory_order_relaxed), addresses.size()};
-  if (left == nullptr) return false;
-  std::ranges::copy(addresses, left->blocks.begin());
-  while (!left_.compare_exchange_weak(left->next, left, std::memory_order_release, std::memory_order_relaxed)) {
+void StreamHeap::leave(Batch* batch) {
+  batch->next = left_.load(std::memory_order_relaxed);
+  while (!left_.compare_exchange_weak(batch->next, batch, std::memory_order_release, std::memory_order_relaxed)) {
   }
-  return true;
 }
 
 void StreamHeap::take_in() {
-  for (Left* left = left_.exchange(nullptr, std::memory_order_acquire); left != nullptr;) {
+  for (Batch* left = left_.exchange(nullptr, std::memory_order_acquire); left != nullptr;) {
     free_all({left->blocks.data(), left->count});
-    delete std::exchange(left, left->next);
+    drop(std::exchange(left, left->next));
   }
 }
 
@@ -116,20 +113,6 @@ Magazine* StreamHeap::make_magazine() {
     magazine = left != magazines_.end() ? *left : magazines_.emplace_back(std::make_shared<Magazine>());
   }
   return keep_magazine(number_, std::move(magazine));
-}
-
-void StreamHeap::spill(Magazine& magazine, std::size_t units) {
-  Magazine::Blocks blocks;
-  const std::size_t count = magazine.spill(units, blocks);
-  hand_over({blocks.data(), count});
-}
-
-/// Left, though the lock may be free: the thread that allocates has the books at hand. No magazine's lock is held: whoever has
-/// the heap's asks for magazines'.
-void StreamHeap::hand_over(std::span<std::byte* const> addresses) {
-  if (leave(addresses)) return;
-  const std::lock_guard lock(mutex);
-  free_all(addresses);
 }
 
 StreamHeap::Counts StreamHeap::counts() const {

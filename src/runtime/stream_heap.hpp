@@ -24,7 +24,7 @@ class alignas(kApart) StreamHeap {
   StreamHeap(const StreamHeap&) = delete;
   StreamHeap& operator=(const StreamHeap&) = delete;
 
-  std::mutex mutex;
+  SpinLock mutex;
   SpanHeap books;
   std::uint64_t allocations = 0;  ///< But for those from magazines.
   Bytes overcount;                ///< What the books count of small allocations beyond the requests, but for those of magazines.
@@ -42,7 +42,7 @@ class alignas(kApart) StreamHeap {
   /// For the thread that allocates here. Takes an idle span, though other threads may have to give back what they keep. Null when
   /// there is none.
   Span* take(Bytes size, Bytes requested) {
-    if (home_.load(std::memory_order_relaxed) != this_thread()) home_.store(this_thread(), std::memory_order_relaxed);
+    if (!is_home()) home_.store(this_thread(), std::memory_order_relaxed);
     if (has_left()) take_in();
     if (Span* const span = books.take(size, requested)) return span;
     return empty_magazines() ? books.take(size, requested) : nullptr;
@@ -67,10 +67,9 @@ class alignas(kApart) StreamHeap {
 
   // Without the lock.
 
-  /// For a thread that does not get it: leaves blocks to be freed by the next request. False where there is no memory for the
-  /// note.
-  [[nodiscard]] bool leave(std::span<std::byte* const> addresses);
   [[nodiscard]] bool has_left() const { return left_.load(std::memory_order_relaxed) != nullptr; }
+  /// Whether the calling thread allocated here last: it has the lock at hand then.
+  [[nodiscard]] bool is_home() const { return home_.load(std::memory_order_relaxed) == this_thread(); }
 
   /// A block from the calling thread's magazine; null when it has none of the size.
   [[nodiscard]] std::byte* take_kept(std::size_t units, Bytes rounding) {
@@ -80,32 +79,16 @@ class alignas(kApart) StreamHeap {
   /// Has the calling thread's magazine keep a small block that is freed. False when it must go back to the books.
   [[nodiscard]] bool keep(std::size_t units, std::byte* address, Bytes rounding) {
     if (unkept_.load(std::memory_order_relaxed) != 0) return false;
-    Magazine* magazine = find_magazine(number_);
-    if (magazine == nullptr) magazine = make_magazine();
-    if (magazine == nullptr) return false;
-    if (magazine->put(units, address, rounding)) return true;
-    spill(*magazine, units);
-    return magazine->put(units, address, rounding);
+    Magazine* const magazine = magazine_of_this_thread();
+    return magazine != nullptr && noted(magazine->put(units, address, rounding));
   }
-
-  /// Has the calling thread's magazine send a freed block back, soon. False when the thread is the one that allocates here: it
-  /// has the lock at hand.
+  /// Has the calling thread's magazine send a freed block back, soon. False when it must go back to the books.
   [[nodiscard]] bool send(std::byte* address, Bytes size) {
-    if (home_.load(std::memory_order_relaxed) == this_thread()) return false;
-    Magazine* magazine = find_magazine(number_);
-    if (magazine == nullptr) magazine = make_magazine();
-    if (magazine == nullptr) return false;
-    Magazine::Blocks blocks;
-    if (const std::size_t count = magazine->send(address, size, blocks); count > 0) hand_over({blocks.data(), count});
-    return true;
+    Magazine* const magazine = magazine_of_this_thread();
+    return magazine != nullptr && noted(magazine->send(address, size));
   }
 
  private:
-  struct Left {
-    Left* next = nullptr;
-    std::size_t count = 0;
-    Magazine::Blocks blocks{};
-  };
   struct Use {
     StreamId stream;
     std::optional<EventId> event;  ///< Absent: it could not be recorded, and only synchronizing helps.
@@ -130,9 +113,17 @@ class alignas(kApart) StreamHeap {
       if (Span* const span = books.remove(address)) give_back(span);
     }
   }
+  [[nodiscard]] Magazine* magazine_of_this_thread() {
+    Magazine* const magazine = find_magazine(number_);
+    return magazine != nullptr ? magazine : make_magazine();
+  }
   Magazine* make_magazine();
-  void hand_over(std::span<std::byte* const> addresses);
-  void spill(Magazine& magazine, std::size_t units);
+  /// Leaves what has become full for the next request.
+  bool noted(const Magazine::Freed& freed) {
+    if (freed.full != nullptr) leave(freed.full);
+    return freed.is_taken;
+  }
+  void leave(Batch* batch);
   void wait_for_uses(Span* span);
   [[nodiscard]] bool is_done(Use& use);
   void forget(const Use& use);
@@ -154,7 +145,7 @@ class alignas(kApart) StreamHeap {
   std::atomic<std::uint32_t> unkept_{0};
 
   // Written by threads without the lock.
-  alignas(kApart) std::atomic<Left*> left_{nullptr};
+  alignas(kApart) std::atomic<Batch*> left_{nullptr};
 };
 
 }  // namespace stowage::runtime
