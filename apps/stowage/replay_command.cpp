@@ -9,6 +9,7 @@
 #include "output.hpp"
 #include "progress.hpp"
 #include "stowage/io.hpp"
+#include "stowage/memory/cuda.hpp"
 #include "stowage/memory/sim.hpp"
 #include "stowage/runtime/registry.hpp"
 #include "values.hpp"
@@ -45,7 +46,7 @@ void require_room(const ReplayArguments& arguments, const Trace& trace) {
 
 /// The device; null for the host, which is not ours.
 std::unique_ptr<Device> make_device(const ReplayArguments& arguments) {
-  if (arguments.device == "cuda") end_with(kError, "this build of stowage has no CUDA memory; --device sim and cpu are there");
+  if (arguments.device == "cuda") return or_fail(CudaDevice::make());
   if (arguments.device == "cpu") return nullptr;
   return SimDevice::make({.memory = arguments.limit});
 }

@@ -6,9 +6,11 @@ Every test runs the program in a directory of its own, with inputs that it wrote
 """
 
 import json
+import os
 import re
 import subprocess
 import sys
+import unittest
 
 from support import FORMATS, PROJECT, CliTest, help_of, main
 
@@ -112,7 +114,20 @@ class Replay(CliTest):
         self.assertIn("nowhere.csv", self.expect(1, "replay", "nowhere.csv").err)
 
     def test_cuda_is_not_there_and_says_so(self):
-        self.assertIn("no CUDA", self.expect(1, "replay", self.trace, "--device", "cuda").err)
+        nowhere = self.environment(STOWAGE_CUDA_DRIVER="/nowhere/libcuda.so.1")
+        done = self.expect(1, "replay", self.trace, "--device", "cuda", env=nowhere)
+        self.assertRegex(done.err, r"no CUDA driver: /nowhere/libcuda\.so\.1 could not be loaded")
+
+    @unittest.skipUnless("STOWAGE_TEST_CUDA" in os.environ, "a driver to test with is named by ctest only")
+    def test_cuda_is_replayed_as_the_simulated_device_is(self):
+        driver = self.environment(STOWAGE_CUDA_DRIVER=os.environ.get("STOWAGE_TEST_CUDA", ""))
+        for allocator in ("stream", "plan-ahead"):
+            options = ("--allocator", allocator, "--passes", "2", "--json")
+            here = json.loads(self.expect(0, "replay", self.trace, "--device", "cuda", *options, env=driver).out)
+            there = json.loads(self.expect(0, "replay", self.trace, "--device", "sim", *options).out)
+            self.assertEqual(here["device"], "cuda")
+            for figure in ("events", "peak_requested_bytes", "peak_reserved_bytes", "maps"):
+                self.assertEqual(here[figure], there[figure], f"{allocator}, {figure}")
 
     def test_a_trace_larger_than_the_machine_is_for_sim(self):
         trace = self.write("huge.csv", f"op,id,size,stream\na,0,{2**50},0\n")
