@@ -100,12 +100,7 @@ class Interleaving {
         random_(choice.seed),
         finished_(graph.ops().size(), false),
         body_runs_(graph.ops().size(), false),
-        waits_(graph.ops().size()) {
-    const Predecessors predecessors(graph, choice);
-    for (std::size_t op = 0; op < graph.ops().size(); ++op) {
-      if (runs(graph.ops()[op], choice)) waits_[op] = predecessors.of(op);
-    }
-  }
+        waits_(predecessors(graph, choice)) {}
 
   [[nodiscard]] std::vector<Event> draw() {
     activities_.push_back(activity(ScopeId(0), 1));
@@ -241,6 +236,15 @@ class Linear {
 };
 
 }  // namespace
+
+std::vector<std::vector<std::size_t>> predecessors(const Graph& graph, const RunChoice& choice) {
+  const Predecessors of_graph(graph, choice);
+  std::vector<std::vector<std::size_t>> all(graph.ops().size());
+  for (std::size_t op = 0; op < graph.ops().size(); ++op) {
+    if (runs(graph.ops()[op], choice)) all[op] = of_graph.of(op);
+  }
+  return all;
+}
 
 std::vector<Event> linear_schedule(const Graph& graph, const RunChoice& choice) { return Linear(graph, choice).draw(); }
 

@@ -31,6 +31,9 @@ struct RunChoice {
   std::span<const Edge> edges = {};  ///< Of the plan.
 };
 
+/// What must have finished before each op starts, the order of its stream apart. As `random_schedule` has it.
+[[nodiscard]] std::vector<std::vector<std::size_t>> predecessors(const Graph& graph, const RunChoice& choice = {});
+
 /// Every op that runs but no_task ones, one after the other in the graph's order, bodies inside.
 [[nodiscard]] std::vector<Event> linear_schedule(const Graph& graph, const RunChoice& choice = {});
 
