@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "stowage/runtime/allocator.hpp"
@@ -66,6 +67,15 @@ class Conveyor {
   alignas(128) std::size_t accepted_ = 0;
 };
 
+/// As many blocks on each stream as will ever be live there at once, so that what follows are hits.
+inline void warm_up(Allocator& allocator, Bytes size, const std::vector<StreamId>& streams) {
+  std::vector<std::pair<std::byte*, StreamId>> blocks;
+  for (const StreamId stream : streams) {
+    for (std::size_t i = 0; i < 3 * Conveyor::kBlocks; ++i) blocks.emplace_back(*allocator.allocate(size, stream), stream);
+  }
+  for (const auto& [block, stream] : blocks) allocator.deallocate(block, size, stream);
+}
+
 /// Pairs a microsecond, when each thread allocates on the stream with its number and frees what the one before it allocated. With
 /// one stream: one thread allocates, another frees.
 inline double remote_throughput(Allocator& allocator, Bytes size, const std::vector<StreamId>& streams, std::size_t count) {
@@ -93,6 +103,7 @@ inline double remote_throughput(Allocator& allocator, Bytes size, const std::vec
       if (idle > 100000) std::this_thread::yield();
     }
   };
+  warm_up(allocator, size, streams);
   std::vector<std::thread> running;
   const Clock::time_point start = Clock::now();
   const std::size_t none = streams.size();
