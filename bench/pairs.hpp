@@ -1,18 +1,33 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include <sched.h>
 
 #include "stowage/runtime/allocator.hpp"
 #include "timing.hpp"
 
 /// Pairs of an allocation and its free, by one thread and by many.
 namespace stowage::bench {
+
+/// Where a bench puts its threads: the one with a number on the core with as many times it. 0: where the system likes.
+inline std::size_t core_stride = 0;
+
+inline void place_thread(std::size_t number) {
+  if (core_stride == 0) return;
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  CPU_SET(number * core_stride, &cores);
+  sched_setaffinity(0, sizeof cores, &cores);
+}
 
 /// Nanoseconds of a pair, again and again.
 inline double pair_time(Allocator& allocator, Bytes size, StreamId stream, std::size_t count) {
@@ -25,7 +40,12 @@ inline double pair_time(Allocator& allocator, Bytes size, StreamId stream, std::
 inline double throughput(Allocator& allocator, Bytes size, const std::vector<StreamId>& streams, std::size_t count) {
   std::vector<std::thread> running;
   const Clock::time_point start = Clock::now();
-  for (const StreamId stream : streams) running.emplace_back([&, stream] { pair_time(allocator, size, stream, count); });
+  for (std::size_t i = 0; i < streams.size(); ++i) {
+    running.emplace_back([&, i] {
+      place_thread(i);
+      pair_time(allocator, size, streams[i], count);
+    });
+  }
   for (std::thread& thread : running) thread.join();
   return static_cast<double>(streams.size() * count) / 1e3 / milliseconds_since(start);
 }
@@ -76,12 +96,19 @@ inline void warm_up(Allocator& allocator, Bytes size, const std::vector<StreamId
   for (const auto& [block, stream] : blocks) allocator.deallocate(block, size, stream);
 }
 
-/// Pairs a microsecond, when each thread allocates on the stream with its number and frees what the one before it allocated. With
-/// one stream: one thread allocates, another frees.
-inline double remote_throughput(Allocator& allocator, Bytes size, const std::vector<StreamId>& streams, std::size_t count) {
+/// Who frees the blocks of a conveyor.
+enum class Freer : std::uint8_t {
+  another,  ///< The thread of the next stream; with one stream, a second thread.
+  itself,   ///< The thread that allocated them.
+};
+
+/// Pairs a microsecond, when each thread allocates on the stream with its number, box after box.
+inline double boxed_throughput(Allocator& allocator, Bytes size, const std::vector<StreamId>& streams, std::size_t count,
+                               Freer freer) {
   const std::size_t boxes = count / Conveyor::kBlocks;
   std::vector<Conveyor> conveyors(streams.size());
   const auto work = [&](std::size_t to_fill, std::size_t to_drain) {  // the number of threads: none
+    place_thread(std::min(to_fill, streams.size()));
     std::size_t filled = to_fill < streams.size() ? 0 : boxes;
     std::size_t drained = to_drain < streams.size() ? 0 : boxes;
     for (std::size_t idle = 0; filled < boxes || drained < boxes; ++idle) {
@@ -107,11 +134,12 @@ inline double remote_throughput(Allocator& allocator, Bytes size, const std::vec
   std::vector<std::thread> running;
   const Clock::time_point start = Clock::now();
   const std::size_t none = streams.size();
-  if (streams.size() == 1) {
+  if (streams.size() == 1 && freer == Freer::another) {
     running.emplace_back(work, 0, none);
     running.emplace_back(work, none, 0);
   } else {
-    for (std::size_t i = 0; i < streams.size(); ++i) running.emplace_back(work, i, (i + streams.size() - 1) % streams.size());
+    const std::size_t shift = freer == Freer::another ? streams.size() - 1 : 0;
+    for (std::size_t i = 0; i < streams.size(); ++i) running.emplace_back(work, i, (i + shift) % streams.size());
   }
   for (std::thread& thread : running) thread.join();
   return static_cast<double>(streams.size() * boxes * Conveyor::kBlocks) / 1e3 / milliseconds_since(start);

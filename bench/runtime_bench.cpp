@@ -144,7 +144,7 @@ void bench_threads() {
         one.push_back(throughput(tested, size, {kFirst}, kPairs));
         own.push_back(throughput(tested, size, {kFirst, StreamId(1)}, kPairs));
         shared.push_back(throughput(tested, size, {kFirst, kFirst}, kPairs));
-        handed.push_back(remote_throughput(tested, size, {kFirst}, kPairs));
+        handed.push_back(boxed_throughput(tested, size, {kFirst}, kPairs, Freer::another));
       }
       table.add({fmt::format("{}, {}", name, to_human(size)), fmt::format("{:.1f}", median(one)),
                  fmt::format("{:.1f}", median(own)), fmt::format("{:.2f}", median(own) / median(one)),

@@ -114,27 +114,45 @@ void bench_hits(std::span<const Contender> all) {
   table.print();
 }
 
-void bench_threads(std::span<const Contender> all) {
-  fmt::print("Pairs a microsecond, median of five; all remote: each thread frees what another one allocated.\n\n");
-  Table table({"allocator, size", "1 thread", "8, own streams", "ratio", "8, all remote", "ratio", "8, one stream"});
-  for (const Contender& each : all) {
+/// Ours anew, so that each row begins with the same heaps.
+Allocator& fresh(CudaDevice& device, Contender& each) {
+  if (each.name == "stream") {
+    each.allocator.reset();
+    each.allocator = std::make_unique<StreamAllocator>(device);
+  }
+  return *each.allocator;
+}
+
+void bench_threads(CudaDevice& device, std::span<Contender> all) {
+  fmt::print(
+      "Pairs a microsecond, median of seven. In boxes: 128 allocations, then 128 frees, of the thread itself or of another "
+      "one.\n\n");
+  Table table(
+      {"allocator, size", "1 thread", "8, own streams", "ratio", "1, in boxes", "8, all remote", "ratio", "8, one stream"});
+  for (Contender& each : all) {
     if (!each.takes_threads) continue;
     for (const Bytes size : {Bytes(512), Bytes(64 << 10), Bytes(2 << 20)}) {
-      const std::size_t count = each.name == "stream" ? 400000 : 20000;
+      Allocator& allocator = fresh(device, each);
+      const std::size_t count = each.name == "stream" ? 1000000 : 10000;
+      const std::vector<StreamId> streams = first_streams(kThreads);
       std::vector<double> one;
       std::vector<double> own;
+      std::vector<double> boxed;
       std::vector<double> remote;
       std::vector<double> shared;
-      for (int i = 0; i < 5; ++i) {
-        one.push_back(throughput(*each.allocator, size, first_streams(1), count));
-        own.push_back(throughput(*each.allocator, size, first_streams(kThreads), count));
-        remote.push_back(remote_throughput(*each.allocator, size, first_streams(kThreads), count));
-        shared.push_back(throughput(*each.allocator, size, std::vector<StreamId>(kThreads, StreamId(0)), count));
+      for (std::size_t i = 0; i < 7; ++i) {
+        one.push_back(throughput(allocator, size, {streams[i]}, count));
+        own.push_back(throughput(allocator, size, streams, count));
+      }
+      for (std::size_t i = 0; i < 7; ++i) {
+        boxed.push_back(boxed_throughput(allocator, size, {streams[i]}, count, Freer::itself));
+        remote.push_back(boxed_throughput(allocator, size, streams, count, Freer::another));
+        shared.push_back(throughput(allocator, size, std::vector<StreamId>(kThreads, streams[0]), count / 10));
       }
       table.add({fmt::format("{}, {}", each.name, to_human(size)), fmt::format("{:.2f}", median(one)),
                  fmt::format("{:.2f}", median(own)), fmt::format("{:.2f}", median(own) / median(one)),
-                 fmt::format("{:.2f}", median(remote)), fmt::format("{:.2f}", median(remote) / median(one)),
-                 fmt::format("{:.2f}", median(shared))});
+                 fmt::format("{:.2f}", median(boxed)), fmt::format("{:.2f}", median(remote)),
+                 fmt::format("{:.2f}", median(remote) / median(boxed)), fmt::format("{:.2f}", median(shared))});
     }
   }
   table.print();
@@ -158,16 +176,18 @@ void bench_traces(CudaDevice& device, std::span<char* const> files) {
 
 int run(std::span<char* const> arguments) {
   std::string library;
-  if (arguments.size() >= 2 && std::string_view(arguments[0]) == "--peers") {
-    library = arguments[1];
+  while (arguments.size() >= 2 && std::string_view(arguments[0]).starts_with("--")) {
+    const std::string_view option = arguments[0];
+    if (option == "--peers") library = arguments[1];
+    if (option == "--stride") core_stride = std::strtoull(arguments[1], nullptr, 10);
     arguments = arguments.subspan(2);
   }
   const std::unique_ptr<CudaDevice> device = value_or_exit(CudaDevice::make());
   fmt::print("{}, {} of memory.\n\n", device->info().name, to_human(device->info().memory));
   {
-    const std::vector<Contender> all = contenders(*device, library);
+    std::vector<Contender> all = contenders(*device, library);
     bench_hits(all);
-    bench_threads(all);
+    bench_threads(*device, all);
   }
   bench_traces(*device, arguments);
   return 0;
@@ -176,5 +196,5 @@ int run(std::span<char* const> arguments) {
 }  // namespace
 }  // namespace stowage::bench
 
-/// stowage_gpu_bench [--peers LIBRARY] [TRACE…]
+/// stowage_gpu_bench [--peers LIBRARY] [--stride N] [TRACE…]: with a stride, thread i runs on core i * N.
 int main(int argc, char** argv) { return stowage::bench::run({argv + 1, argv + argc}); }
