@@ -15,7 +15,7 @@ namespace stowage::runtime {
 /// for streams of low numbers.
 class HeapTable {
  public:
-  HeapTable(Device& device, PageSpace& space, Bytes alignment) : device_(device), space_(space), alignment_(alignment) {}
+  HeapTable(const HeapHost& host, Bytes alignment) : host_(host), alignment_(alignment) {}
   ~HeapTable() = default;
   HeapTable(const HeapTable&) = delete;
   HeapTable& operator=(const HeapTable&) = delete;
@@ -40,13 +40,12 @@ class HeapTable {
   StreamHeap& find_or_make(StreamId stream) {
     const std::lock_guard lock(mutex_);
     std::unique_ptr<StreamHeap>& heap = heaps_[stream];
-    if (heap == nullptr) heap = std::make_unique<StreamHeap>(device_, stream, space_, alignment_);
+    if (heap == nullptr) heap = std::make_unique<StreamHeap>(host_, stream, alignment_);
     if (stream.index() < kDirect) direct_[stream.index()].store(heap.get(), std::memory_order_release);
     return *heap;
   }
 
-  Device& device_;
-  PageSpace& space_;
+  const HeapHost host_;
   const Bytes alignment_;
   mutable std::mutex mutex_;
   std::map<StreamId, std::unique_ptr<StreamHeap>> heaps_;

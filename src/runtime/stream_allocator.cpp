@@ -5,6 +5,7 @@
 #include <iterator>
 #include <mutex>
 #include <set>
+#include <shared_mutex>
 #include <utility>
 
 #include <fmt/format.h>
@@ -18,8 +19,9 @@
 #include "runtime/out_of_memory.hpp"
 #include "runtime/peers.hpp"
 
-/// Locks: `slow_` (one request at a time in the slow path), then heaps' locks, then magazines'. Whoever holds a heap's lock
-/// without `slow_` asks for no other heap's; whoever holds `slow_` may hold several heaps'. Peers are called without any.
+/// Locks: `asking_`, shared by all who ask the device about streams, then `slow_` (one request at a time in the slow path), then
+/// heaps' locks, then magazines'. Whoever holds a heap's lock without `slow_` asks for no other heap's; whoever holds `slow_` may
+/// hold several heaps'. Peers are called without any.
 ///
 /// Small blocks pass through magazines unless checks are on, which need to see every free. A magazine does not look at the
 /// books; hence the books count small allocations by their rounded size, and what that is too much is kept beside.
@@ -36,12 +38,13 @@ class StreamAllocator::Impl final : public runtime::Peer {
         options_(options),
         checks_(runtime::is_on(options.checks)),
         unit_shift_(std::countr_zero(static_cast<std::uint64_t>(options.alignment.value()))),
-        pool_(runtime::make_pool(device, options.limit)),
-        space_(device, pool_.get(),
+        own_pool_(options.pool == nullptr ? runtime::make_pool(device, options.limit) : nullptr),
+        pool_(options.pool != nullptr ? options.pool : own_pool_.get()),
+        space_(device, pool_,
                {.alignment = options.alignment,
-                .least_page = runtime::least_page_of(pool_.get(), options.least_page),
+                .least_page = runtime::least_page_of(pool_, options.least_page),
                 .limit = options.limit}),
-        heaps_(device, space_, options.alignment) {
+        heaps_({device, space_, captures_}, options.alignment) {
     join();
   }
   /// Streams first, then memory: nothing is taken from under work that runs. What cannot be waited for stays where it is.
@@ -93,6 +96,8 @@ class StreamAllocator::Impl final : public runtime::Peer {
 
   Bytes trim();
   Bytes recycle() override;
+  void begin_capture();
+  void end_capture() { --captures_; }
   [[nodiscard]] AllocatorStats stats() const;
   void reset_peaks();
   [[nodiscard]] MemorySnapshot snapshot() const;
@@ -100,6 +105,7 @@ class StreamAllocator::Impl final : public runtime::Peer {
   [[nodiscard]] const StreamOptions& options() const { return options_; }
 
  private:
+  class Asking;
   class Everyone;
 
   struct Request {
@@ -134,10 +140,13 @@ class StreamAllocator::Impl final : public runtime::Peer {
   const StreamOptions options_;
   const bool checks_;
   const int unit_shift_;
-  const std::unique_ptr<PhysicalPool> pool_;
+  const std::unique_ptr<PhysicalPool> own_pool_;
+  PhysicalPool* const pool_;
   runtime::PageSpace space_;  ///< Under `slow_` and the locks of all heaps.
+  std::atomic<int> captures_{0};
   runtime::HeapTable heaps_;
 
+  mutable std::shared_mutex asking_;
   mutable std::mutex slow_;
   Bytes needed_;
   Bytes requested_peak_;
@@ -157,7 +166,7 @@ Result<std::byte*> StreamAllocator::Impl::allocate_slowly(StreamHeap& heap, cons
     span = serve(heap, request);
     if (is_short() && give_back_idle() > Bytes(0)) span = serve(heap, request);
   }
-  if (is_short() && runtime::recycle_peers(device_, *this) > Bytes(0)) span = serve(heap, request);
+  if (is_short() && captures_ == 0 && runtime::recycle_peers(device_, *this) > Bytes(0)) span = serve(heap, request);
   if (span) return (*span)->shown;
   Error error = std::move(span).error();
   if (error.code == ErrorCode::out_of_memory) {
@@ -170,15 +179,32 @@ Result<std::byte*> StreamAllocator::Impl::allocate_slowly(StreamHeap& heap, cons
   return error;
 }
 
+/// Whether the device may be asked about streams, from now to the end of the scope: no capture begins meanwhile.
+class StreamAllocator::Impl::Asking {
+ public:
+  explicit Asking(const Impl& impl) : lock_(impl.asking_), allowed_(impl.captures_ == 0) {}
+
+  [[nodiscard]] bool allowed() const { return allowed_; }
+
+ private:
+  std::shared_lock<std::shared_mutex> lock_;
+  const bool allowed_;
+};
+
+void StreamAllocator::Impl::begin_capture() {
+  const std::lock_guard nobody(asking_);
+  ++captures_;
+}
+
 /// All heaps, locked, with what other threads and streams are done with back in their books. The first is the one that asks.
 class StreamAllocator::Impl::Everyone {
  public:
-  Everyone(const runtime::HeapTable& heaps, const StreamHeap* first) : heaps_(heaps.all()) {
+  Everyone(const Asking& asking, const runtime::HeapTable& heaps, const StreamHeap* first) : heaps_(heaps.all()) {
     for (StreamHeap* const heap : heaps_) {
       locks_.emplace_back(heap->mutex);
       heap->take_in();
       heap->empty_magazines();
-      heap->collect();
+      if (asking.allowed()) heap->collect();
       tenants_.push_back({&heap->books, heap->stream()});
       if (heap == first) std::swap(tenants_.front(), tenants_.back());
     }
@@ -204,15 +230,18 @@ class StreamAllocator::Impl::Everyone {
 };
 
 Result<Span*> StreamAllocator::Impl::serve(StreamHeap& heap, const Request& request) {
+  const Asking asking(*this);
   const std::lock_guard slow(slow_);
-  const Everyone everyone(heaps_, &heap);
+  const Everyone everyone(asking, heaps_, &heap);
   if (Span* const span = heap.books.take(request.rounded, request.booked)) {
     counted(heap, span, request);
     return span;
   }
   const Bytes needed = std::max(needed_, everyone.live() + request.rounded);
-  Result<Span*> span =
-      runtime::serve(space_, {request.rounded, request.booked}, everyone.tenants(), {.slack = options_.slack, .needed = needed});
+  const runtime::PageSpace::Request wanted{request.rounded, request.booked};
+  Result<Span*> span = asking.allowed()
+                           ? runtime::serve(space_, wanted, everyone.tenants(), {.slack = options_.slack, .needed = needed})
+                           : runtime::serve_by_growth(space_, wanted, everyone.tenants().front());
   if (span) {
     counted(heap, *span, request);
     needed_ = needed;
@@ -227,6 +256,8 @@ Result<Span*> StreamAllocator::Impl::serve(StreamHeap& heap, const Request& requ
 
 /// Without any heap's lock: work that is waited for may free memory itself. All streams are waited for, though one fails.
 Status StreamAllocator::Impl::synchronize_all() {
+  const Asking asking(*this);
+  if (!asking.allowed()) return Error{ErrorCode::unsupported, "a stream is being captured", {}};
   std::set<StreamId> streams;
   for (StreamHeap* const heap : heaps_.all()) {
     const std::lock_guard lock(heap->mutex);
@@ -245,8 +276,10 @@ Status StreamAllocator::Impl::synchronize_all() {
 /// A stream that took bytes waited for the one that had them: when the streams of those who have them now are quiet, nobody uses
 /// them.
 Bytes StreamAllocator::Impl::give_back_idle() {
+  const Asking asking(*this);
+  if (!asking.allowed()) return Bytes(0);
   const std::lock_guard slow(slow_);
-  const Everyone everyone(heaps_, nullptr);
+  const Everyone everyone(asking, heaps_, nullptr);
   std::set<const runtime::SpanHeap*> quiet;
   for (StreamHeap* const heap : everyone.heaps()) {
     if (runtime::is_quiet(device_, heap->stream())) quiet.insert(&heap->books);
@@ -273,8 +306,9 @@ void StreamAllocator::Impl::check_free(const StreamHeap& heap, const std::byte* 
 }
 
 AllocatorStats StreamAllocator::Impl::stats() const {
+  const Asking asking(*this);
   const std::lock_guard slow(slow_);
-  const Everyone everyone(heaps_, nullptr);
+  const Everyone everyone(asking, heaps_, nullptr);
   AllocatorStats stats;
   for (const StreamHeap* const heap : everyone.heaps()) {
     stats.live += heap->books.allocations();
@@ -304,8 +338,9 @@ AllocatorStats StreamAllocator::Impl::stats() const {
 }
 
 void StreamAllocator::Impl::reset_peaks() {
+  const Asking asking(*this);
   const std::lock_guard slow(slow_);
-  const Everyone everyone(heaps_, nullptr);
+  const Everyone everyone(asking, heaps_, nullptr);
   requested_peak_ = everyone.requested();
   rounded_peak_ = everyone.live();
   reserved_peak_ = space_.reserved();
@@ -316,9 +351,10 @@ void StreamAllocator::Impl::reset_peaks() {
 }
 
 MemorySnapshot StreamAllocator::Impl::snapshot() const {
+  const Asking asking(*this);
   const std::lock_guard slow(slow_);
   MemorySnapshot all{.device = device_.id(), .segments = {}};
-  const Everyone everyone(heaps_, nullptr);
+  const Everyone everyone(asking, heaps_, nullptr);
   for (const StreamHeap* const heap : everyone.heaps()) {
     MemorySnapshot one = runtime::snapshot_of(heap->books, {device_.id(), heap->stream()});
     std::ranges::move(one.segments, std::back_inserter(all.segments));
@@ -337,6 +373,8 @@ Result<std::byte*> StreamAllocator::allocate(Bytes size, StreamId stream) { retu
 void StreamAllocator::deallocate(std::byte* address, Bytes size, StreamId stream) { impl_->deallocate(address, size, stream); }
 Status StreamAllocator::record_use(std::byte* address, StreamId stream) { return impl_->record_use(address, stream); }
 Bytes StreamAllocator::trim() { return impl_->trim(); }
+void StreamAllocator::begin_capture() { impl_->begin_capture(); }
+void StreamAllocator::end_capture() { impl_->end_capture(); }
 AllocatorStats StreamAllocator::stats() const { return impl_->stats(); }
 void StreamAllocator::reset_peaks() { impl_->reset_peaks(); }
 MemorySnapshot StreamAllocator::snapshot() const { return impl_->snapshot(); }

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "runtime/test_workload.hpp"
+#include "stowage/memory/sim.hpp"
 #include "stowage/runtime/stream_allocator.hpp"
 
 namespace stowage::runtime {
@@ -55,6 +56,40 @@ TEST(StreamAllocatorThreads, ThreadsComeAndGo) {
   }
   EXPECT_EQ(allocator.stats().live, 0U);
   EXPECT_EQ(allocator.stats().reserved, Bytes(2 << 20));
+}
+
+/// Threads that are always short of memory wait for streams and take pages away, but never between `begin_capture` and
+/// `end_capture`.
+TEST(StreamAllocatorThreads, NobodyWaitsDuringACapture) {
+  const std::unique_ptr<SimDevice> device = SimDevice::make({.memory = Bytes(16 << 20)});
+  {
+    StreamAllocator allocator(*device, {.checks = Checks::off});
+    const auto forbidden = [&] {
+      return device->calls(SimCall::wait) + device->calls(SimCall::synchronize) + device->calls(SimCall::unmap);
+    };
+    std::atomic<bool> stop{false};
+    std::vector<std::thread> threads;
+    for (std::size_t i = 0; i < 2; ++i) {
+      threads.emplace_back([&, i] {
+        for (std::int64_t round = 0; !stop; ++round) {
+          const Bytes size((4 + round % 8) << 20);
+          const Result<std::byte*> block = allocator.allocate(size, StreamId(i));
+          if (block) allocator.deallocate(*block, size, StreamId(i));
+        }
+      });
+    }
+    while (forbidden() == 0) std::this_thread::yield();
+    for (int round = 0; round < 200; ++round) {
+      allocator.begin_capture();
+      const std::uint64_t before = forbidden();
+      std::this_thread::yield();
+      EXPECT_EQ(forbidden(), before);
+      allocator.end_capture();
+    }
+    stop = true;
+    for (std::thread& thread : threads) thread.join();
+  }
+  EXPECT_TRUE(device->violations().empty());
 }
 
 }  // namespace

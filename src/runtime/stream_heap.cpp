@@ -34,7 +34,7 @@ void StreamHeap::wait_for_uses(Span* span) {
   const auto uses = uses_.extract(span);
   Pending pending{.span = span, .uses = {}};
   for (const StreamId stream : uses.mapped()) {
-    const Result<EventId> event = device_.record(stream);
+    const Result<EventId> event = record(stream);
     pending.uses.push_back({stream, event ? std::optional(*event) : std::nullopt});
   }
   span->pending = true;
@@ -43,18 +43,25 @@ void StreamHeap::wait_for_uses(Span* span) {
 
 bool StreamHeap::is_done(Use& use) {
   if (!use.event) {
-    const Result<EventId> event = device_.record(use.stream);
+    const Result<EventId> event = host_.device.record(use.stream);
     if (!event) return false;
     use.event = *event;
   }
-  const Result<bool> complete = device_.is_complete(*use.event);
-  if (!complete || !*complete) return false;
+  const Result<bool> complete = host_.device.is_complete(*use.event);
+  if (complete && !*complete) return false;
   forget(use);
-  return true;
+  if (!complete) use.event.reset();  // one that was captured into a graph, say: later another
+  return complete.has_value();
+}
+
+/// An event of a stream that is being captured would be the graph's.
+Result<EventId> StreamHeap::record(StreamId stream) const {
+  if (host_.captures > 0) return Error{ErrorCode::unsupported, "a stream is being captured", {}};
+  return host_.device.record(stream);
 }
 
 void StreamHeap::forget(const Use& use) {
-  if (use.event) device_.forget(*use.event);
+  if (use.event) host_.device.forget(*use.event);
 }
 
 bool StreamHeap::collect() {

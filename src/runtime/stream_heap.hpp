@@ -14,12 +14,19 @@
 
 namespace stowage::runtime {
 
+/// What all heaps of an allocator share. It outlives them.
+struct HeapHost {
+  Device& device;
+  PageSpace& space;
+  const std::atomic<int>& captures;  ///< Above 0: streams may not be asked about.
+};
+
 /// The heap of one stream with what several threads and streams add to it: a lock, magazines, blocks that were left by threads
 /// that did not get the lock, and blocks that other streams may still use. Everything but the part "without the lock" needs it.
 class alignas(kApart) StreamHeap {
  public:
-  StreamHeap(Device& device, StreamId stream, PageSpace& space, Bytes alignment)
-      : books(alignment), device_(device), stream_(stream), space_(space), unit_(alignment), number_(number_heap()) {}
+  StreamHeap(const HeapHost& host, StreamId stream, Bytes alignment)
+      : books(alignment), host_(host), stream_(stream), unit_(alignment), number_(number_heap()) {}
   ~StreamHeap();
   StreamHeap(const StreamHeap&) = delete;
   StreamHeap& operator=(const StreamHeap&) = delete;
@@ -55,7 +62,7 @@ class alignas(kApart) StreamHeap {
   void note(const Span& span) {
     if (span.view != 0 && is_small(span)) ++unkept_;
   }
-  /// Frees what other streams are done with; says whether there was any.
+  /// Frees what other streams are done with; says whether there was any. Not during a capture.
   bool collect();
   /// Its own stream, and those that use or have used its memory.
   [[nodiscard]] std::vector<StreamId> streams() const;
@@ -91,7 +98,7 @@ class alignas(kApart) StreamHeap {
  private:
   struct Use {
     StreamId stream;
-    std::optional<EventId> event;  ///< Absent: it could not be recorded, and only synchronizing helps.
+    std::optional<EventId> event;  ///< Absent: it could not be recorded yet.
   };
   struct Pending {
     Span* span = nullptr;
@@ -101,7 +108,7 @@ class alignas(kApart) StreamHeap {
   void free(Span* span) {
     if (span->view != 0) {
       if (is_small(*span)) --unkept_;
-      space_.end_use(span->view, stream_);
+      host_.space.end_use(span->view, stream_);
     }
     books.give_back(span);
   }
@@ -126,6 +133,7 @@ class alignas(kApart) StreamHeap {
   void leave(Batch* batch);
   void wait_for_uses(Span* span);
   [[nodiscard]] bool is_done(Use& use);
+  [[nodiscard]] Result<EventId> record(StreamId stream) const;
   void forget(const Use& use);
 
   // Under the lock.
@@ -134,9 +142,8 @@ class alignas(kApart) StreamHeap {
   std::vector<std::shared_ptr<Magazine>> magazines_;
 
   // Read by all threads, hardly ever written.
-  alignas(kApart) Device& device_;
+  alignas(kApart) const HeapHost host_;
   const StreamId stream_;
-  PageSpace& space_;
   const Bytes unit_;
   const std::uint64_t number_;
   std::atomic<const char*> home_{nullptr};  ///< The thread that allocated last.

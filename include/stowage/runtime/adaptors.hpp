@@ -225,6 +225,9 @@ class LockAdaptor final : public AllocatorAdaptor {
  public:
   explicit LockAdaptor(Allocator& wrapped) : AllocatorAdaptor(wrapped) {}
 
+  /// Keeps everybody else out while it is held, for what the wrapped allocator has besides the interface.
+  [[nodiscard]] std::unique_lock<std::mutex> hold() const { return std::unique_lock(mutex_); }
+
   Result<std::byte*> allocate(Bytes size, StreamId stream) override;
   void deallocate(std::byte* address, Bytes size, StreamId stream) override;
   Status record_use(std::byte* address, StreamId stream) override;

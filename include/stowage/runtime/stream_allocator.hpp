@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "stowage/runtime/allocator.hpp"
-#include "stowage/runtime/caching_allocator.hpp"
+#include "stowage/runtime/physical_pool.hpp"
 
 namespace stowage {
 
@@ -13,7 +13,10 @@ struct StreamOptions {
   Bytes least_page{std::int64_t{2} << 20};  ///< Rounded up to the memory's granularity.
   /// What may be reserved beyond what was ever needed at once before pages move between streams or are stitched instead.
   double slack = 0.005;
-  std::optional<Bytes> limit = {};  ///< Of what is reserved; absent: the device's own.
+  std::optional<Bytes> limit = {};  ///< Of what is reserved; absent: the device's own. With a pool: the pool's.
+  /// Whom to take pages from and give them back to, for allocators that share them; absent: a pool of its own. Must be of the
+  /// device's memory and outlive the allocator.
+  PhysicalPool* pool = nullptr;
   Checks checks = Checks::automatic;
 };
 
@@ -42,7 +45,19 @@ class StreamAllocator final : public Allocator {
   Result<std::byte*> allocate(Bytes size, StreamId stream) override;
   void deallocate(std::byte* address, Bytes size, StreamId stream) override;
   Status record_use(std::byte* address, StreamId stream) override;
+  /// 0 during a capture.
   Bytes trim() override;
+
+  /// From here to `end_capture` a stream of the device may be captured into a graph, and nothing is asked of the device but new
+  /// memory: no event is queried, no stream waits or is waited for, nothing is unmapped or goes back. So a request gets idle
+  /// memory of its own stream or else new memory, and what other streams use (`record_use`) stays theirs until the end. Returns
+  /// when nobody asks any more, hence must come before the capture. Captures nest, and may overlap.
+  ///
+  /// A graph uses, whenever it is launched, all that was allocated while it was captured. An allocator that serves a graph alone
+  /// and stays in a capture as long as the graph exists keeps it all, live or idle.
+  void begin_capture();
+  void end_capture();
+
   /// `requested_peak` and `rounded_peak` are those of moments when a heap fell short, and of now: an exact one would need a
   /// counter that all threads share. `StatisticsAdaptor` has one.
   [[nodiscard]] AllocatorStats stats() const override;

@@ -51,4 +51,13 @@ Result<Span*> serve(PageSpace& space, const PageSpace::Request& request, std::sp
   return Error{ErrorCode::out_of_memory, "what is idle lies apart", {}};
 }
 
+Result<Span*> serve_by_growth(PageSpace& space, const PageSpace::Request& request, const Tenant& tenant) {
+  const auto [size, requested] = request;
+  STOWAGE_TRY_STATUS(space.grow(space.shortfall(size, idle_of({&tenant, 1})), *tenant.books));
+  if (Span* const span = tenant.books->take(size, requested)) return span;
+  STOWAGE_TRY_STATUS(space.grow(size, *tenant.books));  // the pages before filled holes
+  if (Span* const span = tenant.books->take(size, requested)) return span;
+  return Error{ErrorCode::out_of_memory, "what is idle lies apart", {}};
+}
+
 }  // namespace stowage::runtime

@@ -18,4 +18,7 @@ struct Policy {
 /// Fails as the device does; the space may have grown.
 Result<Span*> serve(PageSpace& space, const PageSpace::Request& request, std::span<const Tenant> tenants, const Policy& policy);
 
+/// By growth alone: for a stream that must not wait for others, while nobody may look at how far streams are. Fails likewise.
+Result<Span*> serve_by_growth(PageSpace& space, const PageSpace::Request& request, const Tenant& tenant);
+
 }  // namespace stowage::runtime

@@ -208,9 +208,10 @@ bool ViewCache::is_quiet(View& view) {
       use.event = *event;
     }
     const Result<bool> complete = device_.is_complete(*use.event);
-    if (!complete || !*complete) return false;
+    if (complete && !*complete) return false;
     device_.forget(*use.event);
-    return true;
+    if (!complete) use.event.reset();  // one that was captured into a graph, say: later another
+    return complete.has_value();
   });
   return view.last_uses.empty();
 }
