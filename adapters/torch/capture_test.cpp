@@ -119,6 +119,22 @@ TEST_F(CaptureTest, GraphsOfOnePoolShareItsMemory) {
   EXPECT_EQ(reserved(), 0);
 }
 
+/// Streams cannot be waited for then.
+TEST_F(CaptureTest, AGraphThatGoesDuringAnothersCaptureLeavesItsMemoryForLater) {
+  configure(static_cast<std::int64_t>(16 * kMiB));
+  begin();
+  put(get(8 * kMiB, captured_), 8 * kMiB, captured_);
+  end();
+  begin(kOther);
+  const std::uint64_t before = forbidden_calls();
+  release();
+  EXPECT_EQ(forbidden_calls(), before);
+  EXPECT_EQ(reserved(), static_cast<std::int64_t>(8 * kMiB));
+  end(kOther);
+  EXPECT_NE(get(16 * kMiB, nullptr), nullptr);
+  release(kOther);
+}
+
 TEST_F(CaptureTest, PoolsAreApart) {
   begin();
   void* const block = get(8 * kMiB, captured_);

@@ -29,7 +29,6 @@ bool GraphPools::release(TorchPoolId id) {
   const std::lock_guard lock(mutex_);
   const auto found = pools_.find(id);
   if (found == pools_.end() || --found->second->graphs > 0) return false;
-  found->second->allocator.end_capture();
   retired_.push_back(std::move(found->second));
   pools_.erase(found);
   return true;
@@ -39,6 +38,7 @@ void GraphPools::sweep() {
   const std::lock_guard lock(mutex_);
   if (!open_.empty()) return;
   std::erase_if(retired_, [](const std::unique_ptr<Pool>& pool) {
+    if (!std::exchange(pool->swept, true)) pool->allocator.end_capture();
     if (pool->allocator.stats().live == 0) return true;
     pool->allocator.trim();
     return false;

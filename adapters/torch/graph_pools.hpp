@@ -19,7 +19,8 @@ namespace stowage::torch {
 /// The private memory of CUDA graphs, on one device. A graph that is launched uses all that its capture was given, what it freed
 /// on the way too. Hence each pool has an allocator of its own, which stays in a capture (`StreamAllocator::begin_capture`) as
 /// long as a graph of the pool exists: what is freed there serves other captures into the same pool, never anybody else, and goes
-/// nowhere. When the last graph is gone, the pool is *retired*: idle memory goes back, and the rest when its tensors are gone.
+/// nowhere. When the last graph is gone, the pool is *retired*.
+/// Once a `sweep` says that none of its graphs runs any more, idle memory goes back, and the rest when its tensors are gone.
 ///
 /// Thread-safe: one lock, which nobody asks for while no pool has been made. The device and the pages must outlive it.
 class GraphPools {
@@ -42,8 +43,8 @@ class GraphPools {
   bool deallocate(std::byte* address, Bytes size, StreamId stream);
   bool record_use(std::byte* address, StreamId stream);
 
-  /// Returns what retired pools do not use, to the pages' pool or the device. No stream may have work left of graphs that are
-  /// gone.
+  /// Returns what retired pools do not use. No stream may have work left of graphs that are gone. Nothing happens during a
+  /// capture.
   void sweep();
   [[nodiscard]] bool any_retired() const;
 
@@ -61,6 +62,7 @@ class GraphPools {
 
     StreamAllocator allocator;
     int graphs = 0;
+    bool swept = false;  ///< It was retired, and no graph of it runs any more.
   };
   struct Open {
     TorchPoolId id;
