@@ -1,3 +1,8 @@
+#include <atomic>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
 #include "library.hpp"
 
 /// CUDA graphs, as torch captures them: begin_pool, the capture, end_pool; release_pool when the graph goes.
@@ -146,6 +151,38 @@ TEST_F(CaptureTest, PoolsAreApart) {
   EXPECT_EQ(lib_.figure("count"), 2);
   release();
   release(kOther);
+}
+
+/// Threads that are always short of memory wait for streams and take pages away, but not while another thread captures.
+TEST_F(CaptureTest, OtherThreadsGoOnWithoutAskingTheDriver) {
+  configure(static_cast<std::int64_t>(48 * kMiB));
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < 2; ++i) {
+    threads.emplace_back([this, &stop, on = stream(4 + i)] {
+      for (std::size_t round = 0; !stop; ++round) {
+        const std::size_t size = (6 + round % 9) * kMiB;
+        void* const block = lib_.alloc_or_null(size, 0, on);
+        if (block != nullptr) lib_.record_stream(block, captured_);
+        lib_.free(block, size, 0, on);
+      }
+    });
+  }
+  for (int round = 0; round < 50; ++round) {
+    lib_.begin_pool(0, kGraph, [on = captured_](TorchStream each) { return each == on; });
+    const std::uint64_t before = forbidden_calls();
+    try {
+      put(get(kMiB, captured_), kMiB, captured_);
+    } catch (const std::runtime_error&) {  // the others have it all
+    }
+    std::this_thread::yield();
+    EXPECT_EQ(forbidden_calls(), before);
+    end();
+    release();
+  }
+  stop = true;
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(lib_.figure("live"), 0);
 }
 
 /// With torch's own allocator above, nobody says that a capture begins.
