@@ -67,7 +67,7 @@ TorchDevice::TorchDevice(std::unique_ptr<CudaDevice> device, const Settings& set
 
 Status TorchDevice::begin(const Settings& settings) {
   if (settings.plan_ahead) {
-    const PlanAheadOptions options{.pool = pages_.get(), .checks = settings.checks ? Checks::on : Checks::off};
+    const PlanAheadOptions options{.pool = pages_.get(), .least_share = 0, .checks = settings.checks ? Checks::on : Checks::off};
     STOWAGE_TRY(ahead_, PlanAheadAllocator::make(*device_, ordinary_, options));
     locked_ = std::make_unique<LockAdaptor>(*ahead_);
     top_ = locked_.get();

@@ -23,6 +23,9 @@ struct PlanAheadOptions {
   std::optional<std::uint64_t> node_budget = {};  ///< Of searching solvers, as in `SolveOptions`.
   /// How far ahead the plan is searched for the place to go on after a deviation, in allocations of the stream.
   std::uint32_t window = 256;
+  /// An allocation that comes where a larger one was recorded gets the larger one's place if it is at least this share of it. 0
+  /// for work whose shapes vary while its order stays, when the iteration with the largest shapes is the recorded one.
+  double least_share = 0.75;
   /// Between a free and the use of the bytes by another stream shall lie that many events where that costs next to nothing, so
   /// that the other stream need not wait.
   std::uint32_t handover_distance = 1024;

@@ -193,7 +193,9 @@ class PlanAheadAllocator::State {
     if (range_->maps() > 0) ++past_.access_calls;
     server_ = std::make_unique<PlanServer>(
         device_, std::move(plan), range_->base(),
-        PlanServer::Options{.alignment = alignment_, .window = options_.window, .checks = runtime::is_on(options_.checks)});
+        PlanServer::Options{.alignment = alignment_,
+                            .cursor = {.window = options_.window, .least_share = options_.least_share},
+                            .checks = runtime::is_on(options_.checks)});
     ++counts_.plans;
   }
 

@@ -3,12 +3,11 @@
 #include <algorithm>
 
 namespace stowage::runtime {
-namespace {
 
-/// At least three quarters. Less is rather something else, and would be in the way of what was recorded.
-bool fits(Bytes size, Bytes planned) { return size <= planned && 4 * (planned - size).value() <= planned.value(); }
-
-}  // namespace
+/// A much smaller one may be something else, and in the way of what was recorded.
+bool PlanCursor::fits(Bytes size, Bytes planned) const {
+  return size <= planned && static_cast<double>(size.value()) >= options_.least_share * static_cast<double>(planned.value());
+}
 
 std::optional<std::uint32_t> PlanCursor::match_odd(std::span<const PlannedSlot> slots, Bytes size) {
   if (const auto slot = find_run(slots, size)) return found(*slot);
@@ -28,7 +27,7 @@ std::optional<std::uint32_t> PlanCursor::match_odd(std::span<const PlannedSlot> 
 
 std::optional<std::uint32_t> PlanCursor::find_run(std::span<const PlannedSlot> slots, Bytes size) const {
   if (remembered_ < recent_.size()) return std::nullopt;
-  const std::uint32_t last = next_ + std::min(window_, end_ - next_);
+  const std::uint32_t last = next_ + std::min(options_.window, end_ - next_);
   for (std::uint32_t slot = std::max(next_, first_ + 2); slot < last; ++slot) {
     if (slots[slot].size == size && slots[slot - 1].size == recent_[1] && slots[slot - 2].size == recent_[0]) return slot;
   }
@@ -36,7 +35,7 @@ std::optional<std::uint32_t> PlanCursor::find_run(std::span<const PlannedSlot> s
 }
 
 std::optional<std::uint32_t> PlanCursor::next_planned(std::span<const PlannedSlot> slots) const {
-  for (std::uint32_t slot = next_; slot < next_ + std::min(window_, end_ - next_); ++slot) {
+  for (std::uint32_t slot = next_; slot < next_ + std::min(options_.window, end_ - next_); ++slot) {
     if (slots[slot].planned()) return slot;
   }
   return std::nullopt;

@@ -16,18 +16,22 @@ namespace stowage::runtime {
 /// 1. The last three sizes are those of three slots in a row within the window: the sequence is found again.
 /// 2. After u allocations that matched nothing it is the u-th slot after the next: those were there, in other sizes.
 /// 3. Slots that were never planned are left out: what outlives an iteration may have been allocated once for all.
-/// 4. A somewhat smaller allocation (three quarters or more) takes the slot: shapes vary.
+/// 4. A smaller allocation, down to a share of the slot, takes it: shapes vary.
 /// 5. It is something extra, or the first of a new sequence: no slot. The next slot stays the next.
 ///
 /// One odd allocation thus costs itself; a part that is left out costs two more. O(1) while the sizes are equal, O(window) when
 /// not.
 class PlanCursor {
  public:
+  struct Options {
+    std::uint32_t window = 0;
+    double least_share = 0.75;
+  };
   /// Over `slots[first, end)`.
-  PlanCursor(std::uint32_t first, std::uint32_t end, std::uint32_t window)
-      : first_(first), end_(end), window_(window), next_(first) {}
+  PlanCursor(std::uint32_t first, std::uint32_t end, const Options& options)
+      : first_(first), end_(end), options_(options), next_(first) {}
 
-  void restart() { *this = PlanCursor(first_, end_, window_); }
+  void restart() { *this = PlanCursor(first_, end_, options_); }
 
   /// The slot for an allocation of that size, rounded. It is not before `next`; the caller moves on.
   [[nodiscard]] std::optional<std::uint32_t> match(std::span<const PlannedSlot> slots, Bytes size) {
@@ -54,11 +58,12 @@ class PlanCursor {
   std::optional<std::uint32_t> match_odd(std::span<const PlannedSlot> slots, Bytes size);
   [[nodiscard]] std::optional<std::uint32_t> find_run(std::span<const PlannedSlot> slots, Bytes size) const;
   [[nodiscard]] std::optional<std::uint32_t> next_planned(std::span<const PlannedSlot> slots) const;
+  [[nodiscard]] bool fits(Bytes size, Bytes planned) const;
   void remember(Bytes size);
 
   std::uint32_t first_;
   std::uint32_t end_;
-  std::uint32_t window_;
+  Options options_;
   std::uint32_t next_;
   std::uint32_t unmatched_ = 0;   ///< Allocations without a slot since the last one with.
   std::uint32_t remembered_ = 0;  ///< Of `recent_`, since sizes were equal.

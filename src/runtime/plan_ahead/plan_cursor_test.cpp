@@ -19,8 +19,9 @@ std::vector<PlannedSlot> slots_of(const std::vector<std::int64_t>& sizes) {
 }
 
 /// The slots of a sequence of allocations, `kNone` for those that have none.
-std::vector<int> match(const std::vector<PlannedSlot>& slots, const std::vector<std::int64_t>& sizes, std::uint32_t window = 8) {
-  PlanCursor cursor(0, static_cast<std::uint32_t>(slots.size()), window);
+std::vector<int> match(const std::vector<PlannedSlot>& slots, const std::vector<std::int64_t>& sizes,
+                       const PlanCursor::Options& options = {.window = 8}) {
+  PlanCursor cursor(0, static_cast<std::uint32_t>(slots.size()), options);
   std::vector<int> matched;
   for (const std::int64_t size : sizes) {
     const std::optional<std::uint32_t> slot = cursor.match(slots, Bytes(size));
@@ -55,12 +56,18 @@ TEST(PlanCursor, NothingIsFoundBeyondTheWindow) {
   std::vector<std::int64_t> sizes = {10};
   for (int i = 0; i < 20; ++i) sizes.push_back(1000 + 100 * i);
   sizes.insert(sizes.end(), {1, 2, 3, 4});
-  EXPECT_THAT(match(slots_of(sizes), {10, 1, 2, 3, 4}, 8), ElementsAre(0, kNone, kNone, kNone, kNone));
-  EXPECT_THAT(match(slots_of(sizes), {10, 1, 2, 3, 4}, 32), ElementsAre(0, kNone, kNone, 23, 24));
+  EXPECT_THAT(match(slots_of(sizes), {10, 1, 2, 3, 4}, {.window = 8}), ElementsAre(0, kNone, kNone, kNone, kNone));
+  EXPECT_THAT(match(slots_of(sizes), {10, 1, 2, 3, 4}, {.window = 32}), ElementsAre(0, kNone, kNone, 23, 24));
 }
 
 TEST(PlanCursor, ASomewhatSmallerAllocationTakesTheSlotAndALargerOneDoesNot) {
   EXPECT_THAT(match(slots_of({100, 100, 100}), {75, 74, 101}), ElementsAre(0, kNone, kNone));
+}
+
+TEST(PlanCursor, AnySmallerAllocationTakesTheSlotWhereThatIsWanted) {
+  const PlanCursor::Options any{.window = 8, .least_share = 0};
+  EXPECT_THAT(match(slots_of({100, 5, 900, 70, 100}), {30, 5, 81, 21, 30}, any), ElementsAre(0, 1, 2, 3, 4));
+  EXPECT_THAT(match(slots_of({100, 5, 900}), {101, 5, 1}, any), ElementsAre(kNone, 1, 2));
 }
 
 TEST(PlanCursor, SlotsThatWereNeverPlannedAreLeftOutWhenTheyDoNotOccur) {

@@ -29,7 +29,7 @@ PlanServer::PlanServer(Device& device, IterationPlan plan, std::byte* base, cons
       ordering_(device, plan_.streams),
       uses_(device) {
   for (std::size_t stream = 0; stream < plan_.streams.size(); ++stream) {
-    cursors_.emplace_back(plan_.first_slot[stream], plan_.first_slot[stream + 1], options.window);
+    cursors_.emplace_back(plan_.first_slot[stream], plan_.first_slot[stream + 1], options.cursor);
   }
 }
 

@@ -38,7 +38,7 @@ class PlanServer {
  public:
   struct Options {
     Bytes alignment;
-    std::uint32_t window = 0;
+    PlanCursor::Options cursor;
     bool checks = false;
   };
   enum class Verdict : std::uint8_t { served, unplanned, deviated, blocked };
