@@ -38,6 +38,7 @@ class CachingAllocator::Impl final : public runtime::Peer {
                 .least_page = runtime::least_page_of(pool(), options.least_page),
                 .limit = options.limit}),
         tenant_{&books_, options.stream} {
+    runtime::process_is_exiting();
     if (owner_) join();  // one that several threads use takes turns by a lock that peers do not know
   }
   /// Streams first, then memory: nothing is taken from under work that runs. What cannot be waited for stays where it is.
@@ -65,7 +66,7 @@ class CachingAllocator::Impl final : public runtime::Peer {
     if (checks_) check_free(address, size, stream);
     runtime::Span* const span = books_.remove(address);
     if (span == nullptr) return;
-    if (span->view != 0) space_.end_use(span->view, options_.stream);
+    if (span->view != 0) space_.end_use(span->view, options_.stream, true);
     books_.give_back(span);
   }
 

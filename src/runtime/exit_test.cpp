@@ -65,21 +65,30 @@ TEST(RuntimeExit, NothingIsCalledOnceTheDeviceIsGone) {
     std::unique_ptr<PlanAheadAllocator> ahead;
     std::unique_ptr<SessionArena> session;
     std::byte* block = nullptr;
+    std::byte* used = nullptr;
     ~Late() {
-      if (streams != nullptr) streams->deallocate(block, Bytes(512), StreamId(1));
+      if (streams == nullptr) return;
+      streams->deallocate(block, Bytes(512), StreamId(1));
+      streams->deallocate(used, Bytes(512), StreamId(1));  // another stream may be using it, and can no longer be asked
       ahead.reset();
     }
   };
-  const auto leave_all = [] {
+  const auto leave_all = [](bool virtual_memory) {
     static Late late;
-    static std::unique_ptr<SimDevice> device = SimDevice::make();
+    static std::unique_ptr<SimDevice> device = SimDevice::make({.virtual_memory = virtual_memory});
     late.streams = std::make_unique<StreamAllocator>(*device);
     late.block = late.streams->allocate(Bytes(512), StreamId(1)).value();
+    late.used = late.streams->allocate(Bytes(512), StreamId(1)).value();
+    if (!late.streams->record_use(late.used, StreamId(2))) return;
     late.caching = std::make_unique<CachingAllocator>(*device);
-    late.ahead = PlanAheadAllocator::make(*device, *late.caching).value();
-    for (int i = 0; i < 2; ++i) {
+    late.ahead = PlanAheadAllocator::make(*device, *late.streams).value();
+    for (int i = 0; i < 3; ++i) {
       late.ahead->begin_iteration();
-      late.ahead->deallocate(late.ahead->allocate(Bytes(3 << 20), StreamId(0)).value(), Bytes(3 << 20), StreamId(0));
+      for (const StreamId stream : {StreamId(0), StreamId(1), StreamId(0)}) {
+        std::byte* const planned = late.ahead->allocate(Bytes(3 << 20), stream).value();
+        if (!late.ahead->record_use(planned, StreamId(3))) return;
+        late.ahead->deallocate(planned, Bytes(3 << 20), stream);
+      }
       late.ahead->end_iteration();
     }
     late.session = SessionArena::make(*device).value();
@@ -88,7 +97,8 @@ TEST(RuntimeExit, NothingIsCalledOnceTheDeviceIsGone) {
     if (late.session->begin(model.id, StreamId(0)) && late.session->end(model.id)) std::exit(0);
   };
   GTEST_FLAG_SET(death_test_style, "threadsafe");  // a process of its own, in which nothing of the module was made before
-  EXPECT_EXIT(leave_all(), ::testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(leave_all(true), ::testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(leave_all(false), ::testing::ExitedWithCode(0), "");
 }
 
 TEST(RuntimeExit, ExitWhileAnotherThreadAllocates) {

@@ -6,30 +6,31 @@
 
 namespace stowage::runtime {
 
-Magazine::Magazine() {
+Magazine::Magazine(LeftBatches& left) : left_(left) {
   for (Batch& batch : batches_) batch.belongs_to_magazine = true;
 }
 
 Magazine::~Magazine() {
-  if (outbox_ != nullptr) drop(outbox_);
+  if (outbox_ != nullptr) recycle(outbox_);
 }
 
-void drop(Batch* batch) {
+void recycle(Batch* batch) {
   if (batch->belongs_to_magazine)
     batch->is_out.store(false, std::memory_order_release);
   else
     delete batch;
 }
 
-Magazine::Freed Magazine::spill(Shelf& shelf) {
-  if (outbox_ == nullptr && !open_outbox()) return {.is_taken = false};
+bool Magazine::spill(Shelf& shelf) {
+  if (outbox_ == nullptr && !open_outbox()) return false;
   const std::size_t half = shelf.count / 2;
   const auto kept = shelf.blocks.begin() + static_cast<std::ptrdiff_t>(half);
   std::copy(shelf.blocks.begin(), kept, outbox_->blocks.begin() + static_cast<std::ptrdiff_t>(outbox_->count));
   std::copy(kept, shelf.blocks.begin() + static_cast<std::ptrdiff_t>(shelf.count), shelf.blocks.begin());
   outbox_->count += half;
   shelf.count -= half;
-  return close_outbox();
+  close_full_outbox();
+  return true;
 }
 
 /// One of the magazine's own batches, or a new one when all are on their way.

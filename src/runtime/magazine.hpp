@@ -17,10 +17,10 @@
 /// Threads that share a stream share its heap's lock, and a block is taken and freed faster than a lock changes hands. A magazine
 /// belongs to one thread and one heap. It has *shelves* of small blocks for the thread's next requests, filled by frees alone, so
 /// that nothing lies there that was not needed before; and an *outbox* of blocks that go back to the heap, many at a time: what
-/// finds no room on the shelves, and all that is freed by a thread that is not the one that allocates there. Both are small: at
-/// most 16 blocks of a size, 32 units of bytes or two blocks; about 64 blocks or 64 MiB in the outbox. For the heap's books all
-/// these blocks are live; a heap that falls short first takes back what all magazines hold, whoever's they are. That is why each
-/// has a lock, which its thread alone asks for at other times.
+/// finds no room on the shelves, and larger blocks that are freed by a thread that is not the one that allocates there. Both are
+/// small: at most 16 blocks of a size, 32 units of bytes or two blocks; about 64 blocks or 64 MiB in the outbox. For the heap's
+/// books all these blocks are live; a heap that falls short first takes back what all magazines hold, whoever's they are. That is
+/// why each has a lock, which its thread alone asks for at other times.
 namespace stowage::runtime {
 
 /// Blocks on their way back to the heap, which are left there for whoever has its lock next.
@@ -34,13 +34,33 @@ struct Batch {
   std::atomic<bool> is_out{false};  ///< Of a magazine's: in use.
 };
 
+/// For a batch whose blocks are back.
+void recycle(Batch* batch);
+
+/// What was left to a heap. Thread-safe.
+class LeftBatches {
+ public:
+  void push(Batch* batch) {
+    batch->next = first_.load(std::memory_order_relaxed);
+    while (!first_.compare_exchange_weak(batch->next, batch, std::memory_order_release, std::memory_order_relaxed)) {
+    }
+  }
+  /// All of them, the newest first.
+  [[nodiscard]] Batch* take() { return first_.exchange(nullptr, std::memory_order_acquire); }
+  [[nodiscard]] bool is_empty() const { return first_.load(std::memory_order_relaxed) == nullptr; }
+
+ private:
+  std::atomic<Batch*> first_{nullptr};
+};
+
 /// Sizes are counted in units, the alignment of all blocks. Thread-safe.
 class alignas(kApart) Magazine {
  public:
   static constexpr std::size_t kLargest = 16;  ///< Units of the largest blocks that are kept.
 
-  Magazine();
-  /// What was not left to the heap is forgotten.
+  /// `left` gets what the outbox sends; nothing is sent any more once the heap that has it is gone.
+  explicit Magazine(LeftBatches& left);
+  /// What was not sent is forgotten.
   ~Magazine();
   Magazine(const Magazine&) = delete;
   Magazine& operator=(const Magazine&) = delete;
@@ -55,28 +75,25 @@ class alignas(kApart) Magazine {
     return shelf.blocks[--shelf.count];
   }
 
-  struct Freed {
-    bool is_taken = true;   ///< False when there is no memory to take note of it.
-    Batch* full = nullptr;  ///< To be left to the heap; it is not the magazine's any more.
-  };
-  /// Puts a small block on its shelf. Where that is full, the older half of it goes into the outbox.
-  Freed put(std::size_t units, std::byte* block, Bytes rounding) {
+  /// Puts a small block on its shelf. Where that is full, the older half of it goes into the outbox. False when there is no
+  /// memory to take note of that, here and below.
+  [[nodiscard]] bool put(std::size_t units, std::byte* block, Bytes rounding) {
     const std::lock_guard lock(mutex_);
-    Freed freed;
     Shelf& shelf = shelves_[units - 1];
-    if (shelf.count == room_for(units)) freed = spill(shelf);
-    if (!freed.is_taken) return freed;
+    if (shelf.count == room_for(units) && !spill(shelf)) return false;
     rounding_ -= rounding;
     shelf.blocks[shelf.count++] = block;
-    return freed;
+    return true;
   }
   /// Puts a block into the outbox.
-  Freed send(std::byte* block, Bytes size) {
+  [[nodiscard]] bool send(std::byte* block, Bytes size, Bytes rounding) {
     const std::lock_guard lock(mutex_);
-    if (outbox_ == nullptr && !open_outbox()) return {.is_taken = false};
+    if (outbox_ == nullptr && !open_outbox()) return false;
     outbox_->blocks[outbox_->count++] = block;
     outbox_bytes_ += size;
-    return close_outbox();
+    rounding_ -= rounding;
+    close_full_outbox();
+    return true;
   }
 
   /// Takes everything out.
@@ -112,15 +129,17 @@ class alignas(kApart) Magazine {
 
   static constexpr std::size_t room_for(std::size_t units) { return std::clamp<std::size_t>(32 / units, 2, kDepth); }
 
-  Freed spill(Shelf& shelf);
+  bool spill(Shelf& shelf);
   bool open_outbox();
-  /// The batch, when it has no room for half a shelf any more or enough bytes.
-  Freed close_outbox() {
-    if (outbox_->count + kDepth / 2 <= Batch::kBlocks && outbox_bytes_ < kOutboxBytes) return {};
+  /// Sends it when it has no room for half a shelf any more, or enough bytes. Under the lock: whoever has emptied a magazine
+  /// finds all else among what was left.
+  void close_full_outbox() {
+    if (outbox_->count + kDepth / 2 <= Batch::kBlocks && outbox_bytes_ < kOutboxBytes) return;
     outbox_bytes_ = Bytes(0);
-    return {.full = std::exchange(outbox_, nullptr)};
+    left_.push(std::exchange(outbox_, nullptr));
   }
 
+  LeftBatches& left_;
   mutable SpinLock mutex_;
   std::array<Shelf, kLargest> shelves_{};
   Batch* outbox_ = nullptr;
@@ -130,9 +149,6 @@ class alignas(kApart) Magazine {
   std::uint64_t taken_ = 0;
   std::atomic<bool> owned_{true};
 };
-
-/// For a batch whose blocks are back.
-void drop(Batch* batch);
 
 // ------------------------------------------------------------------------------------------------------ of this thread
 

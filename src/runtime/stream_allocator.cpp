@@ -5,11 +5,11 @@
 #include <iterator>
 #include <mutex>
 #include <set>
-#include <shared_mutex>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "runtime/capture_gate.hpp"
 #include "runtime/exiting.hpp"
 #include "runtime/heap/policy.hpp"
 #include "runtime/heap_snapshot.hpp"
@@ -19,9 +19,9 @@
 #include "runtime/out_of_memory.hpp"
 #include "runtime/peers.hpp"
 
-/// Locks: `asking_`, shared by all who ask the device about streams, then `slow_` (one request at a time in the slow path), then
-/// heaps' locks, then magazines'. Whoever holds a heap's lock without `slow_` asks for no other heap's; whoever holds `slow_` may
-/// hold several heaps'. Peers are called without any.
+/// Locks: a pass of the gate by whoever asks the device about streams, then `slow_` (one request at a time in the slow path),
+/// then heaps' locks, then magazines'. Whoever holds a heap's lock without `slow_` asks for no other heap's; whoever holds
+/// `slow_` may hold several heaps'. Peers are called without any.
 ///
 /// Small blocks pass through magazines unless checks are on, which need to see every free. A magazine does not look at the
 /// books; hence the books count small allocations by their rounded size, and what that is too much is kept beside.
@@ -44,7 +44,8 @@ class StreamAllocator::Impl final : public runtime::Peer {
                {.alignment = options.alignment,
                 .least_page = runtime::least_page_of(pool_, options.least_page),
                 .limit = options.limit}),
-        heaps_({device, space_, captures_}, options.alignment) {
+        heaps_({device, space_, gate_}, options.alignment) {
+    runtime::process_is_exiting();
     join();
   }
   /// Streams first, then memory: nothing is taken from under work that runs. What cannot be waited for stays where it is.
@@ -73,10 +74,10 @@ class StreamAllocator::Impl final : public runtime::Peer {
     const Request request = request_of(size);
     if (request.small != 0 && heap.keep(request.small, address, request.rounding())) return;
     std::unique_lock lock(heap.mutex, std::defer_lock);
-    if (checks_ || request.small != 0) {
+    if (checks_) {
       lock.lock();
     } else if (!heap.is_home() || !lock.try_lock()) {
-      if (heap.send(address, size)) return;
+      if (heap.send(address, size, request.rounding())) return;  // never waits: the lock may be held while a device is asked
       lock.lock();
     }
     if (checks_) check_free(heap, address, size);
@@ -96,8 +97,8 @@ class StreamAllocator::Impl final : public runtime::Peer {
 
   Bytes trim();
   Bytes recycle() override;
-  void begin_capture();
-  void end_capture() { --captures_; }
+  void begin_capture() { gate_.begin_capture(); }
+  void end_capture() { gate_.end_capture(); }
   [[nodiscard]] AllocatorStats stats() const;
   void reset_peaks();
   [[nodiscard]] MemorySnapshot snapshot() const;
@@ -105,7 +106,7 @@ class StreamAllocator::Impl final : public runtime::Peer {
   [[nodiscard]] const StreamOptions& options() const { return options_; }
 
  private:
-  class Asking;
+  using Pass = runtime::CaptureGate::Pass;
   class Everyone;
 
   struct Request {
@@ -126,7 +127,6 @@ class StreamAllocator::Impl final : public runtime::Peer {
   static std::byte* counted(StreamHeap& heap, Span* span, const Request& request) {
     ++heap.allocations;
     heap.overcount += request.rounding();
-    heap.note(*span);
     return span->shown;
   }
 
@@ -143,10 +143,9 @@ class StreamAllocator::Impl final : public runtime::Peer {
   const std::unique_ptr<PhysicalPool> own_pool_;
   PhysicalPool* const pool_;
   runtime::PageSpace space_;  ///< Under `slow_` and the locks of all heaps.
-  std::atomic<int> captures_{0};
+  mutable runtime::CaptureGate gate_;
   runtime::HeapTable heaps_;
 
-  mutable std::shared_mutex asking_;
   mutable std::mutex slow_;
   Bytes needed_;
   Bytes requested_peak_;
@@ -166,7 +165,7 @@ Result<std::byte*> StreamAllocator::Impl::allocate_slowly(StreamHeap& heap, cons
     span = serve(heap, request);
     if (is_short() && give_back_idle() > Bytes(0)) span = serve(heap, request);
   }
-  if (is_short() && captures_ == 0 && runtime::recycle_peers(device_, *this) > Bytes(0)) span = serve(heap, request);
+  if (is_short() && !gate_.is_closed() && runtime::recycle_peers(device_, *this) > Bytes(0)) span = serve(heap, request);
   if (span) return (*span)->shown;
   Error error = std::move(span).error();
   if (error.code == ErrorCode::out_of_memory) {
@@ -179,32 +178,14 @@ Result<std::byte*> StreamAllocator::Impl::allocate_slowly(StreamHeap& heap, cons
   return error;
 }
 
-/// Whether the device may be asked about streams, from now to the end of the scope: no capture begins meanwhile.
-class StreamAllocator::Impl::Asking {
- public:
-  explicit Asking(const Impl& impl) : lock_(impl.asking_), allowed_(impl.captures_ == 0) {}
-
-  [[nodiscard]] bool allowed() const { return allowed_; }
-
- private:
-  std::shared_lock<std::shared_mutex> lock_;
-  const bool allowed_;
-};
-
-void StreamAllocator::Impl::begin_capture() {
-  const std::lock_guard nobody(asking_);
-  ++captures_;
-}
-
 /// All heaps, locked, with what other threads and streams are done with back in their books. The first is the one that asks.
 class StreamAllocator::Impl::Everyone {
  public:
-  Everyone(const Asking& asking, const runtime::HeapTable& heaps, const StreamHeap* first) : heaps_(heaps.all()) {
+  Everyone(const Pass& pass, const runtime::HeapTable& heaps, const StreamHeap* first) : heaps_(heaps.all()) {
     for (StreamHeap* const heap : heaps_) {
       locks_.emplace_back(heap->mutex);
-      heap->take_in();
-      heap->empty_magazines();
-      if (asking.allowed()) heap->collect();
+      heap->take_all_in();
+      if (pass.allowed()) heap->collect();
       tenants_.push_back({&heap->books, heap->stream()});
       if (heap == first) std::swap(tenants_.front(), tenants_.back());
     }
@@ -230,16 +211,16 @@ class StreamAllocator::Impl::Everyone {
 };
 
 Result<Span*> StreamAllocator::Impl::serve(StreamHeap& heap, const Request& request) {
-  const Asking asking(*this);
+  const Pass pass(gate_);
   const std::lock_guard slow(slow_);
-  const Everyone everyone(asking, heaps_, &heap);
+  const Everyone everyone(pass, heaps_, &heap);
   if (Span* const span = heap.books.take(request.rounded, request.booked)) {
     counted(heap, span, request);
     return span;
   }
   const Bytes needed = std::max(needed_, everyone.live() + request.rounded);
   const runtime::PageSpace::Request wanted{request.rounded, request.booked};
-  Result<Span*> span = asking.allowed()
+  Result<Span*> span = pass.allowed()
                            ? runtime::serve(space_, wanted, everyone.tenants(), {.slack = options_.slack, .needed = needed})
                            : runtime::serve_by_growth(space_, wanted, everyone.tenants().front());
   if (span) {
@@ -256,12 +237,12 @@ Result<Span*> StreamAllocator::Impl::serve(StreamHeap& heap, const Request& requ
 
 /// Without any heap's lock: work that is waited for may free memory itself. All streams are waited for, though one fails.
 Status StreamAllocator::Impl::synchronize_all() {
-  const Asking asking(*this);
-  if (!asking.allowed()) return Error{ErrorCode::unsupported, "a stream is being captured", {}};
+  const Pass pass(gate_);
+  if (!pass.allowed()) return Error{ErrorCode::unsupported, "a stream is being captured", {}};
   std::set<StreamId> streams;
   for (StreamHeap* const heap : heaps_.all()) {
     const std::lock_guard lock(heap->mutex);
-    heap->take_in();
+    heap->take_all_in();
     std::ranges::copy(heap->streams(), std::inserter(streams, streams.end()));
   }
   Status all = Done{};
@@ -276,10 +257,10 @@ Status StreamAllocator::Impl::synchronize_all() {
 /// A stream that took bytes waited for the one that had them: when the streams of those who have them now are quiet, nobody uses
 /// them.
 Bytes StreamAllocator::Impl::give_back_idle() {
-  const Asking asking(*this);
-  if (!asking.allowed()) return Bytes(0);
+  const Pass pass(gate_);
+  if (!pass.allowed()) return Bytes(0);
   const std::lock_guard slow(slow_);
-  const Everyone everyone(asking, heaps_, nullptr);
+  const Everyone everyone(pass, heaps_, nullptr);
   std::set<const runtime::SpanHeap*> quiet;
   for (StreamHeap* const heap : everyone.heaps()) {
     if (runtime::is_quiet(device_, heap->stream())) quiet.insert(&heap->books);
@@ -306,9 +287,9 @@ void StreamAllocator::Impl::check_free(const StreamHeap& heap, const std::byte* 
 }
 
 AllocatorStats StreamAllocator::Impl::stats() const {
-  const Asking asking(*this);
+  const Pass pass(gate_);
   const std::lock_guard slow(slow_);
-  const Everyone everyone(asking, heaps_, nullptr);
+  const Everyone everyone(pass, heaps_, nullptr);
   AllocatorStats stats;
   for (const StreamHeap* const heap : everyone.heaps()) {
     stats.live += heap->books.allocations();
@@ -338,9 +319,9 @@ AllocatorStats StreamAllocator::Impl::stats() const {
 }
 
 void StreamAllocator::Impl::reset_peaks() {
-  const Asking asking(*this);
+  const Pass pass(gate_);
   const std::lock_guard slow(slow_);
-  const Everyone everyone(asking, heaps_, nullptr);
+  const Everyone everyone(pass, heaps_, nullptr);
   requested_peak_ = everyone.requested();
   rounded_peak_ = everyone.live();
   reserved_peak_ = space_.reserved();
@@ -351,10 +332,10 @@ void StreamAllocator::Impl::reset_peaks() {
 }
 
 MemorySnapshot StreamAllocator::Impl::snapshot() const {
-  const Asking asking(*this);
+  const Pass pass(gate_);
   const std::lock_guard slow(slow_);
   MemorySnapshot all{.device = device_.id(), .segments = {}};
-  const Everyone everyone(asking, heaps_, nullptr);
+  const Everyone everyone(pass, heaps_, nullptr);
   for (const StreamHeap* const heap : everyone.heaps()) {
     MemorySnapshot one = runtime::snapshot_of(heap->books, {device_.id(), heap->stream()});
     std::ranges::move(one.segments, std::back_inserter(all.segments));

@@ -1,6 +1,7 @@
 #include "runtime/stream_heap.hpp"
 
 #include <algorithm>
+#include <mutex>
 #include <new>
 #include <utility>
 
@@ -9,7 +10,7 @@
 namespace stowage::runtime {
 
 StreamHeap::~StreamHeap() {
-  for (Batch* left = left_.load(); left != nullptr;) drop(std::exchange(left, left->next));
+  for (Batch* left = left_.take(); left != nullptr;) recycle(std::exchange(left, left->next));
   if (process_is_exiting()) return;
   for (const Pending& pending : pending_) {
     for (const Use& use : pending.uses) forget(use);
@@ -54,9 +55,12 @@ bool StreamHeap::is_done(Use& use) {
   return complete.has_value();
 }
 
-/// An event of a stream that is being captured would be the graph's.
+/// An event of a stream that is being captured would be the graph's; and at the end of the process there may be no device any
+/// more.
 Result<EventId> StreamHeap::record(StreamId stream) const {
-  if (host_.captures > 0) return Error{ErrorCode::unsupported, "a stream is being captured", {}};
+  const CaptureGate::Pass pass(host_.gate);
+  if (process_is_exiting()) return Error{ErrorCode::unsupported, "the process is exiting", {}};
+  if (!pass.allowed()) return Error{ErrorCode::unsupported, "a stream is being captured", {}};
   return host_.device.record(stream);
 }
 
@@ -87,43 +91,45 @@ std::vector<StreamId> StreamHeap::streams() const {
 
 // ------------------------------------------------------------------------------------------------------- other threads
 
-void StreamHeap::leave(Batch* batch) {
-  batch->next = left_.load(std::memory_order_relaxed);
-  while (!left_.compare_exchange_weak(batch->next, batch, std::memory_order_release, std::memory_order_relaxed)) {
-  }
-}
-
 void StreamHeap::take_in() {
-  for (Batch* left = left_.exchange(nullptr, std::memory_order_acquire); left != nullptr;) {
+  for (Batch* left = left_.take(); left != nullptr;) {
     free_all({left->blocks.data(), left->count});
-    drop(std::exchange(left, left->next));
+    recycle(std::exchange(left, left->next));
   }
 }
 
-bool StreamHeap::empty_magazines() {
-  bool any = false;
-  for (const std::shared_ptr<Magazine>& magazine : magazines_) {
-    magazine->empty([&](std::byte* address) {
-      any = true;
-      free_all({&address, 1});
-    });
+/// Magazines first: what one has closed is among what was left before its lock is free.
+bool StreamHeap::take_all_in() {
+  std::vector<std::byte*> blocks;
+  {
+    const std::lock_guard lock(magazines_lock_);
+    for (const std::shared_ptr<Magazine>& magazine : magazines_) {
+      magazine->empty([&](std::byte* address) { blocks.push_back(address); });
+    }
   }
+  const bool any = !blocks.empty() || has_left();
+  free_all(blocks);  // which may ask the device, and nobody waits for that with a magazine's lock
+  take_in();
   return any;
 }
 
-/// One that another thread left, or a new one.
+/// One that another thread left, or a new one. Null where there is no memory for it.
 Magazine* StreamHeap::make_magazine() {
   std::shared_ptr<Magazine> magazine;
-  {
-    const std::lock_guard lock(mutex);
+  try {
+    const std::lock_guard lock(magazines_lock_);
     const auto left = std::ranges::find_if(magazines_, [](const auto& each) { return each->adopt(); });
-    magazine = left != magazines_.end() ? *left : magazines_.emplace_back(std::make_shared<Magazine>());
+    magazine = left != magazines_.end() ? *left : magazines_.emplace_back(std::make_shared<Magazine>(left_));
+    return keep_magazine(number_, magazine);
+  } catch (const std::bad_alloc&) {
+    if (magazine != nullptr) magazine->abandon();
+    return nullptr;
   }
-  return keep_magazine(number_, std::move(magazine));
 }
 
 StreamHeap::Counts StreamHeap::counts() const {
   Counts counts{books.requested() - overcount, allocations};
+  const std::lock_guard lock(magazines_lock_);
   for (const std::shared_ptr<Magazine>& magazine : magazines_) {
     const Magazine::Counts more = magazine->counts();
     counts.requested -= more.rounding;
@@ -134,6 +140,7 @@ StreamHeap::Counts StreamHeap::counts() const {
 
 void StreamHeap::reset_allocations() {
   allocations = 0;
+  const std::lock_guard lock(magazines_lock_);
   for (const std::shared_ptr<Magazine>& magazine : magazines_) magazine->reset_taken();
 }
 

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "runtime/capture_gate.hpp"
 #include "runtime/heap/page_space.hpp"
 #include "runtime/magazine.hpp"
 #include "stowage/memory.hpp"
@@ -18,7 +19,7 @@ namespace stowage::runtime {
 struct HeapHost {
   Device& device;
   PageSpace& space;
-  const std::atomic<int>& captures;  ///< Above 0: streams may not be asked about.
+  CaptureGate& gate;  ///< Streams may be asked about by whoever has a pass.
 };
 
 /// The heap of one stream with what several threads and streams add to it: a lock, magazines, blocks that were left by threads
@@ -52,16 +53,12 @@ class alignas(kApart) StreamHeap {
     if (!is_home()) home_.store(this_thread(), std::memory_order_relaxed);
     if (has_left()) take_in();
     if (Span* const span = books.take(size, requested)) return span;
-    return empty_magazines() ? books.take(size, requested) : nullptr;
+    return take_all_in() ? books.take(size, requested) : nullptr;
   }
   /// Says that work of another stream uses an allocation. False when there is no such one.
   bool add_use(std::byte* address, StreamId stream);
   /// Frees an allocation that was taken off the table, once the other streams that use it are done.
   void give_back(Span* span) { span->used_elsewhere ? wait_for_uses(span) : free(span); }
-  /// To be called for an allocation that was just made: those that a magazine must not keep are counted.
-  void note(const Span& span) {
-    if (span.view != 0 && is_small(span)) ++unkept_;
-  }
   /// Frees what other streams are done with; says whether there was any. Not during a capture.
   bool collect();
   /// Its own stream, and those that use or have used its memory.
@@ -69,12 +66,12 @@ class alignas(kApart) StreamHeap {
 
   /// Frees what was left.
   void take_in();
-  /// Frees what all threads' magazines keep; says whether there was any.
-  bool empty_magazines();
+  /// Frees what was left and what all threads' magazines keep; says whether there was any.
+  bool take_all_in();
 
   // Without the lock.
 
-  [[nodiscard]] bool has_left() const { return left_.load(std::memory_order_relaxed) != nullptr; }
+  [[nodiscard]] bool has_left() const { return !left_.is_empty(); }
   /// Whether the calling thread allocated here last: it has the lock at hand then.
   [[nodiscard]] bool is_home() const { return home_.load(std::memory_order_relaxed) == this_thread(); }
 
@@ -87,12 +84,12 @@ class alignas(kApart) StreamHeap {
   [[nodiscard]] bool keep(std::size_t units, std::byte* address, Bytes rounding) {
     if (unkept_.load(std::memory_order_relaxed) != 0) return false;
     Magazine* const magazine = magazine_of_this_thread();
-    return magazine != nullptr && noted(magazine->put(units, address, rounding));
+    return magazine != nullptr && magazine->put(units, address, rounding);
   }
   /// Has the calling thread's magazine send a freed block back, soon. False when it must go back to the books.
-  [[nodiscard]] bool send(std::byte* address, Bytes size) {
+  [[nodiscard]] bool send(std::byte* address, Bytes size, Bytes rounding) {
     Magazine* const magazine = magazine_of_this_thread();
-    return magazine != nullptr && noted(magazine->send(address, size));
+    return magazine != nullptr && magazine->send(address, size, rounding);
   }
 
  private:
@@ -107,8 +104,8 @@ class alignas(kApart) StreamHeap {
 
   void free(Span* span) {
     if (span->view != 0) {
-      if (is_small(*span)) --unkept_;
-      host_.space.end_use(span->view, stream_);
+      const CaptureGate::Pass pass(host_.gate);
+      host_.space.end_use(span->view, stream_, pass.allowed());
     }
     books.give_back(span);
   }
@@ -125,12 +122,6 @@ class alignas(kApart) StreamHeap {
     return magazine != nullptr ? magazine : make_magazine();
   }
   Magazine* make_magazine();
-  /// Leaves what has become full for the next request.
-  bool noted(const Magazine::Freed& freed) {
-    if (freed.full != nullptr) leave(freed.full);
-    return freed.is_taken;
-  }
-  void leave(Batch* batch);
   void wait_for_uses(Span* span);
   [[nodiscard]] bool is_done(Use& use);
   [[nodiscard]] Result<EventId> record(StreamId stream) const;
@@ -139,20 +130,22 @@ class alignas(kApart) StreamHeap {
   // Under the lock.
   std::unordered_map<const Span*, std::vector<StreamId>> uses_;
   std::vector<Pending> pending_;
+
+  mutable SpinLock magazines_lock_;  ///< Behind the heap's: a thread that frees for the first time does not wait for that one.
   std::vector<std::shared_ptr<Magazine>> magazines_;
 
-  // Read by all threads, hardly ever written.
+  // Read by all threads; written when another thread begins to allocate here, and for small blocks that other streams use.
   alignas(kApart) const HeapHost host_;
   const StreamId stream_;
   const Bytes unit_;
   const std::uint64_t number_;
   std::atomic<const char*> home_{nullptr};  ///< The thread that allocated last.
-  /// Small allocations that are more than bytes: shown by a view, or used by other streams. Who frees one has been told of it by
-  /// whoever made it so, and thus sees more than 0 here.
+  /// Small allocations that other streams use, which no magazine keeps. Who frees one has been told of it by whoever said that it
+  /// is used, and thus sees more than 0 here.
   std::atomic<std::uint32_t> unkept_{0};
 
   // Written by threads without the lock.
-  alignas(kApart) std::atomic<Batch*> left_{nullptr};
+  alignas(kApart) LeftBatches left_;
 };
 
 }  // namespace stowage::runtime

@@ -1,3 +1,5 @@
+#include <atomic>
+#include <chrono>
 #include <thread>
 #include <vector>
 
@@ -120,8 +122,72 @@ TEST(StreamMagazines, ThoseThatOtherStreamsUseWaitForThem) {
   sim.device->finish_all();
   EXPECT_EQ(sim.allocator->stats().live, 1U) << "collects";
   EXPECT_EQ(sim.get(Bytes(512)), block) << "the lowest that fits";
+  std::byte* const higher = sim.get(Bytes(512));
   sim.put(block, Bytes(512));
-  EXPECT_EQ(sim.get(Bytes(512)), block) << "kept again, now that no other stream uses it";
+  sim.put(higher, Bytes(512));
+  EXPECT_EQ(sim.get(Bytes(512)), higher) << "kept again, now that no other stream uses any: the last one that was freed";
+}
+
+/// While some small block is used by another stream, others go back by the outbox; nothing is lost or counted twice.
+TEST(StreamMagazines, FiguresAreExactWhileOtherStreamsUseSmallBlocks) {
+  OnSim sim;
+  std::byte* const used = sim.get(Bytes(100));
+  ASSERT_TRUE(sim.allocator->record_use(used, StreamId(2)));
+  std::vector<std::byte*> blocks;
+  for (int i = 0; i < 100; ++i) blocks.push_back(sim.get(Bytes(100)));
+  std::thread([&] {
+    for (std::byte* const block : blocks) sim.put(block, Bytes(100));
+  }).join();
+  EXPECT_EQ(sim.allocator->stats().requested, Bytes(100));
+  EXPECT_EQ(sim.allocator->stats().live, 1U);
+  sim.put(used, Bytes(100));
+  EXPECT_EQ(sim.allocator->stats().requested, Bytes(0));
+}
+
+/// Keeps whoever records an event waiting.
+class SlowDevice final : public Device {
+ public:
+  explicit SlowDevice(Device& device) : device_(device) {}
+
+  std::atomic<bool> slow{false};
+
+  [[nodiscard]] DeviceId id() const override { return device_.id(); }
+  [[nodiscard]] std::string_view name() const override { return "slow"; }
+  [[nodiscard]] BufferType& buffer_type() override { return device_.buffer_type(); }
+  [[nodiscard]] VirtualMemory* virtual_memory() override { return device_.virtual_memory(); }
+  Status copy(StreamId stream, std::byte* to, const std::byte* from, Bytes size) override {
+    return device_.copy(stream, to, from, size);
+  }
+  Result<EventId> record(StreamId stream) override {
+    while (slow.load()) std::this_thread::yield();
+    return device_.record(stream);
+  }
+  Status wait(StreamId stream, EventId event) override { return device_.wait(stream, event); }
+  Result<bool> is_complete(EventId event) override { return device_.is_complete(event); }
+  Status synchronize(StreamId stream) override { return device_.synchronize(stream); }
+  void forget(EventId event) override { device_.forget(event); }
+
+ private:
+  Device& device_;
+};
+
+/// A thread frees for the first time while another has the heap's lock and waits for the device: it does not wait with it.
+TEST(StreamMagazines, AFirstFreeWaitsForNobody) {
+  const std::unique_ptr<SimDevice> sim = SimDevice::make();
+  SlowDevice device(*sim);
+  StreamAllocator allocator(device, {.checks = Checks::off});
+  std::byte* const large = allocator.allocate(Bytes(1 << 20), kStream).value();
+  std::byte* const small = allocator.allocate(Bytes(512), kStream).value();
+  device.slow = true;
+  std::thread trimming([&] { allocator.trim(); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // most likely it has the locks then
+  std::thread([&] {
+    allocator.deallocate(large, Bytes(1 << 20), kStream);
+    allocator.deallocate(small, Bytes(512), kStream);
+  }).join();
+  device.slow = false;
+  trimming.join();
+  EXPECT_EQ(allocator.stats().live, 0U);
 }
 
 TEST(StreamMagazines, ThoseOfAThreadThatIsGoneAreNotLost) {

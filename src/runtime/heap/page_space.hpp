@@ -66,7 +66,7 @@ class PageSpace {
   Result<Span*> take_stitched(const Request& request, std::span<const Tenant> tenants);
 
   /// A stitched allocation of a view is freed by a stream. Thread-safe.
-  void end_use(std::uint32_t view, StreamId stream) { views_->end_use(view - 1, stream); }
+  void end_use(std::uint32_t view, StreamId stream, bool may_record) { views_->end_use(view - 1, stream, may_record); }
 
   /// Gives idle pages to the pool and idle buffers to the device, those whose bytes are of heaps that `is_quiet` says it of: no
   /// work may be using their idle memory. Pages of a view that is in use stay. Says how many bytes.

@@ -183,18 +183,19 @@ void ViewCache::begin_use(std::size_t index) {
   views_[index].used_at = ++clock_;
 }
 
-void ViewCache::end_use(std::size_t index, StreamId stream) {
+void ViewCache::end_use(std::size_t index, StreamId stream, bool may_record) {
   const std::lock_guard lock(mutex_);
   --views_[index].uses;
-  record_use_of(views_[index], stream);
+  record_use_of(views_[index], stream, may_record);
 }
 
-/// The later moment of a stream covers the earlier.
-void ViewCache::record_use_of(View& view, StreamId stream) {
+/// The later moment of a stream covers the earlier. Where it may not be recorded, that is done when somebody asks.
+void ViewCache::record_use_of(View& view, StreamId stream, bool may_record) {
   auto use = std::ranges::find(view.last_uses, stream, &LastUse::stream);
   if (use == view.last_uses.end()) use = view.last_uses.insert(use, {stream, std::nullopt});
+  if (process_is_exiting()) return;
   if (use->event) device_.forget(*use->event);
-  const Result<EventId> event = device_.record(stream);
+  const Result<EventId> event = may_record ? device_.record(stream) : Error{ErrorCode::unsupported, "not now", {}};
   use->event = event ? std::optional(*event) : std::nullopt;
 }
 

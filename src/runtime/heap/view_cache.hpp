@@ -51,7 +51,7 @@ class ViewCache {
 
   void begin_use(std::size_t view);
   /// The only call that needs no protection against the others: frees come from all threads.
-  void end_use(std::size_t view, StreamId stream);
+  void end_use(std::size_t view, StreamId stream, bool may_record);
 
   /// Takes views away, the longest unused first, until what is left shows no more bytes than that; not those in use.
   void bound(Bytes most);
@@ -91,7 +91,7 @@ class ViewCache {
                                            std::vector<SlotId> idle) const;
   Result<Place> apply(const Patch& patch, const PageUses& uses);
   Result<Place> stitch(std::vector<SlotId> slots);
-  void record_use_of(View& view, StreamId stream);
+  void record_use_of(View& view, StreamId stream, bool may_record);
   [[nodiscard]] bool is_quiet(View& view);
   [[nodiscard]] bool take_away(View& view);
 
