@@ -49,6 +49,13 @@ AllocatorKind on_sim(std::string name, SimOptions sim, Options options, std::siz
           streams};
 }
 
+/// One whose figures are exact only at some moments, as `StreamAllocator`'s are.
+inline AllocatorKind sampled(AllocatorKind kind) {
+  kind.exact_peaks = false;
+  kind.exact_snapshot = false;
+  return kind;
+}
+
 class AllocatorContract : public ::testing::TestWithParam<AllocatorKind> {
  protected:
   void TearDown() override {

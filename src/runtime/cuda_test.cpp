@@ -27,12 +27,6 @@ AllocatorKind on_cuda(std::string name, Options options, std::size_t streams = 1
           streams};
 }
 
-AllocatorKind sampled(AllocatorKind kind) {
-  kind.exact_peaks = false;
-  kind.exact_snapshot = false;
-  return kind;
-}
-
 INSTANTIATE_TEST_SUITE_P(Cuda, AllocatorContract,
                          ::testing::Values(on_cuda<CachingAllocator>("caching", CachingOptions{}),
                                            sampled(on_cuda<StreamAllocator>("stream", StreamOptions{}, 3))),

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "runtime/allocator_contract_test.hpp"
+#include "runtime/test_streams.hpp"
 #include "runtime/test_workload.hpp"
 #include "stowage/memory/sim.hpp"
 
@@ -17,12 +18,6 @@ using ::testing::HasSubstr;
 
 Bytes mib(std::int64_t count) { return Bytes(count << 20); }
 
-AllocatorKind sampled(AllocatorKind kind) {
-  kind.exact_peaks = false;
-  kind.exact_snapshot = false;
-  return kind;
-}
-
 INSTANTIATE_TEST_SUITE_P(Stream, AllocatorContract,
                          ::testing::Values(sampled(on_cpu<StreamAllocator>("cpu", StreamOptions{}, 3)),
                                            sampled(on_sim<StreamAllocator>("sim", SimOptions{}, StreamOptions{}, 3)),
@@ -31,27 +26,7 @@ INSTANTIATE_TEST_SUITE_P(Stream, AllocatorContract,
                                                                            3))),
                          kind_name);
 
-struct OnSim {
-  explicit OnSim(SimOptions sim = {}, StreamOptions options = {.checks = Checks::on})
-      : device(SimDevice::make(std::move(sim))), allocator(std::make_unique<StreamAllocator>(*device, options)) {}
-  ~OnSim() {
-    allocator.reset();
-    device->finish_all();
-    EXPECT_EQ(device->live_objects(), 0U);
-    EXPECT_THAT(device->violations(), ::testing::IsEmpty());
-  }
-
-  std::byte* get(Bytes size, std::size_t stream) {
-    const Result<std::byte*> address = allocator->allocate(size, StreamId(stream));
-    EXPECT_TRUE(address) << address.error().message;
-    return address ? *address : nullptr;
-  }
-  void put(std::byte* address, Bytes size, std::size_t stream) { allocator->deallocate(address, size, StreamId(stream)); }
-  void launch(std::size_t stream, const std::byte* used) { ASSERT_TRUE(device->launch(StreamId(stream), {&used, 1})); }
-
-  std::unique_ptr<SimDevice> device;
-  std::unique_ptr<StreamAllocator> allocator;
-};
+using OnSim = StreamsOnSim;
 
 TEST(StreamAllocator, AStreamUsesItsOwnMemoryAgainAtOnce) {
   OnSim sim;

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "runtime/test_streams.hpp"
 #include "stowage/memory/sim.hpp"
 #include "stowage/runtime/stream_allocator.hpp"
 
@@ -15,22 +16,9 @@ namespace {
 
 constexpr StreamId kStream{1};
 
-struct OnSim {
-  explicit OnSim(SimOptions sim = {}, StreamOptions options = {.checks = Checks::off})
-      : device(SimDevice::make(std::move(sim))), allocator(std::make_unique<StreamAllocator>(*device, options)) {}
-  ~OnSim() {
-    allocator.reset();
-    device->finish_all();
-    EXPECT_EQ(device->live_objects(), 0U);
-    EXPECT_THAT(device->violations(), ::testing::IsEmpty());
-  }
-
-  std::byte* get(Bytes size, StreamId stream = kStream) { return allocator->allocate(size, stream).value(); }
-  void put(std::byte* address, Bytes size, StreamId stream = kStream) { allocator->deallocate(address, size, stream); }
-  void launch(StreamId stream, const std::byte* used) { ASSERT_TRUE(device->launch(stream, {&used, 1})); }
-
-  std::unique_ptr<SimDevice> device;
-  std::unique_ptr<StreamAllocator> allocator;
+/// Checks would keep magazines out.
+struct OnSim : runtime::StreamsOnSim {
+  explicit OnSim(SimOptions sim = {}) : StreamsOnSim(std::move(sim), {.checks = Checks::off}) {}
 };
 
 TEST(StreamMagazines, AThreadGetsBackWhatItFreed) {
@@ -46,9 +34,9 @@ TEST(StreamMagazines, AThreadGetsBackWhatItFreed) {
 TEST(StreamMagazines, AnotherStreamGetsThemOnlyAfterWaiting) {
   OnSim sim;
   std::byte* const block = sim.get(Bytes(600));
-  sim.launch(kStream, block);
+  sim.launch(1, block);
   sim.put(block, Bytes(600));
-  EXPECT_EQ(sim.get(Bytes(600), StreamId(2)), block) << "with the idle page that it lies in";
+  EXPECT_EQ(sim.get(Bytes(600), 2), block) << "with the idle page that it lies in";
   EXPECT_EQ(sim.allocator->stats().event_waits, 1U);
 }
 
@@ -116,7 +104,7 @@ TEST(StreamMagazines, ThoseThatOtherStreamsUseWaitForThem) {
   OnSim sim;
   std::byte* const block = sim.get(Bytes(512));
   ASSERT_TRUE(sim.allocator->record_use(block, StreamId(2)));
-  sim.launch(StreamId(2), block);
+  sim.launch(2, block);
   sim.put(block, Bytes(512));
   EXPECT_NE(sim.get(Bytes(512)), block);
   sim.device->finish_all();
@@ -206,7 +194,7 @@ TEST(StreamMagazines, ThoseOfAThreadThatIsGoneAreNotLost) {
 TEST(StreamMagazines, AThreadOutlivesAllocators) {
   for (int i = 0; i < 40; ++i) {
     OnSim sim;
-    for (std::uint32_t stream = 0; stream < 5; ++stream) sim.put(sim.get(Bytes(1), StreamId(stream)), Bytes(1), StreamId(stream));
+    for (std::size_t stream = 0; stream < 5; ++stream) sim.put(sim.get(Bytes(1), stream), Bytes(1), stream);
     EXPECT_EQ(sim.allocator->stats().live, 0U);
   }
 }
