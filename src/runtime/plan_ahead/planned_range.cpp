@@ -58,7 +58,7 @@ Status PlannedRange::take_buffer(Bytes size) {
 PlannedRange::PlannedRange(const Source& source) : source_(source) { process_is_exiting(); }
 
 PlannedRange::~PlannedRange() {
-  if (leave_mapped_ && buffer_ != nullptr) static_cast<void>(buffer_.release());
+  if (leave_mapped_ && buffer_ != nullptr) keep_for_ever(std::shared_ptr<Buffer>(std::move(buffer_)));
   if (process_is_exiting()) return;
   if (source_.pool == nullptr || reserved_ == nullptr) return;
   VirtualMemory& memory = source_.pool->memory();

@@ -5,12 +5,14 @@
 
 #include <fmt/format.h>
 
+#include "runtime/exiting.hpp"
+
 namespace stowage::runtime {
 
 SessionMemory::~SessionMemory() {
   if (leave_) {  // pages go when they are unmapped, which is never; buffers are nobody's
     for (const Page page : pages_) source_.pool->give_back(page);
-    for (std::unique_ptr<Buffer>& buffer : buffers_) static_cast<void>(buffer.release());
+    for (std::unique_ptr<Buffer>& buffer : buffers_) keep_for_ever(std::shared_ptr<Buffer>(std::move(buffer)));
     return;
   }
   if (reserved_ == nullptr) return;
