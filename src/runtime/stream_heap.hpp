@@ -23,7 +23,8 @@ struct HeapHost {
 };
 
 /// The heap of one stream with what several threads and streams add to it: a lock, magazines, blocks that were left by threads
-/// that did not get the lock, and blocks that other streams may still use. Everything but the part "without the lock" needs it.
+/// that did not ask for the lock, and blocks that other streams may still use. Everything but the part "without the lock" needs
+/// it.
 class alignas(kApart) StreamHeap {
  public:
   StreamHeap(const HeapHost& host, StreamId stream, Bytes alignment)

@@ -28,13 +28,13 @@ struct CudaDeviceInfo {
 
 /// The devices there are; none is not an error. Fails with `device`, saying what was tried, where there is no driver, it cannot
 /// be used, or the library was built without CUDA. `driver`: a path, or a name for the loader; empty: what the environment says
-/// in `STOWAGE_CUDA_DRIVER`, or else libcuda.so.1.
+/// in `STOWAGE_CUDA_DRIVER`, or else libcuda.so.1. Thread-safe.
 Result<std::vector<CudaDeviceInfo>> cuda_devices(std::string_view driver = {});
 
 struct CudaOptions {
   int ordinal = 0;
-  std::optional<DeviceId> id =
-      {};                   ///< Different for devices that exist at the same time; absent: the ordinal + 1. 0 is the CPU's.
+  /// Different for devices that exist at the same time; absent: the ordinal + 1. 0 is the CPU's.
+  std::optional<DeviceId> id = {};
   std::string driver = {};  ///< As for `cuda_devices`.
 };
 

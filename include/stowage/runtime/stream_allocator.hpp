@@ -23,11 +23,11 @@ struct StreamOptions {
 /// Dynamic memory for any number of streams and threads, in the order of streams.
 ///
 /// Memory belongs to a stream. Each has a heap like that of `CachingAllocator` under a lock of its own, which only threads that
-/// allocate on the same stream at the same moment contend for. A free never waits for it: a thread that does not allocate there
-/// leaves its blocks, some dozens at a time, to the next request, and small blocks it keeps for itself, some of each size, until
-/// memory runs short. Idle pages move from stream to stream when the other one would have to grow: the taker's stream waits, on
-/// the device, for what the giver's had been given to do. An allocation that other streams used (`record_use`) is idle once they
-/// are done.
+/// allocate on the same stream at the same moment contend for. A free does not wait for it unless checks are on: a thread that
+/// does not allocate there leaves its blocks, some dozens at a time, to the next request, and small blocks it keeps for itself,
+/// some of each size, until memory runs short. Idle pages move from stream to stream when the other one would have to grow: the
+/// taker's stream waits, on the device, for what the giver's had been given to do. An allocation that other streams used
+/// (`record_use`) is idle once they are done.
 ///
 /// When the device refuses memory: search again after events, synchronize the streams, give back what is idle here, then at the
 /// device's other allocators, trim, try again. `out_of_memory` comes only when idle pages and what the device has free do not

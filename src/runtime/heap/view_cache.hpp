@@ -50,7 +50,8 @@ class ViewCache {
   [[nodiscard]] std::byte* address(Place place) const { return arena_.address(views_[place.view].id) + place.offset.value(); }
 
   void begin_use(std::size_t view);
-  /// The only call that needs no protection against the others: frees come from all threads.
+  /// The only call that needs no protection against the others: frees come from all threads. `may_record`: the device may be
+  /// asked for an event now; else that is done when somebody wants to know whether the view is quiet.
   void end_use(std::size_t view, StreamId stream, bool may_record);
 
   /// Takes views away, the longest unused first, until what is left shows no more bytes than that; not those in use.
