@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <barrier>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -36,18 +37,66 @@ inline double pair_time(Allocator& allocator, Bytes size, StreamId stream, std::
   return std::chrono::duration<double, std::nano>(Clock::now() - start).count() / static_cast<double>(count);
 }
 
-/// Pairs a microsecond, of threads that each do the same on the stream with this number.
-inline double throughput(Allocator& allocator, Bytes size, const std::vector<StreamId>& streams, std::size_t count) {
-  std::vector<std::thread> running;
-  const Clock::time_point start = Clock::now();
-  for (std::size_t i = 0; i < streams.size(); ++i) {
-    running.emplace_back([&, i] {
-      place_thread(i);
-      pair_time(allocator, size, streams[i], count);
-    });
+/// As many blocks for each stream as will ever be live there at once, so that what follows are hits.
+inline void warm_up(Allocator& allocator, Bytes size, const std::vector<StreamId>& streams, std::size_t count) {
+  std::vector<std::pair<std::byte*, StreamId>> blocks;
+  for (const StreamId stream : streams) {
+    for (std::size_t i = 0; i < count; ++i) blocks.emplace_back(*allocator.allocate(size, stream), stream);
   }
-  for (std::thread& thread : running) thread.join();
-  return static_cast<double>(streams.size() * count) / 1e3 / milliseconds_since(start);
+  for (const auto& [block, stream] : blocks) allocator.deallocate(block, size, stream);
+}
+
+/// Threads that work for a while, all of them at the same time. What they get done is counted in that while alone: neither their
+/// start nor the slowest one's end is part of it.
+class Crew {
+ public:
+  explicit Crew(std::size_t threads) : done_(threads), ready_(static_cast<std::ptrdiff_t>(threads) + 1) {}
+
+  /// Calls `work(number)` again and again in each thread, `first_core` being where the first one runs; it says how many pairs it
+  /// got done. Returns the pairs a microsecond of all.
+  template <typename Work>
+  double run(std::size_t first_core, const Work& work) {
+    std::vector<std::thread> running;
+    for (std::size_t i = 0; i < done_.size(); ++i) {
+      running.emplace_back([&, i] {
+        place_thread(first_core + i);
+        work(i);  // whatever happens only once
+        ready_.arrive_and_wait();
+        std::uint64_t done = 0;
+        while (!stop_.load(std::memory_order_relaxed)) done += work(i);
+        done_[i].pairs = done;
+      });
+    }
+    ready_.arrive_and_wait();
+    const Clock::time_point start = Clock::now();
+    std::this_thread::sleep_for(kWhile);
+    stop_.store(true, std::memory_order_relaxed);
+    const double milliseconds = milliseconds_since(start);
+    for (std::thread& thread : running) thread.join();
+    std::uint64_t pairs = 0;
+    for (const Done& each : done_) pairs += each.pairs;
+    return static_cast<double>(pairs) / 1e3 / milliseconds;
+  }
+
+ private:
+  static constexpr std::chrono::milliseconds kWhile{60};
+  struct alignas(128) Done {
+    std::uint64_t pairs = 0;
+  };
+
+  std::vector<Done> done_;
+  std::barrier<> ready_;
+  alignas(128) std::atomic<bool> stop_{false};
+};
+
+/// Pairs a microsecond, of threads that each do the same on the stream with this number. The first one runs on `first_core`.
+inline double throughput(Allocator& allocator, Bytes size, const std::vector<StreamId>& streams, std::size_t first_core = 0) {
+  constexpr std::size_t kAtOnce = 64;
+  warm_up(allocator, size, streams, 1);
+  return Crew(streams.size()).run(first_core, [&](std::size_t i) {
+    pair_time(allocator, size, streams[i], kAtOnce);
+    return kAtOnce;
+  });
 }
 
 /// Blocks on their way from one thread to another, two boxes of them in turn, so that what is measured is not the hand-over.
@@ -87,15 +136,6 @@ class Conveyor {
   alignas(128) std::size_t accepted_ = 0;
 };
 
-/// As many blocks on each stream as will ever be live there at once, so that what follows are hits.
-inline void warm_up(Allocator& allocator, Bytes size, const std::vector<StreamId>& streams) {
-  std::vector<std::pair<std::byte*, StreamId>> blocks;
-  for (const StreamId stream : streams) {
-    for (std::size_t i = 0; i < 3 * Conveyor::kBlocks; ++i) blocks.emplace_back(*allocator.allocate(size, stream), stream);
-  }
-  for (const auto& [block, stream] : blocks) allocator.deallocate(block, size, stream);
-}
-
 /// Who frees the blocks of a conveyor.
 enum class Freer : std::uint8_t {
   another,  ///< The thread of the next stream; with one stream, a second thread.
@@ -103,46 +143,36 @@ enum class Freer : std::uint8_t {
 };
 
 /// Pairs a microsecond, when each thread allocates on the stream with its number, box after box.
-inline double boxed_throughput(Allocator& allocator, Bytes size, const std::vector<StreamId>& streams, std::size_t count,
-                               Freer freer) {
-  const std::size_t boxes = count / Conveyor::kBlocks;
+inline double boxed_throughput(Allocator& allocator, Bytes size, const std::vector<StreamId>& streams, Freer freer,
+                               std::size_t first_core = 0) {
   std::vector<Conveyor> conveyors(streams.size());
-  const auto work = [&](std::size_t to_fill, std::size_t to_drain) {  // the number of threads: none
-    place_thread(std::min(to_fill, streams.size()));
-    std::size_t filled = to_fill < streams.size() ? 0 : boxes;
-    std::size_t drained = to_drain < streams.size() ? 0 : boxes;
-    for (std::size_t idle = 0; filled < boxes || drained < boxes; ++idle) {
-      bool moved = false;
-      if (filled < boxes && conveyors[to_fill].offer([&](Conveyor::Blocks& blocks) {
-            for (std::byte*& block : blocks) block = *allocator.allocate(size, streams[to_fill]);
-          })) {
-        ++filled;
-        moved = true;
-      }
-      if (drained < boxes && conveyors[to_drain].accept([&](Conveyor::Blocks& blocks) {
-            for (std::byte* const block : blocks) allocator.deallocate(block, size, streams[to_drain]);
-          })) {
-        ++drained;
-        moved = true;
-      }
-      // Yielding at once would hand the core to whatever else the machine does, for milliseconds.
-      if (moved) idle = 0;
-      if (idle > 100000) std::this_thread::yield();
-    }
+  const auto fill = [&](std::size_t number) {
+    return conveyors[number].offer([&](Conveyor::Blocks& blocks) {
+      for (std::byte*& block : blocks) block = *allocator.allocate(size, streams[number]);
+    });
   };
-  warm_up(allocator, size, streams);
-  std::vector<std::thread> running;
-  const Clock::time_point start = Clock::now();
-  const std::size_t none = streams.size();
+  const auto drain = [&](std::size_t number) {
+    return conveyors[number].accept([&](Conveyor::Blocks& blocks) {
+      for (std::byte* const block : blocks) allocator.deallocate(block, size, streams[number]);
+    });
+  };
+  const auto pairs = [](bool drained) { return drained ? Conveyor::kBlocks : 0; };
+  warm_up(allocator, size, streams, 3 * Conveyor::kBlocks);
+  double done = 0;
   if (streams.size() == 1 && freer == Freer::another) {
-    running.emplace_back(work, 0, none);
-    running.emplace_back(work, none, 0);
+    done = Crew(2).run(first_core, [&](std::size_t i) { return i == 0 ? (fill(0), 0) : pairs(drain(0)); });
   } else {
     const std::size_t shift = freer == Freer::another ? streams.size() - 1 : 0;
-    for (std::size_t i = 0; i < streams.size(); ++i) running.emplace_back(work, i, (i + shift) % streams.size());
+    done = Crew(streams.size()).run(first_core, [&](std::size_t i) {
+      fill(i);
+      return pairs(drain((i + shift) % streams.size()));
+    });
   }
-  for (std::thread& thread : running) thread.join();
-  return static_cast<double>(streams.size() * boxes * Conveyor::kBlocks) / 1e3 / milliseconds_since(start);
+  for (std::size_t i = 0; i < streams.size(); ++i) {
+    while (drain(i)) {
+    }
+  }
+  return done;
 }
 
 }  // namespace stowage::bench

@@ -96,7 +96,7 @@ void bench_hits(std::span<const Contender> all) {
   std::vector<std::string> header = names_of("size", all);
   header.emplace_back("calls");
   Table table(std::move(header));
-  for (std::int64_t size = 512; size <= std::int64_t{512} << 20; size *= 8) {
+  for (std::int64_t size = 512; size <= std::int64_t{512} << 20; size *= 4) {
     std::vector<std::string> row{to_human(Bytes(size))};
     std::uint64_t calls = 0;
     for (const Contender& each : all) {
@@ -123,9 +123,17 @@ Allocator& fresh(CudaDevice& device, Contender& each) {
   return *each.allocator;
 }
 
+/// The median of what a measurement says about the one before it: machines change their speed while a bench runs.
+double median_ratio(std::span<const double> numerators, std::span<const double> denominators) {
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < numerators.size(); ++i) ratios.push_back(numerators[i] / denominators[i]);
+  return median(std::move(ratios));
+}
+
 void bench_threads(CudaDevice& device, std::span<Contender> all) {
   fmt::print(
-      "Pairs a microsecond, median of seven. In boxes: 128 allocations, then 128 frees, of the thread itself or of another "
+      "Pairs a microsecond, median of seven times 60 ms. In boxes: 128 allocations, then 128 frees, of the thread itself or of "
+      "another "
       "one.\n\n");
   Table table(
       {"allocator, size", "1 thread", "8, own streams", "ratio", "1, in boxes", "8, all remote", "ratio", "8, one stream"});
@@ -133,7 +141,6 @@ void bench_threads(CudaDevice& device, std::span<Contender> all) {
     if (!each.takes_threads) continue;
     for (const Bytes size : {Bytes(512), Bytes(64 << 10), Bytes(2 << 20)}) {
       Allocator& allocator = fresh(device, each);
-      const std::size_t count = each.name == "stream" ? 1000000 : 10000;
       const std::vector<StreamId> streams = first_streams(kThreads);
       std::vector<double> one;
       std::vector<double> own;
@@ -141,18 +148,18 @@ void bench_threads(CudaDevice& device, std::span<Contender> all) {
       std::vector<double> remote;
       std::vector<double> shared;
       for (std::size_t i = 0; i < 7; ++i) {
-        one.push_back(throughput(allocator, size, {streams[i]}, count));
-        own.push_back(throughput(allocator, size, streams, count));
+        one.push_back(throughput(allocator, size, {streams[i]}, i));
+        own.push_back(throughput(allocator, size, streams));
       }
       for (std::size_t i = 0; i < 7; ++i) {
-        boxed.push_back(boxed_throughput(allocator, size, {streams[i]}, count, Freer::itself));
-        remote.push_back(boxed_throughput(allocator, size, streams, count, Freer::another));
-        shared.push_back(throughput(allocator, size, std::vector<StreamId>(kThreads, streams[0]), count / 10));
+        boxed.push_back(boxed_throughput(allocator, size, {streams[i]}, Freer::itself, i));
+        remote.push_back(boxed_throughput(allocator, size, streams, Freer::another));
+        shared.push_back(throughput(allocator, size, std::vector<StreamId>(kThreads, streams[0])));
       }
       table.add({fmt::format("{}, {}", each.name, to_human(size)), fmt::format("{:.2f}", median(one)),
-                 fmt::format("{:.2f}", median(own)), fmt::format("{:.2f}", median(own) / median(one)),
+                 fmt::format("{:.2f}", median(own)), fmt::format("{:.2f}", median_ratio(own, one)),
                  fmt::format("{:.2f}", median(boxed)), fmt::format("{:.2f}", median(remote)),
-                 fmt::format("{:.2f}", median(remote) / median(boxed)), fmt::format("{:.2f}", median(shared))});
+                 fmt::format("{:.2f}", median_ratio(remote, boxed)), fmt::format("{:.2f}", median(shared))});
     }
   }
   table.print();
