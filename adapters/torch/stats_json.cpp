@@ -40,6 +40,7 @@ std::string ahead_json(const PlanAheadCounts& counts) {
       .add("unplanned", counts.unplanned)
       .add("deviated", counts.deviated)
       .add("blocked", counts.blocked)
+      .add("sheltered", counts.sheltered)
       .text();
 }
 

@@ -89,6 +89,7 @@ class PlanAheadAllocator::State {
       const PlanServer::Answer answer = server_->allocate(size, stream);
       count(answer.verdict);
       if (answer.address != nullptr) {
+        if (answer.verdict != PlanServer::Verdict::served) ++counts_.sheltered;
         allocated(size);
         return answer.address;
       }
@@ -135,7 +136,7 @@ class PlanAheadAllocator::State {
     own_.rounded_peak = own_.rounded;
     own_.allocations = 0;
     if (server_ != nullptr) server_->reset_waits();
-    counts_.served = counts_.unplanned = counts_.deviated = counts_.blocked = 0;
+    counts_.served = counts_.unplanned = counts_.deviated = counts_.blocked = counts_.sheltered = 0;
   }
 
   [[nodiscard]] MemorySnapshot snapshot() const {

@@ -1,5 +1,6 @@
 #include "stowage/runtime/plan_ahead.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -160,6 +161,58 @@ TEST_F(PlanAheadTest, AnExtraAllocationCostsOnlyItself) {
   EXPECT_EQ(counts().deviated, 1U);
   EXPECT_EQ(fallback_->live(), 1U);
   for (const Block block : {extra, b, c}) free(block);
+}
+
+/// Layers that each keep a block and work with another, and free the blocks in turn.
+class PlanAheadLayersTest : public PlanAheadTest {
+ protected:
+  void iterate_layers(std::int64_t scale, bool with_work) {
+    allocator_->begin_iteration();
+    std::vector<Block> kept;
+    for (int layer = 0; layer < 400; ++layer) {
+      kept.push_back(allocate(Bytes(1024 * scale)));
+      if (with_work) free(allocate(Bytes(4096 * scale)));
+      if (with_work && layer % 2 == 0) free(allocate(k2KiB));
+    }
+    while (!kept.empty()) {
+      free(allocate(Bytes(2048 * scale)));
+      free(kept.back());
+      kept.pop_back();
+    }
+    allocator_->end_iteration();
+  }
+};
+
+TEST_F(PlanAheadLayersTest, WhatHasLostItsSlotsLiesInFreeBytesOfTheRange) {
+  make({.least_share = 0});
+  iterate_layers(8, true);
+  const Bytes reserved = allocator_->stats().reserved;
+  const std::uint64_t calls = device_->calls();
+  for (const std::int64_t scale : {1, 8, 3, 2, 8}) {
+    iterate_layers(scale, scale != 1 && scale != 3);
+    EXPECT_EQ(allocator_->stats().reserved, reserved);
+  }
+  EXPECT_EQ(device_->calls(), calls) << "nothing comes from the fallback";
+  EXPECT_GT(counts().deviated + counts().blocked, 0U);
+  EXPECT_EQ(counts().sheltered, counts().deviated + counts().blocked);
+}
+
+TEST_F(PlanAheadLayersTest, AGuestIsPartOfTheSnapshotAndMayBeUsedByOtherStreams) {
+  make({.least_share = 0});
+  iterate_layers(8, true);
+  allocator_->begin_iteration();
+  const Block guest = allocate(Bytes(9 * 1024));  // larger than what was recorded
+  ASSERT_EQ(counts().sheltered, 1U);
+  const MemorySnapshot snapshot = allocator_->snapshot();
+  const auto& blocks = snapshot.segments.back().blocks;
+  EXPECT_EQ(std::count_if(blocks.begin(), blocks.end(),
+                          [&](const MemorySnapshot::Block& block) { return block.address == guest.address; }),
+            1);
+  EXPECT_TRUE(allocator_->record_use(guest.address, StreamId(1)));
+  EXPECT_FALSE(allocator_->forget_plan()) << "it is live";
+  free(guest);
+  allocator_->end_iteration();
+  EXPECT_TRUE(allocator_->forget_plan());
 }
 
 TEST_F(PlanAheadTest, ALargerAllocationCostsOnlyItself) {

@@ -15,6 +15,8 @@ namespace {
 constexpr std::size_t kMostOdd = 64;
 /// How far back an allocation looks for slots that can be settled: enough for the ordinary case, little for a hopeless one.
 constexpr int kPatience = 64;
+/// So many slots, at least half as many, are kept free of guests before it is their turn.
+constexpr std::uint32_t kExpected = 128;
 
 }  // namespace
 
@@ -27,7 +29,8 @@ PlanServer::PlanServer(Device& device, IterationPlan plan, std::byte* base, cons
       places_(plan_, options.alignment),
       states_(plan_.slots.size()),
       ordering_(device, plan_.streams),
-      uses_(device) {
+      uses_(device),
+      guests_(plan_) {
   for (std::size_t stream = 0; stream < plan_.streams.size(); ++stream) {
     cursors_.emplace_back(plan_.first_slot[stream], plan_.first_slot[stream + 1], options.cursor);
   }
@@ -41,6 +44,7 @@ void PlanServer::begin_iteration() {
   for (PlanCursor& cursor : cursors_) cursor.restart();
   ordering_.begin_iteration();
   odd_.clear();
+  if (guests_.watching() && guests_.empty()) guests_.stop_watching();
   if (live_ == 0) return;
   for (const PlaceTable::Place& place : places_.places()) {
     if (place.owner != PlaceTable::kNobody) odd_.push_back({place.owner, true});
@@ -52,17 +56,51 @@ PlanServer::Answer PlanServer::allocate(Bytes size, StreamId stream) {
   if (!index) return {};
   PlanCursor& cursor = cursors_[*index];
   const std::optional<std::uint32_t> slot = cursor.match(plan_.slots, align_up(size, alignment_));
-  if (!slot) return {};
+  if (!slot) return shelter(Verdict::deviated, size, {});
   patience_ = kPatience;
   leave_out_up_to(cursor, *slot);
   cursor.move_to(*slot + 1);
   if (!plan_.slots[*slot].planned()) return {Verdict::unplanned, nullptr};
   if (!is_free(*slot) || !put_in_order(*slot)) {
     leave_out(*slot);
-    return {Verdict::blocked, nullptr};
+    return shelter(Verdict::blocked, size, *slot);
   }
   occupy(*slot, size);
   return {Verdict::served, base_ + plan_.slots[*slot].offset.value()};
+}
+
+PlanServer::Answer PlanServer::shelter(Verdict verdict, Bytes size, std::optional<std::uint32_t> slot) {
+  if (!ordering_.single()) return {verdict, nullptr};
+  if (!guests_.watching()) watch_for_guests();
+  expect_slots();
+  const Bytes rounded = align_up(size, alignment_);
+  const std::optional<Bytes> offset = guests_.find_place(rounded, slot ? std::optional(plan_.slots[*slot].offset) : std::nullopt);
+  if (!offset) return {verdict, nullptr};
+  const ByteRange bytes{*offset, *offset + rounded};
+  if (!uses_.none_pending() && !uses_.order(bytes, plan_.streams.front())) return {verdict, nullptr};
+  guests_.enter(*offset, rounded, size);
+  ++live_;
+  return {verdict, base_ + offset->value()};
+}
+
+void PlanServer::watch_for_guests() {
+  std::vector<ByteRange> live;
+  for (const PlaceTable::Place& place : places_.places()) {
+    if (place.owner != PlaceTable::kNobody) live.push_back(plan_.slots[place.owner].bytes());
+  }
+  guests_.watch(live);
+}
+
+void PlanServer::expect_slots() {
+  const PlanCursor& cursor = cursors_.front();
+  if (expected_from_ != kNothing && cursor.next() >= expected_from_ && cursor.next() < expected_from_ + kExpected / 2) return;
+  expected_from_ = cursor.next();
+  std::vector<ByteRange> soon;
+  const auto end = std::min(static_cast<std::uint32_t>(plan_.slots.size()), expected_from_ + kExpected);
+  for (std::uint32_t slot = expected_from_; slot < end; ++slot) {
+    if (plan_.slots[slot].planned()) soon.push_back(plan_.slots[slot].bytes());
+  }
+  guests_.expect(std::move(soon));
 }
 
 std::optional<std::size_t> PlanServer::stream_index(StreamId stream) {
@@ -76,9 +114,10 @@ bool PlanServer::is_free(std::uint32_t slot) {
   for (const std::uint32_t before : plan_.predecessors_of(slot)) {
     if (states_[before].clean != iteration_ && (is_live(before) || !settle(before))) return false;
   }
-  if (odd_.empty()) return true;
+  if (odd_.empty() && guests_.empty()) return true;
   if (odd_.size() > kMostOdd) return false;
   const ByteRange bytes = plan_.slots[slot].bytes();
+  if (guests_.overlap(bytes)) return false;
   return std::none_of(odd_.begin(), odd_.end(), [&](Odd odd) { return plan_.slots[odd.slot].bytes().overlaps(bytes); });
 }
 
@@ -143,9 +182,14 @@ void PlanServer::occupy(std::uint32_t slot, Bytes requested) {
   place.owner = slot;
   place.requested = requested;
   ++live_;
+  if (guests_.watching()) guests_.slot_taken(plan_.slots[slot].bytes());
 }
 
 std::optional<Bytes> PlanServer::deallocate(std::byte* address, Bytes size, StreamId stream) {
+  if (!guests_.empty()) {
+    const Bytes offset(address - base_);
+    if (const Guests::Guest* const guest = guests_.find(offset)) return deallocate_guest(offset, *guest, size, stream);
+  }
   PlaceTable::Place* const place = places_.find(Bytes(address - base_));
   const bool live = place != nullptr && place->owner != PlaceTable::kNobody;
   if (checks_ && !live) misused("PlanAheadAllocator", "free of an address that is not the start of an allocation (freed twice?)");
@@ -161,8 +205,18 @@ std::optional<Bytes> PlanServer::deallocate(std::byte* address, Bytes size, Stre
     return requested;
   }
   place->owner = PlaceTable::kNobody;
+  if (guests_.watching()) guests_.slot_left(plan_.slots[slot].bytes());
   vacate(slot);
   return requested;
+}
+
+std::optional<Bytes> PlanServer::deallocate_guest(Bytes offset, Guests::Guest guest, Bytes size, StreamId stream) {
+  if (checks_ && guest.requested != size) misused("PlanAheadAllocator", "free with another size than it was allocated with");
+  if (checks_ && plan_.streams.front() != stream) misused("PlanAheadAllocator", "free on another stream");
+  if (!uses_.none_live() && !uses_.freed(guest.number, {offset, offset + guest.size})) return guest.requested;
+  guests_.leave(offset);
+  --live_;
+  return guest.requested;
 }
 
 void PlanServer::vacate(std::uint32_t slot) {
@@ -188,6 +242,10 @@ bool PlanServer::remove_odd(std::uint32_t slot) {
 }
 
 Status PlanServer::record_use(std::byte* address, StreamId stream) {
+  if (const Guests::Guest* const guest = guests_.find(Bytes(address - base_))) {
+    if (plan_.streams.front() != stream) uses_.used(guest->number, stream);
+    return Done{};
+  }
   const PlaceTable::Place* const place = places_.find(Bytes(address - base_));
   if (place == nullptr || place->owner == PlaceTable::kNobody) {
     return Error{ErrorCode::invalid, fmt::format("{} is not the start of an allocation", static_cast<void*>(address)), {}};
@@ -203,22 +261,25 @@ Status PlanServer::synchronize() {
 }
 
 std::vector<MemorySnapshot::Block> PlanServer::blocks(Bytes size) const {
-  std::vector<std::uint32_t> slots;
+  struct Held {
+    ByteRange bytes;
+    Bytes requested;
+  };
+  std::vector<Held> held;
   for (const PlaceTable::Place& place : places_.places()) {
-    if (place.owner != PlaceTable::kNobody) slots.push_back(place.owner);
+    if (place.owner != PlaceTable::kNobody) held.push_back({plan_.slots[place.owner].bytes(), place.requested});
   }
-  const auto lower = [this](std::uint32_t slot) { return plan_.slots[slot].offset; };
-  std::sort(slots.begin(), slots.end(), [&](std::uint32_t a, std::uint32_t b) { return lower(a) < lower(b); });
+  for (const auto& [offset, guest] : guests_.all()) held.push_back({{offset, offset + guest.size}, guest.requested});
+  std::sort(held.begin(), held.end(), [](const Held& a, const Held& b) { return a.bytes.lower < b.bytes.lower; });
   std::vector<MemorySnapshot::Block> blocks;
   Bytes at(0);
   const auto idle_up_to = [&](Bytes end) {
     if (at < end) blocks.push_back({base_ + at.value(), end - at, Bytes(0), MemorySnapshot::BlockState::idle});
     at = end;
   };
-  for (const std::uint32_t slot : slots) {
-    const ByteRange bytes = plan_.slots[slot].bytes();
+  for (const auto& [bytes, requested] : held) {
     idle_up_to(bytes.lower);
-    blocks.push_back({base_ + at.value(), bytes.length(), places_.of(slot).requested, MemorySnapshot::BlockState::live});
+    blocks.push_back({base_ + at.value(), bytes.length(), requested, MemorySnapshot::BlockState::live});
     at = bytes.upper;
   }
   idle_up_to(size);

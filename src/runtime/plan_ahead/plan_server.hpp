@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "runtime/plan_ahead/foreign_uses.hpp"
+#include "runtime/plan_ahead/guests.hpp"
 #include "runtime/plan_ahead/iteration_plan.hpp"
 #include "runtime/plan_ahead/place_table.hpp"
 #include "runtime/plan_ahead/plan_cursor.hpp"
@@ -31,6 +32,10 @@ namespace stowage::runtime {
 /// 5. A slot with a predecessor that was not passed is left out, and what follows it too, until that one is passed. A stream that
 ///    had allocations without a slot passes as many slots for the asking: they were there, in other sizes.
 ///
+/// Whatever then has no slot may be a *guest*: it lies where the range is free at the time and none of the next slots is, and no
+/// slot is served that overlaps it. Only where the plan has one stream: with several, nobody could say what a guest's stream must
+/// wait for.
+///
 /// Streams: a slot's stream is ordered after the frees of its predecessors on other streams; after all frees where a predecessor
 /// was left out, for somebody before that one may have had the bytes; after the last iteration's where the slot is the first user
 /// of some bytes. Where the device refuses, the slot is left out.
@@ -44,7 +49,7 @@ class PlanServer {
   enum class Verdict : std::uint8_t { served, unplanned, deviated, blocked };
   struct Answer {
     Verdict verdict = Verdict::deviated;
-    std::byte* address = nullptr;  ///< When served.
+    std::byte* address = nullptr;  ///< When served, or a guest.
   };
 
   /// `base` is that of a range of the plan's size.
@@ -77,12 +82,19 @@ class PlanServer {
     std::uint32_t clean = 0;  ///< The last iteration in which it became clean.
     bool left_out = false;
   };
+  static constexpr std::uint32_t kNothing = ~std::uint32_t{0};
   struct Odd {
     std::uint32_t slot;
     bool carried;  ///< From an iteration before.
   };
 
   [[nodiscard]] std::optional<std::size_t> stream_index(StreamId stream);
+  /// As a guest, where the slot that it is kept from would be if possible.
+  Answer shelter(Verdict verdict, Bytes size, std::optional<std::uint32_t> slot);
+  void watch_for_guests();
+  /// Tells the guests where the next slots are, unless they know already.
+  void expect_slots();
+  std::optional<Bytes> deallocate_guest(Bytes offset, Guests::Guest guest, Bytes size, StreamId stream);
   [[nodiscard]] bool is_live(std::uint32_t slot) const { return places_.of(slot).owner == slot; }
   [[nodiscard]] bool is_passed(std::uint32_t slot) const { return slot < cursors_[plan_.slots[slot].stream].next(); }
   [[nodiscard]] bool is_free(std::uint32_t slot);
@@ -110,6 +122,8 @@ class PlanServer {
   std::vector<Odd> odd_;
   StreamOrdering ordering_;
   ForeignUses uses_;
+  Guests guests_;
+  std::uint32_t expected_from_ = kNothing;  ///< The next slot when the guests were last told.
   std::size_t last_stream_ = 0;
   int patience_ = 0;  ///< How many more slots this allocation may settle.
   std::uint32_t iteration_ = 0;
