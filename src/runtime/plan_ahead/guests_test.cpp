@@ -10,9 +10,13 @@ constexpr ByteRange bytes(std::int64_t lower, std::int64_t upper) { return {Byte
 /// In a range of 1000 bytes.
 class GuestsTest : public ::testing::Test {
  protected:
-  GuestsTest() : guests_(IterationPlan{.size = Bytes(1000)}) {}
+  static IterationPlan empty_plan() {
+    IterationPlan plan;
+    plan.size = Bytes(1000);
+    return plan;
+  }
 
-  Guests guests_;
+  Guests guests_{empty_plan()};
 };
 
 TEST_F(GuestsTest, LieInTheSmallestGapThatIsLargeEnough) {
