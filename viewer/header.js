@@ -1,0 +1,76 @@
+// The top of the page: what it is of, the figures, and the tabs of arenas.
+
+import {bytesNode, el, nameNode} from "./dom.js";
+import {exactBytes, humanBytes, percent, plural, signedBytes} from "./format.js";
+import {fitOf} from "./scenes.js";
+import {gapText} from "./why.js";
+
+function figure(label, value, note, kind) {
+  return el("div", {class: `figure ${kind || ""}`}, el("dt", {}, label), el("dd", {}, value, note ? el("span", {class: "note"}, note) : null));
+}
+
+export function planFigures(plan) {
+  const {summary} = plan;
+  const proven = summary.peak_bytes <= summary.lower_bound_bytes;
+  return el("dl", {class: "plan-figures", "aria-label": `Figures of ${plan.label}`},
+            figure("Peak", bytesNode(summary.peak_bytes), gapText(summary.peak_bytes, summary.lower_bound_bytes), proven ? "good" : ""),
+            figure("Bound", bytesNode(summary.lower_bound_bytes), proven ? null : "no plan is smaller"),
+            figure("Naive", bytesNode(summary.naive_bytes), `without reuse; the peak is ${percent(summary.peak_bytes, summary.naive_bytes)} of it`),
+            capacityFigure(plan),
+            figure("Graph", el("span", {class: "bytes"}, plural(summary.ops, "op")), plural(summary.tensors, "tensor")));
+}
+
+function capacityFigure(plan) {
+  if (plan.capacity === null) return null;
+  const over = fitOf(plan).filter((memory) => !memory.fits);
+  const left = plan.capacity - Math.max(0, ...fitOf(plan).map((memory) => memory.bytes));
+  const words = over.length === 0 ? `fits, ${humanBytes(left)} left` : `does not fit: ${humanBytes(-left)} too much${over.length > 1 ? ` in ${over.length} memories` : ""}`;
+  return figure("Capacity", bytesNode(plan.capacity), words, over.length === 0 ? "good" : "bad");
+}
+
+// Two plans: before → after.
+export function diffFigures(page) {
+  const [before, after] = page.plans.map((plan) => plan.summary);
+  const pair = (label, key) => {
+    const change = after[key] - before[key];
+    return figure(label, [bytesNode(before[key]), el("span", {class: "arrow"}, " → "), bytesNode(after[key])],
+                  change === 0 ? "same" : `${signedBytes(change)} (${change > 0 ? "+" : ""}${percent(change, before[key])})`, change > 0 ? "bad" : change < 0 ? "good" : "");
+  };
+  return el("dl", {class: "plan-figures", "aria-label": "Figures of both plans"}, pair("Peak", "peak_bytes"), pair("Bound", "lower_bound_bytes"),
+            pair("Naive", "naive_bytes"), capacityFigure(page.plans[1]));
+}
+
+export function titleNode(page) {
+  const words = page.plans.length === 2 ? [nameNode(page.plans[0].label, 60), el("span", {class: "arrow"}, " → "), nameNode(page.plans[1].label, 60)] : nameNode(page.title, 90);
+  return el("h1", {}, words);
+}
+
+// Roving focus: one tab is reachable with Tab, the arrow keys go to the others.
+export function tabList(label, entries, chosen, choose) {
+  const buttons = entries.map((entry, n) => el("button", {
+    type: "button", role: "tab", id: entry.id || null, "aria-selected": String(n === chosen), "aria-controls": entry.controls || null, tabindex: n === chosen ? "0" : "-1",
+    title: entry.title || null, onclick: () => choose(n),
+  }, entry.content));
+  const list = el("div", {role: "tablist", class: "tabs", "aria-label": label}, buttons);
+  list.addEventListener("keydown", (event) => {
+    const move = {ArrowRight: 1, ArrowLeft: -1}[event.key];
+    if (!move) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const next = (buttons.indexOf(document.activeElement) + move + buttons.length) % buttons.length;
+    choose(next);
+    const fresh = document.querySelectorAll(`[role=tablist][aria-label="${label}"] [role=tab]`)[next];
+    if (fresh) fresh.focus();
+  });
+  return list;
+}
+
+export function arenaTabList(tabs, plans, chosen, choose) {
+  const sizeOfTab = (tab) => tab.arenas.map((number, at) => (number < 0 ? "none" : humanBytes(plans[at].arenas[number].size))).filter((words, at, all) => at === 0 || words !== all[0]).join(" → ");
+  const exact = (tab) => tab.arenas.map((number, at) => (number < 0 ? "none" : exactBytes(plans[at].arenas[number].size))).join(" → ");
+  return tabList("Arenas", tabs.map((tab) => ({
+    content: [nameNode(tab.name, 28), " ", el("span", {class: "quiet"}, sizeOfTab(tab))],
+    title: `${tab.kind}, ${exact(tab)}`,
+    controls: "maps",
+  })), chosen, choose);
+}
