@@ -12,7 +12,7 @@ import {Minimap} from "./minimap.js";
 import {holderBox, opName} from "./model.js";
 import {drawMarks, mapLabel} from "./overlay.js";
 import {liveSet, pieceAt} from "./pieces.js";
-import {arenaTabs, makeScene, arenaFacts} from "./scenes.js";
+import {arenaFacts, arenaTabs, makeLook, makeScene} from "./scenes.js";
 import {Stage} from "./stage.js";
 import {spoken} from "./story.js";
 import {Tooltip, countWords} from "./tooltip.js";
@@ -65,23 +65,25 @@ export class App {
 
   // Makes the scenes anew, for another arena, colouring, theme or search. The view stays where the arena is the same.
   refresh(keepView) {
-    const limitsX = Math.max(1, ...this.plans.map((plan) => plan.steps));
+    const shown = this.plans.map((plan) => ({plan, number: this.arenaOf(plan.number)})).filter(({number}) => number >= 0);
+    this.look = makeLook(shown, this.state.colour, this.state.theme);
+    const steps = Math.max(1, ...this.plans.map((plan) => plan.steps));
     this.stages.forEach((stage, at) => {
-      const number = this.arenaOf(at);
-      stage.root.classList.toggle("empty", number < 0);
-      if (number < 0) {
-        stage.scene = null;
-        return;
-      }
-      const arena = this.plans[at].arenas[number];
-      const old = keepView && stage.scene ? stage.target : null;
-      const lit = this.litOf(at, number);
-      const look = {theme: this.state.theme, colour: this.state.colour, lit, ghost: this.ghostOf(at), limits: {steps: limitsX, bytes: Math.max(arena.size, 1)}};
-      stage.show(makeScene(this.plans[at], number, look), old);
-      stage.over.setAttribute("aria-label", mapLabel(stage.scene, this.plans[at].label));
+      const part = shown.findIndex(({plan}) => plan.number === at);
+      stage.root.classList.toggle("empty", part < 0);
+      if (part < 0) stage.scene = null;
+      else this.refreshStage(stage, shown[part].number, part, {keepView, steps});
     });
     this.ask();
     this.tell("look");
+  }
+
+  refreshStage(stage, number, part, {keepView, steps}) {
+    const at = stage.plan.number;
+    const more = {lit: this.litOf(at, number), ghost: this.ghostOf(at), limits: {steps, bytes: Math.max(stage.plan.arenas[number].size, 1)}};
+    const view = keepView && stage.scene ? stage.target : null;
+    stage.show(makeScene(stage.plan, number, this.look, part, more), view);
+    stage.over.setAttribute("aria-label", mapLabel(stage.scene, stage.plan.label));
   }
 
   // The other plan's live bytes in the same arena.
@@ -342,8 +344,8 @@ export class App {
   }
 
   legend(root) {
-    const stage = this.shownStages.find((each) => each.scene);
-    fillLegend(root, stage ? stage.scene : null, this.state.lit, (label) => this.setLit(label));
+    const scenes = this.stages.map((stage) => stage.scene).filter(Boolean);
+    fillLegend(root, this.look, scenes, this.state.lit, (label) => this.setLit(label));
   }
 
   // ---------------------------------------------------------------------------------------------- keys

@@ -39,50 +39,60 @@ function aliasOf(plan, holder) {
   return count === 2 ? "2 tensors" : count <= 4 ? "3–4 tensors" : count <= 9 ? "5–9 tensors" : "10 or more";
 }
 
-// The categories of an arena, largest first: {of: category by holder (−1: of another arena), list: [{label, bytes, count, area}]}.
-// Bytes are those at the fullest step.
-export function categorise(plan, arena, colouring, peakSet) {
+// The categories of arenas that are shown together, largest first. A part is {plan, arena (number), peakSet}; the answer is {list: [{label, bytes
+// (by part, at its fullest step), count, area}], of: [category by holder, −1 in other arenas] by part}. One list: a colour means one thing.
+export function categorise(parts, colouring) {
   const numbers = new Map();
   const list = [];
+  const numberOf = (label) => {
+    if (!numbers.has(label)) {
+      numbers.set(label, list.length);
+      list.push({label, bytes: parts.map(() => 0), count: 0, area: 0, order: list.length, largest: 0});
+    }
+    return numbers.get(label);
+  };
+  const of = parts.map(({plan, arena, peakSet}, at) => {
+    const own = categoriesOf(plan, arena, colouring, list, numberOf);
+    for (const {holder, bytes} of peakSet) list[own[holder]].bytes[at] += bytes;
+    return own;
+  });
+  return ranked(of, list, COLOURINGS[colouring]);
+}
+
+function categoriesOf(plan, arena, colouring, list, numberOf) {
   const {holders} = plan;
   const of = new Int32Array(holders.count).fill(-1);
   for (let holder = 0; holder < holders.count; holder += 1) {
     if (holders.arena[holder] !== arena) continue;
-    const label = COLOURINGS[colouring].labelOf(plan, holder);
-    if (!numbers.has(label)) {
-      numbers.set(label, list.length);
-      list.push({label, bytes: 0, count: 0, area: 0, order: list.length, largest: 0});
-    }
-    const category = numbers.get(label);
-    of[holder] = category;
-    list[category].count += 1;
-    list[category].largest = Math.max(list[category].largest, rampKey(plan, holder, colouring));
-    list[category].area += holders.size[holder] * (holders.end[holder] - holders.first[holder]);
+    const category = list[(of[holder] = numberOf(COLOURINGS[colouring].labelOf(plan, holder)))];
+    category.count += 1;
+    category.largest = Math.max(category.largest, rampKey(plan, holder, colouring));
+    category.area += holders.size[holder] * (holders.end[holder] - holders.first[holder]);
   }
-  for (const {holder, bytes} of peakSet) list[of[holder]].bytes += bytes;
-  return rank(of, list, COLOURINGS[colouring]);
+  return of;
 }
 
 function rampKey(plan, holder, colouring) {
   return colouring === "alias" ? tensorsOf(plan, holder).length : plan.holders.size[holder];
 }
 
-function rank(of, list, colouring) {
+function ranked(of, list, colouring) {
   const order = list.slice();
+  const most = (category) => Math.max(...category.bytes);
   if (colouring.ramp) order.sort((a, b) => b.largest - a.largest);
-  else if (!colouring.cycle) order.sort((a, b) => b.bytes - a.bytes || b.area - a.area);
+  else if (!colouring.cycle) order.sort((a, b) => most(b) - most(a) || b.area - a.area);
   const place = new Int32Array(list.length);
   order.forEach((each, at) => {
     place[each.order] = at;
   });
-  return {of: of.map((category) => (category < 0 ? -1 : place[category])), list: order};
+  return {list: order, of: of.map((own) => own.map((category) => (category < 0 ? -1 : place[category])))};
 }
 
 // [r, g, b] of each category.
-export function categoryColours(categories, colouring, theme) {
+export function categoryColours(list, colouring, theme) {
   const {ramp, cycle} = COLOURINGS[colouring];
-  const count = categories.list.length;
-  return categories.list.map((each, at) => {
+  const count = list.length;
+  return list.map((each, at) => {
     if (colouring === "change") return parseColour(CHANGE_COLOURS[theme][each.label]);
     if (ramp) return rampColour(count === 1 ? 0.5 : 1 - at / (count - 1), theme);
     if (!cycle && at >= CATEGORY_COUNT) return parseColour(THEMES[theme].other);
@@ -92,8 +102,8 @@ export function categoryColours(categories, colouring, theme) {
 
 let versions = 0;
 
-// Pixel values by holder. `lit` (holder → bool) or null: the others are dimmed.
-export function pixelColours(plan, categories, colours, theme, lit) {
+// Pixel values by holder. `of` is the category of each, `lit` (by holder) or null: the others are dimmed.
+export function pixelColours(of, colours, theme, lit) {
   const background = parseColour(THEMES[theme].background);
   const line = theme === "light" ? 0.45 : 0.6;
   const bright = colours.map((rgb) => [toPixel(rgb), toPixel(mixColours(rgb, background, line))]);
@@ -101,11 +111,10 @@ export function pixelColours(plan, categories, colours, theme, lit) {
     const grey = mixColours(rgb, background, DIM);
     return [toPixel(grey), toPixel(mixColours(grey, background, line))];
   });
-  const count = plan.holders.count;
-  const fill = new Uint32Array(count);
-  const edge = new Uint32Array(count);
-  for (let holder = 0; holder < count; holder += 1) {
-    const category = categories.of[holder];
+  const fill = new Uint32Array(of.length);
+  const edge = new Uint32Array(of.length);
+  for (let holder = 0; holder < of.length; holder += 1) {
+    const category = of[holder];
     if (category < 0) continue;
     const [inner, outer] = (lit && !lit[holder] ? dim : bright)[category];
     fill[holder] = inner;

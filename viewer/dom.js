@@ -45,9 +45,13 @@ export function bytesNode(bytes, attributes) {
             el("span", {"aria-hidden": "true"}, humanBytes(bytes)), el("span", {class: "only-heard"}, `${humanBytes(bytes)}, exactly ${exact}`));
 }
 
-// Looks like a link, acts like a button: it moves the map and leads to no other page.
+// Leads to another place of the map. An anchor and not a button, since those do not break in the middle of a line.
 export function linkNode(content, onclick, label) {
-  return el("button", {type: "button", class: "link", onclick, "aria-label": label || null}, content);
+  const follow = (event) => {
+    event.preventDefault();
+    onclick();
+  };
+  return el("a", {href: "#", class: "link", onclick: follow, "aria-label": label || null}, content);
 }
 
 // A list of rows, the first `page` of them at once and a button for more: a step may have ten thousand live holders.

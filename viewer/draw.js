@@ -1,7 +1,7 @@
 // The still part of a stage: the curve of live bytes, the axes, regions, lines for peak, bound and capacity, names on rectangles.
-// A scene is {plan, arena, index, live, ghost, view, box, limits, theme (colours), categories, colours, peaks}; nothing here changes it.
+// A scene is {plan, arena, index, live, ghost, view, box, limits, theme, categories, categoryOf, colours, peaks, …}; nothing here changes it.
 
-import {binaryTicks, decimalTicks, humanBytes, shorten} from "./format.js";
+import {binaryTicks, decimalTicks, humanBytes, shorten, tickBytes} from "./format.js";
 import {holderName} from "./model.js";
 import {inkOn} from "./palette.js";
 import {visitSpan} from "./pieces.js";
@@ -38,7 +38,7 @@ export function yOf(scene, byte) {
 }
 
 // The most that the curve shows: the arena, what is live, and a capacity unless it is so far away that the rest would be flat.
-export function curveTopOf(scene) {
+function curveTopOf(scene) {
   let most = Math.max(scene.arena.size, scene.most, scene.ghost ? scene.ghost.most : 0, 1);
   if (scene.capacity !== null && scene.capacity < 2 * most) most = Math.max(most, scene.capacity);
   return most * 1.04;
@@ -79,7 +79,7 @@ function curvePoints(scene, live) {
   const points = [];
   const scale = (view.x1 - view.x0) / box.mapWidth;
   for (let x = 0; x <= box.mapWidth; x += 1) {
-    const from = Math.max(Math.floor(view.x0 + x * scale), 0);
+    const from = Math.max(Math.floor(view.x0 + Math.min(x, box.mapWidth - 1) * scale), 0);
     const to = Math.min(Math.max(Math.ceil(view.x0 + (x + 1) * scale), from + 1), live.length);
     let most = 0;
     if (scale < 1) most = live[Math.min(from, live.length - 1)];
@@ -94,7 +94,8 @@ export function linesOf(scene) {
   const {arena, theme} = scene;
   const lines = [];
   const proven = arena.bound === arena.size;
-  lines.push({bytes: arena.size, label: `${proven ? "peak = bound" : "peak"} ${humanBytes(arena.size)}`, colour: theme.ink, dash: [1, 0]});
+  const word = arena.counts ? "peak" : "size";
+  lines.push({bytes: arena.size, label: `${proven && arena.counts ? "peak = bound" : word} ${humanBytes(arena.size)}`, colour: theme.ink, dash: [1, 0]});
   if (!proven) lines.push({bytes: arena.bound, label: `bound ${humanBytes(arena.bound)}`, colour: theme.bound, dash: [5, 3]});
   if (scene.capacity !== null) lines.push({bytes: scene.capacity, label: `capacity ${humanBytes(scene.capacity)}`, colour: theme.capacity, dash: [7, 3]});
   return lines;
@@ -131,10 +132,11 @@ function drawPeakMarks(painter, scene) {
 export function drawAxes(painter, scene) {
   const {box, view, theme} = scene;
   const bottom = box.map.top + box.map.height;
-  for (const tick of binaryTicks(view.y0, view.y1, Math.max(box.map.height / 60, 2))) {
+  const bytes = binaryTicks(view.y0, view.y1, Math.max(box.map.height / 60, 2));
+  for (const tick of bytes) {
     const y = yOf(scene, tick);
     painter.rect(box.left - 4, Math.round(y), 4, 1, theme.line);
-    painter.text(box.left - 7, y + 4, humanBytes(tick), {colour: theme.faint, align: "right", size: 10.5});
+    painter.text(box.left - 7, y + 4, tickBytes(tick, bytes[1] - bytes[0]), {colour: theme.faint, align: "right", size: 10.5});
   }
   for (const tick of decimalTicks(view.x0, view.x1, Math.max(box.mapWidth / 90, 2))) {
     const x = xOf(scene, tick);
@@ -154,7 +156,10 @@ export function drawRegions(painter, scene) {
       const y = yOf(scene, arena.regionStarts[region]);
       if (region > 0) painter.rect(box.left, Math.round(y) - 1, box.mapWidth, 2, theme.ink);
       const top = yOf(scene, arena.regionStarts[region] + size);
-      if (y - top > 14) painter.text(box.right - 5, y - 5, `region ${region}, ${humanBytes(size)}`, {colour: theme.ink, align: "right", size: 10.5, weight: 600});
+      const words = `region ${region}, ${humanBytes(size)}`;
+      if (y - top < 18) return;
+      painter.rect(box.right - 9 - words.length * 6.1, y - 17, words.length * 6.1 + 9, 16, theme.background);
+      painter.text(box.right - 5, y - 5, words, {colour: theme.ink, align: "right", size: 10.5, weight: 600});
     });
     if (scene.capacity === null || scene.capacity >= arena.size) return;
     const y = yOf(scene, scene.capacity);
@@ -185,7 +190,7 @@ export function drawNames(painter, scene, most) {
 
 function drawName(painter, scene, name, holder, at) {
   const dimmed = scene.lit && !scene.lit[holder];
-  const colour = dimmed ? scene.theme.faint : inkOn(scene.colours[scene.categories.of[holder]]);
+  const colour = dimmed ? scene.theme.faint : inkOn(scene.colours[scene.categoryOf[holder]]);
   const room = Math.floor((at.right - at.left - 8) / CHARACTER);
   const two = at.bottom - at.top >= 28 && room >= 7;
   const y = (at.top + at.bottom) / 2 + (two ? -2 : 4);

@@ -47,7 +47,7 @@ function drawRectangles(painter, scene) {
 }
 
 function fillOf(scene, holder) {
-  const colour = scene.colours[scene.categories.of[holder]];
+  const colour = scene.colours[scene.categoryOf[holder]];
   return toHex(scene.lit && !scene.lit[holder] ? mixColours(colour, parseColour(scene.theme.background), 0.84) : colour);
 }
 

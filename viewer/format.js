@@ -15,6 +15,16 @@ export function humanBytes(bytes) {
   return `${bytes < 0 ? "−" : ""}${value.toFixed(digits)} ${UNITS[unit]}`;
 }
 
+// For an axis whose ticks are `apart` bytes from each other: with as many digits as tell them apart, else in bytes.
+export function tickBytes(bytes, apart) {
+  const short = humanBytes(bytes);
+  if (!(apart > 0) || bytes === 0) return short;
+  const unit = 1024 ** Math.min(Math.floor(Math.log2(bytes) / 10), UNITS.length - 1);
+  const digits = Math.max(0, Math.ceil(-Math.log10(apart / unit) - 1e-9));
+  if (digits <= (short.match(/\.(\d+)/) || ["", ""])[1].length) return short;
+  return digits <= 3 ? `${(bytes / unit).toFixed(digits)} ${UNITS[Math.round(Math.log2(unit) / 10)]}` : grouped(bytes);
+}
+
 // "78,118,912 bytes".
 export function exactBytes(bytes) {
   if (bytes === null || bytes === undefined) return "unknown";

@@ -7,7 +7,7 @@ import {panView, zoomView} from "./viewport.js";
 const CLICK = 4;
 
 // Where a pointer is in a view, by default in the one that is seen: {part: "curve" | "map" | "", step, byte, x, y}.
-export function pointOn(stage, event, seen) {
+function pointOn(stage, event, seen) {
   const rect = stage.over.getBoundingClientRect();
   const {box} = stage.scene;
   const view = seen || stage.scene.view;
@@ -71,7 +71,7 @@ function pinch(stage, pointers, event, actions) {
   actions.moved(stage, zoomView(stage.scene.view, stage.scene.limits, middle, after / before, after / before), false);
 }
 
-// Shift: steps alone; alt: bytes alone. Sideways wheels pan.
+// Shift: steps alone; alt: bytes alone. Otherwise both, bytes at half the pace: an arena is seldom as deep as a graph is long. Sideways wheels pan.
 function wheel(stage, event, actions) {
   if (!stage.scene) return;
   event.preventDefault();
@@ -88,5 +88,6 @@ function wheel(stage, event, actions) {
   const point = pointOn(stage, event, view);
   const at = {step: point.step, byte: point.part === "curve" ? (view.y0 + view.y1) / 2 : point.byte};
   const bytesToo = !event.shiftKey && point.part !== "curve";
-  actions.moved(stage, zoomView(view, limits, at, event.altKey ? 1 : factor, bytesToo ? factor : 1), true);
+  const factorY = event.ctrlKey || event.altKey ? factor : Math.sqrt(factor);
+  actions.moved(stage, zoomView(view, limits, at, event.altKey ? 1 : factor, bytesToo ? factorY : 1), true);
 }

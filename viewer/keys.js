@@ -2,7 +2,7 @@
 
 import {el} from "./dom.js";
 
-export const KEYS = [
+const KEYS = [
   ["arrows", "pan"],
   ["+ −", "zoom in and out"],
   ["0", "show the whole arena"],

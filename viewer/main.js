@@ -4,6 +4,7 @@ import {App} from "./app.js";
 import {COLOURINGS} from "./colour.js";
 import {readFragment} from "./fragment.js";
 import {decodePage, readPage} from "./model.js";
+import {visitSpan} from "./pieces.js";
 import {ReplayPage} from "./replay_page.js";
 import {Shell} from "./shell.js";
 
@@ -60,11 +61,20 @@ function startReplay(page, head, main) {
   return new ReplayPage(page, head, main, theme);
 }
 
+function describeStage(stage) {
+  if (!stage.scene) return null;
+  const {index, peaks, arena, box, view} = stage.scene;
+  let seen = 0;
+  visitSpan(index, Math.floor(view.x0), Math.ceil(view.x1), (i) => {
+    if (index.low[i] < view.y1 && index.low[i] + index.size[i] > view.y0) seen += 1;
+  });
+  return {holders: stage.plan.holders.count, rectangles: index.count, visible: seen, view: {...stage.target}, peaks: peaks.length, arena: arena.name, box, moving: stage.moving || stage.dirty.base,
+          paint: stage.paintTime};
+}
+
 // For tests: plain values, read when asked for.
 function describe(app) {
-  const plain = (stage) => (stage.scene ? {holders: stage.plan.holders.count, rectangles: stage.scene.index.count, view: {...stage.target}, peaks: stage.scene.peaks.length,
-                                           arena: stage.scene.arena.name, box: stage.scene.box, moving: stage.moving || stage.dirty.base, paint: stage.paintTime} : null);
-  return {state: JSON.parse(JSON.stringify(app.state)), stages: app.stages.map(plain), frames: {...app.frames}, hover: app.hover ? {holder: app.hover.holder, step: app.hover.step} : null};
+  return {state: JSON.parse(JSON.stringify(app.state)), stages: app.stages.map(describeStage), frames: {...app.frames}, hover: app.hover ? {holder: app.hover.holder, step: app.hover.step} : null};
 }
 
 async function start() {

@@ -62,7 +62,7 @@ function outline(painter, scene, holder, style) {
 function drawFlow(painter, scene, holder) {
   const {plan, theme} = scene;
   if (plan.holders.arena[holder] !== scene.arena.number) return;
-  const y = middleOf(scene, holder);
+  const y = anchorOf(scene, holder);
   const steps = stepsOf(plan, holder);
   const style = {stroke: theme.flow, width: 1.25};
   const all = [...steps.writes, ...steps.reads];
@@ -91,9 +91,10 @@ export function stepsOf(plan, holder) {
   return {writes: sorted(writes), reads: sorted(reads)};
 }
 
-function middleOf(scene, holder) {
+// Where lines meet a holder: below its name.
+function anchorOf(scene, holder) {
   const box = holderBox(scene.plan, holder);
-  return yOf(scene, (box.low + box.high) / 2);
+  return yOf(scene, box.low + (box.high - box.low) * 0.28);
 }
 
 function joinHolders(painter, scene, from, to, step, dash) {
@@ -101,8 +102,8 @@ function joinHolders(painter, scene, from, to, step, dash) {
   if (from < 0 || to < 0 || from === to) return;
   if (plan.holders.arena[from] !== scene.arena.number || plan.holders.arena[to] !== scene.arena.number) return;
   const x = xOf(scene, step + 0.5);
-  const end = middleOf(scene, to);
-  painter.path([x, middleOf(scene, from), x, end], {stroke: theme.flow, width: 1, dash});
+  const end = anchorOf(scene, to);
+  painter.path([x, anchorOf(scene, from), x, end], {stroke: theme.flow, width: 1, dash});
   drawDiamond(painter, x, end, 3, theme.flow);
 }
 

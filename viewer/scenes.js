@@ -14,38 +14,42 @@ export function arenaFacts(plan, number) {
     const index = indexPieces(plan, number);
     const live = liveBytes(index, plan.steps);
     const at = fullestStep(live);
-    arena.facts = {index, live, most: live[at] || 0, at, peakSet: liveSet(index, at), peaks: peaksOf(plan, arena, live)};
+    arena.facts = {index, live, most: live[at] || 0, at, peakSet: liveSet(index, at), peaks: bindingPeaks(plan, arena, live)};
   }
   return arena.facts;
 }
 
-// Those of the explanation; without one, the runs of steps within 1% of the most.
-function peaksOf(plan, arena, live) {
+// Those of the explanation where it has them all; else the runs of steps within 1% of the most.
+function bindingPeaks(plan, arena, live) {
   const story = plan.explain && plan.explain.arenas.find((each) => each.name === arena.name && each.kind === arena.kind);
-  if (story && story.peaks.length > 0) {
+  if (story && story.peaks.length > 0 && (story.peaks.length >= story.peak_count || story.concurrent)) {
     return story.peaks.map((peak) => ({first: peak.steps[0], end: peak.steps[1], at: peak.at, live: peak.live_bytes, op: peak.op, kind: peak.kind}));
   }
-  return fullRuns(live, WITHIN).slice(0, MOST_PEAKS);
+  return fullRuns(live, plan.explain ? plan.explain.within : WITHIN).slice(0, MOST_PEAKS);
 }
 
-// `look` is {theme, colour, lit (by holder) or null, limits?, ghost?}.
-export function makeScene(plan, number, look) {
+// The categories and colours of arenas that are shown together: [{plan, number}]; see categorise.
+export function makeLook(shown, colouring, theme) {
+  const parts = shown.map(({plan, number}) => ({plan, arena: number, peakSet: arenaFacts(plan, number).peakSet}));
+  const {list, of} = categorise(parts, colouring);
+  return {theme, list, of, colours: categoryColours(list, colouring, theme)};
+}
+
+// Part `at` of a look, as a stage shows it. `more` is {lit (by holder) or null, limits, ghost}.
+export function makeScene(plan, number, look, at, more) {
   const arena = plan.arenas[number];
-  const facts = arenaFacts(plan, number);
-  const categories = categorise(plan, number, look.colour, facts.peakSet);
-  const colours = categoryColours(categories, look.colour, look.theme);
+  const {theme, list, colours} = look;
   return {
     plan,
     arena,
-    ...facts,
-    categories,
+    ...arenaFacts(plan, number),
+    categories: list,
+    categoryOf: look.of[at],
     colours,
-    lit: look.lit,
-    pixels: pixelColours(plan, categories, colours, look.theme, look.lit),
+    pixels: pixelColours(look.of[at], colours, theme, more.lit),
     capacity: arena.counts ? plan.capacity : null,
-    theme: THEMES[look.theme],
-    ghost: look.ghost || null,
-    limits: look.limits || {steps: plan.steps, bytes: Math.max(arena.size, 1)},
+    theme: THEMES[theme],
+    ...more,
   };
 }
 

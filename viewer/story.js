@@ -8,7 +8,7 @@ export function opPart(plan, step) {
   return {text: `${opName(plan, step)}${kind ? ` (${kind})` : ""}`, step};
 }
 
-export function lastRead(plan, tensor) {
+function lastRead(plan, tensor) {
   const reads = readsOf(plan, tensor);
   return reads.length === 0 ? -1 : reads[reads.length - 1];
 }
@@ -43,7 +43,7 @@ function deathOf(plan, tensor) {
   return (role & ROLE.kept) !== 0 ? [...read, "; must stay to the end"] : read;
 }
 
-export function lifeOf(plan, tensor) {
+function lifeOf(plan, tensor) {
   return [...birthOf(plan, tensor), "; ", ...deathOf(plan, tensor)];
 }
 

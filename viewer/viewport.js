@@ -38,7 +38,7 @@ export function panView(view, limits, steps, bytes) {
 
 // Around a box {first, end, low, high}, with room on all sides, so that its neighbours are seen too.
 export function viewAround(box, limits) {
-  const padX = Math.max((box.end - box.first) * 0.6, 4);
+  const padX = Math.max((box.end - box.first) * 0.6, 8);
   const padY = Math.max((box.high - box.low) * 0.6, LEAST_BYTES);
   return clampView({x0: box.first - padX, x1: box.end + padX, y0: box.low - padY, y1: box.high + padY}, limits);
 }

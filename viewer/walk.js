@@ -3,7 +3,7 @@
 import {holderBox} from "./model.js";
 
 // The step that is selected, else the first of the selected holder, else the one in the middle.
-export function stepHere(app, stage) {
+function stepHere(app, stage) {
   const {selected, step} = app.state;
   const at = stage.plan.number;
   if (step && step.plan === at) return step.step;

@@ -27,7 +27,7 @@ function noText(plan) {
 }
 
 // Names and steps in a text as links.
-export function linkedText(plan, text, go) {
+function linkedText(plan, text, go) {
   if (!plan.linkNames) plan.linkNames = plan.explain ? namesIn(plan.explain) : new Set();
   return splitText(text, plan.linkNames).map((part) => {
     if (typeof part === "string") return part;
@@ -97,6 +97,7 @@ function holdersNode(plan, holders, go) {
 // ------------------------------------------------------------------------------------------------ peaks, gains, costs
 
 function peakList(plan, arena, facts, go) {
+  if (!arena.counts) return el("p", {class: "quiet"}, `'${arena.name}' (${arena.kind}, ${humanBytes(arena.size)}) does not count towards the peak.`);
   const rows = facts.peaks.map((peak, n) => el("tr", {},
     el("td", {}, linkNode(stepSpan(peak.first, peak.end), () => go.peak(plan, n), `Peak ${n + 1}: ${stepSpan(peak.first, peak.end)}`)),
     el("td", {class: "number"}, bytesNode(peak.live)), el("td", {class: "wide"}, nameNode(peak.op || opName(plan, peak.at), 34))));

@@ -1,5 +1,6 @@
 // node viewer/test/make_page.js OUT [--tensors N] [--diff] [--replay] [--hostile] [--plain] [--gap] [--capacity BYTES] [--budget BYTES] [--data FILE.json]
-// Writes a page with sample data, or with data from a file, so that the viewer can be tried without the program.
+// Writes a page with sample data, or with data from a file, so that the viewer can be tried without the program. Without OUT it does nothing: `node --test`
+// runs every file of this folder.
 
 import {readFileSync, writeFileSync} from "node:fs";
 import {joinedPage} from "./join.js";
@@ -17,8 +18,14 @@ function optionsOf(words) {
   return options;
 }
 
+function dataOf(options) {
+  if (options.data) return JSON.parse(readFileSync(options.data, "utf8"));
+  if (options.replay) return sampleReplayPage();
+  return options.diff ? sampleDiffPage(options) : samplePage(options);
+}
+
 const [out, ...words] = process.argv.slice(2);
-if (!out) throw new Error("make_page.js OUT [options]");
-const options = optionsOf(words);
-const data = options.data ? JSON.parse(readFileSync(options.data, "utf8")) : options.replay ? sampleReplayPage() : options.diff ? sampleDiffPage(options) : samplePage(options);
-writeFileSync(out, joinedPage(data, data.title));
+if (out) {
+  const data = dataOf(optionsOf(words));
+  writeFileSync(out, joinedPage(data, data.title));
+}

@@ -200,7 +200,7 @@ export function samplePlan(graph, options) {
   storages.sort((a, b) => a.arena - b.arena || a.first - b.first || a.low - b.low);
   storages.forEach((storage, holder) => storage.tensors.forEach((tensor) => (graph.tensors[tensor].holder = holder)));
   const holders = holderColumns(graph, storages, strings);
-  const bound = Math.round(sizes[0] * (options.gap ? 0.93 : 1));
+  const bound = options.gap ? Math.round(sizes[0] * 0.93) : sizes[0];
   const half = constant.filter((each) => each.low < sizes[1] / 2).reduce((sum, each) => sum + each.size, 0);
   const arenas = [{name: "cpu", memory: "cpu", kind: "shared", size: sizes[0], lower_bound: bound, proven_optimal: !options.gap, regions: [sizes[0]], counts: true, concurrent: false},
                   {name: "cpu persistent", memory: "cpu", kind: "persistent", size: sizes[1], lower_bound: sizes[1], proven_optimal: true, regions: [half, sizes[1] - half], counts: false, concurrent: false}];
