@@ -15,8 +15,8 @@ function sumBytes(holders) {
   return holders.reduce((sum, holder) => sum + holder.bytes, 0);
 }
 
-// What is known about fitting into `bytes`: {fits, impossible, constraints: [cost], shrinks: [gain], least}. `impossible`: one op alone needs
-// more. Shrinks come with the fewest holders first; `least` is the lowest peak of everything that was tried.
+// What is known about fitting into `bytes`: {fits, impossible, constraints: [cost], together, shrinks: [gain], least}. `impossible`: one op alone
+// needs more; `together`: constraints that suffice only when all are dropped, {constraints, peak} or null. Shrinks come with the fewest holders first; `least` is the lowest peak of everything that was tried.
 export function answerFor(explain, bytes) {
   const peaks = [...explain.gains, ...explain.costs].map((each) => each.peak_bytes).filter((peak) => peak !== null && peak !== undefined);
   const shrinks = explain.gains.filter((gain) => gain.peak_bytes <= bytes);
@@ -29,9 +29,15 @@ export function answerFor(explain, bytes) {
     fits: explain.peak_bytes <= bytes,
     impossible: explain.largest_op && explain.largest_op.bytes > bytes ? explain.largest_op : null,
     constraints: explain.costs.filter((cost) => cost.peak_bytes !== null && cost.peak_bytes <= bytes && cost.cost_bytes > 0),
+    together: togetherOf(explain.budget, bytes),
     shrinks: shrinks.sort((a, b) => a.holders.length - b.holders.length || a.peak_bytes - b.peak_bytes),
     least: Math.min(explain.peak_bytes, ...peaks),
   };
+}
+
+function togetherOf(budget, bytes) {
+  if (!budget || budget.together.length === 0 || budget.together_peak_bytes === null || budget.together_peak_bytes > bytes) return null;
+  return {constraints: budget.together, peak: budget.together_peak_bytes};
 }
 
 // "64", "64MiB", "1.5 GiB", "70000 B": bytes, or null. A number alone is MiB.

@@ -11,9 +11,19 @@ import {visitSpan} from "./pieces.js";
 
 const TITLED = 3;
 
-// One stage as an SVG document. Rectangles of three pixels or more have their names as titles; smaller ones are one path a colour.
-export function stageSvg(scene, marks, title) {
+// Scenes, one below the other, as an SVG document: [{scene, marks}]. Rectangles of three pixels or more have their names as titles; smaller ones are
+// one path a colour.
+export function stagesSvg(shown, title) {
   const painter = new SvgPainter();
+  let top = 0;
+  for (const {scene, marks} of shown) {
+    painter.below(top, scene.box.width, scene.box.height, () => drawScene(painter, scene, marks));
+    top += scene.box.height;
+  }
+  return painter.finish(Math.max(...shown.map(({scene}) => scene.box.width)), top, title);
+}
+
+function drawScene(painter, scene, marks) {
   const {box, theme} = scene;
   painter.rect(0, 0, box.width, box.height, theme.background);
   painter.clipped(box.left, box.map.top, box.mapWidth, box.map.height, () => drawRectangles(painter, scene));
@@ -22,7 +32,6 @@ export function stageSvg(scene, marks, title) {
   drawAxes(painter, scene);
   drawCurve(painter, scene);
   drawMarks(painter, scene, {...marks, hover: null});
-  return painter.finish(box.width, box.height, title);
 }
 
 function drawRectangles(painter, scene) {

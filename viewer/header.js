@@ -45,11 +45,16 @@ export function titleNode(page) {
   return el("h1", {}, words);
 }
 
-// Roving focus: one tab is reachable with Tab, the arrow keys go to the others.
+// Roving focus: one tab is reachable with Tab, the arrow keys go to the others. Choosing one makes the list anew, so the focus is put back.
 export function tabList(label, entries, chosen, choose) {
+  const go = (n) => {
+    choose(n);
+    const fresh = document.querySelectorAll(`[role=tablist][aria-label="${label}"] [role=tab]`)[n];
+    if (fresh) fresh.focus();
+  };
   const buttons = entries.map((entry, n) => el("button", {
     type: "button", role: "tab", id: entry.id || null, "aria-selected": String(n === chosen), "aria-controls": entry.controls || null, tabindex: n === chosen ? "0" : "-1",
-    title: entry.title || null, onclick: () => choose(n),
+    title: entry.title || null, onclick: () => go(n),
   }, entry.content));
   const list = el("div", {role: "tablist", class: "tabs", "aria-label": label}, buttons);
   list.addEventListener("keydown", (event) => {
@@ -57,10 +62,7 @@ export function tabList(label, entries, chosen, choose) {
     if (!move) return;
     event.preventDefault();
     event.stopPropagation();
-    const next = (buttons.indexOf(document.activeElement) + move + buttons.length) % buttons.length;
-    choose(next);
-    const fresh = document.querySelectorAll(`[role=tablist][aria-label="${label}"] [role=tab]`)[next];
-    if (fresh) fresh.focus();
+    go((buttons.indexOf(document.activeElement) + move + buttons.length) % buttons.length);
   });
   return list;
 }

@@ -37,10 +37,10 @@ export function helpDialog() {
   return dialog;
 }
 
-// `actions` by key; a text field keeps its keys but for Escape.
+// `actions` by key; a text field keeps its keys but for Escape, an open dialog all of them.
 export function listenKeys(actions) {
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.defaultPrevented) return;
+    if (event.ctrlKey || event.metaKey || event.defaultPrevented || document.querySelector("dialog[open]")) return;
     const typing = /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName);
     if (typing && event.key !== "Escape") return;
     const onMap = event.target.classList.contains("over");

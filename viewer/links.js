@@ -1,6 +1,6 @@
 // Finds in a text what the map can show: names that the explanation speaks of, and "step N". No DOM.
 
-// [string | {text, name} | {text, step}], in order; joined they are the text.
+// [string | {text, name} | {text, step}], in order; joined they are the text. A line may end between "step" and its number.
 export function splitText(text, names) {
   const byStart = new Map();
   for (const name of names) {
@@ -36,7 +36,7 @@ function partAt(text, at, sorted) {
     if (text.startsWith(name, at) && endsWord(text, at + name.length)) return {text: name, name};
   }
   if (!text.startsWith("step", at)) return null;
-  const step = /^steps? (\d+)/.exec(text.slice(at, at + 24));
+  const step = /^steps?\s+(\d+)/.exec(text.slice(at, at + 60));
   return step ? {text: step[0], step: Number(step[1])} : null;
 }
 

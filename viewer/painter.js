@@ -100,6 +100,13 @@ export class SvgPainter {
     this.parts.push("</svg>");
   }
 
+  // What `draw` draws, moved down.
+  below(top, width, height, draw) {
+    this.parts.push(`<svg y="${short(top)}" width="${short(width)}" height="${short(height)}">`);
+    draw();
+    this.parts.push("</svg>");
+  }
+
   // The whole document.
   finish(width, height, title) {
     return `<?xml version="1.0" encoding="UTF-8"?>\n<svg xmlns="http://www.w3.org/2000/svg" width="${short(width)}" height="${short(height)}" ` +

@@ -3,7 +3,7 @@
 import {COLOURINGS} from "./colour.js";
 import {changesPanel} from "./compare.js";
 import {el, replace} from "./dom.js";
-import {download, fileName, stageSvg, stagesPng} from "./export.js";
+import {download, fileName, stagesPng, stagesSvg} from "./export.js";
 import {writeFragment} from "./fragment.js";
 import {arenaTabList, diffFigures, planFigures, tabList, titleNode} from "./header.js";
 import {helpDialog, listenKeys} from "./keys.js";
@@ -197,11 +197,10 @@ export class Shell {
   }
 
   saveSvg() {
-    for (const stage of this.app.shownStages) {
-      if (!stage.scene) continue;
-      const svg = stageSvg(stage.scene, this.app.marksOf(stage), `${stage.plan.label}: ${stage.scene.arena.name}`);
-      download(new Blob([svg], {type: "image/svg+xml"}), fileName(stage.plan.label || this.app.page.title, "svg"));
-    }
+    const shown = this.app.shownStages.filter((stage) => stage.scene).map((stage) => ({scene: stage.scene, marks: this.app.marksOf(stage)}));
+    if (shown.length === 0) return;
+    const title = `${shown.map(({scene}) => scene.plan.label).join(" → ")}: ${shown[0].scene.arena.name}`;
+    download(new Blob([stagesSvg(shown, title)], {type: "image/svg+xml"}), fileName(this.app.page.title, "svg"));
   }
 
   listenSizes() {
@@ -235,7 +234,6 @@ export class Shell {
   }
 
   escape() {
-    if (this.help.open) return;
     if (this.app.state.query !== "") {
       this.query.value = "";
       this.app.search("");

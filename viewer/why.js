@@ -56,13 +56,26 @@ function fitQuestion(plan, go) {
 }
 
 function fitAnswer(plan, bytes, go) {
-  const known = answerFor(plan.explain, bytes);
-  if (known.fits) return [el("p", {class: "verdict fits"}, "Nothing: it fits."), el("p", {class: "quiet"}, `${humanBytes(bytes - plan.explain.peak_bytes)} are left.`)];
-  const over = el("p", {class: "verdict fails"}, `It does not fit: ${humanBytes(plan.explain.peak_bytes - bytes)} too much.`);
-  const ways = [...known.constraints.map((cost) => el("li", {}, `${cost.constraint}: plan with ${cost.without} instead `, quiet(`(${humanBytes(cost.peak_bytes)})`))),
-                ...known.shrinks.slice(0, 4).map((gain) => el("li", {}, "make do without ", holdersNode(plan, gain.holders, go), " ", quiet(`(${humanBytes(gain.peak_bytes)})`)))];
-  return [over, ways.length > 0 ? [el("p", {}, ways.length === 1 ? "This would do:" : "Any one of these would do:"), el("ul", {class: "ways"}, ways)] : noWay(plan, known, bytes),
+  const {explain} = plan;
+  const known = answerFor(explain, bytes);
+  if (known.fits) return [el("p", {class: "verdict fits"}, "Nothing: it fits."), el("p", {class: "quiet"}, `${humanBytes(bytes - explain.peak_bytes)} are left.`)];
+  const ways = waysOf(plan, known, go);
+  const count = ways.length;
+  return [el("p", {class: "verdict fails"}, `It does not fit: ${humanBytes(explain.peak_bytes - bytes)} too much.`),
+          count > 0 ? [el("p", {}, count === 1 ? "This would do:" : "Any one of these would do:"), el("ul", {class: "ways"}, ways)] : noWay(plan, known, bytes),
           known.impossible ? wallNode(plan, known.impossible, go) : null, budgetReason(plan, bytes)];
+}
+
+// One list item for each change that suffices, constraints first: they cost no work on the model.
+function waysOf(plan, known, go) {
+  const then = (bytes) => quiet(` (then ${humanBytes(bytes)})`);
+  const ways = known.constraints.map((cost) => el("li", {}, `drop the constraint '${cost.constraint}': ${cost.without}`, then(cost.peak_bytes)));
+  if (known.together) ways.push(el("li", {}, `drop these constraints together: ${known.together.constraints.join(", ")}`, then(known.together.peak)));
+  for (const gain of known.shrinks.slice(0, 4)) {
+    ways.push(el("li", {}, "do without ", holdersNode(plan, gain.holders, go), then(gain.peak_bytes),
+                 quiet(": split the op, recompute instead of keeping, a smaller type or batch")));
+  }
+  return ways;
 }
 
 function noWay(plan, known, bytes) {

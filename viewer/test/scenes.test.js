@@ -5,7 +5,7 @@ import test from "node:test";
 import {COLOURINGS, roleOf} from "../colour.js";
 import {CHANGES, matchChanges} from "../compare.js";
 import {stageBox, xOf, yOf, linesOf} from "../draw.js";
-import {fileName, stageSvg} from "../export.js";
+import {fileName, stagesSvg} from "../export.js";
 import {readFragment, writeFragment} from "../fragment.js";
 import {readPage} from "../model.js";
 import {categoryColour, inkOn, mixColours, parseColour, toHex, toPixel} from "../palette.js";
@@ -133,7 +133,7 @@ test("steps and bytes lie where the map has them", () => {
 
 test("SVG has every visible rectangle, with its name, and nothing that a name brought in", () => {
   const [plan] = readPage(samplePage({tensors: 40, hostile: true})).plans;
-  const svg = stageSvg(sceneOf(plan, "kind", "dark"), {selected: 1, step: 3, hover: null}, "a </title> & \u0001");
+  const svg = stagesSvg([{scene: sceneOf(plan, "kind", "dark"), marks: {selected: 1, step: 3, hover: null}}], "a </title> & \u0001");
   assert.ok(svg.startsWith("<?xml"));
   assert.match(svg, /<title>a &lt;\/title&gt; &amp; \ufffd<\/title>/);
   assert.match(svg, /<title>&lt;\/script&gt;&lt;script&gt;window/);

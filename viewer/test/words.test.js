@@ -82,6 +82,10 @@ test("links are whole names, and steps", () => {
   assert.equal(parts.map((part) => (typeof part === "string" ? part : part.text)).join(""), "ffn_gate-1, ffn_gate-12, ffn_gate ffn_gate-* at 'a.b' (step 29), steps 3");
 });
 
+test("a step is a link across the end of a line", () => {
+  assert.deepEqual(splitText("op 'x' (step\n29), steps", new Set()), ["op 'x' (", {text: "step\n29", step: 29}, "), steps"]);
+});
+
 test("every name of an explanation can be a link", () => {
   const {explain, text} = samplePage({tensors: 300}).plans[0];
   const names = namesIn(explain);
@@ -96,6 +100,10 @@ test("what to change to fit: known changes, the fewest holders first", () => {
   assert.equal(near.constraints.length, 0);
   assert.deepEqual(near.shrinks, [explain.gains[0], explain.gains[1]].sort((a, b) => a.peak_bytes - b.peak_bytes));
   assert.equal(answerFor(explain, explain.peak_bytes * 0.97).constraints[0].constraint, "outputs kept to the end");
+  explain.budget = {budget_bytes: 5000, fits: false, constraints: [], together: ["alignment", "streams"], together_peak_bytes: 4999, shrink: null, reason: ""};
+  assert.deepEqual(answerFor(explain, 5000).together, {constraints: ["alignment", "streams"], peak: 4999});
+  assert.equal(answerFor(explain, 4000).together, null);
+  explain.budget = null;
   const none = answerFor(explain, 1000);
   assert.deepEqual([none.shrinks, none.impossible], [[], explain.largest_op]);
   assert.equal(none.least, explain.gains[0].peak_bytes);
