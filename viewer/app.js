@@ -18,13 +18,19 @@ import {spoken} from "./story.js";
 import {Tooltip, countWords} from "./tooltip.js";
 import {panView, viewAround, viewAtSteps, wholeView, zoomView} from "./viewport.js";
 
+// Op kinds, where there are several; a table of lives has none.
+function usualColouring(plan) {
+  const {kind, count} = plan.holders;
+  return count > 0 && kind.every((each) => each === kind[0]) ? "size" : "kind";
+}
+
 export class App {
   constructor(page, state) {
     this.page = page;
     this.plans = page.plans;
     this.tabs = arenaTabs(page.plans);
     this.changes = page.diff && page.plans.length === 2 ? matchChanges(page) : null;
-    this.state = {mode: this.plans.length === 2 ? "both" : "0", tab: 0, colour: this.changes ? "change" : "kind", query: "", lit: null,
+    this.state = {mode: this.plans.length === 2 ? "both" : "0", tab: 0, colour: this.changes ? "change" : usualColouring(page.plans[0]), query: "", lit: null,
                   selected: null, step: null, panel: "why", theme: "light", ...state};
     this.hover = null;
     this.found = this.plans.map(() => null);
@@ -91,7 +97,7 @@ export class App {
     const other = 1 - at;
     if (this.plans.length !== 2 || this.arenaOf(other) < 0) return null;
     const facts = arenaFacts(this.plans[other], this.arenaOf(other));
-    return {live: facts.live, most: facts.most, label: this.plans[other].label};
+    return {live: facts.live, most: facts.most};
   }
 
   // Search and legend together; null: everything is lit.

@@ -5,7 +5,7 @@ import {exactBytes, humanBytes, plural, signedBytes} from "./format.js";
 import {findHolder} from "./lookup.js";
 
 export const CHANGES = ["appeared", "vanished", "grew", "shrank", "moved"];
-const LABELS = {appeared: "new", vanished: "gone", grew: "grew", shrank: "shrank", moved: "moved"};
+const byNumber = new Intl.Collator("en", {numeric: true});
 
 // Sets plan.changes (a word by holder) for both plans and returns the entries with their holders: [{…entry, holders: [a, b]}].
 export function matchChanges(page) {
@@ -31,7 +31,7 @@ export function changesPanel(page, entries, select) {
   const list = el("div", {});
   const shown = new Set(CHANGES);
   const fill = () => {
-    const rows = entries.filter((entry) => shown.has(entry.change)).sort((a, b) => weightOf(b) - weightOf(a));
+    const rows = entries.filter((entry) => shown.has(entry.change)).sort((a, b) => weightOf(b) - weightOf(a) || byNumber.compare(a.name, b.name));
     replace(list, rows.length === 0 ? el("p", {class: "quiet"}, "No such changes.") : longList(rows, (entry) => changeRow(entry, select)));
   };
   const filters = CHANGES.map((change) => filterButton(change, entries.filter((entry) => entry.change === change).length, shown, fill));
@@ -62,7 +62,7 @@ function arenaTable(diff) {
 }
 
 function filterButton(change, count, shown, fill) {
-  const button = el("button", {type: "button", class: `chip change-${change}`, "aria-pressed": "true", disabled: count === 0}, `${LABELS[change]} ${count}`);
+  const button = el("button", {type: "button", class: `chip change-${change}`, "aria-pressed": "true", disabled: count === 0}, `${change} ${count}`);
   button.addEventListener("click", () => {
     if (!shown.delete(change)) shown.add(change);
     button.setAttribute("aria-pressed", String(shown.has(change)));
@@ -77,7 +77,7 @@ function changeRow(entry, select) {
                               : linkNode(words, () => select(number, entry.holders[number]), `${entry.name}, ${number === 0 ? "before" : "after"}: ${words}`);
   const side = (number, bytes) => (bytes === null ? el("span", {class: "quiet"}, "none") : link(number, humanBytes(bytes)));
   const best = entry.holders[1] >= 0 ? 1 : 0;
-  return el("tr", {}, el("td", {}, el("span", {class: `tag change-${entry.change}`}, LABELS[entry.change])),
+  return el("tr", {}, el("td", {}, el("span", {class: `tag change-${entry.change}`}, entry.change)),
             el("td", {class: "wide"}, entry.holders[best] < 0 ? nameNode(entry.name, 34) : linkNode(nameNode(entry.name, 34), () => select(best, entry.holders[best]))),
             el("td", {class: "number"}, side(0, entry.before), " → ", side(1, entry.after)));
 }

@@ -105,8 +105,8 @@ export function linesOf(scene) {
 function drawLineLabels(painter, scene) {
   const {box, theme} = scene;
   let x = box.left;
-  const entries = [{label: scene.ghost ? `live, ${scene.plan.label}` : "live bytes", colour: theme.live}];
-  if (scene.ghost) entries.push({label: `live, ${scene.ghost.label}`, colour: theme.ghost, dash: [3, 2]});
+  const entries = [{label: "live bytes", colour: theme.live}];
+  if (scene.ghost) entries.push({label: scene.plan.number === 0 ? "after" : "before", colour: theme.ghost, dash: [3, 2]});
   for (const entry of [...entries, ...linesOf(scene)]) {
     const words = shorten(entry.label, 34);
     const width = 20 + words.length * 5.9;
@@ -169,6 +169,7 @@ export function drawRegions(painter, scene) {
 }
 
 const CHARACTER = 6.1;
+const LEAST_NAME = 14;
 
 // Names where there is room for them; the widest pieces first would flicker while panning, so the order is that of the index.
 export function drawNames(painter, scene, most) {
@@ -177,14 +178,15 @@ export function drawNames(painter, scene, most) {
   const scaleY = box.map.height / (view.y1 - view.y0);
   let count = 0;
   visitSpan(index, Math.floor(view.x0), Math.ceil(view.x1), (i) => {
-    if (count >= most || index.size[i] * scaleY < 13 || (index.end[i] - index.first[i]) * scaleX < 44) return;
+    if (count >= most || index.size[i] * scaleY < 13 || (index.end[i] - index.first[i]) * scaleX < LEAST_NAME) return;
     const left = Math.max(xOf(scene, index.first[i]), box.left);
     const right = Math.min(xOf(scene, index.end[i]), box.right);
     const top = Math.max(yOf(scene, index.low[i] + index.size[i]), box.map.top);
     const bottom = Math.min(yOf(scene, index.low[i]), box.map.top + box.map.height);
-    if (right - left < 40 || bottom - top < 12) return;
+    const name = holderName(plan, index.holder[i]);
+    if (right - left < Math.min(44, name.length * CHARACTER + 8) || bottom - top < 12) return;
     count += 1;
-    drawName(painter, scene, holderName(plan, index.holder[i]), index.holder[i], {left, right, top, bottom, bytes: index.size[i]});
+    drawName(painter, scene, name, index.holder[i], {left, right, top, bottom, bytes: index.size[i]});
   });
 }
 

@@ -2,6 +2,11 @@
 
 const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 
+// The file of a path; where a path is long, its folders say little.
+export function baseName(path) {
+  return path.split(/[\\/]/).filter(Boolean).pop() || path;
+}
+
 // Three digits and a unit, as `stowage explain` prints them: "74.5 MiB", "8.00 MiB", "512 B".
 export function humanBytes(bytes) {
   if (bytes === null || bytes === undefined || Number.isNaN(bytes)) return "unknown";
@@ -45,7 +50,7 @@ export function percent(part, whole) {
   if (!(whole > 0)) return "0%";
   const value = (100 * part) / whole;
   const size = Math.abs(value);
-  return `${value.toFixed(size !== 0 && size < 9.95 ? 1 : 0)}%`;
+  return `${value < 0 ? "−" : ""}${size.toFixed(size !== 0 && size < 9.95 ? 1 : 0)}%`;
 }
 
 // One step is "step 29"; a half-open span of several is "steps 27–29", the last one included.

@@ -1,7 +1,7 @@
 // The top of the page: what it is of, the figures, and the tabs of arenas.
 
 import {bytesNode, el, nameNode} from "./dom.js";
-import {exactBytes, humanBytes, percent, plural, signedBytes} from "./format.js";
+import {baseName, exactBytes, grouped, humanBytes, percent, plural, shorten, signedBytes} from "./format.js";
 import {fitOf} from "./scenes.js";
 import {gapText} from "./why.js";
 
@@ -17,7 +17,13 @@ export function planFigures(plan) {
             figure("Bound", bytesNode(summary.lower_bound_bytes), proven ? null : "no plan is smaller"),
             figure("Naive", bytesNode(summary.naive_bytes), `without reuse; the peak is ${percent(summary.peak_bytes, summary.naive_bytes)} of it`),
             capacityFigure(plan),
-            figure("Graph", el("span", {class: "bytes"}, plural(summary.ops, "op")), plural(summary.tensors, "tensor")));
+            sizeFigure(summary));
+}
+
+// A table of lives has neither ops nor tensors.
+function sizeFigure(summary) {
+  const value = (words) => el("span", {class: "bytes"}, words);
+  return summary.ops > 0 ? figure("Graph", value(plural(summary.ops, "op")), plural(summary.tensors, "tensor")) : figure("Table", value(grouped(summary.items)), "items");
 }
 
 function capacityFigure(plan) {
@@ -41,8 +47,9 @@ export function diffFigures(page) {
 }
 
 export function titleNode(page) {
-  const words = page.plans.length === 2 ? [nameNode(page.plans[0].label, 60), el("span", {class: "arrow"}, " → "), nameNode(page.plans[1].label, 60)] : nameNode(page.title, 90);
-  return el("h1", {}, words);
+  if (page.plans.length !== 2) return el("h1", {}, nameNode(page.title, 90));
+  const [before, after] = page.plans.map((plan) => el("span", {title: shorten(plan.label, 600)}, nameNode(baseName(plan.label), 60)));
+  return el("h1", {}, before, el("span", {class: "arrow"}, " → "), after);
 }
 
 // Roving focus: one tab is reachable with Tab, the arrow keys go to the others. Choosing one makes the list anew, so the focus is put back.

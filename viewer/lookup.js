@@ -48,15 +48,20 @@ export function findOp(plan, name, near) {
   return near === undefined ? steps[0] : steps.find((step) => step >= near) || steps[0];
 }
 
-// {test, error}: a regular expression without regard to case, or, where it is none, the text itself.
+// {test, error}: a regular expression without regard to case, or, where it is none, the text itself. Of the two grammars the strict one knows more
+// (\p{L}), the loose one lets "a\-b" pass, as most people's fingers do.
 export function makePattern(query) {
-  try {
-    const pattern = new RegExp(query, "iu");
-    return {test: (text) => pattern.test(text), error: null};
-  } catch (error) {
-    const plain = query.toLowerCase();
-    return {test: (text) => text.toLowerCase().includes(plain), error: error.message.replace(/^Invalid regular expression: /, "")};
+  let message = "";
+  for (const flags of ["iu", "i"]) {
+    try {
+      const pattern = new RegExp(query, flags);
+      return {test: (text) => pattern.test(text), error: null};
+    } catch (error) {
+      message = error.message.replace(/^Invalid regular expression: /, "");
+    }
   }
+  const plain = query.toLowerCase();
+  return {test: (text) => text.toLowerCase().includes(plain), error: message};
 }
 
 // {lit: Uint8Array by holder, hits: [holder, …], bytes, error}; hits in the order of their lives. Each different string is tried once.

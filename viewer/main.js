@@ -56,9 +56,10 @@ function startPlans(page, head, main) {
 }
 
 function startReplay(page, head, main) {
-  const theme = readFragment(location.hash).theme || preferredTheme();
+  const wanted = readFragment(location.hash);
+  const theme = wanted.theme || preferredTheme();
   document.documentElement.dataset.theme = theme;
-  return new ReplayPage(page, head, main, theme);
+  return new ReplayPage(page, head, main, theme, wanted);
 }
 
 function describeStage(stage) {

@@ -71,7 +71,8 @@ export function stepPanel(plan, arena, step, live, go) {
     el("td", {class: "wide"}, linkNode(nameNode(holderName(plan, each.holder), 38), () => go.select(plan, each.holder))));
   const kind = opKind(plan, step);
   return el("section", {"aria-label": `Step ${step}`},
-            el("h3", {class: "title"}, `Step ${step}: `, wholeName(opName(plan, step)), kind ? el("span", {class: "quiet"}, ` ${kind}`) : null),
+            el("h3", {class: "title"}, `Step ${step}: `, wholeName(opName(plan, step)), kind ? el("span", {class: "quiet"}, ` ${kind}`) : null,
+               plan.ops.stream.some((stream) => stream > 0) ? el("span", {class: "quiet"}, `, stream ${plan.ops.stream[step]}`) : null),
             el("p", {class: "stepper"}, stepButton("← step", step - 1, plan, go), stepButton("step →", step + 1, plan, go)),
             operands("reads", plan, inputs, go), operands("writes", plan, outputs, go),
             el("h4", {}, `Live in ${arena.name}: ${plural(live.length, "holder")}, ${humanBytes(sum)}`),

@@ -2,6 +2,7 @@
 
 import {el, nameNode, replace} from "./dom.js";
 import {download, fileName} from "./export.js";
+import {writeFragment} from "./fragment.js";
 import {grouped, humanBytes} from "./format.js";
 import {SvgPainter} from "./painter.js";
 import {THEMES} from "./palette.js";
@@ -11,11 +12,14 @@ import {Tooltip} from "./tooltip.js";
 const LEAST_EVENTS = 8;
 
 export class ReplayPage {
-  constructor(page, head, main, theme) {
+  // `wanted` is what the address asks for; see readFragment.
+  constructor(page, head, main, theme, wanted) {
     const {replay} = page;
     this.page = page;
     this.chart = {replay, view: {x0: 0, x1: Math.max(replay.events, 1)}, width: 0, height: 0, theme: THEMES[theme], hover: null};
     this.themeName = theme;
+    this.themeChosen = wanted.theme !== null;
+    if (wanted.views[0]) this.setView(wanted.views[0].x0, Math.min(wanted.views[0].x1 - wanted.views[0].x0, this.span));
     this.tooltip = new Tooltip();
     const {report} = replay;
     this.canvas = el("canvas", {class: "replay over", tabindex: "0", role: "application", "aria-roledescription": "chart",
@@ -98,13 +102,24 @@ export class ReplayPage {
   }
 
   toggleTheme() {
+    this.themeChosen = true;
     this.themeName = this.themeName === "dark" ? "light" : "dark";
     document.documentElement.dataset.theme = this.themeName;
     this.chart.theme = THEMES[this.themeName];
     this.ask();
   }
 
+  // The view, in the address.
+  shareLater() {
+    clearTimeout(this.sharing);
+    this.sharing = setTimeout(() => {
+      const fragment = writeFragment({views: [{...this.chart.view, y0: 0, y1: 1}], theme: this.themeChosen ? this.themeName : null});
+      history.replaceState(null, "", `#${fragment}`);
+    }, 250);
+  }
+
   ask() {
+    this.shareLater();
     if (!this.asked) this.asked = requestAnimationFrame(() => this.draw());
   }
 

@@ -4,6 +4,7 @@ import {COLOURINGS} from "./colour.js";
 import {changesPanel} from "./compare.js";
 import {el, replace} from "./dom.js";
 import {download, fileName, stagesPng, stagesSvg} from "./export.js";
+import {baseName, shorten} from "./format.js";
 import {writeFragment} from "./fragment.js";
 import {arenaTabList, diffFigures, planFigures, tabList, titleNode} from "./header.js";
 import {helpDialog, listenKeys} from "./keys.js";
@@ -35,7 +36,7 @@ export class Shell {
   }
 
   mapBox(stage, at) {
-    const caption = this.app.plans.length === 2 ? el("figcaption", {}, el("b", {}, at === 0 ? "before " : "after "), el("bdi", {class: "quiet"}, this.app.plans[at].label)) : null;
+    const caption = this.app.plans.length === 2 ? el("figcaption", {}, el("b", {}, at === 0 ? "before " : "after "), el("bdi", {class: "quiet", title: shorten(this.app.plans[at].label, 600)}, shorten(baseName(this.app.plans[at].label), 60))) : null;
     const missing = el("p", {class: "missing quiet"}, "This plan has no such arena.");
     return el("figure", {class: "map-box"}, caption, stage.root, missing, this.app.minimaps[at].root);
   }

@@ -9,6 +9,7 @@ import {findHolder, findOp} from "./lookup.js";
 import {opName} from "./model.js";
 
 const SHOWN_PEAKS = 12;
+const UNASKED = 0.9;  // of the peak: a question to begin with, where nobody has asked one
 
 export function whyPanel(plan, tab, facts, go) {
   const {explain} = plan;
@@ -23,7 +24,7 @@ export function whyPanel(plan, tab, facts, go) {
 }
 
 function noText(plan) {
-  return plan.explain ? null : el("p", {class: "quiet"}, "This page has no explanation in it: there is none for a table of lives.");
+  return plan.explain ? null : el("p", {class: "quiet"}, "This page has no explanation in it; there is none for a table of lives.");
 }
 
 // Names and steps in a text as links.
@@ -42,7 +43,7 @@ function linkedText(plan, text, go) {
 function fitQuestion(plan, go) {
   const {explain} = plan;
   const asked = explain.budget ? explain.budget.budget_bytes : plan.capacity;
-  const start = asked !== null && asked !== undefined ? asked : explain.peak_bytes;
+  const start = asked !== null && asked !== undefined ? asked : Math.round(explain.peak_bytes * UNASKED);
   const answer = el("div", {class: "answer", role: "status"});
   const input = el("input", {id: `fit-${plan.number}`, class: "fit", type: "text", inputmode: "decimal", value: humanBytes(start), spellcheck: "false"});
   const update = () => {
@@ -117,7 +118,8 @@ function peakList(plan, arena, facts, go) {
   const rest = rows.slice(SHOWN_PEAKS);
   const more = rest.length > 0 ? el("details", {}, el("summary", {}, `${rest.length} more`), el("table", {class: "rows"}, el("tbody", {}, rest))) : null;
   return el("div", {}, el("h3", {}, `${plural(facts.peaks.length, "place")} that ${facts.peaks.length === 1 ? "binds" : "bind"} `, el("kbd", {}, "n"), " ", el("kbd", {}, "p")),
-            el("p", {class: "quiet"}, `In '${arena.name}', live bytes are within 1% of the most here. The peak falls only when all of them do.`),
+            el("p", {class: "quiet"}, `In '${arena.name}', live bytes are within 1% of the most here. The peak falls only when all of them do.`,
+               arena.concurrent ? " Ops run on several streams: what is live at the same time here may still share bytes." : ""),
             el("table", {class: "rows peaks"}, el("tbody", {}, rows.slice(0, SHOWN_PEAKS))), more);
 }
 

@@ -69,6 +69,9 @@ test("search takes expressions, and text where it is none", () => {
   assert.deepEqual(searchHolders(plan, "HALF").hits, [1, 2]);
   assert.equal(searchHolders(plan, "HALF").bytes, 192);
   assert.deepEqual([...searchHolders(plan, "^y$").lit], [0, 0, 0, 1]);
+  assert.ok(makePattern("a\\-b").test("A-B"));
+  assert.equal(makePattern("a\\-b").error, null);
+  assert.ok(makePattern("^\\p{L}$").test("ש"));
   const broken = makePattern("kq(");
   assert.ok(broken.error);
   assert.ok(broken.test("a KQ( b"));
