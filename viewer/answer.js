@@ -15,8 +15,9 @@ function sumBytes(holders) {
   return holders.reduce((sum, holder) => sum + holder.bytes, 0);
 }
 
-// What is known about fitting into `bytes`: {fits, impossible, constraints: [cost], together, shrinks: [gain], least}. `impossible`: one op alone
-// needs more; `together`: constraints that suffice only when all are dropped, {constraints, peak} or null. Shrinks come with the fewest holders first; `least` is the lowest peak of everything that was tried.
+// What is known about fitting into `bytes`: {fits, impossible, constraints: [cost], together, shrinks: [gain], least}.
+// `impossible`: one op alone needs more; `together`: constraints that suffice only when all are dropped, {constraints, peak} or
+// null. Shrinks come with the fewest holders first; `least` is the lowest peak of everything that was tried.
 export function answerFor(explain, bytes) {
   const peaks = [...explain.gains, ...explain.costs].map((each) => each.peak_bytes).filter((peak) => peak !== null && peak !== undefined);
   const shrinks = explain.gains.filter((gain) => gain.peak_bytes <= bytes);

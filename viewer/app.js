@@ -30,7 +30,8 @@ export class App {
     this.plans = page.plans;
     this.tabs = arenaTabs(page.plans);
     this.changes = page.diff && page.plans.length === 2 ? matchChanges(page) : null;
-    this.state = {mode: this.plans.length === 2 ? "both" : "0", tab: 0, colour: this.changes ? "change" : usualColouring(page.plans[0]), query: "", lit: null,
+    this.state = {mode: this.plans.length === 2 ? "both" : "0", tab: 0, colour: this.changes ? "change" : usualColouring(page.plans[0]),
+                  query: "", lit: null,
                   selected: null, step: null, panel: "why", theme: "light", ...state};
     this.hover = null;
     this.found = this.plans.map(() => null);
@@ -86,7 +87,8 @@ export class App {
 
   refreshStage(stage, number, part, {keepView, steps}) {
     const at = stage.plan.number;
-    const more = {lit: this.litOf(at, number), ghost: this.ghostOf(at), limits: {steps, bytes: Math.max(stage.plan.arenas[number].size, 1)}};
+    const more = {lit: this.litOf(at, number), ghost: this.ghostOf(at),
+                  limits: {steps, bytes: Math.max(stage.plan.arenas[number].size, 1)}};
     const view = keepView && stage.scene ? stage.target : null;
     stage.show(makeScene(stage.plan, number, this.look, part, more), view);
     stage.over.setAttribute("aria-label", mapLabel(stage.scene, stage.plan.label));
@@ -106,8 +108,10 @@ export class App {
     if (this.state.lit === null) return hits;
     const plan = this.plans[at];
     const lit = new Uint8Array(plan.holders.count);
+    const {labelOf} = COLOURINGS[this.state.colour];
     for (let holder = 0; holder < lit.length; holder += 1) {
-      if (plan.holders.arena[holder] === number && COLOURINGS[this.state.colour].labelOf(plan, holder) === this.state.lit) lit[holder] = hits ? hits[holder] : 1;
+      if (plan.holders.arena[holder] !== number || labelOf(plan, holder) !== this.state.lit) continue;
+      lit[holder] = hits ? hits[holder] : 1;
     }
     return lit;
   }
@@ -141,7 +145,8 @@ export class App {
   marksOf(stage) {
     const at = stage.plan.number;
     const {selected, step} = this.state;
-    return {hover: this.hover && this.hover.stage === stage ? this.hover : null, selected: selected && selected.plan === at ? selected.holder : null,
+    return {hover: this.hover && this.hover.stage === stage ? this.hover : null,
+            selected: selected && selected.plan === at ? selected.holder : null,
             step: step && (step.plan === at || this.state.mode === "both") ? step.step : null};
   }
 
@@ -181,7 +186,8 @@ export class App {
     const {view, box, index} = stage.scene;
     const nearX = ((view.x1 - view.x0) / box.mapWidth) * 1.5;
     const nearY = ((view.y1 - view.y0) / box.map.height) * 1.5;
-    const found = pieceAt(index, point, {first: point.step - nearX, end: point.step + nearX, low: point.byte - nearY, high: point.byte + nearY});
+    const found = pieceAt(index, point, {first: point.step - nearX, end: point.step + nearX, low: point.byte - nearY,
+                                         high: point.byte + nearY});
     return found < 0 ? -1 : index.holder[found];
   }
 
@@ -231,8 +237,10 @@ export class App {
     this.state.selected = null;
     const number = this.arenaOf(plan.number);
     const stage = this.stages[plan.number];
-    if (moving && number >= 0) this.reveal(plan, number, (own) => (step >= own.target.x0 && step < own.target.x1 && own.target.x1 - own.target.x0 < 400
-      ? own.target : viewAtSteps(own.target, own.scene.limits, step, step + 1)));
+    if (moving && number >= 0) this.reveal(plan, number, ({target, scene}) => {
+      const seen = step >= target.x0 && step < target.x1 && target.x1 - target.x0 < 400;
+      return seen ? target : viewAtSteps(target, scene.limits, step, step + 1);
+    });
     this.state.panel = "selection";
     this.afterSelecting(`Step ${step}, ${opName(plan, step)}, ${stage.scene ? humanBytes(stage.scene.live[step]) : ""} live`);
   }
@@ -334,7 +342,8 @@ export class App {
 
   // Hits of the shown plans, in one row: [[plan, holder], …].
   nextHit(by) {
-    const hits = this.shownStages.flatMap((stage) => (this.found[stage.plan.number] ? this.found[stage.plan.number].hits.map((holder) => [stage.plan, holder]) : []));
+    const hitsOf = ({plan}) => (this.found[plan.number] ? this.found[plan.number].hits.map((holder) => [plan, holder]) : []);
+    const hits = this.shownStages.flatMap(hitsOf);
     if (hits.length === 0) return;
     this.hit = (this.hit + by + hits.length + (this.hit < 0 && by < 0 ? 1 : 0)) % hits.length;
     this.select(...hits[this.hit], true);

@@ -39,8 +39,9 @@ function aliasOf(plan, holder) {
   return count === 2 ? "2 tensors" : count <= 4 ? "3–4 tensors" : count <= 9 ? "5–9 tensors" : "10 or more";
 }
 
-// The categories of arenas that are shown together, largest first. A part is {plan, arena (number), peakSet}; the answer is {list: [{label, bytes
-// (by part, at its fullest step), count, area}], of: [category by holder, −1 in other arenas] by part}. One list: a colour means one thing.
+// The categories of arenas that are shown together, largest first. A part is {plan, arena (number), peakSet}; the answer is
+// {list: [{label, bytes (by part, at its fullest step), count, area}], of: [category by holder, −1 in other arenas] by part}.
+// One list: a colour means one thing.
 export function categorise(parts, colouring) {
   const numbers = new Map();
   const list = [];

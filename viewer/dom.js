@@ -2,7 +2,8 @@
 
 import {exactBytes, humanBytes, shorten, visible} from "./format.js";
 
-// el("button", {class: "link", onclick: f, "aria-label": "…"}, "text", node, null): false and null attributes and children are left out.
+// el("button", {class: "link", onclick: f, "aria-label": "…"}, "text", node, null): false and null attributes and children are
+// left out.
 export function el(tag, attributes, ...children) {
   const node = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes || {})) {
@@ -42,7 +43,8 @@ export function wholeName(text) {
 export function bytesNode(bytes, attributes) {
   const exact = exactBytes(bytes);
   return el("span", {class: "bytes", title: exact, ...attributes},
-            el("span", {"aria-hidden": "true"}, humanBytes(bytes)), el("span", {class: "only-heard"}, `${humanBytes(bytes)}, exactly ${exact}`));
+            el("span", {"aria-hidden": "true"}, humanBytes(bytes)),
+            el("span", {class: "only-heard"}, `${humanBytes(bytes)}, exactly ${exact}`));
 }
 
 // Leads to another place of the map. An anchor and not a button, since those do not break in the middle of a line.

@@ -1,5 +1,6 @@
-// The still part of a stage: the curve of live bytes, the axes, regions, lines for peak, bound and capacity, names on rectangles.
-// A scene is {plan, arena, index, live, ghost, view, box, limits, theme, categories, categoryOf, colours, peaks, …}; nothing here changes it.
+// The still part of a stage: the curve of live bytes, the axes, regions, lines for peak, bound and capacity, names on
+// rectangles. A scene is {plan, arena, index, live, ghost, view, box, limits, theme, categories, categoryOf, colours, peaks,
+// …}; nothing here changes it.
 
 import {binaryTicks, decimalTicks, humanBytes, shorten, tickBytes} from "./format.js";
 import {holderName} from "./model.js";
@@ -59,7 +60,8 @@ export function drawCurve(painter, scene) {
     painter.path(points, {stroke: theme.live, width: 1.25});
     if (scene.ghost) painter.path(curvePoints(scene, scene.ghost.live), {stroke: theme.ghost, width: 1.25, dash: [3, 2]});
     for (const line of linesOf(scene)) {
-      painter.path([box.left, curveY(scene, line.bytes), box.right, curveY(scene, line.bytes)], {stroke: line.colour, width: 1, dash: line.dash});
+      painter.path([box.left, curveY(scene, line.bytes), box.right, curveY(scene, line.bytes)],
+                   {stroke: line.colour, width: 1, dash: line.dash});
     }
   });
   for (const tick of binaryTicks(0, curveTopOf(scene), 3)) {
@@ -95,9 +97,11 @@ export function linesOf(scene) {
   const lines = [];
   const proven = arena.bound === arena.size;
   const word = arena.counts ? "peak" : "size";
-  lines.push({bytes: arena.size, label: `${proven && arena.counts ? "peak = bound" : word} ${humanBytes(arena.size)}`, colour: theme.ink, dash: [1, 0]});
+  lines.push({bytes: arena.size, label: `${proven && arena.counts ? "peak = bound" : word} ${humanBytes(arena.size)}`, colour: theme.ink,
+              dash: [1, 0]});
   if (!proven) lines.push({bytes: arena.bound, label: `bound ${humanBytes(arena.bound)}`, colour: theme.bound, dash: [5, 3]});
-  if (scene.capacity !== null) lines.push({bytes: scene.capacity, label: `capacity ${humanBytes(scene.capacity)}`, colour: theme.capacity, dash: [7, 3]});
+  if (scene.capacity !== null) lines.push({bytes: scene.capacity, label: `capacity ${humanBytes(scene.capacity)}`, colour: theme.capacity,
+                                           dash: [7, 3]});
   return lines;
 }
 

@@ -11,8 +11,8 @@ import {visitSpan} from "./pieces.js";
 
 const TITLED = 3;
 
-// Scenes, one below the other, as an SVG document: [{scene, marks}]. Rectangles of three pixels or more have their names as titles; smaller ones are
-// one path a colour.
+// Scenes, one below the other, as an SVG document: [{scene, marks}]. Rectangles of three pixels or more have their names as
+// titles; smaller ones are one path a colour.
 export function stagesSvg(shown, title) {
   const painter = new SvgPainter();
   let top = 0;

@@ -1,11 +1,13 @@
 // What is seen, as the fragment of the address, and back. No DOM; a fragment that makes no sense is as good as none.
 
-// state: {mode, tab, views: [{x0, x1, y0, y1}], selected: {plan, holder} | null, step: {plan, step} | null, query, colour, panel, theme}
+// state: {mode, tab, views: [{x0, x1, y0, y1}], selected: {plan, holder} | null, step: {plan, step} | null, query, colour,
+// panel, theme}
 export function writeFragment(state) {
   const parts = new URLSearchParams();
   if (state.mode) parts.set("plan", state.mode);
   if (state.tab > 0) parts.set("arena", String(state.tab));
-  state.views.forEach((view, at) => view && parts.set(at === 0 ? "view" : `view${at + 1}`, [view.x0, view.x1, view.y0, view.y1].map(shortNumber).join(",")));
+  state.views.forEach((view, at) => view && parts.set(at === 0 ? "view" : `view${at + 1}`,
+                                                      [view.x0, view.x1, view.y0, view.y1].map(shortNumber).join(",")));
   if (state.selected) parts.set("holder", `${state.selected.plan}.${state.selected.holder}`);
   if (state.step) parts.set("step", `${state.step.plan}.${state.step.step}`);
   if (state.query) parts.set("search", state.query);

@@ -1,5 +1,5 @@
-// Pointers and wheels on a stage: drag pans, the wheel zooms around the pointer, two fingers pinch, a click selects.
-// Everything ends in calls of `actions`: moved(stage, view, smooth), hovered(stage, point | null, event), clicked(stage, point, event),
+// Pointers and wheels on a stage: drag pans, the wheel zooms around the pointer, two fingers pinch, a click selects. Everything
+// ends in calls of `actions`: moved(stage, view, smooth), hovered(stage, point | null, event), clicked(stage, point, event),
 // opened(stage, point) for a double click.
 
 import {panView, zoomView} from "./viewport.js";
@@ -71,7 +71,8 @@ function pinch(stage, pointers, event, actions) {
   actions.moved(stage, zoomView(stage.scene.view, stage.scene.limits, middle, after / before, after / before), false);
 }
 
-// Shift: steps alone; alt: bytes alone. Otherwise both, bytes at half the pace: an arena is seldom as deep as a graph is long. Sideways wheels pan.
+// Shift: steps alone; alt: bytes alone. Otherwise both, bytes at half the pace: an arena is seldom as deep as a graph is long.
+// Sideways wheels pan.
 function wheel(stage, event, actions) {
   if (!stage.scene) return;
   event.preventDefault();

@@ -6,7 +6,8 @@ import {fitOf} from "./scenes.js";
 import {gapText} from "./why.js";
 
 function figure(label, value, note, kind) {
-  return el("div", {class: `figure ${kind || ""}`}, el("dt", {}, label), el("dd", {}, value, note ? el("span", {class: "note"}, note) : null));
+  return el("div", {class: `figure ${kind || ""}`}, el("dt", {}, label),
+            el("dd", {}, value, note ? el("span", {class: "note"}, note) : null));
 }
 
 export function planFigures(plan) {
@@ -15,7 +16,8 @@ export function planFigures(plan) {
   return el("dl", {class: "plan-figures", "aria-label": `Figures of ${plan.label}`},
             figure("Peak", bytesNode(summary.peak_bytes), gapText(summary.peak_bytes, summary.lower_bound_bytes), proven ? "good" : ""),
             figure("Bound", bytesNode(summary.lower_bound_bytes), proven ? null : "no plan is smaller"),
-            figure("Naive", bytesNode(summary.naive_bytes), `without reuse; the peak is ${percent(summary.peak_bytes, summary.naive_bytes)} of it`),
+            figure("Naive", bytesNode(summary.naive_bytes),
+                   `without reuse; the peak is ${percent(summary.peak_bytes, summary.naive_bytes)} of it`),
             capacityFigure(plan),
             sizeFigure(summary));
 }
@@ -23,14 +25,16 @@ export function planFigures(plan) {
 // A table of lives has neither ops nor tensors.
 function sizeFigure(summary) {
   const value = (words) => el("span", {class: "bytes"}, words);
-  return summary.ops > 0 ? figure("Graph", value(plural(summary.ops, "op")), plural(summary.tensors, "tensor")) : figure("Table", value(grouped(summary.items)), "items");
+  return summary.ops > 0 ? figure("Graph", value(plural(summary.ops, "op")), plural(summary.tensors, "tensor"))
+    : figure("Table", value(grouped(summary.items)), "items");
 }
 
 function capacityFigure(plan) {
   if (plan.capacity === null) return null;
   const over = fitOf(plan).filter((memory) => !memory.fits);
   const left = plan.capacity - Math.max(0, ...fitOf(plan).map((memory) => memory.bytes));
-  const words = over.length === 0 ? `fits, ${humanBytes(left)} left` : `does not fit: ${humanBytes(-left)} too much${over.length > 1 ? ` in ${over.length} memories` : ""}`;
+  const words = over.length === 0 ? `fits, ${humanBytes(left)} left`
+    : `does not fit: ${humanBytes(-left)} too much${over.length > 1 ? ` in ${over.length} memories` : ""}`;
   return figure("Capacity", bytesNode(plan.capacity), words, over.length === 0 ? "good" : "bad");
 }
 
@@ -40,9 +44,11 @@ export function diffFigures(page) {
   const pair = (label, key) => {
     const change = after[key] - before[key];
     return figure(label, [bytesNode(before[key]), el("span", {class: "arrow"}, " → "), bytesNode(after[key])],
-                  change === 0 ? "same" : `${signedBytes(change)} (${change > 0 ? "+" : ""}${percent(change, before[key])})`, change > 0 ? "bad" : change < 0 ? "good" : "");
+                  change === 0 ? "same" : `${signedBytes(change)} (${change > 0 ? "+" : ""}${percent(change, before[key])})`,
+                  change > 0 ? "bad" : change < 0 ? "good" : "");
   };
-  return el("dl", {class: "plan-figures", "aria-label": "Figures of both plans"}, pair("Peak", "peak_bytes"), pair("Bound", "lower_bound_bytes"),
+  return el("dl", {class: "plan-figures", "aria-label": "Figures of both plans"}, pair("Peak", "peak_bytes"),
+            pair("Bound", "lower_bound_bytes"),
             pair("Naive", "naive_bytes"), capacityFigure(page.plans[1]));
 }
 
@@ -52,7 +58,8 @@ export function titleNode(page) {
   return el("h1", {}, before, el("span", {class: "arrow"}, " → "), after);
 }
 
-// Roving focus: one tab is reachable with Tab, the arrow keys go to the others. Choosing one makes the list anew, so the focus is put back.
+// Roving focus: one tab is reachable with Tab, the arrow keys go to the others. Choosing one makes the list anew, so the focus
+// is put back.
 export function tabList(label, entries, chosen, choose) {
   const go = (n) => {
     choose(n);
@@ -60,7 +67,8 @@ export function tabList(label, entries, chosen, choose) {
     if (fresh) fresh.focus();
   };
   const buttons = entries.map((entry, n) => el("button", {
-    type: "button", role: "tab", id: entry.id || null, "aria-selected": String(n === chosen), "aria-controls": entry.controls || null, tabindex: n === chosen ? "0" : "-1",
+    type: "button", role: "tab", id: entry.id || null, "aria-selected": String(n === chosen), "aria-controls": entry.controls || null,
+    tabindex: n === chosen ? "0" : "-1",
     title: entry.title || null, onclick: () => go(n),
   }, entry.content));
   const list = el("div", {role: "tablist", class: "tabs", "aria-label": label}, buttons);
@@ -75,11 +83,10 @@ export function tabList(label, entries, chosen, choose) {
 }
 
 export function arenaTabList(tabs, plans, chosen, choose) {
-  const sizeOfTab = (tab) => tab.arenas.map((number, at) => (number < 0 ? "none" : humanBytes(plans[at].arenas[number].size))).filter((words, at, all) => at === 0 || words !== all[0]).join(" → ");
-  const exact = (tab) => tab.arenas.map((number, at) => (number < 0 ? "none" : exactBytes(plans[at].arenas[number].size))).join(" → ");
+  const sizes = (tab, words) => tab.arenas.map((number, at) => (number < 0 ? "none" : words(plans[at].arenas[number].size)));
   return tabList("Arenas", tabs.map((tab) => ({
-    content: [nameNode(tab.name, 28), " ", el("span", {class: "quiet"}, sizeOfTab(tab))],
-    title: `${tab.kind}, ${exact(tab)}`,
+    content: [nameNode(tab.name, 28), " ", el("span", {class: "quiet"}, [...new Set(sizes(tab, humanBytes))].join(" → "))],
+    title: `${tab.kind}, ${sizes(tab, exactBytes).join(" → ")}`,
     controls: "maps",
   })), chosen, choose);
 }

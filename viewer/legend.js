@@ -11,13 +11,15 @@ export function fillLegend(root, look, scenes, chosen, choose) {
   const entry = (category, at) => {
     const swatch = el("span", {class: "swatch", "aria-hidden": "true"});
     swatch.style.backgroundColor = toHex(look.colours[at]);
-    return el("button", {type: "button", class: "legend-entry", "aria-pressed": String(chosen === category.label), onclick: () => choose(category.label),
+    return el("button", {type: "button", class: "legend-entry", "aria-pressed": String(chosen === category.label),
+                         onclick: () => choose(category.label),
                          title: `${plural(category.count, "holder")}; ${category.bytes.map(exactBytes).join(" → ")} at the fullest step`},
               swatch, el("bdi", {}, shorten(category.label, 26)), " ", el("span", {class: "quiet"}, bytesOfCategory(category, scenes)));
   };
   const all = look.list.map(entry);
   const rest = all.slice(SHOWN);
-  const more = rest.length === 0 ? null : el("details", {class: "legend-rest"}, el("summary", {}, `${rest.length} more`), el("div", {class: "legend"}, rest));
+  const more = rest.length === 0 ? null : el("details", {class: "legend-rest"}, el("summary", {}, `${rest.length} more`),
+                                             el("div", {class: "legend"}, rest));
   const note = scenes.length === 1 ? `at step ${scenes[0].at}:` : "at the fullest step:";
   return replace(root, el("span", {class: "quiet legend-note"}, note), all.slice(0, SHOWN), more);
 }

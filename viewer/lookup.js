@@ -48,8 +48,8 @@ export function findOp(plan, name, near) {
   return near === undefined ? steps[0] : steps.find((step) => step >= near) || steps[0];
 }
 
-// {test, error}: a regular expression without regard to case, or, where it is none, the text itself. Of the two grammars the strict one knows more
-// (\p{L}), the loose one lets "a\-b" pass, as most people's fingers do.
+// {test, error}: a regular expression without regard to case, or, where it is none, the text itself. Of the two grammars the
+// strict one knows more (\p{L}), the loose one lets "a\-b" pass, as most people's fingers do.
 export function makePattern(query) {
   let message = "";
   for (const flags of ["iu", "i"]) {
@@ -64,7 +64,8 @@ export function makePattern(query) {
   return {test: (text) => text.toLowerCase().includes(plain), error: message};
 }
 
-// {lit: Uint8Array by holder, hits: [holder, …], bytes, error}; hits in the order of their lives. Each different string is tried once.
+// {lit: Uint8Array by holder, hits: [holder, …], bytes, error}; hits in the order of their lives. Each different string is
+// tried once.
 export function searchHolders(plan, query) {
   const {test, error} = makePattern(query);
   const cache = new Int8Array(plan.strings.length).fill(-1);

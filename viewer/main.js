@@ -69,13 +69,15 @@ function describeStage(stage) {
   visitSpan(index, Math.floor(view.x0), Math.ceil(view.x1), (i) => {
     if (index.low[i] < view.y1 && index.low[i] + index.size[i] > view.y0) seen += 1;
   });
-  return {holders: stage.plan.holders.count, rectangles: index.count, visible: seen, view: {...stage.target}, peaks: peaks.length, arena: arena.name, box, moving: stage.moving || stage.dirty.base,
+  return {holders: stage.plan.holders.count, rectangles: index.count, visible: seen, view: {...stage.target}, peaks: peaks.length,
+          arena: arena.name, box, moving: stage.moving || stage.dirty.base,
           paint: stage.paintTime};
 }
 
 // For tests: plain values, read when asked for.
 function describe(app) {
-  return {state: JSON.parse(JSON.stringify(app.state)), stages: app.stages.map(describeStage), frames: {...app.frames}, hover: app.hover ? {holder: app.hover.holder, step: app.hover.step} : null};
+  return {state: JSON.parse(JSON.stringify(app.state)), stages: app.stages.map(describeStage), frames: {...app.frames},
+          hover: app.hover ? {holder: app.hover.holder, step: app.hover.step} : null};
 }
 
 async function start() {

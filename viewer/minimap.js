@@ -46,7 +46,8 @@ export class Minimap {
   pointOf(event) {
     const rect = this.root.getBoundingClientRect();
     const {limits} = this.stage.scene;
-    return {step: ((event.clientX - rect.left) / rect.width) * limits.steps, byte: (1 - (event.clientY - rect.top) / rect.height) * limits.bytes};
+    return {step: ((event.clientX - rect.left) / rect.width) * limits.steps,
+            byte: (1 - (event.clientY - rect.top) / rect.height) * limits.bytes};
   }
 
   grab(event) {
@@ -55,7 +56,8 @@ export class Minimap {
     const point = this.pointOf(event);
     const {view} = this.stage.scene;
     const inside = point.step >= view.x0 && point.step <= view.x1 && point.byte >= view.y0 && point.byte <= view.y1;
-    this.grip = inside ? {step: point.step - view.x0, byte: point.byte - view.y0} : {step: (view.x1 - view.x0) / 2, byte: (view.y1 - view.y0) / 2};
+    this.grip = inside ? {step: point.step - view.x0, byte: point.byte - view.y0}
+      : {step: (view.x1 - view.x0) / 2, byte: (view.y1 - view.y0) / 2};
     this.drag(event);
   }
 

@@ -115,5 +115,6 @@ function drawDiamond(painter, x, y, size, fill) {
 export function mapLabel(scene, label) {
   const {plan, arena, index} = scene;
   return `Memory map of ${label}, arena ${arena.name}: ${index.count} rectangles, ${humanBytes(arena.size)} of addresses upwards, ` +
-         `${stepSpan(0, plan.steps)} to the right. Arrow keys pan, plus and minus zoom, shift with arrows moves the selection, question mark lists all keys.`;
+         `${stepSpan(0, plan.steps)} to the right. Arrow keys pan, plus and minus zoom, shift with arrows moves the selection, ` +
+         "question mark lists all keys.";
 }

@@ -50,7 +50,8 @@ export const CATEGORY_COUNT = OKABE_ITO.length * 2;
 
 // From pale to dark (light theme), from dim to bright (dark): a part in [0, 1]. Its order is seen without its hue.
 export function rampColour(part, theme) {
-  const stops = theme === "light" ? ["#e3ecf4", "#9cc3e0", "#4c93c3", "#1f5f96", "#0b2f57"] : ["#22303c", "#2c5573", "#3d84b0", "#7db9dd", "#d6ecfa"];
+  const stops = theme === "light" ? ["#e3ecf4", "#9cc3e0", "#4c93c3", "#1f5f96", "#0b2f57"]
+    : ["#22303c", "#2c5573", "#3d84b0", "#7db9dd", "#d6ecfa"];
   const at = Math.min(Math.max(part, 0), 1) * (stops.length - 1);
   const low = Math.min(Math.floor(at), stops.length - 2);
   return mixColours(parseColour(stops[low]), parseColour(stops[low + 1]), at - low);

@@ -17,7 +17,8 @@ export function holderPanel(plan, holder, step, go) {
             el("h3", {class: "title"}, wholeName(holderName(plan, holder))),
             el("dl", {class: "facts"},
                fact("size", bytesNode(size[holder]), ` (${exactBytes(size[holder])})`),
-               fact("life", linkNode(stepSpan(first[holder], end[holder]), () => go.step(plan, first[holder])), ` (${plural(end[holder] - first[holder], "step")})`),
+               fact("life", linkNode(stepSpan(first[holder], end[holder]), () => go.step(plan, first[holder])),
+                    ` (${plural(end[holder] - first[holder], "step")})`),
                fact("offset", exactBytes(box.low), ` in ${plan.arenas[arena[holder]].name}`),
                tensor[holder] >= 0 && typeText(plan, tensor[holder]) ? fact("type", typeText(plan, tensor[holder])) : null,
                fact("role", roleOf(plan, holder)),
@@ -26,15 +27,18 @@ export function holderPanel(plan, holder, step, go) {
 }
 
 function sentenceNodes(plan, sentence, go) {
-  return sentence.map((part) => (typeof part === "string" ? el("bdi", {}, part) : linkNode(nameNode(part.text, 60), () => go.step(plan, part.step))));
+  return sentence.map((part) => (typeof part === "string" ? el("bdi", {}, part)
+                                 : linkNode(nameNode(part.text, 60), () => go.step(plan, part.step))));
 }
 
 function opLists(plan, holder, go) {
   const {writes, reads} = stepsOf(plan, holder);
   const row = (step, tensors) => el("tr", {}, el("td", {class: "number"}, linkNode(`step ${step}`, () => go.step(plan, step))),
-    el("td", {class: "wide"}, nameNode(opPart(plan, step).text, 40), tensors.length > 0 ? [el("span", {class: "quiet"}, " → "), targets(plan, tensors, holder, go)] : null));
+    el("td", {class: "wide"}, nameNode(opPart(plan, step).text, 40),
+       tensors.length > 0 ? [el("span", {class: "quiet"}, " → "), targets(plan, tensors, holder, go)] : null));
   const section = (title, steps, others) => [el("h4", {}, `${title} (${steps.length})`),
-                                             steps.length === 0 ? el("p", {class: "quiet"}, "none") : longList(steps, (step) => row(step, others(step)))];
+                                             steps.length === 0 ? el("p", {class: "quiet"}, "none")
+                                               : longList(steps, (step) => row(step, others(step)))];
   return [section("Written at", writes, () => []), section("Read at", reads, (step) => tensorsWrittenAt(plan, step))];
 }
 
@@ -59,7 +63,8 @@ function tensorList(plan, holder, step) {
 function lifeWords(plan, tensor) {
   const reads = readsOf(plan, tensor);
   const born = plan.tensors.producer[tensor];
-  return `${born < 0 ? "given" : `written at ${born}`}, ${reads.length === 0 ? "never read" : `read ${plural(reads.length, "time")}, last at ${reads[reads.length - 1]}`}`;
+  const uses = reads.length === 0 ? "never read" : `read ${plural(reads.length, "time")}, last at ${reads[reads.length - 1]}`;
+  return `${born < 0 ? "given" : `written at ${born}`}, ${uses}`;
 }
 
 // A step: its op, and everything that is live, largest first. `live` is from liveSet.
@@ -67,28 +72,34 @@ export function stepPanel(plan, arena, step, live, go) {
   const sum = live.reduce((total, each) => total + each.bytes, 0);
   const inputs = tensorsReadAt(plan, step);
   const outputs = tensorsWrittenAt(plan, step);
-  const row = (each) => el("tr", {}, el("td", {class: "number"}, bytesNode(each.bytes)), el("td", {class: "number quiet"}, percent(each.bytes, sum)),
+  const row = (each) => el("tr", {}, el("td", {class: "number"}, bytesNode(each.bytes)),
+                           el("td", {class: "number quiet"}, percent(each.bytes, sum)),
     el("td", {class: "wide"}, linkNode(nameNode(holderName(plan, each.holder), 38), () => go.select(plan, each.holder))));
   const kind = opKind(plan, step);
   return el("section", {"aria-label": `Step ${step}`},
-            el("h3", {class: "title"}, `Step ${step}: `, wholeName(opName(plan, step)), kind ? el("span", {class: "quiet"}, ` ${kind}`) : null,
+            el("h3", {class: "title"}, `Step ${step}: `, wholeName(opName(plan, step)),
+               kind ? el("span", {class: "quiet"}, ` ${kind}`) : null,
                plan.ops.stream.some((stream) => stream > 0) ? el("span", {class: "quiet"}, `, stream ${plan.ops.stream[step]}`) : null),
             el("p", {class: "stepper"}, stepButton("← step", step - 1, plan, go), stepButton("step →", step + 1, plan, go)),
             operands("reads", plan, inputs, go), operands("writes", plan, outputs, go),
             el("h4", {}, `Live in ${arena.name}: ${plural(live.length, "holder")}, ${humanBytes(sum)}`),
-            el("p", {class: "quiet"}, `${exactBytes(sum)}, ${percent(sum, arena.size)} of the arena.`, arena.concurrent ? " Ops run on several streams: some of these may share bytes." : ""),
+            el("p", {class: "quiet"}, `${exactBytes(sum)}, ${percent(sum, arena.size)} of the arena.`,
+               arena.concurrent ? " Ops run on several streams: some of these may share bytes." : ""),
             longList(live, row, {class: "rows live"}));
 }
 
 function stepButton(words, step, plan, go) {
-  return el("button", {type: "button", class: "small", disabled: step < 0 || step >= plan.steps, onclick: () => go.step(plan, step)}, words);
+  return el("button", {type: "button", class: "small", disabled: step < 0 || step >= plan.steps, onclick: () => go.step(plan, step)},
+            words);
 }
 
 function operands(word, plan, tensors, go) {
   if (tensors.length === 0) return null;
-  return el("p", {}, el("span", {class: "quiet"}, `${word} `), targets(plan, tensors, -1, go), tensors.length > 3 ? ` and ${tensors.length - 3} more` : "");
+  return el("p", {}, el("span", {class: "quiet"}, `${word} `), targets(plan, tensors, -1, go),
+            tensors.length > 3 ? ` and ${tensors.length - 3} more` : "");
 }
 
 export function emptyPanel() {
-  return el("section", {"aria-label": "Selection"}, el("p", {class: "quiet"}, "Nothing is selected. Click a rectangle for a tensor, or the curve (or a rectangle with shift) for a step."));
+  const words = "Nothing is selected. Click a rectangle for a tensor, or the curve (or a rectangle with shift) for a step.";
+  return el("section", {"aria-label": "Selection"}, el("p", {class: "quiet"}, words));
 }

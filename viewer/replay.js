@@ -10,7 +10,8 @@ const BOTTOM = 26;
 
 export function replayFigures(replay) {
   const {report} = replay;
-  const figure = (label, value, note) => el("div", {class: "figure"}, el("dt", {}, label), el("dd", {}, value, note ? el("span", {class: "note"}, note) : null));
+  const figure = (label, value, note) => el("div", {class: "figure"}, el("dt", {}, label),
+                                            el("dd", {}, value, note ? el("span", {class: "note"}, note) : null));
   const count = (number) => el("span", {class: "bytes"}, grouped(number));
   return el("dl", {class: "plan-figures", "aria-label": "Figures of the replay"},
             figure("Requested", bytesNode(report.peak_requested_bytes), "at most at once"),
@@ -78,7 +79,8 @@ function drawSeries(painter, chart, scale) {
     for (let i = from; i < to; i += 1) points.push(scale.x(replay.at[i]), scale.y(values[i]));
     return points;
   };
-  const area = (values, fill) => painter.path([scale.x(replay.at[from]), scale.y(0), ...line(values), scale.x(replay.at[to - 1]), scale.y(0)], {fill});
+  const area = (values, fill) => painter.path([scale.x(replay.at[from]), scale.y(0), ...line(values), scale.x(replay.at[to - 1]),
+                                               scale.y(0)], {fill});
   area(replay.reserved, theme.over);
   area(replay.requested, theme.area);
   painter.path(line(replay.reserved), {stroke: theme.accent, width: 1.5});
@@ -104,17 +106,20 @@ export function replayFacts(replay, event) {
   const [requested, reserved] = [replay.requested[n], replay.reserved[n]];
   const words = (bytes) => `${humanBytes(bytes)} (${exactBytes(bytes)})`;
   return {event: replay.at[n], facts: [["requested", words(requested)], ["reserved", words(reserved)],
-                                       ["in holes", `${words(reserved - requested)}, ${percent(reserved - requested, reserved)}`], ["largest hole", words(replay.largest_idle[n])]]};
+                                       ["in holes", `${words(reserved - requested)}, ${percent(reserved - requested, reserved)}`],
+                                       ["largest hole", words(replay.largest_idle[n])]]};
 }
 
 // What the picture shows, for those who do not see it: the two peaks and ten points between.
 export function replayTable(replay) {
   const count = replay.at.length;
-  const rows = [...new Set(Array.from({length: Math.min(count, 11)}, (_, n) => Math.round((n * (count - 1)) / Math.max(1, Math.min(count, 11) - 1))))];
+  const rows = [...new Set(Array.from({length: Math.min(count, 11)},
+                                      (_, n) => Math.round((n * (count - 1)) / Math.max(1, Math.min(count, 11) - 1))))];
   const cell = (bytes) => el("td", {class: "number", title: exactBytes(bytes)}, humanBytes(bytes));
   return el("details", {}, el("summary", {}, "As a table"), el("table", {class: "figures"},
             el("thead", {}, el("tr", {}, ["event", "requested", "reserved", "largest hole"].map((head) => el("th", {scope: "col"}, head)))),
-            el("tbody", {}, rows.map((n) => el("tr", {}, el("th", {scope: "row"}, grouped(replay.at[n])), cell(replay.requested[n]), cell(replay.reserved[n]), cell(replay.largest_idle[n]))))));
+            el("tbody", {}, rows.map((n) => el("tr", {}, el("th", {scope: "row"}, grouped(replay.at[n])), cell(replay.requested[n]),
+                                               cell(replay.reserved[n]), cell(replay.largest_idle[n]))))));
 }
 
 export function paintReplay(canvas, chart) {

@@ -22,15 +22,20 @@ export class ReplayPage {
     if (wanted.views[0]) this.setView(wanted.views[0].x0, Math.min(wanted.views[0].x1 - wanted.views[0].x0, this.span));
     this.tooltip = new Tooltip();
     const {report} = replay;
-    this.canvas = el("canvas", {class: "replay over", tabindex: "0", role: "application", "aria-roledescription": "chart",
-                                "aria-label": `Bytes over ${grouped(replay.events)} events: at most ${humanBytes(report.peak_requested_bytes)} requested, ${humanBytes(report.peak_reserved_bytes)} reserved. Arrow keys pan, plus and minus zoom, 0 shows all.`});
+    const label = `Bytes over ${grouped(replay.events)} events: at most ${humanBytes(report.peak_requested_bytes)} requested, ` +
+                  `${humanBytes(report.peak_reserved_bytes)} reserved. Arrow keys pan, plus and minus zoom, 0 shows all.`;
+    this.canvas = el("canvas", {class: "replay over", tabindex: "0", role: "application", "aria-roledescription": "chart", "aria-label": label});
     this.root = el("div", {class: "stage replay-stage"}, this.canvas);
-    const button = (words, label, onclick) => el("button", {type: "button", class: "small", title: label, "aria-label": label, onclick}, words);
+    const button = (words, label, onclick) => el("button", {type: "button", class: "small", title: label, "aria-label": label, onclick},
+                                                 words);
     replace(head, el("div", {class: "title-row"}, el("h1", {}, nameNode(page.title || replay.trace, 90)), el("div", {class: "buttons"},
       button("PNG", "Save the view as PNG", () => this.canvas.toBlob((blob) => download(blob, fileName(page.title, "png")), "image/png")),
-      button("SVG", "Save the view as SVG", () => this.saveSvg()), button("◐", "Light or dark", () => this.toggleTheme()))), replayFigures(replay));
+      button("SVG", "Save the view as SVG", () => this.saveSvg()), button("◐", "Light or dark", () => this.toggleTheme()))),
+      replayFigures(replay));
     replace(main, el("section", {class: "work", "aria-label": "Chart"}, this.root,
-                     el("p", {class: "quiet"}, "What is reserved and not requested lies in holes. Wheel or + − zoom, drag or arrow keys pan, 0 shows all."), replayTable(replay)));
+                     el("p", {class: "quiet"},
+                        "What is reserved and not requested lies in holes. Wheel or + − zoom, drag or arrow keys pan, 0 shows all."),
+                        replayTable(replay)));
     main.classList.add("single");
     document.body.append(this.tooltip.root);
     this.listen();
@@ -66,8 +71,10 @@ export class ReplayPage {
 
   key(event) {
     const middle = (this.chart.view.x0 + this.chart.view.x1) / 2;
-    const actions = {"+": () => this.zoom(1.5, middle), "=": () => this.zoom(1.5, middle), "-": () => this.zoom(1 / 1.5, middle), 0: () => this.zoom(0, middle),
-                     ArrowLeft: () => this.move(-0.12 * this.span), ArrowRight: () => this.move(0.12 * this.span), d: () => this.toggleTheme()};
+    const actions = {"+": () => this.zoom(1.5, middle), "=": () => this.zoom(1.5, middle), "-": () => this.zoom(1 / 1.5, middle),
+                     0: () => this.zoom(0, middle),
+                     ArrowLeft: () => this.move(-0.12 * this.span), ArrowRight: () => this.move(0.12 * this.span),
+                     d: () => this.toggleTheme()};
     if (!actions[event.key] || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
     actions[event.key]();
@@ -132,6 +139,7 @@ export class ReplayPage {
   saveSvg() {
     const painter = new SvgPainter();
     drawReplay(painter, {...this.chart, hover: null});
-    download(new Blob([painter.finish(this.chart.width, this.chart.height, this.page.title)], {type: "image/svg+xml"}), fileName(this.page.title, "svg"));
+    download(new Blob([painter.finish(this.chart.width, this.chart.height, this.page.title)], {type: "image/svg+xml"}),
+             fileName(this.page.title, "svg"));
   }
 }

@@ -23,7 +23,8 @@ export function arenaFacts(plan, number) {
 function bindingPeaks(plan, arena, live) {
   const story = plan.explain && plan.explain.arenas.find((each) => each.name === arena.name && each.kind === arena.kind);
   if (story && story.peaks.length > 0 && (story.peaks.length >= story.peak_count || story.concurrent)) {
-    return story.peaks.map((peak) => ({first: peak.steps[0], end: peak.steps[1], at: peak.at, live: peak.live_bytes, op: peak.op, kind: peak.kind}));
+    return story.peaks.map((peak) => ({first: peak.steps[0], end: peak.steps[1], at: peak.at, live: peak.live_bytes, op: peak.op,
+                                       kind: peak.kind}));
   }
   return fullRuns(live, plan.explain ? plan.explain.within : WITHIN).slice(0, MOST_PEAKS);
 }

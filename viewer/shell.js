@@ -26,8 +26,10 @@ export class Shell {
     this.sideTabs = el("div", {});
     this.side = el("div", {class: "side-body", id: "side-body", role: "tabpanel", tabindex: "-1"});
     this.help = helpDialog();
-    replace(head, el("div", {class: "title-row"}, titleNode(app.page), this.buttons()), app.plans.length === 2 ? diffFigures(app.page) : planFigures(app.plans[0]));
-    replace(main, el("section", {class: "work", "aria-label": "Maps"}, el("div", {class: "toolbar"}, this.arenas, this.modes(), this.colours(), this.searchBox()), this.maps, this.legend),
+    replace(head, el("div", {class: "title-row"}, titleNode(app.page), this.buttons()),
+            app.plans.length === 2 ? diffFigures(app.page) : planFigures(app.plans[0]));
+    replace(main, el("section", {class: "work", "aria-label": "Maps"},
+                     el("div", {class: "toolbar"}, this.arenas, this.modes(), this.colours(), this.searchBox()), this.maps, this.legend),
             el("aside", {class: "side", "aria-label": "Details"}, this.sideTabs, this.side));
     document.body.append(app.tooltip.root, this.help);
     app.observe((what) => this.update(what));
@@ -36,33 +38,40 @@ export class Shell {
   }
 
   mapBox(stage, at) {
-    const caption = this.app.plans.length === 2 ? el("figcaption", {}, el("b", {}, at === 0 ? "before " : "after "), el("bdi", {class: "quiet", title: shorten(this.app.plans[at].label, 600)}, shorten(baseName(this.app.plans[at].label), 60))) : null;
+    const caption = this.app.plans.length === 2 ? el("figcaption", {}, el("b", {}, at === 0 ? "before " : "after "),
+                                                     el("bdi", {class: "quiet", title: shorten(this.app.plans[at].label, 600)},
+                                                        shorten(baseName(this.app.plans[at].label), 60))) : null;
     const missing = el("p", {class: "missing quiet"}, "This plan has no such arena.");
     return el("figure", {class: "map-box"}, caption, stage.root, missing, this.app.minimaps[at].root);
   }
 
   buttons() {
-    const button = (words, label, onclick) => el("button", {type: "button", class: "small", title: label, "aria-label": label, onclick}, words);
-    return el("div", {class: "buttons"}, button("PNG", "Save the view as PNG", () => this.savePng()), button("SVG", "Save the view as SVG", () => this.saveSvg()),
+    const button = (words, label, onclick) => el("button", {type: "button", class: "small", title: label, "aria-label": label, onclick},
+                                                 words);
+    return el("div", {class: "buttons"}, button("PNG", "Save the view as PNG", () => this.savePng()),
+              button("SVG", "Save the view as SVG", () => this.saveSvg()),
               button("◐", "Light or dark", () => this.toggleTheme()), button("?", "Help", () => this.help.showModal()));
   }
 
   modes() {
     if (this.app.plans.length !== 2) return null;
-    const choice = el("select", {"aria-label": "Plans shown", onchange: () => this.app.setMode(choice.value)}, MODES.map(([value, words]) => el("option", {value}, words)));
+    const choice = el("select", {"aria-label": "Plans shown", onchange: () => this.app.setMode(choice.value)},
+                      MODES.map(([value, words]) => el("option", {value}, words)));
     this.mode = choice;
     return choice;
   }
 
   colours() {
     const names = Object.keys(COLOURINGS).filter((name) => name !== "change" || this.app.changes);
-    const choice = el("select", {id: "colour", onchange: () => this.app.setColour(choice.value)}, names.map((name) => el("option", {value: name}, COLOURINGS[name].label)));
+    const choice = el("select", {id: "colour", onchange: () => this.app.setColour(choice.value)},
+                      names.map((name) => el("option", {value: name}, COLOURINGS[name].label)));
     this.colour = choice;
     return el("label", {class: "field"}, el("span", {class: "quiet"}, "colour "), choice);
   }
 
   searchBox() {
-    this.query = el("input", {type: "search", id: "search", placeholder: "search names (regex)", "aria-label": "Search tensor and op names", "aria-describedby": "hits", spellcheck: "false", autocomplete: "off"});
+    this.query = el("input", {type: "search", id: "search", placeholder: "search names (regex)", "aria-label": "Search tensor and op names",
+                              "aria-describedby": "hits", spellcheck: "false", autocomplete: "off"});
     this.hits = el("output", {id: "hits", for: "search", class: "hits"});
     let waiting = 0;
     this.query.addEventListener("input", () => {
@@ -75,7 +84,8 @@ export class Shell {
       if (this.query.value !== this.app.state.query) this.app.search(this.query.value);
       this.app.nextHit(event.shiftKey ? -1 : 1);
     });
-    const button = (words, label, by) => el("button", {type: "button", class: "small", "aria-label": label, title: label, onclick: () => this.app.nextHit(by)}, words);
+    const button = (words, label, by) => el("button", {type: "button", class: "small", "aria-label": label, title: label,
+                                                       onclick: () => this.app.nextHit(by)}, words);
     this.hitButtons = el("span", {class: "hit-buttons"}, button("‹", "Previous hit", -1), button("›", "Next hit", 1));
     return el("search", {class: "search"}, this.query, this.hitButtons, this.hits);
   }
@@ -129,7 +139,8 @@ export class Shell {
       this.showSide();
       this.shareLater();
     };
-    replace(this.sideTabs, tabList("Details", entries.map(([name, content]) => ({content, id: `side-${name}`, controls: "side-body"})), chosen, choose));
+    replace(this.sideTabs, tabList("Details", entries.map(([name, content]) => ({content, id: `side-${name}`, controls: "side-body"})),
+                                   chosen, choose));
     this.side.setAttribute("aria-labelledby", `side-${entries[chosen][0]}`);
     const wanted = this.sideKey(entries[chosen][0]);
     if (wanted !== this.shownSide) {
@@ -182,7 +193,8 @@ export class Shell {
       this.sharing = 0;
       const {app} = this;
       const views = app.stages.map((stage) => (stage.scene ? stage.target : null));
-      const own = writeFragment({...app.state, views, theme: app.state.themeChosen ? app.state.theme : null, mode: app.plans.length === 2 ? app.state.mode : null});
+      const own = writeFragment({...app.state, views, theme: app.state.themeChosen ? app.state.theme : null,
+                                 mode: app.plans.length === 2 ? app.state.mode : null});
       this.fragment = `#${own}`;
       if (location.hash !== this.fragment) history.replaceState(null, "", this.fragment);
     }, 250);
@@ -198,7 +210,8 @@ export class Shell {
   }
 
   saveSvg() {
-    const shown = this.app.shownStages.filter((stage) => stage.scene).map((stage) => ({scene: stage.scene, marks: this.app.marksOf(stage)}));
+    const stages = this.app.shownStages.filter((stage) => stage.scene);
+    const shown = stages.map((stage) => ({scene: stage.scene, marks: this.app.marksOf(stage)}));
     if (shown.length === 0) return;
     const title = `${shown.map(({scene}) => scene.plan.label).join(" → ")}: ${shown[0].scene.arena.name}`;
     download(new Blob([stagesSvg(shown, title)], {type: "image/svg+xml"}), fileName(this.app.page.title, "svg"));
@@ -227,9 +240,12 @@ export class Shell {
       walk: (dx, dy) => walkMap(app, dx, dy),
       enter: () => selectMiddle(app),
       keys: {
-        "+": () => app.keyZoom(1.5), "=": () => app.keyZoom(1.5), "-": () => app.keyZoom(1 / 1.5), "−": () => app.keyZoom(1 / 1.5), 0: () => app.showAll(),
-        n: () => app.nextPeak(1), p: () => app.nextPeak(-1), z: zoomToSelected, "/": () => this.query.focus(), c: nextColour, d: () => this.toggleTheme(),
-        "[": () => app.setTab(app.state.tab - 1), "]": () => app.setTab(app.state.tab + 1), "?": () => this.help.showModal(), Escape: () => this.escape(),
+        "+": () => app.keyZoom(1.5), "=": () => app.keyZoom(1.5), "-": () => app.keyZoom(1 / 1.5), "−": () => app.keyZoom(1 / 1.5),
+        0: () => app.showAll(),
+        n: () => app.nextPeak(1), p: () => app.nextPeak(-1), z: zoomToSelected, "/": () => this.query.focus(), c: nextColour,
+        d: () => this.toggleTheme(),
+        "[": () => app.setTab(app.state.tab - 1), "]": () => app.setTab(app.state.tab + 1), "?": () => this.help.showModal(),
+        Escape: () => this.escape(),
       },
     });
   }

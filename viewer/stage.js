@@ -16,7 +16,8 @@ export class Stage {
   constructor(plan, label) {
     this.plan = plan;
     this.base = el("canvas", {class: "base", "aria-hidden": "true"});
-    this.over = el("canvas", {class: "over", tabindex: "0", role: "application", "aria-label": label, "aria-roledescription": "memory map"});
+    this.over = el("canvas", {class: "over", tabindex: "0", role: "application", "aria-label": label,
+                              "aria-roledescription": "memory map"});
     this.root = el("div", {class: "stage"}, this.base, this.over);
     this.scene = null;
     this.target = null;
@@ -29,7 +30,8 @@ export class Stage {
 
   // A scene without box and view; the view is the whole unless one is given.
   show(scene, view) {
-    this.scene = {...scene, box: stageBox(this.width || 600, this.height || 400), view: clampView(view || wholeView(scene.limits), scene.limits)};
+    this.scene = {...scene, box: stageBox(this.width || 600, this.height || 400),
+                  view: clampView(view || wholeView(scene.limits), scene.limits)};
     this.target = this.scene.view;
     this.dirty = {base: true, over: true};
   }
@@ -152,5 +154,6 @@ function sameSpan(a, b) {
 function placeOf(old, view, box) {
   const scaleX = box.mapWidth / (view.x1 - view.x0);
   const scaleY = box.map.height / (view.y1 - view.y0);
-  return [box.left + (old.x0 - view.x0) * scaleX, box.map.top + (view.y1 - old.y1) * scaleY, (old.x1 - old.x0) * scaleX, (old.y1 - old.y0) * scaleY];
+  return [box.left + (old.x0 - view.x0) * scaleX, box.map.top + (view.y1 - old.y1) * scaleY, (old.x1 - old.x0) * scaleX,
+          (old.y1 - old.y0) * scaleY];
 }

@@ -63,7 +63,8 @@ export function whyAlive(plan, holder, step) {
   if (tensors.length === 0) return ["no tensor of it is needed at this step; its bytes wait for the next one"];
   const main = tensors.includes(tensor[holder]) ? tensor[holder] : tensors[0];
   const own = tensorsOf(plan, holder).length > 1 ? [`${tensorName(plan, main)}: `] : [];
-  const others = tensors.length > 1 && step !== null ? [`; so ${tensors.length === 2 ? "does" : "do"} ${plural(tensors.length - 1, "other tensor")} of it`] : [];
+  const others = tensors.length > 1 && step !== null
+    ? [`; so ${tensors.length === 2 ? "does" : "do"} ${plural(tensors.length - 1, "other tensor")} of it`] : [];
   return [...own, ...lifeOf(plan, main), ...others];
 }
 

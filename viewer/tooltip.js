@@ -16,8 +16,10 @@ export class Tooltip {
   }
 
   showHolder(plan, holder, step, event) {
-    const facts = factsOf(plan, holder, step).map(([label, words]) => [el("dt", {}, label), el("dd", {}, el("bdi", {}, shorten(words, 260)))]);
-    replace(this.root, el("div", {class: "tooltip-title"}, el("bdi", {}, shorten(holderName(plan, holder), 120))), el("dl", {class: "facts"}, facts));
+    const facts = factsOf(plan, holder, step).map(([label, words]) => [el("dt", {}, label),
+                                                                       el("dd", {}, el("bdi", {}, shorten(words, 260)))]);
+    replace(this.root, el("div", {class: "tooltip-title"}, el("bdi", {}, shorten(holderName(plan, holder), 120))),
+            el("dl", {class: "facts"}, facts));
     this.place(event);
   }
 
@@ -31,7 +33,8 @@ export class Tooltip {
   }
 
   showFacts(title, facts, event) {
-    replace(this.root, el("div", {class: "tooltip-title"}, title), el("dl", {class: "facts"}, facts.map(([label, words]) => [el("dt", {}, label), el("dd", {}, words)])));
+    replace(this.root, el("div", {class: "tooltip-title"}, title),
+            el("dl", {class: "facts"}, facts.map(([label, words]) => [el("dt", {}, label), el("dd", {}, words)])));
     this.place(event);
   }
 

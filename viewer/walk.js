@@ -11,7 +11,8 @@ function stepHere(app, stage) {
   return Math.floor((stage.target.x0 + stage.target.x1) / 2);
 }
 
-// The holder beside `from` (−1: none yet) in the live set of a step: the next one upwards (1) or downwards (−1), or itself at the end.
+// The holder beside `from` (−1: none yet) in the live set of a step: the next one upwards (1) or downwards (−1), or itself at
+// the end.
 export function neighbour(plan, live, from, up) {
   const sorted = live.map((each) => each.holder).sort((a, b) => holderBox(plan, a).low - holderBox(plan, b).low);
   if (sorted.length === 0) return -1;

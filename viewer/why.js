@@ -45,7 +45,8 @@ function fitQuestion(plan, go) {
   const asked = explain.budget ? explain.budget.budget_bytes : plan.capacity;
   const start = asked !== null && asked !== undefined ? asked : Math.round(explain.peak_bytes * UNASKED);
   const answer = el("div", {class: "answer", role: "status"});
-  const input = el("input", {id: `fit-${plan.number}`, class: "fit", type: "text", inputmode: "decimal", value: humanBytes(start), spellcheck: "false"});
+  const input = el("input", {id: `fit-${plan.number}`, class: "fit", type: "text", inputmode: "decimal", value: humanBytes(start),
+                             spellcheck: "false"});
   const update = () => {
     const bytes = parseSize(input.value);
     replace(answer, bytes === null ? el("p", {class: "quiet"}, "A size, please: 64 MiB, 1.5 GiB, 70000 B.") : fitAnswer(plan, bytes, go));
@@ -53,25 +54,30 @@ function fitQuestion(plan, go) {
   // The text in the field is rounded; the first answer is for the size itself.
   replace(answer, fitAnswer(plan, start, go));
   input.addEventListener("input", update);
-  return el("div", {class: "card"}, el("h3", {}, el("label", {for: `fit-${plan.number}`}, "What do I change to fit into "), input, "?"), answer);
+  return el("div", {class: "card"}, el("h3", {}, el("label", {for: `fit-${plan.number}`}, "What do I change to fit into "), input, "?"),
+            answer);
 }
 
 function fitAnswer(plan, bytes, go) {
   const {explain} = plan;
   const known = answerFor(explain, bytes);
-  if (known.fits) return [el("p", {class: "verdict fits"}, "Nothing: it fits."), el("p", {class: "quiet"}, `${humanBytes(bytes - explain.peak_bytes)} are left.`)];
+  if (known.fits) return [el("p", {class: "verdict fits"}, "Nothing: it fits."),
+                          el("p", {class: "quiet"}, `${humanBytes(bytes - explain.peak_bytes)} are left.`)];
   const ways = waysOf(plan, known, go);
   const count = ways.length;
   return [el("p", {class: "verdict fails"}, `It does not fit: ${humanBytes(explain.peak_bytes - bytes)} too much.`),
-          count > 0 ? [el("p", {}, count === 1 ? "This would do:" : "Any one of these would do:"), el("ul", {class: "ways"}, ways)] : noWay(plan, known, bytes),
+          count > 0 ? [el("p", {}, count === 1 ? "This would do:" : "Any one of these would do:"), el("ul", {class: "ways"}, ways)]
+            : noWay(plan, known, bytes),
           known.impossible ? wallNode(plan, known.impossible, go) : null, budgetReason(plan, bytes)];
 }
 
 // One list item for each change that suffices, constraints first: they cost no work on the model.
 function waysOf(plan, known, go) {
   const then = (bytes) => quiet(` (then ${humanBytes(bytes)})`);
-  const ways = known.constraints.map((cost) => el("li", {}, `drop the constraint '${cost.constraint}': ${cost.without}`, then(cost.peak_bytes)));
-  if (known.together) ways.push(el("li", {}, `drop these constraints together: ${known.together.constraints.join(", ")}`, then(known.together.peak)));
+  const ways = known.constraints.map((cost) => el("li", {}, `drop the constraint '${cost.constraint}': ${cost.without}`,
+                                                  then(cost.peak_bytes)));
+  if (known.together) ways.push(el("li", {}, `drop these constraints together: ${known.together.constraints.join(", ")}`,
+                                   then(known.together.peak)));
   for (const gain of known.shrinks.slice(0, 4)) {
     ways.push(el("li", {}, "do without ", holdersNode(plan, gain.holders, go), then(gain.peak_bytes),
                  quiet(": split the op, recompute instead of keeping, a smaller type or batch")));
@@ -81,11 +87,13 @@ function waysOf(plan, known, go) {
 
 function noWay(plan, known, bytes) {
   const command = `stowage explain INPUT --budget ${bytes}`;
-  return el("p", {}, `Nothing that was tried suffices: the lowest peak it led to is ${humanBytes(known.least)}. `, el("code", {}, command), " looks for a set that does.");
+  return el("p", {}, `Nothing that was tried suffices: the lowest peak it led to is ${humanBytes(known.least)}. `, el("code", {}, command),
+            " looks for a set that does.");
 }
 
 function wallNode(plan, op, go) {
-  return el("p", {}, "Op ", linkNode(nameNode(op.name, 40), () => go.step(plan, op.step)), ` alone reads, writes and works with ${humanBytes(op.bytes)}: as it is, no order and no placement fits.`);
+  return el("p", {}, "Op ", linkNode(nameNode(op.name, 40), () => go.step(plan, op.step)),
+            ` alone reads, writes and works with ${humanBytes(op.bytes)}: as it is, no order and no placement fits.`);
 }
 
 function budgetReason(plan, bytes) {
@@ -105,19 +113,23 @@ function holdersNode(plan, holders, go) {
     linkNode(nameNode(list.length > 1 ? family : list[0].name, 40), () => go.holder(plan, list[0])),
     list.length > 1 ? ` (${list.length})` : "",
   ]);
-  return [holders.length > 1 ? `${plural(holders.length, "holder")}: ` : "", nodes, families.length > 6 ? ` and ${families.length - 6} more` : ""];
+  return [holders.length > 1 ? `${plural(holders.length, "holder")}: ` : "", nodes,
+          families.length > 6 ? ` and ${families.length - 6} more` : ""];
 }
 
 // ------------------------------------------------------------------------------------------------ peaks, gains, costs
 
 function peakList(plan, arena, facts, go) {
-  if (!arena.counts) return el("p", {class: "quiet"}, `'${arena.name}' (${arena.kind}, ${humanBytes(arena.size)}) does not count towards the peak.`);
+  if (!arena.counts) return el("p", {class: "quiet"},
+                               `'${arena.name}' (${arena.kind}, ${humanBytes(arena.size)}) does not count towards the peak.`);
   const rows = facts.peaks.map((peak, n) => el("tr", {},
     el("td", {}, linkNode(stepSpan(peak.first, peak.end), () => go.peak(plan, n), `Peak ${n + 1}: ${stepSpan(peak.first, peak.end)}`)),
     el("td", {class: "number"}, bytesNode(peak.live)), el("td", {class: "wide"}, nameNode(peak.op || opName(plan, peak.at), 34))));
   const rest = rows.slice(SHOWN_PEAKS);
-  const more = rest.length > 0 ? el("details", {}, el("summary", {}, `${rest.length} more`), el("table", {class: "rows"}, el("tbody", {}, rest))) : null;
-  return el("div", {}, el("h3", {}, `${plural(facts.peaks.length, "place")} that ${facts.peaks.length === 1 ? "binds" : "bind"} `, el("kbd", {}, "n"), " ", el("kbd", {}, "p")),
+  const more = rest.length > 0 ? el("details", {}, el("summary", {}, `${rest.length} more`),
+                                    el("table", {class: "rows"}, el("tbody", {}, rest))) : null;
+  return el("div", {}, el("h3", {}, `${plural(facts.peaks.length, "place")} that ${facts.peaks.length === 1 ? "binds" : "bind"} `,
+                          el("kbd", {}, "n"), " ", el("kbd", {}, "p")),
             el("p", {class: "quiet"}, `In '${arena.name}', live bytes are within 1% of the most here. The peak falls only when all of them do.`,
                arena.concurrent ? " Ops run on several streams: what is live at the same time here may still share bytes." : ""),
             el("table", {class: "rows peaks"}, el("tbody", {}, rows.slice(0, SHOWN_PEAKS))), more);
@@ -127,12 +139,14 @@ function gainsPart(plan, go) {
   const {gains} = plan.explain;
   const row = (gain) => el("tr", {}, el("td", {class: "number"}, bytesNode(gain.gain_bytes)),
     el("td", {class: "wide"}, holdersNode(plan, gain.holders, go), el("span", {class: "quiet"}, notesOf(gain)),
-       gain.then ? [quiet(" then "), findOp(plan, gain.then) >= 0 ? linkNode(nameNode(gain.then, 30), () => go.op(plan, gain.then)) : nameNode(gain.then, 30), quiet(" binds")] : null),
+       gain.then ? [quiet(" then "), findOp(plan, gain.then) >= 0 ? linkNode(nameNode(gain.then, 30), () => go.op(plan, gain.then))
+                    : nameNode(gain.then, 30), quiet(" binds")] : null),
     el("td", {class: "number", title: exactBytes(gain.peak_bytes)}, humanBytes(gain.peak_bytes)));
   const head = el("thead", {}, el("tr", {}, ["gain", "if gone", "peak then"].map((word) => el("th", {scope: "col"}, word))));
   return el("div", {}, el("h3", {}, "What would lower the peak"),
             gains.length === 0 ? el("p", {class: "quiet"}, "No set of holders was found whose absence lowers it.")
-                               : [el("p", {class: "quiet"}, "Planned again with these shrunk to nothing: an upper limit of what recomputing, splitting or a smaller type gains."),
+                               : [el("p", {class: "quiet"},
+                                     "Planned again with these shrunk to nothing: an upper limit of what recomputing, splitting or a smaller type gains."),
                                   el("table", {class: "rows gains"}, head, el("tbody", {}, gains.map(row)))]);
 }
 
@@ -153,7 +167,8 @@ function costsPart(explain) {
 function textPart(plan, go) {
   const whole = el("details", {class: "text"}, el("summary", {}, "The whole explanation, as stowage explain prints it"));
   whole.addEventListener("toggle", () => {
-    if (whole.open && whole.childElementCount === 1) whole.append(el("pre", {tabindex: "0", "aria-label": "Explanation"}, linkedText(plan, plan.text, go)));
+    if (whole.open && whole.childElementCount === 1) whole.append(el("pre", {tabindex: "0", "aria-label": "Explanation"},
+                                                                     linkedText(plan, plan.text, go)));
   });
   return whole;
 }

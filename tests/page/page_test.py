@@ -458,10 +458,14 @@ def replay_zooms_and_says_values(browser, file):
         own.page.mouse.move(x + 100, y, steps=4)
         own.page.mouse.up()
         assert own.look()["view"]["x0"] < near["x0"]
+        moved = own.look()["view"]
+        fragment = own.fragment()
         own.page.keyboard.press("0")
         assert own.look()["view"] == whole
         own.page.locator("summary").click()
         assert own.page.locator("tbody tr").count() >= 2
+    with Opened(browser, file, fragment) as own:
+        assert all(abs(own.look()["view"][key] - moved[key]) < 0.02 for key in moved), fragment
 
 
 COMMON = [opens, has_landmarks_and_labels, follows_the_system_into_the_dark, is_readable_in_both_themes, fits_a_narrow_window, says_that_it_needs_scripts, saves_png_and_svg]

@@ -24,7 +24,8 @@ test("imports are one line each, without renames, and come from modules before",
       assert.ok(found, `${name}: ${line}`);
       assert.ok(seen.has(found[2]), `${name} imports ${found[2]}, which comes later`);
       for (const word of found[1].split(",").map((each) => each.trim())) {
-        assert.match(sources.get(found[2]), new RegExp(`^export (?:async )?(?:const|function|class) ${word.replace("$", "\\$")}\\b`, "m"), `${name}: ${word} of ${found[2]}`);
+        assert.match(sources.get(found[2]), new RegExp(`^export (?:async )?(?:const|function|class) ${word.replace("$", "\\$")}\\b`, "m"),
+                     `${name}: ${word} of ${found[2]}`);
       }
     }
     seen.add(name);
@@ -52,7 +53,9 @@ test("imported names are used, and exported ones too", () => {
 
 test("exports are declarations in the first column: no default, no list, no star", () => {
   for (const [name, text] of sources) {
-    for (const line of text.split("\n").filter((each) => /^\s*export\b/.test(each))) assert.match(line, /^export (async function|function|class|const) /, `${name}: ${line}`);
+    for (const line of text.split("\n").filter((each) => /^\s*export\b/.test(each))) {
+      assert.match(line, /^export (async function|function|class|const) /, `${name}: ${line}`);
+    }
   }
 });
 

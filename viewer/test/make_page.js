@@ -1,6 +1,6 @@
 // node viewer/test/make_page.js OUT [--tensors N] [--diff] [--replay] [--hostile] [--plain] [--gap] [--capacity BYTES] [--budget BYTES] [--data FILE.json]
-// Writes a page with sample data, or with data from a file, so that the viewer can be tried without the program. Without OUT it does nothing: `node --test`
-// runs every file of this folder.
+// Writes a page with sample data, or with data from a file, so that the viewer can be tried without the program. Without OUT it
+// does nothing: `node --test` runs every file of this folder.
 
 import {readFileSync, writeFileSync} from "node:fs";
 import {joinedPage} from "./join.js";

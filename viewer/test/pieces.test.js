@@ -43,6 +43,7 @@ test("a span of a large index visits what a look at everything finds", () => {
 test("runs near the most are found with their fullest step", () => {
   const live = Float64Array.from([1, 100, 99.5, 3, 99, 98, 100]);
   assert.equal(fullestStep(live), 1);
-  assert.deepEqual(fullRuns(live, 0.01), [{first: 1, end: 3, at: 1, live: 100}, {first: 4, end: 5, at: 4, live: 99}, {first: 6, end: 7, at: 6, live: 100}]);
+  assert.deepEqual(fullRuns(live, 0.01), [{first: 1, end: 3, at: 1, live: 100}, {first: 4, end: 5, at: 4, live: 99},
+                                          {first: 6, end: 7, at: 6, live: 100}]);
   assert.deepEqual(fullRuns(new Float64Array(3), 0.01), []);
 });

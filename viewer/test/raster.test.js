@@ -7,7 +7,8 @@ import {samplePage} from "./sample.js";
 import {smallPlan} from "./small.js";
 
 const WHITE = 0xffffffff;
-const colours = (count, fill) => ({fill: new Uint32Array(count).fill(fill), edge: new Uint32Array(count).fill(fill), background: WHITE, version: 1});
+const colours = (count, fill) => ({fill: new Uint32Array(count).fill(fill), edge: new Uint32Array(count).fill(fill), background: WHITE,
+                                   version: 1});
 
 test("a large rectangle covers its pixels and no others", () => {
   const raster = makeRaster(40, 64);

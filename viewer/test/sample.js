@@ -6,7 +6,8 @@ const KIB = 1024;
 const MIB = 1024 * KIB;
 
 export const HOSTILE = [
-  "</script><script>window.hacked=1</script>", "<img src=x onerror=window.hacked=1>", "\u202egnp.exe\u202c", "שלום/עולם-0", "a\u0000b\u001b[31mred\u2028c",
+  "</script><script>window.hacked=1</script>", "<img src=x onerror=window.hacked=1>", "\u202egnp.exe\u202c", "שלום/עולם-0",
+  "a\u0000b\u001b[31mred\u2028c",
   "<!-- stowage:data -->", "__proto__", "constructor", "🦙".repeat(40), `long/${"n".repeat(10000)}/end`, "\"'&amp;\\", "\ud800 alone",
 ];
 
@@ -28,7 +29,8 @@ class Graph {
     const step = this.ops.length;
     this.ops.push({name, kind});
     for (const input of inputs) if (this.tensors[input].reads.at(-1) !== step) this.tensors[input].reads.push(step);
-    this.tensors.push({name, size, role: 0, producer: step, reads: [], base: -1, type: "f32", shape: `${Math.max(1, size / 2048)}x512`, ...more});
+    this.tensors.push({name, size, role: 0, producer: step, reads: [], base: -1, type: "f32", shape: `${Math.max(1, size / 2048)}x512`,
+                       ...more});
     return this.tensors.length - 1;
   }
 
@@ -56,7 +58,8 @@ function addLayer(graph, i, input, shared, options) {
   const up = graph.op(name("ffn_up"), "MUL_MAT", [second, weight("ffn_up")], Math.round(width * 2.6875 * (options.upFactor || 1)));
   const act = graph.op(name("ffn_swiglu"), "GLU", [gate, up], Math.round(width * 2.6875));
   const down = graph.op(name("ffn_out"), "MUL_MAT", [act, weight("ffn_down")], width);
-  if (options.adapter && i % 3 === 0) return graph.op(name("l_out"), "ADD", [graph.op(name("adapter"), "MUL_MAT", [down], width / 2), sum], width);
+  if (options.adapter && i % 3 === 0) return graph.op(name("l_out"), "ADD", [graph.op(name("adapter"), "MUL_MAT", [down], width / 2), sum],
+                                                      width);
   return graph.op(name("l_out"), "ADD", [down, sum], width);
 }
 
@@ -94,7 +97,8 @@ function storagesOf(graph) {
     old.size = Math.max(old.size, Math.ceil(tensor.size / 32) * 32);
     storages.set(root, old);
   });
-  const own = graph.workspaces.map((workspace) => ({tensors: [], first: workspace.op, end: workspace.op + 1, size: workspace.size, arena: 0, op: workspace.op}));
+  const own = graph.workspaces.map((workspace) => ({tensors: [], first: workspace.op, end: workspace.op + 1, size: workspace.size, arena: 0,
+                                                    op: workspace.op}));
   return [...storages.values(), ...own].sort((a, b) => a.arena - b.arena || a.first - b.first || b.size - a.size);
 }
 
@@ -182,7 +186,8 @@ function holderColumns(graph, storages, strings) {
 // Long-lived holders have a second piece, half as high: as if half of the storage were needed later alone.
 function pieceColumns(storages, counts) {
   const pieces = {first: [], end: [], low: [], size: []};
-  const put = (first, end, low, size) => [["first", first], ["end", end], ["low", low], ["size", size]].forEach(([name, value]) => pieces[name].push(value));
+  const put = (first, end, low, size) => [["first", first], ["end", end], ["low", low],
+                                          ["size", size]].forEach(([name, value]) => pieces[name].push(value));
   storages.forEach((storage, at) => {
     const {first, end, low, size} = storage;
     if (counts[at] === 1) return put(first, end, low, size);
@@ -202,17 +207,24 @@ export function samplePlan(graph, options) {
   const holders = holderColumns(graph, storages, strings);
   const bound = options.gap ? Math.round(sizes[0] * 0.93) : sizes[0];
   const half = constant.filter((each) => each.low < sizes[1] / 2).reduce((sum, each) => sum + each.size, 0);
-  const arenas = [{name: "cpu", memory: "cpu", kind: "shared", size: sizes[0], lower_bound: bound, proven_optimal: !options.gap, regions: [sizes[0]], counts: true, concurrent: false},
-                  {name: "cpu persistent", memory: "cpu", kind: "persistent", size: sizes[1], lower_bound: sizes[1], proven_optimal: true, regions: [half, sizes[1] - half], counts: false, concurrent: false}];
+  const arenas = [{name: "cpu", memory: "cpu", kind: "shared", size: sizes[0], lower_bound: bound, proven_optimal: !options.gap,
+                   regions: [sizes[0]], counts: true, concurrent: false},
+                  {name: "cpu persistent", memory: "cpu", kind: "persistent", size: sizes[1], lower_bound: sizes[1], proven_optimal: true,
+                   regions: [half, sizes[1] - half], counts: false, concurrent: false}];
   const plan = {
     label: `${graph.name}.json.gz`,
-    summary: {schema: "stowage.summary/1", name: graph.name, ops: graph.ops.length, tensors: graph.tensors.length, items: shared.length, peak_bytes: sizes[0], lower_bound_bytes: bound,
-              naive_bytes: shared.reduce((sum, each) => sum + each.size, 0), proven_optimal: !options.gap, status: options.gap ? "feasible" : "optimal", solver: "first_fit", solve_ms: 1, arenas},
+    summary: {schema: "stowage.summary/1", name: graph.name, ops: graph.ops.length, tensors: graph.tensors.length, items: shared.length,
+              peak_bytes: sizes[0], lower_bound_bytes: bound,
+              naive_bytes: shared.reduce((sum, each) => sum + each.size, 0), proven_optimal: !options.gap,
+              status: options.gap ? "feasible" : "optimal", solver: "first_fit", solve_ms: 1, arenas},
     capacity: options.capacity === undefined ? null : options.capacity,
     steps: graph.ops.length,
-    ops: {name: column(graph.ops, (each) => strings.of(each.name)), kind: column(graph.ops, (each) => strings.of(each.kind)), stream: column(graph.ops, () => 0)},
-    tensors: {name: column(graph.tensors, (each) => strings.of(each.name)), type: column(graph.tensors, (each) => strings.of(each.type)), shape: column(graph.tensors, (each) => strings.of(each.shape)),
-              size: column(graph.tensors, (each) => each.size), role: column(graph.tensors, (each) => each.role), holder: column(graph.tensors, (each) => each.holder),
+    ops: {name: column(graph.ops, (each) => strings.of(each.name)), kind: column(graph.ops, (each) => strings.of(each.kind)),
+          stream: column(graph.ops, () => 0)},
+    tensors: {name: column(graph.tensors, (each) => strings.of(each.name)), type: column(graph.tensors, (each) => strings.of(each.type)),
+              shape: column(graph.tensors, (each) => strings.of(each.shape)),
+              size: column(graph.tensors, (each) => each.size), role: column(graph.tensors, (each) => each.role),
+              holder: column(graph.tensors, (each) => each.holder),
               producer: column(graph.tensors, (each) => each.producer), read_count: column(graph.tensors, (each) => each.reads.length)},
     reads: graph.tensors.flatMap((each) => each.reads),
     arenas, holders, pieces: pieceColumns(storages, holders.piece_count), strings: strings.list, explain: null, text: null,
@@ -231,7 +243,8 @@ export function samplePage(options) {
 
 export function sampleDiffPage(options) {
   const wanted = {width: 8 * MIB, tensors: 600, ...options};
-  const plans = [samplePlan(sampleGraph({...wanted, name: "before"}), wanted), samplePlan(sampleGraph({...wanted, name: "after", upFactor: 1.25, adapter: true}), wanted)];
+  const plans = [samplePlan(sampleGraph({...wanted, name: "before"}), wanted),
+                 samplePlan(sampleGraph({...wanted, name: "after", upFactor: 1.25, adapter: true}), wanted)];
   return {schema: "stowage.page/1", title: "before → after", plans, diff: sampleDiff(...plans), replay: null};
 }
 
@@ -242,7 +255,9 @@ function placesOf(plan) {
     starts.push(start);
     start += count;
   }
-  return new Map(plan.tensors.name.map((name, tensor) => [plan.strings[name], {size: plan.tensors.size[tensor], arena: plan.arenas[plan.holders.arena[plan.tensors.holder[tensor]]].name,
+  return new Map(plan.tensors.name.map((name, tensor) => [plan.strings[name],
+                                                          {size: plan.tensors.size[tensor],
+                                                           arena: plan.arenas[plan.holders.arena[plan.tensors.holder[tensor]]].name,
                                                                                offset: plan.pieces.low[starts[plan.tensors.holder[tensor]]]}]));
 }
 
@@ -252,14 +267,19 @@ function sampleDiff(before, after) {
   let unchanged = 0;
   for (const name of new Set([...a.keys(), ...b.keys()])) {
     const [old, fresh] = [a.get(name), b.get(name)];
-    const change = !old ? "appeared" : !fresh ? "vanished" : fresh.size > old.size ? "grew" : fresh.size < old.size ? "shrank" : fresh.offset !== old.offset ? "moved" : null;
+    const change = !old ? "appeared" : !fresh ? "vanished" : fresh.size > old.size ? "grew" : fresh.size < old.size ? "shrank"
+      : fresh.offset !== old.offset ? "moved" : null;
     if (!change) unchanged += 1;
-    else entries.push({change, name, before: old ? old.size : null, after: fresh ? fresh.size : null, arena_before: old ? old.arena : "", arena_after: fresh ? fresh.arena : "",
+    else entries.push({change, name, before: old ? old.size : null, after: fresh ? fresh.size : null, arena_before: old ? old.arena : "",
+                       arena_after: fresh ? fresh.arena : "",
                        offset_before: old ? old.offset : null, offset_after: fresh ? fresh.offset : null});
   }
-  return {schema: "stowage.diff/1", graph_before: before.summary.name, graph_after: after.summary.name, by_number: false, peak_before: before.summary.peak_bytes, peak_after: after.summary.peak_bytes,
-          growth_bytes: after.summary.peak_bytes - before.summary.peak_bytes, bound_before: before.summary.lower_bound_bytes, bound_after: after.summary.lower_bound_bytes,
-          arenas: before.arenas.map((arena, at) => ({name: arena.name, kind: arena.kind, before: arena.size, after: after.arenas[at].size})), unchanged, entries};
+  return {schema: "stowage.diff/1", graph_before: before.summary.name, graph_after: after.summary.name, by_number: false,
+          peak_before: before.summary.peak_bytes, peak_after: after.summary.peak_bytes,
+          growth_bytes: after.summary.peak_bytes - before.summary.peak_bytes, bound_before: before.summary.lower_bound_bytes,
+          bound_after: after.summary.lower_bound_bytes,
+          arenas: before.arenas.map((arena, at) => ({name: arena.name, kind: arena.kind, before: arena.size,
+                                                     after: after.arenas[at].size})), unchanged, entries};
 }
 
 export function sampleReplayPage() {
@@ -271,8 +291,11 @@ export function sampleReplayPage() {
     reserved.push(Math.max(live + 8 * MIB, reserved.length > 0 ? reserved[reserved.length - 1] * (i % 400 === 0 ? 0.8 : 1) : 0));
     largest.push(Math.round((reserved[i] - live) * 0.6));
   }
-  const report = {schema: "stowage.replay/1", allocator: "torch-native", device: "sim", events: 34000, peak_requested_bytes: Math.max(...requested), peak_reserved_bytes: Math.max(...reserved),
-                  waste: 1 - Math.max(...requested) / Math.max(...reserved), ns_per_event: 105.3, failures: 0, creates: 12, maps: 0, unmaps: 0, access_calls: 0, event_waits: 3};
+  const report = {schema: "stowage.replay/1", allocator: "torch-native", device: "sim", events: 34000,
+                  peak_requested_bytes: Math.max(...requested), peak_reserved_bytes: Math.max(...reserved),
+                  waste: 1 - Math.max(...requested) / Math.max(...reserved), ns_per_event: 105.3, failures: 0, creates: 12, maps: 0,
+                  unmaps: 0, access_calls: 0, event_waits: 3};
   return {schema: "stowage.page/1", title: "serving_trace.csv", plans: [], diff: null,
-          replay: {trace: "serving_trace.csv", report, events: 34000, at, requested: requested.map(Math.round), reserved: reserved.map(Math.round), largest_idle: largest}};
+          replay: {trace: "serving_trace.csv", report, events: 34000, at, requested: requested.map(Math.round),
+                   reserved: reserved.map(Math.round), largest_idle: largest}};
 }

@@ -17,7 +17,8 @@ import {smallPlan} from "./small.js";
 function sceneOf(plan, colouring, theme, more) {
   const look = makeLook([{plan, number: 0}], colouring, theme);
   const limits = {steps: plan.steps, bytes: plan.arenas[0].size};
-  return {...makeScene(plan, 0, look, 0, {lit: null, ghost: null, limits, ...more}), view: {x0: 0, x1: limits.steps, y0: 0, y1: limits.bytes}, box: stageBox(800, 500)};
+  return {...makeScene(plan, 0, look, 0, {lit: null, ghost: null, limits, ...more}),
+          view: {x0: 0, x1: limits.steps, y0: 0, y1: limits.bytes}, box: stageBox(800, 500)};
 }
 
 test("bytes of the legend are those at the fullest step, and sum to it", () => {
@@ -49,7 +50,8 @@ test("base colours differ from each other and the background, in both themes and
   const linear = (value) => (value / 255) ** 2.2;
   const seen = (rgb) => {
     const [r, g, b] = rgb.map(linear);
-    return [0.29275 * r + 0.70725 * g, 0.29275 * r + 0.70725 * g, -0.02234 * r + 0.02234 * g + b].map((value) => 255 * Math.max(value, 0) ** (1 / 2.2));
+    return [0.29275 * r + 0.70725 * g, 0.29275 * r + 0.70725 * g,
+            -0.02234 * r + 0.02234 * g + b].map((value) => 255 * Math.max(value, 0) ** (1 / 2.2));
   };
   for (const [theme, background] of [["light", "#ffffff"], ["dark", "#14181c"]]) {
     const colours = [parseColour(background), ...Array.from({length: 7}, (_, rank) => categoryColour(rank, theme))];
@@ -113,11 +115,13 @@ test("changes find their holders on both sides", () => {
   }
   const grown = entries.find((entry) => entry.name === "ffn_up-0");
   assert.equal(page.plans[0].changes[grown.holders[0]], "grew");
-  assert.equal(page.plans[1].changes.filter((change) => change === "appeared").length, entries.filter((entry) => entry.change === "appeared").length);
+  assert.equal(page.plans[1].changes.filter((change) => change === "appeared").length,
+               entries.filter((entry) => entry.change === "appeared").length);
 });
 
 test("a fragment says what it was written from; nonsense says nothing", () => {
-  const state = {mode: "both", tab: 2, views: [{x0: 1.25, x1: 20, y0: 0, y1: 4096}, {x0: 1, x1: 2, y0: 3, y1: 4}], selected: {plan: 1, holder: 7}, step: {plan: 0, step: 3}, query: "a&b=(#", colour: "scope",
+  const state = {mode: "both", tab: 2, views: [{x0: 1.25, x1: 20, y0: 0, y1: 4096}, {x0: 1, x1: 2, y0: 3, y1: 4}],
+                 selected: {plan: 1, holder: 7}, step: {plan: 0, step: 3}, query: "a&b=(#", colour: "scope",
                  panel: "why", theme: "dark"};
   assert.deepEqual(readFragment(`#${writeFragment(state)}`), state);
   const empty = readFragment("#view=1,2,x,4&holder=a.b&arena=-1&theme=pink&step=3");

@@ -3,7 +3,8 @@ import test from "node:test";
 import {approach, clampView, panView, sameView, viewAround, viewAtSteps, wholeView, zoomView} from "../viewport.js";
 
 const limits = {steps: 1000, bytes: 4096};
-const inside = (view) => view.x0 >= 0 && view.y0 >= 0 && view.x1 <= limits.steps && view.y1 <= limits.bytes && view.x0 < view.x1 && view.y0 < view.y1;
+const inside = (view) => view.x0 >= 0 && view.y0 >= 0 && view.x1 <= limits.steps && view.y1 <= limits.bytes && view.x0 < view.x1
+  && view.y0 < view.y1;
 
 test("zooming keeps the point under the pointer", () => {
   const view = {x0: 100, x1: 300, y0: 0, y1: 2048};
@@ -13,7 +14,8 @@ test("zooming keeps the point under the pointer", () => {
 });
 
 test("no view leaves the arena or vanishes", () => {
-  const views = [{x0: -50, x1: 20, y0: -9, y1: 100}, {x0: 990, x1: 1200, y0: 4000, y1: 5000}, {x0: 5, x1: 5, y0: 7, y1: 7}, {x0: -1e9, x1: 1e9, y0: -1e9, y1: 1e9}];
+  const views = [{x0: -50, x1: 20, y0: -9, y1: 100}, {x0: 990, x1: 1200, y0: 4000, y1: 5000}, {x0: 5, x1: 5, y0: 7, y1: 7},
+                 {x0: -1e9, x1: 1e9, y0: -1e9, y1: 1e9}];
   for (const view of views) assert.ok(inside(clampView(view, limits)), JSON.stringify(view));
   assert.ok(inside(panView(wholeView(limits), limits, 500, -500)));
   assert.ok(inside(zoomView(wholeView(limits), limits, {step: 999, byte: 1}, 1e9, 1e9)));

@@ -81,8 +81,10 @@ test("search takes expressions, and text where it is none", () => {
 test("links are whole names, and steps", () => {
   const names = new Set(["ffn_gate-1", "ffn_gate", "a.b"]);
   const parts = splitText("ffn_gate-1, ffn_gate-12, ffn_gate ffn_gate-* at 'a.b' (step 29), steps 3", names);
-  assert.deepEqual(parts.filter((part) => typeof part !== "string").map((part) => part.text), ["ffn_gate-1", "ffn_gate", "a.b", "step 29", "steps 3"]);
-  assert.equal(parts.map((part) => (typeof part === "string" ? part : part.text)).join(""), "ffn_gate-1, ffn_gate-12, ffn_gate ffn_gate-* at 'a.b' (step 29), steps 3");
+  assert.deepEqual(parts.filter((part) => typeof part !== "string").map((part) => part.text),
+                   ["ffn_gate-1", "ffn_gate", "a.b", "step 29", "steps 3"]);
+  assert.equal(parts.map((part) => (typeof part === "string" ? part : part.text)).join(""),
+               "ffn_gate-1, ffn_gate-12, ffn_gate ffn_gate-* at 'a.b' (step 29), steps 3");
 });
 
 test("a step is a link across the end of a line", () => {
@@ -103,7 +105,8 @@ test("what to change to fit: known changes, the fewest holders first", () => {
   assert.equal(near.constraints.length, 0);
   assert.deepEqual(near.shrinks, [explain.gains[0], explain.gains[1]].sort((a, b) => a.peak_bytes - b.peak_bytes));
   assert.equal(answerFor(explain, explain.peak_bytes * 0.97).constraints[0].constraint, "outputs kept to the end");
-  explain.budget = {budget_bytes: 5000, fits: false, constraints: [], together: ["alignment", "streams"], together_peak_bytes: 4999, shrink: null, reason: ""};
+  explain.budget = {budget_bytes: 5000, fits: false, constraints: [], together: ["alignment", "streams"], together_peak_bytes: 4999,
+                    shrink: null, reason: ""};
   assert.deepEqual(answerFor(explain, 5000).together, {constraints: ["alignment", "streams"], peak: 4999});
   assert.equal(answerFor(explain, 4000).together, null);
   explain.budget = null;
@@ -113,7 +116,8 @@ test("what to change to fit: known changes, the fewest holders first", () => {
 });
 
 test("sizes as people type them", () => {
-  const cases = [["64", 64 * 2 ** 20], ["64 MiB", 64 * 2 ** 20], ["1.5g", 1.5 * 2 ** 30], ["70000 B", 70000], ["12 KB", 12288], ["much", null], ["", null], ["-3", null]];
+  const cases = [["64", 64 * 2 ** 20], ["64 MiB", 64 * 2 ** 20], ["1.5g", 1.5 * 2 ** 30], ["70000 B", 70000], ["12 KB", 12288],
+                 ["much", null], ["", null], ["-3", null]];
   for (const [text, bytes] of cases) assert.equal(parseSize(text), bytes, text);
 });
 
