@@ -1,0 +1,53 @@
+// What is seen, as the fragment of the address, and back. No DOM; a fragment that makes no sense is as good as none.
+
+// state: {mode, tab, views: [{x0, x1, y0, y1}], selected: {plan, holder} | null, step: {plan, step} | null, query, colour,
+// panel, theme}
+export function writeFragment(state) {
+  const parts = new URLSearchParams();
+  if (state.mode) parts.set("plan", state.mode);
+  if (state.tab > 0) parts.set("arena", String(state.tab));
+  state.views.forEach((view, at) => view && parts.set(at === 0 ? "view" : `view${at + 1}`,
+                                                      [view.x0, view.x1, view.y0, view.y1].map(shortNumber).join(",")));
+  if (state.selected) parts.set("holder", `${state.selected.plan}.${state.selected.holder}`);
+  if (state.step) parts.set("step", `${state.step.plan}.${state.step.step}`);
+  if (state.query) parts.set("search", state.query);
+  if (state.colour) parts.set("colour", state.colour);
+  if (state.panel) parts.set("panel", state.panel);
+  if (state.theme) parts.set("theme", state.theme);
+  return parts.toString();
+}
+
+function shortNumber(number) {
+  return String(Math.round(number * 100) / 100);
+}
+
+export function readFragment(text) {
+  const parts = new URLSearchParams(text.replace(/^#/, ""));
+  return {
+    mode: parts.get("plan"),
+    tab: wholeNumber(parts.get("arena")) || 0,
+    views: [readView(parts.get("view")), readView(parts.get("view2"))],
+    selected: readPair(parts.get("holder"), "holder"),
+    step: readPair(parts.get("step"), "step"),
+    query: parts.get("search") || "",
+    colour: parts.get("colour"),
+    panel: parts.get("panel"),
+    theme: ["light", "dark"].includes(parts.get("theme")) ? parts.get("theme") : null,
+  };
+}
+
+function wholeNumber(text) {
+  return text !== null && /^\d{1,12}$/.test(text) ? Number(text) : null;
+}
+
+function readPair(text, key) {
+  const [plan, number] = (text || "").split(".").map(wholeNumber);
+  return plan === null || number === null || number === undefined ? null : {plan, [key]: number};
+}
+
+function readView(text) {
+  const numbers = (text || "").split(",").map(Number);
+  if (numbers.length !== 4 || numbers.some((each) => !Number.isFinite(each))) return null;
+  const [x0, x1, y0, y1] = numbers;
+  return x0 < x1 && y0 < y1 ? {x0, x1, y0, y1} : null;
+}

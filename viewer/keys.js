@@ -1,0 +1,61 @@
+// The keyboard. Keys work wherever no text is being typed; the arrow keys where the map has the focus.
+
+import {el} from "./dom.js";
+
+const KEYS = [
+  ["arrows", "pan"],
+  ["+ −", "zoom in and out"],
+  ["0", "show the whole arena"],
+  ["shift + ← →", "previous, next step"],
+  ["shift + ↑ ↓", "holder above, below at the step"],
+  ["Enter", "select what is in the middle"],
+  ["n p", "next, previous place that binds"],
+  ["z", "zoom to the selection"],
+  ["/", "search; Enter and shift + Enter: next and previous hit"],
+  ["[ ]", "previous, next arena"],
+  ["c", "next colouring"],
+  ["d", "light or dark"],
+  ["Esc", "clear search and selection"],
+  ["?", "this help"],
+];
+
+const POINTER = [
+  ["wheel, pinch", "zoom around the pointer; shift: steps alone, alt: bytes alone"],
+  ["drag", "pan; in the strip below: move the frame"],
+  ["click", "select a tensor; on the curve, or with shift: a step"],
+  ["double click", "zoom to the tensor"],
+];
+
+export function helpDialog() {
+  const rows = (list) => el("dl", {class: "keys"}, list.map(([key, words]) => [el("dt", {}, key), el("dd", {}, words)]));
+  const dialog = el("dialog", {class: "help", "aria-label": "Help"});
+  dialog.append(el("h2", {}, "How to read the map"),
+    el("p", {}, "Each rectangle is a holder: bytes that one or more tensors occupy. Left to right: the steps of execution, during which it " +
+                "must be there. Upwards: its addresses in the arena. The curve above is the sum of what is live; the peak is the size of the arena, the bound what no plan can go below."),
+    el("h2", {}, "Keys"), rows(KEYS), el("h2", {}, "Pointer"), rows(POINTER),
+    el("form", {method: "dialog"}, el("button", {class: "small"}, "Close")));
+  return dialog;
+}
+
+// `actions` by key; a text field keeps its keys but for Escape, an open dialog all of them.
+export function listenKeys(actions) {
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.defaultPrevented || document.querySelector("dialog[open]")) return;
+    const typing = /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName);
+    if (typing && event.key !== "Escape") return;
+    const onMap = event.target.classList.contains("over");
+    const arrows = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1]}[event.key];
+    if (arrows || event.key === "Enter") {
+      if (!onMap) return;
+      event.preventDefault();
+      if (!arrows) actions.enter();
+      else if (event.shiftKey) actions.walk(...arrows);
+      else actions.pan(...arrows);
+      return;
+    }
+    const action = actions.keys[event.key];
+    if (!action) return;
+    event.preventDefault();
+    action();
+  });
+}

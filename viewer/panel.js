@@ -1,0 +1,105 @@
+// The panel "Selection": a holder with its tensors, producer and readers; or a step with what is live at it.
+
+import {bytesNode, el, linkNode, longList, nameNode, wholeName} from "./dom.js";
+import {exactBytes, humanBytes, percent, plural, stepSpan} from "./format.js";
+import {holderBox, holderName, opKind, opName, readsOf, tensorName, tensorsOf, tensorsReadAt, tensorsWrittenAt} from "./model.js";
+import {roleOf} from "./colour.js";
+import {neededAt, opPart, typeText, whyAlive} from "./story.js";
+import {stepsOf} from "./overlay.js";
+
+// `go` is {select(plan, holder), step(plan, step)}; `step` the one that is selected too, or null.
+export function holderPanel(plan, holder, step, go) {
+  const box = holderBox(plan, holder);
+  const {first, end, size, arena, tensor} = plan.holders;
+  const fact = (label, ...value) => [el("dt", {}, label), el("dd", {}, value)];
+  const at = step !== null && first[holder] <= step && step < end[holder] ? step : null;
+  return el("section", {"aria-label": "Selected holder"},
+            el("h3", {class: "title"}, wholeName(holderName(plan, holder))),
+            el("dl", {class: "facts"},
+               fact("size", bytesNode(size[holder]), ` (${exactBytes(size[holder])})`),
+               fact("life", linkNode(stepSpan(first[holder], end[holder]), () => go.step(plan, first[holder])),
+                    ` (${plural(end[holder] - first[holder], "step")})`),
+               fact("offset", exactBytes(box.low), ` in ${plan.arenas[arena[holder]].name}`),
+               tensor[holder] >= 0 && typeText(plan, tensor[holder]) ? fact("type", typeText(plan, tensor[holder])) : null,
+               fact("role", roleOf(plan, holder)),
+               fact(at === null ? "alive" : `at step ${at}`, sentenceNodes(plan, whyAlive(plan, holder, at), go))),
+            opLists(plan, holder, go), tensorList(plan, holder, at));
+}
+
+function sentenceNodes(plan, sentence, go) {
+  return sentence.map((part) => (typeof part === "string" ? el("bdi", {}, part)
+                                 : linkNode(nameNode(part.text, 60), () => go.step(plan, part.step))));
+}
+
+function opLists(plan, holder, go) {
+  const {writes, reads} = stepsOf(plan, holder);
+  const row = (step, tensors) => el("tr", {}, el("td", {class: "number"}, linkNode(`step ${step}`, () => go.step(plan, step))),
+    el("td", {class: "wide"}, nameNode(opPart(plan, step).text, 40),
+       tensors.length > 0 ? [el("span", {class: "quiet"}, " → "), targets(plan, tensors, holder, go)] : null));
+  const section = (title, steps, others) => [el("h4", {}, `${title} (${steps.length})`),
+                                             steps.length === 0 ? el("p", {class: "quiet"}, "none")
+                                               : longList(steps, (step) => row(step, others(step)))];
+  return [section("Written at", writes, () => []), section("Read at", reads, (step) => tensorsWrittenAt(plan, step))];
+}
+
+function targets(plan, tensors, holder, go) {
+  return tensors.slice(0, 3).flatMap((tensor, n) => {
+    const other = plan.tensors.holder[tensor];
+    const name = nameNode(tensorName(plan, tensor), 28);
+    return [n > 0 ? ", " : "", other < 0 || other === holder ? name : linkNode(name, () => go.select(plan, other))];
+  });
+}
+
+function tensorList(plan, holder, step) {
+  const tensors = [...tensorsOf(plan, holder)];
+  if (tensors.length < 2) return null;
+  const row = (tensor) => el("tr", {class: step !== null && neededAt(plan, tensor, step) ? "needed" : null},
+    el("td", {class: "number"}, bytesNode(plan.tensors.size[tensor])),
+    el("td", {class: "wide"}, nameNode(tensorName(plan, tensor), 40), el("span", {class: "quiet"}, ` ${lifeWords(plan, tensor)}`)));
+  return [el("h4", {}, `Tensors in these bytes (${tensors.length})`),
+          step === null ? null : el("p", {class: "quiet"}, `Marked: needed at step ${step}.`), longList(tensors, row)];
+}
+
+function lifeWords(plan, tensor) {
+  const reads = readsOf(plan, tensor);
+  const born = plan.tensors.producer[tensor];
+  const uses = reads.length === 0 ? "never read" : `read ${plural(reads.length, "time")}, last at ${reads[reads.length - 1]}`;
+  return `${born < 0 ? "given" : `written at ${born}`}, ${uses}`;
+}
+
+// A step: its op, and everything that is live, largest first. `live` is from liveSet.
+export function stepPanel(plan, arena, step, live, go) {
+  const sum = live.reduce((total, each) => total + each.bytes, 0);
+  const inputs = tensorsReadAt(plan, step);
+  const outputs = tensorsWrittenAt(plan, step);
+  const row = (each) => el("tr", {}, el("td", {class: "number"}, bytesNode(each.bytes)),
+                           el("td", {class: "number quiet"}, percent(each.bytes, sum)),
+    el("td", {class: "wide"}, linkNode(nameNode(holderName(plan, each.holder), 38), () => go.select(plan, each.holder))));
+  const kind = opKind(plan, step);
+  return el("section", {"aria-label": `Step ${step}`},
+            el("h3", {class: "title"}, `Step ${step}: `, wholeName(opName(plan, step)),
+               kind ? el("span", {class: "quiet"}, ` ${kind}`) : null,
+               plan.ops.stream.some((stream) => stream > 0) ? el("span", {class: "quiet"}, `, stream ${plan.ops.stream[step]}`) : null),
+            el("p", {class: "stepper"}, stepButton("← step", step - 1, plan, go), stepButton("step →", step + 1, plan, go)),
+            operands("reads", plan, inputs, go), operands("writes", plan, outputs, go),
+            el("h4", {}, `Live in ${arena.name}: ${plural(live.length, "holder")}, ${humanBytes(sum)}`),
+            el("p", {class: "quiet"}, `${exactBytes(sum)}, ${percent(sum, arena.size)} of the arena.`,
+               arena.concurrent ? " Ops run on several streams: some of these may share bytes." : ""),
+            longList(live, row, {class: "rows live"}));
+}
+
+function stepButton(words, step, plan, go) {
+  return el("button", {type: "button", class: "small", disabled: step < 0 || step >= plan.steps, onclick: () => go.step(plan, step)},
+            words);
+}
+
+function operands(word, plan, tensors, go) {
+  if (tensors.length === 0) return null;
+  return el("p", {}, el("span", {class: "quiet"}, `${word} `), targets(plan, tensors, -1, go),
+            tensors.length > 3 ? ` and ${tensors.length - 3} more` : "");
+}
+
+export function emptyPanel() {
+  const words = "Nothing is selected. Click a rectangle for a tensor, or the curve (or a rectangle with shift) for a step.";
+  return el("section", {"aria-label": "Selection"}, el("p", {class: "quiet"}, words));
+}

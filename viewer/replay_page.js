@@ -1,0 +1,145 @@
+// The page around a replay: figures, one chart, and its keys and pointer.
+
+import {el, nameNode, replace} from "./dom.js";
+import {download, fileName} from "./export.js";
+import {writeFragment} from "./fragment.js";
+import {grouped, humanBytes} from "./format.js";
+import {SvgPainter} from "./painter.js";
+import {THEMES} from "./palette.js";
+import {drawReplay, eventAt, paintReplay, replayFacts, replayFigures, replayTable} from "./replay.js";
+import {Tooltip} from "./tooltip.js";
+
+const LEAST_EVENTS = 8;
+
+export class ReplayPage {
+  // `wanted` is what the address asks for; see readFragment.
+  constructor(page, head, main, theme, wanted) {
+    const {replay} = page;
+    this.page = page;
+    this.chart = {replay, view: {x0: 0, x1: Math.max(replay.events, 1)}, width: 0, height: 0, theme: THEMES[theme], hover: null};
+    this.themeName = theme;
+    this.themeChosen = wanted.theme !== null;
+    if (wanted.views[0]) this.setView(wanted.views[0].x0, Math.min(wanted.views[0].x1 - wanted.views[0].x0, this.span));
+    this.tooltip = new Tooltip();
+    const {report} = replay;
+    const label = `Bytes over ${grouped(replay.events)} events: at most ${humanBytes(report.peak_requested_bytes)} requested, ` +
+                  `${humanBytes(report.peak_reserved_bytes)} reserved. Arrow keys pan, plus and minus zoom, 0 shows all.`;
+    this.canvas = el("canvas", {class: "replay over", tabindex: "0", role: "application", "aria-roledescription": "chart", "aria-label": label});
+    this.root = el("div", {class: "stage replay-stage"}, this.canvas);
+    const button = (words, label, onclick) => el("button", {type: "button", class: "small", title: label, "aria-label": label, onclick},
+                                                 words);
+    replace(head, el("div", {class: "title-row"}, el("h1", {}, nameNode(page.title || replay.trace, 90)), el("div", {class: "buttons"},
+      button("PNG", "Save the view as PNG", () => this.canvas.toBlob((blob) => download(blob, fileName(page.title, "png")), "image/png")),
+      button("SVG", "Save the view as SVG", () => this.saveSvg()), button("◐", "Light or dark", () => this.toggleTheme()))),
+      replayFigures(replay));
+    replace(main, el("section", {class: "work", "aria-label": "Chart"}, this.root,
+                     el("p", {class: "quiet"},
+                        "What is reserved and not requested lies in holes. Wheel or + − zoom, drag or arrow keys pan, 0 shows all."),
+                        replayTable(replay)));
+    main.classList.add("single");
+    document.body.append(this.tooltip.root);
+    this.listen();
+  }
+
+  listen() {
+    new ResizeObserver(() => this.draw()).observe(this.root);
+    let grip = null;
+    this.canvas.addEventListener("pointerdown", (event) => {
+      this.canvas.setPointerCapture(event.pointerId);
+      grip = event.clientX;
+    });
+    this.canvas.addEventListener("pointermove", (event) => {
+      if (grip !== null) {
+        this.move(((grip - event.clientX) / (this.chart.width - 86)) * this.span);
+        grip = event.clientX;
+        return;
+      }
+      this.hover(event);
+    });
+    for (const name of ["pointerup", "pointercancel"]) this.canvas.addEventListener(name, () => (grip = null));
+    this.canvas.addEventListener("pointerleave", () => this.hover(null));
+    this.canvas.addEventListener("wheel", (event) => {
+      event.preventDefault();
+      this.zoom(Math.exp(-Math.min(Math.max(event.deltaY, -240), 240) * 0.0022), eventAt(this.canvas, this.chart, event.clientX));
+    }, {passive: false});
+    document.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  get span() {
+    return this.chart.view.x1 - this.chart.view.x0;
+  }
+
+  key(event) {
+    const middle = (this.chart.view.x0 + this.chart.view.x1) / 2;
+    const actions = {"+": () => this.zoom(1.5, middle), "=": () => this.zoom(1.5, middle), "-": () => this.zoom(1 / 1.5, middle),
+                     0: () => this.zoom(0, middle),
+                     ArrowLeft: () => this.move(-0.12 * this.span), ArrowRight: () => this.move(0.12 * this.span),
+                     d: () => this.toggleTheme()};
+    if (!actions[event.key] || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    actions[event.key]();
+  }
+
+  zoom(factor, at) {
+    const {view, replay} = this.chart;
+    const span = Math.min(Math.max(factor === 0 ? Infinity : this.span / factor, LEAST_EVENTS), Math.max(replay.events, 1));
+    const part = (at - view.x0) / this.span;
+    this.setView(at - part * span, span);
+  }
+
+  move(events) {
+    this.setView(this.chart.view.x0 + events, this.span);
+  }
+
+  setView(start, span) {
+    const x0 = Math.min(Math.max(start, 0), Math.max(this.chart.replay.events, 1) - span);
+    this.chart.view = {x0, x1: x0 + span};
+    this.ask();
+  }
+
+  hover(event) {
+    this.chart.hover = event ? eventAt(this.canvas, this.chart, event.clientX) : null;
+    if (event) {
+      const {event: at, facts} = replayFacts(this.chart.replay, this.chart.hover);
+      this.tooltip.showFacts(`event ${grouped(at)}`, facts, event);
+    } else {
+      this.tooltip.hide();
+    }
+    this.ask();
+  }
+
+  toggleTheme() {
+    this.themeChosen = true;
+    this.themeName = this.themeName === "dark" ? "light" : "dark";
+    document.documentElement.dataset.theme = this.themeName;
+    this.chart.theme = THEMES[this.themeName];
+    this.ask();
+  }
+
+  // The view, in the address.
+  shareLater() {
+    clearTimeout(this.sharing);
+    this.sharing = setTimeout(() => {
+      const fragment = writeFragment({views: [{...this.chart.view, y0: 0, y1: 1}], theme: this.themeChosen ? this.themeName : null});
+      history.replaceState(null, "", `#${fragment}`);
+    }, 250);
+  }
+
+  ask() {
+    this.shareLater();
+    if (!this.asked) this.asked = requestAnimationFrame(() => this.draw());
+  }
+
+  draw() {
+    this.asked = 0;
+    Object.assign(this.chart, {width: this.root.clientWidth, height: this.root.clientHeight});
+    if (this.chart.width > 100) paintReplay(this.canvas, this.chart);
+  }
+
+  saveSvg() {
+    const painter = new SvgPainter();
+    drawReplay(painter, {...this.chart, hover: null});
+    download(new Blob([painter.finish(this.chart.width, this.chart.height, this.page.title)], {type: "image/svg+xml"}),
+             fileName(this.page.title, "svg"));
+  }
+}

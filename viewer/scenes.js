@@ -1,0 +1,79 @@
+// What a stage needs of a plan and an arena, computed once and kept: index, live bytes, peaks, categories, pixel values.
+
+import {categorise, categoryColours, pixelColours} from "./colour.js";
+import {THEMES} from "./palette.js";
+import {fullRuns, fullestStep, indexPieces, liveBytes, liveSet} from "./pieces.js";
+
+const WITHIN = 0.01;
+const MOST_PEAKS = 2000;
+
+// The parts of an arena that do not depend on colours.
+export function arenaFacts(plan, number) {
+  const arena = plan.arenas[number];
+  if (!arena.facts) {
+    const index = indexPieces(plan, number);
+    const live = liveBytes(index, plan.steps);
+    const at = fullestStep(live);
+    arena.facts = {index, live, most: live[at] || 0, at, peakSet: liveSet(index, at), peaks: bindingPeaks(plan, arena, live)};
+  }
+  return arena.facts;
+}
+
+// Those of the explanation where it has them all; else the runs of steps within 1% of the most.
+function bindingPeaks(plan, arena, live) {
+  const story = plan.explain && plan.explain.arenas.find((each) => each.name === arena.name && each.kind === arena.kind);
+  if (story && story.peaks.length > 0 && (story.peaks.length >= story.peak_count || story.concurrent)) {
+    return story.peaks.map((peak) => ({first: peak.steps[0], end: peak.steps[1], at: peak.at, live: peak.live_bytes, op: peak.op,
+                                       kind: peak.kind}));
+  }
+  return fullRuns(live, plan.explain ? plan.explain.within : WITHIN).slice(0, MOST_PEAKS);
+}
+
+// The categories and colours of arenas that are shown together: [{plan, number}]; see categorise.
+export function makeLook(shown, colouring, theme) {
+  const parts = shown.map(({plan, number}) => ({plan, arena: number, peakSet: arenaFacts(plan, number).peakSet}));
+  const {list, of} = categorise(parts, colouring);
+  return {theme, list, of, colours: categoryColours(list, colouring, theme)};
+}
+
+// Part `at` of a look, as a stage shows it. `more` is {lit (by holder) or null, limits, ghost}.
+export function makeScene(plan, number, look, at, more) {
+  const arena = plan.arenas[number];
+  const {theme, list, colours} = look;
+  return {
+    plan,
+    arena,
+    ...arenaFacts(plan, number),
+    categories: list,
+    categoryOf: look.of[at],
+    colours,
+    pixels: pixelColours(look.of[at], colours, theme, more.lit),
+    capacity: arena.counts ? plan.capacity : null,
+    theme: THEMES[theme],
+    ...more,
+  };
+}
+
+// By memory: what its arenas that count need together, against the capacity. [{memory, bytes, fits}].
+export function fitOf(plan) {
+  const needs = new Map();
+  for (const arena of plan.arenas) if (arena.counts) needs.set(arena.memory, (needs.get(arena.memory) || 0) + arena.size);
+  return [...needs].map(([memory, bytes]) => ({memory, bytes, fits: plan.capacity === null || bytes <= plan.capacity}));
+}
+
+// Arenas of all plans, by name: [{name, kind, arenas: [number in each plan or −1]}], in the order of the first plan.
+export function arenaTabs(plans) {
+  const tabs = [];
+  plans.forEach((plan, at) => {
+    for (const arena of plan.arenas) {
+      const free = (tab) => tab.name === arena.name && tab.kind === arena.kind && tab.arenas[at] === -1;
+      let tab = tabs.find(free);
+      if (!tab) {
+        tab = {name: arena.name, kind: arena.kind, arenas: plans.map(() => -1)};
+        tabs.push(tab);
+      }
+      tab.arenas[at] = arena.number;
+    }
+  });
+  return tabs;
+}

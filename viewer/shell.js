@@ -1,0 +1,261 @@
+// The page around the maps: toolbar, side panel, legend, and the address that can be shared.
+
+import {COLOURINGS} from "./colour.js";
+import {changesPanel} from "./compare.js";
+import {el, replace} from "./dom.js";
+import {download, fileName, stagesPng, stagesSvg} from "./export.js";
+import {baseName, shorten} from "./format.js";
+import {writeFragment} from "./fragment.js";
+import {arenaTabList, diffFigures, planFigures, tabList, titleNode} from "./header.js";
+import {helpDialog, listenKeys} from "./keys.js";
+import {holderBox} from "./model.js";
+import {emptyPanel, holderPanel, stepPanel} from "./panel.js";
+import {arenaFacts} from "./scenes.js";
+import {viewAround} from "./viewport.js";
+import {selectMiddle, walkMap} from "./walk.js";
+import {whyPanel} from "./why.js";
+
+const MODES = [["0", "Before"], ["1", "After"], ["both", "Side by side"]];
+
+export class Shell {
+  constructor(app, head, main) {
+    this.app = app;
+    this.arenas = el("div", {class: "arenas"});
+    this.maps = el("div", {class: "maps", id: "maps"}, app.stages.map((stage, at) => this.mapBox(stage, at)));
+    this.legend = el("div", {class: "legend", role: "group", "aria-label": "Legend"});
+    this.sideTabs = el("div", {});
+    this.side = el("div", {class: "side-body", id: "side-body", role: "tabpanel", tabindex: "-1"});
+    this.help = helpDialog();
+    replace(head, el("div", {class: "title-row"}, titleNode(app.page), this.buttons()),
+            app.plans.length === 2 ? diffFigures(app.page) : planFigures(app.plans[0]));
+    replace(main, el("section", {class: "work", "aria-label": "Maps"},
+                     el("div", {class: "toolbar"}, this.arenas, this.modes(), this.colours(), this.searchBox()), this.maps, this.legend),
+            el("aside", {class: "side", "aria-label": "Details"}, this.sideTabs, this.side));
+    document.body.append(app.tooltip.root, this.help);
+    app.observe((what) => this.update(what));
+    this.listenSizes();
+    this.listenToKeys();
+  }
+
+  mapBox(stage, at) {
+    const caption = this.app.plans.length === 2 ? el("figcaption", {}, el("b", {}, at === 0 ? "before " : "after "),
+                                                     el("bdi", {class: "quiet", title: shorten(this.app.plans[at].label, 600)},
+                                                        shorten(baseName(this.app.plans[at].label), 60))) : null;
+    const missing = el("p", {class: "missing quiet"}, "This plan has no such arena.");
+    return el("figure", {class: "map-box"}, caption, stage.root, missing, this.app.minimaps[at].root);
+  }
+
+  buttons() {
+    const button = (words, label, onclick) => el("button", {type: "button", class: "small", title: label, "aria-label": label, onclick},
+                                                 words);
+    return el("div", {class: "buttons"}, button("PNG", "Save the view as PNG", () => this.savePng()),
+              button("SVG", "Save the view as SVG", () => this.saveSvg()),
+              button("◐", "Light or dark", () => this.toggleTheme()), button("?", "Help", () => this.help.showModal()));
+  }
+
+  modes() {
+    if (this.app.plans.length !== 2) return null;
+    const choice = el("select", {"aria-label": "Plans shown", onchange: () => this.app.setMode(choice.value)},
+                      MODES.map(([value, words]) => el("option", {value}, words)));
+    this.mode = choice;
+    return choice;
+  }
+
+  colours() {
+    const names = Object.keys(COLOURINGS).filter((name) => name !== "change" || this.app.changes);
+    const choice = el("select", {id: "colour", onchange: () => this.app.setColour(choice.value)},
+                      names.map((name) => el("option", {value: name}, COLOURINGS[name].label)));
+    this.colour = choice;
+    return el("label", {class: "field"}, el("span", {class: "quiet"}, "colour "), choice);
+  }
+
+  searchBox() {
+    this.query = el("input", {type: "search", id: "search", placeholder: "search names (regex)", "aria-label": "Search tensor and op names",
+                              "aria-describedby": "hits", spellcheck: "false", autocomplete: "off"});
+    this.hits = el("output", {id: "hits", for: "search", class: "hits"});
+    let waiting = 0;
+    this.query.addEventListener("input", () => {
+      clearTimeout(waiting);
+      waiting = setTimeout(() => this.app.search(this.query.value), 120);
+    });
+    this.query.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter") return;
+      event.preventDefault();
+      if (this.query.value !== this.app.state.query) this.app.search(this.query.value);
+      this.app.nextHit(event.shiftKey ? -1 : 1);
+    });
+    const button = (words, label, by) => el("button", {type: "button", class: "small", "aria-label": label, title: label,
+                                                       onclick: () => this.app.nextHit(by)}, words);
+    this.hitButtons = el("span", {class: "hit-buttons"}, button("‹", "Previous hit", -1), button("›", "Next hit", 1));
+    return el("search", {class: "search"}, this.query, this.hitButtons, this.hits);
+  }
+
+  // ---------------------------------------------------------------------------------------------- showing
+
+  update(what) {
+    if (what === "view") {
+      this.shareLater();
+      return;
+    }
+    if (what === "look") {
+      this.app.legend(this.legend);
+      this.colour.value = this.app.state.colour;
+    }
+    if (what === "tab") this.showTabs();
+    if (what === "search") this.showHits();
+    if (what === "selection" || what === "tab") this.showSide();
+    this.shareLater();
+  }
+
+  showAll() {
+    this.query.value = this.app.state.query;
+    this.showTabs();
+    this.showHits();
+    this.showSide();
+  }
+
+  showTabs() {
+    const {app} = this;
+    replace(this.arenas, arenaTabList(app.tabs, app.plans, app.state.tab, (tab) => app.setTab(tab)));
+    [...this.maps.children].forEach((box, at) => {
+      box.hidden = app.state.mode !== "both" && app.state.mode !== String(at);
+    });
+    this.maps.classList.toggle("both", app.state.mode === "both");
+    if (this.mode) this.mode.value = app.state.mode;
+  }
+
+  showHits() {
+    const {words, error} = this.app.searchWords();
+    replace(this.hits, words, error ? el("span", {class: "bad", title: error}, " not a regular expression: taken as text") : null);
+    this.hitButtons.hidden = words === "";
+  }
+
+  showSide() {
+    const {app} = this;
+    const entries = [["why", "Why"], ["selection", "Selection"], ...(app.changes ? [["changes", "Changes"]] : [])];
+    const chosen = Math.max(0, entries.findIndex(([name]) => name === app.state.panel));
+    const choose = (n) => {
+      app.state.panel = entries[n][0];
+      this.showSide();
+      this.shareLater();
+    };
+    replace(this.sideTabs, tabList("Details", entries.map(([name, content]) => ({content, id: `side-${name}`, controls: "side-body"})),
+                                   chosen, choose));
+    this.side.setAttribute("aria-labelledby", `side-${entries[chosen][0]}`);
+    const wanted = this.sideKey(entries[chosen][0]);
+    if (wanted !== this.shownSide) {
+      replace(this.side, this.sidePanel(entries[chosen][0]));
+      this.side.scrollTop = 0;
+    }
+    this.shownSide = wanted;
+  }
+
+  // What a panel depends on: filling it again for nothing would lose where one has scrolled to.
+  sideKey(name) {
+    const {tab, selected, step} = this.app.state;
+    if (name === "why") return `why ${tab} ${this.whyPlan().number}`;
+    return name === "changes" ? "changes" : JSON.stringify([tab, selected, step]);
+  }
+
+  whyPlan() {
+    return this.app.plans[this.app.state.mode === "0" ? 0 : this.app.plans.length - 1];
+  }
+
+  sidePanel(name) {
+    const {app} = this;
+    if (name === "changes") return changesPanel(app.page, app.changes, (at, holder) => app.select(app.plans[at], holder, true));
+    if (name === "why") {
+      const plan = this.whyPlan();
+      const number = app.arenaOf(plan.number);
+      return whyPanel(plan, number, number < 0 ? null : arenaFacts(plan, number), app.go);
+    }
+    return this.selectionPanel();
+  }
+
+  selectionPanel() {
+    const {app} = this;
+    const {selected, step} = app.state;
+    if (selected) {
+      const plan = app.plans[selected.plan];
+      return holderPanel(plan, selected.holder, step && step.plan === selected.plan ? step.step : null, app.go);
+    }
+    if (!step) return emptyPanel();
+    const plan = app.plans[step.plan];
+    const number = app.arenaOf(step.plan);
+    return number < 0 ? emptyPanel() : stepPanel(plan, plan.arenas[number], step.step, app.liveAt(plan, step.step), app.go);
+  }
+
+  // ---------------------------------------------------------------------------------------------- address, files, keys
+
+  shareLater() {
+    if (this.sharing) return;
+    this.sharing = setTimeout(() => {
+      this.sharing = 0;
+      const {app} = this;
+      const views = app.stages.map((stage) => (stage.scene ? stage.target : null));
+      const own = writeFragment({...app.state, views, theme: app.state.themeChosen ? app.state.theme : null,
+                                 mode: app.plans.length === 2 ? app.state.mode : null});
+      this.fragment = `#${own}`;
+      if (location.hash !== this.fragment) history.replaceState(null, "", this.fragment);
+    }, 250);
+  }
+
+  toggleTheme() {
+    this.app.state.themeChosen = true;
+    this.app.setTheme(this.app.state.theme === "dark" ? "light" : "dark");
+  }
+
+  savePng() {
+    stagesPng(this.app.shownStages.filter((stage) => stage.scene), (blob) => download(blob, fileName(this.app.page.title, "png")));
+  }
+
+  saveSvg() {
+    const stages = this.app.shownStages.filter((stage) => stage.scene);
+    const shown = stages.map((stage) => ({scene: stage.scene, marks: this.app.marksOf(stage)}));
+    if (shown.length === 0) return;
+    const title = `${shown.map(({scene}) => scene.plan.label).join(" → ")}: ${shown[0].scene.arena.name}`;
+    download(new Blob([stagesSvg(shown, title)], {type: "image/svg+xml"}), fileName(this.app.page.title, "svg"));
+  }
+
+  listenSizes() {
+    const observer = new ResizeObserver(() => {
+      for (const stage of this.app.stages) stage.resize(stage.root.clientWidth, stage.root.clientHeight);
+      this.app.ask();
+    });
+    for (const stage of this.app.stages) observer.observe(stage.root);
+  }
+
+  listenToKeys() {
+    const {app} = this;
+    const nextColour = () => {
+      const names = [...this.colour.options].map((option) => option.value);
+      app.setColour(names[(names.indexOf(app.state.colour) + 1) % names.length]);
+    };
+    const zoomToSelected = () => {
+      const stage = app.state.selected && app.stages[app.state.selected.plan];
+      if (stage && stage.scene) app.move(stage, viewAround(holderBox(stage.plan, app.state.selected.holder), stage.scene.limits), true);
+    };
+    listenKeys({
+      pan: (dx, dy) => app.keyPan(dx, dy),
+      walk: (dx, dy) => walkMap(app, dx, dy),
+      enter: () => selectMiddle(app),
+      keys: {
+        "+": () => app.keyZoom(1.5), "=": () => app.keyZoom(1.5), "-": () => app.keyZoom(1 / 1.5), "−": () => app.keyZoom(1 / 1.5),
+        0: () => app.showAll(),
+        n: () => app.nextPeak(1), p: () => app.nextPeak(-1), z: zoomToSelected, "/": () => this.query.focus(), c: nextColour,
+        d: () => this.toggleTheme(),
+        "[": () => app.setTab(app.state.tab - 1), "]": () => app.setTab(app.state.tab + 1), "?": () => this.help.showModal(),
+        Escape: () => this.escape(),
+      },
+    });
+  }
+
+  escape() {
+    if (this.app.state.query !== "") {
+      this.query.value = "";
+      this.app.search("");
+    } else {
+      this.app.clearSelection();
+    }
+  }
+}

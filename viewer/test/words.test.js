@@ -1,0 +1,143 @@
+// What the page says: why a holder is there, what to change, which words of a text are links.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+import {answerFor, familiesOf, parseSize} from "../answer.js";
+import {namesIn, splitText} from "../links.js";
+import {findHolder, findOp, makePattern, searchHolders} from "../lookup.js";
+import {factsOf, needing, neededAt, sentenceText, spoken, whyAlive} from "../story.js";
+import {neighbour} from "../walk.js";
+import {readPlan} from "../model.js";
+import {indexPieces, liveSet} from "../pieces.js";
+import {gapText} from "../why.js";
+import {sampleDiffPage, samplePage} from "./sample.js";
+import {smallPlan} from "./small.js";
+
+test("why a holder is alive: writer, last reader, inputs and outputs", () => {
+  const plan = smallPlan();
+  const why = (holder, step) => sentenceText(whyAlive(plan, holder, step));
+  assert.equal(why(0, 1), "graph input: given before step 0; last read by add (ADD) at step 2");
+  assert.equal(why(1, 0), "h: written by mul (MUL) at step 0; last read by half (HALF) at step 1");
+  assert.equal(why(1, 2), "h2: written by half (HALF) at step 1; last read by add (ADD) at step 2");
+  assert.equal(why(1, 1), "h: written by mul (MUL) at step 0; last read by half (HALF) at step 1; so does 1 other tensor of it");
+  assert.equal(why(2, 1), "workspace of half (HALF): needed while it runs");
+  assert.equal(why(3, 3), "written by out (COPY) at step 3; read by no op; graph output: kept to the end");
+});
+
+test("which tensors of a holder a step needs", () => {
+  const plan = smallPlan();
+  assert.deepEqual(needing(plan, 1, 0), [1]);
+  assert.deepEqual(needing(plan, 1, 1), [1, 2]);
+  assert.deepEqual(needing(plan, 1, null), [1, 2]);
+  assert.equal(neededAt(plan, 2, 3), false);
+});
+
+test("facts of a tooltip", () => {
+  const facts = new Map(factsOf(smallPlan(), 1, 0));
+  assert.equal(facts.get("op"), "mul (MUL), step 0");
+  assert.equal(facts.get("size"), "128 B (128 bytes)");
+  assert.equal(facts.get("life"), "steps 0–2 (3 steps)");
+  assert.equal(facts.get("offset"), "64 B (64 bytes)");
+  assert.equal(facts.get("shares with"), "h2");
+  assert.equal(spoken(smallPlan(), 1), "h, 128 B, steps 0–2");
+});
+
+test("holders are found by any tensor's name, the best of several", () => {
+  const plan = smallPlan();
+  assert.equal(findHolder(plan, {name: "h2"}), 1);
+  assert.equal(findHolder(plan, {name: "half (workspace 0)"}), 2);
+  assert.equal(findHolder(plan, {name: "h +3"}), 1);
+  assert.equal(findHolder(plan, {name: "nothing"}), -1);
+  assert.equal(findHolder(plan, {name: "constructor"}), -1);
+  plan.strings[plan.tensors.name[3]] = "x";
+  delete plan.byName;
+  assert.equal(findHolder(plan, {name: "x", steps: [3, 4]}), 3);
+  assert.equal(findHolder(plan, {name: "x", steps: [0, 3]}), 0);
+});
+
+test("ops are found by name, the next one of several", () => {
+  const plan = smallPlan();
+  plan.strings[plan.ops.name[2]] = "mul";
+  assert.equal(findOp(plan, "mul"), 0);
+  assert.equal(findOp(plan, "mul", 1), 2);
+  assert.equal(findOp(plan, "nothing"), -1);
+});
+
+test("search takes expressions, and text where it is none", () => {
+  const plan = smallPlan();
+  assert.deepEqual(searchHolders(plan, "^h2?$").hits, [1]);
+  assert.deepEqual(searchHolders(plan, "HALF").hits, [1, 2]);
+  assert.equal(searchHolders(plan, "HALF").bytes, 192);
+  assert.deepEqual([...searchHolders(plan, "^y$").lit], [0, 0, 0, 1]);
+  assert.ok(makePattern("a\\-b").test("A-B"));
+  assert.equal(makePattern("a\\-b").error, null);
+  assert.ok(makePattern("^\\p{L}$").test("ש"));
+  const broken = makePattern("kq(");
+  assert.ok(broken.error);
+  assert.ok(broken.test("a KQ( b"));
+  assert.ok(!broken.test("kq"));
+});
+
+test("links are whole names, and steps", () => {
+  const names = new Set(["ffn_gate-1", "ffn_gate", "a.b"]);
+  const parts = splitText("ffn_gate-1, ffn_gate-12, ffn_gate ffn_gate-* at 'a.b' (step 29), steps 3", names);
+  assert.deepEqual(parts.filter((part) => typeof part !== "string").map((part) => part.text),
+                   ["ffn_gate-1", "ffn_gate", "a.b", "step 29", "steps 3"]);
+  assert.equal(parts.map((part) => (typeof part === "string" ? part : part.text)).join(""),
+               "ffn_gate-1, ffn_gate-12, ffn_gate ffn_gate-* at 'a.b' (step 29), steps 3");
+});
+
+test("a step is a link across the end of a line", () => {
+  assert.deepEqual(splitText("op 'x' (step\n29), steps", new Set()), ["op 'x' (", {text: "step\n29", step: 29}, "), steps"]);
+});
+
+test("every name of an explanation can be a link", () => {
+  const {explain, text} = samplePage({tensors: 300}).plans[0];
+  const names = namesIn(explain);
+  assert.ok(names.has("ffn_gate-0") && names.has("ffn_swiglu-3"));
+  assert.ok(splitText(text, names).filter((part) => part.step !== undefined).length >= 8);
+});
+
+test("what to change to fit: known changes, the fewest holders first", () => {
+  const {explain} = samplePage({tensors: 300}).plans[0];
+  assert.equal(answerFor(explain, explain.peak_bytes).fits, true);
+  const near = answerFor(explain, explain.peak_bytes * 0.95);
+  assert.equal(near.constraints.length, 0);
+  assert.deepEqual(near.shrinks, [explain.gains[0], explain.gains[1]].sort((a, b) => a.peak_bytes - b.peak_bytes));
+  assert.equal(answerFor(explain, explain.peak_bytes * 0.97).constraints[0].constraint, "outputs kept to the end");
+  explain.budget = {budget_bytes: 5000, fits: false, constraints: [], together: ["alignment", "streams"], together_peak_bytes: 4999,
+                    shrink: null, reason: ""};
+  assert.deepEqual(answerFor(explain, 5000).together, {constraints: ["alignment", "streams"], peak: 4999});
+  assert.equal(answerFor(explain, 4000).together, null);
+  explain.budget = null;
+  const none = answerFor(explain, 1000);
+  assert.deepEqual([none.shrinks, none.impossible], [[], explain.largest_op]);
+  assert.equal(none.least, explain.gains[0].peak_bytes);
+});
+
+test("sizes as people type them", () => {
+  const cases = [["64", 64 * 2 ** 20], ["64 MiB", 64 * 2 ** 20], ["1.5g", 1.5 * 2 ** 30], ["70000 B", 70000], ["12 KB", 12288],
+                 ["much", null], ["", null], ["-3", null]];
+  for (const [text, bytes] of cases) assert.equal(parseSize(text), bytes, text);
+});
+
+test("families and gaps", () => {
+  const holders = [{name: "a-0", family: "a-*", bytes: 1}, {name: "b", family: "b", bytes: 9}, {name: "a-1", family: "a-*", bytes: 1}];
+  assert.deepEqual(familiesOf(holders).map(({family, holders: list}) => [family, list.length]), [["b", 1], ["a-*", 2]]);
+  assert.equal(gapText(100, 100), "proven least");
+  assert.equal(gapText(107, 100), "7.0% above the bound");
+});
+
+test("walking goes from holder to holder by address", () => {
+  const plan = smallPlan();
+  const live = liveSet(indexPieces(plan, 0), 1);
+  assert.equal(neighbour(plan, live, 0, 1), 1);
+  assert.equal(neighbour(plan, live, 1, 1), 2);
+  assert.equal(neighbour(plan, live, 2, 1), 2);
+  assert.equal(neighbour(plan, live, -1, -1), 2);
+  assert.equal(neighbour(plan, [], -1, 1), -1);
+});
+
+test("the sample of a difference has plans that read", () => {
+  for (const json of sampleDiffPage({tensors: 200}).plans) assert.ok(readPlan(json, 0).holders.count > 100);
+});
