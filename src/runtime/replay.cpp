@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <span>
 #include <vector>
 
 namespace stowage {
@@ -48,24 +49,61 @@ Script script_of(const Trace& trace) {
   return script;
 }
 
-/// The most bytes live at once, less the allocations that were refused, which are positions in `calls`, ascending.
-Bytes peak_of(const Script& script, const std::vector<std::size_t>& refused) {
+/// Calls `see(position, bytes)` with the bytes that are live after each call, less the allocations that were refused, which are
+/// positions in `calls`, ascending.
+template <class See>
+void walk(const Script& script, const std::vector<std::size_t>& refused, See see) {
   std::vector<bool> granted(script.slots);
   auto next = refused.begin();
   Bytes now;
-  Bytes peak;
   for (std::size_t i = 0; i < script.calls.size(); ++i) {
     const Call& call = script.calls[i];
     if (call.action == Trace::Action::allocate) {
       granted[call.slot] = next == refused.end() || *next != i;
       if (!granted[call.slot]) ++next;
       if (granted[call.slot]) now += call.size;
-      peak = std::max(peak, now);
     } else if (granted[call.slot]) {
       now -= call.size;
     }
+    see(i, now);
   }
+}
+
+Bytes peak_of(const Script& script, const std::vector<std::size_t>& refused) {
+  Bytes peak;
+  walk(script, refused, [&](std::size_t, Bytes now) { peak = std::max(peak, now); });
   return peak;
+}
+
+/// Parts of the calls, each of which has one sample: the first call, the last one, and between them parts of equal lengths.
+class Parts {
+ public:
+  Parts(std::size_t calls, std::size_t samples) : calls_(calls), inner_(calls < 3 ? 0 : std::min(samples, calls) - 2) {}
+
+  [[nodiscard]] std::size_t count() const { return std::min<std::size_t>(calls_, 2) + inner_; }
+  [[nodiscard]] std::size_t of(std::size_t call) const {
+    if (call == 0) return 0;
+    return call + 1 == calls_ ? count() - 1 : 1 + (call - 1) * inner_ / (calls_ - 2);
+  }
+
+ private:
+  std::size_t calls_;
+  std::size_t inner_;
+};
+
+/// The calls after which samples are taken, ascending: of each part the one with the most live bytes.
+std::vector<ReplaySample> samples_of(const Script& script, std::size_t limit) {
+  if (limit < 3) return {};
+  const Parts parts(script.calls.size(), limit);
+  std::vector<ReplaySample> samples(parts.count());
+  std::vector<Bytes> most(parts.count(), Bytes(-1));
+  walk(script, {}, [&](std::size_t call, Bytes now) {
+    const std::size_t part = parts.of(call);
+    if (now <= most[part]) return;
+    most[part] = now;
+    samples[part].event = call;
+  });
+  return samples;
 }
 
 /// One pass after the other; its members are where it stands.
@@ -74,21 +112,56 @@ class Replay {
   Replay(const Trace& trace, Allocator& allocator, LaggedDevice* clock)
       : allocator_(allocator), clock_(clock), script_(script_of(trace)), addresses_(script_.slots) {}
 
-  ReplayReport pass() {
+  /// With at most so many samples.
+  ReplayReport pass(std::size_t samples) {
     refused_.clear();
-    report_ = {.events = script_.calls.size()};
-    const auto start = std::chrono::steady_clock::now();
-    run(script_.calls);
-    const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - start;
-    if (!script_.calls.empty()) report_.ns_per_event = took.count() / static_cast<double>(script_.calls.size());
+    spent_ = {};
+    report_ = {.events = script_.calls.size(), .samples = samples_of(script_, samples)};
+    const std::span<const Call> calls(script_.calls);
+    std::size_t done = 0;
+    Bytes peak;
+    for (ReplaySample& sample : report_.samples) {
+      run_timed(calls.subspan(done, sample.event + 1 - done));
+      done = sample.event + 1;
+      look(sample, peak);
+    }
+    run_timed(calls.subspan(done));
+    if (!calls.empty()) report_.ns_per_event = spent_.count() / static_cast<double>(calls.size());
     report_.peak_requested = peak_of(script_, refused_);
+    count_requested();
     add_counts(allocator_.stats());
     run(script_.leftovers);
     return report_;
   }
 
  private:
-  void run(const std::vector<Call>& calls) {
+  void run_timed(std::span<const Call> calls) {
+    const auto start = std::chrono::steady_clock::now();
+    run(calls);
+    spent_ += std::chrono::steady_clock::now() - start;
+  }
+
+  /// `peak` is what the allocator said it was at the sample before.
+  void look(ReplaySample& sample, Bytes& peak) const {
+    const AllocatorStats stats = allocator_.stats();
+    sample.reserved = stats.reserved_peak > peak ? stats.reserved_peak : stats.reserved;
+    sample.largest_idle = stats.largest_idle;
+    peak = std::max(peak, stats.reserved_peak);
+  }
+
+  void count_requested() {
+    if (report_.samples.empty()) return;
+    const Parts parts(script_.calls.size(), report_.samples.size());
+    walk(script_, refused_, [&](std::size_t call, Bytes now) {
+      ReplaySample& sample = report_.samples[parts.of(call)];
+      sample.requested = std::max(sample.requested, now);
+    });
+    if (refused_.empty()) return;
+    // What was granted elsewhere in the part was reserved there.
+    for (ReplaySample& sample : report_.samples) sample.reserved = std::max(sample.reserved, sample.requested);
+  }
+
+  void run(std::span<const Call> calls) {
     for (const Call& call : calls) {
       if (call.action == Trace::Action::allocate) {
         allocate(call);
@@ -138,6 +211,7 @@ class Replay {
   Script script_;
   std::vector<std::byte*> addresses_;  ///< By slot.
   std::vector<std::size_t> refused_;   ///< Of this pass.
+  std::chrono::duration<double, std::nano> spent_{};
   ReplayReport report_;
 };
 
@@ -152,10 +226,10 @@ ReplayReport replay(const Trace& trace, Allocator& allocator, const ReplayOption
   STOWAGE_CHECK(options.passes > 0, "a replay has a pass");
   Replay replay(trace, allocator, options.clock);
   for (std::uint32_t i = 1; i < options.passes; ++i) {
-    (void)replay.pass();
+    (void)replay.pass(0);
     allocator.reset_peaks();
   }
-  return replay.pass();
+  return replay.pass(options.samples);
 }
 
 Bytes peak_requested(const Trace& trace) { return peak_of(script_of(trace), {}); }

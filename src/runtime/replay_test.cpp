@@ -105,6 +105,96 @@ TEST(Replay, OfNothingIsNothing) {
   EXPECT_EQ(report.ns_per_event, 0);
 }
 
+/// Some allocations of up to a few MiB that come and go; the same each time.
+Trace busy_trace(std::uint32_t count) {
+  Trace trace;
+  std::uint64_t state = 1;
+  std::vector<Trace::Event> live;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    state = state * 6364136223846793005U + 1442695040888963407U;
+    const std::uint64_t drawn = state >> 33;
+    if (!live.empty() && (drawn % 16 < 7 || live.size() > 60)) {
+      std::swap(live[drawn / 16 % live.size()], live.back());
+      live.back().action = Trace::Action::free;
+      trace.events.push_back(live.back());
+      live.pop_back();
+    } else {
+      trace.events.push_back(
+          allocation(static_cast<std::uint32_t>(trace.allocations++), 1 + static_cast<std::int64_t>(drawn % (5U << 20))));
+      live.push_back(trace.events.back());
+    }
+  }
+  return trace;
+}
+
+template <class Field>
+Bytes most_of(const std::vector<ReplaySample>& samples, Field field) {
+  Bytes most;
+  for (const ReplaySample& sample : samples) most = std::max(most, sample.*field);
+  return most;
+}
+
+TEST(ReplaySamples, TheirPeaksAreTheReportsWithEveryAllocator) {
+  const Trace trace = busy_trace(300);
+  std::size_t refused = 0;
+  for (const AllocatorInfo& info : allocators()) {
+    for (const std::uint32_t passes : {1U, 2U}) {
+      for (const std::optional<Bytes> memory : {std::optional<Bytes>(), std::optional(Bytes(48 << 20))}) {
+        SCOPED_TRACE(std::string(info.name) + (memory ? ", little memory, " : ", ") + std::to_string(passes));
+        const std::unique_ptr<SimDevice> device = SimDevice::make({.memory = memory});
+        const auto allocator = make_allocator(info.name, *device, {.expected = &trace});
+        if (!allocator) continue;  // plans ahead, and there is no room for the plan
+        const ReplayReport report = replay(trace, **allocator, {.passes = passes, .samples = 40});
+        refused += report.failures > 0 ? 1U : 0U;
+        EXPECT_EQ(report.samples.size(), 40U);
+        EXPECT_EQ(report.samples.front().event, 0U);
+        EXPECT_EQ(report.samples.back().event, trace.events.size() - 1);
+        EXPECT_EQ(most_of(report.samples, &ReplaySample::requested), report.peak_requested);
+        EXPECT_EQ(most_of(report.samples, &ReplaySample::reserved), report.peak_reserved);
+        for (std::size_t i = 1; i < report.samples.size(); ++i) {
+          EXPECT_GE(report.samples[i].reserved, report.samples[i].requested);
+          EXPECT_GT(report.samples[i].event, report.samples[i - 1].event);
+        }
+      }
+    }
+  }
+  EXPECT_GT(refused, allocators().size()) << "little memory is too little";
+}
+
+TEST(ReplaySamples, OfAFewEventsAreAllOfThem) {
+  Scribe scribe;
+  const Trace trace{{allocation(0, 100), allocation(1, 8), free_of(0, 100), free_of(1, 8)}, 2};
+  const ReplayReport report = replay(trace, scribe, {.samples = 4000});
+  const Bytes reserved(0);  // as the scribe says, but for the first rise of its peak
+  EXPECT_THAT(report.samples,
+              ElementsAre(ReplaySample{0, Bytes(100), Bytes(200), Bytes(0)}, ReplaySample{1, Bytes(108), reserved, Bytes(0)},
+                          ReplaySample{2, Bytes(8), reserved, Bytes(0)}, ReplaySample{3, Bytes(0), reserved, Bytes(0)}));
+  for (std::size_t count = 0; count < 3; ++count) {
+    const Trace part{{trace.events.begin(), trace.events.begin() + static_cast<std::ptrdiff_t>(count)}, 2};
+    EXPECT_EQ(replay(part, scribe, {.samples = 3}).samples.size(), count);
+  }
+  EXPECT_TRUE(replay(trace, scribe, {}).samples.empty());
+}
+
+TEST(ReplaySamples, AreTheFullestOfTheirParts) {
+  Scribe scribe;
+  // First, last, and between them two parts of two events each.
+  const Trace trace{{allocation(0, 1), allocation(1, 2), free_of(1, 2), allocation(2, 4), allocation(3, 8), free_of(3, 8)}, 4};
+  std::vector<std::uint64_t> events;
+  for (const ReplaySample& sample : replay(trace, scribe, {.samples = 4}).samples) events.push_back(sample.event);
+  EXPECT_THAT(events, ElementsAre(0U, 1U, 4U, 5U));
+}
+
+TEST(ReplaySamples, ChangeNothingOfTheReplay) {
+  Scribe plain;
+  Scribe sampled;
+  const Trace trace = busy_trace(300);
+  const ReplayReport without = replay(trace, plain, {.passes = 2});
+  const ReplayReport with = replay(trace, sampled, {.passes = 2, .samples = 10});
+  EXPECT_EQ(plain.lines, sampled.lines);
+  EXPECT_EQ(without.peak_requested, with.peak_requested);
+}
+
 TEST(Replay, TheClockMovesWithEveryEvent) {
   const std::unique_ptr<SimDevice> memory = SimDevice::make();
   LaggedDevice clock(*memory, 3);

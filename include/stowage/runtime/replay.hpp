@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "stowage/base.hpp"
 #include "stowage/runtime/allocator.hpp"
@@ -14,6 +15,17 @@ namespace stowage {
 struct ReplayOptions {
   std::uint32_t passes = 1;       ///< At least 1. From the second on the allocator has its memory already.
   LaggedDevice* clock = nullptr;  ///< Moves on with every event of the trace; null: no clock.
+  std::size_t samples = 0;        ///< At most so many are taken, in the last pass. Below 3: none.
+};
+
+/// Where an allocator stood after an event.
+struct ReplaySample {
+  std::uint64_t event = 0;
+  Bytes requested;     ///< Live, of what was granted.
+  Bytes reserved;      ///< What the allocator held; where its peak rose since the sample before, that peak.
+  Bytes largest_idle;  ///< As the allocator says.
+
+  friend bool operator==(const ReplaySample&, const ReplaySample&) = default;
 };
 
 /// What an allocator made of a trace, in the last pass.
@@ -34,13 +46,19 @@ struct ReplayReport {
   std::uint64_t access_calls = 0;
   std::uint64_t event_waits = 0;
 
+  /// The first and the last event, and of each of many equal parts between them the one with the most bytes requested (as the
+  /// trace asks; where something was refused, the sample has the most that was granted in its part). Hence the most of all
+  /// samples are the peaks above.
+  std::vector<ReplaySample> samples = {};
+
   /// 1 - peak requested / peak reserved; 0 where nothing was reserved.
   [[nodiscard]] double waste() const;
 };
 
 /// Asks the allocator for what the trace asked for, pass after pass. A free on another stream than its allocation's says first
 /// that this stream used it. Between passes whatever is live is freed and the allocator's peaks start anew; after the last one,
-/// all is freed too. The time is that of the calls alone, with a loop of a few instructions around them. O(events) a pass.
+/// all is freed too. The time is that of the calls alone, with a loop of a few instructions around them; samples are taken while
+/// the clock is stopped. O(events) a pass, and the allocator's `stats` for each sample.
 [[nodiscard]] ReplayReport replay(const Trace& trace, Allocator& allocator, const ReplayOptions& options);
 
 /// The most bytes that are live at once.
