@@ -12,6 +12,7 @@ namespace stowage::io {
 namespace {
 
 constexpr int kGzipWindow = 15 + 16;  // zlib's way to ask for a gzip header around the largest window
+constexpr int kQuickLevel = 3;        // the last that takes the first good match
 constexpr std::size_t kBlock = std::size_t{1} << 18;
 
 Error damaged(std::string message) { return Error{ErrorCode::parse, std::move(message), {}}; }
@@ -91,9 +92,10 @@ Result<std::string> unpack_gzip(std::string_view packed, std::size_t limit) {
   }
 }
 
-Result<std::string> pack_gzip(std::string_view content) {
+Result<std::string> pack_gzip(std::string_view content, GzipEffort effort) {
   Stream z(deflateEnd);
-  int code = deflateInit2(z.get(), Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzipWindow, 8, Z_DEFAULT_STRATEGY);
+  const int level = effort == GzipEffort::quick ? kQuickLevel : Z_DEFAULT_COMPRESSION;
+  int code = deflateInit2(z.get(), level, Z_DEFLATED, kGzipWindow, 8, Z_DEFAULT_STRATEGY);
   if (code != Z_OK) return zlib_failed(code);
   std::string output;
   while (code != Z_STREAM_END) {

@@ -32,16 +32,6 @@ std::size_t count_beside(const Scene& scene, const Storage& storage, TensorId te
                                                 [&](ClassId id) { return !range(id).empty() && !range(id).overlaps(own); }));
 }
 
-/// Who wrote a tensor, or another of its class.
-std::string kind_of(const Scene& scene, TensorId id) {
-  if (const std::optional<OpId> op = scene.producer(id)) return scene.graph().op(*op).kind;
-  if (scene.graph().tensor(id).flags.has(TensorFlag::input)) return "input";
-  for (const TensorId each : scene.tensors(scene.liveness().places[id.index()].id)) {
-    if (const std::optional<OpId> op = scene.producer(each)) return scene.graph().op(*op).kind;
-  }
-  return {};
-}
-
 void name_workspace(const Scene& scene, WorkspaceRef ref, Holder& holder) {
   const Op& op = scene.graph().op(ref.op);
   holder.name = fmt::format("{} (workspace {})", name_of(scene.graph(), ref.op), ref.index);
@@ -98,6 +88,15 @@ std::string family_of(std::string_view name) {
     i = end;
   }
   return family;
+}
+
+std::string kind_of(const Scene& scene, TensorId id) {
+  if (const std::optional<OpId> op = scene.producer(id)) return scene.graph().op(*op).kind;
+  if (scene.graph().tensor(id).flags.has(TensorFlag::input)) return "input";
+  for (const TensorId each : scene.tensors(scene.liveness().places[id.index()].id)) {
+    if (const std::optional<OpId> op = scene.producer(each)) return scene.graph().op(*op).kind;
+  }
+  return {};
 }
 
 std::optional<TensorId> tensor_at(const Scene& scene, const PlacedItem& item, std::optional<Step> step) {

@@ -21,6 +21,9 @@ namespace stowage::report {
 /// over; without a step of all. Nothing for a workspace, and for memory that only copies go to.
 [[nodiscard]] std::optional<TensorId> tensor_at(const Scene& scene, const PlacedItem& item, std::optional<Step> step);
 
+/// The kind of the op that wrote a tensor, or another of its class; "input" where the caller did. May be empty.
+[[nodiscard]] std::string kind_of(const Scene& scene, TensorId id);
+
 /// An item as a holder at a step, or at its largest. `bytes` is 0: whoever looks knows how much it is.
 [[nodiscard]] Holder holder_of(const Scene& scene, const PlacedItem& item, std::optional<Step> step);
 

@@ -29,6 +29,10 @@ Scene::Scene(const Graph& graph, const Planned& planned, const PlanOptions& opti
   place_storages();
   place_workspaces();
   for (std::size_t a = 0; a < lowering_.arenas.size(); ++a) place_arena(a);
+  for (std::size_t a = lowering_.arenas.size(); a < plan_.arenas.size(); ++a) user_buffers_.push_back({ArenaId(a), nullptr, {}});
+  for (const ArenaProblem& problem : lowering_.arenas) {
+    if (!problem.hosts.empty()) place_guests(problem);
+  }
 }
 
 void Scene::place_storages() {
@@ -70,6 +74,15 @@ PlacedItem Scene::placed(const ArenaProblem& problem, std::size_t item, const Po
   return result;
 }
 
+std::optional<Scene::At> Scene::at(const Occupant& occupant) const {
+  if (const auto* storage = std::get_if<StorageId>(&occupant)) return storages_[storage->index()];
+  if (const auto* workspace = std::get_if<WorkspaceRef>(&occupant)) return workspaces_[workspace->op.index()][workspace->index];
+  for (std::size_t a = lowering_.arenas.size(); a < plan_.arenas.size(); ++a) {
+    if (plan_.arenas[a].tensor == std::get<HostTensor>(occupant).tensor) return At{ArenaId(a), {}};
+  }
+  return std::nullopt;
+}
+
 void Scene::place_arena(std::size_t number) {
   const ArenaProblem& problem = lowering_.arenas[number];
   const Arena& arena = plan_.arenas[number];
@@ -78,14 +91,23 @@ void Scene::place_arena(std::size_t number) {
   PlacedArena result{ArenaId(number), &problem, {}};
   for (std::size_t i = 0; i < problem.occupants.size(); ++i) {
     if (problem.problem.items[i].size == Bytes(0)) continue;
-    const auto* storage = std::get_if<StorageId>(&problem.occupants[i]);
-    const auto* workspace = std::get_if<WorkspaceRef>(&problem.occupants[i]);
-    if (!storage && !workspace) continue;  // a caller's buffer
-    const std::optional<At>& at = storage ? storages_[storage->index()] : workspaces_[workspace->op.index()][workspace->index];
-    STOWAGE_CHECK(at.has_value(), "the plan places every item of the analysis behind it");
-    if (at->arena == ArenaId(number)) result.items.push_back(placed(problem, i, at->position, bases[at->position.region]));
+    if (std::holds_alternative<HostTensor>(problem.occupants[i])) continue;  // a caller's buffer
+    const std::optional<At> where = at(problem.occupants[i]);
+    STOWAGE_CHECK(where.has_value(), "the plan places every item of the analysis behind it");
+    if (where->arena == ArenaId(number))
+      result.items.push_back(placed(problem, i, where->position, bases[where->position.region]));
   }
   arenas_.push_back(std::move(result));
+}
+
+void Scene::place_guests(const ArenaProblem& problem) {
+  for (std::size_t i = 0; i < problem.occupants.size(); ++i) {
+    const std::optional<At> where = problem.problem.items[i].size == Bytes(0) ? std::nullopt : at(problem.occupants[i]);
+    if (!where || where->arena.index() < lowering_.arenas.size()) continue;
+    PlacedArena& buffer = user_buffers_[where->arena.index() - lowering_.arenas.size()];
+    buffer.problem = &problem;
+    buffer.items.push_back(placed(problem, i, where->position, Bytes(0)));
+  }
 }
 
 }  // namespace stowage::report

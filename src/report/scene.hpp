@@ -50,6 +50,9 @@ class Scene {
   [[nodiscard]] const Liveness& liveness() const { return liveness_; }
   /// Paid or not, in the order of the plan, but for callers' buffers.
   [[nodiscard]] const std::vector<PlacedArena>& arenas() const { return arenas_; }
+  /// Callers' buffers that host others, in the order of the plan: the guests, and the caller's own tensor. The Problem is that of
+  /// the arena which the guests would be in otherwise.
+  [[nodiscard]] const std::vector<PlacedArena>& user_buffers() const { return user_buffers_; }
 
   /// The tensors of a class, ascending.
   [[nodiscard]] const std::vector<TensorId>& tensors(ClassId id) const { return tensors_[id.index()]; }
@@ -58,6 +61,7 @@ class Scene {
 
  private:
   void place_arena(std::size_t number);
+  void place_guests(const ArenaProblem& problem);
   void place_storages();
   void place_workspaces();
   [[nodiscard]] PlacedItem placed(const ArenaProblem& problem, std::size_t item, const Position& at, Bytes base) const;
@@ -66,6 +70,8 @@ class Scene {
     ArenaId arena;
     Position position;
   };
+  /// Where an occupant lies. A caller's own tensor lies at the bottom of its buffer, if that is an arena.
+  [[nodiscard]] std::optional<At> at(const Occupant& occupant) const;
 
   const Graph& graph_;
   const Plan& plan_;
@@ -74,6 +80,7 @@ class Scene {
   std::vector<std::optional<At>> storages_;
   std::vector<std::vector<std::optional<At>>> workspaces_;  ///< By op and index.
   std::vector<PlacedArena> arenas_;
+  std::vector<PlacedArena> user_buffers_;
   std::vector<std::vector<TensorId>> tensors_;  ///< By class.
   std::vector<std::optional<OpId>> producers_;  ///< By tensor.
 };

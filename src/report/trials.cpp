@@ -91,7 +91,7 @@ Trials::Trials(const Graph& graph, const ExplainOptions& options) : graph_(graph
 
 Result<const Trial*> Trials::base() {
   const PlanOptions options = plan_options(options_);
-  STOWAGE_TRY(Planned planned, stowage::plan(graph_, options));
+  STOWAGE_TRY(Planned planned, options_.base ? Result<Planned>(*options_.base) : stowage::plan(graph_, options));
   if (!planned.has_answer()) return Error{ErrorCode::unsupported, "no plan was found in the time given", {}};
   base_ = Trial{outcome_of(graph_, *planned.plan), graph_, options, std::move(planned)};
   tried_.emplace(Subset{}, base_->outcome);

@@ -1,0 +1,130 @@
+#include "stowage/report/page.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "io/gzip.hpp"
+#include "io/json_writer.hpp"
+#include "report/base64.hpp"
+#include "report/page_data.hpp"
+#include "report/page_plan.hpp"
+#include "report/text.hpp"
+#include "report/viewer.hpp"
+
+namespace stowage {
+namespace {
+
+using namespace report;  // the module's own parts
+
+constexpr std::size_t kTitleWidth = 120;
+
+/// The last part of a path.
+std::string file_name(const std::string& path) {
+  const std::size_t cut = path.find_last_of('/');
+  return cut == std::string::npos ? path : path.substr(cut + 1);
+}
+
+/// As text of an element: UTF-8 without anything that a browser acts on.
+std::string escaped(std::string_view text) {
+  const std::string valid = nlohmann::json::parse(io::to_line(text)).get<std::string>();
+  std::string result;
+  for (const char c : clipped(valid, kTitleWidth)) {
+    static constexpr std::array<std::pair<char, std::string_view>, 5> kNames = {
+        {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}}};
+    const auto name = std::find_if(kNames.begin(), kNames.end(), [&](const auto& each) { return each.first == c; });
+    if (name == kNames.end()) {
+      result += c;
+    } else {
+      result += name->second;
+    }
+  }
+  return result;
+}
+
+/// What a page shows; `plans`, `diff` and `replay` are JSON.
+struct Content {
+  std::string title;
+  std::string plans;
+  std::string diff = "null";
+  std::string replay = "null";
+};
+
+Result<std::string> page_of(const Content& content) {
+  std::string json = "{\"schema\":\"stowage.page/1\",\"title\":";
+  append_string(json, content.title);
+  json += ",\n\"plans\":[" + content.plans + "],\n\"diff\":" + content.diff + ",\n\"replay\":" + content.replay + "}\n";
+  STOWAGE_TRY(const std::string packed, io::pack_gzip(json, io::GzipEffort::quick));
+  const Viewer around = viewer();
+  std::string page(around.head);
+  page += escaped(content.title + " - stowage");
+  page += around.middle;
+  page += to_base64(packed);
+  page += around.tail;
+  return page;
+}
+
+Result<std::string> page_of(PlanData data, const PageOptions& options) {
+  data.label = options.label;
+  data.capacity = options.capacity;
+  data.explanation = options.explanation;
+  Content content{.title = options.label == "-" ? data.summary.name : file_name(options.label), .plans = {}};
+  append_plan(content.plans, data);
+  return page_of(content);
+}
+
+void append_side(std::string& text, const PageSide& side, const PlanOptions& options) {
+  const bool ours = side.planned && side.graph;
+  PlanData data = ours ? planned_data(*side.graph, *side.planned, options) : foreign_data(side, options);
+  data.label = side.label;
+  append_plan(text, data);
+}
+
+}  // namespace
+
+Result<std::string> plan_page(const Graph& graph, const Planned& planned, const PlanOptions& options, const PageOptions& page) {
+  return page_of(planned_data(graph, planned, options), page);
+}
+
+Result<std::string> table_page(const CsvProblem& table, std::span<const Position> positions, const Summary& summary,
+                               const PageOptions& page) {
+  return page_of(table_data(table, positions, summary), page);
+}
+
+Result<std::string> diff_page(const PageSide& before, const PageSide& after, const PlanOptions& options,
+                              const PlanDiff& difference) {
+  Content content{.title = fmt::format("{} \u2192 {}", file_name(before.label), file_name(after.label)), .plans = {}};
+  append_side(content.plans, before, options);
+  content.plans += ",\n";
+  append_side(content.plans, after, options);
+  content.diff = diff_to_json(difference);
+  return page_of(content);
+}
+
+Result<std::string> replay_page(const std::string& trace, const ReplayReport& report) {
+  Column at;
+  Column requested;
+  Column reserved;
+  Column largest_idle;
+  for (const ReplaySample& sample : report.samples) {
+    at.push_back(static_cast<std::int64_t>(sample.event));
+    requested.push_back(sample.requested.value());
+    reserved.push_back(sample.reserved.value());
+    largest_idle.push_back(sample.largest_idle.value());
+  }
+  Content content{.title = file_name(trace), .plans = {}};
+  content.replay = "{\"trace\":";
+  append_string(content.replay, trace);
+  content.replay += ",\n\"report\":" + replay_to_json(report) + ",\"events\":" + std::to_string(report.events);
+  for (const auto& [name, column] :
+       {std::pair("at", &at), {"requested", &requested}, {"reserved", &reserved}, {"largest_idle", &largest_idle}}) {
+    content.replay += ",\n";
+    append_column(content.replay, name, *column);
+  }
+  content.replay += '}';
+  return page_of(content);
+}
+
+}  // namespace stowage

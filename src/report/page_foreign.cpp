@@ -1,0 +1,167 @@
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "planner/options.hpp"
+#include "report/labels.hpp"
+#include "report/page_plan.hpp"
+
+/// A plan that was read from a file. Of how it was made nothing is known, and it may be wrong: what lies together is taken from
+/// the graph's alias classes, where from the plan, when from the graph. What has no place that exists is left out.
+namespace stowage::report {
+namespace {
+
+class Foreign {
+ public:
+  Foreign(const Graph& graph, const Plan& plan, const PlanOptions& options)
+      : graph_(graph), plan_(plan), liveness_(analyze(graph, liveness_options(options))) {}
+
+  PlanData run() && {
+    add_graph(data_, graph_, liveness_);
+    for (const Arena& arena : plan_.arenas) {
+      const bool known = arena.memory.index() < graph_.memories().size();
+      data_.arenas.push_back(page_arena(arena, known ? graph_.memory(arena.memory).name : std::string()));
+      data_.arenas.back().concurrent = arena.kind == ArenaKind::pool || liveness_.order.streams() > 1;
+    }
+    for (const Placement& each : plan_.placements) add(each);
+    for (const WorkspacePlacement& each : plan_.workspaces) add(each);
+    set_holders(data_, holders_);
+    return std::move(data_);
+  }
+
+ private:
+  /// Counted from the start of the arena; nothing where there is no such place.
+  [[nodiscard]] std::optional<Bytes> place_of(ArenaId arena, std::uint32_t region, Bytes offset) const {
+    if (arena.index() >= plan_.arenas.size() || region >= plan_.arenas[arena.index()].regions.size()) return std::nullopt;
+    std::optional<Bytes> place = offset;
+    for (std::uint32_t r = 0; r < region && place; ++r) place = add_within_limit(*place, plan_.arenas[arena.index()].regions[r]);
+    return place;
+  }
+
+  void add(const Placement& placement) {
+    const Scope& scope = graph_.scope(*graph_.find_scope(placement.body));
+    const TensorId tensor(scope.first_tensor.index() + placement.tensor.index());
+    const ClassPlace inside = liveness_.places[tensor.index()];
+    const AliasClass& klass = liveness_.classes[inside.id.index()];
+    const std::optional<Bytes> place = place_of(placement.arena, placement.region, placement.offset);
+    if (!place || *place < inside.offset || klass.size == Bytes(0)) return;
+    const Bytes low = *place - inside.offset;
+    const auto [known, is_new] = known_.try_emplace({inside.id, placement.arena, low}, holders_.size());
+    if (is_new) {
+      PageHolder holder = holder_at(placement.arena, low, klass.size);
+      const Tensor& source = graph_.tensor(tensor);
+      const std::int64_t producer = data_.tensors.producer[tensor.index()];
+      holder.tensor = static_cast<std::int64_t>(tensor.index());
+      holder.kind =
+          producer >= 0 ? data_.ops.kind[static_cast<std::size_t>(producer)] : data_.strings.number(kind_of_given(source));
+      holder.scope = data_.strings.number(scope_of(source.name));
+      const bool for_ever = plan_.arenas[placement.arena.index()].kind == ArenaKind::persistent;
+      const Interval whole{Step(0), liveness_.horizon};
+      for (const Interval& life : for_ever ? std::span(&whole, 1) : klass.needed()) occupy(holder, life);
+      holders_.push_back(std::move(holder));
+    }
+    holders_[known->second].tensors.push_back(tensor.index());
+  }
+
+  void add(const WorkspacePlacement& placement) {
+    const Scope& scope = graph_.scope(*graph_.find_scope(placement.body));
+    const OpId id(scope.first_op.index() + placement.op.index());
+    const std::optional<Bytes> place = place_of(placement.arena, placement.region, placement.offset);
+    if (!place || placement.size == Bytes(0)) return;
+    PageHolder holder = holder_at(placement.arena, *place, placement.size);
+    holder.op = step_of(liveness_, id);
+    holder.kind = data_.strings.number(graph_.op(id).kind);
+    holder.scope = data_.strings.number(scope_of(graph_.op(id).name));
+    const bool for_ever = plan_.arenas[placement.arena.index()].kind == ArenaKind::session;
+    const Interval whole{Step(0), liveness_.horizon};
+    for (const Interval& life : for_ever ? std::span(&whole, 1) : liveness_.timeline.spans(id)) occupy(holder, life);
+    holders_.push_back(std::move(holder));
+  }
+
+  [[nodiscard]] static PageHolder holder_at(ArenaId arena, Bytes low, Bytes size) {
+    return {.arena = arena.index(), .life = {}, .size = size, .low = low, .pieces = {}, .tensors = {}};
+  }
+
+  static void occupy(PageHolder& holder, Interval when) {
+    if (when.empty()) return;
+    if (holder.pieces.empty()) holder.life.lower = when.lower;
+    holder.life.upper = when.upper;
+    holder.pieces.push_back({when, {holder.low, holder.low + holder.size}});
+  }
+
+  const Graph& graph_;
+  const Plan& plan_;
+  Liveness liveness_;
+  PlanData data_;
+  std::vector<PageHolder> holders_;
+  std::map<std::tuple<ClassId, ArenaId, Bytes>, std::size_t> known_;
+};
+
+/// Whether the graph has everything that the plan places.
+bool has_all(const Graph& graph, const Plan& plan) {
+  const auto scope_at = [&](const BodyPath& body) {
+    const std::optional<ScopeId> id = graph.find_scope(body);
+    return id ? &graph.scope(*id) : nullptr;
+  };
+  const auto has_tensor = [&](const Placement& each) {
+    const Scope* const scope = scope_at(each.body);
+    return scope && each.tensor.index() < scope->tensor_count;
+  };
+  const auto has_workspace = [&](const WorkspacePlacement& each) {
+    const Scope* const scope = scope_at(each.body);
+    if (!scope || each.op.index() >= scope->op_count) return false;
+    return each.index < graph.ops()[scope->first_op.index() + each.op.index()].workspaces.size();
+  };
+  return std::all_of(plan.placements.begin(), plan.placements.end(), has_tensor) &&
+         std::all_of(plan.workspaces.begin(), plan.workspaces.end(), has_workspace);
+}
+
+/// Only what there is, by number: nothing tells when it is needed.
+PlanData numbered(const Plan& plan) {
+  PlanData data;
+  for (const Placement& each : plan.placements) {
+    const std::string body = each.body.empty() ? "" : fmt::format(" in body {}", fmt::join(each.body, "."));
+    data.tensors.name.push_back(data.strings.number(fmt::format("tensor {}{}", each.tensor.index(), body)));
+    data.tensors.size.push_back(each.size.value());
+  }
+  const std::size_t count = plan.placements.size();
+  for (Column* const column : {&data.tensors.type, &data.tensors.shape, &data.tensors.role, &data.tensors.read_count})
+    column->assign(count, 0);
+  for (Column* const column : {&data.tensors.holder, &data.tensors.producer}) column->assign(count, -1);
+  for (const Arena& arena : plan.arenas) data.arenas.push_back(page_arena(arena, {}));
+  return data;
+}
+
+/// The figures, as far as the plan tells them.
+Summary summary_of(const Plan& plan, const PlanData& data) {
+  Summary summary;
+  summary.name = plan.graph;
+  summary.ops = data.ops.name.size();
+  summary.tensors = data.tensors.name.size();
+  summary.items = data.holders.size.size();
+  summary.peak = plan.peak();
+  summary.lower_bound = plan.lower_bound();
+  for (std::size_t h = 0; h < data.holders.size.size(); ++h) {
+    const PageArena& arena = data.arenas[static_cast<std::size_t>(data.holders.arena[h])];
+    if (is_paid(arena.kind)) summary.naive = add_within_limit(summary.naive, Bytes(data.holders.size[h])).value_or(kMaxBytes);
+  }
+  summary.proven_optimal = plan.proven_optimal();
+  summary.status = to_string(plan.proven_optimal() ? SolveStatus::optimal : SolveStatus::feasible);
+  for (const PageArena& arena : data.arenas)
+    summary.arenas.push_back(
+        {arena.name, arena.memory, std::string(to_string(arena.kind)), arena.size, arena.lower_bound, arena.proven_optimal});
+  return summary;
+}
+
+}  // namespace
+
+PlanData foreign_data(const PageSide& side, const PlanOptions& options) {
+  PlanData data =
+      side.graph && has_all(*side.graph, side.plan) ? Foreign(*side.graph, side.plan, options).run() : numbered(side.plan);
+  data.summary = summary_of(side.plan, data);
+  return data;
+}
+
+}  // namespace stowage::report

@@ -1,0 +1,70 @@
+#include "report/page_plan.hpp"
+
+#include "report/labels.hpp"
+#include "report/scene.hpp"
+
+namespace stowage::report {
+namespace {
+
+/// The tensors of a storage, as numbers.
+void add_members(const Scene& scene, StorageId id, PageHolder& holder) {
+  for (const ClassId klass : scene.liveness().storages[id.index()].classes) {
+    for (const TensorId tensor : scene.tensors(klass)) holder.tensors.push_back(tensor.index());
+  }
+}
+
+/// What the holder is called after.
+void name_after(const Scene& scene, TensorId tensor, StringTable& strings, PageHolder& holder) {
+  const Tensor& source = scene.graph().tensor(tensor);
+  std::string kind = kind_of(scene, tensor);
+  if (kind.empty()) kind = kind_of_given(source);
+  holder.tensor = static_cast<std::int64_t>(tensor.index());
+  holder.kind = strings.number(kind);
+  holder.scope = strings.number(scope_of(source.name));
+}
+
+PageHolder page_holder(const Scene& scene, const PlacedArena& arena, const PlacedItem& item, StringTable& strings) {
+  PageHolder holder{.arena = arena.number.index(),
+                    .life = item.life,
+                    .size = item.size,
+                    .low = item.offset,
+                    .pieces = item.blocks,
+                    .tensors = {}};
+  if (const auto* const workspace = std::get_if<WorkspaceRef>(&item.occupant)) {
+    const Op& op = scene.graph().op(workspace->op);
+    holder.op = step_of(scene.liveness(), workspace->op);
+    holder.kind = strings.number(op.kind);
+    holder.scope = strings.number(scope_of(op.name));
+  } else if (const auto* const host = std::get_if<HostTensor>(&item.occupant)) {
+    name_after(scene, host->tensor, strings, holder);
+    for (const TensorId tensor : scene.tensors(scene.liveness().places[host->tensor.index()].id))
+      holder.tensors.push_back(tensor.index());
+  } else {
+    if (const std::optional<TensorId> tensor = tensor_at(scene, item, std::nullopt)) name_after(scene, *tensor, strings, holder);
+    add_members(scene, std::get<StorageId>(item.occupant), holder);
+  }
+  return holder;
+}
+
+}  // namespace
+
+PlanData planned_data(const Graph& graph, const Planned& planned, const PlanOptions& options) {
+  const Scene scene(graph, planned, options);
+  PlanData data;
+  data.summary = summarize(graph, planned);
+  add_graph(data, graph, scene.liveness());
+  for (const Arena& arena : planned.plan->arenas) data.arenas.push_back(page_arena(arena, graph.memory(arena.memory).name));
+  std::vector<PageHolder> holders;
+  for (const auto* const arenas : {&scene.arenas(), &scene.user_buffers()}) {
+    for (const PlacedArena& arena : *arenas) {
+      PageArena& shown = data.arenas[arena.number.index()];
+      // Who follows whom in a slot of a ring is a matter of batches and added edges too.
+      shown.concurrent = arena.concurrent() || shown.kind == ArenaKind::pool;
+      for (const PlacedItem& item : arena.items) holders.push_back(page_holder(scene, arena, item, data.strings));
+    }
+  }
+  set_holders(data, holders);
+  return data;
+}
+
+}  // namespace stowage::report
