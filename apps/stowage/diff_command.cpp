@@ -6,6 +6,7 @@
 #include "commands.hpp"
 #include "input.hpp"
 #include "output.hpp"
+#include "pages.hpp"
 #include "progress.hpp"
 #include "reuse_options.hpp"
 #include "stowage/report.hpp"
@@ -32,6 +33,7 @@ struct DiffArguments {
   std::string after;
   std::string graph_before;  ///< Whose names a plan has.
   std::string graph_after;
+  std::string page;
   ImportOptions import;
   std::optional<GrowthLimit> limit;
   std::size_t top = 10;
@@ -42,7 +44,10 @@ struct DiffArguments {
 /// A plan with the graph that it is of, where that is known.
 struct Side {
   std::optional<Graph> graph;
-  Plan plan;
+  Planned planned;   ///< Has a plan.
+  bool ours = true;  ///< Planned here; else nothing but the plan is known.
+
+  [[nodiscard]] const Plan& plan() const { return *planned.plan; }
 };
 
 /// Only the top is looked at: the rest is read by whoever knows what it is.
@@ -64,23 +69,23 @@ Graph read_graph(const std::string& path, const ImportOptions& options) {
 Side read_side(const std::string& path, const std::string& graph, const DiffArguments& arguments) {
   if (has_extension(path, ".json")) {
     if (const std::string text = or_fail(read_file(path)); is_plan(text)) {
-      Side side{{}, or_fail(parse_plan(text, path))};
+      Side side{.graph = {}, .planned = {}, .ours = false};
+      side.planned.plan = or_fail(parse_plan(text, path));
       if (!graph.empty()) side.graph = read_graph(graph, arguments.import);
       return side;
     }
   }
-  Side side{read_graph(path, arguments.import), {}};
+  Side side{.graph = read_graph(path, arguments.import), .planned = {}};
   const Progress progress(fmt::format("planning {}", path));
-  Planned planned = or_fail_in(path, plan(*side.graph, arguments.options));
-  if (!planned.has_answer()) end_with(kOutOfTime, fmt::format("{}: no plan was found in the time given", path));
-  side.plan = std::move(*planned.plan);
+  side.planned = or_fail_in(path, plan(*side.graph, arguments.options));
+  if (!side.planned.has_answer()) end_with(kOutOfTime, fmt::format("{}: no plan was found in the time given", path));
   return side;
 }
 
 /// A plan without names has those of the graph on the other side, if that is a version of the same.
 const Graph* names_for(const Side& side, const Side& other) {
   if (side.graph) return &*side.graph;
-  return other.graph && other.graph->name() == side.plan.graph ? &*other.graph : nullptr;
+  return other.graph && other.graph->name() == side.plan().graph ? &*other.graph : nullptr;
 }
 
 void add_limit_option(CLI::App& command, DiffArguments& arguments) {
@@ -98,8 +103,16 @@ void add_limit_option(CLI::App& command, DiffArguments& arguments) {
 void compare(const DiffArguments& arguments) {
   const Side before = read_side(arguments.before, arguments.graph_before, arguments);
   const Side after = read_side(arguments.after, arguments.graph_after, arguments);
-  const PlanDiff difference = diff({before.plan, names_for(before, after)}, {after.plan, names_for(after, before)});
-  print(arguments.json ? diff_to_json(difference) : diff_to_text(difference, {size_style(), arguments.top}));
+  const PlanDiff difference = diff({before.plan(), names_for(before, after)}, {after.plan(), names_for(after, before)});
+  if (arguments.page != "-")
+    print(arguments.json ? diff_to_json(difference) : diff_to_text(difference, {size_style(), arguments.top}));
+  if (!arguments.page.empty()) {
+    const auto shown = [](const std::string& label, const Side& side, const Side& other) {
+      return PageSide{label, side.plan(), names_for(side, other), side.ours ? &side.planned : nullptr};
+    };
+    write_page(arguments.page, diff_page(shown(arguments.before, before, after), shown(arguments.after, after, before),
+                                         arguments.options, difference));
+  }
   if (arguments.limit && arguments.limit->exceeded(difference.peak_before, difference.peak_after)) {
     end_with(kGrew, fmt::format("the peak grew from {} to {} bytes, by more than {}", difference.peak_before.value(),
                                 difference.peak_after.value(), arguments.limit->text));
@@ -117,6 +130,7 @@ void add_diff_command(CLI::App& app) {
   add_limit_option(command, *arguments);
   command.add_option("--graph-a", arguments->graph_before, "Where A is a plan: the graph that has the names")->type_name("FILE");
   command.add_option("--graph-b", arguments->graph_after, "Where B is a plan: the graph that has the names")->type_name("FILE");
+  add_html_option(command, arguments->page, "Write a page to look at both plans in a browser; needs no other file");
   command.add_option("--top", arguments->top, "List so many of each kind of change")
       ->check(CLI::Range(1, 1000000))
       ->type_name("N")
@@ -127,7 +141,7 @@ void add_diff_command(CLI::App& app) {
   add_reuse_options(command, arguments->options);
   command.add_flag("--json", arguments->json, "Print everything as JSON (stowage.diff/1)");
   command.footer(
-      "Example: stowage diff old.json new.json --fail-if-grows 2%\n"
+      "Example: stowage diff old.json new.json --fail-if-grows 2% --html diff.html\n"
       "         stowage diff old.plan.json new.plan.json --graph-a old.json --graph-b new.json");
   command.callback([arguments] { compare(*arguments); });
 }

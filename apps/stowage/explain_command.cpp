@@ -5,6 +5,7 @@
 #include "commands.hpp"
 #include "input.hpp"
 #include "output.hpp"
+#include "pages.hpp"
 #include "progress.hpp"
 #include "reuse_options.hpp"
 #include "stowage/report.hpp"
@@ -15,16 +16,25 @@ namespace {
 
 struct ExplainArguments {
   std::string input;
+  std::string page;
   ImportOptions import;
   bool json = false;
   ExplainOptions options;
 };
 
+/// With the page, if there is to be one.
 Explanation explain_graph(const ExplainArguments& arguments, const Graph& graph) {
-  Progress progress(fmt::format("explaining {}", arguments.input));
+  if (arguments.page.empty())
+    return or_fail_in(arguments.input, explain_with_progress(arguments.input, graph, arguments.options));
   ExplainOptions options = arguments.options;
-  options.on_replan = [&](const std::string& what) { progress.now(fmt::format("explaining {}, {}", arguments.input, what)); };
-  return or_fail_in(arguments.input, explain(graph, options));
+  const Planned planned = [&] {
+    const Progress progress(fmt::format("planning {}", arguments.input));
+    return or_fail_in(arguments.input, plan(graph, options.plan));
+  }();
+  options.base = &planned;
+  Explanation explanation = or_fail_in(arguments.input, explain_with_progress(arguments.input, graph, options));
+  write_page(arguments.page, plan_page(graph, planned, options.plan, {arguments.input, options.budget, &explanation}));
+  return explanation;
 }
 
 void add_explaining_options(CLI::App& command, ExplainArguments& arguments) {
@@ -60,18 +70,22 @@ void add_explain_command(CLI::App& app) {
   command.add_option("INPUT", arguments->input, "A graph (.json) or a model (.onnx, .tflite), also .gz; - is standard input")
       ->required();
   add_explaining_options(command, *arguments);
+  add_html_option(command, arguments->page, "Write a page to look at it in a browser; needs no other file");
   add_import_options(command, arguments->import);
   add_solving_options(command, arguments->options.plan);
   add_planning_options(command, arguments->options.plan);
   add_reuse_options(command, arguments->options.plan);
   command.add_flag("--json", arguments->json, "Print everything as JSON (stowage.explain/1)");
-  command.footer("Example: stowage explain model.onnx --budget 64MiB");
+  command.footer(
+      "Example: stowage explain model.onnx --budget 64MiB\n"
+      "         stowage explain model.onnx --html why.html");
   command.callback([arguments] {
     const Input input = or_fail(read_input(arguments->input, arguments->import));
     const auto* const graph = std::get_if<Graph>(&input);
     if (!graph)
       end_with(kUsage, fmt::format("{}: a table has no ops or tensors to explain; explain takes a graph", arguments->input));
     const Explanation explanation = explain_graph(*arguments, *graph);
+    if (arguments->page == "-") return;
     print(arguments->json ? explanation_to_json(explanation) : explanation_to_text(explanation, size_style()));
   });
 }

@@ -7,6 +7,7 @@
 #include "commands.hpp"
 #include "input.hpp"
 #include "output.hpp"
+#include "pages.hpp"
 #include "plan_text.hpp"
 #include "problem_plan.hpp"
 #include "progress.hpp"
@@ -23,6 +24,7 @@ struct PlanArguments {
   std::string previous;
   std::string trace;
   std::string snapshot;
+  PlanPage page;
   bool keep_offsets = false;
   ImportOptions import;
   bool json = false;
@@ -31,8 +33,8 @@ struct PlanArguments {
 
 /// `details` is for people.
 void show(const PlanArguments& arguments, const Summary& summary, const std::string& details = {}) {
-  // A plan that goes to standard output must not be followed by anything else.
-  if (arguments.output == "-") return;
+  // A plan or a page that goes to standard output must stay alone there.
+  if (arguments.output == "-" || arguments.page.file == "-") return;
   print(arguments.json ? summary_to_json(summary) : summary_text(summary) + details);
 }
 
@@ -74,6 +76,16 @@ std::string plan_text_for(const PlanArguments& arguments, const Graph& graph, co
   return or_fail(tflite_with_plan({model, arguments.input}, plan, arguments.import));
 }
 
+/// Ends the command where a page would end up in the middle of something else.
+void check_page(const PlanArguments& arguments) {
+  const std::string& file = arguments.page.file;
+  if (file == "-" && (arguments.output == "-" || arguments.trace == "-" || arguments.snapshot == "-"))
+    end_with(kUsage, "only one output can go to standard output");
+  std::error_code failure;
+  if (!file.empty() && std::filesystem::equivalent(arguments.input, file, failure))
+    end_with(kUsage, fmt::format("'{}' is the input, which is never overwritten: name another file", file));
+}
+
 /// Ends the command where the output cannot be what its name says.
 void check_output(const PlanArguments& arguments) {
   std::error_code failure;
@@ -98,6 +110,7 @@ void plan_graph(const PlanArguments& arguments, const Graph& graph) {
   }
   if (planned.has_answer() || arguments.json)
     show(arguments, summary, planned.plan ? plan_text(graph, *planned.plan) : std::string());
+  write_plan_page(arguments.page, arguments.input, graph, planned, options);
   check_answer(arguments.input, planned.status, options.capacity ? shortage_text(graph, planned, *options.capacity) : "");
 }
 
@@ -116,6 +129,7 @@ void plan_table(const PlanArguments& arguments, const CsvProblem& table) {
     or_fail(write_file(arguments.output, csv_with_offsets(table, planned.outcome.positions)));
   }
   if (planned.outcome.has_answer() || arguments.json) show(arguments, planned.summary);
+  write_table_page(arguments.page, arguments.input, table, planned, arguments.options);
   const std::optional<Bytes> capacity = arguments.options.capacity;
   check_answer(arguments.input, planned.outcome.status, capacity ? shortage_text(planned.outcome, *capacity) : "");
 }
@@ -138,6 +152,7 @@ void add_plan_command(CLI::App& app) {
       ->type_name("FILE");
   command.add_option("--snapshot", arguments->snapshot, "Write it as a PyTorch memory snapshot, for pytorch.org/memory_viz")
       ->type_name("FILE");
+  add_plan_page_options(command, arguments->page);
   add_size_option(command, "--capacity", arguments->options.capacity,
                   "Exit with 4 when this is proven to be too little, with 5 when that stays unknown");
   CLI::Option* const previous =
@@ -154,11 +169,13 @@ void add_plan_command(CLI::App& app) {
   command.add_flag("--json", arguments->json, "Print the figures as JSON (stowage.summary/1)");
   command.footer(
       "Example: stowage plan model.json -o plan.json --capacity 64MiB\n"
+      "         stowage plan model.onnx --html plan.html --capacity 64MiB\n"
       "         stowage plan model.tflite -o planned.tflite\n"
       "         stowage plan training_step.json --base refreshable --zero-fill separate --region-limit 400MiB\n"
       "         stowage plan model.json --trace timeline.json --snapshot memory.pickle\n"
       "         stowage plan model.json --fuse-inputs 4KiB --no-reuse-names logits,kv_update");
   command.callback([arguments] {
+    check_page(*arguments);
     const Input input = or_fail(read_input(arguments->input, arguments->import));
     if (const auto* graph = std::get_if<Graph>(&input)) {
       plan_graph(*arguments, *graph);

@@ -7,6 +7,7 @@
 
 #include "commands.hpp"
 #include "output.hpp"
+#include "pages.hpp"
 #include "progress.hpp"
 #include "stowage/io.hpp"
 #include "stowage/memory/cuda.hpp"
@@ -19,6 +20,7 @@ namespace {
 
 struct ReplayArguments {
   std::string trace;
+  std::string page;
   std::string allocator{allocators().front().name};
   std::string device = "sim";
   std::uint32_t passes = 1;
@@ -70,7 +72,9 @@ ReplayReport run(const ReplayArguments& arguments, const Trace& trace) {
   LaggedDevice device(owned ? *owned : cpu_device(), arguments.lag);
   const std::unique_ptr<Allocator> allocator =
       or_fail_in(arguments.trace, make_allocator(arguments.allocator, device, {.expected = &trace}));
-  ReplayReport report = replay(trace, *allocator, {.passes = arguments.passes, .clock = &device});
+  ReplayReport report =
+      replay(trace, *allocator,
+             {.passes = arguments.passes, .clock = &device, .samples = arguments.page.empty() ? std::size_t{0} : kPageSamples});
   report.allocator = arguments.allocator;
   report.device = arguments.device;
   return report;
@@ -113,6 +117,7 @@ void add_options(CLI::App& command, ReplayArguments& arguments) {
       ->type_name("N")
       ->capture_default_str();
   add_size_option(command, "--limit", arguments.limit, "The memory of the device; sim only");
+  add_html_option(command, arguments.page, "Write a page to look at it over time in a browser; needs no other file");
 }
 
 }  // namespace
@@ -125,13 +130,17 @@ void add_replay_command(CLI::App& app) {
       ->required();
   add_options(command, *arguments);
   command.add_flag("--json", arguments->json, "Print the figures as JSON (stowage.replay/1)");
-  command.footer("Example: stowage replay examples/serving_trace.csv --passes 2");
+  command.footer(
+      "Example: stowage replay examples/serving_trace.csv --passes 2\n"
+      "         stowage replay examples/serving_trace.csv --allocator torch-native --html replay.html");
   command.callback([arguments] {
     if (arguments->limit && arguments->device != "sim") end_with(kUsage, "--limit is for --device sim");
     const Trace trace = or_fail(parse_trace(or_fail(read_file(arguments->trace)), arguments->trace));
     require_its_streams(*arguments, trace);
     const ReplayReport report = run(*arguments, trace);
     if (report.first_failure) fmt::print(stderr, "stowage: the first failure: {}\n", to_string(*report.first_failure));
+    if (!arguments->page.empty()) write_page(arguments->page, replay_page(arguments->trace, report));
+    if (arguments->page == "-") return;
     print(arguments->json ? replay_to_json(report) : to_text(*arguments, report));
   });
 }

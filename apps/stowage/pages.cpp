@@ -1,0 +1,105 @@
+#include "pages.hpp"
+
+#include <fmt/format.h>
+
+#include "output.hpp"
+#include "progress.hpp"
+#include "values.hpp"
+
+namespace stowage::cli {
+namespace {
+
+void say_no_page(const std::string& file, const std::string& reason) {
+  fmt::print(stderr, "stowage: {} is not written: {}\n", file, reason);
+}
+
+/// A plan to show, with what it was made of.
+struct Shown {
+  const Graph& graph;
+  const Planned& planned;
+  const PlanOptions& options;
+};
+
+/// Nothing where the page goes without.
+std::optional<Explanation> explanation_for(const PlanPage& page, const std::string& input, const Shown& shown,
+                                           std::optional<Bytes> capacity) {
+  if (page.explain_time <= std::chrono::nanoseconds(0)) return std::nullopt;
+  ExplainOptions options{.plan = shown.options, .budget = capacity, .time_limit = page.explain_time};
+  // With a capacity the search ends as soon as that is met: gains would be those over a plan that could be better.
+  if (!shown.options.previous && !shown.options.capacity) options.base = &shown.planned;
+  Result<Explanation> explanation = explain_with_progress(input, shown.graph, options);
+  if (explanation) return std::move(*explanation);
+  fmt::print(stderr, "stowage: {} is without explanation: {}\n", page.file, to_string(explanation.error()));
+  return std::nullopt;
+}
+
+void write_shown(const PlanPage& page, const std::string& input, const Shown& shown, std::optional<Bytes> capacity) {
+  const std::optional<Explanation> explanation = explanation_for(page, input, shown, capacity);
+  const PageOptions with{.label = input, .capacity = capacity, .explanation = explanation ? &*explanation : nullptr};
+  write_page(page.file, plan_page(shown.graph, shown.planned, shown.options, with));
+}
+
+}  // namespace
+
+CLI::Option* add_html_option(CLI::App& command, std::string& file, const std::string& help) {
+  return command.add_option("--html", file, help)->type_name("FILE");
+}
+
+void write_page(const std::string& file, Result<std::string> page) {
+  or_fail(write_file(file, or_fail(std::move(page))));
+  if (file != "-") fmt::print(stderr, "report: {}\n", file);
+}
+
+Result<Explanation> explain_with_progress(const std::string& input, const Graph& graph, ExplainOptions options) {
+  Progress progress(fmt::format("explaining {}", input));
+  options.on_replan = [&](const std::string& what) { progress.now(fmt::format("explaining {}, {}", input, what)); };
+  return explain(graph, options);
+}
+
+void add_plan_page_options(CLI::App& command, PlanPage& page) {
+  CLI::Option* const html = add_html_option(
+      command, page.file, "Write a page to look at the plan in a browser, also when it does not fit; needs no other file");
+  const auto read = [&page](const std::string& text) {
+    const std::optional<std::chrono::nanoseconds> time = parse_duration(text);
+    if (!time) throw CLI::ValidationError("'" + text + "' is not a time such as 500ms, 2s or 1m");
+    page.explain_time = *time;
+  };
+  command.add_option_function<std::string>("--explain-time", read, "For the explanation in the page; 0 leaves it out")
+      ->type_name("TIME")
+      ->default_str("5s")
+      ->needs(html);
+}
+
+void write_plan_page(const PlanPage& page, const std::string& input, const Graph& graph, const Planned& planned,
+                     const PlanOptions& options) {
+  if (page.file.empty()) return;
+  if (planned.has_answer()) return write_shown(page, input, {graph, planned, options}, options.capacity);
+  if (!options.capacity) return say_no_page(page.file, "there is no plan to show");
+  PlanOptions wider = options;
+  wider.capacity.reset();
+  const Result<Planned> other = [&] {
+    const Progress progress(fmt::format("planning {} without the capacity", input));
+    return plan(graph, wider);
+  }();
+  if (!other) return say_no_page(page.file, to_string(other.error()));
+  if (!other->has_answer()) return say_no_page(page.file, "there is no plan to show");
+  write_shown(page, input, {graph, *other, wider}, options.capacity);
+}
+
+void write_table_page(const PlanPage& page, const std::string& input, const CsvProblem& table, const PlannedProblem& planned,
+                      const PlanOptions& options) {
+  if (page.file.empty()) return;
+  const PageOptions with{.label = input, .capacity = options.capacity};
+  if (planned.outcome.has_answer())
+    return write_page(page.file, table_page(table, planned.outcome.positions, planned.summary, with));
+  PlanOptions wider = options;
+  wider.capacity.reset();
+  const PlannedProblem other = [&] {
+    const Progress progress(fmt::format("packing {} without the capacity", input));
+    return or_fail(plan_problem(table, input, wider));
+  }();
+  if (!other.outcome.has_answer()) return say_no_page(page.file, "there is no plan to show");
+  write_page(page.file, table_page(table, other.outcome.positions, other.summary, with));
+}
+
+}  // namespace stowage::cli

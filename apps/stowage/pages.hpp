@@ -1,0 +1,39 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "problem_plan.hpp"
+#include "stowage/report.hpp"
+
+/// Pages (--html) and explanations, which take long enough to say what is being done.
+namespace stowage::cli {
+
+/// Adds --html.
+CLI::Option* add_html_option(CLI::App& command, std::string& file, const std::string& help);
+
+/// Writes a page where --html says, and says where on standard error; ends the command where that is impossible.
+void write_page(const std::string& file, Result<std::string> page);
+
+/// `explain`, with progress.
+Result<Explanation> explain_with_progress(const std::string& input, const Graph& graph, ExplainOptions options);
+
+/// What becomes of a plan's page.
+struct PlanPage {
+  std::string file;                                                 ///< Empty: none is asked for.
+  std::chrono::nanoseconds explain_time = std::chrono::seconds(5);  ///< 0: without explanation.
+};
+void add_plan_page_options(CLI::App& command, PlanPage& page);
+
+/// Writes the page of a graph, if one is asked for. Without an answer it is that of a plan without the capacity: then people need
+/// it most. `planned` is what `plan(graph, options)` returned.
+void write_plan_page(const PlanPage& page, const std::string& input, const Graph& graph, const Planned& planned,
+                     const PlanOptions& options);
+/// The same for a table.
+void write_table_page(const PlanPage& page, const std::string& input, const CsvProblem& table, const PlannedProblem& planned,
+                      const PlanOptions& options);
+
+}  // namespace stowage::cli
