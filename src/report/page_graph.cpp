@@ -67,7 +67,7 @@ void add_tensors(PlanData& data, const Graph& graph, const Liveness& liveness) {
 }
 
 void add_uses(PlanData& data, const Graph& graph, const Liveness& liveness) {
-  std::vector<std::pair<std::size_t, std::int64_t>> reads;  // tensor and step, in the order of steps
+  std::vector<std::pair<std::size_t, std::int64_t>> reads;  // tensor and step
   std::vector<std::int64_t> last(graph.tensors().size(), -1);
   for (std::size_t k = 0; k < liveness.timeline.moments.size(); ++k) {
     const auto step = static_cast<std::int64_t>(k);
@@ -80,7 +80,7 @@ void add_uses(PlanData& data, const Graph& graph, const Liveness& liveness) {
       ++data.tensors.read_count[id.index()];
     });
   }
-  std::stable_sort(reads.begin(), reads.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::sort(reads.begin(), reads.end());
   for (const auto& [tensor, step] : reads) data.reads.push_back(step);
 }
 
