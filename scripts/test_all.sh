@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 export JOBS=${JOBS:-2} FUZZ_SECONDS=${FUZZ_SECONDS:-5}
 STOWAGE_DATA=$(realpath -m "${STOWAGE_DATA:-../shared/data}") # tests run in other folders
 export STOWAGE_DATA
-stages=(deps format layers gcc onnx consumer_static ggml clang_asan tsan consumer_shared fuzz man)
+stages=(deps format layers gcc onnx page consumer_static ggml clang_asan tsan consumer_shared fuzz man)
 
 build() { # preset
   cmake --preset "$1"
@@ -20,6 +20,7 @@ stage_format() { scripts/format.sh --check; }
 stage_layers() { scripts/check_layers.py --self-test && scripts/check_layers.py; }
 stage_gcc() { build dev && ctest --preset dev -j "$JOBS"; }
 stage_onnx() { scripts/onnx_test.sh; }
+stage_page() { scripts/page_test.sh; }
 stage_ggml() { scripts/ggml_test.sh; }
 stage_clang_asan() { # in one build: what clang warns of does not depend on sanitizers
   # Of the runs over real graphs one solver's is enough: the others differ in offsets only, and gcc has run them.

@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# page_test.sh [PROGRAM]: the viewer's modules under node, then its page and the pages that build/dev's `stowage`, or the one given, writes, in a real
+# browser: Debian's chromium, or $CHROMIUM, driven by PyPI's playwright (exit status 77 when that cannot be had). PYTHON (python3) runs the tests; one that has
+# the package already needs no other.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+packages=(playwright==1.65.0)
+python=${PYTHON:-python3}
+folder=$PWD/build/page-packages
+has_packages() { "$python" -c 'import playwright.sync_api' 2>/dev/null; }
+
+node --test viewer/test
+has_packages || export PYTHONPATH=$folder
+if ! has_packages; then
+  "$python" -m pip install -q --target "$folder" "${packages[@]}" ||
+    { echo "page_test: PyPI does not give us ${packages[*]}"; exit 77; }
+fi
+if [ $# -eq 0 ]; then
+  cmake --preset dev
+  cmake --build --preset dev -j "${JOBS:-2}" --target stowage_cli
+  set -- build/dev/apps/stowage/stowage
+fi
+"$python" tests/page/page_test.py
+"$python" tests/page/page_test.py "$1"
