@@ -15,30 +15,29 @@ function sumBytes(holders) {
   return holders.reduce((sum, holder) => sum + holder.bytes, 0);
 }
 
-// What is known about fitting into `bytes`: {fits, impossible, constraints: [cost], together, shrinks: [gain], least}.
-// `impossible`: one op alone needs more; `together`: constraints that suffice only when all are dropped, {constraints, peak} or
-// null. Shrinks come with the fewest holders first; `least` is the lowest peak of everything that was tried.
-export function answerFor(explain, bytes) {
-  const peaks = [...explain.gains, ...explain.costs].map((each) => each.peak_bytes).filter((peak) => peak !== null && peak !== undefined);
-  const shrinks = explain.gains.filter((gain) => gain.peak_bytes <= bytes);
-  if (explain.budget && explain.budget.shrink && explain.budget.shrink.peak_bytes <= bytes) {
-    const own = explain.budget.shrink;
-    peaks.push(own.peak_bytes);
-    if (!shrinks.some((gain) => gain.peak_bytes === own.peak_bytes && gain.holders.length === own.holders.length)) shrinks.push(own);
-  }
+// What is known about fitting into `bytes` of each memory, whose `needs` are given: {over, impossible, constraints: [cost],
+// together, shrinks: [gain], least}. `over`: bytes too much in the fullest memory, 0: it fits. `impossible`: one op alone needs
+// more. `together`: constraints that suffice only when all are dropped, {constraints, peak} or null. Shrinks come with the
+// fewest holders first. `least`: the lowest peak of everything that was tried, or null.
+// Peaks of trials are sums over memories: where there are several, only the answer to the budget that was asked for says more.
+export function answerFor(explain, bytes, needs) {
+  const {budget, gains, costs} = explain;
+  const single = needs.length <= 1;
+  const asked = budget && bytes >= budget.budget_bytes ? budget : null;
+  const suffices = (trial) => single && trial.peak_bytes !== null && trial.peak_bytes <= bytes;
+  const shrinks = gains.filter(suffices);
+  const own = budget && budget.shrink && (asked || suffices(budget.shrink)) ? budget.shrink : null;
+  const known = (gain) => gain.peak_bytes === own.peak_bytes && gain.holders.length === own.holders.length;
+  if (own && !shrinks.some(known)) shrinks.push(own);
+  const peaks = [...gains, ...costs, ...(own ? [own] : [])].map((trial) => trial.peak_bytes).filter((peak) => peak !== null);
   return {
-    fits: explain.peak_bytes <= bytes,
-    impossible: explain.largest_op && explain.largest_op.bytes > bytes ? explain.largest_op : null,
-    constraints: explain.costs.filter((cost) => cost.peak_bytes !== null && cost.peak_bytes <= bytes && cost.cost_bytes > 0),
-    together: togetherOf(explain.budget, bytes),
+    over: Math.max(0, Math.max(...needs, 0) - bytes),
+    impossible: single && explain.largest_op && explain.largest_op.bytes > bytes ? explain.largest_op : null,
+    constraints: costs.filter((cost) => (asked && asked.constraints.includes(cost.constraint)) || (cost.cost_bytes > 0 && suffices(cost))),
+    together: asked && asked.together.length > 0 ? {constraints: asked.together, peak: asked.together_peak_bytes} : null,
     shrinks: shrinks.sort((a, b) => a.holders.length - b.holders.length || a.peak_bytes - b.peak_bytes),
-    least: Math.min(explain.peak_bytes, ...peaks),
+    least: single ? Math.min(explain.peak_bytes, ...peaks) : null,
   };
-}
-
-function togetherOf(budget, bytes) {
-  if (!budget || budget.together.length === 0 || budget.together_peak_bytes === null || budget.together_peak_bytes > bytes) return null;
-  return {constraints: budget.together, peak: budget.together_peak_bytes};
 }
 
 // "64", "64MiB", "1.5 GiB", "70000 B": bytes, or null. A number alone is MiB.

@@ -31,7 +31,8 @@ export function helpDialog() {
   const dialog = el("dialog", {class: "help", "aria-label": "Help"});
   dialog.append(el("h2", {}, "How to read the map"),
     el("p", {}, "Each rectangle is a holder: bytes that one or more tensors occupy. Left to right: the steps of execution, during which it " +
-                "must be there. Upwards: its addresses in the arena. The curve above is the sum of what is live; the peak is the size of the arena, the bound what no plan can go below."),
+                "must be there. Upwards: its addresses in the arena. The curve above is the sum of what is live; the peak is the size of " +
+                "the arena, the bound what no plan can go below."),
     el("h2", {}, "Keys"), rows(KEYS), el("h2", {}, "Pointer"), rows(POINTER),
     el("form", {method: "dialog"}, el("button", {class: "small"}, "Close")));
   return dialog;

@@ -5,6 +5,7 @@ import {exactBytes, humanBytes, percent, plural, shorten} from "./format.js";
 import {toHex} from "./palette.js";
 
 const SHOWN = 14;
+const MOST = 200;
 
 // Bytes of several plans are joined by arrows.
 export function fillLegend(root, look, scenes, chosen, choose) {
@@ -16,9 +17,10 @@ export function fillLegend(root, look, scenes, chosen, choose) {
                          title: `${plural(category.count, "holder")}; ${category.bytes.map(exactBytes).join(" → ")} at the fullest step`},
               swatch, el("bdi", {}, shorten(category.label, 26)), " ", el("span", {class: "quiet"}, bytesOfCategory(category, scenes)));
   };
-  const all = look.list.map(entry);
+  const all = look.list.slice(0, MOST).map(entry);
   const rest = all.slice(SHOWN);
-  const more = rest.length === 0 ? null : el("details", {class: "legend-rest"}, el("summary", {}, `${rest.length} more`),
+  if (look.list.length > MOST) rest.push(el("span", {class: "quiet"}, `and ${look.list.length - MOST} more`));
+  const more = rest.length === 0 ? null : el("details", {class: "legend-rest"}, el("summary", {}, `${look.list.length - SHOWN} more`),
                                              el("div", {class: "legend"}, rest));
   const note = scenes.length === 1 ? `at step ${scenes[0].at}:` : "at the fullest step:";
   return replace(root, el("span", {class: "quiet legend-note"}, note), all.slice(0, SHOWN), more);

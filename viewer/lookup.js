@@ -2,6 +2,8 @@
 
 import {holderBox, holderName, opName, tensorName, tensorsOf} from "./model.js";
 
+const MOST_ALIKE = 400;
+
 // name → holders that have a tensor of that name, or are the workspace of an op of that name. Made when first asked for.
 function nameIndex(plan) {
   if (plan.byName) return plan.byName;
@@ -31,7 +33,7 @@ export function findHolder(plan, wanted) {
            (wanted.arena && plan.arenas[arena[holder]].name === wanted.arena ? 2 : 0) +
            (typeof wanted.offset === "number" && box.low <= wanted.offset && wanted.offset < Math.max(box.high, box.low + 1) ? 1 : 0);
   };
-  return found.reduce((best, each) => (fit(each) > fit(best) ? each : best));
+  return found.slice(0, MOST_ALIKE).reduce((best, each) => (fit(each) > fit(best) ? each : best));
 }
 
 // The step of the op of that name; of several the one at or after `near`. −1: none.

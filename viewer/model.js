@@ -6,6 +6,7 @@ export const ROLE = {input: 1, output: 2, constant: 3, variable: 4, mask: 7, kep
 export async function decodePage(text) {
   const packed = bytesOfBase64(text.replace(/\s+/g, ""));
   if (packed.length === 0) throw new Error("the page has no data in it");
+  if (typeof DecompressionStream === "undefined") throw new Error("this browser is too old for it (it has no DecompressionStream)");
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
   const json = JSON.parse(await new Response(stream).text());
   if (json.schema !== "stowage.page/1") throw new Error(`the data is '${json.schema}', this viewer reads 'stowage.page/1'`);

@@ -65,8 +65,8 @@ function drawFlow(painter, scene, holder) {
   const y = anchorOf(scene, holder);
   const steps = stepsOf(plan, holder);
   const style = {stroke: theme.flow, width: 1.25};
-  const all = [...steps.writes, ...steps.reads];
-  if (all.length > 0) painter.path([xOf(scene, Math.min(...all) + 0.5), y, xOf(scene, Math.max(...all) + 0.5), y], style);
+  const ends = [steps.writes[0], steps.reads[0], steps.writes.at(-1), steps.reads.at(-1)].filter((step) => step !== undefined);
+  if (ends.length > 0) painter.path([xOf(scene, Math.min(...ends) + 0.5), y, xOf(scene, Math.max(...ends) + 0.5), y], style);
   for (const step of steps.writes.slice(0, MOST_LINES)) {
     for (const tensor of tensorsReadAt(plan, step)) joinHolders(painter, scene, plan.tensors.holder[tensor], holder, step, [2, 3]);
     drawDiamond(painter, xOf(scene, step + 0.5), y, 4.5, theme.flow);

@@ -24,7 +24,8 @@ export class ReplayPage {
     const {report} = replay;
     const label = `Bytes over ${grouped(replay.events)} events: at most ${humanBytes(report.peak_requested_bytes)} requested, ` +
                   `${humanBytes(report.peak_reserved_bytes)} reserved. Arrow keys pan, plus and minus zoom, 0 shows all.`;
-    this.canvas = el("canvas", {class: "replay over", tabindex: "0", role: "application", "aria-roledescription": "chart", "aria-label": label});
+    this.canvas = el("canvas", {class: "replay over", tabindex: "0", role: "application", "aria-roledescription": "chart",
+                                "aria-label": label});
     this.root = el("div", {class: "stage replay-stage"}, this.canvas);
     const button = (words, label, onclick) => el("button", {type: "button", class: "small", title: label, "aria-label": label, onclick},
                                                  words);

@@ -7,6 +7,7 @@ import {exactBytes, humanBytes, percent, plural, stepSpan} from "./format.js";
 import {namesIn, splitText} from "./links.js";
 import {findHolder, findOp} from "./lookup.js";
 import {opName} from "./model.js";
+import {fitOf} from "./scenes.js";
 
 const SHOWN_PEAKS = 12;
 const UNASKED = 0.9;  // of the peak: a question to begin with, where nobody has asked one
@@ -43,7 +44,7 @@ function linkedText(plan, text, go) {
 function fitQuestion(plan, go) {
   const {explain} = plan;
   const asked = explain.budget ? explain.budget.budget_bytes : plan.capacity;
-  const start = asked !== null && asked !== undefined ? asked : Math.round(explain.peak_bytes * UNASKED);
+  const start = asked !== null && asked !== undefined ? asked : Math.round(Math.max(...needsOf(plan), 0) * UNASKED);
   const answer = el("div", {class: "answer", role: "status"});
   const input = el("input", {id: `fit-${plan.number}`, class: "fit", type: "text", inputmode: "decimal", value: humanBytes(start),
                              spellcheck: "false"});
@@ -58,16 +59,22 @@ function fitQuestion(plan, go) {
             answer);
 }
 
+function needsOf(plan) {
+  return fitOf(plan).map((memory) => memory.bytes);
+}
+
 function fitAnswer(plan, bytes, go) {
-  const {explain} = plan;
-  const known = answerFor(explain, bytes);
-  if (known.fits) return [el("p", {class: "verdict fits"}, "Nothing: it fits."),
-                          el("p", {class: "quiet"}, `${humanBytes(bytes - explain.peak_bytes)} are left.`)];
+  const needs = needsOf(plan);
+  const known = answerFor(plan.explain, bytes, needs);
+  if (known.over === 0) {
+    const left = `${humanBytes(bytes - Math.max(...needs, 0))} are left${needs.length > 1 ? " in the fullest memory" : ""}.`;
+    return [el("p", {class: "verdict fits"}, "Nothing: it fits."), el("p", {class: "quiet"}, left)];
+  }
   const ways = waysOf(plan, known, go);
   const count = ways.length;
-  return [el("p", {class: "verdict fails"}, `It does not fit: ${humanBytes(explain.peak_bytes - bytes)} too much.`),
-          count > 0 ? [el("p", {}, count === 1 ? "This would do:" : "Any one of these would do:"), el("ul", {class: "ways"}, ways)]
-            : noWay(plan, known, bytes),
+  const intro = el("p", {}, count === 1 ? "This would do:" : "Any one of these would do:");
+  return [el("p", {class: "verdict fails"}, `It does not fit: ${humanBytes(known.over)} too much${needs.length > 1 ? " in the fullest memory" : ""}.`),
+          count > 0 ? [intro, el("ul", {class: "ways"}, ways)] : noWay(known, bytes),
           known.impossible ? wallNode(plan, known.impossible, go) : null, budgetReason(plan, bytes)];
 }
 
@@ -85,10 +92,10 @@ function waysOf(plan, known, go) {
   return ways;
 }
 
-function noWay(plan, known, bytes) {
-  const command = `stowage explain INPUT --budget ${bytes}`;
-  return el("p", {}, `Nothing that was tried suffices: the lowest peak it led to is ${humanBytes(known.least)}. `, el("code", {}, command),
-            " looks for a set that does.");
+function noWay(known, bytes) {
+  const tried = known.least === null ? "What was tried does not say. "
+    : `Nothing that was tried suffices: the lowest peak it led to is ${humanBytes(known.least)}. `;
+  return el("p", {}, tried, el("code", {}, `stowage explain INPUT --budget ${bytes}`), " looks for a set that does.");
 }
 
 function wallNode(plan, op, go) {

@@ -100,19 +100,34 @@ test("every name of an explanation can be a link", () => {
 
 test("what to change to fit: known changes, the fewest holders first", () => {
   const {explain} = samplePage({tensors: 300}).plans[0];
-  assert.equal(answerFor(explain, explain.peak_bytes).fits, true);
-  const near = answerFor(explain, explain.peak_bytes * 0.95);
+  const answer = (bytes) => answerFor(explain, bytes, [explain.peak_bytes]);
+  assert.equal(answer(explain.peak_bytes).over, 0);
+  assert.equal(answer(explain.peak_bytes - 5).over, 5);
+  const near = answer(explain.peak_bytes * 0.95);
   assert.equal(near.constraints.length, 0);
   assert.deepEqual(near.shrinks, [explain.gains[0], explain.gains[1]].sort((a, b) => a.peak_bytes - b.peak_bytes));
-  assert.equal(answerFor(explain, explain.peak_bytes * 0.97).constraints[0].constraint, "outputs kept to the end");
+  assert.equal(answer(explain.peak_bytes * 0.97).constraints[0].constraint, "outputs kept to the end");
   explain.budget = {budget_bytes: 5000, fits: false, constraints: [], together: ["alignment", "streams"], together_peak_bytes: 4999,
                     shrink: null, reason: ""};
-  assert.deepEqual(answerFor(explain, 5000).together, {constraints: ["alignment", "streams"], peak: 4999});
-  assert.equal(answerFor(explain, 4000).together, null);
+  assert.deepEqual(answer(5000).together, {constraints: ["alignment", "streams"], peak: 4999});
+  assert.equal(answer(4000).together, null);
   explain.budget = null;
-  const none = answerFor(explain, 1000);
+  const none = answer(1000);
   assert.deepEqual([none.shrinks, none.impossible], [[], explain.largest_op]);
   assert.equal(none.least, explain.gains[0].peak_bytes);
+});
+
+test("of several memories each must fit, and sums of peaks say nothing about that", () => {
+  const {explain} = samplePage({tensors: 300}).plans[0];
+  const needs = [explain.peak_bytes * 0.6, explain.peak_bytes * 0.4];
+  assert.equal(answerFor(explain, needs[0], needs).over, 0);
+  const short = answerFor(explain, needs[0] - 1, needs);
+  assert.deepEqual([short.over, short.shrinks, short.constraints, short.least], [1, [], [], null]);
+  explain.budget = {budget_bytes: needs[0] - 1, fits: false, constraints: ["alignment"], together: [], together_peak_bytes: null,
+                    shrink: explain.gains[0], reason: ""};
+  const asked = answerFor(explain, needs[0] - 1, needs);
+  assert.deepEqual([asked.shrinks, asked.constraints.map((cost) => cost.constraint)], [[explain.gains[0]], ["alignment"]]);
+  assert.deepEqual(answerFor(explain, needs[0] - 2, needs).shrinks, []);
 });
 
 test("sizes as people type them", () => {
