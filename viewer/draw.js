@@ -113,7 +113,7 @@ function drawLineLabels(painter, scene) {
   if (scene.ghost) entries.push({label: scene.plan.number === 0 ? "after" : "before", colour: theme.ghost, dash: [3, 2]});
   for (const entry of [...entries, ...linesOf(scene)]) {
     const words = shorten(entry.label, 34);
-    const width = 20 + words.length * 5.9;
+    const width = 20 + words.length * 6.3;
     if (x + width > box.right) return;
     painter.path([x, 9.5, x + 13, 9.5], {stroke: entry.colour, width: 1.5, dash: entry.dash});
     painter.text(x + 17, 13, words, {colour: theme.faint, size: 10.5});
@@ -172,7 +172,7 @@ export function drawRegions(painter, scene) {
   });
 }
 
-const CHARACTER = 6.1;
+const CHARACTER = 6.7;  // the widest of the usual fonts, at 11 pixels
 const LEAST_NAME = 14;
 
 // Names where there is room for them; the widest pieces first would flicker while panning, so the order is that of the index.

@@ -76,7 +76,7 @@ export class Shell {
     let waiting = 0;
     this.query.addEventListener("input", () => {
       clearTimeout(waiting);
-      waiting = setTimeout(() => this.app.search(this.query.value), 120);
+      waiting = setTimeout(() => this.query.value !== this.app.state.query && this.app.search(this.query.value), 120);
     });
     this.query.addEventListener("keydown", (event) => {
       if (event.key !== "Enter") return;

@@ -393,6 +393,8 @@ def hostile_names_stay_text(browser, file):
             own.page.keyboard.press("Enter")
             own.settled()
             assert own.look()["state"]["selected"], query
+            own.page.wait_for_timeout(200)
+            assert own.text("#hits").startswith("1 of"), own.text("#hits")
             assert literal in own.text("#side-body h3"), own.text("#side-body h3")
         own.page.locator("#search").fill("nnnnnnnnnn")
         own.page.keyboard.press("Enter")
