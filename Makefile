@@ -6,7 +6,7 @@ export JOBS
 .PHONY: help demo test test-ggml check build format fuzz bench clean deps
 
 help:
-	@echo 'make demo    install what is missing, build, and tour the command line on examples/'
+	@echo 'make demo    install what is missing, build, and tour the command line on examples/; leaves a report for the browser'
 	@echo 'make test    everything that CI checks; takes a while'
 	@echo 'make test-ggml [GGML_SOURCE=… GGML_LIBRARY=…]   the drop-in for ggml-alloc, against that ggml or the one on PyPI (docs/ggml.md)'
 	@echo 'make check   the quick part of it: development build, unit tests, layers'

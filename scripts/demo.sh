@@ -38,5 +38,15 @@ echo "# Real memory: reserve for a batch of 512, then run a batch of 32 in the s
 echo "\$ quick_start"
 "$quick_start"
 
+report=build/demo/report.html
+mkdir -p build/demo
 echo
+echo "# The picture of it: where each tensor lies and when, why it needs what it needs, and what would have to change for 96 KiB (exit code 4: it does not fit)."
+echo "\$ stowage plan $block --capacity 96KiB --html $report"
+status=0
+"$stowage" plan "$block" --capacity 96KiB --html "$report" >/dev/null || status=$?
+[ "$status" -eq 4 ] || { echo "demo: expected exit code 4, got $status" >&2; exit 1; }
+
+echo
+echo "The report is $PWD/$report: open it in a browser."
 echo "Next: README.md for the library, docs/formats.md for the files, \`stowage --help\` for the rest."

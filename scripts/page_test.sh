@@ -10,7 +10,7 @@ python=${PYTHON:-python3}
 folder=$PWD/build/page-packages
 has_packages() { "$python" -c 'import playwright.sync_api' 2>/dev/null; }
 
-node --test viewer/test
+node --test viewer/test/*.test.js
 has_packages || export PYTHONPATH=$folder
 if ! has_packages; then
   "$python" -m pip install -q --target "$folder" "${packages[@]}" ||

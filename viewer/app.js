@@ -32,7 +32,7 @@ export class App {
     this.changes = page.diff && page.plans.length === 2 ? matchChanges(page) : null;
     this.state = {mode: this.plans.length === 2 ? "both" : "0", tab: 0, colour: this.changes ? "change" : usualColouring(page.plans[0]),
                   query: "", lit: null,
-                  selected: null, step: null, panel: "why", theme: "light", ...state};
+                  selected: null, step: null, panel: this.changes ? "changes" : "why", theme: "light", ...state};
     this.hover = null;
     this.found = this.plans.map(() => null);
     this.tooltip = new Tooltip();

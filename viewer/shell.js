@@ -132,7 +132,7 @@ export class Shell {
 
   showSide() {
     const {app} = this;
-    const entries = [["why", "Why"], ["selection", "Selection"], ...(app.changes ? [["changes", "Changes"]] : [])];
+    const entries = [...(app.changes ? [["changes", "Changes"]] : []), ["why", "Why"], ["selection", "Selection"]];
     const chosen = Math.max(0, entries.findIndex(([name]) => name === app.state.panel));
     const choose = (n) => {
       app.state.panel = entries[n][0];

@@ -25,7 +25,8 @@ export function whyPanel(plan, tab, facts, go) {
 }
 
 function noText(plan) {
-  return plan.explain ? null : el("p", {class: "quiet"}, "This page has no explanation in it; there is none for a table of lives.");
+  return plan.explain ? null : el("p", {class: "quiet"}, "This page has no explanation in it: `stowage plan` writes one for a graph, unless " +
+                                                         "--explain-time is 0.");
 }
 
 // Names and steps in a text as links.
