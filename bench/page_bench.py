@@ -1,21 +1,24 @@
 #!/usr/bin/env python3
 """How fast a page with many tensors is: first paint and frames a second, in a browser without a GPU.
 
-  bench/page_bench.py [--tensors 100000] [--page FILE.html] [--seconds 3]
+  bench/page_bench.py [--program build/release/apps/stowage/stowage | --page FILE.html] [--tensors 100000] [--seconds 3]
 
-Needs playwright (PyPI) and chromium. Without --page, viewer/test/make_page.js makes one. Times are from the page's own clock: first paint counts
+Needs playwright (PyPI) and chromium. The program plans a graph of so many tensors and writes its page; without one, viewer/test/make_page.js makes a page. Times are from the page's own clock: first paint counts
 from the start of navigation, reading and decoding the file included; frames are the times between the calls of requestAnimationFrame while the pointer drags
 the map (pan), or the wheel turns (zoom); "draw" is what a frame of the viewer itself takes.
 """
 
 import argparse
+import json
 import os
 import pathlib
 import platform
+import random
 import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 from playwright.sync_api import sync_playwright
 
@@ -27,6 +30,32 @@ STOP = """() => { cancelAnimationFrame(window.ticking); const gaps = []; for (le
 def make_page(folder, tensors):
     page = pathlib.Path(folder) / "page.html"
     subprocess.run(["node", str(ROOT / "viewer/test/make_page.js"), str(page), "--tensors", str(tensors)], check=True)
+    return page
+
+
+def graph_of(tensors):
+    """Layers that each read what the last one left and something from farther back."""
+    draw = random.Random(1)
+    graph = {"schema": "stowage.graph/1", "name": "many", "tensors": [{"name": "input", "size": 65536, "flags": ["input"]}], "ops": []}
+    kinds = ["MatMul", "Add", "Softmax", "Norm", "Mul", "Gelu"]
+    for number in range(1, tensors):
+        layer, part = divmod(number, 24)
+        name = f"model/layers/{layer}/{kinds[part % 6].lower()}_{part}"
+        graph["tensors"].append({"name": name, "size": 256 * draw.randint(1, 4096)})
+        inputs = sorted({number - 1, max(0, number - draw.randint(1, 400 if part == 0 else 8))})
+        graph["ops"].append({"name": name, "kind": kinds[part % 6], "inputs": inputs, "outputs": [number]})
+    return graph
+
+
+def write_page(program, folder, tensors):
+    graph, page = pathlib.Path(folder) / "many.json", pathlib.Path(folder) / "many.html"
+    graph.write_text(json.dumps(graph_of(tensors)))
+    times = []
+    for options in ([], ["--html", str(page)], ["--html", str(page), "--explain-time", "0"]):
+        start = time.perf_counter()
+        subprocess.run([program, "plan", str(graph), *options], check=True, capture_output=True)
+        times.append(time.perf_counter() - start)
+    print(f"plan {times[0]:.2f} s, with a page {times[1]:.2f} s, with a page without an explanation {times[2]:.2f} s")
     return page
 
 
@@ -103,10 +132,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tensors", type=int, default=100000)
     parser.add_argument("--page", type=pathlib.Path)
+    parser.add_argument("--program")
     parser.add_argument("--seconds", type=float, default=3)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        file = arguments.page or make_page(folder, arguments.tensors)
+        if arguments.program:
+            file = write_page(arguments.program, folder, arguments.tensors)
+        else:
+            file = arguments.page or make_page(folder, arguments.tensors)
         browser = playwright.chromium.launch(executable_path=os.environ.get("CHROMIUM", "/usr/bin/chromium"), args=["--no-sandbox", "--disable-gpu"])
         print(f"{platform.machine()}, {os.cpu_count()} cores, chromium {browser.version}")
         run(browser, file, arguments.seconds)

@@ -8,12 +8,16 @@ Every test runs the program in a directory of its own, with inputs that it wrote
 import base64
 import gzip
 import json
+import os
+import pathlib
 import re
 import unittest
 
 from support import EXAMPLES, OLD, PROJECT, CliTest, chain, main, table_of
 
 VIEWER = PROJECT / "viewer"
+MODELS_AT = pathlib.Path(os.environ.get("STOWAGE_DATA", PROJECT / ".." / "shared" / "data")) / "onnx"
+MODELS = sorted(MODELS_AT.glob("*.onnx.gz"))
 TRACE = PROJECT / "examples" / "serving_trace.csv"
 DATA = re.compile(r'<script type="application/gzip" id="stowage-data">\s*([A-Za-z0-9+/=]+)\s*</script>')
 
@@ -77,6 +81,15 @@ class Plan(PageTest):
                 self.assertEqual(plan["explain"]["peak_bytes"], plan["summary"]["peak_bytes"])
                 self.assertIsNone(plan["explain"]["budget"])
                 self.assertTrue(plan["text"].startswith(plan["explain"]["cause"].split()[0]))
+
+    @unittest.skipUnless(MODELS, f"NO DATA: no .onnx.gz files at {MODELS_AT}; set STOWAGE_DATA")
+    def test_every_real_model_has_a_small_one(self):
+        for path in MODELS:
+            with self.subTest(model=path.name):
+                page, done = self.page(0, "plan", path, "--json")
+                self.assertEqual(page["plans"][0]["summary"], json.loads(done.out))
+                self.check_columns(page["plans"][0])
+                self.assertLess(len(self.read("page.html")), 5 << 20)
 
     def test_pieces_are_where_the_plan_says(self):
         for path in EXAMPLES:
