@@ -19,13 +19,13 @@ ForeignUses::~ForeignUses() {
   for (const Pending& pending : pending_) device_.forget(pending.event);
 }
 
-void ForeignUses::used(std::uint32_t slot, StreamId stream) {
-  add_once(live_[slot], stream);
+void ForeignUses::used(Bytes offset, StreamId stream) {
+  add_once(live_[offset], stream);
   add_once(streams_, stream);
 }
 
-bool ForeignUses::freed(std::uint32_t slot, ByteRange bytes) {
-  const auto found = live_.find(slot);
+bool ForeignUses::freed(ByteRange bytes) {
+  const auto found = live_.find(bytes.lower);
   if (found == live_.end()) return true;
   const std::vector<StreamId> streams = std::move(found->second);
   live_.erase(found);

@@ -1,15 +1,15 @@
 #pragma once
 
-#include <cstdint>
-#include <unordered_map>
+#include <map>
 #include <vector>
 
 #include "stowage/memory.hpp"
 
 namespace stowage::runtime {
 
-/// Work of other streams on what a slot holds, as `record_use` says it. Once the slot is free, whoever gets its bytes waits for
-/// that work. Not thread-safe. Forgets its events at the end.
+/// Work of other streams on what an allocation holds, as `record_use` says it. Once that is free, whoever gets its bytes waits
+/// for the work. An allocation is known by its lowest byte, which no other has while it lives. Not thread-safe. Forgets its
+/// events at the end.
 class ForeignUses {
  public:
   explicit ForeignUses(Device& device) : device_(device) {}
@@ -17,10 +17,10 @@ class ForeignUses {
   ForeignUses(const ForeignUses&) = delete;
   ForeignUses& operator=(const ForeignUses&) = delete;
 
-  void used(std::uint32_t slot, StreamId stream);
-  /// The slot is free from now on, but for work that was submitted. False: the device cannot say when that ends, so that nobody
+  void used(Bytes offset, StreamId stream);
+  /// The bytes are free from now on, but for work that was submitted. False: the device cannot say when that ends, so that nobody
   /// may have the bytes.
-  [[nodiscard]] bool freed(std::uint32_t slot, ByteRange bytes);
+  [[nodiscard]] bool freed(ByteRange bytes);
   /// What is submitted to `stream` from now on happens after foreign uses of the bytes. False: the device failed.
   [[nodiscard]] bool order(ByteRange bytes, StreamId stream);
 
@@ -35,7 +35,7 @@ class ForeignUses {
     EventId event;
   };
   Device& device_;
-  std::unordered_map<std::uint32_t, std::vector<StreamId>> live_;  ///< By slot.
+  std::map<Bytes, std::vector<StreamId>> live_;  ///< By offset.
   std::vector<Pending> pending_;
   std::vector<StreamId> streams_;
 };

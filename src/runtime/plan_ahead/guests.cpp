@@ -11,16 +11,9 @@ constexpr int kMostGaps = 1000;
 
 }  // namespace
 
-const Guests::Guest* Guests::find(Bytes offset) const {
-  const auto found = guests_.find(offset);
-  return found == guests_.end() ? nullptr : &found->second;
-}
-
-bool Guests::overlap(ByteRange bytes) const {
-  const auto next = guests_.lower_bound(bytes.upper);
-  if (next == guests_.begin()) return false;
-  const auto& [offset, guest] = *std::prev(next);
-  return offset + guest.size > bytes.lower;
+const Guests::Held* Guests::find(Bytes offset) const {
+  const auto found = occupied_.find(offset);
+  return found == occupied_.end() || !found->second.guest ? nullptr : &found->second;
 }
 
 std::optional<Bytes> Guests::find_place(Bytes size, std::optional<Bytes> preferred) const {
@@ -38,7 +31,7 @@ std::optional<Bytes> Guests::find_place(Bytes size, std::optional<Bytes> preferr
   auto soon = expected_.begin();
   while ((taken != occupied_.end() || soon != expected_.end()) && --patience > 0) {
     const bool taken_first = soon == expected_.end() || (taken != occupied_.end() && taken->first <= soon->lower);
-    const ByteRange next = taken_first ? ByteRange{taken->first, taken->second} : *soon;
+    const ByteRange next = taken_first ? ByteRange{taken->first, taken->second.upper} : *soon;
     taken_first ? void(++taken) : void(++soon);
     consider_up_to(next.lower);
     lower = std::max(lower, next.upper);
@@ -50,22 +43,24 @@ std::optional<Bytes> Guests::find_place(Bytes size, std::optional<Bytes> preferr
 bool Guests::is_free(ByteRange bytes) const {
   if (bytes.upper > end_) return false;
   const auto next = occupied_.lower_bound(bytes.upper);
-  return next == occupied_.begin() || std::prev(next)->second <= bytes.lower;
+  return next == occupied_.begin() || std::prev(next)->second.upper <= bytes.lower;
 }
 
 void Guests::enter(Bytes offset, Bytes size, Bytes requested) {
-  guests_.emplace(offset, Guest{size, requested, next_number_++});
-  occupied_.emplace(offset, offset + size);
+  occupied_.emplace(offset, Held{offset + size, requested, true});
+  ++count_;
 }
 
 void Guests::leave(Bytes offset) {
-  guests_.erase(offset);
   occupied_.erase(offset);
+  --count_;
 }
 
 void Guests::watch(const std::vector<ByteRange>& live) {
+  std::map<Bytes, Held> occupied;
+  for (const ByteRange& bytes : live) occupied.emplace(bytes.lower, Held{.upper = bytes.upper, .requested = {}});
+  occupied_ = std::move(occupied);
   watching_ = true;
-  for (const ByteRange& bytes : live) slot_taken(bytes);
 }
 
 void Guests::expect(std::vector<ByteRange> soon) {

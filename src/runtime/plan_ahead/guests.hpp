@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <vector>
@@ -15,23 +15,26 @@ namespace stowage::runtime {
 /// is free then.
 ///
 /// To know which bytes are free costs O(log n) at each allocation and free, so it is known only while there are guests: from the
-/// first one on, when all live slots are looked up, to the beginning of an iteration that has none. Not thread-safe.
+/// first one on, when all live slots are looked up, to the beginning of an iteration that has none. Whatever needs memory of the
+/// host for that throws `std::bad_alloc` where there is none, and has changed nothing then. Not thread-safe.
 class Guests {
  public:
-  struct Guest {
-    Bytes size;  ///< Rounded to the alignment.
-    Bytes requested;
-    std::uint32_t number = 0;  ///< Above all slots'; for `ForeignUses`.
+  /// What lies somewhere.
+  struct Held {
+    Bytes upper;      ///< The end of its bytes.
+    Bytes requested;  ///< Of a guest.
+    bool guest = false;
   };
 
-  explicit Guests(const IterationPlan& plan) : end_(plan.size), next_number_(static_cast<std::uint32_t>(plan.slots.size())) {}
+  explicit Guests(const IterationPlan& plan) : end_(plan.size) {}
 
-  [[nodiscard]] bool empty() const { return guests_.empty(); }
-  [[nodiscard]] const std::map<Bytes, Guest>& all() const { return guests_; }
+  [[nodiscard]] bool empty() const { return count_ == 0; }
   /// Null when none begins there.
-  [[nodiscard]] const Guest* find(Bytes offset) const;
-  /// Whether one of them has any of the bytes.
-  [[nodiscard]] bool overlap(ByteRange bytes) const;
+  [[nodiscard]] const Held* find(Bytes offset) const;
+  /// While watching: whether no slot and no guest has any of the bytes.
+  [[nodiscard]] bool is_free(ByteRange bytes) const;
+  /// Slots too, from lower; empty while nobody watches.
+  [[nodiscard]] const std::map<Bytes, Held>& occupied() const { return occupied_; }
 
   /// Where a guest of that size may lie: at `preferred` if that is free, else in the smallest gap that is large enough, the
   /// lowest of equals, between what is taken and what is expected. It looks at the first thousand gaps only.
@@ -47,17 +50,14 @@ class Guests {
   /// Bytes that are free but will be asked for soon: whoever takes them puts others out. Any ranges, until the next call.
   void expect(std::vector<ByteRange> soon);
 
-  void slot_taken(ByteRange bytes) { occupied_.emplace(bytes.lower, bytes.upper); }
+  void slot_taken(ByteRange bytes) { occupied_.emplace(bytes.lower, Held{.upper = bytes.upper, .requested = {}}); }
   void slot_left(ByteRange bytes) { occupied_.erase(bytes.lower); }
 
  private:
-  [[nodiscard]] bool is_free(ByteRange bytes) const;
-
   Bytes end_;
-  std::uint32_t next_number_;
-  std::map<Bytes, Guest> guests_;  ///< By offset.
+  std::size_t count_ = 0;
   bool watching_ = false;
-  std::map<Bytes, Bytes> occupied_;  ///< Disjoint ranges of slots and guests, while watching: from lower to upper.
+  std::map<Bytes, Held> occupied_;   ///< Disjoint, while watching, by offset: one book, so that no failure leaves two at odds.
   std::vector<ByteRange> expected_;  ///< By lower.
 };
 

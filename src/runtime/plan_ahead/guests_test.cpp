@@ -47,8 +47,8 @@ TEST_F(GuestsTest, AreInTheWayOfOthersUntilTheyLeave) {
   guests_.enter(Bytes(0), Bytes(600), Bytes(590));
   EXPECT_EQ(guests_.find(Bytes(0))->requested, Bytes(590));
   EXPECT_EQ(guests_.find(Bytes(300)), nullptr);
-  EXPECT_TRUE(guests_.overlap(bytes(599, 700)));
-  EXPECT_FALSE(guests_.overlap(bytes(600, 700)));
+  EXPECT_FALSE(guests_.is_free(bytes(599, 700)));
+  EXPECT_TRUE(guests_.is_free(bytes(600, 700)));
   EXPECT_EQ(guests_.find_place(Bytes(500), {}), std::nullopt);
   guests_.leave(Bytes(0));
   EXPECT_TRUE(guests_.empty());

@@ -117,7 +117,7 @@ bool PlanServer::is_free(std::uint32_t slot) {
   if (odd_.empty() && guests_.empty()) return true;
   if (odd_.size() > kMostOdd) return false;
   const ByteRange bytes = plan_.slots[slot].bytes();
-  if (guests_.overlap(bytes)) return false;
+  if (guests_.watching() && !guests_.is_free(bytes)) return false;
   return std::none_of(odd_.begin(), odd_.end(), [&](Odd odd) { return plan_.slots[odd.slot].bytes().overlaps(bytes); });
 }
 
@@ -178,17 +178,17 @@ bool PlanServer::try_to_pass(std::uint32_t slot) {
 }
 
 void PlanServer::occupy(std::uint32_t slot, Bytes requested) {
+  if (guests_.watching()) guests_.slot_taken(plan_.slots[slot].bytes());  // may fail, the rest cannot
   PlaceTable::Place& place = places_.of(slot);
   place.owner = slot;
   place.requested = requested;
   ++live_;
-  if (guests_.watching()) guests_.slot_taken(plan_.slots[slot].bytes());
 }
 
 std::optional<Bytes> PlanServer::deallocate(std::byte* address, Bytes size, StreamId stream) {
   if (!guests_.empty()) {
     const Bytes offset(address - base_);
-    if (const Guests::Guest* const guest = guests_.find(offset)) return deallocate_guest(offset, *guest, size, stream);
+    if (const Guests::Held* const guest = guests_.find(offset)) return deallocate_guest(offset, *guest, size, stream);
   }
   PlaceTable::Place* const place = places_.find(Bytes(address - base_));
   const bool live = place != nullptr && place->owner != PlaceTable::kNobody;
@@ -200,7 +200,7 @@ std::optional<Bytes> PlanServer::deallocate(std::byte* address, Bytes size, Stre
   const std::uint32_t slot = place->owner;
   const Bytes requested = place->requested;
   --live_;
-  if (!uses_.none_live() && !uses_.freed(slot, plan_.slots[slot].bytes())) {
+  if (!uses_.none_live() && !uses_.freed(plan_.slots[slot].bytes())) {
     ++live_;  // nobody's, but not to be had either
     return requested;
   }
@@ -210,10 +210,10 @@ std::optional<Bytes> PlanServer::deallocate(std::byte* address, Bytes size, Stre
   return requested;
 }
 
-std::optional<Bytes> PlanServer::deallocate_guest(Bytes offset, Guests::Guest guest, Bytes size, StreamId stream) {
+std::optional<Bytes> PlanServer::deallocate_guest(Bytes offset, Guests::Held guest, Bytes size, StreamId stream) {
   if (checks_ && guest.requested != size) misused("PlanAheadAllocator", "free with another size than it was allocated with");
   if (checks_ && plan_.streams.front() != stream) misused("PlanAheadAllocator", "free on another stream");
-  if (!uses_.none_live() && !uses_.freed(guest.number, {offset, offset + guest.size})) return guest.requested;
+  if (!uses_.none_live() && !uses_.freed({offset, guest.upper})) return guest.requested;
   guests_.leave(offset);
   --live_;
   return guest.requested;
@@ -242,15 +242,16 @@ bool PlanServer::remove_odd(std::uint32_t slot) {
 }
 
 Status PlanServer::record_use(std::byte* address, StreamId stream) {
-  if (const Guests::Guest* const guest = guests_.find(Bytes(address - base_))) {
-    if (plan_.streams.front() != stream) uses_.used(guest->number, stream);
+  const Bytes offset(address - base_);
+  if (guests_.find(offset) != nullptr) {
+    if (plan_.streams.front() != stream) uses_.used(offset, stream);
     return Done{};
   }
-  const PlaceTable::Place* const place = places_.find(Bytes(address - base_));
+  const PlaceTable::Place* const place = places_.find(offset);
   if (place == nullptr || place->owner == PlaceTable::kNobody) {
     return Error{ErrorCode::invalid, fmt::format("{} is not the start of an allocation", static_cast<void*>(address)), {}};
   }
-  if (plan_.streams[plan_.slots[place->owner].stream] != stream) uses_.used(place->owner, stream);
+  if (plan_.streams[plan_.slots[place->owner].stream] != stream) uses_.used(offset, stream);
   return Done{};
 }
 
@@ -269,7 +270,9 @@ std::vector<MemorySnapshot::Block> PlanServer::blocks(Bytes size) const {
   for (const PlaceTable::Place& place : places_.places()) {
     if (place.owner != PlaceTable::kNobody) held.push_back({plan_.slots[place.owner].bytes(), place.requested});
   }
-  for (const auto& [offset, guest] : guests_.all()) held.push_back({{offset, offset + guest.size}, guest.requested});
+  for (const auto& [offset, each] : guests_.occupied()) {
+    if (each.guest) held.push_back({{offset, each.upper}, each.requested});
+  }
   std::sort(held.begin(), held.end(), [](const Held& a, const Held& b) { return a.bytes.lower < b.bytes.lower; });
   std::vector<MemorySnapshot::Block> blocks;
   Bytes at(0);

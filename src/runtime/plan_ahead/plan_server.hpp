@@ -94,7 +94,7 @@ class PlanServer {
   void watch_for_guests();
   /// Tells the guests where the next slots are, unless they know already.
   void expect_slots();
-  std::optional<Bytes> deallocate_guest(Bytes offset, Guests::Guest guest, Bytes size, StreamId stream);
+  std::optional<Bytes> deallocate_guest(Bytes offset, Guests::Held guest, Bytes size, StreamId stream);
   [[nodiscard]] bool is_live(std::uint32_t slot) const { return places_.of(slot).owner == slot; }
   [[nodiscard]] bool is_passed(std::uint32_t slot) const { return slot < cursors_[plan_.slots[slot].stream].next(); }
   [[nodiscard]] bool is_free(std::uint32_t slot);
