@@ -45,6 +45,41 @@ test("panning gives the picture that painting anew gives", () => {
   }
 });
 
+// A pixel high each, from the left end to the right one.
+function constants(count, steps) {
+  const column = (type, valueOf) => type.from({length: count}, (_, i) => valueOf(i));
+  return {count, first: column(Int32Array, () => 0), end: column(Int32Array, () => steps), low: column(Float64Array, (i) => i),
+          size: column(Float64Array, () => 1), holder: column(Uint32Array, (i) => i), blockEnd: new Int32Array(Math.ceil(count / 256)).fill(steps)};
+}
+
+// How often painting so many constants writes to the sums.
+function writesOf(count, width) {
+  const raster = makeRaster(width, 1);
+  let writes = 0;
+  raster.changes = new Proxy(raster.changes, {set: (target, key, value) => {
+    writes += 1;
+    target[key] = value;
+    return true;
+  }});
+  paintView(raster, constants(count, 1000), colours(count, 0xff336699), {x0: 0, x1: 1000, y0: 0, y1: count});
+  return writes;
+}
+
+test("what is there at all steps costs no more the wider the map is", () => {
+  const each = (width) => writesOf(101, width) - writesOf(100, width);
+  assert.equal(each(2000), each(20));
+  assert.ok(each(2000) <= 16, `${each(2000)}`);
+});
+
+test("flat rectangles cover what they cover, to both sides of their ends", () => {
+  const raster = makeRaster(10, 1);
+  const index = {...constants(3, 0), first: Int32Array.of(1, 1, 5), end: Int32Array.of(4, 5, 8)};
+  index.blockEnd[0] = 8;
+  paintView(raster, index, colours(3, 0xff000000), {x0: 0, x1: 20, y0: 0, y1: 3});
+  const dark = [...raster.pixels].map((_, x) => Math.round(((255 - raster.bytes[4 * x]) / 255) * 6));
+  assert.deepEqual(dark, [2, 4, 2, 2, 0, 0, 0, 0, 0, 0], "in sixths");
+});
+
 // Bytes that differ by more than rounding.
 function differences(a, b) {
   let count = 0;
