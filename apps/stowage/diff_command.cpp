@@ -101,6 +101,7 @@ void add_limit_option(CLI::App& command, DiffArguments& arguments) {
 }
 
 void compare(const DiffArguments& arguments) {
+  refuse_to_overwrite(arguments.page, {arguments.before, arguments.after, arguments.graph_before, arguments.graph_after});
   const Side before = read_side(arguments.before, arguments.graph_before, arguments);
   const Side after = read_side(arguments.after, arguments.graph_after, arguments);
   const PlanDiff difference = diff({before.plan(), names_for(before, after)}, {after.plan(), names_for(after, before)});

@@ -80,6 +80,7 @@ void add_explain_command(CLI::App& app) {
       "Example: stowage explain model.onnx --budget 64MiB\n"
       "         stowage explain model.onnx --html why.html");
   command.callback([arguments] {
+    refuse_to_overwrite(arguments->page, {arguments->input});
     const Input input = or_fail(read_input(arguments->input, arguments->import));
     const auto* const graph = std::get_if<Graph>(&input);
     if (!graph)

@@ -1,7 +1,11 @@
 #include "pages.hpp"
 
+#include <filesystem>
+#include <system_error>
+
 #include <fmt/format.h>
 
+#include "commands.hpp"
 #include "output.hpp"
 #include "progress.hpp"
 #include "values.hpp"
@@ -43,6 +47,14 @@ void write_shown(const PlanPage& page, const std::string& input, const Shown& sh
 
 CLI::Option* add_html_option(CLI::App& command, std::string& file, const std::string& help) {
   return command.add_option("--html", file, help)->type_name("FILE");
+}
+
+void refuse_to_overwrite(const std::string& file, const std::vector<std::string>& inputs) {
+  for (const std::string& input : inputs) {
+    std::error_code failure;
+    if (!file.empty() && std::filesystem::equivalent(input, file, failure))
+      end_with(kUsage, fmt::format("'{}' is the input, which is never overwritten: name another file", file));
+  }
 }
 
 void write_page(const std::string& file, Result<std::string> page) {

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -14,6 +15,9 @@ namespace stowage::cli {
 
 /// Adds --html.
 CLI::Option* add_html_option(CLI::App& command, std::string& file, const std::string& help);
+
+/// Ends the command where the page would take the place of one of its inputs.
+void refuse_to_overwrite(const std::string& file, const std::vector<std::string>& inputs);
 
 /// Writes a page where --html says, and says where on standard error; ends the command where that is impossible.
 void write_page(const std::string& file, Result<std::string> page);

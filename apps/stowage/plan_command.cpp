@@ -81,9 +81,7 @@ void check_page(const PlanArguments& arguments) {
   const std::string& file = arguments.page.file;
   if (file == "-" && (arguments.output == "-" || arguments.trace == "-" || arguments.snapshot == "-"))
     end_with(kUsage, "only one output can go to standard output");
-  std::error_code failure;
-  if (!file.empty() && std::filesystem::equivalent(arguments.input, file, failure))
-    end_with(kUsage, fmt::format("'{}' is the input, which is never overwritten: name another file", file));
+  refuse_to_overwrite(file, {arguments.input, arguments.previous});
 }
 
 /// Ends the command where the output cannot be what its name says.

@@ -135,6 +135,7 @@ void add_replay_command(CLI::App& app) {
       "         stowage replay examples/serving_trace.csv --allocator torch-native --html replay.html");
   command.callback([arguments] {
     if (arguments->limit && arguments->device != "sim") end_with(kUsage, "--limit is for --device sim");
+    refuse_to_overwrite(arguments->page, {arguments->trace});
     const Trace trace = or_fail(parse_trace(or_fail(read_file(arguments->trace)), arguments->trace));
     require_its_streams(*arguments, trace);
     const ReplayReport report = run(*arguments, trace);

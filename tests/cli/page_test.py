@@ -184,8 +184,17 @@ class Plan(PageTest):
         self.expect(1, "plan", "missing.json", "--html", "page.html")
         self.expect(2, "plan", name, "--html", "page.html", "--solver", "nobody")
         self.assertEqual((self.dir / "page.html").read_bytes(), OLD)
-        self.assertIn("never overwritten", self.expect(2, "plan", name, "--html", name).err)
-        self.assertEqual(json.loads(self.read(name)), chain())
+
+    def test_inputs_are_never_overwritten(self):
+        name = self.write("chain.json", chain())
+        self.expect(0, "plan", name, "-o", "plan.json")
+        trace = self.write("trace.csv", TRACE.read_bytes())
+        for file, *arguments in ((name, "plan", name), ("plan.json", "plan", name, "--previous", "plan.json"), (name, "explain", name),
+                                 (name, "diff", name, "plan.json"), ("plan.json", "diff", name, "plan.json"),
+                                 (name, "diff", "plan.json", "plan.json", "--graph-b", name), (trace, "replay", trace)):
+            before = (self.dir / file).read_bytes()
+            self.assertIn("never overwritten", self.expect(2, *arguments, "--html", file).err, arguments)
+            self.assertEqual((self.dir / file).read_bytes(), before, arguments)
 
     def test_names_are_nothing_but_data(self):
         hostile = ["</script><script>alert(1)</script>", "<!--", "\"'`${x}\\", "\u202egnp", "\x01\x7f\n", "n" * 10000, "<!-- stowage:data -->"]
