@@ -32,12 +32,12 @@ class Foreign {
   }
 
  private:
-  /// Counted from the start of the arena; nothing where there is no such place.
-  [[nodiscard]] std::optional<Bytes> place_of(ArenaId arena, std::uint32_t region, Bytes offset) const {
+  /// Of so many bytes, counted from the start of the arena; nothing where there is no such place.
+  [[nodiscard]] std::optional<Bytes> place_of(ArenaId arena, std::uint32_t region, Bytes offset, Bytes size) const {
     if (arena.index() >= plan_.arenas.size() || region >= plan_.arenas[arena.index()].regions.size()) return std::nullopt;
     std::optional<Bytes> place = offset;
     for (std::uint32_t r = 0; r < region && place; ++r) place = add_within_limit(*place, plan_.arenas[arena.index()].regions[r]);
-    return place;
+    return place && add_within_limit(*place, size) ? place : std::nullopt;
   }
 
   void add(const Placement& placement) {
@@ -45,7 +45,7 @@ class Foreign {
     const TensorId tensor(scope.first_tensor.index() + placement.tensor.index());
     const ClassPlace inside = liveness_.places[tensor.index()];
     const AliasClass& klass = liveness_.classes[inside.id.index()];
-    const std::optional<Bytes> place = place_of(placement.arena, placement.region, placement.offset);
+    const std::optional<Bytes> place = place_of(placement.arena, placement.region, placement.offset, klass.size);
     if (!place || *place < inside.offset || klass.size == Bytes(0)) return;
     const Bytes low = *place - inside.offset;
     const auto [known, is_new] = known_.try_emplace({inside.id, placement.arena, low}, holders_.size());
@@ -68,7 +68,7 @@ class Foreign {
   void add(const WorkspacePlacement& placement) {
     const Scope& scope = graph_.scope(*graph_.find_scope(placement.body));
     const OpId id(scope.first_op.index() + placement.op.index());
-    const std::optional<Bytes> place = place_of(placement.arena, placement.region, placement.offset);
+    const std::optional<Bytes> place = place_of(placement.arena, placement.region, placement.offset, placement.size);
     if (!place || placement.size == Bytes(0)) return;
     PageHolder holder = holder_at(placement.arena, *place, placement.size);
     holder.op = step_of(liveness_, id);

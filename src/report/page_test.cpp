@@ -259,6 +259,12 @@ TEST(Page, APlanThatIsNonsenseIsShownAsFarAsItGoes) {
           .at(0);
   expect_sound(shown);
   EXPECT_EQ(shown.at("holders").at("arena").size(), 2U) << "the output and the workspace";
+  plan.workspaces[0].offset = kMaxBytes;
+  const json beyond =
+      read_page(diff_page({"a", plan, &graph}, {"b", plan, &graph}, {}, diff({plan, &graph}, {plan, &graph})).value())
+          .at("plans")
+          .at(0);
+  EXPECT_EQ(beyond.at("holders").at("arena").size(), 1U) << "the workspace ends where no byte is";
   plan.workspaces[0].index = 5;
   const json numbers =
       read_page(diff_page({"a", plan, &graph}, {"b", plan, &graph}, {}, diff({plan, &graph}, {plan, &graph})).value())
