@@ -1,5 +1,7 @@
 // What is seen, as the fragment of the address, and back. No DOM; a fragment that makes no sense is as good as none.
 
+import {COLOURINGS} from "./colour.js";
+
 // state: {mode, tab, views: [{x0, x1, y0, y1}], selected: {plan, holder} | null, step: {plan, step} | null, query, colour,
 // panel, theme}
 export function writeFragment(state) {
@@ -34,6 +36,18 @@ export function readFragment(text) {
     panel: parts.get("panel"),
     theme: ["light", "dark"].includes(parts.get("theme")) ? parts.get("theme") : null,
   };
+}
+
+// What of it this page has, as parts of the state.
+export function fitting(wanted, page) {
+  const state = {};
+  const planOf = (pair) => (pair ? page.plans[pair.plan] : undefined);
+  if (["0", "1", "both"].includes(wanted.mode) && page.plans.length === 2) state.mode = wanted.mode;
+  if (Object.hasOwn(COLOURINGS, wanted.colour) && (wanted.colour !== "change" || page.diff)) state.colour = wanted.colour;
+  if (["why", "selection", "changes"].includes(wanted.panel)) state.panel = wanted.panel;
+  if (planOf(wanted.selected) && wanted.selected.holder < planOf(wanted.selected).holders.count) state.selected = wanted.selected;
+  if (planOf(wanted.step) && wanted.step.step < planOf(wanted.step).steps) state.step = wanted.step;
+  return state;
 }
 
 function wholeNumber(text) {

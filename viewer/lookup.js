@@ -66,6 +66,18 @@ export function makePattern(query) {
   return {test: (text) => text.toLowerCase().includes(plain), error: message};
 }
 
+const SOON = 4e9;  // steps of matching; some ten seconds at the very worst, and next to nothing for what people search for
+
+// Whether the search surely ends, whatever the names are. Matching goes back and tries again: each repetition may begin and end
+// anywhere in a name, each choice may double the work, and a repeated group or a reference back has no bound worth speaking of.
+export function endsSoon(query, strings) {
+  if (/\)[*+{]|\\[1-9k]/.test(query)) return false;
+  const repeats = (query.match(/[*+]|\{\d+,/g) || []).length;
+  const choices = (query.match(/[?|]/g) || []).length;
+  const steps = strings.reduce((sum, text) => sum + (text.length + 1) ** (repeats + 1), 0);
+  return steps * 2 ** choices <= SOON;
+}
+
 // {lit: Uint8Array by holder, hits: [holder, …], bytes, error}; hits in the order of their lives. Each different string is
 // tried once.
 export function searchHolders(plan, query) {

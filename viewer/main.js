@@ -1,8 +1,8 @@
 // Starts the page: decode, build, restore what the address says. `window.stowage` is for tests and the curious.
 
 import {App} from "./app.js";
-import {COLOURINGS} from "./colour.js";
-import {readFragment} from "./fragment.js";
+import {fitting, readFragment} from "./fragment.js";
+import {endsSoon} from "./lookup.js";
 import {decodePage, readPage} from "./model.js";
 import {visitSpan} from "./pieces.js";
 import {ReplayPage} from "./replay_page.js";
@@ -12,42 +12,37 @@ function preferredTheme() {
   return window.matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
 }
 
-// What of a fragment fits this page.
-function usable(wanted, page) {
-  const state = {theme: wanted.theme || preferredTheme(), themeChosen: Boolean(wanted.theme)};
-  const planOf = (pair) => (pair ? page.plans[pair.plan] : undefined);
-  if (["0", "1", "both"].includes(wanted.mode) && page.plans.length === 2) state.mode = wanted.mode;
-  if (wanted.colour in COLOURINGS && (wanted.colour !== "change" || page.diff)) state.colour = wanted.colour;
-  if (["why", "selection", "changes"].includes(wanted.panel)) state.panel = wanted.panel;
-  if (planOf(wanted.selected) && wanted.selected.holder < planOf(wanted.selected).holders.count) state.selected = wanted.selected;
-  if (planOf(wanted.step) && wanted.step.step < planOf(wanted.step).steps) state.step = wanted.step;
-  return state;
+function stateOf(wanted, page) {
+  return {theme: wanted.theme || preferredTheme(), themeChosen: Boolean(wanted.theme), ...fitting(wanted, page)};
 }
 
-function restore(app, wanted) {
+// Shows what the address asks for. A search that might take for ever is only offered: whoever wants it presses Enter.
+function restore(app, shell, wanted) {
+  const runs = app.plans.every((plan) => endsSoon(wanted.query, plan.strings));
+  const query = runs ? wanted.query : "";
   if (wanted.tab < app.tabs.length) app.state.tab = wanted.tab;
-  if (wanted.query !== app.state.query) app.search(wanted.query);
+  if (query !== app.state.query) app.search(query);
   else app.refresh(false);
   app.stages.forEach((stage, at) => {
     if (stage.scene && wanted.views[at]) stage.setView(wanted.views[at], false);
   });
+  shell.showAll();
+  if (!runs) shell.offerSearch(wanted.query);
 }
 
 function startPlans(page, head, main) {
   const wanted = readFragment(location.hash);
-  const app = new App(page, usable(wanted, page));
+  const app = new App(page, stateOf(wanted, page));
   document.documentElement.dataset.theme = app.state.theme;
   for (const stage of app.stages) stage.still = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
   const shell = new Shell(app, head, main);
-  restore(app, wanted);
-  shell.showAll();
+  restore(app, shell, wanted);
   window.addEventListener("hashchange", () => {
     if (location.hash === shell.fragment) return;
     const next = readFragment(location.hash);
-    Object.assign(app.state, {selected: null, step: null}, usable(next, page));
+    Object.assign(app.state, {selected: null, step: null, lit: null}, stateOf(next, page));
     document.documentElement.dataset.theme = app.state.theme;
-    restore(app, next);
-    shell.showAll();
+    restore(app, shell, next);
   });
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
     if (!app.state.themeChosen) app.setTheme(preferredTheme());

@@ -19,7 +19,7 @@ export class ReplayPage {
     this.chart = {replay, view: {x0: 0, x1: Math.max(replay.events, 1)}, width: 0, height: 0, theme: THEMES[theme], hover: null};
     this.themeName = theme;
     this.themeChosen = wanted.theme !== null;
-    if (wanted.views[0]) this.setView(wanted.views[0].x0, Math.min(wanted.views[0].x1 - wanted.views[0].x0, this.span));
+    if (wanted.views[0]) this.setView(wanted.views[0].x0, wanted.views[0].x1 - wanted.views[0].x0);
     this.tooltip = new Tooltip();
     const {report} = replay;
     const label = `Bytes over ${grouped(replay.events)} events: at most ${humanBytes(report.peak_requested_bytes)} requested, ` +
@@ -92,8 +92,10 @@ export class ReplayPage {
     this.setView(this.chart.view.x0 + events, this.span);
   }
 
-  setView(start, span) {
-    const x0 = Math.min(Math.max(start, 0), Math.max(this.chart.replay.events, 1) - span);
+  setView(start, wanted) {
+    const most = Math.max(this.chart.replay.events, 1);
+    const span = Math.min(Math.max(wanted, LEAST_EVENTS), most);
+    const x0 = Math.min(Math.max(start, 0), most - span);
     this.chart.view = {x0, x1: x0 + span};
     this.ask();
   }

@@ -130,6 +130,12 @@ export class Shell {
     this.hitButtons.hidden = words === "";
   }
 
+  // A search that was not made.
+  offerSearch(query) {
+    this.query.value = query;
+    replace(this.hits, "not searched yet: press Enter");
+  }
+
   showSide() {
     const {app} = this;
     const entries = [...(app.changes ? [["changes", "Changes"]] : []), ["why", "Why"], ["selection", "Selection"]];

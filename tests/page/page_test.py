@@ -15,6 +15,7 @@ import struct
 import sys
 import tempfile
 import traceback
+import urllib.parse
 import xml.etree.ElementTree
 
 from playwright.sync_api import sync_playwright
@@ -357,6 +358,18 @@ def address_restores_the_view(browser, file):
         assert own.look()["state"]["selected"] is None and own.look()["stages"][0]
 
 
+def links_break_nothing(browser, file):
+    with Opened(browser, file, "#colour=toString&panel=__proto__&plan=constructor") as own:
+        assert own.look()["stages"][0]
+    for query in ("(n+)+!", "(a|a)*$", ".*" * 12 + "="):
+        with Opened(browser, file, "#search=" + urllib.parse.quote(query)) as own:
+            assert own.settled()["state"]["query"] == "" and own.page.locator("#search").input_value() == query
+            assert "Enter" in own.text("#hits")
+            own.page.locator("#search").fill("a")
+            own.page.keyboard.press("Enter")
+            assert own.settled()["state"]["query"] == "a"
+
+
 def keyboard_alone_reaches_everything(browser, file):
     with Opened(browser, file) as own:
         reached = set()
@@ -473,7 +486,7 @@ def replay_zooms_and_says_values(browser, file):
 COMMON = [opens, has_landmarks_and_labels, follows_the_system_into_the_dark, is_readable_in_both_themes, fits_a_narrow_window, says_that_it_needs_scripts, saves_png_and_svg]
 PLANS = [hover_says_what_it_is, click_selects, click_on_the_curve_lists_the_live_set, shift_click_selects_a_step, wheel_drag_and_keys_move_the_view, double_click_zooms_to_the_tensor,
          minimap_moves_the_view, search_finds_lights_and_steps_through, tabs_change_the_arena, peaks_are_one_key_apart, colours_have_legends, explanation_leads_to_the_map,
-         address_restores_the_view, keyboard_alone_reaches_everything]
+         address_restores_the_view, links_break_nothing, keyboard_alone_reaches_everything]
 PAIRS = [two_maps_share_their_steps, changes_lead_into_the_maps]
 
 
@@ -484,7 +497,7 @@ def checks_for(browser, name, file):
         return [*COMMON, replay_zooms_and_says_values]
     more = [*(PAIRS if len(stages) == 2 else PLANS), *([hostile_names_stay_text] if "hostile" in name else [])]
     if len(stages) == 2:
-        more += [search_finds_lights_and_steps_through, peaks_are_one_key_apart, address_restores_the_view, keyboard_alone_reaches_everything]
+        more += [search_finds_lights_and_steps_through, peaks_are_one_key_apart, address_restores_the_view, links_break_nothing, keyboard_alone_reaches_everything]
     return [*COMMON, *more]
 
 
