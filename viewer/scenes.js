@@ -5,7 +5,6 @@ import {THEMES} from "./palette.js";
 import {fullRuns, fullestStep, indexPieces, liveBytes, liveSet} from "./pieces.js";
 
 const WITHIN = 0.01;
-const MOST_PEAKS = 2000;
 
 // The parts of an arena that do not depend on colours.
 export function arenaFacts(plan, number) {
@@ -19,14 +18,21 @@ export function arenaFacts(plan, number) {
   return arena.facts;
 }
 
-// Those of the explanation where it has them all; else the runs of steps within 1% of the most.
+// The part of the most within which live bytes bind.
+export function withinOf(plan) {
+  return plan.explain ? plan.explain.within : WITHIN;
+}
+
+// Those of the explanation where it has them all and means this plan: with a capacity it is of another one. Else the runs of
+// steps near the most.
 function bindingPeaks(plan, arena, live) {
   const story = plan.explain && plan.explain.arenas.find((each) => each.name === arena.name && each.kind === arena.kind);
-  if (story && story.peaks.length > 0 && (story.peaks.length >= story.peak_count || story.concurrent)) {
+  const whole = story && story.peaks.length > 0 && (story.peaks.length >= story.peak_count || story.concurrent);
+  if (whole && story.peaks.every((peak) => (story.concurrent ? peak.at < live.length : live[peak.at] === peak.live_bytes))) {
     return story.peaks.map((peak) => ({first: peak.steps[0], end: peak.steps[1], at: peak.at, live: peak.live_bytes, op: peak.op,
                                        kind: peak.kind}));
   }
-  return fullRuns(live, plan.explain ? plan.explain.within : WITHIN).slice(0, MOST_PEAKS);
+  return fullRuns(live, withinOf(plan));
 }
 
 // The categories and colours of arenas that are shown together: [{plan, number}]; see categorise.

@@ -2,12 +2,12 @@
 // `go` is what links do: {holder(plan, wanted), step(plan, step), op(plan, name), peak(plan, arena, n)}.
 
 import {answerFor, familiesOf, parseSize} from "./answer.js";
-import {bytesNode, el, linkNode, nameNode, replace} from "./dom.js";
+import {bytesNode, el, linkNode, longList, nameNode, replace} from "./dom.js";
 import {exactBytes, humanBytes, percent, plural, stepSpan} from "./format.js";
 import {namesIn, splitText} from "./links.js";
 import {findHolder, findOp} from "./lookup.js";
 import {opName} from "./model.js";
-import {fitOf} from "./scenes.js";
+import {fitOf, withinOf} from "./scenes.js";
 
 const SHOWN_PEAKS = 12;
 const UNASKED = 0.9;  // of the peak: a question to begin with, where nobody has asked one
@@ -130,17 +130,18 @@ function holdersNode(plan, holders, go) {
 function peakList(plan, arena, facts, go) {
   if (!arena.counts) return el("p", {class: "quiet"},
                                `'${arena.name}' (${arena.kind}, ${humanBytes(arena.size)}) does not count towards the peak.`);
-  const rows = facts.peaks.map((peak, n) => el("tr", {},
+  const numbered = facts.peaks.map((peak, n) => [peak, n]);
+  const row = ([peak, n]) => el("tr", {},
     el("td", {}, linkNode(stepSpan(peak.first, peak.end), () => go.peak(plan, n), `Peak ${n + 1}: ${stepSpan(peak.first, peak.end)}`)),
-    el("td", {class: "number"}, bytesNode(peak.live)), el("td", {class: "wide"}, nameNode(peak.op || opName(plan, peak.at), 34))));
-  const rest = rows.slice(SHOWN_PEAKS);
+    el("td", {class: "number"}, bytesNode(peak.live)), el("td", {class: "wide"}, nameNode(peak.op || opName(plan, peak.at), 34)));
+  const rest = numbered.slice(SHOWN_PEAKS);
   const more = rest.length > 0 ? el("details", {}, el("summary", {}, `${rest.length} more`),
-                                    el("table", {class: "rows"}, el("tbody", {}, rest))) : null;
+                                    longList(rest, row)) : null;
   return el("div", {}, el("h3", {}, `${plural(facts.peaks.length, "place")} that ${facts.peaks.length === 1 ? "binds" : "bind"} `,
                           el("kbd", {}, "n"), " ", el("kbd", {}, "p")),
-            el("p", {class: "quiet"}, `In '${arena.name}', live bytes are within 1% of the most here. The peak falls only when all of them do.`,
+            el("p", {class: "quiet"}, `In '${arena.name}', live bytes are within ${Number((100 * withinOf(plan)).toFixed(2))}% of the most here. The peak falls only when all of them do.`,
                arena.concurrent ? " Ops run on several streams: what is live at the same time here may still share bytes." : ""),
-            el("table", {class: "rows peaks"}, el("tbody", {}, rows.slice(0, SHOWN_PEAKS))), more);
+            el("table", {class: "rows peaks"}, el("tbody", {}, numbered.slice(0, SHOWN_PEAKS).map(row))), more);
 }
 
 function gainsPart(plan, go) {

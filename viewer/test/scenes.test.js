@@ -7,12 +7,12 @@ import {CHANGES, matchChanges} from "../compare.js";
 import {stageBox, xOf, yOf, linesOf} from "../draw.js";
 import {fileName, stagesSvg} from "../export.js";
 import {readFragment, writeFragment} from "../fragment.js";
-import {readPage} from "../model.js";
+import {readPage, readPlan} from "../model.js";
 import {categoryColour, inkOn, mixColours, parseColour, toHex, toPixel} from "../palette.js";
 import {sampleAt, samplesIn, replayFacts} from "../replay.js";
-import {arenaFacts, arenaTabs, fitOf, makeLook, makeScene} from "../scenes.js";
+import {arenaFacts, arenaTabs, fitOf, makeLook, makeScene, withinOf} from "../scenes.js";
 import {sampleDiffPage, samplePage, sampleReplayPage} from "./sample.js";
-import {smallPlan} from "./small.js";
+import {smallColumns, smallPlan} from "./small.js";
 
 function sceneOf(plan, colouring, theme, more) {
   const look = makeLook([{plan, number: 0}], colouring, theme);
@@ -87,6 +87,35 @@ test("peaks are the explanation's where it has all, else runs of steps", () => {
   const [cut] = readPage(samplePage({tensors: 300})).plans;
   cut.explain.arenas[0].peaks.length = 2;
   assert.equal(arenaFacts(cut, 0).peaks.length, full.explain.arenas[0].peak_count);
+});
+
+test("an explanation of another plan says nothing about the peaks of this one", () => {
+  const [own] = readPage(samplePage({tensors: 300})).plans;
+  const page = samplePage({tensors: 300});
+  for (const peak of page.plans[0].explain.arenas[0].peaks) Object.assign(peak, {at: peak.at + 7, steps: peak.steps.map((step) => step + 7)});
+  const [other] = readPage(page).plans;
+  assert.deepEqual(arenaFacts(other, 0).peaks.map((peak) => peak.at), arenaFacts(own, 0).peaks.map((peak) => peak.at));
+  for (const peak of arenaFacts(other, 0).peaks) assert.equal(peak.live, arenaFacts(other, 0).live[peak.at]);
+});
+
+test("every place that binds is there, as near to the most as the explanation was asked for", () => {
+  const saw = smallColumns();
+  const count = 6000;
+  Object.assign(saw, {steps: count, holders: {...saw.holders}, pieces: {first: [], end: [], low: [], size: []}});
+  for (const column of Object.keys(saw.holders)) saw.holders[column] = [saw.holders[column][0]];
+  Object.assign(saw.holders, {first: [0], end: [count], piece_count: [count]});
+  saw.tensors.holder = [0, -1, -1, -1];
+  for (let step = 0; step < count; step += 1) {
+    saw.pieces.first.push(step);
+    saw.pieces.end.push(step + 1);
+    saw.pieces.low.push(0);
+    saw.pieces.size.push(step % 2 === 0 ? 64 : 60);
+  }
+  assert.equal(arenaFacts(readPlan(saw, 0), 0).peaks.length, count / 2);
+  saw.explain = {within: 0.1, arenas: []};
+  const plan = readPlan(saw, 0);
+  assert.equal(withinOf(plan), 0.1);
+  assert.equal(arenaFacts(plan, 0).peaks.length, 1);
 });
 
 test("a capacity is of each memory, over the arenas that count", () => {
