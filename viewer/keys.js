@@ -38,10 +38,15 @@ export function helpDialog() {
   return dialog;
 }
 
+// Keys that browsers have a use for, such as alt + D and alt + left; alt with a sign may be how a keyboard writes that sign.
+export function isBrowsers(event) {
+  return event.ctrlKey || event.metaKey || (event.altKey && /^([a-z0-9]|Arrow.*)$/i.test(event.key));
+}
+
 // `actions` by key; a text field keeps its keys but for Escape, an open dialog all of them.
 export function listenKeys(actions) {
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.defaultPrevented || document.querySelector("dialog[open]")) return;
+    if (isBrowsers(event) || event.defaultPrevented || document.querySelector("dialog[open]")) return;
     const typing = /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName);
     if (typing && event.key !== "Escape") return;
     const onMap = event.target.classList.contains("over");

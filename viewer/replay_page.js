@@ -4,6 +4,7 @@ import {el, nameNode, replace} from "./dom.js";
 import {download, fileName} from "./export.js";
 import {writeFragment} from "./fragment.js";
 import {grouped, humanBytes} from "./format.js";
+import {isBrowsers} from "./keys.js";
 import {SvgPainter} from "./painter.js";
 import {THEMES} from "./palette.js";
 import {drawReplay, eventAt, paintReplay, replayFacts, replayFigures, replayTable} from "./replay.js";
@@ -76,7 +77,7 @@ export class ReplayPage {
                      0: () => this.zoom(0, middle),
                      ArrowLeft: () => this.move(-0.12 * this.span), ArrowRight: () => this.move(0.12 * this.span),
                      d: () => this.toggleTheme()};
-    if (!actions[event.key] || event.ctrlKey || event.metaKey) return;
+    if (!actions[event.key] || isBrowsers(event)) return;
     event.preventDefault();
     actions[event.key]();
   }

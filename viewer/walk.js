@@ -1,7 +1,5 @@
 // Going through the map without a pointer: from step to step, and at a step from holder to holder.
 
-import {holderBox} from "./model.js";
-
 // The step that is selected, else the first of the selected holder, else the one in the middle.
 function stepHere(app, stage) {
   const {selected, step} = app.state;
@@ -13,8 +11,8 @@ function stepHere(app, stage) {
 
 // The holder beside `from` (−1: none yet) in the live set of a step: the next one upwards (1) or downwards (−1), or itself at
 // the end.
-export function neighbour(plan, live, from, up) {
-  const sorted = live.map((each) => each.holder).sort((a, b) => holderBox(plan, a).low - holderBox(plan, b).low);
+export function neighbour(live, from, up) {
+  const sorted = [...live].sort((a, b) => a.low - b.low).map((each) => each.holder);
   if (sorted.length === 0) return -1;
   const at = sorted.indexOf(from);
   if (at < 0) return up > 0 ? sorted[0] : sorted[sorted.length - 1];
@@ -30,7 +28,7 @@ export function walkMap(app, dx, dy) {
     return;
   }
   const own = app.state.selected && app.state.selected.plan === stage.plan.number ? app.state.selected.holder : -1;
-  const next = neighbour(stage.plan, app.liveAt(stage.plan, here), own, dy);
+  const next = neighbour(app.liveAt(stage.plan, here), own, dy);
   if (next < 0) return;
   app.state.step = {plan: stage.plan.number, step: here};
   app.select(stage.plan, next, true);

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import {answerFor, familiesOf, parseSize} from "../answer.js";
+import {isBrowsers} from "../keys.js";
 import {namesIn, splitText} from "../links.js";
 import {findHolder, findOp, makePattern, searchHolders} from "../lookup.js";
 import {factsOf, needing, neededAt, sentenceText, spoken, whyAlive} from "../story.js";
@@ -146,11 +147,18 @@ test("families and gaps", () => {
 test("walking goes from holder to holder by address", () => {
   const plan = smallPlan();
   const live = liveSet(indexPieces(plan, 0), 1);
-  assert.equal(neighbour(plan, live, 0, 1), 1);
-  assert.equal(neighbour(plan, live, 1, 1), 2);
-  assert.equal(neighbour(plan, live, 2, 1), 2);
-  assert.equal(neighbour(plan, live, -1, -1), 2);
-  assert.equal(neighbour(plan, [], -1, 1), -1);
+  assert.equal(neighbour(live, 0, 1), 1);
+  assert.equal(neighbour(live, 1, 1), 2);
+  assert.equal(neighbour(live, 2, 1), 2);
+  assert.equal(neighbour(live, -1, -1), 2);
+  assert.equal(neighbour([], -1, 1), -1);
+});
+
+test("keys with ctrl, meta or alt are the browser's, signs that need alt are not", () => {
+  const of = (key, held) => Boolean(isBrowsers({key, ctrlKey: false, metaKey: false, altKey: false, ...held}));
+  for (const key of ["d", "D", "0", "ArrowLeft"]) assert.deepEqual([of(key), of(key, {altKey: true})], [false, true], key);
+  for (const key of ["[", "]", "−", "/"]) assert.equal(of(key, {altKey: true}), false, key);
+  assert.ok(of("c", {ctrlKey: true}) && of("c", {metaKey: true}));
 });
 
 test("the sample of a difference has plans that read", () => {
