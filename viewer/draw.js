@@ -100,8 +100,10 @@ export function linesOf(scene) {
   lines.push({bytes: arena.size, label: `${proven && arena.counts ? "peak = bound" : word} ${humanBytes(arena.size)}`, colour: theme.ink,
               dash: [1, 0]});
   if (!proven) lines.push({bytes: arena.bound, label: `bound ${humanBytes(arena.bound)}`, colour: theme.bound, dash: [5, 3]});
-  if (scene.capacity !== null) lines.push({bytes: scene.capacity, label: `capacity ${humanBytes(scene.capacity)}`, colour: theme.capacity,
-                                           dash: [7, 3]});
+  if (scene.capacity !== null) {
+    const words = scene.capacity === scene.plan.capacity ? "capacity" : "left of the capacity";
+    lines.push({bytes: scene.capacity, label: `${words} ${humanBytes(scene.capacity)}`, colour: theme.capacity, dash: [7, 3]});
+  }
   return lines;
 }
 

@@ -103,7 +103,7 @@ export class ReplayPage {
 
   hover(event) {
     this.chart.hover = event ? eventAt(this.canvas, this.chart, event.clientX) : null;
-    if (event) {
+    if (event && this.chart.replay.at.length > 0) {
       const {event: at, facts} = replayFacts(this.chart.replay, this.chart.hover);
       this.tooltip.showFacts(`event ${grouped(at)}`, facts, event);
     } else {

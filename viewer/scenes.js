@@ -54,10 +54,17 @@ export function makeScene(plan, number, look, at, more) {
     categoryOf: look.of[at],
     colours,
     pixels: pixelColours(look.of[at], colours, theme, more.lit),
-    capacity: arena.counts ? plan.capacity : null,
+    capacity: roomFor(plan, arena),
     theme: THEMES[theme],
     ...more,
   };
+}
+
+// What the capacity leaves to an arena once the others of its memory have theirs; null: there is no limit.
+function roomFor(plan, arena) {
+  if (plan.capacity === null || !arena.counts) return null;
+  const others = fitOf(plan).find((each) => each.memory === arena.memory).bytes - arena.size;
+  return Math.max(plan.capacity - others, 0);
 }
 
 // By memory: what its arenas that count need together, against the capacity. [{memory, bytes, fits}].

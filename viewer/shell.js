@@ -212,7 +212,8 @@ export class Shell {
   }
 
   savePng() {
-    stagesPng(this.app.shownStages.filter((stage) => stage.scene), (blob) => download(blob, fileName(this.app.page.title, "png")));
+    const stages = this.app.shownStages.filter((stage) => stage.scene);
+    if (stages.length > 0) stagesPng(stages, (blob) => download(blob, fileName(this.app.page.title, "png")));
   }
 
   saveSvg() {

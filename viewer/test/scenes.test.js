@@ -11,6 +11,7 @@ import {readPage, readPlan} from "../model.js";
 import {categoryColour, inkOn, mixColours, parseColour, toHex, toPixel} from "../palette.js";
 import {sampleAt, samplesIn, replayFacts} from "../replay.js";
 import {arenaFacts, arenaTabs, fitOf, makeLook, makeScene, withinOf} from "../scenes.js";
+import {Shell} from "../shell.js";
 import {sampleDiffPage, samplePage, sampleReplayPage} from "./sample.js";
 import {smallColumns, smallPlan} from "./small.js";
 
@@ -125,6 +126,11 @@ test("a capacity is of each memory, over the arenas that count", () => {
   const [large] = readPage(samplePage({tensors: 100, capacity: 1e9})).plans;
   assert.deepEqual(fitOf(large), [{memory: "cpu", bytes: large.arenas[0].size, fits: true}]);
   assert.deepEqual(linesOf(sceneOf(plan, "kind", "light")).map((line) => line.label), ["peak = bound 256 B", "capacity 255 B"]);
+  // Another arena of the same memory: what is too much is so in both maps.
+  plan.capacity = 300;
+  plan.arenas.push({...plan.arenas[0], number: 1, name: "fixed", size: 100});
+  assert.equal(fitOf(plan)[0].fits, false);
+  assert.deepEqual(linesOf(sceneOf(plan, "kind", "light")).map((line) => line.label), ["peak = bound 256 B", "left of the capacity 200 B"]);
 });
 
 test("arenas of two plans are joined by name", () => {
@@ -173,6 +179,12 @@ test("SVG has every visible rectangle, with its name, and nothing that a name br
   assert.doesNotMatch(svg, /<script|<img|onerror="|[\u0000-\u0008]/);
   const boxes = (svg.match(/<title>[^<]*iB<\/title>/g) || []).length + (svg.match(/M[\d.-]+ [\d.-]+h/g) || []).length;
   assert.equal(boxes, arenaFacts(plan, 0).index.count);
+});
+
+test("where there is no map, none is saved", () => {
+  const shell = {app: {page: {title: "none"}, shownStages: [{scene: null}]}};
+  Shell.prototype.savePng.call(shell);
+  Shell.prototype.saveSvg.call(shell);
 });
 
 test("names of files are harmless", () => {
