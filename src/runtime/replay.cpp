@@ -157,8 +157,11 @@ class Replay {
       sample.requested = std::max(sample.requested, now);
     });
     if (refused_.empty()) return;
-    // What was granted elsewhere in the part was reserved there.
-    for (ReplaySample& sample : report_.samples) sample.reserved = std::max(sample.reserved, sample.requested);
+    // What was granted elsewhere in the part was reserved there, and in no hole.
+    for (ReplaySample& sample : report_.samples) {
+      sample.reserved = std::max(sample.reserved, sample.requested);
+      sample.largest_idle = std::min(sample.largest_idle, sample.reserved - sample.requested);
+    }
   }
 
   void run(std::span<const Call> calls) {

@@ -153,6 +153,7 @@ TEST(ReplaySamples, TheirPeaksAreTheReportsWithEveryAllocator) {
         EXPECT_EQ(most_of(report.samples, &ReplaySample::reserved), report.peak_reserved);
         for (std::size_t i = 1; i < report.samples.size(); ++i) {
           EXPECT_GE(report.samples[i].reserved, report.samples[i].requested);
+          EXPECT_LE(report.samples[i].largest_idle, report.samples[i].reserved - report.samples[i].requested);
           EXPECT_GT(report.samples[i].event, report.samples[i - 1].event);
         }
       }

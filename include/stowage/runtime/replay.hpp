@@ -23,7 +23,7 @@ struct ReplaySample {
   std::uint64_t event = 0;
   Bytes requested;     ///< Live, of what was granted.
   Bytes reserved;      ///< What the allocator held; where its peak rose since the sample before, that peak.
-  Bytes largest_idle;  ///< As the allocator says.
+  Bytes largest_idle;  ///< As the allocator says; where something was refused, at most what is reserved and not requested.
 
   friend bool operator==(const ReplaySample&, const ReplaySample&) = default;
 };
