@@ -1,5 +1,9 @@
 // What to change, from what the explanation has tried. No DOM.
 
+import {unitOf} from "./format.js";
+
+const ABSURD = 2 ** 20;  // of a unit: a million MiB are meant to be bytes
+
 // Holders by family, largest families first: [{family, holders}].
 export function familiesOf(holders) {
   const families = new Map();
@@ -40,10 +44,13 @@ export function answerFor(explain, bytes, needs) {
   };
 }
 
-// "64", "64MiB", "1.5 GiB", "70000 B": bytes, or null. A number alone is MiB.
-export function parseSize(text) {
-  const found = /^\s*(\d+(?:\.\d+)?)\s*(?:([kmgt])i?b?|(b|bytes?))?\s*$/i.exec(text);
+// "64MiB", "64 m", "1.5 GB", "70000 B": bytes, or null; units as on the command line, where MB is a million. A number alone has
+// the unit that sizes like `usual` are shown in; where that would be absurd, it is bytes.
+export function parseSize(text, usual) {
+  const found = /^\s*(\d+(?:\.\d+)?)\s*(?:([kmgt])(i?b)?|(b|bytes?))?\s*$/i.exec(text);
   if (!found) return null;
-  if (found[3]) return Math.round(Number(found[1]));
-  return Math.round(Number(found[1]) * 1024 ** (1 + "kmgt".indexOf((found[2] || "m").toLowerCase())));
+  const number = Number(found[1]);
+  const power = found[2] ? 1 + "kmgt".indexOf(found[2].toLowerCase()) : found[4] || number >= ABSURD ? 0 : unitOf(usual);
+  const thousands = found[3] && found[3].length === 1;
+  return Math.round(number * (thousands ? 1000 : 1024) ** power);
 }

@@ -7,17 +7,31 @@ export function baseName(path) {
   return path.split(/[\\/]/).filter(Boolean).pop() || path;
 }
 
-// Three digits and a unit, as `stowage explain` prints them: "74.5 MiB", "8.00 MiB", "512 B".
+// Three digits and a unit, exactly as the terminal has them: "74.5 MiB", "8.00 MiB", "512 B".
 export function humanBytes(bytes) {
   if (bytes === null || bytes === undefined || Number.isNaN(bytes)) return "unknown";
+  const unit = unitOf(bytes);
+  const value = Math.abs(bytes) / 1024 ** unit;
+  const digits = unit === 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
+  return `${bytes < 0 ? "−" : ""}${fixed(value, digits)} ${UNITS[unit]}`;
+}
+
+// The power of 1024 in whose unit bytes are shown: 2 for MiB.
+export function unitOf(bytes) {
   let value = Math.abs(bytes);
   let unit = 0;
-  while (value >= 1023.5 && unit + 1 < UNITS.length) {
+  while (value >= (unit === 0 ? 1023.5 : 999.5) && unit + 1 < UNITS.length) {
     value /= 1024;
     unit += 1;
   }
-  const digits = unit === 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
-  return `${bytes < 0 ? "−" : ""}${value.toFixed(digits)} ${UNITS[unit]}`;
+  return unit;
+}
+
+// Of two that are equally near the even one, as C++ does; toFixed takes the larger: 6.125 is 6.12 in the terminal.
+function fixed(value, digits) {
+  const scaled = value * 10 ** digits;
+  const whole = Math.floor(scaled);
+  return scaled - whole === 0.5 && whole % 2 === 0 ? (whole / 10 ** digits).toFixed(digits) : value.toFixed(digits);
 }
 
 // For an axis whose ticks are `apart` bytes from each other: with as many digits as tell them apart, else in bytes.

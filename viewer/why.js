@@ -50,7 +50,7 @@ function fitQuestion(plan, go) {
   const input = el("input", {id: `fit-${plan.number}`, class: "fit", type: "text", inputmode: "decimal", value: humanBytes(start),
                              spellcheck: "false"});
   const update = () => {
-    const bytes = parseSize(input.value);
+    const bytes = parseSize(input.value, explain.peak_bytes);
     replace(answer, bytes === null ? el("p", {class: "quiet"}, "A size, please: 64 MiB, 1.5 GiB, 70000 B.") : fitAnswer(plan, bytes, go));
   };
   // The text in the field is rounded; the first answer is for the size itself.

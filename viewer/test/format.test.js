@@ -4,7 +4,8 @@ import {binaryTicks, decimalTicks, escapeXml, exactBytes, grouped, humanBytes, p
 
 test("bytes have three digits, as in the terminal", () => {
   const cases = [[0, "0 B"], [512, "512 B"], [4096, "4.00 KiB"], [78118912, "74.5 MiB"], [8388608, "8.00 MiB"], [6045040640, "5.63 GiB"],
-                 [104857600, "100 MiB"], [1048575, "1.00 MiB"], [-2048, "−2.00 KiB"]];
+                 [104857600, "100 MiB"], [1048575, "1.00 MiB"], [-2048, "−2.00 KiB"],
+                 [6422528, "6.12 MiB"], [6432358, "6.13 MiB"], [1000, "1000 B"], [1024000, "0.98 MiB"]];
   for (const [bytes, text] of cases) assert.equal(humanBytes(bytes), text);
   assert.equal(humanBytes(null), "unknown");
 });

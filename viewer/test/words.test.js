@@ -132,9 +132,11 @@ test("of several memories each must fit, and sums of peaks say nothing about tha
 });
 
 test("sizes as people type them", () => {
-  const cases = [["64", 64 * 2 ** 20], ["64 MiB", 64 * 2 ** 20], ["1.5g", 1.5 * 2 ** 30], ["70000 B", 70000], ["12 KB", 12288],
-                 ["much", null], ["", null], ["-3", null]];
-  for (const [text, bytes] of cases) assert.equal(parseSize(text), bytes, text);
+  const cases = [["64", 64 * 2 ** 20], ["64 MiB", 64 * 2 ** 20], ["1.5g", 1.5 * 2 ** 30], ["70000 B", 70000], ["12 KB", 12000],
+                 ["3MB", 3e6], ["12 kib", 12288], ["6500000", 6500000], ["81920", 81920 * 2 ** 20], ["much", null], ["", null], ["-3", null]];
+  for (const [text, bytes] of cases) assert.equal(parseSize(text, 7225344), bytes, text);
+  assert.equal(parseSize("40", 55296), 40 * 1024, "a number alone has the unit of the peak");
+  assert.equal(parseSize("40", 2 * 2 ** 30), 40 * 2 ** 30);
 });
 
 test("families and gaps", () => {
