@@ -44,6 +44,28 @@ export function answerFor(explain, bytes, needs) {
   };
 }
 
+// To what part of its size each of some holders must shrink, so that no step has more than `bytes` live: 0.24, say. `live` is by
+// step, `peak` what planning again without them gave. Null where live bytes do not tell: they must explain both the peak as it
+// is (`most`) and `peak`; then a plan between the two is between them too, as sums of sizes that shrink in proportion are.
+export function partThatFits({live, most, peak}, holders, bytes) {
+  const held = new Float64Array(live.length + 1);
+  for (const {steps, bytes: size} of holders) {
+    held[Math.min(steps[0], live.length)] += size;
+    held[Math.min(steps[1], live.length)] -= size;
+  }
+  let own = 0;
+  let least = 0;
+  let fullest = 0;
+  let part = 1;
+  for (let step = 0; step < live.length; step += 1) {
+    own += held[step];
+    least = Math.max(least, live[step] - own);
+    fullest = Math.max(fullest, live[step]);
+    if (live[step] > bytes) part = Math.min(part, own > 0 ? 1 - (live[step] - bytes) / own : -1);
+  }
+  return fullest === most && least === peak && part >= 0 ? part : null;
+}
+
 // "64MiB", "64 m", "1.5 GB", "70000 B": bytes, or null; units as on the command line, where MB is a million. A number alone has
 // the unit that sizes like `usual` are shown in; where that would be absurd, it is bytes.
 export function parseSize(text, usual) {

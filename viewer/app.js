@@ -6,6 +6,7 @@ import {matchChanges} from "./compare.js";
 import {replace} from "./dom.js";
 import {humanBytes} from "./format.js";
 import {listen} from "./gestures.js";
+import {litGroup, pointAt, showGroup} from "./group.js";
 import {fillLegend} from "./legend.js";
 import {findHolder, findOp, searchHolders} from "./lookup.js";
 import {Minimap} from "./minimap.js";
@@ -16,7 +17,8 @@ import {arenaFacts, arenaTabs, makeLook, makeScene} from "./scenes.js";
 import {Stage} from "./stage.js";
 import {spoken} from "./story.js";
 import {Tooltip, countWords} from "./tooltip.js";
-import {panView, viewAround, viewAtSteps, wholeView, zoomView} from "./viewport.js";
+import {viewAround, viewAtSteps, wholeView} from "./viewport.js";
+import {goToPeak} from "./walk.js";
 
 // Op kinds, where there are several; a table of lives has none.
 function usualColouring(plan) {
@@ -32,8 +34,9 @@ export class App {
     this.changes = page.diff && page.plans.length === 2 ? matchChanges(page) : null;
     this.state = {mode: this.plans.length === 2 ? "both" : "0", tab: 0, colour: this.changes ? "change" : usualColouring(page.plans[0]),
                   query: "", lit: null,
-                  selected: null, step: null, panel: this.changes ? "changes" : "why", theme: "light", ...state};
+                  selected: null, step: null, group: null, fit: null, panel: this.changes ? "changes" : "why", theme: "light", ...state};
     this.hover = null;
+    this.pointed = null;
     this.found = this.plans.map(() => null);
     this.tooltip = new Tooltip();
     this.frames = {drawn: 0, last: 0, longest: 0, paint: 0};
@@ -88,6 +91,7 @@ export class App {
   refreshStage(stage, number, part, {keepView, steps}) {
     const at = stage.plan.number;
     const more = {lit: this.litOf(at, number), ghost: this.ghostOf(at),
+                  fit: this.state.fit,
                   limits: {steps, bytes: Math.max(stage.plan.arenas[number].size, 1)}};
     const view = keepView && stage.scene ? stage.target : null;
     stage.show(makeScene(stage.plan, number, this.look, part, more), view);
@@ -102,9 +106,10 @@ export class App {
     return {live: facts.live, most: facts.most};
   }
 
-  // Search and legend together; null: everything is lit.
+  // Search, group and legend together; null: everything is lit.
   litOf(at, number) {
-    const hits = this.found[at] ? this.found[at].lit : null;
+    const {group} = this.state;
+    const hits = group && group.plan === at ? litGroup(this.plans[at], group.holders) : this.found[at] ? this.found[at].lit : null;
     if (this.state.lit === null) return hits;
     const plan = this.plans[at];
     const lit = new Uint8Array(plan.holders.count);
@@ -146,6 +151,7 @@ export class App {
     const at = stage.plan.number;
     const {selected, step} = this.state;
     return {hover: this.hover && this.hover.stage === stage ? this.hover : null,
+            pointed: this.pointed && this.pointed.plan === at ? this.pointed.holders : [],
             selected: selected && selected.plan === at ? selected.holder : null,
             step: step && (step.plan === at || this.state.mode === "both") ? step.step : null};
   }
@@ -157,7 +163,9 @@ export class App {
 
   // ---------------------------------------------------------------------------------------------- moving
 
+  // The pointer's tooltip speaks of what was under it before.
   move(stage, view, smooth) {
+    this.tooltip.hide();
     stage.setView(view, smooth);
     for (const other of this.stages) {
       if (other !== stage && other.scene) other.setView({...other.target, x0: stage.target.x0, x1: stage.target.x1}, smooth);
@@ -167,10 +175,7 @@ export class App {
 
   gestureActions() {
     return {
-      moved: (stage, view, smooth) => {
-        this.tooltip.hide();
-        this.move(stage, view, smooth);
-      },
+      moved: (stage, view, smooth) => this.move(stage, view, smooth),
       hovered: (stage, point, event) => this.hovered(stage, point, event),
       clicked: (stage, point, event) => this.clicked(stage, point, event),
       opened: (stage, point) => {
@@ -217,9 +222,11 @@ export class App {
 
   // ---------------------------------------------------------------------------------------------- selecting
 
-  // `moving`: the map goes there, into its arena too.
+  // `moving`: the map goes there, into its arena too. A group stays for one of its own.
   select(plan, holder, moving) {
     if (holder < 0 || holder >= plan.holders.count) return;
+    const {group} = this.state;
+    if (group && (group.plan !== plan.number || !group.holders.includes(holder))) this.setGroup(null);
     this.state.selected = {plan: plan.number, holder};
     if (moving) this.reveal(plan, plan.holders.arena[holder], (stage) => {
       const box = holderBox(plan, holder);
@@ -235,6 +242,7 @@ export class App {
     if (step < 0 || step >= plan.steps) return;
     this.state.step = {plan: plan.number, step};
     this.state.selected = null;
+    this.setGroup(null);
     const number = this.arenaOf(plan.number);
     const stage = this.stages[plan.number];
     if (moving && number >= 0) this.reveal(plan, number, ({target, scene}) => {
@@ -251,9 +259,22 @@ export class App {
     this.tell("selection");
   }
 
+  // From one of a group back to all of it.
+  unselect() {
+    this.state.selected = null;
+    this.afterSelecting("");
+  }
+
+  setGroup(group) {
+    if (this.state.group === group) return;
+    this.state.group = group;
+    this.refresh(true);
+  }
+
   clearSelection() {
     this.state.selected = null;
     this.state.step = null;
+    this.setGroup(null);
     this.touchMarks();
     this.tell("selection");
   }
@@ -278,26 +299,12 @@ export class App {
       select: (plan, holder) => this.select(plan, holder, true),
       step: (plan, step) => this.showStep(plan, step, true),
       holder: (plan, wanted) => this.select(plan, findHolder(plan, wanted), true),
+      group: (plan, wanted) => showGroup(this, plan, wanted),
+      point: (plan, wanted) => pointAt(this, plan, wanted),
+      fit: (bytes) => this.setFit(bytes),
       op: (plan, name) => this.showStep(plan, findOp(plan, name), true),
-      peak: (plan, n) => this.goToPeak(plan, n),
+      peak: (plan, n) => goToPeak(this, plan, n),
     };
-  }
-
-  goToPeak(plan, n) {
-    const stage = this.stages[plan.number];
-    if (!stage.scene || stage.scene.peaks.length === 0) return;
-    const {peaks, limits} = stage.scene;
-    const peak = peaks[(n + peaks.length) % peaks.length];
-    this.peak = (n + peaks.length) % peaks.length;
-    this.move(stage, {...viewAtSteps(stage.target, limits, peak.first, peak.end), y0: 0, y1: limits.bytes}, true);
-    const panel = this.state.panel;
-    this.showStep(plan, peak.at, false);
-    this.say(`Peak ${this.peak + 1} of ${peaks.length}: step ${peak.at}, ${humanBytes(peak.live)} live`, 0);
-    if (panel !== this.state.panel) this.tell("selection");
-  }
-
-  nextPeak(by) {
-    this.goToPeak(this.current.plan, this.peak === undefined ? (by > 0 ? 0 : -1) : this.peak + by);
   }
 
   // ---------------------------------------------------------------------------------------------- settings
@@ -332,6 +339,12 @@ export class App {
     this.refresh(true);
   }
 
+  // The size that is asked for: it takes the place of the capacity in the maps.
+  setFit(bytes) {
+    this.state.fit = bytes;
+    this.refresh(true);
+  }
+
   search(query) {
     this.state.query = query;
     this.found = this.plans.map((plan) => (query === "" ? null : searchHolders(plan, query)));
@@ -361,22 +374,6 @@ export class App {
   legend(root) {
     const scenes = this.stages.map((stage) => stage.scene).filter(Boolean);
     fillLegend(root, this.look, scenes, this.state.lit, (label) => this.setLit(label));
-  }
-
-  // ---------------------------------------------------------------------------------------------- keys
-
-  keyPan(dx, dy) {
-    const stage = this.current;
-    if (!stage.scene) return;
-    const {x0, x1, y0, y1} = stage.target;
-    this.move(stage, panView(stage.target, stage.scene.limits, dx * 0.12 * (x1 - x0), dy * 0.12 * (y1 - y0)), true);
-  }
-
-  keyZoom(factor) {
-    const stage = this.current;
-    if (!stage.scene) return;
-    const {x0, x1, y0, y1} = stage.target;
-    this.move(stage, zoomView(stage.target, stage.scene.limits, {step: (x0 + x1) / 2, byte: (y0 + y1) / 2}, factor, factor), true);
   }
 
   showAll() {

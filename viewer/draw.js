@@ -100,11 +100,15 @@ export function linesOf(scene) {
   lines.push({bytes: arena.size, label: `${proven && arena.counts ? "peak = bound" : word} ${humanBytes(arena.size)}`, colour: theme.ink,
               dash: [1, 0]});
   if (!proven) lines.push({bytes: arena.bound, label: `bound ${humanBytes(arena.bound)}`, colour: theme.bound, dash: [5, 3]});
-  if (scene.capacity !== null) {
-    const words = scene.capacity === scene.plan.capacity ? "capacity" : "left of the capacity";
-    lines.push({bytes: scene.capacity, label: `${words} ${humanBytes(scene.capacity)}`, colour: theme.capacity, dash: [7, 3]});
-  }
+  if (scene.capacity !== null) lines.push({bytes: scene.capacity, label: `${limitWords(scene)} ${humanBytes(scene.capacity)}`,
+                                           colour: theme.capacity, dash: [7, 3]});
   return lines;
+}
+
+function limitWords({plan, capacity, fit}) {
+  const asked = typeof fit === "number";
+  if (capacity !== (asked ? fit : plan.capacity)) return asked ? "left of what is asked" : "left of the capacity";
+  return asked ? "asked" : "capacity";
 }
 
 // In a row above the curve, so that they never lie on each other.

@@ -2,8 +2,10 @@
 
 import {COLOURINGS} from "./colour.js";
 
-// state: {mode, tab, views: [{x0, x1, y0, y1}], selected: {plan, holder} | null, step: {plan, step} | null, query, colour,
-// panel, theme}
+const MOST_GROUPED = 200;
+
+// state: {mode, tab, views: [{x0, x1, y0, y1}], selected: {plan, holder} | null, step: {plan, step} | null,
+// group: {plan, holders} | null, fit (bytes) | null, query, colour, panel, theme}
 export function writeFragment(state) {
   const parts = new URLSearchParams();
   if (state.mode) parts.set("plan", state.mode);
@@ -12,6 +14,8 @@ export function writeFragment(state) {
                                                       [view.x0, view.x1, view.y0, view.y1].map(shortNumber).join(",")));
   if (state.selected) parts.set("holder", `${state.selected.plan}.${state.selected.holder}`);
   if (state.step) parts.set("step", `${state.step.plan}.${state.step.step}`);
+  if (state.group) parts.set("group", [state.group.plan, ...state.group.holders.slice(0, MOST_GROUPED)].join("."));
+  if (state.fit !== null && state.fit !== undefined) parts.set("fit", String(state.fit));
   if (state.query) parts.set("search", state.query);
   if (state.colour) parts.set("colour", state.colour);
   if (state.panel) parts.set("panel", state.panel);
@@ -31,6 +35,8 @@ export function readFragment(text) {
     views: [readView(parts.get("view")), readView(parts.get("view2"))],
     selected: readPair(parts.get("holder"), "holder"),
     step: readPair(parts.get("step"), "step"),
+    group: readGroup(parts.get("group")),
+    fit: wholeNumber(parts.get("fit")),
     query: parts.get("search") || "",
     colour: parts.get("colour"),
     panel: parts.get("panel"),
@@ -47,16 +53,23 @@ export function fitting(wanted, page) {
   if (["why", "selection", "changes"].includes(wanted.panel)) state.panel = wanted.panel;
   if (planOf(wanted.selected) && wanted.selected.holder < planOf(wanted.selected).holders.count) state.selected = wanted.selected;
   if (planOf(wanted.step) && wanted.step.step < planOf(wanted.step).steps) state.step = wanted.step;
+  if (planOf(wanted.group) && Math.max(...wanted.group.holders) < planOf(wanted.group).holders.count) state.group = wanted.group;
+  if (wanted.fit !== null) state.fit = wanted.fit;
   return state;
 }
 
 function wholeNumber(text) {
-  return text !== null && /^\d{1,12}$/.test(text) ? Number(text) : null;
+  return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : null;
 }
 
 function readPair(text, key) {
   const [plan, number] = (text || "").split(".").map(wholeNumber);
   return plan === null || number === null || number === undefined ? null : {plan, [key]: number};
+}
+
+function readGroup(text) {
+  const [plan, ...holders] = (text || "").split(".").map(wholeNumber);
+  return plan === null || holders.length < 2 || holders.includes(null) ? null : {plan, holders: holders.slice(0, MOST_GROUPED)};
 }
 
 function readView(text) {

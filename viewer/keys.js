@@ -9,7 +9,7 @@ const KEYS = [
   ["shift + ← →", "previous, next step"],
   ["shift + ↑ ↓", "holder above, below at the step"],
   ["Enter", "select what is in the middle"],
-  ["n p", "next, previous place that binds"],
+  ["n p", "next, previous place that sets the peak"],
   ["z", "zoom to the selection"],
   ["/", "search; Enter and shift + Enter: next and previous hit"],
   ["[ ]", "previous, next arena"],

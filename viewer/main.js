@@ -40,7 +40,7 @@ function startPlans(page, head, main) {
   window.addEventListener("hashchange", () => {
     if (location.hash === shell.fragment) return;
     const next = readFragment(location.hash);
-    Object.assign(app.state, {selected: null, step: null, lit: null}, stateOf(next, page));
+    Object.assign(app.state, {selected: null, step: null, lit: null, group: null, fit: null}, stateOf(next, page));
     document.documentElement.dataset.theme = app.state.theme;
     restore(app, shell, next);
   });

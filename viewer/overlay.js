@@ -6,7 +6,7 @@ import {curveY, xOf, yOf} from "./draw.js";
 
 const MOST_LINES = 240;
 
-// `marks` is {hover: {holder, step} | null, selected: holder | null, step: number | null}.
+// `marks` is {hover: {holder, step} | null, pointed: [holder], selected: holder | null, step: number | null}.
 export function drawMarks(painter, scene, marks) {
   const {box, theme} = scene;
   if (marks.hover) drawCross(painter, scene, marks.hover.step);
@@ -14,6 +14,7 @@ export function drawMarks(painter, scene, marks) {
     if (marks.step !== null) drawStep(painter, scene, marks.step);
   });
   painter.clipped(box.left, box.map.top, box.mapWidth, box.map.height, () => {
+    for (const holder of marks.pointed) outline(painter, scene, holder, {stroke: theme.selected, width: 2});
     if (marks.hover && marks.hover.holder >= 0) outline(painter, scene, marks.hover.holder, {stroke: theme.ink, width: 1.5});
     if (marks.selected === null) return;
     drawFlow(painter, scene, marks.selected);

@@ -1,7 +1,7 @@
 // The panel "Selection": a holder with its tensors, producer and readers; or a step with what is live at it.
 
 import {bytesNode, el, linkNode, longList, nameNode, wholeName} from "./dom.js";
-import {exactBytes, humanBytes, percent, plural, stepSpan} from "./format.js";
+import {exactBytes, humanBytes, percent, plural, stepSpan, visible} from "./format.js";
 import {holderBox, holderName, opKind, opName, readsOf, tensorName, tensorsOf, tensorsReadAt, tensorsWrittenAt} from "./model.js";
 import {roleOf} from "./colour.js";
 import {neededAt, opPart, typeText, whyAlive} from "./story.js";
@@ -97,6 +97,21 @@ function operands(word, plan, tensors, go) {
   if (tensors.length === 0) return null;
   return el("p", {}, el("span", {class: "quiet"}, `${word} `), targets(plan, tensors, -1, go),
             tensors.length > 3 ? ` and ${tensors.length - 3} more` : "");
+}
+
+// Several holders, the largest first.
+export function groupPanel(plan, holders, go) {
+  const {size, first, end, arena} = plan.holders;
+  const sorted = [...holders].sort((a, b) => size[b] - size[a] || first[a] - first[b]);
+  const note = (holder) => [stepSpan(first[holder], end[holder]), roleOf(plan, holder) === "tensor" ? null : roleOf(plan, holder),
+                            arena[holder] === arena[sorted[0]] ? null : plan.arenas[arena[holder]].name].filter(Boolean).join(", ");
+  const row = (holder) => el("tr", {}, el("td", {class: "number"}, bytesNode(size[holder])),
+    el("td", {class: "wide"}, linkNode(nameNode(holderName(plan, holder), 38), () => go.select(plan, holder)),
+       el("span", {class: "quiet"}, ` ${visible(note(holder))}`)));
+  return el("section", {"aria-label": "Selected holders"},
+            el("h3", {class: "title"}, plural(holders.length, "holder")),
+            el("p", {class: "quiet"}, "They alone are lit in the map; Esc lights everything again."),
+            longList(sorted, row, {class: "rows group"}));
 }
 
 export function emptyPanel() {

@@ -42,7 +42,8 @@ export function makeLook(shown, colouring, theme) {
   return {theme, list, of, colours: categoryColours(list, colouring, theme)};
 }
 
-// Part `at` of a look, as a stage shows it. `more` is {lit (by holder) or null, limits, ghost}.
+// Part `at` of a look, as a stage shows it. `more` is {lit (by holder) or null, limits, ghost, fit: what is asked for instead of the
+// capacity, or null}.
 export function makeScene(plan, number, look, at, more) {
   const arena = plan.arenas[number];
   const {theme, list, colours} = look;
@@ -54,17 +55,17 @@ export function makeScene(plan, number, look, at, more) {
     categoryOf: look.of[at],
     colours,
     pixels: pixelColours(look.of[at], colours, theme, more.lit),
-    capacity: roomFor(plan, arena),
+    capacity: roomFor(plan, arena, typeof more.fit === "number" ? more.fit : plan.capacity),
     theme: THEMES[theme],
     ...more,
   };
 }
 
 // What the capacity leaves to an arena once the others of its memory have theirs; null: there is no limit.
-function roomFor(plan, arena) {
-  if (plan.capacity === null || !arena.counts) return null;
+function roomFor(plan, arena, capacity) {
+  if (capacity === null || !arena.counts) return null;
   const others = fitOf(plan).find((each) => each.memory === arena.memory).bytes - arena.size;
-  return Math.max(plan.capacity - others, 0);
+  return Math.max(capacity - others, 0);
 }
 
 // By memory: what its arenas that count need together, against the capacity. [{memory, bytes, fits}].

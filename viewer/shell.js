@@ -2,17 +2,17 @@
 
 import {COLOURINGS} from "./colour.js";
 import {changesPanel} from "./compare.js";
-import {el, replace} from "./dom.js";
+import {el, linkNode, replace} from "./dom.js";
 import {download, fileName, stagesPng, stagesSvg} from "./export.js";
-import {baseName, shorten} from "./format.js";
+import {baseName, plural, shorten} from "./format.js";
 import {writeFragment} from "./fragment.js";
 import {arenaTabList, diffFigures, planFigures, tabList, titleNode} from "./header.js";
 import {helpDialog, listenKeys} from "./keys.js";
 import {holderBox} from "./model.js";
-import {emptyPanel, holderPanel, stepPanel} from "./panel.js";
+import {emptyPanel, groupPanel, holderPanel, stepPanel} from "./panel.js";
 import {arenaFacts} from "./scenes.js";
 import {viewAround} from "./viewport.js";
-import {selectMiddle, walkMap} from "./walk.js";
+import {nextPeak, panMap, selectMiddle, walkMap, zoomMap} from "./walk.js";
 import {whyPanel} from "./why.js";
 
 const MODES = [["0", "Before"], ["1", "After"], ["both", "Side by side"]];
@@ -108,6 +108,7 @@ export class Shell {
   }
 
   showAll() {
+    this.shownSide = null;
     this.query.value = this.app.state.query;
     this.showTabs();
     this.showHits();
@@ -158,9 +159,9 @@ export class Shell {
 
   // What a panel depends on: filling it again for nothing would lose where one has scrolled to.
   sideKey(name) {
-    const {tab, selected, step} = this.app.state;
+    const {tab, selected, step, group} = this.app.state;
     if (name === "why") return `why ${tab} ${this.whyPlan().number}`;
-    return name === "changes" ? "changes" : JSON.stringify([tab, selected, step]);
+    return name === "changes" ? "changes" : JSON.stringify([tab, selected, step, group]);
   }
 
   whyPlan() {
@@ -173,18 +174,20 @@ export class Shell {
     if (name === "why") {
       const plan = this.whyPlan();
       const number = app.arenaOf(plan.number);
-      return whyPanel(plan, number, number < 0 ? null : arenaFacts(plan, number), app.go);
+      return whyPanel(plan, number, number < 0 ? null : arenaFacts(plan, number), {...app.go, asked: app.state.fit});
     }
     return this.selectionPanel();
   }
 
   selectionPanel() {
     const {app} = this;
-    const {selected, step} = app.state;
+    const {selected, step, group} = app.state;
     if (selected) {
       const plan = app.plans[selected.plan];
-      return holderPanel(plan, selected.holder, step && step.plan === selected.plan ? step.step : null, app.go);
+      return [group ? el("p", {}, linkNode(`← ${plural(group.holders.length, "holder")}`, () => app.unselect())) : null,
+              holderPanel(plan, selected.holder, step && step.plan === selected.plan ? step.step : null, app.go)];
     }
+    if (group) return groupPanel(app.plans[group.plan], group.holders, app.go);
     if (!step) return emptyPanel();
     const plan = app.plans[step.plan];
     const number = app.arenaOf(step.plan);
@@ -243,13 +246,13 @@ export class Shell {
       if (stage && stage.scene) app.move(stage, viewAround(holderBox(stage.plan, app.state.selected.holder), stage.scene.limits), true);
     };
     listenKeys({
-      pan: (dx, dy) => app.keyPan(dx, dy),
+      pan: (dx, dy) => panMap(app, dx, dy),
       walk: (dx, dy) => walkMap(app, dx, dy),
       enter: () => selectMiddle(app),
       keys: {
-        "+": () => app.keyZoom(1.5), "=": () => app.keyZoom(1.5), "-": () => app.keyZoom(1 / 1.5), "−": () => app.keyZoom(1 / 1.5),
+        "+": () => zoomMap(app, 1.5), "=": () => zoomMap(app, 1.5), "-": () => zoomMap(app, 1 / 1.5), "−": () => zoomMap(app, 1 / 1.5),
         0: () => app.showAll(),
-        n: () => app.nextPeak(1), p: () => app.nextPeak(-1), z: zoomToSelected, "/": () => this.query.focus(), c: nextColour,
+        n: () => nextPeak(app, 1), p: () => nextPeak(app, -1), z: zoomToSelected, "/": () => this.query.focus(), c: nextColour,
         d: () => this.toggleTheme(),
         "[": () => app.setTab(app.state.tab - 1), "]": () => app.setTab(app.state.tab + 1), "?": () => this.help.showModal(),
         Escape: () => this.escape(),

@@ -1,5 +1,8 @@
 // Going through the map without a pointer: from step to step, and at a step from holder to holder.
 
+import {humanBytes} from "./format.js";
+import {panView, viewAtSteps, zoomView} from "./viewport.js";
+
 // The step that is selected, else the first of the selected holder, else the one in the middle.
 function stepHere(app, stage) {
   const {selected, step} = app.state;
@@ -42,4 +45,33 @@ export function selectMiddle(app) {
   const holder = app.holderAt(stage, {part: "map", step: (x0 + x1) / 2, byte: (y0 + y1) / 2});
   if (holder >= 0) app.select(stage.plan, holder, false);
   else app.showStep(stage.plan, Math.min(Math.floor((x0 + x1) / 2), stage.plan.steps - 1), false);
+}
+
+export function panMap(app, dx, dy) {
+  const stage = app.current;
+  if (!stage.scene) return;
+  const {x0, x1, y0, y1} = stage.target;
+  app.move(stage, panView(stage.target, stage.scene.limits, dx * 0.12 * (x1 - x0), dy * 0.12 * (y1 - y0)), true);
+}
+
+export function zoomMap(app, factor) {
+  const stage = app.current;
+  if (!stage.scene) return;
+  const {x0, x1, y0, y1} = stage.target;
+  app.move(stage, zoomView(stage.target, stage.scene.limits, {step: (x0 + x1) / 2, byte: (y0 + y1) / 2}, factor, factor), true);
+}
+
+export function goToPeak(app, plan, n) {
+  const stage = app.stages[plan.number];
+  if (!stage.scene || stage.scene.peaks.length === 0) return;
+  const {peaks, limits} = stage.scene;
+  const peak = peaks[(n + peaks.length) % peaks.length];
+  app.peak = (n + peaks.length) % peaks.length;
+  app.move(stage, {...viewAtSteps(stage.target, limits, peak.first, peak.end), y0: 0, y1: limits.bytes}, true);
+  app.showStep(plan, peak.at, false);
+  app.say(`Peak ${app.peak + 1} of ${peaks.length}: step ${peak.at}, ${humanBytes(peak.live)} live`, 0);
+}
+
+export function nextPeak(app, by) {
+  goToPeak(app, app.current.plan, app.peak === undefined ? (by > 0 ? 0 : -1) : app.peak + by);
 }

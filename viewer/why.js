@@ -1,15 +1,19 @@
 // The panel "Why": the cause, the places that bind, what would lower the peak, what to change to fit, and the whole text.
-// `go` is what links do: {holder(plan, wanted), step(plan, step), op(plan, name), peak(plan, arena, n)}.
+// `go` is what links do: {holder(plan, wanted), group(plan, list), point(plan, list), step(plan, step), op(plan, name),
+// peak(plan, n), fit(bytes)}, and `asked` the size that was typed before, or null.
 
-import {answerFor, familiesOf, parseSize} from "./answer.js";
+import {answerFor, familiesOf, parseSize, partThatFits} from "./answer.js";
+import {roleOf} from "./colour.js";
 import {bytesNode, el, linkNode, longList, nameNode, replace} from "./dom.js";
-import {exactBytes, humanBytes, percent, plural, stepSpan} from "./format.js";
+import {baseName, exactBytes, humanBytes, percent, plural, shorten, stepSpan, visible} from "./format.js";
 import {namesIn, splitText} from "./links.js";
 import {findHolder, findOp} from "./lookup.js";
 import {opName} from "./model.js";
-import {fitOf, withinOf} from "./scenes.js";
+import {arenaFacts, fitOf, withinOf} from "./scenes.js";
 
 const SHOWN_PEAKS = 12;
+const FIXED_ROLES = ["graph input", "graph output"];  // nobody can do without these
+const ROUNDING = 0.001;  // of a size: what alignment may add to tensors that have shrunk
 const UNASKED = 0.9;  // of the peak: a question to begin with, where nobody has asked one
 
 export function whyPanel(plan, tab, facts, go) {
@@ -44,13 +48,15 @@ function linkedText(plan, text, go) {
 
 function fitQuestion(plan, go) {
   const {explain} = plan;
-  const asked = explain.budget ? explain.budget.budget_bytes : plan.capacity;
+  const planned = explain.budget ? explain.budget.budget_bytes : plan.capacity;
+  const asked = go.asked === null ? planned : go.asked;
   const start = asked !== null && asked !== undefined ? asked : Math.round(Math.max(...needsOf(plan), 0) * UNASKED);
   const answer = el("div", {class: "answer", role: "status"});
   const input = el("input", {id: `fit-${plan.number}`, class: "fit", type: "text", inputmode: "decimal", value: humanBytes(start),
                              spellcheck: "false"});
   const update = () => {
     const bytes = parseSize(input.value, explain.peak_bytes);
+    go.fit(bytes);
     replace(answer, bytes === null ? el("p", {class: "quiet"}, "A size, please: 64 MiB, 1.5 GiB, 70000 B.") : fitAnswer(plan, bytes, go));
   };
   // The text in the field is rounded; the first answer is for the size itself.
@@ -67,36 +73,64 @@ function needsOf(plan) {
 function fitAnswer(plan, bytes, go) {
   const needs = needsOf(plan);
   const known = answerFor(plan.explain, bytes, needs);
+  const where = needs.length > 1 ? " in the fullest memory" : "";
   if (known.over === 0) {
-    const left = `${humanBytes(bytes - Math.max(...needs, 0))} are left${needs.length > 1 ? " in the fullest memory" : ""}.`;
-    return [el("p", {class: "verdict fits"}, "Nothing: it fits."), el("p", {class: "quiet"}, left)];
+    return [el("p", {class: "verdict fits"}, `Nothing: it fits into ${humanBytes(bytes)}.`),
+            el("p", {class: "quiet"}, `${humanBytes(bytes - Math.max(...needs, 0))} are left${where}.`), apartNode(plan)];
   }
-  const ways = waysOf(plan, known, go);
-  const count = ways.length;
-  const intro = el("p", {}, count === 1 ? "This would do:" : "Any one of these would do:");
-  return [el("p", {class: "verdict fails"}, `It does not fit: ${humanBytes(known.over)} too much${needs.length > 1 ? " in the fullest memory" : ""}.`),
-          count > 0 ? [intro, el("ul", {class: "ways"}, ways)] : noWay(known, bytes),
-          known.impossible ? wallNode(plan, known.impossible, go) : null, budgetReason(plan, bytes)];
+  const ways = waysOf(plan, known, bytes, go);
+  return [el("p", {class: "verdict fails"}, `It does not fit into ${humanBytes(bytes)}: ${humanBytes(known.over)} too much${where}.`),
+          ways.length > 0 ? [el("p", {}, ways.length === 1 ? "This would do:" : "Any one of these would do:"), el("ul", {class: "ways"}, ways)]
+                          : noWay(plan, known, bytes),
+          ways.length > 0 && known.shrinks.length > 0 ? howNode() : null,
+          known.impossible ? wallNode(plan, known.impossible, go) : null, budgetReason(plan, bytes), apartNode(plan)];
+}
+
+// Weights and whatever else has arenas that do not count: who asks whether a model fits must know that they come on top.
+function apartNode(plan) {
+  const apart = plan.arenas.filter((arena) => !arena.counts && arena.size > 0);
+  if (apart.length === 0) return null;
+  const list = apart.slice(0, 4).map((arena) => `'${visible(arena.name)}' (${humanBytes(arena.size)})`).join(", ");
+  return el("p", {class: "quiet apart"}, `Not counted, on top of that: ${list}${apart.length > 4 ? ` and ${apart.length - 4} more` : ""}` +
+                                         `${apart.some((arena) => arena.kind === "persistent") ? ", weights and what else outlives a run" : ""}.`);
 }
 
 // One list item for each change that suffices, constraints first: they cost no work on the model.
-function waysOf(plan, known, go) {
-  const then = (bytes) => quiet(` (then ${humanBytes(bytes)})`);
+function waysOf(plan, known, bytes, go) {
+  const then = (peak) => quiet(` (then ${humanBytes(peak)})`);
   const ways = known.constraints.map((cost) => el("li", {}, `drop the constraint '${cost.constraint}': ${cost.without}`,
                                                   then(cost.peak_bytes)));
   if (known.together) ways.push(el("li", {}, `drop these constraints together: ${known.together.constraints.join(", ")}`,
                                    then(known.together.peak)));
   for (const gain of known.shrinks.slice(0, 4)) {
-    ways.push(el("li", {}, "do without ", holdersNode(plan, gain.holders, go), then(gain.peak_bytes),
-                 quiet(": split the op, recompute instead of keeping, a smaller type or batch")));
+    const part = partOf(plan, gain, bytes);
+    ways.push(el("li", {...pointing(plan, gain.holders, go)}, "shrink ", membersNode(plan, gain.holders, go), part === null ? "" : ` to ${part}`,
+                 quiet(` (at 0%: ${humanBytes(gain.peak_bytes)})`),
+                 familiesOf(gain.holders).length > 1 ? [" ", linkNode("show all", () => go.group(plan, gain.holders))] : null));
   }
   return ways;
 }
 
-function noWay(known, bytes) {
+// "about 24% of its size", rounded down; null where it cannot be said.
+function partOf(plan, gain, bytes) {
+  const counting = plan.arenas.filter((arena) => arena.counts);
+  if (counting.length !== 1 || counting[0].concurrent) return null;
+  const part = partThatFits({live: arenaFacts(plan, counting[0].number).live, most: plan.explain.peak_bytes, peak: gain.peak_bytes},
+                            gain.holders, bytes * (1 - ROUNDING));
+  return part === null ? null : `about ${Math.floor(part * 100)}% of ${gain.holders.length === 1 ? "its size" : "their size"}`;
+}
+
+function howNode() {
+  return el("p", {class: "quiet"}, "To shrink a tensor: split the op, recompute it instead of keeping it, a smaller type, a smaller batch. " +
+                                   "Percentages are estimates from the live bytes; the peak at 0% has been planned.");
+}
+
+function noWay(plan, known, bytes) {
   const tried = known.least === null ? "What was tried does not say. "
     : `Nothing that was tried suffices: the lowest peak it led to is ${humanBytes(known.least)}. `;
-  return el("p", {}, tried, el("code", {}, `stowage explain INPUT --budget ${bytes}`), " looks for a set that does.");
+  if (bytes === 0) return el("p", {}, tried);
+  const command = `stowage explain ${shorten(baseName(plan.label), 60)} --budget ${bytes}`;
+  return el("p", {}, tried, el("code", {}, command), " looks for a set that does.");
 }
 
 function wallNode(plan, op, go) {
@@ -113,16 +147,42 @@ function quiet(words) {
   return el("span", {class: "quiet"}, words);
 }
 
-// "33 holders: result_output, ffn_gate-* (32)", each family a link to its first holder.
-function holdersNode(plan, holders, go) {
+// What of the map is meant while a list item or row is pointed at or has the focus.
+function pointing(plan, holders, go) {
+  const on = () => go.point(plan, holders);
+  const off = () => go.point(plan, []);
+  return {onpointerenter: on, onpointerleave: off, onfocusin: on, onfocusout: off};
+}
+
+// "result_output, ffn_gate-*", each family a link to its holders; `more` says something about each.
+function familyNodes(plan, holders, go, more) {
   const families = familiesOf(holders);
-  const nodes = families.slice(0, 6).flatMap(({family, holders: list}, at) => [
-    at > 0 ? ", " : "",
-    linkNode(nameNode(list.length > 1 ? family : list[0].name, 40), () => go.holder(plan, list[0])),
-    list.length > 1 ? ` (${list.length})` : "",
-  ]);
-  return [holders.length > 1 ? `${plural(holders.length, "holder")}: ` : "", nodes,
-          families.length > 6 ? ` and ${families.length - 6} more` : ""];
+  return [families.slice(0, 6).map(({family, holders: list}, at) => [
+    at > 0 ? ", " : "", linkNode(nameNode(list.length > 1 ? family : list[0].name, 40), () => go.group(plan, list)), more(list),
+  ]), families.length > 6 ? ` and ${families.length - 6} more` : ""];
+}
+
+// "33 holders: result_output, ffn_gate-* (32)".
+function holdersNode(plan, holders, go) {
+  return [holders.length > 1 ? [linkNode(plural(holders.length, "holder"), () => go.group(plan, holders)), ": "] : "",
+          familyNodes(plan, holders, go, (list) => (list.length > 1 ? ` (${list.length})` : ""))];
+}
+
+// "linear (MatMul, 98.2 MiB, graph output), val_* (12 × 68.7 MiB, Softmax)".
+function membersNode(plan, holders, go) {
+  return familyNodes(plan, holders, go, (list) => {
+    const most = humanBytes(Math.max(...list.map((holder) => holder.bytes)));
+    const same = list.every((holder) => holder.bytes === list[0].bytes);
+    const size = list.length === 1 ? most : same ? `${list.length} × ${most}` : `${list.length}, up to ${most}`;
+    const kinds = [...new Set(list.map((holder) => holder.kind).filter(Boolean))];
+    const roles = [...new Set(list.map((holder) => roleAt(plan, holder)))].filter((role) => FIXED_ROLES.includes(role));
+    return quiet(` (${[size, ...(kinds.length > 2 ? [] : kinds.map(visible)), ...roles].join(", ")})`);
+  });
+}
+
+function roleAt(plan, wanted) {
+  const holder = findHolder(plan, wanted);
+  return holder < 0 ? "" : roleOf(plan, holder);
 }
 
 // ------------------------------------------------------------------------------------------------ peaks, gains, costs
@@ -137,7 +197,8 @@ function peakList(plan, arena, facts, go) {
   const rest = numbered.slice(SHOWN_PEAKS);
   const more = rest.length > 0 ? el("details", {}, el("summary", {}, `${rest.length} more`),
                                     longList(rest, row)) : null;
-  return el("div", {}, el("h3", {}, `${plural(facts.peaks.length, "place")} that ${facts.peaks.length === 1 ? "binds" : "bind"} `,
+  if (numbered.length === 0) return null;
+  return el("div", {}, el("h3", {}, `${plural(facts.peaks.length, "place")} that ${facts.peaks.length === 1 ? "sets" : "set"} the peak `,
                           el("kbd", {}, "n"), " ", el("kbd", {}, "p")),
             el("p", {class: "quiet"}, `In '${arena.name}', live bytes are within ${Number((100 * withinOf(plan)).toFixed(2))}% of the most here. The peak falls only when all of them do.`,
                arena.concurrent ? " Ops run on several streams: what is live at the same time here may still share bytes." : ""),
@@ -146,10 +207,10 @@ function peakList(plan, arena, facts, go) {
 
 function gainsPart(plan, go) {
   const {gains} = plan.explain;
-  const row = (gain) => el("tr", {}, el("td", {class: "number"}, bytesNode(gain.gain_bytes)),
-    el("td", {class: "wide"}, holdersNode(plan, gain.holders, go), el("span", {class: "quiet"}, notesOf(gain)),
-       gain.then ? [quiet(" then "), findOp(plan, gain.then) >= 0 ? linkNode(nameNode(gain.then, 30), () => go.op(plan, gain.then))
-                    : nameNode(gain.then, 30), quiet(" binds")] : null),
+  const row = (gain) => el("tr", {...pointing(plan, gain.holders, go)}, el("td", {class: "number"}, bytesNode(gain.gain_bytes)),
+    el("td", {class: "wide"}, holdersNode(plan, gain.holders, go), quiet(notesOf(gain)),
+       gain.then ? [quiet("; then "), findOp(plan, gain.then) >= 0 ? linkNode(nameNode(gain.then, 30), () => go.op(plan, gain.then))
+                    : nameNode(gain.then, 30), quiet(" is the fullest")] : null),
     el("td", {class: "number", title: exactBytes(gain.peak_bytes)}, humanBytes(gain.peak_bytes)));
   const head = el("thead", {}, el("tr", {}, ["gain", "if gone", "peak then"].map((word) => el("th", {scope: "col"}, word))));
   return el("div", {}, el("h3", {}, "What would lower the peak"),
@@ -161,9 +222,9 @@ function gainsPart(plan, go) {
 
 function notesOf(gain) {
   const notes = [];
-  if (gain.holders.length > 1) notes.push(gain.smallest ? "all of them" : "fewer might do");
+  if (gain.holders.length > 1) notes.push(gain.smallest ? "none can be left out" : "fewer might do");
   if (!gain.proven) notes.push("not proven");
-  return notes.length > 0 ? `; ${notes.join(", ")};` : ";";
+  return notes.map((note) => `; ${note}`).join("");
 }
 
 function costsPart(explain) {

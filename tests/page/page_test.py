@@ -337,6 +337,49 @@ def explanation_leads_to_the_map(browser, file):
         assert "size, please" in own.text(".answer")
 
 
+def a_change_is_shown_in_the_map(browser, file):
+    """What an answer would shrink: outlined while it is pointed at, lit and listed after a click."""
+    with Opened(browser, file) as own:
+        own.page.locator("#side-why").click()
+        several = own.page.locator(".gains a", has_text=re.compile(r"^\d+ holders$"))
+        if several.count() == 0:
+            return
+        before, over = own.picture(), own.picture(".stage .over")
+        several.first.hover()
+        assert own.picture(".stage .over") != over and own.picture() == before
+        count = int(several.first.inner_text().split()[0])
+        several.first.click()
+        group = own.settled()["state"]["group"]
+        assert 2 <= len(group["holders"]) <= count and own.picture() != before
+        rows = own.page.locator("#side-body .group a")
+        assert rows.count() == min(len(group["holders"]), 150)
+        rows.first.click()
+        assert own.settled()["state"]["selected"]["holder"] in group["holders"]
+        own.page.locator("#side-body a", has_text="←").click()
+        assert own.page.locator("#side-body .group").count() == 1
+        fragment = own.fragment()
+        own.page.keyboard.press("Escape")
+        assert own.look()["state"]["group"] is None
+    if len(group["holders"]) <= 200:
+        with Opened(browser, file, fragment) as own:
+            assert own.look()["state"]["group"] == group
+
+
+def a_size_that_is_asked_for_is_kept(browser, file):
+    with Opened(browser, file) as own:
+        own.page.locator("#side-why").click()
+        if own.page.locator(".fit").count() == 0:
+            return
+        before = own.picture()
+        peak = int(own.page.locator(".figure .bytes").first.get_attribute("title").split()[0].replace(",", ""))
+        own.page.locator(".fit").fill(f"{peak * 3 // 4} B")
+        assert "does not fit into" in own.text(".answer")
+        assert own.picture() != before, "the line of the capacity stays where it was"
+        words, fragment = own.text(".answer"), own.fragment()
+    with Opened(browser, file, fragment) as own:
+        assert own.text(".answer") == words
+
+
 def address_restores_the_view(browser, file):
     with Opened(browser, file) as own:
         x, y, holder = own.find_holder()
@@ -485,8 +528,8 @@ def replay_zooms_and_says_values(browser, file):
 
 COMMON = [opens, has_landmarks_and_labels, follows_the_system_into_the_dark, is_readable_in_both_themes, fits_a_narrow_window, says_that_it_needs_scripts, saves_png_and_svg]
 PLANS = [hover_says_what_it_is, click_selects, click_on_the_curve_lists_the_live_set, shift_click_selects_a_step, wheel_drag_and_keys_move_the_view, double_click_zooms_to_the_tensor,
-         minimap_moves_the_view, search_finds_lights_and_steps_through, tabs_change_the_arena, peaks_are_one_key_apart, colours_have_legends, explanation_leads_to_the_map,
-         address_restores_the_view, links_break_nothing, keyboard_alone_reaches_everything]
+         minimap_moves_the_view, search_finds_lights_and_steps_through, tabs_change_the_arena, peaks_are_one_key_apart, colours_have_legends, explanation_leads_to_the_map, a_change_is_shown_in_the_map,
+         a_size_that_is_asked_for_is_kept, address_restores_the_view, links_break_nothing, keyboard_alone_reaches_everything]
 PAIRS = [two_maps_share_their_steps, changes_lead_into_the_maps]
 
 

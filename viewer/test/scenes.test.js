@@ -126,6 +126,8 @@ test("a capacity is of each memory, over the arenas that count", () => {
   const [large] = readPage(samplePage({tensors: 100, capacity: 1e9})).plans;
   assert.deepEqual(fitOf(large), [{memory: "cpu", bytes: large.arenas[0].size, fits: true}]);
   assert.deepEqual(linesOf(sceneOf(plan, "kind", "light")).map((line) => line.label), ["peak = bound 256 B", "capacity 255 B"]);
+  const asked = makeScene(plan, 0, makeLook([{plan, number: 0}], "kind", "light"), 0, {lit: null, fit: 100});
+  assert.equal(linesOf(asked)[1].label, "asked 100 B", "what is asked for takes the capacity's place");
   // Another arena of the same memory: what is too much is so in both maps.
   plan.capacity = 300;
   plan.arenas.push({...plan.arenas[0], number: 1, name: "fixed", size: 100});
@@ -156,11 +158,14 @@ test("changes find their holders on both sides", () => {
 
 test("a fragment says what it was written from; nonsense says nothing", () => {
   const state = {mode: "both", tab: 2, views: [{x0: 1.25, x1: 20, y0: 0, y1: 4096}, {x0: 1, x1: 2, y0: 3, y1: 4}],
-                 selected: {plan: 1, holder: 7}, step: {plan: 0, step: 3}, query: "a&b=(#", colour: "scope",
+                 selected: {plan: 1, holder: 7}, step: {plan: 0, step: 3}, group: {plan: 0, holders: [3, 12]}, fit: 6500000,
+                 query: "a&b=(#", colour: "scope",
                  panel: "why", theme: "dark"};
   assert.deepEqual(readFragment(`#${writeFragment(state)}`), state);
-  const empty = readFragment("#view=1,2,x,4&holder=a.b&arena=-1&theme=pink&step=3");
-  assert.deepEqual([empty.views, empty.selected, empty.tab, empty.theme, empty.step], [[null, null], null, 0, null, null]);
+  const empty = readFragment("#view=1,2,x,4&holder=a.b&arena=-1&theme=pink&step=3&group=0.x.1&fit=6MiB");
+  assert.deepEqual([empty.views, empty.selected, empty.tab, empty.theme, empty.step, empty.group, empty.fit],
+                   [[null, null], null, 0, null, null, null, null]);
+  assert.equal(readFragment("#group=0.3").group, null, "one holder is no group");
 });
 
 test("steps and bytes lie where the map has them", () => {
@@ -172,7 +177,7 @@ test("steps and bytes lie where the map has them", () => {
 
 test("SVG has every visible rectangle, with its name, and nothing that a name brought in", () => {
   const [plan] = readPage(samplePage({tensors: 40, hostile: true})).plans;
-  const svg = stagesSvg([{scene: sceneOf(plan, "kind", "dark"), marks: {selected: 1, step: 3, hover: null}}], "a </title> & \u0001");
+  const svg = stagesSvg([{scene: sceneOf(plan, "kind", "dark"), marks: {selected: 1, step: 3, hover: null, pointed: [2]}}], "a </title> & \u0001");
   assert.ok(svg.startsWith("<?xml"));
   assert.match(svg, /<title>a &lt;\/title&gt; &amp; \ufffd<\/title>/);
   assert.match(svg, /<title>&lt;\/script&gt;&lt;script&gt;window/);

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import {answerFor, familiesOf, parseSize} from "../answer.js";
+import {answerFor, familiesOf, parseSize, partThatFits} from "../answer.js";
 import {isBrowsers} from "../keys.js";
 import {namesIn, splitText} from "../links.js";
 import {findHolder, findOp, makePattern, searchHolders} from "../lookup.js";
@@ -129,6 +129,21 @@ test("of several memories each must fit, and sums of peaks say nothing about tha
   const asked = answerFor(explain, needs[0] - 1, needs);
   assert.deepEqual([asked.shrinks, asked.constraints.map((cost) => cost.constraint)], [[explain.gains[0]], ["alignment"]]);
   assert.deepEqual(answerFor(explain, needs[0] - 2, needs).shrinks, []);
+});
+
+test("how far holders must shrink is the least that every full step allows", () => {
+  const live = [40, 100, 90, 40];
+  const holders = [{steps: [0, 2], bytes: 40}, {steps: [2, 3], bytes: 30}];
+  const part = (bytes, more) => partThatFits({live, most: 100, peak: 60, ...more}, holders, bytes);
+  assert.equal(part(80), 0.5);
+  assert.equal(part(75), 0.375);
+  assert.equal(part(66), 1 - 34 / 40);
+  assert.equal(part(120), 1);
+  assert.equal(part(60), 0);
+  assert.equal(part(59), null, "not even without them");
+  assert.equal(part(80, {peak: 58}), null, "live bytes do not explain what planning without them gave");
+  assert.equal(part(80, {most: 104}), null, "nor a peak that has holes");
+  assert.equal(partThatFits({live, most: 100, peak: 90}, [{steps: [1, 2], bytes: 40}], 80), null, "another step is too full");
 });
 
 test("sizes as people type them", () => {
