@@ -5,7 +5,7 @@ import {humanBytes} from "./format.js";
 import {CATEGORY_COUNT, CHANGE_COLOURS, THEMES, categoryColour, mixColours, parseColour, rampColour, toPixel} from "./palette.js";
 
 export const COLOURINGS = {
-  kind: {label: "Op kind", labelOf: (plan, holder) => plan.strings[plan.holders.kind[holder]] || "no op"},
+  kind: {label: "Op kind", labelOf: (plan, holder) => plan.strings[plan.holders.kind[holder]] || "no kind"},
   scope: {label: "Name scope", cycle: true, labelOf: (plan, holder) => plan.strings[plan.holders.scope[holder]] || "no scope"},
   role: {label: "Role", labelOf: roleOf},
   size: {label: "Size", ramp: true, labelOf: sizeOf},

@@ -180,6 +180,7 @@ export function drawRegions(painter, scene) {
 
 const CHARACTER = 6.7;  // the widest of the usual fonts, at 11 pixels
 const LEAST_NAME = 14;
+const LEAST_CUT = 56;  // of a name of which two or three characters were left at each end, "Mo…u6", many look the same
 
 // Names where there is room for them; the widest pieces first would flicker while panning, so the order is that of the index.
 export function drawNames(painter, scene, most) {
@@ -194,7 +195,7 @@ export function drawNames(painter, scene, most) {
     const top = Math.max(yOf(scene, index.low[i] + index.size[i]), box.map.top);
     const bottom = Math.min(yOf(scene, index.low[i]), box.map.top + box.map.height);
     const name = holderName(plan, index.holder[i]);
-    if (right - left < Math.min(44, name.length * CHARACTER + 8) || bottom - top < 12) return;
+    if (right - left < Math.min(LEAST_CUT, name.length * CHARACTER + 8) || bottom - top < 12) return;
     count += 1;
     drawName(painter, scene, name, index.holder[i], {left, right, top, bottom, bytes: index.size[i]});
   });
@@ -206,6 +207,6 @@ function drawName(painter, scene, name, holder, at) {
   const room = Math.floor((at.right - at.left - 8) / CHARACTER);
   const two = at.bottom - at.top >= 28 && room >= 7;
   const y = (at.top + at.bottom) / 2 + (two ? -2 : 4);
-  painter.text(at.left + 4, y, shorten(name, room), {colour, size: 11});
+  painter.text(at.left + 4, y, shorten(name, name.length > room ? room - 1 : room), {colour, size: 11});
   if (two) painter.text(at.left + 4, y + 13, humanBytes(at.bytes), {colour, size: 10});
 }

@@ -22,7 +22,7 @@ export class Minimap {
     const {scene, ratio} = this.stage;
     const width = this.root.clientWidth;
     const height = this.root.clientHeight;
-    if (!scene || width < 10) return;
+    if (!scene || width < 10 || height < 4) return;
     const wanted = `${width}x${height}:${scene.pixels.version}:${scene.arena.number}`;
     if (wanted !== this.painted) this.paint(width, height, ratio || 1);
     this.painted = wanted;

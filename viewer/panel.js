@@ -4,7 +4,7 @@ import {bytesNode, el, linkNode, longList, nameNode, wholeName} from "./dom.js";
 import {exactBytes, humanBytes, percent, plural, stepSpan, visible} from "./format.js";
 import {holderBox, holderName, opKind, opName, readsOf, tensorName, tensorsOf, tensorsReadAt, tensorsWrittenAt} from "./model.js";
 import {roleOf} from "./colour.js";
-import {neededAt, opPart, typeText, whyAlive} from "./story.js";
+import {nameAt, neededAt, opPart, typeText, whyAlive} from "./story.js";
 import {stepsOf} from "./overlay.js";
 
 // `go` is {select(plan, holder), step(plan, step)}; `step` the one that is selected too, or null.
@@ -74,7 +74,7 @@ export function stepPanel(plan, arena, step, live, go) {
   const outputs = tensorsWrittenAt(plan, step);
   const row = (each) => el("tr", {}, el("td", {class: "number"}, bytesNode(each.bytes)),
                            el("td", {class: "number quiet"}, percent(each.bytes, sum)),
-    el("td", {class: "wide"}, linkNode(nameNode(holderName(plan, each.holder), 38), () => go.select(plan, each.holder))));
+    el("td", {class: "wide"}, linkNode(nameNode(nameAt(plan, each.holder, step), 38), () => go.select(plan, each.holder))));
   const kind = opKind(plan, step);
   return el("section", {"aria-label": `Step ${step}`},
             el("h3", {class: "title"}, `Step ${step}: `, wholeName(opName(plan, step)),

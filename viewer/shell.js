@@ -41,7 +41,8 @@ export class Shell {
     const caption = this.app.plans.length === 2 ? el("figcaption", {}, el("b", {}, at === 0 ? "before " : "after "),
                                                      el("bdi", {class: "quiet", title: shorten(this.app.plans[at].label, 600)},
                                                         shorten(baseName(this.app.plans[at].label), 60))) : null;
-    const missing = el("p", {class: "missing quiet"}, "This plan has no such arena.");
+    const missing = el("p", {class: "missing quiet"},
+                       this.app.tabs.length === 0 ? "There is nothing to place: the graph has no tensors that need memory." : "This plan has no such arena.");
     return el("figure", {class: "map-box"}, caption, stage.root, missing, this.app.minimaps[at].root);
   }
 
@@ -228,7 +229,9 @@ export class Shell {
   }
 
   listenSizes() {
+    const printing = window.matchMedia("print");
     const observer = new ResizeObserver(() => {
+      if (printing.matches) return;  // paper gets the picture as it is: nothing is drawn while it is made
       for (const stage of this.app.stages) stage.resize(stage.root.clientWidth, stage.root.clientHeight);
       this.app.ask();
     });
@@ -252,12 +255,18 @@ export class Shell {
       keys: {
         "+": () => zoomMap(app, 1.5), "=": () => zoomMap(app, 1.5), "-": () => zoomMap(app, 1 / 1.5), "−": () => zoomMap(app, 1 / 1.5),
         0: () => app.showAll(),
-        n: () => nextPeak(app, 1), p: () => nextPeak(app, -1), z: zoomToSelected, "/": () => this.query.focus(), c: nextColour,
+        n: () => this.toPeak(1), p: () => this.toPeak(-1), z: zoomToSelected, "/": () => this.query.focus(), c: nextColour,
         d: () => this.toggleTheme(),
         "[": () => app.setTab(app.state.tab - 1), "]": () => app.setTab(app.state.tab + 1), "?": () => this.help.showModal(),
         Escape: () => this.escape(),
       },
     });
+  }
+
+  // The arrow keys go on from there, unless something else has the focus.
+  toPeak(by) {
+    nextPeak(this.app, by);
+    if (document.activeElement === document.body) this.app.current.over.focus({preventScroll: true});
   }
 
   escape() {

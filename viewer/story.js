@@ -53,6 +53,13 @@ export function needing(plan, holder, step) {
   return step === null ? tensors : tensors.filter((tensor) => neededAt(plan, tensor, step));
 }
 
+// A holder's name at a step: that of a tensor that is needed then, as explanations call it. What takes over in place has
+// another name.
+export function nameAt(plan, holder, step) {
+  const tensors = plan.holders.tensor[holder] < 0 ? [] : needing(plan, holder, step);
+  return tensors.length === 0 || tensors.includes(plan.holders.tensor[holder]) ? holderName(plan, holder) : tensorName(plan, tensors[0]);
+}
+
 // One sentence, for a step or for the whole life.
 export function whyAlive(plan, holder, step) {
   const {tensor, op} = plan.holders;

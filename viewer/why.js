@@ -13,6 +13,7 @@ import {arenaFacts, fitOf, withinOf} from "./scenes.js";
 
 const SHOWN_PEAKS = 12;
 const FIXED_ROLES = ["graph input", "graph output"];  // nobody can do without these
+const NOTHING = " to nothing";
 const ROUNDING = 0.001;  // of a size: what alignment may add to tensors that have shrunk
 const UNASKED = 0.9;  // of the peak: a question to begin with, where nobody has asked one
 
@@ -104,20 +105,21 @@ function waysOf(plan, known, bytes, go) {
                                    then(known.together.peak)));
   for (const gain of known.shrinks.slice(0, 4)) {
     const part = partOf(plan, gain, bytes);
-    ways.push(el("li", {...pointing(plan, gain.holders, go)}, "shrink ", membersNode(plan, gain.holders, go), part === null ? "" : ` to ${part}`,
-                 quiet(` (at 0%: ${humanBytes(gain.peak_bytes)})`),
+    ways.push(el("li", {...pointing(plan, gain.holders, go)}, "shrink ", membersNode(plan, gain.holders, go), part,
+                 part === NOTHING ? then(gain.peak_bytes) : quiet(` (at 0%: ${humanBytes(gain.peak_bytes)})`),
                  familiesOf(gain.holders).length > 1 ? [" ", linkNode("show all", () => go.group(plan, gain.holders))] : null));
   }
   return ways;
 }
 
-// "about 24% of its size", rounded down; null where it cannot be said.
+// " to about 24% of its size", rounded down; nothing where it cannot be said.
 function partOf(plan, gain, bytes) {
   const counting = plan.arenas.filter((arena) => arena.counts);
-  if (counting.length !== 1 || counting[0].concurrent) return null;
+  if (counting.length !== 1 || counting[0].concurrent) return "";
   const part = partThatFits({live: arenaFacts(plan, counting[0].number).live, most: plan.explain.peak_bytes, peak: gain.peak_bytes},
                             gain.holders, bytes * (1 - ROUNDING));
-  return part === null ? null : `about ${Math.floor(part * 100)}% of ${gain.holders.length === 1 ? "its size" : "their size"}`;
+  if (part === null) return "";
+  return part < 0.01 ? NOTHING : ` to about ${Math.floor(part * 100)}% of ${gain.holders.length === 1 ? "its size" : "their size"}`;
 }
 
 function howNode() {
@@ -173,7 +175,7 @@ function membersNode(plan, holders, go) {
   return familyNodes(plan, holders, go, (list) => {
     const most = humanBytes(Math.max(...list.map((holder) => holder.bytes)));
     const same = list.every((holder) => holder.bytes === list[0].bytes);
-    const size = list.length === 1 ? most : same ? `${list.length} × ${most}` : `${list.length}, up to ${most}`;
+    const size = list.length === 1 ? most : same ? `${list.length}\u00a0×\u00a0${most}` : `${list.length}, up to ${most}`;
     const kinds = [...new Set(list.map((holder) => holder.kind).filter(Boolean))];
     const roles = [...new Set(list.map((holder) => roleAt(plan, holder)))].filter((role) => FIXED_ROLES.includes(role));
     return quiet(` (${[size, ...(kinds.length > 2 ? [] : kinds.map(visible)), ...roles].join(", ")})`);

@@ -96,6 +96,31 @@ def fits_a_narrow_window(browser, file):
         assert stage["width"] > 300 and stage["height"] > 200, stage
 
 
+def fits_a_low_window(browser, file):
+    with Opened(browser, file, viewport={"width": 1280, "height": 300}) as own:
+        own.page.set_viewport_size({"width": 1280, "height": 200})
+        own.page.wait_for_timeout(200)
+        own.page.set_viewport_size({"width": 1280, "height": 800})
+        own.page.wait_for_timeout(200)
+
+
+def prints_what_it_says(browser, file):
+    """On paper there are the map, as wide as the paper, and the panel below it."""
+    with Opened(browser, file, viewport={"width": 740, "height": 1000}) as own:
+        before = own.picture(".stage canvas")
+        own.page.emulate_media(media="print")
+        own.page.wait_for_timeout(200)
+        replay = own.page.locator(".replay").count() > 0  # is drawn anew, for the width of the paper
+        assert replay or own.picture(".stage canvas") == before, "the map was lost on the way to the paper"
+        widths = own.page.evaluate("[document.scrollingElement.scrollWidth, innerWidth]")
+        assert widths[0] <= widths[1], widths
+        stage = own.page.locator(".stage canvas").first.bounding_box()
+        assert stage["width"] > 500 and stage["height"] > 200, stage
+        if own.page.locator("#side-body").count() > 0:
+            panel = own.page.locator("#side-body").bounding_box()
+            assert panel["y"] >= stage["y"] + stage["height"] - 1 and own.text("#side-body").strip()
+
+
 def says_that_it_needs_scripts(browser, file):
     context = browser.new_context(offline=True, java_script_enabled=False)
     page = context.new_page()
@@ -425,9 +450,9 @@ def keyboard_alone_reaches_everything(browser, file):
         state = own.settled()["state"]
         assert state["selected"] or state["step"]
         own.page.keyboard.press("Escape")
+        own.page.evaluate("document.activeElement.blur()")
         own.page.keyboard.press("n")
         own.settled()
-        own.page.locator(".stage .over:visible").last.focus()
         own.page.keyboard.press("Shift+ArrowUp")
         low = own.settled()["state"]["selected"]
         assert low
@@ -526,7 +551,8 @@ def replay_zooms_and_says_values(browser, file):
         assert all(abs(own.look()["view"][key] - moved[key]) < 0.02 for key in moved), fragment
 
 
-COMMON = [opens, has_landmarks_and_labels, follows_the_system_into_the_dark, is_readable_in_both_themes, fits_a_narrow_window, says_that_it_needs_scripts, saves_png_and_svg]
+COMMON = [opens, has_landmarks_and_labels, follows_the_system_into_the_dark, is_readable_in_both_themes, fits_a_narrow_window, fits_a_low_window, prints_what_it_says,
+          says_that_it_needs_scripts, saves_png_and_svg]
 PLANS = [hover_says_what_it_is, click_selects, click_on_the_curve_lists_the_live_set, shift_click_selects_a_step, wheel_drag_and_keys_move_the_view, double_click_zooms_to_the_tensor,
          minimap_moves_the_view, search_finds_lights_and_steps_through, tabs_change_the_arena, peaks_are_one_key_apart, colours_have_legends, explanation_leads_to_the_map, a_change_is_shown_in_the_map,
          a_size_that_is_asked_for_is_kept, address_restores_the_view, links_break_nothing, keyboard_alone_reaches_everything]

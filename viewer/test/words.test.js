@@ -6,7 +6,7 @@ import {answerFor, familiesOf, parseSize, partThatFits} from "../answer.js";
 import {isBrowsers} from "../keys.js";
 import {namesIn, splitText} from "../links.js";
 import {findHolder, findOp, makePattern, searchHolders} from "../lookup.js";
-import {factsOf, needing, neededAt, sentenceText, spoken, whyAlive} from "../story.js";
+import {factsOf, nameAt, needing, neededAt, sentenceText, spoken, whyAlive} from "../story.js";
 import {neighbour} from "../walk.js";
 import {readPlan} from "../model.js";
 import {indexPieces, liveSet} from "../pieces.js";
@@ -31,6 +31,12 @@ test("which tensors of a holder a step needs", () => {
   assert.deepEqual(needing(plan, 1, 1), [1, 2]);
   assert.deepEqual(needing(plan, 1, null), [1, 2]);
   assert.equal(neededAt(plan, 2, 3), false);
+});
+
+test("a holder is called by what is needed at a step", () => {
+  const plan = smallPlan();
+  assert.deepEqual([0, 1, 2].map((step) => nameAt(plan, 1, step)), ["h", "h", "h2"]);
+  assert.equal(nameAt(plan, 2, 1), "half (workspace)");
 });
 
 test("facts of a tooltip", () => {
