@@ -49,4 +49,5 @@ status=0
 
 echo
 echo "The report is $PWD/$report: open it in a browser."
-echo "Next: README.md for the library, docs/formats.md for the files, \`stowage --help\` for the rest."
+echo "The program is $(realpath "$stowage"). Next: your model with \`plan MODEL --capacity 64MiB --html report.html\`; \`--help\` for the rest,"
+echo "README.md for the library, docs/formats.md for the files."

@@ -17,10 +17,11 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", "stowage " STOWAGE_VERSION);
   app.require_subcommand(1);
   app.footer(
-      "INPUT is a graph (.json), a MiniMalloc table (.csv), either as .gz, or - for standard input.\n"
+      "INPUT is a model (.onnx, .tflite), a graph (.json) or a MiniMalloc table (.csv), also .gz; - is standard input.\n"
       "Exit codes: 0 done, 1 error, 2 usage, 3 plan invalid, 4 does not fit the capacity (proven),\n"
       "            5 out of time without an answer, 6 grew (diff).\n\n"
-      "Example: stowage plan examples/transformer_block.json");
+      "Example: stowage plan examples/transformer_block.json\n"
+      "         stowage plan model.onnx --capacity 64MiB --html report.html");
   stowage::cli::add_plan_command(app);
   stowage::cli::add_verify_command(app);
   stowage::cli::add_explain_command(app);

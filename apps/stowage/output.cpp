@@ -86,6 +86,8 @@ void print(std::string_view text) {
   if (!written) fail(Error{ErrorCode::io, "cannot write to standard output", {}});
 }
 
+bool errors_on_terminal() { return isatty(STDERR_FILENO) != 0; }
+
 void fail(const Error& error) { end_with(kError, to_string(error)); }
 
 void end_with(int code, std::string_view message) {

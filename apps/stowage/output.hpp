@@ -24,6 +24,9 @@ enum class Tone : std::uint8_t { plain, good, warning, bad, dim, strong };
 /// Name, peak, bound and naive, arenas, solver: what `plan` prints without --json.
 [[nodiscard]] std::string summary_text(const Summary& summary);
 
+/// Whether standard error is read by a person, who may need advice.
+[[nodiscard]] bool errors_on_terminal();
+
 void print(std::string_view text);
 
 /// Prints "stowage: error" to standard error and ends the command with exit code 1.

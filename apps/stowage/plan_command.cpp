@@ -38,11 +38,19 @@ void show(const PlanArguments& arguments, const Summary& summary, const std::str
   print(arguments.json ? summary_to_json(summary) : summary_text(summary) + details);
 }
 
+/// Where a person finds out what to change so that a graph fits; nothing for a program that reads.
+std::string what_to_change(const PlanArguments& arguments) {
+  if (!errors_on_terminal() || !arguments.options.capacity) return {};
+  if (arguments.page.file.empty())
+    return fmt::format("\nWhat to change: stowage explain {} --budget {}", arguments.input, arguments.options.capacity->value());
+  return fmt::format("\nWhat to change: open {} in a browser", arguments.page.file);
+}
+
 /// Ends the command when there is no answer within the capacity. `shortage` says what is too large, where that is known.
-void check_answer(const std::string& input, SolveStatus status, const std::string& shortage) {
+void check_answer(const std::string& input, SolveStatus status, const std::string& shortage, const std::string& advice = {}) {
   if (status == SolveStatus::infeasible) {
     end_with(kDoesNotFit,
-             fmt::format("{}: does not fit: {}", input, shortage.empty() ? "pinned offsets leave no place" : shortage));
+             fmt::format("{}: does not fit: {}{}", input, shortage.empty() ? "pinned offsets leave no place" : shortage, advice));
   }
   if (status == SolveStatus::timed_out) {
     end_with(kOutOfTime, fmt::format("{}: no plan that fits was found in the time given, nor a proof that there is none{}{}",
@@ -109,7 +117,8 @@ void plan_graph(const PlanArguments& arguments, const Graph& graph) {
   if (planned.has_answer() || arguments.json)
     show(arguments, summary, planned.plan ? plan_text(graph, *planned.plan) : std::string());
   write_plan_page(arguments.page, arguments.input, graph, planned, options);
-  check_answer(arguments.input, planned.status, options.capacity ? shortage_text(graph, planned, *options.capacity) : "");
+  check_answer(arguments.input, planned.status, options.capacity ? shortage_text(graph, planned, *options.capacity) : "",
+               what_to_change(arguments));
 }
 
 void plan_table(const PlanArguments& arguments, const CsvProblem& table) {

@@ -37,7 +37,7 @@ class Writer {
   [[nodiscard]] std::string arena_text(const ArenaStory& arena) const;
   [[nodiscard]] std::string peaks(const ArenaStory& arena) const;
   [[nodiscard]] std::string holders(const ArenaStory& arena) const;
-  [[nodiscard]] std::string shares(std::string_view title, const std::vector<Share>& list, Bytes whole) const;
+  [[nodiscard]] std::string shares(std::string_view what, const std::vector<Share>& list, Bytes whole) const;
   [[nodiscard]] std::string gains() const;
   [[nodiscard]] std::string gain_text(const Gain& gain) const;
   [[nodiscard]] std::string alone_text(const Gain& gain) const;
@@ -105,11 +105,12 @@ std::string Writer::holders(const ArenaStory& arena) const {
   return text;
 }
 
-std::string Writer::shares(std::string_view title, const std::vector<Share>& list, Bytes whole) const {
+std::string Writer::shares(std::string_view what, const std::vector<Share>& list, Bytes whole) const {
   if (list.size() < 2) return {};  // says nothing that the holders do not
-  std::string text = fmt::format("  {}:\n", title);
+  std::string text = fmt::format("  By {}:\n", what);
   for (std::size_t i = 0; i < list.size() && i < kShares; ++i) {
-    const std::string word = list[i].word.empty() ? "no scope" : clipped(list[i].word, 50);
+    const std::string word =
+        list[i].word.empty() ? fmt::format("no {}", what.substr(what.rfind(' ') + 1)) : clipped(list[i].word, 50);
     text += fmt::format("    {:>{}}  {:>6}  {} ({})\n", size(list[i].bytes), kFigure, percent_text(list[i].bytes, whole), word,
                         list[i].holders);
   }
@@ -127,7 +128,7 @@ std::string Writer::arena_text(const ArenaStory& arena) const {
   }
   std::string text = wrapped({}, title, 2) + peaks(arena) + holders(arena);
   const Peak& peak = arena.peaks[arena.fullest];
-  text += shares("By op kind", peak.by_kind, arena.size) + shares("By name scope", peak.by_scope, arena.size);
+  text += shares("op kind", peak.by_kind, arena.size) + shares("name scope", peak.by_scope, arena.size);
   text += "  Its bytes then (. is free, # is the rest):\n";
   for (const std::string& line : arena.map_at_peak) text += "  " + line + '\n';
   text += "  Its bytes over time, offsets upwards, steps to the right:\n";

@@ -217,6 +217,14 @@ class Capacity(CliTest):
         self.assertEqual(done.err, "stowage: session.json: does not fit: memory 'gpu' needs at least 140 bytes, "
                          "10 more than the 130 that are there (session 40, shared 100)\n")
 
+    def test_a_person_is_told_where_to_find_what_to_change(self):
+        name = self.write("chain.json", chain())
+        said = self.on_terminal("plan", name, "--capacity", "9", stream="stderr", code=4)
+        self.assertIn("What to change: stowage explain chain.json --budget 9", said)
+        said = self.on_terminal("plan", name, "--capacity", "9", "--html", "report.html", stream="stderr", code=4)
+        self.assertIn("What to change: open report.html in a browser", said)
+        self.assertNotIn("What to change", self.expect(4, "plan", name, "--capacity", "9").err)
+
     def test_a_table_has_no_memory_to_name(self):
         name = self.write("table.csv", table_of([(0, 2, 3), (1, 3, 5)]))
         done = self.expect(4, "plan", name, "--capacity", "6")

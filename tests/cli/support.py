@@ -116,7 +116,7 @@ class CliTest(unittest.TestCase):
     def peak(self, *arguments, **more):
         return self.summary(*arguments, **more)["peak_bytes"]
 
-    def on_terminal(self, *arguments, stream="stdout", **environment):
+    def on_terminal(self, *arguments, stream="stdout", code=0, **environment):
         """What the program writes to `stream` when that is a terminal."""
         master, slave = pty.openpty()
         others = {name: subprocess.DEVNULL for name in ("stdin", "stdout", "stderr") if name != stream}
@@ -132,7 +132,7 @@ class CliTest(unittest.TestCase):
                 break
             text += block
         os.close(master)
-        self.assertEqual(process.wait(timeout=60), 0)
+        self.assertEqual(process.wait(timeout=60), code)
         return text.decode().replace("\r\n", "\n")
 
 
