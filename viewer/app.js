@@ -373,7 +373,7 @@ export class App {
 
   legend(root) {
     const scenes = this.stages.map((stage) => stage.scene).filter(Boolean);
-    fillLegend(root, this.look, scenes, this.state.lit, (label) => this.setLit(label));
+    fillLegend(root, this.look, scenes, this.state.step ? this.state.step.step : null, this.state.lit, (label) => this.setLit(label));
   }
 
   showAll() {

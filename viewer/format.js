@@ -79,7 +79,12 @@ export function plural(count, word) {
 
 // What cannot be seen, or changes the order of what stands around it, becomes a visible sign.
 export function visible(text) {
-  return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\ufeff]/g, "\ufffd").replace(/[\u202a-\u202e\u2066-\u2069\u200e\u200f]/g, "");
+  return straight(text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\ufeff]/g, "\ufffd"));
+}
+
+// Without the signs that turn what follows around: a name that is cut off may have lost the one that ends it.
+export function straight(text) {
+  return text.replace(/[\u202a-\u202e\u2066-\u2069\u200e\u200f]/g, "");
 }
 
 // Both ends of a long name say more than its front alone: "blk.0.attn…proj.weight". Pairs of surrogates stay whole.

@@ -98,10 +98,8 @@ export class Shell {
       this.shareLater();
       return;
     }
-    if (what === "look") {
-      this.app.legend(this.legend);
-      this.colour.value = this.app.state.colour;
-    }
+    if (what === "look" || what === "selection") this.app.legend(this.legend);
+    if (what === "look") this.colour.value = this.app.state.colour;
     if (what === "tab") this.showTabs();
     if (what === "search") this.showHits();
     if (what === "selection" || what === "tab") this.showSide();

@@ -5,7 +5,7 @@
 import {answerFor, familiesOf, parseSize, partThatFits} from "./answer.js";
 import {roleOf} from "./colour.js";
 import {bytesNode, el, linkNode, longList, nameNode, replace} from "./dom.js";
-import {baseName, exactBytes, humanBytes, percent, plural, shorten, stepSpan, visible} from "./format.js";
+import {baseName, exactBytes, humanBytes, percent, plural, shorten, stepSpan, straight, visible} from "./format.js";
 import {namesIn, splitText} from "./links.js";
 import {findHolder, findOp} from "./lookup.js";
 import {opName} from "./model.js";
@@ -38,7 +38,7 @@ function noText(plan) {
 function linkedText(plan, text, go) {
   if (!plan.linkNames) plan.linkNames = plan.explain ? namesIn(plan.explain) : new Set();
   return splitText(text, plan.linkNames).map((part) => {
-    if (typeof part === "string") return part;
+    if (typeof part === "string") return straight(part);
     if (part.step !== undefined) return part.step < plan.steps ? linkNode(part.text, () => go.step(plan, part.step)) : part.text;
     if (findHolder(plan, {name: part.name}) >= 0) return linkNode(el("bdi", {}, part.text), () => go.holder(plan, {name: part.name}));
     return findOp(plan, part.name) >= 0 ? linkNode(el("bdi", {}, part.text), () => go.op(plan, part.name)) : part.text;

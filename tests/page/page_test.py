@@ -195,6 +195,7 @@ def click_on_the_curve_lists_the_live_set(browser, file):
         assert rows == sorted(rows, reverse=True) and len(rows) == min(count, 150) > 0, (said, len(rows))
         total = int(re.search(r"([\d,]+) bytes?,", own.text("#side-body h4 + p")).group(1).replace(",", ""))
         assert total == sum(rows) or count > 150
+        assert own.page.locator(".stage:visible").count() > 1 or f"at step {step}:" in own.text(".legend")
         own.page.locator("#side-body .live a").first.click()
         assert own.look()["state"]["selected"]
 
@@ -334,7 +335,8 @@ def colours_have_legends(browser, file):
         entries.first.click()
         assert own.page.locator(".legend-entry[aria-pressed=true]").count() == 1
         assert own.picture() != before or entries.count() == 1
-        own.page.locator(".legend-entry[aria-pressed=true]").click()
+        assert own.page.evaluate("document.activeElement.getAttribute('aria-pressed')") == "true", "the legend lost the focus"
+        own.page.keyboard.press("Enter")
         assert own.picture() == before
 
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import {binaryTicks, decimalTicks, escapeXml, exactBytes, grouped, humanBytes, percent, plural, shorten, signedBytes, stepSpan, tickBytes, visible} from "../format.js";
+import {binaryTicks, decimalTicks, escapeXml, exactBytes, grouped, humanBytes, percent, plural, shorten, signedBytes, stepSpan, straight, tickBytes, visible} from "../format.js";
 
 test("bytes have three digits, as in the terminal", () => {
   const cases = [[0, "0 B"], [512, "512 B"], [4096, "4.00 KiB"], [78118912, "74.5 MiB"], [8388608, "8.00 MiB"], [6045040640, "5.63 GiB"],
@@ -34,6 +34,7 @@ test("long names keep both ends and whole characters", () => {
 
 test("what cannot be seen is shown, what turns text around is gone", () => {
   assert.equal(visible("a\u0000b\u202egnp\u2028"), "a\ufffdbgnp\ufffd");
+  assert.equal(straight("needs \u202ex\n"), "needs x\n");
 });
 
 test("text for SVG is well-formed XML", () => {
