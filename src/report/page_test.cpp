@@ -93,7 +93,7 @@ TEST(Page, HasHoldersInTheOrderOfTheirFirstSteps) {
   }
   EXPECT_THAT(names, ::testing::UnorderedElementsAre("input ", "UP blk.0", "DOWN blk.1", "END "));
   const json& arena = shown.at("arenas").at(0);
-  EXPECT_EQ(arena.at("regions"), json({arena.at("size")}));
+  EXPECT_EQ(arena.at("regions"), json::array({arena.at("size")}));
   EXPECT_EQ(arena.at("counts"), true);
   EXPECT_EQ(arena.at("concurrent"), false);
 }
