@@ -1,3 +1,8 @@
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <thread>
+
 #include <gtest/gtest.h>
 
 #include "stowage/report.hpp"
@@ -66,6 +71,44 @@ TEST(Explain, WithoutTimeForRePlansNothingIsClaimed) {
   EXPECT_TRUE(found.gains.empty());
   EXPECT_FALSE(found.budget->shrink);
   EXPECT_EQ(found.budget->reason, "the time for re-plans ran out");
+}
+
+/// Layers of falling sizes, each a peak of its own, in three families.
+Graph staircase() {
+  GraphBuilder builder("staircase");
+  TensorId last = builder.add(Tensor{.name = "x", .size = Bytes(100), .flags = TensorFlag::input});
+  for (int layer = 0; layer < 6; ++layer) {
+    const std::string number = std::to_string(layer);
+    const TensorId up = builder.add(Tensor{.name = "up." + number, .size = Bytes(2000 - 100 * (layer / 2))});
+    const TensorId gate = builder.add(Tensor{.name = "gate." + number, .size = Bytes(2000 - 100 * (layer / 3))});
+    const TensorId down = builder.add(Tensor{.name = "down." + number, .size = Bytes(700)});
+    builder.add(Op{.name = "up", .kind = "UP", .inputs = {last}, .outputs = {up}});
+    builder.add(Op{.name = "gate", .kind = "GATE", .inputs = {last}, .outputs = {gate}});
+    builder.add(Op{.name = "down", .kind = "DOWN", .inputs = {up, gate}, .outputs = {down}});
+    last = down;
+  }
+  return std::move(builder.build()).value();
+}
+
+TEST(Explain, TheTimeMayRunOutAtAnyRePlan) {
+  const Graph graph = staircase();
+  std::size_t claimed = 0;
+  bool ran_out = true;
+  for (std::size_t last = 1; ran_out; ++last) {
+    ExplainOptions options = deterministic();
+    options.budget = Bytes(1500);
+    options.time_limit = std::chrono::milliseconds(20);
+    std::size_t replans = 0;
+    options.on_replan = [&](const std::string&) {
+      if (++replans == last) std::this_thread::sleep_for(std::chrono::milliseconds(21));
+    };
+    const Explanation found = explain(graph, options).value();
+    ran_out = found.skipped > 0;
+    claimed = std::max(claimed, found.gains.size());
+    for (const Gain& gain : found.gains) EXPECT_EQ(gain.gain, found.summary.peak - gain.peak);
+    EXPECT_FALSE(explanation_to_text(found, SizeStyle::human).empty());
+  }
+  EXPECT_GT(claimed, 1U);
 }
 
 TEST(Explain, ItsTextIsThis) {

@@ -129,7 +129,11 @@ std::optional<Trial> Trials::plan(GraphDescription description, PlanOptions opti
 std::optional<Trial> Trials::replan(const Stock& stock, const Subset& subset) {
   std::optional<Trial> trial = run(report::without(graph_, closed(graph_, stock.absent(subset))), plan_options(options_),
                                    fmt::format("without {} of {} holders", subset.size(), stock.size()));
-  tried_.insert_or_assign(subset, trial ? std::optional(trial->outcome) : std::nullopt);
+  if (trial) {
+    tried_.insert_or_assign(subset, trial->outcome);
+  } else {
+    tried_.try_emplace(subset, std::nullopt);  // what is known stays known when the time is up
+  }
   return trial;
 }
 
