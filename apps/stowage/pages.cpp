@@ -46,7 +46,10 @@ void write_shown(const PlanPage& page, const std::string& input, const Shown& sh
 }  // namespace
 
 CLI::Option* add_html_option(CLI::App& command, std::string& file, const std::string& help) {
-  return command.add_option("--html", file, help)->type_name("FILE");
+  const auto named = [](const std::string& name) {
+    return name.empty() ? std::string("a file must have a name") : std::string();
+  };
+  return command.add_option("--html", file, help)->check(CLI::Validator(named, ""))->type_name("FILE");
 }
 
 void refuse_to_overwrite(const std::string& file, const std::vector<std::string>& inputs) {

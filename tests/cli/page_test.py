@@ -177,6 +177,10 @@ class Plan(PageTest):
         page, _ = self.page(0, "plan", "-", stdin=json.dumps(chain()).encode())
         self.assertEqual((page["title"], page["plans"][0]["label"]), ("chain", "-"))
 
+    def test_without_a_name_is_an_error(self):
+        done = self.expect(2, "plan", EXAMPLES[0], "--html", "")
+        self.assertIn("--html: a file must have a name", done.err)
+
     def test_errors_leave_what_was_there(self):
         name = self.write("chain.json", chain())
         self.assertIn("nowhere", self.expect(1, "plan", name, "--html", "nowhere/page.html").err)
