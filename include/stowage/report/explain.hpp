@@ -22,8 +22,8 @@ struct ExplainOptions {
   std::size_t top = 8;               ///< Of holders, families and peaks that are looked at closely.
   std::optional<Bytes> budget = {};  ///< What the peak should fit into, in each memory.
   std::optional<std::chrono::nanoseconds> time_limit = std::chrono::seconds(20);  ///< For all re-plans together; absent: none.
-  /// The plan as it is, where there is one already: what `plan` returned with the options above, and has an answer. Null: it is
-  /// planned first.
+  /// The plan as it is, where there is one already: what `plan` returned with the options above, with an answer. Not kept
+  /// after the call. Null: it is planned first.
   const Planned* base = nullptr;
   /// Called with what is about to be planned, in the thread of the caller.
   std::function<void(const std::string&)> on_replan = {};

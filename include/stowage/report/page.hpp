@@ -38,8 +38,8 @@ struct PageSide {
   std::string label;
   const Plan& plan;
   const Graph* graph = nullptr;  ///< Null, or a graph that has not what the plan places: then there are no names and no times.
-  const Planned* planned =
-      nullptr;  ///< Where the plan was made here, with the options of the page. Null: it comes from elsewhere.
+  /// Where the plan was made here, with the options of the page. Null: it comes from elsewhere.
+  const Planned* planned = nullptr;
 };
 
 /// The page of two plans. `difference` is theirs.

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "runtime/plan_ahead/iteration_plan.hpp"
-#include "runtime/plan_ahead/place_table.hpp"
 
 namespace stowage::runtime {
 
