@@ -23,6 +23,10 @@ HOSTILE_NAMES = ["</script><script>window.hacked=1</script>", "<img src=x onerro
                  "a\u0000b\u001b[31mred\u2028c", "<!-- stowage:data -->", "__proto__", "constructor", "long/" + "n" * 10000 + "/end", "\"'&amp;\\"]
 
 
+def close(a, b, part=1e-3):
+    return abs(a - b) <= part * max(abs(a), abs(b), 1)
+
+
 def sample_pages(folder):
     """Pages of viewer/test/make_page.js: {name: file}."""
     pages = {}
