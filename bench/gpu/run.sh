@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run.sh BENCH [TRACE…]: on a machine with a GPU, builds the peers (PyTorch's and CUDA's allocators) against the torch that python3 imports, and
+# run.sh BENCH [--stride N] [TRACE…]: on a machine with a GPU, builds the peers (PyTorch's and CUDA's allocators) against the torch that python3 imports, and
 # runs BENCH (stowage_gpu_bench, which may have been built elsewhere) beside them. Prints Markdown.
 #
 # CUDA_HOME (/usr/local/cuda) the toolkit.

@@ -8,8 +8,11 @@
 namespace stowage::runtime {
 namespace {
 
-void add_once(std::vector<StreamId>& streams, StreamId stream) {
-  if (std::find(streams.begin(), streams.end(), stream) == streams.end()) streams.push_back(stream);
+/// Whether it was not there.
+bool add_once(std::vector<StreamId>& streams, StreamId stream) {
+  if (std::find(streams.begin(), streams.end(), stream) != streams.end()) return false;
+  streams.push_back(stream);
+  return true;
 }
 
 }  // namespace
@@ -20,8 +23,10 @@ ForeignUses::~ForeignUses() {
 }
 
 void ForeignUses::used(Bytes offset, StreamId stream) {
-  add_once(live_[offset], stream);
+  const std::size_t room = pending_.size() + live_uses_ + 1;
+  if (pending_.capacity() < room) pending_.reserve(2 * room);
   add_once(streams_, stream);
+  if (add_once(live_[offset], stream)) ++live_uses_;
 }
 
 bool ForeignUses::freed(ByteRange bytes) {
@@ -29,6 +34,7 @@ bool ForeignUses::freed(ByteRange bytes) {
   if (found == live_.end()) return true;
   const std::vector<StreamId> streams = std::move(found->second);
   live_.erase(found);
+  live_uses_ -= streams.size();
   bool known = true;
   for (const StreamId stream : streams) {
     if (const Result<EventId> event = device_.record(stream)) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <vector>
 
@@ -36,7 +37,8 @@ class ForeignUses {
   };
   Device& device_;
   std::map<Bytes, std::vector<StreamId>> live_;  ///< By offset.
-  std::vector<Pending> pending_;
+  std::vector<Pending> pending_;                 ///< With room for all uses that are live: a free takes no memory of the host.
+  std::size_t live_uses_ = 0;                    ///< Streams in `live_`.
   std::vector<StreamId> streams_;
 };
 
