@@ -1,4 +1,4 @@
-#include "alloc/aligned_buffer.hpp"
+#include "alloc/interface/aligned_buffer.hpp"
 
 #include <cstdint>
 

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "alloc/aligned_buffer.hpp"
-#include "memory/errors.hpp"
+#include "alloc/interface/aligned_buffer.hpp"
+#include "memory/interface/errors.hpp"
 
 namespace stowage {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "alloc/aligned_buffer.hpp"
+#include "alloc/interface/aligned_buffer.hpp"
 
 namespace stowage::alloc {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "alloc/aligned_buffer.hpp"
 #include "alloc/buffer_set.hpp"
+#include "alloc/interface/aligned_buffer.hpp"
 #include "alloc/kept_plan.hpp"
 #include "alloc/plan_match.hpp"
 #include "alloc/served_graph.hpp"

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "memory/errors.hpp"
+#include "memory/interface/errors.hpp"
 
 namespace stowage::alloc {
 

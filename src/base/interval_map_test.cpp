@@ -1,4 +1,4 @@
-#include "base/interval_map.hpp"
+#include "base/interface/interval_map.hpp"
 
 #include <random>
 #include <string>

@@ -1,4 +1,4 @@
-#include "memory/errors.hpp"
+#include "memory/interface/errors.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
+#include "pack/interface/unordered_items.hpp"
 #include "pack/offset_sums.hpp"
-#include "pack/unordered_items.hpp"
 #include "pack/valley_search.hpp"
 #include "stowage/pack.hpp"
 #include "support/brute_force.hpp"

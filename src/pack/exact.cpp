@@ -3,11 +3,11 @@
 #include "pack/components.hpp"
 #include "pack/general_search.hpp"
 #include "pack/grain.hpp"
+#include "pack/interface/unordered_items.hpp"
 #include "pack/neighbourhood.hpp"
 #include "pack/offset_sums.hpp"
 #include "pack/solver.hpp"
 #include "pack/target_search.hpp"
-#include "pack/unordered_items.hpp"
 
 /// From an answer and a bound that differ to ones that agree.
 ///

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "pack/grain.hpp"
-#include "plan/offset_check.hpp"
+#include "plan/interface/offset_check.hpp"
 
 namespace stowage::pack {
 namespace {

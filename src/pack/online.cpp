@@ -2,7 +2,7 @@
 #include <numeric>
 #include <queue>
 
-#include "base/free_list.hpp"
+#include "base/interface/free_list.hpp"
 #include "pack/greedy.hpp"
 #include "pack/ordered_walk.hpp"
 

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/free_list.hpp"
+#include "base/interface/free_list.hpp"
 #include "pack/greedy.hpp"
 #include "support/items.hpp"
 

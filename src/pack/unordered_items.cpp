@@ -1,4 +1,4 @@
-#include "pack/unordered_items.hpp"
+#include "pack/interface/unordered_items.hpp"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "plan/offset_check.hpp"
+#include "plan/interface/offset_check.hpp"
 #include "stowage/plan.hpp"
 
 namespace stowage {

@@ -1,4 +1,4 @@
-#include "plan/offset_check.hpp"
+#include "plan/interface/offset_check.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "base/interval_map.hpp"
+#include "base/interface/interval_map.hpp"
 #include "stowage/plan.hpp"
 
 namespace stowage {

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "base/interval_map.hpp"
+#include "base/interface/interval_map.hpp"
 #include "stowage/plan.hpp"
 
 /// One sweep in the order of begin: each claim on bytes must find that whoever claimed them last is over. Being over before is

@@ -6,7 +6,7 @@
 #include <optional>
 #include <set>
 
-#include "pack/unordered_items.hpp"
+#include "pack/interface/unordered_items.hpp"
 
 namespace stowage::report {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "alloc/aligned_buffer.hpp"
+#include "alloc/interface/aligned_buffer.hpp"
 
 namespace stowage::runtime {
 

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "base/interval_map.hpp"
+#include "base/interface/interval_map.hpp"
 #include "verify/conflicts.hpp"
 #include "verify/links.hpp"
 #include "verify/order.hpp"

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "base/interval_map.hpp"
+#include "base/interface/interval_map.hpp"
 #include "verify/claims.hpp"
 #include "verify/order.hpp"
 #include "verify/provenance.hpp"

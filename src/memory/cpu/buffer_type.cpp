@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "memory/cpu/cpu.hpp"
-#include "memory/errors.hpp"
+#include "memory/interface/errors.hpp"
 
 namespace stowage {
 namespace memory {

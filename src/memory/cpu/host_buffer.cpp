@@ -1,7 +1,7 @@
 #include <cstring>
 
 #include "memory/cpu/cpu.hpp"
-#include "memory/errors.hpp"
+#include "memory/interface/errors.hpp"
 
 namespace stowage {
 namespace memory {

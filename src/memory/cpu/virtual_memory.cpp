@@ -21,8 +21,8 @@
 
 #include <fmt/format.h>
 
-#include "base/free_list.hpp"
-#include "memory/errors.hpp"
+#include "base/interface/free_list.hpp"
+#include "memory/interface/errors.hpp"
 #include "memory/page_table.hpp"
 
 namespace stowage::memory {

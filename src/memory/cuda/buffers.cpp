@@ -1,6 +1,6 @@
 #include "memory/cpu/cpu.hpp"
 #include "memory/cuda/context.hpp"
-#include "memory/errors.hpp"
+#include "memory/interface/errors.hpp"
 
 namespace stowage::memory::cuda {
 namespace {

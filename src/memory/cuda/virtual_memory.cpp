@@ -9,7 +9,7 @@
 #include <unordered_map>
 
 #include "memory/cuda/context.hpp"
-#include "memory/errors.hpp"
+#include "memory/interface/errors.hpp"
 #include "memory/page_table.hpp"
 
 namespace stowage::memory::cuda {

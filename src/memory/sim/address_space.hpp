@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "base/free_list.hpp"
+#include "base/interface/free_list.hpp"
 #include "memory/sim/sparse_bytes.hpp"
 #include "stowage/memory.hpp"
 

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "memory/errors.hpp"
+#include "memory/interface/errors.hpp"
 #include "memory/sim/state.hpp"
 
 namespace stowage::memory {

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <utility>
 
-#include "base/interval_map.hpp"
+#include "base/interface/interval_map.hpp"
 #include "stowage/pack.hpp"
 
 // Every allocation that ends within the iteration is an item, from its allocation to its free. One stream needs no more. For

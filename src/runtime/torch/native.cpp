@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "alloc/aligned_buffer.hpp"
+#include "alloc/interface/aligned_buffer.hpp"
 
 namespace stowage::runtime {
 namespace {
