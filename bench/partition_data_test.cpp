@@ -5,11 +5,11 @@
 #include <gtest/gtest.h>
 
 #include "layouts.hpp"
-#include "shadow/shadow.hpp"
 #include "stowage/io.hpp"
 #include "stowage/planner.hpp"
 #include "stowage/verify.hpp"
 #include "support/data.hpp"
+#include "support/judges/shadow/shadow.hpp"
 
 /// The recorded graphs over two devices and the CPU: partitioned, planned, verified and run.
 namespace stowage::bench {

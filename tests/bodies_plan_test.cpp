@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "shadow/shadow.hpp"
 #include "stowage/stowage.hpp"
+#include "support/judges/shadow/shadow.hpp"
 
 /// Plans of graphs with bodies that once went wrong, run.
 namespace stowage {

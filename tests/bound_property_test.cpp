@@ -5,8 +5,8 @@
 
 #include "pack/offset_sums.hpp"
 #include "stowage/pack.hpp"
-#include "support/brute_force.hpp"
-#include "support/random_problem.hpp"
+#include "support/generators/random_problem.hpp"
+#include "support/judges/brute_force.hpp"
 
 /// Each argument for a lower bound against brute force: never above the optimum, above the live bytes now and then, and checked
 /// so closely that no certificate above the optimum passes, whatever step or item it names.

@@ -1,4 +1,4 @@
-#include "support/constrained_graph.hpp"
+#include "support/generators/constrained_graph.hpp"
 
 #include <iostream>
 #include <map>
@@ -9,12 +9,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "shadow/shadow.hpp"
-#include "support/dump_graph.hpp"
-#include "support/graph_features.hpp"
-#include "support/naive_plan.hpp"
-#include "support/reduce_graph.hpp"
-#include "support/scope_draft.hpp"
+#include "support/generators/dump_graph.hpp"
+#include "support/generators/graph_features.hpp"
+#include "support/generators/naive_plan.hpp"
+#include "support/generators/reduce_graph.hpp"
+#include "support/generators/scope_draft.hpp"
+#include "support/judges/shadow/shadow.hpp"
 
 namespace stowage::testing {
 namespace {

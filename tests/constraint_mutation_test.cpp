@@ -10,9 +10,9 @@
 #include <gtest/gtest.h>
 
 #include "stowage/verify.hpp"
-#include "verify/constraint_graph.hpp"
-#include "verify/constraint_plan.hpp"
-#include "verify/run_oracle.hpp"
+#include "support/generators/constraint_graph.hpp"
+#include "support/generators/constraint_plan.hpp"
+#include "support/judges/run_oracle.hpp"
 
 /// Good plans of graphs with every constraint are spoilt in small ways. What is wrong for certain must be found, by the rule that
 /// is about it; where it depends, the verifier must agree with running the program in every way.

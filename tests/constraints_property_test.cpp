@@ -8,15 +8,15 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
-#include "shadow/shadow.hpp"
 #include "stowage/planner.hpp"
 #include "stowage/verify.hpp"
 #include "support/child.hpp"
-#include "support/constrained_graph.hpp"
-#include "support/dump_graph.hpp"
 #include "support/environment.hpp"
-#include "support/reduce_graph.hpp"
-#include "support/scope_draft.hpp"
+#include "support/generators/constrained_graph.hpp"
+#include "support/generators/dump_graph.hpp"
+#include "support/generators/reduce_graph.hpp"
+#include "support/generators/scope_draft.hpp"
+#include "support/judges/shadow/shadow.hpp"
 
 /// Random graphs that combine every constraint, with random options: planned, verified, and run. STOWAGE_PROPERTY_PROBLEMS of
 /// them for a long run, STOWAGE_PROPERTY_SEED for one seed again, STOWAGE_PROPERTY_FAULTS for more kinds of faults than five

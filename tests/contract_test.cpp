@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
 #include "stowage/pack.hpp"
-#include "support/items.hpp"
-#include "support/random_problem.hpp"
+#include "support/builders/items.hpp"
+#include "support/generators/random_problem.hpp"
 
 /// What every solver of the registry owes its callers, whatever it does inside.
 namespace stowage {

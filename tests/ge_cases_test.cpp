@@ -7,8 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "shadow/shadow.hpp"
 #include "stowage/stowage.hpp"
+#include "support/judges/shadow/shadow.hpp"
 
 /// The sixteen cases by which GE's static memory reuse is known (docs/ge.md), re-created on graphs of our own with their numbers.
 namespace stowage {

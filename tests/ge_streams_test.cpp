@@ -6,10 +6,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "shadow/shadow.hpp"
 #include "stowage/liveness.hpp"
 #include "stowage/planner.hpp"
 #include "stowage/verify.hpp"
+#include "support/judges/shadow/shadow.hpp"
 
 /// The cases about streams of GE's sixteen (ge_cases_test.cpp has the others, 2 and 6 among them): who hears of whom, and what
 /// may share bytes by that.

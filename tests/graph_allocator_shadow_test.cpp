@@ -9,17 +9,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "shadow/families.hpp"
-#include "shadow/hash.hpp"
-#include "shadow/memory.hpp"
-#include "shadow/shadow.hpp"
 #include "stowage/alloc.hpp"
 #include "stowage/io.hpp"
 #include "stowage/memory/sim.hpp"
 #include "stowage/verify.hpp"
 #include "support/data.hpp"
-#include "support/random_graph.hpp"
-#include "support/shrink_graph.hpp"
+#include "support/generators/random_graph.hpp"
+#include "support/generators/shrink_graph.hpp"
+#include "support/judges/shadow/families.hpp"
+#include "support/judges/shadow/hash.hpp"
+#include "support/judges/shadow/memory.hpp"
+#include "support/judges/shadow/shadow.hpp"
 
 /// Runs at the addresses that `GraphAllocator` and `allocate_all` give equal those where every tensor has memory of its own, bit
 /// for bit: in the memory of the host and in that of a device which only copies reach.

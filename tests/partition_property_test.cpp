@@ -12,13 +12,13 @@
 #include "alloc/partition/assign.hpp"
 #include "alloc/partition/traffic.hpp"
 #include "alloc/partition/traffic_count.hpp"
-#include "shadow/families.hpp"
-#include "shadow/shadow.hpp"
 #include "stowage/alloc/partition.hpp"
 #include "stowage/planner.hpp"
 #include "stowage/verify.hpp"
-#include "support/random_backends.hpp"
-#include "support/random_graph.hpp"
+#include "support/generators/random_backends.hpp"
+#include "support/generators/random_graph.hpp"
+#include "support/judges/shadow/families.hpp"
+#include "support/judges/shadow/shadow.hpp"
 
 /// Whatever backends support: a partition is a graph that does the same, with everything where its reader is.
 namespace stowage::testing {

@@ -9,13 +9,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "runtime/plan_ahead/test_fallback.hpp"
 #include "stowage/io.hpp"
 #include "stowage/memory/sim.hpp"
 #include "stowage/runtime/plan_ahead.hpp"
 #include "stowage/runtime/registry.hpp"
 #include "stowage/runtime/replay.hpp"
 #include "support/data.hpp"
+#include "support/runtime/fallback.hpp"
 
 /// Recorded workloads, each pass over a trace an iteration: what the plan of the first one is worth for the others.
 namespace stowage {

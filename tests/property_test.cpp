@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "stowage/pack.hpp"
-#include "support/brute_force.hpp"
+#include "support/builders/items.hpp"
 #include "support/environment.hpp"
-#include "support/items.hpp"
-#include "support/random_problem.hpp"
+#include "support/generators/random_problem.hpp"
+#include "support/judges/brute_force.hpp"
 
 namespace stowage {
 namespace {

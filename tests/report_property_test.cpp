@@ -2,8 +2,8 @@
 
 #include "stowage/planner.hpp"
 #include "stowage/report.hpp"
-#include "support/constrained_graph.hpp"
-#include "support/random_graph.hpp"
+#include "support/generators/constrained_graph.hpp"
+#include "support/generators/random_graph.hpp"
 
 /// What an explanation claims of a graph, against plans of graphs that were shrunk here, by other code.
 namespace stowage {

@@ -1,12 +1,12 @@
 #include <gtest/gtest.h>
 
-#include "runtime/test_workload.hpp"
 #include "stowage/io.hpp"
 #include "stowage/memory/sim.hpp"
 #include "stowage/runtime/registry.hpp"
 #include "stowage/runtime/stream_allocator.hpp"
 #include "support/data.hpp"
 #include "support/environment.hpp"
+#include "support/runtime/workload.hpp"
 
 namespace stowage {
 namespace {

@@ -9,8 +9,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "support/random_graph.hpp"
-#include "support/scheduled_run.hpp"
+#include "support/generators/random_graph.hpp"
+#include "support/judges/scheduled_run.hpp"
 
 /// Every call that a scheduler makes fails once: nothing leaks, nothing is corrupted, the error says what was wanted, and another
 /// try succeeds.

@@ -5,10 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "shadow/shadow.hpp"
 #include "stowage/verify.hpp"
-#include "support/random_graph.hpp"
-#include "support/scheduled_run.hpp"
+#include "support/generators/random_graph.hpp"
+#include "support/judges/scheduled_run.hpp"
+#include "support/judges/shadow/shadow.hpp"
 
 /// Graphs over the CPU and two simulated devices compute what they compute in one piece, bit by bit.
 namespace stowage::testing {

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "shadow/hand_made.hpp"
-#include "shadow/schedule.hpp"
+#include "support/judges/shadow/hand_made.hpp"
+#include "support/judges/shadow/schedule.hpp"
 
 /// The rules of bodies, kept and broken.
 namespace stowage::testing {

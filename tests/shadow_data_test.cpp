@@ -10,13 +10,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "shadow/shadow.hpp"
 #include "stowage/io.hpp"
 #include "stowage/pack.hpp"
 #include "stowage/planner.hpp"
 #include "stowage/verify.hpp"
 #include "support/data.hpp"
-#include "support/random_graph.hpp"
+#include "support/generators/random_graph.hpp"
+#include "support/judges/shadow/shadow.hpp"
 
 /// Every plan of every solver works: on the recorded graphs beside the project, and on thousands of random ones.
 namespace stowage::testing {

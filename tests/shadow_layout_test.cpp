@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "shadow/hand_made.hpp"
+#include "support/judges/shadow/hand_made.hpp"
 
 /// Every rule of fills and contiguous groups, kept and broken: what is broken must be found, or shadow execution proves nothing.
 namespace stowage::testing {

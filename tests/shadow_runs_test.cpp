@@ -1,8 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "shadow/hand_made.hpp"
-#include "shadow/schedule.hpp"
+#include "support/judges/shadow/hand_made.hpp"
+#include "support/judges/shadow/schedule.hpp"
 
 /// The rules of what changes from run to run, kept and broken: callers' buffers, bases, kept memory, batches, rings.
 namespace stowage::testing {

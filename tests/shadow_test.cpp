@@ -1,4 +1,4 @@
-#include "shadow/shadow.hpp"
+#include "support/judges/shadow/shadow.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -10,8 +10,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "shadow/hand_made.hpp"
-#include "shadow/schedule.hpp"
+#include "support/judges/shadow/hand_made.hpp"
+#include "support/judges/shadow/schedule.hpp"
 
 namespace stowage::testing {
 namespace {

@@ -9,7 +9,7 @@
 #include "stowage/liveness.hpp"
 #include "stowage/lower.hpp"
 #include "stowage/pack.hpp"
-#include "support/random_graph.hpp"
+#include "support/generators/random_graph.hpp"
 
 /// What may share bytes over streams: exactly what happens-before permits, and never less than GE's rule (docs/ge.md, "Streams").
 namespace stowage {

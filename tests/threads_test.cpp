@@ -5,10 +5,10 @@
 #include "stowage/pack.hpp"
 #include "stowage/planner.hpp"
 #include "stowage/verify.hpp"
-#include "support/random_backends.hpp"
-#include "support/random_graph.hpp"
-#include "support/random_problem.hpp"
-#include "support/scheduled_run.hpp"
+#include "support/generators/random_backends.hpp"
+#include "support/generators/random_graph.hpp"
+#include "support/generators/random_problem.hpp"
+#include "support/judges/scheduled_run.hpp"
 
 namespace stowage {
 namespace {

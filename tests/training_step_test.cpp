@@ -7,10 +7,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "shadow/shadow.hpp"
 #include "stowage/io.hpp"
 #include "stowage/planner.hpp"
 #include "stowage/verify.hpp"
+#include "support/judges/shadow/shadow.hpp"
 
 /// examples/training_step.json: what its plan must have, whichever base and fill policy it is planned with.
 namespace stowage::testing {

@@ -12,8 +12,8 @@
 #include "stowage/planner.hpp"
 #include "stowage/verify.hpp"
 #include "support/data.hpp"
-#include "support/random_graph.hpp"
-#include "verify/oracle.hpp"
+#include "support/generators/random_graph.hpp"
+#include "support/judges/oracle.hpp"
 
 /// Good plans are spoilt in small ways; the verifier must refuse exactly those that are then wrong. Who says which are: the
 /// oracle.

@@ -6,9 +6,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "memory/cuda/fake/test_fake.hpp"
 #include "stowage/memory/cuda.hpp"
 #include "stowage_torch.hpp"
+#include "support/cuda/load.hpp"
 
 namespace stowage::torch {
 

@@ -5,11 +5,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "alloc/test_graphs.hpp"
 #include "stowage/alloc/allocate_all.hpp"
 #include "stowage/alloc/graph_allocator.hpp"
 #include "stowage/memory/sim.hpp"
 #include "stowage/verify.hpp"
+#include "support/builders/allocator_graphs.hpp"
 
 /// Every call to a device that can fail does fail once, the first, the second, and so on until the operation needs no more: each
 /// time the error says what was asked of whom, everything is as it was, and the next attempt succeeds.

@@ -1,10 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "alloc/test_graphs.hpp"
 #include "stowage/alloc/graph_allocator.hpp"
 #include "stowage/memory/sim.hpp"
 #include "stowage/verify.hpp"
+#include "support/builders/allocator_graphs.hpp"
 
 /// Defects that were reproduced in ggml's allocators, each with the number that our notes on it give them. None of them here.
 namespace stowage {

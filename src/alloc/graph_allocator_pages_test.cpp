@@ -4,10 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "alloc/test_graphs.hpp"
 #include "stowage/alloc/graph_allocator.hpp"
 #include "stowage/memory/sim.hpp"
 #include "stowage/verify.hpp"
+#include "support/builders/allocator_graphs.hpp"
 
 /// GraphAllocator with addresses and pages apart, and what it does where a device has no such thing.
 namespace stowage {

@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "alloc/test_graphs.hpp"
 #include "stowage/memory/sim.hpp"
 #include "stowage/verify.hpp"
+#include "support/builders/allocator_graphs.hpp"
 
 namespace stowage {
 namespace {

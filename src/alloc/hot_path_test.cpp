@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "alloc/test_graphs.hpp"
 #include "stowage/alloc/graph_allocator.hpp"
+#include "support/builders/allocator_graphs.hpp"
 
 /// Counts what the process takes from the heap; a program of its own, because it replaces operator new for all of it.
 

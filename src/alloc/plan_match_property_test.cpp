@@ -8,8 +8,8 @@
 #include "alloc/kept_plan.hpp"
 #include "stowage/planner.hpp"
 #include "stowage/verify.hpp"
-#include "support/random_graph.hpp"
-#include "support/shrink_graph.hpp"
+#include "support/generators/random_graph.hpp"
+#include "support/generators/shrink_graph.hpp"
 
 /// The rule of plan_match.hpp, on random graphs: when the match says that a plan fits, the verifier agrees; and each thing that
 /// the match asks for is needed, in that plans which were served all the same have been wrong.

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "stowage/io.hpp"
-#include "support/items.hpp"
+#include "support/builders/items.hpp"
 
 namespace stowage {
 namespace {

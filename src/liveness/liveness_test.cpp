@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "liveness/test_graph.hpp"
+#include "support/builders/sketch.hpp"
 
 namespace stowage {
 namespace {

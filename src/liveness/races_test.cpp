@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "liveness/test_graph.hpp"
 #include "stowage/liveness.hpp"
+#include "support/builders/sketch.hpp"
 
 namespace stowage {
 namespace {

@@ -7,9 +7,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "liveness/test_graph.hpp"
 #include "lower/pieces.hpp"
-#include "support/items.hpp"
+#include "support/builders/items.hpp"
+#include "support/builders/sketch.hpp"
 
 namespace stowage {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "memory/test_devices.hpp"
+#include "support/memory/devices.hpp"
 
 namespace stowage::memory {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "support/items.hpp"
-#include "support/random_problem.hpp"
+#include "support/builders/items.hpp"
+#include "support/generators/random_problem.hpp"
 
 namespace stowage {
 namespace {

@@ -4,9 +4,9 @@
 #include "pack/offset_sums.hpp"
 #include "pack/valley_search.hpp"
 #include "stowage/pack.hpp"
-#include "support/brute_force.hpp"
-#include "support/items.hpp"
-#include "support/random_problem.hpp"
+#include "support/builders/items.hpp"
+#include "support/generators/random_problem.hpp"
+#include "support/judges/brute_force.hpp"
 
 namespace stowage {
 namespace {

@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
 #include "pack/solver.hpp"
-#include "support/items.hpp"
-#include "support/random_problem.hpp"
+#include "support/builders/items.hpp"
+#include "support/generators/random_problem.hpp"
 
 namespace stowage::pack {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "support/random_problem.hpp"
+#include "support/generators/random_problem.hpp"
 
 namespace stowage::pack {
 namespace {

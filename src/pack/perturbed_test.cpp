@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "pack/priority.hpp"
-#include "support/flat_skyline.hpp"
-#include "support/random_problem.hpp"
+#include "support/generators/random_problem.hpp"
+#include "support/judges/flat_skyline.hpp"
 
 namespace stowage::pack {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "base/interface/free_list.hpp"
 #include "pack/greedy.hpp"
-#include "support/items.hpp"
+#include "support/builders/items.hpp"
 
 namespace stowage {
 namespace {

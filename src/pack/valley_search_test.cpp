@@ -5,9 +5,9 @@
 #include <gtest/gtest.h>
 
 #include "pack/target_search.hpp"
-#include "support/brute_force.hpp"
-#include "support/items.hpp"
-#include "support/random_problem.hpp"
+#include "support/builders/items.hpp"
+#include "support/generators/random_problem.hpp"
+#include "support/judges/brute_force.hpp"
 
 namespace stowage::pack {
 namespace {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "stowage/plan.hpp"
-#include "support/items.hpp"
+#include "support/builders/items.hpp"
 
 namespace stowage {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "liveness/test_graph.hpp"
 #include "stowage/verify.hpp"
+#include "support/builders/sketch.hpp"
 
 namespace stowage {
 namespace {

@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include "liveness/test_graph.hpp"
 #include "stowage/planner.hpp"
 #include "stowage/verify.hpp"
-#include "support/random_graph.hpp"
+#include "support/builders/sketch.hpp"
+#include "support/generators/random_graph.hpp"
 
 namespace stowage {
 namespace {

@@ -3,11 +3,11 @@
 
 #include <gtest/gtest.h>
 
-#include "report/test_page.hpp"
 #include "stowage/liveness.hpp"
 #include "stowage/report.hpp"
-#include "support/constrained_graph.hpp"
-#include "support/random_graph.hpp"
+#include "support/generators/constrained_graph.hpp"
+#include "support/generators/random_graph.hpp"
+#include "support/report/page.hpp"
 
 /// What pages say of random graphs, against their plans.
 namespace stowage {

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "report/test_page.hpp"
 #include "stowage/report.hpp"
+#include "support/report/page.hpp"
 
 namespace stowage {
 namespace {

@@ -1,9 +1,9 @@
-#include "runtime/allocator_contract_test.hpp"
-
 #include <algorithm>
 #include <cstdint>
 #include <random>
 #include <vector>
+
+#include "support/runtime/contract.hpp"
 
 /// Only what the interface promises: which footprint an allocator has is its own affair.
 namespace stowage::runtime {

@@ -7,9 +7,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "runtime/allocator_contract_test.hpp"
-#include "runtime/test_workload.hpp"
 #include "stowage/memory/sim.hpp"
+#include "support/runtime/contract.hpp"
+#include "support/runtime/workload.hpp"
 
 namespace stowage::runtime {
 namespace {

@@ -6,10 +6,10 @@
 
 #include <gtest/gtest.h>
 
-#include "runtime/allocator_contract_test.hpp"
 #include "stowage/runtime/caching_allocator.hpp"
 #include "stowage/runtime/plan_ahead.hpp"
 #include "stowage/runtime/stream_allocator.hpp"
+#include "support/runtime/contract.hpp"
 
 /// The runtime on CUDA: on the fake driver everywhere, on a real GPU where there is one (docs/cuda.md).
 namespace stowage::runtime {

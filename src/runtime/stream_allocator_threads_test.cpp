@@ -4,9 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include "runtime/test_workload.hpp"
 #include "stowage/memory/sim.hpp"
 #include "stowage/runtime/stream_allocator.hpp"
+#include "support/runtime/workload.hpp"
 
 namespace stowage::runtime {
 namespace {

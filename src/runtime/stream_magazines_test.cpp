@@ -6,9 +6,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "runtime/test_streams.hpp"
 #include "stowage/memory/sim.hpp"
 #include "stowage/runtime/stream_allocator.hpp"
+#include "support/runtime/streams.hpp"
 
 /// What threads keep of the blocks that they freed in a `StreamAllocator`, and that nobody misses it.
 namespace stowage {

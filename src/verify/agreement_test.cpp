@@ -3,9 +3,9 @@
 #include <random>
 
 #include "stowage/liveness.hpp"
-#include "verify/oracle.hpp"
-#include "verify/random_graph.hpp"
-#include "verify/test_support.hpp"
+#include "support/builders/plans.hpp"
+#include "support/generators/tiny_graph.hpp"
+#include "support/judges/oracle.hpp"
 
 /// The verifier and the plain oracle must agree on random plans for random graphs, in both directions.
 namespace stowage::verification {

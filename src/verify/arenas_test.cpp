@@ -1,6 +1,6 @@
 #include <functional>
 
-#include "verify/test_support.hpp"
+#include "support/builders/plans.hpp"
 
 /// Which arena is for whom: session, fixed, pool and user, with bindings to callers' buffers, and the limits of regions.
 namespace stowage::verification {

@@ -1,4 +1,4 @@
-#include "verify/test_support.hpp"
+#include "support/builders/plans.hpp"
 
 /// Branches, calls and loops: what goes in, what comes out, and what may share bytes with what on the way.
 namespace stowage::verification {

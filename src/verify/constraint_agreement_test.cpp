@@ -1,10 +1,10 @@
 #include <cstdio>
 #include <map>
 
-#include "verify/constraint_graph.hpp"
-#include "verify/constraint_plan.hpp"
-#include "verify/run_oracle.hpp"
-#include "verify/test_support.hpp"
+#include "support/builders/plans.hpp"
+#include "support/generators/constraint_graph.hpp"
+#include "support/generators/constraint_plan.hpp"
+#include "support/judges/run_oracle.hpp"
 
 /// The verifier judges what a plan may do in any run; the oracle runs it in every way. They must agree on random plans for random
 /// graphs with groups, fills, bodies, batches, zero copy, session workspaces and streams.

@@ -1,4 +1,4 @@
-#include "verify/test_support.hpp"
+#include "support/builders/plans.hpp"
 
 /// Memory that must hold a value when its op starts, and batches, which exclude each other.
 namespace stowage::verification {

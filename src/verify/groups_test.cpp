@@ -1,4 +1,4 @@
-#include "verify/test_support.hpp"
+#include "support/builders/plans.hpp"
 
 /// Contiguous groups: where members lie, how long each of them is needed, and the copies that make them lie so.
 namespace stowage::verification {

@@ -1,4 +1,4 @@
-#include "verify/test_support.hpp"
+#include "support/builders/plans.hpp"
 
 /// Lives and in-place on a single stream: who may share bytes with whom.
 namespace stowage::verification {

@@ -1,4 +1,4 @@
-#include "verify/test_support.hpp"
+#include "support/builders/plans.hpp"
 
 /// Several streams: the linear order is not enough, something must order the ops.
 namespace stowage::verification {

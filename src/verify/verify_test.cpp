@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "verify/test_support.hpp"
+#include "support/builders/plans.hpp"
 
 namespace stowage::verification {
 namespace {

@@ -9,11 +9,11 @@
 
 #include "generate_graphs.hpp"
 #include "gpu/shadow_run.hpp"
-#include "shadow/families.hpp"
 #include "stowage/alloc.hpp"
 #include "stowage/io.hpp"
 #include "support/data.hpp"
-#include "support/random_graph.hpp"
+#include "support/generators/random_graph.hpp"
+#include "support/judges/shadow/families.hpp"
 
 /// Plans and `GraphAllocator` on a real GPU: a run in planned memory gives what one gives in which nothing shares memory. Needs a
 /// GPU; see docs/cuda.md.

@@ -5,9 +5,9 @@
 #include <span>
 
 #include "gpu/shadow_kernels.hpp"
-#include "shadow/families.hpp"
-#include "shadow/memory.hpp"
-#include "shadow/schedule.hpp"
+#include "support/judges/shadow/families.hpp"
+#include "support/judges/shadow/memory.hpp"
+#include "support/judges/shadow/schedule.hpp"
 
 namespace stowage::testing {
 

@@ -5,10 +5,10 @@
 
 #include <gtest/gtest.h>
 
-#include "io/onnx/test_model.hpp"
 #include "stowage/io.hpp"
 #include "stowage/planner.hpp"
 #include "stowage/verify.hpp"
+#include "support/onnx/model.hpp"
 
 namespace stowage {
 namespace {

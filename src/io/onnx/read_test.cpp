@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <protozero/pbf_writer.hpp>
 
-#include "io/onnx/test_model.hpp"
+#include "support/onnx/model.hpp"
 
 namespace stowage::io::onnx {
 namespace {

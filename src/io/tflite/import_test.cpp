@@ -1,10 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "io/tflite/test_model.hpp"
 #include "stowage/io.hpp"
 #include "stowage/planner.hpp"
 #include "stowage/verify.hpp"
+#include "support/tflite/model.hpp"
 
 namespace stowage::io::tflite::testing {
 namespace {

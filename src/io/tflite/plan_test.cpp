@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "io/tflite/metadata.hpp"
-#include "io/tflite/test_model.hpp"
 #include "stowage/io.hpp"
 #include "stowage/planner.hpp"
 #include "stowage/verify.hpp"
+#include "support/tflite/model.hpp"
 
 namespace stowage::io::tflite::testing {
 namespace {

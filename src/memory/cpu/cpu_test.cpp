@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
-#include "memory/test_devices.hpp"
+#include "support/memory/devices.hpp"
 
 namespace stowage::memory {
 namespace {

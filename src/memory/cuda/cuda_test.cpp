@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "memory/cuda/driver.hpp"
-#include "memory/test_devices.hpp"
+#include "support/memory/devices.hpp"
 
 /// What a CUDA device has besides the interfaces of every device; on the fake driver and on the real one.
 namespace stowage::memory::cuda {

@@ -6,8 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "memory/cuda/fake/test_fake.hpp"
-#include "memory/test_devices.hpp"
+#include "support/cuda/load.hpp"
+#include "support/memory/devices.hpp"
 
 namespace stowage::memory::cuda {
 namespace {

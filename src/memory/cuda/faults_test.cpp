@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "memory/cuda/declarations.hpp"
-#include "memory/cuda/fake/test_fake.hpp"
-#include "memory/test_devices.hpp"
+#include "support/cuda/load.hpp"
+#include "support/memory/devices.hpp"
 
 namespace stowage::memory::cuda {
 namespace {

@@ -1,9 +1,10 @@
 # Tests of CUDA: on a driver that is a fake, everywhere; on the real one where there is a GPU (docs/cuda.md).
 
 # What the module's tests load instead of libcuda.so.1.
+set(support ${PROJECT_SOURCE_DIR}/tests/support/cuda)
 add_library(stowage_fake_cuda MODULE
-  cuda/fake/state.cpp cuda/fake/contexts.cpp cuda/fake/memory.cpp cuda/fake/pages.cpp cuda/fake/streams.cpp cuda/fake/modules.cpp)
-target_include_directories(stowage_fake_cuda PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  ${support}/state.cpp ${support}/contexts.cpp ${support}/memory.cpp ${support}/pages.cpp ${support}/streams.cpp ${support}/modules.cpp)
+target_include_directories(stowage_fake_cuda PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
 target_link_libraries(stowage_fake_cuda PRIVATE stowage_flags)
 foreach(test memory_test memory_threads_test)
   target_compile_definitions(${test} PRIVATE STOWAGE_TEST_CUDA="$<TARGET_FILE:stowage_fake_cuda>")
@@ -17,9 +18,9 @@ foreach(module base memory)
   get_target_property(sources stowage_${module} SOURCES)
   list(TRANSFORM sources PREPEND ${PROJECT_SOURCE_DIR}/src/${module}/ OUTPUT_VARIABLE ${module}_sources)
 endforeach()
-add_executable(cuda_memory_test ${conformance_tests} threads_test.cpp cuda/cuda_test.cpp cuda/real_main.cpp
+add_executable(cuda_memory_test ${conformance_tests} threads_test.cpp cuda/cuda_test.cpp ${support}/real_main.cpp
                                 ${base_sources} ${memory_sources})
-target_include_directories(cuda_memory_test PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+target_include_directories(cuda_memory_test PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
 target_compile_definitions(cuda_memory_test PRIVATE STOWAGE_TEST_CUDA="" STOWAGE_TEST_CUDA_ONLY FMT_HEADER_ONLY)
 target_link_libraries(cuda_memory_test PRIVATE stowage_flags GTest::gtest GTest::gmock Threads::Threads)
 if(NOT STOWAGE_SANITIZE)

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "memory/test_devices.hpp"
+#include "support/memory/devices.hpp"
 
 namespace stowage::memory {
 namespace {

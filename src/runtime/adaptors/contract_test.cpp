@@ -1,9 +1,10 @@
+#include "support/runtime/contract.hpp"
+
 #include <sstream>
 
-#include "runtime/allocator_contract_test.hpp"
-#include "runtime/test_allocator.hpp"
 #include "stowage/runtime/adaptors.hpp"
 #include "stowage/runtime/pmr.hpp"
+#include "support/runtime/plain_allocator.hpp"
 
 /// Every adaptor over the test allocator, two towers of them, and the test allocator itself, without which the rest says little.
 namespace stowage::runtime {

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "runtime/test_allocator.hpp"
 #include "stowage/runtime/adaptors.hpp"
+#include "support/runtime/plain_allocator.hpp"
 
 namespace stowage::runtime {
 namespace {

@@ -7,9 +7,9 @@
 
 #include <gtest/gtest.h>
 
-#include "runtime/test_allocator.hpp"
 #include "stowage/runtime/adaptors.hpp"
 #include "stowage/runtime/pmr.hpp"
+#include "support/runtime/plain_allocator.hpp"
 
 /// The test allocator has no lock: TSan sees every call that slips past a `LockAdaptor`, and whatever an adaptor keeps unguarded.
 namespace stowage::runtime {

@@ -7,9 +7,9 @@
 
 #include <gtest/gtest.h>
 
-#include "runtime/plan_ahead/test_fallback.hpp"
 #include "stowage/memory/sim.hpp"
 #include "stowage/runtime/plan_ahead.hpp"
+#include "support/runtime/fallback.hpp"
 
 /// The host has no memory for the books; a program of its own, because it replaces operator new for all of it.
 

@@ -5,9 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "runtime/plan_ahead/test_fallback.hpp"
 #include "stowage/memory/sim.hpp"
 #include "stowage/runtime/plan_ahead.hpp"
+#include "support/runtime/fallback.hpp"
 
 /// The device fails at whatever planning ahead asks of it: the program goes on with the fallback, and nothing is left behind.
 namespace stowage {

@@ -7,9 +7,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "runtime/plan_ahead/test_fallback.hpp"
 #include "stowage/memory/sim.hpp"
 #include "stowage/runtime/plan_ahead.hpp"
+#include "support/runtime/fallback.hpp"
 
 /// Random programs that repeat themselves more or less, on a device whose streams lag behind: every block is filled by a kernel
 /// when it is allocated and read by one before it is freed, when the device gets around to it. Whatever the allocator hands out

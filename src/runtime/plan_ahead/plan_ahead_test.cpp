@@ -7,8 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "runtime/plan_ahead/test_fallback.hpp"
 #include "stowage/memory/sim.hpp"
+#include "support/runtime/fallback.hpp"
 
 namespace stowage {
 namespace {

@@ -1,4 +1,5 @@
-#include "runtime/allocator_contract_test.hpp"
+#include "support/runtime/contract.hpp"
+
 #include "stowage/runtime/registry.hpp"
 
 /// The yardsticks go through what every allocator must do, on the host and on a simulated device.

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "io/onnx/shape/test_graph.hpp"
+#include "support/onnx/shape_graph.hpp"
 
 namespace stowage::io::onnx {
 namespace {

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "support/generators/scope_draft.hpp"
+
+namespace stowage::testing {
+
+/// Draws ops into a scope.
+class OpDrafter {
+ public:
+  explicit OpDrafter(ScopeDraft& scope) : scope_(scope), dice_(scope.world().dice), options_(scope.world().options) {}
+
+  /// Values that are there before the first op, and buffers that ops only write in parts.
+  void add_given_tensors();
+  /// One op of any kind; none where the dice want what is not there.
+  void add_op();
+  /// An op that writes a new tensor of that size, reading some of what is there and, if given, `input` with a pair for it.
+  TensorId add_producer(Bytes size, MemoryId memory, std::optional<TensorId> input = {});
+
+ private:
+  friend class BodyDrafter;
+
+  // ---------------------------------------------------------------------------------------------------------- tensors
+  TensorId add_root(TensorFlags flags, std::optional<Bytes> size = {}, std::optional<MemoryId> memory = {});
+  TensorId add_result(const Op& op, std::optional<Bytes> size = {}, std::optional<MemoryId> memory = {});
+  [[nodiscard]] TensorFlags result_flags();
+  [[nodiscard]] TensorFlags input_flags();
+  std::optional<TensorId> pick(const std::vector<TensorId>& choice);
+  std::optional<TensorId> pick_if(const std::function<bool(TensorId)>& accept);
+  std::optional<TensorId> pick_readable(const Op& op);
+  std::vector<TensorId> pick_members(const Op& op);
+  TensorId view_of(TensorId base);
+
+  // -------------------------------------------------------------------------------------------------------------- ops
+  [[nodiscard]] Op new_op(const char* kind);
+  void add_reshape();
+  void add_task();
+  void add_inputs(Op& op);
+  void add_output(Op& op);
+  void alias_output(Op& op, std::uint32_t input);
+  void add_pairs(Op& op);
+  void add_workspaces(Op& op);
+  void add_fill(Op& op);
+  void add_random_after(Op& op);
+  OpId commit(Op op);
+
+  // ----------------------------------------------------------------------------------------------------------- groups
+  void add_group();
+  void add_padded_inputs();
+  void add_padded_outputs();
+  void add_collective();
+  bool reduce_group(Op op);
+  void add_refs();
+  void add_concat();
+  void add_split();
+  void freeze(TensorId id) { scope_.family(id).frozen = true; }
+  void commit_group(Op op);
+
+  void add_prefetch();
+  void take_slot(PoolId pool, TensorId tensor);
+
+  ScopeDraft& scope_;
+  Dice& dice_;
+  const ConstrainedGraphOptions& options_;
+};
+
+}  // namespace stowage::testing
