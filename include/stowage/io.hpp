@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "stowage/base.hpp"
+#include "stowage/files.hpp"
 #include "stowage/graph.hpp"
 #include "stowage/plan.hpp"
 #include "stowage/planner.hpp"
@@ -20,16 +21,6 @@
 ///
 /// All functions are thread-safe and keep nothing. Errors name the file, the line or the path inside it, and the tensor or op.
 namespace stowage {
-
-// ---------------------------------------------------------------------------------------------------------------- files
-
-/// The whole content of `path`, unpacked when it is gzip (whatever its name). "-" reads standard input. Fails with
-/// `ErrorCode::io` when it cannot be read, `ErrorCode::parse` for a gzip that is damaged or ends early.
-Result<std::string> read_file(const std::string& path);
-
-/// Replaces `path` as a whole or not at all: on any failure the old file stays as it was. Packs with gzip when the name ends in
-/// ".gz". "-" writes standard output; a path that exists and is no regular file (a pipe, a device) is written directly.
-Status write_file(const std::string& path, std::string_view content);
 
 // ---------------------------------------------------------------------------------------------------------------- graph
 

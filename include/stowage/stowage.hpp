@@ -4,6 +4,7 @@
 
 #include "stowage/alloc.hpp"
 #include "stowage/base.hpp"
+#include "stowage/files.hpp"
 #include "stowage/graph.hpp"
 #include "stowage/io.hpp"
 #include "stowage/liveness.hpp"

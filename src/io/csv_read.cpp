@@ -10,18 +10,18 @@
 
 #include <fmt/format.h>
 
-#include "io/csv_text.hpp"
+#include "files/interface/csv_text.hpp"
 #include "stowage/io.hpp"
 
 namespace stowage {
 namespace {
 
-using io::content_of;
-using io::next_line;
-using io::parse_integer;
-using io::split_fields;
-using io::text_of;
-using io::trim;
+using files::content_of;
+using files::next_line;
+using files::parse_integer;
+using files::split_fields;
+using files::text_of;
+using files::trim;
 
 enum class Column : std::uint8_t { id, lower, upper, size, alignment, hint, gaps, offset };
 constexpr std::size_t kColumns = 8;
@@ -304,7 +304,7 @@ Status CsvReader::check_items() {
 }
 
 Result<CsvProblem> CsvReader::read() {
-  text_ = io::without_byte_order_mark(text_);
+  text_ = files::without_byte_order_mark(text_);
   STOWAGE_TRY_STATUS(read_header());
   while (advance()) STOWAGE_TRY_STATUS(read_row());
   STOWAGE_TRY_STATUS(check_ids());

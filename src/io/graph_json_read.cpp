@@ -8,15 +8,17 @@
 
 #include <fmt/format.h>
 
+#include "files/interface/json_reader.hpp"
 #include "io/graph_names.hpp"
-#include "io/json_reader.hpp"
 #include "stowage/io.hpp"
 
 namespace stowage {
 namespace {
 
-using io::JsonValue;
+using files::JsonValue;
 using io::Named;
+
+constexpr files::NamedList kNamed[] = {{"tensors", "tensor"}, {"ops", "op"}};
 
 using Name = std::string_view;
 constexpr Name kGraphFields[] = {"schema", "name", "memories", "pools", "tensors", "ops"};
@@ -226,7 +228,7 @@ GraphDescription read_description(const JsonValue& value) {
 }  // namespace
 
 Result<Graph> parse_graph(std::string_view text, const std::string& file) {
-  STOWAGE_TRY(GraphDescription description, io::read_json(text, file, read_description));
+  STOWAGE_TRY(GraphDescription description, files::read_json(text, file, read_description, kNamed));
   Result<Graph> graph = Graph::build(std::move(description));
   if (!graph) graph.error().where.file = file;
   return graph;

@@ -5,15 +5,15 @@
 
 #include <fmt/format.h>
 
+#include "files/interface/json_writer.hpp"
 #include "io/graph_names.hpp"
-#include "io/json_writer.hpp"
 #include "stowage/io.hpp"
 
 namespace stowage {
 namespace {
 
+using files::OrderedJson;
 using io::Named;
-using io::OrderedJson;
 
 template <class List>
 OrderedJson id_to_json(Id<List> id) {
@@ -139,16 +139,16 @@ std::string op_text(const Op& op, const std::string& indent);
 template <class Pairs>
 void append_pairs(std::string& text, std::string_view name, const Pairs& pairs) {
   using Pair = typename Pairs::value_type;
-  if (!pairs.empty()) text += fmt::format(",\"{}\":{}", name, io::to_line(list_to_json(pairs, tensors_to_json<Pair>)));
+  if (!pairs.empty()) text += fmt::format(",\"{}\":{}", name, files::to_line(list_to_json(pairs, tensors_to_json<Pair>)));
 }
 
 /// A tensor or op a line, all of them behind `indent`.
 std::string body_text(const Body& body, const std::string& indent) {
   const std::string inner = indent + "  ";
   std::string text = indent + "{\"tensors\":[";
-  io::append_lines(text, body.tensors, [&](const Tensor& tensor) { return inner + io::to_line(tensor_to_json(tensor)); });
+  files::append_lines(text, body.tensors, [&](const Tensor& tensor) { return inner + files::to_line(tensor_to_json(tensor)); });
   text += ",\n" + indent + "\"ops\":[";
-  io::append_lines(text, body.ops, [&](const Op& op) { return inner + op_text(op, inner); });
+  files::append_lines(text, body.ops, [&](const Op& op) { return inner + op_text(op, inner); });
   append_pairs(text, "inputs", body.inputs);
   append_pairs(text, "outputs", body.outputs);
   append_pairs(text, "carried", body.carried);
@@ -157,11 +157,11 @@ std::string body_text(const Body& body, const std::string& indent) {
 
 /// On one line, but for its bodies, which come last, each behind `indent` and two spaces.
 std::string op_text(const Op& op, const std::string& indent) {
-  std::string text = io::to_line(op_to_json(op));
+  std::string text = files::to_line(op_to_json(op));
   if (op.bodies.empty()) return text;
   text.pop_back();
   text += ",\"bodies\":[";
-  io::append_lines(text, op.bodies, [&](const Body& body) { return body_text(body, indent + "  "); });
+  files::append_lines(text, op.bodies, [&](const Body& body) { return body_text(body, indent + "  "); });
   return text + '}';
 }
 
@@ -169,12 +169,12 @@ std::string op_text(const Op& op, const std::string& indent) {
 
 std::string graph_to_json(const Graph& graph) {
   const GraphDescription& description = graph.description();
-  std::string text = "{\"schema\":\"stowage.graph/1\",\"name\":" + io::to_line(description.name);
-  io::append_list(text, "memories", description.memories, memory_to_json);
-  if (!description.pools.empty()) io::append_list(text, "pools", description.pools, pool_to_json);
-  io::append_list(text, "tensors", description.tensors, tensor_to_json);
+  std::string text = "{\"schema\":\"stowage.graph/1\",\"name\":" + files::to_line(description.name);
+  files::append_list(text, "memories", description.memories, memory_to_json);
+  if (!description.pools.empty()) files::append_list(text, "pools", description.pools, pool_to_json);
+  files::append_list(text, "tensors", description.tensors, tensor_to_json);
   text += ",\n\"ops\":[";
-  io::append_lines(text, description.ops, [](const Op& op) { return op_text(op, ""); });
+  files::append_lines(text, description.ops, [](const Op& op) { return op_text(op, ""); });
   return text + "}\n";
 }
 

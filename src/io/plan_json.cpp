@@ -5,15 +5,15 @@
 
 #include <fmt/format.h>
 
-#include "io/json_reader.hpp"
-#include "io/json_writer.hpp"
+#include "files/interface/json_reader.hpp"
+#include "files/interface/json_writer.hpp"
 #include "stowage/io.hpp"
 
 namespace stowage {
 namespace {
 
-using io::JsonValue;
-using io::OrderedJson;
+using files::JsonValue;
+using files::OrderedJson;
 
 using Name = std::string_view;
 constexpr Name kPlanFields[] = {"schema",   "graph",  "arenas", "placements", "workspaces", "clears",
@@ -235,18 +235,18 @@ OrderedJson note_to_json(const Note& note) {
 
 }  // namespace
 
-Result<Plan> parse_plan(std::string_view text, const std::string& file) { return io::read_json(text, file, read_plan); }
+Result<Plan> parse_plan(std::string_view text, const std::string& file) { return files::read_json(text, file, read_plan); }
 
 std::string plan_to_json(const Plan& plan) {
-  std::string text = "{\"schema\":\"stowage.plan/1\",\"graph\":" + io::to_line(plan.graph);
-  io::append_list(text, "arenas", plan.arenas, arena_to_json);
-  io::append_list(text, "placements", plan.placements, placement_to_json);
-  io::append_list(text, "workspaces", plan.workspaces, workspace_to_json);
-  io::append_list(text, "clears", plan.clears, clear_to_json);
-  io::append_list(text, "bindings", plan.bindings, binding_to_json);
-  io::append_list(text, "copies", plan.copies, copy_to_json);
-  io::append_list(text, "edges", plan.edges, edge_to_json);
-  io::append_list(text, "notes", plan.notes, note_to_json);
+  std::string text = "{\"schema\":\"stowage.plan/1\",\"graph\":" + files::to_line(plan.graph);
+  files::append_list(text, "arenas", plan.arenas, arena_to_json);
+  files::append_list(text, "placements", plan.placements, placement_to_json);
+  files::append_list(text, "workspaces", plan.workspaces, workspace_to_json);
+  files::append_list(text, "clears", plan.clears, clear_to_json);
+  files::append_list(text, "bindings", plan.bindings, binding_to_json);
+  files::append_list(text, "copies", plan.copies, copy_to_json);
+  files::append_list(text, "edges", plan.edges, edge_to_json);
+  files::append_list(text, "notes", plan.notes, note_to_json);
   return text + ",\n\"stats\":{}}\n";
 }
 

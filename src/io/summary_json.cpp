@@ -1,12 +1,12 @@
 #include <string>
 
-#include "io/json_writer.hpp"
+#include "files/interface/json_writer.hpp"
 #include "stowage/io.hpp"
 
 namespace stowage {
 namespace {
 
-io::OrderedJson arena_to_json(const Summary::ArenaLine& arena) {
+files::OrderedJson arena_to_json(const Summary::ArenaLine& arena) {
   return {{"name", arena.name},
           {"memory", arena.memory},
           {"kind", arena.kind},
@@ -18,22 +18,22 @@ io::OrderedJson arena_to_json(const Summary::ArenaLine& arena) {
 }  // namespace
 
 std::string summary_to_json(const Summary& summary) {
-  io::OrderedJson arenas = io::OrderedJson::array();
+  files::OrderedJson arenas = files::OrderedJson::array();
   for (const Summary::ArenaLine& arena : summary.arenas) arenas.push_back(arena_to_json(arena));
-  const io::OrderedJson json{{"schema", "stowage.summary/1"},
-                             {"name", summary.name},
-                             {"ops", summary.ops},
-                             {"tensors", summary.tensors},
-                             {"items", summary.items},
-                             {"peak_bytes", summary.peak.value()},
-                             {"lower_bound_bytes", summary.lower_bound.value()},
-                             {"naive_bytes", summary.naive.value()},
-                             {"proven_optimal", summary.proven_optimal},
-                             {"status", summary.status},
-                             {"solver", summary.solver},
-                             {"solve_ms", summary.solve_ms},
-                             {"arenas", arenas}};
-  return io::to_line(json) + "\n";
+  const files::OrderedJson json{{"schema", "stowage.summary/1"},
+                                {"name", summary.name},
+                                {"ops", summary.ops},
+                                {"tensors", summary.tensors},
+                                {"items", summary.items},
+                                {"peak_bytes", summary.peak.value()},
+                                {"lower_bound_bytes", summary.lower_bound.value()},
+                                {"naive_bytes", summary.naive.value()},
+                                {"proven_optimal", summary.proven_optimal},
+                                {"status", summary.status},
+                                {"solver", summary.solver},
+                                {"solve_ms", summary.solve_ms},
+                                {"arenas", arenas}};
+  return files::to_line(json) + "\n";
 }
 
 }  // namespace stowage

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "io/csv_text.hpp"
+#include "files/interface/csv_text.hpp"
 #include "stowage/io.hpp"
 
 namespace stowage {
@@ -31,7 +31,7 @@ std::optional<std::uint64_t> parse_hexadecimal(std::string_view text) {
 /// Reads one trace; its members are where it stands.
 class TraceReader {
  public:
-  TraceReader(std::string_view text, const std::string& file) : text_(io::without_byte_order_mark(text)), file_(file) {}
+  TraceReader(std::string_view text, const std::string& file) : text_(files::without_byte_order_mark(text)), file_(file) {}
 
   Result<Trace> read();
 
@@ -49,7 +49,7 @@ class TraceReader {
   [[nodiscard]] Error error(std::string message) const {
     return Error{ErrorCode::parse, std::move(message), {.file = file_, .line = line_, .path = {}}};
   }
-  [[nodiscard]] std::string_view field(Column column) const { return io::content_of(fields_[index_[place(column)]]); }
+  [[nodiscard]] std::string_view field(Column column) const { return files::content_of(fields_[index_[place(column)]]); }
   [[nodiscard]] Error bad_field(Column column, std::string_view wanted) const {
     return error(fmt::format("column '{}' must be {}, not '{}'", names_[place(column)], wanted, field(column)));
   }
@@ -80,10 +80,10 @@ class TraceReader {
 
 Result<bool> TraceReader::advance() {
   while (!text_.empty()) {
-    const std::string_view line = io::next_line(text_);
+    const std::string_view line = files::next_line(text_);
     ++line_;
-    if (io::trim(line).empty()) continue;
-    if (!io::split_fields(line, fields_)) return error("a quote is not closed");
+    if (files::trim(line).empty()) continue;
+    if (!files::split_fields(line, fields_)) return error("a quote is not closed");
     return true;
   }
   return false;
@@ -94,7 +94,7 @@ Status TraceReader::read_header() {
   if (!there) return Error{ErrorCode::parse, "the file is empty: a header is missing", {.file = file_, .line = {}, .path = {}}};
   columns_ = fields_.size();
   const auto find = [&](std::string_view name) {
-    return std::find_if(fields_.begin(), fields_.end(), [&](std::string_view each) { return io::content_of(each) == name; });
+    return std::find_if(fields_.begin(), fields_.end(), [&](std::string_view each) { return files::content_of(each) == name; });
   };
   if (find(kRmmNames[0]) != fields_.end()) names_ = kRmmNames;
   for (std::size_t i = 0; i < kColumns; ++i) {
@@ -112,7 +112,7 @@ Status TraceReader::read_header() {
 Result<std::uint64_t> TraceReader::number(Column column, std::string_view wanted) const {
   if (names_ == kRmmNames) {
     if (const auto value = parse_hexadecimal(field(column))) return *value;
-  } else if (const auto value = io::parse_integer(field(column)); value && *value >= 0) {
+  } else if (const auto value = files::parse_integer(field(column)); value && *value >= 0) {
     return static_cast<std::uint64_t>(*value);
   }
   return bad_field(column, wanted);
@@ -123,7 +123,7 @@ StreamId TraceReader::stream_of(std::uint64_t name) { return streams_.try_emplac
 Result<TraceReader::Row> TraceReader::read_row() {
   Row row;
   STOWAGE_TRY(row.id, number(Column::id, names_ == kRmmNames ? "an address" : "a number from 0"));
-  const std::optional<std::int64_t> size = io::parse_integer(field(Column::size));
+  const std::optional<std::int64_t> size = files::parse_integer(field(Column::size));
   if (!size || *size < 0 || Bytes(*size) > kMaxBytes) {
     return bad_field(Column::size, fmt::format("an integer from 0 to {}", kMaxBytes.value()));
   }

@@ -1,10 +1,10 @@
-#include "io/json_writer.hpp"
+#include "files/interface/json_writer.hpp"
 #include "stowage/report/diff.hpp"
 
 namespace stowage {
 namespace {
 
-using io::OrderedJson;
+using files::OrderedJson;
 
 OrderedJson optional_json(const std::optional<Bytes>& bytes) { return bytes ? OrderedJson(bytes->value()) : OrderedJson(); }
 
@@ -45,7 +45,7 @@ std::string diff_to_json(const PlanDiff& difference) {
                          {"arenas", arenas},
                          {"unchanged", difference.unchanged},
                          {"entries", entries}};
-  return io::to_line(json) + "\n";
+  return files::to_line(json) + "\n";
 }
 
 }  // namespace stowage

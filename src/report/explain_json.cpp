@@ -1,10 +1,10 @@
-#include "io/json_writer.hpp"
+#include "files/interface/json_writer.hpp"
 #include "stowage/report/explain.hpp"
 
 namespace stowage {
 namespace {
 
-using io::OrderedJson;
+using files::OrderedJson;
 
 OrderedJson optional_json(const std::optional<Bytes>& bytes) { return bytes ? OrderedJson(bytes->value()) : OrderedJson(); }
 
@@ -145,7 +145,7 @@ std::string explanation_to_json(const Explanation& explanation) {
                          {"budget", explanation.budget ? budget_json(*explanation.budget) : OrderedJson()},
                          {"replans", explanation.replans},
                          {"skipped", explanation.skipped}};
-  return io::to_line(json) + "\n";
+  return files::to_line(json) + "\n";
 }
 
 }  // namespace stowage

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "io/gzip.hpp"
-#include "io/json_writer.hpp"
+#include "files/interface/gzip.hpp"
+#include "files/interface/json_writer.hpp"
 #include "report/base64.hpp"
 #include "report/page_data.hpp"
 #include "report/page_plan.hpp"
@@ -29,7 +29,7 @@ std::string file_name(const std::string& path) {
 
 /// As text of an element: UTF-8 without anything that a browser acts on.
 std::string escaped(std::string_view text) {
-  const std::string valid = nlohmann::json::parse(io::to_line(text)).get<std::string>();
+  const std::string valid = nlohmann::json::parse(files::to_line(text)).get<std::string>();
   std::string result;
   for (const char c : clipped(valid, kTitleWidth)) {
     static constexpr std::array<std::pair<char, std::string_view>, 5> kNames = {
@@ -56,7 +56,7 @@ Result<std::string> page_of(const Content& content) {
   std::string json = "{\"schema\":\"stowage.page/1\",\"title\":";
   append_string(json, content.title);
   json += ",\n\"plans\":[" + content.plans + "],\n\"diff\":" + content.diff + ",\n\"replay\":" + content.replay + "}\n";
-  STOWAGE_TRY(const std::string packed, io::pack_gzip(json, io::GzipEffort::quick));
+  STOWAGE_TRY(const std::string packed, files::pack_gzip(json, files::GzipEffort::quick));
   const Viewer around = viewer();
   std::string page(around.head);
   page += escaped(content.title + " - stowage");

@@ -7,13 +7,13 @@
 #include <tuple>
 #include <utility>
 
-#include "io/json_writer.hpp"
+#include "files/interface/json_writer.hpp"
 #include "stowage/io.hpp"
 
 namespace stowage::report {
 namespace {
 
-using io::OrderedJson;
+using files::OrderedJson;
 
 void append_number(std::string& text, std::int64_t value) {
   char digits[24];
@@ -121,7 +121,7 @@ void append_column(std::string& text, std::string_view name, const Column& value
 
 void append_string(std::string& text, std::string_view value) {
   if (!std::all_of(value.begin(), value.end(), is_plain)) {
-    text += io::to_line(value);
+    text += files::to_line(value);
     return;
   }
   text += '"';
@@ -150,7 +150,7 @@ void append_plan(std::string& text, const PlanData& data) {
                   {"read_count", &tensors.read_count}});
   text += ",\n";
   append_column(text, "reads", data.reads);
-  io::append_list(text, "arenas", data.arenas, arena_json);
+  files::append_list(text, "arenas", data.arenas, arena_json);
   const HolderColumns& holders = data.holders;
   append_columns(text, "holders",
                  {{"arena", &holders.arena},

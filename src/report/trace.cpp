@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "io/json_writer.hpp"
+#include "files/interface/json_writer.hpp"
 #include "report/labels.hpp"
 #include "report/peaks.hpp"
 #include "report/scene.hpp"
@@ -16,7 +16,7 @@
 namespace stowage {
 namespace {
 
-using io::OrderedJson;
+using files::OrderedJson;
 using namespace report;  // the module's own parts
 
 constexpr std::int64_t kOps = 1;     // the process of the ops
@@ -31,7 +31,7 @@ class TraceWriter {
     for (std::size_t a = 0; a < scene_.arenas().size(); ++a)
       write_arena(scene_.arenas()[a], kArenas + static_cast<std::int64_t>(a));
     std::string text = "{\"displayTimeUnit\":\"ms\",\n\"traceEvents\":[";
-    io::append_lines(text, events_, [](const OrderedJson& event) { return io::to_line(event); });
+    files::append_lines(text, events_, [](const OrderedJson& event) { return files::to_line(event); });
     return text + "}\n";
   }
 

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "io/gzip.hpp"
+#include "files/interface/gzip.hpp"
 
 /// Reading of pages, for tests.
 namespace stowage::testing {
@@ -53,7 +53,7 @@ inline std::string from_base64(std::string_view text) {
 
 /// The object in a page.
 inline nlohmann::json read_page(std::string_view page) {
-  return nlohmann::json::parse(io::unpack_gzip(from_base64(data_of(page))).value());
+  return nlohmann::json::parse(files::unpack_gzip(from_base64(data_of(page))).value());
 }
 
 /// Expects that columns are of equal lengths, that counts add up, and that numbers point to something.

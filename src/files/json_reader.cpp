@@ -1,4 +1,4 @@
-#include "io/json_reader.hpp"
+#include "files/interface/json_reader.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,9 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "stowage/graph.hpp"
-
-namespace stowage::io {
+namespace stowage::files {
 namespace {
 
 // Above what our formats need, which is bodies nested 64 deep with four levels each, and far below what any stack holds.
@@ -29,34 +27,35 @@ std::string to_string(const Path& path) {
   return text;
 }
 
-/// The entry of a list of tensors or ops that a path leads into.
-struct Entry {
+/// An entry of a named list that a path leads into.
+struct NamedEntry {
   const Json* json = nullptr;
-  bool is_tensor = false;
+  std::string_view word = {};
   std::size_t index = 0;
 };
 
-/// The last one, which is inside all others: bodies have lists of their own.
-Entry innermost(const Json& root, const Path& path) {
-  Entry found;
-  const Json* at = &root;
+/// The last one, which is inside all others: entries may have named lists of their own.
+NamedEntry innermost(const JsonDocument& document, const Path& path) {
+  NamedEntry found;
+  const Json* at = &document.root;
   for (std::size_t i = 0; i < path.size(); ++i) {
     at = path[i].key ? &(*at)[*path[i].key] : &(*at)[path[i].index];
     if (i == 0 || path[i].key || !path[i - 1].key) continue;
-    const std::string& list = *path[i - 1].key;
-    if (list == "tensors" || list == "ops") found = {at, list == "tensors", path[i].index};
+    const auto is_list = [&](const NamedList& named) { return named.list == *path[i - 1].key; };
+    const auto named = std::find_if(document.named.begin(), document.named.end(), is_list);
+    if (named != document.named.end()) found = {at, named->entry, path[i].index};
   }
   return found;
 }
 
-/// "tensor 'x' (3): " when the path leads into a tensor or op that has a name.
-std::string subject(const Json& root, const Path& path) {
-  const Entry entry = innermost(root, path);
+/// "tensor 'x' (3): " when the path leads into an entry that has a name.
+std::string subject(const JsonDocument& document, const Path& path) {
+  const NamedEntry entry = innermost(document, path);
   if (entry.json == nullptr || !entry.json->is_object()) return "";
-  const auto name = entry.json->find("name");
-  if (name == entry.json->end() || !name->is_string() || name->get_ref<const std::string&>().empty()) return "";
-  if (entry.is_tensor) return describe(Tensor{.name = *name, .size = Bytes(0)}, TensorId(entry.index)) + ": ";
-  return describe(Op{.name = *name, .kind = ""}, OpId(entry.index)) + ": ";
+  const auto field = entry.json->find("name");
+  const auto* name = field == entry.json->end() ? nullptr : field->get_ptr<const std::string*>();
+  if (name == nullptr || name->empty()) return "";
+  return fmt::format("{} '{}' ({}): ", entry.word, *name, entry.index);
 }
 
 /// What the library says, less its own prefix and the input's bytes, which need be neither short nor printable.
@@ -175,11 +174,11 @@ std::optional<std::int64_t> exact_integer(const Json& json) {
 
 Error error_at(const JsonDocument& document, const Path& path, ErrorCode code, std::string message) {
   Location where{.file = document.file, .line = {}, .path = to_string(path)};
-  return Error{code, subject(document.root, path) + std::move(message), std::move(where)};
+  return Error{code, subject(document, path) + std::move(message), std::move(where)};
 }
 
-Result<JsonDocument> parse_json(std::string_view text, const std::string& file) {
-  JsonDocument document{file, {}};
+Result<JsonDocument> parse_json(std::string_view text, const std::string& file, NamedLists named) {
+  JsonDocument document{file, named, {}};
   Builder builder(text, document);
   if (!Json::sax_parse(text.begin(), text.end(), &builder)) return builder.error();
   return document;
@@ -273,4 +272,4 @@ void JsonValue::require_schema(std::string_view family) const {
   fail(code, fmt::format("schema is '{}', but this reads '{}'", schema, expected));
 }
 
-}  // namespace stowage::io
+}  // namespace stowage::files

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 /// Writing of JSON with the fields in the order given, and one entry of a long list a line, so that files compare well.
-namespace stowage::io {
+namespace stowage::files {
 
 using OrderedJson = nlohmann::ordered_json;
 
@@ -34,4 +34,4 @@ void append_list(std::string& text, std::string_view name, const Entries& entrie
   append_lines(text, entries, [&](const auto& entry) { return to_line(to_json(entry)); });
 }
 
-}  // namespace stowage::io
+}  // namespace stowage::files

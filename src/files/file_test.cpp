@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "io/gzip.hpp"
-#include "stowage/io.hpp"
+#include "files/interface/gzip.hpp"
+#include "stowage/files.hpp"
 
 namespace stowage {
 namespace {
@@ -75,14 +75,14 @@ TEST_F(FileTest, ADirectoryIsAnIoError) {
 }
 
 TEST_F(FileTest, GzipIsKnownByItsContentNotItsName) {
-  put(path("a.json"), io::pack_gzip("text").value());
+  put(path("a.json"), files::pack_gzip("text").value());
   EXPECT_EQ(read_file(path("a.json")).value(), "text");
   put(path("plain.gz"), "text");
   EXPECT_EQ(read_file(path("plain.gz")).value(), "text");
 }
 
 TEST_F(FileTest, ATruncatedGzipNamesTheFile) {
-  const std::string packed = io::pack_gzip("text").value();
+  const std::string packed = files::pack_gzip("text").value();
   put(path("a.gz"), packed.substr(0, packed.size() - 1));
   const auto result = read_file(path("a.gz"));
   ASSERT_FALSE(result);
@@ -92,7 +92,7 @@ TEST_F(FileTest, ATruncatedGzipNamesTheFile) {
 
 TEST_F(FileTest, ANameThatEndsInGzIsPacked) {
   ASSERT_TRUE(write_file(path("a.gz"), "text"));
-  EXPECT_TRUE(io::is_gzip(raw(path("a.gz"))));
+  EXPECT_TRUE(files::is_gzip(raw(path("a.gz"))));
   EXPECT_EQ(read_file(path("a.gz")).value(), "text");
 }
 

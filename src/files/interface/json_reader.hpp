@@ -15,7 +15,7 @@
 
 /// Strict reading of JSON: whatever a file says is either understood or refused with the path to it. The one place that knows how
 /// the JSON library reports trouble; none of its exceptions leaves it.
-namespace stowage::io {
+namespace stowage::files {
 
 using Json = nlohmann::json;
 
@@ -26,16 +26,24 @@ struct PathStep {
 };
 using Path = std::vector<PathStep>;
 
+/// A list whose entries have a field "name", by which errors call them: of {"tensors", "tensor"}, "tensor 'x' (3): …".
+struct NamedList {
+  std::string_view list;   ///< The field's name, wherever in the document it is.
+  std::string_view entry;  ///< What one of them is called.
+};
+using NamedLists = std::span<const NamedList>;  ///< Outlives what is read with it.
+
 /// A document that is well-formed: no duplicate key, no invalid UTF-8, nesting within bounds.
 struct JsonDocument {
   std::string file;
+  NamedLists named;
   Json root;
 };
 
 /// Fails with `ErrorCode::parse`: on a syntax error with line and column, on a duplicate key with the path.
-Result<JsonDocument> parse_json(std::string_view text, const std::string& file);
+Result<JsonDocument> parse_json(std::string_view text, const std::string& file, NamedLists named = {});
 
-/// An error in `document`; names the last tensor or op that `path` leads through, when it has a name.
+/// An error in `document`; names the last entry of a named list that `path` leads through, when it has a name.
 [[nodiscard]] Error error_at(const JsonDocument& document, const Path& path, ErrorCode code, std::string message);
 
 /// The first thing wrong with a document. Readers go on after a fault, with a default in place of what was wrong, and look here
@@ -112,12 +120,13 @@ class JsonValue {
 
 /// What `read` makes of the whole text, or the first thing that is wrong with it.
 template <class Read>
-auto read_json(std::string_view text, const std::string& file, Read read) -> Result<decltype(read(std::declval<JsonValue>()))> {
-  STOWAGE_TRY(const JsonDocument document, parse_json(text, file));
+auto read_json(std::string_view text, const std::string& file, Read read, NamedLists named = {})
+    -> Result<decltype(read(std::declval<JsonValue>()))> {
+  STOWAGE_TRY(const JsonDocument document, parse_json(text, file, named));
   JsonErrors errors(document);
   auto result = read(JsonValue(document, errors));
   if (errors.first()) return *errors.first();
   return result;
 }
 
-}  // namespace stowage::io
+}  // namespace stowage::files

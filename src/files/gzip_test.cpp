@@ -1,10 +1,10 @@
-#include "io/gzip.hpp"
+#include "files/interface/gzip.hpp"
 
 #include <string>
 
 #include <gtest/gtest.h>
 
-namespace stowage::io {
+namespace stowage::files {
 namespace {
 
 std::string packed(std::string_view content) { return pack_gzip(content).value(); }
@@ -61,4 +61,4 @@ TEST(Gzip, ContentAboveTheLimitIsRefused) {
 }
 
 }  // namespace
-}  // namespace stowage::io
+}  // namespace stowage::files

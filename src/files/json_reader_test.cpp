@@ -1,15 +1,15 @@
-#include "io/json_reader.hpp"
+#include "files/interface/json_reader.hpp"
 
 #include <string>
 #include <string_view>
 
 #include <gtest/gtest.h>
 
-namespace stowage::io {
+namespace stowage::files {
 namespace {
 
-std::string error_of(std::string_view text) {
-  const Result<JsonDocument> result = parse_json(text, "f.json");
+std::string error_of(std::string_view text, NamedLists named = {}) {
+  const Result<JsonDocument> result = parse_json(text, "f.json", named);
   if (result) return "no error";
   EXPECT_EQ(result.error().code, ErrorCode::parse);
   return to_string(result.error());
@@ -45,8 +45,10 @@ TEST(JsonReader, EveryTruncationIsAnError) {
 TEST(JsonReader, DuplicateFieldsAreNamedWithTheirPath) {
   EXPECT_EQ(error_of(R"({"a":1,"a":2})"), "f.json: duplicate field 'a'");
   EXPECT_EQ(error_of(R"({"a":[0,{"b":{"x":1,"y":2,"x":1}}]})"), "f.json: a[1].b: duplicate field 'x'");
-  EXPECT_EQ(error_of(R"({"tensors":[{},{"name":"t","size":1,"size":2}]})"),
-            "f.json: tensors[1]: tensor 't' (1): duplicate field 'size'");
+  constexpr std::string_view kText = R"({"parts":[{},{"name":"t","size":1,"size":2}]})";
+  constexpr NamedList kNamed[] = {{"parts", "part"}};
+  EXPECT_EQ(error_of(kText), "f.json: parts[1]: duplicate field 'size'");
+  EXPECT_EQ(error_of(kText, kNamed), "f.json: parts[1]: part 't' (1): duplicate field 'size'");
 }
 
 TEST(JsonReader, DeepNestingIsRefused) {
@@ -95,4 +97,4 @@ TEST(JsonReader, MissingAndUnknownFieldsAreNamed) {
 }
 
 }  // namespace
-}  // namespace stowage::io
+}  // namespace stowage::files

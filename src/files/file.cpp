@@ -15,8 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "io/gzip.hpp"
-#include "stowage/io.hpp"
+#include "files/interface/gzip.hpp"
+#include "stowage/files.hpp"
 
 namespace stowage {
 namespace {
@@ -174,15 +174,15 @@ Result<std::string> read_file(const std::string& path) {
   if (!file.is_open()) return failed("open", errno, path);
   std::string content;
   if (const int error = read_all(file.get(), content); error != 0) return failed("read", error, path);
-  if (!io::is_gzip(content)) return content;
-  Result<std::string> unpacked = io::unpack_gzip(content);
+  if (!files::is_gzip(content)) return content;
+  Result<std::string> unpacked = files::unpack_gzip(content);
   if (!unpacked) return in_file(std::move(unpacked).error(), path);
   return unpacked;
 }
 
 Status write_file(const std::string& path, std::string_view content) {
   if (!path.ends_with(".gz")) return write_bytes(path, content);
-  Result<std::string> packed = io::pack_gzip(content);
+  Result<std::string> packed = files::pack_gzip(content);
   if (!packed) return in_file(std::move(packed).error(), path);
   return write_bytes(path, *packed);
 }

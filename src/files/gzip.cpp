@@ -1,4 +1,4 @@
-#include "io/gzip.hpp"
+#include "files/interface/gzip.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
-namespace stowage::io {
+namespace stowage::files {
 namespace {
 
 constexpr int kGzipWindow = 15 + 16;  // zlib's way to ask for a gzip header around the largest window
@@ -108,4 +108,4 @@ Result<std::string> pack_gzip(std::string_view content, GzipEffort effort) {
   return output;
 }
 
-}  // namespace stowage::io
+}  // namespace stowage::files

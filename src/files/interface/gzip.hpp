@@ -8,7 +8,7 @@
 #include "stowage/base.hpp"
 
 /// gzip in memory. No knowledge of files.
-namespace stowage::io {
+namespace stowage::files {
 
 /// More than any file of ours; stops a small hostile file from filling the machine's memory.
 inline constexpr std::size_t kMaxUnpacked = std::size_t{1} << 33;
@@ -27,4 +27,4 @@ enum class GzipEffort : std::uint8_t {
 /// One member, without name and time: equal content gives equal bytes.
 Result<std::string> pack_gzip(std::string_view content, GzipEffort effort = GzipEffort::usual);
 
-}  // namespace stowage::io
+}  // namespace stowage::files

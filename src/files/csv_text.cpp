@@ -1,9 +1,9 @@
-#include "io/csv_text.hpp"
+#include "files/interface/csv_text.hpp"
 
 #include <algorithm>
 #include <charconv>
 
-namespace stowage::io {
+namespace stowage::files {
 namespace {
 
 bool is_quoted(std::string_view field) { return field.size() >= 2 && field.front() == '"' && field.back() == '"'; }
@@ -75,4 +75,4 @@ std::string_view without_byte_order_mark(std::string_view text) {
   return text;
 }
 
-}  // namespace stowage::io
+}  // namespace stowage::files

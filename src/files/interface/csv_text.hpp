@@ -7,7 +7,7 @@
 #include <vector>
 
 /// Lines and fields of tables, as every CSV reader here takes them apart.
-namespace stowage::io {
+namespace stowage::files {
 
 /// Without the spaces around it.
 [[nodiscard]] std::string_view trim(std::string_view text);
@@ -30,4 +30,4 @@ std::string_view next_line(std::string_view& text);
 /// `text` without the mark that some programs put before it.
 [[nodiscard]] std::string_view without_byte_order_mark(std::string_view text);
 
-}  // namespace stowage::io
+}  // namespace stowage::files
