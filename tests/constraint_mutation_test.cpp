@@ -12,7 +12,7 @@
 #include "stowage/verify.hpp"
 #include "support/generators/constraint_graph.hpp"
 #include "support/generators/constraint_plan.hpp"
-#include "support/judges/run_oracle.hpp"
+#include "support/judges/oracle/oracle.hpp"
 
 /// Good plans of graphs with every constraint are spoilt in small ways. What is wrong for certain must be found, by the rule that
 /// is about it; where it depends, the verifier must agree with running the program in every way.
@@ -262,8 +262,9 @@ class ConstraintMutation : public ::testing::Test {
   void examine(const Graph& graph, std::uint64_t seed) {
     const std::optional<Plan> plan = oracle::ConstraintPlan(graph, seed, 0).make();
     if (!plan || !check(graph, *plan).empty()) return;
-    oracle::RunOracle runs(graph, *plan);
-    if (runs.judge() || runs.gave_up()) return;
+    const oracle::Oracle oracle(graph);
+    const oracle::Verdict verdict = oracle.judge(*plan);
+    if (verdict.fault || verdict.gave_up) return;
     ++plans_;
     Saboteur saboteur(graph, seed);
     for (const Corruption& corruption : kCorruptions) {
@@ -306,9 +307,8 @@ class ConstraintMutation : public ::testing::Test {
                          << (findings.empty() ? "right" : findings.front().message);
       return;
     }
-    oracle::RunOracle runs(graph, spoilt);
-    const std::optional<std::string> fault = runs.judge();
-    if (runs.gave_up()) return;
+    const auto [fault, gave_up] = oracle::Oracle(graph).judge(spoilt);
+    if (gave_up) return;
     ASSERT_EQ(fault.has_value(), !findings.empty())
         << "seed " << seed << ", " << corruption.name << ": the oracle says " << fault.value_or("right") << ", the verifier "
         << (findings.empty() ? "right" : findings.front().message);

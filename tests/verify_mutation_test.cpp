@@ -13,7 +13,7 @@
 #include "stowage/verify.hpp"
 #include "support/data.hpp"
 #include "support/generators/random_graph.hpp"
-#include "support/judges/oracle.hpp"
+#include "support/judges/oracle/oracle.hpp"
 
 /// Good plans are spoilt in small ways; the verifier must refuse exactly those that are then wrong. Who says which are: the
 /// oracle.
@@ -119,7 +119,7 @@ class Saboteur {
 
   void move_value(Plan& plan, TensorId member, Bytes distance) {
     for (Placement& placement : plan.placements) {
-      if (oracle_.class_of(placement.tensor.index()) == oracle_.class_of(member.index())) placement.offset += distance;
+      if (oracle_.class_of(placement.tensor) == oracle_.class_of(member)) placement.offset += distance;
     }
   }
 
@@ -128,7 +128,7 @@ class Saboteur {
     for (int attempt = 0; attempt < 20 && !plan.placements.empty(); ++attempt) {
       a = plan.placements[below(plan.placements.size())];
       b = plan.placements[below(plan.placements.size())];
-      const bool apart = oracle_.class_of(a.tensor.index()) != oracle_.class_of(b.tensor.index());
+      const bool apart = oracle_.class_of(a.tensor) != oracle_.class_of(b.tensor);
       if (apart && a.arena == b.arena && a.region == b.region && a.offset != b.offset) return true;
     }
     return false;
@@ -168,7 +168,7 @@ class VerifyMutation : public ::testing::Test {
     const Result<Planned> planned = plan(graph, {.time_limit = std::nullopt, .node_budget = 2'000});
     ASSERT_TRUE(planned && planned->plan) << name;
     const oracle::Oracle oracle(graph);
-    ASSERT_EQ(oracle.judge(*planned->plan), std::nullopt) << name;
+    ASSERT_EQ(oracle.judge(*planned->plan).fault, std::nullopt) << name;
     const std::vector<Finding> findings = verify(graph, *planned->plan);
     ASSERT_TRUE(findings.empty()) << name << ": " << findings.front().message;
     ++plans_;
@@ -184,7 +184,7 @@ class VerifyMutation : public ::testing::Test {
   }
 
   void judge(const Graph& graph, const oracle::Oracle& oracle, const Plan& spoilt, const std::string& name, const char* word) {
-    const std::optional<std::string> broken = oracle.judge(spoilt);
+    const std::optional<std::string> broken = oracle.judge(spoilt).fault;
     const std::vector<Finding> findings = verify(graph, spoilt);
     Tally& tally = tallies_[word];
     ++tally.done;

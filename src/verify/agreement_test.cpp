@@ -5,7 +5,7 @@
 #include "stowage/liveness.hpp"
 #include "support/builders/plans.hpp"
 #include "support/generators/tiny_graph.hpp"
-#include "support/judges/oracle.hpp"
+#include "support/judges/oracle/oracle.hpp"
 
 /// The verifier and the plain oracle must agree on random plans for random graphs, in both directions.
 namespace stowage::verification {
@@ -131,10 +131,10 @@ TEST(Agreement, VerifierAndOracleJudgeRandomPlansAlike) {
     ++seen["graphs"];
     if (graph->stream_count() > 1) ++seen["graphs with streams"];
     for (const bool keep_inputs : {false, true}) {
-      const oracle::Oracle oracle(*graph, keep_inputs);
+      const oracle::Oracle oracle(*graph, {.keep_inputs = keep_inputs});
       for (std::uint64_t variant = 0; variant < 8; ++variant) {
         const Plan plan = Planner(*graph, seed * 100 + variant).make();
-        const std::optional<std::string> broken = oracle.judge(plan);
+        const std::optional<std::string> broken = oracle.judge(plan).fault;
         const std::vector<Finding> findings = verify(*graph, plan, {.keep_inputs = keep_inputs});
         ++seen[broken ? "broken: " + broken->substr(0, broken->find_last_not_of("0123456789 ") + 1).substr(0, 12) : "right"];
         ASSERT_EQ(broken.has_value(), !findings.empty())

@@ -4,7 +4,7 @@
 #include "support/builders/plans.hpp"
 #include "support/generators/constraint_graph.hpp"
 #include "support/generators/constraint_plan.hpp"
-#include "support/judges/run_oracle.hpp"
+#include "support/judges/oracle/oracle.hpp"
 
 /// The verifier judges what a plan may do in any run; the oracle runs it in every way. They must agree on random plans for random
 /// graphs with groups, fills, bodies, batches, zero copy, session workspaces and streams.
@@ -25,9 +25,8 @@ class ConstraintAgreement : public ::testing::Test {
 
   void judge(const Graph& graph, const Plan& plan, const std::string& name) {
     const bool keep_inputs = plan.placements.size() % 2 == 0;
-    oracle::RunOracle oracle(graph, plan, keep_inputs);
-    const std::optional<std::string> fault = oracle.judge();
-    if (oracle.gave_up()) {
+    const auto [fault, gave_up] = oracle::Oracle(graph, {.keep_inputs = keep_inputs}).judge(plan);
+    if (gave_up) {
       ++seen_["given up"];
       return;
     }

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "stowage/plan.hpp"
+#include "support/judges/oracle/graph_facts.hpp"
+
+namespace stowage::oracle {
+
+/// The rules about one placement at a time: that it is there, where it may be, and as large as it must be. For graphs that ask
+/// for addresses only: those of groups, bodies, bindings and the like are not here.
+class PlacementRules {
+ public:
+  explicit PlacementRules(const GraphFacts& facts) : facts_(facts), graph_(facts.graph) {}
+
+  /// The first rule that the plan breaks; nothing when it is right. Numbers in the plan must be below 2^61.
+  [[nodiscard]] std::optional<std::string> broken(const Plan& plan) const;
+
+ private:
+  [[nodiscard]] std::optional<std::string> bad_reference(const Plan& plan) const;
+  [[nodiscard]] std::optional<std::string> bad_arena(const Plan& plan) const;
+  [[nodiscard]] std::optional<std::string> bad_tensor(const Plan& plan) const;
+  [[nodiscard]] std::optional<std::string> bad_workspace(const Plan& plan) const;
+  [[nodiscard]] std::optional<std::string> bad_layout(const Plan& plan) const;
+  [[nodiscard]] std::optional<std::string> bad_region(const Plan& plan) const;
+  [[nodiscard]] bool needs_large_region(const Plan& plan, std::size_t arena, std::uint32_t region, Bytes limit) const;
+  [[nodiscard]] bool is_used(std::size_t owner) const;
+  [[nodiscard]] Bytes alignment_of(std::size_t owner) const;
+
+  const GraphFacts& facts_;
+  const Graph& graph_;
+};
+
+}  // namespace stowage::oracle

@@ -1,0 +1,216 @@
+#include "support/judges/oracle/run_facts.hpp"
+
+#include <algorithm>
+
+namespace stowage::oracle {
+
+RunFacts::RunFacts(const GraphFacts& facts, const Plan& plan)
+    : facts_(facts), graph_(facts.graph), plan_(plan), places_(facts.owners.size()), extent_(facts.owners.size()) {
+  read_plan();
+  cut_into_segments();
+  find_extents();
+  find_kin();
+  find_parts();
+}
+
+std::size_t RunFacts::global(const BodyPath& body, TensorId tensor) const {
+  return graph_.scope(*graph_.find_scope(body)).first_tensor.index() + tensor.index();
+}
+
+std::size_t RunFacts::global(const BodyPath& body, OpId op) const {
+  return graph_.scope(*graph_.find_scope(body)).first_op.index() + op.index();
+}
+
+// ---------------------------------------------------------------------------------------------------------------- places
+
+void RunFacts::place(std::size_t number, RegionKey region, Bytes offset, Bytes size) {
+  places_[number] = Spot{region, offset.value(), size.value()};
+}
+
+void RunFacts::read_plan() {
+  for (const Placement& p : plan_.placements) place(global(p.body, p.tensor), {p.arena.index(), p.region}, p.offset, p.size);
+  for (std::size_t a = 0; a < plan_.arenas.size(); ++a) {
+    const std::optional<TensorId> user = plan_.arenas[a].tensor;
+    if (user) place(user->index(), {a, 0}, Bytes(0), graph_.tensor(*user).size);
+  }
+  for (const WorkspacePlacement& p : plan_.workspaces)
+    place(facts_.owner(OpId(global(p.body, p.op)), p.index), {p.arena.index(), p.region}, p.offset, p.size);
+}
+
+void RunFacts::cut_into_segments() {
+  const auto cut = [&](const Spot& spot) {
+    cuts_[spot.region][spot.offset];
+    cuts_[spot.region][spot.offset + spot.size];
+  };
+  for (const std::optional<Spot>& spot : places_) {
+    if (spot) cut(*spot);
+  }
+  const auto plain = [](const auto& entry, Bytes size) {
+    return Spot{{entry.arena.index(), entry.region}, entry.offset.value(), size.value()};
+  };
+  for (const Clear& clear : plan_.clears) cut(plain(clear, clear.size));
+  for (const Copy& copy : plan_.copies) {
+    cut(plain(copy, copy.size));
+    cut(plain(copy, graph_.tensor(TensorId(global(copy.body, copy.tensor))).size));
+  }
+  for (auto& [region, cuts] : cuts_) {
+    for (auto& [offset, segment] : cuts) segment = segments_++;
+  }
+  for (std::optional<Spot>& spot : places_) {
+    if (spot) number_segments(*spot);
+  }
+}
+
+void RunFacts::number_segments(Spot& spot) const {
+  if (spot.size <= 0) return;
+  const auto& cuts = cuts_.at(spot.region);
+  spot.first = cuts.at(spot.offset);
+  spot.last = cuts.at(spot.offset + spot.size);
+}
+
+RunFacts::Spot RunFacts::spot_of(const Copy& copy, Bytes size) const {
+  Spot spot{{copy.arena.index(), copy.region}, copy.offset.value(), size.value()};
+  number_segments(spot);
+  return spot;
+}
+
+RunFacts::Spot RunFacts::spot_of(const Clear& clear) const {
+  Spot spot{{clear.arena.index(), clear.region}, clear.offset.value(), clear.size.value()};
+  number_segments(spot);
+  return spot;
+}
+
+void RunFacts::find_extents() {
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    const bool view = facts_.is_tensor(i) && graph_.tensors()[i].view_of.has_value();
+    if (places_[i] && !view) extent_[facts_.owners[i]].push_back(*places_[i]);
+  }
+}
+
+bool RunFacts::is_planned(TensorId tensor) const {
+  return std::none_of(plan_.bindings.begin(), plan_.bindings.end(),
+                      [&](const Binding& binding) { return facts_.owner(binding.tensor) == facts_.owner(tensor); });
+}
+
+bool RunFacts::at_one_place(TensorId a, TensorId b) const {
+  return is_placed(a) && is_placed(b) && spot_of(a).same_place(spot_of(b));
+}
+
+bool RunFacts::meet(const Spot& a, const Spot& b) {
+  return a.region == b.region && a.size > 0 && b.size > 0 && a.offset < b.offset + b.size && b.offset < a.offset + a.size;
+}
+
+// ---------------------------------------------------------------------------------------------------------------- copies
+
+std::vector<const Copy*> RunFacts::copies_at(ScopeId scope, std::int64_t before) const {
+  std::vector<const Copy*> found;
+  for (const Copy& copy : plan_.copies) {
+    if (graph_.find_scope(copy.body) == scope && copy.before == before) found.push_back(&copy);
+  }
+  return found;
+}
+
+std::vector<const Copy*> RunFacts::copies_at(OpId op) const {
+  const ScopeId scope = graph_.scope_of(op);
+  return copies_at(scope, static_cast<std::int64_t>(op.index() - graph_.scope(scope).first_op.index()));
+}
+
+const Copy* RunFacts::copy_at(OpId op, TensorId tensor) const {
+  for (const Copy* copy : copies_at(op)) {
+    if (global(copy->body, copy->tensor) == tensor.index()) return copy;
+  }
+  return nullptr;
+}
+
+std::optional<TensorId> RunFacts::carried_target(OpId op, TensorId outer, const Spot& to) const {
+  const Scope& scope = graph_.scope(graph_.bodies(op).front());
+  for (const BodyInput& pair : scope.inputs) {
+    if (pair.outer == outer && is_carried(scope, pair.inner) && spot_of(pair.inner).same_place(to)) return pair.inner;
+  }
+  return std::nullopt;
+}
+
+// -------------------------------------------------------------------------------------------------------------- one value
+
+/// Values that pairs of a body put at one place.
+void RunFacts::find_kin() {
+  kin_ = facts_.owners;
+  const auto join = [&](TensorId a, TensorId b) {
+    if (at_one_place(a, b)) unite(kin_, a.index(), b.index());
+  };
+  for (std::size_t s = 1; s < graph_.scopes().size(); ++s) {
+    const Scope& scope = graph_.scopes()[s];
+    for (const BodyInput& pair : scope.inputs) join(pair.inner, pair.outer);
+    for (const BodyOutput& pair : scope.outputs) join(pair.inner, pair.outer);
+    for (const Carried& pair : scope.carried) join(pair.out, pair.in);
+  }
+}
+
+void RunFacts::find_parts() {
+  for (std::size_t k = 0; k < graph_.ops().size(); ++k) {
+    const Op& op = graph_.ops()[k];
+    std::int64_t offset = 0;
+    if (op.contiguous_inputs == Contiguity::packed && op.inputs.size() > 1) {
+      for (const auto& input : op.inputs) {
+        if (!input) continue;
+        add_part(OpId(k), *input, op.outputs[0], *input, op.outputs[0], offset);
+        offset += graph_.tensor(*input).size.value();
+      }
+    }
+    offset = 0;
+    if (op.contiguous_outputs == Contiguity::packed && op.outputs.size() > 1) {
+      for (const TensorId output : op.outputs) {
+        add_part(OpId(k), *op.inputs[0], output, output, *op.inputs[0], offset);
+        offset += graph_.tensor(output).size.value();
+      }
+    }
+  }
+}
+
+void RunFacts::add_part(OpId op, TensorId source, TensorId derived, TensorId part, TensorId whole, std::int64_t offset) {
+  if (!is_placed(part) || !is_placed(whole)) return;
+  const Spot at = spot_of(part);
+  const Spot base = spot_of(whole);
+  if (at.region != base.region || at.offset != base.offset + offset || copy_at(op, part)) return;
+  if (facts_.owner(source) == facts_.owner(derived)) return;
+  parts_.push_back({facts_.owner(source), facts_.owner(derived), op, at});
+  unite(kin_, source.index(), derived.index());
+}
+
+bool RunFacts::is_filled_kin(std::size_t owner) const {
+  for (std::size_t other = 0; other < facts_.filled.size(); ++other) {
+    if (facts_.filled[other] && kin_[other] == kin_[owner]) return true;
+  }
+  return false;
+}
+
+// --------------------------------------------------------------------------------------------------------------- in place
+
+bool RunFacts::may_overwrite(OpId id, std::size_t from, std::size_t to, Segment segment) const {
+  const Op& op = graph_.op(id);
+  if (!facts_.is_tensor(from) || !facts_.is_tensor(to)) return false;
+  for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+    const bool paired = std::any_of(op.in_place.begin(), op.in_place.end(), [&](InPlacePair pair) { return pair.input == i; });
+    if (op.inputs[i] && facts_.owner(*op.inputs[i]) == from && !paired) return false;
+  }
+  return std::any_of(op.in_place.begin(), op.in_place.end(), [&](InPlacePair pair) {
+    const TensorId out = op.outputs[pair.output];
+    const TensorId in = *op.inputs[pair.input];
+    if (facts_.owner(out) != to || facts_.owner(in) != from || graph_.root(out).offset != Bytes(0)) return false;
+    if (!is_planned(out) || !is_planned(in) || !at_one_place(out, in)) return false;
+    const Spot target = spot_of(out);
+    const Spot source = spot_of(in);
+    if (target.size > source.size || !source.has(segment)) return false;
+    for (const auto& input : op.inputs) {
+      if (!input || facts_.owner(*input) != from) continue;
+      const Spot read = spot_of(*input);
+      if (read.offset != source.offset && meet(read, target)) return false;
+    }
+    return std::none_of(op.outputs.begin(), op.outputs.end(), [&](TensorId other) {
+      const std::size_t owner = facts_.owner(other);
+      return other != out && (owner == from || owner == to) && meet(spot_of(other), source);
+    });
+  });
+}
+
+}  // namespace stowage::oracle
