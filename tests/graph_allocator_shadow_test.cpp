@@ -12,6 +12,7 @@
 #include "stowage/alloc.hpp"
 #include "stowage/io.hpp"
 #include "stowage/memory/sim.hpp"
+#include "stowage/planner.hpp"
 #include "stowage/verify.hpp"
 #include "support/data.hpp"
 #include "support/generators/random_graph.hpp"

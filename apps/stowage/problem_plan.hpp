@@ -4,6 +4,7 @@
 
 #include "stowage/io.hpp"
 #include "stowage/pack.hpp"
+#include "stowage/planner.hpp"
 
 namespace stowage::cli {
 

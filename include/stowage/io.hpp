@@ -12,7 +12,6 @@
 #include "stowage/files.hpp"
 #include "stowage/graph.hpp"
 #include "stowage/plan.hpp"
-#include "stowage/planner.hpp"
 #include "stowage/runtime/replay.hpp"
 #include "stowage/runtime/trace.hpp"
 
@@ -74,16 +73,9 @@ Result<PlannedModel> parse_tflite_plan(const ModelFile& model, const ModelFile& 
 
 // ----------------------------------------------------------------------------------------------------------------- plan
 
-/// Reads `stowage.plan/1`. Checks the form only; `verify` judges the content.
-Result<Plan> parse_plan(std::string_view text, const std::string& file);
-[[nodiscard]] std::string plan_to_json(const Plan& plan);
-
 /// A C header: the size and alignment of the arena, and the offset of every tensor, named in a comment. A tensor that does not
 /// lie in the arena has -1. Fails with `ErrorCode::unsupported` for a plan that needs more than offsets into one arena.
 Result<std::string> plan_to_header(const Graph& graph, const Plan& plan);
-
-/// `stowage.summary/1`, one object on one line.
-[[nodiscard]] std::string summary_to_json(const Summary& summary);
 
 // ------------------------------------------------------------------------------------------------------------------ csv
 

@@ -147,5 +147,7 @@ struct Summary {
 
 /// Cannot fail; without a plan there are no arenas and the peak is 0. Thread-safe. Precondition: `planned` is of `graph`.
 [[nodiscard]] Summary summarize(const Graph& graph, const Planned& planned);
+/// `stowage.summary/1` (docs/formats.md), one object on one line.
+[[nodiscard]] std::string summary_to_json(const Summary& summary);
 
 }  // namespace stowage

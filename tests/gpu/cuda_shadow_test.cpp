@@ -11,6 +11,7 @@
 #include "gpu/shadow_run.hpp"
 #include "stowage/alloc.hpp"
 #include "stowage/io.hpp"
+#include "stowage/planner.hpp"
 #include "support/data.hpp"
 #include "support/generators/random_graph.hpp"
 #include "support/judges/shadow/families.hpp"

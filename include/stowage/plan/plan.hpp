@@ -156,4 +156,10 @@ struct UserBuffer {
 /// and aligned, no two overlapping. O(n log n). Thread-safe.
 Status check_bindings(const Plan& plan, std::span<const UserBuffer> buffers);
 
+/// Reads `stowage.plan/1` (docs/formats.md). `file` is the name as the user gave it and only appears
+/// in errors. Checks the form only; `verify` judges the content. Thread-safe.
+Result<Plan> parse_plan(std::string_view text, const std::string& file);
+/// The file that reads back as an equal plan, one entry per line.
+[[nodiscard]] std::string plan_to_json(const Plan& plan);
+
 }  // namespace stowage

@@ -7,7 +7,7 @@
 
 #include "files/interface/json_reader.hpp"
 #include "files/interface/json_writer.hpp"
-#include "stowage/io.hpp"
+#include "stowage/plan.hpp"
 
 namespace stowage {
 namespace {

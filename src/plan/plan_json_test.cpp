@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "stowage/io.hpp"
+#include "stowage/plan.hpp"
 
 namespace stowage {
 namespace {
