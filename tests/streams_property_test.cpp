@@ -85,7 +85,7 @@ class AllAccesses {
 
   [[nodiscard]] Accesses of(const Occupant& occupant) const {
     Accesses found;
-    if (const auto* workspace = std::get_if<WorkspaceRef>(&occupant)) {
+    if (const auto* workspace = std::get_if<WorkspaceId>(&occupant)) {
       const Op& op = graph_.op(workspace->op);
       found.ops = {workspace->op.index()};
       found.from_start = found.never_over = op.no_reuse || op.workspaces[workspace->index].no_reuse;

@@ -164,7 +164,7 @@ class VerifyMutation : public ::testing::Test {
  protected:
   /// Plans the graph, checks the plan, then spoils it `rounds` times in each way.
   void examine(const Graph& graph, const std::string& name, std::size_t rounds, std::uint64_t seed) {
-    if (!graph.is_plain()) return;  // constraint_mutation_test.cpp has the rules that this oracle does not know
+    if (!graph.needs_addresses_only()) return;  // constraint_mutation_test.cpp has the rules that this oracle does not know
     const Result<Planned> planned = plan(graph, {.time_limit = std::nullopt, .node_budget = 2'000});
     ASSERT_TRUE(planned && planned->plan) << name;
     const oracle::Oracle oracle(graph);

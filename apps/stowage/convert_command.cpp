@@ -44,7 +44,7 @@ std::vector<std::string> row_ids(const Graph& graph, const Liveness& liveness, c
       const TensorId id = *first_tensor[storage->index()];
       ids.push_back(row_id(graph.tensor(id).name, fmt::format("#{}", id.index())));
     } else {
-      const auto& ref = std::get<WorkspaceRef>(occupant);
+      const auto& ref = std::get<WorkspaceId>(occupant);
       ids.push_back(row_id(graph.op(ref.op).name, fmt::format("#op{}.{}", ref.op.index(), ref.index)));
     }
   }

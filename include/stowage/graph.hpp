@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -8,6 +9,7 @@
 
 #include "stowage/base.hpp"
 #include "stowage/graph/description.hpp"
+#include "stowage/graph/ids.hpp"
 
 /// The tensor graph whose memory is planned: what must hold, stated as types.
 ///
@@ -35,6 +37,9 @@ struct Scope {
     return id.index() >= first_tensor.index() && id.index() < first_tensor.index() + tensor_count;
   }
 };
+
+/// What the other modules of this library find in a graph; not for users.
+struct Relations;
 
 /// A validated graph. Immutable, so that any number of threads may read one at the same time; copying copies the whole.
 class Graph {
@@ -84,7 +89,7 @@ class Graph {
 
   /// Whether it has nothing but tensors, views, aliases, in-place pairs, workspaces and streams: what a runtime can serve with an
   /// address for each tensor. Everything else needs the plan's clears, copies, bindings or edges too.
-  [[nodiscard]] bool is_plain() const { return plain_; }
+  [[nodiscard]] bool needs_addresses_only() const { return addresses_only_; }
 
   /// The whole as it was described, bodies inside their ops.
   [[nodiscard]] const GraphDescription& description() const { return description_; }
@@ -96,6 +101,8 @@ class Graph {
   [[nodiscard]] Bytes alignment(const Workspace& workspace) const;
   /// The number of streams: one more than the largest stream id of a task op, at least 1.
   [[nodiscard]] std::size_t stream_count() const { return stream_count_; }
+  /// Aliases, groups and rings, found when the graph was built.
+  [[nodiscard]] const Relations& relations() const { return *relations_; }
 
  private:
   Graph() = default;
@@ -112,7 +119,8 @@ class Graph {
   std::vector<std::string> batches_;
   std::vector<Root> roots_;
   std::size_t stream_count_ = 1;
-  bool plain_ = true;
+  bool addresses_only_ = true;
+  std::shared_ptr<const Relations> relations_;
 };
 
 /// Puts a description together piece by piece; each `add` returns the id of what it added. Not thread-safe. Nothing is

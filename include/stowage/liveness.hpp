@@ -63,7 +63,7 @@ struct Liveness {
   std::vector<TensorId> bound;      ///< Tensors that lie in the caller's buffers.
   std::vector<TensorId> fused;  ///< Inputs that are small enough to be copied in together, and lie next to each other for that.
   std::vector<std::pair<TensorId, std::string>> notes;  ///< What was asked and not granted.
-  std::vector<OpOrder> edges;                           ///< That prefetch rings need.
+  std::vector<Edge> edges;                              ///< That prefetch rings need.
   HappensBefore order;
 
   /// The steps at which task ops read or write the class, ascending, each once.

@@ -15,14 +15,6 @@
 /// The one clever translation: every constraint of a graph becomes geometry, and positions become a plan again.
 namespace stowage {
 
-/// Workspace `index` of an op.
-struct WorkspaceRef {
-  OpId op;
-  std::uint32_t index;
-
-  friend bool operator==(const WorkspaceRef&, const WorkspaceRef&) = default;
-};
-
 /// A tensor in the caller's buffer, while it uses that itself.
 struct HostTensor {
   TensorId tensor;
@@ -31,7 +23,7 @@ struct HostTensor {
 };
 
 /// What an item of a Problem stands for.
-using Occupant = std::variant<StorageId, WorkspaceRef, HostTensor>;
+using Occupant = std::variant<StorageId, WorkspaceId, HostTensor>;
 
 /// The Problem of one arena. `occupants` has one entry an item.
 struct ArenaProblem {

@@ -130,7 +130,7 @@ class GraphAllocator::State {
 };
 
 Result<Graph> GraphAllocator::State::as_served(const Graph& graph) const {
-  if (!graph.is_plain()) {
+  if (!graph.needs_addresses_only()) {
     return Error{
         ErrorCode::invalid,
         fmt::format("graph '{}' has groups, fills, zero-copy tensors, fixed addresses, batches, bodies, pools or session "
@@ -222,7 +222,7 @@ Result<std::vector<Bytes>> GraphAllocator::State::reserve_sizes(const Graph& gra
 }
 
 Result<const Allocation*> GraphAllocator::State::allocate(const Graph& graph) {
-  if (!graph.is_plain()) STOWAGE_TRY_STATUS(reserve(graph));  // which says why not
+  if (!graph.needs_addresses_only()) STOWAGE_TRY_STATUS(reserve(graph));  // which says why not
   const Found found = find(graph);
   last_replan_ = found.match.misfit;
   if (found.at == kept_.size()) {

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "graph/alias_classes.hpp"
+#include "graph/interface/relations.hpp"
 
 namespace stowage::alloc {
 namespace {
@@ -15,16 +15,16 @@ bool has_aliases(const Graph& graph) {
 
 /// States the alignment, as it was, of every tensor that has its place by an alias.
 void keep_alignments(const Graph& graph, std::vector<Tensor>& tensors) {
-  OffsetUnion joined = join_aliases(graph);
+  const Relations& relations = graph.relations();
   std::vector<Bytes> lowest(tensors.size(), kMaxBytes);
   for (std::size_t t = 0; t < tensors.size(); ++t) {
     if (tensors[t].view_of) continue;
-    const OffsetUnion::Place place = joined.find(t);
-    lowest[place.representative] = std::min(lowest[place.representative], place.offset);
+    const auto [representative, offset] = relations.place(TensorId(t));
+    lowest[representative.index()] = std::min(lowest[representative.index()], offset);
   }
   for (std::size_t t = 0; t < tensors.size(); ++t) {
-    const OffsetUnion::Place place = joined.find(t);
-    if (!tensors[t].view_of && place.offset != lowest[place.representative]) tensors[t].alignment = graph.alignment(TensorId(t));
+    const auto [representative, offset] = relations.place(TensorId(t));
+    if (!tensors[t].view_of && offset != lowest[representative.index()]) tensors[t].alignment = graph.alignment(TensorId(t));
   }
 }
 
@@ -64,12 +64,10 @@ Result<Graph> serve_graph(const Graph& graph, std::span<const ServingType> types
 }
 
 std::vector<std::uint32_t> shared_values(const Graph& graph) {
-  OffsetUnion joined = join_aliases(graph);
   std::vector<std::uint32_t> values;
   values.reserve(graph.tensors().size());
-  for (std::size_t t = 0; t < graph.tensors().size(); ++t) {
-    values.push_back(static_cast<std::uint32_t>(joined.find(graph.root(TensorId(t)).tensor.index()).representative));
-  }
+  for (const AliasPlace& place : graph.relations().alias_places)
+    values.push_back(static_cast<std::uint32_t>(place.representative.index()));
   return values;
 }
 

@@ -17,33 +17,43 @@ TensorId incoming_of(const Scope& scope, TensorId inner) {
 
 }  // namespace
 
-OffsetUnion join_aliases(const Graph& graph, const OnContradiction& contradiction) {
-  OffsetUnion joined(graph.tensors().size());
-  const auto join = [&](TensorId inner, TensorId outer, Bytes offset) {
+void join_bodies(const Graph& graph, OffsetUnion& joined, const OnContradiction& contradiction) {
+  const auto join = [&](TensorId inner, TensorId outer) {
     const Graph::Root in = graph.root(inner);
     const Graph::Root out = graph.root(outer);
-    return joined.join(in.tensor.index(), out.tensor.index(), out.offset + offset - in.offset);
+    return joined.join(in.tensor.index(), out.tensor.index(), out.offset - in.offset);
   };
-  for (const Op& op : graph.ops()) {
-    for (const Alias& alias : op.aliases) {
-      const bool consistent = join(op.outputs[alias.output], *op.inputs[alias.input], alias.offset);
-      STOWAGE_CHECK(consistent, "a built graph has contradicting aliases");
-    }
-  }
   for (std::size_t s = 1; s < graph.scopes().size(); ++s) {
     const Scope& scope = graph.scopes()[s];
     for (const BodyInput& pair : scope.inputs) {
-      if (is_carried(scope, pair.inner) || join(pair.inner, pair.outer, Bytes(0))) continue;
-      STOWAGE_CHECK(contradiction, "a built graph has contradicting body inputs");
+      if (is_carried(scope, pair.inner) || join(pair.inner, pair.outer)) continue;
       contradiction(ScopeId(s), pair.inner, pair.outer);
     }
     if (graph.op(scope.op).control != Control::loop) continue;
     for (const BodyOutput& pair : scope.outputs) {
       const TensorId incoming = incoming_of(scope, pair.inner);
-      if (join(incoming, pair.outer, Bytes(0))) continue;
-      STOWAGE_CHECK(contradiction, "a built graph has contradicting body outputs");
+      if (join(incoming, pair.outer)) continue;
       contradiction(ScopeId(s), incoming, pair.outer);
     }
+  }
+}
+
+std::vector<AliasPlace> alias_places(const Graph& graph, OffsetUnion& joined) {
+  std::vector<AliasPlace> places;
+  places.reserve(graph.tensors().size());
+  for (std::size_t t = 0; t < graph.tensors().size(); ++t) {
+    const Graph::Root root = graph.root(TensorId(t));
+    const auto [representative, offset] = joined.find(root.tensor.index());
+    places.push_back({TensorId(representative), offset + root.offset});
+  }
+  return places;
+}
+
+OffsetUnion Relations::to_union() const {
+  OffsetUnion joined(alias_places.size());
+  for (std::size_t t = 0; t < alias_places.size(); ++t) {
+    const bool consistent = joined.join(t, alias_places[t].representative.index(), alias_places[t].offset);
+    STOWAGE_CHECK(consistent, "alias places contradict each other");
   }
   return joined;
 }

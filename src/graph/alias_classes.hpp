@@ -1,84 +1,22 @@
 #pragma once
 
-#include <cstddef>
 #include <functional>
-#include <numeric>
 #include <vector>
 
-#include "stowage/base.hpp"
+#include "graph/interface/offset_union.hpp"
+#include "graph/interface/relations.hpp"
 #include "stowage/graph.hpp"
 
 namespace stowage {
 
-/// Union–find over things that lie at fixed distances from each other.
-///
-/// Near-constant amortised time for each call; not thread-safe, for queries compress paths.
-class OffsetUnion {
- public:
-  /// Where a thing lies, relative to the start of its class's representative. May be negative.
-  struct Place {
-    std::size_t representative;
-    Bytes offset;
-  };
-
-  explicit OffsetUnion(std::size_t count) : parent_(count), offset_(count) {
-    std::iota(parent_.begin(), parent_.end(), std::size_t{0});
-  }
-
-  [[nodiscard]] Place find(std::size_t thing) {
-    std::size_t top = thing;
-    Bytes distance;
-    while (parent_[top] != top) {
-      distance += offset_[top];
-      top = parent_[top];
-    }
-    const Place place{top, distance};
-    while (parent_[thing] != top && thing != top) {
-      const std::size_t next = parent_[thing];
-      const Bytes step = offset_[thing];
-      parent_[thing] = top;
-      offset_[thing] = distance;
-      distance -= step;
-      thing = next;
-    }
-    return place;
-  }
-
-  /// States that `thing` lies `offset` bytes after `base`. False, and nothing changes, when that contradicts what is known.
-  [[nodiscard]] bool join(std::size_t thing, std::size_t base, Bytes offset) {
-    const Place a = find(thing);
-    const Place b = find(base);
-    const Bytes wanted = b.offset + offset - a.offset;  // of a's representative, relative to b's
-    if (a.representative == b.representative) return wanted == Bytes(0);
-    parent_[a.representative] = b.representative;
-    offset_[a.representative] = wanted;
-    return true;
-  }
-
-  /// What is known about a thing, to take joins back. Precondition of `restore`: everything that was joined with it since `save`
-  /// is restored too.
-  struct Saved {
-    std::size_t thing;
-    std::size_t parent;
-    Bytes offset;
-  };
-  [[nodiscard]] Saved save(std::size_t thing) const { return {thing, parent_[thing], offset_[thing]}; }
-  void restore(const Saved& saved) {
-    parent_[saved.thing] = saved.parent;
-    offset_[saved.thing] = saved.offset;
-  }
-
- private:
-  std::vector<std::size_t> parent_;
-  std::vector<Bytes> offset_;  ///< Relative to the parent.
-};
-
 /// Called where what a body passes in or out cannot lie where its pair says.
 using OnContradiction = std::function<void(ScopeId scope, TensorId inner, TensorId outer)>;
 
-/// By tensor: the roots of views, joined by the ops' aliases, by what bodies are given from outside (but for what a loop
-/// carries), and by a loop's results with the incoming values. Views themselves are alone: look for their roots. Built graphs
-/// have no contradictions.
-[[nodiscard]] OffsetUnion join_aliases(const Graph& graph, const OnContradiction& contradiction = {});
+/// Adds to `joined`, which holds the roots of views and the ops' aliases, what bodies put at one address: what they are given
+/// from outside (except for what a loop carries), and a loop's results with the incoming values.
+void join_bodies(const Graph& graph, OffsetUnion& joined, const OnContradiction& contradiction);
+
+/// The same by tensor, with views followed to their roots.
+[[nodiscard]] std::vector<AliasPlace> alias_places(const Graph& graph, OffsetUnion& joined);
 
 }  // namespace stowage

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "graph/alias_classes.hpp"
 #include "graph/validation.hpp"
 
 namespace stowage::validation {
@@ -95,7 +94,7 @@ Status check_alignments(const GraphDescription& graph, const std::vector<Graph::
 
 }  // namespace
 
-Status check_aliases(const GraphDescription& description, const std::vector<Graph::Root>& roots) {
+Result<OffsetUnion> join_aliases(const GraphDescription& description, const std::vector<Graph::Root>& roots) {
   OffsetUnion classes(description.tensors.size());
   bool any = false;
   for (std::size_t k = 0; k < description.ops.size(); ++k) {
@@ -104,11 +103,10 @@ Status check_aliases(const GraphDescription& description, const std::vector<Grap
       any = true;
     }
   }
-  if (!any) return Done{};
-
+  if (!any) return classes;
   STOWAGE_TRY_STATUS(check_constants(description, roots, classes));
-
-  return check_alignments(description, roots, classes);
+  STOWAGE_TRY_STATUS(check_alignments(description, roots, classes));
+  return classes;
 }
 
 }  // namespace stowage::validation

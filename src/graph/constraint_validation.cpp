@@ -50,7 +50,8 @@ Status check_fill(const Graph& graph, OpId id) {
 /// In which batches each tensor has a value: where some op that writes what it shares memory with runs, or it had one before.
 class Presence {
  public:
-  explicit Presence(const Graph& graph) : graph_(graph), classes_(join_aliases(graph)), batches_(graph.batches().size()) {
+  Presence(const Graph& graph, const Relations& relations)
+      : graph_(graph), relations_(relations), batches_(graph.batches().size()) {
     present_.resize(graph.tensors().size() * batches_);
     for (std::size_t t = 0; t < graph.tensors().size(); ++t) {
       if (graph.tensors()[t].flags.any_of(kOwnAddress | TensorFlag::input)) add(TensorId(t), "");
@@ -63,7 +64,7 @@ class Presence {
   }
 
   /// The first batch in which `op` runs but the tensor has no value.
-  [[nodiscard]] std::optional<std::string> missing(TensorId tensor, OpId op) {
+  [[nodiscard]] std::optional<std::string> missing(TensorId tensor, OpId op) const {
     while (graph_.scope_of(op).index() != 0) op = graph_.scope(graph_.scope_of(op)).op;  // which has the label of all inside
     const std::string& label = graph_.op(op).batch;
     for (std::size_t b = 0; b < batches_; ++b) {
@@ -74,9 +75,7 @@ class Presence {
   }
 
  private:
-  [[nodiscard]] std::size_t row(TensorId tensor) {
-    return classes_.find(graph_.root(tensor).tensor.index()).representative * batches_;
-  }
+  [[nodiscard]] std::size_t row(TensorId tensor) const { return relations_.place(tensor).representative.index() * batches_; }
   void add(TensorId tensor, const std::string& batch) {
     for (std::size_t b = 0; b < batches_; ++b) {
       if (batch.empty() || batch == graph_.batches()[b]) present_[row(tensor) + b] = true;
@@ -84,15 +83,15 @@ class Presence {
   }
 
   const Graph& graph_;
-  OffsetUnion classes_;
+  const Relations& relations_;
   std::size_t batches_;
   std::vector<bool> present_;  ///< Row-major, alias class × batch.
 };
 
 /// An op may read what is not there in some batch: a merge does. But what goes into a body, or is made of its inputs without a
 /// copy, would then be undefined itself.
-Status check_passed_on(const Graph& graph) {
-  Presence presence(graph);
+Status check_passed_on(const Graph& graph, const Relations& relations) {
+  const Presence presence(graph, relations);
   const auto refuse = [&](OpId op, TensorId tensor, const std::string& batch, const char* what) {
     return fault_at(fmt::format("ops[{}]", op.index()),
                     fmt::format("{} {} {}, which has no value in batch '{}'", name(graph, op), what, name(graph, tensor), batch));
@@ -103,7 +102,7 @@ Status check_passed_on(const Graph& graph) {
         return refuse(scope.op, pair.outer, *batch, "passes into a body");
     }
   }
-  for (const Group& group : find_groups(graph)) {
+  for (const Group& group : relations.groups) {
     if (group.kind != Contiguity::packed) continue;
     for (const std::optional<TensorId>& input : graph.op(group.op).inputs) {
       if (!input) continue;
@@ -148,7 +147,7 @@ Status check_pool_list(const Graph& graph) {
 }
 
 /// A prefetched tensor is nothing else.
-bool is_plain(const Graph& graph, const Op& op, std::uint32_t position, const std::set<TensorId>& grouped) {
+bool is_nothing_else(const Graph& graph, const Op& op, std::uint32_t position, const std::set<TensorId>& grouped) {
   const Tensor& tensor = graph.tensor(op.outputs[position]);
   TensorFlags allowed;
   return !tensor.view_of && !is_alias(op, position) && tensor.flags == allowed && op.zero_fill.empty() &&
@@ -171,7 +170,7 @@ Status check_prefetch(const Graph& graph, OpId id, const std::set<TensorId>& gro
     if (tensor.memory != pool.memory)
       return fault_at(path, fmt::format("{} prefetches {}, which is in another memory than pool '{}'", name(graph, id),
                                         name(graph, op.outputs[i]), pool.name));
-    if (!is_plain(graph, op, i, grouped))
+    if (!is_nothing_else(graph, op, i, grouped))
       return fault_at(path,
                       fmt::format("{} prefetches {}, which can be no view, alias, member of a group, filled, nor have flags",
                                   name(graph, id), name(graph, op.outputs[i])));
@@ -182,22 +181,22 @@ Status check_prefetch(const Graph& graph, OpId id, const std::set<TensorId>& gro
 /// The rules about who uses what a ring holds, by whatever name.
 class RingUsers {
  public:
-  explicit RingUsers(const Graph& graph)
-      : graph_(graph), slots_(place_rings(graph)), classes_(join_aliases(graph)), taken_by_(slots_.size()) {
-    for (std::size_t s = 0; s < slots_.size(); ++s) {
-      slot_of_[alias_class(slots_[s].tensor)] = s;
-      for (const std::size_t evicted : slots_[s].evicted) {
+  RingUsers(const Graph& graph, const Relations& relations)
+      : graph_(graph), relations_(relations), ranges_(relations.ring_ranges), taken_by_(ranges_.size()) {
+    for (std::size_t s = 0; s < ranges_.size(); ++s) {
+      range_of_[alias_class(ranges_[s].tensor)] = s;
+      for (const std::size_t evicted : ranges_[s].evicted) {
         if (!taken_by_[evicted]) taken_by_[evicted] = s;
       }
     }
   }
 
   Status check() {
-    for (std::size_t s = 0; s < slots_.size(); ++s) {
-      if (taken_by_[s] && slots_[*taken_by_[s]].op == slots_[s].op) return refuse_at_once(slots_[s]);
+    for (std::size_t s = 0; s < ranges_.size(); ++s) {
+      if (taken_by_[s] && ranges_[*taken_by_[s]].op == ranges_[s].op) return refuse_at_once(ranges_[s]);
     }
     for (std::size_t t = 0; t < graph_.tensors().size(); ++t) {
-      if (graph_.tensors()[t].flags.empty() || !slot_of_.contains(alias_class(TensorId(t)))) continue;
+      if (graph_.tensors()[t].flags.empty() || !range_of_.contains(alias_class(TensorId(t)))) continue;
       return fault_at(fmt::format("tensors[{}].flags", t),
                       name(graph_, TensorId(t)) + " shares memory with a prefetched tensor, so that it can have no flags");
     }
@@ -208,16 +207,16 @@ class RingUsers {
   }
 
  private:
-  [[nodiscard]] std::size_t alias_class(TensorId id) { return classes_.find(graph_.root(id).tensor.index()).representative; }
-  [[nodiscard]] const Pool& pool_of(const RingSlot& slot) const { return graph_.pools()[slot.pool.index()]; }
+  [[nodiscard]] TensorId alias_class(TensorId id) const { return relations_.place(id).representative; }
+  [[nodiscard]] const Pool& pool_of(const RingRange& range) const { return graph_.pools()[range.pool.index()]; }
 
-  [[nodiscard]] Error refuse_at_once(const RingSlot& slot) const {
-    return fault_at(fmt::format("ops[{}].prefetch", slot.op.index()),
-                    fmt::format("{} prefetches more at once than pool '{}' of {} bytes holds", name(graph_, slot.op),
-                                pool_of(slot).name, pool_of(slot).size.value()));
+  [[nodiscard]] Error refuse_at_once(const RingRange& range) const {
+    return fault_at(fmt::format("ops[{}].prefetch", range.op.index()),
+                    fmt::format("{} prefetches more at once than pool '{}' of {} bytes holds", name(graph_, range.op),
+                                pool_of(range).name, pool_of(range).size.value()));
   }
 
-  /// It uses no more of a pool than that holds, and no slot that was taken before.
+  /// It uses no more of a pool than that holds, and no range that was taken before.
   Status check_op(OpId id) {
     std::map<PoolId, Bytes> wanted;
     std::set<std::size_t> seen;
@@ -229,19 +228,19 @@ class RingUsers {
   }
 
   Status check_use(OpId id, TensorId tensor, const char* uses, std::map<PoolId, Bytes>& wanted, std::set<std::size_t>& seen) {
-    const auto found = slot_of_.find(alias_class(tensor));
-    if (found == slot_of_.end() || !seen.insert(found->second).second) return Done{};
-    const RingSlot& slot = slots_[found->second];
+    const auto found = range_of_.find(alias_class(tensor));
+    if (found == range_of_.end() || !seen.insert(found->second).second) return Done{};
+    const RingRange& range = ranges_[found->second];
     const std::string path = fmt::format("ops[{}]", id.index());
-    wanted[slot.pool] += graph_.tensor(slot.tensor).size;
-    if (wanted[slot.pool] > pool_of(slot).size)
+    wanted[range.pool] += graph_.tensor(range.tensor).size;
+    if (wanted[range.pool] > pool_of(range).size)
       return fault_at(path, fmt::format("{} reads {} bytes of pool '{}', which has {}", name(graph_, id),
-                                        wanted[slot.pool].value(), pool_of(slot).name, pool_of(slot).size.value()));
+                                        wanted[range.pool].value(), pool_of(range).name, pool_of(range).size.value()));
     const std::optional<std::size_t> taken = taken_by_[found->second];
-    if (!taken || root_op(id) < slots_[*taken].op) return Done{};
-    return fault_at(
-        path, fmt::format("{} {} {}, whose place in pool '{}' of {} bytes {} has taken before", name(graph_, id), uses,
-                          name(graph_, tensor), pool_of(slot).name, pool_of(slot).size.value(), name(graph_, slots_[*taken].op)));
+    if (!taken || root_op(id) < ranges_[*taken].op) return Done{};
+    return fault_at(path, fmt::format("{} {} {}, whose place in pool '{}' of {} bytes {} has taken before", name(graph_, id),
+                                      uses, name(graph_, tensor), pool_of(range).name, pool_of(range).size.value(),
+                                      name(graph_, ranges_[*taken].op)));
   }
 
   [[nodiscard]] OpId root_op(OpId op) const {
@@ -250,21 +249,23 @@ class RingUsers {
   }
 
   const Graph& graph_;
-  std::vector<RingSlot> slots_;
-  OffsetUnion classes_;
-  std::vector<std::optional<std::size_t>> taken_by_;  ///< By slot.
-  std::map<std::size_t, std::size_t> slot_of_;        ///< By alias class.
+  const Relations& relations_;
+  const std::vector<RingRange>& ranges_;
+  std::vector<std::optional<std::size_t>> taken_by_;  ///< By range.
+  std::map<TensorId, std::size_t> range_of_;          ///< By alias class.
 };
 
 }  // namespace
 
-Status check_constraints(const Graph& graph) {
-  STOWAGE_TRY_STATUS(check_bodies(graph));
-  STOWAGE_TRY_STATUS(check_groups(graph));
+Result<Relations> check_constraints(const Graph& graph, OffsetUnion aliases) {
+  STOWAGE_TRY_STATUS(check_bodies(graph, aliases));
+  Relations relations{alias_places(graph, aliases), find_groups(graph), {}};
+  STOWAGE_TRY_STATUS(check_groups(graph, relations));
   STOWAGE_TRY_STATUS(check_fills(graph));
   STOWAGE_TRY_STATUS(check_flags(graph));
-  STOWAGE_TRY_STATUS(check_batches(graph));
-  return check_pools(graph);
+  STOWAGE_TRY_STATUS(check_batches(graph, relations));
+  STOWAGE_TRY_STATUS(check_pools(graph, relations));
+  return relations;
 }
 
 Status check_fills(const Graph& graph) {
@@ -287,7 +288,7 @@ Status check_flags(const Graph& graph) {
   return Done{};
 }
 
-Status check_batches(const Graph& graph) {
+Status check_batches(const Graph& graph, const Relations& relations) {
   if (graph.batches().empty()) return Done{};
   const std::multimap<TensorId, OpId> written = writers(graph);
   for (std::size_t k = 0; k < graph.ops().size(); ++k) {
@@ -307,13 +308,13 @@ Status check_batches(const Graph& graph) {
                                   name(graph, *op.inputs[i]), name(graph, first->second), graph.op(first->second).batch));
     }
   }
-  return check_passed_on(graph);
+  return check_passed_on(graph, relations);
 }
 
-Status check_pools(const Graph& graph) {
+Status check_pools(const Graph& graph, Relations& relations) {
   STOWAGE_TRY_STATUS(check_pool_list(graph));
   std::set<TensorId> grouped;
-  for (const Group& group : find_groups(graph)) {
+  for (const Group& group : relations.groups) {
     for (const GroupMember& member : group.members) grouped.insert(member.tensor);
     if (group.whole) grouped.insert(*group.whole);
   }
@@ -323,7 +324,9 @@ Status check_pools(const Graph& graph) {
     STOWAGE_TRY_STATUS(check_prefetch(graph, OpId(k), grouped));
     any = true;
   }
-  return any ? RingUsers(graph).check() : Done{};
+  if (!any) return Done{};
+  relations.ring_ranges = place_rings(graph);
+  return RingUsers(graph, relations).check();
 }
 
 }  // namespace stowage::validation

@@ -392,11 +392,11 @@ TEST(Pools, MoreAtOnceThanThePoolHoldsIsAnError) {
 // ----------------------------------------------------------------------------------------------------------------- plain
 
 TEST(Graph, IsPlainAsLongAsAddressesServeIt) {
-  EXPECT_TRUE(Graph::build(base())->is_plain());
-  EXPECT_FALSE(Graph::build(with_call())->is_plain());
+  EXPECT_TRUE(Graph::build(base())->needs_addresses_only());
+  EXPECT_FALSE(Graph::build(with_call())->needs_addresses_only());
   GraphDescription filled = base();
   filled.ops[0].zero_fill = {.outputs = {0}};
-  EXPECT_FALSE(Graph::build(filled)->is_plain());
+  EXPECT_FALSE(Graph::build(filled)->needs_addresses_only());
 }
 
 }  // namespace

@@ -209,15 +209,15 @@ Status check_shared_alignments(const Graph& graph, OffsetUnion& joined) {
   std::vector<Bytes> lowest(graph.tensors().size(), kMaxBytes);
   const auto place = [&](std::size_t t) {
     const Graph::Root root = graph.root(TensorId(t));
-    const OffsetUnion::Place at = joined.find(root.tensor.index());
-    return OffsetUnion::Place{at.representative, at.offset + root.offset};
+    const OffsetUnion::MemberPlace at = joined.find(root.tensor.index());
+    return OffsetUnion::MemberPlace{at.representative, at.offset + root.offset};
   };
   for (std::size_t t = 0; t < graph.tensors().size(); ++t) {
-    const OffsetUnion::Place at = place(t);
+    const OffsetUnion::MemberPlace at = place(t);
     lowest[at.representative] = std::min(lowest[at.representative], at.offset);
   }
   for (std::size_t t = 0; t < graph.tensors().size(); ++t) {
-    const OffsetUnion::Place at = place(t);
+    const OffsetUnion::MemberPlace at = place(t);
     if (is_aligned(at.offset - lowest[at.representative], graph.alignment(TensorId(t)))) continue;
     return fault_at(
         fmt::format("tensors[{}]", t),
@@ -229,9 +229,9 @@ Status check_shared_alignments(const Graph& graph, OffsetUnion& joined) {
 }
 
 /// Everything that pairs put at one address can be there, and nothing writes a constant through them.
-Status check_shared(const Graph& graph) {
+Status check_shared(const Graph& graph, OffsetUnion& joined) {
   std::optional<Error> contradiction;
-  OffsetUnion joined = join_aliases(graph, [&](ScopeId scope, TensorId inner, TensorId outer) {
+  join_bodies(graph, joined, [&](ScopeId scope, TensorId inner, TensorId outer) {
     if (contradiction) return;
     contradiction = fault_at(fmt::format("ops[{}].bodies[{}]", graph.scope(scope).op.index(), graph.scope(scope).body),
                              fmt::format("{} cannot lie where {} does: other views or aliases say otherwise",
@@ -259,13 +259,13 @@ Status check_shared(const Graph& graph) {
 
 }  // namespace
 
-Status check_bodies(const Graph& graph) {
+Status check_bodies(const Graph& graph, OffsetUnion& aliases) {
   if (!graph.has_bodies()) return Done{};
   for (std::size_t s = 1; s < graph.scopes().size(); ++s) {
     STOWAGE_TRY_STATUS(check_owner(graph, graph.scope(ScopeId(s)).op));
     STOWAGE_TRY_STATUS(BodyCheck(graph, ScopeId(s)).run());
   }
-  return check_shared(graph);
+  return check_shared(graph, aliases);
 }
 
 }  // namespace stowage::validation

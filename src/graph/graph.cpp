@@ -13,13 +13,19 @@
 namespace stowage {
 namespace {
 
+/// What validation finds out about flat lists.
+struct Checked {
+  std::vector<Graph::Root> roots;
+  OffsetUnion aliases;
+};
+
 /// The rules that need nothing but the flat lists.
-Result<std::vector<Graph::Root>> check_flat(const GraphDescription& flat, const std::vector<Scope>& scopes) {
+Result<Checked> check_flat(const GraphDescription& flat, const std::vector<Scope>& scopes) {
   STOWAGE_TRY_STATUS(validation::check_sizes(flat));
   STOWAGE_TRY(std::vector<Graph::Root> roots, validation::resolve_views(flat));
   STOWAGE_TRY_STATUS(validation::check_dataflow(flat, roots, scopes));
-  STOWAGE_TRY_STATUS(validation::check_aliases(flat, roots));
-  return roots;
+  STOWAGE_TRY(OffsetUnion aliases, validation::join_aliases(flat, roots));
+  return Checked{std::move(roots), std::move(aliases)};
 }
 
 Error described(Error error, const std::vector<Scope>& scopes) {
@@ -32,7 +38,7 @@ bool is_nested(const GraphDescription& description) {
                      [](const Op& op) { return op.control != Control::none || !op.bodies.empty(); });
 }
 
-bool is_plain(const Op& op) {
+bool needs_addresses_only(const Op& op) {
   return op.contiguous_inputs == Contiguity::none && op.contiguous_outputs == Contiguity::none && op.zero_fill.empty() &&
          !op.fixed_address && op.batch.empty() && op.control == Control::none && !op.prefetch &&
          std::all_of(op.workspaces.begin(), op.workspaces.end(),
@@ -51,32 +57,37 @@ Scope root_scope(const GraphDescription& description) {
 Result<Graph> Graph::build(GraphDescription description) {
   if (description.memories.empty()) description.memories.push_back(Memory{.name = "memory"});
   Graph graph;
+  OffsetUnion aliases(0);
   if (is_nested(description)) {
     STOWAGE_TRY(Flattened flat, flatten(description));
     graph.scopes_ = std::move(flat.scopes);
     graph.bodies_ = std::move(flat.bodies);
     GraphDescription whole{description.name, description.memories, std::move(flat.tensors), std::move(flat.ops),
                            description.pools};
-    Result<std::vector<Root>> roots = check_flat(whole, graph.scopes_);
-    if (!roots) return described(std::move(roots.error()), graph.scopes_);
-    graph.roots_ = std::move(roots.value());
+    Result<Checked> checked = check_flat(whole, graph.scopes_);
+    if (!checked) return described(std::move(checked.error()), graph.scopes_);
+    graph.roots_ = std::move(checked->roots);
+    aliases = std::move(checked->aliases);
     graph.flat_ = Flat{std::move(whole.tensors), std::move(whole.ops)};
   } else {
     graph.scopes_.push_back(root_scope(description));
     STOWAGE_TRY_STATUS(validation::check_references(description, ""));
-    STOWAGE_TRY(graph.roots_, check_flat(description, graph.scopes_));
+    STOWAGE_TRY(Checked checked, check_flat(description, graph.scopes_));
+    graph.roots_ = std::move(checked.roots);
+    aliases = std::move(checked.aliases);
   }
   graph.description_ = std::move(description);
   std::unordered_set<std::string_view> labels;
-  graph.plain_ = std::none_of(graph.tensors().begin(), graph.tensors().end(),
-                              [](const Tensor& tensor) { return tensor.flags.has(TensorFlag::zero_copy); });
+  graph.addresses_only_ = std::none_of(graph.tensors().begin(), graph.tensors().end(),
+                                       [](const Tensor& tensor) { return tensor.flags.has(TensorFlag::zero_copy); });
   for (const Op& op : graph.ops()) {
-    graph.plain_ = graph.plain_ && stowage::is_plain(op);
+    graph.addresses_only_ = graph.addresses_only_ && stowage::needs_addresses_only(op);
     if (!op.no_task) graph.stream_count_ = std::max(graph.stream_count_, op.stream.index() + 1);
     if (!op.batch.empty() && labels.insert(op.batch).second) graph.batches_.push_back(op.batch);
   }
-  if (Status constraints = validation::check_constraints(graph); !constraints)
-    return described(std::move(constraints.error()), graph.scopes_);
+  Result<Relations> relations = validation::check_constraints(graph, std::move(aliases));
+  if (!relations) return described(std::move(relations.error()), graph.scopes_);
+  graph.relations_ = std::make_shared<const Relations>(std::move(*relations));
   return graph;
 }
 

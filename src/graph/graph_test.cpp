@@ -250,5 +250,15 @@ TEST(Graph, AnOmittedInputCannotBePaired) {
   expect_fault(description, "ops[0].in_place[0]", "which is omitted");
 }
 
+TEST(TensorFlags, WithoutKeepsEveryOtherFlag) {
+  constexpr TensorFlags kFlags{TensorFlag::input, TensorFlag::zero_copy, TensorFlag::shape_data};
+  static_assert(kFlags.without(TensorFlag::zero_copy) == TensorFlags{TensorFlag::input, TensorFlag::shape_data});
+  static_assert(kFlags.without(TensorFlag::output) == kFlags);
+  static_assert(kFlags.without(kFlags).empty());
+  // Also a flag that was added after this test was written.
+  constexpr TensorFlags kLater(static_cast<TensorFlag>(1U << 15));
+  EXPECT_EQ((kFlags | kLater).without(kFlags), kLater);
+}
+
 }  // namespace
 }  // namespace stowage

@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "graph/alias_classes.hpp"
-#include "graph/groups.hpp"
 #include "graph/validation.hpp"
 
 /// The rules of contiguous inputs and outputs.
@@ -29,14 +27,13 @@ Status check_members(const Graph& graph, const Group& group) {
 }
 
 /// What lies in the same memory as an external tensor has no place of ours.
-Status check_externals(const Graph& graph, const std::vector<Group>& groups) {
-  OffsetUnion joined = join_aliases(graph);
-  std::set<std::size_t> external;
-  const auto representative = [&](TensorId id) { return joined.find(graph.root(id).tensor.index()).representative; };
+Status check_externals(const Graph& graph, const Relations& relations) {
+  std::set<TensorId> external;
+  const auto representative = [&](TensorId id) { return relations.place(id).representative; };
   for (std::size_t t = 0; t < graph.tensors().size(); ++t) {
     if (graph.tensors()[t].flags.has(TensorFlag::external)) external.insert(representative(TensorId(t)));
   }
-  for (const Group& group : groups) {
+  for (const Group& group : relations.groups) {
     if (!group.whole || !external.contains(representative(*group.whole))) continue;
     return fault_at(fmt::format("ops[{}].{}", group.op.index(), group.field()),
                     fmt::format("{} moves nothing, but {} is external", describe(graph.op(group.op), group.op),
@@ -97,8 +94,8 @@ Status check_refs(const Graph& graph, const Group& group) {
 /// refs, and then no two may need the same bytes, nor one an alignment that its place does not have.
 class OutputChains {
  public:
-  explicit OutputChains(const Graph& graph)
-      : graph_(graph), aliases_(join_aliases(graph)), chains_(aliases_), own_address_(graph.tensors().size()) {
+  OutputChains(const Graph& graph, const Relations& relations)
+      : graph_(graph), relations_(relations), chains_(relations.to_union()), own_address_(graph.tensors().size()) {
     for (std::size_t t = 0; t < graph.tensors().size(); ++t) {
       if (graph.tensors()[t].flags.any_of(kOwnAddress)) own_address_[alias_class(TensorId(t))] = true;
     }
@@ -161,7 +158,7 @@ class OutputChains {
                                 why, describe(graph_.tensor(tensor), tensor)));
   }
 
-  [[nodiscard]] std::size_t alias_class(TensorId id) { return aliases_.find(graph_.root(id).tensor.index()).representative; }
+  [[nodiscard]] std::size_t alias_class(TensorId id) const { return relations_.place(id).representative.index(); }
   [[nodiscard]] std::size_t chain(TensorId id) { return chains_.find(graph_.root(id).tensor.index()).representative; }
   [[nodiscard]] Bytes place(TensorId id) {
     const Graph::Root root = graph_.root(id);
@@ -169,7 +166,7 @@ class OutputChains {
   }
 
   const Graph& graph_;
-  OffsetUnion aliases_;
+  const Relations& relations_;
   OffsetUnion chains_;
   std::vector<bool> own_address_;            ///< By alias class.
   std::map<std::size_t, Bytes> lowest_;      ///< By chain.
@@ -178,10 +175,11 @@ class OutputChains {
   std::set<std::size_t> crowded_;            ///< Alias classes that share bytes with others of their chain.
 };
 
-Status check_chains(const Graph& graph, const std::vector<Group>& groups) {
-  OutputChains chains(graph);
+Status check_chains(const Graph& graph, const Relations& relations) {
+  const std::vector<Group>& groups = relations.groups;
   const auto concerns = [](const Group& group) { return group.side == GroupSide::outputs && group.kind == Contiguity::padded; };
   if (std::none_of(groups.begin(), groups.end(), concerns)) return Done{};
+  OutputChains chains(graph, relations);
   for (const Group& group : groups) {
     if (concerns(group)) STOWAGE_TRY_STATUS(chains.add(group));
   }
@@ -194,16 +192,15 @@ Status check_chains(const Graph& graph, const std::vector<Group>& groups) {
 
 }  // namespace
 
-Status check_groups(const Graph& graph) {
-  const std::vector<Group> groups = find_groups(graph);
-  for (const Group& group : groups) {
+Status check_groups(const Graph& graph, const Relations& relations) {
+  for (const Group& group : relations.groups) {
     STOWAGE_TRY_STATUS(check_members(graph, group));
     if (group.kind == Contiguity::packed) STOWAGE_TRY_STATUS(check_whole(graph, group));
     STOWAGE_TRY_STATUS(check_refs(graph, group));
   }
-  if (groups.empty()) return Done{};
-  STOWAGE_TRY_STATUS(check_externals(graph, groups));
-  return check_chains(graph, groups);
+  if (relations.groups.empty()) return Done{};
+  STOWAGE_TRY_STATUS(check_externals(graph, relations));
+  return check_chains(graph, relations);
 }
 
 }  // namespace stowage::validation

@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "graph/interface/offset_union.hpp"
+#include "graph/interface/relations.hpp"
 #include "stowage/graph.hpp"
 
 /// The rules of `Graph::build`, in the order in which they run: each may assume that the earlier ones hold.
@@ -21,17 +23,21 @@ Status check_references(const GraphDescription& scope, const std::string& prefix
 Status check_dataflow(const GraphDescription& description, const std::vector<Graph::Root>& roots,
                       const std::vector<Scope>& scopes);
 
-/// Aliases can all hold at the same time, and no member's alignment is broken by one.
-Status check_aliases(const GraphDescription& description, const std::vector<Graph::Root>& roots);
+/// The roots of views, by tensor, joined by the ops' aliases. Fails unless these can all hold at the same time and no member's
+/// alignment is broken by one.
+Result<OffsetUnion> join_aliases(const GraphDescription& description, const std::vector<Graph::Root>& roots);
 
-/// All the rest, on a graph that keeps the rules above: groups, fills, zero copy, bodies, batches, pools. In this order:
-Status check_constraints(const Graph& graph);
-Status check_bodies(const Graph& graph);
-Status check_groups(const Graph& graph);
+/// All the rest, on a graph that keeps the rules above: groups, fills, zero copy, bodies, batches, pools. `aliases` is what
+/// `join_aliases` returned. Returns what it found on the way.
+Result<Relations> check_constraints(const Graph& graph, OffsetUnion aliases);
+
+/// Its parts, in this order. The first adds to `aliases` what bodies put at one address, the last places the rings.
+Status check_bodies(const Graph& graph, OffsetUnion& aliases);
+Status check_groups(const Graph& graph, const Relations& relations);
 Status check_fills(const Graph& graph);
 Status check_flags(const Graph& graph);
-Status check_batches(const Graph& graph);
-Status check_pools(const Graph& graph);
+Status check_batches(const Graph& graph, const Relations& relations);
+Status check_pools(const Graph& graph, Relations& relations);
 
 /// An error about something at `path` in the graph's own lists ("ops[3].alias[0]").
 [[nodiscard]] Error fault_at(std::string path, std::string message);

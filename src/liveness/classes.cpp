@@ -5,8 +5,7 @@
 #include <map>
 #include <optional>
 
-#include "graph/alias_classes.hpp"
-#include "graph/groups.hpp"
+#include "graph/interface/relations.hpp"
 #include "liveness/touches.hpp"
 
 namespace stowage::liveness {
@@ -40,7 +39,7 @@ class BodyResults {
       : graph_(graph), joined_(joined), result_(result), known_(graph.tensors().size()) {
     for (std::size_t t = 0; t < graph.tensors().size(); ++t) {
       const Graph::Root root = graph.root(TensorId(t));
-      const OffsetUnion::Place place = joined.find(root.tensor.index());
+      const OffsetUnion::MemberPlace place = joined.find(root.tensor.index());
       Joined alone{root.tensor.index(), root.tensor.index(), root.offset, graph.alignment(TensorId(t))};
       alone.flags = graph.tensors()[t].flags;
       known_[place.representative].add(alone, place.offset);
@@ -49,7 +48,7 @@ class BodyResults {
       if (!op.no_reuse) continue;
       for (const TensorId output : op.outputs) known_[place_of(output).representative].flags |= TensorFlag::no_reuse;
     }
-    for (const Group& group : find_groups(graph)) {
+    for (const Group& group : graph.relations().groups) {
       for (const GroupMember& member : group.members) {
         Joined& joined_class = known_[place_of(member.tensor).representative];
         joined_class.packed = joined_class.packed || group.kind == Contiguity::packed;
@@ -90,8 +89,8 @@ class BodyResults {
   }
 
   [[nodiscard]] const char* obstacle(const Scope& scope, const BodyOutput& pair, std::size_t end) {
-    const OffsetUnion::Place inner = place_of(pair.inner);
-    const OffsetUnion::Place outer = place_of(pair.outer);
+    const OffsetUnion::MemberPlace inner = place_of(pair.inner);
+    const OffsetUnion::MemberPlace outer = place_of(pair.outer);
     if (inner.representative == outer.representative) return "the op's output is another result of the body already";
     const Joined& inside = known_[inner.representative];
     const Joined& outside = known_[outer.representative];
@@ -108,18 +107,18 @@ class BodyResults {
   }
 
   void join(const BodyOutput& pair) {
-    const OffsetUnion::Place inner = place_of(pair.inner);
-    const OffsetUnion::Place outer = place_of(pair.outer);
+    const OffsetUnion::MemberPlace inner = place_of(pair.inner);
+    const OffsetUnion::MemberPlace outer = place_of(pair.outer);
     const Joined inside = known_[inner.representative];
     const bool joined = joined_.join(inner.representative, outer.representative, outer.offset - inner.offset);
     STOWAGE_CHECK(joined, "two classes contradict each other");
-    const OffsetUnion::Place now = joined_.find(inner.representative);
+    const OffsetUnion::MemberPlace now = joined_.find(inner.representative);
     known_[now.representative].add(inside, now.offset);
   }
 
-  [[nodiscard]] OffsetUnion::Place place_of(TensorId id) {
+  [[nodiscard]] OffsetUnion::MemberPlace place_of(TensorId id) {
     const Graph::Root root = graph_.root(id);
-    const OffsetUnion::Place place = joined_.find(root.tensor.index());
+    const OffsetUnion::MemberPlace place = joined_.find(root.tensor.index());
     return {place.representative, place.offset + root.offset};
   }
 
@@ -135,7 +134,7 @@ void number_classes(const Graph& graph, OffsetUnion& joined, Liveness& result) {
   result.places.reserve(graph.tensors().size());
   for (std::size_t t = 0; t < graph.tensors().size(); ++t) {
     const Graph::Root root = graph.root(TensorId(t));
-    const OffsetUnion::Place place = joined.find(root.tensor.index());
+    const OffsetUnion::MemberPlace place = joined.find(root.tensor.index());
     std::optional<ClassId>& id = number[place.representative];
     if (!id) {
       id = ClassId(result.classes.size());
@@ -184,7 +183,7 @@ class Presence {
 }  // namespace
 
 void form_classes(const Graph& graph, Liveness& result) {
-  OffsetUnion joined = join_aliases(graph);
+  OffsetUnion joined = graph.relations().to_union();
   if (graph.has_bodies()) BodyResults(graph, joined, result).run();
   number_classes(graph, joined, result);
 

@@ -19,7 +19,7 @@ std::int64_t local_op(const Graph& graph, OpId op) {
 }  // namespace
 
 GroupLayout::GroupLayout(const Graph& graph, Liveness& result, Assembly& assembly)
-    : graph_(graph), result_(result), assembly_(assembly), groups_(find_groups(graph)), writers_(result.classes.size()) {
+    : graph_(graph), result_(result), assembly_(assembly), groups_(graph.relations().groups), writers_(result.classes.size()) {
   for (const Op& op : graph.ops()) {
     for (const TensorId output : op.outputs) writers_[place(output).id.index()] += op.no_task ? 0 : 1;
   }

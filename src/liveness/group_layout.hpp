@@ -1,6 +1,6 @@
 #pragma once
 
-#include "graph/groups.hpp"
+#include "graph/interface/relations.hpp"
 #include "liveness/assembly.hpp"
 
 namespace stowage::liveness {
@@ -65,7 +65,7 @@ class GroupLayout {
   const Graph& graph_;
   Liveness& result_;
   Assembly& assembly_;
-  std::vector<Group> groups_;
+  std::span<const Group> groups_;
   std::vector<int> writers_;  ///< By class: how many tasks write it.
   std::vector<SlotCopy> copies_;
   std::vector<Laid> laid_;

@@ -95,9 +95,9 @@ struct Run {
 /// Walks the timeline and finds columns and predecessors.
 class Walk {
  public:
-  Walk(const Graph& graph, const Timeline& timeline, std::span<const OpOrder> edges)
+  Walk(const Graph& graph, const Timeline& timeline, std::span<const Edge> edges)
       : graph_(graph), timeline_(timeline), edges_(edges.begin(), edges.end()), column_of_(timeline.moments.size()) {
-    std::sort(edges_.begin(), edges_.end(), [](OpOrder a, OpOrder b) { return a.to < b.to; });
+    std::sort(edges_.begin(), edges_.end(), [](Edge a, Edge b) { return a.to < b.to; });
     number_columns();
     // A graph of several streams stays one, whichever of them have tasks.
     while (columns_.size() < 2) columns_.emplace_back();
@@ -177,8 +177,7 @@ class Walk {
     for (const std::optional<TensorId>& input : op.inputs) {
       if (input) state.edges.writers(*input, after);
     }
-    for (auto edge =
-             std::lower_bound(edges_.begin(), edges_.end(), moment.op, [](OpOrder each, OpId to) { return each.to < to; });
+    for (auto edge = std::lower_bound(edges_.begin(), edges_.end(), moment.op, [](Edge each, OpId to) { return each.to < to; });
          edge != edges_.end() && edge->to == moment.op; ++edge) {
       after(state.step_of[edge->from.index()]);
     }
@@ -249,7 +248,7 @@ class Walk {
 
   const Graph& graph_;
   const Timeline& timeline_;
-  std::vector<OpOrder> edges_;  ///< Ascending by `to`.
+  std::vector<Edge> edges_;  ///< Ascending by `to`.
   std::vector<Column> columns_;
   std::vector<std::uint32_t> column_of_;  ///< By step.
   std::vector<std::uint32_t> open_columns_;
@@ -378,7 +377,7 @@ Timeline plain_timeline(const Graph& graph) {
 
 HappensBefore::HappensBefore(const Graph& graph) : HappensBefore(graph, plain_timeline(graph), {}) {}
 
-HappensBefore::HappensBefore(const Graph& graph, const Timeline& timeline, std::span<const OpOrder> edges) {
+HappensBefore::HappensBefore(const Graph& graph, const Timeline& timeline, std::span<const Edge> edges) {
   if (graph.stream_count() == 1) return;
   const Walk walk(graph, timeline, edges);
   streams_ = walk.columns().size();

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <set>
 
-#include "graph/groups.hpp"
+#include "graph/interface/relations.hpp"
 #include "liveness/classes.hpp"
 
 /// Where each class's memory comes from, and who may be bound to the caller's own buffer.
@@ -125,7 +125,7 @@ void mark_carried(const Graph& graph, Liveness& result) {
 }
 
 void mark_grouped(const Graph& graph, Liveness& result) {
-  for (const Group& group : find_groups(graph)) {
+  for (const Group& group : graph.relations().groups) {
     for (const GroupMember& member : group.members)
       result.classes[result.places[member.tensor.index()].id.index()].grouped = true;
     if (group.whole) result.classes[result.places[group.whole->index()].id.index()].grouped = true;
@@ -217,7 +217,7 @@ void split_own_addresses(const Graph& graph, Liveness& result) {
   for (const Op& op : graph.ops()) {
     for (const TensorId output : op.outputs) writers[result.places[output.index()].id.index()] += op.no_task ? 0 : 1;
   }
-  for (const Group& group : find_groups(graph)) {
+  for (const Group& group : graph.relations().groups) {
     if (group.side != GroupSide::outputs || group.kind != Contiguity::packed) continue;
     const Residence whole = result.classes[result.places[group.whole->index()].id.index()].residence;
     if (whole != Residence::persistent) continue;

@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <map>
 
-#include "graph/rings.hpp"
+#include "graph/interface/relations.hpp"
 #include "liveness/classes.hpp"
 
-/// What prefetch rings add to the order: whoever takes a slot waits for those who used it.
+/// What prefetch rings add to the order: whoever takes a range waits for those who used it.
 namespace stowage::liveness {
 namespace {
 
@@ -14,10 +14,10 @@ OpId root_op(const Graph& graph, OpId op) {
   return op;
 }
 
-/// The last unordered access on each stream of what `slot` evicts, before the step at which it is filled.
-void add_edges(const Graph& graph, const Liveness& result, const RingSlot& slot, TensorId evicted, std::vector<OpOrder>& edges) {
+/// The last unordered access on each stream of what `range` evicts, before the step at which it is filled.
+void add_edges(const Graph& graph, const Liveness& result, const RingRange& range, TensorId evicted, std::vector<Edge>& edges) {
   const std::span<const Step> accesses = result.accesses(result.places[evicted.index()].id);
-  for (const Interval& span : result.timeline.spans(slot.op)) {
+  for (const Interval& span : result.timeline.spans(range.op)) {
     const std::uint32_t batch = result.timeline.moments[static_cast<std::size_t>(span.lower.value())].batch;
     std::map<std::size_t, OpId> last;  // by stream
     for (const Step access : accesses) {
@@ -26,7 +26,7 @@ void add_edges(const Graph& graph, const Liveness& result, const RingSlot& slot,
       if (access >= span.lower || other_batch || result.order.before(access, span.lower)) continue;
       last[result.order.stream(access)] = root_op(graph, moment.op);
     }
-    for (const auto& [stream, op] : last) edges.push_back({op, slot.op});
+    for (const auto& [stream, op] : last) edges.push_back({op, range.op});
   }
 }
 
@@ -35,9 +35,9 @@ void add_edges(const Graph& graph, const Liveness& result, const RingSlot& slot,
 void find_order(const Graph& graph, Liveness& result) {
   result.order = HappensBefore(graph, result.timeline, {});
   if (result.order.streams() == 1) return;
-  const std::vector<RingSlot> slots = place_rings(graph);
-  for (const RingSlot& slot : slots) {
-    for (const std::size_t evicted : slot.evicted) add_edges(graph, result, slot, slots[evicted].tensor, result.edges);
+  const std::vector<RingRange>& ranges = graph.relations().ring_ranges;
+  for (const RingRange& range : ranges) {
+    for (const std::size_t evicted : range.evicted) add_edges(graph, result, range, ranges[evicted].tensor, result.edges);
   }
   if (result.edges.empty()) return;
   std::sort(result.edges.begin(), result.edges.end());

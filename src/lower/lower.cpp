@@ -4,7 +4,7 @@
 #include <array>
 #include <map>
 
-#include "graph/rings.hpp"
+#include "graph/interface/relations.hpp"
 #include "lower/pieces.hpp"
 
 namespace stowage {
@@ -18,7 +18,8 @@ std::string suffix_of(ArenaKind kind) { return kind == ArenaKind::shared ? std::
 class Builder {
  public:
   Builder(const Graph& graph, const Liveness& liveness) : graph_(graph), liveness_(liveness) {
-    for (RingSlot& slot : place_rings(graph)) slot_of_.emplace(liveness.places[slot.tensor.index()].id, std::move(slot));
+    for (const RingRange& range : graph.relations().ring_ranges)
+      range_of_.emplace(liveness.places[range.tensor.index()].id, &range);
     for (std::size_t p = 0; p < graph.pools().size(); ++p) {
       const Pool& pool = graph.pools()[p];
       pools_.push_back({.name = pool.name, .memory = pool.memory, .kind = ArenaKind::pool, .problem = {}, .occupants = {}});
@@ -46,14 +47,14 @@ class Builder {
   }
   [[nodiscard]] Item item_of(const Storage& storage) const;
   [[nodiscard]] ArenaKind kind_of(const Storage& storage) const;
-  void add_slot(StorageId id);
-  [[nodiscard]] bool no_reuse(WorkspaceRef ref) const;
-  [[nodiscard]] bool is_filled(WorkspaceRef ref) const;
-  [[nodiscard]] std::vector<Interval> lives_of(WorkspaceRef ref) const;
+  void add_ring_range(StorageId id);
+  [[nodiscard]] bool no_reuse(WorkspaceId ref) const;
+  [[nodiscard]] bool is_filled(WorkspaceId ref) const;
+  [[nodiscard]] std::vector<Interval> lives_of(WorkspaceId ref) const;
   void add_order(ArenaProblem& arena) const;
   void order_storage(const Storage& storage, std::span<Step> threshold, std::span<Step> first) const;
   void order_class(ClassId id, std::span<Step> threshold, std::span<Step> first) const;
-  void order_workspace(WorkspaceRef ref, std::span<Step> threshold, std::span<Step> first) const;
+  void order_workspace(WorkspaceId ref, std::span<Step> threshold, std::span<Step> first) const;
   void order_step(Step step, std::span<Step> threshold, std::span<Step> first) const;
   void order_span(Interval span, std::span<Step> threshold, std::span<Step> first) const;
   void finish(ArenaProblem& arena, const LowerOptions& options, Lowering& result);
@@ -63,7 +64,7 @@ class Builder {
 
   const Graph& graph_;
   const Liveness& liveness_;
-  std::map<ClassId, RingSlot> slot_of_;
+  std::map<ClassId, const RingRange*> range_of_;
   std::vector<ArenaProblem> pools_;
   std::vector<ArenaProblem> arenas_;  ///< By memory and kind.
   Bytes naive_;
@@ -98,11 +99,11 @@ ArenaKind Builder::kind_of(const Storage& storage) const {
 }
 
 /// A prefetched tensor lies where the ring has put it.
-void Builder::add_slot(StorageId id) {
+void Builder::add_ring_range(StorageId id) {
   const Storage& storage = liveness_.storages[id.index()];
-  const auto slot = slot_of_.find(storage.classes.front());
-  STOWAGE_CHECK(slot != slot_of_.end(), "a prefetched tensor has no slot");
-  const RingSlot& at = slot->second;
+  const auto range = range_of_.find(storage.classes.front());
+  STOWAGE_CHECK(range != range_of_.end(), "a prefetched tensor has no range in its ring");
+  const RingRange& at = *range->second;
   ArenaProblem& target = pools_[at.pool.index()];
   Item item = item_of(storage);
   item.pinned = at.offset;
@@ -116,7 +117,7 @@ void Builder::add_slot(StorageId id) {
 void Builder::add_storage(StorageId id) {
   const Storage& storage = liveness_.storages[id.index()];
   const ArenaKind kind = kind_of(storage);
-  if (kind == ArenaKind::pool) return add_slot(id);
+  if (kind == ArenaKind::pool) return add_ring_range(id);
   const MemoryId memory = storage.classes.empty() ? storage.memory : liveness_.classes[storage.classes.front().index()].memory;
   ArenaProblem& target = arena(memory, kind);
   target.problem.items.push_back(item_of(storage));
@@ -129,17 +130,17 @@ void Builder::add_storage(StorageId id) {
   for (const CopySlot& slot : storage.slots) naive_ += slot.bytes.length();
 }
 
-bool Builder::no_reuse(WorkspaceRef ref) const {
+bool Builder::no_reuse(WorkspaceId ref) const {
   const bool named = !liveness_.no_reuse_ops.empty() && liveness_.no_reuse_ops[ref.op.index()] != 0;
   return liveness_.no_reuse || named || graph_.op(ref.op).no_reuse || graph_.op(ref.op).workspaces[ref.index].no_reuse;
 }
 
-bool Builder::is_filled(WorkspaceRef ref) const {
+bool Builder::is_filled(WorkspaceId ref) const {
   const std::vector<std::uint32_t>& filled = graph_.op(ref.op).zero_fill.workspaces;
   return std::find(filled.begin(), filled.end(), ref.index) != filled.end();
 }
 
-std::vector<Interval> Builder::lives_of(WorkspaceRef ref) const {
+std::vector<Interval> Builder::lives_of(WorkspaceId ref) const {
   if (no_reuse(ref)) return {{Step(0), liveness_.horizon}};
   const std::span<const Interval> spans = liveness_.timeline.spans(ref.op);
   std::vector<Interval> lives(spans.begin(), spans.end());
@@ -162,7 +163,7 @@ void Builder::add_workspace(OpId op, std::uint32_t index) {
   for (const Interval& life : lives) item.pieces.push_back({life, {Bytes(0), size}});
   item.pieces = disjoint_pieces(std::move(item.pieces));
   target.problem.items.push_back(std::move(item));
-  target.occupants.emplace_back(WorkspaceRef{op, index});
+  target.occupants.emplace_back(WorkspaceId{op, index});
   naive_ += size;
 }
 
@@ -206,7 +207,7 @@ void Builder::order_storage(const Storage& storage, std::span<Step> threshold, s
   }
 }
 
-void Builder::order_workspace(WorkspaceRef ref, std::span<Step> threshold, std::span<Step> first) const {
+void Builder::order_workspace(WorkspaceId ref, std::span<Step> threshold, std::span<Step> first) const {
   for (const Interval& span : liveness_.timeline.spans(ref.op)) order_span(span, threshold, first);
   const bool session = graph_.op(ref.op).workspaces[ref.index].scope == WorkspaceScope::session;
   const bool central = is_filled(ref) && liveness_.central_fills[ref.op.index()] != 0;
@@ -226,7 +227,7 @@ void Builder::add_order(ArenaProblem& target) const {
     const Occupant& occupant = target.occupants[i];
     if (const auto* storage = std::get_if<StorageId>(&occupant)) {
       order_storage(liveness_.storages[storage->index()], threshold, first);
-    } else if (const auto* ref = std::get_if<WorkspaceRef>(&occupant)) {
+    } else if (const auto* ref = std::get_if<WorkspaceId>(&occupant)) {
       order_workspace(*ref, threshold, first);
     } else {
       order_class(liveness_.places[std::get<HostTensor>(occupant).tensor.index()].id, threshold, first);
@@ -263,7 +264,7 @@ void Builder::split_at(ArenaProblem& target, Bytes max_size) {
 
 /// Guests of a caller's buffer come and go within a run, at an address that may change.
 bool Builder::may_be_guest(const Occupant& occupant) const {
-  if (const auto* ref = std::get_if<WorkspaceRef>(&occupant))
+  if (const auto* ref = std::get_if<WorkspaceId>(&occupant))
     return !no_reuse(*ref) && !is_filled(*ref) && !graph_.op(ref->op).fixed_address;
   const auto* id = std::get_if<StorageId>(&occupant);
   if (!id) return false;

@@ -56,7 +56,7 @@ class Raising {
     add_bindings();
     add_copies();
     plan_.clears = find_clears(graph_, liveness_, plan_);
-    for (const OpOrder& edge : liveness_.edges) plan_.edges.push_back({edge.from, edge.to});
+    for (const Edge& edge : liveness_.edges) plan_.edges.push_back({edge.from, edge.to});
     return std::move(plan_);
   }
 
@@ -84,7 +84,7 @@ class Raising {
       if (const auto* storage = std::get_if<StorageId>(&source.occupants[i])) {
         storages_[storage->index()] = at;
       } else {
-        add_workspace(std::get<WorkspaceRef>(source.occupants[i]), at);
+        add_workspace(std::get<WorkspaceId>(source.occupants[i]), at);
       }
     }
   }
@@ -106,7 +106,7 @@ class Raising {
     return known->second;
   }
 
-  void add_workspace(WorkspaceRef ref, const At& at) {
+  void add_workspace(WorkspaceId ref, const At& at) {
     const ScopeId scope = graph_.scope_of(ref.op);
     const Bytes size = graph_.op(ref.op).workspaces[ref.index].size;
     plan_.workspaces.push_back(

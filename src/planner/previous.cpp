@@ -58,7 +58,7 @@ std::vector<char> fixed_storages(const PreviousPlan& previous, const Liveness& l
 
 /// "tensor 'a'", "workspace 0 of op 'b'".
 std::string name_of(const Occupant& occupant, const Graph& graph, const Liveness& liveness) {
-  if (const auto* ref = std::get_if<WorkspaceRef>(&occupant))
+  if (const auto* ref = std::get_if<WorkspaceId>(&occupant))
     return fmt::format("workspace {} of op '{}'", ref->index, graph.op(ref->op).name);
   if (const auto* bound = std::get_if<HostTensor>(&occupant)) return fmt::format("tensor '{}'", graph.tensor(bound->tensor).name);
   const StorageId storage = std::get<StorageId>(occupant);
@@ -89,7 +89,7 @@ PreviousOfArena previous_of(const PreviousPlan& previous, const Liveness& livene
     if (const auto* storage = std::get_if<StorageId>(&arena.occupants[i])) {
       at = storages[storage->index()];
       stays = must_stay[storage->index()] != 0;
-    } else if (const auto* ref = std::get_if<WorkspaceRef>(&arena.occupants[i])) {
+    } else if (const auto* ref = std::get_if<WorkspaceId>(&arena.occupants[i])) {
       if (const auto found = workspaces.find({ref->op, ref->index}); found != workspaces.end()) at = found->second;
     } else {
       at = Position{arena.problem.items[i].allowed.only.front(), Bytes(0)};

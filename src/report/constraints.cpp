@@ -46,17 +46,7 @@ bool each_tensor(GraphDescription& graph, Change change) {
   return each_body_tensor(graph.ops, change) || changed;
 }
 
-constexpr TensorFlag kFlags[] = {TensorFlag::input,     TensorFlag::output,   TensorFlag::constant,
-                                 TensorFlag::variable,  TensorFlag::no_reuse, TensorFlag::external,
-                                 TensorFlag::zero_copy, TensorFlag::reusable, TensorFlag::shape_data};
-
-bool drop_flags(Tensor& tensor, TensorFlags flags) {
-  TensorFlags rest;
-  for (const TensorFlag each : kFlags) {
-    if (tensor.flags.has(each) && !flags.has(each)) rest |= each;
-  }
-  return set(tensor.flags, rest);
-}
+bool drop_flags(Tensor& tensor, TensorFlags flags) { return set(tensor.flags, tensor.flags.without(flags)); }
 
 bool drop_contiguity(GraphDescription& graph, Contiguity kind) {
   return each_op(graph.ops, [&](Op& op) {

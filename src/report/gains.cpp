@@ -274,7 +274,7 @@ Gain GainSearch::describe(const Found& found) {
   gain.then = op_that_binds(found.subset);
   const Absent absent = closed(scene_.graph(), stock_.absent(found.subset));
   for (const TensorId id : absent.tensors) gain.tensors.push_back(ref_of(scene_.graph(), id));
-  for (const WorkspaceRef& ref : absent.workspaces) gain.workspaces.push_back(ref_of(scene_.graph(), ref));
+  for (const WorkspaceId& ref : absent.workspaces) gain.workspaces.push_back(ref_of(scene_.graph(), ref));
   return gain;
 }
 

@@ -32,7 +32,7 @@ std::size_t count_beside(const Scene& scene, const Storage& storage, TensorId te
                                                 [&](ClassId id) { return !range(id).empty() && !range(id).overlaps(own); }));
 }
 
-void name_workspace(const Scene& scene, WorkspaceRef ref, Holder& holder) {
+void name_workspace(const Scene& scene, WorkspaceId ref, Holder& holder) {
   const Op& op = scene.graph().op(ref.op);
   holder.name = fmt::format("{} (workspace {})", name_of(scene.graph(), ref.op), ref.index);
   holder.kind = op.kind;
@@ -117,7 +117,7 @@ std::optional<TensorId> tensor_at(const Scene& scene, const PlacedItem& item, st
 Holder holder_of(const Scene& scene, const PlacedItem& item, std::optional<Step> step) {
   Holder holder{
       .name = {}, .kind = {}, .scope = {}, .family = {}, .bytes = {}, .life = item.life, .offset = item.offset, .tensors = {}};
-  if (const auto* const workspace = std::get_if<WorkspaceRef>(&item.occupant)) {
+  if (const auto* const workspace = std::get_if<WorkspaceId>(&item.occupant)) {
     name_workspace(scene, *workspace, holder);
   } else {
     name_storage(scene, item, step, holder);
@@ -141,7 +141,7 @@ TensorRef ref_of(const Graph& graph, TensorId id) {
   return {TensorId(id.index() - graph.scope(scope).first_tensor.index()), graph.path(scope)};
 }
 
-WorkspaceNumber ref_of(const Graph& graph, WorkspaceRef ref) {
+WorkspaceNumber ref_of(const Graph& graph, WorkspaceId ref) {
   const ScopeId scope = graph.scope_of(ref.op);
   return {OpId(ref.op.index() - graph.scope(scope).first_op.index()), ref.index, graph.path(scope)};
 }

@@ -33,7 +33,7 @@ namespace stowage::report {
 
 /// By numbers as in its scope.
 [[nodiscard]] TensorRef ref_of(const Graph& graph, TensorId id);
-[[nodiscard]] WorkspaceNumber ref_of(const Graph& graph, WorkspaceRef ref);
+[[nodiscard]] WorkspaceNumber ref_of(const Graph& graph, WorkspaceId ref);
 
 /// The op at a step; nothing where the timeline has a moment without one.
 [[nodiscard]] std::optional<OpId> op_at(const Scene& scene, Step step);

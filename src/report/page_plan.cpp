@@ -30,7 +30,7 @@ PageHolder page_holder(const Scene& scene, const PlacedArena& arena, const Place
                     .low = item.offset,
                     .pieces = item.blocks,
                     .tensors = {}};
-  if (const auto* const workspace = std::get_if<WorkspaceRef>(&item.occupant)) {
+  if (const auto* const workspace = std::get_if<WorkspaceId>(&item.occupant)) {
     const Op& op = scene.graph().op(workspace->op);
     holder.op = step_of(scene.liveness(), workspace->op);
     holder.kind = strings.number(op.kind);

@@ -76,7 +76,7 @@ PlacedItem Scene::placed(const ArenaProblem& problem, std::size_t item, const Po
 
 std::optional<Scene::At> Scene::at(const Occupant& occupant) const {
   if (const auto* storage = std::get_if<StorageId>(&occupant)) return storages_[storage->index()];
-  if (const auto* workspace = std::get_if<WorkspaceRef>(&occupant)) return workspaces_[workspace->op.index()][workspace->index];
+  if (const auto* workspace = std::get_if<WorkspaceId>(&occupant)) return workspaces_[workspace->op.index()][workspace->index];
   for (std::size_t a = lowering_.arenas.size(); a < plan_.arenas.size(); ++a) {
     if (plan_.arenas[a].tensor == std::get<HostTensor>(occupant).tensor) return At{ArenaId(a), {}};
   }

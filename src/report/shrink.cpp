@@ -51,7 +51,7 @@ class Eraser {
   Eraser(const Graph& graph, const Absent& absent) : graph_(graph), gone_(graph.tensors().size()) {
     for (const TensorId id : absent.tensors) gone_[id.index()] = 1;
     workspaces_.resize(graph.ops().size());
-    for (const WorkspaceRef& ref : absent.workspaces) workspaces_[ref.op.index()].push_back(ref.index);
+    for (const WorkspaceId& ref : absent.workspaces) workspaces_[ref.op.index()].push_back(ref.index);
   }
 
   GraphDescription run() {
@@ -95,8 +95,7 @@ Absent closed(const Graph& graph, Absent absent) {
   for (std::size_t t = 0; t < gone.size(); ++t) {
     if (gone[ties.find(TensorId(t))]) absent.tensors.push_back(TensorId(t));
   }
-  std::sort(absent.workspaces.begin(), absent.workspaces.end(),
-            [](const WorkspaceRef& a, const WorkspaceRef& b) { return a.op != b.op ? a.op < b.op : a.index < b.index; });
+  std::sort(absent.workspaces.begin(), absent.workspaces.end());
   return absent;
 }
 

@@ -10,7 +10,7 @@ namespace stowage::report {
 /// What is to be thought away: tensors and workspaces by the graph's own numbers, ascending.
 struct Absent {
   std::vector<TensorId> tensors;
-  std::vector<WorkspaceRef> workspaces;
+  std::vector<WorkspaceId> workspaces;
 };
 
 /// Adds the tensors that must be of the same size as one that is absent, or are its parts or its whole: inner and outer ends of

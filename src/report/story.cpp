@@ -116,7 +116,7 @@ Bytes length_of_union(std::vector<ByteRange> ranges) {
 
 /// What the ops touch of an item, by step.
 void add_touched(const Scene& scene, const PlacedItem& item, std::map<Step, Bytes>& touched) {
-  if (const auto* ref = std::get_if<WorkspaceRef>(&item.occupant)) {
+  if (const auto* ref = std::get_if<WorkspaceId>(&item.occupant)) {
     for (const Interval& span : scene.liveness().timeline.spans(ref->op)) touched[span.lower] += item.size;
     return;
   }

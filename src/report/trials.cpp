@@ -37,7 +37,7 @@ Stock::Stock(const Scene& scene) {
     if (!is_paid(arena.problem->kind) || arena.problem->kind == ArenaKind::pool) continue;
     for (const PlacedItem& item : arena.items) {
       Absent members;
-      if (const auto* workspace = std::get_if<WorkspaceRef>(&item.occupant)) {
+      if (const auto* workspace = std::get_if<WorkspaceId>(&item.occupant)) {
         members.workspaces.push_back(*workspace);
         of_workspace_.emplace(std::pair(workspace->op, workspace->index), items_.size());
       } else {
@@ -59,7 +59,7 @@ Stock::Stock(const Scene& scene) {
 
 Subset Stock::find(const Scene& scene, const PlacedItem& item, std::optional<Step> step) const {
   Subset found;
-  if (const auto* workspace = std::get_if<WorkspaceRef>(&item.occupant)) {
+  if (const auto* workspace = std::get_if<WorkspaceId>(&item.occupant)) {
     const auto known = of_workspace_.find({workspace->op, workspace->index});
     if (known != of_workspace_.end()) found.insert(known->second);
     return found;

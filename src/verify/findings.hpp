@@ -32,11 +32,6 @@ class Findings {
   std::vector<Finding> found_;
 };
 
-struct WorkspaceId {
-  OpId op;
-  std::uint32_t index;
-};
-
 /// Positions in the plan's lists.
 struct CopyId {
   std::uint32_t index;

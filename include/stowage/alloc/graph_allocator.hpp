@@ -112,7 +112,7 @@ class GraphAllocator {
 
   /// Plans the graph, unless a plan fits it, and makes the buffers large enough; afterwards `allocate` of it, or of any graph
   /// that matches it, allocates nothing. Fails with `invalid` when the graph has more memories than there are types or cannot be
-  /// aligned as the types ask or is not plain (`Graph::is_plain`: addresses alone do not serve it), and with `out_of_memory`,
+  /// aligned as the types ask or needs more than addresses (`Graph::needs_addresses_only`), and with `out_of_memory`,
   /// naming type and size, when there is no memory or a tensor is larger than the largest buffer, or naming the memory, when the
   /// capacity of the options is too small.
   Status reserve(const Graph& graph);

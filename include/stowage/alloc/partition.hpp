@@ -47,7 +47,7 @@ struct PartitionOptions {
   /// What a tensor takes in a buffer of that type, at least its size; empty: `BufferType::size_of`.
   std::function<Bytes(const Tensor&, const BufferType&)> size_of = {};
   std::size_t input_slots = 1;  ///< How many evaluations may have their inputs in memory at a time; at least 1.
-  bool improve = true;          ///< Whether ops move between neighbouring splits after the plain passes.
+  bool improve = true;          ///< Whether ops move between neighbouring splits after the first passes.
 };
 
 /// A maximal run of ops, in execution order, on one backend, with the copies that it needs before it starts.
@@ -111,7 +111,7 @@ struct Partition {
 /// Fails with `unsupported`, naming op and kind, when no backend supports an op, or the one it is pinned to does not, or none
 /// supports all ops that write the same memory and can use the home that this has; with `invalid` when there are no backends, a
 /// name (of a backend, an op, a tensor) does not exist, a tensor has two homes, or a size is below the tensor's; also where the
-/// graph is not plain (`Graph::is_plain`).
+/// graph needs more than addresses (`Graph::needs_addresses_only`).
 ///
 /// O(accesses × backends) for the passes. Improving adds a few sweeps of about the same, but that an op costs all accesses of the
 /// tensors it touches that are read through several views or written behind a read. Thread-safe as far as `supports` is.

@@ -39,6 +39,12 @@ class TensorFlags {
     return *this;
   }
   friend constexpr TensorFlags operator|(TensorFlags a, TensorFlags b) { return a |= b; }
+  /// Those of these flags that are not in `other`.
+  [[nodiscard]] constexpr TensorFlags without(TensorFlags other) const {
+    TensorFlags rest;
+    rest.bits_ = static_cast<std::uint16_t>(bits_ & ~other.bits_);
+    return rest;
+  }
 
   [[nodiscard]] constexpr bool has(TensorFlag flag) const { return (bits_ & static_cast<std::uint16_t>(flag)) != 0; }
   /// True when at least one flag of `other` is set.
@@ -58,7 +64,7 @@ struct Memory {
   std::string name;
   Bytes alignment{1};                  ///< Of every tensor in it that names none of its own. A power of two.
   std::optional<Bytes> max_size = {};  ///< The largest single buffer; absent means no limit.
-  std::string kind = "device";         ///< For people, but for "p2p": a caller's buffer cannot stand in for that.
+  std::string kind = "device";         ///< For people, except for "p2p": a caller's buffer cannot stand in for that.
 
   friend bool operator==(const Memory&, const Memory&) = default;
 };
@@ -172,8 +178,8 @@ struct Carried {
 
 struct Op;
 
-/// Ops that run inside another one's step, with tensors of their own. Ids count in the body's own lists, but for `outer`, which
-/// counts where the op itself is.
+/// Ops that run inside another one's step, with tensors of their own. Ids count in the body's own lists, except for `outer`,
+/// which counts where the op itself is.
 struct Body {
   std::vector<Tensor> tensors;
   std::vector<Op> ops;

@@ -27,7 +27,7 @@ class HappensBefore {
   /// Of the ops in the order of the graph. Precondition: no bodies and no batches.
   explicit HappensBefore(const Graph& graph);
   /// Of the steps of a timeline, with further orderings between root ops.
-  HappensBefore(const Graph& graph, const Timeline& timeline, std::span<const OpOrder> edges);
+  HappensBefore(const Graph& graph, const Timeline& timeline, std::span<const Edge> edges);
 
   /// The streams of the graph, and further ones for bodies and batches, whose ops are in no order with others of their stream.
   [[nodiscard]] std::size_t streams() const { return streams_; }

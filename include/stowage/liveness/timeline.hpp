@@ -60,12 +60,4 @@ struct Timeline {
   std::vector<Interval> span_list;
 };
 
-/// Root op `from` must have finished before `to` starts.
-struct OpOrder {
-  OpId from;
-  OpId to;
-
-  friend auto operator<=>(const OpOrder&, const OpOrder&) = default;
-};
-
 }  // namespace stowage

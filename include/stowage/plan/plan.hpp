@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "stowage/base.hpp"
+#include "stowage/graph/ids.hpp"
 
 /// The answer in the words of the graph.
 namespace stowage {
@@ -107,14 +108,6 @@ struct Copy {
   friend bool operator==(const Copy&, const Copy&) = default;
 };
 
-/// An ordering that the plan adds to the graph's: op `from` must have finished before op `to` starts.
-struct Edge {
-  OpId from;
-  OpId to;
-
-  friend auto operator<=>(const Edge&, const Edge&) = default;
-};
-
 /// Something that was asked and not granted, or that a reader of the plan should know.
 struct Note {
   TensorId tensor;
@@ -134,7 +127,7 @@ struct Plan {
   std::vector<Clear> clears = {};              ///< Ascending by scope, op, arena, region, offset.
   std::vector<Binding> bindings = {};          ///< Ascending by tensor.
   std::vector<Copy> copies = {};               ///< Ascending by scope, op, in the order in which they run.
-  std::vector<Edge> edges = {};                ///< Ascending.
+  std::vector<Edge> edges = {};                ///< Ascending. What the plan adds to the order of the graph.
   std::vector<Note> notes;
 
   /// The sum of all arenas but persistent and user ones.

@@ -3,20 +3,17 @@
 #include <algorithm>
 #include <optional>
 
-#include "graph/alias_classes.hpp"
+#include "graph/interface/relations.hpp"
 
 namespace stowage::partitioning {
 namespace {
 
 void add_members(const Graph& graph, Families& families) {
-  OffsetUnion joined = join_aliases(graph);
   std::vector<std::optional<std::size_t>> numbers(graph.tensors().size());
   std::vector<Bytes> lowest;
   for (std::size_t t = 0; t < graph.tensors().size(); ++t) {
-    const Graph::Root root = graph.root(TensorId(t));
-    const auto [representative, start] = joined.find(root.tensor.index());
-    const Bytes offset = start + root.offset;
-    std::optional<std::size_t>& number = numbers[representative];
+    const auto [representative, offset] = graph.relations().place(TensorId(t));
+    std::optional<std::size_t>& number = numbers[representative.index()];
     if (!number) {
       number = families.list.size();
       families.list.emplace_back();

@@ -212,7 +212,7 @@ class ModelBuilder {
 }  // namespace
 
 Result<Model> make_model(const Graph& graph, std::span<const Backend> backends, const PartitionOptions& options) {
-  if (!graph.is_plain()) {
+  if (!graph.needs_addresses_only()) {
     return fault(ErrorCode::invalid,
                  "groups, fills, zero-copy tensors, fixed addresses, batches, bodies, pools and session workspaces "
                  "cannot be partitioned");

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "stowage/graph.hpp"
+
+namespace stowage {
+
+/// A tensor of a contiguous group, and where it must lie.
+struct GroupMember {
+  TensorId tensor;
+  std::uint32_t position;  ///< In the op's inputs or outputs.
+  Bytes offset;            ///< From the start of the group.
+};
+
+enum class GroupSide : std::uint8_t { inputs, outputs };
+
+/// Tensors that an op wants next to each other. Counts only with more than one member.
+struct Group {
+  OpId op;
+  GroupSide side;
+  Contiguity kind;
+  std::vector<GroupMember> members;
+  std::optional<TensorId> whole;  ///< Of a packed group, where the op has exactly one tensor on the other side.
+  Bytes size;                     ///< To the end of the last member.
+
+  [[nodiscard]] std::string_view field() const { return side == GroupSide::inputs ? "contiguous_inputs" : "contiguous_outputs"; }
+};
+
+/// The alignment of a member of a padded group: its own, or else its memory's, for views too.
+[[nodiscard]] Bytes padded_alignment(const Graph& graph, TensorId tensor);
+
+}  // namespace stowage

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstddef>
+#include <numeric>
+#include <vector>
+
+#include "stowage/base.hpp"
+
+namespace stowage {
+
+/// Union–find over things that lie at fixed distances from each other.
+///
+/// Near-constant amortised time per call. Not thread-safe: queries compress paths.
+class OffsetUnion {
+ public:
+  /// Where a thing lies, relative to the start of its class's representative. May be negative.
+  struct MemberPlace {
+    std::size_t representative;
+    Bytes offset;
+  };
+
+  explicit OffsetUnion(std::size_t count) : parent_(count), offset_(count) {
+    std::iota(parent_.begin(), parent_.end(), std::size_t{0});
+  }
+
+  [[nodiscard]] MemberPlace find(std::size_t thing) {
+    std::size_t top = thing;
+    Bytes distance;
+    while (parent_[top] != top) {
+      distance += offset_[top];
+      top = parent_[top];
+    }
+    const MemberPlace place{top, distance};
+    while (parent_[thing] != top && thing != top) {
+      const std::size_t next = parent_[thing];
+      const Bytes step = offset_[thing];
+      parent_[thing] = top;
+      offset_[thing] = distance;
+      distance -= step;
+      thing = next;
+    }
+    return place;
+  }
+
+  /// States that `thing` lies `offset` bytes after `base`. False, and nothing changes, when that contradicts what is known.
+  [[nodiscard]] bool join(std::size_t thing, std::size_t base, Bytes offset) {
+    const MemberPlace a = find(thing);
+    const MemberPlace b = find(base);
+    const Bytes wanted = b.offset + offset - a.offset;  // of a's representative, relative to b's
+    if (a.representative == b.representative) return wanted == Bytes(0);
+    parent_[a.representative] = b.representative;
+    offset_[a.representative] = wanted;
+    return true;
+  }
+
+  /// What is known about a thing, to take joins back. Precondition of `restore`: everything that was joined with it since `save`
+  /// is restored too.
+  struct Saved {
+    std::size_t thing;
+    std::size_t parent;
+    Bytes offset;
+  };
+  [[nodiscard]] Saved save(std::size_t thing) const { return {thing, parent_[thing], offset_[thing]}; }
+  void restore(const Saved& saved) {
+    parent_[saved.thing] = saved.parent;
+    offset_[saved.thing] = saved.offset;
+  }
+
+ private:
+  std::vector<std::size_t> parent_;
+  std::vector<Bytes> offset_;  ///< Relative to the parent.
+};
+
+}  // namespace stowage
