@@ -2,6 +2,7 @@
 #include <limits>
 #include <map>
 
+#include "graph/interface/dependencies.hpp"
 #include "stowage/liveness.hpp"
 
 /// Vector clocks, backwards. Walking the ops from last to first, each op's row is complete when it is reached (everything that
@@ -18,68 +19,6 @@ namespace {
 
 constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
-/// Finds, while the ops are walked in order, the steps whose results another op reads.
-class DataEdges {
- public:
-  explicit DataEdges(const Graph& graph)
-      : graph_(graph),
-        step_(graph.tensors().size(), kNone),
-        producer_(graph.tensors().size(), kNone),
-        seen_(graph.tensors().size()) {}
-
-  /// Calls `f(step)` for each task op that wrote what `tensor` shows at this point. Visits a tensor once, by however many
-  /// views and aliases it is reached.
-  template <class F>
-  void writers(TensorId tensor, F&& f) {
-    ++visit_;
-    reach(tensor);
-    while (!pending_.empty()) {
-      const TensorId at = pending_.back();
-      pending_.pop_back();
-      if (const std::optional<ViewOf>& view = graph_.tensor(at).view_of) reach(view->tensor);
-      const std::uint32_t producer = producer_[at.index()];
-      if (producer == kNone) continue;
-      if (graph_.ops()[producer].no_task) {
-        reach_through(graph_.ops()[producer], at);
-      } else {
-        f(step_[at.index()]);
-      }
-    }
-  }
-
-  void executed(OpId op, std::size_t step) {
-    for (const TensorId output : graph_.op(op).outputs) {
-      producer_[output.index()] = static_cast<std::uint32_t>(op.index());
-      step_[output.index()] = static_cast<std::uint32_t>(step);
-    }
-  }
-
- private:
-  void reach(TensorId tensor) {
-    if (seen_[tensor.index()] == visit_) return;
-    seen_[tensor.index()] = visit_;
-    pending_.push_back(tensor);
-  }
-
-  /// Behind an op without a task stands whoever wrote what it passes on.
-  void reach_through(const Op& op, TensorId output) {
-    for (const Alias& alias : op.aliases) {
-      if (op.outputs[alias.output] == output) reach(*op.inputs[alias.input]);
-    }
-    if (op.contiguous_inputs != Contiguity::packed && op.contiguous_outputs != Contiguity::packed) return;
-    for (const std::optional<TensorId>& input : op.inputs) {
-      if (input) reach(*input);
-    }
-  }
-
-  const Graph& graph_;
-  std::vector<std::uint32_t> step_;      ///< By tensor: when it was written last,
-  std::vector<std::uint32_t> producer_;  ///< and by which op.
-  std::vector<std::uint64_t> seen_;      ///< By tensor: the visit that saw it last.
-  std::uint64_t visit_ = 0;
-  std::vector<TensorId> pending_;
-};
-
 /// A stream of the graph, or what stands for it in a batch or a body.
 struct Column {
   std::uint32_t batch = 0;
@@ -95,8 +34,12 @@ struct Run {
 /// Walks the timeline and finds columns and predecessors.
 class Walk {
  public:
-  Walk(const Graph& graph, const Timeline& timeline, std::span<const Edge> edges)
-      : graph_(graph), timeline_(timeline), edges_(edges.begin(), edges.end()), column_of_(timeline.moments.size()) {
+  Walk(const Graph& graph, const Timeline& timeline, const Dependencies& dependencies, std::span<const Edge> edges)
+      : graph_(graph),
+        timeline_(timeline),
+        dependencies_(dependencies),
+        edges_(edges.begin(), edges.end()),
+        column_of_(timeline.moments.size()) {
     std::sort(edges_.begin(), edges_.end(), [](Edge a, Edge b) { return a.to < b.to; });
     number_columns();
     // A graph of several streams stays one, whichever of them have tasks.
@@ -109,7 +52,7 @@ class Walk {
   /// Of the steps common to all batches and those of `batch`.
   [[nodiscard]] Run run(std::uint32_t batch) const {
     Run run;
-    State state(graph_, columns_.size());
+    State state(graph_, columns_.size(), batch);
     for (std::size_t k = 0; k < timeline_.moments.size(); ++k) {
       const Moment& moment = timeline_.moments[k];
       if (moment.batch != 0 && moment.batch != batch) continue;
@@ -120,7 +63,6 @@ class Walk {
         run.begin.push_back(run.predecessors.size());
         follow(moment, k, state, run.predecessors);
       }
-      if (moment.kind == Moment::Kind::op || moment.kind == Moment::Kind::exit) state.edges.executed(moment.op, k);
     }
     run.begin.push_back(run.predecessors.size());
     return run;
@@ -134,10 +76,10 @@ class Walk {
   };
 
   struct State {
-    State(const Graph& graph, std::size_t columns)
-        : edges(graph), last_on_column(columns, kNone), step_of(graph.ops().size(), kNone) {}
+    State(const Graph& graph, std::size_t columns, std::uint32_t of_batch)
+        : batch(of_batch), last_on_column(columns, kNone), step_of(graph.ops().size(), kNone) {}
 
-    DataEdges edges;
+    std::uint32_t batch;
     std::vector<std::uint32_t> last_on_column;
     std::vector<std::uint32_t> step_of;  ///< By op: when it ended.
     std::vector<Open> open;
@@ -168,14 +110,12 @@ class Walk {
   }
 
   template <class After>
-  void begin(const Moment& moment, State& state, const After& after) const {
-    const Op& op = graph_.op(moment.op);
+  void begin(const Moment& moment, const State& state, const After& after) const {
     if (!state.open.empty()) after(state.open.back().gate);
-    for (const OpId earlier : op.after) {
-      if (!graph_.op(earlier).no_task) after(state.step_of[earlier.index()]);
-    }
-    for (const std::optional<TensorId>& input : op.inputs) {
-      if (input) state.edges.writers(*input, after);
+    for (const Dependency& each : dependencies_.of(moment.op)) {
+      // Streams are what columns are for: bodies and batches have their own.
+      if (each.kind != DependencyKind::after && each.kind != DependencyKind::data) continue;
+      if (each.batch == 0 || each.batch == state.batch) after(state.step_of[each.from.index()]);
     }
     for (auto edge = std::lower_bound(edges_.begin(), edges_.end(), moment.op, [](Edge each, OpId to) { return each.to < to; });
          edge != edges_.end() && edge->to == moment.op; ++edge) {
@@ -248,6 +188,7 @@ class Walk {
 
   const Graph& graph_;
   const Timeline& timeline_;
+  const Dependencies& dependencies_;
   std::vector<Edge> edges_;  ///< Ascending by `to`.
   std::vector<Column> columns_;
   std::vector<std::uint32_t> column_of_;  ///< By step.
@@ -375,11 +316,13 @@ Timeline plain_timeline(const Graph& graph) {
 
 }  // namespace
 
-HappensBefore::HappensBefore(const Graph& graph) : HappensBefore(graph, plain_timeline(graph), {}) {}
+HappensBefore::HappensBefore(const Graph& graph)
+    : HappensBefore(graph, plain_timeline(graph), find_dependencies(graph, WantedDependencies::waited_for), {}) {}
 
-HappensBefore::HappensBefore(const Graph& graph, const Timeline& timeline, std::span<const Edge> edges) {
+HappensBefore::HappensBefore(const Graph& graph, const Timeline& timeline, const Dependencies& dependencies,
+                             std::span<const Edge> edges) {
   if (graph.stream_count() == 1) return;
-  const Walk walk(graph, timeline, edges);
+  const Walk walk(graph, timeline, dependencies, edges);
   streams_ = walk.columns().size();
   stream_of_ = walk.column_of();
   if (has_batches(timeline)) {

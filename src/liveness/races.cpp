@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "graph/interface/dependencies.hpp"
 #include "liveness/touches.hpp"
 #include "stowage/liveness.hpp"
 
@@ -115,10 +116,11 @@ Timeline run_of(const Timeline& timeline, std::uint32_t batch) {
 std::optional<Race> find_race(const Graph& graph, const Liveness& liveness) {
   if (graph.stream_count() == 1) return std::nullopt;
   if (graph.batches().empty()) return Races(graph, liveness, liveness.timeline.moments, liveness.order).find();
+  const Dependencies dependencies = find_dependencies(graph, WantedDependencies::waited_for);
   // The order over all batches at once knows less than that of each: it must suit them all.
   for (std::uint32_t batch = 1; batch <= graph.batches().size(); ++batch) {
     const Timeline run = run_of(liveness.timeline, batch);
-    const HappensBefore order(graph, run, liveness.edges);
+    const HappensBefore order(graph, run, dependencies.in_run(graph, batch), liveness.edges);
     if (std::optional<Race> race = Races(graph, liveness, run.moments, order).find()) return race;
   }
   return std::nullopt;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 
+#include "graph/interface/dependencies.hpp"
 #include "graph/interface/relations.hpp"
 #include "liveness/classes.hpp"
 
@@ -33,8 +34,9 @@ void add_edges(const Graph& graph, const Liveness& result, const RingRange& rang
 }  // namespace
 
 void find_order(const Graph& graph, Liveness& result) {
-  result.order = HappensBefore(graph, result.timeline, {});
-  if (result.order.streams() == 1) return;
+  if (graph.stream_count() == 1) return;
+  const Dependencies dependencies = find_dependencies(graph, WantedDependencies::waited_for);
+  result.order = HappensBefore(graph, result.timeline, dependencies, {});
   const std::vector<RingRange>& ranges = graph.relations().ring_ranges;
   for (const RingRange& range : ranges) {
     for (const std::size_t evicted : range.evicted) add_edges(graph, result, range, ranges[evicted].tensor, result.edges);
@@ -42,7 +44,7 @@ void find_order(const Graph& graph, Liveness& result) {
   if (result.edges.empty()) return;
   std::sort(result.edges.begin(), result.edges.end());
   result.edges.erase(std::unique(result.edges.begin(), result.edges.end()), result.edges.end());
-  result.order = HappensBefore(graph, result.timeline, result.edges);
+  result.order = HappensBefore(graph, result.timeline, dependencies, result.edges);
 }
 
 }  // namespace stowage::liveness

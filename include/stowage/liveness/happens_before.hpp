@@ -10,6 +10,8 @@
 
 namespace stowage {
 
+class Dependencies;
+
 /// Which ops happen before which, over streams. Ops of one stream happen in order; so do ops linked by `after` or by data: an op
 /// comes after the latest earlier producer of each tensor that it reads, and of the tensors that this one is a view of or,
 /// through an op without task, aliased to. Ops without a task order nothing.
@@ -26,8 +28,9 @@ class HappensBefore {
   HappensBefore() = default;
   /// Of the ops in the order of the graph. Precondition: no bodies and no batches.
   explicit HappensBefore(const Graph& graph);
-  /// Of the steps of a timeline, with further orderings between root ops.
-  HappensBefore(const Graph& graph, const Timeline& timeline, std::span<const Edge> edges);
+  /// Of the steps of a timeline. `dependencies` are those of the graph that somebody waits for; more are not looked at. `edges`
+  /// are further orderings between root ops.
+  HappensBefore(const Graph& graph, const Timeline& timeline, const Dependencies& dependencies, std::span<const Edge> edges);
 
   /// The streams of the graph, and further ones for bodies and batches, whose ops are in no order with others of their stream.
   [[nodiscard]] std::size_t streams() const { return streams_; }

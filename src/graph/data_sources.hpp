@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "stowage/graph.hpp"
+
+namespace stowage {
+
+/// Finds, while the ops are walked in order, the task ops whose results another op reads. O(tensors) memory.
+class DataSources {
+ public:
+  explicit DataSources(const Graph& graph)
+      : graph_(graph), producer_(graph.tensors().size(), kNone), seen_(graph.tensors().size()) {}
+
+  /// Calls `f(op)` for each task op that wrote what `tensor` shows at this point. Visits a tensor once, by however many views and
+  /// aliases it is reached.
+  template <class F>
+  void writers(TensorId tensor, F&& f) {
+    ++visit_;
+    reach(tensor);
+    while (!pending_.empty()) {
+      const TensorId at = pending_.back();
+      pending_.pop_back();
+      if (const std::optional<ViewOf>& view = graph_.tensor(at).view_of) reach(view->tensor);
+      const std::uint32_t producer = producer_[at.index()];
+      if (producer == kNone) continue;
+      if (graph_.ops()[producer].no_task) {
+        reach_through(graph_.ops()[producer], at);
+      } else {
+        f(OpId(producer));
+      }
+    }
+  }
+
+  void executed(OpId op) {
+    for (const TensorId output : graph_.op(op).outputs) producer_[output.index()] = static_cast<std::uint32_t>(op.index());
+  }
+
+ private:
+  static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+
+  void reach(TensorId tensor) {
+    if (seen_[tensor.index()] == visit_) return;
+    seen_[tensor.index()] = visit_;
+    pending_.push_back(tensor);
+  }
+
+  /// Behind an op without a task stands whoever wrote what it passes on.
+  void reach_through(const Op& op, TensorId output) {
+    for (const Alias& alias : op.aliases) {
+      if (op.outputs[alias.output] == output) reach(*op.inputs[alias.input]);
+    }
+    if (op.contiguous_inputs != Contiguity::packed && op.contiguous_outputs != Contiguity::packed) return;
+    for (const std::optional<TensorId>& input : op.inputs) {
+      if (input) reach(*input);
+    }
+  }
+
+  const Graph& graph_;
+  std::vector<std::uint32_t> producer_;  ///< By tensor: the op that wrote it last.
+  std::vector<std::uint64_t> seen_;      ///< By tensor: the visit that saw it last.
+  std::uint64_t visit_ = 0;
+  std::vector<TensorId> pending_;
+};
+
+}  // namespace stowage
