@@ -5,7 +5,7 @@
 namespace stowage::oracle {
 
 Verdict Oracle::judge(const Plan& plan) const {
-  if (facts_.graph.is_plain()) {
+  if (facts_.graph.needs_addresses_only()) {
     if (std::optional<std::string> fault = rules_.broken(plan)) return {std::move(fault)};
   }
   Runs runs(facts_, plan, options_.keep_inputs);
