@@ -3,11 +3,12 @@
 JOBS ?= $(shell nproc)
 export JOBS
 
-.PHONY: help demo test test-ggml check build format fuzz bench clean deps
+.PHONY: help demo test test-deep test-ggml check build format fuzz bench clean deps
 
 help:
 	@echo 'make demo    install what is missing, build, and tour the command line on examples/; leaves a report for the browser'
-	@echo 'make test    everything that CI checks; takes a while'
+	@echo 'make test    the tests, with gcc, and what an installed library and the pages look like to their users'
+	@echo 'make test-deep   the same tests under clang and sanitizers, threads, fuzz targets, drop-ins; CI runs it behind make test'
 	@echo 'make test-ggml [GGML_SOURCE=… GGML_LIBRARY=…]   the drop-in for ggml-alloc, against that ggml or the one on PyPI (docs/ggml.md)'
 	@echo 'make check   the quick part of it: development build, unit tests, layers'
 	@echo 'make build   release build of library, command line and examples, in build/release'
@@ -21,6 +22,9 @@ demo: deps build
 
 test:
 	scripts/test_all.sh
+
+test-deep:
+	scripts/test_all.sh --deep
 
 test-ggml:
 	scripts/ggml_test.sh $(GGML_SOURCE) $(GGML_LIBRARY)

@@ -14,7 +14,7 @@ if(STOWAGE_SANITIZE)
 endif()
 if(STOWAGE_FUZZ)
   if(NOT CMAKE_CXX_COMPILER_ID MATCHES Clang)
-    message(FATAL_ERROR "STOWAGE_FUZZ needs clang (libFuzzer); the compiler is ${CMAKE_CXX_COMPILER_ID}. Use the preset `fuzz`.")
+    message(FATAL_ERROR "STOWAGE_FUZZ needs clang (libFuzzer); the compiler is ${CMAKE_CXX_COMPILER_ID}. Use the preset `asan`.")
   endif()
   # The library's own branches must be visible to the fuzzer; only the targets in fuzz/ link its main function.
   target_compile_options(stowage_flags INTERFACE -fsanitize=fuzzer-no-link)
@@ -44,6 +44,13 @@ function(stowage_precompiled target pch)
   endif()
 endfunction()
 
+# Sources compiled several at a time, for trees that are built as a whole (STOWAGE_UNITY): half of the time that each by itself takes.
+function(stowage_unity target)
+  if(STOWAGE_UNITY)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
+  endif()
+endfunction()
+
 function(stowage_module name)
   cmake_parse_arguments(arg "" "" "SOURCES;TESTS;PRIVATE" ${ARGN})
   add_library(stowage_${name} OBJECT ${arg_SOURCES})
@@ -51,6 +58,7 @@ function(stowage_module name)
   target_link_libraries(stowage_${name} PRIVATE stowage_flags ${arg_PRIVATE})
   set_target_properties(stowage_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   stowage_precompiled(stowage_${name} library)
+  stowage_unity(stowage_${name})
   set_property(GLOBAL APPEND PROPERTY STOWAGE_MODULES ${name})
   set_property(GLOBAL APPEND PROPERTY STOWAGE_PRIVATE_LIBRARIES ${arg_PRIVATE})
   if(STOWAGE_TESTS AND arg_TESTS)
@@ -58,22 +66,33 @@ function(stowage_module name)
   endif()
 endfunction()
 
-# stowage_test(NAME SOURCES … LIBRARIES … LABELS …): a GoogleTest executable over the whole library. Tests may include src/ headers.
+# stowage_test(NAME SOURCES … LIBRARIES … LABELS … SHARDS n): a GoogleTest executable over the whole library, and one entry of ctest's for
+# it, or `n` that share its tests where it takes long. (One entry per test would start thousands of processes.) Tests may include src/
+# headers.
 #
-# Labels in use: `slow` (reads the data beside the project or takes more than a few seconds), `threads` (what TSan must see). The
+# Labels in use: `slow` (reads the data beside the project or takes more than a few seconds), `threads` (what TSan must see), `ggml`. The
 # target `stowage_tests_LABEL` builds all tests of a label.
 function(stowage_test name)
-  cmake_parse_arguments(arg "" "" "SOURCES;LIBRARIES;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "" "SHARDS" "SOURCES;LIBRARIES;LABELS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
   target_link_libraries(${name} PRIVATE stowage_test_support stowage stowage_flags GTest::gtest GTest::gmock GTest::gtest_main ${arg_LIBRARIES})
   stowage_precompiled(${name} test)
-  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 TEST_LIST ${name}_cases)
-  if(arg_LABELS) # not through PROPERTIES, which loses all but the first of several labels
-    set(file ${CMAKE_CURRENT_BINARY_DIR}/${name}_labels.cmake)
-    file(WRITE ${file} "if(${name}_cases)\n  set_tests_properties(\${${name}_cases} PROPERTIES LABELS \"${arg_LABELS}\")\nendif()\n")
-    set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${file})
+  if(NOT arg_SHARDS)
+    set(arg_SHARDS 1)
   endif()
+  foreach(shard RANGE 1 ${arg_SHARDS})
+    math(EXPR index "${shard} - 1")
+    set(test ${name})
+    if(arg_SHARDS GREATER 1)
+      set(test ${name}_${shard})
+    endif()
+    add_test(NAME ${test} COMMAND ${name})
+    set_tests_properties(${test} PROPERTIES LABELS "${arg_LABELS}" ENVIRONMENT "GTEST_TOTAL_SHARDS=${arg_SHARDS};GTEST_SHARD_INDEX=${index}")
+    if("slow" IN_LIST arg_LABELS)
+      set_tests_properties(${test} PROPERTIES COST 100) # first, so that none is left alone at the end
+    endif()
+  endforeach()
   foreach(label IN LISTS arg_LABELS)
     if(NOT TARGET stowage_tests_${label})
       add_custom_target(stowage_tests_${label})

@@ -1,23 +1,29 @@
 #!/usr/bin/env bash
 # consumer_test.sh static|shared: installs Stowage into a temporary prefix and builds tests/consumer against that tree alone, once
-# with CMake and once with pkg-config, and runs it. The static library is the development build's, which is mostly there already.
+# with CMake and once with pkg-config, and runs it. Both libraries are linked from the objects of the development build.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 : "${JOBS:=$(nproc)}" "${CXX:=g++}"
 kind=${1:-}
+tree=build/dev
 case $kind in
-  static) pc_flags=--static tree=build/dev configure=(--preset dev -DSTOWAGE_GGML_SOURCE=) ;;
-  shared) pc_flags= tree=build/consumer-shared configure=(-S . -B build/consumer-shared -G Ninja -DCMAKE_CXX_COMPILER="$CXX" -DCMAKE_BUILD_TYPE=Release
-    -DBUILD_SHARED_LIBS=ON -DSTOWAGE_TESTS=OFF -DSTOWAGE_EXAMPLES=OFF -DSTOWAGE_BENCH=OFF) ;;
+  static) pc_flags=--static shared=OFF ;;
+  shared) pc_flags= shared=ON ;;
   *) echo "usage: $0 static|shared" >&2; exit 2 ;;
 esac
 
 temporary=$(mktemp -d)
-trap 'rm -rf "$temporary"' EXIT
+finish() { # the development build is static again
+  rm -rf "$temporary"
+  cd "$project"
+  [ "$kind" = static ] || cmake --preset dev -DBUILD_SHARED_LIBS=OFF >/dev/null
+}
+trap finish EXIT
 prefix=$temporary/prefix
+project=$PWD
 
-cmake "${configure[@]}"
+cmake --preset dev -DSTOWAGE_GGML_SOURCE= -DBUILD_SHARED_LIBS="$shared"
 cmake --build "$tree" -j "$JOBS" --target stowage stowage_cli
 cmake --install "$tree" --prefix "$temporary/first"
 mv "$temporary/first" "$prefix" # an install tree may be moved
