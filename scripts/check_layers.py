@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Rejects includes that reach upward in the module order (src/README.md).
+"""Rejects includes that reach upward in the module order (src/README.md), or into what is private to another module.
 
-Checked: src/<module>/** and include/stowage/<module>.hpp (or include/stowage/<module>/**). Unit tests (*_test.cpp) may include
+Checked: src/<module>/** and include/stowage/<module>.hpp (or include/stowage/<module>/**). Of another module one may include its
+public headers and what lies in src/<module>/interface/; the command line (apps/) only public ones. Unit tests (*_test.cpp) may include
 anything. A public header may include only standard headers and public headers of modules that its own module may use.
 
-  scripts/check_layers.py [ROOT]        exit code 1 and one line an offence
+  scripts/check_layers.py [ROOT]        exit code 1 and one line per offence
   scripts/check_layers.py --self-test   plants offences and sees each of them found
 """
 
@@ -22,6 +23,8 @@ ORDER = ["base", "files", "graph", "liveness", "plan", "lower", "verify", "pack"
 ONLY = {
     "verify": ({"base", "files", "graph", "plan"}, "the verifier shares no code with what it judges"),
     "pack": ({"base", "plan"}, "solvers know only Problem"),
+    "memory": ({"base"}, "memory knows no graph"),
+    "io": ({"base", "files", "graph", "rewrite", "plan"}, "a format knows graphs and plans, not what is done with them"),
 }
 
 SUFFIXES = {".hpp", ".cpp", ".h", ".cc", ".inl"}
@@ -86,7 +89,15 @@ def offence(root, path, module, quote, include):
             return f"{module} may not include {name}: {why}"
         if path.startswith("include/") and not include.startswith("stowage/"):
             return "a public header includes only public headers"
+        if name != module and not include.startswith(("stowage/", f"{name}/interface/")):
+            return f"private to {name}: others include its public headers and src/{name}/interface/"
     return None
+
+
+def offence_of_program(include):
+    """The same for the command line, which is a user like any other."""
+    private = include.partition("/")[0] in ORDER and "/" in include
+    return "not a public header: the command line is a user of the library" if private else None
 
 
 def check(root):
@@ -108,6 +119,12 @@ def check(root):
             if reason:
                 line = text.count("\n", 0, match.start(1)) + 1
                 found.append(f"{path}:{line}: {include}: {reason}")
+    for file in sorted(p for p in (root / "apps").rglob("*") if p.suffix in SUFFIXES and p.is_file()):
+        text = strip_comments(file.read_text(encoding="utf-8"))
+        for match in INCLUDE.finditer(text):
+            if reason := offence_of_program(match[2]):
+                line = text.count("\n", 0, match.start(1)) + 1
+                found.append(f"{file.relative_to(root).as_posix()}:{line}: {match[2]}: {reason}")
     return found, len(files)
 
 
@@ -119,10 +136,13 @@ CLEAN = {
     "src/graph/graph.cpp": '#include "graph/validation.hpp"\n// #include "stowage/io.hpp"\n/*\n#include "stowage/io.hpp"\n*/\n',
     "src/graph/validation.hpp": '#include "other.hpp"\n',
     "src/graph/graph_test.cpp": '#include "stowage/stowage.hpp"\n#include "io/json.hpp"\n#include <gtest/gtest.h>\n',
-    "src/io/json.cpp": '#include <nlohmann/json.hpp>\n#include <stowage/planner.hpp>\n#include <zlib.h>\n',
+    "src/io/json.cpp": '#include <nlohmann/json.hpp>\n#include <stowage/plan.hpp>\n#include <zlib.h>\n',
+    "src/graph/interface/groups.hpp": "",
+    "src/lower/lower.cpp": '#include "graph/interface/groups.hpp"\n#include "lower/pieces.hpp"\n',
+    "apps/stowage/main.cpp": '#include "stowage/stowage.hpp"\n#include "output.hpp"\n',
     "src/memory/cpu/pages.cpp": '#include "cpu/pages.hpp"\n#include "../buffer.hpp"\n#include <sys/mman.h>\n#include "memory/buffer.hpp"\n',
     "src/memory/cpu/cpu/pages.hpp": "",
-    "src/verify/verify.cpp": '#include "stowage/plan.hpp"\n#include "graph/validation.hpp"\n',
+    "src/verify/verify.cpp": '#include "stowage/plan.hpp"\n#include "graph/interface/groups.hpp"\n',
 }
 
 # (file, its text, the line that must be reported)
@@ -150,6 +170,10 @@ PLANTED = [
     ("include/stowage/graph.hpp", "#include <gtest/gtest.h>\n", 1),
     ("include/stowage/graph.hpp", "#include <CLI/CLI.hpp>\n", 1),
     ("include/stowage/graph.hpp", '#include "graph/validation.hpp"\n', 1),
+    ("src/lower/a.cpp", '#include "graph/validation.hpp"\n', 1),
+    ("src/memory/a.cpp", '#include "stowage/graph.hpp"\n', 1),
+    ("src/io/a.cpp", '#include "stowage/planner.hpp"\n', 1),
+    ("apps/stowage/a.cpp", '#include "graph/interface/groups.hpp"\n', 1),
 ]
 
 
