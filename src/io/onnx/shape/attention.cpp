@@ -41,13 +41,13 @@ void attention(Call& call) {
   call.set(3, call.type(0), {q.batch, q.heads, q.steps, steps});
 }
 
-constexpr Operator kOperators[] = {
+constexpr Operator kAttentionOperators[] = {
     {"Attention", attention},
     {"RotaryEmbedding", like_first},
 };
 
 }  // namespace
 
-std::span<const Operator> attention_operators() { return kOperators; }
+std::span<const Operator> attention_operators() { return kAttentionOperators; }
 
 }  // namespace stowage::io::onnx::shape

@@ -134,7 +134,7 @@ void fold_where(Call& call) {
       yes);
 }
 
-constexpr Operator kOperators[] = {
+constexpr Operator kBroadcastOperators[] = {
     {"Add", arithmetic, fold_binary<Add>},
     {"And", comparison, fold_binary<BitAnd>},
     {"BitShift", arithmetic},
@@ -169,6 +169,6 @@ void broadcast_all(Call& call) {
   call.set(0, call.type(0), std::move(dims));
 }
 
-std::span<const Operator> broadcast_operators() { return kOperators; }
+std::span<const Operator> broadcast_operators() { return kBroadcastOperators; }
 
 }  // namespace stowage::io::onnx::shape

@@ -144,7 +144,7 @@ void group_query_attention(Call& call) {
     call.set(output, type, {call.dim(0, 0), key_heads, steps, size});
 }
 
-constexpr Operator kOperators[] = {
+constexpr Operator kContribOperators[] = {
     {"Attention", attention},
     {"BiasAdd", like_first},
     {"BiasGelu", like_first},
@@ -187,6 +187,6 @@ constexpr Operator kOperators[] = {
 
 }  // namespace
 
-std::span<const Operator> contrib_operators() { return kOperators; }
+std::span<const Operator> contrib_operators() { return kContribOperators; }
 
 }  // namespace stowage::io::onnx::shape

@@ -161,10 +161,10 @@ void scan(Call& call) {
   }
 }
 
-constexpr Operator kOperators[] = {{"If", branch}, {"Loop", loop}, {"Scan", scan}};
+constexpr Operator kControlOperators[] = {{"If", branch}, {"Loop", loop}, {"Scan", scan}};
 
 }  // namespace
 
-std::span<const Operator> control_operators() { return kOperators; }
+std::span<const Operator> control_operators() { return kControlOperators; }
 
 }  // namespace stowage::io::onnx::shape

@@ -43,13 +43,13 @@ void transposed_convolution(Call& call) {
   call.set(0, call.type(0), std::move(dims));
 }
 
-constexpr Operator kOperators[] = {
+constexpr Operator kConvolutionOperators[] = {
     {"Conv", convolution},       {"ConvInteger", convolution_integer},  {"ConvTranspose", transposed_convolution},
     {"DeformConv", convolution}, {"QLinearConv", q_linear_convolution},
 };
 
 }  // namespace
 
-std::span<const Operator> convolution_operators() { return kOperators; }
+std::span<const Operator> convolution_operators() { return kConvolutionOperators; }
 
 }  // namespace stowage::io::onnx::shape

@@ -39,7 +39,7 @@ void sequence_length(Call& call) { call.set(0, ElementType::int64, {}); }
 
 void has_element(Call& call) { call.set(0, ElementType::boolean, {}); }
 
-constexpr Operator kOperators[] = {
+constexpr Operator kDynamicOperators[] = {
     {"ConcatFromSequence", of_sequence},    {"ImageDecoder", depends_on_data},
     {"NonMaxSuppression", depends_on_data}, {"NonZero", non_zero},
     {"Optional", makes_optional},           {"OptionalGetElement", of_sequence},
@@ -53,6 +53,6 @@ constexpr Operator kOperators[] = {
 
 }  // namespace
 
-std::span<const Operator> dynamic_operators() { return kOperators; }
+std::span<const Operator> dynamic_operators() { return kDynamicOperators; }
 
 }  // namespace stowage::io::onnx::shape

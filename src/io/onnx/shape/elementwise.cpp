@@ -56,7 +56,7 @@ void fold_relu(Call& call) {
   fold_each(call, []<class T>(T value) { return value > 0 ? value : T{0}; });
 }
 
-constexpr Operator kOperators[] = {
+constexpr Operator kElementwiseOperators[] = {
     {"Abs", like_first, fold_abs},
     {"Acos", like_first},
     {"Acosh", like_first},
@@ -121,6 +121,6 @@ void keep_elements(Call& call) {
   if (call.output(0).dims && count(*call.output(0).dims) == size(*call.elements(0))) call.set_elements(0, *call.elements(0));
 }
 
-std::span<const Operator> elementwise_operators() { return kOperators; }
+std::span<const Operator> elementwise_operators() { return kElementwiseOperators; }
 
 }  // namespace stowage::io::onnx::shape

@@ -66,13 +66,13 @@ void compress(Call& call) {
   call.set(0, call.type(0), std::move(dims));
 }
 
-constexpr Operator kOperators[] = {
+constexpr Operator kGatherOperators[] = {
     {"Compress", compress},  {"Gather", gather, fold_gather}, {"GatherElements", gather_elements}, {"GatherND", gather_nd},
     {"Scatter", like_first}, {"ScatterElements", like_first}, {"ScatterND", like_first},           {"TensorScatter", like_first},
 };
 
 }  // namespace
 
-std::span<const Operator> gather_operators() { return kOperators; }
+std::span<const Operator> gather_operators() { return kGatherOperators; }
 
 }  // namespace stowage::io::onnx::shape

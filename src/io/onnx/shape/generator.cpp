@@ -119,7 +119,7 @@ void mel_weight_matrix(Call& call) {
   call.set(0, call.type_attribute("output_datatype", ElementType::float32), {plus(call.integer(1) / 2, 1), call.integer(0)});
 }
 
-constexpr Operator kOperators[] = {
+constexpr Operator kGeneratorOperators[] = {
     {"Bernoulli", random_like},   {"BlackmanWindow", window},
     {"Constant", constant},       {"ConstantOfShape", constant_of_shape},
     {"EyeLike", eye_like},        {"HammingWindow", window},
@@ -132,6 +132,6 @@ constexpr Operator kOperators[] = {
 
 }  // namespace
 
-std::span<const Operator> generator_operators() { return kOperators; }
+std::span<const Operator> generator_operators() { return kGeneratorOperators; }
 
 }  // namespace stowage::io::onnx::shape

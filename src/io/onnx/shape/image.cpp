@@ -62,13 +62,13 @@ void resize(Call& call) { call.set(0, call.type(0), resized(call)); }
 
 void upsample(Call& call) { call.set(0, call.type(0), upsampled(call)); }
 
-constexpr Operator kOperators[] = {
+constexpr Operator kImageOperators[] = {
     {"AffineGrid", affine_grid}, {"Col2Im", column_to_image},      {"DepthToSpace", depth_to_space}, {"GridSample", grid_sample},
     {"Resize", resize},          {"SpaceToDepth", space_to_depth}, {"Upsample", upsample},
 };
 
 }  // namespace
 
-std::span<const Operator> image_operators() { return kOperators; }
+std::span<const Operator> image_operators() { return kImageOperators; }
 
 }  // namespace stowage::io::onnx::shape

@@ -32,7 +32,7 @@ void rms_normalization(Call& call) {
   if (call.output_count() > 1) set_statistics(call, 1);
 }
 
-constexpr Operator kOperators[] = {
+constexpr Operator kNormalizationOperators[] = {
     {"BatchNormalization", batch_normalization},
     {"GroupNormalization", like_first},
     {"InstanceNormalization", like_first},
@@ -47,6 +47,6 @@ constexpr Operator kOperators[] = {
 
 }  // namespace
 
-std::span<const Operator> normalization_operators() { return kOperators; }
+std::span<const Operator> normalization_operators() { return kNormalizationOperators; }
 
 }  // namespace stowage::io::onnx::shape

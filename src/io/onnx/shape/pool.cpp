@@ -53,7 +53,7 @@ void max_roi_pool(Call& call) {
   call.set(0, call.type(0), {call.dim(1, 0), call.dim(0, 1), shape[0], shape[1]});
 }
 
-constexpr Operator kOperators[] = {
+constexpr Operator kPoolOperators[] = {
     {"AveragePool", pool},
     {"GlobalAveragePool", global_pool},
     {"GlobalLpPool", global_pool},
@@ -67,6 +67,6 @@ constexpr Operator kOperators[] = {
 
 }  // namespace
 
-std::span<const Operator> pool_operators() { return kOperators; }
+std::span<const Operator> pool_operators() { return kPoolOperators; }
 
 }  // namespace stowage::io::onnx::shape

@@ -31,7 +31,7 @@ void determinant(Call& call) {
   call.set(0, call.type(0), Dims(dims.begin(), dims.end() - 2));
 }
 
-constexpr Operator kOperators[] = {
+constexpr Operator kProductOperators[] = {
     {"Det", determinant},
     {"Einsum", einsum},
     {"Gemm", gemm},
@@ -69,6 +69,6 @@ Dims gemm_dims(const Call& call, std::size_t a, std::size_t b) {
   return product_dims(std::move(left), std::move(right));
 }
 
-std::span<const Operator> product_operators() { return kOperators; }
+std::span<const Operator> product_operators() { return kProductOperators; }
 
 }  // namespace stowage::io::onnx::shape

@@ -40,7 +40,7 @@ void dynamic_quantize_linear(Call& call) {
   call.set(2, ElementType::uint8, {});
 }
 
-constexpr Operator kOperators[] = {
+constexpr Operator kQuantizationOperators[] = {
     {"BitCast", bit_cast},
     {"Cast", cast, fold_cast},
     {"CastLike", cast_like, fold_cast},
@@ -51,6 +51,6 @@ constexpr Operator kOperators[] = {
 
 }  // namespace
 
-std::span<const Operator> quantization_operators() { return kOperators; }
+std::span<const Operator> quantization_operators() { return kQuantizationOperators; }
 
 }  // namespace stowage::io::onnx::shape

@@ -30,10 +30,10 @@ void recurrent(Call& call) {
   }
 }
 
-constexpr Operator kOperators[] = {{"GRU", recurrent}, {"LSTM", recurrent}, {"RNN", recurrent}};
+constexpr Operator kRecurrentOperators[] = {{"GRU", recurrent}, {"LSTM", recurrent}, {"RNN", recurrent}};
 
 }  // namespace
 
-std::span<const Operator> recurrent_operators() { return kOperators; }
+std::span<const Operator> recurrent_operators() { return kRecurrentOperators; }
 
 }  // namespace stowage::io::onnx::shape

@@ -11,14 +11,14 @@ namespace stowage::io::onnx::shape {
 namespace {
 
 /// Axes became an input: of ReduceSum with version 13, of the others with 18.
-std::vector<std::int64_t> axes_of(const Call& call) {
+std::vector<std::int64_t> given_axes(const Call& call) {
   if (call.version() < (call.node().kind == "ReduceSum" ? 13 : 18)) return call.list("axes");
   return call.has(1) ? call.integers(1) : std::vector<std::int64_t>();
 }
 
 /// Which dimensions become one. Without axes that is all of them, unless the node says otherwise.
 std::vector<bool> reduced_axes(const Call& call) {
-  const std::vector<std::int64_t> axes = axes_of(call);
+  const std::vector<std::int64_t> axes = given_axes(call);
   if (!axes.empty()) return marked_axes(axes, call.rank(0));
   return std::vector<bool>(call.rank(0), call.node().integer("noop_with_empty_axes", 0) == 0);
 }
@@ -107,7 +107,7 @@ void fold_product(Call& call) {
   fold_reduce<Multiply>(call);
 }
 
-constexpr Operator kOperators[] = {
+constexpr Operator kReductionOperators[] = {
     {"ArgMax", arg_extreme},
     {"ArgMin", arg_extreme},
     {"NegativeLogLikelihoodLoss", loss},
@@ -127,6 +127,6 @@ constexpr Operator kOperators[] = {
 
 }  // namespace
 
-std::span<const Operator> reduction_operators() { return kOperators; }
+std::span<const Operator> reduction_operators() { return kReductionOperators; }
 
 }  // namespace stowage::io::onnx::shape

@@ -47,7 +47,7 @@ void fit(const Call& call, Dims& dims, const std::vector<std::int64_t>& sizes, c
   for (const std::size_t axis : axes) dims[axis] = to_size(std::round(*chosen * static_cast<float>(dims[axis])));
 }
 
-std::vector<std::size_t> axes_of(const Call& call) {
+std::vector<std::size_t> resized_axes(const Call& call) {
   std::vector<std::size_t> axes(call.rank(0));
   std::iota(axes.begin(), axes.end(), std::size_t{0});
   const std::vector<std::int64_t>* const given = call.node().integers("axes");
@@ -66,7 +66,7 @@ bool given(const Call& call, std::size_t input) { return call.has(input) && coun
 /// Inputs were X and scales in version 10, X, region, scales and sizes since.
 Dims resized(const Call& call) {
   Dims dims = call.dims(0);
-  const std::vector<std::size_t> axes = axes_of(call);
+  const std::vector<std::size_t> axes = resized_axes(call);
   if (call.version() < 11) {
     scale(dims, call.reals(1), axes);
     return dims;

@@ -36,10 +36,10 @@ void short_time_fourier(Call& call) {
   call.set(0, call.type(0), {call.dim(0, 0), room / step + 1, onesided ? frame / 2 + 1 : frame, 2});
 }
 
-constexpr Operator kOperators[] = {{"DFT", fourier}, {"STFT", short_time_fourier}};
+constexpr Operator kSignalOperators[] = {{"DFT", fourier}, {"STFT", short_time_fourier}};
 
 }  // namespace
 
-std::span<const Operator> signal_operators() { return kOperators; }
+std::span<const Operator> signal_operators() { return kSignalOperators; }
 
 }  // namespace stowage::io::onnx::shape

@@ -221,13 +221,13 @@ void center_crop_pad(Call& call) {
   call.set(0, call.type(0), std::move(dims));
 }
 
-constexpr Operator kOperators[] = {
+constexpr Operator kSliceOperators[] = {
     {"CenterCropPad", center_crop_pad}, {"Concat", concat, fold_concat}, {"Pad", pad},
     {"Slice", slice, fold_slice},       {"Split", split, fold_split},
 };
 
 }  // namespace
 
-std::span<const Operator> slice_operators() { return kOperators; }
+std::span<const Operator> slice_operators() { return kSliceOperators; }
 
 }  // namespace stowage::io::onnx::shape

@@ -71,14 +71,14 @@ void flatten(Call& call) {
 }
 
 /// Axes became an input with version 13.
-std::vector<std::int64_t> axes_of(const Call& call) {
+std::vector<std::int64_t> squeezed_axes(const Call& call) {
   if (call.version() < 13) return call.list("axes");
   return call.has(1) ? call.integers(1) : std::vector<std::int64_t>();
 }
 
 void squeeze(Call& call) {
   const Dims& dims = call.dims(0);
-  const std::vector<std::int64_t> axes = axes_of(call);
+  const std::vector<std::int64_t> axes = squeezed_axes(call);
   const std::vector<bool> marked = marked_axes(axes, dims.size());
   Dims result;
   for (std::size_t i = 0; i < dims.size(); ++i) {
@@ -90,7 +90,7 @@ void squeeze(Call& call) {
 
 void unsqueeze(Call& call) {
   const Dims& dims = call.dims(0);
-  const std::vector<std::int64_t> axes = axes_of(call);
+  const std::vector<std::int64_t> axes = squeezed_axes(call);
   const std::size_t rank = dims.size() + axes.size();
   if (rank > kMaxRank) stop(fmt::format("it has {} dims, and more than {} are not inferred", rank, kMaxRank));
   const std::vector<bool> added = marked_axes(axes, rank);
@@ -162,7 +162,7 @@ void fold_tile(Call& call) {
   call.set_elements(0, pick(*call.elements(0), walk(halves, 0, steps)));
 }
 
-constexpr Operator kOperators[] = {
+constexpr Operator kViewOperators[] = {
     {"Expand", expand, fold_expand},
     {"Flatten", flatten, keep_elements},
     {"Reshape", reshape, keep_elements},
@@ -176,6 +176,6 @@ constexpr Operator kOperators[] = {
 
 }  // namespace
 
-std::span<const Operator> view_operators() { return kOperators; }
+std::span<const Operator> view_operators() { return kViewOperators; }
 
 }  // namespace stowage::io::onnx::shape
