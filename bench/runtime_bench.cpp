@@ -5,9 +5,11 @@
 
 #include "exit.hpp"
 #include "pairs.hpp"
+#include "replay/interface/lagged_device.hpp"
 #include "sections.hpp"
 #include "stowage/io.hpp"
 #include "stowage/memory/sim.hpp"
+#include "stowage/replay.hpp"
 #include "stowage/runtime.hpp"
 #include "table.hpp"
 
@@ -38,7 +40,7 @@ constexpr std::array kNames = {"caching", "stream", "plan-ahead", "torch-expanda
 
 std::unique_ptr<Allocator> make(std::string_view name, Device& device, const Trace& trace) {
   if (name == "malloc") return std::make_unique<MallocAllocator>();
-  return value_or_exit(make_allocator(name, device, {.expected = &trace}));
+  return value_or_exit(make_allocator(name, device, &trace));
 }
 
 bool is_of_one_stream(const Trace& trace) {
@@ -58,9 +60,9 @@ double clock_cost() {
 /// The median time of an event once everything has been seen twice, less what the clock takes.
 double median_event(const Trace& trace, std::string_view name) {
   const std::unique_ptr<SimDevice> sim = SimDevice::make();
-  LaggedDevice device(*sim, kLag);
+  replaying::LaggedDevice device(*sim, kLag);
   const std::unique_ptr<Allocator> allocator = make(name, device, trace);
-  [[maybe_unused]] const ReplayReport warm = replay(trace, *allocator, {.passes = 2, .clock = &device});
+  [[maybe_unused]] const ReplayReport warm = replaying::replay_with_clock(trace, *allocator, &device, {.passes = 2});
   std::vector<std::byte*> addresses(trace.allocations);
   std::vector<Trace::Event> made(trace.allocations);
   std::vector<double> times;
@@ -94,9 +96,9 @@ void bench_traces(const Options& options) {
     for (const std::string_view allocator_name : kNames) {
       if (allocator_name == "caching" && !is_of_one_stream(trace)) continue;
       const std::unique_ptr<SimDevice> sim = SimDevice::make();
-      LaggedDevice device(*sim, kLag);
+      replaying::LaggedDevice device(*sim, kLag);
       const std::unique_ptr<Allocator> allocator = make(allocator_name, device, trace);
-      const ReplayReport report = replay(trace, *allocator, {.passes = 2, .clock = &device});
+      const ReplayReport report = replaying::replay_with_clock(trace, *allocator, &device, {.passes = 2});
       const std::uint64_t calls = report.maps + report.unmaps + report.creates;
       table.add({fmt::format("{}, {}", name.substr(0, name.find('.')), allocator_name),
                  allocator_name == "malloc" ? "" : fmt::format("{:.2f}%", 100 * report.waste()), fmt::format("{}", calls),

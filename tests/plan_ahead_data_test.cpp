@@ -11,9 +11,8 @@
 
 #include "stowage/io.hpp"
 #include "stowage/memory/sim.hpp"
+#include "stowage/replay.hpp"
 #include "stowage/runtime/plan_ahead.hpp"
-#include "stowage/runtime/registry.hpp"
-#include "stowage/runtime/replay.hpp"
 #include "support/data.hpp"
 #include "support/runtime/fallback.hpp"
 
@@ -138,17 +137,13 @@ TEST_P(PlanAheadData, StreamsThatLagWaitForEachOtherLessThanOnceInFiveHundredEve
 
 TEST_P(PlanAheadData, ReplayedOverOurStreamAllocatorTheSecondPassIsServedFromThePlan) {
   const std::unique_ptr<SimDevice> sim = SimDevice::make();
-  LaggedDevice device(*sim, kLag);
-  {
-    const auto allocator = make_allocator("plan-ahead", device, {.expected = &trace_}).value();
-    const ReplayReport report = replay(trace_, *allocator, {.passes = 2, .clock = &device});
-    EXPECT_EQ(report.failures, 0U);
-    EXPECT_EQ(report.peak_requested, peak_requested(trace_));
-    EXPECT_EQ(report.creates + report.maps + report.unmaps, 0U);
-    EXPECT_LE(report.waste(), 0.01);
-    std::cout << "  waste " << 100 * report.waste() << " %, " << report.ns_per_event << " ns per event, waits "
-              << report.event_waits << "\n";
-  }
+  const ReplayReport report = replay(trace_, "plan-ahead", *sim, {.passes = 2, .lag = kLag}).value();
+  EXPECT_EQ(report.failures, 0U);
+  EXPECT_EQ(report.peak_requested, peak_requested(trace_));
+  EXPECT_EQ(report.creates + report.maps + report.unmaps, 0U);
+  EXPECT_LE(report.waste(), 0.01);
+  std::cout << "  waste " << 100 * report.waste() << " %, " << report.ns_per_event << " ns per event, waits "
+            << report.event_waits << "\n";
   EXPECT_EQ(sim->live_objects(), 0U);
   EXPECT_THAT(sim->violations(), IsEmpty());
 }

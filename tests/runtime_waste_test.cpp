@@ -2,7 +2,7 @@
 
 #include "stowage/io.hpp"
 #include "stowage/memory/sim.hpp"
-#include "stowage/runtime/registry.hpp"
+#include "stowage/replay.hpp"
 #include "stowage/runtime/stream_allocator.hpp"
 #include "support/data.hpp"
 #include "support/environment.hpp"
@@ -25,15 +25,11 @@ TEST_P(RuntimeWaste, TheSecondPassWastesLittleAndHardlyCallsTheDevice) {
   const std::string file = (*data / "traces" / (GetParam().trace + ".csv.gz")).string();
   const Trace trace = parse_trace(read_file(file).value(), file).value();
   const std::unique_ptr<SimDevice> sim = SimDevice::make();
-  LaggedDevice device(*sim, 256);
-  {
-    const std::unique_ptr<Allocator> allocator = make_allocator("stream", device).value();
-    const ReplayReport report = replay(trace, *allocator, {.passes = 2, .clock = &device});
-    EXPECT_EQ(report.failures, 0U);
-    EXPECT_LE(report.waste(), 0.03);
-    EXPECT_LE(report.waste(), GetParam().expandable + 0.005);
-    EXPECT_LE((report.maps + report.unmaps) * 500, report.events);
-  }
+  const ReplayReport report = replay(trace, "stream", *sim, {.passes = 2, .lag = 256}).value();
+  EXPECT_EQ(report.failures, 0U);
+  EXPECT_LE(report.waste(), 0.03);
+  EXPECT_LE(report.waste(), GetParam().expandable + 0.005);
+  EXPECT_LE((report.maps + report.unmaps) * 500, report.events);
   EXPECT_TRUE(sim->violations().empty());
 }
 

@@ -2,7 +2,7 @@
 
 #include "stowage/io.hpp"
 #include "stowage/memory/sim.hpp"
-#include "stowage/runtime/registry.hpp"
+#include "stowage/replay.hpp"
 #include "support/data.hpp"
 
 namespace stowage {
@@ -26,8 +26,7 @@ class TorchWaste : public ::testing::TestWithParam<Recorded> {
 
   ReplayReport replayed(std::string_view allocator, std::uint32_t passes) {
     const std::unique_ptr<SimDevice> sim = SimDevice::make();
-    LaggedDevice device(*sim, 256);
-    return replay(trace_, *make_allocator(allocator, device).value(), {.passes = passes, .clock = &device});
+    return replay(trace_, allocator, *sim, {.passes = passes, .lag = 256}).value();
   }
 
   Trace trace_;

@@ -12,7 +12,7 @@
 #include "stowage/io.hpp"
 #include "stowage/memory/cuda.hpp"
 #include "stowage/memory/sim.hpp"
-#include "stowage/runtime/registry.hpp"
+#include "stowage/replay.hpp"
 #include "values.hpp"
 
 namespace stowage::cli {
@@ -69,12 +69,10 @@ ReplayReport run(const ReplayArguments& arguments, const Trace& trace) {
   const Progress progress(fmt::format("replaying {}", arguments.trace));
   const std::unique_ptr<Device> owned = make_device(arguments);
   if (!owned) require_room(arguments, trace);
-  LaggedDevice device(owned ? *owned : cpu_device(), arguments.lag);
-  const std::unique_ptr<Allocator> allocator =
-      or_fail_in(arguments.trace, make_allocator(arguments.allocator, device, {.expected = &trace}));
-  ReplayReport report =
-      replay(trace, *allocator,
-             {.passes = arguments.passes, .clock = &device, .samples = arguments.page.empty() ? std::size_t{0} : kPageSamples});
+  ReplayReport report = or_fail_in(arguments.trace, replay(trace, arguments.allocator, owned ? *owned : cpu_device(),
+                                                           {.passes = arguments.passes,
+                                                            .samples = arguments.page.empty() ? std::size_t{0} : kPageSamples,
+                                                            .lag = arguments.lag}));
   report.allocator = arguments.allocator;
   report.device = arguments.device;
   return report;

@@ -10,6 +10,7 @@
 #include "pairs.hpp"
 #include "stowage/io.hpp"
 #include "stowage/memory/cuda.hpp"
+#include "stowage/replay.hpp"
 #include "stowage/runtime.hpp"
 #include "table.hpp"
 
@@ -171,8 +172,7 @@ void bench_traces(CudaDevice& device, std::span<char* const> files) {
   for (const std::string file : files) {
     const Trace trace = value_or_exit(parse_trace(value_or_exit(read_file(file)), file));
     for (const std::string_view name : {"stream", "plan-ahead"}) {
-      const std::unique_ptr<Allocator> allocator = value_or_exit(make_allocator(name, device, {.expected = &trace}));
-      const ReplayReport report = replay(trace, *allocator, {.passes = 2});
+      const ReplayReport report = value_or_exit(replay(trace, name, device, {.passes = 2}));
       table.add({fmt::format("{}, {}", file.substr(file.rfind('/') + 1), name), fmt::format("{:.2f}%", 100 * report.waste()),
                  fmt::format("{}", report.peak_reserved.value() >> 20), fmt::format("{}", report.maps + report.unmaps),
                  fmt::format("{:.0f}", report.ns_per_event)});

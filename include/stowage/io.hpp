@@ -12,8 +12,7 @@
 #include "stowage/files.hpp"
 #include "stowage/graph.hpp"
 #include "stowage/plan.hpp"
-#include "stowage/runtime/replay.hpp"
-#include "stowage/runtime/trace.hpp"
+#include "stowage/replay.hpp"
 
 /// Files in and out. Every `parse_*` takes the text and the file's name as the user gave it, which only appears in errors; every
 /// `*_to_json` / `to_csv` returns text. docs/formats.md describes the formats.

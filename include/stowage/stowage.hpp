@@ -15,6 +15,7 @@
 #include "stowage/pack.hpp"
 #include "stowage/plan.hpp"
 #include "stowage/planner.hpp"
+#include "stowage/replay.hpp"
 #include "stowage/report.hpp"
 #include "stowage/runtime.hpp"
 #include "stowage/verify.hpp"

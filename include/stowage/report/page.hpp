@@ -9,9 +9,9 @@
 #include "stowage/io.hpp"
 #include "stowage/plan.hpp"
 #include "stowage/planner.hpp"
+#include "stowage/replay.hpp"
 #include "stowage/report/diff.hpp"
 #include "stowage/report/explain.hpp"
-#include "stowage/runtime/replay.hpp"
 
 /// Pages for people to look at: one HTML file each that needs nothing else (docs/page.md). All of them take O(n log n), keep
 /// nothing, are thread-safe, and give the same bytes for the same arguments. They fail with `io` when packing does, for lack of

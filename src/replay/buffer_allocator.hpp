@@ -4,10 +4,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "runtime/account.hpp"
+#include "replay/account.hpp"
 #include "stowage/runtime/allocator.hpp"
 
-namespace stowage::runtime {
+namespace stowage::replaying {
 
 /// Every allocation is a buffer of its own, and freeing one waits for the streams that use it: what a program pays that asks the
 /// device each time. The yardstick of every other allocator. One thread. The device must outlive it.
@@ -42,4 +42,4 @@ class BufferAllocator final : public Allocator {
   Account account_;
 };
 
-}  // namespace stowage::runtime
+}  // namespace stowage::replaying

@@ -3,10 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include "replay/interface/lagged_device.hpp"
 #include "stowage/memory/sim.hpp"
-#include "stowage/runtime/lagged_device.hpp"
 
-namespace stowage {
+namespace stowage::replaying {
 namespace {
 
 TEST(LaggedDeviceThreads, StreamsOfManyThreadsWaitForEachOtherWhileTimePasses) {
@@ -33,4 +33,4 @@ TEST(LaggedDeviceThreads, StreamsOfManyThreadsWaitForEachOtherWhileTimePasses) {
 }
 
 }  // namespace
-}  // namespace stowage
+}  // namespace stowage::replaying

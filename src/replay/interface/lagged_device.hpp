@@ -9,8 +9,9 @@
 #include <vector>
 
 #include "stowage/memory.hpp"
+#include "stowage/replay.hpp"
 
-namespace stowage {
+namespace stowage::replaying {
 
 /// Another device's memory with streams that run behind: what was submitted when the clock said k is complete once it says
 /// k + lag. For replays, whose clock counts events of the trace. The other device must outlive it.
@@ -19,7 +20,7 @@ namespace stowage {
 /// complete when the call returns. Since every stream is behind by the same lag, waiting for another one delays nothing: it only
 /// makes the other's work complete where this one is synchronized.
 ///
-/// Thread-safe; `advance` by one thread. Every call is O(1), but for O(streams) where waits are involved.
+/// Thread-safe; `advance` by one thread. Every call is O(1), except for O(streams) where waits are involved.
 class LaggedDevice final : public Device {
  public:
   LaggedDevice(Device& memory, std::uint64_t lag) : memory_(memory), lag_(lag) {}
@@ -67,4 +68,8 @@ class LaggedDevice final : public Device {
   std::vector<Stream> streams_;
 };
 
-}  // namespace stowage
+/// `stowage::replay` with a clock that moves on with every event of the trace; null: no clock.
+[[nodiscard]] ReplayReport replay_with_clock(const Trace& trace, Allocator& allocator, LaggedDevice* clock,
+                                             const ReplayOptions& options);
+
+}  // namespace stowage::replaying

@@ -1,10 +1,10 @@
-#include "runtime/torch/expandable.hpp"
+#include "replay/torch/expandable.hpp"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
-namespace stowage::runtime {
+namespace stowage::replaying {
 namespace {
 
 /// Of addresses for a segment. PyTorch takes 9/8 of the device's memory; a full segment is followed by another one in any case.
@@ -175,4 +175,4 @@ void TorchExpandableModel::unmap_block(TorchBlock& block) {
   settle(*whole);
 }
 
-}  // namespace stowage::runtime
+}  // namespace stowage::replaying

@@ -6,11 +6,11 @@
 #include <unordered_map>
 #include <vector>
 
-#include "runtime/account.hpp"
-#include "runtime/torch/block.hpp"
+#include "replay/account.hpp"
+#include "replay/torch/block.hpp"
 #include "stowage/runtime/allocator.hpp"
 
-namespace stowage::runtime {
+namespace stowage::replaying {
 
 /// What PyTorch's CUDACachingAllocator (2.x, default settings) does, on any device: the yardstick for waste. What its two modes
 /// share; how memory is had from the device is the matter of the derived class. Written from its documented and observed
@@ -89,4 +89,4 @@ class TorchModel : public Allocator {
   std::map<StreamId, std::deque<Deferred>> deferred_;  ///< By the stream that used them.
 };
 
-}  // namespace stowage::runtime
+}  // namespace stowage::replaying

@@ -1,6 +1,6 @@
 #include "support/runtime/contract.hpp"
 
-#include "stowage/runtime/registry.hpp"
+#include "stowage/replay.hpp"
 
 /// The yardsticks go through what every allocator must do, on the host and on a simulated device.
 namespace stowage::runtime {

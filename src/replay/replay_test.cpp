@@ -1,10 +1,10 @@
-#include "stowage/runtime/replay.hpp"
+#include "stowage/replay.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "replay/interface/lagged_device.hpp"
 #include "stowage/memory/sim.hpp"
-#include "stowage/runtime/registry.hpp"
 
 namespace stowage {
 namespace {
@@ -142,7 +142,7 @@ TEST(ReplaySamples, TheirPeaksAreTheReportsWithEveryAllocator) {
       for (const std::optional<Bytes> memory : {std::optional<Bytes>(), std::optional(Bytes(48 << 20))}) {
         SCOPED_TRACE(std::string(info.name) + (memory ? ", little memory, " : ", ") + std::to_string(passes));
         const std::unique_ptr<SimDevice> device = SimDevice::make({.memory = memory});
-        const auto allocator = make_allocator(info.name, *device, {.expected = &trace});
+        const auto allocator = make_allocator(info.name, *device, &trace);
         if (!allocator) continue;  // plans ahead, and there is no room for the plan
         const ReplayReport report = replay(trace, **allocator, {.passes = passes, .samples = 40});
         refused += report.failures > 0 ? 1U : 0U;
@@ -166,7 +166,7 @@ TEST(ReplaySamples, OfAFewEventsAreAllOfThem) {
   Scribe scribe;
   const Trace trace{{allocation(0, 100), allocation(1, 8), free_of(0, 100), free_of(1, 8)}, 2};
   const ReplayReport report = replay(trace, scribe, {.samples = 4000});
-  const Bytes reserved(0);  // as the scribe says, but for the first rise of its peak
+  const Bytes reserved(0);  // as the scribe says, except for the first rise of its peak
   EXPECT_THAT(report.samples,
               ElementsAre(ReplaySample{0, Bytes(100), Bytes(200), Bytes(0)}, ReplaySample{1, Bytes(108), reserved, Bytes(0)},
                           ReplaySample{2, Bytes(8), reserved, Bytes(0)}, ReplaySample{3, Bytes(0), reserved, Bytes(0)}));
@@ -187,24 +187,37 @@ TEST(ReplaySamples, AreTheFullestOfTheirParts) {
 }
 
 TEST(ReplaySamples, ChangeNothingOfTheReplay) {
-  Scribe plain;
+  Scribe unsampled;
   Scribe sampled;
   const Trace trace = busy_trace(300);
-  const ReplayReport without = replay(trace, plain, {.passes = 2});
+  const ReplayReport without = replay(trace, unsampled, {.passes = 2});
   const ReplayReport with = replay(trace, sampled, {.passes = 2, .samples = 10});
-  EXPECT_EQ(plain.lines, sampled.lines);
+  EXPECT_EQ(unsampled.lines, sampled.lines);
   EXPECT_EQ(without.peak_requested, with.peak_requested);
 }
 
 TEST(Replay, TheClockMovesWithEveryEvent) {
   const std::unique_ptr<SimDevice> memory = SimDevice::make();
-  LaggedDevice clock(*memory, 3);
+  replaying::LaggedDevice clock(*memory, 3);
   const EventId event = clock.record(StreamId(0)).value();
   Scribe scribe;
-  (void)replay({{allocation(0, 8), free_of(0, 8)}, 1}, scribe, {.clock = &clock});
+  (void)replaying::replay_with_clock({{allocation(0, 8), free_of(0, 8)}, 1}, scribe, &clock, {});
   EXPECT_FALSE(clock.is_complete(event).value());
-  (void)replay({{allocation(0, 8)}, 1}, scribe, {.clock = &clock});
+  (void)replaying::replay_with_clock({{allocation(0, 8)}, 1}, scribe, &clock, {});
   EXPECT_TRUE(clock.is_complete(event).value());
+}
+
+TEST(Replay, ByNameIsTheSameAsWithThatAllocator) {
+  const Trace trace = busy_trace(300);
+  const std::unique_ptr<SimDevice> one = SimDevice::make();
+  const std::unique_ptr<SimDevice> other = SimDevice::make();
+  replaying::LaggedDevice lagged(*one, 16);
+  const auto allocator = make_allocator("torch-native", lagged).value();
+  const ReplayReport expected = replaying::replay_with_clock(trace, *allocator, &lagged, {.passes = 2});
+  const ReplayReport report = replay(trace, "torch-native", *other, {.passes = 2, .lag = 16}).value();
+  EXPECT_EQ(report.peak_reserved, expected.peak_reserved);
+  EXPECT_EQ(report.creates, expected.creates);
+  EXPECT_EQ(replay(trace, "none", *other, {}).error().code, ErrorCode::unknown_name);
 }
 
 }  // namespace

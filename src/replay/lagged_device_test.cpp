@@ -1,10 +1,10 @@
-#include "stowage/runtime/lagged_device.hpp"
+#include "replay/interface/lagged_device.hpp"
 
 #include <gtest/gtest.h>
 
 #include "stowage/memory/sim.hpp"
 
-namespace stowage {
+namespace stowage::replaying {
 namespace {
 
 constexpr StreamId kMain{0};
@@ -112,4 +112,4 @@ TEST_F(Lagged, MemoryIsTheOtherDevices) {
 }
 
 }  // namespace
-}  // namespace stowage
+}  // namespace stowage::replaying

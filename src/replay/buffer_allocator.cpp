@@ -1,4 +1,4 @@
-#include "runtime/buffers.hpp"
+#include "replay/buffer_allocator.hpp"
 
 #include <algorithm>
 
@@ -6,7 +6,7 @@
 
 #include "alloc/interface/aligned_buffer.hpp"
 
-namespace stowage::runtime {
+namespace stowage::replaying {
 
 Result<std::byte*> BufferAllocator::allocate(Bytes size, StreamId stream) {
   if (size == Bytes(0)) return nullptr;
@@ -73,4 +73,4 @@ MemorySnapshot BufferAllocator::snapshot() const {
   return snapshot;
 }
 
-}  // namespace stowage::runtime
+}  // namespace stowage::replaying

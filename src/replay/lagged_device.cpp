@@ -1,10 +1,10 @@
-#include "stowage/runtime/lagged_device.hpp"
+#include "replay/interface/lagged_device.hpp"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
-namespace stowage {
+namespace stowage::replaying {
 
 LaggedDevice::Stream& LaggedDevice::stream(StreamId id) {
   if (id.index() >= streams_.size()) streams_.resize(id.index() + 1);
@@ -74,4 +74,4 @@ void LaggedDevice::forget(EventId event) {
   for (; !events_.empty() && events_.front().forgotten; ++first_) events_.pop_front();
 }
 
-}  // namespace stowage
+}  // namespace stowage::replaying

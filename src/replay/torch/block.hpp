@@ -6,7 +6,7 @@
 
 #include "stowage/memory.hpp"
 
-namespace stowage::runtime {
+namespace stowage::replaying {
 
 struct TorchPool;
 
@@ -83,4 +83,4 @@ class TorchBlocks {
   std::vector<TorchBlock*> unused_;
 };
 
-}  // namespace stowage::runtime
+}  // namespace stowage::replaying

@@ -1,10 +1,10 @@
-#include "runtime/torch/native.hpp"
+#include "replay/torch/native.hpp"
 
 #include <algorithm>
 
 #include "alloc/interface/aligned_buffer.hpp"
 
-namespace stowage::runtime {
+namespace stowage::replaying {
 namespace {
 
 constexpr Bytes kLeastOwnSegment{std::int64_t{10} << 20};
@@ -52,4 +52,4 @@ void TorchNativeModel::release(TorchPool& pool) {
   }
 }
 
-}  // namespace stowage::runtime
+}  // namespace stowage::replaying

@@ -3,9 +3,9 @@
 #include <memory>
 #include <unordered_map>
 
-#include "runtime/torch/model.hpp"
+#include "replay/torch/model.hpp"
 
-namespace stowage::runtime {
+namespace stowage::replaying {
 
 /// PyTorch's default mode: segments are buffers of 2 MiB for small requests, 20 MiB for those below 10 MiB, and of the request
 /// rounded up to 2 MiB above. A block is split where 512 bytes are left in a small segment or more than 1 MiB in another. A
@@ -26,4 +26,4 @@ class TorchNativeModel final : public TorchModel {
   std::unordered_map<std::byte*, std::unique_ptr<Buffer>> segments_;  ///< By their first block's address.
 };
 
-}  // namespace stowage::runtime
+}  // namespace stowage::replaying

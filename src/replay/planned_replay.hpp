@@ -3,14 +3,14 @@
 #include <memory>
 
 #include "stowage/memory.hpp"
+#include "stowage/replay.hpp"
 #include "stowage/runtime/allocator.hpp"
-#include "stowage/runtime/trace.hpp"
 
-namespace stowage::runtime {
+namespace stowage::replaying {
 
 /// A `PlanAheadAllocator` over a `StreamAllocator` that finds out by itself where iterations begin and end, for replays: one has
 /// as many allocations as the trace, and ends when all of them are free. Without a trace there are no iterations. One thread at a
 /// time.
 Result<std::unique_ptr<Allocator>> make_planned_replay(Device& device, const Trace* expected);
 
-}  // namespace stowage::runtime
+}  // namespace stowage::replaying

@@ -1,10 +1,10 @@
-#include "runtime/torch/model.hpp"
+#include "replay/torch/model.hpp"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
-namespace stowage::runtime {
+namespace stowage::replaying {
 
 std::vector<const TorchBlock*> TorchBlocks::heads() const {
   std::vector<const TorchBlock*> heads;
@@ -210,4 +210,4 @@ MemorySnapshot TorchModel::snapshot() const {
   return snapshot;
 }
 
-}  // namespace stowage::runtime
+}  // namespace stowage::replaying

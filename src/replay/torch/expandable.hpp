@@ -4,9 +4,9 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/torch/model.hpp"
+#include "replay/torch/model.hpp"
 
-namespace stowage::runtime {
+namespace stowage::replaying {
 
 /// PyTorch's `expandable_segments:True`: each pool has a range of addresses that memory is mapped into as it is needed, in pages
 /// of 2 MiB for small requests and 20 MiB for others, at the lowest place that is not mapped. Blocks are split where 512 bytes
@@ -51,4 +51,4 @@ class TorchExpandableModel final : public TorchModel {
   std::map<const std::byte*, Segment> segments_;  ///< By address.
 };
 
-}  // namespace stowage::runtime
+}  // namespace stowage::replaying

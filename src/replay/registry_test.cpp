@@ -1,12 +1,11 @@
-#include "stowage/runtime/registry.hpp"
-
 #include <algorithm>
 #include <set>
 
 #include <gtest/gtest.h>
 
+#include "replay/interface/lagged_device.hpp"
 #include "stowage/memory/sim.hpp"
-#include "stowage/runtime/replay.hpp"
+#include "stowage/replay.hpp"
 
 namespace stowage {
 namespace {
@@ -40,9 +39,9 @@ TEST_P(EveryAllocator, ServesAMixedTraceAndGivesEverythingBack) {
   const std::unique_ptr<SimDevice> sim = SimDevice::make();
   const Trace trace = GetParam().any_stream ? mixed_trace() : on_one_stream(mixed_trace());
   {
-    LaggedDevice device(*sim, 16);
-    const std::unique_ptr<Allocator> allocator = GetParam().make(device, {.expected = &trace}).value();
-    const ReplayReport report = replay(trace, *allocator, {.passes = 2, .clock = &device});
+    replaying::LaggedDevice device(*sim, 16);
+    const std::unique_ptr<Allocator> allocator = make_allocator(GetParam().name, device, &trace).value();
+    const ReplayReport report = replaying::replay_with_clock(trace, *allocator, &device, {.passes = 2});
     EXPECT_EQ(report.failures, 0U);
     EXPECT_EQ(report.peak_requested, peak_requested(trace));
     EXPECT_GE(report.peak_reserved, report.peak_requested);

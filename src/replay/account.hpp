@@ -4,7 +4,7 @@
 
 #include "stowage/runtime/allocator.hpp"
 
-namespace stowage::runtime {
+namespace stowage::replaying {
 
 /// Keeps the figures of an allocator together with their peaks. Not thread-safe.
 class Account {
@@ -48,4 +48,4 @@ class Account {
   AllocatorStats stats_;
 };
 
-}  // namespace stowage::runtime
+}  // namespace stowage::replaying

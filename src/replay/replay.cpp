@@ -1,27 +1,29 @@
-#include "stowage/runtime/replay.hpp"
+#include "stowage/replay.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <span>
 #include <vector>
 
-namespace stowage {
+#include "replay/interface/lagged_device.hpp"
+
+namespace stowage::replaying {
 namespace {
 
-/// An event with all that the calls need. Allocations that are not live at the same time share slots, so that the table of
-/// addresses stays small enough for the caches.
+/// An event with all that the calls need. Allocations that are not live at the same time share a place in the table
+/// of addresses, so that it stays small enough for the caches.
 struct Call {
   Bytes size;
-  std::uint32_t slot = 0;
-  StreamId stream;       ///< The allocation's.
-  StreamId free_stream;  ///< Of a free.
+  std::uint32_t place = 0;  ///< In the table of addresses.
+  StreamId stream;          ///< The allocation's.
+  StreamId free_stream;     ///< Of a free.
   Trace::Action action = Trace::Action::allocate;
 };
 
 struct Script {
   std::vector<Call> calls;
   std::vector<Call> leftovers;  ///< Frees of what the trace leaves live.
-  std::size_t slots = 0;
+  std::size_t places = 0;
 };
 
 Script script_of(const Trace& trace) {
@@ -32,12 +34,12 @@ Script script_of(const Trace& trace) {
   for (const Trace::Event& event : trace.events) {
     Call& call = frees[event.allocation];
     if (event.action == Trace::Action::allocate) {
-      if (idle.empty()) idle.push_back(static_cast<std::uint32_t>(script.slots++));
+      if (idle.empty()) idle.push_back(static_cast<std::uint32_t>(script.places++));
       call = {event.size, idle.back(), event.stream, event.stream, Trace::Action::free};
       idle.pop_back();
     } else {
       call.free_stream = event.stream;
-      idle.push_back(call.slot);
+      idle.push_back(call.place);
     }
     live[event.allocation] = event.action == Trace::Action::allocate;
     script.calls.push_back(call);
@@ -53,16 +55,16 @@ Script script_of(const Trace& trace) {
 /// positions in `calls`, ascending.
 template <class See>
 void walk(const Script& script, const std::vector<std::size_t>& refused, See see) {
-  std::vector<bool> granted(script.slots);
+  std::vector<bool> granted(script.places);
   auto next = refused.begin();
   Bytes now;
   for (std::size_t i = 0; i < script.calls.size(); ++i) {
     const Call& call = script.calls[i];
     if (call.action == Trace::Action::allocate) {
-      granted[call.slot] = next == refused.end() || *next != i;
-      if (!granted[call.slot]) ++next;
-      if (granted[call.slot]) now += call.size;
-    } else if (granted[call.slot]) {
+      granted[call.place] = next == refused.end() || *next != i;
+      if (!granted[call.place]) ++next;
+      if (granted[call.place]) now += call.size;
+    } else if (granted[call.place]) {
       now -= call.size;
     }
     see(i, now);
@@ -110,7 +112,7 @@ std::vector<ReplaySample> samples_of(const Script& script, std::size_t limit) {
 class Replay {
  public:
   Replay(const Trace& trace, Allocator& allocator, LaggedDevice* clock)
-      : allocator_(allocator), clock_(clock), script_(script_of(trace)), addresses_(script_.slots) {}
+      : allocator_(allocator), clock_(clock), script_(script_of(trace)), addresses_(script_.places) {}
 
   /// With at most so many samples.
   ReplayReport pass(std::size_t samples) {
@@ -178,17 +180,17 @@ class Replay {
   void allocate(const Call& call) {
     Result<std::byte*> address = allocator_.allocate(call.size, call.stream);
     if (address) {
-      addresses_[call.slot] = *address;
+      addresses_[call.place] = *address;
       return;
     }
-    addresses_[call.slot] = nullptr;
+    addresses_[call.place] = nullptr;
     refused_.push_back(static_cast<std::size_t>(&call - script_.calls.data()));
     fail(std::move(address).error());
   }
 
   /// A null address is nothing to free: of 0 bytes, or of an allocation that was refused.
   void free(const Call& call) {
-    std::byte* const address = addresses_[call.slot];
+    std::byte* const address = addresses_[call.place];
     if (address == nullptr) return;
     if (call.free_stream != call.stream) {
       if (Status used = allocator_.record_use(address, call.free_stream); !used) fail(std::move(used).error());
@@ -212,7 +214,7 @@ class Replay {
   Allocator& allocator_;
   LaggedDevice* clock_;
   Script script_;
-  std::vector<std::byte*> addresses_;  ///< By slot.
+  std::vector<std::byte*> addresses_;  ///< By place.
   std::vector<std::size_t> refused_;   ///< Of this pass.
   std::chrono::duration<double, std::nano> spent_{};
   ReplayReport report_;
@@ -220,14 +222,9 @@ class Replay {
 
 }  // namespace
 
-double ReplayReport::waste() const {
-  if (peak_reserved == Bytes(0)) return 0;
-  return 1.0 - static_cast<double>(peak_requested.value()) / static_cast<double>(peak_reserved.value());
-}
-
-ReplayReport replay(const Trace& trace, Allocator& allocator, const ReplayOptions& options) {
+ReplayReport replay_with_clock(const Trace& trace, Allocator& allocator, LaggedDevice* clock, const ReplayOptions& options) {
   STOWAGE_CHECK(options.passes > 0, "a replay has a pass");
-  Replay replay(trace, allocator, options.clock);
+  Replay replay(trace, allocator, clock);
   for (std::uint32_t i = 1; i < options.passes; ++i) {
     (void)replay.pass(0);
     allocator.reset_peaks();
@@ -235,6 +232,27 @@ ReplayReport replay(const Trace& trace, Allocator& allocator, const ReplayOption
   return replay.pass(options.samples);
 }
 
-Bytes peak_requested(const Trace& trace) { return peak_of(script_of(trace), {}); }
+}  // namespace stowage::replaying
+
+namespace stowage {
+
+double ReplayReport::waste() const {
+  if (peak_reserved == Bytes(0)) return 0;
+  return 1.0 - static_cast<double>(peak_requested.value()) / static_cast<double>(peak_reserved.value());
+}
+
+ReplayReport replay(const Trace& trace, Allocator& allocator, const ReplayOptions& options) {
+  return replaying::replay_with_clock(trace, allocator, nullptr, options);
+}
+
+Result<ReplayReport> replay(const Trace& trace, std::string_view allocator, Device& device, const ReplayOptions& options) {
+  std::optional<replaying::LaggedDevice> lagged;
+  if (options.lag) lagged.emplace(device, *options.lag);
+  replaying::LaggedDevice* const clock = lagged ? &*lagged : nullptr;
+  STOWAGE_TRY(const std::unique_ptr<Allocator> made, make_allocator(allocator, clock != nullptr ? *clock : device, &trace));
+  return replaying::replay_with_clock(trace, *made, clock, options);
+}
+
+Bytes peak_requested(const Trace& trace) { return replaying::peak_of(replaying::script_of(trace), {}); }
 
 }  // namespace stowage

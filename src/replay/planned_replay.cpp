@@ -1,11 +1,11 @@
-#include "runtime/plan_ahead/planned_replay.hpp"
+#include "replay/planned_replay.hpp"
 
 #include <utility>
 
 #include "stowage/runtime/plan_ahead.hpp"
 #include "stowage/runtime/stream_allocator.hpp"
 
-namespace stowage::runtime {
+namespace stowage::replaying {
 namespace {
 
 class PlannedReplay final : public Allocator {
@@ -55,4 +55,4 @@ Result<std::unique_ptr<Allocator>> make_planned_replay(Device& device, const Tra
   return std::unique_ptr<Allocator>(std::make_unique<PlannedReplay>(std::move(fallback), std::move(planned), length));
 }
 
-}  // namespace stowage::runtime
+}  // namespace stowage::replaying

@@ -1,12 +1,12 @@
-#include "runtime/torch/native.hpp"
+#include "replay/torch/native.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "replay/interface/lagged_device.hpp"
 #include "stowage/memory/sim.hpp"
-#include "stowage/runtime/lagged_device.hpp"
 
-namespace stowage::runtime {
+namespace stowage::replaying {
 namespace {
 
 using ::testing::HasSubstr;
@@ -200,4 +200,4 @@ TEST(TorchNativeModel, AddressesAreAlignedOnSkewedMemory) {
 }
 
 }  // namespace
-}  // namespace stowage::runtime
+}  // namespace stowage::replaying

@@ -1,11 +1,11 @@
-#include "runtime/torch/expandable.hpp"
+#include "replay/torch/expandable.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "stowage/memory/sim.hpp"
 
-namespace stowage::runtime {
+namespace stowage::replaying {
 namespace {
 
 using ::testing::IsEmpty;
@@ -157,4 +157,4 @@ TEST(TorchExpandableModel, ServesOnTheHost) {
 }
 
 }  // namespace
-}  // namespace stowage::runtime
+}  // namespace stowage::replaying
