@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "fuzz.hpp"
-#include "stowage/io.hpp"
+#include "stowage/replay.hpp"
 
 /// Any bytes either make a trace, which is in order and survives writing and reading, or an error that says why not.
 namespace stowage::fuzz {

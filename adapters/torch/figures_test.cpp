@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "library.hpp"
-#include "stowage/io.hpp"
+#include "stowage/replay.hpp"
 
 namespace stowage::torch {
 namespace {

@@ -12,7 +12,6 @@
 #include "stowage/files.hpp"
 #include "stowage/graph.hpp"
 #include "stowage/plan.hpp"
-#include "stowage/replay.hpp"
 
 /// Files in and out. Every `parse_*` takes the text and the file's name as the user gave it, which only appears in errors; every
 /// `*_to_json` / `to_csv` returns text. docs/formats.md describes the formats.
@@ -100,19 +99,5 @@ Result<CsvProblem> parse_csv(std::string_view text, const std::string& file);
 Result<std::string> problem_to_csv(const Problem& problem, std::span<const std::string> ids);
 /// The same for a table, with its hints: the usual column names, whatever they were.
 Result<std::string> table_to_csv(const CsvProblem& table);
-
-// --------------------------------------------------------------------------------------------------------------- traces
-
-/// Reads what a program asked of its allocator: a CSV with the columns op (a or f), id, size, stream, or a log of RMM's with the
-/// columns Action, Pointer, Size, Stream, by its header. An id or pointer may come again once it is freed; streams are numbered
-/// in the order of their first use. Of a log, failed allocations and null pointers of 0 bytes are left out. Fails with
-/// `ErrorCode::parse`, naming the line: a column that is missing, a number that is none or out of range, a free of what is not
-/// allocated or of another size, an id that is allocated already, more than `kMaxBytes` live at once.
-Result<Trace> parse_trace(std::string_view text, const std::string& file);
-/// The CSV of the first kind that reads back as the same trace, where its streams are numbered as `parse_trace` does.
-[[nodiscard]] std::string trace_to_csv(const Trace& trace);
-
-/// `stowage.replay/1`, one object on one line.
-[[nodiscard]] std::string replay_to_json(const ReplayReport& report);
 
 }  // namespace stowage

@@ -35,6 +35,18 @@ struct Trace {
   friend bool operator==(const Trace&, const Trace&) = default;
 };
 
+/// Reads what a program asked of its allocator: a CSV with the columns op (a or f), id, size, stream,
+/// or a log of RMM's with the columns Action, Pointer, Size, Stream, by its header. `file` is its name
+/// as the user gave it, which only appears in errors. An id or pointer may come again once it is freed;
+/// streams are numbered in the order of their first use. Of a log, failed allocations and null pointers
+/// of 0 bytes are left out. Fails with `ErrorCode::parse`, naming the line: a column that is missing, a
+/// number that is none or out of range, a free of what is not allocated or of another size, an id that
+/// is allocated already, more than `kMaxBytes` live at once.
+Result<Trace> parse_trace(std::string_view text, const std::string& file);
+/// The CSV of the first kind that reads back as the same trace, where its streams are numbered as
+/// `parse_trace` does.
+[[nodiscard]] std::string trace_to_csv(const Trace& trace);
+
 /// The most bytes that are live at once.
 [[nodiscard]] Bytes peak_requested(const Trace& trace);
 
@@ -112,5 +124,8 @@ struct ReplayReport {
 
 /// The same with an allocator by name, made for this replay. Fails as `make_allocator` does.
 Result<ReplayReport> replay(const Trace& trace, std::string_view allocator, Device& device, const ReplayOptions& options);
+
+/// `stowage.replay/1`, one object on one line.
+[[nodiscard]] std::string replay_to_json(const ReplayReport& report);
 
 }  // namespace stowage

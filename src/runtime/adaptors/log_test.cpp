@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include "stowage/io.hpp"
 #include "stowage/runtime/adaptors.hpp"
 #include "support/runtime/plain_allocator.hpp"
 
@@ -90,25 +89,6 @@ TEST(LogAdaptor, AStreamThatFailsDoesNotStopAllocation) {
   out.setstate(std::ios::badbit);
   log.deallocate(log.allocate(Bytes(10), {}).value(), Bytes(10), {});
   EXPECT_EQ(lines_of(out).size(), 1U);
-}
-
-TEST(LogAdaptor, ReadsBackAsATrace) {
-  TestAllocator heap;
-  std::ostringstream out;
-  LogAdaptor log(heap, out);
-  std::byte* const first = log.allocate(Bytes(100), StreamId(0)).value();
-  std::byte* const second = log.allocate(Bytes(200), StreamId(3)).value();
-  heap.fail_next(1);
-  EXPECT_FALSE(log.allocate(Bytes(300), StreamId(0)));
-  log.deallocate(first, Bytes(100), StreamId(0));
-  log.deallocate(second, Bytes(200), StreamId(3));
-  const Result<Trace> trace = parse_trace(out.str(), "log.csv");
-  ASSERT_TRUE(trace) << to_string(trace.error());
-  const std::vector<Trace::Event> expected = {{Trace::Action::allocate, 0, Bytes(100), StreamId(0)},
-                                              {Trace::Action::allocate, 1, Bytes(200), StreamId(1)},
-                                              {Trace::Action::free, 0, Bytes(100), StreamId(0)},
-                                              {Trace::Action::free, 1, Bytes(200), StreamId(1)}};
-  EXPECT_EQ(trace->events, expected);
 }
 
 }  // namespace

@@ -1,6 +1,10 @@
+#include <sstream>
+
 #include <gtest/gtest.h>
 
-#include "stowage/io.hpp"
+#include "stowage/replay.hpp"
+#include "stowage/runtime/adaptors.hpp"
+#include "support/runtime/plain_allocator.hpp"
 
 namespace stowage {
 namespace {
@@ -104,6 +108,25 @@ TEST(Trace, ErrorsInLogsOfRmmNameThem) {
 TEST(Trace, SurvivesWriting) {
   EXPECT_EQ(trace_to_csv(kTwo), "op,id,size,stream\na,0,100,0\na,1,8,1\nf,0,100,1\n");
   EXPECT_EQ(parsed(trace_to_csv(kTwo)), kTwo);
+}
+
+TEST(LogAdaptor, ReadsBackAsATrace) {
+  runtime::TestAllocator heap;
+  std::ostringstream out;
+  LogAdaptor log(heap, out);
+  std::byte* const first = log.allocate(Bytes(100), StreamId(0)).value();
+  std::byte* const second = log.allocate(Bytes(200), StreamId(3)).value();
+  heap.fail_next(1);
+  EXPECT_FALSE(log.allocate(Bytes(300), StreamId(0)));
+  log.deallocate(first, Bytes(100), StreamId(0));
+  log.deallocate(second, Bytes(200), StreamId(3));
+  const Result<Trace> trace = parse_trace(out.str(), "log.csv");
+  ASSERT_TRUE(trace) << to_string(trace.error());
+  const std::vector<Trace::Event> expected = {{Trace::Action::allocate, 0, Bytes(100), StreamId(0)},
+                                              {Trace::Action::allocate, 1, Bytes(200), StreamId(1)},
+                                              {Trace::Action::free, 0, Bytes(100), StreamId(0)},
+                                              {Trace::Action::free, 1, Bytes(200), StreamId(1)}};
+  EXPECT_EQ(trace->events, expected);
 }
 
 }  // namespace

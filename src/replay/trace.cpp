@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "files/interface/csv_text.hpp"
-#include "stowage/io.hpp"
+#include "stowage/replay.hpp"
 
 namespace stowage {
 namespace {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "stowage/io.hpp"
+#include "stowage/replay.hpp"
 
 namespace stowage {
 namespace {

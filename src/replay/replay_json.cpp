@@ -1,7 +1,7 @@
 #include <string>
 
 #include "files/interface/json_writer.hpp"
-#include "stowage/io.hpp"
+#include "stowage/replay.hpp"
 
 namespace stowage {
 
