@@ -17,7 +17,7 @@ import sys
 import tempfile
 
 # Bottom-up: a module may include itself and every module before it.
-ORDER = ["base", "files", "graph", "liveness", "plan", "lower", "verify", "pack", "planner", "memory", "alloc", "runtime", "replay", "io", "report"]
+ORDER = ["base", "files", "graph", "rewrite", "liveness", "plan", "lower", "verify", "pack", "planner", "memory", "alloc", "runtime", "replay", "io", "report"]
 
 # Modules that may include less than their place in the order allows, and why.
 ONLY = {

@@ -46,7 +46,7 @@ Case random_case(std::uint64_t seed) {
   Graph graph = random_graph(seed, {.max_ops = 50});
   Backends backends = seed % 3 == 2 ? backends_that_share_memory() : two_sims_and_cpu();
   PartitionOptions options = randomize(backends, graph, seed);
-  if (seed % 4 == 0) options.input_slots = 1 + seed % 3;
+  if (seed % 4 == 0) options.input_sets = 1 + seed % 3;
   Partition partition = parted(graph, backends, options);
   return {std::move(graph), std::move(backends), std::move(options), std::move(partition)};
 }

@@ -97,7 +97,7 @@ Graph crossing_graph() {
 PartitionOptions crossing_options() {
   return {.pins = {{OpId(0), 0}, {OpId(1), 3}, {OpId(2), 1}, {OpId(3), 0}, {OpId(4), 2}},
           .homes = {{TensorId(1), 3}},
-          .input_slots = 2};
+          .input_sets = 2};
 }
 
 /// The steps of two evaluations. An evaluation that failed is done again, inputs included; a step of another kind is repeated.

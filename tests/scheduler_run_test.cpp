@@ -74,13 +74,13 @@ TEST(SchedulerRun, RandomGraphsComputeTheSameAsInOnePiece) {
   EXPECT_GT(copies, kGraphs);
 }
 
-TEST(SchedulerRun, InputSlotsLetEvaluationsFollowEachOtherWithoutMixing) {
+TEST(SchedulerRun, InputSetsLetEvaluationsFollowEachOtherWithoutMixing) {
   for (std::uint64_t seed = 0; seed < kGraphs / 3 && !HasFailure(); ++seed) {
     SCOPED_TRACE(seed);
     const Graph graph = random_graph(seed, {.max_ops = 50});
     Backends backends = two_sims_and_cpu();
     SchedulerOptions options = options_for(randomize(backends, graph, seed));
-    options.partition.input_slots = 2 + seed % 3;
+    options.partition.input_sets = 2 + seed % 3;
     expect_same(graph, backends, options, {.count = 6, .seed = seed});
     expect_clean(backends);
   }
@@ -93,7 +93,7 @@ TEST(SchedulerRun, BackendsThatShareAMemoryComputeTheSameAsInOnePiece) {
     const Graph graph = random_graph(seed, {.max_ops = 50});
     Backends backends = backends_that_share_memory();
     SchedulerOptions options = options_for(randomize(backends, graph, seed));
-    options.partition.input_slots = 1 + seed % 2;
+    options.partition.input_sets = 1 + seed % 2;
     event_waits += expect_same(graph, backends, options, {.count = 3, .seed = seed}).event_waits;
     expect_clean(backends);
   }

@@ -2,12 +2,16 @@
 
 #include <algorithm>
 
-/// What can be dropped, as a table: a name, what is there instead, and a function that drops it from a description and options
-/// and says whether there was anything to drop.
+#include "rewrite/interface/rewrites.hpp"
+
+/// What can be dropped, as a table: a name, what is there instead, and a function that drops it from a graph and options and says
+/// whether there was anything to drop.
 namespace stowage::report {
 namespace {
 
-using Drop = bool (*)(GraphDescription&, PlanOptions&);
+using rewrite::Constraint;
+using rewrite::Editor;
+using Drop = bool (*)(Editor&, PlanOptions&);
 
 /// Sets `field` to `value`; whether that is a change.
 template <class Field>
@@ -17,184 +21,94 @@ bool set(Field& field, Field value) {
   return true;
 }
 
-/// `change` for every op, those in bodies too; whether any of them changed.
-template <class Change>
-bool each_op(std::vector<Op>& ops, Change change) {
-  bool changed = false;
-  for (Op& op : ops) {
-    changed = change(op) || changed;
-    for (Body& body : op.bodies) changed = each_op(body.ops, change) || changed;
-  }
-  return changed;
+/// What only the graph says.
+template <Constraint constraint>
+bool drop(Editor& graph, PlanOptions&) {
+  return relax(graph, constraint);
 }
 
-template <class Change>
-bool each_body_tensor(std::vector<Op>& ops, Change change) {
-  return each_op(ops, [&](Op& op) {
-    bool changed = false;
-    for (Body& body : op.bodies) {
-      for (Tensor& tensor : body.tensors) changed = change(tensor) || changed;
-    }
-    return changed;
-  });
-}
+/// What only the options say.
+bool drop_keep_inputs(Editor&, PlanOptions& options) { return set(options.keep_inputs, false); }
+bool drop_batch_start(Editor&, PlanOptions& options) { return set(options.batch_start, BatchStart::free); }
+bool drop_fusing(Editor&, PlanOptions& options) { return set(options.fuse_inputs_up_to, Bytes(0)); }
 
-template <class Change>
-bool each_tensor(GraphDescription& graph, Change change) {
-  bool changed = false;
-  for (Tensor& tensor : graph.tensors) changed = change(tensor) || changed;
-  return each_body_tensor(graph.ops, change) || changed;
-}
-
-bool drop_flags(Tensor& tensor, TensorFlags flags) { return set(tensor.flags, tensor.flags.without(flags)); }
-
-bool drop_contiguity(GraphDescription& graph, Contiguity kind) {
-  return each_op(graph.ops, [&](Op& op) {
-    const bool inputs = op.contiguous_inputs == kind && set(op.contiguous_inputs, Contiguity::none);
-    const bool outputs = op.contiguous_outputs == kind && set(op.contiguous_outputs, Contiguity::none);
-    return inputs || outputs;
-  });
-}
-
-bool drop_padded(GraphDescription& graph, PlanOptions&) { return drop_contiguity(graph, Contiguity::padded); }
-bool drop_packed(GraphDescription& graph, PlanOptions&) { return drop_contiguity(graph, Contiguity::packed); }
-
-bool drop_central_fill(GraphDescription& graph, PlanOptions& options) {
-  const bool fills = each_op(graph.ops, [](Op& op) { return !op.zero_fill.empty(); });
+bool drop_central_fill(Editor& graph, PlanOptions& options) {
+  const bool fills = std::any_of(graph.ops().begin(), graph.ops().end(), [](const Op& op) { return !op.zero_fill.empty(); });
   return fills && set(options.zero_fill, FillPolicy::separate);
 }
 
-bool drop_keep_inputs(GraphDescription&, PlanOptions& options) { return set(options.keep_inputs, false); }
-
-bool drop_outputs(GraphDescription& graph, PlanOptions&) {
-  return each_tensor(graph, [](Tensor& tensor) {
-    if (tensor.flags.has(TensorFlag::zero_copy)) return false;
-    return drop_flags(tensor, TensorFlag::output);
-  });
+bool drop_no_reuse(Editor& graph, PlanOptions& options) {
+  const bool all = set(options.no_reuse, false);
+  const bool names = set(options.no_reuse_names, {});
+  return relax(graph, Constraint::no_reuse) || all || names;
 }
 
-bool drop_no_reuse(GraphDescription& graph, PlanOptions& options) {
-  bool changed = set(options.no_reuse, false);
-  changed = set(options.no_reuse_names, {}) || changed;
-  changed = each_tensor(graph, [](Tensor& tensor) { return drop_flags(tensor, TensorFlag::no_reuse); }) || changed;
-  return each_op(graph.ops,
-                 [](Op& op) {
-                   bool dropped = set(op.no_reuse, false);
-                   for (Workspace& workspace : op.workspaces) dropped = set(workspace.no_reuse, false) || dropped;
-                   return dropped;
-                 }) ||
-         changed;
-}
-
-bool drop_fixed_addresses(GraphDescription& graph, PlanOptions& options) {
+bool drop_fixed_addresses(Editor& graph, PlanOptions& options) {
   if (options.base != AddressBase::refreshable) return false;  // with a fixed base every address is
-  return each_op(graph.ops, [](Op& op) { return set(op.fixed_address, false); });
+  return relax(graph, Constraint::fixed_addresses);
 }
 
-bool drop_alignment(GraphDescription& graph, PlanOptions&) {
-  bool changed = false;
-  for (Memory& memory : graph.memories) changed = set(memory.alignment, Bytes(1)) || changed;
-  changed = each_tensor(graph, [](Tensor& tensor) { return set(tensor.alignment, {}); }) || changed;
-  return each_op(graph.ops,
-                 [](Op& op) {
-                   bool dropped = false;
-                   for (Workspace& workspace : op.workspaces) dropped = set(workspace.alignment, {}) || dropped;
-                   return dropped;
-                 }) ||
-         changed;
+bool has_pairs(Editor& graph) {
+  return std::any_of(graph.ops().begin(), graph.ops().end(), [](const Op& op) { return !op.in_place.empty(); });
 }
 
-bool drop_streams(GraphDescription& graph, PlanOptions&) {
-  return each_op(graph.ops, [](Op& op) { return set(op.stream, StreamId(0)); });
+bool drop_in_place(Editor& graph, PlanOptions& options) { return has_pairs(graph) && set(options.in_place, false); }
+bool allow_in_place(Editor& graph, PlanOptions& options) { return has_pairs(graph) && set(options.in_place, true); }
+
+bool drop_limits(Editor& graph, PlanOptions& options) {
+  const bool limit = set(options.region_limit, {});
+  return relax(graph, Constraint::largest_buffers) || limit;
 }
 
-bool drop_in_place(GraphDescription& graph, PlanOptions& options) {
-  const bool pairs = each_op(graph.ops, [](Op& op) { return !op.in_place.empty(); });
-  return pairs && set(options.in_place, false);
-}
-
-bool allow_in_place(GraphDescription& graph, PlanOptions& options) {
-  const bool pairs = each_op(graph.ops, [](Op& op) { return !op.in_place.empty(); });
-  return pairs && set(options.in_place, true);
-}
-
-bool drop_limits(GraphDescription& graph, PlanOptions& options) {
-  bool changed = set(options.region_limit, {});
-  for (Memory& memory : graph.memories) changed = set(memory.max_size, {}) || changed;
-  return changed;
-}
-
-bool drop_batches(GraphDescription& graph, PlanOptions&) {
-  return each_op(graph.ops, [](Op& op) { return set(op.batch, {}); });
-}
-
-bool drop_batch_start(GraphDescription&, PlanOptions& options) { return set(options.batch_start, BatchStart::free); }
-
-bool drop_zero_copy(GraphDescription& graph, PlanOptions& options) {
+bool drop_zero_copy(Editor& graph, PlanOptions& options) {
   options.fuse_inputs_up_to = Bytes(0);
-  return each_tensor(graph, [](Tensor& tensor) { return drop_flags(tensor, {TensorFlag::zero_copy, TensorFlag::reusable}); });
+  return relax(graph, Constraint::zero_copy);
 }
 
-bool drop_fusing(GraphDescription&, PlanOptions& options) { return set(options.fuse_inputs_up_to, Bytes(0)); }
-
-bool drop_rings(GraphDescription& graph, PlanOptions&) {
-  const bool dropped = each_op(graph.ops, [](Op& op) { return set(op.prefetch, {}); });
-  if (dropped) graph.pools.clear();
-  return dropped;
-}
-
-bool drop_session(GraphDescription& graph, PlanOptions&) {
-  return each_op(graph.ops, [](Op& op) {
-    bool dropped = false;
-    for (Workspace& workspace : op.workspaces) dropped = set(workspace.scope, WorkspaceScope::op) || dropped;
-    return dropped;
-  });
-}
-
-struct Entry {
+struct DroppableConstraint {
   const char* constraint;
   const char* without;
   Drop drop;
 };
 
-constexpr Entry kEntries[] = {
-    {"contiguous groups, padded", "members lie anywhere", drop_padded},
-    {"contiguous groups, packed", "those ops copy", drop_packed},
+constexpr DroppableConstraint kConstraints[] = {
+    {"contiguous groups, padded", "members lie anywhere", drop<Constraint::padded_groups>},
+    {"contiguous groups, packed", "those ops copy", drop<Constraint::packed_groups>},
     {"zero fill at the start", "each fill right before its op", drop_central_fill},
     {"inputs kept to the end", "inputs live to their last read", drop_keep_inputs},
-    {"outputs kept to the end", "outputs live to their last use", drop_outputs},
+    {"outputs kept to the end", "outputs live to their last use", drop<Constraint::kept_outputs>},
     {"no reuse", "everything may be reused", drop_no_reuse},
     {"fixed addresses", "one arena, which may move", drop_fixed_addresses},
-    {"alignment", "alignment 1", drop_alignment},
-    {"several streams", "all ops on one stream", drop_streams},
+    {"alignment", "alignment 1", drop<Constraint::alignments>},
+    {"several streams", "all ops on one stream", drop<Constraint::streams>},
     {"in place where allowed", "no output overwrites an input", drop_in_place},
     {"nothing in place", "outputs overwrite inputs where allowed", allow_in_place},
     {"largest buffer", "buffers of any size", drop_limits},
-    {"batches", "all batches run", drop_batches},
+    {"batches", "all batches run", drop<Constraint::batches>},
     {"batches start alike", "groups of batches start anywhere", drop_batch_start},
     {"zero copy", "callers' tensors lie in our memory", drop_zero_copy},
     {"fused inputs", "small inputs lie in callers' buffers", drop_fusing},
-    {"prefetch rings", "prefetched tensors are like any other", drop_rings},
-    {"session workspaces", "workspaces live during their op", drop_session},
+    {"prefetch rings", "prefetched tensors are like any other", drop<Constraint::rings>},
+    {"session workspaces", "workspaces live during their op", drop<Constraint::session_workspaces>},
 };
 
 }  // namespace
 
 std::vector<Relaxed> relaxed(const Graph& graph, const PlanOptions& options) {
   std::vector<Relaxed> list;
-  for (const Entry& entry : kEntries) {
-    Relaxed one{entry.constraint, entry.without, graph.description(), options};
-    if (entry.drop(one.description, one.options)) list.push_back(std::move(one));
+  for (const DroppableConstraint& entry : kConstraints) {
+    Relaxed one{entry.constraint, entry.without, Editor(graph), options};
+    if (entry.drop(one.graph, one.options)) list.push_back(std::move(one));
   }
   return list;
 }
 
 Relaxed relaxed_together(const Graph& graph, const PlanOptions& options, const std::vector<std::string>& constraints) {
-  Relaxed all{{}, {}, graph.description(), options};
-  for (const Entry& entry : kEntries) {
+  Relaxed all{{}, {}, Editor(graph), options};
+  for (const DroppableConstraint& entry : kConstraints) {
     if (std::find(constraints.begin(), constraints.end(), entry.constraint) == constraints.end()) continue;
     all.constraint += (all.constraint.empty() ? "" : ", ") + std::string(entry.constraint);
-    entry.drop(all.description, all.options);
+    entry.drop(all.graph, all.options);
   }
   return all;
 }

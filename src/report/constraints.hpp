@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "rewrite/interface/editor.hpp"
 #include "stowage/graph.hpp"
 #include "stowage/planner.hpp"
 
@@ -12,12 +13,12 @@ namespace stowage::report {
 struct Relaxed {
   std::string constraint;  ///< What the graph or the options ask for.
   std::string without;     ///< What is asked for instead.
-  GraphDescription description;
+  rewrite::Editor graph;
   PlanOptions options;
 };
 
-/// One entry for each kind of constraint that the graph has or the options ask for. `description` is a graph of its own only
-/// where the constraint is the graph's; whether that can be built is for the caller to see.
+/// One entry per kind of constraint that the graph has or the options ask for. `graph` differs only where the constraint is the
+/// graph's; whether it can be built is for the caller to see.
 [[nodiscard]] std::vector<Relaxed> relaxed(const Graph& graph, const PlanOptions& options);
 
 /// All of the named ones dropped at the same time.

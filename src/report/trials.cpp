@@ -36,7 +36,7 @@ Stock::Stock(const Scene& scene) {
   for (const PlacedArena& arena : scene.arenas()) {
     if (!is_paid(arena.problem->kind) || arena.problem->kind == ArenaKind::pool) continue;
     for (const PlacedItem& item : arena.items) {
-      Absent members;
+      rewrite::Dropped members;
       if (const auto* workspace = std::get_if<WorkspaceId>(&item.occupant)) {
         members.workspaces.push_back(*workspace);
         of_workspace_.emplace(std::pair(workspace->op, workspace->index), items_.size());
@@ -75,10 +75,10 @@ Subset Stock::find(const Scene& scene, const PlacedItem& item, std::optional<Ste
   return found;
 }
 
-Absent Stock::absent(const Subset& subset) const {
-  Absent all;
+rewrite::Dropped Stock::dropped(const Subset& subset) const {
+  rewrite::Dropped all;
   for (const std::size_t number : subset) {
-    const Absent& one = members_[number];
+    const rewrite::Dropped& one = members_[number];
     all.tensors.insert(all.tensors.end(), one.tensors.begin(), one.tensors.end());
     all.workspaces.insert(all.workspaces.end(), one.workspaces.begin(), one.workspaces.end());
   }
@@ -107,7 +107,7 @@ std::optional<PlanOptions> Trials::limited(PlanOptions options) {
   return options;
 }
 
-std::optional<Trial> Trials::run(Result<Graph> graph, const PlanOptions& options, const std::string& what) {
+std::optional<Trial> Trials::plan(Result<Graph> graph, const PlanOptions& options, const std::string& what) {
   if (!graph) return std::nullopt;
   const std::optional<PlanOptions> with = limited(options);
   if (!with) {
@@ -122,13 +122,10 @@ std::optional<Trial> Trials::run(Result<Graph> graph, const PlanOptions& options
   return Trial{std::move(outcome), std::move(*graph), options, std::move(*planned)};
 }
 
-std::optional<Trial> Trials::plan(GraphDescription description, PlanOptions options, const std::string& what) {
-  return run(Graph::build(std::move(description)), options, what);
-}
-
 std::optional<Trial> Trials::replan(const Stock& stock, const Subset& subset) {
-  std::optional<Trial> trial = run(report::without(graph_, closed(graph_, stock.absent(subset))), plan_options(options_),
-                                   fmt::format("without {} of {} holders", subset.size(), stock.size()));
+  Result<rewrite::Rewritten> rest = rewrite::drop_tensors(graph_, rewrite::closed(graph_, stock.dropped(subset)));
+  std::optional<Trial> trial = plan(rest ? Result<Graph>(std::move(rest->graph)) : std::move(rest).error(),
+                                    plan_options(options_), fmt::format("without {} of {} holders", subset.size(), stock.size()));
   if (trial) {
     tried_.insert_or_assign(subset, trial->outcome);
   } else {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "report/scene.hpp"
-#include "report/shrink.hpp"
+#include "rewrite/interface/rewrites.hpp"
 #include "stowage/report/explain.hpp"
 
 namespace stowage::report {
@@ -43,14 +43,14 @@ class Stock {
   /// Which of them an item of a scene of the same tensors and ops is at a step: those of the tensors that it is needed for then,
   /// or without a step ever.
   [[nodiscard]] Subset find(const Scene& scene, const PlacedItem& item, std::optional<Step> step) const;
-  [[nodiscard]] Absent absent(const Subset& subset) const;
+  [[nodiscard]] rewrite::Dropped dropped(const Subset& subset) const;
   [[nodiscard]] std::size_t size() const { return items_.size(); }
   /// Its item in the scene of the plan as it is.
   [[nodiscard]] const PlacedItem& item(std::size_t number) const { return *items_[number]; }
 
  private:
-  std::vector<const PlacedItem*> items_;  ///< Of the scene, which outlives the stock.
-  std::vector<Absent> members_;           ///< By number.
+  std::vector<const PlacedItem*> items_;   ///< Of the scene, which outlives the stock.
+  std::vector<rewrite::Dropped> members_;  ///< By number.
   std::map<TensorId, std::size_t> of_tensor_;
   std::map<std::pair<OpId, std::uint32_t>, std::size_t> of_workspace_;
 };
@@ -63,7 +63,7 @@ class Trials {
   /// The plan as it is. Fails as `plan` does, and with `unsupported` when there is none.
   Result<const Trial*> base();
   /// Any graph with any options. Nothing when there is no time, no such graph, or no plan of it.
-  std::optional<Trial> plan(GraphDescription description, PlanOptions options, const std::string& what);
+  std::optional<Trial> plan(Result<Graph> graph, const PlanOptions& options, const std::string& what);
   /// The graph without some holders, as the stock numbers them; nothing as above.
   std::optional<Trial> replan(const Stock& stock, const Subset& subset);
   /// The same where the figures are enough: planned at most once.
@@ -75,7 +75,6 @@ class Trials {
  private:
   /// The time limit of one more plan; nothing when all is spent.
   std::optional<PlanOptions> limited(PlanOptions options);
-  std::optional<Trial> run(Result<Graph> graph, const PlanOptions& options, const std::string& what);
 
   const Graph& graph_;
   const ExplainOptions& options_;

@@ -46,14 +46,14 @@ struct PartitionOptions {
   std::vector<TensorHome> homes = {};
   /// What a tensor takes in a buffer of that type, at least its size; empty: `BufferType::size_of`.
   std::function<Bytes(const Tensor&, const BufferType&)> size_of = {};
-  std::size_t input_slots = 1;  ///< How many evaluations may have their inputs in memory at a time; at least 1.
-  bool improve = true;          ///< Whether ops move between neighbouring splits after the first passes.
+  std::size_t input_sets = 1;  ///< How many evaluations may have their inputs in memory at a time; at least 1.
+  bool improve = true;         ///< Whether ops move between neighbouring splits after the first passes.
 };
 
 /// A maximal run of ops, in execution order, on one backend, with the copies that it needs before it starts.
 struct Split {
   std::size_t backend = 0;
-  OpId begin = {};  ///< Of the result: ops [begin, end). The copies come first, but for ops without a task before them.
+  OpId begin = {};  ///< Of the result: ops [begin, end). The copies come first, except for ops without a task before them.
   OpId end = {};
   std::size_t first_copy = 0;  ///< Copies [first_copy, last_copy) of the list.
   std::size_t last_copy = 0;
@@ -71,19 +71,19 @@ struct PartitionCopy {
   friend bool operator==(const PartitionCopy&, const PartitionCopy&) = default;
 };
 
-/// Where an input lies in the evaluations that do not use slot 0: what shares memory with `tensor` is found at the same distance
-/// from the slot's tensor as from `tensor`, which starts lowest.
-struct InputSlots {
+/// Where an input lies in the evaluations that do not use input set 0: what shares memory with `tensor` is found at the same
+/// distance from the set's tensor as from `tensor`, which starts lowest.
+struct InputSets {
   TensorId tensor;
-  std::vector<TensorId> others;  ///< Slot i + 1.
+  std::vector<TensorId> others;  ///< Of input set i + 1.
 
-  friend bool operator==(const InputSlots&, const InputSlots&) = default;
+  friend bool operator==(const InputSets&, const InputSets&) = default;
 };
 
 /// A graph that says where everything happens.
 ///
 /// In `graph`, memory i is that of backend i, and tensor t < (tensors of the original) is the original's, in its home memory.
-/// Behind them come what copies write, views of that, and further input slots. Ops read whichever of them their backend can use.
+/// Behind them come what copies write, views of that, and further input sets. Ops read whichever of them their backend can use.
 /// Task ops are in the original's order, each on its stream. Plan, verify and run it like any other graph.
 struct Partition {
   Graph graph;
@@ -92,7 +92,7 @@ struct Partition {
   std::vector<OpId> ops;                     ///< By original op.
   std::vector<Split> splits;
   std::vector<PartitionCopy> copies;
-  std::vector<InputSlots> slots;  ///< Empty for one slot.
+  std::vector<InputSets> input_sets;  ///< Empty for one set.
 
   [[nodiscard]] Bytes copied_bytes() const;
 };
@@ -113,8 +113,8 @@ struct Partition {
 /// name (of a backend, an op, a tensor) does not exist, a tensor has two homes, or a size is below the tensor's; also where the
 /// graph needs more than addresses (`Graph::needs_addresses_only`).
 ///
-/// O(accesses × backends) for the passes. Improving adds a few sweeps of about the same, but that an op costs all accesses of the
-/// tensors it touches that are read through several views or written behind a read. Thread-safe as far as `supports` is.
+/// O(accesses × backends) for the passes. Improving adds a few sweeps of about the same, except that an op costs all accesses of
+/// the tensors it touches that are read through several views or written behind a read. Thread-safe as far as `supports` is.
 Result<Partition> partition(const Graph& graph, std::span<const Backend> backends, const PartitionOptions& options = {});
 
 }  // namespace stowage

@@ -30,7 +30,7 @@ class Passes {
  private:
   void place_given() {
     for (std::size_t group = 0; group < chosen_.size(); ++group) {
-      const Group& ops = model_.groups[group];
+      const OpGroup& ops = model_.groups[group];
       if (ops.pinned || writes_home(ops) || has_no_choice(ops)) {
         chosen_[group] = first_allowed(ops, [](std::size_t) { return true; });
       } else if (const std::optional<std::size_t> home = home_of_weight(ops)) {
@@ -41,11 +41,11 @@ class Passes {
 
   /// One backend, and that is not the fallback. What only the fallback can run is left open, so that the ops behind it can still
   /// take the backend of those before it.
-  [[nodiscard]] bool has_no_choice(const Group& group) const {
+  [[nodiscard]] bool has_no_choice(const OpGroup& group) const {
     return std::count(group.allowed.begin(), group.allowed.end(), true) == 1 && !group.allowed.back();
   }
 
-  [[nodiscard]] bool writes_home(const Group& group) const {
+  [[nodiscard]] bool writes_home(const OpGroup& group) const {
     return std::any_of(group.ops.begin(), group.ops.end(), [&](std::size_t op) {
       const std::vector<TensorId>& outputs = model_.graph->ops()[op].outputs;
       return std::any_of(outputs.begin(), outputs.end(),
@@ -54,7 +54,7 @@ class Passes {
   }
 
   /// Of the largest tensor with a home and an address of its own that the ops read.
-  [[nodiscard]] std::optional<std::size_t> home_of_weight(const Group& group) const {
+  [[nodiscard]] std::optional<std::size_t> home_of_weight(const OpGroup& group) const {
     std::optional<std::size_t> home;
     Bytes largest(-1);
     for (const std::size_t op : group.ops) {
@@ -71,7 +71,7 @@ class Passes {
   }
 
   template <class Accept>
-  [[nodiscard]] std::optional<std::size_t> first_allowed(const Group& group, Accept&& accept) const {
+  [[nodiscard]] std::optional<std::size_t> first_allowed(const OpGroup& group, Accept&& accept) const {
     for (std::size_t b = 0; b < model_.backends; ++b) {
       if (group.allowed[b] && accept(b)) return b;
     }
@@ -125,7 +125,7 @@ class Passes {
 
   void upgrade(Assignment& assignment) const {
     for (std::size_t group = 0; group < assignment.size(); ++group) {
-      const Group& ops = model_.groups[group];
+      const OpGroup& ops = model_.groups[group];
       const std::size_t now = assignment[group];
       const std::optional<std::size_t> better = first_allowed(ops, [&](std::size_t b) {
         return b < now && model_.types[b] == model_.types[now] &&

@@ -20,7 +20,7 @@ std::string name_op(const Graph& graph, std::size_t op) {
 
 Status check_names(const Graph& graph, std::span<const Backend> backends, const PartitionOptions& options) {
   if (backends.empty()) return fault(ErrorCode::invalid, "there is no backend");
-  if (options.input_slots == 0) return fault(ErrorCode::invalid, "inputs need at least one slot");
+  if (options.input_sets == 0) return fault(ErrorCode::invalid, "at least one input set is needed");
   const auto unknown = [&](const char* list, std::size_t i, const char* what, std::size_t index) {
     return fault(ErrorCode::invalid, fmt::format("{} {} does not exist", what, index), fmt::format("{}[{}]", list, i));
   };
@@ -57,7 +57,7 @@ class ModelBuilder {
     STOWAGE_TRY_STATUS(add_homes());
     STOWAGE_TRY_STATUS(ask_support());
     add_groups();
-    for (Group& group : model_.groups) STOWAGE_TRY_STATUS(find_allowed(group));
+    for (OpGroup& group : model_.groups) STOWAGE_TRY_STATUS(find_allowed(group));
     STOWAGE_TRY_STATUS(apply_pins());
     return std::move(model_);
   }
@@ -138,7 +138,7 @@ class ModelBuilder {
     }
   }
 
-  void add_to(Group& group, std::size_t op) {
+  void add_to(OpGroup& group, std::size_t op) {
     group.ops.push_back(op);
     for (const std::size_t family : model_.families.of_op[op]) {
       if (std::find(group.families.begin(), group.families.end(), family) == group.families.end())
@@ -146,7 +146,7 @@ class ModelBuilder {
     }
   }
 
-  Status find_allowed(Group& group) {
+  Status find_allowed(OpGroup& group) {
     group.allowed.assign(backends_.size(), true);
     for (const std::size_t op : group.ops) {
       for (std::size_t b = 0; b < backends_.size(); ++b) {
@@ -165,7 +165,7 @@ class ModelBuilder {
     });
   }
 
-  [[nodiscard]] Error refuse(const Group& group) const {
+  [[nodiscard]] Error refuse(const OpGroup& group) const {
     const std::size_t op = group.ops.front();
     std::string message = fmt::format("no backend that can use the memory that it writes supports {}", name_op(graph_, op));
     if (group.ops.size() > 1) {
@@ -180,7 +180,7 @@ class ModelBuilder {
     for (const OpPin& pin : options_.pins) {
       const std::optional<std::size_t>& number = model_.group_of_op[pin.op.index()];
       if (!number) continue;
-      Group& group = model_.groups[*number];
+      OpGroup& group = model_.groups[*number];
       if (!group.allowed[pin.backend]) return refuse(pin, group);
       std::fill(group.allowed.begin(), group.allowed.end(), false);
       group.allowed[pin.backend] = true;
@@ -189,7 +189,7 @@ class ModelBuilder {
     return Done{};
   }
 
-  [[nodiscard]] Error refuse(const OpPin& pin, const Group& group) const {
+  [[nodiscard]] Error refuse(const OpPin& pin, const OpGroup& group) const {
     const std::string& name = backends_[pin.backend].name;
     const std::size_t op = pin.op.index();
     const std::string path = fmt::format("ops[{}]", op);

@@ -11,7 +11,7 @@
 namespace stowage::partitioning {
 
 /// Ops that go to one backend together because they write the same memory; mostly a single op.
-struct Group {
+struct OpGroup {
   std::vector<std::size_t> ops = {};       ///< Ascending.
   std::vector<std::size_t> families = {};  ///< That these read or write; distinct.
   std::vector<bool> allowed = {};          ///< By backend: supports all of them and can use what they write. Never none.
@@ -26,7 +26,7 @@ struct Model {
   std::vector<std::optional<std::size_t>> homes;  ///< By family, where given.
   std::vector<std::vector<bool>> uses;            ///< By backend, by memory: whether ops use it directly; all of a type or none.
   std::vector<const BufferType*> types;           ///< By backend.
-  std::vector<Group> groups;                      ///< In the order of their first ops.
+  std::vector<OpGroup> groups;                    ///< In the order of their first ops.
   std::vector<std::optional<std::size_t>> group_of_op;  ///< Absent: an op without a task.
   std::vector<std::size_t> task_ops;                    ///< Ascending.
 };

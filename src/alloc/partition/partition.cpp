@@ -1,7 +1,7 @@
 #include "stowage/alloc/partition.hpp"
 
 #include "alloc/partition/assign.hpp"
-#include "alloc/partition/rewrite.hpp"
+#include "alloc/partition/insert_copies.hpp"
 
 namespace stowage {
 
@@ -15,7 +15,7 @@ Result<Partition> partition(const Graph& graph, std::span<const Backend> backend
   STOWAGE_TRY(const partitioning::Model model, partitioning::make_model(graph, backends, options));
   partitioning::Assignment assignment = partitioning::assign(model);
   if (options.improve) partitioning::improve(model, assignment);
-  return partitioning::rewrite(model, assignment, backends, options);
+  return partitioning::insert_copies(model, assignment, backends, options);
 }
 
 }  // namespace stowage

@@ -215,7 +215,7 @@ TEST_F(PartitionTest, NamesThatDoNotExistAreErrors) {
   EXPECT_EQ(error(graph, {.homes = {{TensorId(1), 0}}}), "tensor 1 does not exist");
   EXPECT_EQ(error(graph, {.homes = {{TensorId(0), 0}, {TensorId(0), 1}}}),
             "tensor 'y' (0) and what shares its memory live with 'gpu0' and with 'gpu1'");
-  EXPECT_EQ(error(graph, {.input_slots = 0}), "inputs need at least one slot");
+  EXPECT_EQ(error(graph, {.input_sets = 0}), "at least one input set is needed");
   EXPECT_FALSE(partition(graph, {}));
 }
 
@@ -347,15 +347,15 @@ TEST_F(PartitionTest, APinOfAnOpWithoutATaskSaysNothing) {
   EXPECT_EQ(result.splits.size(), 1U);
 }
 
-TEST_F(PartitionTest, InputSlotsAreInputsOfTheirOwn) {
+TEST_F(PartitionTest, InputSetsAreInputsOfTheirOwn) {
   const Graph graph = built({tensor("x", 16, TensorFlag::input), view("v", 8, 0, 8), tensor("a", 16)}, {op("A0", {1}, {2})});
-  const Partition result = parted(graph, {.input_slots = 3});
-  ASSERT_EQ(result.slots.size(), 1U);
-  EXPECT_EQ(result.slots[0].tensor, TensorId(0));
-  ASSERT_EQ(result.slots[0].others.size(), 2U);
-  for (const TensorId slot : result.slots[0].others) {
-    EXPECT_EQ(result.graph.tensor(slot).size, Bytes(16));
-    EXPECT_EQ(result.graph.tensor(slot).flags, (TensorFlags{TensorFlag::input, TensorFlag::no_reuse}));
+  const Partition result = parted(graph, {.input_sets = 3});
+  ASSERT_EQ(result.input_sets.size(), 1U);
+  EXPECT_EQ(result.input_sets[0].tensor, TensorId(0));
+  ASSERT_EQ(result.input_sets[0].others.size(), 2U);
+  for (const TensorId other : result.input_sets[0].others) {
+    EXPECT_EQ(result.graph.tensor(other).size, Bytes(16));
+    EXPECT_EQ(result.graph.tensor(other).flags, (TensorFlags{TensorFlag::input, TensorFlag::no_reuse}));
   }
   EXPECT_TRUE(result.graph.tensor(TensorId(0)).flags.has(TensorFlag::no_reuse));
 }

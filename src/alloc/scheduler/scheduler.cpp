@@ -36,7 +36,7 @@ class Scheduler::State {
         staging_type_(options_.staging != nullptr ? options_.staging : &cpu_device().buffer_type()),
         allocator_(types_of(backends_), options_.allocator),
         uses_(backends_, backends_.size() + 1, counters_),
-        marks_(std::max<std::size_t>(options_.partition.input_slots, 1)),
+        marks_(std::max<std::size_t>(options_.partition.input_sets, 1)),
         slot_(marks_.size() - 1) {}
 
   ~State() {
@@ -112,7 +112,7 @@ class Scheduler::State {
     const std::ptrdiff_t offset = job_->families.offsets[tensor.index()].value();
     if (bases_[family] != nullptr) return bases_[family] + offset;
     if (const std::optional<std::size_t>& entry = job_->slots[family]; entry && slot_ > 0) {
-      std::byte* const base = allocation_->tensors[job_->partition.slots[*entry].others[slot_ - 1].index()].data();
+      std::byte* const base = allocation_->tensors[job_->partition.input_sets[*entry].others[slot_ - 1].index()].data();
       return base == nullptr ? nullptr : base + offset;
     }
     return allocation_->tensors[tensor.index()].data();
@@ -141,7 +141,7 @@ class Scheduler::State {
     }
     PartitionOptions options = options_.partition;
     if (options_.adapt) options_.adapt(graph, options);
-    options.input_slots = marks_.size();
+    options.input_sets = marks_.size();
     STOWAGE_TRY(Job made, scheduling::make_job(graph, backends_, options));
     ++counters_.partitions;
     jobs_.insert(jobs_.begin(), std::make_shared<const Job>(std::move(made)));

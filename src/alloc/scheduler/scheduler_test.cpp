@@ -132,14 +132,14 @@ TEST_F(SchedulerTest, EachGraphHasPinsAndHomesOfItsOwn) {
   const Graph other = Graph::build(description).value();
   const auto adapt = [](const Graph& graph, PartitionOptions& options) {
     options.pins = {{OpId(0), graph.name() == "other" ? 1U : 0U}};
-    options.input_slots = 7;
+    options.input_sets = 7;
   };
   Scheduler scheduler(anywhere, {.adapt = adapt});
   ASSERT_TRUE(scheduler.allocate(*graph_));
   EXPECT_EQ(scheduler.partition().backends[scheduler.partition().ops[0].index()], 0U);
   ASSERT_TRUE(scheduler.allocate(other));
   EXPECT_EQ(scheduler.partition().backends[scheduler.partition().ops[0].index()], 1U);
-  EXPECT_THAT(scheduler.partition().slots, IsEmpty());
+  EXPECT_THAT(scheduler.partition().input_sets, IsEmpty());
 }
 
 TEST_F(SchedulerTest, SizesAreKnownBeforeAnythingIsAllocated) {
@@ -199,7 +199,7 @@ TEST_F(SchedulerSlots, TheNextInputsAreWrittenWhileTheDeviceWorks) {
   description.ops.pop_back();
   description.tensors[a_.index()].flags = TensorFlag::output;
   const Graph graph = Graph::build(description).value();
-  Scheduler scheduler(backends(), {.partition = {.pins = {}, .input_slots = 2}});
+  Scheduler scheduler(backends(), {.partition = {.pins = {}, .input_sets = 2}});
   ASSERT_TRUE(scheduler.allocate(graph));
   std::vector<std::byte*> inputs;
   for (const int value : {1, 50}) {

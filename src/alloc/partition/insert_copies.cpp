@@ -1,4 +1,4 @@
-#include "alloc/partition/rewrite.hpp"
+#include "alloc/partition/insert_copies.hpp"
 
 #include <algorithm>
 #include <tuple>
@@ -7,12 +7,13 @@
 #include <fmt/format.h>
 
 #include "alloc/partition/traffic.hpp"
+#include "rewrite/interface/editor.hpp"
 
 namespace stowage::partitioning {
 namespace {
 
 /// What becomes one split: ops [begin, end) of the original.
-struct Run {
+struct SplitOps {
   std::size_t backend = 0;
   std::size_t begin = 0;
   std::size_t end = 0;
@@ -25,14 +26,16 @@ struct Replacement {
   TensorId tensor;
 };
 
-class Rewriter {
+class CopyInserter {
  public:
-  Rewriter(const Model& model, const Assignment& assignment, std::span<const Backend> backends, const PartitionOptions& options)
+  CopyInserter(const Model& model, const Assignment& assignment, std::span<const Backend> backends,
+               const PartitionOptions& options)
       : model_(model),
         graph_(*model.graph),
         assignment_(assignment),
         backends_(backends),
         options_(options),
+        editor_(graph_),
         replacements_(graph_.ops().size()),
         shapes_(graph_.tensors().size()),
         emitted_(graph_.ops().size()),
@@ -47,23 +50,28 @@ class Rewriter {
   }
 
   Result<Partition> run() {
-    result_.name = graph_.name();
     add_memories();
     STOWAGE_TRY_STATUS(add_home_tensors());
-    STOWAGE_TRY_STATUS(add_slots());
+    STOWAGE_TRY_STATUS(add_input_sets());
     ops_.resize(graph_.ops().size());
-    for (const Run& run : find_runs()) STOWAGE_TRY_STATUS(emit(run));
-    STOWAGE_TRY(Graph built, Graph::build(std::move(result_)));
-    return Partition{std::move(built),   std::move(op_backends_), std::move(origins_), std::move(ops_),
-                     std::move(splits_), std::move(copies_),      std::move(slots_)};
+    for (const SplitOps& run : find_runs()) STOWAGE_TRY_STATUS(emit(run));
+    editor_.set_order(std::move(order_));
+    STOWAGE_TRY(rewrite::Rewritten built, std::move(editor_).build());
+    std::vector<std::optional<OpId>> origins;
+    for (const rewrite::Origin<OpId>& origin : built.origins.ops)
+      origins.push_back(origin.kind == rewrite::OriginKind::same ? std::optional(origin.id) : std::nullopt);
+    return Partition{std::move(built.graph), std::move(op_backends_), std::move(origins),    std::move(ops_),
+                     std::move(splits_),     std::move(copies_),      std::move(input_sets_)};
   }
 
  private:
   // ---------------------------------------------------------------------------------------------------------- tensors
   void add_memories() {
+    std::vector<Memory>& memories = editor_.memories();
+    memories.clear();
     for (const Backend& backend : backends_) {
       const BufferType& type = *backend.memory;
-      result_.memories.push_back({backend.name, type.alignment(), type.max_size(), type.host_visible() ? "host" : "device"});
+      memories.push_back({backend.name, type.alignment(), type.max_size(), type.host_visible() ? "host" : "device"});
     }
   }
 
@@ -79,16 +87,15 @@ class Rewriter {
 
   Status add_home_tensors() {
     for (std::size_t f = 0; f < model_.families.list.size(); ++f) homes_.push_back(home_of(model_, f, assignment_));
-    result_.tensors.assign(graph_.tensors().begin(), graph_.tensors().end());
     for (std::size_t t = 0; t < graph_.tensors().size(); ++t)
-      result_.tensors[t].memory = MemoryId(homes_[model_.families.of_tensor[t]]);
+      editor_.tensor(TensorId(t)).memory = MemoryId(homes_[model_.families.of_tensor[t]]);
     for (std::size_t f = 0; f < homes_.size(); ++f) {
       const Family& family = model_.families.list[f];
       for (const TensorId root : family.roots) align(root, family, homes_[f]);
       // What kernels may read beyond the end comes behind everything else that shares the memory.
       const TensorId last =
           *std::max_element(family.roots.begin(), family.roots.end(), [&](TensorId a, TensorId b) { return end(a) < end(b); });
-      STOWAGE_TRY(result_.tensors[last.index()].size, size_in(graph_.tensor(last), homes_[f]));
+      STOWAGE_TRY(editor_.tensor(last).size, size_in(graph_.tensor(last), homes_[f]));
     }
     return Done{};
   }
@@ -98,8 +105,8 @@ class Rewriter {
   /// Every root gets the alignment of its new memory, unless an alias puts it where that cannot be had.
   void align(TensorId root, const Family& family, std::size_t memory) {
     const bool aliased = family.roots.size() > 1;
-    const Bytes needed = result_.memories[memory].alignment;
-    std::optional<Bytes>& own = result_.tensors[root.index()].alignment;
+    const Bytes needed = editor_.memories()[memory].alignment;
+    std::optional<Bytes>& own = editor_.tensor(root).alignment;
     if (!aliased || is_aligned(model_.families.offsets[root.index()], needed)) {
       if (own && *own <= needed) own.reset();
     } else if (!own) {
@@ -107,38 +114,33 @@ class Rewriter {
     }
   }
 
-  Status add_slots() {
-    if (options_.input_slots < 2) return Done{};
+  Status add_input_sets() {
+    if (options_.input_sets < 2) return Done{};
     for (std::size_t f = 0; f < homes_.size(); ++f) {
       const Family& family = model_.families.list[f];
       if (!family.flags.has(TensorFlag::input) || family.flags.any_of(kOwnAddress)) continue;
-      for (const TensorId root : family.roots) result_.tensors[root.index()].flags |= TensorFlag::no_reuse;
+      for (const TensorId root : family.roots) editor_.tensor(root).flags |= TensorFlag::no_reuse;
       const TensorId lowest = *std::min_element(family.roots.begin(), family.roots.end(), [&](TensorId a, TensorId b) {
         return model_.families.offsets[a.index()] < model_.families.offsets[b.index()];
       });
-      Tensor whole = result_.tensors[lowest.index()];
+      Tensor whole = editor_.tensor(lowest);
       whole.flags = {TensorFlag::input, TensorFlag::no_reuse};
       for (const TensorId root : family.roots) {
-        whole.size = std::max(whole.size, model_.families.offsets[root.index()] + result_.tensors[root.index()].size);
-        whole.alignment = std::max(whole.alignment, result_.tensors[root.index()].alignment);
+        whole.size = std::max(whole.size, model_.families.offsets[root.index()] + editor_.tensor(root).size);
+        whole.alignment = std::max(whole.alignment, editor_.tensor(root).alignment);
       }
-      slots_.push_back({lowest, {}});
-      for (std::size_t slot = 1; slot < options_.input_slots; ++slot) {
-        whole.name = fmt::format("{} #{}", result_.tensors[lowest.index()].name, slot);
-        slots_.back().others.push_back(add(whole));
+      input_sets_.push_back({lowest, {}});
+      for (std::size_t set = 1; set < options_.input_sets; ++set) {
+        whole.name = fmt::format("{} #{}", editor_.tensor(lowest).name, set);
+        input_sets_.back().others.push_back(editor_.copy(lowest, whole));
       }
     }
     return Done{};
   }
 
-  TensorId add(Tensor tensor) {
-    result_.tensors.push_back(std::move(tensor));
-    return TensorId(result_.tensors.size() - 1);
-  }
-
   // ------------------------------------------------------------------------------------------------------------- runs
-  [[nodiscard]] std::vector<Run> find_runs() const {
-    std::vector<Run> runs;
+  [[nodiscard]] std::vector<SplitOps> find_runs() const {
+    std::vector<SplitOps> runs;
     std::vector<std::size_t> run_of_op(graph_.ops().size());
     for (const std::size_t op : model_.task_ops) {
       const std::size_t backend = backend_of(model_, op, assignment_);
@@ -158,8 +160,8 @@ class Rewriter {
     return runs;
   }
 
-  Status emit(const Run& run) {
-    Split split{.backend = run.backend, .begin = OpId(result_.ops.size()), .first_copy = copies_.size()};
+  Status emit(const SplitOps& run) {
+    Split split{.backend = run.backend, .begin = OpId(order_.size()), .first_copy = copies_.size()};
     const std::vector<bool> early = shapes_that_come_first(run);
     for (std::size_t op = run.begin; op < run.end; ++op) {
       if (early[op - run.begin]) emit_op(op, run.backend);
@@ -172,14 +174,14 @@ class Rewriter {
     for (std::size_t op = run.begin; op < run.end; ++op) {
       if (!early[op - run.begin]) emit_op(op, run.backend);
     }
-    split.end = OpId(result_.ops.size());
+    split.end = OpId(order_.size());
     split.last_copy = copies_.size();
     if (!model_.task_ops.empty()) splits_.push_back(split);
     return Done{};
   }
 
   /// Ops without a task whose inputs were all there before the run. They come before its copies, which may read what they name.
-  [[nodiscard]] std::vector<bool> shapes_that_come_first(const Run& run) {
+  [[nodiscard]] std::vector<bool> shapes_that_come_first(const SplitOps& run) {
     std::vector<bool> early(run.end - run.begin, false);
     const auto is_there = [&](const std::optional<TensorId>& input) {
       return !input || (written_in_[model_.families.of_tensor[input->index()]] != run.begin && !is_late(*input, run, early));
@@ -196,27 +198,25 @@ class Rewriter {
   }
 
   /// Whether an op without a task names it that stays in the run, behind the copies.
-  [[nodiscard]] bool is_late(TensorId tensor, const Run& run, const std::vector<bool>& early) const {
+  [[nodiscard]] bool is_late(TensorId tensor, const SplitOps& run, const std::vector<bool>& early) const {
     const std::optional<std::size_t>& shape = shapes_[tensor.index()];
     return shape && *shape >= run.begin && *shape < run.end && !early[*shape - run.begin];
   }
 
   // -------------------------------------------------------------------------------------------------------------- ops
   void emit_op(std::size_t k, std::size_t backend) {
-    Op op = graph_.ops()[k];
+    Op& op = editor_.op(OpId(k));
     for (std::optional<TensorId>& input : op.inputs) {
       if (input) input = replaced(k, *input);
     }
     for (Workspace& workspace : op.workspaces) workspace.memory = MemoryId(backend);
     // A shape that comes earlier than it did may have nothing to wait for any more; it never orders anything.
     if (op.no_task) op.after.clear();
-    for (OpId& other : op.after) other = ops_[other.index()];
-    ops_[k] = OpId(result_.ops.size());
+    ops_[k] = OpId(order_.size());
     emitted_[k] = true;
     op_backends_.push_back(op.no_task && !op.outputs.empty() ? homes_[model_.families.of_tensor[op.outputs[0].index()]]
                                                              : backend);
-    origins_.push_back(OpId(k));
-    result_.ops.push_back(std::move(op));
+    order_.emplace_back(k);
   }
 
   [[nodiscard]] TensorId replaced(std::size_t op, TensorId tensor) const {
@@ -232,24 +232,23 @@ class Rewriter {
     // The read may be in a later split, and the op without a task that names what it reads is not there yet then.
     const bool nameable = exact != crossing.reads.end() && is_named(exact->tensor);
     const TensorId from = nameable ? exact->tensor : add_part(crossing);
-    Tensor copy = from.index() < graph_.tensors().size() ? graph_.tensor(from) : result_.tensors[from.index()];
+    Tensor copy = from.index() < graph_.tensors().size() ? graph_.tensor(from) : editor_.tensor(from);
     copy.name = fmt::format("{} ({})", copy.name, backends_[crossing.target].name);
     copy.memory = MemoryId(crossing.target);
     copy.flags = {};
     copy.view_of = {};
     copy.alignment =
-        crossing.alignment > result_.memories[crossing.target].alignment ? std::optional(crossing.alignment) : std::nullopt;
+        crossing.alignment > editor_.memories()[crossing.target].alignment ? std::optional(crossing.alignment) : std::nullopt;
     STOWAGE_TRY(copy.size, size_in(copy, crossing.target));
-    const TensorId to = add(copy);
+    const TensorId to = editor_.copy(from, copy);
     replace_reads(crossing, to);
 
     const Op& reader = graph_.ops()[crossing.reads.front().op];
     Op op{.name = fmt::format("copy {}", copy.name), .kind = "COPY", .inputs = {from}, .outputs = {to}, .stream = reader.stream};
     if (graph_.stream_count() > 1) op.after = writers_before(crossing);
-    copies_.push_back({OpId(result_.ops.size()), from, to, crossing.bytes.length()});
+    copies_.push_back({OpId(order_.size()), from, to, crossing.bytes.length()});
     op_backends_.push_back(crossing.target);
-    origins_.emplace_back();
-    result_.ops.push_back(std::move(op));
+    order_.push_back(editor_.append(std::move(op)));
     return Done{};
   }
 
@@ -264,11 +263,11 @@ class Rewriter {
   TensorId add_part(const Crossing& crossing) {
     const TensorId base = base_of(crossing);
     const Bytes offset = crossing.bytes.lower - model_.families.offsets[base.index()];
-    return add(Tensor{
-        .name = fmt::format("{} [{}, {})", graph_.tensor(base).name, offset.value(), (offset + crossing.bytes.length()).value()),
-        .size = crossing.bytes.length(),
-        .memory = MemoryId(homes_[crossing.family]),
-        .view_of = ViewOf{base, offset}});
+    return editor_.copy(base, Tensor{.name = fmt::format("{} [{}, {})", graph_.tensor(base).name, offset.value(),
+                                                         (offset + crossing.bytes.length()).value()),
+                                     .size = crossing.bytes.length(),
+                                     .memory = MemoryId(homes_[crossing.family]),
+                                     .view_of = ViewOf{base, offset}});
   }
 
   /// A tensor that has these bytes and can be read by now; the crossing's root may itself be what an op without a task names.
@@ -295,7 +294,7 @@ class Rewriter {
           view.memory = MemoryId(crossing.target);
           view.flags = {};
           view.view_of = ViewOf{copy, read.bytes.lower - crossing.bytes.lower};
-          tensor = add(std::move(view));
+          tensor = editor_.copy(read.tensor, std::move(view));
         }
         part = parts.insert(parts.end(), {read.tensor, tensor});
       }
@@ -308,7 +307,7 @@ class Rewriter {
     std::vector<OpId> writers;
     for (const Access& access : model_.families.list[crossing.family].accesses) {
       if (access.op >= crossing.reads.front().op) break;
-      if (access.write && access.bytes.overlaps(crossing.bytes)) writers.push_back(ops_[access.op]);
+      if (access.write && access.bytes.overlaps(crossing.bytes)) writers.emplace_back(access.op);
     }
     return writers;
   }
@@ -318,25 +317,25 @@ class Rewriter {
   const Assignment& assignment_;
   std::span<const Backend> backends_;
   const PartitionOptions& options_;
+  rewrite::Editor editor_;
   std::vector<std::size_t> homes_;                      ///< By family.
   std::vector<std::vector<Replacement>> replacements_;  ///< By original op.
   std::vector<std::optional<std::size_t>> shapes_;      ///< By original tensor: the op without a task that names it.
   std::vector<bool> emitted_;                           ///< By original op.
   std::vector<std::size_t> written_in_;                 ///< By family: where the run that wrote it last begins.
-  GraphDescription result_;
+  std::vector<OpId> order_;                             ///< Of the result, by ids of the editor.
   std::vector<std::size_t> op_backends_;
-  std::vector<std::optional<OpId>> origins_;
   std::vector<OpId> ops_;
   std::vector<Split> splits_;
   std::vector<PartitionCopy> copies_;
-  std::vector<InputSlots> slots_;
+  std::vector<InputSets> input_sets_;
 };
 
 }  // namespace
 
-Result<Partition> rewrite(const Model& model, const Assignment& assignment, std::span<const Backend> backends,
-                          const PartitionOptions& options) {
-  return Rewriter(model, assignment, backends, options).run();
+Result<Partition> insert_copies(const Model& model, const Assignment& assignment, std::span<const Backend> backends,
+                                const PartitionOptions& options) {
+  return CopyInserter(model, assignment, backends, options).run();
 }
 
 }  // namespace stowage::partitioning

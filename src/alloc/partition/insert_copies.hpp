@@ -8,7 +8,7 @@ namespace stowage::partitioning {
 
 /// The graph with every tensor in its memory and every copy in its place. Fails with `invalid` when a size is below the tensor's
 /// or the sizes are beyond what a graph may have.
-Result<Partition> rewrite(const Model& model, const Assignment& assignment, std::span<const Backend> backends,
-                          const PartitionOptions& options);
+Result<Partition> insert_copies(const Model& model, const Assignment& assignment, std::span<const Backend> backends,
+                                const PartitionOptions& options);
 
 }  // namespace stowage::partitioning
