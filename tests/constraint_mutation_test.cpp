@@ -10,8 +10,8 @@
 #include <gtest/gtest.h>
 
 #include "stowage/verify.hpp"
-#include "support/generators/constraint_graph.hpp"
-#include "support/generators/constraint_plan.hpp"
+#include "support/generators/careless_plan.hpp"
+#include "support/generators/constrained_graph.hpp"
 #include "support/judges/oracle/oracle.hpp"
 
 /// Good plans of graphs with every constraint are spoilt in small ways. What is wrong for certain must be found, by the rule that
@@ -28,7 +28,8 @@ struct Member {
 
 class Saboteur {
  public:
-  Saboteur(const Graph& graph, std::uint64_t seed) : graph_(graph), random_(seed) {}
+  Saboteur(const Graph& graph, const oracle::Oracle& oracle, std::uint64_t seed)
+      : graph_(graph), oracle_(oracle), random_(seed) {}
 
   // Each returns false when the plan has nothing to which this can be done.
 
@@ -66,7 +67,7 @@ class Saboteur {
   bool share_session(Plan& plan) {
     for (WorkspacePlacement& workspace : plan.workspaces) {
       if (plan.arenas[workspace.arena.index()].kind != ArenaKind::session) continue;
-      workspace.arena = ArenaId(oracle::ConstraintPlan::kShared);
+      workspace.arena = ArenaId(testing::CarelessPlan::kShared);
       grow(plan, workspace.arena, workspace.offset + workspace.size);
       return true;
     }
@@ -74,10 +75,10 @@ class Saboteur {
   }
   bool move_fixed(Plan& plan) {
     for (const Op& op : graph_.ops()) {
-      if (!op.fixed_address || op.outputs.empty()) continue;
+      if (!op.fixed_address || op.no_task || op.outputs.empty()) continue;
       Placement* const place = find(plan, op.outputs.front());
       if (!place || plan.arenas[place->arena.index()].kind != ArenaKind::fixed) continue;
-      place->arena = ArenaId(oracle::ConstraintPlan::kShared);
+      place->arena = ArenaId(testing::CarelessPlan::kShared);
       grow(plan, place->arena, place->offset + place->size);
       return true;
     }
@@ -190,14 +191,26 @@ class Saboteur {
     return nullptr;
   }
 
+  /// No other tensor lies at a fixed distance.
+  [[nodiscard]] bool is_alone(TensorId tensor) const {
+    std::size_t members = 0;
+    for (std::size_t t = 0; t < graph_.tensors().size(); ++t)
+      members += oracle_.class_of(TensorId(t)) == oracle_.class_of(tensor);
+    return members == 1;
+  }
+
   /// A member of such a group that is not the first, or its copy, by one byte.
   bool shift_member(Plan& plan, bool of_inputs, Contiguity kind) {
     std::vector<Member> members;
     for (std::size_t k = 0; k < graph_.ops().size(); ++k) {
       const Op& op = graph_.ops()[k];
       if ((of_inputs ? op.contiguous_inputs : op.contiguous_outputs) != kind) continue;
-      const std::size_t count = of_inputs ? op.inputs.size() : op.outputs.size();
-      for (std::size_t i = 1; i < count; ++i) members.push_back({OpId(k), of_inputs ? *op.inputs[i] : op.outputs[i], of_inputs});
+      std::vector<TensorId> group;
+      for (const auto& input : op.inputs) {
+        if (of_inputs && input) group.push_back(*input);
+      }
+      if (!of_inputs) group = op.outputs;
+      for (std::size_t i = 1; i < group.size(); ++i) members.push_back({OpId(k), group[i], of_inputs});
     }
     if (members.empty()) return false;
     const Member member = pick(members);
@@ -210,12 +223,13 @@ class Saboteur {
       return true;
     }
     Placement* const place = find(plan, member.tensor);
-    if (!place) return false;
+    if (!place || !is_alone(member.tensor)) return false;
     place->offset += Bytes(1);
     return true;
   }
 
   const Graph& graph_;
+  const oracle::Oracle& oracle_;
   std::mt19937_64 random_;
 };
 
@@ -260,13 +274,13 @@ class ConstraintMutation : public ::testing::Test {
   }
 
   void examine(const Graph& graph, std::uint64_t seed) {
-    const std::optional<Plan> plan = oracle::ConstraintPlan(graph, seed, 0).make();
+    const std::optional<Plan> plan = testing::CarelessPlan(graph, {.seed = seed}).make();
     if (!plan || !check(graph, *plan).empty()) return;
     const oracle::Oracle oracle(graph);
     const oracle::Verdict verdict = oracle.judge(*plan);
     if (verdict.fault || verdict.gave_up) return;
     ++plans_;
-    Saboteur saboteur(graph, seed);
+    Saboteur saboteur(graph, oracle, seed);
     for (const Corruption& corruption : kCorruptions) {
       Plan spoilt = *plan;
       if ((saboteur.*corruption.apply)(spoilt)) judge(graph, spoilt, corruption, seed);
@@ -284,7 +298,7 @@ class ConstraintMutation : public ::testing::Test {
   /// Plans that share more than the graph's own order allows, made right by edges; then without one.
   void drop_edges(const Graph& graph, std::uint64_t seed, Saboteur& saboteur) {
     for (std::uint64_t variant = 1; variant < 8; ++variant) {
-      std::optional<Plan> plan = oracle::ConstraintPlan(graph, seed * 10 + variant, variant).make();
+      std::optional<Plan> plan = testing::CarelessPlan(graph, {.seed = seed * 10 + variant, .moves = variant}).make();
       for (int i = 0; plan && i < 6; ++i) saboteur.add_edge(*plan);
       if (!plan || !check(graph, *plan).empty()) continue;
       while (!plan->edges.empty() && !HasFatalFailure()) {
@@ -320,7 +334,8 @@ class ConstraintMutation : public ::testing::Test {
 
 TEST_F(ConstraintMutation, RandomGraphs) {
   for (std::uint64_t seed = 0; seed < 1500; ++seed) {
-    if (const std::optional<Graph> graph = oracle::ConstraintGraph(seed).make()) examine(*graph, seed);
+    if (const Result<Graph> graph = testing::draw_constrained_graph(seed, testing::tiny_constrained_graphs()))
+      examine(*graph, seed);
     if (HasFatalFailure()) return;
   }
   for (const auto& [word, tally] : tallies_)

@@ -10,12 +10,16 @@
 namespace stowage::testing {
 namespace {
 
+std::int64_t some_units(Dice& dice) { return 2 + static_cast<std::int64_t>(dice.below(6)); }
+
 void add_memories(WorldDraft& world) {
   constexpr std::array<const char*, 3> kKinds = {"device", "host", "p2p"};
   const std::size_t count = 1 + world.dice.below(world.options.max_memories);
   for (std::size_t i = 0; i < count; ++i) {
-    Memory memory{.name = "memory " + std::to_string(i), .alignment = Bytes(world.dice.power_of_two(6))};
-    if (world.dice.chance(10)) memory.max_size = Bytes(128 + static_cast<std::int64_t>(world.dice.below(256)));
+    const std::int64_t unit = world.options.size_unit;
+    Memory memory{.name = "memory " + std::to_string(i), .alignment = Bytes(unit > 0 ? unit : world.dice.power_of_two(6))};
+    if (world.dice.chance(world.options.memory_limits))
+      memory.max_size = Bytes(unit > 0 ? unit * some_units(world.dice) : 128 + static_cast<std::int64_t>(world.dice.below(256)));
     memory.kind = kKinds[world.dice.below(kKinds.size())];
     world.memories.push_back(memory);
   }
@@ -39,8 +43,51 @@ void add_batches(WorldDraft& world) {
 
 }  // namespace
 
+ConstrainedGraphOptions tiny_graphs() {
+  return {.max_ops = 10,
+          .max_streams = 3,
+          .max_memories = 2,
+          .conduct = Conduct::unruly,
+          .size_unit = 8,
+          .reshapes = 12,
+          .groups = 0,
+          .bodies = 0,
+          .fills = 0,
+          .fixed_address = 0,
+          .zero_copy = 0,
+          .in_place = 60,
+          .after = 30,
+          .idle_ops = 8,
+          .session = 0,
+          .zero_sizes = 8,
+          .memory_limits = 20,
+          .graphs_with_batches = 0,
+          .graphs_with_rings = 0};
+}
+
+ConstrainedGraphOptions tiny_constrained_graphs() {
+  return {.max_ops = 9,
+          .max_body_ops = 3,
+          .max_streams = 3,
+          .max_memories = 1,
+          .conduct = Conduct::unruly,
+          .size_unit = 8,
+          .groups = 30,
+          .bodies = 20,
+          .fills = 40,
+          .fixed_address = 6,
+          .own_alignment = 0,
+          .after = 30,
+          .idle_ops = 10,
+          .session = 30,
+          .externals = 0,
+          .zero_sizes = 0,
+          .memory_limits = 0,
+          .graphs_with_rings = 0};
+}
+
 Result<Graph> draw_constrained_graph(std::uint64_t seed, const ConstrainedGraphOptions& options) {
-  WorldDraft world{.dice = Dice(seed), .options = options};
+  WorldDraft world{.dice = Dice(seed, options), .options = options};
   world.streams = 1 + world.dice.below(options.max_streams);
   add_memories(world);
   add_pools(world);

@@ -7,6 +7,12 @@
 
 namespace stowage::testing {
 
+/// Whether a graph may be one that no program would be.
+enum class Conduct : std::uint8_t {
+  orderly,  ///< Free of races.
+  unruly,   ///< Whatever `Graph::build` takes: races, writes to what groups share, values that some batch does not have.
+};
+
 /// How much of everything. Percentages are of ops, unless they say otherwise; 0 leaves a feature out.
 struct ConstrainedGraphOptions {
   std::size_t max_ops = 14;  ///< In the root, without the readers of what is prefetched; at most 30.
@@ -14,6 +20,8 @@ struct ConstrainedGraphOptions {
   std::size_t max_depth = 2;  ///< Of bodies in bodies.
   std::size_t max_streams = 4;
   std::size_t max_memories = 3;
+  Conduct conduct = Conduct::orderly;
+  std::int64_t size_unit = 0;  ///< The alignment of memories; sizes and offsets are small multiples. 0: anything.
   std::size_t reshapes = 10;
   std::size_t groups = 35;
   std::size_t bodies = 14;
@@ -23,18 +31,30 @@ struct ConstrainedGraphOptions {
   std::size_t fixed_address = 10;  ///< Of ops.
   std::size_t zero_copy = 40;      ///< Of inputs and outputs.
   std::size_t own_alignment = 15;  ///< Of tensors that may have one.
+  std::size_t in_place = 40;       ///< Of pairs of an output and an input.
+  std::size_t after = 15;          ///< Of ops: an edge that nothing needs.
+  std::size_t idle_ops = 0;        ///< Of tasks: they have none, and neither view nor alias.
+  std::size_t session = 25;        ///< Of workspaces.
+  std::size_t externals = 15;      ///< Of graphs and bodies; 0: results of ops neither.
+  std::size_t zero_sizes = 3;      ///< Of tensors.
+  std::size_t memory_limits = 10;  ///< Of memories.
   std::size_t graphs_with_batches = 35;
   std::size_t graphs_with_rings = 30;
 };
+
+/// For the judges of plans, which look at every byte: few ops and few, small sizes, so that plans by chance are right now and
+/// then.
+[[nodiscard]] ConstrainedGraphOptions tiny_graphs();              ///< That ask for addresses only.
+[[nodiscard]] ConstrainedGraphOptions tiny_constrained_graphs();  ///< In one memory; without rings.
 
 /// A small graph that combines everything that a graph can say: what `random_graph` does, and padded and packed groups of inputs
 /// and outputs in chains and in conflict, fills, zero-copy and reusable tensors, ops of fixed address, batch labels with merges,
 /// workspaces of the session, prefetch rings, and branches, loops and calls, nested, with values passed through, carried in every
 /// way, written from inside.
 ///
-/// It is free of races of its own in every run: accesses to bytes that views, aliases or body inputs share, of which one is a
-/// write, are ordered by ops that run; and nobody writes what a packed group shares. What `Graph::build` refuses is its answer:
-/// rare, see the tests. Equal seeds and options give equal graphs.
+/// Unless it may be unruly, it is free of races of its own in every run: accesses to bytes that views, aliases or body inputs
+/// share, of which one is a write, are ordered by ops that run; and nobody writes what a packed group shares. What `Graph::build`
+/// refuses is its answer: rare, see the tests. Equal seeds and options give equal graphs.
 ///
 /// Left out, for the rules do not say what must happen: an alignment of its own on what a body passes in or out; two results of a
 /// body, or two carried values, in one family; a fill of what was written before; a concat into a variable, a split of an

@@ -159,7 +159,8 @@ void OpDrafter::add_split() {
   op.inputs = {*whole};
   std::int64_t left = scope_.size_of(*whole);
   for (std::size_t i = 1 + dice_.below(2); i > 0; --i) {
-    const std::int64_t size = dice_.part(left);
+    const std::int64_t size = dice_.offset_in(left);
+    if (size == 0 && !dice_.may_be_empty()) continue;
     op.outputs.push_back(add_root({}, Bytes(size), scope_.tensor(*whole).memory));
     left -= size;
   }

@@ -19,7 +19,7 @@ void OpDrafter::add_given_tensors() {
   }
   for (std::size_t i = dice_.below(root ? 3 : 2); i > 0; --i) add_root(TensorFlag::constant);
   for (std::size_t i = dice_.below(root ? 3 : 2); i > 0; --i) add_root(TensorFlag::variable);
-  if (dice_.chance(15)) add_root(TensorFlag::external);
+  if (dice_.chance(options_.externals)) add_root(TensorFlag::external);
   if (dice_.chance(20)) add_root({});
 }
 
@@ -36,7 +36,7 @@ TensorFlags OpDrafter::input_flags() {
 TensorFlags OpDrafter::result_flags() {
   TensorFlags flags;
   if (dice_.chance(4)) flags |= TensorFlag::no_reuse;
-  if (dice_.chance(1)) flags |= TensorFlag::external;
+  if (dice_.chance(1) && options_.externals > 0) flags |= TensorFlag::external;
   if (!scope_.is_root() || flags.has(TensorFlag::external)) return flags;
   if (dice_.chance(3)) flags |= TensorFlag::input;
   if (dice_.chance(15)) {
@@ -67,11 +67,11 @@ TensorId OpDrafter::add_result(const Op& op, std::optional<Bytes> size, std::opt
 TensorId OpDrafter::view_of(TensorId base) {
   const std::int64_t space = scope_.size_of(base);
   const bool whole = dice_.chance(30);
-  const std::int64_t offset = whole ? 0 : dice_.part(space);
-  const TensorId view = scope_.add_view(base, offset, whole ? space : dice_.part(space - offset));
+  const std::int64_t offset = whole ? 0 : dice_.offset_in(space);
+  const TensorId view = scope_.add_view(base, offset, whole ? space : dice_.size_in(space - offset));
   if (scope_.is_root() && dice_.chance(5) && !scope_.family(base).ring)
     scope_.tensors[view.index()].flags |=
-        dice_.chance(20) ? TensorFlags{TensorFlag::output, TensorFlag::zero_copy} : TensorFlag::output;
+        dice_.chance(20) && options_.zero_copy > 0 ? TensorFlags{TensorFlag::output, TensorFlag::zero_copy} : TensorFlag::output;
   return view;
 }
 
@@ -133,7 +133,7 @@ Op OpDrafter::new_op(const char* kind) {
 }
 
 OpId OpDrafter::commit(Op op) {
-  if (dice_.chance(15)) add_random_after(op);
+  if (dice_.chance(options_.after)) add_random_after(op);
   return scope_.commit(std::move(op));
 }
 
@@ -157,8 +157,13 @@ void OpDrafter::add_task() {
   for (std::size_t i = dice_.chance(4) ? 0 : 1 + dice_.below(2); i > 0; --i) add_output(op);
   add_pairs(op);
   add_workspaces(op);
-  add_fill(op);
+  make_idle(op);
+  if (!op.no_task) add_fill(op);
   commit(std::move(op));
+}
+
+void OpDrafter::make_idle(Op& op) {
+  if (options_.idle_ops > 0) op.no_task = dice_.chance(options_.idle_ops);
 }
 
 TensorId OpDrafter::add_producer(Bytes size, MemoryId memory, std::optional<TensorId> input) {
@@ -199,12 +204,12 @@ void OpDrafter::add_output(Op& op) {
 
 void OpDrafter::alias_output(Op& op, std::uint32_t input) {
   const TensorId base = *op.inputs[input];
-  const std::int64_t offset = dice_.chance(50) ? 0 : dice_.part(scope_.size_of(base));
+  const std::int64_t offset = dice_.chance(50) ? 0 : dice_.offset_in(scope_.size_of(base));
   // Beyond the end only where nothing else says what is there.
   const FamilyDraft& family = scope_.family(base);
   const bool longer = dice_.chance(20) && !family.outer && !family.grouped && !family.frozen;
   const std::int64_t room = scope_.size_of(base) - offset + (longer ? 16 : 0);
-  const TensorId aliased = scope_.add_aliased(base, offset, dice_.part(room));
+  const TensorId aliased = scope_.add_aliased(base, offset, dice_.size_in(room));
   if (!op.no_task) scope_.draft(aliased).present = 0;
   if (scope_.is_root() && dice_.chance(5)) scope_.tensors[aliased.index()].flags |= TensorFlag::output;
   op.aliases.push_back({static_cast<std::uint32_t>(op.outputs.size()), input, Bytes(offset)});
@@ -219,7 +224,7 @@ void OpDrafter::add_pairs(Op& op) {
   };
   for (std::uint32_t output = 0; output < op.outputs.size(); ++output) {
     for (std::uint32_t input = 0; input < op.inputs.size(); ++input) {
-      if (!op.inputs[input] || !dice_.chance(40)) continue;
+      if (!op.inputs[input] || !dice_.chance(options_.in_place)) continue;
       if (op.contiguous_inputs == Contiguity::none || !writes_family_of(*op.inputs[input]))
         op.in_place.push_back({output, input});
     }
@@ -232,7 +237,7 @@ void OpDrafter::add_workspaces(Op& op) {
     Workspace workspace{.size = Bytes(dice_.size()), .memory = MemoryId(dice_.below(scope_.world().memories.size()))};
     workspace.no_reuse = dice_.chance(5);
     if (dice_.chance(options_.own_alignment)) workspace.alignment = Bytes(dice_.power_of_two(7));
-    if (dice_.chance(25)) workspace.scope = WorkspaceScope::session;
+    if (dice_.chance(options_.session)) workspace.scope = WorkspaceScope::session;
     op.workspaces.push_back(workspace);
   }
 }

@@ -42,6 +42,7 @@ class OpDrafter {
   void add_inputs(Op& op);
   void add_output(Op& op);
   void alias_output(Op& op, std::uint32_t input);
+  void make_idle(Op& op);
   void add_pairs(Op& op);
   void add_workspaces(Op& op);
   void add_fill(Op& op);

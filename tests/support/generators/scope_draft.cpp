@@ -13,13 +13,20 @@ constexpr OpSet bit(std::size_t op) { return OpSet{1} << op; }
 }  // namespace
 
 std::int64_t Dice::size() {
+  if (unit_ > 0) return chance(zero_sizes_) ? 0 : unit_ * static_cast<std::int64_t>(1 + below(3));
   constexpr std::array<std::int64_t, 12> kSizes = {1, 7, 8, 16, 16, 32, 32, 48, 64, 64, 100, 160};
-  return chance(3) ? 0 : kSizes[below(kSizes.size())];
+  return chance(zero_sizes_) ? 0 : kSizes[below(kSizes.size())];
 }
 
 std::int64_t Dice::part(std::int64_t whole) {
+  if (unit_ > 0) return unit_ * static_cast<std::int64_t>(below(static_cast<std::size_t>(whole / unit_) + 1));
   const auto part = static_cast<std::int64_t>(below(static_cast<std::size_t>(whole) + 1));
   return chance(70) ? part / 8 * 8 : part;
+}
+
+std::int64_t Dice::size_in(std::int64_t space) {
+  if (may_be_empty() || space < unit_) return part(space);
+  return unit_ + part(space - unit_);
 }
 
 std::vector<std::size_t> Dice::shuffled(std::size_t count) {
@@ -87,6 +94,7 @@ KindSet ScopeDraft::kinds_of(const Op& op) const {
 }
 
 bool ScopeDraft::can_read(TensorId id, const Op& op) {
+  if (!is_orderly()) return present(id) != 0;
   const KindSet kinds = kinds_of(op);
   const bool whole = drafts[draft(id).root].whole_only;
   return (whole ? (kinds & ~present(id)) == 0 : (present(id) & kinds) != 0) && !family(id).evicted;
@@ -94,6 +102,7 @@ bool ScopeDraft::can_read(TensorId id, const Op& op) {
 
 bool ScopeDraft::can_write(TensorId id, const Op& op) {
   const FamilyDraft& of = family(id);
+  if (!is_orderly()) return of.writable && !of.ring;
   return of.writable && !of.frozen && !of.ring && std::none_of(op.outputs.begin(), op.outputs.end(), [&](TensorId output) {
            return draft(output).family == draft(id).family;
          });
@@ -148,7 +157,7 @@ OpSet ScopeDraft::sources(TensorId tensor) const {
 
 OpId ScopeDraft::commit(Op op, std::span<const std::size_t> also_written) {
   const std::size_t index = ops.size();
-  if (!op.no_task) add_needed_after(op, also_written);
+  if (!op.no_task && is_orderly()) add_needed_after(op, also_written);
   for (std::size_t kind = 0; kind < kinds_; ++kind) {
     const bool runs = !op.no_task && (kinds_of(op) & bit(kind)) != 0;
     before_[kind].push_back(runs ? before(op, kind) : 0);

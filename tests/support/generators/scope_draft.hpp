@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -16,18 +17,25 @@ namespace stowage::testing {
 
 class Dice {
  public:
-  explicit Dice(std::uint64_t seed) : random_(seed) {}
+  explicit Dice(std::uint64_t seed, const ConstrainedGraphOptions& options = {})
+      : random_(seed), unit_(options.size_unit), zero_sizes_(options.zero_sizes) {}
 
   std::size_t below(std::size_t limit) { return static_cast<std::size_t>(random_() % limit); }
   bool chance(std::size_t percent) { return below(100) < percent; }
   std::int64_t size();
   std::int64_t power_of_two(std::size_t exponents) { return std::int64_t{1} << below(exponents); }
-  /// From 0 to `whole`; mostly a multiple of 8.
+  /// From 0 to `whole`; mostly a multiple of 8, with a unit always one of that.
   std::int64_t part(std::int64_t whole);
+  /// Where something may begin in that much space, and how large it may be: empty only where zero sizes are drawn at all.
+  std::int64_t offset_in(std::int64_t space) { return part(may_be_empty() ? space : std::max<std::int64_t>(space - unit_, 0)); }
+  std::int64_t size_in(std::int64_t space);
+  [[nodiscard]] bool may_be_empty() const { return unit_ == 0 || zero_sizes_ > 0; }
   std::vector<std::size_t> shuffled(std::size_t count);
 
  private:
   std::mt19937_64 random_;
+  std::int64_t unit_;
+  std::size_t zero_sizes_;
 };
 
 /// A ring as its slots are given out.
@@ -112,7 +120,9 @@ class ScopeDraft {
   /// The op may read it: it has a value in some run of the op.
   [[nodiscard]] bool can_read(TensorId id, const Op& op);
   /// The op may read it, and never runs without it: only such values go into packed groups and bodies.
-  [[nodiscard]] bool can_pass_on(TensorId id, const Op& op) { return can_read(id, op) && (kinds_of(op) & ~present(id)) == 0; }
+  [[nodiscard]] bool can_pass_on(TensorId id, const Op& op) {
+    return can_read(id, op) && (!is_orderly() || (kinds_of(op) & ~present(id)) == 0);
+  }
   /// An op may write it, or a part of it, and none of the op's outputs is of its family.
   [[nodiscard]] bool can_write(TensorId id, const Op& op);
 
@@ -123,6 +133,7 @@ class ScopeDraft {
 
  private:
   [[nodiscard]] std::size_t kind_count() const { return world_.batches.empty() ? 1 : world_.batches.size(); }
+  [[nodiscard]] bool is_orderly() const { return world_.options.conduct == Conduct::orderly; }
   void add_needed_after(Op& op, std::span<const std::size_t> also_written);
   [[nodiscard]] OpSet before(const Op& op, std::size_t kind) const;
   [[nodiscard]] OpSet sources(TensorId tensor) const;

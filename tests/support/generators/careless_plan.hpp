@@ -1,0 +1,134 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <random>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "stowage/graph.hpp"
+#include "stowage/plan.hpp"
+
+namespace stowage::testing {
+
+/// Makes plans without a planner: everything at a place of its own, groups and pairs of bodies joined or copied at random, then
+/// some of it moved onto others. Without moves most plans are right. Where a graph asks for more than addresses, only rules about
+/// what happens in a run are ever broken; it then must have one memory, whose alignment all sizes are multiples of, and no rings.
+class CarelessPlan {
+ public:
+  /// One for each memory; arenas of callers' buffers come behind.
+  enum Arenas : std::size_t { kShared, kPersistent, kSession, kFixed, kArenasPerMemory };
+
+  struct Options {
+    std::uint64_t seed = 0;
+    std::size_t moves = 0;
+  };
+
+  CarelessPlan(const Graph& graph, const Options& options);
+
+  /// Nothing where the groups of the graph contradict each other in a way that no copy solves.
+  [[nodiscard]] std::optional<Plan> make();
+
+ private:
+  struct NodePlace {
+    std::size_t root;
+    std::int64_t offset;
+  };
+  /// What lies at fixed distances: tensors, and what copies make.
+  struct Unit {
+    std::size_t arena = kShared;
+    std::uint32_t region = 0;
+    std::int64_t lower = 0;  ///< Relative to the representative.
+    std::int64_t upper = 0;
+    std::int64_t offset = 0;  ///< Of the representative.
+    bool movable = true;
+    bool guest = true;                                                ///< It may lie in a caller's buffer.
+    std::vector<std::pair<std::int64_t, std::int64_t>> members = {};  ///< Offsets and alignments.
+  };
+  /// Tensors that are one value.
+  struct ValueFacts {
+    TensorFlags flags;
+    bool fixed = false;
+    bool filled = false;
+    bool grouped = false;
+    bool passed = false;
+    std::size_t zero_copy = 0;
+    std::size_t outputs = 0;
+  };
+  struct WaitingCopy {
+    Copy copy;
+    std::size_t node;  ///< Whose place it goes to.
+  };
+  struct Scratch {
+    OpId op;
+    std::uint32_t index;
+    Unit unit;
+  };
+
+  std::size_t below(std::size_t limit) { return std::uniform_int_distribution<std::size_t>(0, limit - 1)(random_); }
+  bool chance(std::size_t percent) { return below(100) < percent; }
+
+  // ------------------------------------------------------------------------------------------- what lies at fixed distances
+  [[nodiscard]] NodePlace find(std::size_t node) const;
+  std::size_t add_node(MemoryId memory);
+  bool join(std::size_t inner, std::size_t outer, std::int64_t offset);
+  bool join(TensorId inner, TensorId outer) { return join(inner.index(), outer.index(), 0); }
+  void join_values();
+  void look_at_values();
+  [[nodiscard]] ValueFacts& value(TensorId tensor) { return values_[value_of_[tensor.index()]]; }
+  [[nodiscard]] bool is_persistent(TensorId tensor) {
+    return value(tensor).flags.any_of({TensorFlag::constant, TensorFlag::variable});
+  }
+  [[nodiscard]] bool is_elsewhere(std::size_t node);
+
+  // ----------------------------------------------------------------------------------------------------- groups and bodies
+  void bind();
+  void copy(TensorId tensor, ScopeId scope, std::int64_t before, std::size_t node);
+  bool try_join(TensorId part, std::size_t node, std::int64_t offset);
+  bool join_inputs(OpId id);
+  bool join_outputs(OpId id);
+  void hand_over(TensorId from, TensorId to, ScopeId scope, std::int64_t before);
+  void join_body(ScopeId id);
+
+  // ---------------------------------------------------------------------------------------------------------------- places
+  void place_units();
+  void add_to_unit(std::size_t node);
+  void place_workspaces();
+  void stack(Unit& unit);
+  [[nodiscard]] Unit& pick_unit();
+  void move();
+  bool move_to_caller(Unit& unit);
+  void move_in_place(TensorId out, TensorId in);
+  void grow(const Unit& unit);
+
+  // -------------------------------------------------------------------------------------------------------------- the plan
+  [[nodiscard]] BodyPath path_of(OpId op) const { return graph_.path(graph_.scope_of(op)); }
+  [[nodiscard]] OpId local(OpId op) const;
+  [[nodiscard]] TensorId local(TensorId tensor) const;
+  [[nodiscard]] bool in_loop(OpId op) const;
+  void write();
+  void write_clears(OpId id);
+
+  const Graph& graph_;
+  Options options_;
+  std::mt19937_64 random_;
+  std::size_t tensors_;
+  std::size_t first_user_;            ///< Arena.
+  std::vector<std::size_t> parent_;   ///< By node: tensors, then what copies make.
+  std::vector<std::int64_t> offset_;  ///< In the parent.
+  std::vector<MemoryId> memory_;
+  std::vector<std::size_t> value_of_;          ///< By tensor.
+  std::map<std::size_t, ValueFacts> values_;   ///< By the node that stands for it.
+  std::map<std::size_t, std::int64_t> sizes_;  ///< Of what copies make.
+  std::set<std::size_t> bound_;                ///< Values.
+  std::set<std::size_t> pinned_;               ///< Nodes that need one address for ever.
+  std::map<std::size_t, Unit> units_;
+  std::vector<Scratch> scratch_;
+  std::vector<WaitingCopy> waiting_;
+  Plan plan_{};
+};
+
+}  // namespace stowage::testing
