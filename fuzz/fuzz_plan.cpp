@@ -18,7 +18,7 @@ Op loop(TensorId from, TensorId to) {
 Graph small_graph() {
   GraphBuilder builder("net");
   builder.add(Memory{.name = "cpu", .alignment = Bytes(32)});
-  const PoolId ring = builder.add(Pool{.name = "ring", .size = Bytes(64)});
+  const RingId ring = builder.add(Ring{.name = "ring", .size = Bytes(64)});
   const TensorId x = builder.add(Tensor{.name = "x", .size = Bytes(64), .flags = TensorFlag::input});
   const TensorId w = builder.add(Tensor{.name = "w", .size = Bytes(32), .flags = TensorFlag::constant});
   const TensorId y = builder.add(Tensor{.name = "y", .size = Bytes(64)});

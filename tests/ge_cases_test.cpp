@@ -333,28 +333,28 @@ TEST(GeCases, Case14InputsUpToTheFusionLimitAreCopiedInTogether) {
 }
 
 /// Prefetches on stream 1, each read by an op on stream 0.
-struct Ring {
+struct RingCase {
   Draft draft;
   std::vector<TensorId> tensors;
   std::vector<OpId> prefetches, readers;
 
-  explicit Ring(std::int64_t size, const std::vector<std::int64_t>& sizes, bool readers_between = true) {
+  explicit RingCase(std::int64_t size, const std::vector<std::int64_t>& sizes, bool readers_between = true) {
     draft.description().memories.front().alignment = Bytes(1);
-    draft.description().pools = {{.name = "ring", .size = Bytes(size)}};
+    draft.description().rings = {{.name = "ring", .size = Bytes(size)}};
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       tensors.push_back(draft.tensor("t" + std::to_string(i), sizes[i]));
       prefetches.push_back(draft.op({.name = "prefetch" + std::to_string(i),
                                      .kind = "X",
                                      .outputs = {tensors[i]},
                                      .stream = StreamId(1),
-                                     .prefetch = PoolId(0)}));
+                                     .prefetch = RingId(0)}));
       if (readers_between) readers.push_back(draft.op("read" + std::to_string(i), {tensors[i]}, {}));
     }
   }
 };
 
 TEST(GeCases, Case15TheFourthPrefetchWrapsAndWaitsForTheReaderOfTheFirst) {
-  const Ring ring(2048, {512, 1024, 512, 512});
+  const RingCase ring(2048, {512, 1024, 512, 512});
   const Plan plan = planned(ring.draft.build());
   std::vector<Bytes> offsets;
   for (const TensorId tensor : ring.tensors) offsets.push_back(offset(plan, tensor));
@@ -365,20 +365,20 @@ TEST(GeCases, Case15TheFourthPrefetchWrapsAndWaitsForTheReaderOfTheFirst) {
 }
 
 TEST(GeCases, Case15APoolThatIsTooSmallIsAnError) {
-  EXPECT_THAT(Ring(1024, {2000}).draft.error(), HasSubstr("prefetches tensor 't0' (0) of 2000 bytes into pool 'ring' of 1024"));
-  Ring both(1024, {600, 600}, false);
+  EXPECT_THAT(RingCase(1024, {2000}).draft.error(), HasSubstr("prefetches tensor 't0' (0) of 2000 bytes into ring 'ring' of 1024"));
+  RingCase both(1024, {600, 600}, false);
   both.draft.op("read both", {both.tensors[0], both.tensors[1]}, {});
   EXPECT_THAT(both.draft.error(), HasSubstr("op 'read both' (2) reads"));
 }
 
 TEST(GeCases, Case15OnePoolWithTwoSizesOrTwoMemoriesIsAnError) {
-  Ring sizes(1024, {512});
-  sizes.draft.description().pools.push_back({.name = "ring", .size = Bytes(2048)});
-  EXPECT_THAT(sizes.draft.error(), HasSubstr("pool 'ring' has two sizes, 1024 and 2048"));
-  Ring memories(1024, {512});
+  RingCase sizes(1024, {512});
+  sizes.draft.description().rings.push_back({.name = "ring", .size = Bytes(2048)});
+  EXPECT_THAT(sizes.draft.error(), HasSubstr("ring 'ring' has two sizes, 1024 and 2048"));
+  RingCase memories(1024, {512});
   const MemoryId other = memories.draft.memory({.name = "host"});
-  memories.draft.description().pools.push_back({.name = "ring", .size = Bytes(1024), .memory = other});
-  EXPECT_THAT(memories.draft.error(), HasSubstr("pool 'ring' is in two memories"));
+  memories.draft.description().rings.push_back({.name = "ring", .size = Bytes(1024), .memory = other});
+  EXPECT_THAT(memories.draft.error(), HasSubstr("ring 'ring' is in two memories"));
 }
 
 TEST(GeCases, Case16ANegativeWorkspaceIsAnError) {

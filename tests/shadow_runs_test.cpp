@@ -200,7 +200,7 @@ TEST(ShadowRing, SlotNeedsAnEdgeFromTheReaderBefore) {
   std::vector<Op> ops = {op("p", {}, {0}), op("use p", {0}, {2}), op("q", {}, {1}), op("use q", {1}, {3})};
   for (const std::size_t i : {0U, 2U}) {
     ops[i].stream = StreamId(1);
-    ops[i].prefetch = PoolId(0);
+    ops[i].prefetch = RingId(0);
   }
   const Graph graph = built(GraphDescription{
       "ring",

@@ -127,7 +127,7 @@ using MemoryId = Id<struct MemoryList>;
 using StreamId = Id<struct StreamList>;
 using StorageId = Id<struct StorageList>;
 using ArenaId = Id<struct ArenaList>;
-using PoolId = Id<struct PoolList>;
+using RingId = Id<struct RingList>;
 using ScopeId = Id<struct ScopeList>;
 
 /// Where a body of a graph is: the op that has it and its number there, from the root down. Empty: the root itself.

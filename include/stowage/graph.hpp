@@ -55,7 +55,7 @@ class Graph {
   /// two; a view outside its base, of itself, in another memory, or with an address of its own; a view or alias whose alignment
   /// its offset breaks; a tensor with two producers (variables excepted); an op that writes a constant; a read before any write;
   /// `after` naming an op that does not come earlier (a cycle); pairs and aliases with positions that the op does not have;
-  /// aliases that contradict each other; groups, fills, bodies, batches, pools and flags that break their rules
+  /// aliases that contradict each other; groups, fills, bodies, batches, rings and flags that break their rules
   /// (docs/formats.md).
   ///
   /// Not errors: equal names, tensors that nobody uses, empty graphs, tensors of size 0, an input that is also constant
@@ -64,7 +64,7 @@ class Graph {
 
   [[nodiscard]] const std::string& name() const { return description_.name; }
   [[nodiscard]] std::span<const Memory> memories() const { return description_.memories; }
-  [[nodiscard]] std::span<const Pool> pools() const { return description_.pools; }
+  [[nodiscard]] std::span<const Ring> rings() const { return description_.rings; }
   /// Those of all scopes, the root's first: there ids are positions in the description. Ids inside them are of this list too.
   [[nodiscard]] std::span<const Tensor> tensors() const { return flat_ ? flat_->tensors : description_.tensors; }
   /// Those of all scopes, the root's first, each scope's in execution order. `bodies` is empty here: see `bodies(op)`.
@@ -132,7 +132,7 @@ class GraphBuilder {
   MemoryId add(Memory memory);
   TensorId add(Tensor tensor);
   OpId add(Op op);
-  PoolId add(Pool pool);
+  RingId add(Ring ring);
 
   /// `Graph::build` of what was added so far; leaves the builder empty.
   Result<Graph> build();

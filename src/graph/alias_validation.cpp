@@ -30,13 +30,13 @@ Status join(const GraphDescription& graph, const std::vector<Graph::Root>& roots
   const std::string who =
       fmt::format("{} aliases {} to {}", describe(op, OpId(k)), describe(output, link.output), describe(input, link.input));
   if (link.offset < Bytes(0) || link.offset > kMaxBytes)
-    return fault(k, i, fmt::format("{} at the offset {}", who, link.offset.value()));
+    return fault(k, i, fmt::format("{} at the offset {}, which is not from 0 to 2^62", who, link.offset.value()));
   if (output.memory != input.memory) return fault(k, i, who + ", which is in another memory");
 
   const Graph::Root out = roots[link.output.index()];
   const Graph::Root in = roots[link.input.index()];
   const TensorFlags in_flags = graph.tensors[in.tensor.index()].flags | input.flags;
-  if (in_flags.has(TensorFlag::constant) && !op.no_task) return fault(k, i, who + ", which is constant");
+  if (in_flags.has(TensorFlag::constant) && !op.no_task) return fault(k, i, who + ", which is constant and cannot be written");
   if (!classes.join(out.tensor.index(), in.tensor.index(), in.offset + link.offset - out.offset)) {
     return fault(k, i, who + " at an offset that contradicts other views or aliases");
   }
@@ -85,8 +85,9 @@ Status check_alignments(const GraphDescription& graph, const std::vector<Graph::
     if (is_aligned(at, alignment)) continue;
     return Error{
         ErrorCode::invalid,
-        fmt::format("{} would lie {} bytes into what it shares memory with by aliases, which its alignment {} does not divide",
-                    describe(tensor, TensorId(t)), at.value(), alignment.value()),
+        fmt::format(
+            "{} would lie {} bytes into the memory that it shares through aliases, which is not a multiple of its alignment {}",
+            describe(tensor, TensorId(t)), at.value(), alignment.value()),
         {.file = {}, .line = {}, .path = fmt::format("tensors[{}]", t)}};
   }
   return Done{};

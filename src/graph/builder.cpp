@@ -19,9 +19,9 @@ OpId GraphBuilder::add(Op op) {
   return OpId(description_.ops.size() - 1);
 }
 
-PoolId GraphBuilder::add(Pool pool) {
-  description_.pools.push_back(std::move(pool));
-  return PoolId(description_.pools.size() - 1);
+RingId GraphBuilder::add(Ring ring) {
+  description_.rings.push_back(std::move(ring));
+  return RingId(description_.rings.size() - 1);
 }
 
 Result<Graph> GraphBuilder::build() { return Graph::build(std::exchange(description_, {})); }

@@ -9,7 +9,7 @@
 #include "graph/rings.hpp"
 #include "graph/validation.hpp"
 
-/// The rules of fills, flags, batches and pools.
+/// The rules of fills, flags, batches and rings.
 namespace stowage::validation {
 namespace {
 
@@ -23,7 +23,7 @@ bool is_alias(const Op& op, std::uint32_t output) {
 Status check_fill(const Graph& graph, OpId id) {
   const Op& op = graph.op(id);
   const std::string path = fmt::format("ops[{}].zero_fill", id.index());
-  if (op.no_task) return fault_at(path, name(graph, id) + " has no task, so that nothing can be filled for it");
+  if (op.no_task) return fault_at(path, name(graph, id) + " has no task, so nothing can be filled for it");
   for (std::size_t i = 0; i < op.zero_fill.outputs.size(); ++i) {
     const std::uint32_t position = op.zero_fill.outputs[i];
     const std::string at = fmt::format("{}.outputs[{}]", path, i);
@@ -32,11 +32,11 @@ Status check_fill(const Graph& graph, OpId id) {
     const Tensor& tensor = graph.tensor(output);
     if (tensor.view_of || is_alias(op, position) || op.contiguous_outputs == Contiguity::packed ||
         (op.contiguous_inputs == Contiguity::packed && op.inputs.size() > 1)) {
-      return fault_at(at, fmt::format("{} fills {}, which lies in another tensor whose bytes that would destroy", name(graph, id),
-                                      name(graph, output)));
+      return fault_at(at, fmt::format("{} fills {}, which lies inside another tensor, whose bytes would be destroyed",
+                                      name(graph, id), name(graph, output)));
     }
     if (tensor.flags.any_of(kOwnAddress | TensorFlag::input))
-      return fault_at(at, fmt::format("{} fills {}, which holds a value from before", name(graph, id), name(graph, output)));
+      return fault_at(at, fmt::format("{} fills {}, which already holds a value", name(graph, id), name(graph, output)));
   }
   for (std::size_t i = 0; i < op.zero_fill.workspaces.size(); ++i) {
     const std::uint32_t position = op.zero_fill.workspaces[i];
@@ -93,21 +93,19 @@ class Presence {
 Status check_passed_on(const Graph& graph, const Relations& relations) {
   const Presence presence(graph, relations);
   const auto refuse = [&](OpId op, TensorId tensor, const std::string& batch, const char* what) {
-    return fault_at(fmt::format("ops[{}]", op.index()),
-                    fmt::format("{} {} {}, which has no value in batch '{}'", name(graph, op), what, name(graph, tensor), batch));
+    return fault_at(fmt::format("ops[{}]", op.index()), fmt::format("{} passes {} {}, but it has no value in batch '{}'",
+                                                                    name(graph, op), name(graph, tensor), what, batch));
   };
   for (const Scope& scope : graph.scopes()) {
     for (const BodyInput& pair : scope.inputs) {
-      if (const auto batch = presence.missing(pair.outer, scope.op))
-        return refuse(scope.op, pair.outer, *batch, "passes into a body");
+      if (const auto batch = presence.missing(pair.outer, scope.op)) return refuse(scope.op, pair.outer, *batch, "into a body");
     }
   }
   for (const Group& group : relations.groups) {
     if (group.kind != Contiguity::packed) continue;
     for (const std::optional<TensorId>& input : graph.op(group.op).inputs) {
       if (!input) continue;
-      if (const auto batch = presence.missing(*input, group.op))
-        return refuse(group.op, *input, *batch, "passes on without a copy");
+      if (const auto batch = presence.missing(*input, group.op)) return refuse(group.op, *input, *batch, "on without a copy");
     }
   }
   return Done{};
@@ -122,26 +120,27 @@ std::multimap<TensorId, OpId> writers(const Graph& graph) {
   return result;
 }
 
-/// A pool's name stands for one ring.
-Status check_pool_list(const Graph& graph) {
+/// A ring's name stands for one ring.
+Status check_ring_list(const Graph& graph) {
   std::map<std::string, std::size_t> known;
-  for (std::size_t p = 0; p < graph.pools().size(); ++p) {
-    const Pool& pool = graph.pools()[p];
+  for (std::size_t p = 0; p < graph.rings().size(); ++p) {
+    const Ring& ring = graph.rings()[p];
     const std::string path = fmt::format("pools[{}]", p);
-    if (pool.memory.index() >= graph.memories().size())
+    if (ring.memory.index() >= graph.memories().size())
       return fault_at(path + ".memory",
-                      fmt::format("pool '{}' is in memory {}, which does not exist", pool.name, pool.memory.index()));
-    if (pool.size < Bytes(0) || pool.size > kMaxBytes)
-      return fault_at(path + ".size", fmt::format("pool '{}' has the size {}", pool.name, pool.size.value()));
-    const auto [first, is_new] = known.emplace(pool.name, p);
+                      fmt::format("ring '{}' is in memory {}, which does not exist", ring.name, ring.memory.index()));
+    if (ring.size < Bytes(0) || ring.size > kMaxBytes)
+      return fault_at(path + ".size",
+                      fmt::format("ring '{}' has the size {}, which is not from 0 to 2^62", ring.name, ring.size.value()));
+    const auto [first, is_new] = known.emplace(ring.name, p);
     if (is_new) continue;
-    const Pool& other = graph.pools()[first->second];
+    const Ring& other = graph.rings()[first->second];
     return fault_at(
-        path, other.size != pool.size
-                  ? fmt::format("pool '{}' has two sizes, {} and {}", pool.name, other.size.value(), pool.size.value())
-              : other.memory != pool.memory
-                  ? fmt::format("pool '{}' is in two memories, {} and {}", pool.name, other.memory.index(), pool.memory.index())
-                  : fmt::format("pool '{}' is listed twice", pool.name));
+        path, other.size != ring.size
+                  ? fmt::format("ring '{}' has two sizes, {} and {}", ring.name, other.size.value(), ring.size.value())
+              : other.memory != ring.memory
+                  ? fmt::format("ring '{}' is in two memories, {} and {}", ring.name, other.memory.index(), ring.memory.index())
+                  : fmt::format("ring '{}' is listed twice", ring.name));
   }
   return Done{};
 }
@@ -157,23 +156,23 @@ bool is_nothing_else(const Graph& graph, const Op& op, std::uint32_t position, c
 Status check_prefetch(const Graph& graph, OpId id, const std::set<TensorId>& grouped) {
   const Op& op = graph.op(id);
   const std::string path = fmt::format("ops[{}].prefetch", id.index());
-  if (op.prefetch->index() >= graph.pools().size())
-    return fault_at(path, fmt::format("{} prefetches into pool {}, which does not exist", name(graph, id), op.prefetch->index()));
-  const Pool& pool = graph.pools()[op.prefetch->index()];
+  if (op.prefetch->index() >= graph.rings().size())
+    return fault_at(path, fmt::format("{} prefetches into ring {}, which does not exist", name(graph, id), op.prefetch->index()));
+  const Ring& ring = graph.rings()[op.prefetch->index()];
   if (op.no_task || !op.batch.empty())
-    return fault_at(path, name(graph, id) + " prefetches, so that it must have a task and no batch label");
+    return fault_at(path, name(graph, id) + " prefetches, so it must have a task and no batch label");
   for (std::uint32_t i = 0; i < op.outputs.size(); ++i) {
     const Tensor& tensor = graph.tensor(op.outputs[i]);
-    if (tensor.size > pool.size)
-      return fault_at(path, fmt::format("{} prefetches {} of {} bytes into pool '{}' of {}", name(graph, id),
-                                        name(graph, op.outputs[i]), tensor.size.value(), pool.name, pool.size.value()));
-    if (tensor.memory != pool.memory)
-      return fault_at(path, fmt::format("{} prefetches {}, which is in another memory than pool '{}'", name(graph, id),
-                                        name(graph, op.outputs[i]), pool.name));
+    if (tensor.size > ring.size)
+      return fault_at(path, fmt::format("{} prefetches {} of {} bytes into ring '{}' of {}", name(graph, id),
+                                        name(graph, op.outputs[i]), tensor.size.value(), ring.name, ring.size.value()));
+    if (tensor.memory != ring.memory)
+      return fault_at(path, fmt::format("{} prefetches {}, which is in another memory than ring '{}'", name(graph, id),
+                                        name(graph, op.outputs[i]), ring.name));
     if (!is_nothing_else(graph, op, i, grouped))
-      return fault_at(path,
-                      fmt::format("{} prefetches {}, which can be no view, alias, member of a group, filled, nor have flags",
-                                  name(graph, id), name(graph, op.outputs[i])));
+      return fault_at(path, fmt::format("{} prefetches {}, which cannot be a view, an alias, filled or a member of a contiguous "
+                                        "group, and cannot have flags",
+                                        name(graph, id), name(graph, op.outputs[i])));
   }
   return Done{};
 }
@@ -198,7 +197,7 @@ class RingUsers {
     for (std::size_t t = 0; t < graph_.tensors().size(); ++t) {
       if (graph_.tensors()[t].flags.empty() || !range_of_.contains(alias_class(TensorId(t)))) continue;
       return fault_at(fmt::format("tensors[{}].flags", t),
-                      name(graph_, TensorId(t)) + " shares memory with a prefetched tensor, so that it can have no flags");
+                      name(graph_, TensorId(t)) + " shares memory with a prefetched tensor, so it cannot have flags");
     }
     for (std::size_t k = 0; k < graph_.ops().size(); ++k) {
       if (!graph_.ops()[k].no_task) STOWAGE_TRY_STATUS(check_op(OpId(k)));
@@ -208,17 +207,17 @@ class RingUsers {
 
  private:
   [[nodiscard]] TensorId alias_class(TensorId id) const { return relations_.place(id).representative; }
-  [[nodiscard]] const Pool& pool_of(const RingRange& range) const { return graph_.pools()[range.pool.index()]; }
+  [[nodiscard]] const Ring& ring_of(const RingRange& range) const { return graph_.rings()[range.ring.index()]; }
 
   [[nodiscard]] Error refuse_at_once(const RingRange& range) const {
     return fault_at(fmt::format("ops[{}].prefetch", range.op.index()),
-                    fmt::format("{} prefetches more at once than pool '{}' of {} bytes holds", name(graph_, range.op),
-                                pool_of(range).name, pool_of(range).size.value()));
+                    fmt::format("{} prefetches more at once than ring '{}' of {} bytes holds", name(graph_, range.op),
+                                ring_of(range).name, ring_of(range).size.value()));
   }
 
-  /// It uses no more of a pool than that holds, and no range that was taken before.
+  /// It uses no more of a ring than that holds, and no range that was taken before.
   Status check_op(OpId id) {
-    std::map<PoolId, Bytes> wanted;
+    std::map<RingId, Bytes> wanted;
     std::set<std::size_t> seen;
     for (const std::optional<TensorId>& input : graph_.op(id).inputs) {
       if (input) STOWAGE_TRY_STATUS(check_use(id, *input, "reads", wanted, seen));
@@ -227,19 +226,19 @@ class RingUsers {
     return Done{};
   }
 
-  Status check_use(OpId id, TensorId tensor, const char* uses, std::map<PoolId, Bytes>& wanted, std::set<std::size_t>& seen) {
+  Status check_use(OpId id, TensorId tensor, const char* uses, std::map<RingId, Bytes>& wanted, std::set<std::size_t>& seen) {
     const auto found = range_of_.find(alias_class(tensor));
     if (found == range_of_.end() || !seen.insert(found->second).second) return Done{};
     const RingRange& range = ranges_[found->second];
     const std::string path = fmt::format("ops[{}]", id.index());
-    wanted[range.pool] += graph_.tensor(range.tensor).size;
-    if (wanted[range.pool] > pool_of(range).size)
-      return fault_at(path, fmt::format("{} reads {} bytes of pool '{}', which has {}", name(graph_, id),
-                                        wanted[range.pool].value(), pool_of(range).name, pool_of(range).size.value()));
+    wanted[range.ring] += graph_.tensor(range.tensor).size;
+    if (wanted[range.ring] > ring_of(range).size)
+      return fault_at(path, fmt::format("{} reads {} bytes of ring '{}', which has {}", name(graph_, id),
+                                        wanted[range.ring].value(), ring_of(range).name, ring_of(range).size.value()));
     const std::optional<std::size_t> taken = taken_by_[found->second];
     if (!taken || root_op(id) < ranges_[*taken].op) return Done{};
-    return fault_at(path, fmt::format("{} {} {}, whose place in pool '{}' of {} bytes {} has taken before", name(graph_, id),
-                                      uses, name(graph_, tensor), pool_of(range).name, pool_of(range).size.value(),
+    return fault_at(path, fmt::format("{} {} {}, whose bytes in ring '{}' of {} bytes were already taken by {}", name(graph_, id),
+                                      uses, name(graph_, tensor), ring_of(range).name, ring_of(range).size.value(),
                                       name(graph_, ranges_[*taken].op)));
   }
 
@@ -264,7 +263,7 @@ Result<Relations> check_constraints(const Graph& graph, OffsetUnion aliases) {
   STOWAGE_TRY_STATUS(check_fills(graph));
   STOWAGE_TRY_STATUS(check_flags(graph));
   STOWAGE_TRY_STATUS(check_batches(graph, relations));
-  STOWAGE_TRY_STATUS(check_pools(graph, relations));
+  STOWAGE_TRY_STATUS(check_rings(graph, relations));
   return relations;
 }
 
@@ -283,7 +282,8 @@ Status check_flags(const Graph& graph) {
       return fault_at(path,
                       name(graph, TensorId(t)) + " is reusable but not zero_copy: there is no buffer of the caller's to reuse");
     if (flags.has(TensorFlag::zero_copy) && flags.any_of(kOwnAddress))
-      return fault_at(path, name(graph, TensorId(t)) + " is zero_copy, but has an address of its own already");
+      return fault_at(path, name(graph, TensorId(t)) +
+                                " is zero_copy, but a constant, variable or external tensor already has an address of its own");
   }
   return Done{};
 }
@@ -311,8 +311,8 @@ Status check_batches(const Graph& graph, const Relations& relations) {
   return check_passed_on(graph, relations);
 }
 
-Status check_pools(const Graph& graph, Relations& relations) {
-  STOWAGE_TRY_STATUS(check_pool_list(graph));
+Status check_rings(const Graph& graph, Relations& relations) {
+  STOWAGE_TRY_STATUS(check_ring_list(graph));
   std::set<TensorId> grouped;
   for (const Group& group : relations.groups) {
     for (const GroupMember& member : group.members) grouped.insert(member.tensor);

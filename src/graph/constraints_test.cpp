@@ -8,7 +8,7 @@
 
 #include "stowage/graph.hpp"
 
-/// Every rule of groups, fills, flags, bodies, batches and pools: a graph that keeps it, and what is said about one that does
+/// Every rule of groups, fills, flags, bodies, batches and rings: a graph that keeps it, and what is said about one that does
 /// not.
 namespace stowage {
 namespace {
@@ -86,9 +86,9 @@ TEST(Groups, AConcatHasOneOutputAndASplitOneInput) {
                         g.ops[1].outputs.push_back(t(5));
                         g.ops[1].contiguous_inputs = Contiguity::packed;
                       }),
-              HasSubstr("op 'join' (1) packs its inputs, so that it must have exactly one output, not 2"));
+              HasSubstr("op 'join' (1) packs its inputs, so it must have exactly one output, not 2"));
   EXPECT_THAT(verdict(base(), [](auto& g) { g.ops[0].contiguous_outputs = Contiguity::packed; }),
-              HasSubstr("op 'make' (0) splits its input without a copy, so that it must have exactly one"));
+              HasSubstr("op 'make' (0) splits its input without a copy, so it must have exactly one input"));
 }
 
 TEST(Groups, OutputsThatAreRefsAreSoAllOrNone) {
@@ -101,7 +101,7 @@ TEST(Groups, OutputsThatAreRefsAreSoAllOrNone) {
   };
   EXPECT_EQ(verdict(base(), refs(2)), "built");
   EXPECT_THAT(verdict(base(), refs(1)),
-              HasSubstr("op 'make' (0) has contiguous outputs of which some lie in other tensors, like tensor 'a' (2)"));
+              HasSubstr("op 'make' (0) has contiguous outputs, of which some lie in other tensors, like tensor 'a' (2)"));
 }
 
 TEST(Groups, RefsThatCannotBeContiguousAreAnError) {
@@ -127,7 +127,7 @@ TEST(Fills, OutputsAndWorkspacesMayBeFilled) {
 }
 
 TEST(Fills, OfARefAViewOrAPackedOutputIsAnError) {
-  const auto message = HasSubstr("which lies in another tensor whose bytes that would destroy");
+  const auto message = HasSubstr("which lies inside another tensor, whose bytes would be destroyed");
   EXPECT_THAT(verdict(base(),
                       [](auto& g) {
                         g.ops[0].aliases = {{0, 0, Bytes(0)}};
@@ -155,7 +155,7 @@ TEST(Fills, OfAVariableIsAnError) {
                         g.tensors[2].flags = TensorFlag::variable;
                         g.ops[0].zero_fill = {.outputs = {0}};
                       }),
-              HasSubstr("op 'make' (0) fills tensor 'a' (2), which holds a value from before"));
+              HasSubstr("op 'make' (0) fills tensor 'a' (2), which already holds a value"));
 }
 
 // ----------------------------------------------------------------------------------------------------------------- flags
@@ -167,8 +167,9 @@ TEST(Flags, ReusableNeedsZeroCopy) {
 }
 
 TEST(Flags, ZeroCopyAndAnAddressOfItsOwnContradict) {
-  EXPECT_THAT(verdict(base(), [](auto& g) { g.tensors[1].flags |= TensorFlag::zero_copy; }),
-              HasSubstr("tensor 'y' (1) is zero_copy, but has an address of its own already"));
+  EXPECT_THAT(
+      verdict(base(), [](auto& g) { g.tensors[1].flags |= TensorFlag::zero_copy; }),
+      HasSubstr("tensor 'y' (1) is zero_copy, but a constant, variable or external tensor already has an address of its own"));
 }
 
 // ---------------------------------------------------------------------------------------------------------------- bodies
@@ -252,8 +253,9 @@ TEST(Bodies, ValuesComeInAndGoOutByPairsOnly) {
 }
 
 TEST(Loops, AResultThatIsNotCarriedIsAnError) {
-  EXPECT_THAT(verdict(with_loop(), [](auto& g) { g.ops[1].bodies[0].carried.clear(); }),
-              HasSubstr("tensor 'sum' (7) is a result of the loop but not carried, so that zero trips would leave it undefined"));
+  EXPECT_THAT(
+      verdict(with_loop(), [](auto& g) { g.ops[1].bodies[0].carried.clear(); }),
+      HasSubstr("tensor 'sum' (7) is a result of the loop but is not carried: after zero iterations it would be undefined"));
 }
 
 TEST(Loops, ACarriedValueNeedsAFirstOneAndAWriter) {
@@ -270,7 +272,8 @@ TEST(Loops, WhatGoesAroundIsNotWhatCameInAsSomethingElse) {
                 Body& body = g.ops[1].bodies[0];
                 body.ops[0].aliases = {{0, 1, Bytes(0)}};
               }),
-      HasSubstr("tensor 'sum' (7) is carried, but shares memory with tensor 'right' (6), which comes in as something else"));
+      HasSubstr(
+          "tensor 'sum' (7) is carried, but shares memory with tensor 'right' (6), which enters the body as another value"));
 }
 
 TEST(Bodies, WhatComesInMustBeAlignedWhereItLies) {
@@ -284,8 +287,9 @@ TEST(Bodies, WhatComesInMustBeAlignedWhereItLies) {
     };
   };
   EXPECT_EQ(verdict(with_call(), view(8)), "built");
-  EXPECT_THAT(verdict(with_call(), view(4)),
-              HasSubstr("would lie 4 bytes into what it shares memory with by bodies, which its alignment 8 does not divide"));
+  EXPECT_THAT(
+      verdict(with_call(), view(4)),
+      HasSubstr("would lie 4 bytes into the memory that it shares through bodies, which is not a multiple of its alignment 8"));
 }
 
 TEST(Groups, PackedOnesHaveATaskAndNothingExternal) {
@@ -294,13 +298,13 @@ TEST(Groups, PackedOnesHaveATaskAndNothingExternal) {
                         g.ops[1].contiguous_inputs = Contiguity::packed;
                         g.ops[1].no_task = true;
                       }),
-              HasSubstr("op 'join' (1) has no task, but is packed"));
+              HasSubstr("op 'join' (1) is packed, so it must have a task"));
   EXPECT_THAT(verdict(base(),
                       [](auto& g) {
                         g.tensors[4].flags = TensorFlag::external;
                         g.ops[1].contiguous_inputs = Contiguity::packed;
                       }),
-              HasSubstr("op 'join' (1) moves nothing, but tensor 'whole' (4) is external"));
+              HasSubstr("op 'join' (1) is packed and copies nothing, but tensor 'whole' (4) is external"));
 }
 
 // --------------------------------------------------------------------------------------------------------------- batches
@@ -326,67 +330,67 @@ TEST(Batches, WhatSomeBatchesLackIsNotPassedOn) {
     g.ops.back().batch = "large";
   };
   EXPECT_THAT(verdict(with_call(), two),
-              HasSubstr("op 'join' (1) passes into a body tensor 'a' (2), which has no value in batch 'large'"));
+              HasSubstr("op 'join' (1) passes tensor 'a' (2) into a body, but it has no value in batch 'large'"));
   EXPECT_THAT(verdict(base(),
                       [&](auto& g) {
                         two(g);
                         g.ops[1].contiguous_inputs = Contiguity::packed;
                       }),
-              HasSubstr("op 'join' (1) passes on without a copy tensor 'a' (2), which has no value in batch 'large'"));
+              HasSubstr("op 'join' (1) passes tensor 'a' (2) on without a copy, but it has no value in batch 'large'"));
 }
 
-// ----------------------------------------------------------------------------------------------------------------- pools
+// ----------------------------------------------------------------------------------------------------------------- rings
 
-TEST(Pools, APrefetchedTensorIsNothingElse) {
+TEST(Rings, APrefetchedTensorIsNothingElse) {
   const Change ring = [](GraphDescription& g) {
-    g.pools = {{.name = "ring", .size = Bytes(64)}};
-    g.ops[0].prefetch = PoolId(0);
+    g.rings = {{.name = "ring", .size = Bytes(64)}};
+    g.ops[0].prefetch = RingId(0);
   };
   EXPECT_EQ(verdict(base(), ring), "built");
-  EXPECT_THAT(
-      verdict(base(),
-              [&](auto& g) {
-                ring(g);
-                g.tensors[2].flags = TensorFlag::output;
-              }),
-      HasSubstr(
-          "op 'make' (0) prefetches tensor 'a' (2), which can be no view, alias, member of a group, filled, nor have flags"));
-  EXPECT_THAT(verdict(base(), [](auto& g) { g.ops[0].prefetch = PoolId(3); }),
-              HasSubstr("prefetches into pool 3, which does not exist"));
+  EXPECT_THAT(verdict(base(),
+                      [&](auto& g) {
+                        ring(g);
+                        g.tensors[2].flags = TensorFlag::output;
+                      }),
+              HasSubstr("op 'make' (0) prefetches tensor 'a' (2), which cannot be a view, an alias, filled or a member of a "
+                        "contiguous group, and cannot have flags"));
+  EXPECT_THAT(verdict(base(), [](auto& g) { g.ops[0].prefetch = RingId(3); }),
+              HasSubstr("prefetches into ring 3, which does not exist"));
 }
 
-TEST(Pools, AReaderOfATakenSlotIsAnError) {
+TEST(Rings, AReaderOfATakenRangeIsAnError) {
   EXPECT_THAT(
       verdict(base(),
               [](auto& g) {
-                g.pools = {{.name = "ring", .size = Bytes(16)}};
-                g.ops[0].prefetch = PoolId(0);
+                g.rings = {{.name = "ring", .size = Bytes(16)}};
+                g.ops[0].prefetch = RingId(0);
                 g.tensors.push_back(tensor("late", 16));
                 Op late = op("late", {}, {t(5)});
-                late.prefetch = PoolId(0);
+                late.prefetch = RingId(0);
                 g.ops.insert(g.ops.begin() + 1, late);
               }),
-      HasSubstr("op 'join' (2) reads tensor 'a' (2), whose place in pool 'ring' of 16 bytes op 'late' (1) has taken before"));
+      HasSubstr(
+          "op 'join' (2) reads tensor 'a' (2), whose bytes in ring 'ring' of 16 bytes were already taken by op 'late' (1)"));
 }
 
-TEST(Pools, WhatSharesMemoryWithAPrefetchedTensorHasNoFlags) {
+TEST(Rings, WhatSharesMemoryWithAPrefetchedTensorHasNoFlags) {
   EXPECT_THAT(verdict(base(),
                       [](auto& g) {
-                        g.pools = {{.name = "ring", .size = Bytes(64)}};
-                        g.ops[0].prefetch = PoolId(0);
+                        g.rings = {{.name = "ring", .size = Bytes(64)}};
+                        g.ops[0].prefetch = RingId(0);
                         g.tensors[4].size = Bytes(8);
                         g.ops[1].aliases = {{0, 0, Bytes(0)}};
                       }),
-              HasSubstr("tensor 'whole' (4) shares memory with a prefetched tensor, so that it can have no flags"));
+              HasSubstr("tensor 'whole' (4) shares memory with a prefetched tensor, so it cannot have flags"));
 }
 
-TEST(Pools, MoreAtOnceThanThePoolHoldsIsAnError) {
+TEST(Rings, MoreAtOnceThanTheRingHoldsIsAnError) {
   EXPECT_THAT(verdict(base(),
                       [](auto& g) {
-                        g.pools = {{.name = "ring", .size = Bytes(12)}};
-                        g.ops[0].prefetch = PoolId(0);
+                        g.rings = {{.name = "ring", .size = Bytes(12)}};
+                        g.ops[0].prefetch = RingId(0);
                       }),
-              HasSubstr("op 'make' (0) prefetches more at once than pool 'ring' of 12 bytes holds"));
+              HasSubstr("op 'make' (0) prefetches more at once than ring 'ring' of 12 bytes holds"));
 }
 
 // ----------------------------------------------------------------------------------------------------------------- plain

@@ -45,7 +45,7 @@ class BodyCheck {
       if (!graph_.tensor(id).flags.any_of(kOutside)) continue;
       return fault_at(
           fmt::format("tensors[{}].flags", id.index()),
-          name(id) + " is in a body, where values come in and go out by pairs: it can be no input or output of the graph");
+          name(id) + " is in a body, so it cannot be an input or output of the graph: use the body's 'inputs' and 'outputs'");
     }
     return Done{};
   }
@@ -84,12 +84,12 @@ class BodyCheck {
     for (std::size_t i = 0; i < scope_.inputs.size(); ++i) {
       const auto [outer, inner] = scope_.inputs[i];
       const Tensor& tensor = graph_.tensor(inner);
-      if (!given.contains(outer)) return refuse("inputs", i, fmt::format("{} is no input of the op", name(outer)));
+      if (!given.contains(outer)) return refuse("inputs", i, fmt::format("{} is not an input of the op", name(outer)));
       if (!seen.insert(inner).second) return refuse("inputs", i, fmt::format("{} is given twice", name(inner)));
       if (tensor.view_of || tensor.flags.any_of(kOwnAddress))
         return refuse(
             "inputs", i,
-            fmt::format("{} comes from outside, so that it can be no view, constant, variable or external", name(inner)));
+            fmt::format("{} comes from outside the body, so it cannot be a view, constant, variable or external", name(inner)));
       STOWAGE_TRY_STATUS(check_alike(inner, outer, "inputs", i));
     }
     for (std::size_t k = 0; k < scope_.op_count; ++k) {
@@ -114,10 +114,10 @@ class BodyCheck {
       const Tensor& tensor = graph_.tensor(out);
       if (tensor.view_of || tensor.flags.any_of(kOwnAddress))
         return refuse("carried", i,
-                      fmt::format("{} is carried, so that it can be no view, constant, variable or external", name(out)));
+                      fmt::format("{} is carried, so it cannot be a view, constant, variable or external", name(out)));
       if (out != in && (passed_.contains(out) || !written_.contains(out)))
         return refuse("carried", i,
-                      fmt::format("{} is carried, but no op of the body writes it; let one copy the value", name(out)));
+                      fmt::format("{} is carried, but no op of the body writes it; add one that copies the value", name(out)));
       STOWAGE_TRY_STATUS(check_alike(out, in, "carried", i));
     }
     return Done{};
@@ -128,7 +128,7 @@ class BodyCheck {
     for (std::size_t i = 0; i < scope_.outputs.size(); ++i) {
       const auto [inner, outer] = scope_.outputs[i];
       if (std::find(op_.outputs.begin(), op_.outputs.end(), outer) == op_.outputs.end())
-        return refuse("outputs", i, fmt::format("{} is no output of the op", name(outer)));
+        return refuse("outputs", i, fmt::format("{} is not an output of the op", name(outer)));
       if (!seen.insert(outer).second) return refuse("outputs", i, fmt::format("{} is given twice", name(outer)));
       STOWAGE_TRY_STATUS(check_alike(inner, outer, "outputs", i));
       STOWAGE_TRY_STATUS(check_result(inner, i));
@@ -147,11 +147,11 @@ class BodyCheck {
       if (carried) return Done{};
       return refuse(
           "outputs", at,
-          fmt::format("{} is a result of the loop but not carried, so that zero trips would leave it undefined", name(inner)));
+          fmt::format("{} is a result of the loop but is not carried: after zero iterations it would be undefined", name(inner)));
     }
     const TensorId root = graph_.root(inner).tensor;
     if (written_.contains(root) || passed_.contains(root) || graph_.tensor(root).flags.any_of(kOwnAddress)) return Done{};
-    return refuse("outputs", at, fmt::format("nobody writes {}", name(inner)));
+    return refuse("outputs", at, fmt::format("no op writes {}", name(inner)));
   }
 
   const Graph& graph_;
@@ -170,13 +170,14 @@ Status check_owner(const Graph& graph, OpId id) {
   if (!plain)
     return fault_at(
         path,
-        describe(op, id) + " has bodies, so that pairs, aliases, groups, fills, prefetches and no_task belong to the ops inside");
+        describe(op, id) +
+            " has bodies: in-place pairs, aliases, contiguous groups, fills, prefetches and no_task belong to the ops inside");
   for (std::size_t i = 0; i < op.outputs.size(); ++i) {
     const Tensor& tensor = graph.tensor(op.outputs[i]);
     if (!tensor.view_of && !tensor.flags.any_of(kOwnAddress)) continue;
     return fault_at(
         fmt::format("{}.outputs[{}]", path, i),
-        fmt::format("{} is the result of {}, which has bodies, so that it can be no view, constant, variable or external",
+        fmt::format("{} is the result of {}, which has bodies, so it cannot be a view, constant, variable or external",
                     describe(tensor, op.outputs[i]), describe(op, id)));
   }
   return Done{};
@@ -197,8 +198,9 @@ Status check_carried_apart(const Graph& graph, OffsetUnion& joined) {
       if (found == incoming.end() || representative(out) == representative(in)) continue;
       return fault_at(
           fmt::format("ops[{}].bodies[{}].carried[{}]", scope.op.index(), scope.body, i),
-          fmt::format("{} is carried, but shares memory with {}, which comes in as something else; let an op copy the value",
-                      describe(graph.tensor(out), out), describe(graph.tensor(found->second), found->second)));
+          fmt::format(
+              "{} is carried, but shares memory with {}, which enters the body as another value; add an op that copies the value",
+              describe(graph.tensor(out), out), describe(graph.tensor(found->second), found->second)));
     }
   }
   return Done{};
@@ -221,9 +223,10 @@ Status check_shared_alignments(const Graph& graph, OffsetUnion& joined) {
     if (is_aligned(at.offset - lowest[at.representative], graph.alignment(TensorId(t)))) continue;
     return fault_at(
         fmt::format("tensors[{}]", t),
-        fmt::format("{} would lie {} bytes into what it shares memory with by bodies, which its alignment {} does not divide",
-                    describe(graph.tensors()[t], TensorId(t)), (at.offset - lowest[at.representative]).value(),
-                    graph.alignment(TensorId(t)).value()));
+        fmt::format(
+            "{} would lie {} bytes into the memory that it shares through bodies, which is not a multiple of its alignment {}",
+            describe(graph.tensors()[t], TensorId(t)), (at.offset - lowest[at.representative]).value(),
+            graph.alignment(TensorId(t)).value()));
   }
   return Done{};
 }
@@ -234,7 +237,7 @@ Status check_shared(const Graph& graph, OffsetUnion& joined) {
   join_bodies(graph, joined, [&](ScopeId scope, TensorId inner, TensorId outer) {
     if (contradiction) return;
     contradiction = fault_at(fmt::format("ops[{}].bodies[{}]", graph.scope(scope).op.index(), graph.scope(scope).body),
-                             fmt::format("{} cannot lie where {} does: other views or aliases say otherwise",
+                             fmt::format("{} cannot lie where {} does: other views or aliases place it elsewhere",
                                          describe(graph.tensor(inner), inner), describe(graph.tensor(outer), outer)));
   });
   if (contradiction) return *contradiction;

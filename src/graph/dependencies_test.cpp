@@ -298,7 +298,7 @@ void expect_right(const Graph& graph, std::mt19937_64& random) {
   EXPECT_TRUE(std::is_sorted(all.all().begin(), all.all().end()));
   truth.expect_complete(all, 0 == graph.batches().size() ? 0 : 1);
   for (std::uint32_t batch = 2; batch <= graph.batches().size(); ++batch) truth.expect_complete(all, batch);
-  if (!graph.pools().empty()) return;  // whose ranges are given out in the order of ops
+  if (!graph.rings().empty()) return;  // whose ranges are given out in the order of ops
   const Result<Graph> other = Graph::build(reordered(graph, all, random));
   EXPECT_TRUE(other.has_value()) << other.error().message;
 }

@@ -63,7 +63,7 @@ Result<Graph> Graph::build(GraphDescription description) {
     graph.scopes_ = std::move(flat.scopes);
     graph.bodies_ = std::move(flat.bodies);
     GraphDescription whole{description.name, description.memories, std::move(flat.tensors), std::move(flat.ops),
-                           description.pools};
+                           description.rings};
     Result<Checked> checked = check_flat(whole, graph.scopes_);
     if (!checked) return described(std::move(checked.error()), graph.scopes_);
     graph.roots_ = std::move(checked->roots);

@@ -198,7 +198,7 @@ TEST(Graph, RefusesAliasesThatContradictEachOther) {
 TEST(Graph, RefusesAnAliasThatBreaksAnAlignment) {
   GraphDescription description = chain();
   description.ops[0].aliases = {{0, 0, Bytes(8)}};
-  expect_fault(description, "tensors[1]", "tensor 'y' (1) would lie 8 bytes into what it shares memory with");
+  expect_fault(description, "tensors[1]", "tensor 'y' (1) would lie 8 bytes into the memory that it shares");
 }
 
 TEST(Graph, RefusesAnAliasOfAViewThatBreaksTheAlignmentOfItsBase) {
@@ -207,7 +207,7 @@ TEST(Graph, RefusesAnAliasOfAViewThatBreaksTheAlignmentOfItsBase) {
   description.tensors.push_back(view("part", 16, 2, 8));
   description.ops[0].outputs = {TensorId(3)};
   description.ops[0].aliases = {{0, 0, Bytes(16)}};
-  expect_fault(description, "tensors[2]", "tensor 'base' (2) would lie 8 bytes into what it shares memory with");
+  expect_fault(description, "tensors[2]", "tensor 'base' (2) would lie 8 bytes into the memory that it shares");
 }
 
 TEST(Graph, RefusesAliasOffsetsThatSumToMoreThanTheLimit) {

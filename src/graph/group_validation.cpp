@@ -36,7 +36,7 @@ Status check_externals(const Graph& graph, const Relations& relations) {
   for (const Group& group : relations.groups) {
     if (!group.whole || !external.contains(representative(*group.whole))) continue;
     return fault_at(fmt::format("ops[{}].{}", group.op.index(), group.field()),
-                    fmt::format("{} moves nothing, but {} is external", describe(graph.op(group.op), group.op),
+                    fmt::format("{} is packed and copies nothing, but {} is external", describe(graph.op(group.op), group.op),
                                 describe(graph.tensor(*group.whole), *group.whole)));
   }
   return Done{};
@@ -48,12 +48,11 @@ Status check_whole(const Graph& graph, const Group& group) {
   const std::string path = fmt::format("ops[{}].{}", group.op.index(), group.field());
   const std::string who = describe(op, group.op);
   const bool inputs = group.side == GroupSide::inputs;
-  if (op.no_task)
-    return fault_at(path, fmt::format("{} has no task, but is packed: which moves nothing either, yet has its turn", who));
+  if (op.no_task) return fault_at(path, fmt::format("{} is packed, so it must have a task, although it copies nothing", who));
   if (!group.whole) {
     return fault_at(
-        path, inputs ? fmt::format("{} packs its inputs, so that it must have exactly one output, not {}", who, op.outputs.size())
-                     : fmt::format("{} splits its input without a copy, so that it must have exactly one", who));
+        path, inputs ? fmt::format("{} packs its inputs, so it must have exactly one output, not {}", who, op.outputs.size())
+                     : fmt::format("{} splits its input without a copy, so it must have exactly one input", who));
   }
   const Tensor& whole = graph.tensor(*group.whole);
   const Bytes sum = group.members.back().offset + graph.tensor(group.members.back().tensor).size;
@@ -79,14 +78,13 @@ Status check_refs(const Graph& graph, const Group& group) {
       std::count_if(group.members.begin(), group.members.end(), [&](const GroupMember& m) { return is_ref(m.tensor); });
   const std::string path = fmt::format("ops[{}].{}", group.op.index(), group.field());
   if (group.kind == Contiguity::packed && refs > 0)
-    return fault_at(path,
-                    fmt::format("{} splits without a copy, so that its outputs lie in its input and can be no views, aliases, "
-                                "constants, variables or externals",
-                                describe(op, group.op)));
+    return fault_at(path, fmt::format("{} splits without a copy: its outputs lie in its input and cannot be views, aliases, "
+                                      "constants, variables or externals",
+                                      describe(op, group.op)));
   if (refs == 0 || refs == static_cast<std::ptrdiff_t>(group.members.size())) return Done{};
   const auto odd =
       std::find_if(group.members.begin(), group.members.end(), [&](const GroupMember& m) { return is_ref(m.tensor); });
-  return fault_at(path, fmt::format("{} has contiguous outputs of which some lie in other tensors, like {}, and some do not",
+  return fault_at(path, fmt::format("{} has contiguous outputs, of which some lie in other tensors, like {}, and some do not",
                                     describe(op, group.op), describe(graph.tensor(odd->tensor), odd->tensor)));
 }
 

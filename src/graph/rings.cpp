@@ -8,7 +8,7 @@ namespace stowage {
 namespace {
 
 /// One ring while its ranges are given out.
-struct Ring {
+struct RingState {
   struct Rest {
     std::size_t range;
     Bytes upper;
@@ -18,7 +18,7 @@ struct Ring {
 };
 
 /// Gives `bytes` to a new range; returns whose they were. O(log n) per range.
-std::vector<std::size_t> take(Ring& ring, ByteRange bytes, std::size_t range) {
+std::vector<std::size_t> take(RingState& ring, ByteRange bytes, std::size_t range) {
   std::vector<std::size_t> evicted;
   if (bytes.empty()) return evicted;
   auto at = ring.occupants.lower_bound(bytes.lower);
@@ -27,21 +27,21 @@ std::vector<std::size_t> take(Ring& ring, ByteRange bytes, std::size_t range) {
     const auto [lower, rest] = *at;
     evicted.push_back(rest.range);
     at = ring.occupants.erase(at);
-    if (lower < bytes.lower) ring.occupants.emplace(lower, Ring::Rest{rest.range, bytes.lower});
-    if (bytes.upper < rest.upper) ring.occupants.emplace(bytes.upper, Ring::Rest{rest.range, rest.upper});
+    if (lower < bytes.lower) ring.occupants.emplace(lower, RingState::Rest{rest.range, bytes.lower});
+    if (bytes.upper < rest.upper) ring.occupants.emplace(bytes.upper, RingState::Rest{rest.range, rest.upper});
   }
-  ring.occupants.emplace(bytes.lower, Ring::Rest{range, bytes.upper});
+  ring.occupants.emplace(bytes.lower, RingState::Rest{range, bytes.upper});
   std::sort(evicted.begin(), evicted.end());
   evicted.erase(std::unique(evicted.begin(), evicted.end()), evicted.end());
   return evicted;
 }
 
-void place(const Graph& graph, std::vector<RingRange>& ranges, Ring& ring, RingRange range) {
+void place(const Graph& graph, std::vector<RingRange>& ranges, RingState& ring, RingRange range) {
   const Bytes alignment = graph.alignment(range.tensor);
-  const Bytes pool = graph.pools()[range.pool.index()].size;
+  const Bytes whole = graph.rings()[range.ring.index()].size;
   const Bytes wanted = align_up(ring.next, alignment);
-  range.size = std::min(align_up(graph.tensor(range.tensor).size, alignment), pool);
-  range.offset = wanted + graph.tensor(range.tensor).size <= pool ? wanted : Bytes(0);
+  range.size = std::min(align_up(graph.tensor(range.tensor).size, alignment), whole);
+  range.offset = wanted + graph.tensor(range.tensor).size <= whole ? wanted : Bytes(0);
   ring.next = range.offset + graph.tensor(range.tensor).size;
   range.evicted = take(ring, {range.offset, ring.next}, ranges.size());
   ranges.push_back(std::move(range));
@@ -51,7 +51,7 @@ void place(const Graph& graph, std::vector<RingRange>& ranges, Ring& ring, RingR
 
 std::vector<RingRange> place_rings(const Graph& graph) {
   std::vector<RingRange> ranges;
-  std::vector<Ring> rings(graph.pools().size());
+  std::vector<RingState> rings(graph.rings().size());
   for (std::size_t k = 0; k < graph.ops().size(); ++k) {
     const Op& op = graph.ops()[k];
     if (!op.prefetch) continue;

@@ -70,7 +70,8 @@ Status check_memories(const GraphDescription& graph) {
     STOWAGE_TRY_STATUS(check_alignment(memory.alignment, subject));
     if (memory.max_size && (*memory.max_size <= Bytes(0) || *memory.max_size > kMaxBytes)) {
       const auto [path, who] = subject();
-      return fault(path + ".max_size", fmt::format("{} has the maximum size {}", who, memory.max_size->value()));
+      return fault(path + ".max_size",
+                   fmt::format("{} has the maximum size {}, which is not from 1 to 2^62", who, memory.max_size->value()));
     }
   }
   return Done{};
@@ -182,9 +183,10 @@ Status check_view_flags(const GraphDescription& graph, std::size_t index, Graph:
 Status check_view_alignment(const GraphDescription& graph, std::size_t index, Graph::Root root) {
   const Tensor& view = graph.tensors[index];
   if (!view.alignment || is_aligned(root.offset, *view.alignment)) return Done{};
-  return fault(fmt::format("tensors[{}].alignment", index),
-               fmt::format("{} lies {} bytes into {}, which its alignment {} does not divide", describe(view, TensorId(index)),
-                           root.offset.value(), name_tensor(graph, root.tensor), view.alignment->value()));
+  return fault(
+      fmt::format("tensors[{}].alignment", index),
+      fmt::format("{} lies {} bytes into {}, which is not a multiple of its alignment {}", describe(view, TensorId(index)),
+                  root.offset.value(), name_tensor(graph, root.tensor), view.alignment->value()));
 }
 
 Status check_op_tensors(const GraphDescription& graph, std::size_t index) {
@@ -282,8 +284,8 @@ Status check_reads(const GraphDescription& graph, const std::vector<Graph::Root>
         producer && *producer > index && !(flags | graph.tensors[id.index()].flags).any_of(kOwnAddress | TensorFlag::input);
     // A root that is its own producer's input (ggml_cast lists itself) has been written by nobody at that point either.
     if (later || !writes.defined[roots[id.index()].tensor.index()]) {
-      const std::string by = producer ? fmt::format("; it is written by {}", name_op(graph, *producer))
-                                      : "; nobody writes it and it is not an input";
+      const std::string by =
+          producer ? fmt::format("; it is written by {}", name_op(graph, *producer)) : "; no op writes it and it is not an input";
       return fault(fmt::format("ops[{}].inputs[{}]", index, i), fmt::format("{} reads {} before anything was written to it{}",
                                                                             name_op(graph, index), name_tensor(graph, id), by));
     }

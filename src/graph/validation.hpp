@@ -27,7 +27,7 @@ Status check_dataflow(const GraphDescription& description, const std::vector<Gra
 /// alignment is broken by one.
 Result<OffsetUnion> join_aliases(const GraphDescription& description, const std::vector<Graph::Root>& roots);
 
-/// All the rest, on a graph that keeps the rules above: groups, fills, zero copy, bodies, batches, pools. `aliases` is what
+/// All the rest, on a graph that keeps the rules above: groups, fills, zero copy, bodies, batches, rings. `aliases` is what
 /// `join_aliases` returned. Returns what it found on the way.
 Result<Relations> check_constraints(const Graph& graph, OffsetUnion aliases);
 
@@ -37,7 +37,7 @@ Status check_groups(const Graph& graph, const Relations& relations);
 Status check_fills(const Graph& graph);
 Status check_flags(const Graph& graph);
 Status check_batches(const Graph& graph, const Relations& relations);
-Status check_pools(const Graph& graph, Relations& relations);
+Status check_rings(const Graph& graph, Relations& relations);
 
 /// An error about something at `path` in the graph's own lists ("ops[3].alias[0]").
 [[nodiscard]] Error fault_at(std::string path, std::string message);

@@ -79,8 +79,8 @@ TEST(GraphJsonConstraints, WorkspacesHaveAScope) {
 TEST(GraphJsonConstraints, PoolsAndPrefetchesAreRead) {
   const std::string ops = R"({"name":"f","outputs":[0],"prefetch":{"pool":0}})";
   const Graph graph = parse_graph(file(R"({"size":64})", ops, R"("pools":[{"name":"ring","size":128}],)"), "g").value();
-  EXPECT_EQ(graph.pools().front(), (Pool{.name = "ring", .size = Bytes(128)}));
-  EXPECT_EQ(graph.op(OpId(0)).prefetch, PoolId(0));
+  EXPECT_EQ(graph.rings().front(), (Ring{.name = "ring", .size = Bytes(128)}));
+  EXPECT_EQ(graph.op(OpId(0)).prefetch, RingId(0));
   EXPECT_EQ(message_of(file("", "", R"("pools":[{"name":"ring"}],)")), "g.json: pools[0]: missing field 'size'");
   EXPECT_EQ(message_of(file("", "", R"("pools":[{"size":1,"slots":2}],)")), "g.json: pools[0]: unknown field 'slots'");
   EXPECT_EQ(message_of(file("", R"({"name":"f","prefetch":{}})")), "g.json: ops[0].prefetch: op 'f' (0): missing field 'pool'");

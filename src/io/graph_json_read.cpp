@@ -148,14 +148,14 @@ ZeroFill read_fill(const JsonValue& value) {
   return fill;
 }
 
-PoolId read_prefetch(const JsonValue& value) {
+RingId read_prefetch(const JsonValue& value) {
   value.allow_fields(kPrefetchFields);
-  return read_id<PoolId>(value.require("pool"));
+  return read_id<RingId>(value.require("pool"));
 }
 
-Pool read_pool(const JsonValue& value) {
+Ring read_pool(const JsonValue& value) {
   value.allow_fields(kPoolFields);
-  Pool pool{.name = {}, .size = value.require("size").bytes()};
+  Ring pool{.name = {}, .size = value.require("size").bytes()};
   if (const auto field = value.find("name")) pool.name = field->text();
   if (const auto field = value.find("memory")) pool.memory = read_id<MemoryId>(*field);
   return pool;
@@ -219,7 +219,7 @@ GraphDescription read_description(const JsonValue& value) {
   GraphDescription graph;
   if (const auto field = value.find("name")) graph.name = field->text();
   if (const auto field = value.find("memories")) graph.memories = field->list(read_memory);
-  if (const auto field = value.find("pools")) graph.pools = field->list(read_pool);
+  if (const auto field = value.find("pools")) graph.rings = field->list(read_pool);
   if (const auto field = value.find("tensors")) graph.tensors = field->list(read_tensor);
   if (const auto field = value.find("ops")) graph.ops = field->list(read_op);
   return graph;

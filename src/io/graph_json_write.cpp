@@ -98,7 +98,7 @@ OrderedJson fill_to_json(const ZeroFill& fill) {
   return json;
 }
 
-OrderedJson pool_to_json(const Pool& pool) {
+OrderedJson pool_to_json(const Ring& pool) {
   OrderedJson json{{"name", pool.name}, {"size", pool.size.value()}};
   if (pool.memory != MemoryId()) json["memory"] = pool.memory.index();
   return json;
@@ -171,7 +171,7 @@ std::string graph_to_json(const Graph& graph) {
   const GraphDescription& description = graph.description();
   std::string text = "{\"schema\":\"stowage.graph/1\",\"name\":" + files::to_line(description.name);
   files::append_list(text, "memories", description.memories, memory_to_json);
-  if (!description.pools.empty()) files::append_list(text, "pools", description.pools, pool_to_json);
+  if (!description.rings.empty()) files::append_list(text, "pools", description.rings, pool_to_json);
   files::append_list(text, "tensors", description.tensors, tensor_to_json);
   text += ",\n\"ops\":[";
   files::append_lines(text, description.ops, [](const Op& op) { return op_text(op, ""); });

@@ -20,10 +20,10 @@ class Builder {
   Builder(const Graph& graph, const Liveness& liveness) : graph_(graph), liveness_(liveness) {
     for (const RingRange& range : graph.relations().ring_ranges)
       range_of_.emplace(liveness.places[range.tensor.index()].id, &range);
-    for (std::size_t p = 0; p < graph.pools().size(); ++p) {
-      const Pool& pool = graph.pools()[p];
-      pools_.push_back({.name = pool.name, .memory = pool.memory, .kind = ArenaKind::pool, .problem = {}, .occupants = {}});
-      pools_.back().size = pool.size;
+    for (std::size_t p = 0; p < graph.rings().size(); ++p) {
+      const Ring& ring = graph.rings()[p];
+      pools_.push_back({.name = ring.name, .memory = ring.memory, .kind = ArenaKind::pool, .problem = {}, .occupants = {}});
+      pools_.back().size = ring.size;
     }
     for (std::size_t m = 0; m < graph.memories().size(); ++m) {
       for (const ArenaKind kind : kKinds) {
@@ -104,7 +104,7 @@ void Builder::add_ring_range(StorageId id) {
   const auto range = range_of_.find(storage.classes.front());
   STOWAGE_CHECK(range != range_of_.end(), "a prefetched tensor has no range in its ring");
   const RingRange& at = *range->second;
-  ArenaProblem& target = pools_[at.pool.index()];
+  ArenaProblem& target = pools_[at.ring.index()];
   Item item = item_of(storage);
   item.pinned = at.offset;
   // The ring counts unrounded sizes, so that the last one may end at the pool's very end.

@@ -8,7 +8,7 @@ namespace stowage::rewrite {
 Editor::Editor(const Graph& graph)
     : name_(graph.name()),
       memories_(graph.memories().begin(), graph.memories().end()),
-      pools_(graph.pools().begin(), graph.pools().end()),
+      rings_(graph.rings().begin(), graph.rings().end()),
       tensors_(graph.tensors().begin(), graph.tensors().end()),
       scopes_(graph.scopes().begin(), graph.scopes().end()),
       bodies_(graph.ops().size()),
@@ -88,7 +88,7 @@ class Editor::Composer {
   }
 
   GraphDescription run() {
-    GraphDescription result{std::move(editor_.name_), std::move(editor_.memories_), {}, {}, std::move(editor_.pools_)};
+    GraphDescription result{std::move(editor_.name_), std::move(editor_.memories_), {}, {}, std::move(editor_.rings_)};
     compose(ScopeId(0), result.tensors, result.ops);
     return result;
   }

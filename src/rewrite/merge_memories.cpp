@@ -43,7 +43,7 @@ Result<Rewritten> merge_memories(const Graph& graph, std::vector<Memory> into, s
   for (Op& op : editor.ops()) {
     for (Workspace& workspace : op.workspaces) move(workspace.memory);
   }
-  for (Pool& pool : editor.pools()) move(pool.memory);
+  for (Ring& ring : editor.rings()) move(ring.memory);
   editor.memories() = std::move(into);
   return std::move(editor).build();
 }

@@ -56,7 +56,7 @@ bool drop_alignments(Editor& editor) {
 
 bool drop_rings(Editor& editor) {
   const bool dropped = each(editor.ops(), [](Op& op) { return set(op.prefetch, {}); });
-  if (dropped) editor.pools().clear();
+  if (dropped) editor.rings().clear();
   return dropped;
 }
 

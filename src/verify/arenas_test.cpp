@@ -54,10 +54,10 @@ Graph ring() {
                                .memories = {Memory{.name = "cpu"}},
                                .tensors = {tensor("p0", 512), tensor("p1", 1024), tensor("p2", 512), tensor("p3", 512)},
                                .ops = {},
-                               .pools = {{.name = "ring", .size = Bytes(2048)}}};
+                               .rings = {{.name = "ring", .size = Bytes(2048)}}};
   for (std::size_t i = 0; i < 4; ++i) {
     description.ops.push_back(op_on(1, "prefetch", {}, {i}));
-    description.ops.back().prefetch = PoolId(0);
+    description.ops.back().prefetch = RingId(0);
     description.ops.push_back(op_on(0, "use", {i}, {}));
   }
   Result<Graph> graph = Graph::build(std::move(description));
@@ -92,7 +92,7 @@ TEST(Pools, PrefetchedTensorsLieInTheirPoolOfItsSize) {
   EXPECT_THAT(verify(graph, elsewhere), Contains(Breaks(Rule::arena, "tensor 'p0' (0) belongs in a pool arena")));
   Plan small = ring_plan(graph);
   small.arenas[2].size = small.arenas[2].regions[0] = Bytes(4096);
-  EXPECT_THAT(verify(graph, small), ElementsAre(Breaks(Rule::size, "pool 'ring' is one range of 2048 bytes")));
+  EXPECT_THAT(verify(graph, small), ElementsAre(Breaks(Rule::size, "ring 'ring' is one range of 2048 bytes")));
 }
 
 TEST(Edges, LeadForwardBetweenTasksOfTheRoot) {

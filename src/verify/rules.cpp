@@ -200,25 +200,25 @@ void check_copies(const Case& input, const Copies& copies, Findings& findings) {
 }
 
 void check_pools(const Case& input, Findings& findings) {
-  std::map<PoolId, ArenaId> arena_of;
-  std::map<ArenaId, PoolId> pool_of;
-  for (std::size_t t = 0; t < input.graph.tensors().size() && !input.graph.pools().empty(); ++t) {
-    const std::optional<PoolId> id = input.values[input.values.of(TensorId(t))].pool;
+  std::map<RingId, ArenaId> arena_of;
+  std::map<ArenaId, RingId> pool_of;
+  for (std::size_t t = 0; t < input.graph.tensors().size() && !input.graph.rings().empty(); ++t) {
+    const std::optional<RingId> id = input.values[input.values.of(TensorId(t))].pool;
     const Place* const place = input.places.valid(TensorId(t));
     if (!id || !place || input.plan.arenas[place->arena.index()].kind != ArenaKind::pool) continue;
-    const Pool& pool = input.graph.pools()[id->index()];
+    const Ring& pool = input.graph.rings()[id->index()];
     const bool own = arena_of.emplace(*id, place->arena).first->second == place->arena &&
                      pool_of.emplace(place->arena, *id).first->second == *id;
     if (!own) {
-      findings.add(Rule::arena, "{} goes through pool '{}', but {} is not that pool's, or not its only one",
+      findings.add(Rule::arena, "{} goes through ring '{}', but {} is not that pool's, or not its only one",
                    describe(input.graph, TensorId(t)), pool.name, describe(input.plan, place->arena));
     }
   }
   for (const auto& [id, arena] : arena_of) {
     const Bytes size = input.plan.arenas[arena.index()].size;
-    const Pool& pool = input.graph.pools()[id.index()];
+    const Ring& pool = input.graph.rings()[id.index()];
     if (size == pool.size && input.plan.arenas[arena.index()].regions.size() == 1) continue;
-    findings.add(Rule::size, "pool '{}' is one range of {} bytes, but {} has {} in {} regions", pool.name, pool.size.value(),
+    findings.add(Rule::size, "ring '{}' is one range of {} bytes, but {} has {} in {} regions", pool.name, pool.size.value(),
                  describe(input.plan, arena), size.value(), input.plan.arenas[arena.index()].regions.size());
   }
 }

@@ -22,7 +22,7 @@ struct Value {
   Step begin = kNever;     ///< Its bytes are its own from here: a place in the execution order, or kStart.
   Step end = kStart;       ///< The last place that needs them; kNever: the caller, after the run.
   ScopeId home = {};       ///< Where it begins anew each time that this scope is entered.
-  std::optional<PoolId> pool = {};
+  std::optional<RingId> pool = {};
   bool accessed = false;
   bool session = false;  ///< A workspace that is kept for ever.
   bool fixed = false;    ///< An op that needs one address for ever touches it.

@@ -190,13 +190,13 @@ struct Body {
   friend bool operator==(const Body& a, const Body& b);
 };
 
-/// A ring of fixed size that prefetched tensors go through, one after the other.
-struct Pool {
+/// Memory of fixed size that prefetched tensors go through, one after the other.
+struct Ring {
   std::string name;
   Bytes size;
   MemoryId memory = {};
 
-  friend bool operator==(const Pool&, const Pool&) = default;
+  friend bool operator==(const Ring&, const Ring&) = default;
 };
 
 struct Op {
@@ -219,7 +219,7 @@ struct Op {
   std::string backend = {};    ///< For people, and for partitioning.
   Control control = Control::none;
   std::vector<Body> bodies = {};
-  std::optional<PoolId> prefetch = {};  ///< Its outputs go through this pool.
+  std::optional<RingId> prefetch = {};  ///< Its outputs go through this ring.
 
   friend bool operator==(const Op&, const Op&) = default;
 };
@@ -230,7 +230,7 @@ struct GraphDescription {
   std::vector<Memory> memories;
   std::vector<Tensor> tensors;
   std::vector<Op> ops;
-  std::vector<Pool> pools = {};
+  std::vector<Ring> rings = {};
 
   friend bool operator==(const GraphDescription&, const GraphDescription&) = default;
 };

@@ -10,7 +10,7 @@ namespace stowage {
 struct RingRange {
   TensorId tensor;
   OpId op;  ///< That prefetches it.
-  PoolId pool;
+  RingId ring;
   Bytes offset;
   Bytes size;                        ///< Padded to the alignment.
   std::vector<std::size_t> evicted;  ///< Positions of the ranges that have bytes there until then.

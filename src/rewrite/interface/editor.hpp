@@ -31,7 +31,7 @@ class Editor {
   // ---------------------------------------------------------------------------------------------- what is there
   [[nodiscard]] std::string& name() { return name_; }
   [[nodiscard]] std::vector<Memory>& memories() { return memories_; }
-  [[nodiscard]] std::vector<Pool>& pools() { return pools_; }
+  [[nodiscard]] std::vector<Ring>& rings() { return rings_; }
   /// Ids inside are this editor's. `Op::bodies` is empty: see `scope`.
   [[nodiscard]] Tensor& tensor(TensorId id) { return tensors_[id.index()]; }
   [[nodiscard]] Op& op(OpId id) { return ops_[id.index()]; }
@@ -75,7 +75,7 @@ class Editor {
 
   std::string name_;
   std::vector<Memory> memories_;
-  std::vector<Pool> pools_;
+  std::vector<Ring> rings_;
   std::vector<Tensor> tensors_;
   std::vector<Op> ops_;
   Origins origins_;                                ///< By id here.

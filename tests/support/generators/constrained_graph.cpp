@@ -31,9 +31,9 @@ void add_pools(WorldDraft& world) {
   for (std::size_t i = 1 + world.dice.below(2); i > 0; --i) {
     const MemoryId memory(world.dice.below(world.memories.size()));
     const Bytes size(32 * static_cast<std::int64_t>(1 + world.dice.below(3)));
-    world.pools.push_back({"ring " + std::to_string(world.pools.size()), size, memory});
+    world.rings.push_back({"ring " + std::to_string(world.rings.size()), size, memory});
   }
-  world.rings.resize(world.pools.size());
+  world.ring_drafts.resize(world.rings.size());
 }
 
 void add_batches(WorldDraft& world) {
@@ -98,7 +98,7 @@ Result<Graph> draw_constrained_graph(std::uint64_t seed, const ConstrainedGraphO
   const std::size_t ops = 1 + world.dice.below(std::min<std::size_t>(options.max_ops, 30));
   for (std::size_t i = 0; i < ops; ++i) drafter.add_op();
   return Graph::build({"constrained " + std::to_string(seed), std::move(world.memories), std::move(root.tensors),
-                       std::move(root.ops), std::move(world.pools)});
+                       std::move(root.ops), std::move(world.rings)});
 }
 
 Graph constrained_graph(std::uint64_t seed, const ConstrainedGraphOptions& options) {

@@ -18,7 +18,7 @@ class Dump {
       if (memory.max_size) out_ << " at most " << memory.max_size->value();
       out_ << "\n";
     }
-    for (const Pool& pool : graph.pools)
+    for (const Ring& pool : graph.rings)
       out_ << "  pool " << pool.name << ": " << pool.size.value() << " in " << pool.memory.index() << "\n";
     scope(graph.tensors, graph.ops, "  ");
     return out_.str();

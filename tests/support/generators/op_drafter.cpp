@@ -119,7 +119,7 @@ void OpDrafter::add_op() {
   if (dice_.chance(options_.reshapes)) return add_reshape();
   if (dice_.chance(options_.groups)) return add_group();
   if (scope_.depth() < options_.max_depth && dice_.chance(options_.bodies)) return BodyDrafter(*this).add_op();
-  if (scope_.is_root() && !scope_.world().pools.empty() && dice_.chance(options_.prefetches)) return add_prefetch();
+  if (scope_.is_root() && !scope_.world().rings.empty() && dice_.chance(options_.prefetches)) return add_prefetch();
   add_task();
 }
 
@@ -266,8 +266,8 @@ void OpDrafter::add_random_after(Op& op) {
 // -------------------------------------------------------------------------------------------------------------- prefetch
 
 void OpDrafter::add_prefetch() {
-  const PoolId pool(dice_.below(scope_.world().pools.size()));
-  const Pool& ring = scope_.world().pools[pool.index()];
+  const RingId pool(dice_.below(scope_.world().rings.size()));
+  const Ring& ring = scope_.world().rings[pool.index()];
   Op op = new_op("PREFETCH");
   op.batch = {};
   op.no_reuse = false;
@@ -284,7 +284,7 @@ void OpDrafter::add_prefetch() {
     scope_.family(slot).ring = true;
     scope_.family(slot).writable = false;
     op.outputs.push_back(slot);
-    take_slot(pool, slot);
+    take_range(pool, slot);
   }
   const TensorId slot = op.outputs.back();
   commit(std::move(op));
@@ -296,11 +296,11 @@ void OpDrafter::add_prefetch() {
 }
 
 /// As rings are defined: the next aligned offset, or 0 where it does not fit.
-void OpDrafter::take_slot(PoolId pool, TensorId tensor) {
-  RingDraft& ring = scope_.world().rings[pool.index()];
+void OpDrafter::take_range(RingId pool, TensorId tensor) {
+  RingDraft& ring = scope_.world().ring_drafts[pool.index()];
   const std::int64_t size = scope_.size_of(tensor);
   std::int64_t first = align_up(Bytes(ring.next), scope_.memory_alignment(tensor)).value();
-  if (first + size > scope_.world().pools[pool.index()].size.value()) first = 0;
+  if (first + size > scope_.world().rings[pool.index()].size.value()) first = 0;
   ring.next = first + size;
   for (const RingDraft::Occupant& other : ring.occupants) {
     const bool met = size > 0 && other.first < other.last && first < other.last && other.first < ring.next;

@@ -62,7 +62,7 @@ class OpDrafter {
   void commit_group(Op op);
 
   void add_prefetch();
-  void take_slot(PoolId pool, TensorId tensor);
+  void take_range(RingId pool, TensorId tensor);
 
   ScopeDraft& scope_;
   Dice& dice_;

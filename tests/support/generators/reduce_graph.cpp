@@ -230,7 +230,7 @@ class Reducer {
       for (const Change& change : tensor_changes()) smaller = each(change, false) || smaller;
       smaller = try_graph([](GraphDescription& graph) {
                   for (Memory& memory : graph.memories) memory.max_size = {};
-                  graph.pools.resize(is_any_prefetch(graph) ? graph.pools.size() : 0);
+                  graph.rings.resize(is_any_prefetch(graph) ? graph.rings.size() : 0);
                 }) ||
                 smaller;
     }

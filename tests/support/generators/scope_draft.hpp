@@ -54,8 +54,8 @@ struct WorldDraft {
   Dice dice;
   ConstrainedGraphOptions options;
   std::vector<Memory> memories = {};
-  std::vector<Pool> pools = {};
-  std::vector<RingDraft> rings = {};
+  std::vector<Ring> rings = {};
+  std::vector<RingDraft> ring_drafts = {};
   std::vector<std::string> batches = {};
   std::size_t streams = 1;
 };
