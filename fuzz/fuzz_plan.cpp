@@ -54,12 +54,12 @@ Graph small_graph() {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace stowage;
   static const Graph graph = fuzz::small_graph();
-  const Result<Plan> plan = parse_plan(fuzz::as_text(data, size), "fuzz");
+  const Result<PlanFile> plan = parse_plan(fuzz::as_text(data, size), "fuzz");
   if (!plan) {
     fuzz::expect_useful(plan.error());
     return 0;
   }
-  const Result<Plan> again = parse_plan(plan_to_json(*plan), "again");
+  const Result<PlanFile> again = parse_plan(plan_to_json(*plan), "again");
   fuzz::expect(again.has_value() && *again == *plan, "a plan changed on the way through a file");
   for (const Finding& finding : verify(graph, *plan)) fuzz::expect(!finding.message.empty(), "a finding without a message");
   return 0;

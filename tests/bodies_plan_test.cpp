@@ -49,7 +49,7 @@ TEST(BodiesPlan, ALoopThatReadsWhatCameInAfterWritingCopiesAtTheBackEdge) {
       "ops":[{"name":"f","inputs":[0],"outputs":[1]},{"name":"late","inputs":[0,1],"outputs":[]}],
       "inputs":[[0,0]],"outputs":[[1,1]],"carried":[[1,0]]}]}]})");
   ASSERT_EQ(result.plan->copies.size(), 1U);
-  EXPECT_EQ(result.plan->copies.front().before, Copy::kBackEdge);
+  EXPECT_EQ(result.plan->copies.front().when, CopyMoment::at_back_edge());
   EXPECT_EQ(result.plan->peak(), Bytes(128));
 }
 

@@ -51,12 +51,11 @@ class Saboteur {
     if (plan.placements.empty() || graph_.scopes().front().op_count == 0) return false;
     const Placement& any = pick(plan.placements);
     plan.copies.push_back({.tensor = any.tensor,
-                           .before = 0,
+                           .when = CopyMoment::before(graph_.scope(graph_.scope_of(any.tensor)).first_op),
                            .arena = any.arena,
                            .offset = any.offset,
                            .size = any.size,
-                           .reason = "none",
-                           .body = any.body});
+                           .reason = "none"});
     return true;
   }
   bool drop_reason(Plan& plan) {
@@ -87,7 +86,9 @@ class Saboteur {
   bool bind_any(Plan& plan) {
     for (std::size_t i = 0; i < plan.placements.size(); ++i) {
       const Placement place = plan.placements[i];
-      if (!place.body.empty() || graph_.tensor(place.tensor).flags.has(TensorFlag::zero_copy) || below(3) > 0) continue;
+      if (!graph_.scopes().front().contains(place.tensor) || graph_.tensor(place.tensor).flags.has(TensorFlag::zero_copy) ||
+          below(3) > 0)
+        continue;
       plan.bindings.push_back({place.tensor, place.size, Bytes(8)});
       plan.placements.erase(plan.placements.begin() + static_cast<std::ptrdiff_t>(i));
       return true;
@@ -107,9 +108,9 @@ class Saboteur {
     }
     return false;
   }
-  bool lose_body(Plan& plan) {
+  bool lose_tensor(Plan& plan) {
     if (plan.placements.empty()) return false;
-    pick(plan.placements).body.push_back(99);
+    pick(plan.placements).tensor = TensorId(graph_.tensors().size());
     return true;
   }
   bool turn_edge(Plan& plan) {
@@ -143,10 +144,9 @@ class Saboteur {
   bool reorder_clear(Plan& plan) {
     if (plan.clears.empty()) return false;
     Clear& clear = pick(plan.clears);
-    const Scope& scope = graph_.scope(*graph_.find_scope(clear.body));
-    clear.before = OpId(below(scope.op_count));
-    const OpId before(scope.first_op.index() + clear.before.index());
-    return before == OpId(0) || !graph_.op(before).no_task;
+    const Scope& scope = graph_.scope(graph_.scope_of(clear.before));
+    clear.before = OpId(scope.first_op.index() + below(scope.op_count));
+    return clear.before == OpId(0) || !graph_.op(clear.before).no_task;
   }
   bool reorder_copies(Plan& plan) {
     if (plan.copies.size() < 2) return false;
@@ -182,11 +182,9 @@ class Saboteur {
     arena.proven_optimal = arena.size == arena.lower_bound;
   }
 
-  Placement* find(Plan& plan, TensorId id) const {
-    const ScopeId scope = graph_.scope_of(id);
-    const TensorId local(id.index() - graph_.scope(scope).first_tensor.index());
+  static Placement* find(Plan& plan, TensorId id) {
     for (Placement& place : plan.placements) {
-      if (place.tensor == local && place.body == graph_.path(scope)) return &place;
+      if (place.tensor == id) return &place;
     }
     return nullptr;
   }
@@ -214,11 +212,8 @@ class Saboteur {
     }
     if (members.empty()) return false;
     const Member member = pick(members);
-    const ScopeId scope = graph_.scope_of(member.op);
-    const auto before = static_cast<std::int64_t>(member.op.index() - graph_.scope(scope).first_op.index());
-    const TensorId local(member.tensor.index() - graph_.scope(scope).first_tensor.index());
     for (Copy& copy : plan.copies) {
-      if (copy.tensor != local || copy.before != before || copy.body != graph_.path(scope)) continue;
+      if (copy.tensor != member.tensor || !copy.when.is_before(member.op)) continue;
       copy.offset += Bytes(1);
       return true;
     }
@@ -251,7 +246,7 @@ constexpr std::array kCorruptions = {
     Corruption{"bind any", &Saboteur::bind_any, Rule::binding},
     Corruption{"shrink binding", &Saboteur::shrink_binding, Rule::size},
     Corruption{"orphan buffer", &Saboteur::orphan_buffer, Rule::reference},
-    Corruption{"lose body", &Saboteur::lose_body, Rule::reference},
+    Corruption{"lose tensor", &Saboteur::lose_tensor, Rule::reference},
     Corruption{"turn edge", &Saboteur::turn_edge, Rule::edge},
     Corruption{"drop clear", &Saboteur::drop_clear, std::nullopt},
     Corruption{"shrink clear", &Saboteur::shrink_clear, std::nullopt},

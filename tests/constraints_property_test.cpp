@@ -77,7 +77,7 @@ std::string describe(const PlanOptions& options) {
   return out.str();
 }
 
-void count(const Plan& plan, Totals& totals) {
+void count(const Graph& graph, const Plan& plan, Totals& totals) {
   ++totals.planned;
   totals.copies += plan.copies.size();
   totals.clears += plan.clears.size();
@@ -88,7 +88,7 @@ void count(const Plan& plan, Totals& totals) {
   for (const Placement& each : plan.placements) {
     totals.hosted += plan.arenas[each.arena.index()].kind == ArenaKind::user;
     totals.fixed += plan.arenas[each.arena.index()].kind == ArenaKind::fixed;
-    totals.in_bodies += !each.body.empty();
+    totals.in_bodies += !graph.scopes().front().contains(each.tensor);
   }
 }
 
@@ -99,7 +99,7 @@ std::string fault_of(const Graph& graph, const PlanOptions& options, Totals& tot
   if (!planned->has_answer() || !planned->plan) return "no plan";
   const VerifyOptions rules{.keep_inputs = options.keep_inputs, .base = options.base, .region_limit = options.region_limit};
   for (const Finding& finding : verify(graph, *planned->plan, rules)) return "verify: " + finding.message;
-  count(*planned->plan, totals);
+  count(graph, *planned->plan, totals);
   for (std::uint64_t order = 0; order < 4; ++order) {
     const ShadowOptions run{.seed = options.seed + (order << 32),
                             .order = order == 0 ? ShadowOptions::Order::linear : ShadowOptions::Order::random,

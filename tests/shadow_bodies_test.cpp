@@ -33,19 +33,19 @@ Graph branch() {
 
 Plan plan_of_branch(const Graph& graph, std::vector<std::int64_t> first_body, std::vector<Copy> copies) {
   Plan plan = plan_of(graph, 80, {0, 16, 32, 64});
-  place(plan, graph, std::move(first_body), 0, {0, 0});
-  place(plan, graph, {16}, 0, {0, 1});
+  place(plan, graph, std::move(first_body), 0, 1);
+  place(plan, graph, {16}, 0, 2);
   plan.copies = std::move(copies);
   return plan;
 }
 
 TEST(ShadowBranch, BodiesGiveTheirResultInPlaceOrByCopy) {
   const Graph graph = branch();
-  EXPECT_EQ(orders_that_fail(graph, plan_of_branch(graph, {0, 48, 32}, {copy(0, 0, 32, 16, {0, 1})}), {.runs = 3}), 0u);
-  EXPECT_EQ(orders_that_fail(graph, plan_of_branch(graph, {0, 32, 48}, {copy(2, 2, 32, 16, {0, 0}), copy(0, 0, 32, 16, {0, 1})}),
+  EXPECT_EQ(orders_that_fail(graph, plan_of_branch(graph, {0, 48, 32}, {copy(7, kBodyEnd, 32, 16)}), {.runs = 3}), 0u);
+  EXPECT_EQ(orders_that_fail(graph, plan_of_branch(graph, {0, 32, 48}, {copy(6, kBodyEnd, 32, 16), copy(7, kBodyEnd, 32, 16)}),
                              {.runs = 3}),
             0u);
-  EXPECT_EQ(orders_that_fail(graph, plan_of_branch(graph, {0, 48, 0}, {copy(2, 2, 32, 16, {0, 0}), copy(0, 0, 32, 16, {0, 1})})),
+  EXPECT_EQ(orders_that_fail(graph, plan_of_branch(graph, {0, 48, 0}, {copy(6, kBodyEnd, 32, 16), copy(7, kBodyEnd, 32, 16)})),
             0u)
       << "x is dead by then";
 }
@@ -59,13 +59,13 @@ TEST(ShadowBranch, MissingCopyIsFoundWhenThatBodyRuns) {
 
 TEST(ShadowBranch, BodyOverWhatIsNeededOutsideIsFound) {
   const Graph graph = branch();
-  const Plan plan = plan_of_branch(graph, {0, 16, 32}, {copy(0, 0, 32, 16, {0, 1})});
+  const Plan plan = plan_of_branch(graph, {0, 16, 32}, {copy(7, kBodyEnd, 32, 16)});
   EXPECT_THAT(findings(graph, plan, {.runs = 8}), Contains(HasSubstr("tensor 'k' (1), read by op 'h' (1)")));
 }
 
 TEST(ShadowBranch, InnerInputElsewhereThanTheOuterOneIsFound) {
   const Graph graph = branch();
-  const Plan plan = plan_of_branch(graph, {48, 64, 32}, {copy(0, 0, 32, 16, {0, 1})});
+  const Plan plan = plan_of_branch(graph, {48, 64, 32}, {copy(7, kBodyEnd, 32, 16)});
   EXPECT_THAT(findings(graph, plan, {.runs = 8}), Contains(HasSubstr("tensor 'in' (4), read by op 'f' (2)")));
 }
 
@@ -87,7 +87,7 @@ TEST(ShadowBranch, StreamsDoNotOrderWhatIsInsideAndOutside) {
   };
   const auto failures = [&](const Graph& graph) {
     Plan plan = plan_of(graph, 32, {0, 16, 16});
-    place(plan, graph, {0, 16}, 0, {0, 0});
+    place(plan, graph, {0, 16}, 0, 1);
     return orders_that_fail(graph, plan);
   };
   EXPECT_GT(failures(graph_of(false)), 0u);
@@ -120,7 +120,7 @@ Graph loop(LoopOptions with) {
 
 Plan plan_of_loop(const Graph& graph, std::vector<std::int64_t> root, std::vector<std::int64_t> body, std::vector<Copy> copies) {
   Plan plan = plan_of(graph, 128, std::move(root));
-  place(plan, graph, std::move(body), 0, {0, 0});
+  place(plan, graph, std::move(body), 0, 1);
   plan.copies = std::move(copies);
   return plan;
 }
@@ -134,7 +134,7 @@ TEST(ShadowLoop, CarriedValueInOnePlacePassesWhereItIsDeadBefore) {
 
 TEST(ShadowLoop, BackEdgeCopyPasses) {
   const Graph graph = loop({.late_read = true});
-  const std::vector<Copy> back = {copy(2, Copy::kBackEdge, 0, 16, {0, 0})};
+  const std::vector<Copy> back = {copy(6, kBackEdge, 0, 16)};
   EXPECT_EQ(orders_that_fail(graph, plan_of_loop(graph, {0, 0, 48, 64}, {0, 16, 80, 32, 64}, back), {.runs = 3}), 0u);
   EXPECT_GT(orders_that_fail(graph, plan_of_loop(graph, {0, 0, 48, 64}, {0, 16, 80, 32, 64}, {})), 20u);
 }
@@ -150,7 +150,7 @@ TEST(ShadowLoop, IncomingValueThatIsNeededLaterMustBeCopied) {
 TEST(ShadowLoop, ResultOfZeroTripsIsTheIncomingValue) {
   const Graph graph = loop({});
   // y where `out` is, with a copy back to `in`: right after one trip, wrong after none.
-  const std::vector<Copy> back = {copy(2, Copy::kBackEdge, 0, 16, {0, 0})};
+  const std::vector<Copy> back = {copy(6, kBackEdge, 0, 16)};
   const std::size_t failures = orders_that_fail(graph, plan_of_loop(graph, {0, 80, 48, 64}, {0, 16, 80, 32, 64}, back));
   EXPECT_GT(failures, 5u);
   EXPECT_LT(failures, 40u);
@@ -158,7 +158,7 @@ TEST(ShadowLoop, ResultOfZeroTripsIsTheIncomingValue) {
 
 TEST(ShadowLoop, WhatTheBodyReadsFromOutsideLivesThroughAllIterations) {
   const Graph graph = loop({});
-  const std::vector<Copy> back = {copy(2, Copy::kBackEdge, 0, 16, {0, 0})};
+  const std::vector<Copy> back = {copy(6, kBackEdge, 0, 16)};
   EXPECT_EQ(orders_that_fail(graph, plan_of_loop(graph, {0, 0, 48, 64}, {0, 80, 96, 32, 64}, back)), 0u);
   // `out` over w, which nobody reads any more in this iteration.
   const std::size_t failures = orders_that_fail(graph, plan_of_loop(graph, {0, 0, 48, 64}, {0, 80, 64, 32, 64}, back));
@@ -171,7 +171,7 @@ TEST(ShadowLoop, FilledInALoopMustBeClearedInEachIteration) {
   description.ops[0].bodies[0].ops[0].zero_fill = {.outputs = {0}, .value = 9};
   const Graph graph = built(description);
   Plan plan = plan_of_loop(graph, {0, 0, 48, 64}, {0, 16, 0, 32, 64}, {});
-  plan.clears = {clear(16, 16, 0, 9, {0, 0})};
+  plan.clears = {clear(16, 16, 2, 9)};
   EXPECT_EQ(orders_that_fail(graph, plan, {.runs = 2}), 0u);
   plan.clears = {clear(16, 16, 0, 9)};
   const std::size_t failures = orders_that_fail(graph, plan);
@@ -217,9 +217,9 @@ TEST(ShadowNested, LoopInABranchIsRunWithItsOwnCopies) {
       {{tensor("in", 8), tensor("out", 8)}, {repeat}, {{TensorId(0), TensorId(0)}}, {{TensorId(1), TensorId(1)}}, {}}};
   const Graph graph = built({tensor("x", 8, TensorFlag::input), tensor("y", 8, TensorFlag::output)}, {choose});
   Plan plan = plan_of(graph, 48, {0, 8});
-  place(plan, graph, {0, 8}, 0, {0, 0});
-  place(plan, graph, {8, 24, 32}, 0, {0, 0, 0, 0});
-  plan.copies = {copy(0, 0, 8, 8, {0, 0}), copy(1, Copy::kBackEdge, 8, 8, {0, 0, 0, 0})};
+  place(plan, graph, {0, 8}, 0, 1);
+  place(plan, graph, {8, 24, 32}, 0, 2);
+  plan.copies = {copy(2, 1, 8, 8), copy(5, kBackEdge, 8, 8)};
   EXPECT_EQ(orders_that_fail(graph, plan, {.keep_inputs = true, .runs = 2}), 0u);
   plan.copies.pop_back();
   EXPECT_GT(orders_that_fail(graph, plan), 20u);

@@ -46,7 +46,7 @@ Status judge_and_report(const PlannedWalk& planned) {
   if (planned.settings.report) {
     const std::string name = fmt::format("{}-{}", *planned.settings.report, number);
     say_if_failed(write_file(name + ".graph.json", graph_to_json(full)));
-    say_if_failed(write_file(name + ".plan.json", plan_to_json(plan)));
+    say_if_failed(write_file(name + ".plan.json", plan_to_json(full, plan)));
   }
   if (!planned.settings.verify) return Done{};
   const std::vector<Finding> findings = verify(full, plan, {.max_findings = 1});

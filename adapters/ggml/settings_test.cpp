@@ -87,7 +87,7 @@ TEST(Report, GraphAndPlanAreFilesThatTheCommandLineReads) {
   ASSERT_TRUE(allocator.reserve(*graph.get(), {}));
 
   std::optional<Graph> written;
-  std::optional<Plan> plan;
+  std::optional<PlanFile> plan;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     const std::string file = entry.path().string();
     if (file.ends_with(".graph.json")) written = *parse_graph(*read_file(file), file);

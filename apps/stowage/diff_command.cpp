@@ -41,13 +41,18 @@ struct DiffArguments {
   PlanOptions options;
 };
 
-/// A plan with the graph that it is of, where that is known.
+/// One of the two plans: made here, or read from a file, with the graph that it is of where that is known.
 struct Side {
-  std::optional<Graph> graph;
-  Planned planned;   ///< Has a plan.
-  bool ours = true;  ///< Planned here; else nothing but the plan is known.
+  std::optional<Graph> graph = {};
+  std::optional<Planned> planned = {};  ///< With an answer.
+  std::optional<PlanFile> file = {};    ///< Otherwise.
+  const Graph* names = nullptr;         ///< For a file: the graph whose ids `plan` is in.
+  std::optional<Plan> plan = {};
 
-  [[nodiscard]] const Plan& plan() const { return *planned.plan; }
+  [[nodiscard]] DiffSide shown() const {
+    if (planned) return {*graph, *planned->plan};
+    return plan ? DiffSide(*names, *plan) : DiffSide(*file);
+  }
 };
 
 /// Only the top is looked at: the rest is read by whoever knows what it is.
@@ -69,23 +74,27 @@ Graph read_graph(const std::string& path, const ImportOptions& options) {
 Side read_side(const std::string& path, const std::string& graph, const DiffArguments& arguments) {
   if (has_extension(path, ".json")) {
     if (const std::string text = or_fail(read_file(path)); is_plan(text)) {
-      Side side{.graph = {}, .planned = {}, .ours = false};
-      side.planned.plan = or_fail(parse_plan(text, path));
+      Side side{.file = or_fail(parse_plan(text, path))};
       if (!graph.empty()) side.graph = read_graph(graph, arguments.import);
       return side;
     }
   }
-  Side side{.graph = read_graph(path, arguments.import), .planned = {}};
+  Side side{.graph = read_graph(path, arguments.import)};
   const Progress progress(fmt::format("planning {}", path));
   side.planned = or_fail_in(path, plan(*side.graph, arguments.options));
-  if (!side.planned.has_answer()) end_with(kOutOfTime, fmt::format("{}: no plan was found in the time given", path));
+  if (!side.planned->has_answer()) end_with(kOutOfTime, fmt::format("{}: no plan was found in the time given", path));
   return side;
 }
 
-/// A plan without names has those of the graph on the other side, if that is a version of the same.
-const Graph* names_for(const Side& side, const Side& other) {
-  if (side.graph) return &*side.graph;
-  return other.graph && other.graph->name() == side.plan().graph ? &*other.graph : nullptr;
+/// A plan file has the names of its graph, or of the graph on the other side if that is a version of the same. It goes without
+/// where that graph has not everything that it names.
+void find_names(Side& side, const Side& other) {
+  if (!side.file) return;
+  const bool same = other.graph && other.graph->name() == side.file->graph;
+  side.names = side.graph ? &*side.graph : same ? &*other.graph : nullptr;
+  if (!side.names) return;
+  ResolvedPlan resolved = resolve(*side.names, *side.file);
+  if (resolved.unknown.empty()) side.plan = std::move(resolved.plan);
 }
 
 void add_limit_option(CLI::App& command, DiffArguments& arguments) {
@@ -102,17 +111,19 @@ void add_limit_option(CLI::App& command, DiffArguments& arguments) {
 
 void compare(const DiffArguments& arguments) {
   refuse_to_overwrite(arguments.page, {arguments.before, arguments.after, arguments.graph_before, arguments.graph_after});
-  const Side before = read_side(arguments.before, arguments.graph_before, arguments);
-  const Side after = read_side(arguments.after, arguments.graph_after, arguments);
-  const PlanDiff difference = diff({before.plan(), names_for(before, after)}, {after.plan(), names_for(after, before)});
+  Side before = read_side(arguments.before, arguments.graph_before, arguments);
+  Side after = read_side(arguments.after, arguments.graph_after, arguments);
+  find_names(before, after);
+  find_names(after, before);
+  const PlanDiff difference = diff(before.shown(), after.shown());
   if (arguments.page != "-")
     print(arguments.json ? diff_to_json(difference) : diff_to_text(difference, {size_style(), arguments.top}));
   if (!arguments.page.empty()) {
-    const auto shown = [](const std::string& label, const Side& side, const Side& other) {
-      return PageSide{label, side.plan(), names_for(side, other), side.ours ? &side.planned : nullptr};
+    const auto page_of = [](const std::string& label, const Side& side) {
+      return PageSide{label, side.shown(), side.planned ? &*side.planned : nullptr};
     };
-    write_page(arguments.page, diff_page(shown(arguments.before, before, after), shown(arguments.after, after, before),
-                                         arguments.options, difference));
+    write_page(arguments.page,
+               diff_page(page_of(arguments.before, before), page_of(arguments.after, after), arguments.options, difference));
   }
   if (arguments.limit && arguments.limit->exceeded(difference.peak_before, difference.peak_after)) {
     end_with(kGrew, fmt::format("the peak grew from {} to {} bytes, by more than {}", difference.peak_before.value(),

@@ -68,18 +68,20 @@ std::string shortage_text(const SolveOutcome& outcome, Bytes capacity) {
                      capacity.value());
 }
 
-PlanOptions options_of(const PlanArguments& arguments) {
+PlanOptions options_of(const PlanArguments& arguments, const Graph& graph) {
   PlanOptions options = arguments.options;
   if (arguments.previous.empty()) return options;
   const std::string text = or_fail(read_file(arguments.previous));
-  options.previous = PreviousPlan{.plan = or_fail(parse_plan(text, arguments.previous)), .keep_all = arguments.keep_offsets};
+  const PlanFile previous = or_fail(parse_plan(text, arguments.previous));
+  // What the graph no longer has, nobody looks for.
+  options.previous = PreviousPlan{.plan = resolve(graph, previous).plan, .keep_all = arguments.keep_offsets};
   return options;
 }
 
 /// The plan in the format that the name of the output asks for.
 std::string plan_text_for(const PlanArguments& arguments, const Graph& graph, const Plan& plan) {
   if (has_extension(arguments.output, ".h")) return or_fail(plan_to_header(graph, plan));
-  if (!has_extension(arguments.output, ".tflite")) return plan_to_json(plan);
+  if (!has_extension(arguments.output, ".tflite")) return plan_to_json(graph, plan);
   const std::string model = or_fail(read_file(arguments.input));
   return or_fail(tflite_with_plan({model, arguments.input}, plan, arguments.import));
 }
@@ -103,7 +105,7 @@ void check_output(const PlanArguments& arguments) {
 
 void plan_graph(const PlanArguments& arguments, const Graph& graph) {
   check_output(arguments);
-  const PlanOptions options = options_of(arguments);
+  const PlanOptions options = options_of(arguments, graph);
   Planned planned = [&] {
     const Progress progress(fmt::format("planning {}", arguments.input));
     return or_fail_in(arguments.input, plan(graph, options));

@@ -16,27 +16,27 @@ class Names {
  public:
   explicit Names(const Graph& graph) : graph_(graph) {}
 
-  [[nodiscard]] std::string tensor(TensorId local, const BodyPath& body = {}) const {
-    const TensorId id(scope(body).first_tensor.index() + local.index());
-    return fmt::format("'{}'{}", graph_.tensor(id).name, where(body));
+  // Our own plan, verified: what it names is there.
+  [[nodiscard]] std::string tensor(TensorId id) const {
+    return fmt::format("'{}'{}", graph_.tensor(id).name, where(graph_.scope_of(id)));
   }
-  [[nodiscard]] std::string op(std::size_t local, const BodyPath& body = {}) const {
-    const OpId id(scope(body).first_op.index() + local);
-    return fmt::format("'{}'", graph_.op(id).name);
-  }
-  /// When a copy is made.
-  [[nodiscard]] std::string moment(const Copy& copy) const {
-    if (copy.before == Copy::kBackEdge) return "at the back edge";
-    const auto op = static_cast<std::size_t>(copy.before);
-    return op == scope(copy.body).op_count ? "at the end of the body" : "before " + this->op(op, copy.body);
+  [[nodiscard]] std::string op(OpId id) const { return fmt::format("'{}'", graph_.op(id).name); }
+  [[nodiscard]] std::string moment(CopyMoment when) const {
+    switch (when.kind) {
+      case CopyMoment::Kind::before_op:
+        return "before " + op(when.op);
+      case CopyMoment::Kind::body_end:
+        return "at the end of the body";
+      case CopyMoment::Kind::back_edge:
+        return "at the back edge";
+    }
+    return {};
   }
 
  private:
-  // Our own plan, verified: what it names is there.
-  [[nodiscard]] const Scope& scope(const BodyPath& body) const { return graph_.scope(graph_.find_scope(body).value()); }
-  [[nodiscard]] std::string where(const BodyPath& body) const {
-    if (body.empty()) return "";
-    const Scope& inner = scope(body);
+  [[nodiscard]] std::string where(ScopeId id) const {
+    if (id == ScopeId(0)) return "";
+    const Scope& inner = graph_.scope(id);
     return fmt::format(" in body {} of '{}'", inner.body, graph_.op(inner.op).name);
   }
 
@@ -67,20 +67,18 @@ std::string total(const Entries& entries) {
 std::string plan_text(const Graph& graph, const Plan& plan) {
   const Names names(graph);
   std::string text = lines("copies", total(plan.copies), plan.copies, [&](const Copy& copy) {
-    return fmt::format("{} {}: {}", names.tensor(copy.tensor, copy.body), names.moment(copy), copy.reason);
+    return fmt::format("{} {}: {}", names.tensor(copy.tensor), names.moment(copy.when), copy.reason);
   });
   text += lines("clears", total(plan.clears), plan.clears, [&](const Clear& clear) {
-    const bool at_start = clear.body.empty() && clear.before == OpId(0);
-    const std::string moment = at_start ? "at the start" : "before " + names.op(clear.before.index(), clear.body);
+    const std::string moment = clear.before == OpId(0) ? "at the start" : "before " + names.op(clear.before);
     return fmt::format("{} bytes to {} {}", clear.size.value(), clear.value, moment);
   });
   text += lines("binds", total(plan.bindings), plan.bindings,
                 [&](const Binding& binding) { return fmt::format("{} to the caller's buffer", names.tensor(binding.tensor)); });
-  text += lines("edges", std::to_string(plan.edges.size()), plan.edges, [&](const Edge& edge) {
-    return fmt::format("{} before {}", names.op(edge.from.index()), names.op(edge.to.index()));
-  });
+  text += lines("edges", std::to_string(plan.edges.size()), plan.edges,
+                [&](const Edge& edge) { return fmt::format("{} before {}", names.op(edge.from), names.op(edge.to)); });
   text += lines("notes", std::to_string(plan.notes.size()), plan.notes,
-                [&](const Note& note) { return fmt::format("{}: {}", names.tensor(note.tensor, note.body), note.reason); });
+                [&](const Note& note) { return fmt::format("{}: {}", names.tensor(note.tensor), note.reason); });
   return text;
 }
 

@@ -1,7 +1,5 @@
 #include "plan_text.hpp"
 
-#include <utility>
-
 #include <gtest/gtest.h>
 
 namespace stowage::cli {
@@ -23,30 +21,21 @@ Graph graph_with_loop() {
   return builder.build().value();
 }
 
-Copy copy_of(std::size_t tensor, std::int64_t before, BodyPath body = {}) {
-  return {.tensor = TensorId(tensor),
-          .before = before,
-          .arena = ArenaId(0),
-          .offset = Bytes(0),
-          .size = Bytes(64),
-          .reason = "because",
-          .body = std::move(body)};
+Copy copy_of(std::size_t tensor, CopyMoment when) {
+  return {
+      .tensor = TensorId(tensor), .when = when, .arena = ArenaId(0), .offset = Bytes(0), .size = Bytes(64), .reason = "because"};
 }
 
-Clear clear_of(std::uint8_t value, std::size_t before, BodyPath body = {}) {
-  return {.arena = ArenaId(0),
-          .offset = Bytes(0),
-          .size = Bytes(64),
-          .value = value,
-          .before = OpId(before),
-          .body = std::move(body)};
+Clear clear_of(std::uint8_t value, std::size_t before) {
+  return {.arena = ArenaId(0), .offset = Bytes(0), .size = Bytes(64), .value = value, .before = OpId(before)};
 }
 
 TEST(PlanText, IsEmptyWhereNothingIsDemanded) { EXPECT_EQ(plan_text(graph_with_loop(), Plan{}), ""); }
 
 TEST(PlanText, TellsWhenCopiesAreMade) {
   Plan plan;
-  plan.copies = {copy_of(0, 1), copy_of(1, Copy::kBackEdge, {1, 0}), copy_of(1, 1, {1, 0})};
+  plan.copies = {copy_of(0, CopyMoment::before(OpId(1))), copy_of(3, CopyMoment::at_back_edge()),
+                 copy_of(3, CopyMoment::at_body_end())};
   EXPECT_EQ(plan_text(graph_with_loop(), plan),
             "  copies            192   'x' before 'loop': because\n"
             "                          'out' in body 0 of 'loop' at the back edge: because\n"
@@ -55,7 +44,7 @@ TEST(PlanText, TellsWhenCopiesAreMade) {
 
 TEST(PlanText, TellsWhenBytesAreCleared) {
   Plan plan;
-  plan.clears = {clear_of(0, 0), clear_of(255, 2), clear_of(0, 0, {1, 0})};
+  plan.clears = {clear_of(0, 0), clear_of(255, 2), clear_of(0, 3)};
   EXPECT_EQ(plan_text(graph_with_loop(), plan),
             "  clears            192   64 bytes to 0 at the start\n"
             "                          64 bytes to 255 before 'last'\n"
@@ -75,7 +64,7 @@ TEST(PlanText, ShowsTheFirstThreeOfALongList) {
 TEST(PlanText, CountsEdgesAndNotes) {
   Plan plan;
   plan.edges = {{OpId(0), OpId(2)}};
-  plan.notes = {{.tensor = TensorId(1), .reason = "no", .body = {1, 0}}};
+  plan.notes = {{.tensor = TensorId(3), .reason = "no"}};
   EXPECT_EQ(plan_text(graph_with_loop(), plan),
             "  edges               1   'first' before 'last'\n"
             "  notes               1   'out' in body 0 of 'loop': no\n");

@@ -91,7 +91,7 @@ std::vector<Finding> findings_of(const VerifyArguments& arguments) {
   if (has_extension(arguments.plan, ".tflite")) return verify_model(arguments);
   const Input input = or_fail(read_input(arguments.input, arguments.import));
   if (const auto* table = std::get_if<CsvProblem>(&input)) return verify_table(*table, arguments);
-  const Plan plan = or_fail(parse_plan(or_fail(read_file(arguments.plan)), arguments.plan));
+  const PlanFile plan = or_fail(parse_plan(or_fail(read_file(arguments.plan)), arguments.plan));
   return verify(std::get<Graph>(input), plan, arguments.options);
 }
 

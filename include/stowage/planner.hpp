@@ -15,7 +15,9 @@
 /// The orchestra: a graph goes in, a verified plan comes out. lower → pack → raise → verify.
 namespace stowage {
 
-/// A plan of an earlier version of a graph. Its tensors and ops are those of the new graph with the same ids.
+/// A plan of an earlier version of a graph. Its tensors and ops are those of the new graph with the same ids; what lies in bodies
+/// is placed anew. A plan file is brought into the new graph's ids by `resolve`, a plan of the earlier graph by
+/// `resolve(graph, localise(earlier, plan))`.
 struct PreviousPlan {
   Plan plan;
   bool keep_all = false;            ///< Whatever has a place there must keep it. Planning fails where that is impossible.

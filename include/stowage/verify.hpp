@@ -8,7 +8,8 @@
 
 #include "stowage/base.hpp"
 #include "stowage/graph.hpp"
-#include "stowage/plan.hpp"
+#include "stowage/plan/plan.hpp"
+#include "stowage/plan/plan_file.hpp"
 
 /// An independent judge of plans. It reads a Graph and a Plan, derives from the graph alone what must hold, and says what does
 /// not. It shares no code with liveness, lower or pack, so that a bug there cannot hide itself here.
@@ -53,5 +54,7 @@ struct VerifyOptions {
 /// however broken is described by findings. O((accesses + placements) × (log + streams)) for each batch; what is inside loops
 /// counts once more for each. Thread-safe.
 [[nodiscard]] std::vector<Finding> verify(const Graph& graph, const Plan& plan, const VerifyOptions& options = {});
+/// The same for a plan file: what it names that the graph does not have is found first (`Rule::reference`).
+[[nodiscard]] std::vector<Finding> verify(const Graph& graph, const PlanFile& file, const VerifyOptions& options = {});
 
 }  // namespace stowage

@@ -42,11 +42,8 @@ class HeaderWriter {
   Result<std::string> run() {
     STOWAGE_TRY_STATUS(check());
     for (const Placement& placement : plan_.placements) {
-      const std::optional<ScopeId> scope = graph_.find_scope(placement.body);
-      if (!scope || placement.tensor.index() >= graph_.scope(*scope).tensor_count)
-        return Error{ErrorCode::invalid, "the plan is of another graph"};
-      if (placement.arena.index() == arena_)
-        offsets_[graph_.scope(*scope).first_tensor.index() + placement.tensor.index()] = placement.offset.value();
+      if (placement.tensor.index() >= offsets_.size()) return Error{ErrorCode::invalid, "the plan is of another graph"};
+      if (placement.arena.index() == arena_) offsets_[placement.tensor.index()] = placement.offset.value();
     }
     return head() + tensors() + workspaces() + fmt::format("\n#endif /* {}_OFFSETS_H */\n", upper_);
   }

@@ -43,7 +43,6 @@ class Raising {
   Raising(const Graph& graph, const Liveness& liveness)
       : graph_(graph), liveness_(liveness), storages_(liveness.storages.size()) {
     plan_.graph = graph.name();
-    for (std::size_t s = 0; s < graph.scopes().size(); ++s) paths_.push_back(graph.path(ScopeId(s)));
   }
 
   Plan run(const Lowering& lowering, std::span<const ArenaSolution> solutions) {
@@ -107,43 +106,29 @@ class Raising {
   }
 
   void add_workspace(WorkspaceId ref, const At& at) {
-    const ScopeId scope = graph_.scope_of(ref.op);
     const Bytes size = graph_.op(ref.op).workspaces[ref.index].size;
-    plan_.workspaces.push_back(
-        {local(ref.op, scope), ref.index, at.arena, at.position.region, at.position.offset, size, paths_[scope.index()]});
-    order_.emplace_back(ref.op, ref.index);
+    plan_.workspaces.push_back({ref.op, ref.index, at.arena, at.position.region, at.position.offset, size});
   }
 
-  /// By scope, op and index: that is the order of the graph's own numbers.
   void sort_workspaces() {
-    std::vector<std::size_t> by(order_.size());
-    for (std::size_t i = 0; i < by.size(); ++i) by[i] = i;
-    std::sort(by.begin(), by.end(), [&](std::size_t a, std::size_t b) { return order_[a] < order_[b]; });
-    std::vector<WorkspacePlacement> sorted;
-    sorted.reserve(by.size());
-    for (const std::size_t i : by) sorted.push_back(std::move(plan_.workspaces[i]));
-    plan_.workspaces = std::move(sorted);
+    std::sort(plan_.workspaces.begin(), plan_.workspaces.end(), [](const WorkspacePlacement& a, const WorkspacePlacement& b) {
+      return std::pair(a.op, a.index) < std::pair(b.op, b.index);
+    });
   }
 
   void place_tensors() {
-    ScopeId scope(0);
     for (std::size_t t = 0; t < graph_.tensors().size(); ++t) {
       const ClassPlace place = liveness_.places[t];
       const AliasClass& klass = liveness_.classes[place.id.index()];
-      while (!graph_.scope(scope).contains(TensorId(t))) scope = ScopeId(scope.index() + 1);
-      const TensorId id = local(TensorId(t), scope);
       if (klass.residence == Residence::nowhere) {
-        plan_.notes.push_back({id, "no op reads or writes it: it has no memory", paths_[scope.index()]});
+        plan_.notes.push_back({TensorId(t), "no op reads or writes it: it has no memory"});
       }
       if (!has_place(klass)) continue;
       const At& at = storages_[klass.storage.index()];
-      plan_.placements.push_back({id, at.arena, at.position.region, at.position.offset + klass.offset + place.offset,
-                                  graph_.tensors()[t].size, paths_[scope.index()]});
+      plan_.placements.push_back({TensorId(t), at.arena, at.position.region, at.position.offset + klass.offset + place.offset,
+                                  graph_.tensors()[t].size});
     }
-    for (const auto& [tensor, reason] : liveness_.notes) {
-      const ScopeId where = graph_.scope_of(tensor);
-      plan_.notes.push_back({local(tensor, where), reason, paths_[where.index()]});
-    }
+    for (const auto& [tensor, reason] : liveness_.notes) plan_.notes.push_back({tensor, reason});
   }
 
   [[nodiscard]] static bool has_place(const AliasClass& klass) {
@@ -162,28 +147,27 @@ class Raising {
       const AliasClass* const to = copy.to ? &liveness_.classes[copy.to->id.index()] : nullptr;
       const At& at = storages_[(to ? to->storage : copy.storage).index()];
       const Bytes inside = to ? to->offset + copy.to->offset : copy.offset;
-      plan_.copies.push_back({.tensor = local(copy.tensor, copy.scope),
-                              .before = copy.before,
+      plan_.copies.push_back({.tensor = copy.tensor,
+                              .when = moment_of(copy),
                               .arena = at.arena,
                               .region = at.position.region,
                               .offset = at.position.offset + inside,
                               .size = graph_.tensor(copy.tensor).size,
-                              .reason = copy.reason,
-                              .body = paths_[copy.scope.index()]});
+                              .reason = copy.reason});
     }
   }
 
-  [[nodiscard]] TensorId local(TensorId id, ScopeId scope) const {
-    return TensorId(id.index() - graph_.scope(scope).first_tensor.index());
+  [[nodiscard]] CopyMoment moment_of(const PlannedCopy& copy) const {
+    if (copy.before < 0) return CopyMoment::at_back_edge();
+    const Scope& scope = graph_.scope(copy.scope);
+    const auto number = static_cast<std::size_t>(copy.before);
+    return number == scope.op_count ? CopyMoment::at_body_end() : CopyMoment::before(OpId(scope.first_op.index() + number));
   }
-  [[nodiscard]] OpId local(OpId id, ScopeId scope) const { return OpId(id.index() - graph_.scope(scope).first_op.index()); }
 
   const Graph& graph_;
   const Liveness& liveness_;
-  std::vector<BodyPath> paths_;  ///< By scope.
   std::vector<At> storages_;
   std::map<TensorId, ArenaId> hosts_;
-  std::vector<std::pair<OpId, std::uint32_t>> order_;  ///< Of the workspaces in the plan.
   Plan plan_;
 };
 

@@ -1,8 +1,6 @@
-#include "stowage/plan.hpp"
+#include "stowage/plan/plan.hpp"
 
-#include <algorithm>
-
-#include <fmt/format.h>
+#include "stowage/plan/plan_file.hpp"
 
 namespace stowage {
 
@@ -24,20 +22,21 @@ std::string_view to_string(ArenaKind kind) {
   return "unknown";
 }
 
-Bytes Plan::peak() const {
+namespace {
+
+Bytes sum_of_paid(const std::vector<Arena>& arenas, Bytes Arena::* figure) {
   Bytes sum;
   for (const Arena& arena : arenas) {
-    if (is_paid(arena.kind)) sum += arena.size;
+    if (is_paid(arena.kind)) sum += arena.*figure;
   }
   return sum;
 }
 
-Bytes Plan::lower_bound() const {
-  Bytes sum;
-  for (const Arena& arena : arenas) {
-    if (is_paid(arena.kind)) sum += arena.lower_bound;
-  }
-  return sum;
-}
+}  // namespace
+
+Bytes Plan::peak() const { return sum_of_paid(arenas, &Arena::size); }
+Bytes Plan::lower_bound() const { return sum_of_paid(arenas, &Arena::lower_bound); }
+Bytes PlanFile::peak() const { return sum_of_paid(arenas, &Arena::size); }
+Bytes PlanFile::lower_bound() const { return sum_of_paid(arenas, &Arena::lower_bound); }
 
 }  // namespace stowage

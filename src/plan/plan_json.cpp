@@ -7,7 +7,7 @@
 
 #include "files/interface/json_reader.hpp"
 #include "files/interface/json_writer.hpp"
-#include "stowage/plan.hpp"
+#include "stowage/plan/plan_file.hpp"
 
 namespace stowage {
 namespace {
@@ -27,6 +27,7 @@ constexpr Name kCopyFields[] = {"tensor", "before", "arena", "region", "offset",
 constexpr Name kNoteFields[] = {"tensor", "reason", "body"};
 
 constexpr std::int64_t kMaxPosition = std::numeric_limits<std::uint32_t>::max();
+constexpr std::int64_t kBackEdge = -1;
 constexpr ArenaKind kKinds[] = {ArenaKind::shared,     ArenaKind::fixed, ArenaKind::session,
                                 ArenaKind::persistent, ArenaKind::pool,  ArenaKind::user};
 
@@ -74,37 +75,37 @@ BodyPath read_body(const JsonValue& entry) {
   return field->list(read_position);
 }
 
-Placement read_placement(const JsonValue& value) {
+InBody<Placement> read_placement(const JsonValue& value) {
   value.allow_fields(kPlacementFields);
-  return {.tensor = TensorId(value.require("tensor").position()),
-          .arena = ArenaId(value.require("arena").position()),
-          .region = read_region(value),
-          .offset = value.require("offset").bytes(),
-          .size = value.require("size").bytes(),
-          .body = read_body(value)};
+  return {{.tensor = TensorId(value.require("tensor").position()),
+           .arena = ArenaId(value.require("arena").position()),
+           .region = read_region(value),
+           .offset = value.require("offset").bytes(),
+           .size = value.require("size").bytes()},
+          read_body(value)};
 }
 
-WorkspacePlacement read_workspace(const JsonValue& value) {
+InBody<WorkspacePlacement> read_workspace(const JsonValue& value) {
   value.allow_fields(kWorkspaceFields);
-  return {.op = OpId(value.require("op").position()),
-          .index = value.require("index").position(),
-          .arena = ArenaId(value.require("arena").position()),
-          .region = read_region(value),
-          .offset = value.require("offset").bytes(),
-          .size = value.require("size").bytes(),
-          .body = read_body(value)};
+  return {{.op = OpId(value.require("op").position()),
+           .index = value.require("index").position(),
+           .arena = ArenaId(value.require("arena").position()),
+           .region = read_region(value),
+           .offset = value.require("offset").bytes(),
+           .size = value.require("size").bytes()},
+          read_body(value)};
 }
 
-Clear read_clear(const JsonValue& value) {
+InBody<Clear> read_clear(const JsonValue& value) {
   value.allow_fields(kClearFields);
   const auto filled_with = value.find("value");
-  return {.arena = ArenaId(value.require("arena").position()),
-          .region = read_region(value),
-          .offset = value.require("offset").bytes(),
-          .size = value.require("size").bytes(),
-          .value = filled_with ? filled_with->byte() : std::uint8_t{0},
-          .before = OpId(value.require("before").position()),
-          .body = read_body(value)};
+  return {{.arena = ArenaId(value.require("arena").position()),
+           .region = read_region(value),
+           .offset = value.require("offset").bytes(),
+           .size = value.require("size").bytes(),
+           .value = filled_with ? filled_with->byte() : std::uint8_t{0},
+           .before = OpId(value.require("before").position())},
+          read_body(value)};
 }
 
 Binding read_binding(const JsonValue& value) {
@@ -114,17 +115,23 @@ Binding read_binding(const JsonValue& value) {
           .alignment = value.require("alignment").bytes()};
 }
 
-Copy read_copy(const JsonValue& value) {
+/// An op of the body, or the one that would follow the last: the end of the body. kBackEdge: the end of an iteration.
+CopyMoment read_moment(const JsonValue& value) {
+  const std::int64_t before = value.integer(kBackEdge, kMaxPosition);
+  return before == kBackEdge ? CopyMoment::at_back_edge() : CopyMoment::before(OpId(static_cast<std::size_t>(before)));
+}
+
+InBody<Copy> read_copy(const JsonValue& value) {
   value.allow_fields(kCopyFields);
   const auto reason = value.find("reason");
-  return {.tensor = TensorId(value.require("tensor").position()),
-          .before = value.require("before").integer(Copy::kBackEdge, kMaxPosition),
-          .arena = ArenaId(value.require("arena").position()),
-          .region = read_region(value),
-          .offset = value.require("offset").bytes(),
-          .size = value.require("size").bytes(),
-          .reason = reason ? reason->text() : std::string(),
-          .body = read_body(value)};
+  return {{.tensor = TensorId(value.require("tensor").position()),
+           .when = read_moment(value.require("before")),
+           .arena = ArenaId(value.require("arena").position()),
+           .region = read_region(value),
+           .offset = value.require("offset").bytes(),
+           .size = value.require("size").bytes(),
+           .reason = reason ? reason->text() : std::string()},
+          read_body(value)};
 }
 
 Edge read_edge(const JsonValue& value) {
@@ -135,16 +142,15 @@ Edge read_edge(const JsonValue& value) {
   return {OpId(value.element(0).position()), OpId(value.element(1).position())};
 }
 
-Note read_note(const JsonValue& value) {
+InBody<Note> read_note(const JsonValue& value) {
   value.allow_fields(kNoteFields);
-  return {
-      .tensor = TensorId(value.require("tensor").position()), .reason = value.require("reason").text(), .body = read_body(value)};
+  return {{.tensor = TensorId(value.require("tensor").position()), .reason = value.require("reason").text()}, read_body(value)};
 }
 
-Plan read_plan(const JsonValue& value) {
+PlanFile read_plan(const JsonValue& value) {
   value.require_schema("stowage.plan/");
   value.allow_fields(kPlanFields);
-  Plan plan;
+  PlanFile plan;
   if (const auto field = value.find("graph")) plan.graph = field->text();
   if (const auto field = value.find("arenas")) plan.arenas = field->list(read_arena);
   if (const auto field = value.find("placements")) plan.placements = field->list(read_placement);
@@ -185,30 +191,30 @@ void append_place(OrderedJson& json, const Placed& placed) {
 
 /// Where its ids count, unless in the root.
 template <class Entry>
-void append_body(OrderedJson& json, const Entry& entry) {
+void append_body(OrderedJson& json, const InBody<Entry>& entry) {
   if (!entry.body.empty()) json["body"] = entry.body;
 }
 
-OrderedJson placement_to_json(const Placement& placement) {
+OrderedJson placement_to_json(const InBody<Placement>& placement) {
   OrderedJson json = OrderedJson::object();
-  json["tensor"] = placement.tensor.index();
-  append_place(json, placement);
+  json["tensor"] = placement.entry.tensor.index();
+  append_place(json, placement.entry);
   append_body(json, placement);
   return json;
 }
 
-OrderedJson workspace_to_json(const WorkspacePlacement& workspace) {
-  OrderedJson json{{"op", workspace.op.index()}, {"index", workspace.index}};
-  append_place(json, workspace);
+OrderedJson workspace_to_json(const InBody<WorkspacePlacement>& workspace) {
+  OrderedJson json{{"op", workspace.entry.op.index()}, {"index", workspace.entry.index}};
+  append_place(json, workspace.entry);
   append_body(json, workspace);
   return json;
 }
 
-OrderedJson clear_to_json(const Clear& clear) {
+OrderedJson clear_to_json(const InBody<Clear>& clear) {
   OrderedJson json = OrderedJson::object();
-  append_place(json, clear);
-  json["value"] = clear.value;
-  json["before"] = clear.before.index();
+  append_place(json, clear.entry);
+  json["value"] = clear.entry.value;
+  json["before"] = clear.entry.before.index();
   append_body(json, clear);
   return json;
 }
@@ -217,27 +223,30 @@ OrderedJson binding_to_json(const Binding& binding) {
   return {{"tensor", binding.tensor.index()}, {"size", binding.size.value()}, {"alignment", binding.alignment.value()}};
 }
 
-OrderedJson copy_to_json(const Copy& copy) {
-  OrderedJson json{{"tensor", copy.tensor.index()}, {"before", copy.before}};
-  append_place(json, copy);
-  json["reason"] = copy.reason;
+OrderedJson copy_to_json(const InBody<Copy>& copy) {
+  const CopyMoment when = copy.entry.when;
+  const bool back_edge = when.kind == CopyMoment::Kind::back_edge;
+  OrderedJson json{{"tensor", copy.entry.tensor.index()},
+                   {"before", back_edge ? kBackEdge : static_cast<std::int64_t>(when.op.index())}};
+  append_place(json, copy.entry);
+  json["reason"] = copy.entry.reason;
   append_body(json, copy);
   return json;
 }
 
 OrderedJson edge_to_json(const Edge& edge) { return OrderedJson::array({edge.from.index(), edge.to.index()}); }
 
-OrderedJson note_to_json(const Note& note) {
-  OrderedJson json{{"tensor", note.tensor.index()}, {"reason", note.reason}};
+OrderedJson note_to_json(const InBody<Note>& note) {
+  OrderedJson json{{"tensor", note.entry.tensor.index()}, {"reason", note.entry.reason}};
   append_body(json, note);
   return json;
 }
 
 }  // namespace
 
-Result<Plan> parse_plan(std::string_view text, const std::string& file) { return files::read_json(text, file, read_plan); }
+Result<PlanFile> parse_plan(std::string_view text, const std::string& file) { return files::read_json(text, file, read_plan); }
 
-std::string plan_to_json(const Plan& plan) {
+std::string plan_to_json(const PlanFile& plan) {
   std::string text = "{\"schema\":\"stowage.plan/1\",\"graph\":" + files::to_line(plan.graph);
   files::append_list(text, "arenas", plan.arenas, arena_to_json);
   files::append_list(text, "placements", plan.placements, placement_to_json);
@@ -249,5 +258,7 @@ std::string plan_to_json(const Plan& plan) {
   files::append_list(text, "notes", plan.notes, note_to_json);
   return text + ",\n\"stats\":{}}\n";
 }
+
+std::string plan_to_json(const Graph& graph, const Plan& plan) { return plan_to_json(localise(graph, plan)); }
 
 }  // namespace stowage

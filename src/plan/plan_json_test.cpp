@@ -3,12 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include "stowage/plan.hpp"
+#include "stowage/plan/plan_file.hpp"
 
 namespace stowage {
 namespace {
 
-Plan example() {
+PlanFile example() {
   return {.graph = "net",
           .arenas = {{.name = "cpu",
                       .memory = MemoryId(0),
@@ -23,10 +23,10 @@ Plan example() {
                       .size = Bytes(8),
                       .regions = {Bytes(8)},
                       .lower_bound = Bytes(0)}},
-          .placements = {{.tensor = TensorId(0), .arena = ArenaId(0), .region = 0, .offset = Bytes(0), .size = Bytes(64)},
-                         {.tensor = TensorId(2), .arena = ArenaId(0), .region = 1, .offset = Bytes(16), .size = Bytes(16)}},
-          .workspaces = {{.op = OpId(3), .index = 1, .arena = ArenaId(0), .region = 0, .offset = Bytes(32), .size = Bytes(4)}},
-          .notes = {{.tensor = TensorId(2), .reason = "asked for \"more\""}}};
+          .placements = {{{.tensor = TensorId(0), .arena = ArenaId(0), .region = 0, .offset = Bytes(0), .size = Bytes(64)}},
+                         {{.tensor = TensorId(2), .arena = ArenaId(0), .region = 1, .offset = Bytes(16), .size = Bytes(16)}}},
+          .workspaces = {{{.op = OpId(3), .index = 1, .arena = ArenaId(0), .region = 0, .offset = Bytes(32), .size = Bytes(4)}}},
+          .notes = {{{.tensor = TensorId(2), .reason = "asked for \"more\""}}}};
 }
 
 constexpr std::string_view kExampleText =
@@ -50,7 +50,7 @@ constexpr std::string_view kExampleText =
     "\"stats\":{}}\n";
 
 Error error_of(std::string_view text) {
-  const Result<Plan> plan = parse_plan(text, "p.json");
+  const Result<PlanFile> plan = parse_plan(text, "p.json");
   if (plan) return Error{ErrorCode::invalid, "no error", {}};
   EXPECT_EQ(plan.error().where.file, "p.json");
   return plan.error();
@@ -66,8 +66,8 @@ TEST(PlanJson, IsWrittenOneEntryALine) { EXPECT_EQ(plan_to_json(example()), kExa
 TEST(PlanJson, WhatIsWrittenReadsBackEqual) { EXPECT_EQ(parse_plan(kExampleText, "p").value(), example()); }
 
 TEST(PlanJson, AbsentFieldsTakeDefaults) {
-  EXPECT_EQ(parse_plan(R"({"schema":"stowage.plan/1"})", "p").value(), Plan{});
-  const Plan plan = parse_plan(R"({"schema":"stowage.plan/1","arenas":[{"size":5}],"stats":{"ms":1.5}})", "p").value();
+  EXPECT_EQ(parse_plan(R"({"schema":"stowage.plan/1"})", "p").value(), PlanFile{});
+  const PlanFile plan = parse_plan(R"({"schema":"stowage.plan/1","arenas":[{"size":5}],"stats":{"ms":1.5}})", "p").value();
   EXPECT_EQ(plan.arenas[0],
             (Arena{.name = "", .memory = MemoryId(0), .size = Bytes(5), .regions = {Bytes(5)}, .lower_bound = Bytes(0)}));
 }
@@ -96,33 +96,37 @@ TEST(PlanJson, UnknownFieldIsNamed) {
 }
 
 /// One of everything that the example has not.
-Plan rich_example() {
+PlanFile rich_example() {
   const BodyPath body{1, 0};
-  return {
-      .graph = "net",
-      .arenas = {{.name = "x",
-                  .memory = MemoryId(0),
-                  .kind = ArenaKind::user,
-                  .size = Bytes(8),
-                  .regions = {Bytes(8)},
-                  .lower_bound = Bytes(0),
-                  .proven_optimal = false,
-                  .tensor = TensorId(3)}},
-      .placements = {{.tensor = TensorId(0), .arena = ArenaId(0), .offset = Bytes(0), .size = Bytes(4), .body = body}},
-      .workspaces = {{.op = OpId(0), .index = 0, .arena = ArenaId(0), .offset = Bytes(4), .size = Bytes(2), .body = body}},
-      .clears = {{.arena = ArenaId(0), .offset = Bytes(0), .size = Bytes(8), .value = 255, .before = OpId(0)},
-                 {.arena = ArenaId(0), .region = 1, .offset = Bytes(2), .size = Bytes(1), .before = OpId(1), .body = body}},
-      .bindings = {{.tensor = TensorId(3), .size = Bytes(8), .alignment = Bytes(32)}},
-      .copies = {{.tensor = TensorId(2), .before = 4, .arena = ArenaId(0), .offset = Bytes(0), .size = Bytes(4), .reason = "r"},
-                 {.tensor = TensorId(1),
-                  .before = Copy::kBackEdge,
-                  .arena = ArenaId(0),
-                  .region = 2,
-                  .offset = Bytes(4),
-                  .size = Bytes(4),
-                  .body = body}},
-      .edges = {{OpId(3), OpId(7)}, {OpId(4), OpId(7)}},
-      .notes = {{.tensor = TensorId(0), .reason = "no", .body = {1, 0, 2, 1}}}};
+  return {.graph = "net",
+          .arenas = {{.name = "x",
+                      .memory = MemoryId(0),
+                      .kind = ArenaKind::user,
+                      .size = Bytes(8),
+                      .regions = {Bytes(8)},
+                      .lower_bound = Bytes(0),
+                      .proven_optimal = false,
+                      .tensor = TensorId(3)}},
+          .placements = {{{.tensor = TensorId(0), .arena = ArenaId(0), .offset = Bytes(0), .size = Bytes(4)}, body}},
+          .workspaces = {{{.op = OpId(0), .index = 0, .arena = ArenaId(0), .offset = Bytes(4), .size = Bytes(2)}, body}},
+          .clears = {{{.arena = ArenaId(0), .offset = Bytes(0), .size = Bytes(8), .value = 255, .before = OpId(0)}},
+                     {{.arena = ArenaId(0), .region = 1, .offset = Bytes(2), .size = Bytes(1), .before = OpId(1)}, body}},
+          .bindings = {{.tensor = TensorId(3), .size = Bytes(8), .alignment = Bytes(32)}},
+          .copies = {{{.tensor = TensorId(2),
+                       .when = CopyMoment::before(OpId(4)),
+                       .arena = ArenaId(0),
+                       .offset = Bytes(0),
+                       .size = Bytes(4),
+                       .reason = "r"}},
+                     {{.tensor = TensorId(1),
+                       .when = CopyMoment::at_back_edge(),
+                       .arena = ArenaId(0),
+                       .region = 2,
+                       .offset = Bytes(4),
+                       .size = Bytes(4)},
+                      body}},
+          .edges = {{OpId(3), OpId(7)}, {OpId(4), OpId(7)}},
+          .notes = {{{.tensor = TensorId(0), .reason = "no"}, {1, 0, 2, 1}}}};
 }
 
 constexpr std::string_view kRichText = R"({"schema":"stowage.plan/1","graph":"net",
@@ -155,7 +159,7 @@ TEST(PlanJson, ClearsBindingsCopiesEdgesAndBodiesReadBackEqual) { EXPECT_EQ(pars
 TEST(PlanJson, EveryArenaKindIsRead) {
   for (const ArenaKind kind :
        {ArenaKind::shared, ArenaKind::fixed, ArenaKind::session, ArenaKind::persistent, ArenaKind::pool, ArenaKind::user}) {
-    Plan plan = example();
+    PlanFile plan = example();
     plan.arenas[0].kind = kind;
     EXPECT_EQ(parse_plan(plan_to_json(plan), "p").value().arenas[0].kind, kind);
   }

@@ -75,7 +75,7 @@ struct Task {
 
 /// From where everything was.
 Result<SolveOutcome> solve_again(const Task& task, const ArenaProblem& arena, const SolveOptions& options, std::size_t& moved) {
-  PreviousOfArena previous = previous_of(*task.previous, task.liveness, arena);
+  PreviousOfArena previous = previous_of(*task.previous, task.graph, task.liveness, arena);
   const Result<Replanner> replanner =
       Replanner::start(arena.problem, previous.answer, {.solve = options, .fixed = std::move(previous.fixed)});
   if (!replanner) return in_words_of_graph(replanner.error(), task.graph, task.liveness, arena);

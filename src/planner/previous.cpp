@@ -20,12 +20,12 @@ std::vector<char> same_arenas(const Plan& plan, const ArenaProblem& arena) {
 bool is_in(const std::vector<char>& same, ArenaId arena) { return arena.index() < same.size() && same[arena.index()] != 0; }
 
 /// By storage.
-std::vector<std::optional<Position>> places_of_storages(const Plan& plan, const Liveness& liveness,
+std::vector<std::optional<Position>> places_of_storages(const Plan& plan, const Scope& root, const Liveness& liveness,
                                                         const std::vector<char>& same) {
   std::vector<std::optional<Position>> places(liveness.storages.size());
   for (const Placement& placement : plan.placements) {
     // What lies in a body is placed anew.
-    if (placement.tensor.index() >= liveness.places.size() || !placement.body.empty() || !is_in(same, placement.arena)) continue;
+    if (!root.contains(placement.tensor) || !is_in(same, placement.arena)) continue;
     const ClassPlace place = liveness.places[placement.tensor.index()];
     const AliasClass& klass = liveness.classes[place.id.index()];
     if (klass.residence != Residence::shared && klass.residence != Residence::persistent) continue;
@@ -36,10 +36,11 @@ std::vector<std::optional<Position>> places_of_storages(const Plan& plan, const 
   return places;
 }
 
-std::map<std::pair<OpId, std::uint32_t>, Position> places_of_workspaces(const Plan& plan, const std::vector<char>& same) {
+std::map<std::pair<OpId, std::uint32_t>, Position> places_of_workspaces(const Plan& plan, const Scope& root,
+                                                                        const std::vector<char>& same) {
   std::map<std::pair<OpId, std::uint32_t>, Position> places;
   for (const WorkspacePlacement& each : plan.workspaces) {
-    if (each.body.empty() && is_in(same, each.arena)) places[{each.op, each.index}] = {each.region, each.offset};
+    if (root.contains(each.op) && is_in(same, each.arena)) places[{each.op, each.index}] = {each.region, each.offset};
   }
   return places;
 }
@@ -72,10 +73,12 @@ std::string name_of(const Occupant& occupant, const Graph& graph, const Liveness
 
 }  // namespace
 
-PreviousOfArena previous_of(const PreviousPlan& previous, const Liveness& liveness, const ArenaProblem& arena) {
+PreviousOfArena previous_of(const PreviousPlan& previous, const Graph& graph, const Liveness& liveness,
+                            const ArenaProblem& arena) {
+  const Scope& root = graph.scopes().front();
   const std::vector<char> same = same_arenas(previous.plan, arena);
-  const auto storages = places_of_storages(previous.plan, liveness, same);
-  const auto workspaces = places_of_workspaces(previous.plan, same);
+  const auto storages = places_of_storages(previous.plan, root, liveness, same);
+  const auto workspaces = places_of_workspaces(previous.plan, root, same);
   const std::vector<char> must_stay = fixed_storages(previous, liveness);
   PreviousOfArena result;
   for (std::size_t a = 0; a < same.size(); ++a) {

@@ -12,7 +12,8 @@ struct PreviousOfArena {
 };
 
 /// A storage was where the first of its tensors was that the previous plan places in an arena of the same memory and kind.
-[[nodiscard]] PreviousOfArena previous_of(const PreviousPlan& previous, const Liveness& liveness, const ArenaProblem& arena);
+[[nodiscard]] PreviousOfArena previous_of(const PreviousPlan& previous, const Graph& graph, const Liveness& liveness,
+                                          const ArenaProblem& arena);
 
 /// An error of `Replanner` about an item, in the words of the graph.
 [[nodiscard]] Error in_words_of_graph(Error error, const Graph& graph, const Liveness& liveness, const ArenaProblem& arena);

@@ -25,65 +25,61 @@ struct Placed {
 /// Of those with equal names the first, the second, and so on.
 using Key = std::pair<std::string, std::size_t>;
 
-std::string in_body(const BodyPath& body) {
-  return body.empty() ? std::string() : fmt::format(" in body {}", fmt::join(body, "."));
+const std::string& graph_of(const DiffSide& side) { return side.file ? side.file->graph : side.plan->graph; }
+const std::vector<Arena>& arenas_of(const DiffSide& side) { return side.file ? side.file->arenas : side.plan->arenas; }
+Bytes peak_of(const DiffSide& side) { return side.file ? side.file->peak() : side.plan->peak(); }
+Bytes bound_of(const DiffSide& side) { return side.file ? side.file->lower_bound() : side.plan->lower_bound(); }
+
+/// Collects what has a place in an arena that exists, by name.
+class PlacedByName {
+ public:
+  explicit PlacedByName(const std::vector<Arena>& arenas) : arenas_(arenas) {}
+
+  template <class Entry>
+  void add(std::string name, const Entry& each) {
+    if (each.arena.index() >= arenas_.size()) return;
+    const Key key{name, seen_[name]++};
+    all_.emplace(key, Placed{std::move(name), each.size, each.offset, each.region, each.arena});
+  }
+  [[nodiscard]] std::map<Key, Placed> take() && { return std::move(all_); }
+
+ private:
+  const std::vector<Arena>& arenas_;
+  std::map<Key, Placed> all_;
+  std::map<std::string, std::size_t> seen_;
+};
+
+std::string workspace_name(const std::string& op, std::uint32_t index) { return fmt::format("{} (workspace {})", op, index); }
+
+std::map<Key, Placed> placed_by_name(const Graph& graph, const Plan& plan) {
+  PlacedByName all(plan.arenas);
+  for (const Placement& each : plan.placements) all.add(report::name_of(graph, each.tensor), each);
+  for (const WorkspacePlacement& each : plan.workspaces)
+    all.add(workspace_name(report::name_of(graph, each.op), each.index), each);
+  return std::move(all).take();
 }
 
-/// The scope that a path leads to; null where the graph has none.
-const Scope* scope_at(const Graph* graph, const BodyPath& body) {
-  if (!graph) return nullptr;
-  const std::optional<ScopeId> id = graph->find_scope(body);
-  return id ? &graph->scope(*id) : nullptr;
-}
-
-/// Whether the graph has everything that the plan places.
-bool has_names(const DiffSide& side) {
-  if (!side.graph) return false;
-  const auto known_tensor = [&](const Placement& each) {
-    const Scope* const scope = scope_at(side.graph, each.body);
-    return scope && each.tensor.index() < scope->tensor_count;
+std::map<Key, Placed> placed_by_number(const PlanFile& file) {
+  const auto in_body = [](const BodyPath& body) {
+    return body.empty() ? std::string() : fmt::format(" in body {}", fmt::join(body, "."));
   };
-  const auto known_op = [&](const WorkspacePlacement& each) {
-    const Scope* const scope = scope_at(side.graph, each.body);
-    return scope && each.op.index() < scope->op_count;
-  };
-  return std::all_of(side.plan.placements.begin(), side.plan.placements.end(), known_tensor) &&
-         std::all_of(side.plan.workspaces.begin(), side.plan.workspaces.end(), known_op);
+  PlacedByName all(file.arenas);
+  for (const auto& [each, body] : file.placements) all.add(fmt::format("tensor {}{}", each.tensor.index(), in_body(body)), each);
+  for (const auto& [each, body] : file.workspaces)
+    all.add(workspace_name(fmt::format("op {}{}", each.op.index(), in_body(body)), each.index), each);
+  return std::move(all).take();
 }
 
-std::string name_of(const Placement& each, const Graph* graph) {
-  const Scope* const scope = scope_at(graph, each.body);
-  if (!scope) return fmt::format("tensor {}{}", each.tensor.index(), in_body(each.body));
-  return report::name_of(*graph, TensorId(scope->first_tensor.index() + each.tensor.index()));
-}
-
-std::string name_of(const WorkspacePlacement& each, const Graph* graph) {
-  const Scope* const scope = scope_at(graph, each.body);
-  const std::string op = scope ? report::name_of(*graph, OpId(scope->first_op.index() + each.op.index()))
-                               : fmt::format("op {}{}", each.op.index(), in_body(each.body));
-  return fmt::format("{} (workspace {})", op, each.index);
-}
-
-/// Everything that has a place in an arena that exists, by name.
-std::map<Key, Placed> placed_in(const Plan& plan, const Graph* graph) {
-  std::map<Key, Placed> all;
-  std::map<std::string, std::size_t> seen;
-  const auto add = [&](const auto& each) {
-    if (each.arena.index() >= plan.arenas.size()) return;
-    std::string name = name_of(each, graph);
-    const Key key{name, seen[name]++};
-    all.emplace(key, Placed{std::move(name), each.size, each.offset, each.region, each.arena});
-  };
-  for (const Placement& each : plan.placements) add(each);
-  for (const WorkspacePlacement& each : plan.workspaces) add(each);
-  return all;
+std::map<Key, Placed> placed_in(const DiffSide& side, bool by_number) {
+  if (side.file) return placed_by_number(*side.file);
+  return by_number ? placed_by_number(localise(*side.graph, *side.plan)) : placed_by_name(*side.graph, *side.plan);
 }
 
 using ArenaKey = std::pair<std::string, ArenaKind>;
 
 ArenaKey key_of(const Arena& arena) { return {arena.name, arena.kind}; }
 
-std::vector<ArenaChange> compare_arenas(const Plan& before, const Plan& after) {
+std::vector<ArenaChange> compare_arenas(const std::vector<Arena>& before, const std::vector<Arena>& after) {
   std::vector<ArenaChange> changes;
   std::map<ArenaKey, std::size_t> known;
   const auto entry = [&](const Arena& arena) -> ArenaChange& {
@@ -92,28 +88,29 @@ std::vector<ArenaChange> compare_arenas(const Plan& before, const Plan& after) {
     return changes[found->second];
   };
   const auto add = [](std::optional<Bytes>& sum, Bytes size) { sum = sum.value_or(Bytes(0)) + size; };
-  for (const Arena& arena : before.arenas) add(entry(arena).before, arena.size);
-  for (const Arena& arena : after.arenas) add(entry(arena).after, arena.size);
+  for (const Arena& arena : before) add(entry(arena).before, arena.size);
+  for (const Arena& arena : after) add(entry(arena).after, arena.size);
   return changes;
 }
 
 /// Compares what has a place in both plans or in one.
 class Comparison {
  public:
-  Comparison(const Plan& before, const Plan& after, PlanDiff& result) : before_(before), after_(after), result_(result) {}
+  Comparison(const DiffSide& before, const DiffSide& after, PlanDiff& result)
+      : before_(arenas_of(before)), after_(arenas_of(after)), result_(result) {}
 
   void one_side(const Placed& placed, Change change) {
     DiffEntry entry{change, placed.name, {}, {}};
     const bool there = change == Change::appeared;
     (there ? entry.after : entry.before) = placed.size;
-    (there ? entry.arena_after : entry.arena_before) = (there ? after_ : before_).arenas[placed.arena.index()].name;
+    (there ? entry.arena_after : entry.arena_before) = (there ? after_ : before_)[placed.arena.index()].name;
     (there ? entry.offset_after : entry.offset_before) = placed.offset;
     result_.entries.push_back(std::move(entry));
   }
 
   void both(const Placed& a, const Placed& b) {
-    const Arena& from = before_.arenas[a.arena.index()];
-    const Arena& to = after_.arenas[b.arena.index()];
+    const Arena& from = before_[a.arena.index()];
+    const Arena& to = after_[b.arena.index()];
     const bool stays = key_of(from) == key_of(to) && a.region == b.region && a.offset == b.offset;
     if (stays && a.size == b.size) {
       ++result_.unchanged;
@@ -124,8 +121,8 @@ class Comparison {
   }
 
  private:
-  const Plan& before_;
-  const Plan& after_;
+  const std::vector<Arena>& before_;
+  const std::vector<Arena>& after_;
   PlanDiff& result_;
 };
 
@@ -156,18 +153,18 @@ std::string_view to_string(DiffEntry::Change change) {
 }
 
 PlanDiff diff(const DiffSide& before, const DiffSide& after) {
-  PlanDiff result{.graph_before = before.plan.graph,
-                  .graph_after = after.plan.graph,
-                  .by_number = !has_names(before) || !has_names(after),
-                  .peak_before = before.plan.peak(),
-                  .peak_after = after.plan.peak(),
-                  .bound_before = before.plan.lower_bound(),
-                  .bound_after = after.plan.lower_bound(),
-                  .arenas = compare_arenas(before.plan, after.plan),
+  PlanDiff result{.graph_before = graph_of(before),
+                  .graph_after = graph_of(after),
+                  .by_number = before.file || after.file,
+                  .peak_before = peak_of(before),
+                  .peak_after = peak_of(after),
+                  .bound_before = bound_of(before),
+                  .bound_after = bound_of(after),
+                  .arenas = compare_arenas(arenas_of(before), arenas_of(after)),
                   .entries = {}};
-  const std::map<Key, Placed> a = placed_in(before.plan, result.by_number ? nullptr : before.graph);
-  const std::map<Key, Placed> b = placed_in(after.plan, result.by_number ? nullptr : after.graph);
-  Comparison comparison(before.plan, after.plan, result);
+  const std::map<Key, Placed> a = placed_in(before, result.by_number);
+  const std::map<Key, Placed> b = placed_in(after, result.by_number);
+  Comparison comparison(before, after, result);
   for (const auto& [key, placed] : a) {
     const auto other = b.find(key);
     if (other == b.end()) {

@@ -28,6 +28,13 @@ Plan plan_of(const std::vector<std::pair<std::int64_t, std::int64_t>>& places) {
   return plan;
 }
 
+/// Of a graph without bodies.
+PlanFile file_of(const Plan& plan) {
+  PlanFile file{.graph = plan.graph, .arenas = plan.arenas, .placements = {}, .workspaces = {}, .notes = {}};
+  for (const Placement& each : plan.placements) file.placements.push_back({each});
+  return file;
+}
+
 std::vector<std::pair<Change, std::string>> changes(const PlanDiff& difference) {
   std::vector<std::pair<Change, std::string>> list;
   for (const DiffEntry& entry : difference.entries) list.emplace_back(entry.change, entry.name);
@@ -41,7 +48,7 @@ TEST(Diff, TensorsAreMatchedByNameWhateverTheirNumbers) {
       graph_of({{.name = "new", .size = Bytes(4)}, {.name = "b", .size = Bytes(16)}, {.name = "a", .size = Bytes(8)}});
   const Plan a = plan_of({{0, 8}, {8, 8}, {16, 8}});
   const Plan b = plan_of({{24, 4}, {8, 16}, {0, 8}});
-  const PlanDiff difference = diff({a, &before}, {b, &after});
+  const PlanDiff difference = diff({before, a}, {after, b});
   EXPECT_FALSE(difference.by_number);
   EXPECT_EQ(changes(difference), (std::vector<std::pair<Change, std::string>>{
                                      {Change::grew, "b"}, {Change::appeared, "new"}, {Change::vanished, "c"}}));
@@ -53,18 +60,18 @@ TEST(Diff, EqualNamesAreMatchedInTheirOrder) {
   const Graph graph = graph_of({{.name = "x", .size = Bytes(8)}, {.name = "x", .size = Bytes(8)}});
   const Plan a = plan_of({{0, 8}, {8, 8}});
   const Plan b = plan_of({{0, 8}, {16, 8}});
-  const PlanDiff difference = diff({a, &graph}, {b, &graph});
+  const PlanDiff difference = diff({graph, a}, {graph, b});
   ASSERT_EQ(changes(difference), (std::vector<std::pair<Change, std::string>>{{Change::moved, "x"}}));
   EXPECT_EQ(difference.entries[0].offset_before, Bytes(8));
   EXPECT_EQ(difference.entries[0].offset_after, Bytes(16));
   EXPECT_EQ(difference.unchanged, 1U);
 }
 
-TEST(Diff, APlanThatIsNotOfItsGraphIsComparedByNumber) {
-  const Graph graph = graph_of({{.name = "x", .size = Bytes(8)}});
+TEST(Diff, APlanFileIsComparedByNumberWithAPlanToo) {
+  const Graph graph = graph_of({{.name = "x", .size = Bytes(8)}, {.name = "y", .size = Bytes(8)}});
   const Plan a = plan_of({{0, 8}, {8, 8}});
-  const Plan b = plan_of({{0, 4}, {8, 8}});
-  const PlanDiff difference = diff({a, &graph}, {b, &graph});
+  const PlanFile b = file_of(plan_of({{0, 4}, {8, 8}}));
+  const PlanDiff difference = diff({graph, a}, b);
   EXPECT_TRUE(difference.by_number);
   EXPECT_EQ(changes(difference), (std::vector<std::pair<Change, std::string>>{{Change::shrank, "tensor 0"}}));
 }
@@ -73,7 +80,7 @@ TEST(Diff, ArenasThatOnlyOneSideHasAreListed) {
   Plan a = plan_of({{0, 8}});
   Plan b = a;
   b.arenas.push_back({"gpu", MemoryId(1), ArenaKind::shared, Bytes(64), {}, Bytes(64)});
-  const PlanDiff difference = diff({a}, {b});
+  const PlanDiff difference = diff(file_of(a), file_of(b));
   ASSERT_EQ(difference.arenas.size(), 2U);
   EXPECT_EQ(difference.arenas[1].name, "gpu");
   EXPECT_FALSE(difference.arenas[1].before);
@@ -84,14 +91,14 @@ TEST(Diff, ArenasThatOnlyOneSideHasAreListed) {
 TEST(Diff, PlacesInArenasThatDoNotExistAreLeftOut) {
   Plan a = plan_of({{0, 8}});
   a.placements.push_back({TensorId(7), ArenaId(9), 0, Bytes(0), Bytes(8)});
-  EXPECT_TRUE(diff({a}, {a}).entries.empty());
+  EXPECT_TRUE(diff(file_of(a), file_of(a)).entries.empty());
 }
 
 TEST(Diff, ItsTextIsThis) {
   const Graph graph = graph_of({{.name = "a", .size = Bytes(8)}, {.name = "b", .size = Bytes(8)}});
   const Plan a = plan_of({{0, 8}, {8, 8}});
   const Plan b = plan_of({{16, 8}, {0, 16}});
-  EXPECT_EQ(diff_to_text(diff({a, &graph}, {b, &graph}), {}), R"(The peak grew from 16 to 24: +8 (+50.0%).
+  EXPECT_EQ(diff_to_text(diff({graph, a}, {graph, b}), {}), R"(The peak grew from 16 to 24: +8 (+50.0%).
                                    before           after                      change
   peak                                 16              24                 +8 (+50.0%)
   bound                                 0               0                           0

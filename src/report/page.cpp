@@ -76,8 +76,8 @@ Result<std::string> page_of(PlanData data, const PageOptions& options) {
 }
 
 void append_side(std::string& text, const PageSide& side, const PlanOptions& options) {
-  const bool ours = side.planned && side.graph;
-  PlanData data = ours ? planned_data(*side.graph, *side.planned, options) : foreign_data(side, options);
+  const bool ours = side.planned && side.plan.graph;
+  PlanData data = ours ? planned_data(*side.plan.graph, *side.planned, options) : foreign_data(side.plan, options);
   data.label = side.label;
   append_plan(text, data);
 }

@@ -41,8 +41,7 @@ class Foreign {
   }
 
   void add(const Placement& placement) {
-    const Scope& scope = graph_.scope(*graph_.find_scope(placement.body));
-    const TensorId tensor(scope.first_tensor.index() + placement.tensor.index());
+    const TensorId tensor = placement.tensor;
     const ClassPlace inside = liveness_.places[tensor.index()];
     const AliasClass& klass = liveness_.classes[inside.id.index()];
     const std::optional<Bytes> place = place_of(placement.arena, placement.region, placement.offset, klass.size);
@@ -66,8 +65,7 @@ class Foreign {
   }
 
   void add(const WorkspacePlacement& placement) {
-    const Scope& scope = graph_.scope(*graph_.find_scope(placement.body));
-    const OpId id(scope.first_op.index() + placement.op.index());
+    const OpId id = placement.op;
     const std::optional<Bytes> place = place_of(placement.arena, placement.region, placement.offset, placement.size);
     if (!place || placement.size == Bytes(0)) return;
     PageHolder holder = holder_at(placement.arena, *place, placement.size);
@@ -99,31 +97,12 @@ class Foreign {
   std::map<std::tuple<ClassId, ArenaId, Bytes>, std::size_t> known_;
 };
 
-/// Whether the graph has everything that the plan places.
-bool has_all(const Graph& graph, const Plan& plan) {
-  const auto scope_at = [&](const BodyPath& body) {
-    const std::optional<ScopeId> id = graph.find_scope(body);
-    return id ? &graph.scope(*id) : nullptr;
-  };
-  const auto has_tensor = [&](const Placement& each) {
-    const Scope* const scope = scope_at(each.body);
-    return scope && each.tensor.index() < scope->tensor_count;
-  };
-  const auto has_workspace = [&](const WorkspacePlacement& each) {
-    const Scope* const scope = scope_at(each.body);
-    if (!scope || each.op.index() >= scope->op_count) return false;
-    return each.index < graph.ops()[scope->first_op.index() + each.op.index()].workspaces.size();
-  };
-  return std::all_of(plan.placements.begin(), plan.placements.end(), has_tensor) &&
-         std::all_of(plan.workspaces.begin(), plan.workspaces.end(), has_workspace);
-}
-
 /// Only what there is, by number: nothing tells when it is needed.
-PlanData numbered(const Plan& plan) {
+PlanData numbered(const PlanFile& plan) {
   PlanData data;
-  for (const Placement& each : plan.placements) {
-    const std::string body = each.body.empty() ? "" : fmt::format(" in body {}", fmt::join(each.body, "."));
-    data.tensors.name.push_back(data.strings.number(fmt::format("tensor {}{}", each.tensor.index(), body)));
+  for (const auto& [each, body] : plan.placements) {
+    const std::string where = body.empty() ? "" : fmt::format(" in body {}", fmt::join(body, "."));
+    data.tensors.name.push_back(data.strings.number(fmt::format("tensor {}{}", each.tensor.index(), where)));
     data.tensors.size.push_back(each.size.value());
   }
   const std::size_t count = plan.placements.size();
@@ -135,7 +114,8 @@ PlanData numbered(const Plan& plan) {
 }
 
 /// The figures, as far as the plan tells them.
-Summary summary_of(const Plan& plan, const PlanData& data) {
+template <class AnyPlan>
+Summary summary_of(const AnyPlan& plan, const PlanData& data) {
   Summary summary;
   summary.name = plan.graph;
   summary.ops = data.ops.name.size();
@@ -157,10 +137,9 @@ Summary summary_of(const Plan& plan, const PlanData& data) {
 
 }  // namespace
 
-PlanData foreign_data(const PageSide& side, const PlanOptions& options) {
-  PlanData data =
-      side.graph && has_all(*side.graph, side.plan) ? Foreign(*side.graph, side.plan, options).run() : numbered(side.plan);
-  data.summary = summary_of(side.plan, data);
+PlanData foreign_data(const DiffSide& side, const PlanOptions& options) {
+  PlanData data = side.file ? numbered(*side.file) : Foreign(*side.graph, *side.plan, options).run();
+  data.summary = side.file ? summary_of(*side.file, data) : summary_of(*side.plan, data);
   return data;
 }
 

@@ -22,7 +22,7 @@ void add_graph(PlanData& data, const Graph& graph, const Liveness& liveness);
 /// A plan that was made here; preconditions as for `plan_page`.
 [[nodiscard]] PlanData planned_data(const Graph& graph, const Planned& planned, const PlanOptions& options);
 /// A plan from elsewhere, of which nothing is sure. Of the options only what liveness depends on counts.
-[[nodiscard]] PlanData foreign_data(const PageSide& side, const PlanOptions& options);
+[[nodiscard]] PlanData foreign_data(const DiffSide& side, const PlanOptions& options);
 [[nodiscard]] PlanData table_data(const CsvProblem& table, std::span<const Position> positions, const Summary& summary);
 
 }  // namespace stowage::report

@@ -37,8 +37,7 @@ Scene::Scene(const Graph& graph, const Planned& planned, const PlanOptions& opti
 
 void Scene::place_storages() {
   for (const Placement& placement : plan_.placements) {
-    const Scope& scope = graph_.scope(*graph_.find_scope(placement.body));
-    const ClassPlace place = liveness_.places[scope.first_tensor.index() + placement.tensor.index()];
+    const ClassPlace place = liveness_.places[placement.tensor.index()];
     const AliasClass& klass = liveness_.classes[place.id.index()];
     const Bytes inside = klass.offset + place.offset;
     storages_[klass.storage.index()] = At{placement.arena, {placement.region, placement.offset - inside}};
@@ -54,7 +53,7 @@ void Scene::place_storages() {
 
 void Scene::place_workspaces() {
   for (const WorkspacePlacement& placement : plan_.workspaces) {
-    const std::size_t op = graph_.scope(*graph_.find_scope(placement.body)).first_op.index() + placement.op.index();
+    const std::size_t op = placement.op.index();
     workspaces_[op].resize(graph_.ops()[op].workspaces.size());
     workspaces_[op][placement.index] = At{placement.arena, {placement.region, placement.offset}};
   }

@@ -48,8 +48,8 @@ TEST(Branch, AResultLiesWhereTheOutputDoesOrIsCopied) {
   const Graph graph = branch();
   const Plan apart = plan_of(graph, {0, 100, 200, 0, 200, 300, 0, 100});
   EXPECT_THAT(verify(graph, apart), Contains(Breaks(Rule::copy, "tensor 'r' (2) in body 0 of op 'if' (0)")));
-  EXPECT_THAT(verify(graph, with(apart, copy_to(100, 100, 2, 2, {0, 0}))), IsEmpty());
-  EXPECT_THAT(rules(verify(graph, with(apart, copy_to(100, 100, 1, 1, {0, 1})))), ElementsAre(Rule::copy, Rule::copy))
+  EXPECT_THAT(verify(graph, with(apart, copy_to(100, 100, 5, kBodyEnd))), IsEmpty());
+  EXPECT_THAT(rules(verify(graph, with(apart, copy_to(100, 100, 7, kBodyEnd)))), ElementsAre(Rule::copy, Rule::copy))
       << "the copy of the other body does nothing for this one";
 }
 
@@ -134,8 +134,8 @@ TEST(Loop, TheOutgoingValueIsCopiedAtTheBackEdgeWhereItLiesElsewhere) {
   const Graph graph = loop(false);
   const Plan apart = plan_of(graph, {0, 0, 200, 0, 100, 200});
   EXPECT_THAT(verify(graph, apart), Contains(Breaks(Rule::copy, "nothing copies it there")));
-  EXPECT_THAT(verify(graph, with(apart, copy_to(0, 100, 2, Copy::kBackEdge, {1, 0}))), IsEmpty());
-  EXPECT_THAT(rules(verify(graph, with(apart, copy_to(50, 100, 2, Copy::kBackEdge, {1, 0})))), Contains(Rule::copy));
+  EXPECT_THAT(verify(graph, with(apart, copy_to(0, 100, 5, kBackEdge))), IsEmpty());
+  EXPECT_THAT(rules(verify(graph, with(apart, copy_to(50, 100, 5, kBackEdge)))), Contains(Rule::copy));
 }
 
 TEST(Loop, TheResultLiesWhereTheIncomingValueDoes) {
@@ -151,7 +151,7 @@ TEST(Loop, TheOutgoingValueMayNotOverwriteTheIncomingOneTooEarly) {
             .carried = {carried(1, 0)}};
   const Graph graph = graph_of({tensor("x", 100)}, {op("x", {}, {0}), control(Control::loop, "loop", {0}, {}, {body})});
   EXPECT_THAT(rules(verify(graph, plan_of(graph, {0, 0, 0, 100}))), ElementsAre(Rule::overlap));
-  EXPECT_THAT(verify(graph, with(plan_of(graph, {0, 0, 200, 100}), copy_to(0, 100, 1, Copy::kBackEdge, {1, 0}))), IsEmpty());
+  EXPECT_THAT(verify(graph, with(plan_of(graph, {0, 0, 200, 100}), copy_to(0, 100, 2, kBackEdge))), IsEmpty());
 }
 
 TEST(Loop, WhatIsReadInEveryIterationOutlivesThemAll) {
@@ -188,15 +188,27 @@ TEST(Loop, ZeroTripsLeaveTheIncomingValue) {
 
 TEST(BodyReference, WrongPathsAndIdsAreNamed) {
   const Graph graph = branch();
-  Plan plan = plan_of(graph, {0, 100, 0, 0, 200, 100, 0, 100});
-  plan.placements[3].body = {0, 2};
-  EXPECT_THAT(verify(graph, plan), Contains(Breaks(Rule::reference, "placement 3 is in body [0, 2], which does not exist")));
-  plan.placements[3].body = {0, 1};
-  plan.placements[3].tensor = TensorId(5);
-  EXPECT_THAT(verify(graph, plan), Contains(Breaks(Rule::reference, "placement 3 names tensor 5")));
-  plan = plan_of(graph, {0, 100, 0, 0, 200, 100, 0, 100});
-  plan.notes.push_back({TensorId(0), "why", {1, 0}});
-  EXPECT_THAT(verify(graph, plan), ElementsAre(Breaks(Rule::reference, "note 0 is in body [1, 0]")));
+  const PlanFile good = localise(graph, plan_of(graph, {0, 100, 0, 0, 200, 100, 0, 100}));
+  EXPECT_THAT(verify(graph, good), IsEmpty());
+  PlanFile file = good;
+  file.placements[3].body = {0, 2};
+  EXPECT_THAT(verify(graph, file), Contains(Breaks(Rule::reference, "placement 3 is in body [0, 2], which does not exist")));
+  file.placements[3].body = {0, 1};
+  file.placements[3].entry.tensor = TensorId(5);
+  EXPECT_THAT(verify(graph, file), Contains(Breaks(Rule::reference, "placement 3 names tensor 5 in body [0, 1]")));
+  file = good;
+  file.notes.push_back({{TensorId(0), "why"}, {1, 0}});
+  EXPECT_THAT(verify(graph, file), ElementsAre(Breaks(Rule::reference, "note 0 is in body [1, 0]")));
+  EXPECT_THAT(verify(graph, file, {.max_findings = 1}), ElementsAre(Breaks(Rule::reference, "note 0")));
+}
+
+TEST(BodyReference, ACopyIsBeforeAnOpOfTheBodyThatItsTensorIsIn) {
+  const Graph graph = branch();
+  const Plan good = plan_of(graph, {0, 100, 0, 0, 200, 100, 0, 100});
+  EXPECT_THAT(verify(graph, with(good, copy_to(100, 100, 5, 1))),
+              ElementsAre(Breaks(Rule::reference, "copy 0 is before op 'end' (1), which is not where tensor 'r' (2) in body 0")));
+  EXPECT_THAT(verify(graph, with(good, copy_to(100, 100, 0, kBodyEnd))),
+              ElementsAre(Breaks(Rule::reference, "copy 0 is at the end of a body, but tensor 'in' (0) is in none")));
 }
 
 TEST(BodyReference, TensorsOfBodiesNeedAPlaceLikeAnyOther) {

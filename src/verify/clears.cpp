@@ -26,13 +26,11 @@ Clears::Clears(const Graph& graph, const Plan& plan, const Cells& cells, Finding
 }
 
 bool Clears::read(const Graph& graph, const Clear& clear, const std::string& who, ClearEntry& entry, Findings& findings) {
-  const std::optional<ScopeId> scope = scope_of_entry(graph, clear.body, who, findings);
-  if (!scope) return false;
-  if (clear.before.index() >= graph.scope(*scope).op_count) {
+  if (clear.before.index() >= graph.ops().size()) {
     findings.add(Rule::reference, "{} is before op {}, which does not exist", who, clear.before.index());
     return false;
   }
-  entry.before = OpId(graph.scope(*scope).first_op.index() + clear.before.index());
+  entry.before = clear.before;
   entry.at_start = entry.before == OpId(0);
   entry.value = clear.value;
   entry.arena = clear.arena;

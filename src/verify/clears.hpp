@@ -12,7 +12,7 @@
 
 namespace stowage::verification {
 
-/// A clear of the plan in the graph's own ids.
+/// A clear of the plan.
 struct ClearEntry {
   OpId before;
   bool at_start = false;  ///< It comes before everything.

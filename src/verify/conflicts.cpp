@@ -18,7 +18,7 @@ Conflicts::Need Conflicts::need_of(HolderId holder) const {
     op = facts_.clears[facts_.claims.clear(holder)].before;
   } else {
     const CopyEntry& copy = facts_.copies[facts_.claims.copy(holder)];
-    op = OpId(facts_.input.graph.scope(copy.scope).first_op.index() + static_cast<std::size_t>(copy.before));
+    op = copy.when.op;
   }
   for (std::size_t i = 0; i < values.steps(); ++i) {
     const Step step(static_cast<std::int64_t>(i));

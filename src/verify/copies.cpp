@@ -35,41 +35,44 @@ Copies::Copies(const Graph& graph, const Plan& plan, const Cells& cells, Finding
     if (!read(graph, copy, who, entry, findings)) continue;
     cells.resolve(plan, who, entry.to, findings);
     check_copy(graph, plan, who, entry, copy.reason, findings);
-    if (entry.exists()) by_point_[{entry.scope, entry.before}].push_back(i);
+    if (!entry.exists()) continue;
+    const bool inside = entry.when.kind != CopyMoment::Kind::before_op;
+    by_point_[{inside ? graph.scope_of(entry.tensor) : ScopeId(0), entry.when}].push_back(i);
   }
 }
 
 bool Copies::read(const Graph& graph, const Copy& copy, const std::string& who, CopyEntry& entry, Findings& findings) {
-  const std::optional<ScopeId> scope = scope_of_entry(graph, copy.body, who, findings);
-  if (!scope) return false;
-  const Scope& in = graph.scope(*scope);
-  if (copy.tensor.index() >= in.tensor_count) {
+  if (copy.tensor.index() >= graph.tensors().size()) {
     findings.add(Rule::reference, "{} names tensor {}, which does not exist", who, copy.tensor.index());
     return false;
   }
-  const bool in_body = *scope != ScopeId(0);
-  const std::int64_t last = static_cast<std::int64_t>(in.op_count) - (in_body ? 0 : 1);
-  if (copy.before > last || copy.before < (in_body ? Copy::kBackEdge : 0)) {
-    findings.add(Rule::reference, "{} is before op {}, which does not exist", who, copy.before);
+  const ScopeId scope = graph.scope_of(copy.tensor);
+  if (copy.when.kind == CopyMoment::Kind::before_op) {
+    if (copy.when.op.index() >= graph.ops().size()) {
+      findings.add(Rule::reference, "{} is before op {}, which does not exist", who, copy.when.op.index());
+      return false;
+    }
+    if (graph.scope_of(copy.when.op) != scope) {
+      findings.add(Rule::reference, "{} is before {}, which is not where {} is", who, describe(graph, copy.when.op),
+                   describe(graph, copy.tensor));
+      return false;
+    }
+  } else if (scope == ScopeId(0)) {
+    findings.add(Rule::reference, "{} is at the end of a body, but {} is in none", who, describe(graph, copy.tensor));
     return false;
   }
-  entry.tensor = TensorId(in.first_tensor.index() + copy.tensor.index());
-  entry.scope = *scope;
-  entry.before = copy.before;
+  entry.tensor = copy.tensor;
+  entry.when = copy.when;
   entry.to = {copy.arena, copy.region, copy.offset, copy.size, {}};
   return true;
 }
 
-std::span<const std::uint32_t> Copies::at(ScopeId scope, std::int64_t before) const {
-  const auto found = by_point_.find({scope, before});
+std::span<const std::uint32_t> Copies::before(OpId op) const { return find({ScopeId(0), CopyMoment::before(op)}); }
+
+std::span<const std::uint32_t> Copies::find(const Point& point) const {
+  const auto found = by_point_.find(point);
   if (found == by_point_.end()) return {};
   return found->second;
-}
-
-std::span<const std::uint32_t> Copies::at(const Graph& graph, OpId op) const {
-  if (by_point_.empty()) return {};
-  const ScopeId scope = graph.scope_of(op);
-  return at(scope, static_cast<std::int64_t>(op.index() - graph.scope(scope).first_op.index()));
 }
 
 }  // namespace stowage::verification

@@ -24,11 +24,10 @@ enum class CopyRole : std::uint8_t {
   back_edge,    ///< A loop's next iteration. The target is the incoming value.
 };
 
-/// A copy of the plan in the graph's own ids.
+/// A copy of the plan.
 struct CopyEntry {
   TensorId tensor;
-  ScopeId scope;
-  std::int64_t before = 0;  ///< As in the plan: it counts in the scope.
+  CopyMoment when;
   Place to;
   CopyRole role = CopyRole::none;
   TensorId target = {};
@@ -45,9 +44,12 @@ class Copies {
 
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
   [[nodiscard]] const CopyEntry& operator[](std::uint32_t index) const { return entries_[index]; }
-  /// In the order of the plan. `before`: a position in the scope, its number of ops, or Copy::kBackEdge.
-  [[nodiscard]] std::span<const std::uint32_t> at(ScopeId scope, std::int64_t before) const;
-  [[nodiscard]] std::span<const std::uint32_t> at(const Graph& graph, OpId op) const;
+  /// In the order of the plan, as are the next.
+  [[nodiscard]] std::span<const std::uint32_t> before(OpId op) const;
+  [[nodiscard]] std::span<const std::uint32_t> at_end(ScopeId body) const { return find({body, CopyMoment::at_body_end()}); }
+  [[nodiscard]] std::span<const std::uint32_t> at_back_edge(ScopeId body) const {
+    return find({body, CopyMoment::at_back_edge()});
+  }
 
   void give_role(std::uint32_t index, CopyRole role, TensorId target) {
     entries_[index].role = role;
@@ -55,10 +57,14 @@ class Copies {
   }
 
  private:
+  /// Copies before an op have the root for a body.
+  using Point = std::pair<ScopeId, CopyMoment>;
+
   bool read(const Graph& graph, const Copy& copy, const std::string& who, CopyEntry& entry, Findings& findings);
+  [[nodiscard]] std::span<const std::uint32_t> find(const Point& point) const;
 
   std::vector<CopyEntry> entries_;
-  std::map<std::pair<ScopeId, std::int64_t>, std::vector<std::uint32_t>> by_point_;
+  std::map<Point, std::vector<std::uint32_t>> by_point_;
 };
 
 }  // namespace stowage::verification

@@ -28,8 +28,8 @@ TEST(Fill, EveryByteMustBeCleared) {
 TEST(Fill, TheValueCounts) {
   const Graph graph = accumulate(7);
   const Plan plan = plan_of(graph, {0, 100, 200, 0}, {300});
-  EXPECT_THAT(verify(graph, with(plan, clear_at(200, 150, 1, {}, 7))), IsEmpty());
-  EXPECT_THAT(rules(verify(graph, with(plan, clear_at(200, 150, 1, {}, 0)))), ElementsAre(Rule::fill, Rule::fill));
+  EXPECT_THAT(verify(graph, with(plan, clear_at(200, 150, 1, 7))), IsEmpty());
+  EXPECT_THAT(rules(verify(graph, with(plan, clear_at(200, 150, 1, 0)))), ElementsAre(Rule::fill, Rule::fill));
 }
 
 TEST(Fill, AClearComesBeforeItsOpAndNotEarlierThanTheMemoryIsFree) {
@@ -69,7 +69,7 @@ TEST(Fill, InALoopEveryIterationNeedsItsOwn) {
   loop.control = Control::loop;
   loop.bodies = {body};
   const Graph graph = graph_of({}, {op("first", {}, {}), loop});
-  EXPECT_THAT(verify(graph, with(plan_of(graph, {0}), clear_at(0, 100, 0, {1, 0}))), IsEmpty());
+  EXPECT_THAT(verify(graph, with(plan_of(graph, {0}), clear_at(0, 100, 2))), IsEmpty());
   EXPECT_THAT(rules(verify(graph, with(plan_of(graph, {0}), clear_at(0, 100, 0)))), ElementsAre(Rule::fill));
 }
 
@@ -90,7 +90,9 @@ TEST(Fill, EntriesOutsideAreNamed) {
   const Plan good = with(plan_of(graph, {0, 100, 200, 0}, {300}), clear_at(200, 150, 1));
   EXPECT_THAT(rules(verify(graph, with(good, clear_at(300, 51, 1)))), ElementsAre(Rule::bounds)) << "behind the region's end";
   EXPECT_THAT(verify(graph, with(good, clear_at(200, 100, 3))), ElementsAre(Breaks(Rule::reference, "before op 3")));
-  EXPECT_THAT(verify(graph, with(good, clear_at(200, 100, 0, {1, 0}))), ElementsAre(Breaks(Rule::reference, "body [1, 0]")));
+  PlanFile file = localise(graph, good);
+  file.clears.push_back({clear_at(200, 100, 0), {1, 0}});
+  EXPECT_THAT(verify(graph, file), ElementsAre(Breaks(Rule::reference, "clear 1 is in body [1, 0]")));
   Clear nowhere = clear_at(200, 100, 1);
   nowhere.region = 1;
   EXPECT_THAT(rules(verify(graph, with(good, nowhere))), ElementsAre(Rule::reference));

@@ -186,7 +186,9 @@ TEST(GroupCopies, EntriesThatDoNotExistAreNamed) {
   const Plan good = with(plan_of(graph, {0, 100, 150, 200}), copy_to(0, 100, 0, 3));
   EXPECT_THAT(verify(graph, with(good, copy_to(0, 100, 9, 3))), ElementsAre(Breaks(Rule::reference, "tensor 9")));
   EXPECT_THAT(verify(graph, with(good, copy_to(0, 100, 0, 4))), ElementsAre(Breaks(Rule::reference, "before op 4")));
-  EXPECT_THAT(verify(graph, with(good, copy_to(0, 100, 0, 0, {0, 0}))), ElementsAre(Breaks(Rule::reference, "body [0, 0]")));
+  PlanFile file = localise(graph, good);
+  file.copies.push_back({copy_to(0, 100, 0, 0), {0, 0}});
+  EXPECT_THAT(verify(graph, file), ElementsAre(Breaks(Rule::reference, "copy 1 is in body [0, 0]")));
   Plan small = good;
   small.copies[0].size = Bytes(99);
   EXPECT_THAT(rules(verify(graph, small)), ElementsAre(Rule::size));

@@ -91,8 +91,8 @@ class LinkCheck {
 
   void check_body(ScopeId id);
   void check_carried(ScopeId id);
-  /// `from` and `to` at one place, or a copy at that point which says so.
-  void check_handover(TensorId from, TensorId to, ScopeId scope, std::int64_t before, CopyRole role);
+  /// `from` and `to` at one place, or one of `copies` that says so.
+  void check_handover(TensorId from, TensorId to, std::span<const std::uint32_t> copies, CopyRole role);
 
   const Case& input_;
   Copies& copies_;
@@ -106,7 +106,7 @@ class LinkCheck {
 
 LinkCheck::Where LinkCheck::find(const Group& group, TensorId member) const {
   Where where{input_.places.valid(member), kNoCopy};
-  for (const std::uint32_t copy : copies_.at(input_.graph, group.op)) {
+  for (const std::uint32_t copy : copies_.before(group.op)) {
     if (copies_[copy].tensor == member) where.copy = copy;
   }
   return where;
@@ -220,18 +220,16 @@ void LinkCheck::check_body(ScopeId id) {
     check_carried(id);
     return;
   }
-  const auto end = static_cast<std::int64_t>(scope.op_count);
-  for (const BodyOutput& pair : scope.outputs) check_handover(pair.inner, pair.outer, id, end, CopyRole::body_end);
+  for (const BodyOutput& pair : scope.outputs) check_handover(pair.inner, pair.outer, copies_.at_end(id), CopyRole::body_end);
 }
 
 void LinkCheck::check_carried(ScopeId id) {
   const Graph& graph = input_.graph;
   const Scope& scope = graph.scope(id);
-  const auto before = static_cast<std::int64_t>(scope.op.index() - graph.scope(scope.parent).first_op.index());
   for (const BodyInput& pair : scope.inputs) {
-    if (is_carried(scope, pair.inner)) check_handover(pair.outer, pair.inner, scope.parent, before, CopyRole::carried_in);
+    if (is_carried(scope, pair.inner)) check_handover(pair.outer, pair.inner, copies_.before(scope.op), CopyRole::carried_in);
   }
-  for (const Carried& pair : scope.carried) check_handover(pair.out, pair.in, id, Copy::kBackEdge, CopyRole::back_edge);
+  for (const Carried& pair : scope.carried) check_handover(pair.out, pair.in, copies_.at_back_edge(id), CopyRole::back_edge);
   for (const BodyOutput& pair : scope.outputs) {
     const auto carried =
         std::find_if(scope.carried.begin(), scope.carried.end(), [&](Carried each) { return each.out == pair.inner; });
@@ -240,7 +238,7 @@ void LinkCheck::check_carried(ScopeId id) {
   }
 }
 
-void LinkCheck::check_handover(TensorId from, TensorId to, ScopeId scope, std::int64_t before, CopyRole role) {
+void LinkCheck::check_handover(TensorId from, TensorId to, std::span<const std::uint32_t> copies, CopyRole role) {
   const Place* const source = input_.places.valid(from);
   const Place* const target = input_.places.valid(to);
   if (input_.values.of(from) == input_.values.of(to) || !target) return;
@@ -249,7 +247,7 @@ void LinkCheck::check_handover(TensorId from, TensorId to, ScopeId scope, std::i
     rigid_.join(input_.values.of(from).index(), input_.values.of(to).index());
     return;
   }
-  for (const std::uint32_t copy : copies_.at(scope, before)) {
+  for (const std::uint32_t copy : copies) {
     const bool fits = copies_[copy].tensor == from && lies_at(copies_[copy].to, *target, Bytes(0));
     if (!fits || copies_[copy].role != CopyRole::none) continue;
     copies_.give_role(copy, role, to);

@@ -46,13 +46,6 @@ void Cells::resolve(const Plan& plan, const std::string& who, Place& place, Find
   }
 }
 
-std::optional<ScopeId> scope_of_entry(const Graph& graph, const BodyPath& body, const std::string& who, Findings& findings) {
-  if (body.empty()) return ScopeId(0);
-  const std::optional<ScopeId> scope = graph.find_scope(body);
-  if (!scope) findings.add(Rule::reference, "{} is in body [{}], which does not exist", who, fmt::join(body, ", "));
-  return scope;
-}
-
 Places::Places(const Graph& graph, const Plan& plan, const Cells& cells, Findings& findings) {
   number_workspaces(graph);
   for (std::size_t a = 0; a < plan.arenas.size(); ++a) {
@@ -79,14 +72,11 @@ void Places::number_workspaces(const Graph& graph) {
 void Places::read_tensors(const Graph& graph, const Plan& plan, const Cells& cells, Findings& findings) {
   for (std::size_t i = 0; i < plan.placements.size() && !findings.full(); ++i) {
     const Placement& entry = plan.placements[i];
-    const auto who = [&] { return fmt::format("placement {}", i); };
-    const std::optional<ScopeId> scope = entry.body.empty() ? ScopeId(0) : scope_of_entry(graph, entry.body, who(), findings);
-    if (!scope) continue;
-    if (entry.tensor.index() >= graph.scope(*scope).tensor_count) {
-      findings.add(Rule::reference, "{} names tensor {}, which does not exist", who(), entry.tensor.index());
+    const TensorId id = entry.tensor;
+    if (id.index() >= graph.tensors().size()) {
+      findings.add(Rule::reference, "placement {} names tensor {}, which does not exist", i, id.index());
       continue;
     }
-    const TensorId id(graph.scope(*scope).first_tensor.index() + entry.tensor.index());
     Place place{entry.arena, entry.region, entry.offset, entry.size, {}};
     std::uint32_t& slot = tensors_[id.index()];
     if (slot != kAbsent && !enter(place, slot, describe(graph, id), findings)) continue;
@@ -99,12 +89,10 @@ void Places::read_tensors(const Graph& graph, const Plan& plan, const Cells& cel
 void Places::read_workspaces(const Graph& graph, const Plan& plan, const Cells& cells, Findings& findings) {
   for (std::size_t i = 0; i < plan.workspaces.size() && !findings.full(); ++i) {
     const WorkspacePlacement& entry = plan.workspaces[i];
-    const std::string who = fmt::format("workspace placement {}", i);
-    const std::optional<ScopeId> scope = scope_of_entry(graph, entry.body, who, findings);
-    if (!scope) continue;
-    const OpId op(graph.scope(*scope).first_op.index() + entry.op.index());
-    if (entry.op.index() >= graph.scope(*scope).op_count || entry.index >= graph.op(op).workspaces.size()) {
-      findings.add(Rule::reference, "{} names workspace {} of op {}, which does not exist", who, entry.index, entry.op.index());
+    const OpId op = entry.op;
+    if (op.index() >= graph.ops().size() || entry.index >= graph.op(op).workspaces.size()) {
+      findings.add(Rule::reference, "workspace placement {} names workspace {} of op {}, which does not exist", i, entry.index,
+                   op.index());
       continue;
     }
     const std::string name = describe(graph, Subject(WorkspaceId{op, entry.index}));

@@ -49,10 +49,6 @@ class Cells {
   std::vector<std::size_t> first_;  ///< By arena, plus one.
 };
 
-/// The scope of an entry of the plan; nothing, and a finding, where there is no such body.
-[[nodiscard]] std::optional<ScopeId> scope_of_entry(const Graph& graph, const BodyPath& body, const std::string& who,
-                                                    Findings& findings);
-
 /// The plan by tensor and by workspace. Building it reports every reference to something that does not exist, and every second
 /// placement of the same thing, which then counts for nothing.
 class Places {

@@ -165,8 +165,7 @@ void check_header(const Graph& graph, const Plan& plan, Findings& findings) {
   }
   for (std::size_t i = 0; i < plan.notes.size() && !findings.full(); ++i) {
     const std::size_t tensor = plan.notes[i].tensor.index();
-    const std::optional<ScopeId> scope = scope_of_entry(graph, plan.notes[i].body, fmt::format("note {}", i), findings);
-    if (scope && tensor >= graph.scope(*scope).tensor_count)
+    if (tensor >= graph.tensors().size())
       findings.add(Rule::reference, "note {} names tensor {}, which does not exist", i, tensor);
   }
   for (std::size_t a = 0; a < plan.arenas.size() && !findings.full(); ++a) {
@@ -190,9 +189,8 @@ void check_copies(const Case& input, const Copies& copies, Findings& findings) {
   for (std::uint32_t i = 0; i < copies.size() && !findings.full(); ++i) {
     const CopyEntry& copy = copies[i];
     if (copy.role != CopyRole::group_input) continue;  // the others go to where a tensor lies
-    const OpId op(input.graph.scope(copy.scope).first_op.index() + static_cast<std::size_t>(copy.before));
     const ArenaKind kind = input.plan.arenas[copy.to.arena.index()].kind;
-    const bool pinned = input.graph.op(op).fixed_address && input.options.base == AddressBase::refreshable;
+    const bool pinned = input.graph.op(copy.when.op).fixed_address && input.options.base == AddressBase::refreshable;
     if (kind == ArenaKind::fixed || (kind == ArenaKind::shared && !pinned)) continue;
     findings.add(Rule::arena, "copy {} of {} belongs in a {} arena, but {} is {}", i, describe(input.graph, copy.tensor),
                  to_string(pinned ? ArenaKind::fixed : ArenaKind::shared), describe(input.plan, copy.to.arena), to_string(kind));

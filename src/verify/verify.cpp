@@ -71,4 +71,16 @@ std::vector<Finding> verify(const Graph& graph, const Plan& plan, const VerifyOp
   return findings.take();
 }
 
+std::vector<Finding> verify(const Graph& graph, const PlanFile& file, const VerifyOptions& options) {
+  verification::Findings findings(options.max_findings);
+  const ResolvedPlan resolved = resolve(graph, file);
+  for (const std::string& each : resolved.unknown) findings.add(Rule::reference, "{}", each);
+  std::vector<Finding> all = findings.take();
+  if (!all.empty() && all.size() >= options.max_findings) return all;
+  VerifyOptions rest = options;
+  rest.max_findings -= all.size();
+  for (Finding& each : verify(graph, resolved.plan, rest)) all.push_back(std::move(each));
+  return all;
+}
+
 }  // namespace stowage

@@ -31,7 +31,7 @@ TEST(Verify, AcceptsAGoodPlan) {
 
 TEST(Verify, AcceptsAnEmptyGraph) {
   const Graph graph = graph_of({}, {});
-  EXPECT_THAT(verify(graph, {.graph = "test", .arenas = {}, .placements = {}, .workspaces = {}, .notes = {}}), IsEmpty());
+  EXPECT_THAT(verify(graph, Plan{.graph = "test", .arenas = {}, .placements = {}, .workspaces = {}, .notes = {}}), IsEmpty());
 }
 
 TEST(Verify, StopsAtTheLimit) {

@@ -109,7 +109,7 @@ void Walk::walk_op(OpId id) {
   if (!run_.is_active(id)) return;
   const auto op = static_cast<std::uint32_t>(id.index());
   for (const std::uint32_t clear : facts_.clears.before(op)) ledger_.clear(clear, {op, Phase::before});
-  for (const std::uint32_t copy : facts_.copies.at(graph_, id)) run_copy(copy, {op, Phase::before});
+  for (const std::uint32_t copy : facts_.copies.before(id)) run_copy(copy, {op, Phase::before});
   if (graph_.op(id).no_task) return;
   if (graph_.op(id).control == Control::none) {
     run_op(id);
@@ -137,7 +137,7 @@ void Walk::run_op(OpId id) {
 }
 
 std::optional<std::uint32_t> Walk::copy_for(OpId id, TensorId tensor) const {
-  for (const std::uint32_t copy : facts_.copies.at(graph_, id)) {
+  for (const std::uint32_t copy : facts_.copies.before(id)) {
     const CopyRole role = facts_.copies[copy].role;
     const bool instead = role == CopyRole::group_input || role == CopyRole::concat_part;
     if (instead && facts_.copies[copy].tensor == tensor) return copy;
@@ -222,13 +222,13 @@ void Walk::end_body(OpId id, ScopeId body) {
     end_iteration(body, now);
     return;
   }
-  for (const std::uint32_t copy : facts_.copies.at(body, static_cast<std::int64_t>(scope.op_count))) run_copy(copy, now);
+  for (const std::uint32_t copy : facts_.copies.at_end(body)) run_copy(copy, now);
   for (const BodyOutput& pair : scope.outputs) hand_over(pair.inner, pair.outer, now);
 }
 
 void Walk::end_iteration(ScopeId body, Moment moment) {
   std::vector<HolderId> written;
-  for (const std::uint32_t copy : facts_.copies.at(body, Copy::kBackEdge)) {
+  for (const std::uint32_t copy : facts_.copies.at_back_edge(body)) {
     if (facts_.copies[copy].role != CopyRole::back_edge) continue;
     const HolderId source = holder(facts_.copies[copy].tensor);
     if (std::find(written.begin(), written.end(), source) != written.end())
@@ -282,7 +282,7 @@ void walk(const Facts& facts, const Links& links, std::size_t cells, Findings& f
   const Locals locals = find_locals(facts);
   std::vector<std::uint8_t> tasks(graph.ops().size());
   for (std::size_t k = 0; k < tasks.size(); ++k) {
-    tasks[k] = !graph.ops()[k].no_task || !facts.copies.at(graph, OpId(k)).empty() ? 1 : 0;
+    tasks[k] = !graph.ops()[k].no_task || !facts.copies.before(OpId(k)).empty() ? 1 : 0;
   }
   std::vector<Edge> edges;
   const std::size_t count = graph.scopes().front().op_count;

@@ -12,7 +12,7 @@ int main() {
   const auto planned = stowage::plan(*graph);
   if (!planned || !planned->has_answer()) return 1;
   // Through io too, which is what needs the private libraries of a static build.
-  const auto again = stowage::parse_plan(stowage::plan_to_json(*planned->plan), "plan.json");
-  if (!again || *again != *planned->plan) return 1;
+  const auto again = stowage::parse_plan(stowage::plan_to_json(*graph, *planned->plan), "plan.json");
+  if (!again || stowage::resolve(*graph, *again).plan != *planned->plan) return 1;
   std::cout << "peak " << to_human(planned->plan->peak()) << ", without reuse " << to_human(planned->naive) << '\n';
 }

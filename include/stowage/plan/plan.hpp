@@ -47,8 +47,7 @@ struct Placement {
   ArenaId arena;
   std::uint32_t region = 0;
   Bytes offset;
-  Bytes size;          ///< The tensor's, not rounded.
-  BodyPath body = {};  ///< Where the tensor is; its id counts there.
+  Bytes size;  ///< The tensor's, not rounded.
 
   friend bool operator==(const Placement&, const Placement&) = default;
 };
@@ -61,12 +60,11 @@ struct WorkspacePlacement {
   std::uint32_t region = 0;
   Bytes offset;
   Bytes size;
-  BodyPath body = {};  ///< Where the op is; its id counts there.
 
   friend bool operator==(const WorkspacePlacement&, const WorkspacePlacement&) = default;
 };
 
-/// Bytes that must be set to a value before an op starts. One before op 0 of the root comes before everything.
+/// Bytes that must be set to a value before an op starts. One before op 0 comes before everything.
 struct Clear {
   ArenaId arena;
   std::uint32_t region = 0;
@@ -74,7 +72,6 @@ struct Clear {
   Bytes size;
   std::uint8_t value = 0;  ///< Of each byte.
   OpId before;
-  BodyPath body = {};  ///< Where that op is; its id counts there.
 
   friend bool operator==(const Clear&, const Clear&) = default;
 };
@@ -88,22 +85,36 @@ struct Binding {
   friend bool operator==(const Binding&, const Binding&) = default;
 };
 
-/// Bytes that must be moved because one place cannot serve two ops. Four cases, see docs/formats.md:
-///   - `tensor` is an input of op `before`, which reads it here;
-///   - `tensor` is an output of the packed split `before`: it is filled from the split's input;
-///   - `before` is the number of ops of the body: at its end the tensor is copied to where the outer output lies;
-///   - `before` is kBackEdge: at the end of each iteration the tensor is copied to where the next one reads it.
-struct Copy {
-  static constexpr std::int64_t kBackEdge = -1;
+/// When a copy is made.
+struct CopyMoment {
+  enum class Kind : std::uint8_t {
+    before_op,  ///< Right before `op`.
+    body_end,   ///< At the end of the body that the tensor is in.
+    back_edge,  ///< At the end of each iteration of the loop whose body the tensor is in.
+  };
+  Kind kind = Kind::before_op;
+  OpId op = {};  ///< For before_op.
 
+  [[nodiscard]] static constexpr CopyMoment before(OpId op) { return {Kind::before_op, op}; }
+  [[nodiscard]] static constexpr CopyMoment at_body_end() { return {Kind::body_end, {}}; }
+  [[nodiscard]] static constexpr CopyMoment at_back_edge() { return {Kind::back_edge, {}}; }
+  [[nodiscard]] constexpr bool is_before(OpId other) const { return *this == before(other); }
+  friend constexpr auto operator<=>(const CopyMoment&, const CopyMoment&) = default;
+};
+
+/// Bytes that must be moved because one place cannot serve two ops. Four cases, see docs/formats.md:
+///   - before an op of which `tensor` is an input: the op reads it here;
+///   - before a packed split of which `tensor` is an output: it is filled from the split's input;
+///   - at the end of a body: the tensor is copied to where the outer output lies;
+///   - at a back edge: the tensor is copied to where the next iteration reads it.
+struct Copy {
   TensorId tensor;
-  std::int64_t before = 0;
+  CopyMoment when = {};
   ArenaId arena;  ///< Where to.
   std::uint32_t region = 0;
   Bytes offset;
   Bytes size;
   std::string reason = {};
-  BodyPath body = {};  ///< Where tensor and op are; their ids count there.
 
   friend bool operator==(const Copy&, const Copy&) = default;
 };
@@ -112,27 +123,27 @@ struct Copy {
 struct Note {
   TensorId tensor;
   std::string reason;
-  BodyPath body = {};  ///< Where the tensor is; its id counts there.
 
   friend bool operator==(const Note&, const Note&) = default;
 };
 
 /// The answer for a whole graph. Says where every tensor lies; says nothing about addresses, which come with buffers.
-/// Entries of the root come before those of bodies, in the order of the graph's scopes.
+/// Ids are those of the graph's lists (`Graph::tensors`, `Graph::ops`), the root's before those of bodies. A plan file
+/// numbers them body by body: see `PlanFile`.
 struct Plan {
   std::string graph;  ///< The graph's name.
   std::vector<Arena> arenas;
-  std::vector<Placement> placements;           ///< Ascending by scope, tensor.
-  std::vector<WorkspacePlacement> workspaces;  ///< Ascending by scope, op, index.
-  std::vector<Clear> clears = {};              ///< Ascending by scope, op, arena, region, offset.
+  std::vector<Placement> placements;           ///< Ascending by tensor.
+  std::vector<WorkspacePlacement> workspaces;  ///< Ascending by op, index.
+  std::vector<Clear> clears = {};              ///< Ascending by op, arena, region, offset.
   std::vector<Binding> bindings = {};          ///< Ascending by tensor.
-  std::vector<Copy> copies = {};               ///< Ascending by scope, op, in the order in which they run.
+  std::vector<Copy> copies = {};               ///< By body, in the order in which they run.
   std::vector<Edge> edges = {};                ///< Ascending. What the plan adds to the order of the graph.
   std::vector<Note> notes;
 
-  /// The sum of all arenas but persistent and user ones.
+  /// The sum of all arenas except persistent and user ones.
   [[nodiscard]] Bytes peak() const;
-  /// The sum of the lower bounds of all arenas but persistent and user ones.
+  /// The sum of the lower bounds of all arenas except persistent and user ones.
   [[nodiscard]] Bytes lower_bound() const;
   [[nodiscard]] bool proven_optimal() const { return peak() == lower_bound(); }
   friend bool operator==(const Plan&, const Plan&) = default;
@@ -145,14 +156,8 @@ struct UserBuffer {
   Bytes size;
 };
 
-/// Fails with `ErrorCode::invalid` and the tensor's number unless `buffers` has exactly one buffer a binding, each large enough
+/// Fails with `ErrorCode::invalid` and the tensor's number unless `buffers` has exactly one buffer per binding, each large enough
 /// and aligned, no two overlapping. O(n log n). Thread-safe.
 Status check_bindings(const Plan& plan, std::span<const UserBuffer> buffers);
-
-/// Reads `stowage.plan/1` (docs/formats.md). `file` is the name as the user gave it and only appears
-/// in errors. Checks the form only; `verify` judges the content. Thread-safe.
-Result<Plan> parse_plan(std::string_view text, const std::string& file);
-/// The file that reads back as an equal plan, one entry per line.
-[[nodiscard]] std::string plan_to_json(const Plan& plan);
 
 }  // namespace stowage

@@ -9,16 +9,21 @@
 #include "stowage/base.hpp"
 #include "stowage/graph.hpp"
 #include "stowage/plan.hpp"
+#include "stowage/plan/plan_file.hpp"
 #include "stowage/report/explain.hpp"
 
 /// What changed between two plans.
 namespace stowage {
 
-/// A plan, and the graph that it is of where that is known: without it tensors have numbers and no names. Refers to both; nothing
-/// of it is kept after the call.
+/// A plan with the graph that it is of; or a plan file without, where tensors have numbers and no names. Refers to what it is
+/// made of; nothing of it is kept after the call.
 struct DiffSide {
-  const Plan& plan;
-  const Graph* graph = nullptr;
+  DiffSide(const Graph& its_graph, const Plan& its_plan) : graph(&its_graph), plan(&its_plan) {}
+  DiffSide(const PlanFile& its_file) : file(&its_file) {}  // NOLINT: implicit by intent
+
+  const Graph* graph = nullptr;  ///< Either these two,
+  const Plan* plan = nullptr;
+  const PlanFile* file = nullptr;  ///< or this.
 };
 
 /// A tensor or workspace of one or both plans. Matched by name, those of equal names in their order; by number where a side has
@@ -60,7 +65,7 @@ struct PlanDiff {
   [[nodiscard]] bool same_graph() const { return graph_before == graph_after; }
 };
 
-/// Cannot fail. O(n log n). Thread-safe. Plans that name tensors which their graph does not have are compared by number.
+/// Cannot fail. O(n log n). Thread-safe. Precondition: the graph of a plan has every tensor and op that the plan names.
 [[nodiscard]] PlanDiff diff(const DiffSide& before, const DiffSide& after);
 
 struct DiffTextOptions {

@@ -36,8 +36,7 @@ Result<std::string> table_page(const CsvProblem& table, std::span<const Position
 /// A plan that is compared with another. Refers to everything; nothing of it is kept after the call.
 struct PageSide {
   std::string label;
-  const Plan& plan;
-  const Graph* graph = nullptr;  ///< Null, or a graph that has not what the plan places: then there are no names and no times.
+  DiffSide plan;  ///< Of a file without graph there are no names and no times.
   /// Where the plan was made here, with the options of the page. Null: it comes from elsewhere.
   const Planned* planned = nullptr;
 };

@@ -279,7 +279,7 @@ TEST(TfliteImport, AConstantArgumentIsCopiedIntoTheBody) {
   const Plan plan = *planned(graph).plan;
   for (const Placement& placement : plan.placements) {
     const ArenaKind kind = plan.arenas[placement.arena.index()].kind;
-    EXPECT_EQ(kind, placement.body.empty() && placement.tensor == TensorId(1) ? ArenaKind::persistent : ArenaKind::shared);
+    EXPECT_EQ(kind, placement.tensor == TensorId(1) ? ArenaKind::persistent : ArenaKind::shared);
   }
 }
 
@@ -309,7 +309,7 @@ TEST(TfliteImport, TheConditionLeavesTheResultAlone) {
   const Plan plan = *planned(graph).plan;
   const auto offset_of = [&](std::size_t tensor) {
     for (const Placement& placement : plan.placements) {
-      if (placement.body == BodyPath{0, 0} && placement.tensor == TensorId(tensor)) return placement.offset;
+      if (placement.tensor.index() == graph.scope(ScopeId(1)).first_tensor.index() + tensor) return placement.offset;
     }
     return Bytes(-1);
   };

@@ -67,11 +67,9 @@ class Writer {
 
   Status note_placements() {
     for (const Placement& placement : plan_.placements) {
-      const std::optional<ScopeId> scope = graph_.find_scope(placement.body);
-      if (!scope || placement.tensor.index() >= graph_.scope(*scope).tensor_count ||
-          placement.arena.index() >= plan_.arenas.size())
+      if (placement.tensor.index() >= placements_.size() || placement.arena.index() >= plan_.arenas.size())
         return file_.fault(ErrorCode::invalid, {}, "the plan is of another graph");
-      placements_[graph_.scope(*scope).first_tensor.index() + placement.tensor.index()] = &placement;
+      placements_[placement.tensor.index()] = &placement;
     }
     return Done{};
   }
@@ -133,8 +131,8 @@ class Reader {
     plan_.graph = graph_.name();
     for (std::size_t s = 0; s < graph_.scopes().size(); ++s) {
       const Scope& scope = graph_.scopes()[s];
-      for (std::size_t i = 0; i < scope.tensor_count; ++i) place(ScopeId(s), scope.first_tensor.index() + i);
-      for (std::size_t k = 0; k < scope.op_count; ++k) add_entries(ScopeId(s), OpId(scope.first_op.index() + k));
+      for (std::size_t i = 0; i < scope.tensor_count; ++i) place(TensorId(scope.first_tensor.index() + i));
+      for (std::size_t k = 0; k < scope.op_count; ++k) add_entries(OpId(scope.first_op.index() + k));
       if (s > 0) add_ends(ScopeId(s));
     }
     const Bytes size = offline_.arena.value_or(std::min(top_, total_));
@@ -164,16 +162,11 @@ class Reader {
     return found == kNoOffset ? std::nullopt : std::optional(Bytes(found));
   }
 
-  void place(ScopeId scope, std::size_t t) {
-    const TensorId id(t);
+  void place(TensorId id) {
     const Tensor& tensor = graph_.tensor(id);
     if (graph_.tensor(graph_.root(id).tensor).flags.has(TensorFlag::external)) return;
     const Bytes rounded = align_up(tensor.size, graph_.memory(tensor.memory).alignment);
-    Placement placement{.tensor = TensorId(t - graph_.scope(scope).first_tensor.index()),
-                        .arena = kShared,
-                        .offset = Bytes(0),
-                        .size = tensor.size,
-                        .body = graph_.path(scope)};
+    Placement placement{.tensor = id, .arena = kShared, .offset = Bytes(0), .size = tensor.size};
     if (const std::optional<Bytes> found = offset(id)) {
       placement.offset = *found;
       top_ = std::max(top_, *found + rounded);
@@ -183,39 +176,36 @@ class Reader {
       placement.offset = persistent_;
       persistent_ += rounded;
     }
-    plan_.placements.push_back(std::move(placement));
+    plan_.placements.push_back(placement);
   }
 
   /// What TFLM copies into a loop: the op's inputs.
-  void add_entries(ScopeId scope, OpId op) {
+  void add_entries(OpId op) {
     if (graph_.op(op).control != Control::loop) return;
-    for (const BodyInput& pair : graph_.scope(graph_.bodies(op)[0]).inputs) {
-      add_copy(scope, pair.outer, pair.inner, static_cast<std::int64_t>(op.index() - graph_.scope(scope).first_op.index()));
-    }
+    for (const BodyInput& pair : graph_.scope(graph_.bodies(op)[0]).inputs)
+      add_copy(pair.outer, pair.inner, CopyMoment::before(op));
   }
 
   /// What TFLM copies at the end of a body: its results.
   void add_ends(ScopeId id) {
     const Scope& scope = graph_.scope(id);
     if (graph_.op(scope.op).control == Control::loop) {
-      for (const Carried& pair : scope.carried) add_copy(id, pair.out, pair.in, Copy::kBackEdge);
+      for (const Carried& pair : scope.carried) add_copy(pair.out, pair.in, CopyMoment::at_back_edge());
     } else {
-      for (const BodyOutput& pair : scope.outputs)
-        add_copy(id, pair.inner, pair.outer, static_cast<std::int64_t>(scope.op_count));
+      for (const BodyOutput& pair : scope.outputs) add_copy(pair.inner, pair.outer, CopyMoment::at_body_end());
     }
   }
 
   /// Equal addresses are not copied.
-  void add_copy(ScopeId scope, TensorId from, TensorId to, std::int64_t before) {
+  void add_copy(TensorId from, TensorId to, CopyMoment when) {
     const Tensor& tensor = graph_.tensor(from);
     if (offset(from) == offset(to) || tensor.size == Bytes(0)) return;
-    plan_.copies.push_back({.tensor = TensorId(from.index() - graph_.scope(scope).first_tensor.index()),
-                            .before = before,
+    plan_.copies.push_back({.tensor = from,
+                            .when = when,
                             .arena = kShared,
                             .offset = offset(to).value_or(Bytes(0)),
                             .size = tensor.size,
-                            .reason = "the runtime copies what goes in and out of a subgraph",
-                            .body = graph_.path(scope)});
+                            .reason = "the runtime copies what goes in and out of a subgraph"});
   }
 
   const Graph& graph_;

@@ -85,19 +85,14 @@ inline Plan plan_of(const Graph& graph, const Offsets& tensors, const Offsets& w
     if (!tensors[t]) continue;
     const TensorFlags flags = graph.tensors()[t].flags | graph.tensor(graph.root(TensorId(t)).tensor).flags;
     const std::size_t arena = flags.any_of({TensorFlag::constant, TensorFlag::variable}) ? 1 : 0;
-    const ScopeId scope = graph.scope_of(TensorId(t));
-    const TensorId local(t - graph.scope(scope).first_tensor.index());
-    plan.placements.push_back({local, ArenaId(arena), 0, Bytes(*tensors[t]), graph.tensors()[t].size, graph.path(scope)});
+    plan.placements.push_back({TensorId(t), ArenaId(arena), 0, Bytes(*tensors[t]), graph.tensors()[t].size});
     fit(plan.arenas[arena], plan.placements.back().offset + plan.placements.back().size);
   }
   std::size_t next = 0;
   for (std::size_t k = 0; k < graph.ops().size(); ++k) {
     for (std::uint32_t w = 0; w < graph.ops()[k].workspaces.size() && next < workspaces.size(); ++w, ++next) {
       if (!workspaces[next]) continue;
-      const ScopeId scope = graph.scope_of(OpId(k));
-      const OpId local(k - graph.scope(scope).first_op.index());
-      plan.workspaces.push_back(
-          {local, w, ArenaId(0), 0, Bytes(*workspaces[next]), graph.ops()[k].workspaces[w].size, graph.path(scope)});
+      plan.workspaces.push_back({OpId(k), w, ArenaId(0), 0, Bytes(*workspaces[next]), graph.ops()[k].workspaces[w].size});
       fit(plan.arenas[0], plan.workspaces.back().offset + plan.workspaces.back().size);
     }
   }
@@ -116,19 +111,24 @@ inline ArenaId add_arena(Plan& plan, ArenaKind kind, std::int64_t size) {
 }
 
 /// A clear in the first arena.
-inline Clear clear_at(std::int64_t offset, std::int64_t size, std::size_t before, BodyPath body = {}, std::uint8_t value = 0) {
-  return {ArenaId(0), 0, Bytes(offset), Bytes(size), value, OpId(before), std::move(body)};
+inline Clear clear_at(std::int64_t offset, std::int64_t size, std::size_t before, std::uint8_t value = 0) {
+  return {ArenaId(0), 0, Bytes(offset), Bytes(size), value, OpId(before)};
 }
 
+inline constexpr CopyMoment kBodyEnd = CopyMoment::at_body_end();
+inline constexpr CopyMoment kBackEdge = CopyMoment::at_back_edge();
+
 /// A copy to the first arena.
-inline Copy copy_to(std::int64_t offset, std::int64_t size, std::size_t tensor, std::int64_t before, BodyPath body = {}) {
+inline Copy copy_to(std::int64_t offset, std::int64_t size, std::size_t tensor, CopyMoment when) {
   return {.tensor = TensorId(tensor),
-          .before = before,
+          .when = when,
           .arena = ArenaId(0),
           .offset = Bytes(offset),
           .size = Bytes(size),
-          .reason = "test",
-          .body = std::move(body)};
+          .reason = "test"};
+}
+inline Copy copy_to(std::int64_t offset, std::int64_t size, std::size_t tensor, std::size_t before) {
+  return copy_to(offset, size, tensor, CopyMoment::before(OpId(before)));
 }
 
 /// The plan with one more entry, its arena as large as that needs.

@@ -170,15 +170,9 @@ void CarelessPlan::bind() {
   }
 }
 
-void CarelessPlan::copy(TensorId tensor, ScopeId scope, std::int64_t before, std::size_t node) {
-  waiting_.push_back({{.tensor = local(tensor),
-                       .before = before,
-                       .arena = {},
-                       .offset = {},
-                       .size = graph_.tensor(tensor).size,
-                       .reason = "test",
-                       .body = graph_.path(scope)},
-                      node});
+void CarelessPlan::copy(TensorId tensor, CopyMoment when, std::size_t node) {
+  waiting_.push_back(
+      {{.tensor = tensor, .when = when, .arena = {}, .offset = {}, .size = graph_.tensor(tensor).size, .reason = "test"}, node});
 }
 
 bool CarelessPlan::try_join(TensorId part, std::size_t node, std::int64_t offset) {
@@ -206,7 +200,7 @@ bool CarelessPlan::join_inputs(OpId id) {
       sizes_[node] = graph_.tensor(input).size.value();
       if (op.fixed_address) pinned_.insert(node);
       join(node, base, offset);
-      copy(input, graph_.scope_of(id), static_cast<std::int64_t>(local(id).index()), node);
+      copy(input, CopyMoment::before(id), node);
     }
     offset += graph_.tensor(input).size.value();
   }
@@ -221,29 +215,28 @@ bool CarelessPlan::join_outputs(OpId id) {
     if (op.contiguous_outputs == Contiguity::padded) {
       if (!join(output.index(), op.outputs.front().index(), offset)) return false;
     } else if (is_persistent(*op.inputs.front()) || !try_join(output, op.inputs.front()->index(), offset)) {
-      copy(output, graph_.scope_of(id), static_cast<std::int64_t>(local(id).index()), output.index());
+      copy(output, CopyMoment::before(id), output.index());
     }
     offset += graph_.tensor(output).size.value();
   }
   return true;
 }
 
-void CarelessPlan::hand_over(TensorId from, TensorId to, ScopeId scope, std::int64_t before) {
+void CarelessPlan::hand_over(TensorId from, TensorId to, CopyMoment when) {
   if (value_of_[from.index()] == value_of_[to.index()]) return;
-  if (!try_join(from, to.index(), 0)) copy(from, scope, before, to.index());
+  if (!try_join(from, to.index(), 0)) copy(from, when, to.index());
 }
 
 void CarelessPlan::join_body(ScopeId id) {
   const Scope& scope = graph_.scope(id);
   if (graph_.op(scope.op).control != Control::loop) {
-    for (const BodyOutput& pair : scope.outputs) hand_over(pair.inner, pair.outer, id, static_cast<std::int64_t>(scope.op_count));
+    for (const BodyOutput& pair : scope.outputs) hand_over(pair.inner, pair.outer, CopyMoment::at_body_end());
     return;
   }
-  const auto before = static_cast<std::int64_t>(local(scope.op).index());
   for (const BodyInput& pair : scope.inputs) {
-    if (is_carried(scope, pair.inner)) hand_over(pair.outer, pair.inner, scope.parent, before);
+    if (is_carried(scope, pair.inner)) hand_over(pair.outer, pair.inner, CopyMoment::before(scope.op));
   }
-  for (const Carried& pair : scope.carried) hand_over(pair.out, pair.in, id, Copy::kBackEdge);
+  for (const Carried& pair : scope.carried) hand_over(pair.out, pair.in, CopyMoment::at_back_edge());
 }
 
 // ----------------------------------------------------------------------------------------------------------------- places
@@ -365,24 +358,18 @@ void CarelessPlan::grow(const Unit& unit) {
 
 // --------------------------------------------------------------------------------------------------------------- the plan
 
-OpId CarelessPlan::local(OpId op) const { return OpId(op.index() - graph_.scope(graph_.scope_of(op)).first_op.index()); }
-
-TensorId CarelessPlan::local(TensorId tensor) const {
-  return TensorId(tensor.index() - graph_.scope(graph_.scope_of(tensor)).first_tensor.index());
-}
-
 void CarelessPlan::write() {
   for (std::size_t t = 0; t < tensors_; ++t) {
     if (is_elsewhere(t)) continue;
     const NodePlace at = find(t);
     const Unit& unit = units_.at(at.root);
-    plan_.placements.push_back({local(TensorId(t)), ArenaId(unit.arena), unit.region, Bytes(unit.offset + at.offset),
-                                graph_.tensors()[t].size, graph_.path(graph_.scope_of(TensorId(t)))});
+    plan_.placements.push_back(
+        {TensorId(t), ArenaId(unit.arena), unit.region, Bytes(unit.offset + at.offset), graph_.tensors()[t].size});
   }
   for (const Scratch& scratch : scratch_) {
     const Unit& unit = scratch.unit;
-    plan_.workspaces.push_back({local(scratch.op), scratch.index, ArenaId(unit.arena), unit.region, Bytes(unit.offset),
-                                Bytes(unit.upper), path_of(scratch.op)});
+    plan_.workspaces.push_back(
+        {scratch.op, scratch.index, ArenaId(unit.arena), unit.region, Bytes(unit.offset), Bytes(unit.upper)});
   }
   for (WaitingCopy& waiting : waiting_) {
     const NodePlace at = find(waiting.node);
@@ -411,10 +398,8 @@ void CarelessPlan::write_clears(OpId id) {
   const bool separate = in_loop(id) || !op.batch.empty() || chance(60);
   const auto add = [&](const Unit& unit, std::int64_t offset, Bytes size) {
     if (size == Bytes(0)) return;
-    Clear clear{ArenaId(unit.arena), unit.region, Bytes(unit.offset + offset), size, op.zero_fill.value, OpId(0), {}};
-    if (separate) clear.before = local(id);
-    if (separate) clear.body = path_of(id);
-    plan_.clears.push_back(clear);
+    plan_.clears.push_back(
+        {ArenaId(unit.arena), unit.region, Bytes(unit.offset + offset), size, op.zero_fill.value, separate ? id : OpId(0)});
   };
   for (const std::uint32_t output : op.zero_fill.outputs) {
     const NodePlace at = find(op.outputs[output].index());

@@ -86,11 +86,11 @@ class CarelessPlan {
 
   // ----------------------------------------------------------------------------------------------------- groups and bodies
   void bind();
-  void copy(TensorId tensor, ScopeId scope, std::int64_t before, std::size_t node);
+  void copy(TensorId tensor, CopyMoment when, std::size_t node);
   bool try_join(TensorId part, std::size_t node, std::int64_t offset);
   bool join_inputs(OpId id);
   bool join_outputs(OpId id);
-  void hand_over(TensorId from, TensorId to, ScopeId scope, std::int64_t before);
+  void hand_over(TensorId from, TensorId to, CopyMoment when);
   void join_body(ScopeId id);
 
   // ---------------------------------------------------------------------------------------------------------------- places
@@ -105,9 +105,6 @@ class CarelessPlan {
   void grow(const Unit& unit);
 
   // -------------------------------------------------------------------------------------------------------------- the plan
-  [[nodiscard]] BodyPath path_of(OpId op) const { return graph_.path(graph_.scope_of(op)); }
-  [[nodiscard]] OpId local(OpId op) const;
-  [[nodiscard]] TensorId local(TensorId tensor) const;
   [[nodiscard]] bool in_loop(OpId op) const;
   void write();
   void write_clears(OpId id);

@@ -97,34 +97,29 @@ class NaivePlanner {
   }
 
   void add_placements() {
-    for (std::size_t s = 0; s < graph_.scopes().size(); ++s) {
-      const Scope& scope = graph_.scopes()[s];
-      const BodyPath body = graph_.path(ScopeId(s));
-      for (std::size_t i = 0; i < scope.tensor_count; ++i) {
-        const TensorId id(scope.first_tensor.index() + i);
-        const TensorFlags flags = families_.families[families_.seats[id.index()].family].flags;
-        if (flags.has(TensorFlag::external)) continue;
-        plan_.placements.push_back({TensorId(i), spot(id).arena, 0, spot(id).offset, graph_.tensor(id).size, body});
-      }
+    for (std::size_t t = 0; t < graph_.tensors().size(); ++t) {
+      const TensorId id(t);
+      const TensorFlags flags = families_.families[families_.seats[t].family].flags;
+      if (flags.has(TensorFlag::external)) continue;
+      plan_.placements.push_back({id, spot(id).arena, 0, spot(id).offset, graph_.tensor(id).size});
     }
   }
 
   // ---------------------------------------------------------------------------------------------------------- actions
   void add_actions(ScopeId id) {
     const Scope& scope = graph_.scope(id);
-    const BodyPath body = graph_.path(id);
     for (std::size_t k = 0; k < scope.op_count; ++k) {
       const OpId op(scope.first_op.index() + k);
       if (graph_.op(op).no_task) continue;
-      add_workspaces(op, k, body);
-      add_fills(op, k, body);
-      add_group_copies(scope, op, k, body);
-      if (graph_.op(op).control == Control::loop) add_carried_copies(scope, graph_.scope(graph_.bodies(op).front()), k, body);
+      add_workspaces(op);
+      add_fills(op);
+      add_group_copies(op);
+      if (graph_.op(op).control == Control::loop) add_carried_copies(op, graph_.scope(graph_.bodies(op).front()));
     }
-    if (id.index() != 0) add_end_copies(scope, body);
+    if (id.index() != 0) add_end_copies(scope);
   }
 
-  void add_workspaces(OpId id, std::size_t local, const BodyPath& body) {
+  void add_workspaces(OpId id) {
     const Op& op = graph_.op(id);
     workspaces_.clear();
     for (std::uint32_t i = 0; i < op.workspaces.size(); ++i) {
@@ -132,55 +127,53 @@ class NaivePlanner {
       const bool session = workspace.scope == WorkspaceScope::session;
       const Spot at = allocate(workspace.memory, session ? ArenaKind::session : ArenaKind::fixed, workspace.size);
       workspaces_.push_back(at);
-      plan_.workspaces.push_back({OpId(local), i, at.arena, 0, at.offset, workspace.size, body});
+      plan_.workspaces.push_back({id, i, at.arena, 0, at.offset, workspace.size});
     }
   }
 
-  void add_fills(OpId id, std::size_t local, const BodyPath& body) {
+  void add_fills(OpId id) {
     const Op& op = graph_.op(id);
     const auto fill = [&](const Spot& at, Bytes size) {
-      plan_.clears.push_back({at.arena, 0, at.offset, size, op.zero_fill.value, OpId(local), body});
+      plan_.clears.push_back({at.arena, 0, at.offset, size, op.zero_fill.value, id});
     };
     for (const std::uint32_t output : op.zero_fill.outputs)
       fill(spot(op.outputs[output]), graph_.tensor(op.outputs[output]).size);
     for (const std::uint32_t index : op.zero_fill.workspaces) fill(workspaces_[index], op.workspaces[index].size);
   }
 
-  void add_copy(const Scope& scope, TensorId tensor, std::int64_t before, const Spot& to, const BodyPath& body) {
-    const TensorId local(tensor.index() - scope.first_tensor.index());
-    plan_.copies.push_back({local, before, to.arena, 0, to.offset, graph_.tensor(tensor).size, "naive", body});
+  void add_copy(TensorId tensor, CopyMoment when, const Spot& to) {
+    plan_.copies.push_back({tensor, when, to.arena, 0, to.offset, graph_.tensor(tensor).size, "naive"});
   }
 
-  void add_group_copies(const Scope& scope, OpId id, std::size_t local, const BodyPath& body) {
+  void add_group_copies(OpId id) {
     const Op& op = graph_.op(id);
-    const auto before = static_cast<std::int64_t>(local);
+    const CopyMoment before = CopyMoment::before(id);
     if (const std::vector<Slot> slots = input_slots(graph_, op); !slots.empty()) {
       const Bytes size = slots.back().offset + graph_.tensor(slots.back().tensor).size;
       const Spot group = is_concat(graph_, op) ? spot(op.outputs.front())
                                                : allocate(graph_.tensor(slots.front().tensor).memory, ArenaKind::fixed, size);
-      for (const Slot& slot : slots) add_copy(scope, slot.tensor, before, {group.arena, group.offset + slot.offset}, body);
+      for (const Slot& slot : slots) add_copy(slot.tensor, before, {group.arena, group.offset + slot.offset});
     }
     if (!is_split(graph_, op)) return;
-    for (const Slot& slot : output_slots(graph_, op)) add_copy(scope, slot.tensor, before, spot(slot.tensor), body);
+    for (const Slot& slot : output_slots(graph_, op)) add_copy(slot.tensor, before, spot(slot.tensor));
   }
 
-  void add_carried_copies(const Scope& scope, const Scope& inside, std::size_t local, const BodyPath& body) {
+  void add_carried_copies(OpId loop, const Scope& inside) {
     for (const BodyInput& pair : inside.inputs) {
       const bool carried =
           std::any_of(inside.carried.begin(), inside.carried.end(), [&](const Carried& each) { return each.in == pair.inner; });
-      if (carried) add_copy(scope, pair.outer, static_cast<std::int64_t>(local), spot(pair.inner), body);
+      if (carried) add_copy(pair.outer, CopyMoment::before(loop), spot(pair.inner));
     }
   }
 
-  void add_end_copies(const Scope& scope, const BodyPath& body) {
+  void add_end_copies(const Scope& scope) {
     if (graph_.op(scope.op).control == Control::loop) {
       for (const Carried& pair : scope.carried) {
         const bool same = families_.seats[pair.out.index()].family == families_.seats[pair.in.index()].family;
-        if (!same) add_copy(scope, pair.out, Copy::kBackEdge, spot(pair.in), body);
+        if (!same) add_copy(pair.out, CopyMoment::at_back_edge(), spot(pair.in));
       }
     } else {
-      for (const BodyOutput& pair : scope.outputs)
-        add_copy(scope, pair.inner, static_cast<std::int64_t>(scope.op_count), spot(pair.outer), body);
+      for (const BodyOutput& pair : scope.outputs) add_copy(pair.inner, CopyMoment::at_body_end(), spot(pair.outer));
     }
   }
 

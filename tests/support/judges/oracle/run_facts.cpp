@@ -13,14 +13,6 @@ RunFacts::RunFacts(const GraphFacts& facts, const Plan& plan)
   find_parts();
 }
 
-std::size_t RunFacts::global(const BodyPath& body, TensorId tensor) const {
-  return graph_.scope(*graph_.find_scope(body)).first_tensor.index() + tensor.index();
-}
-
-std::size_t RunFacts::global(const BodyPath& body, OpId op) const {
-  return graph_.scope(*graph_.find_scope(body)).first_op.index() + op.index();
-}
-
 // ---------------------------------------------------------------------------------------------------------------- places
 
 void RunFacts::place(std::size_t number, RegionKey region, Bytes offset, Bytes size) {
@@ -28,13 +20,13 @@ void RunFacts::place(std::size_t number, RegionKey region, Bytes offset, Bytes s
 }
 
 void RunFacts::read_plan() {
-  for (const Placement& p : plan_.placements) place(global(p.body, p.tensor), {p.arena.index(), p.region}, p.offset, p.size);
+  for (const Placement& p : plan_.placements) place(p.tensor.index(), {p.arena.index(), p.region}, p.offset, p.size);
   for (std::size_t a = 0; a < plan_.arenas.size(); ++a) {
     const std::optional<TensorId> user = plan_.arenas[a].tensor;
     if (user) place(user->index(), {a, 0}, Bytes(0), graph_.tensor(*user).size);
   }
   for (const WorkspacePlacement& p : plan_.workspaces)
-    place(facts_.owner(OpId(global(p.body, p.op)), p.index), {p.arena.index(), p.region}, p.offset, p.size);
+    place(facts_.owner(p.op, p.index), {p.arena.index(), p.region}, p.offset, p.size);
 }
 
 void RunFacts::cut_into_segments() {
@@ -51,7 +43,7 @@ void RunFacts::cut_into_segments() {
   for (const Clear& clear : plan_.clears) cut(plain(clear, clear.size));
   for (const Copy& copy : plan_.copies) {
     cut(plain(copy, copy.size));
-    cut(plain(copy, graph_.tensor(TensorId(global(copy.body, copy.tensor))).size));
+    cut(plain(copy, graph_.tensor(copy.tensor).size));
   }
   for (auto& [region, cuts] : cuts_) {
     for (auto& [offset, segment] : cuts) segment = segments_++;
@@ -102,22 +94,21 @@ bool RunFacts::meet(const Spot& a, const Spot& b) {
 
 // ---------------------------------------------------------------------------------------------------------------- copies
 
-std::vector<const Copy*> RunFacts::copies_at(ScopeId scope, std::int64_t before) const {
+std::vector<const Copy*> RunFacts::copies_at(ScopeId scope, CopyMoment when) const {
   std::vector<const Copy*> found;
   for (const Copy& copy : plan_.copies) {
-    if (graph_.find_scope(copy.body) == scope && copy.before == before) found.push_back(&copy);
+    if (graph_.scope_of(copy.tensor) == scope && copy.when == when) found.push_back(&copy);
   }
   return found;
 }
 
 std::vector<const Copy*> RunFacts::copies_at(OpId op) const {
-  const ScopeId scope = graph_.scope_of(op);
-  return copies_at(scope, static_cast<std::int64_t>(op.index() - graph_.scope(scope).first_op.index()));
+  return copies_at(graph_.scope_of(op), CopyMoment::before(op));
 }
 
 const Copy* RunFacts::copy_at(OpId op, TensorId tensor) const {
   for (const Copy* copy : copies_at(op)) {
-    if (global(copy->body, copy->tensor) == tensor.index()) return copy;
+    if (copy->tensor == tensor) return copy;
   }
   return nullptr;
 }

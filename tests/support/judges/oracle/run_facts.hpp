@@ -41,9 +41,6 @@ class RunFacts {
 
   RunFacts(const GraphFacts& facts, const Plan& plan);
 
-  [[nodiscard]] std::size_t global(const BodyPath& body, TensorId tensor) const;
-  [[nodiscard]] std::size_t global(const BodyPath& body, OpId op) const;
-
   [[nodiscard]] bool is_placed(TensorId tensor) const { return places_[tensor.index()].has_value(); }
   /// In memory of the plan, not bound to a caller's buffer.
   [[nodiscard]] bool is_planned(TensorId tensor) const;
@@ -52,7 +49,7 @@ class RunFacts {
   [[nodiscard]] Spot spot_of(const Copy& copy, Bytes size) const;
   [[nodiscard]] Spot spot_of(const Clear& clear) const;
 
-  [[nodiscard]] std::vector<const Copy*> copies_at(ScopeId scope, std::int64_t before) const;
+  [[nodiscard]] std::vector<const Copy*> copies_at(ScopeId scope, CopyMoment when) const;
   [[nodiscard]] std::vector<const Copy*> copies_at(OpId op) const;
   [[nodiscard]] const Copy* copy_at(OpId op, TensorId tensor) const;
 

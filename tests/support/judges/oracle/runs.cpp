@@ -49,7 +49,7 @@ void Runs::run(const std::string& batch) {
   const std::size_t first = add_turns(root, {});
   root.base = {first};
   for (const Clear& clear : plan_.clears) {
-    if (global(clear.body, clear.before) == 0) fill(clear, first);
+    if (clear.before == OpId(0)) fill(clear, first);
   }
   run_scope(ScopeId(0), root);
   check_end();
@@ -154,7 +154,7 @@ void Runs::run_op(OpId id, Frame& frame) {
   }
   const std::size_t first = add_turns(frame, predecessors(frame, id));
   for (const Clear& clear : plan_.clears) {
-    if (global(clear.body, clear.before) == id.index() && id.index() != 0) fill(clear, first);
+    if (clear.before == id && id != OpId(0)) fill(clear, first);
   }
   for (const Copy* copy : copies) run_copy(*copy, id, first);
   std::size_t last = first;
@@ -209,7 +209,7 @@ void Runs::access_copy(const Copy& copy, std::size_t now) {
 
 /// `op`: whom it comes before, for copies to what the op reads.
 void Runs::run_copy(const Copy& copy, OpId op, std::size_t now) {
-  const TensorId tensor(global(copy.body, copy.tensor));
+  const TensorId tensor = copy.tensor;
   const Op& of = graph_.op(op);
   const bool split =
       of.contiguous_outputs == Contiguity::packed && std::find(of.outputs.begin(), of.outputs.end(), tensor) != of.outputs.end();
@@ -296,8 +296,8 @@ void Runs::end_body(OpId id, ScopeId body, std::size_t now) {
   const Scope& scope = graph_.scope(body);
   const bool loop = graph_.op(id).control == Control::loop;
   std::set<std::size_t> written;
-  for (const Copy* copy : copies_at(body, loop ? Copy::kBackEdge : static_cast<std::int64_t>(scope.op_count))) {
-    const TensorId tensor(global(copy->body, copy->tensor));
+  for (const Copy* copy : copies_at(body, loop ? CopyMoment::at_back_edge() : CopyMoment::at_body_end())) {
+    const TensorId tensor = copy->tensor;
     const Spot to = spot_of(*copy, copy->size);
     if (is_placed(tensor) && meet(spot_of(tensor), to)) fail("a copy onto itself");
     if (written.contains(facts_.owner(tensor))) fail("a copy too late");

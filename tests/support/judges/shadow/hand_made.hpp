@@ -51,22 +51,29 @@ inline Arena arena(ArenaKind kind, std::int64_t size) {
           .lower_bound = {}};
 }
 
-/// Tensor i of the body at `offsets[i]` of the arena; those with a negative offset have no place there.
-inline void place(Plan& plan, const Graph& graph, std::vector<std::int64_t> offsets, std::size_t arena = 0, BodyPath body = {}) {
-  const Scope& scope = graph.scope(*graph.find_scope(body));
+/// Tensor i of the scope at `offsets[i]` of the arena; those with a negative offset have no place there.
+inline void place(Plan& plan, const Graph& graph, std::vector<std::int64_t> offsets, std::size_t arena = 0,
+                  std::size_t body = 0) {
+  const Scope& scope = graph.scopes()[body];
   for (std::size_t i = 0; i < offsets.size(); ++i) {
     if (offsets[i] < 0) continue;
-    const Bytes size = graph.tensors()[scope.first_tensor.index() + i].size;
-    plan.placements.push_back({TensorId(i), ArenaId(arena), 0, Bytes(offsets[i]), size, body});
+    const TensorId id(scope.first_tensor.index() + i);
+    plan.placements.push_back({id, ArenaId(arena), 0, Bytes(offsets[i]), graph.tensor(id).size});
   }
 }
 
-inline Clear clear(std::int64_t offset, std::int64_t size, std::size_t before, std::uint8_t value = 0, BodyPath body = {}) {
-  return {ArenaId(0), 0, Bytes(offset), Bytes(size), value, OpId(before), std::move(body)};
+inline Clear clear(std::int64_t offset, std::int64_t size, std::size_t before, std::uint8_t value = 0) {
+  return {ArenaId(0), 0, Bytes(offset), Bytes(size), value, OpId(before)};
 }
 
-inline Copy copy(std::size_t tensor, std::int64_t before, std::int64_t offset, std::int64_t size, BodyPath body = {}) {
-  return {TensorId(tensor), before, ArenaId(0), 0, Bytes(offset), Bytes(size), "by hand", std::move(body)};
+inline constexpr CopyMoment kBodyEnd = CopyMoment::at_body_end();
+inline constexpr CopyMoment kBackEdge = CopyMoment::at_back_edge();
+
+inline Copy copy(std::size_t tensor, CopyMoment when, std::int64_t offset, std::int64_t size) {
+  return {TensorId(tensor), when, ArenaId(0), 0, Bytes(offset), Bytes(size), "by hand"};
+}
+inline Copy copy(std::size_t tensor, std::size_t before, std::int64_t offset, std::int64_t size) {
+  return copy(tensor, CopyMoment::before(OpId(before)), offset, size);
 }
 
 /// A plan of one shared arena of that size.

@@ -98,36 +98,33 @@ class LayoutBuilder {
 
   // ------------------------------------------------------------------------------------------------ clears and copies
   void add_clear(const Clear& clear) {
-    const std::optional<ScopeId> scope = graph_.find_scope(clear.body);
-    const bool first = clear.body.empty() && clear.before == OpId(0);
-    if (!scope || (!first && clear.before.index() >= graph_.scope(*scope).op_count)) {
+    const bool first = clear.before == OpId(0);
+    if (!first && clear.before.index() >= graph_.ops().size()) {
       locator_.complain("a clear comes before an op that does not exist");
       return;
     }
     const Site to = locator_.range(clear.arena, clear.region, {clear.offset, clear.offset + clear.size}, "a clear");
-    const std::size_t op = graph_.scope(*scope).first_op.index() + clear.before.index();
-    (first ? layout_.first_clears : layout_.clears[op]).push_back({to, clear.value});
+    (first ? layout_.first_clears : layout_.clears[clear.before.index()]).push_back({to, clear.value});
   }
 
   void add_copy(const Copy& copy) {
-    const std::optional<ScopeId> id = graph_.find_scope(copy.body);
-    if (!id || copy.tensor.index() >= graph_.scope(*id).tensor_count) {
+    const TensorId tensor = copy.tensor;
+    if (tensor.index() >= graph_.tensors().size()) {
       locator_.complain("a copy names tensor " + std::to_string(copy.tensor.index()) + ", which does not exist");
       return;
     }
-    const Scope& scope = graph_.scope(*id);
-    const TensorId tensor(scope.first_tensor.index() + copy.tensor.index());
     const std::string name = "the copy of " + describe(graph_.tensor(tensor), tensor);
     if (copy.size != graph_.tensor(tensor).size) locator_.complain(name + " has another size");
     Site to = locator_.range(copy.arena, copy.region, {copy.offset, copy.offset + copy.size}, name);
     to.extent.count = families_.seats[tensor.index()].count;
-    const bool body = id->index() != 0;
-    if (body && (copy.before == Copy::kBackEdge || copy.before == static_cast<std::int64_t>(scope.op_count))) {
-      layout_.end_copies[id->index()].push_back({tensor, tensor, locator_.tensor(tensor), to});
-    } else if (copy.before < 0 || copy.before >= static_cast<std::int64_t>(scope.op_count)) {
+    const ScopeId scope = graph_.scope_of(tensor);
+    const bool at_end = copy.when.kind != CopyMoment::Kind::before_op;
+    if (at_end && scope != ScopeId(0)) {
+      layout_.end_copies[scope.index()].push_back({tensor, tensor, locator_.tensor(tensor), to});
+    } else if (at_end || !graph_.scope(scope).contains(copy.when.op)) {
       locator_.complain(name + " comes before an op that does not exist");
     } else {
-      add_copy(tensor, OpId(scope.first_op.index() + static_cast<std::size_t>(copy.before)), to, name);
+      add_copy(tensor, copy.when.op, to, name);
     }
   }
 

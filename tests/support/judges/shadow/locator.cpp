@@ -68,23 +68,21 @@ void Locator::add_externals() {
 
 void Locator::read_placements() {
   for (const Placement& place : plan_.placements) {
-    const std::optional<ScopeId> scope = graph_.find_scope(place.body);
-    if (!scope || place.tensor.index() >= graph_.scope(*scope).tensor_count) {
+    if (place.tensor.index() >= places_.size()) {
       complain("tensor " + std::to_string(place.tensor.index()) + ", which is placed, does not exist");
       continue;
     }
-    places_[graph_.scope(*scope).first_tensor.index() + place.tensor.index()] = &place;
+    places_[place.tensor.index()] = &place;
   }
 }
 
 void Locator::read_workspaces() {
   for (const WorkspacePlacement& place : plan_.workspaces) {
-    const std::optional<ScopeId> scope = graph_.find_scope(place.body);
-    if (!scope || place.op.index() >= graph_.scope(*scope).op_count) {
+    if (place.op.index() >= graph_.ops().size()) {
       complain("op " + std::to_string(place.op.index()) + ", whose workspace is placed, does not exist");
       continue;
     }
-    workspaces_[{OpId(graph_.scope(*scope).first_op.index() + place.op.index()), place.index}] = &place;
+    workspaces_[{place.op, place.index}] = &place;
   }
 }
 

@@ -1,0 +1,167 @@
+#include "stowage/plan/plan_file.hpp"
+
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace stowage {
+namespace {
+
+/// From numbers of a body to numbers of the graph.
+class Resolving {
+ public:
+  Resolving(const Graph& graph, const PlanFile& file) : graph_(graph), file_(file) {}
+
+  ResolvedPlan run() && {
+    result_.plan.graph = file_.graph;
+    result_.plan.arenas = file_.arenas;
+    result_.plan.bindings = file_.bindings;
+    result_.plan.edges = file_.edges;
+    Plan& plan = result_.plan;
+    add("placement", file_.placements, plan.placements, [&](Placement& each) { return resolve_tensor(each.tensor); });
+    add("workspace placement", file_.workspaces, plan.workspaces,
+        [&](WorkspacePlacement& each) { return resolve_workspace(each); });
+    add("clear", file_.clears, plan.clears, [&](Clear& each) { return resolve_before(each.before); });
+    add("copy", file_.copies, plan.copies, [&](Copy& each) { return resolve_copy(each); });
+    add("note", file_.notes, plan.notes, [&](Note& each) { return resolve_tensor(each.tensor); });
+    return std::move(result_);
+  }
+
+ private:
+  /// `to_flat` renumbers an entry of `scope_`, or returns what is wrong with it.
+  template <class Entry, class ToFlat>
+  void add(const char* kind, const std::vector<InBody<Entry>>& from, std::vector<Entry>& to, ToFlat to_flat) {
+    to.reserve(from.size());
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      Entry entry = from[i].entry;
+      const std::optional<std::string> fault = enter(from[i].body) ? to_flat(entry) : no_body(from[i].body);
+      if (fault) {
+        result_.unknown.push_back(fmt::format("{} {} {}, which does not exist", kind, i, *fault));
+      } else {
+        to.push_back(std::move(entry));
+      }
+    }
+  }
+
+  bool enter(const BodyPath& body) {
+    const std::optional<ScopeId> found = body.empty() ? ScopeId(0) : graph_.find_scope(body);
+    if (found) scope_ = &graph_.scope(*found);
+    body_ = &body;
+    return found.has_value();
+  }
+  static std::string no_body(const BodyPath& body) { return fmt::format("is in body [{}]", fmt::join(body, ", ")); }
+
+  /// Of the entry at hand, for people; nothing for the root.
+  [[nodiscard]] std::string where() const {
+    return body_->empty() ? std::string() : fmt::format(" in body [{}]", fmt::join(*body_, ", "));
+  }
+
+  std::optional<std::string> resolve_tensor(TensorId& id) const {
+    if (id.index() >= scope_->tensor_count) return fmt::format("names tensor {}{}", id.index(), where());
+    id = TensorId(scope_->first_tensor.index() + id.index());
+    return std::nullopt;
+  }
+
+  std::optional<std::string> resolve_workspace(WorkspacePlacement& each) const {
+    const OpId op(scope_->first_op.index() + each.op.index());
+    if (each.op.index() >= scope_->op_count || each.index >= graph_.op(op).workspaces.size())
+      return fmt::format("names workspace {} of op {}{}", each.index, each.op.index(), where());
+    each.op = op;
+    return std::nullopt;
+  }
+
+  std::optional<std::string> resolve_before(OpId& op) const {
+    if (op.index() >= scope_->op_count) return fmt::format("is before op {}{}", op.index(), where());
+    op = OpId(scope_->first_op.index() + op.index());
+    return std::nullopt;
+  }
+
+  std::optional<std::string> resolve_copy(Copy& copy) const {
+    if (std::optional<std::string> fault = resolve_tensor(copy.tensor)) return fault;
+    const bool in_body = !body_->empty();
+    if (copy.when.kind != CopyMoment::Kind::before_op) return in_body ? std::nullopt : std::optional("is at the end of a body");
+    if (!in_body || copy.when.op.index() != scope_->op_count) return resolve_before(copy.when.op);
+    copy.when = CopyMoment::at_body_end();
+    return std::nullopt;
+  }
+
+  const Graph& graph_;
+  const PlanFile& file_;
+  const Scope* scope_ = nullptr;    ///< Of the entry at hand.
+  const BodyPath* body_ = nullptr;  ///< The way there.
+  ResolvedPlan result_;
+};
+
+/// From numbers of the graph to numbers of a body.
+class Localising {
+ public:
+  explicit Localising(const Graph& graph) : graph_(graph) {
+    for (std::size_t s = 0; s < graph.scopes().size(); ++s) paths_.push_back(graph.path(ScopeId(s)));
+  }
+
+  InBody<Placement> operator()(Placement each) const {
+    const ScopeId scope = graph_.scope_of(each.tensor);
+    each.tensor = local(each.tensor, scope);
+    return {each, path(scope)};
+  }
+  InBody<WorkspacePlacement> operator()(WorkspacePlacement each) const {
+    const ScopeId scope = graph_.scope_of(each.op);
+    each.op = local(each.op, scope);
+    return {each, path(scope)};
+  }
+  InBody<Clear> operator()(Clear each) const {
+    const ScopeId scope = graph_.scope_of(each.before);
+    each.before = local(each.before, scope);
+    return {each, path(scope)};
+  }
+  InBody<Copy> operator()(Copy each) const {
+    const ScopeId scope = graph_.scope_of(each.tensor);
+    each.tensor = local(each.tensor, scope);
+    if (each.when.kind == CopyMoment::Kind::before_op) each.when.op = local(each.when.op, scope);
+    if (each.when.kind == CopyMoment::Kind::body_end) each.when = CopyMoment::before(OpId(graph_.scope(scope).op_count));
+    return {std::move(each), path(scope)};
+  }
+  InBody<Note> operator()(Note each) const {
+    const ScopeId scope = graph_.scope_of(each.tensor);
+    each.tensor = local(each.tensor, scope);
+    return {std::move(each), path(scope)};
+  }
+
+  template <class Entry>
+  std::vector<InBody<Entry>> all(const std::vector<Entry>& entries) const {
+    std::vector<InBody<Entry>> result;
+    result.reserve(entries.size());
+    for (const Entry& entry : entries) result.push_back((*this)(entry));
+    return result;
+  }
+
+ private:
+  [[nodiscard]] const BodyPath& path(ScopeId scope) const { return paths_[scope.index()]; }
+  [[nodiscard]] TensorId local(TensorId id, ScopeId scope) const {
+    return TensorId(id.index() - graph_.scope(scope).first_tensor.index());
+  }
+  [[nodiscard]] OpId local(OpId id, ScopeId scope) const { return OpId(id.index() - graph_.scope(scope).first_op.index()); }
+
+  const Graph& graph_;
+  std::vector<BodyPath> paths_;  ///< By scope.
+};
+
+}  // namespace
+
+ResolvedPlan resolve(const Graph& graph, const PlanFile& file) { return Resolving(graph, file).run(); }
+
+PlanFile localise(const Graph& graph, const Plan& plan) {
+  const Localising localised(graph);
+  return {.graph = plan.graph,
+          .arenas = plan.arenas,
+          .placements = localised.all(plan.placements),
+          .workspaces = localised.all(plan.workspaces),
+          .clears = localised.all(plan.clears),
+          .bindings = plan.bindings,
+          .copies = localised.all(plan.copies),
+          .edges = plan.edges,
+          .notes = localised.all(plan.notes)};
+}
+
+}  // namespace stowage

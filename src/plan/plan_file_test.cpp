@@ -1,0 +1,102 @@
+#include "stowage/plan/plan_file.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace stowage {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+/// Tensors x 0, y 1; in the body in 2, out 3. Ops: loop 0; in the body step 1, with a workspace.
+Graph loop() {
+  const Body body{.tensors = {{.name = "in", .size = Bytes(64)}, {.name = "out", .size = Bytes(64)}},
+                  .ops = {{.name = "step",
+                           .kind = "NEG",
+                           .inputs = {TensorId(0)},
+                           .outputs = {TensorId(1)},
+                           .workspaces = {{.size = Bytes(8)}}}},
+                  .inputs = {{TensorId(0), TensorId(0)}},
+                  .outputs = {{TensorId(1), TensorId(1)}},
+                  .carried = {{TensorId(1), TensorId(0)}}};
+  GraphBuilder builder("net");
+  const TensorId x = builder.add(Tensor{.name = "x", .size = Bytes(64), .flags = TensorFlag::input});
+  const TensorId y = builder.add(Tensor{.name = "y", .size = Bytes(64)});
+  builder.add(Op{.name = "loop", .kind = "LOOP", .inputs = {x}, .outputs = {y}, .control = Control::loop, .bodies = {body}});
+  return builder.build().value();
+}
+
+Copy copy_of(std::size_t tensor, CopyMoment when) {
+  return {.tensor = TensorId(tensor), .when = when, .arena = ArenaId(0), .offset = Bytes(0), .size = Bytes(64), .reason = "r"};
+}
+
+/// Something of every list, in the root and in the body.
+Plan plan_of_loop() {
+  Plan plan{.graph = "net", .arenas = {}, .placements = {}, .workspaces = {}, .notes = {}};
+  plan.arenas.push_back({.name = "cpu", .memory = {}, .size = Bytes(64), .regions = {Bytes(64)}, .lower_bound = Bytes(8)});
+  for (const std::size_t t : {std::size_t{1}, std::size_t{3}}) {
+    plan.placements.push_back({TensorId(t), ArenaId(0), 0, Bytes(8), Bytes(64)});
+    plan.notes.push_back({TensorId(t), "why"});
+  }
+  plan.workspaces = {{OpId(1), 0, ArenaId(0), 0, Bytes(0), Bytes(8)}};
+  for (const std::size_t k : {std::size_t{0}, std::size_t{1}}) plan.clears.push_back({ArenaId(0), 0, Bytes(0), Bytes(8), 0, OpId(k)});
+  plan.copies = {copy_of(0, CopyMoment::before(OpId(0))), copy_of(2, CopyMoment::before(OpId(1))),
+                 copy_of(3, CopyMoment::at_body_end()), copy_of(3, CopyMoment::at_back_edge())};
+  plan.bindings = {{TensorId(0), Bytes(64), Bytes(1)}};
+  plan.edges = {{OpId(0), OpId(0)}};
+  return plan;
+}
+
+TEST(PlanFile, NumbersBodyByBody) {
+  const PlanFile file = localise(loop(), plan_of_loop());
+  const BodyPath body{0, 0};
+  EXPECT_EQ(file.placements[0].entry.tensor, TensorId(1));
+  EXPECT_EQ(file.placements[0].body, BodyPath());
+  EXPECT_EQ(file.placements[1].entry.tensor, TensorId(1));
+  EXPECT_EQ(file.placements[1].body, body);
+  EXPECT_EQ(file.workspaces[0].entry.op, OpId(0));
+  EXPECT_EQ(file.workspaces[0].body, body);
+  EXPECT_EQ(file.clears[1].entry.before, OpId(0));
+  EXPECT_EQ(file.clears[1].body, body);
+  EXPECT_EQ(file.copies[1].entry.when, CopyMoment::before(OpId(0)));
+  EXPECT_EQ(file.copies[2].entry.when, CopyMoment::before(OpId(1))) << "the op that would follow the last";
+  EXPECT_EQ(file.copies[3].entry.when, CopyMoment::at_back_edge());
+  EXPECT_EQ(file.peak(), Bytes(64));
+  EXPECT_EQ(file.lower_bound(), Bytes(8));
+}
+
+TEST(PlanFile, ResolvesToThePlanThatItIsOf) {
+  const Graph graph = loop();
+  const ResolvedPlan resolved = resolve(graph, localise(graph, plan_of_loop()));
+  EXPECT_EQ(resolved.plan, plan_of_loop());
+  EXPECT_THAT(resolved.unknown, IsEmpty());
+}
+
+TEST(PlanFile, WhatTheGraphDoesNotHaveIsSaidAndLeftOut) {
+  const Graph graph = loop();
+  PlanFile file = localise(graph, plan_of_loop());
+  file.placements[0].body = {0, 1};
+  file.placements[1].entry.tensor = TensorId(2);
+  file.workspaces[0].entry.index = 1;
+  file.clears[0].entry.before = OpId(1);
+  file.copies[0].entry.when = CopyMoment::before(OpId(1));
+  file.copies[1].body = {};
+  file.copies[1].entry.when = CopyMoment::at_back_edge();
+  file.notes[1].entry.tensor = TensorId(9);
+  const ResolvedPlan resolved = resolve(graph, file);
+  EXPECT_THAT(resolved.unknown,
+              ElementsAre("placement 0 is in body [0, 1], which does not exist",
+                          "placement 1 names tensor 2 in body [0, 0], which does not exist",
+                          "workspace placement 0 names workspace 1 of op 0 in body [0, 0], which does not exist",
+                          "clear 0 is before op 1, which does not exist", "copy 0 is before op 1, which does not exist",
+                          "copy 1 is at the end of a body, which does not exist",
+                          "note 1 names tensor 9 in body [0, 0], which does not exist"));
+  EXPECT_THAT(resolved.plan.placements, IsEmpty());
+  EXPECT_EQ(resolved.plan.clears.size(), 1U);
+  EXPECT_EQ(resolved.plan.copies.size(), 2U);
+  EXPECT_EQ(resolved.plan.notes.size(), 1U);
+}
+
+}  // namespace
+}  // namespace stowage
