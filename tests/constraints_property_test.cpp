@@ -18,9 +18,8 @@
 #include "support/generators/scope_draft.hpp"
 #include "support/judges/shadow/shadow.hpp"
 
-/// Random graphs that combine every constraint, with random options: planned, verified, and run. STOWAGE_PROPERTY_PROBLEMS of
-/// them for a long run, STOWAGE_PROPERTY_SEED for one seed again, STOWAGE_PROPERTY_FAULTS for more kinds of faults than five
-/// before it stops.
+/// Random graphs that combine every constraint, with random options: planned, verified, and run. It goes on
+/// after a fault, until there are five kinds of them (support/environment.hpp).
 namespace stowage::testing {
 namespace {
 
@@ -161,16 +160,16 @@ std::uint64_t first_fault(std::uint64_t first, std::uint64_t last, Totals& total
 
 TEST(ConstraintsProperty, EveryRandomGraphIsPlannedVerifiedAndRuns) {
   constexpr std::uint64_t kAtATime = 500;
-  const std::uint64_t most_kinds = from_environment("STOWAGE_PROPERTY_FAULTS", 5);
+  const std::uint64_t most_kinds = max_fault_kinds(5);
   std::map<std::string, std::size_t> kinds;
-  const std::uint64_t only = from_environment("STOWAGE_PROPERTY_SEED", ~std::uint64_t{0});
-  if (only != ~std::uint64_t{0}) {
-    const Graph graph = constrained_graph(only);
-    if (!fault_in_child(graph, draw_options(graph, only)).empty()) report_fault(only, kinds);
+  const SeedRange range = seeds(2'000);
+  if (!range.is_many()) {
+    const Graph graph = constrained_graph(range.first);
+    if (!fault_in_child(graph, draw_options(graph, range.first)).empty()) report_fault(range.first, kinds);
     return;
   }
   Totals& totals = shared_totals();
-  const std::uint64_t graphs = from_environment("STOWAGE_PROPERTY_PROBLEMS", 2'000);
+  const std::uint64_t graphs = range.last;
   for (std::uint64_t seed = 0; seed < graphs && kinds.size() < most_kinds;) {
     const std::uint64_t last = std::min(seed + kAtATime, graphs);
     const std::uint64_t wrong = first_fault(seed, last, totals);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "support/builders/plans.hpp"
+#include "support/environment.hpp"
 #include "support/generators/careless_plan.hpp"
 #include "support/generators/constrained_graph.hpp"
 #include "support/judges/oracle/oracle.hpp"
@@ -41,7 +42,8 @@ class Agreement : public AgreementOnRandomPlans {
 };
 
 TEST_F(Agreement, VerifierAndOracleJudgeRandomPlansAlike) {
-  for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+  const testing::SeedRange seeds = testing::seeds(3000);
+  for (std::uint64_t seed = seeds.first; seed < seeds.last; ++seed) {
     const Result<Graph> graph = testing::draw_constrained_graph(seed, testing::tiny_graphs());
     if (!graph) continue;
     count("graphs");
@@ -57,6 +59,7 @@ TEST_F(Agreement, VerifierAndOracleJudgeRandomPlansAlike) {
     }
   }
   print();
+  if (!seeds.is_many()) return;
   EXPECT_GT(seen("right"), 1000U);
   EXPECT_GT(seen("graphs with streams"), 200U);
 }
@@ -101,7 +104,8 @@ class ConstraintAgreement : public AgreementOnRandomPlans {
 };
 
 TEST_F(ConstraintAgreement, VerifierAndRunsJudgeRandomPlansAlike) {
-  for (std::uint64_t seed = 0; seed < 1500; ++seed) {
+  const testing::SeedRange seeds = testing::seeds(1500);
+  for (std::uint64_t seed = seeds.first; seed < seeds.last; ++seed) {
     const Result<Graph> graph = testing::draw_constrained_graph(seed, testing::tiny_constrained_graphs());
     if (!graph) continue;
     count("graphs");
@@ -109,6 +113,7 @@ TEST_F(ConstraintAgreement, VerifierAndRunsJudgeRandomPlansAlike) {
     if (HasFatalFailure()) return;
   }
   print();
+  if (!seeds.is_many()) return;
   EXPECT_GT(seen("right, with bodies"), 200U);
   EXPECT_GT(seen("right, with batches"), 200U);
   EXPECT_GT(seen("right, with streams"), 300U);

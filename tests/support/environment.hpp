@@ -3,12 +3,34 @@
 #include <cstdint>
 #include <cstdlib>
 
+/// How long tests over random input run. Each says how much is usual; the environment says otherwise, for all of them alike:
+///
+///     STOWAGE_PROPERTY_PROBLEMS   how many graphs, problems, plans or events to draw
+///     STOWAGE_PROPERTY_SEED       only the one of this seed, which a failure names
+///     STOWAGE_PROPERTY_FAULTS     after how many kinds of faults to stop, where a test goes on after the first
 namespace stowage::testing {
 
-/// A number for long runs and for one seed again, as the test says that reads it.
 inline std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
   const char* const text = std::getenv(name);
   return text != nullptr ? std::strtoull(text, nullptr, 10) : otherwise;
 }
+
+/// The seeds that a test draws from: [first, last).
+struct SeedRange {
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+
+  /// Enough of them to expect that everything occurs; not when someone asked for one again.
+  [[nodiscard]] bool is_many() const { return last - first > 1; }
+};
+
+inline SeedRange seeds(std::uint64_t usual) {
+  constexpr std::uint64_t kNone = ~std::uint64_t{0};
+  const std::uint64_t only = from_environment("STOWAGE_PROPERTY_SEED", kNone);
+  if (only != kNone) return {only, only + 1};
+  return {0, from_environment("STOWAGE_PROPERTY_PROBLEMS", usual)};
+}
+
+inline std::uint64_t max_fault_kinds(std::uint64_t usual) { return from_environment("STOWAGE_PROPERTY_FAULTS", usual); }
 
 }  // namespace stowage::testing
