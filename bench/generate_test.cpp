@@ -8,6 +8,7 @@
 #include "generate_graphs.hpp"
 #include "generate_problems.hpp"
 #include "generate_streams.hpp"
+#include "lower/interface/lower.hpp"
 #include "stowage/stowage.hpp"
 
 namespace stowage::bench {

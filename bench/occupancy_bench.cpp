@@ -10,6 +10,7 @@
 
 #include "generate_graphs.hpp"
 #include "generate_problems.hpp"
+#include "lower/interface/lower.hpp"
 #include "pack/occupancy.hpp"
 #include "sections.hpp"
 #include "stowage/stowage.hpp"

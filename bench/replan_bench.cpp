@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "generate_graphs.hpp"
+#include "lower/interface/lower.hpp"
 #include "sections.hpp"
 #include "stowage/stowage.hpp"
 #include "table.hpp"

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "exit.hpp"
+#include "lower/interface/lower.hpp"
 #include "minimalloc.hpp"
 #include "peers.hpp"
 #include "sections.hpp"

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "lower/interface/lower.hpp"
 #include "sections.hpp"
 #include "stowage/stowage.hpp"
 #include "table.hpp"
@@ -23,15 +24,15 @@ std::vector<ArenaSolution> solve_all(const Lowering& lowering) {
 /// Adds a row; returns the time of the whole.
 Timing add_graph(Table& table, const GraphInstance& instance, const Effort& effort) {
   const Graph& graph = instance.graph;
-  const Liveness liveness = analyze(graph);
-  const Lowering lowering = lower(graph, liveness);
+  const Analysis analysis = analyze(graph);
+  const Lowering lowering = lower(graph, analysis);
   const std::vector<ArenaSolution> solutions = solve_all(lowering);
-  const Plan raised = raise(graph, liveness, lowering, solutions);
+  const Plan raised = raise(graph, analysis, lowering, solutions);
   const auto time = [&](auto&& work) { return to_text(measure(effort, work)); };
   const Timing whole = measure(effort, [&] { return plan(graph); });
   table.add({instance.name, std::to_string(graph.ops().size()), time([&] { return instance.import(); }),
-             time([&] { return analyze(graph); }), time([&] { return lower(graph, liveness); }),
-             time([&] { return raise(graph, liveness, lowering, solutions); }), time([&] { return verify(graph, raised); }),
+             time([&] { return analyze(graph); }), time([&] { return lower(graph, analysis); }),
+             time([&] { return raise(graph, analysis, lowering, solutions); }), time([&] { return verify(graph, raised); }),
              to_text(whole)});
   return whole;
 }

@@ -1,6 +1,7 @@
 #include "show_plan.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 
 namespace examples {
@@ -13,19 +14,21 @@ int fail(const Error& error) {
   return 1;
 }
 
-/// The op during which most bytes are needed at once: no plan can do with less than those.
-const Op& busiest_op(const Graph& graph) {
-  const Lowering lowering = lower(graph, analyze(graph));
-  const Certificate bound = lower_bound(lowering.arenas.front().problem);
-  return graph.ops()[static_cast<std::size_t>(bound.step.value())];
+/// When most bytes are needed at once: no plan can do with less than those.
+Peak busiest(const Graph& graph, const Planned& planned) {
+  ExplainOptions options;
+  options.base = &planned;
+  options.time_limit = std::chrono::seconds(0);  // only what is there, not what would change it
+  const ArenaStory story = explain(graph, options)->arenas.front();
+  return story.peaks[story.fullest];
 }
 
 void print_figures(const Graph& graph, const Planned& planned, const Plan& plan) {
-  const Op& op = busiest_op(graph);
+  const Peak peak = busiest(graph, planned);
   std::printf("%s: %zu ops, %zu tensors\n", graph.name().c_str(), graph.ops().size(), graph.tensors().size());
   std::printf("  peak       %10s  %s\n", to_human(plan.peak()).c_str(), plan.proven_optimal() ? "(proven optimal)" : "");
-  std::printf("  bound      %10s  needed at once by %s '%s'\n", to_human(plan.lower_bound()).c_str(), op.kind.c_str(),
-              op.name.c_str());
+  std::printf("  bound      %10s  needed at once by %s '%s'\n", to_human(plan.lower_bound()).c_str(), peak.kind.c_str(),
+              peak.op.c_str());
   std::printf("  no reuse   %10s\n", to_human(planned.naive).c_str());
 }
 

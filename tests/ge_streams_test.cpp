@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "stowage/liveness.hpp"
+#include "liveness/interface/happens_before.hpp"
 #include "stowage/planner.hpp"
 #include "stowage/verify.hpp"
 #include "support/judges/shadow/shadow.hpp"

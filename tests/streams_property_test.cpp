@@ -6,8 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "stowage/liveness.hpp"
-#include "stowage/lower.hpp"
+#include "lower/interface/lower.hpp"
 #include "stowage/pack.hpp"
 #include "support/environment.hpp"
 #include "support/generators/random_graph.hpp"
@@ -68,7 +67,7 @@ class Reachability {
 };
 
 /// All ops that touch an item, and whether the caller does before the first or after the last of all.
-struct Accesses {
+struct OccupantAccesses {
   std::vector<std::size_t> ops;  ///< Ascending.
   bool from_start = false;
   bool never_over = false;
@@ -76,10 +75,10 @@ struct Accesses {
 
 class AllAccesses {
  public:
-  AllAccesses(const Graph& graph, const Liveness& liveness) : graph_(graph), liveness_(liveness) {}
+  AllAccesses(const Graph& graph, const Layout& layout) : graph_(graph), layout_(layout) {}
 
-  [[nodiscard]] Accesses of(const Occupant& occupant) const {
-    Accesses found;
+  [[nodiscard]] OccupantAccesses of(const Occupant& occupant) const {
+    OccupantAccesses found;
     if (const auto* workspace = std::get_if<WorkspaceId>(&occupant)) {
       const Op& op = graph_.op(workspace->op);
       found.ops = {workspace->op.index()};
@@ -87,9 +86,9 @@ class AllAccesses {
       return found;
     }
     for (std::size_t t = 0; t < graph_.tensors().size(); ++t) {
-      const AliasClass& alias_class = liveness_.classes[liveness_.places[t].id.index()];
-      if (alias_class.residence == Residence::shared && alias_class.storage == std::get<StorageId>(occupant))
-        add(TensorId(t), found);
+      const ClassId id = layout_.class_of(TensorId(t));
+      const bool shared = layout_.residences[id] == Residence::shared;
+      if (shared && layout_.positions[id].storage == std::get<StorageId>(occupant)) add(TensorId(t), found);
     }
     if (found.ops.empty()) found.ops = {first_task()};  // an input that nobody reads
     std::sort(found.ops.begin(), found.ops.end());
@@ -97,7 +96,7 @@ class AllAccesses {
   }
 
  private:
-  void add(TensorId tensor, Accesses& found) const {
+  void add(TensorId tensor, OccupantAccesses& found) const {
     const TensorFlags flags = graph_.tensor(tensor).flags;
     found.from_start |= flags.any_of(TensorFlags(TensorFlag::input) | TensorFlag::no_reuse);
     found.never_over |= flags.any_of(TensorFlags(TensorFlag::output) | TensorFlag::no_reuse);
@@ -116,28 +115,28 @@ class AllAccesses {
   }
 
   const Graph& graph_;
-  const Liveness& liveness_;
+  const Layout& layout_;
 };
 
 /// A graph with everything that the tests ask about it.
 struct Case {
   Graph graph;
-  Liveness liveness;
+  Analysis analysis;
   Lowering lowering;
   Reachability reachability;
 
   explicit Case(Graph of)
-      : graph(std::move(of)), liveness(analyze(graph)), lowering(lower(graph, liveness)), reachability(graph) {}
+      : graph(std::move(of)), analysis(analyze(graph)), lowering(lower(graph, analysis)), reachability(graph) {}
 
-  [[nodiscard]] std::vector<Accesses> accesses(const ArenaProblem& arena) const {
-    const AllAccesses all(graph, liveness);
-    std::vector<Accesses> accesses;
+  [[nodiscard]] std::vector<OccupantAccesses> accesses(const ArenaProblem& arena) const {
+    const AllAccesses all(graph, analysis.layout);
+    std::vector<OccupantAccesses> accesses;
     for (const Occupant& occupant : arena.occupants) accesses.push_back(all.of(occupant));
     return accesses;
   }
 
   /// Every access of one before every access of the other.
-  [[nodiscard]] bool before(const Accesses& a, const Accesses& b) const {
+  [[nodiscard]] bool before(const OccupantAccesses& a, const OccupantAccesses& b) const {
     if (a.never_over || b.from_start) return false;
     return std::all_of(a.ops.begin(), a.ops.end(), [&](std::size_t x) {
       return std::all_of(b.ops.begin(), b.ops.end(), [&](std::size_t y) { return reachability.before(x, y); });
@@ -146,7 +145,7 @@ struct Case {
 
   /// GE's rule: everything that touched one is ordered before the op that first writes the other, and whoever touched it on
   /// another stream than its own is followed by an op of its own stream. Without that the memory never comes back.
-  [[nodiscard]] bool ge_before(const Accesses& a, const Accesses& b) const {
+  [[nodiscard]] bool ge_before(const OccupantAccesses& a, const OccupantAccesses& b) const {
     if (a.never_over || b.from_start) return false;
     return std::all_of(a.ops.begin(), a.ops.end(), [&](std::size_t x) {
       return reachability.before(x, b.ops.front()) && comes_back(x, graph.ops()[a.ops.front()].stream);
@@ -190,7 +189,7 @@ TEST(StreamsProperty, ConflictsAreThoseOfReachabilityOverAllAccesses) {
   std::size_t pairs = 0;
   std::size_t conflicts = 0;
   for_each_arena(4'000, {.max_ops = 30, .max_streams = 5}, [&](const Case& c, const ArenaProblem& arena) {
-    const std::vector<Accesses> accesses = c.accesses(arena);
+    const std::vector<OccupantAccesses> accesses = c.accesses(arena);
     for_each_pair(accesses.size(), [&](std::size_t a, std::size_t b) {
       ASSERT_EQ(arena.problem.order.before(a, b), c.before(accesses[a], accesses[b]))
           << "arena '" << arena.name << "' items " << a << " and " << b;
@@ -208,7 +207,7 @@ TEST(StreamsProperty, ConflictsAreThoseOfReachabilityOverAllAccesses) {
 /// The same items under GE's rule. Each item is a stream of its own, so that any partial order can be said.
 Problem under_ges_rule(const Case& c, const ArenaProblem& arena) {
   Problem problem = arena.problem;
-  const std::vector<Accesses> accesses = c.accesses(arena);
+  const std::vector<OccupantAccesses> accesses = c.accesses(arena);
   const std::size_t count = accesses.size();
   problem.order = {.streams = count, .threshold = {}, .first = {}};
   problem.order.threshold.assign(count * count, kNever);

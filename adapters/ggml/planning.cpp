@@ -8,9 +8,8 @@
 #include <utility>
 
 #include "cgraph_to_graph.hpp"
+#include "lower/interface/lower.hpp"
 #include "report.hpp"
-#include "stowage/liveness.hpp"
-#include "stowage/lower.hpp"
 #include "stowage/pack.hpp"
 #include "stowage/plan.hpp"
 
@@ -45,8 +44,8 @@ Result<SolveOutcome> solve_within(const Problem& problem, std::chrono::nanosecon
 
 /// As `stowage::plan` does it, but for the verification, which is a quarter of the time and here a setting.
 Result<Plan> plan_graph(const Graph& graph, const Settings& settings) {
-  const Liveness liveness = analyze(graph);
-  const Lowering lowering = lower(graph, liveness);
+  const Analysis analysis = analyze(graph);
+  const Lowering lowering = lower(graph, analysis);
   std::vector<ArenaSolution> solutions;
   for (const ArenaProblem& arena : lowering.arenas) {
     STOWAGE_TRY(SolveOutcome outcome, solve_within(arena.problem, settings.time_limit));
@@ -55,7 +54,7 @@ Result<Plan> plan_graph(const Graph& graph, const Settings& settings) {
     }
     solutions.push_back({std::move(outcome.positions), outcome.bound.bytes});
   }
-  return raise(graph, liveness, lowering, solutions);
+  return raise(graph, analysis, lowering, solutions);
 }
 
 /// Chunks are alike, so their order is free: with the largest first, graphs of a kind ask for similar ones.

@@ -6,8 +6,6 @@
 #include "commands.hpp"
 #include "input.hpp"
 #include "output.hpp"
-#include "stowage/liveness.hpp"
-#include "stowage/lower.hpp"
 #include "values.hpp"
 
 namespace stowage::cli {
@@ -31,40 +29,33 @@ std::string row_id(std::string name, const std::string& suffix) {
   return name + suffix;
 }
 
-std::vector<std::string> row_ids(const Graph& graph, const Liveness& liveness, const ArenaProblem& arena) {
-  std::vector<std::optional<TensorId>> first_tensor(liveness.storages.size());
-  for (std::size_t t = graph.tensors().size(); t-- > 0;) {
-    const AliasClass& klass = liveness.classes[liveness.places[t].id.index()];
-    if (klass.residence == Residence::shared || klass.residence == Residence::persistent)
-      first_tensor[klass.storage.index()] = TensorId(t);
-  }
+std::vector<std::string> row_ids(const Graph& graph, const SharedProblem& shared) {
   std::vector<std::string> ids;
-  for (const Occupant& occupant : arena.occupants) {
-    if (const auto* storage = std::get_if<StorageId>(&occupant)) {
-      const TensorId id = *first_tensor[storage->index()];
-      ids.push_back(row_id(graph.tensor(id).name, fmt::format("#{}", id.index())));
+  for (const ItemOwner& owner : shared.owners) {
+    if (const auto* tensor = std::get_if<TensorId>(&owner)) {
+      ids.push_back(row_id(graph.tensor(*tensor).name, fmt::format("#{}", tensor->index())));
     } else {
-      const auto& ref = std::get<WorkspaceId>(occupant);
-      ids.push_back(row_id(graph.op(ref.op).name, fmt::format("#op{}.{}", ref.op.index(), ref.index)));
+      const auto [op, index] = std::get<WorkspaceId>(owner);
+      ids.push_back(row_id(graph.op(op).name, fmt::format("#op{}.{}", op.index(), index)));
     }
   }
   return ids;
 }
 
 Result<std::string> graph_to_csv(const Graph& graph, const ConvertArguments& arguments) {
-  const PlanOptions& options = arguments.options;
-  const Liveness liveness =
-      analyze(graph, {.in_place = options.in_place, .keep_inputs = options.keep_inputs, .no_reuse = options.no_reuse});
-  const Lowering lowering = lower(graph, liveness);
-  const ArenaProblem* chosen = nullptr;
-  for (const ArenaProblem& arena : lowering.arenas) {
-    if (arena.kind != ArenaKind::shared) continue;
-    if (!arguments.memory.empty() && graph.memory(arena.memory).name != arguments.memory) continue;
+  PlanOptions options;
+  options.in_place = arguments.options.in_place;
+  options.keep_inputs = arguments.options.keep_inputs;
+  options.no_reuse = arguments.options.no_reuse;
+  const std::vector<SharedProblem> problems = shared_problems(graph, options);
+  const SharedProblem* chosen = nullptr;
+  for (const SharedProblem& shared : problems) {
+    if (!arguments.memory.empty() && graph.memory(shared.memory).name != arguments.memory) continue;
     if (chosen) return fault(arguments, "tensors live in several memories, a table has one: choose with --memory NAME");
-    chosen = &arena;
+    chosen = &shared;
   }
   if (!chosen) return fault(arguments, "no tensor needs memory there, so that there is nothing to write");
-  Result<std::string> text = problem_to_csv(chosen->problem, row_ids(graph, liveness, *chosen));
+  Result<std::string> text = problem_to_csv(chosen->problem, row_ids(graph, *chosen));
   if (!text) return fault(arguments, text.error().message);
   return text;
 }

@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "stowage/base.hpp"
 #include "stowage/graph.hpp"
-#include "stowage/liveness.hpp"
 #include "stowage/pack.hpp"
 #include "stowage/plan.hpp"
 
@@ -115,6 +115,19 @@ struct Planned {
 /// the order of `strategies`; one that fails or finds no answer is only one candidate less, and when none has an answer the first
 /// one's outcome is the whole's. Without a time limit the plan does not depend on the number of threads.
 Result<Planned> plan(const Graph& graph, const PlanOptions& options = {});
+
+/// Whose bytes an item of a Problem are: the first of the tensors that share them, or a workspace.
+using ItemOwner = std::variant<TensorId, WorkspaceId>;
+
+/// What solvers see of the memory that tensors share. `owners` has one entry per item.
+struct SharedProblem {
+  MemoryId memory;
+  Problem problem;
+  std::vector<ItemOwner> owners;
+};
+
+/// The Problems of the shared arenas of `graph`, memory by memory; none for a memory that nothing needs. Thread-safe.
+[[nodiscard]] std::vector<SharedProblem> shared_problems(const Graph& graph, const PlanOptions& options = {});
 
 /// Which memories have too little with `capacity` in each, for people: what each needs at least (without proof: what the best
 /// answer takes), by how much that is more, and the arenas of a memory that has several. Empty where none is known to have too

@@ -7,8 +7,6 @@
 #include "stowage/files.hpp"
 #include "stowage/graph.hpp"
 #include "stowage/io.hpp"
-#include "stowage/liveness.hpp"
-#include "stowage/lower.hpp"
 #include "stowage/memory.hpp"
 #include "stowage/memory/cuda.hpp"
 #include "stowage/memory/sim.hpp"

@@ -1,9 +1,12 @@
+#include "liveness/interface/happens_before.hpp"
+
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <optional>
+#include <utility>
 
 #include "graph/interface/dependencies.hpp"
-#include "stowage/liveness.hpp"
 
 /// Vector clocks, backwards. Walking the ops from last to first, each op's row is complete when it is reached (everything that
 /// happens after it comes later in the linear order), and is then merged into the rows of its direct predecessors. What a forward
@@ -25,7 +28,7 @@ struct Column {
 };
 
 /// For each step of one run the steps that it directly follows.
-struct Run {
+struct RunSteps {
   std::vector<std::uint32_t> steps;  ///< Ascending.
   std::vector<std::size_t> begin;    ///< By position in `steps`, plus one.
   std::vector<std::uint32_t> predecessors;
@@ -50,8 +53,8 @@ class Walk {
   [[nodiscard]] const std::vector<std::uint32_t>& column_of() const { return column_of_; }
 
   /// Of the steps common to all batches and those of `batch`.
-  [[nodiscard]] Run run(std::uint32_t batch) const {
-    Run run;
+  [[nodiscard]] RunSteps run(std::uint32_t batch) const {
+    RunSteps run;
     State state(graph_, columns_.size(), batch);
     for (std::size_t k = 0; k < timeline_.moments.size(); ++k) {
       const Moment& moment = timeline_.moments[k];
@@ -70,7 +73,7 @@ class Walk {
 
  private:
   /// An op with bodies that has started.
-  struct Open {
+  struct OpenOp {
     std::uint32_t gate;               ///< What its body's ops come after.
     std::vector<std::uint32_t> ends;  ///< Steps of the body so far.
   };
@@ -82,7 +85,7 @@ class Walk {
     std::uint32_t batch;
     std::vector<std::uint32_t> last_on_column;
     std::vector<std::uint32_t> step_of;  ///< By op: when it ended.
-    std::vector<Open> open;
+    std::vector<OpenOp> open;
   };
 
   void follow(const Moment& moment, std::size_t k, State& state, std::vector<std::uint32_t>& predecessors) const {
@@ -98,7 +101,7 @@ class Walk {
       if (moment.kind == Moment::Kind::enter) state.open.push_back({step, {}});
       if (moment.kind == Moment::Kind::op) end(moment.op, step, state);
     } else if (moment.kind == Moment::Kind::body_end) {
-      Open& open = state.open.back();
+      OpenOp& open = state.open.back();
       after(open.gate);
       for (const std::uint32_t inside : open.ends) after(inside);
       open = {step, {}};
@@ -144,10 +147,12 @@ class Walk {
       if (moment.kind == Moment::Kind::start) continue;
       if (moment.kind == Moment::Kind::body_end || moment.kind == Moment::Kind::exit) {
         column_of_[k] = open_columns_.back();
-        if (moment.kind == Moment::Kind::exit) open_columns_.pop_back(), frames.pop_back();
-        // The next body of a branch is another frame.
-        else
+        if (moment.kind == Moment::Kind::exit) {
+          open_columns_.pop_back();
+          frames.pop_back();
+        } else {  // the next body of a branch is another frame
           frames.back() = frame_of(next_body(moment), open_columns_.back());
+        }
         continue;
       }
       if (moment.kind == Moment::Kind::op && graph_.op(moment.op).no_task) continue;
@@ -200,7 +205,7 @@ class Rows {
  public:
   Rows(std::size_t steps, std::size_t columns) : columns_(columns), next_(steps * columns, kNone) {}
 
-  void fill(const Run& run, const std::vector<std::uint32_t>& column_of) {
+  void fill(const RunSteps& run, const std::vector<std::uint32_t>& column_of) {
     for (std::size_t i = run.steps.size(); i-- > 0;) {
       for (std::size_t p = run.begin[i]; p < run.begin[i + 1]; ++p)
         link(run.predecessors[p], run.steps[i], column_of[run.steps[i]]);
@@ -272,7 +277,7 @@ class BatchMerge {
  private:
   void add(std::uint32_t batch) {
     Rows rows(timeline_.moments.size(), settled_.size());
-    const Run run = walk_.run(batch);
+    const RunSteps run = walk_.run(batch);
     rows.fill(run, walk_.column_of());
     for (const std::uint32_t step : run.steps) {
       for (std::size_t c = 0; c < settled_.size(); ++c) {

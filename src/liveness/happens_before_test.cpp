@@ -1,8 +1,9 @@
+#include "liveness/interface/happens_before.hpp"
+
 #include <random>
 
 #include <gtest/gtest.h>
 
-#include "stowage/liveness.hpp"
 #include "support/builders/sketch.hpp"
 
 namespace stowage {

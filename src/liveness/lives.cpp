@@ -1,13 +1,14 @@
-#include <algorithm>
+#include "liveness/interface/lives.hpp"
 
-#include "liveness/classes.hpp"
+#include <algorithm>
+#include <utility>
 
 /// When each class is needed.
 ///
 /// At a step a class is needed when, on some way of running through that step, it was touched (or given by the caller) at or
 /// before it, and is touched (or looked at by the caller) at or after it. On a stretch without exclusive parts that is one
 /// interval. Only the parts around its first and last touch can have holes: between parts further inside it is needed throughout.
-namespace stowage::liveness {
+namespace stowage {
 namespace {
 
 std::span<const Step> within(std::span<const Step> accesses, Interval steps) {
@@ -23,9 +24,9 @@ const Exclusive* holding(const Stretch& stretch, Step step) {
   return &*std::prev(next);
 }
 
-class Lives {
+class LifeParts {
  public:
-  explicit Lives(std::vector<Interval>& result) : result_(result) {}
+  explicit LifeParts(std::vector<Interval>& result) : result_(result) {}
 
   /// `accesses` are those inside the stretch.
   void add(const Stretch& stretch, std::span<const Step> accesses, Sides sides) {
@@ -64,16 +65,16 @@ struct Hole {
   Interval steps;
 };
 
-std::vector<Hole> find_holes(const Graph& graph, const Liveness& result) {
+std::vector<Hole> find_holes(const Graph& graph, const Sharing& sharing, const Timeline& timeline, const Accesses& all) {
   std::vector<Hole> holes;
-  for (std::size_t k = 0; k < result.timeline.moments.size(); ++k) {
-    const Moment& moment = result.timeline.moments[k];
+  for (std::size_t k = 0; k < timeline.moments.size(); ++k) {
+    const Moment& moment = timeline.moments[k];
     if (moment.kind != Moment::Kind::body_end) continue;
     for (const Carried& pair : graph.scope(moment.scope).carried) {
-      const ClassId in = result.places[pair.in.index()].id;
-      if (in == result.places[pair.out.index()].id) continue;
+      const ClassId in = sharing.class_of(pair.in);
+      if (in == sharing.class_of(pair.out)) continue;
       const Step end(static_cast<std::int64_t>(k));
-      const std::span<const Step> accesses = result.accesses(in);
+      const std::span<const Step> accesses = all[in];
       const auto at = std::lower_bound(accesses.begin(), accesses.end(), end);
       if (at == accesses.begin()) continue;
       holes.push_back({in, {*std::prev(at) + Step(1), end}});
@@ -94,34 +95,16 @@ void dig(std::vector<Interval>& lives, Interval hole) {
   lives = std::move(left);
 }
 
-bool is_never_over(const AliasClass& klass, const LivenessOptions& options) {
-  const bool kept_input = klass.flags.has(TensorFlag::input) && options.keep_inputs;
-  return klass.whole_run || kept_input || klass.flags.has(TensorFlag::output) || klass.residence == Residence::persistent;
-}
-
-bool is_there_from_start(const AliasClass& klass) {
-  return klass.from_start || klass.whole_run || klass.flags.has(TensorFlag::input) || klass.residence == Residence::persistent;
-}
-
 /// Without exclusive parts.
-Interval plain_life(const AliasClass& klass, std::span<const Step> accesses, Step horizon) {
+Interval span_of(const Timeline& timeline, std::span<const Step> accesses, Sides sides) {
   // An output that nobody writes still has an address, which nobody else may use.
-  const Step lower = klass.from_start || accesses.empty() ? Step(0) : accesses.front();
-  if (klass.never_over) return {lower, horizon};
+  const Step lower = sides.before || accesses.empty() ? Step(0) : accesses.front();
+  if (sides.after) return {lower, timeline.horizon()};
   return {lower, accesses.empty() ? Step(1) : accesses.back() + Step(1)};
 }
 
-void find_life(Liveness& result, ClassId id) {
-  AliasClass& klass = result.classes[id.index()];
-  const std::span<const Step> accesses = result.accesses(id);
-  klass.life = plain_life(klass, accesses, result.horizon);
-  klass.lives.clear();
-  const bool simple = !result.timeline.branches() || accesses.empty() || (klass.from_start && klass.never_over);
-  if (!simple) Lives(klass.lives).add(result.timeline.whole, accesses, {klass.from_start, klass.never_over});
-}
-
-void span_lives(AliasClass& klass) {
-  if (!klass.lives.empty()) klass.life = {klass.lives.front().lower, klass.lives.back().upper};
+void fit_span(Life& life) {
+  if (!life.parts.empty()) life.span = {life.parts.front().lower, life.parts.back().upper};
 }
 
 }  // namespace
@@ -138,29 +121,26 @@ bool compatible(const Timeline& timeline, Step a, Step b) {
   }
 }
 
-void make_shared(Liveness& result, ClassId id) {
-  AliasClass& klass = result.classes[id.index()];
-  klass.residence = Residence::shared;
-  klass.from_start = klass.whole_run;
-  klass.never_over = klass.whole_run || klass.flags.has(TensorFlag::output);
-  find_life(result, id);
-  span_lives(klass);
+Life life_of(const Timeline& timeline, std::span<const Step> accesses, Sides sides) {
+  Life life{.span = span_of(timeline, accesses, sides), .parts = {}, .sides = sides};
+  const bool simple = !timeline.branches() || accesses.empty() || (sides.before && sides.after);
+  if (!simple) LifeParts(life.parts).add(timeline.whole, accesses, sides);
+  fit_span(life);
+  return life;
 }
 
-void find_lives(const Graph& graph, const LivenessOptions& options, Liveness& result) {
-  for (std::size_t i = 0; i < result.classes.size(); ++i) {
-    AliasClass& klass = result.classes[i];
-    klass.never_over = is_never_over(klass, options);
-    klass.from_start = is_there_from_start(klass);
-    find_life(result, ClassId(i));
+ByClass<Life> find_lives(const Graph& graph, const Sharing& sharing, const Timeline& timeline, const Accesses& accesses,
+                         const ByClass<Sides>& sides) {
+  ByClass<Life> lives;
+  lives.reserve(sharing.class_count());
+  for (std::size_t c = 0; c < sharing.class_count(); ++c) lives.add(life_of(timeline, accesses[ClassId(c)], sides[ClassId(c)]));
+  if (!graph.has_bodies()) return lives;
+  for (const Hole& hole : find_holes(graph, sharing, timeline, accesses)) {
+    dig(lives[hole.id].parts, hole.steps);
+    fit_span(lives[hole.id]);
   }
-  for (const Hole& hole : find_holes(graph, result)) dig(result.classes[hole.id.index()].lives, hole.steps);
-  for (AliasClass& klass : result.classes) span_lives(klass);
+  return lives;
 }
-
-}  // namespace stowage::liveness
-
-namespace stowage {
 
 std::vector<Interval> lives_between(const Timeline& timeline, std::span<const Interval> touched, Sides sides) {
   std::vector<Step> accesses;
@@ -169,7 +149,7 @@ std::vector<Interval> lives_between(const Timeline& timeline, std::span<const In
     accesses.push_back(each.upper - Step(1));
   }
   std::vector<Interval> lives;
-  liveness::Lives(lives).add(timeline.whole, accesses, sides);
+  LifeParts(lives).add(timeline.whole, accesses, sides);
   return lives;
 }
 

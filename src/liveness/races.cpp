@@ -1,12 +1,12 @@
+#include "liveness/interface/races.hpp"
+
 #include <algorithm>
-#include <optional>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "graph/interface/dependencies.hpp"
-#include "liveness/touches.hpp"
-#include "stowage/liveness.hpp"
+#include "liveness/interface/touches.hpp"
 
 /// Finds accesses to one value that nothing orders.
 ///
@@ -22,7 +22,7 @@ struct Access {
 };
 
 /// Of one stream to one class, ascending.
-struct Column {
+struct StreamAccesses {
   std::size_t stream;
   std::vector<Access> reads;
   std::vector<Access> writes;
@@ -30,14 +30,14 @@ struct Column {
 
 class Races {
  public:
-  Races(const Graph& graph, const Liveness& liveness, const std::vector<Moment>& moments, const HappensBefore& order)
-      : graph_(graph), places_(liveness.places), moments_(moments), order_(order), columns_(liveness.classes.size()) {}
+  Races(const Graph& graph, const Sharing& sharing, const std::vector<Moment>& moments, const HappensBefore& order)
+      : graph_(graph), sharing_(sharing), moments_(moments), order_(order), streams_(sharing.class_count()) {}
 
   std::optional<Race> find() {
-    const std::vector<bool> written = written_classes();
+    const ByClass<char> written = written_classes();
     for (std::size_t k = 0; k < moments_.size() && !found_; ++k) {
-      liveness::for_each_touched(graph_, moments_[k], [&](TensorId tensor, bool writes) {
-        if (!written[id_of(tensor)]) return;
+      for_each_touched(graph_, moments_[k], [&](TensorId tensor, bool writes) {
+        if (written[sharing_.class_of(tensor)] == 0) return;
         add({Step(static_cast<std::int64_t>(k)), tensor, writes});
       });
     }
@@ -45,31 +45,29 @@ class Races {
   }
 
  private:
-  [[nodiscard]] std::size_t id_of(TensorId tensor) const { return places_[tensor.index()].id.index(); }
-
-  [[nodiscard]] std::vector<bool> written_classes() const {
-    std::vector<bool> written(columns_.size());
+  [[nodiscard]] ByClass<char> written_classes() const {
+    ByClass<char> written(streams_.size());
     for (const Moment& moment : moments_) {
-      liveness::for_each_touched(graph_, moment, [&](TensorId tensor, bool writes) {
-        if (writes) written[id_of(tensor)] = true;
+      for_each_touched(graph_, moment, [&](TensorId tensor, bool writes) {
+        if (writes) written[sharing_.class_of(tensor)] = 1;
       });
     }
     return written;
   }
 
   void add(const Access& access) {
-    std::vector<Column>& columns = columns_[id_of(access.tensor)];
+    std::vector<StreamAccesses>& streams = streams_[sharing_.class_of(access.tensor)];
     const std::size_t stream = order_.stream(access.step);
-    Column* own = nullptr;
-    for (Column& column : columns) {
-      if (column.stream == stream) {
-        own = &column;
+    StreamAccesses* own = nullptr;
+    for (StreamAccesses& other : streams) {
+      if (other.stream == stream) {
+        own = &other;
         continue;
       }
-      compare(column.writes, access);
-      if (access.writes) compare(column.reads, access);
+      compare(other.writes, access);
+      if (access.writes) compare(other.reads, access);
     }
-    if (own == nullptr) own = &columns.emplace_back(Column{stream, {}, {}});
+    if (own == nullptr) own = &streams.emplace_back(StreamAccesses{stream, {}, {}});
     (access.writes ? own->writes : own->reads).push_back(access);
   }
 
@@ -88,15 +86,15 @@ class Races {
 
   /// In its class.
   [[nodiscard]] ByteRange bytes_of(TensorId tensor) const {
-    const Bytes offset = places_[tensor.index()].offset;
+    const Bytes offset = sharing_.place(tensor).offset;
     return {offset, offset + graph_.tensor(tensor).size};
   }
 
   const Graph& graph_;
-  const std::vector<ClassPlace>& places_;
+  const Sharing& sharing_;
   const std::vector<Moment>& moments_;
   const HappensBefore& order_;
-  std::vector<std::vector<Column>> columns_;  ///< By class.
+  ByClass<std::vector<StreamAccesses>> streams_;
   std::optional<Race> found_;
 };
 
@@ -113,15 +111,15 @@ Timeline run_of(const Timeline& timeline, std::uint32_t batch) {
 
 }  // namespace
 
-std::optional<Race> find_race(const Graph& graph, const Liveness& liveness) {
+std::optional<Race> find_race(const Graph& graph, const Sharing& sharing, const Timeline& timeline, const Order& order) {
   if (graph.stream_count() == 1) return std::nullopt;
-  if (graph.batches().empty()) return Races(graph, liveness, liveness.timeline.moments, liveness.order).find();
+  if (graph.batches().empty()) return Races(graph, sharing, timeline.moments, order.steps).find();
   const Dependencies dependencies = find_dependencies(graph, WantedDependencies::waited_for);
   // The order over all batches at once knows less than that of each: it must suit them all.
   for (std::uint32_t batch = 1; batch <= graph.batches().size(); ++batch) {
-    const Timeline run = run_of(liveness.timeline, batch);
-    const HappensBefore order(graph, run, dependencies.in_run(graph, batch), liveness.edges);
-    if (std::optional<Race> race = Races(graph, liveness, run.moments, order).find()) return race;
+    const Timeline run = run_of(timeline, batch);
+    const HappensBefore steps(graph, run, dependencies.in_run(graph, batch), order.edges);
+    if (std::optional<Race> race = Races(graph, sharing, run.moments, steps).find()) return race;
   }
   return std::nullopt;
 }

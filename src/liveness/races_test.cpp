@@ -1,6 +1,8 @@
+#include "liveness/interface/races.hpp"
+
 #include <gtest/gtest.h>
 
-#include "stowage/liveness.hpp"
+#include "layout/interface/analysis.hpp"
 #include "support/builders/sketch.hpp"
 
 namespace stowage {
@@ -10,7 +12,8 @@ using testing::Sketch;
 
 std::optional<Race> race_of(Sketch& sketch) {
   const Graph graph = sketch.build();
-  return find_race(graph, analyze(graph));
+  const Analysis analysis = analyze(graph);
+  return find_race(graph, analysis.layout.sharing, analysis.liveness.timeline, analysis.liveness.order);
 }
 
 TEST(Races, TwoWritersOfTheSameBytesOnTwoStreams) {

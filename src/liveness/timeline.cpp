@@ -1,20 +1,27 @@
-#include <algorithm>
+#include "liveness/interface/timeline.hpp"
 
-#include "liveness/classes.hpp"
+#include <algorithm>
+#include <cstddef>
 
 /// Lays the ops out in time.
 ///
 /// Bodies follow each other inside their op. Batches: everything from the first op that has a label to the last that touches what
 /// exists in some batches only is laid out once for each batch, without the ops of the others. So both become the same thing,
 /// parts of which only one happens, and "is needed" has one definition for both.
-namespace stowage::liveness {
+namespace stowage {
 namespace {
 
-class Layout {
- public:
-  explicit Layout(const Graph& graph) : graph_(graph), spans_(graph.ops().size()) {}
+/// Half-open.
+struct OpRange {
+  std::size_t begin;
+  std::size_t end;
+};
 
-  Timeline run(IndexRange batched) {
+class TimelineBuilder {
+ public:
+  explicit TimelineBuilder(const Graph& graph) : graph_(graph), spans_(graph.ops().size()) {}
+
+  Timeline run(OpRange batched) {
     result_.branching = graph_.has_bodies() || !graph_.batches().empty();
     add_root({0, batched.begin}, 0, result_.whole);
     if (batched.begin == 0 && batched.end > 0) result_.moments.push_back({Moment::Kind::start, {}, {}, 0});
@@ -30,7 +37,7 @@ class Layout {
   }
 
   /// The same for graphs without bodies and batches.
-  Timeline run_plain() {
+  Timeline run_without_branches() {
     const std::size_t count = graph_.ops().size();
     result_.moments.reserve(count);
     result_.span_list.reserve(count);
@@ -48,7 +55,7 @@ class Layout {
  private:
   [[nodiscard]] Step now() const { return Step(static_cast<std::int64_t>(result_.moments.size())); }
 
-  void add_batches(IndexRange batched) {
+  void add_batches(OpRange batched) {
     Exclusive batches{{now(), now()}, {}};
     for (std::uint32_t batch = 1; batch <= graph_.batches().size(); ++batch) {
       Stretch part{{now(), now()}, {}};
@@ -60,7 +67,7 @@ class Layout {
     result_.whole.inside.push_back(std::move(batches));
   }
 
-  void add_root(IndexRange range, std::uint32_t batch, Stretch& stretch) {
+  void add_root(OpRange range, std::uint32_t batch, Stretch& stretch) {
     for (std::size_t k = range.begin; k < range.end; ++k) {
       const std::string& label = graph_.ops()[k].batch;
       if (!label.empty() && label != graph_.batches()[batch - 1]) continue;
@@ -104,29 +111,26 @@ class Layout {
 };
 
 /// By class: whether it exists in some batches only, because all its writers have labels.
-std::vector<bool> depends_on_batch(const Graph& graph, const Liveness& result) {
-  std::vector<bool> labelled(result.classes.size());
-  std::vector<bool> common(result.classes.size());
-  for (std::size_t k = 0; k < graph.ops().size(); ++k) {
-    const Op& op = graph.ops()[k];
-    for (const TensorId output : op.outputs) {
-      const std::size_t id = result.places[output.index()].id.index();
-      (op.batch.empty() ? common : labelled)[id] = true;
-    }
+ByClass<char> depends_on_batch(const Graph& graph, const Sharing& sharing) {
+  ByClass<char> labelled(sharing.class_count());
+  ByClass<char> common(sharing.class_count());
+  for (const Op& op : graph.ops()) {
+    for (const TensorId output : op.outputs) (op.batch.empty() ? common : labelled)[sharing.class_of(output)] = 1;
   }
-  for (std::size_t id = 0; id < result.classes.size(); ++id) {
-    const bool given = result.classes[id].flags.any_of(kOwnAddress | TensorFlag::input);
-    labelled[id] = labelled[id] && !common[id] && !given;
+  for (std::size_t c = 0; c < sharing.class_count(); ++c) {
+    const ClassId id(c);
+    const bool given = sharing.flags[id].any_of(kOwnAddress | TensorFlag::input);
+    if (common[id] != 0 || given) labelled[id] = 0;
   }
   return labelled;
 }
 
-IndexRange batched_ops(const Graph& graph, const Liveness& result) {
+OpRange batched_ops(const Graph& graph, const Sharing& sharing) {
   const std::size_t count = graph.scopes().front().op_count;
   if (graph.batches().empty()) return {count, count};
-  const std::vector<bool> depends = depends_on_batch(graph, result);
-  const auto touches = [&](TensorId tensor) { return depends[result.places[tensor.index()].id.index()]; };
-  IndexRange range{count, 0};
+  const ByClass<char> depends = depends_on_batch(graph, sharing);
+  const auto touches = [&](TensorId tensor) { return depends[sharing.class_of(tensor)] != 0; };
+  OpRange range{count, 0};
   for (std::size_t k = 0; k < count; ++k) {
     const Op& op = graph.ops()[k];
     const bool inside =
@@ -136,18 +140,17 @@ IndexRange batched_ops(const Graph& graph, const Liveness& result) {
     range.begin = std::min(range.begin, k);
     range.end = k + 1;
   }
-  for (std::size_t id = 0; id < result.classes.size(); ++id) {
-    if (depends[id] && result.classes[id].flags.has(TensorFlag::output)) range.end = count;
+  for (std::size_t c = 0; c < sharing.class_count(); ++c) {
+    if (depends[ClassId(c)] != 0 && sharing.flags[ClassId(c)].has(TensorFlag::output)) range.end = count;
   }
   return range;
 }
 
 }  // namespace
 
-void lay_out_in_time(const Graph& graph, Liveness& result) {
-  const bool plain = !graph.has_bodies() && graph.batches().empty();
-  result.timeline = plain ? Layout(graph).run_plain() : Layout(graph).run(batched_ops(graph, result));
-  result.horizon = std::max(Step(1), result.timeline.whole.steps.upper);
+Timeline make_timeline(const Graph& graph, const Sharing& sharing) {
+  const bool branching = graph.has_bodies() || !graph.batches().empty();
+  return branching ? TimelineBuilder(graph).run(batched_ops(graph, sharing)) : TimelineBuilder(graph).run_without_branches();
 }
 
-}  // namespace stowage::liveness
+}  // namespace stowage

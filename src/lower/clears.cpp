@@ -9,7 +9,7 @@ namespace {
 
 class Clears {
  public:
-  Clears(const Graph& graph, const Liveness& liveness, const Plan& plan) : graph_(graph), liveness_(liveness) {
+  Clears(const Graph& graph, const Layout& layout, const Plan& plan) : graph_(graph), layout_(layout) {
     for (const Placement& placement : plan.placements) tensors_[placement.tensor] = &placement;
     for (const WorkspacePlacement& each : plan.workspaces) workspaces_[{each.op, each.index}] = &each;
   }
@@ -24,7 +24,7 @@ class Clears {
  private:
   void add(OpId id) {
     const Op& op = graph_.op(id);
-    const OpId before = liveness_.central_fills[id.index()] != 0 ? OpId(0) : id;
+    const OpId before = layout_.central_fills[id.index()] != 0 ? OpId(0) : id;
     for (const std::uint32_t output : op.zero_fill.outputs) {
       const Placement& at = *tensors_.at(op.outputs[output]);
       push({at.arena, at.region, at.offset, filled_size(op.outputs[output]), op.zero_fill.value, before});
@@ -39,10 +39,10 @@ class Clears {
 
   /// With the padding, where that belongs to nobody else: so that neighbours merge.
   [[nodiscard]] Bytes filled_size(TensorId tensor) const {
-    const ClassPlace place = liveness_.places[tensor.index()];
-    const AliasClass& klass = liveness_.classes[place.id.index()];
-    const bool whole = place.offset == Bytes(0) && graph_.tensor(tensor).size == klass.size;
-    return whole && !klass.grouped ? klass.footprint() : graph_.tensor(tensor).size;
+    const ClassPlace place = layout_.sharing.place(tensor);
+    const Bytes size = graph_.tensor(tensor).size;
+    const bool whole = place.offset == Bytes(0) && size == layout_.classes[place.id].size;
+    return whole && !layout_.demands[place.id].has(Demand::grouped) ? layout_.footprint(place.id) : size;
   }
 
   void push(const Clear& clear) {
@@ -66,17 +66,17 @@ class Clears {
   }
 
   const Graph& graph_;
-  const Liveness& liveness_;
+  const Layout& layout_;
   std::map<TensorId, const Placement*> tensors_;
-  std::map<std::pair<OpId, std::uint32_t>, const WorkspacePlacement*> workspaces_;
+  std::map<WorkspaceId, const WorkspacePlacement*> workspaces_;
   std::vector<Clear> clears_;
 };
 
 }  // namespace
 
-std::vector<Clear> find_clears(const Graph& graph, const Liveness& liveness, const Plan& plan) {
-  if (liveness.central_fills.empty()) return {};
-  return Clears(graph, liveness, plan).run();
+std::vector<Clear> find_clears(const Graph& graph, const Layout& layout, const Plan& plan) {
+  if (layout.central_fills.empty()) return {};
+  return Clears(graph, layout, plan).run();
 }
 
 }  // namespace stowage

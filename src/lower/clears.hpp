@@ -2,13 +2,13 @@
 
 #include <vector>
 
-#include "stowage/liveness.hpp"
+#include "layout/interface/layout.hpp"
 #include "stowage/plan.hpp"
 
 namespace stowage {
 
 /// What must be filled, and when: the filled outputs and workspaces of every op, ranges that touch or overlap merged where
 /// region, value and moment are the same. Precondition: `plan` has all placements.
-[[nodiscard]] std::vector<Clear> find_clears(const Graph& graph, const Liveness& liveness, const Plan& plan);
+[[nodiscard]] std::vector<Clear> find_clears(const Graph& graph, const Layout& layout, const Plan& plan);
 
 }  // namespace stowage

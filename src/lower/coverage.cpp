@@ -7,7 +7,7 @@ namespace stowage {
 
 Coverage::Coverage(std::vector<Bytes> ends) : ends_(std::move(ends)), nodes_(2 * ends_.size()) {}
 
-Coverage::At Coverage::cells(ByteRange range) const {
+Coverage::CellRange Coverage::cells(ByteRange range) const {
   const auto index = [&](Bytes end) {
     return static_cast<std::size_t>(std::lower_bound(ends_.begin(), ends_.end(), end) - ends_.begin());
   };
@@ -18,7 +18,7 @@ void Coverage::change(ByteRange range, std::int32_t by) {
   if (!range.empty()) change(root(), cells(range), by);
 }
 
-void Coverage::change(const At& at, const At& cells, std::int32_t by) {
+void Coverage::change(const CellRange& at, const CellRange& cells, std::int32_t by) {
   if (cells.end <= at.begin || at.end <= cells.begin) return;
   Node& node = nodes_[at.node];
   const bool leaf = at.end - at.begin == 1;
@@ -44,7 +44,7 @@ std::vector<ByteRange> Coverage::covered(ByteRange range) const {
   return stretches;
 }
 
-void Coverage::collect(const At& at, const At& cells, std::vector<ByteRange>& stretches) const {
+void Coverage::collect(const CellRange& at, const CellRange& cells, std::vector<ByteRange>& stretches) const {
   if (cells.end <= at.begin || at.end <= cells.begin || nodes_[at.node].extent == Extent::none) return;
   if (nodes_[at.node].extent == Extent::some) {
     collect(at.left(), cells, stretches);

@@ -32,22 +32,22 @@ class Coverage {
     Extent extent = Extent::none;
   };
   /// A node, and the cells between ends that it stands for.
-  struct At {
+  struct CellRange {
     std::size_t node;
     std::size_t begin;
     std::size_t end;
 
     [[nodiscard]] std::size_t middle() const { return begin + (end - begin) / 2; }
-    [[nodiscard]] At left() const { return {node + 1, begin, middle()}; }
+    [[nodiscard]] CellRange left() const { return {node + 1, begin, middle()}; }
     /// A node with n cells has 2n - 1 nodes, itself included.
-    [[nodiscard]] At right() const { return {node + 2 * (middle() - begin), middle(), end}; }
+    [[nodiscard]] CellRange right() const { return {node + 2 * (middle() - begin), middle(), end}; }
   };
 
-  [[nodiscard]] At root() const { return {0, 0, ends_.size() - 1}; }
-  [[nodiscard]] At cells(ByteRange range) const;
+  [[nodiscard]] CellRange root() const { return {0, 0, ends_.size() - 1}; }
+  [[nodiscard]] CellRange cells(ByteRange range) const;
   void change(ByteRange range, std::int32_t by);
-  void change(const At& at, const At& cells, std::int32_t by);
-  void collect(const At& at, const At& cells, std::vector<ByteRange>& stretches) const;
+  void change(const CellRange& at, const CellRange& cells, std::int32_t by);
+  void collect(const CellRange& at, const CellRange& cells, std::vector<ByteRange>& stretches) const;
 
   std::vector<Bytes> ends_;
   std::vector<Node> nodes_;

@@ -1,4 +1,4 @@
-#include "stowage/lower.hpp"
+#include "lower/interface/lower.hpp"
 
 #include <algorithm>
 #include <array>
@@ -14,16 +14,16 @@ constexpr std::array kKinds{ArenaKind::session, ArenaKind::fixed, ArenaKind::sha
 
 std::string suffix_of(ArenaKind kind) { return kind == ArenaKind::shared ? std::string() : " " + std::string(to_string(kind)); }
 
-/// Builds the Problems of one graph, an item at a time.
-class Builder {
+/// Builds the Problems of one graph, item by item.
+class ProblemBuilder {
  public:
-  Builder(const Graph& graph, const Liveness& liveness) : graph_(graph), liveness_(liveness) {
-    for (const RingRange& range : graph.relations().ring_ranges)
-      range_of_.emplace(liveness.places[range.tensor.index()].id, &range);
+  ProblemBuilder(const Graph& graph, const Analysis& analysis)
+      : graph_(graph), liveness_(analysis.liveness), layout_(analysis.layout) {
+    for (const RingRange& range : graph.relations().ring_ranges) ring_ranges_.emplace(layout_.class_of(range.tensor), &range);
     for (std::size_t p = 0; p < graph.rings().size(); ++p) {
       const Ring& ring = graph.rings()[p];
-      pools_.push_back({.name = ring.name, .memory = ring.memory, .kind = ArenaKind::pool, .problem = {}, .occupants = {}});
-      pools_.back().size = ring.size;
+      rings_.push_back({.name = ring.name, .memory = ring.memory, .kind = ArenaKind::pool, .problem = {}, .occupants = {}});
+      rings_.back().size = ring.size;
     }
     for (std::size_t m = 0; m < graph.memories().size(); ++m) {
       for (const ArenaKind kind : kKinds) {
@@ -64,102 +64,102 @@ class Builder {
 
   const Graph& graph_;
   const Liveness& liveness_;
-  std::map<ClassId, const RingRange*> range_of_;
-  std::vector<ArenaProblem> pools_;
+  const Layout& layout_;
+  std::map<ClassId, const RingRange*> ring_ranges_;
+  std::vector<ArenaProblem> rings_;
   std::vector<ArenaProblem> arenas_;  ///< By memory and kind.
   Bytes naive_;
 };
 
-Item Builder::item_of(const Storage& storage) const {
+Item ProblemBuilder::item_of(const Storage& storage) const {
   Item item{.pieces = {}, .size = {}, .alignment = storage.alignment, .pinned = {}, .allowed = {}};
   for (const ClassId id : storage.classes) {
-    const AliasClass& klass = liveness_.classes[id.index()];
-    const ByteRange bytes{klass.offset, klass.offset + klass.footprint()};
-    for (const Interval& life : klass.needed()) item.pieces.push_back({life, bytes});
+    const Bytes offset = layout_.positions[id].offset;
+    const ByteRange bytes{offset, offset + layout_.footprint(id)};
+    for (const Interval& life : liveness_.lives[id].needed()) item.pieces.push_back({life, bytes});
     item.size = std::max(item.size, bytes.upper);
   }
-  for (const CopySlot& slot : storage.slots) {
-    for (const Interval& life : slot.lives) item.pieces.push_back({life, slot.bytes});
-    item.size = std::max(item.size, slot.bytes.upper);
+  for (const CopyTarget& target : storage.copy_targets) {
+    for (const Interval& life : target.lives) item.pieces.push_back({life, target.bytes});
+    item.size = std::max(item.size, target.bytes.upper);
   }
   item.pieces = disjoint_pieces(std::move(item.pieces));
   return item;
 }
 
-ArenaKind Builder::kind_of(const Storage& storage) const {
-  bool fixed = false;
+ArenaKind ProblemBuilder::kind_of(const Storage& storage) const {
+  bool fixed = storage.home && storage.home->fixed;
   for (const ClassId id : storage.classes) {
-    const AliasClass& klass = liveness_.classes[id.index()];
-    if (klass.residence == Residence::persistent) return ArenaKind::persistent;
-    if (klass.residence == Residence::pool) return ArenaKind::pool;
-    fixed = fixed || klass.fixed;
+    if (layout_.residences[id] == Residence::persistent) return ArenaKind::persistent;
+    if (layout_.residences[id] == Residence::ring) return ArenaKind::pool;
+    fixed = fixed || layout_.demands[id].has(Demand::fixed);
   }
-  if (storage.classes.empty()) fixed = storage.fixed;
-  return fixed && liveness_.base == AddressBase::refreshable ? ArenaKind::fixed : ArenaKind::shared;
+  return fixed && layout_.base == AddressBase::refreshable ? ArenaKind::fixed : ArenaKind::shared;
 }
 
 /// A prefetched tensor lies where the ring has put it.
-void Builder::add_ring_range(StorageId id) {
-  const Storage& storage = liveness_.storages[id.index()];
-  const auto range = range_of_.find(storage.classes.front());
-  STOWAGE_CHECK(range != range_of_.end(), "a prefetched tensor has no range in its ring");
-  const RingRange& at = *range->second;
-  ArenaProblem& target = pools_[at.ring.index()];
+void ProblemBuilder::add_ring_range(StorageId id) {
+  const Storage& storage = layout_.storage(id);
+  const auto found = ring_ranges_.find(storage.classes.front());
+  STOWAGE_CHECK(found != ring_ranges_.end(), "a prefetched tensor has no range in its ring");
+  const RingRange& range = *found->second;
+  ArenaProblem& target = rings_[range.ring.index()];
   Item item = item_of(storage);
-  item.pinned = at.offset;
-  // The ring counts unrounded sizes, so that the last one may end at the pool's very end.
-  for (Piece& piece : item.pieces) piece.bytes.upper = graph_.tensor(at.tensor).size;
-  item.size = graph_.tensor(at.tensor).size;
+  item.pinned = range.offset;
+  // The ring counts unrounded sizes, so that the last one may end at the ring's very end.
+  for (Piece& piece : item.pieces) piece.bytes.upper = graph_.tensor(range.tensor).size;
+  item.size = graph_.tensor(range.tensor).size;
   target.problem.items.push_back(std::move(item));
   target.occupants.emplace_back(id);
 }
 
-void Builder::add_storage(StorageId id) {
-  const Storage& storage = liveness_.storages[id.index()];
+void ProblemBuilder::add_storage(StorageId id) {
+  const Storage& storage = layout_.storage(id);
   const ArenaKind kind = kind_of(storage);
   if (kind == ArenaKind::pool) return add_ring_range(id);
-  const MemoryId memory = storage.classes.empty() ? storage.memory : liveness_.classes[storage.classes.front().index()].memory;
+  const MemoryId memory = storage.home ? storage.home->memory : layout_.classes[storage.classes.front()].memory;
   ArenaProblem& target = arena(memory, kind);
   target.problem.items.push_back(item_of(storage));
   target.occupants.emplace_back(id);
   if (kind == ArenaKind::persistent) return;
   for (const ClassId each : storage.classes) {
-    const AliasClass& klass = liveness_.classes[each.index()];
-    if (!klass.packed) naive_ += klass.footprint();  // a part is in its whole
+    if (!layout_.positions[each].packing.is_part) naive_ += layout_.footprint(each);  // a part is in its whole
   }
-  for (const CopySlot& slot : storage.slots) naive_ += slot.bytes.length();
+  for (const CopyTarget& copy : storage.copy_targets) naive_ += copy.bytes.length();
 }
 
-bool Builder::no_reuse(WorkspaceId ref) const {
-  const bool named = !liveness_.no_reuse_ops.empty() && liveness_.no_reuse_ops[ref.op.index()] != 0;
-  return liveness_.no_reuse || named || graph_.op(ref.op).no_reuse || graph_.op(ref.op).workspaces[ref.index].no_reuse;
+bool ProblemBuilder::no_reuse(WorkspaceId ref) const {
+  const NoReuse& no_reuse = layout_.no_reuse;
+  const bool named = !no_reuse.ops.empty() && no_reuse.ops[ref.op.index()] != 0;
+  return no_reuse.everything || named || graph_.op(ref.op).no_reuse || graph_.op(ref.op).workspaces[ref.index].no_reuse;
 }
 
-bool Builder::is_filled(WorkspaceId ref) const {
+bool ProblemBuilder::is_filled(WorkspaceId ref) const {
   const std::vector<std::uint32_t>& filled = graph_.op(ref.op).zero_fill.workspaces;
   return std::find(filled.begin(), filled.end(), ref.index) != filled.end();
 }
 
-std::vector<Interval> Builder::lives_of(WorkspaceId ref) const {
-  if (no_reuse(ref)) return {{Step(0), liveness_.horizon}};
+std::vector<Interval> ProblemBuilder::lives_of(WorkspaceId ref) const {
+  if (no_reuse(ref)) return {{Step(0), liveness_.timeline.horizon()}};
   const std::span<const Interval> spans = liveness_.timeline.spans(ref.op);
   std::vector<Interval> lives(spans.begin(), spans.end());
-  if (!is_filled(ref) || liveness_.central_fills[ref.op.index()] == 0 || lives.empty()) return lives;
+  if (!is_filled(ref) || layout_.central_fills[ref.op.index()] == 0 || lives.empty()) return lives;
   if (!liveness_.timeline.branches()) return {{Step(0), lives.back().upper}};
-  // Filled before everything: its own in whatever comes before, but for the other parts of what it is a part of.
+  // Filled before everything: its own in whatever comes before, except for the other parts of what it is a part of.
   return lives_between(liveness_.timeline, lives, {.before = true, .after = false});
 }
 
-void Builder::add_workspace(OpId op, std::uint32_t index) {
+void ProblemBuilder::add_workspace(OpId op, std::uint32_t index) {
   const Workspace& workspace = graph_.op(op).workspaces[index];
   if (workspace.size == Bytes(0)) return;
   const Bytes alignment = graph_.alignment(workspace);
   const Bytes size = align_up(workspace.size, alignment);
   const bool session = workspace.scope == WorkspaceScope::session;
-  const bool fixed = graph_.op(op).fixed_address && liveness_.base == AddressBase::refreshable;
+  const bool fixed = graph_.op(op).fixed_address && layout_.base == AddressBase::refreshable;
   ArenaProblem& target = arena(workspace.memory, session ? ArenaKind::session : fixed ? ArenaKind::fixed : ArenaKind::shared);
   Item item{.pieces = {}, .size = size, .alignment = alignment, .pinned = {}, .allowed = {}};
-  const std::vector<Interval> lives = session ? std::vector<Interval>{{Step(0), liveness_.horizon}} : lives_of({op, index});
+  const std::vector<Interval> lives =
+      session ? std::vector<Interval>{{Step(0), liveness_.timeline.horizon()}} : lives_of({op, index});
   for (const Interval& life : lives) item.pieces.push_back({life, {Bytes(0), size}});
   item.pieces = disjoint_pieces(std::move(item.pieces));
   target.problem.items.push_back(std::move(item));
@@ -168,27 +168,27 @@ void Builder::add_workspace(OpId op, std::uint32_t index) {
 }
 
 /// Takes one access into a row: the item is over no earlier than what comes after `step`, and begins no later than `step`.
-void Builder::order_step(Step step, std::span<Step> threshold, std::span<Step> first) const {
+void ProblemBuilder::order_step(Step step, std::span<Step> threshold, std::span<Step> first) const {
   for (std::size_t stream = 0; stream < threshold.size(); ++stream) {
-    threshold[stream] = std::max(threshold[stream], liveness_.order.next(step, stream));
+    threshold[stream] = std::max(threshold[stream], liveness_.order.steps.next(step, stream));
   }
-  Step& begins = first[liveness_.order.stream(step)];
+  Step& begins = first[liveness_.order.steps.stream(step)];
   begins = std::min(begins, step);
 }
 
 /// An op with bodies has a first and a last step.
-void Builder::order_span(Interval span, std::span<Step> threshold, std::span<Step> first) const {
+void ProblemBuilder::order_span(Interval span, std::span<Step> threshold, std::span<Step> first) const {
   order_step(span.lower, threshold, first);
   order_step(span.upper - Step(1), threshold, first);
 }
 
-void Builder::order_class(ClassId id, std::span<Step> threshold, std::span<Step> first) const {
-  const AliasClass& klass = liveness_.classes[id.index()];
-  for (const Step step : liveness_.accesses(id)) order_step(step, threshold, first);
+void ProblemBuilder::order_class(ClassId id, std::span<Step> threshold, std::span<Step> first) const {
+  const Life& life = liveness_.lives[id];
+  for (const Step step : liveness_.accesses[id]) order_step(step, threshold, first);
   // The caller wrote it before anything ran, and nothing can be over before that.
-  if (klass.life.lower == Step(0)) std::fill(first.begin(), first.end(), Step(0));
-  if (klass.never_over) std::fill(threshold.begin(), threshold.end(), kNever);
-  if (!klass.never_over && liveness_.accesses(id).empty()) {
+  if (life.span.lower == Step(0)) std::fill(first.begin(), first.end(), Step(0));
+  if (life.sides.after) std::fill(threshold.begin(), threshold.end(), kNever);
+  if (!life.sides.after && liveness_.accesses[id].empty()) {
     const auto task = std::find_if(graph_.ops().begin(), graph_.ops().end(), [](const Op& op) { return !op.no_task; });
     if (task == graph_.ops().end()) return;
     for (const Interval& span : liveness_.timeline.spans(OpId(static_cast<std::size_t>(task - graph_.ops().begin()))))
@@ -196,27 +196,27 @@ void Builder::order_class(ClassId id, std::span<Step> threshold, std::span<Step>
   }
 }
 
-void Builder::order_storage(const Storage& storage, std::span<Step> threshold, std::span<Step> first) const {
+void ProblemBuilder::order_storage(const Storage& storage, std::span<Step> threshold, std::span<Step> first) const {
   for (const ClassId id : storage.classes) {
     // What has no bytes meets nobody, as long as somebody else in the storage has some.
-    if (liveness_.classes[id.index()].size > Bytes(0) || storage.size == Bytes(0)) order_class(id, threshold, first);
+    if (layout_.classes[id].size > Bytes(0) || storage.size == Bytes(0)) order_class(id, threshold, first);
   }
-  for (const CopySlot& slot : storage.slots) {
-    if (slot.bytes.empty() && storage.size > Bytes(0)) continue;
-    for (const Interval& life : slot.lives) order_span(life, threshold, first);
+  for (const CopyTarget& target : storage.copy_targets) {
+    if (target.bytes.empty() && storage.size > Bytes(0)) continue;
+    for (const Interval& life : target.lives) order_span(life, threshold, first);
   }
 }
 
-void Builder::order_workspace(WorkspaceId ref, std::span<Step> threshold, std::span<Step> first) const {
+void ProblemBuilder::order_workspace(WorkspaceId ref, std::span<Step> threshold, std::span<Step> first) const {
   for (const Interval& span : liveness_.timeline.spans(ref.op)) order_span(span, threshold, first);
   const bool session = graph_.op(ref.op).workspaces[ref.index].scope == WorkspaceScope::session;
-  const bool central = is_filled(ref) && liveness_.central_fills[ref.op.index()] != 0;
+  const bool central = is_filled(ref) && layout_.central_fills[ref.op.index()] != 0;
   if (no_reuse(ref) || session || central) std::fill(first.begin(), first.end(), Step(0));
   if (no_reuse(ref) || session) std::fill(threshold.begin(), threshold.end(), kNever);
 }
 
-void Builder::add_order(ArenaProblem& target) const {
-  const std::size_t streams = liveness_.order.streams();
+void ProblemBuilder::add_order(ArenaProblem& target) const {
+  const std::size_t streams = liveness_.order.steps.streams();
   StreamOrder& order = target.problem.order;
   order.streams = streams;
   order.threshold.assign(target.occupants.size() * streams, Step(0));
@@ -226,11 +226,11 @@ void Builder::add_order(ArenaProblem& target) const {
     const std::span<Step> first = std::span(order.first).subspan(i * streams, streams);
     const Occupant& occupant = target.occupants[i];
     if (const auto* storage = std::get_if<StorageId>(&occupant)) {
-      order_storage(liveness_.storages[storage->index()], threshold, first);
+      order_storage(layout_.storage(*storage), threshold, first);
     } else if (const auto* ref = std::get_if<WorkspaceId>(&occupant)) {
       order_workspace(*ref, threshold, first);
     } else {
-      order_class(liveness_.places[std::get<HostTensor>(occupant).tensor.index()].id, threshold, first);
+      order_class(layout_.class_of(std::get<HostTensor>(occupant).tensor), threshold, first);
     }
   }
 }
@@ -238,7 +238,7 @@ void Builder::add_order(ArenaProblem& target) const {
 /// Regions of at most `max_size` for all items together, and one of its own for each larger item. Twice as many as the items
 /// would fill without any sharing: filling one region after the other then always finds room, because two neighbours hold more
 /// than one region's worth.
-void Builder::split_at(ArenaProblem& target, Bytes max_size) {
+void ProblemBuilder::split_at(ArenaProblem& target, Bytes max_size) {
   Bytes total;  // with room for every alignment
   std::vector<std::size_t> oversize;
   for (std::size_t i = 0; i < target.problem.items.size(); ++i) {
@@ -263,32 +263,34 @@ void Builder::split_at(ArenaProblem& target, Bytes max_size) {
 }
 
 /// Guests of a caller's buffer come and go within a run, at an address that may change.
-bool Builder::may_be_guest(const Occupant& occupant) const {
+bool ProblemBuilder::may_be_guest(const Occupant& occupant) const {
   if (const auto* ref = std::get_if<WorkspaceId>(&occupant))
     return !no_reuse(*ref) && !is_filled(*ref) && !graph_.op(ref->op).fixed_address;
   const auto* id = std::get_if<StorageId>(&occupant);
   if (!id) return false;
-  const Storage& storage = liveness_.storages[id->index()];
+  const Storage& storage = layout_.storage(*id);
   return !storage.rigid && std::none_of(storage.classes.begin(), storage.classes.end(), [&](ClassId each) {
-    const AliasClass& klass = liveness_.classes[each.index()];
-    return klass.from_start || klass.never_over || klass.fixed || klass.grouped || klass.filled ||
-           klass.flags.has(TensorFlag::input);
+    const Sides sides = liveness_.lives[each].sides;
+    return sides.before || sides.after || layout_.demands[each].any_of({Demand::fixed, Demand::grouped, Demand::filled}) ||
+           layout_.sharing.flags[each].has(TensorFlag::input);
   });
 }
 
 /// The caller's reusable buffers as regions that cost nothing, each with its own tensor at the bottom while that is in use.
-void Builder::add_hosts(ArenaProblem& target) const {
+void ProblemBuilder::add_hosts(ArenaProblem& target) const {
   struct {
     Bytes alignment = kMaxBytes;
     Bytes size = kMaxBytes;
   } least;  // of all hosts
-  for (const TensorId tensor : liveness_.bound) {
-    const AliasClass& klass = liveness_.classes[liveness_.places[tensor.index()].id.index()];
-    const bool reusable = klass.flags.has(TensorFlag::reusable) && klass.memory == target.memory && !klass.whole_run;
-    if (!reusable || klass.size == Bytes(0)) continue;
+  for (const TensorId tensor : layout_.bound) {
+    const ClassId id = layout_.class_of(tensor);
+    const AliasClass& host = layout_.classes[id];
+    const bool reusable = layout_.sharing.flags[id].has(TensorFlag::reusable) && host.memory == target.memory &&
+                          !layout_.demands[id].has(Demand::whole_run);
+    if (!reusable || host.size == Bytes(0)) continue;
     target.hosts.push_back(tensor);
-    least.alignment = std::min(least.alignment, klass.alignment);
-    least.size = std::min(least.size, klass.size);
+    least.alignment = std::min(least.alignment, host.alignment);
+    least.size = std::min(least.size, host.size);
   }
   if (target.hosts.empty()) return;
   const auto paid = static_cast<std::uint32_t>(target.problem.regions.size());
@@ -302,21 +304,22 @@ void Builder::add_hosts(ArenaProblem& target) const {
     if (guest && allowed.only.empty() && item.alignment <= least.alignment && item.size <= least.size) continue;
     if (allowed.only.empty()) allowed = ours;
     for (std::uint32_t h = 0; h < target.hosts.size() && guest; ++h) {
-      const AliasClass& klass = liveness_.classes[liveness_.places[target.hosts[h].index()].id.index()];
-      if (item.alignment <= klass.alignment && item.size <= klass.size) allowed.only.push_back(paid + h);
+      const AliasClass& host = layout_.classes[layout_.class_of(target.hosts[h])];
+      if (item.alignment <= host.alignment && item.size <= host.size) allowed.only.push_back(paid + h);
     }
   }
   for (std::uint32_t h = 0; h < target.hosts.size(); ++h) {
-    const AliasClass& klass = liveness_.classes[liveness_.places[target.hosts[h].index()].id.index()];
-    target.problem.regions.push_back({klass.size, false});
-    Item self{.pieces = {}, .size = klass.size, .alignment = Bytes(1), .pinned = Bytes(0), .allowed = {{paid + h}}};
-    for (const Interval& life : klass.needed()) self.pieces.push_back({life, {Bytes(0), klass.size}});
+    const ClassId id = layout_.class_of(target.hosts[h]);
+    const Bytes size = layout_.classes[id].size;
+    target.problem.regions.push_back({size, false});
+    Item self{.pieces = {}, .size = size, .alignment = Bytes(1), .pinned = Bytes(0), .allowed = {{paid + h}}};
+    for (const Interval& life : liveness_.lives[id].needed()) self.pieces.push_back({life, {Bytes(0), size}});
     target.problem.items.push_back(std::move(self));
     target.occupants.emplace_back(HostTensor{target.hosts[h]});
   }
 }
 
-void Builder::finish(ArenaProblem& each, const LowerOptions& options, Lowering& result) {
+void ProblemBuilder::finish(ArenaProblem& each, const LowerOptions& options, Lowering& result) {
   if (each.occupants.empty() && each.kind != ArenaKind::pool) return;
   std::optional<Bytes> limit = graph_.memory(each.memory).max_size;
   if (options.region_limit) limit = std::min(limit.value_or(*options.region_limit), *options.region_limit);
@@ -325,17 +328,17 @@ void Builder::finish(ArenaProblem& each, const LowerOptions& options, Lowering& 
   if (each.kind == ArenaKind::shared) add_hosts(each);
   if (each.kind != ArenaKind::persistent) {
     each.problem.capacity = options.capacity;
-    if (liveness_.order.streams() > 1 && !each.occupants.empty()) add_order(each);
+    if (liveness_.order.steps.streams() > 1 && !each.occupants.empty()) add_order(each);
   }
   naive_ += each.size.value_or(Bytes(0));
   result.arenas.push_back(std::move(each));
 }
 
-Lowering Builder::finish(const LowerOptions& options) {
+Lowering ProblemBuilder::finish(const LowerOptions& options) {
   Lowering result;
   for (std::size_t m = 0; m < graph_.memories().size(); ++m) {
-    for (ArenaProblem& pool : pools_) {
-      if (pool.memory.index() == m) finish(pool, options, result);
+    for (ArenaProblem& ring : rings_) {
+      if (ring.memory.index() == m) finish(ring, options, result);
     }
     for (const ArenaKind kind : kKinds) finish(arena(MemoryId(m), kind), options, result);
   }
@@ -345,9 +348,9 @@ Lowering Builder::finish(const LowerOptions& options) {
 
 }  // namespace
 
-Lowering lower(const Graph& graph, const Liveness& liveness, const LowerOptions& options) {
-  Builder builder(graph, liveness);
-  for (std::size_t s = 0; s < liveness.storages.size(); ++s) builder.add_storage(StorageId(s));
+Lowering lower(const Graph& graph, const Analysis& analysis, const LowerOptions& options) {
+  ProblemBuilder builder(graph, analysis);
+  for (std::size_t s = 0; s < analysis.layout.storages.size(); ++s) builder.add_storage(StorageId(s));
   for (std::size_t k = 0; k < graph.ops().size(); ++k) {
     const Op& op = graph.ops()[k];
     if (op.no_task) continue;

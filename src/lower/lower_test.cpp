@@ -1,4 +1,4 @@
-#include "stowage/lower.hpp"
+#include "lower/interface/lower.hpp"
 
 #include <algorithm>
 #include <random>
@@ -187,11 +187,11 @@ TEST(Raise, PlacesViewsAndDropsRegionsThatStayEmpty) {
   builder.add(Tensor{.name = "unused", .size = Bytes(60), .memory = gpu});
   builder.add(Op{.name = "f", .kind = "X", .inputs = {v}, .outputs = {b}});
   const Graph graph = *builder.build();
-  const Liveness liveness = analyze(graph);
-  const Lowering lowering = lower(graph, liveness);
+  const Analysis analysis = analyze(graph);
+  const Lowering lowering = lower(graph, analysis);
   ASSERT_EQ(lowering.arenas[0].problem.regions.size(), 2U);
   const std::vector<ArenaSolution> solutions = {{{{0, Bytes(0)}, {1, Bytes(4)}}, Bytes(120)}};
-  const Plan plan = raise(graph, liveness, lowering, solutions);
+  const Plan plan = raise(graph, analysis, lowering, solutions);
   EXPECT_EQ(plan.arenas[0].size, Bytes(124));
   EXPECT_THAT(plan.arenas[0].regions, ElementsAre(Bytes(60), Bytes(64)));
   ASSERT_EQ(plan.placements.size(), 3U);

@@ -43,19 +43,19 @@ class Sweep {
   explicit Sweep(const std::vector<Piece>& pieces) : coverage_(ends_of(pieces)) {
     for (const Piece& piece : pieces) {
       if (piece.bytes.empty() || piece.when.empty()) continue;
-      changes_.push_back({piece.when.lower, true, piece.bytes});
-      changes_.push_back({piece.when.upper, false, piece.bytes});
+      boundaries_.push_back({piece.when.lower, true, piece.bytes});
+      boundaries_.push_back({piece.when.upper, false, piece.bytes});
     }
-    std::sort(changes_.begin(), changes_.end(), [](const Change& a, const Change& b) {
+    std::sort(boundaries_.begin(), boundaries_.end(), [](const Boundary& a, const Boundary& b) {
       return std::tuple(a.step, a.bytes.lower) < std::tuple(b.step, b.bytes.lower);
     });
   }
 
   std::vector<Piece> run() && {
-    for (std::size_t i = 0; i < changes_.size();) {
+    for (std::size_t i = 0; i < boundaries_.size();) {
       std::size_t end = i;
-      for (; end < changes_.size() && changes_[end].step == changes_[i].step; ++end) {
-        const Change& change = changes_[end];
+      for (; end < boundaries_.size() && boundaries_[end].step == boundaries_[i].step; ++end) {
+        const Boundary& change = boundaries_[end];
         change.begins ? coverage_.add(change.bytes) : coverage_.remove(change.bytes);
       }
       renew(i, end);
@@ -65,12 +65,12 @@ class Sweep {
   }
 
  private:
-  struct Change {
+  struct Boundary {
     Step step;
     bool begins;
     ByteRange bytes;
   };
-  struct Open {
+  struct OpenStretch {
     Bytes upper;
     Step since;
   };
@@ -78,12 +78,12 @@ class Sweep {
   /// Changes of one step, ascending: those that touch each other at once.
   void renew(std::size_t begin, std::size_t end) {
     while (begin < end) {
-      const Step now = changes_[begin].step;
-      ByteRange changed = changes_[begin].bytes;
-      for (++begin; begin < end && changes_[begin].bytes.lower <= changed.upper; ++begin)
-        changed.upper = std::max(changed.upper, changes_[begin].bytes.upper);
+      const Step now = boundaries_[begin].step;
+      ByteRange changed = boundaries_[begin].bytes;
+      for (++begin; begin < end && boundaries_[begin].bytes.lower <= changed.upper; ++begin)
+        changed.upper = std::max(changed.upper, boundaries_[begin].bytes.upper);
       close(changed, now);
-      for (const ByteRange& bytes : coverage_.covered(changed)) open_.emplace(bytes.lower, Open{bytes.upper, now});
+      for (const ByteRange& bytes : coverage_.covered(changed)) open_.emplace(bytes.lower, OpenStretch{bytes.upper, now});
     }
   }
 
@@ -100,8 +100,8 @@ class Sweep {
   }
 
   Coverage coverage_;
-  std::vector<Change> changes_;
-  std::map<Bytes, Open> open_;  ///< By lower end: the stretches that are occupied now.
+  std::vector<Boundary> boundaries_;
+  std::map<Bytes, OpenStretch> open_;  ///< By lower end: the stretches that are occupied now.
   std::vector<Piece> slices_;
 };
 

@@ -2,7 +2,7 @@
 #include <map>
 
 #include "lower/clears.hpp"
-#include "stowage/lower.hpp"
+#include "lower/interface/lower.hpp"
 
 namespace stowage {
 namespace {
@@ -40,8 +40,8 @@ Arena arena_of(const ArenaProblem& source, const ArenaSolution& solution, const 
 /// Reads the solutions and writes the plan.
 class Raising {
  public:
-  Raising(const Graph& graph, const Liveness& liveness)
-      : graph_(graph), liveness_(liveness), storages_(liveness.storages.size()) {
+  Raising(const Graph& graph, const Analysis& analysis)
+      : graph_(graph), analysis_(analysis), layout_(analysis.layout), storages_(analysis.layout.storages.size()) {
     plan_.graph = graph.name();
   }
 
@@ -54,13 +54,14 @@ class Raising {
     place_tensors();
     add_bindings();
     add_copies();
-    plan_.clears = find_clears(graph_, liveness_, plan_);
-    for (const Edge& edge : liveness_.edges) plan_.edges.push_back({edge.from, edge.to});
+    plan_.clears = find_clears(graph_, layout_, plan_);
+    plan_.edges = analysis_.liveness.order.edges;
     return std::move(plan_);
   }
 
  private:
-  struct At {
+  /// Where an item has come to lie.
+  struct RaisedPosition {
     ArenaId arena;
     Position position;
   };
@@ -77,9 +78,9 @@ class Raising {
       Position position = solution.positions[i];
       if (source.problem.items[i].size == Bytes(0))
         position = {0, Bytes(0)};  // wherever it was put, no region reaches there for it
-      const At at = position.region < used.number.size()
-                        ? At{arena, {used.number[position.region], position.offset}}
-                        : At{host(source, position.region - used.number.size()), {0, position.offset}};
+      const RaisedPosition at = position.region < used.number.size()
+                                    ? RaisedPosition{arena, {used.number[position.region], position.offset}}
+                                    : RaisedPosition{host(source, position.region - used.number.size()), {0, position.offset}};
       if (const auto* storage = std::get_if<StorageId>(&source.occupants[i])) {
         storages_[storage->index()] = at;
       } else {
@@ -105,7 +106,7 @@ class Raising {
     return known->second;
   }
 
-  void add_workspace(WorkspaceId ref, const At& at) {
+  void add_workspace(WorkspaceId ref, const RaisedPosition& at) {
     const Bytes size = graph_.op(ref.op).workspaces[ref.index].size;
     plan_.workspaces.push_back({ref.op, ref.index, at.arena, at.position.region, at.position.offset, size});
   }
@@ -118,34 +119,31 @@ class Raising {
 
   void place_tensors() {
     for (std::size_t t = 0; t < graph_.tensors().size(); ++t) {
-      const ClassPlace place = liveness_.places[t];
-      const AliasClass& klass = liveness_.classes[place.id.index()];
-      if (klass.residence == Residence::nowhere) {
+      const ClassPlace place = layout_.sharing.places[t];
+      const Residence residence = layout_.residences[place.id];
+      if (residence == Residence::nowhere) {
         plan_.notes.push_back({TensorId(t), "no op reads or writes it: it has no memory"});
       }
-      if (!has_place(klass)) continue;
-      const At& at = storages_[klass.storage.index()];
-      plan_.placements.push_back({TensorId(t), at.arena, at.position.region, at.position.offset + klass.offset + place.offset,
+      if (!is_resident(residence)) continue;
+      const ClassPosition& position = layout_.positions[place.id];
+      const RaisedPosition& at = storages_[position.storage.index()];
+      plan_.placements.push_back({TensorId(t), at.arena, at.position.region, at.position.offset + position.offset + place.offset,
                                   graph_.tensors()[t].size});
     }
-    for (const auto& [tensor, reason] : liveness_.notes) plan_.notes.push_back({tensor, reason});
-  }
-
-  [[nodiscard]] static bool has_place(const AliasClass& klass) {
-    return klass.residence == Residence::shared || klass.residence == Residence::persistent || klass.residence == Residence::pool;
+    for (const LayoutNote& note : layout_.notes) plan_.notes.push_back({note.tensor, note.text});
   }
 
   void add_bindings() {
-    for (const TensorId tensor : liveness_.bound) {
-      const AliasClass& klass = liveness_.classes[liveness_.places[tensor.index()].id.index()];
-      plan_.bindings.push_back({tensor, graph_.tensor(tensor).size, klass.alignment});
+    for (const TensorId tensor : layout_.bound) {
+      const Bytes alignment = layout_.classes[layout_.class_of(tensor)].alignment;
+      plan_.bindings.push_back({tensor, graph_.tensor(tensor).size, alignment});
     }
   }
 
   void add_copies() {
-    for (const PlannedCopy& copy : liveness_.copies) {
-      const AliasClass* const to = copy.to ? &liveness_.classes[copy.to->id.index()] : nullptr;
-      const At& at = storages_[(to ? to->storage : copy.storage).index()];
+    for (const PlannedCopy& copy : layout_.copies) {
+      const ClassPosition* const to = copy.to ? &layout_.positions[copy.to->id] : nullptr;
+      const RaisedPosition& at = storages_[(to ? to->storage : copy.storage).index()];
       const Bytes inside = to ? to->offset + copy.to->offset : copy.offset;
       plan_.copies.push_back({.tensor = copy.tensor,
                               .when = moment_of(copy),
@@ -165,16 +163,17 @@ class Raising {
   }
 
   const Graph& graph_;
-  const Liveness& liveness_;
-  std::vector<At> storages_;
+  const Analysis& analysis_;
+  const Layout& layout_;
+  std::vector<RaisedPosition> storages_;
   std::map<TensorId, ArenaId> hosts_;
   Plan plan_;
 };
 
 }  // namespace
 
-Plan raise(const Graph& graph, const Liveness& liveness, const Lowering& lowering, std::span<const ArenaSolution> solutions) {
-  return Raising(graph, liveness).run(lowering, solutions);
+Plan raise(const Graph& graph, const Analysis& analysis, const Lowering& lowering, std::span<const ArenaSolution> solutions) {
+  return Raising(graph, analysis).run(lowering, solutions);
 }
 
 }  // namespace stowage

@@ -2,7 +2,7 @@
 
 namespace stowage {
 
-LivenessOptions liveness_options(const PlanOptions& options) {
+AnalysisOptions analysis_options(const PlanOptions& options) {
   return {.in_place = options.in_place,
           .keep_inputs = options.keep_inputs,
           .no_reuse = options.no_reuse,

@@ -5,11 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "liveness/interface/races.hpp"
 #include "planner/options.hpp"
 #include "planner/previous.hpp"
 #include "planner/strategies.hpp"
-#include "stowage/liveness.hpp"
-#include "stowage/lower.hpp"
 #include "stowage/verify.hpp"
 
 namespace stowage {
@@ -68,17 +67,17 @@ struct Answers {
 /// Everything that is known when the arenas are solved.
 struct Task {
   const Graph& graph;
-  const Liveness& liveness;
+  const Analysis& analysis;
   const Lowering& lowering;
   const std::optional<PreviousPlan>& previous;
 };
 
 /// From where everything was.
 Result<SolveOutcome> solve_again(const Task& task, const ArenaProblem& arena, const SolveOptions& options, std::size_t& moved) {
-  PreviousOfArena previous = previous_of(*task.previous, task.graph, task.liveness, arena);
+  PreviousOfArena previous = previous_of(*task.previous, task.graph, task.analysis.layout, arena);
   const Result<Replanner> replanner =
       Replanner::start(arena.problem, previous.answer, {.solve = options, .fixed = std::move(previous.fixed)});
-  if (!replanner) return in_words_of_graph(replanner.error(), task.graph, task.liveness, arena);
+  if (!replanner) return in_words_of_graph(replanner.error(), task.graph, task.analysis.layout, arena);
   const Replanned& done = replanner->outcome();
   moved += done.moved;
   return SolveOutcome{.status = done.status,
@@ -212,10 +211,12 @@ bool verified(const Graph& graph, const Plan& plan, const PlanOptions& options) 
 Result<Planned> plan_once(const Graph& graph, const PlanOptions& options) {
   Planned result;
   STOWAGE_TRY_STATUS(check_options(graph, options));
-  const Liveness liveness = timed(result.times.liveness, [&] { return analyze(graph, liveness_options(options)); });
-  if (const std::optional<Race> race = find_race(graph, liveness)) return Error{ErrorCode::invalid, describe(*race, graph), {}};
-  const Lowering lowering = timed(result.times.lower, [&] { return lower(graph, liveness, lower_options(options)); });
-  const Task task{graph, liveness, lowering, options.previous};
+  const Analysis analysis = timed(result.times.liveness, [&] { return analyze(graph, analysis_options(options)); });
+  const Liveness& liveness = analysis.liveness;
+  if (const std::optional<Race> race = find_race(graph, analysis.layout.sharing, liveness.timeline, liveness.order))
+    return Error{ErrorCode::invalid, describe(*race, graph), {}};
+  const Lowering lowering = timed(result.times.lower, [&] { return lower(graph, analysis, lower_options(options)); });
+  const Task task{graph, analysis, lowering, options.previous};
   STOWAGE_TRY(Answers answers, timed(result.times.solve, [&] { return solve_all(task, solve_options(options)); }));
 
   result.status = answers.status;
@@ -226,7 +227,7 @@ Result<Planned> plan_once(const Graph& graph, const PlanOptions& options) {
   result.moved = answers.moved;
   result.needs = std::move(answers.needs);
   if (answers.solutions.size() != lowering.arenas.size()) return result;
-  result.plan = timed(result.times.lower, [&] { return raise(graph, liveness, lowering, answers.solutions); });
+  result.plan = timed(result.times.lower, [&] { return raise(graph, analysis, lowering, answers.solutions); });
   timed(result.times.verify, [&] { return verified(graph, *result.plan, options); });
   return result;
 }

@@ -19,18 +19,22 @@ std::vector<char> same_arenas(const Plan& plan, const ArenaProblem& arena) {
 
 bool is_in(const std::vector<char>& same, ArenaId arena) { return arena.index() < same.size() && same[arena.index()] != 0; }
 
+/// Whether the class lies where a previous plan may have had it. Rings place what is theirs by themselves.
+bool may_stay(const Layout& layout, ClassId id) {
+  return layout.residences[id] == Residence::shared || layout.residences[id] == Residence::persistent;
+}
+
 /// By storage.
-std::vector<std::optional<Position>> places_of_storages(const Plan& plan, const Scope& root, const Liveness& liveness,
+std::vector<std::optional<Position>> places_of_storages(const Plan& plan, const Scope& root, const Layout& layout,
                                                         const std::vector<char>& same) {
-  std::vector<std::optional<Position>> places(liveness.storages.size());
+  std::vector<std::optional<Position>> places(layout.storages.size());
   for (const Placement& placement : plan.placements) {
     // What lies in a body is placed anew.
     if (!root.contains(placement.tensor) || !is_in(same, placement.arena)) continue;
-    const ClassPlace place = liveness.places[placement.tensor.index()];
-    const AliasClass& klass = liveness.classes[place.id.index()];
-    if (klass.residence != Residence::shared && klass.residence != Residence::persistent) continue;
-    std::optional<Position>& at = places[klass.storage.index()];
-    const Bytes inside = klass.offset + place.offset;
+    const ClassId id = layout.class_of(placement.tensor);
+    if (!may_stay(layout, id)) continue;
+    std::optional<Position>& at = places[layout.positions[id].storage.index()];
+    const Bytes inside = layout.offset_in_storage(placement.tensor);
     if (!at && placement.offset >= inside) at = Position{placement.region, placement.offset - inside};
   }
   return places;
@@ -46,40 +50,38 @@ std::map<std::pair<OpId, std::uint32_t>, Position> places_of_workspaces(const Pl
 }
 
 /// By storage: whether it holds a tensor that must stay.
-std::vector<char> fixed_storages(const PreviousPlan& previous, const Liveness& liveness) {
-  std::vector<char> fixed(liveness.storages.size(), previous.keep_all ? 1 : 0);
+std::vector<char> fixed_storages(const PreviousPlan& previous, const Layout& layout) {
+  std::vector<char> fixed(layout.storages.size(), previous.keep_all ? 1 : 0);
   for (const TensorId tensor : previous.keep) {
-    if (tensor.index() >= liveness.places.size()) continue;
-    const AliasClass& klass = liveness.classes[liveness.places[tensor.index()].id.index()];
-    const bool placed = klass.residence == Residence::shared || klass.residence == Residence::persistent;
-    if (placed) fixed[klass.storage.index()] = 1;
+    if (tensor.index() >= layout.sharing.places.size()) continue;
+    const ClassId id = layout.class_of(tensor);
+    if (may_stay(layout, id)) fixed[layout.positions[id].storage.index()] = 1;
   }
   return fixed;
 }
 
 /// "tensor 'a'", "workspace 0 of op 'b'".
-std::string name_of(const Occupant& occupant, const Graph& graph, const Liveness& liveness) {
+std::string name_of(const Occupant& occupant, const Graph& graph, const Layout& layout) {
   if (const auto* ref = std::get_if<WorkspaceId>(&occupant))
     return fmt::format("workspace {} of op '{}'", ref->index, graph.op(ref->op).name);
   if (const auto* bound = std::get_if<HostTensor>(&occupant)) return fmt::format("tensor '{}'", graph.tensor(bound->tensor).name);
   const StorageId storage = std::get<StorageId>(occupant);
   for (std::size_t t = 0; t < graph.tensors().size(); ++t) {
-    const AliasClass& klass = liveness.classes[liveness.places[t].id.index()];
-    const bool placed = klass.residence == Residence::shared || klass.residence == Residence::persistent;
-    if (placed && klass.storage == storage) return fmt::format("tensor '{}'", graph.tensors()[t].name);
+    const ClassId id = layout.class_of(TensorId(t));
+    if (may_stay(layout, id) && layout.positions[id].storage == storage)
+      return fmt::format("tensor '{}'", graph.tensors()[t].name);
   }
   return "a storage";
 }
 
 }  // namespace
 
-PreviousOfArena previous_of(const PreviousPlan& previous, const Graph& graph, const Liveness& liveness,
-                            const ArenaProblem& arena) {
+PreviousOfArena previous_of(const PreviousPlan& previous, const Graph& graph, const Layout& layout, const ArenaProblem& arena) {
   const Scope& root = graph.scopes().front();
   const std::vector<char> same = same_arenas(previous.plan, arena);
-  const auto storages = places_of_storages(previous.plan, root, liveness, same);
+  const auto storages = places_of_storages(previous.plan, root, layout, same);
   const auto workspaces = places_of_workspaces(previous.plan, root, same);
-  const std::vector<char> must_stay = fixed_storages(previous, liveness);
+  const std::vector<char> must_stay = fixed_storages(previous, layout);
   PreviousOfArena result;
   for (std::size_t a = 0; a < same.size(); ++a) {
     if (same[a] == 0) continue;
@@ -103,7 +105,7 @@ PreviousOfArena previous_of(const PreviousPlan& previous, const Graph& graph, co
   return result;
 }
 
-Error in_words_of_graph(Error error, const Graph& graph, const Liveness& liveness, const ArenaProblem& arena) {
+Error in_words_of_graph(Error error, const Graph& graph, const Layout& layout, const ArenaProblem& arena) {
   static constexpr std::string_view kItem = "item ";
   std::string words;
   std::string_view rest = error.message;
@@ -114,7 +116,7 @@ Error in_words_of_graph(Error error, const Graph& graph, const Liveness& livenes
     const char* const end = std::from_chars(number, rest.data() + rest.size(), item).ptr;
     const bool known = end != number && item < arena.occupants.size();
     words +=
-        known ? std::string(rest.substr(0, at)) + name_of(arena.occupants[item], graph, liveness) : std::string(rest.data(), end);
+        known ? std::string(rest.substr(0, at)) + name_of(arena.occupants[item], graph, layout) : std::string(rest.data(), end);
     rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
   }
   error.message = words.append(rest);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "stowage/lower.hpp"
+#include "lower/interface/lower.hpp"
 #include "stowage/planner.hpp"
 
 namespace stowage {
@@ -12,10 +12,10 @@ struct PreviousOfArena {
 };
 
 /// A storage was where the first of its tensors was that the previous plan places in an arena of the same memory and kind.
-[[nodiscard]] PreviousOfArena previous_of(const PreviousPlan& previous, const Graph& graph, const Liveness& liveness,
+[[nodiscard]] PreviousOfArena previous_of(const PreviousPlan& previous, const Graph& graph, const Layout& layout,
                                           const ArenaProblem& arena);
 
 /// An error of `Replanner` about an item, in the words of the graph.
-[[nodiscard]] Error in_words_of_graph(Error error, const Graph& graph, const Liveness& liveness, const ArenaProblem& arena);
+[[nodiscard]] Error in_words_of_graph(Error error, const Graph& graph, const Layout& layout, const ArenaProblem& arena);
 
 }  // namespace stowage

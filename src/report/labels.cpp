@@ -24,10 +24,10 @@ TensorId face_of(const Scene& scene, ClassId id) {
 std::size_t count_beside(const Scene& scene, const Storage& storage, TensorId tensor) {
   if (!storage.rigid) return 0;
   const auto range = [&](ClassId id) {
-    const AliasClass& klass = scene.liveness().classes[id.index()];
-    return ByteRange{klass.offset, klass.offset + klass.size};
+    const Bytes offset = scene.layout().positions[id].offset;
+    return ByteRange{offset, offset + scene.layout().classes[id].size};
   };
-  const ByteRange own = range(scene.liveness().places[tensor.index()].id);
+  const ByteRange own = range(scene.layout().class_of(tensor));
   return static_cast<std::size_t>(std::count_if(storage.classes.begin(), storage.classes.end(),
                                                 [&](ClassId id) { return !range(id).empty() && !range(id).overlaps(own); }));
 }
@@ -42,7 +42,7 @@ void name_workspace(const Scene& scene, WorkspaceId ref, Holder& holder) {
 }
 
 void name_storage(const Scene& scene, const PlacedItem& item, std::optional<Step> step, Holder& holder) {
-  const Storage& storage = scene.liveness().storages[std::get<StorageId>(item.occupant).index()];
+  const Storage& storage = scene.layout().storage(std::get<StorageId>(item.occupant));
   for (const ClassId id : storage.classes) {
     for (const TensorId tensor : scene.tensors(id)) holder.tensors.push_back(ref_of(scene.graph(), tensor));
   }
@@ -93,7 +93,7 @@ std::string family_of(std::string_view name) {
 std::string kind_of(const Scene& scene, TensorId id) {
   if (const std::optional<OpId> op = scene.producer(id)) return scene.graph().op(*op).kind;
   if (scene.graph().tensor(id).flags.has(TensorFlag::input)) return "input";
-  for (const TensorId each : scene.tensors(scene.liveness().places[id.index()].id)) {
+  for (const TensorId each : scene.tensors(scene.layout().class_of(id))) {
     if (const std::optional<OpId> op = scene.producer(each)) return scene.graph().op(*op).kind;
   }
   return {};
@@ -104,9 +104,8 @@ std::optional<TensorId> tensor_at(const Scene& scene, const PlacedItem& item, st
   if (!id) return std::nullopt;
   std::optional<ClassId> best;
   Bytes most;
-  for (const ClassId each : scene.liveness().storages[id->index()].classes) {
-    const AliasClass& klass = scene.liveness().classes[each.index()];
-    const Bytes bytes = is_needed(klass, step) ? klass.footprint() : Bytes(0);
+  for (const ClassId each : scene.layout().storage(*id).classes) {
+    const Bytes bytes = is_needed(scene.liveness().lives[each], step) ? scene.layout().footprint(each) : Bytes(0);
     if (scene.tensors(each).empty() || (best && bytes < most)) continue;
     best = each;
     most = bytes;

@@ -101,7 +101,7 @@ std::vector<std::string> map_at(const PlacedArena& arena, Bytes size, const Bind
 
 std::vector<std::string> map_over_time(const Scene& scene, const PlacedArena& arena, const BindingPeak& peak, std::size_t top) {
   const Bytes size = scene.plan().arenas[arena.number.index()].size;
-  const Step horizon = scene.liveness().horizon;
+  const Step horizon = scene.liveness().timeline.horizon();
   if (size <= Bytes(0)) return {};
   const std::map<std::size_t, char> letters = letters_at(peak, top);
   const std::size_t columns = std::min(kCells, static_cast<std::size_t>(horizon.value()));

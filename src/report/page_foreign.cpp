@@ -16,14 +16,14 @@ namespace {
 class Foreign {
  public:
   Foreign(const Graph& graph, const Plan& plan, const PlanOptions& options)
-      : graph_(graph), plan_(plan), liveness_(analyze(graph, liveness_options(options))) {}
+      : graph_(graph), plan_(plan), analysis_(analyze(graph, analysis_options(options))) {}
 
   PlanData run() && {
-    add_graph(data_, graph_, liveness_);
+    add_graph(data_, graph_, analysis_);
     for (const Arena& arena : plan_.arenas) {
       const bool known = arena.memory.index() < graph_.memories().size();
       data_.arenas.push_back(page_arena(arena, known ? graph_.memory(arena.memory).name : std::string()));
-      data_.arenas.back().concurrent = arena.kind == ArenaKind::pool || liveness_.order.streams() > 1;
+      data_.arenas.back().concurrent = arena.kind == ArenaKind::pool || analysis_.liveness.order.steps.streams() > 1;
     }
     for (const Placement& each : plan_.placements) add(each);
     for (const WorkspacePlacement& each : plan_.workspaces) add(each);
@@ -42,14 +42,14 @@ class Foreign {
 
   void add(const Placement& placement) {
     const TensorId tensor = placement.tensor;
-    const ClassPlace inside = liveness_.places[tensor.index()];
-    const AliasClass& klass = liveness_.classes[inside.id.index()];
-    const std::optional<Bytes> place = place_of(placement.arena, placement.region, placement.offset, klass.size);
-    if (!place || *place < inside.offset || klass.size == Bytes(0)) return;
+    const ClassPlace inside = analysis_.layout.sharing.place(tensor);
+    const Bytes size = analysis_.layout.classes[inside.id].size;
+    const std::optional<Bytes> place = place_of(placement.arena, placement.region, placement.offset, size);
+    if (!place || *place < inside.offset || size == Bytes(0)) return;
     const Bytes low = *place - inside.offset;
     const auto [known, is_new] = known_.try_emplace({inside.id, placement.arena, low}, holders_.size());
     if (is_new) {
-      PageHolder holder = holder_at(placement.arena, low, klass.size);
+      PageHolder holder = holder_at(placement.arena, low, size);
       const Tensor& source = graph_.tensor(tensor);
       const std::int64_t producer = data_.tensors.producer[tensor.index()];
       holder.tensor = static_cast<std::int64_t>(tensor.index());
@@ -57,8 +57,9 @@ class Foreign {
           producer >= 0 ? data_.ops.kind[static_cast<std::size_t>(producer)] : data_.strings.number(kind_of_given(source));
       holder.scope = data_.strings.number(scope_of(source.name));
       const bool for_ever = plan_.arenas[placement.arena.index()].kind == ArenaKind::persistent;
-      const Interval whole{Step(0), liveness_.horizon};
-      for (const Interval& life : for_ever ? std::span(&whole, 1) : klass.needed()) occupy(holder, life);
+      const Interval whole{Step(0), timeline().horizon()};
+      for (const Interval& life : for_ever ? std::span(&whole, 1) : analysis_.liveness.lives[inside.id].needed())
+        occupy(holder, life);
       holders_.push_back(std::move(holder));
     }
     holders_[known->second].tensors.push_back(tensor.index());
@@ -69,14 +70,16 @@ class Foreign {
     const std::optional<Bytes> place = place_of(placement.arena, placement.region, placement.offset, placement.size);
     if (!place || placement.size == Bytes(0)) return;
     PageHolder holder = holder_at(placement.arena, *place, placement.size);
-    holder.op = step_of(liveness_, id);
+    holder.op = step_of(timeline(), id);
     holder.kind = data_.strings.number(graph_.op(id).kind);
     holder.scope = data_.strings.number(scope_of(graph_.op(id).name));
     const bool for_ever = plan_.arenas[placement.arena.index()].kind == ArenaKind::session;
-    const Interval whole{Step(0), liveness_.horizon};
-    for (const Interval& life : for_ever ? std::span(&whole, 1) : liveness_.timeline.spans(id)) occupy(holder, life);
+    const Interval whole{Step(0), timeline().horizon()};
+    for (const Interval& life : for_ever ? std::span(&whole, 1) : timeline().spans(id)) occupy(holder, life);
     holders_.push_back(std::move(holder));
   }
+
+  [[nodiscard]] const Timeline& timeline() const { return analysis_.liveness.timeline; }
 
   [[nodiscard]] static PageHolder holder_at(ArenaId arena, Bytes low, Bytes size) {
     return {.arena = arena.index(), .life = {}, .size = size, .low = low, .pieces = {}, .tensors = {}};
@@ -91,7 +94,7 @@ class Foreign {
 
   const Graph& graph_;
   const Plan& plan_;
-  Liveness liveness_;
+  Analysis analysis_;
   PlanData data_;
   std::vector<PageHolder> holders_;
   std::map<std::tuple<ClassId, ArenaId, Bytes>, std::size_t> known_;

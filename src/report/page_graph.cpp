@@ -3,20 +3,19 @@
 
 #include <fmt/format.h>
 
-#include "liveness/touches.hpp"
+#include "liveness/interface/touches.hpp"
 #include "report/labels.hpp"
 #include "report/page_plan.hpp"
 
 namespace stowage::report {
 namespace {
 
-std::int64_t role_of(const Tensor& tensor, const AliasClass& klass) {
+std::int64_t role_of(const Tensor& tensor, bool stays) {
   const auto role = tensor.flags.has(TensorFlag::constant)   ? TensorRole::constant
                     : tensor.flags.has(TensorFlag::variable) ? TensorRole::variable
                     : tensor.flags.has(TensorFlag::output)   ? TensorRole::output
                     : tensor.flags.has(TensorFlag::input)    ? TensorRole::input
                                                              : TensorRole::ordinary;
-  const bool stays = klass.never_over || klass.whole_run;
   return static_cast<std::int64_t>(role) + (stays ? static_cast<std::int64_t>(TensorRole::stays) : 0);
 }
 
@@ -32,16 +31,16 @@ void for_each_used(const Graph& graph, const Moment& moment, F f) {
     for (const TensorId output : op.outputs) f(output, true);
     return;
   }
-  liveness::for_each_touched(graph, moment, f);
+  for_each_touched(graph, moment, f);
   if (moment.kind != Moment::Kind::enter) return;
   for (const ScopeId body : graph.bodies(moment.op)) {
     for (const BodyInput& pair : graph.scope(body).inputs) f(pair.inner, true);
   }
 }
 
-void add_ops(PlanData& data, const Graph& graph, const Liveness& liveness) {
+void add_ops(PlanData& data, const Graph& graph, const Timeline& timeline) {
   for (std::size_t step = 0; step < static_cast<std::size_t>(data.steps); ++step) {
-    const std::vector<Moment>& moments = liveness.timeline.moments;
+    const std::vector<Moment>& moments = timeline.moments;
     const bool runs = step < moments.size() && moments[step].kind != Moment::Kind::start;
     const Op* const op = runs ? &graph.op(moments[step].op) : nullptr;
     data.ops.name.push_back(op ? data.strings.number(name_of(graph, moments[step].op)) : 0);
@@ -50,7 +49,7 @@ void add_ops(PlanData& data, const Graph& graph, const Liveness& liveness) {
   }
 }
 
-void add_tensors(PlanData& data, const Graph& graph, const Liveness& liveness) {
+void add_tensors(PlanData& data, const Graph& graph, const Analysis& analysis) {
   const std::size_t count = graph.tensors().size();
   TensorColumns& columns = data.tensors;
   for (std::size_t t = 0; t < count; ++t) {
@@ -59,19 +58,21 @@ void add_tensors(PlanData& data, const Graph& graph, const Liveness& liveness) {
     columns.type.push_back(data.strings.number(tensor.dtype));
     columns.shape.push_back(data.strings.number(fmt::format("{}", fmt::join(tensor.shape, "x"))));
     columns.size.push_back(tensor.size.value());
-    columns.role.push_back(role_of(tensor, liveness.classes[liveness.places[t].id.index()]));
+    const ClassId id = analysis.layout.class_of(TensorId(t));
+    const bool stays = analysis.liveness.lives[id].sides.after || analysis.layout.demands[id].has(Demand::whole_run);
+    columns.role.push_back(role_of(tensor, stays));
   }
   columns.holder.assign(count, -1);
   columns.producer.assign(count, -1);
   columns.read_count.assign(count, 0);
 }
 
-void add_uses(PlanData& data, const Graph& graph, const Liveness& liveness) {
+void add_uses(PlanData& data, const Graph& graph, const Timeline& timeline) {
   std::vector<std::pair<std::size_t, std::int64_t>> reads;  // tensor and step
   std::vector<std::int64_t> last(graph.tensors().size(), -1);
-  for (std::size_t k = 0; k < liveness.timeline.moments.size(); ++k) {
+  for (std::size_t k = 0; k < timeline.moments.size(); ++k) {
     const auto step = static_cast<std::int64_t>(k);
-    for_each_used(graph, liveness.timeline.moments[k], [&](TensorId id, bool writes) {
+    for_each_used(graph, timeline.moments[k], [&](TensorId id, bool writes) {
       std::int64_t& producer = data.tensors.producer[id.index()];
       if (writes && producer < 0) producer = step;
       if (writes || last[id.index()] == step) return;
@@ -86,16 +87,17 @@ void add_uses(PlanData& data, const Graph& graph, const Liveness& liveness) {
 
 }  // namespace
 
-void add_graph(PlanData& data, const Graph& graph, const Liveness& liveness) {
-  data.steps = liveness.horizon.value();
+void add_graph(PlanData& data, const Graph& graph, const Analysis& analysis) {
+  const Timeline& timeline = analysis.liveness.timeline;
+  data.steps = timeline.horizon().value();
   data.strings.reserve(graph.ops().size() + 2 * graph.tensors().size());
-  add_ops(data, graph, liveness);
-  add_tensors(data, graph, liveness);
-  add_uses(data, graph, liveness);
+  add_ops(data, graph, timeline);
+  add_tensors(data, graph, analysis);
+  add_uses(data, graph, timeline);
 }
 
-std::int64_t step_of(const Liveness& liveness, OpId op) {
-  const std::span<const Interval> spans = liveness.timeline.spans(op);
+std::int64_t step_of(const Timeline& timeline, OpId op) {
+  const std::span<const Interval> spans = timeline.spans(op);
   return spans.empty() ? -1 : spans.front().lower.value();
 }
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "stowage/liveness.hpp"
+#include "layout/interface/analysis.hpp"
 #include "stowage/report.hpp"
 #include "support/generators/constrained_graph.hpp"
 #include "support/generators/random_graph.hpp"
@@ -65,10 +65,10 @@ Bytes base_of(const Arena& arena, std::uint32_t region) {
 
 /// The steps at which some op that touches memory touches the class of each tensor.
 std::vector<std::vector<Step>> touched(const Graph& graph) {
-  const Liveness liveness = analyze(graph);
+  const Analysis analysis = analyze(graph);
   std::vector<std::vector<Step>> steps;
-  for (const ClassPlace& place : liveness.places) {
-    const auto accesses = liveness.accesses(place.id);
+  for (const ClassPlace& place : analysis.layout.sharing.places) {
+    const auto accesses = analysis.liveness.accesses[place.id];
     steps.emplace_back(accesses.begin(), accesses.end());
   }
   return steps;

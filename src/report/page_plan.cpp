@@ -8,8 +8,8 @@ namespace {
 
 /// The tensors of a storage, as numbers.
 void add_members(const Scene& scene, StorageId id, PageHolder& holder) {
-  for (const ClassId klass : scene.liveness().storages[id.index()].classes) {
-    for (const TensorId tensor : scene.tensors(klass)) holder.tensors.push_back(tensor.index());
+  for (const ClassId each : scene.layout().storage(id).classes) {
+    for (const TensorId tensor : scene.tensors(each)) holder.tensors.push_back(tensor.index());
   }
 }
 
@@ -32,13 +32,12 @@ PageHolder page_holder(const Scene& scene, const PlacedArena& arena, const Place
                     .tensors = {}};
   if (const auto* const workspace = std::get_if<WorkspaceId>(&item.occupant)) {
     const Op& op = scene.graph().op(workspace->op);
-    holder.op = step_of(scene.liveness(), workspace->op);
+    holder.op = step_of(scene.liveness().timeline, workspace->op);
     holder.kind = strings.number(op.kind);
     holder.scope = strings.number(scope_of(op.name));
   } else if (const auto* const host = std::get_if<HostTensor>(&item.occupant)) {
     name_after(scene, host->tensor, strings, holder);
-    for (const TensorId tensor : scene.tensors(scene.liveness().places[host->tensor.index()].id))
-      holder.tensors.push_back(tensor.index());
+    for (const TensorId tensor : scene.tensors(scene.layout().class_of(host->tensor))) holder.tensors.push_back(tensor.index());
   } else {
     if (const std::optional<TensorId> tensor = tensor_at(scene, item, std::nullopt)) name_after(scene, *tensor, strings, holder);
     add_members(scene, std::get<StorageId>(item.occupant), holder);
@@ -52,7 +51,7 @@ PlanData planned_data(const Graph& graph, const Planned& planned, const PlanOpti
   const Scene scene(graph, planned, options);
   PlanData data;
   data.summary = summarize(graph, planned);
-  add_graph(data, graph, scene.liveness());
+  add_graph(data, graph, scene.analysis());
   for (const Arena& arena : planned.plan->arenas) data.arenas.push_back(page_arena(arena, graph.memory(arena.memory).name));
   std::vector<PageHolder> holders;
   for (const auto* const arenas : {&scene.arenas(), &scene.user_buffers()}) {

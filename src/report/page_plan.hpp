@@ -2,26 +2,26 @@
 
 #include <span>
 
+#include "layout/interface/analysis.hpp"
 #include "report/page_data.hpp"
 #include "stowage/graph.hpp"
 #include "stowage/io.hpp"
-#include "stowage/liveness.hpp"
 #include "stowage/report/page.hpp"
 
 /// Where the data of a page come from.
 namespace stowage::report {
 
-/// Fills steps, ops, tensors (but for their holders) and reads.
-void add_graph(PlanData& data, const Graph& graph, const Liveness& liveness);
+/// Fills steps, ops, tensors (except for their holders) and reads.
+void add_graph(PlanData& data, const Graph& graph, const Analysis& analysis);
 /// The step at which a workspace's op runs first.
-[[nodiscard]] std::int64_t step_of(const Liveness& liveness, OpId op);
+[[nodiscard]] std::int64_t step_of(const Timeline& timeline, OpId op);
 [[nodiscard]] PageArena page_arena(const Arena& arena, std::string memory);
 /// The kind of a tensor's holder, where no op wrote it: "constant", "variable", "input", or nothing.
 [[nodiscard]] std::string_view kind_of_given(const Tensor& tensor);
 
 /// A plan that was made here; preconditions as for `plan_page`.
 [[nodiscard]] PlanData planned_data(const Graph& graph, const Planned& planned, const PlanOptions& options);
-/// A plan from elsewhere, of which nothing is sure. Of the options only what liveness depends on counts.
+/// A plan from elsewhere, of which nothing is sure. Of the options only what the analysis depends on counts.
 [[nodiscard]] PlanData foreign_data(const DiffSide& side, const PlanOptions& options);
 [[nodiscard]] PlanData table_data(const CsvProblem& table, std::span<const Position> positions, const Summary& summary);
 

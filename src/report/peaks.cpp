@@ -110,7 +110,7 @@ Bytes most_live(const std::vector<Level>& levels) {
 std::vector<BindingPeak> peaks_above(const Scene& scene, const PlacedArena& arena, Bytes floor) {
   std::vector<BindingPeak> peaks;
   if (floor <= Bytes(0)) return peaks;
-  const std::vector<Level> levels = live_levels(arena, scene.liveness().horizon);
+  const std::vector<Level> levels = live_levels(arena, scene.liveness().timeline.horizon());
   const std::set<Step> cuts = large_changes(arena, most_live(levels) - floor);
   for (const Level& level : cut_at(levels, cuts)) {
     if (level.live < floor) continue;
@@ -128,7 +128,7 @@ std::vector<BindingPeak> peaks_above(const Scene& scene, const PlacedArena& aren
 }
 
 Binding binding_of(const Scene& scene, const PlacedArena& arena, double within) {
-  const Bytes live = most_live(live_levels(arena, scene.liveness().horizon));
+  const Bytes live = most_live(live_levels(arena, scene.liveness().timeline.horizon()));
   if (arena.concurrent()) {
     if (std::optional<BindingPeak> peak = unordered_peak(arena, live)) return {{*peak}, peak->live, true};
   }

@@ -6,21 +6,22 @@
 
 namespace stowage::report {
 
-bool is_needed(const AliasClass& klass, std::optional<Step> step) {
-  const auto needed = klass.needed();
-  return !step || std::any_of(needed.begin(), needed.end(), [&](const Interval& life) { return life.contains(*step); });
+bool is_needed(const Life& life, std::optional<Step> step) {
+  const auto needed = life.needed();
+  return !step || std::any_of(needed.begin(), needed.end(), [&](const Interval& part) { return part.contains(*step); });
 }
 
 Scene::Scene(const Graph& graph, const Planned& planned, const PlanOptions& options)
     : graph_(graph),
       plan_(*planned.plan),
-      liveness_(analyze(graph, liveness_options(winning_options(planned, options)))),
-      lowering_(lower(graph, liveness_, lower_options(options))),
-      storages_(liveness_.storages.size()),
+      analysis_(analyze(graph, analysis_options(winning_options(planned, options)))),
+      lowering_(lower(graph, analysis_, lower_options(options))),
+      storages_(analysis_.layout.storages.size()),
       workspaces_(graph.ops().size()),
-      tensors_(liveness_.classes.size()),
+      tensors_(analysis_.layout.classes.size()),
       producers_(graph.tensors().size()) {
-  for (std::size_t t = 0; t < graph.tensors().size(); ++t) tensors_[liveness_.places[t].id.index()].push_back(TensorId(t));
+  for (std::size_t t = 0; t < graph.tensors().size(); ++t)
+    tensors_[layout().class_of(TensorId(t)).index()].push_back(TensorId(t));
   for (std::size_t k = 0; k < graph.ops().size(); ++k) {
     for (const TensorId output : graph.ops()[k].outputs) {
       if (!producers_[output.index()]) producers_[output.index()] = OpId(k);
@@ -37,14 +38,13 @@ Scene::Scene(const Graph& graph, const Planned& planned, const PlanOptions& opti
 
 void Scene::place_storages() {
   for (const Placement& placement : plan_.placements) {
-    const ClassPlace place = liveness_.places[placement.tensor.index()];
-    const AliasClass& klass = liveness_.classes[place.id.index()];
-    const Bytes inside = klass.offset + place.offset;
-    storages_[klass.storage.index()] = At{placement.arena, {placement.region, placement.offset - inside}};
+    const StorageId storage = layout().positions[layout().class_of(placement.tensor)].storage;
+    const Bytes inside = layout().offset_in_storage(placement.tensor);
+    storages_[storage.index()] = At{placement.arena, {placement.region, placement.offset - inside}};
   }
   // The plan lists copies in the order of the analysis. Some go to a storage of their own.
-  for (std::size_t c = 0; c < liveness_.copies.size(); ++c) {
-    const PlannedCopy& copy = liveness_.copies[c];
+  for (std::size_t c = 0; c < layout().copies.size(); ++c) {
+    const PlannedCopy& copy = layout().copies[c];
     if (copy.to) continue;
     const Copy& there = plan_.copies[c];
     storages_[copy.storage.index()] = At{there.arena, {there.region, there.offset - copy.offset}};

@@ -4,9 +4,8 @@
 #include <optional>
 #include <vector>
 
+#include "lower/interface/lower.hpp"
 #include "stowage/graph.hpp"
-#include "stowage/liveness.hpp"
-#include "stowage/lower.hpp"
 #include "stowage/planner.hpp"
 
 /// What all reports look at: who holds which bytes when. A plan says where, the analysis behind it says when; here they are put
@@ -34,8 +33,8 @@ struct PlacedArena {
   [[nodiscard]] std::optional<Step> look_at(Step step) const { return concurrent() ? std::nullopt : std::optional(step); }
 };
 
-/// Whether the class is needed at a step; without one: ever.
-[[nodiscard]] bool is_needed(const AliasClass& klass, std::optional<Step> step);
+/// Whether something is needed at a step; without one: ever.
+[[nodiscard]] bool is_needed(const Life& life, std::optional<Step> step);
 
 /// A planned graph, taken apart. Refers to the graph and the plan, which must outlive it.
 class Scene {
@@ -47,8 +46,10 @@ class Scene {
 
   [[nodiscard]] const Graph& graph() const { return graph_; }
   [[nodiscard]] const Plan& plan() const { return plan_; }
-  [[nodiscard]] const Liveness& liveness() const { return liveness_; }
-  /// Paid or not, in the order of the plan, but for callers' buffers.
+  [[nodiscard]] const Analysis& analysis() const { return analysis_; }
+  [[nodiscard]] const Liveness& liveness() const { return analysis_.liveness; }
+  [[nodiscard]] const Layout& layout() const { return analysis_.layout; }
+  /// Paid or not, in the order of the plan, except for callers' buffers.
   [[nodiscard]] const std::vector<PlacedArena>& arenas() const { return arenas_; }
   /// Callers' buffers that host others, in the order of the plan: the guests, and the caller's own tensor. The Problem is that of
   /// the arena which the guests would be in otherwise.
@@ -75,7 +76,7 @@ class Scene {
 
   const Graph& graph_;
   const Plan& plan_;
-  Liveness liveness_;
+  Analysis analysis_;
   Lowering lowering_;
   std::vector<std::optional<At>> storages_;
   std::vector<std::vector<std::optional<At>>> workspaces_;  ///< By op and index.

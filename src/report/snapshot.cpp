@@ -106,7 +106,7 @@ void SnapshotWriter::add_arena(const PlacedArena& arena) {
     // Who follows whom in a slot is a matter of batches and added edges too: in the order of steps alone they may overlap.
     if (planned.size == Bytes(0)) return;
     names_.push_back({planned.name, "prefetch ring", Step(0)});
-    blocks_.push_back({{Step(0), scene_.liveness().horizon}, begins.front(), planned.size, names_.size() - 1});
+    blocks_.push_back({{Step(0), scene_.liveness().timeline.horizon()}, begins.front(), planned.size, names_.size() - 1});
     devices_.push_back(planned.memory.index());
     return;
   }
@@ -126,7 +126,7 @@ std::vector<const Block*> SnapshotWriter::left_in(const Segment& segment) const 
   std::vector<const Block*> left;
   for (const Block& block : blocks_) {
     const bool inside = block.address >= segment.address && block.address < segment.address + segment.size.value();
-    if (inside && block.when.upper >= scene_.liveness().horizon) left.push_back(&block);
+    if (inside && block.when.upper >= scene_.liveness().timeline.horizon()) left.push_back(&block);
   }
   std::sort(left.begin(), left.end(), [](const Block* a, const Block* b) { return a->address < b->address; });
   return left;
@@ -225,7 +225,8 @@ void SnapshotWriter::write_trace(std::size_t device) {
   for (std::size_t b = 0; b < blocks_.size(); ++b) {
     if (devices_[b] != device) continue;
     events.push_back({blocks_[b].when.lower, Event::Kind::begin, b});
-    if (blocks_[b].when.upper < scene_.liveness().horizon) events.push_back({blocks_[b].when.upper, Event::Kind::end, b});
+    if (blocks_[b].when.upper < scene_.liveness().timeline.horizon())
+      events.push_back({blocks_[b].when.upper, Event::Kind::end, b});
   }
   std::sort(events.begin(), events.end(), [](const Event& a, const Event& b) {
     if (a.step != b.step) return a.step < b.step;

@@ -121,10 +121,9 @@ void add_touched(const Scene& scene, const PlacedItem& item, std::map<Step, Byte
     return;
   }
   std::map<Step, std::vector<ByteRange>> ranges;
-  for (const ClassId id : scene.liveness().storages[std::get<StorageId>(item.occupant).index()].classes) {
-    const AliasClass& klass = scene.liveness().classes[id.index()];
-    for (const Step step : scene.liveness().accesses(id))
-      ranges[step].push_back({klass.offset, klass.offset + klass.footprint()});
+  for (const ClassId id : scene.layout().storage(std::get<StorageId>(item.occupant)).classes) {
+    const Bytes offset = scene.layout().positions[id].offset;
+    for (const Step step : scene.liveness().accesses[id]) ranges[step].push_back({offset, offset + scene.layout().footprint(id)});
   }
   for (const auto& [step, bytes] : ranges) touched[step] += length_of_union(bytes);
 }

@@ -55,7 +55,7 @@ class TraceWriter {
 void TraceWriter::write_ops() {
   name_process(kOps, "ops");
   std::set<std::size_t> streams;
-  const Step horizon = scene_.liveness().horizon;
+  const Step horizon = scene_.liveness().timeline.horizon();
   for (Step step(0); step < horizon; step += Step(1)) {
     const std::optional<OpId> id = op_at(scene_, step);
     if (!id) continue;
@@ -91,15 +91,18 @@ void TraceWriter::write_item(const PlacedItem& item, std::int64_t pid, std::int6
 
 void TraceWriter::write_arena(const PlacedArena& arena, std::int64_t pid) {
   name_process(pid, fmt::format("{} ({})", arena.problem->name, to_string(arena.problem->kind)));
-  for (const Level& level : live_levels(arena, scene_.liveness().horizon)) {
+  for (const Level& level : live_levels(arena, scene_.liveness().timeline.horizon())) {
     events_.push_back({{"ph", "C"},
                        {"name", "live bytes"},
                        {"pid", pid},
                        {"ts", level.steps.lower.value()},
                        {"args", {{"live", level.live.value()}}}});
   }
-  events_.push_back(
-      {{"ph", "C"}, {"name", "live bytes"}, {"pid", pid}, {"ts", scene_.liveness().horizon.value()}, {"args", {{"live", 0}}}});
+  events_.push_back({{"ph", "C"},
+                     {"name", "live bytes"},
+                     {"pid", pid},
+                     {"ts", scene_.liveness().timeline.horizon().value()},
+                     {"args", {{"live", 0}}}});
 
   std::vector<const PlacedItem*> items;
   for (const PlacedItem& item : arena.items) items.push_back(&item);

@@ -41,7 +41,7 @@ Stock::Stock(const Scene& scene) {
         members.workspaces.push_back(*workspace);
         of_workspace_.emplace(std::pair(workspace->op, workspace->index), items_.size());
       } else {
-        const Storage& storage = scene.liveness().storages[std::get<StorageId>(item.occupant).index()];
+        const Storage& storage = scene.layout().storage(std::get<StorageId>(item.occupant));
         for (const ClassId id : storage.classes) {
           for (const TensorId tensor : scene.tensors(id)) {
             members.tensors.push_back(tensor);
@@ -64,10 +64,9 @@ Subset Stock::find(const Scene& scene, const PlacedItem& item, std::optional<Ste
     if (known != of_workspace_.end()) found.insert(known->second);
     return found;
   }
-  const Storage& storage = scene.liveness().storages[std::get<StorageId>(item.occupant).index()];
+  const Storage& storage = scene.layout().storage(std::get<StorageId>(item.occupant));
   for (const ClassId id : storage.classes) {
-    const AliasClass& klass = scene.liveness().classes[id.index()];
-    if (klass.size == Bytes(0) || !is_needed(klass, step)) continue;
+    if (scene.layout().classes[id].size == Bytes(0) || !is_needed(scene.liveness().lives[id], step)) continue;
     for (const TensorId tensor : scene.tensors(id)) {
       if (const auto known = of_tensor_.find(tensor); known != of_tensor_.end()) found.insert(known->second);
     }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "stowage/base.hpp"
+#include "stowage/graph/ids.hpp"
 
 /// What a graph says, as plain aggregates that anyone may fill. `Graph::build` checks it.
 namespace stowage {
@@ -126,6 +127,18 @@ struct Alias {
 
 /// Whether the base address of the memory that tensors share may differ from run to run.
 enum class AddressBase : std::uint8_t { fixed, refreshable };
+
+/// When memory that must hold a value is filled.
+enum class FillPolicy : std::uint8_t {
+  central,   ///< All of it before the first op, where that is possible: fewer and larger clears.
+  separate,  ///< Each right before its op: the memory serves others until then.
+};
+
+/// Where the contiguous groups of different batches start.
+enum class BatchStart : std::uint8_t {
+  free,  ///< Wherever it is best.
+  same,  ///< The first group of a kind of each batch at one offset, the second ones at another, …
+};
 
 /// Whether the inputs, or the outputs, of an op must lie next to each other in their order.
 enum class Contiguity : std::uint8_t {

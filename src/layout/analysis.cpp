@@ -1,0 +1,75 @@
+#include "layout/interface/analysis.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <tuple>
+#include <utility>
+
+#include "layout/stages.hpp"
+
+namespace stowage {
+namespace {
+
+template <class T>
+std::vector<T> joined(std::vector<T> first, std::vector<T> second) {
+  first.insert(first.end(), std::make_move_iterator(second.begin()), std::make_move_iterator(second.end()));
+  return first;
+}
+
+std::vector<PlannedCopy> sorted(std::vector<PlannedCopy> copies) {
+  const auto key = [](const PlannedCopy& copy) {
+    // The back edge comes behind everything else of its body.
+    const std::int64_t when = copy.before < 0 ? std::numeric_limits<std::int64_t>::max() : copy.before;
+    return std::tuple(copy.scope, when, copy.tensor, copy.to ? copy.to->id : ClassId(), copy.offset);
+  };
+  std::sort(copies.begin(), copies.end(), [&](const PlannedCopy& a, const PlannedCopy& b) { return key(a) < key(b); });
+  return copies;
+}
+
+}  // namespace
+
+Analysis analyze(const Graph& graph, const AnalysisOptions& options) {
+  layout::Classes classes = layout::form_classes(graph);
+  Timeline timeline = make_timeline(graph, classes.sharing);
+  Accesses accesses = collect_accesses(graph, classes.sharing, timeline);
+
+  NoReuse no_reuse = layout::find_no_reuse(graph, options);
+  ByClass<Demands> demands = layout::find_demands(graph, options, classes.sharing, no_reuse);
+  std::vector<char> fills = layout::find_central_fills(graph, options, classes.sharing, timeline, accesses);
+  const layout::ResidenceInput input{graph, options, classes, demands, accesses};
+  layout::Residences residences = layout::find_residences(input);
+
+  const ByClass<Sides> sides = layout::find_sides(input, residences.list, fills);
+  ByClass<Life> lives = find_lives(graph, classes.sharing, timeline, accesses, sides);
+  Order order = find_order(graph, classes.sharing, timeline, accesses);
+
+  layout::Storages storages = layout::form_storages({.graph = graph,
+                                                     .options = options,
+                                                     .sharing = classes.sharing,
+                                                     .classes = classes.list,
+                                                     .demands = demands,
+                                                     .timeline = timeline,
+                                                     .accesses = accesses,
+                                                     .order = order.steps,
+                                                     .fused = residences.fused},
+                                                    {std::move(residences.list), std::move(lives)});
+  return {.liveness = {.timeline = std::move(timeline),
+                       .accesses = std::move(accesses),
+                       .lives = std::move(storages.tenancy.lives),
+                       .order = std::move(order)},
+          .layout = {.sharing = std::move(classes.sharing),
+                     .classes = std::move(classes.list),
+                     .demands = std::move(demands),
+                     .residences = std::move(storages.tenancy.residences),
+                     .positions = std::move(storages.positions),
+                     .storages = std::move(storages.list),
+                     .copies = sorted(joined(std::move(classes.copies), std::move(storages.copies))),
+                     .central_fills = std::move(fills),
+                     .bound = std::move(residences.bound),
+                     .notes = joined(std::move(residences.notes), std::move(storages.notes)),
+                     .no_reuse = std::move(no_reuse),
+                     .base = options.base}};
+}
+
+}  // namespace stowage

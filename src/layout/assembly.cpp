@@ -1,0 +1,370 @@
+#include "layout/assembly.hpp"
+
+#include <algorithm>
+
+namespace stowage::layout {
+
+bool overlap_beside(std::span<const Interval> a, std::span<const Interval> b, std::span<const Step> allowed) {
+  while (!a.empty() && !b.empty()) {
+    const Interval common{std::max(a.front().lower, b.front().lower), std::min(a.front().upper, b.front().upper)};
+    const bool one_step = common.upper == common.lower + Step(1);
+    const bool fine = one_step && std::binary_search(allowed.begin(), allowed.end(), common.lower);
+    if (common.lower < common.upper && !fine) return true;
+    (a.front().upper < b.front().upper ? a : b) = (a.front().upper < b.front().upper ? a : b).subspan(1);
+  }
+  return false;
+}
+
+Assembly::Assembly(const ByClass<AliasClass>& classes, const ByClass<Life>& lives, std::size_t streams)
+    : classes_(classes),
+      lives_(lives),
+      streams_(streams),
+      places_(classes.size()),
+      sets_(classes.size()),
+      next_(classes.size(), kNone) {}
+
+Assembly::PlaceInSet Assembly::where(ClassId id) {
+  const RevocableUnion::MemberPlace place = places_.find(id.index());
+  Set& set = sets_[place.representative];
+  if (set.outline.first == kNone) {
+    set.outline = {.first = id.index(), .last = id.index(), .rank = id.index(), .lowest = Bytes(0)};
+    set.alignments[alignment_of(id)] = 1;
+    add_to_index(set, id.index(), Bytes(0));
+  }
+  return {place.representative, place.offset};
+}
+
+// -------------------------------------------------------------------------------------------------------------- alignments
+
+Bytes Assembly::alignment_of(ClassId id) const {
+  const AliasClass& alias_class = classes_[id];
+  const Bytes own = wholes_.contains(id) ? alias_class.own_alignment : alias_class.alignment;
+  return std::max(own, required(id).value_or(own));
+}
+
+std::optional<Bytes> Assembly::required(ClassId id) const {
+  const auto found = required_.find(id);
+  return found == required_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void Assembly::set_required(ClassId id, std::optional<Bytes> alignment) {
+  const Bytes before = alignment_of(id);
+  if (changes_) changes_->push_back({.member = id.index(), .joined = false, .required = required(id)});
+  if (alignment) {
+    required_[id] = *alignment;
+  } else {
+    required_.erase(id);
+  }
+  change_alignment(where(id).set, before, alignment_of(id));
+}
+
+/// A member insists on something else now.
+void Assembly::change_alignment(std::size_t set, Bytes before, Bytes after) {
+  if (before == after) return;
+  std::map<Bytes, std::size_t>& alignments = sets_[set].alignments;
+  if (--alignments[before] == 0) alignments.erase(before);
+  ++alignments[after];
+}
+
+bool Assembly::require(ClassId id, Bytes alignment) {
+  const PlaceInSet at = where(id);
+  if (!is_aligned(at.offset - sets_[at.set].outline.lowest, alignment)) return false;
+  set_required(id, std::max(alignment, required(id).value_or(alignment)));
+  return true;
+}
+
+/// The lowest byte of a storage is at a multiple of its largest alignment; everything else must find its own there. Within each
+/// set that is so already, and alignments are powers of two: what holds for the largest when the lowest byte moves holds for all.
+bool Assembly::is_aligned_together(const Set& a, const Set& b, Bytes shift) const {
+  const Bytes lowest = std::min(a.outline.lowest, b.outline.lowest + shift);
+  const auto fits = [&](const Set& set, Bytes at) {
+    return set.alignments.empty() || is_aligned(at - lowest, set.alignments.rbegin()->first);
+  };
+  return fits(a, a.outline.lowest) && fits(b, b.outline.lowest + shift);
+}
+
+// --------------------------------------------------------------------------------------------------------------- who meets
+
+void Assembly::hand_over(ClassId a, ClassId b, Step step) {
+  std::vector<Step>& steps = hand_overs_[std::minmax(a, b)];
+  steps.insert(std::upper_bound(steps.begin(), steps.end(), step), step);
+}
+
+bool Assembly::is_part(ClassId part, ByteRange bytes, ClassId whole) const {
+  const auto found = wholes_.find(part);
+  if (found == wholes_.end()) return false;
+  return std::any_of(found->second.begin(), found->second.end(), [&](const Whole& each) {
+    if (!each.bytes.contains(bytes)) return false;
+    const ByteRange moved{bytes.lower + each.distance, bytes.upper + each.distance};
+    return each.id == whole || (each.id != part && is_part(each.id, moved, whole));
+  });
+}
+
+bool Assembly::may_meet(const RectangleIndex::Rectangle& a, const RectangleIndex::Rectangle& b) const {
+  if (!is_class(a.id) || !is_class(b.id)) return false;
+  const ClassId first(a.id);
+  const ClassId second(b.id);
+  const ByteRange common{std::max(a.bytes.lower, b.bytes.lower), std::min(a.bytes.upper, b.bytes.upper)};
+  const auto from = [&](Bytes start) { return ByteRange{common.lower - start, common.upper - start}; };
+  if (is_part(first, from(a.bytes.lower), second) || is_part(second, from(b.bytes.lower), first)) return true;
+  const auto given = hand_overs_.find(std::minmax(first, second));
+  if (given == hand_overs_.end()) return false;
+  if (streams_ == 1) return !overlap_beside({&a.steps, 1}, {&b.steps, 1}, given->second);
+  return !overlap_beside(lives_[first].needed(), lives_[second].needed(), given->second);
+}
+
+/// On several streams everything is needed at one and the same step.
+template <class F>
+bool Assembly::any_entry(MemberId member, Bytes offset, F&& f) const {
+  const auto id = static_cast<std::uint32_t>(member);
+  if (!is_class(member) && !target(member)) return false;
+  const Bytes size = is_class(member) ? classes_[ClassId(member)].size : target(member)->target.bytes.upper;
+  const ByteRange bytes{offset, offset + size};
+  if (streams_ > 1) return f(RectangleIndex::Rectangle{bytes, {Step(0), Step(1)}, id});
+  const std::span<const Interval> needed =
+      is_class(member) ? lives_[ClassId(member)].needed() : std::span<const Interval>(target(member)->target.lives);
+  return std::any_of(needed.begin(), needed.end(), [&](const Interval& steps) { return f({bytes, steps, id}); });
+}
+
+void Assembly::add_to_index(Set& set, MemberId member, Bytes offset) {
+  any_entry(member, offset, [&](const RectangleIndex::Rectangle& entry) {
+    set.index.add(entry);
+    return false;
+  });
+}
+
+bool Assembly::is_current(std::size_t set, const RectangleIndex::Rectangle& entry) const {
+  if (sets_[set].left == 0) return true;
+  const RevocableUnion::MemberPlace place = places_.find(entry.id);
+  return place.representative == set && place.offset == entry.bytes.lower;
+}
+
+/// Whether a member whose lowest byte comes to lie at `offset` shares bytes that it may not.
+bool Assembly::meets(std::size_t set, MemberId member, Bytes offset) const {
+  return any_entry(member, offset, [&](const RectangleIndex::Rectangle& mine) {
+    return sets_[set].index.any_overlapping(mine.bytes, mine.steps, [&](const RectangleIndex::Rectangle& theirs) {
+      return is_current(set, theirs) && !may_meet(mine, theirs);
+    });
+  });
+}
+
+/// `shift` is how far the offsets of `from` must move to count as those of `to` do.
+bool Assembly::collide(std::size_t to, std::size_t from, Bytes shift) const {
+  const bool into = places_.count(to) >= places_.count(from);
+  const std::size_t larger = into ? to : from;
+  for (MemberId m = sets_[into ? from : to].outline.first; m != kNone; m = next_[m]) {
+    if (meets(larger, m, places_.find(m).offset + (into ? shift : Bytes(0) - shift))) return true;
+  }
+  return false;
+}
+
+// ------------------------------------------------------------------------------------------------------------------- joins
+
+bool Assembly::join_part(ClassId part, ByteRange of_part, ClassId whole, Bytes distance) {
+  const std::size_t set = where(part).set;
+  const Bytes before = alignment_of(part);
+  wholes_[part].push_back({whole, distance, of_part});
+  change_alignment(set, before, alignment_of(part));
+  if (join(part, whole, distance)) return true;
+  const Bytes relaxed = alignment_of(part);
+  wholes_[part].pop_back();
+  if (wholes_[part].empty()) wholes_.erase(part);
+  change_alignment(set, relaxed, alignment_of(part));
+  return false;
+}
+
+bool Assembly::join_aligned(ClassId a, ClassId b, Bytes distance, Bytes alignment) {
+  const std::optional<Bytes> before = required(a);
+  if (!require(a, alignment)) return false;
+  if (join(a, b, distance)) return true;
+  set_required(a, before);
+  return false;
+}
+
+bool Assembly::join(ClassId a, ClassId b, Bytes distance) {
+  const PlaceInSet first = where(a);
+  const PlaceInSet second = where(b);
+  const Bytes shift = second.offset + distance - first.offset;  // of a's set, to count as b's
+  if (first.set == second.set) return shift == Bytes(0);
+  if (!is_aligned_together(sets_[second.set], sets_[first.set], shift) || collide(second.set, first.set, shift)) return false;
+  merge(second.set, first.set, shift);
+  return true;
+}
+
+void Assembly::merge(std::size_t to, std::size_t from, Bytes shift) {
+  const bool into = places_.count(to) >= places_.count(from);
+  const std::size_t larger = into ? to : from;
+  const std::size_t smaller = into ? from : to;
+  const Bytes distance = into ? shift : Bytes(0) - shift;
+  Set& set = sets_[larger];
+  Set& added = sets_[smaller];
+  if (changes_) changes_->push_back({.member = smaller, .joined = true, .required = {}, .before = set.outline});
+  for (MemberId m = added.outline.first; m != kNone; m = next_[m]) add_to_index(set, m, places_.find(m).offset + distance);
+  for (const auto& [alignment, count] : added.alignments) set.alignments[alignment] += count;
+  places_.join(smaller, larger, distance);
+
+  const Outline front = sets_[to].outline;
+  const Outline back = sets_[from].outline;
+  next_[front.last] = back.first;
+  const Bytes lowest = std::min(set.outline.lowest, added.outline.lowest + distance);
+  set.outline = front;
+  set.outline.last = back.last;
+  set.outline.lowest = lowest;
+  if (!changes_) added = {};
+}
+
+bool Assembly::add_copies(std::size_t set, std::vector<AlignedTarget> targets) {
+  const Outline& outline = sets_[set].outline;
+  Bytes lowest = outline.lowest;
+  for (const AlignedTarget& each : targets) lowest = std::min(lowest, each.target.bytes.lower);
+  for (const AlignedTarget& each : targets) {
+    if (!is_aligned(each.target.bytes.lower - lowest, each.alignment)) return false;
+  }
+  const std::map<Bytes, std::size_t>& alignments = sets_[set].alignments;
+  if (!alignments.empty() && !is_aligned(outline.lowest - lowest, alignments.rbegin()->first)) return false;
+
+  const std::size_t first = places_.size();
+  std::vector<Bytes> offsets;
+  bool met = false;
+  for (AlignedTarget& each : targets) {
+    const Bytes offset = each.target.bytes.lower;
+    each.target.bytes = {Bytes(0), each.target.bytes.length()};
+    const MemberId member = add_member(std::move(each));
+    offsets.push_back(offset);
+    met = met || meets(set, member, offset);
+  }
+  if (met) {
+    while (places_.size() > first) remove_last_member();
+    return false;
+  }
+  for (std::size_t i = 0; i < offsets.size(); ++i) merge(set, first + i, offsets[i]);
+  return true;
+}
+
+std::size_t Assembly::add_set(const CopyHome& home) {
+  const MemberId member = add_member(std::nullopt);
+  sets_[member].outline.home = home;
+  return member;
+}
+
+Assembly::MemberId Assembly::add_member(std::optional<AlignedTarget> target) {
+  const MemberId member = places_.add();
+  next_.push_back(kNone);
+  others_.push_back(std::move(target));
+  Set& set = sets_.emplace_back();
+  set.outline.first = set.outline.last = set.outline.rank = member;
+  if (!others_.back()) return member;
+  set.outline.lowest = Bytes(0);
+  set.alignments[others_.back()->alignment] = 1;
+  return member;
+}
+
+void Assembly::remove_last_member() {
+  places_.remove_last();
+  next_.pop_back();
+  others_.pop_back();
+  sets_.pop_back();
+}
+
+// -------------------------------------------------------------------------------------------------------------------- undo
+
+void Assembly::begin() {
+  STOWAGE_CHECK(!changes_, "an assembly can be taken back to one point only");
+  changes_.emplace();
+  members_at_begin_ = places_.size();
+}
+
+void Assembly::undo() {
+  const std::vector<Change> changes = std::move(*changes_);
+  changes_.reset();
+  for (auto change = changes.rbegin(); change != changes.rend(); ++change) {
+    change->joined ? take_back(*change) : set_required(ClassId(change->member), change->required);
+  }
+  while (places_.size() > members_at_begin_) remove_last_member();
+}
+
+void Assembly::keep() {
+  for (const Change& change : *changes_) {
+    if (change.joined) sets_[change.member] = {};
+  }
+  changes_.reset();
+}
+
+/// The members stay in the index of the set that they leave until they are too many there.
+void Assembly::take_back(const Change& change) {
+  const std::size_t larger = places_.find(change.member).representative;
+  Set& set = sets_[larger];
+  const Set& added = sets_[change.member];
+  for (const auto& [alignment, count] : added.alignments) {
+    if ((set.alignments[alignment] -= count) == 0) set.alignments.erase(alignment);
+  }
+  // One of the two ended where the other went on.
+  next_[change.before.last] = kNone;
+  next_[added.outline.last] = kNone;
+  set.outline = change.before;
+  set.left += places_.count(change.member);
+  places_.part(change.member);
+  const bool forgotten = change.member >= members_at_begin_;  // its number will be another's
+  if (forgotten || 2 * set.left > places_.count(larger)) index_anew(larger);
+}
+
+void Assembly::lives_changed(ClassId id) { index_anew(where(id).set); }
+
+void Assembly::index_anew(std::size_t id) {
+  Set& set = sets_[id];
+  set.index = {};
+  set.left = 0;
+  for (MemberId m = set.outline.first; m != kNone; m = next_[m]) add_to_index(set, m, places_.find(m).offset);
+}
+
+// ------------------------------------------------------------------------------------------------------------------- build
+
+Assembled Assembly::build() {
+  std::vector<std::size_t> order;
+  for (std::size_t s = 0; s < sets_.size(); ++s) {
+    if (places_.find(s).representative == s && places_.count(s) > 1) order.push_back(s);
+  }
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return sets_[a].outline.rank < sets_[b].outline.rank; });
+  Assembled result{.storages = {}, .positions = ByClass<ClassPosition>(classes_.size()), .sets = {sets_.size(), std::nullopt}};
+  for (const std::size_t s : order) {
+    result.sets[s] = BuiltSet{StorageId(result.storages.size()), sets_[s].outline.lowest};
+    build_storage(sets_[s], result);
+  }
+  return result;
+}
+
+void Assembly::build_storage(const Set& set, Assembled& result) const {
+  const StorageId id(result.storages.size());
+  Storage storage{.classes = {},
+                  .size = {},
+                  .alignment = set.alignments.rbegin()->first,
+                  .copy_targets = {},
+                  .rigid = true,
+                  .home = set.outline.home};
+  for (MemberId m = set.outline.first; m != kNone; m = next_[m]) {
+    const Bytes offset = places_.find(m).offset - set.outline.lowest;
+    if (is_class(m)) {
+      const ClassId member(m);
+      result.positions[member].storage = id;
+      result.positions[member].offset = offset;
+      build_packing(member, result);
+      storage.classes.push_back(member);
+      storage.size = std::max(storage.size, offset + classes_[member].size);
+    } else if (const std::optional<AlignedTarget>& copy = target(m)) {
+      const ByteRange bytes{offset, offset + copy->target.bytes.upper};
+      storage.size = std::max(storage.size, bytes.upper);
+      storage.copy_targets.push_back({bytes, copy->target.lives});
+    }
+  }
+  result.storages.push_back(std::move(storage));
+}
+
+void Assembly::build_packing(ClassId id, Assembled& result) const {
+  const auto wholes = wholes_.find(id);
+  if (wholes == wholes_.end()) return;
+  result.positions[id].packing.is_part = true;
+  for (const Whole& whole : wholes->second) result.positions[whole.id].packing.has_parts = true;
+}
+
+}  // namespace stowage::layout

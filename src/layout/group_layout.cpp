@@ -1,0 +1,259 @@
+#include "layout/group_layout.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <tuple>
+
+namespace stowage::layout {
+namespace {
+
+constexpr const char* kElsewhere = "another op wants it in another place";
+
+std::int64_t local_op(const Graph& graph, OpId op) {
+  return static_cast<std::int64_t>(op.index() - graph.scope(graph.scope_of(op)).first_op.index());
+}
+
+}  // namespace
+
+GroupLayout::GroupLayout(const StorageInput& input, Tenancy& tenancy, Assembly& assembly)
+    : input_(input),
+      graph_(input.graph),
+      tenancy_(tenancy),
+      assembly_(assembly),
+      writers_(count_writers(input.graph, input.sharing)) {}
+
+void GroupLayout::run() {
+  for (const Group& group : graph_.relations().groups) {
+    if (group.side != GroupSide::outputs) continue;
+    group.kind == Contiguity::packed ? lay_split(group) : lay_outputs(group);
+  }
+  for (const Group& group : graph_.relations().groups) {
+    if (group.side != GroupSide::inputs) continue;
+    group.kind == Contiguity::packed ? lay_concat(group) : lay_inputs(group);
+  }
+}
+
+std::vector<Interval> GroupLayout::lives_of(OpId op) const {
+  const std::span<const Interval> spans = input_.timeline.spans(op);
+  return {spans.begin(), spans.end()};
+}
+
+/// What a loop carries, or several bodies write, is written anew while parts of it, or wholes that it is a part of, may be
+/// needed.
+bool GroupLayout::is_rewritten(const Group& group, ClassId part, ClassId whole) const {
+  const ClassId made = group.side == GroupSide::inputs ? whole : part;
+  const int own = graph_.op(group.op).no_task ? 0 : 1;
+  const bool carried = input_.demands[part].has(Demand::carried) || input_.demands[whole].has(Demand::carried);
+  return carried || writers_[made] != own;
+}
+
+/// The outputs are views of the input. One that cannot be is filled by a copy and lies by itself.
+void GroupLayout::lay_split(const Group& group) {
+  const ClassPlace whole = place(*group.whole);
+  for (const GroupMember& member : group.members) {
+    const ClassPlace part = place(member.tensor);
+    const bool together = residence(part.id) == residence(whole.id) && !is_rewritten(group, part.id, whole.id);
+    if (together && residence(whole.id) == Residence::external) continue;
+    const ByteRange bytes{part.offset, part.offset + graph_.tensor(member.tensor).size};
+    if (together && assembly_.join_part(part.id, bytes, whole.id, whole.offset + member.offset - part.offset)) continue;
+    if (residence(part.id) == Residence::persistent) make_shared(part.id);
+    copies_.into_classes.push_back({.scope = graph_.scope_of(group.op),
+                                    .before = local_op(graph_, group.op),
+                                    .tensor = member.tensor,
+                                    .to = part,
+                                    .reason = "it cannot lie where the split's input has it"});
+  }
+  laid_.push_back({&group, {whole.id, 0, whole.offset}});
+}
+
+/// What could not stay with a constant or variable after all lives like any other class.
+void GroupLayout::make_shared(ClassId id) {
+  const bool whole_run = input_.demands[id].has(Demand::whole_run);
+  const Sides sides{.before = whole_run, .after = whole_run || input_.sharing.flags[id].has(TensorFlag::output)};
+  tenancy_.residences[id] = Residence::shared;
+  tenancy_.lives[id] = life_of(input_.timeline, input_.accesses[id], sides);
+  assembly_.lives_changed(id);
+}
+
+/// Building the graph has made sure that they can all be there.
+void GroupLayout::lay_outputs(const Group& group) {
+  const GroupMember& first = group.members.front();
+  const ClassPlace base = place(first.tensor);
+  for (const GroupMember& member : group.members) {
+    const ClassPlace at = place(member.tensor);
+    if (residence(at.id) == Residence::external) continue;
+    const Bytes alignment = padded_alignment(graph_, member.tensor);
+    const bool joined = assembly_.join_aligned(at.id, base.id, base.offset + member.offset - at.offset, alignment);
+    STOWAGE_CHECK(joined, "contiguous outputs cannot be contiguous");
+  }
+  laid_.push_back({&group, {base.id, 0, base.offset}});
+}
+
+/// Why a member cannot lie in a group at all.
+const char* GroupLayout::obstacle(const Group& group, const GroupMember& member) const {
+  const ClassPlace at = place(member.tensor);
+  if (residence(at.id) != Residence::shared) return "it has an address of its own";
+  if (group.kind == Contiguity::padded && !is_aligned(at.offset, padded_alignment(graph_, member.tensor)))
+    return "it lies in another tensor where the group's alignment does not hold";
+  return nullptr;
+}
+
+std::vector<GroupLayout::Vote> GroupLayout::vote(const Group& group) {
+  std::map<std::pair<std::size_t, Bytes>, Vote> votes;
+  for (const GroupMember& member : group.members) {
+    if (obstacle(group, member)) continue;
+    const ClassPlace at = place(member.tensor);
+    const Assembly::PlaceInSet where = assembly_.where(at.id);
+    const Bytes base = where.offset + at.offset - member.offset;
+    Vote& vote = votes.try_emplace({where.set, base}, Vote{where.set, base, {}, {}}).first->second;
+    vote.bytes += graph_.tensor(member.tensor).size;
+    vote.members.push_back(&member);
+  }
+  std::vector<Vote> result;
+  for (auto& [key, each] : votes) result.push_back(std::move(each));
+  std::sort(result.begin(), result.end(), [](const Vote& a, const Vote& b) {
+    return a.bytes != b.bytes ? a.bytes > b.bytes : a.members.front()->position < b.members.front()->position;
+  });
+  return result;
+}
+
+/// Joins a member to the group that begins where `leader` says.
+bool GroupLayout::follow(const Group& group, const Vote& leader, const GroupMember& member) {
+  const GroupMember& first = *leader.members.front();
+  const ClassPlace base = place(first.tensor);
+  const ClassPlace at = place(member.tensor);
+  const Bytes distance = base.offset - first.offset + member.offset - at.offset;
+  const Bytes alignment = group.kind == Contiguity::padded ? padded_alignment(graph_, member.tensor) : Bytes(1);
+  return assembly_.join_aligned(at.id, base.id, distance, alignment);
+}
+
+Assembly::PlaceInSet GroupLayout::resolve(const Anchor& anchor) {
+  if (!anchor.id) return {anchor.set, anchor.offset};
+  const Assembly::PlaceInSet where = assembly_.where(*anchor.id);
+  return {where.set, where.offset + anchor.offset};
+}
+
+bool GroupLayout::copy_members(const Group& group, const std::vector<const GroupMember*>& members, const Anchor& base) {
+  const Assembly::PlaceInSet where = resolve(base);
+  std::vector<AlignedTarget> targets;
+  for (const GroupMember* const member : members) {
+    const Bytes offset = where.offset + member->offset;
+    const ByteRange bytes{offset, offset + graph_.tensor(member->tensor).size};
+    targets.push_back({{bytes, lives_of(group.op)}, padded_alignment(graph_, member->tensor)});
+  }
+  if (!assembly_.add_copies(where.set, std::move(targets))) return false;
+  for (const GroupMember* const member : members) {
+    const char* const own = obstacle(group, *member);
+    anchored_.push_back({{.scope = graph_.scope_of(group.op),
+                          .before = local_op(graph_, group.op),
+                          .tensor = member->tensor,
+                          .to = {},
+                          .reason = own ? own : kElsewhere},
+                         {base.id, base.set, base.offset + member->offset}});
+  }
+  return true;
+}
+
+/// No member can stay where it is.
+void GroupLayout::copy_all(const Group& group) {
+  const MemoryId memory = graph_.tensor(group.members.front().tensor).memory;
+  const Anchor base{{}, assembly_.add_set({memory, graph_.op(group.op).fixed_address}), {}};
+  std::vector<const GroupMember*> all;
+  for (const GroupMember& member : group.members) all.push_back(&member);
+  const bool copied = copy_members(group, all, base);
+  STOWAGE_CHECK(copied, "a group does not fit in memory of its own");
+  laid_.push_back({&group, base});
+}
+
+void GroupLayout::lay_inputs(const Group& group) {
+  const std::vector<Vote> votes = vote(group);
+  if (votes.empty()) return copy_all(group);
+  const Vote& leader = votes.front();
+  std::vector<const GroupMember*> left;
+  assembly_.begin();
+  for (const GroupMember& member : group.members) {
+    if (obstacle(group, member) || !follow(group, leader, member)) left.push_back(&member);
+  }
+  const ClassPlace first = place(leader.members.front()->tensor);
+  const Anchor base{first.id, 0, first.offset - leader.members.front()->offset};
+  if (!copy_members(group, left, base)) {
+    assembly_.undo();
+    return copy_all(group);
+  }
+  assembly_.keep();
+  laid_.push_back({&group, base});
+}
+
+/// The output is the whole and has all the bytes; whoever cannot lie in it is copied there, which takes no further ones.
+void GroupLayout::lay_concat(const Group& group) {
+  const ClassPlace whole = place(*group.whole);
+  for (const Vote& vote : vote(group)) {
+    for (const GroupMember* member : vote.members) {
+      const ClassPlace part = place(member->tensor);
+      const bool ours = residence(whole.id) == Residence::shared && !is_rewritten(group, part.id, whole.id);
+      const ByteRange bytes{part.offset, part.offset + graph_.tensor(member->tensor).size};
+      if (ours && assembly_.join_part(part.id, bytes, whole.id, whole.offset + member->offset - part.offset)) continue;
+      copies_.into_classes.push_back({.scope = graph_.scope_of(group.op),
+                                      .before = local_op(graph_, group.op),
+                                      .tensor = member->tensor,
+                                      .to = ClassPlace{whole.id, whole.offset + member->offset},
+                                      .reason = kElsewhere});
+    }
+  }
+  for (const GroupMember& member : group.members) {
+    const char* const own = obstacle(group, member);
+    if (!own) continue;
+    copies_.into_classes.push_back({.scope = graph_.scope_of(group.op),
+                                    .before = local_op(graph_, group.op),
+                                    .tensor = member.tensor,
+                                    .to = ClassPlace{whole.id, whole.offset + member.offset},
+                                    .reason = own});
+  }
+  laid_.push_back({&group, {whole.id, 0, whole.offset}});
+}
+
+void GroupLayout::align_batches() {
+  using Kind = std::tuple<GroupSide, Contiguity, MemoryId>;
+  std::map<std::pair<Kind, std::size_t>, const Laid*> first;  // by kind and number
+  std::map<std::pair<Kind, std::string>, std::size_t> count;
+  for (const Laid& laid : laid_) {
+    const std::string& batch = graph_.op(laid.group->op).batch;
+    if (batch.empty()) continue;
+    const Kind kind{laid.group->side, laid.group->kind, graph_.tensor(laid.group->members.front().tensor).memory};
+    const std::size_t number = count[{kind, batch}]++;
+    const auto [leader, is_first] = first.try_emplace({kind, number}, &laid);
+    if (is_first) continue;
+    const Anchor& mine = laid.base;
+    const Anchor& theirs = leader->second->base;
+    const auto ours = [&](const Anchor& anchor) { return anchor.id && residence(*anchor.id) == Residence::shared; };
+    if (ours(mine) && ours(theirs) && assembly_.join(*mine.id, *theirs.id, theirs.offset - mine.offset)) continue;
+    notes_.push_back({laid.group->members.front().tensor, "its group cannot begin where that of another batch does"});
+  }
+}
+
+void GroupLayout::fuse_inputs() {
+  std::map<MemoryId, std::pair<ClassId, Bytes>> last;  // by memory: the first class, and where the next may begin
+  for (const TensorId input : input_.fused) {
+    const ClassId id = place(input).id;
+    const AliasClass& alias_class = input_.classes[id];
+    const auto [group, is_first] = last.try_emplace(alias_class.memory, id, alias_class.size);
+    if (is_first) continue;
+    const Bytes offset = align_up(group->second.second, alias_class.alignment);
+    if (!assembly_.join(id, group->second.first, offset)) continue;
+    group->second.second = offset + alias_class.size;
+  }
+}
+
+GroupLayout::Copies GroupLayout::take_copies(const std::vector<std::optional<BuiltSet>>& built) {
+  for (AnchoredCopy& each : anchored_) {
+    const Assembly::PlaceInSet where = resolve(each.at);
+    STOWAGE_CHECK(built[where.set], "a set with copies has no storage");
+    each.copy.storage = built[where.set]->storage;
+    each.copy.offset = where.offset - built[where.set]->lowest;
+    copies_.into_storages.push_back(std::move(each.copy));
+  }
+  return std::move(copies_);
+}
+
+}  // namespace stowage::layout

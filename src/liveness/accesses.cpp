@@ -1,0 +1,100 @@
+#include "liveness/interface/accesses.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "liveness/interface/touches.hpp"
+
+namespace stowage {
+namespace {
+
+/// Whether a class has a value in a batch.
+class Presence {
+ public:
+  Presence(const Graph& graph, const Sharing& sharing)
+      : batches_(graph.batches().size()), present_(sharing.class_count() * batches_) {
+    if (batches_ == 0) return;
+    for (std::size_t c = 0; c < sharing.class_count(); ++c) {
+      if (sharing.flags[ClassId(c)].any_of(kOwnAddress | TensorFlag::input)) add(ClassId(c), "", graph);
+    }
+    for (const Op& op : graph.ops()) {
+      for (const TensorId output : op.outputs) add(sharing.class_of(output), op.batch, graph);
+    }
+    // What a loop carries is written by the loop itself.
+    for (const Scope& scope : graph.scopes()) {
+      for (const Carried& pair : scope.carried) add(sharing.class_of(pair.in), graph.op(scope.op).batch, graph);
+    }
+  }
+
+  /// `batch` as in `Moment`.
+  [[nodiscard]] bool operator()(ClassId id, std::uint32_t batch) const {
+    return batch == 0 || present_[id.index() * batches_ + batch - 1];
+  }
+
+ private:
+  void add(ClassId id, const std::string& label, const Graph& graph) {
+    for (std::size_t b = 0; b < batches_; ++b) {
+      if (label.empty() || graph.batches()[b] == label) present_[id.index() * batches_ + b] = true;
+    }
+  }
+
+  std::size_t batches_;
+  std::vector<bool> present_;  ///< Row-major, class × batch.
+};
+
+using UnreadInputs = std::map<std::size_t, std::vector<TensorId>>;  // by the step at which they count as read
+
+/// Inputs that nobody reads in some batch's run. There they count as read by the first task: overwriting what the caller wrote is
+/// only safe behind something that runs.
+UnreadInputs unread_inputs(const Graph& graph, const Sharing& sharing, const Timeline& timeline) {
+  UnreadInputs unread;
+  for (std::uint32_t batch = 1; batch <= graph.batches().size(); ++batch) {
+    ByClass<char> read(sharing.class_count());
+    std::optional<std::size_t> first;
+    for (std::size_t k = 0; k < timeline.moments.size(); ++k) {
+      const Moment& moment = timeline.moments[k];
+      if (moment.batch != 0 && moment.batch != batch) continue;
+      const bool task = moment.kind != Moment::Kind::start && !graph.op(moment.op).no_task;
+      if (task && !first) first = k;
+      for_each_touched(graph, moment, [&](TensorId tensor, bool) { read[sharing.class_of(tensor)] = 1; });
+    }
+    for (std::size_t t = 0; t < graph.tensors().size() && first; ++t) {
+      const bool input = graph.tensors()[t].flags.has(TensorFlag::input);
+      if (input && read[sharing.class_of(TensorId(t))] == 0) unread[*first].emplace_back(t);
+    }
+  }
+  return unread;
+}
+
+}  // namespace
+
+Accesses collect_accesses(const Graph& graph, const Sharing& sharing, const Timeline& timeline) {
+  const Presence present(graph, sharing);
+  const UnreadInputs unread = unread_inputs(graph, sharing, timeline);
+  const auto visit = [&](auto&& f) {
+    ByClass<std::size_t> last(sharing.class_count(), timeline.moments.size());
+    for (std::size_t k = 0; k < timeline.moments.size(); ++k) {
+      const Moment& moment = timeline.moments[k];
+      const auto touch = [&](TensorId tensor) {
+        const ClassId id = sharing.class_of(tensor);
+        if (last[id] != k && present(id, moment.batch)) f(id.index(), k);
+        last[id] = k;
+      };
+      for_each_touched(graph, moment, [&](TensorId tensor, bool) { touch(tensor); });
+      if (const auto found = unread.find(k); found != unread.end())
+        std::for_each(found->second.begin(), found->second.end(), touch);
+    }
+  };
+  Accesses result;
+  result.begin.assign(sharing.class_count() + 1, 0);
+  visit([&](std::size_t c, std::size_t) { ++result.begin[c + 1]; });
+  for (std::size_t c = 0; c < sharing.class_count(); ++c) result.begin[c + 1] += result.begin[c];
+  result.steps.resize(result.begin.back());
+  std::vector<std::size_t> next(result.begin.begin(), result.begin.end() - 1);
+  visit([&](std::size_t c, std::size_t k) { result.steps[next[c]++] = Step(static_cast<std::int64_t>(k)); });
+  return result;
+}
+
+}  // namespace stowage

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "liveness/interface/sharing.hpp"
+#include "liveness/interface/timeline.hpp"
+
+namespace stowage {
+
+/// The steps at which task ops read or write each class.
+struct Accesses {
+  /// Ascending, each once.
+  [[nodiscard]] std::span<const Step> operator[](ClassId id) const {
+    return std::span(steps).subspan(begin[id.index()], begin[id.index() + 1] - begin[id.index()]);
+  }
+
+  std::vector<std::size_t> begin;  ///< By class, plus one.
+  std::vector<Step> steps;
+};
+
+/// O(accesses × batches).
+[[nodiscard]] Accesses collect_accesses(const Graph& graph, const Sharing& sharing, const Timeline& timeline);
+
+}  // namespace stowage

@@ -1,0 +1,61 @@
+#include "liveness/interface/order.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "graph/interface/dependencies.hpp"
+#include "graph/interface/relations.hpp"
+
+namespace stowage {
+namespace {
+
+/// The op of the root that a step belongs to.
+OpId root_op(const Graph& graph, OpId op) {
+  while (graph.scope_of(op).index() != 0) op = graph.scope(graph.scope_of(op)).op;
+  return op;
+}
+
+/// An op that fills a range of a ring, and the steps that used what was there before (ascending).
+struct Eviction {
+  OpId op;
+  std::span<const Step> accesses;
+};
+
+/// Adds the last unordered access on each stream, before the step at which the range is filled.
+void add_edges(const Graph& graph, const Timeline& timeline, const HappensBefore& order, const Eviction& eviction,
+               std::vector<Edge>& edges) {
+  for (const Interval& span : timeline.spans(eviction.op)) {
+    const std::uint32_t batch = timeline.at(span.lower).batch;
+    std::map<std::size_t, OpId> last;  // by stream
+    for (const Step access : eviction.accesses) {
+      const Moment& moment = timeline.at(access);
+      const bool other_batch = moment.batch != 0 && batch != 0 && moment.batch != batch;
+      if (access >= span.lower || other_batch || order.before(access, span.lower)) continue;
+      last[order.stream(access)] = root_op(graph, moment.op);
+    }
+    for (const auto& [stream, op] : last) edges.push_back({op, eviction.op});
+  }
+}
+
+}  // namespace
+
+Order find_order(const Graph& graph, const Sharing& sharing, const Timeline& timeline, const Accesses& accesses) {
+  if (graph.stream_count() == 1) return {};
+  const Dependencies dependencies = find_dependencies(graph, WantedDependencies::waited_for);
+  HappensBefore without_rings(graph, timeline, dependencies, {});
+  std::vector<Edge> edges;
+  const std::vector<RingRange>& ranges = graph.relations().ring_ranges;
+  for (const RingRange& range : ranges) {
+    for (const std::size_t evicted : range.evicted) {
+      const ClassId id = sharing.class_of(ranges[evicted].tensor);
+      add_edges(graph, timeline, without_rings, {range.op, accesses[id]}, edges);
+    }
+  }
+  if (edges.empty()) return {{}, std::move(without_rings)};
+  std::sort(edges.begin(), edges.end());
+  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+  HappensBefore with_rings(graph, timeline, dependencies, edges);
+  return {std::move(edges), std::move(with_rings)};
+}
+
+}  // namespace stowage

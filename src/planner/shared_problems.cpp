@@ -1,0 +1,52 @@
+#include <optional>
+#include <utility>
+
+#include "planner/options.hpp"
+#include "stowage/planner.hpp"
+
+namespace stowage {
+namespace {
+
+/// By storage. Nothing where it has copies only.
+std::vector<std::optional<TensorId>> first_tensors(const Graph& graph, const Layout& layout) {
+  std::vector<std::optional<TensorId>> first(layout.storages.size());
+  for (std::size_t t = graph.tensors().size(); t-- > 0;) {
+    const ClassId id = layout.class_of(TensorId(t));
+    if (is_resident(layout.residences[id])) first[layout.positions[id].storage.index()] = TensorId(t);
+  }
+  return first;
+}
+
+/// The first tensor that is copied there, of a storage that has copies only.
+TensorId first_copied(const Layout& layout, StorageId storage) {
+  for (const PlannedCopy& copy : layout.copies) {
+    if (!copy.to && copy.storage == storage) return copy.tensor;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<SharedProblem> shared_problems(const Graph& graph, const PlanOptions& options) {
+  const Analysis analysis = analyze(graph, analysis_options(options));
+  Lowering lowering = lower(graph, analysis, lower_options(options));
+  const std::vector<std::optional<TensorId>> first = first_tensors(graph, analysis.layout);
+  std::vector<SharedProblem> result;
+  for (ArenaProblem& arena : lowering.arenas) {
+    if (arena.kind != ArenaKind::shared) continue;
+    SharedProblem& shared = result.emplace_back(SharedProblem{arena.memory, std::move(arena.problem), {}});
+    for (const Occupant& occupant : arena.occupants) {
+      if (const auto* storage = std::get_if<StorageId>(&occupant)) {
+        const std::optional<TensorId> tensor = first[storage->index()];
+        shared.owners.emplace_back(tensor ? *tensor : first_copied(analysis.layout, *storage));
+      } else if (const auto* workspace = std::get_if<WorkspaceId>(&occupant)) {
+        shared.owners.emplace_back(*workspace);
+      } else {
+        shared.owners.emplace_back(std::get<HostTensor>(occupant).tensor);
+      }
+    }
+  }
+  return result;
+}
+
+}  // namespace stowage
