@@ -11,13 +11,11 @@
 
 #include "runtime/capture_gate.hpp"
 #include "runtime/exiting.hpp"
-#include "runtime/heap/policy.hpp"
+#include "runtime/heap_allocator.hpp"
 #include "runtime/heap_snapshot.hpp"
 #include "runtime/heap_table.hpp"
 #include "runtime/misuse.hpp"
 #include "runtime/on_device.hpp"
-#include "runtime/out_of_memory.hpp"
-#include "runtime/peers.hpp"
 
 /// Locks: a pass of the gate by whoever asks the device about streams, then `slow_` (one request at a time in the slow path),
 /// then heaps' locks, then magazines'. Whoever holds a heap's lock without `slow_` asks for no other heap's; whoever holds
@@ -30,28 +28,25 @@ namespace stowage {
 using runtime::Span;
 using runtime::StreamHeap;
 
-class StreamAllocator::Impl final : public runtime::Peer {
+class StreamAllocator::Impl final : public runtime::HeapAllocator {
  public:
   Impl(Device& device, const StreamOptions& options)
-      : Peer(device, std::nullopt),
-        device_(device),
+      : HeapAllocator(device, std::nullopt,
+                      {.alignment = options.alignment,
+                       .least_page = options.least_page,
+                       .slack = options.slack,
+                       .limit = options.limit,
+                       .pool = options.pool}),
         options_(options),
         checks_(runtime::is_on(options.checks)),
         unit_shift_(std::countr_zero(static_cast<std::uint64_t>(options.alignment.value()))),
-        own_pool_(options.pool == nullptr ? runtime::make_pool(device, options.limit) : nullptr),
-        pool_(options.pool != nullptr ? options.pool : own_pool_.get()),
-        space_(device, pool_,
-               {.alignment = options.alignment,
-                .least_page = runtime::least_page_of(pool_, options.least_page),
-                .limit = options.limit}),
-        heaps_({device, space_, gate_}, options.alignment) {
-    runtime::process_is_exiting();
+        heaps_({device, space(), gate_}, options.alignment) {
     join();
   }
   /// Streams first, then memory: nothing is taken from under work that runs. What cannot be waited for stays where it is.
   ~Impl() override {
     leave();
-    if (!runtime::process_is_exiting() && !synchronize_all()) space_.abandon();
+    if (!runtime::process_is_exiting() && !synchronize()) space().abandon();
   }
 
   Result<std::byte*> allocate(Bytes size, StreamId stream) {
@@ -65,7 +60,7 @@ class StreamAllocator::Impl final : public runtime::Peer {
       const std::lock_guard lock(heap.mutex);
       if (Span* const span = heap.take(request.rounded, request.booked)) return counted(heap, span, request);
     }
-    return allocate_slowly(heap, request);
+    return serve_at_last(size, [&] { return serve(heap, request); });
   }
 
   void deallocate(std::byte* address, Bytes size, StreamId stream) {
@@ -95,14 +90,12 @@ class StreamAllocator::Impl final : public runtime::Peer {
     return Error{ErrorCode::invalid, "not an allocation of this allocator", {}};
   }
 
-  Bytes trim();
-  Bytes recycle() override;
+  Bytes trim() override { return give_back_idle(); }
   void begin_capture() { gate_.begin_capture(); }
   void end_capture() { gate_.end_capture(); }
-  [[nodiscard]] AllocatorStats stats() const;
+  [[nodiscard]] AllocatorStats stats() const override;
   void reset_peaks();
   [[nodiscard]] MemorySnapshot snapshot() const;
-  [[nodiscard]] Device& device() const { return device_; }
   [[nodiscard]] const StreamOptions& options() const { return options_; }
 
  private:
@@ -130,53 +123,25 @@ class StreamAllocator::Impl final : public runtime::Peer {
     return span->shown;
   }
 
-  Result<std::byte*> allocate_slowly(StreamHeap& heap, const Request& request);
   Result<Span*> serve(StreamHeap& heap, const Request& request);
-  Status synchronize_all();
-  Bytes give_back_idle();
+  Status synchronize() override;
+  Bytes give_back_idle() override;
+  [[nodiscard]] bool may_wait() const override { return !gate_.is_closed(); }
+  void count_failure() override {
+    const std::lock_guard lock(slow_);
+    ++figures.failures;
+  }
   void check_free(const StreamHeap& heap, const std::byte* address, Bytes size) const;
 
-  Device& device_;
   const StreamOptions options_;
   const bool checks_;
   const int unit_shift_;
-  const std::unique_ptr<PhysicalPool> own_pool_;
-  PhysicalPool* const pool_;
-  runtime::PageSpace space_;  ///< Under `slow_` and the locks of all heaps.
   mutable runtime::CaptureGate gate_;
   runtime::HeapTable heaps_;
-
-  mutable std::mutex slow_;
-  Bytes needed_;
-  Bytes requested_peak_;
-  Bytes rounded_peak_;
-  Bytes reserved_peak_;
-  std::uint64_t failures_ = 0;
-  std::uint64_t waits_ = 0;
+  mutable std::mutex slow_;  ///< For the figures and, with the locks of all heaps, the space.
 };
 
 // ------------------------------------------------------------------------------------------------------------ slow path
-
-/// The ladder. Each rung may have brought what was missing; only when all have failed is that an error.
-Result<std::byte*> StreamAllocator::Impl::allocate_slowly(StreamHeap& heap, const Request& request) {
-  Result<Span*> span = serve(heap, request);
-  const auto is_short = [&] { return !span && span.error().code == ErrorCode::out_of_memory; };
-  if (is_short() && synchronize_all()) {
-    span = serve(heap, request);
-    if (is_short() && give_back_idle() > Bytes(0)) span = serve(heap, request);
-  }
-  if (is_short() && !gate_.is_closed() && runtime::recycle_peers(device_, *this) > Bytes(0)) span = serve(heap, request);
-  if (span) return (*span)->shown;
-  Error error = std::move(span).error();
-  if (error.code == ErrorCode::out_of_memory) {
-    give_back_idle();  // what a request took that came to nothing serves nobody here
-    error = runtime::out_of_memory(
-        {.requested = request.size, .why = error.message, .stats = stats(), .free = device_.free_memory()});
-  }
-  const std::lock_guard lock(slow_);
-  ++failures_;
-  return error;
-}
 
 /// All heaps, locked, with what other threads and streams are done with back in their books. The first is the one that asks.
 class StreamAllocator::Impl::Everyone {
@@ -193,7 +158,7 @@ class StreamAllocator::Impl::Everyone {
 
   [[nodiscard]] std::span<StreamHeap* const> heaps() const { return heaps_; }
   [[nodiscard]] std::span<const runtime::Tenant> tenants() const { return tenants_; }
-  [[nodiscard]] Bytes live() const {
+  [[nodiscard]] Bytes rounded() const {
     Bytes sum(0);
     for (const StreamHeap* const heap : heaps_) sum += heap->books.live();
     return sum;
@@ -201,6 +166,17 @@ class StreamAllocator::Impl::Everyone {
   [[nodiscard]] Bytes requested() const {
     Bytes sum(0);
     for (const StreamHeap* const heap : heaps_) sum += heap->counts().requested;
+    return sum;
+  }
+  [[nodiscard]] LiveFigures live() const {
+    LiveFigures sum;
+    sum.requested = requested();
+    sum.rounded = rounded();
+    for (const StreamHeap* const heap : heaps_) {
+      sum.allocations += heap->counts().allocations;
+      sum.live += heap->books.allocations();
+      sum.largest_idle = std::max(sum.largest_idle, heap->books.largest_idle());
+    }
     return sum;
   }
 
@@ -218,25 +194,19 @@ Result<Span*> StreamAllocator::Impl::serve(StreamHeap& heap, const Request& requ
     counted(heap, span, request);
     return span;
   }
-  const Bytes needed = std::max(needed_, everyone.live() + request.rounded);
-  const runtime::PageSpace::Request wanted{request.rounded, request.booked};
-  Result<Span*> span = pass.allowed()
-                           ? runtime::serve(space_, wanted, everyone.tenants(), {.slack = options_.slack, .needed = needed})
-                           : runtime::serve_by_growth(space_, wanted, everyone.tenants().front());
-  if (span) {
-    counted(heap, *span, request);
-    needed_ = needed;
-    rounded_peak_ = std::max(rounded_peak_, everyone.live());
-    requested_peak_ = std::max(requested_peak_, everyone.requested());
-  }
-  reserved_peak_ = std::max(reserved_peak_, space_.reserved());
+  const std::span<const runtime::Tenant> givers = pass.allowed() ? everyone.tenants() : everyone.tenants().first(1);
+  Result<Span*> span = serve_miss({request.rounded, request.booked, givers}, everyone.rounded(), !pass.allowed());
+  if (!span) return span;
+  counted(heap, *span, request);
+  figures.rounded_peak = std::max(figures.rounded_peak, everyone.rounded());
+  figures.requested_peak = std::max(figures.requested_peak, everyone.requested());
   return span;
 }
 
 // ------------------------------------------------------------------------------------------------------------ give back
 
 /// Without any heap's lock: work that is waited for may free memory itself. All streams are waited for, though one fails.
-Status StreamAllocator::Impl::synchronize_all() {
+Status StreamAllocator::Impl::synchronize() {
   const Pass pass(gate_);
   if (!pass.allowed()) return Error{ErrorCode::unsupported, "a stream is being captured", {}};
   std::set<StreamId> streams;
@@ -247,10 +217,10 @@ Status StreamAllocator::Impl::synchronize_all() {
   }
   Status all = Done{};
   for (const StreamId stream : streams) {
-    if (Status done = device_.synchronize(stream); !done) all = std::move(done);
+    if (Status done = device().synchronize(stream); !done) all = std::move(done);
   }
   const std::lock_guard slow(slow_);
-  waits_ += streams.size();
+  figures.waits += streams.size();
   return all;
 }
 
@@ -263,17 +233,9 @@ Bytes StreamAllocator::Impl::give_back_idle() {
   const Everyone everyone(pass, heaps_, nullptr);
   std::set<const runtime::SpanHeap*> quiet;
   for (StreamHeap* const heap : everyone.heaps()) {
-    if (runtime::is_quiet(device_, heap->stream())) quiet.insert(&heap->books);
+    if (runtime::is_quiet(device(), heap->stream())) quiet.insert(&heap->books);
   }
-  const Bytes returned = space_.trim(everyone.tenants(), [&](const runtime::SpanHeap& books) { return quiet.contains(&books); });
-  return space_.is_paged() ? pool_->trim() : returned;
-}
-
-Bytes StreamAllocator::Impl::trim() { return give_back_idle(); }
-
-Bytes StreamAllocator::Impl::recycle() {
-  const Status waited = synchronize_all();
-  return waited ? give_back_idle() : Bytes(0);
+  return return_idle(everyone.tenants(), [&](const runtime::SpanHeap& books) { return quiet.contains(&books); });
 }
 
 // ------------------------------------------------------------------------------------------------------ checks and stats
@@ -290,54 +252,24 @@ AllocatorStats StreamAllocator::Impl::stats() const {
   const Pass pass(gate_);
   const std::lock_guard slow(slow_);
   const Everyone everyone(pass, heaps_, nullptr);
-  AllocatorStats stats;
-  for (const StreamHeap* const heap : everyone.heaps()) {
-    stats.live += heap->books.allocations();
-    stats.allocations += heap->counts().allocations;
-    stats.largest_idle = std::max(stats.largest_idle, heap->books.largest_idle());
-  }
-  stats.largest_idle = std::max(stats.largest_idle, space_.idle_pages(runtime::idle_of(everyone.tenants())));
-  stats.requested = everyone.requested();
-  stats.rounded = everyone.live();
-  stats.reserved = space_.reserved();
-  stats.requested_peak = std::max(requested_peak_, stats.requested);
-  stats.rounded_peak = std::max(rounded_peak_, stats.rounded);
-  stats.reserved_peak = std::max(reserved_peak_, stats.reserved);
-  stats.failures = failures_;
-  stats.event_waits = waits_ + space_.waits();
-  const ExpandableArena::Counts calls = space_.counts();
-  stats.maps = calls.maps;
-  stats.unmaps = calls.unmaps;
-  stats.access_calls = calls.access_calls;
-  stats.creates = space_.plain_counts().creates;
-  stats.releases = space_.plain_counts().releases;
-  if (pool_ != nullptr) {
-    stats.creates += pool_->counts().creates;
-    stats.releases += pool_->counts().releases;
-  }
-  return stats;
+  return stats_of(everyone.live(), everyone.tenants());
 }
 
 void StreamAllocator::Impl::reset_peaks() {
   const Pass pass(gate_);
   const std::lock_guard slow(slow_);
   const Everyone everyone(pass, heaps_, nullptr);
-  requested_peak_ = everyone.requested();
-  rounded_peak_ = everyone.live();
-  reserved_peak_ = space_.reserved();
-  failures_ = waits_ = 0;
+  restart_figures(everyone.live());
   for (StreamHeap* const heap : everyone.heaps()) heap->reset_allocations();
-  space_.reset_counts();
-  if (pool_ != nullptr) pool_->reset_peaks();
 }
 
 MemorySnapshot StreamAllocator::Impl::snapshot() const {
   const Pass pass(gate_);
   const std::lock_guard slow(slow_);
-  MemorySnapshot all{.device = device_.id(), .segments = {}};
+  MemorySnapshot all{.device = device().id(), .segments = {}};
   const Everyone everyone(pass, heaps_, nullptr);
   for (const StreamHeap* const heap : everyone.heaps()) {
-    MemorySnapshot one = runtime::snapshot_of(heap->books, {device_.id(), heap->stream()});
+    MemorySnapshot one = runtime::snapshot_of(heap->books, {device().id(), heap->stream()});
     std::ranges::move(one.segments, std::back_inserter(all.segments));
   }
   return all;

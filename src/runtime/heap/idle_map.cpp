@@ -1,6 +1,7 @@
 #include "runtime/heap/idle_map.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace stowage::runtime {
 
@@ -17,6 +18,30 @@ IdleMap::IdleMap(std::span<SpanHeap* const> heaps) {
     else
       runs_.push_back({part.address, part.size});
   }
+}
+
+namespace {
+
+/// Puts a stretch of bytes among those that are in the order of addresses; those that touch it and that `joins` says it of become
+/// one with it.
+template <class Stretch, class Joins>
+void insert(std::vector<Stretch>& all, const Stretch& added, const Joins& joins) {
+  auto at = std::ranges::partition_point(all, [&](const Stretch& each) { return each.address < added.address; });
+  if (at != all.begin() && std::prev(at)->end() == added.address && joins(*std::prev(at)))
+    (--at)->size += added.size;
+  else
+    at = all.insert(at, added);
+  const auto next = std::next(at);
+  if (next == all.end() || at->end() != next->address || !joins(*next)) return;
+  at->size += next->size;
+  all.erase(next);
+}
+
+}  // namespace
+
+void IdleMap::add(const IdlePart& part) {
+  insert(parts_, part, [&](const IdlePart& neighbour) { return neighbour.owner == part.owner; });
+  insert(runs_, IdleRun{part.address, part.size}, [](const IdleRun&) { return true; });
 }
 
 std::optional<IdleRun> IdleMap::tightest(Bytes size) const {

@@ -7,7 +7,7 @@
 #include "runtime/heap/span_heap.hpp"
 
 /// The idle bytes of several heaps that lie in the same pages, in the order of addresses, for as long as nothing is allocated or
-/// freed. What touches is one *run*, whoever has its parts.
+/// freed; new bytes are added to it. What touches is one *run*, whoever has its parts.
 namespace stowage::runtime {
 
 struct IdlePart {
@@ -29,6 +29,9 @@ class IdleMap {
  public:
   /// O(spans log spans).
   explicit IdleMap(std::span<SpanHeap* const> heaps);
+
+  /// New idle bytes of a heap, which join whatever they touch, there as here. O(parts).
+  void add(const IdlePart& part);
 
   [[nodiscard]] const std::vector<IdlePart>& parts() const { return parts_; }
   [[nodiscard]] const std::vector<IdleRun>& runs() const { return runs_; }

@@ -21,6 +21,9 @@ IdleMap idle_of(std::span<const Tenant> tenants) {
   return IdleMap(books);
 }
 
+Miss::Miss(Bytes rounded, Bytes asked, std::span<const Tenant> heaps)
+    : size(rounded), requested(asked), tenants(heaps), idle(idle_of(heaps)) {}
+
 PageSpace::PageSpace(Device& device, PhysicalPool* pool, const SpaceOptions& options)
     : device_(device), options_(options), pool_(pool), plain_(device.buffer_type(), options.alignment, options.limit) {
   if (pool == nullptr) return;
@@ -36,15 +39,22 @@ Bytes PageSpace::page_size(Bytes growth) const {
   return page;
 }
 
-Bytes PageSpace::shortfall(Bytes size, const IdleMap& idle) const {
-  if (!is_paged() || pages_.empty()) return size;
+Bytes PageSpace::shortfall(const Miss& miss) const {
+  if (!is_paged() || pages_.empty()) return miss.size;
   const auto& [address, slot] = *pages_.rbegin();
-  return size - std::min(size, idle.ending_at(address + arena_->page(slot).size.value()));
+  return miss.size - std::min(miss.size, miss.idle.ending_at(address + arena_->page(slot).size.value()));
 }
+
+const PageUses& PageSpace::uses(Miss& miss) const {
+  if (!miss.uses) miss.uses = uses(miss.idle);
+  return *miss.uses;
+}
+
+Bytes PageSpace::idle_pages(Miss& miss) const { return is_paged() ? uses(miss).idle_bytes() : Bytes(0); }
 
 Bytes PageSpace::idle_pages(const IdleMap& idle) const { return is_paged() ? uses(idle).idle_bytes() : Bytes(0); }
 
-Status PageSpace::grow(Bytes least, SpanHeap& heap) {
+Status PageSpace::grow(Bytes least, Miss& miss) {
   if (is_out_of_reach(least)) {
     return Error{ErrorCode::out_of_memory, fmt::format("{} bytes more are out of reach", least.value()), {}};
   }
@@ -52,13 +62,13 @@ Status PageSpace::grow(Bytes least, SpanHeap& heap) {
     views_.reset();
     arena_.reset();
   }
-  if (!is_paged()) return grow_plain(least, heap);
+  if (!is_paged()) return grow_plain(least, miss);
   Bytes page = page_size(least);
   for (Bytes grown(0); grown < least;) {
-    Status added = add_page(page, heap);
+    Status added = add_page(page, miss);
     while (!added && added.error().code == ErrorCode::out_of_memory && page > options_.least_page) {
       page = std::max(options_.least_page, Bytes(page.value() / 2));
-      added = add_page(page, heap);
+      added = add_page(page, miss);
     }
     if (!added) return added;
     grown += page;
@@ -77,7 +87,7 @@ bool PageSpace::is_out_of_reach(Bytes least) const {
 
 Status PageSpace::prepare() { return pages_.empty() ? arena_->prepare(options_.least_page) : Status(Done{}); }
 
-Status PageSpace::add_page(Bytes size, SpanHeap& heap) {
+Status PageSpace::add_page(Bytes size, Miss& miss) {
   STOWAGE_TRY(const Page page, pool_->acquire(size));
   Result<SlotId> slot = arena_->add(page);
   if (!slot) {
@@ -86,70 +96,73 @@ Status PageSpace::add_page(Bytes size, SpanHeap& heap) {
   }
   std::byte* const address = arena_->address(*slot);
   pages_.emplace(address, *slot);
-  heap.add(address, size);
+  add_idle(address, size, miss);
   reserved_ += size;
   return Done{};
 }
 
-Status PageSpace::grow_plain(Bytes least, SpanHeap& heap) {
+void PageSpace::add_idle(std::byte* address, Bytes size, Miss& miss) {
+  miss.heap().add(address, size);
+  miss.idle.add({address, size, &miss.heap()});
+  miss.uses.reset();
+}
+
+Status PageSpace::grow_plain(Bytes least, Miss& miss) {
   Result<PlainMemory::Run> run = plain_.allocate(align_up(least, page_size(least)));
   if (!run && run.error().code == ErrorCode::out_of_memory) run = plain_.allocate(align_up(least, options_.alignment));
   if (!run) return std::move(run).error();
-  heap.add(run->address, run->size);
+  add_idle(run->address, run->size, miss);
   reserved_ = plain_.reserved();
   return Done{};
 }
 
 // ------------------------------------------------------------------------------------------------------- runs and views
 
-Span* PageSpace::take_run(const Request& request, std::span<const Tenant> tenants) {
-  const IdleMap idle = idle_of(tenants);
-  const std::optional<IdleRun> run = idle.tightest(request.size);
+Span* PageSpace::take_run(Miss& miss) {
+  const std::optional<IdleRun> run = miss.idle.tightest(miss.size);
   if (!run) return nullptr;
-  const SpanHeap::Piece piece{run->address, request.size};
-  if (!transfer({&piece, 1}, idle, tenants)) return nullptr;
-  return tenants.front().books->take_pieces({&piece, 1}, piece.address, 0, request.requested);
+  const SpanHeap::Piece piece{run->address, miss.size};
+  if (!transfer({&piece, 1}, miss)) return nullptr;
+  return miss.heap().take_pieces({&piece, 1}, piece.address, 0, miss.requested);
 }
 
-Span* PageSpace::take_in_view(const Request& request, std::span<const Tenant> tenants) {
+Span* PageSpace::take_in_view(Miss& miss) {
   if (!is_paged()) return nullptr;
-  const IdleMap idle = idle_of(tenants);
-  const std::optional<ViewCache::Place> place = views_->find(request.size, uses(idle));
-  return place ? take_at(*place, request, idle, tenants) : nullptr;
+  const std::optional<ViewCache::Place> place = views_->find(miss.size, uses(miss));
+  return place ? take_at(*place, miss) : nullptr;
 }
 
-Result<Span*> PageSpace::take_stitched(const Request& request, std::span<const Tenant> tenants) {
+Result<Span*> PageSpace::take_stitched(Miss& miss) {
   if (!is_paged()) return nullptr;
-  const IdleMap idle = idle_of(tenants);
-  STOWAGE_TRY(const std::optional<ViewCache::Place> place, views_->make(request.size, uses(idle)));
+  STOWAGE_TRY(const std::optional<ViewCache::Place> place, views_->make(miss.size, uses(miss)));
   if (!place) return nullptr;
-  Span* const span = take_at(*place, request, idle, tenants);
+  Span* const span = take_at(*place, miss);
   views_->bound(Bytes(reserved_.value() * options_.views));
   return span;
 }
 
-Span* PageSpace::take_at(ViewCache::Place place, const Request& request, const IdleMap& idle, std::span<const Tenant> tenants) {
-  const std::vector<SpanHeap::Piece> pieces = views_->pieces(place, request.size, uses(idle));
-  if (!transfer(pieces, idle, tenants)) return nullptr;
+Span* PageSpace::take_at(ViewCache::Place place, Miss& miss) {
+  const std::vector<SpanHeap::Piece> pieces = views_->pieces(place, miss.size, uses(miss));
+  if (!transfer(pieces, miss)) return nullptr;
   views_->begin_use(place.view);
   const auto view = static_cast<std::uint32_t>(place.view + 1);
-  return tenants.front().books->take_pieces(pieces, views_->address(place), view, request.requested);
+  return miss.heap().take_pieces(pieces, views_->address(place), view, miss.requested);
 }
 
-/// Makes idle bytes the first tenant's, whoever has them. False, and nothing has changed, where its stream cannot be made to
-/// wait.
-bool PageSpace::transfer(std::span<const SpanHeap::Piece> pieces, const IdleMap& idle, std::span<const Tenant> tenants) {
-  SpanHeap& taker = *tenants.front().books;
+/// Makes idle bytes the first tenant's, whoever has them; the miss is served then. False, and nothing has changed, where its
+/// stream cannot be made to wait.
+bool PageSpace::transfer(std::span<const SpanHeap::Piece> pieces, const Miss& miss) {
+  SpanHeap& taker = miss.heap();
   std::vector<IdlePart> foreign;
   std::vector<SpanHeap*> owners;
   for (const SpanHeap::Piece& piece : pieces) {
-    for (const IdlePart& part : idle.within(piece.address, piece.size)) {
+    for (const IdlePart& part : miss.idle.within(piece.address, piece.size)) {
       if (part.owner == &taker) continue;
       foreign.push_back(part);
       if (std::ranges::find(owners, part.owner) == owners.end()) owners.push_back(part.owner);
     }
   }
-  if (!wait_for(owners, tenants)) return false;
+  if (!wait_for(owners, miss.tenants)) return false;
   for (const IdlePart& part : foreign) {
     part.owner->cut(part.address, part.size);
     taker.add(part.address, part.size);

@@ -32,38 +32,50 @@ struct Tenant {
   StreamId stream;
 };
 
+/// A request that fits no idle span of its heap, and what is idle in all heaps while it is served: looked for once, and kept up
+/// to date as memory grows.
+struct Miss {
+  /// `tenants` are all heaps that may give to it, the one that asks first; they outlive it.
+  Miss(Bytes rounded, Bytes asked, std::span<const Tenant> heaps);
+
+  [[nodiscard]] SpanHeap& heap() const { return *tenants.front().books; }
+
+  Bytes size;  ///< Rounded.
+  Bytes requested;
+  std::span<const Tenant> tenants;
+  IdleMap idle;
+  std::optional<PageUses> uses = {};  ///< Of `idle`; absent until somebody asks, and again when memory has grown.
+};
+
 /// The memory that the heaps of a device's streams share: pages at fixed addresses, and views of them. Every byte is in the books
 /// of one heap. Bytes that are idle in one may become another's where they lie, with no call but the wait of a stream for the
 /// other; so pages are mapped once, and what is idle anywhere counts for everyone. A device without virtual memory, or one that
 /// refuses addresses from the start, gives plain buffers instead; then there are no views.
 ///
-/// The calls below are for requests that fit no idle span of their heap. `tenants` are all heaps, the one that asks first; nobody
-/// else uses their books meanwhile. Policy, that is when to do which, is `serve`'s. Not thread-safe, but for `end_use`.
+/// Most calls below are for a `Miss`; nobody else uses the heaps' books meanwhile. Policy, that is when to do which, is
+/// `serve`'s. Not thread-safe, except for `end_use`.
 class PageSpace {
  public:
   PageSpace(Device& device, PhysicalPool* pool, const SpaceOptions& options);
 
   /// A page's size for growth by that many bytes.
   [[nodiscard]] Bytes page_size(Bytes growth) const;
-  /// What must be added so that an idle run of that size ends it.
-  [[nodiscard]] Bytes shortfall(Bytes size, const IdleMap& idle) const;
+  /// What must be added so that an idle run of the size ends it.
+  [[nodiscard]] Bytes shortfall(const Miss& miss) const;
   /// What idle pages have. 0 without pages.
+  [[nodiscard]] Bytes idle_pages(Miss& miss) const;
   [[nodiscard]] Bytes idle_pages(const IdleMap& idle) const;
 
-  /// At least that many bytes more for a heap, in pages as large as `page_size` says or, where memory is short, smaller ones.
-  /// Fails at once where they are out of reach. After another failure what came before it stays.
-  Status grow(Bytes least, SpanHeap& heap);
+  /// At least that many bytes more for the heap that asks, in pages as large as `page_size` says or, where memory is short,
+  /// smaller ones. Fails at once where they are out of reach. After another failure what came before it stays.
+  Status grow(Bytes least, Miss& miss);
 
-  struct Request {
-    Bytes size;  ///< Rounded.
-    Bytes requested;
-  };
   /// From the tightest run of idle bytes, whoever has them. Null when none is large enough, or a stream cannot wait.
-  Span* take_run(const Request& request, std::span<const Tenant> tenants);
+  Span* take_run(Miss& miss);
   /// In a view that is there. Null when there is no place.
-  Span* take_in_view(const Request& request, std::span<const Tenant> tenants);
+  Span* take_in_view(Miss& miss);
   /// In a view, whatever calls it takes. Null when idle pages are not enough.
-  Result<Span*> take_stitched(const Request& request, std::span<const Tenant> tenants);
+  Result<Span*> take_stitched(Miss& miss);
 
   /// A stitched allocation of a view is freed by a stream. Thread-safe.
   void end_use(std::uint32_t view, StreamId stream, bool may_record) { views_->end_use(view - 1, stream, may_record); }
@@ -84,15 +96,17 @@ class PageSpace {
  private:
   [[nodiscard]] bool is_out_of_reach(Bytes least) const;
   Status prepare();
-  Status add_page(Bytes size, SpanHeap& heap);
-  Status grow_plain(Bytes least, SpanHeap& heap);
+  Status add_page(Bytes size, Miss& miss);
+  Status grow_plain(Bytes least, Miss& miss);
+  static void add_idle(std::byte* address, Bytes size, Miss& miss);
   using IsQuiet = std::function<bool(const SpanHeap&)>;
   Bytes trim_pages(const IdleMap& idle, const IsQuiet& is_quiet);
   Bytes trim_buffers(const IdleMap& idle, const IsQuiet& is_quiet);
-  [[nodiscard]] bool transfer(std::span<const SpanHeap::Piece> pieces, const IdleMap& idle, std::span<const Tenant> tenants);
+  [[nodiscard]] bool transfer(std::span<const SpanHeap::Piece> pieces, const Miss& miss);
   [[nodiscard]] bool wait_for(std::span<SpanHeap* const> owners, std::span<const Tenant> tenants);
-  Span* take_at(ViewCache::Place place, const Request& request, const IdleMap& idle, std::span<const Tenant> tenants);
+  Span* take_at(ViewCache::Place place, Miss& miss);
   [[nodiscard]] PageUses uses(const IdleMap& idle) const { return {idle, pages_, *arena_}; }
+  const PageUses& uses(Miss& miss) const;
 
   Device& device_;
   const SpaceOptions options_;
