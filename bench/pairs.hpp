@@ -33,7 +33,7 @@ inline void place_thread(std::size_t number) {
 /// Nanoseconds of a pair, again and again.
 inline double pair_time(Allocator& allocator, Bytes size, StreamId stream, std::size_t count) {
   const Clock::time_point start = Clock::now();
-  for (std::size_t i = 0; i < count; ++i) allocator.deallocate(*allocator.allocate(size, stream), size, stream);
+  for (std::size_t i = 0; i < count; ++i) allocator.free(*allocator.allocate(size, stream), size, stream);
   return std::chrono::duration<double, std::nano>(Clock::now() - start).count() / static_cast<double>(count);
 }
 
@@ -43,7 +43,7 @@ inline void warm_up(Allocator& allocator, Bytes size, const std::vector<StreamId
   for (const StreamId stream : streams) {
     for (std::size_t i = 0; i < count; ++i) blocks.emplace_back(*allocator.allocate(size, stream), stream);
   }
-  for (const auto& [block, stream] : blocks) allocator.deallocate(block, size, stream);
+  for (const auto& [block, stream] : blocks) allocator.free(block, size, stream);
 }
 
 /// Threads that work for a while, all of them at the same time. What they get done is counted in that while alone: neither their
@@ -153,7 +153,7 @@ inline double boxed_throughput(Allocator& allocator, Bytes size, const std::vect
   };
   const auto drain = [&](std::size_t number) {
     return conveyors[number].accept([&](Conveyor::Blocks& blocks) {
-      for (std::byte* const block : blocks) allocator.deallocate(block, size, streams[number]);
+      for (std::byte* const block : blocks) allocator.free(block, size, streams[number]);
     });
   };
   const auto pairs = [](bool drained) { return drained ? Conveyor::kBlocks : 0; };

@@ -28,7 +28,7 @@ class MallocAllocator final : public Allocator {
   Result<std::byte*> allocate(Bytes size, StreamId) override {
     return static_cast<std::byte*>(std::malloc(static_cast<std::size_t>(size.value())));
   }
-  void deallocate(std::byte* address, Bytes, StreamId) override { std::free(address); }
+  void free(std::byte* address, Bytes, StreamId) override { std::free(address); }
   Status record_use(std::byte*, StreamId) override { return Done{}; }
   Bytes trim() override { return Bytes(0); }
   [[nodiscard]] AllocatorStats stats() const override { return {}; }
@@ -73,7 +73,7 @@ double median_event(const Trace& trace, std::string_view name) {
     if (event.action == Trace::Action::allocate) {
       address = allocator->allocate(event.size, event.stream).value();
     } else {
-      allocator->deallocate(address, event.size, made[event.allocation].stream);
+      allocator->free(address, event.size, made[event.allocation].stream);
     }
     times.push_back(std::chrono::duration<double, std::nano>(Clock::now() - start).count());
     if (event.action == Trace::Action::allocate)
@@ -82,7 +82,7 @@ double median_event(const Trace& trace, std::string_view name) {
       address = nullptr;
   }
   for (std::size_t i = 0; i < addresses.size(); ++i) {
-    if (addresses[i] != nullptr) allocator->deallocate(addresses[i], made[i].size, made[i].stream);
+    if (addresses[i] != nullptr) allocator->free(addresses[i], made[i].size, made[i].stream);
   }
   return median(times) - clock_cost();
 }

@@ -70,13 +70,13 @@ class PlanAheadData : public ::testing::TestWithParam<std::filesystem::path> {
         address = allocator_->allocate(size, event.stream).value();
         if (lagging_) submit(address, event.stream);
       } else {
-        allocator_->deallocate(address, size, event.stream);
+        allocator_->free(address, size, event.stream);
         address = nullptr;
       }
     }
     for (const Trace::Event& event : trace_.events) {
       std::byte*& address = addresses_[event.allocation];
-      if (address != nullptr) allocator_->deallocate(address, sizes_[event.allocation], event.stream);
+      if (address != nullptr) allocator_->free(address, sizes_[event.allocation], event.stream);
       address = nullptr;
     }
     allocator_->end_iteration();

@@ -95,7 +95,7 @@ class Program {
 
   void free_one() {
     std::swap(live_.back(), live_[random_() % live_.size()]);
-    allocator_->deallocate(live_.back().address, live_.back().size, live_.back().stream);
+    allocator_->free(live_.back().address, live_.back().size, live_.back().stream);
     live_.pop_back();
   }
 

@@ -131,7 +131,7 @@ void* stowage_torch_alloc_or_null(std::size_t size, int device, TorchStream stre
 void stowage_torch_free(void* address, std::size_t size, int device, TorchStream stream) {
   TorchDevice* const served = find(device);
   if (address == nullptr || served == nullptr) return;
-  served->deallocate(static_cast<std::byte*>(address), bytes_of(size), stream);
+  served->free(static_cast<std::byte*>(address), bytes_of(size), stream);
 }
 
 void stowage_torch_record_stream(void* address, TorchStream stream) {

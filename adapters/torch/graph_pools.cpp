@@ -9,8 +9,8 @@ namespace stowage::torch {
 
 void GraphPools::begin(TorchPoolId id, TorchStreamFilter filter) {
   const std::lock_guard lock(mutex_);
-  std::unique_ptr<Pool>& pool = pools_[id];
-  if (pool == nullptr) pool = std::make_unique<Pool>(device_, options_);
+  std::unique_ptr<GraphPool>& pool = pools_[id];
+  if (pool == nullptr) pool = std::make_unique<GraphPool>(device_, options_);
   ++pool->graphs;
   open_.push_back({id, std::move(filter), pool.get()});
   open_count_.store(static_cast<int>(open_.size()), std::memory_order_release);
@@ -18,7 +18,7 @@ void GraphPools::begin(TorchPoolId id, TorchStreamFilter filter) {
 
 bool GraphPools::end(TorchPoolId id) {
   const std::lock_guard lock(mutex_);
-  const auto open = std::ranges::find(open_, id, &Open::id);
+  const auto open = std::ranges::find(open_, id, &OpenPool::id);
   if (open == open_.end()) return false;
   open_.erase(open);
   open_count_.store(static_cast<int>(open_.size()), std::memory_order_release);
@@ -37,7 +37,7 @@ bool GraphPools::release(TorchPoolId id) {
 void GraphPools::sweep() {
   const std::lock_guard lock(mutex_);
   if (!open_.empty()) return;
-  std::erase_if(retired_, [](const std::unique_ptr<Pool>& pool) {
+  std::erase_if(retired_, [](const std::unique_ptr<GraphPool>& pool) {
     if (!std::exchange(pool->swept, true)) pool->allocator.end_capture();
     if (pool->allocator.stats().live == 0) return true;
     pool->allocator.trim();
@@ -52,14 +52,14 @@ bool GraphPools::any_retired() const {
 
 // --------------------------------------------------------------------------------------------------------------- blocks
 
-GraphPools::Pool* GraphPools::find_wanting(TorchStream native) const {
-  const auto open = std::ranges::find_if(open_, [&](const Open& each) { return each.wants(native); });
+GraphPools::GraphPool* GraphPools::find_wanting(TorchStream native) const {
+  const auto open = std::ranges::find_if(open_, [&](const OpenPool& each) { return each.wants(native); });
   return open == open_.end() ? nullptr : open->pool;
 }
 
 std::optional<Result<std::byte*>> GraphPools::allocate(Bytes size, TorchStream native, StreamId stream) {
   const std::lock_guard lock(mutex_);
-  Pool* const pool = find_wanting(native);
+  GraphPool* const pool = find_wanting(native);
   if (pool == nullptr) return std::nullopt;
   Result<std::byte*> address = pool->allocator.allocate(size, stream);
   if (address && *address != nullptr) {
@@ -69,12 +69,12 @@ std::optional<Result<std::byte*>> GraphPools::allocate(Bytes size, TorchStream n
   return address;
 }
 
-bool GraphPools::deallocate(std::byte* address, Bytes size, StreamId stream) {
+bool GraphPools::free(std::byte* address, Bytes size, StreamId stream) {
   if (!may_have(address)) return false;
   const std::lock_guard lock(mutex_);
   const auto block = blocks_.find(address);
   if (block == blocks_.end()) return false;
-  block->second->allocator.deallocate(address, size, stream);
+  block->second->allocator.free(address, size, stream);
   blocks_.erase(block);
   return true;
 }
@@ -104,7 +104,7 @@ template <class Visit>
 void GraphPools::visit_all(const Visit& visit) const {
   const std::lock_guard lock(mutex_);
   for (const auto& [id, pool] : pools_) visit(pool->allocator);
-  for (const std::unique_ptr<Pool>& pool : retired_) visit(pool->allocator);
+  for (const std::unique_ptr<GraphPool>& pool : retired_) visit(pool->allocator);
 }
 
 GraphPools::Figures GraphPools::figures() const {

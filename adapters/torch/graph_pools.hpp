@@ -40,7 +40,7 @@ class GraphPools {
   /// Nothing where no open pool wants the request.
   std::optional<Result<std::byte*>> allocate(Bytes size, TorchStream native, StreamId stream);
   // False: not of a pool. Without the lock for addresses below or above all that pools have ever had.
-  bool deallocate(std::byte* address, Bytes size, StreamId stream);
+  bool free(std::byte* address, Bytes size, StreamId stream);
   bool record_use(std::byte* address, StreamId stream);
 
   /// Returns what retired pools do not use. No stream may have work left of graphs that are gone. Nothing happens during a
@@ -57,20 +57,20 @@ class GraphPools {
   void reset_peaks();
 
  private:
-  struct Pool {
-    explicit Pool(Device& device, const StreamOptions& options) : allocator(device, options) { allocator.begin_capture(); }
+  struct GraphPool {
+    explicit GraphPool(Device& device, const StreamOptions& options) : allocator(device, options) { allocator.begin_capture(); }
 
     StreamAllocator allocator;
     int graphs = 0;
     bool swept = false;  ///< It was retired, and no graph of it runs any more.
   };
-  struct Open {
+  struct OpenPool {
     TorchPoolId id;
     TorchStreamFilter wants;
-    Pool* pool = nullptr;
+    GraphPool* pool = nullptr;
   };
 
-  [[nodiscard]] Pool* find_wanting(TorchStream native) const;
+  [[nodiscard]] GraphPool* find_wanting(TorchStream native) const;
   [[nodiscard]] bool may_have(const std::byte* address) const;
   void note(const std::byte* address);
   template <class Visit>
@@ -83,10 +83,10 @@ class GraphPools {
   std::atomic<std::uintptr_t> highest_{0};
 
   mutable std::mutex mutex_;
-  std::map<TorchPoolId, std::unique_ptr<Pool>> pools_;
-  std::vector<std::unique_ptr<Pool>> retired_;
-  std::vector<Open> open_;
-  std::unordered_map<std::byte*, Pool*> blocks_;
+  std::map<TorchPoolId, std::unique_ptr<GraphPool>> pools_;
+  std::vector<std::unique_ptr<GraphPool>> retired_;
+  std::vector<OpenPool> open_;
+  std::unordered_map<std::byte*, GraphPool*> blocks_;
 };
 
 }  // namespace stowage::torch

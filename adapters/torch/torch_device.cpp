@@ -15,25 +15,25 @@ namespace {
 class StreamCache {
  public:
   [[nodiscard]] const StreamId* find(const void* device, TorchStream stream) const {
-    const Entry& entry = entries_[slot(stream)];
+    const CachedStream& entry = entries_[index_of(stream)];
     return entry.device == device && entry.stream == stream ? &entry.id : nullptr;
   }
-  void put(const void* device, TorchStream stream, StreamId id) { entries_[slot(stream)] = {device, stream, id}; }
+  void put(const void* device, TorchStream stream, StreamId id) { entries_[index_of(stream)] = {device, stream, id}; }
 
  private:
-  struct Entry {
+  struct CachedStream {
     const void* device = nullptr;
     TorchStream stream = nullptr;
     StreamId id;
   };
   static constexpr std::size_t kEntries = 16;
 
-  static std::size_t slot(TorchStream stream) {
+  static std::size_t index_of(TorchStream stream) {
     const auto number = reinterpret_cast<std::uintptr_t>(stream);
     return (number >> 4 ^ number >> 12) % kEntries;
   }
 
-  std::array<Entry, kEntries> entries_{};
+  std::array<CachedStream, kEntries> entries_{};
 };
 
 thread_local StreamCache stream_cache;
@@ -124,10 +124,10 @@ Result<std::byte*> TorchDevice::allocate_below(Bytes size, TorchStream native) {
   return address;
 }
 
-void TorchDevice::deallocate(std::byte* address, Bytes size, TorchStream native) {
+void TorchDevice::free(std::byte* address, Bytes size, TorchStream native) {
   const Result<StreamId> stream = stream_id(native);
   if (!stream) return;  // then nothing was allocated on it
-  if (!pools_.deallocate(address, size, *stream)) top_->deallocate(address, size, *stream);
+  if (!pools_.free(address, size, *stream)) top_->free(address, size, *stream);
 }
 
 bool TorchDevice::record_use(std::byte* address, TorchStream native) {

@@ -25,7 +25,7 @@ class TorchDevice {
   Result<std::byte*> allocate(Bytes size, TorchStream stream);
   /// The same where torch's own allocator is above, which tells nobody of its captures.
   Result<std::byte*> allocate_below(Bytes size, TorchStream stream);
-  void deallocate(std::byte* address, Bytes size, TorchStream stream);
+  void free(std::byte* address, Bytes size, TorchStream stream);
   /// False where the address is not an allocation of this device's.
   bool record_use(std::byte* address, TorchStream stream);
 

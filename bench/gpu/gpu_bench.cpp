@@ -36,7 +36,7 @@ class PeerAllocator final : public Allocator {
   Result<std::byte*> allocate(Bytes size, StreamId stream) override {
     return static_cast<std::byte*>(peer_.allocate(static_cast<std::size_t>(size.value()), native_[stream.index()]));
   }
-  void deallocate(std::byte* address, Bytes, StreamId stream) override { peer_.free(address, native_[stream.index()]); }
+  void free(std::byte* address, Bytes, StreamId stream) override { peer_.free(address, native_[stream.index()]); }
   Status record_use(std::byte*, StreamId) override { return Done{}; }
   Bytes trim() override { return Bytes(0); }
   [[nodiscard]] AllocatorStats stats() const override { return {}; }

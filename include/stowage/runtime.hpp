@@ -4,7 +4,6 @@
 #include "stowage/runtime/adaptors.hpp"
 #include "stowage/runtime/allocator.hpp"
 #include "stowage/runtime/caching_allocator.hpp"
-#include "stowage/runtime/expandable_arena.hpp"
 #include "stowage/runtime/physical_pool.hpp"
 #include "stowage/runtime/plan_ahead.hpp"
 #include "stowage/runtime/pmr.hpp"

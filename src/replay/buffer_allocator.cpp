@@ -39,7 +39,7 @@ void BufferAllocator::wait_for(StreamId stream) {
   ++account_.stats().event_waits;
 }
 
-void BufferAllocator::deallocate(std::byte* address, Bytes size, StreamId stream) {
+void BufferAllocator::free(std::byte* address, Bytes size, StreamId stream) {
   const auto found = live_.find(address);
   if (found == live_.end() || found->second.requested != size || found->second.stream != stream) return;
   wait_for(stream);

@@ -19,7 +19,7 @@ class BufferAllocator final : public Allocator {
   [[nodiscard]] Bytes alignment() const override { return device_.buffer_type().alignment(); }
 
   Result<std::byte*> allocate(Bytes size, StreamId stream) override;
-  void deallocate(std::byte* address, Bytes size, StreamId stream) override;
+  void free(std::byte* address, Bytes size, StreamId stream) override;
   Status record_use(std::byte* address, StreamId stream) override;
   Bytes trim() override { return Bytes(0); }
 

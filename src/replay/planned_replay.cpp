@@ -24,8 +24,8 @@ class PlannedReplay final : public Allocator {
     return address;
   }
 
-  void deallocate(std::byte* address, Bytes size, StreamId stream) override {
-    planned_->deallocate(address, size, stream);
+  void free(std::byte* address, Bytes size, StreamId stream) override {
+    planned_->free(address, size, stream);
     if (address != nullptr) --live_;
     if (live_ > 0 || length_ == 0 || asked_ < length_) return;
     planned_->end_iteration();

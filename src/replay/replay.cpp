@@ -195,7 +195,7 @@ class Replay {
     if (call.free_stream != call.stream) {
       if (Status used = allocator_.record_use(address, call.free_stream); !used) fail(std::move(used).error());
     }
-    allocator_.deallocate(address, call.size, call.stream);
+    allocator_.free(address, call.size, call.stream);
   }
 
   void fail(Error error) {

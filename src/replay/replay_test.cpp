@@ -29,7 +29,7 @@ class Scribe final : public Allocator {
     lines.push_back("allocate " + std::to_string(size.value()) + " on " + std::to_string(stream.index()));
     return size == Bytes(0) ? nullptr : reinterpret_cast<std::byte*>(++next_);
   }
-  void deallocate(std::byte* address, Bytes size, StreamId stream) override {
+  void free(std::byte* address, Bytes size, StreamId stream) override {
     lines.push_back("free " + std::to_string(reinterpret_cast<std::uintptr_t>(address)) + " of " + std::to_string(size.value()) +
                     " on " + std::to_string(stream.index()));
   }

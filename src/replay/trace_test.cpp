@@ -118,8 +118,8 @@ TEST(LogAdaptor, ReadsBackAsATrace) {
   std::byte* const second = log.allocate(Bytes(200), StreamId(3)).value();
   heap.fail_next(1);
   EXPECT_FALSE(log.allocate(Bytes(300), StreamId(0)));
-  log.deallocate(first, Bytes(100), StreamId(0));
-  log.deallocate(second, Bytes(200), StreamId(3));
+  log.free(first, Bytes(100), StreamId(0));
+  log.free(second, Bytes(200), StreamId(3));
   const Result<Trace> trace = parse_trace(out.str(), "log.csv");
   ASSERT_TRUE(trace) << to_string(trace.error());
   const std::vector<Trace::Event> expected = {{Trace::Action::allocate, 0, Bytes(100), StreamId(0)},

@@ -55,7 +55,7 @@ class User {
     held_.pop_back();
     expect_content(held);
     requested_ -= held.size;
-    allocator_.deallocate(held.address, held.size, held.stream);
+    allocator_.free(held.address, held.size, held.stream);
   }
 
   void free_all() {
@@ -89,7 +89,7 @@ TEST_P(AllocatorContract, ZeroBytesAreNull) {
   const Result<std::byte*> address = allocator().allocate(Bytes(0), {});
   ASSERT_TRUE(address);
   EXPECT_EQ(*address, nullptr);
-  allocator().deallocate(nullptr, Bytes(0), {});
+  allocator().free(nullptr, Bytes(0), {});
   EXPECT_EQ(allocator().stats().live, 0U);
   EXPECT_EQ(allocator().stats().requested, Bytes(0));
 }

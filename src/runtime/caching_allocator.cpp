@@ -26,12 +26,7 @@ using runtime::Span;
 class CachingAllocator::Impl final : public runtime::HeapAllocator {
  public:
   Impl(Device& device, const CachingOptions& options)
-      : HeapAllocator(device, std::this_thread::get_id(),
-                      {.alignment = options.alignment,
-                       .least_page = options.least_page,
-                       .slack = options.slack,
-                       .limit = options.limit,
-                       .pool = options.pool}),
+      : HeapAllocator(device, std::this_thread::get_id(), runtime::HeapAllocatorOptions::of(options)),
         options_(options),
         checks_(runtime::is_on(options.checks)),
         owner_(owner_of(options)),
@@ -58,12 +53,12 @@ class CachingAllocator::Impl final : public runtime::HeapAllocator {
     return address;
   }
 
-  void deallocate(std::byte* address, Bytes size, StreamId stream) {
+  void free(std::byte* address, Bytes size, StreamId stream) {
     if (address == nullptr) return;
     if (checks_) check_free(address, size, stream);
     Span* const span = books_.remove(address);
     if (span == nullptr) return;
-    if (span->view != 0) space().end_use(span->view, options_.stream, true);
+    if (span->stitch != 0) space().end_use(span->stitch, options_.stream, true);
     books_.give_back(span);
   }
 
@@ -90,10 +85,7 @@ class CachingAllocator::Impl final : public runtime::HeapAllocator {
   [[nodiscard]] const CachingOptions& options() const { return options_; }
 
  private:
-  Result<std::byte*> allocate_slowly(Bytes size, Bytes requested) {
-    return serve_at_last(requested,
-                         [&] { return serve_miss({size, requested, {&tenant_, 1}}, books_.live(), /*is_capture=*/false); });
-  }
+  Result<std::byte*> allocate_slowly(Bytes size, Bytes requested);
   void count_allocation() {
     ++allocations_;
     figures.requested_peak = std::max(figures.requested_peak, books_.requested());
@@ -123,6 +115,12 @@ class CachingAllocator::Impl final : public runtime::HeapAllocator {
   const runtime::Tenant tenant_;
   std::uint64_t allocations_ = 0;
 };
+
+/// Not where it is called: a hit would pay for the closure.
+Result<std::byte*> CachingAllocator::Impl::allocate_slowly(Bytes size, Bytes requested) {
+  return serve_at_last(requested,
+                       [&] { return serve_miss({size, requested, {&tenant_, 1}}, books_.live(), /*is_capture=*/false); });
+}
 
 // ------------------------------------------------------------------------------------------------------           checks
 
@@ -161,7 +159,7 @@ Result<std::byte*> CachingAllocator::allocate(Bytes size, StreamId stream) {
 
 Result<std::byte*> CachingAllocator::allocate(Bytes size) { return impl_->allocate(size); }
 
-void CachingAllocator::deallocate(std::byte* address, Bytes size, StreamId stream) { impl_->deallocate(address, size, stream); }
+void CachingAllocator::free(std::byte* address, Bytes size, StreamId stream) { impl_->free(address, size, stream); }
 
 Status CachingAllocator::record_use(std::byte* address, StreamId stream) { return impl_->record_use(address, stream); }
 Bytes CachingAllocator::trim() { return impl_->trim(); }

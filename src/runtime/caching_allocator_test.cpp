@@ -40,7 +40,20 @@ struct OnSim {
     EXPECT_TRUE(address) << address.error().message;
     return address ? *address : nullptr;
   }
-  void put(std::byte* address, Bytes size) { allocator->deallocate(address, size, StreamId(0)); }
+  void put(std::byte* address, Bytes size) { allocator->free(address, size, StreamId(0)); }
+
+  struct Holes {
+    std::byte* first = nullptr;  ///< Where the first begins.
+    std::byte* kept = nullptr;   ///< The block between them.
+  };
+  /// Three blocks of the size in a row, of which the outer two are free again.
+  Holes two_holes(Bytes size) {
+    std::byte* const first = get(size);
+    std::byte* const kept = get(size);
+    put(get(size), size);
+    put(first, size);
+    return {first, kept};
+  }
 
   std::unique_ptr<SimDevice> device;
   std::unique_ptr<CachingAllocator> allocator;
@@ -65,33 +78,25 @@ TEST(CachingAllocator, NeighboursShareAPage) {
 }
 
 /// Two holes of 6 MiB do not hold 10 MiB; their pages, shown one behind the other, do.
-TEST(CachingAllocator, IdlePagesThatLieApartServeOneRequest) {
+TEST(CachingAllocator, FragmentedIdlePagesServeOneRequest) {
   OnSim sim({.memory = mib(18)});
-  std::byte* const a = sim.get(mib(6));
-  std::byte* const b = sim.get(mib(6));
-  std::byte* const c = sim.get(mib(6));
-  sim.put(a, mib(6));
-  sim.put(c, mib(6));
+  const auto [a, b] = sim.two_holes(mib(6));
   std::byte* const stitched = sim.get(mib(10));
   EXPECT_TRUE(stitched < a || stitched >= a + mib(18).value());
   EXPECT_EQ(sim.allocator->stats().reserved, mib(18));
-  std::byte* const rest = sim.get(mib(2));  // what the view left of the second hole
+  std::byte* const rest = sim.get(mib(2));  // what the stitch left of the second hole
   EXPECT_TRUE(rest >= a && rest < a + mib(18).value());
   sim.put(stitched, mib(10));
   const std::uint64_t before = sim.device->calls(SimCall::map);
   sim.put(sim.get(mib(10)), mib(10));
-  EXPECT_EQ(sim.device->calls(SimCall::map), before);  // the view is there already
+  EXPECT_EQ(sim.device->calls(SimCall::map), before);  // the stitch is there already
   sim.put(rest, mib(2));
   sim.put(b, mib(6));
 }
 
-TEST(CachingAllocator, TheLastPageOfAViewIsSharedWithOthers) {
+TEST(CachingAllocator, TheLastPageOfAStitchIsSharedWithOthers) {
   OnSim sim({.memory = mib(12)});
-  std::byte* const a = sim.get(mib(4));
-  std::byte* const b = sim.get(mib(4));
-  std::byte* const c = sim.get(mib(4));
-  sim.put(a, mib(4));
-  sim.put(c, mib(4));
+  std::byte* const b = sim.two_holes(mib(4)).kept;
   std::byte* const stitched = sim.get(mib(7));
   std::byte* const inside = sim.get(kMiB);
   EXPECT_EQ(sim.allocator->stats().rounded, mib(12));
@@ -138,7 +143,7 @@ TEST(CachingAllocator, SynchronizesBeforeItGivesUp) {
   sim.put(b, mib(2));
 }
 
-/// PyTorch's #193400: sizes that never repeat do not make it grow without bound, and views are bounded.
+/// PyTorch's #193400: sizes that never repeat do not make it grow without bound, and stitches are bounded.
 TEST(CachingAllocator, NeverRepeatingSizesStayWithinTheSlack) {
   OnSim sim;
   std::byte* kept = nullptr;
@@ -171,7 +176,7 @@ TEST(CachingAllocator, TakesWhatAnotherAllocatorOfTheDeviceDoesNotUse) {
   OnSim sim({.memory = mib(16)});
   {
     CachingAllocator other(*sim.device, {.stream = StreamId(1)});
-    other.deallocate(*other.allocate(mib(12)), mib(12), StreamId(1));
+    other.free(*other.allocate(mib(12)), mib(12), StreamId(1));
     sim.put(sim.get(mib(10)), mib(10));
     EXPECT_EQ(other.stats().reserved, Bytes(0));
   }
@@ -195,7 +200,7 @@ TEST(CachingAllocator, WithoutVirtualMemoryItServesFromBuffers) {
   EXPECT_EQ(sim.device->in_use(), Bytes(0));
 }
 
-TEST(CachingAllocator, PlainBuffersKeepToTheLimitToo) {
+TEST(CachingAllocator, UnpagedBuffersKeepToTheLimitToo) {
   OnSim sim({.virtual_memory = false}, {.limit = mib(4), .checks = Checks::on});
   EXPECT_EQ(sim.allocator->allocate(mib(64)).error().code, ErrorCode::out_of_memory);
   sim.put(sim.get(mib(3)), mib(3));
@@ -237,14 +242,10 @@ TEST(CachingAllocator, AnImpossibleRequestLeavesNothingReserved) {
   EXPECT_EQ(sim.device->in_use(), Bytes(0));
 }
 
-/// Two holes and a view over both, again and again: nothing piles up.
-TEST(CachingAllocator, AViewThatIsUsedAgainAndAgainLeavesNoTrace) {
+/// Two holes and a stitch over both, again and again: nothing piles up.
+TEST(CachingAllocator, AStitchThatIsUsedAgainAndAgainLeavesNoTrace) {
   OnSim sim({.memory = mib(18)});
-  std::byte* const a = sim.get(mib(6));
-  std::byte* const b = sim.get(mib(6));
-  std::byte* const c = sim.get(mib(6));
-  sim.put(a, mib(6));
-  sim.put(c, mib(6));
+  std::byte* const b = sim.two_holes(mib(6)).kept;
   sim.put(sim.get(mib(10)), mib(10));
   const std::size_t before = sim.device->live_objects();
   for (int i = 0; i < 1000; ++i) sim.put(sim.get(mib(10)), mib(10));
@@ -290,7 +291,7 @@ TEST(CachingAllocatorDeathTest, MisuseIsSaid) {
   std::byte* const other = sim.get(mib(2));
   EXPECT_DEATH(sim.put(block, kMiB), "with size 1048576: it was allocated with size 2097152");
   EXPECT_DEATH(sim.put(block + 512, mib(2)), "not the start of an allocation, but 512 bytes into one");
-  EXPECT_DEATH(sim.allocator->deallocate(block, mib(2), StreamId(4)), "on stream 4: it belongs to stream 0");
+  EXPECT_DEATH(sim.allocator->free(block, mib(2), StreamId(4)), "on stream 4: it belongs to stream 0");
   EXPECT_DEATH(sim.put(reinterpret_cast<std::byte*>(&sim), kMiB), "not memory of this allocator");
   EXPECT_DEATH(std::thread([&] { sim.put(block, mib(2)); }).join(), "another thread");
   sim.put(block, mib(2));

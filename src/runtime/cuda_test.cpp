@@ -88,7 +88,7 @@ class CudaWorkload {
     std::fill(content_.begin(), content_.end(), block.mark);
     EXPECT_EQ(std::memcmp(found.data(), content_.data(), found.size()), 0) << "a block of " << block.size.value() << " bytes";
     live_bytes_ -= block.size.value();
-    allocator_.deallocate(block.address, block.size, block.stream);
+    allocator_.free(block.address, block.size, block.stream);
   }
 
   CudaDevice& device_;
@@ -104,18 +104,18 @@ TEST(CudaRuntime, StitchedAndMovedPagesKeepTheirContent) {
   StreamAllocator allocator(*device, {.limit = Bytes(CudaWorkload::kLimit)});
   CudaWorkload workload(*device, allocator, 5);
   EXPECT_GT(workload.run(600), 300U);
-  EXPECT_GT(allocator.stats().maps, allocator.stats().creates) << "there were views";
+  EXPECT_GT(allocator.stats().maps, allocator.stats().creates) << "there were stitches";
   EXPECT_GT(allocator.stats().unmaps, 0U);
 }
 
 /// A range of many pages is made accessible in one call.
-TEST(CudaRuntime, AViewIsOneAccessCall) {
+TEST(CudaRuntime, AStitchIsOneAccessCall) {
   const std::shared_ptr<CudaDevice> device = make_device();
   const Bytes page = device->virtual_memory()->granularity();
   CachingAllocator allocator(*device, {.limit = Bytes(page.value() * 8)});
   std::vector<std::byte*> pages;
   for (int i = 0; i < 8; ++i) pages.push_back(allocator.allocate(page).value());
-  for (std::size_t i = 0; i < 8; i += 2) allocator.deallocate(pages[i], page, StreamId(0));
+  for (std::size_t i = 0; i < 8; i += 2) allocator.free(pages[i], page, StreamId(0));
   const AllocatorStats before = allocator.stats();
   ASSERT_TRUE(allocator.allocate(Bytes(page.value() * 4)));
   EXPECT_EQ(allocator.stats().maps, before.maps + 4);
@@ -127,10 +127,9 @@ TEST(CudaRuntime, AHitMakesNoCall) {
   StreamAllocator allocator(*device);
   for (const Bytes size : {Bytes(512), Bytes(1 << 20), Bytes(64 << 20)}) {
     for (std::uint32_t stream = 0; stream < 3; ++stream) {
-      allocator.deallocate(allocator.allocate(size, StreamId(stream)).value(), size, StreamId(stream));
+      allocator.free(allocator.allocate(size, StreamId(stream)).value(), size, StreamId(stream));
       allocator.reset_peaks();
-      for (int i = 0; i < 100; ++i)
-        allocator.deallocate(allocator.allocate(size, StreamId(stream)).value(), size, StreamId(stream));
+      for (int i = 0; i < 100; ++i) allocator.free(allocator.allocate(size, StreamId(stream)).value(), size, StreamId(stream));
       const AllocatorStats stats = allocator.stats();
       EXPECT_EQ(stats.creates + stats.releases + stats.maps + stats.unmaps + stats.access_calls + stats.event_waits, 0U);
     }
@@ -145,8 +144,7 @@ TEST(CudaRuntime, PlanAheadServesTheSecondIteration) {
     ahead->begin_iteration();
     std::vector<std::byte*> blocks;
     for (std::int64_t i = 1; i <= 20; ++i) blocks.push_back(ahead->allocate(Bytes(i * 300000), StreamId(0)).value());
-    for (std::int64_t i = 1; i <= 20; ++i)
-      ahead->deallocate(blocks[static_cast<std::size_t>(i - 1)], Bytes(i * 300000), StreamId(0));
+    for (std::int64_t i = 1; i <= 20; ++i) ahead->free(blocks[static_cast<std::size_t>(i - 1)], Bytes(i * 300000), StreamId(0));
     ahead->end_iteration();
     if (iteration == 0) ahead->reset_peaks();
   }

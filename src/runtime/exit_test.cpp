@@ -46,7 +46,7 @@ TEST(RuntimeExit, FreesAfterTheAllocatorsTime) {
     std::unique_ptr<StreamAllocator> allocator;
     std::byte* block = nullptr;
     ~Late() {
-      if (allocator != nullptr) allocator->deallocate(block, Bytes(1 << 20), StreamId(0));
+      if (allocator != nullptr) allocator->free(block, Bytes(1 << 20), StreamId(0));
     }
   };
   EXPECT_EQ(status_of_child([] {
@@ -68,8 +68,8 @@ TEST(RuntimeExit, NothingIsCalledOnceTheDeviceIsGone) {
     std::byte* used = nullptr;
     ~Late() {
       if (streams == nullptr) return;
-      streams->deallocate(block, Bytes(512), StreamId(1));
-      streams->deallocate(used, Bytes(512), StreamId(1));  // another stream may be using it, and can no longer be asked
+      streams->free(block, Bytes(512), StreamId(1));
+      streams->free(used, Bytes(512), StreamId(1));  // another stream may be using it, and can no longer be asked
       ahead.reset();
     }
   };
@@ -87,7 +87,7 @@ TEST(RuntimeExit, NothingIsCalledOnceTheDeviceIsGone) {
       for (const StreamId stream : {StreamId(0), StreamId(1), StreamId(0)}) {
         std::byte* const planned = late.ahead->allocate(Bytes(3 << 20), stream).value();
         if (!late.ahead->record_use(planned, StreamId(3))) return;
-        late.ahead->deallocate(planned, Bytes(3 << 20), stream);
+        late.ahead->free(planned, Bytes(3 << 20), stream);
       }
       late.ahead->end_iteration();
     }
@@ -105,7 +105,7 @@ TEST(RuntimeExit, ExitWhileAnotherThreadAllocates) {
   EXPECT_EQ(status_of_child([] {
               static StreamAllocator streams(cpu_device(), {});
               std::thread([] {
-                for (;;) streams.deallocate(*streams.allocate(Bytes(1 << 16), StreamId(2)), Bytes(1 << 16), StreamId(2));
+                for (;;) streams.free(*streams.allocate(Bytes(1 << 16), StreamId(2)), Bytes(1 << 16), StreamId(2));
               }).detach();
               std::this_thread::sleep_for(std::chrono::milliseconds(5));
               std::quick_exit(0);
@@ -119,13 +119,13 @@ TEST(RuntimeExit, AChildThatEndsLeavesTheParentsMemoryAlone) {
   std::byte* const block = allocator->allocate(Bytes(4 << 20), StreamId(0)).value();
   std::memset(block, 7, 4 << 20);
   EXPECT_EQ(status_of_child([&] {
-              allocator->deallocate(block, Bytes(4 << 20), StreamId(0));
+              allocator->free(block, Bytes(4 << 20), StreamId(0));
               allocator->trim();
               allocator.reset();
             }),
             0);
   for (std::size_t i = 0; i < (4U << 20); i += 4096) ASSERT_EQ(static_cast<int>(block[i]), 7);
-  allocator->deallocate(block, Bytes(4 << 20), StreamId(0));
+  allocator->free(block, Bytes(4 << 20), StreamId(0));
 }
 
 /// What a child gets is its own, though it asks an allocator that it inherited.
@@ -139,7 +139,7 @@ TEST(RuntimeExit, AChildsMemoryIsItsOwn) {
             0);
   std::byte* const block = allocator.allocate(Bytes(4 << 20), StreamId(0)).value();
   for (std::size_t i = 0; i < (4U << 20); i += 4096) ASSERT_EQ(static_cast<int>(block[i]), 0);  // new pages are zero
-  allocator.deallocate(block, Bytes(4 << 20), StreamId(0));
+  allocator.free(block, Bytes(4 << 20), StreamId(0));
 }
 
 }  // namespace

@@ -34,13 +34,13 @@ void work(Allocator& allocator, SimDevice& device, std::size_t streams, Rng& ran
     }
     if (live.size() > 4 || (random() % 3 == 0 && !live.empty())) {
       std::swap(live.back(), live[random() % live.size()]);
-      allocator.deallocate(live.back().address, live.back().size, live.back().stream);
+      allocator.free(live.back().address, live.back().size, live.back().stream);
       live.pop_back();
     }
     if (random() % 16 == 0) device.finish(stream);
     if (random() % 40 == 0) allocator.trim();
   }
-  for (const Block& block : live) allocator.deallocate(block.address, block.size, block.stream);
+  for (const Block& block : live) allocator.free(block.address, block.size, block.stream);
 }
 
 template <class MakeAllocator>

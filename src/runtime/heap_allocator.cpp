@@ -70,8 +70,8 @@ AllocatorStats HeapAllocator::stats_of(const LiveFigures& live, std::span<const 
   stats.maps = calls.maps;
   stats.unmaps = calls.unmaps;
   stats.access_calls = calls.access_calls;
-  stats.creates = space_.plain_counts().creates;
-  stats.releases = space_.plain_counts().releases;
+  stats.creates = space_.unpaged_counts().creates;
+  stats.releases = space_.unpaged_counts().releases;
   if (pool_ != nullptr) {
     const PhysicalPool::Counts pages = pool_->counts();
     stats.creates += pages.creates;

@@ -15,6 +15,11 @@ namespace stowage::runtime {
 
 /// What the heap allocators need to know of their options.
 struct HeapAllocatorOptions {
+  template <class Options>
+  static HeapAllocatorOptions of(const Options& options) {
+    return {options.alignment, options.least_page, options.slack, options.limit, options.pool};
+  }
+
   Bytes alignment;
   Bytes least_page;
   double slack = 0;

@@ -61,7 +61,7 @@ Result<Page> PhysicalPool::create(Bytes size) {
   return Page{physical, size};
 }
 
-void PhysicalPool::give_back(Page page) {
+void PhysicalPool::free(Page page) {
   const std::lock_guard lock(mutex_);
   idle_[page.size].push_back(page.physical);
   counts_.idle += page.size;

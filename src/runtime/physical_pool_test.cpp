@@ -42,23 +42,23 @@ TEST_F(PhysicalPoolTest, AnIdlePageIsTakenAgainBeforeANewOneIsCreated) {
   PhysicalPool& pool = make();
   const Page first = pool.acquire(k4KiB).value();
   const Page second = pool.acquire(k4KiB).value();
-  pool.give_back(first);
-  pool.give_back(second);
+  pool.free(first);
+  pool.free(second);
   EXPECT_EQ(pool.acquire(k4KiB).value(), second) << "the last one back is the first to go";
   EXPECT_EQ(pool.acquire(k4KiB).value(), first);
   EXPECT_EQ(device_->calls(SimCall::create), 2U);
-  pool.give_back(first);
-  pool.give_back(second);
+  pool.free(first);
+  pool.free(second);
 }
 
 TEST_F(PhysicalPoolTest, APageOfAnotherSizeIsNoSubstitute) {
   PhysicalPool& pool = make();
-  pool.give_back(pool.acquire(k16KiB).value());
+  pool.free(pool.acquire(k16KiB).value());
   const Page page = pool.acquire(k4KiB).value();
   EXPECT_EQ(page.size, k4KiB);
   EXPECT_EQ(pool.counts().created, k16KiB + k4KiB);
   EXPECT_EQ(pool.counts().idle, k16KiB);
-  pool.give_back(page);
+  pool.free(page);
 }
 
 TEST_F(PhysicalPoolTest, TrimReturnsPagesToTheDeviceLargestFirst) {
@@ -67,7 +67,7 @@ TEST_F(PhysicalPoolTest, TrimReturnsPagesToTheDeviceLargestFirst) {
   const Page small = pool.acquire(kKiB).value();
   const Page middle = pool.acquire(k4KiB).value();
   const Page large = pool.acquire(k16KiB).value();
-  for (const Page page : {large, small, middle}) pool.give_back(page);
+  for (const Page page : {large, small, middle}) pool.free(page);
 
   EXPECT_EQ(pool.trim(k4KiB + kKiB), k16KiB);
   EXPECT_EQ(device_->in_use(), k16KiB + k4KiB + kKiB);
@@ -76,12 +76,12 @@ TEST_F(PhysicalPoolTest, TrimReturnsPagesToTheDeviceLargestFirst) {
   EXPECT_EQ(pool.trim(), kKiB);
   EXPECT_EQ(pool.trim(), Bytes(0)) << "what somebody has stays";
   EXPECT_EQ(device_->in_use(), k16KiB);
-  pool.give_back(kept);
+  pool.free(kept);
 }
 
 TEST_F(PhysicalPoolTest, TrimmingNothingReleasesNothing) {
   PhysicalPool& pool = make();
-  pool.give_back(pool.acquire(k4KiB).value());
+  pool.free(pool.acquire(k4KiB).value());
   EXPECT_EQ(pool.trim(Bytes(0)), Bytes(0));
   EXPECT_EQ(device_->in_use(), k4KiB);
 }
@@ -89,7 +89,7 @@ TEST_F(PhysicalPoolTest, TrimmingNothingReleasesNothing) {
 TEST_F(PhysicalPoolTest, CountsFollowEveryPage) {
   PhysicalPool& pool = make();
   const Page page = pool.acquire(k4KiB).value();
-  pool.give_back(pool.acquire(k16KiB).value());
+  pool.free(pool.acquire(k16KiB).value());
   pool.trim();
   EXPECT_EQ(pool.counts().created, k4KiB);
   EXPECT_EQ(pool.counts().created_peak, k16KiB + k4KiB);
@@ -99,7 +99,7 @@ TEST_F(PhysicalPoolTest, CountsFollowEveryPage) {
   EXPECT_EQ(pool.counts().created_peak, k4KiB);
   EXPECT_EQ(pool.counts().creates, 0U);
   EXPECT_EQ(pool.counts().releases, 0U);
-  pool.give_back(page);
+  pool.free(page);
 }
 
 TEST_F(PhysicalPoolTest, TheLimitHoldsForAllPagesTogetherAndTheErrorNamesTheFigures) {
@@ -111,8 +111,8 @@ TEST_F(PhysicalPoolTest, TheLimitHoldsForAllPagesTogetherAndTheErrorNamesTheFigu
   EXPECT_EQ(refused.error().code, ErrorCode::out_of_memory);
   for (const char* figure : {"1024", "20480", "0"}) EXPECT_THAT(refused.error().message, HasSubstr(figure));
   EXPECT_EQ(device_->calls(SimCall::create), 2U) << "the device is not even asked";
-  pool.give_back(page);
-  pool.give_back(rest);
+  pool.free(page);
+  pool.free(rest);
 }
 
 TEST_F(PhysicalPoolTest, IdlePagesOfOtherSizesMakeRoomWithinTheLimit) {
@@ -120,30 +120,30 @@ TEST_F(PhysicalPoolTest, IdlePagesOfOtherSizesMakeRoomWithinTheLimit) {
   const Page page = pool.acquire(k4KiB).value();
   const Page small = pool.acquire(kKiB).value();
   const Page middle = pool.acquire(Bytes(5120)).value();
-  pool.give_back(small);
-  pool.give_back(middle);
+  pool.free(small);
+  pool.free(middle);
   const Page large = pool.acquire(Bytes(10240)).value();
   EXPECT_EQ(pool.counts().created, Bytes(4096 + 1024 + 10240)) << "one page was enough, so that the small one stays";
   EXPECT_EQ(pool.counts().idle, kKiB);
-  pool.give_back(page);
-  pool.give_back(large);
+  pool.free(page);
+  pool.free(large);
 }
 
 TEST_F(PhysicalPoolTest, IdlePagesOfOtherSizesMakeRoomOnAFullDevice) {
   PhysicalPool& pool = make({}, k16KiB);
   std::vector<Page> pages;
   for (int i = 0; i < 16; ++i) pages.push_back(pool.acquire(kKiB).value());
-  for (int i = 0; i < 15; ++i) pool.give_back(pages[static_cast<std::size_t>(i)]);
+  for (int i = 0; i < 15; ++i) pool.free(pages[static_cast<std::size_t>(i)]);
   const Page large = pool.acquire(k4KiB).value();
   EXPECT_EQ(pool.counts().releases, 4U) << "as many as it takes, no more";
   EXPECT_EQ(device_->in_use(), k16KiB);
-  pool.give_back(large);
-  pool.give_back(pages.back());
+  pool.free(large);
+  pool.free(pages.back());
 }
 
 TEST_F(PhysicalPoolTest, WhatCannotBeGrantedEvenToAnEmptyPoolCostsNoIdlePage) {
   PhysicalPool& pool = make({.limit = k16KiB});
-  pool.give_back(pool.acquire(k4KiB).value());
+  pool.free(pool.acquire(k4KiB).value());
   EXPECT_FALSE(pool.acquire(k16KiB + kKiB));
   EXPECT_EQ(pool.counts().idle, k4KiB);
 }
@@ -156,12 +156,12 @@ TEST_F(PhysicalPoolTest, ARefusedCreationLeavesEverythingAsItWas) {
   EXPECT_EQ(refused.error().code, ErrorCode::out_of_memory);
   EXPECT_EQ(pool.counts().created, Bytes(0));
   EXPECT_EQ(pool.counts().creates, 0U);
-  pool.give_back(pool.acquire(k4KiB).value());
+  pool.free(pool.acquire(k4KiB).value());
 }
 
 TEST_F(PhysicalPoolTest, ASizeThatIsNoMultipleOfTheGranularityIsInvalidAndCostsNoIdlePage) {
   PhysicalPool& pool = make();
-  pool.give_back(pool.acquire(k4KiB).value());
+  pool.free(pool.acquire(k4KiB).value());
   for (const Bytes size : {Bytes(0), Bytes(-1024), Bytes(1000)}) {
     const Result<Page> refused = pool.acquire(size);
     ASSERT_FALSE(refused);
@@ -177,7 +177,7 @@ TEST_F(PhysicalPoolTest, APageGivenBackWhileMappedMayBeTrimmedAndGoesWhenItIsUnm
   std::byte* const base = memory.reserve(k4KiB).value();
   const Page page = pool.acquire(k4KiB).value();
   ASSERT_TRUE(memory.map(base, page.physical, Bytes(0), k4KiB));
-  pool.give_back(page);
+  pool.free(page);
   EXPECT_EQ(pool.trim(), k4KiB);
   ASSERT_TRUE(memory.unmap(base, k4KiB));
   EXPECT_EQ(device_->in_use(), Bytes(0));

@@ -35,7 +35,7 @@ TEST(PhysicalPoolThreads, NoPageHasTwoOwnersAndTheLimitHolds) {
         ASSERT_TRUE(device->synchronize(stream));
         ASSERT_EQ(received, sent);
         ASSERT_TRUE(memory.unmap(base, size));
-        pool.give_back(*page);
+        pool.free(*page);
         if (round % 16 == 0) pool.trim(Bytes(2048));
       }
       ASSERT_TRUE(memory.free(base, Bytes(4096)));

@@ -31,12 +31,7 @@ using runtime::StreamHeap;
 class StreamAllocator::Impl final : public runtime::HeapAllocator {
  public:
   Impl(Device& device, const StreamOptions& options)
-      : HeapAllocator(device, std::nullopt,
-                      {.alignment = options.alignment,
-                       .least_page = options.least_page,
-                       .slack = options.slack,
-                       .limit = options.limit,
-                       .pool = options.pool}),
+      : HeapAllocator(device, std::nullopt, runtime::HeapAllocatorOptions::of(options)),
         options_(options),
         checks_(runtime::is_on(options.checks)),
         unit_shift_(std::countr_zero(static_cast<std::uint64_t>(options.alignment.value()))),
@@ -60,10 +55,10 @@ class StreamAllocator::Impl final : public runtime::HeapAllocator {
       const std::lock_guard lock(heap.mutex);
       if (Span* const span = heap.take(request.rounded, request.booked)) return counted(heap, span, request);
     }
-    return serve_at_last(size, [&] { return serve(heap, request); });
+    return allocate_slowly(heap, request);
   }
 
-  void deallocate(std::byte* address, Bytes size, StreamId stream) {
+  void free(std::byte* address, Bytes size, StreamId stream) {
     if (address == nullptr) return;
     StreamHeap& heap = heaps_.of(stream);
     const Request request = request_of(size);
@@ -123,6 +118,7 @@ class StreamAllocator::Impl final : public runtime::HeapAllocator {
     return span->shown;
   }
 
+  Result<std::byte*> allocate_slowly(StreamHeap& heap, const Request& request);
   Result<Span*> serve(StreamHeap& heap, const Request& request);
   Status synchronize() override;
   Bytes give_back_idle() override;
@@ -142,6 +138,11 @@ class StreamAllocator::Impl final : public runtime::HeapAllocator {
 };
 
 // ------------------------------------------------------------------------------------------------------------ slow path
+
+/// Not where it is called: a hit would pay for the closure.
+Result<std::byte*> StreamAllocator::Impl::allocate_slowly(StreamHeap& heap, const Request& request) {
+  return serve_at_last(request.size, [&] { return serve(heap, request); });
+}
 
 /// All heaps, locked, with what other threads and streams are done with back in their books. The first is the one that asks.
 class StreamAllocator::Impl::Everyone {
@@ -283,7 +284,7 @@ StreamAllocator::~StreamAllocator() = default;
 DeviceId StreamAllocator::device() const { return impl_->device().id(); }
 Bytes StreamAllocator::alignment() const { return impl_->options().alignment; }
 Result<std::byte*> StreamAllocator::allocate(Bytes size, StreamId stream) { return impl_->allocate(size, stream); }
-void StreamAllocator::deallocate(std::byte* address, Bytes size, StreamId stream) { impl_->deallocate(address, size, stream); }
+void StreamAllocator::free(std::byte* address, Bytes size, StreamId stream) { impl_->free(address, size, stream); }
 Status StreamAllocator::record_use(std::byte* address, StreamId stream) { return impl_->record_use(address, stream); }
 Bytes StreamAllocator::trim() { return impl_->trim(); }
 void StreamAllocator::begin_capture() { impl_->begin_capture(); }

@@ -129,7 +129,7 @@ TEST(StreamAllocator, ReturnsToItsPeersWhatOtherStreamsWereUsing) {
   StreamAllocator other(*sim.device, {});
   const Result<std::byte*> taken = other.allocate(mib(8), StreamId(3));
   ASSERT_TRUE(taken) << taken.error().message;
-  other.deallocate(*taken, mib(8), StreamId(3));
+  other.free(*taken, mib(8), StreamId(3));
 }
 
 TEST(StreamAllocator, MemoryThatOthersUseIsWaitedForWhenItGoes) {

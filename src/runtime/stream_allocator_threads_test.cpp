@@ -38,7 +38,7 @@ TEST(StreamAllocatorThreads, BlocksMayBeFreedByOtherThreads) {
   std::thread freer([&] {
     for (std::size_t i = 0; i < kBlocks; ++i) {
       while (blocks[i] == nullptr) std::this_thread::yield();
-      allocator.deallocate(blocks[i], Bytes(512 + static_cast<std::int64_t>(i % 4096)), StreamId(1));
+      allocator.free(blocks[i], Bytes(512 + static_cast<std::int64_t>(i % 4096)), StreamId(1));
     }
   });
   maker.join();
@@ -52,7 +52,7 @@ TEST(StreamAllocatorThreads, ThreadsComeAndGo) {
   for (int i = 0; i < 50; ++i) {
     std::byte* block = nullptr;
     std::thread([&] { block = *allocator.allocate(Bytes(1 << 20), StreamId(2)); }).join();
-    std::thread([&] { allocator.deallocate(block, Bytes(1 << 20), StreamId(2)); }).join();
+    std::thread([&] { allocator.free(block, Bytes(1 << 20), StreamId(2)); }).join();
   }
   EXPECT_EQ(allocator.stats().live, 0U);
   EXPECT_EQ(allocator.stats().reserved, Bytes(2 << 20));
@@ -74,7 +74,7 @@ TEST(StreamAllocatorThreads, NobodyWaitsDuringACapture) {
         for (std::int64_t round = 0; !stop; ++round) {
           const Bytes size((4 + round % 8) << 20);
           const Result<std::byte*> block = allocator.allocate(size, StreamId(i));
-          if (block) allocator.deallocate(*block, size, StreamId(i));
+          if (block) allocator.free(*block, size, StreamId(i));
         }
       });
     }

@@ -30,7 +30,7 @@ class StreamCapture : public ::testing::Test {
     EXPECT_TRUE(address) << address.error().message;
     return address ? *address : nullptr;
   }
-  void put(std::byte* address, Bytes size, StreamId stream) { allocator_->deallocate(address, size, stream); }
+  void put(std::byte* address, Bytes size, StreamId stream) { allocator_->free(address, size, stream); }
   /// Calls that end a capture with an error of the driver's, or tie the graph to what is not in it.
   [[nodiscard]] std::uint64_t forbidden_calls() const {
     std::uint64_t sum = 0;
@@ -137,7 +137,7 @@ TEST(StreamAllocatorsWithOnePool, ShareItsLimitAndItsPages) {
     StreamAllocator second(*device, {.pool = &pool});
     std::byte* const block = first.allocate(mib(16), kMain).value();
     EXPECT_FALSE(second.allocate(mib(2), kMain));
-    first.deallocate(block, mib(16), kMain);
+    first.free(block, mib(16), kMain);
     EXPECT_TRUE(second.allocate(mib(16), kMain));
     EXPECT_EQ(pool.counts().created_peak, mib(16));
     EXPECT_EQ(first.stats().reserved, Bytes(0));

@@ -35,8 +35,8 @@ class alignas(kApart) StreamHeap {
 
   SpinLock mutex;
   SpanHeap books;
-  std::uint64_t allocations = 0;  ///< But for those from magazines.
-  Bytes overcount;                ///< What the books count of small allocations beyond the requests, but for those of magazines.
+  std::uint64_t allocations = 0;  ///< Except for those from magazines.
+  Bytes overcount;  ///< What the books count of small allocations beyond the requests, except for those of magazines.
 
   [[nodiscard]] StreamId stream() const { return stream_; }
 
@@ -104,9 +104,9 @@ class alignas(kApart) StreamHeap {
   };
 
   void free(Span* span) {
-    if (span->view != 0) {
+    if (span->stitch != 0) {
       const CaptureGate::Pass pass(host_.gate);
-      host_.space.end_use(span->view, stream_, pass.allowed());
+      host_.space.end_use(span->stitch, stream_, pass.allowed());
     }
     books.give_back(span);
   }

@@ -170,8 +170,8 @@ TEST(StreamMagazines, AFirstFreeWaitsForNobody) {
   std::thread trimming([&] { allocator.trim(); });
   std::this_thread::sleep_for(std::chrono::milliseconds(20));  // most likely it has the locks then
   std::thread([&] {
-    allocator.deallocate(large, Bytes(1 << 20), kStream);
-    allocator.deallocate(small, Bytes(512), kStream);
+    allocator.free(large, Bytes(1 << 20), kStream);
+    allocator.free(small, Bytes(512), kStream);
   }).join();
   device.slow = false;
   trimming.join();

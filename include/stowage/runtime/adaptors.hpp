@@ -24,7 +24,7 @@ class AllocatorAdaptor : public Allocator {
   [[nodiscard]] DeviceId device() const override { return wrapped_.device(); }
   [[nodiscard]] Bytes alignment() const override { return wrapped_.alignment(); }
   Result<std::byte*> allocate(Bytes size, StreamId stream) override { return wrapped_.allocate(size, stream); }
-  void deallocate(std::byte* address, Bytes size, StreamId stream) override { wrapped_.deallocate(address, size, stream); }
+  void free(std::byte* address, Bytes size, StreamId stream) override { wrapped_.free(address, size, stream); }
   Status record_use(std::byte* address, StreamId stream) override { return wrapped_.record_use(address, stream); }
   Bytes trim() override { return wrapped_.trim(); }
   [[nodiscard]] AllocatorStats stats() const override { return wrapped_.stats(); }
@@ -74,7 +74,7 @@ class StatisticsAdaptor final : public AllocatorAdaptor {
   [[nodiscard]] AllocationCounters counters() const;
 
   Result<std::byte*> allocate(Bytes size, StreamId stream) override;
-  void deallocate(std::byte* address, Bytes size, StreamId stream) override;
+  void free(std::byte* address, Bytes size, StreamId stream) override;
   [[nodiscard]] AllocatorStats stats() const override;
   /// Restarts all levels, besides what the interface says.
   void reset_peaks() override;
@@ -119,7 +119,7 @@ class LimitAdaptor final : public AllocatorAdaptor {
   [[nodiscard]] Bytes used() const { return Bytes(used_.load(std::memory_order_relaxed)); }
 
   Result<std::byte*> allocate(Bytes size, StreamId stream) override;
-  void deallocate(std::byte* address, Bytes size, StreamId stream) override;
+  void free(std::byte* address, Bytes size, StreamId stream) override;
   [[nodiscard]] AllocatorStats stats() const override;
   void reset_peaks() override;
 
@@ -153,7 +153,7 @@ class LogAdaptor final : public AllocatorAdaptor {
   LogAdaptor(Allocator& wrapped, std::ostream& log);
 
   Result<std::byte*> allocate(Bytes size, StreamId stream) override;
-  void deallocate(std::byte* address, Bytes size, StreamId stream) override;
+  void free(std::byte* address, Bytes size, StreamId stream) override;
 
  private:
   void write(const char* action, const std::byte* address, Bytes size, StreamId stream);
@@ -229,7 +229,7 @@ class LockAdaptor final : public AllocatorAdaptor {
   [[nodiscard]] std::unique_lock<std::mutex> hold() const { return std::unique_lock(mutex_); }
 
   Result<std::byte*> allocate(Bytes size, StreamId stream) override;
-  void deallocate(std::byte* address, Bytes size, StreamId stream) override;
+  void free(std::byte* address, Bytes size, StreamId stream) override;
   Status record_use(std::byte* address, StreamId stream) override;
   Bytes trim() override;
   [[nodiscard]] AllocatorStats stats() const override;

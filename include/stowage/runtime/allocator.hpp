@@ -92,7 +92,7 @@ class Allocator {
   /// Takes back what `allocate` returned for this size and stream; null is nothing to do. Cannot fail: allocators with
   /// checks on abort with a message on a double free, an address that is not (the start of) an allocation, another
   /// size or stream. Others ignore it or, for small blocks, give the same memory out twice.
-  virtual void deallocate(std::byte* address, Bytes size, StreamId stream) = 0;
+  virtual void free(std::byte* address, Bytes size, StreamId stream) = 0;
 
   /// Says that work submitted to `stream` so far uses the allocation, which belongs to another stream: once freed, it waits for
   /// that work. Fails with `invalid` for an address that is not an allocation, with `unsupported` where the allocator serves one

@@ -43,7 +43,7 @@ class CachingAllocator final : public Allocator {
   [[nodiscard]] Bytes alignment() const override;
   Result<std::byte*> allocate(Bytes size, StreamId stream) override;
   Result<std::byte*> allocate(Bytes size);
-  void deallocate(std::byte* address, Bytes size, StreamId stream) override;
+  void free(std::byte* address, Bytes size, StreamId stream) override;
   Status record_use(std::byte* address, StreamId stream) override;
   Bytes trim() override;
   [[nodiscard]] AllocatorStats stats() const override;

@@ -65,7 +65,7 @@ struct PlanAheadCounts {
 ///
 /// With a plan, an allocation or free costs O(1) (a planned place has fewer than three predecessors on average), touches no
 /// device, and the footprint is the plan's range and what the fallback holds. In an iteration that differs it costs O(log n), and
-/// what has no place of its own O(n) for n live allocations, up to a thousand. Recording costs a hash table entry an allocation.
+/// what has no place of its own O(n) for n live allocations, up to a thousand. Recording costs a hash table entry per allocation.
 ///
 /// Thread safety: one thread at a time, whatever the fallback's. The device and the fallback must outlive it, and everything
 /// allocated must be back before it goes; then it waits for the streams that used the range.
@@ -89,7 +89,7 @@ class PlanAheadAllocator final : public Allocator {
   [[nodiscard]] DeviceId device() const override;
   [[nodiscard]] Bytes alignment() const override;
   Result<std::byte*> allocate(Bytes size, StreamId stream) override;
-  void deallocate(std::byte* address, Bytes size, StreamId stream) override;
+  void free(std::byte* address, Bytes size, StreamId stream) override;
   Status record_use(std::byte* address, StreamId stream) override;
   /// Of the fallback. The plan's range stays: see `forget_plan`.
   Bytes trim() override;

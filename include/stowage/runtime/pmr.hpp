@@ -59,7 +59,7 @@ class PmrAllocator final : public Allocator {
   [[nodiscard]] DeviceId device() const override { return options_.device; }
   [[nodiscard]] Bytes alignment() const override { return options_.alignment; }
   Result<std::byte*> allocate(Bytes size, StreamId stream) override;
-  void deallocate(std::byte* address, Bytes size, StreamId stream) override;
+  void free(std::byte* address, Bytes size, StreamId stream) override;
   Status record_use(std::byte* address, StreamId stream) override;
   Bytes trim() override { return Bytes(0); }
   [[nodiscard]] AllocatorStats stats() const override;

@@ -23,7 +23,7 @@ enum class ModelId : std::uint64_t {};
 /// What a model was given.
 struct LoadedModel {
   ModelId id{};
-  std::vector<std::byte*> addresses;  ///< One a block, in the order of the sizes; null for size 0.
+  std::vector<std::byte*> addresses;  ///< One per block, in the order of the sizes; null for size 0.
 };
 
 /// The memory of a session's models on one device, which run one at a time and therefore overlay each other: every load starts

@@ -44,7 +44,7 @@ class StreamAllocator final : public Allocator {
   [[nodiscard]] DeviceId device() const override;
   [[nodiscard]] Bytes alignment() const override;
   Result<std::byte*> allocate(Bytes size, StreamId stream) override;
-  void deallocate(std::byte* address, Bytes size, StreamId stream) override;
+  void free(std::byte* address, Bytes size, StreamId stream) override;
   Status record_use(std::byte* address, StreamId stream) override;
   /// 0 during a capture.
   Bytes trim() override;

@@ -3,32 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "stowage/memory/sim.hpp"
+#include "support/replay/torch_model_test.hpp"
 
 namespace stowage::replaying {
 namespace {
 
-using ::testing::IsEmpty;
-
-constexpr Bytes mib(std::int64_t count) { return Bytes(count << 20); }
-constexpr StreamId kMain{0};
-constexpr StreamId kSide{1};
-
-class TorchExpandable : public ::testing::Test {
+class TorchExpandable : public TorchModelTest {
  protected:
-  std::byte* take(Bytes size, StreamId stream = kMain) { return model_->allocate(size, stream).value(); }
-  void free(std::byte* address, Bytes size, StreamId stream = kMain) { model_->deallocate(address, size, stream); }
-  Bytes reserved() { return model_->stats().reserved; }
-
-  void TearDown() override {
-    model_.reset();
-    EXPECT_EQ(sim_->live_objects(), 0U);
-    EXPECT_EQ(sim_->in_use(), Bytes(0));
-    EXPECT_THAT(sim_->violations(), IsEmpty());
-  }
-
-  std::unique_ptr<SimDevice> sim_ = SimDevice::make({.memory = mib(100)});
-  std::unique_ptr<Allocator> model_ = TorchExpandableModel::make(*sim_).value();
+  TorchExpandable() : TorchModelTest(mib(100)) { model_ = TorchExpandableModel::make(*sim_).value(); }
 };
 
 TEST_F(TorchExpandable, LargeRequestsLieInARowInPagesOf20MiB) {
@@ -153,7 +135,7 @@ TEST(TorchExpandableModel, ServesOnTheHost) {
   const std::unique_ptr<Allocator> model = TorchExpandableModel::make(cpu_device()).value();
   std::byte* const address = model->allocate(mib(3), kMain).value();
   address[mib(3).value() - 1] = std::byte{1};
-  model->deallocate(address, mib(3), kMain);
+  model->free(address, mib(3), kMain);
 }
 
 }  // namespace

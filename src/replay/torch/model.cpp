@@ -77,7 +77,7 @@ Error TorchModel::exhausted(Bytes size, const Error& cause) const {
 
 // ----------------------------------------------------------------------------------------------------------------- free
 
-void TorchModel::deallocate(std::byte* address, Bytes size, StreamId stream) {
+void TorchModel::free(std::byte* address, Bytes size, StreamId stream) {
   const auto found = live_.find(address);
   if (found == live_.end()) return;
   TorchBlock& block = *found->second;

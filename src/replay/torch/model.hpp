@@ -25,7 +25,7 @@ namespace stowage::replaying {
 ///  4. A freed block merges with idle neighbours. One that other streams used waits for an event of each; events are looked at in
 ///     every allocation, the oldest of each stream first.
 ///
-/// One thread. The device must outlive it. Everything must be freed before it is destroyed. O(log n) a call.
+/// One thread. The device must outlive it. Everything must be freed before it is destroyed. O(log n) per call.
 class TorchModel : public Allocator {
  public:
   static constexpr Bytes kRounding{512};
@@ -36,7 +36,7 @@ class TorchModel : public Allocator {
   [[nodiscard]] DeviceId device() const override { return device_.id(); }
 
   Result<std::byte*> allocate(Bytes size, StreamId stream) override;
-  void deallocate(std::byte* address, Bytes size, StreamId stream) override;
+  void free(std::byte* address, Bytes size, StreamId stream) override;
   Status record_use(std::byte* address, StreamId stream) override;
   /// Waits for all work, as PyTorch does before it returns memory.
   Bytes trim() override;

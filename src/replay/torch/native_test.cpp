@@ -4,35 +4,21 @@
 #include <gtest/gtest.h>
 
 #include "replay/interface/lagged_device.hpp"
-#include "stowage/memory/sim.hpp"
+#include "support/replay/torch_model_test.hpp"
 
 namespace stowage::replaying {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using State = MemorySnapshot::BlockState;
 
 constexpr Bytes kMiB{std::int64_t{1} << 20};
-constexpr Bytes mib(std::int64_t count) { return Bytes(count << 20); }
-constexpr StreamId kMain{0};
-constexpr StreamId kSide{1};
 
-class TorchNative : public ::testing::Test {
+class TorchNative : public TorchModelTest {
  protected:
-  std::byte* take(Bytes size, StreamId stream = kMain) { return model_->allocate(size, stream).value(); }
-  void free(std::byte* address, Bytes size, StreamId stream = kMain) { model_->deallocate(address, size, stream); }
-  Bytes reserved() { return model_->stats().reserved; }
+  TorchNative() : TorchModelTest(mib(64)) { model_ = std::make_unique<TorchNativeModel>(device_); }
 
-  void TearDown() override {
-    model_.reset();
-    EXPECT_EQ(sim_->live_objects(), 0U);
-    EXPECT_THAT(sim_->violations(), IsEmpty());
-  }
-
-  std::unique_ptr<SimDevice> sim_ = SimDevice::make({.memory = mib(64)});
   LaggedDevice device_{*sim_, 2};
-  std::unique_ptr<TorchNativeModel> model_ = std::make_unique<TorchNativeModel>(device_);
 };
 
 TEST_F(TorchNative, SmallRequestsShareSegmentsOf2MiBInStepsOf512) {
@@ -196,7 +182,7 @@ TEST(TorchNativeModel, AddressesAreAlignedOnSkewedMemory) {
   TorchNativeModel model(*sim);
   std::byte* const address = model.allocate(Bytes(8), kMain).value();
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(address) % static_cast<std::uintptr_t>(model.alignment().value()), 0U);
-  model.deallocate(address, Bytes(8), kMain);
+  model.free(address, Bytes(8), kMain);
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ TEST(AdaptorsExample, ALimitWithACacheThatMakesRoomLoggedAndCounted) {
   std::vector<std::byte*> cache;  // results of 4 MiB that could be computed again
   FailureCallbackAdaptor spill(limit, [&](Bytes, StreamId, const Error&) {
     if (cache.empty()) return FailureCallbackAdaptor::Then::give_up;
-    limit.deallocate(cache.back(), Bytes(4 << 20), StreamId(0));
+    limit.free(cache.back(), Bytes(4 << 20), StreamId(0));
     cache.pop_back();
     return FailureCallbackAdaptor::Then::retry;
   });
@@ -46,7 +46,7 @@ TEST(AdaptorsExample, ALimitWithACacheThatMakesRoomLoggedAndCounted) {
   EXPECT_NE(text.find(",allocate,0x"), std::string::npos);
   EXPECT_NE(text.find(",8388608,0\n"), std::string::npos);
   EXPECT_EQ(text.find("allocate failure"), std::string::npos);
-  for (std::byte* cached : cache) limit.deallocate(cached, Bytes(4 << 20), StreamId(0));
+  for (std::byte* cached : cache) limit.free(cached, Bytes(4 << 20), StreamId(0));
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ TEST(FailureCallbackAdaptor, WhatTheCallbackFreesServesTheRequest) {
     EXPECT_EQ(stream, kStream);
     reasons.push_back(error.message);
     if (cache.empty()) return Then::give_up;
-    self->deallocate(cache.back(), Bytes(1024), kStream);  // through the adaptor, in the middle of its own call
+    self->free(cache.back(), Bytes(1024), kStream);  // through the adaptor, in the middle of its own call
     cache.pop_back();
     return Then::retry;
   });
@@ -32,8 +32,8 @@ TEST(FailureCallbackAdaptor, WhatTheCallbackFreesServesTheRequest) {
   EXPECT_EQ(reasons.size(), 2U);
   EXPECT_EQ(adaptor.stats().failures, 0U) << "it was recovered from";
   EXPECT_EQ(heap.stats().failures, 2U);
-  adaptor.deallocate(address, Bytes(2048), kStream);
-  for (std::byte* cached : cache) adaptor.deallocate(cached, Bytes(1024), kStream);
+  adaptor.free(address, Bytes(2048), kStream);
+  for (std::byte* cached : cache) adaptor.free(cached, Bytes(1024), kStream);
 }
 
 TEST(FailureCallbackAdaptor, GivingUpReturnsTheLastError) {

@@ -17,7 +17,7 @@ std::string outcomes(Allocator& allocator, int requests, Bytes size = Bytes(100)
   for (int i = 0; i < requests; ++i) {
     const Result<std::byte*> address = allocator.allocate(size, kStream);
     text += address ? '.' : 'x';
-    if (address) allocator.deallocate(*address, size, kStream);
+    if (address) allocator.free(*address, size, kStream);
   }
   return text;
 }

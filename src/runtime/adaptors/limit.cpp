@@ -31,8 +31,8 @@ Result<std::byte*> LimitAdaptor::allocate(Bytes size, StreamId stream) {
   return address;
 }
 
-void LimitAdaptor::deallocate(std::byte* address, Bytes size, StreamId stream) {
-  wrapped().deallocate(address, size, stream);
+void LimitAdaptor::free(std::byte* address, Bytes size, StreamId stream) {
+  wrapped().free(address, size, stream);
   if (address != nullptr) used_.fetch_sub(runtime::rounded(size, alignment()).value(), std::memory_order_relaxed);
 }
 

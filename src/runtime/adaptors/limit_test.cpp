@@ -17,7 +17,7 @@ TEST(LimitAdaptor, RefusesWhatWouldExceedTheLimitWithFigures) {
   EXPECT_EQ(refused.error().code, ErrorCode::out_of_memory);
   EXPECT_EQ(refused.error().message, "limit: 1100 bytes were asked for, 1536 with rounding; 3072 of 4096 are live");
   EXPECT_EQ(heap.calls(), 1U) << "the wrapped allocator is not asked";
-  limit.deallocate(address, Bytes(3000), kStream);
+  limit.free(address, Bytes(3000), kStream);
 }
 
 TEST(LimitAdaptor, CountsRoundedSizes) {
@@ -27,11 +27,11 @@ TEST(LimitAdaptor, CountsRoundedSizes) {
   std::byte* const second = limit.allocate(Bytes(512), kStream).value();
   EXPECT_EQ(limit.used(), Bytes(1024));
   EXPECT_FALSE(limit.allocate(Bytes(1), kStream));
-  limit.deallocate(first, Bytes(1), kStream);
+  limit.free(first, Bytes(1), kStream);
   EXPECT_EQ(limit.used(), Bytes(512));
   std::byte* const third = limit.allocate(Bytes(512), kStream).value();
-  limit.deallocate(second, Bytes(512), kStream);
-  limit.deallocate(third, Bytes(512), kStream);
+  limit.free(second, Bytes(512), kStream);
+  limit.free(third, Bytes(512), kStream);
   EXPECT_EQ(limit.used(), Bytes(0));
 }
 
@@ -39,18 +39,18 @@ TEST(LimitAdaptor, TheLimitItselfIsAllowed) {
   TestAllocator heap;
   LimitAdaptor limit(heap, Bytes(4096));
   std::byte* const all = limit.allocate(Bytes(4096), kStream).value();
-  limit.deallocate(all, Bytes(4096), kStream);
+  limit.free(all, Bytes(4096), kStream);
 }
 
 TEST(LimitAdaptor, WhatIsIdleBelowCountsAsFarAsTheLimitReaches) {
   TestAllocator heap;
   LimitAdaptor limit(heap, Bytes(5120));
-  limit.deallocate(limit.allocate(Bytes(4096), kStream).value(), Bytes(4096), kStream);
+  limit.free(limit.allocate(Bytes(4096), kStream).value(), Bytes(4096), kStream);
   EXPECT_EQ(limit.stats().largest_idle, Bytes(4096));
   std::byte* const address = limit.allocate(Bytes(2048), kStream).value();
   EXPECT_EQ(heap.stats().largest_idle, Bytes(4096));
   EXPECT_EQ(limit.stats().largest_idle, Bytes(3072));
-  limit.deallocate(address, Bytes(2048), kStream);
+  limit.free(address, Bytes(2048), kStream);
 }
 
 TEST(LimitAdaptor, AFailureBelowTakesNothing) {
@@ -59,7 +59,7 @@ TEST(LimitAdaptor, AFailureBelowTakesNothing) {
   heap.fail_next(1);
   EXPECT_FALSE(limit.allocate(Bytes(4096), kStream));
   EXPECT_EQ(limit.used(), Bytes(0));
-  limit.deallocate(limit.allocate(Bytes(4096), kStream).value(), Bytes(4096), kStream);
+  limit.free(limit.allocate(Bytes(4096), kStream).value(), Bytes(4096), kStream);
 }
 
 TEST(LimitAdaptor, RefusalsAreFailuresUntilPeaksAreReset) {

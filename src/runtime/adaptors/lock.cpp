@@ -7,9 +7,9 @@ Result<std::byte*> LockAdaptor::allocate(Bytes size, StreamId stream) {
   return wrapped().allocate(size, stream);
 }
 
-void LockAdaptor::deallocate(std::byte* address, Bytes size, StreamId stream) {
+void LockAdaptor::free(std::byte* address, Bytes size, StreamId stream) {
   const std::lock_guard lock(mutex_);
-  wrapped().deallocate(address, size, stream);
+  wrapped().free(address, size, stream);
 }
 
 Status LockAdaptor::record_use(std::byte* address, StreamId stream) {

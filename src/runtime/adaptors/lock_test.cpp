@@ -15,7 +15,7 @@ TEST(LockAdaptor, PassesStreamsOn) {
   EXPECT_TRUE(lock.record_use(address, StreamId(5)));
   EXPECT_EQ(heap.recorded(), std::vector<StreamId>{StreamId(5)});
   EXPECT_EQ(lock.snapshot().segments.at(0).stream, StreamId(3));
-  lock.deallocate(address, Bytes(1), StreamId(3));
+  lock.free(address, Bytes(1), StreamId(3));
 }
 
 }  // namespace

@@ -60,9 +60,9 @@ Result<std::byte*> LogAdaptor::allocate(Bytes size, StreamId stream) {
   return address;
 }
 
-void LogAdaptor::deallocate(std::byte* address, Bytes size, StreamId stream) {
+void LogAdaptor::free(std::byte* address, Bytes size, StreamId stream) {
   if (address != nullptr) write("free", address, size, stream);
-  wrapped().deallocate(address, size, stream);
+  wrapped().free(address, size, stream);
 }
 
 }  // namespace stowage

@@ -42,7 +42,7 @@ TEST(LogAdaptor, WritesAnAllocationAndItsFree) {
   std::ostringstream out;
   LogAdaptor log(heap, out);
   std::byte* const address = log.allocate(Bytes(1000), StreamId(18)).value();
-  log.deallocate(address, Bytes(1000), StreamId(18));
+  log.free(address, Bytes(1000), StreamId(18));
   const std::vector<std::string> lines = lines_of(out);
   ASSERT_EQ(lines.size(), 3U);
   const std::regex allocate("[0-9]+,[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{6},allocate," + text_of(address) + ",1000,0x12");
@@ -55,7 +55,7 @@ TEST(LogAdaptor, TheDefaultStreamIsZeroWithoutPrefix) {
   TestAllocator heap;
   std::ostringstream out;
   LogAdaptor log(heap, out);
-  log.deallocate(log.allocate(Bytes(1), StreamId(0)).value(), Bytes(1), StreamId(0));
+  log.free(log.allocate(Bytes(1), StreamId(0)).value(), Bytes(1), StreamId(0));
   EXPECT_EQ(fields_of(lines_of(out)[1])[5], "0");
 }
 
@@ -77,7 +77,7 @@ TEST(LogAdaptor, WhatGivesNoMemoryHasNoLine) {
   TestAllocator heap;
   std::ostringstream out;
   LogAdaptor log(heap, out);
-  log.deallocate(log.allocate(Bytes(0), {}).value(), Bytes(0), {});
+  log.free(log.allocate(Bytes(0), {}).value(), Bytes(0), {});
   EXPECT_FALSE(log.allocate(Bytes(-1), {}));
   EXPECT_EQ(lines_of(out).size(), 1U);
 }
@@ -87,7 +87,7 @@ TEST(LogAdaptor, AStreamThatFailsDoesNotStopAllocation) {
   std::ostringstream out;
   LogAdaptor log(heap, out);
   out.setstate(std::ios::badbit);
-  log.deallocate(log.allocate(Bytes(10), {}).value(), Bytes(10), {});
+  log.free(log.allocate(Bytes(10), {}).value(), Bytes(10), {});
   EXPECT_EQ(lines_of(out).size(), 1U);
 }
 

@@ -67,7 +67,7 @@ void PmrAllocator::check_free(const std::byte* address, const Block* block, Bloc
   if (block->stream != given.stream) wrong("another stream than it was allocated on");
 }
 
-void PmrAllocator::deallocate(std::byte* address, Bytes size, StreamId stream) {
+void PmrAllocator::free(std::byte* address, Bytes size, StreamId stream) {
   if (address == nullptr) return;
   {
     const std::lock_guard lock(mutex_);

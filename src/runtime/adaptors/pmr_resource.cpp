@@ -51,7 +51,7 @@ void PmrResource::do_deallocate(void* address, std::size_t bytes, std::size_t al
   if (address == nullptr) return;
   const Request request = request_for(bytes, alignment, allocator_);
   auto* const given = static_cast<std::byte*>(address);
-  allocator_.deallocate(request.over_aligned ? start_of(given) : given, request.size, stream_);
+  allocator_.free(request.over_aligned ? start_of(given) : given, request.size, stream_);
 }
 
 bool PmrResource::do_is_equal(const std::pmr::memory_resource& other) const noexcept {

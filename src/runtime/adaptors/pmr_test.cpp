@@ -149,7 +149,7 @@ TEST(PmrAllocator, ExhaustionIsOutOfMemoryWithFigures) {
   EXPECT_EQ(failed.error().code, ErrorCode::out_of_memory);
   EXPECT_EQ(failed.error().message, "pmr: 600 bytes were asked for, 500 are live: the resource has no more");
   EXPECT_EQ(allocator.stats().failures, 1U);
-  allocator.deallocate(address, Bytes(500), {});
+  allocator.free(address, Bytes(500), {});
 }
 
 TEST(PmrAllocator, OtherExceptionsAreErrorsOfTheDevice) {
@@ -168,7 +168,7 @@ TEST(PmrAllocator, TheResourceGetsBackWhatItGave) {
   std::byte* const address = allocator.allocate(Bytes(100), {}).value();
   EXPECT_EQ(below.live(), 128U) << "sizes are rounded to the alignment";
   EXPECT_EQ(allocator.stats().reserved, Bytes(128));
-  allocator.deallocate(address, Bytes(100), {});
+  allocator.free(address, Bytes(100), {});
   EXPECT_EQ(below.live(), 0U);
   EXPECT_EQ(allocator.stats().reserved, Bytes(0));
   EXPECT_EQ(allocator.stats().creates, 1U);
@@ -181,7 +181,7 @@ TEST(PmrAllocator, UseOfWhatIsNoAllocationIsInvalid) {
   std::byte* const address = allocator.allocate(Bytes(100), {}).value();
   EXPECT_TRUE(allocator.record_use(address, StreamId(1)));
   EXPECT_FALSE(allocator.record_use(address + 1, StreamId(1)));
-  allocator.deallocate(address, Bytes(100), {});
+  allocator.free(address, Bytes(100), {});
   EXPECT_EQ(allocator.record_use(address, StreamId(1)).error().code, ErrorCode::invalid);
 }
 
@@ -189,22 +189,22 @@ TEST(PmrAllocatorDeathTest, AWrongFreeIsNamed) {
   TestResource below;
   PmrAllocator allocator(below, {.checks = Checks::on});
   std::byte* const address = allocator.allocate(Bytes(100), StreamId(1)).value();
-  EXPECT_DEATH(allocator.deallocate(address + 64, Bytes(100), StreamId(1)), "not the start of an allocation");
-  EXPECT_DEATH(allocator.deallocate(address, Bytes(99), StreamId(1)), "another size");
-  EXPECT_DEATH(allocator.deallocate(address, Bytes(100), StreamId(2)), "another stream");
-  allocator.deallocate(address, Bytes(100), StreamId(1));
-  EXPECT_DEATH(allocator.deallocate(address, Bytes(100), StreamId(1)), "freed twice");
+  EXPECT_DEATH(allocator.free(address + 64, Bytes(100), StreamId(1)), "not the start of an allocation");
+  EXPECT_DEATH(allocator.free(address, Bytes(99), StreamId(1)), "another size");
+  EXPECT_DEATH(allocator.free(address, Bytes(100), StreamId(2)), "another stream");
+  allocator.free(address, Bytes(100), StreamId(1));
+  EXPECT_DEATH(allocator.free(address, Bytes(100), StreamId(1)), "freed twice");
 }
 
 TEST(PmrAllocator, AWrongFreeNeverReachesTheResource) {
   TestResource below;
   PmrAllocator allocator(below, {.checks = Checks::off});
   std::byte* const address = allocator.allocate(Bytes(100), StreamId(1)).value();
-  allocator.deallocate(address + 64, Bytes(100), StreamId(1));
+  allocator.free(address + 64, Bytes(100), StreamId(1));
   EXPECT_EQ(below.live(), 128U);
-  allocator.deallocate(address, Bytes(1), StreamId(1));
+  allocator.free(address, Bytes(1), StreamId(1));
   EXPECT_EQ(below.live(), 0U) << "with the size that it was given";
-  allocator.deallocate(address, Bytes(100), StreamId(1));
+  allocator.free(address, Bytes(100), StreamId(1));
   EXPECT_EQ(allocator.stats().releases, 1U);
 }
 
@@ -215,7 +215,7 @@ TEST(PmrAllocator, AMonotonicBufferServesUntilItIsFull) {
   for (int i = 0; i < 4; ++i) {
     std::byte* const address = allocator.allocate(Bytes(1024), {}).value();
     EXPECT_EQ(address, buffer + 1024 * i);
-    allocator.deallocate(address, Bytes(1024), {});
+    allocator.free(address, Bytes(1024), {});
   }
   EXPECT_EQ(allocator.allocate(Bytes(1), {}).error().code, ErrorCode::out_of_memory);
 }

@@ -69,7 +69,7 @@ Result<std::byte*> StatisticsAdaptor::allocate(Bytes size, StreamId stream) {
   return address;
 }
 
-void StatisticsAdaptor::deallocate(std::byte* address, Bytes size, StreamId stream) {
+void StatisticsAdaptor::free(std::byte* address, Bytes size, StreamId stream) {
   if (address != nullptr) {
     // Before the memory is free: nobody else can have it, and be counted for it, at the same time.
     const std::lock_guard lock(mutex_);
@@ -77,7 +77,7 @@ void StatisticsAdaptor::deallocate(std::byte* address, Bytes size, StreamId stre
     totals_.requested -= size;
     totals_.rounded -= runtime::rounded(size, alignment());
   }
-  wrapped().deallocate(address, size, stream);
+  wrapped().free(address, size, stream);
 }
 
 AllocatorStats StatisticsAdaptor::stats() const {

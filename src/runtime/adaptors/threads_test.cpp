@@ -23,7 +23,7 @@ void in_threads(const Work& work) {
   for (std::size_t t = 0; t < kThreads; ++t) threads.emplace_back([&work, t] { work(StreamId(t)); });
 }
 
-void give(Allocator& allocator, std::byte* address, Bytes size, StreamId stream) { allocator.deallocate(address, size, stream); }
+void give(Allocator& allocator, std::byte* address, Bytes size, StreamId stream) { allocator.free(address, size, stream); }
 
 TEST(AdaptorThreads, ALockMakesAnAllocatorForOneThreadServeMany) {
   TestAllocator heap;

@@ -25,10 +25,10 @@ Miss::Miss(Bytes rounded, Bytes asked, std::span<const Tenant> heaps)
     : size(rounded), requested(asked), tenants(heaps), idle(idle_of(heaps)) {}
 
 PageSpace::PageSpace(Device& device, PhysicalPool* pool, const SpaceOptions& options)
-    : device_(device), options_(options), pool_(pool), plain_(device.buffer_type(), options.alignment, options.limit) {
+    : device_(device), options_(options), pool_(pool), unpaged_(device.buffer_type(), options.alignment, options.limit) {
   if (pool == nullptr) return;
   arena_ = std::make_unique<ExpandableArena>(*pool);
-  views_ = std::make_unique<ViewCache>(*arena_, device);
+  stitches_ = std::make_unique<StitchCache>(*arena_, device);
 }
 
 // -------------------------------------------------------------------------------------------------------------- growth
@@ -41,8 +41,8 @@ Bytes PageSpace::page_size(Bytes growth) const {
 
 Bytes PageSpace::shortfall(const Miss& miss) const {
   if (!is_paged() || pages_.empty()) return miss.size;
-  const auto& [address, slot] = *pages_.rbegin();
-  return miss.size - std::min(miss.size, miss.idle.ending_at(address + arena_->page(slot).size.value()));
+  const auto& [address, id] = *pages_.rbegin();
+  return miss.size - std::min(miss.size, miss.idle.ending_at(address + arena_->page(id).size.value()));
 }
 
 const PageUses& PageSpace::uses(Miss& miss) const {
@@ -58,11 +58,11 @@ Status PageSpace::grow(Bytes least, Miss& miss) {
   if (is_out_of_reach(least)) {
     return Error{ErrorCode::out_of_memory, fmt::format("{} bytes more are out of reach", least.value()), {}};
   }
-  if (is_paged() && !prepare()) {  // no addresses: plain buffers from now on
-    views_.reset();
+  if (is_paged() && !prepare()) {  // no addresses: unpaged buffers from now on
+    stitches_.reset();
     arena_.reset();
   }
-  if (!is_paged()) return grow_plain(least, miss);
+  if (!is_paged()) return grow_unpaged(least, miss);
   Bytes page = page_size(least);
   for (Bytes grown(0); grown < least;) {
     Status added = add_page(page, miss);
@@ -89,13 +89,13 @@ Status PageSpace::prepare() { return pages_.empty() ? arena_->prepare(options_.l
 
 Status PageSpace::add_page(Bytes size, Miss& miss) {
   STOWAGE_TRY(const Page page, pool_->acquire(size));
-  Result<SlotId> slot = arena_->add(page);
-  if (!slot) {
-    pool_->give_back(page);
-    return std::move(slot).error();
+  Result<PageId> id = arena_->add(page);
+  if (!id) {
+    pool_->free(page);
+    return std::move(id).error();
   }
-  std::byte* const address = arena_->address(*slot);
-  pages_.emplace(address, *slot);
+  std::byte* const address = arena_->address(*id);
+  pages_.emplace(address, *id);
   add_idle(address, size, miss);
   reserved_ += size;
   return Done{};
@@ -107,16 +107,16 @@ void PageSpace::add_idle(std::byte* address, Bytes size, Miss& miss) {
   miss.uses.reset();
 }
 
-Status PageSpace::grow_plain(Bytes least, Miss& miss) {
-  Result<PlainMemory::Run> run = plain_.allocate(align_up(least, page_size(least)));
-  if (!run && run.error().code == ErrorCode::out_of_memory) run = plain_.allocate(align_up(least, options_.alignment));
+Status PageSpace::grow_unpaged(Bytes least, Miss& miss) {
+  Result<UnpagedRun> run = unpaged_.allocate(align_up(least, page_size(least)));
+  if (!run && run.error().code == ErrorCode::out_of_memory) run = unpaged_.allocate(align_up(least, options_.alignment));
   if (!run) return std::move(run).error();
   add_idle(run->address, run->size, miss);
-  reserved_ = plain_.reserved();
+  reserved_ = unpaged_.reserved();
   return Done{};
 }
 
-// ------------------------------------------------------------------------------------------------------- runs and views
+// ------------------------------------------------------------------------------------------------------- runs and stitches
 
 Span* PageSpace::take_run(Miss& miss) {
   const std::optional<IdleRun> run = miss.idle.tightest(miss.size);
@@ -126,27 +126,27 @@ Span* PageSpace::take_run(Miss& miss) {
   return miss.heap().take_pieces({&piece, 1}, piece.address, 0, miss.requested);
 }
 
-Span* PageSpace::take_in_view(Miss& miss) {
+Span* PageSpace::take_in_stitch(Miss& miss) {
   if (!is_paged()) return nullptr;
-  const std::optional<ViewCache::Place> place = views_->find(miss.size, uses(miss));
+  const std::optional<StitchPlace> place = stitches_->find(miss.size, uses(miss));
   return place ? take_at(*place, miss) : nullptr;
 }
 
 Result<Span*> PageSpace::take_stitched(Miss& miss) {
   if (!is_paged()) return nullptr;
-  STOWAGE_TRY(const std::optional<ViewCache::Place> place, views_->make(miss.size, uses(miss)));
+  STOWAGE_TRY(const std::optional<StitchPlace> place, stitches_->make(miss.size, uses(miss)));
   if (!place) return nullptr;
   Span* const span = take_at(*place, miss);
-  views_->bound(Bytes(reserved_.value() * options_.views));
+  stitches_->bound(Bytes(reserved_.value() * options_.stitches));
   return span;
 }
 
-Span* PageSpace::take_at(ViewCache::Place place, Miss& miss) {
-  const std::vector<SpanHeap::Piece> pieces = views_->pieces(place, miss.size, uses(miss));
+Span* PageSpace::take_at(StitchPlace place, Miss& miss) {
+  const std::vector<SpanHeap::Piece> pieces = stitches_->pieces(place, miss.size, uses(miss));
   if (!transfer(pieces, miss)) return nullptr;
-  views_->begin_use(place.view);
-  const auto view = static_cast<std::uint32_t>(place.view + 1);
-  return miss.heap().take_pieces(pieces, views_->address(place), view, miss.requested);
+  stitches_->begin_use(place.stitch);
+  const auto stitch = static_cast<std::uint32_t>(place.stitch + 1);
+  return miss.heap().take_pieces(pieces, stitches_->address(place), stitch, miss.requested);
 }
 
 /// Makes idle bytes the first tenant's, whoever has them; the miss is served then. False, and nothing has changed, where its
@@ -192,16 +192,16 @@ Bytes PageSpace::trim(std::span<const Tenant> tenants, const IsQuiet& is_quiet) 
 
 Bytes PageSpace::trim_pages(const IdleMap& idle, const IsQuiet& is_quiet) {
   Bytes returned(0);
-  for (const SlotId slot : uses(idle).idle()) {
-    std::byte* const address = arena_->address(slot);
-    const std::vector<IdlePart> parts = idle.within(address, arena_->page(slot).size);
+  for (const PageId id : uses(idle).idle()) {
+    std::byte* const address = arena_->address(id);
+    const std::vector<IdlePart> parts = idle.within(address, arena_->page(id).size);
     if (!std::ranges::all_of(parts, [&](const IdlePart& part) { return is_quiet(*part.owner); })) continue;
-    if (!views_->drop_views_of(slot)) continue;
-    const Result<Page> page = arena_->remove(slot);
+    if (!stitches_->drop_stitches_of(id)) continue;
+    const Result<Page> page = arena_->remove(id);
     if (!page) continue;
     for (const IdlePart& part : parts) part.owner->cut(part.address, part.size);
     pages_.erase(address);
-    pool_->give_back(*page);
+    pool_->free(*page);
     returned += page->size;
   }
   reserved_ -= returned;
@@ -210,23 +210,23 @@ Bytes PageSpace::trim_pages(const IdleMap& idle, const IsQuiet& is_quiet) {
 
 Bytes PageSpace::trim_buffers(const IdleMap& idle, const IsQuiet& is_quiet) {
   Bytes returned(0);
-  for (const PlainMemory::Run& run : plain_.runs()) {
+  for (const UnpagedRun& run : unpaged_.runs()) {
     Bytes unused(0);
     const std::vector<IdlePart> parts = idle.within(run.address, run.size);
     for (const IdlePart& part : parts) unused += part.size;
     if (unused != run.size || !std::ranges::all_of(parts, [&](const IdlePart& part) { return is_quiet(*part.owner); })) continue;
     for (const IdlePart& part : parts) part.owner->cut(part.address, part.size);
-    returned += plain_.free(run.address);
+    returned += unpaged_.free(run.address);
   }
-  reserved_ = plain_.reserved();
+  reserved_ = unpaged_.reserved();
   return returned;
 }
 
 void PageSpace::abandon() {
-  plain_.abandon();
+  unpaged_.abandon();
   if (!is_paged()) return;
   pool_->write_off(reserved_);
-  keep_for_ever(std::move(views_));
+  keep_for_ever(std::move(stitches_));
   keep_for_ever(std::move(arena_));
 }
 
@@ -236,7 +236,7 @@ ExpandableArena::Counts PageSpace::counts() const { return is_paged() ? arena_->
 
 void PageSpace::reset_counts() {
   if (is_paged()) arena_->reset_counts();
-  plain_.reset_counts();
+  unpaged_.reset_counts();
   waits_ = 0;
 }
 

@@ -5,10 +5,10 @@
 namespace stowage::runtime {
 
 PageUses::PageUses(const IdleMap& idle, const PagesByAddress& pages, const ExpandableArena& arena) {
-  for (const auto& [address, slot] : pages) {
-    if (uses_.size() <= slot.index()) uses_.resize(slot.index() + 1);
-    uses_[slot.index()] = {.address = address, .size = arena.page(slot).size, .prefix = {}, .suffix = {}, .extent = {}};
-    slots_.push_back(slot);
+  for (const auto& [address, id] : pages) {
+    if (uses_.size() <= id.index()) uses_.resize(id.index() + 1);
+    uses_[id.index()] = {.address = address, .size = arena.page(id).size, .prefix = {}, .suffix = {}, .extent = {}};
+    ids_.push_back(id);
   }
   std::size_t next = 0;
   for (const IdleRun& run : idle.runs()) look_at(run, next);
@@ -16,10 +16,10 @@ PageUses::PageUses(const IdleMap& idle, const PagesByAddress& pages, const Expan
 
 /// Runs come in the order of addresses. `next` is the first page that does not end before the run.
 void PageUses::look_at(const IdleRun& run, std::size_t& next) {
-  const auto page_at = [&](std::size_t i) -> PageUse& { return uses_[slots_[i].index()]; };
+  const auto page_at = [&](std::size_t i) -> PageUse& { return uses_[ids_[i].index()]; };
   const auto end_of = [](const PageUse& page) { return page.address + page.size.value(); };
-  while (next < slots_.size() && end_of(page_at(next)) <= run.address) ++next;
-  for (std::size_t i = next; i < slots_.size() && page_at(i).address < run.end(); ++i) {
+  while (next < ids_.size() && end_of(page_at(next)) <= run.address) ++next;
+  for (std::size_t i = next; i < ids_.size() && page_at(i).address < run.end(); ++i) {
     PageUse& page = page_at(i);
     std::byte* const end = end_of(page);
     if (run.address <= page.address) page.prefix = Bytes(std::min(run.end(), end) - page.address);
@@ -28,13 +28,13 @@ void PageUses::look_at(const IdleRun& run, std::size_t& next) {
   }
 }
 
-std::vector<SlotId> PageUses::idle() const {
-  std::vector<SlotId> idle;
-  for (const SlotId slot : slots_) {
-    if (uses_[slot.index()].idle()) idle.push_back(slot);
+std::vector<PageId> PageUses::idle() const {
+  std::vector<PageId> idle;
+  for (const PageId id : ids_) {
+    if (uses_[id.index()].idle()) idle.push_back(id);
   }
   // By address within an extent: the order that they have, which a sort by (extent, address) keeps.
-  std::ranges::sort(idle, [&](SlotId a, SlotId b) {
+  std::ranges::sort(idle, [&](PageId a, PageId b) {
     const PageUse& left = uses_[a.index()];
     const PageUse& right = uses_[b.index()];
     return left.extent != right.extent ? left.extent > right.extent : left.address < right.address;
@@ -44,8 +44,8 @@ std::vector<SlotId> PageUses::idle() const {
 
 Bytes PageUses::idle_bytes() const {
   Bytes sum(0);
-  for (const SlotId slot : slots_) {
-    if (uses_[slot.index()].idle()) sum += uses_[slot.index()].size;
+  for (const PageId id : ids_) {
+    if (uses_[id.index()].idle()) sum += uses_[id.index()].size;
   }
   return sum;
 }

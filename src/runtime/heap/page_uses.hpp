@@ -3,8 +3,8 @@
 #include <map>
 #include <vector>
 
+#include "runtime/heap/expandable_arena.hpp"
 #include "runtime/heap/idle_map.hpp"
-#include "stowage/runtime/expandable_arena.hpp"
 
 namespace stowage::runtime {
 
@@ -19,7 +19,7 @@ struct PageUse {
   [[nodiscard]] bool idle() const { return prefix == size; }
 };
 
-using PagesByAddress = std::map<std::byte*, SlotId>;
+using PagesByAddress = std::map<std::byte*, PageId>;
 
 /// What is idle of every page, for as long as nothing is allocated or freed.
 class PageUses {
@@ -27,17 +27,17 @@ class PageUses {
   /// O(runs + pages).
   PageUses(const IdleMap& idle, const PagesByAddress& pages, const ExpandableArena& arena);
 
-  [[nodiscard]] const PageUse& operator[](SlotId slot) const { return uses_[slot.index()]; }
-  /// Idle pages; those of the largest idle runs first, in the order of addresses there. So a view is made of few pieces, and
+  [[nodiscard]] const PageUse& operator[](PageId id) const { return uses_[id.index()]; }
+  /// Idle pages; those of the largest idle runs first, in the order of addresses there. So a stitch is made of few pieces, and
   /// small remains stay where they are.
-  [[nodiscard]] std::vector<SlotId> idle() const;
+  [[nodiscard]] std::vector<PageId> idle() const;
   [[nodiscard]] Bytes idle_bytes() const;
 
  private:
   void look_at(const IdleRun& run, std::size_t& next);
 
-  std::vector<PageUse> uses_;  ///< By slot.
-  std::vector<SlotId> slots_;  ///< In the order of addresses.
+  std::vector<PageUse> uses_;  ///< By the index of the id.
+  std::vector<PageId> ids_;    ///< In the order of addresses.
 };
 
 }  // namespace stowage::runtime

@@ -38,7 +38,7 @@ Result<Span*> serve(PageSpace& space, Miss miss, const Policy& policy) {
     if (Span* const span = take_idle(miss)) return span;
     if (Span* const span = space.take_run(miss)) return span;
   }
-  if (Span* const span = space.take_in_view(miss)) return span;
+  if (Span* const span = space.take_in_stitch(miss)) return span;
   // Some of what it takes may have come meanwhile: pages fill holes before they extend anything.
   if (const Bytes still = lacking(space, miss); still > Bytes(0)) grown = space.grow(still, miss);
   STOWAGE_TRY(Span * span, space.take_stitched(miss));

@@ -25,13 +25,13 @@ struct Span {
   bool used_elsewhere = false;  ///< By other streams than its heap's.
   bool pending = false;         ///< Freed, but other streams may still use it.
   std::uint16_t bin = 0;        ///< Of an idle one.
-  std::uint32_t view = 0;       ///< Of a stitched allocation's first piece: which view shows it, from 1.
+  std::uint32_t stitch = 0;     ///< Of a stitched allocation's first piece: which stitch shows it, from 1.
   Span* before = nullptr;       ///< The neighbour that ends where this begins.
   Span* after = nullptr;        ///< The neighbour that begins where this ends.
   Span* previous = nullptr;     ///< In its bin.
   Span* next = nullptr;         ///< In its bin; of a stitched allocation, the next piece.
   Bytes requested;              ///< Of a live one.
-  std::byte* shown = nullptr;   ///< The address that the user has: its own, or the one in the view.
+  std::byte* shown = nullptr;   ///< The address that the user has: its own, or the one in the stitch.
 
   [[nodiscard]] std::byte* end() const { return address + size.value(); }
 };

@@ -2,7 +2,7 @@
 
 namespace stowage::runtime {
 
-Span* SpanHeap::take_pieces(std::span<const Piece> pieces, std::byte* shown, std::uint32_t view, Bytes requested) {
+Span* SpanHeap::take_pieces(std::span<const Piece> pieces, std::byte* shown, std::uint32_t stitch, Bytes requested) {
   Span* first = nullptr;
   Span* last = nullptr;
   for (const Piece& piece : pieces) {
@@ -14,7 +14,7 @@ Span* SpanHeap::take_pieces(std::span<const Piece> pieces, std::byte* shown, std
     last = span;
   }
   first->state = SpanState::live;
-  first->view = view;
+  first->stitch = stitch;
   first->requested = requested;
   first->shown = shown;
   requested_ += requested;
@@ -53,7 +53,7 @@ void SpanHeap::add(std::byte* address, Bytes size) {
   Span* const span = spans_.make();
   span->address = address;
   span->size = size;
-  Run& run = run_ending_at(address);
+  SpanRun& run = run_ending_at(address);
   Span* const tail = run.tail;
   Span* const last = tail->before;
   if (const auto next = runs_.find(span->end()); next != runs_.end()) {
@@ -71,9 +71,9 @@ void SpanHeap::add(std::byte* address, Bytes size) {
 }
 
 /// The run that ends there; an empty one where there is none.
-SpanHeap::Run& SpanHeap::run_ending_at(std::byte* address) {
+SpanHeap::SpanRun& SpanHeap::run_ending_at(std::byte* address) {
   if (const auto run = run_with(address - 1); run != runs_.end()) return runs_.find(run->first)->second;
-  Run& run = runs_[address];
+  SpanRun& run = runs_[address];
   run = {sentinel(address), sentinel(address)};
   run.head->after = run.tail;
   run.tail->before = run.head;
@@ -83,13 +83,13 @@ SpanHeap::Run& SpanHeap::run_ending_at(std::byte* address) {
 void SpanHeap::cut(std::byte* address, Bytes size) {
   const auto run = run_with(address);
   Span* const span = isolate(span_with(address), address, size);
-  const Run whole = run->second;
+  const SpanRun whole = run->second;
   runs_.erase(run);
   if (span->before != whole.head) {
     Span* const tail = sentinel(address);
     tail->before = span->before;
     span->before->after = tail;
-    runs_.emplace(whole.head->after->address, Run{whole.head, tail});
+    runs_.emplace(whole.head->after->address, SpanRun{whole.head, tail});
   } else {
     spans_.drop(whole.head);
   }
@@ -97,7 +97,7 @@ void SpanHeap::cut(std::byte* address, Bytes size) {
     Span* const head = sentinel(span->end());
     head->after = span->after;
     span->after->before = head;
-    runs_.emplace(span->end(), Run{head, whole.tail});
+    runs_.emplace(span->end(), SpanRun{head, whole.tail});
   } else {
     spans_.drop(whole.tail);
   }

@@ -16,7 +16,7 @@
 /// allocation is one span (the least that holds it, its lower end), or a stitched one: pieces here and there that some other
 /// range of addresses shows in one.
 ///
-/// Cost: allocation and free O(1) but for the look into a bin; what concerns pages is O(spans).
+/// Cost: allocation and free O(1) except for the look into a bin; what concerns pages is O(spans).
 namespace stowage::runtime {
 
 class SpanHeap {
@@ -41,7 +41,7 @@ class SpanHeap {
     Bytes size;
   };
   /// Takes these idle bytes as one allocation that the user sees at `shown`.
-  Span* take_pieces(std::span<const Piece> pieces, std::byte* shown, std::uint32_t view, Bytes requested);
+  Span* take_pieces(std::span<const Piece> pieces, std::byte* shown, std::uint32_t stitch, Bytes requested);
 
   /// The allocation that a user knows by this address; null when there is none. `remove` also takes it off the table.
   [[nodiscard]] Span* find(const std::byte* shown) const { return table_.find(shown); }
@@ -51,9 +51,9 @@ class SpanHeap {
   void give_back(Span* span) {
     requested_ -= span->requested;
     for (Span* piece = span; piece != nullptr;) {
-      Span* const next = piece->view != 0 || piece->state == SpanState::piece ? piece->next : nullptr;
+      Span* const next = piece->stitch != 0 || piece->state == SpanState::piece ? piece->next : nullptr;
       live_ -= piece->size;
-      piece->view = 0;
+      piece->stitch = 0;
       free_span(piece);
       piece = next;
     }
@@ -76,11 +76,11 @@ class SpanHeap {
 
  private:
   /// Sentinels of size 0, whose neighbours are the first and last span.
-  struct Run {
+  struct SpanRun {
     Span* head = nullptr;
     Span* tail = nullptr;
   };
-  using Runs = std::map<std::byte*, Run>;  ///< By first address.
+  using Runs = std::map<std::byte*, SpanRun>;  ///< By first address.
 
   void claim(Span* span, Bytes requested) {
     span->state = SpanState::live;
@@ -130,7 +130,7 @@ class SpanHeap {
   }
 
   Span* sentinel(std::byte* address);
-  Run& run_ending_at(std::byte* address);
+  SpanRun& run_ending_at(std::byte* address);
   Span* isolate(Span* idle, std::byte* address, Bytes size);
   [[nodiscard]] Runs::const_iterator run_with(const std::byte* address) const;
   [[nodiscard]] Span* span_with(const std::byte* address) const;

@@ -158,5 +158,31 @@ TEST(IdleMap, WhatTouchesIsOneRunWhoeverHasIt) {
   EXPECT_EQ(parts[1].size, units(2));
 }
 
+/// Growth keeps the map of a miss up to date, so that nobody has to look at all spans again.
+TEST(IdleMap, WithBytesAddedItIsTheMapThatWouldBeFound) {
+  SpanHeap first(kUnit);
+  SpanHeap second(kUnit);
+  const std::vector<SpanHeap*> heaps{&first, &second};
+  second.add(at(2), units(2));
+  IdleMap idle(heaps);
+  // Before all, behind all, into a gap between others' and its own, and one that joins two of its own.
+  for (const auto& [unit, count] : std::vector<std::pair<int, int>>{{0, 1}, {10, 2}, {4, 3}, {14, 2}, {12, 2}, {1, 1}}) {
+    first.add(at(unit), units(count));
+    idle.add({at(unit), units(count), &first});
+    const IdleMap found(heaps);
+    ASSERT_EQ(idle.parts().size(), found.parts().size()) << unit;
+    ASSERT_EQ(idle.runs().size(), found.runs().size()) << unit;
+    for (std::size_t i = 0; i < found.parts().size(); ++i) {
+      EXPECT_EQ(idle.parts()[i].address, found.parts()[i].address);
+      EXPECT_EQ(idle.parts()[i].size, found.parts()[i].size);
+      EXPECT_EQ(idle.parts()[i].owner, found.parts()[i].owner);
+    }
+    for (std::size_t i = 0; i < found.runs().size(); ++i) {
+      EXPECT_EQ(idle.runs()[i].address, found.runs()[i].address);
+      EXPECT_EQ(idle.runs()[i].size, found.runs()[i].size);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace stowage::runtime

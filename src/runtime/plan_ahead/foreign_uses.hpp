@@ -19,8 +19,8 @@ class ForeignUses {
   ForeignUses& operator=(const ForeignUses&) = delete;
 
   void used(Bytes offset, StreamId stream);
-  /// The bytes are free from now on, but for work that was submitted. False: the device cannot say when that ends, so that nobody
-  /// may have the bytes.
+  /// The bytes are free from now on, except for work that was submitted. False: the device cannot say when that ends, so that
+  /// nobody may have the bytes.
   [[nodiscard]] bool freed(ByteRange bytes);
   /// What is submitted to `stream` from now on happens after foreign uses of the bytes. False: the device failed.
   [[nodiscard]] bool order(ByteRange bytes, StreamId stream);

@@ -67,7 +67,7 @@ class PlanAheadHostMemory : public ::testing::Test {
   }
 
   void free_all() {
-    for (const Block& block : live_) allocator_->deallocate(block.address, block.size, kStream);
+    for (const Block& block : live_) allocator_->free(block.address, block.size, kStream);
     live_.clear();
   }
 

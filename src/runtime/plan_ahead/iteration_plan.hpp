@@ -33,7 +33,7 @@ struct IterationPlan {
   std::vector<std::uint32_t> first_slot;  ///< By stream, and the number of slots at the end.
   std::vector<PlannedSlot> slots;
   /// For each slot those that had one of its bytes directly before it. Where slots lie in bytes and time is planar, so that
-  /// there are fewer than three a slot.
+  /// there are fewer than three per slot.
   std::vector<std::uint32_t> predecessors;
   Bytes size;
   Bytes bound;

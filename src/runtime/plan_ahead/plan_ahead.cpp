@@ -101,14 +101,14 @@ class PlanAheadAllocator::State {
     return address;
   }
 
-  void deallocate(std::byte* address, Bytes size, StreamId stream) {
+  void free(std::byte* address, Bytes size, StreamId stream) {
     if (address == nullptr) return;
     if (server_ != nullptr && server_->owns(address)) {
-      if (const std::optional<Bytes> requested = server_->deallocate(address, size, stream)) freed(*requested);
+      if (const std::optional<Bytes> requested = server_->free(address, size, stream)) freed(*requested);
       return;
     }
     if (recording_ != nullptr) recording_->freed(address);
-    fallback_.deallocate(address, size, stream);
+    fallback_.free(address, size, stream);
     freed(size);
   }
 
@@ -283,9 +283,7 @@ Status PlanAheadAllocator::forget_plan() { return state_->forget_plan(); }
 DeviceId PlanAheadAllocator::device() const { return state_->fallback().device(); }
 Bytes PlanAheadAllocator::alignment() const { return state_->fallback().alignment(); }
 Result<std::byte*> PlanAheadAllocator::allocate(Bytes size, StreamId stream) { return state_->allocate(size, stream); }
-void PlanAheadAllocator::deallocate(std::byte* address, Bytes size, StreamId stream) {
-  state_->deallocate(address, size, stream);
-}
+void PlanAheadAllocator::free(std::byte* address, Bytes size, StreamId stream) { state_->free(address, size, stream); }
 Status PlanAheadAllocator::record_use(std::byte* address, StreamId stream) { return state_->record_use(address, stream); }
 Bytes PlanAheadAllocator::trim() { return state_->fallback().trim(); }
 AllocatorStats PlanAheadAllocator::stats() const { return state_->stats(); }

@@ -47,8 +47,8 @@ class PlanAheadFaults : public ::testing::TestWithParam<bool> {
     for (const StreamId stream : {kOne, kTwo, kOne}) {
       std::byte* const a = allocate(Bytes(4096), stream);
       std::byte* const b = allocate(Bytes(1024), stream);
-      allocator_->deallocate(a, Bytes(4096), stream);
-      allocator_->deallocate(b, Bytes(1024), stream);
+      allocator_->free(a, Bytes(4096), stream);
+      allocator_->free(b, Bytes(1024), stream);
     }
     allocator_->end_iteration();
   }
@@ -68,7 +68,7 @@ TEST_P(PlanAheadFaults, WithoutMemoryForThePlanTheFallbackGoesOnAndALaterIterati
     SetUp();
     allocator_->begin_iteration();
     std::byte* const a = allocate(Bytes(4096), kOne);
-    allocator_->deallocate(a, Bytes(4096), kOne);
+    allocator_->free(a, Bytes(4096), kOne);
     device_->finish_all();
     device_->fail(call, 1);
     allocator_->end_iteration();
@@ -103,7 +103,7 @@ TEST_P(PlanAheadFaults, WhicheverCallOfARunFailsNoAllocationDoesAndNothingIsLeft
       for (const StreamId stream : {kOne, kTwo, kOne}) {
         const Result<std::byte*> a = allocator_->allocate(Bytes(4096), stream);
         if (!a) continue;  // the failure hit the fallback, which is asked because a wait failed
-        allocator_->deallocate(*a, Bytes(4096), stream);
+        allocator_->free(*a, Bytes(4096), stream);
       }
       allocator_->end_iteration();
     }
@@ -123,13 +123,13 @@ TEST_P(PlanAheadFaults, AStreamThatCannotBeOrderedIsServedByTheFallback) {
     allocator_->begin_iteration();
     std::byte* const a = allocate(Bytes(4096), kOne);
     if (call == SimCall::record) device_->fail(call, 1, 2);  // at the free, and when it is needed
-    allocator_->deallocate(a, Bytes(4096), kOne);
+    allocator_->free(a, Bytes(4096), kOne);
     if (call == SimCall::wait) device_->fail(call, 1);
     std::byte* const b = allocate(Bytes(4096), kTwo);
     EXPECT_NE(a, b);
     EXPECT_GE(allocator_->counts().blocked, 1U);
     device_->fail(call, 0);
-    allocator_->deallocate(b, Bytes(4096), kTwo);
+    allocator_->free(b, Bytes(4096), kTwo);
     allocator_->end_iteration();
     device_->finish_all();
   }
@@ -144,22 +144,22 @@ TEST_P(PlanAheadFaults, AForeignUseThatCannotBeFollowedIsWaitedForOrBlocksItsByt
     EXPECT_TRUE(device_->launch(kTwo, used));
     return a;
   };
-  allocator_->deallocate(once(), Bytes(4096), kOne);
+  allocator_->free(once(), Bytes(4096), kOne);
   allocator_->end_iteration();
   device_->finish_all();
 
   std::byte* const waited = once();
   device_->fail(SimCall::record, 1);
-  allocator_->deallocate(waited, Bytes(4096), kOne);
+  allocator_->free(waited, Bytes(4096), kOne);
   std::byte* const again = once();
   EXPECT_EQ(again, waited) << "the host has waited for the other stream";
 
   device_->fail(SimCall::record, 1);
   device_->fail(SimCall::synchronize, 1);
-  allocator_->deallocate(again, Bytes(4096), kOne);
+  allocator_->free(again, Bytes(4096), kOne);
   std::byte* const other = once();
   EXPECT_NE(other, again);
-  allocator_->deallocate(other, Bytes(4096), kOne);
+  allocator_->free(other, Bytes(4096), kOne);
   EXPECT_EQ(allocator_->stats().live, 0U);
   EXPECT_FALSE(allocator_->forget_plan()) << "nobody can say whether the bytes are in use";
   device_->finish_all();

@@ -131,7 +131,7 @@ class Shadow {
       }
       if (below(random_, 8) == 0) use_elsewhere(address, block);
       read(address, block, block.stream);
-      allocator_.deallocate(address, block.size, block.stream);
+      allocator_.free(address, block.size, block.stream);
       entry = live_.erase(entry);
     }
   }

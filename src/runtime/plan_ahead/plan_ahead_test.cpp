@@ -48,7 +48,7 @@ class PlanAheadTest : public ::testing::Test {
     allocator_ = PlanAheadAllocator::make(*device_, *fallback_, std::move(options)).value();
   }
   Block allocate(Bytes size, StreamId stream = kStream) { return {allocator_->allocate(size, stream).value(), size, stream}; }
-  void free(Block block) { allocator_->deallocate(block.address, block.size, block.stream); }
+  void free(Block block) { allocator_->free(block.address, block.size, block.stream); }
   /// Allocates two blocks, frees the first, allocates a third in its place, and frees the rest: 5 KiB at most.
   std::vector<Block> iterate() {
     allocator_->begin_iteration();
@@ -271,7 +271,7 @@ TEST_F(PlanAheadTest, ZeroAndNegativeSizesAreTheFallbacksMatter) {
   iterate();
   allocator_->begin_iteration();
   EXPECT_EQ(allocator_->allocate(Bytes(0), kStream).value(), nullptr);
-  allocator_->deallocate(nullptr, Bytes(0), kStream);
+  allocator_->free(nullptr, Bytes(0), kStream);
   EXPECT_FALSE(allocator_->allocate(Bytes(-1), kStream));
   free(allocate(k4KiB));
   EXPECT_EQ(counts().served, 1U);

@@ -46,7 +46,7 @@ void PlanServer::begin_iteration() {
   odd_.clear();
   if (guests_.watching() && guests_.empty()) guests_.stop_watching();
   if (live_ == 0) return;
-  for (const PlaceTable::Place& place : places_.places()) {
+  for (const PlannedPlace& place : places_.places()) {
     if (place.owner != PlaceTable::kNobody) odd_.push_back({place.owner, true});
   }
 }
@@ -85,7 +85,7 @@ PlanServer::Answer PlanServer::shelter(Verdict verdict, Bytes size, std::optiona
 
 void PlanServer::watch_for_guests() {
   std::vector<ByteRange> live;
-  for (const PlaceTable::Place& place : places_.places()) {
+  for (const PlannedPlace& place : places_.places()) {
     if (place.owner != PlaceTable::kNobody) live.push_back(plan_.slots[place.owner].bytes());
   }
   guests_.watch(live);
@@ -179,18 +179,18 @@ bool PlanServer::try_to_pass(std::uint32_t slot) {
 
 void PlanServer::occupy(std::uint32_t slot, Bytes requested) {
   if (guests_.watching()) guests_.slot_taken(plan_.slots[slot].bytes());  // may fail, the rest cannot
-  PlaceTable::Place& place = places_.of(slot);
+  PlannedPlace& place = places_.of(slot);
   place.owner = slot;
   place.requested = requested;
   ++live_;
 }
 
-std::optional<Bytes> PlanServer::deallocate(std::byte* address, Bytes size, StreamId stream) {
+std::optional<Bytes> PlanServer::free(std::byte* address, Bytes size, StreamId stream) {
   if (!guests_.empty()) {
     const Bytes offset(address - base_);
     if (const Guests::Held* const guest = guests_.find(offset)) return deallocate_guest(offset, *guest, size, stream);
   }
-  PlaceTable::Place* const place = places_.find(Bytes(address - base_));
+  PlannedPlace* const place = places_.find(Bytes(address - base_));
   const bool live = place != nullptr && place->owner != PlaceTable::kNobody;
   if (checks_ && !live) misused("PlanAheadAllocator", "free of an address that is not the start of an allocation (freed twice?)");
   if (checks_ && place->requested != size) misused("PlanAheadAllocator", "free with another size than it was allocated with");
@@ -247,7 +247,7 @@ Status PlanServer::record_use(std::byte* address, StreamId stream) {
     if (plan_.streams.front() != stream) uses_.used(offset, stream);
     return Done{};
   }
-  const PlaceTable::Place* const place = places_.find(offset);
+  const PlannedPlace* const place = places_.find(offset);
   if (place == nullptr || place->owner == PlaceTable::kNobody) {
     return Error{ErrorCode::invalid, fmt::format("{} is not the start of an allocation", static_cast<void*>(address)), {}};
   }
@@ -267,7 +267,7 @@ std::vector<MemorySnapshot::Block> PlanServer::blocks(Bytes size) const {
     Bytes requested;
   };
   std::vector<Held> held;
-  for (const PlaceTable::Place& place : places_.places()) {
+  for (const PlannedPlace& place : places_.places()) {
     if (place.owner != PlaceTable::kNobody) held.push_back({plan_.slots[place.owner].bytes(), place.requested});
   }
   for (const auto& [offset, each] : guests_.occupied()) {

@@ -63,7 +63,7 @@ class PlanServer {
            static_cast<std::uintptr_t>(plan_.size.value());
   }
   /// What was requested for it; nothing when no live allocation begins there. Precondition for both: `owns(address)`.
-  std::optional<Bytes> deallocate(std::byte* address, Bytes size, StreamId stream);
+  std::optional<Bytes> free(std::byte* address, Bytes size, StreamId stream);
   Status record_use(std::byte* address, StreamId stream);
 
   /// Waits for all work on the range.

@@ -39,7 +39,7 @@ Status PlannedRange::add_page(Bytes size) {
   STOWAGE_TRY(const Page page, source_.pool->acquire(size));
   const Status mapped = source_.pool->memory().map(reserved_ + size_.value(), page.physical, Bytes(0), page.size);
   if (!mapped) {
-    source_.pool->give_back(page);
+    source_.pool->free(page);
     source_.pool->trim(page.size);
     return mapped;
   }
@@ -64,7 +64,7 @@ PlannedRange::~PlannedRange() {
   VirtualMemory& memory = source_.pool->memory();
   // A device that fails once may not fail twice.
   const bool unmapped = !leave_mapped_ && (size_ == Bytes(0) || memory.unmap(reserved_, size_) || memory.unmap(reserved_, size_));
-  for (const Page page : pages_) source_.pool->give_back(page);
+  for (const Page page : pages_) source_.pool->free(page);
   source_.pool->trim(size_);
   if (unmapped && !memory.free(reserved_, reserved_size_)) return;  // a destructor cannot fail
 }

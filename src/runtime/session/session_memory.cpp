@@ -11,7 +11,7 @@ namespace stowage::runtime {
 
 SessionMemory::~SessionMemory() {
   if (leave_) {  // pages go when they are unmapped, which is never; buffers are nobody's
-    for (const Page page : pages_) source_.pool->give_back(page);
+    for (const Page page : pages_) source_.pool->free(page);
     for (std::unique_ptr<Buffer>& buffer : buffers_) keep_for_ever(std::shared_ptr<Buffer>(std::move(buffer)));
     return;
   }
@@ -20,7 +20,7 @@ SessionMemory::~SessionMemory() {
   shrink(Bytes(0));
   shrink(Bytes(0));
   const bool empty = pages_.empty();
-  for (const Page page : pages_) source_.pool->give_back(page);
+  for (const Page page : pages_) source_.pool->free(page);
   if (empty && !source_.pool->memory().free(reserved_, source_.address_space)) return;
 }
 
@@ -51,7 +51,7 @@ Status SessionMemory::add_page(Bytes size) {
   Extent& extent = extents_.front();
   const Status mapped = source_.pool->memory().map(extent.base + extent.size.value(), page.physical, Bytes(0), size);
   if (!mapped) {
-    source_.pool->give_back(page);
+    source_.pool->free(page);
     source_.pool->trim(size);
     return mapped;
   }
@@ -78,7 +78,7 @@ Bytes SessionMemory::shrink(Bytes size) {
     if (!source_.pool->memory().unmap(extent.base + (extent.size - page.size).value(), page.size)) break;
     extent.size -= page.size;
     pages_.pop_back();
-    source_.pool->give_back(page);
+    source_.pool->free(page);
     returned += page.size;
   }
   if (returned > Bytes(0)) source_.pool->trim(returned);

@@ -33,7 +33,7 @@ class SessionMemory {
   void settle();
   [[nodiscard]] bool has_pages() const { return reserved_ != nullptr; }
 
-  /// With pages: makes the one extent at least that large. All or nothing, but for pages that cannot be taken away again.
+  /// With pages: makes the one extent at least that large. All or nothing, except for pages that cannot be taken away again.
   Status grow(Bytes size);
   /// Without: a new extent at the end of the list.
   Status add(Bytes size);

@@ -53,7 +53,7 @@ class TestFallback final : public Allocator {
     return address;
   }
 
-  void deallocate(std::byte* address, Bytes, StreamId stream) override {
+  void free(std::byte* address, Bytes, StreamId stream) override {
     const auto found = live_.find(address);
     STOWAGE_CHECK(found != live_.end(), "the fallback is given back what it gave");
     for (const StreamId user : uses_[address]) static_cast<void>(device_.synchronize(user));

@@ -51,7 +51,7 @@ class TestAllocator final : public Allocator {
     return address;
   }
 
-  void deallocate(std::byte* address, Bytes size, StreamId stream) override {
+  void free(std::byte* address, Bytes size, StreamId stream) override {
     if (address == nullptr) return;
     const auto found = live_.find(address);
     STOWAGE_CHECK(found != live_.end(), "freed twice, or not an allocation");

@@ -29,7 +29,7 @@ struct StreamsOnSim {
     EXPECT_TRUE(address) << address.error().message;
     return address ? *address : nullptr;
   }
-  void put(std::byte* address, Bytes size, std::size_t stream = 1) { allocator->deallocate(address, size, StreamId(stream)); }
+  void put(std::byte* address, Bytes size, std::size_t stream = 1) { allocator->free(address, size, StreamId(stream)); }
   void launch(std::size_t stream, const std::byte* used) { ASSERT_TRUE(device->launch(StreamId(stream), {&used, 1})); }
 
   std::unique_ptr<SimDevice> device;

@@ -12,7 +12,7 @@
 namespace stowage::runtime {
 
 /// Random allocations in host-visible memory, each full of its own number: whoever else writes into one is found when it is
-/// freed. A view and a page that show the same bytes are no exception, which is the point.
+/// freed. A stitch and a page that show the same bytes are no exception, which is the point.
 class MarkedWorkload {
  public:
   struct Options {
@@ -91,7 +91,7 @@ class MarkedWorkload {
     live_.pop_back();
     check(block);
     live_bytes_ -= block.size;
-    allocator_.deallocate(block.address, block.size, block.stream);
+    allocator_.free(block.address, block.size, block.stream);
   }
 
   Allocator& allocator_;

@@ -9,28 +9,30 @@
 
 namespace stowage::runtime {
 
+/// The usable bytes of one buffer.
+struct UnpagedRun {
+  std::byte* address = nullptr;
+  Bytes size;
+};
+
 /// Buffers for a heap whose device has no virtual memory. No two of them touch, whatever the device does: the last bytes of each
 /// are not used. Not thread-safe.
-class PlainMemory {
+class UnpagedMemory {
  public:
   struct Counts {
     std::uint64_t creates = 0;
     std::uint64_t releases = 0;
   };
-  struct Run {
-    std::byte* address = nullptr;
-    Bytes size;
-  };
 
-  PlainMemory(BufferType& type, Bytes alignment, std::optional<Bytes> limit)
+  UnpagedMemory(BufferType& type, Bytes alignment, std::optional<Bytes> limit)
       : type_(type), alignment_(alignment), limit_(limit) {}
-  ~PlainMemory();
-  PlainMemory(const PlainMemory&) = delete;
-  PlainMemory& operator=(const PlainMemory&) = delete;
+  ~UnpagedMemory();
+  UnpagedMemory(const UnpagedMemory&) = delete;
+  UnpagedMemory& operator=(const UnpagedMemory&) = delete;
 
   /// A new run of at least that many bytes, aligned. Fails with `out_of_memory` beyond the limit too.
-  Result<Run> allocate(Bytes size);
-  [[nodiscard]] std::vector<Run> runs() const;
+  Result<UnpagedRun> allocate(Bytes size);
+  [[nodiscard]] std::vector<UnpagedRun> runs() const;
   /// Frees the buffer of the run that begins there; says its size.
   Bytes free(const std::byte* address);
 
@@ -42,7 +44,7 @@ class PlainMemory {
   void reset_counts() { counts_ = {}; }
 
  private:
-  [[nodiscard]] Run run_of(const Buffer& buffer) const;
+  [[nodiscard]] UnpagedRun run_of(const Buffer& buffer) const;
 
   BufferType& type_;
   const Bytes alignment_;

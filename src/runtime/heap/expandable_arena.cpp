@@ -1,4 +1,4 @@
-#include "stowage/runtime/expandable_arena.hpp"
+#include "runtime/heap/expandable_arena.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -7,7 +7,7 @@
 
 /// A device that does not take a mapping away (it is lost, say) leaves nothing to be done: such failures on the way back are
 /// passed over, and what they concern stays as it is.
-namespace stowage {
+namespace stowage::runtime {
 namespace {
 
 void pass_over(const Status&) {}
@@ -27,32 +27,32 @@ Id take_number(std::vector<Id>& unused, std::vector<Entry>& entries) {
 }  // namespace
 
 ExpandableArena::ExpandableArena(PhysicalPool& pool, Options options) : pool_(pool), memory_(pool.memory()), options_(options) {
-  runtime::process_is_exiting();
+  process_is_exiting();
 }
 
 ExpandableArena::~ExpandableArena() {
-  if (runtime::process_is_exiting()) return;
-  for (View& view : views_) {
-    if (view.range.address != nullptr) forget(view);
+  if (process_is_exiting()) return;
+  for (Stitch& stitch : stitches_) {
+    if (stitch.range.address != nullptr) forget(stitch);
   }
-  for (const Slot& slot : slots_) {
-    if (slot.address == nullptr) continue;
-    if (unmap(slot.address, slot.page.size))
-      pool_.give_back(slot.page);
+  for (const PlacedPage& placed : pages_) {
+    if (placed.address == nullptr) continue;
+    if (unmap(placed.address, placed.page.size))
+      pool_.free(placed.page);
     else
-      pool_.write_off(slot.page.size);  // work may be using it still
+      pool_.write_off(placed.page.size);  // work may be using it still
   }
   for (const Range& range : ranges_) pass_over(memory_.free(range.address, range.size));
 }
 
-// --------------------------------------------------------------------------------------------------------------- slots
+// --------------------------------------------------------------------------------------------------------------- pages
 
 Status ExpandableArena::prepare(Bytes page) {
   const std::lock_guard lock(mutex_);
   return vacant_.empty() ? reserve_range(page) : Status(Done{});
 }
 
-Result<SlotId> ExpandableArena::add(Page page) {
+Result<PageId> ExpandableArena::add(Page page) {
   const std::lock_guard lock(mutex_);
   STOWAGE_TRY(std::byte* const address, find_addresses(page.size));
   if (Status mapped = map(address, page); !mapped) {
@@ -60,19 +60,19 @@ Result<SlotId> ExpandableArena::add(Page page) {
     return std::move(mapped).error();
   }
   ++counts_.access_calls;
-  const SlotId slot = take_number(free_slots_, slots_);
-  slots_[slot.index()] = {address, page};
-  return slot;
+  const PageId page_id = take_number(free_ids_, pages_);
+  pages_[page_id.index()] = {address, page};
+  return page_id;
 }
 
-Result<Page> ExpandableArena::remove(SlotId id) {
+Result<Page> ExpandableArena::remove(PageId id) {
   const std::lock_guard lock(mutex_);
-  Slot& slot = slots_[id.index()];
-  STOWAGE_TRY_STATUS(unmap(slot.address, slot.page.size));
-  const Page page = slot.page;
-  give_back_addresses(slot.address, page.size);
-  slot = {};
-  free_slots_.push_back(id);
+  PlacedPage& placed = pages_[id.index()];
+  STOWAGE_TRY_STATUS(unmap(placed.address, placed.page.size));
+  const Page page = placed.page;
+  give_back_addresses(placed.address, page.size);
+  placed = {};
+  free_ids_.push_back(id);
   return page;
 }
 
@@ -116,86 +116,86 @@ void ExpandableArena::give_back_addresses(std::byte* address, Bytes size) {
   }
 }
 
-// --------------------------------------------------------------------------------------------------------------- views
+// --------------------------------------------------------------------------------------------------------------- stitches
 
-Result<ViewId> ExpandableArena::stitch(std::span<const SlotId> slots) {
+Result<StitchId> ExpandableArena::stitch(std::span<const PageId> pages) {
   const std::lock_guard lock(mutex_);
-  const Bytes size = size_of(slots);
+  const Bytes size = size_of(pages);
   Range range{nullptr, size + size};
   STOWAGE_TRY(range.address, memory_.reserve(range.size));
-  if (Status mapped = map_all(range.address, slots); !mapped) {
+  if (Status mapped = map_all(range.address, pages); !mapped) {
     pass_over(memory_.free(range.address, range.size));
     return std::move(mapped).error();
   }
-  const ViewId view = take_number(free_views_, views_);
-  views_[view.index()] = {range, {slots.begin(), slots.end()}};
-  return view;
+  const StitchId stitch = take_number(free_stitches_, stitches_);
+  stitches_[stitch.index()] = {range, {pages.begin(), pages.end()}};
+  return stitch;
 }
 
-Status ExpandableArena::replace(ViewId id, std::size_t position, SlotId slot) {
+Status ExpandableArena::replace(StitchId id, std::size_t position, PageId page_id) {
   const std::lock_guard lock(mutex_);
-  View& view = views_[id.index()];
-  const Page old = slots_[view.slots[position].index()].page;
-  const Page page = slots_[slot.index()].page;
+  Stitch& stitch = stitches_[id.index()];
+  const Page old = pages_[stitch.pages[position].index()].page;
+  const Page page = pages_[page_id.index()].page;
   STOWAGE_CHECK(old.size == page.size, "a page takes the place of one of its size");
-  std::byte* const address = view.range.address + size_of(std::span(view.slots).first(position)).value();
+  std::byte* const address = stitch.range.address + size_of(std::span(stitch.pages).first(position)).value();
   STOWAGE_TRY_STATUS(unmap(address, page.size));
   if (Status mapped = map(address, page); !mapped) {
-    if (!map(address, old)) cut(view, position);
+    if (!map(address, old)) cut(stitch, position);
     return mapped;
   }
   ++counts_.access_calls;
-  view.slots[position] = slot;
+  stitch.pages[position] = page_id;
   return Done{};
 }
 
-Status ExpandableArena::append(ViewId id, SlotId slot) {
+Status ExpandableArena::append(StitchId id, PageId page_id) {
   const std::lock_guard lock(mutex_);
-  View& view = views_[id.index()];
-  const Bytes size = size_of(view.slots);
-  const Page page = slots_[slot.index()].page;
-  if (size + page.size > view.range.size) return Error{ErrorCode::unsupported, "a view has no room for one more page", {}};
-  STOWAGE_TRY_STATUS(map(view.range.address + size.value(), page));
+  Stitch& stitch = stitches_[id.index()];
+  const Bytes size = size_of(stitch.pages);
+  const Page page = pages_[page_id.index()].page;
+  if (size + page.size > stitch.range.size) return Error{ErrorCode::unsupported, "a stitch has no room for one more page", {}};
+  STOWAGE_TRY_STATUS(map(stitch.range.address + size.value(), page));
   ++counts_.access_calls;
-  view.slots.push_back(slot);
+  stitch.pages.push_back(page_id);
   return Done{};
 }
 
-Status ExpandableArena::unstitch(ViewId id) {
+Status ExpandableArena::unstitch(StitchId id) {
   const std::lock_guard lock(mutex_);
-  View& view = views_[id.index()];
-  if (!view.slots.empty()) STOWAGE_TRY_STATUS(unmap(view.range.address, size_of(view.slots)));
-  view.slots.clear();
-  forget(view);
-  free_views_.push_back(id);
+  Stitch& stitch = stitches_[id.index()];
+  if (!stitch.pages.empty()) STOWAGE_TRY_STATUS(unmap(stitch.range.address, size_of(stitch.pages)));
+  stitch.pages.clear();
+  forget(stitch);
+  free_stitches_.push_back(id);
   return Done{};
 }
 
-void ExpandableArena::forget(View& view) {
-  if (const Bytes size = size_of(view.slots); size > Bytes(0)) pass_over(unmap(view.range.address, size));
-  pass_over(memory_.free(view.range.address, view.range.size));
-  view = {};
+void ExpandableArena::forget(Stitch& stitch) {
+  if (const Bytes size = size_of(stitch.pages); size > Bytes(0)) pass_over(unmap(stitch.range.address, size));
+  pass_over(memory_.free(stitch.range.address, stitch.range.size));
+  stitch = {};
 }
 
-/// What a view shows from a position on, of which nothing is mapped there, is gone.
-void ExpandableArena::cut(View& view, std::size_t position) {
-  const std::span<const SlotId> shown = view.slots;
+/// What a stitch shows from a position on, of which nothing is mapped there, is gone.
+void ExpandableArena::cut(Stitch& stitch, std::size_t position) {
+  const std::span<const PageId> shown = stitch.pages;
   const Bytes kept = size_of(shown.first(position + 1));
   if (const Bytes rest = size_of(shown.subspan(position + 1)); rest > Bytes(0))
-    pass_over(unmap(view.range.address + kept.value(), rest));
-  view.slots.resize(position);
+    pass_over(unmap(stitch.range.address + kept.value(), rest));
+  stitch.pages.resize(position);
 }
 
-Bytes ExpandableArena::size_of(std::span<const SlotId> slots) const {
+Bytes ExpandableArena::size_of(std::span<const PageId> pages) const {
   Bytes size(0);
-  for (const SlotId slot : slots) size += slots_[slot.index()].page.size;
+  for (const PageId page_id : pages) size += pages_[page_id.index()].page.size;
   return size;
 }
 
-Status ExpandableArena::map_all(std::byte* address, std::span<const SlotId> slots) {
+Status ExpandableArena::map_all(std::byte* address, std::span<const PageId> pages) {
   std::vector<PhysicalRange> ranges;
-  for (const SlotId slot : slots) {
-    const Page& page = slots_[slot.index()].page;
+  for (const PageId page_id : pages) {
+    const Page& page = pages_[page_id.index()].page;
     ranges.push_back({page.physical, Bytes(0), page.size});
   }
   STOWAGE_TRY_STATUS(memory_.map_all(address, ranges));
@@ -218,29 +218,29 @@ Status ExpandableArena::unmap(std::byte* address, Bytes size) {
 
 // ------------------------------------------------------------------------------------------------------------- queries
 
-std::byte* ExpandableArena::address(SlotId slot) const {
+std::byte* ExpandableArena::address(PageId page_id) const {
   const std::lock_guard lock(mutex_);
-  return slots_[slot.index()].address;
+  return pages_[page_id.index()].address;
 }
 
-Page ExpandableArena::page(SlotId slot) const {
+Page ExpandableArena::page(PageId page_id) const {
   const std::lock_guard lock(mutex_);
-  return slots_[slot.index()].page;
+  return pages_[page_id.index()].page;
 }
 
-std::byte* ExpandableArena::address(ViewId view) const {
+std::byte* ExpandableArena::address(StitchId stitch) const {
   const std::lock_guard lock(mutex_);
-  return views_[view.index()].range.address;
+  return stitches_[stitch.index()].range.address;
 }
 
-Bytes ExpandableArena::room(ViewId view) const {
+Bytes ExpandableArena::room(StitchId stitch) const {
   const std::lock_guard lock(mutex_);
-  return views_[view.index()].range.size;
+  return stitches_[stitch.index()].range.size;
 }
 
-std::vector<SlotId> ExpandableArena::slots(ViewId view) const {
+std::vector<PageId> ExpandableArena::pages(StitchId stitch) const {
   const std::lock_guard lock(mutex_);
-  return views_[view.index()].slots;
+  return stitches_[stitch.index()].pages;
 }
 
 ExpandableArena::Counts ExpandableArena::counts() const {
@@ -253,4 +253,4 @@ void ExpandableArena::reset_counts() {
   counts_ = {};
 }
 
-}  // namespace stowage
+}  // namespace stowage::runtime

@@ -10,13 +10,13 @@
 #include "stowage/memory.hpp"
 #include "stowage/runtime/physical_pool.hpp"
 
-namespace stowage {
+namespace stowage::runtime {
 
-using SlotId = Id<struct SlotList>;
-using ViewId = Id<struct ViewList>;
+using PageId = Id<struct PageList>;
+using StitchId = Id<struct StitchList>;
 
-/// Pages at addresses that never change. Each page has a *slot*, in a reserved range of addresses that grows with it; a *view*
-/// shows pages that lie apart once more, one behind the other, in a range of its own. So whatever idle pages there are can serve
+/// Pages at addresses that never change. Each page has its *page address*, in a reserved range that grows with them; a *stitch*
+/// is a range of addresses that shows scattered pages once more, one behind the other. So whatever idle pages there are can serve
 /// one large request, and nothing ever has to be copied.
 ///
 /// Knows nothing of who uses which bytes: that a page is used through one address at a time, and that nothing uses addresses that
@@ -45,25 +45,25 @@ class ExpandableArena {
   /// Reserves the first addresses, for a page of that size at least. Fails where the system has none to give.
   Status prepare(Bytes page);
 
-  /// Gives a page a slot: behind the last one, or where one was removed. The page is the arena's then. Fails with
+  /// Gives a page its address: behind the last one, or where one was removed. The page is the arena's then. Fails with
   /// `out_of_memory` for lack of addresses, and as `VirtualMemory::map` does.
-  Result<SlotId> add(Page page);
-  /// Takes a page out again; it is the caller's then. It must be in no view.
-  Result<Page> remove(SlotId slot);
+  Result<PageId> add(Page page);
+  /// Takes a page out again; it is the caller's then. It must be in no stitch.
+  Result<Page> remove(PageId page);
 
-  /// Shows the pages of these slots one behind the other. Room for as many bytes again is kept behind them.
-  Result<ViewId> stitch(std::span<const SlotId> slots);
-  /// Shows another page at a position of a view, of the same size. Where the device fails twice over, the view ends there.
-  Status replace(ViewId view, std::size_t position, SlotId slot);
+  /// Shows these pages one behind the other. Room for as many bytes again is kept behind them.
+  Result<StitchId> stitch(std::span<const PageId> pages);
+  /// Shows another page at a position of a stitch, of the same size. Where the device fails twice over, the stitch ends there.
+  Status replace(StitchId stitch, std::size_t position, PageId page);
   /// Shows one more page behind the others. Fails with `unsupported` where no room is left.
-  Status append(ViewId view, SlotId slot);
-  Status unstitch(ViewId view);
+  Status append(StitchId stitch, PageId page);
+  Status unstitch(StitchId stitch);
 
-  [[nodiscard]] std::byte* address(SlotId slot) const;
-  [[nodiscard]] Page page(SlotId slot) const;
-  [[nodiscard]] std::byte* address(ViewId view) const;
-  [[nodiscard]] Bytes room(ViewId view) const;  ///< Addresses that it has in all.
-  [[nodiscard]] std::vector<SlotId> slots(ViewId view) const;
+  [[nodiscard]] std::byte* address(PageId page) const;
+  [[nodiscard]] Page page(PageId page) const;
+  [[nodiscard]] std::byte* address(StitchId stitch) const;
+  [[nodiscard]] Bytes room(StitchId stitch) const;  ///< Addresses that it has in all.
+  [[nodiscard]] std::vector<PageId> pages(StitchId stitch) const;
 
   [[nodiscard]] Counts counts() const;
   void reset_counts();
@@ -73,13 +73,13 @@ class ExpandableArena {
     std::byte* address = nullptr;
     Bytes size;
   };
-  struct Slot {
+  struct PlacedPage {
     std::byte* address = nullptr;
     Page page;
   };
-  struct View {
+  struct Stitch {
     Range range;
-    std::vector<SlotId> slots;
+    std::vector<PageId> pages;
   };
 
   Result<std::byte*> find_addresses(Bytes size);
@@ -87,22 +87,22 @@ class ExpandableArena {
   void give_back_addresses(std::byte* address, Bytes size);
   Status map(std::byte* address, const Page& page);
   Status unmap(std::byte* address, Bytes size);
-  Status map_all(std::byte* address, std::span<const SlotId> slots);
-  void forget(View& view);
-  void cut(View& view, std::size_t position);
-  [[nodiscard]] Bytes size_of(std::span<const SlotId> slots) const;
+  Status map_all(std::byte* address, std::span<const PageId> pages);
+  void forget(Stitch& stitch);
+  void cut(Stitch& stitch, std::size_t position);
+  [[nodiscard]] Bytes size_of(std::span<const PageId> pages) const;
 
   PhysicalPool& pool_;
   VirtualMemory& memory_;
   const Options options_;
   mutable std::mutex mutex_;
   std::vector<Range> ranges_;
-  std::map<std::byte*, Bytes> vacant_;  ///< Reserved addresses without a slot, merged.
-  std::vector<Slot> slots_;
-  std::vector<SlotId> free_slots_;
-  std::vector<View> views_;
-  std::vector<ViewId> free_views_;
+  std::map<std::byte*, Bytes> vacant_;  ///< Reserved addresses without a page, merged.
+  std::vector<PlacedPage> pages_;
+  std::vector<PageId> free_ids_;
+  std::vector<Stitch> stitches_;
+  std::vector<StitchId> free_stitches_;
   Counts counts_;
 };
 
-}  // namespace stowage
+}  // namespace stowage::runtime

@@ -1,4 +1,4 @@
-#include "runtime/heap/plain_memory.hpp"
+#include "runtime/heap/unpaged_memory.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -10,16 +10,16 @@
 
 namespace stowage::runtime {
 
-PlainMemory::~PlainMemory() {
+UnpagedMemory::~UnpagedMemory() {
   if (process_is_exiting()) abandon();
 }
 
-void PlainMemory::abandon() {
+void UnpagedMemory::abandon() {
   for (std::unique_ptr<Buffer>& buffer : buffers_) keep_for_ever(std::move(buffer));
   buffers_.clear();
 }
 
-Result<PlainMemory::Run> PlainMemory::allocate(Bytes size) {
+Result<UnpagedRun> UnpagedMemory::allocate(Bytes size) {
   const Bytes spare = alignment_ + alignment_;  // to align the base, and to leave a gap
   if (limit_ && size + spare > *limit_ - reserved_) {
     return Error{ErrorCode::out_of_memory, fmt::format("{} of {} bytes are in use", reserved_.value(), limit_->value()), {}};
@@ -31,20 +31,20 @@ Result<PlainMemory::Run> PlainMemory::allocate(Bytes size) {
   return run_of(*buffers_.back());
 }
 
-PlainMemory::Run PlainMemory::run_of(const Buffer& buffer) const {
+UnpagedRun UnpagedMemory::run_of(const Buffer& buffer) const {
   const auto base = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(buffer.base()));
   const Bytes skew = align_up(Bytes(base), alignment_) - Bytes(base);
   const std::int64_t units = (buffer.size() - skew).value() / alignment_.value() - 1;
   return {buffer.base() + skew.value(), Bytes(units * alignment_.value())};
 }
 
-std::vector<PlainMemory::Run> PlainMemory::runs() const {
-  std::vector<Run> runs;
+std::vector<UnpagedRun> UnpagedMemory::runs() const {
+  std::vector<UnpagedRun> runs;
   for (const auto& buffer : buffers_) runs.push_back(run_of(*buffer));
   return runs;
 }
 
-Bytes PlainMemory::free(const std::byte* address) {
+Bytes UnpagedMemory::free(const std::byte* address) {
   const auto found = std::ranges::find_if(buffers_, [&](const auto& buffer) { return run_of(*buffer).address == address; });
   const Bytes size = (*found)->size();
   reserved_ -= size;

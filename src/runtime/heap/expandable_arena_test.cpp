@@ -1,4 +1,4 @@
-#include "stowage/runtime/expandable_arena.hpp"
+#include "runtime/heap/expandable_arena.hpp"
 
 #include <cstring>
 #include <vector>
@@ -7,32 +7,32 @@
 
 #include "stowage/memory/sim.hpp"
 
-namespace stowage {
+namespace stowage::runtime {
 namespace {
 
 constexpr Bytes kPage{std::int64_t{2} << 20};
 
 /// On the host, so that content can be looked at.
-TEST(ExpandableArena, AViewShowsThePagesOneBehindTheOther) {
+TEST(ExpandableArena, AStitchShowsThePagesOneBehindTheOther) {
   VirtualMemory* const memory = cpu_device().virtual_memory();
   if (memory == nullptr) GTEST_SKIP() << "this system has no memfd";
   PhysicalPool pool(*memory);
   ExpandableArena arena(pool);
-  std::vector<SlotId> slots;
+  std::vector<PageId> pages;
   for (int i = 0; i < 3; ++i) {
-    slots.push_back(*arena.add(*pool.acquire(kPage)));
-    std::memset(arena.address(slots.back()), 'a' + i, static_cast<std::size_t>(kPage.value()));
+    pages.push_back(*arena.add(*pool.acquire(kPage)));
+    std::memset(arena.address(pages.back()), 'a' + i, static_cast<std::size_t>(kPage.value()));
   }
-  EXPECT_EQ(arena.address(slots[1]), arena.address(slots[0]) + kPage.value());
-  const ViewId view = *arena.stitch(std::vector{slots[2], slots[0]});
-  std::byte* const shown = arena.address(view);
+  EXPECT_EQ(arena.address(pages[1]), arena.address(pages[0]) + kPage.value());
+  const StitchId stitch = *arena.stitch(std::vector{pages[2], pages[0]});
+  std::byte* const shown = arena.address(stitch);
   EXPECT_EQ(static_cast<char>(shown[0]), 'c');
   EXPECT_EQ(static_cast<char>(shown[kPage.value()]), 'a');
   shown[kPage.value()] = std::byte{'x'};
-  EXPECT_EQ(static_cast<char>(*arena.address(slots[0])), 'x');
-  ASSERT_TRUE(arena.replace(view, 0, slots[1]));
+  EXPECT_EQ(static_cast<char>(*arena.address(pages[0])), 'x');
+  ASSERT_TRUE(arena.replace(stitch, 0, pages[1]));
   EXPECT_EQ(static_cast<char>(shown[0]), 'b');
-  ASSERT_TRUE(arena.append(view, slots[2]));
+  ASSERT_TRUE(arena.append(stitch, pages[2]));
   EXPECT_EQ(static_cast<char>(shown[2 * kPage.value()]), 'c');
   EXPECT_EQ(arena.counts().access_calls, 3U + 1U + 1U + 1U);
 }
@@ -46,15 +46,15 @@ TEST(ExpandableArena, AMapThatFailsHalfwayIsRolledBack) {
   Fixture f;
   {
     ExpandableArena arena(f.pool);
-    std::vector<SlotId> slots;
-    for (int i = 0; i < 4; ++i) slots.push_back(*arena.add(*f.pool.acquire(kPage)));
+    std::vector<PageId> pages;
+    for (int i = 0; i < 4; ++i) pages.push_back(*arena.add(*f.pool.acquire(kPage)));
     const std::size_t before = f.device->live_objects();
     for (std::uint64_t nth = 1; nth <= 4; ++nth) {
       f.device->fail(SimCall::map, nth);
-      EXPECT_FALSE(arena.stitch(slots));
+      EXPECT_FALSE(arena.stitch(pages));
       EXPECT_EQ(f.device->live_objects(), before);
     }
-    EXPECT_TRUE(arena.stitch(slots));
+    EXPECT_TRUE(arena.stitch(pages));
   }
   EXPECT_EQ(f.pool.counts().idle, Bytes(4 * kPage.value()));
   EXPECT_TRUE(f.device->violations().empty());
@@ -63,27 +63,27 @@ TEST(ExpandableArena, AMapThatFailsHalfwayIsRolledBack) {
 TEST(ExpandableArena, APageThatCannotBeReplacedStays) {
   Fixture f;
   ExpandableArena arena(f.pool);
-  const SlotId a = *arena.add(*f.pool.acquire(kPage));
-  const SlotId b = *arena.add(*f.pool.acquire(kPage));
-  const ViewId view = *arena.stitch(std::vector{a});
+  const PageId a = *arena.add(*f.pool.acquire(kPage));
+  const PageId b = *arena.add(*f.pool.acquire(kPage));
+  const StitchId stitch = *arena.stitch(std::vector{a});
   f.device->fail(SimCall::unmap, 1);
-  EXPECT_FALSE(arena.replace(view, 0, b));
+  EXPECT_FALSE(arena.replace(stitch, 0, b));
   f.device->fail(SimCall::map, 1);
-  EXPECT_FALSE(arena.replace(view, 0, b));
-  EXPECT_EQ(arena.slots(view), std::vector{a});
-  f.device->fail(SimCall::map, 1, 2);  // the way back fails too: the view is shorter, and the program lives
-  EXPECT_FALSE(arena.replace(view, 0, b));
-  EXPECT_TRUE(arena.slots(view).empty());
+  EXPECT_FALSE(arena.replace(stitch, 0, b));
+  EXPECT_EQ(arena.pages(stitch), std::vector{a});
+  f.device->fail(SimCall::map, 1, 2);  // the way back fails too: the stitch is shorter, and the program lives
+  EXPECT_FALSE(arena.replace(stitch, 0, b));
+  EXPECT_TRUE(arena.pages(stitch).empty());
   EXPECT_TRUE(f.device->violations().empty());
 }
 
 TEST(ExpandableArena, HolesAreFilledBeforeItGrows) {
   Fixture f;
   ExpandableArena arena(f.pool);
-  std::vector<SlotId> slots;
-  for (int i = 0; i < 3; ++i) slots.push_back(*arena.add(*f.pool.acquire(kPage)));
-  std::byte* const hole = arena.address(slots[1]);
-  f.pool.give_back(*arena.remove(slots[1]));
+  std::vector<PageId> pages;
+  for (int i = 0; i < 3; ++i) pages.push_back(*arena.add(*f.pool.acquire(kPage)));
+  std::byte* const hole = arena.address(pages[1]);
+  f.pool.free(*arena.remove(pages[1]));
   EXPECT_EQ(arena.address(*arena.add(*f.pool.acquire(kPage))), hole);
 }
 
@@ -95,4 +95,4 @@ TEST(ExpandableArena, AsksForFewerAddressesWhereManyAreRefused) {
 }
 
 }  // namespace
-}  // namespace stowage
+}  // namespace stowage::runtime
