@@ -2,6 +2,8 @@
 // the same graphs, those recorded from ggml in the data beside the project. Markdown on standard output. WORD: graphs whose name
 // contains it. bench/README.md says how to run it.
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <ctime>
 #include <filesystem>

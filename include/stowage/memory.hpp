@@ -10,10 +10,9 @@
 #include <vector>
 
 #include "stowage/base.hpp"
-#include "stowage/graph.hpp"
 
 /// Real memory: kinds of buffers, buffers, address ranges that pages are mapped into, and the devices that have them. Knows
-/// tensors (a tensor's size in a buffer may depend on the buffer), but no plans.
+/// bytes only, neither tensors nor plans.
 namespace stowage {
 
 using DeviceId = Id<struct DeviceList>;
@@ -64,8 +63,6 @@ class BufferType {
   [[nodiscard]] virtual std::optional<Bytes> max_size() const { return std::nullopt; }
   /// Whether the host may dereference addresses.
   [[nodiscard]] virtual bool host_visible() const = 0;
-  /// What a tensor takes in such a buffer: its size, or more where kernels read beyond the end.
-  [[nodiscard]] virtual Bytes size_of(const Tensor& tensor) const { return tensor.size; }
 
   /// A new buffer of at least that size (0: an empty one, so that views can be bound). Fails with `out_of_memory`, naming type
   /// and size, above the largest size too, and with `invalid` below 0; nothing is left behind then. Its content is unspecified.

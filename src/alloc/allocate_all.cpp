@@ -64,8 +64,10 @@ class Layouter {
       layout_.places[t].kind = Place::Kind::skipped;
       return Done{};
     }
-    const Bytes size = type_.size_of(tensors_[t]);
-    if (size < Bytes(0) || tensors_[t].size < Bytes(0)) return fault(tensors_, t, "has a size below 0");
+    if (tensors_[t].size < Bytes(0)) return fault(tensors_, t, "has a size below 0");
+    const Bytes size = options_.size_of ? options_.size_of(tensors_[t], type_) : tensors_[t].size;
+    if (size < tensors_[t].size)
+      return fault(tensors_, t, fmt::format("would take {} of its bytes in {}", size.value(), type_.name()));
     const Bytes alignment = std::max(type_.alignment(), tensors_[t].alignment.value_or(Bytes(1)));
     if (!is_power_of_two(alignment)) return fault(tensors_, t, "has an alignment that is not a power of two");
     layout_.alignment = std::max(layout_.alignment, alignment);

@@ -138,20 +138,13 @@ TEST(AllocateAll, ServesTheWeightsOfAGraphByTheirFlags) {
   EXPECT_EQ(all.tensors[3], all.tensors[2]);
 }
 
-/// Kernels on it read beyond the end.
-class Padding final : public BufferType {
- public:
-  [[nodiscard]] std::string_view name() const override { return "padding"; }
-  [[nodiscard]] DeviceId device() const override { return {}; }
-  [[nodiscard]] Bytes alignment() const override { return Bytes(16); }
-  [[nodiscard]] bool host_visible() const override { return true; }
-  [[nodiscard]] Bytes size_of(const Tensor& tensor) const override { return tensor.size + Bytes(100); }
-  Result<std::unique_ptr<Buffer>> allocate(Bytes) override { return Error{}; }
-};
-
-TEST(AllocateAll, ATensorTakesWhatTheTypeSays) {
+TEST(AllocateAll, ATensorTakesWhatItsSizeInTheBufferIs) {
   const std::vector<Tensor> tensors = {weight(12), weight(12)};
-  EXPECT_THAT(*allocate_all_sizes(tensors, Padding()), ElementsAre(Bytes(112 + 112)));
+  const SizeInBuffer padded = [](const Tensor& tensor, const BufferType&) { return tensor.size + Bytes(100); };
+  EXPECT_THAT(*allocate_all_sizes(tensors, cpu_device().buffer_type(), {.size_of = padded}), ElementsAre(Bytes(128 + 112)));
+  const SizeInBuffer cut = [](const Tensor&, const BufferType&) { return Bytes(1); };
+  EXPECT_THAT(allocate_all_sizes(tensors, cpu_device().buffer_type(), {.size_of = cut}).error().message,
+              HasSubstr("would take 1 of its bytes"));
 }
 
 TEST(AllocateAll, ViewsThatMakeNoSenseAreErrors) {

@@ -1,11 +1,14 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 
 #include "stowage/base.hpp"
 #include "stowage/memory.hpp"
 
 namespace stowage {
+
+struct Tensor;
 
 /// Where a tensor or a workspace lies in real memory.
 struct Address {
@@ -19,5 +22,9 @@ struct Address {
   }
   friend bool operator==(const Address&, const Address&) = default;
 };
+
+/// What a tensor takes in a buffer of that type: its size, or more where kernels read beyond the end.
+/// Empty: its size.
+using SizeInBuffer = std::function<Bytes(const Tensor&, const BufferType&)>;
 
 }  // namespace stowage

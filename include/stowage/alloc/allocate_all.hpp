@@ -26,21 +26,22 @@ struct AllocateAllOptions {
   std::span<const Address> placed = {};
   /// Only tensors that have one of these flags, and their views. Empty: all.
   TensorFlags only = {};
+  SizeInBuffer size_of = {};
 };
 
 /// Memory for tensors that stay, each at an address of its own: weights, caches. The equivalent of
 /// ggml_backend_alloc_ctx_tensors_from_buft.
 ///
 /// Tensors follow each other in the order given, each with the type's alignment, or its own where that is larger, and
-/// `type.size_of` bytes (the base of a buffer may be unaligned); a buffer that would exceed the type's largest size ends, and
+/// `size_of` bytes (the base of a buffer may be unaligned); a buffer that would exceed the type's largest size ends, and
 /// another begins. A view lies in its base, by the positions that `view_of` names. Not placed, with an address of no buffer:
 /// external tensors, those that `only` leaves out, and the views of both. Nothing to place is not an error and gives no buffers;
 /// a tensor of size 0 is something to place.
 ///
 /// Fails with `out_of_memory`, naming type and size, when a tensor is larger than the largest buffer or the type has no more; and
-/// with `invalid` when a size is below 0, an alignment no power of two, when a view names no tensor, itself through others or
-/// bytes outside of its base, or when `placed` has another length than `tensors`. A failure frees what was taken. Thread-safe as
-/// far as `type` is.
+/// with `invalid` when a size is below 0, `size_of` says less than a tensor has, an alignment no power of two, when a view names
+/// no tensor, itself through others or bytes outside of its base, or when `placed` has another length than `tensors`. A failure
+/// frees what was taken. Thread-safe as far as `type` is.
 Result<AllocatedTensors> allocate_all(std::span<const Tensor> tensors, BufferType& type, const AllocateAllOptions& options = {});
 
 /// In the ordinary memory of a device.

@@ -94,7 +94,8 @@ struct GraphAllocatorCounters {
 /// anywhere in their bases, unless the plan relies on where they were. Names, kinds, dtypes and shapes do not matter.
 ///
 /// Not served (an address of no buffer): constants, variables and external tensors with their views (see `allocate_all`), and
-/// tensors that nothing reads or writes. Sizes are the graph's: whoever builds it asks `BufferType::size_of`.
+/// tensors that nothing reads or writes. Sizes are the graph's: whoever builds it adds what kernels read beyond the end of a
+/// tensor.
 ///
 /// Every failure leaves plans, buffers and addresses as they were. Buffers that had to grow are replaced: the new one is there
 /// before the old one goes. All work on them must be over by then, and their content is lost. With virtual memory pages are

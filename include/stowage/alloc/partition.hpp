@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "stowage/alloc/address.hpp"
 #include "stowage/base.hpp"
 #include "stowage/graph.hpp"
 #include "stowage/memory.hpp"
@@ -44,8 +45,7 @@ struct TensorHome {
 struct PartitionOptions {
   std::vector<OpPin> pins = {};
   std::vector<TensorHome> homes = {};
-  /// What a tensor takes in a buffer of that type, at least its size; empty: `BufferType::size_of`.
-  std::function<Bytes(const Tensor&, const BufferType&)> size_of = {};
+  SizeInBuffer size_of = {};
   std::size_t input_sets = 1;  ///< How many evaluations may have their inputs in memory at a time; at least 1.
   bool improve = true;         ///< Whether ops move between neighbouring splits after the first passes.
 };

@@ -77,7 +77,7 @@ class CopyInserter {
 
   Result<Bytes> size_in(const Tensor& tensor, std::size_t memory) const {
     const BufferType& type = *backends_[memory].memory;
-    const Bytes size = options_.size_of ? options_.size_of(tensor, type) : type.size_of(tensor);
+    const Bytes size = options_.size_of ? options_.size_of(tensor, type) : tensor.size;
     if (size >= tensor.size && size <= kMaxBytes) return size;
     return Error{
         ErrorCode::invalid,
