@@ -11,13 +11,13 @@
 #include "generate_graphs.hpp"
 #include "generate_problems.hpp"
 #include "lower/interface/lower.hpp"
-#include "pack/occupancy.hpp"
+#include "pack/index/occupancy.hpp"
 #include "sections.hpp"
 #include "stowage/stowage.hpp"
 #include "table.hpp"
 
 /// One placement loop over each kind of occupancy: which is the cheapest, by size and density of the problem? This is what the
-/// thresholds in src/pack/solve.cpp rest on.
+/// thresholds in src/pack/bench.cpp rest on.
 namespace stowage::bench {
 namespace {
 

@@ -7,6 +7,7 @@
 #include "generate_graphs.hpp"
 #include "lower/interface/lower.hpp"
 #include "sections.hpp"
+#include "stowage/pack/replanner.hpp"
 #include "stowage/stowage.hpp"
 #include "table.hpp"
 
@@ -75,7 +76,7 @@ Run run_once(const Problem& problem, const SolveOutcome& answer, const std::vect
     Clock::time_point start = Clock::now();
     const Result<SolveOutcome> scratch = solve(changed, solving);
     run.scratch_ms = std::min(run.scratch_ms, milliseconds_since(start));
-    Result<Replanner> replanner = Replanner::start(problem, PreviousAnswer::of(answer), {.solve = solving});
+    Result<Replanner> replanner = Replanner::make(problem, PreviousAnswer::of(answer), {.solve = solving});
     start = Clock::now();
     const Result<Replanned> done = replanner->change(changes);
     run.change_ms = std::min(run.change_ms, milliseconds_since(start));

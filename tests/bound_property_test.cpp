@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "pack/offset_sums.hpp"
+#include "pack/bounds/offset_sums.hpp"
 #include "stowage/pack.hpp"
 #include "support/generators/random_problem.hpp"
 #include "support/judges/brute_force.hpp"
@@ -18,7 +18,7 @@ constexpr std::uint64_t kProblems = 6'000;
 /// Certificates that claim one byte more than the truth.
 void expect_no_lie_passes(const Problem& problem, Bytes optimum, std::uint64_t seed) {
   for (const auto argument :
-       {Certificate::Argument::live_bytes, Certificate::Argument::aligned_slots, Certificate::Argument::pinned_item,
+       {Certificate::Argument::live_bytes, Certificate::Argument::aligned_offsets, Certificate::Argument::pinned_item,
         Certificate::Argument::pinned_gaps, Certificate::Argument::offset_sums}) {
     for (std::size_t item = 0; item <= problem.items.size(); ++item) {
       for (std::int64_t step = 0; step < 12; ++step)
@@ -46,8 +46,8 @@ std::size_t count_uses(Certificate::Argument argument, const Make& make) {
   return used;
 }
 
-TEST(BoundAgainstBruteForce, AlignedSlots) {
-  const std::size_t used = count_uses(Certificate::Argument::aligned_slots, [](std::uint64_t seed) {
+TEST(BoundAgainstBruteForce, AlignedOffsets) {
+  const std::size_t used = count_uses(Certificate::Argument::aligned_offsets, [](std::uint64_t seed) {
     Problem problem = testing::random_problem(seed, {.max_items = 5});
     std::mt19937_64 random(seed);
     for (Item& item : problem.items) {

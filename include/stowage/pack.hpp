@@ -3,7 +3,6 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <span>
 #include <stop_token>
@@ -57,8 +56,8 @@ struct SolveOptions {
   std::optional<std::uint64_t> node_budget = {};
   ReuseKnobs reuse = {};      ///< For the solver `blocks`.
   std::stop_token stop = {};  ///< Best answer so far when it is requested.
-  std::function<void(const SolveOutcome&)> on_better =
-      {};  ///< Called with each better answer, on the thread that called `solve`.
+  /// Called with each better answer, on the thread that called `solve`.
+  std::function<void(const SolveOutcome&)> on_better = {};
 };
 
 enum class SolveStatus : std::uint8_t {
@@ -70,7 +69,7 @@ enum class SolveStatus : std::uint8_t {
 
 [[nodiscard]] std::string_view to_string(SolveStatus status);
 
-/// What a solver came back with. When `positions` is not empty it has one entry an item and has passed `validate`.
+/// What a solver came back with. When `positions` is not empty it has one entry per item and has passed `validate`.
 struct SolveOutcome {
   SolveStatus status = SolveStatus::timed_out;
   std::vector<Position> positions = {};
@@ -97,80 +96,8 @@ struct SolverInfo {
 /// can happen to a good problem is a `SolveOutcome`. Thread-safe.
 Result<SolveOutcome> solve(const Problem& problem, const SolveOptions& options = {});
 
-// ------------------------------------------------------------------------------------------------------------ re-planning
-
-/// An item takes another shape: another size, another life. It keeps its index. One that is gone has size 0 from now on.
-struct ItemChange {
-  std::size_t item = 0;
-  Item becomes;
-};
-
-/// An answer to an earlier problem, as far as it concerns a new one.
-struct PreviousAnswer {
-  std::vector<std::optional<Position>> positions;  ///< By item of the new problem; absent for those that are new. Empty: all are.
-  Bytes peak;                                      ///< Of the earlier answer.
-  Bytes bound;                                     ///< Of the earlier problem.
-
-  [[nodiscard]] static PreviousAnswer of(const SolveOutcome& outcome);
-};
-
-struct ReplanOptions {
-  SolveOptions solve = {};              ///< For when it must be solved from scratch. A deadline in it is one point in time.
-  double tolerance = 0.005;             ///< By how much more than before the peak may exceed the bound until then.
-  std::vector<std::size_t> fixed = {};  ///< Items that must not move, whatever it costs. Each needs a previous position.
-};
-
-/// What came of a change.
-struct Replanned {
-  /// `feasible` and `optimal` as of `solve`; `infeasible` when the bound exceeds the capacity, `timed_out` when only the peak
-  /// does.
-  SolveStatus status = SolveStatus::timed_out;
-  Bytes peak;
-  Certificate bound = {};
-  std::size_t moved = 0;      ///< Items that had a position and now have another.
-  bool from_scratch = false;  ///< What could stay was not enough.
-
-  [[nodiscard]] bool has_answer() const { return status == SolveStatus::optimal || status == SolveStatus::feasible; }
-};
-
-/// A problem with its answer, kept while the problem changes: what can stay stays.
-///
-/// A changed item stays where it is when there is room. If not, it moves or those in its way do, whichever are fewer bytes, to
-/// the lowest place that is free, or in chains where none is. Only when that leads above the peak that the tolerance permits is
-/// the whole solved from scratch. On plain problems a change costs what it touches (items live at the same time as those that
-/// change or move), not what there is; on others everything that stays is placed again, which is correct but not fast.
-///
-/// The positions are valid after every call, also after one that failed, which changes nothing. Deterministic, unless a deadline
-/// interferes. Not thread-safe.
-class Replanner {
- public:
-  /// Takes over what can stay of `previous`. Fails when the problem breaks a rule, when no solver has that name, when the
-  /// tolerance is negative, when `previous` has positions but not one an item, and when a fixed item cannot lie where it lay, or
-  /// a pinned one at its pin; the message says why.
-  static Result<Replanner> start(Problem problem, PreviousAnswer previous, ReplanOptions options = {});
-  ~Replanner();
-  Replanner(Replanner&&) noexcept;
-  Replanner& operator=(Replanner&&) noexcept;
-
-  /// All of `changes` at once. Fails as `start` does.
-  Result<Replanned> change(std::span<const ItemChange> changes);
-
-  [[nodiscard]] const Problem& problem() const;
-  /// Valid for `problem()`, whatever the status; within the capacity if there is an answer. Empty where limits of regions leave
-  /// no room for everything or none was found.
-  [[nodiscard]] const std::vector<Position>& positions() const;
-  /// What the last call came to.
-  [[nodiscard]] const Replanned& outcome() const;
-
- private:
-  class State;
-  explicit Replanner(std::unique_ptr<State> state);
-
-  std::unique_ptr<State> state_;
-};
-
-/// The best lower bound of the peak that needs no search: the most bytes live at one step, slots of aligned items, pins and the
-/// gaps between them. O(pieces log pieces), a few times.
+/// The best lower bound of the peak that needs no search: the most bytes live at one step, whole multiples of alignments, pins
+/// and the gaps between them. O(pieces log pieces), a few times.
 [[nodiscard]] Certificate lower_bound(const Problem& problem);
 
 }  // namespace stowage

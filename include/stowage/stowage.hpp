@@ -11,6 +11,7 @@
 #include "stowage/memory/cuda.hpp"
 #include "stowage/memory/sim.hpp"
 #include "stowage/pack.hpp"
+#include "stowage/pack/replanner.hpp"
 #include "stowage/plan.hpp"
 #include "stowage/planner.hpp"
 #include "stowage/replay.hpp"

@@ -1,7 +1,7 @@
-#include <algorithm>
-#include <array>
-
-#include "pack/solver.hpp"
+#include "pack/exact/exact.hpp"
+#include "pack/greedy/by_stream.hpp"
+#include "pack/improve/skyline.hpp"
+#include "pack/registry.hpp"
 
 namespace stowage::pack {
 namespace {
@@ -22,12 +22,6 @@ bool stack_if_optimal(Bench& bench) {
   return bench.offer(std::move(positions), "stacked");
 }
 
-bool is_greedy(const RegisteredSolver& solver) {
-  constexpr std::array kOthers = {&solve_auto,      &solve_blocks,        &solve_skyline,
-                                  &solve_perturbed, &solve_neighbourhood, &solve_exact};
-  return std::find(kOthers.begin(), kOthers.end(), solver.solve) == kOthers.end();
-}
-
 /// With stream order nothing but a look at all that was placed tells where an item may go (flat_occupancy.cpp). Above so many
 /// items that takes too long.
 constexpr std::size_t kMaxOrderedItems = 16'384;
@@ -37,15 +31,16 @@ void try_greedily(Bench& bench) {
   if (ordered) solve_by_stream(bench);
   const bool few = !ordered || bench.problem().items.size() <= kMaxOrderedItems;
   for (const RegisteredSolver& solver : registry()) {
-    const bool quick = solver.solve == &solve_online_best_fit;
-    if (is_greedy(solver) && (few || quick) && (bench.needs_any() || !bench.finished())) solver.solve(bench);
+    const bool wanted = solver.kind == SolverKind::quick || (solver.kind == SolverKind::greedy && few);
+    if (wanted && solver.takes(bench) && (bench.needs_any() || !bench.finished())) solver.solve(bench);
   }
 }
 
 }  // namespace
 
-/// 1. What needs no thought. 2. A plain problem: the skyline, which mostly reaches the bound. Any other: every greedy order. 3.
-/// From there the exact search, or where that is too large repairs and the perturbed skyline in turns.
+/// 1. What needs no thought.
+/// 2. A plain problem: the skyline, which mostly reaches the bound. Any other: every greedy order.
+/// 3. From there the exact search, or where that is too large repairs and the perturbed skyline in turns.
 void solve_auto(Bench& bench) {
   if (stack_if_optimal(bench)) return;
   bench.plain() ? solve_skyline(bench) : try_greedily(bench);

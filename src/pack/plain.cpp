@@ -6,11 +6,11 @@ namespace stowage::pack {
 namespace {
 
 /// A begin or an end; at equal steps ends come first.
-struct Event {
+struct LifeEvent {
   Step step;
   bool begins;
   std::uint32_t item;
-  friend bool operator<(const Event& a, const Event& b) {
+  friend bool operator<(const LifeEvent& a, const LifeEvent& b) {
     if (a.step != b.step) return a.step < b.step;
     return a.begins != b.begins ? b.begins : a.item < b.item;
   }
@@ -18,11 +18,11 @@ struct Event {
 
 /// Walks the events: a section closes at the first end after a begin, for nothing that begins later can meet all that is live
 /// then.
-void find_sections(std::vector<Event>& events, Plain& plain) {
+void find_sections(std::vector<LifeEvent>& events, Plain& plain) {
   std::sort(events.begin(), events.end());
   std::int64_t live = 0;
   bool grown = false;
-  for (const Event& event : events) {
+  for (const LifeEvent& event : events) {
     if (event.begins) {
       plain.first[event.item] = plain.sections();
       live += plain.size[event.item];
@@ -51,7 +51,7 @@ bool is_plain(const Problem& problem) {
 std::optional<Plain> Plain::from(const Problem& problem) {
   if (!is_plain(problem)) return std::nullopt;
   Plain plain;
-  std::vector<Event> events;
+  std::vector<LifeEvent> events;
   for (std::size_t i = 0; i < problem.items.size(); ++i) {
     const Item& item = problem.items[i];
     if (item.size == Bytes(0)) continue;

@@ -1,29 +1,35 @@
-#include <algorithm>
+#include "pack/registry.hpp"
+
 #include <array>
 
-#include "pack/solver.hpp"
-
 namespace stowage::pack {
+
+/// One line per solver: name, kind, what it accepts, a line for people. The one-pass ones stand in the order in which `auto` runs
+/// them: first the cheapest by far, so that there is an answer whatever the deadline, then those that are most often right.
+#define STOWAGE_SOLVERS(SOLVER)                                                                                  \
+  SOLVER(online_best_fit, quick, any, "in order of begin, tightest gap (ggml's)")                                \
+  SOLVER(first_fit_by_size, greedy, any, "largest first, lowest gap (TFLite Micro's)")                           \
+  SOLVER(best_fit_by_size, greedy, any, "largest first, tightest gap (TFLite's, XLA's spatial)")                 \
+  SOLVER(first_fit_by_area, greedy, any, "largest bytes × steps first, lowest gap")                              \
+  SOLVER(first_fit_by_life, greedy, any, "longest life first, lowest gap")                                       \
+  SOLVER(best_fit_by_life, greedy, any, "longest life first, tightest gap (XLA's temporal)")                     \
+  SOLVER(blocks, on_request, any, "blocks of a size class, taken over and nested (GE's); has knobs")             \
+  SOLVER(skyline, greedy, plain, "lowest valley first, what is most urgent there; best of seven priorities")     \
+  SOLVER(perturbed, search, plain, "the skyline again and again, with changed priorities in the hard core")      \
+  SOLVER(neighbourhood, search, plain, "what ends above a target finds another place, at the expense of others") \
+  SOLVER(exact, search, any, "search at a target, from the skyline down to a proof")                             \
+  SOLVER(auto, search, any, "what suits the problem, best of all, until proven optimal")
+
+#define STOWAGE_DECLARE(name, kind, accepts, summary) void solve_##name(Bench& bench);
+STOWAGE_SOLVERS(STOWAGE_DECLARE)
+#undef STOWAGE_DECLARE
+
 namespace {
 
-/// The greedy ones in the order in which `auto` runs them: first the cheapest by far, so that there is an answer whatever the
-/// deadline, then those that are most often right.
-constexpr std::array kRegistry = {
-    RegisteredSolver{{"online_best_fit", "in order of begin, tightest gap (ggml's)"}, &solve_online_best_fit},
-    RegisteredSolver{{"first_fit_by_size", "largest first, lowest gap (TFLite Micro's)"}, &solve_first_fit_by_size},
-    RegisteredSolver{{"best_fit_by_size", "largest first, tightest gap (TFLite's, XLA's spatial)"}, &solve_best_fit_by_size},
-    RegisteredSolver{{"first_fit_by_area", "largest bytes × steps first, lowest gap"}, &solve_first_fit_by_area},
-    RegisteredSolver{{"first_fit_by_life", "longest life first, lowest gap"}, &solve_first_fit_by_life},
-    RegisteredSolver{{"best_fit_by_life", "longest life first, tightest gap (XLA's temporal)"}, &solve_best_fit_by_life},
-    RegisteredSolver{{"blocks", "blocks of a size class, taken over and nested (GE's); has knobs"}, &solve_blocks},
-    RegisteredSolver{{"skyline", "lowest valley first, what is most urgent there; best of seven priorities"}, &solve_skyline},
-    RegisteredSolver{{"perturbed", "the skyline again and again, with changed priorities in the hard core", true},
-                     &solve_perturbed},
-    RegisteredSolver{{"neighbourhood", "what ends above a target finds another place, at the expense of others", true},
-                     &solve_neighbourhood},
-    RegisteredSolver{{"exact", "search at a target, from the skyline down to a proof", true}, &solve_exact},
-    RegisteredSolver{{"auto", "what suits the problem, best of all, until proven optimal", true}, &solve_auto},
-};
+#define STOWAGE_ENTRY(name, kind, accepts, summary) \
+  RegisteredSolver{{#name, summary, SolverKind::kind == SolverKind::search}, SolverKind::kind, Accepts::accepts, &solve_##name},
+constexpr std::array kRegistry = {STOWAGE_SOLVERS(STOWAGE_ENTRY)};
+#undef STOWAGE_ENTRY
 
 constexpr auto kInfos = [] {
   std::array<SolverInfo, kRegistry.size()> infos{};

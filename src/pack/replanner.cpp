@@ -1,3 +1,5 @@
+#include "stowage/pack/replanner.hpp"
+
 #include <algorithm>
 #include <functional>
 #include <iterator>
@@ -5,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "pack/greedy.hpp"
-#include "pack/plain_packing.hpp"
+#include "pack/greedy/greedy.hpp"
+#include "pack/improve/plain_packing.hpp"
 
 /// What the header says, in steps. A plain problem: (1) the changed boxes take their new shape where they lie; (2) of a changed
 /// item and those in its way, the fewer bytes are evicted; (3) `EjectionSearch` finds places for them below the limit; (4) if it
@@ -67,7 +69,7 @@ class Replanner::State {
 
   Problem problem_;
   ReplanOptions options_;
-  std::vector<std::optional<Position>> fixed_;  ///< By item.
+  std::vector<std::optional<Position>> kept_;  ///< By item.
   std::vector<Position> positions_;
   double ratio_ = 1;  ///< Of peak to bound, as it was before or when last solved from scratch.
   Bytes padded_;      ///< The sum of sizes and alignments.
@@ -89,7 +91,7 @@ Status Replanner::State::check(const PreviousAnswer& previous) const {
                  fmt::format("{} previous positions for {} items", previous.positions.size(), problem_.items.size()),
                  {}};
   }
-  for (const std::size_t item : options_.fixed) {
+  for (const std::size_t item : options_.kept) {
     if (item >= problem_.items.size() || !previous.positions[item])
       return invalid(fmt::format("item {} must stay but has no previous position", item), item);
   }
@@ -98,13 +100,13 @@ Status Replanner::State::check(const PreviousAnswer& previous) const {
 
 Status Replanner::State::start(const PreviousAnswer& previous) {
   STOWAGE_TRY_STATUS(check(previous));
-  fixed_.resize(problem_.items.size());
-  for (const std::size_t item : options_.fixed) fixed_[item] = previous.positions[item];
+  kept_.resize(problem_.items.size());
+  for (const std::size_t item : options_.kept) kept_[item] = previous.positions[item];
   if (previous.bound > Bytes(0))
     ratio_ = std::max(1.0, static_cast<double>(previous.peak.value()) / static_cast<double>(previous.bound.value()));
   for (const Item& item : problem_.items) padded_ += item.size + item.alignment;
   if (pack::is_plain(problem_)) {
-    packing_.emplace(problem_, options_.fixed, options_.solve.seed);
+    packing_.emplace(problem_, options_.kept, options_.solve.seed);
     positions_.resize(problem_.items.size());
     STOWAGE_TRY_STATUS(settle([&] { return keep(previous.positions); }));
   } else {
@@ -170,11 +172,11 @@ Bytes Replanner::State::limit(Bytes bound) const {
 
 /// What must stay is pinned.
 Result<SolveOutcome> Replanner::State::solve_afresh() const {
-  if (options_.fixed.empty()) return solve(problem_, options_.solve);
+  if (options_.kept.empty()) return solve(problem_, options_.solve);
   Problem pinned = problem_;
-  for (const std::size_t item : options_.fixed) {
-    pinned.items[item].pinned = fixed_[item]->offset;
-    pinned.items[item].allowed.only = {fixed_[item]->region};
+  for (const std::size_t item : options_.kept) {
+    pinned.items[item].pinned = kept_[item]->offset;
+    pinned.items[item].allowed.only = {kept_[item]->region};
   }
   return solve(pinned, options_.solve);
 }
@@ -193,12 +195,12 @@ void Replanner::State::conclude(const Certificate& bound, std::size_t moved, boo
 Status Replanner::State::place_again(const Positions& previous) {
   Certificate bound = lower_bound(problem_);
   const pack::Bench bench(problem_, options_.solve, bound);
-  pack::Kept kept{.positions = previous, .must_stay = options_.fixed};
+  pack::KeptPositions kept{.positions = previous, .must_stay = options_.kept};
   kept.positions.resize(problem_.items.size());
-  for (const std::size_t item : options_.fixed) kept.positions[item] = fixed_[item];
+  for (const std::size_t item : options_.kept) kept.positions[item] = kept_[item];
   for (std::size_t i = 0; i < problem_.items.size(); ++i) {
     const Item& item = problem_.items[i];
-    if (!item.pinned || fixed_[i]) continue;
+    if (!item.pinned || kept_[i]) continue;
     kept.positions[i] = Position{item.allowed.only.empty() ? 0 : item.allowed.only.front(), *item.pinned};
     kept.must_stay.push_back(i);
   }
@@ -210,7 +212,7 @@ Status Replanner::State::place_again(const Positions& previous) {
   if (!enough) {
     STOWAGE_TRY(SolveOutcome afresh, solve_afresh());
     if (!afresh.positions.empty() && afresh.peak < peak) positions = std::move(afresh.positions);
-    if (options_.fixed.empty() && afresh.bound.bytes > bound.bytes) bound = afresh.bound;
+    if (options_.kept.empty() && afresh.bound.bytes > bound.bytes) bound = afresh.bound;
   }
   positions_ = std::move(positions);
   std::size_t moved = 0;
@@ -224,7 +226,7 @@ Status Replanner::State::place_again(const Positions& previous) {
 
 /// Of the problem as it is, with everything where it is.
 void Replanner::State::build_packing() {
-  packing_.emplace(problem_, options_.fixed, options_.solve.seed);
+  packing_.emplace(problem_, options_.kept, options_.solve.seed);
   for (std::uint32_t i = 0; i < positions_.size(); ++i) packing_->search().put(i, positions_[i].offset.value());
   packing_->search().commit();
 }
@@ -232,9 +234,9 @@ void Replanner::State::build_packing() {
 /// Puts what can stay where it was, what must stay before all others, and makes the rest homeless.
 Status Replanner::State::keep(const Positions& previous) {
   EjectionSearch& search = packing_->search();
-  const std::vector<std::size_t> by_size = pack::in_order(problem_, pack::Order::size);
+  const std::vector<std::size_t> by_size = pack::in_order(problem_, pack::PlacementOrder::size);
   std::vector<std::size_t> order;
-  const auto must_stay = [&](std::size_t item) { return fixed_[item].has_value(); };
+  const auto must_stay = [&](std::size_t item) { return kept_[item].has_value(); };
   std::copy_if(by_size.begin(), by_size.end(), std::back_inserter(order), must_stay);
   std::copy_if(by_size.begin(), by_size.end(), std::back_inserter(order), std::not_fn(must_stay));
   for (const std::size_t index : order) {
@@ -247,7 +249,7 @@ Status Replanner::State::keep(const Positions& previous) {
     if (possible) search.find_in_the_way(item, at->offset.value(), in_the_way_);
     if (possible && in_the_way_.empty()) {
       search.put(item, at->offset.value());
-    } else if (fixed_[index]) {
+    } else if (kept_[index]) {
       std::string reason = why_not_at(problem_, index, *at);
       if (reason.empty()) reason = "leaves no room for the others within 2^62 bytes";
       if (!in_the_way_.empty()) reason = fmt::format("overlaps item {} there, which must stay too", in_the_way_[0]);
@@ -285,14 +287,14 @@ Status Replanner::State::make_room(std::uint32_t item) {
   std::optional<std::uint32_t> immovable;
   for (const std::uint32_t other : in_the_way_) {
     bytes += search.box(other).size;
-    if (fixed_[other]) immovable = other;
+    if (kept_[other]) immovable = other;
   }
-  if (fixed_[item] && (immovable || !aligned)) {
+  if (kept_[item] && (immovable || !aligned)) {
     const std::string reason = immovable ? fmt::format("overlaps item {} there, which must stay too", *immovable)
-                                         : why_not_at(problem_, item, *fixed_[item]);
+                                         : why_not_at(problem_, item, *kept_[item]);
     return invalid(fmt::format("item {} must stay at {} but {}", item, offset, reason), item);
   }
-  const bool stays = fixed_[item] || (aligned && !immovable && bytes <= search.box(item).size);
+  const bool stays = kept_[item] || (aligned && !immovable && bytes <= search.box(item).size);
   if (!stays) search.put(item, EjectionSearch::kHomeless);
   for (const std::uint32_t other : in_the_way_) {
     if (stays) search.put(other, EjectionSearch::kHomeless);
@@ -312,7 +314,7 @@ Status Replanner::State::settle(KeepWhatCanStay&& keep_what_can_stay) {
     search.back();
     STOWAGE_TRY(const SolveOutcome afresh, solve_afresh());
     for (std::uint32_t i = 0; i < afresh.positions.size(); ++i) search.put(i, afresh.positions[i].offset.value());
-    if (options_.fixed.empty() && afresh.bound.bytes > bound.bytes) bound = afresh.bound;
+    if (options_.kept.empty() && afresh.bound.bytes > bound.bytes) bound = afresh.bound;
     if (afresh.positions.empty()) {
       STOWAGE_TRY_STATUS(keep_what_can_stay());
       STOWAGE_CHECK(search.settle(kMaxBytes.value(), kNoLimit, never), "there is room on top of everything");
@@ -327,7 +329,7 @@ Status Replanner::State::settle(KeepWhatCanStay&& keep_what_can_stay) {
 std::size_t Replanner::State::take_positions() {
   EjectionSearch& search = packing_->search();
   std::size_t moved = 0;
-  for (const EjectionSearch::Move& move : search.moves()) {
+  for (const EjectionSearch::Relocation& move : search.moves()) {
     const std::int64_t now = search.offset(move.item);
     if (now == move.from) continue;
     positions_[move.item] = {0, Bytes(now)};
@@ -344,7 +346,7 @@ Replanner::~Replanner() = default;
 Replanner::Replanner(Replanner&&) noexcept = default;
 Replanner& Replanner::operator=(Replanner&&) noexcept = default;
 
-Result<Replanner> Replanner::start(Problem problem, PreviousAnswer previous, ReplanOptions options) {
+Result<Replanner> Replanner::make(Problem problem, PreviousAnswer previous, ReplanOptions options) {
   if (previous.positions.empty()) previous.positions.resize(problem.items.size());
   auto state = std::make_unique<State>(std::move(problem), std::move(options));
   STOWAGE_TRY_STATUS(state->start(previous));

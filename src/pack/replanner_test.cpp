@@ -1,3 +1,5 @@
+#include "stowage/pack/replanner.hpp"
+
 #include <algorithm>
 #include <random>
 
@@ -28,14 +30,14 @@ std::vector<std::int64_t> offsets(const Replanner& replanner) {
 Problem four_items() { return {.items = {item(0, 2, 4), item(0, 2, 6), item(2, 4, 5), item(2, 4, 2)}}; }
 
 TEST(Replanner, TakesOverAnAnswerAsItIs) {
-  const Replanner replanner = *Replanner::start(four_items(), previous({6, 0, 2, 0}, 10, 10));
+  const Replanner replanner = *Replanner::make(four_items(), previous({6, 0, 2, 0}, 10, 10));
   EXPECT_EQ(offsets(replanner), (std::vector<std::int64_t>{6, 0, 2, 0}));
   EXPECT_EQ(replanner.outcome().status, SolveStatus::optimal);
   EXPECT_EQ(replanner.outcome().moved, 0U);
 }
 
 TEST(Replanner, AnItemThatShrinksStays) {
-  Replanner replanner = *Replanner::start(four_items(), previous({6, 0, 2, 0}, 10, 10), {.tolerance = 0.2});
+  Replanner replanner = *Replanner::make(four_items(), previous({6, 0, 2, 0}, 10, 10), {.tolerance = 0.2});
   const Replanned done = *replanner.change({{{.item = 1, .becomes = item(0, 2, 5)}}});
   EXPECT_EQ(done.moved, 0U);
   EXPECT_EQ(done.bound.bytes, Bytes(9));
@@ -43,26 +45,26 @@ TEST(Replanner, AnItemThatShrinksStays) {
 }
 
 TEST(Replanner, AnItemThatGrowsStaysWhereThereIsRoom) {
-  Replanner replanner = *Replanner::start(four_items(), previous({6, 0, 2, 0}, 10, 10));
+  Replanner replanner = *Replanner::make(four_items(), previous({6, 0, 2, 0}, 10, 10));
   const Replanned done = *replanner.change({{{.item = 2, .becomes = item(2, 4, 8)}}});
   EXPECT_EQ(done.moved, 0U);
   EXPECT_EQ(done.status, SolveStatus::optimal);
 }
 
 TEST(Replanner, OfTwoThatCollideTheSmallerMoves) {
-  Replanner replanner = *Replanner::start(four_items(), previous({6, 0, 2, 0}, 10, 10), {.tolerance = 1});
+  Replanner replanner = *Replanner::make(four_items(), previous({6, 0, 2, 0}, 10, 10), {.tolerance = 1});
   EXPECT_EQ(replanner.change({{{.item = 3, .becomes = item(2, 4, 3)}}})->moved, 1U);
   EXPECT_EQ(offsets(replanner), (std::vector<std::int64_t>{6, 0, 2, 7}));
 }
 
 TEST(Replanner, AFixedItemStaysThoughItIsTheSmaller) {
-  Replanner replanner = *Replanner::start(four_items(), previous({6, 0, 2, 0}, 10, 10), {.tolerance = 1, .fixed = {3}});
+  Replanner replanner = *Replanner::make(four_items(), previous({6, 0, 2, 0}, 10, 10), {.tolerance = 1, .kept = {3}});
   EXPECT_EQ(replanner.change({{{.item = 3, .becomes = item(2, 4, 3)}}})->moved, 1U);
   EXPECT_EQ(offsets(replanner), (std::vector<std::int64_t>{6, 0, 3, 0}));
 }
 
 TEST(Replanner, FixedItemsThatCollideAreAnErrorThatChangesNothing) {
-  Replanner replanner = *Replanner::start(four_items(), previous({6, 0, 2, 0}, 10, 10), {.fixed = {2, 3}});
+  Replanner replanner = *Replanner::make(four_items(), previous({6, 0, 2, 0}, 10, 10), {.kept = {2, 3}});
   const Result<Replanned> done = replanner.change({{{.item = 3, .becomes = item(2, 4, 3)}}});
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().message, "item 3 must stay at 0 but overlaps item 2 there, which must stay too");
@@ -71,7 +73,7 @@ TEST(Replanner, FixedItemsThatCollideAreAnErrorThatChangesNothing) {
 }
 
 TEST(Replanner, ALifeMayReachBeyondAllOthers) {
-  Replanner replanner = *Replanner::start(four_items(), previous({6, 0, 2, 0}, 10, 10));
+  Replanner replanner = *Replanner::make(four_items(), previous({6, 0, 2, 0}, 10, 10));
   const Replanned done = *replanner.change({{{.item = 2, .becomes = item(1000, 1'000'000, 5)}}});
   EXPECT_EQ(done.moved, 0U);
   EXPECT_FALSE(validate(replanner.problem(), replanner.positions()));
@@ -80,7 +82,7 @@ TEST(Replanner, ALifeMayReachBeyondAllOthers) {
 TEST(Replanner, SolvesFromScratchWhatWouldWasteTooMuch) {
   // No repair gets two of 5 bytes, both at multiples of 4, near the 10 that are live; the solver knows that 13 is the least.
   Problem problem{.items = {testing::aligned(item(0, 2, 4), 4), testing::aligned(item(0, 2, 5), 4)}};
-  Replanner replanner = *Replanner::start(problem, previous({0, 4}, 9, 9));
+  Replanner replanner = *Replanner::make(problem, previous({0, 4}, 9, 9));
   EXPECT_FALSE(replanner.outcome().from_scratch);
   const Replanned done = *replanner.change({{{.item = 0, .becomes = testing::aligned(item(0, 2, 5), 4)}}});
   EXPECT_TRUE(done.from_scratch);
@@ -91,44 +93,44 @@ TEST(Replanner, SolvesFromScratchWhatWouldWasteTooMuch) {
 TEST(Replanner, ExhaustionIsAStatus) {
   Problem problem = four_items();
   problem.capacity = Bytes(10);
-  Replanner replanner = *Replanner::start(problem, previous({6, 0, 2, 0}, 10, 10));
+  Replanner replanner = *Replanner::make(problem, previous({6, 0, 2, 0}, 10, 10));
   EXPECT_EQ(replanner.change({{{.item = 0, .becomes = item(0, 2, 5)}}})->status, SolveStatus::infeasible);
   EXPECT_FALSE(validate(replanner.problem(), replanner.positions()));
   EXPECT_EQ(replanner.change({{{.item = 0, .becomes = item(0, 2, 4)}}})->status, SolveStatus::optimal);
 }
 
 TEST(Replanner, RefusesWhatBreaksARule) {
-  Replanner replanner = *Replanner::start(four_items(), previous({6, 0, 2, 0}, 10, 10));
+  Replanner replanner = *Replanner::make(four_items(), previous({6, 0, 2, 0}, 10, 10));
   EXPECT_FALSE(replanner.change({{{.item = 4, .becomes = item(0, 2, 5)}}}));
   EXPECT_FALSE(replanner.change({{{.item = 0, .becomes = item(0, 2, 5)}, {.item = 4, .becomes = item(0, 2, 5)}}}));
   EXPECT_FALSE(replanner.change({{{.item = 0, .becomes = item(2, 2, 5)}}}));
   EXPECT_FALSE(replanner.change({{{.item = 0, .becomes = item(0, 2, 1)}, {.item = 1, .becomes = item(0, 2, INT64_MAX)}}}));
   EXPECT_EQ(replanner.problem(), four_items());
-  EXPECT_FALSE(Replanner::start(four_items(), previous({6, 0, 2}, 10, 10)));
-  EXPECT_FALSE(Replanner::start(four_items(), previous({6, 0, 2, 1}, 10, 10), {.fixed = {2, 3}}));
-  EXPECT_FALSE(Replanner::start(four_items(), previous({6, 0, 2, 0}, 10, 10), {.tolerance = -0.1}));
+  EXPECT_FALSE(Replanner::make(four_items(), previous({6, 0, 2}, 10, 10)));
+  EXPECT_FALSE(Replanner::make(four_items(), previous({6, 0, 2, 1}, 10, 10), {.kept = {2, 3}}));
+  EXPECT_FALSE(Replanner::make(four_items(), previous({6, 0, 2, 0}, 10, 10), {.tolerance = -0.1}));
 }
 
 TEST(Replanner, StartsWithNoAnswerToo) {
-  const Replanner replanner = *Replanner::start(four_items(), {});
+  const Replanner replanner = *Replanner::make(four_items(), {});
   EXPECT_EQ(replanner.positions().size(), 4U);
   EXPECT_FALSE(validate(replanner.problem(), replanner.positions()));
 }
 
 /// Random sequences of changes, each answer judged by `validate` and by the bound from the definition.
-class Walk {
+class RandomChanges {
  public:
-  Walk(std::uint64_t seed, const testing::RandomProblemOptions& options) : random_(seed) {
+  RandomChanges(std::uint64_t seed, const testing::RandomProblemOptions& options) : random_(seed) {
     Problem problem = testing::random_problem(seed, options);
     if (below(3) == 0) problem.capacity = lower_bound(problem).bytes + Bytes(below(4));
     const SolveOutcome outcome = *solve(problem, {.solver = "first_fit_by_size"});
     if (outcome.positions.empty()) return;
     for (std::size_t i = 0; i < problem.items.size(); ++i) {
-      if (below(6) == 0) fixed_.push_back(i);
+      if (below(6) == 0) kept_.push_back(i);
     }
     ReplanOptions replan{
-        .solve = {.solver = "auto", .node_budget = 200}, .tolerance = below(2) == 0 ? 0.005 : 0.2, .fixed = fixed_};
-    Result<Replanner> started = Replanner::start(std::move(problem), PreviousAnswer::of(outcome), std::move(replan));
+        .solve = {.solver = "auto", .node_budget = 200}, .tolerance = below(2) == 0 ? 0.005 : 0.2, .kept = kept_};
+    Result<Replanner> started = Replanner::make(std::move(problem), PreviousAnswer::of(outcome), std::move(replan));
     EXPECT_TRUE(started) << seed;
     if (started) replanner_ = std::move(*started);
   }
@@ -161,7 +163,7 @@ class Walk {
     if (positions.empty()) return !done.has_answer();
     std::size_t differ = 0;
     for (std::size_t i = 0; i < positions.size(); ++i) differ += positions[i] != were[i];
-    const bool stayed = std::all_of(fixed_.begin(), fixed_.end(), [&](std::size_t i) { return positions[i] == were[i]; });
+    const bool stayed = std::all_of(kept_.begin(), kept_.end(), [&](std::size_t i) { return positions[i] == were[i]; });
     const bool searched = done.bound.argument == Certificate::Argument::exhausted_search;
     const bool fits = !problem.capacity || done.peak <= *problem.capacity;
     return !validate(problem, positions) && stayed && differ == done.moved && done.peak == peak_of(problem, positions) &&
@@ -203,7 +205,7 @@ class Walk {
   std::int64_t below(std::int64_t n) { return static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(n)); }
 
   std::mt19937_64 random_;
-  std::vector<std::size_t> fixed_;
+  std::vector<std::size_t> kept_;
   std::optional<Replanner> replanner_;
 };
 
@@ -218,7 +220,7 @@ struct Walked {
 Walked walk_all(std::uint64_t walks, int steps, const testing::RandomProblemOptions& options) {
   Walked sum;
   for (std::uint64_t seed = 0; seed < walks; ++seed) {
-    Walk walk(seed, options);
+    RandomChanges walk(seed, options);
     for (int k = 0; k < steps; ++k) {
       const bool good = walk.step();
       EXPECT_TRUE(good) << "seed " << seed << ", step " << k;

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "base/interface/free_list.hpp"
-#include "pack/greedy.hpp"
+#include "pack/greedy/greedy.hpp"
 #include "support/builders/items.hpp"
 
 namespace stowage {
@@ -100,7 +100,7 @@ TEST(Online, TheFreeListEqualsTheGeneralPlacement) {
     }
     const SolveOptions options;
     pack::Bench bench(problem, options, lower_bound(problem));
-    const auto general = pack::place_greedily(bench, pack::Order::begin, pack::Fit::tightest);
+    const auto general = pack::place_greedily(bench, pack::PlacementOrder::begin, pack::Fit::tightest);
     pack::solve_online_best_fit(bench);
     ASSERT_EQ(bench.outcome().positions, general) << round;
   }

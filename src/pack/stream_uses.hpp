@@ -12,7 +12,7 @@ namespace stowage::pack {
 /// The order must outlive it. O(items × streams) to make; nothing for an empty order.
 class StreamUses {
  public:
-  struct Use {
+  struct StreamUse {
     std::uint32_t stream;
     Step first;  ///< The item's first step there.
   };
@@ -27,7 +27,7 @@ class StreamUses {
     begin_[items] = uses_.size();
   }
 
-  [[nodiscard]] std::span<const Use> of(std::size_t item) const {
+  [[nodiscard]] std::span<const StreamUse> of(std::size_t item) const {
     return std::span(uses_).subspan(begin_[item], begin_[item + 1] - begin_[item]);
   }
 
@@ -43,7 +43,7 @@ class StreamUses {
  private:
   const StreamOrder& order_;
   std::vector<std::size_t> begin_;  ///< By item, plus one.
-  std::vector<Use> uses_;
+  std::vector<StreamUse> uses_;
 };
 
 }  // namespace stowage::pack

@@ -140,7 +140,7 @@ bool check_bound(const Problem& problem, const Certificate& certificate) {
       return certificate.bytes <= Bytes(0);
     case Certificate::Argument::live_bytes:
       return certificate.bytes <= paid_at(problem, certificate.step);
-    case Certificate::Argument::aligned_slots:
+    case Certificate::Argument::aligned_offsets:
       return names_item && certificate.bytes <= slots_at(problem, certificate.step, problem.items[certificate.item].alignment);
     case Certificate::Argument::pinned_gaps:
       return names_item && needs_for_pins(problem, certificate.step, problem.items[certificate.item], certificate.bytes);

@@ -9,6 +9,7 @@
 #include "planner/options.hpp"
 #include "planner/previous.hpp"
 #include "planner/strategies.hpp"
+#include "stowage/pack/replanner.hpp"
 #include "stowage/verify.hpp"
 
 namespace stowage {
@@ -76,7 +77,7 @@ struct Task {
 Result<SolveOutcome> solve_again(const Task& task, const ArenaProblem& arena, const SolveOptions& options, std::size_t& moved) {
   PreviousOfArena previous = previous_of(*task.previous, task.graph, task.analysis.layout, arena);
   const Result<Replanner> replanner =
-      Replanner::start(arena.problem, previous.answer, {.solve = options, .fixed = std::move(previous.fixed)});
+      Replanner::make(arena.problem, previous.answer, {.solve = options, .kept = std::move(previous.kept)});
   if (!replanner) return in_words_of_graph(replanner.error(), task.graph, task.analysis.layout, arena);
   const Replanned& done = replanner->outcome();
   moved += done.moved;

@@ -50,14 +50,14 @@ std::map<std::pair<OpId, std::uint32_t>, Position> places_of_workspaces(const Pl
 }
 
 /// By storage: whether it holds a tensor that must stay.
-std::vector<char> fixed_storages(const PreviousPlan& previous, const Layout& layout) {
-  std::vector<char> fixed(layout.storages.size(), previous.keep_all ? 1 : 0);
+std::vector<char> kept_storages(const PreviousPlan& previous, const Layout& layout) {
+  std::vector<char> kept(layout.storages.size(), previous.keep_all ? 1 : 0);
   for (const TensorId tensor : previous.keep) {
     if (tensor.index() >= layout.sharing.places.size()) continue;
     const ClassId id = layout.class_of(tensor);
-    if (may_stay(layout, id)) fixed[layout.positions[id].storage.index()] = 1;
+    if (may_stay(layout, id)) kept[layout.positions[id].storage.index()] = 1;
   }
-  return fixed;
+  return kept;
 }
 
 /// "tensor 'a'", "workspace 0 of op 'b'".
@@ -81,7 +81,7 @@ PreviousOfArena previous_of(const PreviousPlan& previous, const Graph& graph, co
   const std::vector<char> same = same_arenas(previous.plan, arena);
   const auto storages = places_of_storages(previous.plan, root, layout, same);
   const auto workspaces = places_of_workspaces(previous.plan, root, same);
-  const std::vector<char> must_stay = fixed_storages(previous, layout);
+  const std::vector<char> must_stay = kept_storages(previous, layout);
   PreviousOfArena result;
   for (std::size_t a = 0; a < same.size(); ++a) {
     if (same[a] == 0) continue;
@@ -99,7 +99,7 @@ PreviousOfArena previous_of(const PreviousPlan& previous, const Graph& graph, co
     } else {
       at = Position{arena.problem.items[i].allowed.only.front(), Bytes(0)};
     }
-    if (at && stays) result.fixed.push_back(i);
+    if (at && stays) result.kept.push_back(i);
     result.answer.positions.push_back(at);
   }
   return result;

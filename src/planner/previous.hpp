@@ -1,6 +1,7 @@
 #pragma once
 
 #include "lower/interface/lower.hpp"
+#include "stowage/pack/replanner.hpp"
 #include "stowage/planner.hpp"
 
 namespace stowage {
@@ -8,7 +9,7 @@ namespace stowage {
 /// A previous plan in the words of a new Problem: where its storages and workspaces were.
 struct PreviousOfArena {
   PreviousAnswer answer;
-  std::vector<std::size_t> fixed;  ///< Items that must stay, of those that were somewhere.
+  std::vector<std::size_t> kept;  ///< Items that must stay, of those that were somewhere.
 };
 
 /// A storage was where the first of its tensors was that the previous plan places in an arena of the same memory and kind.

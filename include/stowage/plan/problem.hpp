@@ -127,7 +127,7 @@ struct Certificate {
   enum class Argument : std::uint8_t {
     trivial,           ///< A peak is never negative.
     live_bytes,        ///< These bytes are occupied at `step`, less what unpaid regions can hold.
-    aligned_slots,     ///< At `step` what is aligned like `item`, or more, takes whole slots of that alignment.
+    aligned_offsets,   ///< At `step` what is aligned like `item`, or more, takes whole multiples of that alignment.
     pinned_item,       ///< Item `item` is pinned in a paid region and ends there.
     pinned_gaps,       ///< At `step` what is as large as `item`, or larger, must fit between the pinned items.
     offset_sums,       ///< Below, no order of the largest items at `step` agrees with what lies under each of them, step by step.
@@ -136,8 +136,8 @@ struct Certificate {
   };
   Argument argument = Argument::trivial;
   Bytes bytes;
-  Step step = {};                       ///< For live_bytes, aligned_slots, pinned_gaps and offset_sums.
-  std::size_t item = 0;                 ///< For aligned_slots, pinned_item and pinned_gaps.
+  Step step = {};                       ///< For live_bytes, aligned_offsets, pinned_gaps and offset_sums.
+  std::size_t item = 0;                 ///< For aligned_offsets, pinned_item and pinned_gaps.
   std::vector<std::size_t> items = {};  ///< For unordered_items; ascending.
 
   friend bool operator==(const Certificate&, const Certificate&) = default;

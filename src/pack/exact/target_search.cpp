@@ -1,0 +1,134 @@
+#include "pack/exact/target_search.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <limits>
+#include <thread>
+
+namespace stowage::pack {
+namespace {
+
+/// Index into the priorities of a TargetSearch.
+enum Kind : std::size_t { kLife, kArea, kCritical, kSize };
+
+struct Style {
+  Branching branching;
+  Kind kind;
+};
+
+/// Each is the quickest on some instance; docs/packing.md has the table.
+constexpr std::array kCalm = {
+    Style{Branching::options_per_weight, kCritical}, Style{Branching::options_per_weight, kSize},
+    Style{Branching::options_per_weight, kLife},     Style{Branching::options_per_weight, kArea},
+    Style{Branching::most_conflicts, kSize},         Style{Branching::most_conflicts, kArea},
+};
+
+/// Of those that gain from noise; the others find nothing with it that they did not find without.
+constexpr std::array kNoisy = {Style{Branching::most_conflicts, kSize}, Style{Branching::most_conflicts, kArea}};
+constexpr std::size_t kDraws = 3;  ///< Of each, in every round: as many noisy runs as calm ones.
+
+/// Nodes of a run of length 1; never less than it takes to place everything.
+constexpr std::uint64_t kUnit = 500;
+
+/// 1 1 2 1 1 2 4 1 1 2 1 1 2 4 8 …, from n = 1.
+std::uint64_t luby(std::uint64_t n) {
+  for (;;) {
+    std::uint64_t block = 1;
+    while (2 * block - 1 < n) block *= 2;
+    if (2 * block - 1 == n) return block;
+    n -= block - 1;
+  }
+}
+
+/// The fullest section that the item lies in, then its area: what must be right comes first.
+std::vector<double> critical_first(const Plain& plain) {
+  std::vector<double> result(plain.count());
+  for (std::uint32_t i = 0; i < plain.count(); ++i) {
+    std::int64_t fullest = 0;
+    for (std::uint32_t s = plain.first[i]; s < plain.last[i]; ++s) fullest = std::max(fullest, plain.total[s]);
+    const double area = static_cast<double>(plain.steps[i]) * static_cast<double>(plain.size[i]);
+    result[i] = static_cast<double>(fullest) * 1e9 + area;
+  }
+  return result;
+}
+
+std::vector<double> by_area(const Plain& plain) {
+  std::vector<double> result(plain.count());
+  for (std::uint32_t i = 0; i < plain.count(); ++i)
+    result[i] = static_cast<double>(plain.steps[i]) * static_cast<double>(plain.size[i]);
+  return result;
+}
+
+}  // namespace
+
+TargetSearch::TargetSearch(const Plain& plain, const ValleySearch& search, std::int64_t target, std::uint64_t seed,
+                           std::uint32_t threads)
+    : plain_(plain),
+      search_(search),
+      target_(target),
+      threads_(threads),
+      random_(seed),
+      searches_(kCalm.size() + kDraws * kNoisy.size()) {
+  priorities_ = {pack::priorities(plain, Priority::life), by_area(plain), critical_first(plain),
+                 pack::priorities(plain, Priority::size)};
+}
+
+/// The calm runs of a round, each style as it is: what a run learns of the sections it keeps for its next one, and goes on from
+/// there; one of them proves what can be proven. From the second round on as many with noise, which get out of where that leads
+/// nowhere. They only look for a solution, and find it in half the nodes with brief explanations.
+std::vector<SearchStyle> TargetSearch::next_styles() {
+  std::vector<SearchStyle> styles;
+  for (const Style& style : kCalm) styles.push_back({style.branching, Explanations::full, priorities_[style.kind]});
+  for (std::size_t draw = 0; round_ > 0 && draw < kDraws; ++draw) {
+    for (const Style& style : kNoisy) styles.push_back({style.branching, Explanations::brief, noisy(priorities_[style.kind])});
+  }
+  return styles;
+}
+
+/// Much noise: little of it stays too close to where the first round failed.
+std::vector<double> TargetSearch::noisy(std::vector<double> priority) {
+  // Our own numbers from the engine: the library's distributions differ from one standard library to another.
+  const auto uniform = [&] { return static_cast<double>(random_() >> 11) * 0x1.0p-53; };
+  const double noise = 2 + 10 * uniform();
+  for (double& value : priority) value *= 1 + noise * uniform();
+  return priority;
+}
+
+/// One run a style. A run that cannot win any more, because an earlier one in the list has, is stopped or never started.
+std::vector<TargetSearch::StyleRun> TargetSearch::run_round(const std::vector<SearchStyle>& styles,
+                                                            const std::function<bool()>& stop) {
+  const std::uint64_t limit = std::max<std::uint64_t>(kUnit, plain_.count() + plain_.count() / 8) * luby(round_ + 1);
+  std::vector<StyleRun> runs(styles.size());
+  std::atomic<std::size_t> next = 0;
+  std::atomic<std::size_t> winner = styles.size();
+  const auto work = [&] {
+    for (std::size_t i = next++; i < styles.size() && i < winner && !stop(); i = next++) {
+      if (!searches_[i]) searches_[i] = search_.fresh();
+      const std::uint64_t before = searches_[i]->nodes();
+      runs[i].end = searches_[i]->run(target_, styles[i], limit, [&, i] { return i > winner || stop(); }, runs[i].offsets);
+      runs[i].nodes = searches_[i]->nodes() - before;
+      std::size_t best = winner;
+      while (runs[i].end != SearchEnd::gave_up && i < best && !winner.compare_exchange_weak(best, i)) continue;
+    }
+  };
+  std::vector<std::jthread> threads;
+  for (std::uint32_t t = 1; t < std::min<std::size_t>(threads_, styles.size()); ++t) threads.emplace_back(work);
+  work();
+  return threads.clear(), runs;
+}
+
+SearchEnd TargetSearch::advance(std::uint64_t nodes, const std::function<bool()>& stop, std::vector<std::int64_t>& offsets) {
+  for (const std::uint64_t end = nodes_ + std::min(nodes, std::numeric_limits<std::uint64_t>::max() - nodes_);
+       nodes_ < end && !stop(); ++round_) {
+    for (StyleRun& run : run_round(next_styles(), stop)) {
+      nodes_ += run.nodes;
+      if (run.end == SearchEnd::gave_up) continue;
+      offsets = std::move(run.offsets);
+      return run.end;
+    }
+  }
+  return SearchEnd::gave_up;
+}
+
+}  // namespace stowage::pack

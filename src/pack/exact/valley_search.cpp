@@ -1,0 +1,321 @@
+#include "pack/exact/valley_search.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "pack/exact/valley_state.hpp"
+
+namespace stowage::pack {
+namespace {
+
+constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+constexpr std::size_t kMaxPairs = 4'000'000;
+constexpr std::uint32_t kMaxItems = 4'096;  ///< The search recurses once per item, half a KiB to two each time.
+/// What a section's failures count in the next run. Nothing: each run learns anew where it is tight. All: the first run's
+/// mistakes stay for ever.
+constexpr double kWeightKept = 0.1;
+
+template <std::size_t Words>
+class Search final : public ValleySearch {
+ public:
+  explicit Search(std::shared_ptr<const ValleyProblem> problem)
+      : problem_(std::move(problem)),
+        plain_(problem_->plain),
+        state_(*problem_),
+        is_option_(plain_.count(), 0),
+        weight_(plain_.sections(), 0) {}
+
+  SearchEnd run(std::int64_t target, const SearchStyle& style, std::uint64_t node_limit, const std::function<bool()>& stop,
+                std::vector<std::int64_t>& offsets) override;
+  [[nodiscard]] std::uint64_t nodes() const override { return nodes_; }
+  [[nodiscard]] std::unique_ptr<ValleySearch> fresh() const override { return std::make_unique<Search>(problem_); }
+
+ private:
+  using State = ValleyState<Words>;
+  using Set = SectionSet<Words>;
+  static constexpr std::int64_t kInfinite = State::kInfinite;
+
+  /// The memory of one level of the recursion, kept for the next visit.
+  struct SearchFrame {
+    std::vector<std::uint32_t> options;
+    std::vector<Set> why;  ///< By option: why it cannot be at the floor.
+    std::vector<std::int64_t> lifted;
+  };
+
+  [[nodiscard]] bool covers(std::uint32_t i, std::uint32_t s) const { return plain_.first[i] <= s && s < plain_.last[i]; }
+  [[nodiscard]] bool goes_first(std::uint32_t a, std::uint32_t b) const {
+    return style_->priority[a] != style_->priority[b] ? style_->priority[a] > style_->priority[b] : a < b;
+  }
+
+  bool settle(Set& conflict);
+  [[nodiscard]] bool supported(std::uint32_t i) const;
+  [[nodiscard]] bool out_of_order(std::uint32_t i, std::int64_t offset) const;
+  [[nodiscard]] std::uint32_t choose_section() const;
+  [[nodiscard]] double branching_key(std::uint32_t s) const;
+  void collect_options(std::uint32_t s, SearchFrame& frame) const;
+  bool lift(std::uint32_t s, SearchFrame& frame, Set& conflict);
+  [[nodiscard]] std::int64_t next_support(std::uint32_t i, std::uint32_t s, Set& reason) const;
+  [[nodiscard]] std::int64_t least_above(std::uint32_t i, std::uint32_t s, std::int64_t lifted_floor) const;
+  bool descend(std::size_t depth, Set& conflict);
+  bool try_options(std::uint32_t s, std::size_t depth, Set& conflict, bool& jump);
+
+  std::shared_ptr<const ValleyProblem> problem_;
+  const Plain& plain_;
+  State state_;
+  std::vector<std::uint8_t> is_option_;  ///< Scratch of lift.
+  std::vector<double> weight_;           ///< By section: failures that it took part in.
+  // The run.
+  std::int64_t target_ = 0;
+  const SearchStyle* style_ = nullptr;
+  const std::function<bool()>* stop_ = nullptr;
+  std::uint64_t nodes_ = 0;
+  std::uint64_t node_end_ = 0;
+  bool gave_up_ = false;
+  std::vector<std::unique_ptr<SearchFrame>> frames_;
+};
+
+/// Brings the floors up to date. False, with the conflict, when a section overflows; when several do, the most notorious one is
+/// the conflict. Its floor is what it is because of every limit there, and its bytes because of what is unplaced in it.
+template <std::size_t Words>
+bool Search<Words>::settle(Set& conflict) {
+  std::uint32_t worst = kNone;
+  state_.settle([&](std::uint32_t s) {
+    if (state_.remaining(s) == 0 || state_.floor(s) + state_.remaining(s) <= target_) return;
+    if (worst == kNone || weight_[s] > weight_[worst]) worst = s;
+  });
+  if (worst == kNone) return true;
+  weight_[worst] += 1;
+  conflict.insert(worst);
+  for (const std::uint32_t i : state_.unplaced(worst)) conflict.insert(state_.reason(i));
+  return false;
+}
+
+/// Whether something placed holds `i` up at its limit. If not, the limit came from lifting, and only what is still to come can.
+template <std::size_t Words>
+bool Search<Words>::supported(std::uint32_t i) const {
+  std::int64_t top = 0;
+  for (const std::uint32_t j : problem_->neighbours[i]) {
+    if (state_.placed(j)) top = std::max(top, state_.offset(j) + plain_.size[j]);
+  }
+  return round_up(top, plain_.alignment[i]) >= state_.limit(i);
+}
+
+/// Items of the very same sections that lie on each other can change places, so that one order of them is enough.
+template <std::size_t Words>
+bool Search<Words>::out_of_order(std::uint32_t i, std::int64_t offset) const {
+  const std::span<const std::uint32_t> others = problem_->same_sections[i];
+  return std::any_of(others.begin(), others.end(), [&](std::uint32_t j) {
+    if (!state_.placed(j) || state_.offset(j) + plain_.size[j] != offset || !goes_first(i, j)) return false;
+    const std::int64_t lower = state_.offset(j);
+    return round_up(lower, plain_.alignment[i]) == lower &&
+           round_up(lower + plain_.size[i], plain_.alignment[j]) == lower + plain_.size[i];
+  });
+}
+
+template <std::size_t Words>
+double Search<Words>::branching_key(std::uint32_t s) const {
+  const double options = state_.at_floor(s) + (target_ - state_.floor(s) - state_.remaining(s) > 0 ? 1 : 0);
+  switch (style_->branching) {
+    case Branching::most_conflicts:
+      return options * 1e6 - weight_[s];
+    case Branching::options_per_weight:
+      return options / (1 + weight_[s]);
+  }
+  return options;
+}
+
+/// Looks at the sections of every valley: a run of equal floors, connected by unplaced items, with nothing lower next to it.
+template <std::size_t Words>
+std::uint32_t Search<Words>::choose_section() const {
+  const std::uint32_t sections = plain_.sections();
+  std::uint32_t best = kNone;
+  double least = std::numeric_limits<double>::infinity();
+  for (std::uint32_t s = 0; s < sections;) {
+    if (state_.remaining(s) == 0) {
+      ++s;
+      continue;
+    }
+    std::uint32_t end = s + 1;
+    while (end < sections && state_.remaining(end) > 0 && state_.floor(end) == state_.floor(s) && state_.goes_on(end - 1)) ++end;
+    const bool wall_left =
+        s == 0 || !state_.goes_on(s - 1) || state_.remaining(s - 1) == 0 || state_.floor(s - 1) > state_.floor(s);
+    const bool wall_right =
+        end == sections || !state_.goes_on(end - 1) || state_.remaining(end) == 0 || state_.floor(end) > state_.floor(s);
+    for (std::uint32_t x = s; wall_left && wall_right && x < end; ++x) {
+      const double key = branching_key(x);
+      if (key >= least) continue;
+      least = key;
+      best = x;
+    }
+    s = end;
+  }
+  return best;
+}
+
+template <std::size_t Words>
+void Search<Words>::collect_options(std::uint32_t s, SearchFrame& frame) const {
+  frame.options.clear();
+  for (const std::uint32_t i : state_.unplaced(s)) {
+    if (state_.limit(i) == state_.floor(s)) frame.options.push_back(i);
+  }
+  std::sort(frame.options.begin(), frame.options.end(), [&](std::uint32_t a, std::uint32_t b) { return goes_first(a, b); });
+  frame.why.assign(frame.options.size(), Set{});
+}
+
+/// Where `i`, not at the floor of `s`, could rest on something unplaced outside of `s`; kInfinite when on nothing.
+template <std::size_t Words>
+std::int64_t Search<Words>::next_support(std::uint32_t i, std::uint32_t s, Set& reason) const {
+  const std::int64_t floor = state_.floor(s);
+  std::int64_t least = kInfinite;
+  for (const std::uint32_t k : problem_->neighbours[i]) {
+    if (!state_.placed(k) && !covers(k, s)) least = std::min(least, std::max(floor, state_.limit(k)) + plain_.size[k]);
+  }
+  // It depends on who is unplaced beside i, on what keeps i from lying below, and on the limits of those that would be a lower
+  // support without them.
+  const bool full = style_->explanations == Explanations::full;
+  reason.insert(state_.range(i));
+  if (full) reason.insert(state_.reason(i));
+  for (const std::uint32_t k : problem_->neighbours[i]) {
+    if (!state_.placed(k) && !covers(k, s) && (full ? 0 : floor) + plain_.size[k] < least) reason.insert(state_.reason(k));
+  }
+  return least == kInfinite ? kInfinite : round_up(least, plain_.alignment[i]);
+}
+
+/// Where `i` would rest on another item of `s`, at the earliest, when those at the floor are lifted to `lifted_floor`.
+template <std::size_t Words>
+std::int64_t Search<Words>::least_above(std::uint32_t i, std::uint32_t s, std::int64_t lifted_floor) const {
+  std::int64_t least = kInfinite;
+  for (const std::uint32_t k : state_.unplaced(s)) {
+    if (k != i) least = std::min(least, (is_option_[k] ? lifted_floor : state_.limit(k)) + plain_.size[k]);
+  }
+  return least == kInfinite ? kInfinite : round_up(least, plain_.alignment[i]);
+}
+
+/// The last branch: none of the options is at the floor of `s`. Lifts their limits to where they could rest instead. False, with
+/// the conflict, when that leaves no room.
+template <std::size_t Words>
+bool Search<Words>::lift(std::uint32_t s, SearchFrame& frame, Set& conflict) {
+  Set all;
+  all.insert(s);
+  frame.lifted.clear();
+  std::int64_t new_floor = kInfinite;
+  for (std::size_t q = 0; q < frame.options.size(); ++q) {
+    frame.lifted.push_back(next_support(frame.options[q], s, frame.why[q]));
+    all.insert(frame.why[q]);
+    new_floor = std::min(new_floor, frame.lifted.back());
+    is_option_[frame.options[q]] = 1;
+  }
+  for (const std::uint32_t i : state_.unplaced(s)) {
+    if (is_option_[i]) continue;
+    new_floor = std::min(new_floor, state_.limit(i));
+    all.insert(state_.reason(i));
+  }
+  bool room = new_floor < kInfinite && new_floor + state_.remaining(s) <= target_;
+  for (std::size_t q = 0; room && q < frame.options.size(); ++q) {
+    const std::uint32_t i = frame.options[q];
+    const std::int64_t above = least_above(i, s, new_floor);
+    const std::int64_t limit = std::min(frame.lifted[q], above);
+    room = limit < kInfinite && limit + plain_.size[i] <= target_;
+    if (room) state_.set_limit(i, limit, above < frame.lifted[q] ? all : frame.why[q]);
+  }
+  for (const std::uint32_t i : frame.options) is_option_[i] = 0;
+  if (!room) {
+    weight_[s] += 1;
+    conflict.insert(all);
+    return false;
+  }
+  return settle(conflict);
+}
+
+/// The first branches: each option at the floor. True when one led to a solution. `jump` when the failure had nothing to do with
+/// the option, so that the others need not be tried.
+template <std::size_t Words>
+bool Search<Words>::try_options(std::uint32_t s, std::size_t depth, Set& conflict, bool& jump) {
+  SearchFrame& frame = *frames_[depth];
+  const std::int64_t floor = state_.floor(s);
+  for (std::size_t q = 0; q < frame.options.size(); ++q) {
+    const std::uint32_t i = frame.options[q];
+    if (!supported(i)) {
+      frame.why[q].insert(state_.reason(i));
+      continue;
+    }
+    if (out_of_order(i, floor)) {
+      frame.why[q].insert(state_.reason(i));
+      frame.why[q].insert(plain_.first[i]);
+      continue;
+    }
+    const typename State::Mark before = state_.mark();
+    Set below;
+    state_.place(i, floor);
+    if (settle(below) && descend(depth + 1, below)) return true;
+    if (gave_up_) return false;
+    state_.undo(before);
+    if (!below.meets(state_.range(i))) {
+      conflict.insert(below);
+      jump = true;
+      return false;
+    }
+    frame.why[q].insert(below);
+  }
+  return false;
+}
+
+template <std::size_t Words>
+bool Search<Words>::descend(std::size_t depth, Set& conflict) {
+  if (state_.left() == 0) return true;
+  ++nodes_;
+  if (nodes_ >= node_end_ || (nodes_ % 1024 == 0 && (*stop_)())) {
+    gave_up_ = true;
+    return false;
+  }
+  if (frames_.size() <= depth) frames_.push_back(std::make_unique<SearchFrame>());
+  const std::uint32_t s = choose_section();
+  collect_options(s, *frames_[depth]);
+  const typename State::Mark before = state_.mark();
+  bool jump = false;
+  if (try_options(s, depth, conflict, jump)) return true;
+  if (gave_up_ || jump) return false;
+  Set above;
+  if (lift(s, *frames_[depth], above) && descend(depth + 1, above)) return true;
+  if (gave_up_) return false;
+  state_.undo(before);
+  conflict.insert(above);
+  return false;
+}
+
+template <std::size_t Words>
+SearchEnd Search<Words>::run(std::int64_t target, const SearchStyle& style, std::uint64_t node_limit,
+                             const std::function<bool()>& stop, std::vector<std::int64_t>& offsets) {
+  target_ = target;
+  style_ = &style;
+  stop_ = &stop;
+  node_end_ = nodes_ + std::max<std::uint64_t>(1, node_limit);
+  gave_up_ = false;
+  state_.reset(style.explanations);
+  for (double& weight : weight_) weight *= kWeightKept;
+  for (std::uint32_t s = 0; s < plain_.sections(); ++s) {
+    if (state_.remaining(s) > target) return SearchEnd::exhausted;
+  }
+  Set conflict;
+  if (descend(0, conflict)) {
+    offsets = state_.offsets();
+    return SearchEnd::solved;
+  }
+  return gave_up_ || style.explanations == Explanations::brief ? SearchEnd::gave_up : SearchEnd::exhausted;
+}
+
+}  // namespace
+
+std::unique_ptr<ValleySearch> ValleySearch::make(const Plain& plain) {
+  const std::uint32_t sections = plain.sections();
+  if (sections > 40 * 64 || plain.count() > kMaxItems) return nullptr;
+  std::optional<ItemLists> neighbours = ItemLists::meeting(plain, kMaxPairs);
+  if (!neighbours) return nullptr;
+  const auto problem = std::make_shared<const ValleyProblem>(plain, std::move(*neighbours), ItemLists::of_same_sections(plain));
+  if (sections <= 2 * 64) return std::make_unique<Search<2>>(problem);
+  if (sections <= 4 * 64) return std::make_unique<Search<4>>(problem);
+  if (sections <= 10 * 64) return std::make_unique<Search<10>>(problem);
+  return std::make_unique<Search<40>>(problem);
+}
+
+}  // namespace stowage::pack

@@ -1,0 +1,99 @@
+#include "pack/improve/neighbourhood.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "pack/improve/perturbed.hpp"
+#include "pack/improve/skyline.hpp"
+
+namespace stowage::pack {
+namespace {
+
+constexpr std::uint64_t kFirstEffort = 2'000;  ///< Nodes of a try in the first round.
+constexpr std::int64_t kSmallestPart = 64;     ///< Of the distance to the bound, as a divisor.
+constexpr std::uint64_t kFirstTurn = 300'000;  ///< Nodes; some tenths of a second.
+
+}  // namespace
+
+Neighbourhood::Neighbourhood(Bench& bench)
+    : bench_(bench), plain_(*bench.plain()), search_(plain_.sections(), boxes(), bench.options().seed), effort_(kFirstEffort) {}
+
+void Neighbourhood::run(std::uint64_t nodes) {
+  const std::uint64_t end = nodes < bench_.nodes_left() ? bench_.nodes_left() - nodes : 0;
+  for (std::uint32_t i = 0; i < plain_.count(); ++i) search_.put(i, bench_.positions()[plain_.item[i]].offset.value());
+  search_.commit();
+  while (!bench_.finished() && bench_.nodes_left() > end) {
+    if (reach(target(), std::min(effort_, bench_.nodes_left() - end))) {
+      part_ = std::max<std::int64_t>(1, part_ / 2);
+    } else if (!change_costs()) {
+      try_less();
+    }
+  }
+}
+
+std::vector<EjectionSearch::Box> Neighbourhood::boxes() const {
+  std::vector<EjectionSearch::Box> result;
+  result.reserve(plain_.count());
+  for (std::uint32_t i = 0; i < plain_.count(); ++i) {
+    const auto sections = static_cast<double>(plain_.last[i] - plain_.first[i]);
+    const double cost = static_cast<double>(plain_.size[i]) * (by_area_ ? sections : std::sqrt(sections));
+    result.push_back({{plain_.first[i], plain_.last[i]}, plain_.size[i], plain_.alignment[i], cost, false});
+  }
+  return result;
+}
+
+/// Bytes × sections are right in crowded problems, bytes × √sections in others. False when both have had their turn.
+bool Neighbourhood::change_costs() {
+  by_area_ = !by_area_;
+  const std::vector<EjectionSearch::Box> changed = boxes();
+  for (std::uint32_t i = 0; i < plain_.count(); ++i) search_.reshape(i, changed[i]);
+  return by_area_;
+}
+
+void Neighbourhood::try_less() {
+  part_ *= 2;
+  if (part_ <= kSmallestPart && !bench_.problem().capacity) return;
+  part_ = 2;
+  effort_ *= 2;
+}
+
+std::int64_t Neighbourhood::target() const {
+  if (bench_.problem().capacity) return bench_.problem().capacity->value();
+  const std::int64_t peak = bench_.peak().value();
+  return peak - std::max<std::int64_t>(1, (peak - bench_.bound().value()) / part_);
+}
+
+bool Neighbourhood::reach(std::int64_t target, std::uint64_t nodes) {
+  const std::uint64_t before = search_.nodes();
+  const bool reached = search_.settle(target, nodes, [&] { return bench_.stop_requested(); });
+  bench_.spend(search_.nodes() - before);
+  if (!reached) {
+    search_.back();
+    return false;
+  }
+  search_.commit();
+  bench_.offer(plain_.positions(bench_.problem(), search_.offsets()), "neighbourhood");
+  return true;
+}
+
+void solve_neighbourhood(Bench& bench) {
+  solve_at_first(bench);
+  if (!bench.finished()) Neighbourhood(bench).run(bench.nodes_left());
+}
+
+/// In turns that double: each of the two has problems that the other makes nothing of.
+void improve_large(Bench& bench) {
+  const Plain& plain = *bench.plain();
+  Neighbourhood neighbourhood(bench);
+  PerturbedSkyline skyline(plain, bench.options().seed);
+  for (std::uint64_t turn = kFirstTurn; !bench.finished() && bench.nodes_left() > 0; turn *= 2) {
+    neighbourhood.run(turn);
+    const std::uint64_t before = skyline.runs();
+    skyline.improve(
+        1 + std::min(turn, bench.nodes_left()) / std::max(1U, plain.count()), [&] { return bench.finished(); },
+        [&](const PerturbedSkyline::Best& best) { bench.offer(plain.positions(bench.problem(), best.offsets), "skyline"); });
+    bench.spend((skyline.runs() - before) * plain.count());
+  }
+}
+
+}  // namespace stowage::pack

@@ -1,0 +1,36 @@
+#include "pack/improve/skyline.hpp"
+
+#include <algorithm>
+
+#include "pack/greedy/greedy.hpp"
+#include "pack/improve/perturbed.hpp"
+
+namespace stowage::pack {
+namespace {
+
+/// Runs of one PerturbedSkyline that offer what they find. A run counts as many nodes as it places items.
+void improve(Bench& bench, std::uint64_t runs) {
+  const Plain& plain = *bench.plain();
+  PerturbedSkyline skyline(plain, bench.options().seed);
+  // The very first run is always made: a deadline in the past still leaves an answer.
+  const auto stop = [&] { return bench.finished() && bench.peak() <= kMaxBytes; };
+  skyline.improve(runs, stop, [&](const PerturbedSkyline::Best& best) {
+    bench.offer(plain.positions(bench.problem(), best.offsets), "skyline");
+  });
+  bench.spend(skyline.runs() * plain.count());
+}
+
+}  // namespace
+
+void solve_skyline(Bench& bench) { improve(bench, PerturbedSkyline::kStarts); }
+
+void solve_at_first(Bench& bench) {
+  if (bench.peak() > kMaxBytes) bench.plain() ? solve_skyline(bench) : solve_first_fit_by_size(bench);
+}
+
+void solve_perturbed(Bench& bench) {
+  const std::uint64_t items = std::max<std::uint64_t>(1, bench.problem().items.size());
+  improve(bench, PerturbedSkyline::kStarts + bench.nodes_left() / items);
+}
+
+}  // namespace stowage::pack
