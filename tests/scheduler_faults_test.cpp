@@ -265,7 +265,7 @@ TEST(SchedulerFaults, AFailedAllocationLeavesWhatWasThereUsable) {
   scene.device(Fault::Who::second).fail(SimCall::allocate, 1);
   const Status status = attempt.scheduler().reserve(other);
   ASSERT_FALSE(status);
-  EXPECT_THAT(to_string(status.error()), ::testing::ContainsRegex("sim1: no [0-9]+ bytes"));
+  EXPECT_THAT(to_string(status.error()), ::testing::ContainsRegex("sim1: cannot allocate [0-9]+ bytes"));
   attempt.go();
   EXPECT_THAT(attempt.errors(), IsEmpty());
   EXPECT_EQ(attempt.difference(), "");

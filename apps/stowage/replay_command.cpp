@@ -10,8 +10,7 @@
 #include "pages.hpp"
 #include "progress.hpp"
 #include "stowage/io.hpp"
-#include "stowage/memory/cuda.hpp"
-#include "stowage/memory/sim.hpp"
+#include "stowage/memory.hpp"
 #include "stowage/replay.hpp"
 #include "values.hpp"
 
@@ -35,6 +34,12 @@ std::vector<std::string> allocator_names() {
   return names;
 }
 
+std::vector<std::string> device_names() {
+  std::vector<std::string> names;
+  for (const DeviceInfo& info : devices()) names.emplace_back(info.name);
+  return names;
+}
+
 /// The host's memory is touched by nobody here, but it is promised, and a machine does not promise more than it has.
 void require_room(const ReplayArguments& arguments, const Trace& trace) {
   const Bytes machine(static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE));
@@ -44,13 +49,6 @@ void require_room(const ReplayArguments& arguments, const Trace& trace) {
         fmt::format("{} are live at once and this machine has {}; --device sim has room for any trace", to_human(peak),
                     to_human(machine)),
         {.file = arguments.trace, .line = {}, .path = {}}});
-}
-
-/// The device; null for the host, which is not ours.
-std::unique_ptr<Device> make_device(const ReplayArguments& arguments) {
-  if (arguments.device == "cuda") return or_fail(CudaDevice::make());
-  if (arguments.device == "cpu") return nullptr;
-  return SimDevice::make({.memory = arguments.limit});
 }
 
 void require_its_streams(const ReplayArguments& arguments, const Trace& trace) {
@@ -67,9 +65,9 @@ void require_its_streams(const ReplayArguments& arguments, const Trace& trace) {
 
 ReplayReport run(const ReplayArguments& arguments, const Trace& trace) {
   const Progress progress(fmt::format("replaying {}", arguments.trace));
-  const std::unique_ptr<Device> owned = make_device(arguments);
-  if (!owned) require_room(arguments, trace);
-  ReplayReport report = or_fail_in(arguments.trace, replay(trace, arguments.allocator, owned ? *owned : cpu_device(),
+  const std::shared_ptr<Device> device = or_fail(open_device(arguments.device, {.memory = arguments.limit}));
+  if (device.get() == &cpu_device()) require_room(arguments, trace);
+  ReplayReport report = or_fail_in(arguments.trace, replay(trace, arguments.allocator, *device,
                                                            {.passes = arguments.passes,
                                                             .samples = arguments.page.empty() ? std::size_t{0} : kPageSamples,
                                                             .lag = arguments.lag}));
@@ -103,7 +101,7 @@ void add_options(CLI::App& command, ReplayArguments& arguments) {
       ->type_name("NAME")
       ->capture_default_str();
   command.add_option("--device", arguments.device, "Whose memory; sim only counts it, and has room for any trace")
-      ->check(CLI::IsMember({"cpu", "sim", "cuda"}))
+      ->check(CLI::IsMember(device_names()))
       ->type_name("NAME")
       ->capture_default_str();
   command.add_option("--passes", arguments.passes, "Replay so often in a row, and report the last pass")

@@ -160,6 +160,27 @@ class Device {
   Device() = default;
 };
 
+// ---------------------------------------------------------------------------------------------------------------- registry
+
+/// A kind of device that can be opened by name.
+struct DeviceInfo {
+  std::string_view name;     ///< "cpu", "sim", "cuda".
+  std::string_view summary;  ///< One line for people; says so where this build does not have it.
+  bool in_build = true;      ///< False: opening it is an error that says why.
+};
+
+/// Every kind, those that this build does not have too.
+[[nodiscard]] std::span<const DeviceInfo> devices();
+
+struct DeviceOptions {
+  int ordinal = 0;                   ///< Which one, where the machine has several.
+  std::optional<Bytes> memory = {};  ///< No more than this; only `sim` can be limited.
+};
+
+/// Opens a device by name; "cpu" is always the same one. Fails with `unknown_name`, listing the names; with `unsupported`
+/// for an option that this kind does not have; and as the kind's own `make` does. Thread-safe.
+Result<std::shared_ptr<Device>> open_device(std::string_view name, const DeviceOptions& options = {});
+
 // --------------------------------------------------------------------------------------------------------------------- CPU
 
 /// The host: heap memory aligned to 64 bytes, and memfd-backed virtual memory where the system has it. Work submitted to any

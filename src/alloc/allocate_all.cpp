@@ -12,7 +12,7 @@ namespace stowage {
 namespace {
 
 /// Where a tensor will lie, before there are buffers.
-struct Place {
+struct TensorPlace {
   enum class Kind : std::uint8_t { unknown, skipped, placed, ours };
   Kind kind = Kind::unknown;
   std::size_t buffer = 0;  ///< If it is ours.
@@ -20,10 +20,10 @@ struct Place {
 };
 
 struct Layout {
-  std::vector<Place> places;   ///< By tensor.
-  std::vector<Bytes> sizes;    ///< By buffer.
-  Bytes alignment{1};          ///< Of the address where each buffer is used from.
-  std::vector<Address> given;  ///< By tensor, for those that are placed.
+  std::vector<TensorPlace> places;  ///< By tensor.
+  std::vector<Bytes> sizes;         ///< By buffer.
+  Bytes alignment{1};               ///< Of the address where each buffer is used from.
+  std::vector<Address> given;       ///< By tensor, for those that are placed.
 };
 
 Error fault(std::span<const Tensor> tensors, std::size_t t, std::string_view what) {
@@ -61,7 +61,7 @@ class Layouter {
   Status place(std::size_t t) {
     if (is_placed(t)) return place_at(t, options_.placed[t]);
     if (!is_wanted(tensors_[t])) {
-      layout_.places[t].kind = Place::Kind::skipped;
+      layout_.places[t].kind = TensorPlace::Kind::skipped;
       return Done{};
     }
     if (tensors_[t].size < Bytes(0)) return fault(tensors_, t, "has a size below 0");
@@ -79,7 +79,7 @@ class Layouter {
     std::optional<Bytes> offset;
     if (!layout_.sizes.empty()) offset = next_offset(layout_.sizes.back(), size, alignment);
     if (!offset) layout_.sizes.emplace_back();
-    layout_.places[t] = {Place::Kind::ours, layout_.sizes.size() - 1, offset.value_or(Bytes(0))};
+    layout_.places[t] = {TensorPlace::Kind::ours, layout_.sizes.size() - 1, offset.value_or(Bytes(0))};
     layout_.sizes.back() = offset.value_or(Bytes(0)) + size;
     return Done{};
   }
@@ -92,17 +92,17 @@ class Layouter {
   }
 
   Status place_at(std::size_t t, const Address& address) {
-    layout_.places[t] = {Place::Kind::placed, 0, address.offset};
+    layout_.places[t] = {TensorPlace::Kind::placed, 0, address.offset};
     layout_.given[t] = address;
     return Done{};
   }
 
   /// Views of views are followed to what is known.
   Status place_view(std::size_t t) {
-    if (layout_.places[t].kind != Place::Kind::unknown) return Done{};
+    if (layout_.places[t].kind != TensorPlace::Kind::unknown) return Done{};
     if (is_placed(t)) return place_at(t, options_.placed[t]);
     std::vector<std::size_t> chain;
-    for (std::size_t at = t; layout_.places[at].kind == Place::Kind::unknown && !is_placed(at);) {
+    for (std::size_t at = t; layout_.places[at].kind == TensorPlace::Kind::unknown && !is_placed(at);) {
       if (chain.size() > tensors_.size()) return fault(tensors_, t, "is a view of itself");
       chain.push_back(at);
       at = tensors_[at].view_of->tensor.index();
@@ -124,7 +124,7 @@ class Layouter {
     }
     layout_.places[t] = layout_.places[view.tensor.index()];
     layout_.places[t].offset += view.offset;
-    if (layout_.places[t].kind == Place::Kind::placed)
+    if (layout_.places[t].kind == TensorPlace::Kind::placed)
       layout_.given[t] = {layout_.given[view.tensor.index()].buffer, layout_.places[t].offset};
     return Done{};
   }
@@ -155,9 +155,9 @@ Result<AllocatedTensors> allocate(const Layout& layout, BufferType& type, bool& 
     result.buffers.push_back(std::move(buffer));
   }
   for (std::size_t t = 0; t < layout.places.size(); ++t) {
-    const Place& place = layout.places[t];
+    const TensorPlace& place = layout.places[t];
     Address address = layout.given[t];
-    if (place.kind == Place::Kind::ours) {
+    if (place.kind == TensorPlace::Kind::ours) {
       Buffer* const buffer = result.buffers[place.buffer].get();
       address = {buffer, alloc::gap_before(*buffer, layout.alignment) + place.offset};
     }

@@ -73,7 +73,7 @@ TEST(AllocateAll, ATensorLargerThanTheLargestBufferIsAnErrorAndTakesNothing) {
   const Result<AllocatedTensors> all = allocate_all(tensors, *sim);
   ASSERT_FALSE(all);
   EXPECT_EQ(all.error().code, ErrorCode::out_of_memory);
-  EXPECT_THAT(all.error().message, HasSubstr("sim: no 101 bytes"));
+  EXPECT_THAT(all.error().message, HasSubstr("sim: cannot allocate 101 bytes"));
   EXPECT_THAT(all.error().message, HasSubstr("tensor 'w' (1)"));
   EXPECT_EQ(sim->calls(), 0U);
   EXPECT_FALSE(allocate_all_sizes(tensors, sim->buffer_type()));

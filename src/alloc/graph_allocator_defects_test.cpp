@@ -87,7 +87,7 @@ TEST(GgmlDefects, P3AfterAFailedReserveAllocateFailsOrWorksButDoesNotCrash) {
   const Status failed = allocator.reserve(chain(1000));
   ASSERT_FALSE(failed);
   EXPECT_EQ(failed.error().code, ErrorCode::out_of_memory);
-  EXPECT_THAT(failed.error().message, HasSubstr("sim: no 2000 bytes"));
+  EXPECT_THAT(failed.error().message, HasSubstr("sim: cannot allocate 2000 bytes"));
   EXPECT_EQ(allocator.allocate(chain(1000)).error().code, ErrorCode::out_of_memory);
   EXPECT_EQ(allocator.buffer_size(0), Bytes(0));
   ASSERT_TRUE(allocator.allocate(chain(100)));

@@ -368,7 +368,7 @@ TEST(GraphAllocator, SplitsAtTheLargestBufferAndSaysSoWhenATensorIsLarger) {
   const Result<const Allocation*> larger = allocator.allocate(three(257));
   ASSERT_FALSE(larger);
   EXPECT_EQ(larger.error().code, ErrorCode::out_of_memory);
-  EXPECT_THAT(larger.error().message, HasSubstr("sim: no 257 bytes"));
+  EXPECT_THAT(larger.error().message, HasSubstr("sim: cannot allocate 257 bytes"));
 }
 
 TEST(GraphAllocator, UnalignedBasesLeaveLessOfTheLargestBuffer) {

@@ -14,9 +14,9 @@ constexpr bool kLiveListByDefault = false;
 constexpr bool kLiveListByDefault = true;
 #endif
 
-using Place = OffsetAllocator::Place;
+using ChunkOffset = OffsetAllocator::ChunkOffset;
 
-Error wrong_place(Place place, Bytes size, std::string_view why) {
+Error wrong_place(ChunkOffset place, Bytes size, std::string_view why) {
   return {.code = ErrorCode::invalid,
           .message = fmt::format("{} bytes at offset {} of chunk {} cannot be freed: {}", size.value(), place.offset.value(),
                                  place.chunk, why)};
@@ -34,12 +34,12 @@ OffsetAllocator::OffsetAllocator(OffsetAllocatorOptions options)
 
 // ---------------------------------------------------------------------------------------------------------------- allocate
 
-std::optional<Place> OffsetAllocator::allocate(Bytes size, std::string_view name) {
+std::optional<ChunkOffset> OffsetAllocator::allocate(Bytes size, std::string_view name) {
   STOWAGE_CHECK(Bytes(0) <= size && size <= kMaxBytes, "a size out of range");
-  if (size == Bytes(0)) return Place{};
+  if (size == Bytes(0)) return ChunkOffset{};
   const Bytes rounded = align_up(size, options_.alignment);
   const Bytes max_size_before = max_size_;
-  std::optional<Place> place = take_inner(rounded);
+  std::optional<ChunkOffset> place = take_inner(rounded);
   if (!place) place = take_tail(rounded);
   if (!place) return std::nullopt;
   in_use_ += rounded;
@@ -48,10 +48,10 @@ std::optional<Place> OffsetAllocator::allocate(Bytes size, std::string_view name
   return place;
 }
 
-std::optional<Place> OffsetAllocator::take_inner(Bytes size) {
-  const auto best = inner_by_size_.lower_bound({size, Place{}});
+std::optional<ChunkOffset> OffsetAllocator::take_inner(Bytes size) {
+  const auto best = inner_by_size_.lower_bound({size, ChunkOffset{}});
   if (best == inner_by_size_.end()) return std::nullopt;
-  const Place place = best->second;
+  const ChunkOffset place = best->second;
   const auto block = inner_.find(place);
   const Bytes upper = block->second;
   remove_inner(block);
@@ -59,14 +59,14 @@ std::optional<Place> OffsetAllocator::take_inner(Bytes size) {
   return place;
 }
 
-std::optional<Place> OffsetAllocator::take_tail(Bytes size) {
+std::optional<ChunkOffset> OffsetAllocator::take_tail(Bytes size) {
   std::optional<std::size_t> chunk = chunk_with_tail(size);
   const Bytes paid = chunk ? chunks_[*chunk].paid_room() : Bytes(0);
   // The chunk grows by the least that is possible, so that no other choice can keep the capacity either.
   if (size > paid && size - paid > options_.capacity - max_size_) return std::nullopt;
   if (!chunk) chunk = add_chunk(size);
   if (!chunk) return std::nullopt;
-  const Place place{*chunk, chunks_[*chunk].end};
+  const ChunkOffset place{*chunk, chunks_[*chunk].end};
   move_end(*chunk, place.offset + size);
   return place;
 }
@@ -100,7 +100,7 @@ void OffsetAllocator::move_end(std::size_t chunk, Bytes end) {
   tails_by_paid_room_.emplace(moved.paid_room(), chunk);
 }
 
-void OffsetAllocator::insert_inner(Place place, Bytes upper) {
+void OffsetAllocator::insert_inner(ChunkOffset place, Bytes upper) {
   if (place.offset == upper) return;
   inner_.emplace(place, upper);
   inner_by_size_.emplace(upper - place.offset, place);
@@ -113,9 +113,9 @@ void OffsetAllocator::remove_inner(InnerBlocks::const_iterator block) {
 
 // -------------------------------------------------------------------------------------------------------------------- free
 
-Status OffsetAllocator::free(Place place, Bytes size) { return shrink(place, size, Bytes(0)); }
+Status OffsetAllocator::free(ChunkOffset place, Bytes size) { return shrink(place, size, Bytes(0)); }
 
-Status OffsetAllocator::shrink(Place place, Bytes from, Bytes to) {
+Status OffsetAllocator::shrink(ChunkOffset place, Bytes from, Bytes to) {
   if (from == Bytes(0) && to == Bytes(0)) return Done{};
   STOWAGE_TRY_STATUS(check_in_use(place, from));
   if (to < Bytes(0) || to > from) return wrong_place(place, from, fmt::format("they cannot become {} bytes", to.value()));
@@ -133,7 +133,7 @@ Status OffsetAllocator::shrink(Place place, Bytes from, Bytes to) {
   return Done{};
 }
 
-void OffsetAllocator::release(Place place, Bytes upper) {
+void OffsetAllocator::release(ChunkOffset place, Bytes upper) {
   in_use_ -= upper - place.offset;
   if (const auto after = inner_.find({place.chunk, upper}); after != inner_.end()) {
     upper = after->second;
@@ -154,7 +154,7 @@ void OffsetAllocator::release(Place place, Bytes upper) {
   }
 }
 
-Status OffsetAllocator::check_in_use(Place place, Bytes size) const {
+Status OffsetAllocator::check_in_use(ChunkOffset place, Bytes size) const {
   if (place.chunk >= chunks_.size()) return wrong_place(place, size, "there is no such chunk");
   if (size < Bytes(0) || size > kMaxBytes || place.offset < Bytes(0) || !is_aligned(place.offset, options_.alignment)) {
     return wrong_place(place, size, "nothing that is allocated looks like that");
@@ -174,7 +174,7 @@ Status OffsetAllocator::check_in_use(Place place, Bytes size) const {
   return Done{};
 }
 
-Status OffsetAllocator::check_live(Place place, Bytes size) const {
+Status OffsetAllocator::check_live(ChunkOffset place, Bytes size) const {
   // Every byte in use belongs to an allocation; the one that has the first byte is the last that starts at or before it.
   const auto found = std::prev(live_.upper_bound(place));
   const auto& [start, label] = *found;

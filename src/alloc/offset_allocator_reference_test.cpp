@@ -12,7 +12,7 @@
 namespace stowage {
 namespace {
 
-using Place = OffsetAllocator::Place;
+using ChunkOffset = OffsetAllocator::ChunkOffset;
 
 struct Setting {
   std::int64_t alignment;
@@ -32,7 +32,7 @@ class ByteMap {
  public:
   explicit ByteMap(const Setting& setting) : setting_(setting) {}
 
-  std::optional<Place> allocate(std::int64_t size) {
+  std::optional<ChunkOffset> allocate(std::int64_t size) {
     size = rounded(size);
     const std::vector<Candidate> all = candidates(size);
     const auto best = std::min_element(all.begin(), all.end());
@@ -42,7 +42,7 @@ class ByteMap {
     return best->place;
   }
 
-  void free(Place place, std::int64_t size) { mark(place, rounded(size), false); }
+  void free(ChunkOffset place, std::int64_t size) { mark(place, rounded(size), false); }
 
   /// Whether that many free bytes lie below the peak of a chunk.
   [[nodiscard]] bool has_paid_room(std::int64_t size) const {
@@ -69,7 +69,7 @@ class ByteMap {
     Rule rule;
     std::int64_t cost;  ///< Of two by the same rule the one with less is taken.
     std::int64_t room;
-    Place place;
+    ChunkOffset place;
     std::int64_t growth;
 
     friend bool operator<(const Candidate& a, const Candidate& b) {
@@ -122,7 +122,7 @@ class ByteMap {
     }
   }
 
-  void mark(Place place, std::int64_t size, bool use) {
+  void mark(ChunkOffset place, std::int64_t size, bool use) {
     Chunk& chunk = chunks_[place.chunk];
     const auto first = static_cast<std::size_t>(place.offset.value());
     const auto count = static_cast<std::size_t>(size);
@@ -152,7 +152,7 @@ class Pair {
   void allocate(std::int64_t size) {
     const bool paid = reference_.has_paid_room(size);
     const Bytes before = allocator_.max_size();
-    const std::optional<Place> place = allocator_.allocate(Bytes(size));
+    const std::optional<ChunkOffset> place = allocator_.allocate(Bytes(size));
     ASSERT_EQ(place, reference_.allocate(size));
     ASSERT_TRUE(!paid || allocator_.max_size() == before) << "grew though free bytes below the peak would have done";
     if (!place) return;

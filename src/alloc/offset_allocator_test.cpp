@@ -8,15 +8,15 @@
 namespace stowage {
 namespace {
 
-using Place = OffsetAllocator::Place;
-using Places = std::vector<Place>;
+using ChunkOffset = OffsetAllocator::ChunkOffset;
+using ChunkOffsets = std::vector<ChunkOffset>;
 using testing::HasSubstr;
 
-std::optional<Place> place(std::size_t chunk, std::int64_t offset) { return Place{chunk, Bytes(offset)}; }
+std::optional<ChunkOffset> place(std::size_t chunk, std::int64_t offset) { return ChunkOffset{chunk, Bytes(offset)}; }
 
 /// One allocation of each size; all must succeed.
-Places fill(OffsetAllocator& allocator, const std::vector<std::int64_t>& sizes) {
-  Places places;
+ChunkOffsets fill(OffsetAllocator& allocator, const std::vector<std::int64_t>& sizes) {
+  ChunkOffsets places;
   for (const std::int64_t size : sizes) places.push_back(allocator.allocate(Bytes(size)).value());
   return places;
 }
@@ -27,7 +27,7 @@ std::string error_of(const Status& status) { return status ? "" : status.error()
 
 TEST(OffsetAllocator, TheSmallestInnerBlockThatHoldsItIsTaken) {
   OffsetAllocator allocator;
-  const Places at = fill(allocator, {50, 1, 20, 1, 30, 1});
+  const ChunkOffsets at = fill(allocator, {50, 1, 20, 1, 30, 1});
   ASSERT_TRUE(allocator.free(at[0], Bytes(50)));
   ASSERT_TRUE(allocator.free(at[2], Bytes(20)));
   ASSERT_TRUE(allocator.free(at[4], Bytes(30)));
@@ -39,7 +39,7 @@ TEST(OffsetAllocator, TheSmallestInnerBlockThatHoldsItIsTaken) {
 
 TEST(OffsetAllocator, TheLowestOfEqualBlocksIsTaken) {
   OffsetAllocator allocator;
-  const Places at = fill(allocator, {8, 1, 8, 1});
+  const ChunkOffsets at = fill(allocator, {8, 1, 8, 1});
   ASSERT_TRUE(allocator.free(at[2], Bytes(8)));
   ASSERT_TRUE(allocator.free(at[0], Bytes(8)));
   EXPECT_EQ(allocator.allocate(Bytes(8)), place(0, 0));
@@ -47,7 +47,7 @@ TEST(OffsetAllocator, TheLowestOfEqualBlocksIsTaken) {
 
 TEST(OffsetAllocator, AnInnerBlockGoesBeforeATailThatFitsTighter) {
   OffsetAllocator allocator;
-  const Places at = fill(allocator, {100, 10, 50});
+  const ChunkOffsets at = fill(allocator, {100, 10, 50});
   ASSERT_TRUE(allocator.free(at[0], Bytes(100)));
   ASSERT_TRUE(allocator.free(at[2], Bytes(50)));
   EXPECT_EQ(allocator.allocate(Bytes(50)), place(0, 0));
@@ -57,7 +57,7 @@ TEST(OffsetAllocator, AnInnerBlockGoesBeforeATailThatFitsTighter) {
 
 TEST(OffsetAllocator, FreedBytesJoinBothNeighboursAndTheTail) {
   OffsetAllocator allocator;
-  const Places at = fill(allocator, {8, 8, 8, 8});
+  const ChunkOffsets at = fill(allocator, {8, 8, 8, 8});
   ASSERT_TRUE(allocator.free(at[0], Bytes(8)));
   ASSERT_TRUE(allocator.free(at[2], Bytes(8)));
   EXPECT_EQ(allocator.free_block_count(), 2U);
@@ -73,7 +73,7 @@ TEST(OffsetAllocator, FreedBytesJoinBothNeighboursAndTheTail) {
 
 TEST(OffsetAllocator, SizesAreRoundedUpToTheAlignment) {
   OffsetAllocator allocator({.alignment = Bytes(32)});
-  EXPECT_EQ(fill(allocator, {1, 32, 33, 5}), (Places{{0, Bytes(0)}, {0, Bytes(32)}, {0, Bytes(64)}, {0, Bytes(128)}}));
+  EXPECT_EQ(fill(allocator, {1, 32, 33, 5}), (ChunkOffsets{{0, Bytes(0)}, {0, Bytes(32)}, {0, Bytes(64)}, {0, Bytes(128)}}));
   EXPECT_EQ(allocator.max_size(), Bytes(160));
   EXPECT_EQ(allocator.in_use(), Bytes(160));
 }
@@ -91,7 +91,7 @@ TEST(OffsetAllocator, SizeZeroTakesNothingAndAlwaysSucceeds) {
 
 TEST(OffsetAllocator, ResetIsLikeNew) {
   OffsetAllocator allocator({.alignment = Bytes(16), .max_chunk_size = Bytes(64), .live_list = LiveList::on});
-  const Places at = fill(allocator, {64, 40, 10, 64});
+  const ChunkOffsets at = fill(allocator, {64, 40, 10, 64});
   ASSERT_TRUE(allocator.free(at[1], Bytes(40)));
   allocator.reset();
   EXPECT_EQ(allocator.chunk_count(), 0U);
@@ -100,12 +100,12 @@ TEST(OffsetAllocator, ResetIsLikeNew) {
   EXPECT_EQ(allocator.in_use(), Bytes(0));
   EXPECT_EQ(allocator.free_block_count(), 0U);
   EXPECT_TRUE(allocator.live().empty());
-  EXPECT_EQ(fill(allocator, {17, 32, 1}), (Places{{0, Bytes(0)}, {0, Bytes(32)}, {1, Bytes(0)}}));
+  EXPECT_EQ(fill(allocator, {17, 32, 1}), (ChunkOffsets{{0, Bytes(0)}, {0, Bytes(32)}, {1, Bytes(0)}}));
 }
 
 TEST(OffsetAllocator, WhatShrinksLeavesItsTailToOthers) {
   OffsetAllocator allocator({.alignment = Bytes(16), .live_list = LiveList::on});
-  const Places at = fill(allocator, {100, 16});
+  const ChunkOffsets at = fill(allocator, {100, 16});
   ASSERT_TRUE(allocator.shrink(at[0], Bytes(100), Bytes(98)));
   EXPECT_EQ(allocator.free_block_count(), 0U);
   ASSERT_TRUE(allocator.shrink(at[0], Bytes(98), Bytes(40)));
@@ -121,7 +121,7 @@ TEST(OffsetAllocator, WhatShrinksLeavesItsTailToOthers) {
 
 TEST(OffsetAllocator, AnAllocationNeverStraddlesChunks) {
   OffsetAllocator allocator({.alignment = Bytes(8), .max_chunk_size = Bytes(103)});
-  EXPECT_EQ(fill(allocator, {60, 60, 30, 30}), (Places{{0, Bytes(0)}, {1, Bytes(0)}, {0, Bytes(64)}, {1, Bytes(64)}}));
+  EXPECT_EQ(fill(allocator, {60, 60, 30, 30}), (ChunkOffsets{{0, Bytes(0)}, {1, Bytes(0)}, {0, Bytes(64)}, {1, Bytes(64)}}));
   EXPECT_EQ(allocator.chunk_count(), 2U);
   EXPECT_EQ(allocator.max_size(0), Bytes(96));
   EXPECT_EQ(allocator.max_size(1), Bytes(96));
@@ -130,7 +130,7 @@ TEST(OffsetAllocator, AnAllocationNeverStraddlesChunks) {
 
 TEST(OffsetAllocator, WhatIsLargerThanAChunkGetsOneOfItsOwn) {
   OffsetAllocator allocator({.max_chunk_size = Bytes(100)});
-  EXPECT_EQ(fill(allocator, {10, 250, 20}), (Places{{0, Bytes(0)}, {1, Bytes(0)}, {0, Bytes(10)}}));
+  EXPECT_EQ(fill(allocator, {10, 250, 20}), (ChunkOffsets{{0, Bytes(0)}, {1, Bytes(0)}, {0, Bytes(10)}}));
   EXPECT_EQ(allocator.max_size(1), Bytes(250));
   ASSERT_TRUE(allocator.free({1, Bytes(0)}, Bytes(250)));
   EXPECT_EQ(allocator.allocate(Bytes(90)), place(1, 0)) << "paid for already";
@@ -139,7 +139,7 @@ TEST(OffsetAllocator, WhatIsLargerThanAChunkGetsOneOfItsOwn) {
 
 TEST(OffsetAllocator, BestFitLooksAtAllChunks) {
   OffsetAllocator allocator({.max_chunk_size = Bytes(100)});
-  const Places at = fill(allocator, {40, 60, 30, 70, 50, 50});
+  const ChunkOffsets at = fill(allocator, {40, 60, 30, 70, 50, 50});
   ASSERT_TRUE(allocator.free(at[0], Bytes(40)));
   ASSERT_TRUE(allocator.free(at[2], Bytes(30)));
   ASSERT_TRUE(allocator.free(at[4], Bytes(50)));
@@ -150,7 +150,7 @@ TEST(OffsetAllocator, BestFitLooksAtAllChunks) {
 
 TEST(OffsetAllocator, OfTheTailsThatArePaidForTheTightestIsTaken) {
   OffsetAllocator allocator({.max_chunk_size = Bytes(100)});
-  const Places at = fill(allocator, {20, 80, 50, 40, 100});
+  const ChunkOffsets at = fill(allocator, {20, 80, 50, 40, 100});
   ASSERT_TRUE(allocator.free(at[1], Bytes(80)));
   ASSERT_TRUE(allocator.free(at[3], Bytes(40)));
   EXPECT_EQ(allocator.allocate(Bytes(35)), place(1, 50));
@@ -159,8 +159,8 @@ TEST(OffsetAllocator, OfTheTailsThatArePaidForTheTightestIsTaken) {
 
 TEST(OffsetAllocator, TheChunkThatGrowsLeastGrows) {
   OffsetAllocator allocator({.max_chunk_size = Bytes(100)});
-  const Places at = fill(allocator, {45, 20, 60, 38});
-  ASSERT_EQ(at[3], (Place{1, Bytes(60)}));
+  const ChunkOffsets at = fill(allocator, {45, 20, 60, 38});
+  ASSERT_EQ(at[3], (ChunkOffset{1, Bytes(60)}));
   ASSERT_TRUE(allocator.free(at[1], Bytes(20)));
   ASSERT_TRUE(allocator.free(at[3], Bytes(38)));
   EXPECT_EQ(allocator.allocate(Bytes(40)), place(1, 60)) << "2 bytes more, against 20 in chunk 0";
@@ -179,7 +179,7 @@ TEST(OffsetAllocator, BeyondTheLastChunkIsExhausted) {
 
 TEST(OffsetAllocator, AChunkSmallerThanTheAlignmentHoldsOneAllocation) {
   OffsetAllocator allocator({.alignment = Bytes(64), .max_chunk_size = Bytes(10)});
-  EXPECT_EQ(fill(allocator, {1, 100}), (Places{{0, Bytes(0)}, {1, Bytes(0)}}));
+  EXPECT_EQ(fill(allocator, {1, 100}), (ChunkOffsets{{0, Bytes(0)}, {1, Bytes(0)}}));
   EXPECT_EQ(allocator.max_size(), Bytes(192));
 }
 
@@ -187,7 +187,7 @@ TEST(OffsetAllocator, AChunkSmallerThanTheAlignmentHoldsOneAllocation) {
 
 TEST(OffsetAllocator, ExhaustionOfTheCapacityChangesNothing) {
   OffsetAllocator allocator({.alignment = Bytes(8), .capacity = Bytes(30), .live_list = LiveList::on});
-  const Places at = fill(allocator, {8, 16});
+  const ChunkOffsets at = fill(allocator, {8, 16});
   EXPECT_EQ(allocator.allocate(Bytes(1)), std::nullopt) << "32 bytes are too many";
   EXPECT_EQ(allocator.max_size(), Bytes(24));
   EXPECT_EQ(allocator.in_use(), Bytes(24));
@@ -224,7 +224,7 @@ TEST(OffsetAllocator, AllChunksTogetherStayWithinTheLargestSize) {
 TEST(OffsetAllocator, P4TenThousandFreeBlocks) {
   OffsetAllocator allocator({.alignment = Bytes(32), .live_list = LiveList::on});
   const auto size = [](std::int64_t k) { return Bytes(32 * (1 + k % 7)); };
-  Places at;
+  ChunkOffsets at;
   for (std::int64_t k = 0; k < 20'000; ++k) at.push_back(allocator.allocate(size(k)).value());
   const Bytes peak = allocator.max_size();
   for (std::int64_t k = 0; k < 20'000; k += 2) ASSERT_TRUE(allocator.free(at[static_cast<std::size_t>(k)], size(k)));
@@ -242,7 +242,7 @@ TEST(OffsetAllocator, P4TenThousandFreeBlocks) {
 TEST(OffsetAllocator, ADoubleFreeIsNoticedEvenWithoutALiveList) {
   for (const LiveList live_list : {LiveList::on, LiveList::off}) {
     OffsetAllocator allocator({.live_list = live_list});
-    const Places at = fill(allocator, {10, 20, 30});
+    const ChunkOffsets at = fill(allocator, {10, 20, 30});
     ASSERT_TRUE(allocator.free(at[1], Bytes(20)));
     EXPECT_EQ(error_of(allocator.free(at[1], Bytes(20))),
               "20 bytes at offset 10 of chunk 0 cannot be freed: they are not in use: freed twice, or never allocated");
@@ -278,7 +278,7 @@ TEST(OffsetAllocator, AnUnknownFreeIsAnErrorThatChangesNothing) {
 
 TEST(OffsetAllocator, BytesThatAreFreeInAnotherChunkDoNotMatter) {
   OffsetAllocator allocator({.max_chunk_size = Bytes(32), .live_list = LiveList::off});
-  const Places at = fill(allocator, {16, 16, 16, 16, 16, 16});
+  const ChunkOffsets at = fill(allocator, {16, 16, 16, 16, 16, 16});
   ASSERT_TRUE(allocator.free(at[0], Bytes(16)));
   ASSERT_TRUE(allocator.free(at[4], Bytes(16)));
   EXPECT_TRUE(allocator.free(at[2], Bytes(16)));
@@ -316,7 +316,7 @@ TEST(OffsetAllocator, TheCallerSeesWhoIsLiveAtEachNewPeak) {
 
 TEST(OffsetAllocator, ACopyIsIndependent) {
   OffsetAllocator allocator;
-  const Places at = fill(allocator, {10, 20});
+  const ChunkOffsets at = fill(allocator, {10, 20});
   OffsetAllocator copy = allocator;
   ASSERT_TRUE(copy.free(at[0], Bytes(10)));
   EXPECT_EQ(allocator.in_use(), Bytes(30));

@@ -13,10 +13,10 @@ namespace stowage::alloc {
 Result<std::unique_ptr<VirtualBuffer>> VirtualBuffer::make(BufferType& type, const VirtualSource& source) {
   Result<std::byte*> range = source.device->virtual_memory()->reserve(source.address_space);
   if (!range) {
-    return Error{
-        range.error().code,
-        fmt::format("{}: no addresses for {} bytes: {}", type.name(), source.address_space.value(), range.error().message),
-        {}};
+    return Error{range.error().code,
+                 fmt::format("{}: cannot reserve addresses for {} bytes: {}", type.name(), source.address_space.value(),
+                             range.error().message),
+                 {}};
   }
   return std::unique_ptr<VirtualBuffer>(new VirtualBuffer(type, source, *range));
 }
@@ -59,7 +59,7 @@ Status VirtualBuffer::shrink(Bytes size) {
 }
 
 Error VirtualBuffer::in_words_of_type(const Error& error, Bytes size) const {
-  return {error.code, fmt::format("{}: no {} bytes: {}", type_.name(), size.value(), error.message), {}};
+  return {error.code, fmt::format("{}: cannot allocate {} bytes: {}", type_.name(), size.value(), error.message), {}};
 }
 
 Status VirtualBuffer::fill(ByteRange range, std::uint8_t value) {

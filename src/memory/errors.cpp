@@ -5,7 +5,7 @@
 namespace stowage::memory {
 
 Error out_of_memory(std::string_view who, Bytes size, std::string_view why) {
-  return {ErrorCode::out_of_memory, fmt::format("{}: no {} bytes: {}", who, size.value(), why), {}};
+  return {ErrorCode::out_of_memory, fmt::format("{}: cannot allocate {} bytes: {}", who, size.value(), why), {}};
 }
 
 Status check_range(std::string_view who, ByteRange range, Bytes size) {
@@ -23,7 +23,7 @@ ByteRange range_from(Bytes offset, std::size_t length) {
 }
 
 Status check_buffer_size(std::string_view type, Bytes size, std::optional<Bytes> max_size) {
-  if (size < Bytes(0)) return Error{ErrorCode::invalid, fmt::format("{}: a buffer of {} bytes", type, size.value()), {}};
+  if (size < Bytes(0)) return Error{ErrorCode::invalid, fmt::format("{}: a buffer cannot have {} bytes", type, size.value()), {}};
   const Bytes largest = max_size.value_or(kMaxBytes);
   if (size > largest) return out_of_memory(type, size, fmt::format("the largest buffer has {}", largest.value()));
   return Done{};

@@ -47,8 +47,8 @@ Result<AllocatedTensors> allocate_all(std::span<const Tensor> tensors, BufferTyp
 /// In the ordinary memory of a device.
 Result<AllocatedTensors> allocate_all(std::span<const Tensor> tensors, Device& device, const AllocateAllOptions& options = {});
 
-/// The sizes of the buffers that `allocate_all` would ask for where bases are aligned; allocates nothing. Fails like it, but for
-/// want of memory.
+/// The sizes of the buffers that `allocate_all` would ask for where bases are aligned; allocates nothing. Fails like it, except
+/// for lack of memory.
 Result<std::vector<Bytes>> allocate_all_sizes(std::span<const Tensor> tensors, const BufferType& type,
                                               const AllocateAllOptions& options = {});
 

@@ -51,15 +51,15 @@ struct OffsetAllocatorOptions {
 /// chunk that has the room. Not thread-safe.
 class OffsetAllocator {
  public:
-  struct Place {
+  struct ChunkOffset {
     std::size_t chunk = 0;
     Bytes offset;
 
-    friend auto operator<=>(const Place&, const Place&) = default;
+    friend auto operator<=>(const ChunkOffset&, const ChunkOffset&) = default;
   };
 
   struct Live {
-    Place place;
+    ChunkOffset place;
     Bytes size;  ///< As requested.
     std::string name;
 
@@ -72,16 +72,16 @@ class OffsetAllocator {
   /// Takes `size` bytes. Nothing, and no change, when they would need a chunk beyond `max_chunks` or bytes beyond `capacity`.
   /// Size 0 takes nothing, always succeeds and may lie in a chunk that does not exist. The name is for the live list.
   /// Precondition: 0 <= size <= kMaxBytes.
-  [[nodiscard]] std::optional<Place> allocate(Bytes size, std::string_view name = {});
+  [[nodiscard]] std::optional<ChunkOffset> allocate(Bytes size, std::string_view name = {});
 
   /// Gives an allocation back; `size` is the one it was made with. Size 0 does nothing. Fails with `invalid`, changing nothing,
   /// when any of these bytes is free already, and with a live list also when they are not exactly one allocation. Without one, a
   /// wrong call that names only bytes in use is not noticed.
-  Status free(Place place, Bytes size);
+  Status free(ChunkOffset place, Bytes size);
 
   /// Gives the end of an allocation back, so that it now has `to` bytes: what an output leaves over that takes the place of a
   /// larger input. Fails like `free`, and when `to` is negative or above `from`. To 0 it is `free`.
-  Status shrink(Place place, Bytes from, Bytes to);
+  Status shrink(ChunkOffset place, Bytes from, Bytes to);
 
   /// As if new: no allocations, no chunks, no peak. `on_peak` stays.
   void reset();
@@ -113,28 +113,28 @@ class OffsetAllocator {
     Bytes size;
     std::string name;
   };
-  using InnerBlocks = std::map<Place, Bytes>;  ///< To the offset where the block ends.
+  using InnerBlocks = std::map<ChunkOffset, Bytes>;  ///< To the offset where the block ends.
 
-  std::optional<Place> take_inner(Bytes size);
-  std::optional<Place> take_tail(Bytes size);
+  std::optional<ChunkOffset> take_inner(Bytes size);
+  std::optional<ChunkOffset> take_tail(Bytes size);
   [[nodiscard]] std::optional<std::size_t> chunk_with_tail(Bytes size) const;
   std::optional<std::size_t> add_chunk(Bytes size);
   void move_end(std::size_t chunk, Bytes end);
-  void insert_inner(Place place, Bytes upper);
+  void insert_inner(ChunkOffset place, Bytes upper);
   void remove_inner(InnerBlocks::const_iterator block);
   /// Joins bytes in use with the free ones around them.
-  void release(Place place, Bytes upper);
-  [[nodiscard]] Status check_in_use(Place place, Bytes size) const;
-  [[nodiscard]] Status check_live(Place place, Bytes size) const;
+  void release(ChunkOffset place, Bytes upper);
+  [[nodiscard]] Status check_in_use(ChunkOffset place, Bytes size) const;
+  [[nodiscard]] Status check_live(ChunkOffset place, Bytes size) const;
 
   OffsetAllocatorOptions options_;
   bool has_live_list_;
   std::vector<Chunk> chunks_;
   InnerBlocks inner_;
-  std::set<std::pair<Bytes, Place>> inner_by_size_;
+  std::set<std::pair<Bytes, ChunkOffset>> inner_by_size_;
   std::set<std::pair<Bytes, std::size_t>> tails_by_room_;
   std::set<std::pair<Bytes, std::size_t>> tails_by_paid_room_;
-  std::map<Place, Label> live_;
+  std::map<ChunkOffset, Label> live_;
   Bytes max_size_;
   Bytes in_use_;
 };

@@ -16,7 +16,7 @@ namespace stowage {
 struct SchedulerOptions {
   PartitionOptions partition = {};
   /// Changes pins and homes to those of one graph, where graphs differ in their ids; empty: they do not. Must give the same
-  /// answer for the same graph. The number of input slots stays.
+  /// answer for the same graph. The number of input sets stays.
   std::function<void(const Graph&, PartitionOptions&)> adapt = {};
   GraphAllocatorOptions allocator = {};
   /// Host-visible memory for copies between two devices whose memory the host cannot see. Null: the CPU's.
@@ -43,7 +43,7 @@ struct SchedulerCounters {
 /// calls back for the work. The equivalent of ggml_backend_sched; one evaluation is
 ///
 ///     scheduler.allocate(graph, weights);   // nothing to do when it is the same graph as before
-///     scheduler.begin();                    // the inputs of the next slot may be written
+///     scheduler.begin();                    // the inputs of the next set may be written
 ///     … write inputs at scheduler.address(tensor) …
 ///     scheduler.run([&](std::size_t split) { … submit the split's ops to its backend's stream … });
 ///     scheduler.synchronize();              // outputs may be read
@@ -53,10 +53,10 @@ struct SchedulerCounters {
 /// comes to that memory next waits, on the device where it is the same one, else on the host and only if the event is not
 /// complete.
 ///
-/// Input slots (`PartitionOptions::input_slots`): evaluation k uses slot k mod n, and `begin` waits only for the evaluation that
-/// used this slot before. With two or more, inputs of the next evaluation can be written, and its first splits submitted, while
+/// Input sets (`PartitionOptions::input_sets`): evaluation k uses set k mod n, and `begin` waits only for the evaluation that
+/// used this set before. With two or more, inputs of the next evaluation can be written, and its first splits submitted, while
 /// the devices still work on this one. Outputs belong to their evaluation: read them before the next `begin`. What is written
-/// from there on, inputs too, may lie where they do, and one that shares memory with an input is another slot's then.
+/// from there on, inputs too, may lie where they do, and one that shares memory with an input is another set's then.
 ///
 /// Not thread-safe. Backends and what they name outlive it.
 class Scheduler {
@@ -83,28 +83,28 @@ class Scheduler {
   /// before can then still be run.
   Status allocate(const Graph& graph, std::span<const BoundTensor> bound = {});
 
-  /// Turns to the next input slot and waits until nothing uses it. Fails where a device does; another call goes on.
+  /// Turns to the next input set and waits until nothing uses it. Fails where a device does; another call goes on.
   /// Precondition here and below: something is allocated.
   Status begin();
 
-  /// One evaluation. `work` submits the ops of a split, `partition().splits[i]` but for its copies, to the backend's stream, or
-  /// does them. Returns when all is submitted. Fails where a device or `work` does, at a copy naming tensor, bytes and buffer
+  /// One evaluation. `work` submits the ops of a split, `partition().splits[i]` except for its copies, to the backend's stream,
+  /// or does them. Returns when all is submitted. Fails where a device or `work` does, at a copy naming tensor, bytes and buffer
   /// types. Other values may lie where the inputs did by then, work that was submitted may still be at it, and variables may have
-  /// been written in part: `begin` (or `synchronize`, to stay in the slot), write the inputs, then `run`. Without the former it
+  /// been written in part: `begin` (or `synchronize`, to stay in the set), write the inputs, then `run`. Without the former it
   /// fails with `invalid`.
   Status run(const std::function<Status(std::size_t split)>& work);
 
   /// The caller waits for all work. When a device fails, for that of the others; another call goes on.
   Status synchronize();
 
-  /// Of a tensor of `partition().graph`, in the current slot; null for what has none (unused, not bound, or of size 0 there).
+  /// Of a tensor of `partition().graph`, in the current set; null for what has none (unused, not bound, or of size 0 there).
   [[nodiscard]] std::byte* address(TensorId tensor) const;
   [[nodiscard]] std::byte* workspace(OpId op, std::size_t index) const;
   [[nodiscard]] const Partition& partition() const;
   /// By which the memory is shared out; passes `verify` with `served_graph`.
   [[nodiscard]] const Plan& plan() const;
   [[nodiscard]] Result<Graph> served_graph() const;
-  [[nodiscard]] std::size_t slot() const;
+  [[nodiscard]] std::size_t input_set() const;
 
   /// Of all buffers of the backend's memory; a memory that several share counts for the first.
   [[nodiscard]] Bytes buffer_size(std::size_t backend) const;

@@ -71,7 +71,7 @@ class CudaModule {
   CudaKernel make_kernel(void* function) const { return {*this, function}; }
 };
 
-/// How many threads run a kernel, and with how much shared memory a block.
+/// How many threads run a kernel, and with how much shared memory per block.
 struct CudaGrid {
   std::array<unsigned, 3> blocks = {1, 1, 1};
   std::array<unsigned, 3> threads = {1, 1, 1};  ///< Of a block.

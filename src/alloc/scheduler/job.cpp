@@ -94,9 +94,9 @@ Result<Job> make_job(const Graph& graph, std::span<const Backend> backends, cons
   STOWAGE_TRY(Partition partition, stowage::partition(graph, backends, options));
   partitioning::Families families = partitioning::find_families(partition.graph);
   Job job{graph.description(), std::move(partition), std::move(families), {}, {}, Bytes(0)};
-  job.slots.resize(job.families.list.size());
+  job.input_sets.resize(job.families.list.size());
   for (std::size_t i = 0; i < job.partition.input_sets.size(); ++i) {
-    job.slots[job.families.of_tensor[job.partition.input_sets[i].tensor.index()]] = i;
+    job.input_sets[job.families.of_tensor[job.partition.input_sets[i].tensor.index()]] = i;
   }
   SplitPlanner planner(job.partition, backends);
   for (const Split& split : job.partition.splits) {

@@ -16,8 +16,8 @@ Status MemoryUses::enter(std::size_t backend, std::size_t memory) {
   for (std::size_t other = 0; other < backends_.size(); ++other) {
     if (other != backend && at_work_[other]) STOWAGE_TRY_STATUS(synchronize(other));
   }
-  const std::vector<Use> uses = uses_[memory];
-  for (const Use& use : uses) {
+  const std::vector<BackendUse> uses = uses_[memory];
+  for (const BackendUse& use : uses) {
     if (use.backend != backend) STOWAGE_TRY_STATUS(join(backend, use));
   }
   at_work_[backend] = true;
@@ -25,7 +25,7 @@ Status MemoryUses::enter(std::size_t backend, std::size_t memory) {
   return Done{};
 }
 
-Status MemoryUses::join(std::size_t backend, const Use& use) {
+Status MemoryUses::join(std::size_t backend, const BackendUse& use) {
   const Backend& other = backends_[use.backend];
   const Backend& self = backends_[backend];
   if (other.device == self.device) {
@@ -40,8 +40,8 @@ Status MemoryUses::join(std::size_t backend, const Use& use) {
 Status MemoryUses::leave(std::size_t backend, std::span<const std::size_t> memories) {
   for (const std::size_t memory : memories) {
     STOWAGE_TRY(const EventId event, backends_[backend].device->record(backends_[backend].stream));
-    std::vector<Use>& uses = uses_[memory];
-    const auto known = std::find_if(uses.begin(), uses.end(), [&](const Use& use) { return use.backend == backend; });
+    std::vector<BackendUse>& uses = uses_[memory];
+    const auto known = std::find_if(uses.begin(), uses.end(), [&](const BackendUse& use) { return use.backend == backend; });
     if (known == uses.end()) {
       uses.push_back({backend, event});
     } else {
@@ -103,8 +103,8 @@ Status MemoryUses::synchronize_all() {
 }
 
 void MemoryUses::drop(std::size_t backend) {
-  for (std::vector<Use>& uses : uses_) {
-    std::erase_if(uses, [&](const Use& use) {
+  for (std::vector<BackendUse>& uses : uses_) {
+    std::erase_if(uses, [&](const BackendUse& use) {
       if (use.backend == backend) backends_[backend].device->forget(use.event);
       return use.backend == backend;
     });

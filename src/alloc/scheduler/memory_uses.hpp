@@ -49,18 +49,18 @@ class MemoryUses {
 
  private:
   /// The last moment of a backend's work on a memory.
-  struct Use {
+  struct BackendUse {
     std::size_t backend;
     EventId event;
   };
-  Status join(std::size_t backend, const Use& use);
+  Status join(std::size_t backend, const BackendUse& use);
   void drop(std::size_t backend);
 
   std::span<const Backend> backends_;
   SchedulerCounters& counters_;
-  std::vector<std::vector<Use>> uses_;  ///< By memory; at most one for each backend.
-  std::vector<bool> at_work_;           ///< By backend: has submitted, or may have, what no event of `uses_` stands behind.
-  std::vector<bool> touched_;           ///< By backend: has submitted anything since it was last waited for.
+  std::vector<std::vector<BackendUse>> uses_;  ///< By memory; at most one for each backend.
+  std::vector<bool> at_work_;  ///< By backend: has submitted, or may have, what no event of `uses_` stands behind.
+  std::vector<bool> touched_;  ///< By backend: has submitted anything since it was last waited for.
 };
 
 }  // namespace stowage::scheduling

@@ -37,7 +37,7 @@ class Scheduler::State {
         allocator_(types_of(backends_), options_.allocator),
         uses_(backends_, backends_.size() + 1, counters_),
         marks_(std::max<std::size_t>(options_.partition.input_sets, 1)),
-        slot_(marks_.size() - 1) {}
+        input_set_(marks_.size() - 1) {}
 
   ~State() {
     (void)synchronize();
@@ -78,9 +78,9 @@ class Scheduler::State {
   Status begin() {
     STOWAGE_TRY_STATUS(check_allocated());
     if (unmarked_) STOWAGE_TRY_STATUS(synchronize());
-    const std::size_t next = (slot_ + 1) % marks_.size();
+    const std::size_t next = (input_set_ + 1) % marks_.size();
     STOWAGE_TRY_STATUS(uses_.wait(marks_[next]));
-    slot_ = next;
+    input_set_ = next;
     return Done{};
   }
 
@@ -96,7 +96,7 @@ class Scheduler::State {
       STOWAGE_TRY_STATUS(work(i));
       STOWAGE_TRY_STATUS(uses_.leave(backend, job_->splits[i].memories));
     }
-    STOWAGE_TRY_STATUS(uses_.record(marks_[slot_]));
+    STOWAGE_TRY_STATUS(uses_.record(marks_[input_set_]));
     unmarked_ = false;
     return Done{};
   }
@@ -111,8 +111,8 @@ class Scheduler::State {
     const std::size_t family = job_->families.of_tensor[tensor.index()];
     const std::ptrdiff_t offset = job_->families.offsets[tensor.index()].value();
     if (bases_[family] != nullptr) return bases_[family] + offset;
-    if (const std::optional<std::size_t>& entry = job_->slots[family]; entry && slot_ > 0) {
-      std::byte* const base = allocation_->tensors[job_->partition.input_sets[*entry].others[slot_ - 1].index()].data();
+    if (const std::optional<std::size_t>& entry = job_->input_sets[family]; entry && input_set_ > 0) {
+      std::byte* const base = allocation_->tensors[job_->partition.input_sets[*entry].others[input_set_ - 1].index()].data();
       return base == nullptr ? nullptr : base + offset;
     }
     return allocation_->tensors[tensor.index()].data();
@@ -121,7 +121,7 @@ class Scheduler::State {
   [[nodiscard]] const Allocation& allocation() const { return *allocation_; }
   [[nodiscard]] const Job& job() const { return *job_; }
   [[nodiscard]] const GraphAllocator& allocator() const { return allocator_; }
-  [[nodiscard]] std::size_t slot() const { return slot_; }
+  [[nodiscard]] std::size_t input_set() const { return input_set_; }
   [[nodiscard]] Bytes staging_size() const { return staging_ ? staging_->size() : Bytes(0); }
   [[nodiscard]] const SchedulerCounters& counters() const { return counters_; }
 
@@ -239,8 +239,8 @@ class Scheduler::State {
   GraphAllocator allocator_;
   std::unique_ptr<Buffer> staging_;
   MemoryUses uses_;
-  std::vector<MemoryUses::Mark> marks_;  ///< By slot: the end of the evaluation that used it last.
-  std::size_t slot_;
+  std::vector<MemoryUses::Mark> marks_;  ///< By set: the end of the evaluation that used it last.
+  std::size_t input_set_;
   bool unmarked_ = false;  ///< Work was submitted that no mark stands behind.
 
   std::vector<std::shared_ptr<const Job>> jobs_;
@@ -265,7 +265,7 @@ std::byte* Scheduler::workspace(OpId op, std::size_t index) const { return state
 const Partition& Scheduler::partition() const { return state_->job().partition; }
 const Plan& Scheduler::plan() const { return state_->allocation().plan; }
 Result<Graph> Scheduler::served_graph() const { return state_->allocator().as_served(partition().graph); }
-std::size_t Scheduler::slot() const { return state_->slot(); }
+std::size_t Scheduler::input_set() const { return state_->input_set(); }
 Bytes Scheduler::buffer_size(std::size_t backend) const { return state_->allocator().buffer_size(backend); }
 Bytes Scheduler::staging_size() const { return state_->staging_size(); }
 const SchedulerCounters& Scheduler::counters() const { return state_->counters(); }

@@ -181,7 +181,7 @@ TEST_F(SchedulerTest, AfterAFailedRunInputsAreWrittenOnlyWhenNothingIsLeftOfIt) 
   }
 }
 
-// ---------------------------------------------------------------------------------------------------------------- slots
+// ---------------------------------------------------------------------------------------------------------- input sets
 
 /// Everything on the device, which never finishes by itself; x is written by the host.
 class SchedulerSlots : public SchedulerTest {
@@ -210,9 +210,9 @@ TEST_F(SchedulerSlots, TheNextInputsAreWrittenWhileTheDeviceWorks) {
   }
   EXPECT_NE(inputs[0], inputs[1]);
   EXPECT_EQ(device_->calls(SimCall::synchronize), 0U) << "two evaluations are under way and nobody waited";
-  EXPECT_EQ(scheduler.slot(), 1U);
+  EXPECT_EQ(scheduler.input_set(), 1U);
   ASSERT_TRUE(scheduler.begin());
-  EXPECT_EQ(device_->calls(SimCall::synchronize), 1U) << "the first slot comes round again";
+  EXPECT_EQ(device_->calls(SimCall::synchronize), 1U) << "the first set comes round again";
   EXPECT_EQ(scheduler.address(x_), inputs[0]);
   std::array<std::byte, 1> result{};
   ASSERT_TRUE(device_->copy(kStream, result.data(), scheduler.address(a_), Bytes(1)));

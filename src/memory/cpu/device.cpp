@@ -24,7 +24,7 @@ class CpuDevice final : public Device {
     if (size == Bytes(0)) return Done{};
     if (size < Bytes(0) || to == nullptr || from == nullptr) {
       return Error{ErrorCode::invalid,
-                   fmt::format("cpu: a copy of {} bytes from {} to {}", size.value(), fmt::ptr(from), fmt::ptr(to)),
+                   fmt::format("cpu: cannot copy {} bytes from {} to {}", size.value(), fmt::ptr(from), fmt::ptr(to)),
                    {}};
     }
     std::memmove(to, from, static_cast<std::size_t>(size.value()));

@@ -1,4 +1,5 @@
 /// What there is of CUDA in a library that was built without it: an answer.
+#include "memory/registry.hpp"
 #include "stowage/memory/cuda.hpp"
 
 namespace stowage {
@@ -11,5 +12,14 @@ Error unavailable() { return {ErrorCode::device, "cuda is not available: this li
 Result<std::vector<CudaDeviceInfo>> cuda_devices(std::string_view) { return unavailable(); }
 
 Result<std::unique_ptr<CudaDevice>> CudaDevice::make(const CudaOptions&) { return unavailable(); }
+
+namespace memory {
+
+RegisteredDevice cuda_entry() {
+  return {{"cuda", "an NVIDIA GPU; not in this build (STOWAGE_CUDA=OFF)", false},
+          [](const DeviceOptions&) -> Result<std::shared_ptr<Device>> { return unavailable(); }};
+}
+
+}  // namespace memory
 
 }  // namespace stowage

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "memory/cpu/cpu.hpp"
 #include "memory/cuda/context.hpp"
 #include "memory/interface/errors.hpp"

@@ -1,5 +1,7 @@
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "memory/cuda/events.hpp"
 #include "memory/cuda/streams.hpp"
 
@@ -36,7 +38,7 @@ class CudaDeviceImpl final : public CudaDevice {
   Status copy(StreamId stream, std::byte* to, const std::byte* from, Bytes size) override {
     if (size == Bytes(0)) return Done{};
     if (size < Bytes(0) || to == nullptr || from == nullptr) {
-      return invalid(fmt::format("a copy of {} bytes from {} to {}", size.value(), fmt::ptr(from), fmt::ptr(to)));
+      return invalid(fmt::format("cannot copy {} bytes from {} to {}", size.value(), fmt::ptr(from), fmt::ptr(to)));
     }
     STOWAGE_TRY(const Scope scope, context_->enter());
     STOWAGE_TRY(const Stream native, streams_.find(stream));

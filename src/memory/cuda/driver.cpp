@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include <dlfcn.h>
+#include <fmt/format.h>
 
 namespace stowage::memory::cuda {
 namespace {
@@ -95,5 +96,13 @@ Error Driver::error(Code code, std::string_view name, std::string_view arguments
 }
 
 bool Driver::is_gone() const { return gone_.load(std::memory_order_relaxed) || process_exits.load(std::memory_order_relaxed); }
+
+std::string Driver::describe(Address address) { return fmt::format("{:#x}", static_cast<unsigned long long>(address)); }
+
+std::string Driver::describe(Handle handle) { return fmt::format("handle {:#x}", static_cast<unsigned long long>(handle)); }
+
+std::string Driver::describe(const char* text) { return fmt::format("\"{}\"", text); }
+
+std::string Driver::describe_pointer(const void* pointer) { return fmt::format("{}", fmt::ptr(pointer)); }
 
 }  // namespace stowage::memory::cuda

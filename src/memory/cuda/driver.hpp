@@ -6,8 +6,6 @@
 #include <string>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "memory/cuda/declarations.hpp"
 #include "stowage/base.hpp"
 
@@ -67,12 +65,13 @@ class Driver {
   [[nodiscard]] const std::string& library() const { return library_; }
 
  private:
-  static std::string describe(Address address) { return fmt::format("{:#x}", static_cast<unsigned long long>(address)); }
-  static std::string describe(Handle handle) { return fmt::format("handle {:#x}", static_cast<unsigned long long>(handle)); }
-  static std::string describe(const char* text) { return fmt::format("\"{}\"", text); }
+  static std::string describe(Address address);
+  static std::string describe(Handle handle);
+  static std::string describe(const char* text);
+  static std::string describe_pointer(const void* pointer);
   template <class T>
   static std::string describe(T* pointer) {
-    return fmt::format("{}", fmt::ptr(pointer));
+    return describe_pointer(pointer);
   }
   template <class T>
     requires std::is_enum_v<T>

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -80,7 +81,7 @@ TEST(CudaDriver, OutOfMemoryNamesTypeAndSize) {
   const auto more = device->buffer_type().allocate(Bytes(std::int64_t{2} << 30));
   ASSERT_FALSE(more);
   EXPECT_EQ(more.error().code, ErrorCode::out_of_memory);
-  EXPECT_THAT(more.error().message, HasSubstr("cuda:0: no 2147483648 bytes: cuda: cuMemAlloc("));
+  EXPECT_THAT(more.error().message, HasSubstr("cuda:0: cannot allocate 2147483648 bytes: cuda: cuMemAlloc("));
   EXPECT_THAT(more.error().message, HasSubstr("CUDA_ERROR_OUT_OF_MEMORY (out of memory)"));
 }
 

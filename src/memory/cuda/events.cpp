@@ -1,5 +1,7 @@
 #include "memory/cuda/events.hpp"
 
+#include <fmt/format.h>
+
 namespace stowage::memory::cuda {
 
 EventTable::~EventTable() {

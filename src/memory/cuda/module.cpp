@@ -1,5 +1,7 @@
 #include <array>
 
+#include <fmt/format.h>
+
 #include "memory/cuda/context.hpp"
 
 namespace stowage::memory::cuda {

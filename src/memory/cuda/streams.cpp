@@ -19,7 +19,7 @@ StreamId StreamTable::adopt(Stream stream) {
   if (const auto found = ids_.find(stream); found != ids_.end()) return found->second;
   while (streams_.contains(StreamId(first_free_))) ++first_free_;
   const StreamId id(first_free_);
-  streams_.emplace(id, Entry{.stream = stream, .own = false});
+  streams_.emplace(id, KnownStream{.stream = stream, .own = false});
   ids_.emplace(stream, id);
   return id;
 }
@@ -33,7 +33,7 @@ Result<Stream> StreamTable::find(StreamId id) {
   if (const auto found = streams_.find(id); found != streams_.end()) return found->second.stream;
   Stream made = nullptr;
   STOWAGE_TRY_STATUS(context_.driver().call<&Functions::cuStreamCreate>(&made, kStreamNonBlocking));
-  streams_.emplace(id, Entry{.stream = made, .own = true});
+  streams_.emplace(id, KnownStream{.stream = made, .own = true});
   ids_.emplace(made, id);
   return made;
 }

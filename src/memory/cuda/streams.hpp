@@ -22,14 +22,14 @@ class StreamTable {
   Result<Stream> find(StreamId id);
 
  private:
-  struct Entry {
+  struct KnownStream {
     Stream stream = nullptr;
     bool own = false;
   };
 
   const DeviceContext& context_;
   std::shared_mutex mutex_;
-  std::unordered_map<StreamId, Entry> streams_;
+  std::unordered_map<StreamId, KnownStream> streams_;
   std::unordered_map<Stream, StreamId> ids_;
   std::size_t first_free_ = 0;  ///< No id below it is free.
 };

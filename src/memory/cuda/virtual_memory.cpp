@@ -8,6 +8,8 @@
 #include <mutex>
 #include <unordered_map>
 
+#include <fmt/format.h>
+
 #include "memory/cuda/context.hpp"
 #include "memory/interface/errors.hpp"
 #include "memory/page_table.hpp"
@@ -197,7 +199,10 @@ Result<std::unique_ptr<VirtualMemory>> make_virtual_memory(const DeviceContext& 
       &granularity, static_cast<const AllocationProperties*>(&properties), GranularityKind::minimum));
   const Bytes page(static_cast<std::int64_t>(granularity));
   if (!is_power_of_two(page)) {
-    return Error{ErrorCode::device, fmt::format("{}: a granularity of {} bytes", context.name(), granularity), {}};
+    return Error{
+        ErrorCode::device,
+        fmt::format("{}: the driver has a granularity of {} bytes, which is not a power of two", context.name(), granularity),
+        {}};
   }
   return std::unique_ptr<VirtualMemory>(std::make_unique<CudaVirtualMemory>(context, properties, page));
 }

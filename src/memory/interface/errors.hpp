@@ -4,7 +4,7 @@
 
 namespace stowage::memory {
 
-/// `out_of_memory`, naming who has none and how much was asked for: "cpu: no 4096 bytes (the limit is …)".
+/// `out_of_memory`, naming who has none and how much was asked for: "cpu: cannot allocate 4096 bytes: …".
 [[nodiscard]] Error out_of_memory(std::string_view who, Bytes size, std::string_view why);
 
 /// `invalid` unless the range lies within [0, size).

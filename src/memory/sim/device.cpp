@@ -27,7 +27,7 @@ class SimDeviceImpl final : public SimDevice {
   Status copy(StreamId stream, std::byte* to, const std::byte* from, Bytes size) override {
     const std::lock_guard lock(state_.mutex);
     STOWAGE_TRY_STATUS(state_.enter(SimCall::copy));
-    if (size < Bytes(0)) return state_.refuse(fmt::format("copy: {} bytes", size.value()));
+    if (size < Bytes(0)) return state_.refuse(fmt::format("copy: cannot copy {} bytes", size.value()));
     if (size == Bytes(0)) return Done{};
     STOWAGE_TRY(SimPlace target, place_of("copy", to, size));
     STOWAGE_TRY(SimPlace source, place_of("copy", const_cast<std::byte*>(from), size));  // only read from

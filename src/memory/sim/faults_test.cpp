@@ -91,7 +91,7 @@ TEST(SimFaults, AFailureNamesDeviceAndSize) {
   device->fail(SimCall::allocate, 1);
   const auto buffer = device->buffer_type().allocate(Bytes(1234));
   ASSERT_FALSE(buffer);
-  EXPECT_EQ(buffer.error().message, "sim: no 1234 bytes: this allocate fails by script");
+  EXPECT_EQ(buffer.error().message, "sim: cannot allocate 1234 bytes: this allocate fails by script");
 }
 
 TEST(SimFaults, NthZeroTakesAFailureBack) {

@@ -10,7 +10,7 @@
 #include "stowage/memory/cuda.hpp"
 #include "stowage/memory/sim.hpp"
 
-/// What the conformance suites run over. A new backend is a line in one of the lists.
+/// What the conformance suites run over. Every device of the registry, and some of them with other options too.
 ///
 /// STOWAGE_TEST_CUDA is the driver's library for CUDA's: the fake one's path, or empty for the real one. STOWAGE_TEST_CUDA_ONLY
 /// leaves all others out.
@@ -18,7 +18,7 @@ namespace stowage::memory {
 
 struct BufferKind {
   std::string name;
-  std::shared_ptr<Device> device = {};  ///< Owned for this kind; null for the CPU.
+  std::shared_ptr<Device> device = {};  ///< Null where the type has no device of its own here.
   std::shared_ptr<BufferType> own_type = {};
 
   [[nodiscard]] BufferType& type() const { return own_type ? *own_type : device->buffer_type(); }
@@ -26,9 +26,9 @@ struct BufferKind {
 
 struct DeviceKind {
   std::string name;
-  std::shared_ptr<Device> owned = {};  ///< Null for the CPU.
+  std::shared_ptr<Device> opened;
 
-  [[nodiscard]] Device& device() const { return owned ? *owned : cpu_device(); }
+  [[nodiscard]] Device& device() const { return *opened; }
 };
 
 inline std::shared_ptr<BufferType> cpu_type(const CpuBufferOptions& options) {
@@ -49,6 +49,15 @@ inline int cuda_count() {
 }
 #endif
 
+/// Those of the registry except CUDA's, which is opened with the driver of the tests.
+inline std::vector<std::string> registered_devices() {
+  std::vector<std::string> names;
+  for (const DeviceInfo& info : devices()) {
+    if (info.name != "cuda") names.emplace_back(info.name);
+  }
+  return names;
+}
+
 inline BufferKind make_buffer_kind(const std::string& name) {
 #ifdef STOWAGE_TEST_CUDA
   if (name == "cuda") return {name, make_cuda(), {}};
@@ -63,21 +72,24 @@ inline BufferKind make_buffer_kind(const std::string& name) {
   if (name == "cpu_alignment_4096") return {name, {}, cpu_type({.alignment = Bytes(4096)})};
   if (name == "cpu_mapped_alignment_64KiB") return {name, {}, cpu_type({.alignment = Bytes(64 << 10), .map_pages = true})};
   if (name == "cpu_max_size") return {name, {}, cpu_type({.max_size = kLargestBuffer})};
-  if (name == "sim") return {name, SimDevice::make(), {}};
   if (name == "sim_skewed") return {name, SimDevice::make({.skew = Bytes(40)}), {}};
-  return {name, SimDevice::make({.max_size = kLargestBuffer, .memory = Bytes(64 << 20)}), {}};
+  if (name == "sim_limited") return {name, SimDevice::make({.max_size = kLargestBuffer, .memory = Bytes(64 << 20)}), {}};
+  return {name, open_device(name).value(), {}};
 }
 
 inline const std::vector<std::string>& buffer_kinds() {
-  static const std::vector<std::string> kNames = {
+  static const std::vector<std::string> kNames = [] {
+    std::vector<std::string> names;
 #ifndef STOWAGE_TEST_CUDA_ONLY
-      "cpu_heap",     "cpu_mapped",  "cpu_alignment_1", "cpu_alignment_4096", "cpu_mapped_alignment_64KiB",
-      "cpu_max_size", "sim",         "sim_skewed",      "sim_limited",
+    names = registered_devices();
+    names.insert(names.end(), {"cpu_heap", "cpu_mapped", "cpu_alignment_1", "cpu_alignment_4096", "cpu_mapped_alignment_64KiB",
+                               "cpu_max_size", "sim_skewed", "sim_limited"});
 #endif
 #ifdef STOWAGE_TEST_CUDA
-      "cuda",         "cuda_pinned",
+    names.insert(names.end(), {"cuda", "cuda_pinned"});
 #endif
-  };
+    return names;
+  }();
   return kNames;
 }
 
@@ -86,20 +98,22 @@ inline DeviceKind make_device_kind(const std::string& name) {
   if (name == "cuda") return {name, make_cuda()};
   if (name == "cuda_last") return {name, make_cuda(cuda_count() - 1, DeviceId(9))};
 #endif
-  if (name == "cpu") return {name, {}};
-  if (name == "sim") return {name, SimDevice::make()};
-  return {name, SimDevice::make({.id = DeviceId(7), .granularity = Bytes(4096)})};
+  if (name == "sim_small_pages") return {name, SimDevice::make({.id = DeviceId(7), .granularity = Bytes(4096)})};
+  return {name, open_device(name).value()};
 }
 
 inline const std::vector<std::string>& device_kinds() {
-  static const std::vector<std::string> kNames = {
+  static const std::vector<std::string> kNames = [] {
+    std::vector<std::string> names;
 #ifndef STOWAGE_TEST_CUDA_ONLY
-      "cpu",  "sim",       "sim_small_pages",
+    names = registered_devices();
+    names.emplace_back("sim_small_pages");
 #endif
 #ifdef STOWAGE_TEST_CUDA
-      "cuda", "cuda_last",
+    names.insert(names.end(), {"cuda", "cuda_last"});
 #endif
-  };
+    return names;
+  }();
   return kNames;
 }
 

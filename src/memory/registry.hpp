@@ -1,0 +1,19 @@
+#pragma once
+
+#include <memory>
+
+#include "stowage/memory.hpp"
+
+/// To add a device: a folder that defines `RegisteredDevice <name>_entry()`, and a line in registry.cpp.
+namespace stowage::memory {
+
+struct RegisteredDevice {
+  DeviceInfo info;
+  Result<std::shared_ptr<Device>> (*open)(const DeviceOptions& options);
+};
+
+/// `unsupported` where the options ask for one of several or for a limit.
+[[nodiscard]] Status refuse_ordinal(std::string_view device, const DeviceOptions& options);
+[[nodiscard]] Status refuse_limit(std::string_view device, const DeviceOptions& options);
+
+}  // namespace stowage::memory

@@ -1,0 +1,18 @@
+#include "memory/registry.hpp"
+#include "stowage/memory/sim.hpp"
+
+namespace stowage::memory {
+namespace {
+
+Result<std::shared_ptr<Device>> open(const DeviceOptions& options) {
+  STOWAGE_TRY_STATUS(refuse_ordinal("sim", options));
+  return std::shared_ptr<Device>(SimDevice::make({.memory = options.memory}));
+}
+
+}  // namespace
+
+RegisteredDevice sim_entry() {
+  return {{"sim", "simulated: only counts memory, and has any amount of it unless limited"}, &open};
+}
+
+}  // namespace stowage::memory
