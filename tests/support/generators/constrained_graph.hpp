@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -29,6 +30,9 @@ struct ConstrainedGraphOptions {
   std::size_t fills = 15;          ///< Of ops with outputs or workspaces of their own.
   std::size_t workspaces = 25;     ///< Of ops.
   std::size_t fixed_address = 10;  ///< Of ops.
+  std::size_t no_reuse = 3;        ///< Of ops.
+  std::size_t lonely = 4;          ///< Of results: TensorFlag::no_reuse.
+  std::size_t shape_data = 8;      ///< Of inputs.
   std::size_t zero_copy = 40;      ///< Of inputs and outputs.
   std::size_t own_alignment = 15;  ///< Of tensors that may have one.
   std::size_t in_place = 40;       ///< Of pairs of an output and an input.
@@ -41,6 +45,30 @@ struct ConstrainedGraphOptions {
   std::size_t graphs_with_batches = 35;
   std::size_t graphs_with_rings = 30;
 };
+
+/// A constraint that is one bool of an op. A line in `kOpConstraints`, and graphs have it, are counted by it, are reduced without
+/// it.
+struct OpConstraint {
+  bool Op::* field;
+  std::size_t ConstrainedGraphOptions::* percent;
+  const char* name;     ///< In a dump.
+  const char* feature;  ///< In `graph_features`.
+};
+inline constexpr std::array kOpConstraints = {
+    OpConstraint{&Op::fixed_address, &ConstrainedGraphOptions::fixed_address, "fixed_address", "fixed address"},
+    OpConstraint{&Op::no_reuse, &ConstrainedGraphOptions::no_reuse, "no_reuse", "op without reuse"}};
+
+/// The same for a flag of a tensor that needs nothing else.
+struct TensorConstraint {
+  TensorFlag flag;
+  enum class Where : std::uint8_t { inputs, results } where;
+  std::size_t ConstrainedGraphOptions::* percent;
+  const char* feature;
+};
+inline constexpr std::array kTensorConstraints = {TensorConstraint{TensorFlag::no_reuse, TensorConstraint::Where::results,
+                                                                   &ConstrainedGraphOptions::lonely, "tensor without reuse"},
+                                                  TensorConstraint{TensorFlag::shape_data, TensorConstraint::Where::inputs,
+                                                                   &ConstrainedGraphOptions::shape_data, "shape data"}};
 
 /// For the judges of plans, which look at every byte: few ops and few, small sizes, so that plans by chance are right now and
 /// then.

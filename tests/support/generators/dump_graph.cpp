@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "support/generators/constrained_graph.hpp"
+
 namespace stowage::testing {
 namespace {
 
@@ -71,8 +73,9 @@ class Dump {
     for (const std::uint32_t workspace : op.zero_fill.workspaces) out_ << " fill workspace " << workspace;
     if (!op.zero_fill.empty()) out_ << " with " << int{op.zero_fill.value};
     if (op.no_task) out_ << " no_task";
-    if (op.no_reuse) out_ << " no_reuse";
-    if (op.fixed_address) out_ << " fixed_address";
+    for (const OpConstraint& each : kOpConstraints) {
+      if (op.*each.field) out_ << " " << each.name;
+    }
     if (!op.batch.empty()) out_ << " [" << op.batch << "]";
     if (op.prefetch) out_ << " prefetch " << op.prefetch->index();
     constexpr std::string_view kControls[] = {"", " branch", " loop", " call"};

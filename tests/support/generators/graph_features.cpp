@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 
+#include "support/generators/constrained_graph.hpp"
 #include "support/judges/shadow/families.hpp"
 #include "support/judges/shadow/groups.hpp"
 
@@ -40,8 +41,7 @@ class Features {
       mark("constant", flags.has(TensorFlag::constant));
       mark("variable", flags.has(TensorFlag::variable));
       mark("external", flags.has(TensorFlag::external));
-      mark("tensor without reuse", flags.has(TensorFlag::no_reuse));
-      mark("shape data", flags.has(TensorFlag::shape_data));
+      for (const TensorConstraint& each : kTensorConstraints) mark(each.feature, flags.has(each.flag));
       if (flags.has(TensorFlag::zero_copy)) {
         mark("zero-copy input", flags.has(TensorFlag::input));
         mark("zero-copy output", flags.has(TensorFlag::output));
@@ -58,8 +58,7 @@ class Features {
     mark("in place", !op.in_place.empty());
     mark("alias", !op.aliases.empty());
     mark("after", !op.after.empty());
-    mark("op without reuse", op.no_reuse);
-    mark("fixed address", op.fixed_address);
+    for (const OpConstraint& each : kOpConstraints) mark(each.feature, op.*each.field);
     mark("prefetch", op.prefetch.has_value());
     mark("omitted input", std::any_of(op.inputs.begin(), op.inputs.end(), [](const auto& input) { return !input; }));
     mark("filled output", !op.zero_fill.outputs.empty());
@@ -177,71 +176,77 @@ class Features {
   std::set<TensorId> as_output_;
 };
 
+/// Those that are more than one bool.
+std::vector<std::string> compound_features() {
+  return {"after",
+          "alias",
+          "alignment of its own",
+          "batches",
+          "body in a body",
+          "branch",
+          "call",
+          "carried as it is",
+          "carried in place",
+          "carried, aliased",
+          "carried, dead before",
+          "carried, overlapping",
+          "chain of groups",
+          "concat",
+          "constant",
+          "constant in a group",
+          "contiguous outputs that are aliases",
+          "contiguous outputs that are views",
+          "control with a label",
+          "external",
+          "filled in a body",
+          "filled output",
+          "filled output in a group",
+          "filled with another value",
+          "filled workspace",
+          "group in a body",
+          "in place",
+          "loop",
+          "memory with a limit",
+          "merge of batches",
+          "no task",
+          "omitted input",
+          "one family twice in a group",
+          "one inner for two outers",
+          "p2p memory",
+          "padded inputs",
+          "padded outputs",
+          "passed through",
+          "prefetch",
+          "reusable input",
+          "reusable output",
+          "several memories",
+          "several streams",
+          "split",
+          "suspended output",
+          "tensor in two groups",
+          "variable",
+          "variable in a group",
+          "view",
+          "workspace",
+          "workspace of the session",
+          "written from inside",
+          "zero size",
+          "zero-copy in a group",
+          "zero-copy input",
+          "zero-copy output"};
+}
+
 }  // namespace
 
 std::set<std::string> graph_features(const Graph& graph) { return Features(graph).find(); }
 
 const std::vector<std::string>& all_graph_features() {
-  static const std::vector<std::string> kAll = {"after",
-                                                "alias",
-                                                "alignment of its own",
-                                                "batches",
-                                                "body in a body",
-                                                "branch",
-                                                "call",
-                                                "carried as it is",
-                                                "carried in place",
-                                                "carried, aliased",
-                                                "carried, dead before",
-                                                "carried, overlapping",
-                                                "chain of groups",
-                                                "concat",
-                                                "constant",
-                                                "constant in a group",
-                                                "contiguous outputs that are aliases",
-                                                "contiguous outputs that are views",
-                                                "control with a label",
-                                                "external",
-                                                "filled in a body",
-                                                "filled output",
-                                                "filled output in a group",
-                                                "filled with another value",
-                                                "filled workspace",
-                                                "fixed address",
-                                                "group in a body",
-                                                "in place",
-                                                "loop",
-                                                "memory with a limit",
-                                                "merge of batches",
-                                                "no task",
-                                                "omitted input",
-                                                "one family twice in a group",
-                                                "one inner for two outers",
-                                                "op without reuse",
-                                                "p2p memory",
-                                                "padded inputs",
-                                                "padded outputs",
-                                                "passed through",
-                                                "prefetch",
-                                                "reusable input",
-                                                "reusable output",
-                                                "several memories",
-                                                "several streams",
-                                                "shape data",
-                                                "split",
-                                                "suspended output",
-                                                "tensor in two groups",
-                                                "tensor without reuse",
-                                                "variable",
-                                                "variable in a group",
-                                                "view",
-                                                "workspace",
-                                                "workspace of the session",
-                                                "written from inside",
-                                                "zero size",
-                                                "zero-copy in a group",
-                                                "zero-copy input",
-                                                "zero-copy output"};
+  static const std::vector<std::string> kAll = [] {
+    std::vector<std::string> all = compound_features();
+    for (const OpConstraint& each : kOpConstraints) all.emplace_back(each.feature);
+    for (const TensorConstraint& each : kTensorConstraints) all.emplace_back(each.feature);
+    return all;
+  }();
   return kAll;
 }
 

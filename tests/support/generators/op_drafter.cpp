@@ -29,13 +29,19 @@ TensorFlags OpDrafter::input_flags() {
     flags |= TensorFlag::zero_copy;
     if (dice_.chance(50)) flags |= TensorFlag::reusable;
   }
-  if (dice_.chance(8)) flags |= TensorFlag::shape_data;
+  add_simple_flags(flags, TensorConstraint::Where::inputs);
   return flags;
+}
+
+void OpDrafter::add_simple_flags(TensorFlags& flags, TensorConstraint::Where where) {
+  for (const TensorConstraint& each : kTensorConstraints) {
+    if (each.where == where && dice_.chance(options_.*each.percent)) flags |= each.flag;
+  }
 }
 
 TensorFlags OpDrafter::result_flags() {
   TensorFlags flags;
-  if (dice_.chance(4)) flags |= TensorFlag::no_reuse;
+  add_simple_flags(flags, TensorConstraint::Where::results);
   if (dice_.chance(1) && options_.externals > 0) flags |= TensorFlag::external;
   if (!scope_.is_root() || flags.has(TensorFlag::external)) return flags;
   if (dice_.chance(3)) flags |= TensorFlag::input;
@@ -127,8 +133,7 @@ Op OpDrafter::new_op(const char* kind) {
   const WorldDraft& world = scope_.world();
   Op op{.name = {}, .kind = kind, .stream = StreamId(dice_.below(world.streams))};
   if (scope_.is_root() && !world.batches.empty() && dice_.chance(55)) op.batch = world.batches[dice_.below(world.batches.size())];
-  op.fixed_address = dice_.chance(options_.fixed_address);
-  op.no_reuse = dice_.chance(3);
+  for (const OpConstraint& each : kOpConstraints) op.*each.field = dice_.chance(options_.*each.percent);
   return op;
 }
 

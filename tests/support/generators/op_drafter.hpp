@@ -29,6 +29,7 @@ class OpDrafter {
   TensorId add_result(const Op& op, std::optional<Bytes> size = {}, std::optional<MemoryId> memory = {});
   [[nodiscard]] TensorFlags result_flags();
   [[nodiscard]] TensorFlags input_flags();
+  void add_simple_flags(TensorFlags& flags, TensorConstraint::Where where);
   std::optional<TensorId> pick(const std::vector<TensorId>& choice);
   std::optional<TensorId> pick_if(const std::function<bool(TensorId)>& accept);
   std::optional<TensorId> pick_readable(const Op& op);

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/generators/constrained_graph.hpp"
 #include "support/generators/naive_plan.hpp"
 #include "support/judges/shadow/shadow.hpp"
 
@@ -177,7 +178,9 @@ std::vector<Change> op_changes() {
           op([](Op& each) { each.in_place.clear(); }),
           op([](Op& each) { each.workspaces.clear(), each.zero_fill.workspaces.clear(); }),
           op([](Op& each) { each.zero_fill = {}; }),
-          op([](Op& each) { each.fixed_address = each.no_reuse = false; }),
+          op([](Op& each) {
+            for (const OpConstraint& constraint : kOpConstraints) each.*constraint.field = false;
+          }),
           op([](Op& each) { each.contiguous_inputs = Contiguity::none; }),
           op([](Op& each) { each.contiguous_outputs = Contiguity::none; }),
           op([](Op& each) { each.after.clear(); }),
@@ -200,23 +203,16 @@ std::vector<Change> tensor_changes() {
   const auto tensor = [](auto change) -> Change {
     return [change](const ScopeRef& scope, std::size_t t) { change((*scope.tensors)[t]); };
   };
-  const auto without = [](Tensor& each, TensorFlags flags) {
-    TensorFlags kept;
-    for (std::uint16_t bit = 1; bit <= static_cast<std::uint16_t>(TensorFlag::shape_data);
-         bit = static_cast<std::uint16_t>(bit * 2)) {
-      const auto flag = static_cast<TensorFlag>(bit);
-      if (each.flags.has(flag) && !flags.has(flag)) kept |= flag;
-    }
-    each.flags = kept;
-  };
   return {[](const ScopeRef& scope, std::size_t t) {
             if (!is_used(scope, TensorId(t))) remove_tensor(scope, t);
           },
           tensor([](Tensor& each) { each.alignment = {}; }),
-          tensor([without](Tensor& each) { without(each, {TensorFlag::zero_copy, TensorFlag::reusable}); }),
-          tensor([without](Tensor& each) { without(each, TensorFlag::reusable); }),
-          tensor([without](Tensor& each) { without(each, {TensorFlag::no_reuse, TensorFlag::shape_data}); }),
-          tensor([without](Tensor& each) { without(each, TensorFlag::output); })};
+          tensor([](Tensor& each) { each.flags = each.flags.without({TensorFlag::zero_copy, TensorFlag::reusable}); }),
+          tensor([](Tensor& each) { each.flags = each.flags.without(TensorFlag::reusable); }),
+          tensor([](Tensor& each) {
+            for (const TensorConstraint& constraint : kTensorConstraints) each.flags = each.flags.without(constraint.flag);
+          }),
+          tensor([](Tensor& each) { each.flags = each.flags.without(TensorFlag::output); })};
 }
 
 class Reducer {
