@@ -16,7 +16,7 @@ class FakeDriver {
  public:
   virtual ~FakeDriver() = default;
 
-  /// As it was when it was loaded, but for objects, which stay.
+  /// As it was when it was loaded, except for objects, which stay.
   virtual void reset() = 0;
   /// The `nth` call from now on (1: the next one) returns `code`, and nothing happens in it. 0: none. Asking for the words of an
   /// error is not counted.

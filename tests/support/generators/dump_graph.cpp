@@ -20,8 +20,8 @@ class Dump {
       if (memory.max_size) out_ << " at most " << memory.max_size->value();
       out_ << "\n";
     }
-    for (const Ring& pool : graph.rings)
-      out_ << "  pool " << pool.name << ": " << pool.size.value() << " in " << pool.memory.index() << "\n";
+    for (const Ring& ring : graph.rings)
+      out_ << "  ring " << ring.name << ": " << ring.size.value() << " in " << ring.memory.index() << "\n";
     scope(graph.tensors, graph.ops, "  ");
     return out_.str();
   }

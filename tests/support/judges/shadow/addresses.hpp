@@ -9,7 +9,7 @@
 
 namespace stowage::testing {
 
-/// The addresses of a planned run. Spaces lie far apart at multiples of 2^41, but for callers' buffers, which are new in every
+/// The addresses of a planned run. Spaces lie far apart at multiples of 2^41, except for callers' buffers, which are new in every
 /// run and aligned to no more than what the plan asks.
 class Addresses {
  public:

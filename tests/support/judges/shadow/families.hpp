@@ -9,7 +9,7 @@
 namespace stowage::testing {
 
 /// Tensors that share bytes by the graph's own word, whatever a plan says: joined by views, by mandatory aliases, and by what a
-/// body is given from outside (but for what a loop carries). Everything else that a plan may join, packed groups, results of
+/// body is given from outside (except for what a loop carries). Everything else that a plan may join, packed groups, results of
 /// bodies, carried values, has bytes of its own here.
 struct Family {
   std::size_t cells = 0;

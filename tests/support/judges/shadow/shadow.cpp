@@ -214,7 +214,7 @@ class Shadow {
   }
 
   // ------------------------------------------------------------------------------------------------ what an op writes
-  /// Destroys what the output's bytes held, but for what the op may rightly find there.
+  /// Destroys what the output's bytes held, except for what the op may rightly find there.
   void start_output(OpId id, std::size_t output) {
     const Op& op = graph_.op(id);
     const OpSites& sites = planned_.ops[id.index()];
@@ -346,7 +346,7 @@ class Shadow {
     }
   }
 
-  /// What lives in the body alone is lost, but for what the loop carries.
+  /// What lives in the body alone is lost, except for what the loop carries.
   void enter(ScopeId id) {
     std::vector<std::pair<TensorId, Reference::Value>> carried;
     for (const Carried& pair : graph_.scope(id).carried) carried.emplace_back(pair.in, reference_.take(pair.in));
