@@ -1,5 +1,5 @@
 #include "fuzz.hpp"
-#include "stowage/io.hpp"
+#include "io/onnx/format.hpp"
 #include "stowage/planner.hpp"
 #include "stowage/verify.hpp"
 
@@ -33,7 +33,7 @@ void expect_plan_holds(const Graph& graph) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace stowage;
-  const Result<Graph> graph = parse_onnx(fuzz::as_text(data, size), "fuzz", fuzz::options_for(size));
+  const Result<Graph> graph = io::parse_onnx(fuzz::as_text(data, size), "fuzz", fuzz::options_for(size));
   if (!graph) {
     fuzz::expect_useful(graph.error());
     return 0;

@@ -1,6 +1,8 @@
 #include "fuzz.hpp"
-#include "stowage/io.hpp"
+#include "io/interface/tflite_plan.hpp"
+#include "io/tflite/format.hpp"
 #include "stowage/planner.hpp"
+#include "stowage/report/export.hpp"
 #include "stowage/verify.hpp"
 
 /// Any bytes either make a graph, which gets a plan that holds and that a copy of the model carries or refuses with a reason, or
@@ -25,14 +27,14 @@ void expect_copy_holds(std::string_view bytes, const Graph& graph, const ImportO
   for (const Finding& finding : verify(graph, *planned->plan)) expect(false, finding.message);
   const Result<std::string> copy = tflite_with_plan({bytes, "fuzz"}, *planned->plan, options);
   if (!copy) return expect_useful(copy.error());
-  const Result<Graph> again = parse_tflite(*copy, "fuzz", options);
+  const Result<Graph> again = io::parse_tflite(*copy, "fuzz", options);
   expect(again.has_value() && again->description() == graph.description(), "a copy with a plan is another model");
-  const Result<PlannedModel> read = parse_tflite_plan({bytes, "fuzz"}, {*copy, "fuzz"}, options);
+  const Result<io::PlannedModel> read = io::parse_tflite_plan({bytes, "fuzz"}, {*copy, "fuzz"}, options);
   expect(read.has_value() && verify(read->graph, read->plan).empty(), "a plan does not hold after it was written");
 }
 
 void judge(std::string_view bytes, const ImportOptions& options) {
-  const Result<PlannedModel> planned = parse_tflite_plan({bytes, "fuzz"}, {bytes, "fuzz"}, options);
+  const Result<io::PlannedModel> planned = io::parse_tflite_plan({bytes, "fuzz"}, {bytes, "fuzz"}, options);
   if (!planned) return expect_useful(planned.error());
   static_cast<void>(verify(planned->graph, planned->plan));
 }
@@ -44,7 +46,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace stowage;
   const std::string_view bytes = fuzz::as_text(data, size);
   const ImportOptions options = fuzz::options_for(size);
-  const Result<Graph> graph = parse_tflite(bytes, "fuzz", options);
+  const Result<Graph> graph = io::parse_tflite(bytes, "fuzz", options);
   if (!graph) {
     fuzz::expect_useful(graph.error());
     return 0;

@@ -25,9 +25,8 @@ Summary run_solver(const Input& input, const CompareArguments& arguments, const 
   options.solver = solver.name;
   if (!solver.searches) options.time_limit.reset();  // to its end, or the figures would not be its own
   const Progress progress(fmt::format("{}: {}", arguments.input, solver.name));
-  if (const auto* graph = std::get_if<Graph>(&input))
-    return summarize(*graph, or_fail_in(arguments.input, plan(*graph, options)));
-  return or_fail(plan_problem(std::get<CsvProblem>(input), arguments.input, options)).summary;
+  if (const Graph* const graph = input.graph()) return summarize(*graph, or_fail_in(arguments.input, plan(*graph, options)));
+  return or_fail(plan_problem(*input.table(), arguments.input, options)).summary;
 }
 
 /// One solver's line. Without an answer there is no peak to show.
@@ -84,17 +83,14 @@ std::string as_text(const std::vector<Line>& lines) {
 void add_compare_command(CLI::App& app) {
   auto arguments = std::make_shared<CompareArguments>();
   CLI::App& command = *app.add_subcommand("compare", "Plan INPUT with every solver, side by side");
-  command
-      .add_option("INPUT", arguments->input,
-                  "A graph (.json), a model (.onnx, .tflite) or a table (.csv), also .gz; - is standard input")
-      ->required();
+  command.add_option("INPUT", arguments->input, input_help(Inputs::all))->required();
   add_import_options(command, arguments->import);
   add_planning_options(command, arguments->options);
   command.add_flag("--json", arguments->json, "Print the table as JSON (stowage.compare/1)");
   command.footer("Example: stowage compare model.json.gz");
   command.callback([arguments] {
     const Input input = or_fail(read_input(arguments->input, arguments->import));
-    if (std::holds_alternative<CsvProblem>(input)) refuse_graph_options(arguments->options);
+    if (input.table()) refuse_graph_options(arguments->options);
     std::vector<Line> lines;
     for (const SolverInfo& solver : solvers()) lines.push_back({solver.name, run_solver(input, *arguments, solver)});
     print(arguments->json ? as_json(lines) : as_text(lines));

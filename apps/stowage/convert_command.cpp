@@ -54,7 +54,7 @@ Result<std::string> graph_to_csv(const Graph& graph, const ConvertArguments& arg
     if (chosen) return fault(arguments, "tensors live in several memories, a table has one: choose with --memory NAME");
     chosen = &shared;
   }
-  if (!chosen) return fault(arguments, "no tensor needs memory there, so that there is nothing to write");
+  if (!chosen) return fault(arguments, "no tensor needs memory there: there is nothing to write");
   Result<std::string> text = problem_to_csv(chosen->problem, row_ids(graph, *chosen));
   if (!text) return fault(arguments, text.error().message);
   return text;
@@ -62,11 +62,10 @@ Result<std::string> graph_to_csv(const Graph& graph, const ConvertArguments& arg
 
 Result<std::string> converted(const Input& input, const ConvertArguments& arguments) {
   const bool to_csv = has_extension(arguments.output, ".csv");
-  if (const auto* graph = std::get_if<Graph>(&input))
+  if (const Graph* const graph = input.graph())
     return to_csv ? graph_to_csv(*graph, arguments) : Result<std::string>(graph_to_json(*graph));
   if (has_extension(arguments.output, ".json")) return fault(arguments, "a table has no ops, and cannot become a graph");
-  const auto& table = std::get<CsvProblem>(input);
-  return table_to_csv(table);
+  return table_to_csv(*input.table());
 }
 
 }  // namespace
@@ -75,10 +74,7 @@ void add_convert_command(CLI::App& app) {
   auto arguments = std::make_shared<ConvertArguments>();
   CLI::App& command =
       *app.add_subcommand("convert", "Write INPUT in another format: a graph as .json or as a packing problem (.csv)");
-  command
-      .add_option("INPUT", arguments->input,
-                  "A graph (.json), a model (.onnx, .tflite) or a table (.csv), also .gz; - is standard input")
-      ->required();
+  command.add_option("INPUT", arguments->input, input_help(Inputs::all))->required();
   command.add_option("OUTPUT", arguments->output, ".json, .csv, also .gz; - is standard output")->required();
   add_import_options(command, arguments->import);
   command.add_option("--memory", arguments->memory, "Which memory's problem goes to the .csv, where there are several")

@@ -64,22 +64,20 @@ bool is_plan(const std::string& text) {
   return schema != top.end() && schema->is_string() && schema->get<std::string>().starts_with("stowage.plan/");
 }
 
-Graph read_graph(const std::string& path, const ImportOptions& options) {
-  Input input = or_fail(read_input(path, options));
-  auto* const graph = std::get_if<Graph>(&input);
-  if (!graph) end_with(kUsage, fmt::format("{}: diff compares graphs and their plans, not tables", path));
-  return std::move(*graph);
+Graph read_graph(const std::string& path, std::string_view bytes, const ImportOptions& options) {
+  Input input = or_fail(read_input(path, bytes, options));
+  if (input.table()) end_with(kUsage, fmt::format("{}: diff compares graphs and their plans, not tables", path));
+  return std::get<Graph>(std::move(input.content));
 }
 
 Side read_side(const std::string& path, const std::string& graph, const DiffArguments& arguments) {
-  if (has_extension(path, ".json")) {
-    if (const std::string text = or_fail(read_file(path)); is_plan(text)) {
-      Side side{.file = or_fail(parse_plan(text, path))};
-      if (!graph.empty()) side.graph = read_graph(graph, arguments.import);
-      return side;
-    }
+  const std::string text = or_fail(read_file(path));
+  if (is_plan(text)) {
+    Side side{.file = or_fail(parse_plan(text, path))};
+    if (!graph.empty()) side.graph = read_graph(graph, or_fail(read_file(graph)), arguments.import);
+    return side;
   }
-  Side side{.graph = read_graph(path, arguments.import)};
+  Side side{.graph = read_graph(path, text, arguments.import)};
   const Progress progress(fmt::format("planning {}", path));
   side.planned = or_fail_in(path, plan(*side.graph, arguments.options));
   if (!side.planned->has_answer()) end_with(kOutOfTime, fmt::format("{}: no plan was found in the time given", path));
@@ -135,7 +133,7 @@ void compare(const DiffArguments& arguments) {
 
 void add_diff_command(CLI::App& app) {
   auto arguments = std::make_shared<DiffArguments>();
-  CLI::App& command = *app.add_subcommand("diff", "Say what grew, moved, came and went between A and B");
+  CLI::App& command = *app.add_subcommand("diff", "Say what grew, moved, appeared and disappeared between A and B");
   command.add_option("A", arguments->before, "Before: a graph or a model, which is planned, or a plan (.json), also .gz")
       ->required();
   command.add_option("B", arguments->after, "After: the same")->required();
@@ -143,7 +141,7 @@ void add_diff_command(CLI::App& app) {
   command.add_option("--graph-a", arguments->graph_before, "Where A is a plan: the graph that has the names")->type_name("FILE");
   command.add_option("--graph-b", arguments->graph_after, "Where B is a plan: the graph that has the names")->type_name("FILE");
   add_html_option(command, arguments->page, "Write a page to look at both plans in a browser; needs no other file");
-  command.add_option("--top", arguments->top, "List so many of each kind of change")
+  command.add_option("--top", arguments->top, "List this many of each kind of change")
       ->check(CLI::Range(1, 1000000))
       ->type_name("N")
       ->capture_default_str();

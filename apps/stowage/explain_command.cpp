@@ -44,10 +44,12 @@ void add_explaining_options(CLI::App& command, ExplainArguments& arguments) {
     if (!share || *share > 1) throw CLI::ValidationError("'" + text + "' is not a percentage from 0% to 100%");
     options.within = *share;
   };
-  command.add_option_function<std::string>("--within", read_share, "Steps bind whose live bytes are within this of the most")
+  command
+      .add_option_function<std::string>("--within", read_share,
+                                        "A step counts as binding when its live bytes are within this of the most")
       ->type_name("N%")
       ->default_str("1%");
-  command.add_option("--top", options.top, "Look closely at so many holders, families of them, and peaks")
+  command.add_option("--top", options.top, "Look closely at this many holders, families of holders, and peaks")
       ->check(CLI::Range(1, 1000))
       ->type_name("N")
       ->capture_default_str();
@@ -67,8 +69,7 @@ void add_explaining_options(CLI::App& command, ExplainArguments& arguments) {
 void add_explain_command(CLI::App& app) {
   auto arguments = std::make_shared<ExplainArguments>();
   CLI::App& command = *app.add_subcommand("explain", "Say why INPUT needs so much memory, and what would lower it");
-  command.add_option("INPUT", arguments->input, "A graph (.json) or a model (.onnx, .tflite), also .gz; - is standard input")
-      ->required();
+  command.add_option("INPUT", arguments->input, input_help(Inputs::graphs))->required();
   add_explaining_options(command, *arguments);
   add_html_option(command, arguments->page, "Write a page to look at it in a browser; needs no other file");
   add_import_options(command, arguments->import);
@@ -82,7 +83,7 @@ void add_explain_command(CLI::App& app) {
   command.callback([arguments] {
     refuse_to_overwrite(arguments->page, {arguments->input});
     const Input input = or_fail(read_input(arguments->input, arguments->import));
-    const auto* const graph = std::get_if<Graph>(&input);
+    const Graph* const graph = input.graph();
     if (!graph)
       end_with(kUsage, fmt::format("{}: a table has no ops or tensors to explain; explain takes a graph", arguments->input));
     const Explanation explanation = explain_graph(*arguments, *graph);

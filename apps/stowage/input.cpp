@@ -1,31 +1,30 @@
 #include "input.hpp"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace stowage::cli {
 namespace {
 
-Error at_file(Error error, const std::string& file) {
-  if (error.where.file.empty()) error.where.file = file;
-  return error;
-}
+constexpr std::string_view kTable = "table";
+constexpr std::string_view kTflite = "tflite";
 
-bool looks_like_json(const std::string& text) {
-  const std::size_t first = text.find_first_not_of(" \t\r\n");
-  return first != std::string::npos && text[first] == '{';
-}
+/// What files hold, each with the suffixes of its formats, in the order of the table of formats.
+using Kinds = std::vector<std::pair<std::string_view, std::vector<std::string_view>>>;
 
-/// ONNX has no mark of its own, but a text does not begin with the number of the version, which a model does.
-bool looks_like_onnx(std::string_view bytes) { return bytes.starts_with('\x08'); }
-
-bool looks_like_tflite(std::string_view bytes) { return bytes.size() >= 8 && bytes.substr(4, 4) == "TFL3"; }
-
-Result<Graph> with_alignment(const Graph& graph, Bytes alignment, const std::string& path) {
-  GraphDescription description = graph.description();
-  for (Memory& memory : description.memories) memory.alignment = alignment;
-  Result<Graph> result = Graph::build(std::move(description));
-  if (!result) return at_file(std::move(result).error(), path);
-  return result;
+Kinds kinds_of(Inputs inputs) {
+  Kinds kinds;
+  for (const Format& format : formats()) {
+    if (inputs == Inputs::graphs && format.holds == kTable) continue;
+    auto kind = std::find_if(kinds.begin(), kinds.end(), [&](const auto& each) { return each.first == format.holds; });
+    if (kind == kinds.end()) kind = kinds.insert(kinds.end(), {format.holds, {}});
+    kind->second.push_back(format.suffix);
+  }
+  return kinds;
 }
 
 }  // namespace
@@ -36,31 +35,45 @@ bool has_extension(const std::string& path, std::string_view extension) {
   return name.ends_with(extension);
 }
 
+bool is_tflite(const std::string& path, std::string_view bytes) {
+  const Format* const format = find_format(bytes, path);
+  return format && format->name == kTflite;
+}
+
 Result<Input> read_input(const std::string& path, const ImportOptions& options) {
-  STOWAGE_TRY(const std::string text, read_file(path));
-  if (has_extension(path, ".onnx") || (path == "-" && looks_like_onnx(text))) {
-    STOWAGE_TRY(Graph graph, parse_onnx(text, path, options));
-    return Input(std::move(graph));
+  STOWAGE_TRY(const std::string bytes, read_file(path));
+  return read_input(path, bytes, options);
+}
+
+Result<Input> read_input(const std::string& path, std::string_view bytes, const ImportOptions& options) {
+  STOWAGE_TRY(Imported content, import_bytes(bytes, path, options));
+  return Input{std::move(content), find_format(bytes, path)};
+}
+
+std::string input_help(Inputs inputs) {
+  const Kinds kinds = kinds_of(inputs);
+  std::string text;
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    if (i > 0) text += i + 1 == kinds.size() ? " or " : ", ";
+    text += fmt::format("{} {} ({})", i == 0 ? "A" : "a", kinds[i].first, fmt::join(kinds[i].second, ", "));
   }
-  if (has_extension(path, ".tflite") || (path == "-" && looks_like_tflite(text))) {
-    STOWAGE_TRY(Graph graph, parse_tflite(text, path, options));
-    return Input(std::move(graph));
+  return text + ", also .gz; - is standard input";
+}
+
+std::string formats_help() {
+  std::string text =
+      "INPUT is a file of one of these formats, known by its content, else by its name; also .gz; - is standard input:\n";
+  for (const Format& format : formats())
+    text += fmt::format("  {:<8} {:<8} {}\n", format.name, format.suffix, format.description);
+  return text;
+}
+
+std::string formats_with(ImportOption option) {
+  std::vector<std::string_view> names;
+  for (const Format& format : formats()) {
+    if (std::find(format.options.begin(), format.options.end(), option) != format.options.end()) names.push_back(format.name);
   }
-  if (!options.dims.empty())
-    return Error{ErrorCode::unsupported, "--dim is for models, which have symbolic dims", {.file = path, .line = {}, .path = {}}};
-  const std::optional<Bytes> alignment = options.alignment;
-  if (has_extension(path, ".csv") || (!has_extension(path, ".json") && !looks_like_json(text))) {
-    STOWAGE_TRY(CsvProblem table, parse_csv(text, path));
-    for (Item& item : table.problem.items) {
-      if (alignment && item.alignment == Bytes(1)) item.alignment = *alignment;
-    }
-    if (Status status = check_problem(table.problem); !status) return at_file(std::move(status).error(), path);
-    return Input(std::move(table));
-  }
-  STOWAGE_TRY(Graph graph, parse_graph(text, path));
-  if (!alignment) return Input(std::move(graph));
-  STOWAGE_TRY(Graph aligned, with_alignment(graph, *alignment, path));
-  return Input(std::move(aligned));
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 }  // namespace stowage::cli

@@ -1,21 +1,41 @@
 #pragma once
 
-#include <optional>
 #include <string>
-#include <variant>
+#include <string_view>
 
 #include "stowage/io.hpp"
 
 namespace stowage::cli {
 
-/// What a file holds: a graph, or a table that is a Problem already.
-using Input = std::variant<Graph, CsvProblem>;
+/// INPUT, read.
+struct Input {
+  Imported content;
+  const Format* format;
 
-/// Reads INPUT: by its name, and by its content where the name does not tell ("-"). The alignment of `options` overrides that of
-/// every memory, or of every row that has none of its own; the rest is for models.
+  /// Null for a table.
+  [[nodiscard]] const Graph* graph() const { return std::get_if<Graph>(&content); }
+  /// Null for a graph or model.
+  [[nodiscard]] const CsvProblem* table() const { return std::get_if<CsvProblem>(&content); }
+};
+
+/// Reads a file of any format of the library's (`import_bytes`).
 Result<Input> read_input(const std::string& path, const ImportOptions& options = {});
+/// The same for a file that is read already.
+Result<Input> read_input(const std::string& path, std::string_view bytes, const ImportOptions& options = {});
 
 /// True when the name, less .gz, ends in `extension`.
 [[nodiscard]] bool has_extension(const std::string& path, std::string_view extension);
+
+/// True for a TFLite file, by its content or name.
+[[nodiscard]] bool is_tflite(const std::string& path, std::string_view bytes);
+
+/// Which inputs a command takes.
+enum class Inputs : std::uint8_t { all, graphs };
+/// "A graph (.json), a model (.onnx, .tflite) or a table (.csv), also .gz; - is standard input", from the table of formats.
+[[nodiscard]] std::string input_help(Inputs inputs);
+/// One line for each format, for the program's help.
+[[nodiscard]] std::string formats_help();
+/// The names of the formats that take an option: "onnx, tflite".
+[[nodiscard]] std::string formats_with(ImportOption option);
 
 }  // namespace stowage::cli

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "commands.hpp"
+#include "input.hpp"
 
 namespace {
 
@@ -13,15 +14,14 @@ bool is_command(const CLI::App& app, const std::string& word) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Plans the memory of tensor graphs: least memory, proven, verified.", "stowage");
+  CLI::App app("Plans the memory of tensor graphs: as little as possible, proven and verified.", "stowage");
   app.set_version_flag("--version", "stowage " STOWAGE_VERSION);
   app.require_subcommand(1);
-  app.footer(
-      "INPUT is a model (.onnx, .tflite), a graph (.json) or a MiniMalloc table (.csv), also .gz; - is standard input.\n"
-      "Exit codes: 0 done, 1 error, 2 usage, 3 plan invalid, 4 does not fit the capacity (proven),\n"
-      "            5 out of time without an answer, 6 grew (diff).\n\n"
-      "Example: stowage plan examples/transformer_block.json\n"
-      "         stowage plan model.onnx --capacity 64MiB --html report.html");
+  app.footer(stowage::cli::formats_help() +
+             "Exit codes: 0 done, 1 error, 2 usage, 3 plan invalid, 4 does not fit the capacity (proven),\n"
+             "            5 out of time without an answer, 6 grew (diff).\n\n"
+             "Example: stowage plan examples/transformer_block.json\n"
+             "         stowage plan model.onnx --capacity 64MiB --html report.html");
   stowage::cli::add_plan_command(app);
   stowage::cli::add_verify_command(app);
   stowage::cli::add_explain_command(app);

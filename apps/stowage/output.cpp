@@ -49,7 +49,7 @@ std::string percent(Bytes part, Bytes whole) {
 }
 
 std::string verdict(const Summary& summary) {
-  if (summary.proven_optimal) return toned(Tone::good, "proven least");
+  if (summary.proven_optimal) return toned(Tone::good, "smallest possible (proven)");
   return toned(Tone::warning,
                fmt::format("{} above the bound", percent(summary.peak - summary.lower_bound, summary.lower_bound)));
 }

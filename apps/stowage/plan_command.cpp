@@ -49,8 +49,8 @@ std::string what_to_change(const PlanArguments& arguments) {
 /// Ends the command when there is no answer within the capacity. `shortage` says what is too large, where that is known.
 void check_answer(const std::string& input, SolveStatus status, const std::string& shortage, const std::string& advice = {}) {
   if (status == SolveStatus::infeasible) {
-    end_with(kDoesNotFit,
-             fmt::format("{}: does not fit: {}{}", input, shortage.empty() ? "pinned offsets leave no place" : shortage, advice));
+    end_with(kDoesNotFit, fmt::format("{}: does not fit: {}{}", input,
+                                      shortage.empty() ? "the pinned offsets leave no room" : shortage, advice));
   }
   if (status == SolveStatus::timed_out) {
     end_with(kOutOfTime, fmt::format("{}: no plan that fits was found in the time given, nor a proof that there is none{}{}",
@@ -95,16 +95,15 @@ void check_page(const PlanArguments& arguments) {
 }
 
 /// Ends the command where the output cannot be what its name says.
-void check_output(const PlanArguments& arguments) {
+void check_output(const PlanArguments& arguments, const Input& input) {
   std::error_code failure;
-  if (has_extension(arguments.input, ".tflite") && std::filesystem::equivalent(arguments.input, arguments.output, failure))
+  if (input.format->name == "tflite" && std::filesystem::equivalent(arguments.input, arguments.output, failure))
     end_with(kUsage, fmt::format("'{}' is the input, which is never overwritten: name another file", arguments.output));
-  if (has_extension(arguments.output, ".tflite") && !has_extension(arguments.input, ".tflite"))
+  if (has_extension(arguments.output, ".tflite") && (input.format->name != "tflite" || arguments.input == "-"))
     end_with(kUsage, fmt::format("'{}' would be a copy of the model: INPUT must be a .tflite file", arguments.output));
 }
 
 void plan_graph(const PlanArguments& arguments, const Graph& graph) {
-  check_output(arguments);
   const PlanOptions options = options_of(arguments, graph);
   Planned planned = [&] {
     const Progress progress(fmt::format("planning {}", arguments.input));
@@ -148,10 +147,7 @@ void plan_table(const PlanArguments& arguments, const CsvProblem& table) {
 void add_plan_command(CLI::App& app) {
   auto arguments = std::make_shared<PlanArguments>();
   CLI::App& command = *app.add_subcommand("plan", "Plan the memory of INPUT and say how good the plan is");
-  command
-      .add_option("INPUT", arguments->input,
-                  "A graph (.json), a model (.onnx, .tflite) or a table (.csv), also .gz; - is standard input")
-      ->required();
+  command.add_option("INPUT", arguments->input, input_help(Inputs::all))->required();
   command
       .add_option("-o,--output", arguments->output,
                   "Write the plan (.json), a C header (.h), a copy of a .tflite model with the plan (.tflite), for a table "
@@ -163,13 +159,13 @@ void add_plan_command(CLI::App& app) {
       ->type_name("FILE");
   add_plan_page_options(command, arguments->page);
   add_size_option(command, "--capacity", arguments->options.capacity,
-                  "Exit with 4 when this is proven to be too little, with 5 when that stays unknown");
+                  "Exit with 4 when it is proven that no plan fits into this, with 5 when that stays unknown");
   CLI::Option* const previous =
       command
           .add_option("--previous", arguments->previous,
-                      "A plan of an earlier version of the graph: what can stay where it was stays there")
+                      "A plan of an earlier version of the graph: offsets stay as they were wherever possible")
           ->type_name("PLAN");
-  command.add_flag("--keep-offsets", arguments->keep_offsets, "Whatever has a place in the previous plan must keep it")
+  command.add_flag("--keep-offsets", arguments->keep_offsets, "Everything that the previous plan placed must keep its offset")
       ->needs(previous);
   add_import_options(command, arguments->import);
   add_solving_options(command, arguments->options);
@@ -186,11 +182,9 @@ void add_plan_command(CLI::App& app) {
   command.callback([arguments] {
     check_page(*arguments);
     const Input input = or_fail(read_input(arguments->input, arguments->import));
-    if (const auto* graph = std::get_if<Graph>(&input)) {
-      plan_graph(*arguments, *graph);
-    } else {
-      plan_table(*arguments, std::get<CsvProblem>(input));
-    }
+    if (const CsvProblem* const table = input.table()) return plan_table(*arguments, *table);
+    check_output(*arguments, input);
+    plan_graph(*arguments, *input.graph());
   });
 }
 

@@ -59,7 +59,7 @@ void require_its_streams(const ReplayArguments& arguments, const Trace& trace) {
                                    [](const Trace::Event& event) { return event.stream != StreamId(0); });
   if (found->any_stream || !several) return;
   fail({ErrorCode::unsupported,
-        fmt::format("there are several streams, and {} serves one", arguments.allocator),
+        fmt::format("the trace has several streams, and {} serves only one", arguments.allocator),
         {.file = arguments.trace, .line = {}, .path = {}}});
 }
 
@@ -86,29 +86,29 @@ std::string to_text(const ReplayArguments& arguments, const ReplayReport& report
   std::string text = fmt::format("{}: {} events, {} on {}", toned(Tone::strong, arguments.trace), report.events, report.allocator,
                                  report.device);
   if (arguments.passes > 1) text += fmt::format(", pass {}", arguments.passes);
-  text += fmt::format("\n  requested  {:>14}   at most at once\n", size_text(report.peak_requested));
+  text += fmt::format("\n  requested  {:>14}   the most at one time\n", size_text(report.peak_requested));
   text += fmt::format("  reserved   {:>14}   {}\n", size_text(report.peak_reserved),
                       toned(tone, fmt::format("{:.1f}% waste", 100 * report.waste())));
-  text += fmt::format("  time       {:>14}   an event\n", fmt::format("{:.0f} ns", report.ns_per_event));
+  text += fmt::format("  time       {:>14}   per event\n", fmt::format("{:.0f} ns", report.ns_per_event));
   text += fmt::format("  calls      {}\n", calls_text(report));
   if (report.failures > 0) text += toned(Tone::bad, fmt::format("  failures   {:>14}\n", report.failures));
   return text;
 }
 
 void add_options(CLI::App& command, ReplayArguments& arguments) {
-  command.add_option("--allocator", arguments.allocator, "Who serves it")
+  command.add_option("--allocator", arguments.allocator, "Which allocator serves the trace")
       ->check(CLI::IsMember(allocator_names()))
       ->type_name("NAME")
       ->capture_default_str();
-  command.add_option("--device", arguments.device, "Whose memory; sim only counts it, and has room for any trace")
+  command.add_option("--device", arguments.device, "Which device's memory; sim only counts it, and has room for any trace")
       ->check(CLI::IsMember(device_names()))
       ->type_name("NAME")
       ->capture_default_str();
-  command.add_option("--passes", arguments.passes, "Replay so often in a row, and report the last pass")
+  command.add_option("--passes", arguments.passes, "Replay this many times in a row, and report the last pass")
       ->check(CLI::Range(1, 1000))
       ->type_name("N")
       ->capture_default_str();
-  command.add_option("--lag", arguments.lag, "Work on a stream is complete so many events after it was queued")
+  command.add_option("--lag", arguments.lag, "Work on a stream completes this many events after it was queued")
       ->check(CLI::Range(0, 1'000'000'000))
       ->type_name("N")
       ->capture_default_str();

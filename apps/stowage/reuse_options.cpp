@@ -31,13 +31,14 @@ void add_reuse_options(CLI::App& command, PlanOptions& options) {
   using SizeClasses = ReuseKnobs::SizeClasses;
   add_knob<Sort>(command, options, "--sort", &ReuseKnobs::sort,
                  {{"ascending", Sort::ascending}, {"descending", Sort::descending}},
-                 "Try blocks too, nested in this order (descending)");
+                 "Also try blocks, nested in this order (default: descending)");
   add_knob<Release>(command, options, "--release", &ReuseKnobs::release, {{"first", Release::first}, {"last", Release::last}},
-                    "Try blocks too, of which the one released first or last is taken over (last)");
+                    "Also try blocks, of which the one released first or last is reused (default: last)");
   add_knob<SizeClasses>(command, options, "--size-classes", &ReuseKnobs::size_classes,
                         {{"exact", SizeClasses::exact}, {"range", SizeClasses::range}, {"one", SizeClasses::one}},
-                        "Try blocks too, for these sizes together (exact)");
-  command.add_flag("--memory-priority", options.memory_priority, "Try all of GE's strategies, and planning without in-place");
+                        "Also try blocks, shared by sizes that are alike in this way (default: exact)");
+  command.add_flag("--memory-priority", options.memory_priority,
+                   "Try all of GE's strategies, and planning without in-place reuse");
 }
 
 }  // namespace stowage::cli

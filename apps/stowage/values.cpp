@@ -4,6 +4,8 @@
 #include <charconv>
 #include <utility>
 
+#include "input.hpp"
+
 namespace stowage::cli {
 namespace {
 
@@ -88,13 +90,16 @@ void add_import_options(CLI::App& command, ImportOptions& options) {
   };
   add_size_option(command, "--alignment", options.alignment, "Of every memory (or row without one), instead of what INPUT says")
       ->check(check);
-  add_switch_option(command, "--views", options.views, "Let reshapes and the like of a model share the memory of their input");
+  add_switch_option(
+      command, "--views", options.views,
+      "Let reshapes and the like of a model share the memory of their input (" + formats_with(ImportOption::views) + ")");
   const auto read_dims = [&options](const std::vector<std::string>& texts) {
     for (const std::string& text : texts) add_dim(options, text);
   };
   command
-      .add_option_function<std::vector<std::string>>("--dim", read_dims,
-                                                     "The value of a symbolic dim of a model; may be repeated")
+      .add_option_function<std::vector<std::string>>(
+          "--dim", read_dims,
+          "The value of a symbolic dim of a model; may be repeated (" + formats_with(ImportOption::dims) + ")")
       ->allow_extra_args(false)
       ->type_name("NAME=N");
 }
@@ -110,7 +115,7 @@ CLI::Option* add_switch_option(CLI::App& command, const std::string& name, bool&
 void add_base_option(CLI::App& command, AddressBase& value) {
   add_choice_option<AddressBase>(
       command, "--base", value, {{"fixed", AddressBase::fixed}, {"refreshable", AddressBase::refreshable}},
-      "Refreshable: shared memory may move between runs, so that ops of fixed address get an arena apart");
+      "Refreshable: shared memory may move between runs, so ops of fixed address get an arena of their own");
 }
 
 void add_region_limit_option(CLI::App& command, std::optional<Bytes>& value) {
@@ -139,7 +144,7 @@ std::optional<std::chrono::nanoseconds> parse_duration(const std::string& text) 
 }
 
 void add_solving_options(CLI::App& command, PlanOptions& options) {
-  command.add_option("--solver", options.solver, "Who packs")
+  command.add_option("--solver", options.solver, "Which solver packs")
       ->check(CLI::IsMember(solver_names()))
       ->type_name("NAME")
       ->capture_default_str();
@@ -147,14 +152,14 @@ void add_solving_options(CLI::App& command, PlanOptions& options) {
     options.time_limit = parse_duration(text);
     if (!options.time_limit) throw CLI::ValidationError("'" + text + "' is not a time such as 500ms, 2s or 1m");
   };
-  command.add_option_function<std::string>("--time-limit", read_limit, "For solving; the best answer so far is taken then")
+  command.add_option_function<std::string>("--time-limit", read_limit, "For solving; then the best answer so far is taken")
       ->type_name("TIME")
       ->default_str("1s");
   command.add_option("--threads", options.threads, "Threads for solving; the answer does not depend on it")
       ->check(CLI::Range(1, 1024))
       ->type_name("N")
       ->capture_default_str();
-  command.add_option("--seed", options.seed, "Of solvers that draw lots")
+  command.add_option("--seed", options.seed, "Seed of the solvers that use random numbers")
       ->check(CLI::NonNegativeNumber)
       ->type_name("N")
       ->capture_default_str();

@@ -8,6 +8,7 @@
 #include "commands.hpp"
 #include "input.hpp"
 #include "output.hpp"
+#include "stowage/report/export.hpp"
 #include "stowage/verify.hpp"
 #include "values.hpp"
 
@@ -69,8 +70,8 @@ Finding finding_of(const Violation& wrong, const CsvProblem& table, const std::v
   return {Rule::bounds, fmt::format("{} is out of bounds", row(wrong.item))};
 }
 
-std::vector<Finding> verify_table(const CsvProblem& table, const VerifyArguments& arguments) {
-  const CsvProblem plan = or_fail(parse_csv(or_fail(read_file(arguments.plan)), arguments.plan));
+std::vector<Finding> verify_table(const CsvProblem& table, const std::string& text, const VerifyArguments& arguments) {
+  const CsvProblem plan = or_fail(parse_csv(text, arguments.plan));
   auto [positions, findings] = place_rows(table, plan);
   if (findings.empty()) {
     if (const std::optional<Violation> wrong = validate(table.problem, positions))
@@ -80,19 +81,14 @@ std::vector<Finding> verify_table(const CsvProblem& table, const VerifyArguments
   return {findings.begin(), findings.begin() + static_cast<std::ptrdiff_t>(count)};
 }
 
-std::vector<Finding> verify_model(const VerifyArguments& arguments) {
-  const std::string model = or_fail(read_file(arguments.input));
-  const std::string copy = or_fail(read_file(arguments.plan));
-  const PlannedModel planned = or_fail(parse_tflite_plan({model, arguments.input}, {copy, arguments.plan}, arguments.import));
-  return verify(planned.graph, planned.plan, arguments.options);
-}
-
 std::vector<Finding> findings_of(const VerifyArguments& arguments) {
-  if (has_extension(arguments.plan, ".tflite")) return verify_model(arguments);
-  const Input input = or_fail(read_input(arguments.input, arguments.import));
-  if (const auto* table = std::get_if<CsvProblem>(&input)) return verify_table(*table, arguments);
-  const PlanFile plan = or_fail(parse_plan(or_fail(read_file(arguments.plan)), arguments.plan));
-  return verify(std::get<Graph>(input), plan, arguments.options);
+  const std::string bytes = or_fail(read_file(arguments.input));
+  const std::string plan = or_fail(read_file(arguments.plan));
+  if (is_tflite(arguments.plan, plan))
+    return or_fail(verify_tflite({bytes, arguments.input}, {plan, arguments.plan}, arguments.import, arguments.options));
+  const Input input = or_fail(read_input(arguments.input, bytes, arguments.import));
+  if (const CsvProblem* const table = input.table()) return verify_table(*table, plan, arguments);
+  return verify(*input.graph(), or_fail(parse_plan(plan, arguments.plan)), arguments.options);
 }
 
 std::string as_json(const std::vector<Finding>& findings) {
@@ -124,7 +120,7 @@ void add_verify_command(CLI::App& app) {
   add_import_options(command, arguments->import);
   add_base_option(command, arguments->options.base);
   add_region_limit_option(command, arguments->options.region_limit);
-  command.add_option("--max-findings", arguments->options.max_findings, "Stop after so many")
+  command.add_option("--max-findings", arguments->options.max_findings, "Stop after this many findings")
       ->check(CLI::PositiveNumber)
       ->type_name("N")
       ->capture_default_str();

@@ -4,6 +4,7 @@
 /// that others wrote, a plan's timeline and what allocators hold.
 #include "stowage/report/diff.hpp"
 #include "stowage/report/explain.hpp"
+#include "stowage/report/export.hpp"
 #include "stowage/report/memory_snapshot.hpp"
 #include "stowage/report/page.hpp"
 #include "stowage/report/timeline.hpp"

@@ -6,10 +6,13 @@ A graph is a block ```json of schema stowage.graph/1. Behind it stands at least 
 `KIND N` bytes in all arenas of a kind, `arenas N`, `copied N` bytes, and the length of a list of the plan (`copies N`, `clears N`…).
 """
 
+import gzip
 import json
 import re
 
-from support import FORMATS, CliTest, documents, main
+import onnx_bytes
+import tflite_model
+from support import FORMATS, CliTest, chain, documents, main
 
 KINDS = ("shared", "fixed", "session", "persistent", "pool", "user")
 LISTS = ("clears", "bindings", "copies", "edges", "notes")
@@ -86,6 +89,46 @@ class Graphs(CliTest):
         anchors = {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in re.findall(r"(?m)^#+ (.*)$", FORMATS)}
         for target in re.findall(r"\]\(#([^)]*)\)", FORMATS):
             self.assertIn(target, anchors)
+
+
+def onnx_model():
+    return onnx_bytes.model(onnx_bytes.node("Relu", ["x"], ["y"]), onnx_bytes.field(11, onnx_bytes.value("x", [256])),
+                            onnx_bytes.field(12, onnx_bytes.value("y", [256])))
+
+
+class Recognition(CliTest):
+    """The content tells what a file is, whatever its name."""
+
+    def test_names_mislead_nobody(self):
+        rows = b"id,lower,upper,size\na,0,2,8\nb,1,3,8\n"
+        for content, peak in ((json.dumps(chain()).encode(), 128), (onnx_model(), 1024), (tflite_model.chain(), 64), (rows, 16)):
+            peaks = set()
+            for name in ("a.json", "a.onnx", "a.tflite.gz", "a.csv", "a", "a.bin"):
+                packed = gzip.compress(content) if name.endswith(".gz") else content
+                peaks.add(json.loads(self.expect(0, "plan", self.write(name, packed), "--json").out)["peak_bytes"])
+            self.assertEqual(peaks, {peak})
+
+    def test_what_is_not_known_lists_the_formats(self):
+        for content in (b"", b"hello", b"\x00\x01\x02"):
+            error = self.expect(1, "plan", self.write("data.bin", content)).err
+            self.assertTrue(error.startswith("stowage: data.bin: "), error)
+            self.assertTrue(error.endswith("; known formats: graph (.json), onnx (.onnx), tflite (.tflite), csv (.csv)\n"), error)
+
+    def test_help_and_documentation_list_the_same_formats(self):
+        listed = re.findall(r"(?m)^\| `(\w+)` \| `(\.\w+)` \|", FORMATS)
+        shown = re.findall(r"(?m)^  (\w+) +(\.\w+) +\w", self.expect(0, "--help").out)
+        self.assertEqual(listed, shown)
+        for command in ("plan", "compare", "convert", "explain"):
+            help_text = self.expect(0, command, "--help").out
+            for name, suffix in listed:
+                if command != "explain" or name != "csv":
+                    self.assertIn(suffix, help_text)
+
+    def test_a_copy_of_a_model_needs_no_suffix_to_be_verified(self):
+        model = self.write("model", tflite_model.chain())
+        self.expect(0, "plan", model, "-o", "planned.tflite")
+        self.write("planned", (self.dir / "planned.tflite").read_bytes())
+        self.assertIn("valid", self.expect(0, "verify", model, "planned").out)
 
 
 if __name__ == "__main__":

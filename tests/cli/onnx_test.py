@@ -60,7 +60,7 @@ class Models(CliTest):
         self.assertIn("'other'", self.expect(1, "plan", name, "--dim", "batch=4", "--dim", "a=b=2", "--dim", "other=1").err)
         for wrong in ("batch", "batch=", "batch=x", "batch=-1", "=4", "batch=4.0"):
             self.assertIn(wrong, self.expect(2, "plan", name, "--dim", wrong).err)
-        self.assertIn("--dim", self.expect(1, "plan", self.write("graph.json", {"schema": "stowage.graph/1"}), "--dim", "batch=4").err)
+        self.assertIn("no dim 'batch'", self.expect(1, "plan", self.write("graph.json", {"schema": "stowage.graph/1"}), "--dim", "batch=4").err)
 
 
 def random_model(seed):
@@ -138,7 +138,7 @@ HARMFUL = {
     "a model of nothing": b"",
     "one zero byte": b"\x00",
     "text": b"this is no model",
-    "a graph in JSON": b'{"schema":"stowage.graph/1"}',
+    "a plan in JSON": b'{"schema":"stowage.plan/1"}',
 }
 
 

@@ -39,7 +39,7 @@ class Plan(CliTest):
 
     def test_text_has_plain_numbers_and_no_escape_codes(self):
         done = self.expect(0, "plan", self.write("chain.json", chain()))
-        self.assertRegex(done.out, r"chain: 3 ops, 4 tensors, \d+ items\n  peak +128   proven least\n  bound +128\n  naive +512   ")
+        self.assertRegex(done.out, r"chain: 3 ops, 4 tensors, \d+ items\n  peak +128   smallest possible \(proven\)\n  bound +128\n  naive +512   ")
         self.assertNotIn("\033", done.out)
         self.assertEqual(done.err, "")
 
@@ -231,7 +231,7 @@ class Capacity(CliTest):
         self.assertEqual(done.err, "stowage: table.csv: does not fit: it needs at least 8 bytes, 2 more than the 6 that are there\n")
         name = self.write("pins.csv", "id,lower,upper,size,offset\na,0,2,3,0\nb,1,3,5,1\n")
         done = self.expect(4, "plan", name)
-        self.assertEqual(done.err, "stowage: pins.csv: does not fit: pinned offsets leave no place\n")
+        self.assertEqual(done.err, "stowage: pins.csv: does not fit: the pinned offsets leave no room\n")
 
     def find_gap(self, *options):
         """Rows for which the solver's answer is above the bound, and that bound."""

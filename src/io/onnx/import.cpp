@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "io/onnx/draft.hpp"
+#include "io/onnx/format.hpp"
 #include "io/onnx/functions.hpp"
 #include "io/onnx/import_nodes.hpp"
 #include "io/onnx/read.hpp"
@@ -55,7 +56,7 @@ Result<GraphDescription> describe_model(const Model& model, ImportState& state) 
 }  // namespace
 }  // namespace io::onnx
 
-Result<Graph> parse_onnx(std::string_view bytes, const std::string& file, const ImportOptions& options) {
+Result<Graph> io::parse_onnx(std::string_view bytes, const std::string& file, const ImportOptions& options) {
   using namespace io::onnx;
   STOWAGE_TRY(Model read, read_model(bytes, file));
   STOWAGE_TRY(const Model model, inline_functions(std::move(read), file));

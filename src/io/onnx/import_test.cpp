@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "stowage/io.hpp"
+#include "io/onnx/format.hpp"
 #include "stowage/planner.hpp"
 #include "stowage/verify.hpp"
 #include "support/onnx/model.hpp"
@@ -14,6 +14,7 @@ namespace stowage {
 namespace {
 
 using namespace io::onnx::testing;
+using io::parse_onnx;
 
 constexpr int kFloat = 1, kInt64 = 7, kString = 8, kBool = 9, kInt4 = 22;
 

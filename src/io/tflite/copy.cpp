@@ -33,19 +33,19 @@ constexpr voffset_t kFirstField = 4;
 constexpr voffset_t kKnownFields = 10;  // of a model
 
 constexpr voffset_t field(voffset_t id) { return static_cast<voffset_t>(kFirstField + 2 * id); }
-constexpr std::size_t size_of(const Entry& entry) { return entry.numbers.size() * sizeof(std::int32_t); }
+constexpr std::size_t size_of(const MetadataEntry& entry) { return entry.numbers.size() * sizeof(std::int32_t); }
 
 std::size_t rounded(std::size_t size) { return (size + kAlignment - 1) / kAlignment * kAlignment; }
 
-bool is_among(const schema::Metadata& old, std::span<const Entry> entries) {
-  return old.name() &&
-         std::any_of(entries.begin(), entries.end(), [&](const Entry& entry) { return entry.name == old.name()->string_view(); });
+bool is_among(const schema::Metadata& old, std::span<const MetadataEntry> entries) {
+  return old.name() && std::any_of(entries.begin(), entries.end(),
+                                   [&](const MetadataEntry& entry) { return entry.name == old.name()->string_view(); });
 }
 
 /// The old file as the tail of a new one.
 class Copier {
  public:
-  Copier(const File& file, std::span<const Entry> entries)
+  Copier(const File& file, std::span<const MetadataEntry> entries)
       : file_(file), model_(file.model()), entries_(entries), end_(rounded(file.bytes().size())), builder_(end_ + kAlignment) {}
 
   Result<std::string> run() {
@@ -98,7 +98,7 @@ class Copier {
     }
     if (list.empty()) list.push_back(schema::CreateBuffer(builder_));  // by convention the first has no data
     std::vector<std::uint32_t> numbers;
-    for (const Entry& entry : entries_) {
+    for (const MetadataEntry& entry : entries_) {
       builder_.ForceVectorAlignment(size_of(entry), 1, kDataAlignment);
       const auto data = builder_.CreateVector(reinterpret_cast<const std::uint8_t*>(entry.numbers.data()), size_of(entry));
       numbers.push_back(static_cast<std::uint32_t>(list.size()));
@@ -165,14 +165,14 @@ class Copier {
 
   const File& file_;
   const schema::Model& model_;
-  std::span<const Entry> entries_;
+  std::span<const MetadataEntry> entries_;
   std::size_t end_;
   FlatBufferBuilder builder_;
   Offset<flatbuffers::Vector<Offset<schema::Buffer>>> buffers_;
 };
 
 /// Where the data of an entry lies, if it is there exactly once, has the length that is needed, and nothing else uses it.
-std::optional<std::size_t> place_of(const File& file, const Entry& entry) {
+std::optional<std::size_t> place_of(const File& file, const MetadataEntry& entry) {
   const schema::Model& model = file.model();
   if (!model.metadata() || !model.buffers()) return std::nullopt;
   std::optional<std::uint32_t> buffer;
@@ -197,9 +197,9 @@ std::optional<std::size_t> place_of(const File& file, const Entry& entry) {
 
 }  // namespace
 
-Result<std::string> with_metadata(const File& file, std::span<const Entry> entries) {
+Result<std::string> with_metadata(const File& file, std::span<const MetadataEntry> entries) {
   std::vector<std::size_t> places;
-  for (const Entry& entry : entries) {
+  for (const MetadataEntry& entry : entries) {
     if (const std::optional<std::size_t> place = place_of(file, entry)) places.push_back(*place);
   }
   if (places.size() < entries.size()) {

@@ -40,7 +40,7 @@ class Importer {
     }
   }
 
-  Result<Imported> run() {
+  Result<ImportedModel> run() {
     Draft root;
     STOWAGE_TRY(const Instance main, add_tensors(root, 0));
     for (const std::uint32_t input : info(main).inputs) root.tensors[input].flags |= TensorFlag::input;
@@ -353,14 +353,14 @@ class Importer {
   const File& file_;
   const ModelInfo& model_;
   const ImportRules& rules_;
-  Imported result_;
+  ImportedModel result_;
   std::vector<std::uint32_t> running_;  ///< Subgraphs, from the first down to where we are.
   std::size_t left_ = 0;                ///< Tensors and ops that may still be added.
 };
 
 }  // namespace
 
-Result<Imported> import_model(const File& file, const ModelInfo& model, const ImportRules& rules) {
+Result<ImportedModel> import_model(const File& file, const ModelInfo& model, const ImportRules& rules) {
   return Importer(file, model, rules).run();
 }
 

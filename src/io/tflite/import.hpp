@@ -35,7 +35,7 @@ struct GraphPlace {
   friend bool operator==(const GraphPlace&, const GraphPlace&) = default;
 };
 
-struct Imported {
+struct ImportedModel {
   GraphDescription description;
   /// By subgraph and tensor: once for each time that the subgraph is in the graph; never for one that nothing runs.
   std::vector<std::vector<std::vector<GraphPlace>>> places;
@@ -51,6 +51,6 @@ struct ImportRules {
 /// Fails with `ErrorCode::unsupported` naming up to ten tensors whose size is unknown and that some operator touches;
 /// `ErrorCode::parse` on subgraphs that run themselves, are nested more than 64 deep or run so often that the graph would be many
 /// times the model, and on operators whose inputs and outputs do not fit the subgraphs they run.
-Result<Imported> import_model(const File& file, const ModelInfo& model, const ImportRules& rules);
+Result<ImportedModel> import_model(const File& file, const ModelInfo& model, const ImportRules& rules);
 
 }  // namespace stowage::io::tflite

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "stowage/io.hpp"
+#include "io/tflite/format.hpp"
 #include "stowage/planner.hpp"
 #include "stowage/verify.hpp"
 #include "support/tflite/model.hpp"
@@ -225,9 +225,6 @@ TEST(TfliteImport, OtherFilesAndVersionsAreRefused) {
   model.version = 2;
   EXPECT_THAT(refusal(model), HasSubstr("the model has version 2"));
   EXPECT_THAT(refusal({.subgraphs = {}}), HasSubstr("has no subgraph"));
-  ImportOptions named;
-  named.dims["batch"] = 4;
-  EXPECT_THAT(refusal(small_model(), named), HasSubstr("there is no dim 'batch'"));
 }
 
 TEST(TfliteImport, EveryTruncationIsAnErrorOrTheSameModel) {

@@ -43,7 +43,7 @@ Result<std::vector<std::int32_t>> numbers_of(const File& file, std::string_view 
 
 }  // namespace
 
-std::vector<Entry> entries_of(const OfflinePlan& plan, Bytes alignment) {
+std::vector<MetadataEntry> entries_of(const OfflinePlan& plan, Bytes alignment) {
   std::vector<std::int32_t> numbers{kVersion, static_cast<std::int32_t>(plan.offsets.size()), 0};
   for (const std::vector<std::int32_t>& subgraph : plan.offsets) numbers.insert(numbers.end(), subgraph.begin(), subgraph.end());
   numbers[2] = static_cast<std::int32_t>(numbers.size() - kHeader);

@@ -29,13 +29,13 @@ struct OfflinePlan {
 };
 
 /// A metadata entry to write.
-struct Entry {
+struct MetadataEntry {
   std::string_view name;
   std::vector<std::int32_t> numbers;
 };
 
 /// What a file with this plan has as metadata. Precondition: the plan has an arena, of at most 2^31 - 1 bytes.
-[[nodiscard]] std::vector<Entry> entries_of(const OfflinePlan& plan, Bytes alignment);
+[[nodiscard]] std::vector<MetadataEntry> entries_of(const OfflinePlan& plan, Bytes alignment);
 
 /// The plan in `copy` for `model`. Fails with `ErrorCode::parse` where there is none, more than one, one of another version or of
 /// another model (numbers of subgraphs and tensors), or one with numbers that are no offsets.
@@ -44,6 +44,6 @@ Result<OfflinePlan> read_plan(const File& copy, const ModelInfo& model);
 /// The file with these metadata entries; entries of these names that it has are replaced. All else is as it was, fields that the
 /// schema does not know included: every byte of the file is in the copy. Fails with `ErrorCode::unsupported` for a file of 2 GiB,
 /// and for a root table with fields that this version does not know, of which it cannot tell how to take them along.
-Result<std::string> with_metadata(const File& file, std::span<const Entry> entries);
+Result<std::string> with_metadata(const File& file, std::span<const MetadataEntry> entries);
 
 }  // namespace stowage::io::tflite

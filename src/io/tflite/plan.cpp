@@ -26,7 +26,7 @@ std::size_t flat(const Graph& graph, const GraphPlace& place) {
 
 class Writer {
  public:
-  Writer(const File& file, const ModelInfo& model, const Imported& imported, const Graph& graph, const Plan& plan)
+  Writer(const File& file, const ModelInfo& model, const ImportedModel& imported, const Graph& graph, const Plan& plan)
       : file_(file), model_(model), imported_(imported), graph_(graph), plan_(plan), placements_(graph.tensors().size()) {}
 
   Result<OfflinePlan> run() {
@@ -107,7 +107,7 @@ class Writer {
 
   const File& file_;
   const ModelInfo& model_;
-  const Imported& imported_;
+  const ImportedModel& imported_;
   const Graph& graph_;
   const Plan& plan_;
   std::vector<const Placement*> placements_;  ///< By tensor of the graph.
@@ -118,7 +118,7 @@ class Writer {
 
 class Reader {
  public:
-  Reader(const ModelInfo& model, const Imported& imported, const Graph& graph, const OfflinePlan& offline)
+  Reader(const ModelInfo& model, const ImportedModel& imported, const Graph& graph, const OfflinePlan& offline)
       : graph_(graph), offline_(offline), sources_(graph.tensors().size()) {
     for (std::uint32_t s = 0; s < model.subgraphs.size(); ++s) {
       for (std::uint32_t t = 0; t < model.subgraphs[s].tensors.size(); ++t) {
@@ -219,12 +219,12 @@ class Reader {
 
 }  // namespace
 
-Result<OfflinePlan> offsets_of(const File& file, const ModelInfo& model, const Imported& imported, const Graph& graph,
+Result<OfflinePlan> offsets_of(const File& file, const ModelInfo& model, const ImportedModel& imported, const Graph& graph,
                                const Plan& plan) {
   return Writer(file, model, imported, graph, plan).run();
 }
 
-Plan plan_at(const ModelInfo& model, const Imported& imported, const Graph& graph, const OfflinePlan& offline) {
+Plan plan_at(const ModelInfo& model, const ImportedModel& imported, const Graph& graph, const OfflinePlan& offline) {
   return Reader(model, imported, graph, offline).run();
 }
 

@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "stowage/io.hpp"
 #include "stowage/planner.hpp"
+#include "stowage/report/export.hpp"
 
 namespace stowage {
 namespace {

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "files/interface/json_writer.hpp"
-#include "io/graph_names.hpp"
+#include "io/graph_json/names.hpp"
 #include "stowage/io.hpp"
 
 namespace stowage {

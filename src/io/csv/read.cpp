@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "files/interface/csv_text.hpp"
+#include "io/csv/format.hpp"
 #include "stowage/io.hpp"
 
 namespace stowage {
@@ -41,6 +42,12 @@ constexpr std::array kKnownNames{
     KnownName{"hint", Column::hint},     KnownName{"gaps", Column::gaps},
     KnownName{"offset", Column::offset},
 };
+
+/// Null for any other name.
+const KnownName* find_column(std::string_view name) {
+  const auto found = std::find_if(kKnownNames.begin(), kKnownNames.end(), [&](const KnownName& k) { return k.name == name; });
+  return found == kKnownNames.end() ? nullptr : &*found;
+}
 
 /// Bytes that stay occupied while the rest of the item is free; nothing when all of it is.
 struct Gap {
@@ -185,11 +192,11 @@ Result<std::optional<Bytes>> CsvReader::optional_bytes(Column column) const {
 }
 
 Status CsvReader::add_column(std::string_view name, std::size_t index) {
-  const auto known = std::find_if(kKnownNames.begin(), kKnownNames.end(), [&](const KnownName& k) { return k.name == name; });
-  if (known == kKnownNames.end()) return error(fmt::format("unknown column '{}'", name));
-  std::optional<std::size_t>& slot = index_[static_cast<std::size_t>(known->column)];
-  if (slot) return error(fmt::format("column '{}' is there already, as '{}'", name, table_.header[*slot]));
-  slot = index;
+  const KnownName* const known = find_column(name);
+  if (!known) return error(fmt::format("unknown column '{}'", name));
+  std::optional<std::size_t>& place = index_[static_cast<std::size_t>(known->column)];
+  if (place) return error(fmt::format("column '{}' is there already, as '{}'", name, table_.header[*place]));
+  place = index;
   table_.header.emplace_back(name);
   if (name == kInclusiveUpper) beyond_upper_ = Step(1);
   return Done{};
@@ -315,5 +322,27 @@ Result<CsvProblem> CsvReader::read() {
 }  // namespace
 
 Result<CsvProblem> parse_csv(std::string_view text, const std::string& file) { return CsvReader(text, file).read(); }
+
+bool io::csv::is_table(std::string_view text) {
+  text = files::without_byte_order_mark(text);
+  std::string_view line;
+  while (!text.empty() && trim(line).empty()) line = next_line(text);
+  std::vector<std::string_view> fields;
+  return split_fields(line, fields) && std::any_of(fields.begin(), fields.end(), [](std::string_view field) {
+           return find_column(content_of(field)) != nullptr;
+         });
+}
+
+Result<Imported> io::csv::import_table(std::string_view text, const std::string& file, const ImportOptions& options) {
+  STOWAGE_TRY(CsvProblem table, parse_csv(text, file));
+  if (!options.alignment) return Imported(std::move(table));
+  for (Item& item : table.problem.items) {
+    if (item.alignment == Bytes(1)) item.alignment = *options.alignment;
+  }
+  Status status = check_problem(table.problem);
+  if (status) return Imported(std::move(table));
+  if (status.error().where.file.empty()) status.error().where.file = file;
+  return std::move(status).error();
+}
 
 }  // namespace stowage

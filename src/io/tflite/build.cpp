@@ -1,10 +1,9 @@
-#include "io/tflite/parse.hpp"
+#include "io/tflite/build.hpp"
 
 #include <filesystem>
 #include <utility>
 
-#include <fmt/format.h>
-
+#include "io/tflite/format.hpp"
 #include "io/tflite/import.hpp"
 
 namespace stowage {
@@ -26,16 +25,15 @@ Result<Graph> build_graph(const File& file, GraphDescription description) {
   return error;
 }
 
+bool is_model(std::string_view bytes) { return bytes.size() >= 8 && bytes.substr(4, 4) == "TFL3"; }
+
 }  // namespace io::tflite
 
-Result<Graph> parse_tflite(std::string_view bytes, const std::string& file, const ImportOptions& options) {
+Result<Graph> io::parse_tflite(std::string_view bytes, const std::string& file, const ImportOptions& options) {
   using namespace io::tflite;
   STOWAGE_TRY(const File opened, File::open(bytes, file));
-  if (!options.dims.empty())
-    return opened.fault(ErrorCode::unknown_name, {},
-                        fmt::format("there is no dim '{}': dims of a TFLite model have no names", options.dims.begin()->first));
   STOWAGE_TRY(const ModelInfo model, read_model(opened));
-  STOWAGE_TRY(Imported imported, import_model(opened, model, {.options = options}));
+  STOWAGE_TRY(ImportedModel imported, import_model(opened, model, {.options = options}));
   return build_graph(opened, std::move(imported.description));
 }
 

@@ -8,8 +8,11 @@
 
 #include <fmt/format.h>
 
+#include "files/interface/csv_text.hpp"
 #include "files/interface/json_reader.hpp"
-#include "io/graph_names.hpp"
+#include "io/graph_json/format.hpp"
+#include "io/graph_json/names.hpp"
+#include "rewrite/interface/rewrites.hpp"
 #include "stowage/io.hpp"
 
 namespace stowage {
@@ -227,11 +230,26 @@ GraphDescription read_description(const JsonValue& value) {
 
 }  // namespace
 
+bool io::graph_json::is_object(std::string_view text) {
+  text = files::without_byte_order_mark(text);
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first != text.npos && text[first] == '{' && text.substr(first + 1, 1) != std::string_view("\0", 1);
+}
+
 Result<Graph> parse_graph(std::string_view text, const std::string& file) {
   STOWAGE_TRY(GraphDescription description, files::read_json(text, file, read_description, kNamed));
   Result<Graph> graph = Graph::build(std::move(description));
   if (!graph) graph.error().where.file = file;
   return graph;
+}
+
+Result<Graph> io::parse_graph_with(std::string_view text, const std::string& file, const ImportOptions& options) {
+  STOWAGE_TRY(Graph graph, parse_graph(text, file));
+  if (!options.alignment) return graph;
+  Result<rewrite::Rewritten> aligned = rewrite::with_alignment(graph, *options.alignment);
+  if (aligned) return std::move(aligned->graph);
+  aligned.error().where.file = file;
+  return std::move(aligned).error();
 }
 
 }  // namespace stowage

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "stowage/io.hpp"
+#include "stowage/report/export.hpp"
 
 namespace stowage {
 namespace {

@@ -1,11 +1,14 @@
+#include "io/interface/tflite_plan.hpp"
+
 #include <cstring>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "io/tflite/format.hpp"
 #include "io/tflite/metadata.hpp"
-#include "stowage/io.hpp"
 #include "stowage/planner.hpp"
+#include "stowage/report/export.hpp"
 #include "stowage/verify.hpp"
 #include "support/tflite/model.hpp"
 

@@ -1,0 +1,85 @@
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "io/csv/format.hpp"
+#include "io/graph_json/format.hpp"
+#include "io/onnx/format.hpp"
+#include "io/tflite/format.hpp"
+#include "stowage/io.hpp"
+
+namespace stowage {
+namespace {
+
+/// The table of formats: one line each.
+constexpr std::array kFormats{
+    io::graph_json::kFormat,
+    io::onnx::kFormat,
+    io::tflite::kFormat,
+    io::csv::kFormat,
+};
+
+bool has_suffix(std::string_view name, const Format& format) {
+  constexpr std::string_view kPacked = ".gz";
+  if (name.ends_with(kPacked)) name.remove_suffix(kPacked.size());
+  return name.ends_with(format.suffix);
+}
+
+bool takes(const Format& format, ImportOption option) {
+  return std::find(format.options.begin(), format.options.end(), option) != format.options.end();
+}
+
+Error fault(ErrorCode code, const std::string& file, std::string message) {
+  return Error{code, std::move(message), {.file = file, .line = {}, .path = {}}};
+}
+
+Error no_format(std::string_view bytes, const std::string& file) {
+  std::vector<std::string> known;
+  for (const Format& format : kFormats) known.push_back(fmt::format("{} ({})", format.name, format.suffix));
+  return fault(ErrorCode::parse, file,
+               fmt::format("{}; known formats: {}",
+                           bytes.empty() ? "the file is empty, and its name does not tell what it should be"
+                                         : "cannot tell what this is, neither by its content nor by its name",
+                           fmt::join(known, ", ")));
+}
+
+Error no_dims(const Format& format, const std::string& file, const std::string& dim) {
+  std::vector<std::string_view> with_dims;
+  for (const Format& each : kFormats) {
+    if (takes(each, ImportOption::dims)) with_dims.push_back(each.name);
+  }
+  return fault(ErrorCode::unknown_name, file,
+               fmt::format("there is no dim '{}': dims have no names in the format {}, only in {}", dim, format.name,
+                           fmt::join(with_dims, ", ")));
+}
+
+}  // namespace
+
+std::span<const Format> formats() { return kFormats; }
+
+const Format* find_format(std::string_view bytes, std::string_view name) {
+  const Format* recognised = nullptr;
+  const Format* named = nullptr;
+  for (const Format& format : kFormats) {
+    const bool suffix = has_suffix(name, format);
+    if (suffix) named = &format;
+    if (!format.recognises(bytes)) continue;
+    if (suffix) return &format;
+    if (!recognised) recognised = &format;
+  }
+  return recognised ? recognised : named;
+}
+
+Result<Imported> import_bytes(std::string_view bytes, const std::string& file, const ImportOptions& options) {
+  const Format* const format = find_format(bytes, file);
+  if (!format) return no_format(bytes, file);
+  if (!options.dims.empty() && !takes(*format, ImportOption::dims)) return no_dims(*format, file, options.dims.begin()->first);
+  return format->parse(bytes, file, options);
+}
+
+}  // namespace stowage

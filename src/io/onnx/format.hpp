@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "io/imported.hpp"
+#include "stowage/io.hpp"
+
+namespace stowage::io {
+
+/// As `import_bytes` describes it.
+Result<Graph> parse_onnx(std::string_view bytes, const std::string& file, const ImportOptions& options = {});
+
+namespace onnx {
+
+/// ONNX has no mark of its own. A model begins with the number of its IR version, as no text does; or else its fields, all of
+/// them ones that a ModelProto has, a graph among them, follow each other to the end.
+[[nodiscard]] bool is_model(std::string_view bytes);
+
+inline constexpr ImportOption kOptions[] = {ImportOption::alignment, ImportOption::views, ImportOption::in_place,
+                                            ImportOption::dims};
+inline constexpr Format kFormat{.name = "onnx",
+                                .suffix = ".onnx",
+                                .holds = "model",
+                                .description = "ONNX model",
+                                .options = kOptions,
+                                .recognises = is_model,
+                                .parse = import_graph<parse_onnx>};
+
+}  // namespace onnx
+}  // namespace stowage::io
