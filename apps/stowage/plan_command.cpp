@@ -73,7 +73,7 @@ PlanOptions options_of(const PlanArguments& arguments, const Graph& graph) {
   if (arguments.previous.empty()) return options;
   const std::string text = or_fail(read_file(arguments.previous));
   const PlanFile previous = or_fail(parse_plan(text, arguments.previous));
-  // What the graph no longer has, nobody looks for.
+  // What the graph no longer has is not looked for.
   options.previous = PreviousPlan{.plan = resolve(graph, previous).plan, .keep_all = arguments.keep_offsets};
   return options;
 }

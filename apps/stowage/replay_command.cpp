@@ -40,7 +40,7 @@ std::vector<std::string> device_names() {
   return names;
 }
 
-/// The host's memory is touched by nobody here, but it is promised, and a machine does not promise more than it has.
+/// Nothing here touches the host's memory, but it is reserved, and a machine does not reserve more than it has.
 void require_room(const ReplayArguments& arguments, const Trace& trace) {
   const Bytes machine(static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE));
   const Bytes peak = peak_requested(trace);

@@ -25,7 +25,7 @@ struct VerifyArguments {
 
 /// Where a plan puts the rows of a table, and what it does not say.
 struct PlacedRows {
-  std::vector<Position> positions;  ///< One a row, when there are no findings.
+  std::vector<Position> positions;  ///< One per row, when there are no findings.
   std::vector<Finding> findings;
 };
 

@@ -51,7 +51,7 @@ class HeaderWriter {
  private:
   Status check() {
     const auto fail = [](const char* what) {
-      return Error{ErrorCode::unsupported, fmt::format("a header cannot say it: {}", what)};
+      return Error{ErrorCode::unsupported, fmt::format("a C header cannot express this plan: {}", what)};
     };
     for (std::size_t a = 0; a < plan_.arenas.size(); ++a) {
       if (!is_paid(plan_.arenas[a].kind)) continue;

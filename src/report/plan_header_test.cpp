@@ -56,7 +56,7 @@ TEST(Header, RefusesPlansThatNeedMoreThanOffsets) {
   const Graph graph = two_ops("net", "x");
   PlanOptions options{.time_limit = std::nullopt};
   options.region_limit = Bytes(112);
-  EXPECT_THAT(header_of(graph, options), HasSubstr("a header cannot say it: the arena has several regions"));
+  EXPECT_THAT(header_of(graph, options), HasSubstr("a C header cannot express this plan: the arena has several regions"));
 }
 
 }  // namespace

@@ -95,9 +95,9 @@ class JsonValue {
 
   /// Must be an object, whatever is in it.
   void require_object() const;
-  /// Must be an object that has no field but `known`.
+  /// Must be an object without fields other than `known`.
   void allow_fields(std::span<const std::string_view> known) const;
-  /// Nothing when the field is absent, or this is no object.
+  /// Nothing when the field is absent, or this is not an object.
   [[nodiscard]] std::optional<JsonValue> find(std::string_view key) const;
   /// An absent field is an error, and reads as null.
   [[nodiscard]] JsonValue require(std::string_view key) const;

@@ -5,12 +5,12 @@
 
 #include <nlohmann/json.hpp>
 
-/// Writing of JSON with the fields in the order given, and one entry of a long list a line, so that files compare well.
+/// Writing of JSON with the fields in the order given, and one entry of a long list per line, so that files compare well.
 namespace stowage::files {
 
 using OrderedJson = nlohmann::ordered_json;
 
-/// On one line. Bytes that are no UTF-8 become U+FFFD: a name must not make a file that nobody can read.
+/// On one line. Bytes that are not UTF-8 become U+FFFD: a name must not make a file that nobody can read.
 [[nodiscard]] std::string to_line(const OrderedJson& value);
 
 /// Appends what `to_text` makes of each entry, each on a line of its own, and the `]` that ends the list.

@@ -105,8 +105,8 @@ TEST(Csv, BadHeadersAreNamed) {
   EXPECT_EQ(message_of("lower,upper,size\n"), "p.csv:1: column 'id' is missing");
   EXPECT_EQ(message_of("id,lower,upper,size,colour\n"), "p.csv:1: unknown column 'colour'");
   EXPECT_EQ(message_of("id,lower,upper,size,\n"), "p.csv:1: unknown column ''");
-  EXPECT_EQ(message_of("\nid,lower,upper,size,size\n"), "p.csv:2: column 'size' is there already, as 'size'");
-  EXPECT_EQ(message_of("id,lower,upper,end,size\n"), "p.csv:1: column 'end' is there already, as 'upper'");
+  EXPECT_EQ(message_of("\nid,lower,upper,size,size\n"), "p.csv:2: column 'size' is there twice, the first time as 'size'");
+  EXPECT_EQ(message_of("id,lower,upper,end,size\n"), "p.csv:1: column 'end' is there twice, the first time as 'upper'");
 }
 
 TEST(Csv, BadRowsAreNamedWithTheirLine) {
@@ -128,7 +128,7 @@ TEST(Csv, BadRowsAreNamedWithTheirLine) {
 }
 
 TEST(Csv, DuplicateIdsAreNamed) {
-  EXPECT_EQ(message_of("id,lower,upper,size\na,0,1,8\nb,0,1,8\n\"a\",0,1,8\n"), "p.csv:4: id 'a' is there already");
+  EXPECT_EQ(message_of("id,lower,upper,size\na,0,1,8\nb,0,1,8\n\"a\",0,1,8\n"), "p.csv:4: id 'a' is there twice");
 }
 
 TEST(Csv, SizesThatSumAboveTheLimitNameTheRow) {
@@ -187,16 +187,16 @@ TEST(Csv, AProblemThatACsvCannotSayIsRefused) {
   EXPECT_EQ(message(problem), "a CSV has one region, not 2");
   problem = plain;
   problem.regions[0].limit = Bytes(100);
-  EXPECT_EQ(message(problem), "a CSV has no region limit");
+  EXPECT_EQ(message(problem), "a CSV cannot express a region limit");
   problem = plain;
   problem.capacity = Bytes(100);
-  EXPECT_EQ(message(problem), "a CSV has no capacity");
+  EXPECT_EQ(message(problem), "a CSV cannot express a capacity");
   problem = plain;
   problem.order = {.streams = 1, .threshold = {Step(3)}, .first = {Step(0)}};
-  EXPECT_EQ(message(problem), "a CSV has no stream order");
+  EXPECT_EQ(message(problem), "a CSV cannot express stream order");
   problem = plain;
   problem.items[0].pieces = {piece(0, 3, 0, 2), piece(1, 3, 5, 7)};
-  EXPECT_EQ(message(problem), "item 'a' occupies separate byte ranges at step 1, which a CSV cannot say");
+  EXPECT_EQ(message(problem), "item 'a' occupies separate byte ranges at step 1, which a CSV cannot express");
   EXPECT_EQ(problem_to_csv(plain, std::vector<std::string>{"a\nb"}).error().code, ErrorCode::unsupported);
 }
 

@@ -195,7 +195,7 @@ Status CsvReader::add_column(std::string_view name, std::size_t index) {
   const KnownName* const known = find_column(name);
   if (!known) return error(fmt::format("unknown column '{}'", name));
   std::optional<std::size_t>& place = index_[static_cast<std::size_t>(known->column)];
-  if (place) return error(fmt::format("column '{}' is there already, as '{}'", name, table_.header[*place]));
+  if (place) return error(fmt::format("column '{}' is there twice, the first time as '{}'", name, table_.header[*place]));
   place = index;
   table_.header.emplace_back(name);
   if (name == kInclusiveUpper) beyond_upper_ = Step(1);
@@ -289,12 +289,12 @@ Status CsvReader::check_ids() {
   seen.reserve(table_.ids.size());
   for (std::size_t i = 0; i < table_.ids.size(); ++i) {
     line_ = lines_[i];
-    if (!seen.insert(table_.ids[i]).second) return error(fmt::format("id '{}' is there already", table_.ids[i]));
+    if (!seen.insert(table_.ids[i]).second) return error(fmt::format("id '{}' is there twice", table_.ids[i]));
   }
   return Done{};
 }
 
-/// What is wrong with an item is wrong with its row, and is told in the row's words.
+/// An error about an item becomes one about its row: with the row's id and line.
 Status CsvReader::check_items() {
   Status status = check_problem(table_.problem);
   if (status) return status;

@@ -82,7 +82,7 @@ Result<std::vector<Segment>> segments_of(const Item& item, std::string_view id) 
     const std::optional<ByteRange> bytes = occupied_at(item, steps[i]);
     if (!bytes) {
       return unsupported(
-          fmt::format("item '{}' occupies separate byte ranges at step {}, which a CSV cannot say", id, steps[i].value()));
+          fmt::format("item '{}' occupies separate byte ranges at step {}, which a CSV cannot express", id, steps[i].value()));
     }
     if (!segments.empty() && segments.back().bytes == *bytes) {
       segments.back().when.upper = steps[i + 1];
@@ -107,18 +107,18 @@ std::string gaps_of(std::span<const Segment> segments, Bytes size) {
 /// What of a problem a CSV has no words for.
 Status check_expressible(const Problem& problem) {
   if (problem.regions.size() != 1) return unsupported(fmt::format("a CSV has one region, not {}", problem.regions.size()));
-  if (problem.regions[0].limit) return unsupported("a CSV has no region limit");
-  if (!problem.regions[0].paid) return unsupported("a CSV has no region that is free of charge");
-  if (!problem.order.empty()) return unsupported("a CSV has no stream order");
-  if (problem.capacity) return unsupported("a CSV has no capacity");
+  if (problem.regions[0].limit) return unsupported("a CSV cannot express a region limit");
+  if (!problem.regions[0].paid) return unsupported("a CSV cannot express a region that is free of charge");
+  if (!problem.order.empty()) return unsupported("a CSV cannot express stream order");
+  if (problem.capacity) return unsupported("a CSV cannot express a capacity");
   return Done{};
 }
 
 Status check_ids(std::span<const std::string> ids) {
   std::unordered_set<std::string_view> seen;
   for (const std::string& id : ids) {
-    if (id.empty()) return unsupported("a CSV has no empty id");
-    if (id.find('\n') != id.npos) return unsupported(fmt::format("the id '{}' has a line break, which a CSV cannot say", id));
+    if (id.empty()) return unsupported("a CSV cannot have an empty id");
+    if (id.find('\n') != id.npos) return unsupported(fmt::format("the id '{}' has a line break, which a CSV cannot express", id));
     if (!seen.insert(id).second) return unsupported(fmt::format("two items have the id '{}'", id));
   }
   return Done{};
@@ -149,7 +149,7 @@ void append_row(std::string& text, const Item& item, const Extras& extras, Needs
 }
 
 Result<std::string> write_rows(const Problem& problem, std::span<const std::string> ids, std::vector<Extras> extras) {
-  STOWAGE_CHECK(ids.size() == problem.items.size(), "one id an item");
+  STOWAGE_CHECK(ids.size() == problem.items.size(), "one id per item");
   STOWAGE_TRY_STATUS(check_problem(problem));
   STOWAGE_TRY_STATUS(check_expressible(problem));
   STOWAGE_TRY_STATUS(check_ids(ids));
@@ -170,7 +170,7 @@ Result<std::string> write_rows(const Problem& problem, std::span<const std::stri
 }  // namespace
 
 std::string csv_with_offsets(const CsvProblem& table, std::span<const Position> positions) {
-  STOWAGE_CHECK(positions.size() == table.rows.size(), "one position a row");
+  STOWAGE_CHECK(positions.size() == table.rows.size(), "one position per row");
   std::vector<std::string> fields = table.header;
   const auto column = static_cast<std::size_t>(std::find(fields.begin(), fields.end(), kOffset) - fields.begin());
   if (column == fields.size()) fields.emplace_back(kOffset);

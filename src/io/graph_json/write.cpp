@@ -142,7 +142,7 @@ void append_pairs(std::string& text, std::string_view name, const Pairs& pairs) 
   if (!pairs.empty()) text += fmt::format(",\"{}\":{}", name, files::to_line(list_to_json(pairs, tensors_to_json<Pair>)));
 }
 
-/// A tensor or op a line, all of them behind `indent`.
+/// One tensor or op per line, all of them behind `indent`.
 std::string body_text(const Body& body, const std::string& indent) {
   const std::string inner = indent + "  ";
   std::string text = indent + "{\"tensors\":[";
@@ -155,7 +155,7 @@ std::string body_text(const Body& body, const std::string& indent) {
   return text + '}';
 }
 
-/// On one line, but for its bodies, which come last, each behind `indent` and two spaces.
+/// On one line, except for its bodies, which come last, each behind `indent` and two spaces.
 std::string op_text(const Op& op, const std::string& indent) {
   std::string text = files::to_line(op_to_json(op));
   if (op.bodies.empty()) return text;

@@ -44,8 +44,8 @@ class Draft {
   std::vector<BodyInput> captures = {};  ///< What a body reads of the graph around it.
 
   /// A new tensor for the value `name`, of the type that was inferred; an output of the main graph gets the flag. `writer` (or
-  /// null) is for messages. Fails when the name has a value already, and for a value that is no tensor, has no fixed size for an
-  /// element or more than 2^62 bytes. A size that is unknown is noted, and 0.
+  /// null) is for messages. Fails when the name has a value already, and for a value that is not a tensor, has no fixed size for
+  /// an element or more than 2^62 bytes. A size that is unknown is noted, and 0.
   Result<TensorId> define(const std::string& name, TensorFlags flags, const Node* writer);
   /// The same for a value of this type, whatever was inferred. `facts` must outlive the draft.
   Result<TensorId> define(const std::string& name, const ValueFacts& facts, const Node* writer);

@@ -16,7 +16,7 @@
 namespace stowage::io::onnx {
 namespace {
 
-/// Operators whose values are no tensors.
+/// Operators whose values are not tensors.
 constexpr std::string_view kNoTensors[] = {"ConcatFromSequence", "Optional",          "OptionalGetElement", "OptionalHasElement",
                                            "SequenceAt",         "SequenceConstruct", "SequenceEmpty",      "SequenceErase",
                                            "SequenceInsert",     "SequenceLength",    "SequenceMap",        "SplitToSequence"};
@@ -111,7 +111,7 @@ class NodeImport {
     }
   }
 
-  /// Directly of the tensor that is no view itself.
+  /// Directly of the tensor that is not a view itself.
   void make_view(TensorId id, TensorId base, Bytes offset) {
     const ViewOf place = root_of(base);
     draft_.tensors[id.index()].view_of = ViewOf{place.tensor, place.offset + offset};

@@ -26,7 +26,7 @@ inline constexpr std::size_t kMaxKeptElements = 4096;
 struct TensorInfo {
   std::string name;
   ElementType type = ElementType::undefined;  ///< Never undefined once read.
-  Dims dims;                                  ///< Each >= 0, and their `tensor_size` exists (but for strings).
+  Dims dims;                                  ///< Each >= 0, and their `tensor_size` exists (except for strings).
   /// Of up to `kMaxKeptElements` of a type that is an integer, bool, float16, float32 or float64, when the file itself has them.
   std::optional<Elements> elements;
   bool external = false;  ///< Its data is in another file, which is never opened.

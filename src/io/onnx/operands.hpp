@@ -11,7 +11,7 @@ namespace stowage::io::onnx {
 
 /// An input or output of a node, with what is known about it.
 struct Operand {
-  const ValueFacts* facts;  ///< Known, but for tensors whose size is unknown: then nothing is a view or in place anyway.
+  const ValueFacts* facts;  ///< Known, except for tensors whose size is unknown: then nothing is a view or in place anyway.
   Bytes size;
 };
 

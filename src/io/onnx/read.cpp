@@ -145,7 +145,7 @@ Node ModelReader::read_node(std::string_view bytes) {
   return node;
 }
 
-/// False when the field is no value.
+/// False when the field is not a value.
 bool ModelReader::read_attribute_value(Message& message, Attribute& attribute) {
   const auto add_graph = [&] {
     append(attribute.graphs, "graph", [&] {
@@ -289,15 +289,15 @@ Model ModelReader::read(std::string_view bytes) {
         break;
     }
   }
-  if (!has_graph) ReadContext::fail(ErrorCode::parse, "no ONNX model: there is no graph in it");
+  if (!has_graph) ReadContext::fail(ErrorCode::parse, "not an ONNX model: there is no graph in it");
   set_versions(model.graph.nodes, versions_of(model.imports));
   return model;
 }
 
 std::string_view reason(const protozero::exception& exception) {
   if (dynamic_cast<const protozero::end_of_buffer_exception*>(&exception) != nullptr)
-    return "the data ends inside a field; the file is cut off or no ONNX model";
-  return "these bytes are no protobuf message; the file is damaged or no ONNX model";
+    return "the data ends inside a field; the file is cut off or not an ONNX model";
+  return "these bytes are not a protobuf message; the file is damaged or not an ONNX model";
 }
 
 }  // namespace
@@ -309,8 +309,9 @@ Result<Model> read_model(std::string_view bytes, const std::string& file) {
   } catch (const protozero::exception& exception) {
     return context.fault_at(file, ErrorCode::parse, std::string(reason(exception)));
   } catch (const Message::WrongType& wrong) {
-    return context.fault_at(file, ErrorCode::parse,
-                            fmt::format("field {} has another wire type than ONNX gives it; no ONNX model?", wrong.field));
+    return context.fault_at(
+        file, ErrorCode::parse,
+        fmt::format("field {} has another wire type than in ONNX; this may not be an ONNX model", wrong.field));
   } catch (const ReadContext::Fault& fault) {
     return context.fault_at(file, fault.code, fault.message);
   }

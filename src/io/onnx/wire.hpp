@@ -13,7 +13,7 @@ namespace stowage::io::onnx {
 /// The fields of one protobuf message in their order, each asked for by the type it must have. A view of bytes that live
 /// elsewhere.
 ///
-/// Throws, for `read_model` to catch: `protozero::exception` on bytes that are no protobuf, `WrongType` on a field that has
+/// Throws, for `read_model` to catch: `protozero::exception` on bytes that are not protobuf, `WrongType` on a field that has
 /// another wire type than the one asked for. A field that nobody asked for is skipped.
 class Message {
  public:

@@ -79,7 +79,7 @@ class Copier {
       if (root().GetOptionalFieldOffset(at) == 0) continue;
       if (at >= field(kKnownFields))
         return file_.fault(ErrorCode::unsupported, {},
-                           fmt::format("the model has a field {} that this version does not know, so that it cannot copy it",
+                           fmt::format("the model has a field {} that this version does not know and therefore cannot copy",
                                        (at - kFirstField) / 2));
       const auto position = static_cast<std::size_t>(root().GetAddressOf(at) - start());
       if (position + sizeof(flatbuffers::uoffset_t) > file_.bytes().size() || position % sizeof(flatbuffers::uoffset_t) != 0 ||

@@ -34,7 +34,7 @@ Result<std::vector<std::int32_t>> numbers_of(const File& file, std::string_view 
       return fail(fmt::format("has its data in buffer {}, which does not exist", entry.buffer()));
     const auto* data = file.model().buffers()->Get(entry.buffer())->data();
     if (!data || data->size() == 0 || data->size() % sizeof(std::int32_t) != 0)
-      return fail(fmt::format("has {} bytes, which are no list of 32-bit integers", data ? data->size() : 0));
+      return fail(fmt::format("has {} bytes, which are not a list of 32-bit integers", data ? data->size() : 0));
     numbers.resize(data->size() / sizeof(std::int32_t));
     std::memcpy(numbers.data(), data->data(), data->size());
   }

@@ -38,7 +38,7 @@ struct MetadataEntry {
 [[nodiscard]] std::vector<MetadataEntry> entries_of(const OfflinePlan& plan, Bytes alignment);
 
 /// The plan in `copy` for `model`. Fails with `ErrorCode::parse` where there is none, more than one, one of another version or of
-/// another model (numbers of subgraphs and tensors), or one with numbers that are no offsets.
+/// another model (numbers of subgraphs and tensors), or one with numbers that are not offsets.
 Result<OfflinePlan> read_plan(const File& copy, const ModelInfo& model);
 
 /// The file with these metadata entries; entries of these names that it has are replaced. All else is as it was, fields that the

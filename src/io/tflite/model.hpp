@@ -60,7 +60,7 @@ struct ModelInfo {
 
 /// Fails with `ErrorCode::parse` and the place on: no subgraph; a number of a tensor, buffer, operator code or subgraph that does
 /// not exist; an omitted tensor where there must be one; lists that the file uses so often that reading them would take much more
-/// memory than the file has. Tensors of unknown size are no error here.
+/// memory than the file has. Tensors of unknown size are not an error here.
 Result<ModelInfo> read_model(const File& file);
 
 }  // namespace stowage::io::tflite

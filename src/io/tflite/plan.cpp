@@ -87,7 +87,8 @@ class Writer {
       result = offset;
     }
     if (result.value_or(kNoOffset) != kNoOffset && tensor.sub_byte)
-      return fail(fmt::format("{} has elements of less than a byte, and TFLM takes a byte for each", describe(source)));
+      return fail(
+          fmt::format("{} has elements smaller than a byte, for each of which TFLM takes a whole byte", describe(source)));
     return result.value_or(kNoOffset);
   }
 

@@ -35,7 +35,7 @@ Status check_same(const File& file, const ImportedModel& original, const ModelFi
   };
   const Result<GraphDescription> again = describe();
   if (again && *again == original.description) return Done{};
-  return file.fault(ErrorCode::parse, {}, "damaged: parts of the file overlap, so that a copy would be another model");
+  return file.fault(ErrorCode::parse, {}, "damaged: parts of the file overlap, and a copy would be another model");
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ Heads heads_of(const Call& call, std::size_t input, std::string_view attribute) 
   if (dims.size() == 4) return {dims[0], dims[1], dims[2], dims[3]};
   if (dims.size() != 3) stop(fmt::format("its input '{}' is {}", call.node().inputs[input], to_string(dims)));
   const std::int64_t heads = call.node().integer(attribute, 0);
-  if (heads < 1 || dims[2] % heads != 0) stop(fmt::format("{} elements are no {} heads", dims[2], heads));
+  if (heads < 1 || dims[2] % heads != 0) stop(fmt::format("{} elements cannot be split into {} heads", dims[2], heads));
   return {dims[0], heads, dims[1], dims[2] / heads};
 }
 

@@ -87,7 +87,7 @@ class Call {
   /// Says what an output is. An output that the node does not have is left out. Stops where no tensor can be like that.
   void set(std::size_t output, ElementType type, Dims dims);
   void set_elements(std::size_t output, Elements elements);
-  /// For what is no tensor, or whose facts come from elsewhere.
+  /// For what is not a tensor, or whose facts come from elsewhere.
   void set_facts(std::size_t output, ValueFacts facts);
 
   [[nodiscard]] std::vector<ValueFacts> take_outputs() { return std::move(outputs_); }

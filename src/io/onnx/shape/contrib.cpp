@@ -132,7 +132,7 @@ void group_query_attention(Call& call) {
   const std::int64_t key_heads = call.node().integer("kv_num_heads", 0);
   if (heads < 1 || key_heads < 1) stop("it does not say how many heads it has");
   const std::int64_t packed = call.has(1) ? heads : plus(heads, times(2, key_heads));
-  if (call.dim(0, 2) % packed != 0) stop(fmt::format("{} elements are no {} heads", call.dim(0, 2), packed));
+  if (call.dim(0, 2) % packed != 0) stop(fmt::format("{} elements cannot be split into {} heads", call.dim(0, 2), packed));
   const std::int64_t size = call.dim(0, 2) / packed;
   call.set(0, call.type(0), {call.dim(0, 0), call.dim(0, 1), times(heads, size)});
   if (call.output_count() < 2) return;

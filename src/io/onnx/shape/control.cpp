@@ -38,7 +38,7 @@ void branch(Call& call) {
   }
 }
 
-/// A value as it is before every turn of a body: like the initial one, but for its elements.
+/// A value as it is before every turn of a body: like the initial one, except for its elements.
 ValueFacts carried(const ValueFacts& initial) {
   ValueFacts facts = initial;
   facts.elements.reset();

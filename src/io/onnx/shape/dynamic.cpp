@@ -5,7 +5,7 @@
 #include "io/onnx/shape/dims.hpp"
 #include "io/onnx/shape/operators.hpp"
 
-// Operators whose outputs only running them can tell, and those of values that are no tensors.
+// Operators whose outputs only running them can tell, and those of values that are not tensors.
 namespace stowage::io::onnx::shape {
 namespace {
 
@@ -33,7 +33,7 @@ void makes_sequence(Call& call) { makes(call, ValueKind::sequence); }
 
 void makes_optional(Call& call) { makes(call, ValueKind::optional); }
 
-void of_sequence(Call& call) { stop(fmt::format("{} reads a value that is no tensor", call.node().kind)); }
+void of_sequence(Call& call) { stop(fmt::format("{} reads a value that is not a tensor", call.node().kind)); }
 
 void sequence_length(Call& call) { call.set(0, ElementType::int64, {}); }
 

@@ -66,7 +66,7 @@ std::int64_t range_count(ElementType type, double start, double limit, double de
 void range(Call& call) {
   const Elements* const start = call.elements(0);
   if (start != nullptr && std::holds_alternative<std::vector<double>>(*start)) {
-    if (call.reals(0).size() != 1 || call.reals(1).size() != 1 || call.reals(2).size() != 1) stop("its inputs are no scalars");
+    if (call.reals(0).size() != 1 || call.reals(1).size() != 1 || call.reals(2).size() != 1) stop("its inputs are not scalars");
     return call.set(0, call.type(0), {range_count(call.type(0), call.reals(0)[0], call.reals(1)[0], call.reals(2)[0])});
   }
   call.set(0, call.type(0), {range_count(call.integer(0), call.integer(1), call.integer(2))});
@@ -81,7 +81,7 @@ void fold_range(Call& call) {
 }
 
 void eye_like(Call& call) {
-  if (call.rank(0) != 2) stop("its input is no matrix");
+  if (call.rank(0) != 2) stop("its input is not a matrix");
   call.set(0, call.type_attribute("dtype", call.type(0)), call.dims(0));
 }
 

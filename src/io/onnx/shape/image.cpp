@@ -32,7 +32,7 @@ void depth_to_space(Call& call) {
   call.set(0, call.type(0), {image[0], divided(image[1], times(block, block)), times(image[2], block), times(image[3], block)});
 }
 
-/// Batch and channels of the image, the rest of the grid but for its coordinates.
+/// Batch and channels of the image, the rest of the grid except for its coordinates.
 void grid_sample(Call& call) {
   const Dims& grid = call.dims(1);
   if (grid.size() < 3 || grid.size() != call.rank(0)) stop(fmt::format("its grid is {}", to_string(grid)));

@@ -36,8 +36,8 @@ using ModelFacts = std::unordered_map<const Graph*, GraphFacts>;
 /// Finds out types and shapes. `model` has no functions any more: their nodes stand where they were called. `dims` are the values
 /// of symbolic dimensions.
 ///
-/// Every non-empty name that a graph defines gets facts, known or with the reason why not: an unknown size is no error here. What
-/// the file says about a value (value_info, inputs, outputs) counts; the rest is inferred. Nothing is guessed: a node whose
+/// Every non-empty name that a graph defines gets facts, known or with the reason why not: an unknown size is not an error here.
+/// What the file says about a value (value_info, inputs, outputs) counts; the rest is inferred. Nothing is guessed: a node whose
 /// inputs do not go together, or one that the standard and runtimes understand differently, is a reason. Of an If whose condition
 /// is known, the branch that is taken says what it makes; what a Loop or Scan carries is known when it keeps its shape.
 ///

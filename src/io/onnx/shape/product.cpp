@@ -27,7 +27,7 @@ void einsum(Call& call) {
 
 void determinant(Call& call) {
   const Dims& dims = call.dims(0);
-  if (dims.size() < 2) stop("its input is no matrix");
+  if (dims.size() < 2) stop("its input is not a matrix");
   call.set(0, call.type(0), Dims(dims.begin(), dims.end() - 2));
 }
 
