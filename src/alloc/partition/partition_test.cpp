@@ -425,14 +425,14 @@ TEST_F(PartitionTest, ABoundaryMovesToWhereLessCrosses) {
                              tensor("w1", 1000, TensorFlag::constant), tensor("i", 16, TensorFlag::output)},
                             {op("F", {0}, {1}), op("G", {1}, {2}), op("H", {2}, {3}), op("I", {3, 4}, {5})});
   PartitionOptions options{.homes = {{TensorId(0), kGpu0}, {TensorId(4), kGpu1}}, .improve = false};
-  const Partition plain = parted(graph, options);
-  EXPECT_THAT(backends_of(plain), ElementsAre(kGpu0, kGpu0, kGpu0, kGpu1));
-  EXPECT_EQ(plain.copied_bytes(), Bytes(400));
+  const Partition first = parted(graph, options);
+  EXPECT_THAT(backends_of(first), ElementsAre(kGpu0, kGpu0, kGpu0, kGpu1));
+  EXPECT_EQ(first.copied_bytes(), Bytes(400));
   options.improve = true;
   const Partition better = parted(graph, options);
   EXPECT_THAT(backends_of(better), ElementsAre(kGpu0, kGpu1, kGpu1, kGpu1));
   EXPECT_EQ(better.copied_bytes(), Bytes(16));
-  EXPECT_EQ(better.splits.size(), plain.splits.size());
+  EXPECT_EQ(better.splits.size(), first.splits.size());
 }
 
 TEST_F(PartitionTest, AnOpWithATinyWeightElsewhereDoesNotBreakASplit) {

@@ -10,7 +10,7 @@ namespace stowage::partitioning {
 TrafficCount::TrafficCount(const Model& model, const Assignment& assignment)
     : model_(model), assignment_(assignment), first_reads_(model.families.list.size() * model.backends) {
   for (std::size_t f = 0; f < model.families.list.size(); ++f) {
-    if (is_plain(f)) find_first_reads(f);
+    if (is_simple(f)) find_first_reads(f);
     traffic_.push_back(count(f));
   }
 }
@@ -25,7 +25,7 @@ Bytes TrafficCount::moved(std::size_t group, std::size_t from) {
   return growth;
 }
 
-bool TrafficCount::is_plain(std::size_t family) const {
+bool TrafficCount::is_simple(std::size_t family) const {
   const Family& members = model_.families.list[family];
   return !members.several_read && !members.overwritten;
 }
@@ -40,7 +40,7 @@ void TrafficCount::find_first_reads(std::size_t family) {
 
 void TrafficCount::move_reads(std::size_t op, std::size_t from) {
   for (const std::size_t family : model_.families.of_op[op]) {
-    if (!is_plain(family)) continue;
+    if (!is_simple(family)) continue;
     const std::vector<Access>& accesses = model_.families.list[family].accesses;
     const auto access = std::lower_bound(accesses.begin(), accesses.end(), op,
                                          [](const Access& each, std::size_t number) { return each.op < number; });
@@ -62,11 +62,11 @@ std::size_t TrafficCount::next_read(std::size_t family, std::size_t backend, std
 }
 
 Bytes TrafficCount::count(std::size_t family) {
-  return is_plain(family) ? count_plain(family) : traffic_of(model_, family, assignment_);
+  return is_simple(family) ? count_simple(family) : traffic_of(model_, family, assignment_);
 }
 
 /// As `crossings_of` does: whoever comes first gets a copy, unless there is one already that it can use.
-Bytes TrafficCount::count_plain(std::size_t family) {
+Bytes TrafficCount::count_simple(std::size_t family) {
   const Family& members = model_.families.list[family];
   if (!members.read) return Bytes(0);
   const std::size_t home = home_of(model_, family, assignment_);
