@@ -165,7 +165,7 @@ TEST(TflitePlan, AFieldThatNobodyKnowsIsNotLost) {
 TEST(TflitePlan, WhatTflmCannotRunIsRefused) {
   TestModel packed = chain();
   packed.subgraphs[0].tensors[2].type = kI4;
-  EXPECT_THAT(refusal(packed), HasSubstr("'y' (tensor 2 of subgraph 0) has elements of less than a byte"));
+  EXPECT_THAT(refusal(packed), HasSubstr("'y' (tensor 2 of subgraph 0) has elements smaller than a byte"));
 
   TestModel twice = branch_model();
   twice.subgraphs[0].tensors.push_back({.name = "z"});

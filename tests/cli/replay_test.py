@@ -137,7 +137,7 @@ class Replay(CliTest):
     def test_an_allocator_of_one_stream_refuses_several(self):
         for allocator in ONE_STREAM:
             done = self.expect(1, "replay", self.trace, "--allocator", allocator)
-            self.assertIn(f"trace.csv: there are several streams, and {allocator} serves one", done.err)
+            self.assertIn(f"trace.csv: the trace has several streams, and {allocator} serves only one", done.err)
 
     def test_wrong_usage_exits_with_2(self):
         for line in ("", "trace.csv --allocator nobody", "trace.csv --device moon", "trace.csv --passes 0", "trace.csv --lag -1", "trace.csv --limit much",
