@@ -160,7 +160,7 @@ void expect_telling(const Error& error, const Fault& fault) {
   EXPECT_THAT(message, HasSubstr(types[static_cast<std::size_t>(fault.who)]));
   if (fault.call == SimCall::allocate) {
     EXPECT_EQ(error.code, ErrorCode::out_of_memory);
-    EXPECT_THAT(message, ::testing::ContainsRegex("no [0-9]+ bytes"));
+    EXPECT_THAT(message, ::testing::ContainsRegex("cannot allocate [0-9]+ bytes"));
   } else if (fault.call == SimCall::copy) {
     EXPECT_THAT(message,
                 ::testing::ContainsRegex("copy of tensor '.+' \\([0-9]+\\), [0-9]+ bytes, from [a-z0-9]+ to [a-z0-9]+: "));

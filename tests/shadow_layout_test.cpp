@@ -185,14 +185,14 @@ TEST(ShadowPlan, EntriesThatNameNothingAreFound) {
   Plan plan = plan_of(graph, 64, {0, 16, 32, 48});
   plan.clears = {clear(32, 16, 9, 7)};
   plan.copies = {copy(9, 0, 0, 16), copy(1, 7, 0, 16), copy(1, 1, 0, 15), copy(1, 1, 60, 16)};
-  plan.placements.push_back({TensorId(0), ArenaId(0), 0, Bytes(0), Bytes(16), {3, 0}});
+  plan.placements.push_back({TensorId(99), ArenaId(0), 0, Bytes(0), Bytes(16)});
   const std::vector<std::string> found = findings(graph, plan);
   EXPECT_THAT(found, Contains("a clear comes before an op that does not exist"));
   EXPECT_THAT(found, Contains("a copy names tensor 9, which does not exist"));
   EXPECT_THAT(found, Contains("the copy of tensor 't' (1) comes before an op that does not exist"));
   EXPECT_THAT(found, Contains("the copy of tensor 't' (1) has another size"));
   EXPECT_THAT(found, Contains("the copy of tensor 't' (1) lies outside its region"));
-  EXPECT_THAT(found, Contains("tensor 0, which is placed, does not exist"));
+  EXPECT_THAT(found, Contains("tensor 99, which is placed, does not exist"));
 }
 
 }  // namespace

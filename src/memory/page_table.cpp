@@ -5,12 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "memory/units.hpp"
+
 namespace stowage::memory {
 namespace {
-
-std::uintptr_t number(const std::byte* address) { return reinterpret_cast<std::uintptr_t>(address); }
-
-std::uintptr_t extent(Bytes size) { return static_cast<std::uintptr_t>(size.value()); }
 
 Error invalid(std::string message) { return {ErrorCode::invalid, std::move(message), {}}; }
 

@@ -8,7 +8,7 @@ using files::OrderedJson;
 
 OrderedJson optional_json(const std::optional<Bytes>& bytes) { return bytes ? OrderedJson(bytes->value()) : OrderedJson(); }
 
-OrderedJson arena_json(const ArenaChange& arena) {
+OrderedJson change_json(const ArenaChange& arena) {
   return {{"name", arena.name},
           {"kind", to_string(arena.kind)},
           {"before", optional_json(arena.before)},
@@ -30,7 +30,7 @@ OrderedJson entry_json(const DiffEntry& entry) {
 
 std::string diff_to_json(const PlanDiff& difference) {
   OrderedJson arenas = OrderedJson::array();
-  for (const ArenaChange& arena : difference.arenas) arenas.push_back(arena_json(arena));
+  for (const ArenaChange& arena : difference.arenas) arenas.push_back(change_json(arena));
   OrderedJson entries = OrderedJson::array();
   for (const DiffEntry& entry : difference.entries) entries.push_back(entry_json(entry));
   const OrderedJson json{{"schema", "stowage.diff/1"},

@@ -6,7 +6,7 @@ namespace {
 
 using files::OrderedJson;
 
-OrderedJson optional_json(const std::optional<Bytes>& bytes) { return bytes ? OrderedJson(bytes->value()) : OrderedJson(); }
+OrderedJson bytes_or_null(const std::optional<Bytes>& bytes) { return bytes ? OrderedJson(bytes->value()) : OrderedJson(); }
 
 double share_of(Bytes part, Bytes whole) {
   return whole == Bytes(0) ? 0.0 : static_cast<double>(part.value()) / static_cast<double>(whole.value());
@@ -60,7 +60,7 @@ OrderedJson peak_json(const Peak& peak, Bytes whole) {
   const auto held_json = [&](const Holder& holder) {
     OrderedJson json = holder_json(holder);
     json["share"] = share_of(holder.bytes, whole);
-    json["gain_bytes"] = optional_json(holder.gain);
+    json["gain_bytes"] = bytes_or_null(holder.gain);
     return json;
   };
   return {{"steps", steps_json(peak.steps)},
@@ -74,7 +74,7 @@ OrderedJson peak_json(const Peak& peak, Bytes whole) {
           {"by_scope", list_json(peak.by_scope, share_json)}};
 }
 
-OrderedJson arena_json(const ArenaStory& arena) {
+OrderedJson story_json(const ArenaStory& arena) {
   return {{"name", arena.name},
           {"memory", arena.memory},
           {"kind", to_string(arena.kind)},
@@ -96,7 +96,7 @@ OrderedJson gain_json(const Gain& gain) {
           {"then", gain.then},
           {"smallest", gain.smallest},
           {"holders", list_json(gain.holders, holder_json)},
-          {"alone", list_json(gain.alone, optional_json)},
+          {"alone", list_json(gain.alone, bytes_or_null)},
           {"tensors", list_json(gain.tensors, tensor_json)},
           {"workspaces", list_json(gain.workspaces, workspace_json)}};
 }
@@ -104,8 +104,8 @@ OrderedJson gain_json(const Gain& gain) {
 OrderedJson cost_json(const Cost& cost) {
   return {{"constraint", cost.constraint},
           {"without", cost.without},
-          {"cost_bytes", optional_json(cost.cost)},
-          {"peak_bytes", optional_json(cost.peak)},
+          {"cost_bytes", bytes_or_null(cost.cost)},
+          {"peak_bytes", bytes_or_null(cost.peak)},
           {"proven", cost.proven}};
 }
 
@@ -114,7 +114,7 @@ OrderedJson budget_json(const BudgetAnswer& answer) {
           {"fits", answer.fits},
           {"constraints", answer.constraints},
           {"together", answer.together},
-          {"together_peak_bytes", optional_json(answer.together_peak)},
+          {"together_peak_bytes", bytes_or_null(answer.together_peak)},
           {"shrink", answer.shrink ? gain_json(*answer.shrink) : OrderedJson()},
           {"reason", answer.reason}};
 }
@@ -139,7 +139,7 @@ std::string explanation_to_json(const Explanation& explanation) {
                          {"proven_optimal", summary.proven_optimal},
                          {"largest_op", largest_op_json(explanation.largest_op)},
                          {"within", explanation.within},
-                         {"arenas", list_json(explanation.arenas, arena_json)},
+                         {"arenas", list_json(explanation.arenas, story_json)},
                          {"gains", list_json(explanation.gains, gain_json)},
                          {"costs", list_json(explanation.costs, cost_json)},
                          {"budget", explanation.budget ? budget_json(*explanation.budget) : OrderedJson()},

@@ -11,14 +11,14 @@ namespace {
 
 using namespace report;  // the module's own parts
 
-constexpr std::size_t kFigure = 14;  // columns of a size
-constexpr std::size_t kShares = 6;   // kinds and scopes that are listed
-constexpr std::size_t kKind = 16;    // columns of an op's kind
+constexpr std::size_t kSizeColumns = 14;  // columns of a size
+constexpr std::size_t kShares = 6;        // kinds and scopes that are listed
+constexpr std::size_t kKind = 16;         // columns of an op's kind
 
 /// Writes one explanation; each function a section of it.
-class Writer {
+class ExplanationWriter {
  public:
-  Writer(const Explanation& explanation, SizeStyle style) : explanation_(explanation), style_(style) {}
+  ExplanationWriter(const Explanation& explanation, SizeStyle style) : explanation_(explanation), style_(style) {}
 
   [[nodiscard]] std::string run() const {
     std::string text = wrapped({}, explanation_.cause, 0) + '\n' + figures();
@@ -48,12 +48,12 @@ class Writer {
   SizeStyle style_;
 };
 
-std::string Writer::figure(std::string_view label, Bytes bytes, const std::string& meaning) const {
-  const std::string line = fmt::format("  {:<10} {:>{}}", label, size(bytes), kFigure);
+std::string ExplanationWriter::figure(std::string_view label, Bytes bytes, const std::string& meaning) const {
+  const std::string line = fmt::format("  {:<10} {:>{}}", label, size(bytes), kSizeColumns);
   return meaning.empty() ? line + '\n' : wrapped(line + "   ", meaning, line.size() + 3);
 }
 
-std::string Writer::figures() const {
+std::string ExplanationWriter::figures() const {
   const Summary& summary = explanation_.summary;
   const std::string verdict = summary.proven_optimal
                                   ? "proven least: no placement of these tensors in this order of ops is smaller"
@@ -70,19 +70,19 @@ std::string Writer::figures() const {
   return text;
 }
 
-std::string Writer::peaks(const ArenaStory& arena) const {
+std::string ExplanationWriter::peaks(const ArenaStory& arena) const {
   if (arena.concurrent) return {};
-  std::string text = fmt::format("  {:>13}  {:>{}}  {}\n", "steps", "live", kFigure, "fullest at op");
+  std::string text = fmt::format("  {:>13}  {:>{}}  {}\n", "steps", "live", kSizeColumns, "fullest at op");
   for (const Peak& peak : arena.peaks) {
-    text += fmt::format("  {:>13}  {:>{}}  {} ({}, step {})\n", steps_text(peak.steps), size(peak.live), kFigure,
+    text += fmt::format("  {:>13}  {:>{}}  {} ({}, step {})\n", steps_text(peak.steps), size(peak.live), kSizeColumns,
                         clipped(peak.op, 36), clipped(peak.kind, kKind), peak.at.value());
   }
   if (arena.peak_count > arena.peaks.size())
-    text += fmt::format("  {:>13}  {:>{}}  and {} more\n", "", "", kFigure, arena.peak_count - arena.peaks.size());
+    text += fmt::format("  {:>13}  {:>{}}  and {} more\n", "", "", kSizeColumns, arena.peak_count - arena.peaks.size());
   return text;
 }
 
-std::string Writer::holders(const ArenaStory& arena) const {
+std::string ExplanationWriter::holders(const ArenaStory& arena) const {
   const Peak& peak = arena.peaks[arena.fullest];
   std::string text = arena.concurrent
                          ? "  The heaviest set of holders that ops on several streams may need at the same time:\n"
@@ -90,35 +90,35 @@ std::string Writer::holders(const ArenaStory& arena) const {
                                    fmt::format("At step {}, op '{}', {} needed:", peak.at.value(), clipped(peak.op, 40),
                                                count_text(peak.holder_count, "holder is", "holders are")),
                                    4);
-  text += fmt::format("    {:>{}}  {:>6}  {:>{}}  {:>11}  {:<{}}  {}\n", "bytes", kFigure, "share", "gain if gone", kFigure,
-                      "steps", "op kind", kKind, "name");
+  text += fmt::format("    {:>{}}  {:>6}  {:>{}}  {:>11}  {:<{}}  {}\n", "bytes", kSizeColumns, "share", "gain if gone",
+                      kSizeColumns, "steps", "op kind", kKind, "name");
   for (std::size_t h = 0; h < peak.holders.size(); ++h) {
     const Holder& holder = peak.holders[h];
-    text += fmt::format("  {} {:>{}}  {:>6}  {:>{}}  {:>11}  {:<{}}  {}\n", letter_of(h), size(holder.bytes), kFigure,
-                        percent_text(holder.bytes, arena.size), size(holder.gain), kFigure, steps_text(holder.life),
+    text += fmt::format("  {} {:>{}}  {:>6}  {:>{}}  {:>11}  {:<{}}  {}\n", letter_of(h), size(holder.bytes), kSizeColumns,
+                        percent_text(holder.bytes, arena.size), size(holder.gain), kSizeColumns, steps_text(holder.life),
                         clipped(holder.kind, kKind), kKind, name_text(holder, 26));
   }
   if (std::any_of(peak.holders.begin(), peak.holders.end(), [](const Holder& each) { return each.beside > 0; }))
-    text += fmt::format("    {:>{}}  (+N: so many more lie beside it and move with it)\n", "", kFigure);
+    text += fmt::format("    {:>{}}  (+N: so many more lie beside it and move with it)\n", "", kSizeColumns);
   if (peak.holder_count > peak.holders.size())
-    text += fmt::format("    {:>{}}  and {} more\n", "", kFigure, peak.holder_count - peak.holders.size());
+    text += fmt::format("    {:>{}}  and {} more\n", "", kSizeColumns, peak.holder_count - peak.holders.size());
   return text;
 }
 
-std::string Writer::shares(std::string_view what, const std::vector<Share>& list, Bytes whole) const {
+std::string ExplanationWriter::shares(std::string_view what, const std::vector<Share>& list, Bytes whole) const {
   if (list.size() < 2) return {};  // says nothing that the holders do not
   std::string text = fmt::format("  By {}:\n", what);
   for (std::size_t i = 0; i < list.size() && i < kShares; ++i) {
     const std::string word =
         list[i].word.empty() ? fmt::format("no {}", what.substr(what.rfind(' ') + 1)) : clipped(list[i].word, 50);
-    text += fmt::format("    {:>{}}  {:>6}  {} ({})\n", size(list[i].bytes), kFigure, percent_text(list[i].bytes, whole), word,
-                        list[i].holders);
+    text += fmt::format("    {:>{}}  {:>6}  {} ({})\n", size(list[i].bytes), kSizeColumns, percent_text(list[i].bytes, whole),
+                        word, list[i].holders);
   }
-  if (list.size() > kShares) text += fmt::format("    {:>{}}  {:>6}  and {} more\n", "", kFigure, "", list.size() - kShares);
+  if (list.size() > kShares) text += fmt::format("    {:>{}}  {:>6}  and {} more\n", "", kSizeColumns, "", list.size() - kShares);
   return text;
 }
 
-std::string Writer::arena_text(const ArenaStory& arena) const {
+std::string ExplanationWriter::arena_text(const ArenaStory& arena) const {
   std::string title = fmt::format("Arena '{}' ({}), {}", clipped(arena.name, 40), to_string(arena.kind), size(arena.size));
   if (arena.kind == ArenaKind::pool) return title + ": a prefetch ring of fixed size\n";
   if (arena.peaks.empty()) return title + '\n';
@@ -137,7 +137,7 @@ std::string Writer::arena_text(const ArenaStory& arena) const {
 }
 
 /// "x alone gains nothing, y alone 4096"; shorter where all are alike.
-std::string Writer::alone_text(const Gain& gain) const {
+std::string ExplanationWriter::alone_text(const Gain& gain) const {
   if (gain.holders.size() < 2) return {};
   const bool tried = std::all_of(gain.alone.begin(), gain.alone.end(), [](const auto& each) { return each.has_value(); });
   if (!tried) return gain.smallest ? "; none can be left out" : "";
@@ -154,16 +154,16 @@ std::string Writer::alone_text(const Gain& gain) const {
   return text;
 }
 
-std::string Writer::gain_text(const Gain& gain) const {
+std::string ExplanationWriter::gain_text(const Gain& gain) const {
   std::string text = gain.holders.size() == 1 ? "" : fmt::format("{} holders: ", gain.holders.size());
   text += families_text(gain.holders) + alone_text(gain);
   if (!gain.then.empty()) text += fmt::format("; then '{}' binds", clipped(gain.then, 40));
   if (!gain.smallest) text += "; fewer might do";
   if (!gain.proven) text += "; not proven";
-  return wrapped(fmt::format("    {:>{}}  ", size(gain.gain), kFigure), text, kFigure + 8);
+  return wrapped(fmt::format("    {:>{}}  ", size(gain.gain), kSizeColumns), text, kSizeColumns + 8);
 }
 
-std::string Writer::gains() const {
+std::string ExplanationWriter::gains() const {
   if (explanation_.gains.empty()) {
     return wrapped({},
                    "What would lower the peak: nothing was found; no family of holders at its binding peaks, with what else is "
@@ -171,25 +171,25 @@ std::string Writer::gains() const {
                    2);
   }
   std::string text = "What would lower the peak (planned again with these shrunk to nothing):\n";
-  text += fmt::format("    {:>{}}  if gone\n", "gain", kFigure);
+  text += fmt::format("    {:>{}}  if gone\n", "gain", kSizeColumns);
   for (const Gain& gain : explanation_.gains) text += gain_text(gain);
   return text;
 }
 
-std::string Writer::costs() const {
+std::string ExplanationWriter::costs() const {
   if (explanation_.costs.empty()) return {};
   std::string text = "\nWhat constraints cost (planned again without each; below 0: it saves):\n";
-  text += fmt::format("    {:>{}}  {:<26}  {}\n", "cost", kFigure, "constraint", "planned instead");
+  text += fmt::format("    {:>{}}  {:<26}  {}\n", "cost", kSizeColumns, "constraint", "planned instead");
   for (const Cost& cost : explanation_.costs) {
     const char* const note = !cost.cost ? " (no plan)" : !cost.proven ? " (not proven)" : "";
-    text += fmt::format("    {:>{}}  {:<26}  {}{}\n", size(cost.cost), kFigure, cost.constraint, cost.without, note);
+    text += fmt::format("    {:>{}}  {:<26}  {}{}\n", size(cost.cost), kSizeColumns, cost.constraint, cost.without, note);
   }
   return text;
 }
 
 std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, ", ")); }
 
-std::string Writer::budget(const BudgetAnswer& answer) const {
+std::string ExplanationWriter::budget(const BudgetAnswer& answer) const {
   if (answer.fits) return fmt::format("Budget {}: fits as it is.\n", size(answer.budget));
   std::string text = fmt::format("Budget {}: does not fit.\n", size(answer.budget));
   if (!answer.constraints.empty()) {
@@ -225,6 +225,8 @@ std::string Writer::budget(const BudgetAnswer& answer) const {
 
 }  // namespace
 
-std::string explanation_to_text(const Explanation& explanation, SizeStyle sizes) { return Writer(explanation, sizes).run(); }
+std::string explanation_to_text(const Explanation& explanation, SizeStyle sizes) {
+  return ExplanationWriter(explanation, sizes).run();
+}
 
 }  // namespace stowage

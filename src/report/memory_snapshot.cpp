@@ -46,9 +46,9 @@ SegmentSums sums_of(const MemorySnapshot::Segment& segment) {
   return sums;
 }
 
-class Writer {
+class SnapshotWriter {
  public:
-  explicit Writer(std::span<const MemorySnapshot> snapshots) {
+  explicit SnapshotWriter(std::span<const MemorySnapshot> snapshots) {
     for (const MemorySnapshot& snapshot : snapshots) {
       devices_ = std::max(devices_, snapshot.device.index() + 1);
       for (const MemorySnapshot::Segment& segment : snapshot.segments) segments_.emplace_back(snapshot.device, &segment);
@@ -98,7 +98,7 @@ class Writer {
   PickleWriter out_;
 };
 
-void Writer::write_block(const MemorySnapshot::Block& block) {
+void SnapshotWriter::write_block(const MemorySnapshot::Block& block) {
   out_.dict([&] {
     figure("address", number(block.address));
     figure("size", block.size.value());
@@ -109,7 +109,7 @@ void Writer::write_block(const MemorySnapshot::Block& block) {
   });
 }
 
-void Writer::write_segment(DeviceId device, const MemorySnapshot::Segment& segment) {
+void SnapshotWriter::write_segment(DeviceId device, const MemorySnapshot::Segment& segment) {
   const SegmentSums sums = sums_of(segment);
   out_.dict([&] {
     figure("device", static_cast<std::int64_t>(device.index()));
@@ -131,7 +131,7 @@ void Writer::write_segment(DeviceId device, const MemorySnapshot::Segment& segme
   });
 }
 
-std::vector<Writer::Event> Writer::events_of(DeviceId device) const {
+std::vector<SnapshotWriter::Event> SnapshotWriter::events_of(DeviceId device) const {
   std::vector<Event> events;
   for (const auto& [owner, segment] : segments_) {
     if (owner == device) events.push_back({"segment_alloc", segment->address, segment->size, segment->stream});
@@ -147,7 +147,7 @@ std::vector<Writer::Event> Writer::events_of(DeviceId device) const {
   return events;
 }
 
-void Writer::write_trace(DeviceId device) {
+void SnapshotWriter::write_trace(DeviceId device) {
   const std::vector<Event> events = events_of(device);
   out_.list(events.size(), [&](std::size_t i) {
     out_.dict([&] {
@@ -164,7 +164,7 @@ void Writer::write_trace(DeviceId device) {
 
 }  // namespace
 
-std::string snapshot_to_pickle(std::span<const MemorySnapshot> snapshots) { return Writer(snapshots).run(); }
+std::string snapshot_to_pickle(std::span<const MemorySnapshot> snapshots) { return SnapshotWriter(snapshots).run(); }
 
 std::string snapshot_to_pickle(const MemorySnapshot& snapshot) { return snapshot_to_pickle({&snapshot, 1}); }
 

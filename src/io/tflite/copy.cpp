@@ -33,7 +33,7 @@ constexpr voffset_t kFirstField = 4;
 constexpr voffset_t kKnownFields = 10;  // of a model
 
 constexpr voffset_t field(voffset_t id) { return static_cast<voffset_t>(kFirstField + 2 * id); }
-constexpr std::size_t size_of(const MetadataEntry& entry) { return entry.numbers.size() * sizeof(std::int32_t); }
+constexpr std::size_t entry_size(const MetadataEntry& entry) { return entry.numbers.size() * sizeof(std::int32_t); }
 
 std::size_t rounded(std::size_t size) { return (size + kAlignment - 1) / kAlignment * kAlignment; }
 
@@ -99,8 +99,8 @@ class Copier {
     if (list.empty()) list.push_back(schema::CreateBuffer(builder_));  // by convention the first has no data
     std::vector<std::uint32_t> numbers;
     for (const MetadataEntry& entry : entries_) {
-      builder_.ForceVectorAlignment(size_of(entry), 1, kDataAlignment);
-      const auto data = builder_.CreateVector(reinterpret_cast<const std::uint8_t*>(entry.numbers.data()), size_of(entry));
+      builder_.ForceVectorAlignment(entry_size(entry), 1, kDataAlignment);
+      const auto data = builder_.CreateVector(reinterpret_cast<const std::uint8_t*>(entry.numbers.data()), entry_size(entry));
       numbers.push_back(static_cast<std::uint32_t>(list.size()));
       list.push_back(schema::CreateBuffer(builder_, data));
     }
@@ -183,7 +183,7 @@ std::optional<std::size_t> place_of(const File& file, const MetadataEntry& entry
   }
   if (!buffer) return std::nullopt;
   const auto* data = model.buffers()->Get(*buffer)->data();
-  if (!data || data->size() != size_of(entry)) return std::nullopt;
+  if (!data || data->size() != entry_size(entry)) return std::nullopt;
   std::size_t uses = 0;
   for (const schema::Buffer* other : *model.buffers()) uses += other->data() == data ? 1U : 0U;
   for (const schema::Metadata* other : *model.metadata()) uses += other->buffer() == *buffer ? 1U : 0U;
@@ -209,7 +209,7 @@ Result<std::string> with_metadata(const File& file, std::span<const MetadataEntr
   }
   std::string copy(file.bytes());
   for (std::size_t i = 0; i < entries.size(); ++i)
-    std::memcpy(copy.data() + places[i], entries[i].numbers.data(), size_of(entries[i]));
+    std::memcpy(copy.data() + places[i], entries[i].numbers.data(), entry_size(entries[i]));
   return copy;
 }
 

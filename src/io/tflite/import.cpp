@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kMaxDepth = 64;  // as for any graph
 constexpr std::size_t kAllowance = std::size_t{1}
                                    << 16;  // tensors and ops beyond those of the model, for subgraphs that run often
-constexpr Bytes kAlignment{16};            // of TFLM's arena
+constexpr Bytes kDefaultAlignment{16};     // of TFLM's arena
 
 /// A scope of the graph while it grows.
 struct Draft {
@@ -47,7 +47,7 @@ class Importer {
     for (const std::uint32_t output : info(main).outputs) root.tensors[output].flags |= TensorFlag::output;
     STOWAGE_TRY_STATUS(add_operators(root, main));
     STOWAGE_TRY_STATUS(check_sizes());
-    result_.description.memories.push_back({.name = "arena", .alignment = rules_.options.alignment.value_or(kAlignment)});
+    result_.description.memories.push_back({.name = "arena", .alignment = rules_.options.alignment.value_or(kDefaultAlignment)});
     result_.description.tensors = std::move(root.tensors);
     result_.description.ops = std::move(root.ops);
     return std::move(result_);

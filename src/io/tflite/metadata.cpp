@@ -10,7 +10,7 @@
 namespace stowage::io::tflite {
 namespace {
 
-constexpr std::int32_t kVersion = 1;
+constexpr std::int32_t kMetadataVersion = 1;
 constexpr std::size_t kHeader = 3;  // numbers before the offsets
 
 std::size_t tensor_count(const ModelInfo& model) {
@@ -44,7 +44,7 @@ Result<std::vector<std::int32_t>> numbers_of(const File& file, std::string_view 
 }  // namespace
 
 std::vector<MetadataEntry> entries_of(const OfflinePlan& plan, Bytes alignment) {
-  std::vector<std::int32_t> numbers{kVersion, static_cast<std::int32_t>(plan.offsets.size()), 0};
+  std::vector<std::int32_t> numbers{kMetadataVersion, static_cast<std::int32_t>(plan.offsets.size()), 0};
   for (const std::vector<std::int32_t>& subgraph : plan.offsets) numbers.insert(numbers.end(), subgraph.begin(), subgraph.end());
   numbers[2] = static_cast<std::int32_t>(numbers.size() - kHeader);
   const auto narrow = [](Bytes bytes) { return static_cast<std::int32_t>(bytes.value()); };
@@ -58,7 +58,7 @@ Result<OfflinePlan> read_plan(const File& copy, const ModelInfo& model) {
   };
   if (numbers.empty()) return fail("the model has no metadata of this name, hence no plan");
   if (numbers.size() < kHeader) return fail(fmt::format("has {} numbers, fewer than its own header", numbers.size()));
-  if (numbers[0] != kVersion) return fail(fmt::format("has version {}, only {} is known", numbers[0], kVersion));
+  if (numbers[0] != kMetadataVersion) return fail(fmt::format("has version {}, only {} is known", numbers[0], kMetadataVersion));
   if (numbers[1] != static_cast<std::int64_t>(model.subgraphs.size()))
     return fail(fmt::format("is for {} subgraphs, the model has {}", numbers[1], model.subgraphs.size()));
   const std::size_t count = tensor_count(model);

@@ -13,14 +13,14 @@ namespace stowage::io::tflite {
 namespace {
 
 constexpr std::size_t kMaxRank = 64;
-constexpr std::size_t kAllowance = std::size_t{1} << 20;  // what any file may take, and how many times its own size
+constexpr std::size_t kModelAllowance = std::size_t{1} << 20;  // what any file may take, and how many times its own size
 constexpr std::size_t kFactor = 4;
 
 /// Tables and lists of a flatbuffer may be used any number of times, so that a small file can describe an enormous model. No
 /// writer does that to speak of.
 class Budget {
  public:
-  explicit Budget(std::size_t file_size) : left_(kAllowance + kFactor * file_size) {}
+  explicit Budget(std::size_t file_size) : left_(kModelAllowance + kFactor * file_size) {}
 
   bool take(std::size_t bytes) {
     if (bytes > left_) return false;

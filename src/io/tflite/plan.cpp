@@ -117,9 +117,9 @@ class Writer {
 
 // ------------------------------------------------------------------------------------------------------- offsets to plan
 
-class Reader {
+class OffsetsReader {
  public:
-  Reader(const ModelInfo& model, const ImportedModel& imported, const Graph& graph, const OfflinePlan& offline)
+  OffsetsReader(const ModelInfo& model, const ImportedModel& imported, const Graph& graph, const OfflinePlan& offline)
       : graph_(graph), offline_(offline), sources_(graph.tensors().size()) {
     for (std::uint32_t s = 0; s < model.subgraphs.size(); ++s) {
       for (std::uint32_t t = 0; t < model.subgraphs[s].tensors.size(); ++t) {
@@ -226,7 +226,7 @@ Result<OfflinePlan> offsets_of(const File& file, const ModelInfo& model, const I
 }
 
 Plan plan_at(const ModelInfo& model, const ImportedModel& imported, const Graph& graph, const OfflinePlan& offline) {
-  return Reader(model, imported, graph, offline).run();
+  return OffsetsReader(model, imported, graph, offline).run();
 }
 
 }  // namespace stowage::io::tflite

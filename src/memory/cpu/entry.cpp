@@ -3,7 +3,7 @@
 namespace stowage::memory {
 namespace {
 
-Result<std::shared_ptr<Device>> open(const DeviceOptions& options) {
+Result<std::shared_ptr<Device>> open_cpu(const DeviceOptions& options) {
   STOWAGE_TRY_STATUS(refuse_ordinal("cpu", options));
   STOWAGE_TRY_STATUS(refuse_limit("cpu", options));
   return std::shared_ptr<Device>(std::shared_ptr<Device>(), &cpu_device());  // owned by nobody
@@ -11,6 +11,6 @@ Result<std::shared_ptr<Device>> open(const DeviceOptions& options) {
 
 }  // namespace
 
-RegisteredDevice cpu_entry() { return {{"cpu", "the host's memory"}, &open}; }
+RegisteredDevice cpu_entry() { return {{"cpu", "the host's memory"}, &open_cpu}; }
 
 }  // namespace stowage::memory

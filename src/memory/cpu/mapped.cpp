@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "memory/cpu/cpu.hpp"
+#include "memory/units.hpp"
 
 namespace stowage::memory {
 namespace {
@@ -12,8 +13,6 @@ namespace {
 constexpr Bytes kHugePage{std::int64_t{2} << 20};
 
 Bytes page_size() { return Bytes(sysconf(_SC_PAGESIZE)); }
-
-std::size_t count(Bytes bytes) { return static_cast<std::size_t>(bytes.value()); }
 
 void unmap(std::byte* from, std::byte* to) {
   if (from < to) munmap(from, static_cast<std::size_t>(to - from));

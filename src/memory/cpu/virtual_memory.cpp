@@ -24,13 +24,12 @@
 #include "base/interface/free_list.hpp"
 #include "memory/interface/errors.hpp"
 #include "memory/page_table.hpp"
+#include "memory/units.hpp"
 
 namespace stowage::memory {
 namespace {
 
 constexpr std::string_view kName = "cpu virtual memory";
-
-std::size_t count(Bytes bytes) { return static_cast<std::size_t>(bytes.value()); }
 
 Error system_error(std::string_view what, Bytes size) {
   if (errno == ENOMEM) return out_of_memory(kName, size, fmt::format("{}: {}", what, std::strerror(errno)));

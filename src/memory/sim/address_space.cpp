@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "memory/units.hpp"
+
 namespace stowage::memory {
 namespace {
 
@@ -11,10 +13,6 @@ constexpr std::uintptr_t kMark = std::uintptr_t{1} << 62;
 constexpr unsigned kDeviceShift = 44;
 constexpr std::uintptr_t kDeviceMask = 0xffff;
 constexpr Bytes kSpace{std::int64_t{1} << kDeviceShift};
-
-std::uintptr_t number(const std::byte* address) { return reinterpret_cast<std::uintptr_t>(address); }
-
-std::uintptr_t extent(Bytes size) { return static_cast<std::uintptr_t>(size.value()); }
 
 std::uintptr_t start_of(DeviceId device) { return kMark | (device.index() & kDeviceMask) << kDeviceShift; }
 

@@ -4,7 +4,7 @@
 namespace stowage::memory {
 namespace {
 
-Result<std::shared_ptr<Device>> open(const DeviceOptions& options) {
+Result<std::shared_ptr<Device>> open_sim(const DeviceOptions& options) {
   STOWAGE_TRY_STATUS(refuse_ordinal("sim", options));
   return std::shared_ptr<Device>(SimDevice::make({.memory = options.memory}));
 }
@@ -12,7 +12,7 @@ Result<std::shared_ptr<Device>> open(const DeviceOptions& options) {
 }  // namespace
 
 RegisteredDevice sim_entry() {
-  return {{"sim", "simulated: only counts memory, and has any amount of it unless limited"}, &open};
+  return {{"sim", "simulated: only counts memory, and has any amount of it unless limited"}, &open_sim};
 }
 
 }  // namespace stowage::memory

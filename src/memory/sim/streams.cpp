@@ -4,10 +4,10 @@
 #include <cstring>
 #include <span>
 
+#include "memory/units.hpp"
+
 namespace stowage::memory {
 namespace {
-
-std::size_t count(Bytes bytes) { return static_cast<std::size_t>(bytes.value()); }
 
 template <class Visitor>
 void for_each_use(const SimWork& work, Visitor&& visitor) {

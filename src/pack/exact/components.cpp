@@ -14,7 +14,7 @@ namespace {
 
 /// With stream order, pairs of a pinned item and another that are looked at.
 constexpr std::size_t kMaxPinnedPairs = 20'000'000;
-constexpr std::size_t kNone = SIZE_MAX;
+constexpr std::size_t kNoComponent = SIZE_MAX;
 /// Nodes of the first visit of a component.
 constexpr std::uint64_t kFirstVisit = 25'000;
 
@@ -45,18 +45,18 @@ struct ItemRun {
   std::size_t item;             ///< One of them.
 };
 
-class Finder {
+class ComponentFinder {
  public:
-  explicit Finder(const Problem& problem) : problem_(problem), groups_(problem.items.size()) {}
+  explicit ComponentFinder(const Problem& problem) : problem_(problem), groups_(problem.items.size()) {}
 
   std::vector<Component> find() {
     problem_.order.empty() ? meet_in_time() : meet_unordered();
     std::vector<Component> components;
-    std::vector<std::size_t> component_of(problem_.items.size(), kNone);  // by group
+    std::vector<std::size_t> component_of(problem_.items.size(), kNoComponent);  // by group
     for (std::size_t i = 0; i < problem_.items.size(); ++i) {
       if (problem_.items[i].pinned || problem_.items[i].size == Bytes(0)) continue;
       std::size_t& component = component_of[groups_.of(i)];
-      if (component == kNone) component = components.size();
+      if (component == kNoComponent) component = components.size();
       if (component == components.size()) components.emplace_back();
       components[component].items.push_back(i);
     }
@@ -243,7 +243,7 @@ std::vector<Component> find_components(const Problem& problem) {
   const auto pinned = static_cast<std::size_t>(
       std::count_if(problem.items.begin(), problem.items.end(), [](const Item& item) { return item.pinned.has_value(); }));
   if (!problem.order.empty() && pinned * problem.items.size() > kMaxPinnedPairs) return {};
-  return Finder(problem).find();
+  return ComponentFinder(problem).find();
 }
 
 bool solve_components(Bench& bench) {

@@ -8,7 +8,7 @@
 namespace stowage::pack {
 namespace {
 
-constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint32_t kNoItem = std::numeric_limits<std::uint32_t>::max();
 constexpr std::size_t kMaxPairs = 4'000'000;
 constexpr std::uint32_t kMaxItems = 4'096;  ///< The search recurses once per item, half a KiB to two each time.
 /// What a section's failures count in the next run. Nothing: each run learns anew where it is tight. All: the first run's
@@ -78,12 +78,12 @@ class Search final : public ValleySearch {
 /// the conflict. Its floor is what it is because of every limit there, and its bytes because of what is unplaced in it.
 template <std::size_t Words>
 bool Search<Words>::settle(Set& conflict) {
-  std::uint32_t worst = kNone;
+  std::uint32_t worst = kNoItem;
   state_.settle([&](std::uint32_t s) {
     if (state_.remaining(s) == 0 || state_.floor(s) + state_.remaining(s) <= target_) return;
-    if (worst == kNone || weight_[s] > weight_[worst]) worst = s;
+    if (worst == kNoItem || weight_[s] > weight_[worst]) worst = s;
   });
-  if (worst == kNone) return true;
+  if (worst == kNoItem) return true;
   weight_[worst] += 1;
   conflict.insert(worst);
   for (const std::uint32_t i : state_.unplaced(worst)) conflict.insert(state_.reason(i));
@@ -128,7 +128,7 @@ double Search<Words>::branching_key(std::uint32_t s) const {
 template <std::size_t Words>
 std::uint32_t Search<Words>::choose_section() const {
   const std::uint32_t sections = plain_.sections();
-  std::uint32_t best = kNone;
+  std::uint32_t best = kNoItem;
   double least = std::numeric_limits<double>::infinity();
   for (std::uint32_t s = 0; s < sections;) {
     if (state_.remaining(s) == 0) {
