@@ -41,7 +41,8 @@ struct Scope {
 /// What the other modules of this library find in a graph; not for users.
 struct Relations;
 
-/// A validated graph. Immutable, so that any number of threads may read one at the same time; copying copies the whole.
+/// A validated graph. Immutable, so that any number of threads may read one at the same time, and copies share it: copying is
+/// cheap.
 class Graph {
  public:
   /// Where the bytes of a tensor start, with views followed to the tensor that is a view of nothing.
@@ -62,65 +63,70 @@ class Graph {
   /// (then it is a constant). A description without memories gets one, named "memory", of alignment 1.
   static Result<Graph> build(GraphDescription description);
 
-  [[nodiscard]] const std::string& name() const { return description_.name; }
-  [[nodiscard]] std::span<const Memory> memories() const { return description_.memories; }
-  [[nodiscard]] std::span<const Ring> rings() const { return description_.rings; }
+  [[nodiscard]] const std::string& name() const { return content_->description.name; }
+  [[nodiscard]] std::span<const Memory> memories() const { return content_->description.memories; }
+  [[nodiscard]] std::span<const Ring> rings() const { return content_->description.rings; }
   /// Those of all scopes, the root's first: there ids are positions in the description. Ids inside them are of this list too.
-  [[nodiscard]] std::span<const Tensor> tensors() const { return flat_ ? flat_->tensors : description_.tensors; }
+  [[nodiscard]] std::span<const Tensor> tensors() const {
+    return content_->flat ? content_->flat->tensors : content_->description.tensors;
+  }
   /// Those of all scopes, the root's first, each scope's in execution order. `bodies` is empty here: see `bodies(op)`.
-  [[nodiscard]] std::span<const Op> ops() const { return flat_ ? flat_->ops : description_.ops; }
-  [[nodiscard]] const Memory& memory(MemoryId id) const { return description_.memories[id.index()]; }
+  [[nodiscard]] std::span<const Op> ops() const { return content_->flat ? content_->flat->ops : content_->description.ops; }
+  [[nodiscard]] const Memory& memory(MemoryId id) const { return content_->description.memories[id.index()]; }
   [[nodiscard]] const Tensor& tensor(TensorId id) const { return tensors()[id.index()]; }
   [[nodiscard]] const Op& op(OpId id) const { return ops()[id.index()]; }
 
   /// The root first, then every body, before the bodies inside it.
-  [[nodiscard]] std::span<const Scope> scopes() const { return scopes_; }
-  [[nodiscard]] const Scope& scope(ScopeId id) const { return scopes_[id.index()]; }
+  [[nodiscard]] std::span<const Scope> scopes() const { return content_->scopes; }
+  [[nodiscard]] const Scope& scope(ScopeId id) const { return content_->scopes[id.index()]; }
   [[nodiscard]] ScopeId scope_of(OpId id) const;
   [[nodiscard]] ScopeId scope_of(TensorId id) const;
   /// The scopes of an op's bodies, in their order.
   [[nodiscard]] std::span<const ScopeId> bodies(OpId id) const;
-  [[nodiscard]] bool has_bodies() const { return scopes_.size() > 1; }
+  [[nodiscard]] bool has_bodies() const { return content_->scopes.size() > 1; }
   [[nodiscard]] BodyPath path(ScopeId id) const;
   /// Nothing when there is no such body.
   [[nodiscard]] std::optional<ScopeId> find_scope(std::span<const std::uint32_t> path) const;
   /// The batch labels of its ops, in the order of their first ops.
-  [[nodiscard]] std::span<const std::string> batches() const { return batches_; }
+  [[nodiscard]] std::span<const std::string> batches() const { return content_->batches; }
 
   /// Whether it has nothing but tensors, views, aliases, in-place pairs, workspaces and streams: what a runtime can serve with an
   /// address for each tensor. Everything else needs the plan's clears, copies, bindings or edges too.
-  [[nodiscard]] bool needs_addresses_only() const { return addresses_only_; }
+  [[nodiscard]] bool needs_addresses_only() const { return content_->addresses_only; }
 
   /// The whole as it was described, bodies inside their ops.
-  [[nodiscard]] const GraphDescription& description() const { return description_; }
+  [[nodiscard]] const GraphDescription& description() const { return content_->description; }
 
-  [[nodiscard]] Root root(TensorId id) const { return roots_[id.index()]; }
+  [[nodiscard]] Root root(TensorId id) const { return content_->roots[id.index()]; }
   /// The alignment that the tensor's address must have: its own, or for a tensor that is not a view its memory's. A view
   /// without an alignment of its own lies wherever its base puts it (1).
   [[nodiscard]] Bytes alignment(TensorId id) const;
   [[nodiscard]] Bytes alignment(const Workspace& workspace) const;
   /// The number of streams: one more than the largest stream id of a task op, at least 1.
-  [[nodiscard]] std::size_t stream_count() const { return stream_count_; }
+  [[nodiscard]] std::size_t stream_count() const { return content_->stream_count; }
   /// Aliases, groups and rings, found when the graph was built.
-  [[nodiscard]] const Relations& relations() const { return *relations_; }
+  [[nodiscard]] const Relations& relations() const { return *content_->relations; }
 
  private:
-  Graph() = default;
+  Graph() : content_(std::make_shared<Content>()) {}
 
   struct Flat {
     std::vector<Tensor> tensors;
     std::vector<Op> ops;
   };
+  struct Content {
+    GraphDescription description = {};
+    std::optional<Flat> flat = {};                  ///< Where there are bodies.
+    std::vector<Scope> scopes = {};                 ///< At least the root.
+    std::vector<std::vector<ScopeId>> bodies = {};  ///< By op, up to the last that has any.
+    std::vector<std::string> batches = {};
+    std::vector<Root> roots = {};
+    std::size_t stream_count = 1;
+    bool addresses_only = true;
+    std::shared_ptr<const Relations> relations = {};
+  };
 
-  GraphDescription description_;
-  std::optional<Flat> flat_;                  ///< Where there are bodies.
-  std::vector<Scope> scopes_;                 ///< At least the root.
-  std::vector<std::vector<ScopeId>> bodies_;  ///< By op, up to the last that has any.
-  std::vector<std::string> batches_;
-  std::vector<Root> roots_;
-  std::size_t stream_count_ = 1;
-  bool addresses_only_ = true;
-  std::shared_ptr<const Relations> relations_;
+  std::shared_ptr<Content> content_;  ///< Written while the graph is built, shared by copies afterwards.
 };
 
 /// Puts a description together piece by piece; each `add` returns the id of what it added. Not thread-safe. Nothing is

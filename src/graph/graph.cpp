@@ -60,51 +60,52 @@ Result<Graph> Graph::build(GraphDescription description) {
   OffsetUnion aliases(0);
   if (is_nested(description)) {
     STOWAGE_TRY(Flattened flat, flatten(description));
-    graph.scopes_ = std::move(flat.scopes);
-    graph.bodies_ = std::move(flat.bodies);
+    graph.content_->scopes = std::move(flat.scopes);
+    graph.content_->bodies = std::move(flat.bodies);
     GraphDescription whole{description.name, description.memories, std::move(flat.tensors), std::move(flat.ops),
                            description.rings};
-    Result<Checked> checked = check_flat(whole, graph.scopes_);
-    if (!checked) return described(std::move(checked.error()), graph.scopes_);
-    graph.roots_ = std::move(checked->roots);
+    Result<Checked> checked = check_flat(whole, graph.content_->scopes);
+    if (!checked) return described(std::move(checked.error()), graph.content_->scopes);
+    graph.content_->roots = std::move(checked->roots);
     aliases = std::move(checked->aliases);
-    graph.flat_ = Flat{std::move(whole.tensors), std::move(whole.ops)};
+    graph.content_->flat = Flat{std::move(whole.tensors), std::move(whole.ops)};
   } else {
-    graph.scopes_.push_back(root_scope(description));
+    graph.content_->scopes.push_back(root_scope(description));
     STOWAGE_TRY_STATUS(validation::check_references(description, ""));
-    STOWAGE_TRY(Checked checked, check_flat(description, graph.scopes_));
-    graph.roots_ = std::move(checked.roots);
+    STOWAGE_TRY(Checked checked, check_flat(description, graph.content_->scopes));
+    graph.content_->roots = std::move(checked.roots);
     aliases = std::move(checked.aliases);
   }
-  graph.description_ = std::move(description);
+  graph.content_->description = std::move(description);
   std::unordered_set<std::string_view> labels;
-  graph.addresses_only_ = std::none_of(graph.tensors().begin(), graph.tensors().end(),
-                                       [](const Tensor& tensor) { return tensor.flags.has(TensorFlag::zero_copy); });
+  graph.content_->addresses_only = std::none_of(graph.tensors().begin(), graph.tensors().end(),
+                                                [](const Tensor& tensor) { return tensor.flags.has(TensorFlag::zero_copy); });
   for (const Op& op : graph.ops()) {
-    graph.addresses_only_ = graph.addresses_only_ && stowage::needs_addresses_only(op);
-    if (!op.no_task) graph.stream_count_ = std::max(graph.stream_count_, op.stream.index() + 1);
-    if (!op.batch.empty() && labels.insert(op.batch).second) graph.batches_.push_back(op.batch);
+    graph.content_->addresses_only = graph.content_->addresses_only && stowage::needs_addresses_only(op);
+    if (!op.no_task) graph.content_->stream_count = std::max(graph.content_->stream_count, op.stream.index() + 1);
+    if (!op.batch.empty() && labels.insert(op.batch).second) graph.content_->batches.push_back(op.batch);
   }
   Result<Relations> relations = validation::check_constraints(graph, std::move(aliases));
-  if (!relations) return described(std::move(relations.error()), graph.scopes_);
-  graph.relations_ = std::make_shared<const Relations>(std::move(*relations));
+  if (!relations) return described(std::move(relations.error()), graph.content_->scopes);
+  graph.content_->relations = std::make_shared<const Relations>(std::move(*relations));
   return graph;
 }
 
-ScopeId Graph::scope_of(OpId id) const { return scope_of_op(scopes_, id.index()); }
+ScopeId Graph::scope_of(OpId id) const { return scope_of_op(content_->scopes, id.index()); }
 
-ScopeId Graph::scope_of(TensorId id) const { return scope_of_tensor(scopes_, id.index()); }
+ScopeId Graph::scope_of(TensorId id) const { return scope_of_tensor(content_->scopes, id.index()); }
 
 std::span<const ScopeId> Graph::bodies(OpId id) const {
-  return id.index() < bodies_.size() ? std::span<const ScopeId>(bodies_[id.index()]) : std::span<const ScopeId>();
+  return id.index() < content_->bodies.size() ? std::span<const ScopeId>(content_->bodies[id.index()])
+                                              : std::span<const ScopeId>();
 }
 
 BodyPath Graph::path(ScopeId id) const {
   BodyPath path;
   while (id.index() != 0) {
-    const Scope& scope = scopes_[id.index()];
+    const Scope& scope = content_->scopes[id.index()];
     path.push_back(scope.body);
-    path.push_back(static_cast<std::uint32_t>(scope.op.index() - scopes_[scope.parent.index()].first_op.index()));
+    path.push_back(static_cast<std::uint32_t>(scope.op.index() - content_->scopes[scope.parent.index()].first_op.index()));
     id = scope.parent;
   }
   std::reverse(path.begin(), path.end());
