@@ -15,16 +15,15 @@ int fail(const Error& error) {
 }
 
 /// When most bytes are needed at once: no plan can do with less than those.
-Peak busiest(const Graph& graph, const Planned& planned) {
+Peak busiest(const Planned& planned) {
   ExplainOptions options;
-  options.base = &planned;
   options.time_limit = std::chrono::seconds(0);  // only what is there, not what would change it
-  const ArenaStory story = explain(graph, options)->arenas.front();
+  const ArenaStory story = explain(planned, options).arenas.front();
   return story.peaks[story.fullest];
 }
 
 void print_figures(const Graph& graph, const Planned& planned, const Plan& plan) {
-  const Peak peak = busiest(graph, planned);
+  const Peak peak = busiest(planned);
   std::printf("%s: %zu ops, %zu tensors\n", graph.name().c_str(), graph.ops().size(), graph.tensors().size());
   std::printf("  peak       %10s  %s\n", to_human(plan.peak()).c_str(), plan.proven_optimal() ? "(proven optimal)" : "");
   std::printf("  bound      %10s  needed at once by %s '%s'\n", to_human(plan.lower_bound()).c_str(), peak.kind.c_str(),

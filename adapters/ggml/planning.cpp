@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "cgraph_to_graph.hpp"
-#include "lower/interface/lower.hpp"
+#include "planner/interface/plan_with.hpp"
 #include "report.hpp"
 #include "stowage/pack.hpp"
 #include "stowage/plan.hpp"
@@ -42,19 +42,12 @@ Result<SolveOutcome> solve_within(const Problem& problem, std::chrono::nanosecon
   return solve(problem, any);
 }
 
-/// As `stowage::plan` does it, but for the verification, which is a quarter of the time and here a setting.
 Result<Plan> plan_graph(const Graph& graph, const Settings& settings) {
-  const Analysis analysis = analyze(graph);
-  const Lowering lowering = lower(graph, analysis);
-  std::vector<ArenaSolution> solutions;
-  for (const ArenaProblem& arena : lowering.arenas) {
-    STOWAGE_TRY(SolveOutcome outcome, solve_within(arena.problem, settings.time_limit));
-    if (outcome.positions.size() != arena.problem.items.size()) {
-      return Error{ErrorCode::unsupported, "no placement was found", {}};
-    }
-    solutions.push_back({std::move(outcome.positions), outcome.bound.bytes});
-  }
-  return raise(graph, analysis, lowering, solutions);
+  // Verification is a quarter of the time, and here a setting.
+  STOWAGE_TRY(Planned planned, plan_with(graph, {.verify = false},
+                                         [&](const Problem& problem) { return solve_within(problem, settings.time_limit); }));
+  if (!planned.plan) return Error{ErrorCode::unsupported, "no placement was found", {}};
+  return *std::move(planned.plan);
 }
 
 /// Chunks are alike, so their order is free: with the largest first, graphs of a kind ask for similar ones.

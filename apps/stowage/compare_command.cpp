@@ -25,7 +25,7 @@ Summary run_solver(const Input& input, const CompareArguments& arguments, const 
   options.solver = solver.name;
   if (!solver.searches) options.time_limit.reset();  // to its end, or the figures would not be its own
   const Progress progress(fmt::format("{}: {}", arguments.input, solver.name));
-  if (const Graph* const graph = input.graph()) return summarize(*graph, or_fail_in(arguments.input, plan(*graph, options)));
+  if (const Graph* const graph = input.graph()) return summarize(or_fail_in(arguments.input, plan(*graph, options)));
   return or_fail(plan_problem(*input.table(), arguments.input, options)).summary;
 }
 

@@ -50,7 +50,7 @@ struct Side {
   std::optional<Plan> plan = {};
 
   [[nodiscard]] DiffSide shown() const {
-    if (planned) return {*graph, *planned->plan};
+    if (planned) return *planned;
     return plan ? DiffSide(*names, *plan) : DiffSide(*file);
   }
 };
@@ -117,9 +117,7 @@ void compare(const DiffArguments& arguments) {
   if (arguments.page != "-")
     print(arguments.json ? diff_to_json(difference) : diff_to_text(difference, {size_style(), arguments.top}));
   if (!arguments.page.empty()) {
-    const auto page_of = [](const std::string& label, const Side& side) {
-      return PageSide{label, side.shown(), side.planned ? &*side.planned : nullptr};
-    };
+    const auto page_of = [](const std::string& label, const Side& side) { return PageSide{label, side.shown()}; };
     write_page(arguments.page,
                diff_page(page_of(arguments.before, before), page_of(arguments.after, after), arguments.options, difference));
   }

@@ -26,14 +26,16 @@ struct ExplainArguments {
 Explanation explain_graph(const ExplainArguments& arguments, const Graph& graph) {
   if (arguments.page.empty())
     return or_fail_in(arguments.input, explain_with_progress(arguments.input, graph, arguments.options));
-  ExplainOptions options = arguments.options;
+  const ExplainOptions& options = arguments.options;
   const Planned planned = [&] {
     const Progress progress(fmt::format("planning {}", arguments.input));
     return or_fail_in(arguments.input, plan(graph, options.plan));
   }();
-  options.base = &planned;
-  Explanation explanation = or_fail_in(arguments.input, explain_with_progress(arguments.input, graph, options));
-  write_page(arguments.page, plan_page(graph, planned, options.plan, {arguments.input, options.budget, &explanation}));
+  if (!planned.has_answer())
+    or_fail_in(arguments.input, Result<Done>(Error{ErrorCode::unsupported, "no plan was found in the time given", {}}));
+  const PlanScene scene(planned);
+  Explanation explanation = explain_with_progress(arguments.input, scene, options);
+  write_page(arguments.page, plan_page(scene, {arguments.input, options.budget, &explanation}));
   return explanation;
 }
 

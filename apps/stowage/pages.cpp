@@ -17,10 +17,16 @@ void say_no_page(const std::string& file, const std::string& reason) {
   fmt::print(stderr, "stowage: {} is not written: {}\n", file, reason);
 }
 
-/// A plan to show, with what it was made of.
+template <class Explained>
+auto explained(const std::string& input, const Explained& what, ExplainOptions options) {
+  Progress progress(fmt::format("explaining {}", input));
+  options.on_replan = [&](const std::string& replan) { progress.now(fmt::format("explaining {}, {}", input, replan)); };
+  return explain(what, options);
+}
+
+/// A plan to show, with what it was asked for.
 struct Shown {
-  const Graph& graph;
-  const Planned& planned;
+  const PlanScene& scene;
   const PlanOptions& options;
 };
 
@@ -28,10 +34,10 @@ struct Shown {
 std::optional<Explanation> explanation_for(const PlanPage& page, const std::string& input, const Shown& shown,
                                            std::optional<Bytes> capacity) {
   if (page.explain_time <= std::chrono::nanoseconds(0)) return std::nullopt;
-  ExplainOptions options{.plan = shown.options, .budget = capacity, .time_limit = page.explain_time};
+  const ExplainOptions options{.plan = shown.options, .budget = capacity, .time_limit = page.explain_time};
   // With a capacity the search ends as soon as that is met: gains would be those over a plan that could be better.
-  if (!shown.options.previous && !shown.options.capacity) options.base = &shown.planned;
-  Result<Explanation> explanation = explain_with_progress(input, shown.graph, options);
+  if (!shown.options.previous && !shown.options.capacity) return explain_with_progress(input, shown.scene, options);
+  Result<Explanation> explanation = explain_with_progress(input, shown.scene.planned().graph, options);
   if (explanation) return std::move(*explanation);
   fmt::print(stderr, "stowage: {} is without explanation: {}\n", page.file, to_string(explanation.error()));
   return std::nullopt;
@@ -40,7 +46,7 @@ std::optional<Explanation> explanation_for(const PlanPage& page, const std::stri
 void write_shown(const PlanPage& page, const std::string& input, const Shown& shown, std::optional<Bytes> capacity) {
   const std::optional<Explanation> explanation = explanation_for(page, input, shown, capacity);
   const PageOptions with{.label = input, .capacity = capacity, .explanation = explanation ? &*explanation : nullptr};
-  write_page(page.file, plan_page(shown.graph, shown.planned, shown.options, with));
+  write_page(page.file, plan_page(shown.scene, with));
 }
 
 }  // namespace
@@ -65,10 +71,12 @@ void write_page(const std::string& file, Result<std::string> page) {
   if (file != "-") fmt::print(stderr, "report: {}\n", file);
 }
 
-Result<Explanation> explain_with_progress(const std::string& input, const Graph& graph, ExplainOptions options) {
-  Progress progress(fmt::format("explaining {}", input));
-  options.on_replan = [&](const std::string& what) { progress.now(fmt::format("explaining {}, {}", input, what)); };
-  return explain(graph, options);
+Result<Explanation> explain_with_progress(const std::string& input, const Graph& graph, const ExplainOptions& options) {
+  return explained(input, graph, options);
+}
+
+Explanation explain_with_progress(const std::string& input, const PlanScene& base, const ExplainOptions& options) {
+  return explained(input, base, options);
 }
 
 void add_plan_page_options(CLI::App& command, PlanPage& page) {
@@ -85,10 +93,10 @@ void add_plan_page_options(CLI::App& command, PlanPage& page) {
       ->needs(html);
 }
 
-void write_plan_page(const PlanPage& page, const std::string& input, const Graph& graph, const Planned& planned,
+void write_plan_page(const PlanPage& page, const std::string& input, const Graph& graph, const PlanScene* scene,
                      const PlanOptions& options) {
   if (page.file.empty()) return;
-  if (planned.has_answer()) return write_shown(page, input, {graph, planned, options}, options.capacity);
+  if (scene) return write_shown(page, input, {*scene, options}, options.capacity);
   if (!options.capacity) return say_no_page(page.file, "there is no plan to show");
   PlanOptions wider = options;
   wider.capacity.reset();
@@ -98,7 +106,8 @@ void write_plan_page(const PlanPage& page, const std::string& input, const Graph
   }();
   if (!other) return say_no_page(page.file, to_string(other.error()));
   if (!other->has_answer()) return say_no_page(page.file, "there is no plan to show");
-  write_shown(page, input, {graph, *other, wider}, options.capacity);
+  const PlanScene wide(*other);
+  write_shown(page, input, {wide, wider}, options.capacity);
 }
 
 void write_table_page(const PlanPage& page, const std::string& input, const CsvProblem& table, const PlannedProblem& planned,

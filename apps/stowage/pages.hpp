@@ -23,7 +23,8 @@ void refuse_to_overwrite(const std::string& file, const std::vector<std::string>
 void write_page(const std::string& file, Result<std::string> page);
 
 /// `explain`, with progress.
-Result<Explanation> explain_with_progress(const std::string& input, const Graph& graph, ExplainOptions options);
+Result<Explanation> explain_with_progress(const std::string& input, const Graph& graph, const ExplainOptions& options);
+Explanation explain_with_progress(const std::string& input, const PlanScene& base, const ExplainOptions& options);
 
 /// What becomes of a plan's page.
 struct PlanPage {
@@ -33,8 +34,8 @@ struct PlanPage {
 void add_plan_page_options(CLI::App& command, PlanPage& page);
 
 /// Writes the page of a graph, if one is asked for. Without an answer it is that of a plan without the capacity: then people need
-/// it most. `planned` is what `plan(graph, options)` returned.
-void write_plan_page(const PlanPage& page, const std::string& input, const Graph& graph, const Planned& planned,
+/// it most. `scene` is of what `plan(graph, options)` returned, null where that has no answer.
+void write_plan_page(const PlanPage& page, const std::string& input, const Graph& graph, const PlanScene* scene,
                      const PlanOptions& options);
 /// The same for a table.
 void write_table_page(const PlanPage& page, const std::string& input, const CsvProblem& table, const PlannedProblem& planned,

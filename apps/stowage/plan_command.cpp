@@ -105,20 +105,23 @@ void check_output(const PlanArguments& arguments, const Input& input) {
 
 void plan_graph(const PlanArguments& arguments, const Graph& graph) {
   const PlanOptions options = options_of(arguments, graph);
-  Planned planned = [&] {
+  const Planned planned = [&] {
     const Progress progress(fmt::format("planning {}", arguments.input));
     return or_fail_in(arguments.input, plan(graph, options));
   }();
-  const Summary summary = summarize(graph, planned);
+  const Summary summary = summarize(planned);
+  const bool reports = !arguments.trace.empty() || !arguments.snapshot.empty() || !arguments.page.file.empty();
+  std::optional<PlanScene> scene;
+  if (planned.has_answer() && reports) scene.emplace(planned);
   if (planned.has_answer()) {
     if (!arguments.output.empty()) or_fail(write_file(arguments.output, plan_text_for(arguments, graph, *planned.plan)));
-    if (!arguments.trace.empty()) or_fail(write_file(arguments.trace, timeline_to_trace(graph, planned, options)));
-    if (!arguments.snapshot.empty()) or_fail(write_file(arguments.snapshot, timeline_to_snapshot(graph, planned, options)));
+    if (!arguments.trace.empty()) or_fail(write_file(arguments.trace, timeline_to_trace(*scene)));
+    if (!arguments.snapshot.empty()) or_fail(write_file(arguments.snapshot, timeline_to_snapshot(*scene)));
   }
   if (planned.has_answer() || arguments.json)
     show(arguments, summary, planned.plan ? plan_text(graph, *planned.plan) : std::string());
-  write_plan_page(arguments.page, arguments.input, graph, planned, options);
-  check_answer(arguments.input, planned.status, options.capacity ? shortage_text(graph, planned, *options.capacity) : "",
+  write_plan_page(arguments.page, arguments.input, graph, scene ? &*scene : nullptr, options);
+  check_answer(arguments.input, planned.status, options.capacity ? shortage_text(planned, *options.capacity) : "",
                what_to_change(arguments));
 }
 

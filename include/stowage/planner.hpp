@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -47,6 +48,9 @@ struct PlanOptions {
   bool memory_priority = false;
   /// What can stay where it was stays there, as long as the peak exceeds the bound by no more than it did, give or take 0.5%.
   std::optional<PreviousPlan> previous = {};
+  /// Judge the plan by `verify` before it is returned. Without it a bug of ours goes unseen, and about a quarter of the time is
+  /// saved where solving is quick.
+  bool verify = true;
 };
 
 /// How long each stage took.
@@ -85,19 +89,26 @@ struct ArenaNeed {
   friend bool operator==(const ArenaNeed&, const ArenaNeed&) = default;
 };
 
-/// What came of planning one graph.
+/// What planning finds out on its way, for reports: which tensors share memory and when it is needed, and the Problems.
+struct PlanningRecord;
+
+/// What came of planning one graph. Copies share the graph and the record.
 struct Planned {
+  Graph graph;
   SolveStatus status = SolveStatus::timed_out;
-  std::optional<Plan> plan = {};  ///< Verified. Present without an answer too when it only exceeds the capacity.
-  Bytes lower_bound;              ///< Of the peak.
-  Bytes naive;                    ///< The peak without any reuse.
-  std::size_t items = 0;          ///< In all arenas that count towards the peak.
-  std::string solver = {};        ///< Who found the plan of the largest arena; "previous" where the previous plan was repaired.
-  std::size_t moved = 0;          ///< Items, in all arenas, that lie elsewhere than in the previous plan.
-  StageTimes times = {};          ///< Of the strategy whose plan it is.
-  std::string strategy = {};      ///< Whose plan it is.
-  std::vector<Candidate> candidates = {};  ///< One a strategy, in the order of `strategies`.
+  /// Verified, unless the options say otherwise. Present without an answer too when it only exceeds the capacity.
+  std::optional<Plan> plan = {};
+  Bytes lower_bound = {};     ///< Of the peak.
+  Bytes naive = {};           ///< The peak without any reuse.
+  std::size_t items = 0;      ///< In all arenas that count towards the peak.
+  std::string solver = {};    ///< Who found the plan of the largest arena; "previous" where the previous plan was repaired.
+  std::size_t moved = 0;      ///< Items, in all arenas, that lie elsewhere than in the previous plan.
+  StageTimes times = {};      ///< Of the strategy whose plan it is.
+  std::string strategy = {};  ///< Whose plan it is.
+  std::vector<Candidate> candidates = {};  ///< One per strategy, in the order of `strategies`.
   std::vector<ArenaNeed> needs = {};       ///< Memory by memory.
+  PlanOptions options = {};                ///< Of the strategy whose plan it is.
+  std::shared_ptr<const PlanningRecord> record = {};
 
   [[nodiscard]] bool has_answer() const { return status == SolveStatus::optimal || status == SolveStatus::feasible; }
 };
@@ -108,7 +119,7 @@ struct Planned {
 /// Plans the memory of `graph`. Fails when the options name a solver, an op or a tensor that does not exist, when the region
 /// limit is not positive, when something must stay where it cannot, and when ops of different streams touch the same bytes in no
 /// order (`find_race`). That nothing fits the capacity is no failure but a status. A plan that our own verifier refuses is a bug
-/// of ours and aborts. Thread-safe: any number of threads may plan one graph.
+/// of ours and aborts (see `PlanOptions::verify`). Thread-safe: any number of threads may plan one graph.
 ///
 /// With several strategies each plans the whole graph, up to `threads` of them at a time, with the seed and the node budget of
 /// the options. Those that search share the time limit; the others end by themselves. The least peak wins, of equals the first in
@@ -132,7 +143,7 @@ struct SharedProblem {
 /// Which memories have too little with `capacity` in each, for people: what each needs at least (without proof: what the best
 /// answer takes), by how much that is more, and the arenas of a memory that has several. Empty where none is known to have too
 /// little.
-[[nodiscard]] std::string shortage_text(const Graph& graph, const Planned& planned, Bytes capacity);
+[[nodiscard]] std::string shortage_text(const Planned& planned, Bytes capacity);
 
 /// The figures of a plan: what `stowage plan --json` prints (`stowage.summary/1`).
 struct Summary {
@@ -160,8 +171,8 @@ struct Summary {
   std::vector<ArenaLine> arenas;
 };
 
-/// Cannot fail; without a plan there are no arenas and the peak is 0. Thread-safe. Precondition: `planned` is of `graph`.
-[[nodiscard]] Summary summarize(const Graph& graph, const Planned& planned);
+/// Cannot fail; without a plan there are no arenas and the peak is 0. Thread-safe.
+[[nodiscard]] Summary summarize(const Planned& planned);
 /// `stowage.summary/1` (docs/formats.md), one object on one line.
 [[nodiscard]] std::string summary_to_json(const Summary& summary);
 

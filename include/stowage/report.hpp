@@ -7,4 +7,5 @@
 #include "stowage/report/export.hpp"
 #include "stowage/report/memory_snapshot.hpp"
 #include "stowage/report/page.hpp"
+#include "stowage/report/scene.hpp"
 #include "stowage/report/timeline.hpp"

@@ -59,7 +59,7 @@ Result<Plan> make_plan(const Graph& graph, PlanOptions options) {
     STOWAGE_TRY(planned, plan(graph, options));
   }
   if (planned.has_answer()) return std::move(*planned.plan);
-  const std::string shortage = options.capacity ? ": " + shortage_text(graph, planned, *options.capacity) : "";
+  const std::string shortage = options.capacity ? ": " + shortage_text(planned, *options.capacity) : "";
   return Error{ErrorCode::out_of_memory,
                fmt::format("no plan for graph '{}', which is {}{}", graph.name(), to_string(planned.status), shortage),
                {}};

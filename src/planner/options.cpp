@@ -1,4 +1,4 @@
-#include "planner/options.hpp"
+#include "planner/interface/record.hpp"
 
 namespace stowage {
 
@@ -15,14 +15,6 @@ AnalysisOptions analysis_options(const PlanOptions& options) {
 
 LowerOptions lower_options(const PlanOptions& options) {
   return {.capacity = options.capacity, .region_limit = options.region_limit};
-}
-
-PlanOptions winning_options(const Planned& planned, const PlanOptions& options) {
-  PlanOptions winning = options;
-  for (const Strategy& strategy : strategies(options)) {
-    if (strategy.name == planned.strategy) winning.in_place = strategy.in_place;
-  }
-  return winning;
 }
 
 }  // namespace stowage

@@ -6,7 +6,8 @@
 #include <fmt/format.h>
 
 #include "liveness/interface/races.hpp"
-#include "planner/options.hpp"
+#include "planner/interface/plan_with.hpp"
+#include "planner/interface/record.hpp"
 #include "planner/previous.hpp"
 #include "planner/strategies.hpp"
 #include "stowage/pack/replanner.hpp"
@@ -17,13 +18,24 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+/// Adds the time that it lives to a stage's.
+class StageTimer {
+ public:
+  explicit StageTimer(std::chrono::nanoseconds& spent) : spent_(spent) {}
+  StageTimer(const StageTimer&) = delete;
+  StageTimer& operator=(const StageTimer&) = delete;
+  ~StageTimer() { spent_ += Clock::now() - start_; }
+
+ private:
+  std::chrono::nanoseconds& spent_;
+  Clock::time_point start_ = Clock::now();
+};
+
 /// Runs `work` and adds the time that it took to `spent`.
 template <class Work>
 auto timed(std::chrono::nanoseconds& spent, Work&& work) {
-  const Clock::time_point start = Clock::now();
-  auto result = work();
-  spent += Clock::now() - start;
-  return result;
+  const StageTimer timer(spent);
+  return work();
 }
 
 SolveOptions solve_options(const PlanOptions& options) {
@@ -58,7 +70,7 @@ SolveStatus worse(SolveStatus a, SolveStatus b) {
 /// Answers to all arenas of a graph, put together.
 struct Answers {
   SolveStatus status = SolveStatus::optimal;
-  std::vector<ArenaSolution> solutions;  ///< One an arena, unless one has no positions at all.
+  std::vector<ArenaSolution> solutions;  ///< One per arena, unless one has no positions at all.
   Bytes lower_bound;
   std::string solver;
   std::size_t moved = 0;
@@ -71,6 +83,7 @@ struct Task {
   const Analysis& analysis;
   const Lowering& lowering;
   const std::optional<PreviousPlan>& previous;
+  const Search& search;  ///< Empty: `solve`.
 };
 
 /// From where everything was.
@@ -89,7 +102,7 @@ Result<SolveOutcome> solve_again(const Task& task, const ArenaProblem& arena, co
                       .nodes = 0};
 }
 
-/// A ring's slots are where they are.
+/// A ring's ranges are where they are.
 SolveOutcome outcome_of_ring(const ArenaProblem& arena) {
   SolveOutcome outcome{
       .status = SolveStatus::optimal, .positions = {}, .peak = *arena.size, .bound = {}, .solver = "ring", .nodes = 0};
@@ -132,6 +145,7 @@ class ArenaSolver {
     if (arena.kind == ArenaKind::pool) return outcome_of_ring(arena);
     // What nobody shares needs no choice of solver, and none of its time.
     const SolveOptions solving = is_searched(arena.kind) ? next_search() : SolveOptions{};
+    if (task_.search && is_searched(arena.kind)) return task_.search(arena.problem);
     // Blocks of one size may take more than everything side by side, which is what a limit was left out for.
     if (solving.solver == "blocks" && arena.limit && arena.problem.regions.size() == 1) {
       ArenaProblem limited = arena;
@@ -199,25 +213,27 @@ std::size_t count_items(const Lowering& lowering) {
 }
 
 /// A plan that breaks a rule is a bug of ours, and must not leave the house.
-bool verified(const Graph& graph, const Plan& plan, const PlanOptions& options) {
+void check_verified(const Graph& graph, const Plan& plan, const PlanOptions& options) {
   const std::vector<Finding> findings =
       verify(graph, plan,
              {.max_findings = 1, .keep_inputs = options.keep_inputs, .base = options.base, .region_limit = options.region_limit});
   STOWAGE_CHECK(findings.empty(), findings.front().message.c_str());
-  return true;
 }
 
 }  // namespace
 
-Result<Planned> plan_once(const Graph& graph, const PlanOptions& options) {
-  Planned result;
+Result<Planned> plan_with(const Graph& graph, const PlanOptions& options, const Search& search) {
+  Planned result{.graph = graph};
   STOWAGE_TRY_STATUS(check_options(graph, options));
-  const Analysis analysis = timed(result.times.liveness, [&] { return analyze(graph, analysis_options(options)); });
-  const Liveness& liveness = analysis.liveness;
-  if (const std::optional<Race> race = find_race(graph, analysis.layout.sharing, liveness.timeline, liveness.order))
+  const auto record = std::make_shared<PlanningRecord>();
+  record->analysis = timed(result.times.liveness, [&] { return analyze(graph, analysis_options(options)); });
+  const Analysis& analysis = record->analysis;
+  if (const std::optional<Race> race =
+          find_race(graph, analysis.layout.sharing, analysis.liveness.timeline, analysis.liveness.order))
     return Error{ErrorCode::invalid, describe(*race, graph), {}};
-  const Lowering lowering = timed(result.times.lower, [&] { return lower(graph, analysis, lower_options(options)); });
-  const Task task{graph, analysis, lowering, options.previous};
+  record->lowering = timed(result.times.lower, [&] { return lower(graph, analysis, lower_options(options)); });
+  const Lowering& lowering = record->lowering;
+  const Task task{graph, analysis, lowering, options.previous, search};
   STOWAGE_TRY(Answers answers, timed(result.times.solve, [&] { return solve_all(task, solve_options(options)); }));
 
   result.status = answers.status;
@@ -227,10 +243,14 @@ Result<Planned> plan_once(const Graph& graph, const PlanOptions& options) {
   result.solver = answers.solver;
   result.moved = answers.moved;
   result.needs = std::move(answers.needs);
+  result.options = options;
+  result.record = record;
   if (answers.solutions.size() != lowering.arenas.size()) return result;
   result.plan = timed(result.times.lower, [&] { return raise(graph, analysis, lowering, answers.solutions); });
-  timed(result.times.verify, [&] { return verified(graph, *result.plan, options); });
+  if (options.verify) timed(result.times.verify, [&] { check_verified(graph, *result.plan, options); });
   return result;
 }
+
+Result<Planned> plan_once(const Graph& graph, const PlanOptions& options) { return plan_with(graph, options, {}); }
 
 }  // namespace stowage

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "planner/interface/plan_with.hpp"
+#include "planner/interface/record.hpp"
+#include "stowage/plan/plan_file.hpp"
 #include "stowage/verify.hpp"
 #include "support/builders/sketch.hpp"
 
@@ -83,7 +86,7 @@ Graph two_memories() {
 
 TEST(Planner, ShortageNamesTheMemoryAndItsArenas) {
   const Graph graph = two_memories();
-  const auto shortage = [&](Bytes capacity) { return shortage_text(graph, *plan(graph, {.capacity = capacity}), capacity); };
+  const auto shortage = [&](Bytes capacity) { return shortage_text(*plan(graph, {.capacity = capacity}), capacity); };
   EXPECT_EQ(shortage(Bytes(168)), "") << "40 + 2 × 64";
   EXPECT_EQ(shortage(Bytes(167)),
             "memory 'device' needs at least 168 bytes, 1 more than the 167 that are there (session 40, shared 128)");
@@ -95,14 +98,47 @@ TEST(Planner, ShortageNamesTheMemoryAndItsArenas) {
 /// Two arenas of one memory, the first with an answer of 9 that might be 8: only what the bounds add up to is a proof.
 TEST(Planner, ShortageWithoutProofIsThatOfTheBestAnswer) {
   const Graph graph = two_memories();
-  Planned planned;
+  Planned planned{.graph = graph};
   planned.needs = {{MemoryId(1), ArenaKind::fixed, Bytes(8), Bytes(9)}, {MemoryId(1), ArenaKind::shared, Bytes(4), Bytes(4)}};
-  EXPECT_EQ(shortage_text(graph, planned, Bytes(12)),
+  EXPECT_EQ(shortage_text(planned, Bytes(12)),
             "memory 'device' takes, in the best plan so far, 13 bytes, 1 more than the 12 that are there (fixed 9, shared 4)");
-  EXPECT_EQ(shortage_text(graph, planned, Bytes(11)),
+  EXPECT_EQ(shortage_text(planned, Bytes(11)),
             "memory 'device' needs at least 12 bytes, 1 more than the 11 that are there (fixed 8, shared 4)");
   planned.needs[0].size.reset();
-  EXPECT_EQ(shortage_text(graph, planned, Bytes(12)), "");
+  EXPECT_EQ(shortage_text(planned, Bytes(12)), "");
+}
+
+TEST(Planner, WhatWasPlannedKeepsItsGraphAndWhatWasFoundOut) {
+  const Planned planned = *plan(chain(true), {.in_place = false});
+  EXPECT_EQ(planned.graph.ops().size(), 5U) << "the caller's is gone";
+  EXPECT_TRUE(verify(planned.graph, *planned.plan).empty());
+  EXPECT_FALSE(planned.options.in_place);
+  ASSERT_TRUE(planned.record);
+  EXPECT_EQ(planned.record->lowering.arenas.size(), planned.plan->arenas.size());
+  EXPECT_EQ(planned.record->analysis.layout.storages.size(), planned.items);
+}
+
+TEST(Planner, VerificationIsAnOption) {
+  const Planned judged = *plan(chain(false));
+  const Planned unjudged = *plan(chain(false), {.verify = false});
+  EXPECT_GT(judged.times.verify.count(), 0);
+  EXPECT_EQ(unjudged.times.verify.count(), 0);
+  EXPECT_EQ(plan_to_json(judged.graph, *judged.plan), plan_to_json(unjudged.graph, *unjudged.plan));
+}
+
+/// The session workspace lies alone: there is nothing to search.
+TEST(Planner, ASearchOfTheCallersOwnAnswersForWhatIsShared) {
+  const Graph graph = two_memories();
+  std::size_t searches = 0;
+  const auto search = [&](const Problem& problem) {
+    ++searches;
+    return solve(problem);
+  };
+  const Planned planned = *plan_with(graph, {}, search);
+  EXPECT_EQ(searches, 2U) << "one per memory";
+  EXPECT_EQ(plan_to_json(graph, *planned.plan), plan_to_json(graph, *plan(graph)->plan));
+  const auto in_vain = [](const Problem&) { return Result<SolveOutcome>(SolveOutcome{}); };
+  EXPECT_FALSE(plan_with(graph, {}, in_vain)->plan);
 }
 
 TEST(Planner, UnknownSolversAreErrors) { EXPECT_FALSE(plan(chain(false), {.solver = "magic"})); }
@@ -138,7 +174,7 @@ TEST(Planner, ConstantsDoNotCountTowardsThePeak) {
   const Planned planned = *plan(graph);
   EXPECT_EQ(planned.plan->peak(), Bytes(128));
   EXPECT_EQ(planned.plan->arenas.size(), 2U);
-  const Summary summary = summarize(graph, planned);
+  const Summary summary = summarize(planned);
   EXPECT_EQ(summary.peak, Bytes(128));
   EXPECT_EQ(summary.naive, Bytes(128));
   EXPECT_EQ(summary.items, 2U);

@@ -1,7 +1,7 @@
 #include <optional>
 #include <utility>
 
-#include "planner/options.hpp"
+#include "planner/interface/record.hpp"
 #include "stowage/planner.hpp"
 
 namespace stowage {

@@ -47,7 +47,8 @@ std::string describe(const std::string& memory, const MemoryNeed& need, Bytes ca
 
 }  // namespace
 
-std::string shortage_text(const Graph& graph, const Planned& planned, Bytes capacity) {
+std::string shortage_text(const Planned& planned, Bytes capacity) {
+  const Graph& graph = planned.graph;
   std::string text;
   for (std::size_t m = 0; m < graph.memories().size(); ++m) {
     const std::string line = describe(graph.memories()[m].name, need_of(planned, MemoryId(m)), capacity);

@@ -4,7 +4,8 @@
 
 namespace stowage {
 
-Summary summarize(const Graph& graph, const Planned& planned) {
+Summary summarize(const Planned& planned) {
+  const Graph& graph = planned.graph;
   Summary summary;
   summary.name = graph.name();
   summary.ops = graph.ops().size();

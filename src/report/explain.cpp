@@ -85,14 +85,20 @@ void add_gains_alone(const std::vector<Told>& told, std::size_t top, GainSearch&
 }  // namespace
 
 Result<Explanation> explain(const Graph& graph, const ExplainOptions& options) {
-  Trials trials(graph, options);
-  STOWAGE_TRY(const Trial* const base, trials.base());
-  const Scene scene(base->graph, base->planned, base->options);
+  STOWAGE_TRY(const Planned planned, plan(graph, plan_options(options)));
+  if (!planned.has_answer()) return Error{ErrorCode::unsupported, "no plan was found in the time given", {}};
+  return explain(planned, options);
+}
+
+Explanation explain(const PlanScene& base, const ExplainOptions& options) {
+  const Scene& scene = base.scene();
+  const Graph& graph = scene.graph();
+  Trials trials(base.planned(), options);
   const Stock stock(scene);
   GainSearch search(scene, stock, trials, options);
 
   Explanation explanation;
-  explanation.summary = summarize(graph, base->planned);
+  explanation.summary = summarize(base.planned());
   explanation.within = options.within;
   const std::vector<Told> told = tell_arenas(scene, options);
   for (const Told& each : told) explanation.arenas.push_back(each.story);
@@ -100,8 +106,8 @@ Result<Explanation> explain(const Graph& graph, const ExplainOptions& options) {
   explanation.cause = cause_of(explanation);
 
   // What was asked for expressly comes before what always comes, or there might be no time for it.
-  explanation.costs = costs_of(graph, options, base->outcome, trials);
-  if (options.budget) explanation.budget = answer_budget(graph, options, explanation, trials, search, base->outcome);
+  explanation.costs = costs_of(graph, options, trials.base(), trials);
+  if (options.budget) explanation.budget = answer_budget(graph, options, explanation, trials, search, trials.base());
   add_gains_alone(told, options.top, search, explanation);
   explanation.gains = search.gains();
   explanation.replans = trials.replans();

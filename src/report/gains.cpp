@@ -96,7 +96,7 @@ std::optional<Subset> GainSearch::grow(Subset subset, const Goal& goal,
     } else {
       const std::optional<Trial> trial = trials_.replan(stock_, subset);
       if (!trial) return std::nullopt;
-      subset.merge(next(Scene(trial->graph, trial->planned, trial->options), trial->outcome));
+      subset.merge(next(Scene(trial->planned), trial->outcome));
     }
     if (subset.size() == before) return std::nullopt;
   }
@@ -244,7 +244,7 @@ std::optional<Bytes> GainSearch::gain_alone(const PlacedItem& item) {
 std::string GainSearch::op_that_binds(const Subset& subset) {
   const std::optional<Trial> trial = trials_.replan(stock_, subset);
   if (!trial) return {};
-  const Scene scene(trial->graph, trial->planned, trial->options);
+  const Scene scene(trial->planned);
   const std::vector<const PlacedArena*> arenas = searched_arenas(scene);
   if (arenas.empty()) return {};
   const std::vector<BindingPeak> peaks = binding_of(scene, *arenas.front(), options_.within).peaks;

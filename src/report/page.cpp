@@ -76,17 +76,14 @@ Result<std::string> page_of(PlanData data, const PageOptions& options) {
 }
 
 void append_side(std::string& text, const PageSide& side, const PlanOptions& options) {
-  const bool ours = side.planned && side.plan.graph;
-  PlanData data = ours ? planned_data(*side.plan.graph, *side.planned, options) : foreign_data(side.plan, options);
+  PlanData data = side.plan.planned ? planned_data(*side.plan.planned) : foreign_data(side.plan, options);
   data.label = side.label;
   append_plan(text, data);
 }
 
 }  // namespace
 
-Result<std::string> plan_page(const Graph& graph, const Planned& planned, const PlanOptions& options, const PageOptions& page) {
-  return page_of(planned_data(graph, planned, options), page);
-}
+Result<std::string> plan_page(const PlanScene& scene, const PageOptions& page) { return page_of(planned_data(scene), page); }
 
 Result<std::string> table_page(const CsvProblem& table, std::span<const Position> positions, const Summary& summary,
                                const PageOptions& page) {

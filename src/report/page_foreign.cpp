@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "planner/options.hpp"
+#include "planner/interface/record.hpp"
 #include "report/labels.hpp"
 #include "report/page_plan.hpp"
 

@@ -142,7 +142,7 @@ void expect_sorted(const json& shown) {
 
 void expect_right(const Graph& graph, const PlanOptions& options, std::size_t& users) {
   const Planned planned = plan(graph, options).value();
-  const json shown = testing::read_page(plan_page(graph, planned, options, {.label = "x"}).value()).at("plans").at(0);
+  const json shown = testing::read_page(plan_page(planned, {.label = "x"}).value()).at("plans").at(0);
   testing::expect_sound(shown);
   expect_placements(graph, *planned.plan, shown);
   expect_workspaces(*planned.plan, shown);

@@ -47,17 +47,18 @@ PageHolder page_holder(const Scene& scene, const PlacedArena& arena, const Place
 
 }  // namespace
 
-PlanData planned_data(const Graph& graph, const Planned& planned, const PlanOptions& options) {
-  const Scene scene(graph, planned, options);
+PlanData planned_data(const PlanScene& of) {
+  const Scene& scene = of.scene();
+  const Graph& graph = scene.graph();
   PlanData data;
-  data.summary = summarize(graph, planned);
+  data.summary = summarize(of.planned());
   add_graph(data, graph, scene.analysis());
-  for (const Arena& arena : planned.plan->arenas) data.arenas.push_back(page_arena(arena, graph.memory(arena.memory).name));
+  for (const Arena& arena : scene.plan().arenas) data.arenas.push_back(page_arena(arena, graph.memory(arena.memory).name));
   std::vector<PageHolder> holders;
   for (const auto* const arenas : {&scene.arenas(), &scene.user_buffers()}) {
     for (const PlacedArena& arena : *arenas) {
       PageArena& shown = data.arenas[arena.number.index()];
-      // Who follows whom in a slot of a ring is a matter of batches and added edges too.
+      // Who follows whom in a range of a ring is a matter of batches and added edges too.
       shown.concurrent = arena.concurrent() || shown.kind == ArenaKind::pool;
       for (const PlacedItem& item : arena.items) holders.push_back(page_holder(scene, arena, item, data.strings));
     }

@@ -19,8 +19,8 @@ void add_graph(PlanData& data, const Graph& graph, const Analysis& analysis);
 /// The kind of a tensor's holder, where no op wrote it: "constant", "variable", "input", or nothing.
 [[nodiscard]] std::string_view kind_of_given(const Tensor& tensor);
 
-/// A plan that was made here; preconditions as for `plan_page`.
-[[nodiscard]] PlanData planned_data(const Graph& graph, const Planned& planned, const PlanOptions& options);
+/// A plan that was made here.
+[[nodiscard]] PlanData planned_data(const PlanScene& of);
 /// A plan from elsewhere, of which nothing is sure. Of the options only what the analysis depends on counts.
 [[nodiscard]] PlanData foreign_data(const DiffSide& side, const PlanOptions& options);
 [[nodiscard]] PlanData table_data(const CsvProblem& table, std::span<const Position> positions, const Summary& summary);

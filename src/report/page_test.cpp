@@ -32,7 +32,7 @@ Graph chain(const std::string& prefix = {}) {
 }
 
 std::string page_of(const Graph& graph, const PageOptions& options, const PlanOptions& planning = {}) {
-  return plan_page(graph, plan(graph, planning).value(), planning, options).value();
+  return plan_page(plan(graph, planning).value(), options).value();
 }
 
 std::string string_at(const json& plan, const char* table, const char* column, std::size_t row) {
@@ -42,7 +42,7 @@ std::string string_at(const json& plan, const char* table, const char* column, s
 TEST(Page, HasTheFiguresOfThePlan) {
   const Graph graph = chain();
   const Planned planned = plan(graph).value();
-  const json page = read_page(plan_page(graph, planned, {}, {.label = "dir/chain.json", .capacity = Bytes(77)}).value());
+  const json page = read_page(plan_page(planned, {.label = "dir/chain.json", .capacity = Bytes(77)}).value());
   EXPECT_EQ(page.at("schema"), "stowage.page/1");
   EXPECT_EQ(page.at("title"), "chain.json");
   EXPECT_TRUE(page.at("diff").is_null());
@@ -51,7 +51,7 @@ TEST(Page, HasTheFiguresOfThePlan) {
   const json& shown = page.at("plans").at(0);
   EXPECT_EQ(shown.at("label"), "dir/chain.json");
   EXPECT_EQ(shown.at("capacity"), 77);
-  EXPECT_EQ(shown.at("summary"), json::parse(summary_to_json(summarize(graph, planned))));
+  EXPECT_EQ(shown.at("summary"), json::parse(summary_to_json(summarize(planned))));
   EXPECT_TRUE(shown.at("explain").is_null());
   EXPECT_TRUE(shown.at("text").is_null());
   expect_sound(shown);
@@ -117,7 +117,7 @@ TEST(Page, OfStandardInputIsCalledAfterTheGraph) { EXPECT_EQ(read_page(page_of(c
 TEST(Page, IsTheSameEachTime) {
   const Graph graph = chain();
   const Planned planned = plan(graph).value();
-  EXPECT_EQ(plan_page(graph, planned, {}, {.label = "a"}).value(), plan_page(graph, planned, {}, {.label = "a"}).value());
+  EXPECT_EQ(plan_page(planned, {.label = "a"}).value(), plan_page(planned, {.label = "a"}).value());
 }
 
 TEST(Page, NamesAreNothingButData) {
@@ -207,8 +207,7 @@ TEST(Page, OfADiffHasBothPlans) {
   const Planned first = plan(before).value();
   const Planned second = plan(after).value();
   const PlanDiff difference = diff({before, *first.plan}, {after, *second.plan});
-  const json page = read_page(
-      diff_page({"a.json", {before, *first.plan}, &first}, {"b.json", {after, *second.plan}, &second}, {}, difference).value());
+  const json page = read_page(diff_page({"a.json", first}, {"b.json", second}, {}, difference).value());
   EXPECT_EQ(page.at("title"), "a.json \u2192 b.json");
   EXPECT_EQ(page.at("diff"), json::parse(diff_to_json(difference)));
   ASSERT_EQ(page.at("plans").size(), 2U);
@@ -220,8 +219,7 @@ TEST(Page, APlanFromElsewhereHasTheTimesOfItsGraph) {
   const Graph graph = chain();
   const Planned planned = plan(graph, {.in_place = false}).value();
   const PlanDiff same = diff({graph, *planned.plan}, {graph, *planned.plan});
-  const json plans =
-      read_page(diff_page({"a", {graph, *planned.plan}, &planned}, {"b", {graph, *planned.plan}}, {}, same).value()).at("plans");
+  const json plans = read_page(diff_page({"a", planned}, {"b", {graph, *planned.plan}}, {}, same).value()).at("plans");
   expect_sound(plans.at(1));
   for (const char* const part : {"ops", "tensors", "reads", "arenas"})
     EXPECT_EQ(plans.at(0).at(part), plans.at(1).at(part)) << part;

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "planner/options.hpp"
+#include "planner/interface/record.hpp"
+#include "stowage/report/scene.hpp"
 
 namespace stowage::report {
 
@@ -11,15 +12,16 @@ bool is_needed(const Life& life, std::optional<Step> step) {
   return !step || std::any_of(needed.begin(), needed.end(), [&](const Interval& part) { return part.contains(*step); });
 }
 
-Scene::Scene(const Graph& graph, const Planned& planned, const PlanOptions& options)
-    : graph_(graph),
+Scene::Scene(const Planned& planned)
+    : graph_(planned.graph),
       plan_(*planned.plan),
-      analysis_(analyze(graph, analysis_options(winning_options(planned, options)))),
-      lowering_(lower(graph, analysis_, lower_options(options))),
+      analysis_(planned.record->analysis),
+      lowering_(planned.record->lowering),
       storages_(analysis_.layout.storages.size()),
-      workspaces_(graph.ops().size()),
+      workspaces_(graph_.ops().size()),
       tensors_(analysis_.layout.classes.size()),
-      producers_(graph.tensors().size()) {
+      producers_(graph_.tensors().size()) {
+  const Graph& graph = graph_;
   for (std::size_t t = 0; t < graph.tensors().size(); ++t)
     tensors_[layout().class_of(TensorId(t)).index()].push_back(TensorId(t));
   for (std::size_t k = 0; k < graph.ops().size(); ++k) {
@@ -40,14 +42,14 @@ void Scene::place_storages() {
   for (const Placement& placement : plan_.placements) {
     const StorageId storage = layout().positions[layout().class_of(placement.tensor)].storage;
     const Bytes inside = layout().offset_in_storage(placement.tensor);
-    storages_[storage.index()] = At{placement.arena, {placement.region, placement.offset - inside}};
+    storages_[storage.index()] = PlacedAt{placement.arena, {placement.region, placement.offset - inside}};
   }
   // The plan lists copies in the order of the analysis. Some go to a storage of their own.
   for (std::size_t c = 0; c < layout().copies.size(); ++c) {
     const PlannedCopy& copy = layout().copies[c];
     if (copy.to) continue;
     const Copy& there = plan_.copies[c];
-    storages_[copy.storage.index()] = At{there.arena, {there.region, there.offset - copy.offset}};
+    storages_[copy.storage.index()] = PlacedAt{there.arena, {there.region, there.offset - copy.offset}};
   }
 }
 
@@ -55,7 +57,7 @@ void Scene::place_workspaces() {
   for (const WorkspacePlacement& placement : plan_.workspaces) {
     const std::size_t op = placement.op.index();
     workspaces_[op].resize(graph_.ops()[op].workspaces.size());
-    workspaces_[op][placement.index] = At{placement.arena, {placement.region, placement.offset}};
+    workspaces_[op][placement.index] = PlacedAt{placement.arena, {placement.region, placement.offset}};
   }
 }
 
@@ -73,11 +75,11 @@ PlacedItem Scene::placed(const ArenaProblem& problem, std::size_t item, const Po
   return result;
 }
 
-std::optional<Scene::At> Scene::at(const Occupant& occupant) const {
+std::optional<Scene::PlacedAt> Scene::at(const Occupant& occupant) const {
   if (const auto* storage = std::get_if<StorageId>(&occupant)) return storages_[storage->index()];
   if (const auto* workspace = std::get_if<WorkspaceId>(&occupant)) return workspaces_[workspace->op.index()][workspace->index];
   for (std::size_t a = lowering_.arenas.size(); a < plan_.arenas.size(); ++a) {
-    if (plan_.arenas[a].tensor == std::get<HostTensor>(occupant).tensor) return At{ArenaId(a), {}};
+    if (plan_.arenas[a].tensor == std::get<HostTensor>(occupant).tensor) return PlacedAt{ArenaId(a), {}};
   }
   return std::nullopt;
 }
@@ -91,7 +93,7 @@ void Scene::place_arena(std::size_t number) {
   for (std::size_t i = 0; i < problem.occupants.size(); ++i) {
     if (problem.problem.items[i].size == Bytes(0)) continue;
     if (std::holds_alternative<HostTensor>(problem.occupants[i])) continue;  // a caller's buffer
-    const std::optional<At> where = at(problem.occupants[i]);
+    const std::optional<PlacedAt> where = at(problem.occupants[i]);
     STOWAGE_CHECK(where.has_value(), "the plan places every item of the analysis behind it");
     if (where->arena == ArenaId(number))
       result.items.push_back(placed(problem, i, where->position, bases[where->position.region]));
@@ -101,7 +103,7 @@ void Scene::place_arena(std::size_t number) {
 
 void Scene::place_guests(const ArenaProblem& problem) {
   for (std::size_t i = 0; i < problem.occupants.size(); ++i) {
-    const std::optional<At> where = problem.problem.items[i].size == Bytes(0) ? std::nullopt : at(problem.occupants[i]);
+    const std::optional<PlacedAt> where = problem.problem.items[i].size == Bytes(0) ? std::nullopt : at(problem.occupants[i]);
     if (!where || where->arena.index() < lowering_.arenas.size()) continue;
     PlacedArena& buffer = user_buffers_[where->arena.index() - lowering_.arenas.size()];
     buffer.problem = &problem;
@@ -110,3 +112,9 @@ void Scene::place_guests(const ArenaProblem& problem) {
 }
 
 }  // namespace stowage::report
+
+namespace stowage {
+
+PlanScene::PlanScene(const Planned& planned) : planned_(&planned), scene_(std::make_shared<const report::Scene>(planned)) {}
+
+}  // namespace stowage

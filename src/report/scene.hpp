@@ -36,11 +36,11 @@ struct PlacedArena {
 /// Whether something is needed at a step; without one: ever.
 [[nodiscard]] bool is_needed(const Life& life, std::optional<Step> step);
 
-/// A planned graph, taken apart. Refers to the graph and the plan, which must outlive it.
+/// A planned graph, taken apart. Refers to what was planned, which must outlive it.
 class Scene {
  public:
-  /// Precondition: `planned` has an answer and is what `plan(graph, options)` returned.
-  Scene(const Graph& graph, const Planned& planned, const PlanOptions& options);
+  /// Precondition: `planned` has an answer and is what `plan` returned.
+  explicit Scene(const Planned& planned);
   Scene(const Scene&) = delete;
   Scene& operator=(const Scene&) = delete;
 
@@ -67,19 +67,19 @@ class Scene {
   void place_workspaces();
   [[nodiscard]] PlacedItem placed(const ArenaProblem& problem, std::size_t item, const Position& at, Bytes base) const;
 
-  struct At {
+  struct PlacedAt {
     ArenaId arena;
     Position position;
   };
   /// Where an occupant lies. A caller's own tensor lies at the bottom of its buffer, if that is an arena.
-  [[nodiscard]] std::optional<At> at(const Occupant& occupant) const;
+  [[nodiscard]] std::optional<PlacedAt> at(const Occupant& occupant) const;
 
   const Graph& graph_;
   const Plan& plan_;
-  Analysis analysis_;
-  Lowering lowering_;
-  std::vector<std::optional<At>> storages_;
-  std::vector<std::vector<std::optional<At>>> workspaces_;  ///< By op and index.
+  const Analysis& analysis_;
+  const Lowering& lowering_;
+  std::vector<std::optional<PlacedAt>> storages_;
+  std::vector<std::vector<std::optional<PlacedAt>>> workspaces_;  ///< By op and index.
   std::vector<PlacedArena> arenas_;
   std::vector<PlacedArena> user_buffers_;
   std::vector<std::vector<TensorId>> tensors_;  ///< By class.

@@ -262,9 +262,8 @@ void SnapshotWriter::write_settings() {
 
 }  // namespace
 
-std::string timeline_to_snapshot(const Graph& graph, const Planned& planned, const PlanOptions& options) {
-  const Scene scene(graph, planned, options);
-  return SnapshotWriter(scene, graph.name()).run();
+std::string timeline_to_snapshot(const PlanScene& scene) {
+  return SnapshotWriter(scene.scene(), scene.planned().graph.name()).run();
 }
 
 }  // namespace stowage

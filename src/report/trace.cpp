@@ -130,9 +130,6 @@ void TraceWriter::write_arena(const PlacedArena& arena, std::int64_t pid) {
 
 }  // namespace
 
-std::string timeline_to_trace(const Graph& graph, const Planned& planned, const PlanOptions& options) {
-  const Scene scene(graph, planned, options);
-  return TraceWriter(scene).run();
-}
+std::string timeline_to_trace(const PlanScene& scene) { return TraceWriter(scene.scene()).run(); }
 
 }  // namespace stowage

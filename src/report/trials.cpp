@@ -9,8 +9,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-Outcome outcome_of(const Graph& graph, const Plan& plan) {
-  Outcome outcome{plan.peak(), std::vector<Bytes>(graph.memories().size()), plan.proven_optimal()};
+Outcome outcome_of(const Planned& planned) {
+  const Plan& plan = *planned.plan;
+  Outcome outcome{plan.peak(), std::vector<Bytes>(planned.graph.memories().size()), plan.proven_optimal()};
   for (const Arena& arena : plan.arenas) {
     if (is_paid(arena.kind)) outcome.by_memory[arena.memory.index()] += arena.size;
   }
@@ -86,16 +87,10 @@ rewrite::Dropped Stock::dropped(const Subset& subset) const {
 
 // --------------------------------------------------------------------------------------------------------------- trials
 
-Trials::Trials(const Graph& graph, const ExplainOptions& options) : graph_(graph), options_(options) {}
-
-Result<const Trial*> Trials::base() {
-  const PlanOptions options = plan_options(options_);
-  STOWAGE_TRY(Planned planned, options_.base ? Result<Planned>(*options_.base) : stowage::plan(graph_, options));
-  if (!planned.has_answer()) return Error{ErrorCode::unsupported, "no plan was found in the time given", {}};
-  base_ = Trial{outcome_of(graph_, *planned.plan), graph_, options, std::move(planned)};
-  tried_.emplace(Subset{}, base_->outcome);
+Trials::Trials(const Planned& base, const ExplainOptions& options)
+    : graph_(base.graph), options_(options), base_(outcome_of(base)) {
+  tried_.emplace(Subset{}, base_);
   if (options_.time_limit) deadline_ = Clock::now() + *options_.time_limit;
-  return &*base_;
 }
 
 std::optional<PlanOptions> Trials::limited(PlanOptions options) {
@@ -117,8 +112,8 @@ std::optional<Trial> Trials::plan(Result<Graph> graph, const PlanOptions& option
   ++replans_;
   Result<Planned> planned = stowage::plan(*graph, *with);
   if (!planned || !planned->has_answer()) return std::nullopt;
-  Outcome outcome = outcome_of(*graph, *planned->plan);
-  return Trial{std::move(outcome), std::move(*graph), options, std::move(*planned)};
+  Outcome outcome = outcome_of(*planned);
+  return Trial{std::move(outcome), std::move(*planned)};
 }
 
 std::optional<Trial> Trials::replan(const Stock& stock, const Subset& subset) {

@@ -27,8 +27,6 @@ struct Outcome {
 /// The same with all that was planned.
 struct Trial {
   Outcome outcome;
-  Graph graph;
-  PlanOptions options;
   Planned planned;
 };
 
@@ -58,10 +56,11 @@ class Stock {
 /// Re-plans, as long as there is time. Remembers what it has tried.
 class Trials {
  public:
-  Trials(const Graph& graph, const ExplainOptions& options);
+  /// `base` is the plan as it is, with an answer. The time for all re-plans begins now.
+  Trials(const Planned& base, const ExplainOptions& options);
 
-  /// The plan as it is. Fails as `plan` does, and with `unsupported` when there is none.
-  Result<const Trial*> base();
+  /// What the plan as it is came to.
+  [[nodiscard]] const Outcome& base() const { return base_; }
   /// Any graph with any options. Nothing when there is no time, no such graph, or no plan of it.
   std::optional<Trial> plan(Result<Graph> graph, const PlanOptions& options, const std::string& what);
   /// The graph without some holders, as the stock numbers them; nothing as above.
@@ -79,7 +78,7 @@ class Trials {
   const Graph& graph_;
   const ExplainOptions& options_;
   std::optional<std::chrono::steady_clock::time_point> deadline_;
-  std::optional<Trial> base_;
+  Outcome base_;
   std::map<Subset, std::optional<Outcome>> tried_;
   std::size_t replans_ = 0;
   std::size_t skipped_ = 0;

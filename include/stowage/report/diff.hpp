@@ -15,15 +15,18 @@
 /// What changed between two plans.
 namespace stowage {
 
-/// A plan with the graph that it is of; or a plan file without, where tensors have numbers and no names. Refers to what it is
-/// made of; nothing of it is kept after the call.
+/// A plan with the graph that it is of, made here or not; or a plan file without, where tensors have numbers and no names. Refers
+/// to what it is made of; nothing of it is kept after the call.
 struct DiffSide {
+  /// Precondition: it has a plan.
+  DiffSide(const Planned& made_here) : graph(&made_here.graph), plan(&*made_here.plan), planned(&made_here) {}  // NOLINT
   DiffSide(const Graph& its_graph, const Plan& its_plan) : graph(&its_graph), plan(&its_plan) {}
   DiffSide(const PlanFile& its_file) : file(&its_file) {}  // NOLINT: implicit by intent
 
   const Graph* graph = nullptr;  ///< Either these two,
   const Plan* plan = nullptr;
-  const PlanFile* file = nullptr;  ///< or this.
+  const Planned* planned = nullptr;  ///< Null: it comes from elsewhere.
+  const PlanFile* file = nullptr;    ///< or this.
 };
 
 /// A tensor or workspace of one or both plans. Matched by name, those of equal names in their order; by number where a side has

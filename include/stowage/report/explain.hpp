@@ -11,6 +11,7 @@
 #include "stowage/graph.hpp"
 #include "stowage/plan.hpp"
 #include "stowage/planner.hpp"
+#include "stowage/report/scene.hpp"
 
 /// Why a graph needs as much memory as it does, and what would have to change. Every gain and every cost is the difference of two
 /// real plans, never an estimate.
@@ -22,9 +23,6 @@ struct ExplainOptions {
   std::size_t top = 8;               ///< Of holders, families and peaks that are looked at closely.
   std::optional<Bytes> budget = {};  ///< What the peak should fit into, in each memory.
   std::optional<std::chrono::nanoseconds> time_limit = std::chrono::seconds(20);  ///< For all re-plans together; absent: none.
-  /// The plan as it is, where there is one already: what `plan` returned with the options above, with an answer. Not kept
-  /// after the call. Null: it is planned first.
-  const Planned* base = nullptr;
   /// Called with what is about to be planned, in the thread of the caller.
   std::function<void(const std::string&)> on_replan = {};
 };
@@ -152,6 +150,8 @@ struct Explanation {
 /// Plans `graph`, looks at what binds, and plans again without parts of it. Fails as `plan` does, and with `unsupported` when no
 /// plan is found in the time. Thread-safe; deterministic without time limits.
 Result<Explanation> explain(const Graph& graph, const ExplainOptions& options = {});
+/// The same where there is a plan already, made with the options that `options` has for every re-plan. Cannot fail.
+[[nodiscard]] Explanation explain(const PlanScene& base, const ExplainOptions& options = {});
 
 enum class SizeStyle : std::uint8_t { bytes, human };
 

@@ -12,6 +12,7 @@
 #include "stowage/replay.hpp"
 #include "stowage/report/diff.hpp"
 #include "stowage/report/explain.hpp"
+#include "stowage/report/scene.hpp"
 
 /// Pages for people to look at: one HTML file each that needs nothing else (docs/page.md). All of them take O(n log n), keep
 /// nothing, are thread-safe, and give the same bytes for the same arguments. They fail with `io` when packing does, for lack of
@@ -25,10 +26,10 @@ struct PageOptions {
   const Explanation* explanation = nullptr;  ///< Null: the page has none.
 };
 
-/// The page of a planned graph. Precondition: `planned` has an answer and is what `plan(graph, options)` returned.
-Result<std::string> plan_page(const Graph& graph, const Planned& planned, const PlanOptions& options, const PageOptions& page);
+/// The page of a planned graph.
+Result<std::string> plan_page(const PlanScene& scene, const PageOptions& page);
 
-/// The page of a table. Precondition: one position a row, and `summary` is of that answer. Where the times of the table are few
+/// The page of a table. Precondition: one position per row, and `summary` is of that answer. Where the times of the table are few
 /// and far between, only steps at which something begins or ends are shown.
 Result<std::string> table_page(const CsvProblem& table, std::span<const Position> positions, const Summary& summary,
                                const PageOptions& page);
@@ -37,11 +38,9 @@ Result<std::string> table_page(const CsvProblem& table, std::span<const Position
 struct PageSide {
   std::string label;
   DiffSide plan;  ///< Of a file without graph there are no names and no times.
-  /// Where the plan was made here, with the options of the page. Null: it comes from elsewhere.
-  const Planned* planned = nullptr;
 };
 
-/// The page of two plans. `difference` is theirs.
+/// The page of two plans. `difference` is theirs. Of the options only those of liveness count, for a plan from elsewhere.
 Result<std::string> diff_page(const PageSide& before, const PageSide& after, const PlanOptions& options,
                               const PlanDiff& difference);
 
