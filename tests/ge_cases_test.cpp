@@ -365,7 +365,8 @@ TEST(GeCases, Case15TheFourthPrefetchWrapsAndWaitsForTheReaderOfTheFirst) {
 }
 
 TEST(GeCases, Case15APoolThatIsTooSmallIsAnError) {
-  EXPECT_THAT(RingCase(1024, {2000}).draft.error(), HasSubstr("prefetches tensor 't0' (0) of 2000 bytes into ring 'ring' of 1024"));
+  EXPECT_THAT(RingCase(1024, {2000}).draft.error(),
+              HasSubstr("prefetches tensor 't0' (0) of 2000 bytes into ring 'ring' of 1024"));
   RingCase both(1024, {600, 600}, false);
   both.draft.op("read both", {both.tensors[0], both.tensors[1]}, {});
   EXPECT_THAT(both.draft.error(), HasSubstr("op 'read both' (2) reads"));

@@ -40,7 +40,8 @@ Plan plan_of_loop() {
     plan.notes.push_back({TensorId(t), "why"});
   }
   plan.workspaces = {{OpId(1), 0, ArenaId(0), 0, Bytes(0), Bytes(8)}};
-  for (const std::size_t k : {std::size_t{0}, std::size_t{1}}) plan.clears.push_back({ArenaId(0), 0, Bytes(0), Bytes(8), 0, OpId(k)});
+  for (const std::size_t k : {std::size_t{0}, std::size_t{1}})
+    plan.clears.push_back({ArenaId(0), 0, Bytes(0), Bytes(8), 0, OpId(k)});
   plan.copies = {copy_of(0, CopyMoment::before(OpId(0))), copy_of(2, CopyMoment::before(OpId(1))),
                  copy_of(3, CopyMoment::at_body_end()), copy_of(3, CopyMoment::at_back_edge())};
   plan.bindings = {{TensorId(0), Bytes(64), Bytes(1)}};

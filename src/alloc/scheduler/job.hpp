@@ -34,7 +34,7 @@ struct SplitJob {
 struct Job {
   GraphDescription original;  ///< What it was made of.
   Partition partition;
-  partitioning::Families families;                ///< Of the partition's graph.
+  partitioning::Families families;                     ///< Of the partition's graph.
   std::vector<std::optional<std::size_t>> input_sets;  ///< By family: the entry of `partition.input_sets`.
   std::vector<SplitJob> splits;
   Bytes staging;  ///< How much the split with the most of it needs.

@@ -159,7 +159,8 @@ Result<StitchPlace> StitchCache::apply(const Patch& patch, const PageUses& uses)
     if (done) done = arena_.append(stitch.id, id);
   }
   stitch.pages = arena_.pages(stitch.id);
-  if (stitch.pages.empty()) pass_over_failure(arena_.unstitch(stitch.id));  // the device failed twice over: there is nothing left of it
+  if (stitch.pages.empty())
+    pass_over_failure(arena_.unstitch(stitch.id));  // the device failed twice over: there is nothing left of it
   if (!done) return std::move(done).error();
   StitchPlace place{patch.start.stitch, Bytes(0)};
   for (std::size_t i = 0; i < patch.start.position; ++i) place.offset += uses[stitch.pages[i]].size;

@@ -102,9 +102,7 @@ std::vector<const Copy*> RunFacts::copies_at(ScopeId scope, CopyMoment when) con
   return found;
 }
 
-std::vector<const Copy*> RunFacts::copies_at(OpId op) const {
-  return copies_at(graph_.scope_of(op), CopyMoment::before(op));
-}
+std::vector<const Copy*> RunFacts::copies_at(OpId op) const { return copies_at(graph_.scope_of(op), CopyMoment::before(op)); }
 
 const Copy* RunFacts::copy_at(OpId op, TensorId tensor) const {
   for (const Copy* copy : copies_at(op)) {
