@@ -157,18 +157,17 @@ class Finder {
   void add_new(std::vector<Dependency>& definitions) {
     std::sort(definitions.begin(), definitions.end());
     definitions.erase(std::unique(definitions.begin(), definitions.end()), definitions.end());
-    const auto known = static_cast<std::ptrdiff_t>(found_.size());
     const auto is_listed = [&](const Dependency& each) {
-      auto at =
-          std::lower_bound(found_.begin(), found_.begin() + known, Dependency{each.to, each.from, DependencyKind::stream, 0});
-      for (; at != found_.begin() + known && at->to == each.to && at->from == each.from; ++at) {
+      auto at = std::lower_bound(found_.begin(), found_.end(), Dependency{each.to, each.from, DependencyKind::stream, 0});
+      for (; at != found_.end() && at->to == each.to && at->from == each.from; ++at) {
         if (at->batch == 0) return true;
       }
       return false;
     };
     std::erase_if(definitions, is_listed);
-    found_.insert(found_.end(), definitions.begin(), definitions.end());
-    std::inplace_merge(found_.begin(), found_.begin() + known, found_.end());
+    std::vector<Dependency> all(found_.size() + definitions.size());
+    std::merge(found_.begin(), found_.end(), definitions.begin(), definitions.end(), all.begin());
+    found_ = std::move(all);
   }
 
   const Graph& graph_;
