@@ -70,7 +70,7 @@ TEST(Formats, AreRecognisedByContentWhateverTheName) {
 
 TEST(Formats, EachIsRecognisedByOneFormatOnly) {
   for (const auto& [name, bytes] : examples()) {
-    const auto recognises = [&bytes = bytes](const Format& format) { return format.recognises(bytes); };
+    const auto recognises = [&content = bytes](const Format& format) { return format.recognises(content); };
     EXPECT_EQ(std::count_if(formats().begin(), formats().end(), recognises), 1) << name;
   }
 }
