@@ -51,8 +51,10 @@ class Saboteur {
   bool add_copy(Plan& plan) {
     if (plan.placements.empty() || graph_.scopes().front().op_count == 0) return false;
     const Placement& any = pick(plan.placements);
+    const Scope& scope = graph_.scope(graph_.scope_of(any.tensor));
+    if (scope.op_count == 0) return false;
     plan.copies.push_back({.tensor = any.tensor,
-                           .when = CopyMoment::before(graph_.scope(graph_.scope_of(any.tensor)).first_op),
+                           .when = CopyMoment::before(scope.first_op),
                            .arena = any.arena,
                            .offset = any.offset,
                            .size = any.size,

@@ -30,7 +30,7 @@ class FlakyType final : public BufferType {
   Result<std::unique_ptr<Buffer>> allocate(Bytes size) override {
     ++calls;
     if (calls != fails_at) return host().allocate(size);
-    return Error{ErrorCode::out_of_memory, "flaky: no " + std::to_string(size.value()) + " bytes", {}};
+    return Error{ErrorCode::out_of_memory, "flaky: cannot allocate " + std::to_string(size.value()) + " bytes", {}};
   }
 
   std::uint64_t calls = 0;
