@@ -24,7 +24,7 @@ prefix=$temporary/prefix
 project=$PWD
 
 cmake --preset dev -DSTOWAGE_GGML_SOURCE= -DBUILD_SHARED_LIBS="$shared"
-cmake --build "$tree" -j "$JOBS" --target stowage stowage_cli
+cmake --build "$tree" -j "$JOBS" --target stowage stowage_cli stowage_torch # all that is installed
 cmake --install "$tree" --prefix "$temporary/first"
 mv "$temporary/first" "$prefix" # an install tree may be moved
 cp -r tests/consumer "$temporary/consumer"
