@@ -53,19 +53,6 @@ class OffsetUnion {
     return true;
   }
 
-  /// What is known about a thing, to take joins back. Precondition of `restore`: everything that was joined with it since `save`
-  /// is restored too.
-  struct Saved {
-    std::size_t thing;
-    std::size_t parent;
-    Bytes offset;
-  };
-  [[nodiscard]] Saved save(std::size_t thing) const { return {thing, parent_[thing], offset_[thing]}; }
-  void restore(const Saved& saved) {
-    parent_[saved.thing] = saved.parent;
-    offset_[saved.thing] = saved.offset;
-  }
-
  private:
   std::vector<std::size_t> parent_;
   std::vector<Bytes> offset_;  ///< Relative to the parent.
