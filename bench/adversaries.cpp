@@ -9,16 +9,17 @@
 
 /// How each heuristic is misled.
 ///
-/// **Online best fit** cannot know who will stay. Robson's adversary lets it fill memory with small items, keeps one in each
-/// window of twice their size, and asks for items of the window's size, for which no hole is large enough; and so on. Half of the
-/// live bytes are renewed in each round and end on top of everything else: after r rounds the peak is 1 + r / 2 times the bound.
+/// **Online best fit** cannot know who will stay. Robson's adversary lets it fill memory with small items, keeps one in
+/// each window of twice their size, and asks for items of the window's size, for which no hole is large enough; and so
+/// on. Half of the live bytes are renewed in each round and end on top of everything else: after r rounds the peak is 1
+/// + r / 2 times the bound.
 ///
-/// **A fixed order** is misled by four items in a row that meet only their neighbours, a–b–c–d. Two floors are enough, unless a
-/// and d come first: then both lie on the ground, b on a, and c, which meets b and d, on top of all. That costs half of the
-/// bound. In each family below only the order that it is made for begins with a and d.
+/// **A fixed order** is misled by four items in a row that meet only their neighbours, a–b–c–d. Two floors are enough,
+/// unless a and d come first: then both lie on the ground, b on a, and c, which meets b and d, on top of all. That
+/// costs half of the bound. In each family below only the order that it is made for begins with a and d.
 ///
-/// **The skyline** sees what is left, but no further than the next item. Problems without a hole forgive nothing; these few were
-/// found by trying.
+/// **The skyline** sees what is left, but no further than the next item. Problems without a hole forgive nothing; these
+/// few were found by trying.
 namespace stowage::bench {
 namespace {
 

@@ -1,5 +1,5 @@
-// stowage_bench [--quick] [--only WORD] [--minimalloc PATH] [SECTION…]: times and peaks of the whole spine, as Markdown on
-// standard output.
+// stowage_bench [--quick] [--only WORD] [--minimalloc PATH] [SECTION…]: times and peaks of the whole spine, as Markdown
+// on standard output.
 
 #include <algorithm>
 #include <array>
@@ -46,7 +46,8 @@ std::optional<Arguments> parse(int argc, char** argv) {
   Arguments arguments;
   for (int i = 1; i < argc; ++i) {
     const std::string_view word = argv[i];
-    const auto section = std::find_if(kSections.begin(), kSections.end(), [&](const Section& each) { return each.name == word; });
+    const auto section =
+        std::find_if(kSections.begin(), kSections.end(), [&](const Section& each) { return each.name == word; });
     if (section != kSections.end()) {
       arguments.sections.push_back(*section);
     } else if (word == "--quick") {

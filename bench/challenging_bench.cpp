@@ -9,8 +9,8 @@
 #include "stowage/pack.hpp"
 #include "table.hpp"
 
-/// One question, asked with several seeds: is there an answer within a capacity? The files say which capacity; the second one is
-/// the bound, where the answer would be optimal.
+/// One question, asked with several seeds: is there an answer within a capacity? The files say which capacity; the
+/// second one is the bound, where the answer would be optimal.
 namespace stowage::bench {
 namespace {
 
@@ -82,17 +82,20 @@ void print_sums(std::vector<Asked> all) {
     peer += asked.peer.value_or(PeerRun{}).own;
   }
   fmt::print(
-      "Sum over what nobody gave up on ({} of them): {} in the median of the seeds, {} with the worst, {} as the sum of medians.",
+      "Sum over what nobody gave up on ({} of them): {} in the median of the seeds, {} with the worst, {} as the sum "
+      "of medians.",
       all.size(), to_text(median(sums)), to_text(worst), to_text(medians));
   if (peer > 0) {
-    fmt::print(" MiniMalloc: {} by its own clock, **{:.1f} times** our sum of medians, **{:.1f} times** our worst seed's sum.",
-               to_text(peer), peer / medians, peer / worst);
+    fmt::print(
+        " MiniMalloc: {} by its own clock, **{:.1f} times** our sum of medians, **{:.1f} times** our worst seed's sum.",
+        to_text(peer), peer / medians, peer / worst);
   }
   fmt::print("\n\n");
 }
 
 void print(const std::vector<Asked>& all, bool with_peer) {
-  std::vector<std::string> header = {"file", "capacity", "seeds that fit", "median", "worst", "nodes, median", "nodes, worst"};
+  std::vector<std::string> header = {"file",  "capacity",      "seeds that fit", "median",
+                                     "worst", "nodes, median", "nodes, worst"};
   if (with_peer) header.insert(header.end(), {"MiniMalloc, own clock", "wall", "times our median"});
   Table table(std::move(header));
   for (const Asked& asked : all) {
@@ -123,8 +126,8 @@ std::vector<Limited> bench_challenging(const Options& options) {
   }
   if (given.empty()) return {};
   const bool with_peer = !options.minimalloc.empty();
-  fmt::print("## Challenging\n\nMiniMalloc's challenging set, `auto`, one thread, {} seeds, {} s for each", options.effort.seeds,
-             options.effort.patience.count());
+  fmt::print("## Challenging\n\nMiniMalloc's challenging set, `auto`, one thread, {} seeds, {} s for each",
+             options.effort.seeds, options.effort.patience.count());
   fmt::print("{}.\n\n", with_peer ? fmt::format(" (MiniMalloc {} s)", 6 * options.effort.patience.count()) : "");
   fmt::print("### Within the file's capacity\n\n");
   print(given, with_peer);

@@ -15,7 +15,8 @@
 #include "stowage/pack.hpp"
 #include "table.hpp"
 
-/// How time and memory grow. Each row is measured in a process of its own, whose peak of resident memory the system knows.
+/// How time and memory grow. Each row is measured in a process of its own, whose peak of resident memory the system
+/// knows.
 namespace stowage::bench {
 namespace {
 

@@ -17,7 +17,8 @@ constexpr StreamId kMain{0};
 /// Ops as the generators need them.
 class Net {
  public:
-  Net(std::string name, Streams streams) : builder_(std::move(name)), side_(streams == Streams::two ? StreamId(1) : kMain) {
+  Net(std::string name, Streams streams)
+      : builder_(std::move(name)), side_(streams == Streams::two ? StreamId(1) : kMain) {
     builder_.add(Memory{.name = "device", .alignment = Bytes(32)});
   }
 
@@ -29,8 +30,9 @@ class Net {
   }
 
   TensorId view(TensorId base, std::int64_t size, std::int64_t offset = 0) {
-    const TensorId out = builder_.add(Tensor{
-        .name = fmt::format("t{}", tensors_++), .size = Bytes(size), .view_of = ViewOf{.tensor = base, .offset = Bytes(offset)}});
+    const TensorId out = builder_.add(Tensor{.name = fmt::format("t{}", tensors_++),
+                                             .size = Bytes(size),
+                                             .view_of = ViewOf{.tensor = base, .offset = Bytes(offset)}});
     add(Op{.name = {}, .kind = "VIEW", .inputs = {base}, .outputs = {out}, .no_task = true});
     return out;
   }
@@ -78,7 +80,7 @@ class Net {
   std::size_t ops_ = 0;
 };
 
-// -------------------------------------------------------------------------------------------------------- language model
+// ----------------------------------------------------------------------------------------------------- language model
 
 constexpr std::int64_t kTokens = 512;
 constexpr std::int64_t kContext = 1024;
@@ -122,7 +124,7 @@ TensorId llm_feed_forward(Net& net, TensorId x) {
   return net.in_place({linear(net, gated, kTokens * kRow), x}, kTokens * kRow);
 }
 
-// -------------------------------------------------------------------------------------------------------------- training
+// ----------------------------------------------------------------------------------------------------------- training
 
 constexpr std::int64_t kBatch = 64;
 constexpr std::size_t kTrainingLayerOps = 21;
@@ -175,7 +177,7 @@ void optimise(Net& net, const TrainingLayer& layer, const Gradients& gradients) 
   net.write({layer.scale, gradients.scale}, layer.scale);
 }
 
-// ------------------------------------------------------------------------------------------------------------------ UNet
+// --------------------------------------------------------------------------------------------------------------- UNet
 
 constexpr std::size_t kLevels = 4;
 constexpr std::int64_t kImage = 320 * 64 * 64 * 4;  ///< On the topmost level, bytes.
@@ -216,7 +218,8 @@ Graph make_training(std::size_t ops, Streams streams) {
 
   std::vector<TrainingLayer> layers((ops - 1 - net.ops()) / kTrainingLayerOps);
   for (TrainingLayer& layer : layers) {
-    layer.width = 256 * (1 + static_cast<std::int64_t>(random() % 8));  // a convolutional net: every layer of another size
+    layer.width =
+        256 * (1 + static_cast<std::int64_t>(random() % 8));  // a convolutional net: every layer of another size
     layer.weight = net.tensor(layer.width * 256, TensorFlag::variable);
     layer.scale = net.tensor(layer.width * 4, TensorFlag::variable);
     layer.input = x;

@@ -20,7 +20,8 @@ class Random {
   std::int64_t below(std::int64_t n) { return static_cast<std::int64_t>(engine_() % static_cast<std::uint64_t>(n)); }
   /// In [0, 1).
   double fraction() { return static_cast<double>(engine_() >> 11) * 0x1p-53; }
-  /// In [low, high], each power of two as likely as the next and uniform between two of them. Precondition: 0 < low <= high.
+  /// In [low, high], each power of two as likely as the next and uniform between two of them. Precondition: 0 < low <=
+  /// high.
   std::int64_t log_uniform(std::int64_t low, std::int64_t high) {
     const auto powers = static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(high / low)));
     const std::int64_t from = low << below(powers);
@@ -32,7 +33,8 @@ class Random {
 };
 
 Item make_item(std::int64_t begin, std::int64_t end, std::int64_t size) {
-  return {.pieces = {{{Step(begin), Step(end)}, {Bytes(0), Bytes(size)}}}, .size = Bytes(size), .alignment = Bytes(kGrain)};
+  return {
+      .pieces = {{{Step(begin), Step(end)}, {Bytes(0), Bytes(size)}}}, .size = Bytes(size), .alignment = Bytes(kGrain)};
 }
 
 std::int64_t pareto_size(Random& random) {
@@ -44,7 +46,8 @@ std::int64_t pareto_size(Random& random) {
 std::int64_t mixed_life(Random& random, std::int64_t steps) {
   const std::int64_t kind = random.below(50);
   if (kind < 40) return 1 + random.below(32);
-  return random.log_uniform(32, std::max<std::int64_t>(32, kind < 49 ? std::min<std::int64_t>(2048, steps / 4) : steps / 4));
+  return random.log_uniform(
+      32, std::max<std::int64_t>(32, kind < 49 ? std::min<std::int64_t>(2048, steps / 4) : steps / 4));
 }
 
 struct Rectangle {

@@ -25,7 +25,8 @@ class Loom {
   std::int64_t size() { return static_cast<std::int64_t>((1 + below(64)) << below(5)) * 1024; }
 
   TensorId input(std::int64_t size) {
-    return builder_.add(Tensor{.name = fmt::format("x{}", tensors_++), .size = Bytes(size), .flags = TensorFlag::input});
+    return builder_.add(
+        Tensor{.name = fmt::format("x{}", tensors_++), .size = Bytes(size), .flags = TensorFlag::input});
   }
   TensorId op(std::size_t stream, std::vector<TensorId> inputs, std::int64_t size) {
     const TensorId out = builder_.add(Tensor{.name = fmt::format("t{}", tensors_++), .size = Bytes(size)});

@@ -97,7 +97,8 @@ TEST(Adversaries, MisleadTheirHeuristicsAndNotAuto) {
       const Bytes bound = lower_bound(adversary.problem).bytes;
       EXPECT_EQ(solve_by("auto", adversary.problem).peak, bound) << adversary.name;
       for (const std::string& solver : adversary.against) {
-        EXPECT_GE(solve_by(solver, adversary.problem).peak.value() * 10, bound.value() * 11) << adversary.name << ", " << solver;
+        EXPECT_GE(solve_by(solver, adversary.problem).peak.value() * 10, bound.value() * 11)
+            << adversary.name << ", " << solver;
       }
     }
   }

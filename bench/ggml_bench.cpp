@@ -1,6 +1,6 @@
-// stowage_ggml_bench [--no-instructions] [WORD]: our drop-in for ggml's graph allocator against ggml's own, in one process and on
-// the same graphs, those recorded from ggml in the data beside the project. Markdown on standard output. WORD: graphs whose name
-// contains it. bench/README.md says how to run it.
+// stowage_ggml_bench [--no-instructions] [WORD]: our drop-in for ggml's graph allocator against ggml's own, in one
+// process and on the same graphs, those recorded from ggml in the data beside the project. Markdown on standard output.
+// WORD: graphs whose name contains it. bench/README.md says how to run it.
 
 #include <algorithm>
 #include <array>
@@ -46,7 +46,8 @@ Timing summary_of(std::vector<double>& microseconds) {
   return {*std::min_element(microseconds.begin(), microseconds.end()), median(microseconds)};
 }
 
-/// Of this thread's work: a reserve of a millisecond is long enough to be interrupted on a busy machine, one of a tenth is not.
+/// Of this thread's work: a reserve of a millisecond is long enough to be interrupted on a busy machine, one of a tenth
+/// is not.
 template <class Work>
 double microseconds_of(Work&& work) {
   const auto worked = [] {
@@ -70,7 +71,8 @@ double first_reserve(const GraphAllocatorApi& api, RecordedCgraph& graph, long l
 }
 
 /// Both in turns, so that whatever else the machine does meets both.
-std::array<Figures, 2> measure_both(const std::array<GraphAllocatorApi, 2>& apis, RecordedCgraph& graph, const Options& options) {
+std::array<Figures, 2> measure_both(const std::array<GraphAllocatorApi, 2>& apis, RecordedCgraph& graph,
+                                    const Options& options) {
   std::array<Figures, 2> result;
   std::array<std::vector<double>, 2> reserves;
   std::array<std::vector<double>, 2> allocations;
@@ -114,15 +116,15 @@ std::string count_or_dash(const std::optional<long long>& count) { return count 
 
 struct Tables {
   Table bytes{{"graph", "nodes", "ggml", "ggml's choices, our places", "/ ggml", "the adapter", "/ ggml"}};
-  Table times{{"graph", "reserve µs: ggml", "ours", "ratio", "alloc_graph µs: ggml", "ours", "ratio", "instructions: ggml",
-               "ours", "ratio"}};
+  Table times{{"graph", "reserve µs: ggml", "ours", "ratio", "alloc_graph µs: ggml", "ours", "ratio",
+               "instructions: ggml", "ours", "ratio"}};
   double placed = 0;
   double adapted = 0;
   int graphs = 0;
 };
 
-void measure_graph(const std::filesystem::path& file, const std::array<GraphAllocatorApi, 2>& apis, const Options& options,
-                   Tables& tables) {
+void measure_graph(const std::filesystem::path& file, const std::array<GraphAllocatorApi, 2>& apis,
+                   const Options& options, Tables& tables) {
   const Graph graph = *parse_graph(*read_file(file.string()), file.string());
   RecordedCgraph cgraph(graph);
   const auto [stock, ours] = measure_both(apis, cgraph, options);
@@ -132,15 +134,17 @@ void measure_graph(const std::filesystem::path& file, const std::array<GraphAllo
   tables.adapted += share(ours.bytes);
   ++tables.graphs;
   tables.bytes.add({graph.name(), std::to_string(cgraph.get()->n_nodes), with_commas(stock.bytes), with_commas(placed),
-                    fmt::format("{:.3f}", share(placed)), with_commas(ours.bytes), fmt::format("{:.3f}", share(ours.bytes))});
+                    fmt::format("{:.3f}", share(placed)), with_commas(ours.bytes),
+                    fmt::format("{:.3f}", share(ours.bytes))});
   const auto micro = [](double value) { return fmt::format("{:.1f}", value); };
   const auto times = [&](double a, double b) { return fmt::format("{:.2f}", b / a); };
   const bool counted = stock.instructions && ours.instructions;
-  tables.times.add({graph.name(), micro(stock.reserve.median), micro(ours.reserve.median),
-                    times(stock.reserve.median, ours.reserve.median), micro(stock.allocate.median), micro(ours.allocate.median),
-                    times(stock.allocate.median, ours.allocate.median), count_or_dash(stock.instructions),
-                    count_or_dash(ours.instructions),
-                    counted ? times(static_cast<double>(*stock.instructions), static_cast<double>(*ours.instructions)) : "–"});
+  tables.times.add(
+      {graph.name(), micro(stock.reserve.median), micro(ours.reserve.median),
+       times(stock.reserve.median, ours.reserve.median), micro(stock.allocate.median), micro(ours.allocate.median),
+       times(stock.allocate.median, ours.allocate.median), count_or_dash(stock.instructions),
+       count_or_dash(ours.instructions),
+       counted ? times(static_cast<double>(*stock.instructions), static_cast<double>(*ours.instructions)) : "–"});
 }
 
 }  // namespace

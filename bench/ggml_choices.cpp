@@ -39,7 +39,8 @@ Graph with_ggml_choices(const Graph& graph) {
   }
   for (std::size_t i = 0; i < result.tensors.size(); ++i) {
     Tensor& tensor = result.tensors[i];
-    if (tensor.flags.has(TensorFlag::input) && uses.children[i] == 0 && !uses.viewed[i]) tensor.flags |= TensorFlag::output;
+    if (tensor.flags.has(TensorFlag::input) && uses.children[i] == 0 && !uses.viewed[i])
+      tensor.flags |= TensorFlag::output;
   }
   return *Graph::build(std::move(result));
 }

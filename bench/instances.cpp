@@ -67,7 +67,9 @@ void add_generated(std::vector<GraphInstance>& instances, const Selection& selec
 
 }  // namespace
 
-Result<Graph> GraphInstance::import() const { return path.empty() ? parse_graph(text, name) : read_and_parse(path, parse_graph); }
+Result<Graph> GraphInstance::import() const {
+  return path.empty() ? parse_graph(text, name) : read_and_parse(path, parse_graph);
+}
 
 Result<CsvProblem> CsvInstance::import() const { return read_and_parse(path, parse_csv); }
 
@@ -79,9 +81,10 @@ std::vector<std::string> trace_files() {
 
 bool have_data() {
   if (fs::is_directory(data_dir() / "graphs") && fs::is_directory(data_dir() / "csv")) return true;
-  fmt::print(stderr,
-             "{0}\n** NO DATA beside the project (set STOWAGE_DATA). Real graphs and CSVs are MISSING from the tables.\n{0}\n",
-             std::string(100, '*'));
+  fmt::print(
+      stderr,
+      "{0}\n** NO DATA beside the project (set STOWAGE_DATA). Real graphs and CSVs are MISSING from the tables.\n{0}\n",
+      std::string(100, '*'));
   return false;
 }
 
@@ -117,7 +120,8 @@ std::vector<ProblemInstance> problem_instances(const Selection& selection) {
   std::vector<ProblemInstance> instances;
   for (const std::size_t n : {50U, 200U, 1000U, 10'000U})
     instances.push_back({fmt::format("tight_{}", n), make_tight(n), kTightHeight});
-  for (const std::size_t n : {1000U, 10'000U, 100'000U}) instances.push_back({fmt::format("heavy_{}", n), make_heavy_tail(n)});
+  for (const std::size_t n : {1000U, 10'000U, 100'000U})
+    instances.push_back({fmt::format("heavy_{}", n), make_heavy_tail(n)});
   for (const std::size_t n : {1000U, 10'000U}) instances.push_back({fmt::format("dense_{}", n), make_dense(n)});
   for (Adversary& each : make_adversaries(kAdversarySize)) {
     const Bytes bound = lower_bound(each.problem).bytes;

@@ -37,9 +37,10 @@ Result<PeerRun> MiniMalloc::run_file(const std::string& csv, const Problem& prob
   const auto wrong = [&](const std::string& what) { return Error{ErrorCode::invalid, program_ + ": " + what, {}}; };
   STOWAGE_TRY(const TemporaryFolder folder, TemporaryFolder::make());
   const std::string output = folder.file("output.csv");
-  STOWAGE_TRY(const Ended ended, run_program({program_, fmt::format("--capacity={}", capacity.value()), "--input=" + csv,
-                                              "--output=" + output, fmt::format("--timeout={}s", limit.count())},
-                                             limit + kGrace));
+  STOWAGE_TRY(const Ended ended,
+              run_program({program_, fmt::format("--capacity={}", capacity.value()), "--input=" + csv,
+                           "--output=" + output, fmt::format("--timeout={}s", limit.count())},
+                          limit + kGrace));
   if (ended.killed) return PeerRun{.solved = false, .own = ended.wall, .wall = ended.wall};
   const std::optional<double> own = elapsed_in(ended.errors);
   if (!own) return wrong("no time on standard error, but '" + ended.errors + "'");
@@ -50,7 +51,8 @@ Result<PeerRun> MiniMalloc::run_file(const std::string& csv, const Problem& prob
   return PeerRun{.solved = true, .own = *own, .wall = ended.wall};
 }
 
-Result<std::optional<PeerRun>> MiniMalloc::run(const Problem& problem, Bytes capacity, std::chrono::seconds limit) const {
+Result<std::optional<PeerRun>> MiniMalloc::run(const Problem& problem, Bytes capacity,
+                                               std::chrono::seconds limit) const {
   using Nothing = std::optional<PeerRun>;
   const auto is_pinned = [](const Item& item) { return item.pinned.has_value(); };
   if (std::any_of(problem.items.begin(), problem.items.end(), is_pinned)) return Nothing();  // it would not keep them

@@ -15,14 +15,15 @@ struct PeerRun {
   double wall = 0;      ///< Milliseconds of the whole process: start-up, reading and writing too.
 };
 
-/// Google's MiniMalloc by its command line (github.com/google/minimalloc). It gets a capacity and tries to stay within; that it
-/// gives up is not an error. That there is no such program, or that its answer is wrong, is.
+/// Google's MiniMalloc by its command line (github.com/google/minimalloc). It gets a capacity and tries to stay within;
+/// that it gives up is not an error. That there is no such program, or that its answer is wrong, is.
 class MiniMalloc {
  public:
   explicit MiniMalloc(std::string program) : program_(std::move(program)) {}
 
   /// On a CSV as it lies there; `problem` is what it says.
-  Result<PeerRun> run_file(const std::string& csv, const Problem& problem, Bytes capacity, std::chrono::seconds limit) const;
+  Result<PeerRun> run_file(const std::string& csv, const Problem& problem, Bytes capacity,
+                           std::chrono::seconds limit) const;
   /// On any problem that its CSV can express; nothing for others.
   Result<std::optional<PeerRun>> run(const Problem& problem, Bytes capacity, std::chrono::seconds limit) const;
 

@@ -16,8 +16,8 @@
 #include "stowage/stowage.hpp"
 #include "table.hpp"
 
-/// One placement loop over each kind of occupancy: which is the cheapest, by size and density of the problem? This is what the
-/// thresholds in src/pack/bench.cpp rest on.
+/// One placement loop over each kind of occupancy: which is the cheapest, by size and density of the problem? This is
+/// what the thresholds in src/pack/bench.cpp rest on.
 namespace stowage::bench {
 namespace {
 
@@ -210,14 +210,16 @@ std::vector<Limited> bench_occupancies(const Options& options) {
   Table table({"problem", "items", "pairs / item", "find list", "list", "flat", "tree", "cheapest once", "in auto"});
   for (const auto& [name, problem] : instances) {
     const std::optional<Meetings> meetings = Meetings::find(problem, kMaxPairs);
-    const double pairs = static_cast<double>(count_pairs(problem, meetings)) / static_cast<double>(problem.items.size());
+    const double pairs =
+        static_cast<double>(count_pairs(problem, meetings)) / static_cast<double>(problem.items.size());
     const Costs costs = measure_costs(problem, meetings, options.effort);
-    table.add({name, std::to_string(problem.items.size()), fmt::format("{:.0f}", pairs), costs.list ? to_text(costs.find) : "–",
-               cell(costs.list), cell(costs.flat), cell(costs.tree), std::string(cheapest(costs, 1)),
-               std::string(cheapest(costs, kSolversOfAuto))});
+    table.add({name, std::to_string(problem.items.size()), fmt::format("{:.0f}", pairs),
+               costs.list ? to_text(costs.find) : "–", cell(costs.list), cell(costs.flat), cell(costs.tree),
+               std::string(cheapest(costs, 1)), std::string(cheapest(costs, kSolversOfAuto))});
   }
   fmt::print(
-      "## Occupancy\n\nAll items placed largest first, by first fit / by best fit, on each kind of occupancy; best times. ");
+      "## Occupancy\n\nAll items placed largest first, by first fit / by best fit, on each kind of occupancy; best "
+      "times. ");
   fmt::print("\"In auto\" spreads the finding of the list over {:.0f} solvers.\n\n", kSolversOfAuto);
   table.print();
   return {};

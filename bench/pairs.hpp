@@ -46,14 +46,14 @@ inline void warm_up(Allocator& allocator, Bytes size, const std::vector<StreamId
   for (const auto& [block, stream] : blocks) allocator.free(block, size, stream);
 }
 
-/// Threads that work for a while, all of them at the same time. What they get done is counted in that while alone: neither their
-/// start nor the slowest one's end is part of it.
+/// Threads that work for a while, all of them at the same time. What they get done is counted in that while alone:
+/// neither their start nor the slowest one's end is part of it.
 class Crew {
  public:
   explicit Crew(std::size_t threads) : done_(threads), ready_(static_cast<std::ptrdiff_t>(threads) + 1) {}
 
-  /// Calls `work(number)` again and again in each thread, `first_core` being where the first one runs; it says how many pairs it
-  /// got done. Returns the pairs a microsecond of all.
+  /// Calls `work(number)` again and again in each thread, `first_core` being where the first one runs; it says how many
+  /// pairs it got done. Returns the pairs a microsecond of all.
   template <typename Work>
   double run(std::size_t first_core, const Work& work) {
     std::vector<std::thread> running;
@@ -89,8 +89,10 @@ class Crew {
   alignas(128) std::atomic<bool> stop_{false};
 };
 
-/// Pairs a microsecond, of threads that each do the same on the stream with this number. The first one runs on `first_core`.
-inline double throughput(Allocator& allocator, Bytes size, const std::vector<StreamId>& streams, std::size_t first_core = 0) {
+/// Pairs a microsecond, of threads that each do the same on the stream with this number. The first one runs on
+/// `first_core`.
+inline double throughput(Allocator& allocator, Bytes size, const std::vector<StreamId>& streams,
+                         std::size_t first_core = 0) {
   constexpr std::size_t kAtOnce = 64;
   warm_up(allocator, size, streams, 1);
   return Crew(streams.size()).run(first_core, [&](std::size_t i) {
@@ -99,7 +101,8 @@ inline double throughput(Allocator& allocator, Bytes size, const std::vector<Str
   });
 }
 
-/// Blocks on their way from one thread to another, two boxes of them in turn, so that what is measured is not the hand-over.
+/// Blocks on their way from one thread to another, two boxes of them in turn, so that what is measured is not the
+/// hand-over.
 class Conveyor {
  public:
   static constexpr std::size_t kBlocks = 128;

@@ -25,18 +25,20 @@ void add_row(Table& table, const GraphInstance& instance, Layout layout, const E
     return;
   }
   table.add({instance.name, std::string(to_string(layout)), std::to_string(instance.graph.ops().size()),
-             std::to_string(plain->splits.size()), std::to_string(improved->splits.size()), std::to_string(plain->copies.size()),
-             std::to_string(improved->copies.size()), mebibytes(plain->copied_bytes()), mebibytes(improved->copied_bytes()),
-             to_text(plain_time), to_text(time)});
+             std::to_string(plain->splits.size()), std::to_string(improved->splits.size()),
+             std::to_string(plain->copies.size()), std::to_string(improved->copies.size()),
+             mebibytes(plain->copied_bytes()), mebibytes(improved->copied_bytes()), to_text(plain_time),
+             to_text(time)});
 }
 
 }  // namespace
 
 std::vector<Limited> bench_partition(const Options& options) {
   fmt::print(
-      "## Partition\n\nTwo devices and the CPU; of pairs the plain passes (ggml_backend_sched's) first, then improved.\n\n");
-  Table table(
-      {"graph", "weights", "ops", "splits", "improved", "copies", "improved", "MiB copied", "improved", "time", "improved"});
+      "## Partition\n\nTwo devices and the CPU; of pairs the plain passes (ggml_backend_sched's) first, then "
+      "improved.\n\n");
+  Table table({"graph", "weights", "ops", "splits", "improved", "copies", "improved", "MiB copied", "improved", "time",
+               "improved"});
   for (const GraphInstance& instance : graph_instances(options.selection)) {
     if (instance.path.empty()) continue;
     for (const Layout layout : kLayouts) add_row(table, instance, layout, options.effort);

@@ -54,7 +54,8 @@ std::vector<Limited> bench_proofs(const Options&) {
     nodes += outcome.nodes;
   }
   fmt::print(
-      "## Proofs\n\nOf {} crowded problems of up to {} items, those whose optimum is above every other bound; {} nodes each.\n\n",
+      "## Proofs\n\nOf {} crowded problems of up to {} items, those whose optimum is above every other bound; {} nodes "
+      "each.\n\n",
       kProblems, kItems, kNodes);
   Table table({"problems", "proven optimal", "nodes of all"});
   table.add({std::to_string(hard), std::to_string(proven), std::to_string(nodes)});

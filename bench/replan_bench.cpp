@@ -36,7 +36,8 @@ Problem shared_problem(const Graph& graph) {
 /// A share of the items, each with another size, up to a tenth larger or smaller.
 std::vector<ItemChange> random_changes(const Problem& problem, double share, std::uint64_t seed) {
   std::mt19937_64 random(seed);
-  const auto count = std::max<std::size_t>(1, static_cast<std::size_t>(share * static_cast<double>(problem.items.size())));
+  const auto count =
+      std::max<std::size_t>(1, static_cast<std::size_t>(share * static_cast<double>(problem.items.size())));
   std::vector<std::size_t> items;
   for (std::size_t i = 0; i < problem.items.size(); ++i) items.push_back(i);
   std::shuffle(items.begin(), items.end(), random);
@@ -117,15 +118,16 @@ void add_rows(Table& table, const Instance& instance) {
 }  // namespace
 
 std::vector<Limited> bench_replanning(const Options& options) {
-  Table table({"graph", "items", "changed", "scratch, ms", "change, ms", "faster", "peak / scratch's, median / worst", "moved",
-               "from scratch"});
+  Table table({"graph", "items", "changed", "scratch, ms", "change, ms", "faster", "peak / scratch's, median / worst",
+               "moved", "from scratch"});
   for (const std::size_t ops : {2000U, 10000U}) {
     const std::string llm = fmt::format("llm_{}", ops);
     const std::string training = fmt::format("training_{}", ops);
     if (options.selection.has(llm)) add_rows(table, {llm, shared_problem(make_llm(ops, Streams::one))});
     if (options.selection.has(training)) add_rows(table, {training, shared_problem(make_training(ops, Streams::one))});
   }
-  fmt::print("## Re-planning\n\nSizes of some items change by up to a tenth; medians over {} sets of changes.\n\n", kSeeds);
+  fmt::print("## Re-planning\n\nSizes of some items change by up to a tenth; medians over {} sets of changes.\n\n",
+             kSeeds);
   table.print();
   return {};
 }

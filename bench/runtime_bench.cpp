@@ -13,8 +13,8 @@
 #include "stowage/runtime.hpp"
 #include "table.hpp"
 
-/// Allocators at run time: recorded traces, pairs of allocation and free, and threads. All on the simulated device, whose calls
-/// are cheap: what is compared is the work of the allocators themselves.
+/// Allocators at run time: recorded traces, pairs of allocation and free, and threads. All on the simulated device,
+/// whose calls are cheap: what is compared is the work of the allocators themselves.
 namespace stowage::bench {
 namespace {
 
@@ -101,8 +101,9 @@ void bench_traces(const Options& options) {
       const ReplayReport report = replaying::replay_with_clock(trace, *allocator, &device, {.passes = 2});
       const std::uint64_t calls = report.maps + report.unmaps + report.creates;
       table.add({fmt::format("{}, {}", name.substr(0, name.find('.')), allocator_name),
-                 allocator_name == "malloc" ? "" : fmt::format("{:.2f}%", 100 * report.waste()), fmt::format("{}", calls),
-                 calls == 0 ? "" : fmt::format("{}", report.events / calls), fmt::format("{:.0f}", report.ns_per_event),
+                 allocator_name == "malloc" ? "" : fmt::format("{:.2f}%", 100 * report.waste()),
+                 fmt::format("{}", calls), calls == 0 ? "" : fmt::format("{}", report.events / calls),
+                 fmt::format("{:.0f}", report.ns_per_event),
                  allocator_name == "plan-ahead" ? "" : fmt::format("{:.0f}", median_event(trace, allocator_name))});
     }
   }
@@ -128,7 +129,9 @@ void bench_pairs() {
 
 void bench_threads() {
   constexpr StreamId kFirst{0};
-  fmt::print("\nThreads that allocate and free one block again and again; pairs a microsecond, median of seven times 60 ms:\n\n");
+  fmt::print(
+      "\nThreads that allocate and free one block again and again; pairs a microsecond, median of seven times 60 "
+      "ms:\n\n");
   Table table({"allocator, size", "1 thread", "2, own streams", "ratio", "2, one stream", "one allocates, one frees"});
   for (const std::string_view name : {"stream", "torch-native", "malloc"}) {
     for (const Bytes size : {Bytes(512), Bytes(1 << 20)}) {
@@ -157,8 +160,9 @@ void bench_threads() {
 }  // namespace
 
 std::vector<Limited> bench_runtime(const Options& options) {
-  fmt::print("## Runtime\n\nRecorded traces, second pass, simulated device, lag {}; calls are creates, maps and unmaps.\n\n",
-             kLag);
+  fmt::print(
+      "## Runtime\n\nRecorded traces, second pass, simulated device, lag {}; calls are creates, maps and unmaps.\n\n",
+      kLag);
   bench_traces(options);
   bench_pairs();
   bench_threads();

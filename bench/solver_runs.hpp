@@ -35,8 +35,9 @@ struct InstanceRuns {
 /// What the command line gives a search by default. The greedy solvers run to their end, whatever it takes.
 inline constexpr std::chrono::seconds kSearchTime{1};
 
-/// Every solver on all of `problems` (the shared arenas of a graph, or one CSV). `solve` checks the problem, finds the bound
-/// and validates the answer; all of that is part of the time. A solver without an answer ends the program.
-[[nodiscard]] InstanceRuns run_solvers(std::string name, std::span<const Problem* const> problems, const Effort& effort);
+/// Every solver on all of `problems` (the shared arenas of a graph, or one CSV). `solve` checks the problem, finds the
+/// bound and validates the answer; all of that is part of the time. A solver without an answer ends the program.
+[[nodiscard]] InstanceRuns run_solvers(std::string name, std::span<const Problem* const> problems,
+                                       const Effort& effort);
 
 }  // namespace stowage::bench

@@ -16,7 +16,8 @@
 namespace stowage::bench {
 namespace {
 
-/// No search of ours has reached it within the time that it gets here; two of four runs of a prototype did, in a minute.
+/// No search of ours has reached it within the time that it gets here; two of four runs of a prototype did, in a
+/// minute.
 constexpr std::string_view kProvenElsewhere = "D";
 
 /// Instances of one kind, and how MiniMalloc does on each of them where it was asked.
@@ -87,7 +88,8 @@ void print_ggml(const std::vector<InstanceRuns>& instances) {
     any = true;
   }
   if (!any) return;
-  fmt::print("### Beside ggml\n\nColumn ggml: {}; a figure from the peer's own run, not from this one.\n\n", kGgmlSource);
+  fmt::print("### Beside ggml\n\nColumn ggml: {}; a figure from the peer's own run, not from this one.\n\n",
+             kGgmlSource);
   table.print();
 }
 
@@ -127,11 +129,13 @@ std::vector<Limited> bench_solvers(const Options& options) {
   }
   Group graphs("Graphs", options);
   Group generated("Generated", options);
-  for (const GraphInstance& each : graph_instances(options.selection)) add_graph(each.path.empty() ? generated : graphs, each);
+  for (const GraphInstance& each : graph_instances(options.selection))
+    add_graph(each.path.empty() ? generated : graphs, each);
   for (const ProblemInstance& each : problem_instances(options.selection))
     generated.add(each.name, {&each.problem}, each.optimum);
 
-  fmt::print("## Solvers\n\nEach cell: peak / bound in milliseconds (nodes). Searches have {} s. ", kSearchTime.count());
+  fmt::print("## Solvers\n\nEach cell: peak / bound in milliseconds (nodes). Searches have {} s. ",
+             kSearchTime.count());
   fmt::print("Optimum: known from the generator or proven, relative to the bound too.\n\n");
   csvs.print();
   graphs.print();

@@ -15,7 +15,8 @@ std::vector<ArenaSolution> solve_all(const Lowering& lowering) {
   std::vector<ArenaSolution> solutions;
   for (const ArenaProblem& arena : lowering.arenas) {
     Result<SolveOutcome> outcome = solve(arena.problem, options);
-    STOWAGE_CHECK(outcome.has_value() && outcome->has_answer(), "every arena of a graph without a capacity has an answer");
+    STOWAGE_CHECK(outcome.has_value() && outcome->has_answer(),
+                  "every arena of a graph without a capacity has an answer");
     solutions.push_back({std::move(outcome->positions), outcome->bound.bytes});
   }
   return solutions;
@@ -32,8 +33,8 @@ Timing add_graph(Table& table, const GraphInstance& instance, const Effort& effo
   const Timing whole = measure(effort, [&] { return plan(graph); });
   table.add({instance.name, std::to_string(graph.ops().size()), time([&] { return instance.import(); }),
              time([&] { return analyze(graph); }), time([&] { return lower(graph, analysis); }),
-             time([&] { return raise(graph, analysis, lowering, solutions); }), time([&] { return verify(graph, raised); }),
-             to_text(whole)});
+             time([&] { return raise(graph, analysis, lowering, solutions); }),
+             time([&] { return verify(graph, raised); }), to_text(whole)});
   return whole;
 }
 
@@ -59,7 +60,8 @@ void bench_csv_stages(const Options& options) {
     STOWAGE_CHECK(outcome.has_value() && outcome->has_answer(), "a CSV without capacity has an answer");
     const auto time = [&](auto&& work) { return to_text(measure(options.effort, work)); };
     table.add({instance.name, std::to_string(problem.items.size()), time([&] { return instance.import(); }),
-               time([&] { return lower_bound(problem); }), time([&] { return validate(problem, outcome->positions); })});
+               time([&] { return lower_bound(problem); }),
+               time([&] { return validate(problem, outcome->positions); })});
   }
   table.print();
 }

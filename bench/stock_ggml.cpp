@@ -13,7 +13,8 @@ void load(void* library, const char* name, Function& function) {
 }  // namespace
 
 GraphAllocatorApi stock_allocator() {
-  return {&ggml_gallocr_new, &ggml_gallocr_free, &ggml_gallocr_reserve, &ggml_gallocr_alloc_graph, &ggml_gallocr_get_buffer_size};
+  return {&ggml_gallocr_new, &ggml_gallocr_free, &ggml_gallocr_reserve, &ggml_gallocr_alloc_graph,
+          &ggml_gallocr_get_buffer_size};
 }
 
 GraphAllocatorApi adapter_allocator(const char* path) {

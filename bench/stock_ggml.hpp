@@ -15,8 +15,8 @@ struct GraphAllocatorApi {
 
 /// That of the ggml that the program is linked to.
 [[nodiscard]] GraphAllocatorApi stock_allocator();
-/// That of the adapter at `path`, loaded so that the two do not get in each other's way. Its functions are null when it cannot be
-/// loaded.
+/// That of the adapter at `path`, loaded so that the two do not get in each other's way. Its functions are null when it
+/// cannot be loaded.
 [[nodiscard]] GraphAllocatorApi adapter_allocator(const char* path);
 
 }  // namespace stowage::bench

@@ -52,18 +52,20 @@ double add_row(Table& table, const Family& family, std::size_t ops, const PlanOp
   const double whole = milliseconds_since(start);
   const double spent = cpu_milliseconds() - cpu;
   STOWAGE_CHECK(planned.has_answer(), "a graph without a capacity has an answer");
-  table.add({fmt::format("{}, {}", family.name, options.solver), with_commas(static_cast<long long>(graph.ops().size())),
-             with_commas(static_cast<long long>(planned.items)), to_text(in_ms(planned.times.liveness)),
-             to_text(in_ms(planned.times.lower)), to_text(in_ms(planned.times.solve)), to_text(in_ms(planned.times.verify)),
-             to_text(whole), to_text(spent), ratio(planned.plan->peak().value(), planned.lower_bound.value()),
-             fmt::format("{:.0f}", before), fmt::format("{:.0f}", peak_mib() - before)});
+  table.add(
+      {fmt::format("{}, {}", family.name, options.solver), with_commas(static_cast<long long>(graph.ops().size())),
+       with_commas(static_cast<long long>(planned.items)), to_text(in_ms(planned.times.liveness)),
+       to_text(in_ms(planned.times.lower)), to_text(in_ms(planned.times.solve)), to_text(in_ms(planned.times.verify)),
+       to_text(whole), to_text(spent), ratio(planned.plan->peak().value(), planned.lower_bound.value()),
+       fmt::format("{:.0f}", before), fmt::format("{:.0f}", peak_mib() - before)});
   return spent;
 }
 
 }  // namespace
 
 std::vector<Limited> bench_streams(const Options& options) {
-  fmt::print("## Streams\n\n{} streams; times in ms, memory in MiB: of the graph, and what planning adds at most.\n\n", kStreams);
+  fmt::print("## Streams\n\n{} streams; times in ms, memory in MiB: of the graph, and what planning adds at most.\n\n",
+             kStreams);
   Table table({"graph, solver", "ops", "items", "liveness", "lower", "solve", "verify", "plan", "CPU", "peak / bound",
                "graph MiB", "plan MiB"});
   std::vector<Limited> limited;
@@ -74,8 +76,9 @@ std::vector<Limited> bench_streams(const Options& options) {
       for (const char* const solver : {"online_best_fit", "blocks", "auto"}) {
         const double time = add_row(table, family, ops, {.solver = solver, .time_limit = std::chrono::seconds(5)});
         if (ops == 100'000 && std::string_view(solver) == "auto")
-          limited.push_back(
-              {fmt::format("{}, {} ops, CPU", family.name, with_commas(static_cast<long long>(ops))), kLimit, {time, time}});
+          limited.push_back({fmt::format("{}, {} ops, CPU", family.name, with_commas(static_cast<long long>(ops))),
+                             kLimit,
+                             {time, time}});
       }
     }
   }

@@ -25,7 +25,8 @@ Error io_error(const std::string& what, int code) { return {ErrorCode::io, what 
 /// Starts the program with its standard error at `errors`; 0 or what went wrong.
 int start(const std::vector<std::string>& words, int errors, pid_t& child) {
   std::vector<char*> arguments;
-  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));  // posix_spawn does not write
+  for (const std::string& word : words)
+    arguments.push_back(const_cast<char*>(word.c_str()));  // posix_spawn does not write
   arguments.push_back(nullptr);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);

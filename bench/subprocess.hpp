@@ -16,8 +16,8 @@ struct Ended {
   double wall = 0;      ///< Milliseconds, start-up included.
 };
 
-/// Runs `words`, the first of which is the program's path, without a shell and with its standard output thrown away. Fails with
-/// `ErrorCode::io` when it cannot be started; whatever it does afterwards is not an error.
+/// Runs `words`, the first of which is the program's path, without a shell and with its standard output thrown away.
+/// Fails with `ErrorCode::io` when it cannot be started; whatever it does afterwards is not an error.
 Result<Ended> run_program(const std::vector<std::string>& words, std::chrono::milliseconds limit);
 
 /// A folder that is there as long as the object is.

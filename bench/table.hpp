@@ -5,7 +5,8 @@
 
 namespace stowage::bench {
 
-/// A Markdown table, columns as wide as their widest cell. The first column is aligned to the left, all others to the right.
+/// A Markdown table, columns as wide as their widest cell. The first column is aligned to the left, all others to the
+/// right.
 class Table {
  public:
   explicit Table(std::vector<std::string> header) { rows_.push_back(std::move(header)); }

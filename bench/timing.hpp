@@ -19,8 +19,12 @@ struct Effort {
   std::size_t most_items = 1'000'000;  ///< Of the curve.
 };
 
-inline constexpr Effort kQuick{
-    .seconds = 0.03, .at_least = 1, .at_most = 5, .seeds = 3, .patience = std::chrono::seconds(2), .most_items = 100'000};
+inline constexpr Effort kQuick{.seconds = 0.03,
+                               .at_least = 1,
+                               .at_most = 5,
+                               .seeds = 3,
+                               .patience = std::chrono::seconds(2),
+                               .most_items = 100'000};
 
 using Clock = std::chrono::steady_clock;
 
@@ -28,7 +32,8 @@ using Clock = std::chrono::steady_clock;
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-/// Wall-clock milliseconds. The machine is shared with others: the best says what the code costs, the median what one sees.
+/// Wall-clock milliseconds. The machine is shared with others: the best says what the code costs, the median what one
+/// sees.
 struct Timing {
   double best = 0;
   double median = 0;

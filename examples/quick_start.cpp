@@ -98,7 +98,8 @@ int main() {
   if (!worst) return fail(worst.error());
   if (const Status reserved = allocator.reserve(*worst); !reserved) return fail(reserved.error());
 
-  // 3. Addresses for a concrete graph: no planning, no allocation. Weights stay where they are, in a buffer of their own
+  // 3. Addresses for a concrete graph: no planning, no allocation. Weights stay where they are, in a buffer of their
+  // own
   const Result<Graph> graph = build_graph(32);
   if (!graph) return fail(graph.error());
   const Result<const Allocation*> allocation = allocator.allocate(*graph);
@@ -111,7 +112,8 @@ int main() {
   // 4. Execute
   const bool right = run(*graph, values_at(*graph, (*allocation)->tensors, weights->tensors));
   // README end, but for this: everything is freed when it goes out of scope.
-  std::printf("weights: %lld bytes; plans made: %llu; the result is %s\n", static_cast<long long>(weights->size().value()),
+  std::printf("weights: %lld bytes; plans made: %llu; the result is %s\n",
+              static_cast<long long>(weights->size().value()),
               static_cast<unsigned long long>(allocator.counters().plans), right ? "right" : "wrong");
   return right ? 0 : 1;
 }

@@ -25,7 +25,8 @@ Peak busiest(const Planned& planned) {
 void print_figures(const Graph& graph, const Planned& planned, const Plan& plan) {
   const Peak peak = busiest(planned);
   std::printf("%s: %zu ops, %zu tensors\n", graph.name().c_str(), graph.ops().size(), graph.tensors().size());
-  std::printf("  peak       %10s  %s\n", to_human(plan.peak()).c_str(), plan.proven_optimal() ? "(proven optimal)" : "");
+  std::printf("  peak       %10s  %s\n", to_human(plan.peak()).c_str(),
+              plan.proven_optimal() ? "(proven optimal)" : "");
   std::printf("  bound      %10s  needed at once by %s '%s'\n", to_human(plan.lower_bound()).c_str(), peak.kind.c_str(),
               peak.op.c_str());
   std::printf("  no reuse   %10s\n", to_human(planned.naive).c_str());

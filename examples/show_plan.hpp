@@ -7,8 +7,9 @@
 
 namespace examples {
 
-/// Plans a graph and prints the outcome: the peak, where it is, and where some tensors lie. Writes the graph to `file` too,
-/// unless that is empty. Returns the exit code.
-int show_plan(const stowage::Result<stowage::Graph>& graph, const std::vector<std::string>& names, const std::string& file);
+/// Plans a graph and prints the outcome: the peak, where it is, and where some tensors lie. Writes the graph to `file`
+/// too, unless that is empty. Returns the exit code.
+int show_plan(const stowage::Result<stowage::Graph>& graph, const std::vector<std::string>& names,
+              const std::string& file);
 
 }  // namespace examples

@@ -80,7 +80,8 @@ class Network {
     return {builder_.add(tensor), channels, side};
   }
   TensorId vector(const std::string& name, std::int64_t length, TensorFlags flags) {
-    return builder_.add(Tensor{.name = name, .size = floats(length), .dtype = "f32", .shape = {length}, .flags = flags});
+    return builder_.add(
+        Tensor{.name = name, .size = floats(length), .dtype = "f32", .shape = {length}, .flags = flags});
   }
   void add(Op op) {
     op.stream = stream_;
@@ -96,7 +97,8 @@ Map residual(Network& net, const std::string& name, Map in, std::int64_t channel
   net.on_stream(1);
   const Map shortcut = net.batch_norm(name + ".shortcut.bn", net.conv(name + ".shortcut", in, channels, 2));
   net.on_stream(0);
-  const Map first = net.relu(name + ".relu1", net.batch_norm(name + ".bn1", net.conv(name + ".conv1", in, channels, 2)));
+  const Map first =
+      net.relu(name + ".relu1", net.batch_norm(name + ".bn1", net.conv(name + ".conv1", in, channels, 2)));
   const Map second = net.batch_norm(name + ".bn2", net.conv(name + ".conv2", first, channels));
   return net.relu(name + ".relu2", net.sum(name + ".sum", second, shortcut));
 }

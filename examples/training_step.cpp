@@ -1,14 +1,13 @@
-// One step of data-parallel training: a perceptron's forward and backward pass, all-reduces of the gradients in buckets while the
-// backward pass still runs, and the optimizer. What a graph compiler knows about such a step, and memory planning must respect,
-// is here:
+// One step of data-parallel training: a perceptron's forward and backward pass, all-reduces of the gradients in buckets
+// while the backward pass still runs, and the optimizer. What a graph compiler knows about such a step, and memory
+// planning must respect, is here:
 //
-//   two streams           the all-reduces run on a stream of their own, and wait for the last gradient of their bucket only
-//   contiguous buckets    an all-reduce wants its gradients next to each other
-//   fixed addresses       the communication library has registered them: they must be the same in every run
-//   zero fill             bias gradients and the loss are summed up by atomic additions, from zero
-//   zero copy             samples, labels and learning rate stay in the caller's buffers
-//   reusable buffer       that of the samples serves others once they are read
-//   variables             weights and their momentum outlive the step
+//   two streams           the all-reduces run on a stream of their own, and wait for the last gradient of their bucket
+//   only contiguous buckets    an all-reduce wants its gradients next to each other fixed addresses       the
+//   communication library has registered them: they must be the same in every run zero fill             bias gradients
+//   and the loss are summed up by atomic additions, from zero zero copy             samples, labels and learning rate
+//   stay in the caller's buffers reusable buffer       that of the samples serves others once they are read variables
+//   weights and their momentum outlive the step
 //
 //   training_step [FILE.json]     also writes the graph there, for `stowage plan FILE.json`
 
@@ -58,7 +57,8 @@ class TrainingStep {
 
  private:
   TensorId tensor(std::string name, Shape shape, TensorFlags flags = {}) {
-    return builder_.add(Tensor{.name = std::move(name), .size = size_of(shape), .dtype = "f32", .shape = shape, .flags = flags});
+    return builder_.add(
+        Tensor{.name = std::move(name), .size = size_of(shape), .dtype = "f32", .shape = shape, .flags = flags});
   }
   Parameters parameters(const std::string& name, std::size_t layer, TensorFlags flags = {}) {
     return {tensor(name + ".weight", {width_into(layer), kWidth}, flags), tensor(name + ".bias", {kWidth}, flags)};

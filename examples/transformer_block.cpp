@@ -32,7 +32,8 @@ class Block {
   Block() : builder_("transformer_block") { builder_.add(Memory{.name = "cpu", .alignment = Bytes(32)}); }
 
   TensorId tensor(std::string name, Shape shape, TensorFlags flags = {}) {
-    return builder_.add(Tensor{.name = std::move(name), .size = size_of(shape), .dtype = "f32", .shape = shape, .flags = flags});
+    return builder_.add(
+        Tensor{.name = std::move(name), .size = size_of(shape), .dtype = "f32", .shape = shape, .flags = flags});
   }
 
   /// Part of `base`, or all of it in another shape: shares the bytes of its base, and takes no time.
@@ -47,7 +48,8 @@ class Block {
   /// Needs some room of its own while it runs.
   TensorId matmul(const std::string& name, TensorId a, TensorId b, Shape shape) {
     const TensorId out = tensor(name, std::move(shape));
-    builder_.add(Op{.name = name, .kind = "MATMUL", .inputs = {a, b}, .outputs = {out}, .workspaces = {{.size = Bytes(4096)}}});
+    builder_.add(
+        Op{.name = name, .kind = "MATMUL", .inputs = {a, b}, .outputs = {out}, .workspaces = {{.size = Bytes(4096)}}});
     return out;
   }
   TensorId linear(const std::string& name, TensorId x, std::int64_t from, std::int64_t to) {
@@ -58,7 +60,8 @@ class Block {
   TensorId in_place(const std::string& kind, const std::string& name, std::vector<TensorId> in, Shape shape,
                     TensorFlags flags = {}) {
     const TensorId out = tensor(name, std::move(shape), flags);
-    builder_.add(Op{.name = name, .kind = kind, .inputs = {in.begin(), in.end()}, .outputs = {out}, .in_place = {{0, 0}}});
+    builder_.add(
+        Op{.name = name, .kind = kind, .inputs = {in.begin(), in.end()}, .outputs = {out}, .in_place = {{0, 0}}});
     return out;
   }
   TensorId norm(const std::string& name, TensorId x) {
@@ -99,8 +102,10 @@ TensorId attention(Block& block, TensorId x) {
 
 void feed_forward(Block& block, TensorId x) {
   const TensorId normed = block.norm("ffn_norm", x);
-  const TensorId gate = block.in_place("SILU", "silu", {block.linear("gate", normed, kDim, kHidden)}, {kTokens, kHidden});
-  const TensorId gated = block.in_place("MUL", "gated", {gate, block.linear("up", normed, kDim, kHidden)}, {kTokens, kHidden});
+  const TensorId gate =
+      block.in_place("SILU", "silu", {block.linear("gate", normed, kDim, kHidden)}, {kTokens, kHidden});
+  const TensorId gated =
+      block.in_place("MUL", "gated", {gate, block.linear("up", normed, kDim, kHidden)}, {kTokens, kHidden});
   block.in_place("ADD", "y", {block.linear("down", gated, kHidden, kDim), x}, {kTokens, kDim}, TensorFlag::output);
 }
 
@@ -109,5 +114,6 @@ void feed_forward(Block& block, TensorId x) {
 int main(int argc, char** argv) {
   Block block;
   feed_forward(block, attention(block, block.tensor("x", {kTokens, kDim}, TensorFlag::input)));
-  return examples::show_plan(block.build(), {"x", "k_cache", "q", "q_rope", "scores", "softmax", "y"}, argc > 1 ? argv[1] : "");
+  return examples::show_plan(block.build(), {"x", "k_cache", "q", "q_rope", "scores", "softmax", "y"},
+                             argc > 1 ? argv[1] : "");
 }

@@ -3,7 +3,8 @@
 #include "stowage/planner.hpp"
 #include "stowage/verify.hpp"
 
-/// Any bytes either make a graph, which survives writing and reading and gets a plan that holds, or an error that says why not.
+/// Any bytes either make a graph, which survives writing and reading and gets a plan that holds, or an error that says
+/// why not.
 namespace stowage::fuzz {
 namespace {
 
@@ -39,7 +40,8 @@ void expect_plan_holds(const Graph& graph, const PlanOptions& options) {
   const VerifyOptions verifying{.base = options.base, .region_limit = options.region_limit};
   for (const Finding& finding : verify(graph, *planned->plan, verifying)) expect(false, finding.message);
   const Result<PlanFile> again = parse_plan(plan_to_json(graph, *planned->plan), "again");
-  expect(again.has_value() && resolve(graph, *again).plan == *planned->plan, "a plan changed on the way through a file");
+  expect(again.has_value() && resolve(graph, *again).plan == *planned->plan,
+         "a plan changed on the way through a file");
 }
 
 }  // namespace

@@ -3,8 +3,8 @@
 #include "stowage/planner.hpp"
 #include "stowage/verify.hpp"
 
-/// Any bytes either make a graph that survives writing and reading and, when it is small, gets a plan that holds; or an error
-/// that says why not.
+/// Any bytes either make a graph that survives writing and reading and, when it is small, gets a plan that holds; or an
+/// error that says why not.
 namespace stowage::fuzz {
 namespace {
 

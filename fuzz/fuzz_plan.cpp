@@ -2,7 +2,8 @@
 #include "stowage/io.hpp"
 #include "stowage/verify.hpp"
 
-/// Any bytes either make a plan, which survives writing and reading and which `verify` can judge, or an error that says why not.
+/// Any bytes either make a plan, which survives writing and reading and which `verify` can judge, or an error that says
+/// why not.
 namespace stowage::fuzz {
 namespace {
 
@@ -11,7 +12,8 @@ Op loop(TensorId from, TensorId to) {
   const Tensor each{.name = "carried", .size = Bytes(64)};
   const Op neg{.name = "neg", .kind = "NEG", .inputs = {TensorId(0)}, .outputs = {TensorId(1)}};
   const Body body{{each, each}, {neg}, {{from, TensorId(0)}}, {{TensorId(1), to}}, {{TensorId(1), TensorId(0)}}};
-  return {.name = "loop", .kind = "LOOP", .inputs = {from}, .outputs = {to}, .control = Control::loop, .bodies = {body}};
+  return {
+      .name = "loop", .kind = "LOOP", .inputs = {from}, .outputs = {to}, .control = Control::loop, .bodies = {body}};
 }
 
 /// What the seed plans are for, so that some of them are nearly right: something of every list of a plan.
@@ -61,6 +63,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   const Result<PlanFile> again = parse_plan(plan_to_json(*plan), "again");
   fuzz::expect(again.has_value() && *again == *plan, "a plan changed on the way through a file");
-  for (const Finding& finding : verify(graph, *plan)) fuzz::expect(!finding.message.empty(), "a finding without a message");
+  for (const Finding& finding : verify(graph, *plan))
+    fuzz::expect(!finding.message.empty(), "a finding without a message");
   return 0;
 }

@@ -5,8 +5,8 @@
 #include "stowage/report/export.hpp"
 #include "stowage/verify.hpp"
 
-/// Any bytes either make a graph, which gets a plan that holds and that a copy of the model carries or refuses with a reason, or
-/// an error that says why not. A plan that is in the file already is judged, whatever it says.
+/// Any bytes either make a graph, which gets a plan that holds and that a copy of the model carries or refuses with a
+/// reason, or an error that says why not. A plan that is in the file already is judged, whatever it says.
 namespace stowage::fuzz {
 namespace {
 

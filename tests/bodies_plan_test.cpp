@@ -54,10 +54,11 @@ TEST(BodiesPlan, ALoopThatReadsWhatCameInAfterWritingCopiesAtTheBackEdge) {
 }
 
 TEST(BodiesPlan, BlocksOfOneSizeKeepToTheLargestBuffer) {
-  planned(R"({"schema":"stowage.graph/1","name":"one size","memories":[{"name":"m","alignment":32,"max_size":2048}],"tensors":[
+  planned(
+      R"({"schema":"stowage.graph/1","name":"one size","memories":[{"name":"m","alignment":32,"max_size":2048}],"tensors":[
     {"name":"x","size":512,"flags":["input"]},{"name":"y","size":100,"flags":["output"]},{"name":"a","size":64},{"name":"b","size":640,"flags":["output"]},
     {"name":"c","size":64,"flags":["output"]}],"ops":[{"name":"f","inputs":[0],"outputs":[1,2,3,4]}]})",
-          {.memory_priority = true});
+      {.memory_priority = true});
 }
 
 }  // namespace

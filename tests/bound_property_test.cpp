@@ -8,8 +8,8 @@
 #include "support/generators/random_problem.hpp"
 #include "support/judges/brute_force.hpp"
 
-/// Each argument for a lower bound against brute force: never above the optimum, above the live bytes now and then, and checked
-/// so closely that no certificate above the optimum passes, whatever step or item it names.
+/// Each argument for a lower bound against brute force: never above the optimum, above the live bytes now and then, and
+/// checked so closely that no certificate above the optimum passes, whatever step or item it names.
 namespace stowage {
 namespace {
 
@@ -77,8 +77,8 @@ TEST(BoundAgainstBruteForce, OffsetSums) {
   std::size_t above = 0;
   std::size_t used = 0;
   for (std::uint64_t seed = 0; seed < kProblems; ++seed) {
-    const Problem problem =
-        testing::random_problem(seed, {.max_items = 6, .pieces = false, .pins = false, .regions = false, .streams = false});
+    const Problem problem = testing::random_problem(
+        seed, {.max_items = 6, .pieces = false, .pins = false, .regions = false, .streams = false});
     const testing::BruteForceAnswer truth = *testing::solve_by_brute_force(problem);
     const Certificate before = lower_bound(problem);
     const Certificate bound =

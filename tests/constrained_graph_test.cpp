@@ -96,7 +96,8 @@ std::optional<Plan> broken(Plan plan, std::uint64_t seed) {
     const auto other = pick(plan.placements);
     const bool shared = moved->arena == other->arena && moved->offset < other->offset + other->size &&
                         other->offset < moved->offset + moved->size;
-    if (shared || moved->arena != other->arena || moved->size == Bytes(0) || other->size < moved->size) return std::nullopt;
+    if (shared || moved->arena != other->arena || moved->size == Bytes(0) || other->size < moved->size)
+      return std::nullopt;
     moved->offset = other->offset;
   } else {
     return std::nullopt;
@@ -139,8 +140,13 @@ TEST(ReduceGraph, LeavesWhatMakesItFail) {
 }
 
 TEST(ConstrainedGraph, FeaturesCanBeLeftOut) {
-  const ConstrainedGraphOptions plain{
-      .max_streams = 1, .groups = 0, .bodies = 0, .fills = 0, .zero_copy = 0, .graphs_with_batches = 0, .graphs_with_rings = 0};
+  const ConstrainedGraphOptions plain{.max_streams = 1,
+                                      .groups = 0,
+                                      .bodies = 0,
+                                      .fills = 0,
+                                      .zero_copy = 0,
+                                      .graphs_with_batches = 0,
+                                      .graphs_with_rings = 0};
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     const std::set<std::string> features = graph_features(constrained_graph(seed, plain));
     for (const char* const absent :

@@ -15,8 +15,8 @@
 #include "support/generators/constrained_graph.hpp"
 #include "support/judges/oracle/oracle.hpp"
 
-/// Good plans of graphs with every constraint are spoilt in small ways. What is wrong for certain must be found, by the rule that
-/// is about it; where it depends, the verifier must agree with running the program in every way.
+/// Good plans of graphs with every constraint are spoilt in small ways. What is wrong for certain must be found, by the
+/// rule that is about it; where it depends, the verifier must agree with running the program in every way.
 namespace stowage {
 namespace {
 
@@ -89,8 +89,8 @@ class Saboteur {
   bool bind_any(Plan& plan) {
     for (std::size_t i = 0; i < plan.placements.size(); ++i) {
       const Placement place = plan.placements[i];
-      if (!graph_.scopes().front().contains(place.tensor) || graph_.tensor(place.tensor).flags.has(TensorFlag::zero_copy) ||
-          below(3) > 0)
+      if (!graph_.scopes().front().contains(place.tensor) ||
+          graph_.tensor(place.tensor).flags.has(TensorFlag::zero_copy) || below(3) > 0)
         continue;
       plan.bindings.push_back({place.tensor, place.size, Bytes(8)});
       plan.placements.erase(plan.placements.begin() + static_cast<std::ptrdiff_t>(i));
@@ -322,8 +322,8 @@ class ConstraintMutation : public ::testing::Test {
     const auto [fault, gave_up] = oracle::Oracle(graph).judge(spoilt);
     if (gave_up) return;
     ASSERT_EQ(fault.has_value(), !findings.empty())
-        << "seed " << seed << ", " << corruption.name << ": the oracle says " << fault.value_or("right") << ", the verifier "
-        << (findings.empty() ? "right" : findings.front().message);
+        << "seed " << seed << ", " << corruption.name << ": the oracle says " << fault.value_or("right")
+        << ", the verifier " << (findings.empty() ? "right" : findings.front().message);
   }
 
   std::map<std::string, Tally> tallies_;

@@ -69,8 +69,8 @@ std::string describe(const PlanOptions& options) {
   std::ostringstream out;
   out << "in_place " << options.in_place << ", keep_inputs " << options.keep_inputs << ", no_reuse " << options.no_reuse
       << ", separate fills " << (options.zero_fill == FillPolicy::separate) << ", refreshable base "
-      << (options.base == AddressBase::refreshable) << ", same batch start " << (options.batch_start == BatchStart::same)
-      << ", fuse_inputs_up_to " << options.fuse_inputs_up_to.value();
+      << (options.base == AddressBase::refreshable) << ", same batch start "
+      << (options.batch_start == BatchStart::same) << ", fuse_inputs_up_to " << options.fuse_inputs_up_to.value();
   if (options.region_limit) out << ", region_limit " << options.region_limit->value();
   for (const std::string& name : options.no_reuse_names) out << ", no_reuse '" << name << "'";
   return out.str();
@@ -96,7 +96,8 @@ std::string fault_of(const Graph& graph, const PlanOptions& options, Totals& tot
   const Result<Planned> planned = plan(graph, options);
   if (!planned) return "not planned: " + to_string(planned.error());
   if (!planned->has_answer() || !planned->plan) return "no plan";
-  const VerifyOptions rules{.keep_inputs = options.keep_inputs, .base = options.base, .region_limit = options.region_limit};
+  const VerifyOptions rules{
+      .keep_inputs = options.keep_inputs, .base = options.base, .region_limit = options.region_limit};
   for (const Finding& finding : verify(graph, *planned->plan, rules)) return "verify: " + finding.message;
   count(graph, *planned->plan, totals);
   for (std::uint64_t order = 0; order < 4; ++order) {
@@ -140,7 +141,8 @@ void report_fault(std::uint64_t seed, std::map<std::string, std::size_t>& kinds)
   const std::string fault = fault_in_child(graph, options);
   const std::string kind = kind_of(fault);
   if (++kinds[kind] > 1) return;
-  const Graph least = reduce_graph(graph, [&](const Graph& each) { return kind_of(fault_in_child(each, options)) == kind; });
+  const Graph least =
+      reduce_graph(graph, [&](const Graph& each) { return kind_of(fault_in_child(each, options)) == kind; });
   ADD_FAILURE() << "STOWAGE_PROPERTY_SEED=" << seed << " with " << describe(options) << "\n"
                 << fault << "\nreduced to:\n"
                 << dump_graph(least) << fault_in_child(least, options);
@@ -180,15 +182,15 @@ TEST(ConstraintsProperty, EveryRandomGraphIsPlannedVerifiedAndRuns) {
   }
   std::cout << totals.planned << " graphs planned, verified and run: " << totals.ops << " ops run, " << totals.copies
             << " copies planned, " << totals.copies_made << " made, " << totals.clears << " clears, " << totals.bindings
-            << " bindings, " << totals.hosted << " tensors in callers' buffers, " << totals.edges << " edges, " << totals.fixed
-            << " tensors at fixed addresses, " << totals.in_bodies << " in bodies, " << totals.regions << " more regions, "
-            << totals.notes << " notes\n";
+            << " bindings, " << totals.hosted << " tensors in callers' buffers, " << totals.edges << " edges, "
+            << totals.fixed << " tensors at fixed addresses, " << totals.in_bodies << " in bodies, " << totals.regions
+            << " more regions, " << totals.notes << " notes\n";
   for (const auto& [kind, times] : kinds) std::cout << times << " × " << kind << "\n";
   if (!kinds.empty()) return;
   EXPECT_EQ(totals.planned, graphs);
   const std::uint64_t least = graphs / 50;
-  for (const std::uint64_t each : {totals.copies, totals.copies_made, totals.clears, totals.bindings, totals.hosted, totals.edges,
-                                   totals.fixed, totals.in_bodies, totals.regions, totals.notes})
+  for (const std::uint64_t each : {totals.copies, totals.copies_made, totals.clears, totals.bindings, totals.hosted,
+                                   totals.edges, totals.fixed, totals.in_bodies, totals.regions, totals.notes})
     EXPECT_GT(each, least) << "something is hardly ever planned";
 }
 

@@ -18,7 +18,9 @@ INSTANTIATE_TEST_SUITE_P(Registry, SolverContract, ::testing::ValuesIn(solvers()
 
 using testing::item;
 
-TEST_P(SolverContract, NothingToPlaceIsAnAnswer) { EXPECT_EQ(solve({.items = {}}, options())->status, SolveStatus::optimal); }
+TEST_P(SolverContract, NothingToPlaceIsAnAnswer) {
+  EXPECT_EQ(solve({.items = {}}, options())->status, SolveStatus::optimal);
+}
 
 TEST_P(SolverContract, OneItemLiesAtZero) {
   const SolveOutcome outcome = *solve({.items = {item(0, 1, 7)}}, options());
@@ -42,7 +44,8 @@ TEST_P(SolverContract, AnswersAreValidAndFiguresAgreeWithThem) {
     ASSERT_FALSE(validate(problem, outcome.positions)) << seed;
     ASSERT_EQ(outcome.peak, peak_of(problem, outcome.positions)) << seed;
     ASSERT_LE(outcome.bound.bytes, outcome.peak) << seed;
-    ASSERT_EQ(outcome.status, outcome.peak == outcome.bound.bytes ? SolveStatus::optimal : SolveStatus::feasible) << seed;
+    ASSERT_EQ(outcome.status, outcome.peak == outcome.bound.bytes ? SolveStatus::optimal : SolveStatus::feasible)
+        << seed;
   }
 }
 

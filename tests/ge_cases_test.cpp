@@ -10,7 +10,8 @@
 #include "stowage/stowage.hpp"
 #include "support/judges/shadow/shadow.hpp"
 
-/// The sixteen cases by which GE's static memory reuse is known (docs/ge.md), re-created on graphs of our own with their numbers.
+/// The sixteen cases by which GE's static memory reuse is known (docs/ge.md), re-created on graphs of our own with
+/// their numbers.
 namespace stowage {
 namespace {
 
@@ -37,8 +38,8 @@ class Draft {
     description_.ops.push_back(std::move(op));
     return OpId(description_.ops.size() - 1);
   }
-  OpId op(std::string name, std::vector<std::optional<TensorId>> inputs, std::vector<TensorId> outputs, std::size_t stream = 0,
-          std::vector<OpId> after = {}) {
+  OpId op(std::string name, std::vector<std::optional<TensorId>> inputs, std::vector<TensorId> outputs,
+          std::size_t stream = 0, std::vector<OpId> after = {}) {
     return op({.name = std::move(name),
                .kind = "X",
                .inputs = std::move(inputs),
@@ -76,8 +77,8 @@ Plan planned(const Graph& graph, PlanOptions options = {}) {
 }
 
 Placement place(const Plan& plan, TensorId tensor) {
-  const auto found =
-      std::find_if(plan.placements.begin(), plan.placements.end(), [&](const Placement& each) { return each.tensor == tensor; });
+  const auto found = std::find_if(plan.placements.begin(), plan.placements.end(),
+                                  [&](const Placement& each) { return each.tensor == tensor; });
   EXPECT_NE(found, plan.placements.end());
   return *found;
 }
@@ -85,7 +86,8 @@ Placement place(const Plan& plan, TensorId tensor) {
 Bytes offset(const Plan& plan, TensorId tensor) { return place(plan, tensor).offset; }
 
 bool is_bound(const Plan& plan, TensorId tensor) {
-  return std::any_of(plan.bindings.begin(), plan.bindings.end(), [&](const Binding& each) { return each.tensor == tensor; });
+  return std::any_of(plan.bindings.begin(), plan.bindings.end(),
+                     [&](const Binding& each) { return each.tensor == tensor; });
 }
 
 /// The plan with one tensor moved to where another lies.
@@ -150,7 +152,8 @@ TEST(GeCases, Case6APackedGroupAcrossStreamsReusesOnlyBehindTheControlEdge) {
   for (const bool ordered : {false, true}) {
     Draft draft;
     const TensorId old = draft.tensor("old", 1024), seen = draft.tensor("seen", 512);
-    const TensorId x = draft.tensor("x", 512), y = draft.tensor("y", 512), both = draft.tensor("both", 1024, TensorFlag::output);
+    const TensorId x = draft.tensor("x", 512), y = draft.tensor("y", 512),
+                   both = draft.tensor("both", 1024, TensorFlag::output);
     draft.op("old", {}, {old});
     const OpId read = draft.op("read", {old}, {seen});
     const OpId make = draft.op("x", {}, {x}, 1, ordered ? std::vector<OpId>{read} : std::vector<OpId>{});
@@ -178,9 +181,12 @@ TEST(GeCases, Case9ACollectiveChainIsOneOrderedRun) {
   }
   std::vector<TensorId> first(parts.begin(), parts.begin() + 4);
   draft.op({.name = "reduce a", .kind = "X", .outputs = first, .contiguous_outputs = Contiguity::padded});
+  draft.op({.name = "reduce b",
+            .kind = "X",
+            .outputs = {parts.begin() + 4, parts.end()},
+            .contiguous_outputs = Contiguity::padded});
   draft.op(
-      {.name = "reduce b", .kind = "X", .outputs = {parts.begin() + 4, parts.end()}, .contiguous_outputs = Contiguity::padded});
-  draft.op({.name = "gather", .kind = "X", .inputs = {parts.begin(), parts.end()}, .contiguous_inputs = Contiguity::padded});
+      {.name = "gather", .kind = "X", .inputs = {parts.begin(), parts.end()}, .contiguous_inputs = Contiguity::padded});
   const Plan plan = planned(draft.build());
   EXPECT_EQ(plan.peak(), total);
   EXPECT_THAT(plan.copies, IsEmpty());
@@ -250,7 +256,8 @@ TEST(GeCases, Case12ClearsThatTouchAreOneAndNoneCrossesASegment) {
   draft.op({.name = "accumulate", .kind = "X", .outputs = sums, .zero_fill = {.outputs = {0, 1, 2}}});
   const Graph graph = draft.build();
   const Plan one = planned(graph);
-  EXPECT_THAT(one.clears, ElementsAre(Clear{.arena = ArenaId(0), .offset = Bytes(0), .size = Bytes(1536), .before = OpId(0)}));
+  EXPECT_THAT(one.clears,
+              ElementsAre(Clear{.arena = ArenaId(0), .offset = Bytes(0), .size = Bytes(1536), .before = OpId(0)}));
   const Plan cut = planned(graph, {.region_limit = Bytes(1024)});
   EXPECT_THAT(cut.clears, SizeIs(2));
   EXPECT_EQ(cut.arenas.front().regions.size(), 2U);
@@ -261,7 +268,8 @@ TEST(GeCases, Case12ClearsThatTouchAreOneAndNoneCrossesASegment) {
 
 TEST(GeCases, Case13AClearedTensorAndAnInputNeverShareBeforeTheClear) {
   Draft draft;
-  const TensorId x = draft.tensor("x", 512, TensorFlag::input), y = draft.tensor("y", 512), sum = draft.tensor("sum", 512);
+  const TensorId x = draft.tensor("x", 512, TensorFlag::input), y = draft.tensor("y", 512),
+                 sum = draft.tensor("sum", 512);
   draft.op("read", {x}, {y});
   draft.op({.name = "accumulate", .kind = "X", .inputs = {y}, .outputs = {sum}, .zero_fill = {.outputs = {0}}});
   const Graph graph = draft.build();
@@ -388,8 +396,8 @@ TEST(GeCases, Case16ANegativeWorkspaceIsAnError) {
   EXPECT_THAT(draft.error(), HasSubstr("workspace 0 of op 'op' (0) has the negative size -2"));
 }
 
-// "-1 is none" is a matter of files, which GE's importers write so that the workspaces behind it keep their index. A Graph has
-// sizes, never codes: none is 0 bytes there, and -1 is as negative as -2.
+// "-1 is none" is a matter of files, which GE's importers write so that the workspaces behind it keep their index. A
+// Graph has sizes, never codes: none is 0 bytes there, and -1 is as negative as -2.
 TEST(GeCases, Case16AWorkspaceOfMinusOneIsNone) {
   const Result<Graph> graph = parse_graph(
       R"({"schema":"stowage.graph/1","name":"g","memories":[{"name":"device","alignment":512}],"tensors":[],
@@ -425,7 +433,8 @@ TEST(GeCases, Case16WithoutReuseThePeakIsTheAlignedSum) {
 
 TEST(GeCases, Case16MoreThanTheCapacityDoesNotFit) {
   Chain chain({"a", "b", "c"});
-  const Result<Planned> result = plan(chain.draft.build(), {.capacity = Bytes(1023), .time_limit = {}, .node_budget = 1000});
+  const Result<Planned> result =
+      plan(chain.draft.build(), {.capacity = Bytes(1023), .time_limit = {}, .node_budget = 1000});
   ASSERT_TRUE(result);
   EXPECT_EQ(result->status, SolveStatus::infeasible);
   EXPECT_EQ(result->lower_bound, Bytes(1024));

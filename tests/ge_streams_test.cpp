@@ -11,8 +11,8 @@
 #include "stowage/verify.hpp"
 #include "support/judges/shadow/shadow.hpp"
 
-/// The cases about streams of GE's sixteen (ge_cases_test.cpp has the others, 2 and 6 among them): who hears of whom, and what
-/// may share bytes by that.
+/// The cases about streams of GE's sixteen (ge_cases_test.cpp has the others, 2 and 6 among them): who hears of whom,
+/// and what may share bytes by that.
 namespace stowage {
 namespace {
 
@@ -35,9 +35,14 @@ class Streams {
   }
   /// A data node: it passes its input on and does nothing.
   Made data(std::size_t stream, const std::string& name, Made input, std::vector<Made> after = {}) {
-    const TensorId tensor = builder_.add(Tensor{.name = name, .size = Bytes(512), .view_of = ViewOf{input.tensor, Bytes(0)}});
-    Op op{
-        .name = name, .kind = "DATA", .inputs = {input.tensor}, .outputs = {tensor}, .no_task = true, .stream = StreamId(stream)};
+    const TensorId tensor =
+        builder_.add(Tensor{.name = name, .size = Bytes(512), .view_of = ViewOf{input.tensor, Bytes(0)}});
+    Op op{.name = name,
+          .kind = "DATA",
+          .inputs = {input.tensor},
+          .outputs = {tensor},
+          .no_task = true,
+          .stream = StreamId(stream)};
     for (const Made& each : after) op.after.push_back(OpId(static_cast<std::size_t>(each.step.value())));
     return {tensor, Step(static_cast<std::int64_t>(builder_.add(std::move(op)).index()))};
   }
@@ -72,7 +77,8 @@ Plan planned(const Graph& graph) {
 std::vector<std::string> moved_onto(const Graph& graph, Plan plan, Made tensor, Made other) {
   // Everybody on bytes of their own, so that the two are the only ones that share.
   for (std::size_t i = 0; i < plan.placements.size(); ++i) {
-    if (!graph.tensor(plan.placements[i].tensor).view_of) plan.placements[i].offset = Bytes(512 * static_cast<std::int64_t>(i));
+    if (!graph.tensor(plan.placements[i].tensor).view_of)
+      plan.placements[i].offset = Bytes(512 * static_cast<std::int64_t>(i));
   }
   const auto place = [&](TensorId id) -> Placement& {
     return *std::find_if(plan.placements.begin(), plan.placements.end(),

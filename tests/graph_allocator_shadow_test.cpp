@@ -22,8 +22,8 @@
 #include "support/judges/shadow/memory.hpp"
 #include "support/judges/shadow/shadow.hpp"
 
-/// Runs at the addresses that `GraphAllocator` and `allocate_all` give equal those where every tensor has memory of its own, bit
-/// for bit: in the memory of the host and in that of a device which only copies reach.
+/// Runs at the addresses that `GraphAllocator` and `allocate_all` give equal those where every tensor has memory of its
+/// own, bit for bit: in the memory of the host and in that of a device which only copies reach.
 namespace stowage::testing {
 namespace {
 
@@ -61,7 +61,7 @@ bool has_own_addresses_by_alias(const Graph& graph) {
 
 PlanOptions quick() { return {.time_limit = {}, .node_budget = 500}; }
 
-// ------------------------------------------------------------------------------------------------------------ on the host
+// -------------------------------------------------------------------------------------------------------- on the host
 
 std::span<std::byte> bytes_at(const Address& address, Bytes size) {
   if (size == Bytes(0) || address.data() == nullptr) return {};
@@ -88,7 +88,8 @@ HostMemory host_memory(const Graph& graph, Bound& bound) {
   for (std::size_t k = 0; k < graph.ops().size(); ++k) {
     memory.workspaces.emplace_back();
     for (std::size_t w = 0; w < graph.ops()[k].workspaces.size(); ++w) {
-      memory.workspaces.back().push_back(bytes_at(bound.allocation.workspace(OpId(k), w), graph.ops()[k].workspaces[w].size));
+      memory.workspaces.back().push_back(
+          bytes_at(bound.allocation.workspace(OpId(k), w), graph.ops()[k].workspaces[w].size));
     }
   }
   return memory;
@@ -163,7 +164,8 @@ TEST(GraphAllocatorShadow, FindsAnAddressThatIsWrong) {
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     const Graph graph = random_graph(seed, {.max_memories = 1});
     if (has_own_addresses_by_alias(graph)) continue;
-    GraphAllocator allocator(cpu_device().buffer_type(), {.plan = {.no_reuse = true, .time_limit = {}, .node_budget = 500}});
+    GraphAllocator allocator(cpu_device().buffer_type(),
+                             {.plan = {.no_reuse = true, .time_limit = {}, .node_budget = 500}});
     Allocation allocation = **allocator.allocate(graph);
     for (Address& address : allocation.tensors) address.offset = Bytes(0);
     if (!run_on_host(graph, allocation, {}).findings.empty()) ++found;
@@ -198,7 +200,7 @@ TEST(GraphAllocatorShadow, RecordedGraphsRunInTheMemoryOfTheHost) {
   EXPECT_GE(ran, 3U);
 }
 
-// ---------------------------------------------------------------------------------------------------------- on a device
+// -------------------------------------------------------------------------------------------------------- on a device
 
 /// Step by step: every input is read from the device and compared, then outputs are written to both.
 class DeviceRun {
@@ -300,7 +302,8 @@ TEST(GraphAllocatorShadow, RandomGraphsRunOnADeviceThatOnlyCopiesReach) {
     std::size_t compared = 0;
     {
       GraphAllocator allocator({&sim->buffer_type(), &sim->buffer_type()}, options);
-      for (std::uint64_t seed = 0; seed < 300 && !HasFailure(); ++seed) compared += run_on_device(*sim, allocator, seed);
+      for (std::uint64_t seed = 0; seed < 300 && !HasFailure(); ++seed)
+        compared += run_on_device(*sim, allocator, seed);
     }
     EXPECT_GT(compared, 1'000U);
     EXPECT_EQ(sim->live_objects(), 0U);

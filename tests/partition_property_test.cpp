@@ -54,11 +54,12 @@ Case random_case(std::uint64_t seed) {
 bool uses(const Backends& backends, std::size_t backend, MemoryId memory) {
   const BufferType* const type = backends.list[memory.index()].memory;
   const std::vector<std::size_t>& others = backends.list[backend].uses;
-  return backends.list[backend].memory == type ||
-         std::any_of(others.begin(), others.end(), [&](std::size_t other) { return backends.list[other].memory == type; });
+  return backends.list[backend].memory == type || std::any_of(others.begin(), others.end(), [&](std::size_t other) {
+           return backends.list[other].memory == type;
+         });
 }
 
-// ------------------------------------------------------------------------------------------------------------ structure
+// ---------------------------------------------------------------------------------------------------------- structure
 
 void expect_everything_within_reach(const Case& c) {
   const Partition& partition = c.partition;
@@ -69,7 +70,8 @@ void expect_everything_within_reach(const Case& c) {
     for (const std::optional<TensorId>& input : op.inputs) {
       EXPECT_TRUE(!input || uses(c.backends, backend, partition.graph.tensor(*input).memory)) << describe(op, OpId(k));
     }
-    for (const TensorId output : op.outputs) EXPECT_TRUE(uses(c.backends, backend, partition.graph.tensor(output).memory));
+    for (const TensorId output : op.outputs)
+      EXPECT_TRUE(uses(c.backends, backend, partition.graph.tensor(output).memory));
     for (const Workspace& workspace : op.workspaces) EXPECT_EQ(workspace.memory.index(), backend);
     const Backend& chosen = c.backends.list[backend];
     EXPECT_TRUE(!chosen.supports || chosen.supports(c.graph, *partition.origins[k]));
@@ -130,7 +132,8 @@ void expect_copied_once(const Case& c) {
       const Seat& seat = families.seats[op.inputs[0]->index()];
       const BufferType* const to = c.backends.list[c.partition.backends[k]].memory;
       EXPECT_NE(to, c.backends.list[graph.tensor(*op.inputs[0]).memory.index()].memory) << "nothing to copy";
-      EXPECT_TRUE(seen.insert({seat.family, seat.first, seat.count, version(seat), to}).second) << describe(op, OpId(k));
+      EXPECT_TRUE(seen.insert({seat.family, seat.first, seat.count, version(seat), to}).second)
+          << describe(op, OpId(k));
     }
     for (const TensorId output : op.outputs)
       writes[families.seats[output.index()].family].push_back(families.seats[output.index()]);
@@ -219,7 +222,7 @@ TEST(PartitionProperty, TrafficThatIsKeptUpIsTrafficCountedAnew) {
   EXPECT_GT(changes, kGraphs);
 }
 
-// ------------------------------------------------------------------------------------------------------------ execution
+// ---------------------------------------------------------------------------------------------------------- execution
 
 TEST(PartitionProperty, PlansOfPartitionsVerifyAndRunInRandomOrders) {
   for (std::uint64_t seed = 0; seed < kGraphs && !HasFailure(); ++seed) {
@@ -233,7 +236,8 @@ TEST(PartitionProperty, PlansOfPartitionsVerifyAndRunInRandomOrders) {
     EXPECT_THAT(shadow_execute(c.partition.graph, *planned->plan, shadow).findings, IsEmpty());
     shadow.order = ShadowOptions::Order::random;
     for (; shadow.seed < seed + 3; ++shadow.seed) {
-      EXPECT_THAT(shadow_execute(c.partition.graph, *planned->plan, shadow).findings, IsEmpty()) << "order " << shadow.seed;
+      EXPECT_THAT(shadow_execute(c.partition.graph, *planned->plan, shadow).findings, IsEmpty())
+          << "order " << shadow.seed;
     }
   }
 }

@@ -117,8 +117,8 @@ TEST_P(PlanAheadData, LaterPassesWasteAtMostOnePercentAndAskTheDeviceForNothing)
     EXPECT_EQ(counts.served, trace_.allocations);
     EXPECT_LE(stats.waste(), 0.01);
     EXPECT_EQ(memory_calls(), calls);
-    std::cout << "  pass " << i + 2 << ": waste " << 100 * stats.waste() << " %, planned in " << counts.plan_seconds << " s to "
-              << counts.plan_size.value() << " bytes (bound " << counts.plan_bound.value() << ")\n";
+    std::cout << "  pass " << i + 2 << ": waste " << 100 * stats.waste() << " %, planned in " << counts.plan_seconds
+              << " s to " << counts.plan_size.value() << " bytes (bound " << counts.plan_bound.value() << ")\n";
   }
 }
 
@@ -132,7 +132,8 @@ TEST_P(PlanAheadData, StreamsThatLagWaitForEachOtherLessThanOnceInFiveHundredEve
   EXPECT_EQ(allocator_->counts().served, trace_.allocations);
   EXPECT_LE(stats.waste(), 0.01);
   EXPECT_LE(stats.event_waits * 500, trace_.events.size());
-  std::cout << "  waits " << stats.event_waits << ", events recorded " << device_->calls(SimCall::record) - records << "\n";
+  std::cout << "  waits " << stats.event_waits << ", events recorded " << device_->calls(SimCall::record) - records
+            << "\n";
 }
 
 TEST_P(PlanAheadData, ReplayedOverOurStreamAllocatorTheSecondPassIsServedFromThePlan) {
@@ -150,8 +151,9 @@ TEST_P(PlanAheadData, ReplayedOverOurStreamAllocatorTheSecondPassIsServedFromThe
 
 /// With one stream, what has no slot is a guest in the range.
 TEST_P(PlanAheadData, OneAllocationInAHundredOfAnotherSizeLeavesMostToTheRange) {
-  const bool one_stream = std::all_of(trace_.events.begin(), trace_.events.end(),
-                                      [&](const Trace::Event& event) { return event.stream == trace_.events.front().stream; });
+  const bool one_stream = std::all_of(trace_.events.begin(), trace_.events.end(), [&](const Trace::Event& event) {
+    return event.stream == trace_.events.front().stream;
+  });
   pass();
   for (const std::int64_t factor : {2, 3}) {
     allocator_->reset_peaks();

@@ -13,8 +13,8 @@ namespace {
 
 using testing::item;
 
-/// Every solver against the truth: a valid answer or none, never below the optimum; bounds never above it; "infeasible" never
-/// wrong.
+/// Every solver against the truth: a valid answer or none, never below the optimum; bounds never above it; "infeasible"
+/// never wrong.
 TEST(BruteForce, NoSolverEverAnswersWronglyAndNoBoundIsAboveTheOptimum) {
   const testing::SeedRange seeds = testing::seeds(12'000);
   std::size_t infeasible = 0;
@@ -44,8 +44,8 @@ TEST(BruteForce, NoSolverEverAnswersWronglyAndNoBoundIsAboveTheOptimum) {
     }
   }
   std::cout << seeds.last - seeds.first << " problems, " << infeasible
-            << " without an answer; of the others the bound is the optimum of " << bound_is_optimum << ", auto reaches it on "
-            << auto_is_optimum << "\n";
+            << " without an answer; of the others the bound is the optimum of " << bound_is_optimum
+            << ", auto reaches it on " << auto_is_optimum << "\n";
   if (!seeds.is_many()) return;
   EXPECT_GT(infeasible, 100U);
   EXPECT_LT(infeasible, seeds.last / 4);
@@ -56,8 +56,8 @@ TEST(BruteForce, TheExactSolverFindsAndProvesTheOptimumOfPlainProblems) {
   const testing::SeedRange seeds = testing::seeds(4'000);
   std::size_t above_bound = 0;
   for (std::uint64_t seed = seeds.first; seed < seeds.last; ++seed) {
-    const Problem problem =
-        testing::random_problem(seed, {.max_items = 6, .pieces = false, .pins = false, .regions = false, .streams = false});
+    const Problem problem = testing::random_problem(
+        seed, {.max_items = 6, .pieces = false, .pins = false, .regions = false, .streams = false});
     const testing::BruteForceAnswer truth = *testing::solve_by_brute_force(problem);
     const SolveOutcome outcome = *solve(problem, {.solver = "exact", .seed = seed});
     ASSERT_EQ(outcome.status, SolveStatus::optimal) << seed;

@@ -8,9 +8,9 @@
 #include "stowage/memory/sim.hpp"
 #include "stowage/runtime/stream_allocator.hpp"
 
-/// Random programs on a device whose work is done later, in any order that the streams allow: every block is written by its own
-/// stream and read there or by others, and freed before any of that has happened. A block whose bytes were given away too early
-/// is read with somebody else's content.
+/// Random programs on a device whose work is done later, in any order that the streams allow: every block is written by
+/// its own stream and read there or by others, and freed before any of that has happened. A block whose bytes were
+/// given away too early is read with somebody else's content.
 namespace stowage {
 namespace {
 
@@ -18,8 +18,8 @@ class Program {
  public:
   Program(std::size_t streams, std::uint32_t seed)
       : device_(SimDevice::make({.memory = Bytes(2 << 20), .granularity = Bytes(64 << 10)})),
-        allocator_(
-            std::make_unique<StreamAllocator>(*device_, StreamOptions{.least_page = Bytes(64 << 10), .checks = Checks::on})),
+        allocator_(std::make_unique<StreamAllocator>(
+            *device_, StreamOptions{.least_page = Bytes(64 << 10), .checks = Checks::on})),
         streams_(streams),
         random_(seed) {}
 

@@ -35,8 +35,8 @@ TEST_P(RuntimeWaste, TheSecondPassWastesLittleAndHardlyCallsTheDevice) {
 
 INSTANTIATE_TEST_SUITE_P(Traces, RuntimeWaste,
                          ::testing::Values(Recorded{"gpt2_train_varlen", 0.066}, Recorded{"llama_generate", 0.029},
-                                           Recorded{"resnet50_train_varsize", 0.013}, Recorded{"bert_serve_varlen", 0.153},
-                                           Recorded{"multi_model_serve", 0.183}),
+                                           Recorded{"resnet50_train_varsize", 0.013},
+                                           Recorded{"bert_serve_varlen", 0.153}, Recorded{"multi_model_serve", 0.183}),
                          [](const auto& each) { return each.param.trace; });
 
 /// At 95 to 100% of what there is. At each percent as many events as are asked for.
@@ -46,9 +46,10 @@ TEST(RuntimeLimit, NoFalseRefusalOverManyEvents) {
   const std::uint64_t events = testing::from_environment("STOWAGE_PROPERTY_PROBLEMS", 10000);
   for (std::uint32_t percent = 95; percent <= 100; ++percent) {
     StreamAllocator allocator(cpu_device(), {.least_page = Bytes(32 << 10), .limit = kLimit, .checks = Checks::off});
-    runtime::MarkedWorkload workload(
-        allocator,
-        {.budget = Bytes(kLimit.value() / 100 * percent), .largest = Bytes(kLimit.value() / 8), .streams = 4, .seed = percent});
+    runtime::MarkedWorkload workload(allocator, {.budget = Bytes(kLimit.value() / 100 * percent),
+                                                 .largest = Bytes(kLimit.value() / 8),
+                                                 .streams = 4,
+                                                 .seed = percent});
     const auto outcome = workload.run(events, [&](Bytes size, const Error& error) {
       ASSERT_EQ(error.code, ErrorCode::out_of_memory) << error.message;
       ASSERT_LT(kLimit - allocator.stats().reserved, size) << error.message;

@@ -12,8 +12,8 @@
 #include "support/generators/random_graph.hpp"
 #include "support/judges/scheduled_run.hpp"
 
-/// Every call that a scheduler makes fails once: nothing leaks, nothing is corrupted, the error says what was wanted, and another
-/// try succeeds.
+/// Every call that a scheduler makes fails once: nothing leaks, nothing is corrupted, the error says what was wanted,
+/// and another try succeeds.
 namespace stowage::testing {
 namespace {
 
@@ -47,7 +47,8 @@ struct Fault {
   std::uint64_t nth = 0;
 };
 
-/// Two devices, two streams of the first one, and flaky host memory: backends 0 and 2 on the first, 1 on the second, 3 the CPU.
+/// Two devices, two streams of the first one, and flaky host memory: backends 0 and 2 on the first, 1 on the second, 3
+/// the CPU.
 struct Scene {
   Backends backends = backends_that_share_memory();
   FlakyType host;
@@ -58,7 +59,9 @@ struct Scene {
     backends.list.back().memory = &host;
   }
 
-  [[nodiscard]] SimDevice& device(Fault::Who who) const { return who == Fault::Who::first ? *backends.first : *backends.second; }
+  [[nodiscard]] SimDevice& device(Fault::Who who) const {
+    return who == Fault::Who::first ? *backends.first : *backends.second;
+  }
   [[nodiscard]] std::uint64_t calls(Fault::Who who, SimCall call) const {
     if (who == Fault::Who::host) return host.calls;
     return who == Fault::Who::staging ? staging.calls : device(who).calls(call);
@@ -74,8 +77,8 @@ struct Scene {
   }
 };
 
-/// One op after the other on the first device, the CPU, the second, the first again, and its other stream, so that values cross
-/// every way and streams wait for each other.
+/// One op after the other on the first device, the CPU, the second, the first again, and its other stream, so that
+/// values cross every way and streams wait for each other.
 Graph crossing_graph() {
   GraphBuilder builder("crossing");
   const TensorId x = builder.add(Tensor{.name = "x", .size = Bytes(100), .flags = TensorFlag::input});
@@ -100,7 +103,8 @@ PartitionOptions crossing_options() {
           .input_sets = 2};
 }
 
-/// The steps of two evaluations. An evaluation that failed is done again, inputs included; a step of another kind is repeated.
+/// The steps of two evaluations. An evaluation that failed is done again, inputs included; a step of another kind is
+/// repeated.
 class Attempt {
  public:
   Attempt(const Graph& graph, Scene& scene, const PartitionOptions& partition)
@@ -108,7 +112,9 @@ class Attempt {
         kernels_(graph),
         reference_(graph, kernels_, 1),
         run_(graph, kernels_, scene.backends,
-             {.partition = partition, .allocator = {.plan = {.time_limit = {}, .node_budget = 500}}, .staging = &scene.staging}) {
+             {.partition = partition,
+              .allocator = {.plan = {.time_limit = {}, .node_budget = 500}},
+              .staging = &scene.staging}) {
     run_.write_own_addresses(reference_);
   }
 
@@ -162,8 +168,8 @@ void expect_telling(const Error& error, const Fault& fault) {
     EXPECT_EQ(error.code, ErrorCode::out_of_memory);
     EXPECT_THAT(message, ::testing::ContainsRegex("cannot allocate [0-9]+ bytes"));
   } else if (fault.call == SimCall::copy) {
-    EXPECT_THAT(message,
-                ::testing::ContainsRegex("copy of tensor '.+' \\([0-9]+\\), [0-9]+ bytes, from [a-z0-9]+ to [a-z0-9]+: "));
+    EXPECT_THAT(message, ::testing::ContainsRegex(
+                             "copy of tensor '.+' \\([0-9]+\\), [0-9]+ bytes, from [a-z0-9]+ to [a-z0-9]+: "));
   }
 }
 
@@ -188,7 +194,8 @@ bool survive(const Graph& graph, const PartitionOptions& options, const Fault& f
   return happened;
 }
 
-constexpr std::array kFallible = {SimCall::allocate, SimCall::copy, SimCall::record, SimCall::wait, SimCall::synchronize};
+constexpr std::array kFallible = {SimCall::allocate, SimCall::copy, SimCall::record, SimCall::wait,
+                                  SimCall::synchronize};
 
 /// How many calls of each kind failed.
 using Faults = std::map<SimCall, std::size_t>;

@@ -35,7 +35,8 @@ struct Evaluations {
 };
 
 /// One evaluation after the other, without waiting in between; the last one's outputs and variables count.
-SchedulerCounters expect_same(const Graph& graph, Backends& backends, const SchedulerOptions& options, Evaluations evaluations) {
+SchedulerCounters expect_same(const Graph& graph, Backends& backends, const SchedulerOptions& options,
+                              Evaluations evaluations) {
   const auto [count, seed] = evaluations;
   const TestKernels kernels(graph);
   ReferenceRun reference(graph, kernels, seed);
@@ -123,12 +124,14 @@ Graph mixed_graph() {
 }
 
 TEST(SchedulerRun, ACopyDoesNotOverwriteWhatALaterOneReadsInTheSameMemory) {
-  // Between "blas" and "cpu" nothing is copied: where it was, the memory of `host` was free for the copy of `large`, but the
-  // copies of one device were made together, before.
+  // Between "blas" and "cpu" nothing is copied: where it was, the memory of `host` was free for the copy of `large`,
+  // but the copies of one device were made together, before.
   const Graph graph = mixed_graph();
   Backends backends = backends_that_share_memory();
-  PartitionOptions options{.pins = {{OpId(0), 0}, {OpId(1), 0}, {OpId(2), 3}, {OpId(3), 4}, {OpId(4), 4}, {OpId(5), 4}}};
-  const SchedulerCounters counters = expect_same(graph, backends, options_for(std::move(options)), {.count = 1, .seed = 1});
+  PartitionOptions options{
+      .pins = {{OpId(0), 0}, {OpId(1), 0}, {OpId(2), 3}, {OpId(3), 4}, {OpId(4), 4}, {OpId(5), 4}}};
+  const SchedulerCounters counters =
+      expect_same(graph, backends, options_for(std::move(options)), {.count = 1, .seed = 1});
   EXPECT_EQ(counters.copied, Bytes(64 + 64 + 256)) << "x, small, large";
   expect_clean(backends);
 }

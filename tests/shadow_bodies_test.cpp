@@ -13,7 +13,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::HasSubstr;
 
-// -------------------------------------------------------------------------------------------------------------- branches
+// ----------------------------------------------------------------------------------------------------------- branches
 
 /// y = branch(x, k): body 0 makes t and from it the result; body 1 passes k on. z = f(k, y). 16 bytes each.
 ///   root: 0 x, 1 k, 2 y, 3 z     body 0: 0 in, 1 t, 2 result     body 1: 0 in
@@ -42,10 +42,12 @@ Plan plan_of_branch(const Graph& graph, std::vector<std::int64_t> first_body, st
 TEST(ShadowBranch, BodiesGiveTheirResultInPlaceOrByCopy) {
   const Graph graph = branch();
   EXPECT_EQ(orders_that_fail(graph, plan_of_branch(graph, {0, 48, 32}, {copy(7, kBodyEnd, 32, 16)}), {.runs = 3}), 0u);
-  EXPECT_EQ(orders_that_fail(graph, plan_of_branch(graph, {0, 32, 48}, {copy(6, kBodyEnd, 32, 16), copy(7, kBodyEnd, 32, 16)}),
+  EXPECT_EQ(orders_that_fail(graph,
+                             plan_of_branch(graph, {0, 32, 48}, {copy(6, kBodyEnd, 32, 16), copy(7, kBodyEnd, 32, 16)}),
                              {.runs = 3}),
             0u);
-  EXPECT_EQ(orders_that_fail(graph, plan_of_branch(graph, {0, 48, 0}, {copy(6, kBodyEnd, 32, 16), copy(7, kBodyEnd, 32, 16)})),
+  EXPECT_EQ(orders_that_fail(graph,
+                             plan_of_branch(graph, {0, 48, 0}, {copy(6, kBodyEnd, 32, 16), copy(7, kBodyEnd, 32, 16)})),
             0u)
       << "x is dead by then";
 }
@@ -94,7 +96,7 @@ TEST(ShadowBranch, StreamsDoNotOrderWhatIsInsideAndOutside) {
   EXPECT_EQ(failures(graph_of(true)), 0u);
 }
 
-// ----------------------------------------------------------------------------------------------------------------- loops
+// -------------------------------------------------------------------------------------------------------------- loops
 
 /// y = loop(x): in → t → out, carried; `late` (optional) reads `in` once more, and so does op h behind the loop with x.
 ///   root: 0 x, 1 y, 2 z, 3 w     body: 0 in, 1 t, 2 out, 3 late, 4 from outside
@@ -118,7 +120,8 @@ Graph loop(LoopOptions with) {
                {repeat, last});
 }
 
-Plan plan_of_loop(const Graph& graph, std::vector<std::int64_t> root, std::vector<std::int64_t> body, std::vector<Copy> copies) {
+Plan plan_of_loop(const Graph& graph, std::vector<std::int64_t> root, std::vector<std::int64_t> body,
+                  std::vector<Copy> copies) {
   Plan plan = plan_of(graph, 128, std::move(root));
   place(plan, graph, std::move(body), 0, 1);
   plan.copies = std::move(copies);
@@ -142,7 +145,8 @@ TEST(ShadowLoop, BackEdgeCopyPasses) {
 TEST(ShadowLoop, IncomingValueThatIsNeededLaterMustBeCopied) {
   const Graph graph = loop({.x_needed = true});
   const std::vector<Copy> before = {copy(0, 0, 96, 16)};
-  EXPECT_EQ(orders_that_fail(graph, plan_of_loop(graph, {0, 96, 48, 64}, {96, 16, 96, 32, 64}, before), {.runs = 3}), 0u);
+  EXPECT_EQ(orders_that_fail(graph, plan_of_loop(graph, {0, 96, 48, 64}, {96, 16, 96, 32, 64}, before), {.runs = 3}),
+            0u);
   EXPECT_GT(orders_that_fail(graph, plan_of_loop(graph, {0, 0, 48, 64}, {0, 16, 0, 32, 64}, {})), 20u);
   EXPECT_EQ(orders_that_fail(graph, plan_of_loop(graph, {0, 96, 48, 64}, {96, 16, 96, 32, 64}, {})), 64u);
 }
@@ -201,7 +205,7 @@ TEST(Schedule, LoopsMakeZeroOneAndManyTripsAndIterationsFollowEachOther) {
   EXPECT_EQ(trips, (std::set<std::size_t>{0, 1, 2, 3}));
 }
 
-// ---------------------------------------------------------------------------------------------------------------- nesting
+// ------------------------------------------------------------------------------------------------------------ nesting
 
 TEST(ShadowNested, LoopInABranchIsRunWithItsOwnCopies) {
   Op repeat = op("repeat", {0}, {1});

@@ -51,7 +51,7 @@ std::vector<std::string> solver_names() {
   return names;
 }
 
-// ------------------------------------------------------------------------------------------------------ recorded graphs
+// ---------------------------------------------------------------------------------------------------- recorded graphs
 
 class ShadowOfSolver : public ::testing::TestWithParam<std::string> {};
 
@@ -142,7 +142,7 @@ TEST(ShadowData, FindsPlantedOverlaps) {
   }
 }
 
-// -------------------------------------------------------------------------------------------------------- random graphs
+// ------------------------------------------------------------------------------------------------------ random graphs
 
 PlanOptions options_for(std::uint64_t seed, std::string solver) {
   // A small budget: what matters here is that plans are right, not that they are the best.
@@ -177,8 +177,8 @@ TEST(ShadowRandom, EveryPlanOfRandomGraphsRunsInRandomOrders) {
   }
 }
 
-/// Proof that the random orders are worth something: a plan that relies on the linear order fails where streams do not keep to
-/// it.
+/// Proof that the random orders are worth something: a plan that relies on the linear order fails where streams do not
+/// keep to it.
 TEST(ShadowRandom, PlansForOneStreamRaceOnSeveral) {
   std::size_t races = 0;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {

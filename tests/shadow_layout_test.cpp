@@ -3,7 +3,8 @@
 
 #include "support/judges/shadow/hand_made.hpp"
 
-/// Every rule of fills and contiguous groups, kept and broken: what is broken must be found, or shadow execution proves nothing.
+/// Every rule of fills and contiguous groups, kept and broken: what is broken must be found, or shadow execution proves
+/// nothing.
 namespace stowage::testing {
 namespace {
 
@@ -12,14 +13,15 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-// ----------------------------------------------------------------------------------------------------------------- fills
+// -------------------------------------------------------------------------------------------------------------- fills
 
 /// x → t; then sum += t, where sum must be 7 at first; y = f(sum). 16 bytes each.
 Graph accumulator() {
   Op sum = op("sum", {1}, {2});
   sum.zero_fill = {.outputs = {0}, .value = 7};
-  return built({tensor("x", 16, TensorFlag::input), tensor("t", 16), tensor("sum", 16), tensor("y", 16, TensorFlag::output)},
-               {op("f", {0}, {1}), sum, op("g", {2}, {3})});
+  return built(
+      {tensor("x", 16, TensorFlag::input), tensor("t", 16), tensor("sum", 16), tensor("y", 16, TensorFlag::output)},
+      {op("f", {0}, {1}), sum, op("g", {2}, {3})});
 }
 
 std::vector<std::string> accumulate(std::vector<std::int64_t> offsets, std::vector<Clear> clears) {
@@ -43,7 +45,8 @@ TEST(ShadowFill, MissingShortAndWrongClearsAreFound) {
 }
 
 TEST(ShadowFill, CentralClearOnLiveMemoryIsFound) {
-  EXPECT_THAT(accumulate({0, 16, 0, 48}, {clear(0, 16, 0, 7)}), Contains(HasSubstr("tensor 'x' (0), before the first op")));
+  EXPECT_THAT(accumulate({0, 16, 0, 48}, {clear(0, 16, 0, 7)}),
+              Contains(HasSubstr("tensor 'x' (0), before the first op")));
 }
 
 TEST(ShadowFill, WriteBetweenTheClearAndTheOpIsFound) {
@@ -56,20 +59,22 @@ TEST(ShadowFill, WorkspacesAreFilledToo) {
   f.zero_fill = {.workspaces = {1}};
   const Graph graph = built({tensor("x", 8, TensorFlag::input), tensor("y", 8, TensorFlag::output)}, {f});
   Plan plan = plan_of(graph, 32, {0, 8});
-  plan.workspaces = {{OpId(0), 0, ArenaId(0), 0, Bytes(16), Bytes(8)}, {OpId(0), 1, ArenaId(0), 0, Bytes(24), Bytes(8)}};
+  plan.workspaces = {{OpId(0), 0, ArenaId(0), 0, Bytes(16), Bytes(8)},
+                     {OpId(0), 1, ArenaId(0), 0, Bytes(24), Bytes(8)}};
   EXPECT_THAT(findings(graph, plan), Contains(HasSubstr("workspace 1 of op 'f' (0) is not filled")));
   plan.clears = {clear(24, 8, 0)};
   EXPECT_THAT(findings(graph, plan, {.runs = 3}), IsEmpty());
 }
 
-// ---------------------------------------------------------------------------------------------------------------- groups
+// ------------------------------------------------------------------------------------------------------------- groups
 
 /// Two producers whose results the group op reads next to each other, in a memory of alignment 8. Sizes 12 and 16.
 Graph padded_inputs() {
   Op reduce = op("reduce", {1, 2}, {3});
   reduce.contiguous_inputs = Contiguity::padded;
-  return built({tensor("x", 8, TensorFlag::input), tensor("a", 12), tensor("b", 16), tensor("y", 8, TensorFlag::output)},
-               {op("f", {0}, {1}), op("g", {0}, {2}), reduce}, {{.name = "cpu", .alignment = Bytes(8)}});
+  return built(
+      {tensor("x", 8, TensorFlag::input), tensor("a", 12), tensor("b", 16), tensor("y", 8, TensorFlag::output)},
+      {op("f", {0}, {1}), op("g", {0}, {2}), reduce}, {{.name = "cpu", .alignment = Bytes(8)}});
 }
 
 TEST(ShadowGroup, PaddedInputsMustLieNextToEachOther) {
@@ -140,8 +145,8 @@ TEST(ShadowGroup, ConcatOfCopiesPasses) {
 TEST(ShadowGroup, ConstantsAreCopiedIntoTheirGroup) {
   Op join = op("join", {0, 1}, {2});
   join.contiguous_inputs = Contiguity::packed;
-  const Graph graph = built({tensor("c", 8, TensorFlag::constant), tensor("x", 8, TensorFlag::input), tensor("whole", 16),
-                             tensor("y", 8, TensorFlag::output)},
+  const Graph graph = built({tensor("c", 8, TensorFlag::constant), tensor("x", 8, TensorFlag::input),
+                             tensor("whole", 16), tensor("y", 8, TensorFlag::output)},
                             {join, op("h", {2}, {3})});
   Plan plan = plan_of(graph, 24, {-1, 8, 0, 16});
   plan.arenas.push_back(arena(ArenaKind::persistent, 8));
@@ -166,7 +171,8 @@ TEST(ShadowGroup, SplitMovesNothing) {
   EXPECT_THAT(findings(graph, plan_of(graph, 64, {0, 8, 8, 13, 24, 32})), IsEmpty());
   EXPECT_THAT(findings(graph, plan_of(graph, 64, {0, 8, 8, 14, 24, 32})),
               Contains(HasSubstr("tensor 'b' (3), written by op 'cut' (1)")));
-  EXPECT_THAT(findings(graph, plan_of(graph, 64, {0, 8, 8, 13, 16, 32})), Contains(HasSubstr("tensor 'whole' (1), read by")))
+  EXPECT_THAT(findings(graph, plan_of(graph, 64, {0, 8, 8, 13, 16, 32})),
+              Contains(HasSubstr("tensor 'whole' (1), read by")))
       << "whole is still needed when y is written";
 }
 
@@ -178,7 +184,7 @@ TEST(ShadowGroup, OutputOfASplitMayBeCopiedOut) {
   EXPECT_THAT(findings(graph, plan), IsEmpty());
 }
 
-// --------------------------------------------------------------------------------------------------------------- entries
+// ------------------------------------------------------------------------------------------------------------ entries
 
 TEST(ShadowPlan, EntriesThatNameNothingAreFound) {
   const Graph graph = accumulator();

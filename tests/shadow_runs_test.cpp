@@ -12,7 +12,7 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// ------------------------------------------------------------------------------------------------- callers' buffers, bases
+// -------------------------------------------------------------------------------------------- callers' buffers, bases
 
 /// x → a → b → y. 16 bytes each; x and y are the caller's, and y may host others.
 Graph callers() {
@@ -38,7 +38,8 @@ TEST(ShadowBinding, CallersBuffersHostOthersOutsideTheirUse) {
   plan.placements.clear();
   place(plan, graph, {-1, -1, 0}, 1);
   place(plan, graph, {-1, 0});
-  EXPECT_THAT(findings(graph, plan), Contains(HasSubstr("tensor 'b' (2), read by op 'h' (2)"))) << "b is read while y is written";
+  EXPECT_THAT(findings(graph, plan), Contains(HasSubstr("tensor 'b' (2), read by op 'h' (2)")))
+      << "b is read while y is written";
 }
 
 TEST(ShadowBinding, HostingBeforeTheLastReadIsFound) {
@@ -106,13 +107,14 @@ TEST(ShadowBase, FixedAddressInACallersBufferIsFound) {
   const Graph graph = built(description);
   Plan plan = plan_of(graph, 64, {-1, 16, 32});
   plan.bindings = {{TensorId(0), Bytes(16), Bytes(1)}};
-  EXPECT_THAT(findings(graph, plan, {.runs = 4}), Contains(HasSubstr("input 0 of op 'f' (0), which needs a fixed address")));
+  EXPECT_THAT(findings(graph, plan, {.runs = 4}),
+              Contains(HasSubstr("input 0 of op 'f' (0), which needs a fixed address")));
 }
 
 /// v is read into y and then written anew from x.
 Graph with_variable() {
-  return built({tensor("x", 16, TensorFlag::input), tensor("v", 16, TensorFlag::variable), tensor("y", 16, TensorFlag::output),
-                tensor("t", 16)},
+  return built({tensor("x", 16, TensorFlag::input), tensor("v", 16, TensorFlag::variable),
+                tensor("y", 16, TensorFlag::output), tensor("t", 16)},
                {op("f", {1}, {2}), op("g", {0}, {1}), op("h", {0}, {3})});
 }
 
@@ -132,8 +134,8 @@ TEST(ShadowRuns, VariablesKeepTheirValueFromRunToRun) {
 TEST(ShadowRuns, WorkspacesOfTheSessionKeepTheirContent) {
   Op f = op("f", {0}, {1});
   f.workspaces = {{.size = Bytes(16), .scope = WorkspaceScope::session}};
-  const Graph graph =
-      built({tensor("x", 16, TensorFlag::input), tensor("a", 16), tensor("y", 16, TensorFlag::output)}, {f, op("g", {1}, {2})});
+  const Graph graph = built({tensor("x", 16, TensorFlag::input), tensor("a", 16), tensor("y", 16, TensorFlag::output)},
+                            {f, op("g", {1}, {2})});
   Plan plan = plan_of(graph, 64, {0, 16, 32});
   plan.arenas.push_back(arena(ArenaKind::session, 16));
   plan.workspaces = {{OpId(0), 0, ArenaId(1), 0, Bytes(0), Bytes(16)}};
@@ -142,10 +144,11 @@ TEST(ShadowRuns, WorkspacesOfTheSessionKeepTheirContent) {
   EXPECT_THAT(findings(graph, plan, {.runs = 2, .base = AddressBase::refreshable}),
               Contains(HasSubstr("session workspace 0 of op 'f' (0) changed")));
   plan.workspaces = {{OpId(0), 0, ArenaId(0), 0, Bytes(32), Bytes(16)}};
-  EXPECT_THAT(findings(graph, plan), Contains(HasSubstr("session workspace 0 of op 'f' (0) changed"))) << "y lies there later";
+  EXPECT_THAT(findings(graph, plan), Contains(HasSubstr("session workspace 0 of op 'f' (0) changed")))
+      << "y lies there later";
 }
 
-// --------------------------------------------------------------------------------------------------------------- batches
+// ------------------------------------------------------------------------------------------------------------ batches
 
 /// x → a in batch A, x → b in batch B, t of everybody, then y = merge(a, b, t).
 Graph batches() {
@@ -193,7 +196,7 @@ TEST(ShadowBatch, OpsThatDoNotRunOrderNothing) {
   EXPECT_TRUE(last_came_first("B"));
 }
 
-// ----------------------------------------------------------------------------------------------------------------- rings
+// -------------------------------------------------------------------------------------------------------------- rings
 
 TEST(ShadowRing, SlotNeedsAnEdgeFromTheReaderBefore) {
   // Stream 1 prefetches p and q into one slot, stream 0 reads them.

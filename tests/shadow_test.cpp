@@ -23,8 +23,9 @@ using ::testing::Not;
 
 /// x → a → b → y, and y reads a too. 16 bytes each.
 Graph diamond() {
-  return built({tensor("x", 16, TensorFlag::input), tensor("a", 16), tensor("b", 16), tensor("y", 16, TensorFlag::output)},
-               {op("f", {0}, {1}), op("g", {1}, {2}), op("h", {1, 2}, {3})});
+  return built(
+      {tensor("x", 16, TensorFlag::input), tensor("a", 16), tensor("b", 16), tensor("y", 16, TensorFlag::output)},
+      {op("f", {0}, {1}), op("g", {1}, {2}), op("h", {1, 2}, {3})});
 }
 
 TEST(Shadow, RightPlanPasses) {
@@ -51,7 +52,8 @@ TEST(Shadow, OverlapOfOneByteIsFoundAndSaysWhoDidIt) {
 
 TEST(Shadow, OutputOnTopOfAnUnpairedInputIsFound) {
   const Graph graph = diamond();
-  EXPECT_THAT(findings(graph, plan_at(graph, {0, 0, 16, 32})), Contains(HasSubstr("tensor 'x' (0), read by op 'f' (0)")));
+  EXPECT_THAT(findings(graph, plan_at(graph, {0, 0, 16, 32})),
+              Contains(HasSubstr("tensor 'x' (0), read by op 'f' (0)")));
 }
 
 TEST(Shadow, FindingsStopAtTheMaximum) {
@@ -74,14 +76,15 @@ TEST(Shadow, DistantPlacesCostNoMemory) {
   EXPECT_THAT(findings(graph, plan_at(graph, {0, std::int64_t{1} << 60, 0, std::int64_t{1} << 61})), IsEmpty());
 }
 
-// ------------------------------------------------------------------------------------------------------------- in place
+// ----------------------------------------------------------------------------------------------------------- in place
 
 /// x → a, then b = f(a) where b may overwrite a; then y = g(what is read last).
 Graph in_place_chain(std::vector<std::size_t> read_last) {
   Op second = op("second", {1}, {2});
   second.in_place = {{0, 0}};
-  return built({tensor("x", 21, TensorFlag::input), tensor("a", 21), tensor("b", 21), tensor("y", 21, TensorFlag::output)},
-               {op("first", {0}, {1}), second, op("third", std::move(read_last), {3})});
+  return built(
+      {tensor("x", 21, TensorFlag::input), tensor("a", 21), tensor("b", 21), tensor("y", 21, TensorFlag::output)},
+      {op("first", {0}, {1}), second, op("third", std::move(read_last), {3})});
 }
 
 TEST(Shadow, InPlacePasses) {
@@ -92,7 +95,8 @@ TEST(Shadow, InPlacePasses) {
 
 TEST(Shadow, InPlaceOnAnInputThatIsReadLaterIsFound) {
   const Graph graph = in_place_chain({1, 2});
-  EXPECT_THAT(findings(graph, plan_at(graph, {0, 32, 32, 64})), Contains(HasSubstr("tensor 'a' (1), read by op 'third' (2)")));
+  EXPECT_THAT(findings(graph, plan_at(graph, {0, 32, 32, 64})),
+              Contains(HasSubstr("tensor 'a' (1), read by op 'third' (2)")));
 }
 
 TEST(Shadow, ShiftedInPlaceIsFound) {
@@ -106,7 +110,8 @@ TEST(Shadow, InPlaceOverAnInputThatIsAlsoReadWithoutPairIsFound) {
   const Graph graph = built({tensor("x", 24, TensorFlag::input), tensor("a", 24), tensor("y", 24, TensorFlag::output)},
                             {op("first", {0}, {1}), twice});
   EXPECT_THAT(findings(graph, plan_at(graph, {0, 32, 64})), IsEmpty());
-  EXPECT_THAT(findings(graph, plan_at(graph, {0, 32, 32})), Contains(HasSubstr("overwritten while read by op 'twice' (1)")));
+  EXPECT_THAT(findings(graph, plan_at(graph, {0, 32, 32})),
+              Contains(HasSubstr("overwritten while read by op 'twice' (1)")));
 }
 
 TEST(Shadow, InPlaceOverTwoInputsOfDifferentLengthPasses) {
@@ -121,24 +126,26 @@ TEST(Shadow, TwoOutputsInPlaceOfOneInputAreFound) {
   Op split = op("split", {0}, {1, 2});
   split.in_place = {{0, 0}, {1, 0}};
   const Graph graph = built(
-      {tensor("x", 24, TensorFlag::input), tensor("a", 24, TensorFlag::output), tensor("b", 24, TensorFlag::output)}, {split});
+      {tensor("x", 24, TensorFlag::input), tensor("a", 24, TensorFlag::output), tensor("b", 24, TensorFlag::output)},
+      {split});
   EXPECT_THAT(findings(graph, plan_at(graph, {0, 0, 24})), IsEmpty());
-  EXPECT_THAT(findings(graph, plan_at(graph, {0, 0, 0})), Contains(HasSubstr("tensor 'a' (1), written by op 'split' (0)")));
+  EXPECT_THAT(findings(graph, plan_at(graph, {0, 0, 0})),
+              Contains(HasSubstr("tensor 'a' (1), written by op 'split' (0)")));
 }
 
 TEST(Shadow, InPlaceOverPartOfAnotherPairedInputIsFoundInSomeDirection) {
   Op add = op("add", {1, 2}, {3});
   add.in_place = {{0, 0}, {0, 1}};
-  const Graph graph = built(
-      {tensor("x", 96, TensorFlag::input), view("low", 64, 0, 0), view("high", 64, 0, 32), tensor("y", 64, TensorFlag::output)},
-      {add});
+  const Graph graph = built({tensor("x", 96, TensorFlag::input), view("low", 64, 0, 0), view("high", 64, 0, 32),
+                             tensor("y", 64, TensorFlag::output)},
+                            {add});
   std::set<bool> found;
   for (std::uint64_t seed = 0; seed < 16; ++seed)
     found.insert(findings(graph, plan_at(graph, {0, 0, 32, 0}), {.seed = seed}).empty());
   EXPECT_EQ(found, (std::set<bool>{false, true}));
 }
 
-// ----------------------------------------------------------------------------------------------------------- workspaces
+// --------------------------------------------------------------------------------------------------------- workspaces
 
 /// y = f(x) with two workspaces of 32 bytes.
 Graph with_workspaces() {
@@ -168,12 +175,12 @@ TEST(Shadow, WorkspaceWithoutPlaceIsFound) {
   EXPECT_THAT(findings(graph, plan_at(graph, {0, 32})), Contains("workspace 0 of op 'f' (0) has no place"));
 }
 
-// ---------------------------------------------------------------------------------------------------- what the caller sees
+// ----------------------------------------------------------------------------------------------- what the caller sees
 
 TEST(Shadow, OutputOverwrittenBeforeTheEndIsFound) {
-  const Graph graph =
-      built({tensor("x", 16, TensorFlag::input), tensor("y", 16, TensorFlag::output), tensor("z", 16, TensorFlag::output)},
-            {op("f", {0}, {1}), op("g", {0}, {2})});
+  const Graph graph = built(
+      {tensor("x", 16, TensorFlag::input), tensor("y", 16, TensorFlag::output), tensor("z", 16, TensorFlag::output)},
+      {op("f", {0}, {1}), op("g", {0}, {2})});
   EXPECT_THAT(findings(graph, plan_at(graph, {0, 16, 32})), IsEmpty());
   EXPECT_THAT(findings(graph, plan_at(graph, {0, 16, 16})),
               Contains(HasSubstr("tensor 'y' (1), after the last op, as an output")));
@@ -181,7 +188,8 @@ TEST(Shadow, OutputOverwrittenBeforeTheEndIsFound) {
 
 TEST(Shadow, InputsOverlapIsFoundBeforeTheFirstOp) {
   const Graph graph = built({tensor("x", 16, TensorFlag::input), tensor("y", 16, TensorFlag::input)}, {});
-  EXPECT_THAT(findings(graph, plan_at(graph, {0, 8})), Contains(HasSubstr("tensor 'x' (0), before the first op: byte 8")));
+  EXPECT_THAT(findings(graph, plan_at(graph, {0, 8})),
+              Contains(HasSubstr("tensor 'x' (0), before the first op: byte 8")));
 }
 
 TEST(Shadow, OverwrittenInputIsFoundOnlyWhenKept) {
@@ -192,27 +200,29 @@ TEST(Shadow, OverwrittenInputIsFoundOnlyWhenKept) {
 }
 
 TEST(Shadow, OverwrittenVariableIsFound) {
-  const Graph graph = built({tensor("v", 16, TensorFlag::variable), tensor("y", 16, TensorFlag::output)}, {op("f", {}, {1})});
+  const Graph graph =
+      built({tensor("v", 16, TensorFlag::variable), tensor("y", 16, TensorFlag::output)}, {op("f", {}, {1})});
   EXPECT_THAT(findings(graph, plan_at(graph, {0, 16})), IsEmpty());
   EXPECT_THAT(findings(graph, plan_at(graph, {0, 8})), Contains(HasSubstr("tensor 'v' (0), after the last op")));
 }
 
 TEST(Shadow, ReuseOfWhatMayNotBeReusedIsFound) {
-  const Graph graph =
-      built({tensor("x", 16, TensorFlag::input), tensor("a", 16, TensorFlag::no_reuse), tensor("y", 16, TensorFlag::output)},
-            {op("f", {0}, {1}), op("g", {0}, {2})});
+  const Graph graph = built(
+      {tensor("x", 16, TensorFlag::input), tensor("a", 16, TensorFlag::no_reuse), tensor("y", 16, TensorFlag::output)},
+      {op("f", {0}, {1}), op("g", {0}, {2})});
   EXPECT_THAT(findings(graph, plan_at(graph, {0, 16, 32})), IsEmpty());
-  EXPECT_THAT(findings(graph, plan_at(graph, {0, 16, 16})), Contains(HasSubstr("tensor 'a' (1), after the last op, as one")));
+  EXPECT_THAT(findings(graph, plan_at(graph, {0, 16, 16})),
+              Contains(HasSubstr("tensor 'a' (1), after the last op, as one")));
 }
 
 TEST(Shadow, ConstantsAndExternalsNeedNoPlace) {
-  const Graph graph = built({tensor("w", std::int64_t{1} << 50, TensorFlag::constant), tensor("e", 16, TensorFlag::external),
-                             tensor("y", 16, TensorFlag::output)},
+  const Graph graph = built({tensor("w", std::int64_t{1} << 50, TensorFlag::constant),
+                             tensor("e", 16, TensorFlag::external), tensor("y", 16, TensorFlag::output)},
                             {op("f", {0, 1}, {2})});
   EXPECT_THAT(findings(graph, plan_at(graph, {-1, -1, 0})), IsEmpty());
 }
 
-// ------------------------------------------------------------------------------------------------------ views and aliases
+// -------------------------------------------------------------------------------------------------- views and aliases
 
 /// x is written as two halves through views, then read as a whole.
 Graph halves() {
@@ -234,9 +244,9 @@ TEST(Shadow, MisplacedViewIsFound) {
 }
 
 TEST(Shadow, BytesThatNobodyWroteAreNotCompared) {
-  const Graph graph = built(
-      {tensor("t", 16), tensor("x", 48), view("low", 16, 1, 0), view("high", 16, 1, 32), tensor("y", 48, TensorFlag::output)},
-      {op("f", {}, {2}), op("g", {}, {0}), op("h", {0}, {3}), op("i", {1}, {4})});
+  const Graph graph = built({tensor("t", 16), tensor("x", 48), view("low", 16, 1, 0), view("high", 16, 1, 32),
+                             tensor("y", 48, TensorFlag::output)},
+                            {op("f", {}, {2}), op("g", {}, {0}), op("h", {0}, {3}), op("i", {1}, {4})});
   // t lies in the part of x that is never written.
   EXPECT_THAT(findings(graph, plan_at(graph, {16, 0, 0, 32, 48})), IsEmpty());
 }
@@ -253,15 +263,15 @@ TEST(Shadow, MandatoryAliasOutsideItsInputIsFound) {
 TEST(Shadow, NoTaskOpsTouchNothing) {
   Op reshape = op("reshape", {1}, {2});
   reshape.no_task = true;
-  const Graph graph =
-      built({tensor("x", 16, TensorFlag::input), tensor("a", 16), view("b", 16, 1, 0), tensor("y", 16, TensorFlag::output)},
-            {op("f", {0}, {1}), reshape, op("g", {2}, {3})});
+  const Graph graph = built(
+      {tensor("x", 16, TensorFlag::input), tensor("a", 16), view("b", 16, 1, 0), tensor("y", 16, TensorFlag::output)},
+      {op("f", {0}, {1}), reshape, op("g", {2}, {3})});
   const ShadowReport report = shadow_execute(graph, plan_at(graph, {0, 16, 16, 0}));
   EXPECT_THAT(report.findings, IsEmpty());
   EXPECT_EQ(report.ops, 2u);
 }
 
-// ---------------------------------------------------------------------------------------------------------- granularity
+// -------------------------------------------------------------------------------------------------------- granularity
 
 TEST(Shadow, CoarseMemoryStillFindsOverlaps) {
   GraphDescription description = diamond().description();
@@ -278,7 +288,7 @@ TEST(Shadow, GranularityAboveAnAlignmentIsRefused) {
               Contains("tensor 'x' (0) is aligned too finely to shadow"));
 }
 
-// -------------------------------------------------------------------------------------------------------------- streams
+// ------------------------------------------------------------------------------------------------------------ streams
 
 /// Two streams that share an input: x → a → y on one, x → b → z on the other, with workspaces where asked.
 struct Streams {
@@ -293,8 +303,8 @@ Graph two_streams(Streams with) {
   if (with.workspaces) {
     for (Op& each : ops) each.workspaces = {{.size = Bytes(8)}};
   }
-  return built({tensor("x", 16, TensorFlag::input), tensor("a", 16), tensor("y", 16, TensorFlag::output), tensor("b", 16),
-                tensor("z", 16, TensorFlag::output)},
+  return built({tensor("x", 16, TensorFlag::input), tensor("a", 16), tensor("y", 16, TensorFlag::output),
+                tensor("b", 16), tensor("z", 16, TensorFlag::output)},
                ops);
 }
 
@@ -332,9 +342,9 @@ TEST(Schedule, RandomOrdersKeepWhatTheGraphOrders) {
   Op c = op("c", {0}, {4});
   c.after = {OpId(2)};
   c.stream = StreamId(2);
-  const Graph graph = built(
-      {tensor("x", 4, TensorFlag::input), tensor("a", 4), view("v", 4, 1, 0), tensor("b", 4), tensor("c", 4, TensorFlag::output)},
-      {op("a", {0}, {1}), shape, b, c});
+  const Graph graph = built({tensor("x", 4, TensorFlag::input), tensor("a", 4), view("v", 4, 1, 0), tensor("b", 4),
+                             tensor("c", 4, TensorFlag::output)},
+                            {op("a", {0}, {1}), shape, b, c});
   for (std::uint64_t seed = 0; seed < 32; ++seed) {
     std::vector<std::size_t> order;
     for (const Event& event : random_schedule(graph, seed)) order.push_back(event.op.index());

@@ -11,7 +11,8 @@
 #include "support/environment.hpp"
 #include "support/generators/random_graph.hpp"
 
-/// What may share bytes over streams: exactly what happens-before permits, and never less than GE's rule (docs/ge.md, "Streams").
+/// What may share bytes over streams: exactly what happens-before permits, and never less than GE's rule (docs/ge.md,
+/// "Streams").
 namespace stowage {
 namespace {
 
@@ -143,8 +144,9 @@ struct Case {
     });
   }
 
-  /// GE's rule: everything that touched one is ordered before the op that first writes the other, and whoever touched it on
-  /// another stream than its own is followed by an op of its own stream. Without that the memory never comes back.
+  /// GE's rule: everything that touched one is ordered before the op that first writes the other, and whoever touched
+  /// it on another stream than its own is followed by an op of its own stream. Without that the memory never comes
+  /// back.
   [[nodiscard]] bool ge_before(const OccupantAccesses& a, const OccupantAccesses& b) const {
     if (a.never_over || b.from_start) return false;
     return std::all_of(a.ops.begin(), a.ops.end(), [&](std::size_t x) {
@@ -162,7 +164,8 @@ struct Case {
   }
 };
 
-/// Calls `judge(case, arena)` for every arena, of random graphs, whose items several streams use; until something has failed.
+/// Calls `judge(case, arena)` for every arena, of random graphs, whose items several streams use; until something has
+/// failed.
 template <class Judge>
 void for_each_arena(std::uint64_t graphs, const testing::RandomGraphOptions& options, Judge judge) {
   const testing::SeedRange seeds = testing::seeds(graphs);
@@ -215,7 +218,8 @@ Problem under_ges_rule(const Case& c, const ArenaProblem& arena) {
   for (std::size_t a = 0; a < count; ++a) {
     problem.order.first[a * count + a] = problem.items[a].life().lower;
     for (std::size_t b = 0; b < count; ++b) {
-      if (a != b && c.ge_before(accesses[a], accesses[b])) problem.order.threshold[a * count + b] = problem.items[a].life().upper;
+      if (a != b && c.ge_before(accesses[a], accesses[b]))
+        problem.order.threshold[a * count + b] = problem.items[a].life().upper;
     }
   }
   return problem;
@@ -243,16 +247,18 @@ TEST(StreamsProperty, ThePeakIsNeverAboveThatOfGesRule) {
   std::size_t compared = 0;
   std::size_t below = 0;
   double sum = 0;
-  for_each_arena(3'000, {.max_ops = 16, .max_streams = 3, .max_memories = 1}, [&](const Case& c, const ArenaProblem& arena) {
-    const SolveOptions options{.solver = "auto", .node_budget = 20'000};
-    const SolveOutcome ours = *solve(arena.problem, options);
-    const SolveOutcome theirs = *solve(under_ges_rule(c, arena), options);
-    if (ours.status != SolveStatus::optimal || theirs.status != SolveStatus::optimal || theirs.peak == Bytes(0)) return;
-    ASSERT_LE(ours.peak, theirs.peak);
-    ++compared;
-    below += ours.peak < theirs.peak;
-    sum += static_cast<double>(ours.peak.value()) / static_cast<double>(theirs.peak.value());
-  });
+  for_each_arena(
+      3'000, {.max_ops = 16, .max_streams = 3, .max_memories = 1}, [&](const Case& c, const ArenaProblem& arena) {
+        const SolveOptions options{.solver = "auto", .node_budget = 20'000};
+        const SolveOutcome ours = *solve(arena.problem, options);
+        const SolveOutcome theirs = *solve(under_ges_rule(c, arena), options);
+        if (ours.status != SolveStatus::optimal || theirs.status != SolveStatus::optimal || theirs.peak == Bytes(0))
+          return;
+        ASSERT_LE(ours.peak, theirs.peak);
+        ++compared;
+        below += ours.peak < theirs.peak;
+        sum += static_cast<double>(ours.peak.value()) / static_cast<double>(theirs.peak.value());
+      });
   std::cout << compared << " arenas, both proven optimal: below GE's rule in " << below << ", "
             << sum / static_cast<double>(compared) << " of its peak on average\n";
   if (!testing::seeds(2).is_many()) return;

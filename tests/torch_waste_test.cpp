@@ -8,7 +8,8 @@
 namespace stowage {
 namespace {
 
-/// What PyTorch itself wasted when the traces were recorded (torch 2.11 on one H200): 1 - peak requested / peak reserved.
+/// What PyTorch itself wasted when the traces were recorded (torch 2.11 on one H200): 1 - peak requested / peak
+/// reserved.
 struct Recorded {
   std::string trace;
   double native;
@@ -50,7 +51,8 @@ TEST_P(TorchWaste, NothingFailsAndTheSecondPassAsksTheDeviceForNothing) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Traces, TorchWaste,
-                         ::testing::Values(Recorded{"gpt2_train_varlen", 0.184, 0.066}, Recorded{"llama_generate", 0.090, 0.029},
+                         ::testing::Values(Recorded{"gpt2_train_varlen", 0.184, 0.066},
+                                           Recorded{"llama_generate", 0.090, 0.029},
                                            Recorded{"resnet50_train_varsize", 0.164, 0.013},
                                            Recorded{"bert_serve_varlen", 0.545, 0.153},
                                            Recorded{"multi_model_serve", 0.464, 0.183}),

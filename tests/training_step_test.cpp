@@ -21,8 +21,8 @@ using ::testing::IsEmpty;
 
 constexpr std::string_view kFile = STOWAGE_SOURCE_DIR "/examples/training_step.json";
 
-// Of eight layers, 256 wide, the first with 512 inputs: weights and biases, f32. All of them are there when the last bucket is
-// reduced.
+// Of eight layers, 256 wide, the first with 512 inputs: weights and biases, f32. All of them are there when the last
+// bucket is reduced.
 constexpr Bytes kGradients(8 * (256 * 256 + 256) * 4 + 256 * 256 * 4);
 constexpr Bytes kReduceWorkspace(65536);
 
@@ -39,8 +39,8 @@ Plan planned(const Graph& graph, AddressBase base, FillPolicy fill) {
 class TrainingStep : public ::testing::TestWithParam<std::tuple<AddressBase, FillPolicy>> {
  protected:
   [[nodiscard]] const Placement& place(TensorId id) const {
-    const auto at =
-        std::find_if(plan_.placements.begin(), plan_.placements.end(), [&](const Placement& p) { return p.tensor == id; });
+    const auto at = std::find_if(plan_.placements.begin(), plan_.placements.end(),
+                                 [&](const Placement& p) { return p.tensor == id; });
     EXPECT_NE(at, plan_.placements.end()) << describe(graph_.tensor(id), id);
     return at == plan_.placements.end() ? plan_.placements.front() : *at;
   }
@@ -72,7 +72,8 @@ INSTANTIATE_TEST_SUITE_P(Bases, TrainingStep,
                          [](const auto& instance) {
                            const std::string base =
                                std::get<0>(instance.param) == AddressBase::fixed ? "FixedBase" : "RefreshableBase";
-                           return base + (std::get<1>(instance.param) == FillPolicy::central ? "CentralFill" : "SeparateFill");
+                           return base +
+                                  (std::get<1>(instance.param) == FillPolicy::central ? "CentralFill" : "SeparateFill");
                          });
 
 TEST_P(TrainingStep, PlanIsValid) {
@@ -115,7 +116,8 @@ TEST_P(TrainingStep, GradientsOfABucketAreContiguous) {
 TEST_P(TrainingStep, WhatCollectivesTouchNeverMoves) {
   const ArenaKind expected = base_ == AddressBase::fixed ? ArenaKind::shared : ArenaKind::fixed;
   for (const OpId bucket : collectives()) {
-    for (const std::optional<TensorId>& input : graph_.op(bucket).inputs) EXPECT_EQ(kind_of(place(*input).arena), expected);
+    for (const std::optional<TensorId>& input : graph_.op(bucket).inputs)
+      EXPECT_EQ(kind_of(place(*input).arena), expected);
     for (const TensorId output : graph_.op(bucket).outputs) EXPECT_EQ(kind_of(place(output).arena), expected);
     const auto workspace = std::find_if(plan_.workspaces.begin(), plan_.workspaces.end(),
                                         [&](const WorkspacePlacement& each) { return each.op == bucket; });
@@ -131,7 +133,8 @@ TEST_P(TrainingStep, InputsStayInTheCallersBuffers) {
   for (const Binding& binding : plan_.bindings) bound.push_back(graph_.tensor(binding.tensor).name);
   EXPECT_THAT(bound, ElementsAre("samples", "labels", "learning_rate"));
   EXPECT_THAT(plan_.notes, IsEmpty());
-  for (const Placement& placement : plan_.placements) EXPECT_FALSE(graph_.tensor(placement.tensor).flags.has(TensorFlag::input));
+  for (const Placement& placement : plan_.placements)
+    EXPECT_FALSE(graph_.tensor(placement.tensor).flags.has(TensorFlag::input));
 }
 
 TEST_P(TrainingStep, TheBufferOfTheSamplesServesOthersOnceTheyAreRead) {
@@ -163,7 +166,9 @@ TEST_P(TrainingStep, SumsStartFromZero) {
   EXPECT_EQ(filled, 9u) << "the loss, and eight biases";
 }
 
-TEST_P(TrainingStep, WeightsAndMomentumArePersistent) { EXPECT_EQ(size_of(ArenaKind::persistent), kGradients + kGradients); }
+TEST_P(TrainingStep, WeightsAndMomentumArePersistent) {
+  EXPECT_EQ(size_of(ArenaKind::persistent), kGradients + kGradients);
+}
 
 TEST(TrainingStepPeak, FillingSeparatelyIsNoWorse) {
   const Graph graph = training_step();

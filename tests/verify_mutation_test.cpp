@@ -16,8 +16,8 @@
 #include "support/generators/random_graph.hpp"
 #include "support/judges/oracle/oracle.hpp"
 
-/// Good plans are spoilt in small ways; the verifier must refuse exactly those that are then wrong. Who says which are: the
-/// oracle.
+/// Good plans are spoilt in small ways; the verifier must refuse exactly those that are then wrong. Who says which are:
+/// the oracle.
 namespace stowage {
 namespace {
 
@@ -165,7 +165,8 @@ class VerifyMutation : public ::testing::Test {
  protected:
   /// Plans the graph, checks the plan, then spoils it `rounds` times in each way.
   void examine(const Graph& graph, const std::string& name, std::size_t rounds, std::uint64_t seed) {
-    if (!graph.needs_addresses_only()) return;  // constraint_mutation_test.cpp has the rules that this oracle does not know
+    if (!graph.needs_addresses_only())
+      return;  // constraint_mutation_test.cpp has the rules that this oracle does not know
     const Result<Planned> planned = plan(graph, {.time_limit = std::nullopt, .node_budget = 2'000});
     ASSERT_TRUE(planned && planned->plan) << name;
     const oracle::Oracle oracle(graph);
@@ -184,7 +185,8 @@ class VerifyMutation : public ::testing::Test {
     }
   }
 
-  void judge(const Graph& graph, const oracle::Oracle& oracle, const Plan& spoilt, const std::string& name, const char* word) {
+  void judge(const Graph& graph, const oracle::Oracle& oracle, const Plan& spoilt, const std::string& name,
+             const char* word) {
     const std::optional<std::string> broken = oracle.judge(spoilt).fault;
     const std::vector<Finding> findings = verify(graph, spoilt);
     Tally& tally = tallies_[word];

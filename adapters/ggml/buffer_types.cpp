@@ -22,7 +22,8 @@ Memory BufferTypes::describe(std::size_t distinct) const {
   Memory memory{.name = ggml_backend_buft_name(type),
                 .alignment = Bytes(static_cast<std::int64_t>(ggml_backend_buft_get_alignment(type)))};
   const std::size_t max_size = ggml_backend_buft_get_max_size(type);
-  if (max_size <= static_cast<std::size_t>(kMaxBytes.value())) memory.max_size = Bytes(static_cast<std::int64_t>(max_size));
+  if (max_size <= static_cast<std::size_t>(kMaxBytes.value()))
+    memory.max_size = Bytes(static_cast<std::int64_t>(max_size));
   return memory;
 }
 

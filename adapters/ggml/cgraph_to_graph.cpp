@@ -32,8 +32,9 @@ class LeanConverter {
       if (walked.holding == Holding::view) tensor_of_[i] = tensor_of_[walked.root];
       if (walked.holding != Holding::own) continue;
       if (!types_.has(walked.buffer_id)) {
-        return Error{
-            ErrorCode::invalid, fmt::format("tensor '{}' has the buffer id {}", walked.tensor->name, walked.buffer_id), {}};
+        return Error{ErrorCode::invalid,
+                     fmt::format("tensor '{}' has the buffer id {}", walked.tensor->name, walked.buffer_id),
+                     {}};
       }
       tensor_of_[i] = static_cast<std::uint32_t>(description_.tensors.size());
       Tensor& tensor = description_.tensors.emplace_back();
@@ -60,7 +61,8 @@ class LeanConverter {
     if (!op.inputs.empty() || !op.outputs.empty()) description_.ops.push_back(std::move(op));
   }
 
-  /// A tensor that was there before its node, or that the node writes through a view, has a producer or an owner already.
+  /// A tensor that was there before its node, or that the node writes through a view, has a producer or an owner
+  /// already.
   void add_result(Op& op, const WalkedTensor& result, TensorId tensor) {
     if (result.holding == Holding::own && result.met == Met::node && !produced_[tensor.index()]) {
       produced_[tensor.index()] = true;
@@ -102,6 +104,8 @@ Bytes size_of(const WalkedTensor& tensor, const BufferTypes& types) {
   return Bytes(static_cast<std::int64_t>(ggml_backend_buft_get_alloc_size(type, tensor.tensor)));
 }
 
-Result<LeanGraph> to_lean_graph(const GraphWalk& walk, const BufferTypes& types) { return LeanConverter(walk, types).run(); }
+Result<LeanGraph> to_lean_graph(const GraphWalk& walk, const BufferTypes& types) {
+  return LeanConverter(walk, types).run();
+}
 
 }  // namespace stowage::ggml

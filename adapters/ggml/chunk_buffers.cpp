@@ -16,8 +16,9 @@ std::uint64_t distance_to_aligned(const void* address, std::size_t alignment) {
 }
 
 Error out_of_memory(ggml_backend_buffer_type_t type, std::uint64_t size) {
-  return {
-      ErrorCode::out_of_memory, fmt::format("failed to allocate {} buffer of size {}", ggml_backend_buft_name(type), size), {}};
+  return {ErrorCode::out_of_memory,
+          fmt::format("failed to allocate {} buffer of size {}", ggml_backend_buft_name(type), size),
+          {}};
 }
 
 /// What the type's device says; nothing where it has none, or does not say.
@@ -67,8 +68,8 @@ Status ChunkBuffers::grow(const ChunkSizes& sizes) {
   return Done{};
 }
 
-/// Old and new do not fit at the same time. The content is lost either way, so the old ones go, and come back if that does not
-/// help. Where the device knows that it cannot help, they stay.
+/// Old and new do not fit at the same time. The content is lost either way, so the old ones go, and come back if that
+/// does not help. Where the device knows that it cannot help, they stay.
 Status ChunkBuffers::replace_without_both(std::size_t memory, const std::vector<std::uint64_t>& sizes) {
   std::vector<std::uint64_t> old;
   for (const Chunk& each : chunks_[memory]) old.push_back(each.room);
@@ -96,8 +97,8 @@ Result<ChunkBuffers::Chunks> ChunkBuffers::allocate(std::size_t memory, const st
   return chunks;
 }
 
-/// A buffer's base is nearly always aligned; where it is not, one that is larger by the alignment has room behind the first
-/// aligned address.
+/// A buffer's base is nearly always aligned; where it is not, one that is larger by the alignment has room behind the
+/// first aligned address.
 Result<ChunkBuffers::Chunk> ChunkBuffers::allocate_chunk(ggml_backend_buffer_type_t type, std::uint64_t size) const {
   const std::size_t alignment = ggml_backend_buft_get_alignment(type);
   for (const std::uint64_t extra : {std::uint64_t{0}, std::uint64_t{alignment}}) {

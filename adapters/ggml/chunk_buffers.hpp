@@ -16,17 +16,17 @@ struct BufferFree {
 };
 using BufferOwner = std::unique_ptr<ggml_backend_buffer, BufferFree>;
 
-/// The buffers of one graph allocator: for each buffer type its chunks. Growing either succeeds as a whole or leaves buffers of
-/// the old sizes. What lies in a buffer that grows is lost, as in ggml.
+/// The buffers of one graph allocator: for each buffer type its chunks. Growing either succeeds as a whole or leaves
+/// buffers of the old sizes. What lies in a buffer that grows is lost, as in ggml.
 class ChunkBuffers {
  public:
   explicit ChunkBuffers(const BufferTypes& types) : types_(types), chunks_(types.distinct()) {}
 
   /// There is room for every chunk of `needs`, and a buffer for every type.
   [[nodiscard]] bool fit(const ChunkSizes& needs) const;
-  /// Replaces the buffers of each type that does not fit `sizes`; those of other types stay, whatever `sizes` says of them. Where
-  /// the device has not got the memory for old and new at the same time the old ones go first. Fails with `out_of_memory`, naming
-  /// type and size; then the old sizes are there still, unless the device refuses even them.
+  /// Replaces the buffers of each type that does not fit `sizes`; those of other types stay, whatever `sizes` says of
+  /// them. Where the device has not got the memory for old and new at the same time the old ones go first. Fails with
+  /// `out_of_memory`, naming type and size; then the old sizes are there still, unless the device refuses even them.
   Status grow(const ChunkSizes& sizes);
   /// Counts replacements, so that addresses can be known to be old.
   [[nodiscard]] std::uint64_t generation() const { return generation_; }
@@ -36,7 +36,9 @@ class ChunkBuffers {
   /// Of all chunks of a type.
   [[nodiscard]] std::size_t size(std::size_t memory) const;
   [[nodiscard]] std::size_t chunk_count(std::size_t memory) const { return chunks_[memory].size(); }
-  [[nodiscard]] std::uint64_t chunk_size(std::size_t memory, std::size_t chunk) const { return chunks_[memory][chunk].room; }
+  [[nodiscard]] std::uint64_t chunk_size(std::size_t memory, std::size_t chunk) const {
+    return chunks_[memory][chunk].room;
+  }
 
   /// No backend wants to hear of tensors, so that there is nothing to be undone when a graph turns out not to match.
   [[nodiscard]] bool silent() const { return silent_; }

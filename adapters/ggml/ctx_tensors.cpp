@@ -71,7 +71,8 @@ BufferOwner make_buffer(ggml_backend_buffer_type_t type, std::size_t size) {
   if (buffer && ggml_tallocr_new(buffer.get()).offset + size > ggml_backend_buffer_get_size(buffer.get())) {
     buffer.reset(ggml_backend_buft_alloc_buffer(type, size + ggml_backend_buft_get_alignment(type)));
   }
-  if (!buffer) GGML_LOG_ERROR("%s: failed to allocate %s buffer of size %zu\n", __func__, ggml_backend_buft_name(type), size);
+  if (!buffer)
+    GGML_LOG_ERROR("%s: failed to allocate %s buffer of size %zu\n", __func__, ggml_backend_buft_name(type), size);
   return buffer;
 }
 

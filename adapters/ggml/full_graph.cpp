@@ -24,11 +24,11 @@ class FullConverter {
   [[nodiscard]] Tensor tensor(std::size_t index) const {
     const WalkedTensor& walked = walk_.tensors[index];
     const ggml_tensor& t = *walked.tensor;
-    Tensor result{
-        .name = t.name,
-        .size = Bytes(static_cast<std::int64_t>(ggml_nbytes(&t))),
-        .dtype = ggml_type_name(t.type),
-        .shape = std::vector<std::int64_t>(std::make_reverse_iterator(t.ne + GGML_MAX_DIMS), std::make_reverse_iterator(t.ne))};
+    Tensor result{.name = t.name,
+                  .size = Bytes(static_cast<std::int64_t>(ggml_nbytes(&t))),
+                  .dtype = ggml_type_name(t.type),
+                  .shape = std::vector<std::int64_t>(std::make_reverse_iterator(t.ne + GGML_MAX_DIMS),
+                                                     std::make_reverse_iterator(t.ne))};
     if (walked.holding == Holding::view) {
       place_in_base(result, walked);
     } else if (walked.holding == Holding::own) {

@@ -52,8 +52,8 @@ Status Gallocr::allocate(const ggml_cgraph& graph) {
 
 std::size_t Gallocr::buffer_size(int id) const { return types_.is_first(id) ? buffers_.size(types_.memory_of(id)) : 0; }
 
-/// A plan whose buffers are there. One walk in the ordinary case: the plan used last fits, and no backend wants to hear of
-/// tensors.
+/// A plan whose buffers are there. One walk in the ordinary case: the plan used last fits, and no backend wants to hear
+/// of tensors.
 Gallocr::Held* Gallocr::bind_any(const ggml_cgraph& graph) {
   for (std::size_t i = 0; i < held_.size(); ++i) {
     Held& held = *held_[i];
@@ -82,11 +82,13 @@ Result<Gallocr::Held*> Gallocr::find_or_plan(const ggml_cgraph& graph, BufferIds
   return plan(graph, ids);
 }
 
-/// A plan for this very graph, or for larger sizes if it has its buffers: what never had them must not make a small graph large.
+/// A plan for this very graph, or for larger sizes if it has its buffers: what never had them must not make a small
+/// graph large.
 Gallocr::Held* Gallocr::find(const ggml_cgraph& graph, const std::vector<int>& ids) {
   for (std::size_t i = 0; i < held_.size(); ++i) {
     Held& held = *held_[i];
-    if (held.ids != ids || !held.record.matches(graph) || !(held.record.was_exact() || buffers_.fit(held.needs))) continue;
+    if (held.ids != ids || !held.record.matches(graph) || !(held.record.was_exact() || buffers_.fit(held.needs)))
+      continue;
     to_front(i);
     return held_.front().get();
   }
@@ -114,8 +116,8 @@ Status Gallocr::make_room(Held& held) {
   return Done{};
 }
 
-/// Types with one chunk never shrink, so that all graphs held still fit. Where there are several, keeping the largest of each
-/// over graphs that never come back would cost more than ggml does; graphs that do come back stay.
+/// Types with one chunk never shrink, so that all graphs held still fit. Where there are several, keeping the largest
+/// of each over graphs that never come back would cost more than ggml does; graphs that do come back stay.
 ChunkSizes Gallocr::sizes_with(const Held& held) const {
   ChunkSizes sizes = held.needs;
   for (std::size_t memory = 0; memory < sizes.size(); ++memory) {

@@ -20,14 +20,15 @@ struct GallocrCounters {
   std::uint64_t growths = 0;  ///< Times that buffers were replaced, the first included.
 };
 
-/// ggml's graph allocator on our planner. Holds the plans of the last graphs in one set of buffers, so that switching between
-/// them costs nothing. Every call either does what it says or leaves all as it was, with one exception: when a device cannot hold
-/// old and new buffers at once, the old ones go first, and if that does not help, others of their size come. The addresses of
-/// graphs that were allocated before are then void, as after every growth. Not thread-safe, as ggml's.
+/// ggml's graph allocator on our planner. Holds the plans of the last graphs in one set of buffers, so that switching
+/// between them costs nothing. Every call either does what it says or leaves all as it was, with one exception: when a
+/// device cannot hold old and new buffers at once, the old ones go first, and if that does not help, others of their
+/// size come. The addresses of graphs that were allocated before are then void, as after every growth. Not thread-safe,
+/// as ggml's.
 ///
-/// Not built on `stowage::GraphAllocator`: what is matched here is a ggml graph as it is, without making a `Graph` of it; buffers
-/// that do not fit a device twice must go before larger ones come; and with several chunks ggml's callers count on the exact
-/// sizes.
+/// Not built on `stowage::GraphAllocator`: what is matched here is a ggml graph as it is, without making a `Graph` of
+/// it; buffers that do not fit a device twice must go before larger ones come; and with several chunks ggml's callers
+/// count on the exact sizes.
 class Gallocr {
  public:
   explicit Gallocr(std::span<const ggml_backend_buffer_type_t> types, const Settings& settings = ggml::settings());
@@ -38,8 +39,9 @@ class Gallocr {
   Status reserve(const ggml_cgraph& graph, BufferIds ids);
   /// By buffer id: what the graph needs. Allocates nothing.
   Result<std::vector<std::size_t>> sizes(const ggml_cgraph& graph, BufferIds ids);
-  /// Binds the graph's tensors. With one buffer type it plans and grows by itself where no plan fits. With several it fails then,
-  /// and when the plan that fits was reserved with other buffer ids than the last one: only the caller knows them.
+  /// Binds the graph's tensors. With one buffer type it plans and grows by itself where no plan fits. With several it
+  /// fails then, and when the plan that fits was reserved with other buffer ids than the last one: only the caller
+  /// knows them.
   Status allocate(const ggml_cgraph& graph);
 
   /// Of buffer `id`; 0 before anything was reserved, and for an id whose type an earlier id has.
@@ -54,7 +56,8 @@ class Gallocr {
     ChunkSizes needs;
     std::vector<int> ids;      ///< By leaf, then by node; empty for one buffer type, where they make no difference.
     std::uint64_t assignment;  ///< Equal for equal ids.
-    bool returning = false;    ///< It was reserved or came more than once, and had its buffers: its chunks are worth keeping.
+    bool returning =
+        false;  ///< It was reserved or came more than once, and had its buffers: its chunks are worth keeping.
   };
   using HeldList = std::vector<std::unique_ptr<Held>>;
 

@@ -5,8 +5,8 @@
 
 #include "gallocr.hpp"
 
-/// The entry points of ggml's graph allocator. No exception leaves them and none aborts the program: they return what ggml
-/// documents and say on ggml's log what was wrong.
+/// The entry points of ggml's graph allocator. No exception leaves them and none aborts the program: they return what
+/// ggml documents and say on ggml's log what was wrong.
 struct ggml_gallocr {
   stowage::ggml::Gallocr allocator;
 };
@@ -51,8 +51,10 @@ ggml_gallocr_t ggml_gallocr_new(ggml_backend_buffer_type_t buft) { return ggml_g
 
 void ggml_gallocr_free(ggml_gallocr_t galloc) { delete galloc; }
 
-bool ggml_gallocr_reserve_n(ggml_gallocr_t galloc, ggml_cgraph* graph, const int* node_buffer_ids, const int* leaf_buffer_ids) {
-  return succeeded(__func__, guarded([&] { return galloc->allocator.reserve(*graph, {node_buffer_ids, leaf_buffer_ids}); }));
+bool ggml_gallocr_reserve_n(ggml_gallocr_t galloc, ggml_cgraph* graph, const int* node_buffer_ids,
+                            const int* leaf_buffer_ids) {
+  return succeeded(__func__,
+                   guarded([&] { return galloc->allocator.reserve(*graph, {node_buffer_ids, leaf_buffer_ids}); }));
 }
 
 bool ggml_gallocr_reserve(ggml_gallocr_t galloc, ggml_cgraph* graph) {

@@ -229,7 +229,8 @@ TEST(Gallocr, ThereMayBeAnyNumberOfChunks) {
   EXPECT_EQ(run(graph), "");
 }
 
-/// How the scheduler says that `input` is copied to `copy` before the nodes that follow: by two nodes that compute nothing.
+/// How the scheduler says that `input` is copied to `copy` before the nodes that follow: by two nodes that compute
+/// nothing.
 void add_copy(TestGraph& graph, ggml_tensor* input, ggml_tensor* copy) {
   ggml_tensor* const dependency = ggml_view_tensor(graph.context(), input);
   dependency->src[0] = input;

@@ -22,7 +22,8 @@ class TensorIndex {
   void grow_for(const std::vector<WalkedTensor>& tensors) {
     if (2 * (tensors.size() + 1) <= slots_.size()) return;
     slots_.assign(2 * slots_.size(), 0);
-    for (std::size_t i = 0; i < tensors.size(); ++i) find(tensors[i].tensor, tensors) = static_cast<std::uint32_t>(i + 1);
+    for (std::size_t i = 0; i < tensors.size(); ++i)
+      find(tensors[i].tensor, tensors) = static_cast<std::uint32_t>(i + 1);
   }
 
  private:
@@ -130,7 +131,8 @@ bool may_overwrite(const GraphWalk& walk, const WalkedNode& node, std::size_t j)
   const WalkedTensor& result = walk.tensors[node.tensor];
   const std::optional<std::uint32_t> root = walk.own_root(sources[j]);
   if (!root || result.holding != Holding::own || !may_overwrite(*result.tensor, j)) return false;
-  return std::count_if(sources.begin(), sources.end(), [&](std::uint32_t source) { return walk.own_root(source) == root; }) == 1;
+  return std::count_if(sources.begin(), sources.end(),
+                       [&](std::uint32_t source) { return walk.own_root(source) == root; }) == 1;
 }
 
 }  // namespace stowage::ggml

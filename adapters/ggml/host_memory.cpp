@@ -7,7 +7,8 @@
 namespace stowage::ggml {
 namespace {
 
-/// By index in the walk: one reader at most, no views, over after it. What ggml asks of a tensor that is to be overwritten.
+/// By index in the walk: one reader at most, no views, over after it. What ggml asks of a tensor that is to be
+/// overwritten.
 std::vector<bool> overwritable(const GraphWalk& walk) {
   std::vector<bool> result = kept_to_the_end(walk);
   result.flip();
@@ -34,7 +35,8 @@ void share_host_memory(GraphWalk& walk, const BufferTypes& types) {
     int elsewhere = -1;
     bool here = false;
     for (std::size_t j = 0; j < sources.size(); ++j) {
-      if (sources[j] == kNone || sources[j] == kSelf || !candidates[sources[j]] || !may_overwrite(walk, node, j)) continue;
+      if (sources[j] == kNone || sources[j] == kSelf || !candidates[sources[j]] || !may_overwrite(walk, node, j))
+        continue;
       const int id = walk.tensors[sources[j]].buffer_id;
       if (!is_host(types, id)) continue;
       here = here || types.memory_of(id) == types.memory_of(result.buffer_id);

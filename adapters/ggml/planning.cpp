@@ -23,7 +23,8 @@ std::chrono::nanoseconds worked() {
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
-/// The limit is one of work: on a busy machine the deadline may pass before the solver has had its turn, and it is asked again.
+/// The limit is one of work: on a busy machine the deadline may pass before the solver has had its turn, and it is
+/// asked again.
 Result<SolveOutcome> solve_within(const Problem& problem, std::chrono::nanoseconds limit) {
   constexpr int kMostTries = 4;
   const std::chrono::nanoseconds start = worked();
@@ -44,8 +45,9 @@ Result<SolveOutcome> solve_within(const Problem& problem, std::chrono::nanosecon
 
 Result<Plan> plan_graph(const Graph& graph, const Settings& settings) {
   // Verification is a quarter of the time, and here a setting.
-  STOWAGE_TRY(Planned planned, plan_with(graph, {.verify = false},
-                                         [&](const Problem& problem) { return solve_within(problem, settings.time_limit); }));
+  STOWAGE_TRY(Planned planned, plan_with(graph, {.verify = false}, [&](const Problem& problem) {
+                return solve_within(problem, settings.time_limit);
+              }));
   if (!planned.plan) return Error{ErrorCode::unsupported, "no placement was found", {}};
   return *std::move(planned.plan);
 }

@@ -26,8 +26,8 @@ struct WalkPlan {
   ChunkSizes chunks;               ///< By memory, the largest chunk first.
 };
 
-/// Plans a walked graph. Fails when it cannot be converted, and when `settings` ask for verification and the verifier has
-/// findings.
+/// Plans a walked graph. Fails when it cannot be converted, and when `settings` ask for verification and the verifier
+/// has findings.
 Result<WalkPlan> plan_walk(const GraphWalk& walk, const BufferTypes& types, const Settings& settings);
 
 }  // namespace stowage::ggml

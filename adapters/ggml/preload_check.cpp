@@ -8,17 +8,18 @@
 
 /// Says so when the program keeps ggml's own allocators although this library was preloaded.
 ///
-/// A preloaded function replaces another only where that one is called through the dynamic linker. It is not in a program that
-/// ggml was linked into statically, nor in a libggml whose calls to itself were bound when it was linked (-Bsymbolic,
-/// -Bsymbolic-functions): there the scheduler goes on with the stock allocator, and nothing looks wrong.
+/// A preloaded function replaces another only where that one is called through the dynamic linker. It is not in a
+/// program that ggml was linked into statically, nor in a libggml whose calls to itself were bound when it was linked
+/// (-Bsymbolic, -Bsymbolic-functions): there the scheduler goes on with the stock allocator, and nothing looks wrong.
 ///
-/// So, for each object of the process: it contains ggml's allocator if a name from there is among its constants, stripped or not;
-/// it can be replaced if there is a relocation for it. Looked at when this library is loaded, and, for what was loaded later, at
-/// the end.
+/// So, for each object of the process: it contains ggml's allocator if a name from there is among its constants,
+/// stripped or not; it can be replaced if there is a relocation for it. Looked at when this library is loaded, and, for
+/// what was loaded later, at the end.
 namespace {
 
-constexpr std::string_view kInside = "ggml_gallocr_reserve_n_impl";  // what the stock allocator calls itself in its messages
-constexpr std::string_view kReplaced = "ggml_gallocr_reserve_n";     // what the scheduler calls
+constexpr std::string_view kInside =
+    "ggml_gallocr_reserve_n_impl";  // what the stock allocator calls itself in its messages
+constexpr std::string_view kReplaced = "ggml_gallocr_reserve_n";  // what the scheduler calls
 
 bool said = false;
 
@@ -80,15 +81,17 @@ bool is_this_library(const dl_phdr_info& object) {
 }
 
 int check_object(dl_phdr_info* object, std::size_t /*size*/, void* /*nothing*/) {
-  if (said || is_this_library(*object) || !contains(*object, kInside) || Dynamic(*object).relocates(kReplaced)) return 0;
+  if (said || is_this_library(*object) || !contains(*object, kInside) || Dynamic(*object).relocates(kReplaced))
+    return 0;
   said = true;
   const bool program = !object->dlpi_name || !*object->dlpi_name;
-  std::fprintf(stderr,
-               "stowage: %s keeps ggml's own graph allocator: it was linked so that a preloaded one is bypassed (%s). Link "
-               "libstowage_ggml "
-               "instead.\n",
-               program ? "the program" : object->dlpi_name,
-               program ? "ggml is linked statically" : "-Bsymbolic-functions, or static");
+  std::fprintf(
+      stderr,
+      "stowage: %s keeps ggml's own graph allocator: it was linked so that a preloaded one is bypassed (%s). Link "
+      "libstowage_ggml "
+      "instead.\n",
+      program ? "the program" : object->dlpi_name,
+      program ? "ggml is linked statically" : "-Bsymbolic-functions, or static");
   return 0;
 }
 

@@ -72,8 +72,8 @@ class RandomGraph {
         break;
       case 10: {
         ggml_tensor* const wide = ggml_concat(c, x, value(), 1);
-        made =
-            ggml_silu(c, ggml_view_2d(c, wide, 8, rows_, wide->nb[1], below(2) * static_cast<std::size_t>(rows_) * wide->nb[1]));
+        made = ggml_silu(
+            c, ggml_view_2d(c, wide, 8, rows_, wide->nb[1], below(2) * static_cast<std::size_t>(rows_) * wide->nb[1]));
         break;
       }
       default:

@@ -5,7 +5,8 @@
 namespace stowage::ggml {
 namespace {
 
-// Indices here are those of the walk behind two that are no tensors: what a missing source and what the node itself compare with.
+// Indices here are those of the walk behind two that are no tensors: what a missing source and what the node itself
+// compare with.
 constexpr std::uint32_t kNothing = 0;
 constexpr std::uint32_t kItself = 1;
 constexpr std::uint32_t kFirst = 2;
@@ -24,7 +25,8 @@ std::uint32_t overwritten_source(const GraphWalk& walk, const WalkedNode& node, 
     if (!may_overwrite(walk, node, j)) continue;
     const ChunkPlace& result = plan.places[node.tensor];
     const ChunkPlace& source = plan.places[walk.tensors[sources[j]].root];
-    if (result.memory == source.memory && result.chunk == source.chunk && result.offset == source.offset) return sources[j];
+    if (result.memory == source.memory && result.chunk == source.chunk && result.offset == source.offset)
+      return sources[j];
   }
   return kNone;
 }
@@ -33,14 +35,16 @@ std::uint32_t overwritten_source(const GraphWalk& walk, const WalkedNode& node, 
 std::int64_t bytes_of(const ggml_tensor& tensor, std::int64_t block_size, std::int64_t block_bytes) {
   if (tensor.ne[0] <= 0 || tensor.ne[1] <= 0 || tensor.ne[2] <= 0 || tensor.ne[3] <= 0) return 0;
   const auto stride = [&](int i) { return static_cast<std::int64_t>(tensor.nb[i]); };
-  const std::int64_t rest = (tensor.ne[1] - 1) * stride(1) + (tensor.ne[2] - 1) * stride(2) + (tensor.ne[3] - 1) * stride(3);
+  const std::int64_t rest =
+      (tensor.ne[1] - 1) * stride(1) + (tensor.ne[2] - 1) * stride(2) + (tensor.ne[3] - 1) * stride(3);
   if (block_size == 1) return block_bytes + (tensor.ne[0] - 1) * stride(0) + rest;
   return tensor.ne[0] * stride(0) / block_size + rest;
 }
 
 }  // namespace
 
-RecordedGraph::RecordedGraph(const GraphWalk& walk, const WalkPlan& plan, const BufferTypes& types) : places_(plan.places) {
+RecordedGraph::RecordedGraph(const GraphWalk& walk, const WalkPlan& plan, const BufferTypes& types)
+    : places_(plan.places) {
   tensors_.resize(walk.tensors.size() + kFirst);
   for (std::uint32_t i = 0; i < walk.tensors.size(); ++i) {
     const WalkedTensor& walked = walk.tensors[i];
@@ -99,7 +103,8 @@ bool RecordedGraph::go_through(const ggml_cgraph& graph) {
   late_count_ = 0;
   bound_count_ = 0;
   exact_ = true;
-  if (static_cast<std::size_t>(graph.n_nodes) != nodes_.size() || static_cast<std::size_t>(graph.n_leafs) != leafs_.size())
+  if (static_cast<std::size_t>(graph.n_nodes) != nodes_.size() ||
+      static_cast<std::size_t>(graph.n_leafs) != leafs_.size())
     return false;
   for (std::size_t i = 0; i < leafs_.size(); ++i) {
     if (!visit<purpose>(leafs_[i], graph.leafs[i])) return false;
@@ -144,8 +149,9 @@ inline bool RecordedGraph::visit_new(std::uint32_t index, ggml_tensor* tensor) {
   return recorded.holding != Holding::view || tensor->buffer || bind_view(*tensor);
 }
 
-/// One tensor in the place of two would get the life of the first only. Nodes and leafs of a graph are different from each other;
-/// what else is met first as a source or a base is compared with everything. Most graphs have none of those.
+/// One tensor in the place of two would get the life of the first only. Nodes and leafs of a graph are different from
+/// each other; what else is met first as a source or a base is compared with everything. Most graphs have none of
+/// those.
 inline bool RecordedGraph::is_new(const RecordedTensor& recorded, const ggml_tensor* tensor) const {
   if (recorded.late) return std::find(met_.begin() + kFirst, met_.begin() + seen_, tensor) == met_.begin() + seen_;
   const auto end = late_.begin() + static_cast<std::ptrdiff_t>(late_count_);
@@ -159,7 +165,8 @@ inline bool RecordedGraph::was_bound(const ggml_tensor* tensor) const {
 }
 
 inline bool RecordedGraph::fits(const RecordedTensor& recorded, const ggml_tensor& tensor) {
-  if (tensor.op != recorded.op || tensor.type != recorded.type || (tensor.flags & kFlags) != recorded.flags) return false;
+  if (tensor.op != recorded.op || tensor.type != recorded.type || (tensor.flags & kFlags) != recorded.flags)
+    return false;
   if (tensor.view_src != met_[recorded.base]) return false;
   const bool placed = tensor.data || tensor.buffer;
   if (recorded.holding == Holding::outside) return placed;

@@ -11,13 +11,14 @@ namespace stowage::ggml {
 
 /// What a planned graph looked like, in the order of the walk, and where its tensors go: the hot path.
 ///
-/// A graph matches when the plan is safe for it: the same nodes, leafs and sources by position, different tensors where they were
-/// different; the same ops, types, views and INPUT/OUTPUT flags; every tensor that is ours still has no data and takes no more
-/// bytes than planned; whatever lies in place of a source has the same layout as that source; what had data still has. Shapes may
-/// be smaller. Tensors of ours that have got data meanwhile are left alone, as ggml does.
+/// A graph matches when the plan is safe for it: the same nodes, leafs and sources by position, different tensors where
+/// they were different; the same ops, types, views and INPUT/OUTPUT flags; every tensor that is ours still has no data
+/// and takes no more bytes than planned; whatever lies in place of a source has the same layout as that source; what
+/// had data still has. Shapes may be smaller. Tensors of ours that have got data meanwhile are left alone, as ggml
+/// does.
 ///
-/// One walk, each tensor visited once, no hashing and no allocation: the tensors met so far stand in an array by index, so that a
-/// source is compared by one load. Tensors are bound as the walk goes; a mismatch unbinds them again.
+/// One walk, each tensor visited once, no hashing and no allocation: the tensors met so far stand in an array by index,
+/// so that a source is compared by one load. Tensors are bound as the walk goes; a mismatch unbinds them again.
 class RecordedGraph {
  public:
   RecordedGraph(const GraphWalk& walk, const WalkPlan& plan, const BufferTypes& types);
@@ -30,8 +31,8 @@ class RecordedGraph {
   [[nodiscard]] bool matches(const ggml_cgraph& graph);
   /// Of the last graph that matched: every tensor takes what was planned, none less.
   [[nodiscard]] bool was_exact() const { return exact_; }
-  /// Matches and binds every tensor. False, with the graph as it was, when it does not match or a backend refuses a tensor.
-  /// Precondition: resolved.
+  /// Matches and binds every tensor. False, with the graph as it was, when it does not match or a backend refuses a
+  /// tensor. Precondition: resolved.
   [[nodiscard]] bool bind(const ggml_cgraph& graph);
 
  private:
@@ -43,8 +44,8 @@ class RecordedGraph {
     std::uint32_t base;        ///< Of a view.
     std::uint32_t overwrites;  ///< The source in whose place it lies.
     Holding holding;
-    bool new_base;             ///< The base is met through this view.
-    bool late;                 ///< Met first as a source or a base. Nobody but the walk knows that it is not one of the others.
+    bool new_base;  ///< The base is met through this view.
+    bool late;      ///< Met first as a source or a base. Nobody but the walk knows that it is not one of the others.
     std::uint32_t block_size;  ///< Of the type, in elements and in bytes.
     std::uint32_t block_bytes;
     std::uint64_t size;                         ///< Planned.

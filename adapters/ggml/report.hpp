@@ -17,9 +17,9 @@ struct PlannedWalk {
   const Settings& settings;
 };
 
-/// Puts the plan in the words of the full graph, has the verifier judge it if that is asked for, and writes both to files if that
-/// is: before judging, so that a plan that does not pass can be looked at. A file that cannot be written is said on ggml's log
-/// and no failure. Fails with the first finding.
+/// Puts the plan in the words of the full graph, has the verifier judge it if that is asked for, and writes both to
+/// files if that is: before judging, so that a plan that does not pass can be looked at. A file that cannot be written
+/// is said on ggml's log and no failure. Fails with the first finding.
 Status judge_and_report(const PlannedWalk& planned);
 
 /// The plan with a placement for every tensor of the full graph that the allocator is responsible for, views included.

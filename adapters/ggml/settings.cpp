@@ -21,7 +21,8 @@ Settings read_settings() {
   if (const auto text = variable("STOWAGE_GGML_TIME_MS")) {
     double milliseconds = 0;
     const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), milliseconds);
-    const bool sensible = error == std::errc() && end == text->data() + text->size() && milliseconds >= 0 && milliseconds <= 1e6;
+    const bool sensible =
+        error == std::errc() && end == text->data() + text->size() && milliseconds >= 0 && milliseconds <= 1e6;
     if (sensible) result.time_limit = std::chrono::nanoseconds(static_cast<std::int64_t>(milliseconds * 1e6));
   }
   if (const auto name = variable("STOWAGE_GGML_REPORT")) result.report = std::string(*name);

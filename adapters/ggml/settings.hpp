@@ -8,7 +8,8 @@ namespace stowage::ggml {
 
 /// What the environment says, read once when it is first asked for.
 struct Settings {
-  /// STOWAGE_GGML_TIME_MS: of work on one memory of one graph where the least is not found at once. Most graphs need a fraction.
+  /// STOWAGE_GGML_TIME_MS: of work on one memory of one graph where the least is not found at once. Most graphs need a
+  /// fraction.
   std::chrono::nanoseconds time_limit = std::chrono::milliseconds(5);
   /// STOWAGE_GGML_REPORT: each graph that is planned is written to NAME-1.graph.json and NAME-1.plan.json, NAME-2…
   std::optional<std::string> report = {};

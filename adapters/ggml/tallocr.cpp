@@ -24,10 +24,11 @@ ggml_tallocr ggml_tallocr_new(ggml_backend_buffer_t buffer) {
 /// Where the buffer has no room the allocator and the tensor stay as they were; ggml's own would end the program.
 ggml_status ggml_tallocr_alloc(ggml_tallocr* talloc, ggml_tensor* tensor) {
   const std::size_t room = ggml_backend_buffer_get_size(talloc->buffer);
-  const std::size_t size = aligned_offset(nullptr, ggml_backend_buffer_get_alloc_size(talloc->buffer, tensor), talloc->alignment);
+  const std::size_t size =
+      aligned_offset(nullptr, ggml_backend_buffer_get_alloc_size(talloc->buffer, tensor), talloc->alignment);
   if (talloc->offset > room || size > room - talloc->offset) {
-    GGML_LOG_ERROR("%s: not enough space in the buffer to allocate %s (needed %zu, available %zu)\n", __func__, tensor->name,
-                   size, talloc->offset > room ? 0 : room - talloc->offset);
+    GGML_LOG_ERROR("%s: not enough space in the buffer to allocate %s (needed %zu, available %zu)\n", __func__,
+                   tensor->name, size, talloc->offset > room ? 0 : room - talloc->offset);
     return GGML_STATUS_ALLOC_FAILED;
   }
   void* const address = static_cast<char*>(talloc->base) + talloc->offset;

@@ -64,8 +64,8 @@ int answer(const Status& status) {
 
 [[noreturn]] void raise(const Error& error, int device, std::size_t size) {
   if (error.code == ErrorCode::out_of_memory) {
-    throw_out_of_memory(
-        fmt::format("CUDA out of memory. Tried to allocate {} bytes on device {}. Stowage: {}", size, device, error.message));
+    throw_out_of_memory(fmt::format("CUDA out of memory. Tried to allocate {} bytes on device {}. Stowage: {}", size,
+                                    device, error.message));
   }
   throw std::runtime_error(fmt::format("Stowage, device {}: {}", device, error.message));
 }
@@ -108,7 +108,7 @@ using stowage::Error;
 using stowage::Result;
 using stowage::Status;
 
-// ------------------------------------------------------------------------------------------------------- torch's calls
+// ------------------------------------------------------------------------------------------------------ torch's calls
 
 void* stowage_torch_alloc(std::size_t size, int device, TorchStream stream) {
   if (size == 0) return nullptr;
@@ -137,7 +137,8 @@ void stowage_torch_free(void* address, std::size_t size, int device, TorchStream
 void stowage_torch_record_stream(void* address, TorchStream stream) {
   if (address == nullptr) return;
   bool found = false;
-  visit_devices([&](TorchDevice& device) { found = found || device.record_use(static_cast<std::byte*>(address), stream); });
+  visit_devices(
+      [&](TorchDevice& device) { found = found || device.record_use(static_cast<std::byte*>(address), stream); });
 }
 
 void stowage_torch_begin_pool(int device, TorchPoolId pool, TorchStreamFilter filter) {
@@ -162,7 +163,7 @@ void stowage_torch_memory_fraction(double fraction, int device) {
   raise_unless(registry().settings.set_fraction(device, fraction));
 }
 
-// --------------------------------------------------------------------------------------------------------- everybody's
+// -------------------------------------------------------------------------------------------------------- everybody's
 
 int stowage_torch_configure(const StowageTorchOptions* options) {
   const std::optional<Bytes> limit = options->limit == 0 ? std::nullopt : std::optional(Bytes(options->limit));

@@ -16,9 +16,10 @@ using ::testing::ThrowsMessage;
 TEST_F(TorchTest, OutOfMemorySaysTheFigures) {
   configure(static_cast<std::int64_t>(16 * kMiB));
   void* const block = lib_.alloc(8 * kMiB, 0, nullptr);
-  EXPECT_THAT([&] { lib_.alloc(16 * kMiB, 0, nullptr); },
-              ThrowsMessage<std::runtime_error>(
-                  AllOf(StartsWith("CUDA out of memory. Tried to allocate 16777216 bytes on device 0."), HasSubstr("8388608"))));
+  EXPECT_THAT(
+      [&] { lib_.alloc(16 * kMiB, 0, nullptr); },
+      ThrowsMessage<std::runtime_error>(AllOf(
+          StartsWith("CUDA out of memory. Tried to allocate 16777216 bytes on device 0."), HasSubstr("8388608"))));
   lib_.free(block, 8 * kMiB, 0, nullptr);
   EXPECT_EQ(lib_.figure("failures"), 1);
   EXPECT_NE(lib_.alloc(16 * kMiB, 0, nullptr), nullptr);
@@ -42,7 +43,8 @@ TEST_F(TorchTest, OutOfMemoryIsTorchsOwnExceptionWhereTorchIs) {
   ASSERT_NE(c10, nullptr) << dlerror();
   const auto caught = reinterpret_cast<const char* (*)(void (*)())>(dlsym(c10, "fake_c10_catch"));
   const auto alive = reinterpret_cast<int (*)()>(dlsym(c10, "fake_c10_alive"));
-  EXPECT_THAT(caught([] { library->alloc(SIZE_MAX, 0, nullptr); }), StartsWith("OutOfMemoryError: CUDA out of memory."));
+  EXPECT_THAT(caught([] { library->alloc(SIZE_MAX, 0, nullptr); }),
+              StartsWith("OutOfMemoryError: CUDA out of memory."));
   EXPECT_EQ(alive(), 0);
   EXPECT_THAT(caught([] { library->alloc(1, 99, nullptr); }), StartsWith("exception: Stowage, device 99:"));
   dlclose(c10);
@@ -50,7 +52,8 @@ TEST_F(TorchTest, OutOfMemoryIsTorchsOwnExceptionWhereTorchIs) {
 
 TEST_F(TorchTest, WithoutADriverItSaysSo) {
   setenv("STOWAGE_CUDA_DRIVER", "/nowhere/libcuda.so.1", 1);
-  EXPECT_THAT([&] { lib_.alloc(1, 0, nullptr); }, ThrowsMessage<std::runtime_error>(HasSubstr("/nowhere/libcuda.so.1")));
+  EXPECT_THAT([&] { lib_.alloc(1, 0, nullptr); },
+              ThrowsMessage<std::runtime_error>(HasSubstr("/nowhere/libcuda.so.1")));
 }
 
 TEST_F(TorchTest, OptionsComeBeforeTheFirstRequest) {
@@ -91,7 +94,8 @@ TEST_F(TorchTest, TheEnvironmentLimits) {
 
 TEST_F(TorchTest, AnEnvironmentThatMakesNoSenseIsSaid) {
   const WithVariable limit("STOWAGE_TORCH_LIMIT", "8GB");
-  EXPECT_THAT([&] { lib_.alloc(1, 0, nullptr); }, ThrowsMessage<std::runtime_error>(HasSubstr("STOWAGE_TORCH_LIMIT=8GB")));
+  EXPECT_THAT([&] { lib_.alloc(1, 0, nullptr); },
+              ThrowsMessage<std::runtime_error>(HasSubstr("STOWAGE_TORCH_LIMIT=8GB")));
 }
 
 }  // namespace

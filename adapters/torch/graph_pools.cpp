@@ -5,7 +5,7 @@
 
 namespace stowage::torch {
 
-// ---------------------------------------------------------------------------------------------------------------- pools
+// -------------------------------------------------------------------------------------------------------------- pools
 
 void GraphPools::begin(TorchPoolId id, TorchStreamFilter filter) {
   const std::lock_guard lock(mutex_);
@@ -50,7 +50,7 @@ bool GraphPools::any_retired() const {
   return !retired_.empty();
 }
 
-// --------------------------------------------------------------------------------------------------------------- blocks
+// ------------------------------------------------------------------------------------------------------------- blocks
 
 GraphPools::GraphPool* GraphPools::find_wanting(TorchStream native) const {
   const auto open = std::ranges::find_if(open_, [&](const OpenPool& each) { return each.wants(native); });
@@ -98,7 +98,7 @@ void GraphPools::note(const std::byte* address) {
   highest_.store(std::max(highest_.load(std::memory_order_relaxed), number), std::memory_order_relaxed);
 }
 
-// -------------------------------------------------------------------------------------------------------------- figures
+// ------------------------------------------------------------------------------------------------------------ figures
 
 template <class Visit>
 void GraphPools::visit_all(const Visit& visit) const {

@@ -16,11 +16,11 @@
 
 namespace stowage::torch {
 
-/// The private memory of CUDA graphs, on one device. A graph that is launched uses all that its capture was given, what it freed
-/// on the way too. Hence each pool has an allocator of its own, which stays in a capture (`StreamAllocator::begin_capture`) as
-/// long as a graph of the pool exists: what is freed there serves other captures into the same pool, never anybody else, and goes
-/// nowhere. When the last graph is gone, the pool is *retired*.
-/// Once a `sweep` says that none of its graphs runs any more, idle memory goes back, and the rest when its tensors are gone.
+/// The private memory of CUDA graphs, on one device. A graph that is launched uses all that its capture was given, what
+/// it freed on the way too. Hence each pool has an allocator of its own, which stays in a capture
+/// (`StreamAllocator::begin_capture`) as long as a graph of the pool exists: what is freed there serves other captures
+/// into the same pool, never anybody else, and goes nowhere. When the last graph is gone, the pool is *retired*. Once a
+/// `sweep` says that none of its graphs runs any more, idle memory goes back, and the rest when its tensors are gone.
 ///
 /// Thread-safe: one lock, which nobody asks for while no pool has been made. The device and the pages must outlive it.
 class GraphPools {
@@ -43,8 +43,8 @@ class GraphPools {
   bool free(std::byte* address, Bytes size, StreamId stream);
   bool record_use(std::byte* address, StreamId stream);
 
-  /// Returns what retired pools do not use. No stream may have work left of graphs that are gone. Nothing happens during a
-  /// capture.
+  /// Returns what retired pools do not use. No stream may have work left of graphs that are gone. Nothing happens
+  /// during a capture.
   void sweep();
   [[nodiscard]] bool any_retired() const;
 
@@ -58,7 +58,9 @@ class GraphPools {
 
  private:
   struct GraphPool {
-    explicit GraphPool(Device& device, const StreamOptions& options) : allocator(device, options) { allocator.begin_capture(); }
+    explicit GraphPool(Device& device, const StreamOptions& options) : allocator(device, options) {
+      allocator.begin_capture();
+    }
 
     StreamAllocator allocator;
     int graphs = 0;

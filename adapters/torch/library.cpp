@@ -75,9 +75,9 @@ TorchTest::~TorchTest() {
 CudaDevice& TorchTest::owner(int device) {
   std::unique_ptr<CudaDevice>& owner = owners_[device];
   if (owner == nullptr) {
-    owner =
-        CudaDevice::make({.ordinal = device, .id = DeviceId(40U + static_cast<unsigned>(device)), .driver = STOWAGE_TEST_CUDA})
-            .value();
+    owner = CudaDevice::make(
+                {.ordinal = device, .id = DeviceId(40U + static_cast<unsigned>(device)), .driver = STOWAGE_TEST_CUDA})
+                .value();
   }
   return *owner;
 }

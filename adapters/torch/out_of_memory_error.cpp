@@ -1,10 +1,11 @@
-/// Exceptions of torch's without torch's headers. An exception of class type is an object and its type_info; torch's libraries
-/// export what makes both up, since they throw it from one library and catch it in another: the constructor of the base class
-/// c10::Error, the vtable and the type_info of c10::OutOfMemoryError, which adds nothing to its base. So the base is constructed
-/// in memory that is large enough, becomes the derived class by its vtable, and is thrown under the derived type.
+/// Exceptions of torch's without torch's headers. An exception of class type is an object and its type_info; torch's
+/// libraries export what makes both up, since they throw it from one library and catch it in another: the constructor
+/// of the base class c10::Error, the vtable and the type_info of c10::OutOfMemoryError, which adds nothing to its base.
+/// So the base is constructed in memory that is large enough, becomes the derived class by its vtable, and is thrown
+/// under the derived type.
 ///
-/// Rejected: linking libc10 (a build for each torch), and an exception class of the same name here (two definitions of one
-/// class).
+/// Rejected: linking libc10 (a build for each torch), and an exception class of the same name here (two definitions of
+/// one class).
 #include "out_of_memory_error.hpp"
 
 #include <array>
@@ -43,9 +44,11 @@ constexpr const char* kType = "_ZTIN3c1016OutOfMemoryErrorE";
 /// c10::Error has about 150 bytes.
 constexpr std::size_t kRoom = 1024;
 
-/// Of a library that is loaded already. Torch's are loaded with their names for themselves: the global scope does not have them.
+/// Of a library that is loaded already. Torch's are loaded with their names for themselves: the global scope does not
+/// have them.
 void* find(const char* symbol) {
-  constexpr std::array kLibraries = {"libc10_cuda.so", "libc10.so", "libtorch_cuda.so", "libtorch_cpu.so", "libtorch_python.so"};
+  constexpr std::array kLibraries = {"libc10_cuda.so", "libc10.so", "libtorch_cuda.so", "libtorch_cpu.so",
+                                     "libtorch_python.so"};
   for (const char* const name : kLibraries) {
     void* const library = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
     if (library == nullptr) continue;
@@ -75,7 +78,8 @@ void destroy(void* object) {
 
 void throw_out_of_memory(const std::string& message) {
   static const OutOfMemoryClass torchs = find_class();
-  if (torchs.construct_base == nullptr || torchs.vtable == nullptr || torchs.type == nullptr) throw std::runtime_error(message);
+  if (torchs.construct_base == nullptr || torchs.vtable == nullptr || torchs.type == nullptr)
+    throw std::runtime_error(message);
   void* const object = abi::__cxa_allocate_exception(kRoom);
   torchs.construct_base(object, {"allocate", "stowage", 0}, message);
   void* const functions = static_cast<void**>(torchs.vtable) + 2;  // behind the offset to the top and the type

@@ -56,7 +56,8 @@ SettingsTable::SettingsTable() {
 Status SettingsTable::set(std::optional<Bytes> limit, bool plan_ahead, bool checks) {
   const std::lock_guard lock(mutex_);
   if (!made_.empty()) return Error{ErrorCode::invalid, "memory was allocated already: options come before that", {}};
-  if (limit && *limit <= Bytes(0)) return Error{ErrorCode::invalid, fmt::format("a limit of {} bytes", limit->value()), {}};
+  if (limit && *limit <= Bytes(0))
+    return Error{ErrorCode::invalid, fmt::format("a limit of {} bytes", limit->value()), {}};
   settings_.limit = limit;
   settings_.plan_ahead = plan_ahead;
   settings_.checks = checks;
@@ -65,9 +66,11 @@ Status SettingsTable::set(std::optional<Bytes> limit, bool plan_ahead, bool chec
 
 Status SettingsTable::set_fraction(int device, double fraction) {
   const std::lock_guard lock(mutex_);
-  if (!(fraction > 0 && fraction <= 1)) return Error{ErrorCode::invalid, fmt::format("a memory fraction of {}", fraction), {}};
+  if (!(fraction > 0 && fraction <= 1))
+    return Error{ErrorCode::invalid, fmt::format("a memory fraction of {}", fraction), {}};
   if (made_.contains(device)) {
-    const std::string text = fmt::format("memory of device {} was allocated already: its fraction comes before that", device);
+    const std::string text =
+        fmt::format("memory of device {} was allocated already: its fraction comes before that", device);
     return Error{ErrorCode::invalid, text, {}};
   }
   fractions_[device] = fraction;

@@ -20,7 +20,8 @@ struct Settings {
 /// Before the first device is made they can be changed; from then on those of a device are fixed. Thread-safe.
 class SettingsTable {
  public:
-  /// From the environment: STOWAGE_TORCH_LIMIT, …_PLAN_AHEAD, …_CHECKS, …_LOG. What makes no sense there is an error of `of`.
+  /// From the environment: STOWAGE_TORCH_LIMIT, …_PLAN_AHEAD, …_CHECKS, …_LOG. What makes no sense there is an error of
+  /// `of`.
   SettingsTable();
 
   /// Fails with `invalid` below 0 bytes, and once a device was made.

@@ -55,7 +55,8 @@ std::string pools_json(const GraphPools::Figures& figures) {
 
 }  // namespace
 
-/// What is reserved is what the pages' pool has of the device: of all allocators together, which is why its peak is theirs.
+/// What is reserved is what the pages' pool has of the device: of all allocators together, which is why its peak is
+/// theirs.
 std::string to_json(const Figures& figures) {
   const AllocatorStats& stats = figures.ordinary;
   const AllocatorStats& pools = figures.pools.sum;

@@ -49,7 +49,7 @@ std::unique_ptr<PhysicalPool> make_pages(Device& device, const Settings& setting
 
 }  // namespace
 
-// ----------------------------------------------------------------------------------------------------------------- make
+// --------------------------------------------------------------------------------------------------------------- make
 
 Result<std::unique_ptr<TorchDevice>> TorchDevice::make(int ordinal, SettingsTable& table) {
   STOWAGE_TRY(std::unique_ptr<CudaDevice> device, CudaDevice::make({.ordinal = ordinal}));
@@ -67,7 +67,8 @@ TorchDevice::TorchDevice(std::unique_ptr<CudaDevice> device, const Settings& set
 
 Status TorchDevice::begin(const Settings& settings) {
   if (settings.plan_ahead) {
-    const PlanAheadOptions options{.pool = pages_.get(), .least_share = 0, .checks = settings.checks ? Checks::on : Checks::off};
+    const PlanAheadOptions options{
+        .pool = pages_.get(), .least_share = 0, .checks = settings.checks ? Checks::on : Checks::off};
     STOWAGE_TRY(ahead_, PlanAheadAllocator::make(*device_, ordinary_, options));
     locked_ = std::make_unique<LockAdaptor>(*ahead_);
     top_ = locked_.get();
@@ -81,7 +82,7 @@ Status TorchDevice::begin(const Settings& settings) {
   return Done{};
 }
 
-// -------------------------------------------------------------------------------------------------------------- streams
+// ------------------------------------------------------------------------------------------------------------ streams
 
 Result<StreamId> TorchDevice::stream_id(TorchStream stream) {
   if (const StreamId* const id = stream_cache.find(this, stream)) return *id;
@@ -96,7 +97,7 @@ Result<StreamId> TorchDevice::adopt(TorchStream stream) {
   return id;
 }
 
-// -------------------------------------------------------------------------------------------------------------- memory
+// ------------------------------------------------------------------------------------------------------------- memory
 
 Result<std::byte*> TorchDevice::allocate(Bytes size, TorchStream native) {
   STOWAGE_TRY(const StreamId stream, stream_id(native));
@@ -141,7 +142,7 @@ void TorchDevice::trim() {
   top_->trim();
 }
 
-// ---------------------------------------------------------------------------------------------------------------- pools
+// -------------------------------------------------------------------------------------------------------------- pools
 
 Status TorchDevice::begin_pool(TorchPoolId id, TorchStreamFilter filter) {
   if (ahead_ != nullptr) return Error{ErrorCode::unsupported, "graphs cannot be captured with plan_ahead", {}};
@@ -172,7 +173,7 @@ void TorchDevice::sweep_pools() {
   pools_.sweep();
 }
 
-// ------------------------------------------------------------------------------------------------- figures, iterations
+// ------------------------------------------------------------------------------------------------ figures, iterations
 
 void TorchDevice::reset_peaks() {
   top_->reset_peaks();

@@ -15,8 +15,8 @@
 
 namespace stowage::torch {
 
-/// All that serves one device of torch's: the pages, an allocator for ordinary work (with planning ahead and a log over it where
-/// settings say so), and one for each graph pool, over the same pages. Never destroyed. Thread-safe.
+/// All that serves one device of torch's: the pages, an allocator for ordinary work (with planning ahead and a log over
+/// it where settings say so), and one for each graph pool, over the same pages. Never destroyed. Thread-safe.
 class TorchDevice {
  public:
   static Result<std::unique_ptr<TorchDevice>> make(int ordinal, SettingsTable& settings);

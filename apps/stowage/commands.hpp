@@ -2,8 +2,8 @@
 
 #include <CLI/CLI.hpp>
 
-/// The sub-commands. Each adds itself to the app: its options, its help with an example, and a callback that does the work and
-/// throws `CLI::RuntimeError` with the exit code.
+/// The sub-commands. Each adds itself to the app: its options, its help with an example, and a callback that does the
+/// work and throws `CLI::RuntimeError` with the exit code.
 namespace stowage::cli {
 
 /// What the process returns; scripts depend on it.

@@ -33,11 +33,12 @@ std::vector<std::string> names_of(const std::vector<const CLI::App*>& commands) 
 
 std::string bash(const CLI::App& app) {
   const std::vector<const CLI::App*> commands = commands_of(app);
-  std::string script = "_stowage() {\n  local current=${COMP_WORDS[COMP_CWORD]} words= word\n  case ${COMP_WORDS[1]} in\n";
+  std::string script =
+      "_stowage() {\n  local current=${COMP_WORDS[COMP_CWORD]} words= word\n  case ${COMP_WORDS[1]} in\n";
   for (const CLI::App* command : commands)
     script += fmt::format("    {}) words='{}' ;;\n", command->get_name(), joined(options_of(*command)));
-  script +=
-      fmt::format("  esac\n  [ \"$COMP_CWORD\" = 1 ] && words='{} {}'\n", joined(names_of(commands)), joined(options_of(app)));
+  script += fmt::format("  esac\n  [ \"$COMP_CWORD\" = 1 ] && words='{} {}'\n", joined(names_of(commands)),
+                        joined(options_of(app)));
   return script +
          "  COMPREPLY=()\n"
          "  if [ \"$COMP_CWORD\" = 1 ] || [[ $current == -* ]]; then\n"
@@ -82,8 +83,8 @@ std::string fish(const CLI::App& app) {
     for (const CLI::Option* option : command->get_options()) {
       const std::string words = fish_option(*option);
       if (words.empty()) continue;
-      script += fmt::format("complete -c stowage -n '__fish_seen_subcommand_from {}'{} -d {}\n", command->get_name(), words,
-                            fish_string(option->get_description()));
+      script += fmt::format("complete -c stowage -n '__fish_seen_subcommand_from {}'{} -d {}\n", command->get_name(),
+                            words, fish_string(option->get_description()));
     }
   }
   return script;

@@ -64,7 +64,8 @@ Result<std::string> converted(const Input& input, const ConvertArguments& argume
   const bool to_csv = has_extension(arguments.output, ".csv");
   if (const Graph* const graph = input.graph())
     return to_csv ? graph_to_csv(*graph, arguments) : Result<std::string>(graph_to_json(*graph));
-  if (has_extension(arguments.output, ".json")) return fault(arguments, "a table has no ops, and cannot become a graph");
+  if (has_extension(arguments.output, ".json"))
+    return fault(arguments, "a table has no ops, and cannot become a graph");
   return table_to_csv(*input.table());
 }
 

@@ -84,8 +84,8 @@ Side read_side(const std::string& path, const std::string& graph, const DiffArgu
   return side;
 }
 
-/// A plan file has the names of its graph, or of the graph on the other side if that is a version of the same. It goes without
-/// where that graph has not everything that it names.
+/// A plan file has the names of its graph, or of the graph on the other side if that is a version of the same. It goes
+/// without where that graph has not everything that it names.
 void find_names(Side& side, const Side& other) {
   if (!side.file) return;
   const bool same = other.graph && other.graph->name() == side.file->graph;
@@ -108,7 +108,8 @@ void add_limit_option(CLI::App& command, DiffArguments& arguments) {
 }
 
 void compare(const DiffArguments& arguments) {
-  refuse_to_overwrite(arguments.page, {arguments.before, arguments.after, arguments.graph_before, arguments.graph_after});
+  refuse_to_overwrite(arguments.page,
+                      {arguments.before, arguments.after, arguments.graph_before, arguments.graph_after});
   Side before = read_side(arguments.before, arguments.graph_before, arguments);
   Side after = read_side(arguments.after, arguments.graph_after, arguments);
   find_names(before, after);
@@ -118,8 +119,8 @@ void compare(const DiffArguments& arguments) {
     print(arguments.json ? diff_to_json(difference) : diff_to_text(difference, {size_style(), arguments.top}));
   if (!arguments.page.empty()) {
     const auto page_of = [](const std::string& label, const Side& side) { return PageSide{label, side.shown()}; };
-    write_page(arguments.page,
-               diff_page(page_of(arguments.before, before), page_of(arguments.after, after), arguments.options, difference));
+    write_page(arguments.page, diff_page(page_of(arguments.before, before), page_of(arguments.after, after),
+                                         arguments.options, difference));
   }
   if (arguments.limit && arguments.limit->exceeded(difference.peak_before, difference.peak_after)) {
     end_with(kGrew, fmt::format("the peak grew from {} to {} bytes, by more than {}", difference.peak_before.value(),
@@ -132,12 +133,15 @@ void compare(const DiffArguments& arguments) {
 void add_diff_command(CLI::App& app) {
   auto arguments = std::make_shared<DiffArguments>();
   CLI::App& command = *app.add_subcommand("diff", "Say what grew, moved, appeared and disappeared between A and B");
-  command.add_option("A", arguments->before, "Before: a graph or a model, which is planned, or a plan (.json), also .gz")
+  command
+      .add_option("A", arguments->before, "Before: a graph or a model, which is planned, or a plan (.json), also .gz")
       ->required();
   command.add_option("B", arguments->after, "After: the same")->required();
   add_limit_option(command, *arguments);
-  command.add_option("--graph-a", arguments->graph_before, "Where A is a plan: the graph that has the names")->type_name("FILE");
-  command.add_option("--graph-b", arguments->graph_after, "Where B is a plan: the graph that has the names")->type_name("FILE");
+  command.add_option("--graph-a", arguments->graph_before, "Where A is a plan: the graph that has the names")
+      ->type_name("FILE");
+  command.add_option("--graph-b", arguments->graph_after, "Where B is a plan: the graph that has the names")
+      ->type_name("FILE");
   add_html_option(command, arguments->page, "Write a page to look at both plans in a browser; needs no other file");
   command.add_option("--top", arguments->top, "List this many of each kind of change")
       ->check(CLI::Range(1, 1000000))

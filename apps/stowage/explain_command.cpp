@@ -55,13 +55,15 @@ void add_explaining_options(CLI::App& command, ExplainArguments& arguments) {
       ->check(CLI::Range(1, 1000))
       ->type_name("N")
       ->capture_default_str();
-  add_size_option(command, "--budget", options.budget, "Say what to change so that every memory takes no more than this");
+  add_size_option(command, "--budget", options.budget,
+                  "Say what to change so that every memory takes no more than this");
   const auto read_limit = [&options](const std::string& text) {
     options.time_limit = parse_duration(text);
     if (!options.time_limit) throw CLI::ValidationError("'" + text + "' is not a time such as 500ms, 2s or 1m");
   };
   command
-      .add_option_function<std::string>("--total-time", read_limit, "For all re-plans together; --time-limit is for each plan")
+      .add_option_function<std::string>("--total-time", read_limit,
+                                        "For all re-plans together; --time-limit is for each plan")
       ->type_name("TIME")
       ->default_str("20s");
 }
@@ -87,7 +89,8 @@ void add_explain_command(CLI::App& app) {
     const Input input = or_fail(read_input(arguments->input, arguments->import));
     const Graph* const graph = input.graph();
     if (!graph)
-      end_with(kUsage, fmt::format("{}: a table has no ops or tensors to explain; explain takes a graph", arguments->input));
+      end_with(kUsage,
+               fmt::format("{}: a table has no ops or tensors to explain; explain takes a graph", arguments->input));
     const Explanation explanation = explain_graph(*arguments, *graph);
     if (arguments->page == "-") return;
     print(arguments->json ? explanation_to_json(explanation) : explanation_to_text(explanation, size_style()));

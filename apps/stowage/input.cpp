@@ -62,7 +62,8 @@ std::string input_help(Inputs inputs) {
 
 std::string formats_help() {
   std::string text =
-      "INPUT is a file of one of these formats, known by its content, else by its name; also .gz; - is standard input:\n";
+      "INPUT is a file of one of these formats, known by its content, else by its name; also .gz; - is standard "
+      "input:\n";
   for (const Format& format : formats())
     text += fmt::format("  {:<8} {:<8} {}\n", format.name, format.suffix, format.description);
   return text;
@@ -71,7 +72,8 @@ std::string formats_help() {
 std::string formats_with(ImportOption option) {
   std::vector<std::string_view> names;
   for (const Format& format : formats()) {
-    if (std::find(format.options.begin(), format.options.end(), option) != format.options.end()) names.push_back(format.name);
+    if (std::find(format.options.begin(), format.options.end(), option) != format.options.end())
+      names.push_back(format.name);
   }
   return fmt::format("{}", fmt::join(names, ", "));
 }

@@ -31,7 +31,8 @@ Result<Input> read_input(const std::string& path, std::string_view bytes, const 
 
 /// Which inputs a command takes.
 enum class Inputs : std::uint8_t { all, graphs };
-/// "A graph (.json), a model (.onnx, .tflite) or a table (.csv), also .gz; - is standard input", from the table of formats.
+/// "A graph (.json), a model (.onnx, .tflite) or a table (.csv), also .gz; - is standard input", from the table of
+/// formats.
 [[nodiscard]] std::string input_help(Inputs inputs);
 /// One line for each format, for the program's help.
 [[nodiscard]] std::string formats_help();

@@ -71,14 +71,16 @@ std::string summary_text(const Summary& summary) {
   text += fmt::format("{} items\n", summary.items);
   text += fmt::format("  peak   {:>14}   {}\n", size_text(summary.peak), verdict(summary));
   text += fmt::format("  bound  {:>14}\n", size_text(summary.lower_bound));
-  text += fmt::format("  naive  {:>14}   the peak is {} of it\n", size_text(summary.naive), percent(summary.peak, summary.naive));
+  text += fmt::format("  naive  {:>14}   the peak is {} of it\n", size_text(summary.naive),
+                      percent(summary.peak, summary.naive));
   for (const Summary::ArenaLine& arena : summary.arenas) {
     text += fmt::format("  arena  {:>14}   {} ({})\n", size_text(arena.size), arena.name, arena.kind);
   }
   if (!summary.strategy.empty())
-    text += fmt::format("  tried  {:>14}   the best is '{}'\n", fmt::format("{} plans", summary.strategies), summary.strategy);
-  return text +
-         fmt::format("  solver {:>14}   {}\n", fmt::format("{:.2f} ms", summary.solve_ms), toned(Tone::dim, summary.solver));
+    text += fmt::format("  tried  {:>14}   the best is '{}'\n", fmt::format("{} plans", summary.strategies),
+                        summary.strategy);
+  return text + fmt::format("  solver {:>14}   {}\n", fmt::format("{:.2f} ms", summary.solve_ms),
+                            toned(Tone::dim, summary.solver));
 }
 
 void print(std::string_view text) {

@@ -80,8 +80,9 @@ Explanation explain_with_progress(const std::string& input, const PlanScene& bas
 }
 
 void add_plan_page_options(CLI::App& command, PlanPage& page) {
-  CLI::Option* const html = add_html_option(
-      command, page.file, "Write a page to look at the plan in a browser, also when it does not fit; needs no other file");
+  CLI::Option* const html =
+      add_html_option(command, page.file,
+                      "Write a page to look at the plan in a browser, also when it does not fit; needs no other file");
   const auto read = [&page](const std::string& text) {
     const std::optional<std::chrono::nanoseconds> time = parse_duration(text);
     if (!time) throw CLI::ValidationError("'" + text + "' is not a time such as 500ms, 2s or 1m");
@@ -110,8 +111,8 @@ void write_plan_page(const PlanPage& page, const std::string& input, const Graph
   write_shown(page, input, {wide, wider}, options.capacity);
 }
 
-void write_table_page(const PlanPage& page, const std::string& input, const CsvProblem& table, const PlannedProblem& planned,
-                      const PlanOptions& options) {
+void write_table_page(const PlanPage& page, const std::string& input, const CsvProblem& table,
+                      const PlannedProblem& planned, const PlanOptions& options) {
   if (page.file.empty()) return;
   const PageOptions with{.label = input, .capacity = options.capacity};
   if (planned.outcome.has_answer())

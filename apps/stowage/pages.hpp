@@ -33,12 +33,12 @@ struct PlanPage {
 };
 void add_plan_page_options(CLI::App& command, PlanPage& page);
 
-/// Writes the page of a graph, if one is asked for. Without an answer it is that of a plan without the capacity: then people need
-/// it most. `scene` is of what `plan(graph, options)` returned, null where that has no answer.
+/// Writes the page of a graph, if one is asked for. Without an answer it is that of a plan without the capacity: then
+/// people need it most. `scene` is of what `plan(graph, options)` returned, null where that has no answer.
 void write_plan_page(const PlanPage& page, const std::string& input, const Graph& graph, const PlanScene* scene,
                      const PlanOptions& options);
 /// The same for a table.
-void write_table_page(const PlanPage& page, const std::string& input, const CsvProblem& table, const PlannedProblem& planned,
-                      const PlanOptions& options);
+void write_table_page(const PlanPage& page, const std::string& input, const CsvProblem& table,
+                      const PlannedProblem& planned, const PlanOptions& options);
 
 }  // namespace stowage::cli

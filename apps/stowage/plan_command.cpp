@@ -42,19 +42,23 @@ void show(const PlanArguments& arguments, const Summary& summary, const std::str
 std::string what_to_change(const PlanArguments& arguments) {
   if (!errors_on_terminal() || !arguments.options.capacity) return {};
   if (arguments.page.file.empty())
-    return fmt::format("\nWhat to change: stowage explain {} --budget {}", arguments.input, arguments.options.capacity->value());
+    return fmt::format("\nWhat to change: stowage explain {} --budget {}", arguments.input,
+                       arguments.options.capacity->value());
   return fmt::format("\nWhat to change: open {} in a browser", arguments.page.file);
 }
 
-/// Ends the command when there is no answer within the capacity. `shortage` says what is too large, where that is known.
-void check_answer(const std::string& input, SolveStatus status, const std::string& shortage, const std::string& advice = {}) {
+/// Ends the command when there is no answer within the capacity. `shortage` says what is too large, where that is
+/// known.
+void check_answer(const std::string& input, SolveStatus status, const std::string& shortage,
+                  const std::string& advice = {}) {
   if (status == SolveStatus::infeasible) {
     end_with(kDoesNotFit, fmt::format("{}: does not fit: {}{}", input,
                                       shortage.empty() ? "the pinned offsets leave no room" : shortage, advice));
   }
   if (status == SolveStatus::timed_out) {
-    end_with(kOutOfTime, fmt::format("{}: no plan that fits was found in the time given, nor a proof that there is none{}{}",
-                                     input, shortage.empty() ? "" : ": ", shortage));
+    end_with(kOutOfTime,
+             fmt::format("{}: no plan that fits was found in the time given, nor a proof that there is none{}{}", input,
+                         shortage.empty() ? "" : ": ", shortage));
   }
 }
 
@@ -64,8 +68,8 @@ std::string shortage_text(const SolveOutcome& outcome, Bytes capacity) {
   if (!proven && outcome.peak <= capacity) return {};
   const Bytes bytes = proven ? outcome.bound.bytes : outcome.peak;
   return fmt::format("{} {} bytes, {} more than the {} that are there",
-                     proven ? "it needs at least" : "the best plan so far takes", bytes.value(), (bytes - capacity).value(),
-                     capacity.value());
+                     proven ? "it needs at least" : "the best plan so far takes", bytes.value(),
+                     (bytes - capacity).value(), capacity.value());
 }
 
 PlanOptions options_of(const PlanArguments& arguments, const Graph& graph) {
@@ -114,7 +118,8 @@ void plan_graph(const PlanArguments& arguments, const Graph& graph) {
   std::optional<PlanScene> scene;
   if (planned.has_answer() && reports) scene.emplace(planned);
   if (planned.has_answer()) {
-    if (!arguments.output.empty()) or_fail(write_file(arguments.output, plan_text_for(arguments, graph, *planned.plan)));
+    if (!arguments.output.empty())
+      or_fail(write_file(arguments.output, plan_text_for(arguments, graph, *planned.plan)));
     if (!arguments.trace.empty()) or_fail(write_file(arguments.trace, timeline_to_trace(*scene)));
     if (!arguments.snapshot.empty()) or_fail(write_file(arguments.snapshot, timeline_to_snapshot(*scene)));
   }
@@ -126,11 +131,14 @@ void plan_graph(const PlanArguments& arguments, const Graph& graph) {
 }
 
 void plan_table(const PlanArguments& arguments, const CsvProblem& table) {
-  if (!arguments.previous.empty()) end_with(kUsage, "--previous is for graphs; rows of a table stay where their offset says");
-  if (!arguments.trace.empty() || !arguments.snapshot.empty()) end_with(kUsage, "--trace and --snapshot are for graphs");
+  if (!arguments.previous.empty())
+    end_with(kUsage, "--previous is for graphs; rows of a table stay where their offset says");
+  if (!arguments.trace.empty() || !arguments.snapshot.empty())
+    end_with(kUsage, "--trace and --snapshot are for graphs");
   refuse_graph_options(arguments.options);
   if (!arguments.output.empty() && arguments.output != "-" && !has_extension(arguments.output, ".csv")) {
-    end_with(kUsage, fmt::format("the plan of a table is a table: '{}' does not end in .csv or .csv.gz", arguments.output));
+    end_with(kUsage,
+             fmt::format("the plan of a table is a table: '{}' does not end in .csv or .csv.gz", arguments.output));
   }
   const PlannedProblem planned = [&] {
     const Progress progress(fmt::format("packing {}", arguments.input));
@@ -152,13 +160,16 @@ void add_plan_command(CLI::App& app) {
   CLI::App& command = *app.add_subcommand("plan", "Plan the memory of INPUT and say how good the plan is");
   command.add_option("INPUT", arguments->input, input_help(Inputs::all))->required();
   command
-      .add_option("-o,--output", arguments->output,
-                  "Write the plan (.json), a C header (.h), a copy of a .tflite model with the plan (.tflite), for a table "
-                  "the table with offsets (.csv); - is standard output")
+      .add_option(
+          "-o,--output", arguments->output,
+          "Write the plan (.json), a C header (.h), a copy of a .tflite model with the plan (.tflite), for a table "
+          "the table with offsets (.csv); - is standard output")
       ->type_name("FILE");
   command.add_option("--trace", arguments->trace, "Write the plan's timeline as Chrome trace events, for Perfetto")
       ->type_name("FILE");
-  command.add_option("--snapshot", arguments->snapshot, "Write it as a PyTorch memory snapshot, for pytorch.org/memory_viz")
+  command
+      .add_option("--snapshot", arguments->snapshot,
+                  "Write it as a PyTorch memory snapshot, for pytorch.org/memory_viz")
       ->type_name("FILE");
   add_plan_page_options(command, arguments->page);
   add_size_option(command, "--capacity", arguments->options.capacity,
@@ -168,7 +179,9 @@ void add_plan_command(CLI::App& app) {
           .add_option("--previous", arguments->previous,
                       "A plan of an earlier version of the graph: offsets stay as they were wherever possible")
           ->type_name("PLAN");
-  command.add_flag("--keep-offsets", arguments->keep_offsets, "Everything that the previous plan placed must keep its offset")
+  command
+      .add_flag("--keep-offsets", arguments->keep_offsets,
+                "Everything that the previous plan placed must keep its offset")
       ->needs(previous);
   add_import_options(command, arguments->import);
   add_solving_options(command, arguments->options);

@@ -73,8 +73,9 @@ std::string plan_text(const Graph& graph, const Plan& plan) {
     const std::string moment = clear.before == OpId(0) ? "at the start" : "before " + names.op(clear.before);
     return fmt::format("{} bytes to {} {}", clear.size.value(), clear.value, moment);
   });
-  text += lines("binds", total(plan.bindings), plan.bindings,
-                [&](const Binding& binding) { return fmt::format("{} to the caller's buffer", names.tensor(binding.tensor)); });
+  text += lines("binds", total(plan.bindings), plan.bindings, [&](const Binding& binding) {
+    return fmt::format("{} to the caller's buffer", names.tensor(binding.tensor));
+  });
   text += lines("edges", std::to_string(plan.edges.size()), plan.edges,
                 [&](const Edge& edge) { return fmt::format("{} before {}", names.op(edge.from), names.op(edge.to)); });
   text += lines("notes", std::to_string(plan.notes.size()), plan.notes,

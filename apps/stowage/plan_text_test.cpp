@@ -16,14 +16,19 @@ Graph graph_with_loop() {
   const TensorId x = builder.add(Tensor{.name = "x", .size = Bytes(64)});
   const TensorId y = builder.add(Tensor{.name = "y", .size = Bytes(64)});
   builder.add(Op{.name = "first", .kind = "FILL", .outputs = {x}});
-  builder.add(Op{.name = "loop", .kind = "LOOP", .inputs = {x}, .outputs = {y}, .control = Control::loop, .bodies = {body}});
+  builder.add(
+      Op{.name = "loop", .kind = "LOOP", .inputs = {x}, .outputs = {y}, .control = Control::loop, .bodies = {body}});
   builder.add(Op{.name = "last", .kind = "USE", .inputs = {y}});
   return builder.build().value();
 }
 
 Copy copy_of(std::size_t tensor, CopyMoment when) {
-  return {
-      .tensor = TensorId(tensor), .when = when, .arena = ArenaId(0), .offset = Bytes(0), .size = Bytes(64), .reason = "because"};
+  return {.tensor = TensorId(tensor),
+          .when = when,
+          .arena = ArenaId(0),
+          .offset = Bytes(0),
+          .size = Bytes(64),
+          .reason = "because"};
 }
 
 Clear clear_of(std::uint8_t value, std::size_t before) {

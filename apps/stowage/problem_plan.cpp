@@ -27,7 +27,8 @@ void keep_everything(Problem& problem) {
   for (Item& item : problem.items) item.pieces = {{all, {Bytes(0), item.size}}};
 }
 
-Summary summary_of(const Problem& problem, const SolveOutcome& outcome, const std::string& name, Clock::duration spent) {
+Summary summary_of(const Problem& problem, const SolveOutcome& outcome, const std::string& name,
+                   Clock::duration spent) {
   Summary summary;
   summary.name = name;
   summary.items = problem.items.size();
@@ -88,7 +89,8 @@ Result<PlannedProblem> plan_problem(const CsvProblem& table, const std::string& 
 
 void refuse_graph_options(const PlanOptions& options) {
   if (options.region_limit) end_with(kUsage, "--region-limit is for graphs; a table is one region");
-  if (!options.no_reuse_names.empty()) end_with(kUsage, "--no-reuse-names is for graphs; a table has rows, no tensors or ops");
+  if (!options.no_reuse_names.empty())
+    end_with(kUsage, "--no-reuse-names is for graphs; a table has rows, no tensors or ops");
 }
 
 }  // namespace stowage::cli

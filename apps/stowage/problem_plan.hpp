@@ -14,8 +14,8 @@ struct PlannedProblem {
   Summary summary;
 };
 
-/// Fails when the options name an unknown solver. `options.in_place` and the like mean nothing here; `no_reuse` lets every row
-/// live forever.
+/// Fails when the options name an unknown solver. `options.in_place` and the like mean nothing here; `no_reuse` lets
+/// every row live forever.
 Result<PlannedProblem> plan_problem(const CsvProblem& table, const std::string& name, const PlanOptions& options);
 
 /// Ends the command with a usage error where the options demand what a table cannot give.

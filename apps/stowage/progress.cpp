@@ -9,7 +9,8 @@
 
 namespace stowage::cli {
 
-Progress::Progress(std::string what) : what_(std::move(what)), thread_([this](const std::stop_token& stop) { run(stop); }) {}
+Progress::Progress(std::string what)
+    : what_(std::move(what)), thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
 Progress::~Progress() { thread_.request_stop(); }
 
@@ -25,7 +26,8 @@ void Progress::run(const std::stop_token& stop) {
   const auto stopped = [&] { return stop.stop_requested(); };
   std::unique_lock lock(mutex_);
   int seconds = 1;
-  for (; !wake_.wait_until(lock, stop, start + std::chrono::seconds(seconds), stopped); seconds += pause - seconds % pause) {
+  for (; !wake_.wait_until(lock, stop, start + std::chrono::seconds(seconds), stopped);
+       seconds += pause - seconds % pause) {
     fmt::print(stderr, "{}stowage: {} … {} s{}", terminal ? "\r\033[K" : "", what_, seconds, terminal ? " " : "\n");
     std::fflush(stderr);
   }

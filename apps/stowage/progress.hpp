@@ -7,8 +7,8 @@
 
 namespace stowage::cli {
 
-/// Says on standard error what takes long, once it has taken more than a second: a running line on a terminal, a line every ten
-/// seconds elsewhere. Destroying it ends the line.
+/// Says on standard error what takes long, once it has taken more than a second: a running line on a terminal, a line
+/// every ten seconds elsewhere. Destroying it ends the line.
 class Progress {
  public:
   explicit Progress(std::string what);

@@ -67,24 +67,25 @@ ReplayReport run(const ReplayArguments& arguments, const Trace& trace) {
   const Progress progress(fmt::format("replaying {}", arguments.trace));
   const std::shared_ptr<Device> device = or_fail(open_device(arguments.device, {.memory = arguments.limit}));
   if (device.get() == &cpu_device()) require_room(arguments, trace);
-  ReplayReport report = or_fail_in(arguments.trace, replay(trace, arguments.allocator, *device,
-                                                           {.passes = arguments.passes,
-                                                            .samples = arguments.page.empty() ? std::size_t{0} : kPageSamples,
-                                                            .lag = arguments.lag}));
+  ReplayReport report =
+      or_fail_in(arguments.trace, replay(trace, arguments.allocator, *device,
+                                         {.passes = arguments.passes,
+                                          .samples = arguments.page.empty() ? std::size_t{0} : kPageSamples,
+                                          .lag = arguments.lag}));
   report.allocator = arguments.allocator;
   report.device = arguments.device;
   return report;
 }
 
 std::string calls_text(const ReplayReport& report) {
-  return fmt::format("{} creates, {} maps, {} unmaps, {} access calls, {} waits", report.creates, report.maps, report.unmaps,
-                     report.access_calls, report.event_waits);
+  return fmt::format("{} creates, {} maps, {} unmaps, {} access calls, {} waits", report.creates, report.maps,
+                     report.unmaps, report.access_calls, report.event_waits);
 }
 
 std::string to_text(const ReplayArguments& arguments, const ReplayReport& report) {
   const Tone tone = report.waste() <= 0.02 ? Tone::good : report.waste() <= 0.1 ? Tone::warning : Tone::bad;
-  std::string text = fmt::format("{}: {} events, {} on {}", toned(Tone::strong, arguments.trace), report.events, report.allocator,
-                                 report.device);
+  std::string text = fmt::format("{}: {} events, {} on {}", toned(Tone::strong, arguments.trace), report.events,
+                                 report.allocator, report.device);
   if (arguments.passes > 1) text += fmt::format(", pass {}", arguments.passes);
   text += fmt::format("\n  requested  {:>14}   the most at one time\n", size_text(report.peak_requested));
   text += fmt::format("  reserved   {:>14}   {}\n", size_text(report.peak_reserved),
@@ -100,7 +101,8 @@ void add_options(CLI::App& command, ReplayArguments& arguments) {
       ->check(CLI::IsMember(allocator_names()))
       ->type_name("NAME")
       ->capture_default_str();
-  command.add_option("--device", arguments.device, "Which device's memory; sim only counts it, and has room for any trace")
+  command
+      .add_option("--device", arguments.device, "Which device's memory; sim only counts it, and has room for any trace")
       ->check(CLI::IsMember(device_names()))
       ->type_name("NAME")
       ->capture_default_str();
@@ -120,9 +122,11 @@ void add_options(CLI::App& command, ReplayArguments& arguments) {
 
 void add_replay_command(CLI::App& app) {
   auto arguments = std::make_shared<ReplayArguments>();
-  CLI::App& command = *app.add_subcommand("replay", "Replay TRACE against an allocator: what it reserves, wastes and takes");
+  CLI::App& command =
+      *app.add_subcommand("replay", "Replay TRACE against an allocator: what it reserves, wastes and takes");
   command
-      .add_option("TRACE", arguments->trace, "A trace (op,id,size,stream) or RMM's log as .csv, also .gz; - is standard input")
+      .add_option("TRACE", arguments->trace,
+                  "A trace (op,id,size,stream) or RMM's log as .csv, also .gz; - is standard input")
       ->required();
   add_options(command, *arguments);
   command.add_flag("--json", arguments->json, "Print the figures as JSON (stowage.replay/1)");

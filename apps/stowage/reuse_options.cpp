@@ -32,7 +32,8 @@ void add_reuse_options(CLI::App& command, PlanOptions& options) {
   add_knob<Sort>(command, options, "--sort", &ReuseKnobs::sort,
                  {{"ascending", Sort::ascending}, {"descending", Sort::descending}},
                  "Also try blocks, nested in this order (default: descending)");
-  add_knob<Release>(command, options, "--release", &ReuseKnobs::release, {{"first", Release::first}, {"last", Release::last}},
+  add_knob<Release>(command, options, "--release", &ReuseKnobs::release,
+                    {{"first", Release::first}, {"last", Release::last}},
                     "Also try blocks, of which the one released first or last is reused (default: last)");
   add_knob<SizeClasses>(command, options, "--size-classes", &ReuseKnobs::size_classes,
                         {{"exact", SizeClasses::exact}, {"range", SizeClasses::range}, {"one", SizeClasses::one}},

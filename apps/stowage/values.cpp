@@ -35,7 +35,10 @@ void add_choice_option(CLI::App& command, const std::string& name, Value& value,
       if (word == text) value = meaning;
     }
   };
-  command.add_option_function<std::string>(name, read, help)->check(CLI::IsMember(words))->type_name(shown)->default_str(chosen);
+  command.add_option_function<std::string>(name, read, help)
+      ->check(CLI::IsMember(words))
+      ->type_name(shown)
+      ->default_str(chosen);
 }
 
 Bytes size_of(const std::string& text) {
@@ -64,20 +67,22 @@ void add_constraint_options(CLI::App& command, PlanOptions& options) {
                                 "Clear what must be cleared all at once at the start, or each right before its op");
   add_base_option(command, options.base);
   add_region_limit_option(command, options.region_limit);
-  add_choice_option<BatchStart>(command, "--batch-start", options.batch_start,
-                                {{"free", BatchStart::free}, {"same", BatchStart::same}},
-                                "Where the contiguous groups of different batches start: anywhere, or at the same offset");
+  add_choice_option<BatchStart>(
+      command, "--batch-start", options.batch_start, {{"free", BatchStart::free}, {"same", BatchStart::same}},
+      "Where the contiguous groups of different batches start: anywhere, or at the same offset");
   const auto read_fuse = [&options](const std::string& text) { options.fuse_inputs_up_to = size_of(text); };
   command
-      .add_option_function<std::string>("--fuse-inputs", read_fuse,
-                                        "Place zero-copy inputs no larger than this next to each other instead of binding them")
+      .add_option_function<std::string>(
+          "--fuse-inputs", read_fuse,
+          "Place zero-copy inputs no larger than this next to each other instead of binding them")
       ->type_name("SIZE")
       ->default_str("0");
 }
 
 }  // namespace
 
-CLI::Option* add_size_option(CLI::App& command, const std::string& name, std::optional<Bytes>& value, const std::string& help) {
+CLI::Option* add_size_option(CLI::App& command, const std::string& name, std::optional<Bytes>& value,
+                             const std::string& help) {
   const auto read = [&value](const std::string& text) { value = size_of(text); };
   return command.add_option_function<std::string>(name, read, help)->type_name("SIZE");
 }
@@ -88,11 +93,12 @@ void add_import_options(CLI::App& command, ImportOptions& options) {
     const bool good = size && is_power_of_two(*size) && *size <= Bytes(std::int64_t{1} << 40);
     return good ? std::string() : "'" + text + "' is not a power of two up to 2^40";
   };
-  add_size_option(command, "--alignment", options.alignment, "Of every memory (or row without one), instead of what INPUT says")
+  add_size_option(command, "--alignment", options.alignment,
+                  "Of every memory (or row without one), instead of what INPUT says")
       ->check(check);
-  add_switch_option(
-      command, "--views", options.views,
-      "Let reshapes and the like of a model share the memory of their input (" + formats_with(ImportOption::views) + ")");
+  add_switch_option(command, "--views", options.views,
+                    "Let reshapes and the like of a model share the memory of their input (" +
+                        formats_with(ImportOption::views) + ")");
   const auto read_dims = [&options](const std::vector<std::string>& texts) {
     for (const std::string& text : texts) add_dim(options, text);
   };
@@ -138,7 +144,8 @@ std::optional<std::chrono::nanoseconds> parse_duration(const std::string& text) 
   if (failure != std::errc{} || !(count >= 0)) return std::nullopt;
   const std::string_view unit(rest, static_cast<std::size_t>(text.data() + text.size() - rest));
   for (const auto& [name, factor] : kUnits) {
-    if (unit == name && count * factor < 9e18) return std::chrono::nanoseconds(static_cast<std::int64_t>(count * factor));
+    if (unit == name && count * factor < 9e18)
+      return std::chrono::nanoseconds(static_cast<std::int64_t>(count * factor));
   }
   return std::nullopt;
 }
@@ -152,7 +159,8 @@ void add_solving_options(CLI::App& command, PlanOptions& options) {
     options.time_limit = parse_duration(text);
     if (!options.time_limit) throw CLI::ValidationError("'" + text + "' is not a time such as 500ms, 2s or 1m");
   };
-  command.add_option_function<std::string>("--time-limit", read_limit, "For solving; then the best answer so far is taken")
+  command
+      .add_option_function<std::string>("--time-limit", read_limit, "For solving; then the best answer so far is taken")
       ->type_name("TIME")
       ->default_str("1s");
   command.add_option("--threads", options.threads, "Threads for solving; the answer does not depend on it")
@@ -170,8 +178,9 @@ void add_planning_options(CLI::App& command, PlanOptions& options) {
   command.add_flag("--keep-inputs", options.keep_inputs, "Inputs keep their bytes to the end of the run");
   command.add_flag("--no-reuse", options.no_reuse, "Give every tensor bytes of its own");
   command
-      .add_option("--no-reuse-names", options.no_reuse_names,
-                  "Give tensors of these names, and what ops of these names write and use, bytes of their own; may be repeated")
+      .add_option(
+          "--no-reuse-names", options.no_reuse_names,
+          "Give tensors of these names, and what ops of these names write and use, bytes of their own; may be repeated")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("NAME,…");

@@ -13,7 +13,8 @@
 namespace stowage::cli {
 
 /// Adds an option that takes a size: "4096", "64KiB", "1.5GiB".
-CLI::Option* add_size_option(CLI::App& command, const std::string& name, std::optional<Bytes>& value, const std::string& help);
+CLI::Option* add_size_option(CLI::App& command, const std::string& name, std::optional<Bytes>& value,
+                             const std::string& help);
 
 /// How INPUT is read: --alignment, a size that must be a power of two, --views and --dim.
 void add_import_options(CLI::App& command, ImportOptions& options);
@@ -29,7 +30,8 @@ void add_region_limit_option(CLI::App& command, std::optional<Bytes>& value);
 
 /// --solver, --time-limit, --threads, --seed, --capacity.
 void add_solving_options(CLI::App& command, PlanOptions& options);
-/// What the plan may do, and how the graph's constraints are met: --in-place, --keep-inputs, --no-reuse, --no-reuse-names,
+/// What the plan may do, and how the graph's constraints are met: --in-place, --keep-inputs, --no-reuse,
+/// --no-reuse-names,
 /// --zero-fill, --base, --region-limit, --batch-start, --fuse-inputs.
 void add_planning_options(CLI::App& command, PlanOptions& options);
 

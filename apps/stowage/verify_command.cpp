@@ -38,7 +38,8 @@ PlacedRows place_rows(const CsvProblem& table, const CsvProblem& plan) {
     const std::optional<Bytes> offset = row == rows.end() ? std::nullopt : plan.problem.items[row->second].pinned;
     if (offset) placed.positions.push_back({0, *offset});
     if (!offset)
-      placed.findings.push_back({Rule::missing, fmt::format("id '{}' has no {}", id, row == rows.end() ? "row" : "offset")});
+      placed.findings.push_back(
+          {Rule::missing, fmt::format("id '{}' has no {}", id, row == rows.end() ? "row" : "offset")});
     if (row != rows.end()) rows.erase(row);
   }
   for (const std::string& id : plan.ids) {
@@ -56,12 +57,14 @@ Finding finding_of(const Violation& wrong, const CsvProblem& table, const std::v
   const Item& item = table.problem.items[wrong.item];
   switch (wrong.kind) {
     case Violation::Kind::alignment:
-      return {Rule::alignment,
-              fmt::format("{} does not begin at a multiple of its alignment {}", row(wrong.item), item.alignment.value())};
+      return {Rule::alignment, fmt::format("{} does not begin at a multiple of its alignment {}", row(wrong.item),
+                                           item.alignment.value())};
     case Violation::Kind::pin:
-      return {Rule::layout, fmt::format("{} is not where the input pins it, at {}", row(wrong.item), item.pinned->value())};
+      return {Rule::layout,
+              fmt::format("{} is not where the input pins it, at {}", row(wrong.item), item.pinned->value())};
     case Violation::Kind::conflict:
-      return {Rule::overlap, fmt::format("{} and {} share bytes while both are live", row(wrong.other), row(wrong.item))};
+      return {Rule::overlap,
+              fmt::format("{} and {} share bytes while both are live", row(wrong.other), row(wrong.item))};
     case Violation::Kind::count:
     case Violation::Kind::region:
     case Violation::Kind::offset:
@@ -85,7 +88,8 @@ std::vector<Finding> findings_of(const VerifyArguments& arguments) {
   const std::string bytes = or_fail(read_file(arguments.input));
   const std::string plan = or_fail(read_file(arguments.plan));
   if (is_tflite(arguments.plan, plan))
-    return or_fail(verify_tflite({bytes, arguments.input}, {plan, arguments.plan}, arguments.import, arguments.options));
+    return or_fail(
+        verify_tflite({bytes, arguments.input}, {plan, arguments.plan}, arguments.import, arguments.options));
   const Input input = or_fail(read_input(arguments.input, bytes, arguments.import));
   if (const CsvProblem* const table = input.table()) return verify_table(*table, plan, arguments);
   return verify(*input.graph(), or_fail(parse_plan(plan, arguments.plan)), arguments.options);
@@ -93,8 +97,10 @@ std::vector<Finding> findings_of(const VerifyArguments& arguments) {
 
 std::string as_json(const std::vector<Finding>& findings) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const Finding& finding : findings) list.push_back({{"rule", to_string(finding.rule)}, {"message", finding.message}});
-  const nlohmann::ordered_json document = {{"schema", "stowage.findings/1"}, {"valid", findings.empty()}, {"findings", list}};
+  for (const Finding& finding : findings)
+    list.push_back({{"rule", to_string(finding.rule)}, {"message", finding.message}});
+  const nlohmann::ordered_json document = {
+      {"schema", "stowage.findings/1"}, {"valid", findings.empty()}, {"findings", list}};
   return document.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
@@ -116,7 +122,8 @@ void add_verify_command(CLI::App& app) {
       .add_option("PLAN", arguments->plan,
                   "A plan (.json), a copy of a model with a plan (.tflite), or for a table a table with offsets (.csv)")
       ->required();
-  command.add_flag("--keep-inputs", arguments->options.keep_inputs, "Inputs must keep their bytes to the end of the run");
+  command.add_flag("--keep-inputs", arguments->options.keep_inputs,
+                   "Inputs must keep their bytes to the end of the run");
   add_import_options(command, arguments->import);
   add_base_option(command, arguments->options.base);
   add_region_limit_option(command, arguments->options.region_limit);

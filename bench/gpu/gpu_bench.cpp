@@ -133,11 +133,12 @@ double median_ratio(std::span<const double> numerators, std::span<const double> 
 
 void bench_threads(CudaDevice& device, std::span<Contender> all) {
   fmt::print(
-      "Pairs a microsecond, median of seven times 60 ms. In boxes: 128 allocations, then 128 frees, of the thread itself or of "
+      "Pairs a microsecond, median of seven times 60 ms. In boxes: 128 allocations, then 128 frees, of the thread "
+      "itself or of "
       "another "
       "one.\n\n");
-  Table table(
-      {"allocator, size", "1 thread", "8, own streams", "ratio", "1, in boxes", "8, all remote", "ratio", "8, one stream"});
+  Table table({"allocator, size", "1 thread", "8, own streams", "ratio", "1, in boxes", "8, all remote", "ratio",
+               "8, one stream"});
   for (Contender& each : all) {
     if (!each.takes_threads) continue;
     for (const Bytes size : {Bytes(512), Bytes(64 << 10), Bytes(2 << 20)}) {
@@ -173,9 +174,9 @@ void bench_traces(CudaDevice& device, std::span<char* const> files) {
     const Trace trace = value_or_exit(parse_trace(value_or_exit(read_file(file)), file));
     for (const std::string_view name : {"stream", "plan-ahead"}) {
       const ReplayReport report = value_or_exit(replay(trace, name, device, {.passes = 2}));
-      table.add({fmt::format("{}, {}", file.substr(file.rfind('/') + 1), name), fmt::format("{:.2f}%", 100 * report.waste()),
-                 fmt::format("{}", report.peak_reserved.value() >> 20), fmt::format("{}", report.maps + report.unmaps),
-                 fmt::format("{:.0f}", report.ns_per_event)});
+      table.add({fmt::format("{}, {}", file.substr(file.rfind('/') + 1), name),
+                 fmt::format("{:.2f}%", 100 * report.waste()), fmt::format("{}", report.peak_reserved.value() >> 20),
+                 fmt::format("{}", report.maps + report.unmaps), fmt::format("{:.0f}", report.ns_per_event)});
     }
   }
   table.print();

@@ -12,15 +12,18 @@
 #include <variant>
 #include <vector>
 
-/// The vocabulary that every other module speaks: strong units and ids, half-open ranges, `Result`, and the check macro.
+/// The vocabulary that every other module speaks: strong units and ids, half-open ranges, `Result`,
+/// and the check macro.
 ///
-/// Everything here is a plain value: copyable, comparable, free of global state and safe to use from any thread.
+/// Everything here is a plain value: copyable, comparable, free of global state and safe to use
+/// from any thread.
 namespace stowage {
 
-// ---------------------------------------------------------------------------------------------------------------- units
+// ------------------------------------------------------------------------------------------ units
 
-/// A counted quantity that does not mix with quantities of another unit. Arithmetic never checks for overflow: whoever
-/// accepts a number from outside keeps it within `kMaxBytes` (the Graph builder and `check_problem` do).
+/// A counted quantity that does not mix with quantities of another unit. Arithmetic never checks
+/// for overflow: whoever accepts a number from outside keeps it within `kMaxBytes` (the Graph
+/// builder and `check_problem` do).
 template <class Unit>
 class Quantity {
  public:
@@ -37,8 +40,12 @@ class Quantity {
     value_ -= other.value_;
     return *this;
   }
-  friend constexpr Quantity operator+(Quantity a, Quantity b) { return Quantity(a.value_ + b.value_); }
-  friend constexpr Quantity operator-(Quantity a, Quantity b) { return Quantity(a.value_ - b.value_); }
+  friend constexpr Quantity operator+(Quantity a, Quantity b) {
+    return Quantity(a.value_ + b.value_);
+  }
+  friend constexpr Quantity operator-(Quantity a, Quantity b) {
+    return Quantity(a.value_ - b.value_);
+  }
   friend constexpr auto operator<=>(Quantity, Quantity) = default;
 
  private:
@@ -48,17 +55,20 @@ class Quantity {
 using Bytes = Quantity<struct BytesUnit>;  ///< A size or an offset in memory.
 using Step = Quantity<struct StepUnit>;    ///< A position in the execution order.
 
-/// The largest size, offset, or sum of sizes that the library accepts. Leaves a factor of two to the range of the
-/// representation, so that `offset + size` of any two accepted values cannot overflow.
+/// The largest size, offset, or sum of sizes that the library accepts. Leaves a factor of two to
+/// the range of the representation, so that `offset + size` of any two accepted values cannot
+/// overflow.
 inline constexpr Bytes kMaxBytes{std::int64_t{1} << 62};
 
-/// The last step that a problem may speak of, and its negative is out of reach: the length of any life can be said.
+/// The last step that a problem may speak of, and its negative is out of reach: the length of any
+/// life can be said.
 inline constexpr Step kMaxStep{std::int64_t{1} << 62};
 
 /// A step that comes after every step: "never".
 inline constexpr Step kNever{std::numeric_limits<std::int64_t>::max()};
 
-/// `a + b`, or nothing when the sum exceeds `kMaxBytes`. Precondition: both are within [0, kMaxBytes].
+/// `a + b`, or nothing when the sum exceeds `kMaxBytes`. Precondition: both are within [0,
+/// kMaxBytes].
 [[nodiscard]] constexpr std::optional<Bytes> add_within_limit(Bytes a, Bytes b) {
   if (a > kMaxBytes - b) return std::nullopt;
   return a + b;
@@ -68,22 +78,25 @@ inline constexpr Step kNever{std::numeric_limits<std::int64_t>::max()};
   return value.value() > 0 && (value.value() & (value.value() - 1)) == 0;
 }
 
-/// The least multiple of `alignment` that is not below `value`. Precondition: `alignment` is a power of two, value >= 0.
+/// The least multiple of `alignment` that is not below `value`. Precondition: `alignment` is a
+/// power of two, value >= 0.
 [[nodiscard]] constexpr Bytes align_up(Bytes value, Bytes alignment) {
   const std::int64_t mask = alignment.value() - 1;
   return Bytes((value.value() + mask) & ~mask);
 }
 
-[[nodiscard]] constexpr bool is_aligned(Bytes value, Bytes alignment) { return (value.value() & (alignment.value() - 1)) == 0; }
+[[nodiscard]] constexpr bool is_aligned(Bytes value, Bytes alignment) {
+  return (value.value() & (alignment.value() - 1)) == 0;
+}
 
 /// "1.5 MiB", "640 B": three significant digits in binary units, exact below 1 KiB.
 [[nodiscard]] std::string to_human(Bytes bytes);
 
-/// Reads "4096", "64KiB", "1.5 MiB", "2GB" (decimal), case-insensitive. Nothing for anything else, for a negative
-/// value, a fraction of a byte, or a value above `kMaxBytes`.
+/// Reads "4096", "64KiB", "1.5 MiB", "2GB" (decimal), case-insensitive. Nothing for anything else,
+/// for a negative value, a fraction of a byte, or a value above `kMaxBytes`.
 [[nodiscard]] std::optional<Bytes> parse_bytes(std::string_view text);
 
-// --------------------------------------------------------------------------------------------------------------- ranges
+// ----------------------------------------------------------------------------------------- ranges
 
 /// A half-open range [lower, upper). Empty when upper <= lower.
 template <class T>
@@ -94,7 +107,9 @@ struct Range {
   [[nodiscard]] constexpr bool empty() const { return !(lower < upper); }
   [[nodiscard]] constexpr T length() const { return empty() ? T{} : upper - lower; }
   [[nodiscard]] constexpr bool contains(T value) const { return lower <= value && value < upper; }
-  [[nodiscard]] constexpr bool contains(Range other) const { return lower <= other.lower && other.upper <= upper; }
+  [[nodiscard]] constexpr bool contains(Range other) const {
+    return lower <= other.lower && other.upper <= upper;
+  }
   [[nodiscard]] constexpr bool overlaps(Range other) const {
     return lower < other.upper && other.lower < upper && !empty() && !other.empty();
   }
@@ -104,9 +119,10 @@ struct Range {
 using Interval = Range<Step>;    ///< A span of steps.
 using ByteRange = Range<Bytes>;  ///< A span of bytes.
 
-// ------------------------------------------------------------------------------------------------------------------ ids
+// -------------------------------------------------------------------------------------------- ids
 
-/// A position in one particular list (tensors, ops, …) that does not mix with positions in another list.
+/// A position in one particular list (tensors, ops, …) that does not mix with positions in another
+/// list.
 template <class List>
 class Id {
  public:
@@ -129,16 +145,17 @@ using ArenaId = Id<struct ArenaList>;
 using RingId = Id<struct RingList>;
 using ScopeId = Id<struct ScopeList>;
 
-/// Where a body of a graph is: the op that has it and its number there, from the root down. Empty: the root itself.
+/// Where a body of a graph is: the op that has it and its number there, from the root down. Empty:
+/// the root itself.
 using BodyPath = std::vector<std::uint32_t>;
 
-// --------------------------------------------------------------------------------------------------------------- errors
+// ----------------------------------------------------------------------------------------- errors
 
 /// What kind of trouble an `Error` reports, for callers that branch on it.
 enum class ErrorCode : std::uint8_t {
-  io,             ///< A file could not be opened, read or written.
-  parse,          ///< The bytes are not what the format says.
-  invalid,        ///< Well-formed, but breaks a rule of the model (a cycle, a view outside its base, …).
+  io,       ///< A file could not be opened, read or written.
+  parse,    ///< The bytes are not what the format says.
+  invalid,  ///< Well-formed, but breaks a rule of the model (a cycle, a view outside its base, …).
   unsupported,    ///< Correct, but not something this version or this operation can do.
   unknown_name,   ///< A solver, option value or tensor was named that does not exist.
   out_of_memory,  ///< A buffer, pages or addresses were asked for and there are none.
@@ -148,7 +165,8 @@ enum class ErrorCode : std::uint8_t {
 
 [[nodiscard]] std::string_view to_string(ErrorCode code);
 
-/// Where in the input the trouble is. Every field may be absent; `to_string` leaves absent ones out.
+/// Where in the input the trouble is. Every field may be absent; `to_string` leaves absent ones
+/// out.
 struct Location {
   std::string file;                  ///< As the user gave it.
   std::optional<std::int64_t> line;  ///< From 1.
@@ -157,7 +175,8 @@ struct Location {
   friend bool operator==(const Location&, const Location&) = default;
 };
 
-/// A failure caused by the input or the environment, for people and for programs. Names the op or tensor in `message`.
+/// A failure caused by the input or the environment, for people and for programs. Names the op or
+/// tensor in `message`.
 struct Error {
   ErrorCode code = ErrorCode::invalid;
   std::string message;
@@ -169,16 +188,18 @@ struct Error {
 /// "model.json:12: tensors[3].size: message".
 [[nodiscard]] std::string to_string(const Error& error);
 
-/// Either a value or an `Error`; the member names are those of std::expected. Reading the absent side is a bug of the
-/// caller and aborts.
+/// Either a value or an `Error`; the member names are those of std::expected. Reading the absent
+/// side is a bug of the caller and aborts.
 template <class T>
 class [[nodiscard]] Result {
  public:
   using value_type = T;
   using error_type = Error;
 
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}      // NOLINT: implicit by intent
-  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT: implicit by intent
+  Result(T value)
+      : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT: implicit by intent
+  Result(Error error)
+      : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT: implicit by intent
 
   [[nodiscard]] bool has_value() const { return state_.index() == 0; }
   explicit operator bool() const { return has_value(); }
@@ -210,9 +231,11 @@ namespace detail {
 [[noreturn]] void check_failed(const char* condition, const char* why, const char* file, int line);
 }
 
-/// Aborts with a message when `condition` is false. For our own bugs only: never reachable from user input.
+/// Aborts with a message when `condition` is false. For our own bugs only: never reachable from
+/// user input.
 #define STOWAGE_CHECK(condition, why) \
-  ((condition) ? static_cast<void>(0) : ::stowage::detail::check_failed(#condition, why, __FILE__, __LINE__))
+  ((condition) ? static_cast<void>(0) \
+               : ::stowage::detail::check_failed(#condition, why, __FILE__, __LINE__))
 
 #define STOWAGE_CONCAT_INNER(a, b) a##b
 #define STOWAGE_CONCAT(a, b) STOWAGE_CONCAT_INNER(a, b)
@@ -221,13 +244,16 @@ namespace detail {
   if (!result) return std::move(result).error();           \
   declaration = std::move(result).value()
 
-/// `STOWAGE_TRY(auto graph, read_graph(file));` declares `graph`, or returns the error to the caller.
-#define STOWAGE_TRY(declaration, expression) STOWAGE_TRY_INNER(STOWAGE_CONCAT(stowage_result_, __LINE__), declaration, expression)
+/// `STOWAGE_TRY(auto graph, read_graph(file));` declares `graph`, or returns the error to the
+/// caller.
+#define STOWAGE_TRY(declaration, expression) \
+  STOWAGE_TRY_INNER(STOWAGE_CONCAT(stowage_result_, __LINE__), declaration, expression)
 
 /// `STOWAGE_TRY_STATUS(write(file));` returns the error to the caller, if there is one.
-#define STOWAGE_TRY_STATUS(expression)                                                                 \
-  do {                                                                                                 \
-    if (auto stowage_status = (expression); !stowage_status) return std::move(stowage_status).error(); \
+#define STOWAGE_TRY_STATUS(expression)                       \
+  do {                                                       \
+    if (auto stowage_status = (expression); !stowage_status) \
+      return std::move(stowage_status).error();              \
   } while (false)
 
 template <class T>

@@ -13,11 +13,12 @@
 
 /// The tensor graph whose memory is planned: what must hold, stated as types.
 ///
-/// A `GraphDescription` is a plain aggregate that anyone may fill: the C++ builder, an importer, a test. `Graph::build`
-/// validates it and turns it into an immutable `Graph`.
+/// A `GraphDescription` is a plain aggregate that anyone may fill: the C++ builder, an importer, a
+/// test. `Graph::build` validates it and turns it into an immutable `Graph`.
 namespace stowage {
 
-/// The root graph, or a body of one of its ops, or of theirs. Its tensors and ops are ranges of the graph's.
+/// The root graph, or a body of one of its ops, or of theirs. Its tensors and ops are ranges of the
+/// graph's.
 struct Scope {
   OpId op;                 ///< Whose body it is; meaningless for the root.
   std::uint32_t body = 0;  ///< Its number among that op's.
@@ -41,38 +42,47 @@ struct Scope {
 /// What the other modules of this library find in a graph; not for users.
 struct Relations;
 
-/// A validated graph. Immutable, so that any number of threads may read one at the same time, and copies share it: copying is
-/// cheap.
+/// A validated graph. Immutable, so that any number of threads may read one at the same time, and
+/// copies share it: copying is cheap.
 class Graph {
  public:
-  /// Where the bytes of a tensor start, with views followed to the tensor that is a view of nothing.
+  /// Where the bytes of a tensor start, with views followed to the tensor that is a view of
+  /// nothing.
   struct Root {
     TensorId tensor;
     Bytes offset;
   };
 
-  /// Validates `description`. O(size of the description). Fails with `ErrorCode::invalid` and the path, the op and the
-  /// tensor on: an unknown id; a size below 0 or sizes that sum to more than 2^62; an alignment that is not a power of
-  /// two; a view outside its base, of itself, in another memory, or with an address of its own; a view or alias whose alignment
-  /// its offset breaks; a tensor with two producers (variables excepted); an op that writes a constant; a read before any write;
-  /// `after` naming an op that does not come earlier (a cycle); pairs and aliases with positions that the op does not have;
-  /// aliases that contradict each other; groups, fills, bodies, batches, rings and flags that break their rules
-  /// (docs/formats.md).
+  /// Validates `description`. O(size of the description). Fails with `ErrorCode::invalid` and the
+  /// path, the op and the tensor on: an unknown id; a size below 0 or sizes that sum to more than
+  /// 2^62; an alignment that is not a power of two; a view outside its base, of itself, in another
+  /// memory, or with an address of its own; a view or alias whose alignment its offset breaks; a
+  /// tensor with two producers (variables excepted); an op that writes a constant; a read before
+  /// any write; `after` naming an op that does not come earlier (a cycle); pairs and aliases with
+  /// positions that the op does not have; aliases that contradict each other; groups, fills,
+  /// bodies, batches, rings and flags that break their rules (docs/formats.md).
   ///
-  /// Not errors: equal names, tensors that nobody uses, empty graphs, tensors of size 0, an input that is also constant
-  /// (then it is a constant). A description without memories gets one, named "memory", of alignment 1.
+  /// Not errors: equal names, tensors that nobody uses, empty graphs, tensors of size 0, an input
+  /// that is also constant (then it is a constant). A description without memories gets one, named
+  /// "memory", of alignment 1.
   static Result<Graph> build(GraphDescription description);
 
   [[nodiscard]] const std::string& name() const { return content_->description.name; }
   [[nodiscard]] std::span<const Memory> memories() const { return content_->description.memories; }
   [[nodiscard]] std::span<const Ring> rings() const { return content_->description.rings; }
-  /// Those of all scopes, the root's first: there ids are positions in the description. Ids inside them are of this list too.
+  /// Those of all scopes, the root's first: there ids are positions in the description. Ids inside
+  /// them are of this list too.
   [[nodiscard]] std::span<const Tensor> tensors() const {
     return content_->flat ? content_->flat->tensors : content_->description.tensors;
   }
-  /// Those of all scopes, the root's first, each scope's in execution order. `bodies` is empty here: see `bodies(op)`.
-  [[nodiscard]] std::span<const Op> ops() const { return content_->flat ? content_->flat->ops : content_->description.ops; }
-  [[nodiscard]] const Memory& memory(MemoryId id) const { return content_->description.memories[id.index()]; }
+  /// Those of all scopes, the root's first, each scope's in execution order. `bodies` is empty
+  /// here: see `bodies(op)`.
+  [[nodiscard]] std::span<const Op> ops() const {
+    return content_->flat ? content_->flat->ops : content_->description.ops;
+  }
+  [[nodiscard]] const Memory& memory(MemoryId id) const {
+    return content_->description.memories[id.index()];
+  }
   [[nodiscard]] const Tensor& tensor(TensorId id) const { return tensors()[id.index()]; }
   [[nodiscard]] const Op& op(OpId id) const { return ops()[id.index()]; }
 
@@ -90,16 +100,17 @@ class Graph {
   /// The batch labels of its ops, in the order of their first ops.
   [[nodiscard]] std::span<const std::string> batches() const { return content_->batches; }
 
-  /// Whether it has nothing but tensors, views, aliases, in-place pairs, workspaces and streams: what a runtime can serve with an
-  /// address for each tensor. Everything else needs the plan's clears, copies, bindings or edges too.
+  /// Whether it has nothing but tensors, views, aliases, in-place pairs, workspaces and streams:
+  /// what a runtime can serve with an address for each tensor. Everything else needs the plan's
+  /// clears, copies, bindings or edges too.
   [[nodiscard]] bool needs_addresses_only() const { return content_->addresses_only; }
 
   /// The whole as it was described, bodies inside their ops.
   [[nodiscard]] const GraphDescription& description() const { return content_->description; }
 
   [[nodiscard]] Root root(TensorId id) const { return content_->roots[id.index()]; }
-  /// The alignment that the tensor's address must have: its own, or for a tensor that is not a view its memory's. A view
-  /// without an alignment of its own lies wherever its base puts it (1).
+  /// The alignment that the tensor's address must have: its own, or for a tensor that is not a view
+  /// its memory's. A view without an alignment of its own lies wherever its base puts it (1).
   [[nodiscard]] Bytes alignment(TensorId id) const;
   [[nodiscard]] Bytes alignment(const Workspace& workspace) const;
   /// The number of streams: one more than the largest stream id of a task op, at least 1.
@@ -126,11 +137,12 @@ class Graph {
     std::shared_ptr<const Relations> relations = {};
   };
 
-  std::shared_ptr<Content> content_;  ///< Written while the graph is built, shared by copies afterwards.
+  std::shared_ptr<Content>
+      content_;  ///< Written while the graph is built, shared by copies afterwards.
 };
 
-/// Puts a description together piece by piece; each `add` returns the id of what it added. Not thread-safe. Nothing is
-/// checked before `build`.
+/// Puts a description together piece by piece; each `add` returns the id of what it added. Not
+/// thread-safe. Nothing is checked before `build`.
 class GraphBuilder {
  public:
   explicit GraphBuilder(std::string name) { description_.name = std::move(name); }
@@ -150,7 +162,8 @@ class GraphBuilder {
 /// "tensor 'x' (3)" and "op 'matmul' (7)": how messages name things.
 [[nodiscard]] std::string describe(const Tensor& tensor, TensorId id);
 [[nodiscard]] std::string describe(const Op& op, OpId id);
-/// The same with numbers as in its scope, and where that is: "tensor 'x' (3) in body 0 of op 'loop' (4)".
+/// The same with numbers as in its scope, and where that is: "tensor 'x' (3) in body 0 of op 'loop'
+/// (4)".
 [[nodiscard]] std::string describe(const Graph& graph, TensorId id);
 [[nodiscard]] std::string describe(const Graph& graph, OpId id);
 

@@ -16,40 +16,51 @@
 /// The orchestra: a graph goes in, a verified plan comes out. lower → pack → raise → verify.
 namespace stowage {
 
-/// A plan of an earlier version of a graph. Its tensors and ops are those of the new graph with the same ids; what lies in bodies
-/// is placed anew. A plan file is brought into the new graph's ids by `resolve`, a plan of the earlier graph by
-/// `resolve(graph, localise(earlier, plan))`.
+/// A plan of an earlier version of a graph. Its tensors and ops are those of the new graph with the
+/// same ids; what lies in bodies is placed anew. A plan file is brought into the new graph's ids by
+/// `resolve`, a plan of the earlier graph by `resolve(graph, localise(earlier, plan))`.
 struct PreviousPlan {
   Plan plan;
-  bool keep_all = false;            ///< Whatever has a place there must keep it. Planning fails where that is impossible.
-  std::vector<TensorId> keep = {};  ///< The same for some tensors. Those that have no place there are placed like any other.
+  bool keep_all =
+      false;  ///< Whatever has a place there must keep it. Planning fails where that is impossible.
+  std::vector<TensorId> keep =
+      {};  ///< The same for some tensors. Those that have no place there are placed like any other.
 };
 
 /// How to plan. The defaults are those of the command line.
 struct PlanOptions {
-  bool in_place = true;                          ///< Use the ops' in-place pairs.
-  bool keep_inputs = false;                      ///< Inputs live to the end of the run.
-  bool no_reuse = false;                         ///< Every tensor has bytes of its own.
-  std::vector<std::string> no_reuse_names = {};  ///< So do the tensors, and what the ops write and use, of these names.
-  FillPolicy zero_fill = FillPolicy::central;    ///< When memory that must hold a value is filled.
-  AddressBase base = AddressBase::fixed;         ///< Refreshable: a fixed arena for what needs one address for ever.
-  BatchStart batch_start = BatchStart::free;     ///< Whether the groups of all batches start at the same offsets.
-  std::optional<Bytes> region_limit = {};        ///< No region is larger than this, unless for something that is so itself.
-  Bytes fuse_inputs_up_to = {};                  ///< Zero-copy inputs no larger than this are placed next to each other instead.
-  std::optional<Bytes> capacity = {};            ///< Of the peak, in each memory.
+  bool in_place = true;      ///< Use the ops' in-place pairs.
+  bool keep_inputs = false;  ///< Inputs live to the end of the run.
+  bool no_reuse = false;     ///< Every tensor has bytes of its own.
+  std::vector<std::string> no_reuse_names =
+      {};  ///< So do the tensors, and what the ops write and use, of these names.
+  FillPolicy zero_fill = FillPolicy::central;  ///< When memory that must hold a value is filled.
+  AddressBase base =
+      AddressBase::fixed;  ///< Refreshable: a fixed arena for what needs one address for ever.
+  BatchStart batch_start =
+      BatchStart::free;  ///< Whether the groups of all batches start at the same offsets.
+  std::optional<Bytes> region_limit =
+      {};  ///< No region is larger than this, unless for something that is so itself.
+  Bytes fuse_inputs_up_to =
+      {};  ///< Zero-copy inputs no larger than this are placed next to each other instead.
+  std::optional<Bytes> capacity = {};  ///< Of the peak, in each memory.
   std::string solver = "auto";
-  std::optional<std::chrono::nanoseconds> time_limit = std::chrono::seconds(1);  ///< For solving; absent: none.
+  std::optional<std::chrono::nanoseconds> time_limit =
+      std::chrono::seconds(1);  ///< For solving; absent: none.
   std::uint32_t threads = 1;
   std::uint64_t seed = 0;
   std::optional<std::uint64_t> node_budget = {};
-  /// Try the solver `blocks` with these knobs too, and take the better plan. Where it is the solver named above: these are its.
+  /// Try the solver `blocks` with these knobs too, and take the better plan. Where it is the solver
+  /// named above: these are its.
   std::optional<ReuseKnobs> reuse = {};
-  /// Try everything that GE's MemoryPriority mode tries, and in-place pairs left alone, and take the best plan.
+  /// Try everything that GE's MemoryPriority mode tries, and in-place pairs left alone, and take
+  /// the best plan.
   bool memory_priority = false;
-  /// What can stay where it was stays there, as long as the peak exceeds the bound by no more than it did, give or take 0.5%.
+  /// What can stay where it was stays there, as long as the peak exceeds the bound by no more than
+  /// it did, give or take 0.5%.
   std::optional<PreviousPlan> previous = {};
-  /// Judge the plan by `verify` before it is returned. Without it a bug of ours goes unseen, and about a quarter of the time is
-  /// saved where solving is quick.
+  /// Judge the plan by `verify` before it is returned. Without it a bug of ours goes unseen, and
+  /// about a quarter of the time is saved where solving is quick.
   bool verify = true;
 };
 
@@ -63,7 +74,8 @@ struct StageTimes {
 
 /// One way of planning a graph: what is solved, and by whom.
 struct Strategy {
-  std::string name;  ///< For people: "auto", "auto, not in place", "blocks, range, ascending, last".
+  std::string
+      name;  ///< For people: "auto", "auto, not in place", "blocks, range, ascending, last".
   std::string solver;
   ReuseKnobs reuse = {};
   bool in_place = true;
@@ -84,47 +96,56 @@ struct ArenaNeed {
   MemoryId memory;
   ArenaKind kind = ArenaKind::shared;
   Bytes lower_bound;
-  std::optional<Bytes> size = {};  ///< Of the best answer, though it exceed the capacity; absent: none was found.
+  std::optional<Bytes> size =
+      {};  ///< Of the best answer, though it exceed the capacity; absent: none was found.
 
   friend bool operator==(const ArenaNeed&, const ArenaNeed&) = default;
 };
 
-/// What planning finds out on its way, for reports: which tensors share memory and when it is needed, and the Problems.
+/// What planning finds out on its way, for reports: which tensors share memory and when it is
+/// needed, and the Problems.
 struct PlanningRecord;
 
 /// What came of planning one graph. Copies share the graph and the record.
 struct Planned {
   Graph graph;
   SolveStatus status = SolveStatus::timed_out;
-  /// Verified, unless the options say otherwise. Present without an answer too when it only exceeds the capacity.
+  /// Verified, unless the options say otherwise. Present without an answer too when it only exceeds
+  /// the capacity.
   std::optional<Plan> plan = {};
-  Bytes lower_bound = {};     ///< Of the peak.
-  Bytes naive = {};           ///< The peak without any reuse.
-  std::size_t items = 0;      ///< In all arenas that count towards the peak.
-  std::string solver = {};    ///< Who found the plan of the largest arena; "previous" where the previous plan was repaired.
-  std::size_t moved = 0;      ///< Items, in all arenas, that lie elsewhere than in the previous plan.
-  StageTimes times = {};      ///< Of the strategy whose plan it is.
-  std::string strategy = {};  ///< Whose plan it is.
+  Bytes lower_bound = {};   ///< Of the peak.
+  Bytes naive = {};         ///< The peak without any reuse.
+  std::size_t items = 0;    ///< In all arenas that count towards the peak.
+  std::string solver = {};  ///< Who found the plan of the largest arena; "previous" where the
+                            ///< previous plan was repaired.
+  std::size_t moved = 0;    ///< Items, in all arenas, that lie elsewhere than in the previous plan.
+  StageTimes times = {};    ///< Of the strategy whose plan it is.
+  std::string strategy = {};               ///< Whose plan it is.
   std::vector<Candidate> candidates = {};  ///< One per strategy, in the order of `strategies`.
   std::vector<ArenaNeed> needs = {};       ///< Memory by memory.
   PlanOptions options = {};                ///< Of the strategy whose plan it is.
   std::shared_ptr<const PlanningRecord> record = {};
 
-  [[nodiscard]] bool has_answer() const { return status == SolveStatus::optimal || status == SolveStatus::feasible; }
+  [[nodiscard]] bool has_answer() const {
+    return status == SolveStatus::optimal || status == SolveStatus::feasible;
+  }
 };
 
-/// What `plan` tries, best guess first: the solver named in the options, alone unless they ask for more.
+/// What `plan` tries, best guess first: the solver named in the options, alone unless they ask for
+/// more.
 [[nodiscard]] std::vector<Strategy> strategies(const PlanOptions& options);
 
-/// Plans the memory of `graph`. Fails when the options name a solver, an op or a tensor that does not exist, when the region
-/// limit is not positive, when something must stay where it cannot, and when ops of different streams touch the same bytes in no
-/// order (`find_race`). That nothing fits the capacity is no failure but a status. A plan that our own verifier refuses is a bug
-/// of ours and aborts (see `PlanOptions::verify`). Thread-safe: any number of threads may plan one graph.
+/// Plans the memory of `graph`. Fails when the options name a solver, an op or a tensor that does
+/// not exist, when the region limit is not positive, when something must stay where it cannot, and
+/// when ops of different streams touch the same bytes in no order (`find_race`). That nothing fits
+/// the capacity is no failure but a status. A plan that our own verifier refuses is a bug of ours
+/// and aborts (see `PlanOptions::verify`). Thread-safe: any number of threads may plan one graph.
 ///
-/// With several strategies each plans the whole graph, up to `threads` of them at a time, with the seed and the node budget of
-/// the options. Those that search share the time limit; the others end by themselves. The least peak wins, of equals the first in
-/// the order of `strategies`; one that fails or finds no answer is only one candidate less, and when none has an answer the first
-/// one's outcome is the whole's. Without a time limit the plan does not depend on the number of threads.
+/// With several strategies each plans the whole graph, up to `threads` of them at a time, with the
+/// seed and the node budget of the options. Those that search share the time limit; the others end
+/// by themselves. The least peak wins, of equals the first in the order of `strategies`; one that
+/// fails or finds no answer is only one candidate less, and when none has an answer the first one's
+/// outcome is the whole's. Without a time limit the plan does not depend on the number of threads.
 Result<Planned> plan(const Graph& graph, const PlanOptions& options = {});
 
 /// Whose bytes an item of a Problem are: the first of the tensors that share them, or a workspace.
@@ -137,12 +158,14 @@ struct SharedProblem {
   std::vector<ItemOwner> owners;
 };
 
-/// The Problems of the shared arenas of `graph`, memory by memory; none for a memory that nothing needs. Thread-safe.
-[[nodiscard]] std::vector<SharedProblem> shared_problems(const Graph& graph, const PlanOptions& options = {});
+/// The Problems of the shared arenas of `graph`, memory by memory; none for a memory that nothing
+/// needs. Thread-safe.
+[[nodiscard]] std::vector<SharedProblem> shared_problems(const Graph& graph,
+                                                         const PlanOptions& options = {});
 
-/// Which memories have too little with `capacity` in each, for people: what each needs at least (without proof: what the best
-/// answer takes), by how much that is more, and the arenas of a memory that has several. Empty where none is known to have too
-/// little.
+/// Which memories have too little with `capacity` in each, for people: what each needs at least
+/// (without proof: what the best answer takes), by how much that is more, and the arenas of a
+/// memory that has several. Empty where none is known to have too little.
 [[nodiscard]] std::string shortage_text(const Planned& planned, Bytes capacity);
 
 /// The figures of a plan: what `stowage plan --json` prints (`stowage.summary/1`).

@@ -12,11 +12,11 @@
 #include "stowage/memory.hpp"
 #include "stowage/runtime/allocator.hpp"
 
-/// What a program asked of its allocator, asked again of any allocator: what that one reserves, wastes
-/// and takes. docs/replay.md says what the figures mean.
+/// What a program asked of its allocator, asked again of any allocator: what that one reserves,
+/// wastes and takes. docs/replay.md says what the figures mean.
 namespace stowage {
 
-// --------------------------------------------------------------------------------------------- traces
+// ----------------------------------------------------------------------------------------- traces
 
 /// What a program asked of its allocator, in order.
 struct Trace {
@@ -35,13 +35,14 @@ struct Trace {
   friend bool operator==(const Trace&, const Trace&) = default;
 };
 
-/// Reads what a program asked of its allocator: a CSV with the columns op (a or f), id, size, stream,
-/// or a log of RMM's with the columns Action, Pointer, Size, Stream, by its header. `file` is its name
-/// as the user gave it, which only appears in errors. An id or pointer may come again once it is freed;
-/// streams are numbered in the order of their first use. Of a log, failed allocations and null pointers
-/// of 0 bytes are left out. Fails with `ErrorCode::parse`, naming the line: a column that is missing, a
-/// number that is none or out of range, a free of what is not allocated or of another size, an id that
-/// is allocated already, more than `kMaxBytes` live at once.
+/// Reads what a program asked of its allocator: a CSV with the columns op (a or f), id, size,
+/// stream, or a log of RMM's with the columns Action, Pointer, Size, Stream, by its header. `file`
+/// is its name as the user gave it, which only appears in errors. An id or pointer may come again
+/// once it is freed; streams are numbered in the order of their first use. Of a log, failed
+/// allocations and null pointers of 0 bytes are left out. Fails with `ErrorCode::parse`, naming the
+/// line: a column that is missing, a number that is none or out of range, a free of what is not
+/// allocated or of another size, an id that is allocated already, more than `kMaxBytes` live at
+/// once.
 Result<Trace> parse_trace(std::string_view text, const std::string& file);
 /// The CSV of the first kind that reads back as the same trace, where its streams are numbered as
 /// `parse_trace` does.
@@ -50,7 +51,7 @@ Result<Trace> parse_trace(std::string_view text, const std::string& file);
 /// The most bytes that are live at once.
 [[nodiscard]] Bytes peak_requested(const Trace& trace);
 
-// ----------------------------------------------------------------------------------------- allocators
+// ------------------------------------------------------------------------------------- allocators
 
 /// An allocator that can be asked for by name.
 struct AllocatorInfo {
@@ -62,16 +63,18 @@ struct AllocatorInfo {
 /// All there are, ours and models of others; the first is the default.
 [[nodiscard]] std::span<const AllocatorInfo> allocators();
 
-/// `expected` is what will be asked for, for allocators that plan ahead; it may be null. The device and
-/// the trace must outlive the allocator. Fails with `ErrorCode::unknown_name`, listing the names, or as
-/// the allocator does that the device does not suit.
-Result<std::unique_ptr<Allocator>> make_allocator(std::string_view name, Device& device, const Trace* expected = nullptr);
+/// `expected` is what will be asked for, for allocators that plan ahead; it may be null. The device
+/// and the trace must outlive the allocator. Fails with `ErrorCode::unknown_name`, listing the
+/// names, or as the allocator does that the device does not suit.
+Result<std::unique_ptr<Allocator>> make_allocator(std::string_view name, Device& device,
+                                                  const Trace* expected = nullptr);
 
-// --------------------------------------------------------------------------------------------- replay
+// ----------------------------------------------------------------------------------------- replay
 
 struct ReplayOptions {
-  std::uint32_t passes = 1;  ///< At least 1. From the second on the allocator has its memory already.
-  std::size_t samples = 0;   ///< At most so many are taken, in the last pass. Below 3: none.
+  std::uint32_t passes =
+      1;  ///< At least 1. From the second on the allocator has its memory already.
+  std::size_t samples = 0;  ///< At most so many are taken, in the last pass. Below 3: none.
   /// Work on a stream is complete so many events of the trace after it was submitted, whatever the
   /// device says; absent: as the device says. Only where the replay makes the allocator itself.
   std::optional<std::uint64_t> lag = {};
@@ -82,7 +85,8 @@ struct ReplaySample {
   std::uint64_t event = 0;
   Bytes requested;  ///< Live, of what was granted.
   Bytes reserved;   ///< What it held; where its peak rose since the sample before, that peak.
-  /// As the allocator says; where something was refused, at most what is reserved and not requested.
+  /// As the allocator says; where something was refused, at most what is reserved and not
+  /// requested.
   Bytes largest_idle;
 
   friend bool operator==(const ReplaySample&, const ReplaySample&) = default;
@@ -106,24 +110,26 @@ struct ReplayReport {
   std::uint64_t access_calls = 0;
   std::uint64_t event_waits = 0;
 
-  /// The first and the last event, and of each of many equal parts between them the one with the most
-  /// bytes requested (as the trace asks; where something was refused, the sample has the most that was
-  /// granted in its part). Hence the most of all samples are the peaks above.
+  /// The first and the last event, and of each of many equal parts between them the one with the
+  /// most bytes requested (as the trace asks; where something was refused, the sample has the most
+  /// that was granted in its part). Hence the most of all samples are the peaks above.
   std::vector<ReplaySample> samples = {};
 
   /// 1 - peak requested / peak reserved; 0 where nothing was reserved.
   [[nodiscard]] double waste() const;
 };
 
-/// Asks the allocator for what the trace asked for, pass after pass. A free on another stream than its
-/// allocation's says first that this stream used it. Between passes whatever is live is freed and the
-/// allocator's peaks start anew; after the last one, all is freed too. The time is that of the calls
-/// alone, with a loop of a few instructions around them; samples are taken while the clock is stopped.
-/// O(events) per pass, and the allocator's `stats` for each sample.
-[[nodiscard]] ReplayReport replay(const Trace& trace, Allocator& allocator, const ReplayOptions& options);
+/// Asks the allocator for what the trace asked for, pass after pass. A free on another stream than
+/// its allocation's says first that this stream used it. Between passes whatever is live is freed
+/// and the allocator's peaks start anew; after the last one, all is freed too. The time is that of
+/// the calls alone, with a loop of a few instructions around them; samples are taken while the
+/// clock is stopped. O(events) per pass, and the allocator's `stats` for each sample.
+[[nodiscard]] ReplayReport replay(const Trace& trace, Allocator& allocator,
+                                  const ReplayOptions& options);
 
 /// The same with an allocator by name, made for this replay. Fails as `make_allocator` does.
-Result<ReplayReport> replay(const Trace& trace, std::string_view allocator, Device& device, const ReplayOptions& options);
+Result<ReplayReport> replay(const Trace& trace, std::string_view allocator, Device& device,
+                            const ReplayOptions& options);
 
 /// `stowage.replay/1`, one object on one line.
 [[nodiscard]] std::string replay_to_json(const ReplayReport& report);

@@ -1,6 +1,7 @@
 #pragma once
 
-/// Dynamic allocators over real memory, for work whose sizes are known only when it runs. docs/runtime.md follows one allocation.
+/// Dynamic allocators over real memory, for work whose sizes are known only when it runs.
+/// docs/runtime.md follows one allocation.
 #include "stowage/runtime/adaptors.hpp"
 #include "stowage/runtime/allocator.hpp"
 #include "stowage/runtime/caching_allocator.hpp"

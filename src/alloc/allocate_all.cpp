@@ -35,7 +35,8 @@ Error fault(std::span<const Tensor> tensors, std::size_t t, std::string_view wha
 /// Lays tensors out one after the other.
 class Layouter {
  public:
-  Layouter(std::span<const Tensor> tensors, const BufferType& type, const AllocateAllOptions& options, std::optional<Bytes> limit)
+  Layouter(std::span<const Tensor> tensors, const BufferType& type, const AllocateAllOptions& options,
+           std::optional<Bytes> limit)
       : tensors_(tensors), type_(type), options_(options), limit_(limit.value_or(kMaxBytes)) {}
 
   Result<Layout> run() {
@@ -52,7 +53,9 @@ class Layouter {
   }
 
  private:
-  [[nodiscard]] bool is_placed(std::size_t t) const { return t < options_.placed.size() && options_.placed[t].buffer != nullptr; }
+  [[nodiscard]] bool is_placed(std::size_t t) const {
+    return t < options_.placed.size() && options_.placed[t].buffer != nullptr;
+  }
 
   [[nodiscard]] bool is_wanted(const Tensor& tensor) const {
     return !tensor.flags.has(TensorFlag::external) && (options_.only.empty() || tensor.flags.any_of(options_.only));
@@ -136,7 +139,8 @@ class Layouter {
   Layout layout_;
 };
 
-Result<Layout> lay_out(std::span<const Tensor> tensors, const BufferType& type, const AllocateAllOptions& options, Bytes lost) {
+Result<Layout> lay_out(std::span<const Tensor> tensors, const BufferType& type, const AllocateAllOptions& options,
+                       Bytes lost) {
   if (!options.placed.empty() && options.placed.size() != tensors.size()) {
     return Error{ErrorCode::invalid,
                  fmt::format("there are {} tensors, but {} say where they lie", tensors.size(), options.placed.size()),
@@ -174,7 +178,8 @@ Bytes AllocatedTensors::size() const {
   return sum;
 }
 
-Result<AllocatedTensors> allocate_all(std::span<const Tensor> tensors, BufferType& type, const AllocateAllOptions& options) {
+Result<AllocatedTensors> allocate_all(std::span<const Tensor> tensors, BufferType& type,
+                                      const AllocateAllOptions& options) {
   STOWAGE_TRY(const Layout layout, lay_out(tensors, type, options, Bytes(0)));
   bool unaligned = false;
   Result<AllocatedTensors> result = allocate(layout, type, unaligned);
@@ -185,7 +190,8 @@ Result<AllocatedTensors> allocate_all(std::span<const Tensor> tensors, BufferTyp
   return allocate(smaller, type, unaligned);
 }
 
-Result<AllocatedTensors> allocate_all(std::span<const Tensor> tensors, Device& device, const AllocateAllOptions& options) {
+Result<AllocatedTensors> allocate_all(std::span<const Tensor> tensors, Device& device,
+                                      const AllocateAllOptions& options) {
   return allocate_all(tensors, device.buffer_type(), options);
 }
 

@@ -30,7 +30,8 @@ TEST(AllocateAll, TensorsFollowEachOtherInOneBuffer) {
   EXPECT_THAT(sizes_of(all), ElementsAre(Bytes(128)));
   EXPECT_EQ(all.size(), Bytes(128));
   Buffer* const buffer = all.buffers[0].get();
-  EXPECT_THAT(all.tensors, ElementsAre(Address{buffer, Bytes(0)}, Address{buffer, Bytes(32)}, Address{buffer, Bytes(96)}));
+  EXPECT_THAT(all.tensors,
+              ElementsAre(Address{buffer, Bytes(0)}, Address{buffer, Bytes(32)}, Address{buffer, Bytes(96)}));
   EXPECT_THAT(*allocate_all_sizes(tensors, sim->buffer_type()), ElementsAre(Bytes(128)));
 }
 
@@ -132,7 +133,8 @@ TEST(AllocateAll, WhatIsPlacedAlreadyStaysAndSoDoItsViews) {
 TEST(AllocateAll, ServesTheWeightsOfAGraphByTheirFlags) {
   const std::vector<Tensor> tensors = {weight(64, TensorFlag::constant), weight(64), weight(64, TensorFlag::variable),
                                        view(2, 0, 8)};
-  const AllocatedTensors all = *allocate_all(tensors, cpu_device(), {.only = {TensorFlag::constant, TensorFlag::variable}});
+  const AllocatedTensors all =
+      *allocate_all(tensors, cpu_device(), {.only = {TensorFlag::constant, TensorFlag::variable}});
   EXPECT_EQ(all.size(), Bytes(128));
   EXPECT_EQ(all.tensors[1], Address{});
   EXPECT_EQ(all.tensors[3], all.tensors[2]);
@@ -141,7 +143,8 @@ TEST(AllocateAll, ServesTheWeightsOfAGraphByTheirFlags) {
 TEST(AllocateAll, ATensorTakesWhatItsSizeInTheBufferIs) {
   const std::vector<Tensor> tensors = {weight(12), weight(12)};
   const SizeInBuffer padded = [](const Tensor& tensor, const BufferType&) { return tensor.size + Bytes(100); };
-  EXPECT_THAT(*allocate_all_sizes(tensors, cpu_device().buffer_type(), {.size_of = padded}), ElementsAre(Bytes(128 + 112)));
+  EXPECT_THAT(*allocate_all_sizes(tensors, cpu_device().buffer_type(), {.size_of = padded}),
+              ElementsAre(Bytes(128 + 112)));
   const SizeInBuffer cut = [](const Tensor&, const BufferType&) { return Bytes(1); };
   EXPECT_THAT(allocate_all_sizes(tensors, cpu_device().buffer_type(), {.size_of = cut}).error().message,
               HasSubstr("would take 1 of its bytes"));

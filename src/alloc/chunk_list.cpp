@@ -41,7 +41,8 @@ std::vector<std::size_t> ChunkList::assign(const Need& need) const {
 }
 
 std::vector<std::size_t> ChunkList::assign_by_size(const Need& need) const {
-  const std::vector<std::size_t> regions = by_size(need.tops.size(), [&](std::size_t region) { return need.tops[region]; });
+  const std::vector<std::size_t> regions =
+      by_size(need.tops.size(), [&](std::size_t region) { return need.tops[region]; });
   const std::vector<std::size_t> chunks =
       by_size(chunks_.size(), [&](std::size_t chunk) { return room_in(*chunks_[chunk].buffer, need.alignment); });
   std::vector<std::size_t> result(need.tops.size());

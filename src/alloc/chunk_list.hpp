@@ -19,20 +19,20 @@ struct Need {
 
 /// The buffers of one type: enough, and large enough, for the regions of every plan that asked, one plan at a time.
 ///
-/// Which region lies in which chunk: each in the chunk of its own number while that is large enough, else the largest in the
-/// largest, and so on; if any assignment fits, that one does. So two plans with the same sizes in another order share the same
-/// chunks, and what fitted once fits again after others have grown. With virtual memory each chunk grows where it is, and the
-/// first way is the only one.
+/// Which region lies in which chunk: each in the chunk of its own number while that is large enough, else the largest
+/// in the largest, and so on; if any assignment fits, that one does. So two plans with the same sizes in another order
+/// share the same chunks, and what fitted once fits again after others have grown. With virtual memory each chunk grows
+/// where it is, and the first way is the only one.
 ///
-/// Growth has two halves, so that several lists grow together or not at all: `prepare` takes all the memory, and either `commit`
-/// replaces the old by the new or `roll_back` gives the new back. Not thread-safe.
+/// Growth has two halves, so that several lists grow together or not at all: `prepare` takes all the memory, and either
+/// `commit` replaces the old by the new or `roll_back` gives the new back. Not thread-safe.
 class ChunkList {
  public:
   /// Without a source: plain buffers.
   ChunkList(BufferType& type, std::optional<VirtualSource> source) : type_(type), source_(source) {}
 
-  /// Takes what is missing for `need`. Fails with `out_of_memory`; then, and until `commit`, everything is as it was, except that
-  /// chunks with virtual memory may already have more pages.
+  /// Takes what is missing for `need`. Fails with `out_of_memory`; then, and until `commit`, everything is as it was,
+  /// except that chunks with virtual memory may already have more pages.
   Status prepare(const Need& need);
   /// The chunks for the regions of `need`, by region. Old buffers go. Precondition: `prepare(need)` succeeded.
   std::vector<Buffer*> commit(const Need& need);
@@ -40,11 +40,13 @@ class ChunkList {
   /// Whether `prepare` took something.
   [[nodiscard]] bool grows() const { return grows_; }
 
-  /// Returns what is not needed by regions that end at `ends` in these chunks; at least one chunk stays. Adds to `returned`.
+  /// Returns what is not needed by regions that end at `ends` in these chunks; at least one chunk stays. Adds to
+  /// `returned`.
   Status trim(std::span<Buffer* const> chunks, std::span<const Bytes> ends, Bytes& returned);
 
   [[nodiscard]] BufferType& type() const { return type_; }
-  /// The largest region that a chunk can hold: the type's largest size, less what is lost to bases that turned out unaligned.
+  /// The largest region that a chunk can hold: the type's largest size, less what is lost to bases that turned out
+  /// unaligned.
   [[nodiscard]] std::optional<Bytes> limit() const;
   [[nodiscard]] std::size_t size() const { return chunks_.size(); }
   [[nodiscard]] Buffer& operator[](std::size_t chunk) const { return *chunks_[chunk].buffer; }

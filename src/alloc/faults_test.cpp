@@ -11,8 +11,8 @@
 #include "stowage/verify.hpp"
 #include "support/builders/allocator_graphs.hpp"
 
-/// Every call to a device that can fail does fail once, the first, the second, and so on until the operation needs no more: each
-/// time the error says what was asked of whom, everything is as it was, and the next attempt succeeds.
+/// Every call to a device that can fail does fail once, the first, the second, and so on until the operation needs no
+/// more: each time the error says what was asked of whom, everything is as it was, and the next attempt succeeds.
 namespace stowage {
 namespace {
 
@@ -51,7 +51,8 @@ GraphAllocator make_allocator(const Devices& devices, bool pages) {
     options.address_space = Bytes(1 << 20);
     options.page_size = Bytes(1024);
   }
-  return GraphAllocator({&devices.near->buffer_type(), &devices.far->buffer_type(), &devices.near->buffer_type()}, options);
+  return GraphAllocator({&devices.near->buffer_type(), &devices.far->buffer_type(), &devices.near->buffer_type()},
+                        options);
 }
 
 /// Several tensors at once in each of three memories, so that the first has several chunks.
@@ -60,12 +61,16 @@ Graph graph_of(std::int64_t size) {
   for (const char* name : {"a", "b", "c"}) builder.add(Memory{.name = name});
   std::vector<std::optional<TensorId>> inputs;
   for (std::size_t i = 0; i < 9; ++i) {
-    inputs.emplace_back(builder.add(
-        Tensor{.name = "x" + std::to_string(i), .size = Bytes(size), .memory = MemoryId(i % 3), .flags = TensorFlag::input}));
+    inputs.emplace_back(builder.add(Tensor{
+        .name = "x" + std::to_string(i), .size = Bytes(size), .memory = MemoryId(i % 3), .flags = TensorFlag::input}));
   }
   const TensorId y = builder.add(Tensor{.name = "y", .size = Bytes(size), .flags = TensorFlag::output});
-  builder.add(Op{
-      .name = "all", .kind = "X", .inputs = inputs, .outputs = {y}, .in_place = {{0, 0}}, .workspaces = {{.size = Bytes(100)}}});
+  builder.add(Op{.name = "all",
+                 .kind = "X",
+                 .inputs = inputs,
+                 .outputs = {y},
+                 .in_place = {{0, 0}},
+                 .workspaces = {{.size = Bytes(100)}}});
   return *builder.build();
 }
 
@@ -165,10 +170,13 @@ std::map<SimCall, std::uint64_t> fail_each(bool pages, bool grown) {
 
 TEST(AllocFaults, AFirstReserveThatFailsLeavesNothingBehind) {
   const std::map<SimCall, std::uint64_t> failures = fail_each(false, false);
-  EXPECT_EQ(failures.at(SimCall::allocate), 5U) << "two chunks near, each asked for twice for its unaligned base, one far";
+  EXPECT_EQ(failures.at(SimCall::allocate), 5U)
+      << "two chunks near, each asked for twice for its unaligned base, one far";
 }
 
-TEST(AllocFaults, AGrowthThatFailsLeavesPlanBuffersAndContent) { EXPECT_EQ(fail_each(false, true).at(SimCall::allocate), 5U); }
+TEST(AllocFaults, AGrowthThatFailsLeavesPlanBuffersAndContent) {
+  EXPECT_EQ(fail_each(false, true).at(SimCall::allocate), 5U);
+}
 
 TEST(AllocFaults, AFirstReserveOfPagesThatFailsLeavesNothingBehind) {
   const std::map<SimCall, std::uint64_t> failures = fail_each(true, false);

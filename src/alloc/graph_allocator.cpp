@@ -70,7 +70,9 @@ Result<Plan> make_plan(const Graph& graph, PlanOptions options) {
 class GraphAllocator::State {
  public:
   State(const std::vector<BufferType*>& types, GraphAllocatorOptions options)
-      : options_(std::move(options)), number_of_(number_types(types, different_)), buffers_(chunk_lists(different_, options_)) {
+      : options_(std::move(options)),
+        number_of_(number_types(types, different_)),
+        buffers_(chunk_lists(different_, options_)) {
     STOWAGE_CHECK(!types.empty(), "a graph allocator has no buffer type");
     STOWAGE_CHECK(options_.max_graphs > 0, "a graph allocator keeps no plan");
   }
@@ -133,9 +135,10 @@ Result<Graph> GraphAllocator::State::as_served(const Graph& graph) const {
   if (!graph.needs_addresses_only()) {
     return Error{
         ErrorCode::invalid,
-        fmt::format("graph '{}' has groups, fills, zero-copy tensors, fixed addresses, batches, bodies, pools or session "
-                    "workspaces, which addresses alone do not serve: use its plan",
-                    graph.name()),
+        fmt::format(
+            "graph '{}' has groups, fills, zero-copy tensors, fixed addresses, batches, bodies, pools or session "
+            "workspaces, which addresses alone do not serve: use its plan",
+            graph.name()),
         {}};
   }
   std::vector<alloc::ServingType> types;
@@ -143,8 +146,8 @@ Result<Graph> GraphAllocator::State::as_served(const Graph& graph) const {
   return alloc::serve_graph(graph, types, number_of_);
 }
 
-/// The plan of the last call if it serves the very same graph again; else one that was made for graphs of just this size, so that
-/// a graph returns to its addresses; else the latest that fits.
+/// The plan of the last call if it serves the very same graph again; else one that was made for graphs of just this
+/// size, so that a graph returns to its addresses; else the latest that fits.
 GraphAllocator::State::Found GraphAllocator::State::find(const Graph& graph) const {
   Found found{kept_.size(), {.misfit = {.reason = ReplanReason::first}, .unchanged = false}};
   const auto some = [&] { return found.at < kept_.size(); };
@@ -168,8 +171,8 @@ Result<std::unique_ptr<KeptPlan>> GraphAllocator::State::make(const Graph& graph
 }
 
 Status GraphAllocator::State::take_in(const Graph& graph) {
-  // Bases may turn out unaligned, so that less fits into the largest buffer than the plan relied on; once that is known, a second
-  // plan keeps to it.
+  // Bases may turn out unaligned, so that less fits into the largest buffer than the plan relied on; once that is
+  // known, a second plan keeps to it.
   for (bool again = true;; again = false) {
     const std::vector<std::optional<Bytes>> limits = chunk_limits();
     STOWAGE_TRY(std::unique_ptr<KeptPlan> made, make(graph));
@@ -275,7 +278,7 @@ Status GraphAllocator::State::trim(const Graph& graph) {
   return trim();
 }
 
-// ------------------------------------------------------------------------------------------------------------ GraphAllocator
+// ----------------------------------------------------------------------------------------------------- GraphAllocator
 
 GraphAllocator::GraphAllocator(std::vector<BufferType*> types, GraphAllocatorOptions options)
     : state_(std::make_unique<State>(types, std::move(options))) {}
@@ -286,7 +289,9 @@ GraphAllocator::GraphAllocator(GraphAllocator&& other) noexcept = default;
 GraphAllocator& GraphAllocator::operator=(GraphAllocator&& other) noexcept = default;
 
 Status GraphAllocator::reserve(const Graph& graph) { return state_->reserve(graph); }
-Result<std::vector<Bytes>> GraphAllocator::reserve_sizes(const Graph& graph) const { return state_->reserve_sizes(graph); }
+Result<std::vector<Bytes>> GraphAllocator::reserve_sizes(const Graph& graph) const {
+  return state_->reserve_sizes(graph);
+}
 Result<const Allocation*> GraphAllocator::allocate(const Graph& graph) { return state_->allocate(graph); }
 Status GraphAllocator::trim() { return state_->trim(); }
 Status GraphAllocator::trim(const Graph& graph) { return state_->trim(graph); }

@@ -6,7 +6,8 @@
 #include "stowage/verify.hpp"
 #include "support/builders/allocator_graphs.hpp"
 
-/// Defects that were reproduced in ggml's allocators, each with the number that our notes on it give them. None of them here.
+/// Defects that were reproduced in ggml's allocators, each with the number that our notes on it give them. None of them
+/// here.
 namespace stowage {
 namespace {
 
@@ -118,7 +119,8 @@ TEST(GgmlDefects, P4ThousandsOfFreeBlocksAreNoLimit) {
   constexpr int kCount = 1200;
   for (int i = 0; i < kCount; ++i) all.push_back(s.tensor("t" + std::to_string(i), 8 + i % 13 * 8));
   for (const TensorId tensor : all) s.op({}, {tensor});
-  for (std::size_t i = 0; i < all.size(); i += 2) s.op({all[i]}, {s.tensor("r" + std::to_string(i), 4, TensorFlag::output)});
+  for (std::size_t i = 0; i < all.size(); i += 2)
+    s.op({all[i]}, {s.tensor("r" + std::to_string(i), 4, TensorFlag::output)});
   s.op(std::vector<TensorId>{all[1], all[301], all[601], all[1199]}, {s.tensor("end", 4, TensorFlag::output)});
   const Graph graph = s.build();
   auto sim = bytes_device();
@@ -144,7 +146,8 @@ TEST(GgmlDefects, P5AllocateAfterReserveSizesWorks) {
 Graph together(const std::vector<std::int64_t>& sizes) {
   Sketch s;
   std::vector<TensorId> all;
-  for (std::size_t i = 0; i < sizes.size(); ++i) all.push_back(s.tensor("t" + std::to_string(i), sizes[i], TensorFlag::input));
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    all.push_back(s.tensor("t" + std::to_string(i), sizes[i], TensorFlag::input));
   s.op(all, {s.tensor("y", 0, TensorFlag::output)});
   return s.build();
 }
@@ -175,7 +178,8 @@ TEST(GgmlDefects, P10InPlaceMindsTheMemoryOfTheOutput) {
   builder.add(Memory{.name = "near"});
   builder.add(Memory{.name = "far"});
   const TensorId x = builder.add(Tensor{.name = "x", .size = Bytes(64), .flags = TensorFlag::input});
-  const TensorId y = builder.add(Tensor{.name = "y", .size = Bytes(64), .memory = MemoryId(1), .flags = TensorFlag::output});
+  const TensorId y =
+      builder.add(Tensor{.name = "y", .size = Bytes(64), .memory = MemoryId(1), .flags = TensorFlag::output});
   builder.add(Op{.name = "relu", .kind = "RELU", .inputs = {x}, .outputs = {y}, .in_place = {{0, 0}}});
   const Graph graph = *builder.build();
   auto near = bytes_device({.id = DeviceId(1)});

@@ -121,7 +121,8 @@ TEST_P(GraphAllocatorPages, LargerSizesUnderOnePlanTakeBackWhatTrimReturned) {
     for (std::size_t t = 0; t < graph.tensors().size(); ++t) {
       const Address& address = allocation.tensors[t];
       if (address.buffer == nullptr) continue;
-      ASSERT_TRUE(address.buffer->fill({address.offset, address.offset + graph.tensors()[t].size}, 1)) << "batch " << batch;
+      ASSERT_TRUE(address.buffer->fill({address.offset, address.offset + graph.tensors()[t].size}, 1))
+          << "batch " << batch;
     }
   }
   EXPECT_EQ(allocator.counters().plans, 1U);

@@ -78,7 +78,11 @@ TEST(GraphAllocator, WorkspacesHaveAddressesToo) {
   Sketch s;
   const TensorId x = s.tensor("x", 64, TensorFlag::input);
   const TensorId y = s.tensor("y", 64, TensorFlag::output);
-  s.op({.name = "a", .kind = "X", .inputs = {x}, .outputs = {y}, .workspaces = {{.size = Bytes(0)}, {.size = Bytes(32)}}});
+  s.op({.name = "a",
+        .kind = "X",
+        .inputs = {x},
+        .outputs = {y},
+        .workspaces = {{.size = Bytes(0)}, {.size = Bytes(32)}}});
   auto sim = SimDevice::make({.alignment = Bytes(1)});
   GraphAllocator allocator(sim->buffer_type(), steady());
   const Allocation& allocation = **allocator.allocate(s.build());
@@ -88,7 +92,7 @@ TEST(GraphAllocator, WorkspacesHaveAddressesToo) {
   EXPECT_EQ(allocator.buffer_size(0), Bytes(64 + 64 + 32));
 }
 
-// --------------------------------------------------------------------------------------------------------------- matching
+// ----------------------------------------------------------------------------------------------------------- matching
 
 TEST(GraphAllocator, SmallerGraphsOfTheSameStructureNeedNoPlan) {
   auto sim = SimDevice::make();
@@ -150,7 +154,8 @@ GraphDescription changeable() {
                        .inputs = {TensorId(1), TensorId(4)},
                        .outputs = {TensorId(2)},
                        .workspaces = {{.size = Bytes(8)}}});
-  graph.ops.push_back({.name = "2", .kind = "X", .inputs = {TensorId(2)}, .outputs = {TensorId(3)}, .in_place = {{0, 0}}});
+  graph.ops.push_back(
+      {.name = "2", .kind = "X", .inputs = {TensorId(2)}, .outputs = {TensorId(3)}, .in_place = {{0, 0}}});
   return graph;
 }
 
@@ -191,7 +196,8 @@ TEST(GraphAllocator, WhatMattersReplansAndSaysWhatItWas) {
   EXPECT_EQ(after([](GraphDescription& g) { g.ops[0].stream = StreamId(1); }), about(structure, {}, 0));
   EXPECT_EQ(after([](GraphDescription& g) { g.ops[2].after = {OpId(0)}; }), about(structure, {}, 2));
   EXPECT_EQ(after([](GraphDescription& g) { g.ops[1].workspaces.clear(); }), about(structure, {}, 1));
-  EXPECT_EQ(after([](GraphDescription& g) { g.tensors.push_back({.name = "z", .size = Bytes(1)}); }), about(structure, {}, {}));
+  EXPECT_EQ(after([](GraphDescription& g) { g.tensors.push_back({.name = "z", .size = Bytes(1)}); }),
+            about(structure, {}, {}));
   EXPECT_EQ(after([](GraphDescription& g) { g.tensors[4].view_of->tensor = TensorId(0); }), about(structure, 4, {}));
   EXPECT_EQ(after([](GraphDescription& g) { g.memories[0].alignment = Bytes(128); }), about(memory, {}, {}));
   EXPECT_EQ(after([](GraphDescription& g) { g.memories[0].max_size = Bytes(128); }), about(memory, {}, {}));
@@ -251,7 +257,7 @@ TEST(GraphAllocator, KeepsAsManyPlansAsItWasToldAndForgetsTheOldest) {
   EXPECT_EQ(allocator.counters().plans, 4U);
 }
 
-// ------------------------------------------------------------------------------------------------------------ several types
+// ------------------------------------------------------------------------------------------------------ several types
 
 /// x in memory 0, y in memory 1.
 Graph across(std::int64_t size) {
@@ -260,7 +266,8 @@ Graph across(std::int64_t size) {
   builder.add(Memory{.name = "far"});
   const TensorId x = builder.add(Tensor{.name = "x", .size = Bytes(size), .flags = TensorFlag::input});
   const TensorId m = builder.add(Tensor{.name = "m", .size = Bytes(size)});
-  const TensorId y = builder.add(Tensor{.name = "y", .size = Bytes(size), .memory = MemoryId(1), .flags = TensorFlag::output});
+  const TensorId y =
+      builder.add(Tensor{.name = "y", .size = Bytes(size), .memory = MemoryId(1), .flags = TensorFlag::output});
   builder.add(Op{.name = "0", .kind = "X", .inputs = {x}, .outputs = {m}});
   builder.add(Op{.name = "1", .kind = "X", .inputs = {m}, .outputs = {y}, .in_place = {{0, 0}}});
   return *builder.build();
@@ -322,7 +329,7 @@ TEST(GraphAllocator, MoreMemoriesThanTypesIsAnError) {
   EXPECT_EQ(allocator.reserve_sizes(across(64)).error().code, ErrorCode::invalid);
 }
 
-// --------------------------------------------------------------------------------------------------- alignment and chunks
+// ----------------------------------------------------------------------------------------------- alignment and chunks
 
 TEST(GraphAllocator, AddressesAreAlignedWhateverTheBase) {
   for (const std::int64_t skew : {0, 1, 40, 255}) {
@@ -331,7 +338,8 @@ TEST(GraphAllocator, AddressesAreAlignedWhateverTheBase) {
     Sketch s;
     const TensorId x = s.tensor("x", 100, TensorFlag::input);
     const TensorId y = s.tensor("y", 100, TensorFlag::output);
-    const TensorId z = s.tensor({.name = "z", .size = Bytes(10), .alignment = Bytes(4096), .flags = TensorFlag::output});
+    const TensorId z =
+        s.tensor({.name = "z", .size = Bytes(10), .alignment = Bytes(4096), .flags = TensorFlag::output});
     s.op({x}, {y, z});
     const Graph graph = s.build();
     const Allocation& allocation = **allocator.allocate(graph);

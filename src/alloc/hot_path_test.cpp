@@ -41,7 +41,9 @@ TEST(HotPath, AGraphThatFitsAllocatesNothing) {
   ASSERT_TRUE(allocator.reserve(large));
   ASSERT_TRUE(allocator.reserve(other));
   ASSERT_GT(allocations_of([] { testing::layers(1, 1); }), 0U) << "the counter counts";
-  const auto allocate = [&](const Graph& graph) { return allocations_of([&] { EXPECT_TRUE(allocator.allocate(graph)); }); };
+  const auto allocate = [&](const Graph& graph) {
+    return allocations_of([&] { EXPECT_TRUE(allocator.allocate(graph)); });
+  };
   EXPECT_EQ(allocate(large), 0U);
   EXPECT_EQ(allocate(large), 0U) << "the same graph again";
   EXPECT_EQ(allocate(small), 0U) << "a smaller one";

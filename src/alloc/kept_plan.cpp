@@ -17,7 +17,8 @@ std::vector<Need> needs_of_plan(const Graph& served, const Plan& plan) {
   const auto align = [&](MemoryId memory, Bytes alignment) {
     needs[memory.index()].alignment = std::max(needs[memory.index()].alignment, alignment);
   };
-  for (std::size_t t = 0; t < served.tensors().size(); ++t) align(served.tensors()[t].memory, served.alignment(TensorId(t)));
+  for (std::size_t t = 0; t < served.tensors().size(); ++t)
+    align(served.tensors()[t].memory, served.alignment(TensorId(t)));
   for (const Op& op : served.ops()) {
     for (const Workspace& workspace : op.workspaces) align(workspace.memory, served.alignment(workspace));
   }
@@ -101,7 +102,8 @@ void KeptPlan::serve(const Graph& graph) {
 void KeptPlan::set_sizes(const Graph& graph) {
   Plan& plan = allocation_.plan;
   if (plan.graph != graph.name()) plan.graph = graph.name();
-  for (std::size_t t = 0; t < graph.tensors().size(); ++t) last_[t] = {graph.tensors()[t].size, graph.root(TensorId(t)).offset};
+  for (std::size_t t = 0; t < graph.tensors().size(); ++t)
+    last_[t] = {graph.tensors()[t].size, graph.root(TensorId(t)).offset};
   for (Placement& each : plan.placements) {
     const Graph::Root root = graph.root(each.tensor);
     each.offset = pattern_.offsets[root.tensor.index()] + root.offset;

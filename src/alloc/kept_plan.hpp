@@ -10,8 +10,8 @@
 
 namespace stowage::alloc {
 
-/// A plan that is kept, with the graphs that it can serve, the buffers that it is bound to, and the addresses of the graph that
-/// it served last.
+/// A plan that is kept, with the graphs that it can serve, the buffers that it is bound to, and the addresses of the
+/// graph that it served last.
 class KeptPlan {
  public:
   /// `served` is `graph` with one memory a type; `plan` is for that. Serves `graph` as soon as it is bound.

@@ -22,7 +22,8 @@ Bytes LinearAllocator::remaining() const { return std::max(Bytes(0), buffer_->si
 Bytes LinearAllocator::next() const {
   const Bytes alignment = buffer_->type().alignment();
   STOWAGE_CHECK(is_power_of_two(alignment), "a buffer type's alignment is a power of two");
-  const std::uintptr_t address = reinterpret_cast<std::uintptr_t>(buffer_->base()) + static_cast<std::uintptr_t>(used_.value());
+  const std::uintptr_t address =
+      reinterpret_cast<std::uintptr_t>(buffer_->base()) + static_cast<std::uintptr_t>(used_.value());
   const std::uintptr_t gap = (0 - address) & static_cast<std::uintptr_t>(alignment.value() - 1);
   return used_ + Bytes(static_cast<std::int64_t>(gap));
 }

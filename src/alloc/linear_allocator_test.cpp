@@ -25,7 +25,8 @@ class FakeType final : public BufferType {
 /// Addresses that nobody may touch.
 class FakeBuffer final : public Buffer {
  public:
-  FakeBuffer(std::uintptr_t base, std::int64_t size, std::int64_t alignment) : type_(alignment), base_(base), size_(size) {}
+  FakeBuffer(std::uintptr_t base, std::int64_t size, std::int64_t alignment)
+      : type_(alignment), base_(base), size_(size) {}
 
   [[nodiscard]] std::byte* base() const override { return reinterpret_cast<std::byte*>(base_); }
   [[nodiscard]] Bytes size() const override { return size_; }
@@ -64,7 +65,8 @@ TEST(LinearAllocator, AddressesAreAlignedWhateverTheBase) {
       for (const std::int64_t size : {1, 100, 32, 257}) {
         const LinearOutcome outcome = allocator.allocate(Bytes(size));
         ASSERT_TRUE(outcome.offset);
-        EXPECT_EQ((base + static_cast<std::uintptr_t>(outcome.offset->value())) % static_cast<std::uintptr_t>(alignment), 0U);
+        EXPECT_EQ(
+            (base + static_cast<std::uintptr_t>(outcome.offset->value())) % static_cast<std::uintptr_t>(alignment), 0U);
         EXPECT_GE(*outcome.offset, end);
         EXPECT_LT(*outcome.offset, end + Bytes(alignment));
         end = *outcome.offset + Bytes(size);

@@ -18,21 +18,22 @@ using ChunkOffset = OffsetAllocator::ChunkOffset;
 
 Error wrong_place(ChunkOffset place, Bytes size, std::string_view why) {
   return {.code = ErrorCode::invalid,
-          .message = fmt::format("{} bytes at offset {} of chunk {} cannot be freed: {}", size.value(), place.offset.value(),
-                                 place.chunk, why)};
+          .message = fmt::format("{} bytes at offset {} of chunk {} cannot be freed: {}", size.value(),
+                                 place.offset.value(), place.chunk, why)};
 }
 
 }  // namespace
 
 OffsetAllocator::OffsetAllocator(OffsetAllocatorOptions options)
     : options_(std::move(options)),
-      has_live_list_(options_.live_list == LiveList::automatic ? kLiveListByDefault : options_.live_list == LiveList::on) {
+      has_live_list_(options_.live_list == LiveList::automatic ? kLiveListByDefault
+                                                               : options_.live_list == LiveList::on) {
   STOWAGE_CHECK(is_power_of_two(options_.alignment), "an alignment is a power of two");
   STOWAGE_CHECK(!options_.max_chunk_size || *options_.max_chunk_size > Bytes(0), "a chunk has a positive size");
   STOWAGE_CHECK(Bytes(0) <= options_.capacity && options_.capacity <= kMaxBytes, "a capacity out of range");
 }
 
-// ---------------------------------------------------------------------------------------------------------------- allocate
+// ----------------------------------------------------------------------------------------------------------- allocate
 
 std::optional<ChunkOffset> OffsetAllocator::allocate(Bytes size, std::string_view name) {
   STOWAGE_CHECK(Bytes(0) <= size && size <= kMaxBytes, "a size out of range");
@@ -72,7 +73,8 @@ std::optional<ChunkOffset> OffsetAllocator::take_tail(Bytes size) {
 }
 
 std::optional<std::size_t> OffsetAllocator::chunk_with_tail(Bytes size) const {
-  if (const auto paid = tails_by_paid_room_.lower_bound({size, 0}); paid != tails_by_paid_room_.end()) return paid->second;
+  if (const auto paid = tails_by_paid_room_.lower_bound({size, 0}); paid != tails_by_paid_room_.end())
+    return paid->second;
   std::optional<std::size_t> best;
   for (auto tail = tails_by_room_.lower_bound({size, 0}); tail != tails_by_room_.end(); ++tail) {
     if (!best || chunks_[tail->second].paid_room() > chunks_[*best].paid_room()) best = tail->second;
@@ -111,14 +113,15 @@ void OffsetAllocator::remove_inner(InnerBlocks::const_iterator block) {
   inner_.erase(block);
 }
 
-// -------------------------------------------------------------------------------------------------------------------- free
+// --------------------------------------------------------------------------------------------------------------- free
 
 Status OffsetAllocator::free(ChunkOffset place, Bytes size) { return shrink(place, size, Bytes(0)); }
 
 Status OffsetAllocator::shrink(ChunkOffset place, Bytes from, Bytes to) {
   if (from == Bytes(0) && to == Bytes(0)) return Done{};
   STOWAGE_TRY_STATUS(check_in_use(place, from));
-  if (to < Bytes(0) || to > from) return wrong_place(place, from, fmt::format("they cannot become {} bytes", to.value()));
+  if (to < Bytes(0) || to > from)
+    return wrong_place(place, from, fmt::format("they cannot become {} bytes", to.value()));
   if (has_live_list_) {
     STOWAGE_TRY_STATUS(check_live(place, from));
     if (to == Bytes(0)) {
@@ -175,19 +178,22 @@ Status OffsetAllocator::check_in_use(ChunkOffset place, Bytes size) const {
 }
 
 Status OffsetAllocator::check_live(ChunkOffset place, Bytes size) const {
-  // Every byte in use belongs to an allocation; the one that has the first byte is the last that starts at or before it.
+  // Every byte in use belongs to an allocation; the one that has the first byte is the last that starts at or before
+  // it.
   const auto found = std::prev(live_.upper_bound(place));
   const auto& [start, label] = *found;
   if (start == place && label.size == size) return Done{};
-  return wrong_place(place, size,
-                     fmt::format("no such allocation; in use there: {}", to_string(Live{start, label.size, label.name})));
+  return wrong_place(
+      place, size, fmt::format("no such allocation; in use there: {}", to_string(Live{start, label.size, label.name})));
 }
 
-// ----------------------------------------------------------------------------------------------------------------- queries
+// ------------------------------------------------------------------------------------------------------------ queries
 
 void OffsetAllocator::reset() { *this = OffsetAllocator(std::move(options_)); }
 
-Bytes OffsetAllocator::max_size(std::size_t chunk) const { return chunk < chunks_.size() ? chunks_[chunk].max_size : Bytes(0); }
+Bytes OffsetAllocator::max_size(std::size_t chunk) const {
+  return chunk < chunks_.size() ? chunks_[chunk].max_size : Bytes(0);
+}
 
 std::vector<OffsetAllocator::Live> OffsetAllocator::live() const {
   std::vector<Live> result;

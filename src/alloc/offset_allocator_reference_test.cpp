@@ -27,7 +27,8 @@ struct Setting {
   }
 };
 
-/// The rules of `OffsetAllocator` at its declaration, over one character a byte: every candidate listed, the least by rule taken.
+/// The rules of `OffsetAllocator` at its declaration, over one character a byte: every candidate listed, the least by
+/// rule taken.
 class ByteMap {
  public:
   explicit ByteMap(const Setting& setting) : setting_(setting) {}
@@ -82,7 +83,9 @@ class ByteMap {
     std::int64_t max_size;
   };
 
-  [[nodiscard]] std::int64_t rounded(std::int64_t size) const { return align_up(Bytes(size), Bytes(setting_.alignment)).value(); }
+  [[nodiscard]] std::int64_t rounded(std::int64_t size) const {
+    return align_up(Bytes(size), Bytes(setting_.alignment)).value();
+  }
   [[nodiscard]] std::int64_t chunk_limit() const { return setting_.max_chunk_size.value_or(kMaxBytes).value(); }
   [[nodiscard]] std::int64_t total_max() const {
     std::int64_t sum = 0;
@@ -243,13 +246,14 @@ TEST_P(OffsetAllocatorReference, SameAsAByteMapOver60000RandomOperations) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Settings, OffsetAllocatorReference,
-                         testing::Values(Setting{.alignment = 1, .largest = 20}, Setting{.alignment = 32, .largest = 100},
-                                         Setting{.alignment = 8, .capacity = 300, .largest = 60},
-                                         Setting{.alignment = 1, .max_chunk_size = Bytes(50), .largest = 30},
-                                         Setting{.alignment = 16, .max_chunk_size = Bytes(200), .largest = 230},
-                                         Setting{.alignment = 4, .max_chunk_size = Bytes(64), .max_chunks = 4, .largest = 80},
-                                         Setting{.alignment = 8, .max_chunk_size = Bytes(100), .capacity = 500, .largest = 40}));
+INSTANTIATE_TEST_SUITE_P(
+    Settings, OffsetAllocatorReference,
+    testing::Values(Setting{.alignment = 1, .largest = 20}, Setting{.alignment = 32, .largest = 100},
+                    Setting{.alignment = 8, .capacity = 300, .largest = 60},
+                    Setting{.alignment = 1, .max_chunk_size = Bytes(50), .largest = 30},
+                    Setting{.alignment = 16, .max_chunk_size = Bytes(200), .largest = 230},
+                    Setting{.alignment = 4, .max_chunk_size = Bytes(64), .max_chunks = 4, .largest = 80},
+                    Setting{.alignment = 8, .max_chunk_size = Bytes(100), .capacity = 500, .largest = 40}));
 
 }  // namespace
 }  // namespace stowage

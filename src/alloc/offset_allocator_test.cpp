@@ -23,7 +23,7 @@ ChunkOffsets fill(OffsetAllocator& allocator, const std::vector<std::int64_t>& s
 
 std::string error_of(const Status& status) { return status ? "" : status.error().message; }
 
-// ----------------------------------------------------------------------------------------------------------------- best fit
+// ----------------------------------------------------------------------------------------------------------- best fit
 
 TEST(OffsetAllocator, TheSmallestInnerBlockThatHoldsItIsTaken) {
   OffsetAllocator allocator;
@@ -73,7 +73,8 @@ TEST(OffsetAllocator, FreedBytesJoinBothNeighboursAndTheTail) {
 
 TEST(OffsetAllocator, SizesAreRoundedUpToTheAlignment) {
   OffsetAllocator allocator({.alignment = Bytes(32)});
-  EXPECT_EQ(fill(allocator, {1, 32, 33, 5}), (ChunkOffsets{{0, Bytes(0)}, {0, Bytes(32)}, {0, Bytes(64)}, {0, Bytes(128)}}));
+  EXPECT_EQ(fill(allocator, {1, 32, 33, 5}),
+            (ChunkOffsets{{0, Bytes(0)}, {0, Bytes(32)}, {0, Bytes(64)}, {0, Bytes(128)}}));
   EXPECT_EQ(allocator.max_size(), Bytes(160));
   EXPECT_EQ(allocator.in_use(), Bytes(160));
 }
@@ -117,11 +118,12 @@ TEST(OffsetAllocator, WhatShrinksLeavesItsTailToOthers) {
   EXPECT_THAT(error_of(allocator.free(at[0], Bytes(40))), HasSubstr("not in use"));
 }
 
-// ------------------------------------------------------------------------------------------------------------------- chunks
+// ------------------------------------------------------------------------------------------------------------- chunks
 
 TEST(OffsetAllocator, AnAllocationNeverStraddlesChunks) {
   OffsetAllocator allocator({.alignment = Bytes(8), .max_chunk_size = Bytes(103)});
-  EXPECT_EQ(fill(allocator, {60, 60, 30, 30}), (ChunkOffsets{{0, Bytes(0)}, {1, Bytes(0)}, {0, Bytes(64)}, {1, Bytes(64)}}));
+  EXPECT_EQ(fill(allocator, {60, 60, 30, 30}),
+            (ChunkOffsets{{0, Bytes(0)}, {1, Bytes(0)}, {0, Bytes(64)}, {1, Bytes(64)}}));
   EXPECT_EQ(allocator.chunk_count(), 2U);
   EXPECT_EQ(allocator.max_size(0), Bytes(96));
   EXPECT_EQ(allocator.max_size(1), Bytes(96));
@@ -183,7 +185,7 @@ TEST(OffsetAllocator, AChunkSmallerThanTheAlignmentHoldsOneAllocation) {
   EXPECT_EQ(allocator.max_size(), Bytes(192));
 }
 
-// ------------------------------------------------------------------------------------------------------------------- limits
+// ------------------------------------------------------------------------------------------------------------- limits
 
 TEST(OffsetAllocator, ExhaustionOfTheCapacityChangesNothing) {
   OffsetAllocator allocator({.alignment = Bytes(8), .capacity = Bytes(30), .live_list = LiveList::on});
@@ -237,7 +239,7 @@ TEST(OffsetAllocator, P4TenThousandFreeBlocks) {
   EXPECT_EQ(allocator.in_use(), Bytes(0));
 }
 
-// --------------------------------------------------------------------------------------------------------------- wrong frees
+// -------------------------------------------------------------------------------------------------------- wrong frees
 
 TEST(OffsetAllocator, ADoubleFreeIsNoticedEvenWithoutALiveList) {
   for (const LiveList live_list : {LiveList::on, LiveList::off}) {
@@ -258,8 +260,9 @@ TEST(OffsetAllocator, AnUnknownFreeIsAnErrorThatChangesNothing) {
   OffsetAllocator allocator({.alignment = Bytes(16), .live_list = LiveList::on});
   ASSERT_TRUE(allocator.allocate(Bytes(100), "query"));
   ASSERT_TRUE(allocator.allocate(Bytes(50)));
-  EXPECT_EQ(error_of(allocator.free({0, Bytes(16)}, Bytes(16))),
-            "16 bytes at offset 16 of chunk 0 cannot be freed: no such allocation; in use there: query [0, 100) of chunk 0");
+  EXPECT_EQ(
+      error_of(allocator.free({0, Bytes(16)}, Bytes(16))),
+      "16 bytes at offset 16 of chunk 0 cannot be freed: no such allocation; in use there: query [0, 100) of chunk 0");
   EXPECT_THAT(error_of(allocator.free({0, Bytes(0)}, Bytes(99))), HasSubstr("query [0, 100)"));
   EXPECT_THAT(error_of(allocator.free({0, Bytes(0)}, Bytes(162))), HasSubstr("query [0, 100)"));
   EXPECT_THAT(error_of(allocator.free({0, Bytes(112)}, Bytes(64))), HasSubstr("unnamed [112, 162)"));
@@ -286,7 +289,7 @@ TEST(OffsetAllocator, BytesThatAreFreeInAnotherChunkDoNotMatter) {
   EXPECT_EQ(allocator.free_block_count(), 2U);
 }
 
-// ---------------------------------------------------------------------------------------------------------------- live list
+// ---------------------------------------------------------------------------------------------------------- live list
 
 TEST(OffsetAllocator, TheLiveListIsOnByDefaultExactlyInBuildsWithoutNdebug) {
 #ifdef NDEBUG
@@ -310,8 +313,9 @@ TEST(OffsetAllocator, TheCallerSeesWhoIsLiveAtEachNewPeak) {
   ASSERT_TRUE(allocator.free({0, Bytes(0)}, Bytes(10)));
   ASSERT_TRUE(allocator.allocate(Bytes(5), "c"));
   ASSERT_TRUE(allocator.allocate(Bytes(30), "d"));
-  EXPECT_EQ(seen, (std::vector<std::string>{"10: a [0, 10) of chunk 0", "30: a [0, 10) of chunk 0 b [10, 30) of chunk 0",
-                                            "60: c [0, 5) of chunk 0 b [10, 30) of chunk 0 d [0, 30) of chunk 1"}));
+  EXPECT_EQ(seen,
+            (std::vector<std::string>{"10: a [0, 10) of chunk 0", "30: a [0, 10) of chunk 0 b [10, 30) of chunk 0",
+                                      "60: c [0, 5) of chunk 0 b [10, 30) of chunk 0 d [0, 30) of chunk 1"}));
 }
 
 TEST(OffsetAllocator, ACopyIsIndependent) {

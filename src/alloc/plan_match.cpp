@@ -8,7 +8,7 @@
 namespace stowage::alloc {
 namespace {
 
-// ------------------------------------------------------------------------------------------------------------- the pattern
+// -------------------------------------------------------------------------------------------------------- the pattern
 
 /// Finds the takeovers of a plan.
 class TakeOverFinder {
@@ -41,8 +41,8 @@ class TakeOverFinder {
   [[nodiscard]] bool is_taken(TensorId output, TensorId input) const {
     const Placement* const to = at_[output.index()];
     const Placement* const from = at_[input.index()];
-    return to != nullptr && from != nullptr && values_[output.index()] != values_[input.index()] && to->arena == from->arena &&
-           to->region == from->region && to->offset == from->offset;
+    return to != nullptr && from != nullptr && values_[output.index()] != values_[input.index()] &&
+           to->arena == from->arena && to->region == from->region && to->offset == from->offset;
   }
 
   [[nodiscard]] TakeOver describe(OpId id, TensorId output, TensorId input) const {
@@ -66,7 +66,7 @@ class TakeOverFinder {
   std::vector<const Placement*> at_;          ///< By tensor; null: not in a shared arena.
 };
 
-// --------------------------------------------------------------------------------------------------------------- the match
+// ---------------------------------------------------------------------------------------------------------- the match
 
 bool same_memory(const Memory& a, const Memory& b) { return a.alignment == b.alignment && a.max_size == b.max_size; }
 
@@ -87,9 +87,9 @@ bool same_base(const Tensor& a, const Tensor& b) {
 bool fits(const TakeOver& each, const Graph& graph, std::span<const Bytes> offsets) {
   const Bytes room = graph.tensor(each.input).size;
   const Bytes end = offsets[each.input.index()] + room;
-  return graph.tensor(each.output).size <= room && std::all_of(each.guests.begin(), each.guests.end(), [&](TensorId guest) {
-           return offsets[guest.index()] + graph.tensor(guest).size <= end;
-         });
+  return graph.tensor(each.output).size <= room &&
+         std::all_of(each.guests.begin(), each.guests.end(),
+                     [&](TensorId guest) { return offsets[guest.index()] + graph.tensor(guest).size <= end; });
 }
 
 class Matcher {
@@ -106,8 +106,8 @@ class Matcher {
   [[nodiscard]] Replan check_all() {
     if (planned_.ops().size() != graph_.ops().size() || planned_.tensors().size() != graph_.tensors().size())
       return {.reason = ReplanReason::structure};
-    if (!std::equal(planned_.memories().begin(), planned_.memories().end(), graph_.memories().begin(), graph_.memories().end(),
-                    same_memory))
+    if (!std::equal(planned_.memories().begin(), planned_.memories().end(), graph_.memories().begin(),
+                    graph_.memories().end(), same_memory))
       return {.reason = ReplanReason::memory};
     // Sizes are judged last: of several reasons the gravest counts.
     Replan size;
@@ -176,7 +176,8 @@ class Matcher {
         if (graph_.root(tensor).offset != planned_.root(tensor).offset)
           return {.reason = ReplanReason::view, .tensor = tensor, .op = each.op};
       }
-      if (!fits(each, graph_, pattern_.offsets)) return {.reason = ReplanReason::in_place, .tensor = each.output, .op = each.op};
+      if (!fits(each, graph_, pattern_.offsets))
+        return {.reason = ReplanReason::in_place, .tensor = each.output, .op = each.op};
     }
     return {};
   }

@@ -9,14 +9,18 @@
 
 /// Whether a plan that was made for one graph serves another.
 ///
-/// What is to be shown is that `verify` finds nothing wrong with the plan for the other graph, given that it finds nothing wrong
-/// for the planned one, when every tensor that is no view stays where it is and every view lies where its base says:
-///  1. Equal structure and flags give equal values (tensors that share bytes for good), needed during the same steps, ordered in
+/// What is to be shown is that `verify` finds nothing wrong with the plan for the other graph, given that it finds
+/// nothing wrong for the planned one, when every tensor that is no view stays where it is and every view lies where its
+/// base says:
+///  1. Equal structure and flags give equal values (tensors that share bytes for good), needed during the same steps,
+///  ordered in
 ///     the same way. What a value needs of memory is the bytes of its tensors that are no views.
-///  2. Sizes that are not larger need no byte that was not theirs. So two values meet only where they met before; and there one
-///     was over before the other began, which is a matter of steps, or the later took the place of the earlier: a matter of sizes
-///     and of the places of inputs and outputs of one op.
-///  3. Those takeovers are known from the plan and looked at one by one: the output, with all that shares its bytes, still fits
+///  2. Sizes that are not larger need no byte that was not theirs. So two values meet only where they met before; and
+///  there one
+///     was over before the other began, which is a matter of steps, or the later took the place of the earlier: a
+///     matter of sizes and of the places of inputs and outputs of one op.
+///  3. Those takeovers are known from the plan and looked at one by one: the output, with all that shares its bytes,
+///  still fits
 ///     into the input, and the tensors of that op which lie in one of the two values are where they were.
 ///  4. Aliases are at the same distances, so that their rule still holds; views always are where their bases say.
 /// Only 3 is not exact: that some tensor of the op moved may be harmless. It then costs a plan, never correctness.

@@ -11,8 +11,8 @@
 #include "support/generators/random_graph.hpp"
 #include "support/generators/shrink_graph.hpp"
 
-/// The rule of plan_match.hpp, on random graphs: when the match says that a plan fits, the verifier agrees; and each thing that
-/// the match asks for is needed, in that plans which were served all the same have been wrong.
+/// The rule of plan_match.hpp, on random graphs: when the match says that a plan fits, the verifier agrees; and each
+/// thing that the match asks for is needed, in that plans which were served all the same have been wrong.
 namespace stowage::alloc {
 namespace {
 
@@ -54,7 +54,8 @@ TEST_F(PlanMatchProperty, WhatFitsIsSafeAndWhatDoesNotMayNotBe) {
       ++built;
       const Replan misfit = kept->match(*smaller).misfit;
       kept->serve(*smaller);
-      const std::vector<Finding> findings = verify(*smaller, kept->allocation().plan, {.keep_inputs = options.keep_inputs});
+      const std::vector<Finding> findings =
+          verify(*smaller, kept->allocation().plan, {.keep_inputs = options.keep_inputs});
       if (misfit.reason == ReplanReason::none) {
         ++fits;
         EXPECT_THAT(findings, IsEmpty()) << graph.name() << ", change " << change << ": " << findings.front().message;

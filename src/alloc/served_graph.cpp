@@ -7,17 +7,20 @@
 
 namespace stowage::alloc {
 
-Result<Graph> serve_graph(const Graph& graph, std::span<const ServingType> types, std::span<const std::size_t> type_of) {
+Result<Graph> serve_graph(const Graph& graph, std::span<const ServingType> types,
+                          std::span<const std::size_t> type_of) {
   if (graph.memories().size() > type_of.size()) {
     return Error{ErrorCode::invalid,
-                 fmt::format("graph '{}' has {} memories, but there are {} buffer types", graph.name(), graph.memories().size(),
-                             type_of.size()),
+                 fmt::format("graph '{}' has {} memories, but there are {} buffer types", graph.name(),
+                             graph.memories().size(), type_of.size()),
                  {}};
   }
   std::vector<Memory> memories;
   for (const ServingType& each : types) {
-    memories.push_back(
-        {.name = std::string(each.type->name()), .alignment = each.type->alignment(), .max_size = each.limit, .kind = {}});
+    memories.push_back({.name = std::string(each.type->name()),
+                        .alignment = each.type->alignment(),
+                        .max_size = each.limit,
+                        .kind = {}});
   }
   STOWAGE_TRY(rewrite::Rewritten served, rewrite::merge_memories(graph, std::move(memories), type_of));
   return std::move(served.graph);

@@ -29,7 +29,8 @@ VirtualBuffer::~VirtualBuffer() {
 
 Status VirtualBuffer::grow(Bytes size) {
   if (size > source_.address_space) {
-    return memory::out_of_memory(type_.name(), size, fmt::format("{} addresses are reserved", source_.address_space.value()));
+    return memory::out_of_memory(type_.name(), size,
+                                 fmt::format("{} addresses are reserved", source_.address_space.value()));
   }
   const Bytes before = size_;
   while (size_ < size) {

@@ -13,9 +13,9 @@ struct VirtualSource {
   Bytes page;                ///< A multiple of the granularity.
 };
 
-/// A buffer at the start of a range of addresses that is reserved once: it grows and shrinks by pages and never moves. Each page
-/// is physical memory of its own, so that each can be returned; it is released as soon as it is mapped, and thus goes when it is
-/// unmapped.
+/// A buffer at the start of a range of addresses that is reserved once: it grows and shrinks by pages and never moves.
+/// Each page is physical memory of its own, so that each can be returned; it is released as soon as it is mapped, and
+/// thus goes when it is unmapped.
 ///
 /// Reading and writing goes through the device (stream 0) where the host cannot.
 class VirtualBuffer final : public Buffer {
@@ -24,11 +24,11 @@ class VirtualBuffer final : public Buffer {
   static Result<std::unique_ptr<VirtualBuffer>> make(BufferType& type, const VirtualSource& source);
   ~VirtualBuffer() override;
 
-  /// Adds pages until there are `size` bytes. Fails with `out_of_memory`, naming type and size, and then changes nothing (but
-  /// where a page cannot be taken away again, which then stays).
+  /// Adds pages until there are `size` bytes. Fails with `out_of_memory`, naming type and size, and then changes
+  /// nothing (but where a page cannot be taken away again, which then stays).
   Status grow(Bytes size);
-  /// Takes pages away, from the end, as long as `size` bytes remain. Their content is lost. When the device fails, those that are
-  /// gone are gone.
+  /// Takes pages away, from the end, as long as `size` bytes remain. Their content is lost. When the device fails,
+  /// those that are gone are gone.
   Status shrink(Bytes size);
 
   [[nodiscard]] std::byte* base() const override { return size_ == Bytes(0) ? nullptr : range_; }

@@ -77,7 +77,8 @@ std::optional<Bytes> parse_bytes(std::string_view text) {
     return Bytes(whole * *factor);
   }
   double fraction = 0;
-  if (const auto [rest, failure] = std::from_chars(number.data(), end, fraction); failure != std::errc{} || rest != end) {
+  if (const auto [rest, failure] = std::from_chars(number.data(), end, fraction);
+      failure != std::errc{} || rest != end) {
     return std::nullopt;
   }
   const double scaled = fraction * static_cast<double>(*factor);

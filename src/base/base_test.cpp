@@ -26,8 +26,8 @@ TEST(Bytes, ParsesCountsWithAndWithoutUnits) {
 }
 
 TEST(Bytes, RefusesWhatIsNotACount) {
-  for (const char* text :
-       {"", "MiB", "-1", "1.5", "1x", "1..5", "1e3", "0x10", "4611686018427387905", "5000000TiB", "99999999999999999999"}) {
+  for (const char* text : {"", "MiB", "-1", "1.5", "1x", "1..5", "1e3", "0x10", "4611686018427387905", "5000000TiB",
+                           "99999999999999999999"}) {
     EXPECT_EQ(parse_bytes(text), std::nullopt) << text;
   }
 }

@@ -33,7 +33,8 @@ TEST(CsvText, LinesEndWithOrWithoutCarriageReturn) {
 
 TEST(CsvText, IntegersAreWholeFieldsThatFit) {
   EXPECT_EQ(parse_integer("-7"), -7);
-  for (const char* text : {"", "7 ", "+7", "0x7", "7.0", "9223372036854775808"}) EXPECT_FALSE(parse_integer(text)) << text;
+  for (const char* text : {"", "7 ", "+7", "0x7", "7.0", "9223372036854775808"})
+    EXPECT_FALSE(parse_integer(text)) << text;
 }
 
 TEST(CsvText, TheByteOrderMarkIsCutOff) {

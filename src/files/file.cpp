@@ -105,7 +105,8 @@ std::filesystem::path follow_links(std::filesystem::path path) {
   return path;
 }
 
-/// A name beside `target` that no other thread or process makes up at the same time. Short, whatever the target's length.
+/// A name beside `target` that no other thread or process makes up at the same time. Short, whatever the target's
+/// length.
 std::string temporary_name(const std::filesystem::path& target) {
   static std::atomic<unsigned> counter = 0;
   const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
@@ -146,7 +147,8 @@ int fill(Descriptor& file, const std::optional<struct stat>& old, std::string_vi
 Status replace(const std::string& path, const std::optional<struct stat>& old, std::string_view content) {
   const std::filesystem::path target = follow_links(path);
   // A rename asks for no right to write the old file, but its owner who withdrew that right meant it.
-  if (old && ::faccessat(AT_FDCWD, target.c_str(), W_OK, AT_EACCESS) != 0) return failed("open for writing", errno, path);
+  if (old && ::faccessat(AT_FDCWD, target.c_str(), W_OK, AT_EACCESS) != 0)
+    return failed("open for writing", errno, path);
   const std::string name = temporary_name(target);
   Descriptor file(::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   if (!file.is_open()) return failed("create", errno, path);

@@ -41,7 +41,9 @@ class FileTest : public testing::Test {
     std::ifstream stream(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(stream), {}};
   }
-  static void put(const std::string& path, const std::string& content) { std::ofstream(path, std::ios::binary) << content; }
+  static void put(const std::string& path, const std::string& content) {
+    std::ofstream(path, std::ios::binary) << content;
+  }
   static mode_t mode(const std::string& path) {
     struct stat info = {};
     return ::stat(path.c_str(), &info) == 0 ? info.st_mode & 07777u : 0u;

@@ -77,7 +77,8 @@ Result<std::string> unpack_gzip(std::string_view packed, std::size_t limit) {
     grow(*z.get(), output);
     const int code = inflate(z.get(), Z_NO_FLUSH);
     trim(*z.get(), output);
-    if (output.size() > limit) return Error{ErrorCode::unsupported, fmt::format("gzip holds more than {} bytes", limit), {}};
+    if (output.size() > limit)
+      return Error{ErrorCode::unsupported, fmt::format("gzip holds more than {} bytes", limit), {}};
     if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR) {
       return damaged(fmt::format("damaged gzip: {}", z->msg != nullptr ? z->msg : zError(code)));
     }

@@ -18,7 +18,9 @@ TEST(Gzip, UnpacksWhatItPacked) {
 
 TEST(Gzip, EqualContentGivesEqualBytes) { EXPECT_EQ(packed("stowage"), packed("stowage")); }
 
-TEST(Gzip, MembersFollowEachOther) { EXPECT_EQ(unpack_gzip(packed("one ") + packed("") + packed("two")).value(), "one two"); }
+TEST(Gzip, MembersFollowEachOther) {
+  EXPECT_EQ(unpack_gzip(packed("one ") + packed("") + packed("two")).value(), "one two");
+}
 
 TEST(Gzip, EveryTruncationIsAParseError) {
   const std::string whole = packed("a text that is packed");

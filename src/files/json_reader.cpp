@@ -12,7 +12,8 @@
 namespace stowage::files {
 namespace {
 
-// Above what our formats need, which is bodies nested 64 deep with four levels each, and far below what any stack holds.
+// Above what our formats need, which is bodies nested 64 deep with four levels each, and far below what any stack
+// holds.
 constexpr std::size_t kMaxDepth = 320;
 
 std::string to_string(const Path& path) {
@@ -124,7 +125,8 @@ Json& Builder::put(Json value) {
 bool Builder::open(Json::value_t type) {
   open_.push_back({&put(Json(type))});
   if (open_.size() <= kMaxDepth) return true;
-  error_ = error_at(document_, path_to_last(), ErrorCode::parse, fmt::format("nested deeper than {} levels", kMaxDepth));
+  error_ =
+      error_at(document_, path_to_last(), ErrorCode::parse, fmt::format("nested deeper than {} levels", kMaxDepth));
   return false;
 }
 
@@ -165,7 +167,8 @@ bool contains(std::span<const std::string_view> names, std::string_view name) {
 
 /// The number, when it is an integer that fits.
 std::optional<std::int64_t> exact_integer(const Json& json) {
-  if (json.is_number_unsigned() && json.get<std::uint64_t>() > std::uint64_t{std::numeric_limits<std::int64_t>::max()}) return {};
+  if (json.is_number_unsigned() && json.get<std::uint64_t>() > std::uint64_t{std::numeric_limits<std::int64_t>::max()})
+    return {};
   if (!json.is_number_integer()) return {};
   return json.get<std::int64_t>();
 }

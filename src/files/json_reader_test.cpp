@@ -16,13 +16,16 @@ std::string error_of(std::string_view text, NamedLists named = {}) {
 }
 
 TEST(JsonReader, SyntaxErrorsHaveLineAndColumn) {
-  EXPECT_EQ(error_of("{\"a\":1,\n  \"b\" 2}"),
-            "f.json:2: column 7: syntax error while parsing object separator - unexpected number literal; expected ':'");
+  EXPECT_EQ(
+      error_of("{\"a\":1,\n  \"b\" 2}"),
+      "f.json:2: column 7: syntax error while parsing object separator - unexpected number literal; expected ':'");
   EXPECT_EQ(error_of(""),
-            "f.json:1: column 1: syntax error while parsing value - unexpected end of input; expected '[', '{', or a literal");
+            "f.json:1: column 1: syntax error while parsing value - unexpected end of input; expected '[', '{', or a "
+            "literal");
   EXPECT_EQ(error_of("{\"a\":[1,2"),
             "f.json:1: column 10: syntax error while parsing array - unexpected end of input; expected ']'");
-  EXPECT_EQ(error_of("[] []"), "f.json:1: column 4: syntax error while parsing value - unexpected '['; expected end of input");
+  EXPECT_EQ(error_of("[] []"),
+            "f.json:1: column 4: syntax error while parsing value - unexpected '['; expected end of input");
 }
 
 TEST(JsonReader, ErrorsDoNotRepeatTheInput) {
@@ -39,7 +42,8 @@ TEST(JsonReader, InvalidUtf8IsAnError) {
 TEST(JsonReader, EveryTruncationIsAnError) {
   const std::string_view text = R"({"a":[1,-2,3.5,true,null,"t\u00e4xt"],"b":{"c":{}}})";
   ASSERT_TRUE(parse_json(text, "f"));
-  for (std::size_t length = 0; length < text.size(); ++length) EXPECT_NE(error_of(text.substr(0, length)), "no error") << length;
+  for (std::size_t length = 0; length < text.size(); ++length)
+    EXPECT_NE(error_of(text.substr(0, length)), "no error") << length;
 }
 
 TEST(JsonReader, DuplicateFieldsAreNamedWithTheirPath) {
@@ -53,7 +57,8 @@ TEST(JsonReader, DuplicateFieldsAreNamedWithTheirPath) {
 
 TEST(JsonReader, DeepNestingIsRefused) {
   EXPECT_TRUE(parse_json(std::string(320, '[') + std::string(320, ']'), "f"));
-  EXPECT_NE(error_of(std::string(321, '[') + std::string(321, ']')).find("nested deeper than 320 levels"), std::string::npos);
+  EXPECT_NE(error_of(std::string(321, '[') + std::string(321, ']')).find("nested deeper than 320 levels"),
+            std::string::npos);
   EXPECT_NE(error_of(std::string(10'000'000, '[')).find("nested deeper"), std::string::npos);
 }
 

@@ -2,6 +2,8 @@
 
 namespace stowage::files {
 
-std::string to_line(const OrderedJson& value) { return value.dump(-1, ' ', false, OrderedJson::error_handler_t::replace); }
+std::string to_line(const OrderedJson& value) {
+  return value.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
+}
 
 }  // namespace stowage::files

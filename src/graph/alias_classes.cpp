@@ -11,7 +11,8 @@ bool is_carried(const Scope& scope, TensorId inner) {
 
 /// Where a loop's result lies: at the value that comes in.
 TensorId incoming_of(const Scope& scope, TensorId inner) {
-  const auto pair = std::find_if(scope.carried.begin(), scope.carried.end(), [&](Carried each) { return each.out == inner; });
+  const auto pair =
+      std::find_if(scope.carried.begin(), scope.carried.end(), [&](Carried each) { return each.out == inner; });
   return pair == scope.carried.end() ? inner : pair->in;
 }
 

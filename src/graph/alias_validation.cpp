@@ -8,8 +8,9 @@ namespace stowage::validation {
 namespace {
 
 Error fault(std::size_t op, std::size_t alias, std::string message) {
-  return Error{
-      ErrorCode::invalid, std::move(message), {.file = {}, .line = {}, .path = fmt::format("ops[{}].alias[{}]", op, alias)}};
+  return Error{ErrorCode::invalid,
+               std::move(message),
+               {.file = {}, .line = {}, .path = fmt::format("ops[{}].alias[{}]", op, alias)}};
 }
 
 /// One alias, with the ids that its positions stand for.
@@ -19,7 +20,9 @@ struct Link {
   Bytes offset;
 };
 
-Link link_of(const Op& op, const Alias& alias) { return {op.outputs[alias.output], *op.inputs[alias.input], alias.offset}; }
+Link link_of(const Op& op, const Alias& alias) {
+  return {op.outputs[alias.output], *op.inputs[alias.input], alias.offset};
+}
 
 Status join(const GraphDescription& graph, const std::vector<Graph::Root>& roots, std::size_t k, std::size_t i,
             OffsetUnion& classes) {
@@ -27,8 +30,8 @@ Status join(const GraphDescription& graph, const std::vector<Graph::Root>& roots
   const Link link = link_of(op, op.aliases[i]);
   const Tensor& output = graph.tensors[link.output.index()];
   const Tensor& input = graph.tensors[link.input.index()];
-  const std::string who =
-      fmt::format("{} aliases {} to {}", describe(op, OpId(k)), describe(output, link.output), describe(input, link.input));
+  const std::string who = fmt::format("{} aliases {} to {}", describe(op, OpId(k)), describe(output, link.output),
+                                      describe(input, link.input));
   if (link.offset < Bytes(0) || link.offset > kMaxBytes)
     return fault(k, i, fmt::format("{} at the offset {}, which is not from 0 to 2^62", who, link.offset.value()));
   if (output.memory != input.memory) return fault(k, i, who + ", which is in another memory");
@@ -36,7 +39,8 @@ Status join(const GraphDescription& graph, const std::vector<Graph::Root>& roots
   const Graph::Root out = roots[link.output.index()];
   const Graph::Root in = roots[link.input.index()];
   const TensorFlags in_flags = graph.tensors[in.tensor.index()].flags | input.flags;
-  if (in_flags.has(TensorFlag::constant) && !op.no_task) return fault(k, i, who + ", which is constant and cannot be written");
+  if (in_flags.has(TensorFlag::constant) && !op.no_task)
+    return fault(k, i, who + ", which is constant and cannot be written");
   if (!classes.join(out.tensor.index(), in.tensor.index(), in.offset + link.offset - out.offset)) {
     return fault(k, i, who + " at an offset that contradicts other views or aliases");
   }
@@ -47,7 +51,8 @@ Status join(const GraphDescription& graph, const std::vector<Graph::Root>& roots
 Status check_constants(const GraphDescription& graph, const std::vector<Graph::Root>& roots, OffsetUnion& classes) {
   std::vector<bool> constant(graph.tensors.size());
   for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
-    if (graph.tensors[t].flags.has(TensorFlag::constant)) constant[classes.find(roots[t].tensor.index()).representative] = true;
+    if (graph.tensors[t].flags.has(TensorFlag::constant))
+      constant[classes.find(roots[t].tensor.index()).representative] = true;
   }
   for (std::size_t k = 0; k < graph.ops.size(); ++k) {
     if (graph.ops[k].no_task) continue;
@@ -64,7 +69,8 @@ Status check_constants(const GraphDescription& graph, const std::vector<Graph::R
 }
 
 /// Where each class starts: at its lowest member.
-std::vector<Bytes> lowest_members(const GraphDescription& graph, const std::vector<Graph::Root>& roots, OffsetUnion& classes) {
+std::vector<Bytes> lowest_members(const GraphDescription& graph, const std::vector<Graph::Root>& roots,
+                                  OffsetUnion& classes) {
   std::vector<Bytes> lowest(graph.tensors.size(), kMaxBytes);
   for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
     const auto [representative, offset] = classes.find(roots[t].tensor.index());
@@ -83,12 +89,11 @@ Status check_alignments(const GraphDescription& graph, const std::vector<Graph::
     const auto [representative, offset] = classes.find(roots[t].tensor.index());
     const Bytes at = offset + roots[t].offset - lowest[representative];
     if (is_aligned(at, alignment)) continue;
-    return Error{
-        ErrorCode::invalid,
-        fmt::format(
-            "{} would lie {} bytes into the memory that it shares through aliases, which is not a multiple of its alignment {}",
-            describe(tensor, TensorId(t)), at.value(), alignment.value()),
-        {.file = {}, .line = {}, .path = fmt::format("tensors[{}]", t)}};
+    return Error{ErrorCode::invalid,
+                 fmt::format("{} would lie {} bytes into the memory that it shares through aliases, which is not a "
+                             "multiple of its alignment {}",
+                             describe(tensor, TensorId(t)), at.value(), alignment.value()),
+                 {.file = {}, .line = {}, .path = fmt::format("tensors[{}]", t)}};
   }
   return Done{};
 }

@@ -27,7 +27,8 @@ Status check_fill(const Graph& graph, OpId id) {
   for (std::size_t i = 0; i < op.zero_fill.outputs.size(); ++i) {
     const std::uint32_t position = op.zero_fill.outputs[i];
     const std::string at = fmt::format("{}.outputs[{}]", path, i);
-    if (position >= op.outputs.size()) return fault_at(at, fmt::format("{} has no output {}", name(graph, id), position));
+    if (position >= op.outputs.size())
+      return fault_at(at, fmt::format("{} has no output {}", name(graph, id), position));
     const TensorId output = op.outputs[position];
     const Tensor& tensor = graph.tensor(output);
     if (tensor.view_of || is_alias(op, position) || op.contiguous_outputs == Contiguity::packed ||
@@ -36,7 +37,8 @@ Status check_fill(const Graph& graph, OpId id) {
                                       name(graph, id), name(graph, output)));
     }
     if (tensor.flags.any_of(kOwnAddress | TensorFlag::input))
-      return fault_at(at, fmt::format("{} fills {}, which already holds a value", name(graph, id), name(graph, output)));
+      return fault_at(at,
+                      fmt::format("{} fills {}, which already holds a value", name(graph, id), name(graph, output)));
   }
   for (std::size_t i = 0; i < op.zero_fill.workspaces.size(); ++i) {
     const std::uint32_t position = op.zero_fill.workspaces[i];
@@ -47,7 +49,8 @@ Status check_fill(const Graph& graph, OpId id) {
   return Done{};
 }
 
-/// In which batches each tensor has a value: where some op that writes what it shares memory with runs, or it had one before.
+/// In which batches each tensor has a value: where some op that writes what it shares memory with runs, or it had one
+/// before.
 class Presence {
  public:
   Presence(const Graph& graph, const Relations& relations)
@@ -65,7 +68,8 @@ class Presence {
 
   /// The first batch in which `op` runs but the tensor has no value.
   [[nodiscard]] std::optional<std::string> missing(TensorId tensor, OpId op) const {
-    while (graph_.scope_of(op).index() != 0) op = graph_.scope(graph_.scope_of(op)).op;  // which has the label of all inside
+    while (graph_.scope_of(op).index() != 0)
+      op = graph_.scope(graph_.scope_of(op)).op;  // which has the label of all inside
     const std::string& label = graph_.op(op).batch;
     for (std::size_t b = 0; b < batches_; ++b) {
       const bool runs = label.empty() || label == graph_.batches()[b];
@@ -75,7 +79,9 @@ class Presence {
   }
 
  private:
-  [[nodiscard]] std::size_t row(TensorId tensor) const { return relations_.place(tensor).representative.index() * batches_; }
+  [[nodiscard]] std::size_t row(TensorId tensor) const {
+    return relations_.place(tensor).representative.index() * batches_;
+  }
   void add(TensorId tensor, const std::string& batch) {
     for (std::size_t b = 0; b < batches_; ++b) {
       if (batch.empty() || batch == graph_.batches()[b]) present_[row(tensor) + b] = true;
@@ -88,24 +94,27 @@ class Presence {
   std::vector<bool> present_;  ///< Row-major, alias class × batch.
 };
 
-/// An op may read what is not there in some batch: a merge does. But what goes into a body, or is made of its inputs without a
-/// copy, would then be undefined itself.
+/// An op may read what is not there in some batch: a merge does. But what goes into a body, or is made of its inputs
+/// without a copy, would then be undefined itself.
 Status check_passed_on(const Graph& graph, const Relations& relations) {
   const Presence presence(graph, relations);
   const auto refuse = [&](OpId op, TensorId tensor, const std::string& batch, const char* what) {
-    return fault_at(fmt::format("ops[{}]", op.index()), fmt::format("{} passes {} {}, but it has no value in batch '{}'",
-                                                                    name(graph, op), name(graph, tensor), what, batch));
+    return fault_at(fmt::format("ops[{}]", op.index()),
+                    fmt::format("{} passes {} {}, but it has no value in batch '{}'", name(graph, op),
+                                name(graph, tensor), what, batch));
   };
   for (const Scope& scope : graph.scopes()) {
     for (const BodyInput& pair : scope.inputs) {
-      if (const auto batch = presence.missing(pair.outer, scope.op)) return refuse(scope.op, pair.outer, *batch, "into a body");
+      if (const auto batch = presence.missing(pair.outer, scope.op))
+        return refuse(scope.op, pair.outer, *batch, "into a body");
     }
   }
   for (const Group& group : relations.groups) {
     if (group.kind != Contiguity::packed) continue;
     for (const std::optional<TensorId>& input : graph.op(group.op).inputs) {
       if (!input) continue;
-      if (const auto batch = presence.missing(*input, group.op)) return refuse(group.op, *input, *batch, "on without a copy");
+      if (const auto batch = presence.missing(*input, group.op))
+        return refuse(group.op, *input, *batch, "on without a copy");
     }
   }
   return Done{};
@@ -130,17 +139,17 @@ Status check_ring_list(const Graph& graph) {
       return fault_at(path + ".memory",
                       fmt::format("ring '{}' is in memory {}, which does not exist", ring.name, ring.memory.index()));
     if (ring.size < Bytes(0) || ring.size > kMaxBytes)
-      return fault_at(path + ".size",
-                      fmt::format("ring '{}' has the size {}, which is not from 0 to 2^62", ring.name, ring.size.value()));
+      return fault_at(path + ".size", fmt::format("ring '{}' has the size {}, which is not from 0 to 2^62", ring.name,
+                                                  ring.size.value()));
     const auto [first, is_new] = known.emplace(ring.name, p);
     if (is_new) continue;
     const Ring& other = graph.rings()[first->second];
     return fault_at(
         path, other.size != ring.size
                   ? fmt::format("ring '{}' has two sizes, {} and {}", ring.name, other.size.value(), ring.size.value())
-              : other.memory != ring.memory
-                  ? fmt::format("ring '{}' is in two memories, {} and {}", ring.name, other.memory.index(), ring.memory.index())
-                  : fmt::format("ring '{}' is listed twice", ring.name));
+              : other.memory != ring.memory ? fmt::format("ring '{}' is in two memories, {} and {}", ring.name,
+                                                          other.memory.index(), ring.memory.index())
+                                            : fmt::format("ring '{}' is listed twice", ring.name));
   }
   return Done{};
 }
@@ -157,7 +166,8 @@ Status check_prefetch(const Graph& graph, OpId id, const std::set<TensorId>& gro
   const Op& op = graph.op(id);
   const std::string path = fmt::format("ops[{}].prefetch", id.index());
   if (op.prefetch->index() >= graph.rings().size())
-    return fault_at(path, fmt::format("{} prefetches into ring {}, which does not exist", name(graph, id), op.prefetch->index()));
+    return fault_at(
+        path, fmt::format("{} prefetches into ring {}, which does not exist", name(graph, id), op.prefetch->index()));
   const Ring& ring = graph.rings()[op.prefetch->index()];
   if (op.no_task || !op.batch.empty())
     return fault_at(path, name(graph, id) + " prefetches, so it must have a task and no batch label");
@@ -170,9 +180,10 @@ Status check_prefetch(const Graph& graph, OpId id, const std::set<TensorId>& gro
       return fault_at(path, fmt::format("{} prefetches {}, which is in another memory than ring '{}'", name(graph, id),
                                         name(graph, op.outputs[i]), ring.name));
     if (!is_nothing_else(graph, op, i, grouped))
-      return fault_at(path, fmt::format("{} prefetches {}, which cannot be a view, an alias, filled or a member of a contiguous "
-                                        "group, and cannot have flags",
-                                        name(graph, id), name(graph, op.outputs[i])));
+      return fault_at(
+          path, fmt::format("{} prefetches {}, which cannot be a view, an alias, filled or a member of a contiguous "
+                            "group, and cannot have flags",
+                            name(graph, id), name(graph, op.outputs[i])));
   }
   return Done{};
 }
@@ -222,11 +233,13 @@ class RingUsers {
     for (const std::optional<TensorId>& input : graph_.op(id).inputs) {
       if (input) STOWAGE_TRY_STATUS(check_use(id, *input, "reads", wanted, seen));
     }
-    for (const TensorId output : graph_.op(id).outputs) STOWAGE_TRY_STATUS(check_use(id, output, "writes", wanted, seen));
+    for (const TensorId output : graph_.op(id).outputs)
+      STOWAGE_TRY_STATUS(check_use(id, output, "writes", wanted, seen));
     return Done{};
   }
 
-  Status check_use(OpId id, TensorId tensor, const char* uses, std::map<RingId, Bytes>& wanted, std::set<std::size_t>& seen) {
+  Status check_use(OpId id, TensorId tensor, const char* uses, std::map<RingId, Bytes>& wanted,
+                   std::set<std::size_t>& seen) {
     const auto found = range_of_.find(alias_class(tensor));
     if (found == range_of_.end() || !seen.insert(found->second).second) return Done{};
     const RingRange& range = ranges_[found->second];
@@ -237,9 +250,9 @@ class RingUsers {
                                         wanted[range.ring].value(), ring_of(range).name, ring_of(range).size.value()));
     const std::optional<std::size_t> taken = taken_by_[found->second];
     if (!taken || root_op(id) < ranges_[*taken].op) return Done{};
-    return fault_at(path, fmt::format("{} {} {}, whose bytes in ring '{}' of {} bytes were already taken by {}", name(graph_, id),
-                                      uses, name(graph_, tensor), ring_of(range).name, ring_of(range).size.value(),
-                                      name(graph_, ranges_[*taken].op)));
+    return fault_at(path, fmt::format("{} {} {}, whose bytes in ring '{}' of {} bytes were already taken by {}",
+                                      name(graph_, id), uses, name(graph_, tensor), ring_of(range).name,
+                                      ring_of(range).size.value(), name(graph_, ranges_[*taken].op)));
   }
 
   [[nodiscard]] OpId root_op(OpId op) const {
@@ -279,11 +292,12 @@ Status check_flags(const Graph& graph) {
     const TensorFlags flags = graph.tensors()[t].flags;
     const std::string path = fmt::format("tensors[{}].flags", t);
     if (flags.has(TensorFlag::reusable) && !flags.has(TensorFlag::zero_copy))
-      return fault_at(path,
-                      name(graph, TensorId(t)) + " is reusable but not zero_copy: there is no buffer of the caller's to reuse");
-    if (flags.has(TensorFlag::zero_copy) && flags.any_of(kOwnAddress))
       return fault_at(path, name(graph, TensorId(t)) +
-                                " is zero_copy, but a constant, variable or external tensor already has an address of its own");
+                                " is reusable but not zero_copy: there is no buffer of the caller's to reuse");
+    if (flags.has(TensorFlag::zero_copy) && flags.any_of(kOwnAddress))
+      return fault_at(
+          path, name(graph, TensorId(t)) +
+                    " is zero_copy, but a constant, variable or external tensor already has an address of its own");
   }
   return Done{};
 }
@@ -303,9 +317,10 @@ Status check_batches(const Graph& graph, const Relations& relations) {
         return batch.empty() || batch == op.batch;
       });
       if (first == last || there) continue;
-      return fault_at(fmt::format("ops[{}].inputs[{}]", k, i),
-                      fmt::format("{} of batch '{}' reads {}, which only {} of batch '{}' writes", name(graph, OpId(k)), op.batch,
-                                  name(graph, *op.inputs[i]), name(graph, first->second), graph.op(first->second).batch));
+      return fault_at(
+          fmt::format("ops[{}].inputs[{}]", k, i),
+          fmt::format("{} of batch '{}' reads {}, which only {} of batch '{}' writes", name(graph, OpId(k)), op.batch,
+                      name(graph, *op.inputs[i]), name(graph, first->second), graph.op(first->second).batch));
     }
   }
   return check_passed_on(graph, relations);

@@ -8,8 +8,8 @@
 
 #include "stowage/graph.hpp"
 
-/// Every rule of groups, fills, flags, bodies, batches and rings: a graph that keeps it, and what is said about one that does
-/// not.
+/// Every rule of groups, fills, flags, bodies, batches and rings: a graph that keeps it, and what is said about one
+/// that does not.
 namespace stowage {
 namespace {
 
@@ -30,8 +30,8 @@ TensorId t(std::size_t id) { return TensorId(id); }
 /// x, y → make → a, b → join → whole; two memories.
 GraphDescription base() {
   GraphDescription graph{.name = "base", .memories = {{.name = "device"}, {.name = "host"}}, .tensors = {}, .ops = {}};
-  graph.tensors = {tensor("x", 8, TensorFlag::input), tensor("y", 8, TensorFlag::constant), tensor("a", 8), tensor("b", 8),
-                   tensor("whole", 16, TensorFlag::output)};
+  graph.tensors = {tensor("x", 8, TensorFlag::input), tensor("y", 8, TensorFlag::constant), tensor("a", 8),
+                   tensor("b", 8), tensor("whole", 16, TensorFlag::output)};
   graph.ops = {op("make", {t(0), t(1)}, {t(2), t(3)}), op("join", {t(2), t(3)}, {t(4)})};
   return graph;
 }
@@ -42,7 +42,7 @@ std::string verdict(GraphDescription graph, const Change& change = {}) {
   return built ? "built" : to_string(built.error());
 }
 
-// ---------------------------------------------------------------------------------------------------------------- groups
+// ------------------------------------------------------------------------------------------------------------- groups
 
 TEST(Groups, PaddedAndPackedOnesAreAccepted) {
   EXPECT_EQ(verdict(base(), [](auto& g) { g.ops[1].contiguous_inputs = Contiguity::padded; }), "built");
@@ -60,14 +60,13 @@ TEST(Groups, OneMemberIsNone) {
 }
 
 TEST(Groups, MembersOfTwoMemoriesAreAnError) {
-  EXPECT_THAT(
-      verdict(base(),
-              [](auto& g) {
-                g.tensors[3].memory = MemoryId(1);
-                g.ops[1].contiguous_inputs = Contiguity::padded;
-              }),
-      HasSubstr(
-          "ops[1].contiguous_inputs: op 'join' (1) wants tensor 'b' (3) next to tensor 'a' (2), which is in another memory"));
+  EXPECT_THAT(verdict(base(),
+                      [](auto& g) {
+                        g.tensors[3].memory = MemoryId(1);
+                        g.ops[1].contiguous_inputs = Contiguity::padded;
+                      }),
+              HasSubstr("ops[1].contiguous_inputs: op 'join' (1) wants tensor 'b' (3) next to tensor 'a' (2), which is "
+                        "in another memory"));
 }
 
 TEST(Groups, SizesThatDoNotSumAreAnError) {
@@ -100,22 +99,24 @@ TEST(Groups, OutputsThatAreRefsAreSoAllOrNone) {
     };
   };
   EXPECT_EQ(verdict(base(), refs(2)), "built");
-  EXPECT_THAT(verdict(base(), refs(1)),
-              HasSubstr("op 'make' (0) has contiguous outputs, of which some lie in other tensors, like tensor 'a' (2)"));
+  EXPECT_THAT(
+      verdict(base(), refs(1)),
+      HasSubstr("op 'make' (0) has contiguous outputs, of which some lie in other tensors, like tensor 'a' (2)"));
 }
 
 TEST(Groups, RefsThatCannotBeContiguousAreAnError) {
-  EXPECT_THAT(verdict(base(),
-                      [](auto& g) {
-                        g.tensors[0].size = Bytes(16);
-                        g.ops[0].aliases = {{0, 0, Bytes(8)}, {1, 0, Bytes(0)}};
-                        g.ops[0].contiguous_outputs = Contiguity::padded;
-                      }),
-              HasSubstr("the contiguous outputs of op 'make' (0) are impossible: other groups, views or aliases want another "
-                        "place for tensor 'b' (3)"));
+  EXPECT_THAT(
+      verdict(base(),
+              [](auto& g) {
+                g.tensors[0].size = Bytes(16);
+                g.ops[0].aliases = {{0, 0, Bytes(8)}, {1, 0, Bytes(0)}};
+                g.ops[0].contiguous_outputs = Contiguity::padded;
+              }),
+      HasSubstr("the contiguous outputs of op 'make' (0) are impossible: other groups, views or aliases want another "
+                "place for tensor 'b' (3)"));
 }
 
-// ----------------------------------------------------------------------------------------------------------------- fills
+// -------------------------------------------------------------------------------------------------------------- fills
 
 TEST(Fills, OutputsAndWorkspacesMayBeFilled) {
   EXPECT_EQ(verdict(base(),
@@ -158,21 +159,22 @@ TEST(Fills, OfAVariableIsAnError) {
               HasSubstr("op 'make' (0) fills tensor 'a' (2), which already holds a value"));
 }
 
-// ----------------------------------------------------------------------------------------------------------------- flags
+// -------------------------------------------------------------------------------------------------------------- flags
 
 TEST(Flags, ReusableNeedsZeroCopy) {
-  EXPECT_EQ(verdict(base(), [](auto& g) { g.tensors[0].flags |= {TensorFlag::zero_copy, TensorFlag::reusable}; }), "built");
+  EXPECT_EQ(verdict(base(), [](auto& g) { g.tensors[0].flags |= {TensorFlag::zero_copy, TensorFlag::reusable}; }),
+            "built");
   EXPECT_THAT(verdict(base(), [](auto& g) { g.tensors[0].flags |= TensorFlag::reusable; }),
               HasSubstr("tensors[0].flags: tensor 'x' (0) is reusable but not zero_copy"));
 }
 
 TEST(Flags, ZeroCopyAndAnAddressOfItsOwnContradict) {
-  EXPECT_THAT(
-      verdict(base(), [](auto& g) { g.tensors[1].flags |= TensorFlag::zero_copy; }),
-      HasSubstr("tensor 'y' (1) is zero_copy, but a constant, variable or external tensor already has an address of its own"));
+  EXPECT_THAT(verdict(base(), [](auto& g) { g.tensors[1].flags |= TensorFlag::zero_copy; }),
+              HasSubstr("tensor 'y' (1) is zero_copy, but a constant, variable or external tensor already has an "
+                        "address of its own"));
 }
 
-// ---------------------------------------------------------------------------------------------------------------- bodies
+// ------------------------------------------------------------------------------------------------------------- bodies
 
 /// Like `base`, but the second op is a call of a body that adds its two inputs.
 GraphDescription with_call() {
@@ -255,7 +257,8 @@ TEST(Bodies, ValuesComeInAndGoOutByPairsOnly) {
 TEST(Loops, AResultThatIsNotCarriedIsAnError) {
   EXPECT_THAT(
       verdict(with_loop(), [](auto& g) { g.ops[1].bodies[0].carried.clear(); }),
-      HasSubstr("tensor 'sum' (7) is a result of the loop but is not carried: after zero iterations it would be undefined"));
+      HasSubstr(
+          "tensor 'sum' (7) is a result of the loop but is not carried: after zero iterations it would be undefined"));
 }
 
 TEST(Loops, ACarriedValueNeedsAFirstOneAndAWriter) {
@@ -266,14 +269,13 @@ TEST(Loops, ACarriedValueNeedsAFirstOneAndAWriter) {
 }
 
 TEST(Loops, WhatGoesAroundIsNotWhatCameInAsSomethingElse) {
-  EXPECT_THAT(
-      verdict(with_loop(),
-              [](auto& g) {
-                Body& body = g.ops[1].bodies[0];
-                body.ops[0].aliases = {{0, 1, Bytes(0)}};
-              }),
-      HasSubstr(
-          "tensor 'sum' (7) is carried, but shares memory with tensor 'right' (6), which enters the body as another value"));
+  EXPECT_THAT(verdict(with_loop(),
+                      [](auto& g) {
+                        Body& body = g.ops[1].bodies[0];
+                        body.ops[0].aliases = {{0, 1, Bytes(0)}};
+                      }),
+              HasSubstr("tensor 'sum' (7) is carried, but shares memory with tensor 'right' (6), which enters the body "
+                        "as another value"));
 }
 
 TEST(Bodies, WhatComesInMustBeAlignedWhereItLies) {
@@ -287,9 +289,8 @@ TEST(Bodies, WhatComesInMustBeAlignedWhereItLies) {
     };
   };
   EXPECT_EQ(verdict(with_call(), view(8)), "built");
-  EXPECT_THAT(
-      verdict(with_call(), view(4)),
-      HasSubstr("would lie 4 bytes into the memory that it shares through bodies, which is not a multiple of its alignment 8"));
+  EXPECT_THAT(verdict(with_call(), view(4)), HasSubstr("would lie 4 bytes into the memory that it shares through "
+                                                       "bodies, which is not a multiple of its alignment 8"));
 }
 
 TEST(Groups, PackedOnesHaveATaskAndNothingExternal) {
@@ -307,20 +308,21 @@ TEST(Groups, PackedOnesHaveATaskAndNothingExternal) {
               HasSubstr("op 'join' (1) is packed and copies nothing, but tensor 'whole' (4) is external"));
 }
 
-// --------------------------------------------------------------------------------------------------------------- batches
+// ------------------------------------------------------------------------------------------------------------ batches
 
 TEST(Batches, AMergeMayReadWhatOnlySomeBatchesWrite) {
   EXPECT_EQ(verdict(base(), [](auto& g) { g.ops[0].batch = "small"; }), "built");
 }
 
 TEST(Batches, AnOpOfAnotherBatchMayNot) {
-  EXPECT_THAT(verdict(base(),
-                      [](auto& g) {
-                        g.ops[0].batch = "small";
-                        g.ops[1].batch = "large";
-                      }),
-              HasSubstr("ops[1].inputs[0]: op 'join' (1) of batch 'large' reads tensor 'a' (2), which only op 'make' (0) of "
-                        "batch 'small' writes"));
+  EXPECT_THAT(
+      verdict(base(),
+              [](auto& g) {
+                g.ops[0].batch = "small";
+                g.ops[1].batch = "large";
+              }),
+      HasSubstr("ops[1].inputs[0]: op 'join' (1) of batch 'large' reads tensor 'a' (2), which only op 'make' (0) of "
+                "batch 'small' writes"));
 }
 
 TEST(Batches, WhatSomeBatchesLackIsNotPassedOn) {
@@ -339,7 +341,7 @@ TEST(Batches, WhatSomeBatchesLackIsNotPassedOn) {
               HasSubstr("op 'join' (1) passes tensor 'a' (2) on without a copy, but it has no value in batch 'large'"));
 }
 
-// ----------------------------------------------------------------------------------------------------------------- rings
+// -------------------------------------------------------------------------------------------------------------- rings
 
 TEST(Rings, APrefetchedTensorIsNothingElse) {
   const Change ring = [](GraphDescription& g) {
@@ -347,30 +349,30 @@ TEST(Rings, APrefetchedTensorIsNothingElse) {
     g.ops[0].prefetch = RingId(0);
   };
   EXPECT_EQ(verdict(base(), ring), "built");
-  EXPECT_THAT(verdict(base(),
-                      [&](auto& g) {
-                        ring(g);
-                        g.tensors[2].flags = TensorFlag::output;
-                      }),
-              HasSubstr("op 'make' (0) prefetches tensor 'a' (2), which cannot be a view, an alias, filled or a member of a "
-                        "contiguous group, and cannot have flags"));
+  EXPECT_THAT(
+      verdict(base(),
+              [&](auto& g) {
+                ring(g);
+                g.tensors[2].flags = TensorFlag::output;
+              }),
+      HasSubstr("op 'make' (0) prefetches tensor 'a' (2), which cannot be a view, an alias, filled or a member of a "
+                "contiguous group, and cannot have flags"));
   EXPECT_THAT(verdict(base(), [](auto& g) { g.ops[0].prefetch = RingId(3); }),
               HasSubstr("prefetches into ring 3, which does not exist"));
 }
 
 TEST(Rings, AReaderOfATakenRangeIsAnError) {
-  EXPECT_THAT(
-      verdict(base(),
-              [](auto& g) {
-                g.rings = {{.name = "ring", .size = Bytes(16)}};
-                g.ops[0].prefetch = RingId(0);
-                g.tensors.push_back(tensor("late", 16));
-                Op late = op("late", {}, {t(5)});
-                late.prefetch = RingId(0);
-                g.ops.insert(g.ops.begin() + 1, late);
-              }),
-      HasSubstr(
-          "op 'join' (2) reads tensor 'a' (2), whose bytes in ring 'ring' of 16 bytes were already taken by op 'late' (1)"));
+  EXPECT_THAT(verdict(base(),
+                      [](auto& g) {
+                        g.rings = {{.name = "ring", .size = Bytes(16)}};
+                        g.ops[0].prefetch = RingId(0);
+                        g.tensors.push_back(tensor("late", 16));
+                        Op late = op("late", {}, {t(5)});
+                        late.prefetch = RingId(0);
+                        g.ops.insert(g.ops.begin() + 1, late);
+                      }),
+              HasSubstr("op 'join' (2) reads tensor 'a' (2), whose bytes in ring 'ring' of 16 bytes were already taken "
+                        "by op 'late' (1)"));
 }
 
 TEST(Rings, WhatSharesMemoryWithAPrefetchedTensorHasNoFlags) {
@@ -393,7 +395,7 @@ TEST(Rings, MoreAtOnceThanTheRingHoldsIsAnError) {
               HasSubstr("op 'make' (0) prefetches more at once than ring 'ring' of 12 bytes holds"));
 }
 
-// ----------------------------------------------------------------------------------------------------------------- plain
+// -------------------------------------------------------------------------------------------------------------- plain
 
 TEST(Graph, IsPlainAsLongAsAddressesServeIt) {
   EXPECT_TRUE(Graph::build(base())->needs_addresses_only());

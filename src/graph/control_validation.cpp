@@ -45,7 +45,8 @@ class BodyCheck {
       if (!graph_.tensor(id).flags.any_of(kOutside)) continue;
       return fault_at(
           fmt::format("tensors[{}].flags", id.index()),
-          name(id) + " is in a body, so it cannot be an input or output of the graph: use the body's 'inputs' and 'outputs'");
+          name(id) +
+              " is in a body, so it cannot be an input or output of the graph: use the body's 'inputs' and 'outputs'");
     }
     return Done{};
   }
@@ -56,8 +57,8 @@ class BodyCheck {
       const std::string path = fmt::format("ops[{}]", op_at(k).index());
       if (op.prefetch) return fault_at(path + ".prefetch", describe(op, op_at(k)) + " prefetches, but is in a body");
       if (!op.batch.empty())
-        return fault_at(path + ".batch",
-                        describe(op, op_at(k)) + " has a batch label, but is in a body; label the op that has the body");
+        return fault_at(path + ".batch", describe(op, op_at(k)) +
+                                             " has a batch label, but is in a body; label the op that has the body");
     }
     return Done{};
   }
@@ -67,9 +68,9 @@ class BodyCheck {
     const Tensor& inside = graph_.tensor(inner);
     const Tensor& outside = graph_.tensor(outer);
     if (inside.size != outside.size)
-      return refuse(
-          list, at,
-          fmt::format("{} has {} bytes, {} has {}", name(inner), inside.size.value(), name(outer), outside.size.value()));
+      return refuse(list, at,
+                    fmt::format("{} has {} bytes, {} has {}", name(inner), inside.size.value(), name(outer),
+                                outside.size.value()));
     if (inside.memory != outside.memory)
       return refuse(list, at, fmt::format("{} and {} are in different memories", name(inner), name(outer)));
     return Done{};
@@ -89,22 +90,24 @@ class BodyCheck {
       if (tensor.view_of || tensor.flags.any_of(kOwnAddress))
         return refuse(
             "inputs", i,
-            fmt::format("{} comes from outside the body, so it cannot be a view, constant, variable or external", name(inner)));
+            fmt::format("{} comes from outside the body, so it cannot be a view, constant, variable or external",
+                        name(inner)));
       STOWAGE_TRY_STATUS(check_alike(inner, outer, "inputs", i));
     }
     for (std::size_t k = 0; k < scope_.op_count; ++k) {
       for (const TensorId output : graph_.op(op_at(k)).outputs) {
         if (!seen.contains(output)) continue;
         return fault_at(fmt::format("ops[{}].outputs", op_at(k).index()),
-                        fmt::format("{} writes {}, which comes from outside the body", describe(graph_.op(op_at(k)), op_at(k)),
-                                    name(output)));
+                        fmt::format("{} writes {}, which comes from outside the body",
+                                    describe(graph_.op(op_at(k)), op_at(k)), name(output)));
       }
     }
     return Done{};
   }
 
   Status check_carried() {
-    if (!scope_.carried.empty() && op_.control != Control::loop) return refuse("carried", 0, "only a loop carries values");
+    if (!scope_.carried.empty() && op_.control != Control::loop)
+      return refuse("carried", 0, "only a loop carries values");
     std::set<TensorId> seen;
     for (std::size_t i = 0; i < scope_.carried.size(); ++i) {
       const auto [out, in] = scope_.carried[i];
@@ -116,8 +119,9 @@ class BodyCheck {
         return refuse("carried", i,
                       fmt::format("{} is carried, so it cannot be a view, constant, variable or external", name(out)));
       if (out != in && (passed_.contains(out) || !written_.contains(out)))
-        return refuse("carried", i,
-                      fmt::format("{} is carried, but no op of the body writes it; add one that copies the value", name(out)));
+        return refuse(
+            "carried", i,
+            fmt::format("{} is carried, but no op of the body writes it; add one that copies the value", name(out)));
       STOWAGE_TRY_STATUS(check_alike(out, in, "carried", i));
     }
     return Done{};
@@ -147,10 +151,12 @@ class BodyCheck {
       if (carried) return Done{};
       return refuse(
           "outputs", at,
-          fmt::format("{} is a result of the loop but is not carried: after zero iterations it would be undefined", name(inner)));
+          fmt::format("{} is a result of the loop but is not carried: after zero iterations it would be undefined",
+                      name(inner)));
     }
     const TensorId root = graph_.root(inner).tensor;
-    if (written_.contains(root) || passed_.contains(root) || graph_.tensor(root).flags.any_of(kOwnAddress)) return Done{};
+    if (written_.contains(root) || passed_.contains(root) || graph_.tensor(root).flags.any_of(kOwnAddress))
+      return Done{};
     return refuse("outputs", at, fmt::format("no op writes {}", name(inner)));
   }
 
@@ -168,10 +174,9 @@ Status check_owner(const Graph& graph, OpId id) {
   const bool plain = op.in_place.empty() && op.aliases.empty() && op.contiguous_inputs == Contiguity::none &&
                      op.contiguous_outputs == Contiguity::none && op.zero_fill.empty() && !op.prefetch && !op.no_task;
   if (!plain)
-    return fault_at(
-        path,
-        describe(op, id) +
-            " has bodies: in-place pairs, aliases, contiguous groups, fills, prefetches and no_task belong to the ops inside");
+    return fault_at(path, describe(op, id) +
+                              " has bodies: in-place pairs, aliases, contiguous groups, fills, prefetches and no_task "
+                              "belong to the ops inside");
   for (std::size_t i = 0; i < op.outputs.size(); ++i) {
     const Tensor& tensor = graph.tensor(op.outputs[i]);
     if (!tensor.view_of && !tensor.flags.any_of(kOwnAddress)) continue;
@@ -183,8 +188,8 @@ Status check_owner(const Graph& graph, OpId id) {
   return Done{};
 }
 
-/// What a loop sends around is not what came in as something else: the copies of one back edge would overwrite each other's
-/// values.
+/// What a loop sends around is not what came in as something else: the copies of one back edge would overwrite each
+/// other's values.
 Status check_carried_apart(const Graph& graph, OffsetUnion& joined) {
   const auto representative = [&](TensorId id) { return joined.find(graph.root(id).tensor.index()).representative; };
   for (std::size_t s = 1; s < graph.scopes().size(); ++s) {
@@ -198,9 +203,9 @@ Status check_carried_apart(const Graph& graph, OffsetUnion& joined) {
       if (found == incoming.end() || representative(out) == representative(in)) continue;
       return fault_at(
           fmt::format("ops[{}].bodies[{}].carried[{}]", scope.op.index(), scope.body, i),
-          fmt::format(
-              "{} is carried, but shares memory with {}, which enters the body as another value; add an op that copies the value",
-              describe(graph.tensor(out), out), describe(graph.tensor(found->second), found->second)));
+          fmt::format("{} is carried, but shares memory with {}, which enters the body as another value; add an op "
+                      "that copies the value",
+                      describe(graph.tensor(out), out), describe(graph.tensor(found->second), found->second)));
     }
   }
   return Done{};
@@ -221,12 +226,11 @@ Status check_shared_alignments(const Graph& graph, OffsetUnion& joined) {
   for (std::size_t t = 0; t < graph.tensors().size(); ++t) {
     const OffsetUnion::MemberPlace at = place(t);
     if (is_aligned(at.offset - lowest[at.representative], graph.alignment(TensorId(t)))) continue;
-    return fault_at(
-        fmt::format("tensors[{}]", t),
-        fmt::format(
-            "{} would lie {} bytes into the memory that it shares through bodies, which is not a multiple of its alignment {}",
-            describe(graph.tensors()[t], TensorId(t)), (at.offset - lowest[at.representative]).value(),
-            graph.alignment(TensorId(t)).value()));
+    return fault_at(fmt::format("tensors[{}]", t),
+                    fmt::format("{} would lie {} bytes into the memory that it shares through bodies, which is not a "
+                                "multiple of its alignment {}",
+                                describe(graph.tensors()[t], TensorId(t)),
+                                (at.offset - lowest[at.representative]).value(), graph.alignment(TensorId(t)).value()));
   }
   return Done{};
 }

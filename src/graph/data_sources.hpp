@@ -15,8 +15,8 @@ class DataSources {
   explicit DataSources(const Graph& graph)
       : graph_(graph), producer_(graph.tensors().size(), kNone), seen_(graph.tensors().size()) {}
 
-  /// Calls `f(op)` for each task op that wrote what `tensor` shows at this point. Visits a tensor once, by however many views and
-  /// aliases it is reached.
+  /// Calls `f(op)` for each task op that wrote what `tensor` shows at this point. Visits a tensor once, by however many
+  /// views and aliases it is reached.
   template <class F>
   void writers(TensorId tensor, F&& f) {
     ++visit_;
@@ -36,7 +36,8 @@ class DataSources {
   }
 
   void executed(OpId op) {
-    for (const TensorId output : graph_.op(op).outputs) producer_[output.index()] = static_cast<std::uint32_t>(op.index());
+    for (const TensorId output : graph_.op(op).outputs)
+      producer_[output.index()] = static_cast<std::uint32_t>(op.index());
   }
 
  private:

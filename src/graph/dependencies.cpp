@@ -7,8 +7,8 @@
 #include "graph/data_sources.hpp"
 #include "graph/memory_conflicts.hpp"
 
-/// Each run (one for each batch, or the only one) is walked by itself, scope after scope: what an op depends on is what happened
-/// before it in that run. What is found in every run in which both ops take part holds always.
+/// Each run (one for each batch, or the only one) is walked by itself, scope after scope: what an op depends on is what
+/// happened before it in that run. What is found in every run in which both ops take part holds always.
 namespace stowage {
 namespace {
 
@@ -29,7 +29,8 @@ std::vector<std::uint32_t> batches_of_ops(const Graph& graph) {
     const bool is_root = &scope == &graph.scopes().front();
     for (std::size_t k = scope.first_op.index(); k < scope.first_op.index() + scope.op_count; ++k) {
       const auto found = std::find(graph.batches().begin(), graph.batches().end(), graph.ops()[k].batch);
-      const auto own = found == graph.batches().end() ? 0 : 1 + static_cast<std::uint32_t>(found - graph.batches().begin());
+      const auto own =
+          found == graph.batches().end() ? 0 : 1 + static_cast<std::uint32_t>(found - graph.batches().begin());
       batch[k] = is_root ? own : batch[scope.op.index()];
     }
   }
@@ -102,8 +103,8 @@ class Finder {
     }
     std::sort(sources_of_op_.begin(), sources_of_op_.end());
     conflicts.visit(to, [&](OpId from, DependencyKind kind) {
-      const bool known =
-          kind == DependencyKind::read_after_write && std::binary_search(sources_of_op_.begin(), sources_of_op_.end(), from);
+      const bool known = kind == DependencyKind::read_after_write &&
+                         std::binary_search(sources_of_op_.begin(), sources_of_op_.end(), from);
       if (!known) found_.push_back({to, from, kind, batch});
     });
   }
@@ -158,7 +159,8 @@ class Finder {
     std::sort(definitions.begin(), definitions.end());
     definitions.erase(std::unique(definitions.begin(), definitions.end()), definitions.end());
     const auto is_listed = [&](const Dependency& each) {
-      auto at = std::lower_bound(found_.begin(), found_.end(), Dependency{each.to, each.from, DependencyKind::stream, 0});
+      auto at =
+          std::lower_bound(found_.begin(), found_.end(), Dependency{each.to, each.from, DependencyKind::stream, 0});
       for (; at != found_.end() && at->to == each.to && at->from == each.from; ++at) {
         if (at->batch == 0) return true;
       }

@@ -15,7 +15,8 @@
 namespace stowage {
 
 void PrintTo(const Dependency& each, std::ostream* out) {
-  *out << each.to.index() << " after " << each.from.index() << " (" << to_string(each.kind) << ", batch " << each.batch << ")";
+  *out << each.to.index() << " after " << each.from.index() << " (" << to_string(each.kind) << ", batch " << each.batch
+       << ")";
 }
 
 namespace {
@@ -30,7 +31,7 @@ std::vector<Dependency> of(const Graph& graph, OpId op) {
   return {list.begin(), list.end()};
 }
 
-// ----------------------------------------------------------------------------------------------------------- each kind
+// ---------------------------------------------------------------------------------------------------------- each kind
 
 TEST(Dependencies, AnOpFollowsTheTaskBeforeItOnItsStream) {
   Sketch s;
@@ -62,7 +63,8 @@ TEST(Dependencies, DataComesFromTheProducerThroughViewsAndOpsWithoutATask) {
   const OpId view = s.op({.name = "view", .kind = "X", .inputs = {x}, .outputs = {part}, .no_task = true});
   const OpId read = s.on(1, {part}, {});
   const Graph graph = s.build();
-  EXPECT_THAT(of(graph, read), ElementsAre(Dependency{read, write, Kind::data}, Dependency{read, view, Kind::definition}));
+  EXPECT_THAT(of(graph, read),
+              ElementsAre(Dependency{read, write, Kind::data}, Dependency{read, view, Kind::definition}));
 }
 
 TEST(Dependencies, AReadOfBytesWrittenByAnotherNameIsKeptAndNotWaitedFor) {
@@ -85,8 +87,12 @@ TEST(Dependencies, AWriteThroughAnAliasComesAfterReadsOfTheseBytes) {
   const TensorId x = s.tensor("x", 8, TensorFlag::input);
   const TensorId y = s.tensor("y", 4);
   const OpId read = s.on(0, {x}, {});
-  const OpId write =
-      s.op({.name = "write", .kind = "X", .inputs = {x}, .outputs = {y}, .aliases = {{0, 0, Bytes(4)}}, .stream = StreamId(1)});
+  const OpId write = s.op({.name = "write",
+                           .kind = "X",
+                           .inputs = {x},
+                           .outputs = {y},
+                           .aliases = {{0, 0, Bytes(4)}},
+                           .stream = StreamId(1)});
   const OpId again = s.on(2, {x}, {});
   const Graph graph = s.build();
   EXPECT_THAT(of(graph, write), ElementsAre(Dependency{write, read, Kind::write_after_read}));
@@ -102,9 +108,10 @@ TEST(Dependencies, WritesOfAVariableFollowEachOtherAndTheReadsBetween) {
   const OpId last = s.on(3, {v}, {});
   const Graph graph = s.build();
   EXPECT_THAT(of(graph, read), ElementsAre(Dependency{read, first, Kind::data}));
-  EXPECT_THAT(of(graph, second),
-              ElementsAre(Dependency{second, first, Kind::write_after_write}, Dependency{second, read, Kind::write_after_read}));
-  EXPECT_THAT(of(graph, last), ElementsAre(Dependency{last, first, Kind::definition}, Dependency{last, second, Kind::data}));
+  EXPECT_THAT(of(graph, second), ElementsAre(Dependency{second, first, Kind::write_after_write},
+                                             Dependency{second, read, Kind::write_after_read}));
+  EXPECT_THAT(of(graph, last),
+              ElementsAre(Dependency{last, first, Kind::definition}, Dependency{last, second, Kind::data}));
 }
 
 TEST(Dependencies, AWriteThatCoversAnotherStandsForIt) {
@@ -119,19 +126,20 @@ TEST(Dependencies, AWriteThatCoversAnotherStandsForIt) {
   EXPECT_THAT(of(graph, again), ElementsAre(Dependency{again, whole, Kind::write_after_write}));
 }
 
-// -------------------------------------------------------------------------------------------------- bodies and batches
+// ------------------------------------------------------------------------------------------------- bodies and batches
 
 TEST(Dependencies, AnOpWithBodiesTouchesWhatTheyTouchOfTheMemoryAroundIt) {
   Body body;
   body.tensors = {{.name = "in", .size = Bytes(8)}, {.name = "changed", .size = Bytes(8)}};
-  body.ops = {{.name = "change", .kind = "X", .inputs = {TensorId(0)}, .outputs = {TensorId(1)}, .aliases = {{0, 0, Bytes(0)}}},
-              {.name = "look", .kind = "X", .inputs = {TensorId(1)}, .stream = StreamId(1)}};
+  body.ops = {
+      {.name = "change", .kind = "X", .inputs = {TensorId(0)}, .outputs = {TensorId(1)}, .aliases = {{0, 0, Bytes(0)}}},
+      {.name = "look", .kind = "X", .inputs = {TensorId(1)}, .stream = StreamId(1)}};
   body.inputs = {{TensorId(0), TensorId(0)}};
   Sketch s;
   const TensorId x = s.tensor("x", 8, TensorFlag::input);
   const OpId read = s.on(0, {x}, {});
-  const OpId call =
-      s.op({.name = "call", .kind = "X", .inputs = {x}, .stream = StreamId(1), .control = Control::call, .bodies = {body}});
+  const OpId call = s.op(
+      {.name = "call", .kind = "X", .inputs = {x}, .stream = StreamId(1), .control = Control::call, .bodies = {body}});
   const Graph graph = s.build();
   EXPECT_THAT(of(graph, call), ElementsAre(Dependency{call, read, Kind::write_after_read}));
   EXPECT_TRUE(of(graph, OpId(2)).empty()) << "what comes from outside is the op's matter";
@@ -148,13 +156,14 @@ TEST(Dependencies, WhoseValueOfAVariableIsReadMayBeAMatterOfTheBatch) {
   const Graph graph = s.build();
   EXPECT_THAT(of(graph, one), ElementsAre(Dependency{one, always, Kind::write_after_write}));
   EXPECT_TRUE(of(graph, two).empty()) << "they never run together";
-  EXPECT_THAT(of(graph, read), ElementsAre(Dependency{read, always, Kind::data, 2}, Dependency{read, always, Kind::definition},
-                                           Dependency{read, one, Kind::data}));
+  EXPECT_THAT(of(graph, read),
+              ElementsAre(Dependency{read, always, Kind::data, 2}, Dependency{read, always, Kind::definition},
+                          Dependency{read, one, Kind::data}));
   const Dependencies in_one = find_dependencies(graph, WantedDependencies::waited_for).in_run(graph, 1);
   EXPECT_THAT(in_one.of(read), ElementsAre(Dependency{read, one, Kind::data}));
 }
 
-// ------------------------------------------------------------------------------------------------- against brute force
+// ------------------------------------------------------------------------------------------------ against brute force
 
 struct Touch {
   TensorId representative;

@@ -50,7 +50,8 @@ class Flattener {
   Status add(Scope scope, const std::vector<Tensor>& tensors, const std::vector<Op>& ops, const std::string& path,
              std::size_t depth) {
     if (depth > kMaxDepth) return fault(path, fmt::format("bodies are nested more than {} deep", kMaxDepth));
-    STOWAGE_TRY_STATUS(validation::check_references({root_.name, root_.memories, tensors, strip(ops), root_.rings}, path));
+    STOWAGE_TRY_STATUS(
+        validation::check_references({root_.name, root_.memories, tensors, strip(ops), root_.rings}, path));
     const ScopeId id(result_.scopes.size());
     scope.first_tensor = TensorId(result_.tensors.size());
     scope.first_op = OpId(result_.ops.size());
@@ -94,7 +95,8 @@ class Flattener {
     const Scope& outside = result_.scopes[scope.parent.index()];
     const auto move = [&](TensorId& id, const Scope& to, const char* list, std::size_t at) -> Status {
       if (id.index() >= to.tensor_count)
-        return fault(fmt::format("{}{}[{}]", path, list, at), fmt::format("names tensor {}, which does not exist", id.index()));
+        return fault(fmt::format("{}{}[{}]", path, list, at),
+                     fmt::format("names tensor {}, which does not exist", id.index()));
       id = TensorId(to.first_tensor.index() + id.index());
       return Done{};
     };

@@ -15,8 +15,9 @@ struct Flattened {
   std::vector<std::vector<ScopeId>> bodies;  ///< By op.
 };
 
-/// Checks that every id counts in a list of its own scope, then puts all scopes into one list. The root's ids stay what they are.
-/// Fails on ids that do not exist, on more bodies than an op's control allows, and on bodies nested deeper than `kMaxDepth`.
+/// Checks that every id counts in a list of its own scope, then puts all scopes into one list. The root's ids stay what
+/// they are. Fails on ids that do not exist, on more bodies than an op's control allows, and on bodies nested deeper
+/// than `kMaxDepth`.
 [[nodiscard]] Result<Flattened> flatten(const GraphDescription& description);
 inline constexpr std::size_t kMaxDepth = 64;
 

@@ -39,8 +39,8 @@ bool is_nested(const GraphDescription& description) {
 }
 
 bool needs_addresses_only(const Op& op) {
-  return op.contiguous_inputs == Contiguity::none && op.contiguous_outputs == Contiguity::none && op.zero_fill.empty() &&
-         !op.fixed_address && op.batch.empty() && op.control == Control::none && !op.prefetch &&
+  return op.contiguous_inputs == Contiguity::none && op.contiguous_outputs == Contiguity::none &&
+         op.zero_fill.empty() && !op.fixed_address && op.batch.empty() && op.control == Control::none && !op.prefetch &&
          std::all_of(op.workspaces.begin(), op.workspaces.end(),
                      [](const Workspace& workspace) { return workspace.scope == WorkspaceScope::op; });
 }
@@ -78,8 +78,9 @@ Result<Graph> Graph::build(GraphDescription description) {
   }
   graph.content_->description = std::move(description);
   std::unordered_set<std::string_view> labels;
-  graph.content_->addresses_only = std::none_of(graph.tensors().begin(), graph.tensors().end(),
-                                                [](const Tensor& tensor) { return tensor.flags.has(TensorFlag::zero_copy); });
+  graph.content_->addresses_only =
+      std::none_of(graph.tensors().begin(), graph.tensors().end(),
+                   [](const Tensor& tensor) { return tensor.flags.has(TensorFlag::zero_copy); });
   for (const Op& op : graph.ops()) {
     graph.content_->addresses_only = graph.content_->addresses_only && stowage::needs_addresses_only(op);
     if (!op.no_task) graph.content_->stream_count = std::max(graph.content_->stream_count, op.stream.index() + 1);
@@ -105,7 +106,8 @@ BodyPath Graph::path(ScopeId id) const {
   while (id.index() != 0) {
     const Scope& scope = content_->scopes[id.index()];
     path.push_back(scope.body);
-    path.push_back(static_cast<std::uint32_t>(scope.op.index() - content_->scopes[scope.parent.index()].first_op.index()));
+    path.push_back(
+        static_cast<std::uint32_t>(scope.op.index() - content_->scopes[scope.parent.index()].first_op.index()));
     id = scope.parent;
   }
   std::reverse(path.begin(), path.end());
@@ -134,7 +136,9 @@ Bytes Graph::alignment(const Workspace& workspace) const {
   return workspace.alignment.value_or(memory(workspace.memory).alignment);
 }
 
-std::string describe(const Tensor& tensor, TensorId id) { return fmt::format("tensor '{}' ({})", tensor.name, id.index()); }
+std::string describe(const Tensor& tensor, TensorId id) {
+  return fmt::format("tensor '{}' ({})", tensor.name, id.index());
+}
 
 std::string describe(const Op& op, OpId id) { return fmt::format("op '{}' ({})", op.name, id.index()); }
 
@@ -161,7 +165,8 @@ std::string describe(const Graph& graph, OpId id) {
 }
 
 bool operator==(const Body& a, const Body& b) {
-  return a.tensors == b.tensors && a.ops == b.ops && a.inputs == b.inputs && a.outputs == b.outputs && a.carried == b.carried;
+  return a.tensors == b.tensors && a.ops == b.ops && a.inputs == b.inputs && a.outputs == b.outputs &&
+         a.carried == b.carried;
 }
 
 }  // namespace stowage

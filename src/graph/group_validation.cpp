@@ -17,11 +17,12 @@ Status check_members(const Graph& graph, const Group& group) {
   for (const GroupMember& member : group.members) {
     const Tensor& tensor = graph.tensor(member.tensor);
     if (!seen.insert(member.tensor).second)
-      return fault_at(path, fmt::format("{} lists {} twice in a contiguous group", who, describe(tensor, member.tensor)));
+      return fault_at(path,
+                      fmt::format("{} lists {} twice in a contiguous group", who, describe(tensor, member.tensor)));
     const TensorId first = group.members.front().tensor;
     if (tensor.memory == graph.tensor(first).memory) continue;
-    return fault_at(path, fmt::format("{} wants {} next to {}, which is in another memory", who, describe(tensor, member.tensor),
-                                      describe(graph.tensor(first), first)));
+    return fault_at(path, fmt::format("{} wants {} next to {}, which is in another memory", who,
+                                      describe(tensor, member.tensor), describe(graph.tensor(first), first)));
   }
   return Done{};
 }
@@ -35,9 +36,10 @@ Status check_externals(const Graph& graph, const Relations& relations) {
   }
   for (const Group& group : relations.groups) {
     if (!group.whole || !external.contains(representative(*group.whole))) continue;
-    return fault_at(fmt::format("ops[{}].{}", group.op.index(), group.field()),
-                    fmt::format("{} is packed and copies nothing, but {} is external", describe(graph.op(group.op), group.op),
-                                describe(graph.tensor(*group.whole), *group.whole)));
+    return fault_at(
+        fmt::format("ops[{}].{}", group.op.index(), group.field()),
+        fmt::format("{} is packed and copies nothing, but {} is external", describe(graph.op(group.op), group.op),
+                    describe(graph.tensor(*group.whole), *group.whole)));
   }
   return Done{};
 }
@@ -48,20 +50,23 @@ Status check_whole(const Graph& graph, const Group& group) {
   const std::string path = fmt::format("ops[{}].{}", group.op.index(), group.field());
   const std::string who = describe(op, group.op);
   const bool inputs = group.side == GroupSide::inputs;
-  if (op.no_task) return fault_at(path, fmt::format("{} is packed, so it must have a task, although it copies nothing", who));
+  if (op.no_task)
+    return fault_at(path, fmt::format("{} is packed, so it must have a task, although it copies nothing", who));
   if (!group.whole) {
     return fault_at(
-        path, inputs ? fmt::format("{} packs its inputs, so it must have exactly one output, not {}", who, op.outputs.size())
-                     : fmt::format("{} splits its input without a copy, so it must have exactly one input", who));
+        path,
+        inputs ? fmt::format("{} packs its inputs, so it must have exactly one output, not {}", who, op.outputs.size())
+               : fmt::format("{} splits its input without a copy, so it must have exactly one input", who));
   }
   const Tensor& whole = graph.tensor(*group.whole);
   const Bytes sum = group.members.back().offset + graph.tensor(group.members.back().tensor).size;
   if (sum != whole.size)
-    return fault_at(path,
-                    fmt::format("{}: the sizes of its {} sum to {}, but {} has {} bytes", who, inputs ? "inputs" : "outputs",
-                                sum.value(), describe(whole, *group.whole), whole.size.value()));
+    return fault_at(
+        path, fmt::format("{}: the sizes of its {} sum to {}, but {} has {} bytes", who, inputs ? "inputs" : "outputs",
+                          sum.value(), describe(whole, *group.whole), whole.size.value()));
   if (whole.memory != graph.tensor(group.members.front().tensor).memory)
-    return fault_at(path, fmt::format("{}: {} is in another memory than its parts", who, describe(whole, *group.whole)));
+    return fault_at(path,
+                    fmt::format("{}: {} is in another memory than its parts", who, describe(whole, *group.whole)));
   return Done{};
 }
 
@@ -70,26 +75,28 @@ Status check_refs(const Graph& graph, const Group& group) {
   if (group.side != GroupSide::outputs) return Done{};
   const Op& op = graph.op(group.op);
   const auto is_ref = [&](TensorId id) {
-    const bool aliased =
-        std::any_of(op.aliases.begin(), op.aliases.end(), [&](const Alias& alias) { return op.outputs[alias.output] == id; });
+    const bool aliased = std::any_of(op.aliases.begin(), op.aliases.end(),
+                                     [&](const Alias& alias) { return op.outputs[alias.output] == id; });
     return aliased || graph.tensor(id).view_of.has_value() || graph.tensor(id).flags.any_of(kOwnAddress);
   };
   const auto refs =
       std::count_if(group.members.begin(), group.members.end(), [&](const GroupMember& m) { return is_ref(m.tensor); });
   const std::string path = fmt::format("ops[{}].{}", group.op.index(), group.field());
   if (group.kind == Contiguity::packed && refs > 0)
-    return fault_at(path, fmt::format("{} splits without a copy: its outputs lie in its input and cannot be views, aliases, "
-                                      "constants, variables or externals",
-                                      describe(op, group.op)));
+    return fault_at(path,
+                    fmt::format("{} splits without a copy: its outputs lie in its input and cannot be views, aliases, "
+                                "constants, variables or externals",
+                                describe(op, group.op)));
   if (refs == 0 || refs == static_cast<std::ptrdiff_t>(group.members.size())) return Done{};
   const auto odd =
       std::find_if(group.members.begin(), group.members.end(), [&](const GroupMember& m) { return is_ref(m.tensor); });
-  return fault_at(path, fmt::format("{} has contiguous outputs, of which some lie in other tensors, like {}, and some do not",
-                                    describe(op, group.op), describe(graph.tensor(odd->tensor), odd->tensor)));
+  return fault_at(path,
+                  fmt::format("{} has contiguous outputs, of which some lie in other tensors, like {}, and some do not",
+                              describe(op, group.op), describe(graph.tensor(odd->tensor), odd->tensor)));
 }
 
-/// Outputs cannot be copied into place, so that all padded groups of them must be possible at the same time: they chain through
-/// refs, and then no two may need the same bytes, nor one an alignment that its place does not have.
+/// Outputs cannot be copied into place, so that all padded groups of them must be possible at the same time: they chain
+/// through refs, and then no two may need the same bytes, nor one an alignment that its place does not have.
 class OutputChains {
  public:
   OutputChains(const Graph& graph, const Relations& relations)
@@ -118,7 +125,8 @@ class OutputChains {
     for (std::size_t t = 0; t < graph_.tensors().size(); ++t) {
       const ByteRange bytes{place(TensorId(t)), place(TensorId(t)) + graph_.tensors()[t].size};
       const auto [known, is_new] = extents[chain(TensorId(t))].try_emplace(alias_class(TensorId(t)), bytes);
-      if (!is_new) known->second = {std::min(known->second.lower, bytes.lower), std::max(known->second.upper, bytes.upper)};
+      if (!is_new)
+        known->second = {std::min(known->second.lower, bytes.lower), std::max(known->second.upper, bytes.upper)};
       Bytes& alignment = alignments_.try_emplace(alias_class(TensorId(t)), Bytes(1)).first->second;
       alignment = std::max(alignment, graph_.alignment(TensorId(t)));
     }
@@ -152,8 +160,8 @@ class OutputChains {
  private:
   [[nodiscard]] Error refuse(const Group& group, TensorId tensor, const char* why) const {
     return fault_at(fmt::format("ops[{}].{}", group.op.index(), group.field()),
-                    fmt::format("the contiguous outputs of {} are impossible: {} {}", describe(graph_.op(group.op), group.op),
-                                why, describe(graph_.tensor(tensor), tensor)));
+                    fmt::format("the contiguous outputs of {} are impossible: {} {}",
+                                describe(graph_.op(group.op), group.op), why, describe(graph_.tensor(tensor), tensor)));
   }
 
   [[nodiscard]] std::size_t alias_class(TensorId id) const { return relations_.place(id).representative.index(); }
@@ -175,7 +183,9 @@ class OutputChains {
 
 Status check_chains(const Graph& graph, const Relations& relations) {
   const std::vector<Group>& groups = relations.groups;
-  const auto concerns = [](const Group& group) { return group.side == GroupSide::outputs && group.kind == Contiguity::padded; };
+  const auto concerns = [](const Group& group) {
+    return group.side == GroupSide::outputs && group.kind == Contiguity::padded;
+  };
   if (std::none_of(groups.begin(), groups.end(), concerns)) return Done{};
   OutputChains chains(graph, relations);
   for (const Group& group : groups) {

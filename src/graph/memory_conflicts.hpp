@@ -11,11 +11,11 @@
 
 namespace stowage {
 
-/// Finds, while the ops of one scope are walked in order, the earlier ones that touched the same bytes, at least one of both
-/// writing.
+/// Finds, while the ops of one scope are walked in order, the earlier ones that touched the same bytes, at least one of
+/// both writing.
 ///
-/// Keeps for every byte of an alias class its last writer and who has read it since. A write asks both and replaces them:
-/// whatever comes later depends on that write, and through it on them.
+/// Keeps for every byte of an alias class its last writer and who has read it since. A write asks both and replaces
+/// them: whatever comes later depends on that write, and through it on them.
 class MemoryConflicts {
  public:
   /// `written` says by representative whether any task writes the class: of others nothing is kept.
@@ -29,7 +29,8 @@ class MemoryConflicts {
     for (const BytesOfClass& access : accesses_) {
       Users& users = users_[access.representative];
       users.writers.visit(access.bytes, [&](ByteRange, OpId writer) {
-        if (writer != op) f(writer, access.writes ? DependencyKind::write_after_write : DependencyKind::read_after_write);
+        if (writer != op)
+          f(writer, access.writes ? DependencyKind::write_after_write : DependencyKind::read_after_write);
       });
       if (!access.writes) continue;
       users.readers.visit(access.bytes, [&](ByteRange, const std::vector<OpId>& readers) {

@@ -27,7 +27,8 @@ TEST(Relations, AViewLiesInItsBaseAndAnAliasInItsInput) {
   EXPECT_EQ(distance(view), Bytes(4));
   EXPECT_EQ(distance(inner), Bytes(6));
   EXPECT_EQ(distance(y), Bytes(7));
-  for (const TensorId each : {view, inner, y}) EXPECT_EQ(relations.place(each).representative, relations.place(x).representative);
+  for (const TensorId each : {view, inner, y})
+    EXPECT_EQ(relations.place(each).representative, relations.place(x).representative);
   EXPECT_EQ(relations.place(alone), (AliasPlace{alone, Bytes(0)}));
 }
 
@@ -35,7 +36,8 @@ TEST(Relations, APaddedGroupHasTheOffsetsOfItsMembers) {
   Sketch s;
   const TensorId a = s.tensor({.name = "a", .size = Bytes(5), .flags = TensorFlag::input});
   const TensorId b = s.tensor({.name = "b", .size = Bytes(8), .alignment = Bytes(8), .flags = TensorFlag::input});
-  const OpId op = s.op({.name = "op", .kind = "X", .inputs = {a, std::nullopt, b}, .contiguous_inputs = Contiguity::padded});
+  const OpId op =
+      s.op({.name = "op", .kind = "X", .inputs = {a, std::nullopt, b}, .contiguous_inputs = Contiguity::padded});
   const Graph graph = s.build();
   ASSERT_EQ(graph.relations().groups.size(), 1U);
   const Group& group = graph.relations().groups.front();

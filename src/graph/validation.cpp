@@ -18,10 +18,12 @@ Error fault(std::string path, std::string message) {
 }
 
 std::string name_tensor(const GraphDescription& graph, TensorId id) { return describe(graph.tensors[id.index()], id); }
-std::string name_op(const GraphDescription& graph, std::size_t index) { return describe(graph.ops[index], OpId(index)); }
+std::string name_op(const GraphDescription& graph, std::size_t index) {
+  return describe(graph.ops[index], OpId(index));
+}
 
-/// Whom a fault is about, in words. Checks take a function that makes it: with a graph of a thousand ops the words would cost ten
-/// times what the checks do.
+/// Whom a fault is about, in words. Checks take a function that makes it: with a graph of a thousand ops the words
+/// would cost ten times what the checks do.
 struct Subject {
   std::string path;
   std::string who;
@@ -66,12 +68,14 @@ class Total {
 Status check_memories(const GraphDescription& graph) {
   for (std::size_t i = 0; i < graph.memories.size(); ++i) {
     const Memory& memory = graph.memories[i];
-    const auto subject = [&] { return Subject{fmt::format("memories[{}]", i), fmt::format("memory '{}' ({})", memory.name, i)}; };
+    const auto subject = [&] {
+      return Subject{fmt::format("memories[{}]", i), fmt::format("memory '{}' ({})", memory.name, i)};
+    };
     STOWAGE_TRY_STATUS(check_alignment(memory.alignment, subject));
     if (memory.max_size && (*memory.max_size <= Bytes(0) || *memory.max_size > kMaxBytes)) {
       const auto [path, who] = subject();
-      return fault(path + ".max_size",
-                   fmt::format("{} has the maximum size {}, which is not from 1 to 2^62", who, memory.max_size->value()));
+      return fault(path + ".max_size", fmt::format("{} has the maximum size {}, which is not from 1 to 2^62", who,
+                                                   memory.max_size->value()));
     }
   }
   return Done{};
@@ -84,7 +88,8 @@ Status check_tensor_sizes(const GraphDescription& graph, Total& total) {
     STOWAGE_TRY_STATUS(check_size(tensor.size, subject));
     if (tensor.memory.index() >= graph.memories.size()) {
       const auto [path, who] = subject();
-      return fault(path + ".memory", fmt::format("{} is in memory {}, which does not exist", who, tensor.memory.index()));
+      return fault(path + ".memory",
+                   fmt::format("{} is in memory {}, which does not exist", who, tensor.memory.index()));
     }
     if (tensor.alignment) STOWAGE_TRY_STATUS(check_alignment(*tensor.alignment, subject));
     const Bytes alignment = tensor.alignment.value_or(graph.memories[tensor.memory.index()].alignment);
@@ -98,12 +103,14 @@ Status check_workspace_sizes(const GraphDescription& graph, Total& total) {
     for (std::size_t w = 0; w < graph.ops[i].workspaces.size(); ++w) {
       const Workspace& workspace = graph.ops[i].workspaces[w];
       const auto subject = [&] {
-        return Subject{fmt::format("ops[{}].workspaces[{}]", i, w), fmt::format("workspace {} of {}", w, name_op(graph, i))};
+        return Subject{fmt::format("ops[{}].workspaces[{}]", i, w),
+                       fmt::format("workspace {} of {}", w, name_op(graph, i))};
       };
       STOWAGE_TRY_STATUS(check_size(workspace.size, subject));
       if (workspace.memory.index() >= graph.memories.size()) {
         const auto [path, who] = subject();
-        return fault(path + ".memory", fmt::format("{} is in memory {}, which does not exist", who, workspace.memory.index()));
+        return fault(path + ".memory",
+                     fmt::format("{} is in memory {}, which does not exist", who, workspace.memory.index()));
       }
       if (workspace.alignment) STOWAGE_TRY_STATUS(check_alignment(*workspace.alignment, subject));
       const Bytes alignment = workspace.alignment.value_or(graph.memories[workspace.memory.index()].alignment);
@@ -122,7 +129,8 @@ Status check_alias_offsets(const GraphDescription& graph, Total& total) {
         return Subject{fmt::format("ops[{}].alias[{}]", k, i),
                        fmt::format("the offset {} of an alias of {}", offset.value(), name_op(graph, k))};
       };
-      if (offset < Bytes(0) || offset > kMaxBytes) return fault(subject().path, subject().who + " is not within [0, 2^62]");
+      if (offset < Bytes(0) || offset > kMaxBytes)
+        return fault(subject().path, subject().who + " is not within [0, 2^62]");
       STOWAGE_TRY_STATUS(total.add(offset, Bytes(0), "", subject));
     }
   }
@@ -139,7 +147,9 @@ Status check_view_base(const GraphDescription& graph, std::size_t index) {
 
 Status check_view(const GraphDescription& graph, std::size_t index) {
   const Tensor& view = graph.tensors[index];
-  const auto subject = [&] { return Subject{fmt::format("tensors[{}].view_of", index), describe(view, TensorId(index))}; };
+  const auto subject = [&] {
+    return Subject{fmt::format("tensors[{}].view_of", index), describe(view, TensorId(index))};
+  };
   const Tensor& base = graph.tensors[view.view_of->tensor.index()];
   const Bytes offset = view.view_of->offset;
   const bool outside = offset < Bytes(0) || offset > base.size || view.size > base.size - offset;
@@ -155,8 +165,8 @@ Status check_view(const GraphDescription& graph, std::size_t index) {
 }
 
 /// The chain of views that ends in a tensor whose root is known, starting at `index`; empty on a circle.
-std::vector<std::size_t> unresolved_chain(const GraphDescription& graph, const std::vector<std::optional<Graph::Root>>& roots,
-                                          std::size_t index) {
+std::vector<std::size_t> unresolved_chain(const GraphDescription& graph,
+                                          const std::vector<std::optional<Graph::Root>>& roots, std::size_t index) {
   std::vector<std::size_t> chain;
   while (!roots[index]) {
     if (chain.size() > graph.tensors.size()) return {};
@@ -173,8 +183,8 @@ Status check_view_flags(const GraphDescription& graph, std::size_t index, Graph:
   for (const TensorFlag flag : {TensorFlag::constant, TensorFlag::variable, TensorFlag::external}) {
     if (!view.flags.has(flag) || base.has(flag)) continue;
     return fault(fmt::format("tensors[{}].flags", index),
-                 fmt::format("{} is constant, variable or external, but its base {} is not", describe(view, TensorId(index)),
-                             name_tensor(graph, root.tensor)));
+                 fmt::format("{} is constant, variable or external, but its base {} is not",
+                             describe(view, TensorId(index)), name_tensor(graph, root.tensor)));
   }
   return Done{};
 }
@@ -183,10 +193,10 @@ Status check_view_flags(const GraphDescription& graph, std::size_t index, Graph:
 Status check_view_alignment(const GraphDescription& graph, std::size_t index, Graph::Root root) {
   const Tensor& view = graph.tensors[index];
   if (!view.alignment || is_aligned(root.offset, *view.alignment)) return Done{};
-  return fault(
-      fmt::format("tensors[{}].alignment", index),
-      fmt::format("{} lies {} bytes into {}, which is not a multiple of its alignment {}", describe(view, TensorId(index)),
-                  root.offset.value(), name_tensor(graph, root.tensor), view.alignment->value()));
+  return fault(fmt::format("tensors[{}].alignment", index),
+               fmt::format("{} lies {} bytes into {}, which is not a multiple of its alignment {}",
+                           describe(view, TensorId(index)), root.offset.value(), name_tensor(graph, root.tensor),
+                           view.alignment->value()));
 }
 
 Status check_op_tensors(const GraphDescription& graph, std::size_t index) {
@@ -202,37 +212,42 @@ Status check_op_tensors(const GraphDescription& graph, std::size_t index) {
     if (op.outputs[i].index() >= graph.tensors.size()) return unknown("outputs", i, op.outputs[i]);
     if (std::find(op.outputs.begin(), op.outputs.begin() + static_cast<std::ptrdiff_t>(i), op.outputs[i]) !=
         op.outputs.begin() + static_cast<std::ptrdiff_t>(i)) {
-      return fault(fmt::format("ops[{}].outputs[{}]", index, i),
-                   fmt::format("{} lists {} as output twice", name_op(graph, index), name_tensor(graph, op.outputs[i])));
+      return fault(
+          fmt::format("ops[{}].outputs[{}]", index, i),
+          fmt::format("{} lists {} as output twice", name_op(graph, index), name_tensor(graph, op.outputs[i])));
     }
   }
   return Done{};
 }
 
 /// The positions of pair `at` in the op's `list` exist.
-Status check_pair(const GraphDescription& graph, std::size_t index, InPlacePair pair, const char* list, std::size_t at) {
+Status check_pair(const GraphDescription& graph, std::size_t index, InPlacePair pair, const char* list,
+                  std::size_t at) {
   const Op& op = graph.ops[index];
   if (pair.output < op.outputs.size() && pair.input < op.inputs.size() && op.inputs[pair.input]) return Done{};
   const std::string path = fmt::format("ops[{}].{}[{}]", index, list, at);
   if (pair.output >= op.outputs.size()) {
     return fault(path, fmt::format("{} has no output {}", name_op(graph, index), pair.output));
   }
-  if (pair.input >= op.inputs.size()) return fault(path, fmt::format("{} has no input {}", name_op(graph, index), pair.input));
-  return fault(path,
-               fmt::format("{} pairs output {} with input {}, which is omitted", name_op(graph, index), pair.output, pair.input));
+  if (pair.input >= op.inputs.size())
+    return fault(path, fmt::format("{} has no input {}", name_op(graph, index), pair.input));
+  return fault(path, fmt::format("{} pairs output {} with input {}, which is omitted", name_op(graph, index),
+                                 pair.output, pair.input));
 }
 
 Status check_op_order(const GraphDescription& graph, std::size_t index) {
   const Op& op = graph.ops[index];
   if (op.stream.index() >= kMaxStreams) {
-    return fault(fmt::format("ops[{}].stream", index), fmt::format("{} is on stream {}; at most {} streams are possible",
-                                                                   name_op(graph, index), op.stream.index(), kMaxStreams));
+    return fault(fmt::format("ops[{}].stream", index),
+                 fmt::format("{} is on stream {}; at most {} streams are possible", name_op(graph, index),
+                             op.stream.index(), kMaxStreams));
   }
   for (std::size_t i = 0; i < op.after.size(); ++i) {
     if (op.after[i].index() < index) continue;
     const std::string path = fmt::format("ops[{}].after[{}]", index, i);
     if (op.after[i].index() >= graph.ops.size()) {
-      return fault(path, fmt::format("{} names op {}, which does not exist", name_op(graph, index), op.after[i].index()));
+      return fault(path,
+                   fmt::format("{} names op {}, which does not exist", name_op(graph, index), op.after[i].index()));
     }
     return fault(path, fmt::format("{} must come after {}, which does not come earlier in the execution order: a cycle",
                                    name_op(graph, index), name_op(graph, op.after[i].index())));
@@ -255,8 +270,8 @@ Result<Writes> find_producers(const GraphDescription& graph, const std::vector<G
       const auto path = [&] { return fmt::format("ops[{}].outputs[{}]", k, i); };
       std::optional<std::size_t>& producer = writes.producer[id.index()];
       if (producer && !root_flags.has(TensorFlag::variable)) {
-        return fault(path(), fmt::format("{} is written by {} and by {}", name_tensor(graph, id), name_op(graph, *producer),
-                                         name_op(graph, k)));
+        return fault(path(), fmt::format("{} is written by {} and by {}", name_tensor(graph, id),
+                                         name_op(graph, *producer), name_op(graph, k)));
       }
       if (!producer) producer = k;
       const bool constant = (root_flags | graph.tensors[id.index()].flags).has(TensorFlag::constant);
@@ -280,14 +295,15 @@ Status check_reads(const GraphDescription& graph, const std::vector<Graph::Root>
     const TensorId id = *op.inputs[i];
     const TensorFlags flags = graph.tensors[roots[id.index()].tensor.index()].flags;
     const std::optional<std::size_t> producer = writes.producer[id.index()];
-    const bool later =
-        producer && *producer > index && !(flags | graph.tensors[id.index()].flags).any_of(kOwnAddress | TensorFlag::input);
+    const bool later = producer && *producer > index &&
+                       !(flags | graph.tensors[id.index()].flags).any_of(kOwnAddress | TensorFlag::input);
     // A root that is its own producer's input (ggml_cast lists itself) has been written by nobody at that point either.
     if (later || !writes.defined[roots[id.index()].tensor.index()]) {
-      const std::string by =
-          producer ? fmt::format("; it is written by {}", name_op(graph, *producer)) : "; no op writes it and it is not an input";
-      return fault(fmt::format("ops[{}].inputs[{}]", index, i), fmt::format("{} reads {} before anything was written to it{}",
-                                                                            name_op(graph, index), name_tensor(graph, id), by));
+      const std::string by = producer ? fmt::format("; it is written by {}", name_op(graph, *producer))
+                                      : "; no op writes it and it is not an input";
+      return fault(fmt::format("ops[{}].inputs[{}]", index, i),
+                   fmt::format("{} reads {} before anything was written to it{}", name_op(graph, index),
+                               name_tensor(graph, id), by));
     }
   }
   return Done{};
@@ -382,8 +398,8 @@ Status check_dataflow(const GraphDescription& description, const std::vector<Gra
     STOWAGE_TRY_STATUS(check_reads(description, roots, writes, k));
     for (const TensorId id : op.outputs) {
       // A reshape writes nothing, but what it was given is defined from here on through the alias.
-      const bool aliased =
-          std::any_of(op.aliases.begin(), op.aliases.end(), [&](const Alias& alias) { return op.outputs[alias.output] == id; });
+      const bool aliased = std::any_of(op.aliases.begin(), op.aliases.end(),
+                                       [&](const Alias& alias) { return op.outputs[alias.output] == id; });
       if (!op.no_task || aliased) writes.defined[roots[id.index()].tensor.index()] = true;
     }
   }

@@ -16,19 +16,20 @@ Status check_sizes(const GraphDescription& description);
 /// The root of every tensor; fails on views that are out of range, circular, in another memory, or break an alignment.
 Result<std::vector<Graph::Root>> resolve_views(const GraphDescription& description);
 
-/// For one scope, whose path is `prefix`: every id and position in the ops and views exists, and `after` names earlier ops only.
+/// For one scope, whose path is `prefix`: every id and position in the ops and views exists, and `after` names earlier
+/// ops only.
 Status check_references(const GraphDescription& scope, const std::string& prefix);
 
 /// Who writes what, and that nothing is read before it was written. What a body's op passes in was written outside.
 Status check_dataflow(const GraphDescription& description, const std::vector<Graph::Root>& roots,
                       const std::vector<Scope>& scopes);
 
-/// The roots of views, by tensor, joined by the ops' aliases. Fails unless these can all hold at the same time and no member's
-/// alignment is broken by one.
+/// The roots of views, by tensor, joined by the ops' aliases. Fails unless these can all hold at the same time and no
+/// member's alignment is broken by one.
 Result<OffsetUnion> join_aliases(const GraphDescription& description, const std::vector<Graph::Root>& roots);
 
-/// All the rest, on a graph that keeps the rules above: groups, fills, zero copy, bodies, batches, rings. `aliases` is what
-/// `join_aliases` returned. Returns what it found on the way.
+/// All the rest, on a graph that keeps the rules above: groups, fills, zero copy, bodies, batches, rings. `aliases` is
+/// what `join_aliases` returned. Returns what it found on the way.
 Result<Relations> check_constraints(const Graph& graph, OffsetUnion aliases);
 
 /// Its parts, in this order. The first adds to `aliases` what bodies put at one address, the last places the rings.

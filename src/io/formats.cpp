@@ -78,7 +78,8 @@ const Format* find_format(std::string_view bytes, std::string_view name) {
 Result<Imported> import_bytes(std::string_view bytes, const std::string& file, const ImportOptions& options) {
   const Format* const format = find_format(bytes, file);
   if (!format) return no_format(bytes, file);
-  if (!options.dims.empty() && !takes(*format, ImportOption::dims)) return no_dims(*format, file, options.dims.begin()->first);
+  if (!options.dims.empty() && !takes(*format, ImportOption::dims))
+    return no_dims(*format, file, options.dims.begin()->first);
   return format->parse(bytes, file, options);
 }
 

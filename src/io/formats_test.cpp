@@ -102,10 +102,12 @@ TEST(Formats, ATfliteModelThatBeginsLikeAnotherFormatIsOne) {
 }
 
 TEST(Formats, WhatNobodyRecognisesListsTheKnownFormats) {
-  EXPECT_EQ(error_of("something else", "data.bin"),
-            "data.bin: cannot tell what this is, neither by its content nor by its name; known formats: graph (.json), onnx "
-            "(.onnx), tflite (.tflite), csv (.csv)");
-  EXPECT_THAT(error_of("", "-"), StartsWith("-: the file is empty, and its name does not tell what it should be; known"));
+  EXPECT_EQ(
+      error_of("something else", "data.bin"),
+      "data.bin: cannot tell what this is, neither by its content nor by its name; known formats: graph (.json), onnx "
+      "(.onnx), tflite (.tflite), csv (.csv)");
+  EXPECT_THAT(error_of("", "-"),
+              StartsWith("-: the file is empty, and its name does not tell what it should be; known"));
   EXPECT_EQ(import_bytes("", "-").error().code, ErrorCode::parse);
 }
 
@@ -174,7 +176,8 @@ TEST(Formats, EachHasAFuzzTargetAndASectionInTheDocumentation) {
     const std::string target = "fuzz_" + std::string(format.name);
     EXPECT_THAT(targets, HasSubstr(target));
     EXPECT_TRUE(std::filesystem::exists(project / "fuzz" / (target + ".cpp"))) << target;
-    EXPECT_THAT(documentation, HasSubstr("| `" + std::string(format.name) + "` | `" + std::string(format.suffix) + "` |"));
+    EXPECT_THAT(documentation,
+                HasSubstr("| `" + std::string(format.name) + "` | `" + std::string(format.suffix) + "` |"));
     EXPECT_TRUE(names.insert(format.name).second) << format.name << " is there twice";
     EXPECT_FALSE(format.description.empty() || format.holds.empty() || !format.suffix.starts_with('.')) << format.name;
   }

@@ -11,9 +11,15 @@ using testing::Sketch;
 
 Interval life(std::int64_t lower, std::int64_t upper) { return {Step(lower), Step(upper)}; }
 
-Interval life_of(const Analysis& analysis, TensorId id) { return analysis.liveness.lives[analysis.layout.class_of(id)].span; }
-Residence residence_of(const Analysis& analysis, TensorId id) { return analysis.layout.residences[analysis.layout.class_of(id)]; }
-Bytes size_of(const Analysis& analysis, TensorId id) { return analysis.layout.classes[analysis.layout.class_of(id)].size; }
+Interval life_of(const Analysis& analysis, TensorId id) {
+  return analysis.liveness.lives[analysis.layout.class_of(id)].span;
+}
+Residence residence_of(const Analysis& analysis, TensorId id) {
+  return analysis.layout.residences[analysis.layout.class_of(id)];
+}
+Bytes size_of(const Analysis& analysis, TensorId id) {
+  return analysis.layout.classes[analysis.layout.class_of(id)].size;
+}
 
 TEST(Analysis, LifeRunsFromFirstAccessToBehindTheLast) {
   Sketch s;

@@ -34,7 +34,7 @@ Assembly::PlaceInSet Assembly::where(ClassId id) {
   return {place.representative, place.offset};
 }
 
-// -------------------------------------------------------------------------------------------------------------- alignments
+// --------------------------------------------------------------------------------------------------------- alignments
 
 Bytes Assembly::alignment_of(ClassId id) const {
   const AliasClass& alias_class = classes_[id];
@@ -73,8 +73,9 @@ bool Assembly::require(ClassId id, Bytes alignment) {
   return true;
 }
 
-/// The lowest byte of a storage is at a multiple of its largest alignment; everything else must find its own there. Within each
-/// set that is so already, and alignments are powers of two: what holds for the largest when the lowest byte moves holds for all.
+/// The lowest byte of a storage is at a multiple of its largest alignment; everything else must find its own there.
+/// Within each set that is so already, and alignments are powers of two: what holds for the largest when the lowest
+/// byte moves holds for all.
 bool Assembly::is_aligned_together(const Set& a, const Set& b, Bytes shift) const {
   const Bytes lowest = std::min(a.outline.lowest, b.outline.lowest + shift);
   const auto fits = [&](const Set& set, Bytes at) {
@@ -83,7 +84,7 @@ bool Assembly::is_aligned_together(const Set& a, const Set& b, Bytes shift) cons
   return fits(a, a.outline.lowest) && fits(b, b.outline.lowest + shift);
 }
 
-// --------------------------------------------------------------------------------------------------------------- who meets
+// ---------------------------------------------------------------------------------------------------------- who meets
 
 void Assembly::hand_over(ClassId a, ClassId b, Step step) {
   std::vector<Step>& steps = hand_overs_[std::minmax(a, b)];
@@ -158,7 +159,7 @@ bool Assembly::collide(std::size_t to, std::size_t from, Bytes shift) const {
   return false;
 }
 
-// ------------------------------------------------------------------------------------------------------------------- joins
+// -------------------------------------------------------------------------------------------------------------- joins
 
 bool Assembly::join_part(ClassId part, ByteRange of_part, ClassId whole, Bytes distance) {
   const std::size_t set = where(part).set;
@@ -186,7 +187,8 @@ bool Assembly::join(ClassId a, ClassId b, Bytes distance) {
   const PlaceInSet second = where(b);
   const Bytes shift = second.offset + distance - first.offset;  // of a's set, to count as b's
   if (first.set == second.set) return shift == Bytes(0);
-  if (!is_aligned_together(sets_[second.set], sets_[first.set], shift) || collide(second.set, first.set, shift)) return false;
+  if (!is_aligned_together(sets_[second.set], sets_[first.set], shift) || collide(second.set, first.set, shift))
+    return false;
   merge(second.set, first.set, shift);
   return true;
 }
@@ -199,7 +201,8 @@ void Assembly::merge(std::size_t to, std::size_t from, Bytes shift) {
   Set& set = sets_[larger];
   Set& added = sets_[smaller];
   if (changes_) changes_->push_back({.member = smaller, .joined = true, .required = {}, .before = set.outline});
-  for (MemberId m = added.outline.first; m != kNone; m = next_[m]) add_to_index(set, m, places_.find(m).offset + distance);
+  for (MemberId m = added.outline.first; m != kNone; m = next_[m])
+    add_to_index(set, m, places_.find(m).offset + distance);
   for (const auto& [alignment, count] : added.alignments) set.alignments[alignment] += count;
   places_.join(smaller, larger, distance);
 
@@ -266,7 +269,7 @@ void Assembly::remove_last_member() {
   sets_.pop_back();
 }
 
-// -------------------------------------------------------------------------------------------------------------------- undo
+// --------------------------------------------------------------------------------------------------------------- undo
 
 void Assembly::begin() {
   STOWAGE_CHECK(!changes_, "an assembly can be taken back to one point only");
@@ -317,7 +320,7 @@ void Assembly::index_anew(std::size_t id) {
   for (MemberId m = set.outline.first; m != kNone; m = next_[m]) add_to_index(set, m, places_.find(m).offset);
 }
 
-// ------------------------------------------------------------------------------------------------------------------- build
+// -------------------------------------------------------------------------------------------------------------- build
 
 Assembled Assembly::build() {
   std::vector<std::size_t> order;
@@ -326,7 +329,8 @@ Assembled Assembly::build() {
   }
   std::sort(order.begin(), order.end(),
             [&](std::size_t a, std::size_t b) { return sets_[a].outline.rank < sets_[b].outline.rank; });
-  Assembled result{.storages = {}, .positions = ByClass<ClassPosition>(classes_.size()), .sets = {sets_.size(), std::nullopt}};
+  Assembled result{
+      .storages = {}, .positions = ByClass<ClassPosition>(classes_.size()), .sets = {sets_.size(), std::nullopt}};
   for (const std::size_t s : order) {
     result.sets[s] = BuiltSet{StorageId(result.storages.size()), sets_[s].outline.lowest};
     build_storage(sets_[s], result);

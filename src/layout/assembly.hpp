@@ -32,15 +32,17 @@ struct Assembled {
   std::vector<std::optional<BuiltSet>> sets;  ///< By set; nothing for a class that is alone.
 };
 
-/// Puts classes at fixed distances from each other, as long as no two that are needed at the same time would share bytes.
+/// Puts classes at fixed distances from each other, as long as no two that are needed at the same time would share
+/// bytes.
 ///
-/// A set is what will be one storage: classes and copy targets with places relative to each other. When two sets join, every pair
-/// of members that would share bytes is looked at: they may when one is a part of the other (packed), when they are never needed
-/// at one step, or when they are so only at steps where one hands its bytes to the other. On several streams "never at one step"
-/// says nothing, so that only parts and declared hand-overs may share.
+/// A set is what will be one storage: classes and copy targets with places relative to each other. When two sets join,
+/// every pair of members that would share bytes is looked at: they may when one is a part of the other (packed), when
+/// they are never needed at one step, or when they are so only at steps where one hands its bytes to the other. On
+/// several streams "never at one step" says nothing, so that only parts and declared hand-overs may share.
 ///
-/// The members of the smaller set are looked up in an index of the larger one, and then go into it; so each member moves O(log n)
-/// times in all, and a join costs O(log n) lookups per member, plus the pairs that do share bytes at one step.
+/// The members of the smaller set are looked up in an index of the larger one, and then go into it; so each member
+/// moves O(log n) times in all, and a join costs O(log n) lookups per member, plus the pairs that do share bytes at one
+/// step.
 class Assembly {
  public:
   /// Both must outlive it.
@@ -53,8 +55,8 @@ class Assembly {
   };
   [[nodiscard]] PlaceInSet where(ClassId id);
 
-  /// `join` where the bytes `of_part`, counted from the lowest byte of `part`, are bytes of `whole` too. The part then insists on
-  /// no alignment but its own. Precondition: not between `begin` and `keep`.
+  /// `join` where the bytes `of_part`, counted from the lowest byte of `part`, are bytes of `whole` too. The part then
+  /// insists on no alignment but its own. Precondition: not between `begin` and `keep`.
   [[nodiscard]] bool join_part(ClassId part, ByteRange of_part, ClassId whole, Bytes distance);
   /// `join` where the lowest byte of `a` must also be a multiple of `alignment`.
   [[nodiscard]] bool join_aligned(ClassId a, ClassId b, Bytes distance, Bytes alignment);
@@ -65,11 +67,11 @@ class Assembly {
   /// States that at `step` one of the two gives its bytes to the other.
   void hand_over(ClassId a, ClassId b, Step step);
 
-  /// Lets the lowest byte of `a` lie `distance` behind that of `b`. False, and nothing changes, when that contradicts what is
-  /// known, breaks an alignment, or makes two share bytes that may not.
+  /// Lets the lowest byte of `a` lie `distance` behind that of `b`. False, and nothing changes, when that contradicts
+  /// what is known, breaks an alignment, or makes two share bytes that may not.
   [[nodiscard]] bool join(ClassId a, ClassId b, Bytes distance);
-  /// Adds all of the targets, which do not overlap, to a set; their bytes are counted as `where` does. False, and nothing
-  /// changes, when one meets somebody else or alignments do not agree.
+  /// Adds all of the targets, which do not overlap, to a set; their bytes are counted as `where` does. False, and
+  /// nothing changes, when one meets somebody else or alignments do not agree.
   [[nodiscard]] bool add_copies(std::size_t set, std::vector<AlignedTarget> targets);
   /// A set that has no classes, for copies that an op reads; they begin at 0.
   [[nodiscard]] std::size_t add_set(const CopyHome& home);
@@ -123,7 +125,9 @@ class Assembly {
   /// Whether two that share bytes, while both are needed as far as their entries say, may.
   [[nodiscard]] bool may_meet(const RectangleIndex::Rectangle& a, const RectangleIndex::Rectangle& b) const;
   [[nodiscard]] bool is_class(MemberId member) const { return member < classes_.size(); }
-  [[nodiscard]] const std::optional<AlignedTarget>& target(MemberId member) const { return others_[member - classes_.size()]; }
+  [[nodiscard]] const std::optional<AlignedTarget>& target(MemberId member) const {
+    return others_[member - classes_.size()];
+  }
   [[nodiscard]] bool is_current(std::size_t set, const RectangleIndex::Rectangle& entry) const;
   /// Calls `f(entry)` for what the member occupies when its lowest byte is at `offset`, until that is true.
   template <class F>
@@ -160,6 +164,7 @@ class Assembly {
 };
 
 /// Whether two lists of ascending intervals have a step in common other than those `allowed` (ascending).
-[[nodiscard]] bool overlap_beside(std::span<const Interval> a, std::span<const Interval> b, std::span<const Step> allowed);
+[[nodiscard]] bool overlap_beside(std::span<const Interval> a, std::span<const Interval> b,
+                                  std::span<const Step> allowed);
 
 }  // namespace stowage::layout

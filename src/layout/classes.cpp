@@ -31,7 +31,8 @@ struct Joined {
 /// Lets the op's outputs be what its bodies write, where one place can be both.
 class BodyResults {
  public:
-  BodyResults(const Graph& graph, OffsetUnion& joined) : graph_(graph), joined_(joined), known_(graph.tensors().size()) {
+  BodyResults(const Graph& graph, OffsetUnion& joined)
+      : graph_(graph), joined_(joined), known_(graph.tensors().size()) {
     for (std::size_t t = 0; t < graph.tensors().size(); ++t) {
       const Graph::Root root = graph.root(TensorId(t));
       const OffsetUnion::MemberPlace place = joined.find(root.tensor.index());
@@ -47,7 +48,8 @@ class BodyResults {
       for (const GroupMember& member : group.members) {
         Joined& joined_class = known_[place_of(member.tensor).representative];
         joined_class.packed = joined_class.packed || group.kind == Contiguity::packed;
-        joined_class.grouped = joined_class.grouped || (group.side == GroupSide::outputs && group.kind == Contiguity::padded);
+        joined_class.grouped =
+            joined_class.grouped || (group.side == GroupSide::outputs && group.kind == Contiguity::padded);
       }
     }
   }
@@ -102,8 +104,8 @@ class BodyResults {
     if (inside.first < scope.first_tensor.index() || inside.last >= end)
       return "the result of the body lies in memory from outside of it";
     const Bytes distance = (inner.offset - inside.lowest) - (outer.offset - outside.lowest);
-    const bool aligned =
-        distance >= Bytes(0) ? is_aligned(distance, outside.alignment) : is_aligned(Bytes(0) - distance, inside.alignment);
+    const bool aligned = distance >= Bytes(0) ? is_aligned(distance, outside.alignment)
+                                              : is_aligned(Bytes(0) - distance, inside.alignment);
     return aligned ? nullptr : "the result of the body lies where the op's output is not aligned";
   }
 

@@ -10,7 +10,9 @@ namespace {
 
 using Names = std::set<std::string_view>;
 
-Names names_of(const AnalysisOptions& options) { return {options.no_reuse_names.begin(), options.no_reuse_names.end()}; }
+Names names_of(const AnalysisOptions& options) {
+  return {options.no_reuse_names.begin(), options.no_reuse_names.end()};
+}
 
 void add_whole_run(const Graph& graph, const AnalysisOptions& options, const Sharing& sharing, const NoReuse& no_reuse,
                    ByClass<Demands>& demands) {
@@ -41,7 +43,8 @@ void add_fixed(const Graph& graph, const Sharing& sharing, ByClass<Demands>& dem
 
 void add_filled(const Graph& graph, const Sharing& sharing, ByClass<Demands>& demands) {
   for (const Op& op : graph.ops()) {
-    for (const std::uint32_t output : op.zero_fill.outputs) demands[sharing.class_of(op.outputs[output])].add(Demand::filled);
+    for (const std::uint32_t output : op.zero_fill.outputs)
+      demands[sharing.class_of(op.outputs[output])].add(Demand::filled);
   }
 }
 

@@ -68,11 +68,12 @@ bool is_first_to_touch(const Sharing& sharing, const Accesses& all, const Op& op
 
 }  // namespace
 
-/// Before everything, unless the op runs several times, others use the memory before it, or another batch wants another value
-/// there.
+/// Before everything, unless the op runs several times, others use the memory before it, or another batch wants another
+/// value there.
 std::vector<char> find_central_fills(const Graph& graph, const AnalysisOptions& options, const Sharing& sharing,
                                      const Timeline& timeline, const Accesses& accesses) {
-  const bool any = std::any_of(graph.ops().begin(), graph.ops().end(), [](const Op& op) { return !op.zero_fill.empty(); });
+  const bool any =
+      std::any_of(graph.ops().begin(), graph.ops().end(), [](const Op& op) { return !op.zero_fill.empty(); });
   if (!any) return {};
   const LabelledFills labelled(graph);
   std::vector<char> central(graph.ops().size(), 0);

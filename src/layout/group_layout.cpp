@@ -39,8 +39,8 @@ std::vector<Interval> GroupLayout::lives_of(OpId op) const {
   return {spans.begin(), spans.end()};
 }
 
-/// What a loop carries, or several bodies write, is written anew while parts of it, or wholes that it is a part of, may be
-/// needed.
+/// What a loop carries, or several bodies write, is written anew while parts of it, or wholes that it is a part of, may
+/// be needed.
 bool GroupLayout::is_rewritten(const Group& group, ClassId part, ClassId whole) const {
   const ClassId made = group.side == GroupSide::inputs ? whole : part;
   const int own = graph_.op(group.op).no_task ? 0 : 1;
@@ -185,7 +185,8 @@ void GroupLayout::lay_inputs(const Group& group) {
   laid_.push_back({&group, base});
 }
 
-/// The output is the whole and has all the bytes; whoever cannot lie in it is copied there, which takes no further ones.
+/// The output is the whole and has all the bytes; whoever cannot lie in it is copied there, which takes no further
+/// ones.
 void GroupLayout::lay_concat(const Group& group) {
   const ClassPlace whole = place(*group.whole);
   for (const Vote& vote : vote(group)) {

@@ -8,9 +8,9 @@ namespace stowage::layout {
 
 /// Lays contiguous groups out in an assembly, and notes the copies that this needs.
 ///
-/// Outputs first: nothing can stand in for them. Then inputs, op by op. The members of a group lie in sets already; each says
-/// where the group would begin. In every set the beginning that most bytes vote for wins, then the sets join, the one with the
-/// most bytes first: whoever cannot follow is copied, so that of two sides the cheaper one is.
+/// Outputs first: nothing can stand in for them. Then inputs, op by op. The members of a group lie in sets already;
+/// each says where the group would begin. In every set the beginning that most bytes vote for wins, then the sets join,
+/// the one with the most bytes first: whoever cannot follow is copied, so that of two sides the cheaper one is.
 class GroupLayout {
  public:
   /// All must outlive it. Where a part of a constant cannot lie in it, its tenancy changes.
@@ -62,7 +62,8 @@ class GroupLayout {
   [[nodiscard]] const char* obstacle(const Group& group, const GroupMember& member) const;
   [[nodiscard]] bool follow(const Group& group, const Vote& leader, const GroupMember& member);
   /// Lets the op read copies of these members. False, and nothing changes, when there is no room for them.
-  [[nodiscard]] bool copy_members(const Group& group, const std::vector<const GroupMember*>& members, const Anchor& base);
+  [[nodiscard]] bool copy_members(const Group& group, const std::vector<const GroupMember*>& members,
+                                  const Anchor& base);
   /// The set of an anchor, and where it lies there.
   [[nodiscard]] Assembly::PlaceInSet resolve(const Anchor& anchor);
   void copy_all(const Group& group);

@@ -7,14 +7,14 @@
 
 /// Which outputs overwrite which inputs.
 ///
-/// On one stream each pair that is taken lowers the live bytes at its op by the output's size and raises them nowhere, because a
-/// larger input's tail is free from the next step on. So the best for the bound is a matching of outputs to input classes, op by
-/// op, of the largest total size: outputs in descending size, each with an augmenting path (outputs that can be matched together
-/// form a matroid, for which this greedy order is optimal). Whether a pair is legal does not depend on pairs of other ops, except
-/// that an alignment may rule out the place.
+/// On one stream each pair that is taken lowers the live bytes at its op by the output's size and raises them nowhere,
+/// because a larger input's tail is free from the next step on. So the best for the bound is a matching of outputs to
+/// input classes, op by op, of the largest total size: outputs in descending size, each with an augmenting path
+/// (outputs that can be matched together form a matroid, for which this greedy order is optimal). Whether a pair is
+/// legal does not depend on pairs of other ops, except that an alignment may rule out the place.
 ///
-/// On several streams storages conflict as a whole, so that a smaller output would hold all of a larger input's bytes for all of
-/// its own life. There only pairs of equal size are taken; those lower the bound as above.
+/// On several streams storages conflict as a whole, so that a smaller output would hold all of a larger input's bytes
+/// for all of its own life. There only pairs of equal size are taken; those lower the bound as above.
 namespace stowage::layout {
 namespace {
 
@@ -48,7 +48,9 @@ class Selection {
 
   [[nodiscard]] const Life& life(ClassId id) const { return so_far_.tenancy.lives[id]; }
   [[nodiscard]] bool is_shared(ClassId id) const { return so_far_.tenancy.residences[id] == Residence::shared; }
-  [[nodiscard]] const Storage& storage_of(ClassId id) const { return so_far_.list[so_far_.positions[id].storage.index()]; }
+  [[nodiscard]] const Storage& storage_of(ClassId id) const {
+    return so_far_.list[so_far_.positions[id].storage.index()];
+  }
 
   const StorageInput& input_;
   const Storages& so_far_;
@@ -85,8 +87,9 @@ bool ends_at(const StorageInput& input, const Life& life, ClassId id, OpId op) {
   if (!timeline.branches()) return life.span.upper == spans.front().upper;
   const std::span<const Step> accesses = input.accesses[id];
   return !spans.empty() && std::all_of(spans.begin(), spans.end(), [&](const Interval& span) {
-    const auto next = std::find_if(accesses.begin(), accesses.end(),
-                                   [&](Step access) { return access > span.lower && compatible(timeline, span.lower, access); });
+    const auto next = std::find_if(accesses.begin(), accesses.end(), [&](Step access) {
+      return access > span.lower && compatible(timeline, span.lower, access);
+    });
     return next == accesses.end() || is_renewed_at(input, id, *next);
   });
 }
@@ -128,8 +131,8 @@ bool Selection::is_last_on_all_streams(OpId op, ClassId input) const {
   });
 }
 
-/// The op is the first to touch the output's class, which the output covers as a whole and which the op writes through nothing
-/// else.
+/// The op is the first to touch the output's class, which the output covers as a whole and which the op writes through
+/// nothing else.
 bool Selection::may_begin(OpId op, TensorId output) const {
   const ClassId id = input_.sharing.class_of(output);
   const std::vector<TensorId>& outputs = input_.graph.op(op).outputs;
@@ -145,7 +148,8 @@ bool Selection::used_otherwise(const Op& op, ClassId input) const {
   }
   for (std::uint32_t i = 0; i < op.inputs.size(); ++i) {
     if (!op.inputs[i] || input_.sharing.class_of(*op.inputs[i]) != input) continue;
-    const bool paired = std::any_of(op.in_place.begin(), op.in_place.end(), [&](InPlacePair pair) { return pair.input == i; });
+    const bool paired =
+        std::any_of(op.in_place.begin(), op.in_place.end(), [&](InPlacePair pair) { return pair.input == i; });
     if (!paired) return true;
   }
   return false;
@@ -163,7 +167,8 @@ bool Selection::reads_shifted(const Op& op, ClassPlace from, Bytes size) const {
 bool Selection::fits(ClassId output, ClassPlace input) const {
   const AliasClass& to = input_.classes[output];
   const AliasClass& from = input_.classes[input.id];
-  if (to.memory != from.memory || !is_aligned(so_far_.positions[input.id].offset + input.offset, to.alignment)) return false;
+  if (to.memory != from.memory || !is_aligned(so_far_.positions[input.id].offset + input.offset, to.alignment))
+    return false;
   // Of a refreshable base: what needs one address for ever lies apart.
   const bool same_base = input_.demands[output].has(Demand::fixed) == input_.demands[input.id].has(Demand::fixed);
   if (input_.options.base == AddressBase::refreshable && !same_base) return false;
@@ -184,20 +189,24 @@ bool Selection::has_room(OpId op, ClassId output, ClassPlace input) const {
   const bool classes = std::all_of(storage.classes.begin(), storage.classes.end(), [&](ClassId id) {
     const Bytes offset = so_far_.positions[id].offset;
     const std::span<const Step> allowed = id == input.id ? std::span<const Step>(steps) : std::span<const Step>();
-    return !bytes.overlaps({offset, offset + input_.classes[id].size}) || !overlap_beside(life(id).needed(), needed, allowed);
+    return !bytes.overlaps({offset, offset + input_.classes[id].size}) ||
+           !overlap_beside(life(id).needed(), needed, allowed);
   });
-  return classes && std::all_of(storage.copy_targets.begin(), storage.copy_targets.end(), [&](const CopyTarget& target) {
+  return classes &&
+         std::all_of(storage.copy_targets.begin(), storage.copy_targets.end(), [&](const CopyTarget& target) {
            return !bytes.overlaps(target.bytes) || !overlap_beside(target.lives, needed, {});
          });
 }
 
 std::vector<Takeover> Selection::match() {
   // The tightest input first, so that small outputs leave large inputs to others; then the op's own order.
-  std::sort(candidates_.begin(), candidates_.end(),
-            [](const Takeover& a, const Takeover& b) { return a.slack != b.slack ? a.slack < b.slack : a.pair < b.pair; });
+  std::sort(candidates_.begin(), candidates_.end(), [](const Takeover& a, const Takeover& b) {
+    return a.slack != b.slack ? a.slack < b.slack : a.pair < b.pair;
+  });
   std::vector<ClassId> outputs;
   for (const Takeover& candidate : candidates_) {
-    if (std::find(outputs.begin(), outputs.end(), candidate.output) == outputs.end()) outputs.push_back(candidate.output);
+    if (std::find(outputs.begin(), outputs.end(), candidate.output) == outputs.end())
+      outputs.push_back(candidate.output);
   }
   std::sort(outputs.begin(), outputs.end(), [&](ClassId a, ClassId b) {
     const Bytes size_a = input_.classes[a].size;
@@ -218,7 +227,8 @@ bool Selection::augment(ClassId output, std::vector<ClassId>& visited, std::vect
     if (candidate.output != output) continue;
     if (std::find(visited.begin(), visited.end(), candidate.input) != visited.end()) continue;
     visited.push_back(candidate.input);
-    const auto holder = std::find_if(taken.begin(), taken.end(), [&](const Takeover& t) { return t.input == candidate.input; });
+    const auto holder =
+        std::find_if(taken.begin(), taken.end(), [&](const Takeover& t) { return t.input == candidate.input; });
     if (holder == taken.end()) {
       taken.push_back(candidate);
       return true;
@@ -237,7 +247,8 @@ bool Selection::augment(ClassId output, std::vector<ClassId>& visited, std::vect
 
 }  // namespace
 
-std::vector<Takeover> choose_takeovers(const StorageInput& input, const Storages& so_far, const ByClass<char>& placed, OpId op) {
+std::vector<Takeover> choose_takeovers(const StorageInput& input, const Storages& so_far, const ByClass<char>& placed,
+                                       OpId op) {
   return Selection(input, so_far, placed).choose(op);
 }
 

@@ -9,7 +9,12 @@ namespace {
 class LoopLayout {
  public:
   LoopLayout(const StorageInput& input, const ByClass<Residence>& residences, Assembly& assembly, ScopeId id)
-      : input_(input), graph_(input.graph), residences_(residences), assembly_(assembly), scope_(input.graph.scope(id)), id_(id) {
+      : input_(input),
+        graph_(input.graph),
+        residences_(residences),
+        assembly_(assembly),
+        scope_(input.graph.scope(id)),
+        id_(id) {
     for (const BodyInput& pair : scope_.inputs) outers_.emplace(pair.inner, pair.outer);
   }
 
@@ -70,11 +75,12 @@ class LoopLayout {
     const ClassPlace in = place(pair.in);
     if (out.id == in.id && out.offset == in.offset) return;
     if (may_go_around(out.id, in.id) && assembly_.join(out.id, in.id, in.offset - out.offset)) return;
-    copies.push_back({.scope = id_,
-                      .before = -1,
-                      .tensor = pair.out,
-                      .to = in,
-                      .reason = "the iteration still reads the value that came in when it writes the one that goes out"});
+    copies.push_back(
+        {.scope = id_,
+         .before = -1,
+         .tensor = pair.out,
+         .to = in,
+         .reason = "the iteration still reads the value that came in when it writes the one that goes out"});
   }
 
   /// The steps at which iterations end: one before the op's last.
@@ -84,7 +90,8 @@ class LoopLayout {
     return result;
   }
 
-  /// On several streams: in every run, each access of `earlier` happens before each of `later`, except for the loop's own.
+  /// On several streams: in every run, each access of `earlier` happens before each of `later`, except for the loop's
+  /// own.
   [[nodiscard]] bool is_over_before(ClassId earlier, ClassId later) const {
     if (input_.order.streams() == 1) return true;
     const auto batch = [&](Step step) { return input_.timeline.at(step).batch; };
@@ -127,7 +134,8 @@ class LoopLayout {
     }
   }
 
-  /// The op that writes the value may do so over the one that came in, where its pairs say so and it reads it in no other way.
+  /// The op that writes the value may do so over the one that came in, where its pairs say so and it reads it in no
+  /// other way.
   void allow_in_place(const Carried& pair) {
     const ClassPlace in = place(pair.in);
     for (const auto& [id, position] : writers_[pair.out]) {
@@ -140,7 +148,8 @@ class LoopLayout {
   [[nodiscard]] bool reads_only_in_place(const Op& op, std::uint32_t output, ClassPlace in) const {
     for (std::uint32_t i = 0; i < op.inputs.size(); ++i) {
       if (!op.inputs[i] || place(*op.inputs[i]).id != in.id) continue;
-      const bool paired = std::find(op.in_place.begin(), op.in_place.end(), InPlacePair{output, i}) != op.in_place.end();
+      const bool paired =
+          std::find(op.in_place.begin(), op.in_place.end(), InPlacePair{output, i}) != op.in_place.end();
       const bool same_size = graph_.tensor(*op.inputs[i]).size >= graph_.tensor(op.outputs[output]).size;
       if (!paired || place(*op.inputs[i]).offset != in.offset || !same_size) return false;
     }
@@ -169,7 +178,8 @@ class LoopLayout {
 
 }  // namespace
 
-std::vector<PlannedCopy> lay_out_loops(const StorageInput& input, const ByClass<Residence>& residences, Assembly& assembly) {
+std::vector<PlannedCopy> lay_out_loops(const StorageInput& input, const ByClass<Residence>& residences,
+                                       Assembly& assembly) {
   const auto each_loop = [&](const auto& f) {
     // From the inside out: what an inner loop carries is then in one place when the loop around it looks.
     for (std::size_t s = input.graph.scopes().size(); s-- > 1;) {

@@ -26,8 +26,9 @@ double middle(const Range<T>& range) {
 /// How far apart the middles are.
 template <class Side>
 double spread(std::span<const Rectangle> entries, Side side) {
-  const auto [least, most] = std::minmax_element(
-      entries.begin(), entries.end(), [&](const Rectangle& a, const Rectangle& b) { return middle(a.*side) < middle(b.*side); });
+  const auto [least, most] =
+      std::minmax_element(entries.begin(), entries.end(),
+                          [&](const Rectangle& a, const Rectangle& b) { return middle(a.*side) < middle(b.*side); });
   return middle((*most).*side) - middle((*least).*side);
 }
 

@@ -9,11 +9,12 @@ namespace stowage::layout {
 
 /// Rectangles of bytes and steps: which of them overlap this one?
 ///
-/// A forest of balanced trees whose nodes know the hull of what is below them. What is added waits in a short list; when that is
-/// full it becomes a tree, together with all trees that are not larger. So a rectangle is sorted anew O(log n) times, whatever
-/// the order in which they come. Nodes are halved along the side on which their rectangles are spread out the most, measured by
-/// the whole tree, so that many at one place are told apart by time, and many at one time by place. Rejected: an order by place
-/// or by time alone, for parts of one large group are all needed at once, and all that loops hand on lies at one place.
+/// A forest of balanced trees whose nodes know the hull of what is below them. What is added waits in a short list;
+/// when that is full it becomes a tree, together with all trees that are not larger. So a rectangle is sorted anew
+/// O(log n) times, whatever the order in which they come. Nodes are halved along the side on which their rectangles are
+/// spread out the most, measured by the whole tree, so that many at one place are told apart by time, and many at one
+/// time by place. Rejected: an order by place or by time alone, for parts of one large group are all needed at once,
+/// and all that loops hand on lies at one place.
 ///
 /// Adding takes O(log² n) amortised; a search O(log² n + answers) where few overlap each other. Not thread-safe.
 class RectangleIndex {

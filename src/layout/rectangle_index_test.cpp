@@ -49,7 +49,8 @@ TEST(RectangleIndex, StopsAtTheFirstThatIsWanted) {
   RectangleIndex index;
   for (std::uint32_t i = 0; i < 100; ++i) index.add(entry(0, 10, 0, 10, i));
   int calls = 0;
-  EXPECT_TRUE(index.any_overlapping({Bytes(0), Bytes(1)}, {Step(0), Step(1)}, [&](const Rectangle&) { return ++calls == 7; }));
+  EXPECT_TRUE(
+      index.any_overlapping({Bytes(0), Bytes(1)}, {Step(0), Step(1)}, [&](const Rectangle&) { return ++calls == 7; }));
   EXPECT_EQ(calls, 7);
 }
 

@@ -66,7 +66,8 @@ class ZeroCopy {
     const Demands demands = input_.demands[place.id];
     const Facts& facts = facts_[place.id];
     if (facts.in_body) return "its memory is used in a body";
-    if (!tensor.flags.any_of({TensorFlag::input, TensorFlag::output})) return "it is neither an input nor an output of the graph";
+    if (!tensor.flags.any_of({TensorFlag::input, TensorFlag::output}))
+      return "it is neither an input nor an output of the graph";
     if (tensor.flags.has(TensorFlag::shape_data) && !input_.graph.batches().empty())
       return "it is the shape data of a graph with batches";
     if (input_.graph.memory(tensor.memory).kind == "p2p") return "its memory is of kind p2p";

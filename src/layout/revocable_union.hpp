@@ -8,9 +8,11 @@
 
 namespace stowage::layout {
 
-/// Union–find over things that lie at fixed distances from each other, whose joins can be taken back, the last one first.
+/// Union–find over things that lie at fixed distances from each other, whose joins can be taken back, the last one
+/// first.
 ///
-/// Whoever has fewer things goes to the other, and paths are not compressed: O(log n) to find, O(1) to join and to part.
+/// Whoever has fewer things goes to the other, and paths are not compressed: O(log n) to find, O(1) to join and to
+/// part.
 class RevocableUnion {
  public:
   /// Where a thing lies, relative to its representative. May be negative.

@@ -6,7 +6,8 @@
 #include "graph/interface/relations.hpp"
 #include "layout/interface/analysis.hpp"
 
-/// The stages of `analyze` that decide what lies together, in order. Each returns a value; `liveness` answers in between.
+/// The stages of `analyze` that decide what lies together, in order. Each returns a value; `liveness` answers in
+/// between.
 namespace stowage::layout {
 
 /// Which tensors lie at fixed distances.
@@ -22,14 +23,16 @@ struct Classes {
                                             const NoReuse& no_reuse);
 
 /// By op: whether its fill happens before everything. Empty where nothing is filled.
-[[nodiscard]] std::vector<char> find_central_fills(const Graph& graph, const AnalysisOptions& options, const Sharing& sharing,
-                                                   const Timeline& timeline, const Accesses& accesses);
+[[nodiscard]] std::vector<char> find_central_fills(const Graph& graph, const AnalysisOptions& options,
+                                                   const Sharing& sharing, const Timeline& timeline,
+                                                   const Accesses& accesses);
 
 /// Where the memory of every class comes from.
 struct Residences {
   ByClass<Residence> list;
   std::vector<TensorId> bound;  ///< Tensors that lie in the caller's buffers.
-  std::vector<TensorId> fused;  ///< Inputs that are small enough to be copied in together, and lie next to each other for that.
+  std::vector<TensorId>
+      fused;  ///< Inputs that are small enough to be copied in together, and lie next to each other for that.
   std::vector<LayoutNote> notes;
 };
 /// What residences follow from.
@@ -46,8 +49,8 @@ struct ResidenceInput {
 [[nodiscard]] ByClass<Sides> find_sides(const ResidenceInput& input, const ByClass<Residence>& residences,
                                         const std::vector<char>& central_fills);
 
-/// Residence and life of every class. Forming storages changes them: a part of a constant that cannot lie in it after all lives
-/// like any other class.
+/// Residence and life of every class. Forming storages changes them: a part of a constant that cannot lie in it after
+/// all lives like any other class.
 struct Tenancy {
   ByClass<Residence> residences;
   ByClass<Life> lives;
@@ -75,8 +78,8 @@ struct StorageInput {
   [[nodiscard]] const ClassPlace& place(TensorId id) const { return sharing.place(id); }
   [[nodiscard]] bool uses_pairs() const { return options.in_place && !options.no_reuse; }
 };
-/// Groups and what loops carry at their distances, outputs behind the input that they take over from in place, every other class
-/// on its own.
+/// Groups and what loops carry at their distances, outputs behind the input that they take over from in place, every
+/// other class on its own.
 [[nodiscard]] Storages form_storages(const StorageInput& input, Tenancy tenancy);
 
 /// By class: how many tasks write it.

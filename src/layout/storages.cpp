@@ -10,8 +10,8 @@
 #include "layout/loop_layout.hpp"
 #include "layout/stages.hpp"
 
-/// Which classes share an address: first what must lie at fixed distances, then, op by op, what may take over from an input, and
-/// every other class on its own.
+/// Which classes share an address: first what must lie at fixed distances, then, op by op, what may take over from an
+/// input, and every other class on its own.
 namespace stowage::layout {
 namespace {
 
@@ -31,7 +31,8 @@ Storages join_rigidly(const StorageInput& input, Tenancy tenancy) {
                   .copies = std::move(copies.into_classes),
                   .notes = groups.take_notes()};
   for (std::vector<PlannedCopy>* const more : {&around_loops, &copies.into_storages})
-    result.copies.insert(result.copies.end(), std::make_move_iterator(more->begin()), std::make_move_iterator(more->end()));
+    result.copies.insert(result.copies.end(), std::make_move_iterator(more->begin()),
+                         std::make_move_iterator(more->end()));
   result.tenancy = std::move(tenancy);
   return result;
 }
@@ -46,7 +47,8 @@ bool has_rigid_parts(const StorageInput& input) {
 /// Puts every class that is in no storage yet into one, op by op, in place where that is possible.
 class Placing {
  public:
-  Placing(const StorageInput& input, Storages so_far) : input_(input), result_(std::move(so_far)), placed_(input.classes.size()) {
+  Placing(const StorageInput& input, Storages so_far)
+      : input_(input), result_(std::move(so_far)), placed_(input.classes.size()) {
     for (const Storage& storage : result_.list) {
       for (const ClassId id : storage.classes) placed_[id] = 1;
     }

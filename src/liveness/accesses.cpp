@@ -46,8 +46,8 @@ class Presence {
 
 using UnreadInputs = std::map<std::size_t, std::vector<TensorId>>;  // by the step at which they count as read
 
-/// Inputs that nobody reads in some batch's run. There they count as read by the first task: overwriting what the caller wrote is
-/// only safe behind something that runs.
+/// Inputs that nobody reads in some batch's run. There they count as read by the first task: overwriting what the
+/// caller wrote is only safe behind something that runs.
 UnreadInputs unread_inputs(const Graph& graph, const Sharing& sharing, const Timeline& timeline) {
   UnreadInputs unread;
   for (std::uint32_t batch = 1; batch <= graph.batches().size(); ++batch) {

@@ -8,15 +8,15 @@
 
 #include "graph/interface/dependencies.hpp"
 
-/// Vector clocks, backwards. Walking the ops from last to first, each op's row is complete when it is reached (everything that
-/// happens after it comes later in the linear order), and is then merged into the rows of its direct predecessors. What a forward
-/// clock says ("how much of stream t happened before me") cannot be turned into thresholds without a search; this one is the
-/// threshold.
+/// Vector clocks, backwards. Walking the ops from last to first, each op's row is complete when it is reached
+/// (everything that happens after it comes later in the linear order), and is then merged into the rows of its direct
+/// predecessors. What a forward clock says ("how much of stream t happened before me") cannot be turned into thresholds
+/// without a search; this one is the threshold.
 ///
-/// Bodies and batches: an op that may not run must order nothing for those around it. So the ops of a body that is not wholly on
-/// its op's stream get streams of their own, and so do those of each batch; what orders them with the rest are the steps at which
-/// their op starts and ends, and the orders of that batch's own run. Each batch is walked by itself, and what comes before or
-/// after all of them is in order only when it is so in every run.
+/// Bodies and batches: an op that may not run must order nothing for those around it. So the ops of a body that is not
+/// wholly on its op's stream get streams of their own, and so do those of each batch; what orders them with the rest
+/// are the steps at which their op starts and ends, and the orders of that batch's own run. Each batch is walked by
+/// itself, and what comes before or after all of them is in order only when it is so in every run.
 namespace stowage {
 namespace {
 
@@ -120,7 +120,8 @@ class Walk {
       if (each.kind != DependencyKind::after && each.kind != DependencyKind::data) continue;
       if (each.batch == 0 || each.batch == state.batch) after(state.step_of[each.from.index()]);
     }
-    for (auto edge = std::lower_bound(edges_.begin(), edges_.end(), moment.op, [](Edge each, OpId to) { return each.to < to; });
+    for (auto edge =
+             std::lower_bound(edges_.begin(), edges_.end(), moment.op, [](Edge each, OpId to) { return each.to < to; });
          edge != edges_.end() && edge->to == moment.op; ++edge) {
       after(state.step_of[edge->from.index()]);
     }
@@ -158,7 +159,8 @@ class Walk {
       if (moment.kind == Moment::Kind::op && graph_.op(moment.op).no_task) continue;
       const std::size_t stream = graph_.op(moment.op).stream.index();
       if (frames.empty()) {
-        column_of_[k] = roots.try_emplace({moment.batch, stream}, static_cast<std::uint32_t>(columns_.size())).first->second;
+        column_of_[k] =
+            roots.try_emplace({moment.batch, stream}, static_cast<std::uint32_t>(columns_.size())).first->second;
       } else {
         column_of_[k] = column_in(frames.back(), stream);
       }
@@ -249,10 +251,10 @@ BatchSteps find_batches(const Timeline& timeline, std::size_t batches) {
 
 /// Puts the runs of all batches together.
 ///
-/// Batches exclude each other, and the later one in time counts as after. But "comes before" must be transitive, though nothing
-/// orders the two: what is before one of them must be before the other, and what is after. So a step of one batch counts as
-/// before a step of another only from where that is after everything in front of the batches, and as before a common step only
-/// from where that is after everything up to the end of the batches.
+/// Batches exclude each other, and the later one in time counts as after. But "comes before" must be transitive, though
+/// nothing orders the two: what is before one of them must be before the other, and what is after. So a step of one
+/// batch counts as before a step of another only from where that is after everything in front of the batches, and as
+/// before a common step only from where that is after everything up to the end of the batches.
 class BatchMerge {
  public:
   BatchMerge(const Graph& graph, const Timeline& timeline, const Walk& walk)
@@ -310,12 +312,14 @@ class BatchMerge {
 };
 
 bool has_batches(const Timeline& timeline) {
-  return std::any_of(timeline.moments.begin(), timeline.moments.end(), [](const Moment& moment) { return moment.batch != 0; });
+  return std::any_of(timeline.moments.begin(), timeline.moments.end(),
+                     [](const Moment& moment) { return moment.batch != 0; });
 }
 
 Timeline plain_timeline(const Graph& graph) {
   Timeline timeline;
-  for (std::size_t k = 0; k < graph.ops().size(); ++k) timeline.moments.push_back({Moment::Kind::op, OpId(k), ScopeId(0), 0});
+  for (std::size_t k = 0; k < graph.ops().size(); ++k)
+    timeline.moments.push_back({Moment::Kind::op, OpId(k), ScopeId(0), 0});
   return timeline;
 }
 

@@ -69,7 +69,12 @@ TEST(HappensBefore, ManyPathsToOneTensorAreWalkedOnce) {
   const OpId write = s.on(0, {}, {last});
   for (int i = 0; i < 200; ++i) {  // each link is a view and an alias at once: 2^200 paths
     const TensorId next = s.view("link", 8, last, 0);
-    s.op({.name = "link", .kind = "X", .inputs = {last}, .outputs = {next}, .no_task = true, .aliases = {{0, 0, Bytes(0)}}});
+    s.op({.name = "link",
+          .kind = "X",
+          .inputs = {last},
+          .outputs = {next},
+          .no_task = true,
+          .aliases = {{0, 0, Bytes(0)}}});
     last = next;
   }
   const OpId read = s.on(1, {last}, {});

@@ -5,9 +5,10 @@
 
 /// When each class is needed.
 ///
-/// At a step a class is needed when, on some way of running through that step, it was touched (or given by the caller) at or
-/// before it, and is touched (or looked at by the caller) at or after it. On a stretch without exclusive parts that is one
-/// interval. Only the parts around its first and last touch can have holes: between parts further inside it is needed throughout.
+/// At a step a class is needed when, on some way of running through that step, it was touched (or given by the caller)
+/// at or before it, and is touched (or looked at by the caller) at or after it. On a stretch without exclusive parts
+/// that is one interval. Only the parts around its first and last touch can have holes: between parts further inside it
+/// is needed throughout.
 namespace stowage {
 namespace {
 
@@ -58,14 +59,15 @@ class LifeParts {
   std::vector<Interval>& result_;
 };
 
-/// What a loop carries is read in the body for the last time, and is dead from there until the end of the iteration writes it
-/// anew.
+/// What a loop carries is read in the body for the last time, and is dead from there until the end of the iteration
+/// writes it anew.
 struct Hole {
   ClassId id;
   Interval steps;
 };
 
-std::vector<Hole> find_holes(const Graph& graph, const Sharing& sharing, const Timeline& timeline, const Accesses& all) {
+std::vector<Hole> find_holes(const Graph& graph, const Sharing& sharing, const Timeline& timeline,
+                             const Accesses& all) {
   std::vector<Hole> holes;
   for (std::size_t k = 0; k < timeline.moments.size(); ++k) {
     const Moment& moment = timeline.moments[k];
@@ -133,7 +135,8 @@ ByClass<Life> find_lives(const Graph& graph, const Sharing& sharing, const Timel
                          const ByClass<Sides>& sides) {
   ByClass<Life> lives;
   lives.reserve(sharing.class_count());
-  for (std::size_t c = 0; c < sharing.class_count(); ++c) lives.add(life_of(timeline, accesses[ClassId(c)], sides[ClassId(c)]));
+  for (std::size_t c = 0; c < sharing.class_count(); ++c)
+    lives.add(life_of(timeline, accesses[ClassId(c)], sides[ClassId(c)]));
   if (!graph.has_bodies()) return lives;
   for (const Hole& hole : find_holes(graph, sharing, timeline, accesses)) {
     dig(lives[hole.id].parts, hole.steps);

@@ -10,8 +10,8 @@
 
 /// Finds accesses to one value that nothing orders.
 ///
-/// On each stream the steps of a class form a chain, so that an access that is after the last one of a stream is after all of
-/// them: mostly one question for each stream that has touched the class.
+/// On each stream the steps of a class form a chain, so that an access that is after the last one of a stream is after
+/// all of them: mostly one question for each stream that has touched the class.
 namespace stowage {
 namespace {
 
@@ -82,7 +82,9 @@ class Races {
     found_ = Race{{op_of(first), first.tensor, first.writes}, {op_of(second), second.tensor, second.writes}};
   }
 
-  [[nodiscard]] OpId op_of(const Access& access) const { return moments_[static_cast<std::size_t>(access.step.value())].op; }
+  [[nodiscard]] OpId op_of(const Access& access) const {
+    return moments_[static_cast<std::size_t>(access.step.value())].op;
+  }
 
   /// In its class.
   [[nodiscard]] ByteRange bytes_of(TensorId tensor) const {
@@ -111,7 +113,8 @@ Timeline run_of(const Timeline& timeline, std::uint32_t batch) {
 
 }  // namespace
 
-std::optional<Race> find_race(const Graph& graph, const Sharing& sharing, const Timeline& timeline, const Order& order) {
+std::optional<Race> find_race(const Graph& graph, const Sharing& sharing, const Timeline& timeline,
+                              const Order& order) {
   if (graph.stream_count() == 1) return std::nullopt;
   if (graph.batches().empty()) return Races(graph, sharing, timeline.moments, order.steps).find();
   const Dependencies dependencies = find_dependencies(graph, WantedDependencies::waited_for);
@@ -129,8 +132,8 @@ std::string describe(const Race& race, const Graph& graph) {
     return fmt::format("{} on stream {} {} {}", describe(graph, access.op), graph.op(access.op).stream.index(),
                        access.writes ? "writes" : "reads", describe(graph, access.tensor));
   };
-  return fmt::format("{} and {}: the same bytes, but neither comes after the other; `after` would order them", side(race.first),
-                     side(race.second));
+  return fmt::format("{} and {}: the same bytes, but neither comes after the other; `after` would order them",
+                     side(race.first), side(race.second));
 }
 
 }  // namespace stowage

@@ -114,15 +114,18 @@ TEST(Races, AResultOfABodyIsWrittenInThere) {
   EXPECT_TRUE(race_of(s));
 }
 
-/// Both batches write `x` on stream 1. Only that of one of them is followed by the reader, but the other is not there then.
+/// Both batches write `x` on stream 1. Only that of one of them is followed by the reader, but the other is not there
+/// then.
 TEST(Races, EachBatchIsARunOfItsOwn) {
   Sketch s;
   const TensorId x = s.tensor("x", 8);
   const TensorId in_a = s.view("in_a", 8, x, 0);
   const TensorId in_b = s.view("in_b", 8, x, 0);
   const OpId start = s.on(0, {}, {x});
-  const OpId a = s.op({.name = "a", .kind = "X", .outputs = {in_a}, .stream = StreamId(1), .after = {start}, .batch = "a"});
-  const OpId b = s.op({.name = "b", .kind = "X", .outputs = {in_b}, .stream = StreamId(2), .after = {start}, .batch = "b"});
+  const OpId a =
+      s.op({.name = "a", .kind = "X", .outputs = {in_a}, .stream = StreamId(1), .after = {start}, .batch = "a"});
+  const OpId b =
+      s.op({.name = "b", .kind = "X", .outputs = {in_b}, .stream = StreamId(2), .after = {start}, .batch = "b"});
   s.on(0, {x}, {}, {a, b});
   EXPECT_FALSE(race_of(s));
 }
@@ -132,7 +135,8 @@ TEST(Races, ABatchMayRaceWithWhatIsCommon) {
   const TensorId x = s.tensor("x", 8);
   const TensorId in_a = s.view("in_a", 8, x, 0);
   const OpId start = s.on(0, {}, {x});
-  const OpId a = s.op({.name = "a", .kind = "X", .outputs = {in_a}, .stream = StreamId(1), .after = {start}, .batch = "a"});
+  const OpId a =
+      s.op({.name = "a", .kind = "X", .outputs = {in_a}, .stream = StreamId(1), .after = {start}, .batch = "a"});
   s.op({.name = "b", .kind = "X", .stream = StreamId(2), .after = {start}, .batch = "b"});
   s.on(0, {x}, {});
   const std::optional<Race> race = race_of(s);

@@ -5,9 +5,9 @@
 
 /// Lays the ops out in time.
 ///
-/// Bodies follow each other inside their op. Batches: everything from the first op that has a label to the last that touches what
-/// exists in some batches only is laid out once for each batch, without the ops of the others. So both become the same thing,
-/// parts of which only one happens, and "is needed" has one definition for both.
+/// Bodies follow each other inside their op. Batches: everything from the first op that has a label to the last that
+/// touches what exists in some batches only is laid out once for each batch, without the ops of the others. So both
+/// become the same thing, parts of which only one happens, and "is needed" has one definition for both.
 namespace stowage {
 namespace {
 
@@ -150,7 +150,8 @@ OpRange batched_ops(const Graph& graph, const Sharing& sharing) {
 
 Timeline make_timeline(const Graph& graph, const Sharing& sharing) {
   const bool branching = graph.has_bodies() || !graph.batches().empty();
-  return branching ? TimelineBuilder(graph).run(batched_ops(graph, sharing)) : TimelineBuilder(graph).run_without_branches();
+  return branching ? TimelineBuilder(graph).run(batched_ops(graph, sharing))
+                   : TimelineBuilder(graph).run_without_branches();
 }
 
 }  // namespace stowage

@@ -55,7 +55,8 @@ class Clears {
               [&](const Clear& a, const Clear& b) { return key(a) != key(b) ? key(a) < key(b) : a.offset < b.offset; });
     std::vector<Clear> merged;
     for (const Clear& clear : clears_) {
-      if (merged.empty() || key(merged.back()) != key(clear) || clear.offset > merged.back().offset + merged.back().size) {
+      if (merged.empty() || key(merged.back()) != key(clear) ||
+          clear.offset > merged.back().offset + merged.back().size) {
         merged.push_back(clear);
         continue;
       }

@@ -9,9 +9,9 @@ namespace stowage {
 
 /// Which bytes are covered by ranges that come and go.
 ///
-/// A tree over the bytes between which ranges begin and end: each node counts the ranges that cover all of it, and knows whether
-/// all or none of it is covered, so that long stretches of either are seen at once. O(log n) to add or remove a range, and for
-/// each stretch that is found.
+/// A tree over the bytes between which ranges begin and end: each node counts the ranges that cover all of it, and
+/// knows whether all or none of it is covered, so that long stretches of either are seen at once. O(log n) to add or
+/// remove a range, and for each stretch that is found.
 class Coverage {
  public:
   /// `ends` are where ranges begin and end: ascending, each once.
@@ -21,8 +21,8 @@ class Coverage {
   /// Precondition: it was added.
   void remove(ByteRange range) { change(range, -1); }
 
-  /// The covered stretches within the range, as long as they can be, ascending. Precondition: it begins and ends at one of
-  /// `ends`.
+  /// The covered stretches within the range, as long as they can be, ascending. Precondition: it begins and ends at one
+  /// of `ends`.
   [[nodiscard]] std::vector<ByteRange> covered(ByteRange range) const;
 
  private:

@@ -12,17 +12,21 @@ namespace {
 
 constexpr std::array kKinds{ArenaKind::session, ArenaKind::fixed, ArenaKind::shared, ArenaKind::persistent};
 
-std::string suffix_of(ArenaKind kind) { return kind == ArenaKind::shared ? std::string() : " " + std::string(to_string(kind)); }
+std::string suffix_of(ArenaKind kind) {
+  return kind == ArenaKind::shared ? std::string() : " " + std::string(to_string(kind));
+}
 
 /// Builds the Problems of one graph, item by item.
 class ProblemBuilder {
  public:
   ProblemBuilder(const Graph& graph, const Analysis& analysis)
       : graph_(graph), liveness_(analysis.liveness), layout_(analysis.layout) {
-    for (const RingRange& range : graph.relations().ring_ranges) ring_ranges_.emplace(layout_.class_of(range.tensor), &range);
+    for (const RingRange& range : graph.relations().ring_ranges)
+      ring_ranges_.emplace(layout_.class_of(range.tensor), &range);
     for (std::size_t p = 0; p < graph.rings().size(); ++p) {
       const Ring& ring = graph.rings()[p];
-      rings_.push_back({.name = ring.name, .memory = ring.memory, .kind = ArenaKind::pool, .problem = {}, .occupants = {}});
+      rings_.push_back(
+          {.name = ring.name, .memory = ring.memory, .kind = ArenaKind::pool, .problem = {}, .occupants = {}});
       rings_.back().size = ring.size;
     }
     for (std::size_t m = 0; m < graph.memories().size(); ++m) {
@@ -156,7 +160,9 @@ void ProblemBuilder::add_workspace(OpId op, std::uint32_t index) {
   const Bytes size = align_up(workspace.size, alignment);
   const bool session = workspace.scope == WorkspaceScope::session;
   const bool fixed = graph_.op(op).fixed_address && layout_.base == AddressBase::refreshable;
-  ArenaProblem& target = arena(workspace.memory, session ? ArenaKind::session : fixed ? ArenaKind::fixed : ArenaKind::shared);
+  ArenaProblem& target = arena(workspace.memory, session ? ArenaKind::session
+                                                 : fixed ? ArenaKind::fixed
+                                                         : ArenaKind::shared);
   Item item{.pieces = {}, .size = size, .alignment = alignment, .pinned = {}, .allowed = {}};
   const std::vector<Interval> lives =
       session ? std::vector<Interval>{{Step(0), liveness_.timeline.horizon()}} : lives_of({op, index});
@@ -167,7 +173,8 @@ void ProblemBuilder::add_workspace(OpId op, std::uint32_t index) {
   naive_ += size;
 }
 
-/// Takes one access into a row: the item is over no earlier than what comes after `step`, and begins no later than `step`.
+/// Takes one access into a row: the item is over no earlier than what comes after `step`, and begins no later than
+/// `step`.
 void ProblemBuilder::order_step(Step step, std::span<Step> threshold, std::span<Step> first) const {
   for (std::size_t stream = 0; stream < threshold.size(); ++stream) {
     threshold[stream] = std::max(threshold[stream], liveness_.order.steps.next(step, stream));
@@ -235,9 +242,9 @@ void ProblemBuilder::add_order(ArenaProblem& target) const {
   }
 }
 
-/// Regions of at most `max_size` for all items together, and one of its own for each larger item. Twice as many as the items
-/// would fill without any sharing: filling one region after the other then always finds room, because two neighbours hold more
-/// than one region's worth.
+/// Regions of at most `max_size` for all items together, and one of its own for each larger item. Twice as many as the
+/// items would fill without any sharing: filling one region after the other then always finds room, because two
+/// neighbours hold more than one region's worth.
 void ProblemBuilder::split_at(ArenaProblem& target, Bytes max_size) {
   Bytes total;  // with room for every alignment
   std::vector<std::size_t> oversize;
@@ -271,12 +278,14 @@ bool ProblemBuilder::may_be_guest(const Occupant& occupant) const {
   const Storage& storage = layout_.storage(*id);
   return !storage.rigid && std::none_of(storage.classes.begin(), storage.classes.end(), [&](ClassId each) {
     const Sides sides = liveness_.lives[each].sides;
-    return sides.before || sides.after || layout_.demands[each].any_of({Demand::fixed, Demand::grouped, Demand::filled}) ||
+    return sides.before || sides.after ||
+           layout_.demands[each].any_of({Demand::fixed, Demand::grouped, Demand::filled}) ||
            layout_.sharing.flags[each].has(TensorFlag::input);
   });
 }
 
-/// The caller's reusable buffers as regions that cost nothing, each with its own tensor at the bottom while that is in use.
+/// The caller's reusable buffers as regions that cost nothing, each with its own tensor at the bottom while that is in
+/// use.
 void ProblemBuilder::add_hosts(ArenaProblem& target) const {
   struct {
     Bytes alignment = kMaxBytes;

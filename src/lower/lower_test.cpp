@@ -20,15 +20,18 @@ using testing::Sketch;
 using testing::piece;
 
 TEST(DisjointPieces, EqualBytesJoinInTime) {
-  EXPECT_THAT(disjoint_pieces({piece(0, 3, 0, 8), piece(2, 5, 0, 8), piece(5, 6, 0, 8)}), ElementsAre(piece(0, 6, 0, 8)));
+  EXPECT_THAT(disjoint_pieces({piece(0, 3, 0, 8), piece(2, 5, 0, 8), piece(5, 6, 0, 8)}),
+              ElementsAre(piece(0, 6, 0, 8)));
 }
 
 TEST(DisjointPieces, AHoleInTimeStays) {
-  EXPECT_THAT(disjoint_pieces({piece(0, 2, 0, 8), piece(4, 5, 0, 8)}), ElementsAre(piece(0, 2, 0, 8), piece(4, 5, 0, 8)));
+  EXPECT_THAT(disjoint_pieces({piece(0, 2, 0, 8), piece(4, 5, 0, 8)}),
+              ElementsAre(piece(0, 2, 0, 8), piece(4, 5, 0, 8)));
 }
 
 TEST(DisjointPieces, ASmallerSuccessorLeavesTheTailFree) {
-  EXPECT_THAT(disjoint_pieces({piece(0, 3, 0, 8), piece(2, 6, 0, 4)}), ElementsAre(piece(0, 3, 0, 8), piece(3, 6, 0, 4)));
+  EXPECT_THAT(disjoint_pieces({piece(0, 3, 0, 8), piece(2, 6, 0, 4)}),
+              ElementsAre(piece(0, 3, 0, 8), piece(3, 6, 0, 4)));
 }
 
 TEST(DisjointPieces, SuccessorsInTwoPlacesBecomeTwoPieces) {
@@ -98,9 +101,10 @@ TEST(Lower, SizesAreRoundedUpToTheAlignment) {
   GraphBuilder builder("g");
   const MemoryId cpu = builder.add(Memory{.name = "cpu", .alignment = Bytes(32)});
   const TensorId x = builder.add(Tensor{.name = "x", .size = Bytes(33), .memory = cpu, .flags = TensorFlag::input});
-  const TensorId y =
-      builder.add(Tensor{.name = "y", .size = Bytes(5), .memory = cpu, .alignment = Bytes(8), .flags = TensorFlag::output});
-  builder.add(Op{.name = "a", .kind = "X", .inputs = {x}, .outputs = {y}, .workspaces = {{.size = Bytes(1), .memory = cpu}}});
+  const TensorId y = builder.add(
+      Tensor{.name = "y", .size = Bytes(5), .memory = cpu, .alignment = Bytes(8), .flags = TensorFlag::output});
+  builder.add(
+      Op{.name = "a", .kind = "X", .inputs = {x}, .outputs = {y}, .workspaces = {{.size = Bytes(1), .memory = cpu}}});
   const Graph graph = *builder.build();
   const Lowering lowering = lower(graph, analyze(graph));
   ASSERT_EQ(lowering.arenas.size(), 1U);
@@ -132,7 +136,8 @@ TEST(Lower, MemoriesAndKindsAreProblemsOfTheirOwn) {
   GraphBuilder builder("g");
   const MemoryId cpu = builder.add(Memory{.name = "cpu"});
   const MemoryId gpu = builder.add(Memory{.name = "gpu"});
-  const TensorId weight = builder.add(Tensor{.name = "w", .size = Bytes(8), .memory = gpu, .flags = TensorFlag::constant});
+  const TensorId weight =
+      builder.add(Tensor{.name = "w", .size = Bytes(8), .memory = gpu, .flags = TensorFlag::constant});
   const TensorId x = builder.add(Tensor{.name = "x", .size = Bytes(8), .memory = cpu, .flags = TensorFlag::input});
   const TensorId y = builder.add(Tensor{.name = "y", .size = Bytes(8), .memory = gpu, .flags = TensorFlag::output});
   builder.add(Op{.name = "a", .kind = "X", .inputs = {weight, x}, .outputs = {y}});
@@ -182,7 +187,8 @@ TEST(Raise, PlacesViewsAndDropsRegionsThatStayEmpty) {
   GraphBuilder builder("g");
   const MemoryId gpu = builder.add(Memory{.name = "gpu", .max_size = Bytes(100)});
   const TensorId a = builder.add(Tensor{.name = "a", .size = Bytes(60), .memory = gpu, .flags = TensorFlag::input});
-  const TensorId v = builder.add(Tensor{.name = "v", .size = Bytes(10), .memory = gpu, .view_of = ViewOf{a, Bytes(50)}});
+  const TensorId v =
+      builder.add(Tensor{.name = "v", .size = Bytes(10), .memory = gpu, .view_of = ViewOf{a, Bytes(50)}});
   const TensorId b = builder.add(Tensor{.name = "b", .size = Bytes(60), .memory = gpu, .flags = TensorFlag::output});
   builder.add(Tensor{.name = "unused", .size = Bytes(60), .memory = gpu});
   builder.add(Op{.name = "f", .kind = "X", .inputs = {v}, .outputs = {b}});

@@ -36,8 +36,8 @@ std::vector<Bytes> ends_of(const std::vector<Piece>& pieces) {
   return ends;
 }
 
-/// Goes through the steps at which rectangles begin or end, and keeps the stretches of occupied bytes. Only those that touch
-/// what has changed are looked at: O(log n) for each rectangle and each stretch that comes out.
+/// Goes through the steps at which rectangles begin or end, and keeps the stretches of occupied bytes. Only those that
+/// touch what has changed are looked at: O(log n) for each rectangle and each stretch that comes out.
 class Sweep {
  public:
   explicit Sweep(const std::vector<Piece>& pieces) : coverage_(ends_of(pieces)) {
@@ -83,7 +83,8 @@ class Sweep {
       for (++begin; begin < end && boundaries_[begin].bytes.lower <= changed.upper; ++begin)
         changed.upper = std::max(changed.upper, boundaries_[begin].bytes.upper);
       close(changed, now);
-      for (const ByteRange& bytes : coverage_.covered(changed)) open_.emplace(bytes.lower, OpenStretch{bytes.upper, now});
+      for (const ByteRange& bytes : coverage_.covered(changed))
+        open_.emplace(bytes.lower, OpenStretch{bytes.upper, now});
     }
   }
 

@@ -47,7 +47,8 @@ class Raising {
 
   Plan run(const Lowering& lowering, std::span<const ArenaSolution> solutions) {
     for (std::size_t a = 0; a < lowering.arenas.size(); ++a) {
-      plan_.arenas.push_back(arena_of(lowering.arenas[a], solutions[a], used_paid_regions(lowering.arenas[a], solutions[a])));
+      plan_.arenas.push_back(
+          arena_of(lowering.arenas[a], solutions[a], used_paid_regions(lowering.arenas[a], solutions[a])));
     }
     for (std::size_t a = 0; a < lowering.arenas.size(); ++a) place_items(lowering.arenas[a], solutions[a], ArenaId(a));
     sort_workspaces();
@@ -78,9 +79,10 @@ class Raising {
       Position position = solution.positions[i];
       if (source.problem.items[i].size == Bytes(0))
         position = {0, Bytes(0)};  // wherever it was put, no region reaches there for it
-      const RaisedPosition at = position.region < used.number.size()
-                                    ? RaisedPosition{arena, {used.number[position.region], position.offset}}
-                                    : RaisedPosition{host(source, position.region - used.number.size()), {0, position.offset}};
+      const RaisedPosition at =
+          position.region < used.number.size()
+              ? RaisedPosition{arena, {used.number[position.region], position.offset}}
+              : RaisedPosition{host(source, position.region - used.number.size()), {0, position.offset}};
       if (const auto* storage = std::get_if<StorageId>(&source.occupants[i])) {
         storages_[storage->index()] = at;
       } else {
@@ -112,9 +114,10 @@ class Raising {
   }
 
   void sort_workspaces() {
-    std::sort(plan_.workspaces.begin(), plan_.workspaces.end(), [](const WorkspacePlacement& a, const WorkspacePlacement& b) {
-      return std::pair(a.op, a.index) < std::pair(b.op, b.index);
-    });
+    std::sort(plan_.workspaces.begin(), plan_.workspaces.end(),
+              [](const WorkspacePlacement& a, const WorkspacePlacement& b) {
+                return std::pair(a.op, a.index) < std::pair(b.op, b.index);
+              });
   }
 
   void place_tensors() {
@@ -127,8 +130,8 @@ class Raising {
       if (!is_resident(residence)) continue;
       const ClassPosition& position = layout_.positions[place.id];
       const RaisedPosition& at = storages_[position.storage.index()];
-      plan_.placements.push_back({TensorId(t), at.arena, at.position.region, at.position.offset + position.offset + place.offset,
-                                  graph_.tensors()[t].size});
+      plan_.placements.push_back({TensorId(t), at.arena, at.position.region,
+                                  at.position.offset + position.offset + place.offset, graph_.tensors()[t].size});
     }
     for (const LayoutNote& note : layout_.notes) plan_.notes.push_back({note.tensor, note.text});
   }
@@ -159,7 +162,8 @@ class Raising {
     if (copy.before < 0) return CopyMoment::at_back_edge();
     const Scope& scope = graph_.scope(copy.scope);
     const auto number = static_cast<std::size_t>(copy.before);
-    return number == scope.op_count ? CopyMoment::at_body_end() : CopyMoment::before(OpId(scope.first_op.index() + number));
+    return number == scope.op_count ? CopyMoment::at_body_end()
+                                    : CopyMoment::before(OpId(scope.first_op.index() + number));
   }
 
   const Graph& graph_;
@@ -172,7 +176,8 @@ class Raising {
 
 }  // namespace
 
-Plan raise(const Graph& graph, const Analysis& analysis, const Lowering& lowering, std::span<const ArenaSolution> solutions) {
+Plan raise(const Graph& graph, const Analysis& analysis, const Lowering& lowering,
+           std::span<const ArenaSolution> solutions) {
   return Raising(graph, analysis).run(lowering, solutions);
 }
 

@@ -100,8 +100,8 @@ TEST_P(BufferConformance, RangesOutsideAreRefusedAndChangeNothing) {
   const std::unique_ptr<Buffer> buffer = make(100);
   ASSERT_TRUE(buffer->clear(1));
   const std::int64_t end = buffer->size().value();
-  for (const auto& [lower, upper] :
-       std::vector<std::pair<std::int64_t, std::int64_t>>{{-1, 10}, {0, end + 1}, {end + 1, end + 1}, {20, 10}, {-20, -10}}) {
+  for (const auto& [lower, upper] : std::vector<std::pair<std::int64_t, std::int64_t>>{
+           {-1, 10}, {0, end + 1}, {end + 1, end + 1}, {20, 10}, {-20, -10}}) {
     const Status status = buffer->fill({Bytes(lower), Bytes(upper)}, 7);
     ASSERT_FALSE(status) << lower;
     EXPECT_EQ(status.error().code, ErrorCode::invalid);
@@ -145,7 +145,8 @@ TEST_P(BufferConformance, NegativeSizeIsInvalid) {
 TEST_P(BufferConformance, HostVisibleMemoryIsTheMemoryOfItsCalls) {
   if (!type().host_visible()) return;
   const std::unique_ptr<Buffer> buffer = make(64);
-  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(buffer->base()) % static_cast<std::uintptr_t>(type().alignment().value()), 0U);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(buffer->base()) % static_cast<std::uintptr_t>(type().alignment().value()),
+            0U);
   ASSERT_TRUE(buffer->clear(1));
   buffer->base()[63] = std::byte{2};
   EXPECT_EQ(buffer->base()[0], std::byte{1});

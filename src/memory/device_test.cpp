@@ -51,7 +51,9 @@ TEST_P(DeviceConformance, CopySeesWhatTheBufferWasWritten) {
   EXPECT_EQ(last, std::byte{3});
 }
 
-TEST_P(DeviceConformance, ACopyOfNothingIsNothingToDo) { EXPECT_TRUE(device().copy(kMain, nullptr, nullptr, Bytes(0))); }
+TEST_P(DeviceConformance, ACopyOfNothingIsNothingToDo) {
+  EXPECT_TRUE(device().copy(kMain, nullptr, nullptr, Bytes(0)));
+}
 
 TEST_P(DeviceConformance, NullAndNegativeCopiesAreRefused) {
   const std::unique_ptr<Buffer> buffer = make(64);

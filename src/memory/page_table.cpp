@@ -20,12 +20,14 @@ Error unknown(PhysicalId physical) {
 
 Status PageTable::check_size(Bytes size) const {
   if (size > Bytes(0) && is_multiple(size)) return Done{};
-  return invalid(fmt::format("{} bytes are not a positive multiple of the granularity, {}", size.value(), granularity_.value()));
+  return invalid(
+      fmt::format("{} bytes are not a positive multiple of the granularity, {}", size.value(), granularity_.value()));
 }
 
 Status PageTable::check_address(const std::byte* address) const {
   if (number(address) % extent(granularity_) == 0) return Done{};
-  return invalid(fmt::format("address {} is not a multiple of the granularity, {}", fmt::ptr(address), granularity_.value()));
+  return invalid(
+      fmt::format("address {} is not a multiple of the granularity, {}", fmt::ptr(address), granularity_.value()));
 }
 
 void PageTable::reserve(const std::byte* address, Bytes size) { reservations_.emplace(number(address), size); }
@@ -36,7 +38,8 @@ Status PageTable::check_free(const std::byte* address, Bytes size) const {
     return invalid(fmt::format("{} bytes at {} are not a reserved range", size.value(), fmt::ptr(address)));
   }
   if (is_mapped_in(number(address), size)) {
-    return invalid(fmt::format("something is mapped into the {} bytes reserved at {}", size.value(), fmt::ptr(address)));
+    return invalid(
+        fmt::format("something is mapped into the {} bytes reserved at {}", size.value(), fmt::ptr(address)));
   }
   return Done{};
 }
@@ -70,8 +73,9 @@ Status PageTable::check_map(const std::byte* address, PhysicalId physical, Bytes
   STOWAGE_TRY_STATUS(check_release(physical));
   const Bytes whole = physicals_.find(physical)->second.size;
   if (offset < Bytes(0) || !is_multiple(offset) || size > whole || offset > whole - size) {
-    return invalid(fmt::format("{} bytes from {} on are not a part, by the granularity of {}, of physical memory of {} bytes",
-                               size.value(), offset.value(), granularity_.value(), whole.value()));
+    return invalid(
+        fmt::format("{} bytes from {} on are not a part, by the granularity of {}, of physical memory of {} bytes",
+                    size.value(), offset.value(), granularity_.value(), whole.value()));
   }
   if (!is_reserved(number(address), size)) {
     return invalid(fmt::format("{} bytes at {} are not within one reserved range", size.value(), fmt::ptr(address)));

@@ -10,12 +10,12 @@
 
 namespace stowage::memory {
 
-/// The rules of `VirtualMemory` without the memory: which ranges are reserved, what physical memory there is, what is mapped
-/// where.
+/// The rules of `VirtualMemory` without the memory: which ranges are reserved, what physical memory there is, what is
+/// mapped where.
 ///
-/// Every change comes in two calls: a `check_…` that says `invalid` and why, and the change itself, whose precondition is that
-/// the check passed. Between them the backend makes its system calls, and when one of those fails the table is as it was. O(log
-/// n) for n ranges and mappings, unmap O(log n) for each mapping that it takes away. Not thread-safe.
+/// Every change comes in two calls: a `check_…` that says `invalid` and why, and the change itself, whose precondition
+/// is that the check passed. Between them the backend makes its system calls, and when one of those fails the table is
+/// as it was. O(log n) for n ranges and mappings, unmap O(log n) for each mapping that it takes away. Not thread-safe.
 class PageTable {
  public:
   /// Ids of physical memory count up from `first`, so that several tables can be told apart by their ids.

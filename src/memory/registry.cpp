@@ -37,7 +37,9 @@ std::string device_names() {
 
 Status refuse_ordinal(std::string_view device, const DeviceOptions& options) {
   if (options.ordinal == 0) return Done{};
-  return Error{ErrorCode::unsupported, fmt::format("{}: there is one, and number {} was asked for", device, options.ordinal), {}};
+  return Error{ErrorCode::unsupported,
+               fmt::format("{}: there is one, and number {} was asked for", device, options.ordinal),
+               {}};
 }
 
 Status refuse_limit(std::string_view device, const DeviceOptions& options) {
@@ -58,10 +60,11 @@ std::span<const DeviceInfo> devices() {
 
 Result<std::shared_ptr<Device>> open_device(std::string_view name, const DeviceOptions& options) {
   const auto all = memory::registry();
-  const auto found =
-      std::find_if(all.begin(), all.end(), [&](const memory::RegisteredDevice& device) { return device.info.name == name; });
+  const auto found = std::find_if(all.begin(), all.end(),
+                                  [&](const memory::RegisteredDevice& device) { return device.info.name == name; });
   if (found != all.end()) return found->open(options);
-  return Error{ErrorCode::unknown_name, fmt::format("there is no device '{}'; there are {}", name, memory::device_names()), {}};
+  return Error{
+      ErrorCode::unknown_name, fmt::format("there is no device '{}'; there are {}", name, memory::device_names()), {}};
 }
 
 }  // namespace stowage

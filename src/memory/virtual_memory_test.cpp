@@ -5,8 +5,8 @@
 namespace stowage::memory {
 namespace {
 
-/// What every backend's virtual memory promises. Bytes go through the device's copies, since not every device's memory is
-/// host-visible. One page is one granule.
+/// What every backend's virtual memory promises. Bytes go through the device's copies, since not every device's memory
+/// is host-visible. One page is one granule.
 class VirtualMemoryConformance : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
@@ -96,8 +96,9 @@ TEST_P(VirtualMemoryConformance, APartOfPhysicalMemoryIsMappedOrUnsupported) {
     ASSERT_EQ(part.has_value(), memory().maps_parts());
     if (!part) {
       EXPECT_EQ(part.error().code, ErrorCode::unsupported);
-      EXPECT_EQ(memory().map_all(page(base, 2), std::vector<PhysicalRange>{{physical, pages(first), pages(1)}}).error().code,
-                ErrorCode::unsupported);
+      EXPECT_EQ(
+          memory().map_all(page(base, 2), std::vector<PhysicalRange>{{physical, pages(first), pages(1)}}).error().code,
+          ErrorCode::unsupported);
       continue;
     }
     write(base, 4);

@@ -6,8 +6,8 @@
 namespace stowage::pack {
 namespace {
 
-/// Everything on top of each other, in order. The answer where nothing can share (constants, a graph planned without reuse),
-/// found without looking at a single pair.
+/// Everything on top of each other, in order. The answer where nothing can share (constants, a graph planned without
+/// reuse), found without looking at a single pair.
 bool stack_if_optimal(Bench& bench) {
   const Problem& problem = bench.problem();
   if (problem.regions.size() != 1 || problem.regions.front().limit) return false;
@@ -22,8 +22,8 @@ bool stack_if_optimal(Bench& bench) {
   return bench.offer(std::move(positions), "stacked");
 }
 
-/// With stream order nothing but a look at all that was placed tells where an item may go (flat_occupancy.cpp). Above so many
-/// items that takes too long.
+/// With stream order nothing but a look at all that was placed tells where an item may go (flat_occupancy.cpp). Above
+/// so many items that takes too long.
 constexpr std::size_t kMaxOrderedItems = 16'384;
 
 void try_greedily(Bench& bench) {

@@ -8,8 +8,8 @@ namespace {
 /// Up to this many items, reading all that was placed beats the tree (bench/README.md, "occupancy").
 constexpr std::size_t kFlatItems = 8192;
 
-/// Up to this many meetings their list is the cheapest index: it must be clearly shorter than reading all that was placed, and
-/// never grow large. From the same measurement.
+/// Up to this many meetings their list is the cheapest index: it must be clearly shorter than reading all that was
+/// placed, and never grow large. From the same measurement.
 std::size_t meetings_limit(std::size_t items) { return items * std::min<std::size_t>(items / 48, 128); }
 
 /// Without a deadline nor a budget of its own a search ends some time: after some tenths of a second.

@@ -12,10 +12,10 @@
 
 namespace stowage::pack {
 
-/// A problem on the bench: what is known about it, what its solvers share, and the best answer so far. Solvers `offer` answers
-/// and `prove` bounds, and stop when it is `finished`. The problem has passed `check_problem`, its pins agree with each other,
-/// and every item fits in some region. The bound may be that of a larger problem, of which this is a component. Not thread-safe
-/// except for `stop_requested`.
+/// A problem on the bench: what is known about it, what its solvers share, and the best answer so far. Solvers `offer`
+/// answers and `prove` bounds, and stop when it is `finished`. The problem has passed `check_problem`, its pins agree
+/// with each other, and every item fits in some region. The bound may be that of a larger problem, of which this is a
+/// component. Not thread-safe except for `stop_requested`.
 class Bench {
  public:
   Bench(const Problem& problem, const SolveOptions& options, const Certificate& bound);
@@ -42,7 +42,8 @@ class Bench {
   [[nodiscard]] bool finished() const;
   /// The deadline has passed or a stop was requested. Thread-safe.
   [[nodiscard]] bool stop_requested() const;
-  /// There is no answer, and nobody has said that none is wanted: whoever finds one in a single pass does so, however late it is.
+  /// There is no answer, and nobody has said that none is wanted: whoever finds one in a single pass does so, however
+  /// late it is.
   [[nodiscard]] bool needs_any() const;
 
   /// Nodes that may still be visited.

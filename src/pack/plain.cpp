@@ -16,8 +16,8 @@ struct LifeEvent {
   }
 };
 
-/// Walks the events: a section closes at the first end after a begin, for nothing that begins later can meet all that is live
-/// then.
+/// Walks the events: a section closes at the first end after a begin, for nothing that begins later can meet all that
+/// is live then.
 void find_sections(std::vector<LifeEvent>& events, Plain& plain) {
   std::sort(events.begin(), events.end());
   std::int64_t live = 0;
@@ -43,7 +43,8 @@ bool is_plain(const Item& item) {
 }
 
 bool is_plain(const Problem& problem) {
-  if (problem.regions.size() != 1 || problem.regions.front().limit || !problem.regions.front().paid || !problem.order.empty())
+  if (problem.regions.size() != 1 || problem.regions.front().limit || !problem.regions.front().paid ||
+      !problem.order.empty())
     return false;
   return std::all_of(problem.items.begin(), problem.items.end(), [](const Item& item) { return is_plain(item); });
 }

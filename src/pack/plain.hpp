@@ -14,9 +14,10 @@ namespace stowage::pack {
 /// Whether the problem is of the kind that `Plain` stands for.
 [[nodiscard]] bool is_plain(const Problem& problem);
 
-/// A problem of the simplest kind — one piece per item, one region without a limit, no pins, no stream order — with time
-/// compressed to *sections*, the maximal sets of items that are live together. Two items meet iff they share a section, and the
-/// bound is the largest section. Numbers are plain for the inner loops; items of size 0 are left out (they lie at 0).
+/// A problem of the simplest kind — one piece per item, one region without a limit, no pins, no stream order — with
+/// time compressed to *sections*, the maximal sets of items that are live together. Two items meet iff they share a
+/// section, and the bound is the largest section. Numbers are plain for the inner loops; items of size 0 are left out
+/// (they lie at 0).
 struct Plain {
   std::vector<std::size_t> item;     ///< The index in the problem.
   std::vector<std::uint32_t> first;  ///< Sections [first, last) of each item.

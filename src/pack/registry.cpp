@@ -4,8 +4,9 @@
 
 namespace stowage::pack {
 
-/// One line per solver: name, kind, what it accepts, a line for people. The one-pass ones stand in the order in which `auto` runs
-/// them: first the cheapest by far, so that there is an answer whatever the deadline, then those that are most often right.
+/// One line per solver: name, kind, what it accepts, a line for people. The one-pass ones stand in the order in which
+/// `auto` runs them: first the cheapest by far, so that there is an answer whatever the deadline, then those that are
+/// most often right.
 #define STOWAGE_SOLVERS(SOLVER)                                                                                  \
   SOLVER(online_best_fit, quick, any, "in order of begin, tightest gap (ggml's)")                                \
   SOLVER(first_fit_by_size, greedy, any, "largest first, lowest gap (TFLite Micro's)")                           \
@@ -27,7 +28,8 @@ STOWAGE_SOLVERS(STOWAGE_DECLARE)
 namespace {
 
 #define STOWAGE_ENTRY(name, kind, accepts, summary) \
-  RegisteredSolver{{#name, summary, SolverKind::kind == SolverKind::search}, SolverKind::kind, Accepts::accepts, &solve_##name},
+  RegisteredSolver{                                 \
+      {#name, summary, SolverKind::kind == SolverKind::search}, SolverKind::kind, Accepts::accepts, &solve_##name},
 constexpr std::array kRegistry = {STOWAGE_SOLVERS(STOWAGE_ENTRY)};
 #undef STOWAGE_ENTRY
 

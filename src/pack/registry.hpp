@@ -15,7 +15,8 @@ using SolveFunction = void (*)(Bench& bench);
 /// How a solver works, and so what `auto` does with it.
 enum class SolverKind : std::uint8_t {
   quick,       ///< One pass, about O(n log n) with stream order too. `auto` runs it on every problem that is not plain.
-  greedy,      ///< One pass, O(n²) with stream order. `auto` runs it too, unless there is a stream order and too many items.
+  greedy,      ///< One pass, O(n²) with stream order. `auto` runs it too, unless there is a stream order and too many
+               ///< items.
   on_request,  ///< One pass. Only for who names it.
   search,      ///< Goes on improving until a deadline or its node budget ends it.
 };

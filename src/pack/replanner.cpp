@@ -10,9 +10,10 @@
 #include "pack/greedy/greedy.hpp"
 #include "pack/improve/plain_packing.hpp"
 
-/// What the header says, in steps. A plain problem: (1) the changed boxes take their new shape where they lie; (2) of a changed
-/// item and those in its way, the fewer bytes are evicted; (3) `EjectionSearch` finds places for them below the limit; (4) if it
-/// does not, the problem is solved from scratch. Any other problem: what stays is placed first, the rest greedily, then (4).
+/// What the header says, in steps. A plain problem: (1) the changed boxes take their new shape where they lie; (2) of a
+/// changed item and those in its way, the fewer bytes are evicted; (3) `EjectionSearch` finds places for them below the
+/// limit; (4) if it does not, the problem is solved from scratch. Any other problem: what stays is placed first, the
+/// rest greedily, then (4).
 namespace stowage {
 namespace {
 
@@ -78,7 +79,7 @@ class Replanner::State {
   std::vector<std::uint32_t> in_the_way_;
 };
 
-// ----------------------------------------------------------------------------------------------------------- any problem
+// -------------------------------------------------------------------------------------------------------- any problem
 
 Status Replanner::State::check(const PreviousAnswer& previous) const {
   STOWAGE_TRY_STATUS(check_problem(problem_));
@@ -137,7 +138,8 @@ Status Replanner::State::swap_in(std::vector<ItemChange>& changes) {
     if (sum && add_within_limit(padded, *sum) && add_within_limit(outcome_.peak, padded + *sum)) {
       padded += *sum;
     } else if (status) {
-      status = invalid(fmt::format("item {} takes the sum of sizes and offsets above the limit of 2^62 bytes", item), item);
+      status =
+          invalid(fmt::format("item {} takes the sum of sizes and offsets above the limit of 2^62 bytes", item), item);
     }
   }
   if (status) {
@@ -166,7 +168,8 @@ Result<Replanned> Replanner::State::change(std::span<const ItemChange> changes) 
 /// What the peak may be: the tolerance above what is usual, but never above the capacity, if that can be met at all.
 Bytes Replanner::State::limit(Bytes bound) const {
   const double most = static_cast<double>(bound.value()) * ratio_ * (1 + options_.tolerance);
-  const Bytes usual = most < static_cast<double>(kMaxBytes.value()) ? Bytes(static_cast<std::int64_t>(most)) : kMaxBytes;
+  const Bytes usual =
+      most < static_cast<double>(kMaxBytes.value()) ? Bytes(static_cast<std::int64_t>(most)) : kMaxBytes;
   return problem_.capacity && bound <= *problem_.capacity ? std::min(usual, *problem_.capacity) : usual;
 }
 
@@ -182,7 +185,8 @@ Result<SolveOutcome> Replanner::State::solve_afresh() const {
 }
 
 void Replanner::State::conclude(const Certificate& bound, std::size_t moved, bool from_scratch) {
-  outcome_ = {.status = SolveStatus::feasible, .peak = {}, .bound = bound, .moved = moved, .from_scratch = from_scratch};
+  outcome_ = {
+      .status = SolveStatus::feasible, .peak = {}, .bound = bound, .moved = moved, .from_scratch = from_scratch};
   outcome_.peak = packing_ ? Bytes(packing_->search().peak()) : peak_of(problem_, positions_);
   if (from_scratch && bound.bytes > Bytes(0))
     ratio_ = std::max(1.0, static_cast<double>(outcome_.peak.value()) / static_cast<double>(bound.bytes.value()));
@@ -222,7 +226,7 @@ Status Replanner::State::place_again(const Positions& previous) {
   return Done{};
 }
 
-// --------------------------------------------------------------------------------------------------------- plain problems
+// ----------------------------------------------------------------------------------------------------- plain problems
 
 /// Of the problem as it is, with everything where it is.
 void Replanner::State::build_packing() {
@@ -339,7 +343,7 @@ std::size_t Replanner::State::take_positions() {
   return moved;
 }
 
-// ----------------------------------------------------------------------------------------------------------------- public
+// ------------------------------------------------------------------------------------------------------------- public
 
 Replanner::Replanner(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Replanner::~Replanner() = default;

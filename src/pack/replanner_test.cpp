@@ -80,7 +80,8 @@ TEST(Replanner, ALifeMayReachBeyondAllOthers) {
 }
 
 TEST(Replanner, SolvesFromScratchWhatWouldWasteTooMuch) {
-  // No repair gets two of 5 bytes, both at multiples of 4, near the 10 that are live; the solver knows that 13 is the least.
+  // No repair gets two of 5 bytes, both at multiples of 4, near the 10 that are live; the solver knows that 13 is the
+  // least.
   Problem problem{.items = {testing::aligned(item(0, 2, 4), 4), testing::aligned(item(0, 2, 5), 4)}};
   Replanner replanner = *Replanner::make(problem, previous({0, 4}, 9, 9));
   EXPECT_FALSE(replanner.outcome().from_scratch);
@@ -104,7 +105,8 @@ TEST(Replanner, RefusesWhatBreaksARule) {
   EXPECT_FALSE(replanner.change({{{.item = 4, .becomes = item(0, 2, 5)}}}));
   EXPECT_FALSE(replanner.change({{{.item = 0, .becomes = item(0, 2, 5)}, {.item = 4, .becomes = item(0, 2, 5)}}}));
   EXPECT_FALSE(replanner.change({{{.item = 0, .becomes = item(2, 2, 5)}}}));
-  EXPECT_FALSE(replanner.change({{{.item = 0, .becomes = item(0, 2, 1)}, {.item = 1, .becomes = item(0, 2, INT64_MAX)}}}));
+  EXPECT_FALSE(
+      replanner.change({{{.item = 0, .becomes = item(0, 2, 1)}, {.item = 1, .becomes = item(0, 2, INT64_MAX)}}}));
   EXPECT_EQ(replanner.problem(), four_items());
   EXPECT_FALSE(Replanner::make(four_items(), previous({6, 0, 2}, 10, 10)));
   EXPECT_FALSE(Replanner::make(four_items(), previous({6, 0, 2, 1}, 10, 10), {.kept = {2, 3}}));
@@ -151,7 +153,9 @@ class RandomChanges {
   std::size_t moved = 0;
   std::size_t without_answer = 0;
 
-  [[nodiscard]] std::vector<Position> positions() const { return replanner_ ? replanner_->positions() : std::vector<Position>{}; }
+  [[nodiscard]] std::vector<Position> positions() const {
+    return replanner_ ? replanner_->positions() : std::vector<Position>{};
+  }
 
  private:
   bool agrees(const Replanned& done, const std::vector<Position>& were) {
@@ -166,9 +170,9 @@ class RandomChanges {
     const bool stayed = std::all_of(kept_.begin(), kept_.end(), [&](std::size_t i) { return positions[i] == were[i]; });
     const bool searched = done.bound.argument == Certificate::Argument::exhausted_search;
     const bool fits = !problem.capacity || done.peak <= *problem.capacity;
-    return !validate(problem, positions) && stayed && differ == done.moved && done.peak == peak_of(problem, positions) &&
-           (searched || check_bound(problem, done.bound)) && is_above_live_bytes(problem, done.bound.bytes) &&
-           done.has_answer() == fits;
+    return !validate(problem, positions) && stayed && differ == done.moved &&
+           done.peak == peak_of(problem, positions) && (searched || check_bound(problem, done.bound)) &&
+           is_above_live_bytes(problem, done.bound.bytes) && done.has_answer() == fits;
   }
 
   static bool is_above_live_bytes(const Problem& problem, Bytes bound) {
@@ -182,7 +186,8 @@ class RandomChanges {
   std::vector<ItemChange> random_changes(const Problem& problem) {
     std::vector<ItemChange> changes;
     for (std::int64_t k = 0, count = 1 + below(3); k < count; ++k) {
-      ItemChange change{.item = static_cast<std::size_t>(below(static_cast<std::int64_t>(problem.items.size()))), .becomes = {}};
+      ItemChange change{.item = static_cast<std::size_t>(below(static_cast<std::int64_t>(problem.items.size()))),
+                        .becomes = {}};
       change.becomes = problem.items[change.item];
       if (change.becomes.pieces.size() == 1) vary(change.becomes, problem);
       changes.push_back(std::move(change));
@@ -251,7 +256,8 @@ TEST(Replanner, IsRightAfterAnyChangesOfOtherProblems) {
 }
 
 TEST(Replanner, IsDeterministic) {
-  const testing::RandomProblemOptions plain{.max_items = 24, .pieces = false, .pins = false, .regions = false, .streams = false};
+  const testing::RandomProblemOptions plain{
+      .max_items = 24, .pieces = false, .pins = false, .regions = false, .streams = false};
   EXPECT_EQ(walk_all(50, 10, plain).ends, walk_all(50, 10, plain).ends);
 }
 

@@ -74,12 +74,14 @@ Result<SolveOutcome> solve(const Problem& problem, const SolveOptions& options) 
   STOWAGE_TRY_STATUS(check_problem(problem));
   const pack::RegisteredSolver* const solver = pack::find_solver(options.solver);
   if (!solver) {
-    return Error{
-        ErrorCode::unknown_name, fmt::format("there is no solver '{}'; there are {}", options.solver, pack::solver_names()), {}};
+    return Error{ErrorCode::unknown_name,
+                 fmt::format("there is no solver '{}'; there are {}", options.solver, pack::solver_names()),
+                 {}};
   }
   const Certificate bound = lower_bound(problem);
   if (pack::evidently_infeasible(problem, bound)) {
-    return SolveOutcome{.status = SolveStatus::infeasible, .positions = {}, .peak = {}, .bound = bound, .solver = {}, .nodes = 0};
+    return SolveOutcome{
+        .status = SolveStatus::infeasible, .positions = {}, .peak = {}, .bound = bound, .solver = {}, .nodes = 0};
   }
   pack::Bench bench(problem, options, bound);
   solver->takes(bench) ? solver->solve(bench) : pack::solve_first_fit_by_size(bench);

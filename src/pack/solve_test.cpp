@@ -30,7 +30,8 @@ Problem two_gaps() { return {.items = {item(0, 1, 8), item(0, 3, 4), item(0, 1, 
 Problem many_with_pieces() {
   Problem problem;
   for (std::int64_t i = 0; i < 2000; ++i)
-    problem.items.push_back({.pieces = {testing::piece(i, i + 2, 0, 8), testing::piece(i + 2, i + 4, 0, 4)}, .size = Bytes(8)});
+    problem.items.push_back(
+        {.pieces = {testing::piece(i, i + 2, 0, 8), testing::piece(i + 2, i + 4, 0, 4)}, .size = Bytes(8)});
   return problem;
 }
 
@@ -73,7 +74,8 @@ TEST(Greedy, PinsComeFirstAndOthersGoAround) {
 }
 
 TEST(Greedy, UnpaidRegionsAreFilledFirst) {
-  const Problem problem{.items = {item(0, 2, 6), item(0, 2, 4)}, .regions = {Region{}, Region{.limit = Bytes(7), .paid = false}}};
+  const Problem problem{.items = {item(0, 2, 6), item(0, 2, 4)},
+                        .regions = {Region{}, Region{.limit = Bytes(7), .paid = false}}};
   const SolveOutcome outcome = *solve(problem, {.solver = "first_fit_by_size"});
   EXPECT_EQ(outcome.positions[0].region, 1U);
   EXPECT_EQ(outcome.peak, Bytes(4));

@@ -8,8 +8,8 @@
 
 namespace stowage::pack {
 
-/// `StreamOrder::before` for many questions: by item only the streams that it uses, mostly one or two, not all that there are.
-/// The order must outlive it. O(items × streams) to make; nothing for an empty order.
+/// `StreamOrder::before` for many questions: by item only the streams that it uses, mostly one or two, not all that
+/// there are. The order must outlive it. O(items × streams) to make; nothing for an empty order.
 class StreamUses {
  public:
   struct StreamUse {

@@ -28,7 +28,8 @@ std::vector<UserBuffer> sorted(std::span<const UserBuffer> buffers) {
 /// Empty buffers overlap nothing.
 Status check_overlaps(std::vector<UserBuffer> buffers) {
   std::erase_if(buffers, [](const UserBuffer& buffer) { return buffer.size <= Bytes(0); });
-  std::sort(buffers.begin(), buffers.end(), [](const UserBuffer& a, const UserBuffer& b) { return a.address < b.address; });
+  std::sort(buffers.begin(), buffers.end(),
+            [](const UserBuffer& a, const UserBuffer& b) { return a.address < b.address; });
   for (std::size_t i = 0; i + 1 < buffers.size(); ++i) {
     if (buffers[i + 1].address - buffers[i].address >= static_cast<std::uintptr_t>(buffers[i].size.value())) continue;
     return fault(buffers[i].tensor, fmt::format("overlaps that for tensor {}", buffers[i + 1].tensor.index()));
@@ -42,7 +43,8 @@ Status check_bindings(const Plan& plan, std::span<const UserBuffer> buffers) {
   const std::vector<UserBuffer> given = sorted(buffers);
   std::size_t at = 0;
   for (const Binding& binding : plan.bindings) {
-    if (at < given.size() && given[at].tensor < binding.tensor) return fault(given[at].tensor, "is for no binding of the plan");
+    if (at < given.size() && given[at].tensor < binding.tensor)
+      return fault(given[at].tensor, "is for no binding of the plan");
     if (at == given.size() || given[at].tensor != binding.tensor) return fault(binding.tensor, "is missing");
     STOWAGE_TRY_STATUS(check_buffer(binding, given[at]));
     ++at;

@@ -24,7 +24,8 @@ std::string verdict(std::vector<UserBuffer> buffers) {
 
 TEST(Bindings, OneAlignedAndLargeEnoughBufferEachIsFine) {
   EXPECT_EQ(verdict({{TensorId(1), 1024, Bytes(64)}, {TensorId(4), 2048, Bytes(100)}}), "fine");
-  EXPECT_EQ(verdict({{TensorId(4), 1088, Bytes(16)}, {TensorId(1), 1024, Bytes(64)}}), "fine") << "in any order, side by side";
+  EXPECT_EQ(verdict({{TensorId(4), 1088, Bytes(16)}, {TensorId(1), 1024, Bytes(64)}}), "fine")
+      << "in any order, side by side";
 }
 
 TEST(Bindings, MissingDoubledAndUnknownOnesAreErrors) {

@@ -6,7 +6,8 @@
 namespace stowage {
 namespace {
 
-/// The bytes that `item` occupies at `step`. With stream order items conflict as a whole, from their first step to their last.
+/// The bytes that `item` occupies at `step`. With stream order items conflict as a whole, from their first step to
+/// their last.
 std::vector<ByteRange> occupied(const Problem& problem, const Item& item, Step step) {
   std::vector<ByteRange> ranges;
   if (!problem.order.empty()) {
@@ -21,7 +22,8 @@ std::vector<ByteRange> occupied(const Problem& problem, const Item& item, Step s
 
 bool evades(const Problem& problem, const Item& item) {
   bool evades = false;
-  for (std::size_t r = 0; r < problem.regions.size(); ++r) evades |= !problem.regions[r].paid && item.allowed.contains(r);
+  for (std::size_t r = 0; r < problem.regions.size(); ++r)
+    evades |= !problem.regions[r].paid && item.allowed.contains(r);
   return evades;
 }
 
@@ -30,7 +32,8 @@ Bytes paid_at(const Problem& problem, Step step) {
   Bytes must_pay;
   Bytes may_evade;
   for (const Item& item : problem.items) {
-    for (const ByteRange& range : occupied(problem, item, step)) (evades(problem, item) ? may_evade : must_pay) += range.length();
+    for (const ByteRange& range : occupied(problem, item, step))
+      (evades(problem, item) ? may_evade : must_pay) += range.length();
   }
   for (const Region& region : problem.regions) {
     if (!region.paid) may_evade = region.limit ? std::max(Bytes(0), may_evade - *region.limit) : Bytes(0);
@@ -51,13 +54,14 @@ Bytes slots_at(const Problem& problem, Step step, Bytes a) {
     }
   }
   std::sort(savings.rbegin(), savings.rend());
-  const auto paid = std::count_if(problem.regions.begin(), problem.regions.end(), [](const Region& r) { return r.paid; });
+  const auto paid =
+      std::count_if(problem.regions.begin(), problem.regions.end(), [](const Region& r) { return r.paid; });
   for (std::size_t i = 0; i < std::min(savings.size(), static_cast<std::size_t>(paid)); ++i) sum -= savings[i];
   return sum;
 }
 
-/// Whether, with nothing above `height`, there is room between the pins for all that has `least` bytes or more. Each free range
-/// counts from the first address that any of it could start at, and only when one of it fits in.
+/// Whether, with nothing above `height`, there is room between the pins for all that has `least` bytes or more. Each
+/// free range counts from the first address that any of it could start at, and only when one of it fits in.
 struct Demand {
   Bytes least;
   Bytes bytes;
@@ -141,13 +145,16 @@ bool check_bound(const Problem& problem, const Certificate& certificate) {
     case Certificate::Argument::live_bytes:
       return certificate.bytes <= paid_at(problem, certificate.step);
     case Certificate::Argument::aligned_offsets:
-      return names_item && certificate.bytes <= slots_at(problem, certificate.step, problem.items[certificate.item].alignment);
+      return names_item &&
+             certificate.bytes <= slots_at(problem, certificate.step, problem.items[certificate.item].alignment);
     case Certificate::Argument::pinned_gaps:
-      return names_item && needs_for_pins(problem, certificate.step, problem.items[certificate.item], certificate.bytes);
+      return names_item &&
+             needs_for_pins(problem, certificate.step, problem.items[certificate.item], certificate.bytes);
     case Certificate::Argument::pinned_item: {
       if (!names_item) return false;
       const Item& item = problem.items[certificate.item];
-      return pinned_to_paid_region(problem, item) && item.size > Bytes(0) && certificate.bytes <= *item.pinned + item.size;
+      return pinned_to_paid_region(problem, item) && item.size > Bytes(0) &&
+             certificate.bytes <= *item.pinned + item.size;
     }
   }
   return false;

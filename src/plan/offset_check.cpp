@@ -34,13 +34,16 @@ class Units {
   [[nodiscard]] std::size_t size(std::size_t item) const {
     return static_cast<std::size_t>(problem_.items[item].size.value() / unit_.value());
   }
-  [[nodiscard]] bool live(std::size_t item, Step step) const { return problem_.items[item].pieces.front().when.contains(step); }
+  [[nodiscard]] bool live(std::size_t item, Step step) const {
+    return problem_.items[item].pieces.front().when.contains(step);
+  }
 
   /// The offsets that agree with every step of the item's life; it is enough to look where something begins.
   [[nodiscard]] std::set<std::size_t> offsets(std::size_t item) const {
     std::set<std::size_t> offsets;
     for (std::size_t x = 0; x + size(item) <= target_; ++x) {
-      if (is_aligned(Bytes(static_cast<std::int64_t>(x) * unit_.value()), problem_.items[item].alignment)) offsets.insert(x);
+      if (is_aligned(Bytes(static_cast<std::int64_t>(x) * unit_.value()), problem_.items[item].alignment))
+        offsets.insert(x);
     }
     std::set<Step> steps;
     for (const Item& other : problem_.items) steps.insert(other.pieces.front().when.lower);
@@ -87,8 +90,8 @@ std::vector<std::size_t> largest_at(const Problem& problem, Step step) {
   return items;
 }
 
-/// Whether the items can lie one above another, in any order, each at one of its offsets. Of all ways to stack the same items the
-/// one that ends lowest leaves most to the others.
+/// Whether the items can lie one above another, in any order, each at one of its offsets. Of all ways to stack the same
+/// items the one that ends lowest leaves most to the others.
 bool has_order(const Units& units, const std::vector<std::size_t>& items) {
   constexpr std::size_t kNowhere = SIZE_MAX;
   std::vector<std::set<std::size_t>> offsets;

@@ -80,7 +80,8 @@ class Resolving {
   std::optional<std::string> resolve_copy(Copy& copy) const {
     if (std::optional<std::string> fault = resolve_tensor(copy.tensor)) return fault;
     const bool in_body = !body_->empty();
-    if (copy.when.kind != CopyMoment::Kind::before_op) return in_body ? std::nullopt : std::optional("is at the end of a body");
+    if (copy.when.kind != CopyMoment::Kind::before_op)
+      return in_body ? std::nullopt : std::optional("is at the end of a body");
     if (!in_body || copy.when.op.index() != scope_->op_count) return resolve_before(copy.when.op);
     copy.when = CopyMoment::at_body_end();
     return std::nullopt;
@@ -119,7 +120,8 @@ class Localising {
     const ScopeId scope = graph_.scope_of(each.tensor);
     each.tensor = local(each.tensor, scope);
     if (each.when.kind == CopyMoment::Kind::before_op) each.when.op = local(each.when.op, scope);
-    if (each.when.kind == CopyMoment::Kind::body_end) each.when = CopyMoment::before(OpId(graph_.scope(scope).op_count));
+    if (each.when.kind == CopyMoment::Kind::body_end)
+      each.when = CopyMoment::before(OpId(graph_.scope(scope).op_count));
     return {std::move(each), path(scope)};
   }
   InBody<Note> operator()(Note each) const {
@@ -141,7 +143,9 @@ class Localising {
   [[nodiscard]] TensorId local(TensorId id, ScopeId scope) const {
     return TensorId(id.index() - graph_.scope(scope).first_tensor.index());
   }
-  [[nodiscard]] OpId local(OpId id, ScopeId scope) const { return OpId(id.index() - graph_.scope(scope).first_op.index()); }
+  [[nodiscard]] OpId local(OpId id, ScopeId scope) const {
+    return OpId(id.index() - graph_.scope(scope).first_op.index());
+  }
 
   const Graph& graph_;
   std::vector<BodyPath> paths_;  ///< By scope.

@@ -23,18 +23,25 @@ Graph loop() {
   GraphBuilder builder("net");
   const TensorId x = builder.add(Tensor{.name = "x", .size = Bytes(64), .flags = TensorFlag::input});
   const TensorId y = builder.add(Tensor{.name = "y", .size = Bytes(64)});
-  builder.add(Op{.name = "loop", .kind = "LOOP", .inputs = {x}, .outputs = {y}, .control = Control::loop, .bodies = {body}});
+  builder.add(
+      Op{.name = "loop", .kind = "LOOP", .inputs = {x}, .outputs = {y}, .control = Control::loop, .bodies = {body}});
   return builder.build().value();
 }
 
 Copy copy_of(std::size_t tensor, CopyMoment when) {
-  return {.tensor = TensorId(tensor), .when = when, .arena = ArenaId(0), .offset = Bytes(0), .size = Bytes(64), .reason = "r"};
+  return {.tensor = TensorId(tensor),
+          .when = when,
+          .arena = ArenaId(0),
+          .offset = Bytes(0),
+          .size = Bytes(64),
+          .reason = "r"};
 }
 
 /// Something of every list, in the root and in the body.
 Plan plan_of_loop() {
   Plan plan{.graph = "net", .arenas = {}, .placements = {}, .workspaces = {}, .notes = {}};
-  plan.arenas.push_back({.name = "cpu", .memory = {}, .size = Bytes(64), .regions = {Bytes(64)}, .lower_bound = Bytes(8)});
+  plan.arenas.push_back(
+      {.name = "cpu", .memory = {}, .size = Bytes(64), .regions = {Bytes(64)}, .lower_bound = Bytes(8)});
   for (const std::size_t t : {std::size_t{1}, std::size_t{3}}) {
     plan.placements.push_back({TensorId(t), ArenaId(0), 0, Bytes(8), Bytes(64)});
     plan.notes.push_back({TensorId(t), "why"});

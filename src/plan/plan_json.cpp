@@ -18,7 +18,8 @@ using files::OrderedJson;
 using Name = std::string_view;
 constexpr Name kPlanFields[] = {"schema",   "graph",  "arenas", "placements", "workspaces", "clears",
                                 "bindings", "copies", "edges",  "notes",      "stats"};
-constexpr Name kArenaFields[] = {"name", "memory", "kind", "size", "regions", "lower_bound", "proven_optimal", "tensor"};
+constexpr Name kArenaFields[] = {"name",    "memory",      "kind",           "size",
+                                 "regions", "lower_bound", "proven_optimal", "tensor"};
 constexpr Name kPlacementFields[] = {"tensor", "arena", "region", "offset", "size", "body"};
 constexpr Name kWorkspaceFields[] = {"op", "index", "arena", "region", "offset", "size", "body"};
 constexpr Name kClearFields[] = {"arena", "region", "offset", "size", "value", "before", "body"};
@@ -31,7 +32,7 @@ constexpr std::int64_t kBackEdge = -1;
 constexpr ArenaKind kKinds[] = {ArenaKind::shared,     ArenaKind::fixed, ArenaKind::session,
                                 ArenaKind::persistent, ArenaKind::pool,  ArenaKind::user};
 
-// ----------------------------------------------------------------------------------------------------------------- read
+// --------------------------------------------------------------------------------------------------------------- read
 
 ArenaKind read_kind(const JsonValue& value) {
   const std::string name = value.text();
@@ -144,7 +145,8 @@ Edge read_edge(const JsonValue& value) {
 
 InBody<Note> read_note(const JsonValue& value) {
   value.allow_fields(kNoteFields);
-  return {{.tensor = TensorId(value.require("tensor").position()), .reason = value.require("reason").text()}, read_body(value)};
+  return {{.tensor = TensorId(value.require("tensor").position()), .reason = value.require("reason").text()},
+          read_body(value)};
 }
 
 PlanFile read_plan(const JsonValue& value) {
@@ -164,7 +166,7 @@ PlanFile read_plan(const JsonValue& value) {
   return plan;
 }
 
-// ---------------------------------------------------------------------------------------------------------------- write
+// -------------------------------------------------------------------------------------------------------------- write
 
 OrderedJson arena_to_json(const Arena& arena) {
   OrderedJson regions = OrderedJson::array();
@@ -244,7 +246,9 @@ OrderedJson note_to_json(const InBody<Note>& note) {
 
 }  // namespace
 
-Result<PlanFile> parse_plan(std::string_view text, const std::string& file) { return files::read_json(text, file, read_plan); }
+Result<PlanFile> parse_plan(std::string_view text, const std::string& file) {
+  return files::read_json(text, file, read_plan);
+}
 
 std::string plan_to_json(const PlanFile& plan) {
   std::string text = "{\"schema\":\"stowage.plan/1\",\"graph\":" + files::to_line(plan.graph);

@@ -23,16 +23,19 @@ PlanFile example() {
                       .size = Bytes(8),
                       .regions = {Bytes(8)},
                       .lower_bound = Bytes(0)}},
-          .placements = {{{.tensor = TensorId(0), .arena = ArenaId(0), .region = 0, .offset = Bytes(0), .size = Bytes(64)}},
-                         {{.tensor = TensorId(2), .arena = ArenaId(0), .region = 1, .offset = Bytes(16), .size = Bytes(16)}}},
-          .workspaces = {{{.op = OpId(3), .index = 1, .arena = ArenaId(0), .region = 0, .offset = Bytes(32), .size = Bytes(4)}}},
+          .placements =
+              {{{.tensor = TensorId(0), .arena = ArenaId(0), .region = 0, .offset = Bytes(0), .size = Bytes(64)}},
+               {{.tensor = TensorId(2), .arena = ArenaId(0), .region = 1, .offset = Bytes(16), .size = Bytes(16)}}},
+          .workspaces =
+              {{{.op = OpId(3), .index = 1, .arena = ArenaId(0), .region = 0, .offset = Bytes(32), .size = Bytes(4)}}},
           .notes = {{{.tensor = TensorId(2), .reason = "asked for \"more\""}}}};
 }
 
 constexpr std::string_view kExampleText =
     "{\"schema\":\"stowage.plan/1\",\"graph\":\"net\",\n"
     "\"arenas\":[\n"
-    "{\"name\":\"cpu\",\"memory\":0,\"kind\":\"shared\",\"size\":96,\"regions\":[64,32],\"lower_bound\":96,\"proven_optimal\":"
+    "{\"name\":\"cpu\",\"memory\":0,\"kind\":\"shared\",\"size\":96,\"regions\":[64,32],\"lower_bound\":96,\"proven_"
+    "optimal\":"
     "true},\n"
     "{\"name\":\"cpu persistent\",\"memory\":0,\"kind\":\"persistent\",\"size\":8,\"regions\":[8],\"lower_bound\":0,"
     "\"proven_optimal\":false}],\n"
@@ -67,9 +70,11 @@ TEST(PlanJson, WhatIsWrittenReadsBackEqual) { EXPECT_EQ(parse_plan(kExampleText,
 
 TEST(PlanJson, AbsentFieldsTakeDefaults) {
   EXPECT_EQ(parse_plan(R"({"schema":"stowage.plan/1"})", "p").value(), PlanFile{});
-  const PlanFile plan = parse_plan(R"({"schema":"stowage.plan/1","arenas":[{"size":5}],"stats":{"ms":1.5}})", "p").value();
-  EXPECT_EQ(plan.arenas[0],
-            (Arena{.name = "", .memory = MemoryId(0), .size = Bytes(5), .regions = {Bytes(5)}, .lower_bound = Bytes(0)}));
+  const PlanFile plan =
+      parse_plan(R"({"schema":"stowage.plan/1","arenas":[{"size":5}],"stats":{"ms":1.5}})", "p").value();
+  EXPECT_EQ(
+      plan.arenas[0],
+      (Arena{.name = "", .memory = MemoryId(0), .size = Bytes(5), .regions = {Bytes(5)}, .lower_bound = Bytes(0)}));
 }
 
 TEST(PlanJson, ContentIsLeftToVerify) {
@@ -98,35 +103,36 @@ TEST(PlanJson, UnknownFieldIsNamed) {
 /// One of everything that the example has not.
 PlanFile rich_example() {
   const BodyPath body{1, 0};
-  return {.graph = "net",
-          .arenas = {{.name = "x",
-                      .memory = MemoryId(0),
-                      .kind = ArenaKind::user,
-                      .size = Bytes(8),
-                      .regions = {Bytes(8)},
-                      .lower_bound = Bytes(0),
-                      .proven_optimal = false,
-                      .tensor = TensorId(3)}},
-          .placements = {{{.tensor = TensorId(0), .arena = ArenaId(0), .offset = Bytes(0), .size = Bytes(4)}, body}},
-          .workspaces = {{{.op = OpId(0), .index = 0, .arena = ArenaId(0), .offset = Bytes(4), .size = Bytes(2)}, body}},
-          .clears = {{{.arena = ArenaId(0), .offset = Bytes(0), .size = Bytes(8), .value = 255, .before = OpId(0)}},
-                     {{.arena = ArenaId(0), .region = 1, .offset = Bytes(2), .size = Bytes(1), .before = OpId(1)}, body}},
-          .bindings = {{.tensor = TensorId(3), .size = Bytes(8), .alignment = Bytes(32)}},
-          .copies = {{{.tensor = TensorId(2),
-                       .when = CopyMoment::before(OpId(4)),
-                       .arena = ArenaId(0),
-                       .offset = Bytes(0),
-                       .size = Bytes(4),
-                       .reason = "r"}},
-                     {{.tensor = TensorId(1),
-                       .when = CopyMoment::at_back_edge(),
-                       .arena = ArenaId(0),
-                       .region = 2,
-                       .offset = Bytes(4),
-                       .size = Bytes(4)},
-                      body}},
-          .edges = {{OpId(3), OpId(7)}, {OpId(4), OpId(7)}},
-          .notes = {{{.tensor = TensorId(0), .reason = "no"}, {1, 0, 2, 1}}}};
+  return {
+      .graph = "net",
+      .arenas = {{.name = "x",
+                  .memory = MemoryId(0),
+                  .kind = ArenaKind::user,
+                  .size = Bytes(8),
+                  .regions = {Bytes(8)},
+                  .lower_bound = Bytes(0),
+                  .proven_optimal = false,
+                  .tensor = TensorId(3)}},
+      .placements = {{{.tensor = TensorId(0), .arena = ArenaId(0), .offset = Bytes(0), .size = Bytes(4)}, body}},
+      .workspaces = {{{.op = OpId(0), .index = 0, .arena = ArenaId(0), .offset = Bytes(4), .size = Bytes(2)}, body}},
+      .clears = {{{.arena = ArenaId(0), .offset = Bytes(0), .size = Bytes(8), .value = 255, .before = OpId(0)}},
+                 {{.arena = ArenaId(0), .region = 1, .offset = Bytes(2), .size = Bytes(1), .before = OpId(1)}, body}},
+      .bindings = {{.tensor = TensorId(3), .size = Bytes(8), .alignment = Bytes(32)}},
+      .copies = {{{.tensor = TensorId(2),
+                   .when = CopyMoment::before(OpId(4)),
+                   .arena = ArenaId(0),
+                   .offset = Bytes(0),
+                   .size = Bytes(4),
+                   .reason = "r"}},
+                 {{.tensor = TensorId(1),
+                   .when = CopyMoment::at_back_edge(),
+                   .arena = ArenaId(0),
+                   .region = 2,
+                   .offset = Bytes(4),
+                   .size = Bytes(4)},
+                  body}},
+      .edges = {{OpId(3), OpId(7)}, {OpId(4), OpId(7)}},
+      .notes = {{{.tensor = TensorId(0), .reason = "no"}, {1, 0, 2, 1}}}};
 }
 
 constexpr std::string_view kRichText = R"({"schema":"stowage.plan/1","graph":"net",
@@ -154,11 +160,13 @@ constexpr std::string_view kRichText = R"({"schema":"stowage.plan/1","graph":"ne
 
 TEST(PlanJson, ClearsBindingsCopiesEdgesAndBodiesAreWritten) { EXPECT_EQ(plan_to_json(rich_example()), kRichText); }
 
-TEST(PlanJson, ClearsBindingsCopiesEdgesAndBodiesReadBackEqual) { EXPECT_EQ(parse_plan(kRichText, "p").value(), rich_example()); }
+TEST(PlanJson, ClearsBindingsCopiesEdgesAndBodiesReadBackEqual) {
+  EXPECT_EQ(parse_plan(kRichText, "p").value(), rich_example());
+}
 
 TEST(PlanJson, EveryArenaKindIsRead) {
-  for (const ArenaKind kind :
-       {ArenaKind::shared, ArenaKind::fixed, ArenaKind::session, ArenaKind::persistent, ArenaKind::pool, ArenaKind::user}) {
+  for (const ArenaKind kind : {ArenaKind::shared, ArenaKind::fixed, ArenaKind::session, ArenaKind::persistent,
+                               ArenaKind::pool, ArenaKind::user}) {
     PlanFile plan = example();
     plan.arenas[0].kind = kind;
     EXPECT_EQ(parse_plan(plan_to_json(plan), "p").value().arenas[0].kind, kind);
@@ -168,8 +176,10 @@ TEST(PlanJson, EveryArenaKindIsRead) {
 
 TEST(PlanJson, ABodyIsPairsOfOpAndBody) {
   const std::string begin = R"("placements":[{"tensor":0,"arena":0,"offset":0,"size":1,"body":)";
-  EXPECT_EQ(message_of(begin + "[1]}]"), "p.json: placements[0].body: must have an op and a body for each step, not 1 elements");
-  EXPECT_EQ(message_of(begin + "[1,-1]}]"), "p.json: placements[0].body[1]: must be an integer from 0 to 4294967295, not -1");
+  EXPECT_EQ(message_of(begin + "[1]}]"),
+            "p.json: placements[0].body: must have an op and a body for each step, not 1 elements");
+  EXPECT_EQ(message_of(begin + "[1,-1]}]"),
+            "p.json: placements[0].body[1]: must be an integer from 0 to 4294967295, not -1");
   EXPECT_EQ(message_of(begin + "0}]"), "p.json: placements[0].body: must be an array, not number");
 }
 
@@ -182,14 +192,16 @@ TEST(PlanJson, FaultsInClearsBindingsCopiesAndEdgesAreNamed) {
   EXPECT_EQ(message_of(R"("bindings":[{"body":[0,0]}])"), "p.json: bindings[0]: unknown field 'body'");
   EXPECT_EQ(message_of(R"("copies":[{"tensor":0,"before":-2,"arena":0,"offset":0,"size":1}])"),
             "p.json: copies[0].before: must be an integer from -1 to 4294967295, not -2");
-  EXPECT_EQ(message_of(R"("copies":[{"tensor":0,"before":0,"arena":0,"size":1}])"), "p.json: copies[0]: missing field 'offset'");
+  EXPECT_EQ(message_of(R"("copies":[{"tensor":0,"before":0,"arena":0,"size":1}])"),
+            "p.json: copies[0]: missing field 'offset'");
   EXPECT_EQ(message_of(R"("edges":[[1,2,3]])"), "p.json: edges[0]: must have 2 elements, not 3");
   EXPECT_EQ(message_of(R"("edges":[[1,-1]])"), "p.json: edges[0][1]: must be an integer from 0 to 4294967295, not -1");
 }
 
 TEST(PlanJson, MissingFieldsAreNamed) {
   EXPECT_EQ(message_of(R"("arenas":[{}])"), "p.json: arenas[0]: missing field 'size'");
-  EXPECT_EQ(message_of(R"("placements":[{"tensor":1,"arena":0,"size":1}])"), "p.json: placements[0]: missing field 'offset'");
+  EXPECT_EQ(message_of(R"("placements":[{"tensor":1,"arena":0,"size":1}])"),
+            "p.json: placements[0]: missing field 'offset'");
   EXPECT_EQ(message_of(R"("workspaces":[{"op":1,"arena":0,"offset":0,"size":1}])"),
             "p.json: workspaces[0]: missing field 'index'");
   EXPECT_EQ(message_of(R"("notes":[{"tensor":1}])"), "p.json: notes[0]: missing field 'reason'");
@@ -209,7 +221,8 @@ TEST(PlanJson, NumbersOutOfRangeAreRefused) {
 
 TEST(PlanJson, EveryTruncationIsAParseError) {
   const std::string_view text = kExampleText.substr(0, kExampleText.size() - 1);
-  for (std::size_t length = 0; length < text.size(); ++length) EXPECT_EQ(error_of(text.substr(0, length)).code, ErrorCode::parse);
+  for (std::size_t length = 0; length < text.size(); ++length)
+    EXPECT_EQ(error_of(text.substr(0, length)).code, ErrorCode::parse);
 }
 
 }  // namespace

@@ -71,7 +71,9 @@ Interval Item::life() const {
 }
 
 void StreamOrder::append_row(const StreamOrder& from, std::size_t item) {
-  const auto row = [&](const std::vector<Step>& table) { return std::span(table).subspan(item * from.streams, from.streams); };
+  const auto row = [&](const std::vector<Step>& table) {
+    return std::span(table).subspan(item * from.streams, from.streams);
+  };
   threshold.insert(threshold.end(), row(from.threshold).begin(), row(from.threshold).end());
   first.insert(first.end(), row(from.first).begin(), row(from.first).end());
 }
@@ -88,7 +90,8 @@ bool StreamOrder::before(std::size_t item, std::size_t other) const {
 
 Status check_item(const Problem& problem, std::size_t index) {
   const Item& item = problem.items[index];
-  if (item.size < Bytes(0) || item.size > kMaxBytes) return fault(index, fmt::format("has the size {}", item.size.value()));
+  if (item.size < Bytes(0) || item.size > kMaxBytes)
+    return fault(index, fmt::format("has the size {}", item.size.value()));
   if (!is_power_of_two(item.alignment))
     return fault(index, fmt::format("has the alignment {}, not a power of two", item.alignment.value()));
   if (item.pinned && (*item.pinned < Bytes(0) || *item.pinned > kMaxBytes)) {
@@ -111,12 +114,15 @@ Status check_problem(const Problem& problem) {
       return Error{ErrorCode::invalid, fmt::format("a region has the limit {}", region.limit->value()), {}};
     }
   }
-  if (problem.capacity && *problem.capacity < Bytes(0)) return Error{ErrorCode::invalid, "the capacity is negative", {}};
-  if (problem.capacity && *problem.capacity > kMaxBytes) return Error{ErrorCode::invalid, "the capacity is above the limit", {}};
+  if (problem.capacity && *problem.capacity < Bytes(0))
+    return Error{ErrorCode::invalid, "the capacity is negative", {}};
+  if (problem.capacity && *problem.capacity > kMaxBytes)
+    return Error{ErrorCode::invalid, "the capacity is above the limit", {}};
   const std::size_t cells = problem.items.size() * problem.order.streams;
   if (problem.order.threshold.size() != cells || problem.order.first.size() != cells)
     return Error{ErrorCode::invalid, "the stream order's tables do not have one row an item", {}};
-  // No solver puts anything above the highest pin plus everything on top of each other, so that no sum of theirs can overflow.
+  // No solver puts anything above the highest pin plus everything on top of each other, so that no sum of theirs can
+  // overflow.
   Bytes highest_pin;
   Bytes total;
   for (std::size_t i = 0; i < problem.items.size(); ++i) {
@@ -144,7 +150,8 @@ bool in_conflict(const Problem& problem, std::size_t a, Position at_a, std::size
   for (const Piece& p : first.pieces) {
     for (const Piece& q : second.pieces) {
       const ByteRange bytes_p{p.bytes.lower + at_a.offset, p.bytes.upper + at_a.offset};
-      if (p.when.overlaps(q.when) && bytes_p.overlaps({q.bytes.lower + at_b.offset, q.bytes.upper + at_b.offset})) return true;
+      if (p.when.overlaps(q.when) && bytes_p.overlaps({q.bytes.lower + at_b.offset, q.bytes.upper + at_b.offset}))
+        return true;
     }
   }
   return false;

@@ -26,9 +26,11 @@ TEST(Problem, RulesAreChecked) {
   expect_fault({.items = {{.pieces = {}, .size = Bytes(8)}}}, "no piece");
   expect_fault({.items = {{.pieces = {piece(0, 1, 4, 12)}, .size = Bytes(8)}}}, "outside its size");
   expect_fault({.items = {{.pieces = {piece(0, 3, 0, 8), piece(2, 4, 4, 8)}, .size = Bytes(8)}}}, "overlap");
-  expect_fault({.items = {{.pieces = {piece(0, 1, 0, 8)}, .size = Bytes(8), .alignment = Bytes(3)}}}, "not a power of two");
+  expect_fault({.items = {{.pieces = {piece(0, 1, 0, 8)}, .size = Bytes(8), .alignment = Bytes(3)}}},
+               "not a power of two");
   expect_fault({.items = {}, .regions = {}}, "no region");
-  expect_fault({.items = {{.pieces = {piece(0, 1, 0, 8)}, .size = Bytes(8), .allowed = {{1}}}}}, "regions that do not exist");
+  expect_fault({.items = {{.pieces = {piece(0, 1, 0, 8)}, .size = Bytes(8), .allowed = {{1}}}}},
+               "regions that do not exist");
   expect_fault({.items = {item(0, 1, (std::int64_t{1} << 62) - 1), item(0, 1, 8)}}, "2^62");
   expect_fault({.items = {item(0, 1, 8)}, .order = {.streams = 2, .threshold = {Step(1)}, .first = {Step(0)}}},
                "one row an item");

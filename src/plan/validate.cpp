@@ -6,8 +6,9 @@
 #include "base/interface/interval_map.hpp"
 #include "stowage/plan.hpp"
 
-/// One sweep in the order of begin: each claim on bytes must find that whoever claimed them last is over. Being over before is
-/// transitive, so that looking at the last claimant of a byte is as good as looking at all of them, and no pair list is needed.
+/// One sweep in the order of begin: each claim on bytes must find that whoever claimed them last is over. Being over
+/// before is transitive, so that looking at the last claimant of a byte is as good as looking at all of them, and no
+/// pair list is needed.
 namespace stowage {
 namespace {
 
@@ -17,8 +18,8 @@ struct Claim {
 };
 
 std::string show(const Problem& problem, std::size_t item, Position at) {
-  return fmt::format("item {} at [{}, {}) of region {}", item, at.offset.value(), (at.offset + problem.items[item].size).value(),
-                     at.region);
+  return fmt::format("item {} at [{}, {}) of region {}", item, at.offset.value(),
+                     (at.offset + problem.items[item].size).value(), at.region);
 }
 
 std::optional<Violation> check_place(const Problem& problem, std::size_t index, Position at) {
@@ -32,11 +33,12 @@ std::optional<Violation> check_place(const Problem& problem, std::size_t index, 
   if (at.offset < Bytes(0) || at.offset > kMaxBytes)
     return wrong(Kind::offset, fmt::format("item {} is at the offset {}", index, at.offset.value()));
   if (!is_aligned(at.offset, item.alignment)) {
-    return wrong(Kind::alignment, fmt::format("item {} is at {}, not a multiple of its alignment {}", index, at.offset.value(),
-                                              item.alignment.value()));
+    return wrong(Kind::alignment, fmt::format("item {} is at {}, not a multiple of its alignment {}", index,
+                                              at.offset.value(), item.alignment.value()));
   }
   if (item.pinned && at.offset != *item.pinned) {
-    return wrong(Kind::pin, fmt::format("item {} is at {}, but pinned at {}", index, at.offset.value(), item.pinned->value()));
+    return wrong(Kind::pin,
+                 fmt::format("item {} is at {}, but pinned at {}", index, at.offset.value(), item.pinned->value()));
   }
   const std::optional<Bytes> limit = problem.regions[at.region].limit;
   if (!limit || at.offset + item.size <= *limit) return std::nullopt;

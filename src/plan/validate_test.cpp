@@ -31,7 +31,8 @@ TEST(Validate, NamesBothItemsOfAConflict) {
 }
 
 TEST(Validate, ChecksEveryPlacementRule) {
-  Problem problem{.items = {item(0, 2, 8), item(0, 2, 8)}, .regions = {Region{.limit = Bytes(16), .paid = true}, Region{}}};
+  Problem problem{.items = {item(0, 2, 8), item(0, 2, 8)},
+                  .regions = {Region{.limit = Bytes(16), .paid = true}, Region{}}};
   problem.items[0].alignment = Bytes(4);
   problem.items[1].pinned = Bytes(8);
   problem.items[1].allowed.only = {0};

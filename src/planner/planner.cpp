@@ -87,7 +87,8 @@ struct Task {
 };
 
 /// From where everything was.
-Result<SolveOutcome> solve_again(const Task& task, const ArenaProblem& arena, const SolveOptions& options, std::size_t& moved) {
+Result<SolveOutcome> solve_again(const Task& task, const ArenaProblem& arena, const SolveOptions& options,
+                                 std::size_t& moved) {
   PreviousOfArena previous = previous_of(*task.previous, task.graph, task.analysis.layout, arena);
   const Result<Replanner> replanner =
       Replanner::make(arena.problem, previous.answer, {.solve = options, .kept = std::move(previous.kept)});
@@ -155,7 +156,9 @@ class ArenaSolver {
     return task_.previous ? solve_again(task_, arena, solving, answers_.moved) : solve(arena.problem, solving);
   }
 
-  [[nodiscard]] static bool is_searched(ArenaKind kind) { return kind == ArenaKind::shared || kind == ArenaKind::fixed; }
+  [[nodiscard]] static bool is_searched(ArenaKind kind) {
+    return kind == ArenaKind::shared || kind == ArenaKind::fixed;
+  }
 
   /// An equal share of the time that is left, so that none finds the clock run out before it begins.
   [[nodiscard]] SolveOptions next_search() {
@@ -199,7 +202,8 @@ Status check_options(const Graph& graph, const PlanOptions& options) {
   for (const std::string& name : options.no_reuse_names) {
     if (std::any_of(graph.ops().begin(), graph.ops().end(), named(name))) continue;
     if (std::any_of(graph.tensors().begin(), graph.tensors().end(), named(name))) continue;
-    return Error{ErrorCode::invalid, fmt::format("no op or tensor is called '{}', which should not be reused", name), {}};
+    return Error{
+        ErrorCode::invalid, fmt::format("no op or tensor is called '{}', which should not be reused", name), {}};
   }
   return Done{};
 }
@@ -214,9 +218,11 @@ std::size_t count_items(const Lowering& lowering) {
 
 /// A plan that breaks a rule is a bug of ours, and must not leave the house.
 void check_verified(const Graph& graph, const Plan& plan, const PlanOptions& options) {
-  const std::vector<Finding> findings =
-      verify(graph, plan,
-             {.max_findings = 1, .keep_inputs = options.keep_inputs, .base = options.base, .region_limit = options.region_limit});
+  const std::vector<Finding> findings = verify(graph, plan,
+                                               {.max_findings = 1,
+                                                .keep_inputs = options.keep_inputs,
+                                                .base = options.base,
+                                                .region_limit = options.region_limit});
   STOWAGE_CHECK(findings.empty(), findings.front().message.c_str());
 }
 

@@ -42,7 +42,12 @@ TEST(Planner, NoReuseCostsTheNaiveSum) {
   const TensorId x = s.tensor("x", 64, TensorFlag::input);
   const TensorId y = s.tensor("y", 64);
   const TensorId z = s.tensor("z", 64, TensorFlag::output);
-  s.op({.name = "a", .kind = "X", .inputs = {x}, .outputs = {y}, .in_place = {{0, 0}}, .workspaces = {{.size = Bytes(10)}}});
+  s.op({.name = "a",
+        .kind = "X",
+        .inputs = {x},
+        .outputs = {y},
+        .in_place = {{0, 0}},
+        .workspaces = {{.size = Bytes(10)}}});
   s.op({.name = "b", .kind = "X", .inputs = {y}, .outputs = {z}, .workspaces = {{.size = Bytes(20)}}});
   const Planned planned = *plan(s.build(), {.no_reuse = true});
   EXPECT_EQ(planned.plan->peak(), Bytes(3 * 64 + 10 + 20));
@@ -99,9 +104,11 @@ TEST(Planner, ShortageNamesTheMemoryAndItsArenas) {
 TEST(Planner, ShortageWithoutProofIsThatOfTheBestAnswer) {
   const Graph graph = two_memories();
   Planned planned{.graph = graph};
-  planned.needs = {{MemoryId(1), ArenaKind::fixed, Bytes(8), Bytes(9)}, {MemoryId(1), ArenaKind::shared, Bytes(4), Bytes(4)}};
+  planned.needs = {{MemoryId(1), ArenaKind::fixed, Bytes(8), Bytes(9)},
+                   {MemoryId(1), ArenaKind::shared, Bytes(4), Bytes(4)}};
   EXPECT_EQ(shortage_text(planned, Bytes(12)),
-            "memory 'device' takes, in the best plan so far, 13 bytes, 1 more than the 12 that are there (fixed 9, shared 4)");
+            "memory 'device' takes, in the best plan so far, 13 bytes, 1 more than the 12 that are there (fixed 9, "
+            "shared 4)");
   EXPECT_EQ(shortage_text(planned, Bytes(11)),
             "memory 'device' needs at least 12 bytes, 1 more than the 11 that are there (fixed 8, shared 4)");
   planned.needs[0].size.reset();
@@ -153,7 +160,8 @@ TEST(Planner, ARaceBetweenStreamsIsAnErrorThatNamesBothSides) {
   ASSERT_FALSE(planned);
   EXPECT_EQ(planned.error().code, ErrorCode::invalid);
   EXPECT_EQ(planned.error().message,
-            "op 'write' (0) on stream 0 writes tensor 'x' (0) and op 'again' (1) on stream 1 writes tensor 'head' (1): the same "
+            "op 'write' (0) on stream 0 writes tensor 'x' (0) and op 'again' (1) on stream 1 writes tensor 'head' (1): "
+            "the same "
             "bytes, but neither comes after the other; `after` would order them");
 }
 

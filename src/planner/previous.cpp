@@ -17,7 +17,9 @@ std::vector<char> same_arenas(const Plan& plan, const ArenaProblem& arena) {
   return same;
 }
 
-bool is_in(const std::vector<char>& same, ArenaId arena) { return arena.index() < same.size() && same[arena.index()] != 0; }
+bool is_in(const std::vector<char>& same, ArenaId arena) {
+  return arena.index() < same.size() && same[arena.index()] != 0;
+}
 
 /// Whether the class lies where a previous plan may have had it. Rings place what is theirs by themselves.
 bool may_stay(const Layout& layout, ClassId id) {
@@ -64,7 +66,8 @@ std::vector<char> kept_storages(const PreviousPlan& previous, const Layout& layo
 std::string name_of(const Occupant& occupant, const Graph& graph, const Layout& layout) {
   if (const auto* ref = std::get_if<WorkspaceId>(&occupant))
     return fmt::format("workspace {} of op '{}'", ref->index, graph.op(ref->op).name);
-  if (const auto* bound = std::get_if<HostTensor>(&occupant)) return fmt::format("tensor '{}'", graph.tensor(bound->tensor).name);
+  if (const auto* bound = std::get_if<HostTensor>(&occupant))
+    return fmt::format("tensor '{}'", graph.tensor(bound->tensor).name);
   const StorageId storage = std::get<StorageId>(occupant);
   for (std::size_t t = 0; t < graph.tensors().size(); ++t) {
     const ClassId id = layout.class_of(TensorId(t));
@@ -76,7 +79,8 @@ std::string name_of(const Occupant& occupant, const Graph& graph, const Layout& 
 
 }  // namespace
 
-PreviousOfArena previous_of(const PreviousPlan& previous, const Graph& graph, const Layout& layout, const ArenaProblem& arena) {
+PreviousOfArena previous_of(const PreviousPlan& previous, const Graph& graph, const Layout& layout,
+                            const ArenaProblem& arena) {
   const Scope& root = graph.scopes().front();
   const std::vector<char> same = same_arenas(previous.plan, arena);
   const auto storages = places_of_storages(previous.plan, root, layout, same);
@@ -115,8 +119,8 @@ Error in_words_of_graph(Error error, const Graph& graph, const Layout& layout, c
     const char* const number = rest.data() + at + kItem.size();
     const char* const end = std::from_chars(number, rest.data() + rest.size(), item).ptr;
     const bool known = end != number && item < arena.occupants.size();
-    words +=
-        known ? std::string(rest.substr(0, at)) + name_of(arena.occupants[item], graph, layout) : std::string(rest.data(), end);
+    words += known ? std::string(rest.substr(0, at)) + name_of(arena.occupants[item], graph, layout)
+                   : std::string(rest.data(), end);
     rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
   }
   error.message = words.append(rest);

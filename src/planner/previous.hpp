@@ -12,7 +12,8 @@ struct PreviousOfArena {
   std::vector<std::size_t> kept;  ///< Items that must stay, of those that were somewhere.
 };
 
-/// A storage was where the first of its tensors was that the previous plan places in an arena of the same memory and kind.
+/// A storage was where the first of its tensors was that the previous plan places in an arena of the same memory and
+/// kind.
 [[nodiscard]] PreviousOfArena previous_of(const PreviousPlan& previous, const Graph& graph, const Layout& layout,
                                           const ArenaProblem& arena);
 

@@ -5,7 +5,8 @@
 namespace stowage {
 namespace {
 
-/// What one memory needs, by the same measure in all its arenas: the bounds where they prove that it has too little, else sizes.
+/// What one memory needs, by the same measure in all its arenas: the bounds where they prove that it has too little,
+/// else sizes.
 struct MemoryNeed {
   Bytes proven;
   std::optional<Bytes> taken = Bytes(0);
@@ -41,8 +42,8 @@ std::string describe(const std::string& memory, const MemoryNeed& need, Bytes ca
   const Bytes bytes = proven ? need.proven : *need.taken;
   const std::string& kinds = proven ? need.proven_by_kind : need.taken_by_kind;
   return fmt::format("memory '{}' {} {} bytes, {} more than the {} that are there{}", memory,
-                     proven ? "needs at least" : "takes, in the best plan so far,", bytes.value(), (bytes - capacity).value(),
-                     capacity.value(), need.arenas > 1 ? fmt::format(" ({})", kinds) : "");
+                     proven ? "needs at least" : "takes, in the best plan so far,", bytes.value(),
+                     (bytes - capacity).value(), capacity.value(), need.arenas > 1 ? fmt::format(" ({})", kinds) : "");
 }
 
 }  // namespace

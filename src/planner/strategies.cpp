@@ -10,8 +10,9 @@
 
 #include <fmt/format.h>
 
-/// Several plans of one const Graph, of which the best is taken. Strategies share nothing but the graph, so that threads need no
-/// lock: each writes what it found to a place of its own, and the choice is made when all are done, in their fixed order.
+/// Several plans of one const Graph, of which the best is taken. Strategies share nothing but the graph, so that
+/// threads need no lock: each writes what it found to a place of its own, and the choice is made when all are done, in
+/// their fixed order.
 namespace stowage {
 namespace {
 
@@ -25,7 +26,8 @@ std::string describe(const ReuseKnobs& knobs) {
 }
 
 void add(std::vector<Strategy>& list, Strategy strategy) {
-  const bool known = std::any_of(list.begin(), list.end(), [&](const Strategy& each) { return each.name == strategy.name; });
+  const bool known =
+      std::any_of(list.begin(), list.end(), [&](const Strategy& each) { return each.name == strategy.name; });
   if (!known) list.push_back(std::move(strategy));
 }
 
@@ -48,7 +50,8 @@ void add_memory_priority(std::vector<Strategy>& list, const PlanOptions& options
 }
 
 const SolverInfo* find_solver(std::string_view name) {
-  const auto found = std::find_if(solvers().begin(), solvers().end(), [&](const SolverInfo& each) { return each.name == name; });
+  const auto found =
+      std::find_if(solvers().begin(), solvers().end(), [&](const SolverInfo& each) { return each.name == name; });
   return found == solvers().end() ? nullptr : &*found;
 }
 
@@ -66,7 +69,8 @@ class Contest {
     // Those that search come first, or the last of them would run alone at the end.
     order_.resize(strategies_.size());
     std::iota(order_.begin(), order_.end(), std::size_t{0});
-    const auto others = std::partition(order_.begin(), order_.end(), [&](std::size_t s) { return searches(strategies_[s]); });
+    const auto others =
+        std::partition(order_.begin(), order_.end(), [&](std::size_t s) { return searches(strategies_[s]); });
     searching_ = static_cast<std::size_t>(others - order_.begin());
     std::sort(order_.begin(), others);
     std::sort(others, order_.end());

@@ -22,8 +22,8 @@ Summary summarize(const Planned& planned) {
   summary.peak = planned.plan->peak();
   summary.proven_optimal = planned.plan->proven_optimal();
   for (const Arena& arena : planned.plan->arenas) {
-    summary.arenas.push_back({arena.name, graph.memory(arena.memory).name, std::string(to_string(arena.kind)), arena.size,
-                              arena.lower_bound, arena.proven_optimal});
+    summary.arenas.push_back({arena.name, graph.memory(arena.memory).name, std::string(to_string(arena.kind)),
+                              arena.size, arena.lower_bound, arena.proven_optimal});
   }
   return summary;
 }

@@ -9,8 +9,8 @@
 
 namespace stowage::replaying {
 
-/// Every allocation is a buffer of its own, and freeing one waits for the streams that use it: what a program pays that asks the
-/// device each time. The yardstick of every other allocator. One thread. The device must outlive it.
+/// Every allocation is a buffer of its own, and freeing one waits for the streams that use it: what a program pays that
+/// asks the device each time. The yardstick of every other allocator. One thread. The device must outlive it.
 class BufferAllocator final : public Allocator {
  public:
   explicit BufferAllocator(Device& device) : device_(device) {}

@@ -40,7 +40,8 @@ Status LaggedDevice::wait(StreamId id, EventId event) {
   if (after.size() < streams) after.resize(streams);
   std::uint64_t& own = after[found->stream.index()];
   own = std::max(own, static_cast<std::uint64_t>(event) + 1);
-  for (std::size_t i = 0; found->after && i < found->after->size(); ++i) after[i] = std::max(after[i], (*found->after)[i]);
+  for (std::size_t i = 0; found->after && i < found->after->size(); ++i)
+    after[i] = std::max(after[i], (*found->after)[i]);
   stream(id).after = std::make_shared<const Horizon>(std::move(after));
   return Done{};
 }

@@ -86,7 +86,8 @@ TEST_F(Lagged, ForgottenAndForeignEventsAreInvalid) {
     EXPECT_EQ(device_.wait(kMain, event).error().code, ErrorCode::invalid);
     device_.forget(event);
   }
-  EXPECT_EQ(static_cast<std::uint64_t>(record(kMain)), static_cast<std::uint64_t>(second) + 1) << "ids are not used again";
+  EXPECT_EQ(static_cast<std::uint64_t>(record(kMain)), static_cast<std::uint64_t>(second) + 1)
+      << "ids are not used again";
 }
 
 TEST_F(Lagged, AStreamThatWasSynchronizedIsIdleUntilTimePasses) {

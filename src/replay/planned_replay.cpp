@@ -10,7 +10,8 @@ namespace {
 
 class PlannedReplay final : public Allocator {
  public:
-  PlannedReplay(std::unique_ptr<StreamAllocator> fallback, std::unique_ptr<PlanAheadAllocator> planned, std::uint32_t length)
+  PlannedReplay(std::unique_ptr<StreamAllocator> fallback, std::unique_ptr<PlanAheadAllocator> planned,
+                std::uint32_t length)
       : fallback_(std::move(fallback)), planned_(std::move(planned)), length_(length) {}
 
   [[nodiscard]] DeviceId device() const override { return planned_->device(); }

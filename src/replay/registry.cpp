@@ -54,8 +54,9 @@ Result<std::unique_ptr<Allocator>> make_allocator(std::string_view name, Device&
     if (allocator.info.name == name) return allocator.make(device, expected);
     names.push_back(allocator.info.name);
   }
-  return Error{
-      ErrorCode::unknown_name, fmt::format("there is no allocator '{}'; there are {}", name, fmt::join(names, ", ")), {}};
+  return Error{ErrorCode::unknown_name,
+               fmt::format("there is no allocator '{}'; there are {}", name, fmt::join(names, ", ")),
+               {}};
 }
 
 }  // namespace stowage

@@ -51,8 +51,8 @@ Script script_of(const Trace& trace) {
   return script;
 }
 
-/// Calls `see(position, bytes)` with the bytes that are live after each call, less the allocations that were refused, which are
-/// positions in `calls`, ascending.
+/// Calls `see(position, bytes)` with the bytes that are live after each call, less the allocations that were refused,
+/// which are positions in `calls`, ascending.
 template <class See>
 void walk(const Script& script, const std::vector<std::size_t>& refused, See see) {
   std::vector<bool> granted(script.places);
@@ -77,7 +77,8 @@ Bytes peak_of(const Script& script, const std::vector<std::size_t>& refused) {
   return peak;
 }
 
-/// Parts of the calls, each of which has one sample: the first call, the last one, and between them parts of equal lengths.
+/// Parts of the calls, each of which has one sample: the first call, the last one, and between them parts of equal
+/// lengths.
 class Parts {
  public:
   Parts(std::size_t calls, std::size_t samples) : calls_(calls), inner_(calls < 3 ? 0 : std::min(samples, calls) - 2) {}
@@ -222,7 +223,8 @@ class Replay {
 
 }  // namespace
 
-ReplayReport replay_with_clock(const Trace& trace, Allocator& allocator, LaggedDevice* clock, const ReplayOptions& options) {
+ReplayReport replay_with_clock(const Trace& trace, Allocator& allocator, LaggedDevice* clock,
+                               const ReplayOptions& options) {
   STOWAGE_CHECK(options.passes > 0, "a replay has a pass");
   Replay replay(trace, allocator, clock);
   for (std::uint32_t i = 1; i < options.passes; ++i) {
@@ -245,11 +247,13 @@ ReplayReport replay(const Trace& trace, Allocator& allocator, const ReplayOption
   return replaying::replay_with_clock(trace, allocator, nullptr, options);
 }
 
-Result<ReplayReport> replay(const Trace& trace, std::string_view allocator, Device& device, const ReplayOptions& options) {
+Result<ReplayReport> replay(const Trace& trace, std::string_view allocator, Device& device,
+                            const ReplayOptions& options) {
   std::optional<replaying::LaggedDevice> lagged;
   if (options.lag) lagged.emplace(device, *options.lag);
   replaying::LaggedDevice* const clock = lagged ? &*lagged : nullptr;
-  STOWAGE_TRY(const std::unique_ptr<Allocator> made, make_allocator(allocator, clock != nullptr ? *clock : device, &trace));
+  STOWAGE_TRY(const std::unique_ptr<Allocator> made,
+              make_allocator(allocator, clock != nullptr ? *clock : device, &trace));
   return replaying::replay_with_clock(trace, *made, clock, options);
 }
 

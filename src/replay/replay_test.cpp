@@ -30,11 +30,12 @@ class Scribe final : public Allocator {
     return size == Bytes(0) ? nullptr : reinterpret_cast<std::byte*>(++next_);
   }
   void free(std::byte* address, Bytes size, StreamId stream) override {
-    lines.push_back("free " + std::to_string(reinterpret_cast<std::uintptr_t>(address)) + " of " + std::to_string(size.value()) +
-                    " on " + std::to_string(stream.index()));
+    lines.push_back("free " + std::to_string(reinterpret_cast<std::uintptr_t>(address)) + " of " +
+                    std::to_string(size.value()) + " on " + std::to_string(stream.index()));
   }
   Status record_use(std::byte* address, StreamId stream) override {
-    lines.push_back("use " + std::to_string(reinterpret_cast<std::uintptr_t>(address)) + " on " + std::to_string(stream.index()));
+    lines.push_back("use " + std::to_string(reinterpret_cast<std::uintptr_t>(address)) + " on " +
+                    std::to_string(stream.index()));
     return Done{};
   }
   Bytes trim() override { return Bytes(0); }
@@ -58,7 +59,8 @@ TEST(Replay, AsksForWhatTheTraceAskedFor) {
   Scribe scribe;
   const Trace trace{{allocation(0, 100), allocation(1, 8, 1), free_of(0, 100), free_of(1, 8, 1)}, 2};
   const ReplayReport report = replay(trace, scribe, {});
-  EXPECT_THAT(scribe.lines, ElementsAre("allocate 100 on 0", "allocate 8 on 1", "free 1 of 100 on 0", "free 2 of 8 on 1"));
+  EXPECT_THAT(scribe.lines,
+              ElementsAre("allocate 100 on 0", "allocate 8 on 1", "free 1 of 100 on 0", "free 2 of 8 on 1"));
   EXPECT_EQ(report.events, 4U);
   EXPECT_EQ(report.peak_requested, Bytes(108));
   EXPECT_EQ(report.peak_reserved, Bytes(200));
@@ -76,7 +78,8 @@ TEST(Replay, AFreeOnAnotherStreamIsAUseThere) {
 TEST(Replay, WhatIsLeftIsFreedBetweenPassesAndAfterTheLast) {
   Scribe scribe;
   const ReplayReport report = replay({{allocation(0, 8, 1)}, 1}, scribe, {.passes = 2});
-  EXPECT_THAT(scribe.lines, ElementsAre("allocate 8 on 1", "free 1 of 8 on 1", "reset", "allocate 8 on 1", "free 2 of 8 on 1"));
+  EXPECT_THAT(scribe.lines,
+              ElementsAre("allocate 8 on 1", "free 1 of 8 on 1", "reset", "allocate 8 on 1", "free 2 of 8 on 1"));
   EXPECT_EQ(report.events, 1U);
 }
 
@@ -119,8 +122,8 @@ Trace busy_trace(std::uint32_t count) {
       trace.events.push_back(live.back());
       live.pop_back();
     } else {
-      trace.events.push_back(
-          allocation(static_cast<std::uint32_t>(trace.allocations++), 1 + static_cast<std::int64_t>(drawn % (5U << 20))));
+      trace.events.push_back(allocation(static_cast<std::uint32_t>(trace.allocations++),
+                                        1 + static_cast<std::int64_t>(drawn % (5U << 20))));
       live.push_back(trace.events.back());
     }
   }
@@ -167,9 +170,10 @@ TEST(ReplaySamples, OfAFewEventsAreAllOfThem) {
   const Trace trace{{allocation(0, 100), allocation(1, 8), free_of(0, 100), free_of(1, 8)}, 2};
   const ReplayReport report = replay(trace, scribe, {.samples = 4000});
   const Bytes reserved(0);  // as the scribe says, except for the first rise of its peak
-  EXPECT_THAT(report.samples,
-              ElementsAre(ReplaySample{0, Bytes(100), Bytes(200), Bytes(0)}, ReplaySample{1, Bytes(108), reserved, Bytes(0)},
-                          ReplaySample{2, Bytes(8), reserved, Bytes(0)}, ReplaySample{3, Bytes(0), reserved, Bytes(0)}));
+  EXPECT_THAT(
+      report.samples,
+      ElementsAre(ReplaySample{0, Bytes(100), Bytes(200), Bytes(0)}, ReplaySample{1, Bytes(108), reserved, Bytes(0)},
+                  ReplaySample{2, Bytes(8), reserved, Bytes(0)}, ReplaySample{3, Bytes(0), reserved, Bytes(0)}));
   for (std::size_t count = 0; count < 3; ++count) {
     const Trace part{{trace.events.begin(), trace.events.begin() + static_cast<std::ptrdiff_t>(count)}, 2};
     EXPECT_EQ(replay(part, scribe, {.samples = 3}).samples.size(), count);
@@ -180,7 +184,8 @@ TEST(ReplaySamples, OfAFewEventsAreAllOfThem) {
 TEST(ReplaySamples, AreTheFullestOfTheirParts) {
   Scribe scribe;
   // First, last, and between them two parts of two events each.
-  const Trace trace{{allocation(0, 1), allocation(1, 2), free_of(1, 2), allocation(2, 4), allocation(3, 8), free_of(3, 8)}, 4};
+  const Trace trace{
+      {allocation(0, 1), allocation(1, 2), free_of(1, 2), allocation(2, 4), allocation(3, 8), free_of(3, 8)}, 4};
   std::vector<std::uint64_t> events;
   for (const ReplaySample& sample : replay(trace, scribe, {.samples = 4}).samples) events.push_back(sample.event);
   EXPECT_THAT(events, ElementsAre(0U, 1U, 4U, 5U));

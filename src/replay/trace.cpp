@@ -31,7 +31,8 @@ std::optional<std::uint64_t> parse_hexadecimal(std::string_view text) {
 /// Reads one trace; its members are where it stands.
 class TraceReader {
  public:
-  TraceReader(std::string_view text, const std::string& file) : text_(files::without_byte_order_mark(text)), file_(file) {}
+  TraceReader(std::string_view text, const std::string& file)
+      : text_(files::without_byte_order_mark(text)), file_(file) {}
 
   Result<Trace> read();
 
@@ -49,7 +50,9 @@ class TraceReader {
   [[nodiscard]] Error error(std::string message) const {
     return Error{ErrorCode::parse, std::move(message), {.file = file_, .line = line_, .path = {}}};
   }
-  [[nodiscard]] std::string_view field(Column column) const { return files::content_of(fields_[index_[place(column)]]); }
+  [[nodiscard]] std::string_view field(Column column) const {
+    return files::content_of(fields_[index_[place(column)]]);
+  }
   [[nodiscard]] Error bad_field(Column column, std::string_view wanted) const {
     return error(fmt::format("column '{}' must be {}, not '{}'", names_[place(column)], wanted, field(column)));
   }
@@ -91,10 +94,12 @@ Result<bool> TraceReader::advance() {
 
 Status TraceReader::read_header() {
   STOWAGE_TRY(const bool there, advance());
-  if (!there) return Error{ErrorCode::parse, "the file is empty: a header is missing", {.file = file_, .line = {}, .path = {}}};
+  if (!there)
+    return Error{ErrorCode::parse, "the file is empty: a header is missing", {.file = file_, .line = {}, .path = {}}};
   columns_ = fields_.size();
   const auto find = [&](std::string_view name) {
-    return std::find_if(fields_.begin(), fields_.end(), [&](std::string_view each) { return files::content_of(each) == name; });
+    return std::find_if(fields_.begin(), fields_.end(),
+                        [&](std::string_view each) { return files::content_of(each) == name; });
   };
   if (find(kRmmNames[0]) != fields_.end()) names_ = kRmmNames;
   for (std::size_t i = 0; i < kColumns; ++i) {
@@ -118,7 +123,9 @@ Result<std::uint64_t> TraceReader::number(Column column, std::string_view wanted
   return bad_field(column, wanted);
 }
 
-StreamId TraceReader::stream_of(std::uint64_t name) { return streams_.try_emplace(name, streams_.size()).first->second; }
+StreamId TraceReader::stream_of(std::uint64_t name) {
+  return streams_.try_emplace(name, streams_.size()).first->second;
+}
 
 Result<TraceReader::Row> TraceReader::read_row() {
   Row row;
@@ -134,10 +141,12 @@ Result<TraceReader::Row> TraceReader::read_row() {
 }
 
 Status TraceReader::allocate(const Row& row) {
-  if (trace_.allocations == std::numeric_limits<std::uint32_t>::max()) return error("more allocations than can be numbered");
+  if (trace_.allocations == std::numeric_limits<std::uint32_t>::max())
+    return error("more allocations than can be numbered");
   const auto [entry, added] = live_.try_emplace(row.id, Live{trace_.allocations, row.size});
   if (!added) {
-    return error(fmt::format("{} '{}' is allocated already and not freed", names_[place(Column::id)], field(Column::id)));
+    return error(
+        fmt::format("{} '{}' is allocated already and not freed", names_[place(Column::id)], field(Column::id)));
   }
   const std::optional<Bytes> requested = add_within_limit(requested_, row.size);
   if (!requested) return error(fmt::format("more than {} bytes are live at once", kMaxBytes.value()));

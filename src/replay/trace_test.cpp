@@ -29,7 +29,8 @@ Trace::Event event(Action action, std::uint32_t allocation, std::int64_t size, s
   return {action, allocation, Bytes(size), StreamId(stream)};
 }
 
-const Trace kTwo{{event(Action::allocate, 0, 100, 0), event(Action::allocate, 1, 8, 1), event(Action::free, 0, 100, 1)}, 2};
+const Trace kTwo{{event(Action::allocate, 0, 100, 0), event(Action::allocate, 1, 8, 1), event(Action::free, 0, 100, 1)},
+                 2};
 
 TEST(Trace, RowsBecomeEvents) { EXPECT_EQ(parsed("op,id,size,stream\na,0,100,0\na,1,8,1\nf,0,100,1\n"), kTwo); }
 
@@ -49,7 +50,9 @@ TEST(Trace, ColumnsComeInAnyOrderAndOthersAreIgnored) {
 
 TEST(Trace, NoEventsIsATrace) { EXPECT_EQ(parsed("op,id,size,stream\n"), Trace()); }
 
-TEST(Trace, AllocationsOfNothingCount) { EXPECT_EQ(parsed("op,id,size,stream\na,0,0,0\na,1,0,0\nf,0,0,0\n").events.size(), 3U); }
+TEST(Trace, AllocationsOfNothingCount) {
+  EXPECT_EQ(parsed("op,id,size,stream\na,0,0,0\na,1,0,0\nf,0,0,0\n").events.size(), 3U);
+}
 
 TEST(Trace, LogsOfRmmAreRead) {
   EXPECT_EQ(parsed("Thread,Time,Action,Pointer,Size,Stream\n"
@@ -61,7 +64,8 @@ TEST(Trace, LogsOfRmmAreRead) {
 
 TEST(Trace, PointersOfRmmComeAgain) {
   const Trace trace = parsed(
-      "Thread,Time,Action,Pointer,Size,Stream\n1,0,allocate,0xa0,1,0\n1,0,free,0xa0,1,0\n1,0,allocate,0xa0,2,0\n1,0,free,0xa0,2,"
+      "Thread,Time,Action,Pointer,Size,Stream\n1,0,allocate,0xa0,1,0\n1,0,free,0xa0,1,0\n1,0,allocate,0xa0,2,0\n1,0,"
+      "free,0xa0,2,"
       "0\n");
   EXPECT_EQ(trace.allocations, 2U);
   EXPECT_EQ(trace.events[3], event(Action::free, 1, 2, 0));
@@ -72,19 +76,22 @@ TEST(Trace, WhatRmmRefusedIsLeftOut) {
 }
 
 TEST(Trace, NullPointersOfRmmAreLeftOut) {
-  EXPECT_EQ(parsed("Thread,Time,Action,Pointer,Size,Stream\n1,0,allocate,0x0,0,0\n1,0,allocate,(nil),0,0\n1,0,free,0x0,0,0\n"),
-            Trace());
+  EXPECT_EQ(
+      parsed(
+          "Thread,Time,Action,Pointer,Size,Stream\n1,0,allocate,0x0,0,0\n1,0,allocate,(nil),0,0\n1,0,free,0x0,0,0\n"),
+      Trace());
 }
 
 TEST(Trace, ErrorsNameFileAndLine) {
   EXPECT_EQ(message_of(""), "t.csv: the file is empty: a header is missing");
-  EXPECT_EQ(
-      message_of("op,id,size\na,0,1\n"),
-      "t.csv:1: column 'stream' is missing: a trace has op, id, size, stream, a log of RMM's has Action, Pointer, Size, Stream");
+  EXPECT_EQ(message_of("op,id,size\na,0,1\n"),
+            "t.csv:1: column 'stream' is missing: a trace has op, id, size, stream, a log of RMM's has Action, "
+            "Pointer, Size, Stream");
   EXPECT_EQ(rows_message("a,0,8,0\n\nf,1,8,0\n"), "t.csv:4: id '1' is freed and not allocated");
   EXPECT_EQ(rows_message("a,0,8,0\nf,0,8,0\nf,0,8,0\n"), "t.csv:4: id '0' is freed and not allocated");
   EXPECT_EQ(rows_message("a,0,8,0\na,0,8,0\n"), "t.csv:3: id '0' is allocated already and not freed");
-  EXPECT_EQ(rows_message("a,0,-8,0\n"), "t.csv:2: column 'size' must be an integer from 0 to 4611686018427387904, not '-8'");
+  EXPECT_EQ(rows_message("a,0,-8,0\n"),
+            "t.csv:2: column 'size' must be an integer from 0 to 4611686018427387904, not '-8'");
   EXPECT_EQ(rows_message("a,0,4611686018427387905,0\n").find("t.csv:2: column 'size' must be"), 0U);
   EXPECT_EQ(rows_message("a,x,8,0\n"), "t.csv:2: column 'id' must be a number from 0, not 'x'");
   EXPECT_EQ(rows_message("a,0,8,-1\n"), "t.csv:2: column 'stream' must be a number from 0, not '-1'");

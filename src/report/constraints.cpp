@@ -4,8 +4,8 @@
 
 #include "rewrite/interface/rewrites.hpp"
 
-/// What can be dropped, as a table: a name, what is there instead, and a function that drops it from a graph and options and says
-/// whether there was anything to drop.
+/// What can be dropped, as a table: a name, what is there instead, and a function that drops it from a graph and
+/// options and says whether there was anything to drop.
 namespace stowage::report {
 namespace {
 
@@ -33,7 +33,8 @@ bool drop_batch_start(Editor&, PlanOptions& options) { return set(options.batch_
 bool drop_fusing(Editor&, PlanOptions& options) { return set(options.fuse_inputs_up_to, Bytes(0)); }
 
 bool drop_central_fill(Editor& graph, PlanOptions& options) {
-  const bool fills = std::any_of(graph.ops().begin(), graph.ops().end(), [](const Op& op) { return !op.zero_fill.empty(); });
+  const bool fills =
+      std::any_of(graph.ops().begin(), graph.ops().end(), [](const Op& op) { return !op.zero_fill.empty(); });
   return fills && set(options.zero_fill, FillPolicy::separate);
 }
 

@@ -17,8 +17,8 @@ struct Relaxed {
   PlanOptions options;
 };
 
-/// One entry per kind of constraint that the graph has or the options ask for. `graph` differs only where the constraint is the
-/// graph's; whether it can be built is for the caller to see.
+/// One entry per kind of constraint that the graph has or the options ask for. `graph` differs only where the
+/// constraint is the graph's; whether it can be built is for the caller to see.
 [[nodiscard]] std::vector<Relaxed> relaxed(const Graph& graph, const PlanOptions& options);
 
 /// All of the named ones dropped at the same time.

@@ -49,7 +49,9 @@ class PlacedByName {
   std::map<std::string, std::size_t> seen_;
 };
 
-std::string workspace_name(const std::string& op, std::uint32_t index) { return fmt::format("{} (workspace {})", op, index); }
+std::string workspace_name(const std::string& op, std::uint32_t index) {
+  return fmt::format("{} (workspace {})", op, index);
+}
 
 std::map<Key, Placed> placed_by_name(const Graph& graph, const Plan& plan) {
   PlacedByName all(plan.arenas);
@@ -64,7 +66,8 @@ std::map<Key, Placed> placed_by_number(const PlanFile& file) {
     return body.empty() ? std::string() : fmt::format(" in body {}", fmt::join(body, "."));
   };
   PlacedByName all(file.arenas);
-  for (const auto& [each, body] : file.placements) all.add(fmt::format("tensor {}{}", each.tensor.index(), in_body(body)), each);
+  for (const auto& [each, body] : file.placements)
+    all.add(fmt::format("tensor {}{}", each.tensor.index(), in_body(body)), each);
   for (const auto& [each, body] : file.workspaces)
     all.add(workspace_name(fmt::format("op {}{}", each.op.index(), in_body(body)), each.index), each);
   return std::move(all).take();

@@ -6,7 +6,9 @@ namespace {
 
 using files::OrderedJson;
 
-OrderedJson optional_json(const std::optional<Bytes>& bytes) { return bytes ? OrderedJson(bytes->value()) : OrderedJson(); }
+OrderedJson optional_json(const std::optional<Bytes>& bytes) {
+  return bytes ? OrderedJson(bytes->value()) : OrderedJson();
+}
 
 OrderedJson change_json(const ArenaChange& arena) {
   return {{"name", arena.name},

@@ -14,7 +14,9 @@ using Change = DiffEntry::Change;
 constexpr Change kChanges[] = {Change::grew, Change::shrank, Change::appeared, Change::vanished, Change::moved};
 constexpr std::size_t kFigure = 14;
 
-std::string signed_text(Bytes bytes, SizeStyle style) { return (bytes > Bytes(0) ? "+" : "") + size_text(bytes, style); }
+std::string signed_text(Bytes bytes, SizeStyle style) {
+  return (bytes > Bytes(0) ? "+" : "") + size_text(bytes, style);
+}
 
 /// "+12 (+3.1%)"; without a share where there was nothing.
 std::string change_text(Bytes before, Bytes after, SizeStyle style) {
@@ -25,8 +27,8 @@ std::string change_text(Bytes before, Bytes after, SizeStyle style) {
 
 std::string line(std::string_view label, std::optional<Bytes> before, std::optional<Bytes> after, SizeStyle style) {
   const auto size = [&](std::optional<Bytes> bytes) { return bytes ? size_text(*bytes, style) : "-"; };
-  return fmt::format("  {:<24} {:>{}}  {:>{}}  {:>26}\n", clipped(label, 24), size(before), kFigure, size(after), kFigure,
-                     change_text(before.value_or(Bytes(0)), after.value_or(Bytes(0)), style));
+  return fmt::format("  {:<24} {:>{}}  {:>{}}  {:>26}\n", clipped(label, 24), size(before), kFigure, size(after),
+                     kFigure, change_text(before.value_or(Bytes(0)), after.value_or(Bytes(0)), style));
 }
 
 std::string place(const std::string& arena, std::optional<Bytes> offset) {
@@ -42,7 +44,8 @@ std::string entry_text(const DiffEntry& entry, SizeStyle style) {
   const Bytes before = entry.before.value_or(Bytes(0));
   const Bytes after = entry.after.value_or(Bytes(0));
   const bool both = entry.before && entry.after;
-  const std::string sizes = both ? fmt::format("{} -> {}", size_text(before, style), size_text(after, style)) : std::string();
+  const std::string sizes =
+      both ? fmt::format("{} -> {}", size_text(before, style), size_text(after, style)) : std::string();
   std::string text = fmt::format("    {:>{}}  {:<36} {}", signed_text(after - before, style), kFigure, name, sizes);
   text.resize(text.find_last_not_of(' ') + 1);
   return text + '\n';
@@ -82,7 +85,8 @@ std::string diff_to_text(const PlanDiff& difference, const DiffTextOptions& opti
                     0);
   }
   if (difference.by_number)
-    text += wrapped({}, "A plan file has no names: tensors are compared by number (--graph-a and --graph-b give them names).", 0);
+    text += wrapped(
+        {}, "A plan file has no names: tensors are compared by number (--graph-a and --graph-b give them names).", 0);
   text += fmt::format("  {:<24} {:>{}}  {:>{}}  {:>26}\n", "", "before", kFigure, "after", kFigure, "change");
   text += line("peak", difference.peak_before, difference.peak_after, options.sizes);
   text += line("bound", difference.bound_before, difference.bound_after, options.sizes);

@@ -17,7 +17,8 @@ std::vector<Cost> costs_of(const Graph& graph, const ExplainOptions& options, co
   std::vector<Cost> costs;
   for (Relaxed& one : relaxed(graph, plan_options(options))) {
     Cost cost{one.constraint, one.without, {}, {}};
-    const std::optional<Trial> trial = trials.plan(std::move(one.graph).build_graph(), one.options, "without " + one.constraint);
+    const std::optional<Trial> trial =
+        trials.plan(std::move(one.graph).build_graph(), one.options, "without " + one.constraint);
     if (trial) {
       cost.peak = trial->outcome.peak;
       cost.cost = base.peak - trial->outcome.peak;
@@ -44,12 +45,14 @@ void drop_constraints(const Graph& graph, const ExplainOptions& options, const s
         std::find_if(costs.begin(), costs.end(), [&](const Cost& each) { return each.constraint == one.constraint; });
     if (cost == costs.end() || !cost->cost || *cost->cost <= Bytes(0)) continue;
     costly.push_back(one.constraint);
-    const std::optional<Trial> trial = trials.plan(std::move(one.graph).build_graph(), one.options, "without " + one.constraint);
+    const std::optional<Trial> trial =
+        trials.plan(std::move(one.graph).build_graph(), one.options, "without " + one.constraint);
     if (trial && trial->outcome.fits(answer.budget)) answer.constraints.push_back(one.constraint);
   }
   if (!answer.constraints.empty() || costly.size() < 2) return;
   Relaxed all = relaxed_together(graph, plan_options(options), costly);
-  const std::optional<Trial> trial = trials.plan(std::move(all.graph).build_graph(), all.options, "without " + all.constraint);
+  const std::optional<Trial> trial =
+      trials.plan(std::move(all.graph).build_graph(), all.options, "without " + all.constraint);
   if (!trial) return;
   answer.together_peak = trial->outcome.peak;
   if (trial->outcome.fits(answer.budget)) answer.together = std::move(costly);

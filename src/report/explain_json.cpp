@@ -6,7 +6,9 @@ namespace {
 
 using files::OrderedJson;
 
-OrderedJson bytes_or_null(const std::optional<Bytes>& bytes) { return bytes ? OrderedJson(bytes->value()) : OrderedJson(); }
+OrderedJson bytes_or_null(const std::optional<Bytes>& bytes) {
+  return bytes ? OrderedJson(bytes->value()) : OrderedJson();
+}
 
 double share_of(Bytes part, Bytes whole) {
   return whole == Bytes(0) ? 0.0 : static_cast<double>(part.value()) / static_cast<double>(whole.value());

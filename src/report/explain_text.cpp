@@ -59,9 +59,10 @@ std::string ExplanationWriter::figures() const {
                                   ? "proven least: no placement of these tensors in this order of ops is smaller"
                                   : fmt::format("{} above the bound; the least is in between",
                                                 percent_text(summary.peak - summary.lower_bound, summary.lower_bound));
-  std::string text = figure("peak", summary.peak, verdict) + figure("bound", summary.lower_bound) +
-                     figure("naive", summary.naive,
-                            fmt::format("without any reuse; the peak is {} of it", percent_text(summary.peak, summary.naive)));
+  std::string text =
+      figure("peak", summary.peak, verdict) + figure("bound", summary.lower_bound) +
+      figure("naive", summary.naive,
+             fmt::format("without any reuse; the peak is {} of it", percent_text(summary.peak, summary.naive)));
   if (const std::optional<LargestOp>& op = explanation_.largest_op) {
     text += figure("largest op", op->bytes,
                    fmt::format("what op '{}' ({}, step {}) alone reads, writes and works with", clipped(op->name, 40),
@@ -94,9 +95,9 @@ std::string ExplanationWriter::holders(const ArenaStory& arena) const {
                       kSizeColumns, "steps", "op kind", kKind, "name");
   for (std::size_t h = 0; h < peak.holders.size(); ++h) {
     const Holder& holder = peak.holders[h];
-    text += fmt::format("  {} {:>{}}  {:>6}  {:>{}}  {:>11}  {:<{}}  {}\n", letter_of(h), size(holder.bytes), kSizeColumns,
-                        percent_text(holder.bytes, arena.size), size(holder.gain), kSizeColumns, steps_text(holder.life),
-                        clipped(holder.kind, kKind), kKind, name_text(holder, 26));
+    text += fmt::format("  {} {:>{}}  {:>6}  {:>{}}  {:>11}  {:<{}}  {}\n", letter_of(h), size(holder.bytes),
+                        kSizeColumns, percent_text(holder.bytes, arena.size), size(holder.gain), kSizeColumns,
+                        steps_text(holder.life), clipped(holder.kind, kKind), kKind, name_text(holder, 26));
   }
   if (std::any_of(peak.holders.begin(), peak.holders.end(), [](const Holder& each) { return each.beside > 0; }))
     text += fmt::format("    {:>{}}  (+N: so many more lie beside it and move with it)\n", "", kSizeColumns);
@@ -111,15 +112,17 @@ std::string ExplanationWriter::shares(std::string_view what, const std::vector<S
   for (std::size_t i = 0; i < list.size() && i < kShares; ++i) {
     const std::string word =
         list[i].word.empty() ? fmt::format("no {}", what.substr(what.rfind(' ') + 1)) : clipped(list[i].word, 50);
-    text += fmt::format("    {:>{}}  {:>6}  {} ({})\n", size(list[i].bytes), kSizeColumns, percent_text(list[i].bytes, whole),
-                        word, list[i].holders);
+    text += fmt::format("    {:>{}}  {:>6}  {} ({})\n", size(list[i].bytes), kSizeColumns,
+                        percent_text(list[i].bytes, whole), word, list[i].holders);
   }
-  if (list.size() > kShares) text += fmt::format("    {:>{}}  {:>6}  and {} more\n", "", kSizeColumns, "", list.size() - kShares);
+  if (list.size() > kShares)
+    text += fmt::format("    {:>{}}  {:>6}  and {} more\n", "", kSizeColumns, "", list.size() - kShares);
   return text;
 }
 
 std::string ExplanationWriter::arena_text(const ArenaStory& arena) const {
-  std::string title = fmt::format("Arena '{}' ({}), {}", clipped(arena.name, 40), to_string(arena.kind), size(arena.size));
+  std::string title =
+      fmt::format("Arena '{}' ({}), {}", clipped(arena.name, 40), to_string(arena.kind), size(arena.size));
   if (arena.kind == ArenaKind::pool) return title + ": a prefetch ring of fixed size\n";
   if (arena.peaks.empty()) return title + '\n';
   if (!arena.concurrent) {
@@ -139,9 +142,11 @@ std::string ExplanationWriter::arena_text(const ArenaStory& arena) const {
 /// "x alone gains nothing, y alone 4096"; shorter where all are alike.
 std::string ExplanationWriter::alone_text(const Gain& gain) const {
   if (gain.holders.size() < 2) return {};
-  const bool tried = std::all_of(gain.alone.begin(), gain.alone.end(), [](const auto& each) { return each.has_value(); });
+  const bool tried =
+      std::all_of(gain.alone.begin(), gain.alone.end(), [](const auto& each) { return each.has_value(); });
   if (!tried) return gain.smallest ? "; none can be left out" : "";
-  const bool nothing = std::all_of(gain.alone.begin(), gain.alone.end(), [](const auto& each) { return *each == Bytes(0); });
+  const bool nothing =
+      std::all_of(gain.alone.begin(), gain.alone.end(), [](const auto& each) { return *each == Bytes(0); });
   if (nothing) return "; none of them alone gains anything";
   Bytes sum;
   for (const std::optional<Bytes>& each : gain.alone) sum += *each;
@@ -165,10 +170,11 @@ std::string ExplanationWriter::gain_text(const Gain& gain) const {
 
 std::string ExplanationWriter::gains() const {
   if (explanation_.gains.empty()) {
-    return wrapped({},
-                   "What would lower the peak: nothing was found; no family of holders at its binding peaks, with what else is "
-                   "in the way, gains anything.",
-                   2);
+    return wrapped(
+        {},
+        "What would lower the peak: nothing was found; no family of holders at its binding peaks, with what else is "
+        "in the way, gains anything.",
+        2);
   }
   std::string text = "What would lower the peak (planned again with these shrunk to nothing):\n";
   text += fmt::format("    {:>{}}  if gone\n", "gain", kSizeColumns);
@@ -182,7 +188,8 @@ std::string ExplanationWriter::costs() const {
   text += fmt::format("    {:>{}}  {:<26}  {}\n", "cost", kSizeColumns, "constraint", "planned instead");
   for (const Cost& cost : explanation_.costs) {
     const char* const note = !cost.cost ? " (no plan)" : !cost.proven ? " (not proven)" : "";
-    text += fmt::format("    {:>{}}  {:<26}  {}{}\n", size(cost.cost), kSizeColumns, cost.constraint, cost.without, note);
+    text +=
+        fmt::format("    {:>{}}  {:<26}  {}{}\n", size(cost.cost), kSizeColumns, cost.constraint, cost.without, note);
   }
   return text;
 }
@@ -196,31 +203,33 @@ std::string ExplanationWriter::budget(const BudgetAnswer& answer) const {
     text += wrapped("  ", "Dropping a constraint: each of these suffices: " + joined(answer.constraints) + ".", 4);
   } else if (!answer.together.empty()) {
     text += wrapped("  ",
-                    fmt::format("Dropping constraints: none suffices alone, but without {} it takes {}.", joined(answer.together),
-                                size(answer.together_peak)),
+                    fmt::format("Dropping constraints: none suffices alone, but without {} it takes {}.",
+                                joined(answer.together), size(answer.together_peak)),
                     4);
   } else {
     text += answer.together_peak
                 ? wrapped("  ",
-                          fmt::format("Dropping constraints: none suffices; without all that cost anything it still takes {}.",
-                                      size(answer.together_peak)),
+                          fmt::format(
+                              "Dropping constraints: none suffices; without all that cost anything it still takes {}.",
+                              size(answer.together_peak)),
                           4)
                 : "  Dropping constraints: none suffices.\n";
   }
   if (const std::optional<LargestOp>& op = explanation_.largest_op; op && op->bytes > answer.budget) {
-    text +=
-        wrapped("  ",
-                fmt::format("Op '{}' alone needs {}: as long as it is one op and its tensors are what they are, no plan fits.",
-                            clipped(op->name, 40), size(op->bytes)),
-                4);
+    text += wrapped(
+        "  ",
+        fmt::format("Op '{}' alone needs {}: as long as it is one op and its tensors are what they are, no plan fits.",
+                    clipped(op->name, 40), size(op->bytes)),
+        4);
   }
   if (!answer.shrink) return text + wrapped("  ", "Shrinking tensors: nothing was found; " + answer.reason + ".", 4);
   const Gain& shrink = *answer.shrink;
-  return text + wrapped("  ",
-                        fmt::format("Shrinking tensors: it fits ({}) without {}{}: {}.", size(shrink.peak),
-                                    shrink.smallest ? "" : "at most ", count_text(shrink.holders.size(), "holder", "holders"),
-                                    families_text(shrink.holders)),
-                        4);
+  return text +
+         wrapped("  ",
+                 fmt::format("Shrinking tensors: it fits ({}) without {}{}: {}.", size(shrink.peak),
+                             shrink.smallest ? "" : "at most ", count_text(shrink.holders.size(), "holder", "holders"),
+                             families_text(shrink.holders)),
+                 4);
 }
 
 }  // namespace

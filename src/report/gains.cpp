@@ -194,7 +194,8 @@ std::vector<Gain> GainSearch::gains() {
       const std::optional<Found> found = lower(seed->members, base_.peak, *arena);
       if (!found) continue;
       add(*found);
-      if (!best || trials_.without(stock_, found->subset)->peak < trials_.without(stock_, best->subset)->peak) best = found;
+      if (!best || trials_.without(stock_, found->subset)->peak < trials_.without(stock_, best->subset)->peak)
+        best = found;
     }
     // From the best on down: what binds next, and next again.
     for (std::size_t more = 0; best && more < kFurther; ++more) {

@@ -11,11 +11,11 @@
 
 /// What has to shrink to lower the peak.
 ///
-/// A peak falls only when every binding peak does. So a set of holders must hit each of them: the search starts with one family
-/// of holders (the ffn_gate of all layers), adds what covers most of the peaks that are left, plans again, looks at what binds
-/// then, and so on until a plan is better. Then whatever is not needed for that is taken out again, one at a time, each time with
-/// a re-plan. Rejected: reading gains off the live curve, which is wrong wherever the plan is above it, and the exact smallest
-/// set (hitting set, NP-hard), which would need far more re-plans.
+/// A peak falls only when every binding peak does. So a set of holders must hit each of them: the search starts with
+/// one family of holders (the ffn_gate of all layers), adds what covers most of the peaks that are left, plans again,
+/// looks at what binds then, and so on until a plan is better. Then whatever is not needed for that is taken out again,
+/// one at a time, each time with a re-plan. Rejected: reading gains off the live curve, which is wrong wherever the
+/// plan is above it, and the exact smallest set (hitting set, NP-hard), which would need far more re-plans.
 namespace stowage::report {
 
 /// Whether a re-plan is good enough.
@@ -54,7 +54,8 @@ class GainSearch {
   Subset cover(const Scene& scene, const PlacedArena& arena, const std::vector<BindingPeak>& peaks);
   Subset next_for_goal(const Scene& scene, MemoryId memory, ArenaKind kind);
   Subset next_for_budget(const Scene& scene, const Outcome& outcome, Bytes budget);
-  std::optional<Subset> grow(Subset subset, const Goal& goal, const std::function<Subset(const Scene&, const Outcome&)>& next);
+  std::optional<Subset> grow(Subset subset, const Goal& goal,
+                             const std::function<Subset(const Scene&, const Outcome&)>& next);
   std::optional<Found> lower(const Subset& from, Bytes below, const PlacedArena& arena);
   [[nodiscard]] std::vector<const Family*> seeds_of(const Families& families) const;
   std::string op_that_binds(const Subset& subset);

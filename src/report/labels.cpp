@@ -28,8 +28,9 @@ std::size_t count_beside(const Scene& scene, const Storage& storage, TensorId te
     return ByteRange{offset, offset + scene.layout().classes[id].size};
   };
   const ByteRange own = range(scene.layout().class_of(tensor));
-  return static_cast<std::size_t>(std::count_if(storage.classes.begin(), storage.classes.end(),
-                                                [&](ClassId id) { return !range(id).empty() && !range(id).overlaps(own); }));
+  return static_cast<std::size_t>(std::count_if(storage.classes.begin(), storage.classes.end(), [&](ClassId id) {
+    return !range(id).empty() && !range(id).overlaps(own);
+  }));
 }
 
 void name_workspace(const Scene& scene, WorkspaceId ref, Holder& holder) {
@@ -114,8 +115,14 @@ std::optional<TensorId> tensor_at(const Scene& scene, const PlacedItem& item, st
 }
 
 Holder holder_of(const Scene& scene, const PlacedItem& item, std::optional<Step> step) {
-  Holder holder{
-      .name = {}, .kind = {}, .scope = {}, .family = {}, .bytes = {}, .life = item.life, .offset = item.offset, .tensors = {}};
+  Holder holder{.name = {},
+                .kind = {},
+                .scope = {},
+                .family = {},
+                .bytes = {},
+                .life = item.life,
+                .offset = item.offset,
+                .tensors = {}};
   if (const auto* const workspace = std::get_if<WorkspaceId>(&item.occupant)) {
     name_workspace(scene, *workspace, holder);
   } else {

@@ -11,14 +11,15 @@
 /// What people call the things that hold memory.
 namespace stowage::report {
 
-/// "layers/3/attn" of "layers/3/attn/q", "blk.0" of "blk.0.out", "*-3" of "ffn_gate-3"; empty where the name has no such part.
+/// "layers/3/attn" of "layers/3/attn/q", "blk.0" of "blk.0.out", "*-3" of "ffn_gate-3"; empty where the name has no
+/// such part.
 [[nodiscard]] std::string scope_of(std::string_view name);
 
 /// The name with each number between separators (or at an end) as *: "ffn_gate-*", "layers/*/attn", but "conv2d".
 [[nodiscard]] std::string family_of(std::string_view name);
 
-/// The tensor that an item of the scene is there for at a step: the largest that is needed then, of equals the one that takes
-/// over; without a step of all. Nothing for a workspace, and for memory that only copies go to.
+/// The tensor that an item of the scene is there for at a step: the largest that is needed then, of equals the one that
+/// takes over; without a step of all. Nothing for a workspace, and for memory that only copies go to.
 [[nodiscard]] std::optional<TensorId> tensor_at(const Scene& scene, const PlacedItem& item, std::optional<Step> step);
 
 /// The kind of the op that wrote a tensor, or another of its class; "input" where the caller did. May be empty.

@@ -22,7 +22,8 @@ std::int64_t middle(std::int64_t whole, std::size_t i, std::size_t count) {
 
 std::map<std::size_t, char> letters_at(const BindingPeak& peak, std::size_t top) {
   std::map<std::size_t, char> letters;
-  for (std::size_t rank = 0; rank < peak.held.size() && rank < top; ++rank) letters[peak.held[rank].item] = letter_of(rank);
+  for (std::size_t rank = 0; rank < peak.held.size() && rank < top; ++rank)
+    letters[peak.held[rank].item] = letter_of(rank);
   return letters;
 }
 
@@ -43,7 +44,8 @@ Column column_at(const PlacedArena& arena, Step step, const std::map<std::size_t
   for (std::size_t i = 0; i < arena.items.size(); ++i) {
     const auto letter = letters.find(i);
     for (const Piece& block : arena.items[i].blocks) {
-      if (block.when.contains(step)) column.blocks.emplace_back(block.bytes, letter == letters.end() ? '#' : letter->second);
+      if (block.when.contains(step))
+        column.blocks.emplace_back(block.bytes, letter == letters.end() ? '#' : letter->second);
     }
   }
   return column;
@@ -99,7 +101,8 @@ std::vector<std::string> map_at(const PlacedArena& arena, Bytes size, const Bind
   return {"|" + cells + "|", fmt::format("0{:>{}}{}", "", gap, end)};
 }
 
-std::vector<std::string> map_over_time(const Scene& scene, const PlacedArena& arena, const BindingPeak& peak, std::size_t top) {
+std::vector<std::string> map_over_time(const Scene& scene, const PlacedArena& arena, const BindingPeak& peak,
+                                       std::size_t top) {
   const Bytes size = scene.plan().arenas[arena.number.index()].size;
   const Step horizon = scene.liveness().timeline.horizon();
   if (size <= Bytes(0)) return {};

@@ -15,7 +15,9 @@ using State = MemorySnapshot::BlockState;
 
 constexpr Bytes kLargestSmallSegment{std::int64_t{2} << 20};
 
-std::int64_t number(const std::byte* address) { return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(address)); }
+std::int64_t number(const std::byte* address) {
+  return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(address));
+}
 
 const char* name_of(State state) {
   switch (state) {
@@ -51,7 +53,8 @@ class SnapshotWriter {
   explicit SnapshotWriter(std::span<const MemorySnapshot> snapshots) {
     for (const MemorySnapshot& snapshot : snapshots) {
       devices_ = std::max(devices_, snapshot.device.index() + 1);
-      for (const MemorySnapshot::Segment& segment : snapshot.segments) segments_.emplace_back(snapshot.device, &segment);
+      for (const MemorySnapshot::Segment& segment : snapshot.segments)
+        segments_.emplace_back(snapshot.device, &segment);
     }
   }
 
@@ -141,7 +144,8 @@ std::vector<SnapshotWriter::Event> SnapshotWriter::events_of(DeviceId device) co
     for (const MemorySnapshot::Block& block : segment->blocks) {
       if (block.state == State::idle) continue;
       events.push_back({"alloc", block.address, block.size, segment->stream});
-      if (block.state == State::pending) events.push_back({"free_requested", block.address, block.size, segment->stream});
+      if (block.state == State::pending)
+        events.push_back({"free_requested", block.address, block.size, segment->stream});
     }
   }
   return events;

@@ -83,7 +83,9 @@ void append_side(std::string& text, const PageSide& side, const PlanOptions& opt
 
 }  // namespace
 
-Result<std::string> plan_page(const PlanScene& scene, const PageOptions& page) { return page_of(planned_data(scene), page); }
+Result<std::string> plan_page(const PlanScene& scene, const PageOptions& page) {
+  return page_of(planned_data(scene), page);
+}
 
 Result<std::string> table_page(const CsvProblem& table, std::span<const Position> positions, const Summary& summary,
                                const PageOptions& page) {

@@ -85,7 +85,9 @@ std::int64_t StringTable::number(std::string_view text) {
 void set_holders(PlanData& data, const std::vector<PageHolder>& holders) {
   std::vector<std::size_t> order(holders.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  const auto rank = [&](std::size_t h) { return std::tuple(holders[h].arena, holders[h].life.lower, holders[h].low, h); };
+  const auto rank = [&](std::size_t h) {
+    return std::tuple(holders[h].arena, holders[h].life.lower, holders[h].low, h);
+  };
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return rank(a) < rank(b); });
   for (std::size_t number = 0; number < order.size(); ++number) {
     const PageHolder& holder = holders[order[number]];
@@ -163,7 +165,8 @@ void append_plan(std::string& text, const PlanData& data) {
                   {"size", &holders.size},
                   {"piece_count", &holders.piece_count}});
   const PieceColumns& pieces = data.pieces;
-  append_columns(text, "pieces", {{"first", &pieces.first}, {"end", &pieces.end}, {"low", &pieces.low}, {"size", &pieces.size}});
+  append_columns(text, "pieces",
+                 {{"first", &pieces.first}, {"end", &pieces.end}, {"low", &pieces.low}, {"size", &pieces.size}});
   append_explanation(text, data.explanation);
   text += '}';
 }

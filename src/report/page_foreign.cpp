@@ -8,8 +8,9 @@
 #include "report/labels.hpp"
 #include "report/page_plan.hpp"
 
-/// A plan that was read from a file. Of how it was made nothing is known, and it may be wrong: what lies together is taken from
-/// the graph's alias classes, where from the plan, when from the graph. What has no place that exists is left out.
+/// A plan that was read from a file. Of how it was made nothing is known, and it may be wrong: what lies together is
+/// taken from the graph's alias classes, where from the plan, when from the graph. What has no place that exists is
+/// left out.
 namespace stowage::report {
 namespace {
 
@@ -34,9 +35,11 @@ class Foreign {
  private:
   /// Of so many bytes, counted from the start of the arena; nothing where there is no such place.
   [[nodiscard]] std::optional<Bytes> place_of(ArenaId arena, std::uint32_t region, Bytes offset, Bytes size) const {
-    if (arena.index() >= plan_.arenas.size() || region >= plan_.arenas[arena.index()].regions.size()) return std::nullopt;
+    if (arena.index() >= plan_.arenas.size() || region >= plan_.arenas[arena.index()].regions.size())
+      return std::nullopt;
     std::optional<Bytes> place = offset;
-    for (std::uint32_t r = 0; r < region && place; ++r) place = add_within_limit(*place, plan_.arenas[arena.index()].regions[r]);
+    for (std::uint32_t r = 0; r < region && place; ++r)
+      place = add_within_limit(*place, plan_.arenas[arena.index()].regions[r]);
     return place && add_within_limit(*place, size) ? place : std::nullopt;
   }
 
@@ -53,8 +56,8 @@ class Foreign {
       const Tensor& source = graph_.tensor(tensor);
       const std::int64_t producer = data_.tensors.producer[tensor.index()];
       holder.tensor = static_cast<std::int64_t>(tensor.index());
-      holder.kind =
-          producer >= 0 ? data_.ops.kind[static_cast<std::size_t>(producer)] : data_.strings.number(kind_of_given(source));
+      holder.kind = producer >= 0 ? data_.ops.kind[static_cast<std::size_t>(producer)]
+                                  : data_.strings.number(kind_of_given(source));
       holder.scope = data_.strings.number(scope_of(source.name));
       const bool for_ever = plan_.arenas[placement.arena.index()].kind == ArenaKind::persistent;
       const Interval whole{Step(0), timeline().horizon()};
@@ -128,13 +131,14 @@ Summary summary_of(const AnyPlan& plan, const PlanData& data) {
   summary.lower_bound = plan.lower_bound();
   for (std::size_t h = 0; h < data.holders.size.size(); ++h) {
     const PageArena& arena = data.arenas[static_cast<std::size_t>(data.holders.arena[h])];
-    if (is_paid(arena.kind)) summary.naive = add_within_limit(summary.naive, Bytes(data.holders.size[h])).value_or(kMaxBytes);
+    if (is_paid(arena.kind))
+      summary.naive = add_within_limit(summary.naive, Bytes(data.holders.size[h])).value_or(kMaxBytes);
   }
   summary.proven_optimal = plan.proven_optimal();
   summary.status = to_string(plan.proven_optimal() ? SolveStatus::optimal : SolveStatus::feasible);
   for (const PageArena& arena : data.arenas)
-    summary.arenas.push_back(
-        {arena.name, arena.memory, std::string(to_string(arena.kind)), arena.size, arena.lower_bound, arena.proven_optimal});
+    summary.arenas.push_back({arena.name, arena.memory, std::string(to_string(arena.kind)), arena.size,
+                              arena.lower_bound, arena.proven_optimal});
   return summary;
 }
 

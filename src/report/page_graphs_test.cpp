@@ -37,8 +37,8 @@ std::vector<std::vector<Rectangle>> pieces_of(const json& shown) {
     all.emplace_back();
     for (std::size_t i = 0; i < count.get<std::size_t>(); ++i, ++next) {
       const auto low = pieces.at("low").at(next).get<std::int64_t>();
-      all.back().push_back(
-          {pieces.at("first").at(next), pieces.at("end").at(next), low, low + pieces.at("size").at(next).get<std::int64_t>()});
+      all.back().push_back({pieces.at("first").at(next), pieces.at("end").at(next), low,
+                            low + pieces.at("size").at(next).get<std::int64_t>()});
     }
   }
   return all;
@@ -103,8 +103,10 @@ void expect_workspaces(const Plan& plan, const json& shown) {
     const Bytes low = base_of(plan.arenas[placement.arena.index()], placement.region) + placement.offset;
     bool found = false;
     for (std::size_t h = 0; h < pieces.size(); ++h) {
-      if (shown.at("holders").at("op").at(h) == -1 || shown.at("holders").at("arena").at(h) != placement.arena.index()) continue;
-      found = found || (pieces[h].front().low == low.value() && pieces[h].front().high >= (low + placement.size).value());
+      if (shown.at("holders").at("op").at(h) == -1 || shown.at("holders").at("arena").at(h) != placement.arena.index())
+        continue;
+      found =
+          found || (pieces[h].front().low == low.value() && pieces[h].front().high >= (low + placement.size).value());
     }
     EXPECT_TRUE(found) << "workspace " << placement.index << " of op " << placement.op.index();
   }
@@ -181,8 +183,9 @@ TEST(PageOfGraphs, FromElsewhereShowsThePlan) {
     const Graph graph = seed % 2 == 0 ? testing::random_graph(seed) : testing::constrained_graph(seed);
     const Plan plan = *stowage::plan(graph, quick()).value().plan;
     const PlanDiff same = diff({graph, plan}, {graph, plan});
-    const json shown =
-        testing::read_page(diff_page({"a", {graph, plan}}, {"b", {graph, plan}}, quick(), same).value()).at("plans").at(0);
+    const json shown = testing::read_page(diff_page({"a", {graph, plan}}, {"b", {graph, plan}}, quick(), same).value())
+                           .at("plans")
+                           .at(0);
     testing::expect_sound(shown);
     expect_placements(graph, plan, shown);
     expect_workspaces(plan, shown);

@@ -37,9 +37,11 @@ PageHolder page_holder(const Scene& scene, const PlacedArena& arena, const Place
     holder.scope = strings.number(scope_of(op.name));
   } else if (const auto* const host = std::get_if<HostTensor>(&item.occupant)) {
     name_after(scene, host->tensor, strings, holder);
-    for (const TensorId tensor : scene.tensors(scene.layout().class_of(host->tensor))) holder.tensors.push_back(tensor.index());
+    for (const TensorId tensor : scene.tensors(scene.layout().class_of(host->tensor)))
+      holder.tensors.push_back(tensor.index());
   } else {
-    if (const std::optional<TensorId> tensor = tensor_at(scene, item, std::nullopt)) name_after(scene, *tensor, strings, holder);
+    if (const std::optional<TensorId> tensor = tensor_at(scene, item, std::nullopt))
+      name_after(scene, *tensor, strings, holder);
     add_members(scene, std::get<StorageId>(item.occupant), holder);
   }
   return holder;
@@ -53,7 +55,8 @@ PlanData planned_data(const PlanScene& of) {
   PlanData data;
   data.summary = summarize(of.planned());
   add_graph(data, graph, scene.analysis());
-  for (const Arena& arena : scene.plan().arenas) data.arenas.push_back(page_arena(arena, graph.memory(arena.memory).name));
+  for (const Arena& arena : scene.plan().arenas)
+    data.arenas.push_back(page_arena(arena, graph.memory(arena.memory).name));
   std::vector<PageHolder> holders;
   for (const auto* const arenas : {&scene.arenas(), &scene.user_buffers()}) {
     for (const PlacedArena& arena : *arenas) {

@@ -7,8 +7,8 @@
 namespace stowage::report {
 namespace {
 
-/// The times of a table as steps: as they are, or, where they are few and far between, only those at which something begins or
-/// ends.
+/// The times of a table as steps: as they are, or, where they are few and far between, only those at which something
+/// begins or ends.
 class Clock {
  public:
   explicit Clock(const Problem& problem) {
@@ -64,8 +64,13 @@ PlanData table_data(const CsvProblem& table, std::span<const Position> positions
     data.ops.stream.push_back(0);
   }
   for (const Summary::ArenaLine& arena : summary.arenas) {
-    data.arenas.push_back(
-        {arena.name, arena.memory, ArenaKind::shared, arena.size, arena.lower_bound, arena.proven_optimal, {arena.size}});
+    data.arenas.push_back({arena.name,
+                           arena.memory,
+                           ArenaKind::shared,
+                           arena.size,
+                           arena.lower_bound,
+                           arena.proven_optimal,
+                           {arena.size}});
   }
   std::vector<PageHolder> holders;
   for (std::size_t i = 0; i < table.ids.size(); ++i) {
@@ -74,8 +79,12 @@ PlanData table_data(const CsvProblem& table, std::span<const Position> positions
     add_row(data, table.ids[i], item.size, life);
     if (item.size == Bytes(0)) continue;
     const Bytes low = positions[i].offset;
-    PageHolder holder{
-        .tensor = static_cast<std::int64_t>(i), .life = life, .size = item.size, .low = low, .pieces = {}, .tensors = {i}};
+    PageHolder holder{.tensor = static_cast<std::int64_t>(i),
+                      .life = life,
+                      .size = item.size,
+                      .low = low,
+                      .pieces = {},
+                      .tensors = {i}};
     for (const Piece& piece : item.pieces) {
       if (!piece.bytes.empty())
         holder.pieces.push_back({clock.steps(piece.when), {low + piece.bytes.lower, low + piece.bytes.upper}});

@@ -20,13 +20,14 @@ using testing::read_page;
 Graph chain(const std::string& prefix = {}) {
   GraphBuilder builder(prefix + "chain");
   builder.add(Memory{.name = "cpu", .alignment = Bytes(32)});
-  const TensorId x =
-      builder.add(Tensor{.name = prefix + "x", .size = Bytes(100), .dtype = "f32", .shape = {5, 5}, .flags = TensorFlag::input});
+  const TensorId x = builder.add(
+      Tensor{.name = prefix + "x", .size = Bytes(100), .dtype = "f32", .shape = {5, 5}, .flags = TensorFlag::input});
   const TensorId a = builder.add(Tensor{.name = prefix + "blk.0.a", .size = Bytes(1000)});
   const TensorId b = builder.add(Tensor{.name = prefix + "blk.1.b", .size = Bytes(200)});
   const TensorId y = builder.add(Tensor{.name = prefix + "y", .size = Bytes(50), .flags = TensorFlag::output});
   builder.add(Op{.name = prefix + "up", .kind = prefix + "UP", .inputs = {x}, .outputs = {a}});
-  builder.add(Op{.name = prefix + "down", .kind = "DOWN", .inputs = {a, x}, .outputs = {b}, .workspaces = {{.size = Bytes(32)}}});
+  builder.add(Op{
+      .name = prefix + "down", .kind = "DOWN", .inputs = {a, x}, .outputs = {b}, .workspaces = {{.size = Bytes(32)}}});
   builder.add(Op{.name = prefix + "end", .kind = "END", .inputs = {b}, .outputs = {y}});
   return std::move(builder.build()).value();
 }
@@ -112,7 +113,9 @@ TEST(Page, OfAnEmptyGraphIsAPage) {
   expect_sound(shown);
 }
 
-TEST(Page, OfStandardInputIsCalledAfterTheGraph) { EXPECT_EQ(read_page(page_of(chain(), {.label = "-"})).at("title"), "chain"); }
+TEST(Page, OfStandardInputIsCalledAfterTheGraph) {
+  EXPECT_EQ(read_page(page_of(chain(), {.label = "-"})).at("title"), "chain");
+}
 
 TEST(Page, IsTheSameEachTime) {
   const Graph graph = chain();
@@ -191,9 +194,11 @@ TEST(Page, OfATableHasAStepForEachTime) {
 
 TEST(Page, OfATableWithTimesFarApartHasOnlyThoseAtWhichSomethingHappens) {
   const CsvProblem table =
-      parse_csv("id,lower,upper,size\na,1000000000000,4000000000000,10\nb,2000000000000,3000000000000,5\n", "t.csv").value();
+      parse_csv("id,lower,upper,size\na,1000000000000,4000000000000,10\nb,2000000000000,3000000000000,5\n", "t.csv")
+          .value();
   const std::vector<Position> positions{{0, Bytes(0)}, {0, Bytes(10)}};
-  const json shown = read_page(table_page(table, positions, table_summary(), {.label = "t.csv"}).value()).at("plans").at(0);
+  const json shown =
+      read_page(table_page(table, positions, table_summary(), {.label = "t.csv"}).value()).at("plans").at(0);
   expect_sound(shown);
   EXPECT_EQ(shown.at("steps"), 3);
   EXPECT_EQ(string_at(shown, "ops", "name", 1), "step 2000000000000");

@@ -52,7 +52,8 @@ std::vector<Level> cut_at(const std::vector<Level>& levels, const std::set<Step>
   return result;
 }
 
-/// The least live bytes that are within a share of the most. At least 1: a step at which nothing is needed binds nothing.
+/// The least live bytes that are within a share of the most. At least 1: a step at which nothing is needed binds
+/// nothing.
 Bytes floor_of(Bytes most, double within) {
   const double least = std::ceil(static_cast<double>(most.value()) * (1 - std::clamp(within, 0.0, 1.0)));
   return std::clamp(Bytes(static_cast<std::int64_t>(least)), Bytes(1), std::max(most, Bytes(1)));
@@ -60,7 +61,8 @@ Bytes floor_of(Bytes most, double within) {
 
 /// The heaviest set of items of which none comes before another, where that is more than any step says.
 std::optional<BindingPeak> unordered_peak(const PlacedArena& arena, Bytes live) {
-  const std::optional<Certificate> found = pack::unordered_items_bound(arena.problem->problem, live, [] { return false; });
+  const std::optional<Certificate> found =
+      pack::unordered_items_bound(arena.problem->problem, live, [] { return false; });
   if (!found) return std::nullopt;
   BindingPeak peak{{}, {}, found->bytes, {}};
   for (const std::size_t number : found->items) {

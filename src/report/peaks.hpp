@@ -14,7 +14,8 @@ struct Level {
   Bytes live;
 };
 
-/// The live bytes of an arena at every step, as levels that follow each other, from 0 to the horizon. O(blocks log blocks).
+/// The live bytes of an arena at every step, as levels that follow each other, from 0 to the horizon. O(blocks log
+/// blocks).
 [[nodiscard]] std::vector<Level> live_levels(const PlacedArena& arena, Step horizon);
 
 /// What an item holds at a peak.
@@ -31,15 +32,15 @@ struct BindingPeak {
   std::vector<Held> held;  ///< At that step, largest first.
 };
 
-/// The runs of steps with live bytes of at least `floor` and the same holders, but for those that are no larger than what the
-/// most live bytes are above `floor`; in their order. Nothing where `floor` is not positive.
+/// The runs of steps with live bytes of at least `floor` and the same holders, but for those that are no larger than
+/// what the most live bytes are above `floor`; in their order. Nothing where `floor` is not positive.
 [[nodiscard]] std::vector<BindingPeak> peaks_above(const Scene& scene, const PlacedArena& arena, Bytes floor);
 
 /// The most bytes live at a step.
 [[nodiscard]] Bytes most_live(const std::vector<Level>& levels);
 
-/// What binds an arena: the steps within a share of the most live bytes. On several streams, where that is more, the heaviest set
-/// of items that may be needed at the same time; then `at` and `steps` are of its largest item.
+/// What binds an arena: the steps within a share of the most live bytes. On several streams, where that is more, the
+/// heaviest set of items that may be needed at the same time; then `at` and `steps` are of its largest item.
 struct Binding {
   std::vector<BindingPeak> peaks;
   Bytes live;

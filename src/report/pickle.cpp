@@ -21,8 +21,8 @@ std::size_t character_length(std::string_view text) {
   if (length < 3) return length;
   // Encodings that are longer than needed, halves of surrogate pairs, and what is beyond the last code point.
   const auto second = static_cast<unsigned char>(text[1]);
-  const bool wrong = (lead == 0xE0 && second < 0xA0) || (lead == 0xED && second >= 0xA0) || (lead == 0xF0 && second < 0x90) ||
-                     (lead == 0xF4 && second >= 0x90);
+  const bool wrong = (lead == 0xE0 && second < 0xA0) || (lead == 0xED && second >= 0xA0) ||
+                     (lead == 0xF0 && second < 0x90) || (lead == 0xF4 && second >= 0x90);
   return wrong ? 0 : length;
 }
 

@@ -7,8 +7,9 @@
 
 namespace stowage::report {
 
-/// Writes one Python object as pickle, protocol 4. Only what every reader of memory snapshots knows: no memo, no frames, no
-/// classes. Lists and dicts are written in batches, as Python does it, for readers that put a batch on a stack.
+/// Writes one Python object as pickle, protocol 4. Only what every reader of memory snapshots knows: no memo, no
+/// frames, no classes. Lists and dicts are written in batches, as Python does it, for readers that put a batch on a
+/// stack.
 ///
 /// Use: `list(n, [&](i) { value i })`, `dict` with `key`s each followed by one value, `take` at the end.
 class PickleWriter {

@@ -2,7 +2,8 @@
 
 #include <gtest/gtest.h>
 
-/// Byte for byte what Python's pickletools shows for these values; tests/cli/report_test.py reads whole files with Python.
+/// Byte for byte what Python's pickletools shows for these values; tests/cli/report_test.py reads whole files with
+/// Python.
 namespace stowage::report {
 namespace {
 

@@ -24,7 +24,8 @@ std::string identifier(const std::string& name, int (*letter_case)(int)) {
 std::string comment(std::string text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
-    const bool touches_star = byte == '/' && ((i > 0 && text[i - 1] == '*') || (i + 1 < text.size() && text[i + 1] == '*'));
+    const bool touches_star =
+        byte == '/' && ((i > 0 && text[i - 1] == '*') || (i + 1 < text.size() && text[i + 1] == '*'));
     if (byte < 32 || byte == 127 || touches_star) text[i] = '_';
   }
   return text;
@@ -92,12 +93,13 @@ class HeaderWriter {
   /// C has no empty arrays, hence none where there is nothing to say.
   [[nodiscard]] std::string tensors() const {
     if (offsets_.empty()) return {};
-    std::string text = fmt::format("\n/* By tensor; -1: not in the arena. */\nstatic const {} {}_offsets[{}_TENSOR_COUNT] = {{\n",
-                                   type(), lower_, upper_);
+    std::string text =
+        fmt::format("\n/* By tensor; -1: not in the arena. */\nstatic const {} {}_offsets[{}_TENSOR_COUNT] = {{\n",
+                    type(), lower_, upper_);
     for (std::size_t t = 0; t < offsets_.size(); ++t) {
       const Tensor& tensor = graph_.tensors()[t];
-      text += fmt::format("    {}, /* {}: {}, {} bytes{} */\n", offsets_[t], t, comment(tensor.name), tensor.size.value(),
-                          residence(tensor));
+      text += fmt::format("    {}, /* {}: {}, {} bytes{} */\n", offsets_[t], t, comment(tensor.name),
+                          tensor.size.value(), residence(tensor));
     }
     return text + "};\n";
   }
@@ -112,11 +114,11 @@ class HeaderWriter {
 
   [[nodiscard]] std::string workspaces() const {
     if (plan_.workspaces.empty()) return {};
-    std::string text = fmt::format("\n/* Workspaces, by op and number. */\nstatic const {} {}_workspaces[{}] = {{\n", type(),
-                                   lower_, plan_.workspaces.size());
+    std::string text = fmt::format("\n/* Workspaces, by op and number. */\nstatic const {} {}_workspaces[{}] = {{\n",
+                                   type(), lower_, plan_.workspaces.size());
     for (const WorkspacePlacement& workspace : plan_.workspaces) {
-      text += fmt::format("    {}, /* op {}, workspace {}: {} bytes */\n", workspace.offset.value(), workspace.op.index(),
-                          workspace.index, workspace.size.value());
+      text += fmt::format("    {}, /* op {}, workspace {}: {} bytes */\n", workspace.offset.value(),
+                          workspace.op.index(), workspace.index, workspace.size.value());
     }
     return text + "};\n";
   }

@@ -33,20 +33,23 @@ std::string header_of(const Graph& graph, const PlanOptions& options = {.time_li
 
 TEST(Header, HasTheArenaAndTheOffsetsInTheOrderOfTheTensors) {
   const std::string header = header_of(two_ops("my-net 2", "x"));
-  EXPECT_THAT(header, AllOf(HasSubstr("#define MY_NET_2_ARENA_SIZE 208\n"), HasSubstr("#define MY_NET_2_ARENA_ALIGNMENT 16\n"),
-                            HasSubstr("static const int32_t my_net_2_offsets[MY_NET_2_TENSOR_COUNT] = {\n"),
-                            HasSubstr("-1, /* 1: w, 8 bytes, constant */\n"), HasSubstr("/* 2: y, 20 bytes, output */\n"),
-                            HasSubstr("/* op 0, workspace 0: 64 bytes */\n")));
+  EXPECT_THAT(header,
+              AllOf(HasSubstr("#define MY_NET_2_ARENA_SIZE 208\n"), HasSubstr("#define MY_NET_2_ARENA_ALIGNMENT 16\n"),
+                    HasSubstr("static const int32_t my_net_2_offsets[MY_NET_2_TENSOR_COUNT] = {\n"),
+                    HasSubstr("-1, /* 1: w, 8 bytes, constant */\n"), HasSubstr("/* 2: y, 20 bytes, output */\n"),
+                    HasSubstr("/* op 0, workspace 0: 64 bytes */\n")));
 }
 
 TEST(Header, IsValidCWhateverTheNamesAre) {
-  const std::filesystem::path folder = std::filesystem::temp_directory_path() / ("stowage_header_" + std::to_string(::getpid()));
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("stowage_header_" + std::to_string(::getpid()));
   std::filesystem::create_directories(folder);
   int number = 0;
   for (const char* const name : {"net", "0 */ #error", "", "\xc3\xa9/*x\\\n"}) {
     const std::filesystem::path file = folder / ("header" + std::to_string(++number) + ".h");
     std::ofstream(file) << header_of(two_ops(name, "x*/ int y; /*/ \n#error /*"));
-    const std::string command = "cc -std=c99 -Wall -Wextra -Werror -Wno-unused-variable -fsyntax-only -x c " + file.string();
+    const std::string command =
+        "cc -std=c99 -Wall -Wextra -Werror -Wno-unused-variable -fsyntax-only -x c " + file.string();
     EXPECT_EQ(std::system(command.c_str()), 0) << command;
   }
   std::filesystem::remove_all(folder);
@@ -56,7 +59,8 @@ TEST(Header, RefusesPlansThatNeedMoreThanOffsets) {
   const Graph graph = two_ops("net", "x");
   PlanOptions options{.time_limit = std::nullopt};
   options.region_limit = Bytes(112);
-  EXPECT_THAT(header_of(graph, options), HasSubstr("a C header cannot express this plan: the arena has several regions"));
+  EXPECT_THAT(header_of(graph, options),
+              HasSubstr("a C header cannot express this plan: the arena has several regions"));
 }
 
 }  // namespace

@@ -32,7 +32,8 @@ Scene::Scene(const Planned& planned)
   place_storages();
   place_workspaces();
   for (std::size_t a = 0; a < lowering_.arenas.size(); ++a) place_arena(a);
-  for (std::size_t a = lowering_.arenas.size(); a < plan_.arenas.size(); ++a) user_buffers_.push_back({ArenaId(a), nullptr, {}});
+  for (std::size_t a = lowering_.arenas.size(); a < plan_.arenas.size(); ++a)
+    user_buffers_.push_back({ArenaId(a), nullptr, {}});
   for (const ArenaProblem& problem : lowering_.arenas) {
     if (!problem.hosts.empty()) place_guests(problem);
   }
@@ -77,7 +78,8 @@ PlacedItem Scene::placed(const ArenaProblem& problem, std::size_t item, const Po
 
 std::optional<Scene::PlacedAt> Scene::at(const Occupant& occupant) const {
   if (const auto* storage = std::get_if<StorageId>(&occupant)) return storages_[storage->index()];
-  if (const auto* workspace = std::get_if<WorkspaceId>(&occupant)) return workspaces_[workspace->op.index()][workspace->index];
+  if (const auto* workspace = std::get_if<WorkspaceId>(&occupant))
+    return workspaces_[workspace->op.index()][workspace->index];
   for (std::size_t a = lowering_.arenas.size(); a < plan_.arenas.size(); ++a) {
     if (plan_.arenas[a].tensor == std::get<HostTensor>(occupant).tensor) return PlacedAt{ArenaId(a), {}};
   }
@@ -103,7 +105,8 @@ void Scene::place_arena(std::size_t number) {
 
 void Scene::place_guests(const ArenaProblem& problem) {
   for (std::size_t i = 0; i < problem.occupants.size(); ++i) {
-    const std::optional<PlacedAt> where = problem.problem.items[i].size == Bytes(0) ? std::nullopt : at(problem.occupants[i]);
+    const std::optional<PlacedAt> where =
+        problem.problem.items[i].size == Bytes(0) ? std::nullopt : at(problem.occupants[i]);
     if (!where || where->arena.index() < lowering_.arenas.size()) continue;
     PlacedArena& buffer = user_buffers_[where->arena.index() - lowering_.arenas.size()];
     buffer.problem = &problem;
@@ -115,6 +118,7 @@ void Scene::place_guests(const ArenaProblem& problem) {
 
 namespace stowage {
 
-PlanScene::PlanScene(const Planned& planned) : planned_(&planned), scene_(std::make_shared<const report::Scene>(planned)) {}
+PlanScene::PlanScene(const Planned& planned)
+    : planned_(&planned), scene_(std::make_shared<const report::Scene>(planned)) {}
 
 }  // namespace stowage

@@ -8,8 +8,8 @@
 #include "stowage/graph.hpp"
 #include "stowage/planner.hpp"
 
-/// What all reports look at: who holds which bytes when. A plan says where, the analysis behind it says when; here they are put
-/// together again.
+/// What all reports look at: who holds which bytes when. A plan says where, the analysis behind it says when; here they
+/// are put together again.
 namespace stowage::report {
 
 /// An item of an arena, where the plan has put it.
@@ -19,7 +19,8 @@ struct PlacedItem {
   Bytes size;
   Bytes offset;  ///< Of its lowest byte; the regions of an arena follow each other.
   std::uint32_t region = 0;
-  std::vector<Piece> blocks;  ///< What it occupies, at places in the arena. With stream order: all of it for its whole life.
+  std::vector<Piece>
+      blocks;  ///< What it occupies, at places in the arena. With stream order: all of it for its whole life.
 };
 
 /// An arena of the plan with the Problem that it answers.
@@ -30,7 +31,9 @@ struct PlacedArena {
 
   [[nodiscard]] bool concurrent() const { return !problem->problem.order.empty(); }
   /// At which step an item is looked at. With stream order at none: it has all of its bytes as long as it lives.
-  [[nodiscard]] std::optional<Step> look_at(Step step) const { return concurrent() ? std::nullopt : std::optional(step); }
+  [[nodiscard]] std::optional<Step> look_at(Step step) const {
+    return concurrent() ? std::nullopt : std::optional(step);
+  }
 };
 
 /// Whether something is needed at a step; without one: ever.
@@ -51,8 +54,8 @@ class Scene {
   [[nodiscard]] const Layout& layout() const { return analysis_.layout; }
   /// Paid or not, in the order of the plan, except for callers' buffers.
   [[nodiscard]] const std::vector<PlacedArena>& arenas() const { return arenas_; }
-  /// Callers' buffers that host others, in the order of the plan: the guests, and the caller's own tensor. The Problem is that of
-  /// the arena which the guests would be in otherwise.
+  /// Callers' buffers that host others, in the order of the plan: the guests, and the caller's own tensor. The Problem
+  /// is that of the arena which the guests would be in otherwise.
   [[nodiscard]] const std::vector<PlacedArena>& user_buffers() const { return user_buffers_; }
 
   /// The tensors of a class, ascending.

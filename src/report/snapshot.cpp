@@ -8,10 +8,10 @@
 #include "report/scene.hpp"
 #include "stowage/report/timeline.hpp"
 
-/// A PyTorch memory snapshot. What its viewers rely on: the blocks of a segment fill it, in the order of addresses; a free names
-/// the address of its allocation; blocks that are still allocated at the end are those that no event freed; segments exist
-/// before their first block. So what an item occupies is given piece by piece: whole items may lie over each other where one has
-/// ended in part.
+/// A PyTorch memory snapshot. What its viewers rely on: the blocks of a segment fill it, in the order of addresses; a
+/// free names the address of its allocation; blocks that are still allocated at the end are those that no event freed;
+/// segments exist before their first block. So what an item occupies is given piece by piece: whole items may lie over
+/// each other where one has ended in part.
 namespace stowage {
 namespace {
 
@@ -103,10 +103,12 @@ void SnapshotWriter::add_arena(const PlacedArena& arena) {
     next_ += (align_up(size, kSegmentAlignment) + kSegmentAlignment).value();
   }
   if (planned.kind == ArenaKind::pool) {
-    // Who follows whom in a slot is a matter of batches and added edges too: in the order of steps alone they may overlap.
+    // Who follows whom in a slot is a matter of batches and added edges too: in the order of steps alone they may
+    // overlap.
     if (planned.size == Bytes(0)) return;
     names_.push_back({planned.name, "prefetch ring", Step(0)});
-    blocks_.push_back({{Step(0), scene_.liveness().timeline.horizon()}, begins.front(), planned.size, names_.size() - 1});
+    blocks_.push_back(
+        {{Step(0), scene_.liveness().timeline.horizon()}, begins.front(), planned.size, names_.size() - 1});
     devices_.push_back(planned.memory.index());
     return;
   }
@@ -240,7 +242,8 @@ void SnapshotWriter::write_trace(std::size_t device) {
     if (event.kind == Event::Kind::end) actions.emplace_back(&event, "free_completed");
   }
   out_.list(segments.size() + actions.size(), [&](std::size_t i) {
-    if (i < segments.size()) return write_event("segment_alloc", segments[i]->address, segments[i]->size, Step(0), nullptr);
+    if (i < segments.size())
+      return write_event("segment_alloc", segments[i]->address, segments[i]->size, Step(0), nullptr);
     const auto& [event, action] = actions[i - segments.size()];
     const Block& block = blocks_[event->block];
     write_event(action, block.address, block.size, event->step, &block);

@@ -123,14 +123,16 @@ void add_touched(const Scene& scene, const PlacedItem& item, std::map<Step, Byte
   std::map<Step, std::vector<ByteRange>> ranges;
   for (const ClassId id : scene.layout().storage(std::get<StorageId>(item.occupant)).classes) {
     const Bytes offset = scene.layout().positions[id].offset;
-    for (const Step step : scene.liveness().accesses[id]) ranges[step].push_back({offset, offset + scene.layout().footprint(id)});
+    for (const Step step : scene.liveness().accesses[id])
+      ranges[step].push_back({offset, offset + scene.layout().footprint(id)});
   }
   for (const auto& [step, bytes] : ranges) touched[step] += length_of_union(bytes);
 }
 
 std::string share_text(Bytes part, Bytes whole) {
-  return fmt::format("{:.0f}%",
-                     whole == Bytes(0) ? 0.0 : 100.0 * static_cast<double>(part.value()) / static_cast<double>(whole.value()));
+  return fmt::format("{:.0f}%", whole == Bytes(0)
+                                    ? 0.0
+                                    : 100.0 * static_cast<double>(part.value()) / static_cast<double>(whole.value()));
 }
 
 /// "A (43 MiB, 38%), B (43 MiB, 38%) and 3 others".
@@ -140,7 +142,8 @@ std::string leading_holders(const Peak& peak, Bytes whole) {
   for (const Holder& holder : peak.holders) {
     // What is small beside the others explains nothing.
     if (names.size() == kNamed || (!names.empty() && holder.bytes.value() * 20 < whole.value())) break;
-    names.push_back(fmt::format("{} ({}, {})", name_text(holder, 60), to_human(holder.bytes), share_text(holder.bytes, whole)));
+    names.push_back(
+        fmt::format("{} ({}, {})", name_text(holder, 60), to_human(holder.bytes), share_text(holder.bytes, whole)));
   }
   const std::size_t others = peak.holder_count - names.size();
   if (others > 0) names.push_back(others == 1 ? "1 other" : fmt::format("{} others", others));
@@ -157,7 +160,8 @@ std::string place_of(const ArenaStory& arena, const Peak& peak) {
   std::string text = peak.op.empty() ? fmt::format(" at step {}", peak.at.value())
                                      : fmt::format(" at op '{}' (step {})", peak.op, peak.at.value());
   if (arena.peak_count > 1)
-    text += fmt::format(", and {} other {} as much", arena.peak_count - 1, arena.peak_count == 2 ? "place needs" : "places need");
+    text += fmt::format(", and {} other {} as much", arena.peak_count - 1,
+                        arena.peak_count == 2 ? "place needs" : "places need");
   return text;
 }
 
@@ -196,7 +200,8 @@ std::string cause_of(const Explanation& explanation) {
   const ArenaStory& arena = explanation.arenas.front();
   std::string text = fmt::format("{} needs {}", name, to_human(peak));
   if (arena.size < peak)
-    text += fmt::format(", {} of it ({}) in arena '{}',", to_human(arena.size), share_text(arena.size, peak), arena.name);
+    text +=
+        fmt::format(", {} of it ({}) in arena '{}',", to_human(arena.size), share_text(arena.size, peak), arena.name);
   if (arena.kind == ArenaKind::pool) return text + " because that is the size of the prefetch ring.";
   if (arena.peaks.empty()) return text + ".";
   const Peak& fullest = arena.peaks[arena.fullest];

@@ -39,7 +39,8 @@ std::size_t columns_of(std::string_view text) {
 
 std::string clipped(std::string_view name, std::size_t width) {
   std::string plain(name);
-  std::replace_if(plain.begin(), plain.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }, '?');
+  std::replace_if(
+      plain.begin(), plain.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }, '?');
   const std::size_t columns = columns_of(plain);
   if (columns <= width) return plain;
   const std::size_t kept = width - 2;
@@ -97,8 +98,8 @@ std::string families_text(const std::vector<Holder>& holders) {
   for (const auto& [family, members] : families) {
     if (!text.empty()) text += ", ";
     constexpr std::size_t kName = 60;
-    text +=
-        members.size() == 1 ? name_text(*members.front(), kName) : fmt::format("{} ({})", clipped(family, kName), members.size());
+    text += members.size() == 1 ? name_text(*members.front(), kName)
+                                : fmt::format("{} ({})", clipped(family, kName), members.size());
   }
   return text;
 }

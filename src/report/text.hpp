@@ -19,11 +19,12 @@ inline constexpr std::size_t kWidth = 100;
 /// Of the whole, with one digit behind the point: "37.5%".
 [[nodiscard]] std::string percent_text(Bytes part, Bytes whole);
 
-/// A name that takes no more than `width` columns, its middle left out where it is longer; what a terminal might act on is ?.
+/// A name that takes no more than `width` columns, its middle left out where it is longer; what a terminal might act on
+/// is ?.
 [[nodiscard]] std::string clipped(std::string_view name, std::size_t width);
 
-/// Lines of at most `kWidth` columns: `start` as it is, then the words of `text`; all lines but the first are indented. A word
-/// that is longer than a line is cut.
+/// Lines of at most `kWidth` columns: `start` as it is, then the words of `text`; all lines but the first are indented.
+/// A word that is longer than a line is cut.
 [[nodiscard]] std::string wrapped(std::string start, std::string_view text, std::size_t indent);
 
 /// Its name; where others move with it, how many: "weight +3".

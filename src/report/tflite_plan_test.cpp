@@ -86,7 +86,7 @@ TestModel chain() {
                          .outputs = {3}}}};
 }
 
-// ---------------------------------------------------------------------------------------------------------------- writing
+// ------------------------------------------------------------------------------------------------------------ writing
 
 TEST(TflitePlan, ConstantsAndVariablesHaveNoOffset) {
   TestModel model = chain();
@@ -171,7 +171,8 @@ TEST(TflitePlan, WhatTflmCannotRunIsRefused) {
   twice.subgraphs[0].tensors.push_back({.name = "z"});
   twice.subgraphs[0].tensors.push_back({.name = "big", .shape = Shape{4096}});
   twice.subgraphs[0].tensors.push_back({.name = "u"});
-  twice.subgraphs[0].ops = {{kIf, {0, 1}, {2}, If{1, 1}}, {kConv, {2}, {4}}, {kIf, {0, 2}, {3}, If{2, 1}}, {kConv, {4, 3}, {5}}};
+  twice.subgraphs[0].ops = {
+      {kIf, {0, 1}, {2}, If{1, 1}}, {kConv, {2}, {4}}, {kIf, {0, 2}, {3}, If{2, 1}}, {kConv, {4, 3}, {5}}};
   twice.subgraphs[0].outputs = {5};
   EXPECT_THAT(refusal(twice), HasSubstr("would have two places, because its subgraph is run by several operators"));
 
@@ -184,24 +185,27 @@ TEST(TflitePlan, WhatTflmCannotRunIsRefused) {
 }
 
 TEST(TflitePlan, ALoopThatExchangesItsArgumentsIsRefused) {
-  TestModel model{.subgraphs = {{.tensors = {{.name = "a"}, {.name = "b"}, {.name = "c"}, {.name = "d"}},
-                                 .ops = {{kWhile, {0, 1}, {2, 3}, While{1, 2}}},
-                                 .inputs = {0, 1},
-                                 .outputs = {2, 3}},
-                                {.tensors = {{.name = "a"}, {.name = "b"}, {.name = "again", .shape = Shape{1}, .type = kBool}},
-                                 .ops = {{kConv, {0}, {2}}},
-                                 .inputs = {0, 1},
-                                 .outputs = {2}},
-                                {.tensors = {{.name = "a"}, {.name = "b"}}, .ops = {}, .inputs = {0, 1}, .outputs = {1, 0}}}};
+  TestModel model{
+      .subgraphs = {{.tensors = {{.name = "a"}, {.name = "b"}, {.name = "c"}, {.name = "d"}},
+                     .ops = {{kWhile, {0, 1}, {2, 3}, While{1, 2}}},
+                     .inputs = {0, 1},
+                     .outputs = {2, 3}},
+                    {.tensors = {{.name = "a"}, {.name = "b"}, {.name = "again", .shape = Shape{1}, .type = kBool}},
+                     .ops = {{kConv, {0}, {2}}},
+                     .inputs = {0, 1},
+                     .outputs = {2}},
+                    {.tensors = {{.name = "a"}, {.name = "b"}}, .ops = {}, .inputs = {0, 1}, .outputs = {1, 0}}}};
   EXPECT_THAT(refusal(model), HasSubstr("TFLM cannot run with this plan"));
 }
 
-// ---------------------------------------------------------------------------------------------------------------- reading
+// ------------------------------------------------------------------------------------------------------------ reading
 
 TEST(TflitePlan, OffsetsThatCollideAreFound) {
   EXPECT_THAT(findings(chain(), with_numbers(chain(), {1, 1, 4, 0, -1, 16, 0})), IsEmpty());
-  EXPECT_THAT(findings(chain(), with_numbers(chain(), {1, 1, 4, 0, -1, 0, 16})), Contains(breaks(Rule::overlap, "'y'")));
-  EXPECT_THAT(findings(chain(), with_numbers(chain(), {1, 1, 4, 0, -1, 8, 32})), Contains(breaks(Rule::alignment, "'y'")));
+  EXPECT_THAT(findings(chain(), with_numbers(chain(), {1, 1, 4, 0, -1, 0, 16})),
+              Contains(breaks(Rule::overlap, "'y'")));
+  EXPECT_THAT(findings(chain(), with_numbers(chain(), {1, 1, 4, 0, -1, 8, 32})),
+              Contains(breaks(Rule::alignment, "'y'")));
 }
 
 TEST(TflitePlan, OffsetsBeyondTheArenaAreFound) {
@@ -209,7 +213,8 @@ TEST(TflitePlan, OffsetsBeyondTheArenaAreFound) {
               Contains(breaks(Rule::bounds, "'z'")));
   EXPECT_THAT(findings(chain(), with_numbers(chain(), {1, 1, 4, 0, -1, 16, 32})), IsEmpty())
       << "a larger arena, if nothing else is said";
-  EXPECT_THAT(findings(chain(), with_numbers(chain(), {1, 1, 4, 0, -1, 16, 0x7fffff00})), Contains(breaks(Rule::bounds, "'z'")))
+  EXPECT_THAT(findings(chain(), with_numbers(chain(), {1, 1, 4, 0, -1, 16, 0x7fffff00})),
+              Contains(breaks(Rule::bounds, "'z'")))
       << "but none that is larger than all tensors";
 }
 
@@ -257,10 +262,14 @@ TEST(TflitePlan, APlanOfAnotherModelOrVersionIsAnError) {
   const TestModel model = chain();
   EXPECT_THAT(error_of(model, bytes_of(model)),
               HasSubstr("copy.tflite: OfflineMemoryAllocation: the model has no metadata of this name"));
-  EXPECT_THAT(error_of(model, with_numbers(model, {2, 1, 4, 0, -1, 16, 0})), HasSubstr("has version 2, only 1 is known"));
-  EXPECT_THAT(error_of(model, with_numbers(model, {1, 2, 4, 0, -1, 16, 0})), HasSubstr("is for 2 subgraphs, the model has 1"));
-  EXPECT_THAT(error_of(model, with_numbers(model, {1, 1, 5, 0, -1, 16, 0, 0})), HasSubstr("is for 5 tensors, the model has 4"));
-  EXPECT_THAT(error_of(model, with_numbers(model, {1, 1, 4, 0, -1, 16})), HasSubstr("says that it has 4 offsets, but has 3"));
+  EXPECT_THAT(error_of(model, with_numbers(model, {2, 1, 4, 0, -1, 16, 0})),
+              HasSubstr("has version 2, only 1 is known"));
+  EXPECT_THAT(error_of(model, with_numbers(model, {1, 2, 4, 0, -1, 16, 0})),
+              HasSubstr("is for 2 subgraphs, the model has 1"));
+  EXPECT_THAT(error_of(model, with_numbers(model, {1, 1, 5, 0, -1, 16, 0, 0})),
+              HasSubstr("is for 5 tensors, the model has 4"));
+  EXPECT_THAT(error_of(model, with_numbers(model, {1, 1, 4, 0, -1, 16})),
+              HasSubstr("says that it has 4 offsets, but has 3"));
   EXPECT_THAT(error_of(model, with_numbers(model, {1, 1})), HasSubstr("fewer than its own header"));
   EXPECT_THAT(error_of(model, with_numbers(model, {1, 1, 4, 0, -1, -7, 0})), HasSubstr("has -7 for 'y'"));
   TestModel twice = model;
@@ -268,7 +277,7 @@ TEST(TflitePlan, APlanOfAnotherModelOrVersionIsAnError) {
   EXPECT_THAT(error_of(model, with_numbers(twice, {1, 1, 4, 0, -1, 16, 0})), HasSubstr("is there twice"));
 }
 
-// ----------------------------------------------------------------------------------------------------------------- damaged
+// ------------------------------------------------------------------------------------------------------------ damaged
 
 /// Reads, plans, writes, and reads the plan: each step may fail, with an error that names the file.
 void go_through(const std::string& bytes) {

@@ -10,9 +10,9 @@
 #include "report/scene.hpp"
 #include "stowage/report/timeline.hpp"
 
-/// Chrome trace events. Slices of one thread must nest, and lives do not: each arena is a process, and its storages are dealt out
-/// to as few threads ("lanes") as there are storages live at once. Async events would need no lanes, but Perfetto draws each name
-/// of them as a track of its own.
+/// Chrome trace events. Slices of one thread must nest, and lives do not: each arena is a process, and its storages are
+/// dealt out to as few threads ("lanes") as there are storages live at once. Async events would need no lanes, but
+/// Perfetto draws each name of them as a track of its own.
 namespace stowage {
 namespace {
 
@@ -41,7 +41,8 @@ class TraceWriter {
   }
   void name_process(std::int64_t pid, const std::string& value) {
     name("process_name", pid, 0, value);
-    events_.push_back({{"ph", "M"}, {"name", "process_sort_index"}, {"pid", pid}, {"tid", 0}, {"args", {{"sort_index", pid}}}});
+    events_.push_back(
+        {{"ph", "M"}, {"name", "process_sort_index"}, {"pid", pid}, {"tid", 0}, {"args", {{"sort_index", pid}}}});
   }
 
   void write_ops();
@@ -61,7 +62,8 @@ void TraceWriter::write_ops() {
     if (!id) continue;
     const Op& op = scene_.graph().op(*id);
     if (streams.insert(op.stream.index()).second)
-      name("thread_name", kOps, static_cast<std::int64_t>(op.stream.index()), fmt::format("stream {}", op.stream.index()));
+      name("thread_name", kOps, static_cast<std::int64_t>(op.stream.index()),
+           fmt::format("stream {}", op.stream.index()));
     events_.push_back({{"ph", "X"},
                        {"name", name_of(scene_.graph(), *id)},
                        {"cat", op.kind.empty() ? "op" : op.kind},

@@ -31,7 +31,7 @@ PlanOptions plan_options(const ExplainOptions& options) {
   return result;
 }
 
-// ---------------------------------------------------------------------------------------------------------------- stock
+// -------------------------------------------------------------------------------------------------------------- stock
 
 Stock::Stock(const Scene& scene) {
   for (const PlacedArena& arena : scene.arenas()) {
@@ -85,7 +85,7 @@ rewrite::Dropped Stock::dropped(const Subset& subset) const {
   return all;
 }
 
-// --------------------------------------------------------------------------------------------------------------- trials
+// ------------------------------------------------------------------------------------------------------------- trials
 
 Trials::Trials(const Planned& base, const ExplainOptions& options)
     : graph_(base.graph), options_(options), base_(outcome_of(base)) {
@@ -118,8 +118,9 @@ std::optional<Trial> Trials::plan(Result<Graph> graph, const PlanOptions& option
 
 std::optional<Trial> Trials::replan(const Stock& stock, const Subset& subset) {
   Result<rewrite::Rewritten> rest = rewrite::drop_tensors(graph_, rewrite::closed(graph_, stock.dropped(subset)));
-  std::optional<Trial> trial = plan(rest ? Result<Graph>(std::move(rest->graph)) : std::move(rest).error(),
-                                    plan_options(options_), fmt::format("without {} of {} holders", subset.size(), stock.size()));
+  std::optional<Trial> trial =
+      plan(rest ? Result<Graph>(std::move(rest->graph)) : std::move(rest).error(), plan_options(options_),
+           fmt::format("without {} of {} holders", subset.size(), stock.size()));
   if (trial) {
     tried_.insert_or_assign(subset, trial->outcome);
   } else {

@@ -33,13 +33,14 @@ struct Trial {
 /// Some of the things that hold memory, by number (`Stock`).
 using Subset = std::set<std::size_t>;
 
-/// Everything that holds memory in the plan as it is, numbered, so that the same thing can be found in other plans of the graph.
+/// Everything that holds memory in the plan as it is, numbered, so that the same thing can be found in other plans of
+/// the graph.
 class Stock {
  public:
   explicit Stock(const Scene& scene);
 
-  /// Which of them an item of a scene of the same tensors and ops is at a step: those of the tensors that it is needed for then,
-  /// or without a step ever.
+  /// Which of them an item of a scene of the same tensors and ops is at a step: those of the tensors that it is needed
+  /// for then, or without a step ever.
   [[nodiscard]] Subset find(const Scene& scene, const PlacedItem& item, std::optional<Step> step) const;
   [[nodiscard]] rewrite::Dropped dropped(const Subset& subset) const;
   [[nodiscard]] std::size_t size() const { return items_.size(); }

@@ -74,11 +74,12 @@ OpId Editor::append(Op op, ScopeId scope) {
 
 void Editor::set_order(std::vector<OpId> order, ScopeId scope) { orders_[scope.index()] = std::move(order); }
 
-/// Puts the scopes together again, in the order in which `Graph::build` takes them apart: each with its own tensors and ops, then
-/// the bodies of its ops.
+/// Puts the scopes together again, in the order in which `Graph::build` takes them apart: each with its own tensors and
+/// ops, then the bodies of its ops.
 class Editor::Composer {
  public:
-  explicit Composer(Editor& editor) : editor_(editor), local_tensor_(editor.tensors_.size()), local_op_(editor.ops_.size()) {
+  explicit Composer(Editor& editor)
+      : editor_(editor), local_tensor_(editor.tensors_.size()), local_op_(editor.ops_.size()) {
     for (const std::vector<TensorId>& list : editor.tensors_of_) {
       for (std::size_t i = 0; i < list.size(); ++i) local_tensor_[list[i].index()] = TensorId(i);
     }

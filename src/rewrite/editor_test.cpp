@@ -62,7 +62,8 @@ TEST_F(EditorTest, ACopyOfATensorBeforeItsReader) {
   editor.insert_before(second_, {.name = "copy", .kind = "COPY", .inputs = {y_}, .outputs = {copy}});
   editor.op(second_).inputs[0] = copy;
   const Rewritten result = built(std::move(editor));
-  EXPECT_THAT(result.origins.ops, ElementsAre(Origin<OpId>{kSame, first_}, Origin<OpId>{}, Origin<OpId>{kSame, second_}));
+  EXPECT_THAT(result.origins.ops,
+              ElementsAre(Origin<OpId>{kSame, first_}, Origin<OpId>{}, Origin<OpId>{kSame, second_}));
   EXPECT_EQ(result.origins.tensors[copy.index()], (Origin<TensorId>{kCopy, y_}));
   EXPECT_EQ(result.graph.op(OpId(2)).inputs[0], copy);
   EXPECT_THAT(result.graph.op(OpId(2)).after, ElementsAre(OpId(0))) << "`after` follows its op";
@@ -131,13 +132,15 @@ void scatter_copies(const Graph& graph, Editor& editor, std::mt19937_64& random)
   const auto chance = [&](int percent) { return std::uniform_int_distribution<int>(0, 99)(random) < percent; };
   for (std::size_t k = 0; k < graph.ops().size(); ++k) {
     const Op& op = graph.ops()[k];
-    if (chance(20)) editor.insert_after(OpId(k), {.name = "added", .kind = "NOTHING", .stream = op.stream, .batch = op.batch});
+    if (chance(20))
+      editor.insert_after(OpId(k), {.name = "added", .kind = "NOTHING", .stream = op.stream, .batch = op.batch});
     if (op.inputs.empty() || !op.inputs[0] || !chance(40)) continue;
     const TensorId input = *op.inputs[0];
     const TensorId copy = editor.copy(input, {.name = "copy " + std::to_string(input.index()),
                                               .size = graph.tensor(input).size,
                                               .memory = graph.tensor(input).memory});
-    const OpId by = editor.insert_before(OpId(k), {.name = "added", .kind = "COPY", .inputs = {input}, .outputs = {copy}});
+    const OpId by =
+        editor.insert_before(OpId(k), {.name = "added", .kind = "COPY", .inputs = {input}, .outputs = {copy}});
     editor.op(by).stream = op.stream;
     editor.op(by).batch = op.batch;
   }
@@ -168,7 +171,8 @@ void expect_names(const Rewritten& result) {
   ASSERT_EQ(result.origins.ops.size(), result.graph.ops().size());
   for (std::size_t t = 0; t < result.origins.tensors.size(); ++t)
     EXPECT_EQ(told(result.origins.tensors[t]), result.graph.tensors()[t].name);
-  for (std::size_t k = 0; k < result.origins.ops.size(); ++k) EXPECT_EQ(told(result.origins.ops[k]), result.graph.ops()[k].name);
+  for (std::size_t k = 0; k < result.origins.ops.size(); ++k)
+    EXPECT_EQ(told(result.origins.ops[k]), result.graph.ops()[k].name);
 }
 
 TEST(EditorProperty, AnUntouchedGraphComesBackWithItsBodies) {
@@ -199,7 +203,8 @@ TEST(EditorProperty, OriginsAreRightInAnotherOrder) {
   std::mt19937_64 random(4);
   for (std::uint64_t seed = 0; seed < 400 && !::testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE(seed);
-    const Graph graph = seed % 2 == 0 ? testing::random_graph(seed) : testing::constrained_graph(seed, {.graphs_with_rings = 0});
+    const Graph graph =
+        seed % 2 == 0 ? testing::random_graph(seed) : testing::constrained_graph(seed, {.graphs_with_rings = 0});
     Editor editor(graph);
     name_all(editor);
     shuffle(graph, editor, random);

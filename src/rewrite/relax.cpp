@@ -32,8 +32,9 @@ bool drop_contiguity(Editor& editor, Contiguity kind) {
 }
 
 bool drop_outputs(Editor& editor) {
-  return each(editor.tensors(),
-              [](Tensor& tensor) { return !tensor.flags.has(TensorFlag::zero_copy) && drop_flags(tensor, TensorFlag::output); });
+  return each(editor.tensors(), [](Tensor& tensor) {
+    return !tensor.flags.has(TensorFlag::zero_copy) && drop_flags(tensor, TensorFlag::output);
+  });
 }
 
 bool drop_no_reuse(Editor& editor) {

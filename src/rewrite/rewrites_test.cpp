@@ -17,10 +17,10 @@ namespace {
 using ::testing::ElementsAre;
 using testing::Sketch;
 
-constexpr std::array kConstraints{Constraint::padded_groups, Constraint::packed_groups,   Constraint::kept_outputs,
-                                  Constraint::no_reuse,      Constraint::fixed_addresses, Constraint::alignments,
-                                  Constraint::streams,       Constraint::largest_buffers, Constraint::batches,
-                                  Constraint::zero_copy,     Constraint::rings,           Constraint::session_workspaces};
+constexpr std::array kConstraints{
+    Constraint::padded_groups,   Constraint::packed_groups, Constraint::kept_outputs, Constraint::no_reuse,
+    Constraint::fixed_addresses, Constraint::alignments,    Constraint::streams,      Constraint::largest_buffers,
+    Constraint::batches,         Constraint::zero_copy,     Constraint::rings,        Constraint::session_workspaces};
 
 /// None of these adds, removes or moves anything.
 void expect_unmoved(const Graph& graph, const Result<Rewritten>& result) {
@@ -67,7 +67,12 @@ TEST(DropTensors, TakesWhatLiesInThemAlong) {
   const TensorId x = s.tensor("x", 8, TensorFlag::input);
   const TensorId y = s.tensor("y", 4);
   const TensorId z = s.tensor("z", 4);
-  s.op({.name = "part", .kind = "X", .inputs = {x}, .outputs = {y}, .aliases = {{0, 0, Bytes(4)}}, .workspaces = {{Bytes(16)}}});
+  s.op({.name = "part",
+        .kind = "X",
+        .inputs = {x},
+        .outputs = {y},
+        .aliases = {{0, 0, Bytes(4)}},
+        .workspaces = {{Bytes(16)}}});
   s.op({y}, {z});
   const Graph graph = s.build();
   const Dropped dropped = closed(graph, {{y}, {{OpId(0), 0}}});

@@ -137,9 +137,11 @@ TEST_P(AllocatorContract, LiveBlocksDoNotOverlap) {
   User user(allocator(), device());
   for (const Bytes size : edge_sizes(allocator().alignment())) ASSERT_NO_FATAL_FAILURE(user.allocate(size));
   std::vector<Held> held = user.held();
-  std::sort(held.begin(), held.end(), [](const Held& a, const Held& b) { return number(a.address) < number(b.address); });
+  std::sort(held.begin(), held.end(),
+            [](const Held& a, const Held& b) { return number(a.address) < number(b.address); });
   for (std::size_t i = 1; i < held.size(); ++i) {
-    EXPECT_LE(number(held[i - 1].address) + static_cast<std::uintptr_t>(held[i - 1].size.value()), number(held[i].address));
+    EXPECT_LE(number(held[i - 1].address) + static_cast<std::uintptr_t>(held[i - 1].size.value()),
+              number(held[i].address));
   }
 }
 
@@ -259,7 +261,8 @@ TEST_P(AllocatorContract, TheSnapshotShowsEveryLiveBlock) {
   for (const Held& held : user.held()) {
     const Bytes rounded = align_up(held.size, allocator().alignment());
     const auto shows = [&](const MemorySnapshot::Block& block) {
-      const bool right_size = block.requested == held.size || (!GetParam().exact_snapshot && block.requested == rounded);
+      const bool right_size =
+          block.requested == held.size || (!GetParam().exact_snapshot && block.requested == rounded);
       return block.address == held.address && block.state == MemorySnapshot::BlockState::live && right_size;
     };
     const auto count = std::count_if(snapshot.segments.begin(), snapshot.segments.end(), [&](const auto& segment) {
@@ -271,7 +274,8 @@ TEST_P(AllocatorContract, TheSnapshotShowsEveryLiveBlock) {
 
 TEST_P(AllocatorContract, TheBlocksOfASegmentFillIt) {
   User user(allocator(), device());
-  for (const Bytes size : {Bytes(1), Bytes(5000), Bytes(70000), Bytes(3 << 20)}) ASSERT_NO_FATAL_FAILURE(user.allocate(size));
+  for (const Bytes size : {Bytes(1), Bytes(5000), Bytes(70000), Bytes(3 << 20)})
+    ASSERT_NO_FATAL_FAILURE(user.allocate(size));
   user.free(2);
   const MemorySnapshot snapshot = allocator().snapshot();
   ASSERT_FALSE(snapshot.segments.empty());

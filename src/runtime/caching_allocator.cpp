@@ -34,7 +34,8 @@ class CachingAllocator::Impl final : public runtime::HeapAllocator {
         tenant_{&books_, options.stream} {
     if (owner_) join();  // one that several threads use takes turns by a lock that peers do not know
   }
-  /// Streams first, then memory: nothing is taken from under work that runs. What cannot be waited for stays where it is.
+  /// Streams first, then memory: nothing is taken from under work that runs. What cannot be waited for stays where it
+  /// is.
   ~Impl() override {
     leave();
     if (!runtime::process_is_exiting() && !synchronize()) space().abandon();
@@ -65,7 +66,9 @@ class CachingAllocator::Impl final : public runtime::HeapAllocator {
   Status record_use(const std::byte* address, StreamId stream) {
     if (checks_) check_thread();
     if (stream != options_.stream) {
-      return Error{ErrorCode::unsupported, fmt::format("an allocator of stream {} serves no other", options_.stream.index()), {}};
+      return Error{ErrorCode::unsupported,
+                   fmt::format("an allocator of stream {} serves no other", options_.stream.index()),
+                   {}};
     }
     if (books_.find(address) == nullptr) return Error{ErrorCode::invalid, "not an allocation of this allocator", {}};
     return Done{};
@@ -81,7 +84,9 @@ class CachingAllocator::Impl final : public runtime::HeapAllocator {
     restart_figures(live_figures());
     allocations_ = 0;
   }
-  [[nodiscard]] MemorySnapshot snapshot() const { return runtime::snapshot_of(books_, {device().id(), options_.stream}); }
+  [[nodiscard]] MemorySnapshot snapshot() const {
+    return runtime::snapshot_of(books_, {device().id(), options_.stream});
+  }
   [[nodiscard]] const CachingOptions& options() const { return options_; }
 
  private:
@@ -118,11 +123,11 @@ class CachingAllocator::Impl final : public runtime::HeapAllocator {
 
 /// Not where it is called: a hit would pay for the closure.
 Result<std::byte*> CachingAllocator::Impl::allocate_slowly(Bytes size, Bytes requested) {
-  return serve_at_last(requested,
-                       [&] { return serve_miss({size, requested, {&tenant_, 1}}, books_.live(), /*is_capture=*/false); });
+  return serve_at_last(
+      requested, [&] { return serve_miss({size, requested, {&tenant_, 1}}, books_.live(), /*is_capture=*/false); });
 }
 
-// ------------------------------------------------------------------------------------------------------           checks
+// ---------------------------------------------------------------------------------------------------           checks
 
 void CachingAllocator::Impl::check_thread() const {
   if (owner_ && *owner_ != std::this_thread::get_id())
@@ -140,7 +145,7 @@ void CachingAllocator::Impl::check_free(const std::byte* address, Bytes size, St
   if (!wrong.empty()) runtime::misused("CachingAllocator", wrong);
 }
 
-// -------------------------------------------------------------------------------------------------------------- surface
+// ------------------------------------------------------------------------------------------------------------ surface
 
 CachingAllocator::CachingAllocator(Device& device, const CachingOptions& options)
     : impl_(std::make_unique<Impl>(device, options)) {}
@@ -151,8 +156,9 @@ Bytes CachingAllocator::alignment() const { return impl_->options().alignment; }
 
 Result<std::byte*> CachingAllocator::allocate(Bytes size, StreamId stream) {
   if (stream != impl_->options().stream) {
-    return Error{
-        ErrorCode::invalid, fmt::format("an allocator of stream {} serves no other", impl_->options().stream.index()), {}};
+    return Error{ErrorCode::invalid,
+                 fmt::format("an allocator of stream {} serves no other", impl_->options().stream.index()),
+                 {}};
   }
   return impl_->allocate(size);
 }

@@ -23,7 +23,8 @@ INSTANTIATE_TEST_SUITE_P(Caching, AllocatorContract,
                          ::testing::Values(on_cpu<CachingAllocator>("cpu", CachingOptions{}),
                                            on_sim<CachingAllocator>("sim", SimOptions{}, CachingOptions{}),
                                            on_sim<CachingAllocator>("sim_without_virtual_memory",
-                                                                    SimOptions{.virtual_memory = false}, CachingOptions{})),
+                                                                    SimOptions{.virtual_memory = false},
+                                                                    CachingOptions{})),
                          kind_name);
 
 struct OnSim {
@@ -233,7 +234,8 @@ TEST(CachingAllocator, ALargeRequestIsMadeOfFewPages) {
 TEST(CachingAllocator, MoreThanThereAreBytesIsOutOfMemory) {
   OnSim sim;
   sim.put(sim.get(mib(1)), mib(1));
-  EXPECT_EQ(sim.allocator->allocate(Bytes(std::numeric_limits<std::int64_t>::max())).error().code, ErrorCode::out_of_memory);
+  EXPECT_EQ(sim.allocator->allocate(Bytes(std::numeric_limits<std::int64_t>::max())).error().code,
+            ErrorCode::out_of_memory);
 }
 
 TEST(CachingAllocator, AnImpossibleRequestLeavesNothingReserved) {

@@ -4,8 +4,8 @@
 
 namespace stowage::runtime {
 
-/// Keeps those who ask a device about streams and captures of streams into graphs apart. A capture that is to begin lets nobody
-/// in any more and waits for those who are in, so that it cannot be kept waiting by new ones. Thread-safe.
+/// Keeps those who ask a device about streams and captures of streams into graphs apart. A capture that is to begin
+/// lets nobody in any more and waits for those who are in, so that it cannot be kept waiting by new ones. Thread-safe.
 class CaptureGate {
  public:
   /// Whether streams may be asked about, from now to the end of the scope. May be nested.

@@ -32,8 +32,8 @@ INSTANTIATE_TEST_SUITE_P(Cuda, AllocatorContract,
                                            sampled(on_cuda<StreamAllocator>("stream", StreamOptions{}, 3))),
                          kind_name);
 
-/// Random blocks on several streams, each full of its number, at the limit of what there is: so that pages are stitched, move
-/// between streams and are trimmed all the time.
+/// Random blocks on several streams, each full of its number, at the limit of what there is: so that pages are
+/// stitched, move between streams and are trimmed all the time.
 class CudaWorkload {
  public:
   CudaWorkload(CudaDevice& device, Allocator& allocator, std::uint32_t seed)
@@ -86,7 +86,8 @@ class CudaWorkload {
     EXPECT_TRUE(device_.copy(block.stream, found.data(), block.address, block.size));
     EXPECT_TRUE(device_.synchronize(block.stream));
     std::fill(content_.begin(), content_.end(), block.mark);
-    EXPECT_EQ(std::memcmp(found.data(), content_.data(), found.size()), 0) << "a block of " << block.size.value() << " bytes";
+    EXPECT_EQ(std::memcmp(found.data(), content_.data(), found.size()), 0)
+        << "a block of " << block.size.value() << " bytes";
     live_bytes_ -= block.size.value();
     allocator_.free(block.address, block.size, block.stream);
   }
@@ -129,9 +130,11 @@ TEST(CudaRuntime, AHitMakesNoCall) {
     for (std::uint32_t stream = 0; stream < 3; ++stream) {
       allocator.free(allocator.allocate(size, StreamId(stream)).value(), size, StreamId(stream));
       allocator.reset_peaks();
-      for (int i = 0; i < 100; ++i) allocator.free(allocator.allocate(size, StreamId(stream)).value(), size, StreamId(stream));
+      for (int i = 0; i < 100; ++i)
+        allocator.free(allocator.allocate(size, StreamId(stream)).value(), size, StreamId(stream));
       const AllocatorStats stats = allocator.stats();
-      EXPECT_EQ(stats.creates + stats.releases + stats.maps + stats.unmaps + stats.access_calls + stats.event_waits, 0U);
+      EXPECT_EQ(stats.creates + stats.releases + stats.maps + stats.unmaps + stats.access_calls + stats.event_waits,
+                0U);
     }
   }
 }
@@ -144,7 +147,8 @@ TEST(CudaRuntime, PlanAheadServesTheSecondIteration) {
     ahead->begin_iteration();
     std::vector<std::byte*> blocks;
     for (std::int64_t i = 1; i <= 20; ++i) blocks.push_back(ahead->allocate(Bytes(i * 300000), StreamId(0)).value());
-    for (std::int64_t i = 1; i <= 20; ++i) ahead->free(blocks[static_cast<std::size_t>(i - 1)], Bytes(i * 300000), StreamId(0));
+    for (std::int64_t i = 1; i <= 20; ++i)
+      ahead->free(blocks[static_cast<std::size_t>(i - 1)], Bytes(i * 300000), StreamId(0));
     ahead->end_iteration();
     if (iteration == 0) ahead->reset_peaks();
   }

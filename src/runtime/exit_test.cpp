@@ -96,7 +96,8 @@ TEST(RuntimeExit, NothingIsCalledOnceTheDeviceIsGone) {
     const LoadedModel model = late.session->load(sizes).value();
     if (late.session->begin(model.id, StreamId(0)) && late.session->end(model.id)) std::exit(0);
   };
-  GTEST_FLAG_SET(death_test_style, "threadsafe");  // a process of its own, in which nothing of the module was made before
+  GTEST_FLAG_SET(death_test_style,
+                 "threadsafe");  // a process of its own, in which nothing of the module was made before
   EXPECT_EXIT(leave_all(true), ::testing::ExitedWithCode(0), "");
   EXPECT_EXIT(leave_all(false), ::testing::ExitedWithCode(0), "");
 }

@@ -16,7 +16,8 @@ bool process_is_exiting() {
 
 void keep_for_ever(std::shared_ptr<void> thing) {
   static std::mutex& mutex = *new std::mutex;
-  static std::vector<std::shared_ptr<void>>& kept = *new std::vector<std::shared_ptr<void>>;  // reachable, so not a leak
+  static std::vector<std::shared_ptr<void>>& kept =
+      *new std::vector<std::shared_ptr<void>>;  // reachable, so not a leak
   const std::lock_guard lock(mutex);
   kept.push_back(std::move(thing));
 }

@@ -17,8 +17,8 @@ struct Block {
   StreamId stream;
 };
 
-/// Random requests on a tight device whose streams have work pending, some frees, a trim now and then. Requests may fail; nothing
-/// else may happen.
+/// Random requests on a tight device whose streams have work pending, some frees, a trim now and then. Requests may
+/// fail; nothing else may happen.
 template <class Rng>
 void work(Allocator& allocator, SimDevice& device, std::size_t streams, Rng& random) {
   std::vector<Block> live;
@@ -62,19 +62,21 @@ void fail_every_call(std::size_t streams, MakeAllocator make) {
 }
 
 TEST(RuntimeFaults, CachingAllocatorSurvivesTheFailureOfAnyCall) {
-  fail_every_call(
-      1, [](Device& device) { return std::make_unique<CachingAllocator>(device, CachingOptions{.checks = Checks::on}); });
+  fail_every_call(1, [](Device& device) {
+    return std::make_unique<CachingAllocator>(device, CachingOptions{.checks = Checks::on});
+  });
 }
 
 TEST(RuntimeFaults, StreamAllocatorSurvivesTheFailureOfAnyCall) {
-  fail_every_call(5,
-                  [](Device& device) { return std::make_unique<StreamAllocator>(device, StreamOptions{.checks = Checks::on}); });
+  fail_every_call(
+      5, [](Device& device) { return std::make_unique<StreamAllocator>(device, StreamOptions{.checks = Checks::on}); });
 }
 
-/// Each kind of call fails for good from some point on: requests fail, and all that was granted before can be given back.
+/// Each kind of call fails for good from some point on: requests fail, and all that was granted before can be given
+/// back.
 TEST(RuntimeFaults, ACallThatNeverWorksAgainLosesNothing) {
-  for (const SimCall call :
-       {SimCall::reserve, SimCall::create, SimCall::map, SimCall::unmap, SimCall::record, SimCall::wait, SimCall::synchronize}) {
+  for (const SimCall call : {SimCall::reserve, SimCall::create, SimCall::map, SimCall::unmap, SimCall::record,
+                             SimCall::wait, SimCall::synchronize}) {
     for (const std::uint64_t nth : {1U, 2U, 5U, 20U}) {
       const std::unique_ptr<SimDevice> device = SimDevice::make({.memory = Bytes(24 << 20)});
       {

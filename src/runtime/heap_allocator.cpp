@@ -16,11 +16,13 @@ HeapAllocator::HeapAllocator(Device& device, std::optional<std::thread::id> thre
       own_pool_(options.pool == nullptr ? make_pool(device, options.limit) : nullptr),
       pool_(options.pool != nullptr ? options.pool : own_pool_.get()),
       space_(device, pool_,
-             {.alignment = options.alignment, .least_page = least_page_of(pool_, options.least_page), .limit = options.limit}) {
+             {.alignment = options.alignment,
+              .least_page = least_page_of(pool_, options.least_page),
+              .limit = options.limit}) {
   process_is_exiting();
 }
 
-// ---------------------------------------------------------------------------------------------------------- last resorts
+// ------------------------------------------------------------------------------------------------------- last resorts
 
 Result<std::byte*> HeapAllocator::serve_at_last(Bytes requested, const std::function<Result<Span*>()>& serve) {
   Result<Span*> span = serve();
@@ -34,24 +36,26 @@ Result<std::byte*> HeapAllocator::serve_at_last(Bytes requested, const std::func
   count_failure();
   if (!is_short()) return std::move(span).error();
   trim();  // what a request took that came to nothing serves nobody here
-  return out_of_memory({.requested = requested, .why = span.error().message, .stats = stats(), .free = device_.free_memory()});
+  return out_of_memory(
+      {.requested = requested, .why = span.error().message, .stats = stats(), .free = device_.free_memory()});
 }
 
 Result<Span*> HeapAllocator::serve_miss(Miss miss, Bytes live, bool is_capture) {
   const Bytes needed = std::max(figures.needed, live + miss.size);
-  Result<Span*> span =
-      is_capture ? serve_by_growth(space_, std::move(miss)) : serve(space_, std::move(miss), {.slack = slack_, .needed = needed});
+  Result<Span*> span = is_capture ? serve_by_growth(space_, std::move(miss))
+                                  : serve(space_, std::move(miss), {.slack = slack_, .needed = needed});
   if (span) figures.needed = needed;
   figures.reserved_peak = std::max(figures.reserved_peak, space_.reserved());
   return span;
 }
 
-Bytes HeapAllocator::return_idle(std::span<const Tenant> tenants, const std::function<bool(const SpanHeap&)>& is_quiet) {
+Bytes HeapAllocator::return_idle(std::span<const Tenant> tenants,
+                                 const std::function<bool(const SpanHeap&)>& is_quiet) {
   const Bytes returned = space_.trim(tenants, is_quiet);
   return space_.is_paged() ? pool_->trim() : returned;
 }
 
-// --------------------------------------------------------------------------------------------------------------- figures
+// ------------------------------------------------------------------------------------------------------------ figures
 
 AllocatorStats HeapAllocator::stats_of(const LiveFigures& live, std::span<const Tenant> tenants) const {
   AllocatorStats stats;

@@ -27,9 +27,9 @@ struct HeapAllocatorOptions {
   PhysicalPool* pool = nullptr;  ///< Null: one of its own, where the device has virtual memory.
 };
 
-/// What `CachingAllocator` and `StreamAllocator` share beyond their hits: the memory that their heaps live in, the ladder of last
-/// resorts, and the figures. Locks are theirs: whatever the space or the figures are behind is held by whoever calls the
-/// protected functions, and nothing is held when `serve_at_last` or `recycle` is called.
+/// What `CachingAllocator` and `StreamAllocator` share beyond their hits: the memory that their heaps live in, the
+/// ladder of last resorts, and the figures. Locks are theirs: whatever the space or the figures are behind is held by
+/// whoever calls the protected functions, and nothing is held when `serve_at_last` or `recycle` is called.
 class HeapAllocator : public Peer {
  public:
   /// For peers that are out of memory.
@@ -61,11 +61,12 @@ class HeapAllocator : public Peer {
 
   HeapAllocator(Device& device, std::optional<std::thread::id> thread, const HeapAllocatorOptions& options);
 
-  /// The ladder: `serve` is tried, and again after each last resort that may have brought what was missing. Only when all have
-  /// failed is that an error, which has the figures.
+  /// The ladder: `serve` is tried, and again after each last resort that may have brought what was missing. Only when
+  /// all have failed is that an error, which has the figures.
   Result<std::byte*> serve_at_last(Bytes requested, const std::function<Result<Span*>()>& serve);
 
-  /// One attempt for a request that fits no idle span; `live` is what all heaps have, rounded. `is_capture`: by growth alone.
+  /// One attempt for a request that fits no idle span; `live` is what all heaps have, rounded. `is_capture`: by growth
+  /// alone.
   Result<Span*> serve_miss(Miss miss, Bytes live, bool is_capture);
   /// Gives what is idle in these heaps, if quiet, back to the device.
   Bytes return_idle(std::span<const Tenant> tenants, const std::function<bool(const SpanHeap&)>& is_quiet);

@@ -11,8 +11,8 @@
 
 namespace stowage::runtime {
 
-/// The heaps of all streams, made when they are first asked for and never gone before the table is. Thread-safe; without a lock
-/// for streams of low numbers.
+/// The heaps of all streams, made when they are first asked for and never gone before the table is. Thread-safe;
+/// without a lock for streams of low numbers.
 class HeapTable {
  public:
   HeapTable(const HeapHost& host, Bytes alignment) : host_(host), alignment_(alignment) {}

@@ -14,13 +14,14 @@
 
 /// Magazines: blocks that a thread freed on a stream and that the books of the stream's heap do not know as free yet.
 ///
-/// Threads that share a stream share its heap's lock, and a block is taken and freed faster than a lock changes hands. A magazine
-/// belongs to one thread and one heap. It has *shelves* of small blocks for the thread's next requests, filled by frees alone, so
-/// that nothing lies there that was not needed before; and an *outbox* of blocks that go back to the heap, many at a time: what
-/// finds no room on the shelves, and larger blocks that are freed by a thread that is not the one that allocates there. Both are
-/// small: at most 16 blocks of a size, 32 units of bytes or two blocks; about 64 blocks or 64 MiB in the outbox. For the heap's
-/// books all these blocks are live; a heap that falls short first takes back what all magazines hold, whoever's they are. That is
-/// why each has a lock, which its thread alone asks for at other times.
+/// Threads that share a stream share its heap's lock, and a block is taken and freed faster than a lock changes hands.
+/// A magazine belongs to one thread and one heap. It has *shelves* of small blocks for the thread's next requests,
+/// filled by frees alone, so that nothing lies there that was not needed before; and an *outbox* of blocks that go back
+/// to the heap, many at a time: what finds no room on the shelves, and larger blocks that are freed by a thread that is
+/// not the one that allocates there. Both are small: at most 16 blocks of a size, 32 units of bytes or two blocks;
+/// about 64 blocks or 64 MiB in the outbox. For the heap's books all these blocks are live; a heap that falls short
+/// first takes back what all magazines hold, whoever's they are. That is why each has a lock, which its thread alone
+/// asks for at other times.
 namespace stowage::runtime {
 
 /// Blocks on their way back to the heap, which are left there for whoever has its lock next.
@@ -65,7 +66,8 @@ class alignas(kApart) Magazine {
   Magazine(const Magazine&) = delete;
   Magazine& operator=(const Magazine&) = delete;
 
-  /// A block of that many units from its shelf; null when there is none. `rounding` is what the block has beyond the request.
+  /// A block of that many units from its shelf; null when there is none. `rounding` is what the block has beyond the
+  /// request.
   std::byte* take(std::size_t units, Bytes rounding) {
     const std::lock_guard lock(mutex_);
     Shelf& shelf = shelves_[units - 1];
@@ -75,8 +77,8 @@ class alignas(kApart) Magazine {
     return shelf.blocks[--shelf.count];
   }
 
-  /// Puts a small block on its shelf. Where that is full, the older half of it goes into the outbox. False when there is no
-  /// memory to take note of that, here and below.
+  /// Puts a small block on its shelf. Where that is full, the older half of it goes into the outbox. False when there
+  /// is no memory to take note of that, here and below.
   [[nodiscard]] bool put(std::size_t units, std::byte* block, Bytes rounding) {
     const std::lock_guard lock(mutex_);
     Shelf& shelf = shelves_[units - 1];
@@ -131,8 +133,8 @@ class alignas(kApart) Magazine {
 
   bool spill(Shelf& shelf);
   bool open_outbox();
-  /// Sends it when it has no room for half a shelf any more, or enough bytes. Under the lock: whoever has emptied a magazine
-  /// finds all else among what was left.
+  /// Sends it when it has no room for half a shelf any more, or enough bytes. Under the lock: whoever has emptied a
+  /// magazine finds all else among what was left.
   void close_full_outbox() {
     if (outbox_->count + kDepth / 2 <= Batch::kBlocks && outbox_bytes_ < kOutboxBytes) return;
     outbox_bytes_ = Bytes(0);
@@ -150,7 +152,7 @@ class alignas(kApart) Magazine {
   std::atomic<bool> owned_{true};
 };
 
-// ------------------------------------------------------------------------------------------------------ of this thread
+// ----------------------------------------------------------------------------------------------------- of this thread
 
 struct RecentMagazine {
   std::uint64_t heap = 0;

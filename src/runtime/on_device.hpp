@@ -18,7 +18,8 @@ namespace stowage::runtime {
 /// Whether all work that was submitted to the stream is complete, as far as the device can say without waiting.
 [[nodiscard]] bool is_quiet(Device& device, StreamId stream);
 
-/// The answer to a request that no memory can meet: null for 0 bytes, and an error for less, or for more than there can be.
+/// The answer to a request that no memory can meet: null for 0 bytes, and an error for less, or for more than there can
+/// be.
 [[nodiscard]] Result<std::byte*> answer_without_memory(Bytes size);
 
 }  // namespace stowage::runtime

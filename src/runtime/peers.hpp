@@ -10,7 +10,8 @@ namespace stowage::runtime {
 
 class Peer {
  public:
-  /// Returns idle memory to the device, waiting for its streams if need be; says how much. Called from other allocators' calls.
+  /// Returns idle memory to the device, waiting for its streams if need be; says how much. Called from other
+  /// allocators' calls.
   virtual Bytes recycle() = 0;
 
  protected:
@@ -21,8 +22,8 @@ class Peer {
   Peer& operator=(const Peer&) = delete;
   /// From now on `recycle` may be called: the last thing that a derived class's constructor does.
   void join();
-  /// Waits for a `recycle` of this peer that is under way, and no other comes: the first thing that a derived class's destructor
-  /// does.
+  /// Waits for a `recycle` of this peer that is under way, and no other comes: the first thing that a derived class's
+  /// destructor does.
   void leave();
 
  private:
@@ -32,8 +33,8 @@ class Peer {
   const std::optional<std::thread::id> thread_;
 };
 
-/// Has every other peer of the device that this thread may call return its idle memory. The caller holds no lock that a peer's
-/// `recycle` may want.
+/// Has every other peer of the device that this thread may call return its idle memory. The caller holds no lock that a
+/// peer's `recycle` may want.
 Bytes recycle_peers(Device& device, const Peer& asking);
 
 }  // namespace stowage::runtime

@@ -35,10 +35,10 @@ Result<Page> PhysicalPool::acquire(Bytes size) {
 
 Status PhysicalPool::make_room(Bytes size) {
   if (size <= Bytes(0) || size.value() % memory_.granularity().value() != 0) {
-    return Error{
-        ErrorCode::invalid,
-        fmt::format("physical memory: a page of {} bytes is no multiple of {}", size.value(), memory_.granularity().value()),
-        {}};
+    return Error{ErrorCode::invalid,
+                 fmt::format("physical memory: a page of {} bytes is no multiple of {}", size.value(),
+                             memory_.granularity().value()),
+                 {}};
   }
   if (!options_.limit) return Done{};
   const Bytes in_use = counts_.created - counts_.idle;

@@ -17,12 +17,12 @@
 #include "runtime/misuse.hpp"
 #include "runtime/on_device.hpp"
 
-/// Locks: a pass of the gate by whoever asks the device about streams, then `slow_` (one request at a time in the slow path),
-/// then heaps' locks, then magazines'. Whoever holds a heap's lock without `slow_` asks for no other heap's; whoever holds
-/// `slow_` may hold several heaps'. Peers are called without any.
+/// Locks: a pass of the gate by whoever asks the device about streams, then `slow_` (one request at a time in the slow
+/// path), then heaps' locks, then magazines'. Whoever holds a heap's lock without `slow_` asks for no other heap's;
+/// whoever holds `slow_` may hold several heaps'. Peers are called without any.
 ///
-/// Small blocks pass through magazines unless checks are on, which need to see every free. A magazine does not look at the
-/// books; hence the books count small allocations by their rounded size, and what that is too much is kept beside.
+/// Small blocks pass through magazines unless checks are on, which need to see every free. A magazine does not look at
+/// the books; hence the books count small allocations by their rounded size, and what that is too much is kept beside.
 namespace stowage {
 
 using runtime::Span;
@@ -38,7 +38,8 @@ class StreamAllocator::Impl final : public runtime::HeapAllocator {
         heaps_({device, space(), gate_}, options.alignment) {
     join();
   }
-  /// Streams first, then memory: nothing is taken from under work that runs. What cannot be waited for stays where it is.
+  /// Streams first, then memory: nothing is taken from under work that runs. What cannot be waited for stays where it
+  /// is.
   ~Impl() override {
     leave();
     if (!runtime::process_is_exiting() && !synchronize()) space().abandon();
@@ -67,7 +68,8 @@ class StreamAllocator::Impl final : public runtime::HeapAllocator {
     if (checks_) {
       lock.lock();
     } else if (!heap.is_home() || !lock.try_lock()) {
-      if (heap.send(address, size, request.rounding())) return;  // never waits: the lock may be held while a device is asked
+      if (heap.send(address, size, request.rounding()))
+        return;  // never waits: the lock may be held while a device is asked
       lock.lock();
     }
     if (checks_) check_free(heap, address, size);
@@ -137,14 +139,15 @@ class StreamAllocator::Impl final : public runtime::HeapAllocator {
   mutable std::mutex slow_;  ///< For the figures and, with the locks of all heaps, the space.
 };
 
-// ------------------------------------------------------------------------------------------------------------ slow path
+// ---------------------------------------------------------------------------------------------------------- slow path
 
 /// Not where it is called: a hit would pay for the closure.
 Result<std::byte*> StreamAllocator::Impl::allocate_slowly(StreamHeap& heap, const Request& request) {
   return serve_at_last(request.size, [&] { return serve(heap, request); });
 }
 
-/// All heaps, locked, with what other threads and streams are done with back in their books. The first is the one that asks.
+/// All heaps, locked, with what other threads and streams are done with back in their books. The first is the one that
+/// asks.
 class StreamAllocator::Impl::Everyone {
  public:
   Everyone(const Pass& pass, const runtime::HeapTable& heaps, const StreamHeap* first) : heaps_(heaps.all()) {
@@ -204,9 +207,10 @@ Result<Span*> StreamAllocator::Impl::serve(StreamHeap& heap, const Request& requ
   return span;
 }
 
-// ------------------------------------------------------------------------------------------------------------ give back
+// ---------------------------------------------------------------------------------------------------------- give back
 
-/// Without any heap's lock: work that is waited for may free memory itself. All streams are waited for, though one fails.
+/// Without any heap's lock: work that is waited for may free memory itself. All streams are waited for, though one
+/// fails.
 Status StreamAllocator::Impl::synchronize() {
   const Pass pass(gate_);
   if (!pass.allowed()) return Error{ErrorCode::unsupported, "a stream is being captured", {}};
@@ -225,8 +229,8 @@ Status StreamAllocator::Impl::synchronize() {
   return all;
 }
 
-/// A stream that took bytes waited for the one that had them: when the streams of those who have them now are quiet, nobody uses
-/// them.
+/// A stream that took bytes waited for the one that had them: when the streams of those who have them now are quiet,
+/// nobody uses them.
 Bytes StreamAllocator::Impl::give_back_idle() {
   const Pass pass(gate_);
   if (!pass.allowed()) return Bytes(0);
@@ -239,11 +243,12 @@ Bytes StreamAllocator::Impl::give_back_idle() {
   return return_idle(everyone.tenants(), [&](const runtime::SpanHeap& books) { return quiet.contains(&books); });
 }
 
-// ------------------------------------------------------------------------------------------------------ checks and stats
+// --------------------------------------------------------------------------------------------------- checks and stats
 
 void StreamAllocator::Impl::check_free(const StreamHeap& heap, const std::byte* address, Bytes size) const {
   const Span* const span = heap.books.find(address);
-  std::string wrong = span == nullptr ? runtime::explain_unknown(heap.books, address) : runtime::wrong_size(*span, size);
+  std::string wrong =
+      span == nullptr ? runtime::explain_unknown(heap.books, address) : runtime::wrong_size(*span, size);
   if (wrong.empty()) return;
   if (span == nullptr) wrong += fmt::format(" on stream {}", heap.stream().index());
   runtime::misused("StreamAllocator", wrong);
@@ -276,9 +281,10 @@ MemorySnapshot StreamAllocator::Impl::snapshot() const {
   return all;
 }
 
-// -------------------------------------------------------------------------------------------------------------- surface
+// ------------------------------------------------------------------------------------------------------------ surface
 
-StreamAllocator::StreamAllocator(Device& device, const StreamOptions& options) : impl_(std::make_unique<Impl>(device, options)) {}
+StreamAllocator::StreamAllocator(Device& device, const StreamOptions& options)
+    : impl_(std::make_unique<Impl>(device, options)) {}
 StreamAllocator::~StreamAllocator() = default;
 
 DeviceId StreamAllocator::device() const { return impl_->device().id(); }

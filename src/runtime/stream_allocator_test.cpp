@@ -22,8 +22,8 @@ INSTANTIATE_TEST_SUITE_P(Stream, AllocatorContract,
                          ::testing::Values(sampled(on_cpu<StreamAllocator>("cpu", StreamOptions{}, 3)),
                                            sampled(on_sim<StreamAllocator>("sim", SimOptions{}, StreamOptions{}, 3)),
                                            sampled(on_sim<StreamAllocator>("sim_without_virtual_memory",
-                                                                           SimOptions{.virtual_memory = false}, StreamOptions{},
-                                                                           3))),
+                                                                           SimOptions{.virtual_memory = false},
+                                                                           StreamOptions{}, 3))),
                          kind_name);
 
 using OnSim = StreamsOnSim;
@@ -67,7 +67,8 @@ TEST(StreamAllocator, MemoryInUseByAnotherStreamWaitsForIt) {
 
 TEST(StreamAllocator, UseOfWhatIsNotAllocatedIsRefused) {
   OnSim sim;
-  EXPECT_EQ(sim.allocator->record_use(reinterpret_cast<std::byte*>(&sim), StreamId(1)).error().code, ErrorCode::invalid);
+  EXPECT_EQ(sim.allocator->record_use(reinterpret_cast<std::byte*>(&sim), StreamId(1)).error().code,
+            ErrorCode::invalid);
 }
 
 TEST(StreamAllocator, WaitsForOtherStreamsBeforeItGivesUp) {
@@ -167,8 +168,8 @@ TEST(StreamAllocator, TheSnapshotShowsWhatIsPendingAndWhatIsStitched) {
   EXPECT_TRUE(snapshot.segments[1].stitched);
   EXPECT_EQ(snapshot.segments[1].address, stitched);
   EXPECT_EQ(snapshot.segments[1].size, mib(10));
-  const auto pending =
-      std::ranges::count(snapshot.segments[0].blocks, MemorySnapshot::BlockState::pending, &MemorySnapshot::Block::state);
+  const auto pending = std::ranges::count(snapshot.segments[0].blocks, MemorySnapshot::BlockState::pending,
+                                          &MemorySnapshot::Block::state);
   EXPECT_EQ(pending, 1);
   sim.put(stitched, mib(10), 1);
 }
@@ -177,7 +178,8 @@ TEST(StreamAllocator, NoFalseRefusalAtTheLimitOfADeviceWithManyStreams) {
   if (cpu_device().virtual_memory() == nullptr) GTEST_SKIP() << "this system has no memfd";
   constexpr Bytes kLimit{std::int64_t{16} << 20};
   StreamAllocator allocator(cpu_device(), {.least_page = Bytes(64 << 10), .limit = kLimit, .checks = Checks::on});
-  MarkedWorkload workload(allocator, {.budget = kLimit, .largest = Bytes(kLimit.value() / 3), .streams = 70, .seed = 6});
+  MarkedWorkload workload(allocator,
+                          {.budget = kLimit, .largest = Bytes(kLimit.value() / 3), .streams = 70, .seed = 6});
   const auto outcome = workload.run(10000, [&](Bytes size, const Error& error) {
     ASSERT_EQ(error.code, ErrorCode::out_of_memory) << error.message;
     ASSERT_LT(kLimit - allocator.stats().reserved, size) << error.message;

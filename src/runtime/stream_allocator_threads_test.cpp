@@ -11,15 +11,18 @@
 namespace stowage::runtime {
 namespace {
 
-/// Threads on streams of their own and on one that they share, each marking what it has. The budget makes memory move between
-/// streams all the time.
+/// Threads on streams of their own and on one that they share, each marking what it has. The budget makes memory move
+/// between streams all the time.
 TEST(StreamAllocatorThreads, NoByteHasTwoOwners) {
-  StreamAllocator allocator(cpu_device(), {.least_page = Bytes(64 << 10), .limit = Bytes(24 << 20), .checks = Checks::off});
+  StreamAllocator allocator(cpu_device(),
+                            {.least_page = Bytes(64 << 10), .limit = Bytes(24 << 20), .checks = Checks::off});
   std::vector<std::thread> threads;
   for (std::uint32_t i = 0; i < 4; ++i) {
     threads.emplace_back([&, i] {
-      MarkedWorkload workload(allocator, {.budget = Bytes(5 << 20), .largest = Bytes(1 << 20), .streams = 1 + i, .seed = i});
-      workload.run(3000, [](Bytes, const Error& error) { EXPECT_EQ(error.code, ErrorCode::out_of_memory) << error.message; });
+      MarkedWorkload workload(allocator,
+                              {.budget = Bytes(5 << 20), .largest = Bytes(1 << 20), .streams = 1 + i, .seed = i});
+      workload.run(3000,
+                   [](Bytes, const Error& error) { EXPECT_EQ(error.code, ErrorCode::out_of_memory) << error.message; });
     });
   }
   for (std::thread& thread : threads) thread.join();

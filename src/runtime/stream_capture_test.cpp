@@ -34,12 +34,14 @@ class StreamCapture : public ::testing::Test {
   /// Calls that end a capture with an error of the driver's, or tie the graph to what is not in it.
   [[nodiscard]] std::uint64_t forbidden_calls() const {
     std::uint64_t sum = 0;
-    for (const SimCall call : {SimCall::record, SimCall::wait, SimCall::synchronize, SimCall::unmap}) sum += device_->calls(call);
+    for (const SimCall call : {SimCall::record, SimCall::wait, SimCall::synchronize, SimCall::unmap})
+      sum += device_->calls(call);
     return sum;
   }
 
   const std::unique_ptr<SimDevice> device_;
-  std::unique_ptr<StreamAllocator> allocator_ = std::make_unique<StreamAllocator>(*device_, StreamOptions{.checks = Checks::on});
+  std::unique_ptr<StreamAllocator> allocator_ =
+      std::make_unique<StreamAllocator>(*device_, StreamOptions{.checks = Checks::on});
 };
 
 TEST_F(StreamCapture, AStreamThatFallsShortGrowsAndTakesNothingFromOthers) {

@@ -55,8 +55,8 @@ bool StreamHeap::is_done(Use& use) {
   return complete.has_value();
 }
 
-/// An event of a stream that is being captured would be the graph's; and at the end of the process there may be no device any
-/// more.
+/// An event of a stream that is being captured would be the graph's; and at the end of the process there may be no
+/// device any more.
 Result<EventId> StreamHeap::record(StreamId stream) const {
   const CaptureGate::Pass pass(host_.gate);
   if (process_is_exiting()) return Error{ErrorCode::unsupported, "the process is exiting", {}};
@@ -89,7 +89,7 @@ std::vector<StreamId> StreamHeap::streams() const {
   return streams;
 }
 
-// ------------------------------------------------------------------------------------------------------- other threads
+// ------------------------------------------------------------------------------------------------------ other threads
 
 void StreamHeap::take_in() {
   for (Batch* left = left_.take(); left != nullptr;) {

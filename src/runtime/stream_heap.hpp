@@ -22,9 +22,9 @@ struct HeapHost {
   CaptureGate& gate;  ///< Streams may be asked about by whoever has a pass.
 };
 
-/// The heap of one stream with what several threads and streams add to it: a lock, magazines, blocks that were left by threads
-/// that did not ask for the lock, and blocks that other streams may still use. Everything but the part "without the lock" needs
-/// it.
+/// The heap of one stream with what several threads and streams add to it: a lock, magazines, blocks that were left by
+/// threads that did not ask for the lock, and blocks that other streams may still use. Everything but the part "without
+/// the lock" needs it.
 class alignas(kApart) StreamHeap {
  public:
   StreamHeap(const HeapHost& host, StreamId stream, Bytes alignment)
@@ -48,8 +48,8 @@ class alignas(kApart) StreamHeap {
   [[nodiscard]] Counts counts() const;
   void reset_allocations();
 
-  /// For the thread that allocates here. Takes an idle span, though other threads may have to give back what they keep. Null when
-  /// there is none.
+  /// For the thread that allocates here. Takes an idle span, though other threads may have to give back what they keep.
+  /// Null when there is none.
   Span* take(Bytes size, Bytes requested) {
     if (!is_home()) home_.store(this_thread(), std::memory_order_relaxed);
     if (has_left()) take_in();
@@ -132,17 +132,19 @@ class alignas(kApart) StreamHeap {
   std::unordered_map<const Span*, std::vector<StreamId>> uses_;
   std::vector<Pending> pending_;
 
-  mutable SpinLock magazines_lock_;  ///< Behind the heap's: a thread that frees for the first time does not wait for that one.
+  mutable SpinLock
+      magazines_lock_;  ///< Behind the heap's: a thread that frees for the first time does not wait for that one.
   std::vector<std::shared_ptr<Magazine>> magazines_;
 
-  // Read by all threads; written when another thread begins to allocate here, and for small blocks that other streams use.
+  // Read by all threads; written when another thread begins to allocate here, and for small blocks that other streams
+  // use.
   alignas(kApart) const HeapHost host_;
   const StreamId stream_;
   const Bytes unit_;
   const std::uint64_t number_;
   std::atomic<const char*> home_{nullptr};  ///< The thread that allocated last.
-  /// Small allocations that other streams use, which no magazine keeps. Who frees one has been told of it by whoever said that it
-  /// is used, and thus sees more than 0 here.
+  /// Small allocations that other streams use, which no magazine keeps. Who frees one has been told of it by whoever
+  /// said that it is used, and thus sees more than 0 here.
   std::atomic<std::uint32_t> unkept_{0};
 
   // Written by threads without the lock.

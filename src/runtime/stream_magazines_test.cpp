@@ -113,7 +113,8 @@ TEST(StreamMagazines, ThoseThatOtherStreamsUseWaitForThem) {
   std::byte* const higher = sim.get(Bytes(512));
   sim.put(block, Bytes(512));
   sim.put(higher, Bytes(512));
-  EXPECT_EQ(sim.get(Bytes(512)), higher) << "kept again, now that no other stream uses any: the last one that was freed";
+  EXPECT_EQ(sim.get(Bytes(512)), higher)
+      << "kept again, now that no other stream uses any: the last one that was freed";
 }
 
 /// While some small block is used by another stream, others go back by the outbox; nothing is lost or counted twice.
@@ -159,7 +160,8 @@ class SlowDevice final : public Device {
   Device& device_;
 };
 
-/// A thread frees for the first time while another has the heap's lock and waits for the device: it does not wait with it.
+/// A thread frees for the first time while another has the heap's lock and waits for the device: it does not wait with
+/// it.
 TEST(StreamMagazines, AFirstFreeWaitsForNobody) {
   const std::unique_ptr<SimDevice> sim = SimDevice::make();
   SlowDevice device(*sim);

@@ -9,8 +9,8 @@
 #include "support/generators/constrained_graph.hpp"
 #include "support/judges/oracle/oracle.hpp"
 
-/// The verifier judges what a plan may do in any run; the oracle runs it in every way. They must agree on random plans for random
-/// graphs, in both directions.
+/// The verifier judges what a plan may do in any run; the oracle runs it in every way. They must agree on random plans
+/// for random graphs, in both directions.
 namespace stowage::verification {
 namespace {
 
@@ -82,7 +82,8 @@ class ConstraintAgreement : public AgreementOnRandomPlans {
     const auto [fault, gave_up] = oracle::Oracle(graph, {.keep_inputs = keep_inputs}).judge(plan);
     count("given up", gave_up);
     if (gave_up) return;
-    const std::vector<Finding> findings = verify(graph, plan, {.keep_inputs = keep_inputs, .base = AddressBase::refreshable});
+    const std::vector<Finding> findings =
+        verify(graph, plan, {.keep_inputs = keep_inputs, .base = AddressBase::refreshable});
     for (const Finding& finding : findings) {
       // The maker of plans does not see when things happen to lie right without its copies.
       if (finding.message.find("is needed by nothing") != std::string::npos) return;

@@ -2,11 +2,12 @@
 
 #include "support/builders/plans.hpp"
 
-/// Which arena is for whom: session, fixed, pool and user, with bindings to callers' buffers, and the limits of regions.
+/// Which arena is for whom: session, fixed, pool and user, with bindings to callers' buffers, and the limits of
+/// regions.
 namespace stowage::verification {
 namespace {
 
-// ------------------------------------------------------------------------------------------------------------- session
+// ------------------------------------------------------------------------------------------------------------ session
 
 TEST(SessionWorkspaces, HaveBytesOfTheirOwnInAnArenaOfTheirOwn) {
   Op first = op("first", {}, {});
@@ -22,14 +23,15 @@ TEST(SessionWorkspaces, HaveBytesOfTheirOwnInAnArenaOfTheirOwn) {
   EXPECT_THAT(rules(verify(graph, plan)), ElementsAre(Rule::overlap)) << "though one is over before the other begins";
 }
 
-// --------------------------------------------------------------------------------------------------------------- fixed
+// -------------------------------------------------------------------------------------------------------------- fixed
 
 /// a → (collective) → b → c; the collective needs one address for ever.
 Graph collective() {
   Op reduce = op("reduce", {0}, {1});
   reduce.fixed_address = true;
   reduce.workspaces = {{Bytes(50)}};
-  return graph_of({tensor("a", 100), tensor("b", 100), tensor("c", 100, kOutput)}, {op("a", {}, {0}), reduce, op("c", {1}, {2})});
+  return graph_of({tensor("a", 100), tensor("b", 100), tensor("c", 100, kOutput)},
+                  {op("a", {}, {0}), reduce, op("c", {1}, {2})});
 }
 
 TEST(FixedAddress, WithARefreshableBaseWhatSuchAnOpTouchesLiesInAFixedArena) {
@@ -46,7 +48,7 @@ TEST(FixedAddress, WithARefreshableBaseWhatSuchAnOpTouchesLiesInAFixedArena) {
               ElementsAre(Breaks(Rule::arena, "workspace 0 of op 'reduce' (1) belongs in a fixed")));
 }
 
-// --------------------------------------------------------------------------------------------------------------- pools
+// -------------------------------------------------------------------------------------------------------------- pools
 
 /// A ring of 2048 bytes: prefetches of 512, 1024, 512 and 512 on stream 1, each read on stream 0.
 Graph ring() {
@@ -80,8 +82,9 @@ TEST(Pools, TheFourthPrefetchWaitsForTheReaderOfTheFirst) {
   Plan plan = ring_plan(graph);
   EXPECT_THAT(verify(graph, plan), IsEmpty());
   plan.edges.clear();
-  EXPECT_THAT(verify(graph, plan),
-              ElementsAre(Breaks(Rule::overlap, "nothing orders step 1 (op 'use' (1)) before step 6 (op 'prefetch' (6))")));
+  EXPECT_THAT(
+      verify(graph, plan),
+      ElementsAre(Breaks(Rule::overlap, "nothing orders step 1 (op 'use' (1)) before step 6 (op 'prefetch' (6))")));
 }
 
 TEST(Pools, PrefetchedTensorsLieInTheirPoolOfItsSize) {
@@ -104,7 +107,7 @@ TEST(Edges, LeadForwardBetweenTasksOfTheRoot) {
   EXPECT_THAT(verify(graph, plan), ElementsAre(Breaks(Rule::reference, "edge 1")));
 }
 
-// ------------------------------------------------------------------------------------------------------------ bindings
+// ----------------------------------------------------------------------------------------------------------- bindings
 
 constexpr TensorFlags kBoundInput{TensorFlag::input, TensorFlag::zero_copy, TensorFlag::reusable};
 constexpr TensorFlags kBoundOutput{TensorFlag::output, TensorFlag::zero_copy, TensorFlag::reusable};
@@ -133,7 +136,8 @@ TEST(Bindings, BoundTensorsHaveNoPlacement) {
   EXPECT_THAT(verify(graph, bound_plan(graph)), IsEmpty());
   Plan twice = bound_plan(graph);
   twice.placements.insert(twice.placements.begin(), {TensorId(0), ArenaId(0), 0, Bytes(100), Bytes(100)});
-  EXPECT_THAT(verify(graph, twice), Contains(Breaks(Rule::missing, "tensor 'in' (0) is bound to a caller's buffer, but has")));
+  EXPECT_THAT(verify(graph, twice),
+              Contains(Breaks(Rule::missing, "tensor 'in' (0) is bound to a caller's buffer, but has")));
   Plan neither = bound_plan(graph);
   neither.bindings.pop_back();
   EXPECT_THAT(verify(graph, neither), ElementsAre(Breaks(Rule::missing, "tensor 'out' (3) needs memory")));
@@ -193,7 +197,8 @@ TEST(Bindings, WhatGoesIntoABodyIsNotBound) {
   });
   Plan plan = plan_of(graph, {{}, 0, 100, {}, {}, 0});
   plan.bindings = bound_plan(graph).bindings;
-  EXPECT_THAT(verify(graph, plan), ElementsAre(Breaks(Rule::binding, "tensor 'in' (0) is bound to a caller's buffer, but goes")));
+  EXPECT_THAT(verify(graph, plan),
+              ElementsAre(Breaks(Rule::binding, "tensor 'in' (0) is bound to a caller's buffer, but goes")));
 }
 
 /// Whether the tensor may lie in the buffer of `in`, or of `out`.
@@ -210,7 +215,8 @@ Plan hosted(const Graph& graph, std::size_t guest, std::size_t host) {
 TEST(UserArenas, HostOthersOutsideTheirOwnUse) {
   const Graph graph = bound_chain();
   EXPECT_THAT(verify(graph, hosted(graph, 2, 0)), IsEmpty()) << "b, after in was read";
-  EXPECT_THAT(verify(graph, hosted(graph, 2, 0), {.keep_inputs = true}), Contains(Breaks(Rule::overlap, "tensor 'in' (0)")));
+  EXPECT_THAT(verify(graph, hosted(graph, 2, 0), {.keep_inputs = true}),
+              Contains(Breaks(Rule::overlap, "tensor 'in' (0)")));
   EXPECT_THAT(verify(graph, hosted(graph, 1, 0)),
               ElementsAre(Breaks(Rule::overlap, "tensor 'in' (0) [0, 100) and tensor 'a' (1)")));
   EXPECT_THAT(verify(graph, hosted(graph, 1, 3)), IsEmpty()) << "a, before out is written";
@@ -228,7 +234,8 @@ TEST(UserArenas, BelongToABoundReusableTensorAndHaveItsSize) {
   plan = hosted(graph, 2, 0);
   plan.arenas[0].tensor = TensorId(0);
   EXPECT_THAT(verify(graph, plan), ElementsAre(Breaks(Rule::arena, "is no user arena")));
-  const Graph strict = bound_chain([](GraphDescription& d) { d.tensors[0].flags = {TensorFlag::input, TensorFlag::zero_copy}; });
+  const Graph strict =
+      bound_chain([](GraphDescription& d) { d.tensors[0].flags = {TensorFlag::input, TensorFlag::zero_copy}; });
   EXPECT_THAT(verify(strict, hosted(strict, 2, 0)), ElementsAre(Breaks(Rule::binding, "is not reusable")));
 }
 
@@ -246,7 +253,7 @@ TEST(UserArenas, SomeGuestsAreNotWelcome) {
   }
 }
 
-// -------------------------------------------------------------------------------------------------------------- limits
+// ------------------------------------------------------------------------------------------------------------- limits
 
 TEST(RegionLimit, OfTheOptionsHoldsLikeTheMemorys) {
   const Graph graph = graph_of({tensor("in", 100, kInput), tensor("out", 100, kOutput)}, {op("copy", {0}, {1})});
@@ -262,13 +269,14 @@ TEST(RegionLimit, OfTheOptionsHoldsLikeTheMemorys) {
 TEST(RegionLimit, NeverCutsAGroup) {
   Op last = op("gather", {0, 1}, {2});
   last.contiguous_inputs = Contiguity::padded;
-  const Graph graph =
-      graph_of({tensor("a", 100), tensor("b", 50), tensor("sum", 10, kOutput)}, {op("a", {}, {0}), op("b", {}, {1}), last});
+  const Graph graph = graph_of({tensor("a", 100), tensor("b", 50), tensor("sum", 10, kOutput)},
+                               {op("a", {}, {0}), op("b", {}, {1}), last});
   Plan plan = plan_of(graph, {0, 100, 0});
   plan.placements[2].region = 1;
   plan.arenas[0].regions = {Bytes(150), Bytes(10)};
   plan.arenas[0].size = Bytes(160);
-  EXPECT_THAT(verify(graph, plan, {.region_limit = Bytes(120)}), IsEmpty()) << "the group is larger than the limit itself";
+  EXPECT_THAT(verify(graph, plan, {.region_limit = Bytes(120)}), IsEmpty())
+      << "the group is larger than the limit itself";
 }
 
 }  // namespace

@@ -62,15 +62,16 @@ const char* illegal(const Graph& graph, const Value& value, const Tensor& tensor
   return nullptr;
 }
 
-void check_binding(const Graph& graph, const Values& values, const MemberList& list, const Binding& binding, Findings& findings) {
+void check_binding(const Graph& graph, const Values& values, const MemberList& list, const Binding& binding,
+                   Findings& findings) {
   const Tensor& tensor = graph.tensor(binding.tensor);
   const Members members = look_at_members(graph, values, list, binding);
   if (const char* const why = illegal(graph, values[values.of(binding.tensor)], tensor, members)) {
     findings.add(Rule::binding, "{} is bound to a caller's buffer, but {}", describe(graph, binding.tensor), why);
   }
   if (binding.size != tensor.size) {
-    findings.add(Rule::size, "{} has {} bytes, but its binding {}", describe(graph, binding.tensor), tensor.size.value(),
-                 binding.size.value());
+    findings.add(Rule::size, "{} has {} bytes, but its binding {}", describe(graph, binding.tensor),
+                 tensor.size.value(), binding.size.value());
   }
   const bool power = binding.alignment > Bytes(0) && (binding.alignment.value() & (binding.alignment.value() - 1)) == 0;
   if (power && members.aligned) return;
@@ -97,10 +98,11 @@ Bindings::Bindings(const Graph& graph, const Plan& plan, const Values& values, F
       continue;
     }
     check_binding(graph, values, list, binding, findings);
-    const auto [entry, is_new] = bound_.emplace(values.of(binding.tensor).index(), Bound{binding.tensor, binding.alignment, {}});
+    const auto [entry, is_new] =
+        bound_.emplace(values.of(binding.tensor).index(), Bound{binding.tensor, binding.alignment, {}});
     if (!is_new) {
-      findings.add(Rule::reference, "{} is bound, but {}, which shares its memory, is bound too", describe(graph, binding.tensor),
-                   describe(graph, entry->second.tensor));
+      findings.add(Rule::reference, "{} is bound, but {}, which shares its memory, is bound too",
+                   describe(graph, binding.tensor), describe(graph, entry->second.tensor));
     }
   }
   read_arenas(graph, plan, values, findings);
@@ -110,7 +112,8 @@ void Bindings::read_arenas(const Graph& graph, const Plan& plan, const Values& v
   for (std::size_t a = 0; a < plan.arenas.size() && !findings.full(); ++a) {
     const Arena& arena = plan.arenas[a];
     if (arena.kind != ArenaKind::user) {
-      if (arena.tensor) findings.add(Rule::arena, "{} is no user arena, but names a tensor", describe(plan, ArenaId(a)));
+      if (arena.tensor)
+        findings.add(Rule::arena, "{} is no user arena, but names a tensor", describe(plan, ArenaId(a)));
       continue;
     }
     if (!arena.tensor || arena.tensor->index() >= graph.scopes().front().tensor_count) {
@@ -119,15 +122,16 @@ void Bindings::read_arenas(const Graph& graph, const Plan& plan, const Values& v
     }
     const auto found = bound_.find(values.of(*arena.tensor).index());
     if (found == bound_.end() || found->second.tensor != *arena.tensor || found->second.arena) {
-      findings.add(Rule::binding, "{} is the buffer of {}, which {}", describe(plan, ArenaId(a)), describe(graph, *arena.tensor),
+      findings.add(Rule::binding, "{} is the buffer of {}, which {}", describe(plan, ArenaId(a)),
+                   describe(graph, *arena.tensor),
                    found != bound_.end() && found->second.arena ? "has an arena already" : "is not bound");
       continue;
     }
     found->second.arena = ArenaId(a);
     hosts_.emplace(a, found->first);
     if (const char* const why = bad_host(graph, arena, graph.tensor(*arena.tensor))) {
-      findings.add(Rule::binding, "{} is the buffer of {}, which {}", describe(plan, ArenaId(a)), describe(graph, *arena.tensor),
-                   why);
+      findings.add(Rule::binding, "{} is the buffer of {}, which {}", describe(plan, ArenaId(a)),
+                   describe(graph, *arena.tensor), why);
     }
   }
 }

@@ -20,8 +20,8 @@ class Bindings {
     std::optional<ArenaId> arena = {};  ///< Where the buffer hosts others.
   };
 
-  /// Checks every binding against the rules of zero copy, and every arena of kind user against its binding. A binding that
-  /// breaks a rule counts nevertheless; one of a tensor that does not exist, or a second one of a value, does not.
+  /// Checks every binding against the rules of zero copy, and every arena of kind user against its binding. A binding
+  /// that breaks a rule counts nevertheless; one of a tensor that does not exist, or a second one of a value, does not.
   Bindings(const Graph& graph, const Plan& plan, const Values& values, Findings& findings);
 
   /// Null: its place is in the plan.

@@ -4,8 +4,8 @@
 namespace stowage::verification {
 namespace {
 
-Op control(Control kind, std::string name, const std::vector<std::size_t>& inputs, const std::vector<std::size_t>& outputs,
-           std::vector<Body> bodies) {
+Op control(Control kind, std::string name, const std::vector<std::size_t>& inputs,
+           const std::vector<std::size_t>& outputs, std::vector<Body> bodies) {
   Op result = op(std::move(name), inputs, outputs);
   result.control = kind;
   result.bodies = std::move(bodies);
@@ -70,24 +70,28 @@ TEST(Branch, WhatOneBodyOverwritesIsGoneAfterwards) {
                     .carried = {}};
   const Body does_not{
       .tensors = {tensor("r", 100)}, .ops = {op("r", {}, {0})}, .inputs = {}, .outputs = {result(0, 1)}, .carried = {}};
-  const Graph graph =
-      graph_of({tensor("keep", 100), tensor("out", 100), tensor("last", 100, kOutput)},
-               {op("keep", {}, {0}), control(Control::branch, "if", {}, {1}, {writes, does_not}), op("end", {0, 1}, {2})});
+  const Graph graph = graph_of(
+      {tensor("keep", 100), tensor("out", 100), tensor("last", 100, kOutput)},
+      {op("keep", {}, {0}), control(Control::branch, "if", {}, {1}, {writes, does_not}), op("end", {0, 1}, {2})});
   EXPECT_THAT(verify(graph, plan_of(graph, {0, 100, 200, 200, 100, 100})), IsEmpty());
-  EXPECT_THAT(verify(graph, plan_of(graph, {0, 100, 200, 0, 100, 100})),
-              ElementsAre(Breaks(Rule::overlap, "tensor 'keep' (0) [0, 100) and tensor 't' (0) in body 0 of op 'if' (1)")));
+  EXPECT_THAT(
+      verify(graph, plan_of(graph, {0, 100, 200, 0, 100, 100})),
+      ElementsAre(Breaks(Rule::overlap, "tensor 'keep' (0) [0, 100) and tensor 't' (0) in body 0 of op 'if' (1)")));
 }
 
 TEST(Branch, OrderGoesThroughTheOpOnly) {
   // `side` on stream 1 reads a while the body on stream 1 might take it.
   const auto build = [](const std::vector<std::size_t>& after) {
-    Body body{.tensors = {tensor("t", 100)}, .ops = {op_on(1, "t", {}, {0})}, .inputs = {}, .outputs = {}, .carried = {}};
+    Body body{
+        .tensors = {tensor("t", 100)}, .ops = {op_on(1, "t", {}, {0})}, .inputs = {}, .outputs = {}, .carried = {}};
     Op call = control(Control::call, "call", {}, {}, {body});
     for (const std::size_t id : after) call.after.emplace_back(id);
-    return graph_of({tensor("a", 100), tensor("p", 10, kOutput)}, {op_on(0, "a", {}, {0}), op_on(1, "side", {0}, {1}), call});
+    return graph_of({tensor("a", 100), tensor("p", 10, kOutput)},
+                    {op_on(0, "a", {}, {0}), op_on(1, "side", {0}, {1}), call});
   };
   const Graph racing = build({});
-  EXPECT_THAT(verify(racing, plan_of(racing, {0, 100, 0})), ElementsAre(Breaks(Rule::overlap, "nothing orders step 1")));
+  EXPECT_THAT(verify(racing, plan_of(racing, {0, 100, 0})),
+              ElementsAre(Breaks(Rule::overlap, "nothing orders step 1")));
   const Graph ordered = build({1});
   EXPECT_THAT(verify(ordered, plan_of(ordered, {0, 100, 0})), IsEmpty());
 }
@@ -101,7 +105,7 @@ TEST(Branch, AWorkspaceOfTheOpLivesThroughItsBodies) {
   EXPECT_THAT(rules(verify(graph, plan_of(graph, {0}, {0}))), ElementsAre(Rule::overlap));
 }
 
-// --------------------------------------------------------------------------------------------------------------- loops
+// -------------------------------------------------------------------------------------------------------------- loops
 
 /// x is carried through: in → t → out. Afterwards x is read again or not.
 /// Tensors: x 0, y 1, last 2; body: in 3, t 4, out 5.
@@ -140,7 +144,8 @@ TEST(Loop, TheOutgoingValueIsCopiedAtTheBackEdgeWhereItLiesElsewhere) {
 
 TEST(Loop, TheResultLiesWhereTheIncomingValueDoes) {
   const Graph graph = loop(false);
-  EXPECT_THAT(verify(graph, plan_of(graph, {0, 300, 200, 0, 100, 0})), Contains(Breaks(Rule::layout, "what its loop leaves")));
+  EXPECT_THAT(verify(graph, plan_of(graph, {0, 300, 200, 0, 100, 0})),
+              Contains(Breaks(Rule::layout, "what its loop leaves")));
 }
 
 TEST(Loop, TheOutgoingValueMayNotOverwriteTheIncomingOneTooEarly) {
@@ -163,8 +168,9 @@ TEST(Loop, WhatIsReadInEveryIterationOutlivesThemAll) {
             .carried = {}};
   const Graph graph = graph_of({tensor("w", 100)}, {op("w", {}, {0}), control(Control::loop, "loop", {0}, {}, {body})});
   EXPECT_THAT(verify(graph, plan_of(graph, {0, 0, 100, 200})), IsEmpty());
-  EXPECT_THAT(verify(graph, plan_of(graph, {0, 0, 100, 0})),
-              ElementsAre(Breaks(Rule::overlap, "tensor 'w' (0) [0, 100) and tensor 't' (2) in body 0 of op 'loop' (1)")));
+  EXPECT_THAT(
+      verify(graph, plan_of(graph, {0, 0, 100, 0})),
+      ElementsAre(Breaks(Rule::overlap, "tensor 'w' (0) [0, 100) and tensor 't' (2) in body 0 of op 'loop' (1)")));
 }
 
 TEST(Loop, ACallMayTakeWhatALoopMayNot) {
@@ -184,7 +190,7 @@ TEST(Loop, ZeroTripsLeaveTheIncomingValue) {
               Contains(Breaks(Rule::overlap, "tensor 't' (1) in body 0 of op 'loop' (1)")));
 }
 
-// ---------------------------------------------------------------------------------------------------------- references
+// --------------------------------------------------------------------------------------------------------- references
 
 TEST(BodyReference, WrongPathsAndIdsAreNamed) {
   const Graph graph = branch();
@@ -192,7 +198,8 @@ TEST(BodyReference, WrongPathsAndIdsAreNamed) {
   EXPECT_THAT(verify(graph, good), IsEmpty());
   PlanFile file = good;
   file.placements[3].body = {0, 2};
-  EXPECT_THAT(verify(graph, file), Contains(Breaks(Rule::reference, "placement 3 is in body [0, 2], which does not exist")));
+  EXPECT_THAT(verify(graph, file),
+              Contains(Breaks(Rule::reference, "placement 3 is in body [0, 2], which does not exist")));
   file.placements[3].body = {0, 1};
   file.placements[3].entry.tensor = TensorId(5);
   EXPECT_THAT(verify(graph, file), Contains(Breaks(Rule::reference, "placement 3 names tensor 5 in body [0, 1]")));
@@ -206,7 +213,8 @@ TEST(BodyReference, ACopyIsBeforeAnOpOfTheBodyThatItsTensorIsIn) {
   const Graph graph = branch();
   const Plan good = plan_of(graph, {0, 100, 0, 0, 200, 100, 0, 100});
   EXPECT_THAT(verify(graph, with(good, copy_to(100, 100, 5, 1))),
-              ElementsAre(Breaks(Rule::reference, "copy 0 is before op 'end' (1), which is not where tensor 'r' (2) in body 0")));
+              ElementsAre(Breaks(Rule::reference,
+                                 "copy 0 is before op 'end' (1), which is not where tensor 'r' (2) in body 0")));
   EXPECT_THAT(verify(graph, with(good, copy_to(100, 100, 0, kBodyEnd))),
               ElementsAre(Breaks(Rule::reference, "copy 0 is at the end of a body, but tensor 'in' (0) is in none")));
 }

@@ -14,7 +14,8 @@ Claims::Claims(const Case& input, const Copies& copies, const Clears& clears, co
   }
   for (std::uint32_t i = 0; i < clears.size(); ++i) {
     if (!clears[i].exists) continue;
-    add(of_clear(i), ClearId{i}, {clears[i].arena, 0, clears[i].bytes.lower, {}, clears[i].cell}, clears[i].bytes.length());
+    add(of_clear(i), ClearId{i}, {clears[i].arena, 0, clears[i].bytes.lower, {}, clears[i].cell},
+        clears[i].bytes.length());
   }
 }
 
@@ -29,7 +30,8 @@ void Claims::add_tensors(const Case& input, const Copies& copies, const Cells& c
     // Views lie inside their roots; where they do not, that is a finding of layout.
     const Tensor& tensor = graph.tensors()[t];
     const ValueId value = input.values.of(TensorId(t));
-    if (tensor.view_of || !(input.values[value].in_use() || input.values[value].handed || copied[value.index()])) continue;
+    if (tensor.view_of || !(input.values[value].in_use() || input.values[value].handed || copied[value.index()]))
+      continue;
     const auto holder = static_cast<HolderId>(value.index());
     if (const Bindings::Bound* const bound = input.bindings.of(value)) {
       if (!bound->arena || input.plan.arenas[bound->arena->index()].regions.empty()) continue;

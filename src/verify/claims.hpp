@@ -33,8 +33,12 @@ class Claims {
   [[nodiscard]] bool is_value(HolderId holder) const { return holder < values_; }
   [[nodiscard]] bool is_clear(HolderId holder) const { return holder >= values_ + copies_; }
   [[nodiscard]] HolderId of_copy(std::uint32_t index) const { return static_cast<HolderId>(values_ + index); }
-  [[nodiscard]] HolderId of_clear(std::uint32_t index) const { return static_cast<HolderId>(values_ + copies_ + index); }
-  [[nodiscard]] std::uint32_t clear(HolderId holder) const { return static_cast<std::uint32_t>(holder - values_ - copies_); }
+  [[nodiscard]] HolderId of_clear(std::uint32_t index) const {
+    return static_cast<HolderId>(values_ + copies_ + index);
+  }
+  [[nodiscard]] std::uint32_t clear(HolderId holder) const {
+    return static_cast<std::uint32_t>(holder - values_ - copies_);
+  }
   [[nodiscard]] std::uint32_t copy(HolderId holder) const { return static_cast<std::uint32_t>(holder - values_); }
 
   [[nodiscard]] bool has_any(HolderId holder) const { return first_[holder] != kNone; }

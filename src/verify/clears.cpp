@@ -2,7 +2,8 @@
 
 namespace stowage::verification {
 
-Clears::Clears(const Graph& graph, const Plan& plan, const Cells& cells, Findings& findings) : entries_(plan.clears.size()) {
+Clears::Clears(const Graph& graph, const Plan& plan, const Cells& cells, Findings& findings)
+    : entries_(plan.clears.size()) {
   for (std::uint32_t i = 0; i < plan.clears.size() && !findings.full(); ++i) {
     const Clear& clear = plan.clears[i];
     const std::string who = fmt::format("clear {}", i);
@@ -14,8 +15,8 @@ Clears::Clears(const Graph& graph, const Plan& plan, const Cells& cells, Finding
     const std::optional<ByteRange> bytes = range_at(clear.offset, clear.size);
     const Bytes top = plan.arenas[clear.arena.index()].regions[clear.region];
     if (clear.size <= Bytes(0) || clear.offset < Bytes(0) || !bytes || bytes->upper > top) {
-      findings.add(Rule::bounds, "{} of {} bytes {} does not lie in [0, {})", who, clear.size.value(), describe(plan, place),
-                   top.value());
+      findings.add(Rule::bounds, "{} of {} bytes {} does not lie in [0, {})", who, clear.size.value(),
+                   describe(plan, place), top.value());
       continue;
     }
     entry.cell = *place.cell;
@@ -25,7 +26,8 @@ Clears::Clears(const Graph& graph, const Plan& plan, const Cells& cells, Finding
   }
 }
 
-bool Clears::read(const Graph& graph, const Clear& clear, const std::string& who, ClearEntry& entry, Findings& findings) {
+bool Clears::read(const Graph& graph, const Clear& clear, const std::string& who, ClearEntry& entry,
+                  Findings& findings) {
   if (clear.before.index() >= graph.ops().size()) {
     findings.add(Rule::reference, "{} is before op {}, which does not exist", who, clear.before.index());
     return false;

@@ -23,8 +23,8 @@ struct ClearEntry {
   bool exists = false;
 };
 
-/// The plan's clears by where they run. Building it reports what does not exist, ranges outside their regions, and clears before
-/// ops that do not run.
+/// The plan's clears by where they run. Building it reports what does not exist, ranges outside their regions, and
+/// clears before ops that do not run.
 class Clears {
  public:
   Clears(const Graph& graph, const Plan& plan, const Cells& cells, Findings& findings);

@@ -45,8 +45,8 @@ std::string Conflicts::describe_pair(ClaimId earlier, ClaimId later, ByteRange s
 std::string Conflicts::describe_needs(ClaimId earlier, ClaimId later) const {
   const Need a = need_of(facts_.claims[earlier].holder);
   const Need b = need_of(facts_.claims[later].holder);
-  return fmt::format("; {} is needed from {} to {}, {} from {} to {}", name(earlier), name(a.begin), name(a.end), name(later),
-                     name(b.begin), name(b.end));
+  return fmt::format("; {} is needed from {} to {}, {} from {} to {}", name(earlier), name(a.begin), name(a.end),
+                     name(later), name(b.begin), name(b.end));
 }
 
 void Conflicts::overwritten(ClaimId earlier, ClaimId later, ByteRange shared,
@@ -67,15 +67,16 @@ void Conflicts::lost(ClaimId wanted, ClaimId found, ByteRange shared, std::optio
   if (!is_new(holder, found == kNobody ? holder : facts_.claims[found].holder)) return;
   const std::string when = moment ? describe_step(facts_.input.graph, OpId(moment->op)) : "the end";
   if (found == kNobody) {
-    findings_.add(Rule::overlap, "{} {} is needed at {}, but there is a way to it on which nothing writes bytes {}", name(wanted),
-                  describe(facts_.claims[wanted].bytes), when, describe(shared));
+    findings_.add(Rule::overlap, "{} {} is needed at {}, but there is a way to it on which nothing writes bytes {}",
+                  name(wanted), describe(facts_.claims[wanted].bytes), when, describe(shared));
     return;
   }
   const Step begin = need_of(facts_.claims[found].holder).begin;
   const bool both = need_of(holder).end >= begin;
-  const std::string why =
-      both ? "both are needed at " + name(std::max(begin, Step(0))) : fmt::format("{} is needed again at {}", name(wanted), when);
-  findings_.add(Rule::overlap, "{} while {}{}", describe_pair(wanted, found, shared), why, describe_needs(wanted, found));
+  const std::string why = both ? "both are needed at " + name(std::max(begin, Step(0)))
+                               : fmt::format("{} is needed again at {}", name(wanted), when);
+  findings_.add(Rule::overlap, "{} while {}{}", describe_pair(wanted, found, shared), why,
+                describe_needs(wanted, found));
 }
 
 void Conflicts::unfilled(OpId op, ClaimId wanted, std::uint8_t value, ByteRange bytes, ClaimId found) {

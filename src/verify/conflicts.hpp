@@ -24,10 +24,12 @@ class Conflicts {
  public:
   Conflicts(const Facts& facts, Findings& findings) : facts_(facts), findings_(findings) {}
 
-  /// `later` takes bytes of `earlier`, whose access at the first moment need not be over at the second. Without moments: both are
-  /// there from the start, or for the whole run.
-  void overwritten(ClaimId earlier, ClaimId later, ByteRange shared, std::optional<std::pair<Moment, Moment>> unordered = {});
-  /// The bytes of `wanted` are needed at `moment`, or by the caller after the run, but `found` lies there, or nothing at all.
+  /// `later` takes bytes of `earlier`, whose access at the first moment need not be over at the second. Without
+  /// moments: both are there from the start, or for the whole run.
+  void overwritten(ClaimId earlier, ClaimId later, ByteRange shared,
+                   std::optional<std::pair<Moment, Moment>> unordered = {});
+  /// The bytes of `wanted` are needed at `moment`, or by the caller after the run, but `found` lies there, or nothing
+  /// at all.
   void lost(ClaimId wanted, ClaimId found, ByteRange shared, std::optional<Moment> moment);
   /// What must be filled when its op starts is not.
   void unfilled(OpId op, ClaimId wanted, std::uint8_t value, ByteRange bytes, ClaimId found);

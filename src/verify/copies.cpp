@@ -4,13 +4,13 @@ namespace stowage::verification {
 namespace {
 
 /// The rules for one copy by itself.
-void check_copy(const Graph& graph, const Plan& plan, const std::string& who, const CopyEntry& entry, const std::string& reason,
-                Findings& findings) {
+void check_copy(const Graph& graph, const Plan& plan, const std::string& who, const CopyEntry& entry,
+                const std::string& reason, Findings& findings) {
   const Tensor& tensor = graph.tensor(entry.tensor);
   if (reason.empty()) findings.add(Rule::copy, "{} of {} gives no reason", who, describe(graph, entry.tensor));
   if (entry.to.size != tensor.size) {
-    findings.add(Rule::size, "{} has {} bytes, but {} has {}", who, entry.to.size.value(), describe(graph, entry.tensor),
-                 tensor.size.value());
+    findings.add(Rule::size, "{} has {} bytes, but {} has {}", who, entry.to.size.value(),
+                 describe(graph, entry.tensor), tensor.size.value());
   }
   if (!entry.exists()) return;
   const Arena& arena = plan.arenas[entry.to.arena.index()];
@@ -27,7 +27,8 @@ void check_copy(const Graph& graph, const Plan& plan, const std::string& who, co
 
 }  // namespace
 
-Copies::Copies(const Graph& graph, const Plan& plan, const Cells& cells, Findings& findings) : entries_(plan.copies.size()) {
+Copies::Copies(const Graph& graph, const Plan& plan, const Cells& cells, Findings& findings)
+    : entries_(plan.copies.size()) {
   for (std::uint32_t i = 0; i < plan.copies.size() && !findings.full(); ++i) {
     const Copy& copy = plan.copies[i];
     const std::string who = fmt::format("copy {}", i);

@@ -38,15 +38,17 @@ struct CopyEntry {
 /// The plan's copies by where they run.
 class Copies {
  public:
-  /// Reports what does not exist, wrong sizes, places outside their regions, and missing reasons. Such an entry with a place that
-  /// does not exist counts for nothing.
+  /// Reports what does not exist, wrong sizes, places outside their regions, and missing reasons. Such an entry with a
+  /// place that does not exist counts for nothing.
   Copies(const Graph& graph, const Plan& plan, const Cells& cells, Findings& findings);
 
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
   [[nodiscard]] const CopyEntry& operator[](std::uint32_t index) const { return entries_[index]; }
   /// In the order of the plan, as are the next.
   [[nodiscard]] std::span<const std::uint32_t> before(OpId op) const;
-  [[nodiscard]] std::span<const std::uint32_t> at_end(ScopeId body) const { return find({body, CopyMoment::at_body_end()}); }
+  [[nodiscard]] std::span<const std::uint32_t> at_end(ScopeId body) const {
+    return find({body, CopyMoment::at_body_end()});
+  }
   [[nodiscard]] std::span<const std::uint32_t> at_back_edge(ScopeId body) const {
     return find({body, CopyMoment::at_back_edge()});
   }

@@ -88,7 +88,8 @@ TEST(Fill, OnStreamsTheClearWaitsForWhomItWipes) {
 TEST(Fill, EntriesOutsideAreNamed) {
   const Graph graph = accumulate();
   const Plan good = with(plan_of(graph, {0, 100, 200, 0}, {300}), clear_at(200, 150, 1));
-  EXPECT_THAT(rules(verify(graph, with(good, clear_at(300, 51, 1)))), ElementsAre(Rule::bounds)) << "behind the region's end";
+  EXPECT_THAT(rules(verify(graph, with(good, clear_at(300, 51, 1)))), ElementsAre(Rule::bounds))
+      << "behind the region's end";
   EXPECT_THAT(verify(graph, with(good, clear_at(200, 100, 3))), ElementsAre(Breaks(Rule::reference, "before op 3")));
   PlanFile file = localise(graph, good);
   file.clears.push_back({clear_at(200, 100, 0), {1, 0}});
@@ -98,7 +99,7 @@ TEST(Fill, EntriesOutsideAreNamed) {
   EXPECT_THAT(rules(verify(graph, with(good, nowhere))), ElementsAre(Rule::reference));
 }
 
-// ------------------------------------------------------------------------------------------------------------- batches
+// ------------------------------------------------------------------------------------------------------------ batches
 
 Op in_batch(std::string batch, Op op) {
   op.batch = std::move(batch);
@@ -107,10 +108,10 @@ Op in_batch(std::string batch, Op op) {
 
 /// in → t → out in each of two batches, then a merge.
 Graph batches() {
-  return graph_of({tensor("in", 100, kInput), tensor("a1", 100), tensor("a2", 100), tensor("b1", 200), tensor("b2", 100),
-                   tensor("end", 100, kOutput)},
-                  {in_batch("a", op("a1", {0}, {1})), in_batch("a", op("a2", {1}, {2})), in_batch("b", op("b1", {0}, {3})),
-                   in_batch("b", op("b2", {3}, {4})), op("merge", {2, 4}, {5})});
+  return graph_of({tensor("in", 100, kInput), tensor("a1", 100), tensor("a2", 100), tensor("b1", 200),
+                   tensor("b2", 100), tensor("end", 100, kOutput)},
+                  {in_batch("a", op("a1", {0}, {1})), in_batch("a", op("a2", {1}, {2})),
+                   in_batch("b", op("b1", {0}, {3})), in_batch("b", op("b2", {3}, {4})), op("merge", {2, 4}, {5})});
 }
 
 TEST(Batches, DifferentOnesDoNotMeet) {

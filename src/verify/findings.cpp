@@ -7,7 +7,9 @@ struct Describer {
   const Graph& graph;
 
   std::string operator()(TensorId id) const { return describe(graph, id); }
-  std::string operator()(WorkspaceId id) const { return fmt::format("workspace {} of {}", id.index, describe(graph, id.op)); }
+  std::string operator()(WorkspaceId id) const {
+    return fmt::format("workspace {} of {}", id.index, describe(graph, id.op));
+  }
   std::string operator()(CopyId id) const { return fmt::format("copy {} of the plan", id.index); }
   std::string operator()(ClearId id) const { return fmt::format("clear {} of the plan", id.index); }
 };

@@ -43,8 +43,8 @@ struct ClearId {
 /// What has bytes in a plan: a tensor, a workspace, what a copy makes for one op, what a clear fills.
 using Subject = std::variant<TensorId, WorkspaceId, CopyId, ClearId>;
 
-/// "tensor 'q' (12)", "workspace 0 of op 'conv' (7)", "copy 2 of the plan", "clear 0 of the plan". Precondition: the subject
-/// exists.
+/// "tensor 'q' (12)", "workspace 0 of op 'conv' (7)", "copy 2 of the plan", "clear 0 of the plan". Precondition: the
+/// subject exists.
 [[nodiscard]] std::string describe(const Graph& graph, const Subject& subject);
 
 /// "step 7 (op 'mul' (7))".

@@ -9,7 +9,8 @@ void append(const Graph& graph, Group& group, TensorId tensor) {
   Bytes offset;
   if (!group.members.empty()) offset = group.members.back().offset + graph.tensor(group.members.back().tensor).size;
   if (group.kind == Contiguity::padded) {
-    const Bytes alignment = graph.tensor(tensor).alignment.value_or(graph.memory(graph.tensor(tensor).memory).alignment);
+    const Bytes alignment =
+        graph.tensor(tensor).alignment.value_or(graph.memory(graph.tensor(tensor).memory).alignment);
     offset = align_up(offset, alignment);
     group.alignment = std::max(group.alignment, alignment);
   }
@@ -45,7 +46,8 @@ std::vector<Group> groups_of(const Graph& graph, OpId id) {
   if (op.contiguous_outputs != Contiguity::none && !all_lie_elsewhere(graph, op)) {
     Group group{.op = id, .of_inputs = false, .kind = op.contiguous_outputs};
     for (const TensorId output : op.outputs) append(graph, group, output);
-    const auto input = std::find_if(op.inputs.begin(), op.inputs.end(), [](const auto& each) { return each.has_value(); });
+    const auto input =
+        std::find_if(op.inputs.begin(), op.inputs.end(), [](const auto& each) { return each.has_value(); });
     if (group.kind == Contiguity::packed && input != op.inputs.end()) group.whole = *input;
     if (group.members.size() > 1) groups.push_back(std::move(group));
   }

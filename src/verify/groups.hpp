@@ -22,8 +22,8 @@ struct Group {
   std::vector<Member> members = {};
 };
 
-/// The groups of one op: of its inputs, then of its outputs. Outputs that all lie in other tensors by themselves (views, aliases,
-/// addresses of their own) are no group: where they are is settled.
+/// The groups of one op: of its inputs, then of its outputs. Outputs that all lie in other tensors by themselves
+/// (views, aliases, addresses of their own) are no group: where they are is settled.
 [[nodiscard]] std::vector<Group> groups_of(const Graph& graph, OpId op);
 
 }  // namespace stowage::verification

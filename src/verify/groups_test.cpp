@@ -10,16 +10,17 @@ const std::vector<Memory> kAligned64 = {Memory{.name = "cpu", .alignment = Bytes
 Graph gather(Contiguity kind, const std::vector<Memory>& memories = {Memory{.name = "cpu"}}) {
   Op last = op("gather", {0, 1}, {2});
   last.contiguous_inputs = kind;
-  return graph_of({tensor("a", 100), tensor("b", 50), tensor("sum", 150, kOutput)}, {op("a", {}, {0}), op("b", {}, {1}), last},
-                  memories);
+  return graph_of({tensor("a", 100), tensor("b", 50), tensor("sum", 150, kOutput)},
+                  {op("a", {}, {0}), op("b", {}, {1}), last}, memories);
 }
 
 /// One op writes `x`, or reads it and splits it, and two more read the halves.
 Graph scatter(Contiguity kind) {
   Op split = op("scatter", {0}, {1, 2});
   split.contiguous_outputs = kind;
-  return graph_of({tensor("x", 150), tensor("lo", 100), tensor("hi", 50), tensor("p", 10, kOutput), tensor("q", 100, kOutput)},
-                  {op("x", {}, {0}), split, op("p", {1}, {3}), op("q", {2}, {4})});
+  return graph_of(
+      {tensor("x", 150), tensor("lo", 100), tensor("hi", 50), tensor("p", 10, kOutput), tensor("q", 100, kOutput)},
+      {op("x", {}, {0}), split, op("p", {1}, {3}), op("q", {2}, {4})});
 }
 
 TEST(Groups, PaddedMembersLieAtTheNextMultipleOfTheirAlignment) {
@@ -36,7 +37,8 @@ TEST(Groups, APaddedGroupStartsAtAMultipleOfItsLargestAlignment) {
   last.contiguous_inputs = Contiguity::padded;
   Tensor coarse = tensor("b", 64);
   coarse.alignment = Bytes(64);
-  const Graph graph = graph_of({tensor("a", 64), coarse, tensor("sum", 8, kOutput)}, {op("a", {}, {0}), op("b", {}, {1}), last});
+  const Graph graph =
+      graph_of({tensor("a", 64), coarse, tensor("sum", 8, kOutput)}, {op("a", {}, {0}), op("b", {}, {1}), last});
   EXPECT_THAT(verify(graph, plan_of(graph, {64, 128, 192})), IsEmpty());
   EXPECT_THAT(verify(graph, plan_of(graph, {32, 96, 192})), Contains(Breaks(Rule::group, "largest alignment 64")));
 }
@@ -65,8 +67,8 @@ TEST(Groups, OmittedInputsAreNoMembers) {
   Op last = op("gather", {0, 1}, {2});
   last.inputs.insert(last.inputs.begin() + 1, std::nullopt);
   last.contiguous_inputs = Contiguity::padded;
-  const Graph graph =
-      graph_of({tensor("a", 100), tensor("b", 50), tensor("sum", 150, kOutput)}, {op("a", {}, {0}), op("b", {}, {1}), last});
+  const Graph graph = graph_of({tensor("a", 100), tensor("b", 50), tensor("sum", 150, kOutput)},
+                               {op("a", {}, {0}), op("b", {}, {1}), last});
   EXPECT_THAT(verify(graph, plan_of(graph, {0, 100, 150})), IsEmpty());
 }
 
@@ -89,7 +91,8 @@ TEST(Groups, APartThatIsLostBeforeTheConcatIsFound) {
   const Graph graph = graph_of({tensor("a", 100), tensor("late", 50), tensor("b", 50), tensor("all", 150, kOutput)},
                                {op("a", {}, {0}), op("late", {}, {1}), op("b", {}, {2}), concat});
   EXPECT_THAT(verify(graph, plan_of(graph, {0, 100, 100, 0})), IsEmpty());
-  EXPECT_THAT(verify(graph, plan_of(graph, {0, 50, 100, 0})), Contains(Breaks(Rule::overlap, "tensor 'late' (1) [50, 100)")));
+  EXPECT_THAT(verify(graph, plan_of(graph, {0, 50, 100, 0})),
+              Contains(Breaks(Rule::overlap, "tensor 'late' (1) [50, 100)")));
 }
 
 TEST(Groups, TwoGroupsThatShareAMemberMayNotShareTheOthersWhileTheyAreNeeded) {
@@ -98,8 +101,8 @@ TEST(Groups, TwoGroupsThatShareAMemberMayNotShareTheOthersWhileTheyAreNeeded) {
     Op first = op("first", {0, 1}, {3});
     Op second = op("second", {0, 2}, {4});
     first.contiguous_inputs = second.contiguous_inputs = Contiguity::padded;
-    return graph_of({tensor("a", 100), tensor("b", 50), tensor("c", 50), tensor("p", 10, kOutput), tensor("q", 10, kOutput),
-                     tensor("r", 10, kOutput)},
+    return graph_of({tensor("a", 100), tensor("b", 50), tensor("c", 50), tensor("p", 10, kOutput),
+                     tensor("q", 10, kOutput), tensor("r", 10, kOutput)},
                     {op("a", {}, {0}), op("b", {}, {1}), first, op("c", {}, {2}), second,
                      op("end", {b_again ? std::size_t{1} : std::size_t{2}}, {5})});
   };
@@ -135,7 +138,8 @@ TEST(Groups, AcrossStreamsAPackedGroupNeedsAnOrderLikeAnythingElse) {
     concat.contiguous_inputs = Contiguity::packed;
     return graph_of(
         {tensor("a", 100), tensor("b", 50), tensor("ab", 150), tensor("p", 10, kOutput), tensor("c", 50, kOutput)},
-        {op_on(0, "a", {}, {0}), op_on(0, "b", {}, {1}), concat, op_on(0, "p", {2}, {3}), op_on(1, "c", {}, {4}, after)});
+        {op_on(0, "a", {}, {0}), op_on(0, "b", {}, {1}), concat, op_on(0, "p", {2}, {3}),
+         op_on(1, "c", {}, {4}, after)});
   };
   const Graph racing = build({});
   EXPECT_THAT(rules(verify(racing, plan_of(racing, {0, 100, 0, 150, 100}))), Contains(Rule::overlap));
@@ -145,14 +149,15 @@ TEST(Groups, AcrossStreamsAPackedGroupNeedsAnOrderLikeAnythingElse) {
   EXPECT_THAT(verify(ordered, plan_of(ordered, {0, 100, 0, 150, 100})), IsEmpty());
 }
 
-// -------------------------------------------------------------------------------------------------------------- copies
+// ------------------------------------------------------------------------------------------------------------- copies
 
 /// A constant next to `b`: it has an address of its own, so that the op reads a copy of it.
 Graph constant_member() {
   Op last = op("gather", {0, 1}, {2});
   last.contiguous_inputs = Contiguity::padded;
-  return graph_of({tensor("c", 100, TensorFlag::constant), tensor("b", 50), tensor("sum", 10, kOutput), tensor("x", 100)},
-                  {op("b", {}, {1}), op("x", {}, {3}), op("use", {3}, {}), last});
+  return graph_of(
+      {tensor("c", 100, TensorFlag::constant), tensor("b", 50), tensor("sum", 10, kOutput), tensor("x", 100)},
+      {op("b", {}, {1}), op("x", {}, {3}), op("use", {3}, {}), last});
 }
 
 TEST(GroupCopies, AMemberElsewhereNeedsACopy) {
@@ -167,15 +172,16 @@ TEST(GroupCopies, ACopyTakesItsBytesBeforeItsOpAndOnlyThen) {
   const Graph graph = constant_member();
   EXPECT_THAT(verify(graph, with(plan_of(graph, {0, 100, 150, 0}), copy_to(0, 100, 0, 3))), IsEmpty()) << "x is over";
   const Plan over_b = with(plan_of(graph, {0, 100, 20, 200}), copy_to(0, 100, 0, 3));
-  EXPECT_THAT(verify(graph, over_b), ElementsAre(Breaks(Rule::overlap, "copy 0 of the plan [0, 100) and tensor 'sum' (2)")));
+  EXPECT_THAT(verify(graph, over_b),
+              ElementsAre(Breaks(Rule::overlap, "copy 0 of the plan [0, 100) and tensor 'sum' (2)")));
 }
 
 TEST(GroupCopies, ACopyThatNothingNeedsIsRefused) {
   const Graph graph = constant_member();
   const Plan good = with(plan_of(graph, {0, 100, 150, 200}), copy_to(0, 100, 0, 3));
-  EXPECT_THAT(
-      verify(graph, with(good, copy_to(400, 100, 3, 2))),
-      ElementsAre(Breaks(Rule::copy, "copy 1 of tensor 'x' (3) at 400 of region 0 of arena 'cpu' (0) is needed by nothing")));
+  EXPECT_THAT(verify(graph, with(good, copy_to(400, 100, 3, 2))),
+              ElementsAre(Breaks(
+                  Rule::copy, "copy 1 of tensor 'x' (3) at 400 of region 0 of arena 'cpu' (0) is needed by nothing")));
   Plan unexplained = good;
   unexplained.copies[0].reason.clear();
   EXPECT_THAT(verify(graph, unexplained), ElementsAre(Breaks(Rule::copy, "gives no reason")));
@@ -199,7 +205,8 @@ TEST(GroupCopies, ASplitPartElsewhereIsFilledByACopy) {
   const Plan apart = plan_of(graph, {0, 0, 200, 300, 400});
   EXPECT_THAT(rules(verify(graph, apart)), Contains(Rule::group));
   EXPECT_THAT(verify(graph, with(apart, copy_to(200, 50, 2, 1))), IsEmpty());
-  EXPECT_THAT(rules(verify(graph, with(plan_of(graph, {0, 0, 100, 300, 400}), copy_to(100, 50, 2, 1)))), Contains(Rule::copy))
+  EXPECT_THAT(rules(verify(graph, with(plan_of(graph, {0, 0, 100, 300, 400}), copy_to(100, 50, 2, 1)))),
+              Contains(Rule::copy))
       << "it lies in the input already";
 }
 

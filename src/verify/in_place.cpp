@@ -12,19 +12,22 @@ struct Takeover {
   const Claim& later;
   ByteRange shared;
 
-  [[nodiscard]] bool is_in(TensorId tensor, const Claim& claim) const { return input.values.of(tensor).index() == claim.holder; }
+  [[nodiscard]] bool is_in(TensorId tensor, const Claim& claim) const {
+    return input.values.of(tensor).index() == claim.holder;
+  }
 
   [[nodiscard]] bool reads_unpaired() const {
     for (std::uint32_t i = 0; i < op.inputs.size(); ++i) {
       if (!op.inputs[i] || !is_in(*op.inputs[i], earlier)) continue;
-      const bool paired = std::any_of(op.in_place.begin(), op.in_place.end(), [&](InPlacePair pair) { return pair.input == i; });
+      const bool paired =
+          std::any_of(op.in_place.begin(), op.in_place.end(), [&](InPlacePair pair) { return pair.input == i; });
       if (!paired) return true;
     }
     return false;
   }
 
-  /// Whether the op reads some of the `size` bytes at `at` through an input that begins elsewhere: element by element in place,
-  /// it would find there what it has just written.
+  /// Whether the op reads some of the `size` bytes at `at` through an input that begins elsewhere: element by element
+  /// in place, it would find there what it has just written.
   [[nodiscard]] bool reads_shifted(const Place& at, Bytes size) const {
     return std::any_of(op.inputs.begin(), op.inputs.end(), [&](const std::optional<TensorId>& each) {
       if (!each || !is_in(*each, earlier)) return false;
@@ -52,7 +55,8 @@ struct Takeover {
     if (!is_in(out, later) || !is_in(in, earlier)) return false;
     const Place* const to = input.places.of(out);
     const Place* const from = input.places.of(in);
-    if (!to || !from || to->cell != later.cell || from->cell != earlier.cell || to->offset != from->offset) return false;
+    if (!to || !from || to->cell != later.cell || from->cell != earlier.cell || to->offset != from->offset)
+      return false;
     const std::optional<ByteRange> bytes = range_at(from->offset, input.graph.tensor(in).size);
     const Bytes size = input.graph.tensor(out).size;
     if (!bytes || size > bytes->length() || input.graph.root(out).offset != Bytes(0)) return false;
@@ -63,7 +67,8 @@ struct Takeover {
 }  // namespace
 
 bool may_take_over(const Facts& facts, OpId id, const Claim& earlier, const Claim& later, ByteRange shared) {
-  if (!std::holds_alternative<TensorId>(later.subject) || !std::holds_alternative<TensorId>(earlier.subject)) return false;
+  if (!std::holds_alternative<TensorId>(later.subject) || !std::holds_alternative<TensorId>(earlier.subject))
+    return false;
   const Takeover takeover{facts.input, facts.input.graph.op(id), earlier, later, shared};
   if (takeover.reads_unpaired()) return false;
   return std::any_of(takeover.op.in_place.begin(), takeover.op.in_place.end(),

@@ -41,7 +41,7 @@ bool Ledger::accepts(HolderId holder, ClaimId content, ByteRange bytes) const {
   return other == holder || provenance_.accepts(holder, other, bytes);
 }
 
-// ------------------------------------------------------------------------------------------------------ for the whole run
+// -------------------------------------------------------------------------------------------------- for the whole run
 
 void Ledger::reserve(HolderId value) {
   facts_.claims.for_each(value, [&](ClaimId id) {
@@ -73,7 +73,7 @@ void Ledger::require_at_end(HolderId holder) {
   if (is_tracked(holder) && state_[holder].begun) check_intact(holder, std::nullopt);
 }
 
-// ------------------------------------------------------------------------------------------------------------------ events
+// ------------------------------------------------------------------------------------------------------------- events
 
 void Ledger::access(HolderId holder, Moment moment) {
   if (!is_tracked(holder)) return;
@@ -149,7 +149,7 @@ void Ledger::hand_over(HolderId from, HolderId to, const Spot& spot, Moment mome
   if (is_new) take_all(to, moment);
 }
 
-// ------------------------------------------------------------------------------------------------------------ whose bytes
+// -------------------------------------------------------------------------------------------------------- whose bytes
 
 void Ledger::take_all(HolderId holder, std::optional<Moment> moment) {
   if (!provenance_.is_plain(holder)) check_sources(holder, moment);
@@ -172,7 +172,8 @@ void Ledger::take(ClaimId claim, ByteRange bytes, std::optional<Moment> moment, 
   check_reserved(claim, bytes);
   std::vector<ByteRange> kept;
   visit(taken.cell, bytes, [&](ByteRange shared, ContentId content) {
-    // On one stream nobody else touches anything at this moment, but what the op itself has found intact: not these bytes.
+    // On one stream nobody else touches anything at this moment, but what the op itself has found intact: not these
+    // bytes.
     if (state_.is_contested(content) && moment && order_.streams() == 1) return;
     bool keep = mode == Mode::claim;
     state_.for_each_claim(content, [&](ClaimId old) { keep = keep && accepts(taken.holder, old, shared); });
@@ -207,7 +208,8 @@ void Ledger::overwrite(ClaimId old, ClaimId claim, ByteRange shared, std::option
   }
 }
 
-void Ledger::check_over(HolderId dependent, ClaimId old, ClaimId claim, ByteRange shared, std::optional<Moment> moment) {
+void Ledger::check_over(HolderId dependent, ClaimId old, ClaimId claim, ByteRange shared,
+                        std::optional<Moment> moment) {
   const bool itself = facts_.claims[old].holder == dependent;
   const ClaimId named = itself ? old : facts_.claims.first(dependent);
   if (!moment) {
@@ -240,7 +242,8 @@ void Ledger::check_floors(HolderId holder, Moment moment) {
 void Ledger::check_intact(HolderId holder, std::optional<Moment> moment) {
   if (state_.is_clean(holder) && provenance_.is_plain(holder)) return;
   bool intact = true;
-  facts_.claims.for_each(holder, [&](ClaimId id) { intact = check_bytes(id, facts_.claims[id].bytes, moment) && intact; });
+  facts_.claims.for_each(holder,
+                         [&](ClaimId id) { intact = check_bytes(id, facts_.claims[id].bytes, moment) && intact; });
   if (intact) state_.set_clean(holder);
 }
 

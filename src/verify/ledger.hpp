@@ -20,10 +20,12 @@ struct Spot {
 
 /// What happens to memory, event by event, on one path of one run; each event is checked against what was there.
 ///
-///   - A value takes its bytes when it is first touched. Everything whose bytes it takes must be over: all accesses so far happen
+///   - A value takes its bytes when it is first touched. Everything whose bytes it takes must be over: all accesses so
+///   far happen
 ///     before, and whoever is touched later finds its bytes gone. That is a finding then.
 ///   - Accesses of the new value on other streams must come after those of the old one as well.
-///   - Bytes that are their owner's for the whole run (persistent, session, no_reuse) are kept apart: nobody may take them.
+///   - Bytes that are their owner's for the whole run (persistent, session, no_reuse) are kept apart: nobody may take
+///   them.
 class Ledger {
  public:
   struct Setting {

@@ -8,11 +8,12 @@
 namespace stowage::verification {
 namespace {
 
-/// The size of the largest thing in each region: from the lowest byte of what lies together to the highest, rounded up to its
-/// alignment.
+/// The size of the largest thing in each region: from the lowest byte of what lies together to the highest, rounded up
+/// to its alignment.
 class Largest {
  public:
-  Largest(const Case& input, const Links& links, const Copies& copies, std::size_t cells) : links_(links), by_cell_(cells) {
+  Largest(const Case& input, const Links& links, const Copies& copies, std::size_t cells)
+      : links_(links), by_cell_(cells) {
     for (std::size_t t = 0; t < input.graph.tensors().size(); ++t) {
       const Place* const place = input.places.valid(TensorId(t));
       if (!place) continue;
@@ -30,7 +31,8 @@ class Largest {
       const std::vector<Workspace>& workspaces = input.graph.ops()[k].workspaces;
       for (std::uint32_t w = 0; w < workspaces.size(); ++w) {
         const Place* const place = input.places.of(WorkspaceId{OpId(k), w});
-        if (place && place->cell) raise(*place->cell, align_up(workspaces[w].size, input.graph.alignment(workspaces[w])));
+        if (place && place->cell)
+          raise(*place->cell, align_up(workspaces[w].size, input.graph.alignment(workspaces[w])));
       }
     }
   }

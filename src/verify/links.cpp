@@ -9,12 +9,14 @@ namespace stowage::verification {
 namespace {
 
 /// `inner` must lie `offset` bytes into `outer`; `link` says why.
-void check_link(const Case& input, TensorId inner, TensorId outer, Bytes offset, std::string_view link, Findings& findings) {
+void check_link(const Case& input, TensorId inner, TensorId outer, Bytes offset, std::string_view link,
+                Findings& findings) {
   const Place* const at = input.places.valid(inner);
   const Place* const base = input.places.valid(outer);
   if (!at || !base || lies_at(*at, *base, offset)) return;
   findings.add(Rule::layout, "{} {} is not where it must be, {} bytes into {} {} ({})", describe(input.graph, inner),
-               describe(input.plan, *at), offset.value(), describe(input.graph, outer), describe(input.plan, *base), link);
+               describe(input.plan, *at), offset.value(), describe(input.graph, outer), describe(input.plan, *base),
+               link);
 }
 
 /// Numbers that become equal when what they stand for is joined.
@@ -130,8 +132,8 @@ void LinkCheck::check_group(const Group& group) {
   if (!base) return;
   if (!is_aligned(base->offset, group.alignment)) {
     findings_.add(Rule::group, "the {} of {} start {}, which is no multiple of their largest alignment {}",
-                  group.of_inputs ? "inputs" : "outputs", describe(input_.graph, group.op), describe(input_.plan, *base),
-                  group.alignment.value());
+                  group.of_inputs ? "inputs" : "outputs", describe(input_.graph, group.op),
+                  describe(input_.plan, *base), group.alignment.value());
   }
   for (const Group::Member& member : group.members) check_member(group, member, *base);
 }
@@ -154,13 +156,15 @@ void LinkCheck::check_member(const Group& group, const Group::Member& member, co
   if (!lies_at(*at, base, member.offset)) refuse_member(group, member, *at, base);
   if (at != where.place && !in_place) {
     const bool padded = group.kind == Contiguity::padded;
-    copies_.give_role(where.copy, padded ? CopyRole::group_input : CopyRole::concat_part, group.whole.value_or(member.tensor));
+    copies_.give_role(where.copy, padded ? CopyRole::group_input : CopyRole::concat_part,
+                      group.whole.value_or(member.tensor));
   }
   lie_rigid(group, member, where);
 }
 
 /// An output of a split that does not lie in the input, though the op moves nothing: a copy must fill it.
-void LinkCheck::check_split_part(const Group& group, const Group::Member& member, const Place& base, const Where& where) {
+void LinkCheck::check_split_part(const Group& group, const Group::Member& member, const Place& base,
+                                 const Where& where) {
   if (!where.place) return;
   if (where.copy != kNoCopy && lies_at(copies_[where.copy].to, *where.place, Bytes(0))) {
     copies_.give_role(where.copy, CopyRole::split_part, member.tensor);
@@ -194,7 +198,8 @@ void LinkCheck::lie_rigid(const Group& group, const Group::Member& member, const
   // A split's parts are views of its input. A concat's are copied where they have an address of their own.
   const bool for_ever = input_.values[whole].persistent() || persistent_part_[whole.index()] != 0;
   if (!group.of_inputs && for_ever) persistent_part_[part.index()] = 1;
-  packed_.push_back({group.op, group.of_inputs ? part : whole, group.of_inputs ? whole : part, *where.place->cell, *bytes});
+  packed_.push_back(
+      {group.op, group.of_inputs ? part : whole, group.of_inputs ? whole : part, *where.place->cell, *bytes});
 }
 
 void LinkCheck::tie_groups_taken_in_place() {
@@ -214,22 +219,26 @@ void LinkCheck::check_body(ScopeId id) {
   const Graph& graph = input_.graph;
   const Scope& scope = graph.scope(id);
   for (const BodyInput& pair : scope.inputs) {
-    if (!is_carried(scope, pair.inner)) check_link(input_, pair.inner, pair.outer, Bytes(0), "what its body is given", findings_);
+    if (!is_carried(scope, pair.inner))
+      check_link(input_, pair.inner, pair.outer, Bytes(0), "what its body is given", findings_);
   }
   if (graph.op(scope.op).control == Control::loop) {
     check_carried(id);
     return;
   }
-  for (const BodyOutput& pair : scope.outputs) check_handover(pair.inner, pair.outer, copies_.at_end(id), CopyRole::body_end);
+  for (const BodyOutput& pair : scope.outputs)
+    check_handover(pair.inner, pair.outer, copies_.at_end(id), CopyRole::body_end);
 }
 
 void LinkCheck::check_carried(ScopeId id) {
   const Graph& graph = input_.graph;
   const Scope& scope = graph.scope(id);
   for (const BodyInput& pair : scope.inputs) {
-    if (is_carried(scope, pair.inner)) check_handover(pair.outer, pair.inner, copies_.before(scope.op), CopyRole::carried_in);
+    if (is_carried(scope, pair.inner))
+      check_handover(pair.outer, pair.inner, copies_.before(scope.op), CopyRole::carried_in);
   }
-  for (const Carried& pair : scope.carried) check_handover(pair.out, pair.in, copies_.at_back_edge(id), CopyRole::back_edge);
+  for (const Carried& pair : scope.carried)
+    check_handover(pair.out, pair.in, copies_.at_back_edge(id), CopyRole::back_edge);
   for (const BodyOutput& pair : scope.outputs) {
     const auto carried =
         std::find_if(scope.carried.begin(), scope.carried.end(), [&](Carried each) { return each.out == pair.inner; });
@@ -253,13 +262,16 @@ void LinkCheck::check_handover(TensorId from, TensorId to, std::span<const std::
     copies_.give_role(copy, role, to);
     return;
   }
-  findings_.add(Rule::copy, "{}{} does not lie where {} does, {}, and nothing copies it there", describe(input_.graph, from),
-                source ? " " + describe(input_.plan, *source) : "", describe(input_.graph, to), describe(input_.plan, *target));
+  findings_.add(Rule::copy, "{}{} does not lie where {} does, {}, and nothing copies it there",
+                describe(input_.graph, from), source ? " " + describe(input_.plan, *source) : "",
+                describe(input_.graph, to), describe(input_.plan, *target));
 }
 
 }  // namespace
 
-Links check_links(const Case& input, Copies& copies, Findings& findings) { return LinkCheck(input, copies, findings).run(); }
+Links check_links(const Case& input, Copies& copies, Findings& findings) {
+  return LinkCheck(input, copies, findings).run();
+}
 
 void check_layout(const Case& input, Findings& findings) {
   for (std::size_t t = 0; t < input.graph.tensors().size() && !findings.full(); ++t) {

@@ -6,8 +6,8 @@
 #include "verify/copies.hpp"
 #include "verify/rules.hpp"
 
-/// The rules about where things lie relative to each other: views and aliases, contiguous groups, what goes into and out of
-/// bodies.
+/// The rules about where things lie relative to each other: views and aliases, contiguous groups, what goes into and
+/// out of bodies.
 namespace stowage::verification {
 
 /// Bytes of `derived` that are those of `source`: a packed op moves nothing.
@@ -24,7 +24,8 @@ struct Links {
   std::vector<Packed> packed;
   /// By value, then by copy: the same number for all that lie at fixed distances from each other, through groups too.
   std::vector<std::uint32_t> rigid;
-  /// By value: the same number for all that share bytes on purpose, as parts and wholes or because one hands them to the other.
+  /// By value: the same number for all that share bytes on purpose, as parts and wholes or because one hands them to
+  /// the other.
   std::vector<std::uint32_t> kin;
   /// By value: whether it lies in a packed whole, and so insists on no alignment but its own.
   std::vector<char> part;

@@ -19,8 +19,8 @@ class Sources {
         producer_(graph_.tensors().size(), kNone),
         visited_by_(graph_.tensors().size(), kNone) {}
 
-  /// Calls `f(op)` for each source of the inputs of `reader`. Each tensor on the way is looked at once: views and aliases may
-  /// lead to the same one on very many paths.
+  /// Calls `f(op)` for each source of the inputs of `reader`. Each tensor on the way is looked at once: views and
+  /// aliases may lead to the same one on very many paths.
   template <class F>
   void visit(std::uint32_t reader, F&& f) {
     for (const std::optional<TensorId>& input : graph_.ops()[reader].inputs) {
@@ -72,7 +72,8 @@ class Sources {
 class Incoming {
  public:
   explicit Incoming(std::span<const Edge> edges) : edges_(edges.begin(), edges.end()) {
-    std::sort(edges_.begin(), edges_.end(), [](Edge a, Edge b) { return std::pair(a.to, a.from) < std::pair(b.to, b.from); });
+    std::sort(edges_.begin(), edges_.end(),
+              [](Edge a, Edge b) { return std::pair(a.to, a.from) < std::pair(b.to, b.from); });
   }
 
   /// Ops must come in ascending order.
@@ -162,7 +163,8 @@ void Order::follow(std::size_t later, std::size_t earlier) {
 }
 
 bool Order::in_one_scope(Moment a, Moment b) const {
-  if (a.op == b.op) return a.phase < b.phase || (a.phase == b.phase && (a.phase == Phase::before || a.phase == Phase::inside));
+  if (a.op == b.op)
+    return a.phase < b.phase || (a.phase == b.phase && (a.phase == Phase::before || a.phase == Phase::inside));
   if (streams_ == 1) return a.op < b.op;
   return clocks_[b.op * streams_ + stream_of_[a.op]] >= static_cast<std::int64_t>(a.op);
 }

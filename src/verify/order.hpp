@@ -29,7 +29,9 @@ struct Moment {
 };
 
 /// Whether an op runs when `batch` is chosen.
-[[nodiscard]] inline bool is_active(const Op& op, std::string_view batch) { return op.batch.empty() || op.batch == batch; }
+[[nodiscard]] inline bool is_active(const Op& op, std::string_view batch) {
+  return op.batch.empty() || op.batch == batch;
+}
 
 /// What of a graph and a plan runs, and what the plan adds to its order.
 struct Schedule {
@@ -41,13 +43,14 @@ struct Schedule {
 
 /// Which moments happen before which: forward vector clocks.
 ///
-/// Ops of one stream happen in order; so do ops linked by `after` or by an edge of the plan, and an op happens after the latest
-/// earlier producer of what it reads, of what that is a view of, and of what a producer without a task aliases it to or packs it
-/// from. Ops without a task order nothing, nor do those of another batch. Order goes into and out of a body through its op only.
+/// Ops of one stream happen in order; so do ops linked by `after` or by an edge of the plan, and an op happens after
+/// the latest earlier producer of what it reads, of what that is a view of, and of what a producer without a task
+/// aliases it to or packs it from. Ops without a task order nothing, nor do those of another batch. Order goes into and
+/// out of a body through its op only.
 ///
-/// The clock of an op says for each stream how far that stream, in the op's own scope, is known to be when the op starts. One row
-/// an op, merged from the rows of its direct predecessors, in execution order: O(ops × streams) memory, nothing at all for a
-/// single stream. Streams are numbered by their first task op, so that unused ids cost nothing.
+/// The clock of an op says for each stream how far that stream, in the op's own scope, is known to be when the op
+/// starts. One row an op, merged from the rows of its direct predecessors, in execution order: O(ops × streams) memory,
+/// nothing at all for a single stream. Streams are numbered by their first task op, so that unused ids cost nothing.
 class Order {
  public:
   explicit Order(const Schedule& schedule);

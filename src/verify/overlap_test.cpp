@@ -17,12 +17,13 @@ TEST(Overlap, ChainNeedsTwoPlaces) {
 
 TEST(Overlap, ChainWithAnOpOnItsOwnInputNamesBoth) {
   const Graph graph = chain();
-  EXPECT_THAT(verify(graph, plan_of(graph, {0, 100, 0, 50, 150})),
-              ElementsAre(Breaks(
-                  Rule::overlap,
-                  "tensor 'c' (2) [0, 100) and tensor 'd' (3) [50, 150) of arena 'cpu' share bytes [50, 100) while both are "
-                  "needed at step 3 (op 'd' (3)); tensor 'c' (2) is needed from step 2 (op 'c' (2)) to step 3 (op 'd' (3)), "
-                  "tensor 'd' (3) from step 3 (op 'd' (3)) to step 4 (op 'e' (4))")));
+  EXPECT_THAT(
+      verify(graph, plan_of(graph, {0, 100, 0, 50, 150})),
+      ElementsAre(Breaks(
+          Rule::overlap,
+          "tensor 'c' (2) [0, 100) and tensor 'd' (3) [50, 150) of arena 'cpu' share bytes [50, 100) while both are "
+          "needed at step 3 (op 'd' (3)); tensor 'c' (2) is needed from step 2 (op 'c' (2)) to step 3 (op 'd' (3)), "
+          "tensor 'd' (3) from step 3 (op 'd' (3)) to step 4 (op 'e' (4))")));
 }
 
 TEST(Overlap, TouchingIsNotSharing) {
@@ -49,24 +50,25 @@ TEST(Overlap, AValueInTheMiddleOfALongLivingOneIsFound) {
 }
 
 TEST(Overlap, EachPairIsReportedOnce) {
-  const Graph graph =
-      graph_of({tensor("base", 100), view("a", 50, 0, 0), view("b", 50, 0, 50), tensor("x", 100), tensor("y", 10, kOutput)},
-               {op("a", {}, {1}), op("b", {}, {2}), op("x", {}, {3}), op("y", {0, 3}, {4})});
+  const Graph graph = graph_of(
+      {tensor("base", 100), view("a", 50, 0, 0), view("b", 50, 0, 50), tensor("x", 100), tensor("y", 10, kOutput)},
+      {op("a", {}, {1}), op("b", {}, {2}), op("x", {}, {3}), op("y", {0, 3}, {4})});
   EXPECT_THAT(rules(verify(graph, plan_of(graph, {0, 0, 50, 0, 100}))), ElementsAre(Rule::overlap));
 }
 
-// --------------------------------------------------------------------------------------------------------------- lives
+// -------------------------------------------------------------------------------------------------------------- lives
 
 TEST(Lives, InputsAreOwnedFromTheStartToTheirLastRead) {
-  const Graph graph = graph_of({tensor("in", 100, kInput), tensor("a", 100), tensor("b", 100), tensor("c", 100, kOutput)},
-                               {op("make", {}, {1}), op("use", {0, 1}, {2}), op("end", {2}, {3})});
+  const Graph graph =
+      graph_of({tensor("in", 100, kInput), tensor("a", 100), tensor("b", 100), tensor("c", 100, kOutput)},
+               {op("make", {}, {1}), op("use", {0, 1}, {2}), op("end", {2}, {3})});
   EXPECT_THAT(verify(graph, plan_of(graph, {0, 100, 200, 0})), IsEmpty());
   EXPECT_THAT(verify(graph, plan_of(graph, {0, 0, 200, 100})), ElementsAre(Breaks(Rule::overlap, "tensor 'in' (0)")));
 }
 
 TEST(Lives, KeptInputsLiveToTheEnd) {
-  const Graph graph =
-      graph_of({tensor("in", 100, kInput), tensor("a", 100), tensor("b", 100, kOutput)}, {op("x", {0}, {1}), op("y", {1}, {2})});
+  const Graph graph = graph_of({tensor("in", 100, kInput), tensor("a", 100), tensor("b", 100, kOutput)},
+                               {op("x", {0}, {1}), op("y", {1}, {2})});
   const Plan plan = plan_of(graph, {0, 100, 0});
   EXPECT_THAT(verify(graph, plan), IsEmpty());
   EXPECT_THAT(verify(graph, plan, {.keep_inputs = true}),
@@ -146,11 +148,12 @@ TEST(Lives, NoReuseOwnsItsBytesForTheWholeRun) {
 }
 
 TEST(Lives, AViewKeepsItsBaseAlive) {
-  const Graph graph =
-      graph_of({tensor("base", 100), view("part", 10, 0, 0), tensor("a", 100), tensor("b", 100), tensor("out", 10, kOutput)},
-               {op("x", {}, {0}), op("y", {}, {2}), op("z", {2}, {3}), op("w", {1, 3}, {4})});
+  const Graph graph = graph_of(
+      {tensor("base", 100), view("part", 10, 0, 0), tensor("a", 100), tensor("b", 100), tensor("out", 10, kOutput)},
+      {op("x", {}, {0}), op("y", {}, {2}), op("z", {2}, {3}), op("w", {1, 3}, {4})});
   EXPECT_THAT(verify(graph, plan_of(graph, {0, 0, 100, 200, 300})), IsEmpty());
-  EXPECT_THAT(verify(graph, plan_of(graph, {0, 0, 50, 200, 300})), ElementsAre(Breaks(Rule::overlap, "tensor 'base' (0)")))
+  EXPECT_THAT(verify(graph, plan_of(graph, {0, 0, 50, 200, 300})),
+              ElementsAre(Breaks(Rule::overlap, "tensor 'base' (0)")))
       << "bytes that the view does not show are the base's nevertheless";
 }
 
@@ -171,9 +174,12 @@ TEST(Lives, WorkspacesLiveDuringTheirOpOnly) {
   EXPECT_THAT(verify(graph, plan_of(graph, {0, 100, 200}, {200, 250})), IsEmpty());
   EXPECT_THAT(
       verify(graph, plan_of(graph, {0, 100, 200}, {200, 220})),
-      ElementsAre(Breaks(Rule::overlap, "workspace 0 of op 'work' (0) [200, 250) and workspace 1 of op 'work' (0) [220, 270)")));
-  EXPECT_THAT(verify(graph, plan_of(graph, {0, 100, 200}, {50, 250})), ElementsAre(Breaks(Rule::overlap, "tensor 'in' (0)")));
-  EXPECT_THAT(verify(graph, plan_of(graph, {0, 100, 200}, {200, 150})), ElementsAre(Breaks(Rule::overlap, "tensor 'a' (1)")));
+      ElementsAre(Breaks(Rule::overlap,
+                         "workspace 0 of op 'work' (0) [200, 250) and workspace 1 of op 'work' (0) [220, 270)")));
+  EXPECT_THAT(verify(graph, plan_of(graph, {0, 100, 200}, {50, 250})),
+              ElementsAre(Breaks(Rule::overlap, "tensor 'in' (0)")));
+  EXPECT_THAT(verify(graph, plan_of(graph, {0, 100, 200}, {200, 150})),
+              ElementsAre(Breaks(Rule::overlap, "tensor 'a' (1)")));
 }
 
 TEST(Lives, WorkspacesWithoutReuseShareWithNobody) {
@@ -185,7 +191,7 @@ TEST(Lives, WorkspacesWithoutReuseShareWithNobody) {
   EXPECT_THAT(verify(graph, plan_of(graph, {0, 100, 200}, {300})), IsEmpty());
 }
 
-// ------------------------------------------------------------------------------------------------------------ in place
+// ----------------------------------------------------------------------------------------------------------- in place
 
 /// x → a → (add) → b → out; the flags are of `a`, the pairs of `add`.
 Graph adder(std::vector<InPlacePair> pairs, TensorFlags flags = {}, std::int64_t size_of_a = 100) {
@@ -284,8 +290,9 @@ TEST(InPlace, NotWhenTheOpReadsTheSameValueWithoutAPair) {
 }
 
 TEST(InPlace, BothReadsOfOneValueMayBePaired) {
-  const Graph graph = graph_of({tensor("a", 100), view("v", 100, 0, 0), tensor("b", 100), tensor("out", 100, kOutput)},
-                               {op("x", {}, {0}), op_in_place("mul", {0, 1}, {2}, {{0, 0}, {0, 1}}), op("end", {2}, {3})});
+  const Graph graph =
+      graph_of({tensor("a", 100), view("v", 100, 0, 0), tensor("b", 100), tensor("out", 100, kOutput)},
+               {op("x", {}, {0}), op_in_place("mul", {0, 1}, {2}, {{0, 0}, {0, 1}}), op("end", {2}, {3})});
   EXPECT_THAT(verify(graph, plan_of(graph, {0, 0, 0, 100})), IsEmpty());
 }
 
@@ -298,29 +305,31 @@ TEST(InPlace, ThroughAView) {
 }
 
 TEST(InPlace, OnlyInsideTheInputsOwnBytes) {
-  const Graph graph =
-      graph_of({tensor("a", 200), view("v", 50, 0, 0), tensor("b", 100), view("w", 50, 2, 0), tensor("out", 100, kOutput)},
-               {op("x", {}, {0}), op_in_place("relu", {1}, {3}, {{0, 0}}), op("end", {2}, {4})});
+  const Graph graph = graph_of(
+      {tensor("a", 200), view("v", 50, 0, 0), tensor("b", 100), view("w", 50, 2, 0), tensor("out", 100, kOutput)},
+      {op("x", {}, {0}), op_in_place("relu", {1}, {3}, {{0, 0}}), op("end", {2}, {4})});
   EXPECT_THAT(rules(verify(graph, plan_of(graph, {0, 0, 0, 0, 200}))), ElementsAre(Rule::overlap))
       << "the base of the output reaches beyond the view that is read";
 }
 
 TEST(InPlace, NotWhenTheOutputIsTheMiddleOfItsBase) {
-  const Graph graph = graph_of({tensor("a", 100), tensor("b", 200), view("w", 100, 1, 100), tensor("out", 100, kOutput)},
-                               {op("x", {}, {0}), op_in_place("relu", {0}, {2}, {{0, 0}}), op("end", {1}, {3})});
+  const Graph graph =
+      graph_of({tensor("a", 100), tensor("b", 200), view("w", 100, 1, 100), tensor("out", 100, kOutput)},
+               {op("x", {}, {0}), op_in_place("relu", {0}, {2}, {{0, 0}}), op("end", {1}, {3})});
   EXPECT_THAT(rules(verify(graph, plan_of(graph, {100, 0, 100, 200}))), ElementsAre(Rule::overlap));
 }
 
 TEST(InPlace, NotWhenTheOpWritesTheBytesThroughASecondOutput) {
-  const Graph graph =
-      graph_of({tensor("a", 100), tensor("b", 100), view("lo", 50, 1, 0), view("hi", 50, 1, 50), tensor("out", 100, kOutput)},
-               {op("x", {}, {0}), op_in_place("split", {0}, {2, 3}, {{0, 0}}), op("end", {1}, {4})});
+  const Graph graph = graph_of(
+      {tensor("a", 100), tensor("b", 100), view("lo", 50, 1, 0), view("hi", 50, 1, 50), tensor("out", 100, kOutput)},
+      {op("x", {}, {0}), op_in_place("split", {0}, {2, 3}, {{0, 0}}), op("end", {1}, {4})});
   EXPECT_THAT(rules(verify(graph, plan_of(graph, {0, 0, 0, 50, 100}))), ElementsAre(Rule::overlap));
 }
 
 TEST(InPlace, TwoOutputsMayNotTakeTheSameInput) {
-  const Graph graph = graph_of({tensor("a", 100), tensor("b", 100), tensor("c", 100), tensor("out", 100, kOutput)},
-                               {op("x", {}, {0}), op_in_place("both", {0}, {1, 2}, {{0, 0}, {1, 0}}), op("end", {1, 2}, {3})});
+  const Graph graph =
+      graph_of({tensor("a", 100), tensor("b", 100), tensor("c", 100), tensor("out", 100, kOutput)},
+               {op("x", {}, {0}), op_in_place("both", {0}, {1, 2}, {{0, 0}, {1, 0}}), op("end", {1, 2}, {3})});
   EXPECT_THAT(verify(graph, plan_of(graph, {0, 0, 100, 200})), IsEmpty());
   EXPECT_THAT(verify(graph, plan_of(graph, {0, 100, 0, 200})), IsEmpty());
   EXPECT_THAT(verify(graph, plan_of(graph, {0, 0, 0, 200})),

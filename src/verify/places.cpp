@@ -6,7 +6,8 @@ namespace stowage::verification {
 
 std::optional<Bytes> checked_sum(Bytes a, Bytes b) {
   using Limits = std::numeric_limits<std::int64_t>;
-  if (b.value() >= 0 ? a.value() > Limits::max() - b.value() : a.value() < Limits::min() - b.value()) return std::nullopt;
+  if (b.value() >= 0 ? a.value() > Limits::max() - b.value() : a.value() < Limits::min() - b.value())
+    return std::nullopt;
   return a + b;
 }
 
@@ -51,7 +52,8 @@ Places::Places(const Graph& graph, const Plan& plan, const Cells& cells, Finding
   for (std::size_t a = 0; a < plan.arenas.size(); ++a) {
     const Arena& arena = plan.arenas[a];
     if (arena.memory.index() < graph.memories().size()) continue;
-    findings.add(Rule::reference, "arena '{}' ({}) is in memory {}, which does not exist", arena.name, a, arena.memory.index());
+    findings.add(Rule::reference, "arena '{}' ({}) is in memory {}, which does not exist", arena.name, a,
+                 arena.memory.index());
   }
   places_.reserve(plan.placements.size() + plan.workspaces.size());
   read_tensors(graph, plan, cells, findings);
@@ -91,8 +93,8 @@ void Places::read_workspaces(const Graph& graph, const Plan& plan, const Cells& 
     const WorkspacePlacement& entry = plan.workspaces[i];
     const OpId op = entry.op;
     if (op.index() >= graph.ops().size() || entry.index >= graph.op(op).workspaces.size()) {
-      findings.add(Rule::reference, "workspace placement {} names workspace {} of op {}, which does not exist", i, entry.index,
-                   op.index());
+      findings.add(Rule::reference, "workspace placement {} names workspace {} of op {}, which does not exist", i,
+                   entry.index, op.index());
       continue;
     }
     const std::string name = describe(graph, Subject(WorkspaceId{op, entry.index}));
@@ -106,8 +108,8 @@ void Places::read_workspaces(const Graph& graph, const Plan& plan, const Cells& 
 bool Places::enter(const Place& place, std::uint32_t& slot, const std::string& who, Findings& findings) {
   if (slot != kAbsent) {
     const Place& earlier = places_[slot];
-    findings.add(Rule::reference, "{} is placed twice: at {} of arena {} and at {} of arena {}", who, earlier.offset.value(),
-                 earlier.arena.index(), place.offset.value(), place.arena.index());
+    findings.add(Rule::reference, "{} is placed twice: at {} of arena {} and at {} of arena {}", who,
+                 earlier.offset.value(), earlier.arena.index(), place.offset.value(), place.arena.index());
     return false;
   }
   slot = static_cast<std::uint32_t>(places_.size());

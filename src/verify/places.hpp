@@ -16,8 +16,9 @@ struct Place {
   ArenaId arena;
   std::uint32_t region = 0;
   Bytes offset;
-  Bytes size;                       ///< As the plan says.
-  std::optional<std::size_t> cell;  ///< A number for the region among those of all arenas; absent: there is no such region.
+  Bytes size;  ///< As the plan says.
+  std::optional<std::size_t>
+      cell;  ///< A number for the region among those of all arenas; absent: there is no such region.
 };
 
 /// `a + b`, or nothing when that cannot be represented.
@@ -49,8 +50,8 @@ class Cells {
   std::vector<std::size_t> first_;  ///< By arena, plus one.
 };
 
-/// The plan by tensor and by workspace. Building it reports every reference to something that does not exist, and every second
-/// placement of the same thing, which then counts for nothing.
+/// The plan by tensor and by workspace. Building it reports every reference to something that does not exist, and every
+/// second placement of the same thing, which then counts for nothing.
 class Places {
  public:
   Places(const Graph& graph, const Plan& plan, const Cells& cells, Findings& findings);

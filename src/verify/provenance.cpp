@@ -58,7 +58,9 @@ bool Provenance::accepts(HolderId value, HolderId source, ByteRange bytes) const
   return std::find(reached.begin(), reached.end(), source) != reached.end();
 }
 
-std::vector<HolderId> Provenance::dependents(HolderId source, ByteRange bytes) const { return reach(derived_, source, bytes); }
+std::vector<HolderId> Provenance::dependents(HolderId source, ByteRange bytes) const {
+  return reach(derived_, source, bytes);
+}
 
 /// Parts and wholes lie at fixed places, so that bytes need no translation on the way.
 std::vector<HolderId> Provenance::reach(const Parts& parts, HolderId from, ByteRange bytes) {

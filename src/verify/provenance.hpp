@@ -10,8 +10,8 @@
 
 namespace stowage::verification {
 
-/// Whose bytes a value may find where it lies: its own, and where a packed op moves nothing those of the parts that it is made
-/// of, or of the whole that it is a part of. Without packed groups every value stands for itself, at no cost.
+/// Whose bytes a value may find where it lies: its own, and where a packed op moves nothing those of the parts that it
+/// is made of, or of the whole that it is a part of. Without packed groups every value stands for itself, at no cost.
 class Provenance {
  public:
   explicit Provenance(const Links& links);
@@ -31,7 +31,8 @@ class Provenance {
     const auto found = cuts_.find(cell);
     if (found != cuts_.end()) {
       const std::vector<Bytes>& cuts = found->second;
-      for (auto cut = std::upper_bound(cuts.begin(), cuts.end(), range.lower); cut != cuts.end() && *cut < range.upper; ++cut) {
+      for (auto cut = std::upper_bound(cuts.begin(), cuts.end(), range.lower); cut != cuts.end() && *cut < range.upper;
+           ++cut) {
         f(ByteRange{range.lower, *cut});
         range.lower = *cut;
       }
@@ -52,7 +53,8 @@ class Provenance {
   }
 
  private:
-  /// The parts of one value, or what it is a part of: a tree over their bytes, whose nodes know how far those below reach.
+  /// The parts of one value, or what it is a part of: a tree over their bytes, whose nodes know how far those below
+  /// reach.
   class PartList {
    public:
     void add(const Part& part) { parts_.push_back(part); }
@@ -70,8 +72,9 @@ class Provenance {
     Bytes find_reach(std::size_t begin, std::size_t end);
 
     std::vector<Part> parts_;
-    std::vector<std::uint32_t> by_lower_;  ///< Positions, by where the parts begin. A stretch's middle is the root of its tree.
-    std::vector<Bytes> reach_;             ///< The highest end in that tree.
+    std::vector<std::uint32_t>
+        by_lower_;              ///< Positions, by where the parts begin. A stretch's middle is the root of its tree.
+    std::vector<Bytes> reach_;  ///< The highest end in that tree.
   };
   using Parts = std::unordered_map<HolderId, PartList>;
 

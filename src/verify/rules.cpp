@@ -30,11 +30,11 @@ void check_claim(const Plan& plan, ArenaId id, Findings& findings) {
   if (bound > size) {
     findings.add(Rule::claim, "{} claims the lower bound {}, above its size {}", describe(plan, id), bound, size);
   } else if (arena.proven_optimal && bound != size) {
-    findings.add(Rule::claim, "{} claims to be optimal with the size {}, but its lower bound is {}", describe(plan, id), size,
-                 bound);
+    findings.add(Rule::claim, "{} claims to be optimal with the size {}, but its lower bound is {}", describe(plan, id),
+                 size, bound);
   } else if (!arena.proven_optimal && bound == size) {
-    findings.add(Rule::claim, "{} has the size of its lower bound {}, but does not claim to be optimal", describe(plan, id),
-                 bound);
+    findings.add(Rule::claim, "{} has the size of its lower bound {}, but does not claim to be optimal",
+                 describe(plan, id), bound);
   }
 }
 
@@ -55,11 +55,12 @@ class PlacementCheck {
 
   void check(const Demand& demand, const Place& place) {
     if (place.size != demand.size) {
-      findings_.add(Rule::size, "{} has {} bytes, but its placement {}", name(demand), demand.size.value(), place.size.value());
+      findings_.add(Rule::size, "{} has {} bytes, but its placement {}", name(demand), demand.size.value(),
+                    place.size.value());
     }
     if (!is_aligned(place.offset, demand.alignment)) {
-      findings_.add(Rule::alignment, "{} at {} is not at a multiple of its alignment {}", name(demand), place.offset.value(),
-                    demand.alignment.value());
+      findings_.add(Rule::alignment, "{} at {} is not at a multiple of its alignment {}", name(demand),
+                    place.offset.value(), demand.alignment.value());
     }
     if (!place.cell) return;
     check_arena(demand, place);
@@ -72,8 +73,8 @@ class PlacementCheck {
   void check_arena(const Demand& demand, const Place& place) {
     const Arena& arena = input_.plan.arenas[place.arena.index()];
     if (arena.memory != demand.memory) {
-      findings_.add(Rule::arena, "{} is in memory {}, but placed in {} of memory {}", name(demand), demand.memory.index(),
-                    describe(input_.plan, place.arena), arena.memory.index());
+      findings_.add(Rule::arena, "{} is in memory {}, but placed in {} of memory {}", name(demand),
+                    demand.memory.index(), describe(input_.plan, place.arena), arena.memory.index());
     }
     const ArenaKind kind = kind_of(demand);
     if (arena.kind == kind || (kind == ArenaKind::shared && arena.kind == ArenaKind::fixed)) return;
@@ -111,7 +112,8 @@ class PlacementCheck {
     const bool coarse = demand.alignment > host->alignment;
     const char* const why = coarse ? "its alignment is larger than the buffer's" : unwelcome(demand.value);
     if (!why) return;
-    findings_.add(Rule::arena, "{} cannot lie in {}, a caller's buffer: {}", name(demand), describe(input_.plan, id), why);
+    findings_.add(Rule::arena, "{} cannot lie in {}, a caller's buffer: {}", name(demand), describe(input_.plan, id),
+                  why);
   }
 
   /// The size that counts is the graph's; where the plan's differs, that is a finding of its own.
@@ -120,7 +122,8 @@ class PlacementCheck {
     const std::optional<Bytes> end = checked_sum(place.offset, demand.size);
     if (place.offset >= Bytes(0) && end && *end <= top) return;
     findings_.add(Rule::bounds, "{} at {} with {} bytes lies outside [0, {}), region {} of {}", name(demand),
-                  place.offset.value(), demand.size.value(), top.value(), place.region, describe(input_.plan, place.arena));
+                  place.offset.value(), demand.size.value(), top.value(), place.region,
+                  describe(input_.plan, place.arena));
   }
 
   const Case& input_;
@@ -142,9 +145,11 @@ void check_tensor(const Case& input, const Links& links, TensorId id, PlacementC
     findings.add(Rule::missing, "{} is {}, but has a placement", describe(input.graph, id),
                  bound ? "bound to a caller's buffer" : "external");
   }
-  const Bytes alignment = links.part[value.index()] != 0 ? tensor.alignment.value_or(Bytes(1)) : input.graph.alignment(id);
-  rules.check({id, tensor.size, alignment, tensor.memory, input.values[value], links.persistent_part[value.index()] != 0},
-              *place);
+  const Bytes alignment =
+      links.part[value.index()] != 0 ? tensor.alignment.value_or(Bytes(1)) : input.graph.alignment(id);
+  rules.check(
+      {id, tensor.size, alignment, tensor.memory, input.values[value], links.persistent_part[value.index()] != 0},
+      *place);
 }
 
 void check_workspace(const Case& input, WorkspaceId id, PlacementCheck& rules, Findings& findings) {
@@ -192,8 +197,9 @@ void check_copies(const Case& input, const Copies& copies, Findings& findings) {
     const ArenaKind kind = input.plan.arenas[copy.to.arena.index()].kind;
     const bool pinned = input.graph.op(copy.when.op).fixed_address && input.options.base == AddressBase::refreshable;
     if (kind == ArenaKind::fixed || (kind == ArenaKind::shared && !pinned)) continue;
-    findings.add(Rule::arena, "copy {} of {} belongs in a {} arena, but {} is {}", i, describe(input.graph, copy.tensor),
-                 to_string(pinned ? ArenaKind::fixed : ArenaKind::shared), describe(input.plan, copy.to.arena), to_string(kind));
+    findings.add(Rule::arena, "copy {} of {} belongs in a {} arena, but {} is {}", i,
+                 describe(input.graph, copy.tensor), to_string(pinned ? ArenaKind::fixed : ArenaKind::shared),
+                 describe(input.plan, copy.to.arena), to_string(kind));
   }
 }
 
@@ -216,8 +222,9 @@ void check_pools(const Case& input, Findings& findings) {
     const Bytes size = input.plan.arenas[arena.index()].size;
     const Ring& pool = input.graph.rings()[id.index()];
     if (size == pool.size && input.plan.arenas[arena.index()].regions.size() == 1) continue;
-    findings.add(Rule::size, "ring '{}' is one range of {} bytes, but {} has {} in {} regions", pool.name, pool.size.value(),
-                 describe(input.plan, arena), size.value(), input.plan.arenas[arena.index()].regions.size());
+    findings.add(Rule::size, "ring '{}' is one range of {} bytes, but {} has {} in {} regions", pool.name,
+                 pool.size.value(), describe(input.plan, arena), size.value(),
+                 input.plan.arenas[arena.index()].regions.size());
   }
 }
 
@@ -229,7 +236,8 @@ void check_edges(const Graph& graph, const Plan& plan, Findings& findings) {
       findings.add(Rule::reference, "edge {} leads from op {} to op {}, which do not both exist", i, edge.from.index(),
                    edge.to.index());
     } else if (edge.from >= edge.to) {
-      findings.add(Rule::edge, "edge {} leads backward, from {} to {}", i, describe(graph, edge.from), describe(graph, edge.to));
+      findings.add(Rule::edge, "edge {} leads backward, from {} to {}", i, describe(graph, edge.from),
+                   describe(graph, edge.to));
     } else if (graph.op(edge.from).no_task || graph.op(edge.to).no_task) {
       findings.add(Rule::edge, "edge {} from {} to {} orders nothing: there are not tasks at both ends", i,
                    describe(graph, edge.from), describe(graph, edge.to));

@@ -38,7 +38,8 @@ class PieceReader {
 
   /// The piece at `at`, or null where the path changed nothing. Lowers `end` to where the answer ends.
   const Delta::Piece* find(std::size_t cell, Bytes at, Bytes& end) {
-    while (next_ < pieces_.size() && std::pair(pieces_[next_].cell, pieces_[next_].bytes.upper) <= std::pair(cell, at)) ++next_;
+    while (next_ < pieces_.size() && std::pair(pieces_[next_].cell, pieces_[next_].bytes.upper) <= std::pair(cell, at))
+      ++next_;
     if (next_ == pieces_.size() || pieces_[next_].cell != cell) return nullptr;
     const Delta::Piece& piece = pieces_[next_];
     end = std::min(end, piece.bytes.lower <= at ? piece.bytes.upper : piece.bytes.lower);
@@ -194,7 +195,8 @@ ContentId State::mix(std::vector<ContentId> contents) {
   std::sort(contents.begin(), contents.end());
   contents.erase(std::unique(contents.begin(), contents.end()), contents.end());
   if (contents.size() == 1) return contents.front();
-  const auto [entry, is_new] = mixture_of_.try_emplace(contents, static_cast<ContentId>(claims_.size() + mixtures_.size()));
+  const auto [entry, is_new] =
+      mixture_of_.try_emplace(contents, static_cast<ContentId>(claims_.size() + mixtures_.size()));
   if (!is_new) return entry->second;
   Mixture mixture = describe(contents.front());
   bool several = mixture.contested;

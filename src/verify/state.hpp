@@ -42,8 +42,8 @@ struct Delta {
 
 /// Who wrote each byte of each region last, and who was touched when, at one point of the walk.
 ///
-/// Paths: `enter` begins one, `leave` takes everything back that changed since and says what it was, `join` goes on from the ends
-/// of several paths, of which any may have been taken. Costs are those of the changes, not of the whole.
+/// Paths: `enter` begins one, `leave` takes everything back that changed since and says what it was, `join` goes on
+/// from the ends of several paths, of which any may have been taken. Costs are those of the changes, not of the whole.
 class State {
  public:
   State(const Claims& claims, const Order& order, const Provenance& provenance, std::size_t cells);
@@ -100,8 +100,8 @@ class State {
     std::vector<std::pair<HolderId, HolderState>> holders;
   };
 
-  /// One of several contents. Mixtures of mixtures are not listed out: what may lie in memory that loops use, which all may run
-  /// not at all, is whatever any of them wrote.
+  /// One of several contents. Mixtures of mixtures are not listed out: what may lie in memory that loops use, which all
+  /// may run not at all, is whatever any of them wrote.
   struct Mixture {
     std::vector<ContentId> of;  ///< Ascending.
     HolderId holder;            ///< Of all claims, where that is one.

@@ -6,18 +6,20 @@ namespace {
 
 /// Stream 0: a → b → c. Stream 1: d → e, after the given ops. Tensors have the names of their ops.
 Graph two_streams(const std::vector<std::size_t>& d_after) {
-  return graph_of({tensor("a", 100), tensor("b", 100), tensor("c", 100, kOutput), tensor("d", 100), tensor("e", 100, kOutput)},
-                  {op_on(0, "a", {}, {0}), op_on(0, "b", {0}, {1}), op_on(0, "c", {1}, {2}), op_on(1, "d", {}, {3}, d_after),
-                   op_on(1, "e", {3}, {4})});
+  return graph_of(
+      {tensor("a", 100), tensor("b", 100), tensor("c", 100, kOutput), tensor("d", 100), tensor("e", 100, kOutput)},
+      {op_on(0, "a", {}, {0}), op_on(0, "b", {0}, {1}), op_on(0, "c", {1}, {2}), op_on(1, "d", {}, {3}, d_after),
+       op_on(1, "e", {3}, {4})});
 }
 
 TEST(Streams, WhatNothingOrdersMayNotShare) {
   const Graph graph = two_streams({});
   EXPECT_THAT(verify(graph, plan_of(graph, {0, 100, 200, 300, 400})), IsEmpty());
   EXPECT_THAT(verify(graph, plan_of(graph, {0, 100, 200, 100, 400})),
-              ElementsAre(Breaks(Rule::overlap,
-                                 "tensor 'b' (1) [100, 200) and tensor 'd' (3) [100, 200) of arena 'cpu' share bytes [100, 200) "
-                                 "while nothing orders step 2 (op 'c' (2)) before step 3 (op 'd' (3))")));
+              ElementsAre(Breaks(
+                  Rule::overlap,
+                  "tensor 'b' (1) [100, 200) and tensor 'd' (3) [100, 200) of arena 'cpu' share bytes [100, 200) "
+                  "while nothing orders step 2 (op 'c' (2)) before step 3 (op 'd' (3))")));
 }
 
 TEST(Streams, AfterTheLastReaderMayShare) {
@@ -52,9 +54,9 @@ TEST(Streams, CrossedEdgesOrderWhatIsBehindThem) {
   const auto build = [](bool crossed) {
     const std::vector<std::size_t> after_a = crossed ? std::vector<std::size_t>{0} : std::vector<std::size_t>{};
     const std::vector<std::size_t> after_b = crossed ? std::vector<std::size_t>{1} : std::vector<std::size_t>{};
-    return graph_of(
-        {tensor("a", 100), tensor("b", 100), tensor("c", 100, kOutput), tensor("d", 100, kOutput)},
-        {op_on(0, "a", {}, {0}), op_on(1, "b", {}, {1}), op_on(1, "c", {}, {2}, after_a), op_on(0, "d", {}, {3}, after_b)});
+    return graph_of({tensor("a", 100), tensor("b", 100), tensor("c", 100, kOutput), tensor("d", 100, kOutput)},
+                    {op_on(0, "a", {}, {0}), op_on(1, "b", {}, {1}), op_on(1, "c", {}, {2}, after_a),
+                     op_on(0, "d", {}, {3}, after_b)});
   };
   const Graph crossed = build(true);
   EXPECT_THAT(verify(crossed, plan_of(crossed, {0, 100, 0, 100})), IsEmpty());
@@ -64,7 +66,8 @@ TEST(Streams, CrossedEdgesOrderWhatIsBehindThem) {
 }
 
 TEST(Streams, AMergeDoesNotOrderWhatFeedsIt) {
-  // x is read on stream 1 while c is written on stream 0; the merge on stream 2 is behind both, c is not behind the reader.
+  // x is read on stream 1 while c is written on stream 0; the merge on stream 2 is behind both, c is not behind the
+  // reader.
   const Graph graph =
       graph_of({tensor("x", 100), tensor("c", 100), tensor("d", 100), tensor("m", 100, kOutput)},
                {op_on(1, "x", {}, {0}), op_on(1, "d", {0}, {2}), op_on(0, "c", {}, {1}), op_on(2, "m", {1, 2}, {3})});
@@ -86,8 +89,9 @@ TEST(Streams, AReaderOnAnotherStreamHoldsTheValue) {
 TEST(Streams, EveryStreamThatUsesTheNewValueMustBeBehindTheOldOne) {
   // `base` is first touched on stream 0 behind everything, but on stream 1 without any order.
   const auto build = [](const std::vector<std::size_t>& after) {
-    return graph_of({tensor("a", 100), tensor("base", 100), view("lo", 50, 1, 0), view("hi", 50, 1, 50)},
-                    {op_on(0, "a", {}, {0}), op_on(0, "use", {0}, {}), op_on(0, "lo", {}, {2}), op_on(1, "hi", {}, {3}, after)});
+    return graph_of(
+        {tensor("a", 100), tensor("base", 100), view("lo", 50, 1, 0), view("hi", 50, 1, 50)},
+        {op_on(0, "a", {}, {0}), op_on(0, "use", {0}, {}), op_on(0, "lo", {}, {2}), op_on(1, "hi", {}, {3}, after)});
   };
   const Graph unordered = build({});
   EXPECT_THAT(rules(verify(unordered, plan_of(unordered, {0, 0, 0, 50}))), ElementsAre(Rule::overlap));
@@ -121,9 +125,9 @@ TEST(Streams, AnAliasWithoutTaskPassesItsInputsProducerOn) {
     Op reshape = op_on(1, "reshape", {1}, {2});
     reshape.no_task = true;
     if (alias) reshape.aliases = {{0, 0, Bytes(0)}};
-    return graph_of(
-        {tensor("a", 100), tensor("b", 100), tensor("flat", 100, alias ? TensorFlags{} : kInput), tensor("c", 100, kOutput)},
-        {op_on(0, "a", {}, {0}), op_on(0, "b", {0}, {1}), reshape, op_on(1, "c", {2}, {3})});
+    return graph_of({tensor("a", 100), tensor("b", 100), tensor("flat", 100, alias ? TensorFlags{} : kInput),
+                     tensor("c", 100, kOutput)},
+                    {op_on(0, "a", {}, {0}), op_on(0, "b", {0}, {1}), reshape, op_on(1, "c", {2}, {3})});
   };
   const Graph aliased = build(true);
   EXPECT_THAT(verify(aliased, plan_of(aliased, {0, 100, 100, 0})), IsEmpty());
@@ -207,7 +211,8 @@ TEST(Streams, InPlaceNeedsAllOtherReadersBeforeIt) {
   const auto build = [](const std::vector<std::size_t>& after) {
     Op add = op_on(0, "add", {0}, {1}, after);
     add.in_place = {{0, 0}};
-    return graph_of({tensor("a", 100), tensor("b", 100, kOutput)}, {op_on(0, "a", {}, {0}), op_on(1, "peek", {0}, {}), add});
+    return graph_of({tensor("a", 100), tensor("b", 100, kOutput)},
+                    {op_on(0, "a", {}, {0}), op_on(1, "peek", {0}, {}), add});
   };
   const Graph racing = build({});
   EXPECT_THAT(rules(verify(racing, plan_of(racing, {0, 0}))), ElementsAre(Rule::overlap));
@@ -230,8 +235,8 @@ TEST(Streams, InPlaceNeedsAllOtherWritersAfterIt) {
 }
 
 TEST(Streams, UnusedStreamNumbersCostNothing) {
-  const Graph graph =
-      graph_of({tensor("a", 8), tensor("b", 8)}, {op_on(1023, "a", {}, {0}), op_on(1023, "b", {0}, {1}), op_on(7, "c", {1}, {})});
+  const Graph graph = graph_of({tensor("a", 8), tensor("b", 8)},
+                               {op_on(1023, "a", {}, {0}), op_on(1023, "b", {0}, {1}), op_on(7, "c", {1}, {})});
   EXPECT_THAT(verify(graph, plan_of(graph, {0, 8})), IsEmpty());
   EXPECT_THAT(rules(verify(graph, plan_of(graph, {0, 0}))), ElementsAre(Rule::overlap));
 }

@@ -5,8 +5,8 @@
 namespace stowage::verification {
 namespace {
 
-/// An input that nobody reads holds the first step. With streams it counts as read by the first task: overwriting what the caller
-/// wrote is then only safe behind something that runs.
+/// An input that nobody reads holds the first step. With streams it counts as read by the first task: overwriting what
+/// the caller wrote is then only safe behind something that runs.
 Step end_of_unread_inputs(const Graph& graph) {
   if (graph.stream_count() == 1) return Step(0);
   const auto task = std::find_if(graph.ops().begin(), graph.ops().end(), [](const Op& op) { return !op.no_task; });
@@ -15,7 +15,8 @@ Step end_of_unread_inputs(const Graph& graph) {
 
 /// The value that a loop's result is: the incoming one.
 TensorId incoming_of(const Scope& scope, TensorId inner) {
-  const auto pair = std::find_if(scope.carried.begin(), scope.carried.end(), [&](Carried each) { return each.out == inner; });
+  const auto pair =
+      std::find_if(scope.carried.begin(), scope.carried.end(), [&](Carried each) { return each.out == inner; });
   return pair == scope.carried.end() ? inner : pair->in;
 }
 
@@ -154,7 +155,8 @@ void Values::collect_uses(const Graph& graph, OpId id) {
 
 void Values::collect_groups(const Graph& graph, OpId id) {
   const Op& op = graph.op(id);
-  const auto present = std::count_if(op.inputs.begin(), op.inputs.end(), [](const auto& input) { return input.has_value(); });
+  const auto present =
+      std::count_if(op.inputs.begin(), op.inputs.end(), [](const auto& input) { return input.has_value(); });
   const bool inputs = op.contiguous_inputs != Contiguity::none && present > 1;
   const bool outputs = op.contiguous_outputs != Contiguity::none && op.outputs.size() > 1;
   const bool whole_output = inputs && op.contiguous_inputs == Contiguity::packed;

@@ -15,8 +15,9 @@ using ValueId = Id<struct ValueList>;
 /// Before every op.
 inline constexpr Step kStart{-1};
 
-/// What lies in memory and is needed for a while: the content of a workspace, or of tensors at fixed distances from each other.
-/// These are views, mandatory aliases, what a body is given from outside, and a loop's result with the incoming value.
+/// What lies in memory and is needed for a while: the content of a workspace, or of tensors at fixed distances from
+/// each other. These are views, mandatory aliases, what a body is given from outside, and a loop's result with the
+/// incoming value.
 struct Value {
   TensorFlags flags = {};  ///< Of all members; no_reuse also where an op says so.
   Step begin = kNever;     ///< Its bytes are its own from here: a place in the execution order, or kStart.
@@ -32,12 +33,16 @@ struct Value {
   bool passed = false;   ///< It goes into a body or comes out of one.
 
   [[nodiscard]] bool external() const { return flags.has(TensorFlag::external); }
-  [[nodiscard]] bool persistent() const { return !external() && flags.any_of({TensorFlag::constant, TensorFlag::variable}); }
-  /// Whether it needs memory of ours, or a caller's. (A persistent value begins and never ends even where nobody touches it.)
+  [[nodiscard]] bool persistent() const {
+    return !external() && flags.any_of({TensorFlag::constant, TensorFlag::variable});
+  }
+  /// Whether it needs memory of ours, or a caller's. (A persistent value begins and never ends even where nobody
+  /// touches it.)
   [[nodiscard]] bool in_use() const { return begin != kNever && !external(); }
 };
 
-/// All values of a graph, and when each is needed. Values are named by one of their tensors, workspaces by numbers after these.
+/// All values of a graph, and when each is needed. Values are named by one of their tensors, workspaces by numbers
+/// after these.
 class Values {
  public:
   Values(const Graph& graph, bool keep_inputs);
@@ -46,7 +51,9 @@ class Values {
   [[nodiscard]] ValueId of(TensorId tensor) const { return ValueId(value_of_[tensor.index()]); }
   /// Where the tensor lies in its value, relative to the others.
   [[nodiscard]] Bytes offset(TensorId tensor) const { return offset_[tensor.index()]; }
-  [[nodiscard]] ValueId of(OpId op, std::size_t workspace) const { return ValueId(first_workspace_[op.index()] + workspace); }
+  [[nodiscard]] ValueId of(OpId op, std::size_t workspace) const {
+    return ValueId(first_workspace_[op.index()] + workspace);
+  }
   [[nodiscard]] const Value& operator[](ValueId id) const { return values_[id.index()]; }
 
   /// The op at a place of the execution order: the root's ops, each followed by those of its bodies.

@@ -31,7 +31,8 @@ TEST(Verify, AcceptsAGoodPlan) {
 
 TEST(Verify, AcceptsAnEmptyGraph) {
   const Graph graph = graph_of({}, {});
-  EXPECT_THAT(verify(graph, Plan{.graph = "test", .arenas = {}, .placements = {}, .workspaces = {}, .notes = {}}), IsEmpty());
+  EXPECT_THAT(verify(graph, Plan{.graph = "test", .arenas = {}, .placements = {}, .workspaces = {}, .notes = {}}),
+              IsEmpty());
 }
 
 TEST(Verify, StopsAtTheLimit) {
@@ -39,10 +40,11 @@ TEST(Verify, StopsAtTheLimit) {
   const Plan nothing{.graph = "test", .arenas = {}, .placements = {}, .workspaces = {}, .notes = {}};
   EXPECT_THAT(verify(graph, nothing), SizeIs(3));
   EXPECT_THAT(verify(graph, nothing, {.max_findings = 2}), SizeIs(2));
-  EXPECT_THAT(verify(graph, nothing, {.max_findings = 0}), SizeIs(1)) << "no findings would mean that the plan is right";
+  EXPECT_THAT(verify(graph, nothing, {.max_findings = 0}), SizeIs(1))
+      << "no findings would mean that the plan is right";
 }
 
-// ----------------------------------------------------------------------------------------------------------- reference
+// ---------------------------------------------------------------------------------------------------------- reference
 
 TEST(VerifyReference, PlanOfAnotherGraph) {
   const Graph graph = small_graph();
@@ -86,11 +88,12 @@ TEST(VerifyReference, PlacedTwice) {
   Plan plan = plan_of(graph, {0, 100}, {200});
   plan.placements.push_back(plan.placements[1]);
   plan.workspaces.push_back(plan.workspaces[0]);
-  EXPECT_THAT(verify(graph, plan), ElementsAre(Breaks(Rule::reference, "tensor 'out' (1) is placed twice"),
-                                               Breaks(Rule::reference, "workspace 0 of op 'work' (0) is placed twice")));
+  EXPECT_THAT(verify(graph, plan),
+              ElementsAre(Breaks(Rule::reference, "tensor 'out' (1) is placed twice"),
+                          Breaks(Rule::reference, "workspace 0 of op 'work' (0) is placed twice")));
 }
 
-// ------------------------------------------------------------------------------------------------------------- missing
+// ------------------------------------------------------------------------------------------------------------ missing
 
 TEST(VerifyMissing, EveryTensorInUseNeedsAPlacement) {
   const Graph graph = small_graph();
@@ -98,10 +101,10 @@ TEST(VerifyMissing, EveryTensorInUseNeedsAPlacement) {
 }
 
 TEST(VerifyMissing, ConstantsInputsAndOutputsNeedOneEvenWhenNobodyTouchesThem) {
-  const Graph graph =
-      graph_of({tensor("c", 4, TensorFlag::constant), tensor("v", 4, TensorFlag::variable), tensor("i", 4, TensorFlag::input),
-                tensor("o", 4, TensorFlag::output), tensor("n", 4, TensorFlag::no_reuse)},
-               {});
+  const Graph graph = graph_of(
+      {tensor("c", 4, TensorFlag::constant), tensor("v", 4, TensorFlag::variable), tensor("i", 4, TensorFlag::input),
+       tensor("o", 4, TensorFlag::output), tensor("n", 4, TensorFlag::no_reuse)},
+      {});
   EXPECT_THAT(verify(graph, plan_of(graph, {{}, {}, {}, {}, {}})),
               ElementsAre(Breaks(Rule::missing, "'c'"), Breaks(Rule::missing, "'v'"), Breaks(Rule::missing, "'i'"),
                           Breaks(Rule::missing, "'o'")));
@@ -133,12 +136,13 @@ TEST(VerifyMissing, TensorsOfOpsWithoutTaskAreNotAccessed) {
 }
 
 TEST(VerifyMissing, ExternalTensorsMustHaveNone) {
-  const Graph graph =
-      graph_of({tensor("theirs", 100, TensorFlag::external), view("part", 50, 0, 0), tensor("out", 50, TensorFlag::output)},
-               {op("copy", {1}, {2})});
+  const Graph graph = graph_of(
+      {tensor("theirs", 100, TensorFlag::external), view("part", 50, 0, 0), tensor("out", 50, TensorFlag::output)},
+      {op("copy", {1}, {2})});
   EXPECT_THAT(verify(graph, plan_of(graph, {{}, {}, 0})), IsEmpty());
-  EXPECT_THAT(verify(graph, plan_of(graph, {100, 100, 0})), ElementsAre(Breaks(Rule::missing, "tensor 'theirs' (0) is external"),
-                                                                        Breaks(Rule::missing, "tensor 'part' (1) is external")));
+  EXPECT_THAT(verify(graph, plan_of(graph, {100, 100, 0})),
+              ElementsAre(Breaks(Rule::missing, "tensor 'theirs' (0) is external"),
+                          Breaks(Rule::missing, "tensor 'part' (1) is external")));
 }
 
 TEST(VerifyMissing, AliasOfAnExternalTensorIsExternal) {
@@ -154,12 +158,14 @@ TEST(VerifyMissing, WorkspacesOfTasksNeedOneUnlessEmpty) {
   work.workspaces = {{Bytes(0)}, {Bytes(8)}};
   const Graph graph = graph_of({tensor("in", 100, TensorFlag::input), tensor("out", 100, TensorFlag::output)}, {work});
   EXPECT_THAT(verify(graph, plan_of(graph, {0, 100}, {{}, 200})), IsEmpty());
-  EXPECT_THAT(verify(graph, plan_of(graph, {0, 100})), ElementsAre(Breaks(Rule::missing, "workspace 1 of op 'work' (0)")));
+  EXPECT_THAT(verify(graph, plan_of(graph, {0, 100})),
+              ElementsAre(Breaks(Rule::missing, "workspace 1 of op 'work' (0)")));
 }
 
 TEST(VerifyMissing, TensorsOfSizeZeroNeedOneAndOccupyNothing) {
-  const Graph graph = graph_of({tensor("in", 100, TensorFlag::input), tensor("none", 0), tensor("out", 100, TensorFlag::output)},
-                               {op("a", {0}, {1}), op("b", {0, 1}, {2})});
+  const Graph graph =
+      graph_of({tensor("in", 100, TensorFlag::input), tensor("none", 0), tensor("out", 100, TensorFlag::output)},
+               {op("a", {0}, {1}), op("b", {0, 1}, {2})});
   EXPECT_THAT(verify(graph, plan_of(graph, {0, {}, 100})), ElementsAre(Breaks(Rule::missing, "tensor 'none' (1)")));
   EXPECT_THAT(verify(graph, plan_of(graph, {0, 50, 100})), IsEmpty());
 }
@@ -170,7 +176,8 @@ TEST(VerifySize, PlacementMustHaveTheTensorsSize) {
   const Graph graph = small_graph();
   Plan plan = small_plan(graph);
   plan.placements[1].size = Bytes(99);
-  EXPECT_THAT(verify(graph, plan), ElementsAre(Breaks(Rule::size, "tensor 'mid' (1) has 100 bytes, but its placement 99")));
+  EXPECT_THAT(verify(graph, plan),
+              ElementsAre(Breaks(Rule::size, "tensor 'mid' (1) has 100 bytes, but its placement 99")));
 }
 
 TEST(VerifySize, ArenaIsTheSumOfItsRegions) {
@@ -193,11 +200,12 @@ TEST(VerifyBounds, PlacementMustLieInItsRegion) {
 
 TEST(VerifyBounds, RegionsMayNotExceedTheLargestBufferWithoutNeed) {
   const Memory small{.name = "small", .max_size = Bytes(150)};
-  const Graph graph =
-      graph_of({tensor("in", 100, TensorFlag::input), tensor("out", 100, TensorFlag::output)}, {op("copy", {0}, {1})}, {small});
+  const Graph graph = graph_of({tensor("in", 100, TensorFlag::input), tensor("out", 100, TensorFlag::output)},
+                               {op("copy", {0}, {1})}, {small});
   Plan plan = plan_of(graph, {0, 100});
-  EXPECT_THAT(verify(graph, plan),
-              ElementsAre(Breaks(Rule::bounds, "region 0 of arena 'cpu' (0) has 200 bytes, memory 'small' allows 150")));
+  EXPECT_THAT(
+      verify(graph, plan),
+      ElementsAre(Breaks(Rule::bounds, "region 0 of arena 'cpu' (0) has 200 bytes, memory 'small' allows 150")));
   plan.arenas[0].regions = {Bytes(100), Bytes(100)};
   plan.placements[1].region = 1;
   plan.placements[1].offset = Bytes(0);
@@ -206,8 +214,8 @@ TEST(VerifyBounds, RegionsMayNotExceedTheLargestBufferWithoutNeed) {
 
 TEST(VerifyBounds, WhatIsLargerThanTheLargestBufferHasARegionOfItsOwn) {
   const Memory small{.name = "small", .max_size = Bytes(150)};
-  const Graph graph =
-      graph_of({tensor("in", 100, TensorFlag::input), tensor("out", 200, TensorFlag::output)}, {op("copy", {0}, {1})}, {small});
+  const Graph graph = graph_of({tensor("in", 100, TensorFlag::input), tensor("out", 200, TensorFlag::output)},
+                               {op("copy", {0}, {1})}, {small});
   Plan plan = plan_of(graph, {0, 0});
   plan.arenas[0].regions = {Bytes(100), Bytes(200)};
   plan.arenas[0].size = Bytes(300);
@@ -233,7 +241,8 @@ TEST(VerifyAlignment, OffsetsAreMultiplesOfTheAlignment) {
   const Graph graph =
       graph_of({tensor("in", 100, TensorFlag::input), out}, {work}, {Memory{.name = "cpu", .alignment = Bytes(32)}});
   EXPECT_THAT(verify(graph, plan_of(graph, {0, 104}, {256})), IsEmpty());
-  EXPECT_THAT(verify(graph, plan_of(graph, {16, 120}, {256})), ElementsAre(Breaks(Rule::alignment, "tensor 'in' (0) at 16")));
+  EXPECT_THAT(verify(graph, plan_of(graph, {16, 120}, {256})),
+              ElementsAre(Breaks(Rule::alignment, "tensor 'in' (0) at 16")));
   EXPECT_THAT(verify(graph, plan_of(graph, {0, 101}, {256})), ElementsAre(Breaks(Rule::alignment, "alignment 8")));
   EXPECT_THAT(verify(graph, plan_of(graph, {0, 104}, {224})),
               ElementsAre(Breaks(Rule::alignment, "workspace 0 of op 'work' (0) at 224")));
@@ -242,16 +251,17 @@ TEST(VerifyAlignment, OffsetsAreMultiplesOfTheAlignment) {
 TEST(VerifyAlignment, ViewsFollowTheirBaseUnlessTheyHaveTheirOwn) {
   Tensor picky = view("picky", 16, 0, 64);
   picky.alignment = Bytes(64);
-  const Graph graph = graph_of({tensor("base", 100, TensorFlag::input), view("odd", 10, 0, 7), picky}, {op("read", {1, 2}, {})},
-                               {Memory{.name = "cpu", .alignment = Bytes(32)}});
+  const Graph graph = graph_of({tensor("base", 100, TensorFlag::input), view("odd", 10, 0, 7), picky},
+                               {op("read", {1, 2}, {})}, {Memory{.name = "cpu", .alignment = Bytes(32)}});
   EXPECT_THAT(verify(graph, plan_of(graph, {64, 71, 128})), IsEmpty());
-  EXPECT_THAT(verify(graph, plan_of(graph, {32, 39, 96})), ElementsAre(Breaks(Rule::alignment, "tensor 'picky' (2) at 96")));
+  EXPECT_THAT(verify(graph, plan_of(graph, {32, 39, 96})),
+              ElementsAre(Breaks(Rule::alignment, "tensor 'picky' (2) at 96")));
 }
 
 TEST(VerifyArena, MemoryAndKindMustFit) {
   const std::vector<Memory> memories = {Memory{.name = "cpu"}, Memory{.name = "gpu"}};
-  const Graph graph =
-      graph_of({tensor("in", 100, TensorFlag::input), tensor("w", 50, TensorFlag::constant)}, {op("read", {0, 1}, {})}, memories);
+  const Graph graph = graph_of({tensor("in", 100, TensorFlag::input), tensor("w", 50, TensorFlag::constant)},
+                               {op("read", {0, 1}, {})}, memories);
   const Plan plan = plan_of(graph, {0, 0});
   EXPECT_THAT(verify(graph, plan), IsEmpty());
 
@@ -264,17 +274,16 @@ TEST(VerifyArena, MemoryAndKindMustFit) {
   EXPECT_THAT(verify(graph, elsewhere), ElementsAre(Breaks(Rule::arena, "tensor 'in' (0) is in memory 0")));
 }
 
-// -------------------------------------------------------------------------------------------------------------- layout
+// ------------------------------------------------------------------------------------------------------------- layout
 
 TEST(VerifyLayout, ViewsLieInTheirBase) {
-  const Graph graph =
-      graph_of({tensor("base", 100, TensorFlag::input), view("v", 40, 0, 20), view("vv", 10, 1, 30)}, {op("read", {2}, {})});
+  const Graph graph = graph_of({tensor("base", 100, TensorFlag::input), view("v", 40, 0, 20), view("vv", 10, 1, 30)},
+                               {op("read", {2}, {})});
   EXPECT_THAT(verify(graph, plan_of(graph, {0, 20, 50})), IsEmpty());
-  EXPECT_THAT(
-      verify(graph, plan_of(graph, {0, 20, 30})),
-      ElementsAre(Breaks(
-          Rule::layout,
-          "tensor 'vv' (2) at 30 of region 0 of arena 'cpu' (0) is not where it must be, 50 bytes into tensor 'base' (0)")));
+  EXPECT_THAT(verify(graph, plan_of(graph, {0, 20, 30})),
+              ElementsAre(Breaks(Rule::layout,
+                                 "tensor 'vv' (2) at 30 of region 0 of arena 'cpu' (0) is not where it must be, 50 "
+                                 "bytes into tensor 'base' (0)")));
   Plan plan = plan_of(graph, {0, 20, 50});
   plan.arenas[0].regions.emplace_back(100);
   plan.arenas[0].size = Bytes(200);
@@ -295,7 +304,7 @@ TEST(VerifyLayout, AliasesLieInTheirInput) {
   EXPECT_THAT(verify(graph, plan), ElementsAre(Breaks(Rule::layout, "60 bytes into tensor 'cache' (0)")));
 }
 
-// --------------------------------------------------------------------------------------------------------------- claim
+// -------------------------------------------------------------------------------------------------------------- claim
 
 TEST(VerifyClaim, BoundAndProofMustAgreeWithTheSize) {
   const Graph graph = small_graph();
@@ -312,7 +321,7 @@ TEST(VerifyClaim, BoundAndProofMustAgreeWithTheSize) {
   EXPECT_THAT(verify(graph, plan), ElementsAre(Breaks(Rule::claim, "claims to be optimal")));
 }
 
-// ------------------------------------------------------------------------------------------------------ absurd numbers
+// ----------------------------------------------------------------------------------------------------- absurd numbers
 
 TEST(VerifyAbsurd, ExtremeOffsetsAndSizesAreFindings) {
   const Graph graph = small_graph();
@@ -351,7 +360,8 @@ TEST(VerifyAbsurd, EverythingWrongAtOnceIsDescribed) {
                          .lower_bound = Bytes(kHuge),
                          .proven_optimal = true});
   for (std::size_t i = 0; i < 8; ++i) {
-    plan.placements.push_back({TensorId(i % 5), ArenaId(i % 2), static_cast<std::uint32_t>(i % 3), Bytes(kTiny), Bytes(kHuge)});
+    plan.placements.push_back(
+        {TensorId(i % 5), ArenaId(i % 2), static_cast<std::uint32_t>(i % 3), Bytes(kTiny), Bytes(kHuge)});
     plan.workspaces.push_back({OpId(i), 7, ArenaId(i), 0xffffffff, Bytes(kHuge), Bytes(kHuge)});
   }
   const std::vector<Finding> findings = verify(graph, plan);

@@ -68,7 +68,9 @@ class Walk {
     return of.flags.has(TensorFlag::output) || (of.flags.has(TensorFlag::input) && facts_.input.options.keep_inputs);
   }
   [[nodiscard]] HolderId holder(TensorId tensor) const { return static_cast<HolderId>(values_.of(tensor).index()); }
-  [[nodiscard]] HolderId holder(OpId op, std::size_t w) const { return static_cast<HolderId>(values_.of(op, w).index()); }
+  [[nodiscard]] HolderId holder(OpId op, std::size_t w) const {
+    return static_cast<HolderId>(values_.of(op, w).index());
+  }
   [[nodiscard]] std::optional<Spot> spot_of(const Place* place, Bytes size) const;
   /// The copy that the op reads instead of the tensor, if any.
   [[nodiscard]] std::optional<std::uint32_t> copy_for(OpId id, TensorId tensor) const;
@@ -165,7 +167,7 @@ std::optional<Spot> Walk::spot_of(const Place* place, Bytes size) const {
   return Spot{*place->cell, *bytes};
 }
 
-// ------------------------------------------------------------------------------------------------------------------ bodies
+// ------------------------------------------------------------------------------------------------------------- bodies
 
 void Walk::run_bodies(OpId id) {
   const Op& op = graph_.op(id);
@@ -249,7 +251,7 @@ void Walk::hand_over(TensorId from, TensorId to, Moment moment) {
   if (spot) ledger_.hand_over(holder(from), holder(to), *spot, moment);
 }
 
-// ------------------------------------------------------------------------------------------------------------------ copies
+// ------------------------------------------------------------------------------------------------------------- copies
 
 void Walk::run_copy(std::uint32_t index, Moment moment) {
   const CopyEntry& copy = facts_.copies[index];

@@ -4,8 +4,10 @@
 
 int main() {
   stowage::GraphBuilder builder("consumer");
-  const auto x = builder.add(stowage::Tensor{.name = "x", .size = stowage::Bytes(4096), .flags = stowage::TensorFlag::input});
-  const auto y = builder.add(stowage::Tensor{.name = "y", .size = stowage::Bytes(4096), .flags = stowage::TensorFlag::output});
+  const auto x =
+      builder.add(stowage::Tensor{.name = "x", .size = stowage::Bytes(4096), .flags = stowage::TensorFlag::input});
+  const auto y =
+      builder.add(stowage::Tensor{.name = "y", .size = stowage::Bytes(4096), .flags = stowage::TensorFlag::output});
   builder.add(stowage::Op{.name = "relu", .kind = "RELU", .inputs = {x}, .outputs = {y}, .in_place = {{0, 0}}});
   const auto graph = builder.build();
   if (!graph) return std::cerr << to_string(graph.error()) << '\n', 1;

@@ -16,8 +16,8 @@
 #include "support/generators/random_graph.hpp"
 #include "support/judges/shadow/families.hpp"
 
-/// Plans and `GraphAllocator` on a real GPU: a run in planned memory gives what one gives in which nothing shares memory. Needs a
-/// GPU; see docs/cuda.md.
+/// Plans and `GraphAllocator` on a real GPU: a run in planned memory gives what one gives in which nothing shares
+/// memory. Needs a GPU; see docs/cuda.md.
 namespace stowage::testing {
 namespace {
 
@@ -92,7 +92,8 @@ Bound bind(const Graph& graph, const Allocation& allocation) {
     std::byte* address = nullptr;
     if (family.flags.has(TensorFlag::external)) {
       std::unique_ptr<Buffer>& buffer = bound.externals[seat.family];
-      if (buffer == nullptr) buffer = gpu().buffer_type().allocate(Bytes(static_cast<std::int64_t>(family.cells))).value();
+      if (buffer == nullptr)
+        buffer = gpu().buffer_type().allocate(Bytes(static_cast<std::int64_t>(family.cells))).value();
       address = seat.count > 0 ? buffer->base() + seat.first : nullptr;
     } else if (!family.flags.has(TensorFlag::constant) && seat.count > 0) {
       const Address& own = allocation.tensors[t];
@@ -160,8 +161,8 @@ TEST(CudaShadow, RandomGraphsOfSeveralStreams) {
 
 TEST(CudaShadow, GeneratedGraphsOfOneAndTwoStreams) {
   using bench::Streams;
-  for (const Graph& graph :
-       {bench::make_llm(600, Streams::one), bench::make_training(600, Streams::one), bench::make_training(600, Streams::two)}) {
+  for (const Graph& graph : {bench::make_llm(600, Streams::one), bench::make_training(600, Streams::one),
+                             bench::make_training(600, Streams::two)}) {
     for (const GraphAllocatorOptions& options : ways()) {
       GraphAllocator allocator(gpu().buffer_type(), options);
       expect_same(graph, allocator, 7);
@@ -180,7 +181,8 @@ TEST(CudaShadow, RecordedGraphs) {
     for (const GraphAllocatorOptions& options : ways()) {
       GraphAllocator allocator(gpu().buffer_type(), options);
       expect_same(graph, allocator, 3);
-      fmt::print("{}: {} in place of {}\n", graph.name(), to_human(allocator.buffer_size(0)), to_human(OwnMemory(graph).size()));
+      fmt::print("{}: {} in place of {}\n", graph.name(), to_human(allocator.buffer_size(0)),
+                 to_human(OwnMemory(graph).size()));
     }
   }
 }

@@ -1,11 +1,11 @@
 #pragma once
 
-/// What stands for the work of an op on a GPU, as PTX text for the driver to compile. All run over bytes, so that no alignment is
-/// asked for, in a grid of any size.
+/// What stands for the work of an op on a GPU, as PTX text for the driver to compile. All run over bytes, so that no
+/// alignment is asked for, in a grid of any size.
 ///
-///   hash_bytes   slot += the sum over all bytes of a mix of the byte, its position, and the salt: the order does not matter
-///   write_bytes  bytes that depend on the slot, the salt, and the position
-///   wait         for as many clock ticks, so that streams run apart
+///   hash_bytes   slot += the sum over all bytes of a mix of the byte, its position, and the salt: the order does not
+///   matter write_bytes  bytes that depend on the slot, the salt, and the position wait         for as many clock
+///   ticks, so that streams run apart
 namespace stowage::testing {
 
 inline constexpr const char* kShadowPtx = R"(

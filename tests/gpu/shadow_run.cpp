@@ -163,7 +163,8 @@ class GpuShadow::Run {
   std::vector<std::optional<EventId>> finished_;  ///< By op; on several streams.
 };
 
-Result<std::vector<std::uint64_t>> GpuShadow::run(const Graph& graph, const GpuAddresses& addresses, std::uint64_t seed) {
+Result<std::vector<std::uint64_t>> GpuShadow::run(const Graph& graph, const GpuAddresses& addresses,
+                                                  std::uint64_t seed) {
   return Run(*this, graph, addresses, seed).run();
 }
 

@@ -70,7 +70,8 @@ TEST_P(OnnxData, TypesInTheFileThatAreWrongAreNoticed) {
 std::string test_name(const ::testing::TestParamInfo<std::filesystem::path>& info) {
   std::string name = info.param.filename().string();
   name = name.substr(0, name.find('.'));
-  std::replace_if(name.begin(), name.end(), [](char each) { return std::isalnum(static_cast<unsigned char>(each)) == 0; }, '_');
+  std::replace_if(
+      name.begin(), name.end(), [](char each) { return std::isalnum(static_cast<unsigned char>(each)) == 0; }, '_');
   return name;
 }
 

@@ -1,5 +1,6 @@
-// onnx_facts [--strip] [--dim NAME=N]... FILE...: prints what shape inference finds out about every value of ONNX models, one
-// line each: file, graph, value, type, dims, elements (or ?), reason, separated by tabs. For tests/onnx/shapes_test.py.
+// onnx_facts [--strip] [--dim NAME=N]... FILE...: prints what shape inference finds out about every value of ONNX
+// models, one line each: file, graph, value, type, dims, elements (or ?), reason, separated by tabs. For
+// tests/onnx/shapes_test.py.
 //
 // --strip forgets the types of values in between that the files have.
 
@@ -50,7 +51,8 @@ void print_graph(const std::string& file, const Graph& graph, const ModelFacts& 
   for (const auto& [name, each] : facts.at(&graph)) {
     const std::string dims = each.dims ? fmt::format("[{}]", fmt::join(*each.dims, ", ")) : "?";
     const std::string reason = each.is_known() ? "" : each.stopped_by + ": " + each.reason;
-    fmt::print("{}\t{}\t{}\t{}\t{}\t{}\t{}\n", file, graph.name, name, to_string(each.type), dims, elements_text(each), reason);
+    fmt::print("{}\t{}\t{}\t{}\t{}\t{}\t{}\n", file, graph.name, name, to_string(each.type), dims, elements_text(each),
+               reason);
   }
   for (const Node& node : graph.nodes) {
     for (const Attribute& attribute : node.attributes) {

@@ -3,7 +3,8 @@
 #include <cstdint>
 #include <cstdlib>
 
-/// How long tests over random input run. Each says how much is usual; the environment says otherwise, for all of them alike:
+/// How long tests over random input run. Each says how much is usual; the environment says otherwise, for all of them
+/// alike:
 ///
 ///     STOWAGE_PROPERTY_PROBLEMS   how many graphs, problems, plans or events to draw
 ///     STOWAGE_PROPERTY_SEED       only the one of this seed, which a failure names

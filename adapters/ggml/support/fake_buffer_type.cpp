@@ -37,7 +37,9 @@ ggml_status init_tensor(ggml_backend_buffer_t buffer, ggml_tensor* /*tensor*/) {
 
 void reset(ggml_backend_buffer_t buffer) { ++block_of(buffer).owner->resets; }
 
-void clear(ggml_backend_buffer_t buffer, std::uint8_t value) { std::memset(base_of(buffer), value, block_of(buffer).size); }
+void clear(ggml_backend_buffer_t buffer, std::uint8_t value) {
+  std::memset(base_of(buffer), value, block_of(buffer).size);
+}
 
 ggml_backend_buffer_t allocate(ggml_backend_buffer_type_t type, std::size_t size) {
   FakeBufferType& fake = owner(type);

@@ -73,7 +73,8 @@ void RecordedCgraph::fill_tensor(const Graph& graph, TensorId id) {
 void RecordedCgraph::add_node(const Op& op) {
   ggml_tensor& node = tensors_[op.outputs.front().index()];
   node.op = op_named(op.kind);
-  for (std::size_t j = 0; j < op.inputs.size(); ++j) node.src[j] = op.inputs[j] ? &tensors_[op.inputs[j]->index()] : nullptr;
+  for (std::size_t j = 0; j < op.inputs.size(); ++j)
+    node.src[j] = op.inputs[j] ? &tensors_[op.inputs[j]->index()] : nullptr;
   for (const InPlacePair pair : op.in_place) std::copy(node.nb, node.nb + GGML_MAX_DIMS, node.src[pair.input]->nb);
   nodes_.push_back(&node);
 }
@@ -81,7 +82,8 @@ void RecordedCgraph::add_node(const Op& op) {
 /// The file's shape is outermost first. A tensor whose shape does not give its size is a row of bytes.
 void RecordedCgraph::set_shape(const Tensor& from, ggml_tensor& to) const {
   to.type = type_named(from.dtype);
-  for (std::size_t i = 0; i < GGML_MAX_DIMS; ++i) to.ne[i] = i < from.shape.size() ? from.shape[from.shape.size() - 1 - i] : 1;
+  for (std::size_t i = 0; i < GGML_MAX_DIMS; ++i)
+    to.ne[i] = i < from.shape.size() ? from.shape[from.shape.size() - 1 - i] : 1;
   to.nb[0] = ggml_type_size(to.type);
   to.nb[1] = ggml_row_size(to.type, to.ne[0]);
   for (std::size_t i = 2; i < GGML_MAX_DIMS; ++i) to.nb[i] = to.nb[i - 1] * static_cast<std::size_t>(to.ne[i - 1]);

@@ -7,11 +7,11 @@
 
 namespace stowage::ggml {
 
-/// A graph file that was recorded from ggml, as a ggml graph again: as much of it as an allocator looks at. Constants, variables
-/// and external tensors have data, whatever else has none. Cannot be computed.
+/// A graph file that was recorded from ggml, as a ggml graph again: as much of it as an allocator looks at. Constants,
+/// variables and external tensors have data, whatever else has none. Cannot be computed.
 ///
-/// The file has no strides. Tensors are contiguous; a view counts as such only where the file says that it may be overwritten in
-/// place, so that ggml's own choices come out as when the graph was recorded.
+/// The file has no strides. Tensors are contiguous; a view counts as such only where the file says that it may be
+/// overwritten in place, so that ggml's own choices come out as when the graph was recorded.
 class RecordedCgraph {
  public:
   explicit RecordedCgraph(const Graph& graph);

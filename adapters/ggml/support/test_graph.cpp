@@ -71,10 +71,12 @@ class Shadow {
     const ggml_tensor* const root = root_of(tensor);
     const auto mark = marks_.find(root);
     if (!trouble_.empty() || !root->buffer || !root->data) return;
-    const auto* const begin = reinterpret_cast<const std::uint32_t*>(static_cast<const char*>(root->data) + tensor->view_offs);
+    const auto* const begin =
+        reinterpret_cast<const std::uint32_t*>(static_cast<const char*>(root->data) + tensor->view_offs);
     const auto* const end = begin + ggml_nbytes(tensor) / sizeof(std::uint32_t);
     if (!tensor->buffer || tensor->data != begin) trouble_ = fmt::format("{} is not bound ({})", tensor->name, when);
-    const bool intact = mark != marks_.end() && std::all_of(begin, end, [&](std::uint32_t word) { return word == mark->second; });
+    const bool intact =
+        mark != marks_.end() && std::all_of(begin, end, [&](std::uint32_t word) { return word == mark->second; });
     if (!intact) trouble_ = fmt::format("{} was overwritten ({})", tensor->name, when);
   }
 

@@ -41,10 +41,10 @@ struct GallocrFree {
 };
 using GallocrOwner = std::unique_ptr<ggml_gallocr, GallocrFree>;
 
-/// Runs an allocated graph with marks in place of numbers: each node finds in its sources what was last written there, by whoever
-/// made them, and writes its own mark; what is kept to the end is there at the end. Returns the first tensor whose bytes somebody
-/// else had overwritten, with a word on when, or "" when all went well. Tensors must lie in memory that the host can touch; those
-/// without a buffer are not looked at.
+/// Runs an allocated graph with marks in place of numbers: each node finds in its sources what was last written there,
+/// by whoever made them, and writes its own mark; what is kept to the end is there at the end. Returns the first tensor
+/// whose bytes somebody else had overwritten, with a word on when, or "" when all went well. Tensors must lie in memory
+/// that the host can touch; those without a buffer are not looked at.
 [[nodiscard]] std::string shadow_run(const ggml_cgraph& graph);
 
 }  // namespace stowage::ggml

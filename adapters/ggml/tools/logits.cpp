@@ -7,8 +7,8 @@
 
 #include <llama.h>
 
-/// logits MODEL UBATCH: runs a model of llama.cpp on fixed tokens, a prompt and some decodes, and prints one line: the file, how
-/// many logits there were, and a hash of their bytes. With the drop-in preloaded the line must be the same.
+/// logits MODEL UBATCH: runs a model of llama.cpp on fixed tokens, a prompt and some decodes, and prints one line: the
+/// file, how many logits there were, and a hash of their bytes. With the drop-in preloaded the line must be the same.
 /// scripts/ggml_models.sh
 namespace {
 
@@ -83,6 +83,6 @@ int main(int argc, char** argv) {
   for (const int tokens : {kPrompt, 1, 1, 1, 1, 5, 1}) {
     if (!run.step(tokens)) return std::fprintf(stderr, "%s: does not run\n", argv[1]), 1;
   }
-  std::printf("%s %llu %016llx\n", std::filesystem::path(argv[1]).filename().c_str(), static_cast<unsigned long long>(run.count),
-              static_cast<unsigned long long>(run.hash));
+  std::printf("%s %llu %016llx\n", std::filesystem::path(argv[1]).filename().c_str(),
+              static_cast<unsigned long long>(run.count), static_cast<unsigned long long>(run.hash));
 }

@@ -1,5 +1,5 @@
-/// As much of torch's libc10_cuda.so as throwing its exception for lack of memory takes. The classes have another size than
-/// torch's, which nobody may rely on.
+/// As much of torch's libc10_cuda.so as throwing its exception for lack of memory takes. The classes have another size
+/// than torch's, which nobody may rely on.
 #include <cstdint>
 #include <exception>
 #include <string>
@@ -28,7 +28,9 @@ class FAKE_API Error : public std::exception {
 
 int alive = 0;
 
-Error::Error(SourceLocation location, std::string message) : message_(std::move(message)), file_(location.file) { ++alive; }
+Error::Error(SourceLocation location, std::string message) : message_(std::move(message)), file_(location.file) {
+  ++alive;
+}
 Error::~Error() { --alive; }
 
 class FAKE_API OutOfMemoryError : public Error {
@@ -39,7 +41,8 @@ class FAKE_API OutOfMemoryError : public Error {
 
 extern "C" {
 
-/// What `work` throws, as torch would see it: the class, a colon and the message. Empty: nothing. Valid until the next call.
+/// What `work` throws, as torch would see it: the class, a colon and the message. Empty: nothing. Valid until the next
+/// call.
 FAKE_API const char* fake_c10_catch(void (*work)()) {
   static std::string caught;
   try {

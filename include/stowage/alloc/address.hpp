@@ -23,8 +23,8 @@ struct Address {
   friend bool operator==(const Address&, const Address&) = default;
 };
 
-/// What a tensor takes in a buffer of that type: its size, or more where kernels read beyond the end.
-/// Empty: its size.
+/// What a tensor takes in a buffer of that type: its size, or more where kernels read beyond the
+/// end. Empty: its size.
 using SizeInBuffer = std::function<Bytes(const Tensor&, const BufferType&)>;
 
 }  // namespace stowage

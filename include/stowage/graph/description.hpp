@@ -15,14 +15,17 @@ namespace stowage {
 
 /// What is special about a tensor's memory. See docs/glossary.md for the rule behind each.
 enum class TensorFlag : std::uint16_t {
-  input = 1,         ///< Written by the caller before step 0; its memory is its own from there to its last read.
-  output = 2,        ///< Read by the caller after the last step: lives to the end and is never overwritten.
-  constant = 4,      ///< Has an address of its own for ever; an op that writes it is an error.
-  variable = 8,      ///< Has an address of its own for ever; ops may write it, several ops too.
-  no_reuse = 16,     ///< Shares its bytes with nothing during the whole run.
-  external = 32,     ///< Lives elsewhere: not placed at all.
-  zero_copy = 64,    ///< An input or output that should lie in the caller's own buffer, bound at run time.
-  reusable = 128,    ///< That buffer may host other tensors outside its own use. Only with zero_copy.
+  input = 1,  ///< Written by the caller before step 0; its memory is its own from there to its last
+              ///< read.
+  output =
+      2,  ///< Read by the caller after the last step: lives to the end and is never overwritten.
+  constant = 4,   ///< Has an address of its own for ever; an op that writes it is an error.
+  variable = 8,   ///< Has an address of its own for ever; ops may write it, several ops too.
+  no_reuse = 16,  ///< Shares its bytes with nothing during the whole run.
+  external = 32,  ///< Lives elsewhere: not placed at all.
+  zero_copy =
+      64,  ///< An input or output that should lie in the caller's own buffer, bound at run time.
+  reusable = 128,  ///< That buffer may host other tensors outside its own use. Only with zero_copy.
   shape_data = 256,  ///< The shapes of a graph with batch labels; never zero-copy there.
 };
 
@@ -30,7 +33,8 @@ enum class TensorFlag : std::uint16_t {
 class TensorFlags {
  public:
   constexpr TensorFlags() = default;
-  constexpr TensorFlags(TensorFlag flag) : bits_(static_cast<std::uint16_t>(flag)) {}  // NOLINT: implicit by intent
+  constexpr TensorFlags(TensorFlag flag)
+      : bits_(static_cast<std::uint16_t>(flag)) {}  // NOLINT: implicit by intent
   constexpr TensorFlags(std::initializer_list<TensorFlag> flags) {
     for (const TensorFlag flag : flags) *this |= flag;
   }
@@ -47,9 +51,13 @@ class TensorFlags {
     return rest;
   }
 
-  [[nodiscard]] constexpr bool has(TensorFlag flag) const { return (bits_ & static_cast<std::uint16_t>(flag)) != 0; }
+  [[nodiscard]] constexpr bool has(TensorFlag flag) const {
+    return (bits_ & static_cast<std::uint16_t>(flag)) != 0;
+  }
   /// True when at least one flag of `other` is set.
-  [[nodiscard]] constexpr bool any_of(TensorFlags other) const { return (bits_ & other.bits_) != 0; }
+  [[nodiscard]] constexpr bool any_of(TensorFlags other) const {
+    return (bits_ & other.bits_) != 0;
+  }
   [[nodiscard]] constexpr bool empty() const { return bits_ == 0; }
   friend constexpr bool operator==(TensorFlags, TensorFlags) = default;
 
@@ -58,14 +66,16 @@ class TensorFlags {
 };
 
 /// Tensors with one of these have an address of their own: never reused, never written in place.
-inline constexpr TensorFlags kOwnAddress{TensorFlag::constant, TensorFlag::variable, TensorFlag::external};
+inline constexpr TensorFlags kOwnAddress{TensorFlag::constant, TensorFlag::variable,
+                                         TensorFlag::external};
 
 /// Memory that tensors live in: a device's, the host's. Each is planned on its own.
 struct Memory {
   std::string name;
-  Bytes alignment{1};                  ///< Of every tensor in it that names none of its own. A power of two.
+  Bytes alignment{1};  ///< Of every tensor in it that names none of its own. A power of two.
   std::optional<Bytes> max_size = {};  ///< The largest single buffer; absent means no limit.
-  std::string kind = "device";         ///< For people, except for "p2p": a caller's buffer cannot stand in for that.
+  std::string kind =
+      "device";  ///< For people, except for "p2p": a caller's buffer cannot stand in for that.
 
   friend bool operator==(const Memory&, const Memory&) = default;
 };
@@ -108,7 +118,8 @@ struct Workspace {
   friend bool operator==(const Workspace&, const Workspace&) = default;
 };
 
-/// Output `output` of an op may overwrite its input `input` (positions in the op's lists), element by element.
+/// Output `output` of an op may overwrite its input `input` (positions in the op's lists), element
+/// by element.
 struct InPlacePair {
   std::uint32_t output;
   std::uint32_t input;
@@ -116,7 +127,8 @@ struct InPlacePair {
   friend auto operator<=>(const InPlacePair&, const InPlacePair&) = default;
 };
 
-/// Output `output` of an op must lie `offset` bytes into its input `input` (positions in the op's lists).
+/// Output `output` of an op must lie `offset` bytes into its input `input` (positions in the op's
+/// lists).
 struct Alias {
   std::uint32_t output;
   std::uint32_t input;
@@ -144,10 +156,12 @@ enum class BatchStart : std::uint8_t {
 enum class Contiguity : std::uint8_t {
   none,
   padded,  ///< Each at the first multiple of its alignment behind the one before.
-  packed,  ///< Without any gap: a concat whose output is its inputs, a split whose outputs are its input. The op moves nothing.
+  packed,  ///< Without any gap: a concat whose output is its inputs, a split whose outputs are its
+           ///< input. The op moves nothing.
 };
 
-/// Outputs and workspaces (positions in the op's lists) of which every byte must hold `value` when the op starts.
+/// Outputs and workspaces (positions in the op's lists) of which every byte must hold `value` when
+/// the op starts.
 struct ZeroFill {
   std::vector<std::uint32_t> outputs = {};
   std::vector<std::uint32_t> workspaces = {};
@@ -191,8 +205,8 @@ struct Carried {
 
 struct Op;
 
-/// Ops that run inside another one's step, with tensors of their own. Ids count in the body's own lists, except for `outer`,
-/// which counts where the op itself is.
+/// Ops that run inside another one's step, with tensors of their own. Ids count in the body's own
+/// lists, except for `outer`, which counts where the op itself is.
 struct Body {
   std::vector<Tensor> tensors;
   std::vector<Op> ops;
@@ -227,9 +241,11 @@ struct Op {
   Contiguity contiguous_inputs = Contiguity::none;
   Contiguity contiguous_outputs = Contiguity::none;
   ZeroFill zero_fill = {};
-  bool fixed_address = false;  ///< What it touches, workspaces included, must have the same address in every run.
-  std::string batch = {};      ///< Runs only when this batch is chosen; empty: always. Different batches exclude each other.
-  std::string backend = {};    ///< For people, and for partitioning.
+  bool fixed_address =
+      false;  ///< What it touches, workspaces included, must have the same address in every run.
+  std::string batch = {};    ///< Runs only when this batch is chosen; empty: always. Different
+                             ///< batches exclude each other.
+  std::string backend = {};  ///< For people, and for partitioning.
   Control control = Control::none;
   std::vector<Body> bodies = {};
   std::optional<RingId> prefetch = {};  ///< Its outputs go through this ring.
@@ -237,7 +253,8 @@ struct Op {
   friend bool operator==(const Op&, const Op&) = default;
 };
 
-/// Everything a graph says, not yet checked. Ids are positions in these lists; ops are in execution order.
+/// Everything a graph says, not yet checked. Ids are positions in these lists; ops are in execution
+/// order.
 struct GraphDescription {
   std::string name;
   std::vector<Memory> memories;

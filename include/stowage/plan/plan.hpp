@@ -15,9 +15,10 @@ namespace stowage {
 
 /// What an arena is for. Arenas of kind `persistent` and `user` do not count towards the peak.
 enum class ArenaKind : std::uint8_t {
-  shared,      ///< The ordinary one: storages share its bytes over time.
-  fixed,       ///< The same for what needs one address for ever, where the base of `shared` may move from run to run.
-  session,     ///< Workspaces that are kept across graphs, each with bytes of its own.
+  shared,   ///< The ordinary one: storages share its bytes over time.
+  fixed,    ///< The same for what needs one address for ever, where the base of `shared` may move
+            ///< from run to run.
+  session,  ///< Workspaces that are kept across graphs, each with bytes of its own.
   persistent,  ///< Constants and variables, each with an address of its own for ever.
   pool,        ///< A ring that prefetched tensors go through.
   user,        ///< A caller's buffer that hosts others outside its own use.
@@ -25,7 +26,9 @@ enum class ArenaKind : std::uint8_t {
 
 [[nodiscard]] std::string_view to_string(ArenaKind kind);
 /// Whether it counts towards the peak.
-[[nodiscard]] constexpr bool is_paid(ArenaKind kind) { return kind != ArenaKind::persistent && kind != ArenaKind::user; }
+[[nodiscard]] constexpr bool is_paid(ArenaKind kind) {
+  return kind != ArenaKind::persistent && kind != ArenaKind::user;
+}
 
 /// The logical address range of one Problem.
 struct Arena {
@@ -102,7 +105,8 @@ struct CopyMoment {
   friend constexpr auto operator<=>(const CopyMoment&, const CopyMoment&) = default;
 };
 
-/// Bytes that must be moved because one place cannot serve two ops. Four cases, see docs/formats.md:
+/// Bytes that must be moved because one place cannot serve two ops. Four cases, see
+/// docs/formats.md:
 ///   - before an op of which `tensor` is an input: the op reads it here;
 ///   - before a packed split of which `tensor` is an output: it is filled from the split's input;
 ///   - at the end of a body: the tensor is copied to where the outer output lies;
@@ -127,9 +131,9 @@ struct Note {
   friend bool operator==(const Note&, const Note&) = default;
 };
 
-/// The answer for a whole graph. Says where every tensor lies; says nothing about addresses, which come with buffers.
-/// Ids are those of the graph's lists (`Graph::tensors`, `Graph::ops`), the root's before those of bodies. A plan file
-/// numbers them body by body: see `PlanFile`.
+/// The answer for a whole graph. Says where every tensor lies; says nothing about addresses, which
+/// come with buffers. Ids are those of the graph's lists (`Graph::tensors`, `Graph::ops`), the
+/// root's before those of bodies. A plan file numbers them body by body: see `PlanFile`.
 struct Plan {
   std::string graph;  ///< The graph's name.
   std::vector<Arena> arenas;
@@ -138,7 +142,7 @@ struct Plan {
   std::vector<Clear> clears = {};              ///< Ascending by op, arena, region, offset.
   std::vector<Binding> bindings = {};          ///< Ascending by tensor.
   std::vector<Copy> copies = {};               ///< By body, in the order in which they run.
-  std::vector<Edge> edges = {};                ///< Ascending. What the plan adds to the order of the graph.
+  std::vector<Edge> edges = {};  ///< Ascending. What the plan adds to the order of the graph.
   std::vector<Note> notes;
 
   /// The sum of all arenas except persistent and user ones.
@@ -156,8 +160,8 @@ struct UserBuffer {
   Bytes size;
 };
 
-/// Fails with `ErrorCode::invalid` and the tensor's number unless `buffers` has exactly one buffer per binding, each large enough
-/// and aligned, no two overlapping. O(n log n). Thread-safe.
+/// Fails with `ErrorCode::invalid` and the tensor's number unless `buffers` has exactly one buffer
+/// per binding, each large enough and aligned, no two overlapping. O(n log n). Thread-safe.
 Status check_bindings(const Plan& plan, std::span<const UserBuffer> buffers);
 
 }  // namespace stowage

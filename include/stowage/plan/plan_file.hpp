@@ -8,7 +8,8 @@
 #include "stowage/graph.hpp"
 #include "stowage/plan/plan.hpp"
 
-/// A plan as its file says it (`stowage.plan/1`), for whoever reads one without the graph that it is of.
+/// A plan as its file says it (`stowage.plan/1`), for whoever reads one without the graph that it
+/// is of.
 namespace stowage {
 
 /// An entry of a plan file: its ids count in the lists of `body`, the way down from the root.
@@ -20,7 +21,8 @@ struct InBody {
   friend bool operator==(const InBody&, const InBody&) = default;
 };
 
-/// Only the graph can number through what a file numbers body by body: `resolve` does, `localise` is the way back.
+/// Only the graph can number through what a file numbers body by body: `resolve` does, `localise`
+/// is the way back.
 struct PlanFile {
   std::string graph;  ///< The graph's name.
   std::vector<Arena> arenas;
@@ -43,19 +45,21 @@ struct PlanFile {
 /// A plan file in the ids of a graph.
 struct ResolvedPlan {
   Plan plan;  ///< Without the entries that `unknown` is about.
-  /// One sentence per entry that names a body, tensor, op or workspace that the graph does not have.
+  /// One sentence per entry that names a body, tensor, op or workspace that the graph does not
+  /// have.
   std::vector<std::string> unknown = {};
 };
 
-/// Cannot fail: what does not fit is said. Whether the plan is right `verify` judges. O(entries × log(bodies)). Thread-safe,
-/// as is the next.
+/// Cannot fail: what does not fit is said. Whether the plan is right `verify` judges. O(entries ×
+/// log(bodies)). Thread-safe, as is the next.
 [[nodiscard]] ResolvedPlan resolve(const Graph& graph, const PlanFile& file);
 
-/// The plan as its file says it. Precondition: the graph has every tensor and op that the plan names.
+/// The plan as its file says it. Precondition: the graph has every tensor and op that the plan
+/// names.
 [[nodiscard]] PlanFile localise(const Graph& graph, const Plan& plan);
 
-/// Reads `stowage.plan/1` (docs/formats.md). `file` is the name as the user gave it and only appears
-/// in errors. Checks the form only; `verify` judges the content. Thread-safe.
+/// Reads `stowage.plan/1` (docs/formats.md). `file` is the name as the user gave it and only
+/// appears in errors. Checks the form only; `verify` judges the content. Thread-safe.
 Result<PlanFile> parse_plan(std::string_view text, const std::string& file);
 /// The file that reads back as an equal plan, one entry per line. Thread-safe.
 [[nodiscard]] std::string plan_to_json(const PlanFile& plan);

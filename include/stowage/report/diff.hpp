@@ -15,11 +15,12 @@
 /// What changed between two plans.
 namespace stowage {
 
-/// A plan with the graph that it is of, made here or not; or a plan file without, where tensors have numbers and no names. Refers
-/// to what it is made of; nothing of it is kept after the call.
+/// A plan with the graph that it is of, made here or not; or a plan file without, where tensors
+/// have numbers and no names. Refers to what it is made of; nothing of it is kept after the call.
 struct DiffSide {
   /// Precondition: it has a plan.
-  DiffSide(const Planned& made_here) : graph(&made_here.graph), plan(&*made_here.plan), planned(&made_here) {}  // NOLINT
+  DiffSide(const Planned& made_here)
+      : graph(&made_here.graph), plan(&*made_here.plan), planned(&made_here) {}  // NOLINT
   DiffSide(const Graph& its_graph, const Plan& its_plan) : graph(&its_graph), plan(&its_plan) {}
   DiffSide(const PlanFile& its_file) : file(&its_file) {}  // NOLINT: implicit by intent
 
@@ -29,8 +30,8 @@ struct DiffSide {
   const PlanFile* file = nullptr;    ///< or this.
 };
 
-/// A tensor or workspace of one or both plans. Matched by name, those of equal names in their order; by number where a side has
-/// no names.
+/// A tensor or workspace of one or both plans. Matched by name, those of equal names in their
+/// order; by number where a side has no names.
 struct DiffEntry {
   enum class Change : std::uint8_t { grew, shrank, appeared, vanished, moved };
   Change change;
@@ -61,14 +62,16 @@ struct PlanDiff {
   Bytes bound_before;
   Bytes bound_after;
   std::vector<ArenaChange> arenas;  ///< Those of A in their order, then what only B has.
-  std::vector<DiffEntry> entries;   ///< By kind of change, largest change (for moved: largest) first.
+  std::vector<DiffEntry>
+      entries;  ///< By kind of change, largest change (for moved: largest) first.
   std::size_t unchanged = 0;
 
   [[nodiscard]] Bytes growth() const { return peak_after - peak_before; }
   [[nodiscard]] bool same_graph() const { return graph_before == graph_after; }
 };
 
-/// Cannot fail. O(n log n). Thread-safe. Precondition: the graph of a plan has every tensor and op that the plan names.
+/// Cannot fail. O(n log n). Thread-safe. Precondition: the graph of a plan has every tensor and op
+/// that the plan names.
 [[nodiscard]] PlanDiff diff(const DiffSide& before, const DiffSide& after);
 
 struct DiffTextOptions {

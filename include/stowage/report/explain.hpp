@@ -13,16 +13,19 @@
 #include "stowage/planner.hpp"
 #include "stowage/report/scene.hpp"
 
-/// Why a graph needs as much memory as it does, and what would have to change. Every gain and every cost is the difference of two
-/// real plans, never an estimate.
+/// Why a graph needs as much memory as it does, and what would have to change. Every gain and every
+/// cost is the difference of two real plans, never an estimate.
 namespace stowage {
 
 struct ExplainOptions {
-  PlanOptions plan = {};             ///< Of the plan and of every re-plan. Capacity and previous plan are left aside.
-  double within = 0.01;              ///< A step binds when its live bytes are within this share of the most live bytes.
+  PlanOptions plan =
+      {};  ///< Of the plan and of every re-plan. Capacity and previous plan are left aside.
+  double within =
+      0.01;  ///< A step binds when its live bytes are within this share of the most live bytes.
   std::size_t top = 8;               ///< Of holders, families and peaks that are looked at closely.
   std::optional<Bytes> budget = {};  ///< What the peak should fit into, in each memory.
-  std::optional<std::chrono::nanoseconds> time_limit = std::chrono::seconds(20);  ///< For all re-plans together; absent: none.
+  std::optional<std::chrono::nanoseconds> time_limit =
+      std::chrono::seconds(20);  ///< For all re-plans together; absent: none.
   /// Called with what is about to be planned, in the thread of the caller.
   std::function<void(const std::string&)> on_replan = {};
 };
@@ -44,14 +47,16 @@ struct WorkspaceNumber {
 
 /// What holds bytes at a peak: a storage with the tensors in it, or a workspace.
 struct Holder {
-  std::string name;                ///< Of the tensor that needs it there; "op (workspace 0)".
-  std::string kind;                ///< Of the op that wrote that tensor; "input" where the caller did.
-  std::string scope;               ///< Of the name: "layers/3/attn" of "layers/3/attn/q", "*-3" of "ffn_gate-3"; may be empty.
-  std::string family;              ///< The name with its numbers as *: "ffn_gate-*".
-  Bytes bytes;                     ///< That it needs there.
-  Interval life;                   ///< From its first step to its last.
-  Bytes offset;                    ///< In its arena, whose regions follow each other.
-  std::size_t beside = 0;          ///< What lies beside it at fixed distances and moves with it: the rest of a contiguous group.
+  std::string name;   ///< Of the tensor that needs it there; "op (workspace 0)".
+  std::string kind;   ///< Of the op that wrote that tensor; "input" where the caller did.
+  std::string scope;  ///< Of the name: "layers/3/attn" of "layers/3/attn/q", "*-3" of "ffn_gate-3";
+                      ///< may be empty.
+  std::string family;      ///< The name with its numbers as *: "ffn_gate-*".
+  Bytes bytes;             ///< That it needs there.
+  Interval life;           ///< From its first step to its last.
+  Bytes offset;            ///< In its arena, whose regions follow each other.
+  std::size_t beside = 0;  ///< What lies beside it at fixed distances and moves with it: the rest
+                           ///< of a contiguous group.
   std::vector<TensorRef> tensors;  ///< All that share its bytes, needed there or not.
   std::optional<WorkspaceNumber> workspace = {};
   std::optional<Bytes> gain = {};  ///< Of it alone. Absent: not tried.
@@ -72,7 +77,8 @@ struct Peak {
   std::string kind;  ///< Of that op.
   Bytes live;
   std::size_t holder_count = 0;
-  std::vector<Holder> holders;  ///< The largest, in that order; all of them where the arena is `concurrent`.
+  std::vector<Holder>
+      holders;  ///< The largest, in that order; all of them where the arena is `concurrent`.
   std::vector<Share> by_kind;   ///< Largest first.
   std::vector<Share> by_scope;  ///< Largest first.
 };
@@ -84,11 +90,13 @@ struct ArenaStory {
   ArenaKind kind = ArenaKind::shared;
   Bytes size;
   Bytes lower_bound;
-  Bytes live;               ///< The most bytes that are needed at one step, or by one set of ops that may run at the same time.
-  bool concurrent = false;  ///< On several streams: the peak is such a set, and no other is looked for.
+  Bytes live;  ///< The most bytes that are needed at one step, or by one set of ops that may run at
+               ///< the same time.
+  bool concurrent =
+      false;  ///< On several streams: the peak is such a set, and no other is looked for.
   std::size_t peak_count = 0;
-  std::vector<Peak> peaks;               ///< In the order of steps. The first `top` of them, and the fullest.
-  std::size_t fullest = 0;               ///< In `peaks`.
+  std::vector<Peak> peaks;  ///< In the order of steps. The first `top` of them, and the fullest.
+  std::size_t fullest = 0;  ///< In `peaks`.
   std::vector<std::string> map_at_peak;  ///< 80 columns: who lies where at the fullest step.
   std::vector<std::string> map_of_time;  ///< 80 columns: addresses upwards, steps to the right.
 };
@@ -96,21 +104,26 @@ struct ArenaStory {
 /// What a re-plan without some holders came to.
 struct Gain {
   std::vector<Holder> holders;     ///< Largest first.
-  std::vector<TensorRef> tensors;  ///< Everything that was shrunk to size 0: theirs, and those that must be of their size.
+  std::vector<TensorRef> tensors;  ///< Everything that was shrunk to size 0: theirs, and those that
+                                   ///< must be of their size.
   std::vector<WorkspaceNumber> workspaces;  ///< The same.
   Bytes peak;
-  Bytes gain;                               ///< Of all of them. Below 0 where the planner was luckier with more.
-  bool proven = false;                      ///< Both plans are the least possible, hence the gain is what it is for any planner.
-  std::string then;                         ///< The op at the fullest step of that plan: what binds next. May be empty.
-  bool smallest = false;                    ///< Less any one of them, the rest gains less. False: not tried, for lack of time.
-  std::vector<std::optional<Bytes>> alone;  ///< The gain of each holder by itself. Absent: not tried.
+  Bytes gain;  ///< Of all of them. Below 0 where the planner was luckier with more.
+  bool proven =
+      false;  ///< Both plans are the least possible, hence the gain is what it is for any planner.
+  std::string then;  ///< The op at the fullest step of that plan: what binds next. May be empty.
+  bool smallest =
+      false;  ///< Less any one of them, the rest gains less. False: not tried, for lack of time.
+  std::vector<std::optional<Bytes>>
+      alone;  ///< The gain of each holder by itself. Absent: not tried.
 };
 
 /// What a constraint of the graph or an option costs: peak less the peak of a re-plan without it.
 struct Cost {
   std::string constraint;
-  std::string without;        ///< What was planned instead.
-  std::optional<Bytes> peak;  ///< Of the re-plan. Absent: no time was left, or there is no plan without it.
+  std::string without;  ///< What was planned instead.
+  std::optional<Bytes>
+      peak;  ///< Of the re-plan. Absent: no time was left, or there is no plan without it.
   std::optional<Bytes> cost;  ///< Below 0: it saves.
   bool proven = false;
 };
@@ -120,9 +133,11 @@ struct BudgetAnswer {
   Bytes budget;
   bool fits = false;                     ///< As it is.
   std::vector<std::string> constraints;  ///< Each of which suffices when dropped.
-  std::vector<std::string> together;     ///< None does alone, but all of these together do. Empty: they do not either.
-  std::optional<Bytes> together_peak;    ///< Of that re-plan.
-  std::optional<Gain> shrink;            ///< Holders without which it fits. Absent: none were found, `reason` says why.
+  std::vector<std::string>
+      together;  ///< None does alone, but all of these together do. Empty: they do not either.
+  std::optional<Bytes> together_peak;  ///< Of that re-plan.
+  std::optional<Gain>
+      shrink;  ///< Holders without which it fits. Absent: none were found, `reason` says why.
   std::string reason;
 };
 
@@ -147,10 +162,12 @@ struct Explanation {
   std::size_t skipped = 0;  ///< Re-plans that there was no time for.
 };
 
-/// Plans `graph`, looks at what binds, and plans again without parts of it. Fails as `plan` does, and with `unsupported` when no
-/// plan is found in the time. Thread-safe; deterministic without time limits.
+/// Plans `graph`, looks at what binds, and plans again without parts of it. Fails as `plan` does,
+/// and with `unsupported` when no plan is found in the time. Thread-safe; deterministic without
+/// time limits.
 Result<Explanation> explain(const Graph& graph, const ExplainOptions& options = {});
-/// The same where there is a plan already, made with the options that `options` has for every re-plan. Cannot fail.
+/// The same where there is a plan already, made with the options that `options` has for every
+/// re-plan. Cannot fail.
 [[nodiscard]] Explanation explain(const PlanScene& base, const ExplainOptions& options = {});
 
 enum class SizeStyle : std::uint8_t { bytes, human };

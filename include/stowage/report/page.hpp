@@ -14,35 +14,38 @@
 #include "stowage/report/explain.hpp"
 #include "stowage/report/scene.hpp"
 
-/// Pages for people to look at: one HTML file each that needs nothing else (docs/page.md). All of them take O(n log n), keep
-/// nothing, are thread-safe, and give the same bytes for the same arguments. They fail with `io` when packing does, for lack of
-/// memory.
+/// Pages for people to look at: one HTML file each that needs nothing else (docs/page.md). All of
+/// them take O(n log n), keep nothing, are thread-safe, and give the same bytes for the same
+/// arguments. They fail with `io` when packing does, for lack of memory.
 namespace stowage {
 
 /// What a page says beside the plan itself.
 struct PageOptions {
-  std::string label;                         ///< What was planned, as the user calls it: a file.
-  std::optional<Bytes> capacity = {};        ///< Shown beside the peak, whether the plan fits it or not.
+  std::string label;                   ///< What was planned, as the user calls it: a file.
+  std::optional<Bytes> capacity = {};  ///< Shown beside the peak, whether the plan fits it or not.
   const Explanation* explanation = nullptr;  ///< Null: the page has none.
 };
 
 /// The page of a planned graph.
 Result<std::string> plan_page(const PlanScene& scene, const PageOptions& page);
 
-/// The page of a table. Precondition: one position per row, and `summary` is of that answer. Where the times of the table are few
-/// and far between, only steps at which something begins or ends are shown.
-Result<std::string> table_page(const CsvProblem& table, std::span<const Position> positions, const Summary& summary,
-                               const PageOptions& page);
+/// The page of a table. Precondition: one position per row, and `summary` is of that answer. Where
+/// the times of the table are few and far between, only steps at which something begins or ends are
+/// shown.
+Result<std::string> table_page(const CsvProblem& table, std::span<const Position> positions,
+                               const Summary& summary, const PageOptions& page);
 
-/// A plan that is compared with another. Refers to everything; nothing of it is kept after the call.
+/// A plan that is compared with another. Refers to everything; nothing of it is kept after the
+/// call.
 struct PageSide {
   std::string label;
   DiffSide plan;  ///< Of a file without graph there are no names and no times.
 };
 
-/// The page of two plans. `difference` is theirs. Of the options only those of liveness count, for a plan from elsewhere.
-Result<std::string> diff_page(const PageSide& before, const PageSide& after, const PlanOptions& options,
-                              const PlanDiff& difference);
+/// The page of two plans. `difference` is theirs. Of the options only those of liveness count, for
+/// a plan from elsewhere.
+Result<std::string> diff_page(const PageSide& before, const PageSide& after,
+                              const PlanOptions& options, const PlanDiff& difference);
 
 /// The page of a replay, which should have samples. `trace` is what the user calls it.
 Result<std::string> replay_page(const std::string& trace, const ReplayReport& report);

@@ -12,10 +12,12 @@
 #include "stowage/base.hpp"
 #include "stowage/runtime/allocator.hpp"
 
-/// Allocators over allocators: each adds one behaviour and leaves the rest to the one that it wraps, so that they compose in any
-/// order. The wrapped allocator must outlive its adaptor. What is allocated through an adaptor is freed through it.
+/// Allocators over allocators: each adds one behaviour and leaves the rest to the one that it
+/// wraps, so that they compose in any order. The wrapped allocator must outlive its adaptor. What
+/// is allocated through an adaptor is freed through it.
 ///
-/// Thread safety: that of the wrapped allocator; what an adaptor keeps itself is always guarded. `LockAdaptor` adds it.
+/// Thread safety: that of the wrapped allocator; what an adaptor keeps itself is always guarded.
+/// `LockAdaptor` adds it.
 namespace stowage {
 
 /// Leaves everything to the wrapped allocator; adaptors override what they change.
@@ -23,9 +25,15 @@ class AllocatorAdaptor : public Allocator {
  public:
   [[nodiscard]] DeviceId device() const override { return wrapped_.device(); }
   [[nodiscard]] Bytes alignment() const override { return wrapped_.alignment(); }
-  Result<std::byte*> allocate(Bytes size, StreamId stream) override { return wrapped_.allocate(size, stream); }
-  void free(std::byte* address, Bytes size, StreamId stream) override { wrapped_.free(address, size, stream); }
-  Status record_use(std::byte* address, StreamId stream) override { return wrapped_.record_use(address, stream); }
+  Result<std::byte*> allocate(Bytes size, StreamId stream) override {
+    return wrapped_.allocate(size, stream);
+  }
+  void free(std::byte* address, Bytes size, StreamId stream) override {
+    wrapped_.free(address, size, stream);
+  }
+  Status record_use(std::byte* address, StreamId stream) override {
+    return wrapped_.record_use(address, stream);
+  }
   Bytes trim() override { return wrapped_.trim(); }
   [[nodiscard]] AllocatorStats stats() const override { return wrapped_.stats(); }
   void reset_peaks() override { wrapped_.reset_peaks(); }
@@ -40,16 +48,18 @@ class AllocatorAdaptor : public Allocator {
   Allocator& wrapped_;
 };
 
-// -------------------------------------------------------------------------------------------------------------- statistics
+// ------------------------------------------------------------------------------------- statistics
 
 /// What happened between two moments.
 struct AllocationCounters {
-  Bytes requested;       ///< Allocated less freed. Below 0 where more was freed, of what was there before.
+  Bytes
+      requested;  ///< Allocated less freed. Below 0 where more was freed, of what was there before.
   Bytes requested_peak;  ///< The highest that `requested` was.
   Bytes rounded;         ///< As `requested`, sizes rounded up to the alignment.
   Bytes rounded_peak;
-  Bytes reserved;       ///< By how much the wrapped allocator's footprint grew; below 0 where it shrank.
-  Bytes reserved_peak;  ///< By how much the peak of that footprint rose; 0 where it was higher before.
+  Bytes reserved;  ///< By how much the wrapped allocator's footprint grew; below 0 where it shrank.
+  Bytes reserved_peak;  ///< By how much the peak of that footprint rose; 0 where it was higher
+                        ///< before.
 
   std::uint64_t allocations = 0;
   std::uint64_t frees = 0;
@@ -58,17 +68,20 @@ struct AllocationCounters {
   friend bool operator==(const AllocationCounters&, const AllocationCounters&) = default;
 };
 
-/// Counts what goes through it, apart from whatever else uses the wrapped allocator: requested and rounded bytes, allocations and
-/// failures in `stats` are its own, the footprint and the calls to the device come from below.
+/// Counts what goes through it, apart from whatever else uses the wrapped allocator: requested and
+/// rounded bytes, allocations and failures in `stats` are its own, the footprint and the calls to
+/// the device come from below.
 ///
-/// Levels of counters nest: `push` begins one, `pop` ends the innermost and says what happened in it; the levels around it count
-/// that too, peaks included. Levels are the adaptor's, not a thread's. Requests of 0 bytes do not count.
+/// Levels of counters nest: `push` begins one, `pop` ends the innermost and says what happened in
+/// it; the levels around it count that too, peaks included. Levels are the adaptor's, not a
+/// thread's. Requests of 0 bytes do not count.
 class StatisticsAdaptor final : public AllocatorAdaptor {
  public:
   explicit StatisticsAdaptor(Allocator& wrapped);
 
   void push();
-  /// What happened since the push, or since `reset_peaks` if that was later. Fails with `invalid` where nothing was pushed.
+  /// What happened since the push, or since `reset_peaks` if that was later. Fails with `invalid`
+  /// where nothing was pushed.
   Result<AllocationCounters> pop();
   /// What `pop` would say; with nothing pushed, since the start.
   [[nodiscard]] AllocationCounters counters() const;
@@ -90,7 +103,8 @@ class StatisticsAdaptor final : public AllocatorAdaptor {
   };
   struct Level {
     Totals start;
-    Bytes requested_peak;  ///< Of the totals while this was the innermost level, or an inner one that has ended.
+    Bytes requested_peak;  ///< Of the totals while this was the innermost level, or an inner one
+                           ///< that has ended.
     Bytes rounded_peak;
     Bytes reserved_start;
     Bytes reserved_peak_start;
@@ -104,11 +118,12 @@ class StatisticsAdaptor final : public AllocatorAdaptor {
   std::vector<Level> levels_;  ///< The first is the whole; never empty.
 };
 
-// ------------------------------------------------------------------------------------------------------------------- limit
+// ------------------------------------------------------------------------------------------ limit
 
-/// Refuses with `out_of_memory` whatever would bring the live bytes that went through it, each size rounded up to the alignment,
-/// above a limit; the message has the figures. Refusals count as failures. Exact with many threads too: a request is refused only
-/// if it and what others hold, or are just being given, exceed the limit.
+/// Refuses with `out_of_memory` whatever would bring the live bytes that went through it, each size
+/// rounded up to the alignment, above a limit; the message has the figures. Refusals count as
+/// failures. Exact with many threads too: a request is refused only if it and what others hold, or
+/// are just being given, exceed the limit.
 class LimitAdaptor final : public AllocatorAdaptor {
  public:
   /// A limit of 0 or less refuses everything.
@@ -131,22 +146,24 @@ class LimitAdaptor final : public AllocatorAdaptor {
   std::atomic<std::uint64_t> refusals_{0};
 };
 
-// --------------------------------------------------------------------------------------------------------------------- log
+// -------------------------------------------------------------------------------------------- log
 
-/// Writes every allocation, failure and free as a line of CSV, in the format of RMM's logging adaptor, which its replay benchmark
-/// and `stowage replay` read: the header `Thread,Time,Action,Pointer,Size,Stream`, then for example
+/// Writes every allocation, failure and free as a line of CSV, in the format of RMM's logging
+/// adaptor, which its replay benchmark and `stowage replay` read: the header
+/// `Thread,Time,Action,Pointer,Size,Stream`, then for example
 ///
 ///     4711,14:21:19.998533,allocate,0x30a000000,256,0x2
 ///     4711,14:21:20.000017,allocate failure,(nil),1099511627776,0
 ///     4711,14:21:32.661875,free,0x30a000000,256,0x2
 ///
-/// Thread is the system's number of it, Time is local, Size is as requested, Stream is hexadecimal. Requests that give no memory
-/// (0 bytes, null, below 0) have no line, so that every free names an allocation before it; nor has `record_use`, which the
-/// format does not know. With many threads the order of lines is one in which the addresses make sense: a free is written before
-/// it happens, an allocation after.
+/// Thread is the system's number of it, Time is local, Size is as requested, Stream is hexadecimal.
+/// Requests that give no memory (0 bytes, null, below 0) have no line, so that every free names an
+/// allocation before it; nor has `record_use`, which the format does not know. With many threads
+/// the order of lines is one in which the addresses make sense: a free is written before it
+/// happens, an allocation after.
 ///
-/// The stream belongs to the caller, must outlive the adaptor and be left alone while it is used. Its failures are its own: lines
-/// are lost then, allocation goes on.
+/// The stream belongs to the caller, must outlive the adaptor and be left alone while it is used.
+/// Its failures are its own: lines are lost then, allocation goes on.
 class LogAdaptor final : public AllocatorAdaptor {
  public:
   /// Writes the header.
@@ -162,10 +179,10 @@ class LogAdaptor final : public AllocatorAdaptor {
   std::ostream& log_;
 };
 
-// ---------------------------------------------------------------------------------------------------------------- failures
+// --------------------------------------------------------------------------------------- failures
 
-/// Which requests are to fail; one that any of these applies to does. Requests are counted from 1; those of 0 bytes or less
-/// neither count nor fail.
+/// Which requests are to fail; one that any of these applies to does. Requests are counted from 1;
+/// those of 0 bytes or less neither count nor fail.
 struct FailureOptions {
   std::uint64_t nth = 0;    ///< This one. 0: none.
   std::uint64_t every = 0;  ///< All whose number is a multiple of it. 0: none.
@@ -174,7 +191,8 @@ struct FailureOptions {
   std::optional<Bytes> above = {};  ///< All larger ones.
 };
 
-/// Fails on request, with `out_of_memory` and without asking the wrapped allocator: for testing how its users bear it.
+/// Fails on request, with `out_of_memory` and without asking the wrapped allocator: for testing how
+/// its users bear it.
 class FailureAdaptor final : public AllocatorAdaptor {
  public:
   FailureAdaptor(Allocator& wrapped, FailureOptions options);
@@ -197,11 +215,13 @@ class FailureAdaptor final : public AllocatorAdaptor {
   std::uint64_t injected_ = 0;
 };
 
-/// When the wrapped allocator is out of memory, asks somebody who may free some, through this allocator too.
+/// When the wrapped allocator is out of memory, asks somebody who may free some, through this
+/// allocator too.
 class FailureCallbackAdaptor final : public AllocatorAdaptor {
  public:
   enum class Then : std::uint8_t { retry, give_up };
-  /// Called in the thread that allocates, with nothing locked; again after each retry that failed, so it must give up at last.
+  /// Called in the thread that allocates, with nothing locked; again after each retry that failed,
+  /// so it must give up at last.
   using Callback = std::function<Then(Bytes size, StreamId stream, const Error& error)>;
 
   FailureCallbackAdaptor(Allocator& wrapped, Callback callback);
@@ -217,15 +237,16 @@ class FailureCallbackAdaptor final : public AllocatorAdaptor {
   std::atomic<std::uint64_t> failures_{0};
 };
 
-// -------------------------------------------------------------------------------------------------------------------- lock
+// ------------------------------------------------------------------------------------------- lock
 
-/// One mutex around every call: makes an allocator for one thread serve many. Nothing else may use the wrapped allocator
-/// meanwhile. An allocator that checks its owner must be told not to.
+/// One mutex around every call: makes an allocator for one thread serve many. Nothing else may use
+/// the wrapped allocator meanwhile. An allocator that checks its owner must be told not to.
 class LockAdaptor final : public AllocatorAdaptor {
  public:
   explicit LockAdaptor(Allocator& wrapped) : AllocatorAdaptor(wrapped) {}
 
-  /// Keeps everybody else out while it is held, for what the wrapped allocator has besides the interface.
+  /// Keeps everybody else out while it is held, for what the wrapped allocator has besides the
+  /// interface.
   [[nodiscard]] std::unique_lock<std::mutex> hold() const { return std::unique_lock(mutex_); }
 
   Result<std::byte*> allocate(Bytes size, StreamId stream) override;

@@ -9,7 +9,8 @@
 #include "stowage/base.hpp"
 #include "stowage/memory.hpp"
 
-/// Memory for work whose sizes are known only when it runs: what every allocator of this module offers, and what adaptors wrap.
+/// Memory for work whose sizes are known only when it runs: what every allocator of this module
+/// offers, and what adaptors wrap.
 namespace stowage {
 
 /// Whether an allocator aborts with a message when it is used wrongly.
@@ -27,7 +28,8 @@ struct AllocatorStats {
   Bytes requested_peak;
   Bytes rounded_peak;
   Bytes reserved_peak;
-  Bytes largest_idle;  ///< The largest request that idle memory would meet, stitched or moved between streams if need be.
+  Bytes largest_idle;  ///< The largest request that idle memory would meet, stitched or moved
+                       ///< between streams if need be.
 
   std::uint64_t live = 0;  ///< Allocations.
   std::uint64_t allocations = 0;
@@ -60,8 +62,8 @@ struct MemorySnapshot {
     Bytes requested;  ///< 0 where idle; of small blocks perhaps rounded up.
     BlockState state = BlockState::idle;
   };
-  /// A range of addresses with memory behind all of it. What a stitched range shows is also shown where it came from, there as
-  /// live.
+  /// A range of addresses with memory behind all of it. What a stitched range shows is also shown
+  /// where it came from, there as live.
   struct Segment {
     std::byte* address = nullptr;
     Bytes size;
@@ -73,8 +75,9 @@ struct MemorySnapshot {
   std::vector<Segment> segments;
 };
 
-/// A source of memory in the order of streams: what is allocated for a stream may be used by work that is submitted to it from
-/// then on, and what is freed there may still be used by work that was submitted before. Thread safety is each class's own.
+/// A source of memory in the order of streams: what is allocated for a stream may be used by work
+/// that is submitted to it from then on, and what is freed there may still be used by work that was
+/// submitted before. Thread safety is each class's own.
 class Allocator {
  public:
   virtual ~Allocator() = default;
@@ -85,21 +88,24 @@ class Allocator {
   /// Of every address; a power of two. Sizes are rounded up to it.
   [[nodiscard]] virtual Bytes alignment() const = 0;
 
-  /// `size` bytes of unspecified content; a null pointer for 0. Fails with `invalid` below 0, with `out_of_memory` when all means
-  /// are exhausted, saying what was asked, what is live, reserved and idle; nothing has changed then that anybody relies on.
+  /// `size` bytes of unspecified content; a null pointer for 0. Fails with `invalid` below 0, with
+  /// `out_of_memory` when all means are exhausted, saying what was asked, what is live, reserved
+  /// and idle; nothing has changed then that anybody relies on.
   virtual Result<std::byte*> allocate(Bytes size, StreamId stream) = 0;
 
-  /// Takes back what `allocate` returned for this size and stream; null is nothing to do. Cannot fail: allocators with
-  /// checks on abort with a message on a double free, an address that is not (the start of) an allocation, another
-  /// size or stream. Others ignore it or, for small blocks, give the same memory out twice.
+  /// Takes back what `allocate` returned for this size and stream; null is nothing to do. Cannot
+  /// fail: allocators with checks on abort with a message on a double free, an address that is not
+  /// (the start of) an allocation, another size or stream. Others ignore it or, for small blocks,
+  /// give the same memory out twice.
   virtual void free(std::byte* address, Bytes size, StreamId stream) = 0;
 
-  /// Says that work submitted to `stream` so far uses the allocation, which belongs to another stream: once freed, it waits for
-  /// that work. Fails with `invalid` for an address that is not an allocation, with `unsupported` where the allocator serves one
-  /// stream only and this is another.
+  /// Says that work submitted to `stream` so far uses the allocation, which belongs to another
+  /// stream: once freed, it waits for that work. Fails with `invalid` for an address that is not an
+  /// allocation, with `unsupported` where the allocator serves one stream only and this is another.
   virtual Status record_use(std::byte* address, StreamId stream) = 0;
 
-  /// Returns idle memory to the device, as much as it can without waiting for work; says how much that was.
+  /// Returns idle memory to the device, as much as it can without waiting for work; says how much
+  /// that was.
   virtual Bytes trim() = 0;
 
   [[nodiscard]] virtual AllocatorStats stats() const = 0;

@@ -19,9 +19,10 @@ struct Page {
   friend bool operator==(const Page&, const Page&) = default;
 };
 
-/// The physical memory of one device, for any number of arenas: pages come from the device, wait here while nobody needs them,
-/// and go back when told to. The memory must outlive the pool, and the pool whatever has pages of it. Whoever frees a page
-/// sees to it that no work uses it any more; it may still be mapped. Thread-safe.
+/// The physical memory of one device, for any number of arenas: pages come from the device, wait
+/// here while nobody needs them, and go back when told to. The memory must outlive the pool, and
+/// the pool whatever has pages of it. Whoever frees a page sees to it that no work uses it any
+/// more; it may still be mapped. Thread-safe.
 class PhysicalPool {
  public:
   struct Options {
@@ -44,14 +45,15 @@ class PhysicalPool {
 
   [[nodiscard]] VirtualMemory& memory() const { return memory_; }
 
-  /// A page of exactly that size, a multiple of the memory's granularity: an idle one, the last one freed first, or a new one.
-  /// Before it fails for lack of memory it releases idle pages of other sizes, as many as it takes, unless they could not help.
-  /// `out_of_memory` names the figures; another size is `invalid`.
+  /// A page of exactly that size, a multiple of the memory's granularity: an idle one, the last one
+  /// freed first, or a new one. Before it fails for lack of memory it releases idle pages of other
+  /// sizes, as many as it takes, unless they could not help. `out_of_memory` names the figures;
+  /// another size is `invalid`.
   Result<Page> acquire(Bytes size);
   /// Cannot fail. O(log n).
   void free(Page page);
-  /// Releases idle pages, the largest first, until at least `wanted` bytes are back with the device, none is left or the device
-  /// fails; says how many.
+  /// Releases idle pages, the largest first, until at least `wanted` bytes are back with the
+  /// device, none is left or the device fails; says how many.
   Bytes trim(Bytes wanted = kMaxBytes);
 
   /// What the limit leaves, idle pages included; nothing without a limit.

@@ -9,20 +9,25 @@
 #include "stowage/runtime/allocator.hpp"
 #include "stowage/runtime/caching_allocator.hpp"
 
-/// Allocators for the standard library's containers, and the standard library's resources as allocators.
+/// Allocators for the standard library's containers, and the standard library's resources as
+/// allocators.
 namespace stowage {
 
-/// A resource for `std::pmr` over an allocator whose memory the host may touch. The allocator must outlive it. Failures are
-/// exceptions here, `std::bad_alloc` whatever the reason, because the standard's interface has nothing else.
+/// A resource for `std::pmr` over an allocator whose memory the host may touch. The allocator must
+/// outlive it. Failures are exceptions here, `std::bad_alloc` whatever the reason, because the
+/// standard's interface has nothing else.
 ///
-/// An alignment above the allocator's is served by asking for `alignment + sizeof(void*)` bytes more, and writing where the
-/// allocation begins right in front of what is returned; one that is no power of two is a `bad_alloc`. 0 bytes take one.
+/// An alignment above the allocator's is served by asking for `alignment + sizeof(void*)` bytes
+/// more, and writing where the allocation begins right in front of what is returned; one that is no
+/// power of two is a `bad_alloc`. 0 bytes take one.
 ///
-/// Memory is used by the host and by work on the stream. The allocator knows the order of that stream only: whoever gives memory
-/// back that other work still uses has to wait first. Thread safety: the allocator's.
+/// Memory is used by the host and by work on the stream. The allocator knows the order of that
+/// stream only: whoever gives memory back that other work still uses has to wait first. Thread
+/// safety: the allocator's.
 class PmrResource final : public std::pmr::memory_resource {
  public:
-  explicit PmrResource(Allocator& allocator, StreamId stream = {}) : allocator_(allocator), stream_(stream) {}
+  explicit PmrResource(Allocator& allocator, StreamId stream = {})
+      : allocator_(allocator), stream_(stream) {}
 
   [[nodiscard]] Allocator& allocator() const { return allocator_; }
   [[nodiscard]] StreamId stream() const { return stream_; }
@@ -43,9 +48,10 @@ struct PmrAllocatorOptions {
   Checks checks = Checks::automatic;
 };
 
-/// An allocator over any resource of `std::pmr`, which must outlive it. Every allocation asks the resource, and every free goes
-/// back to it, at once: streams mean nothing here, so whatever uses the memory must be complete by then. The footprint is what is
-/// live; there is nothing to trim. `std::bad_alloc` becomes `out_of_memory`, any other exception `device` with its words.
+/// An allocator over any resource of `std::pmr`, which must outlive it. Every allocation asks the
+/// resource, and every free goes back to it, at once: streams mean nothing here, so whatever uses
+/// the memory must be complete by then. The footprint is what is live; there is nothing to trim.
+/// `std::bad_alloc` becomes `out_of_memory`, any other exception `device` with its words.
 ///
 /// Thread-safe where the resource is. Each live allocation has an entry in a table: O(log n).
 class PmrAllocator final : public Allocator {

@@ -39,8 +39,8 @@ class Passes {
     }
   }
 
-  /// One backend, and that is not the fallback. What only the fallback can run is left open, so that the ops behind it can still
-  /// take the backend of those before it.
+  /// One backend, and that is not the fallback. What only the fallback can run is left open, so that the ops behind it
+  /// can still take the backend of those before it.
   [[nodiscard]] bool has_no_choice(const OpGroup& group) const {
     return std::count(group.allowed.begin(), group.allowed.end(), true) == 1 && !group.allowed.back();
   }
@@ -48,8 +48,9 @@ class Passes {
   [[nodiscard]] bool writes_home(const OpGroup& group) const {
     return std::any_of(group.ops.begin(), group.ops.end(), [&](std::size_t op) {
       const std::vector<TensorId>& outputs = model_.graph->ops()[op].outputs;
-      return std::any_of(outputs.begin(), outputs.end(),
-                         [&](TensorId output) { return model_.homes[model_.families.of_tensor[output.index()]].has_value(); });
+      return std::any_of(outputs.begin(), outputs.end(), [&](TensorId output) {
+        return model_.homes[model_.families.of_tensor[output.index()]].has_value();
+      });
     });
   }
 
@@ -62,7 +63,8 @@ class Passes {
         if (!input) continue;
         const std::size_t family = model_.families.of_tensor[input->index()];
         const Bytes size = model_.graph->tensor(*input).size;
-        if (!model_.homes[family] || !model_.families.list[family].flags.any_of(kOwnAddress) || size <= largest) continue;
+        if (!model_.homes[family] || !model_.families.list[family].flags.any_of(kOwnAddress) || size <= largest)
+          continue;
         home = model_.homes[family];
         largest = size;
       }

@@ -17,8 +17,8 @@ struct Access {
   bool write = false;
 };
 
-/// Tensors that share memory by views and mandatory aliases. They live in one memory, and whoever writes one of them must be able
-/// to use that memory.
+/// Tensors that share memory by views and mandatory aliases. They live in one memory, and whoever writes one of them
+/// must be able to use that memory.
 struct Family {
   std::vector<TensorId> roots = {};   ///< Ascending; more than one where there are aliases.
   TensorFlags flags = {};             ///< Of any member.

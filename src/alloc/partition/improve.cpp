@@ -45,9 +45,12 @@ class Improver {
     std::size_t from;
   };
 
-  [[nodiscard]] std::size_t at(std::size_t position) const { return backend_of(model_, model_.task_ops[position], assignment_); }
+  [[nodiscard]] std::size_t at(std::size_t position) const {
+    return backend_of(model_, model_.task_ops[position], assignment_);
+  }
 
-  /// From the boundary before `boundary`: forward, the ops behind it go to the backend before it, or the other way round.
+  /// From the boundary before `boundary`: forward, the ops behind it go to the backend before it, or the other way
+  /// round.
   bool walk(std::size_t boundary, int direction) {
     const std::size_t start = direction > 0 ? boundary : boundary - 1;
     const std::size_t from = at(start);

@@ -79,10 +79,10 @@ class CopyInserter {
     const BufferType& type = *backends_[memory].memory;
     const Bytes size = options_.size_of ? options_.size_of(tensor, type) : tensor.size;
     if (size >= tensor.size && size <= kMaxBytes) return size;
-    return Error{
-        ErrorCode::invalid,
-        fmt::format("tensor '{}' of {} bytes would take {} in {}", tensor.name, tensor.size.value(), size.value(), type.name()),
-        {}};
+    return Error{ErrorCode::invalid,
+                 fmt::format("tensor '{}' of {} bytes would take {} in {}", tensor.name, tensor.size.value(),
+                             size.value(), type.name()),
+                 {}};
   }
 
   Status add_home_tensors() {
@@ -93,14 +93,16 @@ class CopyInserter {
       const Family& family = model_.families.list[f];
       for (const TensorId root : family.roots) align(root, family, homes_[f]);
       // What kernels may read beyond the end comes behind everything else that shares the memory.
-      const TensorId last =
-          *std::max_element(family.roots.begin(), family.roots.end(), [&](TensorId a, TensorId b) { return end(a) < end(b); });
+      const TensorId last = *std::max_element(family.roots.begin(), family.roots.end(),
+                                              [&](TensorId a, TensorId b) { return end(a) < end(b); });
       STOWAGE_TRY(editor_.tensor(last).size, size_in(graph_.tensor(last), homes_[f]));
     }
     return Done{};
   }
 
-  [[nodiscard]] Bytes end(TensorId tensor) const { return model_.families.offsets[tensor.index()] + graph_.tensor(tensor).size; }
+  [[nodiscard]] Bytes end(TensorId tensor) const {
+    return model_.families.offsets[tensor.index()] + graph_.tensor(tensor).size;
+  }
 
   /// Every root gets the alignment of its new memory, unless an alias puts it where that cannot be had.
   void align(TensorId root, const Family& family, std::size_t memory) {
@@ -168,7 +170,8 @@ class CopyInserter {
     }
     std::vector<Crossing> crossings = run.crossings;
     std::sort(crossings.begin(), crossings.end(), [](const Crossing& a, const Crossing& b) {
-      return std::tuple(a.reads.front().op, a.family, a.bytes.lower) < std::tuple(b.reads.front().op, b.family, b.bytes.lower);
+      return std::tuple(a.reads.front().op, a.family, a.bytes.lower) <
+             std::tuple(b.reads.front().op, b.family, b.bytes.lower);
     });
     for (const Crossing& crossing : crossings) STOWAGE_TRY_STATUS(emit_copy(crossing));
     for (std::size_t op = run.begin; op < run.end; ++op) {
@@ -180,11 +183,13 @@ class CopyInserter {
     return Done{};
   }
 
-  /// Ops without a task whose inputs were all there before the run. They come before its copies, which may read what they name.
+  /// Ops without a task whose inputs were all there before the run. They come before its copies, which may read what
+  /// they name.
   [[nodiscard]] std::vector<bool> shapes_that_come_first(const SplitOps& run) {
     std::vector<bool> early(run.end - run.begin, false);
     const auto is_there = [&](const std::optional<TensorId>& input) {
-      return !input || (written_in_[model_.families.of_tensor[input->index()]] != run.begin && !is_late(*input, run, early));
+      return !input ||
+             (written_in_[model_.families.of_tensor[input->index()]] != run.begin && !is_late(*input, run, early));
     };
     for (std::size_t k = run.begin; k < run.end; ++k) {
       const Op& op = graph_.ops()[k];
@@ -237,14 +242,19 @@ class CopyInserter {
     copy.memory = MemoryId(crossing.target);
     copy.flags = {};
     copy.view_of = {};
-    copy.alignment =
-        crossing.alignment > editor_.memories()[crossing.target].alignment ? std::optional(crossing.alignment) : std::nullopt;
+    copy.alignment = crossing.alignment > editor_.memories()[crossing.target].alignment
+                         ? std::optional(crossing.alignment)
+                         : std::nullopt;
     STOWAGE_TRY(copy.size, size_in(copy, crossing.target));
     const TensorId to = editor_.copy(from, copy);
     replace_reads(crossing, to);
 
     const Op& reader = graph_.ops()[crossing.reads.front().op];
-    Op op{.name = fmt::format("copy {}", copy.name), .kind = "COPY", .inputs = {from}, .outputs = {to}, .stream = reader.stream};
+    Op op{.name = fmt::format("copy {}", copy.name),
+          .kind = "COPY",
+          .inputs = {from},
+          .outputs = {to},
+          .stream = reader.stream};
     if (graph_.stream_count() > 1) op.after = writers_before(crossing);
     copies_.push_back({OpId(order_.size()), from, to, crossing.bytes.length()});
     op_backends_.push_back(crossing.target);
@@ -252,8 +262,8 @@ class CopyInserter {
     return Done{};
   }
 
-  /// Whether ops may read it by now. Tasks are in their order, so that this is a question only of what an op without a task
-  /// names.
+  /// Whether ops may read it by now. Tasks are in their order, so that this is a question only of what an op without a
+  /// task names.
   [[nodiscard]] bool is_named(TensorId tensor) const {
     const std::optional<std::size_t>& shape = shapes_[tensor.index()];
     return !shape || emitted_[*shape];
@@ -270,7 +280,8 @@ class CopyInserter {
                                      .view_of = ViewOf{base, offset}});
   }
 
-  /// A tensor that has these bytes and can be read by now; the crossing's root may itself be what an op without a task names.
+  /// A tensor that has these bytes and can be read by now; the crossing's root may itself be what an op without a task
+  /// names.
   [[nodiscard]] TensorId base_of(const Crossing& crossing) const {
     const std::vector<TensorId>& roots = model_.families.list[crossing.family].roots;
     const auto serves = [&](TensorId root) {
@@ -285,7 +296,8 @@ class CopyInserter {
   void replace_reads(const Crossing& crossing, TensorId copy) {
     std::vector<Replacement> parts;
     for (const Access& read : crossing.reads) {
-      auto part = std::find_if(parts.begin(), parts.end(), [&](const Replacement& each) { return each.original == read.tensor; });
+      auto part = std::find_if(parts.begin(), parts.end(),
+                               [&](const Replacement& each) { return each.original == read.tensor; });
       if (part == parts.end()) {
         TensorId tensor = copy;
         if (read.bytes != crossing.bytes) {

@@ -63,8 +63,8 @@ class ModelBuilder {
   }
 
  private:
-  /// Backends with one buffer type have one memory: whoever uses it from one of them uses it from all. Nothing is copied inside
-  /// of a memory then, and a value reaches each memory once.
+  /// Backends with one buffer type have one memory: whoever uses it from one of them uses it from all. Nothing is
+  /// copied inside of a memory then, and a value reaches each memory once.
   void add_uses() {
     for (std::size_t b = 0; b < backends_.size(); ++b) {
       model_.types.push_back(backends_[b].memory);
@@ -86,8 +86,8 @@ class ModelBuilder {
       std::optional<std::size_t>& known = model_.homes[model_.families.of_tensor[home.tensor.index()]];
       if (known && *known != home.backend) {
         return fault(ErrorCode::invalid, fmt::format("{} and what shares its memory live with '{}' and with '{}'",
-                                                     describe(graph_.tensor(home.tensor), home.tensor), backends_[*known].name,
-                                                     backends_[home.backend].name));
+                                                     describe(graph_.tensor(home.tensor), home.tensor),
+                                                     backends_[*known].name, backends_[home.backend].name));
       }
       known = home.backend;
     }
@@ -99,7 +99,8 @@ class ModelBuilder {
     for (std::size_t op = 0; op < graph_.ops().size(); ++op) {
       if (graph_.ops()[op].no_task) continue;
       model_.task_ops.push_back(op);
-      for (const Backend& backend : backends_) supports_[op].push_back(!backend.supports || backend.supports(graph_, OpId(op)));
+      for (const Backend& backend : backends_)
+        supports_[op].push_back(!backend.supports || backend.supports(graph_, OpId(op)));
       if (std::find(supports_[op].begin(), supports_[op].end(), true) == supports_[op].end()) {
         return fault(ErrorCode::unsupported, fmt::format("no backend supports {}", name_op(graph_, op)),
                      fmt::format("ops[{}]", op));
@@ -167,11 +168,13 @@ class ModelBuilder {
 
   [[nodiscard]] Error refuse(const OpGroup& group) const {
     const std::size_t op = group.ops.front();
-    std::string message = fmt::format("no backend that can use the memory that it writes supports {}", name_op(graph_, op));
+    std::string message =
+        fmt::format("no backend that can use the memory that it writes supports {}", name_op(graph_, op));
     if (group.ops.size() > 1) {
       const std::size_t other = group.ops.back();
-      message = fmt::format("{} and {} write the same memory ({} ops do), and no backend that can use it supports them all",
-                            name_op(graph_, op), name_op(graph_, other), group.ops.size());
+      message =
+          fmt::format("{} and {} write the same memory ({} ops do), and no backend that can use it supports them all",
+                      name_op(graph_, op), name_op(graph_, other), group.ops.size());
     }
     return fault(ErrorCode::unsupported, std::move(message), fmt::format("ops[{}]", op));
   }
@@ -197,9 +200,11 @@ class ModelBuilder {
       return fault(ErrorCode::unsupported,
                    fmt::format("{} is pinned to '{}', which does not support it", name_op(graph_, op), name), path);
     }
-    const char* why = group.pinned ? "an op that writes the same memory is pinned elsewhere"
-                                   : "an op that writes the same memory cannot run there, or that memory cannot be used there";
-    return fault(ErrorCode::unsupported, fmt::format("{} is pinned to '{}', but {}", name_op(graph_, op), name, why), path);
+    const char* why = group.pinned
+                          ? "an op that writes the same memory is pinned elsewhere"
+                          : "an op that writes the same memory cannot run there, or that memory cannot be used there";
+    return fault(ErrorCode::unsupported, fmt::format("{} is pinned to '{}', but {}", name_op(graph_, op), name, why),
+                 path);
   }
 
   const Graph& graph_;

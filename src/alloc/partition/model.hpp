@@ -14,7 +14,7 @@ namespace stowage::partitioning {
 struct OpGroup {
   std::vector<std::size_t> ops = {};       ///< Ascending.
   std::vector<std::size_t> families = {};  ///< That these read or write; distinct.
-  std::vector<bool> allowed = {};          ///< By backend: supports all of them and can use what they write. Never none.
+  std::vector<bool> allowed = {};  ///< By backend: supports all of them and can use what they write. Never none.
   bool pinned = false;
 };
 
@@ -24,9 +24,9 @@ struct Model {
   std::size_t backends = 0;
   Families families;
   std::vector<std::optional<std::size_t>> homes;  ///< By family, where given.
-  std::vector<std::vector<bool>> uses;            ///< By backend, by memory: whether ops use it directly; all of a type or none.
-  std::vector<const BufferType*> types;           ///< By backend.
-  std::vector<OpGroup> groups;                    ///< In the order of their first ops.
+  std::vector<std::vector<bool>> uses;   ///< By backend, by memory: whether ops use it directly; all of a type or none.
+  std::vector<const BufferType*> types;  ///< By backend.
+  std::vector<OpGroup> groups;           ///< In the order of their first ops.
   std::vector<std::optional<std::size_t>> group_of_op;  ///< Absent: an op without a task.
   std::vector<std::size_t> task_ops;                    ///< Ascending.
 };

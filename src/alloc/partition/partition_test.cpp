@@ -40,7 +40,8 @@ Op shape(std::vector<std::size_t> inputs, std::size_t output) {
   return result;
 }
 Graph built(std::vector<Tensor> tensors, std::vector<Op> ops) {
-  Result<Graph> graph = Graph::build({.name = "test", .memories = {}, .tensors = std::move(tensors), .ops = std::move(ops)});
+  Result<Graph> graph =
+      Graph::build({.name = "test", .memories = {}, .tensors = std::move(tensors), .ops = std::move(ops)});
   EXPECT_TRUE(graph) << (graph ? "" : to_string(graph.error()));
   return std::move(graph).value();
 }
@@ -109,14 +110,14 @@ std::string input_name(const Partition& partition, std::size_t original, std::si
   return partition.graph.tensor(*read.inputs[input]).name;
 }
 
-// ----------------------------------------------------------------------------------------------------------- assignment
+// --------------------------------------------------------------------------------------------------------- assignment
 
 TEST_F(PartitionTest, AnOpGoesWhereItsWeightsAreAndOthersFollowTheirNeighbours) {
   // x → f (weights on gpu0) → g → h (weights on gpu1) → i
-  const Graph graph =
-      built({tensor("x", 16, TensorFlag::input), tensor("w0", 100, TensorFlag::constant), tensor("f", 16), tensor("g", 16),
-             tensor("w1", 100, TensorFlag::constant), tensor("h", 16), tensor("i", 16, TensorFlag::output)},
-            {op("F", {0, 1}, {2}), op("G", {2}, {3}), op("H", {3, 4}, {5}), op("I", {5}, {6})});
+  const Graph graph = built(
+      {tensor("x", 16, TensorFlag::input), tensor("w0", 100, TensorFlag::constant), tensor("f", 16), tensor("g", 16),
+       tensor("w1", 100, TensorFlag::constant), tensor("h", 16), tensor("i", 16, TensorFlag::output)},
+      {op("F", {0, 1}, {2}), op("G", {2}, {3}), op("H", {3, 4}, {5}), op("I", {5}, {6})});
   const Partition result = parted(graph, {.homes = {{TensorId(1), kGpu0}, {TensorId(4), kGpu1}}});
   EXPECT_THAT(backends_of(result), ElementsAre(kGpu0, kGpu0, kGpu1, kGpu1));
   EXPECT_THAT(kinds_of(result.graph), ElementsAre("COPY", "F", "G", "COPY", "H", "I"));
@@ -153,8 +154,8 @@ TEST_F(PartitionTest, TheFallbackGetsOnlyWhatNobodyElseClaims) {
 }
 
 TEST_F(PartitionTest, PinsAreKept) {
-  const Graph graph =
-      built({tensor("w", 100, TensorFlag::constant), tensor("a", 16), tensor("b", 16)}, {op("F", {0}, {1}), op("G", {1}, {2})});
+  const Graph graph = built({tensor("w", 100, TensorFlag::constant), tensor("a", 16), tensor("b", 16)},
+                            {op("F", {0}, {1}), op("G", {1}, {2})});
   const Partition result = parted(graph, {.pins = {{OpId(0), kCpu}}, .homes = {{TensorId(0), kGpu0}}});
   EXPECT_THAT(backends_of(result), ElementsAre(kCpu, kCpu));
   EXPECT_THAT(copies_of(result), ElementsAre("w → w (cpu), 100"));
@@ -177,7 +178,7 @@ TEST_F(PartitionTest, AnOpThatWritesWhatHasAHomeRunsThere) {
   EXPECT_EQ(result.graph.tensor(TensorId(1)).memory, MemoryId(kGpu1)) << "a view lives where its base does";
 }
 
-// --------------------------------------------------------------------------------------------------------------- errors
+// ------------------------------------------------------------------------------------------------------------- errors
 
 TEST_F(PartitionTest, AnOpThatNobodySupportsIsNamed) {
   const Graph graph = built({tensor("y", 16)}, {op("EXOTIC", {}, {0})});
@@ -192,20 +193,21 @@ TEST_F(PartitionTest, AnOpThatNobodySupportsIsNamed) {
 
 TEST_F(PartitionTest, APinToABackendThatDoesNotSupportTheOpIsAnError) {
   const Graph graph = built({tensor("y", 16)}, {op("F1", {}, {0})});
-  EXPECT_EQ(error(graph, {.pins = {{OpId(0), kGpu0}}}), "op 'F1' (0) of kind F1 is pinned to 'gpu0', which does not support it");
+  EXPECT_EQ(error(graph, {.pins = {{OpId(0), kGpu0}}}),
+            "op 'F1' (0) of kind F1 is pinned to 'gpu0', which does not support it");
 }
 
 TEST_F(PartitionTest, WritersOfTheSameMemoryWithoutACommonBackendAreAnError) {
-  const Graph graph =
-      built({tensor("buffer", 32), view("low", 16, 0, 0), view("high", 16, 0, 16)}, {op("F0", {}, {1}), op("G1", {}, {2})});
+  const Graph graph = built({tensor("buffer", 32), view("low", 16, 0, 0), view("high", 16, 0, 16)},
+                            {op("F0", {}, {1}), op("G1", {}, {2})});
   EXPECT_THAT(error(graph), HasSubstr("op 'F0' (0) of kind F0 and op 'G1' (1) of kind G1 write the same memory"));
   const Graph cache = built({tensor("cache", 32, TensorFlag::variable)}, {op("SET0", {}, {0})});
   EXPECT_EQ(error(cache, {.homes = {{TensorId(0), kGpu1}}}),
             "no backend that can use the memory that it writes supports op 'SET0' (0) of kind SET0");
-  EXPECT_THAT(
-      error(built({tensor("buffer", 32), view("low", 16, 0, 0), view("high", 16, 0, 16)}, {op("F", {}, {1}), op("G", {}, {2})}),
-            {.pins = {{OpId(0), kGpu0}, {OpId(1), kGpu1}}}),
-      HasSubstr("is pinned to 'gpu1', but an op that writes the same memory is pinned elsewhere"));
+  EXPECT_THAT(error(built({tensor("buffer", 32), view("low", 16, 0, 0), view("high", 16, 0, 16)},
+                          {op("F", {}, {1}), op("G", {}, {2})}),
+                    {.pins = {{OpId(0), kGpu0}, {OpId(1), kGpu1}}}),
+              HasSubstr("is pinned to 'gpu1', but an op that writes the same memory is pinned elsewhere"));
 }
 
 TEST_F(PartitionTest, NamesThatDoNotExistAreErrors) {
@@ -219,7 +221,7 @@ TEST_F(PartitionTest, NamesThatDoNotExistAreErrors) {
   EXPECT_FALSE(partition(graph, {}));
 }
 
-// --------------------------------------------------------------------------------------------------------------- copies
+// ------------------------------------------------------------------------------------------------------------- copies
 
 TEST_F(PartitionTest, AValueCrossesOnceForEachTarget) {
   // y is read twice on gpu0, in two splits, and once on gpu1.
@@ -241,16 +243,16 @@ TEST_F(PartitionTest, AValueThatWasOverwrittenCrossesAgain) {
 }
 
 TEST_F(PartitionTest, AWriteElsewhereInTheTensorLeavesACopyValid) {
-  const Graph graph = built(
-      {tensor("v", 32, TensorFlag::variable), view("low", 16, 0, 0), view("high", 16, 0, 16), tensor("a", 16), tensor("b", 16)},
-      {op("A0", {1}, {3}), op("SETc", {}, {2}), op("B0", {1}, {4})});
+  const Graph graph = built({tensor("v", 32, TensorFlag::variable), view("low", 16, 0, 0), view("high", 16, 0, 16),
+                             tensor("a", 16), tensor("b", 16)},
+                            {op("A0", {1}, {3}), op("SETc", {}, {2}), op("B0", {1}, {4})});
   EXPECT_THAT(copies_of(parted(graph)), ElementsAre("low → low (gpu0), 16"));
 }
 
 TEST_F(PartitionTest, ViewsThatOverlapStayViewsOfOneCopy) {
-  const Graph graph = built(
-      {tensor("y", 64), view("all", 64, 0, 0), view("low", 16, 0, 0), view("high", 16, 0, 32), tensor("a", 16), tensor("b", 16)},
-      {op("Yc", {}, {0}), op("A0", {2}, {4}), op("B0", {1, 3}, {5})});
+  const Graph graph = built({tensor("y", 64), view("all", 64, 0, 0), view("low", 16, 0, 0), view("high", 16, 0, 32),
+                             tensor("a", 16), tensor("b", 16)},
+                            {op("Yc", {}, {0}), op("A0", {2}, {4}), op("B0", {1, 3}, {5})});
   const Partition result = parted(graph);
   EXPECT_THAT(copies_of(result), ElementsAre("all → all (gpu0), 64"));
   const TensorId copy = result.copies[0].to;
@@ -286,8 +288,8 @@ TEST_F(PartitionTest, ACopyMayReadWhatAShapeInItsOwnSplitNames) {
 }
 
 TEST_F(PartitionTest, MemoryThatABackendUsesDirectlyIsNotCopied) {
-  const Graph graph =
-      built({tensor("x", 16, TensorFlag::input), tensor("a", 16), tensor("b", 16)}, {op("A0", {0}, {1}), op("B1", {0, 1}, {2})});
+  const Graph graph = built({tensor("x", 16, TensorFlag::input), tensor("a", 16), tensor("b", 16)},
+                            {op("A0", {0}, {1}), op("B1", {0, 1}, {2})});
   std::vector<Backend> all = backends();
   all[kGpu0].uses = {kCpu};
   const Partition result = partition(graph, all).value();
@@ -298,14 +300,16 @@ TEST_F(PartitionTest, MemoryThatABackendUsesDirectlyIsNotCopied) {
 TEST_F(PartitionTest, ABackendOfHigherPriorityWithTheSameMemoryTakesOver) {
   const Graph graph = built({tensor("w", 16, TensorFlag::constant), tensor("a", 16)}, {op("A", {0}, {1})});
   BufferType* host = &cpu_device().buffer_type();
-  const std::vector<Backend> all = {{.name = "blas", .memory = host, .uses = {1}}, {.name = "cpu", .memory = host, .uses = {0}}};
+  const std::vector<Backend> all = {{.name = "blas", .memory = host, .uses = {1}},
+                                    {.name = "cpu", .memory = host, .uses = {0}}};
   const Partition result = partition(graph, all, {.homes = {{TensorId(0), 1}}}).value();
   EXPECT_THAT(backends_of(result), ElementsAre(0U));
   EXPECT_THAT(copies_of(result), IsEmpty());
 }
 
 TEST_F(PartitionTest, BackendsWithOneBufferTypeUseItWithoutNamingEachOther) {
-  // a crosses from gpu0 once; "cpu" finds it where "blas" reads it, and gpu0, which uses "blas", reads what "cpu" wrote.
+  // a crosses from gpu0 once; "cpu" finds it where "blas" reads it, and gpu0, which uses "blas", reads what "cpu"
+  // wrote.
   const Graph graph = built({tensor("x", 16, TensorFlag::input), tensor("a", 16), tensor("b", 16), tensor("c", 16),
                              tensor("d", 16, TensorFlag::output)},
                             {op("A", {0}, {1}), op("B", {1}, {2}), op("C", {1, 2}, {3}), op("D", {3}, {4})});
@@ -313,12 +317,14 @@ TEST_F(PartitionTest, BackendsWithOneBufferTypeUseItWithoutNamingEachOther) {
   const std::vector<Backend> all = {{.name = "gpu0", .memory = &gpu0_->buffer_type(), .uses = {1}},
                                     {.name = "blas", .memory = host},
                                     {.name = "cpu", .memory = host}};
-  const Partition result = partition(graph, all, {.pins = {{OpId(0), 0}, {OpId(1), 1}, {OpId(2), 2}, {OpId(3), 0}}}).value();
+  const Partition result =
+      partition(graph, all, {.pins = {{OpId(0), 0}, {OpId(1), 1}, {OpId(2), 2}, {OpId(3), 0}}}).value();
   EXPECT_THAT(copies_of(result), ElementsAre("a → a (blas), 16"));
 }
 
 TEST_F(PartitionTest, SizesAreThoseOfTheTargetsBufferType) {
-  const Graph graph = built({tensor("x", 10, TensorFlag::input), view("v", 4, 0, 0), tensor("a", 10)}, {op("A0", {0, 1}, {2})});
+  const Graph graph =
+      built({tensor("x", 10, TensorFlag::input), view("v", 4, 0, 0), tensor("a", 10)}, {op("A0", {0, 1}, {2})});
   const auto size_of = [&](const Tensor& each, const BufferType& type) {
     return type.host_visible() ? each.size : align_up(each.size, Bytes(64));
   };
@@ -334,21 +340,23 @@ TEST_F(PartitionTest, SizesAreThoseOfTheTargetsBufferType) {
 TEST_F(PartitionTest, AnInputThatAnOpWritesLivesWithTheWriter) {
   Op set = op("SET0", {0}, {1});
   set.aliases = {{0, 0, Bytes(0)}};
-  const Graph graph =
-      built({tensor("x", 64, TensorFlag::input), tensor("y", 64), tensor("z", 64, TensorFlag::output)}, {set, op("Z", {1}, {2})});
+  const Graph graph = built({tensor("x", 64, TensorFlag::input), tensor("y", 64), tensor("z", 64, TensorFlag::output)},
+                            {set, op("Z", {1}, {2})});
   EXPECT_EQ(parted(graph).graph.tensor(TensorId(0)).memory.index(), kGpu0);
 }
 
 TEST_F(PartitionTest, APinOfAnOpWithoutATaskSaysNothing) {
-  const Graph graph = built({tensor("x", 64, TensorFlag::input), view("v", 64, 0, 0), tensor("y", 64, TensorFlag::output)},
-                            {shape({0}, 1), op("Y0", {1}, {2})});
+  const Graph graph =
+      built({tensor("x", 64, TensorFlag::input), view("v", 64, 0, 0), tensor("y", 64, TensorFlag::output)},
+            {shape({0}, 1), op("Y0", {1}, {2})});
   const Partition result = parted(graph, {.pins = {{OpId(0), kGpu1}}});
   EXPECT_THAT(backends_of(result), ElementsAre(kCpu, kGpu0));
   EXPECT_EQ(result.splits.size(), 1U);
 }
 
 TEST_F(PartitionTest, InputSetsAreInputsOfTheirOwn) {
-  const Graph graph = built({tensor("x", 16, TensorFlag::input), view("v", 8, 0, 8), tensor("a", 16)}, {op("A0", {1}, {2})});
+  const Graph graph =
+      built({tensor("x", 16, TensorFlag::input), view("v", 8, 0, 8), tensor("a", 16)}, {op("A0", {1}, {2})});
   const Partition result = parted(graph, {.input_sets = 3});
   ASSERT_EQ(result.input_sets.size(), 1U);
   EXPECT_EQ(result.input_sets[0].tensor, TensorId(0));
@@ -367,7 +375,8 @@ TEST_F(PartitionTest, ViewsCrossApartWhereAlignmentWouldAddMoreThanTheyHave) {
   const Graph graph = built({tensor("x", 64, TensorFlag::input), tensor("a", 4096), view("v", 100, 1, 1000), aligned,
                              tensor("y", 64, TensorFlag::output), tensor("z", 64, TensorFlag::output)},
                             {op("A0", {0}, {1}), op("Yc", {2}, {4}), op("Zc", {3}, {5})});
-  EXPECT_THAT(copies_of(parted(graph)), ElementsAre("x → x (gpu0), 64", "v → v (cpu), 100", "aligned → aligned (cpu), 64"));
+  EXPECT_THAT(copies_of(parted(graph)),
+              ElementsAre("x → x (gpu0), 64", "v → v (cpu), 100", "aligned → aligned (cpu), 64"));
 }
 
 TEST_F(PartitionTest, ATensorOfSizeZeroCrossesBehindItsWriter) {
@@ -389,19 +398,21 @@ TEST_F(PartitionTest, AnEmptyGraphHasNoSplits) {
 TEST_F(PartitionTest, ACopyForSeveralSplitsNamesNothingThatOnlyTheLaterOneHas) {
   // The CPU reads half of a, then, in another split, all of it by a name that an op between the two gives it.
   const Graph graph =
-      built({tensor("x", 64, TensorFlag::input), tensor("a", 64), view("half", 32, 1, 0), view("all", 64, 1, 0), tensor("y", 64),
-             tensor("g", 64), tensor("z", 64, TensorFlag::output)},
-            {op("A0", {0}, {1}), shape({1}, 2), op("Yc", {2}, {4}), op("G0", {4}, {5}), shape({1}, 3), op("Zc", {3, 5}, {6})});
+      built({tensor("x", 64, TensorFlag::input), tensor("a", 64), view("half", 32, 1, 0), view("all", 64, 1, 0),
+             tensor("y", 64), tensor("g", 64), tensor("z", 64, TensorFlag::output)},
+            {op("A0", {0}, {1}), shape({1}, 2), op("Yc", {2}, {4}), op("G0", {4}, {5}), shape({1}, 3),
+             op("Zc", {3, 5}, {6})});
   const Partition result = parted(graph);
-  EXPECT_THAT(copies_of(result),
-              ElementsAre("x → x (gpu0), 64", "a [0, 64) → a [0, 64) (cpu), 64", "y → y (gpu0), 64", "g → g (cpu), 64"));
+  EXPECT_THAT(copies_of(result), ElementsAre("x → x (gpu0), 64", "a [0, 64) → a [0, 64) (cpu), 64", "y → y (gpu0), 64",
+                                             "g → g (cpu), 64"));
   EXPECT_EQ(input_name(result, 5, 0), "a [0, 64) (cpu)");
 }
 
 TEST_F(PartitionTest, AShapeThatIsComputedInTheSplitDoesNotHoldUpTheCopyOfTheData) {
-  const Graph graph = built({tensor("x", 64, TensorFlag::input), tensor("data", 64), tensor("shape", 16),
-                             view("reshaped", 64, 1, 0), view("again", 64, 1, 0), tensor("y", 64, TensorFlag::output)},
-                            {op("DATA0", {0}, {1}), op("SHAPEc", {0}, {2}), shape({1, 2}, 3), shape({3}, 4), op("Yc", {4}, {5})});
+  const Graph graph =
+      built({tensor("x", 64, TensorFlag::input), tensor("data", 64), tensor("shape", 16), view("reshaped", 64, 1, 0),
+             view("again", 64, 1, 0), tensor("y", 64, TensorFlag::output)},
+            {op("DATA0", {0}, {1}), op("SHAPEc", {0}, {2}), shape({1, 2}, 3), shape({3}, 4), op("Yc", {4}, {5})});
   const Partition result = parted(graph);
   EXPECT_THAT(copies_of(result), ElementsAre("x → x (gpu0), 64", "data [0, 64) → data [0, 64) (cpu), 64"));
   EXPECT_THAT(kinds_of(result.graph), ElementsAre("COPY", "DATA0", "COPY", "SHAPEc", "SHAPE", "SHAPE", "Yc"));
@@ -410,20 +421,21 @@ TEST_F(PartitionTest, AShapeThatIsComputedInTheSplitDoesNotHoldUpTheCopyOfTheDat
 TEST_F(PartitionTest, SoWhereTheReshapedTensorIsAnAlias) {
   Op reshape = shape({1, 2}, 3);
   reshape.aliases = {{0, 0, Bytes(0)}};
-  const Graph graph = built({tensor("x", 64, TensorFlag::input), tensor("data", 64), tensor("shape", 16), tensor("reshaped", 64),
-                             tensor("y", 64, TensorFlag::output)},
+  const Graph graph = built({tensor("x", 64, TensorFlag::input), tensor("data", 64), tensor("shape", 16),
+                             tensor("reshaped", 64), tensor("y", 64, TensorFlag::output)},
                             {op("DATA0", {0}, {1}), op("SHAPEc", {0}, {2}), reshape, op("Yc", {3}, {4})});
   EXPECT_THAT(copies_of(parted(graph)), ElementsAre("x → x (gpu0), 64", "data [0, 64) → data [0, 64) (cpu), 64"));
 }
 
-// ---------------------------------------------------------------------------------------------------------- improvement
+// -------------------------------------------------------------------------------------------------------- improvement
 
 TEST_F(PartitionTest, ABoundaryMovesToWhereLessCrosses) {
-  // Weights pin f to gpu0 and i to gpu1. The passes carry gpu0 on to h, whose wide result then crosses; before g only 16 bytes
-  // do.
-  const Graph graph = built({tensor("w0", 1000, TensorFlag::constant), tensor("f", 16), tensor("g", 400), tensor("h", 400),
-                             tensor("w1", 1000, TensorFlag::constant), tensor("i", 16, TensorFlag::output)},
-                            {op("F", {0}, {1}), op("G", {1}, {2}), op("H", {2}, {3}), op("I", {3, 4}, {5})});
+  // Weights pin f to gpu0 and i to gpu1. The passes carry gpu0 on to h, whose wide result then crosses; before g only
+  // 16 bytes do.
+  const Graph graph =
+      built({tensor("w0", 1000, TensorFlag::constant), tensor("f", 16), tensor("g", 400), tensor("h", 400),
+             tensor("w1", 1000, TensorFlag::constant), tensor("i", 16, TensorFlag::output)},
+            {op("F", {0}, {1}), op("G", {1}, {2}), op("H", {2}, {3}), op("I", {3, 4}, {5})});
   PartitionOptions options{.homes = {{TensorId(0), kGpu0}, {TensorId(4), kGpu1}}, .improve = false};
   const Partition first = parted(graph, options);
   EXPECT_THAT(backends_of(first), ElementsAre(kGpu0, kGpu0, kGpu0, kGpu1));
@@ -437,9 +449,10 @@ TEST_F(PartitionTest, ABoundaryMovesToWhereLessCrosses) {
 
 TEST_F(PartitionTest, AnOpWithATinyWeightElsewhereDoesNotBreakASplit) {
   // Like ROPE, whose frequencies lie on another device than all around it.
-  const Graph graph = built({tensor("w", 100, TensorFlag::constant), tensor("q", 64), tensor("freqs", 8, TensorFlag::constant),
-                             tensor("r", 64), tensor("k", 64, TensorFlag::output)},
-                            {op("F", {0}, {1}), op("ROPE", {1, 2}, {3}), op("G", {3, 0}, {4})});
+  const Graph graph =
+      built({tensor("w", 100, TensorFlag::constant), tensor("q", 64), tensor("freqs", 8, TensorFlag::constant),
+             tensor("r", 64), tensor("k", 64, TensorFlag::output)},
+            {op("F", {0}, {1}), op("ROPE", {1, 2}, {3}), op("G", {3, 0}, {4})});
   PartitionOptions options{.homes = {{TensorId(0), kGpu0}, {TensorId(2), kGpu1}}, .improve = false};
   EXPECT_EQ(parted(graph, options).splits.size(), 3U);
   EXPECT_EQ(parted(graph, options).copied_bytes(), Bytes(128));

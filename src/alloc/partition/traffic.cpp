@@ -41,7 +41,8 @@ class Walk {
   }
 
   [[nodiscard]] bool holds(const Crossing& crossing, const Access& access) const {
-    // No bytes cross with a tensor of size 0, but the order of ops does: only a copy of its own comes behind its writer.
+    // No bytes cross with a tensor of size 0, but the order of ops does: only a copy of its own comes behind its
+    // writer.
     if (is_empty(access.bytes) || is_empty(crossing.bytes)) return crossing.reads.front().tensor == access.tensor;
     return crossing.bytes.contains(access.bytes) && alignment(access) <= crossing.alignment &&
            is_aligned(access.bytes.lower - crossing.bytes.lower, alignment(access));

@@ -17,9 +17,9 @@ struct Crossing {
   std::vector<Access> reads = {};  ///< By op; never none.
 };
 
-/// What has to be copied of a family. A value is brought to a memory once, with all that is read there of the same tensor and
-/// overlaps, where that is no more than the parts, and again only after some of these bytes were written. Near-linear in the
-/// accesses of the family for one tensor; where several views of it are read, quadratic.
+/// What has to be copied of a family. A value is brought to a memory once, with all that is read there of the same
+/// tensor and overlaps, where that is no more than the parts, and again only after some of these bytes were written.
+/// Near-linear in the accesses of the family for one tensor; where several views of it are read, quadratic.
 [[nodiscard]] std::vector<Crossing> crossings_of(const Model& model, std::size_t family, const Assignment& assignment);
 
 /// The bytes of these crossings. Precondition: `traffic_is_countable`.

@@ -55,9 +55,9 @@ void TrafficCount::move_reads(std::size_t op, std::size_t from) {
 
 std::size_t TrafficCount::next_read(std::size_t family, std::size_t backend, std::size_t start) const {
   const std::vector<Access>& accesses = model_.families.list[family].accesses;
-  const auto found = std::find_if(accesses.begin() + static_cast<std::ptrdiff_t>(start), accesses.end(), [&](const Access& each) {
-    return !each.write && backend_of(model_, each.op, assignment_) == backend;
-  });
+  const auto found = std::find_if(
+      accesses.begin() + static_cast<std::ptrdiff_t>(start), accesses.end(),
+      [&](const Access& each) { return !each.write && backend_of(model_, each.op, assignment_) == backend; });
   return static_cast<std::size_t>(found - accesses.begin());
 }
 
@@ -78,7 +78,8 @@ Bytes TrafficCount::count_simple(std::size_t family) {
             [&](std::size_t a, std::size_t b) { return first_read(family, a) < first_read(family, b); });
   auto copies = readers_.begin();  // readers with a copy of their own come to the front
   for (auto reader = readers_.begin(); reader != readers_.end(); ++reader) {
-    const bool found = std::any_of(readers_.begin(), copies, [&](std::size_t target) { return model_.uses[*reader][target]; });
+    const bool found =
+        std::any_of(readers_.begin(), copies, [&](std::size_t target) { return model_.uses[*reader][target]; });
     if (!found) *copies++ = *reader;
   }
   return Bytes(model_.graph->tensor(*members.read).size.value() * (copies - readers_.begin()));

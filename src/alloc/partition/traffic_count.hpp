@@ -9,10 +9,10 @@ namespace stowage::partitioning {
 
 /// The traffic of every family, kept up while groups go from backend to backend one by one.
 ///
-/// Most families are *simple*: reads name one tensor, and nothing is written behind a read. Their traffic follows from the first
-/// read of each backend, however many there are: what everybody reads (positions, a mask) costs no more than anything else. When
-/// a first read goes elsewhere, the next one is searched from there on, which is a step or two for ops that move in their order.
-/// Other families are counted anew, all their accesses, whenever an op of theirs moves.
+/// Most families are *simple*: reads name one tensor, and nothing is written behind a read. Their traffic follows from
+/// the first read of each backend, however many there are: what everybody reads (positions, a mask) costs no more than
+/// anything else. When a first read goes elsewhere, the next one is searched from there on, which is a step or two for
+/// ops that move in their order. Other families are counted anew, all their accesses, whenever an op of theirs moves.
 class TrafficCount {
  public:
   /// Both outlive it. Precondition: `traffic_is_countable`.
@@ -35,9 +35,10 @@ class TrafficCount {
 
   const Model& model_;
   const Assignment& assignment_;
-  std::vector<Bytes> traffic_;            ///< By family.
-  std::vector<std::size_t> first_reads_;  ///< By family and backend, of simple ones: among the accesses; their number: none.
-  std::vector<std::size_t> readers_;      ///< Scratch.
+  std::vector<Bytes> traffic_;  ///< By family.
+  std::vector<std::size_t>
+      first_reads_;  ///< By family and backend, of simple ones: among the accesses; their number: none.
+  std::vector<std::size_t> readers_;  ///< Scratch.
 };
 
 }  // namespace stowage::partitioning

@@ -15,7 +15,8 @@ void add_distinct(std::vector<std::size_t>& list, std::size_t value) {
 
 class SplitPlanner {
  public:
-  SplitPlanner(const Partition& partition, std::span<const Backend> backends) : partition_(partition), backends_(backends) {}
+  SplitPlanner(const Partition& partition, std::span<const Backend> backends)
+      : partition_(partition), backends_(backends) {}
 
   SplitJob plan(const Split& split) {
     SplitJob job;
@@ -35,8 +36,8 @@ class SplitPlanner {
   [[nodiscard]] Bytes staging() const { return staging_; }
 
  private:
-  /// Batches change the order of a split's copies, but the plan was made for the order of ops. That is the same as long as no
-  /// copy writes where another reads: all of a split's copies go to its own memory, and none comes from there.
+  /// Batches change the order of a split's copies, but the plan was made for the order of ops. That is the same as long
+  /// as no copy writes where another reads: all of a split's copies go to its own memory, and none comes from there.
   void add_copy(SplitJob& job, const Split& split, std::size_t index) {
     if (partition_.copies[index].bytes == Bytes(0)) return;
     const std::size_t from = memory_of(partition_.copies[index].from);
@@ -60,8 +61,9 @@ class SplitPlanner {
 
   /// Into the batch of the same backend that goes the same way, if there is one. `added` names memories by backend.
   void merge(SplitJob& job, const CopyBatch& added) const {
-    auto batch = std::find_if(job.batches.begin(), job.batches.end(),
-                              [&](const CopyBatch& each) { return each.way == added.way && each.backend == added.backend; });
+    auto batch = std::find_if(job.batches.begin(), job.batches.end(), [&](const CopyBatch& each) {
+      return each.way == added.way && each.backend == added.backend;
+    });
     if (batch == job.batches.end()) batch = job.batches.insert(batch, {.backend = added.backend, .way = added.way});
     batch->parts.insert(batch->parts.end(), added.parts.begin(), added.parts.end());
     for (const std::size_t memory : added.memories) add_distinct(batch->memories, memory_number(backends_, memory));

@@ -40,7 +40,8 @@ struct Job {
   Bytes staging;  ///< How much the split with the most of it needs.
 };
 
-/// Memories are numbered like backends, one that several have by the first of them; the staging memory is `backends.size()`.
+/// Memories are numbered like backends, one that several have by the first of them; the staging memory is
+/// `backends.size()`.
 [[nodiscard]] std::size_t memory_number(std::span<const Backend> backends, std::size_t backend);
 
 Result<Job> make_job(const Graph& graph, std::span<const Backend> backends, const PartitionOptions& options);

@@ -41,7 +41,8 @@ Status MemoryUses::leave(std::size_t backend, std::span<const std::size_t> memor
   for (const std::size_t memory : memories) {
     STOWAGE_TRY(const EventId event, backends_[backend].device->record(backends_[backend].stream));
     std::vector<BackendUse>& uses = uses_[memory];
-    const auto known = std::find_if(uses.begin(), uses.end(), [&](const BackendUse& use) { return use.backend == backend; });
+    const auto known =
+        std::find_if(uses.begin(), uses.end(), [&](const BackendUse& use) { return use.backend == backend; });
     if (known == uses.end()) {
       uses.push_back({backend, event});
     } else {

@@ -11,9 +11,9 @@ namespace stowage::scheduling {
 
 /// Which backend's stream still uses which memory, and the waiting that follows from it.
 ///
-/// Before work on a backend is submitted, `enter` waits for others that use the memory; behind it, `leave` records an event for
-/// that memory. Between the two, and for ever if something fails in between, the backend counts as using everything. Not
-/// thread-safe.
+/// Before work on a backend is submitted, `enter` waits for others that use the memory; behind it, `leave` records an
+/// event for that memory. Between the two, and for ever if something fails in between, the backend counts as using
+/// everything. Not thread-safe.
 class MemoryUses {
  public:
   /// `memories` counts the backends' and any others.

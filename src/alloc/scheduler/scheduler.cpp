@@ -87,7 +87,8 @@ class Scheduler::State {
   Status run(const std::function<Status(std::size_t)>& work) {
     STOWAGE_TRY_STATUS(check_allocated());
     // What is left of the failed one may still overwrite the inputs, whoever writes them now.
-    if (unmarked_) return Error{ErrorCode::invalid, "a run failed: begin or synchronize, write the inputs, then run", {}};
+    if (unmarked_)
+      return Error{ErrorCode::invalid, "a run failed: begin or synchronize, write the inputs, then run", {}};
     unmarked_ = true;
     for (std::size_t i = 0; i < job_->splits.size(); ++i) {
       for (const CopyBatch& batch : job_->splits[i].batches) STOWAGE_TRY_STATUS(copy(batch));
@@ -112,7 +113,8 @@ class Scheduler::State {
     const std::ptrdiff_t offset = job_->families.offsets[tensor.index()].value();
     if (bases_[family] != nullptr) return bases_[family] + offset;
     if (const std::optional<std::size_t>& entry = job_->input_sets[family]; entry && input_set_ > 0) {
-      std::byte* const base = allocation_->tensors[job_->partition.input_sets[*entry].others[input_set_ - 1].index()].data();
+      std::byte* const base =
+          allocation_->tensors[job_->partition.input_sets[*entry].others[input_set_ - 1].index()].data();
       return base == nullptr ? nullptr : base + offset;
     }
     return allocation_->tensors[tensor.index()].data();
@@ -175,7 +177,8 @@ class Scheduler::State {
     }
     for (const PartitionCopy& copy : job.partition.copies) {
       const std::size_t family = job.families.of_tensor[copy.from.index()];
-      if (!job.families.list[family].flags.any_of(kOwnAddress) || bases[family] != nullptr || copy.bytes == Bytes(0)) continue;
+      if (!job.families.list[family].flags.any_of(kOwnAddress) || bases[family] != nullptr || copy.bytes == Bytes(0))
+        continue;
       return Error{ErrorCode::invalid,
                    fmt::format("{} has an address of its own and must be copied, but is not bound",
                                describe(job.partition.graph.tensor(copy.from), copy.from)),
@@ -255,13 +258,17 @@ Scheduler::~Scheduler() = default;
 
 Status Scheduler::reserve(const Graph& graph) { return state_->reserve(graph); }
 Result<std::vector<Bytes>> Scheduler::reserve_sizes(const Graph& graph) { return state_->reserve_sizes(graph); }
-Status Scheduler::allocate(const Graph& graph, std::span<const BoundTensor> bound) { return state_->allocate(graph, bound); }
+Status Scheduler::allocate(const Graph& graph, std::span<const BoundTensor> bound) {
+  return state_->allocate(graph, bound);
+}
 Status Scheduler::begin() { return state_->begin(); }
 Status Scheduler::run(const std::function<Status(std::size_t)>& work) { return state_->run(work); }
 Status Scheduler::synchronize() { return state_->synchronize(); }
 
 std::byte* Scheduler::address(TensorId tensor) const { return state_->address(tensor); }
-std::byte* Scheduler::workspace(OpId op, std::size_t index) const { return state_->allocation().workspace(op, index).data(); }
+std::byte* Scheduler::workspace(OpId op, std::size_t index) const {
+  return state_->allocation().workspace(op, index).data();
+}
 const Partition& Scheduler::partition() const { return state_->job().partition; }
 const Plan& Scheduler::plan() const { return state_->allocation().plan; }
 Result<Graph> Scheduler::served_graph() const { return state_->allocator().as_served(partition().graph); }

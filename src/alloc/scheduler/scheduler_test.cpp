@@ -20,7 +20,8 @@ using ::testing::IsEmpty;
 
 constexpr StreamId kStream{0};
 
-/// A device, backend 0, and the CPU, backend 1. x (host) → a (device) → y (host), 4 bytes each; each op adds one to every byte.
+/// A device, backend 0, and the CPU, backend 1. x (host) → a (device) → y (host), 4 bytes each; each op adds one to
+/// every byte.
 class SchedulerTest : public ::testing::Test {
  protected:
   SchedulerTest() {
@@ -34,7 +35,9 @@ class SchedulerTest : public ::testing::Test {
   }
 
   std::vector<Backend> backends() {
-    const auto on = [](std::string kind) { return [kind](const Graph& graph, OpId op) { return graph.op(op).kind == kind; }; };
+    const auto on = [](std::string kind) {
+      return [kind](const Graph& graph, OpId op) { return graph.op(op).kind == kind; };
+    };
     return {{.name = "sim", .memory = &device_->buffer_type(), .device = device_.get(), .supports = on("DEVICE")},
             {.name = "cpu", .memory = &cpu_device().buffer_type(), .device = &cpu_device(), .supports = on("HOST")}};
   }
@@ -55,7 +58,8 @@ class SchedulerTest : public ::testing::Test {
     const auto compute = [](std::span<const std::vector<std::byte>> in, std::span<std::vector<std::byte>> out) {
       increment(in[0].data(), out[0].data(), 4);
     };
-    return device_->launch_kernel(kStream, {{{scheduler.address(copy), Bytes(4)}}, {{scheduler.address(a_), Bytes(4)}}, compute});
+    return device_->launch_kernel(
+        kStream, {{{scheduler.address(copy), Bytes(4)}}, {{scheduler.address(a_), Bytes(4)}}, compute});
   }
 
   Status run(Scheduler& scheduler) {
@@ -181,7 +185,7 @@ TEST_F(SchedulerTest, AfterAFailedRunInputsAreWrittenOnlyWhenNothingIsLeftOfIt) 
   }
 }
 
-// ---------------------------------------------------------------------------------------------------------- input sets
+// --------------------------------------------------------------------------------------------------------- input sets
 
 /// Everything on the device, which never finishes by itself; x is written by the host.
 class SchedulerSlots : public SchedulerTest {
@@ -232,7 +236,7 @@ TEST_F(SchedulerSlots, ASlotWhoseWorkIsDoneIsNotWaitedFor) {
   EXPECT_EQ(device_->calls(SimCall::synchronize), waits);
 }
 
-// --------------------------------------------------------------------------------------------------------------- memory
+// ------------------------------------------------------------------------------------------------------------- memory
 
 TEST_F(SchedulerTest, WhatHasAnAddressOfItsOwnMustBeBoundToBeCopied) {
   GraphDescription description = graph_->description();
@@ -266,10 +270,12 @@ TEST_F(SchedulerTest, WhatIsBoundHasOneAddress) {
   ASSERT_FALSE(null);
   EXPECT_EQ(null.error().code, ErrorCode::invalid);
   EXPECT_EQ(null.error().message, "bound: tensor 'v' (3) is bound to no address");
-  const Status two = scheduler.allocate(graph, std::array{BoundTensor{x_, weights.data()}, BoundTensor{v, weights.data()}});
+  const Status two =
+      scheduler.allocate(graph, std::array{BoundTensor{x_, weights.data()}, BoundTensor{v, weights.data()}});
   ASSERT_FALSE(two);
   EXPECT_EQ(two.error().message, "bound: tensor 'v' (3) and what shares its memory are bound to different places");
-  ASSERT_TRUE(scheduler.allocate(graph, std::array{BoundTensor{x_, weights.data()}, BoundTensor{v, weights.data() + 2}}));
+  ASSERT_TRUE(
+      scheduler.allocate(graph, std::array{BoundTensor{x_, weights.data()}, BoundTensor{v, weights.data() + 2}}));
   EXPECT_EQ(scheduler.address(v), weights.data() + 2);
 }
 

@@ -10,10 +10,12 @@
 
 namespace stowage {
 
-/// The free ranges of an address space without an end, for online best fit: the smallest range that holds the bytes, the lowest
-/// among equals, and only when there is none the endless one behind everything in use. Freed ranges join their neighbours.
+/// The free ranges of an address space without an end, for online best fit: the smallest range that holds the bytes,
+/// the lowest among equals, and only when there is none the endless one behind everything in use. Freed ranges join
+/// their neighbours.
 ///
-/// O(log n) a call for n free ranges, plus one step for each smaller range that only its alignment rules out. Not thread-safe.
+/// O(log n) a call for n free ranges, plus one step for each smaller range that only its alignment rules out. Not
+/// thread-safe.
 class FreeList {
  public:
   /// Takes `size` bytes. Preconditions: size > 0, alignment is a power of two.

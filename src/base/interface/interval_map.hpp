@@ -10,19 +10,20 @@ namespace stowage {
 
 /// A partial function from bytes to values, kept as disjoint ranges: who was the last to claim this byte?
 ///
-/// `assign` splits what it partly covers and swallows what it covers, so that a sequence of n assignments and visits of the
-/// ranges about to be assigned costs O(n log n) in all: each assignment leaves at most two ranges more than it found.
-/// Not thread-safe.
+/// `assign` splits what it partly covers and swallows what it covers, so that a sequence of n assignments and visits of
+/// the ranges about to be assigned costs O(n log n) in all: each assignment leaves at most two ranges more than it
+/// found. Not thread-safe.
 template <class Value>
 class IntervalMap {
  public:
-  /// Calls `visitor(ByteRange, const Value&)` for the part of every range that lies within `range`, in ascending order. The
-  /// visitor returns nothing, and may not change the map.
+  /// Calls `visitor(ByteRange, const Value&)` for the part of every range that lies within `range`, in ascending order.
+  /// The visitor returns nothing, and may not change the map.
   template <class Visitor>
   void visit(ByteRange range, Visitor&& visitor) const {
     if (range.empty()) return;
     for (auto entry = first_overlapping(range.lower); entry != entries_.end() && entry->first < range.upper; ++entry) {
-      visitor(ByteRange{std::max(entry->first, range.lower), std::min(entry->second.upper, range.upper)}, entry->second.value);
+      visitor(ByteRange{std::max(entry->first, range.lower), std::min(entry->second.upper, range.upper)},
+              entry->second.value);
     }
   }
 

@@ -15,8 +15,9 @@ inline constexpr std::size_t kMaxUnpacked = std::size_t{1} << 33;
 
 [[nodiscard]] bool is_gzip(std::string_view bytes);
 
-/// Unpacks one or more gzip members that follow each other. Fails with `ErrorCode::parse` for bytes that are damaged, end early
-/// or go on with something else, and `ErrorCode::unsupported` for a content larger than `limit`. The error names no file.
+/// Unpacks one or more gzip members that follow each other. Fails with `ErrorCode::parse` for bytes that are damaged,
+/// end early or go on with something else, and `ErrorCode::unsupported` for a content larger than `limit`. The error
+/// names no file.
 Result<std::string> unpack_gzip(std::string_view packed, std::size_t limit = kMaxUnpacked);
 
 enum class GzipEffort : std::uint8_t {

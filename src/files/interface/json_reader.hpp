@@ -13,8 +13,8 @@
 
 #include "stowage/base.hpp"
 
-/// Strict reading of JSON: whatever a file says is either understood or refused with the path to it. The one place that knows how
-/// the JSON library reports trouble; none of its exceptions leaves it.
+/// Strict reading of JSON: whatever a file says is either understood or refused with the path to it. The one place that
+/// knows how the JSON library reports trouble; none of its exceptions leaves it.
 namespace stowage::files {
 
 using Json = nlohmann::json;
@@ -46,8 +46,8 @@ Result<JsonDocument> parse_json(std::string_view text, const std::string& file, 
 /// An error in `document`; names the last entry of a named list that `path` leads through, when it has a name.
 [[nodiscard]] Error error_at(const JsonDocument& document, const Path& path, ErrorCode code, std::string message);
 
-/// The first thing wrong with a document. Readers go on after a fault, with a default in place of what was wrong, and look here
-/// once at the end; so each reads like a list of fields.
+/// The first thing wrong with a document. Readers go on after a fault, with a default in place of what was wrong, and
+/// look here once at the end; so each reads like a list of fields.
 class JsonErrors {
  public:
   explicit JsonErrors(const JsonDocument& document) : document_(&document) {}

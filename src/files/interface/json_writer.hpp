@@ -5,7 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
-/// Writing of JSON with the fields in the order given, and one entry of a long list per line, so that files compare well.
+/// Writing of JSON with the fields in the order given, and one entry of a long list per line, so that files compare
+/// well.
 namespace stowage::files {
 
 using OrderedJson = nlohmann::ordered_json;

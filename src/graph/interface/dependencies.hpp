@@ -14,19 +14,22 @@ namespace stowage {
 
 /// Why one op comes before another. Two families, and the difference matters:
 ///
-///   - **Waited for** (`is_waited_for`): who runs the graph waits for these, in whatever order the list of ops is. They are what
+///   - **Waited for** (`is_waited_for`): who runs the graph waits for these, in whatever order the list of ops is. They
+///   are what
 ///     "happens before" is made of (liveness), and a plan may rely on nothing else.
-///   - **Kept**: nobody waits for these. They hold because the list of ops has them in this order and streams or the first family
-///     happen to enforce it; where nothing does, the graph has a race. Who reorders ops or changes their streams has to keep
-///     them.
+///   - **Kept**: nobody waits for these. They hold because the list of ops has them in this order and streams or the
+///   first family
+///     happen to enforce it; where nothing does, the graph has a race. Who reorders ops or changes their streams has to
+///     keep them.
 ///
-/// Any order of a scope's ops that keeps all but `stream` computes the same values and passes `Graph::build` (except that
-/// prefetch rings give out their ranges in the order of ops). What a plan adds, `Plan::edges`, is not here.
+/// Any order of a scope's ops that keeps all but `stream` computes the same values and passes `Graph::build` (except
+/// that prefetch rings give out their ranges in the order of ops). What a plan adds, `Plan::edges`, is not here.
 enum class DependencyKind : std::uint8_t {
   // Waited for:
   stream,  ///< The task op before it on its stream.
   after,   ///< It names the op in `after`.
-  data,    ///< It reads what the op wrote last: a tensor, one that this is a view of, or through ops without a task an alias.
+  data,    ///< It reads what the op wrote last: a tensor, one that this is a view of, or through ops without a task an
+           ///< alias.
   // Kept:
   read_after_write,   ///< It reads bytes that the op wrote by another name, and that nobody wrote since.
   write_after_read,   ///< It overwrites bytes that the op reads, and that nobody wrote in between.
@@ -52,15 +55,16 @@ enum class WantedDependencies : std::uint8_t {
   all,
 };
 
-/// All direct dependencies between the ops of a graph, by the op that depends. Transitive ones are left out where the chain is
-/// listed: a write that covers what was written before stands for it.
+/// All direct dependencies between the ops of a graph, by the op that depends. Transitive ones are left out where the
+/// chain is listed: a write that covers what was written before stands for it.
 ///
 /// Ops with task only, except for `definition`: behind an op without a task stands whoever wrote what it passes on.
 ///
-/// Bodies: a dependency is between ops of one scope. An op with bodies reads its inputs, writes its outputs, and touches whatever
-/// its bodies touch of the memory around it; they begin after it starts, and are over before it ends. Bodies of one op, and
-/// iterations of a loop, follow each other. Batches: ops that never run together do not depend on each other; where one of
-/// several writers of a variable is in a batch, it depends on the run whose value is read, which `batch` says.
+/// Bodies: a dependency is between ops of one scope. An op with bodies reads its inputs, writes its outputs, and
+/// touches whatever its bodies touch of the memory around it; they begin after it starts, and are over before it ends.
+/// Bodies of one op, and iterations of a loop, follow each other. Batches: ops that never run together do not depend on
+/// each other; where one of several writers of a variable is in a batch, it depends on the run whose value is read,
+/// which `batch` says.
 ///
 /// A plain value: any number of threads may read one.
 class Dependencies {
@@ -84,7 +88,8 @@ class Dependencies {
   std::vector<std::size_t> begin_;  ///< By op, plus one.
 };
 
-/// O(accesses log accesses + what is found) for each batch; an access of an op in bodies counts once for each op around it.
+/// O(accesses log accesses + what is found) for each batch; an access of an op in bodies counts once for each op around
+/// it.
 [[nodiscard]] Dependencies find_dependencies(const Graph& graph, WantedDependencies wanted = WantedDependencies::all);
 
 }  // namespace stowage

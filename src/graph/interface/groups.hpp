@@ -27,7 +27,9 @@ struct Group {
   std::optional<TensorId> whole;  ///< Of a packed group, where the op has exactly one tensor on the other side.
   Bytes size;                     ///< To the end of the last member.
 
-  [[nodiscard]] std::string_view field() const { return side == GroupSide::inputs ? "contiguous_inputs" : "contiguous_outputs"; }
+  [[nodiscard]] std::string_view field() const {
+    return side == GroupSide::inputs ? "contiguous_inputs" : "contiguous_outputs";
+  }
 };
 
 /// The alignment of a member of a padded group: its own, or else its memory's, for views too.

@@ -42,7 +42,8 @@ class OffsetUnion {
     return place;
   }
 
-  /// States that `thing` lies `offset` bytes after `base`. False, and nothing changes, when that contradicts what is known.
+  /// States that `thing` lies `offset` bytes after `base`. False, and nothing changes, when that contradicts what is
+  /// known.
   [[nodiscard]] bool join(std::size_t thing, std::size_t base, Bytes offset) {
     const MemberPlace a = find(thing);
     const MemberPlace b = find(base);

@@ -21,8 +21,8 @@ struct AliasPlace {
 /// What a graph says about tensors together. `Graph::build` finds it, since validation needs it, and keeps it:
 /// `Graph::relations`. Plain and constant; 16 bytes per tensor, and the members of groups and rings.
 struct Relations {
-  /// By tensor: what is held together by views, by the ops' aliases, by what bodies are given from outside (except for what a
-  /// loop carries), and by a loop's results with the values that come in.
+  /// By tensor: what is held together by views, by the ops' aliases, by what bodies are given from outside (except for
+  /// what a loop carries), and by a loop's results with the values that come in.
   std::vector<AliasPlace> alias_places;
   std::vector<Group> groups;           ///< In the order of ops, inputs before outputs.
   std::vector<RingRange> ring_ranges;  ///< In execution order, which is the order of eviction.

@@ -30,9 +30,8 @@ std::string gaps_error(std::string_view gaps) {
 TEST(Csv, RowsBecomeItems) {
   const CsvProblem table = parse_csv("id,lower,upper,size\nb1,0,3,7\nb2,3,9,0\n", "p.csv").value();
   EXPECT_EQ(table.ids, (std::vector<std::string>{"b1", "b2"}));
-  EXPECT_EQ(
-      table.problem,
-      (Problem{.items = {{.pieces = {piece(0, 3, 0, 7)}, .size = Bytes(7)}, {.pieces = {piece(3, 9, 0, 0)}, .size = Bytes(0)}}}));
+  EXPECT_EQ(table.problem, (Problem{.items = {{.pieces = {piece(0, 3, 0, 7)}, .size = Bytes(7)},
+                                              {.pieces = {piece(3, 9, 0, 0)}, .size = Bytes(0)}}}));
   EXPECT_EQ(table.header, (std::vector<std::string>{"id", "lower", "upper", "size"}));
   EXPECT_EQ(table.rows[1], (std::vector<std::string>{"b2", "3", "9", "0"}));
 }
@@ -45,7 +44,8 @@ TEST(Csv, ColumnsComeInAnyOrderUnderAnyOfTheirNames) {
 
 TEST(Csv, OptionalColumnsAreRead) {
   const CsvProblem table =
-      parse_csv("id,lower,upper,size,alignment,hint,offset\na,0,1,8,16,32,64\nb,0,1,8,,-1,-1\nc,0,1,8,1,,\n", "p").value();
+      parse_csv("id,lower,upper,size,alignment,hint,offset\na,0,1,8,16,32,64\nb,0,1,8,,-1,-1\nc,0,1,8,1,,\n", "p")
+          .value();
   EXPECT_EQ(table.problem.items[0].alignment, Bytes(16));
   EXPECT_EQ(table.problem.items[0].pinned, Bytes(64));
   EXPECT_EQ(table.hints, (std::vector<std::optional<Bytes>>{Bytes(32), std::nullopt, std::nullopt}));
@@ -54,11 +54,14 @@ TEST(Csv, OptionalColumnsAreRead) {
 }
 
 TEST(Csv, BlankLinesSpacesAndForeignLineEndsAreFine) {
-  const CsvProblem table = parse_csv("\xEF\xBB\xBF\r\nid,lower,upper,size\r\n\r\n a , 0,1 ,8\r\n \t\r\nb,0,1,8", "p").value();
+  const CsvProblem table =
+      parse_csv("\xEF\xBB\xBF\r\nid,lower,upper,size\r\n\r\n a , 0,1 ,8\r\n \t\r\nb,0,1,8", "p").value();
   EXPECT_EQ(table.ids, (std::vector<std::string>{"a", "b"}));
 }
 
-TEST(Csv, AHeaderAloneIsAnEmptyProblem) { EXPECT_TRUE(parse_csv("id,lower,upper,size\n", "p").value().problem.items.empty()); }
+TEST(Csv, AHeaderAloneIsAnEmptyProblem) {
+  EXPECT_TRUE(parse_csv("id,lower,upper,size\n", "p").value().problem.items.empty());
+}
 
 TEST(Csv, QuotedIdsAreRead) {
   const CsvProblem table = parse_csv("id,lower,upper,size\n\"a,\"\"b\"\"\",0,1,8\n", "p").value();
@@ -105,7 +108,8 @@ TEST(Csv, BadHeadersAreNamed) {
   EXPECT_EQ(message_of("lower,upper,size\n"), "p.csv:1: column 'id' is missing");
   EXPECT_EQ(message_of("id,lower,upper,size,colour\n"), "p.csv:1: unknown column 'colour'");
   EXPECT_EQ(message_of("id,lower,upper,size,\n"), "p.csv:1: unknown column ''");
-  EXPECT_EQ(message_of("\nid,lower,upper,size,size\n"), "p.csv:2: column 'size' is there twice, the first time as 'size'");
+  EXPECT_EQ(message_of("\nid,lower,upper,size,size\n"),
+            "p.csv:2: column 'size' is there twice, the first time as 'size'");
   EXPECT_EQ(message_of("id,lower,upper,end,size\n"), "p.csv:1: column 'end' is there twice, the first time as 'upper'");
 }
 
@@ -117,10 +121,13 @@ TEST(Csv, BadRowsAreNamedWithTheirLine) {
   EXPECT_EQ(row(",0,1,8,1,0"), "p.csv:3: the id is empty");
   EXPECT_EQ(row("a,5,5,8,1,0"), "p.csv:3: id 'a': column 'upper' ends the life at 5, where it begins at 5");
   EXPECT_EQ(row("a,5,4,8,1,0"), "p.csv:3: id 'a': column 'upper' ends the life at 4, where it begins at 5");
-  EXPECT_EQ(row("a,x,4,8,1,0"), "p.csv:3: id 'a': column 'lower' must be an integer from 0 to 4611686018427387904, not 'x'");
-  EXPECT_EQ(row("a,-1,4,8,1,0"), "p.csv:3: id 'a': column 'lower' must be an integer from 0 to 4611686018427387904, not '-1'");
+  EXPECT_EQ(row("a,x,4,8,1,0"),
+            "p.csv:3: id 'a': column 'lower' must be an integer from 0 to 4611686018427387904, not 'x'");
+  EXPECT_EQ(row("a,-1,4,8,1,0"),
+            "p.csv:3: id 'a': column 'lower' must be an integer from 0 to 4611686018427387904, not '-1'");
   EXPECT_EQ(row("a,0,4,8,3,0"), "p.csv:3: id 'a': column 'alignment' is 3, not a power of two");
-  EXPECT_EQ(row("a,0,4,8,1,-2"), "p.csv:3: id 'a': column 'offset' must be an integer from -1 to 4611686018427387904, not '-2'");
+  EXPECT_EQ(row("a,0,4,8,1,-2"),
+            "p.csv:3: id 'a': column 'offset' must be an integer from -1 to 4611686018427387904, not '-2'");
   for (const std::string size : {"", "-1", "1.5", "8 8", "0x10", "4611686018427387905", "99999999999999999999"}) {
     EXPECT_EQ(row("a,0,4," + size + ",1,0"),
               "p.csv:3: id 'a': column 'size' must be an integer from 0 to 4611686018427387904, not '" + size + "'");
@@ -157,8 +164,9 @@ TEST(Csv, AProblemIsWrittenWithTheColumnsItNeeds) {
   const Problem plain{.items = {{.pieces = {piece(0, 3, 0, 7)}, .size = Bytes(7)}}};
   EXPECT_EQ(problem_to_csv(plain, std::vector<std::string>{"a"}).value(), "id,lower,upper,size\na,0,3,7\n");
   const Problem rich{
-      .items = {{.pieces = {piece(0, 3, 0, 7)}, .size = Bytes(7), .alignment = Bytes(4), .pinned = Bytes(8)},
-                {.pieces = {piece(0, 2, 0, 8), piece(2, 4, 0, 4), piece(2, 4, 4, 6), piece(6, 9, 0, 8)}, .size = Bytes(8)}}};
+      .items = {
+          {.pieces = {piece(0, 3, 0, 7)}, .size = Bytes(7), .alignment = Bytes(4), .pinned = Bytes(8)},
+          {.pieces = {piece(0, 2, 0, 8), piece(2, 4, 0, 4), piece(2, 4, 4, 6), piece(6, 9, 0, 8)}, .size = Bytes(8)}}};
   const std::vector<std::string> ids{"a", "b,\"c\""};
   const std::string text = problem_to_csv(rich, ids).value();
   EXPECT_EQ(text, "id,lower,upper,size,alignment,gaps,offset\na,0,3,7,4,,8\n\"b,\"\"c\"\"\",0,9,8,1,2-4@0:6 4-6,-1\n");

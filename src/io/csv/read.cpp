@@ -45,7 +45,8 @@ constexpr std::array kKnownNames{
 
 /// Null for any other name.
 const KnownName* find_column(std::string_view name) {
-  const auto found = std::find_if(kKnownNames.begin(), kKnownNames.end(), [&](const KnownName& k) { return k.name == name; });
+  const auto found =
+      std::find_if(kKnownNames.begin(), kKnownNames.end(), [&](const KnownName& k) { return k.name == name; });
   return found == kKnownNames.end() ? nullptr : &*found;
 }
 
@@ -55,7 +56,7 @@ struct Gap {
   std::optional<ByteRange> window;
 };
 
-// ----------------------------------------------------------------------------------------------------------------- gaps
+// --------------------------------------------------------------------------------------------------------------- gaps
 
 /// `first` SEPARATOR `second`, both within [0, 2^62].
 std::optional<std::pair<std::int64_t, std::int64_t>> parse_pair(std::string_view text, char separator) {
@@ -105,7 +106,7 @@ std::vector<Piece> cut(Interval life, Bytes size, const std::vector<Gap>& gaps) 
   return pieces;
 }
 
-// --------------------------------------------------------------------------------------------------------------- reader
+// ------------------------------------------------------------------------------------------------------------- reader
 
 /// Reads one table; its members are where it stands.
 class CsvReader {
@@ -195,7 +196,8 @@ Status CsvReader::add_column(std::string_view name, std::size_t index) {
   const KnownName* const known = find_column(name);
   if (!known) return error(fmt::format("unknown column '{}'", name));
   std::optional<std::size_t>& place = index_[static_cast<std::size_t>(known->column)];
-  if (place) return error(fmt::format("column '{}' is there twice, the first time as '{}'", name, table_.header[*place]));
+  if (place)
+    return error(fmt::format("column '{}' is there twice, the first time as '{}'", name, table_.header[*place]));
   place = index;
   table_.header.emplace_back(name);
   if (name == kInclusiveUpper) beyond_upper_ = Step(1);
@@ -217,7 +219,8 @@ Result<Interval> CsvReader::read_life() const {
   STOWAGE_TRY(const std::int64_t lower, integer(Column::lower, 0, kMaxBytes.value()));
   STOWAGE_TRY(const std::int64_t upper, integer(Column::upper, 0, kMaxBytes.value() - beyond_upper_.value()));
   const Interval life{Step(lower), Step(upper) + beyond_upper_};
-  if (life.empty()) return error(Column::upper, fmt::format("ends the life at {}, where it begins at {}", upper, lower));
+  if (life.empty())
+    return error(Column::upper, fmt::format("ends the life at {}, where it begins at {}", upper, lower));
   return life;
 }
 
@@ -227,7 +230,8 @@ Status CsvReader::check_gap(const Gap& gap, Interval life, Bytes size, std::stri
   if (!gap.window) return Done{};
   const ByteRange whole{Bytes(0), size};
   if (gap.window->empty() || !whole.contains(*gap.window)) {
-    return error(Column::gaps, fmt::format("has the gap '{}', whose window is empty or outside the size {}", text, size.value()));
+    return error(Column::gaps,
+                 fmt::format("has the gap '{}', whose window is empty or outside the size {}", text, size.value()));
   }
   return Done{};
 }
@@ -238,7 +242,8 @@ Result<std::vector<Gap>> CsvReader::read_gaps(Interval life, Bytes size) const {
     const std::string_view text = rest.substr(0, rest.find_first_of(" \t"));
     rest.remove_prefix(text.size());
     const std::optional<Gap> gap = parse_gap(text, beyond_upper_);
-    if (!gap) return error(Column::gaps, fmt::format("has '{}', which is not of the form lower-upper[@lower:upper]", text));
+    if (!gap)
+      return error(Column::gaps, fmt::format("has '{}', which is not of the form lower-upper[@lower:upper]", text));
     STOWAGE_TRY_STATUS(check_gap(*gap, life, size, text));
     gaps.push_back(*gap);
   }
@@ -259,7 +264,8 @@ Result<Item> CsvReader::read_item() const {
   if (!field(Column::alignment).empty()) {
     STOWAGE_TRY(const std::int64_t alignment, integer(Column::alignment, 1, kMaxBytes.value()));
     item.alignment = Bytes(alignment);
-    if (!is_power_of_two(item.alignment)) return error(Column::alignment, fmt::format("is {}, not a power of two", alignment));
+    if (!is_power_of_two(item.alignment))
+      return error(Column::alignment, fmt::format("is {}, not a power of two", alignment));
   }
   STOWAGE_TRY(item.pinned, optional_bytes(Column::offset));
   STOWAGE_TRY(const std::vector<Gap> gaps, read_gaps(life, item.size));

@@ -60,7 +60,8 @@ std::vector<Step> boundaries(const Item& item) {
   return steps;
 }
 
-/// The one range that is occupied at `step` (empty: none), or nothing when there are several with free bytes between them.
+/// The one range that is occupied at `step` (empty: none), or nothing when there are several with free bytes between
+/// them.
 std::optional<ByteRange> occupied_at(const Item& item, Step step) {
   std::vector<ByteRange> ranges;
   for (const Piece& piece : item.pieces) {
@@ -81,8 +82,8 @@ Result<std::vector<Segment>> segments_of(const Item& item, std::string_view id) 
   for (std::size_t i = 0; i + 1 < steps.size(); ++i) {
     const std::optional<ByteRange> bytes = occupied_at(item, steps[i]);
     if (!bytes) {
-      return unsupported(
-          fmt::format("item '{}' occupies separate byte ranges at step {}, which a CSV cannot express", id, steps[i].value()));
+      return unsupported(fmt::format("item '{}' occupies separate byte ranges at step {}, which a CSV cannot express",
+                                     id, steps[i].value()));
     }
     if (!segments.empty() && segments.back().bytes == *bytes) {
       segments.back().when.upper = steps[i + 1];
@@ -106,7 +107,8 @@ std::string gaps_of(std::span<const Segment> segments, Bytes size) {
 
 /// What of a problem a CSV has no words for.
 Status check_expressible(const Problem& problem) {
-  if (problem.regions.size() != 1) return unsupported(fmt::format("a CSV has one region, not {}", problem.regions.size()));
+  if (problem.regions.size() != 1)
+    return unsupported(fmt::format("a CSV has one region, not {}", problem.regions.size()));
   if (problem.regions[0].limit) return unsupported("a CSV cannot express a region limit");
   if (!problem.regions[0].paid) return unsupported("a CSV cannot express a region that is free of charge");
   if (!problem.order.empty()) return unsupported("a CSV cannot express stream order");
@@ -118,7 +120,8 @@ Status check_ids(std::span<const std::string> ids) {
   std::unordered_set<std::string_view> seen;
   for (const std::string& id : ids) {
     if (id.empty()) return unsupported("a CSV cannot have an empty id");
-    if (id.find('\n') != id.npos) return unsupported(fmt::format("the id '{}' has a line break, which a CSV cannot express", id));
+    if (id.find('\n') != id.npos)
+      return unsupported(fmt::format("the id '{}' has a line break, which a CSV cannot express", id));
     if (!seen.insert(id).second) return unsupported(fmt::format("two items have the id '{}'", id));
   }
   return Done{};
@@ -132,10 +135,11 @@ struct Extras {
 
 Needs needs_of(const Problem& problem, std::span<const Extras> extras) {
   const auto& items = problem.items;
-  return {.alignment = std::any_of(items.begin(), items.end(), [](const Item& item) { return item.alignment != Bytes(1); }),
-          .hint = std::any_of(extras.begin(), extras.end(), [](const Extras& each) { return each.hint.has_value(); }),
-          .gaps = std::any_of(extras.begin(), extras.end(), [](const Extras& each) { return !each.gaps.empty(); }),
-          .offset = std::any_of(items.begin(), items.end(), [](const Item& item) { return item.pinned.has_value(); })};
+  return {
+      .alignment = std::any_of(items.begin(), items.end(), [](const Item& item) { return item.alignment != Bytes(1); }),
+      .hint = std::any_of(extras.begin(), extras.end(), [](const Extras& each) { return each.hint.has_value(); }),
+      .gaps = std::any_of(extras.begin(), extras.end(), [](const Extras& each) { return !each.gaps.empty(); }),
+      .offset = std::any_of(items.begin(), items.end(), [](const Item& item) { return item.pinned.has_value(); })};
 }
 
 void append_row(std::string& text, const Item& item, const Extras& extras, Needs needs) {
@@ -158,8 +162,8 @@ Result<std::string> write_rows(const Problem& problem, std::span<const std::stri
     extras[i].gaps = gaps_of(segments, problem.items[i].size);
   }
   const Needs needs = needs_of(problem, extras);
-  std::string text = fmt::format("id,lower,upper,size{}{}{}{}\n", needs.alignment ? ",alignment" : "", needs.hint ? ",hint" : "",
-                                 needs.gaps ? ",gaps" : "", needs.offset ? ",offset" : "");
+  std::string text = fmt::format("id,lower,upper,size{}{}{}{}\n", needs.alignment ? ",alignment" : "",
+                                 needs.hint ? ",hint" : "", needs.gaps ? ",gaps" : "", needs.offset ? ",offset" : "");
   for (std::size_t i = 0; i < ids.size(); ++i) {
     text += quote(ids[i]);
     append_row(text, problem.items[i], extras[i], needs);

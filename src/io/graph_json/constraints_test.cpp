@@ -18,11 +18,13 @@ std::string message_of(std::string_view text) {
 
 /// A graph file with these tensors and ops, which are JSON.
 std::string file(std::string_view tensors, std::string_view ops = "", std::string_view more = "") {
-  return R"({"schema":"stowage.graph/1",)" + std::string(more) + R"("tensors":[)" + std::string(tensors) + R"(],"ops":[)" +
-         std::string(ops) + "]}";
+  return R"({"schema":"stowage.graph/1",)" + std::string(more) + R"("tensors":[)" + std::string(tensors) +
+         R"(],"ops":[)" + std::string(ops) + "]}";
 }
 
-Op only_op(std::string_view tensors, std::string_view op) { return parse_graph(file(tensors, op), "g").value().op(OpId(0)); }
+Op only_op(std::string_view tensors, std::string_view op) {
+  return parse_graph(file(tensors, op), "g").value().op(OpId(0));
+}
 
 constexpr std::string_view kFour =
     R"({"name":"a","size":64,"flags":["input"]},{"name":"b","size":64,"flags":["input"]},{"name":"c","size":64},{"name":"d","size":64})";
@@ -41,8 +43,8 @@ TEST(GraphJsonConstraints, GroupsAreRead) {
 }
 
 TEST(GraphJsonConstraints, FillsAreRead) {
-  const Op op =
-      only_op(kFour, R"({"outputs":[2,3],"workspaces":[{"size":8}],"zero_fill":{"outputs":[1],"workspaces":[0],"value":255}})");
+  const Op op = only_op(
+      kFour, R"({"outputs":[2,3],"workspaces":[{"size":8}],"zero_fill":{"outputs":[1],"workspaces":[0],"value":255}})");
   EXPECT_EQ(op.zero_fill, (ZeroFill{.outputs = {1}, .workspaces = {0}, .value = 255}));
   const std::string begin = R"({"name":"f","outputs":[2],"zero_fill":)";
   EXPECT_EQ(message_of(file(kFour, begin + R"({"value":256}})")),
@@ -55,8 +57,10 @@ TEST(GraphJsonConstraints, FillsAreRead) {
 
 TEST(GraphJsonConstraints, FlagsOfCallersBuffersAreRead) {
   const Graph graph =
-      parse_graph(file(R"({"size":8,"flags":["input","zero_copy","reusable"]},{"size":8,"flags":["shape_data"]})"), "g").value();
-  EXPECT_EQ(graph.tensor(TensorId(0)).flags, (TensorFlags{TensorFlag::input, TensorFlag::zero_copy, TensorFlag::reusable}));
+      parse_graph(file(R"({"size":8,"flags":["input","zero_copy","reusable"]},{"size":8,"flags":["shape_data"]})"), "g")
+          .value();
+  EXPECT_EQ(graph.tensor(TensorId(0)).flags,
+            (TensorFlags{TensorFlag::input, TensorFlag::zero_copy, TensorFlag::reusable}));
   EXPECT_EQ(graph.tensor(TensorId(1)).flags, TensorFlags(TensorFlag::shape_data));
 }
 
@@ -83,13 +87,15 @@ TEST(GraphJsonConstraints, PoolsAndPrefetchesAreRead) {
   EXPECT_EQ(graph.op(OpId(0)).prefetch, RingId(0));
   EXPECT_EQ(message_of(file("", "", R"("pools":[{"name":"ring"}],)")), "g.json: pools[0]: missing field 'size'");
   EXPECT_EQ(message_of(file("", "", R"("pools":[{"size":1,"slots":2}],)")), "g.json: pools[0]: unknown field 'slots'");
-  EXPECT_EQ(message_of(file("", R"({"name":"f","prefetch":{}})")), "g.json: ops[0].prefetch: op 'f' (0): missing field 'pool'");
+  EXPECT_EQ(message_of(file("", R"({"name":"f","prefetch":{}})")),
+            "g.json: ops[0].prefetch: op 'f' (0): missing field 'pool'");
   EXPECT_EQ(message_of(file("", R"({"name":"f","prefetch":0})")),
             "g.json: ops[0].prefetch: op 'f' (0): must be an object, not number");
 }
 
 /// A loop that doubles x: inner y is what inner x is next time.
-constexpr std::string_view kLoopTensors = R"({"name":"x","size":64,"flags":["input"]},{"name":"y","size":64,"flags":["output"]})";
+constexpr std::string_view kLoopTensors =
+    R"({"name":"x","size":64,"flags":["input"]},{"name":"y","size":64,"flags":["output"]})";
 constexpr std::string_view kLoop = R"({"name":"loop","inputs":[0],"outputs":[1],"control":"loop","bodies":[{
   "tensors":[{"name":"in","size":64},{"name":"out","size":64}],
   "ops":[{"name":"twice","inputs":[0],"outputs":[1],"in_place":[[0,0]]}],
@@ -100,12 +106,15 @@ TEST(GraphJsonConstraints, BodiesAreRead) {
   const Op& loop = graph.description().ops[0];
   EXPECT_EQ(loop.control, Control::loop);
   ASSERT_EQ(loop.bodies.size(), 1u);
-  EXPECT_EQ(loop.bodies[0],
-            (Body{.tensors = {{.name = "in", .size = Bytes(64)}, {.name = "out", .size = Bytes(64)}},
-                  .ops = {{.name = "twice", .kind = "", .inputs = {TensorId(0)}, .outputs = {TensorId(1)}, .in_place = {{0, 0}}}},
-                  .inputs = {{TensorId(0), TensorId(0)}},
-                  .outputs = {{TensorId(1), TensorId(1)}},
-                  .carried = {{TensorId(1), TensorId(0)}}}));
+  EXPECT_EQ(
+      loop.bodies[0],
+      (Body{
+          .tensors = {{.name = "in", .size = Bytes(64)}, {.name = "out", .size = Bytes(64)}},
+          .ops =
+              {{.name = "twice", .kind = "", .inputs = {TensorId(0)}, .outputs = {TensorId(1)}, .in_place = {{0, 0}}}},
+          .inputs = {{TensorId(0), TensorId(0)}},
+          .outputs = {{TensorId(1), TensorId(1)}},
+          .carried = {{TensorId(1), TensorId(0)}}}));
 }
 
 /// `text` with the first `from` in it replaced.
@@ -120,12 +129,15 @@ TEST(GraphJsonConstraints, FaultsInBodiesNameTheInnermostTensorOrOpAndTheWayToIt
   const auto message = [](std::string_view from, std::string_view to) {
     return message_of(file(kLoopTensors, replaced(kLoop, from, to)));
   };
-  EXPECT_EQ(
-      message(R"("in","size":64)", R"("in","size":-1)"),
-      "g.json: ops[0].bodies[0].tensors[0].size: tensor 'in' (0): must be an integer from 0 to 4611686018427387904, not -1");
-  EXPECT_EQ(message(R"("in_place")", R"("inplace")"), "g.json: ops[0].bodies[0].ops[0]: op 'twice' (0): unknown field 'inplace'");
-  EXPECT_EQ(message(R"("carried")", R"("carries")"), "g.json: ops[0].bodies[0]: op 'loop' (0): unknown field 'carries'");
-  EXPECT_EQ(message("[[1,0]]", "[[1]]"), "g.json: ops[0].bodies[0].carried[0]: op 'loop' (0): must have 2 elements, not 1");
+  EXPECT_EQ(message(R"("in","size":64)", R"("in","size":-1)"),
+            "g.json: ops[0].bodies[0].tensors[0].size: tensor 'in' (0): must be an integer from 0 to "
+            "4611686018427387904, not -1");
+  EXPECT_EQ(message(R"("in_place")", R"("inplace")"),
+            "g.json: ops[0].bodies[0].ops[0]: op 'twice' (0): unknown field 'inplace'");
+  EXPECT_EQ(message(R"("carried")", R"("carries")"),
+            "g.json: ops[0].bodies[0]: op 'loop' (0): unknown field 'carries'");
+  EXPECT_EQ(message("[[1,0]]", "[[1]]"),
+            "g.json: ops[0].bodies[0].carried[0]: op 'loop' (0): must have 2 elements, not 1");
   EXPECT_EQ(message(R"("in_place")", R"("name":"again","in_place")"),
             "g.json: ops[0].bodies[0].ops[0]: op 'twice' (0): duplicate field 'name'");
   EXPECT_EQ(message(R"("control":"loop")", R"("control":"while")"),
@@ -135,8 +147,8 @@ TEST(GraphJsonConstraints, FaultsInBodiesNameTheInnermostTensorOrOpAndTheWayToIt
 }
 
 TEST(GraphJsonConstraints, FaultsThatTheModelFindsInBodiesKeepTheWayToThem) {
-  const std::string message = message_of(file(
-      kLoopTensors, replaced(kLoop, R"("inputs":[0],"outputs":[1],"in_place")", R"("inputs":[7],"outputs":[1],"in_place")")));
+  const std::string message = message_of(file(kLoopTensors, replaced(kLoop, R"("inputs":[0],"outputs":[1],"in_place")",
+                                                                     R"("inputs":[7],"outputs":[1],"in_place")")));
   EXPECT_TRUE(message.starts_with("g.json: ops[0].bodies[0].ops[0].inputs[0]: ")) << message;
   EXPECT_NE(message.find("op 'twice'"), std::string::npos) << message;
 }
@@ -160,7 +172,8 @@ TEST(GraphJsonConstraints, BodiesMayBeNested64Deep) {
 }
 
 TEST(GraphJsonConstraints, BodiesAreWrittenWithATensorOrOpALineBehindTheirOps) {
-  EXPECT_EQ(graph_to_json(parse_graph(file(kLoopTensors, std::string(kLoop) + R"(,{"name":"end","inputs":[1]})"), "g").value()),
+  EXPECT_EQ(graph_to_json(
+                parse_graph(file(kLoopTensors, std::string(kLoop) + R"(,{"name":"end","inputs":[1]})"), "g").value()),
             R"({"schema":"stowage.graph/1","name":"",
 "memories":[
 {"name":"memory"}],

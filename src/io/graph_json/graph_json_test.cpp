@@ -46,7 +46,8 @@ TEST(GraphJson, EveryFieldIsRead) {
                                      .value()
                                      .description();
   EXPECT_EQ(graph.name, "net");
-  EXPECT_EQ(graph.memories[0], (Memory{.name = "gpu", .alignment = Bytes(512), .max_size = Bytes(4096), .kind = "p2p"}));
+  EXPECT_EQ(graph.memories[0],
+            (Memory{.name = "gpu", .alignment = Bytes(512), .max_size = Bytes(4096), .kind = "p2p"}));
   EXPECT_EQ(graph.memories[1], (Memory{.name = "host"}));
   EXPECT_EQ(graph.tensors[0], (Tensor{.name = "x",
                                       .size = Bytes(64),
@@ -57,17 +58,17 @@ TEST(GraphJson, EveryFieldIsRead) {
                                       .flags = {TensorFlag::input, TensorFlag::no_reuse}}));
   EXPECT_EQ(graph.tensors[1].view_of, (ViewOf{TensorId(0), Bytes(32)}));
   EXPECT_TRUE(graph.ops[0].no_task);
-  EXPECT_EQ(
-      graph.ops[1],
-      (Op{.name = "b",
-          .kind = "NEG",
-          .inputs = {TensorId(1), std::nullopt},
-          .outputs = {TensorId(2)},
-          .in_place = {{0, 0}},
-          .workspaces = {{.size = Bytes(0)}, {.size = Bytes(7), .memory = MemoryId(1), .alignment = Bytes(4), .no_reuse = true}},
-          .stream = StreamId(1),
-          .after = {OpId(0)},
-          .no_reuse = true}));
+  EXPECT_EQ(graph.ops[1],
+            (Op{.name = "b",
+                .kind = "NEG",
+                .inputs = {TensorId(1), std::nullopt},
+                .outputs = {TensorId(2)},
+                .in_place = {{0, 0}},
+                .workspaces = {{.size = Bytes(0)},
+                               {.size = Bytes(7), .memory = MemoryId(1), .alignment = Bytes(4), .no_reuse = true}},
+                .stream = StreamId(1),
+                .after = {OpId(0)},
+                .no_reuse = true}));
 }
 
 TEST(GraphJson, AliasesAreRead) {
@@ -88,7 +89,8 @@ TEST(GraphJson, WhatIsWrittenReadsBackEqual) {
                                         .flags = {TensorFlag::input, TensorFlag::output, TensorFlag::no_reuse}});
   const TensorId v =
       builder.add(Tensor{.name = "v", .size = Bytes(512), .memory = MemoryId(1), .view_of = ViewOf{x, Bytes(512)}});
-  const TensorId y = builder.add(Tensor{.name = "y", .size = Bytes(512), .memory = MemoryId(1), .flags = TensorFlag::variable});
+  const TensorId y =
+      builder.add(Tensor{.name = "y", .size = Bytes(512), .memory = MemoryId(1), .flags = TensorFlag::variable});
   const TensorId z = builder.add(Tensor{.name = "z", .size = Bytes(512), .memory = MemoryId(1)});
   builder.add(Op{.name = "", .kind = "", .outputs = {y}, .stream = StreamId(3)});
   builder.add(Op{.name = "op",
@@ -111,7 +113,8 @@ TEST(GraphJson, WhatIsWrittenReadsBackEqual) {
 
 TEST(GraphJson, OneTensorOrOpALineWithoutDefaults) {
   const Graph graph =
-      parse_graph(file(kTwoTensors, R"({"name":"f","kind":"ADD","inputs":[0],"outputs":[1],"stream":0,"after":[]})"), "g")
+      parse_graph(file(kTwoTensors, R"({"name":"f","kind":"ADD","inputs":[0],"outputs":[1],"stream":0,"after":[]})"),
+                  "g")
           .value();
   EXPECT_EQ(graph_to_json(graph),
             "{\"schema\":\"stowage.graph/1\",\"name\":\"\",\n"
@@ -128,7 +131,9 @@ TEST(GraphJson, NamesThatAreNoUtf8AreReplacedNotThrown) {
   EXPECT_EQ(graph->name(), "bad \xEF\xBF\xBD name");
 }
 
-TEST(GraphJson, InvalidUtf8IsAParseError) { EXPECT_EQ(error_of(file("{\"size\":1,\"name\":\"\xff\"}")).code, ErrorCode::parse); }
+TEST(GraphJson, InvalidUtf8IsAParseError) {
+  EXPECT_EQ(error_of(file("{\"size\":1,\"name\":\"\xff\"}")).code, ErrorCode::parse);
+}
 
 TEST(GraphJson, SyntaxErrorsHaveLineAndColumn) {
   const Error error = error_of("{\"schema\":\n\"stowage.graph/1\",\n}");
@@ -158,25 +163,33 @@ TEST(GraphJson, OtherSchemasAreRefusedNamingBoth) {
 
 TEST(GraphJson, UnknownFieldIsNamed) {
   EXPECT_EQ(message_of(R"({"schema":"stowage.graph/1","tensor":[]})"), "g.json: unknown field 'tensor'");
-  EXPECT_EQ(message_of(file(R"({"name":"x","size":1,"sise":2})")), "g.json: tensors[0]: tensor 'x' (0): unknown field 'sise'");
-  EXPECT_EQ(message_of(file(R"({"size":1,"view_of":{"tensor":0,"at":2}})")), "g.json: tensors[0].view_of: unknown field 'at'");
+  EXPECT_EQ(message_of(file(R"({"name":"x","size":1,"sise":2})")),
+            "g.json: tensors[0]: tensor 'x' (0): unknown field 'sise'");
+  EXPECT_EQ(message_of(file(R"({"size":1,"view_of":{"tensor":0,"at":2}})")),
+            "g.json: tensors[0].view_of: unknown field 'at'");
   EXPECT_EQ(message_of(file("", R"({"name":"f","input":[]})")), "g.json: ops[0]: op 'f' (0): unknown field 'input'");
-  EXPECT_EQ(message_of(file("", R"({"workspaces":[{"size":1,"x":1}]})")), "g.json: ops[0].workspaces[0]: unknown field 'x'");
-  EXPECT_EQ(message_of(R"({"schema":"stowage.graph/1","memories":[{"nam":"x"}]})"), "g.json: memories[0]: unknown field 'nam'");
+  EXPECT_EQ(message_of(file("", R"({"workspaces":[{"size":1,"x":1}]})")),
+            "g.json: ops[0].workspaces[0]: unknown field 'x'");
+  EXPECT_EQ(message_of(R"({"schema":"stowage.graph/1","memories":[{"nam":"x"}]})"),
+            "g.json: memories[0]: unknown field 'nam'");
   EXPECT_EQ(message_of(file(R"({"size":1,"flags":["inputs"]})")), "g.json: tensors[0].flags[0]: unknown flag 'inputs'");
 }
 
 TEST(GraphJson, DuplicateFieldIsNamed) {
-  EXPECT_EQ(message_of(file(R"({"name":"x","size":1,"size":1})")), "g.json: tensors[0]: tensor 'x' (0): duplicate field 'size'");
+  EXPECT_EQ(message_of(file(R"({"name":"x","size":1,"size":1})")),
+            "g.json: tensors[0]: tensor 'x' (0): duplicate field 'size'");
 }
 
 TEST(GraphJson, WrongTypesAreNamedWithTheirPath) {
-  EXPECT_EQ(message_of(R"({"schema":"stowage.graph/1","tensors":{}})"), "g.json: tensors: must be an array, not object");
+  EXPECT_EQ(message_of(R"({"schema":"stowage.graph/1","tensors":{}})"),
+            "g.json: tensors: must be an array, not object");
   EXPECT_EQ(message_of(file("3")), "g.json: tensors[0]: must be an object, not number");
   EXPECT_EQ(message_of(file(R"({"name":"x"})")), "g.json: tensors[0]: tensor 'x' (0): missing field 'size'");
   EXPECT_EQ(message_of(file(R"({"size":1,"name":3})")), "g.json: tensors[0].name: must be a string, not number");
-  EXPECT_EQ(message_of(file(R"({"size":1,"flags":"input"})")), "g.json: tensors[0].flags: must be an array, not string");
-  EXPECT_EQ(message_of(file(R"({"size":1,"view_of":null})")), "g.json: tensors[0].view_of: must be an object, not null");
+  EXPECT_EQ(message_of(file(R"({"size":1,"flags":"input"})")),
+            "g.json: tensors[0].flags: must be an array, not string");
+  EXPECT_EQ(message_of(file(R"({"size":1,"view_of":null})")),
+            "g.json: tensors[0].view_of: must be an object, not null");
   EXPECT_EQ(message_of(file("", R"({"no_task":1})")), "g.json: ops[0].no_task: must be true or false, not number");
   EXPECT_EQ(message_of(file("", R"({"in_place":[[0]]})")), "g.json: ops[0].in_place[0]: must have 2 elements, not 1");
   EXPECT_EQ(message_of(file("", R"({"alias":[[0,0]]})")), "g.json: ops[0].alias[0]: must have 3 elements, not 2");
@@ -195,7 +208,8 @@ TEST(GraphJson, SizesOutOfRangeAreRefused) {
 }
 
 TEST(GraphJson, SizesThatSumAboveTheLimitAreRefused) {
-  EXPECT_EQ(error_of(file(R"({"size":4611686018427387000},{"name":"y","size":4611686018427387000})")).code, ErrorCode::invalid);
+  EXPECT_EQ(error_of(file(R"({"size":4611686018427387000},{"name":"y","size":4611686018427387000})")).code,
+            ErrorCode::invalid);
 }
 
 TEST(GraphJson, IdsMustBePositions) {
@@ -220,17 +234,18 @@ void expect_invalid(const std::string& text, std::string_view path, std::string_
 TEST(GraphJson, FaultsOfTheModelKeepPathAndNames) {
   expect_invalid(file(kTwoTensors, R"({"name":"f","inputs":[7],"outputs":[1]})"), "ops[0].inputs[0]", "op 'f' (0)");
   expect_invalid(file(kTwoTensors, R"({"name":"f","inputs":[1]})"), "ops[0]", "tensor 'y' (1)");
-  expect_invalid(file(kTwoTensors, R"({"name":"f","outputs":[1]},{"name":"g","outputs":[1]})"), "ops[1]", "tensor 'y' (1)");
-  expect_invalid(file(kTwoTensors, R"({"name":"f","outputs":[1],"after":[1]},{"name":"g","after":[0]})"), "ops[0].after[0]",
-                 "op 'f' (0)");
-  expect_invalid(file(R"({"name":"x","size":8},{"name":"v","size":8,"view_of":{"tensor":0,"offset":1}})"), "tensors[1].view_of",
-                 "tensor 'v' (1)");
+  expect_invalid(file(kTwoTensors, R"({"name":"f","outputs":[1]},{"name":"g","outputs":[1]})"), "ops[1]",
+                 "tensor 'y' (1)");
+  expect_invalid(file(kTwoTensors, R"({"name":"f","outputs":[1],"after":[1]},{"name":"g","after":[0]})"),
+                 "ops[0].after[0]", "op 'f' (0)");
+  expect_invalid(file(R"({"name":"x","size":8},{"name":"v","size":8,"view_of":{"tensor":0,"offset":1}})"),
+                 "tensors[1].view_of", "tensor 'v' (1)");
   expect_invalid(file(R"({"name":"v","size":8,"view_of":{"tensor":0}})"), "tensors[0]", "tensor 'v' (0)");
   expect_invalid(file(R"({"name":"x","size":8,"alignment":3})"), "tensors[0].alignment", "tensor 'x' (0)");
   expect_invalid(file(R"({"name":"x","size":8,"alignment":0})"), "tensors[0].alignment", "tensor 'x' (0)");
   expect_invalid(file(R"({"name":"x","size":8,"memory":1})"), "tensors[0].memory", "tensor 'x' (0)");
-  expect_invalid(file(R"({"name":"c","size":8,"flags":["constant"]})", R"({"name":"f","outputs":[0]})"), "ops[0].outputs[0]",
-                 "tensor 'c' (0)");
+  expect_invalid(file(R"({"name":"c","size":8,"flags":["constant"]})", R"({"name":"f","outputs":[0]})"),
+                 "ops[0].outputs[0]", "tensor 'c' (0)");
   expect_invalid(file(kTwoTensors, R"({"name":"f","inputs":[0],"outputs":[1],"in_place":[[0,1]]})"), "ops[0].in_place",
                  "op 'f' (0)");
 }

@@ -28,10 +28,11 @@ constexpr Name kGraphFields[] = {"schema", "name", "memories", "pools", "tensors
 constexpr Name kMemoryFields[] = {"name", "alignment", "max_size", "kind"};
 constexpr Name kTensorFields[] = {"name", "size", "dtype", "shape", "memory", "alignment", "flags", "view_of"};
 constexpr Name kViewFields[] = {"tensor", "offset"};
-constexpr Name kOpFields[] = {"name",      "kind",          "inputs", "outputs",  "no_task",           "in_place",
-                              "alias",     "workspaces",    "stream", "after",    "contiguous_inputs", "contiguous_outputs",
-                              "zero_fill", "fixed_address", "batch",  "no_reuse", "backend",           "control",
-                              "bodies",    "prefetch"};
+constexpr Name kOpFields[] = {
+    "name",      "kind",          "inputs", "outputs",  "no_task",           "in_place",
+    "alias",     "workspaces",    "stream", "after",    "contiguous_inputs", "contiguous_outputs",
+    "zero_fill", "fixed_address", "batch",  "no_reuse", "backend",           "control",
+    "bodies",    "prefetch"};
 constexpr Name kFillFields[] = {"outputs", "workspaces", "value"};
 constexpr Name kPrefetchFields[] = {"pool"};
 constexpr Name kBodyFields[] = {"tensors", "ops", "inputs", "outputs", "carried"};

@@ -52,7 +52,9 @@ OrderedJson flags_to_json(TensorFlags flags) {
   return json;
 }
 
-OrderedJson view_to_json(const ViewOf& view) { return {{"tensor", view.tensor.index()}, {"offset", view.offset.value()}}; }
+OrderedJson view_to_json(const ViewOf& view) {
+  return {{"tensor", view.tensor.index()}, {"offset", view.offset.value()}};
+}
 
 OrderedJson tensor_to_json(const Tensor& tensor) {
   OrderedJson json{{"name", tensor.name}, {"size", tensor.size.value()}};
@@ -82,7 +84,9 @@ OrderedJson input_to_json(const std::optional<TensorId>& input) {
 
 OrderedJson pair_to_json(const InPlacePair& pair) { return OrderedJson::array({pair.output, pair.input}); }
 
-OrderedJson alias_to_json(const Alias& alias) { return OrderedJson::array({alias.output, alias.input, alias.offset.value()}); }
+OrderedJson alias_to_json(const Alias& alias) {
+  return OrderedJson::array({alias.output, alias.input, alias.offset.value()});
+}
 
 template <class Pair>
 OrderedJson tensors_to_json(const Pair& pair) {
@@ -108,8 +112,10 @@ OrderedJson pool_to_json(const Ring& pool) {
 void append_demands(OrderedJson& json, const Op& op) {
   if (!op.in_place.empty()) json["in_place"] = list_to_json(op.in_place, pair_to_json);
   if (!op.aliases.empty()) json["alias"] = list_to_json(op.aliases, alias_to_json);
-  if (op.contiguous_inputs != Contiguity::none) json["contiguous_inputs"] = name_of(op.contiguous_inputs, io::kContiguities);
-  if (op.contiguous_outputs != Contiguity::none) json["contiguous_outputs"] = name_of(op.contiguous_outputs, io::kContiguities);
+  if (op.contiguous_inputs != Contiguity::none)
+    json["contiguous_inputs"] = name_of(op.contiguous_inputs, io::kContiguities);
+  if (op.contiguous_outputs != Contiguity::none)
+    json["contiguous_outputs"] = name_of(op.contiguous_outputs, io::kContiguities);
   if (!op.workspaces.empty()) json["workspaces"] = list_to_json(op.workspaces, workspace_to_json);
   if (op.zero_fill != ZeroFill{}) json["zero_fill"] = fill_to_json(op.zero_fill);
   if (op.fixed_address) json["fixed_address"] = true;
@@ -139,14 +145,16 @@ std::string op_text(const Op& op, const std::string& indent);
 template <class Pairs>
 void append_pairs(std::string& text, std::string_view name, const Pairs& pairs) {
   using Pair = typename Pairs::value_type;
-  if (!pairs.empty()) text += fmt::format(",\"{}\":{}", name, files::to_line(list_to_json(pairs, tensors_to_json<Pair>)));
+  if (!pairs.empty())
+    text += fmt::format(",\"{}\":{}", name, files::to_line(list_to_json(pairs, tensors_to_json<Pair>)));
 }
 
 /// One tensor or op per line, all of them behind `indent`.
 std::string body_text(const Body& body, const std::string& indent) {
   const std::string inner = indent + "  ";
   std::string text = indent + "{\"tensors\":[";
-  files::append_lines(text, body.tensors, [&](const Tensor& tensor) { return inner + files::to_line(tensor_to_json(tensor)); });
+  files::append_lines(text, body.tensors,
+                      [&](const Tensor& tensor) { return inner + files::to_line(tensor_to_json(tensor)); });
   text += ",\n" + indent + "\"ops\":[";
   files::append_lines(text, body.ops, [&](const Op& op) { return inner + op_text(op, inner); });
   append_pairs(text, "inputs", body.inputs);

@@ -46,7 +46,8 @@ Status Draft::claim(const std::string& name, const Node* writer) {
   return state_.fault(ErrorCode::invalid, fmt::format("{}'{}' has a value already", at(writer), name));
 }
 
-Result<TensorId> Draft::add_value(const std::string& name, const ValueFacts& facts, TensorFlags flags, const Node* writer) {
+Result<TensorId> Draft::add_value(const std::string& name, const ValueFacts& facts, TensorFlags flags,
+                                  const Node* writer) {
   STOWAGE_TRY_STATUS(claim(name, writer));
   STOWAGE_TRY_STATUS(check(name, facts, writer));
   Tensor tensor{.name = name, .size = Bytes(0), .flags = flags};
@@ -66,10 +67,11 @@ Result<TensorId> Draft::add_value(const std::string& name, const ValueFacts& fac
 
 Status Draft::check(const std::string& name, const ValueFacts& facts, const Node* writer) const {
   if (facts.kind != ValueKind::tensor && facts.kind != ValueKind::unknown)
-    return state_.fault(ErrorCode::unsupported,
-                        fmt::format("{}'{}' is {}; only tensors can be planned", at(writer), name, to_string(facts.kind)));
+    return state_.fault(ErrorCode::unsupported, fmt::format("{}'{}' is {}; only tensors can be planned", at(writer),
+                                                            name, to_string(facts.kind)));
   if (facts.type == ElementType::string)
-    return state_.fault(ErrorCode::unsupported, fmt::format("{}'{}' is of strings, which have no fixed size", at(writer), name));
+    return state_.fault(ErrorCode::unsupported,
+                        fmt::format("{}'{}' is of strings, which have no fixed size", at(writer), name));
   if (!facts.is_known() || tensor_size(facts.type, *facts.dims)) return Done{};
   return state_.fault(ErrorCode::invalid, fmt::format("{}'{}' has more than 2^62 bytes", at(writer), name));
 }
@@ -121,7 +123,8 @@ Error Draft::undefined(const std::string& name, const Node* reader) const {
   const Node* const writer = find_writer(name);
   if (reader == nullptr) return state_.fault(ErrorCode::invalid, fmt::format("the output '{}' has no value", name));
   if (writer == nullptr)
-    return state_.fault(ErrorCode::invalid, fmt::format("{}: reads '{}', which nothing defines", describe(*reader), name));
+    return state_.fault(ErrorCode::invalid,
+                        fmt::format("{}: reads '{}', which nothing defines", describe(*reader), name));
   return state_.fault(ErrorCode::invalid,
                       fmt::format("{}: reads '{}' before {} writes it: the nodes are not sorted, or form a cycle",
                                   describe(*reader), name, describe(*writer)));

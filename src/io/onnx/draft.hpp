@@ -30,8 +30,8 @@ struct ImportState {
 
 /// Tensors and ops of one graph while it is imported, and which value each tensor is.
 ///
-/// A body's draft sees the values of the drafts around it: the first use of one adds a pair to `captures`, and so on outward.
-/// Constants get a tensor when something reads them.
+/// A body's draft sees the values of the drafts around it: the first use of one adds a pair to `captures`, and so on
+/// outward. Constants get a tensor when something reads them.
 class Draft {
  public:
   /// `outer` is the draft of the graph around a body, null for the main graph. All arguments must outlive the draft.
@@ -43,9 +43,9 @@ class Draft {
   std::vector<Op> ops = {};
   std::vector<BodyInput> captures = {};  ///< What a body reads of the graph around it.
 
-  /// A new tensor for the value `name`, of the type that was inferred; an output of the main graph gets the flag. `writer` (or
-  /// null) is for messages. Fails when the name has a value already, and for a value that is not a tensor, has no fixed size for
-  /// an element or more than 2^62 bytes. A size that is unknown is noted, and 0.
+  /// A new tensor for the value `name`, of the type that was inferred; an output of the main graph gets the flag.
+  /// `writer` (or null) is for messages. Fails when the name has a value already, and for a value that is not a tensor,
+  /// has no fixed size for an element or more than 2^62 bytes. A size that is unknown is noted, and 0.
   Result<TensorId> define(const std::string& name, TensorFlags flags, const Node* writer);
   /// The same for a value of this type, whatever was inferred. `facts` must outlive the draft.
   Result<TensorId> define(const std::string& name, const ValueFacts& facts, const Node* writer);
@@ -78,8 +78,9 @@ class Draft {
   const Graph& graph_;
   Draft* outer_;
   const GraphFacts& facts_;
-  std::unordered_map<std::string, std::optional<TensorId>> values_;  ///< Without tensor: a constant that nothing has read.
-  std::unordered_set<std::string_view> output_names_;                ///< Of the main graph.
+  std::unordered_map<std::string, std::optional<TensorId>>
+      values_;                                         ///< Without tensor: a constant that nothing has read.
+  std::unordered_set<std::string_view> output_names_;  ///< Of the main graph.
   std::vector<const ValueFacts*> facts_by_tensor_;
 };
 

@@ -48,14 +48,16 @@ enum class ElementType : std::uint8_t {
 /// "float32", "int4".
 [[nodiscard]] std::string_view to_string(ElementType type);
 
-/// Bits of one element in memory; 0 for strings and undefined ones, which have no such thing. Elements below a byte are packed.
+/// Bits of one element in memory; 0 for strings and undefined ones, which have no such thing. Elements below a byte are
+/// packed.
 [[nodiscard]] std::int64_t element_bits(ElementType type);
 
-/// The product of `dims`; nothing when one of them is negative or the product is above `kMaxBytes`. A scalar has one element.
+/// The product of `dims`; nothing when one of them is negative or the product is above `kMaxBytes`. A scalar has one
+/// element.
 [[nodiscard]] std::optional<std::int64_t> element_count(std::span<const std::int64_t> dims);
 
-/// What a dense tensor takes, rounded up to a byte; nothing where `element_count` has none, the size is above `kMaxBytes`, or the
-/// type has no size.
+/// What a dense tensor takes, rounded up to a byte; nothing where `element_count` has none, the size is above
+/// `kMaxBytes`, or the type has no size.
 [[nodiscard]] std::optional<Bytes> tensor_size(ElementType type, std::span<const std::int64_t> dims);
 
 }  // namespace stowage::io::onnx

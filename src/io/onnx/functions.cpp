@@ -96,7 +96,8 @@ class Call {
   [[nodiscard]] const Attribute* argument(const std::string& name) const {
     if (const Attribute* const given = node_.find(name)) return given;
     const auto& defaults = function_.defaults;
-    const auto found = std::find_if(defaults.begin(), defaults.end(), [&](const Attribute& a) { return a.name == name; });
+    const auto found =
+        std::find_if(defaults.begin(), defaults.end(), [&](const Attribute& a) { return a.name == name; });
     return found == defaults.end() ? nullptr : &*found;
   }
 
@@ -155,7 +156,8 @@ class Inliner {
 
   /// Expands every call in `graph`, whose values in between get the types that functions declare.
   Status expand(Graph& graph) {
-    if (++depth_ > kMaxGraphDepth) return fault(fmt::format("graphs in functions are nested deeper than {}", kMaxGraphDepth));
+    if (++depth_ > kMaxGraphDepth)
+      return fault(fmt::format("graphs in functions are nested deeper than {}", kMaxGraphDepth));
     std::vector<Node> nodes;
     nodes.reserve(graph.nodes.size());
     for (Node& node : graph.nodes) STOWAGE_TRY_STATUS(expand(std::move(node), nodes, graph.value_infos));
@@ -185,7 +187,8 @@ class Inliner {
     if (!active_.insert(&function).second) return fault(fmt::format("{}: the function calls itself", describe(node)));
     if (node.inputs.size() > function.inputs.size() || node.outputs.size() > function.outputs.size())
       return fault(fmt::format("{}: has {} inputs and {} outputs, but the function only {} and {}", describe(node),
-                               node.inputs.size(), node.outputs.size(), function.inputs.size(), function.outputs.size()));
+                               node.inputs.size(), node.outputs.size(), function.inputs.size(),
+                               function.outputs.size()));
     if (active_.size() > kMaxGraphDepth)
       return fault(fmt::format("{}: functions call each other more than {} deep", describe(node), kMaxGraphDepth));
     added_ += (function.inputs.size() + function.outputs.size()) * sizeof(std::string);
@@ -195,8 +198,8 @@ class Inliner {
       Node inner = call.instantiate(original);
       added_ += cost_of(inner);
       if (added_ > kMaxInlinedBytes)
-        return fault(fmt::format("{}: functions that call functions make the model grow by more than {}", describe(node),
-                                 to_human(Bytes(static_cast<std::int64_t>(kMaxInlinedBytes)))));
+        return fault(fmt::format("{}: functions that call functions make the model grow by more than {}",
+                                 describe(node), to_human(Bytes(static_cast<std::int64_t>(kMaxInlinedBytes)))));
       STOWAGE_TRY_STATUS(expand(std::move(inner), to, infos));
     }
     for (const ValueInfo& info : function.value_infos) {

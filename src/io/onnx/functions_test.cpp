@@ -69,9 +69,11 @@ std::vector<std::string> lines(const Graph& graph) {
 
 TEST(OnnxFunctions, ACallBecomesTheNodesInside) {
   const Function twice = function("F", {"a", "b"}, {"c"}, {node("Neg", {"a"}, {"t"}), node("Add", {"t", "b"}, {"c"})});
-  const Model result = inline_functions(model({node("F", {"x", "x"}, {"y"}), node("F", {"y"}, {"z"})}, {twice}), "m").value();
+  const Model result =
+      inline_functions(model({node("F", {"x", "x"}, {"y"}), node("F", {"y"}, {"z"})}, {twice}), "m").value();
   EXPECT_TRUE(result.functions.empty());
-  EXPECT_EQ(lines(result.graph), (Names{"Neg(x,) -> F#1/t", "Add(F#1/t,x,) -> y", "Neg(y,) -> F#2/t", "Add(F#2/t,,) -> z"}));
+  EXPECT_EQ(lines(result.graph),
+            (Names{"Neg(x,) -> F#1/t", "Add(F#1/t,x,) -> y", "Neg(y,) -> F#2/t", "Add(F#2/t,,) -> z"}));
 }
 
 TEST(OnnxFunctions, CallsInsideFunctionsAndBodiesAreFollowed) {
@@ -94,7 +96,8 @@ TEST(OnnxFunctions, BodiesInsideSeeTheRenamedValues) {
   body.graphs.emplace_back().nodes = {node("Add", {"a", "i"}, {"o"})};
   body.graphs[0].inputs = {{.name = "i"}};
   body.graphs[0].outputs = {{.name = "o"}};
-  const Model result = inline_functions(model({node("F", {"x"}, {"y"})}, {function("F", {"a"}, {"r"}, {loop})}), "m").value();
+  const Model result =
+      inline_functions(model({node("F", {"x"}, {"y"})}, {function("F", {"a"}, {"r"}, {loop})}), "m").value();
   const Graph& graph = *result.graph.nodes[0].graph("body");
   EXPECT_EQ(lines(graph), (Names{"Add(x,F#1/i,) -> F#1/o"}));
   EXPECT_EQ(graph.inputs[0].name, "F#1/i");
@@ -133,15 +136,18 @@ TEST(OnnxFunctions, WhatGrowsWithoutLimitIsRefused) {
   std::vector<Function> functions = {function("F0", {"a"}, {"b"}, {node("Neg", {"a"}, {"b"})})};
   for (int i = 1; i < 40; ++i) {  // 2^39 nodes
     const std::string below = "F" + std::to_string(i - 1);
-    functions.push_back(function("F" + std::to_string(i), {"a"}, {"b"}, {node(below, {"a"}, {"t"}), node(below, {"t"}, {"b"})}));
+    functions.push_back(
+        function("F" + std::to_string(i), {"a"}, {"b"}, {node(below, {"a"}, {"t"}), node(below, {"t"}, {"b"})}));
   }
-  EXPECT_NE(message_of(model({node("F39", {"x"}, {"y"})}, functions)).find("grow by more than 128 MiB"), std::string::npos);
+  EXPECT_NE(message_of(model({node("F39", {"x"}, {"y"})}, functions)).find("grow by more than 128 MiB"),
+            std::string::npos);
 }
 
 TEST(OnnxFunctions, CallsNestOnlySoDeep) {
   std::vector<Function> functions = {function("F0", {"a"}, {"b"}, {node("Neg", {"a"}, {"b"})})};
   for (int i = 1; i < 5000; ++i)
-    functions.push_back(function("F" + std::to_string(i), {"a"}, {"b"}, {node("F" + std::to_string(i - 1), {"a"}, {"b"})}));
+    functions.push_back(
+        function("F" + std::to_string(i), {"a"}, {"b"}, {node("F" + std::to_string(i - 1), {"a"}, {"b"})}));
   EXPECT_NE(message_of(model({node("F4999", {"x"}, {"y"})}, functions)).find("more than 64 deep"), std::string::npos);
   EXPECT_EQ(message_of(model({node("F60", {"x"}, {"y"})}, functions)), "no error");
 }

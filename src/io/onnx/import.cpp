@@ -35,7 +35,8 @@ Status add_inputs(const Model& model, Draft& draft) {
 
 Status check_outputs(const Model& model, Draft& draft) {
   for (const ValueInfo& output : model.graph.outputs) {
-    STOWAGE_TRY(const TensorId id, draft.read(output.name, nullptr));  // a constant that only the caller reads comes to be here
+    STOWAGE_TRY(const TensorId id,
+                draft.read(output.name, nullptr));  // a constant that only the caller reads comes to be here
     static_cast<void>(id);
   }
   return Done{};
@@ -61,7 +62,8 @@ Result<Graph> io::parse_onnx(std::string_view bytes, const std::string& file, co
   STOWAGE_TRY(Model read, read_model(bytes, file));
   STOWAGE_TRY(const Model model, inline_functions(std::move(read), file));
   STOWAGE_TRY(const ModelFacts facts, infer(model, options.dims, file));
-  ImportState state{.facts = facts, .options = options, .file = file, .alignment = options.alignment.value_or(kDefaultAlignment)};
+  ImportState state{
+      .facts = facts, .options = options, .file = file, .alignment = options.alignment.value_or(kDefaultAlignment)};
   STOWAGE_TRY(GraphDescription description, describe_model(model, state));
   Result<stowage::Graph> graph = stowage::Graph::build(std::move(description));
   if (!graph) graph.error().where.file = file;

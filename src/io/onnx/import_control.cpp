@@ -8,8 +8,9 @@
 
 #include "io/onnx/import_nodes.hpp"
 
-/// If, Loop and Scan as ops with bodies. What ONNX leaves to whoever runs a loop (counting, handing a value around, cutting
-/// inputs into elements, putting results together) becomes ops of kinds of our own, so that the memory it takes is seen.
+/// If, Loop and Scan as ops with bodies. What ONNX leaves to whoever runs a loop (counting, handing a value around,
+/// cutting inputs into elements, putting results together) becomes ops of kinds of our own, so that the memory it takes
+/// is seen.
 namespace stowage::io::onnx {
 namespace {
 
@@ -30,7 +31,8 @@ std::string part(const Node& node, std::string_view what) {
 /// One control node on its way into a draft.
 class ControlImport {
  public:
-  ControlImport(const Node& node, Draft& draft) : node_(node), draft_(draft), op_{.name = node.name, .kind = node.kind} {}
+  ControlImport(const Node& node, Draft& draft)
+      : node_(node), draft_(draft), op_{.name = node.name, .kind = node.kind} {}
 
   Status import_if();
   Status import_loop();
@@ -84,7 +86,8 @@ Status ControlImport::check_counts(const Graph& graph, std::size_t inputs, std::
   if (graph.inputs.size() != inputs)
     return fault(ErrorCode::invalid, fmt::format("its body has {} inputs instead of {}", graph.inputs.size(), inputs));
   if (graph.outputs.size() < outputs)
-    return fault(ErrorCode::invalid, fmt::format("its body has {} outputs, fewer than {}", graph.outputs.size(), outputs));
+    return fault(ErrorCode::invalid,
+                 fmt::format("its body has {} outputs, fewer than {}", graph.outputs.size(), outputs));
   return Done{};
 }
 
@@ -132,7 +135,7 @@ void ControlImport::finish() {
   draft_.ops.push_back(std::move(op_));
 }
 
-// ------------------------------------------------------------------------------------------------------------------- If
+// ----------------------------------------------------------------------------------------------------------------- If
 
 /// A condition that is known leaves one body, which is called.
 Status ControlImport::import_if() {
@@ -170,19 +173,21 @@ Status ControlImport::add_branch_results(const std::vector<std::vector<TensorId>
     STOWAGE_TRY(const TensorId outer, define_output(i));
     for (std::size_t b = 0; b < op_.bodies.size(); ++b) {
       const TensorId inner = results[b][i];
-      STOWAGE_TRY_STATUS(check_sizes(node_.outputs[i], op_.bodies[b].tensors[inner.index()], draft_.tensors[outer.index()]));
+      STOWAGE_TRY_STATUS(
+          check_sizes(node_.outputs[i], op_.bodies[b].tensors[inner.index()], draft_.tensors[outer.index()]));
       op_.bodies[b].outputs.push_back({.inner = inner, .outer = outer});
     }
   }
   return Done{};
 }
 
-// ---------------------------------------------------------------------------------------------------------- Loop and Scan
+// ------------------------------------------------------------------------------------------------------ Loop and Scan
 
 /// A value that comes in as input `input` of the node and goes around as the body's input `formal`.
 Status ControlImport::carry_in(LoopBody& loop, std::size_t input, std::size_t formal) {
   const std::string& name = loop.draft.graph().inputs[formal].name;
-  if (!op_.inputs[input]) return fault(ErrorCode::invalid, fmt::format("'{}' has no value for the first iteration", name));
+  if (!op_.inputs[input])
+    return fault(ErrorCode::invalid, fmt::format("'{}' has no value for the first iteration", name));
   STOWAGE_TRY(const TensorId inner, loop.draft.define(name, TensorFlags(), &node_));
   STOWAGE_TRY_STATUS(check_sizes(name, draft_.tensors[op_.inputs[input]->index()], loop.draft.tensors[inner.index()]));
   loop.body.inputs.push_back({.outer = *op_.inputs[input], .inner = inner});
@@ -199,27 +204,29 @@ Status ControlImport::carry_out(LoopBody& loop, std::size_t carried, std::size_t
   pair.out = written(loop, out, pair.in);
   if (carried >= node_.outputs.size() || node_.outputs[carried].empty()) return Done{};
   STOWAGE_TRY(const TensorId outer, define_output(carried));
-  STOWAGE_TRY_STATUS(check_sizes(node_.outputs[carried], loop.draft.tensors[out.index()], draft_.tensors[outer.index()]));
+  STOWAGE_TRY_STATUS(
+      check_sizes(node_.outputs[carried], loop.draft.tensors[out.index()], draft_.tensors[outer.index()]));
   loop.body.outputs.push_back({.inner = pair.out, .outer = outer});
   return Done{};
 }
 
-/// `out`, when an op of the body writes it into memory of its own that goes around as nothing else; `in` itself, when that is
-/// what it is; else a copy.
+/// `out`, when an op of the body writes it into memory of its own that goes around as nothing else; `in` itself, when
+/// that is what it is; else a copy.
 TensorId ControlImport::written(LoopBody& loop, TensorId out, TensorId in) {
   std::vector<Tensor>& tensors = loop.draft.tensors;
   const std::optional<ViewOf>& view = tensors[out.index()].view_of;
   if (out == in || (view && view->tensor == in && view->offset == Bytes(0))) return in;
   if (!view && loop.written.erase(out) > 0) return out;
-  Tensor copy{.name = tensors[out.index()].name, .size = tensors[out.index()].size, .dtype = tensors[out.index()].dtype};
+  Tensor copy{
+      .name = tensors[out.index()].name, .size = tensors[out.index()].size, .dtype = tensors[out.index()].dtype};
   copy.shape = tensors[out.index()].shape;
   const TensorId id = loop.draft.add(std::move(copy));
   loop.draft.ops.push_back({.name = part(node_, "carry"), .kind = "LoopCarry", .inputs = {out}, .outputs = {id}});
   return id;
 }
 
-/// The body's output `result` of every iteration, one behind the other, as the node's output `output`: the room for it comes into
-/// the loop and goes around, and each iteration writes its part.
+/// The body's output `result` of every iteration, one behind the other, as the node's output `output`: the room for it
+/// comes into the loop and goes around, and each iteration writes its part.
 Status ControlImport::collect(LoopBody& loop, std::size_t output, std::size_t result) {
   if (output >= node_.outputs.size() || node_.outputs[output].empty()) return Done{};
   STOWAGE_TRY(const TensorId element, loop.draft.read(loop.draft.graph().outputs[result].name, nullptr));
@@ -251,7 +258,8 @@ Status ControlImport::add_element(LoopBody& loop, std::size_t input, std::size_t
   const TensorId inner = loop.draft.add(std::move(whole));
   loop.body.inputs.push_back({.outer = *op_.inputs[input], .inner = inner});
   STOWAGE_TRY(const TensorId element, loop.draft.define(loop.draft.graph().inputs[formal].name, TensorFlags(), &node_));
-  loop.draft.ops.push_back({.name = part(node_, "element"), .kind = "ScanElement", .inputs = {inner}, .outputs = {element}});
+  loop.draft.ops.push_back(
+      {.name = part(node_, "element"), .kind = "ScanElement", .inputs = {inner}, .outputs = {element}});
   return Done{};
 }
 
@@ -270,7 +278,8 @@ Status ControlImport::begin_loop(LoopBody& loop) {
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     const std::string& name = loop.draft.graph().inputs[i].name;
     const ValueFacts* const known = loop.draft.inferred(name);
-    STOWAGE_TRY(const TensorId id, loop.draft.define(name, known != nullptr && known->is_known() ? *known : *kinds[i], &node_));
+    STOWAGE_TRY(const TensorId id,
+                loop.draft.define(name, known != nullptr && known->is_known() ? *known : *kinds[i], &node_));
     begin.outputs.push_back(id);
   }
   loop.draft.ops.push_back(std::move(begin));
@@ -300,7 +309,8 @@ Status ControlImport::import_scan() {
     return fault(ErrorCode::unsupported, "Scan of opset 8, with a batch axis, is not supported; from 9 on it is");
   const std::int64_t elements = node_.integer("num_scan_inputs", 0);
   if (elements < 0 || elements > static_cast<std::int64_t>(node_.inputs.size()))
-    return fault(ErrorCode::invalid, fmt::format("num_scan_inputs is {}, but it has {} inputs", elements, node_.inputs.size()));
+    return fault(ErrorCode::invalid,
+                 fmt::format("num_scan_inputs is {}, but it has {} inputs", elements, node_.inputs.size()));
   const std::size_t carried = node_.inputs.size() - static_cast<std::size_t>(elements);
   STOWAGE_TRY_STATUS(check_counts(*graph, node_.inputs.size(), std::max(carried, node_.outputs.size())));
   LoopBody loop{.draft = {draft_.state(), *graph, &draft_}};

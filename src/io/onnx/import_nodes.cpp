@@ -17,9 +17,10 @@ namespace stowage::io::onnx {
 namespace {
 
 /// Operators whose values are not tensors.
-constexpr std::string_view kNoTensors[] = {"ConcatFromSequence", "Optional",          "OptionalGetElement", "OptionalHasElement",
-                                           "SequenceAt",         "SequenceConstruct", "SequenceEmpty",      "SequenceErase",
-                                           "SequenceInsert",     "SequenceLength",    "SequenceMap",        "SplitToSequence"};
+constexpr std::string_view kNoTensors[] = {"ConcatFromSequence", "Optional",      "OptionalGetElement",
+                                           "OptionalHasElement", "SequenceAt",    "SequenceConstruct",
+                                           "SequenceEmpty",      "SequenceErase", "SequenceInsert",
+                                           "SequenceLength",     "SequenceMap",   "SplitToSequence"};
 
 /// Which memory belongs to an output of the model already, through itself or a view.
 class OutputMemory {
@@ -41,7 +42,8 @@ class NodeImport {
   explicit NodeImport(Draft& draft) : draft_(draft), outputs_(draft) {}
 
   Status run() {
-    for (const TensorInfo& tensor : draft_.graph().initializers) STOWAGE_TRY_STATUS(draft_.define_constant(tensor.name, nullptr));
+    for (const TensorInfo& tensor : draft_.graph().initializers)
+      STOWAGE_TRY_STATUS(draft_.define_constant(tensor.name, nullptr));
     for (const Node& node : draft_.graph().nodes) {
       if (node.is("Constant")) {
         STOWAGE_TRY_STATUS(add_constant(node));
@@ -62,7 +64,8 @@ class NodeImport {
   }
 
   Status add_node(const Node& node) {
-    if (node.domain.empty() && std::find(std::begin(kNoTensors), std::end(kNoTensors), node.kind) != std::end(kNoTensors))
+    if (node.domain.empty() &&
+        std::find(std::begin(kNoTensors), std::end(kNoTensors), node.kind) != std::end(kNoTensors))
       return draft_.state().fault(
           ErrorCode::unsupported,
           fmt::format("{}: works on sequences, maps or optional values; only tensors can be planned", describe(node)));
@@ -118,7 +121,9 @@ class NodeImport {
     if (draft_.tensors[id.index()].flags.has(TensorFlag::output)) outputs_.add_view(place.tensor);
   }
 
-  [[nodiscard]] ViewOf root_of(TensorId id) const { return draft_.tensors[id.index()].view_of.value_or(ViewOf{id, Bytes(0)}); }
+  [[nodiscard]] ViewOf root_of(TensorId id) const {
+    return draft_.tensors[id.index()].view_of.value_or(ViewOf{id, Bytes(0)});
+  }
 
   /// The tensor of output `position` of the node; omitted ones have none.
   [[nodiscard]] static TensorId output(const Op& op, const Operands& operands, std::size_t position) {
@@ -127,8 +132,8 @@ class NodeImport {
     return op.outputs[static_cast<std::size_t>(before)];
   }
 
-  /// Parts must be aligned like any tensor. An output of the model is a buffer that its caller gets: no input, no weights, and no
-  /// memory of another output.
+  /// Parts must be aligned like any tensor. An output of the model is a buffer that its caller gets: no input, no
+  /// weights, and no memory of another output.
   [[nodiscard]] bool may_lie_there(const std::vector<View>& views, const Op& op, const Operands& operands) const {
     std::size_t model_outputs = 0;
     for (const View& view : views) {
@@ -141,9 +146,11 @@ class NodeImport {
     return true;
   }
 
-  /// A part keeps all of the memory it lies in, as a copy would not. It costs nothing where that is a constant's or needed as
-  /// long anyway: by a later read of the whole, or because all parts, together the whole, are read last by the same node.
-  [[nodiscard]] bool costs_nothing(const std::vector<View>& views, const Node& node, const Op& op, const Operands& operands) {
+  /// A part keeps all of the memory it lies in, as a copy would not. It costs nothing where that is a constant's or
+  /// needed as long anyway: by a later read of the whole, or because all parts, together the whole, are read last by
+  /// the same node.
+  [[nodiscard]] bool costs_nothing(const std::vector<View>& views, const Node& node, const Op& op,
+                                   const Operands& operands) {
     const std::uint32_t input = views.front().input;
     const Bytes whole = operands.input(input)->size;
     if (operands.output(views.front().output)->size == whole) return true;

@@ -5,7 +5,8 @@
 
 namespace stowage::io::onnx {
 
-/// Adds the constants and nodes of the draft's graph to it, in their order. What the caller provides is defined already.
+/// Adds the constants and nodes of the draft's graph to it, in their order. What the caller provides is defined
+/// already.
 Status import_nodes(Draft& draft);
 
 /// Whether a node runs bodies: If, Loop, Scan.

@@ -69,9 +69,9 @@ std::string graph_attribute(const char* name, std::initializer_list<std::string>
 }
 
 TEST(OnnxImport, InputsConstantsAndOutputsHaveTheirFlags) {
-  const Graph graph =
-      import_or_die(with_graph({text(2, "net"), input("x", {4, 8}), input("w", {8, 8}), bytes(5, tensor("w", kFloat, {8, 8})),
-                                bytes(5, tensor("unread", kFloat, {5})), op("MatMul", {"x", "w"}, {"y"}), output("y", {4, 8})}));
+  const Graph graph = import_or_die(
+      with_graph({text(2, "net"), input("x", {4, 8}), input("w", {8, 8}), bytes(5, tensor("w", kFloat, {8, 8})),
+                  bytes(5, tensor("unread", kFloat, {5})), op("MatMul", {"x", "w"}, {"y"}), output("y", {4, 8})}));
   EXPECT_EQ(graph.name(), "net");
   EXPECT_EQ(graph.tensors().size(), 3);
   EXPECT_EQ(tensor_named(graph, "x").flags, TensorFlags(TensorFlag::input));
@@ -85,16 +85,16 @@ TEST(OnnxImport, InputsConstantsAndOutputsHaveTheirFlags) {
 
 TEST(OnnxImport, ConstantNodesAreConstantsWithoutAnOp) {
   const std::string constant = bytes(5, message({text(1, "value"), bytes(5, tensor("", kFloat, {8})), number(20, 4)}));
-  const Graph graph = import_or_die(
-      with_graph({input("x", {8}), op("Constant", {}, {"c"}, constant), op("Add", {"x", "c"}, {"y"}), output("y", {8})}));
+  const Graph graph = import_or_die(with_graph(
+      {input("x", {8}), op("Constant", {}, {"c"}, constant), op("Add", {"x", "c"}, {"y"}), output("y", {8})}));
   EXPECT_EQ(graph.ops().size(), 1);
   EXPECT_TRUE(tensor_named(graph, "c").flags.has(TensorFlag::constant));
   EXPECT_EQ(graph.ops()[0].in_place, (std::vector<InPlacePair>{{0, 0}, {0, 1}}));
 }
 
 TEST(OnnxImport, OmittedInputsAndOutputsStayOut) {
-  const Graph graph =
-      import_or_die(with_graph({input("x", {8}), input("max", {}), op("Clip", {"x", "", "max"}, {"", "y"}), output("y", {8})}));
+  const Graph graph = import_or_die(
+      with_graph({input("x", {8}), input("max", {}), op("Clip", {"x", "", "max"}, {"", "y"}), output("y", {8})}));
   ASSERT_EQ(graph.ops()[0].inputs.size(), 3);
   EXPECT_FALSE(graph.ops()[0].inputs[1]);
   EXPECT_EQ(graph.ops()[0].outputs.size(), 1);
@@ -121,26 +121,28 @@ TEST(OnnxImport, AnOutputHasMemoryThatIsNobodyElses) {
     return tensor_named(import_or_die(model), name).view_of.has_value();
   };
   EXPECT_FALSE(is_view(with_graph({input("x", {8}), op("Identity", {"x"}, {"y"}), output("y", {8})}), "y"));
-  EXPECT_FALSE(is_view(with_graph({bytes(5, tensor("w", kFloat, {8})), op("Identity", {"w"}, {"y"}), output("y", {8})}), "y"));
-  const std::string two = with_graph({input("x", {8}), op("Relu", {"x"}, {"a"}), op("Identity", {"a"}, {"y"}),
-                                      op("Identity", {"y"}, {"z"}), info("a", {8}), output("y", {8}), output("z", {8})});
+  EXPECT_FALSE(
+      is_view(with_graph({bytes(5, tensor("w", kFloat, {8})), op("Identity", {"w"}, {"y"}), output("y", {8})}), "y"));
+  const std::string two =
+      with_graph({input("x", {8}), op("Relu", {"x"}, {"a"}), op("Identity", {"a"}, {"y"}), op("Identity", {"y"}, {"z"}),
+                  info("a", {8}), output("y", {8}), output("z", {8})});
   EXPECT_TRUE(is_view(two, "y"));
   EXPECT_FALSE(is_view(two, "z"));
-  EXPECT_FALSE(is_view(
-      with_graph({input("x", {8}), op("Relu", {"x"}, {"y"}), op("Identity", {"y"}, {"z"}), output("y", {8}), output("z", {8})}),
-      "z"));
-  EXPECT_TRUE(is_view(
-      with_graph({input("x", {8}), op("Identity", {"x"}, {"a"}), info("a", {8}), op("Neg", {"a"}, {"y"}), output("y", {8})}),
-      "a"));
+  EXPECT_FALSE(is_view(with_graph({input("x", {8}), op("Relu", {"x"}, {"y"}), op("Identity", {"y"}, {"z"}),
+                                   output("y", {8}), output("z", {8})}),
+                       "z"));
+  EXPECT_TRUE(is_view(with_graph({input("x", {8}), op("Identity", {"x"}, {"a"}), info("a", {8}),
+                                  op("Neg", {"a"}, {"y"}), output("y", {8})}),
+                      "a"));
   expect_plan(import_or_die(two));
 }
 
 TEST(OnnxImport, PartsAreViewsWhereTheyAreAligned) {
   const auto views = [](std::int64_t columns) {
     const std::string axis = bytes(5, message({text(1, "axis"), number(3, 0), number(20, 2)}));
-    const Graph graph =
-        import_or_die(with_graph({input("x", {2, columns}), op("Split", {"x"}, {"a", "b"}, axis), info("a", {1, columns}),
-                                  info("b", {1, columns}), op("Sub", {"a", "b"}, {"y"}), output("y", {1, columns})}));
+    const Graph graph = import_or_die(
+        with_graph({input("x", {2, columns}), op("Split", {"x"}, {"a", "b"}, axis), info("a", {1, columns}),
+                    info("b", {1, columns}), op("Sub", {"a", "b"}, {"y"}), output("y", {1, columns})}));
     expect_plan(graph);
     return graph.ops()[0].no_task;
   };
@@ -151,9 +153,9 @@ TEST(OnnxImport, PartsAreViewsWhereTheyAreAligned) {
 TEST(OnnxImport, APartIsAViewWhereItKeepsNothingAlive) {
   const std::string axis = bytes(5, message({text(1, "axis"), number(3, 0), number(20, 2)}));
   const auto is_view = [&](std::initializer_list<std::string> readers) {
-    const Graph graph = import_or_die(
-        with_graph({input("x", {2, 16}), op("Exp", {"x"}, {"w"}), info("w", {2, 16}), op("Split", {"w"}, {"a", "b"}, axis),
-                    info("a", {1, 16}), info("b", {1, 16}), message(readers), output("y", {1, 16}), output("z", {1, 16})}));
+    const Graph graph = import_or_die(with_graph(
+        {input("x", {2, 16}), op("Exp", {"x"}, {"w"}), info("w", {2, 16}), op("Split", {"w"}, {"a", "b"}, axis),
+         info("a", {1, 16}), info("b", {1, 16}), message(readers), output("y", {1, 16}), output("z", {1, 16})}));
     expect_plan(graph);
     return graph.ops()[1].no_task;
   };
@@ -163,9 +165,9 @@ TEST(OnnxImport, APartIsAViewWhereItKeepsNothingAlive) {
   EXPECT_TRUE(is_view({early, op("Fold", {"w"}, {"z"})}));
   EXPECT_TRUE(is_view({early, op("Mix", {"b", "w"}, {"z"})}));
   EXPECT_FALSE(is_view({op("Fold", {"w"}, {"y"}), op("Neg", {"b"}, {"z"})}));
-  const Graph constant =
-      import_or_die(with_graph({bytes(5, tensor("w", kFloat, {2, 16})), op("Split", {"w"}, {"a", "b"}, axis), info("a", {1, 16}),
-                                info("b", {1, 16}), op("Neg", {"a"}, {"y"}), output("y", {1, 16})}));
+  const Graph constant = import_or_die(
+      with_graph({bytes(5, tensor("w", kFloat, {2, 16})), op("Split", {"w"}, {"a", "b"}, axis), info("a", {1, 16}),
+                  info("b", {1, 16}), op("Neg", {"a"}, {"y"}), output("y", {1, 16})}));
   EXPECT_TRUE(constant.ops()[0].no_task);
 }
 
@@ -177,8 +179,8 @@ TEST(OnnxImport, ViewsOfViewsAreOfTheTensorThatIsNone) {
 }
 
 TEST(OnnxImport, AnInputOrAWeightMayBeAnOutputItself) {
-  const Graph graph =
-      import_or_die(with_graph({input("x", {8}), bytes(5, tensor("w", kFloat, {8})), output("x", {8}), output("w", {8})}));
+  const Graph graph = import_or_die(
+      with_graph({input("x", {8}), bytes(5, tensor("w", kFloat, {8})), output("x", {8}), output("w", {8})}));
   EXPECT_EQ(tensor_named(graph, "x").flags, (TensorFlags{TensorFlag::input, TensorFlag::output}));
   EXPECT_EQ(tensor_named(graph, "w").flags, (TensorFlags{TensorFlag::constant, TensorFlag::output}));
   expect_plan(graph);
@@ -191,12 +193,12 @@ TEST(OnnxImport, SmallTypesArePacked) {
   EXPECT_EQ(tensor_named(graph, "x").dtype, "int4");
 }
 
-// ------------------------------------------------------------------------------------------------------------------ bodies
+// ------------------------------------------------------------------------------------------------------------- bodies
 
 std::string branches(const std::string& condition) {
   const std::string then_branch = graph_attribute("then_branch", {op("Neg", {"a"}, {"t"}), output("t", {64})});
-  const std::string else_branch =
-      graph_attribute("else_branch", {op("Exp", {"a"}, {"u"}), info("u", {64}), op("Add", {"u", "w"}, {"v"}), output("v", {64})});
+  const std::string else_branch = graph_attribute(
+      "else_branch", {op("Exp", {"a"}, {"u"}), info("u", {64}), op("Add", {"u", "w"}, {"v"}), output("v", {64})});
   return with_graph({input("x", {64}), input("c", {}, kBool), condition, bytes(5, tensor("w", kFloat, {64})),
                      op("Relu", {"x"}, {"a"}), info("a", {64}), op("If", {"c2"}, {"y"}, then_branch + else_branch),
                      output("y", {64})});
@@ -228,20 +230,21 @@ TEST(OnnxImport, BranchesOfDifferentSizesAreRefused) {
   const std::string attributes = graph_attribute("then_branch", {op("Neg", {"x"}, {"t"}), output("t", {64})}) +
                                  graph_attribute("else_branch", {op("Cut", {"x"}, {"u"}), output("u", {32})});
   EXPECT_EQ(
-      message_of(with_graph({input("x", {64}), input("c", {}, kBool), op("If", {"c"}, {"y"}, attributes), output("y", {64})})),
+      message_of(
+          with_graph({input("x", {64}), input("c", {}, kBool), op("If", {"c"}, {"y"}, attributes), output("y", {64})})),
       "m.onnx: node 'y' (If): 'y' has 128 bytes in one place and 256 in another; sizes must not change on the way");
 }
 
 /// A loop that carries `out` as v, and collects s.
 std::string loop(std::initializer_list<std::string> nodes, const char* out) {
-  const std::string body = bytes(
-      5,
-      message({text(1, "body"),
-               bytes(6, message({input("i", {}, kInt64), input("c", {}, kBool), input("v", {64}), message(nodes),
-                                 op("Identity", {"c"}, {"c2"}), output("c2", {}, kBool), output(out, {64}), output("s", {16})})),
-               number(20, 5)}));
-  return with_graph({input("n", {}, kInt64), input("x", {64}), op("Loop", {"n", "", "x"}, {"y", "ys"}, body), output("y", {64}),
-                     output("ys", {10, 16})});
+  const std::string body =
+      bytes(5, message({text(1, "body"),
+                        bytes(6, message({input("i", {}, kInt64), input("c", {}, kBool), input("v", {64}),
+                                          message(nodes), op("Identity", {"c"}, {"c2"}), output("c2", {}, kBool),
+                                          output(out, {64}), output("s", {16})})),
+                        number(20, 5)}));
+  return with_graph({input("n", {}, kInt64), input("x", {64}), op("Loop", {"n", "", "x"}, {"y", "ys"}, body),
+                     output("y", {64}), output("ys", {10, 16})});
 }
 
 TEST(OnnxImport, LoopCarriesValuesAndCollectsResults) {
@@ -273,7 +276,8 @@ TEST(OnnxImport, WhatGoesAroundIsWrittenInTheBody) {
   EXPECT_EQ(carried_by({cut, op("Identity", {"v"}, {"v2"})}, "v2"), "itself");
   EXPECT_EQ(carried_by({cut}, "x"), "LoopCarry");
   EXPECT_EQ(carried_by({cut, bytes(5, tensor("k", kFloat, {64}))}, "k"), "LoopCarry");
-  EXPECT_EQ(carried_by({cut, op("Cut", {"v"}, {"a"}), info("a", {1, 64}), op("Squeeze", {"a"}, {"v2"})}, "v2"), "LoopCarry");
+  EXPECT_EQ(carried_by({cut, op("Cut", {"v"}, {"a"}), info("a", {1, 64}), op("Squeeze", {"a"}, {"v2"})}, "v2"),
+            "LoopCarry");
 }
 
 TEST(OnnxImport, ScanTakesElementsAndCollectsResults) {
@@ -299,12 +303,13 @@ TEST(OnnxImport, BodiesInBodiesSeeAllTheWayOut) {
   expect_plan(graph);
 }
 
-// ------------------------------------------------------------------------------------------------------------------ errors
+// ------------------------------------------------------------------------------------------------------------- errors
 
 TEST(OnnxImport, NodesMustBeSorted) {
-  EXPECT_EQ(message_of(with_graph(
-                {input("x", {8}), op("Neg", {"a"}, {"y"}), op("Relu", {"x"}, {"a"}), info("a", {8}), output("y", {8})})),
-            "m.onnx: node 'y' (Neg): reads 'a' before node 'a' (Relu) writes it: the nodes are not sorted, or form a cycle");
+  EXPECT_EQ(
+      message_of(with_graph(
+          {input("x", {8}), op("Neg", {"a"}, {"y"}), op("Relu", {"x"}, {"a"}), info("a", {8}), output("y", {8})})),
+      "m.onnx: node 'y' (Neg): reads 'a' before node 'a' (Relu) writes it: the nodes are not sorted, or form a cycle");
   EXPECT_EQ(message_of(with_graph({op("Neg", {"nowhere"}, {"y"}), output("y", {8})})),
             "m.onnx: node 'y' (Neg): reads 'nowhere', which nothing defines");
   EXPECT_EQ(message_of(with_graph({input("x", {8}), op("Neg", {"x"}, {"x"})})),
@@ -316,7 +321,8 @@ TEST(OnnxImport, WhatIsNoTensorIsRefusedByName) {
   EXPECT_EQ(message_of(with_graph({input("x", {8}, kString)})), "m.onnx: 'x' is of strings, which have no fixed size");
   const std::string sequence = bytes(11, message({text(1, "s"), bytes(2, bytes(4, ""))}));
   EXPECT_EQ(message_of(with_graph({sequence})), "m.onnx: 's' is a sequence; only tensors can be planned");
-  EXPECT_NE(message_of(with_graph({input("x", {8}), op("SequenceConstruct", {"x"}, {"s"})})).find("node 's' (SequenceConstruct)"),
+  EXPECT_NE(message_of(with_graph({input("x", {8}), op("SequenceConstruct", {"x"}, {"s"})}))
+                .find("node 's' (SequenceConstruct)"),
             std::string::npos);
 }
 
@@ -324,7 +330,8 @@ TEST(OnnxImport, UnknownSizesAreListed) {
   std::string many;
   for (int i = 0; i < 12; ++i) many += op("Mystery", {"x"}, {"t" + std::to_string(i)});
   const std::string message = message_of(with_graph({input("x", {8}), many}));
-  EXPECT_NE(message.find("the sizes of 12 tensors are unknown:\n  't0' at node 't0' (Mystery): "), std::string::npos) << message;
+  EXPECT_NE(message.find("the sizes of 12 tensors are unknown:\n  't0' at node 't0' (Mystery): "), std::string::npos)
+      << message;
   EXPECT_NE(message.find("\n  and 2 more\n"), std::string::npos) << message;
   EXPECT_NE(message.find("--dim NAME=N"), std::string::npos) << message;
 }
@@ -338,7 +345,8 @@ TEST(OnnxImport, SymbolicDimsTakeGivenValues) {
   EXPECT_NE(message_of(model).find("the dim 'batch' has no value"), std::string::npos);
   const Graph graph = import_or_die(model, {.alignment = {}, .views = true, .in_place = true, .dims = {{"batch", 5}}});
   EXPECT_EQ(tensor_named(graph, "y").size, Bytes(160));
-  EXPECT_NE(message_of(model, {.alignment = {}, .views = true, .in_place = true, .dims = {{"sequence", 5}}}).find("'sequence'"),
+  EXPECT_NE(message_of(model, {.alignment = {}, .views = true, .in_place = true, .dims = {{"sequence", 5}}})
+                .find("'sequence'"),
             std::string::npos);
 }
 
@@ -348,9 +356,10 @@ TEST(OnnxImport, SizesBeyondTheLimitAreRefused) {
             "m.onnx: the size of 1 tensor is unknown:\n"
             "  'x' at input 'x': it has more than 2^62 bytes: [1099511627776, 1099511627776]\n"
             "A symbolic dim gets a value with --dim NAME=N.");
-  EXPECT_NE(message_of(with_graph({input("x", {kHuge, 1 << 19}), input("y", {kHuge, 1 << 19}), input("z", {kHuge, 1 << 19})}))
-                .find("2^62"),
-            std::string::npos);
+  EXPECT_NE(
+      message_of(with_graph({input("x", {kHuge, 1 << 19}), input("y", {kHuge, 1 << 19}), input("z", {kHuge, 1 << 19})}))
+          .find("2^62"),
+      std::string::npos);
 }
 
 }  // namespace

@@ -20,19 +20,21 @@ const Table& onnx_operators() {
   static const Table kTable = [] {
     Table table;
     for (const std::string_view unary :
-         {"Abs", "Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "BitwiseNot", "Cast", "CastLike", "Ceil", "Celu", "Clip",
-          "Cos", "Cosh", "Dropout", "Elu", "Erf", "Exp", "Floor", "Gelu", "HardSigmoid", "HardSwish", "Identity", "IsInf",
-          "IsNaN", "LeakyRelu", "Log", "Mish", "Neg", "Not", "Reciprocal", "Relu", "Round", "Selu", "Shrink", "Sigmoid", "Sign",
-          "Sin", "Sinh", "Softplus", "Softsign", "Sqrt", "Swish", "Tan", "Tanh", "ThresholdedRelu", "PRelu", "BatchNormalization",
+         {"Abs", "Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "BitwiseNot", "Cast", "CastLike", "Ceil", "Celu",
+          "Clip", "Cos", "Cosh", "Dropout", "Elu", "Erf", "Exp", "Floor", "Gelu", "HardSigmoid", "HardSwish",
+          "Identity", "IsInf", "IsNaN", "LeakyRelu", "Log", "Mish", "Neg", "Not", "Reciprocal", "Relu", "Round", "Selu",
+          "Shrink", "Sigmoid", "Sign", "Sin", "Sinh", "Softplus", "Softsign", "Sqrt", "Swish", "Tan", "Tanh",
+          "ThresholdedRelu", "PRelu", "BatchNormalization",
           // Copies of the first input with some of it replaced.
           "Scatter", "ScatterElements", "ScatterND", "TensorScatter",
           // The same bytes under another shape.
           "Flatten", "Reshape", "Squeeze", "Unsqueeze"})
       table.emplace(unary, Over::first);
-    for (const std::string_view binary :
-         {"Add",  "And",         "BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "Div", "Equal", "Greater", "GreaterOrEqual",
-          "Less", "LessOrEqual", "Max",      "Mean",       "Min",       "Mod",        "Mul", "Or",    "Pow",     "Sub",
-          "Sum",  "Xor"})
+    for (const std::string_view binary : {"Add",        "And",         "BitShift", "BitwiseAnd", "BitwiseOr",
+                                          "BitwiseXor", "Div",         "Equal",    "Greater",    "GreaterOrEqual",
+                                          "Less",       "LessOrEqual", "Max",      "Mean",       "Min",
+                                          "Mod",        "Mul",         "Or",       "Pow",        "Sub",
+                                          "Sum",        "Xor"})
       table.emplace(binary, Over::both);
     table.emplace("Where", Over::selected);
     return table;

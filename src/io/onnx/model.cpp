@@ -35,7 +35,8 @@ std::string_view to_string(ValueKind kind) {
 }
 
 const Attribute* Node::find(std::string_view attribute) const {
-  const auto found = std::find_if(attributes.begin(), attributes.end(), [&](const Attribute& a) { return a.name == attribute; });
+  const auto found =
+      std::find_if(attributes.begin(), attributes.end(), [&](const Attribute& a) { return a.name == attribute; });
   return found == attributes.end() ? nullptr : &*found;
 }
 
@@ -68,7 +69,8 @@ const Graph* Node::graph(std::string_view attribute) const {
 std::string describe(const Node& node) {
   std::string_view name = node.name;
   if (name.empty()) {
-    const auto output = std::find_if(node.outputs.begin(), node.outputs.end(), [](const std::string& o) { return !o.empty(); });
+    const auto output =
+        std::find_if(node.outputs.begin(), node.outputs.end(), [](const std::string& o) { return !o.empty(); });
     if (output != node.outputs.end()) name = *output;
   }
   return fmt::format("node '{}' ({})", name, node.kind);

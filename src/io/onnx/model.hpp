@@ -10,8 +10,8 @@
 
 #include "io/onnx/element_type.hpp"
 
-/// What we read of an ONNX model, as plain values: everything that decides how much memory a tensor takes and when, and nothing
-/// of the weights.
+/// What we read of an ONNX model, as plain values: everything that decides how much memory a tensor takes and when, and
+/// nothing of the weights.
 namespace stowage::io::onnx {
 
 using Dims = std::vector<std::int64_t>;
@@ -27,7 +27,8 @@ struct TensorInfo {
   std::string name;
   ElementType type = ElementType::undefined;  ///< Never undefined once read.
   Dims dims;                                  ///< Each >= 0, and their `tensor_size` exists (except for strings).
-  /// Of up to `kMaxKeptElements` of a type that is an integer, bool, float16, float32 or float64, when the file itself has them.
+  /// Of up to `kMaxKeptElements` of a type that is an integer, bool, float16, float32 or float64, when the file itself
+  /// has them.
   std::optional<Elements> elements;
   bool external = false;  ///< Its data is in another file, which is never opened.
   bool sparse = false;    ///< Stored as indices and values; `dims` are those of the dense tensor.
@@ -93,7 +94,7 @@ struct Node {
   std::string kind;    ///< op_type; never empty.
   std::string domain;  ///< Empty for ONNX's own operators ("ai.onnx" is read as that).
   std::string overload;
-  std::int64_t version = 0;          ///< Of the operator set that its domain is imported in, where the node is; 0: not said.
+  std::int64_t version = 0;  ///< Of the operator set that its domain is imported in, where the node is; 0: not said.
   std::vector<std::string> inputs;   ///< Values; an empty name is an omitted one.
   std::vector<std::string> outputs;  ///< The same.
   std::vector<Attribute> attributes;

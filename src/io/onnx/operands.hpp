@@ -11,7 +11,8 @@ namespace stowage::io::onnx {
 
 /// An input or output of a node, with what is known about it.
 struct Operand {
-  const ValueFacts* facts;  ///< Known, except for tensors whose size is unknown: then nothing is a view or in place anyway.
+  const ValueFacts*
+      facts;  ///< Known, except for tensors whose size is unknown: then nothing is a view or in place anyway.
   Bytes size;
 };
 
@@ -21,8 +22,12 @@ struct Operands {
   std::vector<std::optional<Operand>> outputs;
 
   /// Nothing where the node has no such input, or it is omitted.
-  [[nodiscard]] const Operand* input(std::size_t i) const { return i < inputs.size() && inputs[i] ? &*inputs[i] : nullptr; }
-  [[nodiscard]] const Operand* output(std::size_t i) const { return i < outputs.size() && outputs[i] ? &*outputs[i] : nullptr; }
+  [[nodiscard]] const Operand* input(std::size_t i) const {
+    return i < inputs.size() && inputs[i] ? &*inputs[i] : nullptr;
+  }
+  [[nodiscard]] const Operand* output(std::size_t i) const {
+    return i < outputs.size() && outputs[i] ? &*outputs[i] : nullptr;
+  }
 };
 
 }  // namespace stowage::io::onnx

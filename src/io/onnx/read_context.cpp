@@ -13,7 +13,8 @@ Error ReadContext::fault_at(const std::string& file, ErrorCode code, const std::
     path += level.field;
     if (level.index != kNoIndex) path += fmt::format("[{}]", level.index);
   }
-  const auto named = std::find_if(levels_.rbegin(), levels_.rend(), [](const Level& level) { return !level.subject.empty(); });
+  const auto named =
+      std::find_if(levels_.rbegin(), levels_.rend(), [](const Level& level) { return !level.subject.empty(); });
   const std::string text = named == levels_.rend() ? message : fmt::format("{}: {}", named->subject, message);
   return Error{code, text, {.file = file, .line = {}, .path = std::move(path)}};
 }

@@ -11,7 +11,8 @@ namespace stowage::io::onnx {
 
 /// Where in a model the reader is, so that an error can say it.
 ///
-/// Levels are left only when reading went well: whatever throws leaves the place where it happened behind, for `fault_at`.
+/// Levels are left only when reading went well: whatever throws leaves the place where it happened behind, for
+/// `fault_at`.
 class ReadContext {
  public:
   /// What `fail` throws, for `read_model` to catch.

@@ -126,21 +126,25 @@ bool typed_count_fits(ElementType type, std::size_t count, std::int64_t elements
 void add_data(TensorInfo& tensor, Data data) {
   const std::int64_t count = *element_count(tensor.dims);
   if (data.raw && !data.raw->empty()) {
-    if (tensor.type == ElementType::string) ReadContext::fail(ErrorCode::parse, "has raw data, which strings cannot have");
+    if (tensor.type == ElementType::string)
+      ReadContext::fail(ErrorCode::parse, "has raw data, which strings cannot have");
     const std::int64_t expected = tensor_size(tensor.type, tensor.dims)->value();
     if (static_cast<std::int64_t>(data.raw->size()) != expected)
-      ReadContext::fail(ErrorCode::parse,
-                        fmt::format("has {} bytes of data, but its shape and type need {}", data.raw->size(), expected));
+      ReadContext::fail(ErrorCode::parse, fmt::format("has {} bytes of data, but its shape and type need {}",
+                                                      data.raw->size(), expected));
     if (count <= static_cast<std::int64_t>(kMaxKeptElements)) tensor.elements = elements_of_raw(tensor.type, *data.raw);
     return;
   }
   if (data.typed_count == 0 && count > 0) return;  // weights left out
   if (!typed_count_fits(tensor.type, data.typed_count, count))
-    ReadContext::fail(ErrorCode::parse, fmt::format("has {} elements of data, but its shape has {}", data.typed_count, count));
-  if (count <= static_cast<std::int64_t>(kMaxKeptElements)) tensor.elements = elements_of_typed(tensor.type, std::move(data));
+    ReadContext::fail(ErrorCode::parse,
+                      fmt::format("has {} elements of data, but its shape has {}", data.typed_count, count));
+  if (count <= static_cast<std::int64_t>(kMaxKeptElements))
+    tensor.elements = elements_of_typed(tensor.type, std::move(data));
   const auto keeps_all = [&](const auto& kept) { return kept.size() == static_cast<std::size_t>(count); };
   if (tensor.elements && !std::visit(keeps_all, *tensor.elements))
-    ReadContext::fail(ErrorCode::parse, fmt::format("is of type {}, but has its data as another", to_string(tensor.type)));
+    ReadContext::fail(ErrorCode::parse,
+                      fmt::format("is of type {}, but has its data as another", to_string(tensor.type)));
 }
 
 void name_tensor(ReadContext& context, const std::string& name) { context.describe(fmt::format("tensor '{}'", name)); }
@@ -200,7 +204,8 @@ Dim read_dim(std::string_view bytes) {
       dim = {.value = {}, .param = std::string(message.bytes())};
     }
   }
-  if (dim.value && *dim.value < 0) ReadContext::fail(ErrorCode::parse, fmt::format("has the negative dimension {}", *dim.value));
+  if (dim.value && *dim.value < 0)
+    ReadContext::fail(ErrorCode::parse, fmt::format("has the negative dimension {}", *dim.value));
   return dim;
 }
 

@@ -6,7 +6,8 @@
 #include "io/onnx/model.hpp"
 #include "io/onnx/read_context.hpp"
 
-/// The parts of a model that hold no nodes. Each reads the message `bytes` and throws what `ReadContext` and `Message` throw.
+/// The parts of a model that hold no nodes. Each reads the message `bytes` and throws what `ReadContext` and `Message`
+/// throw.
 namespace stowage::io::onnx {
 
 /// A TensorProto.

@@ -20,9 +20,9 @@ std::string message_of(const std::string& bytes) {
 }
 
 TEST(OnnxRead, AModelHasItsGraphAndImports) {
-  const std::string graph =
-      message({text(2, "main"), bytes(1, node("Conv", {"x", "w", ""}, {"y"}, "conv_1")), bytes(5, tensor("w", 1, {8, 3, 3, 3})),
-               bytes(11, value("x", 1, {1, 3, 8, 8})), bytes(12, value("y", 1, {1, 8, 6, 6})), bytes(13, value("z", 10, {}))});
+  const std::string graph = message({text(2, "main"), bytes(1, node("Conv", {"x", "w", ""}, {"y"}, "conv_1")),
+                                     bytes(5, tensor("w", 1, {8, 3, 3, 3})), bytes(11, value("x", 1, {1, 3, 8, 8})),
+                                     bytes(12, value("y", 1, {1, 8, 6, 6})), bytes(13, value("z", 10, {}))});
   const std::string import = message({text(1, "ai.onnx"), number(2, 20)});
   const Model model = read_model(message({number(1, 10), bytes(7, graph), bytes(8, import)}), "m.onnx").value();
   EXPECT_EQ(model.ir_version, 10);
@@ -40,7 +40,8 @@ TEST(OnnxRead, AModelHasItsGraphAndImports) {
 }
 
 TEST(OnnxRead, DimsAreNumbersNamesOrNeither) {
-  const std::string shape = message({bytes(1, message({number(1, 4)})), bytes(1, message({text(2, "batch")})), bytes(1, "")});
+  const std::string shape =
+      message({bytes(1, message({number(1, 4)})), bytes(1, message({text(2, "batch")})), bytes(1, "")});
   const std::string type = message({bytes(1, message({number(1, 1), bytes(2, shape)}))});
   const Model model = read_model(with_graph({bytes(11, message({text(1, "x"), bytes(2, type)}))}), "m").value();
   const std::vector<Dim>& dims = *model.graph.inputs[0].shape;
@@ -54,7 +55,10 @@ TEST(OnnxRead, DimsAreNumbersNamesOrNeither) {
 TEST(OnnxRead, SequencesMapsAndOptionalsAreKnownAsSuch) {
   const auto kind_of = [](std::uint32_t field) {
     const std::string type = message({bytes(field, "")});
-    return read_model(with_graph({bytes(11, message({text(1, "x"), bytes(2, type)}))}), "m").value().graph.inputs[0].kind;
+    return read_model(with_graph({bytes(11, message({text(1, "x"), bytes(2, type)}))}), "m")
+        .value()
+        .graph.inputs[0]
+        .kind;
   };
   EXPECT_EQ(kind_of(1), ValueKind::tensor);
   EXPECT_EQ(kind_of(4), ValueKind::sequence);
@@ -72,10 +76,12 @@ TEST(OnnxRead, SmallTensorsKeepTheirElementsHoweverTheyAreStored) {
   EXPECT_EQ(elements_of(tensor("t", 7, {3}) + bytes(9, raw)), Elements(three));
   EXPECT_EQ(elements_of(tensor("t", 7, {3}) + packed(7, three)), Elements(three));
   EXPECT_EQ(elements_of(tensor("t", 6, {3}) + number(5, 7) + number(5, -1) + number(5, 3)), Elements(three));
-  EXPECT_EQ(elements_of(tensor("t", 9, {2}) + bytes(9, std::string("\1\0", 2))), Elements(std::vector<std::int64_t>{1, 0}));
+  EXPECT_EQ(elements_of(tensor("t", 9, {2}) + bytes(9, std::string("\1\0", 2))),
+            Elements(std::vector<std::int64_t>{1, 0}));
   EXPECT_EQ(elements_of(tensor("t", 10, {2}) + bytes(9, std::string("\x00\x3c\x00\xc1", 4))),
             Elements(std::vector<double>{1, -2.5}));
-  EXPECT_EQ(elements_of(tensor("t", 1, {1}) + bytes(4, std::string("\0\0\x20\x40", 4))), Elements(std::vector<double>{2.5}));
+  EXPECT_EQ(elements_of(tensor("t", 1, {1}) + bytes(4, std::string("\0\0\x20\x40", 4))),
+            Elements(std::vector<double>{2.5}));
   EXPECT_EQ(elements_of(tensor("t", 7, {0})), Elements(std::vector<std::int64_t>{}));
 }
 
@@ -111,9 +117,10 @@ TEST(OnnxRead, AttributesHoldNumbersTensorsAndGraphs) {
 }
 
 TEST(OnnxRead, FunctionsHaveTheirOwnImports) {
-  const std::string function = message({text(1, "F"), text(10, "my"), text(4, "a"), text(5, "b"), text(6, "alpha"),
-                                        bytes(7, node("Relu", {"a"}, {"b"}, "")), bytes(9, message({text(1, ""), number(2, 13)})),
-                                        bytes(11, message({text(1, "beta"), number(3, 2), number(20, 2)}))});
+  const std::string function =
+      message({text(1, "F"), text(10, "my"), text(4, "a"), text(5, "b"), text(6, "alpha"),
+               bytes(7, node("Relu", {"a"}, {"b"}, "")), bytes(9, message({text(1, ""), number(2, 13)})),
+               bytes(11, message({text(1, "beta"), number(3, 2), number(20, 2)}))});
   const Model model = read_model(message({bytes(7, message({text(2, "g")})), bytes(25, function)}), "m").value();
   ASSERT_EQ(model.functions.size(), 1);
   EXPECT_EQ(model.functions[0].domain, "my");
@@ -127,9 +134,11 @@ TEST(OnnxRead, ErrorsNameFilePathAndWhatItIsAbout) {
             "m.onnx: graph.initializer[0]: tensor 'w': has the negative dimension -3");
   EXPECT_EQ(message_of(with_graph({bytes(1, node("", {}, {"y"}, "n"))})),
             "m.onnx: graph.node[0]: node 'n' (): a node without op_type");
-  const std::string attribute = message({text(1, "value"), bytes(5, tensor("", 7, {4}) + bytes(9, "12345678")), number(20, 4)});
-  EXPECT_EQ(message_of(with_graph({bytes(1, node("Constant", {}, {"y"}, "c") + bytes(5, attribute))})),
-            "m.onnx: graph.node[0].attribute[0].tensor[0]: tensor '': has 8 bytes of data, but its shape and type need 32");
+  const std::string attribute =
+      message({text(1, "value"), bytes(5, tensor("", 7, {4}) + bytes(9, "12345678")), number(20, 4)});
+  EXPECT_EQ(
+      message_of(with_graph({bytes(1, node("Constant", {}, {"y"}, "c") + bytes(5, attribute))})),
+      "m.onnx: graph.node[0].attribute[0].tensor[0]: tensor '': has 8 bytes of data, but its shape and type need 32");
 }
 
 TEST(OnnxRead, WhatIsNoModelIsRefused) {
@@ -140,8 +149,9 @@ TEST(OnnxRead, WhatIsNoModelIsRefused) {
 }
 
 TEST(OnnxRead, AFileCutOffAnywhereButBetweenItsFieldsIsRefused) {
-  const std::string whole = with_graph({text(2, "main"), bytes(1, node("Conv", {"x", "w"}, {"y"}, "conv_1")),
-                                        bytes(5, tensor("w", 7, {1}) + bytes(9, "12345678")), bytes(11, value("x", 1, {1, 3}))});
+  const std::string whole =
+      with_graph({text(2, "main"), bytes(1, node("Conv", {"x", "w"}, {"y"}, "conv_1")),
+                  bytes(5, tensor("w", 7, {1}) + bytes(9, "12345678")), bytes(11, value("x", 1, {1, 3}))});
   for (std::size_t size = 0; size < whole.size(); ++size) {
     const bool behind_graph = size == whole.size() - bytes(8, opset(20)).size();
     EXPECT_EQ(read_model(whole.substr(0, size), "m").has_value(), behind_graph) << size;
@@ -152,10 +162,13 @@ TEST(OnnxRead, ClaimsBeyondTheDataAreRefused) {
   // A field that says it has 2 GB, in a file of a few bytes.
   const std::string claim("\x3a\xff\xff\xff\xff\x07", 6);
   EXPECT_NE(message_of(claim).find("the data ends inside a field"), std::string::npos);
-  EXPECT_NE(message_of(with_graph({bytes(5, tensor("w", 7, {std::int64_t{1} << 40, std::int64_t{1} << 40}))})).find("2^62"),
+  EXPECT_NE(
+      message_of(with_graph({bytes(5, tensor("w", 7, {std::int64_t{1} << 40, std::int64_t{1} << 40}))})).find("2^62"),
+      std::string::npos);
+  EXPECT_NE(message_of(with_graph({bytes(5, tensor("w", 77, {1}))})).find("unknown element type 77"),
             std::string::npos);
-  EXPECT_NE(message_of(with_graph({bytes(5, tensor("w", 77, {1}))})).find("unknown element type 77"), std::string::npos);
-  EXPECT_NE(message_of(with_graph({bytes(5, tensor("w", 1, {std::int64_t{1} << 50}) + bytes(9, "1234"))})).find("has 4 bytes"),
+  EXPECT_NE(message_of(with_graph({bytes(5, tensor("w", 1, {std::int64_t{1} << 50}) + bytes(9, "1234"))}))
+                .find("has 4 bytes"),
             std::string::npos);
 }
 
@@ -174,8 +187,8 @@ TEST(OnnxRead, GraphsNestOnlySoDeep) {
 }
 
 TEST(OnnxRead, UnknownFieldsAreSkipped) {
-  EXPECT_TRUE(
-      read_model(with_graph({number(99, 1), text(98, "new"), bytes(1, node("Relu", {"x"}, {"y"}, "") + number(77, 5))}), "m"));
+  EXPECT_TRUE(read_model(
+      with_graph({number(99, 1), text(98, "new"), bytes(1, node("Relu", {"x"}, {"y"}, "") + number(77, 5))}), "m"));
 }
 
 TEST(OnnxElementType, SizesAreRoundedUpToBytes) {

@@ -17,8 +17,8 @@ void UnknownSizes::add(const std::string& name, const ValueFacts& facts) {
 }
 
 Error UnknownSizes::error(const std::string& file) const {
-  std::string text =
-      count_ == 1 ? std::string("the size of 1 tensor is unknown:") : fmt::format("the sizes of {} tensors are unknown:", count_);
+  std::string text = count_ == 1 ? std::string("the size of 1 tensor is unknown:")
+                                 : fmt::format("the sizes of {} tensors are unknown:", count_);
   text += fmt::format("{}", fmt::join(first_, ""));
   if (count_ > kListed) text += fmt::format("\n  and {} more", count_ - kListed);
   text += "\nA symbolic dim gets a value with --dim NAME=N.";

@@ -17,8 +17,9 @@ bool all_known(const Operands& operands) {
 }
 
 const std::vector<std::int64_t>* integers_of(const Operand* operand) {
-  return operand != nullptr && operand->facts->elements ? std::get_if<std::vector<std::int64_t>>(&*operand->facts->elements)
-                                                        : nullptr;
+  return operand != nullptr && operand->facts->elements
+             ? std::get_if<std::vector<std::int64_t>>(&*operand->facts->elements)
+             : nullptr;
 }
 
 /// The one written output as all of input 0.
@@ -33,7 +34,8 @@ Views whole(const Node&, const Operands& operands) {
 /// With a mask to write it is not free, and training drops something.
 Views dropout(const Node& node, const Operands& operands) {
   const auto* const training = integers_of(operands.input(2));
-  const bool trains = operands.input(2) != nullptr && (training == nullptr || training->empty() || training->front() != 0);
+  const bool trains =
+      operands.input(2) != nullptr && (training == nullptr || training->empty() || training->front() != 0);
   const bool trained_before = node.version < 7 && node.integer("is_test", 0) == 0;
   if (trains || trained_before || operands.output(1) != nullptr) return {};
   return whole(node, operands);
@@ -68,8 +70,8 @@ Views concat(const Node&, const Operands& operands) {
   return {};
 }
 
-/// Where a range along `axis` of a tensor begins, when all that it covers is contiguous. Precondition: the tensor has elements,
-/// which keeps the products within its size.
+/// Where a range along `axis` of a tensor begins, when all that it covers is contiguous. Precondition: the tensor has
+/// elements, which keeps the products within its size.
 std::optional<Bytes> part_offset(const ValueFacts& whole, std::size_t axis, std::int64_t start) {
   const Dims& dims = *whole.dims;
   std::int64_t stride = 1;
@@ -139,8 +141,8 @@ std::optional<SliceRanges> slice_ranges(const Node& node, const Operands& operan
     ranges = {node.integers("starts"), node.integers("axes"), nullptr};
   } else {
     ranges = {integers_of(operands.input(1)), integers_of(operands.input(3)), integers_of(operands.input(4))};
-    const bool hidden =
-        (operands.input(3) != nullptr && ranges.axes == nullptr) || (operands.input(4) != nullptr && ranges.steps == nullptr);
+    const bool hidden = (operands.input(3) != nullptr && ranges.axes == nullptr) ||
+                        (operands.input(4) != nullptr && ranges.steps == nullptr);
     if (hidden) return std::nullopt;
   }
   const auto fits = [&](const auto* list) { return list == nullptr || list->size() == ranges.starts->size(); };
@@ -159,9 +161,11 @@ Views slice(const Node& node, const Operands& operands) {
   std::optional<Bytes> offset = Bytes(0);
   std::size_t cuts = 0;
   for (std::size_t i = 0; i < ranges->starts->size(); ++i) {
-    const auto axis = axis_of(ranges->axes != nullptr ? (*ranges->axes)[i] : static_cast<std::int64_t>(i), *input->facts);
+    const auto axis =
+        axis_of(ranges->axes != nullptr ? (*ranges->axes)[i] : static_cast<std::int64_t>(i), *input->facts);
     const bool stepped = ranges->steps != nullptr && (*ranges->steps)[i] != 1;
-    if (!axis || (stepped && to[*axis] > 1) || to[*axis] > from[*axis]) return {};  // a type that the file claims may lie
+    if (!axis || (stepped && to[*axis] > 1) || to[*axis] > from[*axis])
+      return {};  // a type that the file claims may lie
     if (to[*axis] == from[*axis]) continue;
     std::int64_t start = (*ranges->starts)[i];
     if (start < 0) start += from[*axis];
@@ -199,10 +203,10 @@ std::vector<View> find_views(const Node& node, const Operands& operands) {
   if (!may_be_view(node) || !all_known(operands)) return {};
   if (operands.input(0) == nullptr || operands.input(0)->size == Bytes(0)) return {};
   Views views = finders().at(node.kind)(node, operands);
-  const auto written = static_cast<std::size_t>(
-      std::count_if(operands.outputs.begin(), operands.outputs.end(), [](const auto& output) { return output.has_value(); }));
-  const bool hold = views.size() == written &&
-                    std::all_of(views.begin(), views.end(), [&](const View& view) { return is_inside(view, operands); });
+  const auto written = static_cast<std::size_t>(std::count_if(operands.outputs.begin(), operands.outputs.end(),
+                                                              [](const auto& output) { return output.has_value(); }));
+  const bool hold = views.size() == written && std::all_of(views.begin(), views.end(),
+                                                           [&](const View& view) { return is_inside(view, operands); });
   return hold ? views : Views{};
 }
 

@@ -21,12 +21,13 @@ struct View {
 /// Whether `find_views` could find any, by the node's kind alone.
 [[nodiscard]] bool may_be_view(const Node& node);
 
-/// The outputs of `node` that are a contiguous part of an input, by the definition of its operator alone: whether they may lie
-/// there is not asked. Every output that is written has one, or none has: a node either moves nothing or is run.
+/// The outputs of `node` that are a contiguous part of an input, by the definition of its operator alone: whether they
+/// may lie there is not asked. Every output that is written has one, or none has: a node either moves nothing or is
+/// run.
 ///
-/// Full views: Reshape, Flatten, Squeeze, Unsqueeze, Identity, Dropout when not training, Cast to the same type, and Transpose,
-/// Expand, Tile and Concat where they leave all elements where they were. Parts: Slice, Split and Gather along an axis that
-/// nothing but ones comes before.
+/// Full views: Reshape, Flatten, Squeeze, Unsqueeze, Identity, Dropout when not training, Cast to the same type, and
+/// Transpose, Expand, Tile and Concat where they leave all elements where they were. Parts: Slice, Split and Gather
+/// along an axis that nothing but ones comes before.
 [[nodiscard]] std::vector<View> find_views(const Node& node, const Operands& operands);
 
 }  // namespace stowage::io::onnx

@@ -22,7 +22,9 @@ class Case {
   Case(const Case&) = delete;
   Case& operator=(const Case&) = delete;
 
-  Case& input(Dims dims, ElementType type = ElementType::float32) { return add(operands.inputs, std::move(dims), type); }
+  Case& input(Dims dims, ElementType type = ElementType::float32) {
+    return add(operands.inputs, std::move(dims), type);
+  }
   Case& constant(std::vector<std::int64_t> elements) {
     input({static_cast<std::int64_t>(elements.size())}, ElementType::int64);
     facts_.back().elements = Elements(std::move(elements));
@@ -32,7 +34,9 @@ class Case {
     operands.inputs.emplace_back();
     return *this;
   }
-  Case& output(Dims dims, ElementType type = ElementType::float32) { return add(operands.outputs, std::move(dims), type); }
+  Case& output(Dims dims, ElementType type = ElementType::float32) {
+    return add(operands.outputs, std::move(dims), type);
+  }
   Case& with(std::string name, std::int64_t value) {
     Attribute& attribute = node.attributes.emplace_back();
     attribute.name = std::move(name);
@@ -94,7 +98,8 @@ TEST(OnnxViews, ADropoutIsOneWhenItNeitherTrainsNorWritesAMask) {
 }
 
 TEST(OnnxViews, ATransposeIsOneWhenOnlyOnesMove) {
-  EXPECT_EQ(Case("Transpose").input({1, 3, 1, 4}).output({3, 1, 4, 1}).with_list("perm", {1, 0, 3, 2}).views(), all_of_input());
+  EXPECT_EQ(Case("Transpose").input({1, 3, 1, 4}).output({3, 1, 4, 1}).with_list("perm", {1, 0, 3, 2}).views(),
+            all_of_input());
   EXPECT_TRUE(Case("Transpose").input({2, 3}).output({3, 2}).with_list("perm", {1, 0}).views().empty());
   EXPECT_TRUE(Case("Transpose").input({2, 3}).output({3, 2}).views().empty());
   EXPECT_EQ(Case("Transpose").input({1, 3}).output({3, 1}).views(), all_of_input());
@@ -103,14 +108,30 @@ TEST(OnnxViews, ATransposeIsOneWhenOnlyOnesMove) {
 
 TEST(OnnxViews, ASliceIsOneWhereItIsContiguous) {
   const Dims from = {1, 8, 16};
-  EXPECT_EQ(Case("Slice").input(from).constant({2}).constant({5}).constant({1}).output({1, 3, 16}).views(), part(2 * 16 * 4));
-  EXPECT_EQ(Case("Slice").input(from).constant({-3}).constant({9}).constant({-2}).output({1, 3, 16}).views(), part(5 * 16 * 4));
+  EXPECT_EQ(Case("Slice").input(from).constant({2}).constant({5}).constant({1}).output({1, 3, 16}).views(),
+            part(2 * 16 * 4));
+  EXPECT_EQ(Case("Slice").input(from).constant({-3}).constant({9}).constant({-2}).output({1, 3, 16}).views(),
+            part(5 * 16 * 4));
   EXPECT_TRUE(Case("Slice").input(from).constant({2}).constant({5}).constant({2}).output({1, 8, 3}).views().empty());
-  EXPECT_TRUE(
-      Case("Slice").input(from).constant({0}).constant({8}).constant({1}).constant({2}).output({1, 4, 16}).views().empty());
-  EXPECT_TRUE(
-      Case("Slice").input(from).input({1}, ElementType::int64).constant({5}).constant({1}).output({1, 3, 16}).views().empty());
-  EXPECT_EQ(Case("Slice").input({8, 4}).with_list("starts", {4}).with_list("ends", {6}).output({2, 4}).views(), part(64));
+  EXPECT_TRUE(Case("Slice")
+                  .input(from)
+                  .constant({0})
+                  .constant({8})
+                  .constant({1})
+                  .constant({2})
+                  .output({1, 4, 16})
+                  .views()
+                  .empty());
+  EXPECT_TRUE(Case("Slice")
+                  .input(from)
+                  .input({1}, ElementType::int64)
+                  .constant({5})
+                  .constant({1})
+                  .output({1, 3, 16})
+                  .views()
+                  .empty());
+  EXPECT_EQ(Case("Slice").input({8, 4}).with_list("starts", {4}).with_list("ends", {6}).output({2, 4}).views(),
+            part(64));
 }
 
 TEST(OnnxViews, ASliceThatClaimsMoreThanItsInputHasIsNone) {
@@ -132,8 +153,10 @@ TEST(OnnxViews, AGatherIsOneOfARangeThatIsKnown) {
 }
 
 TEST(OnnxViews, PartsOfPackedTypesBeginAtAByte) {
-  EXPECT_EQ(Case("Gather").input({4, 8}, ElementType::int4).constant({1}).output({1, 8}, ElementType::int4).views(), part(4));
-  EXPECT_TRUE(Case("Gather").input({4, 3}, ElementType::int4).constant({1}).output({1, 3}, ElementType::int4).views().empty());
+  EXPECT_EQ(Case("Gather").input({4, 8}, ElementType::int4).constant({1}).output({1, 8}, ElementType::int4).views(),
+            part(4));
+  EXPECT_TRUE(
+      Case("Gather").input({4, 3}, ElementType::int4).constant({1}).output({1, 3}, ElementType::int4).views().empty());
 }
 
 TEST(OnnxViews, EmptyTensorsAreNone) {

@@ -10,11 +10,11 @@
 
 namespace stowage::io::onnx {
 
-/// The fields of one protobuf message in their order, each asked for by the type it must have. A view of bytes that live
-/// elsewhere.
+/// The fields of one protobuf message in their order, each asked for by the type it must have. A view of bytes that
+/// live elsewhere.
 ///
-/// Throws, for `read_model` to catch: `protozero::exception` on bytes that are not protobuf, `WrongType` on a field that has
-/// another wire type than the one asked for. A field that nobody asked for is skipped.
+/// Throws, for `read_model` to catch: `protozero::exception` on bytes that are not protobuf, `WrongType` on a field
+/// that has another wire type than the one asked for. A field that nobody asked for is skipped.
 class Message {
  public:
   struct WrongType {
@@ -32,8 +32,8 @@ class Message {
   [[nodiscard]] std::int64_t integer();
   [[nodiscard]] float float32();
 
-  /// Repeated numbers: one, or where the file has them packed any number. Adds them to `to` as long as that has fewer than
-  /// `limit`, and returns how many there are.
+  /// Repeated numbers: one, or where the file has them packed any number. Adds them to `to` as long as that has fewer
+  /// than `limit`, and returns how many there are.
   std::size_t integers(std::vector<std::int64_t>& to, std::size_t limit = kAll);
   std::size_t floats32(std::vector<double>& to, std::size_t limit = kAll);
   std::size_t floats64(std::vector<double>& to, std::size_t limit = kAll);

@@ -10,14 +10,14 @@
 
 /// How metadata gets into a model without taking it apart.
 ///
-/// References in a flatbuffer are distances forward. The new file therefore is a new beginning (root, list of buffers, list of
-/// metadata, the new entries with their data) with the whole old file behind it: the new root and lists point into it, and inside
-/// it every distance is what it was. Nothing that an old table says can get lost, known or not. The beginning has a multiple of
-/// 64 bytes, so that all data stays aligned. What counts from the beginning of the file (data outside of the flatbuffer, in large
-/// models) is moved along.
+/// References in a flatbuffer are distances forward. The new file therefore is a new beginning (root, list of buffers,
+/// list of metadata, the new entries with their data) with the whole old file behind it: the new root and lists point
+/// into it, and inside it every distance is what it was. Nothing that an old table says can get lost, known or not. The
+/// beginning has a multiple of 64 bytes, so that all data stays aligned. What counts from the beginning of the file
+/// (data outside of the flatbuffer, in large models) is moved along.
 ///
-/// Where entries of the same names and lengths are there already, their data is overwritten instead: planning a copy again does
-/// not let it grow.
+/// Where entries of the same names and lengths are there already, their data is overwritten instead: planning a copy
+/// again does not let it grow.
 namespace stowage::io::tflite {
 namespace {
 
@@ -46,7 +46,11 @@ bool is_among(const schema::Metadata& old, std::span<const MetadataEntry> entrie
 class Copier {
  public:
   Copier(const File& file, std::span<const MetadataEntry> entries)
-      : file_(file), model_(file.model()), entries_(entries), end_(rounded(file.bytes().size())), builder_(end_ + kAlignment) {}
+      : file_(file),
+        model_(file.model()),
+        entries_(entries),
+        end_(rounded(file.bytes().size())),
+        builder_(end_ + kAlignment) {}
 
   Result<std::string> run() {
     STOWAGE_TRY_STATUS(check_root());
@@ -62,27 +66,32 @@ class Copier {
   }
 
  private:
-  [[nodiscard]] const std::uint8_t* start() const { return reinterpret_cast<const std::uint8_t*>(file_.bytes().data()); }
+  [[nodiscard]] const std::uint8_t* start() const {
+    return reinterpret_cast<const std::uint8_t*>(file_.bytes().data());
+  }
   [[nodiscard]] const Table& root() const { return *reinterpret_cast<const Table*>(&model_); }
   /// Something of the old file, in the words of the builder, which counts from the end.
   template <class T>
   [[nodiscard]] Offset<T> old(const void* where) const {
-    return Offset<T>(
-        static_cast<flatbuffers::uoffset_t>(end_ - static_cast<std::size_t>(static_cast<const std::uint8_t*>(where) - start())));
+    return Offset<T>(static_cast<flatbuffers::uoffset_t>(
+        end_ - static_cast<std::size_t>(static_cast<const std::uint8_t*>(where) - start())));
   }
 
   /// Fields that the schema only has as place holders were not checked with the rest.
   Status check_root() const {
     const std::uint8_t* const vtable = root().GetVTable();
     const auto bytes = flatbuffers::ReadScalar<voffset_t>(vtable);
-    for (voffset_t at = kFirstField; at + sizeof(voffset_t) <= bytes; at = static_cast<voffset_t>(at + sizeof(voffset_t))) {
+    for (voffset_t at = kFirstField; at + sizeof(voffset_t) <= bytes;
+         at = static_cast<voffset_t>(at + sizeof(voffset_t))) {
       if (root().GetOptionalFieldOffset(at) == 0) continue;
       if (at >= field(kKnownFields))
-        return file_.fault(ErrorCode::unsupported, {},
-                           fmt::format("the model has a field {} that this version does not know and therefore cannot copy",
-                                       (at - kFirstField) / 2));
+        return file_.fault(
+            ErrorCode::unsupported, {},
+            fmt::format("the model has a field {} that this version does not know and therefore cannot copy",
+                        (at - kFirstField) / 2));
       const auto position = static_cast<std::size_t>(root().GetAddressOf(at) - start());
-      if (position + sizeof(flatbuffers::uoffset_t) > file_.bytes().size() || position % sizeof(flatbuffers::uoffset_t) != 0 ||
+      if (position + sizeof(flatbuffers::uoffset_t) > file_.bytes().size() ||
+          position % sizeof(flatbuffers::uoffset_t) != 0 ||
           (at != field(0) &&
            position + flatbuffers::ReadScalar<flatbuffers::uoffset_t>(start() + position) >= file_.bytes().size()))
         return file_.fault(ErrorCode::parse, {}, "damaged: a field of the model points outside of the file");
@@ -100,7 +109,8 @@ class Copier {
     std::vector<std::uint32_t> numbers;
     for (const MetadataEntry& entry : entries_) {
       builder_.ForceVectorAlignment(entry_size(entry), 1, kDataAlignment);
-      const auto data = builder_.CreateVector(reinterpret_cast<const std::uint8_t*>(entry.numbers.data()), entry_size(entry));
+      const auto data =
+          builder_.CreateVector(reinterpret_cast<const std::uint8_t*>(entry.numbers.data()), entry_size(entry));
       numbers.push_back(static_cast<std::uint32_t>(list.size()));
       list.push_back(schema::CreateBuffer(builder_, data));
     }
@@ -171,7 +181,8 @@ class Copier {
   Offset<flatbuffers::Vector<Offset<schema::Buffer>>> buffers_;
 };
 
-/// Where the data of an entry lies, if it is there exactly once, has the length that is needed, and nothing else uses it.
+/// Where the data of an entry lies, if it is there exactly once, has the length that is needed, and nothing else uses
+/// it.
 std::optional<std::size_t> place_of(const File& file, const MetadataEntry& entry) {
   const schema::Model& model = file.model();
   if (!model.metadata() || !model.buffers()) return std::nullopt;

@@ -42,7 +42,8 @@ Result<File> File::open(std::string_view bytes, const std::string& name) {
   const std::size_t size = std::min(bytes.size(), kMaxFileSize);
   flatbuffers::Verifier verifier(reinterpret_cast<const std::uint8_t*>(file.bytes_.data()), size);
   if (!schema::VerifyModelBuffer(verifier))
-    return file.fault(ErrorCode::parse, {}, "damaged or cut off: something in the file points outside of it or where it may not");
+    return file.fault(ErrorCode::parse, {},
+                      "damaged or cut off: something in the file points outside of it or where it may not");
   file.model_ = schema::GetModel(file.bytes_.data());
   if (file.model_->version() != kVersion)
     return file.fault(ErrorCode::unsupported, "version",

@@ -13,13 +13,13 @@ namespace schema {
 struct Model;
 }
 
-/// The bytes of a .tflite file, checked: whatever is reached from `model()` through the schema lies inside them. What the numbers
-/// in it refer to (tensors, buffers, subgraphs) is not checked here. Movable; the bytes must outlive it.
+/// The bytes of a .tflite file, checked: whatever is reached from `model()` through the schema lies inside them. What
+/// the numbers in it refer to (tensors, buffers, subgraphs) is not checked here. Movable; the bytes must outlive it.
 class File {
  public:
   /// Fails with `ErrorCode::parse` for bytes that are no TFLite file, are damaged, or end early, and with
-  /// `ErrorCode::unsupported` for another version of the format. O(size), no more than a second; takes no memory that depends on
-  /// what the file claims.
+  /// `ErrorCode::unsupported` for another version of the format. O(size), no more than a second; takes no memory that
+  /// depends on what the file claims.
   static Result<File> open(std::string_view bytes, const std::string& name);
 
   [[nodiscard]] const schema::Model& model() const { return *model_; }

@@ -31,7 +31,8 @@ struct Instance {
 
 class Importer {
  public:
-  Importer(const File& file, const ModelInfo& model, const ImportRules& rules) : file_(file), model_(model), rules_(rules) {
+  Importer(const File& file, const ModelInfo& model, const ImportRules& rules)
+      : file_(file), model_(model), rules_(rules) {
     left_ = kAllowance;
     result_.places.resize(model.subgraphs.size());
     for (std::size_t s = 0; s < model.subgraphs.size(); ++s) {
@@ -47,7 +48,8 @@ class Importer {
     for (const std::uint32_t output : info(main).outputs) root.tensors[output].flags |= TensorFlag::output;
     STOWAGE_TRY_STATUS(add_operators(root, main));
     STOWAGE_TRY_STATUS(check_sizes());
-    result_.description.memories.push_back({.name = "arena", .alignment = rules_.options.alignment.value_or(kDefaultAlignment)});
+    result_.description.memories.push_back(
+        {.name = "arena", .alignment = rules_.options.alignment.value_or(kDefaultAlignment)});
     result_.description.tensors = std::move(root.tensors);
     result_.description.ops = std::move(root.ops);
     return std::move(result_);
@@ -61,7 +63,9 @@ class Importer {
   [[nodiscard]] const TensorInfo& info(std::uint32_t subgraph, std::uint32_t tensor) const {
     return model_.subgraphs[subgraph].tensors[tensor];
   }
-  [[nodiscard]] static TensorId at(const Instance& instance, std::uint32_t tensor) { return TensorId(instance.base + tensor); }
+  [[nodiscard]] static TensorId at(const Instance& instance, std::uint32_t tensor) {
+    return TensorId(instance.base + tensor);
+  }
 
   [[nodiscard]] Error fail(const Instance& instance, std::size_t op, const std::string& message) const {
     return file_.fault(ErrorCode::parse, fmt::format("subgraphs[{}].operators[{}]", instance.subgraph, op),
@@ -69,13 +73,15 @@ class Importer {
   }
 
   /// Whether two tensors may lie at one address, if the graph has a reason for it.
-  [[nodiscard]] bool may_share(std::uint32_t subgraph_a, std::uint32_t a, std::uint32_t subgraph_b, std::uint32_t b) const {
+  [[nodiscard]] bool may_share(std::uint32_t subgraph_a, std::uint32_t a, std::uint32_t subgraph_b,
+                               std::uint32_t b) const {
     if (!rules_.offsets) return true;
     const std::int32_t offset = (*rules_.offsets)[subgraph_a][a];
     return offset >= 0 && offset == (*rules_.offsets)[subgraph_b][b];
   }
   [[nodiscard]] bool is_placed_at_run_time(std::uint32_t subgraph, std::uint32_t tensor) const {
-    return rules_.offsets && (*rules_.offsets)[subgraph][tensor] < 0 && info(subgraph, tensor).holding == Holding::computed &&
+    return rules_.offsets && (*rules_.offsets)[subgraph][tensor] < 0 &&
+           info(subgraph, tensor).holding == Holding::computed &&
            info(subgraph, tensor).size.value_or(Bytes(0)) > Bytes(0);
   }
 
@@ -88,8 +94,8 @@ class Importer {
     const Instance instance{subgraph, draft.tensors.size()};
     for (std::uint32_t t = 0; t < from.tensors.size(); ++t) {
       const TensorInfo& tensor = from.tensors[t];
-      Tensor& added = draft.tensors.emplace_back(
-          Tensor{.name = tensor.name, .size = tensor.size.value_or(Bytes(0)), .dtype = tensor.dtype, .shape = tensor.shape});
+      Tensor& added = draft.tensors.emplace_back(Tensor{
+          .name = tensor.name, .size = tensor.size.value_or(Bytes(0)), .dtype = tensor.dtype, .shape = tensor.shape});
       if (tensor.holding == Holding::constant) added.flags |= TensorFlag::constant;
       if (tensor.holding == Holding::variable) added.flags |= TensorFlag::variable;
       if (is_placed_at_run_time(subgraph, t)) added.flags |= TensorFlag::external;
@@ -102,14 +108,16 @@ class Importer {
 
   Status add_operators(Draft& draft, const Instance& instance) {
     running_.push_back(instance.subgraph);
-    for (std::size_t k = 0; k < info(instance).operators.size(); ++k) STOWAGE_TRY_STATUS(add_operator(draft, instance, k));
+    for (std::size_t k = 0; k < info(instance).operators.size(); ++k)
+      STOWAGE_TRY_STATUS(add_operator(draft, instance, k));
     running_.pop_back();
     return Done{};
   }
 
   Status add_operator(Draft& draft, const Instance& instance, std::size_t k) {
     const OperatorInfo& from = info(instance).operators[k];
-    Op op{.name = from.outputs.empty() ? fmt::format("{}_{}", from.kind, k) : info(instance.subgraph, from.outputs[0]).name,
+    Op op{.name =
+              from.outputs.empty() ? fmt::format("{}_{}", from.kind, k) : info(instance.subgraph, from.outputs[0]).name,
           .kind = from.kind};
     for (const std::optional<std::uint32_t>& input : from.inputs)
       op.inputs.push_back(input ? std::optional(at(instance, *input)) : std::nullopt);
@@ -125,7 +133,8 @@ class Importer {
     return Done{};
   }
 
-  /// Always legal: both have the same bytes, nobody but this operator writes the output, and nothing else lies where it is.
+  /// Always legal: both have the same bytes, nobody but this operator writes the output, and nothing else lies where it
+  /// is.
   [[nodiscard]] bool is_view(const Instance& instance, const OperatorInfo& op) const {
     if (!op.traits.view_like || !rules_.options.views || op.inputs.empty() || !op.inputs[0] || op.outputs.size() != 1)
       return false;
@@ -197,15 +206,17 @@ class Importer {
     const bool is_condition = op.flow == Flow::loop && subgraph == op.subgraphs[0];
     const std::size_t results = is_condition ? 1 : op.outputs.size();
     if (op.inputs.size() != inner.inputs.size() + first_argument(op) || inner.outputs.size() != results)
-      return fail(outer, k,
-                  fmt::format("has {} inputs and {} outputs, which do not fit subgraph {} with {} inputs and {} outputs",
-                              op.inputs.size(), op.outputs.size(), subgraph, inner.inputs.size(), inner.outputs.size()));
+      return fail(
+          outer, k,
+          fmt::format("has {} inputs and {} outputs, which do not fit subgraph {} with {} inputs and {} outputs",
+                      op.inputs.size(), op.outputs.size(), subgraph, inner.inputs.size(), inner.outputs.size()));
     if (std::find(op.inputs.begin(), op.inputs.end(), std::nullopt) != op.inputs.end())
       return fail(outer, k, "leaves out an input, which a subgraph cannot");
     std::vector<bool> argument(inner.tensors.size());
     for (const std::uint32_t input : inner.inputs) {
       if (argument[input] || inner.tensors[input].holding != Holding::computed)
-        return fail(outer, k, fmt::format("gives tensor {} of subgraph {} a value, which has one already", input, subgraph));
+        return fail(outer, k,
+                    fmt::format("gives tensor {} of subgraph {} a value, which has one already", input, subgraph));
       argument[input] = true;
     }
     for (const OperatorInfo& writer : inner.operators) {
@@ -230,7 +241,8 @@ class Importer {
     for (std::size_t i = first_argument(op); i < op.inputs.size(); ++i)
       found = found || is_placed_at_run_time(outer.subgraph, *op.inputs[i]);
     if (!found) return Done{};
-    Error error = fail(outer, k, "has an argument or result that is placed at run time, so that nothing can be said about it");
+    Error error =
+        fail(outer, k, "has an argument or result that is placed at run time, so that nothing can be said about it");
     error.code = ErrorCode::unsupported;
     return error;
   }
@@ -313,12 +325,13 @@ class Importer {
     draft.ops.push_back(std::move(test));
   }
 
-  /// The results become the arguments of the next iteration. One that no operator of the body writes, unless it is the same
-  /// argument, is copied first: several could otherwise want each other's place.
+  /// The results become the arguments of the next iteration. One that no operator of the body writes, unless it is the
+  /// same argument, is copied first: several could otherwise want each other's place.
   void carry(Draft& draft, Body& body, const Instance& inner) const {
     std::vector<bool> written(info(inner).tensors.size());
     for (const OperatorInfo& op : info(inner).operators) {
-      for (const std::uint32_t output : op.outputs) written[output] = info(inner).tensors[output].holding == Holding::computed;
+      for (const std::uint32_t output : op.outputs)
+        written[output] = info(inner).tensors[output].holding == Holding::computed;
     }
     for (std::size_t i = 0; i < info(inner).outputs.size(); ++i) {
       const std::uint32_t out = info(inner).outputs[i];
@@ -327,9 +340,12 @@ class Importer {
       if (carried != in && !written[out]) {
         const Tensor original = draft.tensors[carried.index()];
         const TensorId copy(draft.tensors.size());
-        draft.tensors.push_back(
-            {.name = original.name + "/carried", .size = original.size, .dtype = original.dtype, .shape = original.shape});
-        draft.ops.push_back({.name = original.name + "/carried", .kind = "COPY", .inputs = {carried}, .outputs = {copy}});
+        draft.tensors.push_back({.name = original.name + "/carried",
+                                 .size = original.size,
+                                 .dtype = original.dtype,
+                                 .shape = original.shape});
+        draft.ops.push_back(
+            {.name = original.name + "/carried", .kind = "COPY", .inputs = {carried}, .outputs = {copy}});
         carried = copy;
       }
       body.carried.push_back({carried, in});

@@ -34,7 +34,7 @@ Planned planned(const Graph& graph) {
   return std::move(result).value();
 }
 
-// ------------------------------------------------------------------------------------------------------------- one graph
+// ---------------------------------------------------------------------------------------------------------- one graph
 
 TEST(TfliteImport, TensorsAndOperatorsKeepTheirOrder) {
   const Graph graph = graph_of(small_model());
@@ -142,7 +142,7 @@ TEST(TfliteImport, ElementsSmallerThanAByteArePacked) {
   EXPECT_EQ(graph.tensors()[0].dtype, "i4");
 }
 
-// ------------------------------------------------------------------------------------------------------------------ sizes
+// -------------------------------------------------------------------------------------------------------------- sizes
 
 TEST(TfliteImport, DynamicTensorsAreRefusedByName) {
   TestModel model = small_model();
@@ -199,7 +199,7 @@ TEST(TfliteImport, SizesThatOverflowAreRefused) {
   EXPECT_EQ(graph_of(model).tensors()[0].size, Bytes(0));
 }
 
-// --------------------------------------------------------------------------------------------------------------- malformed
+// ---------------------------------------------------------------------------------------------------------- malformed
 
 TEST(TfliteImport, NumbersOutOfRangeAreRefusedWhereTheyStand) {
   TestModel model = small_model();
@@ -212,7 +212,8 @@ TEST(TfliteImport, NumbersOutOfRangeAreRefusedWhereTheyStand) {
   EXPECT_THAT(refusal(model), HasSubstr("subgraphs[0].outputs[0]: a tensor is left out"));
   model = small_model();
   model.subgraphs[0].tensors[1].buffer = 77;
-  EXPECT_THAT(refusal(model), HasSubstr("subgraphs[0].tensors[1]: 'y' has its data in buffer 77, but there are 1 buffers"));
+  EXPECT_THAT(refusal(model),
+              HasSubstr("subgraphs[0].tensors[1]: 'y' has its data in buffer 77, but there are 1 buffers"));
   model = branch_model();
   model.subgraphs[0].ops[0].options = If{1, 9};
   EXPECT_THAT(refusal(model), HasSubstr("subgraphs[0].operators[0]: IF runs subgraph 9, but there are 3"));
@@ -255,7 +256,7 @@ TEST(TfliteImport, AFileThatUsesItsPartsOverAndOverIsRefused) {
   EXPECT_THAT(to_string(parse_tflite(often, "32 megabytes").error()), HasSubstr("uses its own parts so often"));
 }
 
-// ----------------------------------------------------------------------------------------------------------------- bodies
+// ------------------------------------------------------------------------------------------------------------- bodies
 
 TEST(TfliteImport, BranchesShareTheMemoryOfTheirBodies) {
   const Graph graph = graph_of(branch_model());
@@ -292,7 +293,8 @@ TEST(TfliteImport, ALoopRunsItsConditionThenATestThenItsBody) {
   planned(graph);
 }
 
-/// What the loop gives out is what its last test has seen: the condition must not touch it though the body does not read it.
+/// What the loop gives out is what its last test has seen: the condition must not touch it though the body does not
+/// read it.
 TEST(TfliteImport, TheConditionLeavesTheResultAlone) {
   TestModel model = loop_model();
   TestSubgraph& cond = model.subgraphs[1];
@@ -321,7 +323,8 @@ TEST(TfliteImport, ALoopMayPassItsArgumentsOnAndExchangeThem) {
   TestSubgraph& body = model.subgraphs[2];
   for (TestSubgraph& subgraph : model.subgraphs) {
     for (TestTensor& tensor : subgraph.tensors) {
-      if (tensor.name == "i" || tensor.name == "limit" || tensor.name == "x" || tensor.name == "y" || tensor.name == "v")
+      if (tensor.name == "i" || tensor.name == "limit" || tensor.name == "x" || tensor.name == "y" ||
+          tensor.name == "v")
         tensor.shape = Shape{64};
       if (tensor.name == "i" || tensor.name == "limit") tensor.type = kI8;
     }
@@ -335,15 +338,16 @@ TEST(TfliteImport, ALoopMayPassItsArgumentsOnAndExchangeThem) {
 
 TEST(TfliteImport, CallsOnceAndCompositesAreCalls) {
   const TestModel model{
-      .subgraphs = {{.tensors = {{.name = "x"}, {.name = "y"}},
-                     .ops = {{kCallOnce, {}, {}, CallOnce{1}}, {kComposite, {0}, {1}, Composite{2}}},
-                     .inputs = {0},
-                     .outputs = {1}},
-                    {.tensors = {{.name = "handle", .shape = std::nullopt, .type = kResource}},
-                     .ops = {{kVarHandle, {}, {0}}},
-                     .inputs = {},
-                     .outputs = {}},
-                    {.tensors = {{.name = "a"}, {.name = "b"}}, .ops = {{kNeg, {0}, {1}}}, .inputs = {0}, .outputs = {1}}}};
+      .subgraphs = {
+          {.tensors = {{.name = "x"}, {.name = "y"}},
+           .ops = {{kCallOnce, {}, {}, CallOnce{1}}, {kComposite, {0}, {1}, Composite{2}}},
+           .inputs = {0},
+           .outputs = {1}},
+          {.tensors = {{.name = "handle", .shape = std::nullopt, .type = kResource}},
+           .ops = {{kVarHandle, {}, {0}}},
+           .inputs = {},
+           .outputs = {}},
+          {.tensors = {{.name = "a"}, {.name = "b"}}, .ops = {{kNeg, {0}, {1}}}, .inputs = {0}, .outputs = {1}}}};
   const Graph graph = graph_of(model);
   EXPECT_EQ(graph.ops()[0].control, Control::call);
   EXPECT_EQ(graph.ops()[1].control, Control::call);
@@ -379,11 +383,11 @@ TEST(TfliteImport, SubgraphsThatRunTooOftenOrTooDeepAreRefused) {
   for (const std::int32_t depth : {30, 80}) {
     TestModel model;
     for (std::int32_t k = 0; k < depth; ++k) {
-      model.subgraphs.push_back(
-          {.tensors = {{.name = "c", .shape = Shape{1}, .type = kBool}, {.name = "y", .shape = Shape{1}, .type = kBool}},
-           .ops = {{kIf, {0, 0}, {1}, If{k + 1, depth == 30 ? k + 1 : depth}}},
-           .inputs = {0},
-           .outputs = {1}});
+      model.subgraphs.push_back({.tensors = {{.name = "c", .shape = Shape{1}, .type = kBool},
+                                             {.name = "y", .shape = Shape{1}, .type = kBool}},
+                                 .ops = {{kIf, {0, 0}, {1}, If{k + 1, depth == 30 ? k + 1 : depth}}},
+                                 .inputs = {0},
+                                 .outputs = {1}});
     }
     model.subgraphs.push_back(
         {.tensors = {{.name = "c", .shape = Shape{1}, .type = kBool}, {.name = "y", .shape = Shape{1}, .type = kBool}},

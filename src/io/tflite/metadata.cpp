@@ -45,7 +45,8 @@ Result<std::vector<std::int32_t>> numbers_of(const File& file, std::string_view 
 
 std::vector<MetadataEntry> entries_of(const OfflinePlan& plan, Bytes alignment) {
   std::vector<std::int32_t> numbers{kMetadataVersion, static_cast<std::int32_t>(plan.offsets.size()), 0};
-  for (const std::vector<std::int32_t>& subgraph : plan.offsets) numbers.insert(numbers.end(), subgraph.begin(), subgraph.end());
+  for (const std::vector<std::int32_t>& subgraph : plan.offsets)
+    numbers.insert(numbers.end(), subgraph.begin(), subgraph.end());
   numbers[2] = static_cast<std::int32_t>(numbers.size() - kHeader);
   const auto narrow = [](Bytes bytes) { return static_cast<std::int32_t>(bytes.value()); };
   return {{kPlanEntry, std::move(numbers)}, {kArenaEntry, {narrow(*plan.arena), narrow(alignment)}}};
@@ -58,7 +59,8 @@ Result<OfflinePlan> read_plan(const File& copy, const ModelInfo& model) {
   };
   if (numbers.empty()) return fail("the model has no metadata of this name, hence no plan");
   if (numbers.size() < kHeader) return fail(fmt::format("has {} numbers, fewer than its own header", numbers.size()));
-  if (numbers[0] != kMetadataVersion) return fail(fmt::format("has version {}, only {} is known", numbers[0], kMetadataVersion));
+  if (numbers[0] != kMetadataVersion)
+    return fail(fmt::format("has version {}, only {} is known", numbers[0], kMetadataVersion));
   if (numbers[1] != static_cast<std::int64_t>(model.subgraphs.size()))
     return fail(fmt::format("is for {} subgraphs, the model has {}", numbers[1], model.subgraphs.size()));
   const std::size_t count = tensor_count(model);
@@ -72,7 +74,8 @@ Result<OfflinePlan> read_plan(const File& copy, const ModelInfo& model) {
     std::vector<std::int32_t>& offsets = plan.offsets.emplace_back();
     for (const TensorInfo& tensor : subgraph.tensors) {
       const std::int32_t offset = numbers[next++];
-      if (offset < kNoOffset) return fail(fmt::format("has {} for '{}', which is neither an offset nor -1", offset, tensor.name));
+      if (offset < kNoOffset)
+        return fail(fmt::format("has {} for '{}', which is neither an offset nor -1", offset, tensor.name));
       offsets.push_back(offset);
     }
   }

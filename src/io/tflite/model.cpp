@@ -13,11 +13,12 @@ namespace stowage::io::tflite {
 namespace {
 
 constexpr std::size_t kMaxRank = 64;
-constexpr std::size_t kModelAllowance = std::size_t{1} << 20;  // what any file may take, and how many times its own size
+constexpr std::size_t kModelAllowance = std::size_t{1}
+                                        << 20;  // what any file may take, and how many times its own size
 constexpr std::size_t kFactor = 4;
 
-/// Tables and lists of a flatbuffer may be used any number of times, so that a small file can describe an enormous model. No
-/// writer does that to speak of.
+/// Tables and lists of a flatbuffer may be used any number of times, so that a small file can describe an enormous
+/// model. No writer does that to speak of.
 class Budget {
  public:
   explicit Budget(std::size_t file_size) : left_(kModelAllowance + kFactor * file_size) {}
@@ -64,7 +65,9 @@ class Reader {
   [[nodiscard]] Error fail(std::string path, std::string message) const {
     return file_.fault(ErrorCode::parse, std::move(path), std::move(message));
   }
-  [[nodiscard]] std::string at(const char* list, std::size_t i) const { return fmt::format("{}.{}[{}]", path_, list, i); }
+  [[nodiscard]] std::string at(const char* list, std::size_t i) const {
+    return fmt::format("{}.{}[{}]", path_, list, i);
+  }
 
   Status spend(std::size_t bytes) {
     if (budget_.take(bytes)) return Done{};
@@ -119,12 +122,13 @@ class Reader {
       tensor.unsized = fmt::format("its shape [{}] has a dynamic dimension", fmt::join(tensor.shape, ", "));
     } else {
       tensor.size = size_of(*type.bits, tensor.shape);
-      if (!tensor.size) tensor.unsized = fmt::format("its shape [{}] is larger than any memory", fmt::join(tensor.shape, ", "));
+      if (!tensor.size)
+        tensor.unsized = fmt::format("its shape [{}] is larger than any memory", fmt::join(tensor.shape, ", "));
     }
   }
 
-  /// An empty shape is that of a scalar, or of a tensor whose rank is unknown. Newer writers say `has_rank` of every tensor but
-  /// those; older ones wrote an empty list for scalars and none at all where they knew nothing.
+  /// An empty shape is that of a scalar, or of a tensor whose rank is unknown. Newer writers say `has_rank` of every
+  /// tensor but those; older ones wrote an empty list for scalars and none at all where they knew nothing.
   [[nodiscard]] bool has_shape(const schema::Tensor& from, const TensorInfo& tensor) const {
     if (length(from.shape_signature()) > 0 && from.shape_signature()->size() != tensor.shape.size()) return false;
     return !tensor.shape.empty() || from.has_rank() || tensor.dtype == "resource" || (from.shape() && !knows_ranks_);
@@ -132,8 +136,8 @@ class Reader {
 
   Status read_holding(const schema::Tensor& from, std::uint32_t number, TensorInfo& tensor) {
     if (from.buffer() != 0 && from.buffer() >= length(model_.buffers()))
-      return fail(at("tensors", number), fmt::format("'{}' has its data in buffer {}, but there are {} buffers", tensor.name,
-                                                     from.buffer(), length(model_.buffers())));
+      return fail(at("tensors", number), fmt::format("'{}' has its data in buffer {}, but there are {} buffers",
+                                                     tensor.name, from.buffer(), length(model_.buffers())));
     if (from.is_variable()) {
       tensor.holding = Holding::variable;
       return Done{};
@@ -143,8 +147,8 @@ class Reader {
     if (*stored > static_cast<std::uint64_t>(kMaxBytes.value()))
       return fail(at("tensors", number), fmt::format("'{}' claims {} bytes of data", tensor.name, *stored));
     tensor.holding = Holding::constant;
-    tensor.size =
-        Bytes(static_cast<std::int64_t>(*stored));  // whatever the shape says: sparse data and strings have their own length
+    tensor.size = Bytes(
+        static_cast<std::int64_t>(*stored));  // whatever the shape says: sparse data and strings have their own length
     return Done{};
   }
 
@@ -172,7 +176,8 @@ class Reader {
     }
     for (std::size_t t = 0; t < subgraph.tensors.size(); ++t) {
       TensorInfo& tensor = subgraph.tensors[t];
-      if (!given[t] && tensor.holding == Holding::computed && tensor.size == Bytes(0)) tensor.holding = Holding::constant;
+      if (!given[t] && tensor.holding == Holding::computed && tensor.size == Bytes(0))
+        tensor.holding = Holding::constant;
     }
   }
 
@@ -180,13 +185,15 @@ class Reader {
 
   using Numbers = flatbuffers::Vector<std::int32_t>;
 
-  Result<std::vector<std::optional<std::uint32_t>>> read_optional_tensors(const Numbers* from, const std::string& path) {
+  Result<std::vector<std::optional<std::uint32_t>>> read_optional_tensors(const Numbers* from,
+                                                                          const std::string& path) {
     std::vector<std::optional<std::uint32_t>> list;
     STOWAGE_TRY_STATUS(spend(sizeof(std::int32_t) * length(from)));
     for (std::uint32_t i = 0; i < length(from); ++i) {
       const std::int32_t number = from->Get(i);
       if (number < -1 || number >= static_cast<std::int64_t>(tensor_count_))
-        return fail(fmt::format("{}[{}]", path, i), fmt::format("names tensor {}, but there are {}", number, tensor_count_));
+        return fail(fmt::format("{}[{}]", path, i),
+                    fmt::format("names tensor {}, but there are {}", number, tensor_count_));
       list.push_back(number == -1 ? std::nullopt : std::optional(static_cast<std::uint32_t>(number)));
     }
     return list;
@@ -204,13 +211,14 @@ class Reader {
 
   Result<OperatorInfo> read(const schema::Operator& from, const std::string& path) {
     if (from.opcode_index() >= length(model_.operator_codes()))
-      return fail(path,
-                  fmt::format("has operator code {}, but there are {}", from.opcode_index(), length(model_.operator_codes())));
+      return fail(path, fmt::format("has operator code {}, but there are {}", from.opcode_index(),
+                                    length(model_.operator_codes())));
     const schema::OperatorCode& code = *model_.operator_codes()->Get(from.opcode_index());
     const std::int64_t number = std::max<std::int64_t>(code.short_code(), code.code());
     STOWAGE_TRY_STATUS(spend(sizeof(schema::Operator*) + length(code.custom_name())));
-    OperatorInfo op{.kind = operator_name(number, code.custom_name() ? code.custom_name()->string_view() : std::string_view()),
-                    .traits = operator_traits(number)};
+    OperatorInfo op{
+        .kind = operator_name(number, code.custom_name() ? code.custom_name()->string_view() : std::string_view()),
+        .traits = operator_traits(number)};
     STOWAGE_TRY(op.inputs, read_optional_tensors(from.inputs(), path + ".inputs"));
     STOWAGE_TRY(const auto outputs, read_optional_tensors(from.outputs(), path + ".outputs"));
     for (const std::optional<std::uint32_t>& output : outputs) {
@@ -247,7 +255,8 @@ class Reader {
     }
     for (const std::int64_t number : named) {
       if (number < 0 || number >= static_cast<std::int64_t>(model_.subgraphs()->size()))
-        return fail(path, fmt::format("{} runs subgraph {}, but there are {}", op.kind, number, model_.subgraphs()->size()));
+        return fail(path,
+                    fmt::format("{} runs subgraph {}, but there are {}", op.kind, number, model_.subgraphs()->size()));
       op.subgraphs.push_back(static_cast<std::uint32_t>(number));
     }
     return Done{};

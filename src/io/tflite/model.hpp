@@ -33,7 +33,8 @@ struct TensorInfo {
 enum class Flow : std::uint8_t {
   none,
   branch,  ///< One of them; input 0 chooses, the others are arguments.
-  loop,    ///< The first says whether the second, the body, runs again. Inputs, outputs, arguments and results correspond.
+  loop,    ///< The first says whether the second, the body, runs again. Inputs, outputs, arguments and results
+           ///< correspond.
   call,    ///< The only one; all inputs are arguments.
 };
 
@@ -58,9 +59,9 @@ struct ModelInfo {
   std::vector<SubgraphInfo> subgraphs;
 };
 
-/// Fails with `ErrorCode::parse` and the place on: no subgraph; a number of a tensor, buffer, operator code or subgraph that does
-/// not exist; an omitted tensor where there must be one; lists that the file uses so often that reading them would take much more
-/// memory than the file has. Tensors of unknown size are not an error here.
+/// Fails with `ErrorCode::parse` and the place on: no subgraph; a number of a tensor, buffer, operator code or subgraph
+/// that does not exist; an omitted tensor where there must be one; lists that the file uses so often that reading them
+/// would take much more memory than the file has. Tensors of unknown size are not an error here.
 Result<ModelInfo> read_model(const File& file);
 
 }  // namespace stowage::io::tflite

@@ -223,7 +223,8 @@ constexpr std::size_t kCustom = 32;
 
 constexpr std::string_view kViewLike[] = {"RESHAPE", "SQUEEZE", "EXPAND_DIMS", "STABLEHLO_RESHAPE"};
 
-/// Element i of the output depends on element i of these inputs, if they have its shape, and on no other element of theirs.
+/// Element i of the output depends on element i of these inputs, if they have its shape, and on no other element of
+/// theirs.
 struct ElementWise {
   std::string_view name;
   InputRange inputs;
@@ -316,8 +317,8 @@ OperatorTraits operator_traits(std::int64_t code) {
   if (code < 0 || code >= static_cast<std::int64_t>(std::size(kNames))) return traits;
   const std::string_view name = kNames[code];
   traits.view_like = std::find(std::begin(kViewLike), std::end(kViewLike), name) != std::end(kViewLike);
-  const auto found =
-      std::find_if(kElementWise.begin(), kElementWise.end(), [&](const ElementWise& each) { return each.name == name; });
+  const auto found = std::find_if(kElementWise.begin(), kElementWise.end(),
+                                  [&](const ElementWise& each) { return each.name == name; });
   if (found != kElementWise.end()) traits.element_wise = found->inputs;
   return traits;
 }

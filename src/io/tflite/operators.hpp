@@ -14,7 +14,8 @@ struct InputRange {
 };
 
 struct OperatorTraits {
-  bool view_like = false;  ///< Output 0 has the elements of input 0 in their order: nothing is to be done when both share memory.
+  bool view_like =
+      false;  ///< Output 0 has the elements of input 0 in their order: nothing is to be done when both share memory.
   InputRange element_wise = {};  ///< Inputs that output 0 may overwrite when they have its shape and size.
 };
 

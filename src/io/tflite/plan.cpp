@@ -22,12 +22,17 @@ std::size_t flat(const Graph& graph, const GraphPlace& place) {
   return graph.scope(*scope).first_tensor.index() + place.tensor.index();
 }
 
-// ------------------------------------------------------------------------------------------------------- plan to offsets
+// ---------------------------------------------------------------------------------------------------- plan to offsets
 
 class Writer {
  public:
   Writer(const File& file, const ModelInfo& model, const ImportedModel& imported, const Graph& graph, const Plan& plan)
-      : file_(file), model_(model), imported_(imported), graph_(graph), plan_(plan), placements_(graph.tensors().size()) {}
+      : file_(file),
+        model_(model),
+        imported_(imported),
+        graph_(graph),
+        plan_(plan),
+        placements_(graph.tensors().size()) {}
 
   Result<OfflinePlan> run() {
     STOWAGE_TRY_STATUS(check_plan());
@@ -83,24 +88,27 @@ class Writer {
       const bool shared = placement && placement->arena.index() == arena_;
       const std::int32_t offset = shared ? static_cast<std::int32_t>(placement->offset.value()) : kNoOffset;
       if (result && *result != offset)
-        return fail(fmt::format("{} would have two places, because its subgraph is run by several operators", describe(source)));
+        return fail(fmt::format("{} would have two places, because its subgraph is run by several operators",
+                                describe(source)));
       result = offset;
     }
     if (result.value_or(kNoOffset) != kNoOffset && tensor.sub_byte)
-      return fail(
-          fmt::format("{} has elements smaller than a byte, for each of which TFLM takes a whole byte", describe(source)));
+      return fail(fmt::format("{} has elements smaller than a byte, for each of which TFLM takes a whole byte",
+                              describe(source)));
     return result.value_or(kNoOffset);
   }
 
-  /// TFLM looks up whether a variable needs memory by its number in its own subgraph, but in the list of all tensors: a variable
-  /// of a later subgraph has none when the tensor of that number in the first subgraph has an offset.
+  /// TFLM looks up whether a variable needs memory by its number in its own subgraph, but in the list of all tensors: a
+  /// variable of a later subgraph has none when the tensor of that number in the first subgraph has an offset.
   Status check_variables(const Offsets& offsets) const {
     for (std::uint32_t s = 1; s < model_.subgraphs.size(); ++s) {
       for (std::uint32_t t = 0; t < model_.subgraphs[s].tensors.size(); ++t) {
-        if (model_.subgraphs[s].tensors[t].holding != Holding::variable || t >= offsets[0].size() || offsets[0][t] == kNoOffset)
+        if (model_.subgraphs[s].tensors[t].holding != Holding::variable || t >= offsets[0].size() ||
+            offsets[0][t] == kNoOffset)
           continue;
-        return fail(fmt::format("it would leave the variable {} without memory, because tensor {} of subgraph 0 has an offset",
-                                describe({s, t}), t));
+        return fail(
+            fmt::format("it would leave the variable {} without memory, because tensor {} of subgraph 0 has an offset",
+                        describe({s, t}), t));
       }
     }
     return Done{};
@@ -115,7 +123,7 @@ class Writer {
   std::optional<std::size_t> arena_;
 };
 
-// ------------------------------------------------------------------------------------------------------- offsets to plan
+// ---------------------------------------------------------------------------------------------------- offsets to plan
 
 class OffsetsReader {
  public:
@@ -220,8 +228,8 @@ class OffsetsReader {
 
 }  // namespace
 
-Result<OfflinePlan> offsets_of(const File& file, const ModelInfo& model, const ImportedModel& imported, const Graph& graph,
-                               const Plan& plan) {
+Result<OfflinePlan> offsets_of(const File& file, const ModelInfo& model, const ImportedModel& imported,
+                               const Graph& graph, const Plan& plan) {
   return Writer(file, model, imported, graph, plan).run();
 }
 

@@ -17,7 +17,8 @@ Result<PlannedModel> parse_tflite_plan(const ModelFile& model, const ModelFile& 
   STOWAGE_TRY(const ModelInfo info, read_model(opened));
   STOWAGE_TRY(const File planned, File::open(copy.bytes, copy.name));
   STOWAGE_TRY(const OfflinePlan offline, read_plan(planned, info));
-  STOWAGE_TRY(const ImportedModel imported, import_model(opened, info, {.options = options, .offsets = &offline.offsets}));
+  STOWAGE_TRY(const ImportedModel imported,
+              import_model(opened, info, {.options = options, .offsets = &offline.offsets}));
   STOWAGE_TRY(Graph graph, build_graph(opened, imported.description));
   Plan plan = plan_at(info, imported, graph, offline);
   return PlannedModel{std::move(graph), std::move(plan)};
@@ -26,7 +27,8 @@ Result<PlannedModel> parse_tflite_plan(const ModelFile& model, const ModelFile& 
 namespace {
 
 /// In a damaged file numbers that a copy has to change may lie in the middle of something else.
-Status check_same(const File& file, const ImportedModel& original, const ModelFile& copy, const ImportOptions& options) {
+Status check_same(const File& file, const ImportedModel& original, const ModelFile& copy,
+                  const ImportOptions& options) {
   const auto describe = [&]() -> Result<GraphDescription> {
     STOWAGE_TRY(const File opened, File::open(copy.bytes, copy.name));
     STOWAGE_TRY(const ModelInfo info, read_model(opened));

@@ -13,10 +13,11 @@ struct Known {
 
 /// By number. A resource is a handle of four bytes.
 constexpr std::array kKnown{
-    Known{"f32", 32},  Known{"f16", 16},      Known{"i32", 32},    Known{"u8", 8},       Known{"i64", 64},   Known{"string", 0},
-    Known{"bool", 8},  Known{"i16", 16},      Known{"c64", 64},    Known{"i8", 8},       Known{"f64", 64},   Known{"c128", 128},
-    Known{"u64", 64},  Known{"resource", 32}, Known{"variant", 0}, Known{"u32", 32},     Known{"u16", 16},   Known{"i4", 4},
-    Known{"bf16", 16}, Known{"i2", 2},        Known{"u4", 4},      Known{"f8e4m3fn", 8}, Known{"f8e5m2", 8},
+    Known{"f32", 32},   Known{"f16", 16},     Known{"i32", 32},   Known{"u8", 8},        Known{"i64", 64},
+    Known{"string", 0}, Known{"bool", 8},     Known{"i16", 16},   Known{"c64", 64},      Known{"i8", 8},
+    Known{"f64", 64},   Known{"c128", 128},   Known{"u64", 64},   Known{"resource", 32}, Known{"variant", 0},
+    Known{"u32", 32},   Known{"u16", 16},     Known{"i4", 4},     Known{"bf16", 16},     Known{"i2", 2},
+    Known{"u4", 4},     Known{"f8e4m3fn", 8}, Known{"f8e5m2", 8},
 };
 
 }  // namespace

@@ -10,9 +10,9 @@
 namespace stowage {
 
 struct AnalysisOptions {
-  bool in_place = true;                          ///< Let outputs overwrite inputs where the op allows it and the rules permit.
-  bool keep_inputs = false;                      ///< Inputs live to the end of the run.
-  bool no_reuse = false;                         ///< Everything lives through the whole run.
+  bool in_place = true;      ///< Let outputs overwrite inputs where the op allows it and the rules permit.
+  bool keep_inputs = false;  ///< Inputs live to the end of the run.
+  bool no_reuse = false;     ///< Everything lives through the whole run.
   std::vector<std::string> no_reuse_names = {};  ///< So do tensors, and outputs and workspaces of ops, of these names.
   FillPolicy zero_fill = FillPolicy::central;
   AddressBase base = AddressBase::fixed;

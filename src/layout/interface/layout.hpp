@@ -13,8 +13,8 @@
 /// What lies together: tensors at fixed distances, and what follows or lies beside them.
 namespace stowage {
 
-/// Tensors at fixed distances from each other: a tensor with its views and mandatory aliases, in bodies too. They live and die
-/// together. This is what the memory of a class must be like; what is decided about it is in `Layout`.
+/// Tensors at fixed distances from each other: a tensor with its views and mandatory aliases, in bodies too. They live
+/// and die together. This is what the memory of a class must be like; what is decided about it is in `Layout`.
 struct AliasClass {
   MemoryId memory;
   Bytes size;           ///< From its lowest byte to its highest.
@@ -90,7 +90,8 @@ struct CopyHome {
   bool fixed = false;  ///< Whether the op that reads them needs one address for ever.
 };
 
-/// The unit of placement: a class, several that follow each other in place, or a group whose members have fixed distances.
+/// The unit of placement: a class, several that follow each other in place, or a group whose members have fixed
+/// distances.
 struct Storage {
   std::vector<ClassId> classes;  ///< In the order in which they take over.
   Bytes size;
@@ -141,7 +142,9 @@ struct Layout {
   [[nodiscard]] ClassId class_of(TensorId id) const { return sharing.class_of(id); }
   [[nodiscard]] const Storage& storage(StorageId id) const { return storages[id.index()]; }
   /// Where a tensor lies in its storage. Precondition: its class is in one.
-  [[nodiscard]] Bytes offset_in_storage(TensorId id) const { return positions[class_of(id)].offset + sharing.place(id).offset; }
+  [[nodiscard]] Bytes offset_in_storage(TensorId id) const {
+    return positions[class_of(id)].offset + sharing.place(id).offset;
+  }
   /// The bytes that a class occupies, from its lowest.
   [[nodiscard]] Bytes footprint(ClassId id) const {
     return positions[id].packing.is_part ? classes[id].size : align_up(classes[id].size, classes[id].alignment);

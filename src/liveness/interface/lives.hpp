@@ -23,18 +23,22 @@ struct Life {
   Sides sides = {};
 
   /// The steps at which it is needed.
-  [[nodiscard]] std::span<const Interval> needed() const { return parts.empty() ? std::span(&span, 1) : std::span(parts); }
+  [[nodiscard]] std::span<const Interval> needed() const {
+    return parts.empty() ? std::span(&span, 1) : std::span(parts);
+  }
 };
 
 /// The life of a value that is accessed at these steps (ascending).
 [[nodiscard]] Life life_of(const Timeline& timeline, std::span<const Step> accesses, Sides sides);
 
-/// The lives of all classes. What a loop carries has a hole from its last read in the body to where the next value is written.
+/// The lives of all classes. What a loop carries has a hole from its last read in the body to where the next value is
+/// written.
 [[nodiscard]] ByClass<Life> find_lives(const Graph& graph, const Sharing& sharing, const Timeline& timeline,
                                        const Accesses& accesses, const ByClass<Sides>& sides);
 
 /// The steps at which a value is needed that is touched during `touched` (ascending).
-[[nodiscard]] std::vector<Interval> lives_between(const Timeline& timeline, std::span<const Interval> touched, Sides sides);
+[[nodiscard]] std::vector<Interval> lives_between(const Timeline& timeline, std::span<const Interval> touched,
+                                                  Sides sides);
 
 /// Whether some run goes through both steps.
 [[nodiscard]] bool compatible(const Timeline& timeline, Step a, Step b);

@@ -9,8 +9,8 @@
 
 namespace stowage {
 
-/// Two accesses to the same bytes of one value, on different streams, at least one of them a write, that nothing orders. What
-/// such a graph computes is a matter of chance, with any plan.
+/// Two accesses to the same bytes of one value, on different streams, at least one of them a write, that nothing
+/// orders. What such a graph computes is a matter of chance, with any plan.
 struct Race {
   struct Access {
     OpId op;
@@ -21,8 +21,8 @@ struct Race {
   Access second;
 };
 
-/// A race of the graph, if there is one. Everything else is what the analysis of the graph says. O(accesses × streams) for each
-/// batch, except for values that very many unordered ops write in parts. Thread-safe.
+/// A race of the graph, if there is one. Everything else is what the analysis of the graph says. O(accesses × streams)
+/// for each batch, except for values that very many unordered ops write in parts. Thread-safe.
 [[nodiscard]] std::optional<Race> find_race(const Graph& graph, const Sharing& sharing, const Timeline& timeline,
                                             const Order& order);
 

@@ -21,8 +21,8 @@ struct ClassPlace {
   Bytes offset;  ///< From the class's lowest byte.
 };
 
-/// Which tensors share memory: those of one class live and die together. That is all that liveness needs to know of classes;
-/// `layout` forms them.
+/// Which tensors share memory: those of one class live and die together. That is all that liveness needs to know of
+/// classes; `layout` forms them.
 struct Sharing {
   std::vector<ClassPlace> places;  ///< By tensor.
   ByClass<TensorFlags> flags;      ///< Of all members.

@@ -41,8 +41,8 @@ struct Exclusive {
   std::vector<Stretch> parts;
 };
 
-/// The order in which everything is laid out in time: root ops in their order, bodies inside their ops, one after the other;
-/// the steps of batches once for each batch. Without bodies and batches step k is op k.
+/// The order in which everything is laid out in time: root ops in their order, bodies inside their ops, one after the
+/// other; the steps of batches once for each batch. Without bodies and batches step k is op k.
 struct Timeline {
   std::vector<Moment> moments;
   Stretch whole;
@@ -62,8 +62,8 @@ struct Timeline {
   std::vector<Interval> span_list;
 };
 
-/// Lays the ops out in time. Which tensors share memory matters for batches: what exists in some of them only is laid out with
-/// them. O(ops × batches + accesses).
+/// Lays the ops out in time. Which tensors share memory matters for batches: what exists in some of them only is laid
+/// out with them. O(ops × batches + accesses).
 [[nodiscard]] Timeline make_timeline(const Graph& graph, const Sharing& sharing);
 
 }  // namespace stowage

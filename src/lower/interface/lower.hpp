@@ -32,9 +32,10 @@ struct ArenaProblem {
   ArenaKind kind = ArenaKind::shared;
   Problem problem;
   std::vector<Occupant> occupants;
-  std::vector<TensorId> hosts = {};  ///< Its last regions: the caller's buffers that may be reused, which are not paid for.
-  std::optional<Bytes> size = {};    ///< For the ring of a pool: what it has, used or not.
-  std::optional<Bytes> limit = {};   ///< Of each region. The Problem leaves it out where everything fits side by side.
+  std::vector<TensorId> hosts =
+      {};  ///< Its last regions: the caller's buffers that may be reused, which are not paid for.
+  std::optional<Bytes> size = {};   ///< For the ring of a pool: what it has, used or not.
+  std::optional<Bytes> limit = {};  ///< Of each region. The Problem leaves it out where everything fits side by side.
 };
 
 /// All Problems of a graph, memory by memory: pools, session, fixed, shared, persistent; only those that have items.
@@ -59,8 +60,8 @@ struct ArenaSolution {
 /// Each Problem has the whole capacity of its memory; whoever solves them one after the other takes off what is spent.
 [[nodiscard]] Lowering lower(const Graph& graph, const Analysis& analysis, const LowerOptions& options = {});
 
-/// The plan that the positions mean. Cannot fail. Thread-safe. Precondition: one solution per arena, each a valid answer to its
-/// Problem.
+/// The plan that the positions mean. Cannot fail. Thread-safe. Precondition: one solution per arena, each a valid
+/// answer to its Problem.
 [[nodiscard]] Plan raise(const Graph& graph, const Analysis& analysis, const Lowering& lowering,
                          std::span<const ArenaSolution> solutions);
 

@@ -64,8 +64,9 @@ Result<std::unique_ptr<BufferType>> make_cpu_buffer_type(std::string name, const
                  {}};
   }
   if (options.max_size && *options.max_size <= Bytes(0)) {
-    return Error{
-        ErrorCode::invalid, fmt::format("{}: the largest buffer cannot have {} bytes", name, options.max_size->value()), {}};
+    return Error{ErrorCode::invalid,
+                 fmt::format("{}: the largest buffer cannot have {} bytes", name, options.max_size->value()),
+                 {}};
   }
   return std::unique_ptr<BufferType>(std::make_unique<memory::CpuBufferType>(std::move(name), options));
 }

@@ -31,12 +31,12 @@ class HostBuffer : public Buffer {
 /// From the heap, aligned as the type says. Null when there is none. Precondition: size > 0.
 std::unique_ptr<Buffer> allocate_heap(const BufferType& type, Bytes size);
 
-/// Anonymous pages of their own, aligned as the type says and, where it pays, so that huge pages fit. Null when there are none.
-/// Precondition: size > 0.
+/// Anonymous pages of their own, aligned as the type says and, where it pays, so that huge pages fit. Null when there
+/// are none. Precondition: size > 0.
 std::unique_ptr<Buffer> allocate_mapped(const BufferType& type, Bytes size);
 
-/// All memory and swap space of the machine. Systems that promise more than they have would kill the process that takes them at
-/// their word; who asks for more than this is told so instead.
+/// All memory and swap space of the machine. Systems that promise more than they have would kill the process that takes
+/// them at their word; who asks for more than this is told so instead.
 [[nodiscard]] Bytes machine_memory();
 
 /// Null where the system has no files in memory.

@@ -19,7 +19,8 @@ TEST(CpuDevice, IsTheHost) {
 
 TEST(CpuBufferType, OptionsThatMakeNoSenseAreInvalid) {
   for (const std::int64_t alignment : {std::int64_t{0}, std::int64_t{-8}, std::int64_t{48}, std::int64_t{1} << 31}) {
-    EXPECT_EQ(make_cpu_buffer_type("odd", {.alignment = Bytes(alignment)}).error().code, ErrorCode::invalid) << alignment;
+    EXPECT_EQ(make_cpu_buffer_type("odd", {.alignment = Bytes(alignment)}).error().code, ErrorCode::invalid)
+        << alignment;
   }
   const auto type = make_cpu_buffer_type("odd", {.max_size = Bytes(0)});
   ASSERT_FALSE(type);

@@ -24,8 +24,8 @@ class MappedBuffer final : public HostBuffer {
   ~MappedBuffer() override { munmap(base(), count(align_up(size(), page_size()))); }
 };
 
-/// Whole pages at a multiple of `alignment`: maps that much more and gives the edges back, because the system promises its own
-/// page size only. Null when there are none.
+/// Whole pages at a multiple of `alignment`: maps that much more and gives the edges back, because the system promises
+/// its own page size only. Null when there are none.
 std::byte* map_aligned(Bytes size, Bytes alignment) {
   const Bytes slack = alignment - page_size();
   void* const mapped = mmap(nullptr, count(size + slack), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -1,11 +1,11 @@
 /// Host memory with addresses and pages apart: one file in memory (memfd), whose pages are mapped into reserved ranges.
 ///
-/// All physical memory lies in one file, because a file for each would meet the limit of open files (often 1024) long before that
-/// of memory. `FreeList` says which bytes of the file are whose; released ones are punched out of it, which returns their pages
-/// and makes them read as zero when they are used again. Pages come when they are first touched, like those of the heap; the
-/// alternative, `fallocate` at creation, does not fail on a machine without memory either, it gets the process killed. A child
-/// process after fork shares the pages with its parent, so that it may use what it inherited but gets nothing new and gives
-/// nothing back: every call fails there.
+/// All physical memory lies in one file, because a file for each would meet the limit of open files (often 1024) long
+/// before that of memory. `FreeList` says which bytes of the file are whose; released ones are punched out of it, which
+/// returns their pages and makes them read as zero when they are used again. Pages come when they are first touched,
+/// like those of the heap; the alternative, `fallocate` at creation, does not fail on a machine without memory either,
+/// it gets the process killed. A child process after fork shares the pages with its parent, so that it may use what it
+/// inherited but gets nothing new and gives nothing back: every call fails there.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -33,7 +33,8 @@ constexpr std::string_view kName = "cpu virtual memory";
 
 Error system_error(std::string_view what, Bytes size) {
   if (errno == ENOMEM) return out_of_memory(kName, size, fmt::format("{}: {}", what, std::strerror(errno)));
-  return {ErrorCode::device, fmt::format("{}: {} of {} bytes: {}", kName, what, size.value(), std::strerror(errno)), {}};
+  return {
+      ErrorCode::device, fmt::format("{}: {} of {} bytes: {}", kName, what, size.value(), std::strerror(errno)), {}};
 }
 
 /// Addresses that nothing else takes and nobody may touch.
@@ -43,7 +44,8 @@ void* reserve_at(void* address, Bytes size, int flags) {
 
 class MemfdMemory final : public VirtualMemory {
  public:
-  explicit MemfdMemory(int file) : file_(file), process_(getpid()), table_(Bytes(sysconf(_SC_PAGESIZE)), PhysicalId{1}) {}
+  explicit MemfdMemory(int file)
+      : file_(file), process_(getpid()), table_(Bytes(sysconf(_SC_PAGESIZE)), PhysicalId{1}) {}
   ~MemfdMemory() override { close(file_); }
 
   [[nodiscard]] DeviceId device() const override { return kHost; }
@@ -73,8 +75,8 @@ class MemfdMemory final : public VirtualMemory {
     STOWAGE_TRY_STATUS(check_process());
     STOWAGE_TRY_STATUS(table_.check_size(size));
     if (size > machine_memory() - in_use_) {
-      return out_of_memory(kName, size,
-                           fmt::format("{} are in use and the machine has {}", in_use_.value(), machine_memory().value()));
+      return out_of_memory(
+          kName, size, fmt::format("{} are in use and the machine has {}", in_use_.value(), machine_memory().value()));
     }
     const Bytes offset = space_.allocate(size, granularity());
     const ByteRange home{offset, offset + size};
@@ -139,7 +141,8 @@ class MemfdMemory final : public VirtualMemory {
     homes_.erase(home);
     in_use_ -= range.length();
     // Bytes of the file that could not be punched out keep their content, and so are not used again.
-    if (fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, range.lower.value(), range.length().value()) == 0) {
+    if (fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, range.lower.value(), range.length().value()) ==
+        0) {
       space_.release(range);
     }
   }

@@ -5,7 +5,9 @@
 namespace stowage {
 namespace {
 
-Error unavailable() { return {ErrorCode::device, "cuda is not available: this library was built with STOWAGE_CUDA=OFF", {}}; }
+Error unavailable() {
+  return {ErrorCode::device, "cuda is not available: this library was built with STOWAGE_CUDA=OFF", {}};
+}
 
 }  // namespace
 

@@ -51,7 +51,8 @@ class DeviceBuffer final : public Buffer {
   Status transfer(const std::byte* to, const std::byte* from, std::size_t size) const {
     STOWAGE_TRY(const Scope scope, context_.enter());
     const Driver& driver = context_.driver();
-    STOWAGE_TRY_STATUS(driver.call<&Functions::cuMemcpyAsync>(address_of(to), address_of(from), size, context_.transfers()));
+    STOWAGE_TRY_STATUS(
+        driver.call<&Functions::cuMemcpyAsync>(address_of(to), address_of(from), size, context_.transfers()));
     return driver.call<&Functions::cuStreamSynchronize>(context_.transfers());
   }
 
@@ -80,7 +81,8 @@ class DeviceType final : public BufferType {
       STOWAGE_TRY(const Scope scope, context_.enter());
       const RelaxedCapture relaxed(context_.driver());
       const Status made = context_.driver().call<&Functions::cuMemAlloc>(&base, count_of(size));
-      if (!made && made.error().code == ErrorCode::out_of_memory) return out_of_memory(name(), size, made.error().message);
+      if (!made && made.error().code == ErrorCode::out_of_memory)
+        return out_of_memory(name(), size, made.error().message);
       if (!made) return made.error();
     }
     return std::unique_ptr<Buffer>(std::make_unique<DeviceBuffer>(context_, *this, base, size));
@@ -127,7 +129,8 @@ class PinnedType final : public BufferType {
       STOWAGE_TRY(const Scope scope, context_.enter());
       const RelaxedCapture relaxed(context_.driver());
       const Status made = context_.driver().call<&Functions::cuMemHostAlloc>(&base, count_of(size), kHostPortable);
-      if (!made && made.error().code == ErrorCode::out_of_memory) return out_of_memory(name_, size, made.error().message);
+      if (!made && made.error().code == ErrorCode::out_of_memory)
+        return out_of_memory(name_, size, made.error().message);
       if (!made) return made.error();
     }
     const std::span<std::byte> memory(static_cast<std::byte*>(base), count_of(size));
@@ -141,8 +144,12 @@ class PinnedType final : public BufferType {
 
 }  // namespace
 
-std::unique_ptr<BufferType> make_device_type(const DeviceContext& context) { return std::make_unique<DeviceType>(context); }
+std::unique_ptr<BufferType> make_device_type(const DeviceContext& context) {
+  return std::make_unique<DeviceType>(context);
+}
 
-std::unique_ptr<BufferType> make_pinned_type(const DeviceContext& context) { return std::make_unique<PinnedType>(context); }
+std::unique_ptr<BufferType> make_pinned_type(const DeviceContext& context) {
+  return std::make_unique<PinnedType>(context);
+}
 
 }  // namespace stowage::memory::cuda

@@ -62,8 +62,10 @@ Result<CudaDeviceInfo> device_info(const Driver& driver, int ordinal) {
   STOWAGE_TRY_STATUS(driver.call<&Functions::cuDeviceGet>(&device, ordinal));
   STOWAGE_TRY_STATUS(driver.call<&Functions::cuDeviceGetName>(name.data(), static_cast<int>(name.size()) - 1, device));
   STOWAGE_TRY_STATUS(driver.call<&Functions::cuDeviceTotalMem>(&memory, device));
-  STOWAGE_TRY_STATUS(driver.call<&Functions::cuDeviceGetAttribute>(&info.compute_major, Attribute::compute_major, device));
-  STOWAGE_TRY_STATUS(driver.call<&Functions::cuDeviceGetAttribute>(&info.compute_minor, Attribute::compute_minor, device));
+  STOWAGE_TRY_STATUS(
+      driver.call<&Functions::cuDeviceGetAttribute>(&info.compute_major, Attribute::compute_major, device));
+  STOWAGE_TRY_STATUS(
+      driver.call<&Functions::cuDeviceGetAttribute>(&info.compute_minor, Attribute::compute_minor, device));
   STOWAGE_TRY_STATUS(driver.call<&Functions::cuDeviceGetAttribute>(&virtual_memory, Attribute::virtual_memory, device));
   info.name = name.data();
   info.memory = Bytes(static_cast<std::int64_t>(memory));

@@ -20,8 +20,8 @@ class Scope {
   const Driver* driver_ = nullptr;  ///< Null: the right one was current already.
 };
 
-/// Lets this thread make and free memory while a stream is captured into a graph, which the driver forbids unless told otherwise.
-/// Where it cannot be told so, the driver's answer to what is done inside says enough.
+/// Lets this thread make and free memory while a stream is captured into a graph, which the driver forbids unless told
+/// otherwise. Where it cannot be told so, the driver's answer to what is done inside says enough.
 class RelaxedCapture {
  public:
   explicit RelaxedCapture(const Driver& driver) : driver_(driver) { exchange(); }

@@ -50,7 +50,8 @@ class CudaDeviceTest : public ::testing::Test {
  protected:
   const std::shared_ptr<CudaDevice> device_ = make_cuda();
 
-  Status add_to_each(CudaDevice& device, StreamId stream, const CudaKernel& kernel, std::byte* numbers, std::uint32_t count) {
+  Status add_to_each(CudaDevice& device, StreamId stream, const CudaKernel& kernel, std::byte* numbers,
+                     std::uint32_t count) {
     std::uint32_t value = 1;
     const std::array<void*, 3> arguments = {&numbers, &count, &value};
     return device.launch(stream, kernel, {.blocks = {(count + 255) / 256, 1, 1}, .threads = {256, 1, 1}}, arguments);

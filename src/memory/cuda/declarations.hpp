@@ -4,15 +4,16 @@
 #include <cstdint>
 #include <string_view>
 
-// The driver's own names for what it hands out by pointer, so that pointers of other programs' CUDA headers are the same type.
+// The driver's own names for what it hands out by pointer, so that pointers of other programs' CUDA headers are the
+// same type.
 struct CUctx_st;
 struct CUstream_st;
 struct CUevent_st;
 struct CUmod_st;
 struct CUfunc_st;
 
-/// Our own declarations of what we use of the CUDA driver. `header_test.cpp` compares them, where there is one, with the
-/// toolkit's header.
+/// Our own declarations of what we use of the CUDA driver. `header_test.cpp` compares them, where there is one, with
+/// the toolkit's header.
 namespace stowage::memory::cuda {
 
 enum class Code : int {
@@ -38,8 +39,9 @@ using Stream = ::CUstream_st*;
 using Event = ::CUevent_st*;
 using Module = ::CUmod_st*;
 using Function = ::CUfunc_st*;
-enum class Address : unsigned long long {};  ///< CUdeviceptr: of the device or, since addresses are unified, of the host.
-enum class Handle : unsigned long long {};   ///< CUmemGenericAllocationHandle.
+enum class Address : unsigned long long {
+};  ///< CUdeviceptr: of the device or, since addresses are unified, of the host.
+enum class Handle : unsigned long long {};  ///< CUmemGenericAllocationHandle.
 
 enum class Attribute : int { compute_major = 75, compute_minor = 76, virtual_memory = 102 };
 enum class JitOption : int { error_log = 5, error_log_size = 6 };
@@ -83,55 +85,57 @@ struct AccessDescription {
 using GetProcAddress = Code (*)(const char* name, void** function, int version, std::uint64_t flags, int* found);
 
 /// Every function that is used: CALL(name, the version that its parameters are those of, parameters).
-#define STOWAGE_CUDA_FUNCTIONS(CALL)                                                                                         \
-  CALL(cuInit, 2000, (unsigned flags))                                                                                       \
-  CALL(cuDriverGetVersion, 2020, (int* version))                                                                             \
-  CALL(cuGetErrorName, 6000, (Code code, const char** text))                                                                 \
-  CALL(cuGetErrorString, 6000, (Code code, const char** text))                                                               \
-  CALL(cuDeviceGetCount, 2000, (int* count))                                                                                 \
-  CALL(cuDeviceGet, 2000, (Ordinal * device, int ordinal))                                                                   \
-  CALL(cuDeviceGetName, 2000, (char* name, int size, Ordinal device))                                                        \
-  CALL(cuDeviceTotalMem, 3020, (std::size_t* bytes, Ordinal device))                                                         \
-  CALL(cuDeviceGetAttribute, 2000, (int* value, Attribute attribute, Ordinal device))                                        \
-  CALL(cuDevicePrimaryCtxRetain, 7000, (Context * context, Ordinal device))                                                  \
-  CALL(cuDevicePrimaryCtxRelease, 11000, (Ordinal device))                                                                   \
-  CALL(cuCtxGetCurrent, 4000, (Context * context))                                                                           \
-  CALL(cuCtxPushCurrent, 4000, (Context context))                                                                            \
-  CALL(cuCtxPopCurrent, 4000, (Context * context))                                                                           \
-  CALL(cuMemGetInfo, 3020, (std::size_t* free, std::size_t* total))                                                          \
-  CALL(cuMemAlloc, 3020, (Address * address, std::size_t size))                                                              \
-  CALL(cuMemFree, 3020, (Address address))                                                                                   \
-  CALL(cuMemHostAlloc, 2020, (void** address, std::size_t size, unsigned flags))                                             \
-  CALL(cuMemFreeHost, 2000, (void* address))                                                                                 \
-  CALL(cuMemcpyAsync, 4000, (Address to, Address from, std::size_t size, Stream stream))                                     \
-  CALL(cuMemsetD8Async, 3020, (Address to, unsigned char value, std::size_t size, Stream stream))                            \
-  CALL(cuStreamCreate, 2000, (Stream * stream, unsigned flags))                                                              \
-  CALL(cuStreamDestroy, 4000, (Stream stream))                                                                               \
-  CALL(cuStreamSynchronize, 2000, (Stream stream))                                                                           \
-  CALL(cuStreamWaitEvent, 3020, (Stream stream, Event event, unsigned flags))                                                \
-  CALL(cuStreamIsCapturing, 10000, (Stream stream, CaptureStatus * status))                                                  \
-  CALL(cuThreadExchangeStreamCaptureMode, 10010, (CaptureMode * mode))                                                       \
-  CALL(cuEventCreate, 2000, (Event * event, unsigned flags))                                                                 \
-  CALL(cuEventDestroy, 4000, (Event event))                                                                                  \
-  CALL(cuEventRecord, 2000, (Event event, Stream stream))                                                                    \
-  CALL(cuEventQuery, 2000, (Event event))                                                                                    \
-  CALL(cuMemGetAllocationGranularity, 10020,                                                                                 \
-       (std::size_t* granularity, const AllocationProperties* properties, GranularityKind kind))                             \
-  CALL(cuMemAddressReserve, 10020,                                                                                           \
-       (Address * address, std::size_t size, std::size_t alignment, Address wish, unsigned long long flags))                 \
-  CALL(cuMemAddressFree, 10020, (Address address, std::size_t size))                                                         \
-  CALL(cuMemCreate, 10020,                                                                                                   \
-       (Handle * handle, std::size_t size, const AllocationProperties* properties, unsigned long long flags))                \
-  CALL(cuMemRelease, 10020, (Handle handle))                                                                                 \
-  CALL(cuMemMap, 10020, (Address address, std::size_t size, std::size_t offset, Handle handle, unsigned long long flags))    \
-  CALL(cuMemUnmap, 10020, (Address address, std::size_t size))                                                               \
-  CALL(cuMemSetAccess, 10020, (Address address, std::size_t size, const AccessDescription* descriptions, std::size_t count)) \
-  CALL(cuModuleLoadDataEx, 2010,                                                                                             \
-       (Module * module, const void* image, unsigned option_count, JitOption* options, void** option_values))                \
-  CALL(cuModuleUnload, 2000, (Module module))                                                                                \
-  CALL(cuModuleGetFunction, 2000, (Function * function, Module module, const char* name))                                    \
-  CALL(cuLaunchKernel, 4000,                                                                                                 \
-       (Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,            \
+#define STOWAGE_CUDA_FUNCTIONS(CALL)                                                                              \
+  CALL(cuInit, 2000, (unsigned flags))                                                                            \
+  CALL(cuDriverGetVersion, 2020, (int* version))                                                                  \
+  CALL(cuGetErrorName, 6000, (Code code, const char** text))                                                      \
+  CALL(cuGetErrorString, 6000, (Code code, const char** text))                                                    \
+  CALL(cuDeviceGetCount, 2000, (int* count))                                                                      \
+  CALL(cuDeviceGet, 2000, (Ordinal * device, int ordinal))                                                        \
+  CALL(cuDeviceGetName, 2000, (char* name, int size, Ordinal device))                                             \
+  CALL(cuDeviceTotalMem, 3020, (std::size_t* bytes, Ordinal device))                                              \
+  CALL(cuDeviceGetAttribute, 2000, (int* value, Attribute attribute, Ordinal device))                             \
+  CALL(cuDevicePrimaryCtxRetain, 7000, (Context * context, Ordinal device))                                       \
+  CALL(cuDevicePrimaryCtxRelease, 11000, (Ordinal device))                                                        \
+  CALL(cuCtxGetCurrent, 4000, (Context * context))                                                                \
+  CALL(cuCtxPushCurrent, 4000, (Context context))                                                                 \
+  CALL(cuCtxPopCurrent, 4000, (Context * context))                                                                \
+  CALL(cuMemGetInfo, 3020, (std::size_t* free, std::size_t* total))                                               \
+  CALL(cuMemAlloc, 3020, (Address * address, std::size_t size))                                                   \
+  CALL(cuMemFree, 3020, (Address address))                                                                        \
+  CALL(cuMemHostAlloc, 2020, (void** address, std::size_t size, unsigned flags))                                  \
+  CALL(cuMemFreeHost, 2000, (void* address))                                                                      \
+  CALL(cuMemcpyAsync, 4000, (Address to, Address from, std::size_t size, Stream stream))                          \
+  CALL(cuMemsetD8Async, 3020, (Address to, unsigned char value, std::size_t size, Stream stream))                 \
+  CALL(cuStreamCreate, 2000, (Stream * stream, unsigned flags))                                                   \
+  CALL(cuStreamDestroy, 4000, (Stream stream))                                                                    \
+  CALL(cuStreamSynchronize, 2000, (Stream stream))                                                                \
+  CALL(cuStreamWaitEvent, 3020, (Stream stream, Event event, unsigned flags))                                     \
+  CALL(cuStreamIsCapturing, 10000, (Stream stream, CaptureStatus * status))                                       \
+  CALL(cuThreadExchangeStreamCaptureMode, 10010, (CaptureMode * mode))                                            \
+  CALL(cuEventCreate, 2000, (Event * event, unsigned flags))                                                      \
+  CALL(cuEventDestroy, 4000, (Event event))                                                                       \
+  CALL(cuEventRecord, 2000, (Event event, Stream stream))                                                         \
+  CALL(cuEventQuery, 2000, (Event event))                                                                         \
+  CALL(cuMemGetAllocationGranularity, 10020,                                                                      \
+       (std::size_t* granularity, const AllocationProperties* properties, GranularityKind kind))                  \
+  CALL(cuMemAddressReserve, 10020,                                                                                \
+       (Address * address, std::size_t size, std::size_t alignment, Address wish, unsigned long long flags))      \
+  CALL(cuMemAddressFree, 10020, (Address address, std::size_t size))                                              \
+  CALL(cuMemCreate, 10020,                                                                                        \
+       (Handle * handle, std::size_t size, const AllocationProperties* properties, unsigned long long flags))     \
+  CALL(cuMemRelease, 10020, (Handle handle))                                                                      \
+  CALL(cuMemMap, 10020,                                                                                           \
+       (Address address, std::size_t size, std::size_t offset, Handle handle, unsigned long long flags))          \
+  CALL(cuMemUnmap, 10020, (Address address, std::size_t size))                                                    \
+  CALL(cuMemSetAccess, 10020,                                                                                     \
+       (Address address, std::size_t size, const AccessDescription* descriptions, std::size_t count))             \
+  CALL(cuModuleLoadDataEx, 2010,                                                                                  \
+       (Module * module, const void* image, unsigned option_count, JitOption* options, void** option_values))     \
+  CALL(cuModuleUnload, 2000, (Module module))                                                                     \
+  CALL(cuModuleGetFunction, 2000, (Function * function, Module module, const char* name))                         \
+  CALL(cuLaunchKernel, 4000,                                                                                      \
+       (Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y, \
         unsigned block_z, unsigned shared_bytes, Stream stream, void** arguments, void** extra))
 
 /// One pointer for each, under the driver's name.

@@ -13,7 +13,9 @@ namespace {
 class CudaDeviceImpl final : public CudaDevice {
  public:
   explicit CudaDeviceImpl(std::unique_ptr<DeviceContext> context)
-      : context_(std::move(context)), device_type_(make_device_type(*context_)), pinned_type_(make_pinned_type(*context_)) {}
+      : context_(std::move(context)),
+        device_type_(make_device_type(*context_)),
+        pinned_type_(make_pinned_type(*context_)) {}
 
   Status begin() {
     STOWAGE_TRY(virtual_memory_, make_virtual_memory(*context_));
@@ -92,7 +94,8 @@ class CudaDeviceImpl final : public CudaDevice {
 
   Result<std::unique_ptr<CudaModule>> load(const std::string& ptx) override { return load_module(*context_, ptx); }
 
-  Status launch(StreamId stream, const CudaKernel& kernel, const CudaGrid& grid, std::span<void* const> arguments) override {
+  Status launch(StreamId stream, const CudaKernel& kernel, const CudaGrid& grid,
+                std::span<void* const> arguments) override {
     STOWAGE_TRY_STATUS(check_launch(kernel, grid));
     STOWAGE_TRY(const Scope scope, context_->enter());
     STOWAGE_TRY(const Stream native, streams_.find(stream));
@@ -111,7 +114,8 @@ class CudaDeviceImpl final : public CudaDevice {
 
   [[nodiscard]] Status check_launch(const CudaKernel& kernel, const CudaGrid& grid) const {
     if (kernel.module().device() != id()) {
-      return invalid(fmt::format("a kernel of device {}, not of device {}", kernel.module().device().index(), id().index()));
+      return invalid(
+          fmt::format("a kernel of device {}, not of device {}", kernel.module().device().index(), id().index()));
     }
     const auto is_zero = [](unsigned count) { return count == 0; };
     if (std::ranges::any_of(grid.blocks, is_zero) || std::ranges::any_of(grid.threads, is_zero)) {

@@ -16,7 +16,9 @@ constexpr const char* kVariable = "STOWAGE_CUDA_DRIVER";
 
 std::atomic<bool> process_exits{false};
 
-Error unavailable(std::string message) { return {ErrorCode::device, "cuda is not available: " + std::move(message), {}}; }
+Error unavailable(std::string message) {
+  return {ErrorCode::device, "cuda is not available: " + std::move(message), {}};
+}
 
 std::string library_to_load(std::string_view asked_for) {
   if (!asked_for.empty()) return std::string(asked_for);
@@ -95,11 +97,15 @@ Error Driver::error(Code code, std::string_view name, std::string_view arguments
           {}};
 }
 
-bool Driver::is_gone() const { return gone_.load(std::memory_order_relaxed) || process_exits.load(std::memory_order_relaxed); }
+bool Driver::is_gone() const {
+  return gone_.load(std::memory_order_relaxed) || process_exits.load(std::memory_order_relaxed);
+}
 
 std::string Driver::describe(Address address) { return fmt::format("{:#x}", static_cast<unsigned long long>(address)); }
 
-std::string Driver::describe(Handle handle) { return fmt::format("handle {:#x}", static_cast<unsigned long long>(handle)); }
+std::string Driver::describe(Handle handle) {
+  return fmt::format("handle {:#x}", static_cast<unsigned long long>(handle));
+}
 
 std::string Driver::describe(const char* text) { return fmt::format("\"{}\"", text); }
 

@@ -13,15 +13,16 @@ namespace stowage::memory::cuda {
 
 inline Address address_of(const std::byte* pointer) { return Address{reinterpret_cast<std::uintptr_t>(pointer)}; }
 inline std::byte* pointer_to(Address address) {
-  return reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(address));  // NOLINT: the driver's addresses are numbers
+  return reinterpret_cast<std::byte*>(
+      static_cast<std::uintptr_t>(address));  // NOLINT: the driver's addresses are numbers
 }
 inline std::size_t count_of(Bytes bytes) { return static_cast<std::size_t>(bytes.value()); }
 
-/// The CUDA driver's library, loaded at run time. Thread-safe. Once loaded it stays, for the driver does not bear being unloaded;
-/// so it may be referred to for ever.
+/// The CUDA driver's library, loaded at run time. Thread-safe. Once loaded it stays, for the driver does not bear being
+/// unloaded; so it may be referred to for ever.
 ///
-/// No function is called any more once the process exits or the driver has said that it is deinitialized: whatever outlives that,
-/// static objects above all, gets an error from a call and may ignore it.
+/// No function is called any more once the process exits or the driver has said that it is deinitialized: whatever
+/// outlives that, static objects above all, gets an error from a call and may ignore it.
 class Driver {
  public:
   /// The library at a path or of a name for the loader; empty: what `STOWAGE_CUDA_DRIVER` says, or else libcuda.so.1.
@@ -32,8 +33,8 @@ class Driver {
   Driver(const Driver&) = delete;
   Driver& operator=(const Driver&) = delete;
 
-  /// `driver.call<&Functions::cuMemUnmap>(address, size)`. An error carries the call, its arguments, and the driver's words:
-  /// `out_of_memory` when that is what the driver says, and `device` otherwise.
+  /// `driver.call<&Functions::cuMemUnmap>(address, size)`. An error carries the call, its arguments, and the driver's
+  /// words: `out_of_memory` when that is what the driver says, and `device` otherwise.
   template <auto Member, class... Arguments>
   [[nodiscard]] Status call(Arguments... arguments) const {
     const Code code = raw<Member>(arguments...);

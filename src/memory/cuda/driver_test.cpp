@@ -55,7 +55,8 @@ TEST(CudaDriver, ADriverThatLacksAFunctionIsTooOld) {
 TEST(CudaDriver, AFailedStartIsAnErrorAndTriedAgain) {
   const std::string driver = fake_by_another_name("./.");
   fake_driver().fail(1, static_cast<int>(Code::no_device));
-  EXPECT_THAT(cuda_devices(driver).error().message, HasSubstr("cuInit(0): CUDA_ERROR_OF_THE_FAKE (as the test demands)"));
+  EXPECT_THAT(cuda_devices(driver).error().message,
+              HasSubstr("cuInit(0): CUDA_ERROR_OF_THE_FAKE (as the test demands)"));
   EXPECT_TRUE(cuda_devices(driver));
 }
 
@@ -114,7 +115,8 @@ TEST(CudaDriver, IsCalledInTheDevicesContextThoughTheCallersIsAnothers) {
   Context theirs = nullptr;
   ASSERT_TRUE(driver.call<&Functions::cuDevicePrimaryCtxRetain>(&theirs, 1));
   ASSERT_TRUE(driver.call<&Functions::cuCtxPushCurrent>(theirs));
-  EXPECT_TRUE(device->buffer_type().allocate(Bytes(64)).value()->clear());  // the fake refuses memory of another context
+  EXPECT_TRUE(
+      device->buffer_type().allocate(Bytes(64)).value()->clear());  // the fake refuses memory of another context
   EXPECT_TRUE(device->synchronize(kMain));
   Context current = nullptr;
   ASSERT_TRUE(driver.call<&Functions::cuCtxPopCurrent>(&current));
@@ -173,7 +175,8 @@ TEST(CudaDriver, IsNotCalledAgainOnceItSaysThatItIsDeinitialized) {
   fake_driver().drop_objects();
 }
 
-/// What static objects may hold when the process exits. Says with the process's status whether the driver was called for it.
+/// What static objects may hold when the process exits. Says with the process's status whether the driver was called
+/// for it.
 struct Holder {
   std::shared_ptr<CudaDevice> device = {};
   std::unique_ptr<Buffer> buffer = {};

@@ -66,7 +66,8 @@ Result<Event> EventTable::take() {
 }
 
 Error EventTable::unknown(EventId id) const {
-  return {ErrorCode::invalid, fmt::format("{}: there is no event {}", context_.name(), static_cast<std::uint64_t>(id)), {}};
+  return {
+      ErrorCode::invalid, fmt::format("{}: there is no event {}", context_.name(), static_cast<std::uint64_t>(id)), {}};
 }
 
 }  // namespace stowage::memory::cuda

@@ -63,18 +63,21 @@ Status use_everything() {
   return use_streams(*device);
 }
 
-/// Calls of which nobody is told when they fail: those of destructors and, inside of others, what is asked for on the off-chance.
+/// Calls of which nobody is told when they fail: those of destructors and, inside of others, what is asked for on the
+/// off-chance.
 bool may_fail_silently(const std::string& name) {
-  static const std::set<std::string> kNames = {"cuMemFree",           "cuMemFreeHost",   "cuStreamDestroy",
-                                               "cuStreamSynchronize", "cuEventDestroy",  "cuModuleUnload",
-                                               "cuCtxGetCurrent",     "cuCtxPopCurrent", "cuDevicePrimaryCtxRelease",
-                                               "cuCtxPushCurrent",    "cuMemGetInfo",    "cuThreadExchangeStreamCaptureMode"};
+  static const std::set<std::string> kNames = {
+      "cuMemFree",           "cuMemFreeHost",   "cuStreamDestroy",
+      "cuStreamSynchronize", "cuEventDestroy",  "cuModuleUnload",
+      "cuCtxGetCurrent",     "cuCtxPopCurrent", "cuDevicePrimaryCtxRelease",
+      "cuCtxPushCurrent",    "cuMemGetInfo",    "cuThreadExchangeStreamCaptureMode"};
   return kNames.contains(name);
 }
 
 class CudaFaults : public ::testing::TestWithParam<Code> {};
 
-INSTANTIATE_TEST_SUITE_P(Codes, CudaFaults, ::testing::Values(Code::invalid_value, Code::out_of_memory, Code::launch_failed),
+INSTANTIATE_TEST_SUITE_P(Codes, CudaFaults,
+                         ::testing::Values(Code::invalid_value, Code::out_of_memory, Code::launch_failed),
                          [](const auto& code) { return "Code" + std::to_string(static_cast<int>(code.param)); });
 
 TEST_P(CudaFaults, EveryCallMayFailAndNothingIsLeftBehind) {

@@ -53,11 +53,14 @@ constexpr bool same(Ours ours, Theirs theirs) {
 
 static_assert(same(Code::success, CUDA_SUCCESS) && same(Code::invalid_value, CUDA_ERROR_INVALID_VALUE));
 static_assert(same(Code::out_of_memory, CUDA_ERROR_OUT_OF_MEMORY) && same(Code::not_ready, CUDA_ERROR_NOT_READY));
-static_assert(same(Code::not_initialized, CUDA_ERROR_NOT_INITIALIZED) && same(Code::deinitialized, CUDA_ERROR_DEINITIALIZED));
+static_assert(same(Code::not_initialized, CUDA_ERROR_NOT_INITIALIZED) &&
+              same(Code::deinitialized, CUDA_ERROR_DEINITIALIZED));
 static_assert(same(Code::no_device, CUDA_ERROR_NO_DEVICE) && same(Code::invalid_device, CUDA_ERROR_INVALID_DEVICE));
-static_assert(same(Code::invalid_context, CUDA_ERROR_INVALID_CONTEXT) && same(Code::invalid_ptx, CUDA_ERROR_INVALID_PTX));
+static_assert(same(Code::invalid_context, CUDA_ERROR_INVALID_CONTEXT) &&
+              same(Code::invalid_ptx, CUDA_ERROR_INVALID_PTX));
 static_assert(same(Code::invalid_handle, CUDA_ERROR_INVALID_HANDLE) && same(Code::not_found, CUDA_ERROR_NOT_FOUND));
-static_assert(same(Code::launch_failed, CUDA_ERROR_LAUNCH_FAILED) && same(Code::not_supported, CUDA_ERROR_NOT_SUPPORTED));
+static_assert(same(Code::launch_failed, CUDA_ERROR_LAUNCH_FAILED) &&
+              same(Code::not_supported, CUDA_ERROR_NOT_SUPPORTED));
 static_assert(same(Attribute::compute_major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR));
 static_assert(same(Attribute::compute_minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR));
 static_assert(same(Attribute::virtual_memory, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED));
@@ -69,7 +72,8 @@ static_assert(same(CaptureMode::relaxed, CU_STREAM_CAPTURE_MODE_RELAXED));
 static_assert(same(CaptureStatus::none, CU_STREAM_CAPTURE_STATUS_NONE));
 static_assert(same(CaptureStatus::active, CU_STREAM_CAPTURE_STATUS_ACTIVE));
 static_assert(same(CaptureStatus::invalidated, CU_STREAM_CAPTURE_STATUS_INVALIDATED));
-static_assert(same(AllocationType::pinned, CU_MEM_ALLOCATION_TYPE_PINNED) && same(HandleType::none, CU_MEM_HANDLE_TYPE_NONE));
+static_assert(same(AllocationType::pinned, CU_MEM_ALLOCATION_TYPE_PINNED) &&
+              same(HandleType::none, CU_MEM_HANDLE_TYPE_NONE));
 static_assert(same(LocationType::device, CU_MEM_LOCATION_TYPE_DEVICE));
 static_assert(same(AccessFlags::read_write, CU_MEM_ACCESS_FLAGS_PROT_READWRITE));
 static_assert(same(GranularityKind::minimum, CU_MEM_ALLOC_GRANULARITY_MINIMUM));

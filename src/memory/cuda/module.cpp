@@ -12,7 +12,8 @@ class LoadedModule final : public CudaModule {
   LoadedModule(const DeviceContext& context, Module module) : context_(context), module_(module) {}
 
   ~LoadedModule() override {
-    if (const Result<Scope> scope = context_.enter(); scope) context_.driver().try_call<&Functions::cuModuleUnload>(module_);
+    if (const Result<Scope> scope = context_.enter(); scope)
+      context_.driver().try_call<&Functions::cuModuleUnload>(module_);
   }
 
   [[nodiscard]] DeviceId device() const override { return context_.id(); }
@@ -23,7 +24,8 @@ class LoadedModule final : public CudaModule {
     const Code code = context_.driver().raw<&Functions::cuModuleGetFunction>(&function, module_, name.c_str());
     if (code == Code::success) return make_kernel(function);
     if (code == Code::not_found) {
-      return Error{ErrorCode::unknown_name, fmt::format("{}: the module has no kernel '{}'", context_.name(), name), {}};
+      return Error{
+          ErrorCode::unknown_name, fmt::format("{}: the module has no kernel '{}'", context_.name(), name), {}};
     }
     return context_.driver().error(code, "cuModuleGetFunction", name);
   }
@@ -42,8 +44,8 @@ Result<std::unique_ptr<CudaModule>> load_module(const DeviceContext& context, co
   // A size is passed as if it were a pointer.
   std::array<void*, 2> values = {log.data(), reinterpret_cast<void*>(log.size() - 1)};
   Module module = nullptr;
-  const Code code = context.driver().raw<&Functions::cuModuleLoadDataEx>(&module, static_cast<const void*>(ptx.c_str()), 2U,
-                                                                         options.data(), values.data());
+  const Code code = context.driver().raw<&Functions::cuModuleLoadDataEx>(&module, static_cast<const void*>(ptx.c_str()),
+                                                                         2U, options.data(), values.data());
   if (code == Code::success) return std::unique_ptr<CudaModule>(std::make_unique<LoadedModule>(context, module));
   Error error = context.driver().error(code, "cuModuleLoadDataEx", fmt::format("{} characters", ptx.size()));
   if (log.front() != '\0') error.message += fmt::format(": {}", log.data());

@@ -1,10 +1,10 @@
 /// Virtual memory of the driver: cuMemAddressReserve, cuMemCreate, cuMemMap.
 ///
-/// The driver checks little, and what it says of a wrong argument is CUDA_ERROR_INVALID_VALUE; so `PageTable` knows the rules and
-/// the driver sees only what keeps to them. Two of its own shape this file: a mapping shows a handle from its first byte on (the
-/// offset "currently must be zero"), which is why parts are unsupported; and memory that was mapped cannot be used before
-/// cuMemSetAccess, which costs tens of microseconds a call and hardly more for a long range, which is why `map_all` makes one
-/// call for all.
+/// The driver checks little, and what it says of a wrong argument is CUDA_ERROR_INVALID_VALUE; so `PageTable` knows the
+/// rules and the driver sees only what keeps to them. Two of its own shape this file: a mapping shows a handle from its
+/// first byte on (the offset "currently must be zero"), which is why parts are unsupported; and memory that was mapped
+/// cannot be used before cuMemSetAccess, which costs tens of microseconds a call and hardly more for a long range,
+/// which is why `map_all` makes one call for all.
 #include <mutex>
 #include <unordered_map>
 
@@ -75,8 +75,8 @@ Result<std::byte*> CudaVirtualMemory::reserve(Bytes size) {
   STOWAGE_TRY(const Scope scope, context_.enter());
   const RelaxedCapture relaxed(driver_);
   Address address{};
-  const Status reserved =
-      driver_.call<&Functions::cuMemAddressReserve>(&address, count_of(size), count_of(granularity()), Address{0}, 0ULL);
+  const Status reserved = driver_.call<&Functions::cuMemAddressReserve>(&address, count_of(size),
+                                                                        count_of(granularity()), Address{0}, 0ULL);
   if (!reserved) return failure(reserved.error(), size);
   table_.reserve(pointer_to(address), size);
   return pointer_to(address);
@@ -167,19 +167,21 @@ Status CudaVirtualMemory::show(std::byte* address, std::span<const PhysicalRange
   Bytes done;
   Status status = Done{};
   for (const PhysicalRange& range : ranges) {
-    status = driver_.call<&Functions::cuMemMap>(address_of(address + done.value()), count_of(range.size), std::size_t{0},
-                                                handles_.find(range.physical)->second, 0ULL);
+    status = driver_.call<&Functions::cuMemMap>(address_of(address + done.value()), count_of(range.size),
+                                                std::size_t{0}, handles_.find(range.physical)->second, 0ULL);
     if (!status) break;
     done += range.size;
   }
   const AccessDescription access{.location = properties_.location};
-  if (status) status = driver_.call<&Functions::cuMemSetAccess>(address_of(address), count_of(done), &access, std::size_t{1});
+  if (status)
+    status = driver_.call<&Functions::cuMemSetAccess>(address_of(address), count_of(done), &access, std::size_t{1});
   if (status) return Done{};
   const Error error = failure(status.error(), done);
   if (done == Bytes(0)) return error;
   const Status unmapped = driver_.call<&Functions::cuMemUnmap>(address_of(address), count_of(done));
   if (unmapped) return error;
-  return Error{ErrorCode::device, fmt::format("{}, and what was mapped stays: {}", error.message, unmapped.error().message), {}};
+  return Error{
+      ErrorCode::device, fmt::format("{}, and what was mapped stays: {}", error.message, unmapped.error().message), {}};
 }
 
 Error CudaVirtualMemory::failure(const Error& error, Bytes size) const {
@@ -199,10 +201,10 @@ Result<std::unique_ptr<VirtualMemory>> make_virtual_memory(const DeviceContext& 
       &granularity, static_cast<const AllocationProperties*>(&properties), GranularityKind::minimum));
   const Bytes page(static_cast<std::int64_t>(granularity));
   if (!is_power_of_two(page)) {
-    return Error{
-        ErrorCode::device,
-        fmt::format("{}: the driver has a granularity of {} bytes, which is not a power of two", context.name(), granularity),
-        {}};
+    return Error{ErrorCode::device,
+                 fmt::format("{}: the driver has a granularity of {} bytes, which is not a power of two",
+                             context.name(), granularity),
+                 {}};
   }
   return std::unique_ptr<VirtualMemory>(std::make_unique<CudaVirtualMemory>(context, properties, page));
 }

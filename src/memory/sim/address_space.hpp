@@ -26,9 +26,9 @@ struct SimExtent {
   Bytes size;
 };
 
-/// The addresses of one simulated device. They carry the device's number and are such as no host has, so that every device knows
-/// the addresses of every other, and the host faults when it touches one. Handed out by best fit, the same in every run, and used
-/// again when they were given back. Not thread-safe.
+/// The addresses of one simulated device. They carry the device's number and are such as no host has, so that every
+/// device knows the addresses of every other, and the host faults when it touches one. Handed out by best fit, the same
+/// in every run, and used again when they were given back. Not thread-safe.
 class SimAddressSpace {
  public:
   explicit SimAddressSpace(DeviceId device);

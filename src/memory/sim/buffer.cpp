@@ -49,8 +49,8 @@ class SimBuffer final : public Buffer {
   std::shared_ptr<SparseBytes> bytes_;
 };
 
-/// What a buffer takes of the addresses: the bytes before its base too, and one more, so that an address behind its end is
-/// nobody's.
+/// What a buffer takes of the addresses: the bytes before its base too, and one more, so that an address behind its end
+/// is nobody's.
 Bytes span_of(const SimOptions& options, Bytes size) { return options.skew + size + Bytes(1); }
 
 SimBuffer::~SimBuffer() {
@@ -58,7 +58,8 @@ SimBuffer::~SimBuffer() {
   --state_.buffers;
   if (base_ == nullptr) return;
   if (state_.addresses.is_pending(base_, size_)) {
-    state_.refuse(fmt::format("a buffer of {} bytes is freed under pending work", size_.value()));  // too late, but on record
+    state_.refuse(
+        fmt::format("a buffer of {} bytes is freed under pending work", size_.value()));  // too late, but on record
   }
   state_.addresses.unmap(base_, size_);
   state_.addresses.give_back(base_ - state_.options.skew.value(), span_of(state_.options, size_));
@@ -90,7 +91,9 @@ class SimBufferType final : public BufferType {
   }
 
  private:
-  std::unique_ptr<Buffer> make(std::byte* base, Bytes size) { return std::make_unique<SimBuffer>(state_, *this, base, size); }
+  std::unique_ptr<Buffer> make(std::byte* base, Bytes size) {
+    return std::make_unique<SimBuffer>(state_, *this, base, size);
+  }
 
   SimState& state_;
 };

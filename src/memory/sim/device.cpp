@@ -50,7 +50,8 @@ class SimDeviceImpl final : public SimDevice {
   Status launch_kernel(StreamId stream, SimKernel kernel) override {
     const std::lock_guard lock(state_.mutex);
     SimWork work;
-    for (const auto& [ranges, operands] : {std::pair(&kernel.inputs, &work.inputs), std::pair(&kernel.outputs, &work.outputs)}) {
+    for (const auto& [ranges, operands] :
+         {std::pair(&kernel.inputs, &work.inputs), std::pair(&kernel.outputs, &work.outputs)}) {
       for (const SimRange& range : *ranges) {
         if (range.size <= Bytes(0)) {
           operands->push_back({.place = {}, .size = Bytes(0)});

@@ -64,13 +64,16 @@ TEST_F(SimPending, AKernelComputesWhenItIsFinished) {
     for (const std::byte value : inputs[0]) total += std::to_integer<int>(value);
     outputs[0].back() = static_cast<std::byte>(total + static_cast<int>(inputs[1].size()));
   };
-  ASSERT_TRUE(device_->launch_kernel(kMain, SimKernel{.inputs = {input, nothing}, .outputs = {output}, .compute = sum}));
+  ASSERT_TRUE(
+      device_->launch_kernel(kMain, SimKernel{.inputs = {input, nothing}, .outputs = {output}, .compute = sum}));
   ASSERT_TRUE(buffer_->fill({Bytes(0), Bytes(2)}, 4));
   EXPECT_EQ(host[1], std::byte{0});
   device_->finish(kMain);
   EXPECT_EQ(host[1], std::byte{14});
-  EXPECT_FALSE(device_->launch_kernel(kMain, SimKernel{.inputs = {{buffer_->base(), Bytes(65)}}, .outputs = {}, .compute = sum}));
-  EXPECT_FALSE(device_->launch_kernel(kMain, SimKernel{.inputs = {{nullptr, Bytes(1)}}, .outputs = {}, .compute = sum}));
+  EXPECT_FALSE(device_->launch_kernel(
+      kMain, SimKernel{.inputs = {{buffer_->base(), Bytes(65)}}, .outputs = {}, .compute = sum}));
+  EXPECT_FALSE(
+      device_->launch_kernel(kMain, SimKernel{.inputs = {{nullptr, Bytes(1)}}, .outputs = {}, .compute = sum}));
   EXPECT_EQ(device_->violations().size(), 2U);
 }
 
@@ -174,7 +177,8 @@ TEST_F(SimPending, CopiesBeyondABufferAreRefused) {
 TEST_F(SimPending, KernelsUseMemoryOfTheirDeviceOnly) {
   std::byte host{};
   EXPECT_EQ(device_->launch(kMain, std::array<const std::byte*, 1>{&host}).error().code, ErrorCode::invalid);
-  EXPECT_EQ(device_->launch(kMain, std::array<const std::byte*, 2>{buffer_->base(), nullptr}).error().code, ErrorCode::invalid);
+  EXPECT_EQ(device_->launch(kMain, std::array<const std::byte*, 2>{buffer_->base(), nullptr}).error().code,
+            ErrorCode::invalid);
   EXPECT_TRUE(device_->launch(kMain, {}));
   buffer_.reset();
   EXPECT_EQ(device_->violations().size(), 2U);

@@ -9,8 +9,8 @@
 
 namespace stowage::memory {
 
-/// The content of simulated memory. Takes room only where something was written, so that a replay may use a device that is larger
-/// than the machine. Preconditions: ranges are within [0, size). Not thread-safe.
+/// The content of simulated memory. Takes room only where something was written, so that a replay may use a device that
+/// is larger than the machine. Preconditions: ranges are within [0, size). Not thread-safe.
 class SparseBytes {
  public:
   SparseBytes(Bytes size, std::uint8_t value) : size_(size), value_(value) {}
@@ -25,7 +25,8 @@ class SparseBytes {
 
  private:
   using Chunk = std::vector<std::byte>;
-  /// Calls `visitor(chunk number, range inside the chunk, range counted from `range.lower`)` for every chunk that `range` meets.
+  /// Calls `visitor(chunk number, range inside the chunk, range counted from `range.lower`)` for every chunk that
+  /// `range` meets.
   template <class Visitor>
   static void for_each_chunk(ByteRange range, Visitor&& visitor);
   Chunk& chunk(std::int64_t number);

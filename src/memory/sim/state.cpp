@@ -25,7 +25,8 @@ SimState::SimState(SimOptions given)
 
 Status SimState::enter(SimCall call, Bytes size) {
   if (!script.enter(call)) return Done{};
-  if (call <= SimCall::map) return out_of_memory(options.name, size, fmt::format("this {} fails by script", to_string(call)));
+  if (call <= SimCall::map)
+    return out_of_memory(options.name, size, fmt::format("this {} fails by script", to_string(call)));
   return Error{ErrorCode::device, fmt::format("{}: this {} fails by script", options.name, to_string(call)), {}};
 }
 
@@ -60,8 +61,8 @@ Error SimState::refuse_foreign(std::string_view what, const std::byte* address) 
   const std::optional<DeviceId> device = SimAddressSpace::device_of(address);
   if (!device) return refuse(fmt::format("{}: {} is not an address of this device", what, fmt::ptr(address)));
   if (*device == options.id) return refuse(fmt::format("{}: there is no memory at {}", what, fmt::ptr(address)));
-  return refuse(
-      fmt::format("{}: {} belongs to device {}, not to device {}", what, fmt::ptr(address), device->index(), options.id.index()));
+  return refuse(fmt::format("{}: {} belongs to device {}, not to device {}", what, fmt::ptr(address), device->index(),
+                            options.id.index()));
 }
 
 }  // namespace stowage::memory

@@ -12,8 +12,8 @@ namespace stowage::memory {
 /// What nobody has written yet: not zero, so that whoever relies on zeros is found out.
 inline constexpr std::uint8_t kUnwritten = 0xa5;
 
-/// What the parts of a simulated device (buffers, virtual memory, streams) share. Everything but `options` under `mutex`, which
-/// the functions of the parts take first; those here expect it taken.
+/// What the parts of a simulated device (buffers, virtual memory, streams) share. Everything but `options` under
+/// `mutex`, which the functions of the parts take first; those here expect it taken.
 struct SimState {
   explicit SimState(SimOptions given);
 

@@ -42,9 +42,9 @@ struct SimEvent {
 
 /// Work that was submitted and is not finished, stream by stream. Bytes are copied when the copy finishes, not before.
 ///
-/// A stream is a queue of work, waits and marks (events recorded). Waits and marks take no time: they leave the queue as soon as
-/// they are at its head and, for a wait, its event is complete. A wait names an event that was recorded before, so that following
-/// waits from stream to stream always ends at work that can be finished. Not thread-safe.
+/// A stream is a queue of work, waits and marks (events recorded). Waits and marks take no time: they leave the queue
+/// as soon as they are at its head and, for a wait, its event is complete. A wait names an event that was recorded
+/// before, so that following waits from stream to stream always ends at work that can be finished. Not thread-safe.
 class SimStreams {
  public:
   void submit(StreamId stream, SimWork work);
@@ -71,7 +71,8 @@ class SimStreams {
   static bool settle(Queue& queue);
   /// Precondition: the stream's head is work.
   void finish_head(Queue& queue);
-  /// The stream whose head must finish next for this one to get on. Precondition: settled, and this one's queue is not empty.
+  /// The stream whose head must finish next for this one to get on. Precondition: settled, and this one's queue is not
+  /// empty.
   [[nodiscard]] StreamId blocker_of(StreamId stream) const;
 
   std::map<StreamId, Queue> queues_;

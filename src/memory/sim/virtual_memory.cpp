@@ -76,7 +76,8 @@ class SimVirtualMemory final : public VirtualMemory {
     STOWAGE_TRY_STATUS(check_own("unmap", address));
     STOWAGE_TRY_STATUS(state_.judge("unmap", state_.pages.check_unmap(address, size)));
     if (state_.addresses.is_pending(address, size)) {
-      return state_.refuse(fmt::format("unmap: {} bytes at {} are in use by pending work", size.value(), fmt::ptr(address)));
+      return state_.refuse(
+          fmt::format("unmap: {} bytes at {} are in use by pending work", size.value(), fmt::ptr(address)));
     }
     state_.addresses.unmap(address, size);
     for (const PhysicalId gone : state_.pages.unmap(address, size)) give_back(gone);
@@ -89,7 +90,9 @@ class SimVirtualMemory final : public VirtualMemory {
     return state_.refuse_foreign(what, address);
   }
 
-  Error refuse(PhysicalId physical) { return state_.refuse_foreign("physical memory", static_cast<std::uint64_t>(physical)); }
+  Error refuse(PhysicalId physical) {
+    return state_.refuse_foreign("physical memory", static_cast<std::uint64_t>(physical));
+  }
 
   void give_back(PhysicalId physical) {
     const auto found = state_.physicals.find(physical);
@@ -102,6 +105,8 @@ class SimVirtualMemory final : public VirtualMemory {
 
 }  // namespace
 
-std::unique_ptr<VirtualMemory> make_sim_virtual_memory(SimState& state) { return std::make_unique<SimVirtualMemory>(state); }
+std::unique_ptr<VirtualMemory> make_sim_virtual_memory(SimState& state) {
+  return std::make_unique<SimVirtualMemory>(state);
+}
 
 }  // namespace stowage::memory

@@ -45,7 +45,8 @@ class AlignedOffsets {
       const Item& item = problem.items[i];
       if (item.alignment == Bytes(1) || may_evade(problem, item)) continue;
       append_chunks(problem, i, chunks_);
-      const bool known = std::any_of(alike_.begin(), alike_.end(), [&](const Alike& a) { return a.alignment == item.alignment; });
+      const bool known =
+          std::any_of(alike_.begin(), alike_.end(), [&](const Alike& a) { return a.alignment == item.alignment; });
       if (!known) alike_.push_back({item.alignment, i});
     }
     for (const Chunk& chunk : chunks_) alignment_.push_back(chunk.alignment(problem));
@@ -99,6 +100,8 @@ class AlignedOffsets {
 
 }  // namespace
 
-Certificate aligned_offsets_bound(const Problem& problem, Certificate best) { return AlignedOffsets(problem).improve(best); }
+Certificate aligned_offsets_bound(const Problem& problem, Certificate best) {
+  return AlignedOffsets(problem).improve(best);
+}
 
 }  // namespace stowage::pack

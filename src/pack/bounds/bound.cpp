@@ -64,7 +64,8 @@ class UnpaidRoom {
     for (std::size_t r = 0; r < problem.regions.size(); ++r) {
       if (problem.regions[r].paid) continue;
       // Bytes in all are within kMaxBytes, so that room for kMaxBytes is room for everything.
-      room_ = problem.regions[r].limit ? add_within_limit(room_, *problem.regions[r].limit).value_or(kMaxBytes) : kMaxBytes;
+      room_ =
+          problem.regions[r].limit ? add_within_limit(room_, *problem.regions[r].limit).value_or(kMaxBytes) : kMaxBytes;
     }
   }
 

@@ -43,7 +43,8 @@ TEST(LowerBound, APinnedItemMustEndSomewhere) {
 }
 
 TEST(LowerBound, UnpaidRegionsTakeWhatTheyCanFromThoseAllowedThere) {
-  Problem problem{.items = {item(0, 2, 8), item(0, 2, 16)}, .regions = {Region{}, Region{.limit = Bytes(10), .paid = false}}};
+  Problem problem{.items = {item(0, 2, 8), item(0, 2, 16)},
+                  .regions = {Region{}, Region{.limit = Bytes(10), .paid = false}}};
   EXPECT_EQ(lower_bound(problem).bytes, Bytes(14));
   problem.items[1].allowed.only = {0};
   EXPECT_EQ(lower_bound(problem).bytes, Bytes(16));
@@ -53,7 +54,8 @@ TEST(LowerBound, UnpaidRegionsTakeWhatTheyCanFromThoseAllowedThere) {
 }
 
 /// The bound is of this kind and size, and what is wrong with a certificate is seen.
-void expect_exactly(const Problem& problem, const Certificate& bound, Certificate::Argument argument, std::int64_t bytes) {
+void expect_exactly(const Problem& problem, const Certificate& bound, Certificate::Argument argument,
+                    std::int64_t bytes) {
   EXPECT_EQ(bound.argument, argument);
   EXPECT_EQ(bound.bytes, Bytes(bytes));
   EXPECT_TRUE(check_bound(problem, bound));
@@ -96,12 +98,13 @@ TEST(AlignedOffsets, EachPaidRegionHasALastOneAndWhatMayEvadeDoesNotCount) {
 
 TEST(AlignedOffsets, APieceCountsWhereItsOwnStartIsAligned) {
   const Item late{.pieces = {piece(0, 2, 0, 12), piece(2, 4, 4, 9)}, .size = Bytes(12), .alignment = Bytes(8)};
-  expect_exactly({.items = {late, aligned(item(2, 4, 13), 8)}}, lower_bound({.items = {late, aligned(item(2, 4, 13), 8)}}),
-                 Certificate::Argument::live_bytes, 18);
+  expect_exactly({.items = {late, aligned(item(2, 4, 13), 8)}},
+                 lower_bound({.items = {late, aligned(item(2, 4, 13), 8)}}), Certificate::Argument::live_bytes, 18);
   Item early = late;
   early.pieces[1] = piece(2, 4, 0, 5);
-  expect_exactly({.items = {early, aligned(item(2, 4, 13), 8)}}, lower_bound({.items = {early, aligned(item(2, 4, 13), 8)}}),
-                 Certificate::Argument::aligned_offsets, 16 + 8 - 3);
+  expect_exactly({.items = {early, aligned(item(2, 4, 13), 8)}},
+                 lower_bound({.items = {early, aligned(item(2, 4, 13), 8)}}), Certificate::Argument::aligned_offsets,
+                 16 + 8 - 3);
 }
 
 TEST(PinnedGaps, WhatDoesNotFitBetweenThePinsLiesAboveThem) {
@@ -136,12 +139,12 @@ TEST(PinnedGaps, AreNoArgumentWithASecondRegion) {
   EXPECT_EQ(lower_bound(problem).bytes, Bytes(10));
 }
 
-/// Every step is full with 9. At the first and the last a 2 and a 3 lie at an end, for there is but one other; the 2 in the
-/// middle lies at an end too, for on its left others end at 0, 2, 5, 7 and on its right at 0, 3, 4, 7. At step 2 three would be
-/// at two ends.
+/// Every step is full with 9. At the first and the last a 2 and a 3 lie at an end, for there is but one other; the 2 in
+/// the middle lies at an end too, for on its left others end at 0, 2, 5, 7 and on its right at 0, 3, 4, 7. At step 2
+/// three would be at two ends.
 Problem three_at_the_ends() {
-  return {.items = {item(0, 3, 2), item(0, 1, 7), item(1, 4, 2), item(1, 2, 5), item(2, 5, 3), item(2, 3, 2), item(3, 4, 4),
-                    item(4, 5, 6)}};
+  return {.items = {item(0, 3, 2), item(0, 1, 7), item(1, 4, 2), item(1, 2, 5), item(2, 5, 3), item(2, 3, 2),
+                    item(3, 4, 4), item(4, 5, 6)}};
 }
 
 TEST(OffsetSums, SeesThatThreeItemsDoNotHaveTwoEnds) {

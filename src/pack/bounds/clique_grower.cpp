@@ -24,7 +24,8 @@ std::vector<std::uint32_t> CliqueGrower::grow(std::vector<std::uint32_t> clique)
   for (const std::uint32_t each : clique) take(each);
   for (std::size_t w = 0; w < words_; ++w) {
     while (candidates[w] != 0) {
-      clique.push_back(static_cast<std::uint32_t>(64 * w) + static_cast<std::uint32_t>(std::countr_zero(candidates[w])));
+      clique.push_back(static_cast<std::uint32_t>(64 * w) +
+                       static_cast<std::uint32_t>(std::countr_zero(candidates[w])));
       take(clique.back());
     }
   }

@@ -9,7 +9,8 @@ namespace stowage::pack {
 /// Cliques of a graph, grown greedily, the lowest number first. Rows of bits, so that a step is O(n / 64).
 class CliqueGrower {
  public:
-  explicit CliqueGrower(std::size_t count) : words_((count + 63) / 64), joined_(words_ * count), together_(words_ * count) {}
+  explicit CliqueGrower(std::size_t count)
+      : words_((count + 63) / 64), joined_(words_ * count), together_(words_ * count) {}
 
   void join(std::uint32_t a, std::uint32_t b);
   /// From some that are all joined.

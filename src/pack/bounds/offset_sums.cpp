@@ -56,7 +56,8 @@ class Offsets {
 
 class Sums {
  public:
-  Sums(const Plain& plain, std::int64_t unit) : plain_(plain), unit_(unit), rows_(plain.sections()), found_(plain.count()) {
+  Sums(const Plain& plain, std::int64_t unit)
+      : plain_(plain), unit_(unit), rows_(plain.sections()), found_(plain.count()) {
     for (std::uint32_t i = 0; i < plain.count(); ++i) {
       for (std::uint32_t s = plain.first[i]; s < plain.last[i]; ++s) rows_[s].push_back(i);
     }
@@ -75,7 +76,8 @@ class Sums {
     return sections;
   }
 
-  /// Whether the largest items of the section have no order with a peak of at most `target`, which is at least the live bytes.
+  /// Whether the largest items of the section have no order with a peak of at most `target`, which is at least the live
+  /// bytes.
   [[nodiscard]] bool refutes(std::uint32_t section, std::size_t target) {
     std::vector<std::uint32_t> items = rows_[section];
     const std::size_t keep = std::min(plan::kOrderedItems, items.size());

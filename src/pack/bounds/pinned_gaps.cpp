@@ -110,8 +110,8 @@ class Gaps {
     return best;
   }
 
-  /// From the largest chunk down, a class ends with each power of two: all thresholds would be many, and near ones say much the
-  /// same.
+  /// From the largest chunk down, a class ends with each power of two: all thresholds would be many, and near ones say
+  /// much the same.
   [[nodiscard]] std::vector<Class> classes_of(std::span<const Chunk* const> descending) const {
     std::vector<Class> classes;
     Class all{0, Bytes(0), Bytes(0), kMaxBytes};

@@ -15,7 +15,10 @@ constexpr std::uint32_t kItemsBetweenLooks = 64;
 class Finder {
  public:
   explicit Finder(const Problem& problem)
-      : problem_(problem), items_(paid_items(problem)), uses_(problem.order, problem.items.size()), grower_(items_.size()) {
+      : problem_(problem),
+        items_(paid_items(problem)),
+        uses_(problem.order, problem.items.size()),
+        grower_(items_.size()) {
     for (const std::size_t item : items_) lives_.push_back(problem.items[item].life());
   }
 
@@ -53,7 +56,8 @@ class Finder {
   /// Only the one that begins first can come before the other, and not while both live.
   [[nodiscard]] bool unordered(std::uint32_t a, std::uint32_t b) const {
     if (lives_[a].overlaps(lives_[b])) return true;
-    return lives_[a].lower < lives_[b].lower ? !uses_.before(items_[a], items_[b]) : !uses_.before(items_[b], items_[a]);
+    return lives_[a].lower < lives_[b].lower ? !uses_.before(items_[a], items_[b])
+                                             : !uses_.before(items_[b], items_[a]);
   }
 
   [[nodiscard]] std::vector<Step> fullest_steps() const {
@@ -104,7 +108,8 @@ class Finder {
 
 }  // namespace
 
-std::optional<Certificate> unordered_items_bound(const Problem& problem, Bytes from, const std::function<bool()>& stop) {
+std::optional<Certificate> unordered_items_bound(const Problem& problem, Bytes from,
+                                                 const std::function<bool()>& stop) {
   if (problem.order.empty()) return std::nullopt;
   Certificate found = Finder(problem).find(stop);
   if (found.bytes <= from) return std::nullopt;

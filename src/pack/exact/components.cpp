@@ -60,7 +60,8 @@ class ComponentFinder {
       if (component == components.size()) components.emplace_back();
       components[component].items.push_back(i);
     }
-    for (const auto& [pinned, item] : beside_pinned_) components[component_of[groups_.of(item)]].items.push_back(pinned);
+    for (const auto& [pinned, item] : beside_pinned_)
+      components[component_of[groups_.of(item)]].items.push_back(pinned);
     for (Component& component : components) finish(component);
     return components;
   }
@@ -76,7 +77,8 @@ class ComponentFinder {
     });
     std::vector<Stretch> stretches;
     for (const Chunk& chunk : chunks) {
-      if (stretches.empty() || stretches.back().when.upper <= chunk.when.lower) stretches.push_back({chunk.when, chunk.item});
+      if (stretches.empty() || stretches.back().when.upper <= chunk.when.lower)
+        stretches.push_back({chunk.when, chunk.item});
       stretches.back().when.upper = std::max(stretches.back().when.upper, chunk.when.upper);
       groups_.unite(stretches.back().item, chunk.item);
     }
@@ -96,9 +98,9 @@ class ComponentFinder {
     }
   }
 
-  /// With stream order a component comes before the next one as a whole, every item before every item (if two sets of items are
-  /// ordered pair by pair, some above and some below, there is an unordered pair between them). In order of begin they therefore
-  /// follow each other, and an item joins the last ones as far as it is not after all of them.
+  /// With stream order a component comes before the next one as a whole, every item before every item (if two sets of
+  /// items are ordered pair by pair, some above and some below, there is an unordered pair between them). In order of
+  /// begin they therefore follow each other, and an item joins the last ones as far as it is not after all of them.
   void meet_unordered() {
     std::vector<ItemRun> runs;
     for (const std::size_t item : unpinned_in_order()) {
@@ -136,7 +138,8 @@ class ComponentFinder {
   }
 
   void join(ItemRun& run, const ItemRun& other) {
-    for (std::size_t s = 0; s < run.threshold.size(); ++s) run.threshold[s] = std::max(run.threshold[s], other.threshold[s]);
+    for (std::size_t s = 0; s < run.threshold.size(); ++s)
+      run.threshold[s] = std::max(run.threshold[s], other.threshold[s]);
     groups_.unite(run.item, other.item);
   }
 
@@ -162,7 +165,8 @@ class ComponentFinder {
 
   const Problem& problem_;
   Groups groups_;
-  std::vector<std::pair<std::size_t, std::size_t>> beside_pinned_;  ///< A pinned item and an unpinned one of a group it meets.
+  std::vector<std::pair<std::size_t, std::size_t>>
+      beside_pinned_;  ///< A pinned item and an unpinned one of a group it meets.
 };
 
 /// A component at work.
@@ -201,7 +205,8 @@ class Apart {
   [[nodiscard]] Bytes goal() const { return bench_.problem().capacity.value_or(bench_.bound()); }
 
   void visit(Part& part) {
-    const auto above = std::count_if(parts_.begin(), parts_.end(), [&](const Part& each) { return each.peak > goal(); });
+    const auto above =
+        std::count_if(parts_.begin(), parts_.end(), [&](const Part& each) { return each.peak > goal(); });
     const std::uint64_t nodes = kFirstVisit << std::min<std::uint64_t>(part.visits, 32);
     SolveOptions options = bench_.options();
     options.on_better = {};
@@ -228,7 +233,8 @@ class Apart {
     bench_.prove({Certificate::Argument::exhausted_search, outcome.bound.bytes, {}, 0});
     if (!outcome.positions.empty()) part.take(std::move(outcome.positions));
     for (std::size_t k = 0; k < part.positions.size(); ++k) positions_[part.component.items[k]] = part.positions[k];
-    const bool all = std::all_of(parts_.begin(), parts_.end(), [](const Part& each) { return !each.positions.empty(); });
+    const bool all =
+        std::all_of(parts_.begin(), parts_.end(), [](const Part& each) { return !each.positions.empty(); });
     if (all) bench_.offer(positions_, "exact");
   }
 
@@ -240,8 +246,8 @@ class Apart {
 }  // namespace
 
 std::vector<Component> find_components(const Problem& problem) {
-  const auto pinned = static_cast<std::size_t>(
-      std::count_if(problem.items.begin(), problem.items.end(), [](const Item& item) { return item.pinned.has_value(); }));
+  const auto pinned = static_cast<std::size_t>(std::count_if(problem.items.begin(), problem.items.end(),
+                                                             [](const Item& item) { return item.pinned.has_value(); }));
   if (!problem.order.empty() && pinned * problem.items.size() > kMaxPinnedPairs) return {};
   return ComponentFinder(problem).find();
 }

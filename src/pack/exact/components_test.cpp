@@ -29,7 +29,8 @@ std::vector<std::vector<std::size_t>> components(const Problem& problem) {
 }
 
 TEST(Components, AreCutWhereNothingLivesOn) {
-  const Problem problem{.items = {item(5, 7, 4), item(0, 2, 4), item(2, 4, 4), item(1, 3, 4), item(4, 6, 0), item(6, 8, 1)}};
+  const Problem problem{
+      .items = {item(5, 7, 4), item(0, 2, 4), item(2, 4, 4), item(1, 3, 4), item(4, 6, 0), item(6, 8, 1)}};
   EXPECT_THAT(components(problem), ElementsAre(ElementsAre(0, 5), ElementsAre(1, 2, 3)));
 }
 
@@ -105,7 +106,8 @@ TEST(Components, OneThatHasNoAnswerLeavesTheWholeWithoutOne) {
   EXPECT_EQ(solve(problem, {.solver = "exact"})->status, SolveStatus::optimal);
 }
 
-/// The first and the last can end at 12 or 14, the others at 13: the bound of the whole is not on the grain of the former.
+/// The first and the last can end at 12 or 14, the others at 13: the bound of the whole is not on the grain of the
+/// former.
 TEST(Components, GoByAGrainOfTheirOwn) {
   Problem problem{.items = {item(0, 4, 6), item(5, 9, 6), item(5, 6, 7), item(1, 3, 6)}};
   problem.items[2].alignment = Bytes(2);

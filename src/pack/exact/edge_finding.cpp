@@ -25,8 +25,9 @@ bool EdgeFinder::run(std::vector<EdgeTask>& tasks) {
 }
 
 bool EdgeFinder::raise_releases(std::vector<EdgeTask>& tasks) {
-  std::sort(tasks.begin(), tasks.end(),
-            [](const EdgeTask& a, const EdgeTask& b) { return a.release != b.release ? a.release < b.release : a.tag < b.tag; });
+  std::sort(tasks.begin(), tasks.end(), [](const EdgeTask& a, const EdgeTask& b) {
+    return a.release != b.release ? a.release < b.release : a.tag < b.tag;
+  });
   ends_.resize(tasks.size());
   raised_.assign(tasks.size(), kNothing);
   longest_ = 0;

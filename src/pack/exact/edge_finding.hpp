@@ -14,10 +14,10 @@ struct EdgeTask {
   std::uint32_t tag;
 };
 
-/// Edge-finding on one machine, as in job-shop scheduling: for a set of tasks that leaves no room for another before its last
-/// deadline, that other comes after all of the set, and its release rises to where the set is done at the earliest. With the same
-/// from the other end. Algorithm: Baptiste, Le Pape, Nuijten, "Constraint-Based Scheduling" (2001), section 2.1.4. O(n²). Not
-/// thread-safe (scratch memory).
+/// Edge-finding on one machine, as in job-shop scheduling: for a set of tasks that leaves no room for another before
+/// its last deadline, that other comes after all of the set, and its release rises to where the set is done at the
+/// earliest. With the same from the other end. Algorithm: Baptiste, Le Pape, Nuijten, "Constraint-Based Scheduling"
+/// (2001), section 2.1.4. O(n²). Not thread-safe (scratch memory).
 class EdgeFinder {
  public:
   static constexpr std::int64_t kNothing = std::numeric_limits<std::int64_t>::min() / 2;

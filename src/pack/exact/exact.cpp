@@ -13,9 +13,10 @@
 
 /// From an answer and a bound that differ to ones that agree.
 ///
-/// With a capacity that is still exceeded there is one question, whether it can be met. Without, two questions alternate, each
-/// with a budget that doubles from round to round: can the bound be reached (yes: optimal; a proof that not: the bound rises),
-/// and can the answer be improved (bisection between the bound and the best peak), always for peaks on the grain.
+/// With a capacity that is still exceeded there is one question, whether it can be met. Without, two questions
+/// alternate, each with a budget that doubles from round to round: can the bound be reached (yes: optimal; a proof that
+/// not: the bound rises), and can the answer be improved (bisection between the bound and the best peak), always for
+/// peaks on the grain.
 namespace stowage::pack {
 namespace {
 
@@ -23,7 +24,8 @@ namespace {
 constexpr std::uint64_t kFirstBudget = 12'000;
 /// Halvings of the range in one round.
 constexpr int kHalvings = 6;
-/// From here on a node of the valley search is slow, and repairs of the greedy answer are worth a try before each question.
+/// From here on a node of the valley search is slow, and repairs of the greedy answer are worth a try before each
+/// question.
 constexpr std::uint32_t kManyItems = 700;
 /// Nodes of a repair, for each of the question's.
 constexpr std::uint64_t kRepairShare = 20;
@@ -104,7 +106,8 @@ class Exact {
   SearchEnd ask(Question& question, std::uint64_t budget) {
     std::vector<Position> positions;
     const std::uint64_t before = question.nodes();
-    const SearchEnd end = question.ask(std::min(budget, bench_.nodes_left()), [&] { return bench_.stop_requested(); }, positions);
+    const SearchEnd end =
+        question.ask(std::min(budget, bench_.nodes_left()), [&] { return bench_.stop_requested(); }, positions);
     // A question that gives up without a node is too large for its search: nothing is to be gained by asking again.
     refused_ = end == SearchEnd::gave_up && question.nodes() == before;
     bench_.spend(question.nodes() - before);
@@ -178,7 +181,8 @@ void search_plain(Bench& bench) {
   }
   // With a capacity only a proof that it cannot be met is of use; what meets it is on the grain.
   const std::int64_t grain = grain_of(bench.problem());
-  const Bytes from = std::max(bench.bound(), Bytes(bench.problem().capacity.value_or(Bytes(0)).value() / grain * grain));
+  const Bytes from =
+      std::max(bench.bound(), Bytes(bench.problem().capacity.value_or(Bytes(0)).value() / grain * grain));
   if (const auto proof = offset_sums_bound(bench.problem(), *bench.plain(), from, bench.peak())) bench.prove(*proof);
   if (bench.finished()) return;
   Exact(bench, [&](std::int64_t target) { return std::make_unique<PlainQuestion>(bench, *search, target); }).run();

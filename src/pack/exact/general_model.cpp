@@ -104,8 +104,8 @@ bool GeneralModel::add_pairs() {
   return true;
 }
 
-/// Differences are multiples of the smaller alignment, so the ranges grow to these; what then leaves no room between is one
-/// range.
+/// Differences are multiples of the smaller alignment, so the ranges grow to these; what then leaves no room between is
+/// one range.
 void GeneralModel::add_pair(std::uint32_t a, std::uint32_t b, std::vector<Forbidden>& ranges) {
   const std::int64_t unit = std::min(items_[a].alignment, items_[b].alignment);
   std::sort(ranges.begin(), ranges.end(), [](const Forbidden& x, const Forbidden& y) { return x.above < y.above; });
@@ -152,14 +152,15 @@ void GeneralModel::add_section_cliques() {
       live.push_back({event.item, bytes.lower.value(), bytes.length().value(), bytes.length().value()});
     } else {
       if (grown) add_clique(live);
-      std::erase_if(live, [&](const Task& task) { return task.item == event.item && task.lower == bytes.lower.value(); });
+      std::erase_if(live,
+                    [&](const Task& task) { return task.item == event.item && task.lower == bytes.lower.value(); });
     }
     grown = event.begins;
   }
 }
 
-/// Items of which none comes before another: for each item and each pair that is in none yet, one grown greedily, largest first.
-/// O(cliques × their items × n / 64).
+/// Items of which none comes before another: for each item and each pair that is in none yet, one grown greedily,
+/// largest first. O(cliques × their items × n / 64).
 void GeneralModel::add_stream_cliques() {
   std::vector<std::uint32_t> by_size(count());
   std::iota(by_size.begin(), by_size.end(), 0U);
@@ -172,7 +173,8 @@ void GeneralModel::add_stream_cliques() {
   for (const Pair& pair : pairs_) grower.join(rank[pair.a], rank[pair.b]);
   const auto add = [&](const std::vector<std::uint32_t>& ranks) {
     Clique clique;
-    for (const std::uint32_t r : ranks) clique.push_back({by_size[r], 0, items_[by_size[r]].size, items_[by_size[r]].size});
+    for (const std::uint32_t r : ranks)
+      clique.push_back({by_size[r], 0, items_[by_size[r]].size, items_[by_size[r]].size});
     if (clique.size() > 1) add_clique(std::move(clique));
   };
   for (std::uint32_t r = 0; r < count(); ++r) {
@@ -248,10 +250,11 @@ void GeneralModel::find_region_twins() {
   region_twin_.assign(regions.size(), kNone);
   for (std::uint32_t r = 1; r < regions.size(); ++r) {
     for (std::uint32_t q = 0; q < r; ++q) {
-      const bool same = regions[q] == regions[r] && std::all_of(items_.begin(), items_.end(), [&](const ModelItem& item) {
-                          const RegionSet& allowed = problem_->items[item.index].allowed;
-                          return allowed.contains(q) == allowed.contains(r);
-                        });
+      const bool same =
+          regions[q] == regions[r] && std::all_of(items_.begin(), items_.end(), [&](const ModelItem& item) {
+            const RegionSet& allowed = problem_->items[item.index].allowed;
+            return allowed.contains(q) == allowed.contains(r);
+          });
       if (same) region_twin_[r] = q;
     }
   }

@@ -10,9 +10,9 @@
 
 namespace stowage::pack {
 
-/// A `Problem` as the general search sees it: items of some size, for every two items that meet the differences of their offsets
-/// that are forbidden, cliques of pieces that are pairwise disjoint wherever they share a region, and what is interchangeable.
-/// Immutable.
+/// A `Problem` as the general search sees it: items of some size, for every two items that meet the differences of
+/// their offsets that are forbidden, cliques of pieces that are pairwise disjoint wherever they share a region, and
+/// what is interchangeable. Immutable.
 class GeneralModel {
  public:
   static constexpr std::uint32_t kNone = UINT32_MAX;
@@ -22,12 +22,13 @@ class GeneralModel {
     std::int64_t size;
     std::int64_t alignment;
     std::optional<std::int64_t> pinned;
-    std::uint32_t twin = kNone;  ///< The last equal item before this one. Without loss it lies lower, or in an earlier region.
+    std::uint32_t twin =
+        kNone;  ///< The last equal item before this one. Without loss it lies lower, or in an earlier region.
     std::uint32_t twin_pair = kNone;  ///< The pair of the two.
   };
 
-  /// Open at both ends: differences d with above < d < below are forbidden. Ascending and disjoint within a pair, with a
-  /// difference that is allowed between any two.
+  /// Open at both ends: differences d with above < d < below are forbidden. Ascending and disjoint within a pair, with
+  /// a difference that is allowed between any two.
   struct Forbidden {
     std::int64_t above;
     std::int64_t below;
@@ -41,18 +42,19 @@ class GeneralModel {
     std::uint32_t last;
   };
 
-  /// A piece in a clique. Its bytes [offset + lower, offset + lower + length) are disjoint from those of the others in the
-  /// region.
+  /// A piece in a clique. Its bytes [offset + lower, offset + lower + length) are disjoint from those of the others in
+  /// the region.
   struct Task {
     std::uint32_t item;
     std::int64_t lower;
     std::int64_t bytes;
-    std::int64_t length;  ///< The bytes, rounded up where the offsets of the whole clique are so aligned that nothing else fits.
+    std::int64_t
+        length;  ///< The bytes, rounded up where the offsets of the whole clique are so aligned that nothing else fits.
   };
   using Clique = std::vector<Task>;
 
-  /// Nothing when the problem has more than 2 million pairs of pieces that meet, or comes near the limits of 64 bits, or on
-  /// `stop`.
+  /// Nothing when the problem has more than 2 million pairs of pieces that meet, or comes near the limits of 64 bits,
+  /// or on `stop`.
   static std::optional<GeneralModel> make(const Problem& problem, const std::function<bool()>& stop);
 
   [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(items_.size()); }

@@ -14,8 +14,8 @@ constexpr std::int64_t kMaxTarget = std::int64_t{1} << 61;
 constexpr std::uint64_t kFirstRun = 200;          ///< Nodes. At least ten per item, so that a run can get to the end.
 constexpr std::uint32_t kPairsToCompare = 2'000;  ///< That overlap, when choosing one.
 constexpr double kNoise = 0.5;
-/// A node that takes more work than this counts for several: relations that contradict each other in a circle may raise limits by
-/// a few bytes at a time for seconds.
+/// A node that takes more work than this counts for several: relations that contradict each other in a circle may raise
+/// limits by a few bytes at a time for seconds.
 constexpr std::uint64_t kWorkOfNode = 4'000;
 
 /// Whether every pin is aligned and within its region.
@@ -41,8 +41,8 @@ class GeneralSearch::Search {
   [[nodiscard]] std::uint64_t nodes() const { return state_ ? std::max(nodes_, state_->work() / kWorkOfNode) : 0; }
 
  private:
-  /// An item is in a region, or not; the difference of a pair is at least `value`, or at most `otherwise`; or the reverse of
-  /// that.
+  /// An item is in a region, or not; the difference of a pair is at least `value`, or at most `otherwise`; or the
+  /// reverse of that.
   struct Decision {
     enum class Kind : std::uint8_t { in_region, at_least, at_most };
     Kind kind;
@@ -181,8 +181,8 @@ GeneralSearch::Search::Choice GeneralSearch::Search::decide(Decision& decision) 
   return choose_pair(decision) ? Choice::made : Choice::none_left;
 }
 
-/// Every item before `i` in the order has its region. So a region whose twin none of them is in is no better than the twin, and
-/// one before that of its own twin is ruled out by exchange.
+/// Every item before `i` in the order has its region. So a region whose twin none of them is in is no better than the
+/// twin, and one before that of its own twin is ruled out by exchange.
 bool GeneralSearch::Search::use_region_symmetry(std::uint32_t i) {
   const std::uint32_t twin = model_->item(i).twin;
   for (std::uint32_t r = 0; r < state_->regions(); ++r) {
@@ -218,14 +218,15 @@ GeneralSearch::Search::Choice GeneralSearch::Search::decide_region(std::uint32_t
 }
 
 /// Small for a pair that leaves little room on either side and whose items failed often: it decides most.
-double GeneralSearch::Search::score(const GeneralModel::Pair& pair, std::int64_t room_above, std::int64_t room_below) const {
+double GeneralSearch::Search::score(const GeneralModel::Pair& pair, std::int64_t room_above,
+                                    std::int64_t room_below) const {
   const double weight = state_->weight(pair.a) + state_->weight(pair.b);
   const double room = static_cast<double>(room_above + 1) * static_cast<double>(room_below + 1);
   return room / (weight * weight) * noise_[pair.a] * noise_[pair.b];
 }
 
-/// A pair that overlaps at the lower limits: the best of the first few thousand from a random one on. False when there is none at
-/// all: the lower limits are the answer.
+/// A pair that overlaps at the lower limits: the best of the first few thousand from a random one on. False when there
+/// is none at all: the lower limits are the answer.
 bool GeneralSearch::Search::choose_pair(Decision& decision) {
   const auto count = static_cast<std::uint32_t>(model_->pairs().size());
   double best = std::numeric_limits<double>::infinity();
@@ -269,8 +270,8 @@ GeneralSearch::~GeneralSearch() = default;
 GeneralSearch::GeneralSearch(GeneralSearch&&) noexcept = default;
 GeneralSearch& GeneralSearch::operator=(GeneralSearch&&) noexcept = default;
 
-SearchEnd GeneralSearch::run(Bytes target, std::uint64_t seed, std::uint64_t node_limit, const std::function<bool()>& stop,
-                             std::vector<Position>& positions) {
+SearchEnd GeneralSearch::run(Bytes target, std::uint64_t seed, std::uint64_t node_limit,
+                             const std::function<bool()>& stop, std::vector<Position>& positions) {
   const SearchEnd end = search_->run(target, seed, node_limit, stop);
   if (end == SearchEnd::solved) positions = search_->positions();
   return end;

@@ -58,7 +58,9 @@ TEST(GeneralSearch, TwoItemsThatHoldEachOtherAreMovedTogether) {
   expect_optimum({.items = {left, right, item(0, 2, 3)}}, 9);
 }
 
-TEST(GeneralSearch, PackAroundPins) { expect_optimum({.items = {pinned(item(0, 4, 2), 2), item(0, 4, 3), item(0, 4, 2)}}, 7); }
+TEST(GeneralSearch, PackAroundPins) {
+  expect_optimum({.items = {pinned(item(0, 4, 2), 2), item(0, 4, 3), item(0, 4, 2)}}, 7);
+}
 
 TEST(GeneralSearch, PinsThatContradictEachOtherHaveNoAnswer) {
   const Problem problem{.items = {pinned(item(0, 2, 2), 2), pinned(item(1, 3, 2), 3)}};
@@ -74,7 +76,8 @@ TEST(GeneralSearch, LimitedRegionsShareTheItemsAndTheTarget) {
 }
 
 TEST(GeneralSearch, AnUnpaidRegionCostsNothingToThoseThatMayUseIt) {
-  Problem problem{.items = {item(0, 2, 4), item(0, 2, 3), item(0, 1, 2)}, .regions = {{}, {.limit = Bytes(5), .paid = false}}};
+  Problem problem{.items = {item(0, 2, 4), item(0, 2, 3), item(0, 1, 2)},
+                  .regions = {{}, {.limit = Bytes(5), .paid = false}}};
   expect_optimum(problem, 4);
   problem.items[1].allowed.only = {0};
   problem.items[2].allowed.only = {0};
@@ -84,7 +87,8 @@ TEST(GeneralSearch, AnUnpaidRegionCostsNothingToThoseThatMayUseIt) {
 TEST(GeneralSearch, UnorderedWorkOnTwoStreamsConflictsThoughItsStepsDoNot) {
   Problem problem{
       .items = {item(0, 1, 3), item(1, 2, 4)},
-      .order = {.streams = 2, .threshold = {Step(2), kNever, kNever, Step(2)}, .first = {Step(0), kNever, kNever, Step(1)}}};
+      .order = {
+          .streams = 2, .threshold = {Step(2), kNever, kNever, Step(2)}, .first = {Step(0), kNever, kNever, Step(1)}}};
   expect_optimum(problem, 7);
   problem.order.threshold[1] = Step(1);
   expect_optimum(problem, 4);

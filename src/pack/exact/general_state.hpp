@@ -10,17 +10,18 @@
 
 namespace stowage::pack {
 
-/// What the general search knows at a node: limits of every offset, the regions left to every item, and what was decided about
-/// pairs. Every change is on a trail and can be undone. Not thread-safe.
+/// What the general search knows at a node: limits of every offset, the regions left to every item, and what was
+/// decided about pairs. Every change is on a trail and can be undone. Not thread-safe.
 ///
-/// Invariant, on which proofs rest: a value is removed only when no answer with a peak of at most the target has it, given the
-/// decisions (and given that twins are in order, see general_search.hpp).
+/// Invariant, on which proofs rest: a value is removed only when no answer with a peak of at most the target has it,
+/// given the decisions (and given that twins are in order, see general_search.hpp).
 class GeneralState {
  public:
   /// `problem` and `model` must outlive it; `model` is of `problem`.
   GeneralState(const Problem& problem, const GeneralModel& model);
 
-  /// Forgets everything and propagates what holds before the first decision. False when there is no answer, or when stopped.
+  /// Forgets everything and propagates what holds before the first decision. False when there is no answer, or when
+  /// stopped.
   bool start(std::int64_t target, const std::function<bool()>& stop);
 
   // Decisions. False when nothing is left of it; else `propagate` must follow.
@@ -29,8 +30,8 @@ class GeneralState {
   void set_least(std::uint32_t pair, std::int64_t value);  ///< The difference of the pair is at least `value`.
   void set_most(std::uint32_t pair, std::int64_t value);
 
-  /// To the fixpoint; in a large problem, cliques only as far as a node can afford. False when something has no place left, or
-  /// when stopped.
+  /// To the fixpoint; in a large problem, cliques only as far as a node can afford. False when something has no place
+  /// left, or when stopped.
   bool propagate();
   /// Asks `stop` after every so much work: one node of a large problem can take long.
   void look_at_clock(std::size_t work);
@@ -49,8 +50,8 @@ class GeneralState {
   [[nodiscard]] double weight(std::uint32_t i) const {
     return weight_[i];
   }  ///< 1 + failures in which the item took part, in all runs.
-  /// By how much the top of the region grows at least when the item goes there; −1 where that costs nothing. With several regions
-  /// only.
+  /// By how much the top of the region grows at least when the item goes there; −1 where that costs nothing. With
+  /// several regions only.
   [[nodiscard]] std::int64_t growth(std::uint32_t i, std::uint32_t region) const;
   /// The most and the least that the difference of a pair can be by limits and decisions alone.
   [[nodiscard]] std::int64_t most(std::uint32_t p) const;
@@ -73,7 +74,9 @@ class GeneralState {
   bool set_upper(std::uint32_t i, std::int64_t value);
   bool set_top(std::uint32_t region, std::int64_t value);
   void add_load(std::uint32_t i, std::uint32_t region, std::int64_t sign);
-  [[nodiscard]] std::int64_t load(std::uint32_t clique, std::uint32_t region) const { return load_[clique * regions() + region]; }
+  [[nodiscard]] std::int64_t load(std::uint32_t clique, std::uint32_t region) const {
+    return load_[clique * regions() + region];
+  }
   [[nodiscard]] std::int64_t ceiling(std::uint32_t region) const;
 
   std::uint32_t next_item();
@@ -99,8 +102,8 @@ class GeneralState {
   std::vector<char> choices_;                ///< Item × region: whether still possible.
   std::vector<std::uint32_t> choice_count_;  ///< By item.
   std::vector<std::int64_t> top_;            ///< By region: a lower limit.
-  std::vector<std::int64_t> load_;           ///< Clique × region: bytes of the items assigned; with several regions only.
-  std::int64_t paid_ = 0;                    ///< The sum of the tops of paid regions.
+  std::vector<std::int64_t> load_;  ///< Clique × region: bytes of the items assigned; with several regions only.
+  std::int64_t paid_ = 0;           ///< The sum of the tops of paid regions.
   std::vector<Change> trail_;
   std::vector<std::uint32_t> queue_,
       dirty_;  ///< Items whose pairs, cliques whose tasks changed; a stack, and a heap: heaviest first.

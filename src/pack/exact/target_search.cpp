@@ -74,14 +74,15 @@ TargetSearch::TargetSearch(const Plain& plain, const ValleySearch& search, std::
                  pack::priorities(plain, Priority::size)};
 }
 
-/// The calm runs of a round, each style as it is: what a run learns of the sections it keeps for its next one, and goes on from
-/// there; one of them proves what can be proven. From the second round on as many with noise, which get out of where that leads
-/// nowhere. They only look for a solution, and find it in half the nodes with brief explanations.
+/// The calm runs of a round, each style as it is: what a run learns of the sections it keeps for its next one, and goes
+/// on from there; one of them proves what can be proven. From the second round on as many with noise, which get out of
+/// where that leads nowhere. They only look for a solution, and find it in half the nodes with brief explanations.
 std::vector<SearchStyle> TargetSearch::next_styles() {
   std::vector<SearchStyle> styles;
   for (const Style& style : kCalm) styles.push_back({style.branching, Explanations::full, priorities_[style.kind]});
   for (std::size_t draw = 0; round_ > 0 && draw < kDraws; ++draw) {
-    for (const Style& style : kNoisy) styles.push_back({style.branching, Explanations::brief, noisy(priorities_[style.kind])});
+    for (const Style& style : kNoisy)
+      styles.push_back({style.branching, Explanations::brief, noisy(priorities_[style.kind])});
   }
   return styles;
 }
@@ -95,7 +96,8 @@ std::vector<double> TargetSearch::noisy(std::vector<double> priority) {
   return priority;
 }
 
-/// One run a style. A run that cannot win any more, because an earlier one in the list has, is stopped or never started.
+/// One run a style. A run that cannot win any more, because an earlier one in the list has, is stopped or never
+/// started.
 std::vector<TargetSearch::StyleRun> TargetSearch::run_round(const std::vector<SearchStyle>& styles,
                                                             const std::function<bool()>& stop) {
   const std::uint64_t limit = std::max<std::uint64_t>(kUnit, plain_.count() + plain_.count() / 8) * luby(round_ + 1);
@@ -106,7 +108,8 @@ std::vector<TargetSearch::StyleRun> TargetSearch::run_round(const std::vector<Se
     for (std::size_t i = next++; i < styles.size() && i < winner && !stop(); i = next++) {
       if (!searches_[i]) searches_[i] = search_.fresh();
       const std::uint64_t before = searches_[i]->nodes();
-      runs[i].end = searches_[i]->run(target_, styles[i], limit, [&, i] { return i > winner || stop(); }, runs[i].offsets);
+      runs[i].end =
+          searches_[i]->run(target_, styles[i], limit, [&, i] { return i > winner || stop(); }, runs[i].offsets);
       runs[i].nodes = searches_[i]->nodes() - before;
       std::size_t best = winner;
       while (runs[i].end != SearchEnd::gave_up && i < best && !winner.compare_exchange_weak(best, i)) continue;
@@ -118,7 +121,8 @@ std::vector<TargetSearch::StyleRun> TargetSearch::run_round(const std::vector<Se
   return threads.clear(), runs;
 }
 
-SearchEnd TargetSearch::advance(std::uint64_t nodes, const std::function<bool()>& stop, std::vector<std::int64_t>& offsets) {
+SearchEnd TargetSearch::advance(std::uint64_t nodes, const std::function<bool()>& stop,
+                                std::vector<std::int64_t>& offsets) {
   for (const std::uint64_t end = nodes_ + std::min(nodes, std::numeric_limits<std::uint64_t>::max() - nodes_);
        nodes_ < end && !stop(); ++round_) {
     for (StyleRun& run : run_round(next_styles(), stop)) {

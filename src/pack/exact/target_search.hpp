@@ -11,19 +11,21 @@
 
 namespace stowage::pack {
 
-/// The valley search with restarts. A round runs a fixed list of styles, each with the same node limit, which follows the Luby
-/// sequence from round to round; from the second round on as many more with noise in the priorities. Hard instances are hard for
-/// most styles and easy for a few; the list finds those.
+/// The valley search with restarts. A round runs a fixed list of styles, each with the same node limit, which follows
+/// the Luby sequence from round to round; from the second round on as many more with noise in the priorities. Hard
+/// instances are hard for most styles and easy for a few; the list finds those.
 ///
-/// The runs of a round are independent of each other: each style has a search of its own. So they may run on several threads, and
-/// the first in the list that ends with an answer or a proof wins, whichever was quicker: the result is the same for any number
-/// of threads. Not thread-safe itself.
+/// The runs of a round are independent of each other: each style has a search of its own. So they may run on several
+/// threads, and the first in the list that ends with an answer or a proof wins, whichever was quicker: the result is
+/// the same for any number of threads. Not thread-safe itself.
 class TargetSearch {
  public:
   /// `plain` and `search`, of which it makes copies, must outlive it.
-  TargetSearch(const Plain& plain, const ValleySearch& search, std::int64_t target, std::uint64_t seed, std::uint32_t threads);
+  TargetSearch(const Plain& plain, const ValleySearch& search, std::int64_t target, std::uint64_t seed,
+               std::uint32_t threads);
 
-  /// Runs on, round after round, until about `nodes` more nodes were visited, or until `stop`, which must be thread-safe.
+  /// Runs on, round after round, until about `nodes` more nodes were visited, or until `stop`, which must be
+  /// thread-safe.
   SearchEnd advance(std::uint64_t nodes, const std::function<bool()>& stop, std::vector<std::int64_t>& offsets);
 
   [[nodiscard]] std::int64_t target() const { return target_; }
@@ -39,7 +41,8 @@ class TargetSearch {
 
   [[nodiscard]] std::vector<SearchStyle> next_styles();
   [[nodiscard]] std::vector<double> noisy(std::vector<double> priority);
-  [[nodiscard]] std::vector<StyleRun> run_round(const std::vector<SearchStyle>& styles, const std::function<bool()>& stop);
+  [[nodiscard]] std::vector<StyleRun> run_round(const std::vector<SearchStyle>& styles,
+                                                const std::function<bool()>& stop);
 
   const Plain& plain_;
   const ValleySearch& search_;

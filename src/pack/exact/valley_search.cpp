@@ -11,8 +11,8 @@ namespace {
 constexpr std::uint32_t kNoItem = std::numeric_limits<std::uint32_t>::max();
 constexpr std::size_t kMaxPairs = 4'000'000;
 constexpr std::uint32_t kMaxItems = 4'096;  ///< The search recurses once per item, half a KiB to two each time.
-/// What a section's failures count in the next run. Nothing: each run learns anew where it is tight. All: the first run's
-/// mistakes stay for ever.
+/// What a section's failures count in the next run. Nothing: each run learns anew where it is tight. All: the first
+/// run's mistakes stay for ever.
 constexpr double kWeightKept = 0.1;
 
 template <std::size_t Words>
@@ -25,8 +25,8 @@ class Search final : public ValleySearch {
         is_option_(plain_.count(), 0),
         weight_(plain_.sections(), 0) {}
 
-  SearchEnd run(std::int64_t target, const SearchStyle& style, std::uint64_t node_limit, const std::function<bool()>& stop,
-                std::vector<std::int64_t>& offsets) override;
+  SearchEnd run(std::int64_t target, const SearchStyle& style, std::uint64_t node_limit,
+                const std::function<bool()>& stop, std::vector<std::int64_t>& offsets) override;
   [[nodiscard]] std::uint64_t nodes() const override { return nodes_; }
   [[nodiscard]] std::unique_ptr<ValleySearch> fresh() const override { return std::make_unique<Search>(problem_); }
 
@@ -42,7 +42,9 @@ class Search final : public ValleySearch {
     std::vector<std::int64_t> lifted;
   };
 
-  [[nodiscard]] bool covers(std::uint32_t i, std::uint32_t s) const { return plain_.first[i] <= s && s < plain_.last[i]; }
+  [[nodiscard]] bool covers(std::uint32_t i, std::uint32_t s) const {
+    return plain_.first[i] <= s && s < plain_.last[i];
+  }
   [[nodiscard]] bool goes_first(std::uint32_t a, std::uint32_t b) const {
     return style_->priority[a] != style_->priority[b] ? style_->priority[a] > style_->priority[b] : a < b;
   }
@@ -74,8 +76,9 @@ class Search final : public ValleySearch {
   std::vector<std::unique_ptr<SearchFrame>> frames_;
 };
 
-/// Brings the floors up to date. False, with the conflict, when a section overflows; when several do, the most notorious one is
-/// the conflict. Its floor is what it is because of every limit there, and its bytes because of what is unplaced in it.
+/// Brings the floors up to date. False, with the conflict, when a section overflows; when several do, the most
+/// notorious one is the conflict. Its floor is what it is because of every limit there, and its bytes because of what
+/// is unplaced in it.
 template <std::size_t Words>
 bool Search<Words>::settle(Set& conflict) {
   std::uint32_t worst = kNoItem;
@@ -90,7 +93,8 @@ bool Search<Words>::settle(Set& conflict) {
   return false;
 }
 
-/// Whether something placed holds `i` up at its limit. If not, the limit came from lifting, and only what is still to come can.
+/// Whether something placed holds `i` up at its limit. If not, the limit came from lifting, and only what is still to
+/// come can.
 template <std::size_t Words>
 bool Search<Words>::supported(std::uint32_t i) const {
   std::int64_t top = 0;
@@ -124,7 +128,8 @@ double Search<Words>::branching_key(std::uint32_t s) const {
   return options;
 }
 
-/// Looks at the sections of every valley: a run of equal floors, connected by unplaced items, with nothing lower next to it.
+/// Looks at the sections of every valley: a run of equal floors, connected by unplaced items, with nothing lower next
+/// to it.
 template <std::size_t Words>
 std::uint32_t Search<Words>::choose_section() const {
   const std::uint32_t sections = plain_.sections();
@@ -136,11 +141,13 @@ std::uint32_t Search<Words>::choose_section() const {
       continue;
     }
     std::uint32_t end = s + 1;
-    while (end < sections && state_.remaining(end) > 0 && state_.floor(end) == state_.floor(s) && state_.goes_on(end - 1)) ++end;
+    while (end < sections && state_.remaining(end) > 0 && state_.floor(end) == state_.floor(s) &&
+           state_.goes_on(end - 1))
+      ++end;
     const bool wall_left =
         s == 0 || !state_.goes_on(s - 1) || state_.remaining(s - 1) == 0 || state_.floor(s - 1) > state_.floor(s);
-    const bool wall_right =
-        end == sections || !state_.goes_on(end - 1) || state_.remaining(end) == 0 || state_.floor(end) > state_.floor(s);
+    const bool wall_right = end == sections || !state_.goes_on(end - 1) || state_.remaining(end) == 0 ||
+                            state_.floor(end) > state_.floor(s);
     for (std::uint32_t x = s; wall_left && wall_right && x < end; ++x) {
       const double key = branching_key(x);
       if (key >= least) continue;
@@ -158,7 +165,8 @@ void Search<Words>::collect_options(std::uint32_t s, SearchFrame& frame) const {
   for (const std::uint32_t i : state_.unplaced(s)) {
     if (state_.limit(i) == state_.floor(s)) frame.options.push_back(i);
   }
-  std::sort(frame.options.begin(), frame.options.end(), [&](std::uint32_t a, std::uint32_t b) { return goes_first(a, b); });
+  std::sort(frame.options.begin(), frame.options.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return goes_first(a, b); });
   frame.why.assign(frame.options.size(), Set{});
 }
 
@@ -170,13 +178,14 @@ std::int64_t Search<Words>::next_support(std::uint32_t i, std::uint32_t s, Set& 
   for (const std::uint32_t k : problem_->neighbours[i]) {
     if (!state_.placed(k) && !covers(k, s)) least = std::min(least, std::max(floor, state_.limit(k)) + plain_.size[k]);
   }
-  // It depends on who is unplaced beside i, on what keeps i from lying below, and on the limits of those that would be a lower
-  // support without them.
+  // It depends on who is unplaced beside i, on what keeps i from lying below, and on the limits of those that would be
+  // a lower support without them.
   const bool full = style_->explanations == Explanations::full;
   reason.insert(state_.range(i));
   if (full) reason.insert(state_.reason(i));
   for (const std::uint32_t k : problem_->neighbours[i]) {
-    if (!state_.placed(k) && !covers(k, s) && (full ? 0 : floor) + plain_.size[k] < least) reason.insert(state_.reason(k));
+    if (!state_.placed(k) && !covers(k, s) && (full ? 0 : floor) + plain_.size[k] < least)
+      reason.insert(state_.reason(k));
   }
   return least == kInfinite ? kInfinite : round_up(least, plain_.alignment[i]);
 }
@@ -191,8 +200,8 @@ std::int64_t Search<Words>::least_above(std::uint32_t i, std::uint32_t s, std::i
   return least == kInfinite ? kInfinite : round_up(least, plain_.alignment[i]);
 }
 
-/// The last branch: none of the options is at the floor of `s`. Lifts their limits to where they could rest instead. False, with
-/// the conflict, when that leaves no room.
+/// The last branch: none of the options is at the floor of `s`. Lifts their limits to where they could rest instead.
+/// False, with the conflict, when that leaves no room.
 template <std::size_t Words>
 bool Search<Words>::lift(std::uint32_t s, SearchFrame& frame, Set& conflict) {
   Set all;
@@ -227,8 +236,8 @@ bool Search<Words>::lift(std::uint32_t s, SearchFrame& frame, Set& conflict) {
   return settle(conflict);
 }
 
-/// The first branches: each option at the floor. True when one led to a solution. `jump` when the failure had nothing to do with
-/// the option, so that the others need not be tried.
+/// The first branches: each option at the floor. True when one led to a solution. `jump` when the failure had nothing
+/// to do with the option, so that the others need not be tried.
 template <std::size_t Words>
 bool Search<Words>::try_options(std::uint32_t s, std::size_t depth, Set& conflict, bool& jump) {
   SearchFrame& frame = *frames_[depth];
@@ -311,7 +320,8 @@ std::unique_ptr<ValleySearch> ValleySearch::make(const Plain& plain) {
   if (sections > 40 * 64 || plain.count() > kMaxItems) return nullptr;
   std::optional<ItemLists> neighbours = ItemLists::meeting(plain, kMaxPairs);
   if (!neighbours) return nullptr;
-  const auto problem = std::make_shared<const ValleyProblem>(plain, std::move(*neighbours), ItemLists::of_same_sections(plain));
+  const auto problem =
+      std::make_shared<const ValleyProblem>(plain, std::move(*neighbours), ItemLists::of_same_sections(plain));
   if (sections <= 2 * 64) return std::make_unique<Search<2>>(problem);
   if (sections <= 4 * 64) return std::make_unique<Search<4>>(problem);
   if (sections <= 10 * 64) return std::make_unique<Search<10>>(problem);

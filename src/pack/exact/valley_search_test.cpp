@@ -26,8 +26,8 @@ SearchEnd search(const Plain& plain, std::int64_t target, std::vector<std::int64
 
 /// Eight items of which at most 7 bytes are live at once, but which do not fit in 7.
 Problem tight() {
-  return {.items = {item(0, 2, 4), item(0, 5, 2), item(2, 6, 3), item(0, 7, 1), item(6, 7, 4), item(5, 8, 1), item(7, 8, 5),
-                    item(2, 8, 1)}};
+  return {.items = {item(0, 2, 4), item(0, 5, 2), item(2, 6, 3), item(0, 7, 1), item(6, 7, 4), item(5, 8, 1),
+                    item(7, 8, 5), item(2, 8, 1)}};
 }
 
 TEST(ValleySearch, FindsThePackingAtTheTargetAndProvesThatThereIsNoneBelow) {
@@ -50,12 +50,12 @@ TEST(ValleySearch, GivesUpAtTheNodeLimitAndWhenStopped) {
   EXPECT_EQ(search->run(100, style, kManyNodes, kNeverStop, offsets), SearchEnd::solved);
 }
 
-/// Explanations, jumps and lifted limits are where a wrong proof would come from: every style, with alignments, against the
-/// truth.
+/// Explanations, jumps and lifted limits are where a wrong proof would come from: every style, with alignments, against
+/// the truth.
 TEST(ValleySearch, EveryStyleIsExactOnRandomProblems) {
   for (std::uint64_t seed = 0; seed < 1'000; ++seed) {
-    const Problem problem =
-        testing::random_problem(seed, {.max_items = 6, .pieces = false, .pins = false, .regions = false, .streams = false});
+    const Problem problem = testing::random_problem(
+        seed, {.max_items = 6, .pieces = false, .pins = false, .regions = false, .streams = false});
     const Plain plain = *Plain::from(problem);
     if (plain.count() == 0) continue;
     const std::int64_t optimum = testing::solve_by_brute_force(problem)->peak.value();
@@ -70,7 +70,8 @@ TEST(ValleySearch, EveryStyleIsExactOnRandomProblems) {
   }
 }
 
-/// Here an explanation once left out why an item does not lie below the one that lifts it, and a jump went over the only answer.
+/// Here an explanation once left out why an item does not lie below the one that lifts it, and a jump went over the
+/// only answer.
 TEST(ValleySearch, KnowsWhyALiftedItemWasNotBelow) {
   const Problem problem{.items = {aligned(item(0, 5, 1), 2), item(2, 5, 1), item(0, 4, 1), aligned(item(5, 7, 4), 4),
                                   item(0, 3, 3), aligned(item(4, 7, 1), 4), aligned(item(1, 2, 1), 4)}};
@@ -88,23 +89,27 @@ TEST(ValleySearch, NeverProvesThatAFullRectangleDoesNotFit) {
   std::mt19937_64 random(11);
   for (std::uint64_t seed = 0; seed < 10'000; ++seed) {
     const Problem problem = testing::cut_rectangle(seed);
-    SearchStyle style{seed % 2 == 0 ? Branching::most_conflicts : Branching::options_per_weight, Explanations::full, {}};
-    for (std::size_t i = 0; i < problem.items.size(); ++i) style.priority.push_back(static_cast<double>(random() % 1'000));
+    SearchStyle style{
+        seed % 2 == 0 ? Branching::most_conflicts : Branching::options_per_weight, Explanations::full, {}};
+    for (std::size_t i = 0; i < problem.items.size(); ++i)
+      style.priority.push_back(static_cast<double>(random() % 1'000));
     std::vector<std::int64_t> offsets;
-    ASSERT_NE(ValleySearch::make(*Plain::from(problem))->run(12, style, 20'000, kNeverStop, offsets), SearchEnd::exhausted)
+    ASSERT_NE(ValleySearch::make(*Plain::from(problem))->run(12, style, 20'000, kNeverStop, offsets),
+              SearchEnd::exhausted)
         << seed;
   }
 }
 
-/// Items of the same sections are tried in one order only, which must lose nothing: few lives, so that there are many of those.
+/// Items of the same sections are tried in one order only, which must lose nothing: few lives, so that there are many
+/// of those.
 TEST(ValleySearch, IsExactWhereManyItemsShareTheirSections) {
   std::mt19937_64 random(7);
   for (int round = 0; round < 1'500; ++round) {
     Problem problem;
     for (std::uint64_t n = 3 + random() % 4; problem.items.size() < n;) {
       const std::int64_t begin = static_cast<std::int64_t>(random() % 2);
-      problem.items.push_back(
-          item(begin, begin + 1 + static_cast<std::int64_t>(random() % 2), 1 + static_cast<std::int64_t>(random() % 5)));
+      problem.items.push_back(item(begin, begin + 1 + static_cast<std::int64_t>(random() % 2),
+                                   1 + static_cast<std::int64_t>(random() % 5)));
       problem.items.back().alignment = Bytes(std::int64_t{1} << random() % 3);
     }
     const Plain plain = *Plain::from(problem);

@@ -24,8 +24,8 @@ ItemLists ItemLists::of_same_sections(const Plain& plain) {
             [&](std::uint32_t a, std::uint32_t b) { return std::pair(sections(a), a) < std::pair(sections(b), b); });
   ItemLists lists;
   for (std::uint32_t i = 0; i < plain.count(); ++i) {
-    const auto [begin, end] = std::equal_range(order.begin(), order.end(), i,
-                                               [&](std::uint32_t a, std::uint32_t b) { return sections(a) < sections(b); });
+    const auto [begin, end] = std::equal_range(
+        order.begin(), order.end(), i, [&](std::uint32_t a, std::uint32_t b) { return sections(a) < sections(b); });
     std::copy_if(begin, end, std::back_inserter(lists.items_), [&](std::uint32_t j) { return j != i; });
     lists.begin_.push_back(lists.items_.size());
   }

@@ -39,9 +39,9 @@ struct ValleyProblem {
   ItemLists same_sections;
 };
 
-/// A placement in the making, bottom-up: which items are placed, where, and below which limit each of the others is known not to
-/// lie. Keeps the floors of the sections, and takes back what was done since a mark. What is done in one go (a `place`, or some
-/// `set_limit`) is followed by `settle`.
+/// A placement in the making, bottom-up: which items are placed, where, and below which limit each of the others is
+/// known not to lie. Keeps the floors of the sections, and takes back what was done since a mark. What is done in one
+/// go (a `place`, or some `set_limit`) is followed by `settle`.
 template <std::size_t Words>
 class ValleyState {
  public:
@@ -63,7 +63,9 @@ class ValleyState {
   /// The sections of an item.
   [[nodiscard]] const Set& range(std::uint32_t i) const { return range_[i]; }
 
-  [[nodiscard]] std::span<const std::uint32_t> unplaced(std::uint32_t s) const { return {rows_[s].data(), unplaced_[s]}; }
+  [[nodiscard]] std::span<const std::uint32_t> unplaced(std::uint32_t s) const {
+    return {rows_[s].data(), unplaced_[s]};
+  }
   /// The lowest limit of an unplaced item in `s`, and how many have it.
   [[nodiscard]] std::int64_t floor(std::uint32_t s) const { return floor_[s]; }
   [[nodiscard]] std::uint32_t at_floor(std::uint32_t s) const { return at_floor_[s]; }

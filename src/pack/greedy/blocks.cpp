@@ -9,23 +9,25 @@
 
 /// What GE's block assigner does, with its knobs.
 ///
-/// 1. *Form*: items, in order of their beginning, take a free block of their size class, the one that was released first or last,
+/// 1. *Form*: items, in order of their beginning, take a free block of their size class, the one that was released
+/// first or last,
 ///    or a new one (form_blocks.cpp).
 /// 2. *Nest*: blocks, by size, go into larger ones where their times allow (nest_blocks.cpp).
 /// 3. *Concatenate* the blocks that lie in no other.
 ///
-/// Where there are pins, limits or several regions, the blocks are instead placed as if each were an item, with the pinned ones,
-/// by size in the lowest gap; where that fails, the items are placed so. Knobs then change what shares bytes, not what is
-/// allowed.
+/// Where there are pins, limits or several regions, the blocks are instead placed as if each were an item, with the
+/// pinned ones, by size in the lowest gap; where that fails, the items are placed so. Knobs then change what shares
+/// bytes, not what is allowed.
 ///
-/// It is here because its users know what it gives them and may want just that; it leaves more unused than any of the others
-/// (bench/README.md), because bytes are shared by whole blocks only. O(n log n) except for the nesting.
+/// It is here because its users know what it gives them and may want just that; it leaves more unused than any of the
+/// others (bench/README.md), because bytes are shared by whole blocks only. O(n log n) except for the nesting.
 namespace stowage::pack {
 namespace {
 
 bool in_one_endless_region(const Problem& problem) {
   return problem.regions.size() == 1 && !problem.regions.front().limit &&
-         std::none_of(problem.items.begin(), problem.items.end(), [](const Item& item) { return item.pinned.has_value(); });
+         std::none_of(problem.items.begin(), problem.items.end(),
+                      [](const Item& item) { return item.pinned.has_value(); });
 }
 
 /// Where the block begins, from the beginning of the one that lies in no other.
@@ -41,7 +43,8 @@ std::size_t outermost(const std::vector<Block>& blocks, std::size_t block) {
 }
 
 /// Positions of all items, from those of the blocks that lie in no other. Items without a block stay as they are.
-void take_positions(const std::vector<Block>& blocks, const std::vector<Position>& of_blocks, std::vector<Position>& positions) {
+void take_positions(const std::vector<Block>& blocks, const std::vector<Position>& of_blocks,
+                    std::vector<Position>& positions) {
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     Position at = of_blocks[outermost(blocks, b)];
     at.offset += offset_in_outermost(blocks, b);
@@ -105,8 +108,8 @@ class BlockProblem {
     outer_.order.first.resize(outer_.items.size() * problem_.order.streams, kNever);
   }
 
-  /// To the item that stands for the block around them. With stream order that one is in use as a whole, from the first of its
-  /// items to the last.
+  /// To the item that stands for the block around them. With stream order that one is in use as a whole, from the first
+  /// of its items to the last.
   void add_items(std::size_t block) {
     const std::size_t into = item_of_[outermost(blocks_, block)];
     const Bytes offset = offset_in_outermost(blocks_, block);

@@ -23,8 +23,8 @@ struct Block {
   Bytes offset = {};           ///< There.
 };
 
-/// Which items of a problem are over before others begin. Pieces do not count: an item needs all of its bytes for all of its
-/// life. O(1), with stream order O(streams).
+/// Which items of a problem are over before others begin. Pieces do not count: an item needs all of its bytes for all
+/// of its life. O(1), with stream order O(streams).
 class Sequence {
  public:
   explicit Sequence(const Problem& problem);

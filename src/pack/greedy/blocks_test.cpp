@@ -81,7 +81,8 @@ TEST(Blocks, AlignmentIsKeptInsideBlocks) {
 TEST(Blocks, PinsAndLimitsAreKeptAndBlocksPlacedAroundThem) {
   const Problem pins{.items = {pinned(item(0, 4, 4), 8), item(0, 2, 8), item(2, 4, 8)}};
   EXPECT_EQ(blocks(pins).peak, Bytes(12));
-  const Problem limits{.items = {item(0, 2, 6), item(0, 2, 6), item(2, 4, 6)}, .regions = {{Bytes(8), true}, {Bytes(8), true}}};
+  const Problem limits{.items = {item(0, 2, 6), item(0, 2, 6), item(2, 4, 6)},
+                       .regions = {{Bytes(8), true}, {Bytes(8), true}}};
   EXPECT_EQ(blocks(limits).peak, Bytes(12));
 }
 
@@ -116,7 +117,8 @@ TEST(Blocks, EverySettingAnswersEveryKindOfProblemThatGreedyPlacementAnswers) {
 TEST(Blocks, OfStreamsThatHearNothingOfEachOtherShareNothing) {
   // Two items on two streams; neither is ever over for the other's.
   Problem problem{.items = {item(0, 1, 8), item(1, 2, 8)}};
-  problem.order = {.streams = 2, .threshold = {Step(1), kNever, kNever, Step(2)}, .first = {Step(0), kNever, kNever, Step(1)}};
+  problem.order = {
+      .streams = 2, .threshold = {Step(1), kNever, kNever, Step(2)}, .first = {Step(0), kNever, kNever, Step(1)}};
   EXPECT_EQ(blocks(problem).peak, Bytes(16));
   problem.order.threshold[1] = Step(1);
   EXPECT_EQ(blocks(problem).peak, Bytes(8));

@@ -8,11 +8,11 @@
 
 /// Each stream's items in a range of their own, one range behind the other.
 ///
-/// Items whose first access is on one stream are a plain problem: of two of them one is over before the other exactly when it is
-/// so on that stream, as long as each is first touched by one op, before all others that touch it. The skyline packs it, near its
-/// bound and in O(n log n). What is lost is sharing between streams; what is gained is that no byte falls to a stream by accident
-/// and is lost for the others, which on graphs of many streams that hear little of each other makes greedy placement need several
-/// times as much (bench/README.md, "streams").
+/// Items whose first access is on one stream are a plain problem: of two of them one is over before the other exactly
+/// when it is so on that stream, as long as each is first touched by one op, before all others that touch it. The
+/// skyline packs it, near its bound and in O(n log n). What is lost is sharing between streams; what is gained is that
+/// no byte falls to a stream by accident and is lost for the others, which on graphs of many streams that hear little
+/// of each other makes greedy placement need several times as much (bench/README.md, "streams").
 namespace stowage::pack {
 namespace {
 
@@ -30,7 +30,8 @@ std::size_t home_of(const StreamOrder& order, std::size_t item) {
 /// One past everything that has a step.
 Step horizon_of(const Problem& problem) {
   Step horizon(1);
-  for (const Step step : problem.order.threshold) horizon = step == kNever ? horizon : std::max(horizon, step + Step(1));
+  for (const Step step : problem.order.threshold)
+    horizon = step == kNever ? horizon : std::max(horizon, step + Step(1));
   for (const Step step : problem.order.first) horizon = step == kNever ? horizon : std::max(horizon, step + Step(1));
   for (const Item& item : problem.items) horizon = std::max(horizon, item.life().upper + Step(1));
   return horizon;
@@ -73,7 +74,8 @@ void solve_by_stream(Bench& bench) {
     Bytes alignment(1);
     for (const Item& item : strand.problem.items) alignment = std::max(alignment, item.alignment);
     top = align_up(top, alignment);
-    for (std::size_t k = 0; k < strand.items.size(); ++k) positions[strand.items[k]].offset = top + alone.positions()[k].offset;
+    for (std::size_t k = 0; k < strand.items.size(); ++k)
+      positions[strand.items[k]].offset = top + alone.positions()[k].offset;
     top += strand.items.empty() ? Bytes(0) : alone.peak();
   }
   // Items that several ops begin on several streams may be over on one and not on another.

@@ -102,10 +102,11 @@ Sequence::Sequence(const Problem& problem) : problem_(problem), uses_(problem.or
 
 bool Sequence::apart(std::span<const std::uint32_t> items, std::span<const std::uint32_t> others) const {
   if (items.size() > others.size()) std::swap(items, others);
-  // Coming before is transitive: who is over before the next, or after the last, of a list in order is so for all of it.
+  // Coming before is transitive: who is over before the next, or after the last, of a list in order is so for all of
+  // it.
   return std::all_of(items.begin(), items.end(), [&](std::uint32_t item) {
-    const auto next = std::partition_point(others.begin(), others.end(),
-                                           [&](std::uint32_t other) { return lives_[other].lower <= lives_[item].lower; });
+    const auto next = std::partition_point(
+        others.begin(), others.end(), [&](std::uint32_t other) { return lives_[other].lower <= lives_[item].lower; });
     return (next == others.begin() || before(*std::prev(next), item)) && (next == others.end() || before(item, *next));
   });
 }

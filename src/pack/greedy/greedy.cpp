@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <numeric>
 
-/// Placing items one after the other, each once, at the best free place for it at that time. What differs is the order of the
-/// items and what "best" means:
+/// Placing items one after the other, each once, at the best free place for it at that time. What differs is the order
+/// of the items and what "best" means:
 ///
 /// - by begin, tightest gap: what ggml's allocator does online (online.cpp);
-/// - by size, lowest gap: TFLite Micro's greedy planner; by size, tightest gap: TFLite's arena planner and XLA's "spatial" heap;
+/// - by size, lowest gap: TFLite Micro's greedy planner; by size, tightest gap: TFLite's arena planner and XLA's
+/// "spatial" heap;
 /// - by life, lowest or tightest gap: XLA's "temporal" heap;
 /// - by area (bytes × steps).
 ///
@@ -29,8 +30,10 @@ constexpr std::int64_t kUnlimited = INT64_MAX;
 /// How often to look at the clock. Below that many items a pass is always finished.
 constexpr std::size_t kItemsBetweenLooks = 256;
 
-/// Finds the best free place among ascending blocked ranges. `last` is the largest offset that the region's limit permits.
-std::optional<FreePlace> find_place(const std::vector<OffsetRange>& blocked, Bytes alignment, std::int64_t last, Fit fit) {
+/// Finds the best free place among ascending blocked ranges. `last` is the largest offset that the region's limit
+/// permits.
+std::optional<FreePlace> find_place(const std::vector<OffsetRange>& blocked, Bytes alignment, std::int64_t last,
+                                    Fit fit) {
   std::optional<FreePlace> best;
   std::int64_t free_from = 0;
   const auto consider = [&](std::int64_t free_until) {
@@ -69,8 +72,8 @@ class Greedy {
       const std::optional<FreePlace> place = place_in(index, region);
       if (!place) continue;
       const std::int64_t growth = growth_of(item, region, place->offset);
-      const bool better =
-          !best || growth < best_growth || (growth == best_growth && fit_ == Fit::tightest && place->slack < best_slack);
+      const bool better = !best || growth < best_growth ||
+                          (growth == best_growth && fit_ == Fit::tightest && place->slack < best_slack);
       if (!better) continue;
       best = Position{region, Bytes(place->offset)};
       best_growth = growth;
@@ -173,10 +176,20 @@ void offer_greedily(Bench& bench, PlacementOrder order, Fit fit, std::string_vie
 
 }  // namespace
 
-void solve_first_fit_by_size(Bench& bench) { offer_greedily(bench, PlacementOrder::size, Fit::lowest, "first_fit_by_size"); }
-void solve_first_fit_by_life(Bench& bench) { offer_greedily(bench, PlacementOrder::life, Fit::lowest, "first_fit_by_life"); }
-void solve_first_fit_by_area(Bench& bench) { offer_greedily(bench, PlacementOrder::area, Fit::lowest, "first_fit_by_area"); }
-void solve_best_fit_by_size(Bench& bench) { offer_greedily(bench, PlacementOrder::size, Fit::tightest, "best_fit_by_size"); }
-void solve_best_fit_by_life(Bench& bench) { offer_greedily(bench, PlacementOrder::life, Fit::tightest, "best_fit_by_life"); }
+void solve_first_fit_by_size(Bench& bench) {
+  offer_greedily(bench, PlacementOrder::size, Fit::lowest, "first_fit_by_size");
+}
+void solve_first_fit_by_life(Bench& bench) {
+  offer_greedily(bench, PlacementOrder::life, Fit::lowest, "first_fit_by_life");
+}
+void solve_first_fit_by_area(Bench& bench) {
+  offer_greedily(bench, PlacementOrder::area, Fit::lowest, "first_fit_by_area");
+}
+void solve_best_fit_by_size(Bench& bench) {
+  offer_greedily(bench, PlacementOrder::size, Fit::tightest, "best_fit_by_size");
+}
+void solve_best_fit_by_life(Bench& bench) {
+  offer_greedily(bench, PlacementOrder::life, Fit::tightest, "best_fit_by_life");
+}
 
 }  // namespace stowage::pack

@@ -13,7 +13,8 @@ namespace stowage::pack {
 /// Who comes first. Pinned items always do; ties go to the larger, the earlier, the lower index.
 enum class PlacementOrder : std::uint8_t { begin, size, life, area };
 
-/// Which free gap is taken: the one at the lowest offset, or the smallest (of equals the lowest; an endless one is the largest).
+/// Which free gap is taken: the one at the lowest offset, or the smallest (of equals the lowest; an endless one is the
+/// largest).
 enum class Fit : std::uint8_t { lowest, tightest };
 
 /// Bytes × steps, over all pieces.
@@ -22,8 +23,8 @@ enum class Fit : std::uint8_t { lowest, tightest };
 /// The items' indices in `order`.
 [[nodiscard]] std::vector<std::size_t> in_order(const Problem& problem, PlacementOrder order);
 
-/// Places the items one after the other, each once and for all. Nothing when one fits nowhere or the bench is told to stop on the
-/// way.
+/// Places the items one after the other, each once and for all. Nothing when one fits nowhere or the bench is told to
+/// stop on the way.
 std::optional<std::vector<Position>> place_greedily(const Bench& bench, PlacementOrder order, Fit fit);
 
 /// In order of begin, each in the tightest gap.
@@ -37,8 +38,9 @@ struct KeptPositions {
   std::vector<std::size_t> must_stay;              ///< Tried first, and nothing else will do.
 };
 
-/// Leaves the items where they are to be kept, as far as that is possible, larger ones first; places the others by size at the
-/// lowest gap. Fails with `ErrorCode::invalid` when one of `must_stay` cannot lie there; nothing when another fits nowhere.
+/// Leaves the items where they are to be kept, as far as that is possible, larger ones first; places the others by size
+/// at the lowest gap. Fails with `ErrorCode::invalid` when one of `must_stay` cannot lie there; nothing when another
+/// fits nowhere.
 Result<std::optional<std::vector<Position>>> place_keeping(const Bench& bench, const KeptPositions& kept);
 
 /// Why an item may not lie at a position even when it is alone; empty when it may.

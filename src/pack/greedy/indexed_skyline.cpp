@@ -56,7 +56,8 @@ void IndexedSkyline::reset(std::span<const double> priority) {
   valleys_.reset(plain_.sections());
 }
 
-std::int64_t IndexedSkyline::run(std::span<const double> priority, std::int64_t limit, std::vector<std::int64_t>& offsets) {
+std::int64_t IndexedSkyline::run(std::span<const double> priority, std::int64_t limit,
+                                 std::vector<std::int64_t>& offsets) {
   offsets.assign(plain_.count(), 0);
   if (plain_.count() == 0) return 0;
   reset(priority);

@@ -11,15 +11,17 @@
 
 namespace stowage::pack {
 
-/// The skyline greedy for problems of any size: the answers of `Skyline`, byte for byte, in about O(n log n) in practice.
+/// The skyline greedy for problems of any size: the answers of `Skyline`, byte for byte, in about O(n log n) in
+/// practice.
 ///
 /// Where `Skyline` looks at every section of a valley and at every item of a section, this asks an index:
 /// 1. any valley will do, for valleys do not depend on each other until they join (see `ValleyList`): the nearest;
 /// 2. its section with most bytes still to come from a segment tree, which takes a placed item's bytes off in O(log n);
 /// 3. the best item that covers this section within the valley from a kd-tree over (first, last);
-/// 4. when there is none, the stretch around the section that no unplaced item within the valley touches is raised at once to
-///    the valley's brim. What lies left and right of it in the valley is independent until it has risen to there, which is why
-///    nothing changes against trying one section after the other.
+/// 4. when there is none, the stretch around the section that no unplaced item within the valley touches is raised at
+/// once to
+///    the valley's brim. What lies left and right of it in the valley is independent until it has risen to there, which
+///    is why nothing changes against trying one section after the other.
 ///
 /// About 100 bytes per item. Keeps a reference to `plain`. Reuses its memory from run to run; not thread-safe.
 class IndexedSkyline {

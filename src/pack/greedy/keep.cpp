@@ -24,7 +24,8 @@ class Keeper {
     if (problem_.items[item].size == Bytes(0)) return false;
     blocked_.clear();
     occupancy_->blocked(item, at.region, blocked_);
-    return std::any_of(blocked_.begin(), blocked_.end(), [&](OffsetRange range) { return range.contains(at.offset.value()); });
+    return std::any_of(blocked_.begin(), blocked_.end(),
+                       [&](OffsetRange range) { return range.contains(at.offset.value()); });
   }
 
   const Problem& problem_;
@@ -73,7 +74,8 @@ Result<std::optional<std::vector<Position>>> place_keeping(const Bench& bench, c
     tried[item] = 1;
   }
   for (const std::size_t item : in_order(problem, PlacementOrder::size)) {
-    if (tried[item] == 0 && kept.positions[item] && keeper.keep(item, *kept.positions[item])) pin(item, *kept.positions[item]);
+    if (tried[item] == 0 && kept.positions[item] && keeper.keep(item, *kept.positions[item]))
+      pin(item, *kept.positions[item]);
   }
   const SolveOptions options;
   return place_greedily(Bench(pinned, options, {}), PlacementOrder::size, Fit::lowest);

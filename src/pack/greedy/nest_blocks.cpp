@@ -5,11 +5,11 @@
 
 #include "pack/greedy/blocks.hpp"
 
-/// Blocks by size, each given a host: a block that is no smaller, has room left beside the blocks that it hosts already, and is
-/// in use at none of the guest's times, nor is any block around it.
+/// Blocks by size, each given a host: a block that is no smaller, has room left beside the blocks that it hosts
+/// already, and is in use at none of the guest's times, nor is any block around it.
 ///
-/// GE asks every pair of blocks. Here hosts are kept by the room that is left in them, so that only those with enough of it are
-/// asked, and no more than so many of them: O(blocks × hosts asked × depth × items of a block × log).
+/// GE asks every pair of blocks. Here hosts are kept by the room that is left in them, so that only those with enough
+/// of it are asked, and no more than so many of them: O(blocks × hosts asked × depth × items of a block × log).
 namespace stowage::pack {
 namespace {
 
@@ -80,7 +80,8 @@ class Nester {
   [[nodiscard]] bool apart_from_all_of(std::uint32_t guest, std::uint32_t around) const {
     if (!sequence_.apart(blocks_[guest].items, blocks_[around].items)) return false;
     const std::vector<std::uint32_t>& inside = nests_[guest].guests;
-    return std::all_of(inside.begin(), inside.end(), [&](std::uint32_t each) { return apart_from_all_of(each, around); });
+    return std::all_of(inside.begin(), inside.end(),
+                       [&](std::uint32_t each) { return apart_from_all_of(each, around); });
   }
 
   void move_in(std::uint32_t guest, std::uint32_t host) {

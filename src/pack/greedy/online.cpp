@@ -6,11 +6,11 @@
 #include "pack/greedy/greedy.hpp"
 #include "pack/greedy/ordered_walk.hpp"
 
-/// Online best fit, what ggml's allocator does: walk through time, give each item the tightest gap when it begins and its bytes
-/// back when it ends. For items of one piece in one region a free list does that in O(n log n), whatever the number of
-/// overlapping pairs, and with stream order a list of last owners does it (ordered_walk.hpp). Pins, several pieces and limits
-/// need to know what is still to come; there the general greedy placement in the same order and by the same rule takes over, with
-/// the same answer where both apply.
+/// Online best fit, what ggml's allocator does: walk through time, give each item the tightest gap when it begins and
+/// its bytes back when it ends. For items of one piece in one region a free list does that in O(n log n), whatever the
+/// number of overlapping pairs, and with stream order a list of last owners does it (ordered_walk.hpp). Pins, several
+/// pieces and limits need to know what is still to come; there the general greedy placement in the same order and by
+/// the same rule takes over, with the same answer where both apply.
 namespace stowage::pack {
 namespace {
 

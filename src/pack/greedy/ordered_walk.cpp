@@ -48,8 +48,8 @@ class TightestGap {
   std::int64_t slack_ = INT64_MAX;
 };
 
-/// The thresholds of those who own a fragment, stream by stream. An item asks the same one or two streams about every owner, and
-/// these are so few that what it reads stays in the cache; in the order's own tables each would be a miss.
+/// The thresholds of those who own a fragment, stream by stream. An item asks the same one or two streams about every
+/// owner, and these are so few that what it reads stays in the cache; in the order's own tables each would be a miss.
 class Owners {
  public:
   explicit Owners(const StreamOrder& order) : order_(order), of_stream_(order.streams) {}
@@ -63,7 +63,8 @@ class Owners {
     }
     const std::uint32_t owner = unused_.back();
     unused_.pop_back();
-    for (std::size_t s = 0; s < of_stream_.size(); ++s) of_stream_[s][owner] = order_.threshold[item * order_.streams + s];
+    for (std::size_t s = 0; s < of_stream_.size(); ++s)
+      of_stream_[s][owner] = order_.threshold[item * order_.streams + s];
     return owner;
   }
 
@@ -90,7 +91,10 @@ class Owners {
 class OrderedWalk {
  public:
   explicit OrderedWalk(const Problem& problem)
-      : problem_(problem), uses_(problem.order, problem.items.size()), owners_(problem.order), positions_(problem.items.size()) {}
+      : problem_(problem),
+        uses_(problem.order, problem.items.size()),
+        owners_(problem.order),
+        positions_(problem.items.size()) {}
 
   void place(std::size_t index) {
     const Item& item = problem_.items[index];
@@ -140,7 +144,8 @@ class OrderedWalk {
 
   void own(OffsetRange bytes, Step over, std::uint32_t owner) {
     const auto ends_behind = [](const Fragment& each, std::int64_t offset) { return each.upper <= offset; };
-    if (fragments_.empty() || fragments_.back().upper < bytes.upper) fragments_.push_back({bytes.upper, Step(0), kNobody});
+    if (fragments_.empty() || fragments_.back().upper < bytes.upper)
+      fragments_.push_back({bytes.upper, Step(0), kNobody});
     auto first = std::lower_bound(fragments_.begin(), fragments_.end(), bytes.lower, ends_behind);
     auto last = std::lower_bound(first, fragments_.end(), bytes.upper, ends_behind);
     std::array<Fragment, 3> parts{};  // what is left of the first, the new one, and what is left of the last
@@ -155,7 +160,8 @@ class OrderedWalk {
     replace(first, last, std::span(parts).first(count));
   }
 
-  void replace(std::vector<Fragment>::iterator first, std::vector<Fragment>::iterator last, std::span<const Fragment> parts) {
+  void replace(std::vector<Fragment>::iterator first, std::vector<Fragment>::iterator last,
+               std::span<const Fragment> parts) {
     for (const Fragment& part : parts) owners_.count(part.owner);
     for (auto each = first; each != last; ++each) owners_.discount(each->owner);
     const auto old = static_cast<std::size_t>(last - first);
@@ -180,7 +186,8 @@ class OrderedWalk {
 
 bool can_walk_ordered(const Problem& problem) {
   return !problem.order.empty() && problem.regions.size() == 1 && !problem.regions.front().limit &&
-         std::none_of(problem.items.begin(), problem.items.end(), [](const Item& item) { return item.pinned.has_value(); });
+         std::none_of(problem.items.begin(), problem.items.end(),
+                      [](const Item& item) { return item.pinned.has_value(); });
 }
 
 std::vector<Position> walk_ordered(const Problem& problem) {

@@ -12,7 +12,7 @@ constexpr std::uint64_t kLooksPerNode = 32;
 constexpr std::uint64_t kStepsBetweenLooks = 16;  ///< At the clock.
 constexpr double kRaise = 0.3;                    ///< Of an evicted item's cost, on average.
 constexpr std::size_t kFewEdges = 48;             ///< Sorted by comparing.
-constexpr double kHighest = 1e250;                ///< Price, so that a sum of them is still below that of what is fixed.
+constexpr double kHighest = 1e250;  ///< Price, so that a sum of them is still below that of what is fixed.
 constexpr double kFixed = std::numeric_limits<double>::infinity();
 
 double price(const EjectionSearch::Box& box) { return box.fixed ? kFixed : box.cost; }
@@ -66,7 +66,8 @@ void EjectionSearch::find_in_the_way(std::uint32_t item, std::int64_t offset, st
   if (offset == end) return;
   index_.visit_meeting(boxes_[item].when, [&](std::uint32_t other) {
     const std::int64_t at = offsets_[other];
-    if (at < end && offset < at + sizes_[other] && at != kHomeless && other != item && sizes_[other] > 0) found.push_back(other);
+    if (at < end && offset < at + sizes_[other] && at != kHomeless && other != item && sizes_[other] > 0)
+      found.push_back(other);
   });
 }
 
@@ -158,7 +159,8 @@ void EjectionSearch::find_edges(std::uint32_t item) {
   });
 }
 
-/// Walks up through the offsets. The cost falls only where an item is passed, so that the cheapest offset is there or at 0.
+/// Walks up through the offsets. The cost falls only where an item is passed, so that the cheapest offset is there or
+/// at 0.
 std::int64_t EjectionSearch::cheapest_offset(std::uint32_t item, std::int64_t limit) {
   if (boxes_[item].size == 0) return 0;
   sort(enter_);
@@ -198,7 +200,8 @@ void EjectionSearch::sort(std::vector<Edge>& edges) {
   const auto [least, most] = std::minmax_element(edges.begin(), edges.end(), less);
   const std::int64_t from = least->at;
   const auto range = static_cast<std::uint64_t>(most->at - from);
-  const int shift = std::max(0, static_cast<int>(std::bit_width(range)) - static_cast<int>(std::bit_width(edges.size())));
+  const int shift =
+      std::max(0, static_cast<int>(std::bit_width(range)) - static_cast<int>(std::bit_width(edges.size())));
   const auto bucket = [&](const Edge& edge) {
     return static_cast<std::size_t>(static_cast<std::uint64_t>(edge.at - from) >> shift);
   };
@@ -211,8 +214,8 @@ void EjectionSearch::sort(std::vector<Edge>& edges) {
   // Each count now is where the next bucket begins.
   for (std::size_t b = 0, begin = 0; b + 1 < bucket_.size(); begin = bucket_[b++]) {
     if (bucket_[b] > begin + 1)
-      std::sort(edges.begin() + static_cast<std::ptrdiff_t>(begin), edges.begin() + static_cast<std::ptrdiff_t>(bucket_[b]),
-                less);
+      std::sort(edges.begin() + static_cast<std::ptrdiff_t>(begin),
+                edges.begin() + static_cast<std::ptrdiff_t>(bucket_[b]), less);
   }
 }
 

@@ -13,14 +13,15 @@ namespace stowage::pack {
 
 /// A packing of plain items that is repaired where it does not hold, and left alone everywhere else.
 ///
-/// Some items are *homeless*: those that the caller evicted, and those that end above a limit. One after the other, the costliest
-/// first, each goes where it is cheapest: the lowest place below the limit that is free, else the one where those in the way cost
-/// least together; these are evicted and homeless in turn. Each eviction raises an item's cost, so that no two chase each
-/// other for ever, and what is hard to place comes to rest first. It ends when nobody is homeless: a packing below the limit.
+/// Some items are *homeless*: those that the caller evicted, and those that end above a limit. One after the other, the
+/// costliest first, each goes where it is cheapest: the lowest place below the limit that is free, else the one where
+/// those in the way cost least together; these are evicted and homeless in turn. Each eviction raises an item's cost,
+/// so that no two chase each other for ever, and what is hard to place comes to rest first. It ends when nobody is
+/// homeless: a packing below the limit.
 ///
-/// A step looks only at what is live with the item at hand, so that a repair costs what it changes, not what there is. That is
-/// what re-planning needs, and what makes it a search of large neighbourhoods on problems of 100,000 items, where a run of the
-/// skyline takes a tenth of a second and changes everything. It proves nothing.
+/// A step looks only at what is live with the item at hand, so that a repair costs what it changes, not what there is.
+/// That is what re-planning needs, and what makes it a search of large neighbourhoods on problems of 100,000 items,
+/// where a run of the skyline takes a tenth of a second and changes everything. It proves nothing.
 ///
 /// Not tried: freeing a window of time and solving it exactly against fixed obstacles.
 ///
@@ -44,7 +45,9 @@ class EjectionSearch {
   [[nodiscard]] std::int64_t offset(std::uint32_t item) const { return offsets_[item]; }
   [[nodiscard]] std::span<const std::int64_t> offsets() const { return offsets_; }
   /// The highest end of all that is placed; 0 when nothing is.
-  [[nodiscard]] std::int64_t peak() const { return tops_.maximum(0, static_cast<std::uint32_t>(offsets_.size() + 1)).value; }
+  [[nodiscard]] std::int64_t peak() const {
+    return tops_.maximum(0, static_cast<std::uint32_t>(offsets_.size() + 1)).value;
+  }
 
   /// Changes a box where it lies, without looking at who is in its way.
   void reshape(std::uint32_t item, const Box& box);
@@ -53,8 +56,9 @@ class EjectionSearch {
   /// Appends the placed items that share time and bytes with `item` at `offset`.
   void find_in_the_way(std::uint32_t item, std::int64_t offset, std::vector<std::uint32_t>& found) const;
 
-  /// Finds a place below `limit` for everybody who has none or ends above it, within about so many nodes (a node is some 32
-  /// items looked at); `stop` is asked now and then. False when it gives up: some are homeless then, and the caller goes `back`.
+  /// Finds a place below `limit` for everybody who has none or ends above it, within about so many nodes (a node is
+  /// some 32 items looked at); `stop` is asked now and then. False when it gives up: some are homeless then, and the
+  /// caller goes `back`.
   bool settle(std::int64_t limit, std::uint64_t node_limit, const std::function<bool()>& stop);
   /// Nodes spent so far.
   [[nodiscard]] std::uint64_t nodes() const { return nodes_; }

@@ -16,7 +16,10 @@ constexpr std::uint64_t kFirstTurn = 300'000;  ///< Nodes; some tenths of a seco
 }  // namespace
 
 Neighbourhood::Neighbourhood(Bench& bench)
-    : bench_(bench), plain_(*bench.plain()), search_(plain_.sections(), boxes(), bench.options().seed), effort_(kFirstEffort) {}
+    : bench_(bench),
+      plain_(*bench.plain()),
+      search_(plain_.sections(), boxes(), bench.options().seed),
+      effort_(kFirstEffort) {}
 
 void Neighbourhood::run(std::uint64_t nodes) {
   const std::uint64_t end = nodes < bench_.nodes_left() ? bench_.nodes_left() - nodes : 0;
@@ -91,7 +94,9 @@ void improve_large(Bench& bench) {
     const std::uint64_t before = skyline.runs();
     skyline.improve(
         1 + std::min(turn, bench.nodes_left()) / std::max(1U, plain.count()), [&] { return bench.finished(); },
-        [&](const PerturbedSkyline::Best& best) { bench.offer(plain.positions(bench.problem(), best.offsets), "skyline"); });
+        [&](const PerturbedSkyline::Best& best) {
+          bench.offer(plain.positions(bench.problem(), best.offsets), "skyline");
+        });
     bench.spend((skyline.runs() - before) * plain.count());
   }
 }

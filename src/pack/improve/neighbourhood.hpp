@@ -8,12 +8,13 @@
 
 namespace stowage::pack {
 
-/// Improves the best answer of a plain problem by repairing it: everything that ends above a target is evicted and finds another
-/// place below it, at the expense of others (`EjectionSearch`). What lies elsewhere stays, so that a try costs what it changes.
+/// Improves the best answer of a plain problem by repairing it: everything that ends above a target is evicted and
+/// finds another place below it, at the expense of others (`EjectionSearch`). What lies elsewhere stays, so that a try
+/// costs what it changes.
 ///
-/// With a capacity that is the target. Without, the target lies below the best peak by a part of its distance to the bound: a
-/// larger part after a success, a smaller one after a failure, and twice the nodes for each try when even a small one failed. A
-/// try that fails goes back to the best answer. Proves nothing. Not thread-safe.
+/// With a capacity that is the target. Without, the target lies below the best peak by a part of its distance to the
+/// bound: a larger part after a success, a smaller one after a failure, and twice the nodes for each try when even a
+/// small one failed. A try that fails goes back to the best answer. Proves nothing. Not thread-safe.
 class Neighbourhood {
  public:
   /// Precondition: the bench's problem is plain. The bench must outlive it.
@@ -38,7 +39,8 @@ class Neighbourhood {
   std::uint64_t effort_;   ///< Nodes of a try.
 };
 
-/// Improves the best answer of a plain problem that is too large for a proof, by turns of `neighbourhood` and `perturbed`.
+/// Improves the best answer of a plain problem that is too large for a proof, by turns of `neighbourhood` and
+/// `perturbed`.
 void improve_large(Bench& bench);
 
 }  // namespace stowage::pack

@@ -18,8 +18,8 @@ struct Change {
   double strength;
 };
 
-/// All of them a little, a tenth of them much, or very few. The first two find the way on large problems; the last refines small
-/// ones.
+/// All of them a little, a tenth of them much, or very few. The first two find the way on large problems; the last
+/// refines small ones.
 Change change_of(std::uint64_t choice, std::size_t core) {
   switch (choice % 5) {
     case 0:
@@ -48,7 +48,8 @@ std::vector<std::uint8_t> sections_above_bound(const Plain& plain, std::span<con
 
 }  // namespace
 
-PerturbedSkyline::PerturbedSkyline(const Plain& plain, std::uint64_t seed) : plain_(plain), skyline_(plain), random_(seed) {}
+PerturbedSkyline::PerturbedSkyline(const Plain& plain, std::uint64_t seed)
+    : plain_(plain), skyline_(plain), random_(seed) {}
 
 void PerturbedSkyline::find_core() {
   std::vector<std::uint8_t> hard = sections_above_bound(plain_, best_.offsets);

@@ -11,7 +11,8 @@
 namespace stowage::pack {
 namespace {
 
-/// A block of 64 steps × 1000 bytes cut at random into `count` parts: the bound, 1000, can be reached, but is not easily found.
+/// A block of 64 steps × 1000 bytes cut at random into `count` parts: the bound, 1000, can be reached, but is not
+/// easily found.
 Problem cut_block(std::size_t count, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   const auto between = [&](std::int64_t low, std::int64_t high) {
@@ -47,8 +48,8 @@ void ignore(const PerturbedSkyline::Best&) {}
 
 TEST(PerturbedSkyline, AnswersAreValidAndOnlyGetBetter) {
   for (std::uint64_t seed = 0; seed < 500; ++seed) {
-    const Problem problem =
-        testing::random_problem(seed, {.max_items = 14, .pieces = false, .pins = false, .regions = false, .streams = false});
+    const Problem problem = testing::random_problem(
+        seed, {.max_items = 14, .pieces = false, .pins = false, .regions = false, .streams = false});
     const std::optional<Plain> plain = Plain::from(problem);
     ASSERT_TRUE(plain);
     std::int64_t last = ValleyList::kNoLevel;

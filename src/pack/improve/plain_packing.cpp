@@ -41,7 +41,8 @@ PlainPacking::PlainPacking(const Problem& problem, std::span<const std::size_t> 
 }
 
 bool PlainPacking::covers(Interval life) const {
-  return std::binary_search(axis_.begin(), axis_.end(), life.lower) && std::binary_search(axis_.begin(), axis_.end(), life.upper);
+  return std::binary_search(axis_.begin(), axis_.end(), life.lower) &&
+         std::binary_search(axis_.begin(), axis_.end(), life.upper);
 }
 
 std::uint32_t PlainPacking::place_of(Step step) const {
@@ -57,7 +58,8 @@ EjectionSearch::Box PlainPacking::box_of(const Item& item) const {
           false};
 }
 
-std::vector<EjectionSearch::Box> PlainPacking::boxes_of(const Problem& problem, std::span<const std::size_t> fixed) const {
+std::vector<EjectionSearch::Box> PlainPacking::boxes_of(const Problem& problem,
+                                                        std::span<const std::size_t> fixed) const {
   std::vector<EjectionSearch::Box> boxes;
   boxes.reserve(problem.items.size());
   for (const Item& item : problem.items) boxes.push_back(box_of(item));

@@ -10,11 +10,11 @@
 
 namespace stowage::pack {
 
-/// The items of a plain problem on a time axis, with the bytes live at each time, so that the bound follows every change of an
-/// item in O(log n).
+/// The items of a plain problem on a time axis, with the bytes live at each time, so that the bound follows every
+/// change of an item in O(log n).
 ///
-/// The axis has the steps at which items begin or end; where these are dense, every step of the range, so that lives can change
-/// within it. A life beyond the axis needs a new packing. Not thread-safe.
+/// The axis has the steps at which items begin or end; where these are dense, every step of the range, so that lives
+/// can change within it. A life beyond the axis needs a new packing. Not thread-safe.
 class PlainPacking {
  public:
   /// Everything is homeless at first.
@@ -31,7 +31,8 @@ class PlainPacking {
  private:
   [[nodiscard]] std::uint32_t place_of(Step step) const;
   [[nodiscard]] EjectionSearch::Box box_of(const Item& item) const;
-  [[nodiscard]] std::vector<EjectionSearch::Box> boxes_of(const Problem& problem, std::span<const std::size_t> fixed) const;
+  [[nodiscard]] std::vector<EjectionSearch::Box> boxes_of(const Problem& problem,
+                                                          std::span<const std::size_t> fixed) const;
 
   std::vector<Step> axis_;
   EjectionSearch search_;

@@ -44,22 +44,23 @@ class FlatOccupancy final : public Occupancy {
   void for_each_block(std::size_t index, Bytes offset, F&& f) const {
     const Item& item = problem_.items[index];
     if (!problem_.order.empty()) {
-      const Placed whole{offset.value(), (offset + item.size).value(), item.life().lower, latest_threshold(problem_.order, index),
-                         index};
+      const Placed whole{offset.value(), (offset + item.size).value(), item.life().lower,
+                         latest_threshold(problem_.order, index), index};
       if (item.size > Bytes(0)) f(whole);
       return;
     }
     for (const Piece& piece : item.pieces) {
       if (piece.bytes.empty()) continue;
-      f(Placed{(piece.bytes.lower + offset).value(), (piece.bytes.upper + offset).value(), piece.when.lower, piece.when.upper,
-               index});
+      f(Placed{(piece.bytes.lower + offset).value(), (piece.bytes.upper + offset).value(), piece.when.lower,
+               piece.when.upper, index});
     }
   }
 
-  /// The offsets at which `block` would meet what was placed, in ascending order, so that ranges that touch can be joined as they
-  /// come. Spans that are apart are out of the question at once; `conflicts` decides about the others.
+  /// The offsets at which `block` would meet what was placed, in ascending order, so that ranges that touch can be
+  /// joined as they come. Spans that are apart are out of the question at once; `conflicts` decides about the others.
   template <class Conflicts>
-  void collect(const Placed& block, std::uint32_t region, std::vector<OffsetRange>& ranges, Conflicts&& conflicts) const {
+  void collect(const Placed& block, std::uint32_t region, std::vector<OffsetRange>& ranges,
+               Conflicts&& conflicts) const {
     const std::size_t first = ranges.size();
     for (const Placed& other : placed_[region]) {
       if (other.end <= block.begin || block.end <= other.begin || !conflicts(other)) continue;
@@ -84,6 +85,8 @@ class FlatOccupancy final : public Occupancy {
 
 }  // namespace
 
-std::unique_ptr<Occupancy> make_flat_occupancy(const Problem& problem) { return std::make_unique<FlatOccupancy>(problem); }
+std::unique_ptr<Occupancy> make_flat_occupancy(const Problem& problem) {
+  return std::make_unique<FlatOccupancy>(problem);
+}
 
 }  // namespace stowage::pack

@@ -29,14 +29,17 @@ void IntervalKdTree::split(std::uint32_t node, std::span<std::uint32_t> interval
     return values[*high] - values[*low];
   };
   const std::span<const std::uint32_t> key = spread(first_) >= spread(last_) ? first_ : last_;
-  std::nth_element(intervals.begin(), intervals.begin() + static_cast<std::ptrdiff_t>(intervals.size() / 2), intervals.end(),
+  std::nth_element(intervals.begin(), intervals.begin() + static_cast<std::ptrdiff_t>(intervals.size() / 2),
+                   intervals.end(),
                    [&](std::uint32_t a, std::uint32_t b) { return key[a] != key[b] ? key[a] < key[b] : a < b; });
   split(2 * node, intervals.first(intervals.size() / 2));
   split(2 * node + 1, intervals.subspan(intervals.size() / 2));
 }
 
-std::span<const IntervalKdTree::RankedInterval, IntervalKdTree::kLeafSize> IntervalKdTree::entries_of(std::uint32_t leaf) const {
-  return std::span<const RankedInterval, kLeafSize>(entries_.data() + std::size_t{leaf - leaves_} * kLeafSize, kLeafSize);
+std::span<const IntervalKdTree::RankedInterval, IntervalKdTree::kLeafSize> IntervalKdTree::entries_of(
+    std::uint32_t leaf) const {
+  return std::span<const RankedInterval, kLeafSize>(entries_.data() + std::size_t{leaf - leaves_} * kLeafSize,
+                                                    kLeafSize);
 }
 
 IntervalKdTree::Summary IntervalKdTree::leaf_summary(std::uint32_t leaf) const {
@@ -64,7 +67,8 @@ void IntervalKdTree::reset(std::span<const std::uint32_t> by_rank) {
     const std::uint32_t i = by_rank[rank];
     entries_[place_[i]] = {first_[i], last_[i], rank, i};
   }
-  for (std::uint32_t node = 2 * leaves_ - 1; node > 0; --node) nodes_[node] = node >= leaves_ ? leaf_summary(node) : joined(node);
+  for (std::uint32_t node = 2 * leaves_ - 1; node > 0; --node)
+    nodes_[node] = node >= leaves_ ? leaf_summary(node) : joined(node);
 }
 
 void IntervalKdTree::erase(std::uint32_t interval) {
@@ -78,8 +82,8 @@ void IntervalKdTree::erase(std::uint32_t interval) {
   }
 }
 
-/// Takes the entries of every leaf that the query wants, the preferred ones first. Wants are looked at again before a subtree put
-/// aside is entered, for they shrink as things are found.
+/// Takes the entries of every leaf that the query wants, the preferred ones first. Wants are looked at again before a
+/// subtree put aside is entered, for they shrink as things are found.
 template <typename Query>
 void IntervalKdTree::search(Query& query) const {
   std::array<std::uint32_t, 32> aside;  // One sibling a level at most.
@@ -108,7 +112,8 @@ std::uint32_t IntervalKdTree::best_covering(std::uint32_t section, std::uint32_t
     std::uint32_t best = kNone;
     std::uint32_t interval = kNone;
     bool wants(const Summary& n) const {
-      return (n.best < best) & (n.min_first <= section) & (n.max_first >= begin) & (n.max_last > section) & (n.min_last <= end);
+      return (n.best < best) & (n.min_first <= section) & (n.max_first >= begin) & (n.max_last > section) &
+             (n.min_last <= end);
     }
     static bool prefers(const Summary& a, const Summary& b) { return a.best < b.best; }
     void take(const RankedInterval& e) {

@@ -7,13 +7,14 @@
 
 namespace stowage::pack {
 
-/// Intervals [first, last) with ranks, to be asked for the best one that covers a section within a window, and to be erased one
-/// by one.
+/// Intervals [first, last) with ranks, to be asked for the best one that covers a section within a window, and to be
+/// erased one by one.
 ///
-/// A kd-tree over the points (first, last), with the bounds and the best rank of what is left in each subtree: a query goes to
-/// the better subtree first and skips those that cannot contain anything better. A range tree would promise O(log² n) but needs n
-/// log n memory; here a query visits some tens of nodes in practice. The tree is complete, so that nodes need no links; leaves
-/// hold up to eight intervals. 25 to 45 bytes per interval. Building O(n log n); `reset` O(n); `erase` O(log n).
+/// A kd-tree over the points (first, last), with the bounds and the best rank of what is left in each subtree: a query
+/// goes to the better subtree first and skips those that cannot contain anything better. A range tree would promise
+/// O(log² n) but needs n log n memory; here a query visits some tens of nodes in practice. The tree is complete, so
+/// that nodes need no links; leaves hold up to eight intervals. 25 to 45 bytes per interval. Building O(n log n);
+/// `reset` O(n); `erase` O(log n).
 class IntervalKdTree {
  public:
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();

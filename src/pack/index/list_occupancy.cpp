@@ -52,9 +52,11 @@ class ListOccupancy final : public Occupancy {
   /// The same item is asked for in one region after the other; its meetings are read once.
   void sort_by_region(std::size_t item) const {
     by_region_.clear();
-    for_each_blocked(item, [&](std::uint32_t region, const OffsetRange& range) { by_region_.push_back({region, range}); });
-    std::sort(by_region_.begin(), by_region_.end(),
-              [](const Blocked& a, const Blocked& b) { return std::pair(a.region, a.range) < std::pair(b.region, b.range); });
+    for_each_blocked(item,
+                     [&](std::uint32_t region, const OffsetRange& range) { by_region_.push_back({region, range}); });
+    std::sort(by_region_.begin(), by_region_.end(), [](const Blocked& a, const Blocked& b) {
+      return std::pair(a.region, a.range) < std::pair(b.region, b.range);
+    });
     sorted_ = item;
   }
 

@@ -8,12 +8,12 @@
 
 namespace stowage::pack {
 
-/// A row of numbers that answers "which is the largest in this range" while whole ranges change. Every operation O(log n), bottom
-/// up.
+/// A row of numbers that answers "which is the largest in this range" while whole ranges change. Every operation O(log
+/// n), bottom up.
 ///
-/// One number a node: how much the maximum of its subtree lies above the sum over its ancestors. Of two siblings one thus holds
-/// 0, which leads down to the maximum without comparing, and a change of a range touches only the nodes along its two edges. A
-/// tree with separate maxima and pending sums needs twice the memory.
+/// One number a node: how much the maximum of its subtree lies above the sum over its ancestors. Of two siblings one
+/// thus holds 0, which leads down to the maximum without comparing, and a change of a range touches only the nodes
+/// along its two edges. A tree with separate maxima and pending sums needs twice the memory.
 class MaxSegmentTree {
  public:
   struct Maximum {
@@ -57,7 +57,8 @@ class MaxSegmentTree {
     Found high{kNowhere, 0};
     while ((left ^ right) != 1) {
       if ((left & 1) == 0 && (low.node == kNowhere || nodes_[left ^ 1] > low.value)) low = {left ^ 1, nodes_[left ^ 1]};
-      if ((right & 1) == 1 && (high.node == kNowhere || nodes_[right ^ 1] >= high.value)) high = {right ^ 1, nodes_[right ^ 1]};
+      if ((right & 1) == 1 && (high.node == kNowhere || nodes_[right ^ 1] >= high.value))
+        high = {right ^ 1, nodes_[right ^ 1]};
       left >>= 1;
       right >>= 1;
       low.value += nodes_[left];

@@ -28,8 +28,9 @@ std::vector<PieceSpan> spans_of(const Problem& problem) {
       spans.push_back({when.lower, when.upper, i, p});
     }
   }
-  std::sort(spans.begin(), spans.end(),
-            [](const PieceSpan& a, const PieceSpan& b) { return a.begin != b.begin ? a.begin < b.begin : a.item < b.item; });
+  std::sort(spans.begin(), spans.end(), [](const PieceSpan& a, const PieceSpan& b) {
+    return a.begin != b.begin ? a.begin < b.begin : a.item < b.item;
+  });
   return spans;
 }
 

@@ -20,7 +20,8 @@ class Occupancy {
  public:
   virtual ~Occupancy() = default;
 
-  /// Appends ranges of offsets that are not free for `item` in `region`: in no order, possibly overlapping, possibly negative.
+  /// Appends ranges of offsets that are not free for `item` in `region`: in no order, possibly overlapping, possibly
+  /// negative.
   virtual void blocked(std::size_t item, std::uint32_t region, std::vector<OffsetRange>& ranges) const = 0;
   virtual void place(std::size_t item, Position at) = 0;
 };
@@ -33,8 +34,8 @@ class Occupancy {
 /// From where on everything, on any stream, comes after the item. Precondition: the problem has a stream order.
 [[nodiscard]] Step latest_threshold(const StreamOrder& order, std::size_t item);
 
-/// Every two pieces of different items that meet in time (with stream order: every two items of which neither comes before the
-/// other), as compressed rows. Built once for a problem, used by every solver.
+/// Every two pieces of different items that meet in time (with stream order: every two items of which neither comes
+/// before the other), as compressed rows. Built once for a problem, used by every solver.
 class Meetings {
  public:
   struct Meeting {

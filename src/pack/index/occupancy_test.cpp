@@ -16,13 +16,15 @@ std::set<std::int64_t> blocked_by_definition(const Problem& problem, const std::
   std::set<std::int64_t> blocked;
   for (std::int64_t offset = 0; offset < limit; ++offset) {
     for (std::size_t other = 0; other < placed.size(); ++other) {
-      if (placed[other] && in_conflict(problem, item, {region, Bytes(offset)}, other, *placed[other])) blocked.insert(offset);
+      if (placed[other] && in_conflict(problem, item, {region, Bytes(offset)}, other, *placed[other]))
+        blocked.insert(offset);
     }
   }
   return blocked;
 }
 
-std::set<std::int64_t> blocked_by(const Occupancy& occupancy, std::size_t item, std::uint32_t region, std::int64_t limit) {
+std::set<std::int64_t> blocked_by(const Occupancy& occupancy, std::size_t item, std::uint32_t region,
+                                  std::int64_t limit) {
   std::vector<OffsetRange> ranges;
   occupancy.blocked(item, region, ranges);
   std::set<std::int64_t> blocked;
@@ -55,7 +57,8 @@ TEST(Occupancy, EveryIndexEqualsTheDefinition) {
           ASSERT_EQ(blocked_by(*indexes[i], item, region, kLimit), expected)
               << "seed " << seed << " item " << item << " index " << i;
       }
-      placed[item] = Position{static_cast<std::uint32_t>(random() % regions), Bytes(static_cast<std::int64_t>(random() % 20))};
+      placed[item] =
+          Position{static_cast<std::uint32_t>(random() % regions), Bytes(static_cast<std::int64_t>(random() % 20))};
       for (const auto& index : indexes) index->place(item, *placed[item]);
     }
   }

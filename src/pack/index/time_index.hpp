@@ -14,10 +14,10 @@ using TimeSpan = Range<std::uint32_t>;
 
 /// Spans that come and go, and which of them meet a given one.
 ///
-/// Who meets [first, last) either is there at `first` or begins later, before `last`. A segment tree over time knows the former:
-/// each span stands at the O(log n) nodes that make it up, of which exactly one is above any time within it. A chain for each
-/// time knows the latter; chains, because a long span passes many times at which little begins. Pairs are never stored, so that
-/// crowded problems cost no more memory than others.
+/// Who meets [first, last) either is there at `first` or begins later, before `last`. A segment tree over time knows
+/// the former: each span stands at the O(log n) nodes that make it up, of which exactly one is above any time within
+/// it. A chain for each time knows the latter; chains, because a long span passes many times at which little begins.
+/// Pairs are never stored, so that crowded problems cost no more memory than others.
 ///
 /// Insertion and removal O(log n × spans at a node), a query O(log n + answers + times passed). Not thread-safe.
 class TimeIndex {

@@ -5,11 +5,11 @@
 
 /// A segment tree over time for problems whose pair list would not fit anywhere (Y_1 has 180 million pairs).
 ///
-/// Time is cut where pieces begin or end. Each node of the tree stands for a span of time and keeps two sets of byte ranges:
-/// *covering*, of pieces that last through all of the node but not all of its parent, and *touching*, of pieces that last through
-/// any part of it. A query's span is covered by O(log n) nodes; what is in the way of it is what touches those nodes or covers
-/// one of their ancestors. The sets are kept as unions of ranges, and because packings are dense the union of hundreds of pieces
-/// is usually a handful of ranges: that is what makes this fast.
+/// Time is cut where pieces begin or end. Each node of the tree stands for a span of time and keeps two sets of byte
+/// ranges: *covering*, of pieces that last through all of the node but not all of its parent, and *touching*, of pieces
+/// that last through any part of it. A query's span is covered by O(log n) nodes; what is in the way of it is what
+/// touches those nodes or covers one of their ancestors. The sets are kept as unions of ranges, and because packings
+/// are dense the union of hundreds of pieces is usually a handful of ranges: that is what makes this fast.
 namespace stowage::pack {
 namespace {
 
@@ -158,6 +158,8 @@ class TreeOccupancy final : public Occupancy {
 
 }  // namespace
 
-std::unique_ptr<Occupancy> make_tree_occupancy(const Problem& problem) { return std::make_unique<TreeOccupancy>(problem); }
+std::unique_ptr<Occupancy> make_tree_occupancy(const Problem& problem) {
+  return std::make_unique<TreeOccupancy>(problem);
+}
 
 }  // namespace stowage::pack

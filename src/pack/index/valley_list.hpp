@@ -8,10 +8,10 @@ namespace stowage::pack {
 
 /// The skyline over sections, as a list of stretches of one level, with a cursor that walks down into valleys.
 ///
-/// A greedy that fills valleys need not take the lowest: what happens in a valley depends on nothing outside until it has been
-/// filled up to its lower neighbour, so that every order of valleys gives the same answer. The cursor therefore stays near, which
-/// needs no heap and keeps what is worked on in the cache. Flat arrays by the section where a stretch begins: splitting and
-/// joining are a few writes, a walk O(1) amortised; 16 bytes per section.
+/// A greedy that fills valleys need not take the lowest: what happens in a valley depends on nothing outside until it
+/// has been filled up to its lower neighbour, so that every order of valleys gives the same answer. The cursor
+/// therefore stays near, which needs no heap and keeps what is worked on in the cache. Flat arrays by the section where
+/// a stretch begins: splitting and joining are a few writes, a walk O(1) amortised; 16 bytes per section.
 class ValleyList {
  public:
   /// A stretch lower than both neighbours.
@@ -30,8 +30,8 @@ class ValleyList {
   /// The valley at or near the cursor.
   [[nodiscard]] Valley find();
 
-  /// Lifts [first, last), within the valley, to `level`; joins neighbours of that level; puts the cursor to what is left of the
-  /// valley. Precondition: above the valley's level; `valley` is what `find` returned last.
+  /// Lifts [first, last), within the valley, to `level`; joins neighbours of that level; puts the cursor to what is
+  /// left of the valley. Precondition: above the valley's level; `valley` is what `find` returned last.
   void lift(const Valley& valley, std::uint32_t first, std::uint32_t last, std::int64_t level);
 
  private:

@@ -6,7 +6,8 @@
 
 namespace stowage {
 
-/// What `Planned` keeps for reports: the analysis behind the plan and the Problems that it answers, of the strategy that won.
+/// What `Planned` keeps for reports: the analysis behind the plan and the Problems that it answers, of the strategy
+/// that won.
 struct PlanningRecord {
   Analysis analysis;
   Lowering lowering;

@@ -13,12 +13,12 @@
 
 namespace stowage::replaying {
 
-/// Another device's memory with streams that run behind: what was submitted when the clock said k is complete once it says
-/// k + lag. For replays, whose clock counts events of the trace. The other device must outlive it.
+/// Another device's memory with streams that run behind: what was submitted when the clock said k is complete once it
+/// says k + lag. For replays, whose clock counts events of the trace. The other device must outlive it.
 ///
-/// There is always some work that an event stands for, unless the stream was synchronized and no time has passed since; a copy is
-/// complete when the call returns. Since every stream is behind by the same lag, waiting for another one delays nothing: it only
-/// makes the other's work complete where this one is synchronized.
+/// There is always some work that an event stands for, unless the stream was synchronized and no time has passed since;
+/// a copy is complete when the call returns. Since every stream is behind by the same lag, waiting for another one
+/// delays nothing: it only makes the other's work complete where this one is synchronized.
 ///
 /// Thread-safe; `advance` by one thread. Every call is O(1), except for O(streams) where waits are involved.
 class LaggedDevice final : public Device {

@@ -10,7 +10,8 @@ namespace stowage::replaying {
 
 struct TorchPool;
 
-/// A stretch of a segment: live, idle, or waiting for streams. The stretches of a segment form a chain in the order of addresses.
+/// A stretch of a segment: live, idle, or waiting for streams. The stretches of a segment form a chain in the order of
+/// addresses.
 struct TorchBlock {
   std::byte* address = nullptr;
   Bytes size;

@@ -24,7 +24,8 @@ INSTANTIATE_TEST_SUITE_P(Yardsticks, AllocatorContract,
                                            on_limited_sim("native_on_sim", "torch-native"),
                                            on_host("expandable_on_cpu", "torch-expandable"),
                                            on_limited_sim("expandable_on_sim", "torch-expandable"),
-                                           on_host("buffers_on_cpu", "buffers"), on_limited_sim("buffers_on_sim", "buffers")),
+                                           on_host("buffers_on_cpu", "buffers"),
+                                           on_limited_sim("buffers_on_sim", "buffers")),
                          kind_name);
 
 }  // namespace

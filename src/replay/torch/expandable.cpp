@@ -7,10 +7,13 @@
 namespace stowage::replaying {
 namespace {
 
-/// Of addresses for a segment. PyTorch takes 9/8 of the device's memory; a full segment is followed by another one in any case.
+/// Of addresses for a segment. PyTorch takes 9/8 of the device's memory; a full segment is followed by another one in
+/// any case.
 constexpr Bytes kAddresses{std::int64_t{64} << 30};
 
-Bytes round_up(Bytes size, Bytes unit) { return Bytes((size.value() + unit.value() - 1) / unit.value() * unit.value()); }
+Bytes round_up(Bytes size, Bytes unit) {
+  return Bytes((size.value() + unit.value() - 1) / unit.value() * unit.value());
+}
 
 /// What the block could become by mapping more behind it.
 Bytes reach(const TorchBlock& block) {
@@ -30,7 +33,8 @@ bool has_room(const TorchBlock* block, Bytes size) {
 Result<std::unique_ptr<Allocator>> TorchExpandableModel::make(Device& device) {
   VirtualMemory* const pages = device.virtual_memory();
   if (pages == nullptr) {
-    return Error{ErrorCode::unsupported, fmt::format("{}: segments that expand need virtual memory", device.name()), {}};
+    return Error{
+        ErrorCode::unsupported, fmt::format("{}: segments that expand need virtual memory", device.name()), {}};
   }
   return std::unique_ptr<Allocator>(new TorchExpandableModel(device, *pages));
 }
@@ -55,7 +59,7 @@ std::set<TorchBlock*, TorchBySize>::iterator TorchExpandableModel::find(TorchPoo
   return found;
 }
 
-// ----------------------------------------------------------------------------------------------------------------- grow
+// --------------------------------------------------------------------------------------------------------------- grow
 
 Result<TorchBlock*> TorchExpandableModel::grow(TorchPool& pool, Bytes size) {
   STOWAGE_TRY(TorchBlock * block, room_for(pool, size));
@@ -94,13 +98,14 @@ TorchExpandableModel::Segment& TorchExpandableModel::segment_at(const std::byte*
   return std::prev(segments_.upper_bound(address))->second;
 }
 
-/// Maps the first pages of an unmapped block, as many as `size` takes, and joins them with idle memory around them. `block` is
-/// the whole of it then.
+/// Maps the first pages of an unmapped block, as many as `size` takes, and joins them with idle memory around them.
+/// `block` is the whole of it then.
 Status TorchExpandableModel::map_block(TorchBlock& block, Bytes size) {
   Segment& segment = segment_at(block.address);
   const Bytes mapped = std::min(block.size, round_up(size, segment.page));
   const auto first = static_cast<std::size_t>((block.address - segment.address) / segment.page.value());
-  STOWAGE_TRY_STATUS(map_pages(segment, first, first + static_cast<std::size_t>(mapped.value() / segment.page.value())));
+  STOWAGE_TRY_STATUS(
+      map_pages(segment, first, first + static_cast<std::size_t>(mapped.value() / segment.page.value())));
   block.pool->unmapped.erase(&block);
   if (mapped < block.size) block.pool->unmapped.insert(&blocks().split(block, mapped));
   block.mapped = true;
@@ -135,11 +140,12 @@ Status TorchExpandableModel::map_page(Segment& segment, std::size_t place) {
   return Done{};
 }
 
-// -------------------------------------------------------------------------------------------------------------- release
+// ------------------------------------------------------------------------------------------------------------ release
 
 bool TorchExpandableModel::unmap_page(Segment& segment, std::size_t place) {
   const auto page = segment.pages.find(place);
-  if (!pages_.unmap(segment.address + static_cast<std::int64_t>(place) * segment.page.value(), segment.page)) return false;
+  if (!pages_.unmap(segment.address + static_cast<std::int64_t>(place) * segment.page.value(), segment.page))
+    return false;
   (void)pages_.release(page->second);
   segment.pages.erase(page);
   ++account().stats().unmaps;
@@ -158,7 +164,8 @@ void TorchExpandableModel::unmap_block(TorchBlock& block) {
   const Bytes lower = round_up(Bytes(block.address - segment.address), segment.page);
   const Bytes end = Bytes(block.address - segment.address) + block.size;
   Bytes upper = lower;
-  while (upper + segment.page <= end && unmap_page(segment, static_cast<std::size_t>(upper.value() / segment.page.value()))) {
+  while (upper + segment.page <= end &&
+         unmap_page(segment, static_cast<std::size_t>(upper.value() / segment.page.value()))) {
     upper += segment.page;
   }
   if (lower == upper) return;

@@ -8,10 +8,10 @@
 
 namespace stowage::replaying {
 
-/// PyTorch's `expandable_segments:True`: each pool has a range of addresses that memory is mapped into as it is needed, in pages
-/// of 2 MiB for small requests and 20 MiB for others, at the lowest place that is not mapped. Blocks are split where 512 bytes
-/// are left. Of the blocks that fit, one that lies before unmapped addresses counts as large as it could become. Pages go back
-/// only when PyTorch runs out of memory or is told to.
+/// PyTorch's `expandable_segments:True`: each pool has a range of addresses that memory is mapped into as it is needed,
+/// in pages of 2 MiB for small requests and 20 MiB for others, at the lowest place that is not mapped. Blocks are split
+/// where 512 bytes are left. Of the blocks that fit, one that lies before unmapped addresses counts as large as it
+/// could become. Pages go back only when PyTorch runs out of memory or is told to.
 class TorchExpandableModel final : public TorchModel {
  public:
   /// Fails with `unsupported` where the device has no virtual memory.

@@ -23,7 +23,7 @@ TorchPool& TorchModel::pool_of(StreamId stream, Bytes rounded) {
   return *pools_[index];
 }
 
-// ------------------------------------------------------------------------------------------------------------- allocate
+// ----------------------------------------------------------------------------------------------------------- allocate
 
 Result<std::byte*> TorchModel::allocate(Bytes size, StreamId stream) {
   if (size == Bytes(0)) return nullptr;
@@ -69,13 +69,13 @@ std::set<TorchBlock*, TorchBySize>::iterator TorchModel::best_fit(TorchPool& poo
 Error TorchModel::exhausted(Bytes size, const Error& cause) const {
   const AllocatorStats now = stats();
   return {cause.code,
-          fmt::format("{} bytes were asked for; {} are live, {} reserved, {} idle, {} of them in one piece: {}", size.value(),
-                      now.requested.value(), now.reserved.value(), (now.reserved - now.rounded).value(), now.largest_idle.value(),
-                      cause.message),
+          fmt::format("{} bytes were asked for; {} are live, {} reserved, {} idle, {} of them in one piece: {}",
+                      size.value(), now.requested.value(), now.reserved.value(), (now.reserved - now.rounded).value(),
+                      now.largest_idle.value(), cause.message),
           cause.where};
 }
 
-// ----------------------------------------------------------------------------------------------------------------- free
+// --------------------------------------------------------------------------------------------------------------- free
 
 void TorchModel::free(std::byte* address, Bytes size, StreamId stream) {
   const auto found = live_.find(address);
@@ -123,7 +123,7 @@ void TorchModel::settle(TorchBlock& block) {
   }
 }
 
-// --------------------------------------------------------------------------------------------------------------- events
+// ------------------------------------------------------------------------------------------------------------- events
 
 void TorchModel::defer(TorchBlock& block) {
   for (const StreamId stream : block.uses) {
@@ -166,7 +166,7 @@ void TorchModel::wait_for_deferred() {
   }
 }
 
-// ----------------------------------------------------------------------------------------------------------------- trim
+// --------------------------------------------------------------------------------------------------------------- trim
 
 void TorchModel::release_all() {
   for (const std::unique_ptr<TorchPool>& pool : pools_) {
@@ -183,7 +183,7 @@ Bytes TorchModel::trim() {
   return before - account_.stats().reserved;
 }
 
-// -------------------------------------------------------------------------------------------------------------- figures
+// ------------------------------------------------------------------------------------------------------------ figures
 
 AllocatorStats TorchModel::stats() const {
   AllocatorStats stats = account_.stats();
@@ -199,7 +199,8 @@ MemorySnapshot TorchModel::snapshot() const {
   for (const TorchBlock* block : blocks_.heads()) {
     bool open = false;  // whether the last segment goes on
     for (; block != nullptr; block = block->after) {
-      if (block->mapped && !open) snapshot.segments.push_back({block->address, Bytes(0), block->pool->stream, false, {}});
+      if (block->mapped && !open)
+        snapshot.segments.push_back({block->address, Bytes(0), block->pool->stream, false, {}});
       open = block->mapped;
       if (!open) continue;
       const State state = block->live ? State::live : block->pending > 0 ? State::pending : State::idle;

@@ -12,17 +12,20 @@
 
 namespace stowage::replaying {
 
-/// What PyTorch's CUDACachingAllocator (2.x, default settings) does, on any device: the yardstick for waste. What its two modes
-/// share; how memory is had from the device is the matter of the derived class. Written from its documented and observed
-/// behaviour:
+/// What PyTorch's CUDACachingAllocator (2.x, default settings) does, on any device: the yardstick for waste. What its
+/// two modes share; how memory is had from the device is the matter of the derived class. Written from its documented
+/// and observed behaviour:
 ///
 ///  1. Sizes are rounded up to 512 bytes. Every stream has a pool for sizes up to 1 MiB and one for those above.
-///  2. The smallest idle block that is large enough serves a request, the one with the lowest address among equals; it is split
+///  2. The smallest idle block that is large enough serves a request, the one with the lowest address among equals; it
+///  is split
 ///     where the rest is worth it.
-///  3. Without one, the pool grows. Where the device has no memory left, all deferred frees are waited for, all memory that is
-///     idle as a whole is returned, and growing is tried once more. (Blocks that became idle by waiting are not looked at again:
-///     pytorch #189504.)
-///  4. A freed block merges with idle neighbours. One that other streams used waits for an event of each; events are looked at in
+///  3. Without one, the pool grows. Where the device has no memory left, all deferred frees are waited for, all memory
+///  that is
+///     idle as a whole is returned, and growing is tried once more. (Blocks that became idle by waiting are not looked
+///     at again: pytorch #189504.)
+///  4. A freed block merges with idle neighbours. One that other streams used waits for an event of each; events are
+///  looked at in
 ///     every allocation, the oldest of each stream first.
 ///
 /// One thread. The device must outlive it. Everything must be freed before it is destroyed. O(log n) per call.
@@ -48,7 +51,8 @@ class TorchModel : public Allocator {
  protected:
   explicit TorchModel(Device& device) : device_(device) {}
 
-  /// An idle block of the pool of at least that size, fresh from the device; it is not in `pool.idle`. Fails as the device does.
+  /// An idle block of the pool of at least that size, fresh from the device; it is not in `pool.idle`. Fails as the
+  /// device does.
   virtual Result<TorchBlock*> grow(TorchPool& pool, Bytes size) = 0;
   /// The block of `pool.idle` that is to serve the request; the end where there is none.
   virtual std::set<TorchBlock*, TorchBySize>::iterator find(TorchPool& pool, Bytes size) = 0;

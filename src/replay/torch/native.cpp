@@ -26,7 +26,8 @@ Bytes TorchNativeModel::alignment() const { return std::min(kRounding, memory().
 Result<TorchBlock*> TorchNativeModel::grow(TorchPool& pool, Bytes size) {
   const Bytes wanted = segment_size(pool, size);
   bool unaligned = false;
-  STOWAGE_TRY(std::unique_ptr<Buffer> buffer, alloc::allocate_aligned(memory().buffer_type(), wanted, alignment(), unaligned));
+  STOWAGE_TRY(std::unique_ptr<Buffer> buffer,
+              alloc::allocate_aligned(memory().buffer_type(), wanted, alignment(), unaligned));
   ++account().stats().creates;
   account().reserved(buffer->size());
   std::byte* const address = buffer->base() + alloc::gap_before(*buffer, alignment()).value();

@@ -12,8 +12,8 @@ namespace stowage::rewrite {
 
 /// Changes a graph and remembers what came from where: the tool that rewrites are made with.
 ///
-/// Ids do not change while one edits. Everything of the graph keeps its id, in bodies too, and each `add` returns a new one;
-/// `build` numbers anew. So a rewrite may keep ids, read the old graph and write the new one side by side:
+/// Ids do not change while one edits. Everything of the graph keeps its id, in bodies too, and each `add` returns a new
+/// one; `build` numbers anew. So a rewrite may keep ids, read the old graph and write the new one side by side:
 ///
 ///     Editor editor(graph);
 ///     const TensorId copy = editor.copy(x, {.name = "x on the host", .size = graph.tensor(x).size, .memory = host});
@@ -21,9 +21,9 @@ namespace stowage::rewrite {
 ///     editor.op(reader).inputs[0] = copy;
 ///     return std::move(editor).build();
 ///
-/// Changing a field of a tensor, an op or a memory leaves its origin as it is. Nothing is checked before `build`. Which bodies an
-/// op has cannot be changed. A plain value; not thread-safe. Keeps a copy of the graph, O(its size); each `add` and each access
-/// O(1), each insertion O(ops of the scope).
+/// Changing a field of a tensor, an op or a memory leaves its origin as it is. Nothing is checked before `build`. Which
+/// bodies an op has cannot be changed. A plain value; not thread-safe. Keeps a copy of the graph, O(its size); each
+/// `add` and each access O(1), each insertion O(ops of the scope).
 class Editor {
  public:
   explicit Editor(const Graph& graph);
@@ -54,12 +54,14 @@ class Editor {
   OpId insert_before(OpId where, Op op) { return insert(where, 0, std::move(op), {}); }
   OpId insert_after(OpId where, Op op) { return insert(where, 1, std::move(op), {}); }
   /// The same for one that computes what `original` does, once more.
-  OpId repeat_before(OpId where, OpId original, Op op) { return insert(where, 0, std::move(op), {OriginKind::copy, original}); }
+  OpId repeat_before(OpId where, OpId original, Op op) {
+    return insert(where, 0, std::move(op), {OriginKind::copy, original});
+  }
   /// An op at the end of a scope.
   OpId append(Op op, ScopeId scope = ScopeId(0));
 
-  /// Gives a scope another order. What is left out is removed; nobody may name it then, neither in `after` nor as the owner of a
-  /// scope. Precondition: `order` has ops of the scope only, each at most once.
+  /// Gives a scope another order. What is left out is removed; nobody may name it then, neither in `after` nor as the
+  /// owner of a scope. Precondition: `order` has ops of the scope only, each at most once.
   void set_order(std::vector<OpId> order, ScopeId scope = ScopeId(0));
 
   /// `Graph::build` of all this; fails as that does. Tensors keep their order in each scope, new ones come last.

@@ -6,7 +6,8 @@
 #include "stowage/runtime/pmr.hpp"
 #include "support/runtime/plain_allocator.hpp"
 
-/// Every adaptor over the test allocator, two towers of them, and the test allocator itself, without which the rest says little.
+/// Every adaptor over the test allocator, two towers of them, and the test allocator itself, without which the rest
+/// says little.
 namespace stowage::runtime {
 namespace {
 
@@ -42,19 +43,23 @@ struct Logged {
 const AllocatorKind kKinds[] = {
     {"test", [] { return Subject{{}, std::make_shared<TestAllocator>()}; }},
     over<TestAllocator>("statistics", [](Allocator& below) { return std::make_shared<StatisticsAdaptor>(below); }),
-    over<TestAllocator>("limit", [](Allocator& below) { return std::make_shared<LimitAdaptor>(below, Bytes(1 << 30)); }),
+    over<TestAllocator>("limit",
+                        [](Allocator& below) { return std::make_shared<LimitAdaptor>(below, Bytes(1 << 30)); }),
     over<Logged>("log", [](Logged& below) { return std::make_shared<LogAdaptor>(below.heap, below.out); }),
-    over<TestAllocator>("failure", [](Allocator& below) { return std::make_shared<FailureAdaptor>(below, FailureOptions{}); }),
+    over<TestAllocator>("failure",
+                        [](Allocator& below) { return std::make_shared<FailureAdaptor>(below, FailureOptions{}); }),
     over<TestAllocator>("failure_callback",
                         [](Allocator& below) {
-                          return std::make_shared<FailureCallbackAdaptor>(
-                              below, [](Bytes, StreamId, const Error&) { return FailureCallbackAdaptor::Then::give_up; });
+                          return std::make_shared<FailureCallbackAdaptor>(below, [](Bytes, StreamId, const Error&) {
+                            return FailureCallbackAdaptor::Then::give_up;
+                          });
                         }),
     over<TestAllocator>("lock", [](Allocator& below) { return std::make_shared<LockAdaptor>(below); }),
     over<TestResource>("pmr", [](TestResource& below) { return std::make_shared<PmrAllocator>(below); }),
-    over<TestResource>(
-        "pmr_alignment_4096",
-        [](TestResource& below) { return std::make_shared<PmrAllocator>(below, PmrAllocatorOptions{.alignment = Bytes(4096)}); }),
+    over<TestResource>("pmr_alignment_4096",
+                       [](TestResource& below) {
+                         return std::make_shared<PmrAllocator>(below, PmrAllocatorOptions{.alignment = Bytes(4096)});
+                       }),
     over<RoundTrip>("pmr_over_pmr", [](RoundTrip& below) { return std::make_shared<PmrAllocator>(below.resource); }),
     over<Tower>("tower", [](Tower& below) { return std::make_shared<StatisticsAdaptor>(below.failure); }),
 };

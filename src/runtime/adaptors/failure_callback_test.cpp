@@ -39,7 +39,8 @@ TEST(FailureCallbackAdaptor, WhatTheCallbackFreesServesTheRequest) {
 TEST(FailureCallbackAdaptor, GivingUpReturnsTheLastError) {
   TestAllocator heap;
   int calls = 0;
-  FailureCallbackAdaptor adaptor(heap, [&](Bytes, StreamId, const Error&) { return ++calls < 3 ? Then::retry : Then::give_up; });
+  FailureCallbackAdaptor adaptor(
+      heap, [&](Bytes, StreamId, const Error&) { return ++calls < 3 ? Then::retry : Then::give_up; });
   heap.fail_next(10);
   const Result<std::byte*> failed = adaptor.allocate(Bytes(1), kStream);
   ASSERT_FALSE(failed);

@@ -7,7 +7,8 @@
 
 namespace stowage {
 
-/// Whether there is room; then it is taken. Never above the limit, not even for a moment: others would be refused for it.
+/// Whether there is room; then it is taken. Never above the limit, not even for a moment: others would be refused for
+/// it.
 bool LimitAdaptor::take(Bytes rounded) {
   std::int64_t used = used_.load(std::memory_order_relaxed);
   do {
@@ -22,8 +23,8 @@ Result<std::byte*> LimitAdaptor::allocate(Bytes size, StreamId stream) {
   if (!take(needed)) {
     refusals_.fetch_add(1, std::memory_order_relaxed);
     return Error{ErrorCode::out_of_memory,
-                 fmt::format("limit: {} bytes were asked for, {} with rounding; {} of {} are live", size.value(), needed.value(),
-                             used().value(), limit_.value()),
+                 fmt::format("limit: {} bytes were asked for, {} with rounding; {} of {} are live", size.value(),
+                             needed.value(), used().value(), limit_.value()),
                  {}};
   }
   Result<std::byte*> address = wrapped().allocate(size, stream);

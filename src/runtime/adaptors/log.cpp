@@ -35,7 +35,9 @@ std::string time_of_day() {
 }
 
 /// As C's %p has it on Linux.
-std::string pointer(const std::byte* address) { return address == nullptr ? "(nil)" : fmt::format("{}", fmt::ptr(address)); }
+std::string pointer(const std::byte* address) {
+  return address == nullptr ? "(nil)" : fmt::format("{}", fmt::ptr(address));
+}
 
 /// As C++ streams have pointers: null without a prefix.
 std::string stream_name(StreamId stream) { return stream.index() == 0 ? "0" : fmt::format("{:#x}", stream.index()); }

@@ -28,7 +28,9 @@ Result<std::byte*> PmrAllocator::allocate(Bytes size, StreamId stream) {
 Result<std::byte*> PmrAllocator::ask(Bytes size) {
   const auto problem = [&](ErrorCode code, const char* why) {
     return Error{
-        code, fmt::format("pmr: {} bytes were asked for, {} are live: {}", size.value(), stats().requested.value(), why), {}};
+        code,
+        fmt::format("pmr: {} bytes were asked for, {} are live: {}", size.value(), stats().requested.value(), why),
+        {}};
   };
   if (size > kMaxBytes) return problem(ErrorCode::out_of_memory, "there is no such memory");
   const auto alignment = static_cast<std::size_t>(options_.alignment.value());
@@ -61,7 +63,9 @@ void PmrAllocator::enter(std::byte* address, Block block) {
 }
 
 void PmrAllocator::check_free(const std::byte* address, const Block* block, Block given) const {
-  const auto wrong = [&](const char* why) { runtime::misused("pmr", fmt::format("free of {}: {}", fmt::ptr(address), why)); };
+  const auto wrong = [&](const char* why) {
+    runtime::misused("pmr", fmt::format("free of {}: {}", fmt::ptr(address), why));
+  };
   if (block == nullptr) wrong("freed twice, or not the start of an allocation");
   if (block->requested != given.requested) wrong("another size than it was allocated with");
   if (block->stream != given.stream) wrong("another stream than it was allocated on");
@@ -72,7 +76,8 @@ void PmrAllocator::free(std::byte* address, Bytes size, StreamId stream) {
   {
     const std::lock_guard lock(mutex_);
     const auto found = live_.find(address);
-    if (runtime::is_on(options_.checks)) check_free(address, found == live_.end() ? nullptr : &found->second, {size, stream});
+    if (runtime::is_on(options_.checks))
+      check_free(address, found == live_.end() ? nullptr : &found->second, {size, stream});
     if (found == live_.end()) return;
     size = found->second.requested;
     live_.erase(found);  // before the resource has it back, and may give it to somebody else

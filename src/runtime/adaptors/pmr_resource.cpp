@@ -26,7 +26,8 @@ bool acceptable(std::size_t bytes, std::size_t alignment) {
 
 std::byte* moved_up(std::byte* start, std::size_t alignment) {
   const auto first = reinterpret_cast<std::uintptr_t>(start) + sizeof start;
-  std::byte* const address = start + (((first + alignment - 1) & ~(alignment - 1)) - reinterpret_cast<std::uintptr_t>(start));
+  std::byte* const address =
+      start + (((first + alignment - 1) & ~(alignment - 1)) - reinterpret_cast<std::uintptr_t>(start));
   std::memcpy(address - sizeof start, &start, sizeof start);
   return address;
 }

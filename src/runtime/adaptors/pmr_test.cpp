@@ -17,7 +17,7 @@
 namespace stowage::runtime {
 namespace {
 
-// --------------------------------------------------------------------------------------------------------------- resource
+// ----------------------------------------------------------------------------------------------------------- resource
 
 TEST(PmrResource, StandardContainersLiveInAnAllocator) {
   TestAllocator heap;
@@ -78,7 +78,9 @@ TEST(PmrResource, BytesWithoutAlignmentCanBeAlignedToo) {
 TEST(PmrResource, FailuresAreBadAlloc) {
   TestAllocator heap(Bytes(4096));
   PmrResource resource(heap);
-  const auto allocate = [&](std::size_t bytes, std::size_t alignment) { static_cast<void>(resource.allocate(bytes, alignment)); };
+  const auto allocate = [&](std::size_t bytes, std::size_t alignment) {
+    static_cast<void>(resource.allocate(bytes, alignment));
+  };
   EXPECT_THROW(allocate(8192, 8), std::bad_alloc);
   EXPECT_THROW(allocate(SIZE_MAX, 8), std::bad_alloc);
   EXPECT_THROW(allocate(SIZE_MAX / 2, 4096), std::bad_alloc);
@@ -121,7 +123,7 @@ TEST(PmrResource, AllocatesForItsStream) {
   resource.deallocate(block, 10);
 }
 
-// -------------------------------------------------------------------------------------------------------------- allocator
+// ---------------------------------------------------------------------------------------------------------- allocator
 
 /// Throws what it is told to.
 class Throwing final : public std::pmr::memory_resource {
@@ -135,7 +137,9 @@ class Throwing final : public std::pmr::memory_resource {
     throw std::runtime_error("the disk is on fire");
   }
   void do_deallocate(void*, std::size_t, std::size_t) override {}
-  [[nodiscard]] bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override { return this == &other; }
+  [[nodiscard]] bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
+    return this == &other;
+  }
 
   What what_;
 };

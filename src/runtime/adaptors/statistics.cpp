@@ -3,8 +3,8 @@
 #include "runtime/adaptors/rounded.hpp"
 #include "stowage/runtime/adaptors.hpp"
 
-/// The totals only ever run on; a level is where they stood when it began, and the highest that they were since. So an allocation
-/// costs the same at any depth, and a level that ends only has to hand its peak to the one around it.
+/// The totals only ever run on; a level is where they stood when it began, and the highest that they were since. So an
+/// allocation costs the same at any depth, and a level that ends only has to hand its peak to the one around it.
 namespace stowage {
 
 StatisticsAdaptor::StatisticsAdaptor(Allocator& wrapped) : AllocatorAdaptor(wrapped) {

@@ -9,7 +9,9 @@ namespace {
 constexpr StreamId kStream{};
 
 std::byte* take(Allocator& allocator, std::int64_t size) { return allocator.allocate(Bytes(size), kStream).value(); }
-void give(Allocator& allocator, std::byte* address, std::int64_t size) { allocator.free(address, Bytes(size), kStream); }
+void give(Allocator& allocator, std::byte* address, std::int64_t size) {
+  allocator.free(address, Bytes(size), kStream);
+}
 
 TEST(StatisticsAdaptor, CountsOnlyWhatGoesThroughIt) {
   TestAllocator heap;

@@ -11,7 +11,8 @@
 #include "stowage/runtime/pmr.hpp"
 #include "support/runtime/plain_allocator.hpp"
 
-/// The test allocator has no lock: TSan sees every call that slips past a `LockAdaptor`, and whatever an adaptor keeps unguarded.
+/// The test allocator has no lock: TSan sees every call that slips past a `LockAdaptor`, and whatever an adaptor keeps
+/// unguarded.
 namespace stowage::runtime {
 namespace {
 
@@ -23,7 +24,9 @@ void in_threads(const Work& work) {
   for (std::size_t t = 0; t < kThreads; ++t) threads.emplace_back([&work, t] { work(StreamId(t)); });
 }
 
-void give(Allocator& allocator, std::byte* address, Bytes size, StreamId stream) { allocator.free(address, size, stream); }
+void give(Allocator& allocator, std::byte* address, Bytes size, StreamId stream) {
+  allocator.free(address, size, stream);
+}
 
 TEST(AdaptorThreads, ALockMakesAnAllocatorForOneThreadServeMany) {
   TestAllocator heap;
@@ -93,7 +96,8 @@ TEST(AdaptorThreads, ALimitIsNeverExceeded) {
   EXPECT_EQ(limit.used(), Bytes(0));
 }
 
-/// Read line by line, no address is given twice and none is freed that is not live, though threads hand addresses to each other.
+/// Read line by line, no address is given twice and none is freed that is not live, though threads hand addresses to
+/// each other.
 TEST(AdaptorThreads, TheLinesOfALogAreInAPossibleOrder) {
   TestAllocator heap;
   LockAdaptor lock(heap);

@@ -5,8 +5,8 @@
 
 #include "runtime/exiting.hpp"
 
-/// A device that does not take a mapping away (it is lost, say) leaves nothing to be done: such failures on the way back are
-/// passed over, and what they concern stays as it is.
+/// A device that does not take a mapping away (it is lost, say) leaves nothing to be done: such failures on the way
+/// back are passed over, and what they concern stays as it is.
 namespace stowage::runtime {
 namespace {
 
@@ -26,7 +26,8 @@ Id take_number(std::vector<Id>& unused, std::vector<Entry>& entries) {
 
 }  // namespace
 
-ExpandableArena::ExpandableArena(PhysicalPool& pool, Options options) : pool_(pool), memory_(pool.memory()), options_(options) {
+ExpandableArena::ExpandableArena(PhysicalPool& pool, Options options)
+    : pool_(pool), memory_(pool.memory()), options_(options) {
   process_is_exiting();
 }
 
@@ -45,7 +46,7 @@ ExpandableArena::~ExpandableArena() {
   for (const Range& range : ranges_) pass_over(memory_.free(range.address, range.size));
 }
 
-// --------------------------------------------------------------------------------------------------------------- pages
+// -------------------------------------------------------------------------------------------------------------- pages
 
 Status ExpandableArena::prepare(Bytes page) {
   const std::lock_guard lock(mutex_);
@@ -116,7 +117,7 @@ void ExpandableArena::give_back_addresses(std::byte* address, Bytes size) {
   }
 }
 
-// --------------------------------------------------------------------------------------------------------------- stitches
+// ----------------------------------------------------------------------------------------------------------- stitches
 
 Result<StitchId> ExpandableArena::stitch(std::span<const PageId> pages) {
   const std::lock_guard lock(mutex_);
@@ -154,7 +155,8 @@ Status ExpandableArena::append(StitchId id, PageId page_id) {
   Stitch& stitch = stitches_[id.index()];
   const Bytes size = size_of(stitch.pages);
   const Page page = pages_[page_id.index()].page;
-  if (size + page.size > stitch.range.size) return Error{ErrorCode::unsupported, "a stitch has no room for one more page", {}};
+  if (size + page.size > stitch.range.size)
+    return Error{ErrorCode::unsupported, "a stitch has no room for one more page", {}};
   STOWAGE_TRY_STATUS(map(stitch.range.address + size.value(), page));
   ++counts_.access_calls;
   stitch.pages.push_back(page_id);
@@ -216,7 +218,7 @@ Status ExpandableArena::unmap(std::byte* address, Bytes size) {
   return Done{};
 }
 
-// ------------------------------------------------------------------------------------------------------------- queries
+// ------------------------------------------------------------------------------------------------------------ queries
 
 std::byte* ExpandableArena::address(PageId page_id) const {
   const std::lock_guard lock(mutex_);

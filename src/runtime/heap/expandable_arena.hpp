@@ -15,12 +15,13 @@ namespace stowage::runtime {
 using PageId = Id<struct PageList>;
 using StitchId = Id<struct StitchList>;
 
-/// Pages at addresses that never change. Each page has its *page address*, in a reserved range that grows with them; a *stitch*
-/// is a range of addresses that shows scattered pages once more, one behind the other. So whatever idle pages there are can serve
-/// one large request, and nothing ever has to be copied.
+/// Pages at addresses that never change. Each page has its *page address*, in a reserved range that grows with them; a
+/// *stitch* is a range of addresses that shows scattered pages once more, one behind the other. So whatever idle pages
+/// there are can serve one large request, and nothing ever has to be copied.
 ///
-/// Knows nothing of who uses which bytes: that a page is used through one address at a time, and that nothing uses addresses that
-/// are taken away, is the caller's matter. A call that fails changes nothing. The pool must outlive the arena. Thread-safe.
+/// Knows nothing of who uses which bytes: that a page is used through one address at a time, and that nothing uses
+/// addresses that are taken away, is the caller's matter. A call that fails changes nothing. The pool must outlive the
+/// arena. Thread-safe.
 class ExpandableArena {
  public:
   struct Options {
@@ -53,7 +54,8 @@ class ExpandableArena {
 
   /// Shows these pages one behind the other. Room for as many bytes again is kept behind them.
   Result<StitchId> stitch(std::span<const PageId> pages);
-  /// Shows another page at a position of a stitch, of the same size. Where the device fails twice over, the stitch ends there.
+  /// Shows another page at a position of a stitch, of the same size. Where the device fails twice over, the stitch ends
+  /// there.
   Status replace(StitchId stitch, std::size_t position, PageId page);
   /// Shows one more page behind the others. Fails with `unsupported` where no room is left.
   Status append(StitchId stitch, PageId page);

@@ -22,8 +22,8 @@ IdleMap::IdleMap(std::span<SpanHeap* const> heaps) {
 
 namespace {
 
-/// Puts a stretch of bytes among those that are in the order of addresses; those that touch it and that `joins` says it of become
-/// one with it.
+/// Puts a stretch of bytes among those that are in the order of addresses; those that touch it and that `joins` says it
+/// of become one with it.
 template <class Stretch, class Joins>
 void insert(std::vector<Stretch>& all, const Stretch& added, const Joins& joins) {
   auto at = std::ranges::partition_point(all, [&](const Stretch& each) { return each.address < added.address; });
@@ -60,7 +60,8 @@ Bytes IdleMap::ending_at(const std::byte* address) const {
 std::vector<IdlePart> IdleMap::within(const std::byte* address, Bytes size) const {
   std::vector<IdlePart> found;
   const std::byte* const end = address + size.value();
-  auto part = std::ranges::partition_point(parts_, [&](const IdlePart& candidate) { return candidate.end() <= address; });
+  auto part =
+      std::ranges::partition_point(parts_, [&](const IdlePart& candidate) { return candidate.end() <= address; });
   for (; part != parts_.end() && part->address < end; ++part) {
     std::byte* const from = std::max(part->address, const_cast<std::byte*>(address));
     found.push_back({from, Bytes(std::min<const std::byte*>(part->end(), end) - from), part->owner});

@@ -6,8 +6,8 @@
 
 #include "runtime/heap/span_heap.hpp"
 
-/// The idle bytes of several heaps that lie in the same pages, in the order of addresses, for as long as nothing is allocated or
-/// freed; new bytes are added to it. What touches is one *run*, whoever has its parts.
+/// The idle bytes of several heaps that lie in the same pages, in the order of addresses, for as long as nothing is
+/// allocated or freed; new bytes are added to it. What touches is one *run*, whoever has its parts.
 namespace stowage::runtime {
 
 struct IdlePart {

@@ -25,13 +25,16 @@ Miss::Miss(Bytes rounded, Bytes asked, std::span<const Tenant> heaps)
     : size(rounded), requested(asked), tenants(heaps), idle(idle_of(heaps)) {}
 
 PageSpace::PageSpace(Device& device, PhysicalPool* pool, const SpaceOptions& options)
-    : device_(device), options_(options), pool_(pool), unpaged_(device.buffer_type(), options.alignment, options.limit) {
+    : device_(device),
+      options_(options),
+      pool_(pool),
+      unpaged_(device.buffer_type(), options.alignment, options.limit) {
   if (pool == nullptr) return;
   arena_ = std::make_unique<ExpandableArena>(*pool);
   stitches_ = std::make_unique<StitchCache>(*arena_, device);
 }
 
-// -------------------------------------------------------------------------------------------------------------- growth
+// ------------------------------------------------------------------------------------------------------------- growth
 
 Bytes PageSpace::page_size(Bytes growth) const {
   Bytes page = options_.least_page;
@@ -109,14 +112,15 @@ void PageSpace::add_idle(std::byte* address, Bytes size, Miss& miss) {
 
 Status PageSpace::grow_unpaged(Bytes least, Miss& miss) {
   Result<UnpagedRun> run = unpaged_.allocate(align_up(least, page_size(least)));
-  if (!run && run.error().code == ErrorCode::out_of_memory) run = unpaged_.allocate(align_up(least, options_.alignment));
+  if (!run && run.error().code == ErrorCode::out_of_memory)
+    run = unpaged_.allocate(align_up(least, options_.alignment));
   if (!run) return std::move(run).error();
   add_idle(run->address, run->size, miss);
   reserved_ = unpaged_.reserved();
   return Done{};
 }
 
-// ------------------------------------------------------------------------------------------------------- runs and stitches
+// -------------------------------------------------------------------------------------------------- runs and stitches
 
 Span* PageSpace::take_run(Miss& miss) {
   const std::optional<IdleRun> run = miss.idle.tightest(miss.size);
@@ -149,8 +153,8 @@ Span* PageSpace::take_at(StitchPlace place, Miss& miss) {
   return miss.heap().take_pieces(pieces, stitches_->address(place), stitch, miss.requested);
 }
 
-/// Makes idle bytes the first tenant's, whoever has them; the miss is served then. False, and nothing has changed, where its
-/// stream cannot be made to wait.
+/// Makes idle bytes the first tenant's, whoever has them; the miss is served then. False, and nothing has changed,
+/// where its stream cannot be made to wait.
 bool PageSpace::transfer(std::span<const SpanHeap::Piece> pieces, const Miss& miss) {
   SpanHeap& taker = miss.heap();
   std::vector<IdlePart> foreign;
@@ -183,7 +187,7 @@ bool PageSpace::wait_for(std::span<SpanHeap* const> owners, std::span<const Tena
   });
 }
 
-// ---------------------------------------------------------------------------------------------------------------- trim
+// --------------------------------------------------------------------------------------------------------------- trim
 
 Bytes PageSpace::trim(std::span<const Tenant> tenants, const IsQuiet& is_quiet) {
   const IdleMap idle = idle_of(tenants);
@@ -214,7 +218,8 @@ Bytes PageSpace::trim_buffers(const IdleMap& idle, const IsQuiet& is_quiet) {
     Bytes unused(0);
     const std::vector<IdlePart> parts = idle.within(run.address, run.size);
     for (const IdlePart& part : parts) unused += part.size;
-    if (unused != run.size || !std::ranges::all_of(parts, [&](const IdlePart& part) { return is_quiet(*part.owner); })) continue;
+    if (unused != run.size || !std::ranges::all_of(parts, [&](const IdlePart& part) { return is_quiet(*part.owner); }))
+      continue;
     for (const IdlePart& part : parts) part.owner->cut(part.address, part.size);
     returned += unpaged_.free(run.address);
   }
@@ -230,7 +235,7 @@ void PageSpace::abandon() {
   keep_for_ever(std::move(arena_));
 }
 
-// ------------------------------------------------------------------------------------------------------------- queries
+// ------------------------------------------------------------------------------------------------------------ queries
 
 ExpandableArena::Counts PageSpace::counts() const { return is_paged() ? arena_->counts() : ExpandableArena::Counts{}; }
 

@@ -18,8 +18,8 @@ namespace stowage::runtime {
 struct SpaceOptions {
   Bytes alignment{512};
   Bytes least_page{std::int64_t{2} << 20};
-  /// Pages are about this part of what is reserved: a large request is stitched of tens of pages rather than of thousands, and a
-  /// page that is not quite full costs little.
+  /// Pages are about this part of what is reserved: a large request is stitched of tens of pages rather than of
+  /// thousands, and a page that is not quite full costs little.
   std::int64_t pages = 256;
   /// Stitches show at most this many times what is reserved.
   std::int64_t stitches = 4;
@@ -32,8 +32,8 @@ struct Tenant {
   StreamId stream;
 };
 
-/// A request that fits no idle span of its heap, and what is idle in all heaps while it is served: looked for once, and kept up
-/// to date as memory grows.
+/// A request that fits no idle span of its heap, and what is idle in all heaps while it is served: looked for once, and
+/// kept up to date as memory grows.
 struct Miss {
   /// `tenants` are all heaps that may give to it, the one that asks first; they outlive it.
   Miss(Bytes rounded, Bytes asked, std::span<const Tenant> heaps);
@@ -47,10 +47,11 @@ struct Miss {
   std::optional<PageUses> uses = {};  ///< Of `idle`; absent until somebody asks, and again when memory has grown.
 };
 
-/// The memory that the heaps of a device's streams share: pages at fixed addresses, and stitches of them. Every byte is in the
-/// books of one heap. Bytes that are idle in one may become another's where they lie, with no call but the wait of a stream for
-/// the other; so pages are mapped once, and what is idle anywhere counts for everyone. A device without virtual memory, or one
-/// that refuses addresses from the start, gives unpaged buffers instead; then there are no stitches.
+/// The memory that the heaps of a device's streams share: pages at fixed addresses, and stitches of them. Every byte is
+/// in the books of one heap. Bytes that are idle in one may become another's where they lie, with no call but the wait
+/// of a stream for the other; so pages are mapped once, and what is idle anywhere counts for everyone. A device without
+/// virtual memory, or one that refuses addresses from the start, gives unpaged buffers instead; then there are no
+/// stitches.
 ///
 /// Most calls below are for a `Miss`; nobody else uses the heaps' books meanwhile. Policy, that is when to do which, is
 /// `serve`'s. Not thread-safe, except for `end_use`.
@@ -66,8 +67,8 @@ class PageSpace {
   [[nodiscard]] Bytes idle_pages(Miss& miss) const;
   [[nodiscard]] Bytes idle_pages(const IdleMap& idle) const;
 
-  /// At least that many bytes more for the heap that asks, in pages as large as `page_size` says or, where memory is short,
-  /// smaller ones. Fails at once where they are out of reach. After another failure what came before it stays.
+  /// At least that many bytes more for the heap that asks, in pages as large as `page_size` says or, where memory is
+  /// short, smaller ones. Fails at once where they are out of reach. After another failure what came before it stays.
   Status grow(Bytes least, Miss& miss);
 
   /// From the tightest run of idle bytes, whoever has them. Null when none is large enough, or a stream cannot wait.
@@ -78,10 +79,12 @@ class PageSpace {
   Result<Span*> take_stitched(Miss& miss);
 
   /// A stitched allocation of a stitch is freed by a stream. Thread-safe.
-  void end_use(std::uint32_t stitch, StreamId stream, bool may_record) { stitches_->end_use(stitch - 1, stream, may_record); }
+  void end_use(std::uint32_t stitch, StreamId stream, bool may_record) {
+    stitches_->end_use(stitch - 1, stream, may_record);
+  }
 
-  /// Gives idle pages to the pool and idle buffers to the device, those whose bytes are of heaps that `is_quiet` says it of: no
-  /// work may be using their idle memory. Pages of a stitch that is in use stay. Says how many bytes.
+  /// Gives idle pages to the pool and idle buffers to the device, those whose bytes are of heaps that `is_quiet` says
+  /// it of: no work may be using their idle memory. Pages of a stitch that is in use stay. Says how many bytes.
   Bytes trim(std::span<const Tenant> tenants, const std::function<bool(const SpanHeap&)>& is_quiet);
   /// Leaves everything to the device for ever, because work may be using it and there is no waiting for that.
   void abandon();

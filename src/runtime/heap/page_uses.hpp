@@ -28,8 +28,8 @@ class PageUses {
   PageUses(const IdleMap& idle, const PagesByAddress& pages, const ExpandableArena& arena);
 
   [[nodiscard]] const PageUse& operator[](PageId id) const { return uses_[id.index()]; }
-  /// Idle pages; those of the largest idle runs first, in the order of addresses there. So a stitch is made of few pieces, and
-  /// small remains stay where they are.
+  /// Idle pages; those of the largest idle runs first, in the order of addresses there. So a stitch is made of few
+  /// pieces, and small remains stay where they are.
   [[nodiscard]] std::vector<PageId> idle() const;
   [[nodiscard]] Bytes idle_bytes() const;
 

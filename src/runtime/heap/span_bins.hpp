@@ -9,11 +9,12 @@
 
 /// Idle spans by size, for best fit in constant time.
 ///
-/// Two-level segregated bins (TLSF, Masmano et al. 2004): sizes below 64 units have a bin each, and every doubling above is cut
-/// into 32 bins, so that sizes in a bin differ by 3% at most; a bitmap finds the next bin that holds anything. TLSF takes any
-/// span of that bin. We look at the first few for the smallest, and begin in the request's own bin, where spans may be too small:
-/// what counts here is how well the heap stays in one piece, and lists are short (a heap has tens to hundreds of idle spans).
-/// Exact best fit by a balanced tree was rejected: it saved no bytes on the recorded traces.
+/// Two-level segregated bins (TLSF, Masmano et al. 2004): sizes below 64 units have a bin each, and every doubling
+/// above is cut into 32 bins, so that sizes in a bin differ by 3% at most; a bitmap finds the next bin that holds
+/// anything. TLSF takes any span of that bin. We look at the first few for the smallest, and begin in the request's own
+/// bin, where spans may be too small: what counts here is how well the heap stays in one piece, and lists are short (a
+/// heap has tens to hundreds of idle spans). Exact best fit by a balanced tree was rejected: it saved no bytes on the
+/// recorded traces.
 namespace stowage::runtime {
 
 class SpanBins {
@@ -42,8 +43,8 @@ class SpanBins {
     if (span->next == nullptr) clear(span->bin);
   }
 
-  /// The smallest span that holds `size` as far as a short look tells, the lowest of equal ones; null when there is none. It
-  /// stays.
+  /// The smallest span that holds `size` as far as a short look tells, the lowest of equal ones; null when there is
+  /// none. It stays.
   [[nodiscard]] Span* find(Bytes size) const {
     const std::size_t own = bin_of(size);
     if (Span* const span = smallest(heads_[own], size, kLook)) return span;
@@ -93,7 +94,8 @@ class SpanBins {
     Span* best = nullptr;
     for (; span != nullptr && look > 0; span = span->next, --look) {
       if (span->size < size) continue;
-      if (best == nullptr || span->size < best->size || (span->size == best->size && span->address < best->address)) best = span;
+      if (best == nullptr || span->size < best->size || (span->size == best->size && span->address < best->address))
+        best = span;
     }
     return best;
   }

@@ -44,7 +44,9 @@ TEST(SpanBins, IsExactBestFitForFewSpans) {
   for (int round = 0; round < 2000; ++round) {
     SpanBins bins(Bytes(512));
     std::vector<Span> spans(1 + random() % 20);
-    const auto draw = [&] { return static_cast<std::int64_t>(1 + random() % (std::uint64_t{1} << (1 + random() % 30))); };
+    const auto draw = [&] {
+      return static_cast<std::int64_t>(1 + random() % (std::uint64_t{1} << (1 + random() % 30)));
+    };
     for (Span& span : spans) {
       span = span_of(draw());
       bins.insert(&span);

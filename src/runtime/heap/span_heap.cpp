@@ -40,7 +40,7 @@ Span* SpanHeap::isolate(Span* idle, std::byte* address, Bytes size) {
   return idle;
 }
 
-// ---------------------------------------------------------------------------------------------------------------- runs
+// --------------------------------------------------------------------------------------------------------------- runs
 
 Span* SpanHeap::sentinel(std::byte* address) {
   Span* const span = spans_.make();
@@ -119,7 +119,7 @@ Span* SpanHeap::span_with(const std::byte* address) const {
   return span;
 }
 
-// ------------------------------------------------------------------------------------------------------------- queries
+// ------------------------------------------------------------------------------------------------------------ queries
 
 const Span* SpanHeap::at(const std::byte* address) const { return span_with(address); }
 

@@ -11,10 +11,10 @@
 
 /// Who has which bytes: the books of a heap, with no call to any device.
 ///
-/// The heap's bytes are *runs* of addresses. In a run, spans follow each other without gaps between two sentinels, so that
-/// splitting and merging look at neighbours and nothing else; runs grow, join and split only when pages come and go. An
-/// allocation is one span (the least that holds it, its lower end), or a stitched one: pieces here and there that some other
-/// range of addresses shows in one.
+/// The heap's bytes are *runs* of addresses. In a run, spans follow each other without gaps between two sentinels, so
+/// that splitting and merging look at neighbours and nothing else; runs grow, join and split only when pages come and
+/// go. An allocation is one span (the least that holds it, its lower end), or a stitched one: pieces here and there
+/// that some other range of addresses shows in one.
 ///
 /// Cost: allocation and free O(1) except for the look into a bin; what concerns pages is O(spans).
 namespace stowage::runtime {

@@ -166,7 +166,8 @@ TEST(IdleMap, WithBytesAddedItIsTheMapThatWouldBeFound) {
   second.add(at(2), units(2));
   IdleMap idle(heaps);
   // Before all, behind all, into a gap between others' and its own, and one that joins two of its own.
-  for (const auto& [unit, count] : std::vector<std::pair<int, int>>{{0, 1}, {10, 2}, {4, 3}, {14, 2}, {12, 2}, {1, 1}}) {
+  for (const auto& [unit, count] :
+       std::vector<std::pair<int, int>>{{0, 1}, {10, 2}, {4, 3}, {14, 2}, {12, 2}, {1, 1}}) {
     first.add(at(unit), units(count));
     idle.add({at(unit), units(count), &first});
     const IdleMap found(heaps);

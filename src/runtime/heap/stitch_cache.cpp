@@ -22,7 +22,7 @@ StitchCache::~StitchCache() {
   }
 }
 
-// -------------------------------------------------------------------------------------------------- places that are there
+// ---------------------------------------------------------------------------------------------- places that are there
 
 std::optional<StitchPlace> StitchCache::find(Bytes size, const PageUses& uses) const {
   std::optional<StitchPlace> best;
@@ -70,7 +70,7 @@ std::vector<SpanHeap::Piece> StitchCache::pieces(StitchPlace place, Bytes size, 
   return pieces;
 }
 
-// -------------------------------------------------------------------------------------------------- places that are made
+// ----------------------------------------------------------------------------------------------- places that are made
 
 Result<std::optional<StitchPlace>> StitchCache::make(Bytes size, const PageUses& uses) {
   std::vector<PageId> fresh;
@@ -123,12 +123,14 @@ std::optional<std::vector<std::size_t>> StitchCache::busy_pages(Start start, Byt
 
 /// What makes a place of a stitch from a position on: other idle pages for the busy ones, and more behind its last.
 std::optional<StitchCache::Patch> StitchCache::patch(Start start, Bytes size, const PageUses& uses,
-                                                     std::span<const std::size_t> busy, std::vector<PageId> idle) const {
+                                                     std::span<const std::size_t> busy,
+                                                     std::vector<PageId> idle) const {
   const std::vector<PageId>& pages = stitches_[start.stitch].pages;
   Patch patch{.start = start, .calls = 0, .replaced = {}, .appended = {}};
   std::erase_if(idle, [&](PageId id) { return std::ranges::find(pages, id) != pages.end(); });
   for (const std::size_t position : busy) {
-    const auto same = std::ranges::find_if(idle, [&](PageId id) { return uses[id].size == uses[pages[position]].size; });
+    const auto same =
+        std::ranges::find_if(idle, [&](PageId id) { return uses[id].size == uses[pages[position]].size; });
     if (same == idle.end()) return std::nullopt;
     patch.replaced.emplace_back(position, *same);
     idle.erase(same);
@@ -176,7 +178,7 @@ Result<StitchPlace> StitchCache::stitch(std::vector<PageId> pages) {
   return StitchPlace{static_cast<std::size_t>(unused - stitches_.begin()), Bytes(0)};
 }
 
-// ----------------------------------------------------------------------------------------------------------------- uses
+// --------------------------------------------------------------------------------------------------------------- uses
 
 void StitchCache::begin_use(std::size_t index) {
   const std::lock_guard lock(mutex_);
@@ -238,8 +240,9 @@ void StitchCache::bound(Bytes most) {
 }
 
 bool StitchCache::drop_stitches_of(PageId id) {
-  return std::ranges::all_of(
-      stitches_, [&](Stitch& stitch) { return std::ranges::find(stitch.pages, id) == stitch.pages.end() || take_away(stitch); });
+  return std::ranges::all_of(stitches_, [&](Stitch& stitch) {
+    return std::ranges::find(stitch.pages, id) == stitch.pages.end() || take_away(stitch);
+  });
 }
 
 Bytes StitchCache::shown() const {

@@ -14,16 +14,17 @@
 
 /// The stitched ranges over the pages of heaps, and which of them serves a request that fits no idle span.
 ///
-/// A stitch shows pages that have an address anyway. It is free to be used wherever the bytes behind it are idle: from the
-/// idle end of its first page, over idle pages, into the idle start of its last one. So page boundaries waste nothing. Stitches
-/// are kept, because workloads repeat themselves: after a few iterations the stitches that they need are there, and no call is
-/// made any more. In this order:
+/// A stitch shows pages that have an address anyway. It is free to be used wherever the bytes behind it are idle: from
+/// the idle end of its first page, over idle pages, into the idle start of its last one. So page boundaries waste
+/// nothing. Stitches are kept, because workloads repeat themselves: after a few iterations the stitches that they need
+/// are there, and no call is made any more. In this order:
 ///  1. the tightest place in a stitch that is there;
-///  2. the stitch that becomes one by the fewest calls, by replacing pages that are busy (an unmap and a map each) or by showing
+///  2. the stitch that becomes one by the fewest calls, by replacing pages that are busy (an unmap and a map each) or
+///  by showing
 ///     more pages behind its last (a map each), where that is cheaper than
 ///  3. a new stitch (a map for each page).
-/// A page is taken out of a stitch only when no work that was submitted before may still use it there; the device says so.
-/// GMLake (ASPLOS 2024) stitches whole blocks, and a stitched block is used only as a whole.
+/// A page is taken out of a stitch only when no work that was submitted before may still use it there; the device says
+/// so. GMLake (ASPLOS 2024) stitches whole blocks, and a stitched block is used only as a whole.
 ///
 /// Cost: O(pages shown by all stitches) per request that comes here.
 namespace stowage::runtime {
@@ -54,8 +55,8 @@ class StitchCache {
   }
 
   void begin_use(std::size_t stitch);
-  /// The only call that needs no protection against the others: frees come from all threads. `may_record`: the device may be
-  /// asked for an event now; else that is done when somebody wants to know whether the stitch is quiet.
+  /// The only call that needs no protection against the others: frees come from all threads. `may_record`: the device
+  /// may be asked for an event now; else that is done when somebody wants to know whether the stitch is quiet.
   void end_use(std::size_t stitch, StreamId stream, bool may_record);
 
   /// Takes stitches away, the longest unused first, until what is left shows no more bytes than that; not those in use.
@@ -92,8 +93,8 @@ class StitchCache {
   [[nodiscard]] std::optional<Patch> cheapest_patch(Bytes size, const PageUses& uses, std::size_t calls);
   [[nodiscard]] std::optional<std::vector<std::size_t>> busy_pages(Start start, Bytes size, const PageUses& uses,
                                                                    std::size_t calls) const;
-  [[nodiscard]] std::optional<Patch> patch(Start start, Bytes size, const PageUses& uses, std::span<const std::size_t> busy,
-                                           std::vector<PageId> idle) const;
+  [[nodiscard]] std::optional<Patch> patch(Start start, Bytes size, const PageUses& uses,
+                                           std::span<const std::size_t> busy, std::vector<PageId> idle) const;
   Result<StitchPlace> apply(const Patch& patch, const PageUses& uses);
   Result<StitchPlace> stitch(std::vector<PageId> pages);
   void record_use_of(Stitch& stitch, StreamId stream, bool may_record);

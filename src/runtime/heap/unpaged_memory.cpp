@@ -22,7 +22,8 @@ void UnpagedMemory::abandon() {
 Result<UnpagedRun> UnpagedMemory::allocate(Bytes size) {
   const Bytes spare = alignment_ + alignment_;  // to align the base, and to leave a gap
   if (limit_ && size + spare > *limit_ - reserved_) {
-    return Error{ErrorCode::out_of_memory, fmt::format("{} of {} bytes are in use", reserved_.value(), limit_->value()), {}};
+    return Error{
+        ErrorCode::out_of_memory, fmt::format("{} of {} bytes are in use", reserved_.value(), limit_->value()), {}};
   }
   STOWAGE_TRY(std::unique_ptr<Buffer> buffer, type_.allocate(size + spare));
   ++counts_.creates;
@@ -45,7 +46,8 @@ std::vector<UnpagedRun> UnpagedMemory::runs() const {
 }
 
 Bytes UnpagedMemory::free(const std::byte* address) {
-  const auto found = std::ranges::find_if(buffers_, [&](const auto& buffer) { return run_of(*buffer).address == address; });
+  const auto found =
+      std::ranges::find_if(buffers_, [&](const auto& buffer) { return run_of(*buffer).address == address; });
   const Bytes size = (*found)->size();
   reserved_ -= size;
   ++counts_.releases;

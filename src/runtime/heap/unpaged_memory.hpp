@@ -15,8 +15,8 @@ struct UnpagedRun {
   Bytes size;
 };
 
-/// Buffers for a heap whose device has no virtual memory. No two of them touch, whatever the device does: the last bytes of each
-/// are not used. Not thread-safe.
+/// Buffers for a heap whose device has no virtual memory. No two of them touch, whatever the device does: the last
+/// bytes of each are not used. Not thread-safe.
 class UnpagedMemory {
  public:
   struct Counts {

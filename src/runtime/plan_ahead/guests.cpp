@@ -65,7 +65,8 @@ void Guests::watch(const std::vector<ByteRange>& live) {
 
 void Guests::expect(std::vector<ByteRange> soon) {
   expected_ = std::move(soon);
-  std::sort(expected_.begin(), expected_.end(), [](const ByteRange& a, const ByteRange& b) { return a.lower < b.lower; });
+  std::sort(expected_.begin(), expected_.end(),
+            [](const ByteRange& a, const ByteRange& b) { return a.lower < b.lower; });
 }
 
 void Guests::stop_watching() {

@@ -9,13 +9,14 @@
 
 namespace stowage::runtime {
 
-/// Allocations without a slot that lie in free bytes of a plan's range all the same. An iteration with other shapes than the
-/// recorded one, or without some of its allocations, loses its slots; it needs no other memory for that, since most of the range
-/// is free then.
+/// Allocations without a slot that lie in free bytes of a plan's range all the same. An iteration with other shapes
+/// than the recorded one, or without some of its allocations, loses its slots; it needs no other memory for that, since
+/// most of the range is free then.
 ///
-/// To know which bytes are free costs O(log n) at each allocation and free, so it is known only while there are guests: from the
-/// first one on, when all live slots are looked up, to the beginning of an iteration that has none. Whatever needs memory of the
-/// host for that throws `std::bad_alloc` where there is none, and has changed nothing then. Not thread-safe.
+/// To know which bytes are free costs O(log n) at each allocation and free, so it is known only while there are guests:
+/// from the first one on, when all live slots are looked up, to the beginning of an iteration that has none. Whatever
+/// needs memory of the host for that throws `std::bad_alloc` where there is none, and has changed nothing then. Not
+/// thread-safe.
 class Guests {
  public:
   /// What lies somewhere.
@@ -35,8 +36,8 @@ class Guests {
   /// Slots too, from lower; empty while nobody watches.
   [[nodiscard]] const std::map<Bytes, Held>& occupied() const { return occupied_; }
 
-  /// Where a guest of that size may lie: at `preferred` if that is free, else in the smallest gap that is large enough, the
-  /// lowest of equals, between what is taken and what is expected. It looks at the first thousand gaps only.
+  /// Where a guest of that size may lie: at `preferred` if that is free, else in the smallest gap that is large enough,
+  /// the lowest of equals, between what is taken and what is expected. It looks at the first thousand gaps only.
   [[nodiscard]] std::optional<Bytes> find_place(Bytes size, std::optional<Bytes> preferred) const;
   void enter(Bytes offset, Bytes size, Bytes requested);
   void leave(Bytes offset);
@@ -46,7 +47,8 @@ class Guests {
   void watch(const std::vector<ByteRange>& live);
   /// Precondition: there are no guests.
   void stop_watching();
-  /// Bytes that are free but will be asked for soon: whoever takes them puts others out. Any ranges, until the next call.
+  /// Bytes that are free but will be asked for soon: whoever takes them puts others out. Any ranges, until the next
+  /// call.
   void expect(std::vector<ByteRange> soon);
 
   void slot_taken(ByteRange bytes) { occupied_.emplace(bytes.lower, Held{.upper = bytes.upper, .requested = {}}); }
@@ -56,7 +58,8 @@ class Guests {
   Bytes end_;
   std::size_t count_ = 0;
   bool watching_ = false;
-  std::map<Bytes, Held> occupied_;   ///< Disjoint, while watching, by offset: one book, so that no failure leaves two at odds.
+  std::map<Bytes, Held>
+      occupied_;  ///< Disjoint, while watching, by offset: one book, so that no failure leaves two at odds.
   std::vector<ByteRange> expected_;  ///< By lower.
 };
 

@@ -7,17 +7,18 @@
 #include "base/interface/interval_map.hpp"
 #include "stowage/pack.hpp"
 
-// Every allocation that ends within the iteration is an item, from its allocation to its free. One stream needs no more. For
-// several, three ways were tried on a trace of three models that are served one request after the other:
+// Every allocation that ends within the iteration is an item, from its allocation to its free. One stream needs no
+// more. For several, three ways were tried on a trace of three models that are served one request after the other:
 //
 // - an arena for each stream: 10 % above the peak of all streams together, for their peaks do not coincide;
 // - the packer's stream order, with a distance between streams: 1.0 to 1.4 % above it, and 0.5 s;
-// - plain lives, each drawn out by the distance but at most to the next allocation of its own stream: no waste, and 0.04 s.
+// - plain lives, each drawn out by the distance but at most to the next allocation of its own stream: no waste, and
+// 0.04 s.
 //
-// The last one is taken. It keeps other streams away from what a stream has just freed, unless the stream goes on itself: a
-// stream that works may reuse its own bytes at once. Where streams take turns quickly, bytes go from one to the other at once;
-// that is a wait, but right all the same, for the server orders streams by events whatever the plan says. When the longer lives
-// cost more than half a percent, short ones are planned too and taken if they are better.
+// The last one is taken. It keeps other streams away from what a stream has just freed, unless the stream goes on
+// itself: a stream that works may reuse its own bytes at once. Where streams take turns quickly, bytes go from one to
+// the other at once; that is a wait, but right all the same, for the server orders streams by events whatever the plan
+// says. When the longer lives cost more than half a percent, short ones are planned too and taken if they are better.
 namespace stowage::runtime {
 namespace {
 
@@ -49,16 +50,20 @@ class Planning {
   Result<SolveOutcome> best_outcome() const {
     if (plan_.streams.size() < 2) return solved(Step(0));
     STOWAGE_TRY(SolveOutcome apart, solved(options_.handover_distance));
-    if (static_cast<double>(apart.peak.value()) <= kDistanceTolerance * static_cast<double>(most_live().value())) return apart;
+    if (static_cast<double>(apart.peak.value()) <= kDistanceTolerance * static_cast<double>(most_live().value()))
+      return apart;
     STOWAGE_TRY(SolveOutcome close, solved(Step(0)));
-    const bool better = static_cast<double>(apart.peak.value()) > kDistanceTolerance * static_cast<double>(close.peak.value());
+    const bool better =
+        static_cast<double>(apart.peak.value()) > kDistanceTolerance * static_cast<double>(close.peak.value());
     return better ? std::move(close) : std::move(apart);
   }
 
   Result<SolveOutcome> solved(Step distance) const {
-    const SolveOptions options{.solver = options_.solver, .deadline = options_.deadline, .node_budget = options_.node_budget};
+    const SolveOptions options{
+        .solver = options_.solver, .deadline = options_.deadline, .node_budget = options_.node_budget};
     STOWAGE_TRY(SolveOutcome outcome, solve(problem(distance), options));
-    if (!outcome.has_answer()) return Error{ErrorCode::out_of_memory, "an iteration could not be planned in the time it had", {}};
+    if (!outcome.has_answer())
+      return Error{ErrorCode::out_of_memory, "an iteration could not be planned in the time it had", {}};
     return outcome;
   }
 
@@ -74,8 +79,8 @@ class Planning {
     return {.items = std::move(items)};
   }
 
-  /// Draws each life out by the distance, to the next allocation of its stream, or to the end of the iteration, whatever comes
-  /// first. From the last free to the first, so that the next allocation of each stream is known.
+  /// Draws each life out by the distance, to the next allocation of its stream, or to the end of the iteration,
+  /// whatever comes first. From the last free to the first, so that the next allocation of each stream is known.
   void draw_out(std::vector<Item>& items, std::vector<std::pair<Step, std::size_t>> frees, Step distance) const {
     std::sort(frees.begin(), frees.end());
     const Step end = frees.empty() ? Step(0) : frees.back().first;
@@ -144,8 +149,8 @@ class Planning {
     }
   }
 
-  /// Sees to it that the first stream records an event between the free and the allocation: one that it records anyway, or else
-  /// at the last free that leaves the distance, so that the event serves as many as possible.
+  /// Sees to it that the first stream records an event between the free and the allocation: one that it records anyway,
+  /// or else at the last free that leaves the distance, so that the event serves as many as possible.
   void handed_over(std::size_t from, std::size_t to, Step& marked) {
     const Step freed = recorded_[from].life.upper;
     const Step needed = recorded_[to].life.lower;

@@ -32,8 +32,8 @@ struct IterationPlan {
   std::vector<StreamId> streams;          ///< Ascending.
   std::vector<std::uint32_t> first_slot;  ///< By stream, and the number of slots at the end.
   std::vector<PlannedSlot> slots;
-  /// For each slot those that had one of its bytes directly before it. Where slots lie in bytes and time is planar, so that
-  /// there are fewer than three per slot.
+  /// For each slot those that had one of its bytes directly before it. Where slots lie in bytes and time is planar, so
+  /// that there are fewer than three per slot.
   std::vector<std::uint32_t> predecessors;
   Bytes size;
   Bytes bound;
@@ -54,8 +54,8 @@ struct PlanningOptions {
   Step handover_distance{0};
 };
 
-/// Plans what a recording has of allocations that end within it. Fails as `solve` does, and with `out_of_memory` when it came
-/// back without an answer.
+/// Plans what a recording has of allocations that end within it. Fails as `solve` does, and with `out_of_memory` when
+/// it came back without an answer.
 Result<IterationPlan> plan_iteration(std::span<const RecordedAllocation> recorded, const PlanningOptions& options);
 
 }  // namespace stowage::runtime

@@ -20,7 +20,8 @@ RecordedAllocation allocation(std::int64_t size, std::int64_t from, std::int64_t
 constexpr std::int64_t kKept = -1;
 
 IterationPlan plan_of(const std::vector<RecordedAllocation>& recorded, std::int64_t distance = 0) {
-  return plan_iteration(recorded, {.alignment = Bytes(64), .node_budget = 1000, .handover_distance = Step(distance)}).value();
+  return plan_iteration(recorded, {.alignment = Bytes(64), .node_budget = 1000, .handover_distance = Step(distance)})
+      .value();
 }
 
 TEST(IterationPlan, ThePeakIsThatOfWhatIsLiveAtOnce) {
@@ -51,8 +52,8 @@ TEST(IterationPlan, SlotsAreGroupedByStreamInTheOrderOfAllocation) {
 
 TEST(IterationPlan, OneEventServesAllBytesThatGoToAnotherStreamAtATime) {
   // Stream 0 frees four blocks; stream 1 then takes all of their bytes.
-  const IterationPlan plan =
-      plan_of({allocation(64, 0, 4), allocation(64, 1, 5), allocation(64, 2, 6), allocation(64, 3, 7), allocation(256, 8, 9, 1)});
+  const IterationPlan plan = plan_of({allocation(64, 0, 4), allocation(64, 1, 5), allocation(64, 2, 6),
+                                      allocation(64, 3, 7), allocation(256, 8, 9, 1)});
   ASSERT_EQ(plan.size, Bytes(256));
   std::vector<std::size_t> marking;
   for (std::size_t slot = 0; slot < plan.slots.size(); ++slot) {
@@ -103,9 +104,11 @@ TEST(IterationPlan, PredecessorsAreWhoeverHadAByteLast) {
         EXPECT_THAT(found, IsEmpty());
         continue;
       }
-      EXPECT_EQ(std::set<std::uint32_t>(found.begin(), found.end()), predecessors_by_hand(plan, in_time, at)) << "seed " << seed;
+      EXPECT_EQ(std::set<std::uint32_t>(found.begin(), found.end()), predecessors_by_hand(plan, in_time, at))
+          << "seed " << seed;
       for (const std::uint32_t before : found) {
-        const auto index = static_cast<std::size_t>(std::find(in_time.begin(), in_time.end(), before) - in_time.begin());
+        const auto index =
+            static_cast<std::size_t>(std::find(in_time.begin(), in_time.end(), before) - in_time.begin());
         EXPECT_LE(recorded[index].life.upper, recorded[at].life.lower) << "seed " << seed;
       }
     }

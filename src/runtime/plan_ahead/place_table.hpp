@@ -18,8 +18,8 @@ struct PlannedPlace {
   std::uint32_t owner = kNobody;
 };
 
-/// Who has what begins at an offset: a hash table over all offsets of a plan, which is built once and never changes its shape, so
-/// that a slot knows its entry by number and only frees have to look. Not thread-safe.
+/// Who has what begins at an offset: a hash table over all offsets of a plan, which is built once and never changes its
+/// shape, so that a slot knows its entry by number and only frees have to look. Not thread-safe.
 class PlaceTable {
  public:
   static constexpr std::uint32_t kNobody = PlannedPlace::kNobody;
@@ -64,7 +64,8 @@ class PlaceTable {
 
   /// Many slots begin at the same offsets: to a table of a size for those, that stays in the cache.
   void shrink(const IterationPlan& plan) {
-    const auto used = std::count_if(places_.begin(), places_.end(), [](const PlannedPlace& place) { return place.unit >= 0; });
+    const auto used =
+        std::count_if(places_.begin(), places_.end(), [](const PlannedPlace& place) { return place.unit >= 0; });
     places_.assign(std::bit_ceil(2 * static_cast<std::size_t>(used) + 2), PlannedPlace{});
     for (std::size_t slot = 0; slot < plan.slots.size(); ++slot) {
       if (plan.slots[slot].planned()) place_of_[slot] = insert(plan.slots[slot].offset.value() >> shift_);

@@ -155,8 +155,8 @@ class PlanAheadAllocator::State {
     PlanAheadCounts counts = counts_;
     if (server_ == nullptr) return counts;
     const IterationPlan& plan = server_->plan();
-    counts.planned = static_cast<std::uint64_t>(
-        std::count_if(plan.slots.begin(), plan.slots.end(), [](const runtime::PlannedSlot& slot) { return slot.planned(); }));
+    counts.planned = static_cast<std::uint64_t>(std::count_if(
+        plan.slots.begin(), plan.slots.end(), [](const runtime::PlannedSlot& slot) { return slot.planned(); }));
     counts.plan_size = plan.size;
     counts.plan_bound = plan.bound;
     return counts;
@@ -174,8 +174,9 @@ class PlanAheadAllocator::State {
     return options;
   }
 
-  /// The fallback lets go first: what the first iteration had from it is what the plan's range now stands for. It can only let go
-  /// of what no work uses, so that work is waited for, this once; where that fails, more stays with the fallback.
+  /// The fallback lets go first: what the first iteration had from it is what the plan's range now stands for. It can
+  /// only let go of what no work uses, so that work is waited for, this once; where that fails, more stays with the
+  /// fallback.
   void take_over(IterationPlan plan) {
     for (const StreamId stream : plan.streams) static_cast<void>(device_.synchronize(stream));
     fallback_.trim();
@@ -200,7 +201,9 @@ class PlanAheadAllocator::State {
     ++counts_.plans;
   }
 
-  [[nodiscard]] std::uint64_t creates_so_far() const { return options_.pool == nullptr ? 0 : options_.pool->counts().creates; }
+  [[nodiscard]] std::uint64_t creates_so_far() const {
+    return options_.pool == nullptr ? 0 : options_.pool->counts().creates;
+  }
 
   /// Peaks of the fallback and the range add up only while the range stays what it is.
   void close_phase() {
@@ -262,9 +265,10 @@ class PlanAheadAllocator::State {
 Result<std::unique_ptr<PlanAheadAllocator>> PlanAheadAllocator::make(Device& device, Allocator& fallback,
                                                                      PlanAheadOptions options) {
   const auto refuse = [&](std::string_view who, DeviceId other) {
-    return Error{ErrorCode::invalid,
-                 fmt::format("planning ahead on device {}: the {} is of device {}", device.id().index(), who, other.index()),
-                 {}};
+    return Error{
+        ErrorCode::invalid,
+        fmt::format("planning ahead on device {}: the {} is of device {}", device.id().index(), who, other.index()),
+        {}};
   };
   if (fallback.device() != device.id()) return refuse("fallback", fallback.device());
   if (options.pool != nullptr && options.pool->memory().device() != device.id()) {
@@ -284,7 +288,9 @@ DeviceId PlanAheadAllocator::device() const { return state_->fallback().device()
 Bytes PlanAheadAllocator::alignment() const { return state_->fallback().alignment(); }
 Result<std::byte*> PlanAheadAllocator::allocate(Bytes size, StreamId stream) { return state_->allocate(size, stream); }
 void PlanAheadAllocator::free(std::byte* address, Bytes size, StreamId stream) { state_->free(address, size, stream); }
-Status PlanAheadAllocator::record_use(std::byte* address, StreamId stream) { return state_->record_use(address, stream); }
+Status PlanAheadAllocator::record_use(std::byte* address, StreamId stream) {
+  return state_->record_use(address, stream);
+}
 Bytes PlanAheadAllocator::trim() { return state_->fallback().trim(); }
 AllocatorStats PlanAheadAllocator::stats() const { return state_->stats(); }
 void PlanAheadAllocator::reset_peaks() { state_->reset_peaks(); }

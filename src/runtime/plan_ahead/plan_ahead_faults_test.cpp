@@ -9,7 +9,8 @@
 #include "stowage/runtime/plan_ahead.hpp"
 #include "support/runtime/fallback.hpp"
 
-/// The device fails at whatever planning ahead asks of it: the program goes on with the fallback, and nothing is left behind.
+/// The device fails at whatever planning ahead asks of it: the program goes on with the fallback, and nothing is left
+/// behind.
 namespace stowage {
 namespace {
 

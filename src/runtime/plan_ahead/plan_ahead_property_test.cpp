@@ -11,16 +11,18 @@
 #include "stowage/runtime/plan_ahead.hpp"
 #include "support/runtime/fallback.hpp"
 
-/// Random programs that repeat themselves more or less, on a device whose streams lag behind: every block is filled by a kernel
-/// when it is allocated and read by one before it is freed, when the device gets around to it. Whatever the allocator hands out
-/// twice, or to a stream too early, is seen as foreign bytes.
+/// Random programs that repeat themselves more or less, on a device whose streams lag behind: every block is filled by
+/// a kernel when it is allocated and read by one before it is freed, when the device gets around to it. Whatever the
+/// allocator hands out twice, or to a stream too early, is seen as foreign bytes.
 namespace stowage {
 namespace {
 
 using ::testing::IsEmpty;
 using Random = std::mt19937_64;
 
-std::size_t below(Random& random, std::size_t end) { return std::uniform_int_distribution<std::size_t>(0, end - 1)(random); }
+std::size_t below(Random& random, std::size_t end) {
+  return std::uniform_int_distribution<std::size_t>(0, end - 1)(random);
+}
 
 /// An iteration of a program: allocations in order, and after which one each is freed.
 struct Allocation {
@@ -104,13 +106,15 @@ class Shadow {
     std::byte* const address = allocator_.allocate(wanted.size, wanted.stream).value();
     const auto next = live_.lower_bound(address);
     const bool meets_next = next != live_.end() && address + wanted.size.value() > next->first;
-    const bool meets_previous = next != live_.begin() && std::prev(next)->first + std::prev(next)->second.size.value() > address;
+    const bool meets_previous =
+        next != live_.begin() && std::prev(next)->first + std::prev(next)->second.size.value() > address;
     if (meets_next || meets_previous) faults_->push_back("two live blocks share bytes");
     const Block block{wanted.size, wanted.stream, wanted.freed_after, static_cast<std::byte>(++tag_ & 0xff)};
     live_[address] = block;
     ASSERT_TRUE(device_.launch_kernel(
-        block.stream, {.outputs = {{address, block.size}},
-                       .compute = [tag = block.tag](auto, auto out) { std::fill(out[0].begin(), out[0].end(), tag); }}));
+        block.stream, {.outputs = {{address, block.size}}, .compute = [tag = block.tag](auto, auto out) {
+                         std::fill(out[0].begin(), out[0].end(), tag);
+                       }}));
   }
 
   void read(std::byte* address, const Block& block, StreamId stream) {
@@ -171,12 +175,13 @@ class PlanAheadProperty : public ::testing::TestWithParam<Family> {
     PlanAheadCounts counts;
     {
       runtime::TestFallback fallback(*device);
-      const auto allocator = PlanAheadAllocator::make(*device, fallback,
-                                                      {.time_limit = {},
-                                                       .node_budget = 1000,
-                                                       .window = 16,
-                                                       .handover_distance = static_cast<std::uint32_t>(below(random, 20))})
-                                 .value();
+      const auto allocator =
+          PlanAheadAllocator::make(*device, fallback,
+                                   {.time_limit = {},
+                                    .node_budget = 1000,
+                                    .window = 16,
+                                    .handover_distance = static_cast<std::uint32_t>(below(random, 20))})
+              .value();
       Shadow shadow(*device, *allocator, random, family.streams);
       const Iteration iteration = random_iteration(random, family.streams);
       for (int i = 0; i < 6; ++i) {
@@ -198,13 +203,12 @@ class PlanAheadProperty : public ::testing::TestWithParam<Family> {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Programs, PlanAheadProperty,
-                         ::testing::Values(Family{"one_stream", 1, Deviation::none}, Family{"three_streams", 3, Deviation::none},
-                                           Family{"one_stream_few", 1, Deviation::few},
-                                           Family{"three_streams_few", 3, Deviation::few},
-                                           Family{"one_stream_many", 1, Deviation::many},
-                                           Family{"seven_streams_many", 7, Deviation::many}),
-                         [](const auto& family) { return family.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    Programs, PlanAheadProperty,
+    ::testing::Values(Family{"one_stream", 1, Deviation::none}, Family{"three_streams", 3, Deviation::none},
+                      Family{"one_stream_few", 1, Deviation::few}, Family{"three_streams_few", 3, Deviation::few},
+                      Family{"one_stream_many", 1, Deviation::many}, Family{"seven_streams_many", 7, Deviation::many}),
+    [](const auto& family) { return family.param.name; });
 
 TEST_P(PlanAheadProperty, NoTwoLiveBlocksShareAByteAndAllKeepTheirBytes) {
   std::uint64_t served = 0;

@@ -47,7 +47,9 @@ class PlanAheadTest : public ::testing::Test {
     options.time_limit = {};
     allocator_ = PlanAheadAllocator::make(*device_, *fallback_, std::move(options)).value();
   }
-  Block allocate(Bytes size, StreamId stream = kStream) { return {allocator_->allocate(size, stream).value(), size, stream}; }
+  Block allocate(Bytes size, StreamId stream = kStream) {
+    return {allocator_->allocate(size, stream).value(), size, stream};
+  }
   void free(Block block) { allocator_->free(block.address, block.size, block.stream); }
   /// Allocates two blocks, frees the first, allocates a third in its place, and frees the rest: 5 KiB at most.
   std::vector<Block> iterate() {
@@ -353,7 +355,7 @@ TEST_F(PlanAheadTest, AnotherDevicesFallbackOrPoolIsRejected) {
   EXPECT_FALSE(PlanAheadAllocator::make(*device_, *fallback_, {.pool = &pool}));
 }
 
-// ----------------------------------------------------------------------------------------------------------------- streams
+// ------------------------------------------------------------------------------------------------------------ streams
 
 TEST_F(PlanAheadTest, StreamsWhosePeaksDoNotCoincideShareTheRangeAndTheSecondWaits) {
   make({.handover_distance = 0});

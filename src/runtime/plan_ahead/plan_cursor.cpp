@@ -6,7 +6,8 @@ namespace stowage::runtime {
 
 /// A much smaller one may be something else, and in the way of what was recorded.
 bool PlanCursor::fits(Bytes size, Bytes planned) const {
-  return size <= planned && static_cast<double>(size.value()) >= options_.least_share * static_cast<double>(planned.value());
+  return size <= planned &&
+         static_cast<double>(size.value()) >= options_.least_share * static_cast<double>(planned.value());
 }
 
 std::optional<std::uint32_t> PlanCursor::match_odd(std::span<const PlannedSlot> slots, Bytes size) {
@@ -29,7 +30,8 @@ std::optional<std::uint32_t> PlanCursor::find_run(std::span<const PlannedSlot> s
   if (remembered_ < recent_.size()) return std::nullopt;
   const std::uint32_t last = next_ + std::min(options_.window, end_ - next_);
   for (std::uint32_t slot = std::max(next_, first_ + 2); slot < last; ++slot) {
-    if (slots[slot].size == size && slots[slot - 1].size == recent_[1] && slots[slot - 2].size == recent_[0]) return slot;
+    if (slots[slot].size == size && slots[slot - 1].size == recent_[1] && slots[slot - 2].size == recent_[0])
+      return slot;
   }
   return std::nullopt;
 }

@@ -19,8 +19,8 @@ namespace stowage::runtime {
 /// 4. A smaller allocation, down to a share of the slot, takes it: shapes vary.
 /// 5. It is something extra, or the first of a new sequence: no slot. The next slot stays the next.
 ///
-/// One odd allocation thus costs itself; a part that is left out costs two more. O(1) while the sizes are equal, O(window) when
-/// not.
+/// One odd allocation thus costs itself; a part that is left out costs two more. O(1) while the sizes are equal,
+/// O(window) when not.
 class PlanCursor {
  public:
   struct Options {

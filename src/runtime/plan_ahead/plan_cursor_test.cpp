@@ -38,7 +38,9 @@ TEST(PlanCursor, TheSameSizesAreTheSameSlots) {
   EXPECT_THAT(match(slots_of({1, 2, 2, 3}), {1, 2, 2, 3}), ElementsAre(0, 1, 2, 3));
 }
 
-TEST(PlanCursor, MoreThanRecordedHaveNoSlot) { EXPECT_THAT(match(slots_of({5}), {5, 5, 7}), ElementsAre(0, kNone, kNone)); }
+TEST(PlanCursor, MoreThanRecordedHaveNoSlot) {
+  EXPECT_THAT(match(slots_of({5}), {5, 5, 7}), ElementsAre(0, kNone, kNone));
+}
 
 TEST(PlanCursor, ExtraAllocationsCostNothingElse) {
   EXPECT_THAT(match(slots_of({10, 20, 30}), {10, 99, 98, 97, 20, 30}), ElementsAre(0, kNone, kNone, kNone, 1, 2));
@@ -77,7 +79,9 @@ TEST(PlanCursor, SlotsThatWereNeverPlannedAreLeftOutWhenTheyDoNotOccur) {
   EXPECT_THAT(match(slots, {10, 500, 600, 20}), ElementsAre(0, 1, 2, 3));
 }
 
-TEST(PlanCursor, AnEmptyRecordMatchesNothing) { EXPECT_THAT(match({}, {1, 2, 3, 4}), ElementsAre(kNone, kNone, kNone, kNone)); }
+TEST(PlanCursor, AnEmptyRecordMatchesNothing) {
+  EXPECT_THAT(match({}, {1, 2, 3, 4}), ElementsAre(kNone, kNone, kNone, kNone));
+}
 
 }  // namespace
 }  // namespace stowage::runtime

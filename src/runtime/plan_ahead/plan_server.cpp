@@ -10,10 +10,11 @@
 namespace stowage::runtime {
 namespace {
 
-/// Each allocation looks at all of them. A program that keeps more of its allocations longer than recorded has another plan to
-/// make.
+/// Each allocation looks at all of them. A program that keeps more of its allocations longer than recorded has another
+/// plan to make.
 constexpr std::size_t kMostOdd = 64;
-/// How far back an allocation looks for slots that can be settled: enough for the ordinary case, little for a hopeless one.
+/// How far back an allocation looks for slots that can be settled: enough for the ordinary case, little for a hopeless
+/// one.
 constexpr int kPatience = 64;
 /// So many slots, at least half as many, are kept free of guests before it is their turn.
 constexpr std::uint32_t kExpected = 128;
@@ -74,7 +75,8 @@ PlanServer::Answer PlanServer::shelter(Verdict verdict, Bytes size, std::optiona
   if (!guests_.watching()) watch_for_guests();
   expect_slots();
   const Bytes rounded = align_up(size, alignment_);
-  const std::optional<Bytes> offset = guests_.find_place(rounded, slot ? std::optional(plan_.slots[*slot].offset) : std::nullopt);
+  const std::optional<Bytes> offset =
+      guests_.find_place(rounded, slot ? std::optional(plan_.slots[*slot].offset) : std::nullopt);
   if (!offset) return {verdict, nullptr};
   const ByteRange bytes{*offset, *offset + rounded};
   if (!uses_.none_pending() && !uses_.order(bytes, plan_.streams.front())) return {verdict, nullptr};
@@ -93,7 +95,8 @@ void PlanServer::watch_for_guests() {
 
 void PlanServer::expect_slots() {
   const PlanCursor& cursor = cursors_.front();
-  if (expected_from_ != kNothing && cursor.next() >= expected_from_ && cursor.next() < expected_from_ + kExpected / 2) return;
+  if (expected_from_ != kNothing && cursor.next() >= expected_from_ && cursor.next() < expected_from_ + kExpected / 2)
+    return;
   expected_from_ = cursor.next();
   std::vector<ByteRange> soon;
   const auto end = std::min(static_cast<std::uint32_t>(plan_.slots.size()), expected_from_ + kExpected);
@@ -192,8 +195,10 @@ std::optional<Bytes> PlanServer::free(std::byte* address, Bytes size, StreamId s
   }
   PlannedPlace* const place = places_.find(Bytes(address - base_));
   const bool live = place != nullptr && place->owner != PlaceTable::kNobody;
-  if (checks_ && !live) misused("PlanAheadAllocator", "free of an address that is not the start of an allocation (freed twice?)");
-  if (checks_ && place->requested != size) misused("PlanAheadAllocator", "free with another size than it was allocated with");
+  if (checks_ && !live)
+    misused("PlanAheadAllocator", "free of an address that is not the start of an allocation (freed twice?)");
+  if (checks_ && place->requested != size)
+    misused("PlanAheadAllocator", "free with another size than it was allocated with");
   if (checks_ && plan_.streams[plan_.slots[place->owner].stream] != stream)
     misused("PlanAheadAllocator", "free on another stream");
   if (!live) return std::nullopt;
@@ -211,7 +216,8 @@ std::optional<Bytes> PlanServer::free(std::byte* address, Bytes size, StreamId s
 }
 
 std::optional<Bytes> PlanServer::deallocate_guest(Bytes offset, Guests::Held guest, Bytes size, StreamId stream) {
-  if (checks_ && guest.requested != size) misused("PlanAheadAllocator", "free with another size than it was allocated with");
+  if (checks_ && guest.requested != size)
+    misused("PlanAheadAllocator", "free with another size than it was allocated with");
   if (checks_ && plan_.streams.front() != stream) misused("PlanAheadAllocator", "free on another stream");
   if (!uses_.none_live() && !uses_.freed({offset, guest.upper})) return guest.requested;
   guests_.leave(offset);
@@ -249,7 +255,8 @@ Status PlanServer::record_use(std::byte* address, StreamId stream) {
   }
   const PlannedPlace* const place = places_.find(offset);
   if (place == nullptr || place->owner == PlaceTable::kNobody) {
-    return Error{ErrorCode::invalid, fmt::format("{} is not the start of an allocation", static_cast<void*>(address)), {}};
+    return Error{
+        ErrorCode::invalid, fmt::format("{} is not the start of an allocation", static_cast<void*>(address)), {}};
   }
   if (plan_.streams[plan_.slots[place->owner].stream] != stream) uses_.used(offset, stream);
   return Done{};

@@ -18,27 +18,29 @@ namespace stowage::runtime {
 
 /// Serves iterations from a plan: bookkeeping over a range that somebody else owns. Not thread-safe.
 ///
-/// The question at each allocation is whether any live allocation has a byte of its slot. A search tree over live slots answers
-/// it in O(log n) and several cache misses; the plan itself answers it with less than three comparisons:
+/// The question at each allocation is whether any live allocation has a byte of its slot. A search tree over live slots
+/// answers it in O(log n) and several cache misses; the plan itself answers it with less than three comparisons:
 ///
 /// 1. A cursor *passes* the slots of its stream in order; a slot that is passed is served, or left out.
-/// 2. A slot is *clean* in this iteration once it is passed, free again if it was served, and all its predecessors were passed
-/// before
+/// 2. A slot is *clean* in this iteration once it is passed, free again if it was served, and all its predecessors were
+/// passed before
 ///    it (they need not be clean: see 4).
 /// 3. A slot is served when all its predecessors are clean. By induction nobody planned before it has its bytes, unless
-/// 4. somebody lives longer than recorded. Whoever is found live when a successor becomes clean is *odd* from then on, and so is
-///    everything that is live when an iteration begins. No slot is served that overlaps an odd one; there are few, and beyond
-///    some number nothing is served.
-/// 5. A slot with a predecessor that was not passed is left out, and what follows it too, until that one is passed. A stream that
+/// 4. somebody lives longer than recorded. Whoever is found live when a successor becomes clean is *odd* from then on,
+/// and so is
+///    everything that is live when an iteration begins. No slot is served that overlaps an odd one; there are few, and
+///    beyond some number nothing is served.
+/// 5. A slot with a predecessor that was not passed is left out, and what follows it too, until that one is passed. A
+/// stream that
 ///    had allocations without a slot passes as many slots for the asking: they were there, in other sizes.
 ///
-/// Whatever then has no slot may be a *guest*: it lies where the range is free at the time and none of the next slots is, and no
-/// slot is served that overlaps it. Only where the plan has one stream: with several, nobody could say what a guest's stream must
-/// wait for.
+/// Whatever then has no slot may be a *guest*: it lies where the range is free at the time and none of the next slots
+/// is, and no slot is served that overlaps it. Only where the plan has one stream: with several, nobody could say what
+/// a guest's stream must wait for.
 ///
-/// Streams: a slot's stream is ordered after the frees of its predecessors on other streams; after all frees where a predecessor
-/// was left out, for somebody before that one may have had the bytes; after the last iteration's where the slot is the first user
-/// of some bytes. Where the device refuses, the slot is left out.
+/// Streams: a slot's stream is ordered after the frees of its predecessors on other streams; after all frees where a
+/// predecessor was left out, for somebody before that one may have had the bytes; after the last iteration's where the
+/// slot is the first user of some bytes. Where the device refuses, the slot is left out.
 class PlanServer {
  public:
   struct Options {

@@ -30,7 +30,8 @@ Status PlannedRange::take_pages(Bytes size) {
   const Bytes wanted = align_up(size + slack, memory.granularity());
   STOWAGE_TRY(reserved_, memory.reserve(wanted));
   reserved_size_ = wanted;
-  while (size_ < wanted) STOWAGE_TRY_STATUS(add_page(std::min(wanted - size_, std::max(kLargestPage, memory.granularity()))));
+  while (size_ < wanted)
+    STOWAGE_TRY_STATUS(add_page(std::min(wanted - size_, std::max(kLargestPage, memory.granularity()))));
   base_ = aligned(reserved_, source_.alignment);
   return Done{};
 }
@@ -63,7 +64,8 @@ PlannedRange::~PlannedRange() {
   if (source_.pool == nullptr || reserved_ == nullptr) return;
   VirtualMemory& memory = source_.pool->memory();
   // A device that fails once may not fail twice.
-  const bool unmapped = !leave_mapped_ && (size_ == Bytes(0) || memory.unmap(reserved_, size_) || memory.unmap(reserved_, size_));
+  const bool unmapped =
+      !leave_mapped_ && (size_ == Bytes(0) || memory.unmap(reserved_, size_) || memory.unmap(reserved_, size_));
   for (const Page page : pages_) source_.pool->free(page);
   source_.pool->trim(size_);
   if (unmapped && !memory.free(reserved_, reserved_size_)) return;  // a destructor cannot fail

@@ -8,8 +8,8 @@
 
 namespace stowage::runtime {
 
-/// One range of addresses with memory behind all of it: pages of a pool in a reserved range, or a buffer. Goes back as a whole;
-/// whoever lets it go sees to it that no work uses it. The source must outlive it.
+/// One range of addresses with memory behind all of it: pages of a pool in a reserved range, or a buffer. Goes back as
+/// a whole; whoever lets it go sees to it that no work uses it. The source must outlive it.
 class PlannedRange {
  public:
   struct Source {
@@ -24,8 +24,8 @@ class PlannedRange {
   PlannedRange(const PlannedRange&) = delete;
   PlannedRange& operator=(const PlannedRange&) = delete;
 
-  /// At the end the addresses stay mapped, for ever: for a device that cannot say whether work still uses them. The pages go back
-  /// and the device keeps them as long as they are mapped.
+  /// At the end the addresses stay mapped, for ever: for a device that cannot say whether work still uses them. The
+  /// pages go back and the device keeps them as long as they are mapped.
   void leave_mapped() { leave_mapped_ = true; }
 
   [[nodiscard]] std::byte* base() const { return base_; }

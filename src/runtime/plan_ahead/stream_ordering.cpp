@@ -40,7 +40,8 @@ void StreamOrdering::mark(std::size_t stream) {
 const StreamOrdering::Mark* StreamOrdering::mark_for(std::size_t stream, Moment moment) {
   const std::deque<Mark>& marks = marks_[stream];
   if (marks.empty() || marks.back().moment < moment) mark(stream);
-  const auto found = std::find_if(marks.begin(), marks.end(), [moment](const Mark& each) { return each.moment >= moment; });
+  const auto found =
+      std::find_if(marks.begin(), marks.end(), [moment](const Mark& each) { return each.moment >= moment; });
   return found == marks.end() ? nullptr : &*found;
 }
 

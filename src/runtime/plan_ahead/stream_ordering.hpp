@@ -9,8 +9,8 @@
 
 namespace stowage::runtime {
 
-/// Which stream's work is ordered after which other's, as far as events that we recorded prove it. Streams are numbered as in the
-/// plan; moments are counted by a clock of frees. Not thread-safe. Forgets its events at the end.
+/// Which stream's work is ordered after which other's, as far as events that we recorded prove it. Streams are numbered
+/// as in the plan; moments are counted by a clock of frees. Not thread-safe. Forgets its events at the end.
 class StreamOrdering {
  public:
   using Moment = std::uint64_t;
@@ -29,7 +29,8 @@ class StreamOrdering {
   /// A free of bytes of the last round, in this one.
   void freed_late(std::size_t stream) { last_round_[stream] = freed(stream); }
 
-  // What is submitted to `to` from now on happens after what was freed on the others up to a moment. False: the device failed.
+  // What is submitted to `to` from now on happens after what was freed on the others up to a moment. False: the device
+  // failed.
   [[nodiscard]] bool order(std::size_t from, std::size_t to, Moment moment) {
     return from == to || ordered_[from * streams_.size() + to] >= moment || wait(from, to, moment);
   }
@@ -52,10 +53,11 @@ class StreamOrdering {
   Device& device_;
   std::vector<StreamId> streams_;
   Moment clock_ = 0;
-  std::vector<Moment> last_free_;        ///< By stream.
-  std::vector<Moment> last_round_;       ///< By stream: the last free of what the iterations before had.
-  std::vector<Moment> ordered_;          ///< From × to: up to which moment.
-  std::vector<std::deque<Mark>> marks_;  ///< By stream: the last few. The older one covers a moment, the sooner it is complete.
+  std::vector<Moment> last_free_;   ///< By stream.
+  std::vector<Moment> last_round_;  ///< By stream: the last free of what the iterations before had.
+  std::vector<Moment> ordered_;     ///< From × to: up to which moment.
+  std::vector<std::deque<Mark>>
+      marks_;  ///< By stream: the last few. The older one covers a moment, the sooner it is complete.
   std::uint64_t waits_ = 0;
 };
 

@@ -79,10 +79,10 @@ class SessionArena::State {
     if (model->stream) return Error{ErrorCode::invalid, fmt::format("model {} is running already", number(id)), {}};
     for (const auto& [other_id, other] : models_) {
       if (!other.stream || !share_bytes(*model, other)) continue;
-      return Error{
-          ErrorCode::invalid,
-          fmt::format("model {} cannot run: it shares memory with model {}, which is running", number(id), number(other_id)),
-          {}};
+      return Error{ErrorCode::invalid,
+                   fmt::format("model {} cannot run: it shares memory with model {}, which is running", number(id),
+                               number(other_id)),
+                   {}};
     }
     STOWAGE_TRY_STATUS(order_after_runs(stream));
     model->stream = stream;
@@ -141,7 +141,8 @@ class SessionArena::State {
       if (size < Bytes(0)) return Error{ErrorCode::invalid, fmt::format("a block of {} bytes", size.value()), {}};
       const std::optional<Bytes> more =
           size > kMaxBytes ? std::nullopt : add_within_limit(sum, std::min(align_up(size, alignment_), kMaxBytes));
-      if (!more) return Error{ErrorCode::out_of_memory, fmt::format("blocks of more than {} bytes", kMaxBytes.value()), {}};
+      if (!more)
+        return Error{ErrorCode::out_of_memory, fmt::format("blocks of more than {} bytes", kMaxBytes.value()), {}};
       sum = *more;
       rounded.push_back(align_up(size, alignment_));
     }
@@ -156,7 +157,8 @@ class SessionArena::State {
 
   [[nodiscard]] static bool share_bytes(const Model& a, const Model& b) {
     return std::any_of(a.blocks.begin(), a.blocks.end(), [&](const SessionGap& one) {
-      return std::any_of(b.blocks.begin(), b.blocks.end(), [&](const SessionGap& other) { return overlap(one, other); });
+      return std::any_of(b.blocks.begin(), b.blocks.end(),
+                         [&](const SessionGap& other) { return overlap(one, other); });
     });
   }
 
@@ -185,7 +187,8 @@ class SessionArena::State {
     if (layout.left.empty()) return Done{};
     const SessionMemory::Extent& extent = memory_.extents().front();
     std::byte* at = extent.base + extent.size.value();
-    if (!layout.gaps.empty() && layout.gaps.back().base + layout.gaps.back().size.value() == at) at = layout.gaps.back().base;
+    if (!layout.gaps.empty() && layout.gaps.back().base + layout.gaps.back().size.value() == at)
+      at = layout.gaps.back().base;
     for (const std::size_t block : layout.left) {
       layout.addresses[block] = at;
       at += sizes[block].value();
@@ -226,7 +229,8 @@ class SessionArena::State {
     return Done{};
   }
 
-  /// False when the device does not say that they are over. Of runs that are going on their models' blocks say where they are.
+  /// False when the device does not say that they are over. Of runs that are going on their models' blocks say where
+  /// they are.
   bool wait_for_runs() {
     return std::all_of(ended_.begin(), ended_.end(), [this](const auto& ended) {
       const Result<bool> complete = device_.is_complete(ended.second);
@@ -253,15 +257,17 @@ class SessionArena::State {
 Result<std::unique_ptr<SessionArena>> SessionArena::make(Device& device, SessionArenaOptions options) {
   VirtualMemory* const memory = options.pool != nullptr ? &options.pool->memory() : device.virtual_memory();
   if (memory != nullptr && memory->device() != device.id()) {
-    return Error{ErrorCode::invalid,
-                 fmt::format("a session on device {} with pages of device {}", device.id().index(), memory->device().index()),
-                 {}};
+    return Error{
+        ErrorCode::invalid,
+        fmt::format("a session on device {} with pages of device {}", device.id().index(), memory->device().index()),
+        {}};
   }
   const bool fits = options.address_space > Bytes(0) && options.address_space <= kMaxBytes &&
                     (memory == nullptr || is_aligned(options.address_space, memory->granularity()));
   if (!fits) {
-    return Error{
-        ErrorCode::invalid, fmt::format("an address space of {} bytes for a session", options.address_space.value()), {}};
+    return Error{ErrorCode::invalid,
+                 fmt::format("an address space of {} bytes for a session", options.address_space.value()),
+                 {}};
   }
   return std::unique_ptr<SessionArena>(new SessionArena(std::make_unique<State>(device, options)));
 }

@@ -23,8 +23,10 @@ constexpr StreamId kTwo(2);
 class SessionArenaTest : public ::testing::TestWithParam<bool> {
  protected:
   void SetUp() override {
-    device_ = SimDevice::make(
-        {.alignment = Bytes(256), .skew = Bytes(GetParam() ? 0 : 40), .virtual_memory = GetParam(), .granularity = Bytes(1024)});
+    device_ = SimDevice::make({.alignment = Bytes(256),
+                               .skew = Bytes(GetParam() ? 0 : 40),
+                               .virtual_memory = GetParam(),
+                               .granularity = Bytes(1024)});
     arena_ = SessionArena::make(*device_, {.address_space = Bytes(1 << 20)}).value();
   }
   void TearDown() override {
@@ -72,7 +74,8 @@ TEST_P(SessionArenaTest, TheNextModelOverlaysAndOnlyTheShortfallGrows) {
   if (GetParam()) {
     EXPECT_EQ(device_->in_use(), Bytes(8192)) << "6 KiB were there";
   } else {
-    EXPECT_EQ(device_->in_use(), held(6144 + 4096, 2)) << "a buffer cannot grow: a second one for the block that did not fit";
+    EXPECT_EQ(device_->in_use(), held(6144 + 4096, 2))
+        << "a buffer cannot grow: a second one for the block that did not fit";
   }
   EXPECT_EQ(arena_->reserved(), device_->in_use());
 }
@@ -217,7 +220,7 @@ TEST_P(SessionArenaTest, TheEndWaitsForRunsAndForModelsThatAreActiveStill) {
   EXPECT_GE(device_->calls(SimCall::synchronize), 2U);
 }
 
-// ------------------------------------------------------------------------------------------------------------------- pages
+// -------------------------------------------------------------------------------------------------------------- pages
 
 TEST(SessionArenaPages, AddressesAreStableWhileTheRangeGrows) {
   const auto device = SimDevice::make({.granularity = Bytes(1024)});

@@ -27,8 +27,10 @@ TEST(SessionArenaThreads, ModelsOfManyThreadsLoadRunAndUnloadWithoutHarmingEachO
         if (arena->begin(model.id, stream)) {
           int sent = thread * 1000 + round;
           int received = 0;
-          ASSERT_TRUE(device->copy(stream, model.addresses[0], reinterpret_cast<std::byte*>(&sent), Bytes(sizeof sent)));
-          ASSERT_TRUE(device->copy(stream, reinterpret_cast<std::byte*>(&received), model.addresses[0], Bytes(sizeof sent)));
+          ASSERT_TRUE(
+              device->copy(stream, model.addresses[0], reinterpret_cast<std::byte*>(&sent), Bytes(sizeof sent)));
+          ASSERT_TRUE(
+              device->copy(stream, reinterpret_cast<std::byte*>(&received), model.addresses[0], Bytes(sizeof sent)));
           ASSERT_TRUE(device->synchronize(stream));
           ASSERT_EQ(received, sent) << "nobody else writes there while the model is active";
           ASSERT_TRUE(arena->end(model.id));

@@ -38,7 +38,8 @@ std::vector<SessionGap> gaps_between(std::span<const SessionMemory::Extent> exte
 }
 
 SessionLayout lay_out(std::span<const Bytes> sizes, std::vector<SessionGap> gaps) {
-  SessionLayout layout{.addresses = std::vector<std::byte*>(sizes.size(), nullptr), .left = {}, .gaps = std::move(gaps)};
+  SessionLayout layout{
+      .addresses = std::vector<std::byte*>(sizes.size(), nullptr), .left = {}, .gaps = std::move(gaps)};
   std::vector<std::size_t> order(sizes.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::sort(order.begin(), order.end(),

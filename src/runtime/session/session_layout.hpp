@@ -18,8 +18,8 @@ struct SessionGap {
 /// The same bytes in as few parts as possible, in the order of addresses. Precondition: none overlap.
 [[nodiscard]] std::vector<SessionGap> merged(std::vector<SessionGap> parts);
 
-/// What is left of the extents without the busy parts, in the order of addresses within each. `busy` is in any order; parts may
-/// overlap.
+/// What is left of the extents without the busy parts, in the order of addresses within each. `busy` is in any order;
+/// parts may overlap.
 [[nodiscard]] std::vector<SessionGap> gaps_between(std::span<const SessionMemory::Extent> extents,
                                                    std::span<const SessionGap> busy);
 

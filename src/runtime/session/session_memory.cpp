@@ -16,7 +16,8 @@ SessionMemory::~SessionMemory() {
     return;
   }
   if (reserved_ == nullptr) return;
-  // A device that fails once may not fail twice; one that goes on failing keeps its pages mapped, for a destructor cannot.
+  // A device that fails once may not fail twice; one that goes on failing keeps its pages mapped, for a destructor
+  // cannot.
   shrink(Bytes(0));
   shrink(Bytes(0));
   const bool empty = pages_.empty();
@@ -37,9 +38,10 @@ Status SessionMemory::grow(Bytes size) {
   const Bytes before = extents_.front().size;
   const Bytes wanted = align_up(size, source_.pool->memory().granularity());
   if (wanted > source_.address_space) {
-    return Error{ErrorCode::out_of_memory,
-                 fmt::format("a session needs {} bytes, but has addresses for {}", size.value(), source_.address_space.value()),
-                 {}};
+    return Error{
+        ErrorCode::out_of_memory,
+        fmt::format("a session needs {} bytes, but has addresses for {}", size.value(), source_.address_space.value()),
+        {}};
   }
   if (wanted <= before) return Done{};
   return add_page(wanted - before);

@@ -8,8 +8,8 @@
 
 namespace stowage::runtime {
 
-/// What a session has of the device: one range that grows by pages at its end, or buffers that are added. Not thread-safe.
-/// Whoever takes something away sees to it that no work uses it.
+/// What a session has of the device: one range that grows by pages at its end, or buffers that are added. Not
+/// thread-safe. Whoever takes something away sees to it that no work uses it.
 class SessionMemory {
  public:
   struct Source {
@@ -33,7 +33,8 @@ class SessionMemory {
   void settle();
   [[nodiscard]] bool has_pages() const { return reserved_ != nullptr; }
 
-  /// With pages: makes the one extent at least that large. All or nothing, except for pages that cannot be taken away again.
+  /// With pages: makes the one extent at least that large. All or nothing, except for pages that cannot be taken away
+  /// again.
   Status grow(Bytes size);
   /// Without: a new extent at the end of the list.
   Status add(Bytes size);

@@ -24,8 +24,8 @@ inline Graph chain(std::int64_t size) {
   return s.build();
 }
 
-/// Layers of an inference runtime over `batch` tokens: projections, a view of the last token, element-wise ops in place, a
-/// workspace, a cache that is not ours. One memory of alignment 32.
+/// Layers of an inference runtime over `batch` tokens: projections, a view of the last token, element-wise ops in
+/// place, a workspace, a cache that is not ours. One memory of alignment 32.
 inline Graph layers(int count, std::int64_t batch) {
   GraphBuilder builder("layers");
   builder.add(Memory{.name = "device", .alignment = Bytes(32)});
@@ -39,20 +39,24 @@ inline Graph layers(int count, std::int64_t batch) {
     const TensorId soft = builder.add(Tensor{.name = "soft" + n, .size = Bytes(batch * 512)});
     const TensorId mixed = builder.add(Tensor{.name = "mixed" + n, .size = wide});
     const TensorId sum = builder.add(Tensor{.name = "sum" + n, .size = wide});
-    const TensorId row = builder.add(Tensor{.name = "row" + n, .size = Bytes(256), .view_of = ViewOf{cache, Bytes(batch * 256)}});
+    const TensorId row =
+        builder.add(Tensor{.name = "row" + n, .size = Bytes(256), .view_of = ViewOf{cache, Bytes(batch * 256)}});
     builder.add(Op{.name = "q" + n, .kind = "MUL_MAT", .inputs = {x}, .outputs = {q}});
     builder.add(Op{.name = "store" + n, .kind = "CPY", .inputs = {q}, .outputs = {row}});
     builder.add(Op{.name = "scores" + n, .kind = "MUL_MAT", .inputs = {q, cache}, .outputs = {scores}});
-    builder.add(Op{.name = "soft" + n, .kind = "SOFT_MAX", .inputs = {scores}, .outputs = {soft}, .in_place = {{0, 0}}});
+    builder.add(
+        Op{.name = "soft" + n, .kind = "SOFT_MAX", .inputs = {scores}, .outputs = {soft}, .in_place = {{0, 0}}});
     builder.add(Op{.name = "mixed" + n,
                    .kind = "MUL_MAT",
                    .inputs = {soft, cache},
                    .outputs = {mixed},
                    .workspaces = {{.size = Bytes(batch * 64)}}});
-    builder.add(Op{.name = "sum" + n, .kind = "ADD", .inputs = {mixed, x}, .outputs = {sum}, .in_place = {{0, 0}, {0, 1}}});
+    builder.add(
+        Op{.name = "sum" + n, .kind = "ADD", .inputs = {mixed, x}, .outputs = {sum}, .in_place = {{0, 0}, {0, 1}}});
     x = sum;
   }
-  const TensorId last = builder.add(Tensor{.name = "last", .size = Bytes(256), .view_of = ViewOf{x, wide - Bytes(256)}});
+  const TensorId last =
+      builder.add(Tensor{.name = "last", .size = Bytes(256), .view_of = ViewOf{x, wide - Bytes(256)}});
   const TensorId y = builder.add(Tensor{.name = "y", .size = Bytes(1024), .flags = TensorFlag::output});
   builder.add(Op{.name = "y", .kind = "MUL_MAT", .inputs = {last}, .outputs = {y}});
   Result<Graph> graph = builder.build();

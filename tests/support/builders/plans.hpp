@@ -16,7 +16,9 @@
 namespace stowage {
 
 inline void PrintTo(Rule rule, std::ostream* out) { *out << to_string(rule); }
-inline void PrintTo(const Finding& finding, std::ostream* out) { *out << to_string(finding.rule) << ": " << finding.message; }
+inline void PrintTo(const Finding& finding, std::ostream* out) {
+  *out << to_string(finding.rule) << ": " << finding.message;
+}
 
 namespace verification {
 
@@ -34,7 +36,8 @@ inline Tensor tensor(std::string name, std::int64_t size, TensorFlags flags = {}
 }
 
 inline Tensor view(std::string name, std::int64_t size, std::size_t base, std::int64_t offset, TensorFlags flags = {}) {
-  return {.name = std::move(name), .size = Bytes(size), .flags = flags, .view_of = ViewOf{TensorId(base), Bytes(offset)}};
+  return {
+      .name = std::move(name), .size = Bytes(size), .flags = flags, .view_of = ViewOf{TensorId(base), Bytes(offset)}};
 }
 
 inline Op op(std::string name, const std::vector<std::size_t>& inputs, const std::vector<std::size_t>& outputs) {
@@ -59,7 +62,8 @@ inline Op op_on(std::size_t stream, std::string name, const std::vector<std::siz
   return result;
 }
 
-inline Graph graph_of(std::vector<Tensor> tensors, std::vector<Op> ops, std::vector<Memory> memories = {Memory{.name = "cpu"}}) {
+inline Graph graph_of(std::vector<Tensor> tensors, std::vector<Op> ops,
+                      std::vector<Memory> memories = {Memory{.name = "cpu"}}) {
   Result<Graph> graph = Graph::build({"test", std::move(memories), std::move(tensors), std::move(ops)});
   if (!graph) ADD_FAILURE() << to_string(graph.error());
   return std::move(graph).value();
@@ -73,8 +77,8 @@ inline void fit(Arena& arena, Bytes end) {
   arena.proven_optimal = arena.size == arena.lower_bound;
 }
 
-/// A plan of two arenas, "cpu" for tensors and workspaces, "weights" for constants and variables, with each tensor at its offset
-/// (in order of ids, those of bodies behind the root's; nothing: no placement), and likewise each workspace.
+/// A plan of two arenas, "cpu" for tensors and workspaces, "weights" for constants and variables, with each tensor at
+/// its offset (in order of ids, those of bodies behind the root's; nothing: no placement), and likewise each workspace.
 inline Plan plan_of(const Graph& graph, const Offsets& tensors, const Offsets& workspaces = {}) {
   Plan plan{.graph = graph.name(), .arenas = {}, .placements = {}, .workspaces = {}, .notes = {}};
   plan.arenas.push_back({.name = "cpu", .memory = {}, .size = {}, .regions = {}, .lower_bound = {}});
@@ -92,7 +96,8 @@ inline Plan plan_of(const Graph& graph, const Offsets& tensors, const Offsets& w
   for (std::size_t k = 0; k < graph.ops().size(); ++k) {
     for (std::uint32_t w = 0; w < graph.ops()[k].workspaces.size() && next < workspaces.size(); ++w, ++next) {
       if (!workspaces[next]) continue;
-      plan.workspaces.push_back({OpId(k), w, ArenaId(0), 0, Bytes(*workspaces[next]), graph.ops()[k].workspaces[w].size});
+      plan.workspaces.push_back(
+          {OpId(k), w, ArenaId(0), 0, Bytes(*workspaces[next]), graph.ops()[k].workspaces[w].size});
       fit(plan.arenas[0], plan.workspaces.back().offset + plan.workspaces.back().size);
     }
   }
@@ -148,7 +153,8 @@ inline std::vector<Rule> rules(const std::vector<Finding>& findings) {
   return result;
 }
 
-MATCHER_P2(Breaks, rule, words, std::string("breaks the rule ") + std::string(to_string(rule)) + " and says: " + words) {
+MATCHER_P2(Breaks, rule, words,
+           std::string("breaks the rule ") + std::string(to_string(rule)) + " and says: " + words) {
   return arg.rule == rule && arg.message.find(words) != std::string::npos;
 }
 

@@ -22,7 +22,8 @@ class Sketch {
   OpId op(std::vector<TensorId> inputs, std::vector<TensorId> outputs, std::vector<InPlacePair> pairs = {}) {
     return add({}, std::move(inputs), std::move(outputs), std::move(pairs));
   }
-  OpId on(std::size_t stream, std::vector<TensorId> inputs, std::vector<TensorId> outputs, std::vector<OpId> after = {}) {
+  OpId on(std::size_t stream, std::vector<TensorId> inputs, std::vector<TensorId> outputs,
+          std::vector<OpId> after = {}) {
     const Op base{.name = {}, .kind = "X", .stream = StreamId(stream), .after = std::move(after)};
     return add(base, std::move(inputs), std::move(outputs), {});
   }

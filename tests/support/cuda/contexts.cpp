@@ -144,8 +144,9 @@ const std::array<Entry, kFunctions>& entries() {
 extern "C" {
 
 // Declared as its callers know it, with our enumeration: UBSan compares the types of functions.
-[[gnu::visibility("default")]] stowage::memory::cuda::Code cuGetProcAddress_v2(const char* name, void** function, int version,
-                                                                               std::uint64_t flags, int* found) {
+[[gnu::visibility("default")]] stowage::memory::cuda::Code cuGetProcAddress_v2(const char* name, void** function,
+                                                                               int version, std::uint64_t flags,
+                                                                               int* found) {
   using namespace stowage::memory::cuda;
   const std::lock_guard lock(fake::State::get().mutex);
   *function = nullptr;

@@ -8,18 +8,18 @@
 
 namespace stowage::memory::cuda {
 
-/// How tests steer the fake driver, a library with the functions of the real one for machines without a GPU: two devices in host
-/// memory, on which everything is done when the call returns. It is stricter than the real one: what breaks a rule that the
-/// driver's documents state, or that we have set ourselves (the right context is current; nothing is asked of it in vain), is
-/// refused and leaves a line in `violations`. Thread-safe.
+/// How tests steer the fake driver, a library with the functions of the real one for machines without a GPU: two
+/// devices in host memory, on which everything is done when the call returns. It is stricter than the real one: what
+/// breaks a rule that the driver's documents state, or that we have set ourselves (the right context is current;
+/// nothing is asked of it in vain), is refused and leaves a line in `violations`. Thread-safe.
 class FakeDriver {
  public:
   virtual ~FakeDriver() = default;
 
   /// As it was when it was loaded, except for objects, which stay.
   virtual void reset() = 0;
-  /// The `nth` call from now on (1: the next one) returns `code`, and nothing happens in it. 0: none. Asking for the words of an
-  /// error is not counted.
+  /// The `nth` call from now on (1: the next one) returns `code`, and nothing happens in it. 0: none. Asking for the
+  /// words of an error is not counted.
   virtual void fail(std::uint64_t nth, int code) = 0;
   /// The name of the call that failed so; empty: it has not come yet.
   [[nodiscard]] virtual std::string failed() const = 0;

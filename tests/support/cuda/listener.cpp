@@ -1,4 +1,5 @@
-/// Linked into a test program, it holds every single test to what the fake driver notices: nothing was misused, nothing is left.
+/// Linked into a test program, it holds every single test to what the fake driver notices: nothing was misused, nothing
+/// is left.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-/// Modules: of PTX text the names of kernels and the numbers of their parameters are read, and that it is no nonsense. Of kernels
-/// one is known here, `add_to_each`, and done by the host; launching any other does nothing.
+/// Modules: of PTX text the names of kernels and the numbers of their parameters are read, and that it is no nonsense.
+/// Of kernels one is known here, `add_to_each`, and done by the host; launching any other does nothing.
 #include <algorithm>
 #include <cstring>
 
@@ -41,12 +41,14 @@ Code add_to_each(Call& call, void** arguments) {
 
 }  // namespace
 
-Code cuModuleLoadDataEx(Module* module, const void* image, unsigned option_count, JitOption* options, void** option_values) {
+Code cuModuleLoadDataEx(Module* module, const void* image, unsigned option_count, JitOption* options,
+                        void** option_values) {
   Call call("cuModuleLoadDataEx");
   if (const auto answer = call.answer_in_context()) return *answer;
   const std::string_view ptx(static_cast<const char*>(image));
   if (const std::size_t bad = ptx.find("nonsense"); ptx.find(".version") == ptx.npos || bad != ptx.npos) {
-    const auto line = std::count(ptx.begin(), ptx.begin() + static_cast<std::ptrdiff_t>(std::min(bad, ptx.size())), '\n') + 1;
+    const auto line =
+        std::count(ptx.begin(), ptx.begin() + static_cast<std::ptrdiff_t>(std::min(bad, ptx.size())), '\n') + 1;
     const std::string message = "fake input, line " + std::to_string(line) + "; parsing error";
     for (unsigned i = 0; i < option_count; ++i) {
       if (options[i] == JitOption::error_log) std::strcpy(static_cast<char*>(option_values[i]), message.c_str());
@@ -80,14 +82,15 @@ Code cuModuleGetFunction(Function* function, Module module, const char* name) {
   return Code::success;
 }
 
-Code cuLaunchKernel(Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
-                    unsigned block_z, unsigned, Stream stream, void** arguments, void** extra) {
+Code cuLaunchKernel(Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                    unsigned block_y, unsigned block_z, unsigned, Stream stream, void** arguments, void** extra) {
   Call call("cuLaunchKernel");
   if (const auto answer = call.answer_in_context()) return *answer;
   const auto kernel = call.state.kernels.find(function);
   if (kernel == call.state.kernels.end()) return call.refuse("no such kernel", Code::invalid_handle);
   if (kernel->second.device != call.device()) return call.refuse("a kernel of another context", Code::invalid_handle);
-  if (grid_x * grid_y * grid_z == 0 || block_x * block_y * block_z == 0 || extra != nullptr) return call.refuse("arguments");
+  if (grid_x * grid_y * grid_z == 0 || block_x * block_y * block_z == 0 || extra != nullptr)
+    return call.refuse("arguments");
   if (!call.state.is_stream(call.name(), stream, call.device())) return Code::invalid_handle;
   if (kernel->second.name == "add_to_each" && kernel->second.parameters == 3) return add_to_each(call, arguments);
   return Code::success;

@@ -34,8 +34,8 @@ void let_go(State& state, Handle handle) {
   const auto memory = state.physicals.find(handle);
   if (!memory->second.released || memory->second.mappings > 0) return;
   state.used[static_cast<std::size_t>(memory->second.device)] -= memory->second.size;
-  (void)fallocate(state.file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(memory->second.file_offset),
-                  static_cast<off_t>(memory->second.size));
+  (void)fallocate(state.file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                  static_cast<off_t>(memory->second.file_offset), static_cast<off_t>(memory->second.size));
   state.physicals.erase(memory);
 }
 
@@ -58,7 +58,8 @@ Code cuMemGetAllocationGranularity(std::size_t* granularity, const AllocationPro
   return Code::success;
 }
 
-Code cuMemAddressReserve(Address* address, std::size_t size, std::size_t alignment, Address wish, unsigned long long flags) {
+Code cuMemAddressReserve(Address* address, std::size_t size, std::size_t alignment, Address wish,
+                         unsigned long long flags) {
   Call call("cuMemAddressReserve");
   if (const auto answer = call.answer_in_context()) return *answer;
   if (size == 0 || !is_multiple(size) || alignment != kGranularity || wish != Address{0} || flags != 0) {
@@ -96,8 +97,8 @@ Code cuMemCreate(Handle* handle, std::size_t size, const AllocationProperties* p
   if (size > kMemory - used || !extend_file(call.state, size)) return Code::out_of_memory;
   used += size;
   *handle = Handle{number(call.state.make_handle<void*>())};
-  call.state.physicals.emplace(*handle,
-                               PhysicalMemory{.size = size, .device = call.device(), .file_offset = call.state.file_size});
+  call.state.physicals.emplace(
+      *handle, PhysicalMemory{.size = size, .device = call.device(), .file_offset = call.state.file_size});
   call.state.file_size += size;
   return Code::success;
 }
@@ -119,11 +120,12 @@ Code cuMemMap(Address address, std::size_t size, std::size_t offset, Handle hand
   if (found == call.state.physicals.end() || found->second.released) return call.refuse("no such handle");
   if (offset != 0 || flags != 0) return call.refuse("offset and flags must be 0");
   if (size != found->second.size) return call.refuse("not all of the handle");
-  if (!is_multiple(number(address)) || !is_reserved(call.state, number(address), size)) return call.refuse("not reserved");
+  if (!is_multiple(number(address)) || !is_reserved(call.state, number(address), size))
+    return call.refuse("not reserved");
   if (is_mapped_in(call.state, number(address), size)) return call.refuse("something is mapped there");
   void* const place = reinterpret_cast<void*>(number(address));
-  if (mmap(place, size, PROT_NONE, MAP_SHARED | MAP_FIXED, call.state.file, static_cast<off_t>(found->second.file_offset)) ==
-      MAP_FAILED) {
+  if (mmap(place, size, PROT_NONE, MAP_SHARED | MAP_FIXED, call.state.file,
+           static_cast<off_t>(found->second.file_offset)) == MAP_FAILED) {
     return Code::out_of_memory;
   }
   ++found->second.mappings;

@@ -1,4 +1,5 @@
-/// The conformance suites on the real driver. Status 77 where there is no GPU, which a runner of tests may take for "skipped".
+/// The conformance suites on the real driver. Status 77 where there is no GPU, which a runner of tests may take for
+/// "skipped".
 #include <cstdio>
 
 #include <gtest/gtest.h>
@@ -15,8 +16,8 @@ int main(int count, char** arguments) {
     return 77;
   }
   for (const stowage::CudaDeviceInfo& device : *devices) {
-    std::printf("cuda:%d: %s, %s, compute %d.%d\n", device.ordinal, device.name.c_str(), to_human(device.memory).c_str(),
-                device.compute_major, device.compute_minor);
+    std::printf("cuda:%d: %s, %s, compute %d.%d\n", device.ordinal, device.name.c_str(),
+                to_human(device.memory).c_str(), device.compute_major, device.compute_minor);
   }
   return RUN_ALL_TESTS();
 }

@@ -97,7 +97,8 @@ std::vector<std::string> State::live_objects() const {
   for (const auto& [address, block] : host_blocks) list.push_back(describe("pinned memory", address, block.size));
   for (const auto& [address, size] : reservations) list.push_back(describe("reservation", address, size));
   for (const auto& [address, mapping] : mappings) list.push_back(describe("mapping", address, mapping.size));
-  for (const auto& [handle, memory] : physicals) list.push_back(describe("handle", static_cast<Number>(handle), memory.size));
+  for (const auto& [handle, memory] : physicals)
+    list.push_back(describe("handle", static_cast<Number>(handle), memory.size));
   list.insert(list.end(), streams.size(), "stream");
   list.insert(list.end(), events.size(), "event");
   list.insert(list.end(), modules.size(), "module");

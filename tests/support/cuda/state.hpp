@@ -79,7 +79,8 @@ class State final : public FakeDriver {
   std::optional<Code> enter(const char* name);
   /// Returns `code`, with a line in `violations`.
   Code refuse(const char* name, const std::string& why, Code code = Code::invalid_value);
-  /// Whether all of the range may be touched by the device: its own, or of the host. A line in `violations` says why not.
+  /// Whether all of the range may be touched by the device: its own, or of the host. A line in `violations` says why
+  /// not.
   bool may_touch(const char* name, Address address, std::size_t size, Ordinal device);
   /// The stream may be used by the device.
   bool is_stream(const char* name, Stream stream, Ordinal device);

@@ -30,7 +30,8 @@ Code cuStreamWaitEvent(Stream stream, Event event, unsigned flags) {
   Call call("cuStreamWaitEvent");
   if (const auto answer = call.answer_in_context()) return *answer;
   const auto found = call.state.events.find(event);
-  if (found == call.state.events.end() || !found->second.recorded || flags != 0) return call.refuse("no event that was recorded");
+  if (found == call.state.events.end() || !found->second.recorded || flags != 0)
+    return call.refuse("no event that was recorded");
   return call.state.is_stream(call.name(), stream, call.device()) ? Code::success : Code::invalid_handle;
 }
 

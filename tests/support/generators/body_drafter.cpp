@@ -81,9 +81,9 @@ TensorId BodyDrafter::pass_in(Draft& draft, TensorId outer) {
                                     .external = around.external,
                                     .outer = known.family});
   }
-  const TensorId inner =
-      draft.scope.add_tensor({.name = {}, .size = scope_.tensor(outer).size, .memory = scope_.tensor(outer).memory},
-                             {.family = family->second, .in_family = known.in_family, .present = draft.scope.all_kinds()});
+  const TensorId inner = draft.scope.add_tensor(
+      {.name = {}, .size = scope_.tensor(outer).size, .memory = scope_.tensor(outer).memory},
+      {.family = family->second, .in_family = known.in_family, .present = draft.scope.all_kinds()});
   draft.body.inputs.push_back({outer, inner});
   return inner;
 }
@@ -93,9 +93,10 @@ void BodyDrafter::add_ops(Draft& draft) {
   for (std::size_t i = dice_.below(scope_.world().options.max_body_ops + 1); i > 0; --i) draft.ops.add_op();
 }
 
-// --------------------------------------------------------------------------------------------------------------- results
+// ------------------------------------------------------------------------------------------------------------ results
 
-/// What may be the result `outer` of the body: like it, at a place that it may have, and sharing bytes with no other result.
+/// What may be the result `outer` of the body: like it, at a place that it may have, and sharing bytes with no other
+/// result.
 std::vector<TensorId> BodyDrafter::possible_results(Draft& draft, TensorId outer) {
   std::vector<TensorId> result;
   for (std::size_t i = 0; i < draft.scope.tensors.size(); ++i) {
@@ -133,7 +134,7 @@ void BodyDrafter::close(Draft& draft) {
   op_.bodies.push_back(std::move(draft.body));
 }
 
-// ----------------------------------------------------------------------------------------------------------------- loops
+// -------------------------------------------------------------------------------------------------------------- loops
 
 TensorId BodyDrafter::carry_in(Draft& draft, TensorId outer) {
   const TensorId in =
@@ -153,7 +154,8 @@ void BodyDrafter::carry_out(Draft& draft, TensorId in) {
   const bool like_before = !before.empty() && before.back().out != before.back().in &&
                            scope.tensor(before.back().out).size == scope.tensor(in).size &&
                            scope.tensor(before.back().out).memory == scope.tensor(in).memory;
-  if (like_before && dice_.chance(10) && scope.draft(before.back().out).family != scope.draft(before.back().in).family) {
+  if (like_before && dice_.chance(10) &&
+      scope.draft(before.back().out).family != scope.draft(before.back().in).family) {
     out = before.back().out;
   } else if (kind < 10) {
     // As it came.
@@ -197,7 +199,8 @@ void BodyDrafter::add_loop() {
     for (std::size_t n = dice_.chance(10) ? 2 : dice_.chance(85) ? 1 : 0; n > 0; --n) {
       TensorFlags flags = outside_.result_flags();
       if (flags.any_of({TensorFlag::external, TensorFlag::input})) flags = {};
-      Tensor like{.name = {}, .size = scope_.tensor(outers[i]).size, .memory = scope_.tensor(outers[i]).memory, .flags = flags};
+      Tensor like{
+          .name = {}, .size = scope_.tensor(outers[i]).size, .memory = scope_.tensor(outers[i]).memory, .flags = flags};
       results.push_back(scope_.add_root(std::move(like)));
       const Carried& pair = draft.body.carried[i];
       const bool twice = std::count_if(draft.body.carried.begin(), draft.body.carried.end(),

@@ -61,7 +61,7 @@ std::optional<Plan> CarelessPlan::make() {
   return plan_;
 }
 
-// ------------------------------------------------------------------------------------------------ what lies at fixed distances
+// --------------------------------------------------------------------------------------- what lies at fixed distances
 
 CarelessPlan::NodePlace CarelessPlan::find(std::size_t node) const {
   std::int64_t distance = 0;
@@ -144,7 +144,7 @@ bool CarelessPlan::is_elsewhere(std::size_t node) {
   return bound_.contains(value_of_[node]) || value(TensorId(node)).flags.has(TensorFlag::external);
 }
 
-// ------------------------------------------------------------------------------------------------------- groups and bodies
+// -------------------------------------------------------------------------------------------------- groups and bodies
 
 void CarelessPlan::bind() {
   for (std::size_t t = 0; t < graph_.scopes().front().tensor_count; ++t) {
@@ -153,7 +153,8 @@ void CarelessPlan::bind() {
     const bool wanted =
         graph_.tensor(id).flags.has(TensorFlag::zero_copy) && graph_.memory(graph_.tensor(id).memory).kind != "p2p";
     const bool shapes = of.flags.has(TensorFlag::shape_data) && !graph_.batches().empty();
-    const bool alone = of.zero_copy == 1 && !shapes && of.outputs <= 1 && !of.grouped && !of.fixed && !of.filled && !of.passed;
+    const bool alone =
+        of.zero_copy == 1 && !shapes && of.outputs <= 1 && !of.grouped && !of.fixed && !of.filled && !of.passed;
     const auto members = std::count(value_of_.begin(), value_of_.end(), value_of_[t]);
     if (!wanted || !alone || of.flags.any_of(kOwnAddress) || members > 1 || !chance(80)) continue;
     bound_.insert(value_of_[t]);
@@ -171,8 +172,13 @@ void CarelessPlan::bind() {
 }
 
 void CarelessPlan::copy(TensorId tensor, CopyMoment when, std::size_t node) {
-  waiting_.push_back(
-      {{.tensor = tensor, .when = when, .arena = {}, .offset = {}, .size = graph_.tensor(tensor).size, .reason = "test"}, node});
+  waiting_.push_back({{.tensor = tensor,
+                       .when = when,
+                       .arena = {},
+                       .offset = {},
+                       .size = graph_.tensor(tensor).size,
+                       .reason = "test"},
+                      node});
 }
 
 bool CarelessPlan::try_join(TensorId part, std::size_t node, std::int64_t offset) {
@@ -239,7 +245,7 @@ void CarelessPlan::join_body(ScopeId id) {
   for (const Carried& pair : scope.carried) hand_over(pair.out, pair.in, CopyMoment::at_back_edge());
 }
 
-// ----------------------------------------------------------------------------------------------------------------- places
+// ------------------------------------------------------------------------------------------------------------- places
 
 void CarelessPlan::place_units() {
   for (std::size_t node = 0; node < parent_.size(); ++node) {
@@ -264,8 +270,8 @@ void CarelessPlan::add_to_unit(std::size_t node) {
   const ValueFacts& of = value(TensorId(node));
   if (is_persistent(TensorId(node))) unit.arena = first + kPersistent;
   if (of.fixed && unit.arena == first + kShared) unit.arena = first + kFixed;
-  unit.guest &=
-      !of.fixed && !of.filled && !of.grouped && !of.flags.any_of({TensorFlag::input, TensorFlag::output, TensorFlag::no_reuse});
+  unit.guest &= !of.fixed && !of.filled && !of.grouped &&
+                !of.flags.any_of({TensorFlag::input, TensorFlag::output, TensorFlag::no_reuse});
 }
 
 /// On top of the others, or in a region of its own where the memory has small buffers.
@@ -278,7 +284,8 @@ void CarelessPlan::stack(Unit& unit) {
   Bytes& top = arena.regions.back();
   unit.offset = top.value() - unit.lower;
   const auto is_right = [&](const auto& member) { return (unit.offset + member.first) % member.second == 0; };
-  for (int tries = 0; tries < 128 && !std::all_of(unit.members.begin(), unit.members.end(), is_right); ++tries) ++unit.offset;
+  for (int tries = 0; tries < 128 && !std::all_of(unit.members.begin(), unit.members.end(), is_right); ++tries)
+    ++unit.offset;
   top = Bytes(unit.offset + unit.upper);
 }
 
@@ -293,14 +300,15 @@ void CarelessPlan::place_workspaces() {
       scratch.unit.upper = workspace.size.value();
       scratch.unit.members = {{0, graph_.alignment(workspace).value()}};
       if (workspace.scope == WorkspaceScope::session && !op.no_task) scratch.unit.arena = first + kSession;
-      scratch.unit.guest = !op.fixed_address && !workspace.no_reuse && !op.no_reuse && !contains(op.zero_fill.workspaces, w);
+      scratch.unit.guest =
+          !op.fixed_address && !workspace.no_reuse && !op.no_reuse && !contains(op.zero_fill.workspaces, w);
       stack(scratch.unit);
       scratch_.push_back(scratch);
     }
   }
 }
 
-// ------------------------------------------------------------------------------------------------------------------ moves
+// -------------------------------------------------------------------------------------------------------------- moves
 
 CarelessPlan::Unit& CarelessPlan::pick_unit() {
   const std::size_t chosen = below(units_.size() + scratch_.size());
@@ -356,7 +364,7 @@ void CarelessPlan::grow(const Unit& unit) {
   top = std::max(top, Bytes(unit.offset + unit.upper));
 }
 
-// --------------------------------------------------------------------------------------------------------------- the plan
+// ----------------------------------------------------------------------------------------------------------- the plan
 
 void CarelessPlan::write() {
   for (std::size_t t = 0; t < tensors_; ++t) {
@@ -398,15 +406,16 @@ void CarelessPlan::write_clears(OpId id) {
   const bool separate = in_loop(id) || !op.batch.empty() || chance(60);
   const auto add = [&](const Unit& unit, std::int64_t offset, Bytes size) {
     if (size == Bytes(0)) return;
-    plan_.clears.push_back(
-        {ArenaId(unit.arena), unit.region, Bytes(unit.offset + offset), size, op.zero_fill.value, separate ? id : OpId(0)});
+    plan_.clears.push_back({ArenaId(unit.arena), unit.region, Bytes(unit.offset + offset), size, op.zero_fill.value,
+                            separate ? id : OpId(0)});
   };
   for (const std::uint32_t output : op.zero_fill.outputs) {
     const NodePlace at = find(op.outputs[output].index());
     add(units_.at(at.root), at.offset, graph_.tensor(op.outputs[output]).size);
   }
   for (const Scratch& scratch : scratch_) {
-    if (scratch.op == id && contains(op.zero_fill.workspaces, scratch.index)) add(scratch.unit, 0, Bytes(scratch.unit.upper));
+    if (scratch.op == id && contains(op.zero_fill.workspaces, scratch.index))
+      add(scratch.unit, 0, Bytes(scratch.unit.upper));
   }
 }
 

@@ -14,9 +14,10 @@
 
 namespace stowage::testing {
 
-/// Makes plans without a planner: everything at a place of its own, groups and pairs of bodies joined or copied at random, then
-/// some of it moved onto others. Without moves most plans are right. Where a graph asks for more than addresses, only rules about
-/// what happens in a run are ever broken; it then must have one memory, whose alignment all sizes are multiples of, and no rings.
+/// Makes plans without a planner: everything at a place of its own, groups and pairs of bodies joined or copied at
+/// random, then some of it moved onto others. Without moves most plans are right. Where a graph asks for more than
+/// addresses, only rules about what happens in a run are ever broken; it then must have one memory, whose alignment all
+/// sizes are multiples of, and no rings.
 class CarelessPlan {
  public:
   /// One for each memory; arenas of callers' buffers come behind.
@@ -71,7 +72,7 @@ class CarelessPlan {
   std::size_t below(std::size_t limit) { return std::uniform_int_distribution<std::size_t>(0, limit - 1)(random_); }
   bool chance(std::size_t percent) { return below(100) < percent; }
 
-  // ------------------------------------------------------------------------------------------- what lies at fixed distances
+  // ------------------------------------------------------------------------------------- what lies at fixed distances
   [[nodiscard]] NodePlace find(std::size_t node) const;
   std::size_t add_node(MemoryId memory);
   bool join(std::size_t inner, std::size_t outer, std::int64_t offset);
@@ -84,7 +85,7 @@ class CarelessPlan {
   }
   [[nodiscard]] bool is_elsewhere(std::size_t node);
 
-  // ----------------------------------------------------------------------------------------------------- groups and bodies
+  // ------------------------------------------------------------------------------------------------ groups and bodies
   void bind();
   void copy(TensorId tensor, CopyMoment when, std::size_t node);
   bool try_join(TensorId part, std::size_t node, std::int64_t offset);
@@ -93,7 +94,7 @@ class CarelessPlan {
   void hand_over(TensorId from, TensorId to, CopyMoment when);
   void join_body(ScopeId id);
 
-  // ---------------------------------------------------------------------------------------------------------------- places
+  // ----------------------------------------------------------------------------------------------------------- places
   void place_units();
   void add_to_unit(std::size_t node);
   void place_workspaces();
@@ -104,7 +105,7 @@ class CarelessPlan {
   void move_in_place(TensorId out, TensorId in);
   void grow(const Unit& unit);
 
-  // -------------------------------------------------------------------------------------------------------------- the plan
+  // --------------------------------------------------------------------------------------------------------- the plan
   [[nodiscard]] bool in_loop(OpId op) const;
   void write();
   void write_clears(OpId id);

@@ -17,9 +17,11 @@ void add_memories(WorldDraft& world) {
   const std::size_t count = 1 + world.dice.below(world.options.max_memories);
   for (std::size_t i = 0; i < count; ++i) {
     const std::int64_t unit = world.options.size_unit;
-    Memory memory{.name = "memory " + std::to_string(i), .alignment = Bytes(unit > 0 ? unit : world.dice.power_of_two(6))};
+    Memory memory{.name = "memory " + std::to_string(i),
+                  .alignment = Bytes(unit > 0 ? unit : world.dice.power_of_two(6))};
     if (world.dice.chance(world.options.memory_limits))
-      memory.max_size = Bytes(unit > 0 ? unit * some_units(world.dice) : 128 + static_cast<std::int64_t>(world.dice.below(256)));
+      memory.max_size =
+          Bytes(unit > 0 ? unit * some_units(world.dice) : 128 + static_cast<std::int64_t>(world.dice.below(256)));
     memory.kind = kKinds[world.dice.below(kKinds.size())];
     world.memories.push_back(memory);
   }

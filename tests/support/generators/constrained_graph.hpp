@@ -11,7 +11,7 @@ namespace stowage::testing {
 /// Whether a graph may be one that no program would be.
 enum class Conduct : std::uint8_t {
   orderly,  ///< Free of races.
-  unruly,   ///< Whatever `Graph::build` takes: races, writes to what groups share, values that some batch does not have.
+  unruly,  ///< Whatever `Graph::build` takes: races, writes to what groups share, values that some batch does not have.
 };
 
 /// How much of everything. Percentages are of ops, unless they say otherwise; 0 leaves a feature out.
@@ -46,8 +46,8 @@ struct ConstrainedGraphOptions {
   std::size_t graphs_with_rings = 30;
 };
 
-/// A constraint that is one bool of an op. A line in `kOpConstraints`, and graphs have it, are counted by it, are reduced without
-/// it.
+/// A constraint that is one bool of an op. A line in `kOpConstraints`, and graphs have it, are counted by it, are
+/// reduced without it.
 struct OpConstraint {
   bool Op::* field;
   std::size_t ConstrainedGraphOptions::* percent;
@@ -65,29 +65,30 @@ struct TensorConstraint {
   std::size_t ConstrainedGraphOptions::* percent;
   const char* feature;
 };
-inline constexpr std::array kTensorConstraints = {TensorConstraint{TensorFlag::no_reuse, TensorConstraint::Where::results,
-                                                                   &ConstrainedGraphOptions::lonely, "tensor without reuse"},
-                                                  TensorConstraint{TensorFlag::shape_data, TensorConstraint::Where::inputs,
-                                                                   &ConstrainedGraphOptions::shape_data, "shape data"}};
+inline constexpr std::array kTensorConstraints = {
+    TensorConstraint{TensorFlag::no_reuse, TensorConstraint::Where::results, &ConstrainedGraphOptions::lonely,
+                     "tensor without reuse"},
+    TensorConstraint{TensorFlag::shape_data, TensorConstraint::Where::inputs, &ConstrainedGraphOptions::shape_data,
+                     "shape data"}};
 
-/// For the judges of plans, which look at every byte: few ops and few, small sizes, so that plans by chance are right now and
-/// then.
+/// For the judges of plans, which look at every byte: few ops and few, small sizes, so that plans by chance are right
+/// now and then.
 [[nodiscard]] ConstrainedGraphOptions tiny_graphs();              ///< That ask for addresses only.
 [[nodiscard]] ConstrainedGraphOptions tiny_constrained_graphs();  ///< In one memory; without rings.
 
-/// A small graph that combines everything that a graph can say: what `random_graph` does, and padded and packed groups of inputs
-/// and outputs in chains and in conflict, fills, zero-copy and reusable tensors, ops of fixed address, batch labels with merges,
-/// workspaces of the session, prefetch rings, and branches, loops and calls, nested, with values passed through, carried in every
-/// way, written from inside.
+/// A small graph that combines everything that a graph can say: what `random_graph` does, and padded and packed groups
+/// of inputs and outputs in chains and in conflict, fills, zero-copy and reusable tensors, ops of fixed address, batch
+/// labels with merges, workspaces of the session, prefetch rings, and branches, loops and calls, nested, with values
+/// passed through, carried in every way, written from inside.
 ///
-/// Unless it may be unruly, it is free of races of its own in every run: accesses to bytes that views, aliases or body inputs
-/// share, of which one is a write, are ordered by ops that run; and nobody writes what a packed group shares. What `Graph::build`
-/// refuses is its answer: rare, see the tests. Equal seeds and options give equal graphs.
+/// Unless it may be unruly, it is free of races of its own in every run: accesses to bytes that views, aliases or body
+/// inputs share, of which one is a write, are ordered by ops that run; and nobody writes what a packed group shares.
+/// What `Graph::build` refuses is its answer: rare, see the tests. Equal seeds and options give equal graphs.
 ///
-/// Left out, for the rules do not say what must happen: an alignment of its own on what a body passes in or out; two results of a
-/// body, or two carried values, in one family; a fill of what was written before; a concat into a variable, a split of an
-/// external tensor; an alias that reaches beyond the end of a contiguous output, of what a body passes in or out, or of a packed
-/// member.
+/// Left out, for the rules do not say what must happen: an alignment of its own on what a body passes in or out; two
+/// results of a body, or two carried values, in one family; a fill of what was written before; a concat into a
+/// variable, a split of an external tensor; an alias that reaches beyond the end of a contiguous output, of what a body
+/// passes in or out, or of a packed member.
 [[nodiscard]] Result<Graph> draw_constrained_graph(std::uint64_t seed, const ConstrainedGraphOptions& options = {});
 
 /// The first one of a row of draws that can be built.

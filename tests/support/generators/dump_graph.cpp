@@ -34,9 +34,11 @@ class Dump {
 
   void tensor(const Tensor& tensor, std::size_t index, const std::string& indent) {
     constexpr std::pair<TensorFlag, const char*> kFlags[] = {
-        {TensorFlag::input, "input"},         {TensorFlag::output, "output"},     {TensorFlag::constant, "constant"},
-        {TensorFlag::variable, "variable"},   {TensorFlag::no_reuse, "no_reuse"}, {TensorFlag::external, "external"},
-        {TensorFlag::zero_copy, "zero_copy"}, {TensorFlag::reusable, "reusable"}, {TensorFlag::shape_data, "shape_data"}};
+        {TensorFlag::input, "input"},          {TensorFlag::output, "output"},
+        {TensorFlag::constant, "constant"},    {TensorFlag::variable, "variable"},
+        {TensorFlag::no_reuse, "no_reuse"},    {TensorFlag::external, "external"},
+        {TensorFlag::zero_copy, "zero_copy"},  {TensorFlag::reusable, "reusable"},
+        {TensorFlag::shape_data, "shape_data"}};
     out_ << indent << "tensor " << index << ": " << tensor.size.value() << " in " << tensor.memory.index();
     if (tensor.alignment) out_ << " aligned " << tensor.alignment->value();
     if (tensor.view_of) out_ << " = " << tensor.view_of->tensor.index() << "+" << tensor.view_of->offset.value();
@@ -48,12 +50,14 @@ class Dump {
 
   void op(const Op& op, std::size_t index, const std::string& indent) {
     out_ << indent << "op " << index << " " << op.kind << " s" << op.stream.index() << ": (";
-    for (const std::optional<TensorId>& input : op.inputs) out_ << (input ? std::to_string(input->index()) : "-") << " ";
+    for (const std::optional<TensorId>& input : op.inputs)
+      out_ << (input ? std::to_string(input->index()) : "-") << " ";
     out_ << ") -> (";
     for (const TensorId output : op.outputs) out_ << output.index() << " ";
     out_ << ")";
     for (const InPlacePair& pair : op.in_place) out_ << " in_place " << pair.output << "<" << pair.input;
-    for (const Alias& alias : op.aliases) out_ << " alias " << alias.output << "=" << alias.input << "+" << alias.offset.value();
+    for (const Alias& alias : op.aliases)
+      out_ << " alias " << alias.output << "=" << alias.input << "+" << alias.offset.value();
     for (const OpId after : op.after) out_ << " after " << after.index();
     for (const Workspace& workspace : op.workspaces) {
       out_ << " workspace " << workspace.size.value() << " in " << workspace.memory.index();

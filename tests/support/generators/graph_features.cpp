@@ -85,7 +85,8 @@ class Features {
     mark("split", is_split(graph_, op));
     mark("padded inputs", !inputs.empty() && op.contiguous_inputs == Contiguity::padded);
     mark("padded outputs", !outputs.empty() && op.contiguous_outputs == Contiguity::padded);
-    mark("contiguous outputs that are views", !outputs.empty() && graph_.tensor(outputs.front().tensor).view_of.has_value());
+    mark("contiguous outputs that are views",
+         !outputs.empty() && graph_.tensor(outputs.front().tensor).view_of.has_value());
     mark("contiguous outputs that are aliases", !outputs.empty() && !op.aliases.empty());
     mark("filled output in a group", !outputs.empty() && !op.zero_fill.outputs.empty());
     std::map<std::size_t, int> of_family;
@@ -112,7 +113,8 @@ class Features {
     const Scope& scope = graph_.scope(id);
     std::set<TensorId> inner;
     for (const BodyOutput& pair : scope.outputs) {
-      mark("one inner for two outers", !inner.insert(pair.inner).second && graph_.op(scope.op).control != Control::loop);
+      mark("one inner for two outers",
+           !inner.insert(pair.inner).second && graph_.op(scope.op).control != Control::loop);
       const bool passed = std::any_of(scope.inputs.begin(), scope.inputs.end(), [&](const BodyInput& input) {
         return families_.seats[input.inner.index()].family == families_.seats[pair.inner.index()].family;
       });

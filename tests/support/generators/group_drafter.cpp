@@ -80,7 +80,8 @@ void OpDrafter::add_collective() {
 bool OpDrafter::reduce_group(Op op) {
   for (const std::size_t k : dice_.shuffled(scope_.ops.size())) {
     const Op& group = scope_.ops[k];
-    const bool fits = group.contiguous_outputs == Contiguity::padded && group.outputs.size() > 1 && group.aliases.empty() &&
+    const bool fits = group.contiguous_outputs == Contiguity::padded && group.outputs.size() > 1 &&
+                      group.aliases.empty() &&
                       std::all_of(group.outputs.begin(), group.outputs.end(), [&](TensorId each) {
                         return !scope_.tensor(each).view_of && scope_.can_read(each, op) && scope_.can_write(each, op);
                       });
@@ -153,7 +154,8 @@ void OpDrafter::add_split() {
   Op op = new_op("SPLIT");
   op.contiguous_outputs = Contiguity::packed;
   const std::optional<TensorId> whole = pick_if([&](TensorId id) {
-    return scope_.can_pass_on(id, op) && !scope_.family(id).ring && !scope_.family(id).external && scope_.size_of(id) > 1;
+    return scope_.can_pass_on(id, op) && !scope_.family(id).ring && !scope_.family(id).external &&
+           scope_.size_of(id) > 1;
   });
   if (!whole) return;
   op.inputs = {*whole};

@@ -57,7 +57,9 @@ class NaivePlanner {
     return {arena, offset};
   }
 
-  [[nodiscard]] Bytes in_family(TensorId id) const { return Bytes(static_cast<std::int64_t>(families_.seats[id.index()].first)); }
+  [[nodiscard]] Bytes in_family(TensorId id) const {
+    return Bytes(static_cast<std::int64_t>(families_.seats[id.index()].first));
+  }
   [[nodiscard]] std::optional<Spot>& family_spot(TensorId id) { return spots_[families_.seats[id.index()].family]; }
 
   Spot spot(TensorId id) {
@@ -150,8 +152,9 @@ class NaivePlanner {
     const CopyMoment before = CopyMoment::before(id);
     if (const std::vector<Slot> slots = input_slots(graph_, op); !slots.empty()) {
       const Bytes size = slots.back().offset + graph_.tensor(slots.back().tensor).size;
-      const Spot group = is_concat(graph_, op) ? spot(op.outputs.front())
-                                               : allocate(graph_.tensor(slots.front().tensor).memory, ArenaKind::fixed, size);
+      const Spot group = is_concat(graph_, op)
+                             ? spot(op.outputs.front())
+                             : allocate(graph_.tensor(slots.front().tensor).memory, ArenaKind::fixed, size);
       for (const Slot& slot : slots) add_copy(slot.tensor, before, {group.arena, group.offset + slot.offset});
     }
     if (!is_split(graph_, op)) return;
@@ -160,8 +163,8 @@ class NaivePlanner {
 
   void add_carried_copies(OpId loop, const Scope& inside) {
     for (const BodyInput& pair : inside.inputs) {
-      const bool carried =
-          std::any_of(inside.carried.begin(), inside.carried.end(), [&](const Carried& each) { return each.in == pair.inner; });
+      const bool carried = std::any_of(inside.carried.begin(), inside.carried.end(),
+                                       [&](const Carried& each) { return each.in == pair.inner; });
       if (carried) add_copy(pair.outer, CopyMoment::before(loop), spot(pair.inner));
     }
   }

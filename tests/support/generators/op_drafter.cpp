@@ -7,7 +7,7 @@
 
 namespace stowage::testing {
 
-// --------------------------------------------------------------------------------------------------------------- tensors
+// ------------------------------------------------------------------------------------------------------------ tensors
 
 void OpDrafter::add_given_tensors() {
   const bool root = scope_.is_root();
@@ -76,8 +76,9 @@ TensorId OpDrafter::view_of(TensorId base) {
   const std::int64_t offset = whole ? 0 : dice_.offset_in(space);
   const TensorId view = scope_.add_view(base, offset, whole ? space : dice_.size_in(space - offset));
   if (scope_.is_root() && dice_.chance(5) && !scope_.family(base).ring)
-    scope_.tensors[view.index()].flags |=
-        dice_.chance(20) && options_.zero_copy > 0 ? TensorFlags{TensorFlag::output, TensorFlag::zero_copy} : TensorFlag::output;
+    scope_.tensors[view.index()].flags |= dice_.chance(20) && options_.zero_copy > 0
+                                              ? TensorFlags{TensorFlag::output, TensorFlag::zero_copy}
+                                              : TensorFlag::output;
   return view;
 }
 
@@ -119,7 +120,7 @@ std::vector<TensorId> OpDrafter::pick_members(const Op& op) {
   return members.size() < 2 ? std::vector<TensorId>{} : members;
 }
 
-// ------------------------------------------------------------------------------------------------------------------- ops
+// ---------------------------------------------------------------------------------------------------------------- ops
 
 void OpDrafter::add_op() {
   if (dice_.chance(options_.reshapes)) return add_reshape();
@@ -132,7 +133,8 @@ void OpDrafter::add_op() {
 Op OpDrafter::new_op(const char* kind) {
   const WorldDraft& world = scope_.world();
   Op op{.name = {}, .kind = kind, .stream = StreamId(dice_.below(world.streams))};
-  if (scope_.is_root() && !world.batches.empty() && dice_.chance(55)) op.batch = world.batches[dice_.below(world.batches.size())];
+  if (scope_.is_root() && !world.batches.empty() && dice_.chance(55))
+    op.batch = world.batches[dice_.below(world.batches.size())];
   for (const OpConstraint& each : kOpConstraints) op.*each.field = dice_.chance(options_.*each.percent);
   return op;
 }
@@ -186,7 +188,8 @@ TensorId OpDrafter::add_producer(Bytes size, MemoryId memory, std::optional<Tens
 }
 
 void OpDrafter::add_inputs(Op& op) {
-  for (std::size_t i = dice_.below(4); i > 0; --i) op.inputs.push_back(dice_.chance(8) ? std::nullopt : pick_readable(op));
+  for (std::size_t i = dice_.below(4); i > 0; --i)
+    op.inputs.push_back(dice_.chance(8) ? std::nullopt : pick_readable(op));
   if (!op.inputs.empty() && dice_.chance(8)) op.inputs.push_back(op.inputs.front());
 }
 
@@ -196,8 +199,8 @@ void OpDrafter::add_output(Op& op) {
     const std::optional<TensorId> base = pick_if([&](TensorId id) { return scope_.can_write(id, op); });
     if (base) op.outputs.push_back(view_of(*base));
   } else if (kind < 16) {
-    const std::optional<TensorId> variable =
-        pick_if([&](TensorId id) { return scope_.tensor(id).flags.has(TensorFlag::variable) && scope_.can_write(id, op); });
+    const std::optional<TensorId> variable = pick_if(
+        [&](TensorId id) { return scope_.tensor(id).flags.has(TensorFlag::variable) && scope_.can_write(id, op); });
     if (variable) op.outputs.push_back(*variable);
   } else if (kind < 24 && !op.inputs.empty()) {
     const auto input = static_cast<std::uint32_t>(dice_.below(op.inputs.size()));
@@ -254,7 +257,8 @@ void OpDrafter::add_fill(Op& op) {
   op.zero_fill.value = kValues[dice_.below(5)];
   for (std::uint32_t i = 0; i < op.outputs.size(); ++i) {
     const TensorId output = op.outputs[i];
-    const bool aliased = std::any_of(op.aliases.begin(), op.aliases.end(), [&](const Alias& alias) { return alias.output == i; });
+    const bool aliased =
+        std::any_of(op.aliases.begin(), op.aliases.end(), [&](const Alias& alias) { return alias.output == i; });
     const bool fresh = !aliased && !scope_.tensor(output).view_of && scope_.family(output).writers == 0 &&
                        !scope_.tensor(output).flags.any_of(kOwnAddress | TensorFlag::input);
     if (fresh && dice_.chance(70)) op.zero_fill.outputs.push_back(i);
@@ -268,7 +272,7 @@ void OpDrafter::add_random_after(Op& op) {
   if (!scope_.ops.empty()) op.after.push_back(OpId(dice_.below(scope_.ops.size())));
 }
 
-// -------------------------------------------------------------------------------------------------------------- prefetch
+// ----------------------------------------------------------------------------------------------------------- prefetch
 
 void OpDrafter::add_prefetch() {
   const RingId pool(dice_.below(scope_.world().rings.size()));
@@ -279,7 +283,8 @@ void OpDrafter::add_prefetch() {
   op.prefetch = pool;
   op.stream = StreamId(scope_.world().streams - 1);
   if (dice_.chance(50)) {
-    const std::optional<TensorId> from = pick_if([&](TensorId id) { return scope_.can_read(id, op) && !scope_.family(id).ring; });
+    const std::optional<TensorId> from =
+        pick_if([&](TensorId id) { return scope_.can_read(id, op) && !scope_.family(id).ring; });
     if (from) op.inputs = {*from};
   }
   const bool two = dice_.chance(20);

@@ -18,7 +18,8 @@ class OpDrafter {
   void add_given_tensors();
   /// One op of any kind; none where the dice want what is not there.
   void add_op();
-  /// An op that writes a new tensor of that size, reading some of what is there and, if given, `input` with a pair for it.
+  /// An op that writes a new tensor of that size, reading some of what is there and, if given, `input` with a pair for
+  /// it.
   TensorId add_producer(Bytes size, MemoryId memory, std::optional<TensorId> input = {});
 
  private:

@@ -33,9 +33,10 @@ std::vector<std::vector<std::size_t>> writers_of_families(const Graph& graph, co
 }  // namespace
 
 Backends two_sims_and_cpu() {
-  Backends backends{.first = SimDevice::make({.id = DeviceId(1), .name = "sim0", .alignment = Bytes(64)}),
-                    .second = SimDevice::make({.id = DeviceId(2), .name = "sim1", .alignment = Bytes(16), .skew = Bytes(3)}),
-                    .list = {}};
+  Backends backends{
+      .first = SimDevice::make({.id = DeviceId(1), .name = "sim0", .alignment = Bytes(64)}),
+      .second = SimDevice::make({.id = DeviceId(2), .name = "sim1", .alignment = Bytes(16), .skew = Bytes(3)}),
+      .list = {}};
   for (Device* device :
        {static_cast<Device*>(backends.first.get()), static_cast<Device*>(backends.second.get()), &cpu_device()}) {
     backends.list.push_back({.name = std::string(device->name()), .memory = &device->buffer_type(), .device = device});

@@ -18,13 +18,14 @@ struct Backends {
 
 /// One backend on each.
 [[nodiscard]] Backends two_sims_and_cpu();
-/// Five backends with three memories: 0 on a stream of the first device, 1 on the second, 2 on another stream of the first, 3 and
-/// 4 on the CPU.
+/// Five backends with three memories: 0 on a stream of the first device, 1 on the second, 2 on another stream of the
+/// first, 3 and 4 on the CPU.
 [[nodiscard]] Backends backends_that_share_memory();
 
-/// A graph's backends and options at random: which ops the devices support (the CPU runs all), where constants, variables and
-/// other tensors live, some pins, and who uses whose memory directly. Whoever must write a tensor supports it, so that
-/// `partition` cannot fail. Equal seeds give equal answers. The devices belong to `backends`, whose list is changed.
+/// A graph's backends and options at random: which ops the devices support (the CPU runs all), where constants,
+/// variables and other tensors live, some pins, and who uses whose memory directly. Whoever must write a tensor
+/// supports it, so that `partition` cannot fail. Equal seeds give equal answers. The devices belong to `backends`,
+/// whose list is changed.
 [[nodiscard]] PartitionOptions randomize(Backends& backends, const Graph& graph, std::uint64_t seed);
 
 }  // namespace stowage::testing

@@ -120,7 +120,8 @@ class Generator {
     const std::int64_t room = size_of(base) - offset + (chance(20) ? 16 : 0);
     Tensor tensor{.name = {}, .size = Bytes(random_part(room)), .memory = memory_of(base)};
     Known known{.family = known_[base.index()].family, .in_family = known_[base.index()].in_family + offset};
-    if (!is_aligned(Bytes(known.in_family), graph_.memories[memory_of(base).index()].alignment)) tensor.alignment = Bytes(1);
+    if (!is_aligned(Bytes(known.in_family), graph_.memories[memory_of(base).index()].alignment))
+      tensor.alignment = Bytes(1);
     if (chance(5)) tensor.flags |= TensorFlag::output;
     return add_tensor(std::move(tensor), known);
   }
@@ -215,8 +216,8 @@ class Generator {
   }
 
   void write_variable(Op& op) {
-    const std::optional<TensorId> variable =
-        pick([&](TensorId id) { return graph_.tensors[id.index()].flags.has(TensorFlag::variable) && may_write(op, id); });
+    const std::optional<TensorId> variable = pick(
+        [&](TensorId id) { return graph_.tensors[id.index()].flags.has(TensorFlag::variable) && may_write(op, id); });
     if (variable) op.outputs.push_back(*variable);
   }
 
@@ -244,7 +245,8 @@ class Generator {
   void add_workspaces(Op& op) {
     if (!chance(25)) return;
     for (std::size_t i = 1 + below(2); i > 0; --i) {
-      Workspace workspace{.size = Bytes(size()), .memory = MemoryId(below(graph_.memories.size())), .no_reuse = chance(5)};
+      Workspace workspace{
+          .size = Bytes(size()), .memory = MemoryId(below(graph_.memories.size())), .no_reuse = chance(5)};
       if (chance(15)) workspace.alignment = Bytes(power_of_two(7));
       op.workspaces.push_back(workspace);
     }
@@ -328,6 +330,8 @@ class Generator {
 
 }  // namespace
 
-Graph random_graph(std::uint64_t seed, const RandomGraphOptions& options) { return Generator(seed, options).generate(seed); }
+Graph random_graph(std::uint64_t seed, const RandomGraphOptions& options) {
+  return Generator(seed, options).generate(seed);
+}
 
 }  // namespace stowage::testing

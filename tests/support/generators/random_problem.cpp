@@ -72,7 +72,8 @@ void Generator::add_pins() {
   }
 }
 
-/// Ops on streams with random edges, each item accessed by some of them; reachability by relaxation, thresholds by looking.
+/// Ops on streams with random edges, each item accessed by some of them; reachability by relaxation, thresholds by
+/// looking.
 void Generator::add_order() {
   const std::size_t ops = static_cast<std::size_t>(4 + below(8));
   const std::size_t streams = static_cast<std::size_t>(2 + below(2));
@@ -99,7 +100,8 @@ void Generator::add_order() {
     for (std::size_t t = 0; t < streams; ++t) {
       Step threshold = kNever;
       for (std::size_t k = ops; k-- > 0;) {
-        const bool after_all = std::all_of(accesses.begin(), accesses.end(), [&](std::size_t a) { return before[a][k]; });
+        const bool after_all =
+            std::all_of(accesses.begin(), accesses.end(), [&](std::size_t a) { return before[a][k]; });
         if (stream_of[k] == t && after_all) threshold = Step(static_cast<std::int64_t>(k));
       }
       Step begins = kNever;
@@ -114,7 +116,9 @@ void Generator::add_order() {
 
 }  // namespace
 
-Problem random_problem(std::uint64_t seed, const RandomProblemOptions& options) { return Generator(seed, options).problem(); }
+Problem random_problem(std::uint64_t seed, const RandomProblemOptions& options) {
+  return Generator(seed, options).problem();
+}
 
 Problem cut_rectangle(std::uint64_t seed, const CutRectangle& whole) {
   std::mt19937_64 random(seed);

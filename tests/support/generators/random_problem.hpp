@@ -15,11 +15,12 @@ struct RandomProblemOptions {
   bool streams = true;  ///< Sometimes an order of several streams, from random ops with random edges.
 };
 
-/// A small problem that passes `check_problem`: sizes up to 8, alignments up to 4. Equal seeds and options give equal problems.
+/// A small problem that passes `check_problem`: sizes up to 8, alignments up to 4. Equal seeds and options give equal
+/// problems.
 [[nodiscard]] Problem random_problem(std::uint64_t seed, const RandomProblemOptions& options = {});
 
-/// A rectangle of `steps` by `bytes`, cut from side to side `cuts` times at random: no byte is ever free, and the pieces fit in
-/// `bytes`, whatever a solver says. Some are aligned as they lie.
+/// A rectangle of `steps` by `bytes`, cut from side to side `cuts` times at random: no byte is ever free, and the
+/// pieces fit in `bytes`, whatever a solver says. Some are aligned as they lie.
 struct CutRectangle {
   std::int64_t steps = 8;
   std::int64_t bytes = 12;

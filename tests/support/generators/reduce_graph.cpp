@@ -34,7 +34,7 @@ std::vector<ScopeRef> scopes_of(GraphDescription& graph) {
   return scopes;
 }
 
-// ----------------------------------------------------------------------------------------------------------- taking ops away
+// ---------------------------------------------------------------------------------------------------- taking ops away
 
 bool reads(const Op& op, TensorId tensor, const std::vector<Tensor>& tensors) {
   for (const std::optional<TensorId>& input : op.inputs) {
@@ -52,7 +52,8 @@ bool is_ordered(const ScopeRef& scope, std::size_t first, std::size_t second) {
   const Op& a = (*scope.ops)[first];
   const Op& b = (*scope.ops)[second];
   return a.stream == b.stream || std::find(b.after.begin(), b.after.end(), OpId(first)) != b.after.end() ||
-         std::any_of(a.outputs.begin(), a.outputs.end(), [&](TensorId output) { return reads(b, output, *scope.tensors); });
+         std::any_of(a.outputs.begin(), a.outputs.end(),
+                     [&](TensorId output) { return reads(b, output, *scope.tensors); });
 }
 
 /// Takes the op away and orders what it stood between.
@@ -82,7 +83,8 @@ void omit_reads(const ScopeRef& scope, TensorId tensor) {
       std::erase_if(op.in_place, [&](const InPlacePair& pair) { return pair.input == i; });
       std::erase_if(op.aliases, [&](const Alias& alias) { return alias.input == i; });
     }
-    for (Body& body : op.bodies) std::erase_if(body.inputs, [&](const BodyInput& pair) { return pair.outer == tensor; });
+    for (Body& body : op.bodies)
+      std::erase_if(body.inputs, [&](const BodyInput& pair) { return pair.outer == tensor; });
   }
 }
 
@@ -107,7 +109,7 @@ void remove_passed(const ScopeRef& scope, std::size_t k, std::size_t position) {
   }
 }
 
-// ------------------------------------------------------------------------------------------------------- taking tensors away
+// ------------------------------------------------------------------------------------------------ taking tensors away
 
 bool is_used(const ScopeRef& scope, TensorId id) {
   const auto in_op = [&](const Op& op) {
@@ -120,7 +122,8 @@ bool is_used(const ScopeRef& scope, TensorId id) {
   if (scope.body == nullptr) return false;
   const Body& body = *scope.body;
   return std::any_of(body.inputs.begin(), body.inputs.end(), [&](const BodyInput& pair) { return pair.inner == id; }) ||
-         std::any_of(body.outputs.begin(), body.outputs.end(), [&](const BodyOutput& pair) { return pair.inner == id; }) ||
+         std::any_of(body.outputs.begin(), body.outputs.end(),
+                     [&](const BodyOutput& pair) { return pair.inner == id; }) ||
          std::any_of(body.carried.begin(), body.carried.end(),
                      [&](const Carried& pair) { return pair.in == id || pair.out == id; });
 }
@@ -150,7 +153,7 @@ void remove_tensor(const ScopeRef& scope, std::size_t t) {
   }
 }
 
-// ------------------------------------------------------------------------------------------------------------------ steps
+// -------------------------------------------------------------------------------------------------------------- steps
 
 /// A change to op or tensor number `index` of scope number `scope`.
 using Change = std::function<void(const ScopeRef& scope, std::size_t index)>;
@@ -191,7 +194,8 @@ std::vector<Change> op_changes() {
             if (!each.inputs.empty() && each.aliases.empty() && each.in_place.empty()) each.inputs.pop_back();
           }),
           op([](Op& each) {
-            if (!each.inputs.empty() && each.aliases.empty() && each.in_place.empty()) each.inputs.erase(each.inputs.begin());
+            if (!each.inputs.empty() && each.aliases.empty() && each.in_place.empty())
+              each.inputs.erase(each.inputs.begin());
           }),
           op([](Op& each) {
             if (each.bodies.empty() && each.aliases.empty() && each.in_place.empty() && each.outputs.size() > 1)
@@ -210,7 +214,8 @@ std::vector<Change> tensor_changes() {
           tensor([](Tensor& each) { each.flags = each.flags.without({TensorFlag::zero_copy, TensorFlag::reusable}); }),
           tensor([](Tensor& each) { each.flags = each.flags.without(TensorFlag::reusable); }),
           tensor([](Tensor& each) {
-            for (const TensorConstraint& constraint : kTensorConstraints) each.flags = each.flags.without(constraint.flag);
+            for (const TensorConstraint& constraint : kTensorConstraints)
+              each.flags = each.flags.without(constraint.flag);
           }),
           tensor([](Tensor& each) { each.flags = each.flags.without(TensorFlag::output); })};
 }
@@ -282,6 +287,8 @@ class Reducer {
 
 }  // namespace
 
-Graph reduce_graph(const Graph& graph, const std::function<bool(const Graph&)>& fails) { return Reducer(graph, fails).run(); }
+Graph reduce_graph(const Graph& graph, const std::function<bool(const Graph&)>& fails) {
+  return Reducer(graph, fails).run();
+}
 
 }  // namespace stowage::testing

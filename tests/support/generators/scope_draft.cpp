@@ -36,7 +36,7 @@ std::vector<std::size_t> Dice::shuffled(std::size_t count) {
   return order;
 }
 
-// --------------------------------------------------------------------------------------------------------------- tensors
+// ------------------------------------------------------------------------------------------------------------ tensors
 
 TensorId ScopeDraft::add_tensor(Tensor tensor, TensorDraft draft) {
   const TensorId id(tensors.size());
@@ -63,8 +63,8 @@ TensorId ScopeDraft::add_view(TensorId base, std::int64_t offset, std::int64_t s
   Dice& dice = world_.dice;
   // No more than its root asks, so that whatever places that serves the view too.
   const std::int64_t alignment = dice.power_of_two(4);
-  const bool fits =
-      (known.in_family | known.in_root) % alignment == 0 && Bytes(alignment) <= tensors[known.root].alignment.value_or(Bytes(1));
+  const bool fits = (known.in_family | known.in_root) % alignment == 0 &&
+                    Bytes(alignment) <= tensors[known.root].alignment.value_or(Bytes(1));
   if (fits && dice.chance(world_.options.own_alignment)) view.alignment = Bytes(alignment);
   return add_tensor(std::move(view), known);
 }
@@ -72,11 +72,14 @@ TensorId ScopeDraft::add_view(TensorId base, std::int64_t offset, std::int64_t s
 TensorId ScopeDraft::add_aliased(TensorId base, std::int64_t offset, std::int64_t size) {
   Tensor aliased{.name = {}, .size = Bytes(size), .memory = tensor(base).memory};
   // Where the op does not run, the bytes hold what the base does, but the tensor is not there.
-  const TensorDraft known{
-      .family = draft(base).family, .in_family = draft(base).in_family + offset, .present = present(base), .whole_only = true};
+  const TensorDraft known{.family = draft(base).family,
+                          .in_family = draft(base).in_family + offset,
+                          .present = present(base),
+                          .whole_only = true};
   // A family that begins inside another tensor of the scope around has its own idea of where it begins.
   const std::int64_t in_root = draft(base).in_root + offset;
-  if (!is_aligned(Bytes(known.in_family), memory_alignment(base)) || !is_aligned(Bytes(in_root), memory_alignment(base)))
+  if (!is_aligned(Bytes(known.in_family), memory_alignment(base)) ||
+      !is_aligned(Bytes(in_root), memory_alignment(base)))
     aliased.alignment = Bytes(1);
   if (const std::optional<Bytes> own = tensors[draft(base).root].alignment; own && *own < memory_alignment(base))
     aliased.alignment = aliased.alignment ? aliased.alignment : own;
@@ -85,7 +88,7 @@ TensorId ScopeDraft::add_aliased(TensorId base, std::int64_t offset, std::int64_
 
 Bytes ScopeDraft::memory_alignment(TensorId id) const { return world_.memories[tensor(id).memory.index()].alignment; }
 
-// ----------------------------------------------------------------------------------------------------------------- order
+// -------------------------------------------------------------------------------------------------------------- order
 
 KindSet ScopeDraft::kinds_of(const Op& op) const {
   if (op.batch.empty()) return all_kinds();
@@ -103,9 +106,9 @@ bool ScopeDraft::can_read(TensorId id, const Op& op) {
 bool ScopeDraft::can_write(TensorId id, const Op& op) {
   const FamilyDraft& of = family(id);
   if (!is_orderly()) return of.writable && !of.ring;
-  return of.writable && !of.frozen && !of.ring && std::none_of(op.outputs.begin(), op.outputs.end(), [&](TensorId output) {
-           return draft(output).family == draft(id).family;
-         });
+  return of.writable && !of.frozen && !of.ring &&
+         std::none_of(op.outputs.begin(), op.outputs.end(),
+                      [&](TensorId output) { return draft(output).family == draft(id).family; });
 }
 
 void ScopeDraft::add_needed_after(Op& op, std::span<const std::size_t> also_written) {
@@ -139,8 +142,8 @@ OpSet ScopeDraft::before(const Op& op, std::size_t kind) const {
   return result;
 }
 
-/// The task ops whose work one reads with `tensor`. Not those that write a variable: which one of them is the latest differs
-/// from run to run.
+/// The task ops whose work one reads with `tensor`. Not those that write a variable: which one of them is the latest
+/// differs from run to run.
 OpSet ScopeDraft::sources(TensorId tensor) const {
   OpSet result = 0;
   if (tensors[drafts[tensor.index()].root].flags.has(TensorFlag::variable)) return result;

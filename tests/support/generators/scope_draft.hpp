@@ -26,8 +26,11 @@ class Dice {
   std::int64_t power_of_two(std::size_t exponents) { return std::int64_t{1} << below(exponents); }
   /// From 0 to `whole`; mostly a multiple of 8, with a unit always one of that.
   std::int64_t part(std::int64_t whole);
-  /// Where something may begin in that much space, and how large it may be: empty only where zero sizes are drawn at all.
-  std::int64_t offset_in(std::int64_t space) { return part(may_be_empty() ? space : std::max<std::int64_t>(space - unit_, 0)); }
+  /// Where something may begin in that much space, and how large it may be: empty only where zero sizes are drawn at
+  /// all.
+  std::int64_t offset_in(std::int64_t space) {
+    return part(may_be_empty() ? space : std::max<std::int64_t>(space - unit_, 0));
+  }
   std::int64_t size_in(std::int64_t space);
   [[nodiscard]] bool may_be_empty() const { return unit_ == 0 || zero_sizes_ > 0; }
   std::vector<std::size_t> shuffled(std::size_t count);
@@ -90,7 +93,8 @@ struct TensorDraft {
 /// One scope: its tensors and ops, and what happens before what.
 class ScopeDraft {
  public:
-  ScopeDraft(WorldDraft& world, std::size_t depth) : world_(world), depth_(depth), kinds_(depth == 0 ? kind_count() : 1) {}
+  ScopeDraft(WorldDraft& world, std::size_t depth)
+      : world_(world), depth_(depth), kinds_(depth == 0 ? kind_count() : 1) {}
 
   // ---------------------------------------------------------------------------------------------------------- tensors
   TensorId add_tensor(Tensor tensor, TensorDraft draft);
@@ -141,10 +145,11 @@ class ScopeDraft {
   WorldDraft& world_;
   std::size_t depth_;
   std::size_t kinds_;
-  std::vector<OpSet> active_ = std::vector<OpSet>(kinds_);                            ///< By kind: the task ops that run.
+  std::vector<OpSet> active_ = std::vector<OpSet>(kinds_);  ///< By kind: the task ops that run.
   std::vector<std::vector<OpSet>> before_ = std::vector<std::vector<OpSet>>(kinds_);  ///< By kind and op.
   std::vector<std::vector<std::optional<std::size_t>>> last_on_stream_ =
-      std::vector<std::vector<std::optional<std::size_t>>>(kinds_, std::vector<std::optional<std::size_t>>(world_.streams));
+      std::vector<std::vector<std::optional<std::size_t>>>(kinds_,
+                                                           std::vector<std::optional<std::size_t>>(world_.streams));
 };
 
 }  // namespace stowage::testing

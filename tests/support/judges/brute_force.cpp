@@ -7,7 +7,8 @@ namespace {
 
 class Search {
  public:
-  explicit Search(const Problem& problem) : problem_(problem), positions_(problem.items.size()), tops_(problem.regions.size()) {
+  explicit Search(const Problem& problem)
+      : problem_(problem), positions_(problem.items.size()), tops_(problem.regions.size()) {
     // Some best answer has nothing above everything stacked on the highest pin.
     for (const Item& item : problem.items) {
       ceiling_ += item.size + item.alignment;

@@ -25,8 +25,9 @@ void FlatSkyline::reset(std::span<const double> priority) {
   const std::uint32_t sections = plain_.sections();
   std::vector<std::uint32_t> order(plain_.count());
   std::iota(order.begin(), order.end(), 0U);
-  std::sort(order.begin(), order.end(),
-            [&](std::uint32_t a, std::uint32_t b) { return priority[a] != priority[b] ? priority[a] > priority[b] : a < b; });
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return priority[a] != priority[b] ? priority[a] > priority[b] : a < b;
+  });
   row_length_.assign(sections, 0);
   for (const std::uint32_t i : order) {
     for (std::uint32_t s = plain_.first[i]; s < plain_.last[i]; ++s) rows_[row_begin_[s] + row_length_[s]++] = i;
@@ -142,7 +143,8 @@ void FlatSkyline::set_level(std::uint32_t begin, std::uint32_t first, std::uint3
   }
 }
 
-std::int64_t FlatSkyline::run(std::span<const double> priority, std::int64_t limit, std::vector<std::int64_t>& offsets) {
+std::int64_t FlatSkyline::run(std::span<const double> priority, std::int64_t limit,
+                              std::vector<std::int64_t>& offsets) {
   offsets.assign(plain_.count(), 0);
   if (plain_.count() == 0) return 0;
   reset(priority);

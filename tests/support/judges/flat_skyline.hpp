@@ -14,12 +14,12 @@ namespace stowage::testing {
 /// The skyline is the top of what has been placed, over sections. Again and again:
 /// 1. take its lowest valley (of equals the first);
 /// 2. in it, the section with most bytes still to come: what is most urgent there;
-/// 3. of the unplaced items that cover this section and lie within the valley, place the one of the highest priority at the
-/// valley's floor;
+/// 3. of the unplaced items that cover this section and lie within the valley, place the one of the highest priority at
+/// the valley's floor;
 /// 4. when there is none, try the next section; when no section has one, raise the valley to its lower neighbour.
 ///
-/// What `IndexedSkyline` must equal, byte for byte, written plainly. Flat arrays: O(n × sections of a valley), fast up to
-/// some thousand items. Reuses its memory from run to run; not thread-safe.
+/// What `IndexedSkyline` must equal, byte for byte, written plainly. Flat arrays: O(n × sections of a valley), fast up
+/// to some thousand items. Reuses its memory from run to run; not thread-safe.
 class FlatSkyline {
  public:
   explicit FlatSkyline(const pack::Plain& plain);
@@ -31,7 +31,9 @@ class FlatSkyline {
   struct Valley {
     std::int64_t level;
     std::uint32_t begin;
-    friend bool operator>(const Valley& a, const Valley& b) { return a.level != b.level ? a.level > b.level : a.begin > b.begin; }
+    friend bool operator>(const Valley& a, const Valley& b) {
+      return a.level != b.level ? a.level > b.level : a.begin > b.begin;
+    }
   };
 
   void reset(std::span<const double> priority);

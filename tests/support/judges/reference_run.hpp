@@ -7,18 +7,19 @@
 #include "stowage/graph.hpp"
 #include "support/judges/shadow/families.hpp"
 
-/// What a graph computes in tests, and the bytes that come out where nothing shares memory: what every other way to run it must
-/// arrive at, bit by bit.
+/// What a graph computes in tests, and the bytes that come out where nothing shares memory: what every other way to run
+/// it must arrive at, bit by bit.
 namespace stowage::testing {
 
-/// Every byte of every output depends on the op, the output, its own place, and every defined byte of every input. Bytes that
-/// nobody wrote are undefined and count for nothing. A value; safe to use from any thread.
+/// Every byte of every output depends on the op, the output, its own place, and every defined byte of every input.
+/// Bytes that nobody wrote are undefined and count for nothing. A value; safe to use from any thread.
 class TestKernels {
  public:
   explicit TestKernels(const Graph& graph);
 
   /// Precondition: `inputs` are those that the op has, without omitted ones; `outputs` have their sizes.
-  void compute(OpId op, std::span<const std::vector<std::byte>> inputs, std::span<std::vector<std::byte>> outputs) const;
+  void compute(OpId op, std::span<const std::vector<std::byte>> inputs,
+               std::span<std::vector<std::byte>> outputs) const;
 
   [[nodiscard]] const Families& families() const { return families_; }
   /// By byte: 0xff where the tensor is defined after the last op, else 0. Empty: everywhere.

@@ -11,7 +11,8 @@ namespace {
 /// Where the tests' own reads and writes go: it has nothing else to wait for.
 constexpr StreamId kSideStream{9};
 
-/// All of them: with one each, two threads that share the device could finish each other's, and one go on without its own.
+/// All of them: with one each, two threads that share the device could finish each other's, and one go on without its
+/// own.
 void finish_side_work(SimDevice& device) { device.finish(kSideStream, std::numeric_limits<std::size_t>::max()); }
 
 /// What an op reads, by original tensor and by the one that the partition reads instead.
@@ -48,7 +49,8 @@ ScheduledRun::ScheduledRun(const Graph& graph, const TestKernels& kernels, Backe
 
 void ScheduledRun::write_own_addresses(const ReferenceRun& reference) {
   for (std::size_t f = 0; f < own_.size(); ++f) {
-    if (own_[f]) STOWAGE_CHECK(own_[f]->write(Bytes(0), reference.family(f)).has_value(), "the buffer has the family's size");
+    if (own_[f])
+      STOWAGE_CHECK(own_[f]->write(Bytes(0), reference.family(f)).has_value(), "the buffer has the family's size");
   }
 }
 
@@ -136,7 +138,9 @@ std::vector<std::byte> ScheduledRun::read(TensorId tensor) {
   return result;
 }
 
-SimDevice* ScheduledRun::device_of(std::size_t backend) { return dynamic_cast<SimDevice*>(backends_.list[backend].device); }
+SimDevice* ScheduledRun::device_of(std::size_t backend) {
+  return dynamic_cast<SimDevice*>(backends_.list[backend].device);
+}
 
 SimRange ScheduledRun::range(TensorId placed, TensorId original) const {
   return {scheduler_->address(placed), graph_.tensor(original).size};

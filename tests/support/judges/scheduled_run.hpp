@@ -12,8 +12,8 @@
 
 namespace stowage::testing {
 
-/// Runs a graph with a `Scheduler` on simulated devices and the CPU. Kernels and copies on the devices take effect as late as
-/// the scheduler allows, so that a missing wait shows in the bytes.
+/// Runs a graph with a `Scheduler` on simulated devices and the CPU. Kernels and copies on the devices take effect as
+/// late as the scheduler allows, so that a missing wait shows in the bytes.
 class ScheduledRun {
  public:
   /// `backends` outlive it. Tensors with an address of their own get memory in their home and the reference's values.

@@ -12,8 +12,8 @@
 
 /// What the conformance suites run over. Every device of the registry, and some of them with other options too.
 ///
-/// STOWAGE_TEST_CUDA is the driver's library for CUDA's: the fake one's path, or empty for the real one. STOWAGE_TEST_CUDA_ONLY
-/// leaves all others out.
+/// STOWAGE_TEST_CUDA is the driver's library for CUDA's: the fake one's path, or empty for the real one.
+/// STOWAGE_TEST_CUDA_ONLY leaves all others out.
 namespace stowage::memory {
 
 struct BufferKind {
@@ -70,10 +70,12 @@ inline BufferKind make_buffer_kind(const std::string& name) {
   if (name == "cpu_mapped") return {name, {}, cpu_type({.map_pages = true})};
   if (name == "cpu_alignment_1") return {name, {}, cpu_type({.alignment = Bytes(1)})};
   if (name == "cpu_alignment_4096") return {name, {}, cpu_type({.alignment = Bytes(4096)})};
-  if (name == "cpu_mapped_alignment_64KiB") return {name, {}, cpu_type({.alignment = Bytes(64 << 10), .map_pages = true})};
+  if (name == "cpu_mapped_alignment_64KiB")
+    return {name, {}, cpu_type({.alignment = Bytes(64 << 10), .map_pages = true})};
   if (name == "cpu_max_size") return {name, {}, cpu_type({.max_size = kLargestBuffer})};
   if (name == "sim_skewed") return {name, SimDevice::make({.skew = Bytes(40)}), {}};
-  if (name == "sim_limited") return {name, SimDevice::make({.max_size = kLargestBuffer, .memory = Bytes(64 << 20)}), {}};
+  if (name == "sim_limited")
+    return {name, SimDevice::make({.max_size = kLargestBuffer, .memory = Bytes(64 << 20)}), {}};
   return {name, open_device(name).value(), {}};
 }
 
@@ -82,8 +84,8 @@ inline const std::vector<std::string>& buffer_kinds() {
     std::vector<std::string> names;
 #ifndef STOWAGE_TEST_CUDA_ONLY
     names = registered_devices();
-    names.insert(names.end(), {"cpu_heap", "cpu_mapped", "cpu_alignment_1", "cpu_alignment_4096", "cpu_mapped_alignment_64KiB",
-                               "cpu_max_size", "sim_skewed", "sim_limited"});
+    names.insert(names.end(), {"cpu_heap", "cpu_mapped", "cpu_alignment_1", "cpu_alignment_4096",
+                               "cpu_mapped_alignment_64KiB", "cpu_max_size", "sim_skewed", "sim_limited"});
 #endif
 #ifdef STOWAGE_TEST_CUDA
     names.insert(names.end(), {"cuda", "cuda_pinned"});

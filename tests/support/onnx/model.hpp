@@ -49,8 +49,8 @@ inline std::string value(std::string_view name, std::int64_t type, const std::ve
 }
 
 /// A NodeProto without attributes.
-inline std::string node(std::string_view kind, const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
-                        std::string_view name) {
+inline std::string node(std::string_view kind, const std::vector<std::string>& inputs,
+                        const std::vector<std::string>& outputs, std::string_view name) {
   std::string result;
   for (const std::string& input : inputs) result += text(1, input);
   for (const std::string& output : outputs) result += text(2, output);

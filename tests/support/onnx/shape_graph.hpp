@@ -36,7 +36,8 @@ inline TensorInfo integers(std::string name, std::vector<std::int64_t> values) {
 }
 
 inline TensorInfo integer(std::string name, std::int64_t value) {
-  return {.name = std::move(name), .type = ElementType::int64, .dims = {}, .elements = std::vector<std::int64_t>{value}};
+  return {
+      .name = std::move(name), .type = ElementType::int64, .dims = {}, .elements = std::vector<std::int64_t>{value}};
 }
 
 inline TensorInfo reals(std::string name, std::vector<double> values) {

@@ -10,10 +10,12 @@
 #include "stowage/memory/sim.hpp"
 #include "stowage/runtime/allocator.hpp"
 
-/// What every allocator must do, whatever it is and whatever wraps it. One line makes an allocator go through all of it:
+/// What every allocator must do, whatever it is and whatever wraps it. One line makes an allocator go through all of
+/// it:
 ///
 ///     INSTANTIATE_TEST_SUITE_P(Caching, AllocatorContract, ::testing::Values(
-///         on_cpu<CachingAllocator>("cpu", CachingOptions{}), on_sim<CachingAllocator>("sim", {}, CachingOptions{})), kind_name);
+///         on_cpu<CachingAllocator>("cpu", CachingOptions{}), on_sim<CachingAllocator>("sim", {}, CachingOptions{})),
+///         kind_name);
 namespace stowage::runtime {
 
 /// An allocator and all that it stands on.

@@ -11,8 +11,8 @@
 
 namespace stowage::runtime {
 
-/// The plainest allocator that keeps the contract: a buffer for each allocation, kept for the next one of the same size and
-/// stream. Trimming returns buffers whose stream is done with them.
+/// The plainest allocator that keeps the contract: a buffer for each allocation, kept for the next one of the same size
+/// and stream. Trimming returns buffers whose stream is done with them.
 class TestFallback final : public Allocator {
  public:
   explicit TestFallback(Device& device) : device_(device) {}

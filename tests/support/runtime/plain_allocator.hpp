@@ -12,8 +12,9 @@
 
 namespace stowage::runtime {
 
-/// The plainest allocator that keeps the whole contract, for testing what wraps one: blocks of the host's heap, kept when freed
-/// and given out again for the same rounded size, until `trim`. Strict: a wrong free aborts in every build. For one thread.
+/// The plainest allocator that keeps the whole contract, for testing what wraps one: blocks of the host's heap, kept
+/// when freed and given out again for the same rounded size, until `trim`. Strict: a wrong free aborts in every build.
+/// For one thread.
 class TestAllocator final : public Allocator {
  public:
   static constexpr Bytes kAlignment{512};
@@ -100,7 +101,8 @@ class TestAllocator final : public Allocator {
   [[nodiscard]] MemorySnapshot snapshot() const override {
     MemorySnapshot snapshot;
     for (const auto& [address, block] : live_) {
-      add(snapshot, {address, align_up(block.size, kAlignment), block.size, MemorySnapshot::BlockState::live}, block.stream);
+      add(snapshot, {address, align_up(block.size, kAlignment), block.size, MemorySnapshot::BlockState::live},
+          block.stream);
     }
     for (const auto& [size, blocks] : idle_) {
       for (std::byte* block : blocks) add(snapshot, {block, size, Bytes(0), MemorySnapshot::BlockState::idle}, {});
@@ -174,7 +176,9 @@ class TestResource final : public std::pmr::memory_resource {
     live_ -= bytes;
     std::pmr::new_delete_resource()->deallocate(address, bytes, alignment);
   }
-  [[nodiscard]] bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override { return this == &other; }
+  [[nodiscard]] bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
+    return this == &other;
+  }
 
   const std::size_t capacity_;
   std::size_t live_ = 0;

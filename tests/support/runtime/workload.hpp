@@ -11,8 +11,8 @@
 
 namespace stowage::runtime {
 
-/// Random allocations in host-visible memory, each full of its own number: whoever else writes into one is found when it is
-/// freed. A stitch and a page that show the same bytes are no exception, which is the point.
+/// Random allocations in host-visible memory, each full of its own number: whoever else writes into one is found when
+/// it is freed. A stitch and a page that show the same bytes are no exception, which is the point.
 class MarkedWorkload {
  public:
   struct Options {
@@ -26,7 +26,8 @@ class MarkedWorkload {
     std::size_t refused = 0;
   };
 
-  MarkedWorkload(Allocator& allocator, Options options) : allocator_(allocator), options_(options), random_(options.seed) {}
+  MarkedWorkload(Allocator& allocator, Options options)
+      : allocator_(allocator), options_(options), random_(options.seed) {}
   ~MarkedWorkload() { free_all(); }
   MarkedWorkload(const MarkedWorkload&) = delete;
   MarkedWorkload& operator=(const MarkedWorkload&) = delete;
@@ -75,7 +76,8 @@ class MarkedWorkload {
 
   /// Every unit of it: one that overlaps in a single byte shares a unit.
   static void mark(const Block& block) {
-    for (std::int64_t at = 0; at + 8 <= block.size.value(); at += kStride) std::memcpy(block.address + at, &block.number, 8);
+    for (std::int64_t at = 0; at + 8 <= block.size.value(); at += kStride)
+      std::memcpy(block.address + at, &block.number, 8);
   }
   static void check(const Block& block) {
     for (std::int64_t at = 0; at + 8 <= block.size.value(); at += kStride) {

@@ -67,13 +67,14 @@ class Writer {
     Offset<flatbuffers::Vector<std::int32_t>> signature;
     if (!tensor.signature.empty()) signature = builder_.CreateVector(tensor.signature);
     const auto name = builder_.CreateSharedString(tensor.name);
-    return schema::CreateTensor(builder_, shape, tensor.type, tensor.buffer.value_or(buffer), name, tensor.variable, signature,
-                                tensor.has_rank);
+    return schema::CreateTensor(builder_, shape, tensor.type, tensor.buffer.value_or(buffer), name, tensor.variable,
+                                signature, tensor.has_rank);
   }
 
   Offset<schema::Operator> write(const TestOp& op) {
     const auto name = op.code == kCustom ? builder_.CreateString(model_.custom_name) : Offset<flatbuffers::String>();
-    codes_.push_back(schema::CreateOperatorCode(builder_, static_cast<std::int8_t>(std::min(op.code, 127)), name, op.code));
+    codes_.push_back(
+        schema::CreateOperatorCode(builder_, static_cast<std::int8_t>(std::min(op.code, 127)), name, op.code));
     const auto inputs = builder_.CreateVector(op.inputs);
     const auto outputs = builder_.CreateVector(op.outputs);
     schema::Options type = schema::Options::NONE;
@@ -93,8 +94,8 @@ class Writer {
       more_type = schema::MoreOptions::HloCompositeOptions;
       more_options = schema::CreateHloCompositeOptions(builder_, composite->decomposition).Union();
     }
-    return schema::CreateOperator(builder_, static_cast<std::uint32_t>(codes_.size() - 1), inputs, outputs, type, options, 0,
-                                  more_type, more_options);
+    return schema::CreateOperator(builder_, static_cast<std::uint32_t>(codes_.size() - 1), inputs, outputs, type,
+                                  options, 0, more_type, more_options);
   }
 
   const TestModel& model_;
@@ -108,10 +109,11 @@ class Writer {
 std::string bytes_of(const TestModel& model) { return Writer(model).run(); }
 
 TestModel small_model() {
-  return {.subgraphs = {{.tensors = {{.name = "x"}, {.name = "y", .shape = Shape{4, 4}}, {.name = "z", .shape = Shape{4, 4}}},
-                         .ops = {{kReshape, {0}, {1}}, {kNeg, {1}, {2}}},
-                         .inputs = {0},
-                         .outputs = {2}}}};
+  return {.subgraphs = {
+              {.tensors = {{.name = "x"}, {.name = "y", .shape = Shape{4, 4}}, {.name = "z", .shape = Shape{4, 4}}},
+               .ops = {{kReshape, {0}, {1}}, {kNeg, {1}, {2}}},
+               .inputs = {0},
+               .outputs = {2}}}};
 }
 
 TestModel loop_model() {
@@ -123,7 +125,8 @@ TestModel loop_model() {
   const TestTensor limit = rank({.name = "limit", .shape = Shape{}, .type = kI32, .data = {10, 0, 0, 0}});
   const TestTensor flag = rank({.name = "again", .shape = Shape{}, .type = kBool});
   return {.subgraphs = {
-              {.tensors = {counter, rank({.name = "x", .shape = Shape{64}}), counter, rank({.name = "y", .shape = Shape{64}})},
+              {.tensors = {counter, rank({.name = "x", .shape = Shape{64}}), counter,
+                           rank({.name = "y", .shape = Shape{64}})},
                .ops = {{kWhile, {0, 1}, {2, 3}, While{1, 2}}},
                .inputs = {0, 1},
                .outputs = {3}},
@@ -131,8 +134,8 @@ TestModel loop_model() {
                .ops = {{kLess, {0, 2}, {3}}},
                .inputs = {0, 1},
                .outputs = {3}},
-              {.tensors = {counter, rank({.name = "v", .shape = Shape{64}}), rank({.name = "t", .shape = Shape{256}}), limit,
-                           counter, rank({.name = "w", .shape = Shape{64}})},
+              {.tensors = {counter, rank({.name = "v", .shape = Shape{64}}), rank({.name = "t", .shape = Shape{256}}),
+                           limit, counter, rank({.name = "w", .shape = Shape{64}})},
                .ops = {{kConv, {1}, {2}}, {kConv, {2}, {5}}, {kAdd, {0, 3}, {4}}},
                .inputs = {0, 1},
                .outputs = {4, 5}},

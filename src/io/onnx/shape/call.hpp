@@ -15,8 +15,8 @@ namespace stowage::io::onnx::shape {
 /// Values of more dimensions are not inferred: nothing has as many, and small files must not become large tables.
 inline constexpr std::size_t kMaxRank = 32;
 
-/// Nothing (more) can be said about a node's outputs. Thrown by an operator's function, caught where that is called: what was
-/// said before stays.
+/// Nothing (more) can be said about a node's outputs. Thrown by an operator's function, caught where that is called:
+/// what was said before stays.
 struct Stop {
   std::string by;  ///< The node or graph input at which knowledge was lost; empty: the node at hand.
   std::string reason;
@@ -43,8 +43,8 @@ class Bodies {
   ~Bodies() = default;
 };
 
-/// A node with what is known of its inputs, to be completed with what that says about its outputs: all that an operator's
-/// function sees.
+/// A node with what is known of its inputs, to be completed with what that says about its outputs: all that an
+/// operator's function sees.
 ///
 /// Questions about inputs throw `Stop` where the answer is not known, so that a function reads as if everything were.
 class Call {

@@ -48,9 +48,9 @@ Dims turned(Dims dims, bool turn) {
 void fused_mat_mul(Call& call) {
   const Node& node = call.node();
   if (node.integer("transBatchA", 0) != 0 || node.integer("transBatchB", 0) != 0) stop("it turns the dims of batches");
-  call.set(
-      0, call.type(0),
-      product_dims(turned(call.dims(0), node.integer("transA", 0) != 0), turned(call.dims(1), node.integer("transB", 0) != 0)));
+  call.set(0, call.type(0),
+           product_dims(turned(call.dims(0), node.integer("transA", 0) != 0),
+                        turned(call.dims(1), node.integer("transB", 0) != 0)));
 }
 
 void dynamic_quantize_mat_mul(Call& call) { call.set(0, call.type(0), product_dims(call.dims(0), call.dims(1))); }
@@ -69,7 +69,8 @@ void mat_mul_packed(Call& call) {
 
 void fused_gemm(Call& call) { call.set(0, call.type(0), gemm_dims(call, 0, 1)); }
 
-/// a, its scale and zero point, b and the same, c, scale and zero point of the result, without which that is not quantized.
+/// a, its scale and zero point, b and the same, c, scale and zero point of the result, without which that is not
+/// quantized.
 void q_gemm(Call& call) { call.set(0, call.has(8) ? call.type(8) : ElementType::float32, gemm_dims(call, 0, 3)); }
 
 /// a, its scale and zero point, b and the same, those of the result.
@@ -88,7 +89,8 @@ void q_linear_concat(Call& call) {
   Dims dims = call.dims(2);
   const std::size_t axis = normal_axis(call.node().integer("axis", 0), dims.size());
   for (std::size_t i = 5; i < call.input_count(); i += 3) {
-    if (call.rank(i) != dims.size()) stop(fmt::format("{} and {} cannot be joined", to_string(dims), to_string(call.dims(i))));
+    if (call.rank(i) != dims.size())
+      stop(fmt::format("{} and {} cannot be joined", to_string(dims), to_string(call.dims(i))));
     dims[axis] = plus(dims[axis], call.dims(i)[axis]);
   }
   call.set(0, call.type(2), std::move(dims));
@@ -110,7 +112,8 @@ void attention(Call& call) { set_attention(call, call.type(0)); }
 /// The type of the input's scale.
 void q_attention(Call& call) { set_attention(call, call.type(3)); }
 
-/// [batch, steps, width], heads on their own [batch, heads, steps, size], or packed [batch, steps, heads, 2 or 3, size].
+/// [batch, steps, width], heads on their own [batch, heads, steps, size], or packed [batch, steps, heads, 2 or 3,
+/// size].
 std::int64_t width_of(const Call& call, std::size_t input) {
   const Dims& dims = call.dims(input);
   if (dims.size() == 3) return dims[2];
@@ -132,7 +135,8 @@ void group_query_attention(Call& call) {
   const std::int64_t key_heads = call.node().integer("kv_num_heads", 0);
   if (heads < 1 || key_heads < 1) stop("it does not say how many heads it has");
   const std::int64_t packed = call.has(1) ? heads : plus(heads, times(2, key_heads));
-  if (call.dim(0, 2) % packed != 0) stop(fmt::format("{} elements cannot be split into {} heads", call.dim(0, 2), packed));
+  if (call.dim(0, 2) % packed != 0)
+    stop(fmt::format("{} elements cannot be split into {} heads", call.dim(0, 2), packed));
   const std::int64_t size = call.dim(0, 2) / packed;
   call.set(0, call.type(0), {call.dim(0, 0), call.dim(0, 1), times(heads, size)});
   if (call.output_count() < 2) return;

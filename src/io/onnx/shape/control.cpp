@@ -21,7 +21,8 @@ ValueFacts either(const ValueFacts& a, const ValueFacts& b) {
   if (!b.is_known()) return b;
   if (a.kind != b.kind || a.type != b.type) return unknown("its branches make values of different types");
   if (*a.dims != *b.dims)
-    return unknown(fmt::format("its branches make different shapes, {} and {}", to_string(*a.dims), to_string(*b.dims)));
+    return unknown(
+        fmt::format("its branches make different shapes, {} and {}", to_string(*a.dims), to_string(*b.dims)));
   ValueFacts facts = a;
   if (a.elements != b.elements) facts.elements.reset();
   return facts;
@@ -31,7 +32,8 @@ ValueFacts either(const ValueFacts& a, const ValueFacts& b) {
 void branch(Call& call) {
   const std::vector<ValueFacts> yes = call.bodies().infer_body(body_of(call, "then_branch"), {});
   const std::vector<ValueFacts> no = call.bodies().infer_body(body_of(call, "else_branch"), {});
-  if (yes.size() != call.output_count() || no.size() != call.output_count()) stop("its branches have another number of outputs");
+  if (yes.size() != call.output_count() || no.size() != call.output_count())
+    stop("its branches have another number of outputs");
   const bool decided = call.elements(0) != nullptr && call.integers(0).size() == 1;
   for (std::size_t i = 0; i < yes.size(); ++i) {
     call.set_facts(i, !decided ? either(yes[i], no[i]) : call.integer(0) != 0 ? yes[i] : no[i]);
@@ -69,7 +71,8 @@ bool drop_variants(std::vector<ValueFacts>& inputs, const std::vector<ValueFacts
 }
 
 /// Infers a body until what it carries keeps its shape, or is unknown. By induction that holds for every turn.
-std::vector<ValueFacts> infer_turns(Call& call, const Graph& body, std::vector<ValueFacts> inputs, CarriedValues carry) {
+std::vector<ValueFacts> infer_turns(Call& call, const Graph& body, std::vector<ValueFacts> inputs,
+                                    CarriedValues carry) {
   for (;;) {
     std::vector<ValueFacts> outputs = call.bodies().infer_body(body, inputs);
     if (outputs.size() < carry.output + carry.count) stop("its body has too few outputs");
@@ -92,7 +95,8 @@ ValueFacts turn_input(Call& call, const Graph& body, std::size_t input, ElementT
 /// How often a Loop turns: known when its limit is, and its condition never ends it.
 std::int64_t turns_of(const Call& call, const ValueFacts& condition) {
   const bool starts = !call.has(1) || call.integer(1) != 0;
-  const auto* const goes_on = condition.elements ? std::get_if<std::vector<std::int64_t>>(&*condition.elements) : nullptr;
+  const auto* const goes_on =
+      condition.elements ? std::get_if<std::vector<std::int64_t>>(&*condition.elements) : nullptr;
   if (!starts) return 0;
   if (goes_on == nullptr || goes_on->size() != 1 || goes_on->front() == 0) stop("how often it turns depends on data");
   if (!call.has(0)) stop("it never ends");
@@ -108,8 +112,8 @@ void set_stacked(Call& call, std::size_t output, const ValueFacts& each, std::in
   call.set(output, each.type, std::move(dims));
 }
 
-/// Inputs: limit, condition, initial values. The body takes turn, condition and values, and gives back condition, values and
-/// what is stacked.
+/// Inputs: limit, condition, initial values. The body takes turn, condition and values, and gives back condition,
+/// values and what is stacked.
 void loop(Call& call) {
   const Graph& body = body_of(call, "body");
   std::vector<ValueFacts> inputs = {turn_input(call, body, 0, ElementType::int64),
@@ -117,7 +121,8 @@ void loop(Call& call) {
   inputs[1].elements = std::vector<std::int64_t>{1};  // or it would not run
   for (std::size_t i = 2; i < call.input_count(); ++i) inputs.push_back(carried(call.input(i)));
   const std::size_t count = inputs.size() - 2;
-  const std::vector<ValueFacts> outputs = infer_turns(call, body, std::move(inputs), {.input = 2, .output = 1, .count = count});
+  const std::vector<ValueFacts> outputs =
+      infer_turns(call, body, std::move(inputs), {.input = 2, .output = 1, .count = count});
   if (outputs.size() != call.output_count() + 1) stop("its body has another number of outputs");
   for (std::size_t i = 0; i < count; ++i) call.set_facts(i, carried(either(outputs[i + 1], call.input(i + 2))));
   for (std::size_t i = count; i < call.output_count(); ++i) {
@@ -125,7 +130,9 @@ void loop(Call& call) {
   }
 }
 
-std::int64_t axis_at(const std::vector<std::int64_t>& axes, std::size_t index) { return index < axes.size() ? axes[index] : 0; }
+std::int64_t axis_at(const std::vector<std::int64_t>& axes, std::size_t index) {
+  return index < axes.size() ? axes[index] : 0;
+}
 
 /// One slice of what a Scan goes along; and how long that is, which must be the same for all.
 ValueFacts slice_of(const ValueFacts& whole, std::int64_t axis, std::optional<std::int64_t>& turns) {
@@ -138,7 +145,8 @@ ValueFacts slice_of(const ValueFacts& whole, std::int64_t axis, std::optional<st
   return facts;
 }
 
-/// Inputs: initial states, then what is scanned. The body takes states and slices, and gives back states and what is stacked.
+/// Inputs: initial states, then what is scanned. The body takes states and slices, and gives back states and what is
+/// stacked.
 void scan(Call& call) {
   const Graph& body = body_of(call, "body");
   const std::int64_t scanned = call.node().integer("num_scan_inputs", 0);
@@ -150,7 +158,8 @@ void scan(Call& call) {
   std::vector<ValueFacts> inputs;
   std::optional<std::int64_t> turns;
   for (std::size_t i = 0; i < call.input_count(); ++i) {
-    inputs.push_back(i < states ? carried(call.input(i)) : slice_of(call.input(i), axis_at(input_axes, i - states), turns));
+    inputs.push_back(i < states ? carried(call.input(i))
+                                : slice_of(call.input(i), axis_at(input_axes, i - states), turns));
   }
   const std::vector<ValueFacts> outputs = infer_turns(call, body, std::move(inputs), {.count = states});
   if (outputs.size() != call.output_count()) stop("its body has another number of outputs");

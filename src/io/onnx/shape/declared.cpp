@@ -85,7 +85,8 @@ std::optional<std::string> reconcile(ValueFacts& facts, const ValueInfo& info, c
   }
   if (info.type != ElementType::undefined) {
     if (facts.type != ElementType::undefined && facts.type != info.type)
-      return fmt::format("its type is {} in the file, but {} by what makes it", to_string(info.type), to_string(facts.type));
+      return fmt::format("its type is {} in the file, but {} by what makes it", to_string(info.type),
+                         to_string(facts.type));
     facts.type = info.type;
   }
   if (info.shape) {

@@ -39,7 +39,8 @@ std::int64_t count(std::span<const std::int64_t> dims) {
 }
 
 void check_dims(ElementType type, std::span<const std::int64_t> dims) {
-  if (dims.size() > kMaxRank) stop(fmt::format("it has {} dims, and more than {} are not inferred", dims.size(), kMaxRank));
+  if (dims.size() > kMaxRank)
+    stop(fmt::format("it has {} dims, and more than {} are not inferred", dims.size(), kMaxRank));
   const auto negative = std::find_if(dims.begin(), dims.end(), [](std::int64_t dim) { return dim < 0; });
   if (negative != dims.end()) stop(fmt::format("its size comes out negative: {}", to_string(dims)));
   const bool has_size = element_bits(type) == 0 ? element_count(dims).has_value() : tensor_size(type, dims).has_value();

@@ -34,7 +34,8 @@ void check_dims(ElementType type, std::span<const std::int64_t> dims);
 /// The same for several, none of which may come twice. Marks them in a list as long as the rank.
 [[nodiscard]] std::vector<bool> marked_axes(std::span<const std::int64_t> axes, std::size_t rank);
 
-/// What both become when each is repeated along dimensions where it has one element, the shorter padded with ones in front.
+/// What both become when each is repeated along dimensions where it has one element, the shorter padded with ones in
+/// front.
 [[nodiscard]] Dims broadcast(const Dims& a, const Dims& b);
 
 /// How far apart in memory neighbours along each dimension are. Precondition: the dims are checked.

@@ -20,7 +20,8 @@ void non_zero(Call& call) {
   }
   if (call.rank(0) == 0) stop("its input is a scalar");
   const std::int64_t found = std::visit(
-      [](const auto& list) { return std::count_if(list.begin(), list.end(), [](auto each) { return each != 0; }); }, *elements);
+      [](const auto& list) { return std::count_if(list.begin(), list.end(), [](auto each) { return each != 0; }); },
+      *elements);
   call.set(0, ElementType::int64, {length(call.dims(0)), found});
 }
 

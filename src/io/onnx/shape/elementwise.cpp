@@ -43,7 +43,8 @@ void fold_ceil(Call& call) {
   fold_each(call, [](Real auto value) { return std::ceil(value); });
 }
 
-/// Halves go to the even neighbour: what nearbyint does unless somebody changed the rounding mode, which would show in all else.
+/// Halves go to the even neighbour: what nearbyint does unless somebody changed the rounding mode, which would show in
+/// all else.
 void fold_round(Call& call) {
   fold_each(call, [](Real auto value) { return std::nearbyint(value); });
 }
@@ -118,7 +119,8 @@ constexpr Operator kElementwiseOperators[] = {
 void like_first(Call& call) { call.set(0, call.type(0), call.dims(0)); }
 
 void keep_elements(Call& call) {
-  if (call.output(0).dims && count(*call.output(0).dims) == size(*call.elements(0))) call.set_elements(0, *call.elements(0));
+  if (call.output(0).dims && count(*call.output(0).dims) == size(*call.elements(0)))
+    call.set_elements(0, *call.elements(0));
 }
 
 std::span<const Operator> elementwise_operators() { return kElementwiseOperators; }

@@ -10,8 +10,8 @@
 #include "io/onnx/model.hpp"
 #include "io/onnx/shape/call.hpp"
 
-/// Arithmetic on the elements of small tensors, as models compute shapes with it. Exact or not at all: what leaves the range of
-/// its type, and types whose rounding we do not follow, stop.
+/// Arithmetic on the elements of small tensors, as models compute shapes with it. Exact or not at all: what leaves the
+/// range of its type, and types whose rounding we do not follow, stop.
 namespace stowage::io::onnx::shape {
 
 /// The two kinds of elements. A function for one of them says so, or it would take the other converted.
@@ -33,7 +33,8 @@ inline constexpr std::int64_t kMaxFoldedElements = kMaxKeptElements;
 
 [[nodiscard]] std::int64_t size(const Elements& elements);
 
-/// Where the elements of a tensor with these dims come from in one whose neighbours along each dimension are `steps` apart.
+/// Where the elements of a tensor with these dims come from in one whose neighbours along each dimension are `steps`
+/// apart.
 [[nodiscard]] std::vector<std::int64_t> walk(const Dims& dims, std::int64_t start, std::span<const std::int64_t> steps);
 /// The same for a tensor of shape `from` that is repeated to `dims`.
 [[nodiscard]] std::vector<std::int64_t> walk_repeated(const Dims& from, const Dims& dims);
@@ -41,8 +42,8 @@ inline constexpr std::int64_t kMaxFoldedElements = kMaxKeptElements;
 /// The elements at these places of `source`.
 [[nodiscard]] Elements pick(const Elements& source, std::span<const std::int64_t> places);
 
-/// Output 0 from input 0, element by element. `f` takes and returns an integer or a real number; which ones it can is its type's
-/// matter.
+/// Output 0 from input 0, element by element. `f` takes and returns an integer or a real number; which ones it can is
+/// its type's matter.
 template <class F>
 void fold_each(Call& call, F f) {
   const ElementType type = call.output(0).type;
@@ -59,10 +60,11 @@ void fold_each(Call& call, F f) {
       *call.elements(0));
 }
 
-/// Two lists of elements to one, repeated to `dims`. Nothing where the elements are not of the same kind or `f` does not take
-/// them.
+/// Two lists of elements to one, repeated to `dims`. Nothing where the elements are not of the same kind or `f` does
+/// not take them.
 template <class F>
-[[nodiscard]] std::optional<Elements> combined(const ValueFacts& a, const ValueFacts& b, const ValueFacts& result, F f) {
+[[nodiscard]] std::optional<Elements> combined(const ValueFacts& a, const ValueFacts& b, const ValueFacts& result,
+                                               F f) {
   return std::visit(
       [&]<class T, class U>(const std::vector<T>& x, const std::vector<U>& y) -> std::optional<Elements> {
         if constexpr (std::same_as<T, U> && std::invocable<F, T, T>) {
@@ -70,7 +72,8 @@ template <class F>
           const std::vector<std::int64_t> bt = walk_repeated(*b.dims, *result.dims);
           std::vector<std::invoke_result_t<F, T, T>> to;
           for (std::size_t i = 0; i < at.size(); ++i) {
-            to.push_back(as_element(result.type, f(x[static_cast<std::size_t>(at[i])], y[static_cast<std::size_t>(bt[i])])));
+            to.push_back(
+                as_element(result.type, f(x[static_cast<std::size_t>(at[i])], y[static_cast<std::size_t>(bt[i])])));
           }
           return to;
         }

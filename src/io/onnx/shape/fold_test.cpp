@@ -70,19 +70,22 @@ TEST(OnnxFold, TestsAndChoices) {
   EXPECT_EQ(folded("Equal", {1, 2}, {1, 3}), Elements(Integers{1, 0}));
   EXPECT_EQ(folded("Less", {1, 2}, {2}), Elements(Integers{1, 0}));
   const Node where = operation("Where", {"c", "a", "b"}, {"y"});
-  EXPECT_EQ(folded(where, {integers("c", {1, 0}), integers("a", {10, 20}), integers("b", {30})}), Elements(Integers{10, 30}));
+  EXPECT_EQ(folded(where, {integers("c", {1, 0}), integers("a", {10, 20}), integers("b", {30})}),
+            Elements(Integers{10, 30}));
 }
 
 TEST(OnnxFold, RealNumbersStayFloat32) {
   EXPECT_EQ(folded(operation("Mul", {"a", "b"}, {"y"}), {reals("a", {0.1}), reals("b", {3})}),
             Elements(std::vector<double>{static_cast<double>(static_cast<float>(0.1 * 3))}));
   EXPECT_EQ(folded(operation("Floor", {"a"}, {"y"}), {reals("a", {2.5, -2.5})}), Elements(std::vector<double>{2, -3}));
-  EXPECT_EQ(folded(operation("Cast", {"a"}, {"y"}, {attribute("to", 7)}), {reals("a", {2.5, -2.5})}), Elements(Integers{2, -2}));
+  EXPECT_EQ(folded(operation("Cast", {"a"}, {"y"}, {attribute("to", 7)}), {reals("a", {2.5, -2.5})}),
+            Elements(Integers{2, -2}));
   EXPECT_FALSE(folded(operation("Cast", {"a"}, {"y"}, {attribute("to", 10)}), {reals("a", {2.5})}));
 }
 
 TEST(OnnxFold, ElementsMove) {
-  const TensorInfo square{.name = "a", .type = ElementType::int64, .dims = {2, 3}, .elements = Integers{1, 2, 3, 4, 5, 6}};
+  const TensorInfo square{
+      .name = "a", .type = ElementType::int64, .dims = {2, 3}, .elements = Integers{1, 2, 3, 4, 5, 6}};
   EXPECT_EQ(folded(operation("Transpose", {"a"}, {"y"}), {square}), Elements(Integers{1, 4, 2, 5, 3, 6}));
   EXPECT_EQ(folded(operation("Tile", {"a", "t"}, {"y"}), {square, integers("t", {1, 2})}),
             Elements(Integers{1, 2, 3, 1, 2, 3, 4, 5, 6, 4, 5, 6}));
@@ -93,7 +96,8 @@ TEST(OnnxFold, ElementsMove) {
             Elements(Integers{3, 1, 6, 4}));
   EXPECT_EQ(folded(operation("Concat", {"a", "a"}, {"y"}, {attribute("axis", 1)}), {square}),
             Elements(Integers{1, 2, 3, 1, 2, 3, 4, 5, 6, 4, 5, 6}));
-  EXPECT_EQ(folded(operation("ReduceSum", {"a", "x"}, {"y"}), {square, integers("x", {0})}), Elements(Integers{5, 7, 9}));
+  EXPECT_EQ(folded(operation("ReduceSum", {"a", "x"}, {"y"}), {square, integers("x", {0})}),
+            Elements(Integers{5, 7, 9}));
   EXPECT_EQ(folded(operation("Split", {"a", "p"}, {"y", "z"}, {attribute("axis", 1)}), {square, integers("p", {1, 2})}),
             Elements(Integers{1, 4}));
   EXPECT_EQ(folded(operation("Expand", {"b", "s"}, {"y"}), {integers("b", {7}), integers("s", {2, 2})}),
@@ -106,7 +110,8 @@ TEST(OnnxFold, AnIndexBeyondTheDataIsNotFolded) {
 }
 
 TEST(OnnxFold, EmptyTensorsOfHugeShapesCostNothing) {
-  const TensorInfo empty{.name = "a", .type = ElementType::int64, .dims = {std::int64_t{1} << 40, 0}, .elements = Integers()};
+  const TensorInfo empty{
+      .name = "a", .type = ElementType::int64, .dims = {std::int64_t{1} << 40, 0}, .elements = Integers()};
   EXPECT_EQ(folded(operation("Gather", {"a", "i"}, {"y"}, {attribute("axis", 0)}), {empty, integers("i", {1})}),
             Elements(Integers()));
   EXPECT_EQ(folded(operation("Concat", {"a", "a"}, {"y"}, {attribute("axis", 1)}), {empty}), Elements(Integers()));
@@ -118,8 +123,8 @@ TEST(OnnxFold, LargeResultsAreNotFolded) {
   EXPECT_TRUE(folded(operation("Expand", {"b", "s"}, {"y"}), {integers("b", {7}), integers("s", {4096})}));
   EXPECT_FALSE(folded(operation("Expand", {"b", "s"}, {"y"}), {integers("b", {7}), integers("s", {4097})}));
   EXPECT_FALSE(folded(operation("ConstantOfShape", {"s"}, {"y"}), {integers("s", {4097})}));
-  EXPECT_FALSE(
-      folded(operation("Range", {"a", "b", "c"}, {"y"}), {integer("a", 0), integer("b", kHighest / 8), integer("c", 1)}));
+  EXPECT_FALSE(folded(operation("Range", {"a", "b", "c"}, {"y"}),
+                      {integer("a", 0), integer("b", kHighest / 8), integer("c", 1)}));
 }
 
 TEST(OnnxFold, NumbersBeyondInt64AreNotRead) {

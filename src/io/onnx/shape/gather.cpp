@@ -40,7 +40,8 @@ void fold_gather(Call& call) {
 }
 
 void gather_elements(Call& call) {
-  if (call.rank(0) != call.rank(1)) stop(fmt::format("its indices have {} dims, its data {}", call.rank(1), call.rank(0)));
+  if (call.rank(0) != call.rank(1))
+    stop(fmt::format("its indices have {} dims, its data {}", call.rank(1), call.rank(0)));
   call.set(0, call.type(0), call.dims(1));
 }
 
@@ -59,7 +60,8 @@ void gather_nd(Call& call) {
 /// Without an axis, the data count as one row. How much is taken is a matter of the condition's elements.
 void compress(Call& call) {
   const std::vector<std::int64_t>& condition = call.integers(1);
-  const std::int64_t taken = std::count_if(condition.begin(), condition.end(), [](std::int64_t each) { return each != 0; });
+  const std::int64_t taken =
+      std::count_if(condition.begin(), condition.end(), [](std::int64_t each) { return each != 0; });
   if (call.node().find("axis") == nullptr) return call.set(0, call.type(0), {taken});
   Dims dims = call.dims(0);
   dims[normal_axis(call.node().integer("axis", 0), dims.size())] = taken;
@@ -67,8 +69,9 @@ void compress(Call& call) {
 }
 
 constexpr Operator kGatherOperators[] = {
-    {"Compress", compress},  {"Gather", gather, fold_gather}, {"GatherElements", gather_elements}, {"GatherND", gather_nd},
-    {"Scatter", like_first}, {"ScatterElements", like_first}, {"ScatterND", like_first},           {"TensorScatter", like_first},
+    {"Compress", compress},    {"Gather", gather, fold_gather}, {"GatherElements", gather_elements},
+    {"GatherND", gather_nd},   {"Scatter", like_first},         {"ScatterElements", like_first},
+    {"ScatterND", like_first}, {"TensorScatter", like_first},
 };
 
 }  // namespace

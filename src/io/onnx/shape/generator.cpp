@@ -30,7 +30,8 @@ void constant(Call& call) {
   if (const Attribute* const list = node.find("value_floats"))
     return set_constant(call, ElementType::float32, {length(list->reals)}, list->reals);
   if (node.find("value_string") != nullptr) return call.set(0, ElementType::string, {});
-  if (const Attribute* const list = node.find("value_strings")) return call.set(0, ElementType::string, {length(list->texts)});
+  if (const Attribute* const list = node.find("value_strings"))
+    return call.set(0, ElementType::string, {length(list->texts)});
   stop("it has no value");
 }
 
@@ -66,7 +67,8 @@ std::int64_t range_count(ElementType type, double start, double limit, double de
 void range(Call& call) {
   const Elements* const start = call.elements(0);
   if (start != nullptr && std::holds_alternative<std::vector<double>>(*start)) {
-    if (call.reals(0).size() != 1 || call.reals(1).size() != 1 || call.reals(2).size() != 1) stop("its inputs are not scalars");
+    if (call.reals(0).size() != 1 || call.reals(1).size() != 1 || call.reals(2).size() != 1)
+      stop("its inputs are not scalars");
     return call.set(0, call.type(0), {range_count(call.type(0), call.reals(0)[0], call.reals(1)[0], call.reals(2)[0])});
   }
   call.set(0, call.type(0), {range_count(call.integer(0), call.integer(1), call.integer(2))});
@@ -110,13 +112,17 @@ void random(Call& call) {
 void random_like(Call& call) { call.set(0, call.type_attribute("dtype", call.type(0)), call.dims(0)); }
 
 void multinomial(Call& call) {
-  call.set(0, call.type_attribute("dtype", ElementType::int32), {call.dim(0, 0), call.node().integer("sample_size", 1)});
+  call.set(0, call.type_attribute("dtype", ElementType::int32),
+           {call.dim(0, 0), call.node().integer("sample_size", 1)});
 }
 
-void window(Call& call) { call.set(0, call.type_attribute("output_datatype", ElementType::float32), {call.integer(0)}); }
+void window(Call& call) {
+  call.set(0, call.type_attribute("output_datatype", ElementType::float32), {call.integer(0)});
+}
 
 void mel_weight_matrix(Call& call) {
-  call.set(0, call.type_attribute("output_datatype", ElementType::float32), {plus(call.integer(1) / 2, 1), call.integer(0)});
+  call.set(0, call.type_attribute("output_datatype", ElementType::float32),
+           {plus(call.integer(1) / 2, 1), call.integer(0)});
 }
 
 constexpr Operator kGeneratorOperators[] = {

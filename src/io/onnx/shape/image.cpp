@@ -23,13 +23,15 @@ std::int64_t divided(std::int64_t size, std::int64_t by) {
 void space_to_depth(Call& call) {
   const std::int64_t block = block_size(call);
   const Dims& image = call.dims(0);
-  call.set(0, call.type(0), {image[0], times(image[1], times(block, block)), divided(image[2], block), divided(image[3], block)});
+  call.set(0, call.type(0),
+           {image[0], times(image[1], times(block, block)), divided(image[2], block), divided(image[3], block)});
 }
 
 void depth_to_space(Call& call) {
   const std::int64_t block = block_size(call);
   const Dims& image = call.dims(0);
-  call.set(0, call.type(0), {image[0], divided(image[1], times(block, block)), times(image[2], block), times(image[3], block)});
+  call.set(0, call.type(0),
+           {image[0], divided(image[1], times(block, block)), times(image[2], block), times(image[3], block)});
 }
 
 /// Batch and channels of the image, the rest of the grid except for its coordinates.
@@ -63,8 +65,9 @@ void resize(Call& call) { call.set(0, call.type(0), resized(call)); }
 void upsample(Call& call) { call.set(0, call.type(0), upsampled(call)); }
 
 constexpr Operator kImageOperators[] = {
-    {"AffineGrid", affine_grid}, {"Col2Im", column_to_image},      {"DepthToSpace", depth_to_space}, {"GridSample", grid_sample},
-    {"Resize", resize},          {"SpaceToDepth", space_to_depth}, {"Upsample", upsample},
+    {"AffineGrid", affine_grid}, {"Col2Im", column_to_image}, {"DepthToSpace", depth_to_space},
+    {"GridSample", grid_sample}, {"Resize", resize},          {"SpaceToDepth", space_to_depth},
+    {"Upsample", upsample},
 };
 
 }  // namespace

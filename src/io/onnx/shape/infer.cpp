@@ -23,7 +23,8 @@ using shape::Stop;
 /// All elements that one model may have folded: small files must not become large tables.
 constexpr std::int64_t kFoldedElements = std::int64_t{1} << 22;
 
-/// How often every node may be looked at, on average: loops that change shapes are inferred anew, those inside them again.
+/// How often every node may be looked at, on average: loops that change shapes are inferred anew, those inside them
+/// again.
 constexpr std::int64_t kVisits = 64;
 
 /// File and inference say different things.
@@ -181,7 +182,8 @@ class Inference final : public Bodies {
     }
     for (std::size_t i = 0; i < call.output_count(); ++i) {
       const std::optional<Dims>& dims = call.output(i).dims;
-      if (!dims || element_count(*dims).value_or(shape::kMaxFoldedElements + 1) > shape::kMaxFoldedElements) return false;
+      if (!dims || element_count(*dims).value_or(shape::kMaxFoldedElements + 1) > shape::kMaxFoldedElements)
+        return false;
     }
     return call.input_count() > 0 && call.output_count() > 0;
   }
@@ -251,7 +253,8 @@ Result<ModelFacts> infer(const Model& model, const DimValues& dims, const std::s
   const Location where{.file = file, .line = {}, .path = {}};
   if (const auto fault = fault_in(dims, census)) return Error{ErrorCode::unknown_name, *fault, where};
   for (const auto& [name, value] : dims) {
-    if (value < 0) return Error{ErrorCode::invalid, fmt::format("the dim '{}' has the negative value {}", name, value), where};
+    if (value < 0)
+      return Error{ErrorCode::invalid, fmt::format("the dim '{}' has the negative value {}", name, value), where};
   }
   ModelFacts facts;
   try {

@@ -74,7 +74,8 @@ TEST(OnnxInfer, WhatTheFileSaysCanBeAValueForADim) {
   graph.nodes = {operation("NonZero", {"x"}, {"a"})};
   graph.value_infos = {tensor_value("a", ElementType::int64, {2})};
   graph.value_infos[0].shape->push_back({.value = {}, .param = "found"});
-  EXPECT_EQ(describe(facts_of(graph).at("a")), "the output of NonZero depends on data, and the dim 'found' has no value");
+  EXPECT_EQ(describe(facts_of(graph).at("a")),
+            "the output of NonZero depends on data, and the dim 'found' has no value");
   EXPECT_EQ(describe(facts_of(graph, {{"found", 6}}).at("a")), "int64 [2, 6]");
 }
 
@@ -91,12 +92,14 @@ TEST(OnnxInfer, AFileThatContradictsItselfIsAnError) {
   graph.inputs = {float_value("x", {2, 3})};
   graph.nodes = {operation("Relu", {"x"}, {"y"})};
   graph.outputs = {float_value("y", {2, 4})};
-  EXPECT_EQ(error_of(graph), "m.onnx: node 'y' (Relu): value 'y': its shape is [2, 4] in the file, but [2, 3] by what makes it");
+  EXPECT_EQ(error_of(graph),
+            "m.onnx: node 'y' (Relu): value 'y': its shape is [2, 4] in the file, but [2, 3] by what makes it");
   graph.outputs = {named_value("y", "n", {3, 4})};
   EXPECT_EQ(error_of(graph),
             "m.onnx: node 'y' (Relu): value 'y': its shape is [n, 3, 4] in the file, but [2, 3] by what makes it");
   graph.outputs = {tensor_value("y", ElementType::int8, {2, 3})};
-  EXPECT_EQ(error_of(graph), "m.onnx: node 'y' (Relu): value 'y': its type is int8 in the file, but float32 by what makes it");
+  EXPECT_EQ(error_of(graph),
+            "m.onnx: node 'y' (Relu): value 'y': its type is int8 in the file, but float32 by what makes it");
   graph.outputs = {named_value("y", "n", {3})};
   EXPECT_EQ(error_of(graph, {{"n", 5}}),
             "m.onnx: node 'y' (Relu): value 'y': its shape is [5, 3] in the file, but [2, 3] by what makes it");
@@ -153,7 +156,8 @@ TEST(OnnxInfer, ShapesComputedFromShapesAreKnown) {
 
 // Bodies.
 
-Graph body_with(std::vector<Node> nodes, const std::vector<std::string>& inputs, const std::vector<std::string>& outputs) {
+Graph body_with(std::vector<Node> nodes, const std::vector<std::string>& inputs,
+                const std::vector<std::string>& outputs) {
   Graph body;
   body.nodes = std::move(nodes);
   for (const std::string& name : inputs) body.inputs.push_back(untyped(name));
@@ -170,17 +174,21 @@ Graph branching(const char* then_kind, const char* else_kind) {
   return graph;
 }
 
-TEST(OnnxIf, BranchesThatAgreeMakeAShape) { EXPECT_EQ(describe(facts_of(branching("Relu", "Neg")).at("y")), "float32 [2, 3]"); }
+TEST(OnnxIf, BranchesThatAgreeMakeAShape) {
+  EXPECT_EQ(describe(facts_of(branching("Relu", "Neg")).at("y")), "float32 [2, 3]");
+}
 
 TEST(OnnxIf, BranchesThatDoNotAgreeMakeNone) {
-  EXPECT_EQ(describe(facts_of(branching("Relu", "Transpose")).at("y")), "its branches make different shapes, [2, 3] and [3, 2]");
+  EXPECT_EQ(describe(facts_of(branching("Relu", "Transpose")).at("y")),
+            "its branches make different shapes, [2, 3] and [3, 2]");
   EXPECT_EQ(describe(facts_of(branching("Relu", "IsNaN")).at("y")), "its branches make values of different types");
 }
 
 TEST(OnnxIf, AConditionThatIsKnownDecides) {
   Graph graph = branching("Relu", "Transpose");
   graph.inputs.pop_back();
-  graph.initializers = {{.name = "c", .type = ElementType::boolean, .dims = {}, .elements = std::vector<std::int64_t>{0}}};
+  graph.initializers = {
+      {.name = "c", .type = ElementType::boolean, .dims = {}, .elements = std::vector<std::int64_t>{0}}};
   EXPECT_EQ(describe(facts_of(graph).at("y")), "float32 [3, 2]");
 }
 
@@ -199,8 +207,9 @@ Graph looping(std::vector<Node> nodes, std::int64_t turns) {
   Graph graph;
   graph.inputs = {float_value("x", {2, 3})};
   graph.initializers = {integer("m", turns)};
-  graph.nodes = {operation("Loop", {"m", "", "x"}, {"y", "all"},
-                           {attribute("body", body_with(std::move(nodes), {"turn", "go", "state"}, {"go_on", "next", "next"}))})};
+  graph.nodes = {
+      operation("Loop", {"m", "", "x"}, {"y", "all"},
+                {attribute("body", body_with(std::move(nodes), {"turn", "go", "state"}, {"go_on", "next", "next"}))})};
   return graph;
 }
 
@@ -239,9 +248,11 @@ TEST(OnnxLoop, TurnsThatDependOnDataAreUnknown) {
 TEST(OnnxScan, SlicesGoInAndComeOutStacked) {
   Graph graph;
   graph.inputs = {float_value("init", {3}), float_value("x", {3, 7})};
-  const Graph body = body_with({operation("Add", {"s", "i"}, {"n"}), operation("Exp", {"n"}, {"o"})}, {"s", "i"}, {"n", "o"});
-  graph.nodes = {operation("Scan", {"init", "x"}, {"last", "all"},
-                           {attribute("body", body), attribute("num_scan_inputs", 1), attribute("scan_input_axes", Dims{1})})};
+  const Graph body =
+      body_with({operation("Add", {"s", "i"}, {"n"}), operation("Exp", {"n"}, {"o"})}, {"s", "i"}, {"n", "o"});
+  graph.nodes = {
+      operation("Scan", {"init", "x"}, {"last", "all"},
+                {attribute("body", body), attribute("num_scan_inputs", 1), attribute("scan_input_axes", Dims{1})})};
   const GraphFacts facts = facts_of(graph);
   EXPECT_EQ(describe(facts.at("last")), "float32 [3]");
   EXPECT_EQ(describe(facts.at("all")), "float32 [7, 3]");
@@ -253,8 +264,9 @@ Node nested_loop(int depth) {
   std::vector<Node> nodes = {operation("Concat", {"s" + tag, "s" + tag}, {"n" + tag}, {attribute("axis", 0)})};
   if (depth > 0) nodes.push_back(nested_loop(depth - 1));
   nodes.push_back(operation("Identity", {"g" + tag}, {"o" + tag}));
-  return operation("Loop", {"", "", "x"}, {"y" + tag},
-                   {attribute("body", body_with(std::move(nodes), {"t" + tag, "g" + tag, "s" + tag}, {"o" + tag, "n" + tag}))});
+  return operation(
+      "Loop", {"", "", "x"}, {"y" + tag},
+      {attribute("body", body_with(std::move(nodes), {"t" + tag, "g" + tag, "s" + tag}, {"o" + tag, "n" + tag}))});
 }
 
 TEST(OnnxLoop, DeepNestsThatChangeShapesTakeBoundedWork) {

@@ -16,11 +16,11 @@ Table table_of(std::initializer_list<std::span<const Operator>> families) {
 }
 
 const Table& onnx_table() {
-  static const Table table =
-      table_of({elementwise_operators(), broadcast_operators(), reduction_operators(), view_operators(), slice_operators(),
-                gather_operators(), generator_operators(), product_operators(), convolution_operators(), pool_operators(),
-                image_operators(), normalization_operators(), attention_operators(), quantization_operators(),
-                recurrent_operators(), signal_operators(), dynamic_operators(), control_operators()});
+  static const Table table = table_of(
+      {elementwise_operators(), broadcast_operators(), reduction_operators(), view_operators(), slice_operators(),
+       gather_operators(), generator_operators(), product_operators(), convolution_operators(), pool_operators(),
+       image_operators(), normalization_operators(), attention_operators(), quantization_operators(),
+       recurrent_operators(), signal_operators(), dynamic_operators(), control_operators()});
   return table;
 }
 

@@ -14,8 +14,8 @@ using Rule = void (*)(Call&);
 struct Operator {
   std::string_view kind;
   Rule infer;           ///< Sets type and dims of every output, or throws `Stop`.
-  Rule fold = nullptr;  ///< Sets elements of outputs. Called after `infer` when all elements of all inputs are known, and
-                        ///< those of the outputs are few; whatever it stops at leaves them unknown.
+  Rule fold = nullptr;  ///< Sets elements of outputs. Called after `infer` when all elements of all inputs are known,
+                        ///< and those of the outputs are few; whatever it stops at leaves them unknown.
 };
 
 /// Null when nothing is known about such an operator.

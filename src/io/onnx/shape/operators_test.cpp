@@ -37,7 +37,8 @@ TEST(OnnxBroadcast, OnesAreRepeatedAndMissingDimsAreOnes) {
 }
 
 TEST(OnnxBroadcast, NothingAgainstOneIsNothing) {
-  EXPECT_EQ(outputs_of(operation("Add", {"a", "b"}, {"y"}), {{float_value("a", {0}), float_value("b", {1})}, {}}), "float32 [0]");
+  EXPECT_EQ(outputs_of(operation("Add", {"a", "b"}, {"y"}), {{float_value("a", {0}), float_value("b", {1})}, {}}),
+            "float32 [0]");
 }
 
 TEST(OnnxBroadcast, ShapesThatDoNotGoTogetherStop) {
@@ -46,7 +47,8 @@ TEST(OnnxBroadcast, ShapesThatDoNotGoTogetherStop) {
 }
 
 TEST(OnnxBroadcast, TheSecondOperandLaidAlongAnAxisBeforeVersion7) {
-  const Node node = with_version(6, operation("Add", {"a", "b"}, {"y"}, {attribute("axis", 1), attribute("broadcast", 1)}));
+  const Node node =
+      with_version(6, operation("Add", {"a", "b"}, {"y"}, {attribute("axis", 1), attribute("broadcast", 1)}));
   EXPECT_EQ(outputs_of(node, {{float_value("a", {2, 3, 4}), float_value("b", {3})}, {}}), "float32 [2, 3, 4]");
 }
 
@@ -62,7 +64,8 @@ TEST(OnnxReduction, AxesAreAnAttributeOrAnInputByVersion) {
 TEST(OnnxReduction, WithoutAxesAllOrNone) {
   const Setting setting{{float_value("x", {2, 3})}, {}};
   EXPECT_EQ(outputs_of(operation("ReduceMax", {"x"}, {"y"}), setting), "float32 [1, 1]");
-  EXPECT_EQ(outputs_of(operation("ReduceMax", {"x"}, {"y"}, {attribute("noop_with_empty_axes", 1)}), setting), "float32 [2, 3]");
+  EXPECT_EQ(outputs_of(operation("ReduceMax", {"x"}, {"y"}, {attribute("noop_with_empty_axes", 1)}), setting),
+            "float32 [2, 3]");
 }
 
 TEST(OnnxReduction, AnAxisThatIsNotThereOrTwiceStops) {
@@ -76,7 +79,8 @@ TEST(OnnxReduction, TopKHasValuesAndIndices) {
   const Setting setting{{float_value("x", {5, 4})}, {integers("k", {2})}};
   EXPECT_EQ(outputs_of(operation("TopK", {"x", "k"}, {"v", "i"}, {attribute("axis", 0)}), setting),
             "float32 [2, 4], int64 [2, 4]");
-  EXPECT_EQ(outputs_of(with_version(9, operation("TopK", {"x"}, {"v", ""}, {attribute("k", 3)})), setting), "float32 [5, 3]");
+  EXPECT_EQ(outputs_of(with_version(9, operation("TopK", {"x"}, {"v", ""}, {attribute("k", 3)})), setting),
+            "float32 [5, 3]");
 }
 
 TEST(OnnxView, ReshapeCopiesZerosAndFillsOneRest) {
@@ -87,8 +91,10 @@ TEST(OnnxView, ReshapeCopiesZerosAndFillsOneRest) {
 }
 
 TEST(OnnxView, ReshapeToAShapeThatDoesNotHoldTheElementsStops) {
-  const Setting setting{{float_value("x", {2, 3})}, {integers("s", {4, -1}), integers("t", {7}), integers("u", {-1, -1})}};
-  EXPECT_EQ(outputs_of(operation("Reshape", {"x", "s"}, {"y"}), setting), "6 elements cannot be shaped by multiples of 4");
+  const Setting setting{{float_value("x", {2, 3})},
+                        {integers("s", {4, -1}), integers("t", {7}), integers("u", {-1, -1})}};
+  EXPECT_EQ(outputs_of(operation("Reshape", {"x", "s"}, {"y"}), setting),
+            "6 elements cannot be shaped by multiples of 4");
   EXPECT_EQ(outputs_of(operation("Reshape", {"x", "t"}, {"y"}), setting), "[2, 3] has other elements than [7]");
   EXPECT_EQ(outputs_of(operation("Reshape", {"x", "u"}, {"y"}), setting), "its shape has more than one -1");
 }
@@ -111,15 +117,20 @@ TEST(OnnxView, SqueezeAndUnsqueezeHaveAxesByVersion) {
 TEST(OnnxView, RanksBeyondTheLimitStop) {
   const std::vector<std::int64_t> many(100, 1);
   const Setting setting{{float_value("x", {1})}, {integers("s", many)}};
-  EXPECT_EQ(outputs_of(operation("Reshape", {"x", "s"}, {"y"}), setting), "it has 100 dims, and more than 32 are not inferred");
-  EXPECT_EQ(outputs_of(operation("Expand", {"x", "s"}, {"y"}), setting), "it has 100 dims, and more than 32 are not inferred");
-  EXPECT_EQ(outputs_of(operation("Unsqueeze", {"x", "s"}, {"y"}), setting), "it has 101 dims, and more than 32 are not inferred");
+  EXPECT_EQ(outputs_of(operation("Reshape", {"x", "s"}, {"y"}), setting),
+            "it has 100 dims, and more than 32 are not inferred");
+  EXPECT_EQ(outputs_of(operation("Expand", {"x", "s"}, {"y"}), setting),
+            "it has 100 dims, and more than 32 are not inferred");
+  EXPECT_EQ(outputs_of(operation("Unsqueeze", {"x", "s"}, {"y"}), setting),
+            "it has 101 dims, and more than 32 are not inferred");
 }
 
 TEST(OnnxView, SizesBeyondTheLimitStop) {
   const Setting setting{{float_value("x", {1, 1})}, {integers("s", {std::int64_t{1} << 31, std::int64_t{1} << 31})}};
-  EXPECT_EQ(outputs_of(operation("Expand", {"x", "s"}, {"y"}), setting), "it has more than 2^62 bytes: [2147483648, 2147483648]");
-  EXPECT_EQ(outputs_of(operation("Tile", {"x", "s"}, {"y"}), setting), "it has more than 2^62 bytes: [2147483648, 2147483648]");
+  EXPECT_EQ(outputs_of(operation("Expand", {"x", "s"}, {"y"}), setting),
+            "it has more than 2^62 bytes: [2147483648, 2147483648]");
+  EXPECT_EQ(outputs_of(operation("Tile", {"x", "s"}, {"y"}), setting),
+            "it has more than 2^62 bytes: [2147483648, 2147483648]");
 }
 
 TEST(OnnxSlice, PlacesAreClampedAndCountFromTheEnd) {
@@ -169,7 +180,8 @@ TEST(OnnxSlice, PadsMayTakeAwayButNotMoreThanThereIs) {
 
 TEST(OnnxGather, IndicesTakeThePlaceOfTheAxis) {
   const Setting setting{{float_value("x", {5, 6, 7}), tensor_value("i", ElementType::int64, {2, 2})}, {}};
-  EXPECT_EQ(outputs_of(operation("Gather", {"x", "i"}, {"y"}, {attribute("axis", 1)}), setting), "float32 [5, 2, 2, 7]");
+  EXPECT_EQ(outputs_of(operation("Gather", {"x", "i"}, {"y"}, {attribute("axis", 1)}), setting),
+            "float32 [5, 2, 2, 7]");
   EXPECT_EQ(outputs_of(operation("GatherND", {"x", "i"}, {"y"}), setting), "float32 [2, 7]");
 }
 
@@ -179,7 +191,8 @@ TEST(OnnxGather, IndicesDeeperThanTheDataStop) {
 }
 
 TEST(OnnxGenerator, NumbersSayHowMuchThereIs) {
-  const Setting setting{{}, {integers("s", {2, 3}), integer("a", 1), integer("b", 10), integer("c", 4), integer("n", -1)}};
+  const Setting setting{{},
+                        {integers("s", {2, 3}), integer("a", 1), integer("b", 10), integer("c", 4), integer("n", -1)}};
   EXPECT_EQ(outputs_of(operation("ConstantOfShape", {"s"}, {"y"}), setting), "float32 [2, 3]");
   EXPECT_EQ(outputs_of(operation("Range", {"a", "b", "c"}, {"y"}), setting), "int64 [3]");
   EXPECT_EQ(outputs_of(operation("Range", {"a", "b", "n"}, {"y"}), setting), "int64 [0]");
@@ -199,7 +212,8 @@ TEST(OnnxProduct, VectorsLeaveNoDimBehind) {
   EXPECT_EQ(outputs_of(operation("MatMul", {"a", "v"}, {"y"}), setting), "float32 [2, 1, 3]");
   EXPECT_EQ(outputs_of(operation("MatMul", {"v", "b"}, {"y"}), setting), "float32 [5, 6]");
   EXPECT_EQ(outputs_of(operation("MatMul", {"v", "v"}, {"y"}), setting), "float32 []");
-  EXPECT_EQ(outputs_of(operation("MatMul", {"a", "a"}, {"y"}), setting), "[2, 1, 3, 4] and [2, 1, 3, 4] cannot be multiplied");
+  EXPECT_EQ(outputs_of(operation("MatMul", {"a", "a"}, {"y"}), setting),
+            "[2, 1, 3, 4] and [2, 1, 3, 4] cannot be multiplied");
 }
 
 TEST(OnnxProduct, GemmTurnsItsMatrices) {
@@ -229,7 +243,8 @@ TEST(OnnxConvolution, WindowsSlide) {
                       {{float_value("x", {1, 3, 10, 10}), float_value("w", {8, 3, 3, 3})}, {}});
   };
   EXPECT_EQ(convolved({}), "float32 [1, 8, 8, 8]");
-  EXPECT_EQ(convolved({attribute("pads", Dims{1, 1, 1, 1}), attribute("strides", Dims{2, 1})}), "float32 [1, 8, 5, 10]");
+  EXPECT_EQ(convolved({attribute("pads", Dims{1, 1, 1, 1}), attribute("strides", Dims{2, 1})}),
+            "float32 [1, 8, 5, 10]");
   EXPECT_EQ(convolved({attribute("dilations", Dims{2, 4})}), "float32 [1, 8, 6, 2]");
   EXPECT_EQ(convolved({attribute("auto_pad", "SAME_UPPER"), attribute("strides", Dims{3, 3})}), "float32 [1, 8, 4, 4]");
   EXPECT_EQ(convolved({attribute("dilations", Dims{5, 1})}), "its kernel reaches over 11 elements, and there are 10");
@@ -240,16 +255,17 @@ TEST(OnnxConvolution, WindowsSlide) {
 
 TEST(OnnxConvolution, TransposedOnesGrow) {
   const Setting setting{{float_value("x", {1, 4, 5, 5}), float_value("w", {4, 2, 3, 3})}, {}};
-  const Node node = operation("ConvTranspose", {"x", "w"}, {"y"},
-                              {attribute("strides", Dims{2, 2}), attribute("group", 2), attribute("output_padding", Dims{1, 0})});
+  const Node node =
+      operation("ConvTranspose", {"x", "w"}, {"y"},
+                {attribute("strides", Dims{2, 2}), attribute("group", 2), attribute("output_padding", Dims{1, 0})});
   EXPECT_EQ(outputs_of(node, setting), "float32 [1, 4, 12, 11]");
 }
 
 TEST(OnnxPool, RoundedUpWindowsDoNotBeginInThePadding) {
   const auto pooled = [](std::int64_t size, std::int64_t pad) {
     return outputs_of(operation("MaxPool", {"x"}, {"y", "i"},
-                                {attribute("kernel_shape", Dims{2}), attribute("strides", Dims{2}), attribute("ceil_mode", 1),
-                                 attribute("pads", Dims{pad, pad})}),
+                                {attribute("kernel_shape", Dims{2}), attribute("strides", Dims{2}),
+                                 attribute("ceil_mode", 1), attribute("pads", Dims{pad, pad})}),
                       {{float_value("x", {1, 1, size})}, {}});
   };
   EXPECT_EQ(pooled(5, 0), "float32 [1, 1, 3], int64 [1, 1, 3]");
@@ -264,7 +280,8 @@ TEST(OnnxPool, PaddingThatRuntimesComputeDifferentlyStops) {
 }
 
 TEST(OnnxImage, ResizesByScalesOrToSizes) {
-  const Setting setting{{float_value("x", {1, 3, 7, 8})}, {reals("s", {1, 1, 1.5, 0.5}), integers("n", {1, 3, 20, 20})}};
+  const Setting setting{{float_value("x", {1, 3, 7, 8})},
+                        {reals("s", {1, 1, 1.5, 0.5}), integers("n", {1, 3, 20, 20})}};
   EXPECT_EQ(outputs_of(operation("Resize", {"x", "", "s"}, {"y"}), setting), "float32 [1, 3, 10, 4]");
   EXPECT_EQ(outputs_of(operation("Resize", {"x", "", "", "n"}, {"y"}), setting), "float32 [1, 3, 20, 20]");
   EXPECT_EQ(outputs_of(with_version(10, operation("Resize", {"x", "s"}, {"y"})), setting), "float32 [1, 3, 10, 4]");
@@ -275,9 +292,9 @@ TEST(OnnxImage, ResizesByScalesOrToSizes) {
 TEST(OnnxImage, OneScaleForAllStaysWithinTheSizesOrReachesThem) {
   const auto resized = [](const char* policy, const Dims& axes) {
     const Setting setting{{float_value("x", {1, 3, 6, 4})}, {integers("n", {12, 12})}};
-    return outputs_of(
-        operation("Resize", {"x", "", "", "n"}, {"y"}, {attribute("keep_aspect_ratio_policy", policy), attribute("axes", axes)}),
-        setting);
+    return outputs_of(operation("Resize", {"x", "", "", "n"}, {"y"},
+                                {attribute("keep_aspect_ratio_policy", policy), attribute("axes", axes)}),
+                      setting);
   };
   EXPECT_EQ(resized("not_larger", {2, 3}), "float32 [1, 3, 12, 8]");
   EXPECT_EQ(resized("not_smaller", {2, 3}), "float32 [1, 3, 18, 12]");
@@ -297,7 +314,8 @@ TEST(OnnxAttention, HeadsAreADimOrPartOfOne) {
                         {}};
   const Node node = with_version(23, operation("Attention", {"q", "k", "v", "", "pk", "pv"}, {"y", "ak", "av", "qk"},
                                                {attribute("q_num_heads", 4), attribute("kv_num_heads", 2)}));
-  EXPECT_EQ(outputs_of(node, setting), "float32 [2, 3, 24], float32 [2, 2, 9, 8], float32 [2, 2, 9, 6], float32 [2, 4, 3, 9]");
+  EXPECT_EQ(outputs_of(node, setting),
+            "float32 [2, 3, 24], float32 [2, 2, 9, 8], float32 [2, 2, 9, 6], float32 [2, 4, 3, 9]");
 }
 
 TEST(OnnxQuantization, TheZeroPointSaysTheType) {
@@ -311,7 +329,8 @@ TEST(OnnxQuantization, TheZeroPointSaysTheType) {
 
 TEST(OnnxRecurrent, StatesOfBothDirections) {
   const Setting setting{{float_value("x", {7, 2, 5}), float_value("w", {2, 12, 5}), float_value("r", {2, 12, 3})}, {}};
-  EXPECT_EQ(outputs_of(operation("LSTM", {"x", "w", "r"}, {"y", "h", "c"}, {attribute("direction", "bidirectional")}), setting),
+  EXPECT_EQ(outputs_of(operation("LSTM", {"x", "w", "r"}, {"y", "h", "c"}, {attribute("direction", "bidirectional")}),
+                       setting),
             "float32 [7, 2, 2, 3], float32 [2, 2, 3], float32 [2, 2, 3]");
 }
 
@@ -319,7 +338,8 @@ TEST(OnnxDynamic, WhatDependsOnDataSaysSo) {
   const Setting setting{{float_value("x", {4})}, {integers("c", {0, 1, 0, 5})}};
   EXPECT_EQ(outputs_of(operation("NonZero", {"x"}, {"y"}), setting), "the output of NonZero depends on data");
   EXPECT_EQ(outputs_of(operation("NonZero", {"c"}, {"y"}), setting), "int64 [1, 2]");
-  EXPECT_EQ(outputs_of(operation("SequenceConstruct", {"x"}, {"y"}), setting), "the output of SequenceConstruct is a sequence");
+  EXPECT_EQ(outputs_of(operation("SequenceConstruct", {"x"}, {"y"}), setting),
+            "the output of SequenceConstruct is a sequence");
 }
 
 TEST(OnnxContrib, OperatorsOfTheRuntimeAreInItsDomainOnly) {
@@ -338,7 +358,8 @@ TEST(OnnxOperators, InputsThatAreMissingStop) {
         "Loop", "If",  "Scan",  "Resize", "TopK",   "Range", "OneHot", "Attention", "QLinearConv", "STFT",    "Cast"}) {
     EXPECT_NE(outputs_of(operation(kind, {}, {"y"}), {}), "") << kind;
     EXPECT_NE(outputs_of(operation(kind, {"", ""}, {"y"}), {}), "") << kind;
-    EXPECT_NE(outputs_of(operation(kind, {"x", "x", "x", "x", "x", "x", "x", "x"}, {"y"}), {{float_value("x", {})}, {}}), "")
+    EXPECT_NE(
+        outputs_of(operation(kind, {"x", "x", "x", "x", "x", "x", "x", "x"}, {"y"}), {{float_value("x", {})}, {}}), "")
         << kind;
   }
 }

@@ -13,7 +13,8 @@ namespace {
 Dims pooled_dims(const Call& call) {
   const Window window = read_window(call, {});
   if (window.kernel.empty()) stop("it has no kernel_shape");
-  const bool dilated = std::any_of(window.dilations.begin(), window.dilations.end(), [](std::int64_t each) { return each > 1; });
+  const bool dilated =
+      std::any_of(window.dilations.begin(), window.dilations.end(), [](std::int64_t each) { return each > 1; });
   if (dilated && window.auto_pad == AutoPad::same) stop("runtimes differ about padding a pool with holes");
   return windowed(window, call.dims(0), call.dim(0, 1));
 }
@@ -44,7 +45,8 @@ void max_unpool(Call& call) {
 
 void roi_align(Call& call) {
   const Node& node = call.node();
-  call.set(0, call.type(0), {call.dim(1, 0), call.dim(0, 1), node.integer("output_height", 1), node.integer("output_width", 1)});
+  call.set(0, call.type(0),
+           {call.dim(1, 0), call.dim(0, 1), node.integer("output_height", 1), node.integer("output_width", 1)});
 }
 
 void max_roi_pool(Call& call) {

@@ -7,7 +7,9 @@
 namespace stowage::io::onnx::shape {
 namespace {
 
-std::int64_t directions(const Call& call) { return call.node().text("direction", "forward") == "bidirectional" ? 2 : 1; }
+std::int64_t directions(const Call& call) {
+  return call.node().text("direction", "forward") == "bidirectional" ? 2 : 1;
+}
 
 /// The recurrence weights are [directions, gates * hidden, hidden].
 std::int64_t hidden_size(const Call& call) {

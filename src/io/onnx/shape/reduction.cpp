@@ -103,7 +103,8 @@ void fold_reduce(Call& call) {
 
 /// The product of the dims of a scalar is reduced of nothing, and counts.
 void fold_product(Call& call) {
-  if (call.integers(0).empty() && count(*call.output(0).dims) == 1) return call.set_elements(0, std::vector<std::int64_t>{1});
+  if (call.integers(0).empty() && count(*call.output(0).dims) == 1)
+    return call.set_elements(0, std::vector<std::int64_t>{1});
   fold_reduce<Multiply>(call);
 }
 

@@ -26,7 +26,8 @@ void scale(Dims& dims, const std::vector<double>& scales, const std::vector<std:
   }
 }
 
-/// Sizes as asked for, or with one scale for all: the largest that stays within them, or the smallest that reaches them.
+/// Sizes as asked for, or with one scale for all: the largest that stays within them, or the smallest that reaches
+/// them.
 void fit(const Call& call, Dims& dims, const std::vector<std::int64_t>& sizes, const std::vector<std::size_t>& axes) {
   if (sizes.size() != axes.size()) stop(fmt::format("it has {} sizes, for {} dims", sizes.size(), axes.size()));
   const std::string_view policy = call.node().text("keep_aspect_ratio_policy", "stretch");
@@ -34,7 +35,8 @@ void fit(const Call& call, Dims& dims, const std::vector<std::int64_t>& sizes, c
     for (std::size_t i = 0; i < axes.size(); ++i) dims[axes[i]] = sizes[i];
     return;
   }
-  if (policy != "not_larger" && policy != "not_smaller") stop(fmt::format("its keep_aspect_ratio_policy is '{}'", policy));
+  if (policy != "not_larger" && policy != "not_smaller")
+    stop(fmt::format("its keep_aspect_ratio_policy is '{}'", policy));
   const std::vector<std::int64_t> given = call.list("axes");
   if (std::any_of(given.begin(), given.end(), [](std::int64_t axis) { return axis < 0; }))
     stop("runtimes differ about one scale for axes that count from the end");
@@ -77,7 +79,8 @@ Dims resized(const Call& call) {
   }
   if (!given(call, 2)) stop("it has neither scales nor sizes");
   // The standard scales the region, runtimes the whole image.
-  if (call.node().text("coordinate_transformation_mode", "") == "tf_crop_and_resize") stop("it scales a region of its input");
+  if (call.node().text("coordinate_transformation_mode", "") == "tf_crop_and_resize")
+    stop("it scales a region of its input");
   scale(dims, call.reals(2), axes);
   return dims;
 }

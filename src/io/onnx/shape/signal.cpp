@@ -19,7 +19,8 @@ void fourier(Call& call) {
   const std::size_t axis = transformed_axis(call);
   if (axis + 1 == dims.size()) stop("it transforms the parts of a number");
   const bool onesided = call.node().integer("onesided", 0) != 0;
-  if (onesided && call.node().integer("inverse", 0) != 0) stop("what an inverse one-sided transform makes differs by version");
+  if (onesided && call.node().integer("inverse", 0) != 0)
+    stop("what an inverse one-sided transform makes differs by version");
   if (call.has(1)) dims[axis] = call.integer(1);
   if (onesided) dims[axis] = dims[axis] / 2 + 1;
   dims.back() = 2;
@@ -31,7 +32,8 @@ void short_time_fourier(Call& call) {
   const std::int64_t step = call.integer(1);
   const std::int64_t frame = call.has(3) ? call.integer(3) : call.dim(2, 0);
   const std::int64_t room = minus(call.dim(0, 1), frame);
-  if (step < 1 || frame < 1 || room < 0) stop(fmt::format("frames of {} elements, {} apart, do not fit its signal", frame, step));
+  if (step < 1 || frame < 1 || room < 0)
+    stop(fmt::format("frames of {} elements, {} apart, do not fit its signal", frame, step));
   const bool onesided = call.node().integer("onesided", 1) != 0;
   call.set(0, call.type(0), {call.dim(0, 0), room / step + 1, onesided ? frame / 2 + 1 : frame, 2});
 }

@@ -18,12 +18,13 @@ struct Cut {
   std::int64_t count = 0;
 };
 
-/// Places count from the end when negative, and are clamped: to [0, size] forwards, to [0, size - 1] (an end: [-1, size - 1])
-/// backwards.
+/// Places count from the end when negative, and are clamped: to [0, size] forwards, to [0, size - 1] (an end: [-1, size
+/// - 1]) backwards.
 Cut cut_of(std::int64_t size, std::int64_t start, std::int64_t end, std::int64_t step) {
   if (step == 0) stop("it steps by 0");
   // By the standard, clamped like others, so that nothing is left; runtimes take it to be the end of the dimension.
-  const bool disputed = end == std::numeric_limits<std::int32_t>::max() || end == std::numeric_limits<std::int64_t>::max();
+  const bool disputed =
+      end == std::numeric_limits<std::int32_t>::max() || end == std::numeric_limits<std::int64_t>::max();
   if (step < 0 && disputed) stop(fmt::format("runtimes differ about slicing backwards to {}", end));
   if (size == 0) return {};
   // A step that cannot be negated leaves the tensor at once, like the next one.
@@ -97,7 +98,8 @@ void fold_slice(Call& call) {
 /// As equal parts as there can be; before version 18 they had to be equal.
 std::vector<std::int64_t> equal_parts(const Call& call, std::int64_t size) {
   const std::int64_t parts = call.node().integer("num_outputs", length(call.node().outputs));
-  if (parts != length(call.node().outputs)) stop(fmt::format("it has {} outputs, not {}", length(call.node().outputs), parts));
+  if (parts != length(call.node().outputs))
+    stop(fmt::format("it has {} outputs, not {}", length(call.node().outputs), parts));
   if (call.version() < 18 && size % parts != 0) stop(fmt::format("{} elements make no {} equal parts", size, parts));
   const std::int64_t part = divide_up(size, parts);
   std::vector<std::int64_t> result(call.node().outputs.size(), part);

@@ -14,7 +14,9 @@ namespace {
 void shape_of(Call& call) {
   const Dims& dims = call.dims(0);
   const std::int64_t rank = length(dims);
-  const auto clamped = [&](std::int64_t place) { return std::clamp<std::int64_t>(place < 0 ? place + rank : place, 0, rank); };
+  const auto clamped = [&](std::int64_t place) {
+    return std::clamp<std::int64_t>(place < 0 ? place + rank : place, 0, rank);
+  };
   const std::int64_t start = clamped(call.node().integer("start", 0));
   const std::int64_t end = std::max(start, clamped(call.node().integer("end", rank)));
   const std::vector<std::int64_t> part(dims.begin() + start, dims.begin() + end);
@@ -44,7 +46,8 @@ void fill_rest(const Call& call, Dims& shape) {
   if (std::find(shape.begin(), shape.end(), -1) != shape.end()) stop("its shape has more than one -1");
   const std::int64_t others = count(shape);
   const std::int64_t total = count(call.dims(0));
-  if (others == 0 || total % others != 0) stop(fmt::format("{} elements cannot be shaped by multiples of {}", total, others));
+  if (others == 0 || total % others != 0)
+    stop(fmt::format("{} elements cannot be shaped by multiples of {}", total, others));
   *rest = total / others;
 }
 
@@ -130,7 +133,9 @@ void fold_transpose(Call& call) {
 
 void expand(Call& call) { call.set(0, call.type(0), broadcast(call.dims(0), call.integers(1))); }
 
-void fold_expand(Call& call) { call.set_elements(0, pick(*call.elements(0), walk_repeated(call.dims(0), *call.output(0).dims))); }
+void fold_expand(Call& call) {
+  call.set_elements(0, pick(*call.elements(0), walk_repeated(call.dims(0), *call.output(0).dims)));
+}
 
 /// Version 1 repeats along one axis, both of them inputs.
 Dims repeats(const Call& call) {

@@ -36,7 +36,8 @@ GraphFacts::GraphFacts(const Graph& of) : graph(of) {
 void GraphFacts::find_owners() {
   for (std::size_t t = 0; t < graph.tensors().size(); ++t) owners[t] = graph.root(TensorId(t)).tensor.index();
   for (const Op& op : graph.ops()) {
-    for (const Alias& alias : op.aliases) unite(owners, op.outputs[alias.output].index(), op.inputs[alias.input]->index());
+    for (const Alias& alias : op.aliases)
+      unite(owners, op.outputs[alias.output].index(), op.inputs[alias.input]->index());
   }
   for (std::size_t s = 1; s < graph.scopes().size(); ++s) {
     const Scope& scope = graph.scopes()[s];
@@ -63,7 +64,8 @@ void GraphFacts::find_flags_and_homes() {
     home[owners[t]] = std::min(home[owners[t]], graph.scope_of(TensorId(t)).index());
   }
   for (const Scope& scope : graph.scopes()) {
-    for (const Carried& pair : scope.carried) home[owner(pair.in)] = std::min(home[owner(pair.in)], scope.parent.index());
+    for (const Carried& pair : scope.carried)
+      home[owner(pair.in)] = std::min(home[owner(pair.in)], scope.parent.index());
   }
 }
 

@@ -7,13 +7,15 @@
 
 namespace stowage::oracle {
 
-/// What a graph says before there is a plan. Who owns memory has a number: a class of tensors that lie at fixed distances (the
-/// number of one of them), or a workspace (numbers behind all tensors).
+/// What a graph says before there is a plan. Who owns memory has a number: a class of tensors that lie at fixed
+/// distances (the number of one of them), or a workspace (numbers behind all tensors).
 struct GraphFacts {
   explicit GraphFacts(const Graph& of);
 
   [[nodiscard]] std::size_t owner(TensorId tensor) const { return owners[tensor.index()]; }
-  [[nodiscard]] std::size_t owner(OpId op, std::size_t workspace) const { return first_workspace[op.index()] + workspace; }
+  [[nodiscard]] std::size_t owner(OpId op, std::size_t workspace) const {
+    return first_workspace[op.index()] + workspace;
+  }
   [[nodiscard]] bool is_tensor(std::size_t owner) const { return owner < graph.tensors().size(); }
   /// A constant or a variable.
   [[nodiscard]] bool is_persistent(std::size_t owner) const {

@@ -9,8 +9,8 @@ namespace {
 
 std::string at(const char* what, std::size_t index) { return what + (" " + std::to_string(index)); }
 
-/// Plans list tensors in ascending order, so that the entry of a tensor is most often a little before its id; mutated plans may
-/// have it anywhere.
+/// Plans list tensors in ascending order, so that the entry of a tensor is most often a little before its id; mutated
+/// plans may have it anywhere.
 const Placement* find(const Plan& plan, std::size_t tensor) {
   const std::size_t count = plan.placements.size();
   for (std::size_t i = std::min(tensor + 1, count); i-- > 0;) {
@@ -92,7 +92,8 @@ std::optional<std::string> PlacementRules::bad_reference(const Plan& plan) const
   }
   std::set<std::pair<std::size_t, std::uint32_t>> scratch;
   for (const WorkspacePlacement& p : plan.workspaces) {
-    if (p.op.index() >= graph_.ops().size() || p.index >= graph_.op(p.op).workspaces.size()) return at("op id", p.op.index());
+    if (p.op.index() >= graph_.ops().size() || p.index >= graph_.op(p.op).workspaces.size())
+      return at("op id", p.op.index());
     if (!scratch.insert({p.op.index(), p.index}).second) return at("workspace twice, op", p.op.index());
     if (names_no_region(plan, p)) return "arena or region";
   }
@@ -153,7 +154,8 @@ std::optional<std::string> PlacementRules::bad_layout(const Plan& plan) const {
   for (const Op& op : graph_.ops()) {
     for (const Alias& alias : op.aliases) {
       const std::size_t output = op.outputs[alias.output].index();
-      if (is_elsewhere(find(plan, output), find(plan, op.inputs[alias.input]->index()), alias.offset)) return at("alias", output);
+      if (is_elsewhere(find(plan, output), find(plan, op.inputs[alias.input]->index()), alias.offset))
+        return at("alias", output);
     }
   }
   return std::nullopt;
@@ -163,7 +165,8 @@ std::optional<std::string> PlacementRules::bad_region(const Plan& plan) const {
   for (std::size_t a = 0; a < plan.arenas.size(); ++a) {
     const std::optional<Bytes> limit = graph_.memory(plan.arenas[a].memory).max_size;
     for (std::uint32_t r = 0; limit && r < plan.arenas[a].regions.size(); ++r) {
-      if (plan.arenas[a].regions[r] > *limit && !needs_large_region(plan, a, r, *limit)) return at("large region of arena", a);
+      if (plan.arenas[a].regions[r] > *limit && !needs_large_region(plan, a, r, *limit))
+        return at("large region of arena", a);
     }
   }
   return std::nullopt;

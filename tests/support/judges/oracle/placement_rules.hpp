@@ -9,8 +9,8 @@
 
 namespace stowage::oracle {
 
-/// The rules about one placement at a time: that it is there, where it may be, and as large as it must be. For graphs that ask
-/// for addresses only: those of groups, bodies, bindings and the like are not here.
+/// The rules about one placement at a time: that it is there, where it may be, and as large as it must be. For graphs
+/// that ask for addresses only: those of groups, bodies, bindings and the like are not here.
 class PlacementRules {
  public:
   explicit PlacementRules(const GraphFacts& facts) : facts_(facts), graph_(facts.graph) {}

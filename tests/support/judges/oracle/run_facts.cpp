@@ -13,7 +13,7 @@ RunFacts::RunFacts(const GraphFacts& facts, const Plan& plan)
   find_parts();
 }
 
-// ---------------------------------------------------------------------------------------------------------------- places
+// ------------------------------------------------------------------------------------------------------------- places
 
 void RunFacts::place(std::size_t number, RegionKey region, Bytes offset, Bytes size) {
   places_[number] = Spot{region, offset.value(), size.value()};
@@ -89,10 +89,11 @@ bool RunFacts::at_one_place(TensorId a, TensorId b) const {
 }
 
 bool RunFacts::meet(const Spot& a, const Spot& b) {
-  return a.region == b.region && a.size > 0 && b.size > 0 && a.offset < b.offset + b.size && b.offset < a.offset + a.size;
+  return a.region == b.region && a.size > 0 && b.size > 0 && a.offset < b.offset + b.size &&
+         b.offset < a.offset + a.size;
 }
 
-// ---------------------------------------------------------------------------------------------------------------- copies
+// ------------------------------------------------------------------------------------------------------------- copies
 
 std::vector<const Copy*> RunFacts::copies_at(ScopeId scope, CopyMoment when) const {
   std::vector<const Copy*> found;
@@ -102,7 +103,9 @@ std::vector<const Copy*> RunFacts::copies_at(ScopeId scope, CopyMoment when) con
   return found;
 }
 
-std::vector<const Copy*> RunFacts::copies_at(OpId op) const { return copies_at(graph_.scope_of(op), CopyMoment::before(op)); }
+std::vector<const Copy*> RunFacts::copies_at(OpId op) const {
+  return copies_at(graph_.scope_of(op), CopyMoment::before(op));
+}
 
 const Copy* RunFacts::copy_at(OpId op, TensorId tensor) const {
   for (const Copy* copy : copies_at(op)) {
@@ -119,7 +122,7 @@ std::optional<TensorId> RunFacts::carried_target(OpId op, TensorId outer, const 
   return std::nullopt;
 }
 
-// -------------------------------------------------------------------------------------------------------------- one value
+// ---------------------------------------------------------------------------------------------------------- one value
 
 /// Values that pairs of a body put at one place.
 void RunFacts::find_kin() {
@@ -156,7 +159,8 @@ void RunFacts::find_parts() {
   }
 }
 
-void RunFacts::add_part(OpId op, TensorId source, TensorId derived, TensorId part, TensorId whole, std::int64_t offset) {
+void RunFacts::add_part(OpId op, TensorId source, TensorId derived, TensorId part, TensorId whole,
+                        std::int64_t offset) {
   if (!is_placed(part) || !is_placed(whole)) return;
   const Spot at = spot_of(part);
   const Spot base = spot_of(whole);
@@ -173,13 +177,14 @@ bool RunFacts::is_filled_kin(std::size_t owner) const {
   return false;
 }
 
-// --------------------------------------------------------------------------------------------------------------- in place
+// ----------------------------------------------------------------------------------------------------------- in place
 
 bool RunFacts::may_overwrite(OpId id, std::size_t from, std::size_t to, Segment segment) const {
   const Op& op = graph_.op(id);
   if (!facts_.is_tensor(from) || !facts_.is_tensor(to)) return false;
   for (std::size_t i = 0; i < op.inputs.size(); ++i) {
-    const bool paired = std::any_of(op.in_place.begin(), op.in_place.end(), [&](InPlacePair pair) { return pair.input == i; });
+    const bool paired =
+        std::any_of(op.in_place.begin(), op.in_place.end(), [&](InPlacePair pair) { return pair.input == i; });
     if (op.inputs[i] && facts_.owner(*op.inputs[i]) == from && !paired) return false;
   }
   return std::any_of(op.in_place.begin(), op.in_place.end(), [&](InPlacePair pair) {

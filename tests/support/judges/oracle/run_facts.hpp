@@ -12,9 +12,11 @@
 
 namespace stowage::oracle {
 
-/// What holds in every run of a graph with a plan: where things lie, which of them are one value, and which are made of which.
+/// What holds in every run of a graph with a plan: where things lie, which of them are one value, and which are made of
+/// which.
 ///
-/// Memory is looked at byte by byte, except that bytes between which nothing of the plan begins or ends are one: a *segment*.
+/// Memory is looked at byte by byte, except that bytes between which nothing of the plan begins or ends are one: a
+/// *segment*.
 class RunFacts {
  protected:
   using RegionKey = std::pair<std::size_t, std::uint32_t>;  ///< Arena and region.
@@ -68,7 +70,7 @@ class RunFacts {
   std::size_t segments_ = 0;
   std::vector<std::optional<Spot>> places_;  ///< By tensor and workspace.
   std::vector<std::vector<Spot>> extent_;    ///< By owner.
-  std::vector<std::size_t> kin_;             ///< Owners of one number have bytes in common, by what bodies and groups say.
+  std::vector<std::size_t> kin_;  ///< Owners of one number have bytes in common, by what bodies and groups say.
   std::vector<Part> parts_;
 
  private:

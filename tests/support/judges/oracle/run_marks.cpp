@@ -18,7 +18,7 @@ std::size_t RunMarks::add_writer(std::size_t owner) {
   return writers_.size() - 1;
 }
 
-// ------------------------------------------------------------------------------------------------------------ who is there
+// ------------------------------------------------------------------------------------------------------- who is there
 
 /// Its own mark, or one of a part that was written since.
 bool RunMarks::is_there(std::size_t writer, Segment segment, std::size_t mark) const {
@@ -62,7 +62,7 @@ bool RunMarks::is_made_of_owner(std::size_t whole, std::size_t part, Segment seg
   return writers_[whole].owner != kNone && is_made_of(writers_[whole].owner, part, segment);
 }
 
-// ------------------------------------------------------------------------------------------------------------ who comes new
+// ------------------------------------------------------------------------------------------------------ who comes new
 
 void RunMarks::touch(const std::vector<std::size_t>& owners, std::size_t now, std::optional<OpId> op) {
   std::vector<std::size_t> fresh;
@@ -130,7 +130,7 @@ void RunMarks::write_copy(std::size_t writer, const Spot& to, std::size_t now) {
   });
 }
 
-// --------------------------------------------------------------------------------------------------------------- taking
+// ------------------------------------------------------------------------------------------------------------- taking
 
 /// The writer puts a mark of its own on the segment.
 void RunMarks::take(Segment segment, std::size_t writer, std::optional<std::size_t> now, std::optional<OpId> op,
@@ -139,8 +139,8 @@ void RunMarks::take(Segment segment, std::size_t writer, std::optional<std::size
   const std::size_t there = memory_[segment];
   if (there != kNone) {
     const Mark mark = marks_[there];
-    const bool own =
-        mark.writer == writer || (writers_[writer].owner != kNone && writers_[mark.writer].owner == writers_[writer].owner);
+    const bool own = mark.writer == writer ||
+                     (writers_[writer].owner != kNone && writers_[mark.writer].owner == writers_[writer].owner);
     const bool whole = is_made_of_owner(mark.writer, writer, segment);
     for (const std::size_t other : mark.shared) {
       if (other == writer || writers_[other].marks[segment] != there) continue;
@@ -175,7 +175,8 @@ void RunMarks::take_from(Segment segment, std::size_t from, std::size_t writer, 
     return;
   }
   for (const std::size_t access : writers_[from].accesses) {
-    const bool in_place = access == *now && op && may_overwrite(*op, writers_[from].owner, writers_[writer].owner, segment);
+    const bool in_place =
+        access == *now && op && may_overwrite(*op, writers_[from].owner, writers_[writer].owner, segment);
     if (!is_over(access, *now) && !in_place) fail("overwritten: owner " + std::to_string(writers_[from].owner));
   }
   writers_[writer].took.insert({from, *now});
@@ -194,7 +195,7 @@ void RunMarks::check_order_of_takers() {
   }
 }
 
-// ------------------------------------------------------------------------------------------------- reserved bytes and fills
+// ------------------------------------------------------------------------------------------- reserved bytes and fills
 
 void RunMarks::reserve(std::size_t owner) {
   for_each_segment(extent_[owner], [&](Segment segment) {

@@ -69,7 +69,8 @@ class RunMarks : protected RunOrder {
   void put(Segment segment, std::size_t writer, std::optional<std::uint8_t> fill);
   void take(Segment segment, std::size_t writer, std::optional<std::size_t> now, std::optional<OpId> op = {},
             std::optional<std::uint8_t> fill = {});
-  void take_from(Segment segment, std::size_t from, std::size_t writer, std::optional<std::size_t> now, std::optional<OpId> op);
+  void take_from(Segment segment, std::size_t from, std::size_t writer, std::optional<std::size_t> now,
+                 std::optional<OpId> op);
   void share(std::size_t mark, std::size_t writer, Segment segment);
   void check_reserved(Segment segment, std::size_t owner);
   [[nodiscard]] bool is_there(std::size_t writer, Segment segment, std::size_t mark) const;

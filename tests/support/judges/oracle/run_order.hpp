@@ -9,7 +9,8 @@
 
 namespace stowage::oracle {
 
-/// The events of one run and which of them come before which, as sets of predecessors; with one stream all follow each other.
+/// The events of one run and which of them come before which, as sets of predecessors; with one stream all follow each
+/// other.
 class RunOrder : protected RunFacts {
  protected:
   /// The ops of one scope, each time that it runs.
@@ -28,7 +29,9 @@ class RunOrder : protected RunFacts {
   /// An event within which copies and clears follow each other.
   std::size_t add_turns(Frame& frame, const std::set<std::size_t>& after);
 
-  [[nodiscard]] bool happens_before(std::size_t a, std::size_t b) const { return in_one_row_ ? a < b : before_[b].contains(a); }
+  [[nodiscard]] bool happens_before(std::size_t a, std::size_t b) const {
+    return in_one_row_ ? a < b : before_[b].contains(a);
+  }
   /// The same for what happens within one event, too.
   [[nodiscard]] bool is_over(std::size_t a, std::size_t b) const {
     return happens_before(a, b) || (a == b && in_turn_.contains(b));
@@ -38,7 +41,8 @@ class RunOrder : protected RunFacts {
   [[nodiscard]] std::set<std::size_t> predecessors(const Frame& frame, OpId id) const;
 
  private:
-  void add_sources(const Frame& frame, TensorId tensor, std::set<std::size_t>& visited, std::set<std::size_t>& found) const;
+  void add_sources(const Frame& frame, TensorId tensor, std::set<std::size_t>& visited,
+                   std::set<std::size_t>& found) const;
 
   bool in_one_row_ = graph_.stream_count() == 1;
   std::vector<std::set<std::size_t>> before_;  ///< By event; empty in one row.

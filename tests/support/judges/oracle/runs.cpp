@@ -4,7 +4,7 @@
 
 namespace stowage::oracle {
 
-// ------------------------------------------------------------------------------------------------------------------ ways
+// --------------------------------------------------------------------------------------------------------------- ways
 
 std::optional<std::string> Runs::judge(std::size_t max_runs) {
   std::vector<std::string> batches(graph_.batches().begin(), graph_.batches().end());
@@ -56,7 +56,7 @@ void Runs::run(const std::string& batch) {
   check_order_of_takers();
 }
 
-// ----------------------------------------------------------------------------------------------------------------- start
+// -------------------------------------------------------------------------------------------------------------- start
 
 void Runs::find_absent() {
   absent_.clear();
@@ -133,7 +133,7 @@ void Runs::check_end() {
   }
 }
 
-// ------------------------------------------------------------------------------------------------------------------- ops
+// ---------------------------------------------------------------------------------------------------------------- ops
 
 void Runs::run_scope(ScopeId id, Frame& frame) {
   const Scope& scope = graph_.scope(id);
@@ -211,8 +211,8 @@ void Runs::access_copy(const Copy& copy, std::size_t now) {
 void Runs::run_copy(const Copy& copy, OpId op, std::size_t now) {
   const TensorId tensor = copy.tensor;
   const Op& of = graph_.op(op);
-  const bool split =
-      of.contiguous_outputs == Contiguity::packed && std::find(of.outputs.begin(), of.outputs.end(), tensor) != of.outputs.end();
+  const bool split = of.contiguous_outputs == Contiguity::packed &&
+                     std::find(of.outputs.begin(), of.outputs.end(), tensor) != of.outputs.end();
   const TensorId source = split ? *of.inputs.front() : tensor;
   if (is_absent(source)) return;
   const Spot to = spot_of(copy, graph_.tensor(tensor).size);
@@ -230,7 +230,7 @@ void Runs::run_copy(const Copy& copy, OpId op, std::size_t now) {
   }
 }
 
-// ---------------------------------------------------------------------------------------------------------------- bodies
+// ------------------------------------------------------------------------------------------------------------- bodies
 
 void Runs::hand_over(TensorId from, TensorId to, std::size_t now) {
   const std::size_t source = facts_.owner(from);

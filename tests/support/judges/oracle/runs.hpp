@@ -11,11 +11,12 @@
 
 namespace stowage::oracle {
 
-/// Runs a graph with a plan in every way that it can go: each batch, each body of each branch, no, one and two trips of each
-/// loop. It has no states to join: it is one path at a time.
+/// Runs a graph with a plan in every way that it can go: each batch, each body of each branch, no, one and two trips of
+/// each loop. It has no states to join: it is one path at a time.
 class Runs : private RunMarks {
  public:
-  Runs(const GraphFacts& facts, const Plan& plan, bool keep_inputs) : RunMarks(facts, plan), keep_inputs_(keep_inputs) {}
+  Runs(const GraphFacts& facts, const Plan& plan, bool keep_inputs)
+      : RunMarks(facts, plan), keep_inputs_(keep_inputs) {}
 
   /// The first fault of any run, or nothing. Gives up, with `gave_up`, when there are too many ways to go.
   std::optional<std::string> judge(std::size_t max_runs);
@@ -55,7 +56,8 @@ class Runs : private RunMarks {
   void run_loop(OpId id, Frame& frame, std::set<std::size_t>& base);
   void run_body(OpId id, ScopeId body, Frame& frame, std::set<std::size_t>& base);
   void end_body(OpId id, ScopeId body, std::size_t now);
-  [[nodiscard]] std::optional<TensorId> target_at_end(const Scope& scope, bool loop, TensorId tensor, const Spot& to) const;
+  [[nodiscard]] std::optional<TensorId> target_at_end(const Scope& scope, bool loop, TensorId tensor,
+                                                      const Spot& to) const;
 
   bool keep_inputs_;
   std::vector<Choice> choices_;

@@ -14,7 +14,8 @@ void Addresses::begin_run(Layout& layout, std::size_t run) {
     if (!moves) continue;
     const std::uint64_t draw = mix(mix(seed_, 6), mix(run, i)) % 16;
     const bool callers = space.kind == Space::Kind::caller;
-    bases_[i] += callers ? (2 * draw + 1) * static_cast<std::uint64_t>(space.alignment.value()) : std::uint64_t{run % 31} << 41;
+    bases_[i] +=
+        callers ? (2 * draw + 1) * static_cast<std::uint64_t>(space.alignment.value()) : std::uint64_t{run % 31} << 41;
     // Not the poison of outputs, so that a finding tells them apart.
     if (run != 0) layout.memory.fill_space(i, static_cast<std::byte>(0x80 + run % 64));
   }

@@ -9,8 +9,8 @@
 
 namespace stowage::testing {
 
-/// The addresses of a planned run. Spaces lie far apart at multiples of 2^41, except for callers' buffers, which are new in every
-/// run and aligned to no more than what the plan asks.
+/// The addresses of a planned run. Spaces lie far apart at multiples of 2^41, except for callers' buffers, which are
+/// new in every run and aligned to no more than what the plan asks.
 class Addresses {
  public:
   Addresses(std::uint64_t seed, AddressBase base) : seed_(seed), base_(base) {}

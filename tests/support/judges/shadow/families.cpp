@@ -66,7 +66,9 @@ Distances distances(const Graph& graph) {
   return result;
 }
 
-std::int64_t floor_div(std::int64_t value, std::int64_t by) { return value >= 0 ? value / by : -((-value + by - 1) / by); }
+std::int64_t floor_div(std::int64_t value, std::int64_t by) {
+  return value >= 0 ? value / by : -((-value + by - 1) / by);
+}
 
 }  // namespace
 

@@ -8,16 +8,17 @@
 
 namespace stowage::testing {
 
-/// Tensors that share bytes by the graph's own word, whatever a plan says: joined by views, by mandatory aliases, and by what a
-/// body is given from outside (except for what a loop carries). Everything else that a plan may join, packed groups, results of
-/// bodies, carried values, has bytes of its own here.
+/// Tensors that share bytes by the graph's own word, whatever a plan says: joined by views, by mandatory aliases, and
+/// by what a body is given from outside (except for what a loop carries). Everything else that a plan may join, packed
+/// groups, results of bodies, carried values, has bytes of its own here.
 struct Family {
   std::size_t cells = 0;
   TensorFlags flags = {};  ///< Of any member.
   ScopeId home = {};       ///< The outermost scope of its members; its value is lost when that scope is entered again.
 };
 
-/// Where a tensor lies in its family, in cells of `granularity` bytes. A cell that it covers in part is its own as a whole.
+/// Where a tensor lies in its family, in cells of `granularity` bytes. A cell that it covers in part is its own as a
+/// whole.
 struct Seat {
   std::size_t family = 0;
   std::size_t first = 0;

@@ -15,8 +15,8 @@ struct Slot {
   Bytes offset;  ///< From the start of the group.
 };
 
-/// The members of the op's contiguous inputs, or outputs. Empty where there is no group: less than two members, an op without a
-/// task, outputs that are external.
+/// The members of the op's contiguous inputs, or outputs. Empty where there is no group: less than two members, an op
+/// without a task, outputs that are external.
 [[nodiscard]] std::vector<Slot> input_slots(const Graph& graph, const Op& op);
 [[nodiscard]] std::vector<Slot> output_slots(const Graph& graph, const Op& op);
 
@@ -24,8 +24,8 @@ struct Slot {
 [[nodiscard]] bool is_concat(const Graph& graph, const Op& op);
 [[nodiscard]] bool is_split(const Graph& graph, const Op& op);
 
-/// Whether anything reads the bytes of constants themselves: copies for groups and bodies do. Where nothing does, constants take
-/// no memory in a shadow run.
+/// Whether anything reads the bytes of constants themselves: copies for groups and bodies do. Where nothing does,
+/// constants take no memory in a shadow run.
 [[nodiscard]] bool constants_have_bytes(const Graph& graph);
 
 }  // namespace stowage::testing

@@ -85,7 +85,8 @@ inline Plan plan_of(const Graph& graph, std::int64_t size, std::vector<std::int6
 }
 
 /// A plan of one arena that is no larger than what lies in it.
-inline Plan plan_at(const Graph& graph, std::vector<std::int64_t> offsets, std::vector<WorkspacePlacement> workspaces = {}) {
+inline Plan plan_at(const Graph& graph, std::vector<std::int64_t> offsets,
+                    std::vector<WorkspacePlacement> workspaces = {}) {
   Plan plan = plan_of(graph, 0, std::move(offsets));
   plan.workspaces = std::move(workspaces);
   Bytes top;

@@ -78,7 +78,8 @@ std::optional<std::size_t> first_unlike_fill(std::span<const std::byte> bytes, s
     const std::size_t at = word * kWord;
     const std::size_t length = std::min(kWord, bytes.size() - at);
     if (std::memcmp(bytes.data() + at, expected.data(), length) == 0) continue;
-    const auto differs = std::mismatch(expected.begin(), expected.begin() + static_cast<std::ptrdiff_t>(length), &bytes[at]);
+    const auto differs =
+        std::mismatch(expected.begin(), expected.begin() + static_cast<std::ptrdiff_t>(length), &bytes[at]);
     return at + static_cast<std::size_t>(differs.first - expected.begin());
   }
   return std::nullopt;
@@ -93,8 +94,8 @@ std::optional<std::size_t> first_difference(const Operand& a, const Operand& b) 
   return static_cast<std::size_t>(std::mismatch(left.begin(), left.end(), right.begin()).first - left.begin());
 }
 
-void write_elementwise(std::span<const Operand> inputs, std::span<const std::span<std::byte>> outputs, std::uint64_t key,
-                       Direction direction) {
+void write_elementwise(std::span<const Operand> inputs, std::span<const std::span<std::byte>> outputs,
+                       std::uint64_t key, Direction direction) {
   std::size_t count = 0;
   for (const std::span<std::byte> output : outputs) count = std::max(count, words(output.size()));
   for (std::size_t i = 0; i < count; ++i) {

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-/// The arithmetic of shadow execution: patterns, hashes and comparisons of memory, 8 bytes at a time. A last word that is not
-/// whole counts as if followed by zeros.
+/// The arithmetic of shadow execution: patterns, hashes and comparisons of memory, 8 bytes at a time. A last word that
+/// is not whole counts as if followed by zeros.
 namespace stowage::testing {
 
 /// Bytes to read. Where `mask` is not empty it has their length, and what it zeroes is undefined and reads as zero.
@@ -37,9 +37,9 @@ void fill(std::span<std::byte> bytes, std::uint64_t key);
 /// The first byte that differs between two operands of one length.
 [[nodiscard]] std::optional<std::size_t> first_difference(const Operand& a, const Operand& b);
 
-/// Word j of each output becomes a mix of `key`, the output's position, j, and word j of each input that is so long. The inputs'
-/// words j are read before any word j is written; inputs and outputs may overlap.
-void write_elementwise(std::span<const Operand> inputs, std::span<const std::span<std::byte>> outputs, std::uint64_t key,
-                       Direction direction);
+/// Word j of each output becomes a mix of `key`, the output's position, j, and word j of each input that is so long.
+/// The inputs' words j are read before any word j is written; inputs and outputs may overlap.
+void write_elementwise(std::span<const Operand> inputs, std::span<const std::span<std::byte>> outputs,
+                       std::uint64_t key, Direction direction);
 
 }  // namespace stowage::testing

@@ -10,8 +10,8 @@
 namespace stowage::testing {
 namespace {
 
-/// Tensors that the run touches: those of ops that do something, what the caller writes or reads, and what holds a value for
-/// ever.
+/// Tensors that the run touches: those of ops that do something, what the caller writes or reads, and what holds a
+/// value for ever.
 std::vector<bool> touched_tensors(const Graph& graph, const Families& families) {
   std::vector<bool> touched;
   for (std::size_t i = 0; i < graph.tensors().size(); ++i) {
@@ -33,7 +33,8 @@ template <class Visit>
 void visit_sites(Layout& layout, const Visit& visit) {
   for (Site& site : layout.tensors) visit(site);
   for (OpSites& op : layout.ops) {
-    for (std::vector<Site>* sites : {&op.inputs, &op.outputs, &op.workspaces}) std::for_each(sites->begin(), sites->end(), visit);
+    for (std::vector<Site>* sites : {&op.inputs, &op.outputs, &op.workspaces})
+      std::for_each(sites->begin(), sites->end(), visit);
   }
   for (PlannedClear& clear : layout.first_clears) visit(clear.to);
   for (std::vector<PlannedClear>& clears : layout.clears) {
@@ -146,7 +147,8 @@ class LayoutBuilder {
   /// An output of a split that cannot lie in its input.
   bool add_part(TensorId tensor, OpId id, const Site& to, const std::string& name) {
     const Op& op = graph_.op(id);
-    const auto whole = std::find_if(op.inputs.begin(), op.inputs.end(), [](const auto& input) { return input.has_value(); });
+    const auto whole =
+        std::find_if(op.inputs.begin(), op.inputs.end(), [](const auto& input) { return input.has_value(); });
     const Site& site = layout_.ops[id.index()].inputs[static_cast<std::size_t>(whole - op.inputs.begin())];
     for (const Slot& slot : output_slots(graph_, op)) {
       if (slot.tensor != tensor) continue;
@@ -175,8 +177,8 @@ class LayoutBuilder {
           describe(graph_.tensor(slot.tensor), slot.tensor) + " in the group of " + describe(graph_.op(op), op);
       Site& site = sites[slot.position];
       const std::size_t cells = site.extent.count;
-      site =
-          locator_.beside(anchor, anchor.offset + (slot.offset - first->offset).value(), graph_.tensor(slot.tensor).size, name);
+      site = locator_.beside(anchor, anchor.offset + (slot.offset - first->offset).value(),
+                             graph_.tensor(slot.tensor).size, name);
       site.extent.count = cells;
     }
   }

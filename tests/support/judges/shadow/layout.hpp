@@ -22,8 +22,8 @@ struct Site {
   std::span<std::byte> bytes = {};  ///< Empty for what takes none (constants, size 0).
 };
 
-/// Where an op finds its operands. Not always where they lie: a copied input is read at the copy, and an op with a padded group
-/// knows no more than where the group starts.
+/// Where an op finds its operands. Not always where they lie: a copied input is read at the copy, and an op with a
+/// padded group knows no more than where the group starts.
 struct OpSites {
   std::vector<Site> inputs;
   std::vector<Site> outputs;
@@ -67,12 +67,13 @@ struct Layout {
   std::vector<std::vector<PlannedCopy>> end_copies = {};  ///< By scope: when its body, or an iteration, is over.
 };
 
-/// Every tensor and workspace where the plan says; externals in memory of their own. Whatever is missing, outside of its region
-/// or does not exist is appended to `findings`; the result then is not to be used.
+/// Every tensor and workspace where the plan says; externals in memory of their own. Whatever is missing, outside of
+/// its region or does not exist is appended to `findings`; the result then is not to be used.
 [[nodiscard]] Layout planned_layout(const Graph& graph, const Plan& plan, const Families& families, Bytes granularity,
                                     std::vector<std::string>& findings);
 
 /// Operands where the tensors themselves are.
-[[nodiscard]] Layout plain_layout(const Graph& graph, std::vector<Site> tensors, std::vector<std::vector<Site>> workspaces);
+[[nodiscard]] Layout plain_layout(const Graph& graph, std::vector<Site> tensors,
+                                  std::vector<std::vector<Site>> workspaces);
 
 }  // namespace stowage::testing

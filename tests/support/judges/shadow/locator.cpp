@@ -53,7 +53,8 @@ void Locator::add_bindings() {
     }
     space->size = binding.size;
     space->alignment = binding.alignment;
-    bound_[families_.seats[binding.tensor.index()].family] = {binding.tensor, static_cast<std::size_t>(space - spaces_.begin())};
+    bound_[families_.seats[binding.tensor.index()].family] = {binding.tensor,
+                                                              static_cast<std::size_t>(space - spaces_.begin())};
   }
 }
 
@@ -147,7 +148,8 @@ Site Locator::workspace(OpId op, std::uint32_t index) const {
   const Workspace& workspace = graph_.op(op).workspaces[index];
   if (workspace.size == Bytes{}) return {};
   const std::string name = "workspace " + std::to_string(index) + " of " + describe(graph_.op(op), op);
-  if (!is_aligned(graph_.alignment(workspace), granularity_)) return complain(name + " is aligned too finely to shadow");
+  if (!is_aligned(graph_.alignment(workspace), granularity_))
+    return complain(name + " is aligned too finely to shadow");
   const auto place = workspaces_.find({op, index});
   if (place == workspaces_.end()) return complain(name + " has no place");
   const WorkspacePlacement& found = *place->second;
@@ -158,7 +160,8 @@ Site Locator::workspace(OpId op, std::uint32_t index) const {
 
 Site Locator::range(ArenaId arena, std::uint32_t region, ByteRange bytes, const std::string& name) const {
   if (arena.index() >= plan_.arenas.size()) return complain(name + " lies in an arena that does not exist");
-  if (region >= plan_.arenas[arena.index()].regions.size()) return complain(name + " lies in a region that does not exist");
+  if (region >= plan_.arenas[arena.index()].regions.size())
+    return complain(name + " lies in a region that does not exist");
   return at(first_space_[arena.index()] + region, bytes.lower.value(), bytes.length(), name);
 }
 

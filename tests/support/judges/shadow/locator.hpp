@@ -12,7 +12,8 @@ namespace stowage::testing {
 /// Says where a plan puts things, without memory behind them yet, and complains.
 class Locator {
  public:
-  Locator(const Graph& graph, const Plan& plan, const Families& families, Bytes granularity, std::vector<std::string>& findings);
+  Locator(const Graph& graph, const Plan& plan, const Families& families, Bytes granularity,
+          std::vector<std::string>& findings);
 
   [[nodiscard]] Site tensor(TensorId id) const;
   [[nodiscard]] Site workspace(OpId op, std::uint32_t index) const;

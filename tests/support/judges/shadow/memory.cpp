@@ -6,7 +6,7 @@
 
 namespace stowage::testing {
 
-// --------------------------------------------------------------------------------------------------------- SparseMemory
+// ------------------------------------------------------------------------------------------------------- SparseMemory
 
 SparseMemory::SparseMemory(std::vector<Extent> extents) {
   std::erase_if(extents, [](const Extent& extent) { return extent.count == 0; });
@@ -30,9 +30,10 @@ SparseMemory::SparseMemory(std::vector<Extent> extents) {
 
 std::span<std::byte> SparseMemory::at(const Extent& extent) {
   if (extent.count == 0) return {};
-  const auto after = std::upper_bound(segments_.begin(), segments_.end(), extent, [](const Extent& a, const Segment& b) {
-    return std::tie(a.space, a.first) < std::tie(b.extent.space, b.extent.first);
-  });
+  const auto after =
+      std::upper_bound(segments_.begin(), segments_.end(), extent, [](const Extent& a, const Segment& b) {
+        return std::tie(a.space, a.first) < std::tie(b.extent.space, b.extent.first);
+      });
   const Segment& segment = *(after - 1);
   return std::span(bytes_).subspan(segment.start + (extent.first - segment.extent.first), extent.count);
 }
@@ -45,7 +46,7 @@ void SparseMemory::fill_space(std::size_t space, std::byte value) {
   }
 }
 
-// --------------------------------------------------------------------------------------------------------- WrittenCells
+// ------------------------------------------------------------------------------------------------------- WrittenCells
 
 void WrittenCells::add(std::size_t first, std::size_t count) {
   Cells added{first, first + count};

@@ -17,8 +17,8 @@ struct Extent {
   std::size_t count = 0;
 };
 
-/// Real memory for some extents of large address ranges. Extents that overlap share bytes as their addresses say; cells that no
-/// extent names take none, so that a range of many GB of which little is used costs little.
+/// Real memory for some extents of large address ranges. Extents that overlap share bytes as their addresses say; cells
+/// that no extent names take none, so that a range of many GB of which little is used costs little.
 class SparseMemory {
  public:
   explicit SparseMemory(std::vector<Extent> extents);

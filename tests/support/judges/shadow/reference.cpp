@@ -60,7 +60,8 @@ void Reference::put(TensorId tensor, std::size_t first, const Value& value) {
   const Seat& seat = families_.seats[tensor.index()];
   WrittenCells& written = written_[seat.family];
   written.remove(seat.first + first, value.bytes.size());
-  for (const WrittenCells::Cells& part : value.written) written.add(seat.first + first + part.first, part.last - part.first);
+  for (const WrittenCells::Cells& part : value.written)
+    written.add(seat.first + first + part.first, part.last - part.first);
 }
 
 std::vector<std::byte> Reference::mask(TensorId tensor) const {

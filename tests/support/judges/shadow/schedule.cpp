@@ -7,11 +7,14 @@
 namespace stowage::testing {
 namespace {
 
-bool runs(const Op& op, const RunChoice& choice) { return !op.no_task && (op.batch.empty() || op.batch == choice.batch); }
+bool runs(const Op& op, const RunChoice& choice) {
+  return !op.no_task && (op.batch.empty() || op.batch == choice.batch);
+}
 
 class Predecessors {
  public:
-  Predecessors(const Graph& graph, const RunChoice& choice) : graph_(graph), choice_(choice), producers_(graph.tensors().size()) {
+  Predecessors(const Graph& graph, const RunChoice& choice)
+      : graph_(graph), choice_(choice), producers_(graph.tensors().size()) {
     for (std::size_t op = 0; op < graph.ops().size(); ++op) {
       if (!graph.ops()[op].no_task && !runs(graph.ops()[op], choice)) continue;
       for (const TensorId output : graph.ops()[op].outputs) producers_[output.index()].push_back(op);
@@ -43,7 +46,8 @@ class Predecessors {
   }
 
  private:
-  void visit(TensorId tensor, std::size_t reader, std::vector<std::size_t>& result, std::vector<TensorId>& pending) const {
+  void visit(TensorId tensor, std::size_t reader, std::vector<std::size_t>& result,
+             std::vector<TensorId>& pending) const {
     if (const std::optional<ViewOf>& view = graph_.tensor(tensor).view_of) pending.push_back(view->tensor);
     const std::vector<std::size_t>& producers = producers_[tensor.index()];
     const auto later = std::lower_bound(producers.begin(), producers.end(), reader);
@@ -248,6 +252,8 @@ std::vector<std::vector<std::size_t>> predecessors(const Graph& graph, const Run
 
 std::vector<Event> linear_schedule(const Graph& graph, const RunChoice& choice) { return Linear(graph, choice).draw(); }
 
-std::vector<Event> random_schedule(const Graph& graph, const RunChoice& choice) { return Interleaving(graph, choice).draw(); }
+std::vector<Event> random_schedule(const Graph& graph, const RunChoice& choice) {
+  return Interleaving(graph, choice).draw();
+}
 
 }  // namespace stowage::testing

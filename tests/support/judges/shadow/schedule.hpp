@@ -26,8 +26,8 @@ struct Event {
 
 /// What a run has to decide, and what orders it beyond the graph.
 struct RunChoice {
-  std::uint64_t seed = 0;            ///< Says which body a branch runs, how many trips a loop makes (0 to 3), and the order.
-  std::string batch = {};            ///< Ops with another label do not run.
+  std::uint64_t seed = 0;  ///< Says which body a branch runs, how many trips a loop makes (0 to 3), and the order.
+  std::string batch = {};  ///< Ops with another label do not run.
   std::span<const Edge> edges = {};  ///< Of the plan.
 };
 
@@ -37,13 +37,13 @@ struct RunChoice {
 /// Every op that runs but no_task ones, one after the other in the graph's order, bodies inside.
 [[nodiscard]] std::vector<Event> linear_schedule(const Graph& graph, const RunChoice& choice = {});
 
-/// A random order of starts and finishes that the graph allows. An op starts after the finish of: the op before it on its stream;
-/// the ops it names in `after`; the latest producers of what it reads, where reading a view reads its bases too; what `edges`
-/// say. no_task ops order nothing: an `after` that names one is void, and reading what one aliases or views is reading what that
-/// is made of. Nor do ops that do not run.
+/// A random order of starts and finishes that the graph allows. An op starts after the finish of: the op before it on
+/// its stream; the ops it names in `after`; the latest producers of what it reads, where reading a view reads its bases
+/// too; what `edges` say. no_task ops order nothing: an `after` that names one is void, and reading what one aliases or
+/// views is reading what that is made of. Nor do ops that do not run.
 ///
-/// The ops of a body happen between the start and the finish of their op, on streams of their own; whatever runs outside
-/// meanwhile is unordered with them. An iteration begins when the one before is over.
+/// The ops of a body happen between the start and the finish of their op, on streams of their own; whatever runs
+/// outside meanwhile is unordered with them. An iteration begins when the one before is over.
 [[nodiscard]] std::vector<Event> random_schedule(const Graph& graph, const RunChoice& choice);
 [[nodiscard]] inline std::vector<Event> random_schedule(const Graph& graph, std::uint64_t seed) {
   return random_schedule(graph, RunChoice{.seed = seed});

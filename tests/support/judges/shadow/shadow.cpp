@@ -26,7 +26,8 @@ struct Running {
 };
 
 bool pairs_input(const Op& op, std::size_t input) {
-  return std::any_of(op.in_place.begin(), op.in_place.end(), [&](const InPlacePair& pair) { return pair.input == input; });
+  return std::any_of(op.in_place.begin(), op.in_place.end(),
+                     [&](const InPlacePair& pair) { return pair.input == input; });
 }
 
 bool contains(const std::vector<std::uint32_t>& list, std::size_t value) {
@@ -123,7 +124,9 @@ class Shadow {
   [[nodiscard]] bool passes_by_value(TensorId tensor) const {
     const std::size_t family = reference_.family(tensor);
     if (reference_.families().families[family].home != ScopeId(0)) return true;
-    const auto is_member = [&](const std::optional<TensorId>& each) { return each && reference_.family(*each) == family; };
+    const auto is_member = [&](const std::optional<TensorId>& each) {
+      return each && reference_.family(*each) == family;
+    };
     for (std::size_t k = 0; k < graph_.ops().size(); ++k) {
       const Op& op = graph_.ops()[k];
       if (!packed_[k] && op.control == Control::none) continue;
@@ -149,7 +152,7 @@ class Shadow {
     return result;
   }
 
-  // --------------------------------------------------------------------------------------------------------------- ops
+  // -------------------------------------------------------------------------------------------------------------- ops
   void start(OpId id) {
     const Op& op = graph_.op(id);
     ++journal_.report.ops;
@@ -168,7 +171,8 @@ class Shadow {
     state.saw_wrong_input = !check_inputs(id);
     state.key = mix(mix(mix(options_.seed, 2), id.index()), state.time);
     for (std::size_t i = 0; i < op.inputs.size(); ++i) {
-      if (op.inputs[i] && !pairs_input(op, i)) state.key = mix(state.key, reference_.hash_of(*op.inputs[i], options_.seed));
+      if (op.inputs[i] && !pairs_input(op, i))
+        state.key = mix(state.key, reference_.hash_of(*op.inputs[i], options_.seed));
     }
   }
 
@@ -208,7 +212,8 @@ class Shadow {
     const Op& op = graph_.op(id);
     bool right = true;
     for (std::size_t i = 0; i < op.inputs.size(); ++i) {
-      if (op.inputs[i] && !check(*op.inputs[i], planned_.ops[id.index()].inputs[i], "read by " + name(id))) right = false;
+      if (op.inputs[i] && !check(*op.inputs[i], planned_.ops[id.index()].inputs[i], "read by " + name(id)))
+        right = false;
     }
     return right;
   }
@@ -243,7 +248,8 @@ class Shadow {
     for (const std::uint32_t output : op.zero_fill.outputs) {
       const Site& filled = planned_.ops[id.index()].outputs[output];
       const std::byte value{op.zero_fill.value};
-      if (journal_.compare_value(filled.bytes, value, name(op.outputs[output]) + ", written by " + name(id) + ",")) continue;
+      if (journal_.compare_value(filled.bytes, value, name(op.outputs[output]) + ", written by " + name(id) + ","))
+        continue;
       std::ranges::fill(filled.bytes, value);
     }
   }
@@ -253,7 +259,8 @@ class Shadow {
     const OpSites& sites = planned_.ops[id.index()];
     std::vector<std::span<std::byte>> reference_inputs;
     std::vector<std::span<std::byte>> reference_outputs;
-    for (const auto& input : op.inputs) reference_inputs.push_back(input ? reference_.bytes(*input) : std::span<std::byte>{});
+    for (const auto& input : op.inputs)
+      reference_inputs.push_back(input ? reference_.bytes(*input) : std::span<std::byte>{});
     for (const TensorId output : op.outputs) reference_outputs.push_back(reference_.bytes(output));
     write_outputs(id, reference_inputs, reference_outputs);
     std::vector<std::span<std::byte>> inputs;
@@ -298,12 +305,15 @@ class Shadow {
 
   /// A concat or split: values move in the reference only.
   void move_packed(const Op& op) {
-    const auto cells = [&](Bytes bytes) { return static_cast<std::size_t>(bytes.value() / options_.granularity.value()); };
+    const auto cells = [&](Bytes bytes) {
+      return static_cast<std::size_t>(bytes.value() / options_.granularity.value());
+    };
     if (is_concat(graph_, op)) {
       for (const Slot& slot : input_slots(graph_, op))
         reference_.put(op.outputs.front(), cells(slot.offset), reference_.take(slot.tensor));
     } else {
-      const auto whole = std::find_if(op.inputs.begin(), op.inputs.end(), [](const auto& input) { return input.has_value(); });
+      const auto whole =
+          std::find_if(op.inputs.begin(), op.inputs.end(), [](const auto& input) { return input.has_value(); });
       for (const Slot& slot : output_slots(graph_, op)) {
         const std::size_t count = reference_.bytes(slot.tensor).size();
         reference_.put(slot.tensor, 0, reference_.take(**whole, cells(slot.offset), count));
@@ -337,11 +347,11 @@ class Shadow {
     journal_.compare_pattern(workspace(id, index), key, "session " + workspace_name(id, index));
   }
 
-  // --------------------------------------------------------------------------------------------------- loops and bodies
+  // ------------------------------------------------------------------------------------------------- loops and bodies
   void enter_loop(const Scope& scope) {
     for (const BodyInput& pair : scope.inputs) {
-      const bool carried =
-          std::any_of(scope.carried.begin(), scope.carried.end(), [&](const Carried& each) { return each.in == pair.inner; });
+      const bool carried = std::any_of(scope.carried.begin(), scope.carried.end(),
+                                       [&](const Carried& each) { return each.in == pair.inner; });
       if (carried) reference_.put(pair.inner, 0, reference_.take(pair.outer));
     }
   }
@@ -357,8 +367,8 @@ class Shadow {
   void leave_loop(const Scope& scope) {
     for (const BodyOutput& pair : scope.outputs) {
       // One that is carried to two places is the result of the first.
-      const auto carried =
-          std::find_if(scope.carried.begin(), scope.carried.end(), [&](const Carried& each) { return each.out == pair.inner; });
+      const auto carried = std::find_if(scope.carried.begin(), scope.carried.end(),
+                                        [&](const Carried& each) { return each.out == pair.inner; });
       reference_.put(pair.outer, 0, reference_.take(carried == scope.carried.end() ? pair.inner : carried->in));
     }
   }
@@ -376,7 +386,7 @@ class Shadow {
     for (const auto& [to, value] : moved) reference_.put(to, 0, value);
   }
 
-  // ---------------------------------------------------------------------------------------------- what the plan says to do
+  // ----------------------------------------------------------------------------------------- what the plan says to do
   void do_clear(const PlannedClear& clear, const std::string& what) {
     std::ranges::fill(clear.to.bytes, std::byte{clear.value});
     journal_.log(clear.to.bytes, what);
@@ -422,10 +432,11 @@ class Shadow {
   Reference reference_;
   Addresses addresses_;
   Journal journal_;
-  std::vector<bool> packed_;                                        ///< By op.
-  std::vector<Running> running_;                                    ///< By op.
-  std::map<std::pair<OpId, std::size_t>, std::uint64_t> sessions_;  ///< The patterns that workspaces of the session hold.
-  std::map<std::string, std::uint64_t> fixed_;                      ///< Addresses that may not change.
+  std::vector<bool> packed_;      ///< By op.
+  std::vector<Running> running_;  ///< By op.
+  std::map<std::pair<OpId, std::size_t>, std::uint64_t>
+      sessions_;                                ///< The patterns that workspaces of the session hold.
+  std::map<std::string, std::uint64_t> fixed_;  ///< Addresses that may not change.
   std::size_t run_ = 0;
   std::uint64_t time_ = 0;
 };
