@@ -37,7 +37,7 @@ check:
 
 build:
 	cmake --preset release
-	cmake --build --preset release -j $(JOBS) --target stowage apps/stowage/all examples/all
+	cmake --build --preset release -j $(JOBS) --target stowage stowage_cli examples/all
 
 format:
 	scripts/format.sh
