@@ -55,7 +55,7 @@ std::string to_human(Bytes bytes) {
   if (std::abs(count) < kKi) return fmt::format("{} B", count);
   double scaled = static_cast<double>(count) / static_cast<double>(kKi);
   std::size_t unit = 0;
-  // 999.5 would print as "1e+03", so that the next unit begins there.
+  // 999.5 would print as "1e+03", so the next unit starts at that value.
   while (std::abs(scaled) >= 999.5 && unit + 1 < kNames.size()) {
     scaled /= static_cast<double>(kKi);
     ++unit;

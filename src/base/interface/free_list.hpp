@@ -10,15 +10,15 @@
 
 namespace stowage {
 
-/// The free ranges of an address space without an end, for online best fit: the smallest range that holds the bytes,
-/// the lowest among equals, and only when there is none the endless one behind everything in use. Freed ranges join
-/// their neighbours.
+/// The free ranges of an unbounded address space, allocated online by best fit: the smallest free range that can hold
+/// the bytes (the lowest offset among equals), or, if there is none, the unbounded range after the last byte in use.
+/// Freed ranges are merged with their neighbours.
 ///
-/// O(log n) a call for n free ranges, plus one step for each smaller range that only its alignment rules out. Not
-/// thread-safe.
+/// O(log n) per call for n free ranges, plus one step for each range that is large enough but does not fit because of
+/// the alignment. Not thread-safe.
 class FreeList {
  public:
-  /// Takes `size` bytes. Preconditions: size > 0, alignment is a power of two.
+  /// Allocates `size` bytes and returns their offset. Preconditions: size > 0, alignment is a power of two.
   Bytes allocate(Bytes size, Bytes alignment) {
     for (auto entry = by_size_.lower_bound({size, Bytes(0)}); entry != by_size_.end(); ++entry) {
       const ByteRange range{entry->second, entry->second + entry->first};
@@ -35,7 +35,7 @@ class FreeList {
     return offset;
   }
 
-  /// Gives bytes back. Precondition: they are in use.
+  /// Frees `range`. Precondition: all of it is allocated.
   void release(ByteRange range) {
     if (range.empty()) return;
     const auto after = by_offset_.find(range.upper);
@@ -68,8 +68,8 @@ class FreeList {
     by_size_.erase({range.length(), range.lower});
   }
 
-  std::map<Bytes, Bytes> by_offset_;           ///< Lower to upper.
-  std::set<std::pair<Bytes, Bytes>> by_size_;  ///< Length and lower.
+  std::map<Bytes, Bytes> by_offset_;           ///< Lower bound to upper bound.
+  std::set<std::pair<Bytes, Bytes>> by_size_;  ///< (length, lower bound).
   Bytes end_;                                  ///< Everything from here on is free.
 };
 

@@ -6,14 +6,14 @@
 
 namespace stowage {
 
-/// One entry for each thing of a list, found by the thing's id: an id of another list does not compile.
+/// A vector indexed by a strong id: one entry per object of a list. An id of another list does not compile.
 template <class I, class T>
 class IdVector {
  public:
   IdVector() = default;
   explicit IdVector(std::size_t count, const T& value = T()) : entries_(count, value) {}
 
-  /// Adds an entry and returns the id that finds it.
+  /// Appends an entry and returns its id.
   template <class... Args>
   I add(Args&&... args) {
     entries_.emplace_back(std::forward<Args>(args)...);

@@ -8,11 +8,10 @@
 
 namespace stowage {
 
-/// A partial function from bytes to values, kept as disjoint ranges: who was the last to claim this byte?
+/// A partial function from bytes to values, stored as disjoint ranges. It answers: who claimed this byte last?
 ///
-/// `assign` splits what it partly covers and swallows what it covers, so that a sequence of n assignments and visits of
-/// the ranges about to be assigned costs O(n log n) in all: each assignment leaves at most two ranges more than it
-/// found. Not thread-safe.
+/// `assign` removes the ranges that it covers and splits those that it partly covers. It adds at most two ranges, so a
+/// sequence of n assignments, each preceded by a visit of the same range, costs O(n log n) in total. Not thread-safe.
 template <class Value>
 class IntervalMap {
  public:
@@ -27,7 +26,7 @@ class IntervalMap {
     }
   }
 
-  /// Gives all of `range` the value. An empty range changes nothing.
+  /// Sets the value of all of `range`. An empty range changes nothing.
   void assign(ByteRange range, Value value) {
     if (range.empty()) return;
     split_at(range.lower);
