@@ -8,7 +8,7 @@ namespace {
 
 bool is_quoted(std::string_view field) { return field.size() >= 2 && field.front() == '"' && field.back() == '"'; }
 
-/// The length of the field that `text` starts with, up to the comma or the end; nothing when its quote is never closed.
+/// The length of the field that `text` starts with, up to the comma or the end; nothing if its quote is not closed.
 std::optional<std::size_t> field_length(std::string_view text) {
   const std::size_t comma = std::min(text.find(','), text.size());
   const std::size_t quote = text.find_first_not_of(" \t");

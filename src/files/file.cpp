@@ -22,7 +22,7 @@ namespace stowage {
 namespace {
 
 constexpr std::size_t kBlock = std::size_t{1} << 16;
-constexpr int kMaxLinks = 40;  // as many as Linux follows
+constexpr int kMaxLinks = 40;  // the limit of Linux
 constexpr mode_t kModeBits = 07777;
 
 Error failed(std::string_view doing, int error, const std::string& path) {
@@ -35,7 +35,7 @@ Error in_file(Error error, const std::string& path) {
   return error;
 }
 
-/// An open file that is closed whatever happens.
+/// Owns an open file descriptor and closes it.
 class Descriptor {
  public:
   explicit Descriptor(int fd) : fd_(fd) {}
@@ -47,14 +47,14 @@ class Descriptor {
 
   [[nodiscard]] int get() const { return fd_; }
   [[nodiscard]] bool is_open() const { return fd_ >= 0; }
-  /// 0, or errno: some file systems report a failed write only here.
+  /// Returns 0 or errno: some file systems report a failed write only on close.
   int close() { return ::close(std::exchange(fd_, -1)) == 0 ? 0 : errno; }
 
  private:
   int fd_;
 };
 
-/// Appends all of `fd` to `content`; 0 or errno.
+/// Appends everything that `fd` holds to `content`. Returns 0 or errno.
 int read_all(int fd, std::string& content) {
   std::size_t length = content.size();
   while (true) {
@@ -69,7 +69,7 @@ int read_all(int fd, std::string& content) {
   return 0;
 }
 
-/// 0 or errno.
+/// Returns 0 or errno.
 int write_all(int fd, std::string_view content) {
   while (!content.empty()) {
     const ssize_t put = ::write(fd, content.data(), content.size());
@@ -89,12 +89,12 @@ Status write_directly(const std::string& path, std::string_view content) {
 }
 
 Status write_standard_output(std::string_view content) {
-  std::fflush(stdout);  // what the program printed before comes before
+  std::fflush(stdout);  // keeps the order with what the program printed before
   if (const int error = write_all(STDOUT_FILENO, content); error != 0) return failed("write", error, "-");
   return Done{};
 }
 
-/// Where `path` leads when it is a symbolic link, also to a file that does not exist yet; otherwise `path`.
+/// The target of `path` if it is a symbolic link, even to a file that does not exist yet; otherwise `path`.
 std::filesystem::path follow_links(std::filesystem::path path) {
   std::error_code error;
   for (int i = 0; i < kMaxLinks; ++i) {
@@ -105,15 +105,15 @@ std::filesystem::path follow_links(std::filesystem::path path) {
   return path;
 }
 
-/// A name beside `target` that no other thread or process makes up at the same time. Short, whatever the target's
-/// length.
+/// A name in the directory of `target` that no other thread or process generates at the same time. It is short even if
+/// the name of the target is long.
 std::string temporary_name(const std::filesystem::path& target) {
   static std::atomic<unsigned> counter = 0;
   const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
   return (target.parent_path() / fmt::format(".stowage-{}-{}-{:x}.tmp", ::getpid(), ++counter, now)).string();
 }
 
-/// Deletes a file unless it was kept.
+/// Deletes a file when it goes out of scope, unless the file was kept.
 class Temporary {
  public:
   explicit Temporary(std::string name) : name_(std::move(name)) {}
@@ -128,13 +128,13 @@ class Temporary {
   std::string name_;
 };
 
-/// Gives the new file the owner, as far as we may, and the permissions of the one it replaces. 0 or errno.
+/// Gives the new file the permissions and, if allowed, the owner of the file that it replaces. Returns 0 or errno.
 int adopt_permissions(int fd, const struct stat& old) {
   if (::fchown(fd, old.st_uid, old.st_gid) != 0 && errno != EPERM) return errno;
   return ::fchmod(fd, old.st_mode & kModeBits) == 0 ? 0 : errno;
 }
 
-/// Everything but the rename: 0 or errno.
+/// Everything except for the rename. Returns 0 or errno.
 int fill(Descriptor& file, const std::optional<struct stat>& old, std::string_view content) {
   if (old) {
     if (const int error = adopt_permissions(file.get(), *old); error != 0) return error;
@@ -146,7 +146,7 @@ int fill(Descriptor& file, const std::optional<struct stat>& old, std::string_vi
 
 Status replace(const std::string& path, const std::optional<struct stat>& old, std::string_view content) {
   const std::filesystem::path target = follow_links(path);
-  // A rename asks for no right to write the old file, but its owner who withdrew that right meant it.
+  // A rename needs no permission to write the old file, but a file that is write-protected must not be replaced.
   if (old && ::faccessat(AT_FDCWD, target.c_str(), W_OK, AT_EACCESS) != 0)
     return failed("open for writing", errno, path);
   const std::string name = temporary_name(target);

@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A directory of its own for each test.
+/// Each test has its own directory.
 class FileTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -156,7 +156,7 @@ TEST_F(FileTest, AFileInPlaceOfADirectoryStaysAsItWas) {
 
 TEST_F(FileTest, AFileTooLargeLeavesTheOldOne) {
   put(path("a"), "old");
-  // The limit works for root too. It must not hit this process's own output, hence a process of its own.
+  // The limit applies to root too. It must not affect the output of this process, hence a separate process.
   const auto write_under_limit = [&] {
     rlimit limit{.rlim_cur = 1000, .rlim_max = 1000};
     std::signal(SIGXFSZ, SIG_IGN);

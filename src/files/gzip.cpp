@@ -12,14 +12,14 @@ namespace stowage::files {
 namespace {
 
 constexpr int kGzipWindow = 15 + 16;  // zlib's way to ask for a gzip header around the largest window
-constexpr int kQuickLevel = 3;        // the last that takes the first good match
+constexpr int kQuickLevel = 3;        // the highest level without lazy matching
 constexpr std::size_t kBlock = std::size_t{1} << 18;
 
 Error damaged(std::string message) { return Error{ErrorCode::parse, std::move(message), {}}; }
 
 Error zlib_failed(int code) { return Error{ErrorCode::io, fmt::format("gzip: {}", zError(code)), {}}; }
 
-/// A zlib stream that is closed whatever happens.
+/// Owns a zlib stream and ends it.
 class Stream {
  public:
   using Close = int (*)(z_stream*);
@@ -36,7 +36,7 @@ class Stream {
   z_stream z_ = {};
 };
 
-/// Gives zlib the next part of `input`: its counters are narrower than our sizes.
+/// Gives zlib the next part of `input`, in parts because its counters are narrower than `std::size_t`.
 void feed(z_stream& z, std::string_view& input) {
   if (z.avail_in != 0 || input.empty()) return;
   const std::size_t part = std::min<std::size_t>(input.size(), std::numeric_limits<uInt>::max());
@@ -85,7 +85,7 @@ Result<std::string> unpack_gzip(std::string_view packed, std::size_t limit) {
     const bool all_read = z->avail_in == 0 && packed.empty();
     if (code == Z_STREAM_END) {
       if (all_read) return output;
-      if (!starts_member(*z.get(), packed)) return damaged("damaged gzip: something else follows its end");
+      if (!starts_member(*z.get(), packed)) return damaged("damaged gzip: trailing data after its end");
       inflateReset(z.get());
     } else if (code == Z_BUF_ERROR && all_read) {
       return damaged("truncated gzip: it ends early");

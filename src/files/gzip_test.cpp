@@ -37,7 +37,7 @@ TEST(Gzip, SomethingElseBehindTheEndIsAParseError) {
     const Result<std::string> result = unpack_gzip(packed("text") + tail);
     ASSERT_FALSE(result);
     EXPECT_EQ(result.error().code, ErrorCode::parse);
-    EXPECT_EQ(result.error().message, "damaged gzip: something else follows its end");
+    EXPECT_EQ(result.error().message, "damaged gzip: trailing data after its end");
   }
 }
 
@@ -48,7 +48,7 @@ TEST(Gzip, ATruncatedSecondMemberIsAParseError) {
 
 TEST(Gzip, AChangedByteIsAParseError) {
   std::string bytes = packed("a text that is packed");
-  bytes[bytes.size() - 6] = static_cast<char>(bytes[bytes.size() - 6] ^ 1);  // in the check sum
+  bytes[bytes.size() - 6] = static_cast<char>(bytes[bytes.size() - 6] ^ 1);  // in the checksum
   const Result<std::string> result = unpack_gzip(bytes);
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, ErrorCode::parse);

@@ -12,8 +12,7 @@
 namespace stowage::files {
 namespace {
 
-// Above what our formats need, which is bodies nested 64 deep with four levels each, and far below what any stack
-// holds.
+// Our formats need less: bodies nested 64 deep, with four levels each. Far too small to overflow any stack.
 constexpr std::size_t kMaxDepth = 320;
 
 std::string to_string(const Path& path) {
@@ -35,7 +34,7 @@ struct NamedEntry {
   std::size_t index = 0;
 };
 
-/// The last one, which is inside all others: entries may have named lists of their own.
+/// The innermost entry of a named list on `path`; entries may themselves contain named lists.
 NamedEntry innermost(const JsonDocument& document, const Path& path) {
   NamedEntry found;
   const Json* at = &document.root;
@@ -49,7 +48,7 @@ NamedEntry innermost(const JsonDocument& document, const Path& path) {
   return found;
 }
 
-/// "tensor 'x' (3): " when the path leads into an entry that has a name.
+/// "tensor 'x' (3): " if the path leads into an entry that has a name, otherwise "".
 std::string subject(const JsonDocument& document, const Path& path) {
   const NamedEntry entry = innermost(document, path);
   if (entry.json == nullptr || !entry.json->is_object()) return "";
@@ -59,7 +58,8 @@ std::string subject(const JsonDocument& document, const Path& path) {
   return fmt::format("{} '{}' ({}): ", entry.word, *name, entry.index);
 }
 
-/// What the library says, less its own prefix and the input's bytes, which need be neither short nor printable.
+/// The library's message without its prefix and without the bytes of the input, which may be long or unprintable. At
+/// most 200 characters.
 std::string_view essence(std::string_view message) {
   constexpr std::size_t kLongest = 200;
   for (const std::string_view mark : {"] ", ", column ", ": "}) {
@@ -68,12 +68,13 @@ std::string_view essence(std::string_view message) {
   return message.substr(0, message.find("; last read")).substr(0, kLongest);
 }
 
-/// Builds the document from the parser's events, and refuses what the library's own builder would let pass.
+/// Builds the document from the parser's events, and rejects duplicate keys and deep nesting, which the library's own
+/// builder accepts.
 class Builder final : public nlohmann::json_sax<Json> {
  public:
   Builder(std::string_view text, JsonDocument& document) : text_(text), document_(document) {}
 
-  /// What stopped the parser.
+  /// The error that stopped the parser.
   [[nodiscard]] const Error& error() const { return error_; }
 
   bool null() override { return add(Json()); }
@@ -91,10 +92,10 @@ class Builder final : public nlohmann::json_sax<Json> {
   bool parse_error(std::size_t position, const std::string&, const Json::exception& exception) override;
 
  private:
-  /// A container that is not closed yet. It is the last of its parent, so that its address holds.
+  /// A container that is not closed yet. It is the last element of its parent, so its address stays valid.
   struct Open {
     Json* container;
-    Json::object_t::iterator field = {};  ///< Of an object: the one being read.
+    Json::object_t::iterator field = {};  ///< In an object: the field being read.
   };
 
   Json& put(Json value);
@@ -139,7 +140,7 @@ bool Builder::key(string_t& name) {
   return false;
 }
 
-/// The way to the container that was opened last.
+/// The path of the innermost open container.
 Path Builder::path_to_last() const {
   Path path;
   for (std::size_t i = 0; i + 1 < open_.size(); ++i) {
@@ -150,7 +151,7 @@ Path Builder::path_to_last() const {
 }
 
 bool Builder::parse_error(std::size_t position, const std::string&, const Json::exception& exception) {
-  // The position counts the byte that gave it away.
+  // The position includes the byte that revealed the error.
   const std::string_view before = text_.substr(0, position - std::min<std::size_t>(position, 1));
   const std::size_t line_start = before.rfind('\n') + 1;  // npos + 1 is 0
   const std::string message = fmt::format("column {}: {}", before.size() - line_start + 1, essence(exception.what()));
@@ -165,7 +166,7 @@ bool contains(std::span<const std::string_view> names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// The number, when it is an integer that fits.
+/// The number, if it is an integer that fits.
 std::optional<std::int64_t> exact_integer(const Json& json) {
   if (json.is_number_unsigned() && json.get<std::uint64_t>() > std::uint64_t{std::numeric_limits<std::int64_t>::max()})
     return {};

@@ -62,7 +62,7 @@ TEST(JsonReader, DeepNestingIsRefused) {
   EXPECT_NE(error_of(std::string(10'000'000, '[')).find("nested deeper"), std::string::npos);
 }
 
-/// What reading `text` with `read` finds wrong.
+/// The error of reading `text` with `read`.
 template <class Read>
 std::string fault(std::string_view text, Read read) {
   const Result<JsonDocument> document = parse_json(text, "f");

@@ -6,28 +6,28 @@
 #include <string_view>
 #include <vector>
 
-/// Lines and fields of tables, as every CSV reader here takes them apart.
+/// Splits CSV text into lines and fields; shared by all CSV readers of the project.
 namespace stowage::files {
 
-/// Without the spaces around it.
+/// `text` without leading and trailing spaces and tabs.
 [[nodiscard]] std::string_view trim(std::string_view text);
 
-/// A field without the spaces and quotes around it.
+/// A field without the spaces and quotes around it; doubled quotes inside it stay doubled.
 [[nodiscard]] std::string_view content_of(std::string_view field);
 
-/// The same, and a quote that is written twice inside quotes is one.
+/// Like `content_of`, but a doubled quote inside a quoted field becomes one quote.
 [[nodiscard]] std::string text_of(std::string_view field);
 
-/// The fields of a line, as they are written; false when a quote is not closed.
+/// Splits a line into its fields, exactly as they are written. Returns false if a quote is not closed.
 [[nodiscard]] bool split_fields(std::string_view line, std::vector<std::string_view>& fields);
 
-/// Cuts the next line off `text`, without its end.
+/// Removes the next line from the front of `text` and returns it without its line ending.
 std::string_view next_line(std::string_view& text);
 
-/// All of `text` as an integer; nothing where it is none or does not fit.
+/// All of `text` as an integer; nothing if it is not an integer or does not fit.
 [[nodiscard]] std::optional<std::int64_t> parse_integer(std::string_view text);
 
-/// `text` without the mark that some programs put before it.
+/// `text` without the UTF-8 byte order mark that some programs write first.
 [[nodiscard]] std::string_view without_byte_order_mark(std::string_view text);
 
 }  // namespace stowage::files

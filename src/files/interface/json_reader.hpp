@@ -13,8 +13,8 @@
 
 #include "stowage/base.hpp"
 
-/// Strict reading of JSON: whatever a file says is either understood or refused with the path to it. The one place that
-/// knows how the JSON library reports trouble; none of its exceptions leaves it.
+/// Strict reading of JSON: every value of a file is either understood or rejected with an error that names its path.
+/// This is the only code that handles the errors of the JSON library; none of the library's exceptions escapes.
 namespace stowage::files {
 
 using Json = nlohmann::json;
@@ -26,33 +26,37 @@ struct PathStep {
 };
 using Path = std::vector<PathStep>;
 
-/// A list whose entries have a field "name", by which errors call them: of {"tensors", "tensor"}, "tensor 'x' (3): …".
+/// A list whose entries have a field "name", which errors use: with {"tensors", "tensor"} an error reads "tensor 'x'
+/// (3): …".
 struct NamedList {
-  std::string_view list;   ///< The field's name, wherever in the document it is.
-  std::string_view entry;  ///< What one of them is called.
+  std::string_view list;   ///< The name of the list's field, at any depth of the document.
+  std::string_view entry;  ///< The word for one entry.
 };
-using NamedLists = std::span<const NamedList>;  ///< Outlives what is read with it.
+/// Must outlive everything that is read with it.
+using NamedLists = std::span<const NamedList>;
 
-/// A document that is well-formed: no duplicate key, no invalid UTF-8, nesting within bounds.
+/// A well-formed document: no duplicate key, no invalid UTF-8, nesting within the limit.
 struct JsonDocument {
   std::string file;
   NamedLists named;
   Json root;
 };
 
-/// Fails with `ErrorCode::parse`: on a syntax error with line and column, on a duplicate key with the path.
+/// Fails with `ErrorCode::parse`. A syntax error names line and column; a duplicate key or too deep nesting names the
+/// path.
 Result<JsonDocument> parse_json(std::string_view text, const std::string& file, NamedLists named = {});
 
-/// An error in `document`; names the last entry of a named list that `path` leads through, when it has a name.
+/// An error at `path` in `document`. If the path goes through entries of named lists, the error names the innermost
+/// one, provided that it has a name.
 [[nodiscard]] Error error_at(const JsonDocument& document, const Path& path, ErrorCode code, std::string message);
 
-/// The first thing wrong with a document. Readers go on after a fault, with a default in place of what was wrong, and
-/// look here once at the end; so each reads like a list of fields.
+/// Keeps the first error of a document. After an error, readers continue with a default value, and check for an error
+/// once at the end. So each reader looks like a plain list of fields.
 class JsonErrors {
  public:
   explicit JsonErrors(const JsonDocument& document) : document_(&document) {}
 
-  /// Precondition: there is none yet.
+  /// Precondition: no error was set yet.
   void set(const Path& path, ErrorCode code, std::string message) {
     first_ = error_at(*document_, path, code, std::move(message));
   }
@@ -63,12 +67,12 @@ class JsonErrors {
   std::optional<Error> first_;
 };
 
-/// A value and the way to it. A value points to the one it was reached through, which must outlive it.
+/// A value and its path. It points to its parent, the value from which it was obtained; the parent must outlive it.
 class JsonValue {
  public:
   JsonValue(const JsonDocument& document, JsonErrors& errors) : json_(&document.root), errors_(&errors) {}
 
-  /// Ignored when something was wrong before.
+  /// Records an error at this value. Ignored if there was an error before.
   void fail(ErrorCode code, std::string message) const;
 
   [[nodiscard]] bool is_null() const { return json_->is_null(); }
@@ -77,13 +81,13 @@ class JsonValue {
   [[nodiscard]] std::int64_t integer(std::int64_t lowest, std::int64_t highest) const;
   [[nodiscard]] Bytes bytes() const { return Bytes(integer(0, kMaxBytes.value())); }
   [[nodiscard]] std::uint8_t byte() const { return static_cast<std::uint8_t>(integer(0, 255)); }
-  /// A position in some list.
+  /// An index into a list: an integer from 0 to 2^32 - 1.
   [[nodiscard]] std::uint32_t position() const;
 
-  /// The number of elements of an array; anything else is an error and has 0.
+  /// The number of elements of an array. Any other value is an error, and its size is 0.
   [[nodiscard]] std::size_t size() const;
   [[nodiscard]] JsonValue element(std::size_t index) const;
-  /// What `read_one` makes of each element.
+  /// The results of `read_one` for all elements.
   template <class ReadOne>
   [[nodiscard]] auto list(ReadOne read_one) const {
     std::vector<decltype(read_one(*this))> result;
@@ -93,15 +97,15 @@ class JsonValue {
     return result;
   }
 
-  /// Must be an object, whatever is in it.
+  /// Records an error unless this is an object.
   void require_object() const;
-  /// Must be an object without fields other than `known`.
+  /// Records an error unless this is an object with no fields other than `known`.
   void allow_fields(std::span<const std::string_view> known) const;
-  /// Nothing when the field is absent, or this is not an object.
+  /// Nothing if the field is absent or this is not an object.
   [[nodiscard]] std::optional<JsonValue> find(std::string_view key) const;
-  /// An absent field is an error, and reads as null.
+  /// An absent field is an error, and its value is null.
   [[nodiscard]] JsonValue require(std::string_view key) const;
-  /// The field "schema" must be `family` + "1".
+  /// Records an error unless the field "schema" is `family` + "1".
   void require_schema(std::string_view family) const;
 
  private:
@@ -114,11 +118,11 @@ class JsonValue {
   const Json* json_;
   JsonErrors* errors_;
   const JsonValue* parent_ = nullptr;
-  std::string_view key_ = {};  ///< In the parent, when that is an object.
-  std::size_t index_ = 0;      ///< In the parent, when that is an array.
+  std::string_view key_ = {};  ///< The key in the parent, if that is an object.
+  std::size_t index_ = 0;      ///< The index in the parent, if that is an array.
 };
 
-/// What `read` makes of the whole text, or the first thing that is wrong with it.
+/// Parses `text` and applies `read` to its root. Returns the result of `read`, or the first error.
 template <class Read>
 auto read_json(std::string_view text, const std::string& file, Read read, NamedLists named = {})
     -> Result<decltype(read(std::declval<JsonValue>()))> {

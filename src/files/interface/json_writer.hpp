@@ -5,16 +5,16 @@
 
 #include <nlohmann/json.hpp>
 
-/// Writing of JSON with the fields in the order given, and one entry of a long list per line, so that files compare
-/// well.
+/// Writes JSON with the fields in the given order and the entries of long lists on separate lines, so that files are
+/// easy to compare with line-based tools.
 namespace stowage::files {
 
 using OrderedJson = nlohmann::ordered_json;
 
-/// On one line. Bytes that are not UTF-8 become U+FFFD: a name must not make a file that nobody can read.
+/// The value on one line. Invalid UTF-8 becomes U+FFFD: a name must not make a file unreadable.
 [[nodiscard]] std::string to_line(const OrderedJson& value);
 
-/// Appends what `to_text` makes of each entry, each on a line of its own, and the `]` that ends the list.
+/// Appends `to_text(entry)` for each entry, one per line, and the `]` that ends the list.
 template <class Entries, class ToText>
 void append_lines(std::string& text, const Entries& entries, ToText to_text) {
   const char* separator = "\n";
@@ -26,7 +26,7 @@ void append_lines(std::string& text, const Entries& entries, ToText to_text) {
   text += ']';
 }
 
-/// Appends `,` and a new line, and `"name":[…]` with a line for what `to_json` makes of each entry.
+/// Appends `,`, a line break and `"name":[…]` with one line per entry, made by `to_json(entry)`.
 template <class Entries, class ToJson>
 void append_list(std::string& text, std::string_view name, const Entries& entries, ToJson to_json) {
   text += ",\n\"";
