@@ -9,7 +9,7 @@ bool is_carried(const Scope& scope, TensorId inner) {
   return std::any_of(scope.carried.begin(), scope.carried.end(), [&](Carried pair) { return pair.in == inner; });
 }
 
-/// Where a loop's result lies: at the value that comes in.
+/// The tensor at whose address a loop's result lies: the carried value that comes in, or `inner` itself.
 TensorId incoming_of(const Scope& scope, TensorId inner) {
   const auto pair =
       std::find_if(scope.carried.begin(), scope.carried.end(), [&](Carried each) { return each.out == inner; });

@@ -9,14 +9,14 @@
 
 namespace stowage {
 
-/// Called where what a body passes in or out cannot lie where its pair says.
+/// Called for each pair whose inner and outer tensor cannot be at the same address.
 using OnContradiction = std::function<void(ScopeId scope, TensorId inner, TensorId outer)>;
 
-/// Adds to `joined`, which holds the roots of views and the ops' aliases, what bodies put at one address: what they are
-/// given from outside (except for what a loop carries), and a loop's results with the incoming values.
+/// Adds the tensors that bodies require at one address to `joined`, which holds the roots of views and the ops'
+/// aliases: the inputs of bodies (except for what a loop carries), and a loop's results with the incoming values.
 void join_bodies(const Graph& graph, OffsetUnion& joined, const OnContradiction& contradiction);
 
-/// The same by tensor, with views followed to their roots.
+/// The contents of `joined` as a list by tensor; a view is found through its root.
 [[nodiscard]] std::vector<AliasPlace> alias_places(const Graph& graph, OffsetUnion& joined);
 
 }  // namespace stowage

@@ -13,7 +13,7 @@ Error fault(std::size_t op, std::size_t alias, std::string message) {
                {.file = {}, .line = {}, .path = fmt::format("ops[{}].alias[{}]", op, alias)}};
 }
 
-/// One alias, with the ids that its positions stand for.
+/// One alias, with its positions resolved to ids.
 struct Link {
   TensorId output;
   TensorId input;
@@ -47,7 +47,7 @@ Status join(const GraphDescription& graph, const std::vector<Graph::Root>& roots
   return Done{};
 }
 
-/// No op writes, through whichever name, what is aliased to a constant.
+/// No op writes memory that is shared with a constant, through any tensor.
 Status check_constants(const GraphDescription& graph, const std::vector<Graph::Root>& roots, OffsetUnion& classes) {
   std::vector<bool> constant(graph.tensors.size());
   for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
@@ -68,7 +68,7 @@ Status check_constants(const GraphDescription& graph, const std::vector<Graph::R
   return Done{};
 }
 
-/// Where each class starts: at its lowest member.
+/// The offset at which each class starts: that of its lowest member.
 std::vector<Bytes> lowest_members(const GraphDescription& graph, const std::vector<Graph::Root>& roots,
                                   OffsetUnion& classes) {
   std::vector<Bytes> lowest(graph.tensors.size(), kMaxBytes);
@@ -79,7 +79,7 @@ std::vector<Bytes> lowest_members(const GraphDescription& graph, const std::vect
   return lowest;
 }
 
-/// A class starts at a multiple of its largest alignment, and every member must find its own there.
+/// A class starts at a multiple of its largest alignment; at its offset from there, every member must be aligned.
 Status check_alignments(const GraphDescription& graph, const std::vector<Graph::Root>& roots, OffsetUnion& classes) {
   const std::vector<Bytes> lowest = lowest_members(graph, roots, classes);
   for (std::size_t t = 0; t < graph.tensors.size(); ++t) {

@@ -49,8 +49,8 @@ Status check_fill(const Graph& graph, OpId id) {
   return Done{};
 }
 
-/// In which batches each tensor has a value: where some op that writes what it shares memory with runs, or it had one
-/// before.
+/// The batches in which each alias class has a value: those in which an op that writes one of its tensors runs, or all
+/// of them if it has a value from the start.
 class Presence {
  public:
   Presence(const Graph& graph, const Relations& relations)
@@ -69,7 +69,7 @@ class Presence {
   /// The first batch in which `op` runs but the tensor has no value.
   [[nodiscard]] std::optional<std::string> missing(TensorId tensor, OpId op) const {
     while (graph_.scope_of(op).index() != 0)
-      op = graph_.scope(graph_.scope_of(op)).op;  // which has the label of all inside
+      op = graph_.scope(graph_.scope_of(op)).op;  // the label of the outermost op applies to everything inside
     const std::string& label = graph_.op(op).batch;
     for (std::size_t b = 0; b < batches_; ++b) {
       const bool runs = label.empty() || label == graph_.batches()[b];
@@ -94,8 +94,8 @@ class Presence {
   std::vector<bool> present_;  ///< Row-major, alias class × batch.
 };
 
-/// An op may read what is not there in some batch: a merge does. But what goes into a body, or is made of its inputs
-/// without a copy, would then be undefined itself.
+/// An op may read a tensor that has no value in some batch; a merge does so. But a body's input, or the output of an op
+/// that packs without a copy, would then be undefined itself.
 Status check_passed_on(const Graph& graph, const Relations& relations) {
   const Presence presence(graph, relations);
   const auto refuse = [&](OpId op, TensorId tensor, const std::string& batch, const char* what) {
@@ -129,7 +129,7 @@ std::multimap<TensorId, OpId> writers(const Graph& graph) {
   return result;
 }
 
-/// A ring's name stands for one ring.
+/// No two rings have the same name.
 Status check_ring_list(const Graph& graph) {
   std::map<std::string, std::size_t> known;
   for (std::size_t p = 0; p < graph.rings().size(); ++p) {
@@ -154,7 +154,7 @@ Status check_ring_list(const Graph& graph) {
   return Done{};
 }
 
-/// A prefetched tensor is nothing else.
+/// Whether a prefetched output has no other role: no view, alias, fill, group or flag.
 bool is_nothing_else(const Graph& graph, const Op& op, std::uint32_t position, const std::set<TensorId>& grouped) {
   const Tensor& tensor = graph.tensor(op.outputs[position]);
   TensorFlags allowed;
@@ -188,7 +188,7 @@ Status check_prefetch(const Graph& graph, OpId id, const std::set<TensorId>& gro
   return Done{};
 }
 
-/// The rules about who uses what a ring holds, by whatever name.
+/// The rules for the ops that access memory of a ring, through any tensor of an alias class.
 class RingUsers {
  public:
   RingUsers(const Graph& graph, const Relations& relations)
@@ -226,7 +226,7 @@ class RingUsers {
                                 ring_of(range).name, ring_of(range).size.value()));
   }
 
-  /// It uses no more of a ring than that holds, and no range that was taken before.
+  /// An op uses no more of a ring than its size, and no range that was evicted before.
   Status check_op(OpId id) {
     std::map<RingId, Bytes> wanted;
     std::set<std::size_t> seen;
@@ -292,12 +292,12 @@ Status check_flags(const Graph& graph) {
     const TensorFlags flags = graph.tensors()[t].flags;
     const std::string path = fmt::format("tensors[{}].flags", t);
     if (flags.has(TensorFlag::reusable) && !flags.has(TensorFlag::zero_copy))
-      return fault_at(path, name(graph, TensorId(t)) +
-                                " is reusable but not zero_copy: there is no buffer of the caller's to reuse");
-    if (flags.has(TensorFlag::zero_copy) && flags.any_of(kOwnAddress))
       return fault_at(
-          path, name(graph, TensorId(t)) +
-                    " is zero_copy, but a constant, variable or external tensor already has an address of its own");
+          path, name(graph, TensorId(t)) + " is reusable but not zero_copy: there is no caller's buffer to reuse");
+    if (flags.has(TensorFlag::zero_copy) && flags.any_of(kOwnAddress))
+      return fault_at(path,
+                      name(graph, TensorId(t)) +
+                          " is zero_copy, but a constant, variable or external tensor already has its own address");
   }
   return Done{};
 }

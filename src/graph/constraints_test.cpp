@@ -8,8 +8,8 @@
 
 #include "stowage/graph.hpp"
 
-/// Every rule of groups, fills, flags, bodies, batches and rings: a graph that keeps it, and what is said about one
-/// that does not.
+/// For every rule of groups, fills, flags, bodies, batches and rings: a graph that obeys it, and the error for one that
+/// does not.
 namespace stowage {
 namespace {
 
@@ -105,15 +105,14 @@ TEST(Groups, OutputsThatAreRefsAreSoAllOrNone) {
 }
 
 TEST(Groups, RefsThatCannotBeContiguousAreAnError) {
-  EXPECT_THAT(
-      verdict(base(),
-              [](auto& g) {
-                g.tensors[0].size = Bytes(16);
-                g.ops[0].aliases = {{0, 0, Bytes(8)}, {1, 0, Bytes(0)}};
-                g.ops[0].contiguous_outputs = Contiguity::padded;
-              }),
-      HasSubstr("the contiguous outputs of op 'make' (0) are impossible: other groups, views or aliases want another "
-                "place for tensor 'b' (3)"));
+  EXPECT_THAT(verdict(base(),
+                      [](auto& g) {
+                        g.tensors[0].size = Bytes(16);
+                        g.ops[0].aliases = {{0, 0, Bytes(8)}, {1, 0, Bytes(0)}};
+                        g.ops[0].contiguous_outputs = Contiguity::padded;
+                      }),
+              HasSubstr("the contiguous outputs of op 'make' (0) are impossible: other groups, views or aliases "
+                        "require a different offset for tensor 'b' (3)"));
 }
 
 // -------------------------------------------------------------------------------------------------------------- fills
@@ -169,9 +168,10 @@ TEST(Flags, ReusableNeedsZeroCopy) {
 }
 
 TEST(Flags, ZeroCopyAndAnAddressOfItsOwnContradict) {
-  EXPECT_THAT(verdict(base(), [](auto& g) { g.tensors[1].flags |= TensorFlag::zero_copy; }),
-              HasSubstr("tensor 'y' (1) is zero_copy, but a constant, variable or external tensor already has an "
-                        "address of its own"));
+  EXPECT_THAT(
+      verdict(base(), [](auto& g) { g.tensors[1].flags |= TensorFlag::zero_copy; }),
+      HasSubstr(
+          "tensor 'y' (1) is zero_copy, but a constant, variable or external tensor already has its own address"));
 }
 
 // ------------------------------------------------------------------------------------------------------------- bodies
@@ -190,7 +190,7 @@ GraphDescription with_call() {
   return graph;
 }
 
-/// The same as a loop that carries its sum into `left`.
+/// The same body in a loop that carries the sum into `left`.
 GraphDescription with_loop() {
   GraphDescription graph = with_call();
   graph.ops[1].control = Control::loop;

@@ -63,7 +63,7 @@ class BodyCheck {
     return Done{};
   }
 
-  /// Both ends of a pair.
+  /// Both ends of a pair have the same size and memory.
   Status check_alike(TensorId inner, TensorId outer, const char* list, std::size_t at) {
     const Tensor& inside = graph_.tensor(inner);
     const Tensor& outside = graph_.tensor(outer);
@@ -167,7 +167,7 @@ class BodyCheck {
   std::set<TensorId> passed_;
 };
 
-/// What an op with bodies may not have of its own.
+/// Rejects attributes that an op with bodies must not have itself.
 Status check_owner(const Graph& graph, OpId id) {
   const Op& op = graph.op(id);
   const std::string path = fmt::format("ops[{}]", id.index());
@@ -188,8 +188,8 @@ Status check_owner(const Graph& graph, OpId id) {
   return Done{};
 }
 
-/// What a loop sends around is not what came in as something else: the copies of one back edge would overwrite each
-/// other's values.
+/// A carried value must not share memory with a tensor that enters the body as another value: the copies at the back
+/// edge would overwrite each other's values.
 Status check_carried_apart(const Graph& graph, OffsetUnion& joined) {
   const auto representative = [&](TensorId id) { return joined.find(graph.root(id).tensor.index()).representative; };
   for (std::size_t s = 1; s < graph.scopes().size(); ++s) {
@@ -211,7 +211,7 @@ Status check_carried_apart(const Graph& graph, OffsetUnion& joined) {
   return Done{};
 }
 
-/// What bodies put at one address finds its alignment there.
+/// Tensors that bodies put at one address must all be aligned there.
 Status check_shared_alignments(const Graph& graph, OffsetUnion& joined) {
   std::vector<Bytes> lowest(graph.tensors().size(), kMaxBytes);
   const auto place = [&](std::size_t t) {
@@ -235,7 +235,7 @@ Status check_shared_alignments(const Graph& graph, OffsetUnion& joined) {
   return Done{};
 }
 
-/// Everything that pairs put at one address can be there, and nothing writes a constant through them.
+/// The tensors that pairs put at one address can all lie there, and no op writes a constant through a pair.
 Status check_shared(const Graph& graph, OffsetUnion& joined) {
   std::optional<Error> contradiction;
   join_bodies(graph, joined, [&](ScopeId scope, TensorId inner, TensorId outer) {

@@ -9,14 +9,14 @@
 
 namespace stowage {
 
-/// Finds, while the ops are walked in order, the task ops whose results another op reads. O(tensors) memory.
+/// Finds the task ops whose results an op reads, while the caller walks the ops in order. O(tensors) memory.
 class DataSources {
  public:
   explicit DataSources(const Graph& graph)
       : graph_(graph), producer_(graph.tensors().size(), kNone), seen_(graph.tensors().size()) {}
 
-  /// Calls `f(op)` for each task op that wrote what `tensor` shows at this point. Visits a tensor once, by however many
-  /// views and aliases it is reached.
+  /// Calls `f(op)` for each task op that wrote the current value of `tensor`. Visits a tensor once, even if several
+  /// views and aliases lead to it.
   template <class F>
   void writers(TensorId tensor, F&& f) {
     ++visit_;
@@ -49,7 +49,7 @@ class DataSources {
     pending_.push_back(tensor);
   }
 
-  /// Behind an op without a task stands whoever wrote what it passes on.
+  /// An op without a task passes on what other ops wrote: continues with its inputs.
   void reach_through(const Op& op, TensorId output) {
     for (const Alias& alias : op.aliases) {
       if (op.outputs[alias.output] == output) reach(*op.inputs[alias.input]);

@@ -7,12 +7,12 @@
 #include "graph/data_sources.hpp"
 #include "graph/memory_conflicts.hpp"
 
-/// Each run (one for each batch, or the only one) is walked by itself, scope after scope: what an op depends on is what
-/// happened before it in that run. What is found in every run in which both ops take part holds always.
+/// Each run (one per batch, or a single one) is walked separately, scope by scope, to find what each op depends on in
+/// that run. A dependency that is found in every run in which both ops take part holds always.
 namespace stowage {
 namespace {
 
-/// By representative: whether a task writes the alias class.
+/// By representative: whether a task op writes the alias class.
 std::vector<bool> written_classes(const Graph& graph) {
   std::vector<bool> written(graph.tensors().size());
   for (const Op& op : graph.ops()) {
@@ -22,7 +22,7 @@ std::vector<bool> written_classes(const Graph& graph) {
   return written;
 }
 
-/// By op: 1 + the batch that it runs in, with what is inside it; 0: in all.
+/// By op, including ops in bodies: 1 + the batch that it runs in; 0: it runs in all batches.
 std::vector<std::uint32_t> batches_of_ops(const Graph& graph) {
   std::vector<std::uint32_t> batch(graph.ops().size());
   for (const Scope& scope : graph.scopes()) {
@@ -37,7 +37,7 @@ std::vector<std::uint32_t> batches_of_ops(const Graph& graph) {
   return batch;
 }
 
-/// An op without a task writes nothing, but passes on what an alias says.
+/// Whether `op` gives `output` a value. An op without a task writes nothing, but passes on the values of its aliases.
 bool gives_value(const Op& op, TensorId output) {
   return !op.no_task || std::any_of(op.aliases.begin(), op.aliases.end(),
                                     [&](const Alias& alias) { return op.outputs[alias.output] == output; });
@@ -81,7 +81,7 @@ class Finder {
     }
   }
 
-  /// Whom it waits for.
+  /// Adds the ops that `to` waits for.
   void follow(OpId to, std::uint32_t batch, DataSources& sources, std::optional<OpId>& last) {
     const auto add = [&](OpId from, DependencyKind kind) { found_.push_back({to, from, kind, batch}); };
     if (last) add(*last, DependencyKind::stream);
@@ -95,7 +95,7 @@ class Finder {
     }
   }
 
-  /// What else must stay as it is. A read of what `data` says already is no news.
+  /// Adds the dependencies that must be kept, except for reads that a `data` dependency already covers.
   void keep(OpId to, std::uint32_t batch, MemoryConflicts& conflicts) {
     sources_of_op_.clear();
     for (auto each = found_.rbegin(); each != found_.rend() && each->to == to && each->batch == batch; ++each) {
@@ -111,7 +111,8 @@ class Finder {
 
   // ------------------------------------------------------------------------------------------------------ all runs
 
-  /// What was found in each run in which both take part loses its mark. Precondition: `found_` is ascending, each once.
+  /// A dependency found in every run in which both ops take part becomes one without a batch. Precondition: `found_` is
+  /// ascending and has no duplicates.
   void join_batches(std::uint32_t batches) {
     std::vector<Dependency> joined;
     for (std::size_t begin = 0, end = 0; begin < found_.size(); begin = end) {
@@ -130,7 +131,7 @@ class Finder {
     found_ = std::move(joined);
   }
 
-  /// What `Graph::build` asks of the list of ops, where nothing else says it.
+  /// Adds the order of ops that `Graph::build` requires and that no other dependency implies.
   void add_definitions() {
     std::vector<Dependency> definitions;
     std::vector<std::optional<OpId>> named(graph_.tensors().size());    // by tensor: the first op that has it as output

@@ -78,7 +78,7 @@ TEST(Dependencies, AReadOfBytesWrittenByAnotherNameIsKeptAndNotWaitedFor) {
   const Graph graph = s.build();
   EXPECT_THAT(of(graph, whole), ElementsAre(Dependency{whole, write, Kind::read_after_write}));
   EXPECT_FALSE(is_waited_for(Kind::read_after_write));
-  // No byte of it was written; but the list of ops says that x has a value only from `write` on.
+  // `write` wrote none of these bytes, but it is the first op that gives x a value.
   EXPECT_THAT(of(graph, other), ElementsAre(Dependency{other, write, Kind::definition}));
 }
 
@@ -142,7 +142,7 @@ TEST(Dependencies, AnOpWithBodiesTouchesWhatTheyTouchOfTheMemoryAroundIt) {
       {.name = "call", .kind = "X", .inputs = {x}, .stream = StreamId(1), .control = Control::call, .bodies = {body}});
   const Graph graph = s.build();
   EXPECT_THAT(of(graph, call), ElementsAre(Dependency{call, read, Kind::write_after_read}));
-  EXPECT_TRUE(of(graph, OpId(2)).empty()) << "what comes from outside is the op's matter";
+  EXPECT_TRUE(of(graph, OpId(2)).empty()) << "dependencies on values from outside belong to the op with the body";
   EXPECT_THAT(of(graph, OpId(3)), ElementsAre(Dependency{OpId(3), OpId(2), Kind::data}));
 }
 
@@ -188,7 +188,7 @@ void touches_of(const Graph& graph, OpId id, std::vector<Touch>& list) {
   }
 }
 
-/// Whether both touch the same bytes, the first writing or not, the second writing or not.
+/// Whether an access of `a` and one of `b` overlap, where each is a write or a read as given.
 bool meet(const std::vector<Touch>& a, bool a_writes, const std::vector<Touch>& b, bool b_writes) {
   for (const Touch& x : a) {
     for (const Touch& y : b) {
@@ -199,7 +199,7 @@ bool meet(const std::vector<Touch>& a, bool a_writes, const std::vector<Touch>& 
   return false;
 }
 
-/// The label of an op of the root, or of the one around it.
+/// The batch label of an op, or of the root op that contains it.
 const std::string& label_of(const Graph& graph, OpId op) {
   while (graph.scope_of(op).index() != 0) op = graph.scope(graph.scope_of(op)).op;
   return graph.op(op).batch;
@@ -216,7 +216,7 @@ class BruteForce {
     for (std::size_t k = 0; k < touches_.size(); ++k) touches_of(graph, OpId(k), touches_[k]);
   }
 
-  /// Whether the listed one is what its kind says.
+  /// Whether a listed dependency is true according to its kind.
   [[nodiscard]] bool is_true(const Dependency& each) const {
     const Op& from = graph_.op(each.from);
     const Op& to = graph_.op(each.to);
@@ -244,7 +244,8 @@ class BruteForce {
     return false;
   }
 
-  /// Every pair of ops of one run that must not change places is linked by what is listed. `batch` 0: there are none.
+  /// Every pair of ops of one run that must not be swapped is linked by listed dependencies. `batch` 0: there are no
+  /// batches.
   void expect_complete(const Dependencies& all, std::uint32_t batch) const {
     const Dependencies run = batch == 0 ? all : all.in_run(graph_, batch);
     for (const Scope& scope : graph_.scopes()) {
@@ -275,7 +276,7 @@ class BruteForce {
   std::vector<std::vector<Touch>> touches_;  ///< By op.
 };
 
-/// The root's ops in another order that keeps everything but streams.
+/// The root's ops in another order that preserves all dependencies except for streams.
 GraphDescription reordered(const Graph& graph, const Dependencies& all, std::mt19937_64& random) {
   const GraphDescription& before = graph.description();
   GraphDescription after = before;
@@ -307,7 +308,7 @@ void expect_right(const Graph& graph, std::mt19937_64& random) {
   EXPECT_TRUE(std::is_sorted(all.all().begin(), all.all().end()));
   truth.expect_complete(all, 0 == graph.batches().size() ? 0 : 1);
   for (std::uint32_t batch = 2; batch <= graph.batches().size(); ++batch) truth.expect_complete(all, batch);
-  if (!graph.rings().empty()) return;  // whose ranges are given out in the order of ops
+  if (!graph.rings().empty()) return;  // rings assign their ranges in the order of the ops
   const Result<Graph> other = Graph::build(reordered(graph, all, random));
   EXPECT_TRUE(other.has_value()) << other.error().message;
 }

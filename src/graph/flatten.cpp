@@ -15,7 +15,7 @@ Error fault(std::string path, std::string message) {
   return Error{ErrorCode::invalid, std::move(message), {.file = {}, .line = {}, .path = std::move(path)}};
 }
 
-/// Whether `bodies` is what `control` needs.
+/// Checks that the op has as many bodies as its control requires.
 Status check_control(const Op& op, OpId id, const std::string& path) {
   const std::size_t count = op.bodies.size();
   const auto refuse = [&](const char* rule) {
@@ -46,7 +46,7 @@ class Flattener {
   }
 
  private:
-  /// `scope` says whose body it is, with pairs in local ids; `path` ends in a dot unless empty.
+  /// `scope` names the op and body, with pairs in local ids; `path` ends in a dot unless it is empty.
   Status add(Scope scope, const std::vector<Tensor>& tensors, const std::vector<Op>& ops, const std::string& path,
              std::size_t depth) {
     if (depth > kMaxDepth) return fault(path, fmt::format("bodies are nested more than {} deep", kMaxDepth));
@@ -137,7 +137,7 @@ class Flattener {
   Flattened result_;
 };
 
-/// The last scope that begins at or before the index: a scope's own range comes before those of its bodies.
+/// The last scope that begins at or before the index; a scope's own range comes before those of its bodies.
 template <class First>
 ScopeId scope_holding(const std::vector<Scope>& scopes, std::size_t index, First first) {
   const auto next = std::upper_bound(scopes.begin(), scopes.end(), index,

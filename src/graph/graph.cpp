@@ -13,7 +13,7 @@
 namespace stowage {
 namespace {
 
-/// What validation finds out about flat lists.
+/// What validation finds in the flat lists.
 struct Checked {
   std::vector<Graph::Root> roots;
   OffsetUnion aliases;

@@ -18,7 +18,7 @@ Op op(std::string name, std::vector<std::optional<TensorId>> inputs, std::vector
   return {.name = std::move(name), .kind = "X", .inputs = std::move(inputs), .outputs = std::move(outputs)};
 }
 
-/// x (input) → a → y (output): what most tests break in one place.
+/// x (input) → a → y (output): a valid graph, which most tests break in one place.
 GraphDescription chain() {
   return {.name = "chain",
           .memories = {{.name = "cpu", .alignment = Bytes(32)}},

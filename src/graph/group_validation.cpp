@@ -27,7 +27,7 @@ Status check_members(const Graph& graph, const Group& group) {
   return Done{};
 }
 
-/// What lies in the same memory as an external tensor has no place of ours.
+/// The whole of a packed group must not share memory with an external tensor, which we do not place.
 Status check_externals(const Graph& graph, const Relations& relations) {
   std::set<TensorId> external;
   const auto representative = [&](TensorId id) { return relations.place(id).representative; };
@@ -44,7 +44,7 @@ Status check_externals(const Graph& graph, const Relations& relations) {
   return Done{};
 }
 
-/// The members' sizes sum to the whole's.
+/// The sizes of the members sum to the size of the whole.
 Status check_whole(const Graph& graph, const Group& group) {
   const Op& op = graph.op(group.op);
   const std::string path = fmt::format("ops[{}].{}", group.op.index(), group.field());
@@ -70,7 +70,8 @@ Status check_whole(const Graph& graph, const Group& group) {
   return Done{};
 }
 
-/// Outputs that are refs: all of them or none.
+/// A ref is an output that is a view or an alias or has its own address. Either all outputs of a group are refs or none
+/// is.
 Status check_refs(const Graph& graph, const Group& group) {
   if (group.side != GroupSide::outputs) return Done{};
   const Op& op = graph.op(group.op);
@@ -95,8 +96,9 @@ Status check_refs(const Graph& graph, const Group& group) {
                               describe(op, group.op), describe(graph.tensor(odd->tensor), odd->tensor)));
 }
 
-/// Outputs cannot be copied into place, so that all padded groups of them must be possible at the same time: they chain
-/// through refs, and then no two may need the same bytes, nor one an alignment that its place does not have.
+/// Outputs cannot be copied into place, so all padded groups of outputs must be possible at the same time. Groups are
+/// chained through the alias classes that they share. In a chain, no two tensors may need the same bytes, and every
+/// offset must satisfy the alignment.
 class OutputChains {
  public:
   OutputChains(const Graph& graph, const Relations& relations)
@@ -114,12 +116,12 @@ class OutputChains {
       const Graph::Root a = graph_.root(member.tensor);
       const Graph::Root b = graph_.root(first);
       if (!chains_.join(a.tensor.index(), b.tensor.index(), b.offset + member.offset - a.offset))
-        return refuse(group, member.tensor, "other groups, views or aliases want another place for");
+        return refuse(group, member.tensor, "other groups, views or aliases require a different offset for");
     }
     return Done{};
   }
 
-  /// To be called when all groups are added.
+  /// Call this after all groups have been added.
   void settle() {
     std::map<std::size_t, std::map<std::size_t, ByteRange>> extents;  // by chain and alias class
     for (std::size_t t = 0; t < graph_.tensors().size(); ++t) {
@@ -143,7 +145,7 @@ class OutputChains {
     }
   }
 
-  /// Precondition: `settle`.
+  /// Precondition: `settle` was called.
   Status check(const Group& group) {
     for (const GroupMember& member : group.members) {
       const std::size_t id = alias_class(member.tensor);
@@ -152,7 +154,7 @@ class OutputChains {
       const Bytes alignment = padded_alignment(graph_, member.tensor);
       if (!is_aligned(place(member.tensor) - lowest, alignment) ||
           !is_aligned(begins_[id] - lowest, std::max(alignment, alignments_[id])))
-        return refuse(group, member.tensor, "the place breaks the alignment of");
+        return refuse(group, member.tensor, "the offset breaks the alignment of");
     }
     return Done{};
   }
@@ -176,8 +178,8 @@ class OutputChains {
   OffsetUnion chains_;
   std::vector<bool> own_address_;            ///< By alias class.
   std::map<std::size_t, Bytes> lowest_;      ///< By chain.
-  std::map<std::size_t, Bytes> begins_;      ///< By alias class,
-  std::map<std::size_t, Bytes> alignments_;  ///< and what its members insist on.
+  std::map<std::size_t, Bytes> begins_;      ///< By alias class.
+  std::map<std::size_t, Bytes> alignments_;  ///< By alias class: the alignment that its members require.
   std::set<std::size_t> crowded_;            ///< Alias classes that share bytes with others of their chain.
 };
 

@@ -6,7 +6,7 @@
 
 namespace stowage {
 
-/// All groups in the order of ops, inputs before outputs. O(members).
+/// All groups, in the order of the ops, inputs before outputs. O(members).
 [[nodiscard]] std::vector<Group> find_groups(const Graph& graph);
 
 }  // namespace stowage

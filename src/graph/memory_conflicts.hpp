@@ -11,17 +11,18 @@
 
 namespace stowage {
 
-/// Finds, while the ops of one scope are walked in order, the earlier ones that touched the same bytes, at least one of
-/// both writing.
+/// Finds the earlier ops that accessed the same bytes as an op, where at least one of the two accesses is a write. The
+/// caller walks the ops of one scope in order.
 ///
-/// Keeps for every byte of an alias class its last writer and who has read it since. A write asks both and replaces
-/// them: whatever comes later depends on that write, and through it on them.
+/// For every byte of an alias class it keeps the last writer and the readers since that write. A new write depends on
+/// all of these and replaces them: later ops depend on the new write, and through it on them.
 class MemoryConflicts {
  public:
-  /// `written` says by representative whether any task writes the class: of others nothing is kept.
+  /// `written`, by representative: whether any task op writes the class. Classes that nobody writes are ignored.
   MemoryConflicts(const Graph& graph, const std::vector<bool>& written) : graph_(graph), written_(written) {}
 
-  /// Calls `f(op, kind)` for each op that `op` comes after, possibly several times, then adds what it touches itself.
+  /// Calls `f(other, kind)` for each op that `op` conflicts with, possibly several times, then adds the accesses of
+  /// `op`.
   template <class F>
   void visit(OpId op, F&& f) {
     accesses_.clear();

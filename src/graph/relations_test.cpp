@@ -63,7 +63,7 @@ TEST(Relations, ARingGivesItsRangesOutInOrderAndSaysWhoIsEvicted) {
   EXPECT_THAT(ranges[2].evicted, ElementsAre(0U));
 }
 
-/// Everything that the graph says about distances holds.
+/// All distances that the graph requires hold.
 void expect_distances(const Graph& graph) {
   const Relations& relations = graph.relations();
   const auto expect = [&](TensorId inner, TensorId outer, Bytes offset) {

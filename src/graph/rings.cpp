@@ -7,17 +7,17 @@
 namespace stowage {
 namespace {
 
-/// One ring while its ranges are given out.
+/// The state of one ring while its ranges are assigned.
 struct RingState {
   struct Rest {
     std::size_t range;
     Bytes upper;
   };
   Bytes next;
-  std::map<Bytes, Rest> occupants;  ///< By their first byte: what nobody took yet. They do not overlap.
+  std::map<Bytes, Rest> occupants;  ///< By first byte: the parts not overwritten yet, disjoint.
 };
 
-/// Gives `bytes` to a new range; returns whose they were. O(log n) per range.
+/// Assigns `bytes` to a new range and returns the ranges that owned some of them. O(log n) per range.
 std::vector<std::size_t> take(RingState& ring, ByteRange bytes, std::size_t range) {
   std::vector<std::size_t> evicted;
   if (bytes.empty()) return evicted;

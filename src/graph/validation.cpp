@@ -10,7 +10,7 @@
 namespace stowage::validation {
 namespace {
 
-/// More streams than any device has; keeps per-stream tables small whatever a file says.
+/// More streams than any device has; bounds the size of per-stream tables for any input file.
 constexpr std::size_t kMaxStreams = 1024;
 
 Error fault(std::string path, std::string message) {
@@ -22,8 +22,8 @@ std::string name_op(const GraphDescription& graph, std::size_t index) {
   return describe(graph.ops[index], OpId(index));
 }
 
-/// Whom a fault is about, in words. Checks take a function that makes it: with a graph of a thousand ops the words
-/// would cost ten times what the checks do.
+/// What an error is about, as text. Checks take a function that makes it, because for a graph of a thousand ops
+/// formatting the text would cost ten times as much as the checks.
 struct Subject {
   std::string path;
   std::string who;
@@ -45,10 +45,10 @@ Status check_alignment(Bytes alignment, const MakeSubject& subject) {
                fmt::format("{} has the alignment {}, which is not a power of two up to 2^40", who, alignment.value()));
 }
 
-/// Adds sizes, each rounded up to its alignment, and notices when the sum leaves the accepted range.
+/// Adds sizes, each rounded up to its alignment, and fails when the sum leaves the accepted range.
 class Total {
  public:
-  /// The fault is at the subject's `field`.
+  /// An error is reported at `field` of the subject.
   template <class MakeSubject>
   Status add(Bytes size, Bytes alignment, const char* field, const MakeSubject& subject) {
     const std::optional<Bytes> padded = add_within_limit(size, alignment);
@@ -120,7 +120,7 @@ Status check_workspace_sizes(const GraphDescription& graph, Total& total) {
   return Done{};
 }
 
-/// Aliases may make a class larger than its members; what they add counts like a size.
+/// Aliases may make a class larger than its members, so their offsets count like sizes.
 Status check_alias_offsets(const GraphDescription& graph, Total& total) {
   for (std::size_t k = 0; k < graph.ops.size(); ++k) {
     for (std::size_t i = 0; i < graph.ops[k].aliases.size(); ++i) {
@@ -164,7 +164,7 @@ Status check_view(const GraphDescription& graph, std::size_t index) {
                                  base.memory.index()));
 }
 
-/// The chain of views that ends in a tensor whose root is known, starting at `index`; empty on a circle.
+/// The chain of views from `index` up to a tensor whose root is known; empty if it is circular.
 std::vector<std::size_t> unresolved_chain(const GraphDescription& graph,
                                           const std::vector<std::optional<Graph::Root>>& roots, std::size_t index) {
   std::vector<std::size_t> chain;
@@ -176,7 +176,7 @@ std::vector<std::size_t> unresolved_chain(const GraphDescription& graph,
   return chain;
 }
 
-/// A view is where its base is, so that it cannot have an address of its own.
+/// A view lies in its base, so it cannot have its own address.
 Status check_view_flags(const GraphDescription& graph, std::size_t index, Graph::Root root) {
   const Tensor& view = graph.tensors[index];
   const TensorFlags base = graph.tensors[root.tensor.index()].flags;
@@ -189,7 +189,7 @@ Status check_view_flags(const GraphDescription& graph, std::size_t index, Graph:
   return Done{};
 }
 
-/// A tensor that must lie at a multiple of its alignment needs a base that it divides.
+/// A view with an alignment must lie at a multiple of it, counted from its root.
 Status check_view_alignment(const GraphDescription& graph, std::size_t index, Graph::Root root) {
   const Tensor& view = graph.tensors[index];
   if (!view.alignment || is_aligned(root.offset, *view.alignment)) return Done{};
@@ -220,7 +220,7 @@ Status check_op_tensors(const GraphDescription& graph, std::size_t index) {
   return Done{};
 }
 
-/// The positions of pair `at` in the op's `list` exist.
+/// Checks that the positions of pair `at` in the op's `list` exist.
 Status check_pair(const GraphDescription& graph, std::size_t index, InPlacePair pair, const char* list,
                   std::size_t at) {
   const Op& op = graph.ops[index];
@@ -255,7 +255,7 @@ Status check_op_order(const GraphDescription& graph, std::size_t index) {
   return Done{};
 }
 
-/// What is known about who wrote what, while walking the ops in order.
+/// Who wrote each tensor, while walking the ops in order.
 struct Writes {
   std::vector<std::optional<std::size_t>> producer;  ///< By tensor; the whole graph.
   std::vector<bool> defined;                         ///< By root tensor; up to the current op.
@@ -297,7 +297,7 @@ Status check_reads(const GraphDescription& graph, const std::vector<Graph::Root>
     const std::optional<std::size_t> producer = writes.producer[id.index()];
     const bool later = producer && *producer > index &&
                        !(flags | graph.tensors[id.index()].flags).any_of(kOwnAddress | TensorFlag::input);
-    // A root that is its own producer's input (ggml_cast lists itself) has been written by nobody at that point either.
+    // A root that is an input of its own producer (ggml_cast lists itself) has not been written at that point either.
     if (later || !writes.defined[roots[id.index()].tensor.index()]) {
       const std::string by = producer ? fmt::format("; it is written by {}", name_op(graph, *producer))
                                       : "; no op writes it and it is not an input";
@@ -397,7 +397,7 @@ Status check_dataflow(const GraphDescription& description, const std::vector<Gra
     const Op& op = description.ops[k];
     STOWAGE_TRY_STATUS(check_reads(description, roots, writes, k));
     for (const TensorId id : op.outputs) {
-      // A reshape writes nothing, but what it was given is defined from here on through the alias.
+      // A reshape writes nothing, but from here on its output is defined through the alias.
       const bool aliased = std::any_of(op.aliases.begin(), op.aliases.end(),
                                        [&](const Alias& alias) { return op.outputs[alias.output] == id; });
       if (!op.no_task || aliased) writes.defined[roots[id.index()].tensor.index()] = true;

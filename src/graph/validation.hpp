@@ -7,10 +7,11 @@
 #include "graph/interface/relations.hpp"
 #include "stowage/graph.hpp"
 
-/// The rules of `Graph::build`, in the order in which they run: each may assume that the earlier ones hold.
+/// The rules of `Graph::build`, in the order in which they are checked: each may assume that the earlier ones hold.
 namespace stowage::validation {
 
-/// Memories: alignments and limits. Tensors: sizes, alignments, memories, and that all of it sums to at most 2^62.
+/// Memories: alignments and limits. Tensors and workspaces: sizes, alignments, memories, and that all sizes sum to at
+/// most 2^62.
 Status check_sizes(const GraphDescription& description);
 
 /// The root of every tensor; fails on views that are out of range, circular, in another memory, or break an alignment.
@@ -20,19 +21,21 @@ Result<std::vector<Graph::Root>> resolve_views(const GraphDescription& descripti
 /// ops only.
 Status check_references(const GraphDescription& scope, const std::string& prefix);
 
-/// Who writes what, and that nothing is read before it was written. What a body's op passes in was written outside.
+/// Checks that each tensor has one writer (variables may have several), that no constant is written, and that nothing
+/// is read before it is written. Inputs of a body count as written outside.
 Status check_dataflow(const GraphDescription& description, const std::vector<Graph::Root>& roots,
                       const std::vector<Scope>& scopes);
 
-/// The roots of views, by tensor, joined by the ops' aliases. Fails unless these can all hold at the same time and no
-/// member's alignment is broken by one.
+/// The roots of views, by tensor, joined by the ops' aliases. Fails if aliases contradict each other or break the
+/// alignment of a member.
 Result<OffsetUnion> join_aliases(const GraphDescription& description, const std::vector<Graph::Root>& roots);
 
-/// All the rest, on a graph that keeps the rules above: groups, fills, zero copy, bodies, batches, rings. `aliases` is
-/// what `join_aliases` returned. Returns what it found on the way.
+/// All remaining rules: groups, fills, zero copy, bodies, batches, rings. Precondition: the rules above hold. `aliases`
+/// is the result of `join_aliases`. Returns the relations found during the checks.
 Result<Relations> check_constraints(const Graph& graph, OffsetUnion aliases);
 
-/// Its parts, in this order. The first adds to `aliases` what bodies put at one address, the last places the rings.
+/// The parts of `check_constraints`, in this order. The first adds to `aliases` what bodies require at one address, the
+/// last places the rings.
 Status check_bodies(const Graph& graph, OffsetUnion& aliases);
 Status check_groups(const Graph& graph, const Relations& relations);
 Status check_fills(const Graph& graph);
@@ -40,7 +43,7 @@ Status check_flags(const Graph& graph);
 Status check_batches(const Graph& graph, const Relations& relations);
 Status check_rings(const Graph& graph, Relations& relations);
 
-/// An error about something at `path` in the graph's own lists ("ops[3].alias[0]").
+/// An error about the element at `path` in the graph's flat lists ("ops[3].alias[0]").
 [[nodiscard]] Error fault_at(std::string path, std::string message);
 
 }  // namespace stowage::validation

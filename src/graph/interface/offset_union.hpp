@@ -8,12 +8,12 @@
 
 namespace stowage {
 
-/// Union–find over things that lie at fixed distances from each other.
+/// Union–find over elements at fixed distances from each other.
 ///
 /// Near-constant amortised time per call. Not thread-safe: queries compress paths.
 class OffsetUnion {
  public:
-  /// Where a thing lies, relative to the start of its class's representative. May be negative.
+  /// The offset of an element from the start of the representative of its class. May be negative.
   struct MemberPlace {
     std::size_t representative;
     Bytes offset;
@@ -42,8 +42,8 @@ class OffsetUnion {
     return place;
   }
 
-  /// States that `thing` lies `offset` bytes after `base`. False, and nothing changes, when that contradicts what is
-  /// known.
+  /// Records that `thing` lies `offset` bytes after `base`. Returns false, and changes nothing, if that contradicts
+  /// earlier joins.
   [[nodiscard]] bool join(std::size_t thing, std::size_t base, Bytes offset) {
     const MemberPlace a = find(thing);
     const MemberPlace b = find(base);

@@ -6,14 +6,14 @@
 
 namespace stowage {
 
-/// The bytes that a prefetched tensor has in its ring, and whose they were.
+/// The bytes of a prefetched tensor in its ring, and the ranges that it evicts.
 struct RingRange {
   TensorId tensor;
-  OpId op;  ///< That prefetches it.
+  OpId op;  ///< The op that prefetches it.
   RingId ring;
   Bytes offset;
   Bytes size;                        ///< Padded to the alignment.
-  std::vector<std::size_t> evicted;  ///< Positions of the ranges that have bytes there until then.
+  std::vector<std::size_t> evicted;  ///< Indices of the ranges that own some of these bytes until then.
 };
 
 }  // namespace stowage
