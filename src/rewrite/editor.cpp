@@ -60,7 +60,7 @@ OpId Editor::insert(OpId where, std::size_t behind, Op op, Origin<OpId> origin) 
   const ScopeId scope = scope_of_op_[where.index()];
   std::vector<OpId>& order = orders_[scope.index()];
   const auto at = std::find(order.begin(), order.end(), where);
-  STOWAGE_CHECK(at != order.end(), "an op is inserted beside one that was removed");
+  STOWAGE_CHECK(at != order.end(), "an op is inserted next to one that was removed");
   const OpId id = store(std::move(op), origin, scope);
   order.insert(at + static_cast<std::ptrdiff_t>(behind), id);
   return id;
@@ -74,8 +74,8 @@ OpId Editor::append(Op op, ScopeId scope) {
 
 void Editor::set_order(std::vector<OpId> order, ScopeId scope) { orders_[scope.index()] = std::move(order); }
 
-/// Puts the scopes together again, in the order in which `Graph::build` takes them apart: each with its own tensors and
-/// ops, then the bodies of its ops.
+/// Reassembles the scopes in the order in which `Graph::build` numbers them: each scope with its own tensors and ops,
+/// then the bodies of its ops.
 class Editor::Composer {
  public:
   explicit Composer(Editor& editor)

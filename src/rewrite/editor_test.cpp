@@ -115,7 +115,7 @@ TEST_F(EditorTest, AnImpossibleGraphIsAnError) {
 
 // -------------------------------------------------------------------------------------------------- on random graphs
 
-/// Gives everything a name that says what it is, so that a graph tells its own origins.
+/// Names every tensor and op after its id, so that the names in a rewritten graph show the origins.
 void name_all(Editor& editor) {
   for (std::size_t t = 0; t < editor.tensors().size(); ++t) editor.tensors()[t].name = "same " + std::to_string(t);
   for (std::size_t k = 0; k < editor.ops().size(); ++k) editor.ops()[k].name = "same " + std::to_string(k);
@@ -127,7 +127,7 @@ std::string told(const Origin<Id>& origin) {
   return (origin.kind == kSame ? "same " : "copy ") + std::to_string(origin.id.index());
 }
 
-/// Copies of inputs before random ops, in bodies too, and ops that do nothing anywhere.
+/// Inserts copies of inputs before random ops, in bodies too, and ops without effect at random places.
 void scatter_copies(const Graph& graph, Editor& editor, std::mt19937_64& random) {
   const auto chance = [&](int percent) { return std::uniform_int_distribution<int>(0, 99)(random) < percent; };
   for (std::size_t k = 0; k < graph.ops().size(); ++k) {
@@ -146,7 +146,7 @@ void scatter_copies(const Graph& graph, Editor& editor, std::mt19937_64& random)
   }
 }
 
-/// The root's ops in another order that keeps all dependencies but streams.
+/// Puts the root's ops into another order that preserves all dependencies except for streams.
 void shuffle(const Graph& graph, Editor& editor, std::mt19937_64& random) {
   const Dependencies all = find_dependencies(graph);
   std::vector<OpId> order;
@@ -192,7 +192,7 @@ TEST(EditorProperty, OriginsAreRightAfterRandomInsertions) {
     name_all(editor);
     scatter_copies(graph, editor, random);
     const Result<Rewritten> result = std::move(editor).build();
-    if (!result) continue;  // a ring that such a copy reads too late
+    if (!result) continue;  // such a copy may read a ring range after it was evicted
     ++built_graphs;
     expect_names(*result);
   }

@@ -10,7 +10,7 @@ bool has_aliases(const Graph& graph) {
   return std::any_of(graph.ops().begin(), graph.ops().end(), [](const Op& op) { return !op.aliases.empty(); });
 }
 
-/// States the alignment, as it was, of every tensor that has its place by an alias.
+/// Gives every tensor whose offset is determined by an alias its present alignment explicitly.
 void keep_alignments(const Graph& graph, Editor& editor) {
   const Relations& relations = graph.relations();
   std::vector<Bytes> lowest(graph.tensors().size(), kMaxBytes);

@@ -5,7 +5,7 @@
 namespace stowage::rewrite {
 namespace {
 
-/// Sets `field` to `value`; whether that is a change.
+/// Sets `field` to `value`; returns whether that changed it.
 template <class Field>
 bool set(Field& field, Field value) {
   if (field == value) return false;
@@ -13,7 +13,7 @@ bool set(Field& field, Field value) {
   return true;
 }
 
-/// `change` for each of a list; whether any of them changed.
+/// Calls `change` for each element of a list; returns whether any changed.
 template <class List, class Change>
 bool each(List&& list, Change change) {
   bool changed = false;

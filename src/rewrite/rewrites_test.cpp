@@ -22,7 +22,7 @@ constexpr std::array kConstraints{
     Constraint::fixed_addresses, Constraint::alignments,    Constraint::streams,      Constraint::largest_buffers,
     Constraint::batches,         Constraint::zero_copy,     Constraint::rings,        Constraint::session_workspaces};
 
-/// None of these adds, removes or moves anything.
+/// None of these rewrites adds, removes or reorders anything.
 void expect_unmoved(const Graph& graph, const Result<Rewritten>& result) {
   if (!result) return;
   ASSERT_EQ(result->origins.tensors.size(), graph.tensors().size());

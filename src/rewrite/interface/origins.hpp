@@ -8,24 +8,25 @@
 
 namespace stowage::rewrite {
 
-/// What an op or a tensor of a rewritten graph is to the graph before.
+/// How an op or a tensor of a rewritten graph relates to the original graph.
 enum class OriginKind : std::uint8_t {
-  same,   ///< It is that one, whatever was changed about it.
-  copy,   ///< It computes, or holds, the same as that one or a part of it, once more: a copy, a recomputation.
-  added,  ///< Nothing of the graph before.
+  same,   ///< It is the original one, perhaps with changed fields.
+  copy,   ///< It repeats the original one or a part of it: a copy or a recomputation.
+  added,  ///< It corresponds to nothing in the original graph.
 };
 
 template <class Id>
 struct Origin {
   OriginKind kind = OriginKind::added;
-  Id id = {};  ///< Of the graph before; meaningless for `added`.
+  Id id = {};  ///< In the original graph; meaningless for `added`.
 
   friend bool operator==(const Origin& a, const Origin& b) {
     return a.kind == b.kind && (a.kind == OriginKind::added || a.id == b.id);
   }
 };
 
-/// By op and tensor of the new graph. At most one is the same as one of the graph before; what nobody is was removed.
+/// Indexed by op and tensor of the new graph. For each op or tensor of the original graph at most one has the kind
+/// `same`; if there is none, it was removed.
 struct Origins {
   std::vector<Origin<OpId>> ops;
   std::vector<Origin<TensorId>> tensors;
@@ -33,7 +34,7 @@ struct Origins {
   friend bool operator==(const Origins&, const Origins&) = default;
 };
 
-/// What every rewrite returns. The graph before is not changed and need not outlive it.
+/// What every rewrite returns. The original graph is not changed and need not outlive it.
 struct Rewritten {
   Graph graph;
   Origins origins;
