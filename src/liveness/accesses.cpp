@@ -22,7 +22,7 @@ class Presence {
     for (const Op& op : graph.ops()) {
       for (const TensorId output : op.outputs) add(sharing.class_of(output), op.batch, graph);
     }
-    // What a loop carries is written by the loop itself.
+    // The loop itself writes what it carries.
     for (const Scope& scope : graph.scopes()) {
       for (const Carried& pair : scope.carried) add(sharing.class_of(pair.in), graph.op(scope.op).batch, graph);
     }
@@ -46,8 +46,8 @@ class Presence {
 
 using UnreadInputs = std::map<std::size_t, std::vector<TensorId>>;  // by the step at which they count as read
 
-/// Inputs that nobody reads in some batch's run. There they count as read by the first task: overwriting what the
-/// caller wrote is only safe behind something that runs.
+/// Inputs that no op accesses in the run of some batch. In that run they count as read by the first task op:
+/// overwriting the caller's value is only safe after something that runs.
 UnreadInputs unread_inputs(const Graph& graph, const Sharing& sharing, const Timeline& timeline) {
   UnreadInputs unread;
   for (std::uint32_t batch = 1; batch <= graph.batches().size(); ++batch) {

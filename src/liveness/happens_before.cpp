@@ -8,29 +8,29 @@
 
 #include "graph/interface/dependencies.hpp"
 
-/// Vector clocks, backwards. Walking the ops from last to first, each op's row is complete when it is reached
-/// (everything that happens after it comes later in the linear order), and is then merged into the rows of its direct
-/// predecessors. What a forward clock says ("how much of stream t happened before me") cannot be turned into thresholds
-/// without a search; this one is the threshold.
+/// Vector clocks, computed backwards. The ops are walked from last to first. When an op is reached, its row is
+/// complete, because everything that happens after it comes later in the linear order; the row is then merged into the
+/// rows of its direct predecessors. A forward clock ("how much of stream t happened before me") could be turned into
+/// thresholds only by a search; the entries of a backward clock are the thresholds.
 ///
-/// Bodies and batches: an op that may not run must order nothing for those around it. So the ops of a body that is not
-/// wholly on its op's stream get streams of their own, and so do those of each batch; what orders them with the rest
-/// are the steps at which their op starts and ends, and the orders of that batch's own run. Each batch is walked by
-/// itself, and what comes before or after all of them is in order only when it is so in every run.
+/// Bodies and batches: an op that might not run must not order other ops. So the ops of a body that uses other streams
+/// than its op get their own columns, and so do the ops of each batch. Body ops are ordered with the rest by the steps
+/// at which their op starts and ends, batch ops by the order of their batch's run. Each batch is walked separately; two
+/// steps that are common to all batches are ordered only if they are ordered in every run.
 namespace stowage {
 namespace {
 
 constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
-/// A stream of the graph, or what stands for it in a batch or a body.
+/// A stream of the graph, or its substitute in a batch or a body.
 struct Column {
   std::uint32_t batch = 0;
 };
 
-/// For each step of one run the steps that it directly follows.
+/// For each step of one run its direct predecessors.
 struct RunSteps {
   std::vector<std::uint32_t> steps;  ///< Ascending.
-  std::vector<std::size_t> begin;    ///< By position in `steps`, plus one.
+  std::vector<std::size_t> begin;    ///< By position in `steps`, and the end: where its predecessors begin.
   std::vector<std::uint32_t> predecessors;
 };
 
@@ -45,14 +45,14 @@ class Walk {
         column_of_(timeline.moments.size()) {
     std::sort(edges_.begin(), edges_.end(), [](Edge a, Edge b) { return a.to < b.to; });
     number_columns();
-    // A graph of several streams stays one, whichever of them have tasks.
+    // A graph with several streams counts as such even if only one of them has task ops.
     while (columns_.size() < 2) columns_.emplace_back();
   }
 
   [[nodiscard]] const std::vector<Column>& columns() const { return columns_; }
   [[nodiscard]] const std::vector<std::uint32_t>& column_of() const { return column_of_; }
 
-  /// Of the steps common to all batches and those of `batch`.
+  /// The steps that are common to all batches and those of `batch`.
   [[nodiscard]] RunSteps run(std::uint32_t batch) const {
     RunSteps run;
     State state(graph_, columns_.size(), batch);
@@ -74,8 +74,8 @@ class Walk {
  private:
   /// An op with bodies that has started.
   struct OpenOp {
-    std::uint32_t gate;               ///< What its body's ops come after.
-    std::vector<std::uint32_t> ends;  ///< Steps of the body so far.
+    std::uint32_t gate;               ///< The step that the ops of the current body come after.
+    std::vector<std::uint32_t> ends;  ///< The steps at which ops of the current body ended so far.
   };
 
   struct State {
@@ -84,7 +84,7 @@ class Walk {
 
     std::uint32_t batch;
     std::vector<std::uint32_t> last_on_column;
-    std::vector<std::uint32_t> step_of;  ///< By op: when it ended.
+    std::vector<std::uint32_t> step_of;  ///< By op: the step at which it ended.
     std::vector<OpenOp> open;
   };
 
@@ -116,7 +116,7 @@ class Walk {
   void begin(const Moment& moment, const State& state, const After& after) const {
     if (!state.open.empty()) after(state.open.back().gate);
     for (const Dependency& each : dependencies_.of(moment.op)) {
-      // Streams are what columns are for: bodies and batches have their own.
+      // Columns already order the ops of a stream; bodies and batches have their own columns.
       if (each.kind != DependencyKind::after && each.kind != DependencyKind::data) continue;
       if (each.batch == 0 || each.batch == state.batch) after(state.step_of[each.from.index()]);
     }
@@ -134,9 +134,9 @@ class Walk {
 
   // ---------------------------------------------------------------------------------------------------------- columns
 
-  /// A scope as it is laid out: its streams' columns, made when they are needed.
+  /// The columns of a scope's streams, created when they are needed.
   struct Frame {
-    std::optional<std::uint32_t> shared;  ///< All its ops are on its op's stream.
+    std::optional<std::uint32_t> shared;  ///< Set if all its ops are on its op's stream.
     std::map<std::size_t, std::uint32_t> own = {};
   };
 
@@ -202,7 +202,7 @@ class Walk {
   std::vector<std::uint32_t> open_columns_;
 };
 
-/// Rows of "the first step on each column that comes after": one run's rows, merged from last to first.
+/// For each step of one run, the first step on each column that comes after it. Filled from last to first.
 class Rows {
  public:
   Rows(std::size_t steps, std::size_t columns) : columns_(columns), next_(steps * columns, kNone) {}
@@ -232,8 +232,8 @@ class Rows {
 /// Where the batches lie on the timeline.
 struct BatchSteps {
   std::vector<std::uint32_t> begin;  ///< By batch, from 1.
-  std::uint32_t first = kNone;       ///< Of any batch,
-  std::uint32_t end = 0;             ///< and behind the last.
+  std::uint32_t first = kNone;       ///< The first step of any batch.
+  std::uint32_t end = 0;             ///< One past the last step of any batch.
 };
 
 BatchSteps find_batches(const Timeline& timeline, std::size_t batches) {
@@ -249,12 +249,13 @@ BatchSteps find_batches(const Timeline& timeline, std::size_t batches) {
   return result;
 }
 
-/// Puts the runs of all batches together.
+/// Merges the rows of the runs of all batches.
 ///
-/// Batches exclude each other, and the later one in time counts as after. But "comes before" must be transitive, though
-/// nothing orders the two: what is before one of them must be before the other, and what is after. So a step of one
-/// batch counts as before a step of another only from where that is after everything in front of the batches, and as
-/// before a common step only from where that is after everything up to the end of the batches.
+/// Batches exclude each other; the one that is later on the timeline counts as coming after. But the relation must be
+/// transitive although nothing really orders two batches: what comes before one must come before the other, and the
+/// same for what comes after. So a step of one batch counts as before a step of a later batch only from the point where
+/// the latter is after everything in front of the batches, and as before a common step only from the point where that
+/// is after everything up to the end of the batches.
 class BatchMerge {
  public:
   BatchMerge(const Graph& graph, const Timeline& timeline, const Walk& walk)
@@ -295,7 +296,7 @@ class BatchMerge {
     }
   }
 
-  /// What a step of one batch means for the columns of others, and for those of all.
+  /// Fills the row of a step of one batch for the columns of other batches and for the common columns.
   void settle(std::size_t step, std::uint32_t of) {
     for (std::size_t c = 0; c < settled_.size(); ++c) {
       const std::uint32_t target = walk_.columns()[c].batch;
@@ -307,7 +308,7 @@ class BatchMerge {
   const Timeline& timeline_;
   const Walk& walk_;
   BatchSteps batches_;
-  std::vector<std::uint32_t> settled_;  ///< By column: from where on it is after everything in front.
+  std::vector<std::uint32_t> settled_;  ///< By column: the step from which on it is after everything in front.
   Rows merged_;
 };
 

@@ -81,7 +81,7 @@ TEST(HappensBefore, ManyPathsToOneTensorAreWalkedOnce) {
   EXPECT_TRUE(HappensBefore(s.build()).before(step(write), step(read)));
 }
 
-/// Random ops on random streams with random edges, against reachability by repeated relaxation.
+/// Compares random ops on random streams with random edges against reachability by repeated relaxation.
 TEST(HappensBefore, EqualsReachabilityOnRandomGraphs) {
   std::mt19937 random(3);
   for (int round = 0; round < 300; ++round) {

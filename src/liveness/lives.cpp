@@ -5,10 +5,10 @@
 
 /// When each class is needed.
 ///
-/// At a step a class is needed when, on some way of running through that step, it was touched (or given by the caller)
-/// at or before it, and is touched (or looked at by the caller) at or after it. On a stretch without exclusive parts
-/// that is one interval. Only the parts around its first and last touch can have holes: between parts further inside it
-/// is needed throughout.
+/// A class is needed at a step if in some run through that step it is accessed (or given by the caller) at or before
+/// the step, and accessed (or read by the caller) at or after it. On a stretch without exclusive parts that is one
+/// interval. Only the exclusive parts that contain its first and its last access can have holes; between them it is
+/// always needed.
 namespace stowage {
 namespace {
 
@@ -17,7 +17,7 @@ std::span<const Step> within(std::span<const Step> accesses, Interval steps) {
   return {first, std::lower_bound(first, accesses.end(), steps.upper)};
 }
 
-/// The exclusive parts of the stretch that hold a step, if any do.
+/// The exclusive parts of the stretch that contain a step, if there are any.
 const Exclusive* holding(const Stretch& stretch, Step step) {
   const auto next = std::upper_bound(stretch.inside.begin(), stretch.inside.end(), step,
                                      [](Step at, const Exclusive& each) { return at < each.steps.lower; });
@@ -59,8 +59,7 @@ class LifeParts {
   std::vector<Interval>& result_;
 };
 
-/// What a loop carries is read in the body for the last time, and is dead from there until the end of the iteration
-/// writes it anew.
+/// A carried class is dead between its last read in the body and the end of the iteration, which writes its next value.
 struct Hole {
   ClassId id;
   Interval steps;
@@ -85,7 +84,7 @@ std::vector<Hole> find_holes(const Graph& graph, const Sharing& sharing, const T
   return holes;
 }
 
-/// Takes a hole out of the lives.
+/// Removes a hole from the lives.
 void dig(std::vector<Interval>& lives, Interval hole) {
   std::vector<Interval> left;
   for (const Interval& life : lives) {
@@ -97,9 +96,9 @@ void dig(std::vector<Interval>& lives, Interval hole) {
   lives = std::move(left);
 }
 
-/// Without exclusive parts.
+/// The life if there were no exclusive parts.
 Interval span_of(const Timeline& timeline, std::span<const Step> accesses, Sides sides) {
-  // An output that nobody writes still has an address, which nobody else may use.
+  // An output that nobody writes still has an address, which must not be shared.
   const Step lower = sides.before || accesses.empty() ? Step(0) : accesses.front();
   if (sides.after) return {lower, timeline.horizon()};
   return {lower, accesses.empty() ? Step(1) : accesses.back() + Step(1)};

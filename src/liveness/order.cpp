@@ -9,19 +9,19 @@
 namespace stowage {
 namespace {
 
-/// The op of the root that a step belongs to.
+/// The root op that contains `op`, or `op` itself.
 OpId root_op(const Graph& graph, OpId op) {
   while (graph.scope_of(op).index() != 0) op = graph.scope(graph.scope_of(op)).op;
   return op;
 }
 
-/// An op that fills a range of a ring, and the steps that used what was there before (ascending).
+/// An op that fills a range of a ring, and the steps that accessed the evicted tensor (ascending).
 struct Eviction {
   OpId op;
   std::span<const Step> accesses;
 };
 
-/// Adds the last unordered access on each stream, before the step at which the range is filled.
+/// Adds edges from the last unordered access on each stream to the op that fills the range.
 void add_edges(const Graph& graph, const Timeline& timeline, const HappensBefore& order, const Eviction& eviction,
                std::vector<Edge>& edges) {
   for (const Interval& span : timeline.spans(eviction.op)) {

@@ -8,10 +8,10 @@
 #include "graph/interface/dependencies.hpp"
 #include "liveness/interface/touches.hpp"
 
-/// Finds accesses to one value that nothing orders.
+/// Finds unordered accesses to one value.
 ///
-/// On each stream the steps of a class form a chain, so that an access that is after the last one of a stream is after
-/// all of them: mostly one question for each stream that has touched the class.
+/// On each stream the accesses to a class form a chain, so an access that comes after the last one of a stream comes
+/// after all of them. Usually this takes one query for each stream that has accessed the class.
 namespace stowage {
 namespace {
 
@@ -21,7 +21,7 @@ struct Access {
   bool writes;
 };
 
-/// Of one stream to one class, ascending.
+/// The accesses of one stream to one class, ascending.
 struct StreamAccesses {
   std::size_t stream;
   std::vector<Access> reads;
@@ -86,7 +86,7 @@ class Races {
     return moments_[static_cast<std::size_t>(access.step.value())].op;
   }
 
-  /// In its class.
+  /// Offsets within the class of the tensor.
   [[nodiscard]] ByteRange bytes_of(TensorId tensor) const {
     const Bytes offset = sharing_.place(tensor).offset;
     return {offset, offset + graph_.tensor(tensor).size};
@@ -100,7 +100,7 @@ class Races {
   std::optional<Race> found_;
 };
 
-/// What happens when `batch` is chosen.
+/// The part of the timeline that runs when `batch` is chosen.
 Timeline run_of(const Timeline& timeline, std::uint32_t batch) {
   Timeline run;
   for (Moment moment : timeline.moments) {
@@ -118,7 +118,7 @@ std::optional<Race> find_race(const Graph& graph, const Sharing& sharing, const 
   if (graph.stream_count() == 1) return std::nullopt;
   if (graph.batches().empty()) return Races(graph, sharing, timeline.moments, order.steps).find();
   const Dependencies dependencies = find_dependencies(graph, WantedDependencies::waited_for);
-  // The order over all batches at once knows less than that of each: it must suit them all.
+  // The order over all batches at once is weaker than that of each batch, because it must hold in all of them.
   for (std::uint32_t batch = 1; batch <= graph.batches().size(); ++batch) {
     const Timeline run = run_of(timeline, batch);
     const HappensBefore steps(graph, run, dependencies.in_run(graph, batch), order.edges);
@@ -132,8 +132,9 @@ std::string describe(const Race& race, const Graph& graph) {
     return fmt::format("{} on stream {} {} {}", describe(graph, access.op), graph.op(access.op).stream.index(),
                        access.writes ? "writes" : "reads", describe(graph, access.tensor));
   };
-  return fmt::format("{} and {}: the same bytes, but neither comes after the other; `after` would order them",
-                     side(race.first), side(race.second));
+  return fmt::format(
+      "{} and {}: both access the same bytes, but neither is ordered after the other; order them with `after`",
+      side(race.first), side(race.second));
 }
 
 }  // namespace stowage

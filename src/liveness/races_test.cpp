@@ -114,8 +114,7 @@ TEST(Races, AResultOfABodyIsWrittenInThere) {
   EXPECT_TRUE(race_of(s));
 }
 
-/// Both batches write `x` on stream 1. Only that of one of them is followed by the reader, but the other is not there
-/// then.
+/// Two batches write `x` on different streams, and nothing orders them. That is no race, because only one of them runs.
 TEST(Races, EachBatchIsARunOfItsOwn) {
   Sketch s;
   const TensorId x = s.tensor("x", 8);

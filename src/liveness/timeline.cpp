@@ -5,9 +5,9 @@
 
 /// Lays the ops out in time.
 ///
-/// Bodies follow each other inside their op. Batches: everything from the first op that has a label to the last that
-/// touches what exists in some batches only is laid out once for each batch, without the ops of the others. So both
-/// become the same thing, parts of which only one happens, and "is needed" has one definition for both.
+/// Bodies are laid out one after another inside their op. Batches: everything from the first op with a label to the
+/// last op that accesses a class which exists in some batches only is laid out once per batch, without the ops of other
+/// batches. So both become exclusive parts, and one definition of "is needed" covers both.
 namespace stowage {
 namespace {
 
@@ -36,7 +36,7 @@ class TimelineBuilder {
     return std::move(result_);
   }
 
-  /// The same for graphs without bodies and batches.
+  /// A faster `run` for graphs without bodies and batches.
   Timeline run_without_branches() {
     const std::size_t count = graph_.ops().size();
     result_.moments.reserve(count);

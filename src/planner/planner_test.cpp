@@ -161,8 +161,7 @@ TEST(Planner, ARaceBetweenStreamsIsAnErrorThatNamesBothSides) {
   EXPECT_EQ(planned.error().code, ErrorCode::invalid);
   EXPECT_EQ(planned.error().message,
             "op 'write' (0) on stream 0 writes tensor 'x' (0) and op 'again' (1) on stream 1 writes tensor 'head' (1): "
-            "the same "
-            "bytes, but neither comes after the other; `after` would order them");
+            "both access the same bytes, but neither is ordered after the other; order them with `after`");
 }
 
 TEST(Planner, AnEmptyGraphHasAnEmptyPlan) {

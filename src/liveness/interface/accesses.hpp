@@ -11,12 +11,12 @@ namespace stowage {
 
 /// The steps at which task ops read or write each class.
 struct Accesses {
-  /// Ascending, each once.
+  /// Ascending, without duplicates.
   [[nodiscard]] std::span<const Step> operator[](ClassId id) const {
     return std::span(steps).subspan(begin[id.index()], begin[id.index() + 1] - begin[id.index()]);
   }
 
-  std::vector<std::size_t> begin;  ///< By class, plus one.
+  std::vector<std::size_t> begin;  ///< By class, and the end: where its part of `steps` begins.
   std::vector<Step> steps;
 };
 

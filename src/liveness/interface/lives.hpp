@@ -10,16 +10,16 @@
 /// When memory is needed.
 namespace stowage {
 
-/// What is known about a value beside the steps that touch it.
+/// Whether a value is needed before and after the steps that access it.
 struct Sides {
-  bool before = false;  ///< Its bytes are its own before the first step: the caller's value, or a fill.
-  bool after = false;   ///< Somebody looks at it after the last step.
+  bool before = false;  ///< Its bytes are reserved before the first step, for the caller's value or a fill.
+  bool after = false;   ///< It is read after the last step.
 };
 
 /// When a class is needed.
 struct Life {
   Interval span;                ///< From its first step to its last, on the timeline.
-  std::vector<Interval> parts;  ///< The same without holes inside, ascending; may touch. Empty: there are no holes.
+  std::vector<Interval> parts;  ///< `span` without its holes, ascending; may be adjacent. Empty: there are no holes.
   Sides sides = {};
 
   /// The steps at which it is needed.
@@ -31,12 +31,12 @@ struct Life {
 /// The life of a value that is accessed at these steps (ascending).
 [[nodiscard]] Life life_of(const Timeline& timeline, std::span<const Step> accesses, Sides sides);
 
-/// The lives of all classes. What a loop carries has a hole from its last read in the body to where the next value is
-/// written.
+/// The lives of all classes. A class that a loop carries has a hole between its last read in the body and the step that
+/// writes the next value.
 [[nodiscard]] ByClass<Life> find_lives(const Graph& graph, const Sharing& sharing, const Timeline& timeline,
                                        const Accesses& accesses, const ByClass<Sides>& sides);
 
-/// The steps at which a value is needed that is touched during `touched` (ascending).
+/// The steps at which a value is needed that is accessed during `touched` (ascending).
 [[nodiscard]] std::vector<Interval> lives_between(const Timeline& timeline, std::span<const Interval> touched,
                                                   Sides sides);
 

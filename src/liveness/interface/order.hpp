@@ -9,11 +9,11 @@
 
 namespace stowage {
 
-/// Which step happens before which, with what prefetch rings add: whoever fills a range of a ring waits for those who
-/// used it.
+/// The happens-before relation of the steps, including what prefetch rings add: an op that fills a range of a ring
+/// waits for the ops that used that range before.
 struct Order {
-  std::vector<Edge> edges;  ///< That prefetch rings need, ascending.
-  HappensBefore steps;      ///< With them.
+  std::vector<Edge> edges;  ///< The edges that prefetch rings need, ascending.
+  HappensBefore steps;      ///< The order with these edges.
 };
 
 [[nodiscard]] Order find_order(const Graph& graph, const Sharing& sharing, const Timeline& timeline,

@@ -9,8 +9,8 @@
 
 namespace stowage {
 
-/// Two accesses to the same bytes of one value, on different streams, at least one of them a write, that nothing
-/// orders. What such a graph computes is a matter of chance, with any plan.
+/// A data race: two unordered accesses to the same bytes of one value, on different streams, at least one of them a
+/// write. The result of such a graph is undefined, with any plan.
 struct Race {
   struct Access {
     OpId op;
@@ -21,12 +21,12 @@ struct Race {
   Access second;
 };
 
-/// A race of the graph, if there is one. Everything else is what the analysis of the graph says. O(accesses × streams)
-/// for each batch, except for values that very many unordered ops write in parts. Thread-safe.
+/// Finds a race of the graph, if there is one. The other arguments are results of the analysis of the graph. O(accesses
+/// × streams) per batch, except for values of which many unordered ops write parts. Thread-safe.
 [[nodiscard]] std::optional<Race> find_race(const Graph& graph, const Sharing& sharing, const Timeline& timeline,
                                             const Order& order);
 
-/// A race in a sentence that names both ops and tensors, and says what to do.
+/// Describes a race in a sentence that names both ops and tensors, and says how to fix it.
 [[nodiscard]] std::string describe(const Race& race, const Graph& graph);
 
 }  // namespace stowage

@@ -15,17 +15,17 @@ using ClassId = Id<struct AliasClassList>;
 template <class T>
 using ByClass = IdVector<ClassId, T>;
 
-/// Where a tensor lies in its class.
+/// The class of a tensor and the tensor's offset in it.
 struct ClassPlace {
   ClassId id;
-  Bytes offset;  ///< From the class's lowest byte.
+  Bytes offset;  ///< From the lowest byte of the class.
 };
 
-/// Which tensors share memory: those of one class live and die together. That is all that liveness needs to know of
-/// classes; `layout` forms them.
+/// Which tensors share memory. Tensors of one class live and die together; liveness needs to know nothing else about
+/// classes. `layout` forms them.
 struct Sharing {
   std::vector<ClassPlace> places;  ///< By tensor.
-  ByClass<TensorFlags> flags;      ///< Of all members.
+  ByClass<TensorFlags> flags;      ///< The union of the flags of all members.
 
   [[nodiscard]] const ClassPlace& place(TensorId id) const { return places[id.index()]; }
   [[nodiscard]] ClassId class_of(TensorId id) const { return places[id.index()].id; }

@@ -9,7 +9,7 @@
 #include "stowage/base.hpp"
 #include "stowage/graph.hpp"
 
-/// When everything happens: the one order in which ops, bodies and batches are laid out.
+/// When everything happens: the linear order into which ops, bodies and batches are laid out.
 namespace stowage {
 
 /// What happens at a step.
@@ -17,19 +17,19 @@ struct Moment {
   enum class Kind : std::uint8_t {
     op,        ///< An op without bodies runs.
     enter,     ///< An op with bodies starts.
-    body_end,  ///< One of its bodies, or an iteration of it, is over.
-    exit,      ///< It ends.
-    start,     ///< Nothing: the caller has given the inputs. Where batches begin at once.
+    body_end,  ///< A body of that op, or an iteration of it, ends.
+    exit,      ///< An op with bodies ends.
+    start,     ///< No op: the caller has provided the inputs. Exists only if the first op belongs to a batch.
   };
   Kind kind = Kind::op;
   OpId op;
-  ScopeId scope;            ///< Where the op is; for body_end the body.
-  std::uint32_t batch = 0;  ///< 1 + the batch that this step belongs to; 0: it is common to all.
+  ScopeId scope;            ///< The scope of the op; for body_end the body.
+  std::uint32_t batch = 0;  ///< 1 + the batch that this step belongs to; 0: it is common to all batches.
 };
 
 struct Exclusive;
 
-/// Steps that follow each other, except for parts that exclude each other.
+/// Consecutive steps, some of which may be inside exclusive parts.
 struct Stretch {
   Interval steps;
   std::vector<Exclusive> inside;  ///< Ascending.
@@ -41,13 +41,13 @@ struct Exclusive {
   std::vector<Stretch> parts;
 };
 
-/// The order in which everything is laid out in time: root ops in their order, bodies inside their ops, one after the
-/// other; the steps of batches once for each batch. Without bodies and batches step k is op k.
+/// Everything that happens, as a sequence of steps: root ops in their order, bodies inside their ops, one after
+/// another, and the steps of batches once per batch. Without bodies and batches, step k is op k.
 struct Timeline {
   std::vector<Moment> moments;
   Stretch whole;
 
-  /// The steps of an op, from its first to its last; several where it is laid out for each batch.
+  /// The steps of an op, from its first to its last. Several intervals if the op is laid out once per batch.
   [[nodiscard]] std::span<const Interval> spans(OpId op) const {
     return std::span(span_list).subspan(span_begin[op.index()], span_begin[op.index() + 1] - span_begin[op.index()]);
   }
@@ -58,12 +58,12 @@ struct Timeline {
   [[nodiscard]] bool branches() const { return branching; }
 
   bool branching = false;
-  std::vector<std::size_t> span_begin;  ///< By op, plus one.
+  std::vector<std::size_t> span_begin;  ///< By op, and the end: where its part of `span_list` begins.
   std::vector<Interval> span_list;
 };
 
-/// Lays the ops out in time. Which tensors share memory matters for batches: what exists in some of them only is laid
-/// out with them. O(ops × batches + accesses).
+/// Lays the ops out in time. `sharing` matters for batches: ops that access a class which exists in some batches only
+/// are laid out once per batch. O(ops × batches + accesses).
 [[nodiscard]] Timeline make_timeline(const Graph& graph, const Sharing& sharing);
 
 }  // namespace stowage

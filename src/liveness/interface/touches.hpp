@@ -7,7 +7,7 @@
 
 namespace stowage {
 
-/// Calls `f(tensor, writes)` for everything that a step reads or writes. The same tensor may come twice.
+/// Calls `f(tensor, writes)` for every tensor that a step reads or writes, possibly twice for the same tensor.
 template <class F>
 void for_each_touched(const Graph& graph, const Moment& moment, F&& f) {
   if (moment.kind == Moment::Kind::start) return;
@@ -30,7 +30,7 @@ void for_each_touched(const Graph& graph, const Moment& moment, F&& f) {
       }
       return;
     case Moment::Kind::body_end: {
-      // The next iteration reads what comes in again. A branch's body has no next one.
+      // The next iteration of a loop reads the inputs of the body again.
       const Scope& scope = graph.scope(moment.scope);
       for (const BodyOutput& pair : scope.outputs) {
         f(pair.inner, false);
