@@ -302,7 +302,7 @@ TEST(GeCases, Case14NextToACollectiveOrASwitchItIsNot) {
   const Plan plan = planned(draft.build());
   EXPECT_THAT(plan.bindings, IsEmpty());
   ASSERT_THAT(plan.notes, SizeIs(2));
-  EXPECT_THAT(plan.notes.front().reason, HasSubstr("one address in every run"));
+  EXPECT_THAT(plan.notes.front().reason, HasSubstr("the same address in every run"));
 }
 
 TEST(GeCases, Case14NorIsTheOutputOfASubgraph) {

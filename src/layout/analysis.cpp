@@ -19,7 +19,7 @@ std::vector<T> joined(std::vector<T> first, std::vector<T> second) {
 
 std::vector<PlannedCopy> sorted(std::vector<PlannedCopy> copies) {
   const auto key = [](const PlannedCopy& copy) {
-    // The back edge comes behind everything else of its body.
+    // The back edge comes after everything else in its body.
     const std::int64_t when = copy.before < 0 ? std::numeric_limits<std::int64_t>::max() : copy.before;
     return std::tuple(copy.scope, when, copy.tensor, copy.to ? copy.to->id : ClassId(), copy.offset);
   };

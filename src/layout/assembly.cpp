@@ -4,7 +4,7 @@
 
 namespace stowage::layout {
 
-bool overlap_beside(std::span<const Interval> a, std::span<const Interval> b, std::span<const Step> allowed) {
+bool overlap_except(std::span<const Interval> a, std::span<const Interval> b, std::span<const Step> allowed) {
   while (!a.empty() && !b.empty()) {
     const Interval common{std::max(a.front().lower, b.front().lower), std::min(a.front().upper, b.front().upper)};
     const bool one_step = common.upper == common.lower + Step(1);
@@ -58,7 +58,7 @@ void Assembly::set_required(ClassId id, std::optional<Bytes> alignment) {
   change_alignment(where(id).set, before, alignment_of(id));
 }
 
-/// A member insists on something else now.
+/// The alignment that a member of the set requires has changed.
 void Assembly::change_alignment(std::size_t set, Bytes before, Bytes after) {
   if (before == after) return;
   std::map<Bytes, std::size_t>& alignments = sets_[set].alignments;
@@ -73,9 +73,9 @@ bool Assembly::require(ClassId id, Bytes alignment) {
   return true;
 }
 
-/// The lowest byte of a storage is at a multiple of its largest alignment; everything else must find its own there.
-/// Within each set that is so already, and alignments are powers of two: what holds for the largest when the lowest
-/// byte moves holds for all.
+/// The lowest byte of a storage lies at a multiple of its largest alignment, and every member must be aligned at its
+/// offset from there. Within each set that holds already. Alignments are powers of two, so if the new lowest byte suits
+/// the largest alignment of a set, it suits all of them.
 bool Assembly::is_aligned_together(const Set& a, const Set& b, Bytes shift) const {
   const Bytes lowest = std::min(a.outline.lowest, b.outline.lowest + shift);
   const auto fits = [&](const Set& set, Bytes at) {
@@ -84,7 +84,7 @@ bool Assembly::is_aligned_together(const Set& a, const Set& b, Bytes shift) cons
   return fits(a, a.outline.lowest) && fits(b, b.outline.lowest + shift);
 }
 
-// ---------------------------------------------------------------------------------------------------------- who meets
+// ---------------------------------------------------------------------------------------------------------- conflicts
 
 void Assembly::hand_over(ClassId a, ClassId b, Step step) {
   std::vector<Step>& steps = hand_overs_[std::minmax(a, b)];
@@ -110,11 +110,11 @@ bool Assembly::may_meet(const RectangleIndex::Rectangle& a, const RectangleIndex
   if (is_part(first, from(a.bytes.lower), second) || is_part(second, from(b.bytes.lower), first)) return true;
   const auto given = hand_overs_.find(std::minmax(first, second));
   if (given == hand_overs_.end()) return false;
-  if (streams_ == 1) return !overlap_beside({&a.steps, 1}, {&b.steps, 1}, given->second);
-  return !overlap_beside(lives_[first].needed(), lives_[second].needed(), given->second);
+  if (streams_ == 1) return !overlap_except({&a.steps, 1}, {&b.steps, 1}, given->second);
+  return !overlap_except(lives_[first].needed(), lives_[second].needed(), given->second);
 }
 
-/// On several streams everything is needed at one and the same step.
+/// With several streams everything counts as needed at one and the same step.
 template <class F>
 bool Assembly::any_entry(MemberId member, Bytes offset, F&& f) const {
   const auto id = static_cast<std::uint32_t>(member);
@@ -140,7 +140,7 @@ bool Assembly::is_current(std::size_t set, const RectangleIndex::Rectangle& entr
   return place.representative == set && place.offset == entry.bytes.lower;
 }
 
-/// Whether a member whose lowest byte comes to lie at `offset` shares bytes that it may not.
+/// Whether a member with its lowest byte at `offset` would share bytes with one that it must not overlap.
 bool Assembly::meets(std::size_t set, MemberId member, Bytes offset) const {
   return any_entry(member, offset, [&](const RectangleIndex::Rectangle& mine) {
     return sets_[set].index.any_overlapping(mine.bytes, mine.steps, [&](const RectangleIndex::Rectangle& theirs) {
@@ -149,7 +149,7 @@ bool Assembly::meets(std::size_t set, MemberId member, Bytes offset) const {
   });
 }
 
-/// `shift` is how far the offsets of `from` must move to count as those of `to` do.
+/// `shift` converts offsets in `from` to offsets in `to`.
 bool Assembly::collide(std::size_t to, std::size_t from, Bytes shift) const {
   const bool into = places_.count(to) >= places_.count(from);
   const std::size_t larger = into ? to : from;
@@ -185,7 +185,7 @@ bool Assembly::join_aligned(ClassId a, ClassId b, Bytes distance, Bytes alignmen
 bool Assembly::join(ClassId a, ClassId b, Bytes distance) {
   const PlaceInSet first = where(a);
   const PlaceInSet second = where(b);
-  const Bytes shift = second.offset + distance - first.offset;  // of a's set, to count as b's
+  const Bytes shift = second.offset + distance - first.offset;  // converts offsets in a's set to offsets in b's
   if (first.set == second.set) return shift == Bytes(0);
   if (!is_aligned_together(sets_[second.set], sets_[first.set], shift) || collide(second.set, first.set, shift))
     return false;
@@ -272,7 +272,7 @@ void Assembly::remove_last_member() {
 // --------------------------------------------------------------------------------------------------------------- undo
 
 void Assembly::begin() {
-  STOWAGE_CHECK(!changes_, "an assembly can be taken back to one point only");
+  STOWAGE_CHECK(!changes_, "an assembly can be undone to one point only");
   changes_.emplace();
   members_at_begin_ = places_.size();
 }
@@ -293,7 +293,7 @@ void Assembly::keep() {
   changes_.reset();
 }
 
-/// The members stay in the index of the set that they leave until they are too many there.
+/// The members that leave a set stay in its index until they are more than half as many as those that remain.
 void Assembly::take_back(const Change& change) {
   const std::size_t larger = places_.find(change.member).representative;
   Set& set = sets_[larger];
@@ -301,13 +301,13 @@ void Assembly::take_back(const Change& change) {
   for (const auto& [alignment, count] : added.alignments) {
     if ((set.alignments[alignment] -= count) == 0) set.alignments.erase(alignment);
   }
-  // One of the two ended where the other went on.
+  // The list of one of the two was appended to the list of the other.
   next_[change.before.last] = kNone;
   next_[added.outline.last] = kNone;
   set.outline = change.before;
   set.left += places_.count(change.member);
   places_.part(change.member);
-  const bool forgotten = change.member >= members_at_begin_;  // its number will be another's
+  const bool forgotten = change.member >= members_at_begin_;  // its id will be reused
   if (forgotten || 2 * set.left > places_.count(larger)) index_anew(larger);
 }
 

@@ -13,123 +13,127 @@
 
 namespace stowage::layout {
 
-/// Bytes that an op reads copies from.
+/// Bytes that hold copies for an op to read.
 struct AlignedTarget {
   CopyTarget target;
-  Bytes alignment;  ///< Of the first byte.
+  Bytes alignment;  ///< The alignment of the first byte.
 };
 
 /// A set that has become a storage.
 struct BuiltSet {
   StorageId storage;
-  Bytes lowest;  ///< Where the storage begins, counted as `Assembly::where` does.
+  Bytes lowest;  ///< Where the storage begins, in the offsets of `Assembly::where`.
 };
 
-/// What an assembly comes to.
+/// The result of an assembly.
 struct Assembled {
   std::vector<Storage> storages;
   ByClass<ClassPosition> positions;
-  std::vector<std::optional<BuiltSet>> sets;  ///< By set; nothing for a class that is alone.
+  std::vector<std::optional<BuiltSet>> sets;  ///< By set; nothing for a single class.
 };
 
-/// Puts classes at fixed distances from each other, as long as no two that are needed at the same time would share
-/// bytes.
+/// Puts classes at fixed distances from each other, provided that no two that are needed at the same time share bytes.
 ///
-/// A set is what will be one storage: classes and copy targets with places relative to each other. When two sets join,
-/// every pair of members that would share bytes is looked at: they may when one is a part of the other (packed), when
-/// they are never needed at one step, or when they are so only at steps where one hands its bytes to the other. On
-/// several streams "never at one step" says nothing, so that only parts and declared hand-overs may share.
+/// A set will become one storage: classes and copy targets with fixed offsets relative to each other. When two sets are
+/// joined, every pair of members that would share bytes is checked. Two members may share bytes if one is a part of the
+/// other (packed), if they are never needed at the same step, or if they are both needed only at steps at which one
+/// hands its bytes over to the other. With several streams "never at the same step" proves nothing, so only parts and
+/// declared hand-overs may share bytes.
 ///
-/// The members of the smaller set are looked up in an index of the larger one, and then go into it; so each member
-/// moves O(log n) times in all, and a join costs O(log n) lookups per member, plus the pairs that do share bytes at one
-/// step.
+/// The members of the smaller set are looked up in an index of the larger one and then added to it. So each member
+/// moves O(log n) times in total, and a join costs O(log n) lookups per member, plus the pairs that do share bytes at
+/// one step.
 class Assembly {
  public:
-  /// Both must outlive it.
+  /// `classes` and `lives` must outlive the assembly.
   Assembly(const ByClass<AliasClass>& classes, const ByClass<Life>& lives, std::size_t streams);
 
-  /// Where the lowest byte of a class lies in its set. Offsets of one set compare with each other.
+  /// Where the lowest byte of a class lies in its set. Offsets in one set are comparable with each other.
   struct PlaceInSet {
     std::size_t set;
     Bytes offset;
   };
   [[nodiscard]] PlaceInSet where(ClassId id);
 
-  /// `join` where the bytes `of_part`, counted from the lowest byte of `part`, are bytes of `whole` too. The part then
-  /// insists on no alignment but its own. Precondition: not between `begin` and `keep`.
+  /// Like `join(part, whole, distance)`, where the bytes `of_part`, counted from the lowest byte of `part`, are also
+  /// bytes of `whole`. The part then requires only its own alignment, not that of its memory. Precondition: not between
+  /// `begin` and `keep`.
   [[nodiscard]] bool join_part(ClassId part, ByteRange of_part, ClassId whole, Bytes distance);
-  /// `join` where the lowest byte of `a` must also be a multiple of `alignment`.
+  /// Like `join`, but the lowest byte of `a` must also be at a multiple of `alignment`.
   [[nodiscard]] bool join_aligned(ClassId a, ClassId b, Bytes distance, Bytes alignment);
-  /// From now on the class insists on this alignment. False, and nothing changes, where that is not so.
+  /// Makes the class require this alignment. Returns false, and changes nothing, if its offset in the set does not
+  /// allow it.
   [[nodiscard]] bool require(ClassId id, Bytes alignment);
-  /// To be called when the class is needed at other steps than before. O(members of its set).
+  /// Must be called after the life of the class has changed. O(members of its set).
   void lives_changed(ClassId id);
-  /// States that at `step` one of the two gives its bytes to the other.
+  /// Declares that at `step` one of the two classes hands its bytes over to the other.
   void hand_over(ClassId a, ClassId b, Step step);
 
-  /// Lets the lowest byte of `a` lie `distance` behind that of `b`. False, and nothing changes, when that contradicts
-  /// what is known, breaks an alignment, or makes two share bytes that may not.
+  /// Puts the lowest byte of `a` `distance` bytes after that of `b`. Returns false, and changes nothing, if that
+  /// contradicts earlier joins, breaks an alignment, or makes two members share bytes that must not.
   [[nodiscard]] bool join(ClassId a, ClassId b, Bytes distance);
-  /// Adds all of the targets, which do not overlap, to a set; their bytes are counted as `where` does. False, and
-  /// nothing changes, when one meets somebody else or alignments do not agree.
+  /// Adds all targets to a set; their bytes are offsets as in `where`. Returns false, and changes nothing, if one
+  /// overlaps another member or breaks an alignment. Precondition: the targets do not overlap each other.
   [[nodiscard]] bool add_copies(std::size_t set, std::vector<AlignedTarget> targets);
-  /// A set that has no classes, for copies that an op reads; they begin at 0.
+  /// Adds a set without classes, for copies that an op reads; their offsets begin at 0.
   [[nodiscard]] std::size_t add_set(const CopyHome& home);
 
-  /// From here on joins, requirements and copies can be taken back, all at once,
+  /// Starts a transaction. Until `keep`, all joins, requirements and copies can be undone together. Not nestable.
   void begin();
+  /// Undoes everything since `begin`. Precondition: `begin` was called.
   void undo();
-  /// or kept for good. Precondition of both: `begin`, once.
+  /// Makes everything since `begin` permanent. Precondition: `begin` was called.
   void keep();
 
   /// Turns every set of more than one member into a storage.
   [[nodiscard]] Assembled build();
 
  private:
-  /// Members are numbered: classes by their ids, then copy targets, and sets that began without classes.
+  /// Members are numbered: first the classes by their ids, then copy targets and the starts of sets without classes.
   using MemberId = std::size_t;
   static constexpr MemberId kNone = std::numeric_limits<MemberId>::max();
 
-  /// What a set is as a whole; offsets are relative to its representative.
+  /// Summary of a set; offsets are relative to its representative.
   struct Outline {
-    MemberId first = kNone;  ///< The others follow it in `next_`. None: nobody has asked for this set yet.
+    MemberId first = kNone;  ///< The others follow it in `next_`. kNone: the set has not been used yet.
     MemberId last = kNone;
-    std::size_t rank = 0;  ///< Storages come in this order.
+    std::size_t rank = 0;  ///< The order of the storages.
     Bytes lowest = kMaxBytes;
-    std::optional<CopyHome> home = {};  ///< Where it began without classes.
+    std::optional<CopyHome> home = {};  ///< Of a set that began without classes.
   };
   struct Set {
     Outline outline = {};
-    std::map<Bytes, std::size_t> alignments = {};  ///< How many members insist on each.
-    RectangleIndex index = {};                     ///< May have some that have left again,
-    std::size_t left = 0;                          ///< at most as many.
+    std::map<Bytes, std::size_t> alignments = {};  ///< How many members require each alignment.
+    RectangleIndex index = {};                     ///< May still contain members that have left.
+    std::size_t left = 0;                          ///< How many these are, at most.
   };
 
-  /// A class that has some bytes of another.
+  /// A class that contains some bytes of another one, its part.
   struct Whole {
     ClassId id;
-    Bytes distance;   ///< Of the part's lowest byte from this one's.
-    ByteRange bytes;  ///< Of the part.
+    Bytes distance;   ///< From the lowest byte of this class to that of the part.
+    ByteRange bytes;  ///< These bytes of the part, counted from its lowest.
   };
 
-  /// Something that can be taken back.
+  /// A change that can be undone.
   struct Change {
-    MemberId member;                ///< The representative of a set that went into another,
-    bool joined;                    ///< or a class
-    std::optional<Bytes> required;  ///< that insisted on this alignment.
-    Outline before = {};            ///< Of the other set.
+    MemberId member;                ///< The representative of a set that was merged, or a class.
+    bool joined;                    ///< Whether it was a merge; otherwise the class requires another alignment.
+    std::optional<Bytes> required;  ///< The alignment that the class required before.
+    Outline before = {};            ///< Of the set that `member` was merged into.
   };
 
-  /// Whether `bytes` of `part` are bytes of `whole`, directly or through others.
+  /// Whether `bytes` of `part` are bytes of `whole`, directly or through other parts.
   [[nodiscard]] bool is_part(ClassId part, ByteRange bytes, ClassId whole) const;
-  /// Whether two that share bytes, while both are needed as far as their entries say, may.
+  /// Whether two entries that overlap in bytes and steps are allowed to.
   [[nodiscard]] bool may_meet(const RectangleIndex::Rectangle& a, const RectangleIndex::Rectangle& b) const;
   [[nodiscard]] bool is_class(MemberId member) const { return member < classes_.size(); }
   [[nodiscard]] const std::optional<AlignedTarget>& target(MemberId member) const {
     return others_[member - classes_.size()];
   }
   [[nodiscard]] bool is_current(std::size_t set, const RectangleIndex::Rectangle& entry) const;
-  /// Calls `f(entry)` for what the member occupies when its lowest byte is at `offset`, until that is true.
+  /// Calls `f(entry)` for each rectangle that the member occupies if its lowest byte is at `offset`, until it returns
+  /// true.
   template <class F>
   bool any_entry(MemberId member, Bytes offset, F&& f) const;
 
@@ -155,7 +159,7 @@ class Assembly {
   RevocableUnion places_;
   std::vector<Set> sets_;                             ///< By representative.
   std::vector<MemberId> next_;                        ///< By member: the next one of its set.
-  std::vector<std::optional<AlignedTarget>> others_;  ///< Members that are no classes; nothing: where a set began.
+  std::vector<std::optional<AlignedTarget>> others_;  ///< Members other than classes; nothing: the start of a set.
   std::map<ClassId, std::vector<Whole>> wholes_;
   std::map<ClassId, Bytes> required_;
   std::map<std::pair<ClassId, ClassId>, std::vector<Step>> hand_overs_;
@@ -163,8 +167,8 @@ class Assembly {
   std::size_t members_at_begin_ = 0;
 };
 
-/// Whether two lists of ascending intervals have a step in common other than those `allowed` (ascending).
-[[nodiscard]] bool overlap_beside(std::span<const Interval> a, std::span<const Interval> b,
+/// Whether two ascending lists of intervals have a step in common that is not in `allowed` (ascending).
+[[nodiscard]] bool overlap_except(std::span<const Interval> a, std::span<const Interval> b,
                                   std::span<const Step> allowed);
 
 }  // namespace stowage::layout

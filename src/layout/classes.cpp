@@ -7,15 +7,15 @@
 namespace stowage::layout {
 namespace {
 
-/// What is known about the tensors that an `OffsetUnion` joins.
+/// Properties of the tensors of one class of an `OffsetUnion`.
 struct Joined {
   std::size_t first = std::numeric_limits<std::size_t>::max();  ///< The lowest and highest root tensor.
   std::size_t last = 0;
   Bytes lowest = kMaxBytes;  ///< Relative to the representative.
   Bytes alignment{1};
   TensorFlags flags = {};
-  bool grouped = false;  ///< An op writes one of them next to others.
-  bool packed = false;   ///< One of them is a part of a packed whole, where alignments do not hold.
+  bool grouped = false;  ///< One of them is an output of a padded group.
+  bool packed = false;   ///< One of them is a part of a packed whole, where memory alignments do not hold.
 
   void add(const Joined& other, Bytes distance) {
     first = std::min(first, other.first);
@@ -28,7 +28,7 @@ struct Joined {
   }
 };
 
-/// Lets the op's outputs be what its bodies write, where one place can be both.
+/// Joins each output of an op with bodies with the bodies' results, if one place can serve both.
 class BodyResults {
  public:
   BodyResults(const Graph& graph, OffsetUnion& joined)
@@ -54,14 +54,14 @@ class BodyResults {
     }
   }
 
-  /// A result of a body that cannot be where its op's output is, and why.
+  /// A result of a body that cannot be at the address of its op's output, and why.
   struct Apart {
     ScopeId scope;
     BodyOutput pair;
     const char* reason;
   };
 
-  /// From the inside out, so that a body's results are known when those of the body around it are looked at.
+  /// Works from the innermost bodies outwards, so that the results of inner bodies are known first.
   [[nodiscard]] std::vector<Apart> run() {
     std::size_t end = graph_.tensors().size();
     for (std::size_t s = graph_.scopes().size(); s-- > 1;) {
@@ -82,7 +82,7 @@ class BodyResults {
     return scope == outer;
   }
 
-  /// `end` is behind the last tensor of the body and what is inside it.
+  /// `end` is one past the last tensor of the body, including nested bodies.
   void settle(ScopeId id, const BodyOutput& pair, std::size_t end) {
     if (const char* const reason = obstacle(graph_.scope(id), pair, end)) {
       apart_.push_back({id, pair, reason});
@@ -94,15 +94,17 @@ class BodyResults {
   [[nodiscard]] const char* obstacle(const Scope& scope, const BodyOutput& pair, std::size_t end) {
     const OffsetUnion::MemberPlace inner = place_of(pair.inner);
     const OffsetUnion::MemberPlace outer = place_of(pair.outer);
-    if (inner.representative == outer.representative) return "the op's output is another result of the body already";
+    if (inner.representative == outer.representative)
+      return "the op's output already shares memory with another result of the body";
     const Joined& inside = known_[inner.representative];
     const Joined& outside = known_[outer.representative];
-    if (inside.grouped) return "an op of the body writes the result next to others";
-    if ((inside.flags | outside.flags).has(TensorFlag::no_reuse)) return "one of the two shares its bytes with nothing";
+    if (inside.grouped) return "an op of the body writes the result as part of a contiguous group";
+    if ((inside.flags | outside.flags).has(TensorFlag::no_reuse))
+      return "one of the two must not share its bytes (no_reuse)";
     if (inside.packed || outside.packed) return "one of the two is a part of a packed whole";
-    if (inside.flags.any_of(kOwnAddress)) return "the result of the body has an address of its own";
+    if (inside.flags.any_of(kOwnAddress)) return "the result of the body has its own address";
     if (inside.first < scope.first_tensor.index() || inside.last >= end)
-      return "the result of the body lies in memory from outside of it";
+      return "the result of the body lies in memory from outside the body";
     const Bytes distance = (inner.offset - inside.lowest) - (outer.offset - outside.lowest);
     const bool aligned = distance >= Bytes(0) ? is_aligned(distance, outside.alignment)
                                               : is_aligned(Bytes(0) - distance, inside.alignment);
@@ -131,8 +133,8 @@ class BodyResults {
   std::vector<Joined> known_;  ///< By representative.
 };
 
-/// Numbers the classes by their first tensor and places every tensor relative to its class's representative.
-/// `place_of(tensor)` has that as a number, and the offset from it.
+/// Numbers the classes by their first tensor and places every tensor relative to the representative of its class.
+/// `place_of(tensor)` returns the representative (as an index) and the offset from it.
 template <class PlaceOf>
 void number_classes(const Graph& graph, const PlaceOf& place_of, Classes& result) {
   std::vector<std::optional<ClassId>> number(graph.tensors().size());
@@ -145,7 +147,7 @@ void number_classes(const Graph& graph, const PlaceOf& place_of, Classes& result
   }
 }
 
-/// Lets places count from the lowest byte of their class, and finds what is true of all its tensors.
+/// Makes places relative to the lowest byte of their class, and finds the properties of each class.
 void measure_classes(const Graph& graph, Classes& result) {
   ByClass<Bytes> lowest(result.list.size(), kMaxBytes);
   for (const ClassPlace& place : result.sharing.places) lowest[place.id] = std::min(lowest[place.id], place.offset);

@@ -4,7 +4,7 @@
 
 #include "layout/stages.hpp"
 
-/// What ops and options ask of the memory of each class.
+/// What ops and options require of the memory of each class.
 namespace stowage::layout {
 namespace {
 

@@ -4,7 +4,7 @@
 
 #include "layout/stages.hpp"
 
-/// Which memory is filled before everything.
+/// Decides which memory is filled centrally, at the start of the run.
 namespace stowage::layout {
 namespace {
 
@@ -15,13 +15,13 @@ bool is_in_loop(const Graph& graph, ScopeId scope) {
   return false;
 }
 
-/// The batch that an op runs in: that of the root op that it is inside of.
+/// The batch that an op runs in: that of the root op that contains it.
 const std::string& batch_of(const Graph& graph, OpId op) {
   while (graph.scope_of(op).index() != 0) op = graph.scope(graph.scope_of(op)).op;
   return graph.op(op).batch;
 }
 
-/// By memory: the one value that all labelled ops want, as long as they agree.
+/// By memory: the fill value of the ops with a batch label, and whether they all use the same one.
 class LabelledFills {
  public:
   explicit LabelledFills(const Graph& graph) : values_(graph.memories().size()) {
@@ -58,7 +58,7 @@ class LabelledFills {
   std::vector<Value> values_;
 };
 
-/// Whether nobody touches before the op what it wants filled.
+/// Whether no other op accesses the outputs that `op` wants filled before `op` runs.
 bool is_first_to_touch(const Sharing& sharing, const Accesses& all, const Op& op, std::span<const Interval> spans) {
   return std::all_of(op.zero_fill.outputs.begin(), op.zero_fill.outputs.end(), [&](std::uint32_t output) {
     const std::span<const Step> accesses = all[sharing.class_of(op.outputs[output])];
@@ -68,8 +68,8 @@ bool is_first_to_touch(const Sharing& sharing, const Accesses& all, const Op& op
 
 }  // namespace
 
-/// Before everything, unless the op runs several times, others use the memory before it, or another batch wants another
-/// value there.
+/// A fill is central unless the op is in a loop, other ops use the memory before it, or another batch needs another
+/// value in the same memory.
 std::vector<char> find_central_fills(const Graph& graph, const AnalysisOptions& options, const Sharing& sharing,
                                      const Timeline& timeline, const Accesses& accesses) {
   const bool any =

@@ -8,7 +8,7 @@
 namespace stowage::layout {
 namespace {
 
-constexpr const char* kElsewhere = "another op wants it in another place";
+constexpr const char* kElsewhere = "another op needs it in a different place";
 
 std::int64_t local_op(const Graph& graph, OpId op) {
   return static_cast<std::int64_t>(op.index() - graph.scope(graph.scope_of(op)).first_op.index());
@@ -39,8 +39,8 @@ std::vector<Interval> GroupLayout::lives_of(OpId op) const {
   return {spans.begin(), spans.end()};
 }
 
-/// What a loop carries, or several bodies write, is written anew while parts of it, or wholes that it is a part of, may
-/// be needed.
+/// Whether the class is written more than once, because a loop carries it or several bodies write it. Then it may be
+/// overwritten while its parts, or the whole that it is a part of, are still needed.
 bool GroupLayout::is_rewritten(const Group& group, ClassId part, ClassId whole) const {
   const ClassId made = group.side == GroupSide::inputs ? whole : part;
   const int own = graph_.op(group.op).no_task ? 0 : 1;
@@ -48,7 +48,7 @@ bool GroupLayout::is_rewritten(const Group& group, ClassId part, ClassId whole) 
   return carried || writers_[made] != own;
 }
 
-/// The outputs are views of the input. One that cannot be is filled by a copy and lies by itself.
+/// The outputs are views of the input. An output that cannot be gets a separate place and is filled by a copy.
 void GroupLayout::lay_split(const Group& group) {
   const ClassPlace whole = place(*group.whole);
   for (const GroupMember& member : group.members) {
@@ -62,12 +62,12 @@ void GroupLayout::lay_split(const Group& group) {
                                     .before = local_op(graph_, group.op),
                                     .tensor = member.tensor,
                                     .to = part,
-                                    .reason = "it cannot lie where the split's input has it"});
+                                    .reason = "it cannot lie inside the input of the split"});
   }
   laid_.push_back({&group, {whole.id, 0, whole.offset}});
 }
 
-/// What could not stay with a constant or variable after all lives like any other class.
+/// A class that cannot stay in a constant or variable becomes an ordinary shared class.
 void GroupLayout::make_shared(ClassId id) {
   const bool whole_run = input_.demands[id].has(Demand::whole_run);
   const Sides sides{.before = whole_run, .after = whole_run || input_.sharing.flags[id].has(TensorFlag::output)};
@@ -76,7 +76,7 @@ void GroupLayout::make_shared(ClassId id) {
   assembly_.lives_changed(id);
 }
 
-/// Building the graph has made sure that they can all be there.
+/// Cannot fail: `Graph::build` has checked that all members can be at their offsets.
 void GroupLayout::lay_outputs(const Group& group) {
   const GroupMember& first = group.members.front();
   const ClassPlace base = place(first.tensor);
@@ -93,9 +93,9 @@ void GroupLayout::lay_outputs(const Group& group) {
 /// Why a member cannot lie in a group at all.
 const char* GroupLayout::obstacle(const Group& group, const GroupMember& member) const {
   const ClassPlace at = place(member.tensor);
-  if (residence(at.id) != Residence::shared) return "it has an address of its own";
+  if (residence(at.id) != Residence::shared) return "it has its own address";
   if (group.kind == Contiguity::padded && !is_aligned(at.offset, padded_alignment(graph_, member.tensor)))
-    return "it lies in another tensor where the group's alignment does not hold";
+    return "it lies inside another tensor at an offset that breaks the group's alignment";
   return nullptr;
 }
 
@@ -118,7 +118,7 @@ std::vector<GroupLayout::Vote> GroupLayout::vote(const Group& group) {
   return result;
 }
 
-/// Joins a member to the group that begins where `leader` says.
+/// Joins a member to the group, which begins at the base of `leader`.
 bool GroupLayout::follow(const Group& group, const Vote& leader, const GroupMember& member) {
   const GroupMember& first = *leader.members.front();
   const ClassPlace base = place(first.tensor);
@@ -155,14 +155,14 @@ bool GroupLayout::copy_members(const Group& group, const std::vector<const Group
   return true;
 }
 
-/// No member can stay where it is.
+/// Copies all members, because none can stay where it is.
 void GroupLayout::copy_all(const Group& group) {
   const MemoryId memory = graph_.tensor(group.members.front().tensor).memory;
   const Anchor base{{}, assembly_.add_set({memory, graph_.op(group.op).fixed_address}), {}};
   std::vector<const GroupMember*> all;
   for (const GroupMember& member : group.members) all.push_back(&member);
   const bool copied = copy_members(group, all, base);
-  STOWAGE_CHECK(copied, "a group does not fit in memory of its own");
+  STOWAGE_CHECK(copied, "a group does not fit in its own storage");
   laid_.push_back({&group, base});
 }
 
@@ -185,8 +185,8 @@ void GroupLayout::lay_inputs(const Group& group) {
   laid_.push_back({&group, base});
 }
 
-/// The output is the whole and has all the bytes; whoever cannot lie in it is copied there, which takes no further
-/// ones.
+/// The output is the whole and has all the bytes. An input that cannot lie in it is copied into it, which needs no
+/// extra memory.
 void GroupLayout::lay_concat(const Group& group) {
   const ClassPlace whole = place(*group.whole);
   for (const Vote& vote : vote(group)) {
@@ -229,7 +229,8 @@ void GroupLayout::align_batches() {
     const Anchor& theirs = leader->second->base;
     const auto ours = [&](const Anchor& anchor) { return anchor.id && residence(*anchor.id) == Residence::shared; };
     if (ours(mine) && ours(theirs) && assembly_.join(*mine.id, *theirs.id, theirs.offset - mine.offset)) continue;
-    notes_.push_back({laid.group->members.front().tensor, "its group cannot begin where that of another batch does"});
+    notes_.push_back({laid.group->members.front().tensor,
+                      "its group cannot begin at the same offset as the group of another batch"});
   }
 }
 

@@ -8,40 +8,41 @@ namespace stowage::layout {
 
 /// Lays contiguous groups out in an assembly, and notes the copies that this needs.
 ///
-/// Outputs first: nothing can stand in for them. Then inputs, op by op. The members of a group lie in sets already;
-/// each says where the group would begin. In every set the beginning that most bytes vote for wins, then the sets join,
-/// the one with the most bytes first: whoever cannot follow is copied, so that of two sides the cheaper one is.
+/// Outputs come first, because they cannot be replaced by copies. Then the inputs are laid out, op by op. Each member
+/// already has an offset in some set, which implies where the group would begin there. The members vote, and the
+/// beginning that gets the most bytes wins. The other members are then joined to it one by one; those that cannot be
+/// joined are copied. So the cheaper side is copied.
 class GroupLayout {
  public:
-  /// All must outlive it. Where a part of a constant cannot lie in it, its tenancy changes.
+  /// All arguments must outlive it. Changes the tenancy of a part of a constant or variable that cannot lie in it.
   GroupLayout(const StorageInput& input, Tenancy& tenancy, Assembly& assembly);
 
   void run();
-  /// Lets the n-th groups of a kind begin at one offset in all batches. Precondition: `run`.
+  /// Makes the n-th groups of a kind begin at the same offset in all batches. Precondition: `run` was called.
   void align_batches();
-  /// Small inputs next to each other.
+  /// Puts the small (fused) inputs next to each other.
   void fuse_inputs();
   struct Copies {
     std::vector<PlannedCopy> into_classes;
     std::vector<PlannedCopy> into_storages;
   };
-  /// What it takes to be copied. Precondition: `built` is of the same assembly.
+  /// The copies that the layout needs. Precondition: `built` is a result of the same assembly.
   [[nodiscard]] Copies take_copies(const std::vector<std::optional<BuiltSet>>& built);
   [[nodiscard]] std::vector<LayoutNote> take_notes() { return std::move(notes_); }
 
  private:
-  /// A place in a set: `offset` from the lowest byte of a class of it, or from the start of a set that has none.
+  /// A place in a set: `offset` from the lowest byte of a class in it, or from the start of a set without classes.
   struct Anchor {
     std::optional<ClassId> id;
     std::size_t set = 0;
     Bytes offset;
   };
-  /// A copy whose place is known relative to an anchor only.
+  /// A copy whose place is known only relative to an anchor.
   struct AnchoredCopy {
     PlannedCopy copy;
     Anchor at;
   };
-  /// Members that lie in one set and agree where the group begins.
+  /// Members in one set that imply the same beginning of the group.
   struct Vote {
     std::size_t set;
     Bytes base;
@@ -61,10 +62,10 @@ class GroupLayout {
   [[nodiscard]] std::vector<Vote> vote(const Group& group);
   [[nodiscard]] const char* obstacle(const Group& group, const GroupMember& member) const;
   [[nodiscard]] bool follow(const Group& group, const Vote& leader, const GroupMember& member);
-  /// Lets the op read copies of these members. False, and nothing changes, when there is no room for them.
+  /// Makes the op read copies of these members. Returns false, and changes nothing, if there is no room for them.
   [[nodiscard]] bool copy_members(const Group& group, const std::vector<const GroupMember*>& members,
                                   const Anchor& base);
-  /// The set of an anchor, and where it lies there.
+  /// The set of an anchor, and the anchor's offset in it.
   [[nodiscard]] Assembly::PlaceInSet resolve(const Anchor& anchor);
   void copy_all(const Group& group);
   [[nodiscard]] std::vector<Interval> lives_of(OpId op) const;
@@ -76,7 +77,7 @@ class GroupLayout {
   const Graph& graph_;
   Tenancy& tenancy_;
   Assembly& assembly_;
-  ByClass<int> writers_;  ///< How many tasks write it.
+  ByClass<int> writers_;  ///< How many task ops write the class.
   Copies copies_;
   std::vector<AnchoredCopy> anchored_;
   std::vector<Laid> laid_;

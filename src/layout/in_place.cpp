@@ -5,16 +5,17 @@
 
 #include "layout/assembly.hpp"
 
-/// Which outputs overwrite which inputs.
+/// Chooses which outputs overwrite which inputs.
 ///
-/// On one stream each pair that is taken lowers the live bytes at its op by the output's size and raises them nowhere,
-/// because a larger input's tail is free from the next step on. So the best for the bound is a matching of outputs to
-/// input classes, op by op, of the largest total size: outputs in descending size, each with an augmenting path
-/// (outputs that can be matched together form a matroid, for which this greedy order is optimal). Whether a pair is
-/// legal does not depend on pairs of other ops, except that an alignment may rule out the place.
+/// With one stream, each pair that is used lowers the live bytes at its op by the output's size and raises them
+/// nowhere, because the tail of a larger input is free from the next step on. So what lowers the bound most is, for
+/// each op, a matching of outputs to input classes with the largest total size. It is found by taking the outputs in
+/// descending size, each with an augmenting path (sets of outputs that can be matched together form a matroid, for
+/// which this greedy order is optimal). Whether a pair is legal does not depend on the pairs of other ops, except that
+/// an alignment may rule out the place.
 ///
-/// On several streams storages conflict as a whole, so that a smaller output would hold all of a larger input's bytes
-/// for all of its own life. There only pairs of equal size are taken; those lower the bound as above.
+/// With several streams, storages conflict as a whole: a smaller output would occupy all bytes of a larger input for
+/// all of its own life. So only pairs of equal size are used, which lower the bound as above.
 namespace stowage::layout {
 namespace {
 
@@ -23,7 +24,7 @@ class Selection {
   Selection(const StorageInput& input, const Storages& so_far, const ByClass<char>& placed)
       : input_(input), so_far_(so_far), placed_(placed) {}
 
-  /// The takeovers of an op, best match of each output first.
+  /// The takeovers of an op: the matching with the largest total size.
   std::vector<Takeover> choose(OpId op) {
     candidates_.clear();
     for (std::size_t i = 0; i < input_.graph.op(op).in_place.size(); ++i) consider(op, i);
@@ -36,12 +37,13 @@ class Selection {
   [[nodiscard]] bool may_end(OpId op, ClassId input) const;
   [[nodiscard]] bool is_last_on_all_streams(OpId op, ClassId input) const;
   [[nodiscard]] bool may_begin(OpId op, TensorId output) const;
-  /// Op reads the class through an input without a pair, or writes into it through a view.
+  /// Whether the op reads the class through an input without a pair, or writes into it through a view.
   [[nodiscard]] bool used_otherwise(const Op& op, ClassId input) const;
-  /// Op reads bytes that the output would take, but as another element of another input.
+  /// Whether the op reads bytes that the output would overwrite, but as other elements of another input.
   [[nodiscard]] bool reads_shifted(const Op& op, ClassPlace from, Bytes size) const;
   [[nodiscard]] bool fits(ClassId output, ClassPlace input) const;
-  /// Nobody else in the storage needs the output's bytes while it does. Chains in place see to that by themselves.
+  /// Whether nothing else in the storage needs the output's bytes while the output does. Always true for a mere
+  /// in-place chain in a graph without bodies and batches.
   [[nodiscard]] bool has_room(OpId op, ClassId output, ClassPlace input) const;
   std::vector<Takeover> match();
   bool augment(ClassId output, std::vector<ClassId>& visited, std::vector<Takeover>& taken);
@@ -58,7 +60,7 @@ class Selection {
   std::vector<Takeover> candidates_;
 };
 
-/// Whether a loop writes the class anew at a step, so that what it held before is over.
+/// Whether a loop overwrites the class at a step, which ends the life of its old value.
 bool is_renewed_at(const StorageInput& input, ClassId id, Step step) {
   const Moment& moment = input.timeline.at(step);
   if (moment.kind != Moment::Kind::body_end) return false;
@@ -68,7 +70,7 @@ bool is_renewed_at(const StorageInput& input, ClassId id, Step step) {
   });
 }
 
-/// The op is the first to touch the class on every way through it.
+/// Whether the op is the first to access the class in every run through it.
 bool begins_at(const StorageInput& input, const Life& life, ClassId id, OpId op) {
   const Timeline& timeline = input.timeline;
   const std::span<const Interval> spans = timeline.spans(op);
@@ -80,7 +82,7 @@ bool begins_at(const StorageInput& input, const Life& life, ClassId id, OpId op)
   });
 }
 
-/// The op is the last to touch the class on every way through it.
+/// Whether the op is the last to access the class in every run through it.
 bool ends_at(const StorageInput& input, const Life& life, ClassId id, OpId op) {
   const Timeline& timeline = input.timeline;
   const std::span<const Interval> spans = timeline.spans(op);
@@ -101,7 +103,7 @@ void Selection::consider(OpId id, std::size_t index) {
   const TensorId in = *op.inputs[pair.input];
   const ClassId to = input_.sharing.class_of(out);
   const ClassPlace from = input_.place(in);
-  if (to == from.id || placed_[to] != 0) return;  // already one by view or alias, or in a place of its own
+  if (to == from.id || placed_[to] != 0) return;  // the same class already, or already placed
   const Bytes size = input_.graph.tensor(out).size;
   if (!may_begin(id, out) || !may_end(id, from.id) || used_otherwise(op, from.id)) return;
   if (reads_shifted(op, from, size)) return;
@@ -110,11 +112,11 @@ void Selection::consider(OpId id, std::size_t index) {
   candidates_.push_back({to, from.id, from.offset, input_.classes[from.id].size - input_.classes[to].size, index});
 }
 
-/// The op is the last access of the input's class on every stream, and nobody looks at it afterwards.
+/// Whether the op is the last access to the input's class on every stream, and nobody reads it after the run.
 bool Selection::may_end(OpId op, ClassId input) const {
   if (!is_shared(input) || life(input).sides.after || !ends_at(input_, life(input), input, op)) return false;
   const Packing packing = so_far_.positions[input].packing;
-  if (packing.is_part || packing.has_parts) return false;  // its bytes are others' too
+  if (packing.is_part || packing.has_parts) return false;  // other classes use its bytes too
   return input_.order.streams() == 1 || is_last_on_all_streams(op, input);
 }
 
@@ -131,8 +133,8 @@ bool Selection::is_last_on_all_streams(OpId op, ClassId input) const {
   });
 }
 
-/// The op is the first to touch the output's class, which the output covers as a whole and which the op writes through
-/// nothing else.
+/// Whether the op is the first to access the output's class, the output covers the whole class, and the op writes the
+/// class through no other output.
 bool Selection::may_begin(OpId op, TensorId output) const {
   const ClassId id = input_.sharing.class_of(output);
   const std::vector<TensorId>& outputs = input_.graph.op(op).outputs;
@@ -169,7 +171,7 @@ bool Selection::fits(ClassId output, ClassPlace input) const {
   const AliasClass& from = input_.classes[input.id];
   if (to.memory != from.memory || !is_aligned(so_far_.positions[input.id].offset + input.offset, to.alignment))
     return false;
-  // Of a refreshable base: what needs one address for ever lies apart.
+  // With a refreshable base, tensors with a fixed address lie in another arena.
   const bool same_base = input_.demands[output].has(Demand::fixed) == input_.demands[input.id].has(Demand::fixed);
   if (input_.options.base == AddressBase::refreshable && !same_base) return false;
   if (input_.order.streams() == 1) return true;
@@ -190,16 +192,16 @@ bool Selection::has_room(OpId op, ClassId output, ClassPlace input) const {
     const Bytes offset = so_far_.positions[id].offset;
     const std::span<const Step> allowed = id == input.id ? std::span<const Step>(steps) : std::span<const Step>();
     return !bytes.overlaps({offset, offset + input_.classes[id].size}) ||
-           !overlap_beside(life(id).needed(), needed, allowed);
+           !overlap_except(life(id).needed(), needed, allowed);
   });
   return classes &&
          std::all_of(storage.copy_targets.begin(), storage.copy_targets.end(), [&](const CopyTarget& target) {
-           return !bytes.overlaps(target.bytes) || !overlap_beside(target.lives, needed, {});
+           return !bytes.overlaps(target.bytes) || !overlap_except(target.lives, needed, {});
          });
 }
 
 std::vector<Takeover> Selection::match() {
-  // The tightest input first, so that small outputs leave large inputs to others; then the op's own order.
+  // The tightest input first, so that small outputs leave large inputs to larger outputs; then in the op's own order.
   std::sort(candidates_.begin(), candidates_.end(), [](const Takeover& a, const Takeover& b) {
     return a.slack != b.slack ? a.slack < b.slack : a.pair < b.pair;
   });
@@ -221,7 +223,7 @@ std::vector<Takeover> Selection::match() {
   return taken;
 }
 
-/// Finds an input class for `output`, moving other outputs to their alternatives where that makes room.
+/// Finds an input class for `output`, and moves other outputs to alternative inputs if necessary.
 bool Selection::augment(ClassId output, std::vector<ClassId>& visited, std::vector<Takeover>& taken) {
   for (const Takeover& candidate : candidates_) {
     if (candidate.output != output) continue;

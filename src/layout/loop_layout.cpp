@@ -18,7 +18,8 @@ class LoopLayout {
     for (const BodyInput& pair : scope_.inputs) outers_.emplace(pair.inner, pair.outer);
   }
 
-  /// States where values are handed over. All loops do before any joins: one may depend on the hand-over of another.
+  /// Declares where values are handed over. All loops do this before any is joined, because one may depend on the
+  /// hand-over of another.
   void declare() {
     find_writers();
     for (const Carried& pair : scope_.carried) {
@@ -54,7 +55,7 @@ class LoopLayout {
     return out != in && ours(out) && ours(in) && follows(out, in);
   }
 
-  /// Lets the value from outside lie where the loop carries it.
+  /// Puts the value from outside where the loop carries it, or copies it.
   void bring_in(TensorId inner, std::vector<PlannedCopy>& copies) {
     const TensorId outer = outer_of(inner);
     const ClassPlace from = place(outer);
@@ -66,32 +67,31 @@ class LoopLayout {
                       .before = static_cast<std::int64_t>(scope_.op.index() - outside.first_op.index()),
                       .tensor = outer,
                       .to = to,
-                      .reason = "the loop overwrites it, and its value is needed later or has an address of its own"});
+                      .reason = "the loop overwrites it, and its value is needed later or has its own address"});
   }
 
-  /// Lets the value of one iteration be written where the next reads it.
+  /// Makes an iteration write its value where the next one reads it, or copies it.
   void send_around(const Carried& pair, std::vector<PlannedCopy>& copies) {
     const ClassPlace out = place(pair.out);
     const ClassPlace in = place(pair.in);
     if (out.id == in.id && out.offset == in.offset) return;
     if (may_go_around(out.id, in.id) && assembly_.join(out.id, in.id, in.offset - out.offset)) return;
-    copies.push_back(
-        {.scope = id_,
-         .before = -1,
-         .tensor = pair.out,
-         .to = in,
-         .reason = "the iteration still reads the value that came in when it writes the one that goes out"});
+    copies.push_back({.scope = id_,
+                      .before = -1,
+                      .tensor = pair.out,
+                      .to = in,
+                      .reason = "the iteration still reads the incoming value when it writes the outgoing one"});
   }
 
-  /// The steps at which iterations end: one before the op's last.
+  /// The steps at which iterations end: the one before the op's last step.
   [[nodiscard]] std::vector<Step> ends() const {
     std::vector<Step> result;
     for (const Interval& span : spans()) result.push_back(span.upper - Step(2));
     return result;
   }
 
-  /// On several streams: in every run, each access of `earlier` happens before each of `later`, except for the loop's
-  /// own.
+  /// With several streams: whether in every run each access to `earlier` happens before each access to `later`, except
+  /// for accesses by the loop itself.
   [[nodiscard]] bool is_over_before(ClassId earlier, ClassId later) const {
     if (input_.order.streams() == 1) return true;
     const auto batch = [&](Step step) { return input_.timeline.at(step).batch; };
@@ -104,7 +104,7 @@ class LoopLayout {
     return true;
   }
 
-  /// On several streams: in the body, every access of `later` happens after every one of `earlier`.
+  /// With several streams: whether in the body every access to `later` happens after every access to `earlier`.
   [[nodiscard]] bool follows(ClassId later, ClassId earlier) const {
     if (input_.order.streams() == 1) return true;
     const std::vector<Step> ends = this->ends();
@@ -134,8 +134,8 @@ class LoopLayout {
     }
   }
 
-  /// The op that writes the value may do so over the one that came in, where its pairs say so and it reads it in no
-  /// other way.
+  /// The op that writes the outgoing value may overwrite the incoming one if its in-place pairs allow that and it reads
+  /// the incoming value in no other way.
   void allow_in_place(const Carried& pair) {
     const ClassPlace in = place(pair.in);
     for (const auto& [id, position] : writers_[pair.out]) {
@@ -172,8 +172,8 @@ class LoopLayout {
     OpId op;
     std::uint32_t output;
   };
-  std::map<TensorId, TensorId> outers_;              ///< What the body's inputs are outside.
-  std::map<TensorId, std::vector<Writer>> writers_;  ///< Who writes what is carried out.
+  std::map<TensorId, TensorId> outers_;              ///< By input of the body: the outer tensor.
+  std::map<TensorId, std::vector<Writer>> writers_;  ///< By carried-out tensor: its writers.
 };
 
 }  // namespace
@@ -181,7 +181,7 @@ class LoopLayout {
 std::vector<PlannedCopy> lay_out_loops(const StorageInput& input, const ByClass<Residence>& residences,
                                        Assembly& assembly) {
   const auto each_loop = [&](const auto& f) {
-    // From the inside out: what an inner loop carries is then in one place when the loop around it looks.
+    // From the innermost loops outwards, so that the layout of an inner loop is known to the loop around it.
     for (std::size_t s = input.graph.scopes().size(); s-- > 1;) {
       if (!input.graph.scopes()[s].carried.empty()) f(LoopLayout(input, residences, assembly, ScopeId(s)));
     }

@@ -7,10 +7,10 @@
 
 namespace stowage::layout {
 
-/// Lets what loops carry lie in one place, or returns the copies that it takes.
+/// Puts each value that a loop carries in one place, and returns the copies for those for which that is impossible.
 ///
-/// A carried value has a place, where the loop's result is too. The value that comes in may be there already, when
-/// nobody needs it afterwards; the value that goes out may be written there, when the one that came in is dead by then.
+/// A carried value has one place, which is also the place of the loop's result. The value from outside may already be
+/// there if nobody needs it afterwards. The outgoing value may be written there if the incoming one is dead by then.
 [[nodiscard]] std::vector<PlannedCopy> lay_out_loops(const StorageInput& input, const ByClass<Residence>& residences,
                                                      Assembly& assembly);
 

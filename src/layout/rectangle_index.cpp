@@ -17,13 +17,13 @@ void extend(Range<T>& hull, const Range<T>& range) {
   hull = {std::min(hull.lower, range.lower), std::max(hull.upper, range.upper)};
 }
 
-/// Twice the middle, as a number that cannot overflow.
+/// Twice the middle, as a double, which cannot overflow.
 template <class T>
 double middle(const Range<T>& range) {
   return static_cast<double>(range.lower.value()) + static_cast<double>(range.upper.value());
 }
 
-/// How far apart the middles are.
+/// The distance between the lowest and the highest middle.
 template <class Side>
 double spread(std::span<const Rectangle> entries, Side side) {
   const auto [least, most] =

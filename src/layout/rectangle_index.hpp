@@ -7,16 +7,17 @@
 
 namespace stowage::layout {
 
-/// Rectangles of bytes and steps: which of them overlap this one?
+/// An index of rectangles in bytes × steps that finds those that overlap a given one.
 ///
-/// A forest of balanced trees whose nodes know the hull of what is below them. What is added waits in a short list;
-/// when that is full it becomes a tree, together with all trees that are not larger. So a rectangle is sorted anew
-/// O(log n) times, whatever the order in which they come. Nodes are halved along the side on which their rectangles are
-/// spread out the most, measured by the whole tree, so that many at one place are told apart by time, and many at one
-/// time by place. Rejected: an order by place or by time alone, for parts of one large group are all needed at once,
-/// and all that loops hand on lies at one place.
+/// A forest of balanced trees whose nodes store the bounding box of everything below them. New rectangles go into a
+/// short list; when the list is full, it becomes a tree, merged with all trees that are not larger. So a rectangle is
+/// sorted again O(log n) times, whatever the order of insertion. A node is split along the side on which its rectangles
+/// are spread most, relative to the whole tree, so that many rectangles at one offset are separated by time, and many
+/// at one time by offset. Rejected: sorting by offset or by time alone, because the parts of one large group are all
+/// needed at the same time, and everything that loops hand over lies at one offset.
 ///
-/// Adding takes O(log² n) amortised; a search O(log² n + answers) where few overlap each other. Not thread-safe.
+/// Adding takes O(log² n) amortised, a search O(log² n + answers) if few rectangles overlap each other. Not
+/// thread-safe.
 class RectangleIndex {
  public:
   struct Rectangle {
@@ -25,10 +26,11 @@ class RectangleIndex {
     std::uint32_t id;
   };
 
-  /// An empty rectangle overlaps none, and is not kept.
+  /// An empty rectangle overlaps nothing and is not stored.
   void add(const Rectangle& entry);
 
-  /// Whether `f(const Rectangle&)` is true for an entry that overlaps the rectangle. It is not called again after that.
+  /// Calls `f(const Rectangle&)` for entries that overlap the given rectangle until it returns true; returns whether it
+  /// did.
   template <class F>
   [[nodiscard]] bool any_overlapping(ByteRange bytes, Interval steps, F&& f) const {
     const auto hit = [&](const Rectangle& entry) {
@@ -51,7 +53,7 @@ class RectangleIndex {
     return false;
   }
 
-  /// How many were added.
+  /// The number of rectangles stored.
   [[nodiscard]] std::size_t size() const { return size_; }
 
  private:
@@ -60,7 +62,7 @@ class RectangleIndex {
     Interval steps;
     std::size_t begin;
     std::size_t end;
-    std::size_t next;  ///< The first node that is not below this one. Those below follow it.
+    std::size_t next;  ///< The first node that is not in this subtree. The nodes of the subtree come directly after it.
   };
   struct Tree {
     std::vector<Rectangle> entries;
@@ -70,7 +72,7 @@ class RectangleIndex {
   static void build(Tree& tree, std::size_t begin, std::size_t end);
 
   std::vector<Rectangle> recent_;
-  std::vector<Tree> trees_;  ///< Each smaller than the one before.
+  std::vector<Tree> trees_;  ///< Each smaller than the previous one.
   std::size_t size_ = 0;
 };
 

@@ -58,7 +58,7 @@ TEST(RectangleIndex, FindsTheSameAsLookingAtAll) {
   std::mt19937 random(1);
   const auto number = [&](int below) { return static_cast<std::int64_t>(random() % static_cast<unsigned>(below)); };
   for (int round = 0; round < 50; ++round) {
-    const int places = round % 3 == 0 ? 1 : 200;  // all at one place, at one time, or anywhere
+    const int places = round % 3 == 0 ? 1 : 200;  // all at one offset, all at one time, or anywhere
     const int times = round % 3 == 1 ? 1 : 200;
     const auto any = [&](std::uint32_t id) { return entry(number(places), number(20), number(times), number(20), id); };
     RectangleIndex index;

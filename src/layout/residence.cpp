@@ -2,7 +2,7 @@
 
 #include "layout/stages.hpp"
 
-/// Where each class's memory comes from, and who may be bound to the caller's own buffer.
+/// Where the memory of each class comes from, and which tensors may be bound to the caller's own buffer.
 namespace stowage::layout {
 namespace {
 
@@ -13,7 +13,7 @@ Residence residence_of(TensorFlags flags, bool accessed) {
   return Residence::nowhere;
 }
 
-/// Decides for each tensor that asks for it whether it can lie in the caller's buffer.
+/// Decides for each zero-copy tensor whether it can lie in the caller's buffer.
 class ZeroCopy {
  public:
   explicit ZeroCopy(const ResidenceInput& input) : input_(input), facts_(input.classes.list.size()) {
@@ -75,9 +75,9 @@ class ZeroCopy {
       return "it shares memory with a constant, variable or external tensor";
     if (facts.asking > 1 || facts.outputs > 1) return "it shares memory with another input or output";
     if (place.offset != Bytes(0) || tensor.size != input_.classes.list[place.id].size)
-      return "it is only a part of what shares its memory";
-    if (demands.has(Demand::grouped)) return "an op wants it next to others";
-    if (demands.has(Demand::fixed)) return "an op that needs one address in every run touches it";
+      return "it is only a part of the memory that it shares with other tensors";
+    if (demands.has(Demand::grouped)) return "it is a member of a contiguous group";
+    if (demands.has(Demand::fixed)) return "an op that needs the same address in every run accesses it";
     if (demands.has(Demand::filled)) return "it must be filled";
     return nullptr;
   }
@@ -86,8 +86,7 @@ class ZeroCopy {
   ByClass<Facts> facts_;
 };
 
-/// The parts of a constant or variable that a split without copies gives out are such themselves, unless
-/// somebody else writes them.
+/// The outputs of a split without copies of a constant or variable are persistent too, unless other ops write them.
 void split_own_addresses(const ResidenceInput& input, ByClass<Residence>& residences) {
   const std::vector<Group>& groups = input.graph.relations().groups;
   if (groups.empty()) return;

@@ -8,14 +8,13 @@
 
 namespace stowage::layout {
 
-/// Union–find over things that lie at fixed distances from each other, whose joins can be taken back, the last one
-/// first.
+/// Union–find over elements at fixed distances from each other, whose joins can be undone in reverse order.
 ///
-/// Whoever has fewer things goes to the other, and paths are not compressed: O(log n) to find, O(1) to join and to
-/// part.
+/// The smaller class is attached to the larger one, and paths are not compressed: O(log n) for `find`, O(1) for `join`
+/// and `part`.
 class RevocableUnion {
  public:
-  /// Where a thing lies, relative to its representative. May be negative.
+  /// The offset of an element from its representative. May be negative.
   struct MemberPlace {
     std::size_t representative;
     Bytes offset;
@@ -27,14 +26,14 @@ class RevocableUnion {
 
   [[nodiscard]] std::size_t size() const { return parent_.size(); }
 
-  /// A new thing, alone.
+  /// Adds an element in a class by itself.
   std::size_t add() {
     parent_.push_back(parent_.size());
     offset_.emplace_back();
     count_.push_back(1);
     return parent_.size() - 1;
   }
-  /// Takes back the last `add`. Precondition: the thing is alone.
+  /// Undoes the last `add`. Precondition: the element is in a class by itself.
   void remove_last() {
     parent_.pop_back();
     offset_.pop_back();
@@ -46,17 +45,17 @@ class RevocableUnion {
     for (; parent_[thing] != thing; thing = parent_[thing]) distance += offset_[thing];
     return {thing, distance};
   }
-  /// How many things a representative stands for.
+  /// The size of the class of a representative.
   [[nodiscard]] std::size_t count(std::size_t representative) const { return count_[representative]; }
 
-  /// States that a representative lies `offset` bytes behind another, which stands for both from now on.
-  /// Precondition: `base` stands for at least as many.
+  /// Records that `representative` lies `offset` bytes after `base`, which becomes the representative of both classes.
+  /// Precondition: the class of `base` is at least as large.
   void join(std::size_t representative, std::size_t base, Bytes offset) {
     parent_[representative] = base;
     offset_[representative] = offset;
     count_[base] += count_[representative];
   }
-  /// Takes back the last `join`, which was of this one.
+  /// Undoes the last `join`. Precondition: it attached this representative.
   void part(std::size_t representative) {
     count_[parent_[representative]] -= count_[representative];
     parent_[representative] = representative;

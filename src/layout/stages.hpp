@@ -6,15 +6,15 @@
 #include "graph/interface/relations.hpp"
 #include "layout/interface/analysis.hpp"
 
-/// The stages of `analyze` that decide what lies together, in order. Each returns a value; `liveness` answers in
-/// between.
+/// The stages of `analyze` that decide what lies together, in order. Each returns a value. The stages of `liveness` run
+/// in between.
 namespace stowage::layout {
 
-/// Which tensors lie at fixed distances.
+/// Which tensors lie at fixed distances from each other.
 struct Classes {
   Sharing sharing;
   ByClass<AliasClass> list;
-  std::vector<PlannedCopy> copies;  ///< Of results of bodies that cannot lie where their op's outputs are.
+  std::vector<PlannedCopy> copies;  ///< Of results of bodies that cannot be at the address of their op's outputs.
 };
 [[nodiscard]] Classes form_classes(const Graph& graph);
 
@@ -22,7 +22,7 @@ struct Classes {
 [[nodiscard]] ByClass<Demands> find_demands(const Graph& graph, const AnalysisOptions& options, const Sharing& sharing,
                                             const NoReuse& no_reuse);
 
-/// By op: whether its fill happens before everything. Empty where nothing is filled.
+/// By op: whether its fill is central. Empty if nothing is filled.
 [[nodiscard]] std::vector<char> find_central_fills(const Graph& graph, const AnalysisOptions& options,
                                                    const Sharing& sharing, const Timeline& timeline,
                                                    const Accesses& accesses);
@@ -31,11 +31,11 @@ struct Classes {
 struct Residences {
   ByClass<Residence> list;
   std::vector<TensorId> bound;  ///< Tensors that lie in the caller's buffers.
-  std::vector<TensorId>
-      fused;  ///< Inputs that are small enough to be copied in together, and lie next to each other for that.
+  /// Inputs that are small enough to be copied in together, and therefore lie next to each other.
+  std::vector<TensorId> fused;
   std::vector<LayoutNote> notes;
 };
-/// What residences follow from.
+/// What `find_residences` depends on.
 struct ResidenceInput {
   const Graph& graph;
   const AnalysisOptions& options;
@@ -45,12 +45,12 @@ struct ResidenceInput {
 };
 [[nodiscard]] Residences find_residences(const ResidenceInput& input);
 
-/// What is known about each class beside its accesses.
+/// Whether each class is needed before and after its accesses.
 [[nodiscard]] ByClass<Sides> find_sides(const ResidenceInput& input, const ByClass<Residence>& residences,
                                         const std::vector<char>& central_fills);
 
-/// Residence and life of every class. Forming storages changes them: a part of a constant that cannot lie in it after
-/// all lives like any other class.
+/// Residence and life of every class. Forming storages changes them: a part of a constant that turns out not to fit in
+/// it becomes an ordinary shared class.
 struct Tenancy {
   ByClass<Residence> residences;
   ByClass<Life> lives;
@@ -60,10 +60,10 @@ struct Storages {
   Tenancy tenancy;
   ByClass<ClassPosition> positions;
   std::vector<Storage> list;
-  std::vector<PlannedCopy> copies;  ///< Of what cannot lie where two ops want it.
+  std::vector<PlannedCopy> copies;  ///< Of tensors that cannot be in two places that ops need them in.
   std::vector<LayoutNote> notes;
 };
-/// What storages follow from, beside the tenancy.
+/// What `form_storages` depends on, apart from the tenancy.
 struct StorageInput {
   const Graph& graph;
   const AnalysisOptions& options;
@@ -78,11 +78,11 @@ struct StorageInput {
   [[nodiscard]] const ClassPlace& place(TensorId id) const { return sharing.place(id); }
   [[nodiscard]] bool uses_pairs() const { return options.in_place && !options.no_reuse; }
 };
-/// Groups and what loops carry at their distances, outputs behind the input that they take over from in place, every
-/// other class on its own.
+/// Forms the storages: groups and carried values at their fixed distances, outputs after the inputs that they take over
+/// from in place, and a separate storage for every other class.
 [[nodiscard]] Storages form_storages(const StorageInput& input, Tenancy tenancy);
 
-/// By class: how many tasks write it.
+/// By class: how many task ops write it.
 [[nodiscard]] ByClass<int> count_writers(const Graph& graph, const Sharing& sharing);
 
 }  // namespace stowage::layout

@@ -10,12 +10,12 @@
 #include "layout/loop_layout.hpp"
 #include "layout/stages.hpp"
 
-/// Which classes share an address: first what must lie at fixed distances, then, op by op, what may take over from an
-/// input, and every other class on its own.
+/// Forms storages: first from the classes that must lie at fixed distances, then, op by op, from the outputs that take
+/// over from an input in place. Every other class gets a separate storage.
 namespace stowage::layout {
 namespace {
 
-/// Groups, loops and fused inputs, before anything is taken over in place.
+/// Joins groups, carried values and fused inputs, before any takeover in place.
 Storages join_rigidly(const StorageInput& input, Tenancy tenancy) {
   Assembly assembly(input.classes, tenancy.lives, input.order.streams());
   GroupLayout groups(input, tenancy, assembly);
@@ -75,7 +75,7 @@ class Placing {
     for (const TensorId output : op.outputs) start(input_.sharing.class_of(output));
   }
 
-  /// A storage of its own, where the class has none yet and needs one.
+  /// Starts a new storage for the class, if it has none yet and needs one.
   void start(ClassId id) {
     if (placed_[id] != 0 || !is_resident(result_.tenancy.residences[id])) return;
     const AliasClass& alias_class = input_.classes[id];

@@ -10,14 +10,16 @@
 namespace stowage {
 
 struct AnalysisOptions {
-  bool in_place = true;      ///< Let outputs overwrite inputs where the op allows it and the rules permit.
+  bool in_place = true;      ///< Outputs overwrite inputs where the op and the rules allow it.
   bool keep_inputs = false;  ///< Inputs live to the end of the run.
   bool no_reuse = false;     ///< Everything lives through the whole run.
-  std::vector<std::string> no_reuse_names = {};  ///< So do tensors, and outputs and workspaces of ops, of these names.
+  /// Tensors with these names, and the outputs and workspaces of ops with these names, live through the whole run.
+  std::vector<std::string> no_reuse_names = {};
   FillPolicy zero_fill = FillPolicy::central;
   AddressBase base = AddressBase::fixed;
   BatchStart batch_start = BatchStart::free;
-  Bytes fuse_inputs_up_to = {};  ///< Zero-copy inputs no larger than this lie next to each other in our memory instead.
+  /// Zero-copy inputs up to this size are not bound, but lie next to each other in our memory.
+  Bytes fuse_inputs_up_to = {};
 };
 
 /// The whole analysis of one graph. A plain value; refers to the graph by ids only.
@@ -26,8 +28,8 @@ struct Analysis {
   Layout layout;
 };
 
-/// Analyses `graph`. O(tensors + accesses + edges × streams), plus for each op a matching of its in-place pairs.
-/// Cannot fail: a built Graph is consistent. Thread-safe.
+/// Analyses `graph`. O(tensors + accesses + edges × streams), plus a matching of the in-place pairs of each op. Cannot
+/// fail: a built Graph is consistent. Thread-safe.
 [[nodiscard]] Analysis analyze(const Graph& graph, const AnalysisOptions& options = {});
 
 }  // namespace stowage

@@ -10,24 +10,25 @@
 #include "stowage/base.hpp"
 #include "stowage/graph.hpp"
 
-/// What lies together: tensors at fixed distances, and what follows or lies beside them.
+/// What lies together: tensors at fixed distances, and other tensors that share their storage.
 namespace stowage {
 
 /// Tensors at fixed distances from each other: a tensor with its views and mandatory aliases, in bodies too. They live
-/// and die together. This is what the memory of a class must be like; what is decided about it is in `Layout`.
+/// and die together. This struct holds the requirements on the memory of a class; the decisions about it are in
+/// `Layout`.
 struct AliasClass {
   MemoryId memory;
   Bytes size;           ///< From its lowest byte to its highest.
   Bytes alignment;      ///< Of its lowest byte.
-  Bytes own_alignment;  ///< The same without what its memory asks for: all that a packed member can insist on.
+  Bytes own_alignment;  ///< The same without the alignment of its memory; a packed member requires no more.
 };
 
-/// What ops and options ask of the memory of a class.
+/// What ops and options require of the memory of a class.
 enum class Demand : std::uint8_t {
-  whole_run = 1 << 0,  ///< Shares its bytes with nothing, ever (no_reuse).
-  filled = 1 << 1,     ///< An op must find it filled.
-  fixed = 1 << 2,      ///< An op that needs one address for ever touches it.
-  grouped = 1 << 3,    ///< Some op wants it next to others.
+  whole_run = 1 << 0,  ///< Never shares its bytes (no_reuse).
+  filled = 1 << 1,     ///< Must be filled before an op.
+  fixed = 1 << 2,      ///< An op that needs fixed addresses accesses it.
+  grouped = 1 << 3,    ///< A member of a contiguous group.
   carried = 1 << 4,    ///< A loop carries it.
 };
 
@@ -42,7 +43,7 @@ class Demands {
   constexpr void add(Demand demand) { bits_ = static_cast<std::uint8_t>(bits_ | static_cast<std::uint8_t>(demand)); }
 
   [[nodiscard]] constexpr bool has(Demand demand) const { return (bits_ & static_cast<std::uint8_t>(demand)) != 0; }
-  /// True when at least one of `others` is there.
+  /// Whether the set contains at least one of `others`.
   [[nodiscard]] constexpr bool any_of(Demands others) const { return (bits_ & others.bits_) != 0; }
   friend constexpr bool operator==(Demands, Demands) = default;
 
@@ -52,12 +53,12 @@ class Demands {
 
 /// Where the memory of a class comes from.
 enum class Residence : std::uint8_t {
-  shared,      ///< Bytes of an arena that others use before and after.
-  persistent,  ///< Bytes of its own for ever: constants and variables.
-  external,    ///< Not ours.
+  shared,      ///< Bytes of an arena that other classes may use before and after.
+  persistent,  ///< Bytes that are never reused: constants and variables.
+  external,    ///< Memory that we do not manage.
   bound,       ///< The caller's own buffer, known only at run time.
   ring,        ///< A range of a prefetch ring.
-  nowhere,     ///< Never accessed: needs none.
+  nowhere,     ///< Never accessed, so it needs no memory.
 };
 
 /// Whether a class of this residence is in a storage.
@@ -65,66 +66,66 @@ enum class Residence : std::uint8_t {
   return residence == Residence::shared || residence == Residence::persistent || residence == Residence::ring;
 }
 
-/// How a class belongs to packed groups. One that is a part may have parts itself.
+/// The role of a class in packed groups. A part may itself have parts.
 struct Packing {
-  bool is_part = false;    ///< A part of a packed whole: ends where it ends, without padding.
-  bool has_parts = false;  ///< Such a whole.
+  bool is_part = false;    ///< It is a part of a packed whole: its footprint is its size, without padding.
+  bool has_parts = false;  ///< It is a packed whole.
 };
 
 /// Where a class lies.
 struct ClassPosition {
-  StorageId storage;  ///< Meaningless where its residence is in none.
+  StorageId storage;  ///< Meaningless unless its residence is one in a storage (`is_resident`).
   Bytes offset;       ///< In that storage.
   Packing packing = {};
 };
 
-/// Bytes beside the classes of a storage that an op reads a copy from.
+/// Bytes of a storage, outside its classes, that hold a copy for an op to read.
 struct CopyTarget {
   ByteRange bytes;
   std::vector<Interval> lives;
 };
 
-/// What is known of a storage that holds copies only.
+/// The properties of a storage that holds only copies.
 struct CopyHome {
   MemoryId memory;
-  bool fixed = false;  ///< Whether the op that reads them needs one address for ever.
+  bool fixed = false;  ///< Whether the op that reads them needs fixed addresses.
 };
 
-/// The unit of placement: a class, several that follow each other in place, or a group whose members have fixed
-/// distances.
+/// The unit of placement: a class, several classes that take over from each other in place, or a group whose members
+/// have fixed distances.
 struct Storage {
   std::vector<ClassId> classes;  ///< In the order in which they take over.
   Bytes size;
   Bytes alignment;
   std::vector<CopyTarget> copy_targets = {};
-  bool rigid = false;                 ///< Not only a chain in place: who joins must look at every other.
-  std::optional<CopyHome> home = {};  ///< Where there are no classes.
+  bool rigid = false;                 ///< Not just an in-place chain: a new class must be checked against every other.
+  std::optional<CopyHome> home = {};  ///< Set if there are no classes.
 };
 
-/// A copy that the layout needs: `tensor`, before op number `before` of its scope (see `Copy`).
+/// A copy that the layout needs: of `tensor`, before op number `before` of its scope (see `Copy`).
 struct PlannedCopy {
   ScopeId scope;
   std::int64_t before = 0;
   TensorId tensor;
-  std::optional<ClassPlace> to;  ///< Into a class,
-  StorageId storage = {};        ///< or else into a storage,
+  std::optional<ClassPlace> to;  ///< The destination, if it is in a class.
+  StorageId storage = {};        ///< Otherwise the destination is in this storage,
   Bytes offset = {};             ///< at this offset.
   std::string reason;
 };
 
-/// What was asked for a tensor and not granted.
+/// Something that was requested for a tensor and not granted.
 struct LayoutNote {
   TensorId tensor;
   std::string text;
 };
 
-/// Whose bytes are shared with nothing beside those classes that demand it: workspaces.
+/// Which workspaces never share their bytes. For classes see `Demand::whole_run`.
 struct NoReuse {
   bool everything = false;
-  std::vector<char> ops = {};  ///< By op: its workspaces. Empty: those that say so themselves.
+  std::vector<char> ops = {};  ///< By op: whether this holds for all its workspaces. Empty: see `Workspace::no_reuse`.
 };
 
-/// What lies where together. A plain value; refers to the graph by ids only.
+/// Which tensors share memory, and at which offsets. A plain value; refers to the graph by ids only.
 struct Layout {
   Sharing sharing;
   ByClass<AliasClass> classes;
@@ -132,8 +133,8 @@ struct Layout {
   ByClass<Residence> residences;
   ByClass<ClassPosition> positions;
   std::vector<Storage> storages;
-  std::vector<PlannedCopy> copies;  ///< By scope, op.
-  std::vector<char> central_fills;  ///< By op: whether its fill happens before everything. Empty: there are none.
+  std::vector<PlannedCopy> copies;  ///< Ordered by scope and op.
+  std::vector<char> central_fills;  ///< By op: whether its fill is central. Empty: there are no fills.
   std::vector<TensorId> bound;      ///< Tensors that lie in the caller's buffers.
   std::vector<LayoutNote> notes;
   NoReuse no_reuse = {};
@@ -141,11 +142,11 @@ struct Layout {
 
   [[nodiscard]] ClassId class_of(TensorId id) const { return sharing.class_of(id); }
   [[nodiscard]] const Storage& storage(StorageId id) const { return storages[id.index()]; }
-  /// Where a tensor lies in its storage. Precondition: its class is in one.
+  /// The offset of a tensor in its storage. Precondition: its class is in a storage.
   [[nodiscard]] Bytes offset_in_storage(TensorId id) const {
     return positions[class_of(id)].offset + sharing.place(id).offset;
   }
-  /// The bytes that a class occupies, from its lowest.
+  /// The number of bytes that a class occupies, including padding.
   [[nodiscard]] Bytes footprint(ClassId id) const {
     return positions[id].packing.is_part ? classes[id].size : align_up(classes[id].size, classes[id].alignment);
   }
