@@ -13,7 +13,8 @@ Error fault(TensorId tensor, std::string what) {
 
 Status check_buffer(const Binding& binding, const UserBuffer& buffer) {
   if (buffer.size < binding.size)
-    return fault(buffer.tensor, fmt::format("has {} bytes, the tensor {}", buffer.size.value(), binding.size.value()));
+    return fault(buffer.tensor,
+                 fmt::format("has {} bytes, but the tensor needs {}", buffer.size.value(), binding.size.value()));
   if (buffer.address % static_cast<std::uintptr_t>(binding.alignment.value()) != 0)
     return fault(buffer.tensor, fmt::format("is not at a multiple of {}", binding.alignment.value()));
   return Done{};
@@ -32,7 +33,7 @@ Status check_overlaps(std::vector<UserBuffer> buffers) {
             [](const UserBuffer& a, const UserBuffer& b) { return a.address < b.address; });
   for (std::size_t i = 0; i + 1 < buffers.size(); ++i) {
     if (buffers[i + 1].address - buffers[i].address >= static_cast<std::uintptr_t>(buffers[i].size.value())) continue;
-    return fault(buffers[i].tensor, fmt::format("overlaps that for tensor {}", buffers[i + 1].tensor.index()));
+    return fault(buffers[i].tensor, fmt::format("overlaps the buffer for tensor {}", buffers[i + 1].tensor.index()));
   }
   return Done{};
 }
@@ -44,13 +45,13 @@ Status check_bindings(const Plan& plan, std::span<const UserBuffer> buffers) {
   std::size_t at = 0;
   for (const Binding& binding : plan.bindings) {
     if (at < given.size() && given[at].tensor < binding.tensor)
-      return fault(given[at].tensor, "is for no binding of the plan");
+      return fault(given[at].tensor, "belongs to no binding of the plan");
     if (at == given.size() || given[at].tensor != binding.tensor) return fault(binding.tensor, "is missing");
     STOWAGE_TRY_STATUS(check_buffer(binding, given[at]));
     ++at;
     if (at < given.size() && given[at].tensor == binding.tensor) return fault(binding.tensor, "is given twice");
   }
-  if (at < given.size()) return fault(given[at].tensor, "is for no binding of the plan");
+  if (at < given.size()) return fault(given[at].tensor, "belongs to no binding of the plan");
   return check_overlaps(given);
 }
 

@@ -33,16 +33,16 @@ TEST(Bindings, MissingDoubledAndUnknownOnesAreErrors) {
   EXPECT_THAT(verdict({{TensorId(1), 1024, Bytes(64)}, {TensorId(1), 2048, Bytes(64)}, {TensorId(4), 4096, Bytes(16)}}),
               HasSubstr("tensor 1 is given twice"));
   EXPECT_THAT(verdict({{TensorId(1), 1024, Bytes(64)}, {TensorId(3), 512, Bytes(1)}, {TensorId(4), 2048, Bytes(16)}}),
-              HasSubstr("tensor 3 is for no binding"));
+              HasSubstr("tensor 3 belongs to no binding"));
 }
 
 TEST(Bindings, SizeAlignmentAndOverlapAreChecked) {
   EXPECT_EQ(verdict({{TensorId(1), 1024, Bytes(63)}, {TensorId(4), 2048, Bytes(16)}}),
-            "the buffer for tensor 1 has 63 bytes, the tensor 64");
+            "the buffer for tensor 1 has 63 bytes, but the tensor needs 64");
   EXPECT_EQ(verdict({{TensorId(1), 1040, Bytes(64)}, {TensorId(4), 2048, Bytes(16)}}),
             "the buffer for tensor 1 is not at a multiple of 32");
   EXPECT_EQ(verdict({{TensorId(1), 1024, Bytes(64)}, {TensorId(4), 1080, Bytes(16)}}),
-            "the buffer for tensor 1 overlaps that for tensor 4");
+            "the buffer for tensor 1 overlaps the buffer for tensor 4");
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 namespace stowage {
 namespace {
 
-/// The bytes that `item` occupies at `step`. With stream order items conflict as a whole, from their first step to
+/// The bytes that `item` occupies at `step`. With a stream order, items conflict as a whole, from their first step to
 /// their last.
 std::vector<ByteRange> occupied(const Problem& problem, const Item& item, Step step) {
   std::vector<ByteRange> ranges;
@@ -27,7 +27,8 @@ bool evades(const Problem& problem, const Item& item) {
   return evades;
 }
 
-/// What must be paid at `step`: all that may not go to unpaid regions, and what does not fit there of the rest.
+/// The bytes that must be in paid regions at `step`: those of the items that are not allowed in unpaid regions, and as
+/// much of the rest as does not fit in the unpaid regions.
 Bytes paid_at(const Problem& problem, Step step) {
   Bytes must_pay;
   Bytes may_evade;
@@ -41,7 +42,8 @@ Bytes paid_at(const Problem& problem, Step step) {
   return must_pay + may_evade;
 }
 
-/// What starts at multiples of `a` takes whole slots of it; at the top of each paid region the last one may stick out.
+/// Bytes that start at a multiple of `a` occupy a multiple of `a`, except that the topmost of each paid region need not
+/// be rounded up.
 Bytes slots_at(const Problem& problem, Step step, Bytes a) {
   Bytes sum;
   std::vector<Bytes> savings;
@@ -60,13 +62,15 @@ Bytes slots_at(const Problem& problem, Step step, Bytes a) {
   return sum;
 }
 
-/// Whether, with nothing above `height`, there is room between the pins for all that has `least` bytes or more. Each
-/// free range counts from the first address that any of it could start at, and only when one of it fits in.
+/// The unpinned ranges that `needs_for_pins` looks at.
 struct Demand {
-  Bytes least;
-  Bytes bytes;
-  Bytes alignment;
+  Bytes least;      ///< Each has at least this many bytes.
+  Bytes bytes;      ///< Their sum.
+  Bytes alignment;  ///< The smallest of their alignments.
 };
+
+/// Whether there is room below `height`, between the pinned ranges, for the demand. A gap counts from its first aligned
+/// address, and only if the smallest range fits in it.
 bool fits_below(Bytes height, const Demand& demand, const std::vector<ByteRange>& pinned) {
   Bytes room;
   Bytes begin;
@@ -82,13 +86,15 @@ bool fits_below(Bytes height, const Demand& demand, const std::vector<ByteRange>
   return room >= demand.bytes;
 }
 
-/// The largest power of two up to the item's alignment that `range` of it always starts at a multiple of.
+/// The alignment that `range` of the item always has: the largest power of two, up to the item's alignment, of which
+/// its start is always a multiple.
 Bytes alignment_of(const Item& item, const ByteRange& range) {
   const std::int64_t low_bit = range.lower.value() & -range.lower.value();
   return low_bit == 0 ? item.alignment : std::min(item.alignment, Bytes(low_bit));
 }
 
-/// Whether what is at `step` at least as large as the least that `like` has there needs `bytes`, for the pins.
+/// Whether the ranges at `step` that are at least as large as the smallest range of `like` need a peak of at least
+/// `bytes` because of the pinned items.
 bool needs_for_pins(const Problem& problem, Step step, const Item& like, Bytes bytes) {
   if (problem.regions.size() != 1 || !problem.regions.front().paid || like.pinned) return false;
   Demand demand{kMaxBytes, Bytes(0), kMaxBytes};
@@ -106,7 +112,8 @@ bool needs_for_pins(const Problem& problem, Step step, const Item& like, Bytes b
   return demand.bytes > Bytes(0) && !fits_below(bytes - Bytes(1), demand, pinned);
 }
 
-/// The bytes of `items`; nothing unless they are different ones that must all be paid, and none comes before another.
+/// The total size of `items`; 0 unless they are in ascending order without duplicates, are all allowed in paid regions
+/// only, and none comes before another.
 Bytes unordered_bytes(const Problem& problem, const std::vector<std::size_t>& items) {
   if (problem.order.empty()) return Bytes(0);
   Bytes sum;

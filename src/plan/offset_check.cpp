@@ -19,14 +19,14 @@ bool applies_to(const Problem& problem) {
 Bytes common_divisor(const Problem& problem) {
   std::int64_t divisor = 0;
   for (const Item& item : problem.items) {
-    if (item.size == Bytes(0)) continue;  // lies anywhere
+    if (item.size == Bytes(0)) continue;  // may lie anywhere
     divisor = std::gcd(divisor, item.size.value());
     if (item.alignment > Bytes(1)) divisor = std::gcd(divisor, item.alignment.value());
   }
   return Bytes(std::max<std::int64_t>(1, divisor));
 }
 
-/// Everything in units of the common divisor.
+/// The problem in units of the common divisor.
 class Units {
  public:
   Units(const Problem& problem, Bytes unit, std::size_t target) : problem_(problem), unit_(unit), target_(target) {}
@@ -38,7 +38,8 @@ class Units {
     return problem_.items[item].pieces.front().when.contains(step);
   }
 
-  /// The offsets that agree with every step of the item's life; it is enough to look where something begins.
+  /// The offsets that are possible at every step of the item's life; it is enough to check the steps at which an item
+  /// begins.
   [[nodiscard]] std::set<std::size_t> offsets(std::size_t item) const {
     std::set<std::size_t> offsets;
     for (std::size_t x = 0; x + size(item) <= target_; ++x) {
@@ -68,7 +69,7 @@ class Units {
       return;
     }
     const std::size_t free = target_ - others - size(item);
-    std::vector<std::size_t> nearest(target_ + 1);  // the largest sum up to here; 0 is one
+    std::vector<std::size_t> nearest(target_ + 1);  // the largest sum that is not above the index
     for (std::size_t x = 1; x <= target_; ++x) nearest[x] = is_sum[x] ? x : nearest[x - 1];
     std::erase_if(offsets, [&](std::size_t x) { return x - nearest[x] > free; });
   }
@@ -90,8 +91,8 @@ std::vector<std::size_t> largest_at(const Problem& problem, Step step) {
   return items;
 }
 
-/// Whether the items can lie one above another, in any order, each at one of its offsets. Of all ways to stack the same
-/// items the one that ends lowest leaves most to the others.
+/// Whether the items can be stacked in some order, each at one of its offsets. Dynamic programming over subsets: of all
+/// ways to stack the same items, the one that ends lowest leaves the most room for the others.
 bool has_order(const Units& units, const std::vector<std::size_t>& items) {
   constexpr std::size_t kNowhere = SIZE_MAX;
   std::vector<std::set<std::size_t>> offsets;
@@ -117,7 +118,7 @@ bool check_offset_sums(const Problem& problem, const Certificate& certificate) {
   if (certificate.bytes <= Bytes(0)) return true;
   if (!applies_to(problem)) return false;
   const Bytes unit = common_divisor(problem);
-  const std::int64_t target = (certificate.bytes.value() - 1) / unit.value();  // the most below, on the grid
+  const std::int64_t target = (certificate.bytes.value() - 1) / unit.value();  // the largest grid point below
   if (target > kMaxUnits) return false;
   const Units units(problem, unit, static_cast<std::size_t>(target));
   return !has_order(units, largest_at(problem, certificate.step));

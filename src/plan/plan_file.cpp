@@ -8,7 +8,7 @@
 namespace stowage {
 namespace {
 
-/// From numbers of a body to numbers of the graph.
+/// Translates ids of a body to ids of the graph.
 class Resolving {
  public:
   Resolving(const Graph& graph, const PlanFile& file) : graph_(graph), file_(file) {}
@@ -29,7 +29,7 @@ class Resolving {
   }
 
  private:
-  /// `to_flat` renumbers an entry of `scope_`, or returns what is wrong with it.
+  /// `to_flat` renumbers an entry of `scope_`, or returns an error text.
   template <class Entry, class ToFlat>
   void add(const char* kind, const std::vector<InBody<Entry>>& from, std::vector<Entry>& to, ToFlat to_flat) {
     to.reserve(from.size());
@@ -52,7 +52,7 @@ class Resolving {
   }
   static std::string no_body(const BodyPath& body) { return fmt::format("is in body [{}]", fmt::join(body, ", ")); }
 
-  /// Of the entry at hand, for people; nothing for the root.
+  /// The body of the current entry, for messages; empty for the root.
   [[nodiscard]] std::string where() const {
     return body_->empty() ? std::string() : fmt::format(" in body [{}]", fmt::join(*body_, ", "));
   }
@@ -89,12 +89,12 @@ class Resolving {
 
   const Graph& graph_;
   const PlanFile& file_;
-  const Scope* scope_ = nullptr;    ///< Of the entry at hand.
-  const BodyPath* body_ = nullptr;  ///< The way there.
+  const Scope* scope_ = nullptr;    ///< The scope of the current entry.
+  const BodyPath* body_ = nullptr;  ///< The path to that scope.
   ResolvedPlan result_;
 };
 
-/// From numbers of the graph to numbers of a body.
+/// Translates ids of the graph to ids of a body.
 class Localising {
  public:
   explicit Localising(const Graph& graph) : graph_(graph) {

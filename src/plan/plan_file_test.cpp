@@ -37,7 +37,7 @@ Copy copy_of(std::size_t tensor, CopyMoment when) {
           .reason = "r"};
 }
 
-/// Something of every list, in the root and in the body.
+/// A plan with entries in every list, in the root and in the body.
 Plan plan_of_loop() {
   Plan plan{.graph = "net", .arenas = {}, .placements = {}, .workspaces = {}, .notes = {}};
   plan.arenas.push_back(
@@ -68,7 +68,7 @@ TEST(PlanFile, NumbersBodyByBody) {
   EXPECT_EQ(file.clears[1].entry.before, OpId(0));
   EXPECT_EQ(file.clears[1].body, body);
   EXPECT_EQ(file.copies[1].entry.when, CopyMoment::before(OpId(0)));
-  EXPECT_EQ(file.copies[2].entry.when, CopyMoment::before(OpId(1))) << "the op that would follow the last";
+  EXPECT_EQ(file.copies[2].entry.when, CopyMoment::before(OpId(1))) << "one past the last op";
   EXPECT_EQ(file.copies[3].entry.when, CopyMoment::at_back_edge());
   EXPECT_EQ(file.peak(), Bytes(64));
   EXPECT_EQ(file.lower_bound(), Bytes(8));

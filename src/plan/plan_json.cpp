@@ -67,12 +67,12 @@ std::uint32_t read_region(const JsonValue& entry) {
 
 std::uint32_t read_position(const JsonValue& value) { return value.position(); }
 
-/// The way down to where the entry's ids count; nothing is the root.
+/// The path to the body whose ids the entry uses; empty for the root.
 BodyPath read_body(const JsonValue& entry) {
   const auto field = entry.find("body");
   if (!field) return {};
   if (const std::size_t count = field->size(); count % 2 != 0)
-    field->fail(ErrorCode::parse, fmt::format("must have an op and a body for each step, not {} elements", count));
+    field->fail(ErrorCode::parse, fmt::format("must consist of pairs of an op and a body, not {} elements", count));
   return field->list(read_position);
 }
 
@@ -116,7 +116,7 @@ Binding read_binding(const JsonValue& value) {
           .alignment = value.require("alignment").bytes()};
 }
 
-/// An op of the body, or the one that would follow the last: the end of the body. kBackEdge: the end of an iteration.
+/// The number of an op of the body; one past the last op is the end of the body. kBackEdge is the end of an iteration.
 CopyMoment read_moment(const JsonValue& value) {
   const std::int64_t before = value.integer(kBackEdge, kMaxPosition);
   return before == kBackEdge ? CopyMoment::at_back_edge() : CopyMoment::before(OpId(static_cast<std::size_t>(before)));
@@ -182,7 +182,7 @@ OrderedJson arena_to_json(const Arena& arena) {
   return json;
 }
 
-/// The fields that say where something lies.
+/// Appends the fields that say where something lies.
 template <class Placed>
 void append_place(OrderedJson& json, const Placed& placed) {
   json["arena"] = placed.arena.index();
@@ -191,7 +191,7 @@ void append_place(OrderedJson& json, const Placed& placed) {
   json["size"] = placed.size.value();
 }
 
-/// Where its ids count, unless in the root.
+/// Appends the body whose ids the entry uses, unless that is the root.
 template <class Entry>
 void append_body(OrderedJson& json, const InBody<Entry>& entry) {
   if (!entry.body.empty()) json["body"] = entry.body;

@@ -100,7 +100,7 @@ TEST(PlanJson, UnknownFieldIsNamed) {
   EXPECT_EQ(message_of(R"("notes":[{"op":1}])"), "p.json: notes[0]: unknown field 'op'");
 }
 
-/// One of everything that the example has not.
+/// One entry of everything that `example` does not have.
 PlanFile rich_example() {
   const BodyPath body{1, 0};
   return {
@@ -177,7 +177,7 @@ TEST(PlanJson, EveryArenaKindIsRead) {
 TEST(PlanJson, ABodyIsPairsOfOpAndBody) {
   const std::string begin = R"("placements":[{"tensor":0,"arena":0,"offset":0,"size":1,"body":)";
   EXPECT_EQ(message_of(begin + "[1]}]"),
-            "p.json: placements[0].body: must have an op and a body for each step, not 1 elements");
+            "p.json: placements[0].body: must consist of pairs of an op and a body, not 1 elements");
   EXPECT_EQ(message_of(begin + "[1,-1]}]"),
             "p.json: placements[0].body[1]: must be an integer from 0 to 4294967295, not -1");
   EXPECT_EQ(message_of(begin + "0}]"), "p.json: placements[0].body: must be an array, not number");

@@ -41,7 +41,7 @@ Status check_pieces(const Item& item, std::size_t index) {
   return Done{};
 }
 
-/// With this, an item that comes before another is over in the linear order when the other begins.
+/// These rules ensure that an item that comes before another also ends before the other begins in the linear order.
 Status check_order(const Problem& problem, std::size_t index) {
   const StreamOrder& order = problem.order;
   const auto least = [&](const std::vector<Step>& table) {
@@ -50,8 +50,8 @@ Status check_order(const Problem& problem, std::size_t index) {
   };
   const Interval life = problem.items[index].life();
   if (least(order.first) > life.lower) return fault(index, "lives before its first step on any stream");
-  if (least(order.first) < life.lower) return fault(index, "has a first step on a stream before it lives");
-  if (least(order.threshold) < life.upper) return fault(index, "is over for a stream before its life ends");
+  if (least(order.first) < life.lower) return fault(index, "has a first step on a stream before its life begins");
+  if (least(order.threshold) < life.upper) return fault(index, "has a threshold on a stream before its life ends");
   return Done{};
 }
 
@@ -82,7 +82,7 @@ bool StreamOrder::before(std::size_t item, std::size_t other) const {
   const Step* const after = &threshold[item * streams];
   const Step* const begins = &first[other * streams];
   for (std::size_t stream = 0; stream < streams; ++stream) {
-    // A stream that `other` does not use has begins == kNever, which is not before any threshold.
+    // On a stream that `other` does not use, begins is kNever, which is not before any threshold.
     if (begins[stream] < after[stream]) return false;
   }
   return true;
@@ -91,18 +91,18 @@ bool StreamOrder::before(std::size_t item, std::size_t other) const {
 Status check_item(const Problem& problem, std::size_t index) {
   const Item& item = problem.items[index];
   if (item.size < Bytes(0) || item.size > kMaxBytes)
-    return fault(index, fmt::format("has the size {}", item.size.value()));
+    return fault(index, fmt::format("has the size {}, which is not from 0 to 2^62", item.size.value()));
   if (!is_power_of_two(item.alignment))
-    return fault(index, fmt::format("has the alignment {}, not a power of two", item.alignment.value()));
+    return fault(index, fmt::format("has the alignment {}, which is not a power of two", item.alignment.value()));
   if (item.pinned && (*item.pinned < Bytes(0) || *item.pinned > kMaxBytes)) {
-    return fault(index, fmt::format("is pinned at {}", item.pinned->value()));
+    return fault(index, fmt::format("is pinned at {}, which is not from 0 to 2^62", item.pinned->value()));
   }
   const std::vector<std::uint32_t>& only = item.allowed.only;
   if (!std::is_sorted(only.begin(), only.end()) || (!only.empty() && only.back() >= problem.regions.size())) {
     return fault(index, "is allowed in regions that do not exist or are not in ascending order");
   }
   if (item.pinned && only.size() != 1 && problem.regions.size() != 1)
-    return fault(index, "is pinned but has more than one region to go to");
+    return fault(index, "is pinned but allowed in more than one region");
   STOWAGE_TRY_STATUS(check_pieces(item, index));
   return problem.order.empty() ? Status(Done{}) : check_order(problem, index);
 }
@@ -111,7 +111,9 @@ Status check_problem(const Problem& problem) {
   if (problem.regions.empty()) return Error{ErrorCode::invalid, "the problem has no region", {}};
   for (const Region& region : problem.regions) {
     if (region.limit && (*region.limit < Bytes(0) || *region.limit > kMaxBytes)) {
-      return Error{ErrorCode::invalid, fmt::format("a region has the limit {}", region.limit->value()), {}};
+      return Error{ErrorCode::invalid,
+                   fmt::format("a region has the limit {}, which is not from 0 to 2^62", region.limit->value()),
+                   {}};
     }
   }
   if (problem.capacity && *problem.capacity < Bytes(0))
@@ -120,9 +122,9 @@ Status check_problem(const Problem& problem) {
     return Error{ErrorCode::invalid, "the capacity is above the limit", {}};
   const std::size_t cells = problem.items.size() * problem.order.streams;
   if (problem.order.threshold.size() != cells || problem.order.first.size() != cells)
-    return Error{ErrorCode::invalid, "the stream order's tables do not have one row an item", {}};
-  // No solver puts anything above the highest pin plus everything on top of each other, so that no sum of theirs can
-  // overflow.
+    return Error{ErrorCode::invalid, "the stream order's tables do not have one row per item", {}};
+  // No solver places anything above the highest pin plus all items stacked on top of each other, so no sum of offsets
+  // and sizes can overflow.
   Bytes highest_pin;
   Bytes total;
   for (std::size_t i = 0; i < problem.items.size(); ++i) {

@@ -33,7 +33,7 @@ TEST(Problem, RulesAreChecked) {
                "regions that do not exist");
   expect_fault({.items = {item(0, 1, (std::int64_t{1} << 62) - 1), item(0, 1, 8)}}, "2^62");
   expect_fault({.items = {item(0, 1, 8)}, .order = {.streams = 2, .threshold = {Step(1)}, .first = {Step(0)}}},
-               "one row an item");
+               "one row per item");
 }
 
 TEST(Problem, StepsHaveALimit) {
@@ -48,7 +48,7 @@ TEST(Problem, TheStreamOrderMustAgreeWithTheLives) {
                   .order = {.streams = 1, .threshold = {Step(2), kNever}, .first = {Step(0), Step(3)}}};
   EXPECT_TRUE(check_problem(problem));
   problem.order.threshold[0] = Step(1);
-  expect_fault(problem, "item 0 is over for a stream before its life ends");
+  expect_fault(problem, "item 0 has a threshold on a stream before its life ends");
   problem.order.threshold[0] = Step(2);
   problem.order.first[1] = Step(4);
   expect_fault(problem, "item 1 lives before its first step on any stream");
@@ -72,7 +72,7 @@ TEST(Problem, PiecesThatDoNotMeetMayShareBytes) {
 }
 
 TEST(StreamOrder, BeforeComparesFirstStepsWithThresholds) {
-  // Item 0 is over at step 3 on stream 0 and never on stream 1; item 1 uses stream 0 from 3 on; item 2 uses both.
+  // Item 0 has threshold 3 on stream 0 and none on stream 1; item 1 uses stream 0 from step 3 on; item 2 uses both.
   const StreamOrder order{.streams = 2,
                           .threshold = {Step(3), kNever, Step(9), Step(9), Step(9), Step(9)},
                           .first = {Step(0), kNever, Step(3), kNever, Step(4), Step(5)}};

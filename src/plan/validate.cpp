@@ -6,15 +6,15 @@
 #include "base/interface/interval_map.hpp"
 #include "stowage/plan.hpp"
 
-/// One sweep in the order of begin: each claim on bytes must find that whoever claimed them last is over. Being over
-/// before is transitive, so that looking at the last claimant of a byte is as good as looking at all of them, and no
-/// pair list is needed.
+/// One sweep over pieces in the order of their first steps. When a piece claims bytes, the last item that claimed each
+/// of them must be over. "Is over before" is transitive, so checking the last claimant of a byte is as good as checking
+/// all of them, and no list of pairs is needed.
 namespace stowage {
 namespace {
 
 struct Claim {
   std::size_t item;
-  Step until;  ///< Without stream order: when its bytes become free.
+  Step until;  ///< Without a stream order: the step at which its bytes become free.
 };
 
 std::string show(const Problem& problem, std::size_t item, Position at) {
@@ -31,9 +31,10 @@ std::optional<Violation> check_place(const Problem& problem, std::size_t index, 
   if (!item.allowed.contains(at.region))
     return wrong(Kind::region, fmt::format("item {} may not be in region {}", index, at.region));
   if (at.offset < Bytes(0) || at.offset > kMaxBytes)
-    return wrong(Kind::offset, fmt::format("item {} is at the offset {}", index, at.offset.value()));
+    return wrong(Kind::offset,
+                 fmt::format("item {} is at the offset {}, which is not from 0 to 2^62", index, at.offset.value()));
   if (!is_aligned(at.offset, item.alignment)) {
-    return wrong(Kind::alignment, fmt::format("item {} is at {}, not a multiple of its alignment {}", index,
+    return wrong(Kind::alignment, fmt::format("item {} is at {}, which is not a multiple of its alignment {}", index,
                                               at.offset.value(), item.alignment.value()));
   }
   if (item.pinned && at.offset != *item.pinned) {
@@ -42,7 +43,8 @@ std::optional<Violation> check_place(const Problem& problem, std::size_t index, 
   }
   const std::optional<Bytes> limit = problem.regions[at.region].limit;
   if (!limit || at.offset + item.size <= *limit) return std::nullopt;
-  return wrong(Kind::offset, fmt::format("{} ends above its limit {}", show(problem, index, at), limit->value()));
+  return wrong(Kind::offset,
+               fmt::format("{} ends above the region's limit {}", show(problem, index, at), limit->value()));
 }
 
 class Sweep {
@@ -50,7 +52,7 @@ class Sweep {
   Sweep(const Problem& problem, std::span<const Position> positions)
       : problem_(problem), positions_(positions), claims_(problem.regions.size()) {}
 
-  /// Takes `bytes` for `item` at `begin`; what is wrong when somebody still has them.
+  /// Claims `bytes` for `item` during `when`. Returns a violation if another item still uses some of them.
   std::optional<Violation> claim(std::size_t item, Interval when, ByteRange bytes) {
     const Position at = positions_[item];
     const ByteRange absolute{bytes.lower + at.offset, bytes.upper + at.offset};
@@ -84,7 +86,7 @@ struct Event {
   ByteRange bytes;
 };
 
-/// What claims bytes: every piece, or with stream order every item as a whole.
+/// The claims on bytes: every piece, or, with a stream order, every item as a whole.
 std::vector<Event> events_of(const Problem& problem) {
   std::vector<Event> events;
   events.reserve(problem.items.size());

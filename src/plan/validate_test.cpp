@@ -42,11 +42,11 @@ TEST(Validate, ChecksEveryPlacementRule) {
   EXPECT_THAT(fault(problem, {{0, Bytes(-4)}, {0, Bytes(8)}}), HasSubstr("offset -4"));
   EXPECT_THAT(fault(problem, {{0, Bytes(0)}, {0, Bytes(9)}}), HasSubstr("pinned at 8"));
   EXPECT_THAT(fault(problem, {{0, Bytes(0)}, {1, Bytes(8)}}), HasSubstr("may not be in region 1"));
-  EXPECT_THAT(fault(problem, {{0, Bytes(12)}, {0, Bytes(8)}}), HasSubstr("above its limit 16"));
+  EXPECT_THAT(fault(problem, {{0, Bytes(12)}, {0, Bytes(8)}}), HasSubstr("above the region's limit 16"));
   EXPECT_THAT(fault(problem, {{2, Bytes(0)}, {0, Bytes(8)}}), HasSubstr("does not exist"));
 }
 
-/// The sweep and the definition agree on random answers, right and wrong ones.
+/// The sweep and the definition agree on random answers, both valid and invalid ones.
 TEST(Validate, EqualsTheDefinitionOfConflict) {
   std::mt19937 random(11);
   const auto below = [&](int n) { return static_cast<std::int64_t>(random() % static_cast<unsigned>(n)); };

@@ -4,16 +4,18 @@
 
 namespace stowage::plan {
 
-/// How many of the items at the step an `offset_sums` certificate speaks of: the largest, of equal ones the first.
+/// An `offset_sums` certificate is about at most this many items of its step: the largest, and among equals the first.
 inline constexpr std::size_t kOrderedItems = 10;
 
-/// Checks an `offset_sums` certificate: that with a peak below its bytes the largest items at its step have no order.
+/// Checks an `offset_sums` certificate: with a peak below its bytes, the largest items at its step cannot be stacked in
+/// any order.
 ///
-/// For problems of one paid region, one whole piece an item, no pins, no stream order. There some best answer lies on
-/// the grid of the common divisor of all sizes and alignments. With a peak of at most T, what lies under an item at a
-/// step of its life is a sum of sizes of others that are live then, and at most T less all that is live then stays
-/// free: this leaves each item some offsets, those that agree with every step of its life. One after another, bottom
-/// up, the items at the certificate's step must each have one of theirs.
+/// Applies to problems with one paid region, one whole piece per item, no pins and no stream order. For these, some
+/// optimal answer has all offsets on a grid: multiples of the common divisor of all sizes and alignments. With a peak
+/// of at most T, the bytes below an item at a step of its life consist of a sum of sizes of other items that are live
+/// at that step, plus free bytes, of which there are at most T minus all bytes live at that step. This leaves each item
+/// a set of possible offsets: those that satisfy this at every step of its life. The items at the certificate's step
+/// must then be stackable bottom up, each at one of its possible offsets.
 [[nodiscard]] bool check_offset_sums(const Problem& problem, const Certificate& certificate);
 
 }  // namespace stowage::plan
