@@ -37,7 +37,7 @@ class Clears {
     }
   }
 
-  /// With the padding, where that belongs to nobody else: so that neighbours merge.
+  /// Includes the padding if nothing else uses it, so that neighbouring clears merge.
   [[nodiscard]] Bytes filled_size(TensorId tensor) const {
     const ClassPlace place = layout_.sharing.place(tensor);
     const Bytes size = graph_.tensor(tensor).size;

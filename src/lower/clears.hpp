@@ -7,8 +7,8 @@
 
 namespace stowage {
 
-/// What must be filled, and when: the filled outputs and workspaces of every op, ranges that touch or overlap merged
-/// where region, value and moment are the same. Precondition: `plan` has all placements.
+/// What must be filled, and when: the filled outputs and workspaces of every op. Ranges that are adjacent or overlap
+/// are merged if they have the same region, value and moment. Precondition: `plan` has all placements.
 [[nodiscard]] std::vector<Clear> find_clears(const Graph& graph, const Layout& layout, const Plan& plan);
 
 }  // namespace stowage

@@ -7,31 +7,31 @@
 
 namespace stowage {
 
-/// Which bytes are covered by ranges that come and go.
+/// Tracks which bytes are covered by a changing set of ranges.
 ///
-/// A tree over the bytes between which ranges begin and end: each node counts the ranges that cover all of it, and
-/// knows whether all or none of it is covered, so that long stretches of either are seen at once. O(log n) to add or
-/// remove a range, and for each stretch that is found.
+/// A segment tree over the points at which ranges begin and end. Each node counts the ranges that cover all of it, and
+/// stores whether all or none of it is covered, so that long stretches of either kind are found at once. O(log n) to
+/// add or remove a range, and per stretch found.
 class Coverage {
  public:
-  /// `ends` are where ranges begin and end: ascending, each once.
+  /// `ends` are the points at which ranges begin and end: ascending, without duplicates.
   explicit Coverage(std::vector<Bytes> ends);
 
   void add(ByteRange range) { change(range, 1); }
-  /// Precondition: it was added.
+  /// Precondition: the range was added.
   void remove(ByteRange range) { change(range, -1); }
 
-  /// The covered stretches within the range, as long as they can be, ascending. Precondition: it begins and ends at one
-  /// of `ends`.
+  /// The maximal covered stretches within the range, ascending. Precondition: the range begins and ends at one of
+  /// `ends`.
   [[nodiscard]] std::vector<ByteRange> covered(ByteRange range) const;
 
  private:
   enum class Extent : std::uint8_t { none, some, all };
   struct Node {
-    std::int32_t count = 0;  ///< Of the ranges that cover all of it, but not all of its parent.
+    std::int32_t count = 0;  ///< The number of ranges that cover all of it, but not all of its parent.
     Extent extent = Extent::none;
   };
-  /// A node, and the cells between ends that it stands for.
+  /// A node, and the cells (gaps between neighbouring ends) that it covers.
   struct CellRange {
     std::size_t node;
     std::size_t begin;
@@ -39,7 +39,7 @@ class Coverage {
 
     [[nodiscard]] std::size_t middle() const { return begin + (end - begin) / 2; }
     [[nodiscard]] CellRange left() const { return {node + 1, begin, middle()}; }
-    /// A node with n cells has 2n - 1 nodes, itself included.
+    /// The subtree of a node with n cells has 2n - 1 nodes.
     [[nodiscard]] CellRange right() const { return {node + 2 * (middle() - begin), middle(), end}; }
   };
 

@@ -101,7 +101,7 @@ ArenaKind ProblemBuilder::kind_of(const Storage& storage) const {
   return fixed && layout_.base == AddressBase::refreshable ? ArenaKind::fixed : ArenaKind::shared;
 }
 
-/// A prefetched tensor lies where the ring has put it.
+/// A prefetched tensor is pinned to its ring range.
 void ProblemBuilder::add_ring_range(StorageId id) {
   const Storage& storage = layout_.storage(id);
   const auto found = ring_ranges_.find(storage.classes.front());
@@ -110,7 +110,7 @@ void ProblemBuilder::add_ring_range(StorageId id) {
   ArenaProblem& target = rings_[range.ring.index()];
   Item item = item_of(storage);
   item.pinned = range.offset;
-  // The ring counts unrounded sizes, so that the last one may end at the ring's very end.
+  // Rings use unrounded sizes, so that the last tensor may end exactly at the end of the ring.
   for (Piece& piece : item.pieces) piece.bytes.upper = graph_.tensor(range.tensor).size;
   item.size = graph_.tensor(range.tensor).size;
   target.problem.items.push_back(std::move(item));
@@ -149,7 +149,7 @@ std::vector<Interval> ProblemBuilder::lives_of(WorkspaceId ref) const {
   std::vector<Interval> lives(spans.begin(), spans.end());
   if (!is_filled(ref) || layout_.central_fills[ref.op.index()] == 0 || lives.empty()) return lives;
   if (!liveness_.timeline.branches()) return {{Step(0), lives.back().upper}};
-  // Filled before everything: its own in whatever comes before, except for the other parts of what it is a part of.
+  // Filled at the start, so it is needed from step 0 on, except in parts that exclude the op.
   return lives_between(liveness_.timeline, lives, {.before = true, .after = false});
 }
 
@@ -173,8 +173,8 @@ void ProblemBuilder::add_workspace(OpId op, std::uint32_t index) {
   naive_ += size;
 }
 
-/// Takes one access into a row: the item is over no earlier than what comes after `step`, and begins no later than
-/// `step`.
+/// Adds one access at `step` to an item's row: raises its thresholds to the first steps after `step`, and lowers its
+/// first step on the stream of `step`.
 void ProblemBuilder::order_step(Step step, std::span<Step> threshold, std::span<Step> first) const {
   for (std::size_t stream = 0; stream < threshold.size(); ++stream) {
     threshold[stream] = std::max(threshold[stream], liveness_.order.steps.next(step, stream));
@@ -183,7 +183,7 @@ void ProblemBuilder::order_step(Step step, std::span<Step> threshold, std::span<
   begins = std::min(begins, step);
 }
 
-/// An op with bodies has a first and a last step.
+/// Adds the first and the last step of an op; they differ for an op with bodies.
 void ProblemBuilder::order_span(Interval span, std::span<Step> threshold, std::span<Step> first) const {
   order_step(span.lower, threshold, first);
   order_step(span.upper - Step(1), threshold, first);
@@ -192,7 +192,7 @@ void ProblemBuilder::order_span(Interval span, std::span<Step> threshold, std::s
 void ProblemBuilder::order_class(ClassId id, std::span<Step> threshold, std::span<Step> first) const {
   const Life& life = liveness_.lives[id];
   for (const Step step : liveness_.accesses[id]) order_step(step, threshold, first);
-  // The caller wrote it before anything ran, and nothing can be over before that.
+  // The caller wrote it before anything ran, so nothing can come before it.
   if (life.span.lower == Step(0)) std::fill(first.begin(), first.end(), Step(0));
   if (life.sides.after) std::fill(threshold.begin(), threshold.end(), kNever);
   if (!life.sides.after && liveness_.accesses[id].empty()) {
@@ -205,7 +205,7 @@ void ProblemBuilder::order_class(ClassId id, std::span<Step> threshold, std::spa
 
 void ProblemBuilder::order_storage(const Storage& storage, std::span<Step> threshold, std::span<Step> first) const {
   for (const ClassId id : storage.classes) {
-    // What has no bytes meets nobody, as long as somebody else in the storage has some.
+    // A class without bytes conflicts with nothing; it only counts if the whole storage has no bytes.
     if (layout_.classes[id].size > Bytes(0) || storage.size == Bytes(0)) order_class(id, threshold, first);
   }
   for (const CopyTarget& target : storage.copy_targets) {
@@ -242,11 +242,11 @@ void ProblemBuilder::add_order(ArenaProblem& target) const {
   }
 }
 
-/// Regions of at most `max_size` for all items together, and one of its own for each larger item. Twice as many as the
-/// items would fill without any sharing: filling one region after the other then always finds room, because two
-/// neighbours hold more than one region's worth.
+/// Splits the arena into regions of `max_size`, plus a separate region for each larger item. There are twice as many
+/// regions as the items would need without any sharing. So filling one region after another always finds room, because
+/// two neighbours together hold more than one region's worth.
 void ProblemBuilder::split_at(ArenaProblem& target, Bytes max_size) {
-  Bytes total;  // with room for every alignment
+  Bytes total;  // including padding for every alignment
   std::vector<std::size_t> oversize;
   for (std::size_t i = 0; i < target.problem.items.size(); ++i) {
     const Item& item = target.problem.items[i];
@@ -269,7 +269,8 @@ void ProblemBuilder::split_at(ArenaProblem& target, Bytes max_size) {
   }
 }
 
-/// Guests of a caller's buffer come and go within a run, at an address that may change.
+/// Whether an occupant may be placed in a caller's buffer: only if it lives within a run and needs no fixed address,
+/// fill or group.
 bool ProblemBuilder::may_be_guest(const Occupant& occupant) const {
   if (const auto* ref = std::get_if<WorkspaceId>(&occupant))
     return !no_reuse(*ref) && !is_filled(*ref) && !graph_.op(ref->op).fixed_address;
@@ -284,8 +285,7 @@ bool ProblemBuilder::may_be_guest(const Occupant& occupant) const {
   });
 }
 
-/// The caller's reusable buffers as regions that cost nothing, each with its own tensor at the bottom while that is in
-/// use.
+/// Adds the caller's reusable buffers as unpaid regions, each with its own tensor pinned at offset 0 during its life.
 void ProblemBuilder::add_hosts(ArenaProblem& target) const {
   struct {
     Bytes alignment = kMaxBytes;
@@ -309,7 +309,7 @@ void ProblemBuilder::add_hosts(ArenaProblem& target) const {
     RegionSet& allowed = target.problem.items[i].allowed;
     const Item& item = target.problem.items[i];
     const bool guest = may_be_guest(target.occupants[i]);
-    // Most may go anywhere, which needs no list.
+    // An empty list allows all regions, which is the common case.
     if (guest && allowed.only.empty() && item.alignment <= least.alignment && item.size <= least.size) continue;
     if (allowed.only.empty()) allowed = ours;
     for (std::uint32_t h = 0; h < target.hosts.size() && guest; ++h) {

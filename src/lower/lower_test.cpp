@@ -48,7 +48,7 @@ TEST(DisjointPieces, AGroupThatGrowsMemberByMemberIsOnePieceAStep) {
               ElementsAre(piece(0, 1, 0, 8), piece(1, 2, 0, 16), piece(2, 3, 0, 24), piece(3, 4, 16, 24)));
 }
 
-/// Step by step: the occupied bytes, in stretches as long as they can be.
+/// For each step, the occupied bytes as maximal stretches.
 std::vector<std::vector<ByteRange>> stretches_by_step(const std::vector<Piece>& pieces, std::size_t steps) {
   std::vector<std::vector<ByteRange>> result(steps);
   for (std::size_t k = 0; k < steps; ++k) {

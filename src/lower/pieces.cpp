@@ -10,7 +10,7 @@
 namespace stowage {
 namespace {
 
-/// Joins rectangles of the same bytes whose steps touch or overlap. Leaves them sorted by bytes, then steps.
+/// Joins rectangles of the same bytes whose steps are adjacent or overlap. The result is sorted by bytes, then steps.
 std::vector<Piece> join_in_time(std::vector<Piece> pieces) {
   std::sort(pieces.begin(), pieces.end(),
             [](const Piece& a, const Piece& b) { return a.bytes != b.bytes ? a.bytes < b.bytes : a.when < b.when; });
@@ -36,8 +36,8 @@ std::vector<Bytes> ends_of(const std::vector<Piece>& pieces) {
   return ends;
 }
 
-/// Goes through the steps at which rectangles begin or end, and keeps the stretches of occupied bytes. Only those that
-/// touch what has changed are looked at: O(log n) for each rectangle and each stretch that comes out.
+/// Sweeps over the steps at which rectangles begin or end, and maintains the stretches of occupied bytes. Only
+/// stretches next to a change are visited: O(log n) per rectangle and per resulting stretch.
 class Sweep {
  public:
   explicit Sweep(const std::vector<Piece>& pieces) : coverage_(ends_of(pieces)) {
@@ -75,7 +75,7 @@ class Sweep {
     Step since;
   };
 
-  /// Changes of one step, ascending: those that touch each other at once.
+  /// Handles the changes of one step, in ascending order; adjacent or overlapping ones together.
   void renew(std::size_t begin, std::size_t end) {
     while (begin < end) {
       const Step now = boundaries_[begin].step;
@@ -88,7 +88,7 @@ class Sweep {
     }
   }
 
-  /// Ends all stretches that touch the bytes, and extends the bytes by them.
+  /// Ends all stretches that overlap the bytes or are adjacent to them, and extends the bytes by these stretches.
   void close(ByteRange& bytes, Step now) {
     auto stretch = open_.upper_bound(bytes.lower);
     if (stretch != open_.begin() && std::prev(stretch)->second.upper >= bytes.lower) --stretch;
@@ -112,7 +112,7 @@ std::vector<Piece> disjoint_pieces(std::vector<Piece> rectangles) {
   const std::vector<Piece> joined = join_in_time(std::move(rectangles));
   if (joined.size() == 1) return joined;
   std::vector<Piece> result = join_in_time(Sweep(joined).run());
-  if (result.empty()) return {joined.front()};  // of size 0: keeps its place in time
+  if (result.empty()) return {joined.front()};  // of size 0: only its steps matter
   std::sort(result.begin(), result.end());
   return result;
 }

@@ -6,8 +6,8 @@
 
 namespace stowage {
 
-/// The same occupied area as `rectangles`, as pieces of which no two overlap; adjacent ones are joined where steps or
-/// bytes agree. O((n + pieces) log n).
+/// The area that `rectangles` occupy, as pieces of which no two overlap. Adjacent pieces are joined if they have the
+/// same steps or the same bytes. O((n + pieces) log n).
 [[nodiscard]] std::vector<Piece> disjoint_pieces(std::vector<Piece> rectangles);
 
 }  // namespace stowage

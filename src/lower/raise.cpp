@@ -7,7 +7,7 @@
 namespace stowage {
 namespace {
 
-/// Regions that hold something, renumbered without gaps; at least one.
+/// The regions that are used, renumbered without gaps; at least one.
 struct UsedRegions {
   std::vector<std::uint32_t> number;  ///< By region of the Problem.
   std::vector<Bytes> tops;            ///< By number.
@@ -20,7 +20,7 @@ UsedRegions used_regions(std::span<const Bytes> tops) {
     if (top > Bytes(0)) used.tops.push_back(top);
   }
   if (used.tops.empty()) used.tops.push_back(Bytes(0));
-  // Something of size 0 in an unused region behind the last used one.
+  // Unused regions after the last used one, which may still hold items of size 0.
   const auto last = static_cast<std::uint32_t>(used.tops.size() - 1);
   for (std::uint32_t& number : used.number) number = std::min(number, last);
   return used;
@@ -61,7 +61,7 @@ class Raising {
   }
 
  private:
-  /// Where an item has come to lie.
+  /// The position of an item in the plan.
   struct RaisedPosition {
     ArenaId arena;
     Position position;
@@ -78,7 +78,7 @@ class Raising {
       if (std::holds_alternative<HostTensor>(source.occupants[i])) continue;
       Position position = solution.positions[i];
       if (source.problem.items[i].size == Bytes(0))
-        position = {0, Bytes(0)};  // wherever it was put, no region reaches there for it
+        position = {0, Bytes(0)};  // its position may lie outside every region
       const RaisedPosition at =
           position.region < used.number.size()
               ? RaisedPosition{arena, {used.number[position.region], position.offset}}
@@ -91,7 +91,7 @@ class Raising {
     }
   }
 
-  /// The arena that stands for a caller's buffer; made for its first guest.
+  /// The arena for a caller's buffer; created for its first guest.
   ArenaId host(const ArenaProblem& source, std::size_t number) {
     const TensorId tensor = source.hosts[number];
     const auto [known, is_new] = hosts_.try_emplace(tensor, plan_.arenas.size());
@@ -125,7 +125,7 @@ class Raising {
       const ClassPlace place = layout_.sharing.places[t];
       const Residence residence = layout_.residences[place.id];
       if (residence == Residence::nowhere) {
-        plan_.notes.push_back({TensorId(t), "no op reads or writes it: it has no memory"});
+        plan_.notes.push_back({TensorId(t), "no op reads or writes it, so it gets no memory"});
       }
       if (!is_resident(residence)) continue;
       const ClassPosition& position = layout_.positions[place.id];

@@ -12,10 +12,10 @@
 #include "stowage/graph.hpp"
 #include "stowage/plan.hpp"
 
-/// The one clever translation: every constraint of a graph becomes geometry, and positions become a plan again.
+/// Translates every constraint of a graph into geometry (`lower`), and positions back into a plan (`raise`).
 namespace stowage {
 
-/// A tensor in the caller's buffer, while it uses that itself.
+/// A tensor in its own caller's buffer, which it occupies during its life.
 struct HostTensor {
   TensorId tensor;
 
@@ -32,24 +32,26 @@ struct ArenaProblem {
   ArenaKind kind = ArenaKind::shared;
   Problem problem;
   std::vector<Occupant> occupants;
-  std::vector<TensorId> hosts =
-      {};  ///< Its last regions: the caller's buffers that may be reused, which are not paid for.
-  std::optional<Bytes> size = {};   ///< For the ring of a pool: what it has, used or not.
-  std::optional<Bytes> limit = {};  ///< Of each region. The Problem leaves it out where everything fits side by side.
+  /// The tensors whose callers' buffers may be reused. These buffers are the last regions, which are not paid.
+  std::vector<TensorId> hosts = {};
+  std::optional<Bytes> size = {};  ///< Of a ring: its whole size, whether used or not.
+  /// The largest size of each region. The Problem omits it if all items fit next to each other.
+  std::optional<Bytes> limit = {};
 };
 
-/// All Problems of a graph, memory by memory: pools, session, fixed, shared, persistent; only those that have items.
+/// All Problems of a graph, memory by memory: rings (kind `pool`), session, fixed, shared, persistent. Except for
+/// rings, only those that have items.
 struct Lowering {
   std::vector<ArenaProblem> arenas;
-  Bytes naive;  ///< The peak of all paid arenas if nothing shared bytes with anything else.
+  Bytes naive;  ///< The peak of all paid arenas without any reuse.
 };
 
 struct LowerOptions {
-  std::optional<Bytes> capacity = {};      ///< Of the paid arenas of each memory together.
-  std::optional<Bytes> region_limit = {};  ///< No region is larger than this, besides what its memory says.
+  std::optional<Bytes> capacity = {};      ///< Of all paid arenas of a memory together, for each memory.
+  std::optional<Bytes> region_limit = {};  ///< The largest size of a region, in addition to the limit of its memory.
 };
 
-/// How a Problem was answered.
+/// The answer to a Problem.
 struct ArenaSolution {
   std::vector<Position> positions;
   Bytes lower_bound;
@@ -57,10 +59,11 @@ struct ArenaSolution {
 
 /// Cannot fail. Every Problem passes `check_problem`. O(classes + accesses × streams). Thread-safe.
 ///
-/// Each Problem has the whole capacity of its memory; whoever solves them one after the other takes off what is spent.
+/// Each Problem has the whole capacity of its memory. A caller that solves them one after another must subtract what
+/// the earlier ones use.
 [[nodiscard]] Lowering lower(const Graph& graph, const Analysis& analysis, const LowerOptions& options = {});
 
-/// The plan that the positions mean. Cannot fail. Thread-safe. Precondition: one solution per arena, each a valid
+/// Translates positions into a plan. Cannot fail. Thread-safe. Precondition: one solution per arena, each a valid
 /// answer to its Problem.
 [[nodiscard]] Plan raise(const Graph& graph, const Analysis& analysis, const Lowering& lowering,
                          std::span<const ArenaSolution> solutions);
