@@ -411,7 +411,7 @@ TEST(GraphAllocator, CapacityThatIsTooSmallIsOutOfMemory) {
   const Result<const Allocation*> allocation = allocator.allocate(chain(64));
   ASSERT_FALSE(allocation);
   EXPECT_EQ(allocation.error().code, ErrorCode::out_of_memory);
-  EXPECT_THAT(allocation.error().message, HasSubstr("needs at least 128 bytes, 1 more than the 127 that are there"));
+  EXPECT_THAT(allocation.error().message, HasSubstr("needs at least 128 bytes, 1 more than the 127 available"));
 }
 
 TEST(GraphAllocator, NoTimeAtAllStillGivesAPlan) {

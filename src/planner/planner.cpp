@@ -18,7 +18,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Adds the time that it lives to a stage's.
+/// Adds its lifetime to the time of a stage.
 class StageTimer {
  public:
   explicit StageTimer(std::chrono::nanoseconds& spent) : spent_(spent) {}
@@ -49,7 +49,7 @@ SolveOptions solve_options(const PlanOptions& options) {
   return result;
 }
 
-/// The whole is as good as its worst part.
+/// The status of a whole is that of its worst part.
 SolveStatus worse(SolveStatus a, SolveStatus b) {
   const auto rank = [](SolveStatus status) {
     switch (status) {
@@ -67,7 +67,7 @@ SolveStatus worse(SolveStatus a, SolveStatus b) {
   return rank(a) >= rank(b) ? a : b;
 }
 
-/// Answers to all arenas of a graph, put together.
+/// The combined answers to all arenas of a graph.
 struct Answers {
   SolveStatus status = SolveStatus::optimal;
   std::vector<ArenaSolution> solutions;  ///< One per arena, unless one has no positions at all.
@@ -77,7 +77,7 @@ struct Answers {
   std::vector<ArenaNeed> needs;
 };
 
-/// Everything that is known when the arenas are solved.
+/// The input of solving the arenas.
 struct Task {
   const Graph& graph;
   const Analysis& analysis;
@@ -86,7 +86,7 @@ struct Task {
   const Search& search;  ///< Empty: `solve`.
 };
 
-/// From where everything was.
+/// Solves an arena starting from the previous plan.
 Result<SolveOutcome> solve_again(const Task& task, const ArenaProblem& arena, const SolveOptions& options,
                                  std::size_t& moved) {
   PreviousOfArena previous = previous_of(*task.previous, task.graph, task.analysis.layout, arena);
@@ -103,7 +103,7 @@ Result<SolveOutcome> solve_again(const Task& task, const ArenaProblem& arena, co
                       .nodes = 0};
 }
 
-/// A ring's ranges are where they are.
+/// The ranges of a ring are given; there is nothing to solve.
 SolveOutcome outcome_of_ring(const ArenaProblem& arena) {
   SolveOutcome outcome{
       .status = SolveStatus::optimal, .positions = {}, .peak = *arena.size, .bound = {}, .solver = "ring", .nodes = 0};
@@ -113,7 +113,7 @@ SolveOutcome outcome_of_ring(const ArenaProblem& arena) {
   return outcome;
 }
 
-/// Solves one arena after the other, with what the earlier ones of its memory have left of the capacity.
+/// Solves one arena after another. Each gets the capacity that the earlier arenas of its memory have left.
 class ArenaSolver {
  public:
   ArenaSolver(const Task& task, const SolveOptions& options)
@@ -128,7 +128,7 @@ class ArenaSolver {
       ArenaProblem rest = reduced ? arena : ArenaProblem{};
       if (reduced) rest.problem.capacity = std::max(Bytes(0), *arena.problem.capacity - spent.bytes);
       STOWAGE_TRY(SolveOutcome outcome, solve_one(reduced ? rest : arena));
-      // Were the earlier ones as small as their bounds, this one might fit.
+      // If the earlier arenas were as small as their bounds, this one might fit.
       const bool unknown = reduced && spent.lower_bound + outcome.bound.bytes <= *arena.problem.capacity;
       if (outcome.status == SolveStatus::infeasible && unknown) outcome.status = SolveStatus::timed_out;
       take(arena, std::move(outcome));
@@ -139,15 +139,15 @@ class ArenaSolver {
  private:
   struct Spent {
     Bytes bytes;
-    Bytes lower_bound;  ///< What of it is proven to be needed.
+    Bytes lower_bound;  ///< The part that is proven to be needed.
   };
 
   Result<SolveOutcome> solve_one(const ArenaProblem& arena) {
     if (arena.kind == ArenaKind::pool) return outcome_of_ring(arena);
-    // What nobody shares needs no choice of solver, and none of its time.
+    // An arena without sharing needs no search, so it takes neither the chosen solver nor its time.
     const SolveOptions solving = is_searched(arena.kind) ? next_search() : SolveOptions{};
     if (task_.search && is_searched(arena.kind)) return task_.search(arena.problem);
-    // Blocks of one size may take more than everything side by side, which is what a limit was left out for.
+    // The limit was omitted because all items fit next to each other, but blocks of one size may need more than that.
     if (solving.solver == "blocks" && arena.limit && arena.problem.regions.size() == 1) {
       ArenaProblem limited = arena;
       limited.problem.regions.front().limit = arena.limit;
@@ -160,7 +160,7 @@ class ArenaSolver {
     return kind == ArenaKind::shared || kind == ArenaKind::fixed;
   }
 
-  /// An equal share of the time that is left, so that none finds the clock run out before it begins.
+  /// Gives each search an equal share of the remaining time, so that none starts after the deadline.
   [[nodiscard]] SolveOptions next_search() {
     SolveOptions solving = options_;
     const Clock::time_point now = Clock::now();
@@ -197,13 +197,15 @@ Result<Answers> solve_all(const Task& task, const SolveOptions& options) { retur
 
 Status check_options(const Graph& graph, const PlanOptions& options) {
   if (options.region_limit && *options.region_limit <= Bytes(0))
-    return Error{ErrorCode::invalid, fmt::format("the region limit is {}", options.region_limit->value()), {}};
+    return Error{ErrorCode::invalid,
+                 fmt::format("the region limit is {}, but must be positive", options.region_limit->value()),
+                 {}};
   const auto named = [](const std::string& name) { return [&](const auto& each) { return each.name == name; }; };
   for (const std::string& name : options.no_reuse_names) {
     if (std::any_of(graph.ops().begin(), graph.ops().end(), named(name))) continue;
     if (std::any_of(graph.tensors().begin(), graph.tensors().end(), named(name))) continue;
     return Error{
-        ErrorCode::invalid, fmt::format("no op or tensor is called '{}', which should not be reused", name), {}};
+        ErrorCode::invalid, fmt::format("the no-reuse list names '{}', but no op or tensor has that name", name), {}};
   }
   return Done{};
 }
@@ -216,7 +218,7 @@ std::size_t count_items(const Lowering& lowering) {
   return count;
 }
 
-/// A plan that breaks a rule is a bug of ours, and must not leave the house.
+/// A plan that breaks a rule is a bug of ours and must never be returned.
 void check_verified(const Graph& graph, const Plan& plan, const PlanOptions& options) {
   const std::vector<Finding> findings = verify(graph, plan,
                                                {.max_findings = 1,

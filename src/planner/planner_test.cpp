@@ -13,7 +13,7 @@ namespace {
 
 using testing::Sketch;
 
-/// a-b-c-d-e, each 64 bytes: two live at a time, one in place.
+/// a-b-c-d-e, each 64 bytes: two are live at a time, or one in place.
 Graph chain(bool in_place) {
   Sketch s;
   TensorId last = s.tensor("x", 64, TensorFlag::input);
@@ -72,7 +72,7 @@ TEST(Planner, CapacityThatCannotHoldThePeakHasNoPlan) {
   EXPECT_TRUE(plan(chain(false), {.capacity = Bytes(128)})->has_answer());
 }
 
-/// Two memories; 'device' has a session workspace of 40 bytes beside tensors of 64, two of which live at a time.
+/// Two memories; 'device' has a session workspace of 40 bytes and tensors of 64 bytes, two of which are live at a time.
 Graph two_memories() {
   GraphBuilder builder("two");
   const MemoryId host = builder.add(Memory{.name = "host", .alignment = Bytes(1)});
@@ -94,30 +94,30 @@ TEST(Planner, ShortageNamesTheMemoryAndItsArenas) {
   const auto shortage = [&](Bytes capacity) { return shortage_text(*plan(graph, {.capacity = capacity}), capacity); };
   EXPECT_EQ(shortage(Bytes(168)), "") << "40 + 2 × 64";
   EXPECT_EQ(shortage(Bytes(167)),
-            "memory 'device' needs at least 168 bytes, 1 more than the 167 that are there (session 40, shared 128)");
+            "memory 'device' needs at least 168 bytes, 1 more than the 167 available (session 40, shared 128)");
   EXPECT_EQ(shortage(Bytes(99)),
-            "memory 'host' needs at least 100 bytes, 1 more than the 99 that are there; "
-            "memory 'device' needs at least 168 bytes, 69 more than the 99 that are there (session 40, shared 128)");
+            "memory 'host' needs at least 100 bytes, 1 more than the 99 available; "
+            "memory 'device' needs at least 168 bytes, 69 more than the 99 available (session 40, shared 128)");
 }
 
-/// Two arenas of one memory, the first with an answer of 9 that might be 8: only what the bounds add up to is a proof.
+/// Two arenas of one memory; the first has an answer of 9 with a bound of 8. Only the sum of the bounds is a proof.
 TEST(Planner, ShortageWithoutProofIsThatOfTheBestAnswer) {
   const Graph graph = two_memories();
   Planned planned{.graph = graph};
   planned.needs = {{MemoryId(1), ArenaKind::fixed, Bytes(8), Bytes(9)},
                    {MemoryId(1), ArenaKind::shared, Bytes(4), Bytes(4)}};
-  EXPECT_EQ(shortage_text(planned, Bytes(12)),
-            "memory 'device' takes, in the best plan so far, 13 bytes, 1 more than the 12 that are there (fixed 9, "
-            "shared 4)");
+  EXPECT_EQ(
+      shortage_text(planned, Bytes(12)),
+      "memory 'device' takes, in the best plan so far, 13 bytes, 1 more than the 12 available (fixed 9, shared 4)");
   EXPECT_EQ(shortage_text(planned, Bytes(11)),
-            "memory 'device' needs at least 12 bytes, 1 more than the 11 that are there (fixed 8, shared 4)");
+            "memory 'device' needs at least 12 bytes, 1 more than the 11 available (fixed 8, shared 4)");
   planned.needs[0].size.reset();
   EXPECT_EQ(shortage_text(planned, Bytes(12)), "");
 }
 
 TEST(Planner, WhatWasPlannedKeepsItsGraphAndWhatWasFoundOut) {
   const Planned planned = *plan(chain(true), {.in_place = false});
-  EXPECT_EQ(planned.graph.ops().size(), 5U) << "the caller's is gone";
+  EXPECT_EQ(planned.graph.ops().size(), 5U) << "the caller's graph is gone";
   EXPECT_TRUE(verify(planned.graph, *planned.plan).empty());
   EXPECT_FALSE(planned.options.in_place);
   ASSERT_TRUE(planned.record);
@@ -133,7 +133,7 @@ TEST(Planner, VerificationIsAnOption) {
   EXPECT_EQ(plan_to_json(judged.graph, *judged.plan), plan_to_json(unjudged.graph, *unjudged.plan));
 }
 
-/// The session workspace lies alone: there is nothing to search.
+/// The session workspace is alone in its arena, so there is nothing to search.
 TEST(Planner, ASearchOfTheCallersOwnAnswersForWhatIsShared) {
   const Graph graph = two_memories();
   std::size_t searches = 0;

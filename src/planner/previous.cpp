@@ -10,7 +10,8 @@
 namespace stowage {
 namespace {
 
-/// The arenas of the plan that stand for this one; several of one memory and kind come from other versions only.
+/// By arena of the plan: whether it corresponds to `arena`. Only plans of other versions have several arenas of one
+/// memory and kind.
 std::vector<char> same_arenas(const Plan& plan, const ArenaProblem& arena) {
   std::vector<char> same;
   for (const Arena& each : plan.arenas) same.push_back(each.memory == arena.memory && each.kind == arena.kind ? 1 : 0);
@@ -21,17 +22,17 @@ bool is_in(const std::vector<char>& same, ArenaId arena) {
   return arena.index() < same.size() && same[arena.index()] != 0;
 }
 
-/// Whether the class lies where a previous plan may have had it. Rings place what is theirs by themselves.
+/// Whether the class can keep its position from a previous plan. Ring ranges are given by the graph.
 bool may_stay(const Layout& layout, ClassId id) {
   return layout.residences[id] == Residence::shared || layout.residences[id] == Residence::persistent;
 }
 
-/// By storage.
+/// By storage: its position in the previous plan.
 std::vector<std::optional<Position>> places_of_storages(const Plan& plan, const Scope& root, const Layout& layout,
                                                         const std::vector<char>& same) {
   std::vector<std::optional<Position>> places(layout.storages.size());
   for (const Placement& placement : plan.placements) {
-    // What lies in a body is placed anew.
+    // Tensors in bodies are placed from scratch.
     if (!root.contains(placement.tensor) || !is_in(same, placement.arena)) continue;
     const ClassId id = layout.class_of(placement.tensor);
     if (!may_stay(layout, id)) continue;
@@ -113,7 +114,7 @@ Error in_words_of_graph(Error error, const Graph& graph, const Layout& layout, c
   static constexpr std::string_view kItem = "item ";
   std::string words;
   std::string_view rest = error.message;
-  // One pass, so that nothing in a tensor's name is taken for an item.
+  // One pass, so that text in a tensor's name is not mistaken for an item.
   for (std::size_t at = rest.find(kItem); at != rest.npos; at = rest.find(kItem)) {
     std::size_t item = arena.occupants.size();
     const char* const number = rest.data() + at + kItem.size();

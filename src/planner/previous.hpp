@@ -6,18 +6,18 @@
 
 namespace stowage {
 
-/// A previous plan in the words of a new Problem: where its storages and workspaces were.
+/// A previous plan translated to a new Problem: the previous positions of its storages and workspaces.
 struct PreviousOfArena {
   PreviousAnswer answer;
-  std::vector<std::size_t> kept;  ///< Items that must stay, of those that were somewhere.
+  std::vector<std::size_t> kept;  ///< Items that must stay where they were.
 };
 
-/// A storage was where the first of its tensors was that the previous plan places in an arena of the same memory and
-/// kind.
+/// The previous position of a storage is that of its first tensor that the previous plan places in an arena of the same
+/// memory and kind.
 [[nodiscard]] PreviousOfArena previous_of(const PreviousPlan& previous, const Graph& graph, const Layout& layout,
                                           const ArenaProblem& arena);
 
-/// An error of `Replanner` about an item, in the words of the graph.
+/// Replaces the items in an error of `Replanner` by the names of tensors and workspaces.
 [[nodiscard]] Error in_words_of_graph(Error error, const Graph& graph, const Layout& layout, const ArenaProblem& arena);
 
 }  // namespace stowage

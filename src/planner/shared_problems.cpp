@@ -7,7 +7,7 @@
 namespace stowage {
 namespace {
 
-/// By storage. Nothing where it has copies only.
+/// By storage: its first tensor; nothing if it holds only copies.
 std::vector<std::optional<TensorId>> first_tensors(const Graph& graph, const Layout& layout) {
   std::vector<std::optional<TensorId>> first(layout.storages.size());
   for (std::size_t t = graph.tensors().size(); t-- > 0;) {
@@ -17,7 +17,7 @@ std::vector<std::optional<TensorId>> first_tensors(const Graph& graph, const Lay
   return first;
 }
 
-/// The first tensor that is copied there, of a storage that has copies only.
+/// The first tensor that is copied to a storage that holds only copies.
 TensorId first_copied(const Layout& layout, StorageId storage) {
   for (const PlannedCopy& copy : layout.copies) {
     if (!copy.to && copy.storage == storage) return copy.tensor;

@@ -5,8 +5,8 @@
 namespace stowage {
 namespace {
 
-/// What one memory needs, by the same measure in all its arenas: the bounds where they prove that it has too little,
-/// else sizes.
+/// What one memory needs, by the same measure for all its arenas: the bounds if they prove that the capacity is too
+/// small, otherwise the sizes.
 struct MemoryNeed {
   Bytes proven;
   std::optional<Bytes> taken = Bytes(0);
@@ -41,7 +41,7 @@ std::string describe(const std::string& memory, const MemoryNeed& need, Bytes ca
   if (!proven && (!need.taken || *need.taken <= capacity)) return {};
   const Bytes bytes = proven ? need.proven : *need.taken;
   const std::string& kinds = proven ? need.proven_by_kind : need.taken_by_kind;
-  return fmt::format("memory '{}' {} {} bytes, {} more than the {} that are there{}", memory,
+  return fmt::format("memory '{}' {} {} bytes, {} more than the {} available{}", memory,
                      proven ? "needs at least" : "takes, in the best plan so far,", bytes.value(),
                      (bytes - capacity).value(), capacity.value(), need.arenas > 1 ? fmt::format(" ({})", kinds) : "");
 }

@@ -10,9 +10,9 @@
 
 #include <fmt/format.h>
 
-/// Several plans of one const Graph, of which the best is taken. Strategies share nothing but the graph, so that
-/// threads need no lock: each writes what it found to a place of its own, and the choice is made when all are done, in
-/// their fixed order.
+/// Makes several plans of one const Graph and takes the best. Strategies share nothing but the graph, so threads need
+/// no lock: each writes its result to a separate entry. The choice is made when all are done, in the order of the
+/// strategies.
 namespace stowage {
 namespace {
 
@@ -35,7 +35,7 @@ void add_blocks(std::vector<Strategy>& list, const ReuseKnobs& knobs, bool in_pl
   add(list, {describe(knobs), std::string(kBlocks), knobs, in_place});
 }
 
-/// GE's: exact sizes, one class, and the four range variants.
+/// Adds GE's strategies: exact sizes, one class, and the four range variants.
 void add_memory_priority(std::vector<Strategy>& list, const PlanOptions& options) {
   using Sort = ReuseKnobs::Sort;
   using Release = ReuseKnobs::Release;
@@ -60,13 +60,13 @@ bool searches(const Strategy& strategy) {
   return solver && solver->searches;
 }
 
-/// All strategies of one call, at work.
+/// Runs all strategies of one call and chooses the best.
 class Contest {
  public:
   Contest(const Graph& graph, const PlanOptions& options, std::vector<Strategy> strategies)
       : graph_(graph), options_(options), strategies_(std::move(strategies)), results_(strategies_.size()) {
     workers_ = static_cast<std::uint32_t>(std::clamp<std::size_t>(options.threads, 1, strategies_.size()));
-    // Those that search come first, or the last of them would run alone at the end.
+    // Start the strategies that search first, otherwise the last of them would run alone at the end.
     order_.resize(strategies_.size());
     std::iota(order_.begin(), order_.end(), std::size_t{0});
     const auto others =
@@ -132,7 +132,7 @@ class Contest {
   const PlanOptions& options_;
   std::vector<Strategy> strategies_;
   std::vector<std::optional<Result<Planned>>> results_;  ///< By strategy.
-  std::vector<std::size_t> order_;                       ///< In which they are started.
+  std::vector<std::size_t> order_;                       ///< The order in which they are started.
   std::size_t searching_ = 0;
   std::uint32_t workers_ = 1;
   std::atomic<std::size_t> next_{0};
@@ -151,7 +151,7 @@ std::vector<Strategy> strategies(const PlanOptions& options) {
 
 Result<Planned> plan(const Graph& graph, const PlanOptions& options) {
   std::vector<Strategy> list = strategies(options);
-  // A solver that does not exist is no candidate that was lost.
+  // An unknown solver is an error of the call, not a candidate that failed.
   if (list.size() > 1 && find_solver(options.solver)) return Contest(graph, options, std::move(list)).run();
   STOWAGE_TRY(Planned planned, plan_once(graph, options));
   planned.strategy = list.front().name;

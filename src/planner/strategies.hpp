@@ -4,7 +4,8 @@
 
 namespace stowage {
 
-/// One strategy, whatever else the options ask for: lower → pack → raise → verify with their solver and knobs.
+/// Plans with a single strategy, whatever else the options request: lower → pack → raise → verify, with the solver and
+/// the knobs of the options.
 Result<Planned> plan_once(const Graph& graph, const PlanOptions& options);
 
 }  // namespace stowage

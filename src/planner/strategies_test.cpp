@@ -12,7 +12,7 @@ namespace {
 
 using testing::Sketch;
 
-/// By nodes, not by the clock: only then are plans equal whatever the machine does.
+/// Limits the search by nodes, not by time, so that plans do not depend on the machine.
 PlanOptions options(std::string solver = "auto") {
   return {.solver = std::move(solver), .time_limit = std::nullopt, .node_budget = 2'000};
 }
@@ -52,7 +52,7 @@ TEST(Strategies, MemoryPriorityAddsAllOfGesAndOneWithoutInPlace) {
   EXPECT_EQ(names({.in_place = false, .memory_priority = true}).size(), all.size() - 1);
 }
 
-/// The peak that a strategy has by itself.
+/// The peak of a strategy when it runs alone.
 std::optional<Bytes> alone(const Graph& graph, PlanOptions options, const Strategy& strategy) {
   options.memory_priority = false;
   options.solver = strategy.solver;
@@ -102,7 +102,8 @@ TEST(Strategies, ThePlanDoesNotDependOnTheNumberOfThreads) {
   }
 }
 
-/// Two of 8 and 6 bytes, one after the other while 8 are in use: 14 for everybody but one size class, which needs 16.
+/// `x` is needed throughout; of `a`, `b` and `c`, two are live at a time. Blocks of one size class need more than the
+/// others.
 Graph of_three() {
   Sketch s;
   const TensorId x = s.tensor("x", 8, {TensorFlag::input, TensorFlag::no_reuse});

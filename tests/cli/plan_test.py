@@ -202,8 +202,8 @@ class Capacity(CliTest):
         self.assertEqual(self.peak(name, "--capacity", "100"), 200)
         done = self.expect(4, "plan", name, "--capacity", "99")
         self.assertEqual(done.err, "stowage: two.json: does not fit: "
-                         "memory 'cpu' needs at least 100 bytes, 1 more than the 99 that are there; "
-                         "memory 'gpu' needs at least 100 bytes, 1 more than the 99 that are there\n")
+                         "memory 'cpu' needs at least 100 bytes, 1 more than the 99 available; "
+                         "memory 'gpu' needs at least 100 bytes, 1 more than the 99 available\n")
 
     def test_the_memory_that_has_too_little_is_named_with_its_arenas(self):
         graph = chain()
@@ -215,7 +215,7 @@ class Capacity(CliTest):
         self.assertEqual(self.peak(name, "--capacity", "140"), 240)
         done = self.expect(4, "plan", name, "--capacity", "130")
         self.assertEqual(done.err, "stowage: session.json: does not fit: memory 'gpu' needs at least 140 bytes, "
-                         "10 more than the 130 that are there (session 40, shared 100)\n")
+                         "10 more than the 130 available (session 40, shared 100)\n")
 
     def test_a_person_is_told_where_to_find_what_to_change(self):
         name = self.write("chain.json", chain())
@@ -250,7 +250,7 @@ class Capacity(CliTest):
                 self.assertGreater(self.peak(name, *options), bound)
                 done = self.expect(5, "plan", name, *options, "--capacity", bound, "-o", output)
                 self.assertEqual(done.out, "")
-                self.assertRegex(done.err, rf"{name}: no plan that fits .* [0-9]+ bytes, [0-9]+ more than the {bound} that are there")
+                self.assertRegex(done.err, rf"{name}: no plan that fits .* [0-9]+ bytes, [0-9]+ more than the {bound} (?:available|that are there)")
                 self.assertFalse((self.dir / output).exists())
                 self.assertEqual(self.summary(name, *options, "--capacity", bound, code=5)["status"], "timed_out")
                 self.expect(4, "plan", name, *options, "--capacity", bound - 1)

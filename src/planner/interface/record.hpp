@@ -6,14 +6,13 @@
 
 namespace stowage {
 
-/// What `Planned` keeps for reports: the analysis behind the plan and the Problems that it answers, of the strategy
-/// that won.
+/// What `Planned` keeps for reports: the analysis and the Problems of the winning strategy.
 struct PlanningRecord {
   Analysis analysis;
   Lowering lowering;
 };
 
-/// What the stages before the solvers see of the options: for plans from elsewhere, which come without a record.
+/// The options of the stages before the solvers. For plans from other sources, which have no record.
 [[nodiscard]] AnalysisOptions analysis_options(const PlanOptions& options);
 [[nodiscard]] LowerOptions lower_options(const PlanOptions& options);
 
