@@ -44,7 +44,7 @@ Bytes paid_at(const Problem& problem, Step step) {
 
 /// Bytes that start at a multiple of `a` occupy a multiple of `a`, except that the topmost of each paid region need not
 /// be rounded up.
-Bytes slots_at(const Problem& problem, Step step, Bytes a) {
+Bytes aligned_bytes_at(const Problem& problem, Step step, Bytes a) {
   Bytes sum;
   std::vector<Bytes> savings;
   for (const Item& item : problem.items) {
@@ -152,8 +152,8 @@ bool check_bound(const Problem& problem, const Certificate& certificate) {
     case Certificate::Argument::live_bytes:
       return certificate.bytes <= paid_at(problem, certificate.step);
     case Certificate::Argument::aligned_offsets:
-      return names_item &&
-             certificate.bytes <= slots_at(problem, certificate.step, problem.items[certificate.item].alignment);
+      return names_item && certificate.bytes <=
+                               aligned_bytes_at(problem, certificate.step, problem.items[certificate.item].alignment);
     case Certificate::Argument::pinned_gaps:
       return names_item &&
              needs_for_pins(problem, certificate.step, problem.items[certificate.item], certificate.bytes);
