@@ -9,8 +9,8 @@
 #include "support/generators/constrained_graph.hpp"
 #include "support/judges/oracle/oracle.hpp"
 
-/// The verifier judges what a plan may do in any run; the oracle runs it in every way. They must agree on random plans
-/// for random graphs, in both directions.
+/// The verifier decides whether a plan is safe in every run; the oracle tries every run. They must agree on random
+/// plans for random graphs, in both directions.
 namespace stowage::verification {
 namespace {
 
@@ -85,7 +85,8 @@ class ConstraintAgreement : public AgreementOnRandomPlans {
     const std::vector<Finding> findings =
         verify(graph, plan, {.keep_inputs = keep_inputs, .base = AddressBase::refreshable});
     for (const Finding& finding : findings) {
-      // The maker of plans does not see when things happen to lie right without its copies.
+      // The generator of plans does not notice when a copy is unnecessary because its tensor happens to be in the right
+      // place.
       if (finding.message.find("is needed by nothing") != std::string::npos) return;
     }
     for (const Finding& finding : findings) {

@@ -2,7 +2,7 @@
 
 #include "support/builders/plans.hpp"
 
-/// Which arena is for whom: session, fixed, pool and user, with bindings to callers' buffers, and the limits of
+/// What belongs in which arena: session, fixed, pool and user, with bindings to callers' buffers, and the limits of
 /// regions.
 namespace stowage::verification {
 namespace {
@@ -20,12 +20,12 @@ TEST(SessionWorkspaces, HaveBytesOfTheirOwnInAnArenaOfTheirOwn) {
   for (WorkspacePlacement& workspace : plan.workspaces) workspace.arena = session;
   EXPECT_THAT(verify(graph, plan), IsEmpty());
   plan.workspaces[1].offset = Bytes(256);
-  EXPECT_THAT(rules(verify(graph, plan)), ElementsAre(Rule::overlap)) << "though one is over before the other begins";
+  EXPECT_THAT(rules(verify(graph, plan)), ElementsAre(Rule::overlap)) << "although one is over before the other begins";
 }
 
 // -------------------------------------------------------------------------------------------------------------- fixed
 
-/// a → (collective) → b → c; the collective needs one address for ever.
+/// a → (collective) → b → c; the collective needs fixed addresses.
 Graph collective() {
   Op reduce = op("reduce", {0}, {1});
   reduce.fixed_address = true;
@@ -159,7 +159,7 @@ TEST(Bindings, EachRuleOfZeroCopyIsChecked) {
   using Change = std::function<void(GraphDescription&)>;
   const std::vector<std::pair<const char*, Change>> cases = {
       {"is not zero_copy", [](GraphDescription& d) { d.tensors[0].flags = TensorFlag::input; }},
-      {"one address for ever", [](GraphDescription& d) { d.ops[0].fixed_address = true; }},
+      {"needs a fixed address", [](GraphDescription& d) { d.ops[0].fixed_address = true; }},
       {"contiguous group",
        [](GraphDescription& d) {
          d.ops[1].inputs.emplace_back(TensorId(0));
@@ -201,7 +201,7 @@ TEST(Bindings, WhatGoesIntoABodyIsNotBound) {
               ElementsAre(Breaks(Rule::binding, "tensor 'in' (0) is bound to a caller's buffer, but goes")));
 }
 
-/// Whether the tensor may lie in the buffer of `in`, or of `out`.
+/// A plan in which tensor `guest` lies in the caller's buffer of tensor `host`.
 Plan hosted(const Graph& graph, std::size_t guest, std::size_t host) {
   Plan plan = bound_plan(graph);
   const ArenaId arena = add_arena(plan, ArenaKind::user, 100);
@@ -230,10 +230,10 @@ TEST(UserArenas, BelongToABoundReusableTensorAndHaveItsSize) {
   EXPECT_THAT(rules(verify(graph, plan)), ElementsAre(Rule::reference));
   plan = hosted(graph, 2, 0);
   plan.arenas.back().size = plan.arenas.back().regions[0] = Bytes(128);
-  EXPECT_THAT(verify(graph, plan), ElementsAre(Breaks(Rule::binding, "has another size")));
+  EXPECT_THAT(verify(graph, plan), ElementsAre(Breaks(Rule::binding, "has a different size")));
   plan = hosted(graph, 2, 0);
   plan.arenas[0].tensor = TensorId(0);
-  EXPECT_THAT(verify(graph, plan), ElementsAre(Breaks(Rule::arena, "is no user arena")));
+  EXPECT_THAT(verify(graph, plan), ElementsAre(Breaks(Rule::arena, "is not a user arena")));
   const Graph strict =
       bound_chain([](GraphDescription& d) { d.tensors[0].flags = {TensorFlag::input, TensorFlag::zero_copy}; });
   EXPECT_THAT(verify(strict, hosted(strict, 2, 0)), ElementsAre(Breaks(Rule::binding, "is not reusable")));
@@ -243,8 +243,8 @@ TEST(UserArenas, SomeGuestsAreNotWelcome) {
   using Change = std::function<void(GraphDescription&)>;
   const std::vector<std::pair<const char*, Change>> cases = {
       {"it is an output", [](GraphDescription& d) { d.tensors[2].flags = kOutput; }},
-      {"shares bytes with nothing", [](GraphDescription& d) { d.tensors[2].flags = TensorFlag::no_reuse; }},
-      {"one address for ever", [](GraphDescription& d) { d.ops[2].fixed_address = true; }},
+      {"must not share its bytes", [](GraphDescription& d) { d.tensors[2].flags = TensorFlag::no_reuse; }},
+      {"needs a fixed address", [](GraphDescription& d) { d.ops[2].fixed_address = true; }},
       {"its alignment is larger", [](GraphDescription& d) { d.tensors[2].alignment = Bytes(8); }},
       {"it must be filled", [](GraphDescription& d) { d.ops[1].zero_fill.outputs = {0}; }}};
   for (const auto& [words, change] : cases) {

@@ -5,12 +5,12 @@
 namespace stowage::verification {
 namespace {
 
-/// What the other members of the bound tensor's value say about it.
+/// Properties of all members of a bound tensor's value.
 struct Members {
   std::size_t zero_copy = 0;
   std::size_t outputs = 0;
-  bool covered = true;  ///< All lie inside the bound tensor.
-  bool aligned = true;  ///< The binding's alignment gives each its own.
+  bool covered = true;  ///< All members lie inside the bound tensor.
+  bool aligned = true;  ///< The alignment of the binding satisfies that of every member.
   bool shape_data = false;
 };
 
@@ -45,16 +45,16 @@ Members look_at_members(const Graph& graph, const Values& values, const MemberLi
   return result;
 }
 
-/// The rule of zero copy that the tensor breaks, in words; null when it may lie in the caller's buffer.
+/// The rule of zero copy that the tensor breaks, as text; null if it may lie in the caller's buffer.
 const char* illegal(const Graph& graph, const Value& value, const Tensor& tensor, const Members& members) {
   if (!tensor.flags.has(TensorFlag::zero_copy)) return "is not zero_copy";
   if (!tensor.flags.any_of({TensorFlag::input, TensorFlag::output})) return "is neither input nor output";
-  if (value.flags.any_of(kOwnAddress)) return "shares memory with a tensor that has an address of its own";
-  if (!members.covered) return "does not cover all that shares its memory";
+  if (value.flags.any_of(kOwnAddress)) return "shares memory with a tensor that has its own address";
+  if (!members.covered) return "does not cover all tensors that share its memory";
   if (members.zero_copy > 1) return "shares memory with another zero-copy tensor";
   if (members.outputs > 1) return "shares memory with several outputs";
   if (value.grouped) return "is in a contiguous group";
-  if (value.fixed) return "is touched by an op that needs one address for ever";
+  if (value.fixed) return "is accessed by an op that needs a fixed address";
   if (value.filled) return "must be filled";
   if (value.passed) return "goes into a body or comes out of one";
   if (members.shape_data && !graph.batches().empty()) return "holds the shapes of a graph with batches";
@@ -70,20 +70,20 @@ void check_binding(const Graph& graph, const Values& values, const MemberList& l
     findings.add(Rule::binding, "{} is bound to a caller's buffer, but {}", describe(graph, binding.tensor), why);
   }
   if (binding.size != tensor.size) {
-    findings.add(Rule::size, "{} has {} bytes, but its binding {}", describe(graph, binding.tensor),
+    findings.add(Rule::size, "{} has {} bytes, but its binding has {}", describe(graph, binding.tensor),
                  tensor.size.value(), binding.size.value());
   }
   const bool power = binding.alignment > Bytes(0) && (binding.alignment.value() & (binding.alignment.value() - 1)) == 0;
   if (power && members.aligned) return;
-  findings.add(Rule::alignment, "the binding of {} asks for the alignment {}, which is not enough",
+  findings.add(Rule::alignment, "the binding of {} requires the alignment {}, which is not sufficient",
                describe(graph, binding.tensor), binding.alignment.value());
 }
 
-/// What is wrong with a buffer that hosts others; null when it may.
+/// Why the buffer of `tensor` must not host other tensors, as text; null if it may.
 const char* bad_host(const Graph& graph, const Arena& arena, const Tensor& tensor) {
   if (!tensor.flags.has(TensorFlag::reusable)) return "is not reusable";
   if (arena.memory != tensor.memory) return "is in another memory";
-  if (arena.regions.size() != 1 || arena.regions.front() != tensor.size) return "has another size";
+  if (arena.regions.size() != 1 || arena.regions.front() != tensor.size) return "has a different size";
   return graph.memory(tensor.memory).kind == "p2p" ? "is in p2p memory" : nullptr;
 }
 
@@ -113,7 +113,7 @@ void Bindings::read_arenas(const Graph& graph, const Plan& plan, const Values& v
     const Arena& arena = plan.arenas[a];
     if (arena.kind != ArenaKind::user) {
       if (arena.tensor)
-        findings.add(Rule::arena, "{} is no user arena, but names a tensor", describe(plan, ArenaId(a)));
+        findings.add(Rule::arena, "{} is not a user arena, but names a tensor", describe(plan, ArenaId(a)));
       continue;
     }
     if (!arena.tensor || arena.tensor->index() >= graph.scopes().front().tensor_count) {
@@ -124,7 +124,7 @@ void Bindings::read_arenas(const Graph& graph, const Plan& plan, const Values& v
     if (found == bound_.end() || found->second.tensor != *arena.tensor || found->second.arena) {
       findings.add(Rule::binding, "{} is the buffer of {}, which {}", describe(plan, ArenaId(a)),
                    describe(graph, *arena.tensor),
-                   found != bound_.end() && found->second.arena ? "has an arena already" : "is not bound");
+                   found != bound_.end() && found->second.arena ? "already has an arena" : "is not bound");
       continue;
     }
     found->second.arena = ArenaId(a);

@@ -11,25 +11,26 @@
 
 namespace stowage::verification {
 
-/// Which values lie in callers' buffers, and which of these buffers host others.
+/// Which values lie in callers' buffers, and which of these buffers host other values.
 class Bindings {
  public:
   struct Bound {
     TensorId tensor;
     Bytes alignment;
-    std::optional<ArenaId> arena = {};  ///< Where the buffer hosts others.
+    std::optional<ArenaId> arena = {};  ///< Set if the buffer hosts other values.
   };
 
   /// Checks every binding against the rules of zero copy, and every arena of kind user against its binding. A binding
-  /// that breaks a rule counts nevertheless; one of a tensor that does not exist, or a second one of a value, does not.
+  /// that breaks a rule is reported but still used. A binding of a tensor that does not exist, or a second binding of a
+  /// value, is reported and ignored.
   Bindings(const Graph& graph, const Plan& plan, const Values& values, Findings& findings);
 
-  /// Null: its place is in the plan.
+  /// Null if the value is not bound.
   [[nodiscard]] const Bound* of(ValueId value) const {
     const auto found = bound_.find(value.index());
     return found == bound_.end() ? nullptr : &found->second;
   }
-  /// Whose buffer an arena is; null for one that is nobody's.
+  /// The binding whose buffer the arena is; null if there is none.
   [[nodiscard]] const Bound* host(ArenaId arena) const;
   [[nodiscard]] const std::unordered_map<std::size_t, Bound>& all() const { return bound_; }
 

@@ -1,6 +1,6 @@
 #include "support/builders/plans.hpp"
 
-/// Branches, calls and loops: what goes in, what comes out, and what may share bytes with what on the way.
+/// Branches, calls and loops: what goes in, what comes out, and which tensors may share bytes.
 namespace stowage::verification {
 namespace {
 
@@ -62,7 +62,7 @@ TEST(Branch, InsideABodyTheRulesAreTheSame) {
 }
 
 TEST(Branch, WhatOneBodyOverwritesIsGoneAfterwards) {
-  // `keep` is read after the branch; only body 0 has something at its place.
+  // `keep` is read after the branch; only body 0 has a tensor in its place.
   const Body writes{.tensors = {tensor("t", 100), tensor("r", 100)},
                     .ops = {op("t", {}, {0}), op("r", {0}, {1})},
                     .inputs = {},
@@ -80,7 +80,7 @@ TEST(Branch, WhatOneBodyOverwritesIsGoneAfterwards) {
 }
 
 TEST(Branch, OrderGoesThroughTheOpOnly) {
-  // `side` on stream 1 reads a while the body on stream 1 might take it.
+  // `side` on stream 1 reads a while the body on stream 1 might overwrite it.
   const auto build = [](const std::vector<std::size_t>& after) {
     Body body{
         .tensors = {tensor("t", 100)}, .ops = {op_on(1, "t", {}, {0})}, .inputs = {}, .outputs = {}, .carried = {}};
@@ -107,8 +107,8 @@ TEST(Branch, AWorkspaceOfTheOpLivesThroughItsBodies) {
 
 // -------------------------------------------------------------------------------------------------------------- loops
 
-/// x is carried through: in → t → out. Afterwards x is read again or not.
-/// Tensors: x 0, y 1, last 2; body: in 3, t 4, out 5.
+/// The loop carries x: in → t → out. With `x_again`, x is read after the loop. Tensors: x 0, y 1, last 2; body: in 3, t
+/// 4, out 5.
 Graph loop(bool x_again, std::vector<InPlacePair> pairs = {}) {
   Body body{.tensors = {tensor("in", 100), tensor("t", 100), tensor("out", 100)},
             .ops = {op("t", {0}, {1}), op_in_place("out", {1}, {2}, std::move(pairs))},
@@ -145,7 +145,7 @@ TEST(Loop, TheOutgoingValueIsCopiedAtTheBackEdgeWhereItLiesElsewhere) {
 TEST(Loop, TheResultLiesWhereTheIncomingValueDoes) {
   const Graph graph = loop(false);
   EXPECT_THAT(verify(graph, plan_of(graph, {0, 300, 200, 0, 100, 0})),
-              Contains(Breaks(Rule::layout, "what its loop leaves")));
+              Contains(Breaks(Rule::layout, "the result of its loop")));
 }
 
 TEST(Loop, TheOutgoingValueMayNotOverwriteTheIncomingOneTooEarly) {
@@ -160,7 +160,7 @@ TEST(Loop, TheOutgoingValueMayNotOverwriteTheIncomingOneTooEarly) {
 }
 
 TEST(Loop, WhatIsReadInEveryIterationOutlivesThemAll) {
-  // `w` is given to the body; `t` takes its bytes behind its read, which the next iteration sees.
+  // `w` is an input of the body; `t` takes its bytes after the body has read it, but the next iteration reads it again.
   Body body{.tensors = {tensor("w", 100), tensor("s", 100), tensor("t", 100)},
             .ops = {op("s", {0}, {1}), op("t", {1}, {2})},
             .inputs = {given(0, 0)},
@@ -184,7 +184,7 @@ TEST(Loop, ACallMayTakeWhatALoopMayNot) {
 }
 
 TEST(Loop, ZeroTripsLeaveTheIncomingValue) {
-  // Nothing may lie at y between the loop's entry and its end but what is carried.
+  // Between the loop's entry and its end, nothing may lie at y except for what is carried.
   const Graph graph = loop(false);
   EXPECT_THAT(verify(graph, plan_of(graph, {0, 0, 100, 0, 50, 0})),
               Contains(Breaks(Rule::overlap, "tensor 't' (1) in body 0 of op 'loop' (1)")));
@@ -212,11 +212,13 @@ TEST(BodyReference, WrongPathsAndIdsAreNamed) {
 TEST(BodyReference, ACopyIsBeforeAnOpOfTheBodyThatItsTensorIsIn) {
   const Graph graph = branch();
   const Plan good = plan_of(graph, {0, 100, 0, 0, 200, 100, 0, 100});
-  EXPECT_THAT(verify(graph, with(good, copy_to(100, 100, 5, 1))),
-              ElementsAre(Breaks(Rule::reference,
-                                 "copy 0 is before op 'end' (1), which is not where tensor 'r' (2) in body 0")));
-  EXPECT_THAT(verify(graph, with(good, copy_to(100, 100, 0, kBodyEnd))),
-              ElementsAre(Breaks(Rule::reference, "copy 0 is at the end of a body, but tensor 'in' (0) is in none")));
+  EXPECT_THAT(
+      verify(graph, with(good, copy_to(100, 100, 5, 1))),
+      ElementsAre(Breaks(Rule::reference,
+                         "copy 0 is before op 'end' (1), which is not in the same scope as tensor 'r' (2) in body 0")));
+  EXPECT_THAT(
+      verify(graph, with(good, copy_to(100, 100, 0, kBodyEnd))),
+      ElementsAre(Breaks(Rule::reference, "copy 0 is at the end of a body, but tensor 'in' (0) is in no body")));
 }
 
 TEST(BodyReference, TensorsOfBodiesNeedAPlaceLikeAnyOther) {

@@ -25,9 +25,9 @@ void Claims::add_tensors(const Case& input, const Copies& copies, const Cells& c
   for (std::uint32_t i = 0; i < copies.size(); ++i) {
     if (copies[i].role != CopyRole::none) copied[input.values.of(copies[i].target).index()] = true;
   }
-  // From the last to the first, so that a value's first claim is that of its outermost tensor.
+  // From the last tensor to the first, so that a value's first claim is that of its outermost tensor.
   for (std::size_t t = graph.tensors().size(); t-- > 0;) {
-    // Views lie inside their roots; where they do not, that is a finding of layout.
+    // Views lie inside their roots; the layout rule reports those that do not.
     const Tensor& tensor = graph.tensors()[t];
     const ValueId value = input.values.of(TensorId(t));
     if (tensor.view_of || !(input.values[value].in_use() || input.values[value].handed || copied[value.index()]))
@@ -60,7 +60,8 @@ void Claims::add(HolderId holder, const Subject& subject, const Place& place, By
   const std::optional<ByteRange> bytes = range_at(place.offset, size);
   if (size == Bytes(0) || !bytes) return;
   if (const ClaimId known = first_[holder]; known != kNone) {
-    // What bodies are given is one value of many tensors at one place: the outermost, which comes last, stands for all.
+    // A value that is passed into bodies consists of many tensors at one place. The outermost, which comes last,
+    // represents all of them.
     Claim& claim = claims_[known];
     if (claim.cell == *place.cell && claim.bytes == *bytes) {
       claim = {holder, *place.cell, *bytes, subject, place.arena};

@@ -9,11 +9,11 @@
 
 namespace stowage::verification {
 
-/// Who can have bytes: the values, then what copies make for one op, then what clears fill.
+/// Everything that can own bytes: first the values, then the results of copies for one op, then what clears fill.
 using HolderId = std::uint32_t;
 using ClaimId = std::uint32_t;
 
-/// Bytes of a holder: a root tensor's, a workspace's, a copy's, a clear's.
+/// Bytes of a holder: those of a root tensor, a workspace, a copy or a clear.
 struct Claim {
   HolderId holder;
   std::size_t cell;
@@ -22,7 +22,7 @@ struct Claim {
   ArenaId arena;
 };
 
-/// Everything that has bytes in the plan, but for what nobody needs and what lies outside all regions.
+/// Everything that has bytes in the plan, except for what nobody needs and what lies outside all regions.
 class Claims {
  public:
   Claims(const Case& input, const Copies& copies, const Clears& clears, const Cells& cells);
@@ -43,7 +43,7 @@ class Claims {
 
   [[nodiscard]] bool has_any(HolderId holder) const { return first_[holder] != kNone; }
   [[nodiscard]] ClaimId first(HolderId holder) const { return first_[holder]; }
-  /// Calls `f(ClaimId)` for each of the holder's.
+  /// Calls `f(ClaimId)` for each claim of the holder.
   template <class F>
   void for_each(HolderId holder, F&& f) const {
     for (ClaimId at = first_[holder]; at != kNone; at = next_[at]) f(at);
@@ -52,7 +52,7 @@ class Claims {
  private:
   static constexpr ClaimId kNone = 0xffffffff;
 
-  /// Also what nobody reads, but a copy or a loop writes.
+  /// Includes tensors that nobody reads, but that a copy or a loop writes.
   void add_tensors(const Case& input, const Copies& copies, const Cells& cells);
   void add_workspaces(const Case& input);
   void add(HolderId holder, const Subject& subject, const Place& place, Bytes size);

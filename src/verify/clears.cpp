@@ -37,7 +37,7 @@ bool Clears::read(const Graph& graph, const Clear& clear, const std::string& who
   entry.value = clear.value;
   entry.arena = clear.arena;
   if (entry.at_start || !graph.op(entry.before).no_task) return true;
-  findings.add(Rule::fill, "{} is before {}, which has no task, so that nothing says when it runs", who,
+  findings.add(Rule::fill, "{} is before {}, which has no task, so nothing defines when it runs", who,
                describe(graph, entry.before));
   return false;
 }

@@ -15,7 +15,7 @@ namespace stowage::verification {
 /// A clear of the plan.
 struct ClearEntry {
   OpId before;
-  bool at_start = false;  ///< It comes before everything.
+  bool at_start = false;  ///< It runs before the first op.
   std::size_t cell = 0;
   ByteRange bytes;
   std::uint8_t value = 0;
@@ -23,8 +23,8 @@ struct ClearEntry {
   bool exists = false;
 };
 
-/// The plan's clears by where they run. Building it reports what does not exist, ranges outside their regions, and
-/// clears before ops that do not run.
+/// The clears of the plan, indexed by when they run. The constructor reports references to what does not exist, ranges
+/// outside their regions, and clears before ops without a task.
 class Clears {
  public:
   Clears(const Graph& graph, const Plan& plan, const Cells& cells, Findings& findings);

@@ -10,7 +10,7 @@ Conflicts::Need Conflicts::need_of(HolderId holder) const {
   const Values& values = facts_.input.values;
   if (facts_.claims.is_value(holder)) {
     const Value& value = values[ValueId(holder)];
-    if (value.begin == kNever) return {kStart, kNever};  // no op touches it, but a copy or a loop does
+    if (value.begin == kNever) return {kStart, kNever};  // no op accesses it, but a copy or a loop does
     return {value.begin, value.end};
   }
   OpId op;
@@ -67,8 +67,8 @@ void Conflicts::lost(ClaimId wanted, ClaimId found, ByteRange shared, std::optio
   if (!is_new(holder, found == kNobody ? holder : facts_.claims[found].holder)) return;
   const std::string when = moment ? describe_step(facts_.input.graph, OpId(moment->op)) : "the end";
   if (found == kNobody) {
-    findings_.add(Rule::overlap, "{} {} is needed at {}, but there is a way to it on which nothing writes bytes {}",
-                  name(wanted), describe(facts_.claims[wanted].bytes), when, describe(shared));
+    findings_.add(Rule::overlap, "{} {} is needed at {}, but on some path to it nothing writes bytes {}", name(wanted),
+                  describe(facts_.claims[wanted].bytes), when, describe(shared));
     return;
   }
   const Step begin = need_of(facts_.claims[found].holder).begin;
@@ -85,7 +85,7 @@ void Conflicts::unfilled(OpId op, ClaimId wanted, std::uint8_t value, ByteRange 
   findings_.add(Rule::fill, "{} {} must be filled with {} when {} starts, but bytes {} of arena '{}' {}", name(wanted),
                 describe(facts_.claims[wanted].bytes), value, describe_step(graph, op), describe(bytes),
                 facts_.input.plan.arenas[facts_.claims[wanted].arena.index()].name,
-                found == kNobody ? "are not" : fmt::format("are those of {}", name(found)));
+                found == kNobody ? "are not" : fmt::format("belong to {}", name(found)));
 }
 
 void Conflicts::bad_copy(std::uint32_t copy, const char* why) {

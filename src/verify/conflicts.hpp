@@ -11,7 +11,7 @@
 
 namespace stowage::verification {
 
-/// Everything that the walk looks at. Refers to what the caller keeps alive.
+/// The input of the walk. All references must outlive it.
 struct Facts {
   const Case& input;
   const Copies& copies;
@@ -19,25 +19,25 @@ struct Facts {
   const Claims& claims;
 };
 
-/// Puts conflicts of two holders into words, each once, whatever path or batch shows it again.
+/// Reports conflicts between two holders, each pair once, even if several paths or batches show it.
 class Conflicts {
  public:
   Conflicts(const Facts& facts, Findings& findings) : facts_(facts), findings_(findings) {}
 
-  /// `later` takes bytes of `earlier`, whose access at the first moment need not be over at the second. Without
-  /// moments: both are there from the start, or for the whole run.
+  /// `later` takes bytes of `earlier`, although the access to `earlier` at the first moment may not be over at the
+  /// second. Without moments: both exist from the start, or for the whole run.
   void overwritten(ClaimId earlier, ClaimId later, ByteRange shared,
                    std::optional<std::pair<Moment, Moment>> unordered = {});
-  /// The bytes of `wanted` are needed at `moment`, or by the caller after the run, but `found` lies there, or nothing
-  /// at all.
+  /// The bytes of `wanted` are needed at `moment` (without one: by the caller after the run), but they hold `found`, or
+  /// nothing was written to them.
   void lost(ClaimId wanted, ClaimId found, ByteRange shared, std::optional<Moment> moment);
-  /// What must be filled when its op starts is not.
+  /// Memory that must be filled when `op` starts is not.
   void unfilled(OpId op, ClaimId wanted, std::uint8_t value, ByteRange bytes, ClaimId found);
-  /// A copy whose two ends share bytes, or whose source was written to before it.
+  /// A copy whose source and destination overlap, or whose source was overwritten before it.
   void bad_copy(std::uint32_t copy, const char* why);
 
   [[nodiscard]] bool full() const { return findings_.full(); }
-  /// While it is quiet, nothing is said or remembered.
+  /// While it is quiet, conflicts are neither reported nor remembered.
   void set_quiet(bool quiet) { quiet_ = quiet; }
   [[nodiscard]] bool is_quiet() const { return quiet_; }
 

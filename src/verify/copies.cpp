@@ -3,7 +3,7 @@
 namespace stowage::verification {
 namespace {
 
-/// The rules for one copy by itself.
+/// The rules for a single copy.
 void check_copy(const Graph& graph, const Plan& plan, const std::string& who, const CopyEntry& entry,
                 const std::string& reason, Findings& findings) {
   const Tensor& tensor = graph.tensor(entry.tensor);
@@ -54,12 +54,13 @@ bool Copies::read(const Graph& graph, const Copy& copy, const std::string& who, 
       return false;
     }
     if (graph.scope_of(copy.when.op) != scope) {
-      findings.add(Rule::reference, "{} is before {}, which is not where {} is", who, describe(graph, copy.when.op),
-                   describe(graph, copy.tensor));
+      findings.add(Rule::reference, "{} is before {}, which is not in the same scope as {}", who,
+                   describe(graph, copy.when.op), describe(graph, copy.tensor));
       return false;
     }
   } else if (scope == ScopeId(0)) {
-    findings.add(Rule::reference, "{} is at the end of a body, but {} is in none", who, describe(graph, copy.tensor));
+    findings.add(Rule::reference, "{} is at the end of a body, but {} is in no body", who,
+                 describe(graph, copy.tensor));
     return false;
   }
   entry.tensor = copy.tensor;

@@ -13,15 +13,15 @@
 
 namespace stowage::verification {
 
-/// What needs a copy.
+/// Why a copy is needed.
 enum class CopyRole : std::uint8_t {
-  none,         ///< Nothing does.
-  group_input,  ///< Its op reads the copy instead, next to the other inputs of a padded group.
-  concat_part,  ///< Its op's output is made of it. The target is that output.
-  split_part,   ///< An output that does not lie in its op's input. The target is the output itself.
-  carried_in,   ///< A loop's first iteration. The target is the value inside.
+  none,         ///< It is not needed.
+  group_input,  ///< An op reads the copy next to the other inputs of a padded group.
+  concat_part,  ///< A part of a packed output. The target is that output.
+  split_part,   ///< An output that does not lie in the input of its split. The target is that output.
+  carried_in,   ///< For the first iteration of a loop. The target is the value inside.
   body_end,     ///< A result of a body. The target is the op's output.
-  back_edge,    ///< A loop's next iteration. The target is the incoming value.
+  back_edge,    ///< For the next iteration of a loop. The target is the incoming value.
 };
 
 /// A copy of the plan.
@@ -35,16 +35,16 @@ struct CopyEntry {
   [[nodiscard]] bool exists() const { return to.cell.has_value(); }
 };
 
-/// The plan's copies by where they run.
+/// The copies of the plan, indexed by when they run.
 class Copies {
  public:
-  /// Reports what does not exist, wrong sizes, places outside their regions, and missing reasons. Such an entry with a
-  /// place that does not exist counts for nothing.
+  /// Reports references to what does not exist, wrong sizes, places outside their regions, and missing reasons. A copy
+  /// that refers to something that does not exist is ignored afterwards.
   Copies(const Graph& graph, const Plan& plan, const Cells& cells, Findings& findings);
 
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
   [[nodiscard]] const CopyEntry& operator[](std::uint32_t index) const { return entries_[index]; }
-  /// In the order of the plan, as are the next.
+  /// In the order of the plan; the same for the following two.
   [[nodiscard]] std::span<const std::uint32_t> before(OpId op) const;
   [[nodiscard]] std::span<const std::uint32_t> at_end(ScopeId body) const {
     return find({body, CopyMoment::at_body_end()});
@@ -59,7 +59,7 @@ class Copies {
   }
 
  private:
-  /// Copies before an op have the root for a body.
+  /// Copies before an op have the root as their body.
   using Point = std::pair<ScopeId, CopyMoment>;
 
   bool read(const Graph& graph, const Copy& copy, const std::string& who, CopyEntry& entry, Findings& findings);

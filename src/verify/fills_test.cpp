@@ -36,7 +36,7 @@ TEST(Fill, AClearComesBeforeItsOpAndNotEarlierThanTheMemoryIsFree) {
   const Graph graph = accumulate();
   const Plan shared = plan_of(graph, {0, 100, 0, 300}, {200});
   EXPECT_THAT(verify(graph, with(shared, clear_at(0, 250, 1))), Contains(Breaks(Rule::overlap, "clear 0 of the plan")))
-      << "a lies in between";
+      << "a is written in between";
   const Plan both = with(with(shared, clear_at(0, 100, 1)), clear_at(200, 50, 1));
   EXPECT_THAT(verify(graph, both), IsEmpty()) << "in is over";
   const Plan late = with(with(shared, clear_at(0, 100, 2)), clear_at(200, 50, 1));
@@ -58,7 +58,7 @@ TEST(Fill, NobodyWritesBetweenTheClearAndTheOp) {
   Plan touched = central;
   touched.placements[1].offset = Bytes(250);
   fit(touched.arenas[0], Bytes(350));
-  EXPECT_THAT(verify(graph, touched), Contains(Breaks(Rule::fill, "are those of tensor 'a' (1)")));
+  EXPECT_THAT(verify(graph, touched), Contains(Breaks(Rule::fill, "belong to tensor 'a' (1)")));
 }
 
 TEST(Fill, InALoopEveryIterationNeedsItsOwn) {
@@ -89,7 +89,7 @@ TEST(Fill, EntriesOutsideAreNamed) {
   const Graph graph = accumulate();
   const Plan good = with(plan_of(graph, {0, 100, 200, 0}, {300}), clear_at(200, 150, 1));
   EXPECT_THAT(rules(verify(graph, with(good, clear_at(300, 51, 1)))), ElementsAre(Rule::bounds))
-      << "behind the region's end";
+      << "beyond the end of the region";
   EXPECT_THAT(verify(graph, with(good, clear_at(200, 100, 3))), ElementsAre(Breaks(Rule::reference, "before op 3")));
   PlanFile file = localise(graph, good);
   file.clears.push_back({clear_at(200, 100, 0), {1, 0}});
@@ -132,13 +132,13 @@ TEST(Batches, WhatIsUnlabelledMeetsThemAll) {
 }
 
 TEST(Batches, AMergeReadsNothingOfTheOthers) {
-  // `a2` is overwritten by b1 in the run of b, where it is not there.
+  // In the run of b, b1 takes the bytes of `a2`, which does not exist in that run.
   const Graph graph = batches();
   EXPECT_THAT(verify(graph, plan_of(graph, {0, 100, 200, 200, 100, 500})), IsEmpty());
 }
 
 TEST(Batches, OrderOfARunCountsOnlyWhatRuns) {
-  // c on stream 1 comes after b's op only, which does not run with a.
+  // c on stream 1 comes after the op of batch b only, which does not run in batch a.
   const auto build = [](const std::string& last) {
     return graph_of({tensor("t", 100), tensor("c", 100, kOutput)},
                     {op_on(0, "t", {}, {0}), op_on(0, "use", {0}, {}), in_batch(last, op_on(0, "hop", {}, {})),

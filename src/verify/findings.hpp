@@ -13,10 +13,10 @@
 
 namespace stowage::verification {
 
-/// Collects findings up to a limit, and formats none beyond it.
+/// Collects findings up to a limit; further ones are not even formatted.
 class Findings {
  public:
-  /// A limit of 0 counts as 1: no findings means that the plan is right.
+  /// A limit of 0 counts as 1, because no findings means that the plan is right.
   explicit Findings(std::size_t limit) : limit_(limit == 0 ? 1 : limit) {}
 
   template <class... Args>
@@ -40,7 +40,7 @@ struct ClearId {
   std::uint32_t index;
 };
 
-/// What has bytes in a plan: a tensor, a workspace, what a copy makes for one op, what a clear fills.
+/// Something that has bytes in a plan: a tensor, a workspace, the result of a copy for one op, or what a clear fills.
 using Subject = std::variant<TensorId, WorkspaceId, CopyId, ClearId>;
 
 /// "tensor 'q' (12)", "workspace 0 of op 'conv' (7)", "copy 2 of the plan", "clear 0 of the plan". Precondition: the

@@ -8,7 +8,7 @@
 
 namespace stowage::verification {
 
-/// Tensors that an op wants next to each other. Counts only with more than one member.
+/// Tensors that an op requires to be contiguous. A group has at least two members.
 struct Group {
   struct Member {
     TensorId tensor;
@@ -17,13 +17,13 @@ struct Group {
   OpId op;
   bool of_inputs = false;
   Contiguity kind = Contiguity::none;
-  Bytes alignment{1};                  ///< Of the start, where it is padded.
-  std::optional<TensorId> whole = {};  ///< Where it is packed.
+  Bytes alignment{1};                  ///< Of the start of a padded group.
+  std::optional<TensorId> whole = {};  ///< Of a packed group.
   std::vector<Member> members = {};
 };
 
-/// The groups of one op: of its inputs, then of its outputs. Outputs that all lie in other tensors by themselves
-/// (views, aliases, addresses of their own) are no group: where they are is settled.
+/// The groups of one op: of its inputs, then of its outputs. Outputs whose places are all given already (views,
+/// aliases, or their own addresses) are not a group.
 [[nodiscard]] std::vector<Group> groups_of(const Graph& graph, OpId op);
 
 }  // namespace stowage::verification

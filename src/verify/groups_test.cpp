@@ -1,12 +1,12 @@
 #include "support/builders/plans.hpp"
 
-/// Contiguous groups: where members lie, how long each of them is needed, and the copies that make them lie so.
+/// Contiguous groups: where members lie, how long each of them is needed, and the copies that make members contiguous.
 namespace stowage::verification {
 namespace {
 
 const std::vector<Memory> kAligned64 = {Memory{.name = "cpu", .alignment = Bytes(64)}};
 
-/// Two ops write `a` of 100 bytes and `b` of 50, a third wants them next to each other.
+/// Two ops write `a` of 100 bytes and `b` of 50; a third requires them to be contiguous.
 Graph gather(Contiguity kind, const std::vector<Memory>& memories = {Memory{.name = "cpu"}}) {
   Op last = op("gather", {0, 1}, {2});
   last.contiguous_inputs = kind;
@@ -28,7 +28,7 @@ TEST(Groups, PaddedMembersLieAtTheNextMultipleOfTheirAlignment) {
   EXPECT_THAT(verify(graph, plan_of(graph, {64, 192, 256})), IsEmpty()) << "100 bytes take 128";
   EXPECT_THAT(verify(graph, plan_of(graph, {64, 256, 320})),
               ElementsAre(Breaks(Rule::group,
-                                 "tensor 'b' (1) at 256 of region 0 of arena 'cpu' (0) is not 128 bytes behind the "
+                                 "tensor 'b' (1) at 256 of region 0 of arena 'cpu' (0) is not 128 bytes after the "
                                  "start of the padded inputs of op 'gather' (2) at 64")));
 }
 
@@ -73,7 +73,7 @@ TEST(Groups, OmittedInputsAreNoMembers) {
 }
 
 TEST(Groups, AMemberOwnsItsOwnPartForItsOwnTimeOnly) {
-  // The part of `b` is free until `b` is written, and that of `lo` once `lo` was read.
+  // The bytes of `b` are free until `b` is written, and those of `lo` after `lo` was read.
   Op concat = op("concat", {0, 2}, {3});
   concat.contiguous_inputs = Contiguity::packed;
   const Graph join = graph_of({tensor("a", 100), tensor("early", 50), tensor("b", 50), tensor("all", 150, kOutput)},
@@ -96,7 +96,7 @@ TEST(Groups, APartThatIsLostBeforeTheConcatIsFound) {
 }
 
 TEST(Groups, TwoGroupsThatShareAMemberMayNotShareTheOthersWhileTheyAreNeeded) {
-  // [a, b] and [a, c]: b and c have one place.
+  // [a, b] and [a, c]: b and c have the same place.
   const auto build = [](bool b_again) {
     Op first = op("first", {0, 1}, {3});
     Op second = op("second", {0, 2}, {4});
@@ -114,7 +114,7 @@ TEST(Groups, TwoGroupsThatShareAMemberMayNotShareTheOthersWhileTheyAreNeeded) {
 }
 
 TEST(Groups, WhatTwoPackedWholesShareIsWrittenOnce) {
-  // The same with packed groups, where b is only needed as part of the first whole.
+  // The same with packed groups, where b is needed only as a part of the first whole.
   const auto build = [](bool first_again) {
     Op first = op("first", {0, 1}, {3});
     Op second = op("second", {0, 2}, {4});
@@ -151,7 +151,7 @@ TEST(Groups, AcrossStreamsAPackedGroupNeedsAnOrderLikeAnythingElse) {
 
 // ------------------------------------------------------------------------------------------------------------- copies
 
-/// A constant next to `b`: it has an address of its own, so that the op reads a copy of it.
+/// A constant in a group with `b`: it has its own address, so the op reads a copy of it.
 Graph constant_member() {
   Op last = op("gather", {0, 1}, {2});
   last.contiguous_inputs = Contiguity::padded;

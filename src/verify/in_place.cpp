@@ -26,8 +26,8 @@ struct Takeover {
     return false;
   }
 
-  /// Whether the op reads some of the `size` bytes at `at` through an input that begins elsewhere: element by element
-  /// in place, it would find there what it has just written.
+  /// Whether the op reads some of the `size` bytes at `at` through an input that begins elsewhere. Working in place,
+  /// element by element, it would read what it has just written.
   [[nodiscard]] bool reads_shifted(const Place& at, Bytes size) const {
     return std::any_of(op.inputs.begin(), op.inputs.end(), [&](const std::optional<TensorId>& each) {
       if (!each || !is_in(*each, earlier)) return false;

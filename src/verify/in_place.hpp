@@ -4,13 +4,18 @@
 
 namespace stowage::verification {
 
-/// Whether op `id` may write the `shared` bytes of `later`, which begins with it, over those of `earlier`, which it
-/// reads.
+/// Whether op `id` may overwrite the `shared` bytes of `earlier`, which it reads, with those of `later`, which begins
+/// with it.
 ///
-/// It lists a pair of an output that starts `later` and an input in `earlier`, both at one address, the output not
-/// larger; every input through which it reads `earlier` has a pair, and none that begins elsewhere shows bytes of the
-/// output. Only bytes of that input may be taken, as long as the op writes no other member of either value there. Never
-/// what lies in a caller's buffer. That nobody else needs `earlier` any more is for the caller to see.
+/// All of this must hold:
+/// - The op lists an in-place pair of an output at the start of `later` and an input in `earlier`, both at one address,
+///   and the output is not larger.
+/// - Every input through which the op reads `earlier` has a pair, and no input that begins elsewhere overlaps the
+///   output.
+/// - All shared bytes are bytes of that input, and the op writes no other member of either value to them.
+/// - `earlier` does not lie in a caller's buffer.
+///
+/// The caller must check that nobody else needs `earlier` any more.
 [[nodiscard]] bool may_take_over(const Facts& facts, OpId id, const Claim& earlier, const Claim& later,
                                  ByteRange shared);
 

@@ -152,7 +152,7 @@ void Ledger::hand_over(HolderId from, HolderId to, const Spot& spot, Moment mome
 // -------------------------------------------------------------------------------------------------------- whose bytes
 
 void Ledger::take_all(HolderId holder, std::optional<Moment> moment) {
-  if (!provenance_.is_plain(holder)) check_sources(holder, moment);
+  if (!provenance_.stands_alone(holder)) check_sources(holder, moment);
   facts_.claims.for_each(holder, [&](ClaimId id) { take(id, facts_.claims[id].bytes, moment, Mode::claim); });
   state_.begin(holder);
   state_.set_clean(holder);
@@ -172,8 +172,8 @@ void Ledger::take(ClaimId claim, ByteRange bytes, std::optional<Moment> moment, 
   check_reserved(claim, bytes);
   std::vector<ByteRange> kept;
   visit(taken.cell, bytes, [&](ByteRange shared, ContentId content) {
-    // On one stream nobody else touches anything at this moment, but what the op itself has found intact: not these
-    // bytes.
+    // With one stream, the only accesses at this moment are those of the op itself, to values that were found intact.
+    // Contested bytes belong to no such value.
     if (state_.is_contested(content) && moment && order_.streams() == 1) return;
     bool keep = mode == Mode::claim;
     state_.for_each_claim(content, [&](ClaimId old) { keep = keep && accepts(taken.holder, old, shared); });
@@ -193,11 +193,11 @@ void Ledger::take(ClaimId claim, ByteRange bytes, std::optional<Moment> moment, 
   state_.assign(taken.cell, {at, bytes.upper}, claim);
 }
 
-/// What lay there was needed by whoever is made of it.
+/// Overwriting bytes of `old` affects all values that are made of them.
 void Ledger::overwrite(ClaimId old, ClaimId claim, ByteRange shared, std::optional<Moment> moment) {
   const HolderId before = facts_.claims[old].holder;
   const HolderId holder = facts_.claims[claim].holder;
-  if (provenance_.is_plain(before)) {
+  if (provenance_.stands_alone(before)) {
     check_over(before, old, claim, shared, moment);
     return;
   }
@@ -240,7 +240,7 @@ void Ledger::check_floors(HolderId holder, Moment moment) {
 }
 
 void Ledger::check_intact(HolderId holder, std::optional<Moment> moment) {
-  if (state_.is_clean(holder) && provenance_.is_plain(holder)) return;
+  if (state_.is_clean(holder) && provenance_.stands_alone(holder)) return;
   bool intact = true;
   facts_.claims.for_each(holder,
                          [&](ClaimId id) { intact = check_bytes(id, facts_.claims[id].bytes, moment) && intact; });

@@ -12,20 +12,19 @@
 
 namespace stowage::verification {
 
-/// A stretch of one region.
+/// A range of bytes in one region.
 struct Spot {
   std::size_t cell;
   ByteRange bytes;
 };
 
-/// What happens to memory, event by event, on one path of one run; each event is checked against what was there.
+/// What happens to memory, event by event, on one path of one run. Each event is checked against the previous contents.
 ///
-///   - A value takes its bytes when it is first touched. Everything whose bytes it takes must be over: all accesses so
-///   far happen
-///     before, and whoever is touched later finds its bytes gone. That is a finding then.
-///   - Accesses of the new value on other streams must come after those of the old one as well.
-///   - Bytes that are their owner's for the whole run (persistent, session, no_reuse) are kept apart: nobody may take
-///   them.
+/// - A value takes its bytes when it is first accessed. Every value whose bytes it takes must be over: all its accesses
+///   so far must happen before. If the old value is accessed later, its bytes are gone, which is reported then.
+/// - Accesses to the new value on other streams must also come after those to the old one.
+/// - Bytes that belong to one value for the whole run (persistent, session, no_reuse) are kept separately: nothing else
+///   may take them.
 class Ledger {
  public:
   struct Setting {
@@ -39,22 +38,22 @@ class Ledger {
 
   Ledger(const Setting& setting, Conflicts& conflicts);
 
-  /// Bytes that are the value's own for the whole run.
+  /// Reserves the bytes of the value for the whole run.
   void reserve(HolderId value);
-  /// The value is there before the first op.
+  /// The value exists before the first op.
   void begin_at_start(HolderId value);
 
-  /// An op touches the value. One that is new takes its bytes with `settle`, after the op has touched all that it does.
+  /// An op accesses the value. A new value takes its bytes in `settle`, which is called after all accesses of the op.
   void access(HolderId holder, Moment moment);
   void settle(Moment moment);
-  /// What a clear fills.
+  /// A clear fills its bytes.
   void clear(std::uint32_t index, Moment moment);
   void require_filled(OpId op, HolderId holder, const Spot& spot, std::uint8_t value);
-  /// A copy to these bytes of a holder.
+  /// A copy writes these bytes of a holder.
   void write(HolderId holder, const Spot& spot, Moment moment);
-  /// A copy to bytes of its own.
+  /// A copy writes its own bytes, which belong to no value.
   void write_copy(std::uint32_t index, Moment moment);
-  /// `to` goes on where `from` was.
+  /// The value of `from` becomes that of `to` at the same place.
   void hand_over(HolderId from, HolderId to, const Spot& spot, Moment moment);
   /// The caller reads the value after the run.
   void require_at_end(HolderId holder);
@@ -63,21 +62,21 @@ class Ledger {
 
  private:
   enum class Mode : std::uint8_t {
-    claim,  ///< What the holder is made of stays.
+    claim,  ///< Bytes that the holder is made of are kept.
     write,  ///< Everything is overwritten.
   };
 
-  /// As the state does, in pieces that are inside or outside of each part of a packed value.
+  /// Like `State::visit`, but the ranges are cut where parts of packed values begin and end.
   template <class F>
   void visit(std::size_t cell, ByteRange range, F&& f) const {
     state_.visit(cell, range, [&](ByteRange bytes, ContentId content) {
       provenance_.split(cell, bytes, [&](ByteRange piece) { f(piece, content); });
     });
   }
-  /// No moment: at the start.
+  /// Without a moment: at the start.
   void take(ClaimId claim, ByteRange bytes, std::optional<Moment> moment, Mode mode);
   void take_all(HolderId holder, std::optional<Moment> moment);
-  /// What the new value is made of, by an op that moves nothing, must still be there.
+  /// Checks that the sources of a new value, which an op packs or splits without copying, are intact.
   void check_sources(HolderId holder, std::optional<Moment> moment);
   void check_reserved(ClaimId claim, ByteRange bytes);
   void overwrite(ClaimId old, ClaimId claim, ByteRange shared, std::optional<Moment> moment);
@@ -87,7 +86,7 @@ class Ledger {
   void check_floors(HolderId holder, Moment moment);
   [[nodiscard]] bool accepts(HolderId holder, ClaimId content, ByteRange bytes) const;
   [[nodiscard]] bool is_tracked(HolderId holder) const;
-  /// The holder's claim that has these bytes, or kNobody.
+  /// The claim of the holder that contains these bytes, or kNobody.
   [[nodiscard]] ClaimId claim_at(HolderId holder, const Spot& spot) const;
 
   const Facts& facts_;
@@ -98,8 +97,8 @@ class Ledger {
   Conflicts& conflicts_;
   State state_;
   std::vector<IntervalMap<ClaimId>> reserved_;  ///< By cell.
-  std::vector<std::uint8_t> filled_;            ///< By number of kin: some of it must be filled.
-  std::vector<HolderId> new_;                   ///< Touched, but without their bytes yet.
+  std::vector<std::uint8_t> filled_;            ///< By kin number: whether some of it must be filled.
+  std::vector<HolderId> new_;                   ///< Accessed, but not yet given their bytes.
 };
 
 }  // namespace stowage::verification

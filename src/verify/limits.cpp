@@ -8,8 +8,8 @@
 namespace stowage::verification {
 namespace {
 
-/// The size of the largest thing in each region: from the lowest byte of what lies together to the highest, rounded up
-/// to its alignment.
+/// The size of the largest unit in each region. A unit is everything that must lie together, from its lowest to its
+/// highest byte, rounded up to its alignment.
 class Largest {
  public:
   Largest(const Case& input, const Links& links, const Copies& copies, std::size_t cells)
@@ -19,7 +19,7 @@ class Largest {
       if (!place) continue;
       const Tensor& tensor = input.graph.tensors()[t];
       add(number(input.values.of(TensorId(t)).index()), *place, tensor.size, input.graph.alignment(TensorId(t)));
-      // A planner may have fused such inputs into one run.
+      // A planner may have fused such inputs into one contiguous range.
       if (tensor.flags.has(TensorFlag::zero_copy) && tensor.flags.has(TensorFlag::input)) {
         add(kFused, *place, tensor.size, input.graph.alignment(TensorId(t)));
       }
@@ -49,7 +49,7 @@ class Largest {
 
   [[nodiscard]] std::size_t number(std::size_t thing) const { return links_.rigid[thing]; }
 
-  /// What lies together in several regions is a finding of its own; each region counts by itself here.
+  /// A unit that is spread over several regions is reported elsewhere; here each region counts separately.
   void add(std::size_t number, const Place& place, Bytes size, Bytes alignment) {
     const std::optional<ByteRange> bytes = range_at(place.offset, size);
     if (place.offset < Bytes(0) || !bytes || bytes->upper > kMaxBytes) return;
@@ -63,7 +63,7 @@ class Largest {
 
   const Links& links_;
   std::vector<Bytes> by_cell_;
-  std::map<std::pair<std::size_t, std::size_t>, Extent> extents_;  ///< By what lies together, and region.
+  std::map<std::pair<std::size_t, std::size_t>, Extent> extents_;  ///< By unit and region.
 };
 
 /// The limit that the region exceeds.
@@ -89,7 +89,8 @@ void check_region_limits(const Case& input, const Links& links, const Copies& co
       if (!limit) continue;
       if (!largest) largest.emplace(input, links, copies, cells);
       if (largest->in(cell) > *limit) continue;
-      findings.add(Rule::bounds, "region {} of {} has {} bytes, {} allows {}, and nothing in it is larger than that", r,
+      findings.add(Rule::bounds,
+                   "region {} of {} has {} bytes, but {} allows {}, and nothing in the region is larger than that", r,
                    describe(input.plan, ArenaId(a)), arena.regions[r].value(),
                    fmt::format("memory '{}'", input.graph.memory(arena.memory).name), limit->value());
     }

@@ -19,7 +19,7 @@ void check_link(const Case& input, TensorId inner, TensorId outer, Bytes offset,
                link);
 }
 
-/// Numbers that become equal when what they stand for is joined.
+/// Union–find: numbers that become equal when the elements that they stand for are joined.
 class Joined {
  public:
   explicit Joined(std::size_t count) : parent_(count) { std::iota(parent_.begin(), parent_.end(), 0U); }
@@ -63,7 +63,7 @@ class LinkCheck {
     tie_groups_taken_in_place();
     for (std::size_t s = 1; s < graph.scopes().size() && !findings_.full(); ++s) check_body(ScopeId(s));
     for (std::uint32_t i = 0; i < copies_.size() && !findings_.full(); ++i) {
-      // What has no bytes may lie where the copy goes by chance.
+      // A tensor without bytes may be at the destination of the copy by chance.
       if (!copies_[i].exists() || copies_[i].role != CopyRole::none || copies_[i].to.size == Bytes(0)) continue;
       findings_.add(Rule::copy, "copy {} of {} {} is needed by nothing", i, describe(graph, copies_[i].tensor),
                     describe(input_.plan, copies_[i].to));
@@ -75,8 +75,8 @@ class LinkCheck {
   static constexpr std::uint32_t kNoCopy = 0xffffffff;
 
   struct Where {
-    const Place* place = nullptr;  ///< Of the tensor itself.
-    std::uint32_t copy = kNoCopy;  ///< Before the group's op.
+    const Place* place = nullptr;  ///< The place of the tensor itself.
+    std::uint32_t copy = kNoCopy;  ///< The copy before the group's op, if there is one.
   };
 
   void check_group(const Group& group);
@@ -85,15 +85,15 @@ class LinkCheck {
   void refuse_member(const Group& group, const Group::Member& member, const Place& at, const Place& base);
   void lie_rigid(const Group& group, const Group::Member& member, const Where& where);
   [[nodiscard]] Where find(const Group& group, TensorId member) const;
-  /// Where the group starts; nothing when its first member, or its whole, has no place.
+  /// Where the group starts; null if its first member, or its whole, has no place.
   [[nodiscard]] const Place* start_of(const Group& group);
 
-  /// A member that an output takes over in place ties its group to the output's.
+  /// If an output takes over a member in place, the groups of both are tied together.
   void tie_groups_taken_in_place();
 
   void check_body(ScopeId id);
   void check_carried(ScopeId id);
-  /// `from` and `to` at one place, or one of `copies` that says so.
+  /// `from` and `to` must have the same place, or one of `copies` must copy the value.
   void check_handover(TensorId from, TensorId to, std::span<const std::uint32_t> copies, CopyRole role);
 
   const Case& input_;
@@ -121,7 +121,7 @@ const Place* LinkCheck::start_of(const Group& group) {
     if (where.copy != kNoCopy) return &copies_[where.copy].to;
   }
   if (input_.values[input_.values.of(first)].external()) {
-    findings_.add(Rule::group, "{} is external, so that it cannot lie next to the others that {} wants together",
+    findings_.add(Rule::group, "{} is external, so it cannot be in a contiguous group of {}",
                   describe(input_.graph, first), describe(input_.graph, group.op));
   }
   return input_.places.valid(first);
@@ -131,7 +131,7 @@ void LinkCheck::check_group(const Group& group) {
   const Place* const base = start_of(group);
   if (!base) return;
   if (!is_aligned(base->offset, group.alignment)) {
-    findings_.add(Rule::group, "the {} of {} start {}, which is no multiple of their largest alignment {}",
+    findings_.add(Rule::group, "the {} of {} start {}, which is not a multiple of their largest alignment {}",
                   group.of_inputs ? "inputs" : "outputs", describe(input_.graph, group.op),
                   describe(input_.plan, *base), group.alignment.value());
   }
@@ -148,7 +148,7 @@ void LinkCheck::check_member(const Group& group, const Group::Member& member, co
   const Place* const at = group.of_inputs && where.copy != kNoCopy ? &copies_[where.copy].to : where.place;
   if (!at) {
     if (input_.values[input_.values.of(member.tensor)].external()) {
-      findings_.add(Rule::group, "{} is external, so that {}, which wants it next to others, needs a copy",
+      findings_.add(Rule::group, "{} is external, so {}, which needs it in a contiguous group, needs a copy of it",
                     describe(input_.graph, member.tensor), describe(input_.graph, group.op));
     }
     return;
@@ -162,7 +162,7 @@ void LinkCheck::check_member(const Group& group, const Group::Member& member, co
   lie_rigid(group, member, where);
 }
 
-/// An output of a split that does not lie in the input, though the op moves nothing: a copy must fill it.
+/// An output of a split that does not lie in the input. The op copies nothing, so a copy of the plan must fill it.
 void LinkCheck::check_split_part(const Group& group, const Group::Member& member, const Place& base,
                                  const Where& where) {
   if (!where.place) return;
@@ -174,13 +174,14 @@ void LinkCheck::check_split_part(const Group& group, const Group::Member& member
 }
 
 void LinkCheck::refuse_member(const Group& group, const Group::Member& member, const Place& at, const Place& base) {
-  findings_.add(Rule::group, "{} {} is not {} bytes behind the start of the {} {} of {} {}",
+  findings_.add(Rule::group, "{} {} is not {} bytes after the start of the {} {} of {} {}",
                 describe(input_.graph, member.tensor), describe(input_.plan, at), member.offset.value(),
                 group.kind == Contiguity::padded ? "padded" : "packed", group.of_inputs ? "inputs" : "outputs",
                 describe(input_.graph, group.op), describe(input_.plan, base));
 }
 
-/// The member, or its copy, is one thing with the group's first, or with the whole that it is a part of.
+/// The member, or its copy, lies at a fixed distance from the group's first member, or from the whole that it is a part
+/// of.
 void LinkCheck::lie_rigid(const Group& group, const Group::Member& member, const Where& where) {
   const TensorId first = group.whole.value_or(group.members.front().tensor);
   const Where other = group.whole ? Where{} : find(group, first);
@@ -195,7 +196,7 @@ void LinkCheck::lie_rigid(const Group& group, const Group::Member& member, const
   if (part == whole || !bytes) return;
   kin_.join(part.index(), whole.index());
   part_[part.index()] = 1;
-  // A split's parts are views of its input. A concat's are copied where they have an address of their own.
+  // The parts of a split are views of its input. The parts of a concat are copied if they have their own address.
   const bool for_ever = input_.values[whole].persistent() || persistent_part_[whole.index()] != 0;
   if (!group.of_inputs && for_ever) persistent_part_[part.index()] = 1;
   packed_.push_back(
@@ -220,7 +221,7 @@ void LinkCheck::check_body(ScopeId id) {
   const Scope& scope = graph.scope(id);
   for (const BodyInput& pair : scope.inputs) {
     if (!is_carried(scope, pair.inner))
-      check_link(input_, pair.inner, pair.outer, Bytes(0), "what its body is given", findings_);
+      check_link(input_, pair.inner, pair.outer, Bytes(0), "an input of its body", findings_);
   }
   if (graph.op(scope.op).control == Control::loop) {
     check_carried(id);
@@ -243,7 +244,7 @@ void LinkCheck::check_carried(ScopeId id) {
     const auto carried =
         std::find_if(scope.carried.begin(), scope.carried.end(), [&](Carried each) { return each.out == pair.inner; });
     const TensorId incoming = carried == scope.carried.end() ? pair.inner : carried->in;
-    check_link(input_, incoming, pair.outer, Bytes(0), "what its loop leaves", findings_);
+    check_link(input_, incoming, pair.outer, Bytes(0), "the result of its loop", findings_);
   }
 }
 

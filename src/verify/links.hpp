@@ -6,11 +6,11 @@
 #include "verify/copies.hpp"
 #include "verify/rules.hpp"
 
-/// The rules about where things lie relative to each other: views and aliases, contiguous groups, what goes into and
-/// out of bodies.
+/// The rules about the relative places of tensors: views and aliases, contiguous groups, values that go into and out of
+/// bodies.
 namespace stowage::verification {
 
-/// Bytes of `derived` that are those of `source`: a packed op moves nothing.
+/// Bytes that belong to both `source` and `derived`, because a packed op copies nothing.
 struct Packed {
   OpId op;
   ValueId source;
@@ -19,24 +19,25 @@ struct Packed {
   ByteRange bytes;
 };
 
-/// What the plan makes of groups and bodies.
+/// How the plan realises groups and bodies.
 struct Links {
   std::vector<Packed> packed;
-  /// By value, then by copy: the same number for all that lie at fixed distances from each other, through groups too.
+  /// By value, then by copy: those at fixed distances from each other, including through groups, have the same number.
   std::vector<std::uint32_t> rigid;
-  /// By value: the same number for all that share bytes on purpose, as parts and wholes or because one hands them to
-  /// the other.
+  /// By value: those that share bytes on purpose have the same number. They are parts and wholes, or one hands its
+  /// bytes over to the other.
   std::vector<std::uint32_t> kin;
-  /// By value: whether it lies in a packed whole, and so insists on no alignment but its own.
+  /// By value: whether it lies in a packed whole, and therefore requires only its own alignment, not that of its
+  /// memory.
   std::vector<char> part;
-  /// By value: whether that whole has an address for ever, and so the part too.
+  /// By value: whether that whole is persistent, and therefore the part too.
   std::vector<char> persistent_part;
 };
 
-/// Checks all of them, and gives each copy its role; a copy without one is a finding.
+/// Checks all rules about groups and bodies, and gives each copy its role. A copy without a role is a finding.
 [[nodiscard]] Links check_links(const Case& input, Copies& copies, Findings& findings);
 
-/// Views and aliases lie where their bases say.
+/// Checks that views and aliases lie at their offsets in their bases.
 void check_layout(const Case& input, Findings& findings);
 
 }  // namespace stowage::verification

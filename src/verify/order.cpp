@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
-/// Finds the task ops whose work a tensor shows, at the point that the walk over the ops has reached.
+/// Finds the task ops that wrote the current value of a tensor, at the point that the walk over the ops has reached.
 class Sources {
  public:
   explicit Sources(const Schedule& schedule)
@@ -19,8 +19,8 @@ class Sources {
         producer_(graph_.tensors().size(), kNone),
         visited_by_(graph_.tensors().size(), kNone) {}
 
-  /// Calls `f(op)` for each source of the inputs of `reader`. Each tensor on the way is looked at once: views and
-  /// aliases may lead to the same one on very many paths.
+  /// Calls `f(op)` for each source of the inputs of `reader`. Visits each tensor once, even if views and aliases lead
+  /// to it on many paths.
   template <class F>
   void visit(std::uint32_t reader, F&& f) {
     for (const std::optional<TensorId>& input : graph_.ops()[reader].inputs) {
@@ -63,12 +63,12 @@ class Sources {
 
   const Graph& graph_;
   std::span<const std::uint8_t> tasks_;
-  std::vector<std::uint32_t> producer_;    ///< By tensor; the latest so far.
-  std::vector<std::uint32_t> visited_by_;  ///< By tensor; the last reader whose walk came here.
+  std::vector<std::uint32_t> producer_;    ///< By tensor: the latest so far.
+  std::vector<std::uint32_t> visited_by_;  ///< By tensor: the last reader for which it was visited.
   std::vector<TensorId> pending_;
 };
 
-/// Edges of the plan by the op that they lead to, ascending.
+/// The edges of the plan, sorted by the op that they lead to.
 class Incoming {
  public:
   explicit Incoming(std::span<const Edge> edges) : edges_(edges.begin(), edges.end()) {
@@ -76,7 +76,7 @@ class Incoming {
               [](Edge a, Edge b) { return std::pair(a.to, a.from) < std::pair(b.to, b.from); });
   }
 
-  /// Ops must come in ascending order.
+  /// Must be called with ops in ascending order.
   template <class F>
   void visit(std::size_t op, F&& f) {
     for (; next_ < edges_.size() && edges_[next_].to.index() <= op; ++next_) {
@@ -117,7 +117,8 @@ void Order::number_streams(const Schedule& schedule) {
   for (std::size_t k = 0; k < graph.ops().size(); ++k) {
     const Op& op = graph.ops()[k];
     if (!schedule.tasks[k] || !is_active(op, schedule.batch)) continue;
-    if (op.stream.index() >= number.size()) number.resize(op.stream.index() + 1, kNone);  // one that only copies run on
+    // `stream_count` does not include streams that only copies use.
+    if (op.stream.index() >= number.size()) number.resize(op.stream.index() + 1, kNone);
     std::uint32_t& own = number[op.stream.index()];
     if (own == kNone) own = static_cast<std::uint32_t>(streams_++);
     stream_of_[k] = own;

@@ -12,15 +12,15 @@
 
 namespace stowage::verification {
 
-/// The parts of an op's step, one after the other.
+/// The parts of an op's step, in order.
 enum class Phase : std::uint8_t {
-  before,  ///< Clears and copies that the plan puts before it. They follow each other.
+  before,  ///< The clears and copies that the plan puts before the op. They run one after another.
   run,     ///< The op; of an op with bodies, its entry.
-  inside,  ///< Its bodies. What happened in a body that has ended, or in an iteration before this one, counts as this.
-  exit,    ///< Of an op with bodies: its results are there.
+  inside,  ///< The bodies. Everything in a body that has ended, or in an earlier iteration, counts as this phase.
+  exit,    ///< The end of an op with bodies: its results exist.
 };
 
-/// When something touches memory.
+/// The moment of an access to memory.
 struct Moment {
   std::uint32_t op;
   Phase phase;
@@ -33,24 +33,25 @@ struct Moment {
   return op.batch.empty() || op.batch == batch;
 }
 
-/// What of a graph and a plan runs, and what the plan adds to its order.
+/// Which part of a graph and a plan runs, and what the plan adds to its order.
 struct Schedule {
   const Graph& graph;
-  std::span<const Edge> edges;          ///< Of the root, forward, between ops that exist.
-  std::span<const std::uint8_t> tasks;  ///< By op: it touches memory, or copies before it do.
-  std::string_view batch = {};          ///< The chosen one.
+  std::span<const Edge> edges;          ///< Between root ops that exist; they lead forward.
+  std::span<const std::uint8_t> tasks;  ///< By op: whether it, or a copy before it, accesses memory.
+  std::string_view batch = {};          ///< The chosen batch.
 };
 
-/// Which moments happen before which: forward vector clocks.
+/// The happens-before relation of moments, by forward vector clocks.
 ///
-/// Ops of one stream happen in order; so do ops linked by `after` or by an edge of the plan, and an op happens after
-/// the latest earlier producer of what it reads, of what that is a view of, and of what a producer without a task
-/// aliases it to or packs it from. Ops without a task order nothing, nor do those of another batch. Order goes into and
-/// out of a body through its op only.
+/// Ops of one stream happen in order; so do ops linked by `after` or by an edge of the plan. An op happens after the
+/// latest earlier producer of each tensor that it reads, of the tensor that this one is a view of, and of the tensors
+/// that a producer without a task aliases it to or packs it from. Ops without a task order nothing, nor do those of
+/// another batch. Ops inside and outside a body are ordered only through the op that has the body.
 ///
-/// The clock of an op says for each stream how far that stream, in the op's own scope, is known to be when the op
-/// starts. One row an op, merged from the rows of its direct predecessors, in execution order: O(ops × streams) memory,
-/// nothing at all for a single stream. Streams are numbered by their first task op, so that unused ids cost nothing.
+/// For each stream, the clock of an op holds the last op of that stream, in the op's own scope, that is known to be
+/// over when the op starts. There is one row per op, merged from the rows of its direct predecessors in execution
+/// order: O(ops × streams) memory, none for a single stream. Streams are numbered by their first task op, so unused ids
+/// cost nothing.
 class Order {
  public:
   explicit Order(const Schedule& schedule);
@@ -58,7 +59,7 @@ class Order {
   [[nodiscard]] std::size_t streams() const { return streams_; }
   [[nodiscard]] std::size_t stream(std::uint32_t op) const { return streams_ == 1 ? 0 : stream_of_[op]; }
   [[nodiscard]] std::uint32_t scope(std::uint32_t op) const { return scope_of_.empty() ? 0 : scope_of_[op]; }
-  /// Whether `a`, which came first in the walk, is over when `b` begins, in every run.
+  /// Whether `a` is over when `b` begins, in every run. Precondition: `a` came first in the walk.
   [[nodiscard]] bool happens_before(Moment a, Moment b) const;
   /// Whether `op` lies in `scope`, at any depth.
   [[nodiscard]] bool is_within(std::uint32_t op, std::uint32_t scope) const;
@@ -67,7 +68,7 @@ class Order {
   void find_scopes(const Graph& graph);
   void number_streams(const Schedule& schedule);
   void run_clocks(const Schedule& schedule);
-  /// Op `later` happens after `earlier`, and so after all that happened before that.
+  /// Records that op `later` happens after `earlier`, and therefore after everything that happens before `earlier`.
   void follow(std::size_t later, std::size_t earlier);
   [[nodiscard]] Moment outside(Moment moment) const { return {owner_[scope_of_[moment.op]], Phase::inside}; }
   [[nodiscard]] bool in_one_scope(Moment a, Moment b) const;

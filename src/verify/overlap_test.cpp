@@ -1,6 +1,6 @@
 #include "support/builders/plans.hpp"
 
-/// Lives and in-place on a single stream: who may share bytes with whom.
+/// Lives and in-place pairs on a single stream: which tensors may share bytes.
 namespace stowage::verification {
 namespace {
 
@@ -154,7 +154,7 @@ TEST(Lives, AViewKeepsItsBaseAlive) {
   EXPECT_THAT(verify(graph, plan_of(graph, {0, 0, 100, 200, 300})), IsEmpty());
   EXPECT_THAT(verify(graph, plan_of(graph, {0, 0, 50, 200, 300})),
               ElementsAre(Breaks(Rule::overlap, "tensor 'base' (0)")))
-      << "bytes that the view does not show are the base's nevertheless";
+      << "bytes outside the view still belong to the base";
 }
 
 TEST(Lives, AnAliasKeepsItsInputAlive) {
@@ -193,7 +193,7 @@ TEST(Lives, WorkspacesWithoutReuseShareWithNobody) {
 
 // ----------------------------------------------------------------------------------------------------------- in place
 
-/// x → a → (add) → b → out; the flags are of `a`, the pairs of `add`.
+/// x → a → (add) → b → out; the flags are those of `a`, the pairs those of `add`.
 Graph adder(std::vector<InPlacePair> pairs, TensorFlags flags = {}, std::int64_t size_of_a = 100) {
   return graph_of({tensor("a", size_of_a, flags), tensor("b", 100), tensor("out", 100, kOutput)},
                   {op("x", {}, {0}), op_in_place("add", {0}, {1}, std::move(pairs)), op("end", {1}, {2})});

@@ -80,11 +80,11 @@ void Places::read_tensors(const Graph& graph, const Plan& plan, const Cells& cel
       continue;
     }
     Place place{entry.arena, entry.region, entry.offset, entry.size, {}};
-    std::uint32_t& slot = tensors_[id.index()];
-    if (slot != kAbsent && !enter(place, slot, describe(graph, id), findings)) continue;
+    std::uint32_t& index = tensors_[id.index()];
+    if (index != kAbsent && !enter(place, index, describe(graph, id), findings)) continue;
     place.cell = cells.find(plan, entry.arena, entry.region);
     if (!place.cell) cells.resolve(plan, describe(graph, id), place, findings);
-    enter(place, slot, {}, findings);
+    enter(place, index, {}, findings);
   }
 }
 
@@ -99,20 +99,20 @@ void Places::read_workspaces(const Graph& graph, const Plan& plan, const Cells& 
     }
     const std::string name = describe(graph, Subject(WorkspaceId{op, entry.index}));
     Place place{entry.arena, entry.region, entry.offset, entry.size, {}};
-    std::uint32_t& slot = workspaces_[first_workspace_[op.index()] + entry.index];
-    if (slot == kAbsent) cells.resolve(plan, name, place, findings);
-    enter(place, slot, name, findings);
+    std::uint32_t& index = workspaces_[first_workspace_[op.index()] + entry.index];
+    if (index == kAbsent) cells.resolve(plan, name, place, findings);
+    enter(place, index, name, findings);
   }
 }
 
-bool Places::enter(const Place& place, std::uint32_t& slot, const std::string& who, Findings& findings) {
-  if (slot != kAbsent) {
-    const Place& earlier = places_[slot];
+bool Places::enter(const Place& place, std::uint32_t& index, const std::string& who, Findings& findings) {
+  if (index != kAbsent) {
+    const Place& earlier = places_[index];
     findings.add(Rule::reference, "{} is placed twice: at {} of arena {} and at {} of arena {}", who,
                  earlier.offset.value(), earlier.arena.index(), place.offset.value(), place.arena.index());
     return false;
   }
-  slot = static_cast<std::uint32_t>(places_.size());
+  index = static_cast<std::uint32_t>(places_.size());
   places_.push_back(place);
   return true;
 }

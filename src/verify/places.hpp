@@ -11,20 +11,20 @@
 
 namespace stowage::verification {
 
-/// Where the plan puts something. Nothing about it can be trusted but that arena and region exist where `cell` says so.
+/// Where the plan puts something. Nothing in it is validated, except that arena and region exist if `cell` is set.
 struct Place {
   ArenaId arena;
   std::uint32_t region = 0;
   Bytes offset;
-  Bytes size;  ///< As the plan says.
-  std::optional<std::size_t>
-      cell;  ///< A number for the region among those of all arenas; absent: there is no such region.
+  Bytes size;  ///< As given in the plan.
+  /// The number of the region among those of all arenas; absent if the region does not exist.
+  std::optional<std::size_t> cell;
 };
 
-/// `a + b`, or nothing when that cannot be represented.
+/// `a + b`, or nothing if that cannot be represented.
 [[nodiscard]] std::optional<Bytes> checked_sum(Bytes a, Bytes b);
 
-/// The bytes from the place on; nothing when their end cannot be represented.
+/// The `size` bytes from `offset` on; nothing if their end cannot be represented.
 [[nodiscard]] std::optional<ByteRange> range_at(Bytes offset, Bytes size);
 
 /// Whether `at` is `distance` bytes after `base`, in the same region of the same arena.
@@ -38,30 +38,30 @@ class Cells {
  public:
   explicit Cells(const Plan& plan);
 
-  /// Nothing when there is no such arena or region.
+  /// Nothing if the arena or region does not exist.
   [[nodiscard]] std::optional<std::size_t> find(const Plan& plan, ArenaId arena, std::uint32_t region) const;
-  /// The same for a place; an arena or region that does not exist is a finding.
+  /// Sets the cell of a place. An arena or region that does not exist is a finding.
   void resolve(const Plan& plan, const std::string& who, Place& place, Findings& findings) const;
   [[nodiscard]] std::size_t first(ArenaId arena) const { return first_[arena.index()]; }
   /// The number of regions in all arenas.
   [[nodiscard]] std::size_t count() const { return first_.back(); }
 
  private:
-  std::vector<std::size_t> first_;  ///< By arena, plus one.
+  std::vector<std::size_t> first_;  ///< By arena, and the end: its first cell.
 };
 
-/// The plan by tensor and by workspace. Building it reports every reference to something that does not exist, and every
-/// second placement of the same thing, which then counts for nothing.
+/// The placements of the plan by tensor and by workspace. The constructor reports every reference to something that
+/// does not exist, and every second placement of the same tensor or workspace, which is then ignored.
 class Places {
  public:
   Places(const Graph& graph, const Plan& plan, const Cells& cells, Findings& findings);
 
-  /// Null: the plan does not place it.
+  /// Null if the plan does not place it.
   [[nodiscard]] const Place* of(TensorId tensor) const { return find(tensors_[tensor.index()]); }
   [[nodiscard]] const Place* of(WorkspaceId workspace) const {
     return find(workspaces_[first_workspace_[workspace.op.index()] + workspace.index]);
   }
-  /// Only where the region exists.
+  /// Null if the plan does not place it in a region that exists.
   [[nodiscard]] const Place* valid(TensorId tensor) const {
     const Place* const place = of(tensor);
     return place && place->cell ? place : nullptr;
@@ -74,8 +74,8 @@ class Places {
   void number_workspaces(const Graph& graph);
   void read_tensors(const Graph& graph, const Plan& plan, const Cells& cells, Findings& findings);
   void read_workspaces(const Graph& graph, const Plan& plan, const Cells& cells, Findings& findings);
-  /// False, and a finding, where the thing has a place already.
-  bool enter(const Place& place, std::uint32_t& slot, const std::string& who, Findings& findings);
+  /// Returns false, and reports a finding, if there is a placement already.
+  bool enter(const Place& place, std::uint32_t& index, const std::string& who, Findings& findings);
 
   std::vector<Place> places_;
   std::vector<std::uint32_t> tensors_;        ///< By tensor, into places_.

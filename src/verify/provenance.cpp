@@ -62,7 +62,7 @@ std::vector<HolderId> Provenance::dependents(HolderId source, ByteRange bytes) c
   return reach(derived_, source, bytes);
 }
 
-/// Parts and wholes lie at fixed places, so that bytes need no translation on the way.
+/// Parts and wholes share the same bytes of a region, so byte ranges need no translation between them.
 std::vector<HolderId> Provenance::reach(const Parts& parts, HolderId from, ByteRange bytes) {
   std::vector<HolderId> reached = {from};
   std::vector<std::uint32_t> positions;

@@ -10,22 +10,24 @@
 
 namespace stowage::verification {
 
-/// Whose bytes a value may find where it lies: its own, and where a packed op moves nothing those of the parts that it
-/// is made of, or of the whole that it is a part of. Without packed groups every value stands for itself, at no cost.
+/// Which writers a value accepts for its bytes: itself and, because packed ops copy nothing, the parts that it is made
+/// of or the whole that it is a part of. Without packed groups every value accepts only itself, at no cost.
 class Provenance {
  public:
   explicit Provenance(const Links& links);
 
-  /// What a value is made of, or what is made of it.
+  /// A value that another one is made of, or that is made of it.
   struct Part {
     HolderId other;
     ByteRange bytes;
     OpId op;
   };
 
-  /// Whether all that the value has are bytes of its own.
-  [[nodiscard]] bool is_plain(HolderId value) const { return !sources_.contains(value) && !derived_.contains(value); }
-  /// Calls `f(ByteRange)` for the pieces of the range between which parts begin and end.
+  /// Whether the value shares bytes with no part and no whole.
+  [[nodiscard]] bool stands_alone(HolderId value) const {
+    return !sources_.contains(value) && !derived_.contains(value);
+  }
+  /// Cuts the range where parts begin and end, and calls `f(ByteRange)` for each piece.
   template <class F>
   void split(std::size_t cell, ByteRange range, F&& f) const {
     const auto found = cuts_.find(cell);
@@ -39,12 +41,12 @@ class Provenance {
     }
     f(range);
   }
-  /// Whether `value` is made of what `source` wrote to these bytes, which no part begins or ends within.
+  /// Whether `value` is made of what `source` wrote to these bytes. Precondition: no part begins or ends within them.
   [[nodiscard]] bool accepts(HolderId value, HolderId source, ByteRange bytes) const;
-  /// The values that are made of what `source` wrote to some of these bytes, itself included.
+  /// The values that are made of what `source` wrote to some of these bytes, including `source`.
   [[nodiscard]] std::vector<HolderId> dependents(HolderId source, ByteRange bytes) const;
 
-  /// Calls `f(const Part&)` for what the value is made of directly.
+  /// Calls `f(const Part&)` for each direct source of the value.
   template <class F>
   void for_each_source(HolderId value, F&& f) const {
     const auto found = sources_.find(value);
@@ -53,16 +55,15 @@ class Provenance {
   }
 
  private:
-  /// The parts of one value, or what it is a part of: a tree over their bytes, whose nodes know how far those below
-  /// reach.
+  /// The parts of one value, or the wholes that it is a part of: an interval tree over their bytes.
   class PartList {
    public:
     void add(const Part& part) { parts_.push_back(part); }
-    /// After the last `add`, before `overlapping`.
+    /// Call this after the last `add` and before `overlapping`.
     void sort();
     /// In the order in which they were added.
     [[nodiscard]] const std::vector<Part>& all() const { return parts_; }
-    /// Appends the positions of those that overlap the bytes. O(log n + answers).
+    /// Appends the positions of the parts that overlap the bytes. O(log n + answers).
     void overlapping(ByteRange bytes, std::vector<std::uint32_t>& positions) const {
       collect(0, by_lower_.size(), bytes, positions);
     }
@@ -72,8 +73,8 @@ class Provenance {
     Bytes find_reach(std::size_t begin, std::size_t end);
 
     std::vector<Part> parts_;
-    std::vector<std::uint32_t>
-        by_lower_;              ///< Positions, by where the parts begin. A stretch's middle is the root of its tree.
+    /// Positions of the parts, sorted by their lower ends. The middle of a range of this list is the root of its tree.
+    std::vector<std::uint32_t> by_lower_;
     std::vector<Bytes> reach_;  ///< The highest end in that tree.
   };
   using Parts = std::unordered_map<HolderId, PartList>;

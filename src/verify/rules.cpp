@@ -20,7 +20,7 @@ void check_arena_size(const Plan& plan, ArenaId id, Findings& findings) {
   }
   if (sum == arena.size) return;
   findings.add(Rule::size, "{} has the size {}, but its regions sum to {}", describe(plan, id), arena.size.value(),
-               sum ? std::to_string(sum->value()) : "more than can be counted");
+               sum ? std::to_string(sum->value()) : "more than can be represented");
 }
 
 void check_claim(const Plan& plan, ArenaId id, Findings& findings) {
@@ -38,7 +38,7 @@ void check_claim(const Plan& plan, ArenaId id, Findings& findings) {
   }
 }
 
-/// What the graph demands of one tensor or workspace.
+/// What the graph requires of one tensor or workspace.
 struct Demand {
   Subject subject;
   Bytes size;
@@ -48,14 +48,14 @@ struct Demand {
   bool persistent_part = false;
 };
 
-/// The rules for one placement by itself.
+/// The rules for a single placement.
 class PlacementCheck {
  public:
   PlacementCheck(const Case& input, Findings& findings) : input_(input), findings_(findings) {}
 
   void check(const Demand& demand, const Place& place) {
     if (place.size != demand.size) {
-      findings_.add(Rule::size, "{} has {} bytes, but its placement {}", name(demand), demand.size.value(),
+      findings_.add(Rule::size, "{} has {} bytes, but its placement has {}", name(demand), demand.size.value(),
                     place.size.value());
     }
     if (!is_aligned(place.offset, demand.alignment)) {
@@ -86,29 +86,30 @@ class PlacementCheck {
                   describe(input_.plan, place.arena), to_string(arena.kind));
   }
 
-  /// Where a value belongs. What may move may also lie where nothing moves, or in a caller's buffer.
+  /// The kind of arena in which a value belongs. A value that belongs in a shared arena may also lie in a fixed one, or
+  /// in a caller's buffer.
   [[nodiscard]] ArenaKind kind_of(const Demand& demand) const {
     const Value& value = demand.value;
     if (value.persistent() || demand.persistent_part) return ArenaKind::persistent;
     if (value.session) return ArenaKind::session;
-    if (value.pool) return ArenaKind::pool;
+    if (value.ring) return ArenaKind::pool;
     const bool pinned = value.fixed && input_.options.base == AddressBase::refreshable;
     return pinned ? ArenaKind::fixed : ArenaKind::shared;
   }
 
-  /// Why a value may not lie in a caller's buffer; null when it may.
+  /// Why a value must not lie in a caller's buffer; null if it may.
   [[nodiscard]] static const char* unwelcome(const Value& value) {
-    if (value.fixed) return "an op that needs one address for ever touches it";
+    if (value.fixed) return "an op that needs a fixed address accesses it";
     if (value.flags.has(TensorFlag::input)) return "it is an input";
     if (value.flags.has(TensorFlag::output)) return "it is an output";
-    if (value.flags.has(TensorFlag::no_reuse)) return "it shares bytes with nothing";
+    if (value.flags.has(TensorFlag::no_reuse)) return "it must not share its bytes";
     if (value.grouped) return "it is in a contiguous group";
     return value.filled ? "it must be filled" : nullptr;
   }
 
   void check_guest(const Demand& demand, ArenaId id) {
     const Bindings::Bound* const host = input_.bindings.host(id);
-    if (!host) return;  // which is a finding of the arena's
+    if (!host) return;  // reported with the arena
     const bool coarse = demand.alignment > host->alignment;
     const char* const why = coarse ? "its alignment is larger than the buffer's" : unwelcome(demand.value);
     if (!why) return;
@@ -116,7 +117,7 @@ class PlacementCheck {
                   why);
   }
 
-  /// The size that counts is the graph's; where the plan's differs, that is a finding of its own.
+  /// The size of the graph counts; a different size in the plan is a separate finding.
   void check_bounds(const Demand& demand, const Place& place) {
     const Bytes top = input_.plan.arenas[place.arena.index()].regions[place.region];
     const std::optional<Bytes> end = checked_sum(place.offset, demand.size);
@@ -193,7 +194,7 @@ void check_placements(const Case& input, const Links& links, Findings& findings)
 void check_copies(const Case& input, const Copies& copies, Findings& findings) {
   for (std::uint32_t i = 0; i < copies.size() && !findings.full(); ++i) {
     const CopyEntry& copy = copies[i];
-    if (copy.role != CopyRole::group_input) continue;  // the others go to where a tensor lies
+    if (copy.role != CopyRole::group_input) continue;  // the destination of the others is the place of a tensor
     const ArenaKind kind = input.plan.arenas[copy.to.arena.index()].kind;
     const bool pinned = input.graph.op(copy.when.op).fixed_address && input.options.base == AddressBase::refreshable;
     if (kind == ArenaKind::fixed || (kind == ArenaKind::shared && !pinned)) continue;
@@ -205,25 +206,27 @@ void check_copies(const Case& input, const Copies& copies, Findings& findings) {
 
 void check_pools(const Case& input, Findings& findings) {
   std::map<RingId, ArenaId> arena_of;
-  std::map<ArenaId, RingId> pool_of;
+  std::map<ArenaId, RingId> ring_of;
   for (std::size_t t = 0; t < input.graph.tensors().size() && !input.graph.rings().empty(); ++t) {
-    const std::optional<RingId> id = input.values[input.values.of(TensorId(t))].pool;
+    const std::optional<RingId> id = input.values[input.values.of(TensorId(t))].ring;
     const Place* const place = input.places.valid(TensorId(t));
     if (!id || !place || input.plan.arenas[place->arena.index()].kind != ArenaKind::pool) continue;
-    const Ring& pool = input.graph.rings()[id->index()];
+    const Ring& ring = input.graph.rings()[id->index()];
     const bool own = arena_of.emplace(*id, place->arena).first->second == place->arena &&
-                     pool_of.emplace(place->arena, *id).first->second == *id;
+                     ring_of.emplace(place->arena, *id).first->second == *id;
     if (!own) {
-      findings.add(Rule::arena, "{} goes through ring '{}', but {} is not that pool's, or not its only one",
-                   describe(input.graph, TensorId(t)), pool.name, describe(input.plan, place->arena));
+      findings.add(
+          Rule::arena,
+          "{} goes through ring '{}', but {} is not the one arena of that ring, or is shared with another ring",
+          describe(input.graph, TensorId(t)), ring.name, describe(input.plan, place->arena));
     }
   }
   for (const auto& [id, arena] : arena_of) {
     const Bytes size = input.plan.arenas[arena.index()].size;
-    const Ring& pool = input.graph.rings()[id.index()];
-    if (size == pool.size && input.plan.arenas[arena.index()].regions.size() == 1) continue;
-    findings.add(Rule::size, "ring '{}' is one range of {} bytes, but {} has {} in {} regions", pool.name,
-                 pool.size.value(), describe(input.plan, arena), size.value(),
+    const Ring& ring = input.graph.rings()[id.index()];
+    if (size == ring.size && input.plan.arenas[arena.index()].regions.size() == 1) continue;
+    findings.add(Rule::size, "ring '{}' is one range of {} bytes, but {} has {} in {} regions", ring.name,
+                 ring.size.value(), describe(input.plan, arena), size.value(),
                  input.plan.arenas[arena.index()].regions.size());
   }
 }
@@ -239,7 +242,7 @@ void check_edges(const Graph& graph, const Plan& plan, Findings& findings) {
       findings.add(Rule::edge, "edge {} leads backward, from {} to {}", i, describe(graph, edge.from),
                    describe(graph, edge.to));
     } else if (graph.op(edge.from).no_task || graph.op(edge.to).no_task) {
-      findings.add(Rule::edge, "edge {} from {} to {} orders nothing: there are not tasks at both ends", i,
+      findings.add(Rule::edge, "edge {} from {} to {} orders nothing: not both ops have a task", i,
                    describe(graph, edge.from), describe(graph, edge.to));
     }
   }

@@ -8,10 +8,10 @@
 #include "verify/places.hpp"
 #include "verify/values.hpp"
 
-/// The rules that look at one placement, or one link, at a time. Each call reports what it finds and goes on.
+/// The rules about a single placement or link. Each function reports all findings and continues.
 namespace stowage::verification {
 
-/// Everything that the rules look at. Refers to what the caller keeps alive.
+/// The input of the rules. All references must outlive it.
 struct Case {
   const Graph& graph;
   const Plan& plan;
@@ -26,16 +26,17 @@ void check_header(const Graph& graph, const Plan& plan, Findings& findings);
 
 struct Links;
 
-/// Everything that needs memory of ours has some, nothing else that must not; each at a good place of the right arena.
+/// Everything that needs a placement has one, nothing that must not have one does, and each is aligned, within its
+/// region, and in an arena of the right kind.
 void check_placements(const Case& input, const Links& links, Findings& findings);
 
-/// What a copy makes for one op lies in an arena where the op may read it.
+/// The result of a copy for one op lies in an arena from which the op may read it.
 void check_copies(const Case& input, const Copies& copies, Findings& findings);
 
-/// Pool arenas are those of the graph's pools, one each.
+/// Each ring of the graph has one arena of kind `pool`, of its size.
 void check_pools(const Case& input, Findings& findings);
 
-/// The plan's edges lead forward, from one task of the root to another.
+/// The edges of the plan lead forward, from one task op of the root to another.
 void check_edges(const Graph& graph, const Plan& plan, Findings& findings);
 
 }  // namespace stowage::verification

@@ -7,19 +7,19 @@
 
 namespace stowage::verification {
 
-/// What of a graph is there when one batch is chosen.
+/// Which part of a graph exists when one batch is chosen.
 class Run {
  public:
   Run(const Facts& facts, std::string_view batch);
 
   [[nodiscard]] std::string_view batch() const { return batch_; }
   [[nodiscard]] bool is_active(OpId op) const { return verification::is_active(graph_.op(op), batch_); }
-  /// Whether nobody writes the tensor in this run: who reads it reads nothing.
+  /// Whether nobody writes the tensor in this run, so that its readers read nothing.
   [[nodiscard]] bool is_absent(TensorId tensor) const {
     return !absent_.empty() && absent_[graph_.root(tensor).tensor.index()] != 0;
   }
   [[nodiscard]] bool accesses(HolderId value) const { return accessed_[value] != 0; }
-  /// With streams, who an input that nobody reads counts as read by.
+  /// With several streams, the op that counts as the reader of inputs that nobody reads.
   [[nodiscard]] std::uint32_t first_task() const { return first_task_; }
 
  private:

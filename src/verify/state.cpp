@@ -17,7 +17,7 @@ struct Stretch {
   }
 };
 
-/// Sorts them, and makes one of those that touch.
+/// Sorts the stretches, and merges adjacent and overlapping ones.
 std::vector<Stretch> merge(std::vector<Stretch> stretches) {
   std::sort(stretches.begin(), stretches.end());
   std::vector<Stretch> merged;
@@ -31,12 +31,13 @@ std::vector<Stretch> merge(std::vector<Stretch> stretches) {
   return merged;
 }
 
-/// A path's pieces, for look-ups in ascending order.
+/// The pieces of a path, for look-ups in ascending order.
 class PieceReader {
  public:
   explicit PieceReader(const Delta& delta) : pieces_(delta.pieces) {}
 
-  /// The piece at `at`, or null where the path changed nothing. Lowers `end` to where the answer ends.
+  /// The piece at `at`, or null if the path changed nothing there. Lowers `end` to the end of the range for which the
+  /// answer holds.
   const Delta::Piece* find(std::size_t cell, Bytes at, Bytes& end) {
     while (next_ < pieces_.size() && std::pair(pieces_[next_].cell, pieces_[next_].bytes.upper) <= std::pair(cell, at))
       ++next_;
@@ -74,7 +75,7 @@ void State::assign(std::size_t cell, ByteRange range, ContentId content) {
   contents_[cell].assign(range, content);
 }
 
-/// Nobody is clean whose bytes may be another's.
+/// Marks the holders of overwritten content as not clean.
 void State::spoil(ContentId content) {
   if (is_contested(content)) return;
   for_each_claim(content, [&](ClaimId claim) {
@@ -109,7 +110,7 @@ void State::add_floor(HolderId holder, Access access) {
   put(holders_[holder].floors, access);
 }
 
-/// Returns whether the list had none of that stream and scope.
+/// Returns whether the list had no access on that stream and in that scope.
 bool State::put(std::vector<Access>& list, Access access) const {
   const Moment moment = access.moment;
   for (Access& known : list) {
@@ -203,9 +204,9 @@ ContentId State::mix(std::vector<ContentId> contents) {
   for (const ContentId content : contents) {
     const Mixture each = describe(content);
     several = several || each.contested || each.holder != mixture.holder;
-    mixture.plain = mixture.plain && each.plain;
+    mixture.stands_alone = mixture.stands_alone && each.stands_alone;
   }
-  mixture.contested = several && mixture.plain;
+  mixture.contested = several && mixture.stands_alone;
   mixture.of = std::move(contents);
   mixtures_.push_back(std::move(mixture));
   return entry->second;
@@ -215,10 +216,10 @@ State::Mixture State::describe(ContentId content) const {
   if (content == kNobody) return {{}, kNobody, true, false};
   if (is_mixture(content)) {
     const Mixture& known = mixtures_[content - claims_.size()];
-    return {{}, known.holder, known.plain, known.contested};
+    return {{}, known.holder, known.stands_alone, known.contested};
   }
   const HolderId holder = claims_[content].holder;
-  return {{}, holder, provenance_.is_plain(holder), false};
+  return {{}, holder, provenance_.stands_alone(holder), false};
 }
 
 std::vector<ClaimId> State::flatten(ContentId content) const {

@@ -12,24 +12,25 @@
 
 namespace stowage::verification {
 
-/// What a byte holds: what was written for a claim, or for one of several, depending on the path that led here.
+/// What a byte holds: the content of one claim, or of one of several claims, depending on the path taken.
 using ContentId = std::uint32_t;
 inline constexpr ContentId kNobody = 0xffffffff;
 
-/// A moment at which something touched bytes, and for whom.
+/// The moment of an access to bytes, and the claim that was accessed.
 struct Access {
   Moment moment;
   ClaimId claim;
 };
 
-/// When a holder was touched, on the path that the walk is on. Of each stream of each scope the last moment is enough.
+/// When a holder was accessed on the current path of the walk. It is enough to keep the last moment of each stream in
+/// each scope.
 struct HolderState {
-  bool begun = false;  ///< On every path that led here.
+  bool begun = false;  ///< Whether it has begun, on every path that led here.
   std::vector<Access> accesses = {};
-  std::vector<Access> floors = {};  ///< Of those whose bytes it took: every access of its own must happen after them.
+  std::vector<Access> floors = {};  ///< Accesses of the holders whose bytes it took. All its own must come after them.
 };
 
-/// What differs at the end of a path from its beginning.
+/// The difference between the end of a path and its beginning.
 struct Delta {
   struct Piece {
     std::size_t cell;
@@ -40,10 +41,11 @@ struct Delta {
   std::map<HolderId, HolderState> holders;
 };
 
-/// Who wrote each byte of each region last, and who was touched when, at one point of the walk.
+/// The last writer of each byte of each region, and the last accesses to each holder, at one point of the walk.
 ///
-/// Paths: `enter` begins one, `leave` takes everything back that changed since and says what it was, `join` goes on
-/// from the ends of several paths, of which any may have been taken. Costs are those of the changes, not of the whole.
+/// Paths: `enter` begins a path, `leave` undoes all changes since then and returns them, and `join` continues from the
+/// ends of several paths, of which any may have been taken. The cost is proportional to the changes, not to the whole
+/// state.
 class State {
  public:
   State(const Claims& claims, const Order& order, const Provenance& provenance, std::size_t cells);
@@ -61,7 +63,7 @@ class State {
   }
   void assign(std::size_t cell, ByteRange range, ContentId content);
 
-  /// Calls `f(ClaimId)` for each claim that the content may be of, ascending; kNobody for none.
+  /// Calls `f(ClaimId)` for each claim that the content may belong to, ascending; kNobody stands for no claim.
   template <class F>
   void for_each_claim(ContentId content, F&& f) const {
     if (is_mixture(content)) {
@@ -70,25 +72,25 @@ class State {
       f(content);
     }
   }
-  /// Whether it may be of several holders, each of which stands for itself: no one can rely on it.
+  /// Whether the content may belong to several holders that share no parts, so that none of them can rely on it.
   [[nodiscard]] bool is_contested(ContentId content) const {
     return is_mixture(content) && mixtures_[content - claims_.size()].contested;
   }
 
   [[nodiscard]] const HolderState& operator[](HolderId holder) const { return holders_[holder]; }
   void begin(HolderId holder);
-  /// As if it had never been touched.
+  /// Resets the holder, as if it had never been accessed.
   void forget(HolderId holder);
   /// Returns whether this is the first access on this stream of this scope.
   bool touch(HolderId holder, Moment moment);
   void add_floor(HolderId holder, Access access);
 
-  /// Whether nobody wrote over the holder's bytes since this was last set.
+  /// Whether the holder's bytes have not been overwritten since `set_clean`.
   [[nodiscard]] bool is_clean(HolderId holder) const { return clean_[holder] != 0; }
   void set_clean(HolderId holder) { clean_[holder] = 1; }
 
   void enter();
-  /// All that was touched inside `scope`, since the last `enter`, counts as touched at `moment`.
+  /// Replaces all accesses inside `scope` since the last `enter` by an access at `moment`.
   void fold(std::uint32_t scope, Moment moment);
   Delta leave();
   void join(std::span<const Delta> paths);
@@ -100,18 +102,18 @@ class State {
     std::vector<std::pair<HolderId, HolderState>> holders;
   };
 
-  /// One of several contents. Mixtures of mixtures are not listed out: what may lie in memory that loops use, which all
-  /// may run not at all, is whatever any of them wrote.
+  /// One of several contents. Mixtures of mixtures are not expanded: memory that many loops use may hold what any of
+  /// them wrote, because each may run zero times.
   struct Mixture {
     std::vector<ContentId> of;  ///< Ascending.
-    HolderId holder;            ///< Of all claims, where that is one.
-    bool plain;                 ///< All claims are of holders that stand for themselves.
+    HolderId holder;            ///< The holder of all claims, if it is the same one.
+    bool stands_alone;          ///< Whether no holder of a claim shares bytes with parts or wholes.
     bool contested;
   };
 
   [[nodiscard]] bool is_mixture(ContentId content) const { return content != kNobody && content >= claims_.size(); }
   [[nodiscard]] std::vector<ClaimId> flatten(ContentId content) const;
-  /// The same for a single claim.
+  /// The mixture, or a mixture of one claim.
   [[nodiscard]] Mixture describe(ContentId content) const;
   void save(HolderId holder);
   void spoil(ContentId content);
@@ -126,7 +128,7 @@ class State {
   std::vector<IntervalMap<ContentId>> contents_;  ///< By cell.
   std::vector<HolderState> holders_;
   std::vector<std::uint8_t> clean_;      ///< By holder.
-  std::vector<std::uint32_t> saved_in_;  ///< By holder: the frame that has its state already.
+  std::vector<std::uint32_t> saved_in_;  ///< By holder: the frame that has already saved its state.
   std::vector<Mixture> mixtures_;
   std::map<std::vector<ContentId>, ContentId> mixture_of_;
   std::vector<Frame> frames_;

@@ -1,10 +1,10 @@
 #include "support/builders/plans.hpp"
 
-/// Several streams: the linear order is not enough, something must order the ops.
+/// Several streams: the linear order is not enough; something must order the ops.
 namespace stowage::verification {
 namespace {
 
-/// Stream 0: a → b → c. Stream 1: d → e, after the given ops. Tensors have the names of their ops.
+/// Stream 0: a → b → c. Stream 1: d → e, after the given ops. Tensors are named after their ops.
 Graph two_streams(const std::vector<std::size_t>& d_after) {
   return graph_of(
       {tensor("a", 100), tensor("b", 100), tensor("c", 100, kOutput), tensor("d", 100), tensor("e", 100, kOutput)},
@@ -50,7 +50,7 @@ TEST(Streams, ASerialHopIsOrdered) {
 }
 
 TEST(Streams, CrossedEdgesOrderWhatIsBehindThem) {
-  // s0: a, d. s1: b, c. b before d, a before c: each second op is behind both first ones.
+  // s0: a, d. s1: b, c. b before d, a before c: each second op comes after both first ones.
   const auto build = [](bool crossed) {
     const std::vector<std::size_t> after_a = crossed ? std::vector<std::size_t>{0} : std::vector<std::size_t>{};
     const std::vector<std::size_t> after_b = crossed ? std::vector<std::size_t>{1} : std::vector<std::size_t>{};
@@ -66,13 +66,13 @@ TEST(Streams, CrossedEdgesOrderWhatIsBehindThem) {
 }
 
 TEST(Streams, AMergeDoesNotOrderWhatFeedsIt) {
-  // x is read on stream 1 while c is written on stream 0; the merge on stream 2 is behind both, c is not behind the
-  // reader.
+  // x is read on stream 1 while c is written on stream 0; the merge on stream 2 comes after both, but c does not come
+  // after the reader.
   const Graph graph =
       graph_of({tensor("x", 100), tensor("c", 100), tensor("d", 100), tensor("m", 100, kOutput)},
                {op_on(1, "x", {}, {0}), op_on(1, "d", {0}, {2}), op_on(0, "c", {}, {1}), op_on(2, "m", {1, 2}, {3})});
   EXPECT_THAT(rules(verify(graph, plan_of(graph, {0, 0, 100, 200}))), ElementsAre(Rule::overlap));
-  EXPECT_THAT(verify(graph, plan_of(graph, {0, 200, 100, 0})), IsEmpty()) << "m is behind the reader of x";
+  EXPECT_THAT(verify(graph, plan_of(graph, {0, 200, 100, 0})), IsEmpty()) << "m comes after the reader of x";
 }
 
 TEST(Streams, AReaderOnAnotherStreamHoldsTheValue) {
@@ -87,7 +87,7 @@ TEST(Streams, AReaderOnAnotherStreamHoldsTheValue) {
 }
 
 TEST(Streams, EveryStreamThatUsesTheNewValueMustBeBehindTheOldOne) {
-  // `base` is first touched on stream 0 behind everything, but on stream 1 without any order.
+  // `base` is first accessed on stream 0 after everything else, but on stream 1 without any order.
   const auto build = [](const std::vector<std::size_t>& after) {
     return graph_of(
         {tensor("a", 100), tensor("base", 100), view("lo", 50, 1, 0), view("hi", 50, 1, 50)},
@@ -136,7 +136,7 @@ TEST(Streams, AnAliasWithoutTaskPassesItsInputsProducerOn) {
 }
 
 TEST(Streams, ManyPathsToOneTensorAreWalkedOnce) {
-  // Each link is a view and an alias of the one before: 2^60 paths to the first.
+  // Each link is a view and an alias of the previous one: 2^60 paths to the first.
   std::vector<Tensor> tensors = {tensor("t0", 8)};
   std::vector<Op> ops = {op_on(1, "start", {}, {0})};
   for (std::size_t i = 1; i <= 60; ++i) {
@@ -189,7 +189,7 @@ TEST(Streams, AnUnreadInputWaitsForTheFirstTaskAlsoWhenAllTasksShareOneStream) {
     return graph_of({tensor("unread", 100, kInput), tensor("a", 100)}, {nothing, op_on(stream, "a", {}, {1})});
   };
   const Graph one = build(0);
-  EXPECT_THAT(verify(one, plan_of(one, {0, 0})), IsEmpty()) << "one stream: the input holds step 0 only";
+  EXPECT_THAT(verify(one, plan_of(one, {0, 0})), IsEmpty()) << "one stream: the input lives at step 0 only";
   const Graph two = build(1);
   EXPECT_THAT(rules(verify(two, plan_of(two, {0, 0}))), ElementsAre(Rule::overlap));
 }

@@ -5,15 +5,15 @@
 namespace stowage::verification {
 namespace {
 
-/// An input that nobody reads holds the first step. With streams it counts as read by the first task: overwriting what
-/// the caller wrote is then only safe behind something that runs.
+/// An input that nobody reads lives at the first step only. With several streams it counts as read by the first task
+/// op, because overwriting the caller's value is then only safe after something that runs.
 Step end_of_unread_inputs(const Graph& graph) {
   if (graph.stream_count() == 1) return Step(0);
   const auto task = std::find_if(graph.ops().begin(), graph.ops().end(), [](const Op& op) { return !op.no_task; });
   return Step(task - graph.ops().begin());
 }
 
-/// The value that a loop's result is: the incoming one.
+/// The tensor with which a loop's result shares its value: the incoming one.
 TensorId incoming_of(const Scope& scope, TensorId inner) {
   const auto pair =
       std::find_if(scope.carried.begin(), scope.carried.end(), [&](Carried each) { return each.out == inner; });
@@ -83,7 +83,7 @@ void Values::join_bodies(const Graph& graph) {
   }
 }
 
-/// `inner` lies `offset` bytes into `outer`. A built graph has no contradictions.
+/// Records that `inner` lies `offset` bytes into `outer`. A built graph has no contradictions.
 void Values::link(TensorId inner, TensorId outer, Bytes offset) {
   const Root a = find(static_cast<std::uint32_t>(inner.index()));
   const Root b = find(static_cast<std::uint32_t>(outer.index()));
@@ -92,7 +92,7 @@ void Values::link(TensorId inner, TensorId outer, Bytes offset) {
   offset_[a.tensor] = b.offset + offset - a.offset;
 }
 
-/// Compresses the path, so that afterwards value_of_ names the representative directly.
+/// Compresses the path, so that value_of_ names the representative directly afterwards.
 Values::Root Values::find(std::uint32_t tensor) {
   std::uint32_t top = tensor;
   Bytes distance;
@@ -132,7 +132,7 @@ void Values::collect_flags(const Graph& graph) {
   }
 }
 
-/// What a task op demands of what it touches, besides being there.
+/// Collects what a task op requires of the values that it accesses.
 void Values::collect_uses(const Graph& graph, OpId id) {
   const Op& op = graph.op(id);
   for (const std::uint32_t output : op.zero_fill.outputs) values_[of(op.outputs[output]).index()].filled = true;
@@ -144,7 +144,7 @@ void Values::collect_uses(const Graph& graph, OpId id) {
     value.home = graph.scope_of(id);
   }
   if (op.prefetch) {
-    for (const TensorId output : op.outputs) values_[of(output).index()].pool = op.prefetch;
+    for (const TensorId output : op.outputs) values_[of(output).index()].ring = op.prefetch;
   }
   if (!op.fixed_address) return;
   for (const std::optional<TensorId>& input : op.inputs) {
@@ -176,7 +176,7 @@ void Values::collect_bodies(const Graph& graph) {
     if (!seen[of(tensor).index()]) value.home = scope;
     seen[of(tensor).index()] = true;
   };
-  // Scopes come before those inside them, so that the first one to name a value is its outermost.
+  // Scopes come before the scopes inside them, so the first scope that names a value is its outermost.
   for (std::size_t s = 0; s < graph.scopes().size(); ++s) {
     const Scope& scope = graph.scopes()[s];
     for (const Carried& pair : scope.carried) {
@@ -195,7 +195,7 @@ void Values::collect_bodies(const Graph& graph) {
   }
 }
 
-/// Steps come in execution order.
+/// Must be called with steps in execution order.
 void Values::touch(std::size_t id, Step step) {
   Value& value = values_[id];
   if (!value.accessed) value.begin = step;
@@ -203,7 +203,7 @@ void Values::touch(std::size_t id, Step step) {
   value.end = step;
 }
 
-/// Turns the span of accesses into the span of need.
+/// Extends the span of accesses to the span during which the value is needed.
 void Values::settle(Value& value, Step unread_end, bool keep_inputs) {
   const bool input = value.flags.has(TensorFlag::input);
   const bool output = value.flags.has(TensorFlag::output);

@@ -15,18 +15,18 @@ using ValueId = Id<struct ValueList>;
 /// Before every op.
 inline constexpr Step kStart{-1};
 
-/// What lies in memory and is needed for a while: the content of a workspace, or of tensors at fixed distances from
-/// each other. These are views, mandatory aliases, what a body is given from outside, and a loop's result with the
-/// incoming value.
+/// Something in memory that has a life: the content of a workspace, or of tensors at fixed distances from each other.
+/// Such tensors are views, mandatory aliases, the inputs of a body with their outer tensors, and a loop's result with
+/// the incoming value.
 struct Value {
-  TensorFlags flags = {};  ///< Of all members; no_reuse also where an op says so.
-  Step begin = kNever;     ///< Its bytes are its own from here: a place in the execution order, or kStart.
-  Step end = kStart;       ///< The last place that needs them; kNever: the caller, after the run.
-  ScopeId home = {};       ///< Where it begins anew each time that this scope is entered.
-  std::optional<RingId> pool = {};
+  TensorFlags flags = {};  ///< The union of its members' flags; also no_reuse if an op requires it.
+  Step begin = kNever;     ///< The step from which on it owns its bytes, or kStart.
+  Step end = kStart;       ///< The last step that needs them; kNever: the caller needs them after the run.
+  ScopeId home = {};       ///< Its scope: it begins again each time this scope is entered.
+  std::optional<RingId> ring = {};
   bool accessed = false;
-  bool session = false;  ///< A workspace that is kept for ever.
-  bool fixed = false;    ///< An op that needs one address for ever touches it.
+  bool session = false;  ///< A workspace that is kept across graphs.
+  bool fixed = false;    ///< An op that needs fixed addresses accesses it.
   bool filled = false;   ///< Some of it must be filled before an op.
   bool grouped = false;  ///< A member is in a contiguous group, or is the whole of one.
   bool handed = false;   ///< A body's end or a loop reads or writes it, even where no op does.
@@ -36,27 +36,26 @@ struct Value {
   [[nodiscard]] bool persistent() const {
     return !external() && flags.any_of({TensorFlag::constant, TensorFlag::variable});
   }
-  /// Whether it needs memory of ours, or a caller's. (A persistent value begins and never ends even where nobody
-  /// touches it.)
+  /// Whether it needs our memory or a caller's. (A persistent value begins and never ends, even if nobody accesses it.)
   [[nodiscard]] bool in_use() const { return begin != kNever && !external(); }
 };
 
-/// All values of a graph, and when each is needed. Values are named by one of their tensors, workspaces by numbers
-/// after these.
+/// All values of a graph, and when each is needed. The id of a value is that of one of its tensors; workspaces have the
+/// ids after these.
 class Values {
  public:
   Values(const Graph& graph, bool keep_inputs);
 
   [[nodiscard]] std::size_t size() const { return values_.size(); }
   [[nodiscard]] ValueId of(TensorId tensor) const { return ValueId(value_of_[tensor.index()]); }
-  /// Where the tensor lies in its value, relative to the others.
+  /// The offset of the tensor in its value, comparable with those of the other members.
   [[nodiscard]] Bytes offset(TensorId tensor) const { return offset_[tensor.index()]; }
   [[nodiscard]] ValueId of(OpId op, std::size_t workspace) const {
     return ValueId(first_workspace_[op.index()] + workspace);
   }
   [[nodiscard]] const Value& operator[](ValueId id) const { return values_[id.index()]; }
 
-  /// The op at a place of the execution order: the root's ops, each followed by those of its bodies.
+  /// The op at a step of the execution order: the root's ops, each followed by those of its bodies.
   [[nodiscard]] OpId op_at(Step step) const { return sequence_[static_cast<std::size_t>(step.value())]; }
   [[nodiscard]] std::size_t steps() const { return sequence_.size(); }
 
@@ -79,13 +78,13 @@ class Values {
   void settle(Value& value, Step unread_end, bool keep_inputs);
 
   std::vector<std::uint32_t> value_of_;       ///< By tensor.
-  std::vector<Bytes> offset_;                 ///< By tensor; while joining, relative to value_of_.
+  std::vector<Bytes> offset_;                 ///< By tensor: relative to the tensor value_of_.
   std::vector<std::size_t> first_workspace_;  ///< By op.
   std::vector<Value> values_;
   std::vector<OpId> sequence_;
 };
 
-/// Whether `inner`, which a body is given, is a value that its loop carries.
+/// Whether `inner`, an input of a body, is a value that its loop carries.
 [[nodiscard]] bool is_carried(const Scope& scope, TensorId inner);
 
 }  // namespace stowage::verification

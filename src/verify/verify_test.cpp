@@ -177,7 +177,7 @@ TEST(VerifySize, PlacementMustHaveTheTensorsSize) {
   Plan plan = small_plan(graph);
   plan.placements[1].size = Bytes(99);
   EXPECT_THAT(verify(graph, plan),
-              ElementsAre(Breaks(Rule::size, "tensor 'mid' (1) has 100 bytes, but its placement 99")));
+              ElementsAre(Breaks(Rule::size, "tensor 'mid' (1) has 100 bytes, but its placement has 99")));
 }
 
 TEST(VerifySize, ArenaIsTheSumOfItsRegions) {
@@ -205,7 +205,7 @@ TEST(VerifyBounds, RegionsMayNotExceedTheLargestBufferWithoutNeed) {
   Plan plan = plan_of(graph, {0, 100});
   EXPECT_THAT(
       verify(graph, plan),
-      ElementsAre(Breaks(Rule::bounds, "region 0 of arena 'cpu' (0) has 200 bytes, memory 'small' allows 150")));
+      ElementsAre(Breaks(Rule::bounds, "region 0 of arena 'cpu' (0) has 200 bytes, but memory 'small' allows 150")));
   plan.arenas[0].regions = {Bytes(100), Bytes(100)};
   plan.placements[1].region = 1;
   plan.placements[1].offset = Bytes(0);

@@ -11,7 +11,7 @@
 namespace stowage::verification {
 namespace {
 
-/// By scope: the values that begin anew when it is entered.
+/// By scope: the values that begin again when it is entered.
 using Locals = std::vector<std::vector<HolderId>>;
 
 Locals find_locals(const Facts& facts) {
@@ -55,7 +55,7 @@ class Walk {
   void run_bodies(OpId id);
   void run_branch(OpId id);
   void run_loop(OpId id);
-  /// The state at the end of the body, from where the walk is; goes back there.
+  /// Walks the body from the current state. Returns the changes, and restores the current state.
   Delta run_body(OpId id, ScopeId body);
   void end_body(OpId id, ScopeId body);
   void end_iteration(ScopeId body, Moment moment);
@@ -72,7 +72,7 @@ class Walk {
     return static_cast<HolderId>(values_.of(op, w).index());
   }
   [[nodiscard]] std::optional<Spot> spot_of(const Place* place, Bytes size) const;
-  /// The copy that the op reads instead of the tensor, if any.
+  /// The copy that the op reads instead of the tensor, if there is one.
   [[nodiscard]] std::optional<std::uint32_t> copy_for(OpId id, TensorId tensor) const;
 
   const Facts& facts_;
@@ -234,14 +234,15 @@ void Walk::end_iteration(ScopeId body, Moment moment) {
     if (facts_.copies[copy].role != CopyRole::back_edge) continue;
     const HolderId source = holder(facts_.copies[copy].tensor);
     if (std::find(written.begin(), written.end(), source) != written.end())
-      conflicts_.bad_copy(copy, "comes after the next iteration's value was written there");
+      conflicts_.bad_copy(copy,
+                          "runs after another copy has overwritten its source with a value for the next iteration");
     written.push_back(holder(facts_.copies[copy].target));
     run_copy(copy, moment);
   }
   for (const Carried& pair : graph_.scope(body).carried) hand_over(pair.out, pair.in, moment);
 }
 
-/// Where the plan has both at one place; a copy has done the rest.
+/// Hands the value over if the plan has both tensors at one place; otherwise a copy does it.
 void Walk::hand_over(TensorId from, TensorId to, Moment moment) {
   const Place* const source = facts_.input.places.valid(from);
   const Place* const target = facts_.input.places.valid(to);
@@ -268,7 +269,7 @@ void Walk::run_copy(std::uint32_t index, Moment moment) {
   ledger_.access(holder(source), moment);
   ledger_.settle(moment);
   if (from && from->cell == to->cell && from->bytes.overlaps(to->bytes) && copy.role != CopyRole::split_part)
-    conflicts_.bad_copy(index, "overlaps what it copies");
+    conflicts_.bad_copy(index, "overlaps its source");
   if (copy.role == CopyRole::group_input) {
     ledger_.write_copy(index, moment);
   } else {

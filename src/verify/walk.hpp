@@ -5,20 +5,21 @@
 
 namespace stowage::verification {
 
-/// Whether every value is there when it is needed: no two share a byte unless one is over before the other begins, or
-/// takes over in place; what must be filled is; what copies read is intact.
+/// Checks that every value is intact when it is needed: no two values share a byte unless one is over before the other
+/// begins, or takes over in place; memory that must be filled is filled; what copies read is intact.
 ///
-/// A symbolic run. The program is walked in execution order, once for each batch (once if there are none), and for
-/// every byte of every region it is kept who wrote it last (`State`); each access, clear and copy is an event that is
-/// checked (`Ledger`). Streams: "over" means happens-before (`Order`), so that the walk's own order is only one of
-/// those that are possible.
-///   - Branch: each body is walked from the state at the entry; afterwards the ends are joined, and a byte may be
-///   whichever's.
-///   - Loop: what the head of an iteration may find is the entry's state joined with that at the end of an iteration; a
-///   first walk
-///     that says nothing finds the latter. Within a body a byte is either overwritten or passed on, so that one round
-///     is enough. After any number of trips, none included, the state is that of the head.
-/// O((accesses + claims) × (log + streams)); an op is walked once more for each loop that it is in.
+/// This is a symbolic run. The graph is walked in execution order, once per batch (once if there are none). For every
+/// byte of every region, the last writer is kept (`State`). Each access, clear and copy is an event that is checked
+/// (`Ledger`). With several streams, "over" means happens-before (`Order`), so the order of the walk is only one of the
+/// possible ones.
+///
+/// - Branch: each body is walked from the state at the entry. Afterwards the states at their ends are joined: a byte
+///   may have been written by any of them.
+/// - Loop: the state at the start of an iteration is that at the entry joined with that at the end of an iteration. A
+///   first walk, without reports, finds the latter. In a body, a byte is either overwritten or left unchanged, so one
+///   round is enough. After any number of iterations, including zero, the state is that at the start of an iteration.
+///
+/// O((accesses + claims) × (log + streams)); an op is walked once more for each loop around it.
 void walk(const Facts& facts, const Links& links, std::size_t cells, Findings& findings);
 
 }  // namespace stowage::verification
