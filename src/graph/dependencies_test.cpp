@@ -244,8 +244,8 @@ class BruteForce {
     return false;
   }
 
-  /// Every pair of ops of one run that must not be swapped is linked by listed dependencies. `batch` 0: there are no
-  /// batches.
+  /// Every pair of ops of one run that must not be swapped is linked by listed dependencies.
+  /// `batch` 0: there are no batches.
   void expect_complete(const Dependencies& all, std::uint32_t batch) const {
     const Dependencies run = batch == 0 ? all : all.in_run(graph_, batch);
     for (const Scope& scope : graph_.scopes()) {

@@ -7,8 +7,8 @@
 
 namespace stowage {
 
-/// A description with the tensors and ops of all bodies listed after those of the root; ids are indices into these
-/// lists.
+/// A description with the tensors and ops of all bodies listed after those of the root; ids are
+/// indices into these lists.
 struct Flattened {
   std::vector<Tensor> tensors;
   std::vector<Op> ops;  ///< Without bodies.

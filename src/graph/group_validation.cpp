@@ -70,8 +70,8 @@ Status check_whole(const Graph& graph, const Group& group) {
   return Done{};
 }
 
-/// A ref is an output that is a view or an alias or has its own address. Either all outputs of a group are refs or none
-/// is.
+/// A ref is an output that is a view or an alias or has its own address. Either all outputs of a
+/// group are refs or none is.
 Status check_refs(const Graph& graph, const Group& group) {
   if (group.side != GroupSide::outputs) return Done{};
   const Op& op = graph.op(group.op);

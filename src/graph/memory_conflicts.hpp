@@ -21,8 +21,8 @@ class MemoryConflicts {
   /// `written`, by representative: whether any task op writes the class. Classes that nobody writes are ignored.
   MemoryConflicts(const Graph& graph, const std::vector<bool>& written) : graph_(graph), written_(written) {}
 
-  /// Calls `f(other, kind)` for each op that `op` conflicts with, possibly several times, then adds the accesses of
-  /// `op`.
+  /// Calls `f(other, kind)` for each op that `op` conflicts with, possibly several times, then
+  /// adds the accesses of `op`.
   template <class F>
   void visit(OpId op, F&& f) {
     accesses_.clear();

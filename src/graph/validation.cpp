@@ -160,8 +160,8 @@ Status check_view(const GraphDescription& graph, std::size_t index) {
     return fault(path, fmt::format("{} [{}, {} + {}) is a view outside its base {} of {} bytes", who, offset.value(),
                                    offset.value(), view.size.value(), base_name, base.size.value()));
   }
-  return fault(path, fmt::format("{} is in memory {}, its base {} in memory {}", who, view.memory.index(), base_name,
-                                 base.memory.index()));
+  return fault(path, fmt::format("{} is in memory {}, but its base {} is in memory {}", who, view.memory.index(),
+                                 base_name, base.memory.index()));
 }
 
 /// The chain of views from `index` up to a tensor whose root is known; empty if it is circular.

@@ -132,8 +132,8 @@ class Assembly {
     return others_[member - classes_.size()];
   }
   [[nodiscard]] bool is_current(std::size_t set, const RectangleIndex::Rectangle& entry) const;
-  /// Calls `f(entry)` for each rectangle that the member occupies if its lowest byte is at `offset`, until it returns
-  /// true.
+  /// Calls `f(entry)` for each rectangle that the member occupies if its lowest byte is at
+  /// `offset`, until it returns true.
   template <class F>
   bool any_entry(MemberId member, Bytes offset, F&& f) const;
 

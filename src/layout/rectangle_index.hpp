@@ -16,8 +16,8 @@ namespace stowage::layout {
 /// at one time by offset. Rejected: sorting by offset or by time alone, because the parts of one large group are all
 /// needed at the same time, and everything that loops hand over lies at one offset.
 ///
-/// Adding takes O(log² n) amortised, a search O(log² n + answers) if few rectangles overlap each other. Not
-/// thread-safe.
+/// Adding takes O(log² n) amortised, a search O(log² n + answers) if few rectangles overlap
+/// each other. Not thread-safe.
 class RectangleIndex {
  public:
   struct Rectangle {
@@ -29,8 +29,8 @@ class RectangleIndex {
   /// An empty rectangle overlaps nothing and is not stored.
   void add(const Rectangle& entry);
 
-  /// Calls `f(const Rectangle&)` for entries that overlap the given rectangle until it returns true; returns whether it
-  /// did.
+  /// Calls `f(const Rectangle&)` for entries that overlap the given rectangle until it returns
+  /// true; returns whether it did.
   template <class F>
   [[nodiscard]] bool any_overlapping(ByteRange bytes, Interval steps, F&& f) const {
     const auto hit = [&](const Rectangle& entry) {

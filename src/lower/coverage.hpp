@@ -21,8 +21,8 @@ class Coverage {
   /// Precondition: the range was added.
   void remove(ByteRange range) { change(range, -1); }
 
-  /// The maximal covered stretches within the range, ascending. Precondition: the range begins and ends at one of
-  /// `ends`.
+  /// The maximal covered stretches within the range, ascending. Precondition: the range begins
+  /// and ends at one of `ends`.
   [[nodiscard]] std::vector<ByteRange> covered(ByteRange range) const;
 
  private:

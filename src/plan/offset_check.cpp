@@ -38,8 +38,8 @@ class Units {
     return problem_.items[item].pieces.front().when.contains(step);
   }
 
-  /// The offsets that are possible at every step of the item's life; it is enough to check the steps at which an item
-  /// begins.
+  /// The offsets that are possible at every step of the item's life; it is enough to check the steps
+  /// at which an item begins.
   [[nodiscard]] std::set<std::size_t> offsets(std::size_t item) const {
     std::set<std::size_t> offsets;
     for (std::size_t x = 0; x + size(item) <= target_; ++x) {

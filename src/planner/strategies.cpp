@@ -11,8 +11,8 @@
 #include <fmt/format.h>
 
 /// Makes several plans of one const Graph and takes the best. Strategies share nothing but the graph, so threads need
-/// no lock: each writes its result to a separate entry. The choice is made when all are done, in the order of the
-/// strategies.
+/// no lock: each writes its result to a separate entry. The choice is made when all are done, in the
+/// order of the strategies.
 namespace stowage {
 namespace {
 

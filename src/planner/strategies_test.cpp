@@ -102,8 +102,8 @@ TEST(Strategies, ThePlanDoesNotDependOnTheNumberOfThreads) {
   }
 }
 
-/// `x` is needed throughout; of `a`, `b` and `c`, two are live at a time. Blocks of one size class need more than the
-/// others.
+/// `x` is needed throughout; of `a`, `b` and `c`, two are live at a time. Blocks of one size class
+/// need more than the others.
 Graph of_three() {
   Sketch s;
   const TensorId x = s.tensor("x", 8, {TensorFlag::input, TensorFlag::no_reuse});

@@ -85,8 +85,8 @@ class ConstraintAgreement : public AgreementOnRandomPlans {
     const std::vector<Finding> findings =
         verify(graph, plan, {.keep_inputs = keep_inputs, .base = AddressBase::refreshable});
     for (const Finding& finding : findings) {
-      // The generator of plans does not notice when a copy is unnecessary because its tensor happens to be in the right
-      // place.
+      // The generator of plans does not notice when a copy is unnecessary because its tensor happens
+      // to be in the right place.
       if (finding.message.find("is needed by nothing") != std::string::npos) return;
     }
     for (const Finding& finding : findings) {

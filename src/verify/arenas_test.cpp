@@ -2,8 +2,8 @@
 
 #include "support/builders/plans.hpp"
 
-/// What belongs in which arena: session, fixed, pool and user, with bindings to callers' buffers, and the limits of
-/// regions.
+/// What belongs in which arena: session, fixed, pool and user, with bindings to callers' buffers,
+/// and the limits of regions.
 namespace stowage::verification {
 namespace {
 

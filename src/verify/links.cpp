@@ -180,8 +180,8 @@ void LinkCheck::refuse_member(const Group& group, const Group::Member& member, c
                 describe(input_.graph, group.op), describe(input_.plan, base));
 }
 
-/// The member, or its copy, lies at a fixed distance from the group's first member, or from the whole that it is a part
-/// of.
+/// The member, or its copy, lies at a fixed distance from the group's first member, or from the
+/// whole that it is a part of.
 void LinkCheck::lie_rigid(const Group& group, const Group::Member& member, const Where& where) {
   const TensorId first = group.whole.value_or(group.members.front().tensor);
   const Where other = group.whole ? Where{} : find(group, first);

@@ -6,8 +6,8 @@
 #include "verify/copies.hpp"
 #include "verify/rules.hpp"
 
-/// The rules about the relative places of tensors: views and aliases, contiguous groups, values that go into and out of
-/// bodies.
+/// The rules about the relative places of tensors: views and aliases, contiguous groups, values that
+/// go into and out of bodies.
 namespace stowage::verification {
 
 /// Bytes that belong to both `source` and `derived`, because a packed op copies nothing.
@@ -27,8 +27,8 @@ struct Links {
   /// By value: those that share bytes on purpose have the same number. They are parts and wholes, or one hands its
   /// bytes over to the other.
   std::vector<std::uint32_t> kin;
-  /// By value: whether it lies in a packed whole, and therefore requires only its own alignment, not that of its
-  /// memory.
+  /// By value: whether it lies in a packed whole, and therefore requires only its own
+  /// alignment, not that of its memory.
   std::vector<char> part;
   /// By value: whether that whole is persistent, and therefore the part too.
   std::vector<char> persistent_part;

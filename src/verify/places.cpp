@@ -42,8 +42,8 @@ void Cells::resolve(const Plan& plan, const std::string& who, Place& place, Find
   if (arena >= plan.arenas.size()) {
     findings.add(Rule::reference, "{} is placed in arena {}, which does not exist", who, arena);
   } else {
-    findings.add(Rule::reference, "{} is placed in region {} of arena '{}' ({}), which has {}", who, place.region,
-                 plan.arenas[arena].name, arena, plan.arenas[arena].regions.size());
+    findings.add(Rule::reference, "{} is placed in region {} of arena '{}' ({}), which has {} regions", who,
+                 place.region, plan.arenas[arena].name, arena, plan.arenas[arena].regions.size());
   }
 }
 

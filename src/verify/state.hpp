@@ -44,8 +44,8 @@ struct Delta {
 /// The last writer of each byte of each region, and the last accesses to each holder, at one point of the walk.
 ///
 /// Paths: `enter` begins a path, `leave` undoes all changes since then and returns them, and `join` continues from the
-/// ends of several paths, of which any may have been taken. The cost is proportional to the changes, not to the whole
-/// state.
+/// ends of several paths, of which any may have been taken. The cost is proportional to the
+/// changes, not to the whole state.
 class State {
  public:
   State(const Claims& claims, const Order& order, const Provenance& provenance, std::size_t cells);

@@ -16,8 +16,8 @@ inline constexpr std::size_t kMaxUnpacked = std::size_t{1} << 33;
 [[nodiscard]] bool is_gzip(std::string_view bytes);
 
 /// Unpacks one or more consecutive gzip members. Fails with `ErrorCode::parse` if the bytes are damaged, truncated or
-/// followed by other data, and with `ErrorCode::unsupported` if the content is larger than `limit`. The error names no
-/// file.
+/// followed by other data, and with `ErrorCode::unsupported` if the content is larger than `limit`.
+/// The error names no file.
 Result<std::string> unpack_gzip(std::string_view packed, std::size_t limit = kMaxUnpacked);
 
 enum class GzipEffort : std::uint8_t {

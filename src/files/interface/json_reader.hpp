@@ -42,8 +42,8 @@ struct JsonDocument {
   Json root;
 };
 
-/// Fails with `ErrorCode::parse`. A syntax error names line and column; a duplicate key or too deep nesting names the
-/// path.
+/// Fails with `ErrorCode::parse`. A syntax error names line and column; a duplicate key or too
+/// deep nesting names the path.
 Result<JsonDocument> parse_json(std::string_view text, const std::string& file, NamedLists named = {});
 
 /// An error at `path` in `document`. If the path goes through entries of named lists, the error names the innermost

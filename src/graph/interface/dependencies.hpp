@@ -40,8 +40,8 @@ enum class DependencyKind : std::uint8_t {
   write_after_read,
   /// The dependent op overwrites bytes that the op wrote and that nobody writes in between.
   write_after_write,
-  /// Not about memory: the dependent op names the op in `after`, or a tensor that the op defines. Either op may have no
-  /// task.
+  /// Not about memory: the dependent op names the op in `after`, or a tensor that the op defines.
+  /// Either op may have no task.
   definition,
 };
 
@@ -86,8 +86,8 @@ class Dependencies {
     return std::span(list_).subspan(begin_[to.index()], begin_[to.index() + 1] - begin_[to.index()]);
   }
   [[nodiscard]] std::span<const Dependency> all() const { return list_; }
-  /// The dependencies that hold in the runs of a batch (numbered as in `Dependency::batch`), between ops that run in
-  /// it.
+  /// The dependencies that hold in the runs of a batch (numbered as in `Dependency::batch`),
+  /// between ops that run in it.
   [[nodiscard]] Dependencies in_run(const Graph& graph, std::uint32_t batch) const;
 
  private:
@@ -99,8 +99,8 @@ class Dependencies {
   std::vector<std::size_t> begin_;  ///< By op: where its part of `list_` begins; one more entry for the end.
 };
 
-/// O(accesses log accesses + dependencies found) per batch. An access inside bodies counts once more for each enclosing
-/// op.
+/// O(accesses log accesses + dependencies found) per batch. An access inside bodies counts once
+/// more for each enclosing op.
 [[nodiscard]] Dependencies find_dependencies(const Graph& graph, WantedDependencies wanted = WantedDependencies::all);
 
 }  // namespace stowage

@@ -32,8 +32,8 @@ struct Group {
   }
 };
 
-/// The alignment of a member of a padded group: its own if it has one, otherwise that of its memory. The same for
-/// views.
+/// The alignment of a member of a padded group: its own if it has one, otherwise that of its
+/// memory. The same for views.
 [[nodiscard]] Bytes padded_alignment(const Graph& graph, TensorId tensor);
 
 }  // namespace stowage

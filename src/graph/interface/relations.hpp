@@ -10,8 +10,8 @@
 
 namespace stowage {
 
-/// Where the graph itself requires a tensor to lie: `offset` bytes after the start of `representative`. May be
-/// negative.
+/// Where the graph itself requires a tensor to lie: `offset` bytes after the start of
+/// `representative`. May be negative.
 struct AliasPlace {
   TensorId representative;  ///< The same for all tensors of an alias class; its own offset is 0.
   Bytes offset;

@@ -14,8 +14,8 @@
 namespace stowage {
 
 /// Tensors at fixed distances from each other: a tensor with its views and mandatory aliases, in bodies too. They live
-/// and die together. This struct holds the requirements on the memory of a class; the decisions about it are in
-/// `Layout`.
+/// and die together. This struct holds the requirements on the memory of a class; the decisions
+/// about it are in `Layout`.
 struct AliasClass {
   MemoryId memory;
   Bytes size;           ///< From its lowest byte to its highest.

@@ -23,8 +23,8 @@ namespace stowage::rewrite {
 ///
 /// Changing a field of a tensor, an op or a memory does not change its origin. Nothing is checked before `build`. The
 /// bodies of an op can be neither added nor removed. A plain value; not thread-safe. It holds a copy of the graph, so
-/// it needs memory in proportion to the graph's size. Each `add` and each access is O(1), each insertion O(ops of the
-/// scope).
+/// it needs memory in proportion to the graph's size. Each `add` and each access is O(1), each
+/// insertion O(ops of the scope).
 class Editor {
  public:
   explicit Editor(const Graph& graph);
