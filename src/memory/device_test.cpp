@@ -10,7 +10,7 @@ namespace {
 constexpr StreamId kMain{0};
 constexpr StreamId kSide{5};
 
-/// What every device promises of its streams and events.
+/// What every device promises about its streams and events.
 class DeviceConformance : public ::testing::TestWithParam<std::string> {
  protected:
   Device& device() { return kind_.device(); }

@@ -11,7 +11,7 @@ Error out_of_memory(std::string_view who, Bytes size, std::string_view why) {
 Status check_range(std::string_view who, ByteRange range, Bytes size) {
   if (Bytes(0) <= range.lower && range.lower <= range.upper && range.upper <= size) return Done{};
   return Error{ErrorCode::invalid,
-               fmt::format("{}: bytes [{}, {}) are not within a buffer of {}", who, range.lower.value(),
+               fmt::format("{}: bytes [{}, {}) are not within a buffer of {} bytes", who, range.lower.value(),
                            range.upper.value(), size.value()),
                {}};
 }
@@ -26,7 +26,7 @@ Status check_buffer_size(std::string_view type, Bytes size, std::optional<Bytes>
   if (size < Bytes(0))
     return Error{ErrorCode::invalid, fmt::format("{}: a buffer cannot have {} bytes", type, size.value()), {}};
   const Bytes largest = max_size.value_or(kMaxBytes);
-  if (size > largest) return out_of_memory(type, size, fmt::format("the largest buffer has {}", largest.value()));
+  if (size > largest) return out_of_memory(type, size, fmt::format("the largest buffer has {} bytes", largest.value()));
   return Done{};
 }
 

@@ -39,7 +39,7 @@ Status PageTable::check_free(const std::byte* address, Bytes size) const {
   }
   if (is_mapped_in(number(address), size)) {
     return invalid(
-        fmt::format("something is mapped into the {} bytes reserved at {}", size.value(), fmt::ptr(address)));
+        fmt::format("something is still mapped into the {} bytes reserved at {}", size.value(), fmt::ptr(address)));
   }
   return Done{};
 }
@@ -74,14 +74,14 @@ Status PageTable::check_map(const std::byte* address, PhysicalId physical, Bytes
   const Bytes whole = physicals_.find(physical)->second.size;
   if (offset < Bytes(0) || !is_multiple(offset) || size > whole || offset > whole - size) {
     return invalid(
-        fmt::format("{} bytes from {} on are not a part, by the granularity of {}, of physical memory of {} bytes",
+        fmt::format("{} bytes from offset {} are not a part, in multiples of {}, of physical memory of {} bytes",
                     size.value(), offset.value(), granularity_.value(), whole.value()));
   }
   if (!is_reserved(number(address), size)) {
     return invalid(fmt::format("{} bytes at {} are not within one reserved range", size.value(), fmt::ptr(address)));
   }
   if (is_mapped_in(number(address), size)) {
-    return invalid(fmt::format("something is mapped into the {} bytes at {} already", size.value(), fmt::ptr(address)));
+    return invalid(fmt::format("something is already mapped into the {} bytes at {}", size.value(), fmt::ptr(address)));
   }
   return Done{};
 }
@@ -145,7 +145,7 @@ bool PageTable::is_reserved(Address address, Bytes size) const {
   return before < whole && extent(size) <= whole - before;
 }
 
-/// Precondition: the range does not wrap around, which a reserved one never does.
+/// Precondition: the range does not wrap around. A reserved range never does.
 bool PageTable::is_mapped_in(Address address, Bytes size) const {
   const auto after = mappings_.lower_bound(address + extent(size));
   if (after == mappings_.begin()) return false;

@@ -10,18 +10,18 @@
 
 namespace stowage::memory {
 
-/// The rules of `VirtualMemory` without the memory: which ranges are reserved, what physical memory there is, what is
-/// mapped where.
+/// The rules of `VirtualMemory` as pure bookkeeping: which ranges are reserved, which physical memory exists, and what
+/// is mapped where.
 ///
-/// Every change comes in two calls: a `check_…` that says `invalid` and why, and the change itself, whose precondition
-/// is that the check passed. Between them the backend makes its system calls, and when one of those fails the table is
-/// as it was. O(log n) for n ranges and mappings, unmap O(log n) for each mapping that it takes away. Not thread-safe.
+/// Every change takes two calls: a `check_…`, which fails with `invalid` and a reason, and the change itself, whose
+/// precondition is that the check passed. The backend makes its system calls between the two; when one of them fails,
+/// the table is unchanged. O(log n) for n ranges and mappings; unmap is O(log n) per mapping removed. Not thread-safe.
 class PageTable {
  public:
-  /// Ids of physical memory count up from `first`, so that several tables can be told apart by their ids.
+  /// Ids of physical memory count up from `first`, so that the ids of several tables can be told apart.
   PageTable(Bytes granularity, PhysicalId first) : granularity_(granularity), next_(first) {}
 
-  /// Of a range to reserve or of physical memory to create.
+  /// Checks the size of a range to reserve or of physical memory to create.
   [[nodiscard]] Status check_size(Bytes size) const;
 
   void reserve(const std::byte* address, Bytes size);
@@ -30,24 +30,24 @@ class PageTable {
 
   PhysicalId create(Bytes size);
   [[nodiscard]] Status check_release(PhysicalId physical) const;
-  /// Whether the memory is gone now: nothing maps it.
+  /// Returns true if the memory is gone now, because nothing maps it.
   bool release(PhysicalId physical);
 
   [[nodiscard]] Status check_map(const std::byte* address, PhysicalId physical, Bytes offset, Bytes size) const;
-  /// Of ranges one right behind the other, together inside of one reserved range.
+  /// Checks ranges that are to be mapped one right after the other, all within one reserved range.
   [[nodiscard]] Status check_map_all(const std::byte* address, std::span<const PhysicalRange> ranges) const;
   void map(const std::byte* address, PhysicalId physical, Bytes size);
   [[nodiscard]] Status check_unmap(const std::byte* address, Bytes size) const;
-  /// The physical memory that is gone now: released earlier, and mapped nowhere else.
+  /// Returns the physical memory that is gone now: released earlier, and no longer mapped anywhere.
   std::vector<PhysicalId> unmap(const std::byte* address, Bytes size);
 
   [[nodiscard]] Bytes granularity() const { return granularity_; }
-  /// Precondition: there is such memory.
+  /// Precondition: the memory exists.
   [[nodiscard]] Bytes size_of(PhysicalId physical) const { return physicals_.find(physical)->second.size; }
-  /// Where and how long, in the order of addresses.
+  /// Start and length of each, in order of address.
   [[nodiscard]] std::vector<std::pair<std::uintptr_t, Bytes>> mappings() const;
   [[nodiscard]] std::vector<std::pair<std::uintptr_t, Bytes>> reservations() const;
-  /// Reservations and physical memory, released but mapped memory included.
+  /// The number of reservations and pieces of physical memory. Memory that is released but still mapped counts.
   [[nodiscard]] std::size_t live_objects() const { return reservations_.size() + physicals_.size(); }
 
  private:

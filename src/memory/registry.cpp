@@ -38,7 +38,7 @@ std::string device_names() {
 Status refuse_ordinal(std::string_view device, const DeviceOptions& options) {
   if (options.ordinal == 0) return Done{};
   return Error{ErrorCode::unsupported,
-               fmt::format("{}: there is one, and number {} was asked for", device, options.ordinal),
+               fmt::format("{}: there is only one such device, but number {} was requested", device, options.ordinal),
                {}};
 }
 
@@ -63,8 +63,9 @@ Result<std::shared_ptr<Device>> open_device(std::string_view name, const DeviceO
   const auto found = std::find_if(all.begin(), all.end(),
                                   [&](const memory::RegisteredDevice& device) { return device.info.name == name; });
   if (found != all.end()) return found->open(options);
-  return Error{
-      ErrorCode::unknown_name, fmt::format("there is no device '{}'; there are {}", name, memory::device_names()), {}};
+  return Error{ErrorCode::unknown_name,
+               fmt::format("there is no device '{}'; the devices are {}", name, memory::device_names()),
+               {}};
 }
 
 }  // namespace stowage

@@ -12,7 +12,8 @@ struct RegisteredDevice {
   Result<std::shared_ptr<Device>> (*open)(const DeviceOptions& options);
 };
 
-/// `unsupported` where the options ask for one of several or for a limit.
+/// `unsupported` if the options select one of several devices (`refuse_ordinal`) or set a memory limit
+/// (`refuse_limit`).
 [[nodiscard]] Status refuse_ordinal(std::string_view device, const DeviceOptions& options);
 [[nodiscard]] Status refuse_limit(std::string_view device, const DeviceOptions& options);
 

@@ -33,7 +33,8 @@ TEST(DeviceRegistry, TheMemoryOfSimCanBeLimited) {
 
 TEST(DeviceRegistry, AnUnknownNameOrOptionIsAnError) {
   EXPECT_EQ(open_device("tape").error().code, ErrorCode::unknown_name);
-  EXPECT_THAT(open_device("tape").error().message, HasSubstr("there is no device 'tape'; there are cpu, sim, cuda"));
+  EXPECT_THAT(open_device("tape").error().message,
+              HasSubstr("there is no device 'tape'; the devices are cpu, sim, cuda"));
   EXPECT_EQ(open_device("cpu", {.memory = Bytes(1)}).error().code, ErrorCode::unsupported);
   EXPECT_EQ(open_device("cpu", {.ordinal = 1}).error().code, ErrorCode::unsupported);
   EXPECT_EQ(open_device("sim", {.ordinal = 1}).error().code, ErrorCode::unsupported);

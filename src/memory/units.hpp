@@ -5,7 +5,7 @@
 
 #include "stowage/base.hpp"
 
-/// Sizes and addresses as the numbers that the system and the standard library want.
+/// Sizes and addresses as the integer types that the system and the standard library expect.
 namespace stowage::memory {
 
 inline std::size_t count(Bytes bytes) { return static_cast<std::size_t>(bytes.value()); }

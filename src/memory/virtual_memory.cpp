@@ -13,7 +13,7 @@ Status VirtualMemory::map_all(std::byte* address, std::span<const PhysicalRange>
       const Status unmapped = unmap(address, done);
       if (unmapped) return mapped;
       return Error{ErrorCode::device,
-                   fmt::format("{} bytes stay mapped at {}, since after a failure ({}) another followed: {}",
+                   fmt::format("{} bytes stay mapped at {}: mapping failed ({}), and so did undoing it: {}",
                                done.value(), fmt::ptr(address), mapped.error().message, unmapped.error().message),
                    {}};
     }

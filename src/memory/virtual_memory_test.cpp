@@ -5,8 +5,8 @@
 namespace stowage::memory {
 namespace {
 
-/// What every backend's virtual memory promises. Bytes go through the device's copies, since not every device's memory
-/// is host-visible. One page is one granule.
+/// What the virtual memory of every backend promises. Bytes are written and read with the device's copies, since not
+/// every device's memory is host-visible. One page is one granule.
 class VirtualMemoryConformance : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
@@ -189,7 +189,7 @@ TEST_P(VirtualMemoryConformance, MapAllLaysRangesOneBehindTheOther) {
   EXPECT_EQ(read(page(base, 1)), 1U);
   EXPECT_EQ(read(page(base, 2)), 2U);
   EXPECT_EQ(read(page(base, 4)), 3U);                    // the same page as the third
-  ASSERT_TRUE(memory().unmap(page(base, 3), pages(1)));  // each is a mapping of its own
+  ASSERT_TRUE(memory().unmap(page(base, 3), pages(1)));  // each range has its own mapping
   ASSERT_TRUE(memory().unmap(page(base, 1), pages(2)));
   ASSERT_TRUE(memory().unmap(page(base, 4), pages(1)));
   EXPECT_TRUE(memory().release(a));
@@ -230,7 +230,7 @@ class VirtualMemoryMisuse : public VirtualMemoryConformance {
     write(page(base_, 2), 22);
   }
 
-  /// Everything is as SetUp left it, and so can be taken apart in the ordinary way.
+  /// Checks that everything is still as SetUp left it, then frees it in the ordinary way.
   void TearDown() override {
     if (IsSkipped()) return;
     EXPECT_EQ(read(page(base_, 1)), 11U);
@@ -292,14 +292,14 @@ TEST_P(VirtualMemoryMisuse, MapBeyondThePhysicalMemoryIsRefused) {
 TEST_P(VirtualMemoryMisuse, MapAllMapsNothingWhenOneRangeIsRefused) {
   const PhysicalRange good{spare_, Bytes(0), pages(1)};
   const std::vector<std::vector<PhysicalRange>> bad = {
-      {good, good},  // the second falls onto a mapping
+      {good, good},  // the second overlaps a mapping
       {good, {PhysicalId{0}, Bytes(0), pages(1)}},
       {good, {spare_, Bytes(0), Bytes(0)}},
       {good, {spare_, Bytes(0), Bytes(INT64_MAX)}},
       {good, {spare_, pages(1), pages(1)}},
   };
   for (const auto& ranges : bad) expect_invalid(memory().map_all(base_, ranges));
-  const std::vector<PhysicalRange> beyond = {good, good};  // the second falls behind the reservation
+  const std::vector<PhysicalRange> beyond = {good, good};  // the second lies beyond the reservation
   expect_invalid(memory().map_all(page(base_, 3), beyond));
 }
 

@@ -13,7 +13,7 @@ namespace stowage {
 namespace memory {
 namespace {
 
-/// Beyond the largest pages of any system nobody needs an alignment, and allocators begin to misbehave.
+/// No system has larger pages, so no alignment needs to be larger; allocators become unreliable beyond that.
 constexpr Bytes kMaxAlignment{std::int64_t{1} << 30};
 
 class CpuBufferType final : public BufferType {
@@ -30,10 +30,10 @@ class CpuBufferType final : public BufferType {
     STOWAGE_TRY_STATUS(check_buffer_size(name_, size, options_.max_size));
     if (size == Bytes(0)) return std::unique_ptr<Buffer>(std::make_unique<HostBuffer>(*this, std::span<std::byte>{}));
     if (size > machine_memory()) {
-      return out_of_memory(name_, size, fmt::format("the machine has {}", machine_memory().value()));
+      return out_of_memory(name_, size, fmt::format("the machine has {} bytes", machine_memory().value()));
     }
     std::unique_ptr<Buffer> buffer = options_.map_pages ? allocate_mapped(*this, size) : allocate_heap(*this, size);
-    if (buffer == nullptr) return out_of_memory(name_, size, "the system has none left");
+    if (buffer == nullptr) return out_of_memory(name_, size, "the system has no memory left");
     return buffer;
   }
 
@@ -65,7 +65,7 @@ Result<std::unique_ptr<BufferType>> make_cpu_buffer_type(std::string name, const
   }
   if (options.max_size && *options.max_size <= Bytes(0)) {
     return Error{ErrorCode::invalid,
-                 fmt::format("{}: the largest buffer cannot have {} bytes", name, options.max_size->value()),
+                 fmt::format("{}: the maximum buffer size cannot be {} bytes", name, options.max_size->value()),
                  {}};
   }
   return std::unique_ptr<BufferType>(std::make_unique<memory::CpuBufferType>(std::move(name), options));

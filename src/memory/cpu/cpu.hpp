@@ -5,7 +5,7 @@
 
 #include "stowage/memory.hpp"
 
-/// The kinds of host memory, for the buffer type and the device that offer them.
+/// The kinds of host memory, shared by the CPU's buffer type and device.
 namespace stowage::memory {
 
 inline constexpr DeviceId kHost{0};
@@ -28,18 +28,18 @@ class HostBuffer : public Buffer {
   std::span<std::byte> memory_;
 };
 
-/// From the heap, aligned as the type says. Null when there is none. Precondition: size > 0.
+/// Heap memory, aligned as the type requires. Null when the heap is exhausted. Precondition: size > 0.
 std::unique_ptr<Buffer> allocate_heap(const BufferType& type, Bytes size);
 
-/// Anonymous pages of their own, aligned as the type says and, where it pays, so that huge pages fit. Null when there
-/// are none. Precondition: size > 0.
+/// Anonymous pages used by this buffer alone, aligned as the type requires and, for large buffers, to a huge page. Null
+/// when the system has no memory left. Precondition: size > 0.
 std::unique_ptr<Buffer> allocate_mapped(const BufferType& type, Bytes size);
 
-/// All memory and swap space of the machine. Systems that promise more than they have would kill the process that takes
-/// them at their word; who asks for more than this is told so instead.
+/// All memory and swap space of the machine. Systems that overcommit would grant more and later kill the process;
+/// requests above this fail instead.
 [[nodiscard]] Bytes machine_memory();
 
-/// Null where the system has no files in memory.
+/// Null where the system does not support memfd.
 std::unique_ptr<VirtualMemory> make_memfd_memory();
 
 }  // namespace stowage::memory

@@ -10,7 +10,7 @@ namespace stowage {
 namespace memory {
 namespace {
 
-/// Streams take no time here, so that all there is to know of an event is whether it exists.
+/// Work on streams completes at once, so that the only state of an event is whether it exists.
 class CpuDevice final : public Device {
  public:
   explicit CpuDevice(std::unique_ptr<BufferType> type) : type_(std::move(type)), virtual_memory_(make_memfd_memory()) {}
@@ -70,7 +70,7 @@ class CpuDevice final : public Device {
 }  // namespace memory
 
 Device& cpu_device() {
-  // Never destroyed: buffers of other static objects may outlive any order of destruction.
+  // Never destroyed, because static objects may own buffers, and their order of destruction is unknown.
   static auto& device = *new memory::CpuDevice(make_cpu_buffer_type("cpu", {}).value());
   return device;
 }

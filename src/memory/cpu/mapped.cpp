@@ -9,7 +9,7 @@
 namespace stowage::memory {
 namespace {
 
-/// Of most systems; where huge pages are larger, a smaller alignment only wastes the advice.
+/// The huge page size of most systems. Where huge pages are larger, the advice has no effect but does no harm.
 constexpr Bytes kHugePage{std::int64_t{2} << 20};
 
 Bytes page_size() { return Bytes(sysconf(_SC_PAGESIZE)); }
@@ -24,8 +24,8 @@ class MappedBuffer final : public HostBuffer {
   ~MappedBuffer() override { munmap(base(), count(align_up(size(), page_size()))); }
 };
 
-/// Whole pages at a multiple of `alignment`: maps that much more and gives the edges back, because the system promises
-/// its own page size only. Null when there are none.
+/// Maps whole pages at a multiple of `alignment`. The system guarantees only its own page size, so this maps more than
+/// needed and unmaps both ends. Null when there is no memory left.
 std::byte* map_aligned(Bytes size, Bytes alignment) {
   const Bytes slack = alignment - page_size();
   void* const mapped = mmap(nullptr, count(size + slack), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -46,7 +46,7 @@ std::unique_ptr<Buffer> allocate_mapped(const BufferType& type, Bytes size) {
   std::byte* const base = map_aligned(whole, std::max({type.alignment(), page_size(), huge ? kHugePage : page_size()}));
   if (base == nullptr) return nullptr;
 #ifdef MADV_HUGEPAGE
-  if (huge) madvise(base, count(whole), MADV_HUGEPAGE);  // advice: a system without huge pages is free to ignore it
+  if (huge) madvise(base, count(whole), MADV_HUGEPAGE);  // advice: systems without huge pages ignore it
 #endif
   return std::make_unique<MappedBuffer>(type, std::span(base, count(size)));
 }

@@ -1,11 +1,12 @@
-/// Host memory with addresses and pages apart: one file in memory (memfd), whose pages are mapped into reserved ranges.
+/// Virtual memory of the host: the pages of one memfd file are mapped into reserved address ranges.
 ///
-/// All physical memory lies in one file, because a file for each would meet the limit of open files (often 1024) long
-/// before that of memory. `FreeList` says which bytes of the file are whose; released ones are punched out of it, which
-/// returns their pages and makes them read as zero when they are used again. Pages come when they are first touched,
-/// like those of the heap; the alternative, `fallocate` at creation, does not fail on a machine without memory either,
-/// it gets the process killed. A child process after fork shares the pages with its parent, so that it may use what it
-/// inherited but gets nothing new and gives nothing back: every call fails there.
+/// All physical memory lies in one file, because one file per allocation would reach the limit of open files (often
+/// 1024) long before memory runs out. `FreeList` tracks which bytes of the file are in use. Released bytes are punched
+/// out of the file, which returns their pages to the system and makes them read as zero when they are reused. Pages are
+/// allocated on first touch, like those of the heap. Calling `fallocate` at creation would not help: on a machine
+/// without memory it does not fail either, the process is killed. After fork, the child shares the pages with its
+/// parent. It may use the memory that it inherited, but it can neither allocate nor release any: every call fails
+/// there.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -37,7 +38,7 @@ Error system_error(std::string_view what, Bytes size) {
       ErrorCode::device, fmt::format("{}: {} of {} bytes: {}", kName, what, size.value(), std::strerror(errno)), {}};
 }
 
-/// Addresses that nothing else takes and nobody may touch.
+/// Reserves addresses: nothing else can be mapped there by accident, and touching them is a fault.
 void* reserve_at(void* address, Bytes size, int flags) {
   return mmap(address, count(size), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
 }
@@ -76,7 +77,8 @@ class MemfdMemory final : public VirtualMemory {
     STOWAGE_TRY_STATUS(table_.check_size(size));
     if (size > machine_memory() - in_use_) {
       return out_of_memory(
-          kName, size, fmt::format("{} are in use and the machine has {}", in_use_.value(), machine_memory().value()));
+          kName, size,
+          fmt::format("{} bytes are in use, and the machine has {} bytes", in_use_.value(), machine_memory().value()));
     }
     const Bytes offset = space_.allocate(size, granularity());
     const ByteRange home{offset, offset + size};
@@ -132,7 +134,9 @@ class MemfdMemory final : public VirtualMemory {
  private:
   [[nodiscard]] Status check_process() const {
     if (getpid() == process_) return Done{};
-    return Error{ErrorCode::device, fmt::format("{}: it belongs to the parent of this process", kName), {}};
+    return Error{ErrorCode::device,
+                 fmt::format("{}: it belongs to the parent process and cannot be used after fork", kName),
+                 {}};
   }
 
   void give_back(PhysicalId physical) {
@@ -140,7 +144,7 @@ class MemfdMemory final : public VirtualMemory {
     const ByteRange range = home->second;
     homes_.erase(home);
     in_use_ -= range.length();
-    // Bytes of the file that could not be punched out keep their content, and so are not used again.
+    // If punching fails, the bytes keep their content, so they are never reused.
     if (fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, range.lower.value(), range.length().value()) ==
         0) {
       space_.release(range);
@@ -152,7 +156,7 @@ class MemfdMemory final : public VirtualMemory {
   std::mutex mutex_;
   PageTable table_;
   FreeList space_;
-  std::map<PhysicalId, ByteRange> homes_;  ///< Where in the file.
+  std::map<PhysicalId, ByteRange> homes_;  ///< The bytes of the file.
   Bytes file_size_;
   Bytes in_use_;
 };

@@ -1,4 +1,4 @@
-/// What there is of CUDA in a library that was built without it: an answer.
+/// Stands in for the CUDA module in a build without it: every call returns an error.
 #include "memory/registry.hpp"
 #include "stowage/memory/cuda.hpp"
 

@@ -7,7 +7,7 @@
 namespace stowage::memory::cuda {
 namespace {
 
-/// What cuMemAlloc promises of its addresses.
+/// The alignment that cuMemAlloc guarantees.
 constexpr Bytes kAlignment{256};
 
 class DeviceBuffer final : public Buffer {
@@ -74,7 +74,7 @@ class DeviceType final : public BufferType {
   Result<std::unique_ptr<Buffer>> allocate(Bytes size) override {
     STOWAGE_TRY_STATUS(check_buffer_size(name(), size, std::nullopt));
     if (size > context_.info().memory) {
-      return out_of_memory(name(), size, fmt::format("the device has {}", context_.info().memory.value()));
+      return out_of_memory(name(), size, fmt::format("the device has {} bytes", context_.info().memory.value()));
     }
     Address base{};
     if (size > Bytes(0)) {
@@ -120,9 +120,9 @@ class PinnedType final : public BufferType {
 
   Result<std::unique_ptr<Buffer>> allocate(Bytes size) override {
     STOWAGE_TRY_STATUS(check_buffer_size(name_, size, std::nullopt));
-    // The driver locks whatever it is asked for, and a machine whose memory is all locked is lost.
+    // The driver locks as much as it is asked for, and a machine with all its memory locked hangs.
     if (size > machine_memory()) {
-      return out_of_memory(name_, size, fmt::format("the machine has {}", machine_memory().value()));
+      return out_of_memory(name_, size, fmt::format("the machine has {} bytes", machine_memory().value()));
     }
     void* base = nullptr;
     if (size > Bytes(0)) {

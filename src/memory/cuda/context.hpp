@@ -7,7 +7,7 @@
 
 namespace stowage::memory::cuda {
 
-/// Makes a context current until the end of the scope; the one before is current again then.
+/// Makes a context current until the end of the scope, then restores the previous one.
 class Scope {
  public:
   Scope() = default;
@@ -17,11 +17,12 @@ class Scope {
   ~Scope();
 
  private:
-  const Driver* driver_ = nullptr;  ///< Null: the right one was current already.
+  const Driver* driver_ = nullptr;  ///< Null: the context was already current.
 };
 
-/// Lets this thread make and free memory while a stream is captured into a graph, which the driver forbids unless told
-/// otherwise. Where it cannot be told so, the driver's answer to what is done inside says enough.
+/// Lets this thread allocate and free memory while a stream is captured into a graph, which the driver forbids by
+/// default. When the mode cannot be changed, nothing is reported here: the calls inside the scope fail with the
+/// driver's error.
 class RelaxedCapture {
  public:
   explicit RelaxedCapture(const Driver& driver) : driver_(driver) { exchange(); }
@@ -39,7 +40,7 @@ class RelaxedCapture {
   bool exchanged_ = false;
 };
 
-/// A device's primary context, retained while this lives, and what the parts of the device share. Thread-safe.
+/// Keeps a device's primary context retained, and holds what the parts of the device share. Thread-safe.
 class DeviceContext {
  public:
   static Result<std::unique_ptr<DeviceContext>> make(const Driver& driver, CudaDeviceInfo info, DeviceId id);
@@ -55,9 +56,9 @@ class DeviceContext {
   [[nodiscard]] DeviceId id() const { return id_; }
   /// "cuda:0".
   [[nodiscard]] const std::string& name() const { return name_; }
-  /// Where ids of events and physical memory begin: other devices' are never taken for this one's.
+  /// Where ids of events and physical memory begin. The ranges of different devices do not overlap.
   [[nodiscard]] std::uint64_t first_id() const { return static_cast<std::uint64_t>(id_.index()) << 40 | 1; }
-  /// For what is done when a call returns: it waits for no stream of the user's.
+  /// The stream for work that is complete when the call returns. It waits for none of the user's streams.
   [[nodiscard]] Stream transfers() const { return transfers_; }
 
  private:
@@ -71,13 +72,13 @@ class DeviceContext {
   Stream transfers_ = nullptr;
 };
 
-/// Of one device. Fails with `invalid` where there is none of that number.
+/// Fails with `invalid` when there is no device of that number.
 Result<CudaDeviceInfo> device_info(const Driver& driver, int ordinal);
 Result<int> device_count(const Driver& driver);
 
 std::unique_ptr<BufferType> make_device_type(const DeviceContext& context);
 std::unique_ptr<BufferType> make_pinned_type(const DeviceContext& context);
-/// Null where the device has none.
+/// Null when the device has no virtual memory.
 Result<std::unique_ptr<VirtualMemory>> make_virtual_memory(const DeviceContext& context);
 Result<std::unique_ptr<CudaModule>> load_module(const DeviceContext& context, const std::string& ptx);
 

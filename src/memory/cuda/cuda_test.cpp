@@ -7,7 +7,7 @@
 #include "memory/cuda/driver.hpp"
 #include "support/memory/devices.hpp"
 
-/// What a CUDA device has besides the interfaces of every device; on the fake driver and on the real one.
+/// What a CUDA device has besides the interfaces of every device. Runs on the fake driver and on the real one.
 namespace stowage::memory::cuda {
 namespace {
 
@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 constexpr StreamId kMain{0};
 constexpr StreamId kSide{5};
 
-/// Each of `count` numbers grows by `value`.
+/// Adds `value` to each of `count` numbers.
 constexpr const char* kAddToEach = R"(
 .version 7.0
 .target sm_80
@@ -151,11 +151,11 @@ TEST_F(CudaDeviceTest, AnAdoptedStreamKeepsItsIdAndIsTheStream) {
   const auto buffer = device_->buffer_type().allocate(Bytes(4)).value();
   std::uint32_t sent = 77;
   ASSERT_TRUE(owner->copy(kSide, buffer->base(), reinterpret_cast<std::byte*>(&sent), Bytes(4)));
-  EXPECT_THAT(read(adopted, buffer->base(), 1), Each(77U));  // in the order of the one stream
+  EXPECT_THAT(read(adopted, buffer->base(), 1), Each(77U));  // both are the same stream, so the copy comes first
 }
 
 TEST_F(CudaDeviceTest, TheDefaultStreamCanBeAdoptedAndThatOfTheThreadCannot) {
-  ASSERT_TRUE(device_->native(StreamId(0)));  // taken
+  ASSERT_TRUE(device_->native(StreamId(0)));  // takes id 0
   const StreamId legacy = device_->adopt(nullptr).value();
   EXPECT_EQ(legacy, StreamId(1));
   EXPECT_EQ(device_->native(legacy).value(), nullptr);
@@ -214,7 +214,7 @@ TEST_F(CudaDeviceTest, AStreamWaitsForLongWorkOfAnother) {
   const EventId event = device_->record(kMain).value();
   ASSERT_TRUE(device_->wait(kSide, event));
   device_->forget(event);
-  (void)device_->record(kMain).value();  // may be the same event of the driver's again
+  (void)device_->record(kMain).value();  // may reuse the driver's event
   EXPECT_THAT(read(kSide, buffer->base() + 4 * (kCount - 1), 1), Each(50U));
   ASSERT_TRUE(device_->synchronize(kMain));
 }

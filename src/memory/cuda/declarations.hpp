@@ -4,16 +4,15 @@
 #include <cstdint>
 #include <string_view>
 
-// The driver's own names for what it hands out by pointer, so that pointers of other programs' CUDA headers are the
-// same type.
+// The driver's own names for its opaque types, so that pointers from other programs' CUDA headers have the same type.
 struct CUctx_st;
 struct CUstream_st;
 struct CUevent_st;
 struct CUmod_st;
 struct CUfunc_st;
 
-/// Our own declarations of what we use of the CUDA driver. `header_test.cpp` compares them, where there is one, with
-/// the toolkit's header.
+/// Our own declarations of the CUDA driver functions that we use. Where the toolkit is installed, `header_test.cpp`
+/// compares them with its header.
 namespace stowage::memory::cuda {
 
 enum class Code : int {
@@ -33,14 +32,14 @@ enum class Code : int {
   not_supported = 801,
 };
 
-using Ordinal = int;  ///< CUdevice, which is the number of the device.
+using Ordinal = int;  ///< CUdevice: the number of the device.
 using Context = ::CUctx_st*;
 using Stream = ::CUstream_st*;
 using Event = ::CUevent_st*;
 using Module = ::CUmod_st*;
 using Function = ::CUfunc_st*;
-enum class Address : unsigned long long {
-};  ///< CUdeviceptr: of the device or, since addresses are unified, of the host.
+/// CUdeviceptr: an address of the device or, since addresses are unified, of the host.
+enum class Address : unsigned long long {};
 enum class Handle : unsigned long long {};  ///< CUmemGenericAllocationHandle.
 
 enum class Attribute : int { compute_major = 75, compute_minor = 76, virtual_memory = 102 };
@@ -57,7 +56,7 @@ inline constexpr unsigned kStreamNonBlocking = 1;
 inline constexpr unsigned kEventWithoutTiming = 2;
 inline constexpr unsigned kHostPortable = 1;
 inline constexpr std::uint64_t kLegacyStream = 1;      ///< For cuGetProcAddress: stream 0 is the legacy default stream.
-inline constexpr std::uintptr_t kStreamPerThread = 2;  ///< The stream that is another one in every thread, as a number.
+inline constexpr std::uintptr_t kStreamPerThread = 2;  ///< The handle of the per-thread default stream, as a number.
 
 struct Location {
   LocationType type = LocationType::device;
@@ -84,7 +83,7 @@ struct AccessDescription {
 
 using GetProcAddress = Code (*)(const char* name, void** function, int version, std::uint64_t flags, int* found);
 
-/// Every function that is used: CALL(name, the version that its parameters are those of, parameters).
+/// Every function that we use: CALL(name, version of the driver API that the parameters come from, parameters).
 #define STOWAGE_CUDA_FUNCTIONS(CALL)                                                                              \
   CALL(cuInit, 2000, (unsigned flags))                                                                            \
   CALL(cuDriverGetVersion, 2020, (int* version))                                                                  \
@@ -138,7 +137,7 @@ using GetProcAddress = Code (*)(const char* name, void** function, int version, 
        (Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y, \
         unsigned block_z, unsigned shared_bytes, Stream stream, void** arguments, void** extra))
 
-/// One pointer for each, under the driver's name.
+/// One pointer per function, under the driver's name.
 struct Functions {
 #define STOWAGE_CUDA_POINTER(name, version, parameters) Code(*name) parameters = nullptr;
   STOWAGE_CUDA_FUNCTIONS(STOWAGE_CUDA_POINTER)

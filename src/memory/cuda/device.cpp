@@ -9,7 +9,8 @@ namespace stowage {
 namespace memory::cuda {
 namespace {
 
-/// Its parts go in the opposite order of the members: streams end, then memory is given back, then the context.
+/// Members are destroyed in reverse order: first the streams finish, then memory is freed, then the context is
+/// released.
 class CudaDeviceImpl final : public CudaDevice {
  public:
   explicit CudaDeviceImpl(std::unique_ptr<DeviceContext> context)
@@ -74,7 +75,7 @@ class CudaDeviceImpl final : public CudaDevice {
 
   Result<StreamId> adopt(Stream stream) override {
     if (reinterpret_cast<std::uintptr_t>(stream) == kStreamPerThread) {
-      return invalid("the per-thread default stream is not one stream");
+      return invalid("the per-thread default stream cannot be adopted: it is a different stream in each thread");
     }
     return streams_.adopt(stream);
   }
@@ -114,12 +115,12 @@ class CudaDeviceImpl final : public CudaDevice {
 
   [[nodiscard]] Status check_launch(const CudaKernel& kernel, const CudaGrid& grid) const {
     if (kernel.module().device() != id()) {
-      return invalid(
-          fmt::format("a kernel of device {}, not of device {}", kernel.module().device().index(), id().index()));
+      return invalid(fmt::format("the kernel belongs to device {}, not to device {}", kernel.module().device().index(),
+                                 id().index()));
     }
     const auto is_zero = [](unsigned count) { return count == 0; };
     if (std::ranges::any_of(grid.blocks, is_zero) || std::ranges::any_of(grid.threads, is_zero)) {
-      return invalid("a kernel without threads");
+      return invalid("a kernel launch without threads: a dimension of the grid is 0");
     }
     return Done{};
   }
@@ -149,7 +150,7 @@ Result<std::vector<CudaDeviceInfo>> cuda_devices(std::string_view driver) {
 Result<std::unique_ptr<CudaDevice>> CudaDevice::make(const CudaOptions& options) {
   using namespace memory::cuda;
   if (options.id && options.id->index() == 0) {
-    return Error{ErrorCode::invalid, "cuda: device id 0 is the CPU's", {}};
+    return Error{ErrorCode::invalid, "cuda: device id 0 is reserved for the CPU", {}};
   }
   STOWAGE_TRY(const Driver* const driver, Driver::load(options.driver));
   STOWAGE_TRY(CudaDeviceInfo info, device_info(*driver, options.ordinal));

@@ -26,7 +26,7 @@ std::string library_to_load(std::string_view asked_for) {
   return configured != nullptr && *configured != '\0' ? configured : kOrdinary;
 }
 
-/// Finds `name` with the parameters that it had in `version`, whatever has become of it in newer drivers.
+/// Finds `name` with the parameters that it had in `version`, even if newer drivers have changed them.
 Status find(GetProcAddress get, const std::string& library, const char* name, int version, void** function) {
   int found = 0;
   const Code code = get(name, function, version, kLegacyStream, &found);
@@ -52,7 +52,7 @@ Result<std::unique_ptr<Driver>> open(const std::string& library) {
   }
   const auto get = reinterpret_cast<GetProcAddress>(dlsym(handle, "cuGetProcAddress_v2"));
   if (get == nullptr)
-    return unavailable(fmt::format("{} has no cuGetProcAddress_v2; a driver of CUDA 12.0 or newer has", library));
+    return unavailable(fmt::format("{} has no cuGetProcAddress_v2; a driver of CUDA 12.0 or newer is needed", library));
   STOWAGE_TRY(const Functions functions, find_all(get, library));
   auto driver = std::make_unique<Driver>(functions, library);
   if (Status begun = driver->call<&Functions::cuInit>(0U); !begun) {
@@ -61,7 +61,8 @@ Result<std::unique_ptr<Driver>> open(const std::string& library) {
   return driver;
 }
 
-/// Registered after the driver's own handlers, and so run before them: from then on it must not be called.
+/// Registered after the driver's own exit handlers, so that it runs before them. The driver must not be called after
+/// that.
 void watch_for_exit() {
   static const int registered = std::atexit([] { process_exits.store(true, std::memory_order_relaxed); });
   (void)registered;
@@ -70,7 +71,7 @@ void watch_for_exit() {
 }  // namespace
 
 Result<const Driver*> Driver::load(std::string_view library) {
-  // Never destroyed, as the driver itself is never unloaded.
+  // Never destroyed, just as the driver itself is never unloaded.
   static auto& mutex = *new std::mutex;
   static auto& loaded = *new std::map<std::string, std::unique_ptr<Driver>>;
   const std::lock_guard lock(mutex);
@@ -88,12 +89,12 @@ Error Driver::error(Code code, std::string_view name, std::string_view arguments
     (void)functions_.cuGetErrorName(code, &identifier);
     (void)functions_.cuGetErrorString(code, &words);
   } else if (code == Code::deinitialized) {
-    words = "the process exits, or the driver is shut down";
+    words = "the process is exiting, or the driver has been shut down";
   }
   return {code == Code::out_of_memory ? ErrorCode::out_of_memory : ErrorCode::device,
           fmt::format("cuda: {}({}): {} ({})", name, arguments,
                       identifier != nullptr ? identifier : fmt::format("error {}", static_cast<int>(code)),
-                      words != nullptr ? words : "not explained"),
+                      words != nullptr ? words : "no explanation"),
           {}};
 }
 

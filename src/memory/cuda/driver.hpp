@@ -13,28 +13,29 @@ namespace stowage::memory::cuda {
 
 inline Address address_of(const std::byte* pointer) { return Address{reinterpret_cast<std::uintptr_t>(pointer)}; }
 inline std::byte* pointer_to(Address address) {
-  return reinterpret_cast<std::byte*>(
-      static_cast<std::uintptr_t>(address));  // NOLINT: the driver's addresses are numbers
+  // NOLINTNEXTLINE: the driver's addresses are numbers
+  return reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(address));
 }
 inline std::size_t count_of(Bytes bytes) { return static_cast<std::size_t>(bytes.value()); }
 
-/// The CUDA driver's library, loaded at run time. Thread-safe. Once loaded it stays, for the driver does not bear being
-/// unloaded; so it may be referred to for ever.
+/// The CUDA driver's library, loaded at run time. Thread-safe. Once loaded it is never unloaded, because the driver
+/// does not support that; references to it stay valid for ever.
 ///
-/// No function is called any more once the process exits or the driver has said that it is deinitialized: whatever
-/// outlives that, static objects above all, gets an error from a call and may ignore it.
+/// No driver function is called after the process has begun to exit or the driver has reported that it is
+/// deinitialized. Objects that outlive that point, such as static ones, get an error from each call and may ignore it.
 class Driver {
  public:
-  /// The library at a path or of a name for the loader; empty: what `STOWAGE_CUDA_DRIVER` says, or else libcuda.so.1.
-  /// Initialized. Fails with `device`, naming what was tried, and is tried anew by the next call then.
+  /// Loads the library, by path or by a name for the loader, and initializes it. When `library` is empty, uses
+  /// `STOWAGE_CUDA_DRIVER` or else libcuda.so.1. Fails with `device`, naming what was tried; the next call then tries
+  /// again.
   static Result<const Driver*> load(std::string_view library);
 
   Driver(Functions functions, std::string library) : functions_(functions), library_(std::move(library)) {}
   Driver(const Driver&) = delete;
   Driver& operator=(const Driver&) = delete;
 
-  /// `driver.call<&Functions::cuMemUnmap>(address, size)`. An error carries the call, its arguments, and the driver's
-  /// words: `out_of_memory` when that is what the driver says, and `device` otherwise.
+  /// Example: `driver.call<&Functions::cuMemUnmap>(address, size)`. An error carries the call, its arguments and the
+  /// driver's explanation; its code is `out_of_memory` if the driver says so, and `device` otherwise.
   template <auto Member, class... Arguments>
   [[nodiscard]] Status call(Arguments... arguments) const {
     const Code code = raw<Member>(arguments...);
@@ -44,7 +45,8 @@ class Driver {
     return error(code, kNameOf<Member>, text);
   }
 
-  /// The same where failure is not, or not only, an error. `deinitialized` when nothing may be called any more.
+  /// Like `call`, for callers that handle the driver's code themselves. Returns `deinitialized` when the driver may no
+  /// longer be called.
   template <auto Member, class... Arguments>
   Code raw(Arguments... arguments) const {
     if (is_gone()) return Code::deinitialized;
@@ -53,15 +55,14 @@ class Driver {
     return code;
   }
 
-  /// Calls that nothing can be done about when they fail: those of destructors.
+  /// For calls whose failure cannot be handled, such as those in destructors.
   template <auto Member, class... Arguments>
   void try_call(Arguments... arguments) const {
     (void)raw<Member>(arguments...);
   }
 
-  /// `Error` of a call that returned `code`.
   [[nodiscard]] Error error(Code code, std::string_view name, std::string_view arguments) const;
-  /// Whether nothing may be called any more.
+  /// Whether the driver may no longer be called.
   [[nodiscard]] bool is_gone() const;
   [[nodiscard]] const std::string& library() const { return library_; }
 

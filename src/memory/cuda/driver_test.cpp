@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 
 constexpr StreamId kMain{0};
 
-/// The fake driver under a name that nothing was loaded by yet.
+/// A path to the fake driver under which it has not been loaded yet.
 std::string fake_by_another_name(const std::string& detour) {
   const std::filesystem::path path(STOWAGE_TEST_CUDA);
   return path.parent_path() / detour / path.filename();
@@ -115,8 +115,8 @@ TEST(CudaDriver, IsCalledInTheDevicesContextThoughTheCallersIsAnothers) {
   Context theirs = nullptr;
   ASSERT_TRUE(driver.call<&Functions::cuDevicePrimaryCtxRetain>(&theirs, 1));
   ASSERT_TRUE(driver.call<&Functions::cuCtxPushCurrent>(theirs));
-  EXPECT_TRUE(
-      device->buffer_type().allocate(Bytes(64)).value()->clear());  // the fake refuses memory of another context
+  // The fake driver refuses memory of another context.
+  EXPECT_TRUE(device->buffer_type().allocate(Bytes(64)).value()->clear());
   EXPECT_TRUE(device->synchronize(kMain));
   Context current = nullptr;
   ASSERT_TRUE(driver.call<&Functions::cuCtxPopCurrent>(&current));
@@ -158,7 +158,7 @@ TEST(CudaDriver, WrongArgumentsNeverReachIt) {
 }
 
 TEST(CudaDriver, IsNotCalledAgainOnceItSaysThatItIsDeinitialized) {
-  const std::string driver = fake_by_another_name("././.");  // which is of no more use afterwards
+  const std::string driver = fake_by_another_name("././.");  // cannot be used again after this test
   {
     const auto device = CudaDevice::make({.driver = driver}).value();
     const auto buffer = device->buffer_type().allocate(Bytes(64)).value();
@@ -171,12 +171,12 @@ TEST(CudaDriver, IsNotCalledAgainOnceItSaysThatItIsDeinitialized) {
     EXPECT_EQ(status.error().code, ErrorCode::device);
     EXPECT_FALSE(device->free_memory());
     EXPECT_FALSE(buffer->clear());
-  }  // and nothing in the destructors
+  }  // nor in the destructors
   fake_driver().drop_objects();
 }
 
-/// What static objects may hold when the process exits. Says with the process's status whether the driver was called
-/// for it.
+/// Objects that may still be alive as static ones when the process exits. The exit status of the process says whether
+/// the driver was called to destroy them.
 struct Holder {
   std::shared_ptr<CudaDevice> device = {};
   std::unique_ptr<Buffer> buffer = {};
@@ -190,9 +190,9 @@ struct Holder {
 };
 
 TEST(CudaDriverDeathTest, IsNotCalledWhenTheProcessExits) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");  // in a process that has not loaded the driver yet
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // so that the child process has not loaded the driver yet
   const auto exit_holding_a_device = [] {
-    static Holder holder;  // made before the driver is loaded, and so destroyed after it
+    static Holder holder;  // constructed before the driver is loaded, and so destroyed after it
     holder.device = make_cuda();
     holder.buffer = holder.device->buffer_type().allocate(Bytes(64)).value();
     std::exit(1);

@@ -24,7 +24,8 @@ Result<EventId> EventTable::record(Stream stream) {
   return id;
 }
 
-// The lock is held while the driver is asked: who forgets the event meanwhile would let it be recorded anew.
+// The lock is held during the driver call. Otherwise another thread could forget the event and record it again
+// meanwhile.
 
 Status EventTable::wait(Stream stream, EventId id) {
   const std::lock_guard lock(mutex_);

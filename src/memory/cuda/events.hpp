@@ -8,9 +8,9 @@
 
 namespace stowage::memory::cuda {
 
-/// Events by number. Those of the driver are used again once they are forgotten, for making one costs more than
-/// recording it; a stream that waits for one waits for the moment it stood for when the wait was submitted, so that
-/// nobody notices. The context must be current in all calls but `forget`. Thread-safe.
+/// Events by number. The driver's events are reused after `forget`, because creating one costs more than recording it.
+/// That is safe for streams that still wait: a wait refers to the moment that the event stood for when the wait was
+/// submitted. The context must be current in all calls except `forget`. Thread-safe.
 class EventTable {
  public:
   explicit EventTable(const DeviceContext& context) : context_(context), next_(context.first_id()) {}

@@ -54,7 +54,7 @@ Status use_streams(CudaDevice& device) {
   return device.launch(kMain, kernel, {}, {});
 }
 
-/// Every function of the driver's that is used, at least once.
+/// Calls every function of the driver that we use at least once.
 Status use_everything() {
   STOWAGE_TRY(const auto device, CudaDevice::make({.driver = STOWAGE_TEST_CUDA}));
   (void)device->free_memory();
@@ -63,8 +63,7 @@ Status use_everything() {
   return use_streams(*device);
 }
 
-/// Calls of which nobody is told when they fail: those of destructors and, inside of others, what is asked for on the
-/// off-chance.
+/// Calls whose failure is not reported: those in destructors, and optional ones inside other calls.
 bool may_fail_silently(const std::string& name) {
   static const std::set<std::string> kNames = {
       "cuMemFree",           "cuMemFreeHost",   "cuStreamDestroy",
@@ -94,14 +93,14 @@ TEST_P(CudaFaults, EveryCallMayFailAndNothingIsLeftBehind) {
     failed.insert(name);
     if (status) {
       EXPECT_TRUE(may_fail_silently(name)) << name;
-      fake_driver().drop_objects();  // those that a destructor could not give back
+      fake_driver().drop_objects();  // objects that a destructor could not free
       continue;
     }
     EXPECT_EQ(status.error().code, GetParam() == Code::out_of_memory ? ErrorCode::out_of_memory : ErrorCode::device);
     EXPECT_THAT(status.error().message, ::testing::HasSubstr(name));
     EXPECT_THAT(fake_driver().live_objects(), IsEmpty()) << name;
   }
-  EXPECT_GE(failed.size(), 38U);  // all but cuInit and those that only say what is wrong
+  EXPECT_GE(failed.size(), 38U);  // all except cuInit and the functions that describe errors
 }
 
 TEST(CudaMapAll, WithoutAccessNothingStaysMapped) {
@@ -109,7 +108,8 @@ TEST(CudaMapAll, WithoutAccessNothingStaysMapped) {
   VirtualMemory& memory = *device->virtual_memory();
   std::byte* const base = memory.reserve(kPage).value();
   const PhysicalId physical = memory.create(kPage).value();
-  fake_driver().fail(5, static_cast<int>(Code::invalid_value));  // context, context, capture, map, access
+  fake_driver().fail(5,
+                     static_cast<int>(Code::invalid_value));  // the calls are: context, context, capture, map, access
   EXPECT_EQ(memory.map(base, physical, Bytes(0), kPage).error().code, ErrorCode::device);
   EXPECT_EQ(fake_driver().failed(), "cuMemSetAccess");
   EXPECT_EQ(fake_driver().calls("cuMemUnmap"), 1U);

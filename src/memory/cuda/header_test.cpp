@@ -1,4 +1,5 @@
-/// Holds our declarations of the driver to the toolkit's header. Built where there is one; there is nothing to run.
+/// Compares our declarations of the driver with the toolkit's header, where it is installed. Compiling is the test;
+/// there is nothing to run.
 #include <type_traits>
 
 #include <cuda.h>
@@ -15,7 +16,7 @@ constexpr bool kAlike = sizeof(Ours) == sizeof(Theirs) && std::is_pointer_v<Ours
                         (std::is_pointer_v<Ours> || ((std::is_integral_v<Ours> || std::is_enum_v<Ours>) &&
                                                      (std::is_integral_v<Theirs> || std::is_enum_v<Theirs>)));
 
-/// What is behind a pointer is as large; of what only the driver knows, it is the same type.
+/// Types behind a pointer have the same size; types that are opaque are the same type.
 template <class Ours, class Theirs>
 constexpr bool same_pointee() {
   if constexpr (!std::is_pointer_v<Ours>) {

@@ -41,7 +41,7 @@ Result<std::unique_ptr<CudaModule>> load_module(const DeviceContext& context, co
   STOWAGE_TRY(const Scope scope, context.enter());
   std::array<char, 4096> log = {};
   std::array<JitOption, 2> options = {JitOption::error_log, JitOption::error_log_size};
-  // A size is passed as if it were a pointer.
+  // The driver expects the size in place of a pointer.
   std::array<void*, 2> values = {log.data(), reinterpret_cast<void*>(log.size() - 1)};
   Module module = nullptr;
   const Code code = context.driver().raw<&Functions::cuModuleLoadDataEx>(&module, static_cast<const void*>(ptx.c_str()),

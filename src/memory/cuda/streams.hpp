@@ -7,7 +7,7 @@
 
 namespace stowage::memory::cuda {
 
-/// Which stream of the driver an id stands for. Thread-safe.
+/// Maps stream ids to streams of the driver. Thread-safe.
 class StreamTable {
  public:
   explicit StreamTable(const DeviceContext& context) : context_(context) {}
@@ -16,9 +16,9 @@ class StreamTable {
   /// Waits for its own streams and destroys them.
   ~StreamTable();
 
-  /// The same id for the same stream, and else the lowest that is free.
+  /// Returns the id of `stream`; a stream that has none yet gets the lowest free id.
   StreamId adopt(Stream stream);
-  /// Makes an own stream of an id that stands for none yet. Precondition: the context is current.
+  /// The stream of an id; creates one when the id is new. Precondition: the context is current.
   Result<Stream> find(StreamId id);
 
  private:

@@ -1,6 +1,6 @@
-# Tests of CUDA: on a driver that is a fake, everywhere; on the real one where there is a GPU (docs/cuda.md).
+# Tests of CUDA: everywhere on a fake driver, and on the real one where there is a GPU (docs/cuda.md).
 
-# What the module's tests load instead of libcuda.so.1.
+# The library that the module's tests load instead of libcuda.so.1.
 set(support ${PROJECT_SOURCE_DIR}/tests/support/cuda)
 add_library(stowage_fake_cuda MODULE
   ${support}/state.cpp ${support}/contexts.cpp ${support}/memory.cpp ${support}/pages.cpp ${support}/streams.cpp ${support}/modules.cpp)
@@ -12,8 +12,8 @@ foreach(test memory_test memory_threads_test)
   add_dependencies(${test} stowage_fake_cuda)
 endforeach()
 
-# The same suites on the real driver, as one file that needs nothing but glibc, so that it can be carried to a machine with a GPU.
-# Debian has libfmt only as a shared library, hence the sources once more with fmt in its headers.
+# The same suites on the real driver, as one executable that needs only glibc, so that it can be copied to a machine
+# with a GPU. Debian has libfmt only as a shared library, so the sources are compiled again with header-only fmt.
 foreach(module base memory)
   get_target_property(sources stowage_${module} SOURCES)
   list(TRANSFORM sources PREPEND ${PROJECT_SOURCE_DIR}/src/${module}/ OUTPUT_VARIABLE ${module}_sources)

@@ -1,10 +1,10 @@
-/// Virtual memory of the driver: cuMemAddressReserve, cuMemCreate, cuMemMap.
+/// Virtual memory through the driver: cuMemAddressReserve, cuMemCreate, cuMemMap.
 ///
-/// The driver checks little, and what it says of a wrong argument is CUDA_ERROR_INVALID_VALUE; so `PageTable` knows the
-/// rules and the driver sees only what keeps to them. Two of its own shape this file: a mapping shows a handle from its
-/// first byte on (the offset "currently must be zero"), which is why parts are unsupported; and memory that was mapped
-/// cannot be used before cuMemSetAccess, which costs tens of microseconds a call and hardly more for a long range,
-/// which is why `map_all` makes one call for all.
+/// The driver checks little and reports every wrong argument as CUDA_ERROR_INVALID_VALUE. So `PageTable` checks the
+/// rules first, and only valid calls reach the driver. Two rules of the driver shape this file. A mapping always shows
+/// a handle from its first byte on (the offset "currently must be zero"), which is why mapping a part is unsupported.
+/// And mapped memory cannot be used before cuMemSetAccess, which takes tens of microseconds per call and hardly more
+/// for a long range, which is why `map_all` makes one such call for the whole range.
 #include <mutex>
 #include <unordered_map>
 
@@ -17,7 +17,7 @@
 namespace stowage::memory::cuda {
 namespace {
 
-/// More addresses than a process has. The driver would be asked in vain.
+/// More addresses than any process has; larger requests are refused without asking the driver.
 constexpr Bytes kAddresses{std::int64_t{1} << 47};
 
 class CudaVirtualMemory final : public VirtualMemory {
@@ -44,9 +44,9 @@ class CudaVirtualMemory final : public VirtualMemory {
 
  private:
   [[nodiscard]] Status check_whole(std::span<const PhysicalRange> ranges) const;
-  /// Maps them and says that the device may use them; all or nothing.
+  /// Maps the ranges and gives the device access to them; all or nothing.
   Status show(std::byte* address, std::span<const PhysicalRange> ranges) const;
-  /// The driver's error in words of ours, with the size.
+  /// Converts a driver error: `out_of_memory` also gets the device's name and the size.
   [[nodiscard]] Error failure(const Error& error, Bytes size) const;
 
   const DeviceContext& context_;
@@ -54,7 +54,7 @@ class CudaVirtualMemory final : public VirtualMemory {
   const AllocationProperties properties_;
   std::mutex mutex_;
   PageTable table_;
-  std::unordered_map<PhysicalId, Handle> handles_;  ///< Of what is not released.
+  std::unordered_map<PhysicalId, Handle> handles_;  ///< Of physical memory that is not released.
 };
 
 CudaVirtualMemory::~CudaVirtualMemory() {
@@ -71,7 +71,7 @@ CudaVirtualMemory::~CudaVirtualMemory() {
 Result<std::byte*> CudaVirtualMemory::reserve(Bytes size) {
   const std::lock_guard lock(mutex_);
   STOWAGE_TRY_STATUS(table_.check_size(size));
-  if (size > kAddresses) return out_of_memory(context_.name(), size, "there are not so many addresses");
+  if (size > kAddresses) return out_of_memory(context_.name(), size, "the address space is smaller than that");
   STOWAGE_TRY(const Scope scope, context_.enter());
   const RelaxedCapture relaxed(driver_);
   Address address{};
@@ -96,7 +96,7 @@ Result<PhysicalId> CudaVirtualMemory::create(Bytes size) {
   const std::lock_guard lock(mutex_);
   STOWAGE_TRY_STATUS(table_.check_size(size));
   if (size > context_.info().memory) {
-    return out_of_memory(context_.name(), size, fmt::format("the device has {}", context_.info().memory.value()));
+    return out_of_memory(context_.name(), size, fmt::format("the device has {} bytes", context_.info().memory.value()));
   }
   STOWAGE_TRY(const Scope scope, context_.enter());
   const RelaxedCapture relaxed(driver_);
@@ -108,7 +108,7 @@ Result<PhysicalId> CudaVirtualMemory::create(Bytes size) {
   return physical;
 }
 
-/// The driver's own rule is ours: memory whose handle is released goes with its last mapping.
+/// The driver follows the same rule: memory whose handle is released is freed with its last mapping.
 Status CudaVirtualMemory::release(PhysicalId physical) {
   const std::lock_guard lock(mutex_);
   STOWAGE_TRY_STATUS(table_.check_release(physical));
@@ -155,10 +155,12 @@ Status CudaVirtualMemory::check_whole(std::span<const PhysicalRange> ranges) con
   for (const PhysicalRange& range : ranges) {
     const Bytes whole = table_.size_of(range.physical);
     if (range.offset == Bytes(0) && range.size == whole) continue;
-    return Error{ErrorCode::unsupported,
-                 fmt::format("{}: {} bytes from {} on of physical memory of {} bytes: CUDA maps all of it or nothing",
-                             context_.name(), range.size.value(), range.offset.value(), whole.value()),
-                 {}};
+    return Error{
+        ErrorCode::unsupported,
+        fmt::format(
+            "{}: cannot map {} bytes from offset {} of physical memory of {} bytes: CUDA maps all of it or nothing",
+            context_.name(), range.size.value(), range.offset.value(), whole.value()),
+        {}};
   }
   return Done{};
 }
@@ -180,8 +182,10 @@ Status CudaVirtualMemory::show(std::byte* address, std::span<const PhysicalRange
   if (done == Bytes(0)) return error;
   const Status unmapped = driver_.call<&Functions::cuMemUnmap>(address_of(address), count_of(done));
   if (unmapped) return error;
-  return Error{
-      ErrorCode::device, fmt::format("{}, and what was mapped stays: {}", error.message, unmapped.error().message), {}};
+  return Error{ErrorCode::device,
+               fmt::format("{}; undoing it failed too, so some memory stays mapped: {}", error.message,
+                           unmapped.error().message),
+               {}};
 }
 
 Error CudaVirtualMemory::failure(const Error& error, Bytes size) const {

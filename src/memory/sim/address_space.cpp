@@ -8,7 +8,7 @@
 namespace stowage::memory {
 namespace {
 
-// [bit 62 set | 16 bits of device | 44 bits of offset]: above what any 64-bit system gives to a process.
+// [bit 62 set | 16 bits of device | 44 bits of offset]: above every address that a 64-bit system gives to a process.
 constexpr std::uintptr_t kMark = std::uintptr_t{1} << 62;
 constexpr unsigned kDeviceShift = 44;
 constexpr std::uintptr_t kDeviceMask = 0xffff;

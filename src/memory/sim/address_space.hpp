@@ -11,11 +11,11 @@
 
 namespace stowage::memory {
 
-/// Bytes of simulated memory as they appear at an address.
+/// Simulated memory that is mapped at an address.
 struct SimMapping {
   std::shared_ptr<SparseBytes> bytes;
   Bytes offset;             ///< Into `bytes`.
-  Bytes size;               ///< From the address on.
+  Bytes size;               ///< Counted from the address.
   std::size_t pending = 0;  ///< Pieces of unfinished work that use it.
 };
 
@@ -26,30 +26,30 @@ struct SimExtent {
   Bytes size;
 };
 
-/// The addresses of one simulated device. They carry the device's number and are such as no host has, so that every
-/// device knows the addresses of every other, and the host faults when it touches one. Handed out by best fit, the same
-/// in every run, and used again when they were given back. Not thread-safe.
+/// The addresses of one simulated device. An address contains the device's number and lies outside what any host uses,
+/// so that every device recognises the addresses of the others, and the host faults when it touches one. Allocated by
+/// best fit, deterministically, and reused after `give_back`. Not thread-safe.
 class SimAddressSpace {
  public:
   explicit SimAddressSpace(DeviceId device);
 
-  /// The device whose addresses look like this one; nothing for the host's.
+  /// The device that the address belongs to; nothing for an address of the host.
   [[nodiscard]] static std::optional<DeviceId> device_of(const std::byte* address);
 
-  /// Addresses for `size` bytes, or nothing when there are none left.
+  /// Addresses for `size` bytes, or nothing when none are left.
   [[nodiscard]] std::optional<std::byte*> take(Bytes size, Bytes alignment);
   void give_back(std::byte* address, Bytes size);
 
-  /// Precondition: nothing is mapped there.
+  /// Precondition: nothing is mapped in the range.
   void map(std::byte* address, SimMapping mapping);
   /// Precondition: the range consists of whole mappings.
   void unmap(std::byte* address, Bytes size);
   /// Whether unfinished work uses a mapping that begins in the range.
   [[nodiscard]] bool is_pending(const std::byte* address, Bytes size) const;
 
-  /// What lies behind a range, mapping by mapping; nothing if a byte of it is not mapped.
+  /// The memory behind a range, mapping by mapping; nothing if any byte is not mapped.
   [[nodiscard]] std::optional<std::vector<SimExtent>> find(const std::byte* address, Bytes size) const;
-  /// The rest of the mapping that the address is in.
+  /// The mapping that contains the address, from the address to its end.
   [[nodiscard]] std::optional<SimExtent> find(const std::byte* address) const;
 
  private:

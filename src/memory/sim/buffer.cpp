@@ -49,8 +49,8 @@ class SimBuffer final : public Buffer {
   std::shared_ptr<SparseBytes> bytes_;
 };
 
-/// What a buffer takes of the addresses: the bytes before its base too, and one more, so that an address behind its end
-/// is nobody's.
+/// The addresses that a buffer takes: its own, those before its base, and one more, so that the address right after its
+/// end belongs to no buffer.
 Bytes span_of(const SimOptions& options, Bytes size) { return options.skew + size + Bytes(1); }
 
 SimBuffer::~SimBuffer() {
@@ -58,8 +58,8 @@ SimBuffer::~SimBuffer() {
   --state_.buffers;
   if (base_ == nullptr) return;
   if (state_.addresses.is_pending(base_, size_)) {
-    state_.refuse(
-        fmt::format("a buffer of {} bytes is freed under pending work", size_.value()));  // too late, but on record
+    state_.refuse(fmt::format("a buffer of {} bytes was freed while pending work uses it",
+                              size_.value()));  // too late to prevent, but recorded
   }
   state_.addresses.unmap(base_, size_);
   state_.addresses.give_back(base_ - state_.options.skew.value(), span_of(state_.options, size_));

@@ -7,14 +7,14 @@
 
 namespace stowage::memory {
 
-/// Counts calls and says which of them are to fail. Not thread-safe.
+/// Counts calls and decides which of them fail. Not thread-safe.
 class SimCallScript {
  public:
-  /// The `nth` call of that kind from now on, and `count - 1` after it. 0: none.
+  /// Makes the `nth` call of that kind from now on fail, and the `count - 1` calls after it. `nth` = 0: none.
   void fail(SimCall call, std::uint64_t nth, std::uint64_t count);
   void fail_any(std::uint64_t nth);
 
-  /// Counts a call; whether it is to fail.
+  /// Counts a call. Returns true if it must fail.
   [[nodiscard]] bool enter(SimCall call);
 
   [[nodiscard]] std::uint64_t calls(SimCall call) const { return counters_[static_cast<std::size_t>(call)].calls; }
@@ -23,7 +23,7 @@ class SimCallScript {
  private:
   struct Counter {
     std::uint64_t calls = 0;
-    std::uint64_t first_failure = 0;  ///< From 1; 0: none.
+    std::uint64_t first_failure = 0;  ///< Counted from 1; 0: none.
     std::uint64_t failures = 0;
 
     void fail(std::uint64_t nth, std::uint64_t count);

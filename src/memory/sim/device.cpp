@@ -30,7 +30,7 @@ class SimDeviceImpl final : public SimDevice {
     if (size < Bytes(0)) return state_.refuse(fmt::format("copy: cannot copy {} bytes", size.value()));
     if (size == Bytes(0)) return Done{};
     STOWAGE_TRY(SimPlace target, place_of("copy", to, size));
-    STOWAGE_TRY(SimPlace source, place_of("copy", const_cast<std::byte*>(from), size));  // only read from
+    STOWAGE_TRY(SimPlace source, place_of("copy", const_cast<std::byte*>(from), size));  // only read
     state_.streams.submit(stream, {.to = std::move(target), .from = std::move(source), .size = size});
     return Done{};
   }
@@ -153,7 +153,7 @@ class SimDeviceImpl final : public SimDevice {
  private:
   using Compute = decltype(SimKernel::compute);
 
-  /// Runs where work is finished: with the lock.
+  /// The result runs when the work finishes, with the mutex locked.
   Compute keeping_sizes(Compute compute) {
     return [this, compute = std::move(compute)](auto inputs, auto outputs) {
       std::vector<std::size_t> sizes;
@@ -161,13 +161,15 @@ class SimDeviceImpl final : public SimDevice {
       compute(inputs, outputs);
       for (std::size_t i = 0; i < sizes.size(); ++i) {
         if (outputs[i].size() == sizes[i]) continue;
-        (void)state_.refuse(fmt::format("kernel: output {} has {} bytes, not {}", i, sizes[i], outputs[i].size()));
+        (void)state_.refuse(
+            fmt::format("kernel: output {} has {} bytes, but the kernel returned {}", i, sizes[i], outputs[i].size()));
         outputs[i].resize(sizes[i]);
       }
     };
   }
 
-  /// Memory of this device, or of the host: what no device calls its own.
+  /// The memory at an address of this device or of the host. An address that belongs to no simulated device is the
+  /// host's.
   Result<SimPlace> place_of(std::string_view who, std::byte* address, Bytes size) {
     if (address == nullptr) return state_.refuse(fmt::format("{}: a null address", who));
     if (!SimAddressSpace::device_of(address)) return SimPlace{.device = {}, .host = address};

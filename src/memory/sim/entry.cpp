@@ -12,7 +12,7 @@ Result<std::shared_ptr<Device>> open_sim(const DeviceOptions& options) {
 }  // namespace
 
 RegisteredDevice sim_entry() {
-  return {{"sim", "simulated: only counts memory, and has any amount of it unless limited"}, &open_sim};
+  return {{"sim", "simulated: counts memory instead of allocating it; unlimited unless a limit is given"}, &open_sim};
 }
 
 }  // namespace stowage::memory

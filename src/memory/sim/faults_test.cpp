@@ -16,7 +16,7 @@ std::unique_ptr<SimDevice> make(std::optional<Bytes> limit = {}) {
   return SimDevice::make({.memory = limit, .granularity = kPage});
 }
 
-/// What of a device one call of every kind needs.
+/// Makes one call of every kind on a device, and holds what the calls create.
 struct Workload {
   SimDevice& device;
   std::unique_ptr<Buffer> buffer = {};
@@ -91,7 +91,7 @@ TEST(SimFaults, AFailureNamesDeviceAndSize) {
   device->fail(SimCall::allocate, 1);
   const auto buffer = device->buffer_type().allocate(Bytes(1234));
   ASSERT_FALSE(buffer);
-  EXPECT_EQ(buffer.error().message, "sim: cannot allocate 1234 bytes: this allocate fails by script");
+  EXPECT_EQ(buffer.error().message, "sim: cannot allocate 1234 bytes: this call of allocate was scripted to fail");
 }
 
 TEST(SimFaults, NthZeroTakesAFailureBack) {
@@ -159,7 +159,7 @@ TEST(SimLimit, CountsBuffersAndPhysicalMemoryTogether) {
   const auto more = device->buffer_type().allocate(Bytes(1));
   ASSERT_FALSE(more);
   EXPECT_EQ(more.error().code, ErrorCode::out_of_memory);
-  EXPECT_THAT(more.error().message, HasSubstr("10000 of 10000 are in use"));
+  EXPECT_THAT(more.error().message, HasSubstr("10000 of 10000 bytes are in use"));
   EXPECT_EQ(memory.create(kPage).error().code, ErrorCode::out_of_memory);
   buffer.reset();
   EXPECT_EQ(device->in_use(), kPage);

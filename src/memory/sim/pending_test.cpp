@@ -85,7 +85,8 @@ TEST_F(SimPending, AnOutputThatItsKernelResizesIsAViolationAndHarmless) {
     device_->finish_all();
   }
   EXPECT_THAT(host, ElementsAre(std::byte{7}, std::byte{0}, std::byte{0}, std::byte{0}));
-  EXPECT_THAT(device_->violations(), ElementsAre(HasSubstr("output 0 has 2 bytes, not 64"), HasSubstr("not 1")));
+  EXPECT_THAT(device_->violations(),
+              ElementsAre(HasSubstr("output 0 has 2 bytes, but the kernel returned 64"), HasSubstr("returned 1")));
 }
 
 TEST_F(SimPending, AWaitHoldsBackWhatComesAfterIt) {
@@ -128,7 +129,7 @@ TEST_F(SimPending, SynchronizeFinishesWhatTheStreamWaitsForAndNoMore) {
 TEST_F(SimPending, ABufferFreedUnderPendingWorkIsAViolation) {
   ASSERT_TRUE(launch(kMain));
   buffer_.reset();
-  EXPECT_THAT(device_->violations(), ElementsAre("sim: a buffer of 64 bytes is freed under pending work"));
+  EXPECT_THAT(device_->violations(), ElementsAre("sim: a buffer of 64 bytes was freed while pending work uses it"));
   EXPECT_EQ(device_->live_objects(), 0U);
   device_->finish_all();
 }
@@ -184,7 +185,7 @@ TEST_F(SimPending, KernelsUseMemoryOfTheirDeviceOnly) {
   EXPECT_EQ(device_->violations().size(), 2U);
 }
 
-/// Device 1 is given what belongs to device 2.
+/// Device 1 gets addresses, events and memory that belong to device 2.
 class SimWrongDevice : public ::testing::Test {
  protected:
   void expect_refused(const Status& status) {

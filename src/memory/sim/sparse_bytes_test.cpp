@@ -16,7 +16,7 @@ TEST(SparseBytes, TakesRoomOnlyWhereItWasWritten) {
   SparseBytes bytes(Bytes(std::int64_t{1} << 40), 7);
   EXPECT_EQ(bytes.footprint(), Bytes(0));
   const std::vector<std::byte> three(3, std::byte{1});
-  bytes.write(Bytes((std::int64_t{1} << 39) - 1), three);  // over the edge of a chunk
+  bytes.write(Bytes((std::int64_t{1} << 39) - 1), three);  // across a chunk boundary
   EXPECT_EQ(bytes.footprint(), Bytes(128 << 10));
   EXPECT_THAT(read(bytes, (std::int64_t{1} << 39) - 2, 5),
               ::testing::ElementsAre(std::byte{7}, std::byte{1}, std::byte{1}, std::byte{1}, std::byte{7}));

@@ -10,7 +10,7 @@
 namespace stowage::memory {
 namespace {
 
-// Ids of events and physical memory carry the device's number above their own.
+// Ids of events and physical memory contain the device's number in their upper bits.
 constexpr unsigned kDeviceShift = 40;
 
 std::uint64_t first_id(DeviceId device) { return static_cast<std::uint64_t>(device.index() + 1) << kDeviceShift | 1; }
@@ -26,8 +26,9 @@ SimState::SimState(SimOptions given)
 Status SimState::enter(SimCall call, Bytes size) {
   if (!script.enter(call)) return Done{};
   if (call <= SimCall::map)
-    return out_of_memory(options.name, size, fmt::format("this {} fails by script", to_string(call)));
-  return Error{ErrorCode::device, fmt::format("{}: this {} fails by script", options.name, to_string(call)), {}};
+    return out_of_memory(options.name, size, fmt::format("this call of {} was scripted to fail", to_string(call)));
+  return Error{
+      ErrorCode::device, fmt::format("{}: this call of {} was scripted to fail", options.name, to_string(call)), {}};
 }
 
 Error SimState::refuse(std::string message) {
@@ -43,7 +44,7 @@ Status SimState::judge(std::string_view what, Status status) {
 Status SimState::take(Bytes size) {
   const Bytes limit = options.memory.value_or(kMaxBytes);
   if (size > limit - in_use) {
-    return out_of_memory(options.name, size, fmt::format("{} of {} are in use", in_use.value(), limit.value()));
+    return out_of_memory(options.name, size, fmt::format("{} of {} bytes are in use", in_use.value(), limit.value()));
   }
   in_use += size;
   peak = std::max(peak, in_use);

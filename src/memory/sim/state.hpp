@@ -9,25 +9,26 @@
 
 namespace stowage::memory {
 
-/// What nobody has written yet: not zero, so that whoever relies on zeros is found out.
+/// The content of new memory. Not zero, so that tests expose code that relies on zeros.
 inline constexpr std::uint8_t kUnwritten = 0xa5;
 
-/// What the parts of a simulated device (buffers, virtual memory, streams) share. Everything but `options` under
-/// `mutex`, which the functions of the parts take first; those here expect it taken.
+/// The state that the parts of a simulated device (buffers, virtual memory, streams) share. `mutex` guards everything
+/// except `options`: the parts lock it, and the functions here expect it locked.
 struct SimState {
   explicit SimState(SimOptions given);
 
-  /// Counts a call and fails it where the script says so: for lack of memory, or of the device.
+  /// Counts a call. When the script says that it fails, returns `out_of_memory` for calls that take memory and `device`
+  /// for others.
   [[nodiscard]] Status enter(SimCall call, Bytes size = {});
-  /// `invalid`, with a line in `violations`.
+  /// An `invalid` error, which is also recorded in `violations`.
   Error refuse(std::string message);
-  /// A check's error, with a line in `violations`.
+  /// Passes a check's status on; an error is also recorded in `violations`.
   Status judge(std::string_view what, Status status);
   /// Takes bytes from the memory of the device.
   [[nodiscard]] Status take(Bytes size);
   void give_back(Bytes size) { in_use -= size; }
 
-  /// The refusal of an id or address, which says so when it is another device's.
+  /// The error for an unknown id or address. Says so if it belongs to another device.
   Error refuse_foreign(std::string_view what, std::uint64_t id);
   Error refuse_foreign(std::string_view what, const std::byte* address);
 

@@ -12,10 +12,10 @@
 
 namespace stowage::memory {
 
-/// One side of a copy: memory of the device, or of the host.
+/// One side of a copy: memory of the device or of the host.
 struct SimPlace {
   std::vector<SimExtent> device;
-  std::byte* host = nullptr;  ///< Null: `device` counts.
+  std::byte* host = nullptr;  ///< Null: `device` is used.
 };
 
 /// Memory that a kernel reads or writes.
@@ -24,7 +24,7 @@ struct SimOperand {
   Bytes size;
 };
 
-/// A copy when `size` is above 0, a kernel that computes when it has `compute`, else one that only uses memory.
+/// A copy if `size` is above 0; a kernel that computes if `compute` is set; otherwise a kernel that only uses memory.
 struct SimWork {
   std::vector<SimExtent> uses = {};
   SimPlace to = {};
@@ -36,24 +36,24 @@ struct SimWork {
 };
 
 struct SimEvent {
-  StreamId stream;  ///< That it was recorded on.
+  StreamId stream;  ///< The stream on which it was recorded.
   bool complete = false;
 };
 
-/// Work that was submitted and is not finished, stream by stream. Bytes are copied when the copy finishes, not before.
+/// Work that was submitted and is not finished, by stream. A copy moves its bytes when it finishes, not before.
 ///
-/// A stream is a queue of work, waits and marks (events recorded). Waits and marks take no time: they leave the queue
-/// as soon as they are at its head and, for a wait, its event is complete. A wait names an event that was recorded
-/// before, so that following waits from stream to stream always ends at work that can be finished. Not thread-safe.
+/// A stream is a queue of work, waits and marks (recorded events). Waits and marks take no time: a mark leaves the
+/// queue when it reaches the head, a wait when its event is also complete. A wait names an event that was recorded
+/// before it, so that following waits from stream to stream always ends at work that can be finished. Not thread-safe.
 class SimStreams {
  public:
   void submit(StreamId stream, SimWork work);
   std::shared_ptr<SimEvent> record(StreamId stream);
   void wait(StreamId stream, std::shared_ptr<SimEvent> event);
 
-  /// The oldest `count` pieces of work, as far as what they wait for is complete.
+  /// Finishes the oldest `count` pieces of work; stops at a wait whose event is not complete.
   void finish(StreamId stream, std::size_t count);
-  /// All work of a stream, and on other streams what it waits for.
+  /// Finishes all work of a stream, and the work on other streams that it waits for.
   void synchronize(StreamId stream);
   void finish_all();
 
@@ -66,13 +66,13 @@ class SimStreams {
   };
   using Queue = std::deque<std::variant<SimWork, Wait, Mark>>;
 
-  /// Takes waits and marks off the heads of all queues until none can go.
+  /// Removes waits and marks from the heads of all queues until none can be removed.
   void settle();
   static bool settle(Queue& queue);
-  /// Precondition: the stream's head is work.
+  /// Precondition: the head of the queue is work.
   void finish_head(Queue& queue);
-  /// The stream whose head must finish next for this one to get on. Precondition: settled, and this one's queue is not
-  /// empty.
+  /// The stream whose head must finish next so that this one can proceed. Precondition: settled, and this stream's
+  /// queue is not empty.
   [[nodiscard]] StreamId blocker_of(StreamId stream) const;
 
   std::map<StreamId, Queue> queues_;
