@@ -15,15 +15,16 @@ namespace {
 struct TensorPlace {
   enum class Kind : std::uint8_t { unknown, skipped, placed, ours };
   Kind kind = Kind::unknown;
-  std::size_t buffer = 0;  ///< If it is ours.
-  Bytes offset = {};       ///< From the first aligned address of that buffer; of a placed one, in its buffer.
+  std::size_t buffer = 0;  ///< For `ours`.
+  /// For `ours`, from the first aligned address of the buffer; for `placed`, from the base of its buffer.
+  Bytes offset = {};
 };
 
 struct Layout {
   std::vector<TensorPlace> places;  ///< By tensor.
   std::vector<Bytes> sizes;         ///< By buffer.
-  Bytes alignment{1};               ///< Of the address where each buffer is used from.
-  std::vector<Address> given;       ///< By tensor, for those that are placed.
+  Bytes alignment{1};               ///< Of the first address used in each buffer.
+  std::vector<Address> given;       ///< By tensor, for those that are already placed.
 };
 
 Error fault(std::span<const Tensor> tensors, std::size_t t, std::string_view what) {
@@ -32,7 +33,6 @@ Error fault(std::span<const Tensor> tensors, std::size_t t, std::string_view wha
           {.file = {}, .line = {}, .path = fmt::format("tensors[{}]", t)}};
 }
 
-/// Lays tensors out one after the other.
 class Layouter {
  public:
   Layouter(std::span<const Tensor> tensors, const BufferType& type, const AllocateAllOptions& options,
@@ -70,14 +70,14 @@ class Layouter {
     if (tensors_[t].size < Bytes(0)) return fault(tensors_, t, "has a size below 0");
     const Bytes size = options_.size_of ? options_.size_of(tensors_[t], type_) : tensors_[t].size;
     if (size < tensors_[t].size)
-      return fault(tensors_, t, fmt::format("would take {} of its bytes in {}", size.value(), type_.name()));
+      return fault(tensors_, t, fmt::format("has {} bytes in {}, fewer than its own size", size.value(), type_.name()));
     const Bytes alignment = std::max(type_.alignment(), tensors_[t].alignment.value_or(Bytes(1)));
     if (!is_power_of_two(alignment)) return fault(tensors_, t, "has an alignment that is not a power of two");
     layout_.alignment = std::max(layout_.alignment, alignment);
     if (size > limit_) {
-      return memory::out_of_memory(
-          type_.name(), size,
-          fmt::format("{} is larger than a buffer can be ({})", describe(tensors_[t], TensorId(t)), limit_.value()));
+      return memory::out_of_memory(type_.name(), size,
+                                   fmt::format("{} is larger than the largest buffer ({} bytes)",
+                                               describe(tensors_[t], TensorId(t)), limit_.value()));
     }
     std::optional<Bytes> offset;
     if (!layout_.sizes.empty()) offset = next_offset(layout_.sizes.back(), size, alignment);
@@ -87,7 +87,7 @@ class Layouter {
     return Done{};
   }
 
-  /// In a buffer that is used up to `end`; nothing when it does not fit there any more.
+  /// The tensor's offset in a buffer that is used up to `end`; nothing when it no longer fits there.
   [[nodiscard]] std::optional<Bytes> next_offset(Bytes end, Bytes size, Bytes alignment) const {
     const Bytes offset = align_up(end, alignment);
     if (offset > limit_ || size > limit_ - offset) return std::nullopt;
@@ -100,7 +100,7 @@ class Layouter {
     return Done{};
   }
 
-  /// Views of views are followed to what is known.
+  /// Follows a chain of views to a tensor whose place is known.
   Status place_view(std::size_t t) {
     if (layout_.places[t].kind != TensorPlace::Kind::unknown) return Done{};
     if (is_placed(t)) return place_at(t, options_.placed[t]);
@@ -142,16 +142,17 @@ class Layouter {
 Result<Layout> lay_out(std::span<const Tensor> tensors, const BufferType& type, const AllocateAllOptions& options,
                        Bytes lost) {
   if (!options.placed.empty() && options.placed.size() != tensors.size()) {
-    return Error{ErrorCode::invalid,
-                 fmt::format("there are {} tensors, but {} say where they lie", tensors.size(), options.placed.size()),
-                 {}};
+    return Error{
+        ErrorCode::invalid,
+        fmt::format("there are {} tensors, but `placed` has {} entries", tensors.size(), options.placed.size()),
+        {}};
   }
   std::optional<Bytes> limit = type.max_size();
   if (limit) limit = std::max(Bytes(0), *limit - lost);
   return Layouter(tensors, type, options, limit).run();
 }
 
-/// `unaligned`: whether a base was.
+/// Sets `unaligned` if the base of a buffer was unaligned.
 Result<AllocatedTensors> allocate(const Layout& layout, BufferType& type, bool& unaligned) {
   AllocatedTensors result;
   for (const Bytes size : layout.sizes) {
@@ -185,7 +186,7 @@ Result<AllocatedTensors> allocate_all(std::span<const Tensor> tensors, BufferTyp
   Result<AllocatedTensors> result = allocate(layout, type, unaligned);
   const auto too_large = [&](Bytes size) { return size + layout.alignment > type.max_size().value_or(kMaxBytes); };
   if (result || !unaligned || std::none_of(layout.sizes.begin(), layout.sizes.end(), too_large)) return result;
-  // Bases are unaligned, and in buffers full to the limit there was no room to align them.
+  // Bases turned out unaligned, and buffers that are full to the limit have no room to align them.
   STOWAGE_TRY(const Layout smaller, lay_out(tensors, type, options, layout.alignment));
   return allocate(smaller, type, unaligned);
 }

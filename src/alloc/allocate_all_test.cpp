@@ -147,7 +147,7 @@ TEST(AllocateAll, ATensorTakesWhatItsSizeInTheBufferIs) {
               ElementsAre(Bytes(128 + 112)));
   const SizeInBuffer cut = [](const Tensor&, const BufferType&) { return Bytes(1); };
   EXPECT_THAT(allocate_all_sizes(tensors, cpu_device().buffer_type(), {.size_of = cut}).error().message,
-              HasSubstr("would take 1 of its bytes"));
+              HasSubstr("has 1 bytes in"));
 }
 
 TEST(AllocateAll, ViewsThatMakeNoSenseAreErrors) {
@@ -161,7 +161,7 @@ TEST(AllocateAll, ViewsThatMakeNoSenseAreErrors) {
   EXPECT_THAT(error({weight(8), view(0, -1, 5)}), HasSubstr("outside of its base"));
   EXPECT_THAT(error({view(1, 0, 1), view(0, 0, 1)}), HasSubstr("a view of itself"));
   EXPECT_THAT(error({weight(-8)}), HasSubstr("a size below 0"));
-  EXPECT_THAT(error({weight(8)}, std::vector<Address>(2)), HasSubstr("1 tensors, but 2"));
+  EXPECT_THAT(error({weight(8)}, std::vector<Address>(2)), HasSubstr("1 tensors, but `placed` has 2"));
 }
 
 }  // namespace

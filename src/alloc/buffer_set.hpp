@@ -8,7 +8,7 @@
 
 namespace stowage::alloc {
 
-/// By type and region: the chunk that holds it.
+/// By type and region: the chunk that the region lies in.
 using RegionBuffers = std::vector<std::vector<Buffer*>>;
 
 /// The chunks of several types, which grow together or not at all.
@@ -16,19 +16,20 @@ class BufferSet {
  public:
   explicit BufferSet(std::vector<ChunkList> types) : types_(std::move(types)) {}
 
-  /// Makes room for a plan, one need a type. On failure everything is as before.
+  /// Makes room for a plan, given one need per type. On failure nothing changes.
   Result<RegionBuffers> provide(std::span<const Need> needs);
 
-  /// Keeps only what regions that end at `ends`, by type and region, need in `chunks`.
+  /// Frees what is not needed by regions in `chunks` that end at `ends` (by type and region). Adds the freed bytes to
+  /// `returned`.
   Status trim(const RegionBuffers& chunks, const std::vector<std::vector<Bytes>>& ends, Bytes& returned);
 
   [[nodiscard]] const ChunkList& operator[](std::size_t type) const { return types_[type]; }
   [[nodiscard]] std::size_t size() const { return types_.size(); }
-  /// Another number when what `provide` said before may no longer hold.
+  /// Changes whenever the result of an earlier `provide` may no longer be valid.
   [[nodiscard]] std::uint64_t version() const { return version_; }
   [[nodiscard]] std::uint64_t growths() const { return growths_; }
   [[nodiscard]] std::uint64_t buffers_made() const;
-  /// `Buffer::reset` of all.
+  /// Calls `Buffer::reset` on all buffers.
   void reset() const;
 
  private:

@@ -8,7 +8,7 @@
 namespace stowage::alloc {
 namespace {
 
-/// The numbers 0 to count, the one with the largest `size(number)` first, the lower among equals.
+/// The numbers [0, count) in order of decreasing `size(number)`; among equals, the lower number first.
 template <class Size>
 std::vector<std::size_t> by_size(std::size_t count, Size&& size) {
   std::vector<std::size_t> order(count);
@@ -34,7 +34,7 @@ std::vector<std::size_t> ChunkList::assign(const Need& need) const {
   bool in_order = !chunks_.empty();
   for (std::size_t& chunk : own) {
     const Bytes top = need.tops[chunk];
-    if (top == Bytes(0) && chunk >= chunks_.size()) chunk = 0;  // what is empty is not worth a chunk
+    if (top == Bytes(0) && chunk >= chunks_.size()) chunk = 0;  // an empty region needs no new chunk
     in_order = in_order && chunk < chunks_.size() && fits(chunks_[chunk], top, need.alignment);
   }
   return in_order ? own : assign_by_size(need);
@@ -64,9 +64,9 @@ Status ChunkList::prepare(const Need& need) {
     const std::size_t chunk = assignment_[region];
     const Bytes top = need.tops[region];
     if (chunk < chunks_.size() && fits(chunks_[chunk], top, need.alignment)) continue;
-    if (top == Bytes(0) && next_[chunk].buffer) continue;  // another region's, of this very call
+    if (top == Bytes(0) && next_[chunk].buffer) continue;  // another region of this call already made it
     grows_ = true;
-    Status taken = source_ ? prepare_pages(chunk, top, need.alignment) : prepare_plain(chunk, top, need.alignment);
+    Status taken = source_ ? prepare_pages(chunk, top, need.alignment) : prepare_buffer(chunk, top, need.alignment);
     if (taken) continue;
     roll_back();
     return taken;
@@ -74,17 +74,17 @@ Status ChunkList::prepare(const Need& need) {
   return Done{};
 }
 
-Status ChunkList::prepare_plain(std::size_t chunk, Bytes top, Bytes alignment) {
+Status ChunkList::prepare_buffer(std::size_t chunk, Bytes top, Bytes alignment) {
   Bytes size = top;
   if (chunk < chunks_.size()) {
     size = std::max(size, chunks_[chunk].need);
     alignment = std::max(alignment, chunks_[chunk].alignment);
   }
-  STOWAGE_TRY(next_[chunk].buffer, make_plain(size, alignment));
+  STOWAGE_TRY(next_[chunk].buffer, make_buffer(size, alignment));
   return Done{};
 }
 
-Result<std::unique_ptr<Buffer>> ChunkList::make_plain(Bytes size, Bytes alignment) {
+Result<std::unique_ptr<Buffer>> ChunkList::make_buffer(Bytes size, Bytes alignment) {
   bool unaligned = false;
   Result<std::unique_ptr<Buffer>> buffer = allocate_aligned(type_, size, alignment, unaligned);
   if (unaligned && size + alignment > type_.max_size().value_or(kMaxBytes)) {
@@ -127,7 +127,7 @@ std::vector<Buffer*> ChunkList::commit(const Need& need) {
 void ChunkList::roll_back() {
   next_.clear();
   for (std::size_t c = 0; c < sizes_before_.size(); ++c) {
-    // Pages that cannot be given back now are of use later.
+    // Pages that cannot be removed now stay; later plans can use them.
     if (chunks_[c].pages != nullptr && !chunks_[c].pages->shrink(sizes_before_[c])) continue;
   }
 }

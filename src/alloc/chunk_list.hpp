@@ -11,41 +11,43 @@
 
 namespace stowage::alloc {
 
-/// What one plan asks of one type.
+/// What one plan needs from one type.
 struct Need {
   std::vector<Bytes> tops;  ///< By region; at least one.
   Bytes alignment{1};       ///< Of the address where each region starts.
 };
 
-/// The buffers of one type: enough, and large enough, for the regions of every plan that asked, one plan at a time.
+/// The buffers of one type: enough of them, and large enough, for the regions of every plan that asked, one plan at a
+/// time.
 ///
-/// Which region lies in which chunk: each in the chunk of its own number while that is large enough, else the largest
-/// in the largest, and so on; if any assignment fits, that one does. So two plans with the same sizes in another order
-/// share the same chunks, and what fitted once fits again after others have grown. With virtual memory each chunk grows
-/// where it is, and the first way is the only one.
+/// Which region lies in which chunk: region i lies in chunk i if all of them fit that way; otherwise the largest region
+/// lies in the largest chunk, and so on. If any assignment fits, that one does. So two plans with the same sizes in a
+/// different order share the same chunks, and a plan that fitted once fits again after other plans have grown the
+/// chunks. With virtual memory each chunk grows in place, and region i always lies in chunk i.
 ///
-/// Growth has two halves, so that several lists grow together or not at all: `prepare` takes all the memory, and either
-/// `commit` replaces the old by the new or `roll_back` gives the new back. Not thread-safe.
+/// Growth has two phases, so that several lists grow together or not at all: `prepare` takes all the memory, then
+/// either `commit` replaces the old buffers or `roll_back` frees the new ones. Not thread-safe.
 class ChunkList {
  public:
-  /// Without a source: plain buffers.
+  /// Without a source: ordinary buffers of the type.
   ChunkList(BufferType& type, std::optional<VirtualSource> source) : type_(type), source_(source) {}
 
-  /// Takes what is missing for `need`. Fails with `out_of_memory`; then, and until `commit`, everything is as it was,
-  /// except that chunks with virtual memory may already have more pages.
+  /// Takes the memory that is missing for `need`. Fails with `out_of_memory`. On failure, and until `commit`, nothing
+  /// changes, except that chunks with virtual memory may already have more pages.
   Status prepare(const Need& need);
-  /// The chunks for the regions of `need`, by region. Old buffers go. Precondition: `prepare(need)` succeeded.
+  /// The chunks for the regions of `need`, by region. Buffers that were replaced are freed. Precondition:
+  /// `prepare(need)` succeeded.
   std::vector<Buffer*> commit(const Need& need);
   void roll_back();
-  /// Whether `prepare` took something.
+  /// Whether `prepare` took any memory.
   [[nodiscard]] bool grows() const { return grows_; }
 
-  /// Returns what is not needed by regions that end at `ends` in these chunks; at least one chunk stays. Adds to
-  /// `returned`.
+  /// Frees what is not needed by regions in these chunks that end at `ends`; at least one chunk stays. Adds the freed
+  /// bytes to `returned`.
   Status trim(std::span<Buffer* const> chunks, std::span<const Bytes> ends, Bytes& returned);
 
   [[nodiscard]] BufferType& type() const { return type_; }
-  /// The largest region that a chunk can hold: the type's largest size, less what is lost to bases that turned out
+  /// The largest region that a chunk can hold: the type's largest size minus what is lost to bases that turned out
   /// unaligned.
   [[nodiscard]] std::optional<Bytes> limit() const;
   [[nodiscard]] std::size_t size() const { return chunks_.size(); }
@@ -56,19 +58,19 @@ class ChunkList {
  private:
   struct Chunk {
     std::unique_ptr<Buffer> buffer;
-    VirtualBuffer* pages = nullptr;  ///< The same, if it has virtual memory.
-    // The most that plans asked of it. Another plan's buffer must do for them too.
+    VirtualBuffer* pages = nullptr;  ///< The same buffer, if it has virtual memory.
+    // The most that any plan needed of it. A buffer that replaces this one must satisfy that too.
     Bytes need = {};
     Bytes alignment{1};
   };
 
   [[nodiscard]] static bool fits(const Chunk& chunk, Bytes top, Bytes alignment);
-  /// By region the number of a chunk, maybe of one that is not there yet.
+  /// By region: the number of a chunk, which may not exist yet.
   [[nodiscard]] std::vector<std::size_t> assign(const Need& need) const;
   [[nodiscard]] std::vector<std::size_t> assign_by_size(const Need& need) const;
-  Status prepare_plain(std::size_t chunk, Bytes top, Bytes alignment);
+  Status prepare_buffer(std::size_t chunk, Bytes top, Bytes alignment);
   Status prepare_pages(std::size_t chunk, Bytes top, Bytes alignment);
-  Result<std::unique_ptr<Buffer>> make_plain(Bytes size, Bytes alignment);
+  Result<std::unique_ptr<Buffer>> make_buffer(Bytes size, Bytes alignment);
 
   BufferType& type_;
   std::optional<VirtualSource> source_;
@@ -79,7 +81,7 @@ class ChunkList {
   // Between prepare and commit.
   std::vector<std::size_t> assignment_;  ///< By region.
   std::vector<Chunk> next_;              ///< By chunk; without a buffer: the old one stays.
-  std::vector<Bytes> sizes_before_;      ///< By chunk, with virtual memory.
+  std::vector<Bytes> sizes_before_;      ///< By chunk, for those with virtual memory.
   bool grows_ = false;
 };
 

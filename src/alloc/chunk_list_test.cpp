@@ -32,7 +32,7 @@ TEST_F(ChunkListTest, RegionsGoToChunksBySizeBeforeAnythingGrows) {
   EXPECT_THAT(provide({Bytes(100), Bytes(60)}), ElementsAre(Bytes(100), Bytes(60)));
   const std::uint64_t calls = sim_->calls();
   EXPECT_THAT(provide({Bytes(60), Bytes(100)}), ElementsAre(Bytes(60), Bytes(100)));
-  EXPECT_THAT(provide({Bytes(50), Bytes(50)}), ElementsAre(Bytes(100), Bytes(60))) << "in order where that will do";
+  EXPECT_THAT(provide({Bytes(50), Bytes(50)}), ElementsAre(Bytes(100), Bytes(60))) << "in order if that fits";
   EXPECT_EQ(sim_->calls(), calls);
 }
 
@@ -47,7 +47,7 @@ TEST_F(ChunkListTest, GrowsAsLittleAsItCan) {
 }
 
 TEST_F(ChunkListTest, AReplacedChunkDoesForAllThatLayInTheOldOne) {
-  // Base 8 of alignment 64: 56 bytes are lost.
+  // Bases are 8 bytes past a multiple of 64, so 56 bytes are lost.
   provide({Bytes(1000)}, Bytes(64));
   const Bytes size = chunks_.bytes();
   EXPECT_GE(size, Bytes(1056));

@@ -11,8 +11,8 @@
 #include "stowage/verify.hpp"
 #include "support/builders/allocator_graphs.hpp"
 
-/// Every call to a device that can fail does fail once, the first, the second, and so on until the operation needs no
-/// more: each time the error says what was asked of whom, everything is as it was, and the next attempt succeeds.
+/// Every device call that can fail does fail once: the first, the second, and so on, until the operation makes no more
+/// calls. Each time the error names the type and the size, nothing has changed, and the next attempt succeeds.
 namespace stowage {
 namespace {
 
@@ -40,7 +40,7 @@ struct Devices {
   void expect_no_violations() const {
     for (const SimDevice* device : all()) EXPECT_THAT(device->violations(), IsEmpty());
   }
-  /// The `nth` call of that kind, counted over each device by itself, fails on that device.
+  /// Makes the `nth` call of that kind on one device fail, counted on that device alone.
   void fail(std::size_t device, SimCall call, std::uint64_t nth) const { all()[device]->fail(call, nth); }
 };
 
@@ -55,7 +55,7 @@ GraphAllocator make_allocator(const Devices& devices, bool pages) {
                         options);
 }
 
-/// Several tensors at once in each of three memories, so that the first has several chunks.
+/// Several tensors live at once in each of three memories, so that the first has several chunks.
 Graph graph_of(std::int64_t size) {
   GraphBuilder builder("graph of " + std::to_string(size));
   for (const char* name : {"a", "b", "c"}) builder.add(Memory{.name = name});
@@ -99,7 +99,7 @@ void expect_names_type_and_size(const Error& error) {
   EXPECT_THAT(error.message, ContainsRegex("(near|far): cannot (allocate|reserve addresses for) [0-9]+ bytes"));
 }
 
-/// What is done, with a fresh allocator that has served `graph_of(100)` where `grown` says so.
+/// One scenario. The allocator is new; if `grown`, it has served `graph_of(100)`.
 struct Case {
   bool pages = false;
   bool grown = false;
@@ -108,7 +108,7 @@ struct Case {
   std::uint64_t nth = 1;
 };
 
-/// False: the operation went through, there is no such call.
+/// False: the operation succeeded because there is no such call.
 bool run(const Case& c, const std::function<Status(GraphAllocator&)>& operation) {
   const Devices devices;
   {
@@ -155,7 +155,7 @@ bool run(const Case& c, const std::function<Status(GraphAllocator&)>& operation)
   return true;
 }
 
-/// How often each call could fail.
+/// How often each kind of call could fail.
 std::map<SimCall, std::uint64_t> fail_each(bool pages, bool grown) {
   std::map<SimCall, std::uint64_t> failures;
   const auto reserve = [](GraphAllocator& allocator) { return allocator.reserve(graph_of(2000)); };
@@ -171,7 +171,7 @@ std::map<SimCall, std::uint64_t> fail_each(bool pages, bool grown) {
 TEST(AllocFaults, AFirstReserveThatFailsLeavesNothingBehind) {
   const std::map<SimCall, std::uint64_t> failures = fail_each(false, false);
   EXPECT_EQ(failures.at(SimCall::allocate), 5U)
-      << "two chunks near, each asked for twice for its unaligned base, one far";
+      << "two chunks near, each allocated twice because of its unaligned base, one far";
 }
 
 TEST(AllocFaults, AGrowthThatFailsLeavesPlanBuffersAndContent) {
@@ -209,7 +209,7 @@ TEST(AllocFaults, AllocateThatPlansByItselfFailsLikeReserve) {
   }
 }
 
-/// A page that cannot be taken away while a growth is undone stays, and is not lost.
+/// A page that cannot be unmapped while a growth is undone stays usable and is not leaked.
 TEST(AllocFaults, AFailureWhileAFailureIsUndoneLosesNothing) {
   const Devices devices;
   {
@@ -268,7 +268,7 @@ TEST(AllocFaults, AllocateAllThatFailsFreesWhatItTook) {
     EXPECT_EQ(sim.live_objects(), 0U);
     EXPECT_TRUE(allocate_all(tensors, sim.buffer_type()));
   }
-  EXPECT_EQ(failures, 2U) << "one buffer, asked for twice for its unaligned base";
+  EXPECT_EQ(failures, 2U) << "one buffer, allocated twice because of its unaligned base";
   EXPECT_EQ(sim.live_objects(), 0U);
   devices.expect_no_violations();
 }

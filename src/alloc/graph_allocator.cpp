@@ -19,7 +19,7 @@ using alloc::KeptPlan;
 using alloc::Match;
 using alloc::Need;
 
-/// By position in `types`: the number of the type among the different ones.
+/// By position in `types`: the index of the type in `different`.
 std::vector<std::size_t> number_types(const std::vector<BufferType*>& types, std::vector<BufferType*>& different) {
   std::vector<std::size_t> numbers;
   for (BufferType* const type : types) {
@@ -48,11 +48,11 @@ std::vector<ChunkList> chunk_lists(const std::vector<BufferType*>& different, co
   return lists;
 }
 
-/// A plan, or why there is none.
+/// A plan, or an error that says why there is none.
 Result<Plan> make_plan(const Graph& graph, PlanOptions options) {
   STOWAGE_TRY(Planned planned, plan(graph, options));
   if (planned.status == SolveStatus::timed_out && !options.capacity) {
-    // Whoever needs addresses needs some plan; online best fit always has one, and soon.
+    // Callers need some plan, however late; online best fit always finds one, quickly.
     options.solver = "online_best_fit";
     options.time_limit.reset();
     options.node_budget.reset();
@@ -61,7 +61,7 @@ Result<Plan> make_plan(const Graph& graph, PlanOptions options) {
   if (planned.has_answer()) return std::move(*planned.plan);
   const std::string shortage = options.capacity ? ": " + shortage_text(planned, *options.capacity) : "";
   return Error{ErrorCode::out_of_memory,
-               fmt::format("no plan for graph '{}', which is {}{}", graph.name(), to_string(planned.status), shortage),
+               fmt::format("no plan for graph '{}': {}{}", graph.name(), to_string(planned.status), shortage),
                {}};
 }
 
@@ -84,7 +84,7 @@ class GraphAllocator::State {
   Status trim(const Graph& graph);
   Result<Graph> as_served(const Graph& graph) const;
 
-  /// The number of the type among the different ones; nothing for one that occurred earlier.
+  /// The index of the type in `different_`; nothing if the same type occurred earlier in the list.
   [[nodiscard]] std::optional<std::size_t> number(std::size_t type) const {
     STOWAGE_CHECK(type < number_of_.size(), "there is no such buffer type");
     const auto first = std::find(number_of_.begin(), number_of_.end(), number_of_[type]);
@@ -102,16 +102,16 @@ class GraphAllocator::State {
 
  private:
   struct Found {
-    std::size_t at = 0;  ///< Of the plan that fits; beyond the last: none does.
-    Match match = {};    ///< If none does: what was in the way of the one that came closest.
+    std::size_t at = 0;  ///< Index of the plan that fits; beyond the last: none fits.
+    Match match = {};    ///< If none fits: why not, for the one that came closest.
   };
 
   [[nodiscard]] Found find(const Graph& graph) const;
   Result<std::unique_ptr<KeptPlan>> make(const Graph& graph) const;
-  /// Makes a plan and buffers for it; it is the one used last then.
+  /// Makes a plan and buffers for it, and puts it first in `kept_`.
   Status take_in(const Graph& graph);
   Status bind(KeptPlan& kept, std::span<const Need> needs);
-  /// Makes sure of buffers and addresses for a graph that the plan fits.
+  /// Makes sure that there are buffers and addresses for a graph that the plan fits.
   Status serve(KeptPlan& kept, const Graph& graph, bool unchanged);
   Error refuse(const Graph& graph);
   [[nodiscard]] std::vector<std::optional<Bytes>> chunk_limits() const;
@@ -123,10 +123,10 @@ class GraphAllocator::State {
 
   GraphAllocatorOptions options_;
   std::vector<BufferType*> different_;
-  std::vector<std::size_t> number_of_;  ///< By type, into different_.
+  std::vector<std::size_t> number_of_;  ///< By type: its index in `different_`.
   BufferSet buffers_;
-  std::vector<std::unique_ptr<KeptPlan>> kept_;  ///< The one used last first.
-  bool trimmed_ = false;                         ///< Buffers may be smaller than plans would have them.
+  std::vector<std::unique_ptr<KeptPlan>> kept_;  ///< Most recently used first.
+  bool trimmed_ = false;                         ///< Buffers may be smaller than the plans need.
   Replan last_replan_;
   mutable GraphAllocatorCounters counters_;
 };
@@ -137,7 +137,7 @@ Result<Graph> GraphAllocator::State::as_served(const Graph& graph) const {
         ErrorCode::invalid,
         fmt::format(
             "graph '{}' has groups, fills, zero-copy tensors, fixed addresses, batches, bodies, pools or session "
-            "workspaces, which addresses alone do not serve: use its plan",
+            "workspaces, which need more than addresses: use its plan",
             graph.name()),
         {}};
   }
@@ -146,8 +146,8 @@ Result<Graph> GraphAllocator::State::as_served(const Graph& graph) const {
   return alloc::serve_graph(graph, types, number_of_);
 }
 
-/// The plan of the last call if it serves the very same graph again; else one that was made for graphs of just this
-/// size, so that a graph returns to its addresses; else the latest that fits.
+/// Tries the plans in order of last use. Takes the first that fits if it last served this very graph; otherwise one
+/// made for graphs of exactly this total size, so that a graph returns to its addresses; otherwise the first that fits.
 GraphAllocator::State::Found GraphAllocator::State::find(const Graph& graph) const {
   Found found{kept_.size(), {.misfit = {.reason = ReplanReason::first}, .unchanged = false}};
   const auto some = [&] { return found.at < kept_.size(); };
@@ -171,8 +171,8 @@ Result<std::unique_ptr<KeptPlan>> GraphAllocator::State::make(const Graph& graph
 }
 
 Status GraphAllocator::State::take_in(const Graph& graph) {
-  // Bases may turn out unaligned, so that less fits into the largest buffer than the plan relied on; once that is
-  // known, a second plan keeps to it.
+  // Bases may turn out unaligned, so that the largest buffer holds less than the plan assumed. Once that is known, a
+  // second plan takes it into account.
   for (bool again = true;; again = false) {
     const std::vector<std::optional<Bytes>> limits = chunk_limits();
     STOWAGE_TRY(std::unique_ptr<KeptPlan> made, make(graph));
@@ -225,7 +225,7 @@ Result<std::vector<Bytes>> GraphAllocator::State::reserve_sizes(const Graph& gra
 }
 
 Result<const Allocation*> GraphAllocator::State::allocate(const Graph& graph) {
-  if (!graph.needs_addresses_only()) STOWAGE_TRY_STATUS(reserve(graph));  // which says why not
+  if (!graph.needs_addresses_only()) STOWAGE_TRY_STATUS(reserve(graph));  // fails, with the reason
   const Found found = find(graph);
   last_replan_ = found.match.misfit;
   if (found.at == kept_.size()) {
@@ -243,16 +243,17 @@ Result<const Allocation*> GraphAllocator::State::allocate(const Graph& graph) {
 
 Error GraphAllocator::State::refuse(const Graph& graph) {
   ++counters_.refusals;
-  return {ErrorCode::not_reserved,
-          fmt::format("graph '{}' must be reserved first, for there are several buffer types and no plan fits it: {}",
-                      graph.name(), to_string(last_replan_)),
-          {}};
+  return {
+      ErrorCode::not_reserved,
+      fmt::format("graph '{}' must be reserved first, because there are several buffer types and no plan fits it: {}",
+                  graph.name(), to_string(last_replan_)),
+      {}};
 }
 
 Status GraphAllocator::State::serve(KeptPlan& kept, const Graph& graph, bool unchanged) {
   const bool bound = kept.is_bound(buffers_.version());
   if (bound && unchanged) return Done{};
-  // What was returned is taken again only as far as this graph needs it.
+  // After a trim, memory is taken again only as far as this graph needs it.
   if (trimmed_) {
     STOWAGE_TRY_STATUS(bind(kept, kept.needs_of(graph)));
   } else if (!bound) {

@@ -6,8 +6,8 @@
 #include "stowage/verify.hpp"
 #include "support/builders/allocator_graphs.hpp"
 
-/// Defects that were reproduced in ggml's allocators, each with the number that our notes on it give them. None of them
-/// here.
+/// Defects that were reproduced in ggml's allocators, each with its number in our notes. Our allocators have none of
+/// them.
 namespace stowage {
 namespace {
 
@@ -42,7 +42,7 @@ TEST(GgmlDefects, P1InPlaceGoesThroughAView) {
   EXPECT_THAT(verify(graph, allocation.plan), IsEmpty());
 }
 
-/// x → a → b → y, and y reads `also` as well: the same counts and sizes whatever that is.
+/// x → a → b → y, and y also reads `also`. Counts and sizes are the same whatever `also` is.
 Graph with_second_reader(std::size_t also) {
   Sketch s;
   const TensorId x = s.tensor("x", 64, TensorFlag::input);
@@ -97,7 +97,7 @@ TEST(GgmlDefects, P3AfterAFailedReserveAllocateFailsOrWorksButDoesNotCrash) {
 TEST(GgmlDefects, P3AfterAGrowthThatFailsTheOldPlanAndBufferServeOn) {
   auto sim = bytes_device({.memory = Bytes(300)});
   {
-    // The same type twice: there, freeing both after a failed growth freed one buffer twice.
+    // The same type twice: in ggml, freeing both after a failed growth freed one buffer twice.
     GraphAllocator allocator({&sim->buffer_type(), &sim->buffer_type()}, steady());
     const Allocation before = **allocator.allocate(chain(100));
     ASSERT_FALSE(allocator.reserve(chain(1000)));
@@ -113,7 +113,7 @@ TEST(GgmlDefects, P3AfterAGrowthThatFailsTheOldPlanAndBufferServeOn) {
 }
 
 TEST(GgmlDefects, P4ThousandsOfFreeBlocksAreNoLimit) {
-  // Tensors of different sizes, all there at once; then every second one goes while the others are still needed.
+  // Tensors of different sizes, all live at once; then every second one is freed while the others are still needed.
   Sketch s;
   std::vector<TensorId> all;
   constexpr int kCount = 1200;
@@ -142,7 +142,7 @@ TEST(GgmlDefects, P5AllocateAfterReserveSizesWorks) {
   EXPECT_EQ(allocator.buffer_size(0), Bytes(128));
 }
 
-/// Tensors of these sizes, all there at once.
+/// Tensors of these sizes, all live at once.
 Graph together(const std::vector<std::int64_t>& sizes) {
   Sketch s;
   std::vector<TensorId> all;

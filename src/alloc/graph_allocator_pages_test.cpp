@@ -9,7 +9,7 @@
 #include "stowage/verify.hpp"
 #include "support/builders/allocator_graphs.hpp"
 
-/// GraphAllocator with addresses and pages apart, and what it does where a device has no such thing.
+/// GraphAllocator with virtual memory, and its fallback where a device has none.
 namespace stowage {
 namespace {
 
@@ -84,7 +84,7 @@ TEST_P(GraphAllocatorPages, TrimReturnsPagesAboveTheNeedAndTheNextLargeGraphTake
     EXPECT_EQ(sim_->in_use(), kPage);
   }
   const Allocation small = **allocator.allocate(chain(1000));
-  EXPECT_EQ(allocator.buffer_size(0), kPage) << "and allocating it again takes none";
+  EXPECT_EQ(allocator.buffer_size(0), kPage) << "and allocating it again takes no more";
   ASSERT_TRUE(small.tensors[0].buffer->fill({small.tensors[0].offset, small.tensors[0].offset + Bytes(1000)}, 7));
 
   const Graph graph = chain(1'000'000);

@@ -18,7 +18,7 @@ using testing::layers;
 using testing::Sketch;
 using testing::steady;
 
-/// With the types' alignments and all, and no finding against it.
+/// The plan has no findings for the graph as served: with one memory per type and the types' alignments.
 void expect_verified(const GraphAllocator& allocator, const Graph& graph, const Allocation& allocation) {
   EXPECT_THAT(verify(*allocator.as_served(graph), allocation.plan), IsEmpty());
 }
@@ -230,7 +230,7 @@ TEST(GraphAllocator, AViewThatThePlanReliesOnMayNotMove) {
 }
 
 TEST(GraphAllocator, AGraphFitsItsOwnPlanThoughSmallerInputsLieWhereTheOutputDoes) {
-  // y takes over x; v, a view of its start, and e, which has no bytes, may lie at the same offset.
+  // y takes over x in place; v, a view of its start, and e, which has no bytes, may lie at the same offset.
   Sketch s;
   const TensorId x = s.tensor("x", 160, TensorFlag::input);
   const TensorId v = s.view("v", 56, x, 0);
@@ -301,8 +301,8 @@ TEST(GraphAllocator, TheSameTypeTwiceSharesOneArenaAndOneBuffer) {
   GraphAllocator allocator({&sim->buffer_type(), &sim->buffer_type()}, steady());
   const Graph graph = across(64);
   const Result<const Allocation*> allocation = allocator.allocate(graph);
-  ASSERT_TRUE(allocation) << "one type in the end: plans by itself";
-  EXPECT_EQ(allocator.buffer_size(0), Bytes(128)) << "and in place across memories, for they are one";
+  ASSERT_TRUE(allocation) << "there is only one type, so no reserve is needed";
+  EXPECT_EQ(allocator.buffer_size(0), Bytes(128)) << "in place across both memories, because they are one";
   EXPECT_EQ(allocator.buffer_size(1), Bytes(0));
   EXPECT_EQ(allocator.buffer_count(1), 0U);
   EXPECT_EQ((*allocation)->tensors[1], (*allocation)->tensors[2]);
@@ -355,7 +355,7 @@ TEST(GraphAllocator, AddressesAreAlignedWhateverTheBase) {
   }
 }
 
-/// Three tensors of `size` that are there at the same time.
+/// Three tensors of `size` that are live at the same time.
 Graph three(std::int64_t size) {
   Sketch s;
   const TensorId a = s.tensor("a", size, TensorFlag::input);

@@ -7,13 +7,13 @@
 #include "stowage/alloc/graph_allocator.hpp"
 #include "support/builders/allocator_graphs.hpp"
 
-/// Counts what the process takes from the heap; a program of its own, because it replaces operator new for all of it.
+/// Counts heap allocations. A separate program, because it replaces operator new for the whole process.
 
 namespace {
 std::atomic<std::size_t> allocations = 0;
 }
 
-// Not inlined: the compiler would see `new` end in `free`, and warn.
+// Not inlined: otherwise the compiler sees memory from `new` passed to `free`, and warns.
 [[gnu::noinline]] void* operator new(std::size_t size) {
   ++allocations;
   if (void* const memory = std::malloc(size == 0 ? 1 : size)) return memory;

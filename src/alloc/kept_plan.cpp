@@ -116,7 +116,7 @@ void KeptPlan::set_sizes(const Graph& graph) {
   for (WorkspacePlacement& each : plan.workspaces) each.size = graph.op(each.op).workspaces[each.index].size;
 }
 
-/// What was proven of the planned graph was not proven of a smaller one, whose regions end where its tensors do.
+/// A proof about the planned graph does not hold for a smaller one, whose regions end where its tensors do.
 void KeptPlan::set_arenas(const Graph& graph) {
   std::vector<Arena>& arenas = allocation_.plan.arenas;
   if (last_ == planned_) {

@@ -10,11 +10,11 @@
 
 namespace stowage::alloc {
 
-/// A plan that is kept, with the graphs that it can serve, the buffers that it is bound to, and the addresses of the
-/// graph that it served last.
+/// A plan with the pattern of graphs that it can serve, the buffers that it is bound to, and the addresses of the graph
+/// that it served last.
 class KeptPlan {
  public:
-  /// `served` is `graph` with one memory a type; `plan` is for that. Serves `graph` as soon as it is bound.
+  /// `served` is `graph` with one memory per type, and `plan` is a plan for `served`. Serves `graph` once it is bound.
   KeptPlan(const Graph& graph, const Graph& served, Plan plan);
 
   [[nodiscard]] Match match(const Graph& graph) const {
@@ -22,31 +22,32 @@ class KeptPlan {
     result.unchanged = result.unchanged && allocation_.plan.graph == graph.name();
     return result;
   }
-  /// What it was planned for.
+  /// The graph that it was planned for.
   [[nodiscard]] const Graph& graph() const { return pattern_.graph; }
-  /// The sizes of all tensors that it was planned for.
+  /// The sizes of all tensors of that graph.
   [[nodiscard]] Bytes total() const { return total_; }
 
-  /// What it asks of each type, for any graph that it can serve.
+  /// What it needs from each type, for any graph that it can serve.
   [[nodiscard]] const std::vector<Need>& needs() const { return needs_; }
-  /// The same for a graph that fits.
+  /// What it needs from each type for one graph that fits.
   [[nodiscard]] std::vector<Need> needs_of(const Graph& graph) const;
 
-  /// From now on regions lie in these buffers, as of that version of the set.
+  /// Places its regions in these buffers; `version` is that of the buffer set.
   void bind(RegionBuffers buffers, std::uint64_t version);
   [[nodiscard]] bool is_bound(std::uint64_t version) const { return version_ == version; }
-  /// The buffers are the same in that version too.
+  /// States that the buffers are the same in `version` too.
   void keep_bound(std::uint64_t version) { version_ = version; }
   [[nodiscard]] const RegionBuffers& buffers() const { return buffers_; }
-  /// Where regions end in their buffers for the graph served last, by type and region.
+  /// By type and region: where the region ends in its buffer, for the graph served last.
   [[nodiscard]] std::vector<std::vector<Bytes>> ends() const;
 
-  /// From now on serves a graph that fits. Allocates nothing, unless its name is longer than those before.
+  /// Serves a graph that fits, from now on. Allocates nothing, unless the graph's name is longer than all before.
   void serve(const Graph& graph);
   [[nodiscard]] const Allocation& allocation() const { return allocation_; }
 
  private:
-  /// Calls `f(placement's arena, region, end)` for everything that the graph places on its own.
+  /// Calls `f(placement's arena, region, end)` for every tensor with a placement that is not a view, and every
+  /// workspace.
   template <class F>
   void for_each_end(const Graph& graph, F&& f) const;
   void set_sizes(const Graph& graph);
@@ -58,8 +59,8 @@ class KeptPlan {
   Bytes total_;
   std::vector<Arena> arenas_;            ///< As planned.
   std::vector<Extent> planned_;          ///< As planned.
-  std::vector<Extent> last_;             ///< As served last.
-  std::vector<std::size_t> workspaces_;  ///< By workspace placement of the plan: which of all workspaces it is.
+  std::vector<Extent> last_;             ///< As last served.
+  std::vector<std::size_t> workspaces_;  ///< By workspace placement of the plan: the index among all workspaces.
   std::vector<Need> needs_;
   RegionBuffers buffers_;
   std::uint64_t version_ = 0;

@@ -7,7 +7,7 @@
 namespace stowage {
 namespace {
 
-/// Only a name for an alignment.
+/// A buffer type that only has an alignment.
 class FakeType final : public BufferType {
  public:
   explicit FakeType(std::int64_t alignment) : alignment_(alignment) {}
@@ -22,7 +22,7 @@ class FakeType final : public BufferType {
   Bytes alignment_;
 };
 
-/// Addresses that nobody may touch.
+/// A buffer whose addresses must not be touched.
 class FakeBuffer final : public Buffer {
  public:
   FakeBuffer(std::uintptr_t base, std::int64_t size, std::int64_t alignment)

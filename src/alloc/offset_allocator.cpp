@@ -63,7 +63,7 @@ std::optional<ChunkOffset> OffsetAllocator::take_inner(Bytes size) {
 std::optional<ChunkOffset> OffsetAllocator::take_tail(Bytes size) {
   std::optional<std::size_t> chunk = chunk_with_tail(size);
   const Bytes paid = chunk ? chunks_[*chunk].paid_room() : Bytes(0);
-  // The chunk grows by the least that is possible, so that no other choice can keep the capacity either.
+  // The chunk grows by the smallest possible amount, so no other choice could stay within the capacity either.
   if (size > paid && size - paid > options_.capacity - max_size_) return std::nullopt;
   if (!chunk) chunk = add_chunk(size);
   if (!chunk) return std::nullopt;
@@ -160,7 +160,7 @@ void OffsetAllocator::release(ChunkOffset place, Bytes upper) {
 Status OffsetAllocator::check_in_use(ChunkOffset place, Bytes size) const {
   if (place.chunk >= chunks_.size()) return wrong_place(place, size, "there is no such chunk");
   if (size < Bytes(0) || size > kMaxBytes || place.offset < Bytes(0) || !is_aligned(place.offset, options_.alignment)) {
-    return wrong_place(place, size, "nothing that is allocated looks like that");
+    return wrong_place(place, size, "no allocation can have this offset and size");
   }
   const Bytes rounded = align_up(size, options_.alignment);
   const Bytes end = chunks_[place.chunk].end;
@@ -178,13 +178,14 @@ Status OffsetAllocator::check_in_use(ChunkOffset place, Bytes size) const {
 }
 
 Status OffsetAllocator::check_live(ChunkOffset place, Bytes size) const {
-  // Every byte in use belongs to an allocation; the one that has the first byte is the last that starts at or before
-  // it.
+  // Every byte in use belongs to an allocation. The one that contains the first byte is the last that starts at or
+  // before it.
   const auto found = std::prev(live_.upper_bound(place));
   const auto& [start, label] = *found;
   if (start == place && label.size == size) return Done{};
   return wrong_place(
-      place, size, fmt::format("no such allocation; in use there: {}", to_string(Live{start, label.size, label.name})));
+      place, size,
+      fmt::format("no such allocation; these bytes are in use by {}", to_string(Live{start, label.size, label.name})));
 }
 
 // ------------------------------------------------------------------------------------------------------------ queries

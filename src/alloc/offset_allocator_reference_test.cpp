@@ -19,7 +19,7 @@ struct Setting {
   std::optional<Bytes> max_chunk_size = {};
   std::optional<std::size_t> max_chunks = {};
   std::int64_t capacity = kMaxBytes.value();
-  std::int64_t largest;  ///< Request.
+  std::int64_t largest;  ///< The largest request.
 
   friend void PrintTo(const Setting& setting, std::ostream* out) {
     *out << "alignment " << setting.alignment << ", chunk size " << setting.max_chunk_size.value_or(Bytes(0)).value()
@@ -27,8 +27,8 @@ struct Setting {
   }
 };
 
-/// The rules of `OffsetAllocator` at its declaration, over one character a byte: every candidate listed, the least by
-/// rule taken.
+/// The documented rules of `OffsetAllocator`, implemented over one character per byte: lists every candidate and takes
+/// the best by the rules.
 class ByteMap {
  public:
   explicit ByteMap(const Setting& setting) : setting_(setting) {}
@@ -45,7 +45,7 @@ class ByteMap {
 
   void free(ChunkOffset place, std::int64_t size) { mark(place, rounded(size), false); }
 
-  /// Whether that many free bytes lie below the peak of a chunk.
+  /// Whether that many contiguous free bytes lie below the peak of a chunk.
   [[nodiscard]] bool has_paid_room(std::int64_t size) const {
     return std::ranges::any_of(candidates(rounded(size)), [](const Candidate& c) { return c.growth == 0; });
   }
@@ -68,7 +68,7 @@ class ByteMap {
   enum class Rule { inner, paid_tail, growing_tail, new_chunk };
   struct Candidate {
     Rule rule;
-    std::int64_t cost;  ///< Of two by the same rule the one with less is taken.
+    std::int64_t cost;  ///< Among candidates of the same rule, the lowest cost wins.
     std::int64_t room;
     ChunkOffset place;
     std::int64_t growth;
@@ -78,7 +78,7 @@ class ByteMap {
     }
   };
   struct Chunk {
-    std::string bytes;  ///< Each kUsed or kFree, to the last one in use.
+    std::string bytes;  ///< Each kUsed or kFree, up to the last used one.
     std::int64_t limit;
     std::int64_t max_size;
   };
@@ -133,14 +133,14 @@ class ByteMap {
     EXPECT_EQ(chunk.bytes.substr(first, count), std::string(count, use ? kFree : kUsed)) << "in chunk " << place.chunk;
     chunk.bytes.replace(first, count, count, use ? kUsed : kFree);
     if (use) chunk.max_size = std::max(chunk.max_size, std::ssize(chunk.bytes));
-    chunk.bytes.resize(chunk.bytes.find_last_of(kUsed) + 1);  // nothing found is one below 0
+    chunk.bytes.resize(chunk.bytes.find_last_of(kUsed) + 1);  // npos + 1 is 0
   }
 
   Setting setting_;
   std::vector<Chunk> chunks_;
 };
 
-/// Both allocators, and what is allocated in them.
+/// The allocator under test and the reference, with what is allocated in them.
 class Pair {
  public:
   explicit Pair(const Setting& setting)
@@ -157,7 +157,7 @@ class Pair {
     const Bytes before = allocator_.max_size();
     const std::optional<ChunkOffset> place = allocator_.allocate(Bytes(size));
     ASSERT_EQ(place, reference_.allocate(size));
-    ASSERT_TRUE(!paid || allocator_.max_size() == before) << "grew though free bytes below the peak would have done";
+    ASSERT_TRUE(!paid || allocator_.max_size() == before) << "grew although free bytes below the peak were enough";
     if (!place) return;
     ASSERT_TRUE(is_aligned(place->offset, alignment_));
     live_.push_back({*place, Bytes(size), ""});
@@ -241,7 +241,7 @@ TEST_P(OffsetAllocatorReference, SameAsAByteMapOver60000RandomOperations) {
     }
     while (pair.live_count() > 0) pair.free(below(pair.live_count()));
     pair.compare();
-    EXPECT_EQ(pair.allocator().free_block_count(), 0U) << "one block a chunk";
+    EXPECT_EQ(pair.allocator().free_block_count(), 0U) << "each chunk is one free block";
     EXPECT_EQ(pair.allocator().in_use(), Bytes(0));
   }
 }

@@ -135,7 +135,7 @@ TEST(OffsetAllocator, WhatIsLargerThanAChunkGetsOneOfItsOwn) {
   EXPECT_EQ(fill(allocator, {10, 250, 20}), (ChunkOffsets{{0, Bytes(0)}, {1, Bytes(0)}, {0, Bytes(10)}}));
   EXPECT_EQ(allocator.max_size(1), Bytes(250));
   ASSERT_TRUE(allocator.free({1, Bytes(0)}, Bytes(250)));
-  EXPECT_EQ(allocator.allocate(Bytes(90)), place(1, 0)) << "paid for already";
+  EXPECT_EQ(allocator.allocate(Bytes(90)), place(1, 0)) << "the peak already includes it";
   EXPECT_EQ(allocator.allocate(Bytes(251)), place(2, 0));
 }
 
@@ -260,19 +260,19 @@ TEST(OffsetAllocator, AnUnknownFreeIsAnErrorThatChangesNothing) {
   OffsetAllocator allocator({.alignment = Bytes(16), .live_list = LiveList::on});
   ASSERT_TRUE(allocator.allocate(Bytes(100), "query"));
   ASSERT_TRUE(allocator.allocate(Bytes(50)));
-  EXPECT_EQ(
-      error_of(allocator.free({0, Bytes(16)}, Bytes(16))),
-      "16 bytes at offset 16 of chunk 0 cannot be freed: no such allocation; in use there: query [0, 100) of chunk 0");
+  EXPECT_EQ(error_of(allocator.free({0, Bytes(16)}, Bytes(16))),
+            "16 bytes at offset 16 of chunk 0 cannot be freed: no such allocation; these bytes are in use by query [0, "
+            "100) of chunk 0");
   EXPECT_THAT(error_of(allocator.free({0, Bytes(0)}, Bytes(99))), HasSubstr("query [0, 100)"));
   EXPECT_THAT(error_of(allocator.free({0, Bytes(0)}, Bytes(162))), HasSubstr("query [0, 100)"));
   EXPECT_THAT(error_of(allocator.free({0, Bytes(112)}, Bytes(64))), HasSubstr("unnamed [112, 162)"));
   EXPECT_THAT(error_of(allocator.free({0, Bytes(0)}, Bytes(1000))), HasSubstr("not in use"));
   EXPECT_THAT(error_of(allocator.free({0, Bytes(1024)}, Bytes(16))), HasSubstr("not in use"));
-  EXPECT_THAT(error_of(allocator.free({0, Bytes(8)}, Bytes(16))), HasSubstr("looks like that"));
-  EXPECT_THAT(error_of(allocator.free({0, Bytes(-16)}, Bytes(16))), HasSubstr("looks like that"));
-  EXPECT_THAT(error_of(allocator.free({0, Bytes(0)}, Bytes(-1))), HasSubstr("looks like that"));
+  EXPECT_THAT(error_of(allocator.free({0, Bytes(8)}, Bytes(16))), HasSubstr("no allocation can have"));
+  EXPECT_THAT(error_of(allocator.free({0, Bytes(-16)}, Bytes(16))), HasSubstr("no allocation can have"));
+  EXPECT_THAT(error_of(allocator.free({0, Bytes(0)}, Bytes(-1))), HasSubstr("no allocation can have"));
   EXPECT_THAT(error_of(allocator.free({0, Bytes(0)}, Bytes(std::numeric_limits<std::int64_t>::max()))),
-              HasSubstr("looks like that"));
+              HasSubstr("no allocation can have"));
   EXPECT_THAT(error_of(allocator.free({1, Bytes(0)}, Bytes(100))), HasSubstr("no such chunk"));
   EXPECT_EQ(allocator.in_use(), Bytes(176));
   EXPECT_EQ(allocator.live().size(), 2U);

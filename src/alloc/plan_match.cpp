@@ -10,7 +10,6 @@ namespace {
 
 // -------------------------------------------------------------------------------------------------------- the pattern
 
-/// Finds the takeovers of a plan.
 class TakeOverFinder {
  public:
   TakeOverFinder(const Graph& graph, const Plan& plan)
@@ -62,7 +61,7 @@ class TakeOverFinder {
 
   const Graph& graph_;
   std::vector<std::uint32_t> values_;         ///< By tensor.
-  std::vector<std::vector<TensorId>> bases_;  ///< By value: its tensors that are no views.
+  std::vector<std::vector<TensorId>> bases_;  ///< By value: its tensors that are not views.
   std::vector<const Placement*> at_;          ///< By tensor; null: not in a shared arena.
 };
 
@@ -70,7 +69,7 @@ class TakeOverFinder {
 
 bool same_memory(const Memory& a, const Memory& b) { return a.alignment == b.alignment && a.max_size == b.max_size; }
 
-/// Everything about two ops but sizes and distances.
+/// Compares everything about two ops except sizes and distances.
 bool same_structure(const Op& a, const Op& b) {
   return a.inputs == b.inputs && a.outputs == b.outputs && a.no_task == b.no_task && a.in_place == b.in_place &&
          a.aliases.size() == b.aliases.size() && a.workspaces.size() == b.workspaces.size() && a.stream == b.stream &&
@@ -83,7 +82,7 @@ bool same_base(const Tensor& a, const Tensor& b) {
   return a.view_of.has_value() == b.view_of.has_value() && (!a.view_of || a.view_of->tensor == b.view_of->tensor);
 }
 
-/// The output, with all that shares its bytes, lies within the input.
+/// Whether the output, with everything that shares its bytes, lies within the input.
 bool fits(const TakeOver& each, const Graph& graph, std::span<const Bytes> offsets) {
   const Bytes room = graph.tensor(each.input).size;
   const Bytes end = offsets[each.input.index()] + room;
@@ -109,7 +108,7 @@ class Matcher {
     if (!std::equal(planned_.memories().begin(), planned_.memories().end(), graph_.memories().begin(),
                     graph_.memories().end(), same_memory))
       return {.reason = ReplanReason::memory};
-    // Sizes are judged last: of several reasons the gravest counts.
+    // Sizes are reported last: of several reasons, the most severe counts.
     Replan size;
     for (std::size_t t = 0; t < graph_.tensors().size(); ++t) {
       const ReplanReason reason = check_tensor(t);
@@ -141,7 +140,7 @@ class Matcher {
     return ReplanReason::none;
   }
 
-  /// `workspace`: where in `last_` those of this op begin; moves on to the next op's.
+  /// `workspace` is the index in `last_` where this op's workspaces begin; it is advanced to the next op's.
   [[nodiscard]] ReplanReason check_op(std::size_t k, std::size_t& workspace) {
     const Op& now = graph_.ops()[k];
     const Op& then = planned_.ops()[k];
@@ -159,7 +158,7 @@ class Matcher {
     return size == ReplanReason::none && !same_distances(now, then) ? ReplanReason::view : size;
   }
 
-  /// Of what aliases hold together.
+  /// Whether aliases keep their tensors at the same distances.
   [[nodiscard]] bool same_distances(const Op& now, const Op& then) const {
     for (std::size_t i = 0; i < now.aliases.size(); ++i) {
       const TensorId output = now.outputs[now.aliases[i].output];
@@ -195,7 +194,7 @@ class Matcher {
 Pattern make_pattern(const Graph& graph, const Graph& served, const Plan& plan) {
   Pattern pattern{graph, std::vector<Bytes>(graph.tensors().size()), TakeOverFinder(served, plan).find()};
   for (const Placement& placement : plan.placements) pattern.offsets[placement.tensor.index()] = placement.offset;
-  // Where a pair lies at one place without fitting, the plan relies on something else.
+  // A pair at the same offset that does not fit is not a takeover; the plan is valid there for another reason.
   std::erase_if(pattern.take_overs, [&](const TakeOver& each) { return !fits(each, graph, pattern.offsets); });
   return pattern;
 }

@@ -11,8 +11,8 @@
 #include "support/generators/random_graph.hpp"
 #include "support/generators/shrink_graph.hpp"
 
-/// The rule of plan_match.hpp, on random graphs: when the match says that a plan fits, the verifier agrees; and each
-/// thing that the match asks for is needed, in that plans which were served all the same have been wrong.
+/// The rules of plan_match.hpp on random graphs. If a plan matches, the verifier agrees; and each condition of the
+/// match is needed: serving graphs that violate it has produced invalid plans.
 namespace stowage::alloc {
 namespace {
 
@@ -20,7 +20,7 @@ using ::testing::IsEmpty;
 
 class PlanMatchProperty : public ::testing::Test {
  protected:
-  /// A plan with buffers behind it.
+  /// A plan that is bound to buffers.
   std::unique_ptr<KeptPlan> keep(const Graph& graph, const PlanOptions& options) {
     auto kept = std::make_unique<KeptPlan>(graph, graph, *plan(graph, options)->plan);
     std::vector<ChunkList> lists;

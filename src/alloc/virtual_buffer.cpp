@@ -22,7 +22,8 @@ Result<std::unique_ptr<VirtualBuffer>> VirtualBuffer::make(BufferType& type, con
 }
 
 VirtualBuffer::~VirtualBuffer() {
-  // A device that fails once may not fail twice; one that goes on failing keeps its pages, for a destructor cannot.
+  // A device that failed once may succeed the second time. If it keeps failing, the pages leak, because a destructor
+  // cannot report it.
   if (!shrink(Bytes(0)) && !shrink(Bytes(0))) return;
   if (!memory_.free(range_, source_.address_space)) return;
 }
@@ -30,13 +31,13 @@ VirtualBuffer::~VirtualBuffer() {
 Status VirtualBuffer::grow(Bytes size) {
   if (size > source_.address_space) {
     return memory::out_of_memory(type_.name(), size,
-                                 fmt::format("{} addresses are reserved", source_.address_space.value()));
+                                 fmt::format("only {} bytes of addresses are reserved", source_.address_space.value()));
   }
   const Bytes before = size_;
   while (size_ < size) {
     const Status added = add_page();
     if (added) continue;
-    if (!shrink(before)) return in_words_of_type(added.error(), size);  // those that stay are of use later
+    if (!shrink(before)) return in_words_of_type(added.error(), size);  // pages that stay are used later
     return in_words_of_type(added.error(), size);
   }
   return Done{};

@@ -8,27 +8,27 @@ namespace stowage::alloc {
 
 /// Where addresses and pages come from.
 struct VirtualSource {
-  Device* device = nullptr;  ///< Has virtual memory.
-  Bytes address_space;       ///< Of each buffer; a multiple of the page.
+  Device* device = nullptr;  ///< Must have virtual memory.
+  Bytes address_space;       ///< Reserved per buffer; a multiple of the page.
   Bytes page;                ///< A multiple of the granularity.
 };
 
-/// A buffer at the start of a range of addresses that is reserved once: it grows and shrinks by pages and never moves.
-/// Each page is physical memory of its own, so that each can be returned; it is released as soon as it is mapped, and
-/// thus goes when it is unmapped.
+/// A buffer at the start of an address range that is reserved once: it grows and shrinks by pages and never moves. Each
+/// page is a separate piece of physical memory, so that each can be freed. A page is released as soon as it is mapped,
+/// so that unmapping it frees it.
 ///
-/// Reading and writing goes through the device (stream 0) where the host cannot.
+/// If the host cannot access the memory, reads and writes are copies by the device (stream 0).
 class VirtualBuffer final : public Buffer {
  public:
-  /// An empty one. `type` is what it counts as.
+  /// An empty buffer, which reports `type` as its type.
   static Result<std::unique_ptr<VirtualBuffer>> make(BufferType& type, const VirtualSource& source);
   ~VirtualBuffer() override;
 
-  /// Adds pages until there are `size` bytes. Fails with `out_of_memory`, naming type and size, and then changes
-  /// nothing (but where a page cannot be taken away again, which then stays).
+  /// Adds pages until there are at least `size` bytes. Fails with `out_of_memory`, naming type and size, and then
+  /// changes nothing, except that pages which cannot be unmapped again stay.
   Status grow(Bytes size);
-  /// Takes pages away, from the end, as long as `size` bytes remain. Their content is lost. When the device fails,
-  /// those that are gone are gone.
+  /// Removes pages from the end, as long as `size` bytes remain. Their content is lost. If the device fails, pages that
+  /// were already removed stay removed.
   Status shrink(Bytes size);
 
   [[nodiscard]] std::byte* base() const override { return size_ == Bytes(0) ? nullptr : range_; }
@@ -38,7 +38,7 @@ class VirtualBuffer final : public Buffer {
   Status write(Bytes offset, std::span<const std::byte> from) override;
   Status read(Bytes offset, std::span<std::byte> to) const override;
 
-  /// Of the first byte, even while there is none.
+  /// The address of the first byte, even while the buffer is empty.
   [[nodiscard]] std::byte* range() const { return range_; }
 
  private:
@@ -46,7 +46,7 @@ class VirtualBuffer final : public Buffer {
       : type_(type), source_(source), memory_(*source.device->virtual_memory()), range_(range) {}
 
   Status add_page();
-  /// `out_of_memory` or whatever it was, in the words of the type.
+  /// The same error with the name of the type and the size.
   [[nodiscard]] Error in_words_of_type(const Error& error, Bytes size) const;
   [[nodiscard]] Status copy(std::byte* to, const std::byte* from, std::size_t count) const;
 

@@ -39,8 +39,8 @@ class Passes {
     }
   }
 
-  /// One backend, and that is not the fallback. What only the fallback can run is left open, so that the ops behind it
-  /// can still take the backend of those before it.
+  /// Only one backend is allowed, and it is not the fallback. Groups that only the fallback can run are left open, so
+  /// that the ops after them can still take the backend of the ops before them.
   [[nodiscard]] bool has_no_choice(const OpGroup& group) const {
     return std::count(group.allowed.begin(), group.allowed.end(), true) == 1 && !group.allowed.back();
   }
@@ -54,7 +54,7 @@ class Passes {
     });
   }
 
-  /// Of the largest tensor with a home and an address of its own that the ops read.
+  /// The home of the largest constant, variable or external tensor with a home that the ops read.
   [[nodiscard]] std::optional<std::size_t> home_of_weight(const OpGroup& group) const {
     std::optional<std::size_t> home;
     Bytes largest(-1);
@@ -108,7 +108,7 @@ class Passes {
     return best;
   }
 
-  /// Families of the group that, as far as is known, live where `backend` can use them.
+  /// How many families of the group live, as far as is known, in memory that `backend` can use.
   [[nodiscard]] std::size_t count_usable(std::size_t group, std::size_t backend) const {
     std::size_t count = 0;
     for (const std::size_t family : model_.groups[group].families) {

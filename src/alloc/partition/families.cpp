@@ -32,7 +32,7 @@ void add_members(const Graph& graph, Families& families) {
   }
 }
 
-/// Sets its bytes.
+/// Computes the access's bytes and adds it to its family.
 void add_access(const Graph& graph, Families& families, Access access) {
   const std::size_t number = families.of_tensor[access.tensor.index()];
   Family& family = families.list[number];

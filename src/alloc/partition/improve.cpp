@@ -8,7 +8,7 @@
 namespace stowage::partitioning {
 namespace {
 
-/// What has become of both figures since some moment.
+/// How both figures have changed since some point.
 struct Change {
   std::ptrdiff_t splits = 0;
   Bytes bytes;
@@ -28,7 +28,7 @@ class Improver {
     for (std::size_t i = 0; i < model.task_ops.size(); ++i) position_[model.task_ops[i]] = i;
   }
 
-  /// Whether anything changed.
+  /// Returns true if anything changed.
   bool sweep() {
     bool changed = false;
     for (std::size_t i = 1; i < model_.task_ops.size(); ++i) {
@@ -49,8 +49,8 @@ class Improver {
     return backend_of(model_, model_.task_ops[position], assignment_);
   }
 
-  /// From the boundary before `boundary`: forward, the ops behind it go to the backend before it, or the other way
-  /// round.
+  /// Starts at the boundary before the op at `boundary`. Forward: ops after it move to the backend before it; backward:
+  /// the reverse.
   bool walk(std::size_t boundary, int direction) {
     const std::size_t start = direction > 0 ? boundary : boundary - 1;
     const std::size_t from = at(start);
@@ -82,10 +82,10 @@ class Improver {
     return {boundaries_of(group) - before, traffic_.moved(group, from)};
   }
 
-  /// Boundaries between splits before or behind an op of the group.
+  /// The number of split boundaries right before or after an op of the group.
   [[nodiscard]] std::ptrdiff_t boundaries_of(std::size_t group) const {
     std::ptrdiff_t count = 0;
-    std::size_t counted = 0;  // the boundary behind the previous op of the group
+    std::size_t counted = 0;  // the boundary after the previous op of the group
     for (const std::size_t op : model_.groups[group].ops) {
       const std::size_t i = position_[op];
       if (i > 0 && i != counted && at(i - 1) != at(i)) ++count;
@@ -98,9 +98,9 @@ class Improver {
   const Model& model_;
   Assignment& assignment_;
   TrafficCount traffic_;
-  std::vector<std::size_t> position_;  ///< By op: among task ops.
+  std::vector<std::size_t> position_;  ///< By op: its index among task ops.
   std::size_t walk_ = 0;
-  std::vector<std::size_t> moved_in_;  ///< By group: the last walk that came to it.
+  std::vector<std::size_t> moved_in_;  ///< By group: the last walk that reached it.
 };
 
 }  // namespace

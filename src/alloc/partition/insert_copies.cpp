@@ -12,7 +12,7 @@
 namespace stowage::partitioning {
 namespace {
 
-/// What becomes one split: ops [begin, end) of the original.
+/// Ops [begin, end) of the original graph that become one split.
 struct SplitOps {
   std::size_t backend = 0;
   std::size_t begin = 0;
@@ -20,7 +20,7 @@ struct SplitOps {
   std::vector<Crossing> crossings = {};
 };
 
-/// A tensor that an op finds elsewhere than at home.
+/// A tensor that an op reads in place of the original.
 struct Replacement {
   TensorId original;
   TensorId tensor;
@@ -54,7 +54,7 @@ class CopyInserter {
     STOWAGE_TRY_STATUS(add_home_tensors());
     STOWAGE_TRY_STATUS(add_input_sets());
     ops_.resize(graph_.ops().size());
-    for (const SplitOps& run : find_runs()) STOWAGE_TRY_STATUS(emit(run));
+    for (const SplitOps& split : find_splits()) STOWAGE_TRY_STATUS(emit(split));
     editor_.set_order(std::move(order_));
     STOWAGE_TRY(rewrite::Rewritten built, std::move(editor_).build());
     std::vector<std::optional<OpId>> origins;
@@ -80,7 +80,7 @@ class CopyInserter {
     const Bytes size = options_.size_of ? options_.size_of(tensor, type) : tensor.size;
     if (size >= tensor.size && size <= kMaxBytes) return size;
     return Error{ErrorCode::invalid,
-                 fmt::format("tensor '{}' of {} bytes would take {} in {}", tensor.name, tensor.size.value(),
+                 fmt::format("tensor '{}' has {} bytes, but only {} in {}", tensor.name, tensor.size.value(),
                              size.value(), type.name()),
                  {}};
   }
@@ -92,7 +92,7 @@ class CopyInserter {
     for (std::size_t f = 0; f < homes_.size(); ++f) {
       const Family& family = model_.families.list[f];
       for (const TensorId root : family.roots) align(root, family, homes_[f]);
-      // What kernels may read beyond the end comes behind everything else that shares the memory.
+      // Padding that kernels may read past the end comes after everything else that shares the memory.
       const TensorId last = *std::max_element(family.roots.begin(), family.roots.end(),
                                               [&](TensorId a, TensorId b) { return end(a) < end(b); });
       STOWAGE_TRY(editor_.tensor(last).size, size_in(graph_.tensor(last), homes_[f]));
@@ -104,7 +104,7 @@ class CopyInserter {
     return model_.families.offsets[tensor.index()] + graph_.tensor(tensor).size;
   }
 
-  /// Every root gets the alignment of its new memory, unless an alias puts it where that cannot be had.
+  /// Every root gets the alignment of its new memory, unless an alias puts it at an offset that rules this out.
   void align(TensorId root, const Family& family, std::size_t memory) {
     const bool aliased = family.roots.size() > 1;
     const Bytes needed = editor_.memories()[memory].alignment;
@@ -140,72 +140,72 @@ class CopyInserter {
     return Done{};
   }
 
-  // ------------------------------------------------------------------------------------------------------------- runs
-  [[nodiscard]] std::vector<SplitOps> find_runs() const {
-    std::vector<SplitOps> runs;
-    std::vector<std::size_t> run_of_op(graph_.ops().size());
+  // ----------------------------------------------------------------------------------------------------------- splits
+  [[nodiscard]] std::vector<SplitOps> find_splits() const {
+    std::vector<SplitOps> splits;
+    std::vector<std::size_t> split_of_op(graph_.ops().size());
     for (const std::size_t op : model_.task_ops) {
       const std::size_t backend = backend_of(model_, op, assignment_);
-      if (runs.empty() || runs.back().backend != backend) {
-        if (!runs.empty()) runs.back().end = op;
-        runs.push_back({.backend = backend, .begin = runs.empty() ? 0 : op});
+      if (splits.empty() || splits.back().backend != backend) {
+        if (!splits.empty()) splits.back().end = op;
+        splits.push_back({.backend = backend, .begin = splits.empty() ? 0 : op});
       }
-      run_of_op[op] = runs.size() - 1;
+      split_of_op[op] = splits.size() - 1;
     }
-    if (runs.empty()) runs.push_back({.backend = backends_.size() - 1});
-    runs.back().end = graph_.ops().size();
+    if (splits.empty()) splits.push_back({.backend = backends_.size() - 1});
+    splits.back().end = graph_.ops().size();
     for (std::size_t f = 0; f < homes_.size(); ++f) {
       for (Crossing& crossing : crossings_of(model_, f, assignment_)) {
-        runs[run_of_op[crossing.reads.front().op]].crossings.push_back(std::move(crossing));
+        splits[split_of_op[crossing.reads.front().op]].crossings.push_back(std::move(crossing));
       }
     }
-    return runs;
+    return splits;
   }
 
-  Status emit(const SplitOps& run) {
-    Split split{.backend = run.backend, .begin = OpId(order_.size()), .first_copy = copies_.size()};
-    const std::vector<bool> early = shapes_that_come_first(run);
-    for (std::size_t op = run.begin; op < run.end; ++op) {
-      if (early[op - run.begin]) emit_op(op, run.backend);
+  Status emit(const SplitOps& split) {
+    Split result{.backend = split.backend, .begin = OpId(order_.size()), .first_copy = copies_.size()};
+    const std::vector<bool> early = shapes_that_come_first(split);
+    for (std::size_t op = split.begin; op < split.end; ++op) {
+      if (early[op - split.begin]) emit_op(op, split.backend);
     }
-    std::vector<Crossing> crossings = run.crossings;
+    std::vector<Crossing> crossings = split.crossings;
     std::sort(crossings.begin(), crossings.end(), [](const Crossing& a, const Crossing& b) {
       return std::tuple(a.reads.front().op, a.family, a.bytes.lower) <
              std::tuple(b.reads.front().op, b.family, b.bytes.lower);
     });
     for (const Crossing& crossing : crossings) STOWAGE_TRY_STATUS(emit_copy(crossing));
-    for (std::size_t op = run.begin; op < run.end; ++op) {
-      if (!early[op - run.begin]) emit_op(op, run.backend);
+    for (std::size_t op = split.begin; op < split.end; ++op) {
+      if (!early[op - split.begin]) emit_op(op, split.backend);
     }
-    split.end = OpId(order_.size());
-    split.last_copy = copies_.size();
-    if (!model_.task_ops.empty()) splits_.push_back(split);
+    result.end = OpId(order_.size());
+    result.last_copy = copies_.size();
+    if (!model_.task_ops.empty()) splits_.push_back(result);
     return Done{};
   }
 
-  /// Ops without a task whose inputs were all there before the run. They come before its copies, which may read what
-  /// they name.
-  [[nodiscard]] std::vector<bool> shapes_that_come_first(const SplitOps& run) {
-    std::vector<bool> early(run.end - run.begin, false);
+  /// The no_task ops of the split whose inputs all exist before it. They come before its copies, which may read the
+  /// tensors that they name.
+  [[nodiscard]] std::vector<bool> shapes_that_come_first(const SplitOps& split) {
+    std::vector<bool> early(split.end - split.begin, false);
     const auto is_there = [&](const std::optional<TensorId>& input) {
       return !input ||
-             (written_in_[model_.families.of_tensor[input->index()]] != run.begin && !is_late(*input, run, early));
+             (written_in_[model_.families.of_tensor[input->index()]] != split.begin && !is_late(*input, split, early));
     };
-    for (std::size_t k = run.begin; k < run.end; ++k) {
+    for (std::size_t k = split.begin; k < split.end; ++k) {
       const Op& op = graph_.ops()[k];
       if (op.no_task) {
-        early[k - run.begin] = std::all_of(op.inputs.begin(), op.inputs.end(), is_there);
+        early[k - split.begin] = std::all_of(op.inputs.begin(), op.inputs.end(), is_there);
         continue;
       }
-      for (const TensorId output : op.outputs) written_in_[model_.families.of_tensor[output.index()]] = run.begin;
+      for (const TensorId output : op.outputs) written_in_[model_.families.of_tensor[output.index()]] = split.begin;
     }
     return early;
   }
 
-  /// Whether an op without a task names it that stays in the run, behind the copies.
-  [[nodiscard]] bool is_late(TensorId tensor, const SplitOps& run, const std::vector<bool>& early) const {
+  /// Whether the tensor is named by a no_task op of the split that comes after its copies.
+  [[nodiscard]] bool is_late(TensorId tensor, const SplitOps& split, const std::vector<bool>& early) const {
     const std::optional<std::size_t>& shape = shapes_[tensor.index()];
-    return shape && *shape >= run.begin && *shape < run.end && !early[*shape - run.begin];
+    return shape && *shape >= split.begin && *shape < split.end && !early[*shape - split.begin];
   }
 
   // -------------------------------------------------------------------------------------------------------------- ops
@@ -215,7 +215,8 @@ class CopyInserter {
       if (input) input = replaced(k, *input);
     }
     for (Workspace& workspace : op.workspaces) workspace.memory = MemoryId(backend);
-    // A shape that comes earlier than it did may have nothing to wait for any more; it never orders anything.
+    // A no_task op that is moved up may no longer come after the ops it waited for. It never orders anything, so its
+    // `after` can be dropped.
     if (op.no_task) op.after.clear();
     ops_[k] = OpId(order_.size());
     emitted_[k] = true;
@@ -234,7 +235,7 @@ class CopyInserter {
   Status emit_copy(const Crossing& crossing) {
     const auto exact = std::find_if(crossing.reads.begin(), crossing.reads.end(),
                                     [&](const Access& read) { return read.bytes == crossing.bytes; });
-    // The read may be in a later split, and the op without a task that names what it reads is not there yet then.
+    // The read may be in a later split, whose no_task op that names the tensor is not emitted yet.
     const bool nameable = exact != crossing.reads.end() && is_named(exact->tensor);
     const TensorId from = nameable ? exact->tensor : add_part(crossing);
     Tensor copy = from.index() < graph_.tensors().size() ? graph_.tensor(from) : editor_.tensor(from);
@@ -262,14 +263,14 @@ class CopyInserter {
     return Done{};
   }
 
-  /// Whether ops may read it by now. Tasks are in their order, so that this is a question only of what an op without a
-  /// task names.
+  /// Whether ops may read the tensor already. Task ops keep their order, so only tensors named by no_task ops are in
+  /// question.
   [[nodiscard]] bool is_named(TensorId tensor) const {
     const std::optional<std::size_t>& shape = shapes_[tensor.index()];
     return !shape || emitted_[*shape];
   }
 
-  /// A view, at home, of what several tensors cover together, or one that has no name yet.
+  /// Adds a view, in the home memory, of what several tensors cover together, or of a tensor that is not named yet.
   TensorId add_part(const Crossing& crossing) {
     const TensorId base = base_of(crossing);
     const Bytes offset = crossing.bytes.lower - model_.families.offsets[base.index()];
@@ -280,8 +281,8 @@ class CopyInserter {
                                      .view_of = ViewOf{base, offset}});
   }
 
-  /// A tensor that has these bytes and can be read by now; the crossing's root may itself be what an op without a task
-  /// names.
+  /// A tensor that contains these bytes and may be read already. The crossing's root itself may be named by a no_task
+  /// op.
   [[nodiscard]] TensorId base_of(const Crossing& crossing) const {
     const std::vector<TensorId>& roots = model_.families.list[crossing.family].roots;
     const auto serves = [&](TensorId root) {
@@ -292,7 +293,7 @@ class CopyInserter {
     return other != roots.end() ? *other : crossing.root;
   }
 
-  /// From now on the readers find the copy, or their parts of it as views.
+  /// Makes the readers read the copy, or views of it for their parts.
   void replace_reads(const Crossing& crossing, TensorId copy) {
     std::vector<Replacement> parts;
     for (const Access& read : crossing.reads) {
@@ -314,7 +315,8 @@ class CopyInserter {
     }
   }
 
-  /// Of any of its bytes. On several streams the order of ops alone does not bring the copy behind them.
+  /// The earlier ops that write any of the crossing's bytes. On several streams, the order of ops alone does not put
+  /// the copy after them.
   [[nodiscard]] std::vector<OpId> writers_before(const Crossing& crossing) const {
     std::vector<OpId> writers;
     for (const Access& access : model_.families.list[crossing.family].accesses) {
@@ -332,10 +334,13 @@ class CopyInserter {
   rewrite::Editor editor_;
   std::vector<std::size_t> homes_;                      ///< By family.
   std::vector<std::vector<Replacement>> replacements_;  ///< By original op.
-  std::vector<std::optional<std::size_t>> shapes_;      ///< By original tensor: the op without a task that names it.
-  std::vector<bool> emitted_;                           ///< By original op.
-  std::vector<std::size_t> written_in_;                 ///< By family: where the run that wrote it last begins.
-  std::vector<OpId> order_;                             ///< Of the result, by ids of the editor.
+  /// By original tensor: the no_task op that names it.
+  std::vector<std::optional<std::size_t>> shapes_;
+  std::vector<bool> emitted_;  ///< By original op.
+  /// By family: where the split that last wrote it begins.
+  std::vector<std::size_t> written_in_;
+  /// The ops of the result, as ids of the editor.
+  std::vector<OpId> order_;
   std::vector<std::size_t> op_backends_;
   std::vector<OpId> ops_;
   std::vector<Split> splits_;

@@ -63,8 +63,8 @@ class ModelBuilder {
   }
 
  private:
-  /// Backends with one buffer type have one memory: whoever uses it from one of them uses it from all. Nothing is
-  /// copied inside of a memory then, and a value reaches each memory once.
+  /// Backends with the same buffer type share one memory: a backend that can use it through one of them can use it
+  /// through all. So nothing is copied within a memory, and a value is copied to each memory once.
   void add_uses() {
     for (std::size_t b = 0; b < backends_.size(); ++b) {
       model_.types.push_back(backends_[b].memory);
@@ -85,9 +85,10 @@ class ModelBuilder {
     for (const TensorHome& home : options_.homes) {
       std::optional<std::size_t>& known = model_.homes[model_.families.of_tensor[home.tensor.index()]];
       if (known && *known != home.backend) {
-        return fault(ErrorCode::invalid, fmt::format("{} and what shares its memory live with '{}' and with '{}'",
-                                                     describe(graph_.tensor(home.tensor), home.tensor),
-                                                     backends_[*known].name, backends_[home.backend].name));
+        return fault(ErrorCode::invalid,
+                     fmt::format("{} and the tensors that share its memory have two homes, '{}' and '{}'",
+                                 describe(graph_.tensor(home.tensor), home.tensor), backends_[*known].name,
+                                 backends_[home.backend].name));
       }
       known = home.backend;
     }
@@ -109,7 +110,7 @@ class ModelBuilder {
     return Done{};
   }
 
-  /// Union–find over ops: the writers of one family are one.
+  /// Union-find over ops: all writers of a family are in one group.
   void add_groups() {
     std::vector<std::size_t> parent(graph_.ops().size());
     std::iota(parent.begin(), parent.end(), std::size_t{0});
@@ -158,7 +159,7 @@ class ModelBuilder {
     return refuse(group);
   }
 
-  /// Whether what the op writes and has a home can be written from there.
+  /// Whether the backend can write all outputs of the op that have a home.
   [[nodiscard]] bool reaches_homes(std::size_t backend, std::size_t op) const {
     return std::all_of(graph_.ops()[op].outputs.begin(), graph_.ops()[op].outputs.end(), [&](TensorId output) {
       const std::optional<std::size_t>& home = model_.homes[model_.families.of_tensor[output.index()]];
@@ -169,12 +170,13 @@ class ModelBuilder {
   [[nodiscard]] Error refuse(const OpGroup& group) const {
     const std::size_t op = group.ops.front();
     std::string message =
-        fmt::format("no backend that can use the memory that it writes supports {}", name_op(graph_, op));
+        fmt::format("no backend both supports {} and can use the memory that it writes", name_op(graph_, op));
     if (group.ops.size() > 1) {
       const std::size_t other = group.ops.back();
-      message =
-          fmt::format("{} and {} write the same memory ({} ops do), and no backend that can use it supports them all",
-                      name_op(graph_, op), name_op(graph_, other), group.ops.size());
+      message = fmt::format(
+          "{} and {} write the same memory ({} ops do), and no backend both supports all of these and can use that "
+          "memory",
+          name_op(graph_, op), name_op(graph_, other), group.ops.size());
     }
     return fault(ErrorCode::unsupported, std::move(message), fmt::format("ops[{}]", op));
   }

@@ -10,24 +10,26 @@
 
 namespace stowage::partitioning {
 
-/// Ops that go to one backend together because they write the same memory; mostly a single op.
+/// Ops that must run on one backend because they write the same memory; usually a single op.
 struct OpGroup {
   std::vector<std::size_t> ops = {};       ///< Ascending.
-  std::vector<std::size_t> families = {};  ///< That these read or write; distinct.
-  std::vector<bool> allowed = {};  ///< By backend: supports all of them and can use what they write. Never none.
+  std::vector<std::size_t> families = {};  ///< Read or written by these ops; each once.
+  /// By backend: supports all the ops and can use the memory that they write. At least one is true.
+  std::vector<bool> allowed = {};
   bool pinned = false;
 };
 
-/// The question, put such that assigning is choosing an allowed backend for every group.
+/// The partitioning problem in a form where a solution is one allowed backend per group.
 struct Model {
   const Graph* graph;
   std::size_t backends = 0;
   Families families;
   std::vector<std::optional<std::size_t>> homes;  ///< By family, where given.
-  std::vector<std::vector<bool>> uses;   ///< By backend, by memory: whether ops use it directly; all of a type or none.
-  std::vector<const BufferType*> types;  ///< By backend.
-  std::vector<OpGroup> groups;           ///< In the order of their first ops.
-  std::vector<std::optional<std::size_t>> group_of_op;  ///< Absent: an op without a task.
+  /// By backend and memory: whether ops of the backend use the memory directly. The same for all memories of one type.
+  std::vector<std::vector<bool>> uses;
+  std::vector<const BufferType*> types;                 ///< By backend.
+  std::vector<OpGroup> groups;                          ///< In the order of their first ops.
+  std::vector<std::optional<std::size_t>> group_of_op;  ///< Absent: a no_task op.
   std::vector<std::size_t> task_ops;                    ///< Ascending.
 };
 
@@ -37,7 +39,7 @@ using Assignment = std::vector<std::size_t>;
 /// Fails as `partition` does.
 Result<Model> make_model(const Graph& graph, std::span<const Backend> backends, const PartitionOptions& options);
 
-/// Where the family lives under that assignment.
+/// The backend in whose memory the family lives under that assignment.
 [[nodiscard]] std::size_t home_of(const Model& model, std::size_t family, const Assignment& assignment);
 
 /// The backend of a task op.

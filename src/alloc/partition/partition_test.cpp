@@ -33,7 +33,7 @@ Op op(std::string kind, std::vector<std::size_t> inputs, std::vector<std::size_t
   for (const std::size_t output : outputs) result.outputs.push_back(TensorId(output));
   return result;
 }
-/// An op without a task.
+/// A no_task op.
 Op shape(std::vector<std::size_t> inputs, std::size_t output) {
   Op result = op("SHAPE", std::move(inputs), {output});
   result.no_task = true;
@@ -46,7 +46,7 @@ Graph built(std::vector<Tensor> tensors, std::vector<Op> ops) {
   return std::move(graph).value();
 }
 
-/// Two devices and the CPU, in this order; each op runs where its kind's last letter says: 0, 1, c, or anywhere.
+/// Two devices and the CPU, in this order. The last letter of an op's kind says where it can run: 0, 1, c, or anywhere.
 class PartitionTest : public ::testing::Test {
  protected:
   static bool supports(std::size_t backend, const Graph& graph, OpId id) {
@@ -162,7 +162,7 @@ TEST_F(PartitionTest, PinsAreKept) {
 }
 
 TEST_F(PartitionTest, OpsThatWriteTheSameMemoryGoTogether) {
-  // Only gpu1 can run the second write, so that all of them go there, though the first could run anywhere.
+  // Only gpu1 can run the second write, so all ops go there, although the first could run anywhere.
   const Graph graph =
       built({tensor("buffer", 32), view("low", 16, 0, 0), view("high", 16, 0, 16), tensor("y", 16, TensorFlag::output)},
             {op("F", {}, {1}), op("G1", {}, {2}), op("H", {0}, {3})});
@@ -203,7 +203,7 @@ TEST_F(PartitionTest, WritersOfTheSameMemoryWithoutACommonBackendAreAnError) {
   EXPECT_THAT(error(graph), HasSubstr("op 'F0' (0) of kind F0 and op 'G1' (1) of kind G1 write the same memory"));
   const Graph cache = built({tensor("cache", 32, TensorFlag::variable)}, {op("SET0", {}, {0})});
   EXPECT_EQ(error(cache, {.homes = {{TensorId(0), kGpu1}}}),
-            "no backend that can use the memory that it writes supports op 'SET0' (0) of kind SET0");
+            "no backend both supports op 'SET0' (0) of kind SET0 and can use the memory that it writes");
   EXPECT_THAT(error(built({tensor("buffer", 32), view("low", 16, 0, 0), view("high", 16, 0, 16)},
                           {op("F", {}, {1}), op("G", {}, {2})}),
                     {.pins = {{OpId(0), kGpu0}, {OpId(1), kGpu1}}}),
@@ -216,7 +216,7 @@ TEST_F(PartitionTest, NamesThatDoNotExistAreErrors) {
   EXPECT_EQ(error(graph, {.pins = {{OpId(1), 0}}}), "op 1 does not exist");
   EXPECT_EQ(error(graph, {.homes = {{TensorId(1), 0}}}), "tensor 1 does not exist");
   EXPECT_EQ(error(graph, {.homes = {{TensorId(0), 0}, {TensorId(0), 1}}}),
-            "tensor 'y' (0) and what shares its memory live with 'gpu0' and with 'gpu1'");
+            "tensor 'y' (0) and the tensors that share its memory have two homes, 'gpu0' and 'gpu1'");
   EXPECT_EQ(error(graph, {.input_sets = 0}), "at least one input set is needed");
   EXPECT_FALSE(partition(graph, {}));
 }
@@ -284,7 +284,7 @@ TEST_F(PartitionTest, ACopyMayReadWhatAShapeInItsOwnSplitNames) {
   const Partition result = parted(graph);
   EXPECT_THAT(kinds_of(result.graph), ElementsAre("Yc", "RESHAPE", "COPY", "A0", "B0"));
   EXPECT_THAT(copies_of(result), ElementsAre("r → r (gpu0), 16"));
-  EXPECT_EQ(result.backends[1], kCpu) << "a shape is where what it names is";
+  EXPECT_EQ(result.backends[1], kCpu) << "a no_task op is on the backend of the tensor that it names";
 }
 
 TEST_F(PartitionTest, MemoryThatABackendUsesDirectlyIsNotCopied) {
@@ -308,8 +308,8 @@ TEST_F(PartitionTest, ABackendOfHigherPriorityWithTheSameMemoryTakesOver) {
 }
 
 TEST_F(PartitionTest, BackendsWithOneBufferTypeUseItWithoutNamingEachOther) {
-  // a crosses from gpu0 once; "cpu" finds it where "blas" reads it, and gpu0, which uses "blas", reads what "cpu"
-  // wrote.
+  // a crosses from gpu0 once; "cpu" reads the copy made for "blas", and gpu0, which uses "blas" memory, reads what
+  // "cpu" wrote.
   const Graph graph = built({tensor("x", 16, TensorFlag::input), tensor("a", 16), tensor("b", 16), tensor("c", 16),
                              tensor("d", 16, TensorFlag::output)},
                             {op("A", {0}, {1}), op("B", {1}, {2}), op("C", {1, 2}, {3}), op("D", {3}, {4})});
@@ -334,7 +334,7 @@ TEST_F(PartitionTest, SizesAreThoseOfTheTargetsBufferType) {
   EXPECT_EQ(result.graph.tensor(result.copies[0].to).size, Bytes(64));
   EXPECT_EQ(result.copies[0].bytes, Bytes(10)) << "padding is not copied";
   EXPECT_THAT(error(graph, {.size_of = [](const Tensor&, const BufferType&) { return Bytes(1); }}),
-              HasSubstr("tensor 'x' of 10 bytes would take 1 in "));
+              HasSubstr("tensor 'x' has 10 bytes, but only 1 in "));
 }
 
 TEST_F(PartitionTest, AnInputThatAnOpWritesLivesWithTheWriter) {
@@ -369,7 +369,7 @@ TEST_F(PartitionTest, InputSetsAreInputsOfTheirOwn) {
 }
 
 TEST_F(PartitionTest, ViewsCrossApartWhereAlignmentWouldAddMoreThanTheyHave) {
-  // From 0 on, for an address that 1024 divides, they would be 1100 bytes.
+  // One copy of both, starting at 0 to be aligned to 1024, would have 1100 bytes.
   Tensor aligned = view("aligned", 64, 1, 1024);
   aligned.alignment = Bytes(1024);
   const Graph graph = built({tensor("x", 64, TensorFlag::input), tensor("a", 4096), view("v", 100, 1, 1000), aligned,
@@ -380,7 +380,7 @@ TEST_F(PartitionTest, ViewsCrossApartWhereAlignmentWouldAddMoreThanTheyHave) {
 }
 
 TEST_F(PartitionTest, ATensorOfSizeZeroCrossesBehindItsWriter) {
-  // It lies inside of a, which is there already; but from there nothing leads to the op that writes it.
+  // It lies inside a, which is already copied; but nothing would order that copy after the op that writes it.
   const Graph graph = built({tensor("x", 16, TensorFlag::input), tensor("a", 16), view("e", 0, 1, 4), tensor("y", 16),
                              tensor("z", 16, TensorFlag::output)},
                             {op("A0", {0}, {1}), op("Yc", {1}, {3}), op("E0", {}, {2}), op("Zc", {2}, {4})});
@@ -396,7 +396,7 @@ TEST_F(PartitionTest, AnEmptyGraphHasNoSplits) {
 // ----------------------------------------------------------------------------------------------- ops without a task
 
 TEST_F(PartitionTest, ACopyForSeveralSplitsNamesNothingThatOnlyTheLaterOneHas) {
-  // The CPU reads half of a, then, in another split, all of it by a name that an op between the two gives it.
+  // The CPU reads half of a, then in another split all of it, under a name that an op between the two introduces.
   const Graph graph =
       built({tensor("x", 64, TensorFlag::input), tensor("a", 64), view("half", 32, 1, 0), view("all", 64, 1, 0),
              tensor("y", 64), tensor("g", 64), tensor("z", 64, TensorFlag::output)},
@@ -430,8 +430,8 @@ TEST_F(PartitionTest, SoWhereTheReshapedTensorIsAnAlias) {
 // -------------------------------------------------------------------------------------------------------- improvement
 
 TEST_F(PartitionTest, ABoundaryMovesToWhereLessCrosses) {
-  // Weights pin f to gpu0 and i to gpu1. The passes carry gpu0 on to h, whose wide result then crosses; before g only
-  // 16 bytes do.
+  // Weights pin f to gpu0 and i to gpu1. The passes extend gpu0 up to h, whose wide result then crosses; before g only
+  // 16 bytes would cross.
   const Graph graph =
       built({tensor("w0", 1000, TensorFlag::constant), tensor("f", 16), tensor("g", 400), tensor("h", 400),
              tensor("w1", 1000, TensorFlag::constant), tensor("i", 16, TensorFlag::output)},
@@ -448,7 +448,7 @@ TEST_F(PartitionTest, ABoundaryMovesToWhereLessCrosses) {
 }
 
 TEST_F(PartitionTest, AnOpWithATinyWeightElsewhereDoesNotBreakASplit) {
-  // Like ROPE, whose frequencies lie on another device than all around it.
+  // Like ROPE, whose frequencies lie on another device than everything around it.
   const Graph graph =
       built({tensor("w", 100, TensorFlag::constant), tensor("q", 64), tensor("freqs", 8, TensorFlag::constant),
              tensor("r", 64), tensor("k", 64, TensorFlag::output)},
@@ -462,7 +462,7 @@ TEST_F(PartitionTest, AnOpWithATinyWeightElsewhereDoesNotBreakASplit) {
 }
 
 TEST_F(PartitionTest, TrafficBeyondWhatCanBeCountedIsNotImproved) {
-  // 2^61 bytes written on gpu0 and read on the CPU, again and again: 2^64 and more if everything crossed.
+  // 2^61 bytes written on gpu0 and read on the CPU, again and again: more than 2^64 bytes if everything crossed.
   std::vector<Tensor> tensors = {tensor("v", std::int64_t{1} << 61, TensorFlag::variable)};
   std::vector<Op> ops;
   for (int i = 0; i < 10; ++i) {

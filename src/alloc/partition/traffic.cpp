@@ -41,14 +41,14 @@ class Walk {
   }
 
   [[nodiscard]] bool holds(const Crossing& crossing, const Access& access) const {
-    // No bytes cross with a tensor of size 0, but the order of ops does: only a copy of its own comes behind its
-    // writer.
+    // A tensor of size 0 has no bytes to copy, but its copy carries the order of ops: only a copy of that very tensor
+    // comes after its writer.
     if (is_empty(access.bytes) || is_empty(crossing.bytes)) return crossing.reads.front().tensor == access.tensor;
     return crossing.bytes.contains(access.bytes) && alignment(access) <= crossing.alignment &&
            is_aligned(access.bytes.lower - crossing.bytes.lower, alignment(access));
   }
 
-  /// With the bytes of later reads that overlap, as long as they have not been written in between.
+  /// Includes the bytes of later reads that overlap, unless they were written in between.
   [[nodiscard]] Crossing crossing_for(std::size_t index, std::size_t reader) const {
     const Access& first = family_.accesses[index];
     Crossing crossing{number_, reader, root(first), first.bytes, alignment(first), {first}};
@@ -73,7 +73,7 @@ class Walk {
     const Bytes base = model_.families.offsets[crossing.root.index()];
     const Bytes lower = std::min(crossing.bytes.lower, later.bytes.lower);
     const ByteRange both{base + align_down(lower - base, alignment), std::max(crossing.bytes.upper, later.bytes.upper)};
-    // Which it is where alignment brings in bytes that nobody reads.
+    // Separate copies are smaller, because alignment would add bytes that nobody reads.
     if (both.length() > crossing.bytes.length() + later.bytes.length()) return;
     if (std::any_of(written.begin(), written.end(), [&](ByteRange range) { return range.overlaps(both); })) return;
     crossing.bytes = both;
@@ -99,7 +99,7 @@ class Walk {
   const Assignment& assignment_;
   std::size_t home_;
   std::vector<Crossing> crossings_;
-  std::vector<std::size_t> valid_;  ///< Those that hold the latest bytes.
+  std::vector<std::size_t> valid_;  ///< Indices of those that hold the current bytes.
 };
 
 }  // namespace

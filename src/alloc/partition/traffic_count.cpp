@@ -65,7 +65,7 @@ Bytes TrafficCount::count(std::size_t family) {
   return is_simple(family) ? count_simple(family) : traffic_of(model_, family, assignment_);
 }
 
-/// As `crossings_of` does: whoever comes first gets a copy, unless there is one already that it can use.
+/// Like `crossings_of`: each reader, in order, gets a copy, unless it can use an existing one.
 Bytes TrafficCount::count_simple(std::size_t family) {
   const Family& members = model_.families.list[family];
   if (!members.read) return Bytes(0);
@@ -76,7 +76,7 @@ Bytes TrafficCount::count_simple(std::size_t family) {
   }
   std::sort(readers_.begin(), readers_.end(),
             [&](std::size_t a, std::size_t b) { return first_read(family, a) < first_read(family, b); });
-  auto copies = readers_.begin();  // readers with a copy of their own come to the front
+  auto copies = readers_.begin();  // readers that get a copy are moved to the front
   for (auto reader = readers_.begin(); reader != readers_.end(); ++reader) {
     const bool found =
         std::any_of(readers_.begin(), copies, [&](std::size_t target) { return model_.uses[*reader][target]; });

@@ -7,18 +7,19 @@
 
 namespace stowage::partitioning {
 
-/// The traffic of every family, kept up while groups go from backend to backend one by one.
+/// The traffic of every family, updated as groups move between backends one at a time.
 ///
-/// Most families are *simple*: reads name one tensor, and nothing is written behind a read. Their traffic follows from
-/// the first read of each backend, however many there are: what everybody reads (positions, a mask) costs no more than
-/// anything else. When a first read goes elsewhere, the next one is searched from there on, which is a step or two for
-/// ops that move in their order. Other families are counted anew, all their accesses, whenever an op of theirs moves.
+/// Most families are *simple*: all reads name one tensor, and nothing is written after a read. Their traffic depends
+/// only on the first read of each backend, so that a tensor that every op reads (positions, a mask) costs no more than
+/// any other. When a first read moves to another backend, the next one is searched from there on, which takes a step or
+/// two if ops move in order. For other families, all accesses are counted again whenever one of their ops moves.
 class TrafficCount {
  public:
-  /// Both outlive it. Precondition: `traffic_is_countable`.
+  /// Both must outlive this object. Precondition: `traffic_is_countable`.
   TrafficCount(const Model& model, const Assignment& assignment);
 
-  /// To be told after every change of the assignment: `group` was on `from`. Returns by how much traffic has grown.
+  /// Must be called after every change of the assignment: `group` was on `from`. Returns by how much the traffic has
+  /// grown.
   Bytes moved(std::size_t group, std::size_t from);
 
  private:
@@ -28,7 +29,7 @@ class TrafficCount {
   }
   void find_first_reads(std::size_t family);
   void move_reads(std::size_t op, std::size_t from);
-  /// The first access from `start` on that is a read of that backend, else their number.
+  /// The first access from `start` on that is a read by that backend, or the number of accesses if there is none.
   [[nodiscard]] std::size_t next_read(std::size_t family, std::size_t backend, std::size_t start) const;
   [[nodiscard]] Bytes count(std::size_t family);
   [[nodiscard]] Bytes count_simple(std::size_t family);
@@ -36,8 +37,9 @@ class TrafficCount {
   const Model& model_;
   const Assignment& assignment_;
   std::vector<Bytes> traffic_;  ///< By family.
-  std::vector<std::size_t>
-      first_reads_;  ///< By family and backend, of simple ones: among the accesses; their number: none.
+  /// By family and backend, for simple families: the index of the first read among the accesses, or their number if
+  /// there is none.
+  std::vector<std::size_t> first_reads_;
   std::vector<std::size_t> readers_;  ///< Scratch.
 };
 

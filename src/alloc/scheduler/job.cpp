@@ -6,7 +6,7 @@
 namespace stowage::scheduling {
 namespace {
 
-/// Between what lies side by side in the staging buffer.
+/// Alignment of the copies in the staging buffer.
 constexpr Bytes kStagingAlignment{64};
 
 void add_distinct(std::vector<std::size_t>& list, std::size_t value) {
@@ -22,7 +22,7 @@ class SplitPlanner {
     SplitJob job;
     staging_ = Bytes(0);
     for (std::size_t i = split.first_copy; i < split.last_copy; ++i) add_copy(job, split, i);
-    // What goes to the staging buffer goes first: by the time it is needed the wait is short.
+    // Copies to the staging buffer go first, so that they are likely complete when the copies from it need them.
     std::partition(job.batches.begin(), job.batches.end(),
                    [](const CopyBatch& batch) { return batch.way == CopyBatch::Way::to_staging; });
     add_distinct(job.memories, memory_number(backends_, split.backend));
@@ -32,19 +32,20 @@ class SplitPlanner {
     return job;
   }
 
-  /// Of the last split.
+  /// The staging memory that the last planned split needs.
   [[nodiscard]] Bytes staging() const { return staging_; }
 
  private:
-  /// Batches change the order of a split's copies, but the plan was made for the order of ops. That is the same as long
-  /// as no copy writes where another reads: all of a split's copies go to its own memory, and none comes from there.
+  /// Batches change the order of a split's copies, but the plan was made for the order of ops. The order makes no
+  /// difference, because no copy reads what another writes: all copies of a split go to its own memory, and none comes
+  /// from there.
   void add_copy(SplitJob& job, const Split& split, std::size_t index) {
     if (partition_.copies[index].bytes == Bytes(0)) return;
     const std::size_t from = memory_of(partition_.copies[index].from);
     const std::size_t to = memory_of(partition_.copies[index].to);
     const std::size_t own = memory_number(backends_, split.backend);
     STOWAGE_CHECK(memory_number(backends_, to) == own && memory_number(backends_, from) != own,
-                  "a copy brings a value into the memory of its split from another");
+                  "a copy goes to the memory of its split, from another memory");
     const bool same_device = backends_[from].device == backends_[to].device;
     using Way = CopyBatch::Way;
     if (backends_[from].memory->host_visible() || same_device) {
@@ -59,7 +60,7 @@ class SplitPlanner {
     }
   }
 
-  /// Into the batch of the same backend that goes the same way, if there is one. `added` names memories by backend.
+  /// Adds to the batch of the same backend and way, if there is one. `added` names memories by backend.
   void merge(SplitJob& job, const CopyBatch& added) const {
     auto batch = std::find_if(job.batches.begin(), job.batches.end(), [&](const CopyBatch& each) {
       return each.way == added.way && each.backend == added.backend;

@@ -10,38 +10,38 @@
 
 namespace stowage::scheduling {
 
-/// Some copies that one backend's device makes, on its stream.
+/// Copies that one backend's device makes together, on its stream.
 struct CopyBatch {
   struct Part {
-    std::size_t copy = 0;                 ///< Of the partition.
-    std::optional<Bytes> staged_at = {};  ///< In the staging buffer, where it comes from or goes to there.
+    std::size_t copy = 0;                 ///< Index in the partition's copies.
+    std::optional<Bytes> staged_at = {};  ///< Offset in the staging buffer, if the copy goes through it.
   };
   enum class Way : std::uint8_t { direct, to_staging, from_staging };
 
   std::size_t backend = 0;
   Way way = Way::direct;
   std::vector<Part> parts = {};
-  std::vector<std::size_t> memories = {};  ///< That it uses; distinct.
+  std::vector<std::size_t> memories = {};  ///< Used by the copies; each once.
 };
 
-/// What a split takes: its copies, batch by batch, then its work.
+/// What one split runs: its copies, batch by batch, then its ops.
 struct SplitJob {
   std::vector<CopyBatch> batches = {};
-  std::vector<std::size_t> memories = {};  ///< That its ops use; distinct.
+  std::vector<std::size_t> memories = {};  ///< Used by its ops; each once.
 };
 
-/// A partition with all that running it needs to know and addresses do not change.
+/// A partition with everything that a run needs and that does not depend on addresses.
 struct Job {
-  GraphDescription original;  ///< What it was made of.
+  GraphDescription original;  ///< The graph that was partitioned.
   Partition partition;
   partitioning::Families families;                     ///< Of the partition's graph.
-  std::vector<std::optional<std::size_t>> input_sets;  ///< By family: the entry of `partition.input_sets`.
+  std::vector<std::optional<std::size_t>> input_sets;  ///< By family: its entry in `partition.input_sets`.
   std::vector<SplitJob> splits;
-  Bytes staging;  ///< How much the split with the most of it needs.
+  Bytes staging;  ///< The largest amount of staging memory that any split needs.
 };
 
-/// Memories are numbered like backends, one that several have by the first of them; the staging memory is
-/// `backends.size()`.
+/// The number of a backend's memory. Memories are numbered like backends; a memory that several backends share has the
+/// number of the first of them. The staging memory is `backends.size()`.
 [[nodiscard]] std::size_t memory_number(std::span<const Backend> backends, std::size_t backend);
 
 Result<Job> make_job(const Graph& graph, std::span<const Backend> backends, const PartitionOptions& options);

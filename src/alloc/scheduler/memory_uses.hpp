@@ -9,26 +9,26 @@
 
 namespace stowage::scheduling {
 
-/// Which backend's stream still uses which memory, and the waiting that follows from it.
+/// Tracks which backend's stream still uses which memory, and waits accordingly.
 ///
-/// Before work on a backend is submitted, `enter` waits for others that use the memory; behind it, `leave` records an
-/// event for that memory. Between the two, and for ever if something fails in between, the backend counts as using
-/// everything. Not thread-safe.
+/// `enter` must be called before work on a backend is submitted; it waits for other backends that use the memory.
+/// `leave` must be called after the work is submitted; it records an event for that memory. Between the two calls, and
+/// permanently if something fails there, the backend counts as using every memory. Not thread-safe.
 class MemoryUses {
  public:
-  /// `memories` counts the backends' and any others.
+  /// `memories` counts the backends' memories and any others.
   MemoryUses(std::span<const Backend> backends, std::size_t memories, SchedulerCounters& counters);
-  /// Forgets the events; waits for nothing.
+  /// Forgets the events without waiting for them.
   ~MemoryUses();
   MemoryUses(const MemoryUses&) = delete;
   MemoryUses& operator=(const MemoryUses&) = delete;
 
-  /// From now on work of `backend` may use `memory`: whatever else uses it is complete, or ordered before it.
+  /// Returns once work of `backend` may use `memory`: all other work on it is complete or ordered before.
   Status enter(std::size_t backend, std::size_t memory);
-  /// All work of `backend` on `memories` has been submitted.
+  /// Must be called when all work of `backend` on `memories` has been submitted.
   Status leave(std::size_t backend, std::span<const std::size_t> memories);
 
-  /// A mark behind everything that has been submitted so far: an event for each backend that may be at work.
+  /// A point after everything that has been submitted so far: one event for each backend that may have work in flight.
   struct Mark {
     struct Point {
       std::size_t backend;
@@ -36,19 +36,19 @@ class MemoryUses {
     };
     std::vector<Point> points = {};
   };
-  /// When a device fails, `mark` is as it was.
+  /// If a device fails, `mark` is unchanged.
   Status record(Mark& mark);
-  /// The host waits for what the mark says; the mark is empty then.
+  /// The host waits for the events of the mark, which is empty afterwards.
   Status wait(Mark& mark);
   void forget(Mark& mark);
 
   /// The host waits for one backend.
   Status synchronize(std::size_t backend);
-  /// The host waits for all. One that fails does not keep it from the others; the first error is returned.
+  /// The host waits for all backends, even if one fails; the first error is returned.
   Status synchronize_all();
 
  private:
-  /// The last moment of a backend's work on a memory.
+  /// The event recorded after a backend's latest work on a memory.
   struct BackendUse {
     std::size_t backend;
     EventId event;
@@ -58,9 +58,11 @@ class MemoryUses {
 
   std::span<const Backend> backends_;
   SchedulerCounters& counters_;
-  std::vector<std::vector<BackendUse>> uses_;  ///< By memory; at most one for each backend.
-  std::vector<bool> at_work_;  ///< By backend: has submitted, or may have, what no event of `uses_` stands behind.
-  std::vector<bool> touched_;  ///< By backend: has submitted anything since it was last waited for.
+  std::vector<std::vector<BackendUse>> uses_;  ///< By memory; at most one per backend.
+  /// By backend: may have submitted work that no event in `uses_` covers.
+  std::vector<bool> at_work_;
+  /// By backend: has submitted something since it was last waited for.
+  std::vector<bool> touched_;
 };
 
 }  // namespace stowage::scheduling

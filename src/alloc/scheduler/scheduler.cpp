@@ -86,9 +86,10 @@ class Scheduler::State {
 
   Status run(const std::function<Status(std::size_t)>& work) {
     STOWAGE_TRY_STATUS(check_allocated());
-    // What is left of the failed one may still overwrite the inputs, whoever writes them now.
+    // Work left over from the failed run may still overwrite the inputs, even if the caller writes them now.
     if (unmarked_)
-      return Error{ErrorCode::invalid, "a run failed: begin or synchronize, write the inputs, then run", {}};
+      return Error{
+          ErrorCode::invalid, "the last run failed: call begin or synchronize, write the inputs again, then run", {}};
     unmarked_ = true;
     for (std::size_t i = 0; i < job_->splits.size(); ++i) {
       for (const CopyBatch& batch : job_->splits[i].batches) STOWAGE_TRY_STATUS(copy(batch));
@@ -133,7 +134,7 @@ class Scheduler::State {
     return Error{ErrorCode::not_reserved, "no graph is allocated", {}};
   }
 
-  /// The one used last comes first.
+  /// The job for the graph, which becomes the first in `jobs_`; makes one if there is none.
   Result<std::shared_ptr<const Job>> job_for(const Graph& graph) {
     const auto known =
         std::find_if(jobs_.begin(), jobs_.end(), [&](const auto& job) { return job->original == graph.description(); });
@@ -159,14 +160,14 @@ class Scheduler::State {
     return Done{};
   }
 
-  /// Precondition: nothing uses it.
+  /// Precondition: no work uses the staging buffer.
   Status grow_staging(Bytes size) {
     if (size <= staging_size()) return Done{};
     STOWAGE_TRY(staging_, staging_type_->allocate(size));
     return Done{};
   }
 
-  /// By family, of what is bound: the address of its lowest byte.
+  /// By family: the address of its lowest byte if it is bound, else null.
   [[nodiscard]] Result<std::vector<std::byte*>> bases_of(const Job& job, std::span<const BoundTensor> bound) const {
     std::vector<std::byte*> bases(job.families.list.size(), nullptr);
     for (const BoundTensor& each : bound) {
@@ -180,14 +181,14 @@ class Scheduler::State {
       if (!job.families.list[family].flags.any_of(kOwnAddress) || bases[family] != nullptr || copy.bytes == Bytes(0))
         continue;
       return Error{ErrorCode::invalid,
-                   fmt::format("{} has an address of its own and must be copied, but is not bound",
+                   fmt::format("{} must be copied from the caller's memory, but it is not bound to an address",
                                describe(job.partition.graph.tensor(copy.from), copy.from)),
                    {}};
     }
     return bases;
   }
 
-  /// `base` is null, or what another tensor that shares the memory said.
+  /// `base` is null, or follows from another tensor that shares the memory.
   static Status bind(const Job& job, const BoundTensor& bound, std::byte*& base) {
     const Bytes size = job.families.list[job.families.of_tensor[bound.tensor.index()]].size;
     if (bound.address == nullptr && size == Bytes(0)) return Done{};
@@ -196,9 +197,10 @@ class Scheduler::State {
                    fmt::format("bound: {} {}", describe(job.partition.graph.tensor(bound.tensor), bound.tensor), why),
                    {}};
     };
-    if (bound.address == nullptr) return refuse("is bound to no address");
+    if (bound.address == nullptr) return refuse("is bound to a null address");
     std::byte* const lowest = bound.address - job.families.offsets[bound.tensor.index()].value();
-    if (base != nullptr && base != lowest) return refuse("and what shares its memory are bound to different places");
+    if (base != nullptr && base != lowest)
+      return refuse("and another tensor that shares its memory are bound to addresses that contradict each other");
     base = lowest;
     return Done{};
   }
@@ -242,12 +244,12 @@ class Scheduler::State {
   GraphAllocator allocator_;
   std::unique_ptr<Buffer> staging_;
   MemoryUses uses_;
-  std::vector<MemoryUses::Mark> marks_;  ///< By set: the end of the evaluation that used it last.
+  std::vector<MemoryUses::Mark> marks_;  ///< By set: the end of the evaluation that last used it.
   std::size_t input_set_;
-  bool unmarked_ = false;  ///< Work was submitted that no mark stands behind.
+  bool unmarked_ = false;  ///< Work was submitted that no mark covers.
 
   std::vector<std::shared_ptr<const Job>> jobs_;
-  std::shared_ptr<const Job> job_;  ///< What is allocated, or was.
+  std::shared_ptr<const Job> job_;  ///< The job that is allocated, or was last.
   std::optional<Allocation> allocation_;
   std::vector<std::byte*> bases_;  ///< By family; null: not bound.
 };

@@ -20,8 +20,8 @@ using ::testing::IsEmpty;
 
 constexpr StreamId kStream{0};
 
-/// A device, backend 0, and the CPU, backend 1. x (host) → a (device) → y (host), 4 bytes each; each op adds one to
-/// every byte.
+/// Backend 0 is a device, backend 1 the CPU. x (host) → a (device) → y (host), 4 bytes each; each op adds one to every
+/// byte.
 class SchedulerTest : public ::testing::Test {
  protected:
   SchedulerTest() {
@@ -42,7 +42,6 @@ class SchedulerTest : public ::testing::Test {
             {.name = "cpu", .memory = &cpu_device().buffer_type(), .device = &cpu_device(), .supports = on("HOST")}};
   }
 
-  /// Adds one.
   static void increment(const std::byte* from, std::byte* to, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) to[i] = static_cast<std::byte>(std::to_integer<int>(from[i]) + 1);
   }
@@ -176,7 +175,8 @@ TEST_F(SchedulerTest, AfterAFailedRunInputsAreWrittenOnlyWhenNothingIsLeftOfIt) 
     const Status early = run(scheduler);
     ASSERT_FALSE(early);
     EXPECT_EQ(early.error().code, ErrorCode::invalid);
-    EXPECT_EQ(early.error().message, "a run failed: begin or synchronize, write the inputs, then run");
+    EXPECT_EQ(early.error().message,
+              "the last run failed: call begin or synchronize, write the inputs again, then run");
     ASSERT_TRUE((scheduler.*again)());
     write(scheduler, 7);
     ASSERT_TRUE(run(scheduler));
@@ -187,8 +187,8 @@ TEST_F(SchedulerTest, AfterAFailedRunInputsAreWrittenOnlyWhenNothingIsLeftOfIt) 
 
 // --------------------------------------------------------------------------------------------------------- input sets
 
-/// Everything on the device, which never finishes by itself; x is written by the host.
-class SchedulerSlots : public SchedulerTest {
+/// All ops run on the device, which never finishes by itself; the host writes x.
+class SchedulerInputSets : public SchedulerTest {
  protected:
   Status submit(Scheduler& scheduler) {
     return scheduler.run([&](std::size_t split) -> Status {
@@ -198,7 +198,7 @@ class SchedulerSlots : public SchedulerTest {
   }
 };
 
-TEST_F(SchedulerSlots, TheNextInputsAreWrittenWhileTheDeviceWorks) {
+TEST_F(SchedulerInputSets, TheNextInputsAreWrittenWhileTheDeviceWorks) {
   GraphDescription description = graph_->description();
   description.ops.pop_back();
   description.tensors[a_.index()].flags = TensorFlag::output;
@@ -224,7 +224,7 @@ TEST_F(SchedulerSlots, TheNextInputsAreWrittenWhileTheDeviceWorks) {
   EXPECT_EQ(result[0], std::byte{51});
 }
 
-TEST_F(SchedulerSlots, ASlotWhoseWorkIsDoneIsNotWaitedFor) {
+TEST_F(SchedulerInputSets, ASetWhoseWorkIsDoneIsNotWaitedFor) {
   Scheduler scheduler(backends());
   ASSERT_TRUE(scheduler.allocate(*graph_));
   ASSERT_TRUE(scheduler.begin());
@@ -246,7 +246,8 @@ TEST_F(SchedulerTest, WhatHasAnAddressOfItsOwnMustBeBoundToBeCopied) {
   Scheduler scheduler(backends(), {.partition = home});
   const Status unbound = scheduler.allocate(graph);
   ASSERT_FALSE(unbound);
-  EXPECT_EQ(unbound.error().message, "tensor 'x' (0) has an address of its own and must be copied, but is not bound");
+  EXPECT_EQ(unbound.error().message,
+            "tensor 'x' (0) must be copied from the caller's memory, but it is not bound to an address");
   std::array<std::byte, 4> weights{std::byte{9}, std::byte{9}, std::byte{9}, std::byte{9}};
   ASSERT_TRUE(scheduler.allocate(graph, std::array{BoundTensor{x_, weights.data()}}));
   EXPECT_EQ(scheduler.address(x_), weights.data());
@@ -269,11 +270,13 @@ TEST_F(SchedulerTest, WhatIsBoundHasOneAddress) {
   const Status null = scheduler.allocate(graph, std::array{BoundTensor{v, nullptr}});
   ASSERT_FALSE(null);
   EXPECT_EQ(null.error().code, ErrorCode::invalid);
-  EXPECT_EQ(null.error().message, "bound: tensor 'v' (3) is bound to no address");
+  EXPECT_EQ(null.error().message, "bound: tensor 'v' (3) is bound to a null address");
   const Status two =
       scheduler.allocate(graph, std::array{BoundTensor{x_, weights.data()}, BoundTensor{v, weights.data()}});
   ASSERT_FALSE(two);
-  EXPECT_EQ(two.error().message, "bound: tensor 'v' (3) and what shares its memory are bound to different places");
+  EXPECT_EQ(two.error().message,
+            "bound: tensor 'v' (3) and another tensor that shares its memory are bound to addresses that contradict "
+            "each other");
   ASSERT_TRUE(
       scheduler.allocate(graph, std::array{BoundTensor{x_, weights.data()}, BoundTensor{v, weights.data() + 2}}));
   EXPECT_EQ(scheduler.address(v), weights.data() + 2);
@@ -301,7 +304,7 @@ TEST_F(SchedulerTest, ADeviceThatFailsDoesNotKeepTheOthersFromBeingWaitedFor) {
   const std::unique_ptr<SimDevice> other = SimDevice::make({.id = DeviceId(2), .name = "other"});
   std::vector<Backend> three = backends();
   three.insert(three.begin() + 1, {.name = "other", .memory = &other->buffer_type(), .device = other.get()});
-  // x → a (sim), x → y (other), a → z (sim): in the end both have work left.
+  // x → a (sim), x → y (other), a → z (sim): at the end both have work in flight.
   GraphDescription description = graph_->description();
   description.ops[1].inputs = {x_};
   description.tensors.push_back({.name = "z", .size = Bytes(4), .flags = TensorFlag::output});
