@@ -120,7 +120,7 @@ class Layouter {
     const Tensor& base = tensors_[view.tensor.index()];
     const Bytes size = tensors_[t].size;
     if (view.offset < Bytes(0) || size < Bytes(0) || view.offset > base.size || size > base.size - view.offset)
-      return fault(tensors_, t, "lies outside of its base");
+      return fault(tensors_, t, "lies outside its base");
     if (is_placed(view.tensor.index())) {
       const Address& address = options_.placed[view.tensor.index()];
       return place_at(t, {address.buffer, address.offset + view.offset});

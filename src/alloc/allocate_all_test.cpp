@@ -157,8 +157,8 @@ TEST(AllocateAll, ViewsThatMakeNoSenseAreErrors) {
   };
   EXPECT_THAT(error({weight(8), view(9, 0, 1)}),
               HasSubstr("tensors[1]: tensor 'v' (1) is a view of a tensor that does not exist"));
-  EXPECT_THAT(error({weight(8), view(0, 4, 5)}), HasSubstr("outside of its base"));
-  EXPECT_THAT(error({weight(8), view(0, -1, 5)}), HasSubstr("outside of its base"));
+  EXPECT_THAT(error({weight(8), view(0, 4, 5)}), HasSubstr("outside its base"));
+  EXPECT_THAT(error({weight(8), view(0, -1, 5)}), HasSubstr("outside its base"));
   EXPECT_THAT(error({view(1, 0, 1), view(0, 0, 1)}), HasSubstr("a view of itself"));
   EXPECT_THAT(error({weight(-8)}), HasSubstr("a size below 0"));
   EXPECT_THAT(error({weight(8)}, std::vector<Address>(2)), HasSubstr("1 tensors, but `placed` has 2"));

@@ -349,7 +349,7 @@ TEST(GraphAllocator, AddressesAreAlignedWhateverTheBase) {
     const Address& last = allocation.tensors[z.index()];
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(last.data()) % 4096, 0U) << skew;
     for (const Address& address : allocation.tensors) {
-      EXPECT_TRUE(address.buffer->fill({address.offset, address.offset + Bytes(10)}, 1)) << "inside of the buffer";
+      EXPECT_TRUE(address.buffer->fill({address.offset, address.offset + Bytes(10)}, 1)) << "inside the buffer";
     }
     EXPECT_THAT(sim->violations(), IsEmpty());
   }

@@ -213,10 +213,10 @@ TEST_F(SchedulerInputSets, TheNextInputsAreWrittenWhileTheDeviceWorks) {
     ASSERT_TRUE(submit(scheduler));
   }
   EXPECT_NE(inputs[0], inputs[1]);
-  EXPECT_EQ(device_->calls(SimCall::synchronize), 0U) << "two evaluations are under way and nobody waited";
+  EXPECT_EQ(device_->calls(SimCall::synchronize), 0U) << "two evaluations are in flight and nothing waited";
   EXPECT_EQ(scheduler.input_set(), 1U);
   ASSERT_TRUE(scheduler.begin());
-  EXPECT_EQ(device_->calls(SimCall::synchronize), 1U) << "the first set comes round again";
+  EXPECT_EQ(device_->calls(SimCall::synchronize), 1U) << "the first set is used again";
   EXPECT_EQ(scheduler.address(x_), inputs[0]);
   std::array<std::byte, 1> result{};
   ASSERT_TRUE(device_->copy(kStream, result.data(), scheduler.address(a_), Bytes(1)));
@@ -321,7 +321,7 @@ TEST_F(SchedulerTest, ADeviceThatFailsDoesNotKeepTheOthersFromBeingWaitedFor) {
     const Status status = scheduler.synchronize();
     ASSERT_FALSE(status);
     EXPECT_EQ(other->calls(SimCall::synchronize), 1U);
-    ASSERT_TRUE(scheduler.synchronize()) << "another call goes on";
+    ASSERT_TRUE(scheduler.synchronize()) << "a second call succeeds";
     EXPECT_EQ(other->calls(SimCall::synchronize), 1U);
   }
   EXPECT_THAT(other->violations(), IsEmpty());

@@ -32,7 +32,7 @@ class SparseBytes {
   Chunk& chunk(std::int64_t number);
 
   Bytes size_;
-  std::uint8_t value_;  ///< The value of bytes outside of all chunks.
+  std::uint8_t value_;  ///< The value of bytes outside all chunks.
   std::map<std::int64_t, Chunk> chunks_;
 };
 
