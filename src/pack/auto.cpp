@@ -6,8 +6,8 @@
 namespace stowage::pack {
 namespace {
 
-/// Everything on top of each other, in order. The answer where nothing can share (constants, a graph planned without
-/// reuse), found without looking at a single pair.
+/// Stacks all items in order. That is optimal when nothing can share (constants, a graph planned without reuse), and it
+/// is found without looking at any pair.
 bool stack_if_optimal(Bench& bench) {
   const Problem& problem = bench.problem();
   if (problem.regions.size() != 1 || problem.regions.front().limit) return false;
@@ -22,8 +22,8 @@ bool stack_if_optimal(Bench& bench) {
   return bench.offer(std::move(positions), "stacked");
 }
 
-/// With stream order nothing but a look at all that was placed tells where an item may go (flat_occupancy.cpp). Above
-/// so many items that takes too long.
+/// With stream order, finding where an item may go takes a scan of everything placed so far (flat_occupancy.cpp). With
+/// more items than this, that takes too long.
 constexpr std::size_t kMaxOrderedItems = 16'384;
 
 void try_greedily(Bench& bench) {
@@ -38,9 +38,10 @@ void try_greedily(Bench& bench) {
 
 }  // namespace
 
-/// 1. What needs no thought.
-/// 2. A plain problem: the skyline, which mostly reaches the bound. Any other: every greedy order.
-/// 3. From there the exact search, or where that is too large repairs and the perturbed skyline in turns.
+/// 1. Stacks everything, if that is optimal.
+/// 2. Plain problem: the skyline, which usually reaches the bound. Any other: every greedy order.
+/// 3. Continues with the exact search; if the problem is too large for it, alternates repairs and the perturbed
+///    skyline.
 void solve_auto(Bench& bench) {
   if (stack_if_optimal(bench)) return;
   bench.plain() ? solve_skyline(bench) : try_greedily(bench);

@@ -5,14 +5,14 @@
 namespace stowage::pack {
 namespace {
 
-/// Up to this many items, reading all that was placed beats the tree (bench/README.md, "occupancy").
+/// Up to this many items, scanning everything placed is faster than the tree (bench/README.md, "occupancy").
 constexpr std::size_t kFlatItems = 8192;
 
-/// Up to this many meetings their list is the cheapest index: it must be clearly shorter than reading all that was
-/// placed, and never grow large. From the same measurement.
+/// Up to this many meetings, a list of them is the cheapest index: it must be clearly shorter than a scan of everything
+/// placed, and must never become large. From the same measurement.
 std::size_t meetings_limit(std::size_t items) { return items * std::min<std::size_t>(items / 48, 128); }
 
-/// Without a deadline nor a budget of its own a search ends some time: after some tenths of a second.
+/// The node budget when neither a deadline nor a budget is given: a few tenths of a second.
 constexpr std::uint64_t kDefaultNodes = 200'000;
 
 }  // namespace

@@ -12,9 +12,9 @@
 
 namespace stowage::pack {
 
-/// A problem on the bench: what is known about it, what its solvers share, and the best answer so far. Solvers `offer`
-/// answers and `prove` bounds, and stop when it is `finished`. The problem has passed `check_problem`, its pins agree
-/// with each other, and every item fits in some region. The bound may be that of a larger problem, of which this is a
+/// A problem being solved: what is known about it, what its solvers share, and the best answer so far. Solvers `offer`
+/// answers and `prove` bounds, and stop when it is `finished`. The problem has passed `check_problem`, its pins are
+/// consistent, and every item fits in some region. The bound may be that of a larger problem of which this is a
 /// component. Not thread-safe except for `stop_requested`.
 class Bench {
  public:
@@ -23,34 +23,34 @@ class Bench {
   [[nodiscard]] const Problem& problem() const { return problem_; }
   [[nodiscard]] const SolveOptions& options() const { return options_; }
   [[nodiscard]] Bytes bound() const { return bound_.bytes; }
-  /// Of the best answer; above every possible peak when there is none.
+  /// The peak of the best answer; above every possible peak when there is none.
   [[nodiscard]] Bytes peak() const { return peak_; }
   /// The best answer; empty when there is none.
   [[nodiscard]] std::span<const Position> positions() const { return positions_; }
-  /// The problem as a plain one, where it is.
+  /// The problem in plain form; null if it is not plain.
   [[nodiscard]] const Plain* plain() const;
   /// An empty occupancy of the kind that suits the problem. The bench must outlive it.
   [[nodiscard]] std::unique_ptr<Occupancy> new_occupancy() const;
 
-  /// Takes note of a valid answer; true when it is better than what there was.
+  /// Records a valid answer. Returns true if it is better than the best so far.
   bool offer(std::vector<Position> positions, std::string_view solver);
-  /// Takes note of a proof; weaker ones than what is known change nothing.
+  /// Records a proof. A bound that is not better than the known one changes nothing.
   void prove(const Certificate& certificate);
-  /// Takes note of a proof that there is no answer at all, whatever its peak.
+  /// Records a proof that no answer exists, whatever its peak.
   void prove_infeasible() { infeasible_ = true; }
-  /// Nothing more to gain: optimal, within the capacity, proven infeasible, or told to stop.
+  /// Whether there is nothing more to gain: optimal, within the capacity, proven infeasible, or told to stop.
   [[nodiscard]] bool finished() const;
   /// The deadline has passed or a stop was requested. Thread-safe.
   [[nodiscard]] bool stop_requested() const;
-  /// There is no answer, and nobody has said that none is wanted: whoever finds one in a single pass does so, however
-  /// late it is.
+  /// Whether there is no answer yet and no stop was requested: a solver that finds one in a single pass must do so,
+  /// even after the deadline.
   [[nodiscard]] bool needs_any() const;
 
   /// Nodes that may still be visited.
   [[nodiscard]] std::uint64_t nodes_left() const { return node_budget_ - std::min(node_budget_, nodes_); }
   void spend(std::uint64_t nodes) { nodes_ += nodes; }
 
-  /// What is known now, as the caller sees it.
+  /// The result as the caller of `solve` sees it.
   [[nodiscard]] SolveOutcome outcome() const;
 
  private:
@@ -63,7 +63,7 @@ class Bench {
   std::string_view solver_;
   std::uint64_t node_budget_;
   std::uint64_t nodes_ = 0;
-  // Found when first needed.
+  // Computed on first use.
   mutable std::optional<std::optional<Meetings>> meetings_;
   mutable std::optional<std::optional<Plain>> plain_;
 };

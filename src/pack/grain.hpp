@@ -4,9 +4,9 @@
 
 namespace stowage::pack {
 
-/// The common divisor of all sizes, alignments, pins and pieces; what has no bytes does not count. Some best answer
-/// lies on multiples of it, for each offset is a sum of sizes, rounded up to alignments, from the ground or a pin. So
-/// only such peaks need to be asked for.
+/// The greatest common divisor of all sizes, alignments, pins and pieces of items that have bytes. Some optimal answer
+/// uses only multiples of it, because each offset is a sum of sizes, rounded up to alignments, starting from the ground
+/// or a pin. So only such peaks need to be searched.
 [[nodiscard]] std::int64_t grain_of(const Problem& problem);
 
 }  // namespace stowage::pack

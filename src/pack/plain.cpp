@@ -16,8 +16,8 @@ struct LifeEvent {
   }
 };
 
-/// Walks the events: a section closes at the first end after a begin, for nothing that begins later can meet all that
-/// is live then.
+/// Walks through the events. A section closes at the first end after a begin, because nothing that begins later can
+/// meet everything that is live then.
 void find_sections(std::vector<LifeEvent>& events, Plain& plain) {
   std::sort(events.begin(), events.end());
   std::int64_t live = 0;

@@ -15,7 +15,7 @@ using ::testing::ElementsAre;
 using testing::item;
 
 TEST(Plain, SectionsAreTheMaximalSetsOfItemsThatAreLiveTogether) {
-  // a and b are live at 2, b and c at 4; nothing is added between.
+  // a and b are both live at 2, b and c at 4; nothing begins in between.
   const Plain plain = *Plain::from({.items = {item(0, 3, 8), item(2, 6, 16), item(4, 7, 4)}});
   EXPECT_THAT(plain.total, ElementsAre(24, 20));
   EXPECT_THAT(plain.first, ElementsAre(0U, 0U, 1U));
@@ -51,7 +51,7 @@ TEST(Plain, ItemsMeetInTimeIffTheyShareASectionAndTheBoundIsTheSame) {
   for (std::uint64_t seed = 0; seed < 2'000; ++seed) {
     Problem problem = testing::random_problem(
         seed, {.max_items = 12, .pieces = false, .pins = false, .regions = false, .streams = false});
-    for (Item& each : problem.items) each.alignment = Bytes(1);  // of which the bound here knows nothing
+    for (Item& each : problem.items) each.alignment = Bytes(1);  // the bound here ignores alignment
     const Plain plain = *Plain::from(problem);
     ASSERT_EQ(Bytes(plain.bound), lower_bound(problem).bytes) << seed;
     for (std::uint32_t a = 0; a < plain.count(); ++a) {

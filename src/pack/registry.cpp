@@ -4,22 +4,22 @@
 
 namespace stowage::pack {
 
-/// One line per solver: name, kind, what it accepts, a line for people. The one-pass ones stand in the order in which
-/// `auto` runs them: first the cheapest by far, so that there is an answer whatever the deadline, then those that are
-/// most often right.
-#define STOWAGE_SOLVERS(SOLVER)                                                                                  \
-  SOLVER(online_best_fit, quick, any, "in order of begin, tightest gap (ggml's)")                                \
-  SOLVER(first_fit_by_size, greedy, any, "largest first, lowest gap (TFLite Micro's)")                           \
-  SOLVER(best_fit_by_size, greedy, any, "largest first, tightest gap (TFLite's, XLA's spatial)")                 \
-  SOLVER(first_fit_by_area, greedy, any, "largest bytes × steps first, lowest gap")                              \
-  SOLVER(first_fit_by_life, greedy, any, "longest life first, lowest gap")                                       \
-  SOLVER(best_fit_by_life, greedy, any, "longest life first, tightest gap (XLA's temporal)")                     \
-  SOLVER(blocks, on_request, any, "blocks of a size class, taken over and nested (GE's); has knobs")             \
-  SOLVER(skyline, greedy, plain, "lowest valley first, what is most urgent there; best of seven priorities")     \
-  SOLVER(perturbed, search, plain, "the skyline again and again, with changed priorities in the hard core")      \
-  SOLVER(neighbourhood, search, plain, "what ends above a target finds another place, at the expense of others") \
-  SOLVER(exact, search, any, "search at a target, from the skyline down to a proof")                             \
-  SOLVER(auto, search, any, "what suits the problem, best of all, until proven optimal")
+/// One line per solver: name, kind, what it accepts, a one-line summary. Single-pass solvers are listed in the order in
+/// which `auto` runs them: first the cheapest by far, so that there is an answer whatever the deadline, then those that
+/// give the best answer most often.
+#define STOWAGE_SOLVERS(SOLVER)                                                                                     \
+  SOLVER(online_best_fit, quick, any, "in order of begin, tightest gap (as ggml does)")                             \
+  SOLVER(first_fit_by_size, greedy, any, "largest first, lowest gap (as TFLite Micro does)")                        \
+  SOLVER(best_fit_by_size, greedy, any, "largest first, tightest gap (as TFLite and XLA's spatial heap do)")        \
+  SOLVER(first_fit_by_area, greedy, any, "largest bytes × steps first, lowest gap")                                 \
+  SOLVER(first_fit_by_life, greedy, any, "longest life first, lowest gap")                                          \
+  SOLVER(best_fit_by_life, greedy, any, "longest life first, tightest gap (as XLA's temporal heap does)")           \
+  SOLVER(blocks, on_request, any, "reuses and nests blocks of size classes (as GE does); has knobs")                \
+  SOLVER(skyline, greedy, plain, "fills valleys, the most urgent section first; best of seven priorities")          \
+  SOLVER(perturbed, search, plain, "repeats the skyline with random priorities where the problem is tight")         \
+  SOLVER(neighbourhood, search, plain, "repairs: moves items that end above a target, and others out of their way") \
+  SOLVER(exact, search, any, "searches between the bound and the best peak, down to a proof")                       \
+  SOLVER(auto, search, any, "the solvers that suit the problem; ends when an answer is proven optimal")
 
 #define STOWAGE_DECLARE(name, kind, accepts, summary) void solve_##name(Bench& bench);
 STOWAGE_SOLVERS(STOWAGE_DECLARE)

@@ -5,23 +5,25 @@
 #include "pack/bench.hpp"
 #include "stowage/pack.hpp"
 
-/// The one interface that solvers implement, and the registry that they stand in. To add a solver: a file that defines
-/// `void solve_<name>(Bench&)`, and a line in registry.cpp. The contract suite then runs on it by itself.
+/// The interface that solvers implement, and the registry that lists them. To add a solver: a file that defines `void
+/// solve_<name>(Bench&)`, and a line in registry.cpp. The contract suite then runs on it automatically.
 namespace stowage::pack {
 
-/// Offers what it finds. Deterministic for a problem, seed and node budget.
+/// Offers the answers that it finds. Deterministic for a problem, seed and node budget.
 using SolveFunction = void (*)(Bench& bench);
 
-/// How a solver works, and so what `auto` does with it.
+/// How a solver works, and when `auto` uses it.
 enum class SolverKind : std::uint8_t {
-  quick,       ///< One pass, about O(n log n) with stream order too. `auto` runs it on every problem that is not plain.
-  greedy,      ///< One pass, O(n²) with stream order. `auto` runs it too, unless there is a stream order and too many
-               ///< items.
-  on_request,  ///< One pass. Only for who names it.
-  search,      ///< Goes on improving until a deadline or its node budget ends it.
+  /// One pass, about O(n log n) even with stream order. `auto` runs it on every problem that is not plain.
+  quick,
+  /// One pass, O(n²) with stream order. `auto` runs it on the same problems, unless there is a stream order and too
+  /// many items.
+  greedy,
+  on_request,  ///< One pass. Runs only when requested by name.
+  search,      ///< Keeps improving until a deadline or its node budget ends it.
 };
 
-/// The problems that a solver takes. Where it is named for another, `solve` runs `first_fit_by_size` instead.
+/// The problems that a solver accepts. For any other problem, `solve` runs `first_fit_by_size` instead.
 enum class Accepts : std::uint8_t {
   plain,  ///< One piece per item, one region without a limit, no pins, no stream order (plain.hpp).
   any,
@@ -36,7 +38,7 @@ struct RegisteredSolver {
   [[nodiscard]] bool takes(const Bench& bench) const { return accepts == Accepts::any || bench.plain() != nullptr; }
 };
 
-/// All of them, `auto` last.
+/// All solvers, `auto` last.
 [[nodiscard]] std::span<const RegisteredSolver> registry();
 
 }  // namespace stowage::pack

@@ -10,10 +10,13 @@
 #include "pack/greedy/greedy.hpp"
 #include "pack/improve/plain_packing.hpp"
 
-/// What the header says, in steps. A plain problem: (1) the changed boxes take their new shape where they lie; (2) of a
-/// changed item and those in its way, the fewer bytes are evicted; (3) `EjectionSearch` finds places for them below the
-/// limit; (4) if it does not, the problem is solved from scratch. Any other problem: what stays is placed first, the
-/// rest greedily, then (4).
+/// The steps of a change. For a plain problem:
+/// 1. The changed boxes take their new shape where they lie.
+/// 2. Where a changed item overlaps others, either it or they are evicted, whichever is fewer bytes.
+/// 3. `EjectionSearch` finds offsets for the evicted items below the limit.
+/// 4. If it fails, the problem is solved from scratch.
+///
+/// For any other problem, the items that stay are placed first and the rest greedily, then step 4 applies.
 namespace stowage {
 namespace {
 
@@ -22,7 +25,7 @@ using pack::why_not_at;
 
 constexpr std::uint64_t kNoLimit = UINT64_MAX;
 
-/// A repair that has cost about as much as solving from scratch has failed. Nodes.
+/// The node limit of a repair: about the cost of solving from scratch.
 std::uint64_t repair_nodes(std::size_t items) { return 200 + items / 2; }
 
 Error invalid(std::string message, std::size_t item) {
@@ -72,7 +75,7 @@ class Replanner::State {
   ReplanOptions options_;
   std::vector<std::optional<Position>> kept_;  ///< By item.
   std::vector<Position> positions_;
-  double ratio_ = 1;  ///< Of peak to bound, as it was before or when last solved from scratch.
+  double ratio_ = 1;  ///< Peak / bound, of the previous answer or of the last one from scratch.
   Bytes padded_;      ///< The sum of sizes and alignments.
   std::optional<pack::PlainPacking> packing_;
   Replanned outcome_;
@@ -86,15 +89,16 @@ Status Replanner::State::check(const PreviousAnswer& previous) const {
   if (std::none_of(solvers().begin(), solvers().end(),
                    [&](const SolverInfo& info) { return info.name == options_.solve.solver; }))
     return Error{ErrorCode::unknown_name, fmt::format("there is no solver '{}'", options_.solve.solver), {}};
-  if (!(options_.tolerance >= 0)) return Error{ErrorCode::invalid, "the tolerance is negative or no number", {}};
+  if (!(options_.tolerance >= 0)) return Error{ErrorCode::invalid, "the tolerance is negative or not a number", {}};
   if (previous.positions.size() != problem_.items.size()) {
-    return Error{ErrorCode::invalid,
-                 fmt::format("{} previous positions for {} items", previous.positions.size(), problem_.items.size()),
-                 {}};
+    return Error{
+        ErrorCode::invalid,
+        fmt::format("there are {} previous positions, but {} items", previous.positions.size(), problem_.items.size()),
+        {}};
   }
   for (const std::size_t item : options_.kept) {
     if (item >= problem_.items.size() || !previous.positions[item])
-      return invalid(fmt::format("item {} must stay but has no previous position", item), item);
+      return invalid(fmt::format("item {} must stay, but it has no previous position", item), item);
   }
   return Done{};
 }
@@ -119,7 +123,7 @@ Status Replanner::State::start(const PreviousAnswer& previous) {
   return Done{};
 }
 
-/// Exchanges the items of the problem for those of `changes`, or does nothing and fails.
+/// Exchanges items of the problem with those of `changes`. On failure nothing changes.
 Status Replanner::State::swap_in(std::vector<ItemChange>& changes) {
   Bytes padded = padded_;
   Status status = Done{};
@@ -128,7 +132,7 @@ Status Replanner::State::swap_in(std::vector<ItemChange>& changes) {
     const std::size_t item = changes[done].item;
     if (item >= problem_.items.size()) {
       status = invalid(fmt::format("there is no item {}", item), item);
-      break;  // what was exchanged before it goes back below
+      break;  // items that were already exchanged are restored below
     }
     padded -= problem_.items[item].size + problem_.items[item].alignment;
     std::swap(problem_.items[item], changes[done].becomes);
@@ -139,7 +143,7 @@ Status Replanner::State::swap_in(std::vector<ItemChange>& changes) {
       padded += *sum;
     } else if (status) {
       status =
-          invalid(fmt::format("item {} takes the sum of sizes and offsets above the limit of 2^62 bytes", item), item);
+          invalid(fmt::format("item {} makes the sum of sizes and offsets exceed the limit of 2^62 bytes", item), item);
     }
   }
   if (status) {
@@ -165,7 +169,8 @@ Result<Replanned> Replanner::State::change(std::span<const ItemChange> changes) 
   return status.error();
 }
 
-/// What the peak may be: the tolerance above what is usual, but never above the capacity, if that can be met at all.
+/// The highest acceptable peak: the usual one plus the tolerance, but never above the capacity if the capacity can be
+/// met at all.
 Bytes Replanner::State::limit(Bytes bound) const {
   const double most = static_cast<double>(bound.value()) * ratio_ * (1 + options_.tolerance);
   const Bytes usual =
@@ -173,7 +178,7 @@ Bytes Replanner::State::limit(Bytes bound) const {
   return problem_.capacity && bound <= *problem_.capacity ? std::min(usual, *problem_.capacity) : usual;
 }
 
-/// What must stay is pinned.
+/// Solves from scratch. Items that must stay are pinned.
 Result<SolveOutcome> Replanner::State::solve_afresh() const {
   if (options_.kept.empty()) return solve(problem_, options_.solve);
   Problem pinned = problem_;
@@ -228,14 +233,14 @@ Status Replanner::State::place_again(const Positions& previous) {
 
 // ----------------------------------------------------------------------------------------------------- plain problems
 
-/// Of the problem as it is, with everything where it is.
+/// Builds the packing from the present problem and positions.
 void Replanner::State::build_packing() {
   packing_.emplace(problem_, options_.kept, options_.solve.seed);
   for (std::uint32_t i = 0; i < positions_.size(); ++i) packing_->search().put(i, positions_[i].offset.value());
   packing_->search().commit();
 }
 
-/// Puts what can stay where it was, what must stay before all others, and makes the rest homeless.
+/// Puts items that can stay at their previous offsets, starting with those that must stay, and makes the rest homeless.
 Status Replanner::State::keep(const Positions& previous) {
   EjectionSearch& search = packing_->search();
   const std::vector<std::size_t> by_size = pack::in_order(problem_, pack::PlacementOrder::size);
@@ -247,7 +252,7 @@ Status Replanner::State::keep(const Positions& previous) {
     const auto item = static_cast<std::uint32_t>(index);
     search.put(item, EjectionSearch::kHomeless);
     const std::optional<Position>& at = previous[index];
-    // Room for everything else on top of it, so that no sum can overflow.
+    // There must be room for all other items above it, so that no sum can overflow.
     const bool possible = at && why_not_at(problem_, index, *at).empty() && at->offset <= kMaxBytes - padded_;
     in_the_way_.clear();
     if (possible) search.find_in_the_way(item, at->offset.value(), in_the_way_);
@@ -255,9 +260,9 @@ Status Replanner::State::keep(const Positions& previous) {
       search.put(item, at->offset.value());
     } else if (kept_[index]) {
       std::string reason = why_not_at(problem_, index, *at);
-      if (reason.empty()) reason = "leaves no room for the others within 2^62 bytes";
-      if (!in_the_way_.empty()) reason = fmt::format("overlaps item {} there, which must stay too", in_the_way_[0]);
-      return invalid(fmt::format("item {} must stay at {} but {}", index, at->offset.value(), reason), index);
+      if (reason.empty()) reason = "leaves no room for the other items below 2^62 bytes";
+      if (!in_the_way_.empty()) reason = fmt::format("overlaps item {}, which must stay too", in_the_way_[0]);
+      return invalid(fmt::format("item {} must stay at {}, but {}", index, at->offset.value(), reason), index);
     }
   }
   return Done{};
@@ -279,7 +284,7 @@ Status Replanner::State::make_room(std::span<const ItemChange> changes) {
   return Done{};
 }
 
-/// The item stays if it can; if not, it goes or those in its way do, whichever are fewer bytes.
+/// The item stays if it can; otherwise either it or the items in its way are evicted, whichever is fewer bytes.
 Status Replanner::State::make_room(std::uint32_t item) {
   EjectionSearch& search = packing_->search();
   const std::int64_t offset = search.offset(item);
@@ -294,9 +299,9 @@ Status Replanner::State::make_room(std::uint32_t item) {
     if (kept_[other]) immovable = other;
   }
   if (kept_[item] && (immovable || !aligned)) {
-    const std::string reason = immovable ? fmt::format("overlaps item {} there, which must stay too", *immovable)
+    const std::string reason = immovable ? fmt::format("overlaps item {}, which must stay too", *immovable)
                                          : why_not_at(problem_, item, *kept_[item]);
-    return invalid(fmt::format("item {} must stay at {} but {}", item, offset, reason), item);
+    return invalid(fmt::format("item {} must stay at {}, but {}", item, offset, reason), item);
   }
   const bool stays = kept_[item] || (aligned && !immovable && bytes <= search.box(item).size);
   if (!stays) search.put(item, EjectionSearch::kHomeless);
@@ -306,7 +311,7 @@ Status Replanner::State::make_room(std::uint32_t item) {
   return Done{};
 }
 
-/// Finds places for all who have none; from scratch when that does not do.
+/// Finds offsets for all homeless items; if that fails, solves from scratch.
 template <class KeepWhatCanStay>
 Status Replanner::State::settle(KeepWhatCanStay&& keep_what_can_stay) {
   const auto never = [] { return false; };
@@ -321,7 +326,7 @@ Status Replanner::State::settle(KeepWhatCanStay&& keep_what_can_stay) {
     if (options_.kept.empty() && afresh.bound.bytes > bound.bytes) bound = afresh.bound;
     if (afresh.positions.empty()) {
       STOWAGE_TRY_STATUS(keep_what_can_stay());
-      STOWAGE_CHECK(search.settle(kMaxBytes.value(), kNoLimit, never), "there is room on top of everything");
+      STOWAGE_CHECK(search.settle(kMaxBytes.value(), kNoLimit, never), "there is always room above all other items");
     }
   }
   const std::size_t moved = take_positions();
@@ -329,7 +334,7 @@ Status Replanner::State::settle(KeepWhatCanStay&& keep_what_can_stay) {
   return Done{};
 }
 
-/// The positions of what has moved; how many these are.
+/// Copies the offsets of items that have moved to `positions_`. Returns how many there are.
 std::size_t Replanner::State::take_positions() {
   EjectionSearch& search = packing_->search();
   std::size_t moved = 0;

@@ -26,7 +26,7 @@ std::vector<std::int64_t> offsets(const Replanner& replanner) {
   return result;
 }
 
-/// Two at the same time, and two after them.
+/// Two items at the same time, and two after them.
 Problem four_items() { return {.items = {item(0, 2, 4), item(0, 2, 6), item(2, 4, 5), item(2, 4, 2)}}; }
 
 TEST(Replanner, TakesOverAnAnswerAsItIs) {
@@ -57,17 +57,17 @@ TEST(Replanner, OfTwoThatCollideTheSmallerMoves) {
   EXPECT_EQ(offsets(replanner), (std::vector<std::int64_t>{6, 0, 2, 7}));
 }
 
-TEST(Replanner, AFixedItemStaysThoughItIsTheSmaller) {
+TEST(Replanner, AKeptItemStaysThoughItIsTheSmaller) {
   Replanner replanner = *Replanner::make(four_items(), previous({6, 0, 2, 0}, 10, 10), {.tolerance = 1, .kept = {3}});
   EXPECT_EQ(replanner.change({{{.item = 3, .becomes = item(2, 4, 3)}}})->moved, 1U);
   EXPECT_EQ(offsets(replanner), (std::vector<std::int64_t>{6, 0, 3, 0}));
 }
 
-TEST(Replanner, FixedItemsThatCollideAreAnErrorThatChangesNothing) {
+TEST(Replanner, KeptItemsThatCollideAreAnErrorThatChangesNothing) {
   Replanner replanner = *Replanner::make(four_items(), previous({6, 0, 2, 0}, 10, 10), {.kept = {2, 3}});
   const Result<Replanned> done = replanner.change({{{.item = 3, .becomes = item(2, 4, 3)}}});
   ASSERT_FALSE(done);
-  EXPECT_EQ(done.error().message, "item 3 must stay at 0 but overlaps item 2 there, which must stay too");
+  EXPECT_EQ(done.error().message, "item 3 must stay at 0, but overlaps item 2, which must stay too");
   EXPECT_EQ(replanner.problem(), four_items());
   EXPECT_EQ(replanner.change({{{.item = 2, .becomes = item(2, 4, 8)}}})->moved, 0U);
 }
@@ -80,8 +80,8 @@ TEST(Replanner, ALifeMayReachBeyondAllOthers) {
 }
 
 TEST(Replanner, SolvesFromScratchWhatWouldWasteTooMuch) {
-  // No repair gets two of 5 bytes, both at multiples of 4, near the 10 that are live; the solver knows that 13 is the
-  // least.
+  // No repair gets two items of 5 bytes, both at multiples of 4, near the 10 bytes that are live; the solver knows that
+  // 13 is the smallest possible peak.
   Problem problem{.items = {testing::aligned(item(0, 2, 4), 4), testing::aligned(item(0, 2, 5), 4)}};
   Replanner replanner = *Replanner::make(problem, previous({0, 4}, 9, 9));
   EXPECT_FALSE(replanner.outcome().from_scratch);
@@ -119,7 +119,7 @@ TEST(Replanner, StartsWithNoAnswerToo) {
   EXPECT_FALSE(validate(replanner.problem(), replanner.positions()));
 }
 
-/// Random sequences of changes, each answer judged by `validate` and by the bound from the definition.
+/// Random sequences of changes. Each answer is checked by `validate` and against the bound by definition.
 class RandomChanges {
  public:
   RandomChanges(std::uint64_t seed, const testing::RandomProblemOptions& options) : random_(seed) {
@@ -137,7 +137,7 @@ class RandomChanges {
     if (started) replanner_ = std::move(*started);
   }
 
-  /// False when something is wrong.
+  /// Returns false when something is wrong.
   bool step() {
     if (!replanner_ || replanner_->positions().empty()) return true;
     const Problem before = replanner_->problem();

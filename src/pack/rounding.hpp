@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-/// Rounding of plain numbers, for the inner loops. `alignment` is a power of two.
+/// Rounding of built-in integers, for the inner loops. `alignment` is a power of two.
 namespace stowage::pack {
 
 [[nodiscard]] inline std::int64_t round_up(std::int64_t value, std::int64_t alignment) {

@@ -21,7 +21,8 @@ std::string solver_names() {
   return names;
 }
 
-/// Pins that contradict each other or their region's limit leave nothing to search.
+/// Whether the pins are consistent with each other and with the limits of their regions. If not, there is nothing to
+/// search.
 bool pins_hold(const Problem& problem) {
   Problem pinned{.items = {}, .regions = problem.regions, .order = {}, .capacity = {}};
   std::vector<Position> positions;
@@ -44,7 +45,7 @@ bool fits_somewhere(const Problem& problem, const Item& item) {
   return false;
 }
 
-/// Reasons for which no solver needs to look at the problem.
+/// Whether the problem is infeasible for a reason that needs no solver.
 bool evidently_infeasible(const Problem& problem, const Certificate& bound) {
   if (problem.capacity && bound.bytes > *problem.capacity) return true;
   if (!pins_hold(problem)) return true;
@@ -75,7 +76,7 @@ Result<SolveOutcome> solve(const Problem& problem, const SolveOptions& options) 
   const pack::RegisteredSolver* const solver = pack::find_solver(options.solver);
   if (!solver) {
     return Error{ErrorCode::unknown_name,
-                 fmt::format("there is no solver '{}'; there are {}", options.solver, pack::solver_names()),
+                 fmt::format("there is no solver '{}'; the solvers are {}", options.solver, pack::solver_names()),
                  {}};
   }
   const Certificate bound = lower_bound(problem);

@@ -23,10 +23,10 @@ std::vector<std::int64_t> offsets(const Problem& problem, const std::string& sol
   return result;
 }
 
-/// A gap of 8 at 0 and one of 4 at 12 when the last item comes.
+/// When the last item begins, there is a gap of 8 at 0 and one of 4 at 12.
 Problem two_gaps() { return {.items = {item(0, 1, 8), item(0, 3, 4), item(0, 1, 4), item(0, 3, 4), item(1, 3, 4)}}; }
 
-/// Items of two pieces, so many that a greedy pass looks at the clock on its way.
+/// Items of two pieces, enough of them that a greedy pass looks at the clock.
 Problem many_with_pieces() {
   Problem problem;
   for (std::int64_t i = 0; i < 2000; ++i)
@@ -89,7 +89,7 @@ TEST(Greedy, ALimitedRegionSendsTheRestToTheNext) {
   EXPECT_EQ(outcome.status, SolveStatus::optimal);
 }
 
-/// The free list and the general placement are two ways to the same answer.
+/// The free list and the general placement must give the same answer.
 TEST(Online, TheFreeListEqualsTheGeneralPlacement) {
   std::mt19937_64 random(1);
   const auto below = [&](std::uint64_t n) { return static_cast<std::int64_t>(random() % n); };

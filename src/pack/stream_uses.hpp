@@ -8,13 +8,13 @@
 
 namespace stowage::pack {
 
-/// `StreamOrder::before` for many questions: by item only the streams that it uses, mostly one or two, not all that
-/// there are. The order must outlive it. O(items × streams) to make; nothing for an empty order.
+/// `StreamOrder::before` for many queries: stores only the streams that each item uses, usually one or two. The order
+/// must outlive it. O(items × streams) to construct; empty for an empty order.
 class StreamUses {
  public:
   struct StreamUse {
     std::uint32_t stream;
-    Step first;  ///< The item's first step there.
+    Step first;  ///< The item's first step on it.
   };
 
   StreamUses(const StreamOrder& order, std::size_t items) : order_(order), begin_(items + 1) {

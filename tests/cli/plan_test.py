@@ -132,7 +132,7 @@ class Previous(CliTest):
         self.expect(0, "plan", self.write("old.json", graph_of(self.ROWS)), "-o", "old.plan.json")
         larger = self.write("new.json", graph_of([(lower, upper, 4 * size) for lower, upper, size in self.ROWS]))
         done = self.expect(1, "plan", larger, "--previous", "old.plan.json", "--keep-offsets", "-o", "new.plan.json")
-        self.assertRegex(done.err, r"tensor 't\d' must stay at \d+ but overlaps tensor 't\d' there, which must stay too")
+        self.assertRegex(done.err, r"tensor 't\d' must stay at \d+, but overlaps tensor 't\d', which must stay too")
         self.assertFalse((self.dir / "new.plan.json").exists())
         self.expect(0, "plan", larger, "--previous", "old.plan.json")
 

@@ -8,7 +8,8 @@ namespace {
 
 Bytes pad_of(const Chunk& chunk, Bytes a) { return align_up(chunk.bytes.length(), a) - chunk.bytes.length(); }
 
-/// What the topmost chunks may save: the largest pads of those that are live. Ended ones are dropped when they come up.
+/// What the topmost chunks may save: the largest paddings of live chunks. Ended ones are dropped when they reach the
+/// top.
 class Pads {
  public:
   explicit Pads(std::size_t regions) : regions_(regions) {}
@@ -94,7 +95,7 @@ class AlignedOffsets {
   std::vector<Chunk> chunks_;
   std::vector<Bytes> alignment_;    ///< By chunk.
   std::vector<Alike> alike_;        ///< At most one per power of two.
-  std::vector<ChunkEvent> events_;  ///< Found when first needed.
+  std::vector<ChunkEvent> events_;  ///< Computed on first use.
   std::size_t paid_regions_ = 0;
 };
 

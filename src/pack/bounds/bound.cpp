@@ -50,20 +50,20 @@ bool may_evade(const Problem& problem, const Item& item) {
 
 namespace {
 
-/// From `step` on, `bytes` more (or less) are live.
+/// A change of the live bytes at `step`.
 struct Change {
   Step step;
   Bytes must_pay;
   Bytes may_evade;
 };
 
-/// Unpaid regions hold what they can; the rest must be paid.
+/// Unpaid regions hold as much as they can; the rest must be paid for.
 class UnpaidRoom {
  public:
   explicit UnpaidRoom(const Problem& problem) {
     for (std::size_t r = 0; r < problem.regions.size(); ++r) {
       if (problem.regions[r].paid) continue;
-      // Bytes in all are within kMaxBytes, so that room for kMaxBytes is room for everything.
+      // All bytes together are within kMaxBytes, so room for kMaxBytes is room for everything.
       room_ =
           problem.regions[r].limit ? add_within_limit(room_, *problem.regions[r].limit).value_or(kMaxBytes) : kMaxBytes;
     }

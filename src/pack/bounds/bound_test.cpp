@@ -53,7 +53,7 @@ TEST(LowerBound, UnpaidRegionsTakeWhatTheyCanFromThoseAllowedThere) {
   EXPECT_EQ(lower_bound(problem).bytes, Bytes(0));
 }
 
-/// The bound is of this kind and size, and what is wrong with a certificate is seen.
+/// Expects a bound of this kind and size, and that `check_bound` rejects altered certificates.
 void expect_exactly(const Problem& problem, const Certificate& bound, Certificate::Argument argument,
                     std::int64_t bytes) {
   EXPECT_EQ(bound.argument, argument);
@@ -84,7 +84,7 @@ TEST(AlignedOffsets, WhatIsAlignedLessFillsTheGaps) {
   expect_exactly(problem, lower_bound(problem), Certificate::Argument::aligned_offsets, 8 + 8 + 4 - 3);
   Certificate wrong = lower_bound(problem);
   wrong.item = 0;
-  EXPECT_FALSE(check_bound(problem, wrong)) << "only two items are aligned to 8";
+  EXPECT_FALSE(check_bound(problem, wrong)) << "only two items have alignment 8";
 }
 
 TEST(AlignedOffsets, EachPaidRegionHasALastOneAndWhatMayEvadeDoesNotCount) {
@@ -116,7 +116,7 @@ TEST(PinnedGaps, WhatDoesNotFitBetweenThePinsLiesAboveThem) {
   wrong.item = 2;
   EXPECT_FALSE(check_bound(problem, wrong)) << "the smaller one fits below";
   wrong.item = 0;
-  EXPECT_FALSE(check_bound(problem, wrong)) << "a pinned item is no threshold";
+  EXPECT_FALSE(check_bound(problem, wrong)) << "a pinned item cannot be the threshold";
 }
 
 TEST(PinnedGaps, GapsTooSmallForTheSmallestAreOfNoUse) {
@@ -139,9 +139,9 @@ TEST(PinnedGaps, AreNoArgumentWithASecondRegion) {
   EXPECT_EQ(lower_bound(problem).bytes, Bytes(10));
 }
 
-/// Every step is full with 9. At the first and the last a 2 and a 3 lie at an end, for there is but one other; the 2 in
-/// the middle lies at an end too, for on its left others end at 0, 2, 5, 7 and on its right at 0, 3, 4, 7. At step 2
-/// three would be at two ends.
+/// Every step is full with 9 bytes. At the first and the last step, a 2 and a 3 must lie at an end, because there is
+/// only one other item. The 2 in the middle must lie at an end too: on its left, other items can end at 0, 2, 5 and 7,
+/// on its right at 0, 3, 4 and 7. So at step 2 three items would have to lie at two ends.
 Problem three_at_the_ends() {
   return {.items = {item(0, 3, 2), item(0, 1, 7), item(1, 4, 2), item(1, 2, 5), item(2, 5, 3), item(2, 3, 2),
                     item(3, 4, 4), item(4, 5, 6)}};
@@ -183,7 +183,7 @@ TEST(OffsetSums, IsWhatTheExactSolverKnowsBeforeItSearches) {
   EXPECT_EQ(solve(problem)->bound.argument, Certificate::Argument::offset_sums);
 }
 
-/// 0 on one stream and 1 on the other have nothing to do with each other; 2 comes after both.
+/// Items 0 and 1, on different streams, are unordered; 2 comes after both.
 Problem two_streams() {
   return {.items = {item(0, 1, 3), item(1, 2, 4), item(2, 3, 5)},
           .order = {.streams = 2,
@@ -210,8 +210,8 @@ TEST(UnorderedItems, AreNoProofWhenTheyAreOrderedRepeatedOrFree) {
   };
   EXPECT_TRUE(holds({0, 1}, 7));
   EXPECT_FALSE(holds({0, 1}, 8));
-  EXPECT_FALSE(holds({0, 2}, 8)) << "one after the other";
-  EXPECT_FALSE(holds({1, 1}, 8)) << "the same one twice";
+  EXPECT_FALSE(holds({0, 2}, 8)) << "they are ordered";
+  EXPECT_FALSE(holds({1, 1}, 8)) << "the same item twice";
   EXPECT_FALSE(holds({0, 7}, 1)) << "no such item";
   problem.regions.push_back({.limit = Bytes(4), .paid = false});
   EXPECT_FALSE(holds({0, 1}, 7)) << "one may lie where it costs nothing";

@@ -6,16 +6,16 @@
 
 namespace stowage::pack {
 
-/// Cliques of a graph, grown greedily, the lowest number first. Rows of bits, so that a step is O(n / 64).
+/// Grows cliques of a graph greedily, lowest number first. Uses bit rows, so that a step is O(n / 64).
 class CliqueGrower {
  public:
   explicit CliqueGrower(std::size_t count)
       : words_((count + 63) / 64), joined_(words_ * count), together_(words_ * count) {}
 
   void join(std::uint32_t a, std::uint32_t b);
-  /// From some that are all joined.
+  /// Extends a set of nodes that are all joined.
   std::vector<std::uint32_t> grow(std::vector<std::uint32_t> clique);
-  /// Whether a clique grown so far has both.
+  /// Whether some clique grown so far contains both.
   [[nodiscard]] bool together(std::uint32_t a, std::uint32_t b) const {
     return (together_[a * words_ + b / 64] >> (b % 64) & 1) != 0;
   }

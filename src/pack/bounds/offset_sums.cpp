@@ -39,7 +39,7 @@ class Offsets {
   void intersect(const Offsets& other) {
     for (std::size_t w = 0; w < words_.size(); ++w) words_[w] &= other.words_[w];
   }
-  /// The first from `x` on; above the target when there is none.
+  /// The first offset of the set that is at least `x`; above the target when there is none.
   [[nodiscard]] std::size_t next(std::size_t x) const {
     if (x > target_) return target_ + 1;
     std::uint64_t word = words_[x / 64] >> x % 64 << x % 64;
@@ -63,7 +63,7 @@ class Sums {
     }
   }
 
-  /// The fullest of the sections, at most kOffsetSections.
+  /// The fullest sections in [first, last), at most kOffsetSections.
   [[nodiscard]] std::vector<std::uint32_t> fullest(std::uint32_t first, std::uint32_t last) const {
     std::vector<std::uint32_t> sections(last - first);
     std::iota(sections.begin(), sections.end(), first);
@@ -76,8 +76,8 @@ class Sums {
     return sections;
   }
 
-  /// Whether the largest items of the section have no order with a peak of at most `target`, which is at least the live
-  /// bytes.
+  /// Whether no order of the section's largest items has a peak of at most `target`. Precondition: the target is at
+  /// least the live bytes.
   [[nodiscard]] bool refutes(std::uint32_t section, std::size_t target) {
     std::vector<std::uint32_t> items = rows_[section];
     const std::size_t keep = std::min(plan::kOrderedItems, items.size());
@@ -88,11 +88,11 @@ class Sums {
     items.resize(keep);
     std::vector<const Offsets*> offsets;
     for (const std::uint32_t i : items) offsets.push_back(&offsets_of(i, target));
-    // Mostly the first order that comes to mind is one.
+    // Usually the first order tried fits.
     std::size_t top = 0;
     for (std::size_t k = 0; k < keep; ++k) top = offsets[k]->next(top) + units(plain_.size[items[k]]);
     if (top <= target) return false;
-    // By the set of items placed: the least height that they need.
+    // By set of placed items: the smallest height that they need.
     std::vector<std::size_t> height(std::size_t{1} << keep, target + 1);
     height[0] = 0;
     for (std::size_t set = 1; set < height.size(); ++set) {
@@ -108,7 +108,7 @@ class Sums {
  private:
   [[nodiscard]] std::size_t units(std::int64_t bytes) const { return static_cast<std::size_t>(bytes / unit_); }
 
-  /// Full sections have most items in common, so that what was found for the last target is kept.
+  /// Cached per target, because full sections have most items in common.
   const Offsets& offsets_of(std::uint32_t i, std::size_t target) {
     if (target != target_) found_.assign(plain_.count(), std::nullopt);
     target_ = target;
@@ -136,10 +136,10 @@ class Sums {
   std::int64_t unit_;
   std::vector<std::vector<std::uint32_t>> rows_;  ///< By section: its items.
   std::size_t target_ = 0;
-  std::vector<std::optional<Offsets>> found_;  ///< By item, for the target.
+  std::vector<std::optional<Offsets>> found_;  ///< By item, for `target_`.
 };
 
-/// A step at which the whole section is live.
+/// A step at which all items of the section are live.
 Step step_of(const Problem& problem, const Plain& plain, std::uint32_t section) {
   Step step;
   bool any = false;
@@ -162,7 +162,7 @@ std::optional<Certificate> offset_sums_bound(const Problem& problem, const Plain
   const std::size_t most = std::min(kMaxUnits, static_cast<std::size_t>(peak.value() / unit));
   if (least >= most) return best;
   Sums sums(plain, unit);
-  std::size_t possible = least;  // all below are refuted
+  std::size_t possible = least;  // everything below is refuted
   for (const std::uint32_t section : sums.fullest(0, plain.sections())) {
     if (possible >= most || !sums.refutes(section, possible)) continue;
     std::size_t refuted = possible;

@@ -8,23 +8,24 @@
 namespace stowage::pack {
 namespace {
 
-/// A step, and where everything unpinned would end on top of the highest pin there.
+/// A step, and the end of all its unpinned bytes stacked on its highest pin.
 struct Promise {
   Step step;
   Bytes most;
 };
 
-/// Some unpinned chunks of one step, by the least of them.
+/// The unpinned chunks of one step that are at least as large as some chunk.
 struct Class {
-  std::size_t item;  ///< The one that the least belongs to.
-  Bytes least;
+  std::size_t item;  ///< The item of the smallest chunk.
+  Bytes least;       ///< The size of the smallest chunk.
   Bytes total;
-  Bytes alignment;  ///< The least.
+  Bytes alignment;  ///< The smallest.
 };
 
 auto magnitude(Bytes bytes) { return std::bit_width(static_cast<std::uint64_t>(bytes.value())); }
 
-/// Where the gaps of at least `least` bytes between `taken`, which ascends, have room for the whole class.
+/// The height at which the gaps of at least `least` bytes between the ranges `taken` (ascending) have room for the
+/// whole class.
 Bytes height_for(const Class& needs, std::span<const ByteRange> taken) {
   Bytes left = needs.total;
   Bytes from;
@@ -61,10 +62,10 @@ class Gaps {
  private:
   [[nodiscard]] const std::optional<Bytes>& pin(const Chunk& chunk) const { return problem_.items[chunk.item].pinned; }
 
-  /// The steps after which something ends; what the others have, these have too.
+  /// The last steps before something ends; every other step is covered by one of these.
   std::vector<Promise> find_promises() const {
     std::vector<Promise> promises;
-    std::priority_queue<std::pair<Bytes, Step>> pinned;  // by end: the top, and when it is over
+    std::priority_queue<std::pair<Bytes, Step>> pinned;  // by end: the top, and the step at which the pin ends
     Bytes unpinned;
     bool grown = false;
     Step last;
@@ -104,14 +105,15 @@ class Gaps {
     });
     for (const Class& each : classes_of(others)) {
       const Certificate gaps{Certificate::Argument::pinned_gaps, height_for(each, taken), step, each.item};
-      // An item of several chunks stands for its least; another one may have been meant here.
+      // In a certificate, an item with several chunks stands for its smallest one; here another one may have been
+      // meant.
       if (gaps.bytes > best.bytes && check_bound(problem_, gaps)) best = gaps;
     }
     return best;
   }
 
-  /// From the largest chunk down, a class ends with each power of two: all thresholds would be many, and near ones say
-  /// much the same.
+  /// From the largest chunk down, one class per power of two. One class per size would be many, and neighbouring ones
+  /// give nearly the same bound.
   [[nodiscard]] std::vector<Class> classes_of(std::span<const Chunk* const> descending) const {
     std::vector<Class> classes;
     Class all{0, Bytes(0), Bytes(0), kMaxBytes};

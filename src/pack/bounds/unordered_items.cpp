@@ -22,7 +22,7 @@ class Finder {
     for (const std::size_t item : items_) lives_.push_back(problem.items[item].life());
   }
 
-  /// What was found until `stop`.
+  /// The best set found until `stop` returns true.
   Certificate find(const std::function<bool()>& stop) {
     for (std::uint32_t a = 0; a < items_.size(); ++a) {
       if (a % kItemsBetweenLooks == 0 && stop()) return {};
@@ -40,7 +40,7 @@ class Finder {
   }
 
  private:
-  /// Those that count, largest first.
+  /// The items that must go to paid regions, largest first.
   static std::vector<std::size_t> paid_items(const Problem& problem) {
     std::vector<std::size_t> items;
     for (std::size_t i = 0; i < problem.items.size(); ++i) {
@@ -53,7 +53,7 @@ class Finder {
     return items;
   }
 
-  /// Only the one that begins first can come before the other, and not while both live.
+  /// Only the item that begins first can come before the other, and not while both are live.
   [[nodiscard]] bool unordered(std::uint32_t a, std::uint32_t b) const {
     if (lives_[a].overlaps(lives_[b])) return true;
     return lives_[a].lower < lives_[b].lower ? !uses_.before(items_[a], items_[b])
@@ -80,7 +80,7 @@ class Finder {
     return steps;
   }
 
-  /// Lives that meet are unordered.
+  /// Items that are live at the same step are unordered.
   [[nodiscard]] std::vector<std::uint32_t> live_at(Step step) const {
     std::vector<std::uint32_t> live;
     for (std::uint32_t i = 0; i < items_.size(); ++i) {

@@ -12,13 +12,13 @@
 namespace stowage::pack {
 namespace {
 
-/// With stream order, pairs of a pinned item and another that are looked at.
+/// With stream order: the largest number of pairs of a pinned item and another item to look at.
 constexpr std::size_t kMaxPinnedPairs = 20'000'000;
 constexpr std::size_t kNoComponent = SIZE_MAX;
 /// Nodes of the first visit of a component.
 constexpr std::uint64_t kFirstVisit = 25'000;
 
-/// Sets of items that only grow together.
+/// Disjoint sets of items (union-find).
 class Groups {
  public:
   explicit Groups(std::size_t count) : parent_(count) { std::iota(parent_.begin(), parent_.end(), std::size_t{0}); }
@@ -33,16 +33,16 @@ class Groups {
   std::vector<std::size_t> parent_;
 };
 
-/// Steps without a break in which something unpinned is live, all of it of one group.
+/// A maximal range of steps in which something unpinned is live, all of it in one group.
 struct Stretch {
   Interval when;
-  std::size_t item;  ///< One of them.
+  std::size_t item;  ///< One of the group.
 };
 
-/// With stream order: items of one group, next to each other in order of begin.
+/// With stream order: items of one group that are consecutive in order of begin.
 struct ItemRun {
   std::vector<Step> threshold;  ///< By stream: from where on all of them are over.
-  std::size_t item;             ///< One of them.
+  std::size_t item;             ///< One of the group.
 };
 
 class ComponentFinder {
@@ -98,9 +98,10 @@ class ComponentFinder {
     }
   }
 
-  /// With stream order a component comes before the next one as a whole, every item before every item (if two sets of
-  /// items are ordered pair by pair, some above and some below, there is an unordered pair between them). In order of
-  /// begin they therefore follow each other, and an item joins the last ones as far as it is not after all of them.
+  /// With stream order, each component comes before the next one as a whole: every item before every item. (If every
+  /// two items of two sets are ordered, but not all in the same direction, then some pair between them is unordered.)
+  /// So in order of begin components are consecutive, and each item joins the last groups as long as it does not come
+  /// after all of their items.
   void meet_unordered() {
     std::vector<ItemRun> runs;
     for (const std::size_t item : unpinned_in_order()) {
@@ -131,7 +132,7 @@ class ComponentFinder {
     return {{row, row + static_cast<std::ptrdiff_t>(streams)}, item};
   }
 
-  /// Whether all of the run comes before the item.
+  /// Whether all items of the run come before the item.
   [[nodiscard]] bool is_over(const ItemRun& run, std::size_t item) const {
     const Step* const first = &problem_.order.first[item * problem_.order.streams];
     return std::equal(run.threshold.begin(), run.threshold.end(), first, std::less_equal<>());
@@ -165,14 +166,14 @@ class ComponentFinder {
 
   const Problem& problem_;
   Groups groups_;
-  std::vector<std::pair<std::size_t, std::size_t>>
-      beside_pinned_;  ///< A pinned item and an unpinned one of a group it meets.
+  /// A pinned item, and an unpinned item of a group that it meets.
+  std::vector<std::pair<std::size_t, std::size_t>> beside_pinned_;
 };
 
-/// A component at work.
+/// A component that is being solved.
 struct Part {
   Component component;
-  std::vector<Position> positions;  ///< Empty while there are none.
+  std::vector<Position> positions;  ///< Empty while there is no answer.
   Bytes peak = kMaxBytes + Bytes(1);
   std::uint64_t visits = 0;
 
@@ -212,24 +213,26 @@ class Apart {
     options.on_better = {};
     options.node_budget = above > 1 ? std::min(nodes, bench_.nodes_left()) : bench_.nodes_left();
     options.seed += part.visits++;
-    // What is within the bound of the whole and on the part's grain is at most this.
+    // The bound of the whole, rounded down to the component's own grain.
     const std::int64_t grain = grain_of(part.component.problem);
     const Bytes bound(bench_.bound().value() / grain * grain);
     Bench alone(part.component.problem, options, {Certificate::Argument::exhausted_search, bound, {}, 0});
     if (!part.positions.empty()) alone.offer(part.positions, "exact");
-    // The best start of the whole need not be the best of each; of the only one that is too high it mostly is.
+    // The best start for the whole need not be the best for each component. If only one component is too high, it
+    // usually is.
     if (part.visits == 1 && above > 1 && alone.plain()) solve_skyline(alone);
     solve_exact(alone);
     take(part, alone.outcome());
   }
 
   void take(Part& part, SolveOutcome outcome) {
-    // At least one node, so that a search that refuses ends.
+    // At least one node, so that the loop ends when a search refuses the problem.
     bench_.spend(std::max<std::uint64_t>(1, outcome.nodes));
     const std::optional<Bytes> capacity = bench_.problem().capacity;
     const bool too_high = capacity && outcome.bound.bytes > *capacity;
     if (outcome.status == SolveStatus::infeasible && !too_high) bench_.prove_infeasible();
-    // What a part was proven to need by its own common divisor is not checked by that of the whole.
+    // Bounds of a component rely on its own common divisor, which a check on the whole problem does not know; so the
+    // certificate says only that a search was exhausted.
     bench_.prove({Certificate::Argument::exhausted_search, outcome.bound.bytes, {}, 0});
     if (!outcome.positions.empty()) part.take(std::move(outcome.positions));
     for (std::size_t k = 0; k < part.positions.size(); ++k) positions_[part.component.items[k]] = part.positions[k];
@@ -240,7 +243,7 @@ class Apart {
 
   Bench& bench_;
   std::vector<Part> parts_;
-  std::vector<Position> positions_;  ///< Of the whole.
+  std::vector<Position> positions_;  ///< Of the whole problem.
 };
 
 }  // namespace

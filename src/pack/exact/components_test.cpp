@@ -46,7 +46,7 @@ TEST(Components, PinnedItemsConnectNothingAndGoWithEachThatTheyMeet) {
   EXPECT_THAT(components(problem), ElementsAre(ElementsAre(0, 1), ElementsAre(1, 2)));
 }
 
-/// Two streams: 0 and 1 on one, 2 beside both of them on the other, 3 after everything.
+/// Two streams: 0 and 1 on one, 2 unordered to both on the other, 3 after everything.
 TEST(Components, WithStreamOrderWhatIsUnorderedMeets) {
   Problem problem{.items = {item(0, 1, 4), item(2, 3, 4), item(1, 2, 4), item(4, 5, 4)}};
   problem.order.streams = 2;
@@ -57,7 +57,7 @@ TEST(Components, WithStreamOrderWhatIsUnorderedMeets) {
   EXPECT_EQ(find_components(problem)[1].problem.order.first, (std::vector<Step>{Step(4), kNever}));
 }
 
-/// By the definition, pair by pair: each unpinned item with all that it meets, and so on.
+/// By definition, pair by pair: each unpinned item with all items that it meets, transitively.
 std::set<std::vector<std::size_t>> by_definition(const Problem& problem) {
   const auto counts = [&](std::size_t i) { return problem.items[i].size > Bytes(0); };
   const auto meet = [&](std::size_t a, std::size_t b) {
@@ -106,8 +106,8 @@ TEST(Components, OneThatHasNoAnswerLeavesTheWholeWithoutOne) {
   EXPECT_EQ(solve(problem, {.solver = "exact"})->status, SolveStatus::optimal);
 }
 
-/// The first and the last can end at 12 or 14, the others at 13: the bound of the whole is not on the grain of the
-/// former.
+/// The first and the last component can end at 12 or 14, the other at 13: the bound of the whole is not a multiple of
+/// the grain of the former.
 TEST(Components, GoByAGrainOfTheirOwn) {
   Problem problem{.items = {item(0, 4, 6), item(5, 9, 6), item(5, 6, 7), item(1, 3, 6)}};
   problem.items[2].alignment = Bytes(2);
@@ -119,7 +119,7 @@ TEST(Components, GoByAGrainOfTheirOwn) {
   }
 }
 
-/// Random problems one after the other, perhaps with a pinned item over all of them.
+/// Random problems one after the other in time, perhaps with a pinned item across all of them.
 Problem in_a_row(std::uint64_t seed) {
   Problem problem;
   for (std::uint64_t k = 0; k < 3; ++k) {
@@ -137,7 +137,7 @@ Problem in_a_row(std::uint64_t seed) {
   return problem;
 }
 
-/// The truth, component by component: brute force on everything at once would take for ever.
+/// The optimum, component by component: brute force on the whole problem would take too long.
 std::optional<Bytes> optimum_of(const Problem& problem) {
   Bytes peak;
   for (const Item& each : problem.items) {

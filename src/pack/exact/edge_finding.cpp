@@ -5,7 +5,7 @@
 namespace stowage::pack {
 namespace {
 
-/// Time runs the other way.
+/// Reverses the direction of time.
 void mirror(std::vector<EdgeTask>& tasks) {
   for (EdgeTask& task : tasks) {
     const std::int64_t release = task.release;
@@ -45,7 +45,7 @@ bool EdgeFinder::raise_releases(std::vector<EdgeTask>& tasks) {
   return true;
 }
 
-/// The sets of tasks that all have to end by `deadline`, against each task that does not.
+/// Compares the sets of tasks that must all end by `deadline` with each task that need not.
 bool EdgeFinder::apply_deadline(const std::vector<EdgeTask>& tasks, std::int64_t deadline) {
   std::int64_t work = 0;
   std::int64_t end = kNothing;
@@ -57,7 +57,7 @@ bool EdgeFinder::apply_deadline(const std::vector<EdgeTask>& tasks, std::int64_t
     }
     ends_[i] = end;
   }
-  if (end + longest_ <= deadline) return true;  // Nothing is too long to come first.
+  if (end + longest_ <= deadline) return true;  // every other task is short enough to come first
   std::int64_t held = kNothing;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     if (tasks[i].deadline <= deadline) {

@@ -11,26 +11,26 @@
 #include "pack/improve/skyline.hpp"
 #include "pack/interface/unordered_items.hpp"
 
-/// From an answer and a bound that differ to ones that agree.
+/// Closes the gap between the best answer and the bound.
 ///
-/// With a capacity that is still exceeded there is one question, whether it can be met. Without, two questions
-/// alternate, each with a budget that doubles from round to round: can the bound be reached (yes: optimal; a proof that
-/// not: the bound rises), and can the answer be improved (bisection between the bound and the best peak), always for
-/// peaks on the grain.
+/// If there is a capacity that the answer exceeds, there is one question: can it be met? Otherwise two questions
+/// alternate, with budgets that double from round to round: can the bound be reached (if so, the answer is optimal; if
+/// that is refuted, the bound rises), and can the answer be improved (bisection between the bound and the best peak)?
+/// Targets are always multiples of the grain.
 namespace stowage::pack {
 namespace {
 
 /// Nodes of the first round of each question.
 constexpr std::uint64_t kFirstBudget = 12'000;
-/// Halvings of the range in one round.
+/// Bisection steps per round.
 constexpr int kHalvings = 6;
-/// From here on a node of the valley search is slow, and repairs of the greedy answer are worth a try before each
-/// question.
+/// From this many items on, a node of the valley search is slow, and repairing the greedy answer before each question
+/// pays off.
 constexpr std::uint32_t kManyItems = 700;
-/// Nodes of a repair, for each of the question's.
+/// Nodes of a repair per node of the question.
 constexpr std::uint64_t kRepairShare = 20;
 
-/// Is there an answer with a peak of at most the target? Can be asked on where it stopped.
+/// Is there an answer with a peak of at most the target? Asking again continues where the search stopped.
 class Question {
  public:
   virtual ~Question() = default;
@@ -60,7 +60,7 @@ class PlainQuestion final : public Question {
 
 class GeneralQuestion final : public Question {
  public:
-  /// A node here costs about as much as so many of the valley search, and counts for them.
+  /// A node here costs about as much as this many nodes of the valley search, and is counted as such.
   static constexpr std::uint64_t kNodeCost = 16;
 
   GeneralQuestion(GeneralSearch& search, std::int64_t target, std::uint64_t seed)
@@ -108,7 +108,7 @@ class Exact {
     const std::uint64_t before = question.nodes();
     const SearchEnd end =
         question.ask(std::min(budget, bench_.nodes_left()), [&] { return bench_.stop_requested(); }, positions);
-    // A question that gives up without a node is too large for its search: nothing is to be gained by asking again.
+    // A question that gives up without visiting a node is too large for its search; asking again is pointless.
     refused_ = end == SearchEnd::gave_up && question.nodes() == before;
     bench_.spend(question.nodes() - before);
     if (end == SearchEnd::solved) bench_.offer(std::move(positions), "exact");
@@ -130,7 +130,7 @@ class Exact {
     while (!over()) ask(*question, bench_.nodes_left());
   }
 
-  /// Is there an answer at all? Some answer has nothing above its region's items, stacked on the highest pin.
+  /// Is there any answer? If so, there is one below all items stacked on the highest pin, in each region.
   void find_any() {
     Bytes stacked;
     Bytes highest_pin;
@@ -146,7 +146,7 @@ class Exact {
     }
   }
 
-  /// Goes on at the present bound, or afresh at a new one.
+  /// Continues at the present bound, or starts again at a new one.
   void reach_bound(std::uint64_t budget) {
     while (!over()) {
       if (!at_bound_ || at_bound_->target() != bound()) at_bound_ = start_(bound());
@@ -155,7 +155,7 @@ class Exact {
   }
 
   void bisect(std::uint64_t budget) {
-    std::int64_t unknown = bound();  // asked without an answer
+    std::int64_t unknown = bound();  // the highest target without an answer
     for (int i = 0; i < kHalvings && !over(); ++i) {
       repair(budget);
       const std::int64_t steps = (bench_.peak().value() - unknown) / grain_;
@@ -169,7 +169,7 @@ class Exact {
   Start start_;
   std::int64_t grain_;
   std::unique_ptr<Question> at_bound_;
-  bool refused_ = false;  ///< The last question.
+  bool refused_ = false;  ///< Whether the last question was.
   std::optional<Neighbourhood> neighbourhood_;
 };
 
@@ -179,7 +179,7 @@ void search_plain(Bench& bench) {
     improve_large(bench);  // too large for a proof
     return;
   }
-  // With a capacity only a proof that it cannot be met is of use; what meets it is on the grain.
+  // With a capacity, only a proof that it cannot be met is useful; targets are multiples of the grain.
   const std::int64_t grain = grain_of(bench.problem());
   const Bytes from =
       std::max(bench.bound(), Bytes(bench.problem().capacity.value_or(Bytes(0)).value() / grain * grain));

@@ -4,7 +4,8 @@
 
 namespace stowage::pack {
 
-/// From the best answer so far, or one that it makes itself, to one that is proven optimal.
+/// Starts from the best answer so far, or from one that it finds itself, and searches until an answer is proven
+/// optimal.
 void solve_exact(Bench& bench);
 
 }  // namespace stowage::pack

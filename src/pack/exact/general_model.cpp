@@ -16,7 +16,7 @@ constexpr std::size_t kMaxMeetings = 2'000'000;
 constexpr std::size_t kMaxCliqueWork = 200'000;
 constexpr std::int64_t kMaxCeiling = std::int64_t{1} << 60;
 
-/// Everything that the search can tell about an item, its index aside. Equal keys: interchangeable items.
+/// Everything that the search knows about an item except its index. Items with equal keys are interchangeable.
 struct TwinKey {
   std::vector<Piece> pieces;
   std::int64_t size;
@@ -104,8 +104,8 @@ bool GeneralModel::add_pairs() {
   return true;
 }
 
-/// Differences are multiples of the smaller alignment, so the ranges grow to these; what then leaves no room between is
-/// one range.
+/// Differences are multiples of the smaller alignment, so the ranges are extended to multiples of it. Ranges without an
+/// allowed difference between them are merged.
 void GeneralModel::add_pair(std::uint32_t a, std::uint32_t b, std::vector<Forbidden>& ranges) {
   const std::int64_t unit = std::min(items_[a].alignment, items_[b].alignment);
   std::sort(ranges.begin(), ranges.end(), [](const Forbidden& x, const Forbidden& y) { return x.above < y.above; });
@@ -124,7 +124,7 @@ void GeneralModel::add_pair(std::uint32_t a, std::uint32_t b, std::vector<Forbid
   pairs_of_[b].push_back(id);
 }
 
-/// The pieces that are there at a step, for every step at which one more has come and the next event is that one goes.
+/// The pieces live at a step, for every step after which a piece ends and at which one has begun.
 void GeneralModel::add_section_cliques() {
   struct PieceEvent {
     Step at;
@@ -159,8 +159,8 @@ void GeneralModel::add_section_cliques() {
   }
 }
 
-/// Items of which none comes before another: for each item and each pair that is in none yet, one grown greedily,
-/// largest first. O(cliques × their items × n / 64).
+/// Sets of items of which none comes before another. For each item, and for each pair that no clique contains yet, one
+/// clique is grown greedily, largest item first. O(cliques × their items × n / 64).
 void GeneralModel::add_stream_cliques() {
   std::vector<std::uint32_t> by_size(count());
   std::iota(by_size.begin(), by_size.end(), 0U);
@@ -196,7 +196,7 @@ void GeneralModel::add_clique(Clique clique) {
   cliques_.push_back(std::move(clique));
 }
 
-/// Cliques are for pruning only, so any selection will do: the heaviest, as many as a node can afford.
+/// Cliques only serve to prune, so any selection is correct: keeps the heaviest, as many as a node can afford.
 void GeneralModel::keep_heaviest_cliques() {
   std::vector<std::pair<std::int64_t, std::uint32_t>> by_weight;
   for (std::uint32_t c = 0; c < cliques_.size(); ++c) {

@@ -10,9 +10,9 @@
 
 namespace stowage::pack {
 
-/// A `Problem` as the general search sees it: items of some size, for every two items that meet the differences of
-/// their offsets that are forbidden, cliques of pieces that are pairwise disjoint wherever they share a region, and
-/// what is interchangeable. Immutable.
+/// A `Problem` in the form that the general search uses: items of nonzero size; for every two items that meet, the
+/// forbidden differences of their offsets; cliques of pieces that are pairwise disjoint if they share a region; and
+/// which items and regions are interchangeable. Immutable.
 class GeneralModel {
  public:
   static constexpr std::uint32_t kNone = UINT32_MAX;
@@ -22,13 +22,13 @@ class GeneralModel {
     std::int64_t size;
     std::int64_t alignment;
     std::optional<std::int64_t> pinned;
-    std::uint32_t twin =
-        kNone;  ///< The last equal item before this one. Without loss it lies lower, or in an earlier region.
-    std::uint32_t twin_pair = kNone;  ///< The pair of the two.
+    /// The last equal item before this one. Without loss of generality it lies lower, or in an earlier region.
+    std::uint32_t twin = kNone;
+    std::uint32_t twin_pair = kNone;  ///< The pair of these two.
   };
 
-  /// Open at both ends: differences d with above < d < below are forbidden. Ascending and disjoint within a pair, with
-  /// a difference that is allowed between any two.
+  /// Open at both ends: differences d with above < d < below are forbidden. Within a pair the ranges are ascending and
+  /// disjoint, with an allowed difference between any two.
   struct Forbidden {
     std::int64_t above;
     std::int64_t below;
@@ -48,13 +48,13 @@ class GeneralModel {
     std::uint32_t item;
     std::int64_t lower;
     std::int64_t bytes;
-    std::int64_t
-        length;  ///< The bytes, rounded up where the offsets of the whole clique are so aligned that nothing else fits.
+    /// The bytes, rounded up if the alignment of the whole clique leaves the rest unusable.
+    std::int64_t length;
   };
   using Clique = std::vector<Task>;
 
-  /// Nothing when the problem has more than 2 million pairs of pieces that meet, or comes near the limits of 64 bits,
-  /// or on `stop`.
+  /// Nothing when the problem has more than 2 million pairs of pieces that meet, when numbers come near the limits of
+  /// 64 bits, or when `stop` returns true.
   static std::optional<GeneralModel> make(const Problem& problem, const std::function<bool()>& stop);
 
   [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(items_.size()); }
@@ -66,11 +66,11 @@ class GeneralModel {
   [[nodiscard]] std::span<const Clique> cliques() const { return cliques_; }
   [[nodiscard]] std::span<const std::uint32_t> pairs_of(std::uint32_t i) const { return pairs_of_[i]; }
   [[nodiscard]] std::span<const std::uint32_t> cliques_of(std::uint32_t i) const { return cliques_of_[i]; }
-  /// Largest first: the order in which regions are chosen, and in which twins precede each other.
+  /// By decreasing area: the order in which regions are chosen, and in which twins precede each other.
   [[nodiscard]] std::span<const std::uint32_t> by_area() const { return by_area_; }
-  /// The last region before `region` that no item and no limit tells from it, or kNone.
+  /// The last region before `region` that is interchangeable with it, or kNone.
   [[nodiscard]] std::uint32_t twin_of_region(std::uint32_t region) const { return region_twin_[region]; }
-  /// Some best answer has nothing above: the highest pin with everything, padded, on top of it.
+  /// Some optimal answer has nothing above this: the highest pin with all items, padded, on top of it.
   [[nodiscard]] std::int64_t ceiling() const { return ceiling_; }
 
  private:

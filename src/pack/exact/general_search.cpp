@@ -11,11 +11,12 @@ namespace {
 
 constexpr std::uint32_t kNone = GeneralModel::kNone;
 constexpr std::int64_t kMaxTarget = std::int64_t{1} << 61;
-constexpr std::uint64_t kFirstRun = 200;          ///< Nodes. At least ten per item, so that a run can get to the end.
-constexpr std::uint32_t kPairsToCompare = 2'000;  ///< That overlap, when choosing one.
+/// Nodes. At least ten per item, so that a run can reach an answer.
+constexpr std::uint64_t kFirstRun = 200;
+constexpr std::uint32_t kPairsToCompare = 2'000;  ///< Overlapping pairs to compare when choosing one.
 constexpr double kNoise = 0.5;
-/// A node that takes more work than this counts for several: relations that contradict each other in a circle may raise
-/// limits by a few bytes at a time for seconds.
+/// A node that takes more work than this counts as several: relations that contradict each other in a cycle may raise
+/// limits by a few bytes at a time, for seconds.
 constexpr std::uint64_t kWorkOfNode = 4'000;
 
 /// Whether every pin is aligned and within its region.
@@ -41,12 +42,12 @@ class GeneralSearch::Search {
   [[nodiscard]] std::uint64_t nodes() const { return state_ ? std::max(nodes_, state_->work() / kWorkOfNode) : 0; }
 
  private:
-  /// An item is in a region, or not; the difference of a pair is at least `value`, or at most `otherwise`; or the
-  /// reverse of that.
+  /// An item is in a region, or not; or the difference of a pair is at least `value` or at most `otherwise`, in this
+  /// order or the reverse.
   struct Decision {
     enum class Kind : std::uint8_t { in_region, at_least, at_most };
     Kind kind;
-    std::uint32_t index;  ///< Of the item, of the pair.
+    std::uint32_t index;  ///< Of the item or of the pair.
     std::int64_t value;
     std::int64_t otherwise;
     std::size_t mark;
@@ -71,15 +72,15 @@ class GeneralSearch::Search {
   bool possible_;
   bool prepared_ = false;
   std::optional<GeneralModel> model_;
-  std::optional<GeneralState> state_;  ///< Where there is a model.
+  std::optional<GeneralState> state_;  ///< Present if `model_` is.
   std::vector<Decision> decisions_;
   std::uint64_t nodes_ = 0;
   std::mt19937_64 random_;
-  std::vector<double> noise_;  ///< By item: what makes one run different from another.
+  std::vector<double> noise_;  ///< By item: makes runs differ from each other.
   bool explore_ = false;       ///< Whether to try a random region now and then.
 };
 
-/// Only when it is needed, and not to the end when there is no time.
+/// Runs on first use, and stops early when there is no time left.
 void GeneralSearch::Search::prepare(const std::function<bool()>& stop) {
   if (prepared_) return;
   prepared_ = true;
@@ -116,7 +117,7 @@ void GeneralSearch::Search::make_noise(bool any) {
   for (double& noise : noise_) noise += any ? kNoise * static_cast<double>(random_() % 1024) / 1024 : 0;
 }
 
-/// Depth first, without recursion: decisions may be many thousand deep.
+/// Depth-first, without recursion: there may be many thousand decisions.
 SearchEnd GeneralSearch::Search::search(std::uint64_t node_end) {
   while (!state_->stopped() && nodes_ < node_end) {
     ++nodes_;
@@ -135,7 +136,8 @@ SearchEnd GeneralSearch::Search::search(std::uint64_t node_end) {
   return SearchEnd::gave_up;
 }
 
-/// Back to the last decision whose other side is possible, and on there. False when there is none, or when stopped.
+/// Returns to the last decision whose other side is possible, and takes that side. Returns false when there is none, or
+/// when stopped.
 bool GeneralSearch::Search::backtrack() {
   while (!state_->stopped() && !decisions_.empty()) {
     const Decision decision = decisions_.back();
@@ -181,8 +183,8 @@ GeneralSearch::Search::Choice GeneralSearch::Search::decide(Decision& decision) 
   return choose_pair(decision) ? Choice::made : Choice::none_left;
 }
 
-/// Every item before `i` in the order has its region. So a region whose twin none of them is in is no better than the
-/// twin, and one before that of its own twin is ruled out by exchange.
+/// Every item before `i` in the order has its region. So a region whose twin is unused by them is no better than that
+/// twin, and a region before that of the item's own twin is excluded by symmetry.
 bool GeneralSearch::Search::use_region_symmetry(std::uint32_t i) {
   const std::uint32_t twin = model_->item(i).twin;
   for (std::uint32_t r = 0; r < state_->regions(); ++r) {
@@ -217,7 +219,7 @@ GeneralSearch::Search::Choice GeneralSearch::Search::decide_region(std::uint32_t
   return Choice::made;
 }
 
-/// Small for a pair that leaves little room on either side and whose items failed often: it decides most.
+/// Small for a pair that leaves little room on either side and whose items failed often: it decides the most.
 double GeneralSearch::Search::score(const GeneralModel::Pair& pair, std::int64_t room_above,
                                     std::int64_t room_below) const {
   const double weight = state_->weight(pair.a) + state_->weight(pair.b);
@@ -225,8 +227,8 @@ double GeneralSearch::Search::score(const GeneralModel::Pair& pair, std::int64_t
   return room / (weight * weight) * noise_[pair.a] * noise_[pair.b];
 }
 
-/// A pair that overlaps at the lower limits: the best of the first few thousand from a random one on. False when there
-/// is none at all: the lower limits are the answer.
+/// Chooses a pair that overlaps at the lower limits: the best of the first few thousand, starting from a random one.
+/// Returns false when there is none: then the lower limits are an answer.
 bool GeneralSearch::Search::choose_pair(Decision& decision) {
   const auto count = static_cast<std::uint32_t>(model_->pairs().size());
   double best = std::numeric_limits<double>::infinity();

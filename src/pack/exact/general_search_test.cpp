@@ -17,7 +17,7 @@ using testing::item;
 using testing::piece;
 using testing::pinned;
 
-/// Solved at `optimum`, by positions that are valid and no higher, and proven impossible one byte below.
+/// Expects valid positions at `optimum`, and a proof that there are none one byte below.
 void expect_optimum(const Problem& problem, std::int64_t optimum) {
   ASSERT_TRUE(check_problem(problem));
   GeneralSearch search(problem);
@@ -49,7 +49,7 @@ TEST(GeneralSearch, AnItemFitsBetweenTwoPiecesOfAnother) {
   expect_optimum({.items = {bracket, aligned(item(0, 1, 2), 4)}}, 6);
 }
 
-/// Each has a piece under one of the other's, so that neither is above the other.
+/// Each has a piece below a piece of the other, so that neither is above the other.
 TEST(GeneralSearch, TwoItemsThatHoldEachOtherAreMovedTogether) {
   const Item left{.pieces = {piece(0, 1, 0, 2), piece(1, 2, 4, 6)}, .size = Bytes(6)};
   const Item right{.pieces = {piece(0, 1, 4, 6), piece(1, 2, 0, 2)}, .size = Bytes(6)};
@@ -99,7 +99,7 @@ TEST(GeneralSearch, AlignmentLeavesGapsThatOnlyTheUnalignedFill) {
   expect_optimum({.items = {aligned(item(0, 1, 5), 4), aligned(item(0, 1, 5), 4), item(0, 1, 3)}}, 13);
 }
 
-/// Without looking for twins: 4^9 ways to choose the regions, and 9! orders of the stack.
+/// Without twins there would be 4^9 ways to choose the regions, and 9! orders of the stack.
 TEST(GeneralSearch, EqualItemsAndEqualRegionsAreNotPermuted) {
   Problem problem{.items = {}, .regions = std::vector<Region>(4, {.limit = Bytes(14)})};
   for (int i = 0; i < 9; ++i) problem.items.push_back(item(0, 1, 5));
@@ -111,7 +111,7 @@ TEST(GeneralSearch, EqualItemsAndEqualRegionsAreNotPermuted) {
   expect_optimum(problem, 40);
 }
 
-/// A problem that is settled neither at the root nor by the first dive.
+/// A problem that is solved neither at the root nor by the first dive.
 Problem hard_problem() {
   Problem problem = {.items = {pinned(item(0, 9, 3), 20)}};
   for (std::int64_t i = 0; i < 30; ++i) problem.items.push_back(item(i % 7, i % 7 + 2 + i % 3, 7 + i * 5 % 11));
@@ -138,7 +138,7 @@ TEST(GeneralSearch, SameSeedSamePositions) {
   EXPECT_EQ(once, again);
 }
 
-/// Every second item becomes a copy of the one before, pieces shrink from below, and the regions become equal.
+/// Turns every second item into a copy of the one before, shortens pieces from below, and makes the regions equal.
 Problem with_twins(Problem problem) {
   const std::size_t streams = problem.order.streams;
   for (std::size_t i = 1; i < problem.items.size(); i += 2) {
@@ -156,7 +156,7 @@ Problem with_twins(Problem problem) {
   return problem;
 }
 
-/// Counts proofs. The optimum must be found, and below it there must never be an answer.
+/// Returns the number of proofs. Expects that the optimum is found, and that there is never an answer below it.
 std::size_t compare_with_brute_force(const Problem& problem, std::uint64_t seed) {
   const std::optional<stowage::testing::BruteForceAnswer> truth = stowage::testing::solve_by_brute_force(problem);
   GeneralSearch search(problem);

@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint32_t kNobody = GeneralModel::kNone;
 constexpr std::int64_t kInfinite = std::numeric_limits<std::int64_t>::max() / 4;
 constexpr std::int64_t kMaxRoom = std::int64_t{1} << 61;
-constexpr std::size_t kMaxCliqueWork = 20'000;     ///< A node, in tasks².
+constexpr std::size_t kMaxCliqueWork = 20'000;     ///< Per node, in tasks².
 constexpr std::size_t kWorkBetweenLooks = 50'000;  ///< Well below a millisecond.
 
 }  // namespace
@@ -160,7 +160,7 @@ void GeneralState::set_most(std::uint32_t pair, std::int64_t value) {
   touch(model_.pairs()[pair].a);
 }
 
-/// What no item in the region can end above: its limit, and what the tops of the other paid regions leave.
+/// The highest possible end of an item in the region: its limit, and what the tops of the other paid regions leave.
 std::int64_t GeneralState::ceiling(std::uint32_t region) const {
   std::int64_t result = model_.ceiling();
   const Region& at = problem_.regions[region];
@@ -267,7 +267,7 @@ std::int64_t GeneralState::most(std::uint32_t p) const {
   return std::min(most_[p], upper_[pair.b] - lower_[pair.a]);
 }
 
-/// Out of the forbidden ranges with the least and the most of the difference; what is left between limits the offsets.
+/// Moves the smallest and the largest difference out of the forbidden ranges; the remaining range limits the offsets.
 bool GeneralState::propagate_pair(std::uint32_t p) {
   const GeneralModel::Pair& pair = model_.pairs()[p];
   const std::span<const GeneralModel::Forbidden> forbidden = model_.forbidden(pair);
@@ -307,7 +307,7 @@ bool GeneralState::propagate_clique(std::uint32_t c) {
   return false;
 }
 
-/// Whether what is in no region yet can be in any, by bytes alone.
+/// Whether there are enough bytes in all regions for the items that have no region yet.
 bool GeneralState::enough_room(std::uint32_t c) const {
   std::int64_t room = target_;
   for (std::uint32_t r = 0; r < regions(); ++r) {
@@ -329,7 +329,7 @@ bool GeneralState::shrink_clique(std::uint32_t c, std::uint32_t region) {
     const std::int64_t end = task.lower + task.length;
     tasks_.push_back({lower_[task.item] + task.lower, task.length, upper_[task.item] + end, t});
   }
-  if (tasks_.size() < 3) return true;  // A pair takes care of itself.
+  if (tasks_.size() < 3) return true;  // `propagate_pair` is exact for a pair
   if (!finder_.run(tasks_)) return false;
   for (const EdgeTask& found : tasks_) {
     const GeneralModel::Task& task = clique[found.tag];

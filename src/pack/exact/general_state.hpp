@@ -10,34 +10,34 @@
 
 namespace stowage::pack {
 
-/// What the general search knows at a node: limits of every offset, the regions left to every item, and what was
-/// decided about pairs. Every change is on a trail and can be undone. Not thread-safe.
+/// What the general search knows at a node: limits of every offset, the regions left for every item, and what was
+/// decided about pairs. Every change is recorded on a trail and can be undone. Not thread-safe.
 ///
-/// Invariant, on which proofs rest: a value is removed only when no answer with a peak of at most the target has it,
+/// Invariant, on which proofs depend: a value is removed only when no answer with a peak of at most the target has it,
 /// given the decisions (and given that twins are in order, see general_search.hpp).
 class GeneralState {
  public:
-  /// `problem` and `model` must outlive it; `model` is of `problem`.
+  /// `problem` and `model`, which is made from `problem`, must outlive it.
   GeneralState(const Problem& problem, const GeneralModel& model);
 
-  /// Forgets everything and propagates what holds before the first decision. False when there is no answer, or when
-  /// stopped.
+  /// Resets everything and propagates what holds before the first decision. Returns false when there is no answer, or
+  /// when stopped.
   bool start(std::int64_t target, const std::function<bool()>& stop);
 
-  // Decisions. False when nothing is left of it; else `propagate` must follow.
+  // Decisions. They return false when they leave no value; otherwise `propagate` must follow.
   bool assign(std::uint32_t i, std::uint32_t region);
   bool exclude(std::uint32_t i, std::uint32_t region);
   void set_least(std::uint32_t pair, std::int64_t value);  ///< The difference of the pair is at least `value`.
   void set_most(std::uint32_t pair, std::int64_t value);
 
-  /// To the fixpoint; in a large problem, cliques only as far as a node can afford. False when something has no place
-  /// left, or when stopped.
+  /// Propagates to the fixpoint; in a large problem, processes only as many cliques as a node can afford. Returns false
+  /// when something has no value left, or when stopped.
   bool propagate();
-  /// Asks `stop` after every so much work: one node of a large problem can take long.
+  /// Polls `stop` at regular amounts of work, because one node of a large problem can take long.
   void look_at_clock(std::size_t work);
-  /// All work so far, in pairs of items looked at.
+  /// All work so far, counted in pairs of items examined.
   [[nodiscard]] std::uint64_t work() const { return work_; }
-  /// Back to what `mark()` was then.
+  /// Undoes everything since `mark()` returned this value.
   void undo(std::size_t mark);
 
   [[nodiscard]] std::size_t mark() const { return trail_.size(); }
@@ -47,13 +47,12 @@ class GeneralState {
   [[nodiscard]] bool may(std::uint32_t i, std::uint32_t region) const { return choices_[i * regions() + region] != 0; }
   [[nodiscard]] std::uint32_t choice_count(std::uint32_t i) const { return choice_count_[i]; }
   [[nodiscard]] std::uint32_t regions() const { return static_cast<std::uint32_t>(problem_.regions.size()); }
-  [[nodiscard]] double weight(std::uint32_t i) const {
-    return weight_[i];
-  }  ///< 1 + failures in which the item took part, in all runs.
-  /// By how much the top of the region grows at least when the item goes there; −1 where that costs nothing. With
+  /// 1 + the number of failures, in all runs, in which the item took part.
+  [[nodiscard]] double weight(std::uint32_t i) const { return weight_[i]; }
+  /// The least amount by which the top of the region grows when the item goes there; −1 if the region is unpaid. With
   /// several regions only.
   [[nodiscard]] std::int64_t growth(std::uint32_t i, std::uint32_t region) const;
-  /// The most and the least that the difference of a pair can be by limits and decisions alone.
+  /// The largest and the smallest difference of a pair that limits and decisions allow.
   [[nodiscard]] std::int64_t most(std::uint32_t p) const;
   [[nodiscard]] std::int64_t least(std::uint32_t p) const;
 
@@ -93,7 +92,7 @@ class GeneralState {
   std::int64_t target_ = 0;
   const std::function<bool()>* stop_ = nullptr;
   std::uint64_t work_ = 0;
-  std::uint64_t next_look_ = 0;  ///< At the clock: when there is so much work.
+  std::uint64_t next_look_ = 0;  ///< Amount of work at which `stop` is polled next.
   bool stopped_ = false;
 
   std::vector<std::int64_t> lower_, upper_;  ///< By item: limits of the offset.
@@ -102,11 +101,13 @@ class GeneralState {
   std::vector<char> choices_;                ///< Item × region: whether still possible.
   std::vector<std::uint32_t> choice_count_;  ///< By item.
   std::vector<std::int64_t> top_;            ///< By region: a lower limit.
-  std::vector<std::int64_t> load_;  ///< Clique × region: bytes of the items assigned; with several regions only.
-  std::int64_t paid_ = 0;           ///< The sum of the tops of paid regions.
+  /// Clique × region: bytes of the assigned items; with several regions only.
+  std::vector<std::int64_t> load_;
+  std::int64_t paid_ = 0;  ///< The sum of the tops of paid regions.
   std::vector<Change> trail_;
-  std::vector<std::uint32_t> queue_,
-      dirty_;  ///< Items whose pairs, cliques whose tasks changed; a stack, and a heap: heaviest first.
+  /// `queue_`, a stack: items whose pairs must be propagated. `dirty_`, a heap with the heaviest first: cliques whose
+  /// tasks changed.
+  std::vector<std::uint32_t> queue_, dirty_;
   std::vector<char> queued_, is_dirty_;
   bool tops_changed_ = false;
   std::vector<double> weight_;

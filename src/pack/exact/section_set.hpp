@@ -6,7 +6,7 @@
 
 namespace stowage::pack {
 
-/// A set of section numbers below 64 × Words. Explanations are made of these, millions of times a second.
+/// A set of section numbers below 64 × Words. Explanations are made of these sets, millions of times per second.
 template <std::size_t Words>
 class SectionSet {
  public:

@@ -17,21 +17,22 @@ struct Style {
   Kind kind;
 };
 
-/// Each is the quickest on some instance; docs/packing.md has the table.
+/// Each is the quickest on some instance (see the table in docs/packing.md).
 constexpr std::array kCalm = {
     Style{Branching::options_per_weight, kCritical}, Style{Branching::options_per_weight, kSize},
     Style{Branching::options_per_weight, kLife},     Style{Branching::options_per_weight, kArea},
     Style{Branching::most_conflicts, kSize},         Style{Branching::most_conflicts, kArea},
 };
 
-/// Of those that gain from noise; the others find nothing with it that they did not find without.
+/// The styles that benefit from noise; with the others, noise finds nothing new.
 constexpr std::array kNoisy = {Style{Branching::most_conflicts, kSize}, Style{Branching::most_conflicts, kArea}};
-constexpr std::size_t kDraws = 3;  ///< Of each, in every round: as many noisy runs as calm ones.
+/// Runs per noisy style and round, so that there are as many noisy runs as calm ones.
+constexpr std::size_t kDraws = 3;
 
-/// Nodes of a run of length 1; never less than it takes to place everything.
+/// Nodes of a run of length 1; at least enough to place everything.
 constexpr std::uint64_t kUnit = 500;
 
-/// 1 1 2 1 1 2 4 1 1 2 1 1 2 4 8 …, from n = 1.
+/// The Luby sequence from n = 1: 1 1 2 1 1 2 4 1 1 2 1 1 2 4 8 …
 std::uint64_t luby(std::uint64_t n) {
   for (;;) {
     std::uint64_t block = 1;
@@ -41,7 +42,7 @@ std::uint64_t luby(std::uint64_t n) {
   }
 }
 
-/// The fullest section that the item lies in, then its area: what must be right comes first.
+/// By the fullest section that the item lies in, then by area: items that must be right come first.
 std::vector<double> critical_first(const Plain& plain) {
   std::vector<double> result(plain.count());
   for (std::uint32_t i = 0; i < plain.count(); ++i) {
@@ -74,9 +75,10 @@ TargetSearch::TargetSearch(const Plain& plain, const ValleySearch& search, std::
                  pack::priorities(plain, Priority::size)};
 }
 
-/// The calm runs of a round, each style as it is: what a run learns of the sections it keeps for its next one, and goes
-/// on from there; one of them proves what can be proven. From the second round on as many with noise, which get out of
-/// where that leads nowhere. They only look for a solution, and find it in half the nodes with brief explanations.
+/// The calm runs of a round use each style unchanged: what a run learns about sections is kept for the next run of that
+/// style, and one of them proves what can be proven. From the second round on there are as many noisy runs, which
+/// escape from parts of the search that lead nowhere. These only look for a solution, and with brief explanations find
+/// it in half the nodes.
 std::vector<SearchStyle> TargetSearch::next_styles() {
   std::vector<SearchStyle> styles;
   for (const Style& style : kCalm) styles.push_back({style.branching, Explanations::full, priorities_[style.kind]});
@@ -87,17 +89,16 @@ std::vector<SearchStyle> TargetSearch::next_styles() {
   return styles;
 }
 
-/// Much noise: little of it stays too close to where the first round failed.
+/// The noise is strong: weak noise stays too close to where the first round failed.
 std::vector<double> TargetSearch::noisy(std::vector<double> priority) {
-  // Our own numbers from the engine: the library's distributions differ from one standard library to another.
+  // Not std::uniform_real_distribution, whose results differ between standard libraries.
   const auto uniform = [&] { return static_cast<double>(random_() >> 11) * 0x1.0p-53; };
   const double noise = 2 + 10 * uniform();
   for (double& value : priority) value *= 1 + noise * uniform();
   return priority;
 }
 
-/// One run a style. A run that cannot win any more, because an earlier one in the list has, is stopped or never
-/// started.
+/// One run per style. A run that can no longer win, because an earlier one in the list has, is stopped or not started.
 std::vector<TargetSearch::StyleRun> TargetSearch::run_round(const std::vector<SearchStyle>& styles,
                                                             const std::function<bool()>& stop) {
   const std::uint64_t limit = std::max<std::uint64_t>(kUnit, plain_.count() + plain_.count() / 8) * luby(round_ + 1);

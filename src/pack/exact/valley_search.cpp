@@ -10,9 +10,10 @@ namespace {
 
 constexpr std::uint32_t kNoItem = std::numeric_limits<std::uint32_t>::max();
 constexpr std::size_t kMaxPairs = 4'000'000;
-constexpr std::uint32_t kMaxItems = 4'096;  ///< The search recurses once per item, half a KiB to two each time.
-/// What a section's failures count in the next run. Nothing: each run learns anew where it is tight. All: the first
-/// run's mistakes stay for ever.
+/// The search recurses once per item, with half a KiB to two KiB of stack each time.
+constexpr std::uint32_t kMaxItems = 4'096;
+/// The fraction of a section's failure count that the next run starts with. With 0, each run must learn again where the
+/// problem is tight; with 1, the first run's mistakes stay for ever.
 constexpr double kWeightKept = 0.1;
 
 template <std::size_t Words>
@@ -35,7 +36,7 @@ class Search final : public ValleySearch {
   using Set = SectionSet<Words>;
   static constexpr std::int64_t kInfinite = State::kInfinite;
 
-  /// The memory of one level of the recursion, kept for the next visit.
+  /// The memory of one level of the recursion, kept for reuse.
   struct SearchFrame {
     std::vector<std::uint32_t> options;
     std::vector<Set> why;  ///< By option: why it cannot be at the floor.
@@ -64,9 +65,9 @@ class Search final : public ValleySearch {
   std::shared_ptr<const ValleyProblem> problem_;
   const Plain& plain_;
   State state_;
-  std::vector<std::uint8_t> is_option_;  ///< Scratch of lift.
-  std::vector<double> weight_;           ///< By section: failures that it took part in.
-  // The run.
+  std::vector<std::uint8_t> is_option_;  ///< Scratch for `lift`.
+  std::vector<double> weight_;           ///< By section: the failures that it took part in.
+  // State of the current run.
   std::int64_t target_ = 0;
   const SearchStyle* style_ = nullptr;
   const std::function<bool()>* stop_ = nullptr;
@@ -76,9 +77,9 @@ class Search final : public ValleySearch {
   std::vector<std::unique_ptr<SearchFrame>> frames_;
 };
 
-/// Brings the floors up to date. False, with the conflict, when a section overflows; when several do, the most
-/// notorious one is the conflict. Its floor is what it is because of every limit there, and its bytes because of what
-/// is unplaced in it.
+/// Updates the floors. Returns false, with the conflict, when a section overflows; if several do, the one with most
+/// failures is reported. The conflict contains the section itself, for its unplaced bytes, and the reasons of all
+/// limits there, for its floor.
 template <std::size_t Words>
 bool Search<Words>::settle(Set& conflict) {
   std::uint32_t worst = kNoItem;
@@ -93,8 +94,8 @@ bool Search<Words>::settle(Set& conflict) {
   return false;
 }
 
-/// Whether something placed holds `i` up at its limit. If not, the limit came from lifting, and only what is still to
-/// come can.
+/// Whether a placed item supports `i` at its limit. If not, the limit was raised by `lift`, and only an unplaced item
+/// can.
 template <std::size_t Words>
 bool Search<Words>::supported(std::uint32_t i) const {
   std::int64_t top = 0;
@@ -104,7 +105,7 @@ bool Search<Words>::supported(std::uint32_t i) const {
   return round_up(top, plain_.alignment[i]) >= state_.limit(i);
 }
 
-/// Items of the very same sections that lie on each other can change places, so that one order of them is enough.
+/// Items with exactly the same sections that lie on each other can change places, so one order of them is enough.
 template <std::size_t Words>
 bool Search<Words>::out_of_order(std::uint32_t i, std::int64_t offset) const {
   const std::span<const std::uint32_t> others = problem_->same_sections[i];
@@ -170,7 +171,8 @@ void Search<Words>::collect_options(std::uint32_t s, SearchFrame& frame) const {
   frame.why.assign(frame.options.size(), Set{});
 }
 
-/// Where `i`, not at the floor of `s`, could rest on something unplaced outside of `s`; kInfinite when on nothing.
+/// The lowest offset at which `i`, if not at the floor of `s`, could rest on an unplaced item outside `s`; kInfinite if
+/// there is none.
 template <std::size_t Words>
 std::int64_t Search<Words>::next_support(std::uint32_t i, std::uint32_t s, Set& reason) const {
   const std::int64_t floor = state_.floor(s);
@@ -178,8 +180,8 @@ std::int64_t Search<Words>::next_support(std::uint32_t i, std::uint32_t s, Set& 
   for (const std::uint32_t k : problem_->neighbours[i]) {
     if (!state_.placed(k) && !covers(k, s)) least = std::min(least, std::max(floor, state_.limit(k)) + plain_.size[k]);
   }
-  // It depends on who is unplaced beside i, on what keeps i from lying below, and on the limits of those that would be
-  // a lower support without them.
+  // This depends on which items that meet i are unplaced, on what keeps i from lying lower, and on the limits of items
+  // that would otherwise be a lower support.
   const bool full = style_->explanations == Explanations::full;
   reason.insert(state_.range(i));
   if (full) reason.insert(state_.reason(i));
@@ -190,7 +192,8 @@ std::int64_t Search<Words>::next_support(std::uint32_t i, std::uint32_t s, Set& 
   return least == kInfinite ? kInfinite : round_up(least, plain_.alignment[i]);
 }
 
-/// Where `i` would rest on another item of `s`, at the earliest, when those at the floor are lifted to `lifted_floor`.
+/// The lowest offset at which `i` could rest on another item of `s`, if those at the floor are lifted to
+/// `lifted_floor`.
 template <std::size_t Words>
 std::int64_t Search<Words>::least_above(std::uint32_t i, std::uint32_t s, std::int64_t lifted_floor) const {
   std::int64_t least = kInfinite;
@@ -200,8 +203,8 @@ std::int64_t Search<Words>::least_above(std::uint32_t i, std::uint32_t s, std::i
   return least == kInfinite ? kInfinite : round_up(least, plain_.alignment[i]);
 }
 
-/// The last branch: none of the options is at the floor of `s`. Lifts their limits to where they could rest instead.
-/// False, with the conflict, when that leaves no room.
+/// The last branch: none of the options is at the floor of `s`. Raises their limits to where they could rest instead.
+/// Returns false, with the conflict, when that leaves no room.
 template <std::size_t Words>
 bool Search<Words>::lift(std::uint32_t s, SearchFrame& frame, Set& conflict) {
   Set all;
@@ -236,8 +239,8 @@ bool Search<Words>::lift(std::uint32_t s, SearchFrame& frame, Set& conflict) {
   return settle(conflict);
 }
 
-/// The first branches: each option at the floor. True when one led to a solution. `jump` when the failure had nothing
-/// to do with the option, so that the others need not be tried.
+/// The first branches: each option at the floor. Returns true when one led to a solution. Sets `jump` when the failure
+/// did not depend on the option, so that the others need not be tried.
 template <std::size_t Words>
 bool Search<Words>::try_options(std::uint32_t s, std::size_t depth, Set& conflict, bool& jump) {
   SearchFrame& frame = *frames_[depth];

@@ -24,7 +24,7 @@ SearchEnd search(const Plain& plain, std::int64_t target, std::vector<std::int64
   return ValleySearch::make(plain)->run(target, style, kManyNodes, kNeverStop, offsets);
 }
 
-/// Eight items of which at most 7 bytes are live at once, but which do not fit in 7.
+/// Eight items with at most 7 bytes live at once, which do not fit in 7.
 Problem tight() {
   return {.items = {item(0, 2, 4), item(0, 5, 2), item(2, 6, 3), item(0, 7, 1), item(6, 7, 4), item(5, 8, 1),
                     item(7, 8, 5), item(2, 8, 1)}};
@@ -50,8 +50,8 @@ TEST(ValleySearch, GivesUpAtTheNodeLimitAndWhenStopped) {
   EXPECT_EQ(search->run(100, style, kManyNodes, kNeverStop, offsets), SearchEnd::solved);
 }
 
-/// Explanations, jumps and lifted limits are where a wrong proof would come from: every style, with alignments, against
-/// the truth.
+/// Explanations, jumps and lifted limits are where a wrong proof could come from. Compares every style, with
+/// alignments, with brute force.
 TEST(ValleySearch, EveryStyleIsExactOnRandomProblems) {
   for (std::uint64_t seed = 0; seed < 1'000; ++seed) {
     const Problem problem = testing::random_problem(
@@ -70,7 +70,7 @@ TEST(ValleySearch, EveryStyleIsExactOnRandomProblems) {
   }
 }
 
-/// Here an explanation once left out why an item does not lie below the one that lifts it, and a jump went over the
+/// An explanation once left out why an item does not lie below the one that lifts it, and the search jumped over the
 /// only answer.
 TEST(ValleySearch, KnowsWhyALiftedItemWasNotBelow) {
   const Problem problem{.items = {aligned(item(0, 5, 1), 2), item(2, 5, 1), item(0, 4, 1), aligned(item(5, 7, 4), 4),
@@ -80,7 +80,7 @@ TEST(ValleySearch, KnowsWhyALiftedItemWasNotBelow) {
   std::vector<std::int64_t> offsets;
   ASSERT_EQ(ValleySearch::make(plain)->run(6, style, kManyNodes, kNeverStop, offsets), SearchEnd::solved);
   EXPECT_FALSE(validate(problem, plain.positions(problem, offsets)));
-  // A brief explanation does leave it out, and must not call that a proof.
+  // A brief explanation does leave it out, and must not count as a proof.
   style.explanations = Explanations::brief;
   EXPECT_EQ(ValleySearch::make(plain)->run(6, style, kManyNodes, kNeverStop, offsets), SearchEnd::gave_up);
 }
@@ -100,8 +100,8 @@ TEST(ValleySearch, NeverProvesThatAFullRectangleDoesNotFit) {
   }
 }
 
-/// Items of the same sections are tried in one order only, which must lose nothing: few lives, so that there are many
-/// of those.
+/// Items with the same sections are tried in one order only, which must lose no answer. Few different lives, so that
+/// there are many such items.
 TEST(ValleySearch, IsExactWhereManyItemsShareTheirSections) {
   std::mt19937_64 random(7);
   for (int round = 0; round < 1'500; ++round) {
@@ -120,7 +120,7 @@ TEST(ValleySearch, IsExactWhereManyItemsShareTheirSections) {
   }
 }
 
-/// Tight enough that noise, which comes with the second round, finds some of the answers.
+/// Tight enough that noise, which starts in the second round, finds some of the answers.
 TEST(TargetSearch, TheAnswerDoesNotDependOnTheNumberOfThreads) {
   int solved = 0;
   int late = 0;

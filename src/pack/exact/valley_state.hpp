@@ -15,12 +15,12 @@
 
 namespace stowage::pack {
 
-/// For each item a list of others, in compressed rows.
+/// For each item a list of other items, in compressed rows.
 class ItemLists {
  public:
-  /// The items that meet each item; nothing when that is more than `max_pairs`.
+  /// The items that meet each item; nothing when there are more than `max_pairs` pairs.
   static std::optional<ItemLists> meeting(const Plain& plain, std::size_t max_pairs);
-  /// The items with the very sections of each item.
+  /// The items with exactly the same sections as each item.
   static ItemLists of_same_sections(const Plain& plain);
 
   [[nodiscard]] std::span<const std::uint32_t> operator[](std::uint32_t i) const {
@@ -32,16 +32,16 @@ class ItemLists {
   std::vector<std::uint32_t> items_;
 };
 
-/// What a problem's searches share.
+/// The data that all searches of a problem share.
 struct ValleyProblem {
   const Plain& plain;
   ItemLists neighbours;
   ItemLists same_sections;
 };
 
-/// A placement in the making, bottom-up: which items are placed, where, and below which limit each of the others is
-/// known not to lie. Keeps the floors of the sections, and takes back what was done since a mark. What is done in one
-/// go (a `place`, or some `set_limit`) is followed by `settle`.
+/// A placement under construction, bottom-up: which items are placed and where, and the lowest offset that each of the
+/// others can still have (its limit). Maintains the floors of the sections, and can undo everything since a mark. After
+/// each group of changes (a `place`, or several `set_limit`), `settle` must be called.
 template <std::size_t Words>
 class ValleyState {
  public:
@@ -54,10 +54,10 @@ class ValleyState {
 
   [[nodiscard]] std::uint32_t left() const { return left_; }
   [[nodiscard]] bool placed(std::uint32_t i) const { return placed_[i] != 0; }
-  /// Of a placed item.
+  /// Precondition: the item is placed.
   [[nodiscard]] std::int64_t offset(std::uint32_t i) const { return offset_[i]; }
   [[nodiscard]] const std::vector<std::int64_t>& offsets() const { return offset_; }
-  /// Of an unplaced item; with the sections on whose content it depends.
+  /// The lower limit of an unplaced item, and the sections on whose content it depends.
   [[nodiscard]] std::int64_t limit(std::uint32_t i) const { return limit_[i]; }
   [[nodiscard]] const Set& reason(std::uint32_t i) const { return reason_[i]; }
   /// The sections of an item.
@@ -66,19 +66,19 @@ class ValleyState {
   [[nodiscard]] std::span<const std::uint32_t> unplaced(std::uint32_t s) const {
     return {rows_[s].data(), unplaced_[s]};
   }
-  /// The lowest limit of an unplaced item in `s`, and how many have it.
+  /// The lowest limit of an unplaced item in `s`, and how many items have it.
   [[nodiscard]] std::int64_t floor(std::uint32_t s) const { return floor_[s]; }
   [[nodiscard]] std::uint32_t at_floor(std::uint32_t s) const { return at_floor_[s]; }
-  /// The bytes still to come in `s`.
+  /// The bytes of the unplaced items in `s`.
   [[nodiscard]] std::int64_t remaining(std::uint32_t s) const { return remaining_[s]; }
-  /// Whether an unplaced item goes on from `s` into the next section.
+  /// Whether some unplaced item in `s` continues into the next section.
   [[nodiscard]] bool goes_on(std::uint32_t s) const { return bridges_[s] > 0; }
 
-  /// Places `i` and lifts whatever it meets above it.
+  /// Places `i` and raises the limits of the items that it meets to its top.
   void place(std::uint32_t i, std::int64_t offset);
   /// Raises the limit of an unplaced item.
   void set_limit(std::uint32_t i, std::int64_t limit, const Set& reason);
-  /// Brings the floors up to date and calls `rose` with each section whose floor did.
+  /// Updates the floors and calls `rose` with each section whose floor rose.
   template <class Function>
   void settle(Function rose);
 
@@ -90,7 +90,7 @@ class ValleyState {
   void undo(Mark mark);
 
  private:
-  /// What to restore: a limit with its reason, or (`limit` == kPlaced) an item that was placed.
+  /// The state to restore: a limit with its reason, or (`limit` == kPlaced) an item that was placed.
   struct Change {
     std::uint32_t item;
     std::int64_t limit;
@@ -98,7 +98,7 @@ class ValleyState {
   };
   static constexpr std::int64_t kPlaced = -1;
 
-  /// The same for a section.
+  /// The state of a section to restore.
   struct SectionChange {
     std::uint32_t section;
     std::uint32_t at_floor;
@@ -119,28 +119,28 @@ class ValleyState {
   std::vector<Set> reason_;
   std::vector<std::int64_t> offset_;
   std::vector<std::uint8_t> placed_;
-  std::vector<std::size_t> slot_begin_;  ///< Into `slot_`.
-  std::vector<std::uint32_t> slot_;      ///< By item and section: where in the row.
+  std::vector<std::size_t> row_index_begin_;  ///< By item: where its entries in `row_index_` begin.
+  std::vector<std::uint32_t> row_index_;      ///< By item and section: the item's index in the section's row.
   // By section.
   std::vector<std::vector<std::uint32_t>> rows_;  ///< Its items, unplaced ones first.
-  std::vector<std::uint32_t> unplaced_;           ///< How many.
+  std::vector<std::uint32_t> unplaced_;           ///< How many items of the row are unplaced.
   std::vector<std::int64_t> floor_;
   std::vector<std::uint32_t> at_floor_;
   std::vector<std::int64_t> remaining_;
-  std::vector<std::uint32_t> bridges_;  ///< Unplaced items that go on into the next.
+  std::vector<std::uint32_t> bridges_;  ///< Unplaced items that continue into the next section.
   std::uint32_t left_ = 0;
   std::vector<Change> trail_;
   std::vector<SectionChange> section_trail_;
-  std::vector<std::uint32_t> dirty_;  ///< Sections whose floor must be found anew.
+  std::vector<std::uint32_t> dirty_;  ///< Sections whose floor must be recomputed.
 };
 
 template <std::size_t Words>
 ValleyState<Words>::ValleyState(const ValleyProblem& problem)
     : problem_(problem), plain_(problem.plain), range_(plain_.count()), rows_(plain_.sections()) {
   for (std::uint32_t i = 0; i < plain_.count(); ++i) {
-    slot_begin_.push_back(slot_.size());
+    row_index_begin_.push_back(row_index_.size());
     for (std::uint32_t s = plain_.first[i]; s < plain_.last[i]; ++s) {
-      slot_.push_back(static_cast<std::uint32_t>(rows_[s].size()));
+      row_index_.push_back(static_cast<std::uint32_t>(rows_[s].size()));
       rows_[s].push_back(i);
       range_[i].insert(s);
     }
@@ -189,7 +189,8 @@ void ValleyState<Words>::find_floor(std::uint32_t s) {
   at_floor_[s] = count;
 }
 
-/// `i` is about to be placed, or its limit to rise. Where it was the last one at the floor, that must be found anew.
+/// Called before `i` is placed or its limit rises. Where it was the last item at the floor, the floor must be
+/// recomputed.
 template <std::size_t Words>
 void ValleyState<Words>::leave_floor(std::uint32_t i) {
   for (std::uint32_t s = plain_.first[i]; s < plain_.last[i]; ++s) {
@@ -199,17 +200,17 @@ void ValleyState<Words>::leave_floor(std::uint32_t i) {
   }
 }
 
-/// Moves `i` behind the unplaced ones in its rows. `put_back` must come in the reverse order.
+/// Moves `i` after the unplaced items in its rows. `put_back` calls must come in the reverse order.
 template <std::size_t Words>
 void ValleyState<Words>::take_out(std::uint32_t i) {
   for (std::uint32_t s = plain_.first[i]; s < plain_.last[i]; ++s) {
-    std::uint32_t& slot = slot_[slot_begin_[i] + s - plain_.first[i]];
+    std::uint32_t& index = row_index_[row_index_begin_[i] + s - plain_.first[i]];
     const std::uint32_t last = --unplaced_[s];
     const std::uint32_t other = rows_[s][last];
-    rows_[s][slot] = other;
-    slot_[slot_begin_[other] + s - plain_.first[other]] = slot;
+    rows_[s][index] = other;
+    row_index_[row_index_begin_[other] + s - plain_.first[other]] = index;
     rows_[s][last] = i;
-    slot = last;
+    index = last;
     remaining_[s] -= plain_.size[i];
     if (s + 1 < plain_.last[i]) --bridges_[s];
   }
@@ -247,7 +248,7 @@ void ValleyState<Words>::place(std::uint32_t i, std::int64_t offset) {
     if (placed_[j]) continue;
     const std::int64_t limit = round_up(top, plain_.alignment[j]);
     if (limit <= limit_[j]) continue;
-    // It is above i because they meet, and because it was known not to lie below.
+    // It lies above i because they meet and because it cannot lie below.
     Set reason;
     if (explanations_ == Explanations::full) reason = reason_[j];
     reason.insert(std::max(plain_.first[i], plain_.first[j]));

@@ -7,20 +7,19 @@
 #include "pack/bench.hpp"
 #include "pack/greedy/greedy.hpp"
 
-/// What GE's block assigner does, with its knobs.
+/// The algorithm of GE's block assigner, with its knobs.
 ///
-/// 1. *Form*: items, in order of their beginning, take a free block of their size class, the one that was released
-/// first or last,
-///    or a new one (form_blocks.cpp).
-/// 2. *Nest*: blocks, by size, go into larger ones where their times allow (nest_blocks.cpp).
-/// 3. *Concatenate* the blocks that lie in no other.
+/// 1. *Form*: items, in order of begin, take a free block of their size class, either the one released first or the one
+///    released last, or a new one (form_blocks.cpp).
+/// 2. *Nest*: blocks, by size, go into larger ones if their times allow it (nest_blocks.cpp).
+/// 3. *Concatenate* the outermost blocks.
 ///
-/// Where there are pins, limits or several regions, the blocks are instead placed as if each were an item, with the
-/// pinned ones, by size in the lowest gap; where that fails, the items are placed so. Knobs then change what shares
-/// bytes, not what is allowed.
+/// With pins, limits or several regions, the blocks are placed like items instead, together with the pinned items, by
+/// size in the lowest gap; if that fails, the items themselves are placed that way. The knobs then affect which items
+/// share bytes, not what is allowed.
 ///
-/// It is here because its users know what it gives them and may want just that; it leaves more unused than any of the
-/// others (bench/README.md), because bytes are shared by whole blocks only. O(n log n) except for the nesting.
+/// It is offered because GE users know its results and may want exactly these. It wastes more memory than any other
+/// solver (bench/README.md), because only whole blocks are shared. O(n log n) except for the nesting.
 namespace stowage::pack {
 namespace {
 
@@ -30,7 +29,7 @@ bool in_one_endless_region(const Problem& problem) {
                       [](const Item& item) { return item.pinned.has_value(); });
 }
 
-/// Where the block begins, from the beginning of the one that lies in no other.
+/// The offset of the block relative to the outermost block around it.
 Bytes offset_in_outermost(const std::vector<Block>& blocks, std::size_t block) {
   Bytes offset;
   for (; blocks[block].host != Block::kNone; block = blocks[block].host) offset += blocks[block].offset;
@@ -42,7 +41,7 @@ std::size_t outermost(const std::vector<Block>& blocks, std::size_t block) {
   return block;
 }
 
-/// Positions of all items, from those of the blocks that lie in no other. Items without a block stay as they are.
+/// Computes the positions of all items from those of the outermost blocks. Items without a block are left alone.
 void take_positions(const std::vector<Block>& blocks, const std::vector<Position>& of_blocks,
                     std::vector<Position>& positions) {
   for (std::size_t b = 0; b < blocks.size(); ++b) {
@@ -52,7 +51,7 @@ void take_positions(const std::vector<Block>& blocks, const std::vector<Position
   }
 }
 
-/// Nothing when that leads above the limit of sizes.
+/// Nothing when that would exceed the largest size.
 std::optional<std::vector<Position>> concatenate(const Problem& problem, const std::vector<Block>& blocks) {
   std::vector<Position> of_blocks(blocks.size());
   Bytes top;
@@ -68,7 +67,7 @@ std::optional<std::vector<Position>> concatenate(const Problem& problem, const s
   return positions;
 }
 
-/// The problem with blocks for items.
+/// The problem with the outermost blocks as items.
 class BlockProblem {
  public:
   BlockProblem(const Problem& problem, const std::vector<Block>& blocks)
@@ -108,8 +107,8 @@ class BlockProblem {
     outer_.order.first.resize(outer_.items.size() * problem_.order.streams, kNever);
   }
 
-  /// To the item that stands for the block around them. With stream order that one is in use as a whole, from the first
-  /// of its items to the last.
+  /// Adds the items of a block to the item that stands for its outermost block. With stream order, that item is in use
+  /// as a whole, from the first of its items to the last.
   void add_items(std::size_t block) {
     const std::size_t into = item_of_[outermost(blocks_, block)];
     const Bytes offset = offset_in_outermost(blocks_, block);
@@ -144,14 +143,14 @@ class BlockProblem {
   const Problem& problem_;
   const std::vector<Block>& blocks_;
   Problem outer_;
-  std::vector<std::size_t> item_of_;  ///< By block that lies in no other.
+  std::vector<std::size_t> item_of_;  ///< By outermost block.
   std::vector<char> in_block_;        ///< By item.
   std::vector<std::size_t> alone_;    ///< Items in no block, in the order of the outer problem's last items.
 };
 
 std::optional<std::vector<Position>> place_blocks(const Bench& bench, const std::vector<Block>& blocks) {
   const BlockProblem outer(bench.problem(), blocks);
-  if (!check_problem(outer.problem())) return std::nullopt;  // Blocks are larger than their items: too large, even.
+  if (!check_problem(outer.problem())) return std::nullopt;  // blocks are larger than their items, perhaps too large
   const Bench placing(outer.problem(), bench.options(), {});
   const std::optional<std::vector<Position>> positions = place_greedily(placing, PlacementOrder::size, Fit::lowest);
   if (!positions) return std::nullopt;

@@ -34,7 +34,8 @@ TEST(Blocks, TheBlockReleasedFirstOrLastIsTaken) {
 }
 
 TEST(Blocks, SizeClassesDecideWhoMayTakeOver) {
-  // The 5 and the 6 are no class of their own but lie in each other; between 4 and 8 they are one with the 8.
+  // By exact size, the 5 and the 6 have different classes, but one is nested in the other. By range, between 4 and 8,
+  // both are in one class with the 8.
   const Problem range{.items = {item(0, 4, 8), item(0, 2, 5), item(2, 4, 6)}};
   EXPECT_EQ(blocks(range, {.size_classes = SizeClasses::exact}).peak, Bytes(8 + 6));
   EXPECT_EQ(offset_of(blocks(range, {.size_classes = SizeClasses::range}), 2), 8);
@@ -42,7 +43,7 @@ TEST(Blocks, SizeClassesDecideWhoMayTakeOver) {
   const Problem one{.items = {item(0, 4, 5), item(0, 4, 16), item(0, 4, 5)}};
   EXPECT_EQ(blocks(one, {.size_classes = SizeClasses::range}).peak, Bytes(5 + 16 + 5));
   EXPECT_EQ(blocks(one, {.size_classes = SizeClasses::one}).peak, Bytes(16 + 16 + 5))
-      << "the last one's unused bytes are nobody's";
+      << "the unused bytes of the last one are not shared";
 }
 
 TEST(Blocks, SmallerBlocksLieInLargerOnesOutsideTheirUse) {
@@ -58,16 +59,17 @@ TEST(Blocks, TheSortDecidesWhereABlockIsNested) {
 }
 
 TEST(Blocks, ABlockIsNestedOnlyOutsideTheUseOfAllAroundIt) {
-  // The 5 is free of the 6 but not of the 10 around that.
+  // The 5 is apart from the 6 in time, but not from the 10 around it.
   const Problem problem{.items = {item(0, 2, 10), item(2, 3, 6), item(1, 2, 5)}};
   EXPECT_EQ(blocks(problem, {.sort = Sort::descending}).peak, Bytes(10 + 5));
-  EXPECT_EQ(blocks(problem, {.sort = Sort::ascending}).peak, Bytes(10 + 6)) << "the 6 is not free with the 5 in it";
+  EXPECT_EQ(blocks(problem, {.sort = Sort::ascending}).peak, Bytes(10 + 6))
+      << "with the 5 in it, the 6 cannot be nested";
 }
 
 TEST(Blocks, AreNestedNoDeeperThanAHundred) {
   Problem problem;
   for (std::int64_t i = 0; i < 300; ++i) problem.items.push_back(item(i, i + 1, 300 - i));
-  // A block with a hundred in it, three times.
+  // Three times a block with a hundred blocks in it.
   EXPECT_EQ(blocks(problem, {.sort = Sort::descending}).peak, Bytes(300 + 199 + 98));
 }
 
@@ -115,7 +117,7 @@ TEST(Blocks, EverySettingAnswersEveryKindOfProblemThatGreedyPlacementAnswers) {
 }
 
 TEST(Blocks, OfStreamsThatHearNothingOfEachOtherShareNothing) {
-  // Two items on two streams; neither is ever over for the other's.
+  // Two items on two streams; neither ever comes before the other.
   Problem problem{.items = {item(0, 1, 8), item(1, 2, 8)}};
   problem.order = {
       .streams = 2, .threshold = {Step(1), kNever, kNever, Step(2)}, .first = {Step(0), kNever, kNever, Step(1)}};

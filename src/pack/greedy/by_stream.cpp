@@ -6,17 +6,18 @@
 #include "pack/greedy/ordered_walk.hpp"
 #include "pack/improve/skyline.hpp"
 
-/// Each stream's items in a range of their own, one range behind the other.
+/// Gives the items of each stream a separate range, and stacks the ranges.
 ///
-/// Items whose first access is on one stream are a plain problem: of two of them one is over before the other exactly
-/// when it is so on that stream, as long as each is first touched by one op, before all others that touch it. The
-/// skyline packs it, near its bound and in O(n log n). What is lost is sharing between streams; what is gained is that
-/// no byte falls to a stream by accident and is lost for the others, which on graphs of many streams that hear little
-/// of each other makes greedy placement need several times as much (bench/README.md, "streams").
+/// Items whose first access is on the same stream form a plain problem: one of them comes before another iff it is over
+/// on that stream when the other begins, provided that each is first touched by one op, before all other ops that touch
+/// it. The skyline packs such a problem near its bound in O(n log n). Streams share nothing with each other. In return,
+/// no byte is taken by a stream by accident and lost to the others; that makes greedy placement need several times as
+/// much memory on graphs with many, mostly independent streams (bench/README.md, "streams").
 namespace stowage::pack {
 namespace {
 
-/// The stream of the item's first access. One that begins on several (an input) belongs to where it is over first.
+/// The stream of the item's first access. An item that begins on several streams (an input) belongs to the one where it
+/// is over first.
 std::size_t home_of(const StreamOrder& order, std::size_t item) {
   std::size_t home = 0;
   const auto key = [&](std::size_t stream) {
@@ -27,7 +28,7 @@ std::size_t home_of(const StreamOrder& order, std::size_t item) {
   return home;
 }
 
-/// One past everything that has a step.
+/// One past the last step that occurs in the problem.
 Step horizon_of(const Problem& problem) {
   Step horizon(1);
   for (const Step step : problem.order.threshold)
@@ -37,7 +38,7 @@ Step horizon_of(const Problem& problem) {
   return horizon;
 }
 
-/// The items of one stream, as that stream sees them.
+/// The items of one stream, with their lives on that stream.
 struct Strand {
   std::vector<std::size_t> items;
   Problem problem;
@@ -78,7 +79,7 @@ void solve_by_stream(Bench& bench) {
       positions[strand.items[k]].offset = top + alone.positions()[k].offset;
     top += strand.items.empty() ? Bytes(0) : alone.peak();
   }
-  // Items that several ops begin on several streams may be over on one and not on another.
+  // An item that several ops begin on several streams may be over on one stream and not on another.
   if (!validate(problem, positions)) bench.offer(std::move(positions), "by_stream");
 }
 

@@ -4,8 +4,8 @@
 
 namespace stowage::pack {
 
-/// Streams end to end, where there is a stream order, one endless region and no pin. Not in the registry: a part of
-/// `auto`.
+/// Packs each stream's items by themselves and stacks the results. Does nothing unless there is a stream order, one
+/// region without a limit, and no pin. Not in the registry: a part of `auto`.
 void solve_by_stream(Bench& bench);
 
 }  // namespace stowage::pack

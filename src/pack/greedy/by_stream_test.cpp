@@ -17,7 +17,7 @@ SolveOutcome by_stream(const Problem& problem) {
   return bench.outcome();
 }
 
-/// A chain of 8, 2 and 8 bytes on stream 0, of 4 and 4 on stream 1; neither hears of the other.
+/// A chain of 8, 2 and 8 bytes on stream 0, and one of 4 and 4 on stream 1; the streams are independent.
 Problem two_strands() {
   Problem problem{.items = {item(0, 3, 8), item(2, 5, 2), item(4, 6, 8), item(1, 4, 4), item(3, 6, 4)}};
   problem.order.streams = 2;
@@ -36,7 +36,7 @@ TEST(ByStream, EachStreamHasARangeOfItsOwn) {
 
 TEST(ByStream, AnItemThatBeginsOnAllStreamsLiesWhereItIsOverFirst) {
   Problem problem = two_strands();
-  problem.items.push_back(item(0, 2, 3));  // an input that only stream 1 reads, by its first op
+  problem.items.push_back(item(0, 2, 3));  // an input that only the first op of stream 1 reads
   for (const Step step : {kNever, Step(3)}) problem.order.threshold.push_back(step);
   for (const Step step : {Step(0), Step(0)}) problem.order.first.push_back(step);
   ASSERT_TRUE(check_problem(problem));

@@ -10,14 +10,15 @@
 namespace stowage::pack {
 namespace {
 
-/// With stream order the block that is next in line may not be over for an item. So many are asked.
+/// With stream order, a free block may not be over for a particular item. This many blocks are tried.
 constexpr int kBlocksAsked = 64;
 
 /// The blocks of one size class.
 struct SizeClass {
-  Bytes largest;  ///< Of its items.
+  Bytes largest;  ///< The largest of its items.
   std::uint32_t regions = 0;
-  std::set<std::pair<Step, std::uint32_t>> by_release = {};  ///< When its last item's life ends, and the block.
+  /// The end of the block's last life, and the block.
+  std::set<std::pair<Step, std::uint32_t>> by_release = {};
 };
 
 class Former {
@@ -68,7 +69,7 @@ class Former {
     own.by_release.emplace(sequence_.life(item).upper, block);
   }
 
-  /// Takes a block of the class that is over for `item` out of the list, or makes one.
+  /// Removes a free block that is over for `item` from the class, or makes a new block.
   std::uint32_t take_free(std::uint32_t item, SizeClass& own) {
     auto& blocks = own.by_release;
     const bool oldest = knobs_.release == ReuseKnobs::Release::first;
@@ -89,7 +90,7 @@ class Former {
   const Sequence& sequence_;
   ReuseKnobs knobs_;
   std::map<std::vector<std::uint32_t>, std::uint32_t> region_sets_;
-  std::map<std::pair<std::uint32_t, std::int64_t>, SizeClass> classes_;  ///< By set of regions and number.
+  std::map<std::pair<std::uint32_t, std::int64_t>, SizeClass> classes_;  ///< By set of regions and size class number.
   std::vector<Block> blocks_;
 };
 
@@ -102,8 +103,8 @@ Sequence::Sequence(const Problem& problem) : problem_(problem), uses_(problem.or
 
 bool Sequence::apart(std::span<const std::uint32_t> items, std::span<const std::uint32_t> others) const {
   if (items.size() > others.size()) std::swap(items, others);
-  // Coming before is transitive: who is over before the next, or after the last, of a list in order is so for all of
-  // it.
+  // "Comes before" is transitive. So if an item comes after one item of an ordered list and before the next, that holds
+  // for all earlier and all later ones too.
   return std::all_of(items.begin(), items.end(), [&](std::uint32_t item) {
     const auto next = std::partition_point(
         others.begin(), others.end(), [&](std::uint32_t other) { return lives_[other].lower <= lives_[item].lower; });

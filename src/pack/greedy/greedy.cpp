@@ -3,35 +3,35 @@
 #include <algorithm>
 #include <numeric>
 
-/// Placing items one after the other, each once, at the best free place for it at that time. What differs is the order
-/// of the items and what "best" means:
+/// Places items one after the other, each once, at the best free offset at that time. Variants differ in the order of
+/// the items and in what "best" means:
 ///
 /// - by begin, tightest gap: what ggml's allocator does online (online.cpp);
-/// - by size, lowest gap: TFLite Micro's greedy planner; by size, tightest gap: TFLite's arena planner and XLA's
-/// "spatial" heap;
+/// - by size, lowest gap: TFLite Micro's greedy planner;
+/// - by size, tightest gap: TFLite's arena planner and XLA's "spatial" heap;
 /// - by life, lowest or tightest gap: XLA's "temporal" heap;
 /// - by area (bytes × steps).
 ///
-/// No single one wins (bench/README.md). Pinned items always come first. Among
-/// several regions the item goes where the peak grows least: unpaid regions first, then by region number.
+/// No single one wins (bench/README.md). Pinned items always come first. Among several regions the item goes where the
+/// peak grows least: unpaid regions first, then by region number.
 ///
-/// Cost: a query and an insertion of the occupancy for each item.
+/// Cost: one query and one insertion of the occupancy per item.
 namespace stowage::pack {
 namespace {
 
-/// A free place and how good it is.
 struct FreePlace {
   std::int64_t offset;
-  std::int64_t slack;  ///< How much larger than the item the gap is; unlimited gaps have the most.
+  /// By how much the gap is larger than the item; the maximum for a gap without an end.
+  std::int64_t slack;
 };
 
 constexpr std::int64_t kUnlimited = INT64_MAX;
 
-/// How often to look at the clock. Below that many items a pass is always finished.
+/// How many items to place between looks at the clock. A pass with fewer items is always finished.
 constexpr std::size_t kItemsBetweenLooks = 256;
 
-/// Finds the best free place among ascending blocked ranges. `last` is the largest offset that the region's limit
-/// permits.
+/// Finds the best free offset among ascending blocked ranges. `last` is the largest offset that the region's limit
+/// allows.
 std::optional<FreePlace> find_place(const std::vector<OffsetRange>& blocked, Bytes alignment, std::int64_t last,
                                     Fit fit) {
   std::optional<FreePlace> best;
@@ -61,7 +61,7 @@ class Greedy {
         positions_(problem_.items.size()),
         tops_(problem_.regions.size()) {}
 
-  /// False when the item fits nowhere.
+  /// Returns false when the item fits nowhere.
   bool place(std::size_t index) {
     const Item& item = problem_.items[index];
     std::optional<Position> best;
@@ -99,7 +99,7 @@ class Greedy {
     return find_place(blocked_, item.alignment, limit ? (*limit - item.size).value() : kUnlimited, fit_);
   }
 
-  /// -1 for unpaid regions, so that they go before a paid region that would not grow.
+  /// -1 for unpaid regions, so that they are preferred to a paid region that would not grow.
   [[nodiscard]] std::int64_t growth_of(const Item& item, std::uint32_t region, std::int64_t offset) const {
     if (!problem_.regions[region].paid) return -1;
     return std::max<std::int64_t>(0, offset + item.size.value() - tops_[region].value());

@@ -9,7 +9,7 @@ namespace stowage::pack {
 
 namespace {
 
-/// The items by the section where they begin; O(n + sections).
+/// The items in order of their first section. O(n + sections).
 std::vector<std::uint32_t> in_order_of_time(const Plain& plain) {
   std::vector<std::uint32_t> next(std::size_t{plain.sections()} + 1);
   for (const std::uint32_t first : plain.first) ++next[first + 1];

@@ -11,17 +11,17 @@
 
 namespace stowage::pack {
 
-/// The skyline greedy for problems of any size: the answers of `Skyline`, byte for byte, in about O(n log n) in
-/// practice.
+/// The skyline greedy for problems of any size. Gives exactly the answers of the reference (`FlatSkyline`, in the
+/// tests), in about O(n log n) in practice.
 ///
-/// Where `Skyline` looks at every section of a valley and at every item of a section, this asks an index:
-/// 1. any valley will do, for valleys do not depend on each other until they join (see `ValleyList`): the nearest;
-/// 2. its section with most bytes still to come from a segment tree, which takes a placed item's bytes off in O(log n);
-/// 3. the best item that covers this section within the valley from a kd-tree over (first, last);
-/// 4. when there is none, the stretch around the section that no unplaced item within the valley touches is raised at
-/// once to
-///    the valley's brim. What lies left and right of it in the valley is independent until it has risen to there, which
-///    is why nothing changes against trying one section after the other.
+/// Where the reference scans every section of a valley and every item of a section, this asks an index:
+/// 1. Any valley will do, because valleys do not affect each other until they join (see `ValleyList`): take the
+///    nearest.
+/// 2. A segment tree gives its section with the most remaining bytes; a placed item's bytes are subtracted in O(log n).
+/// 3. A kd-tree over (first, last) gives the best item that covers this section and lies within the valley.
+/// 4. If there is none, the stretch around the section that no unplaced item within the valley touches is raised at
+///    once to the valley's brim. The parts of the valley to the left and right are independent until they have risen to
+///    that level, so the result is the same as trying one section after the other.
 ///
 /// About 100 bytes per item. Keeps a reference to `plain`. Reuses its memory from run to run; not thread-safe.
 class IndexedSkyline {
@@ -30,21 +30,23 @@ class IndexedSkyline {
   IndexedSkyline& operator=(const IndexedSkyline&) = delete;
   explicit IndexedSkyline(const Plain& plain);
 
-  /// The peak, with `offsets` filled in; or, as soon as it is known to exceed `limit`, something above `limit`.
+  /// Returns the peak and fills `offsets`; or, as soon as the peak is known to exceed `limit`, returns something above
+  /// `limit`.
   std::int64_t run(std::span<const double> priority, std::int64_t limit, std::vector<std::int64_t>& offsets);
 
  private:
   void reset(std::span<const double> priority);
 
   const Plain& plain_;
-  // The items in the order of time, which keeps near in memory what is near in time.
-  std::vector<std::uint32_t> item_;  ///< The number in `plain_`. What follows is numbered like this.
+  // The items in order of time, so that items that are close in time are close in memory.
+  /// The item's number in `plain_`. The following arrays use the same numbering.
+  std::vector<std::uint32_t> item_;
   std::vector<std::uint32_t> first_;
   std::vector<std::uint32_t> last_;
   std::vector<std::int64_t> size_;
   std::vector<std::int64_t> alignment_;
   IntervalKdTree unplaced_;
-  MaxSegmentTree remaining_;  ///< By section: bytes still to come.
+  MaxSegmentTree remaining_;  ///< By section: bytes of unplaced items.
   ValleyList valleys_;
 };
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
 
-/// Heavy tails of both lives and sizes; alignments up to 64.
+/// Lives and sizes with heavy tails; alignments up to 64.
 Problem large_problem(std::size_t count, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   Problem problem;

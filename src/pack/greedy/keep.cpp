@@ -7,12 +7,12 @@
 namespace stowage::pack {
 namespace {
 
-/// Places what stays. Blocked ranges say whether it can, so that this knows pieces, regions and stream order.
+/// Places the items that stay. Uses blocked ranges, which take account of pieces, regions and stream order.
 class Keeper {
  public:
   explicit Keeper(const Bench& bench) : problem_(bench.problem()), occupancy_(bench.new_occupancy()) {}
 
-  /// Whether the item can lie there, next to what was kept so far.
+  /// Places the item if it is allowed there and does not conflict with those kept so far; returns whether it did.
   bool keep(std::size_t item, Position at) {
     if (!why_not_at(problem_, item, at).empty() || is_blocked(item, at)) return false;
     occupancy_->place(item, at);
@@ -38,10 +38,10 @@ Error must_stay_error(const Problem& problem, std::size_t item, Position at, con
   for (const std::size_t other : kept.must_stay) {
     if (!reason.empty()) break;
     if (other != item && in_conflict(problem, item, at, other, *kept.positions[other]))
-      reason = fmt::format("overlaps item {} there, which must stay too", other);
+      reason = fmt::format("overlaps item {}, which must stay too", other);
   }
   return {ErrorCode::invalid,
-          fmt::format("item {} must stay at {} but {}", item, at.offset.value(), reason),
+          fmt::format("item {} must stay at {}, but {}", item, at.offset.value(), reason),
           {.file = {}, .line = {}, .path = fmt::format("items[{}]", item)}};
 }
 
@@ -49,11 +49,12 @@ Error must_stay_error(const Problem& problem, std::size_t item, Position at, con
 
 std::string why_not_at(const Problem& problem, std::size_t index, Position at) {
   const Item& item = problem.items[index];
-  if (at.region >= problem.regions.size() || !item.allowed.contains(at.region)) return "may not be in that region";
-  if (at.offset < Bytes(0) || at.offset > kMaxBytes - item.size) return "does not end within 2^62 bytes";
+  if (at.region >= problem.regions.size() || !item.allowed.contains(at.region)) return "is not allowed in that region";
+  if (at.offset < Bytes(0) || at.offset > kMaxBytes - item.size) return "would end above 2^62 bytes";
   if (const std::optional<Bytes> limit = problem.regions[at.region].limit; limit && at.offset + item.size > *limit)
     return "ends above the region's limit";
-  if (!is_aligned(at.offset, item.alignment)) return fmt::format("needs a multiple of {}", item.alignment.value());
+  if (!is_aligned(at.offset, item.alignment))
+    return fmt::format("needs an offset that is a multiple of {}", item.alignment.value());
   if (item.pinned && at.offset != *item.pinned) return fmt::format("is pinned at {}", item.pinned->value());
   return {};
 }

@@ -5,11 +5,11 @@
 
 #include "pack/greedy/blocks.hpp"
 
-/// Blocks by size, each given a host: a block that is no smaller, has room left beside the blocks that it hosts
-/// already, and is in use at none of the guest's times, nor is any block around it.
+/// Gives blocks, by size, a host: a block that is at least as large, has room left besides the blocks that it already
+/// hosts, and is unused whenever the guest is used, as are all blocks around it.
 ///
-/// GE asks every pair of blocks. Here hosts are kept by the room that is left in them, so that only those with enough
-/// of it are asked, and no more than so many of them: O(blocks × hosts asked × depth × items of a block × log).
+/// GE compares every pair of blocks. Here hosts are sorted by the room left in them, so that only those with enough
+/// room are tried, and at most `kHostsAsked` of them: O(blocks × hosts tried × depth × items of a block × log).
 namespace stowage::pack {
 namespace {
 
@@ -31,7 +31,7 @@ class Nester {
       if (blocks_[a].size != blocks_[b].size) return (blocks_[a].size > blocks_[b].size) == descending_;
       return descending_ ? a > b : a < b;
     });
-    // From the largest down whoever was looked at can be a host, from the smallest up whoever is still to come.
+    // In descending order, blocks already processed can be hosts; in ascending order, blocks still to be processed.
     if (!descending_) std::for_each(order.begin(), order.end(), [&](std::uint32_t block) { add_host(block); });
     for (std::size_t k = 0; k < order.size(); ++k) {
       if (k % kBlocksBetweenLooks == kBlocksBetweenLooks - 1 && stop()) return;
@@ -42,11 +42,11 @@ class Nester {
   }
 
  private:
-  /// What is known of a block as a host and as a guest.
+  /// The state of a block as a host and as a guest.
   struct Nest {
     Bytes used = {};           ///< By guests.
-    std::uint32_t depth = 0;   ///< Of hosts around it.
-    std::uint32_t height = 0;  ///< Of guests in it, in each other.
+    std::uint32_t depth = 0;   ///< Number of hosts around it.
+    std::uint32_t height = 0;  ///< Levels of guests inside it.
     std::vector<std::uint32_t> guests = {};
   };
 
@@ -76,7 +76,7 @@ class Nester {
     return true;
   }
 
-  /// Of a guest with its own guests.
+  /// Whether the guest, with its own guests, is never used at the same time as `around`.
   [[nodiscard]] bool apart_from_all_of(std::uint32_t guest, std::uint32_t around) const {
     if (!sequence_.apart(blocks_[guest].items, blocks_[around].items)) return false;
     const std::vector<std::uint32_t>& inside = nests_[guest].guests;

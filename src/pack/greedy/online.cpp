@@ -6,11 +6,11 @@
 #include "pack/greedy/greedy.hpp"
 #include "pack/greedy/ordered_walk.hpp"
 
-/// Online best fit, what ggml's allocator does: walk through time, give each item the tightest gap when it begins and
-/// its bytes back when it ends. For items of one piece in one region a free list does that in O(n log n), whatever the
-/// number of overlapping pairs, and with stream order a list of last owners does it (ordered_walk.hpp). Pins, several
-/// pieces and limits need to know what is still to come; there the general greedy placement in the same order and by
-/// the same rule takes over, with the same answer where both apply.
+/// Online best fit, as ggml's allocator does it: walks through time, gives each item the tightest gap when it begins,
+/// and frees its bytes when it ends. For items of one piece in one region, a free list does that in O(n log n),
+/// independent of the number of overlapping pairs; with stream order, a list of last owners does it (ordered_walk.hpp).
+/// Pins, several pieces and limits require knowledge of later items; for these the general greedy placement is used, in
+/// the same order and by the same rule. Both give the same answer where both apply.
 namespace stowage::pack {
 namespace {
 
@@ -31,7 +31,7 @@ std::vector<Position> walk(const Problem& problem) {
     for (; !in_use.empty() && in_use.top().until <= when.lower; in_use.pop()) free.release(in_use.top().bytes);
     if (item.size == Bytes(0)) continue;
     const Bytes offset = free.allocate(item.size, item.alignment);
-    // Bytes of the item that its piece leaves out are not in use at any time.
+    // Bytes of the item outside its piece are reserved too, although they are never used.
     in_use.push({when.upper, {offset, offset + item.size}});
     positions[index].offset = offset;
   }

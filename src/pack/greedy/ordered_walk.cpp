@@ -15,14 +15,15 @@ namespace {
 constexpr std::uint32_t kNobody = UINT32_MAX;
 constexpr std::size_t kItemsBetweenSweeps = 16;
 
-/// Bytes from the end of the fragment before to `upper`.
+/// The bytes from the end of the previous fragment to `upper`.
 struct Fragment {
   std::int64_t upper;
-  Step over;            ///< From then on its owner comes before whoever begins.
-  std::uint32_t owner;  ///< The last, as a number of `Owners`; kNobody: it does so by now.
+  Step over;  ///< From this step on, its owner comes before every new item.
+  /// The last owner, as a number of `Owners`; kNobody: every new item comes after it.
+  std::uint32_t owner;
 };
 
-/// The best of the gaps that were considered.
+/// The best of the gaps considered so far.
 class TightestGap {
  public:
   TightestGap(std::int64_t size, Bytes alignment) : size_(size), alignment_(alignment) {}
@@ -36,7 +37,7 @@ class TightestGap {
     slack_ = slack;
   }
 
-  /// There, or where none will do behind `end`: room without an end is the least tight.
+  /// The offset of the best gap; if no gap fits, the first aligned offset after `end`, where there is unlimited room.
   [[nodiscard]] std::int64_t offset_or_behind(std::int64_t end) const {
     return offset_ >= 0 ? offset_ : align_up(Bytes(end), alignment_).value();
   }
@@ -48,13 +49,14 @@ class TightestGap {
   std::int64_t slack_ = INT64_MAX;
 };
 
-/// The thresholds of those who own a fragment, stream by stream. An item asks the same one or two streams about every
-/// owner, and these are so few that what it reads stays in the cache; in the order's own tables each would be a miss.
+/// The thresholds of the owners of fragments, by stream. An item asks the same one or two streams about every owner.
+/// There are so few owners that this data stays in the cache; in the order's own tables, each access would be a cache
+/// miss.
 class Owners {
  public:
   explicit Owners(const StreamOrder& order) : order_(order), of_stream_(order.streams) {}
 
-  /// A number for the item, as long as fragments are counted for it.
+  /// A number for the item, valid as long as it owns fragments.
   std::uint32_t add(std::size_t item) {
     if (unused_.empty()) {
       unused_.push_back(static_cast<std::uint32_t>(fragments_.size()));
@@ -75,7 +77,7 @@ class Owners {
     if (owner != kNobody && --fragments_[owner] == 0) unused_.push_back(owner);
   }
 
-  /// Whether it comes before whoever has these uses.
+  /// Whether the owner comes before an item with these uses.
   [[nodiscard]] bool before(std::uint32_t owner, std::span<const StreamUses::StreamUse> uses) const {
     return std::all_of(uses.begin(), uses.end(),
                        [&](const StreamUses::StreamUse& use) { return of_stream_[use.stream][owner] <= use.first; });
@@ -84,7 +86,7 @@ class Owners {
  private:
   const StreamOrder& order_;
   std::vector<std::vector<Step>> of_stream_;  ///< By stream and owner.
-  std::vector<std::uint32_t> fragments_;      ///< By owner.
+  std::vector<std::uint32_t> fragments_;      ///< By owner: how many it owns.
   std::vector<std::uint32_t> unused_;
 };
 
@@ -108,7 +110,7 @@ class OrderedWalk {
   std::vector<Position> take() && { return std::move(positions_); }
 
  private:
-  /// Joins fragments whose owners nobody will ask for again.
+  /// Merges fragments whose owners come before every new item.
   void forget_who_is_over(Step now) {
     std::size_t kept = 0;
     for (Fragment fragment : fragments_) {
@@ -148,7 +150,7 @@ class OrderedWalk {
       fragments_.push_back({bytes.upper, Step(0), kNobody});
     auto first = std::lower_bound(fragments_.begin(), fragments_.end(), bytes.lower, ends_behind);
     auto last = std::lower_bound(first, fragments_.end(), bytes.upper, ends_behind);
-    std::array<Fragment, 3> parts{};  // what is left of the first, the new one, and what is left of the last
+    std::array<Fragment, 3> parts{};  // the rest of the first, the new one, and the rest of the last
     std::size_t count = 0;
     const std::int64_t lower = first == fragments_.begin() ? 0 : std::prev(first)->upper;
     if (lower < bytes.lower) parts[count++] = {bytes.lower, first->over, first->owner};
@@ -178,7 +180,7 @@ class OrderedWalk {
   StreamUses uses_;
   Owners owners_;
   std::vector<Position> positions_;
-  std::vector<Fragment> fragments_;  ///< Ascending, from 0 on without a hole.
+  std::vector<Fragment> fragments_;  ///< Ascending, contiguous from 0.
   std::size_t placed_ = 0;
 };
 

@@ -8,16 +8,16 @@
 
 namespace stowage::pack {
 
-/// What makes an item come first in a valley. None wins alone.
+/// Which item comes first in a valley. No priority is best on all problems.
 enum class Priority : std::uint8_t { area, life_root_size, width, life, width_root_size, size, size_root_width };
 
-/// All of them, the most promising first. Life × √size alone reaches the bound of large training graphs, where
-/// sections, dense in some parts and rare in others, mislead the priorities by width.
+/// All priorities, the most promising first. Only life × √size reaches the bound of large training graphs: their
+/// sections are dense in some parts and sparse in others, which misleads the priorities by width.
 inline constexpr std::array kPriorities = {Priority::area,           Priority::life_root_size,  Priority::width,
                                            Priority::life,           Priority::width_root_size, Priority::size,
                                            Priority::size_root_width};
 
-/// A number for each item of which the largest comes first.
+/// A number per item; the largest comes first.
 [[nodiscard]] std::vector<double> priorities(const Plain& plain, Priority priority);
 
 }  // namespace stowage::pack

@@ -17,7 +17,8 @@ using testing::item;
 constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
 
 TEST(Skyline, FillsTheLowestValleyWithWhatIsMostUrgent) {
-  // Sections: {a, b} of 12 and {b, c} of 10. The fullest comes first, in it the item of the larger area.
+  // Sections: {a, b} with 12 bytes and {b, c} with 10. The fullest comes first, and in it the item with the larger
+  // area.
   const Plain plain = *Plain::from({.items = {item(0, 2, 4), item(0, 4, 8), item(2, 4, 2)}});
   IndexedSkyline skyline(plain);
   std::vector<std::int64_t> offsets;
@@ -26,7 +27,7 @@ TEST(Skyline, FillsTheLowestValleyWithWhatIsMostUrgent) {
 }
 
 TEST(Skyline, AValleyThatNothingFitsIsRaised) {
-  // The short item comes first and leaves a valley beside it that is too narrow for the long one.
+  // The short item comes first and leaves a valley next to it that is too narrow for the long one.
   const Plain plain = *Plain::from({.items = {item(0, 2, 4), item(0, 4, 8), item(2, 4, 1)}});
   IndexedSkyline skyline(plain);
   const std::vector<double> short_first = {3, 1, 2};

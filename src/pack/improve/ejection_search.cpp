@@ -9,13 +9,14 @@ namespace stowage::pack {
 namespace {
 
 constexpr std::uint64_t kLooksPerNode = 32;
-constexpr std::uint64_t kStepsBetweenLooks = 16;  ///< At the clock.
-constexpr double kRaise = 0.3;                    ///< Of an evicted item's cost, on average.
-constexpr std::size_t kFewEdges = 48;             ///< Sorted by comparing.
-constexpr double kHighest = 1e250;  ///< Price, so that a sum of them is still below that of what is fixed.
-constexpr double kFixed = std::numeric_limits<double>::infinity();
+constexpr std::uint64_t kStepsBetweenLooks = 16;  ///< Steps between polls of `stop`.
+constexpr double kRaise = 0.3;                    ///< Average relative increase of an evicted item's cost.
+constexpr std::size_t kFewEdges = 48;             ///< Up to this many are sorted by comparison.
+/// The highest price; a sum of such prices is still below that of a kept item.
+constexpr double kHighest = 1e250;
+constexpr double kKept = std::numeric_limits<double>::infinity();
 
-double price(const EjectionSearch::Box& box) { return box.fixed ? kFixed : box.cost; }
+double price(const EjectionSearch::Box& box) { return box.kept ? kKept : box.cost; }
 
 }  // namespace
 
@@ -95,14 +96,14 @@ void EjectionSearch::evict(std::uint32_t item) {
   std::push_heap(homeless_.begin(), homeless_.end(), [this](auto a, auto b) { return costs_less(a, b); });
 }
 
-/// Those that are fixed stay, whatever the limit: they are asked about by setting them aside.
+/// Kept items stay whatever the limit; they are removed temporarily, so that the next highest item can be found.
 void EjectionSearch::evict_above(std::int64_t limit) {
   std::vector<Relocation> aside;
   const auto count = static_cast<std::uint32_t>(offsets_.size() + 1);
   for (;;) {
     const MaxSegmentTree::Maximum highest = tops_.maximum(0, count);
     if (highest.value <= limit) break;
-    if (!boxes_[highest.index].fixed) {
+    if (!boxes_[highest.index].kept) {
       evict(highest.index);
       continue;
     }
@@ -129,7 +130,7 @@ bool EjectionSearch::settle(std::int64_t limit, std::uint64_t node_limit, const 
   return true;
 }
 
-/// False when there is no place at all: it is too large, or fixed ones fill the space.
+/// Returns false when there is no offset at all: the item is too large, or kept items fill the space.
 bool EjectionSearch::place(std::uint32_t item, std::int64_t limit) {
   find_edges(item);
   nodes_ += 1 + enter_.size() / kLooksPerNode;
@@ -146,7 +147,8 @@ bool EjectionSearch::place(std::uint32_t item, std::int64_t limit) {
   return true;
 }
 
-/// Another item is in the way of this one from where their bytes begin to overlap until it is passed.
+/// Another item is in the way of this one from the offset where their bytes begin to overlap until this one has passed
+/// it.
 void EjectionSearch::find_edges(std::uint32_t item) {
   enter_.clear();
   leave_.clear();
@@ -159,8 +161,8 @@ void EjectionSearch::find_edges(std::uint32_t item) {
   });
 }
 
-/// Walks up through the offsets. The cost falls only where an item is passed, so that the cheapest offset is there or
-/// at 0.
+/// Walks up through the offsets. The cost falls only where an item has been passed, so the cheapest offset is one of
+/// these or 0.
 std::int64_t EjectionSearch::cheapest_offset(std::uint32_t item, std::int64_t limit) {
   if (boxes_[item].size == 0) return 0;
   sort(enter_);
@@ -169,10 +171,10 @@ std::int64_t EjectionSearch::cheapest_offset(std::uint32_t item, std::int64_t li
   std::int64_t best = kHomeless;
   double least = std::numeric_limits<double>::infinity();
   double cost = 0;
-  int fixed = 0;
+  int kept = 0;
   const auto count = [&](const Edge& edge, int sign) {
-    if (edge.price < kFixed) cost += sign * edge.price;
-    if (edge.price == kFixed) fixed += sign;
+    if (edge.price < kKept) cost += sign * edge.price;
+    if (edge.price == kKept) kept += sign;
   };
   std::size_t entered = 0;
   std::size_t left = 0;
@@ -180,7 +182,7 @@ std::int64_t EjectionSearch::cheapest_offset(std::uint32_t item, std::int64_t li
     for (; entered < enter_.size() && enter_[entered].at < offset; ++entered) count(enter_[entered], 1);
     for (; left < leave_.size() && leave_[left].at <= offset; ++left) count(leave_[left], -1);
     if (entered == left) return offset;
-    if (fixed == 0 && cost < least) {
+    if (kept == 0 && cost < least) {
       least = cost;
       best = offset;
     }
@@ -190,7 +192,7 @@ std::int64_t EjectionSearch::cheapest_offset(std::uint32_t item, std::int64_t li
   return best;
 }
 
-/// By offset. Offsets are spread over the whole range, so that as many buckets as edges leave little to compare.
+/// Sorts by offset. Offsets are spread over the whole range, so with as many buckets as edges few comparisons are left.
 void EjectionSearch::sort(std::vector<Edge>& edges) {
   const auto less = [](const Edge& a, const Edge& b) { return a.at < b.at; };
   if (edges.size() <= kFewEdges) {
@@ -211,7 +213,7 @@ void EjectionSearch::sort(std::vector<Edge>& edges) {
   buffer_.resize(edges.size());
   for (const Edge& edge : edges) buffer_[bucket_[bucket(edge)]++] = edge;
   edges.swap(buffer_);
-  // Each count now is where the next bucket begins.
+  // Each count is now the begin of the next bucket.
   for (std::size_t b = 0, begin = 0; b + 1 < bucket_.size(); begin = bucket_[b++]) {
     if (bucket_[b] > begin + 1)
       std::sort(edges.begin() + static_cast<std::ptrdiff_t>(begin),

@@ -11,72 +11,74 @@
 
 namespace stowage::pack {
 
-/// A packing of plain items that is repaired where it does not hold, and left alone everywhere else.
+/// A packing of plain items that is repaired where it is invalid, and left alone everywhere else.
 ///
 /// Some items are *homeless*: those that the caller evicted, and those that end above a limit. One after the other, the
-/// costliest first, each goes where it is cheapest: the lowest place below the limit that is free, else the one where
-/// those in the way cost least together; these are evicted and homeless in turn. Each eviction raises an item's cost,
-/// so that no two chase each other for ever, and what is hard to place comes to rest first. It ends when nobody is
-/// homeless: a packing below the limit.
+/// most expensive first, each goes to its cheapest offset: the lowest free one below the limit, or else the one where
+/// the items in the way cost least in total. Those items are evicted and become homeless in turn. Each eviction raises
+/// an item's cost, so that two items cannot evict each other for ever, and items that are hard to place settle first.
+/// It ends when no item is homeless: a packing below the limit.
 ///
-/// A step looks only at what is live with the item at hand, so that a repair costs what it changes, not what there is.
-/// That is what re-planning needs, and what makes it a search of large neighbourhoods on problems of 100,000 items,
-/// where a run of the skyline takes a tenth of a second and changes everything. It proves nothing.
+/// A step looks only at items that are live together with the current one, so that the cost of a repair depends on what
+/// it changes, not on the size of the problem. Re-planning needs that. It also makes this a large neighbourhood search
+/// for problems of 100,000 items, where a run of the skyline takes a tenth of a second and changes everything. It
+/// proves nothing.
 ///
-/// Not tried: freeing a window of time and solving it exactly against fixed obstacles.
+/// Not tried: freeing a window of time and solving it exactly around items that stay.
 ///
-/// Cost of a step: O(m) in practice for m items that are live with the one at hand. Deterministic. Not thread-safe.
+/// Cost of a step: O(m) in practice, where m is the number of items that are live together with the current one.
+/// Deterministic. Not thread-safe.
 class EjectionSearch {
  public:
   static constexpr std::int64_t kHomeless = -1;
 
   struct Box {
     TimeSpan when;
-    std::int64_t size = 0;  ///< A box of size 0 is in nobody's way and never above a limit.
+    std::int64_t size = 0;  ///< A box of size 0 is never in the way and never above a limit.
     std::int64_t alignment = 1;
-    double cost = 0;     ///< Of moving it; positive.
-    bool fixed = false;  ///< Never evicted, never placed elsewhere than the caller says.
+    double cost = 0;    ///< Of moving it; positive.
+    bool kept = false;  ///< Never evicted; placed only by the caller.
   };
 
-  /// `times` is the length of the time axis. Everything is homeless at first.
+  /// `times` is the length of the time axis. All items are homeless at first.
   EjectionSearch(std::uint32_t times, std::vector<Box> boxes, std::uint64_t seed);
 
   [[nodiscard]] const Box& box(std::uint32_t item) const { return boxes_[item]; }
   [[nodiscard]] std::int64_t offset(std::uint32_t item) const { return offsets_[item]; }
   [[nodiscard]] std::span<const std::int64_t> offsets() const { return offsets_; }
-  /// The highest end of all that is placed; 0 when nothing is.
+  /// The highest end of all placed items; 0 when there is none.
   [[nodiscard]] std::int64_t peak() const {
     return tops_.maximum(0, static_cast<std::uint32_t>(offsets_.size() + 1)).value;
   }
 
-  /// Changes a box where it lies, without looking at who is in its way.
+  /// Changes a box in place, without checking for overlaps.
   void reshape(std::uint32_t item, const Box& box);
-  /// Places an item, without looking at who is in its way; or makes it homeless.
+  /// Places an item without checking for overlaps, or makes it homeless (`kHomeless`).
   void put(std::uint32_t item, std::int64_t offset);
   /// Appends the placed items that share time and bytes with `item` at `offset`.
   void find_in_the_way(std::uint32_t item, std::int64_t offset, std::vector<std::uint32_t>& found) const;
 
-  /// Finds a place below `limit` for everybody who has none or ends above it, within about so many nodes (a node is
-  /// some 32 items looked at); `stop` is asked now and then. False when it gives up: some are homeless then, and the
-  /// caller goes `back`.
+  /// Finds an offset below `limit` for every item that is homeless or ends above it, within about `node_limit` nodes (a
+  /// node is about 32 items examined); `stop` is polled now and then. Returns false when it gives up: some items are
+  /// homeless then, and the caller must call `back`.
   bool settle(std::int64_t limit, std::uint64_t node_limit, const std::function<bool()>& stop);
   /// Nodes spent so far.
   [[nodiscard]] std::uint64_t nodes() const { return nodes_; }
 
-  /// Where an item lay at the last `commit`.
+  /// An item and its offset at the last `commit`.
   struct Relocation {
     std::uint32_t item;
     std::int64_t from;
   };
-  /// Everything that was put, evicted or settled since the last `commit`, each item once.
+  /// Every item that was put, evicted or settled since the last `commit`, each once.
   [[nodiscard]] std::span<const Relocation> moves() const { return moves_; }
-  /// Makes what is now what `back` goes back to, and forgets the costs that evictions have added.
+  /// Makes the present state the one that `back` restores, and resets the costs that evictions have raised.
   void commit();
-  /// Every offset as it was at the last `commit`. Boxes stay as they are.
+  /// Restores every offset to what it was at the last `commit`. Boxes are not restored.
   void back();
 
  private:
-  /// Where the number of those in the way changes, for growing offsets of the item at hand.
+  /// An offset of the current item at which the set of items in its way changes.
   struct Edge {
     std::int64_t at;
     double price;
@@ -93,16 +95,16 @@ class EjectionSearch {
 
   std::vector<Box> boxes_;
   std::vector<std::int64_t> offsets_;
-  std::vector<std::int64_t> sizes_;  ///< Of the boxes; what is read most lies together.
-  std::vector<double> prices_;       ///< Costs, raised by evictions; infinite for what is fixed.
+  std::vector<std::int64_t> sizes_;  ///< Of the boxes; stored separately for the cache.
+  std::vector<double> prices_;       ///< Costs, raised by evictions; infinite for kept items.
   TimeIndex index_;                  ///< Of all boxes, placed or not.
-  MaxSegmentTree tops_;              ///< By item; one number more, for there must be one.
+  MaxSegmentTree tops_;              ///< By item; one extra entry, because it must not be empty.
   std::mt19937_64 random_;
   std::uint64_t nodes_ = 0;
   std::vector<std::uint32_t> homeless_;  ///< A heap.
   std::vector<Relocation> moves_;
   std::vector<char> moved_;  ///< By item: whether it is in `moves_`.
-  // Of the item at hand.
+  // Scratch for the current item.
   std::vector<Edge> enter_, leave_, buffer_;
   std::vector<std::uint32_t> bucket_;
   std::vector<std::uint32_t> in_the_way_;

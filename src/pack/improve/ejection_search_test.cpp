@@ -12,8 +12,8 @@ using Box = EjectionSearch::Box;
 
 bool never() { return false; }
 
-Box box(std::uint32_t first, std::uint32_t last, std::int64_t size, bool fixed = false) {
-  return {{first, last}, size, 1, static_cast<double>(size), fixed};
+Box box(std::uint32_t first, std::uint32_t last, std::int64_t size, bool kept = false) {
+  return {{first, last}, size, 1, static_cast<double>(size), kept};
 }
 
 TEST(TimeIndex, FindsWhoMeetsASpanWhateverCameAndWent) {
@@ -56,7 +56,7 @@ TEST(EjectionSearch, WhatSticksOutGoesToTheLowestFreePlace) {
 }
 
 TEST(EjectionSearch, OthersMakeRoomWhereNoneIsFree) {
-  // 2 needs four bytes in one piece, and has only two and two: one of the others must move.
+  // Item 2 needs four contiguous bytes, but only two and two are free: one of the others must move.
   EjectionSearch search(2, {box(0, 1, 3), box(0, 1, 3), box(0, 1, 4)}, 0);
   search.put(0, 0);
   search.put(1, 5);
@@ -66,7 +66,7 @@ TEST(EjectionSearch, OthersMakeRoomWhereNoneIsFree) {
   EXPECT_EQ(search.peak(), 10);
 }
 
-TEST(EjectionSearch, WhatIsFixedStaysEvenAboveTheLimit) {
+TEST(EjectionSearch, KeptItemsStayEvenAboveTheLimit) {
   EjectionSearch search(2, {box(0, 1, 3, true), box(0, 1, 3)}, 0);
   search.put(0, 5);
   search.put(1, 8);

@@ -9,9 +9,9 @@
 namespace stowage::pack {
 namespace {
 
-constexpr std::uint64_t kFirstEffort = 2'000;  ///< Nodes of a try in the first round.
-constexpr std::int64_t kSmallestPart = 64;     ///< Of the distance to the bound, as a divisor.
-constexpr std::uint64_t kFirstTurn = 300'000;  ///< Nodes; some tenths of a second.
+constexpr std::uint64_t kFirstEffort = 2'000;  ///< Nodes per try in the first round.
+constexpr std::int64_t kSmallestPart = 64;     ///< A divisor of the distance to the bound.
+constexpr std::uint64_t kFirstTurn = 300'000;  ///< Nodes; a few tenths of a second.
 
 }  // namespace
 
@@ -45,7 +45,8 @@ std::vector<EjectionSearch::Box> Neighbourhood::boxes() const {
   return result;
 }
 
-/// Bytes × sections are right in crowded problems, bytes × √sections in others. False when both have had their turn.
+/// Costs by bytes × sections suit crowded problems, by bytes × √sections others. Returns false when both have been
+/// tried.
 bool Neighbourhood::change_costs() {
   by_area_ = !by_area_;
   const std::vector<EjectionSearch::Box> changed = boxes();
@@ -84,7 +85,7 @@ void solve_neighbourhood(Bench& bench) {
   if (!bench.finished()) Neighbourhood(bench).run(bench.nodes_left());
 }
 
-/// In turns that double: each of the two has problems that the other makes nothing of.
+/// Alternates in turns of doubling length: each of the two makes progress on problems where the other does not.
 void improve_large(Bench& bench) {
   const Plain& plain = *bench.plain();
   Neighbourhood neighbourhood(bench);

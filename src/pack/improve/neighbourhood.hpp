@@ -8,19 +8,19 @@
 
 namespace stowage::pack {
 
-/// Improves the best answer of a plain problem by repairing it: everything that ends above a target is evicted and
-/// finds another place below it, at the expense of others (`EjectionSearch`). What lies elsewhere stays, so that a try
-/// costs what it changes.
+/// Improves the best answer of a plain problem by repairing it: every item that ends above a target is evicted and gets
+/// another offset below it, if necessary by evicting others (`EjectionSearch`). All other items stay, so that the cost
+/// of a try depends on what it changes.
 ///
-/// With a capacity that is the target. Without, the target lies below the best peak by a part of its distance to the
-/// bound: a larger part after a success, a smaller one after a failure, and twice the nodes for each try when even a
-/// small one failed. A try that fails goes back to the best answer. Proves nothing. Not thread-safe.
+/// With a capacity, the capacity is the target. Otherwise the target lies below the best peak by a fraction of the
+/// distance to the bound: a larger fraction after a success, a smaller one after a failure, and twice the nodes per try
+/// when even a small fraction failed. A try that fails goes back to the best answer. Proves nothing. Not thread-safe.
 class Neighbourhood {
  public:
   /// Precondition: the bench's problem is plain. The bench must outlive it.
   explicit Neighbourhood(Bench& bench);
 
-  /// From the bench's best answer on, for about so many nodes, and with the efforts that the last call ended with.
+  /// Improves the bench's best answer for about `nodes` nodes, starting with the effort that the last call ended with.
   /// Precondition: there is an answer.
   void run(std::uint64_t nodes);
 
@@ -35,11 +35,11 @@ class Neighbourhood {
   const Plain& plain_;
   bool by_area_ = false;
   EjectionSearch search_;
-  std::int64_t part_ = 1;  ///< A divisor of the distance to the bound.
-  std::uint64_t effort_;   ///< Nodes of a try.
+  std::int64_t part_ = 1;  ///< Divides the distance to the bound.
+  std::uint64_t effort_;   ///< Nodes per try.
 };
 
-/// Improves the best answer of a plain problem that is too large for a proof, by turns of `neighbourhood` and
+/// Improves the best answer of a plain problem that is too large for a proof, by alternating `neighbourhood` and
 /// `perturbed`.
 void improve_large(Bench& bench);
 

@@ -10,15 +10,16 @@
 namespace stowage::pack {
 namespace {
 
-constexpr double kNearlyFull = 0.95;  ///< Of the bound.
+constexpr double kNearlyFull = 0.95;  ///< As a fraction of the bound.
 
-/// How a run changes priorities: each item of the hard core with a chance, by up to a factor of e^strength either way.
+/// How a run changes priorities: each item of the hard core with probability `chance`, by a factor of up to e^strength
+/// in either direction.
 struct Change {
   double chance;
   double strength;
 };
 
-/// All of them a little, a tenth of them much, or very few. The first two find the way on large problems; the last
+/// All items a little, a tenth of them much, or very few. The first two make progress on large problems; the last
 /// refines small ones.
 Change change_of(std::uint64_t choice, std::size_t core) {
   switch (choice % 5) {
@@ -32,7 +33,7 @@ Change change_of(std::uint64_t choice, std::size_t core) {
   }
 }
 
-/// By section: whether something lies above the bound there.
+/// By section: whether something there ends above the bound.
 std::vector<std::uint8_t> sections_above_bound(const Plain& plain, std::span<const std::int64_t> offsets) {
   std::vector<std::int32_t> change(std::size_t{plain.sections()} + 1);
   for (std::uint32_t i = 0; i < plain.count(); ++i) {

@@ -11,20 +11,19 @@
 
 namespace stowage::pack {
 
-/// Improves the skyline greedy's answer by running it again and again, each time with other priorities.
+/// Improves the skyline greedy's answer by running it again and again, each time with other priorities:
 ///
-/// 1. Every priority of `kPriorities` until one reaches the bound, which nothing can beat.
-/// 2. Then the best one's priorities, changed at random for a few, some or all items of the *hard core*; a run that is
-/// no
-///    worse is kept.
+/// 1. Tries every priority of `kPriorities` until one reaches the bound, which is optimal.
+/// 2. Then changes the priorities of the best run at random, for a few, some or all items of the *hard core*; keeps the
+///    result if it is no worse.
 ///
-/// The hard core are the items in sections that are nearly as full as the fullest or that hold something above the
-/// bound: what lies elsewhere fits anyway. Of large models it is a small part, and changing the rest as well only adds
-/// noise. A run ends as soon as it cannot match the best. Every run is O(n log n) in practice; keeps a reference to
-/// `plain`; not thread-safe.
+/// The hard core consists of the items in sections that are nearly as full as the fullest, or that contain something
+/// above the bound; everything else fits anyway. In large models the core is a small part, and changing other items
+/// only adds noise. A run ends as soon as it cannot match the best. Every run is O(n log n) in practice. Keeps a
+/// reference to `plain`. Not thread-safe.
 class PerturbedSkyline {
  public:
-  /// Runs that begin with a priority of their own; from there on they are perturbed.
+  /// The number of runs that use a priority of `kPriorities`; later runs are perturbed.
   static constexpr std::uint64_t kStarts = kPriorities.size();
 
   struct Best {
@@ -35,9 +34,9 @@ class PerturbedSkyline {
   /// Equal problems and seeds give equal runs.
   PerturbedSkyline(const Plain& plain, std::uint64_t seed);
 
-  /// Goes on from where the last call ended, until the bound is reached, `max_runs` further runs are made or `stop`,
-  /// asked before each run but the very first, says so. `on_better` receives every better answer. The answer is
-  /// complete after any call with `max_runs` > 0.
+  /// Continues where the last call ended, until the bound is reached, `max_runs` further runs are made, or `stop`
+  /// returns true; `stop` is polled before each run except the very first. `on_better` receives every better answer.
+  /// There is a complete answer after any call with `max_runs` > 0.
   const Best& improve(std::uint64_t max_runs, const std::function<bool()>& stop,
                       const std::function<void(const Best&)>& on_better);
 
@@ -54,9 +53,9 @@ class PerturbedSkyline {
   std::mt19937_64 random_;
   std::uint64_t runs_ = 0;
   Best best_;
-  std::vector<double> base_;           ///< The priorities of the best.
-  std::vector<std::uint32_t> core_;    ///< The hard core of the best.
-  std::vector<std::int64_t> offsets_;  ///< Of the run at hand.
+  std::vector<double> base_;           ///< The priorities of the best run.
+  std::vector<std::uint32_t> core_;    ///< The hard core of the best answer.
+  std::vector<std::int64_t> offsets_;  ///< Of the current run.
 };
 
 }  // namespace stowage::pack

@@ -11,8 +11,8 @@
 namespace stowage::pack {
 namespace {
 
-/// A block of 64 steps × 1000 bytes cut at random into `count` parts: the bound, 1000, can be reached, but is not
-/// easily found.
+/// A rectangle of 64 steps × 1000 bytes, cut at random into `count` parts: the bound, 1000, can be reached, but not
+/// easily.
 Problem cut_block(std::size_t count, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   const auto between = [&](std::int64_t low, std::int64_t high) {

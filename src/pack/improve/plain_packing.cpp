@@ -5,7 +5,7 @@
 namespace stowage::pack {
 namespace {
 
-/// An axis of all steps may have so many times the items.
+/// An axis with every step may be at most this many times as long as there are items.
 constexpr std::int64_t kDense = 4;
 
 std::vector<Step> axis_of(const Problem& problem) {
@@ -18,7 +18,7 @@ std::vector<Step> axis_of(const Problem& problem) {
   std::sort(steps.begin(), steps.end());
   steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
   const std::int64_t most = kDense * static_cast<std::int64_t>(problem.items.size());
-  // As unsigned numbers, for the difference of two steps may exceed the range.
+  // As unsigned numbers, because the difference of two steps may exceed the signed range.
   const std::uint64_t range =
       static_cast<std::uint64_t>(steps.back().value()) - static_cast<std::uint64_t>(steps.front().value());
   if (range > static_cast<std::uint64_t>(most)) return steps;
@@ -29,8 +29,8 @@ std::vector<Step> axis_of(const Problem& problem) {
 
 }  // namespace
 
-PlainPacking::PlainPacking(const Problem& problem, std::span<const std::size_t> fixed, std::uint64_t seed)
-    : axis_(axis_of(problem)), search_(static_cast<std::uint32_t>(axis_.size()), boxes_of(problem, fixed), seed) {
+PlainPacking::PlainPacking(const Problem& problem, std::span<const std::size_t> kept, std::uint64_t seed)
+    : axis_(axis_of(problem)), search_(static_cast<std::uint32_t>(axis_.size()), boxes_of(problem, kept), seed) {
   std::vector<std::int64_t> live(axis_.size());
   for (std::uint32_t i = 0; i < problem.items.size(); ++i) {
     live[search_.box(i).when.lower] += search_.box(i).size;
@@ -59,11 +59,11 @@ EjectionSearch::Box PlainPacking::box_of(const Item& item) const {
 }
 
 std::vector<EjectionSearch::Box> PlainPacking::boxes_of(const Problem& problem,
-                                                        std::span<const std::size_t> fixed) const {
+                                                        std::span<const std::size_t> kept) const {
   std::vector<EjectionSearch::Box> boxes;
   boxes.reserve(problem.items.size());
   for (const Item& item : problem.items) boxes.push_back(box_of(item));
-  for (const std::size_t item : fixed) boxes[item].fixed = true;
+  for (const std::size_t item : kept) boxes[item].kept = true;
   return boxes;
 }
 
@@ -71,7 +71,7 @@ void PlainPacking::reshape(std::size_t index, const Item& item) {
   const auto i = static_cast<std::uint32_t>(index);
   const EjectionSearch::Box before = search_.box(i);
   EjectionSearch::Box after = box_of(item);
-  after.fixed = before.fixed;
+  after.kept = before.kept;
   live_.add(before.when.lower, before.when.upper, -before.size);
   live_.add(after.when.lower, after.when.upper, after.size);
   search_.reshape(i, after);

@@ -8,11 +8,11 @@
 namespace stowage::pack {
 namespace {
 
-/// Runs of one PerturbedSkyline that offer what they find. A run counts as many nodes as it places items.
+/// Makes runs of one PerturbedSkyline and offers their answers. A run counts one node per item that it places.
 void improve(Bench& bench, std::uint64_t runs) {
   const Plain& plain = *bench.plain();
   PerturbedSkyline skyline(plain, bench.options().seed);
-  // The very first run is always made: a deadline in the past still leaves an answer.
+  // The very first run is always made, so that there is an answer even if the deadline has already passed.
   const auto stop = [&] { return bench.finished() && bench.peak() <= kMaxBytes; };
   skyline.improve(runs, stop, [&](const PerturbedSkyline::Best& best) {
     bench.offer(plain.positions(bench.problem(), best.offsets), "skyline");

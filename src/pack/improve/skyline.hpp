@@ -4,10 +4,10 @@
 
 namespace stowage::pack {
 
-/// The best of seven priorities. Precondition: the problem is plain.
+/// The skyline greedy with the best of seven priorities. Precondition: the problem is plain.
 void solve_skyline(Bench& bench);
 
-/// Some answer where there is none yet: the skyline's for a plain problem, first fit by size for any other.
+/// Finds some answer if there is none yet: by the skyline for a plain problem, by first_fit_by_size for any other.
 void solve_at_first(Bench& bench);
 
 }  // namespace stowage::pack

@@ -6,12 +6,13 @@
 namespace stowage::pack {
 namespace {
 
-/// Bytes that were placed: a piece's, or with stream order an item's.
+/// Placed bytes: those of a piece or, with stream order, of an item.
 struct Placed {
   std::int64_t lower;
   std::int64_t upper;
   Step begin;
-  Step end;  ///< With stream order: from where on everything on any stream comes after it.
+  /// With stream order: the step from which on everything on any stream comes after it.
+  Step end;
   std::size_t item;
 };
 
@@ -56,8 +57,9 @@ class FlatOccupancy final : public Occupancy {
     }
   }
 
-  /// The offsets at which `block` would meet what was placed, in ascending order, so that ranges that touch can be
-  /// joined as they come. Spans that are apart are out of the question at once; `conflicts` decides about the others.
+  /// Collects the offsets at which `block` would conflict with placed bytes, in ascending order, so that touching
+  /// ranges can be merged immediately. Skips bytes whose lifetimes do not overlap; `conflicts` decides about the
+  /// others.
   template <class Conflicts>
   void collect(const Placed& block, std::uint32_t region, std::vector<OffsetRange>& ranges,
                Conflicts&& conflicts) const {

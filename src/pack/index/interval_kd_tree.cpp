@@ -16,7 +16,8 @@ IntervalKdTree::IntervalKdTree(std::span<const std::uint32_t> first, std::span<c
   split(1, intervals);
 }
 
-/// Gives each leaf below `node` its intervals: halves them at the median of first or last, whichever is more spread.
+/// Distributes the intervals to the leaves below `node`: halves them at the median of `first` or `last`, whichever is
+/// more spread out.
 void IntervalKdTree::split(std::uint32_t node, std::span<std::uint32_t> intervals) {
   if (node >= leaves_) {
     std::uint32_t place = (node - leaves_) * kLeafSize;
@@ -82,11 +83,11 @@ void IntervalKdTree::erase(std::uint32_t interval) {
   }
 }
 
-/// Takes the entries of every leaf that the query wants, the preferred ones first. Wants are looked at again before a
-/// subtree put aside is entered, for they shrink as things are found.
+/// Visits the entries of every leaf that the query wants, preferred ones first. Before entering a deferred subtree,
+/// asks the query again, because it wants less as it finds entries.
 template <typename Query>
 void IntervalKdTree::search(Query& query) const {
-  std::array<std::uint32_t, 32> aside;  // One sibling a level at most.
+  std::array<std::uint32_t, 32> aside;  // at most one sibling per level
   std::uint32_t count = 0;
   aside[count++] = 1;
   while (count > 0) {
@@ -126,7 +127,7 @@ std::uint32_t IntervalKdTree::best_covering(std::uint32_t section, std::uint32_t
   return query.interval;
 }
 
-/// The largest last <= section of intervals with first >= begin; `begin` when there is none.
+/// The largest `last` <= section of intervals with first >= begin; `begin` when there is none.
 std::uint32_t IntervalKdTree::last_end(std::uint32_t section, std::uint32_t begin) const {
   struct {
     std::uint32_t section, begin, most;
@@ -142,7 +143,7 @@ std::uint32_t IntervalKdTree::last_end(std::uint32_t section, std::uint32_t begi
   return query.most;
 }
 
-/// The least first > section of intervals with last <= end; `end` when there is none.
+/// The smallest `first` > section of intervals with last <= end; `end` when there is none.
 std::uint32_t IntervalKdTree::next_begin(std::uint32_t section, std::uint32_t end) const {
   struct {
     std::uint32_t section, end, least;

@@ -9,7 +9,7 @@
 namespace stowage::pack {
 namespace {
 
-/// Intervals of all lengths, their order of rank, and the answers by looking at each.
+/// Intervals of all lengths, their ranks, and the answers by linear search.
 struct Intervals {
   std::vector<std::uint32_t> first;
   std::vector<std::uint32_t> last;

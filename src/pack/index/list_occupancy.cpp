@@ -49,7 +49,7 @@ class ListOccupancy final : public Occupancy {
     }
   }
 
-  /// The same item is asked for in one region after the other; its meetings are read once.
+  /// The same item is queried in one region after the other; its meetings are read only once.
   void sort_by_region(std::size_t item) const {
     by_region_.clear();
     for_each_blocked(item,

@@ -8,22 +8,23 @@
 
 namespace stowage::pack {
 
-/// A row of numbers that answers "which is the largest in this range" while whole ranges change. Every operation O(log
-/// n), bottom up.
+/// An array of numbers that answers "which is the largest in this range" while whole ranges change. Every operation is
+/// O(log n), bottom-up.
 ///
-/// One number a node: how much the maximum of its subtree lies above the sum over its ancestors. Of two siblings one
-/// thus holds 0, which leads down to the maximum without comparing, and a change of a range touches only the nodes
-/// along its two edges. A tree with separate maxima and pending sums needs twice the memory.
+/// Each node holds one number: by how much the maximum of its subtree exceeds the sum over its ancestors. So one of two
+/// siblings always holds 0, which leads down to the maximum without comparisons, and a change of a range touches only
+/// the nodes along its two edges. A tree with separate maxima and pending sums needs twice the memory.
 class MaxSegmentTree {
  public:
   struct Maximum {
-    std::uint32_t index;  ///< Of equal numbers the first.
+    std::uint32_t index;  ///< The first of equal numbers.
     std::int64_t value;
   };
 
-  /// All numbers within [0, 2^62] at all times, or within half of that on both sides of 0.
+  /// All numbers must stay within [0, 2^62] at all times, or within half of that on both sides of 0.
   void reset(std::span<const std::int64_t> values) {
-    leaves_ = std::bit_ceil(values.size() + 2);  // One at each end stays free, for ranges are walked from the outside.
+    // One leaf at each end stays unused, because ranges are walked from outside.
+    leaves_ = std::bit_ceil(values.size() + 2);
     nodes_.assign(2 * leaves_, 0);
     for (std::size_t i = 0; i < values.size(); ++i) nodes_[leaves_ + 1 + i] = values[i];
     for (std::size_t node = leaves_ - 1; node > 0; --node) {
@@ -32,7 +33,7 @@ class MaxSegmentTree {
     }
   }
 
-  /// Adds to each of [begin, end). Precondition: not empty.
+  /// Adds `value` to each number in [begin, end). Precondition: the range is not empty.
   void add(std::uint32_t begin, std::uint32_t end, std::int64_t value) {
     std::size_t left = leaves_ + begin;
     std::size_t right = leaves_ + end + 1;
@@ -44,12 +45,12 @@ class MaxSegmentTree {
       settle(left);
       settle(right);
     }
-    // Nothing changes above a node that settles by 0.
+    // Nothing changes above a node whose maximum did not change.
     while ((left >>= 1) != 0 && settle(left)) {
     }
   }
 
-  /// The largest of [begin, end). Precondition: not empty.
+  /// The largest number in [begin, end). Precondition: the range is not empty.
   [[nodiscard]] Maximum maximum(std::uint32_t begin, std::uint32_t end) const {
     std::size_t left = leaves_ + begin;
     std::size_t right = leaves_ + end + 1;
@@ -78,7 +79,7 @@ class MaxSegmentTree {
     std::int64_t value;
   };
 
-  /// Moves the children's maximum up into the node; false when it was 0.
+  /// Moves the maximum of the children up into the node. Returns false if it was 0.
   bool settle(std::size_t node) {
     std::int64_t& a = nodes_[2 * node];
     std::int64_t& b = nodes_[2 * node + 1];

@@ -7,10 +7,11 @@
 namespace stowage::pack {
 namespace {
 
-/// Something with a begin and an end: a piece, or with stream order an item.
+/// The time span of a piece or, with stream order, of an item.
 struct PieceSpan {
   Step begin;
-  Step end;  ///< With stream order: from where on everything on any stream is after it.
+  /// With stream order: the step from which on everything on any stream comes after it.
+  Step end;
   std::uint32_t item;
   std::uint32_t piece;
 };
@@ -34,7 +35,7 @@ std::vector<PieceSpan> spans_of(const Problem& problem) {
   return spans;
 }
 
-/// How many pairs of spans overlap in time: each span meets those that begin while it lasts.
+/// The number of pairs of spans that overlap in time: each span meets those that begin while it lasts.
 std::size_t count_overlaps(const std::vector<PieceSpan>& spans) {
   std::size_t count = 0;
   for (std::size_t i = 0; i < spans.size(); ++i) {
@@ -45,7 +46,8 @@ std::size_t count_overlaps(const std::vector<PieceSpan>& spans) {
   return count;
 }
 
-/// Calls `f` for each meeting. The earlier of two spans can only come before the later one, so one direction is tested.
+/// Calls `f` for each meeting. Of two spans only the earlier can come before the later, so only that direction is
+/// tested.
 template <class F>
 void for_each_meeting(const Problem& problem, const StreamUses& uses, const std::vector<PieceSpan>& spans, F&& f) {
   for (std::size_t i = 0; i < spans.size(); ++i) {

@@ -10,7 +10,7 @@
 namespace stowage::pack {
 namespace {
 
-/// Which of the offsets [0, limit) are blocked, straight from the definition of conflict.
+/// The blocked offsets in [0, limit), directly from the definition of conflict.
 std::set<std::int64_t> blocked_by_definition(const Problem& problem, const std::vector<std::optional<Position>>& placed,
                                              std::size_t item, std::uint32_t region, std::int64_t limit) {
   std::set<std::int64_t> blocked;
@@ -35,7 +35,7 @@ std::set<std::int64_t> blocked_by(const Occupancy& occupancy, std::size_t item, 
   return blocked;
 }
 
-/// Places items at random, overlapping or not, and compares what every index says about the next one.
+/// Places items at random, overlapping or not, and compares what every index reports for the next item.
 TEST(Occupancy, EveryIndexEqualsTheDefinition) {
   constexpr std::int64_t kLimit = 40;
   std::mt19937_64 random(5);

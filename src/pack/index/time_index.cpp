@@ -25,7 +25,7 @@ void TimeIndex::insert(std::uint32_t item, TimeSpan span) {
 void TimeIndex::erase(std::uint32_t item, TimeSpan span) {
   change_nodes(span, [item](Items& items) {
     const auto found = std::find(items.begin(), items.end(), item);
-    STOWAGE_CHECK(found != items.end(), "erased from a list that it is not in");
+    STOWAGE_CHECK(found != items.end(), "the item is not in the index with this span");
     *found = items.back();
     items.pop_back();
   });

@@ -9,17 +9,18 @@
 
 namespace stowage::pack {
 
-/// A span of places on a time axis that begins at 0. Half-open.
+/// A half-open interval on a time axis that begins at 0.
 using TimeSpan = Range<std::uint32_t>;
 
-/// Spans that come and go, and which of them meet a given one.
+/// A dynamic set of spans that answers which of them overlap a given one.
 ///
-/// Who meets [first, last) either is there at `first` or begins later, before `last`. A segment tree over time knows
-/// the former: each span stands at the O(log n) nodes that make it up, of which exactly one is above any time within
-/// it. A chain for each time knows the latter; chains, because a long span passes many times at which little begins.
-/// Pairs are never stored, so that crowded problems cost no more memory than others.
+/// A span overlaps [first, last) if it either contains `first` or begins later, before `last`. A segment tree over time
+/// answers the former: each span is stored at the O(log n) nodes that make it up, and exactly one of these is on the
+/// path to the root from any time within it. A linked list per time answers the latter; linked lists, because a long
+/// span passes many times at which few spans begin. Pairs are never stored, so that crowded problems need no more
+/// memory than others.
 ///
-/// Insertion and removal O(log n × spans at a node), a query O(log n + answers + times passed). Not thread-safe.
+/// Insertion and removal are O(log n × spans at a node); a query is O(log n + answers + times passed). Not thread-safe.
 class TimeIndex {
  public:
   TimeIndex(std::uint32_t times, std::size_t items)
@@ -54,8 +55,8 @@ class TimeIndex {
 
   std::size_t leaves_;
   std::vector<Items> nodes_;  ///< By node of the tree; 1 is the root.
-  Items begins_;              ///< By time: the head of the chain of those that begin then.
-  Items next_, before_;       ///< By item: the links of its chain.
+  Items begins_;              ///< By time: the head of the list of items that begin then.
+  Items next_, before_;       ///< By item: the links of its list.
 };
 
 }  // namespace stowage::pack

@@ -3,13 +3,13 @@
 
 #include "pack/index/occupancy.hpp"
 
-/// A segment tree over time for problems whose pair list would not fit anywhere (Y_1 has 180 million pairs).
+/// A segment tree over time, for problems whose list of pairs would not fit in memory (Y_1 has 180 million pairs).
 ///
-/// Time is cut where pieces begin or end. Each node of the tree stands for a span of time and keeps two sets of byte
-/// ranges: *covering*, of pieces that last through all of the node but not all of its parent, and *touching*, of pieces
-/// that last through any part of it. A query's span is covered by O(log n) nodes; what is in the way of it is what
-/// touches those nodes or covers one of their ancestors. The sets are kept as unions of ranges, and because packings
-/// are dense the union of hundreds of pieces is usually a handful of ranges: that is what makes this fast.
+/// Time is cut where pieces begin. Each node of the tree stands for a span of time and keeps two sets of byte ranges:
+/// *covering*, of pieces that last through the whole node but not through its whole parent, and *touching*, of pieces
+/// that last through any part of it. A query's span is covered by O(log n) nodes; it conflicts with what touches those
+/// nodes or covers one of their ancestors. The sets are kept as unions of ranges. Because packings are dense, the union
+/// of hundreds of pieces is usually a handful of ranges, which makes this fast.
 namespace stowage::pack {
 namespace {
 
@@ -65,7 +65,7 @@ class TimeTree {
   }
 
  private:
-  /// The fewest nodes that together are [first, last).
+  /// The smallest set of nodes that together make up [first, last).
   template <class F>
   void for_each_covering(std::size_t first, std::size_t last, F&& f) const {
     for (first += leaves_, last += leaves_; first < last; first /= 2, last /= 2) {
@@ -74,7 +74,7 @@ class TimeTree {
     }
   }
 
-  /// Nodes that contain some of [first, last) without being contained: the ancestors of its ends, each once.
+  /// Nodes that overlap [first, last) without lying inside it: the ancestors of its ends, each once.
   template <class F>
   void for_each_ancestor(std::size_t first, std::size_t last, F&& f) const {
     std::size_t left = first + leaves_;
@@ -85,7 +85,7 @@ class TimeTree {
     }
   }
 
-  /// Nodes that contain some of [first, last): the fewest that cover it, and all of their ancestors.
+  /// Nodes that overlap [first, last): the smallest set that covers it, and all ancestors of these.
   template <class F>
   void for_each_touching(std::size_t first, std::size_t last, F&& f) const {
     for_each_covering(first, last, f);
@@ -151,7 +151,7 @@ class TreeOccupancy final : public Occupancy {
 
   const Problem& problem_;
   std::vector<Step> cuts_;
-  std::vector<std::size_t> index_;  ///< By item: where its pieces' spans start.
+  std::vector<std::size_t> index_;  ///< By item: where the spans of its pieces start.
   std::vector<Spans> spans_;
   std::vector<TimeTree> trees_;  ///< By region.
 };

@@ -20,7 +20,7 @@ ValleyList::Valley ValleyList::find() {
   }
 }
 
-/// Makes [begin, end) a stretch. Whoever calls sees to its `previous`.
+/// Makes [begin, end) a stretch. The caller must set its `previous`.
 void ValleyList::open(std::uint32_t begin, std::uint32_t end, std::int64_t level) {
   stretches_[begin].level = level;
   stretches_[begin].end = end;

@@ -37,7 +37,7 @@ TEST(ValleyList, WhatIsLiftedToTheBrimJoinsIt) {
   EXPECT_EQ(valley.level, 10);
 }
 
-/// `valley` is a maximal stretch of one level, lower than both neighbours.
+/// Expects `valley` to be a maximal stretch of one level, lower than both neighbours.
 void expect_valley_of(const ValleyList::Valley& valley, const std::vector<std::int64_t>& levels) {
   for (std::uint32_t s = valley.begin; s < valley.end; ++s) ASSERT_EQ(levels[s], valley.level);
   const std::int64_t left = valley.begin == 0 ? ValleyList::kNoLevel : levels[valley.begin - 1];
