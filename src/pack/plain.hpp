@@ -9,14 +9,15 @@
 
 namespace stowage::pack {
 
-/// Whether a plain problem may contain such an item: one piece, no pin.
+/// Whether a plain problem may contain such an item: one piece, which covers all of its bytes, and no pin.
 [[nodiscard]] bool is_plain(const Item& item);
 /// Whether the problem is plain.
 [[nodiscard]] bool is_plain(const Problem& problem);
 
-/// A plain problem (one piece per item, one region without a limit, no pins, no stream order) with time compressed to
-/// *sections*, the maximal sets of items that are live together. Two items meet iff they share a section, and the bound
-/// is the largest section. Uses built-in integers for the inner loops. Items of size 0 are left out (they lie at 0).
+/// A plain problem (one piece per item, one paid region without a limit, no pins, no stream order) with time compressed
+/// to *sections*, the maximal sets of items that are live together. Two items meet iff they share a section, and the
+/// bound is the largest section. Uses built-in integers for the inner loops. Items of size 0 are left out (they lie at
+/// 0).
 struct Plain {
   std::vector<std::size_t> item;     ///< The index in the problem.
   std::vector<std::uint32_t> first;  ///< Sections [first, last) of each item.

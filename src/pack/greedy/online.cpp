@@ -31,7 +31,6 @@ std::vector<Position> walk(const Problem& problem) {
     for (; !in_use.empty() && in_use.top().until <= when.lower; in_use.pop()) free.release(in_use.top().bytes);
     if (item.size == Bytes(0)) continue;
     const Bytes offset = free.allocate(item.size, item.alignment);
-    // Bytes of the item outside its piece are reserved too, although they are never used.
     in_use.push({when.upper, {offset, offset + item.size}});
     positions[index].offset = offset;
   }
