@@ -11,7 +11,7 @@ Span* AddressTable::take(const std::byte* shown) {
   Span* const found = entries_[at];
   if (found == nullptr) return nullptr;
   --count_;
-  // Whoever comes behind and has its home at or before the gap moves into it.
+  // Backward shift: each later entry of the cluster whose home is at or before the gap moves into the gap.
   for (std::size_t next = (at + 1) & mask; entries_[next] != nullptr; next = (next + 1) & mask) {
     const std::size_t distance = (next - home(entries_[next]->shown)) & mask;
     if (distance < ((next - at) & mask)) continue;

@@ -7,8 +7,8 @@
 
 namespace stowage::runtime {
 
-/// Which span an address that a user has belongs to. Open addressing with linear probing, at most half full, and
-/// deletion by moving entries back, so that there are no tombstones to clean up. Not thread-safe.
+/// Maps the addresses that users hold to their spans. Open addressing with linear probing, at most half full. Deletion
+/// moves entries back, so there are no tombstones to clean up. Not thread-safe.
 class AddressTable {
  public:
   AddressTable() : entries_(kLeast) {}
@@ -21,7 +21,7 @@ class AddressTable {
     ++count_;
   }
 
-  /// Null when there is none.
+  /// Null if there is no such span.
   [[nodiscard]] Span* find(const std::byte* shown) const {
     for (std::size_t at = home(shown); entries_[at] != nullptr; at = (at + 1) & (entries_.size() - 1)) {
       if (entries_[at]->shown == shown) return entries_[at];
@@ -29,7 +29,7 @@ class AddressTable {
     return nullptr;
   }
 
-  /// Finds and removes; null when there is none.
+  /// Finds and removes; null if there is no such span.
   Span* take(const std::byte* shown);
 
   [[nodiscard]] std::size_t size() const { return count_; }
@@ -37,8 +37,8 @@ class AddressTable {
  private:
   static constexpr std::size_t kLeast = 1024;
 
-  /// Addresses are multiples of some hundreds of bytes and often follow each other at equal distances: the product
-  /// spreads them, and its upper bits are the best ones.
+  /// Addresses are multiples of several hundred bytes and often equally spaced. The multiplication spreads them; its
+  /// upper bits are the best mixed.
   [[nodiscard]] std::size_t home(const std::byte* shown) const {
     const auto key = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(shown)) >> 6;
     return static_cast<std::size_t>((key * 0x9e3779b97f4a7c15ULL) >> 32) & (entries_.size() - 1);

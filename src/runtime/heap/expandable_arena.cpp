@@ -5,14 +5,14 @@
 
 #include "runtime/exiting.hpp"
 
-/// A device that does not take a mapping away (it is lost, say) leaves nothing to be done: such failures on the way
-/// back are passed over, and what they concern stays as it is.
+/// Failures to undo something are ignored, because nothing can be done about it: a device that refuses to unmap (it is
+/// lost, for example) keeps the mapping.
 namespace stowage::runtime {
 namespace {
 
 void pass_over(const Status&) {}
 
-/// Takes a number off the list of unused ones, or makes one.
+/// Takes an id off the list of unused ones, or makes a new one.
 template <class Id, class Entry>
 Id take_number(std::vector<Id>& unused, std::vector<Entry>& entries) {
   if (unused.empty()) {
@@ -41,7 +41,7 @@ ExpandableArena::~ExpandableArena() {
     if (unmap(placed.address, placed.page.size))
       pool_.free(placed.page);
     else
-      pool_.write_off(placed.page.size);  // work may be using it still
+      pool_.write_off(placed.page.size);  // work may still be using it
   }
   for (const Range& range : ranges_) pass_over(memory_.free(range.address, range.size));
 }
@@ -77,7 +77,7 @@ Result<Page> ExpandableArena::remove(PageId id) {
   return page;
 }
 
-/// The lowest addresses without a page that are enough: so an arena grows upwards, and holes fill up first.
+/// First fit: the lowest vacant addresses that are large enough. So the arena grows upwards and fills gaps first.
 Result<std::byte*> ExpandableArena::find_addresses(Bytes size) {
   auto found = std::ranges::find_if(vacant_, [&](const auto& entry) { return entry.second >= size; });
   if (found == vacant_.end()) {
@@ -91,7 +91,7 @@ Result<std::byte*> ExpandableArena::find_addresses(Bytes size) {
 }
 
 Status ExpandableArena::reserve_range(Bytes least) {
-  const Bytes guard = memory_.granularity();  // so that pages of two ranges are never neighbours
+  const Bytes guard = memory_.granularity();  // so that pages of two ranges are never adjacent
   Bytes size = std::max(align_up(options_.range, guard), least);
   Result<std::byte*> address = memory_.reserve(size + guard);
   while (!address && size > least) {
@@ -138,7 +138,7 @@ Status ExpandableArena::replace(StitchId id, std::size_t position, PageId page_i
   Stitch& stitch = stitches_[id.index()];
   const Page old = pages_[stitch.pages[position].index()].page;
   const Page page = pages_[page_id.index()].page;
-  STOWAGE_CHECK(old.size == page.size, "a page takes the place of one of its size");
+  STOWAGE_CHECK(old.size == page.size, "a page is only replaced by one of the same size");
   std::byte* const address = stitch.range.address + size_of(std::span(stitch.pages).first(position)).value();
   STOWAGE_TRY_STATUS(unmap(address, page.size));
   if (Status mapped = map(address, page); !mapped) {
@@ -156,7 +156,7 @@ Status ExpandableArena::append(StitchId id, PageId page_id) {
   const Bytes size = size_of(stitch.pages);
   const Page page = pages_[page_id.index()].page;
   if (size + page.size > stitch.range.size)
-    return Error{ErrorCode::unsupported, "a stitch has no room for one more page", {}};
+    return Error{ErrorCode::unsupported, "the stitch has no room for another page", {}};
   STOWAGE_TRY_STATUS(map(stitch.range.address + size.value(), page));
   ++counts_.access_calls;
   stitch.pages.push_back(page_id);
@@ -179,7 +179,7 @@ void ExpandableArena::forget(Stitch& stitch) {
   stitch = {};
 }
 
-/// What a stitch shows from a position on, of which nothing is mapped there, is gone.
+/// Truncates a stitch at a position where nothing is mapped any more, and unmaps the pages after it.
 void ExpandableArena::cut(Stitch& stitch, std::size_t position) {
   const std::span<const PageId> shown = stitch.pages;
   const Bytes kept = size_of(shown.first(position + 1));

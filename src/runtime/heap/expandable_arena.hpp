@@ -15,19 +15,19 @@ namespace stowage::runtime {
 using PageId = Id<struct PageList>;
 using StitchId = Id<struct StitchList>;
 
-/// Pages at addresses that never change. Each page has its *page address*, in a reserved range that grows with them; a
-/// *stitch* is a range of addresses that shows scattered pages once more, one behind the other. So whatever idle pages
-/// there are can serve one large request, and nothing ever has to be copied.
+/// Pages at addresses that never change. Each page has a *page address* in a reserved range that grows with the pages.
+/// A *stitch* is a second range of addresses that maps scattered pages again, one after the other. So any set of idle
+/// pages can serve one large request, and nothing ever has to be copied.
 ///
-/// Knows nothing of who uses which bytes: that a page is used through one address at a time, and that nothing uses
-/// addresses that are taken away, is the caller's matter. A call that fails changes nothing. The pool must outlive the
-/// arena. Thread-safe.
+/// The arena does not know who uses which bytes. The caller makes sure that a page is used through one address at a
+/// time, and that nothing uses addresses that are being unmapped. A call that fails changes nothing, except where
+/// noted. The pool must outlive the arena. Thread-safe.
 class ExpandableArena {
  public:
   struct Options {
-    Bytes range{std::int64_t{256} << 30};  ///< Addresses reserved at a time; halved as long as the system refuses.
+    Bytes range{std::int64_t{256} << 30};  ///< Addresses reserved at a time; halved while the system refuses.
   };
-  /// Calls to the memory.
+  /// Number of calls to the virtual memory.
   struct Counts {
     std::uint64_t maps = 0;
     std::uint64_t unmaps = 0;
@@ -36,35 +36,35 @@ class ExpandableArena {
 
   explicit ExpandableArena(PhysicalPool& pool) : ExpandableArena(pool, {}) {}
   ExpandableArena(PhysicalPool& pool, Options options);
-  /// Takes everything away and gives the pages back to the pool.
+  /// Unmaps everything and returns the pages to the pool.
   ~ExpandableArena();
   ExpandableArena(const ExpandableArena&) = delete;
   ExpandableArena& operator=(const ExpandableArena&) = delete;
 
   [[nodiscard]] PhysicalPool& pool() const { return pool_; }
 
-  /// Reserves the first addresses, for a page of that size at least. Fails where the system has none to give.
+  /// Reserves the first range, large enough for at least one page of that size. Fails if the system has no addresses.
   Status prepare(Bytes page);
 
-  /// Gives a page its address: behind the last one, or where one was removed. The page is the arena's then. Fails with
-  /// `out_of_memory` for lack of addresses, and as `VirtualMemory::map` does.
+  /// Maps a page at its page address: after the last page, or in a gap that a removed page left. The arena then owns
+  /// the page. Fails with `out_of_memory` if there are no addresses, and as `VirtualMemory::map` does.
   Result<PageId> add(Page page);
-  /// Takes a page out again; it is the caller's then. It must be in no stitch.
+  /// Removes a page and returns it to the caller. The page must not be in any stitch.
   Result<Page> remove(PageId page);
 
-  /// Shows these pages one behind the other. Room for as many bytes again is kept behind them.
+  /// Maps these pages again, one after the other. The reserved range is twice as long, so that `append` has room.
   Result<StitchId> stitch(std::span<const PageId> pages);
-  /// Shows another page at a position of a stitch, of the same size. Where the device fails twice over, the stitch ends
-  /// there.
+  /// Replaces the page at a position of a stitch by another page of the same size. If the new page cannot be mapped and
+  /// the old one cannot be mapped back, the stitch is truncated at that position.
   Status replace(StitchId stitch, std::size_t position, PageId page);
-  /// Shows one more page behind the others. Fails with `unsupported` where no room is left.
+  /// Maps one more page at the end. Fails with `unsupported` if the stitch has no room left.
   Status append(StitchId stitch, PageId page);
   Status unstitch(StitchId stitch);
 
   [[nodiscard]] std::byte* address(PageId page) const;
   [[nodiscard]] Page page(PageId page) const;
   [[nodiscard]] std::byte* address(StitchId stitch) const;
-  [[nodiscard]] Bytes room(StitchId stitch) const;  ///< Addresses that it has in all.
+  [[nodiscard]] Bytes room(StitchId stitch) const;  ///< Size of its reserved range.
   [[nodiscard]] std::vector<PageId> pages(StitchId stitch) const;
 
   [[nodiscard]] Counts counts() const;
@@ -99,7 +99,7 @@ class ExpandableArena {
   const Options options_;
   mutable std::mutex mutex_;
   std::vector<Range> ranges_;
-  std::map<std::byte*, Bytes> vacant_;  ///< Reserved addresses without a page, merged.
+  std::map<std::byte*, Bytes> vacant_;  ///< Reserved addresses without a page; adjacent ranges are merged.
   std::vector<PlacedPage> pages_;
   std::vector<PageId> free_ids_;
   std::vector<Stitch> stitches_;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr Bytes kPage{std::int64_t{2} << 20};
 
-/// On the host, so that content can be looked at.
+/// On the host, so that the content can be read.
 TEST(ExpandableArena, AStitchShowsThePagesOneBehindTheOther) {
   VirtualMemory* const memory = cpu_device().virtual_memory();
   if (memory == nullptr) GTEST_SKIP() << "this system has no memfd";
@@ -71,7 +71,7 @@ TEST(ExpandableArena, APageThatCannotBeReplacedStays) {
   f.device->fail(SimCall::map, 1);
   EXPECT_FALSE(arena.replace(stitch, 0, b));
   EXPECT_EQ(arena.pages(stitch), std::vector{a});
-  f.device->fail(SimCall::map, 1, 2);  // the way back fails too: the stitch is shorter, and the program lives
+  f.device->fail(SimCall::map, 1, 2);  // mapping the old page back fails too: the stitch becomes shorter
   EXPECT_FALSE(arena.replace(stitch, 0, b));
   EXPECT_TRUE(arena.pages(stitch).empty());
   EXPECT_TRUE(f.device->violations().empty());

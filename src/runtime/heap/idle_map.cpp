@@ -22,8 +22,7 @@ IdleMap::IdleMap(std::span<SpanHeap* const> heaps) {
 
 namespace {
 
-/// Puts a stretch of bytes among those that are in the order of addresses; those that touch it and that `joins` says it
-/// of become one with it.
+/// Inserts a range into a list in address order, and merges it with adjacent ranges for which `joins` is true.
 template <class Stretch, class Joins>
 void insert(std::vector<Stretch>& all, const Stretch& added, const Joins& joins) {
   auto at = std::ranges::partition_point(all, [&](const Stretch& each) { return each.address < added.address; });

@@ -6,8 +6,8 @@
 
 #include "runtime/heap/span_heap.hpp"
 
-/// The idle bytes of several heaps that lie in the same pages, in the order of addresses, for as long as nothing is
-/// allocated or freed; new bytes are added to it. What touches is one *run*, whoever has its parts.
+/// The idle bytes of several heaps that share pages, in address order. Valid as long as nothing is allocated or freed;
+/// new bytes can be added. Adjacent idle bytes form one *run*, even if its parts belong to different heaps.
 namespace stowage::runtime {
 
 struct IdlePart {
@@ -30,16 +30,16 @@ class IdleMap {
   /// O(spans log spans).
   explicit IdleMap(std::span<SpanHeap* const> heaps);
 
-  /// New idle bytes of a heap, which join whatever they touch, there as here. O(parts).
+  /// Adds new idle bytes of a heap. They merge with adjacent runs, and with adjacent parts of the same heap. O(parts).
   void add(const IdlePart& part);
 
   [[nodiscard]] const std::vector<IdlePart>& parts() const { return parts_; }
   [[nodiscard]] const std::vector<IdleRun>& runs() const { return runs_; }
-  /// The smallest run that holds `size`, the lowest of equal ones.
+  /// The smallest run of at least `size` bytes; of equal ones, the lowest.
   [[nodiscard]] std::optional<IdleRun> tightest(Bytes size) const;
-  /// How many idle bytes end there.
+  /// The number of contiguous idle bytes that end at this address.
   [[nodiscard]] Bytes ending_at(const std::byte* address) const;
-  /// The parts that overlap the bytes, cut to them.
+  /// The parts that overlap this range, clipped to it.
   [[nodiscard]] std::vector<IdlePart> within(const std::byte* address, Bytes size) const;
 
  private:

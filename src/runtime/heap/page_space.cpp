@@ -10,7 +10,7 @@
 namespace stowage::runtime {
 namespace {
 
-/// More than any device has addresses for: what asks for as much need not be tried page by page.
+/// More addresses than any device has. A request above this is refused at once rather than after adding page by page.
 constexpr Bytes kAddresses{std::int64_t{1} << 46};
 
 }  // namespace
@@ -59,7 +59,7 @@ Bytes PageSpace::idle_pages(const IdleMap& idle) const { return is_paged() ? use
 
 Status PageSpace::grow(Bytes least, Miss& miss) {
   if (is_out_of_reach(least)) {
-    return Error{ErrorCode::out_of_memory, fmt::format("{} bytes more are out of reach", least.value()), {}};
+    return Error{ErrorCode::out_of_memory, fmt::format("{} more bytes are not available", least.value()), {}};
   }
   if (is_paged() && !prepare()) {  // no addresses: unpaged buffers from now on
     stitches_.reset();
@@ -79,7 +79,7 @@ Status PageSpace::grow(Bytes least, Miss& miss) {
   return Done{};
 }
 
-/// Whether it need not even be tried, which would leave everything full.
+/// Whether growing must fail. Then it is not tried, because trying would use up all memory first.
 bool PageSpace::is_out_of_reach(Bytes least) const {
   Bytes most = kAddresses;
   if (const std::optional<Bytes> free = device_.free_memory())
@@ -153,8 +153,8 @@ Span* PageSpace::take_at(StitchPlace place, Miss& miss) {
   return miss.heap().take_pieces(pieces, stitches_->address(place), stitch, miss.requested);
 }
 
-/// Makes idle bytes the first tenant's, whoever has them; the miss is served then. False, and nothing has changed,
-/// where its stream cannot be made to wait.
+/// Moves idle bytes of any heaps to the heap that asks. Afterwards the miss's idle map is out of date. Returns false
+/// and changes nothing if its stream cannot be made to wait.
 bool PageSpace::transfer(std::span<const SpanHeap::Piece> pieces, const Miss& miss) {
   SpanHeap& taker = miss.heap();
   std::vector<IdlePart> foreign;
@@ -174,7 +174,7 @@ bool PageSpace::transfer(std::span<const SpanHeap::Piece> pieces, const Miss& mi
   return true;
 }
 
-/// The bytes may be in use by work that their streams were given before they were freed there.
+/// Work submitted to the owners' streams before the bytes were freed may still use them.
 bool PageSpace::wait_for(std::span<SpanHeap* const> owners, std::span<const Tenant> tenants) {
   return std::ranges::all_of(owners, [&](const SpanHeap* owner) {
     const auto giver = std::ranges::find(tenants, owner, &Tenant::books);

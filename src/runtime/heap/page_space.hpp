@@ -18,24 +18,24 @@ namespace stowage::runtime {
 struct SpaceOptions {
   Bytes alignment{512};
   Bytes least_page{std::int64_t{2} << 20};
-  /// Pages are about this part of what is reserved: a large request is stitched of tens of pages rather than of
-  /// thousands, and a page that is not quite full costs little.
+  /// A page is about 1/`pages` of the reserved bytes. So a large request is stitched from tens of pages rather than
+  /// thousands, and a partly used page wastes little.
   std::int64_t pages = 256;
-  /// Stitches show at most this many times what is reserved.
+  /// All stitches together map at most this many times the reserved bytes.
   std::int64_t stitches = 4;
-  std::optional<Bytes> limit = {};  ///< Of unpaged buffers; a pool has its own.
+  std::optional<Bytes> limit = {};  ///< For unpaged buffers only; a pool has its own limit.
 };
 
-/// A heap as the space that it lives in sees it.
+/// A heap, as seen by the space that it lives in.
 struct Tenant {
   SpanHeap* books = nullptr;
   StreamId stream;
 };
 
-/// A request that fits no idle span of its heap, and what is idle in all heaps while it is served: looked for once, and
-/// kept up to date as memory grows.
+/// A request that fits no idle span of its heap, and the idle bytes of all heaps while it is served. They are collected
+/// once, and updated as memory grows.
 struct Miss {
-  /// `tenants` are all heaps that may give to it, the one that asks first; they outlive it.
+  /// `heaps` are all heaps that may give memory to the request. The first is the one that asks. They outlive the miss.
   Miss(Bytes rounded, Bytes asked, std::span<const Tenant> heaps);
 
   [[nodiscard]] SpanHeap& heap() const { return *tenants.front().books; }
@@ -44,49 +44,50 @@ struct Miss {
   Bytes requested;
   std::span<const Tenant> tenants;
   IdleMap idle;
-  std::optional<PageUses> uses = {};  ///< Of `idle`; absent until somebody asks, and again when memory has grown.
+  std::optional<PageUses> uses = {};  ///< Of `idle`; computed on demand, and reset when memory grows.
 };
 
-/// The memory that the heaps of a device's streams share: pages at fixed addresses, and stitches of them. Every byte is
-/// in the books of one heap. Bytes that are idle in one may become another's where they lie, with no call but the wait
-/// of a stream for the other; so pages are mapped once, and what is idle anywhere counts for everyone. A device without
-/// virtual memory, or one that refuses addresses from the start, gives unpaged buffers instead; then there are no
+/// The memory that the heaps of a device's streams share: pages at fixed addresses, and stitches of them. Every byte
+/// belongs to one heap. Idle bytes of one heap can move to another without any call except that one stream waits for
+/// the other. So a page is mapped once, and idle memory of any heap can serve every heap. If a device has no virtual
+/// memory, or refuses to reserve addresses from the start, unpaged buffers are used instead; then there are no
 /// stitches.
 ///
-/// Most calls below are for a `Miss`; nobody else uses the heaps' books meanwhile. Policy, that is when to do which, is
-/// `serve`'s. Not thread-safe, except for `end_use`.
+/// Most calls below are for a `Miss`; nothing else may use the heaps' bookkeeping meanwhile. The policy, which decides
+/// when to do what, is in `serve`. Not thread-safe, except for `end_use`.
 class PageSpace {
  public:
   PageSpace(Device& device, PhysicalPool* pool, const SpaceOptions& options);
 
-  /// A page's size for growth by that many bytes.
+  /// The page size to use when growing by that many bytes.
   [[nodiscard]] Bytes page_size(Bytes growth) const;
-  /// What must be added so that an idle run of the size ends it.
+  /// How many bytes must be added so that the space ends with an idle run of the miss's size.
   [[nodiscard]] Bytes shortfall(const Miss& miss) const;
-  /// What idle pages have. 0 without pages.
+  /// Total size of the idle pages; 0 if unpaged.
   [[nodiscard]] Bytes idle_pages(Miss& miss) const;
   [[nodiscard]] Bytes idle_pages(const IdleMap& idle) const;
 
-  /// At least that many bytes more for the heap that asks, in pages as large as `page_size` says or, where memory is
-  /// short, smaller ones. Fails at once where they are out of reach. After another failure what came before it stays.
+  /// Adds at least that many bytes to the heap that asks, in pages of `page_size`, or smaller ones if memory is short.
+  /// Fails at once if the bytes cannot be had; after a later failure, pages that were already added stay.
   Status grow(Bytes least, Miss& miss);
 
-  /// From the tightest run of idle bytes, whoever has them. Null when none is large enough, or a stream cannot wait.
+  /// Takes the bytes from the smallest idle run that fits, whichever heaps own it. Null if none fits, or if a stream
+  /// cannot wait.
   Span* take_run(Miss& miss);
-  /// In a stitch that is there. Null when there is no place.
+  /// Takes the bytes in an existing stitch. Null if none has room.
   Span* take_in_stitch(Miss& miss);
-  /// In a stitch, whatever calls it takes. Null when idle pages are not enough.
+  /// Takes the bytes in a stitch, making or changing one if necessary. Null if there are not enough idle pages.
   Result<Span*> take_stitched(Miss& miss);
 
-  /// A stitched allocation of a stitch is freed by a stream. Thread-safe.
+  /// A stream frees an allocation in this stitch. Thread-safe.
   void end_use(std::uint32_t stitch, StreamId stream, bool may_record) {
     stitches_->end_use(stitch - 1, stream, may_record);
   }
 
-  /// Gives idle pages to the pool and idle buffers to the device, those whose bytes are of heaps that `is_quiet` says
-  /// it of: no work may be using their idle memory. Pages of a stitch that is in use stay. Says how many bytes.
+  /// Returns idle pages to the pool and idle buffers to the device, and says how many bytes that was. Takes only from
+  /// heaps for which `is_quiet` is true: no work may be using their idle memory. Pages of a stitch in use stay.
   Bytes trim(std::span<const Tenant> tenants, const std::function<bool(const SpanHeap&)>& is_quiet);
-  /// Leaves everything to the device for ever, because work may be using it and there is no waiting for that.
+  /// Leaks all memory deliberately, because work may still be using it and cannot be waited for.
   void abandon();
 
   [[nodiscard]] Bytes reserved() const { return reserved_; }
@@ -115,7 +116,7 @@ class PageSpace {
   const SpaceOptions options_;
   PhysicalPool* pool_ = nullptr;
   std::unique_ptr<ExpandableArena> arena_;  ///< Null: unpaged buffers.
-  std::unique_ptr<StitchCache> stitches_;   ///< After the arena, whose stitches it has.
+  std::unique_ptr<StitchCache> stitches_;   ///< Declared after the arena, because it refers to the arena's stitches.
   UnpagedMemory unpaged_;
   PagesByAddress pages_;
   Bytes reserved_;

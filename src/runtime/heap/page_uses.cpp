@@ -14,7 +14,7 @@ PageUses::PageUses(const IdleMap& idle, const PagesByAddress& pages, const Expan
   for (const IdleRun& run : idle.runs()) look_at(run, next);
 }
 
-/// Runs come in the order of addresses. `next` is the first page that does not end before the run.
+/// Called for the runs in address order. `next` is the first page that does not end before the run.
 void PageUses::look_at(const IdleRun& run, std::size_t& next) {
   const auto page_at = [&](std::size_t i) -> PageUse& { return uses_[ids_[i].index()]; };
   const auto end_of = [](const PageUse& page) { return page.address + page.size.value(); };
@@ -33,7 +33,7 @@ std::vector<PageId> PageUses::idle() const {
   for (const PageId id : ids_) {
     if (uses_[id.index()].idle()) idle.push_back(id);
   }
-  // By address within an extent: the order that they have, which a sort by (extent, address) keeps.
+  // Ties in extent keep address order, as sorting by (extent, address) would.
   std::ranges::sort(idle, [&](PageId a, PageId b) {
     const PageUse& left = uses_[a.index()];
     const PageUse& right = uses_[b.index()];

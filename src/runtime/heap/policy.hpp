@@ -2,24 +2,26 @@
 
 #include "runtime/heap/page_space.hpp"
 
-/// What is done for a request that fits no idle span of its heap: grow, take from other heaps, or stitch.
+/// Decides how to serve a request that fits no idle span of its heap: grow, take bytes from other heaps, or stitch.
 ///
-/// Growth by a span at the end is one call per page, keeps memory in one piece and makes no stream wait; the others
-/// save memory. So memory grows as long as what is reserved stays within a small slack of what has been needed at once.
-/// Beyond that the request gets idle bytes in one piece, whoever has them; where there are none, the space grows if
-/// stitching would have to grow it by as much, and else stitches, growing by what stitching lacks.
+/// Growing at the end costs one call per page, avoids fragmentation and makes no stream wait; the other ways save
+/// memory. So:
+/// 1. Grow, as long as the reserved bytes stay within a small slack above the largest amount ever needed at once.
+/// 2. Otherwise take a contiguous idle run, whichever heaps own it.
+/// 3. Otherwise grow at the end, if stitching would have to grow by as much.
+/// 4. Otherwise stitch, and grow by what stitching lacks.
 namespace stowage::runtime {
 
 struct Policy {
   double slack = 0.005;
-  Bytes needed;  ///< The most bytes that were live at once, this request included.
+  Bytes needed;  ///< The largest number of live bytes so far, including this request.
 };
 
-/// Fails as the device does; the space may have grown.
+/// Fails as the device does; the space may have grown by then.
 Result<Span*> serve(PageSpace& space, Miss miss, const Policy& policy);
 
-/// By growth alone: for a stream that must not wait for others, while nobody may look at how far streams are. Fails
-/// likewise. Precondition: the miss has one tenant.
+/// Serves by growth alone: for a stream that must not wait for others while nobody may ask the device about streams.
+/// Fails as `serve` does. Precondition: the miss has one tenant.
 Result<Span*> serve_by_growth(PageSpace& space, Miss miss);
 
 }  // namespace stowage::runtime

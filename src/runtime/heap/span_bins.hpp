@@ -7,14 +7,13 @@
 
 #include "runtime/heap/span.hpp"
 
-/// Idle spans by size, for best fit in constant time.
+/// Idle spans by size, for (nearly) best fit in constant time.
 ///
-/// Two-level segregated bins (TLSF, Masmano et al. 2004): sizes below 64 units have a bin each, and every doubling
-/// above is cut into 32 bins, so that sizes in a bin differ by 3% at most; a bitmap finds the next bin that holds
-/// anything. TLSF takes any span of that bin. We look at the first few for the smallest, and begin in the request's own
-/// bin, where spans may be too small: what counts here is how well the heap stays in one piece, and lists are short (a
-/// heap has tens to hundreds of idle spans). Exact best fit by a balanced tree was rejected: it saved no bytes on the
-/// recorded traces.
+/// Two-level segregated bins (TLSF, Masmano et al. 2004): each size below 64 units has its own bin, and every doubling
+/// above is divided into 32 bins, so that sizes in a bin differ by at most 3%. A bitmap finds the next non-empty bin.
+/// TLSF takes any span of that bin. We look at the first few for the smallest one, and start in the request's own bin,
+/// where spans may be too small: low fragmentation matters most here, and the lists are short (a heap has tens to
+/// hundreds of idle spans). Exact best fit by a balanced tree was rejected: it saved no bytes on the recorded traces.
 namespace stowage::runtime {
 
 class SpanBins {
@@ -43,8 +42,8 @@ class SpanBins {
     if (span->next == nullptr) clear(span->bin);
   }
 
-  /// The smallest span that holds `size` as far as a short look tells, the lowest of equal ones; null when there is
-  /// none. It stays.
+  /// The smallest span of at least `size` bytes among those examined; of equal ones, the lowest. Null if there is none.
+  /// The span stays in its bin.
   [[nodiscard]] Span* find(Bytes size) const {
     const std::size_t own = bin_of(size);
     if (Span* const span = smallest(heads_[own], size, kLook)) return span;
@@ -57,11 +56,11 @@ class SpanBins {
   [[nodiscard]] Bytes largest() const;
 
  private:
-  static constexpr std::size_t kExact = 64;  ///< Bins of one size each, hence 6 bits.
-  static constexpr std::size_t kCuts = 32;   ///< Of a doubling.
+  static constexpr std::size_t kExact = 64;  ///< Bins for one size each; log2(64) = 6 bits.
+  static constexpr std::size_t kCuts = 32;   ///< Bins per doubling.
   static constexpr std::size_t kBins = 1024;
   static constexpr int kAll = std::numeric_limits<int>::max();
-  static constexpr int kLook = 24;  ///< Spans of a bin that are looked at.
+  static constexpr int kLook = 24;  ///< Spans examined per bin.
 
   [[nodiscard]] std::size_t bin_of(Bytes size) const {
     const auto units = static_cast<std::uint64_t>(size.value()) >> shift_;
@@ -89,7 +88,7 @@ class SpanBins {
     if (words_[bin / 64] == 0) summary_ &= ~(std::uint32_t{1} << (bin / 64));
   }
 
-  /// Of the first `look` of a list.
+  /// The smallest span that fits among the first `look` of a list.
   [[nodiscard]] static Span* smallest(Span* span, Bytes size, int look) {
     Span* best = nullptr;
     for (; span != nullptr && look > 0; span = span->next, --look) {

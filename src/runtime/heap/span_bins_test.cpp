@@ -38,7 +38,7 @@ TEST(SpanBins, AmongEqualOnesTheLowestAddressWins) {
   EXPECT_EQ(bins.find(Bytes(8 * 512)), &spans[1]);
 }
 
-/// With no more spans than a bin is looked through for, the answer is exact.
+/// With no more spans than are examined per bin, the answer is exact.
 TEST(SpanBins, IsExactBestFitForFewSpans) {
   std::mt19937_64 random(11);
   for (int round = 0; round < 2000; ++round) {
@@ -69,7 +69,7 @@ TEST(SpanBins, IsExactBestFitForFewSpans) {
 TEST(SpanBins, FindsTheOneThatFitsAmongManyOfOneBin) {
   SpanBins bins(Bytes(512));
   std::vector<Span> spans(1000, span_of(6400));
-  spans[0] = span_of(6500);  // the same bin, and looked at last
+  spans[0] = span_of(6500);  // in the same bin, and examined last
   for (Span& span : spans) bins.insert(&span);
   EXPECT_EQ(bins.find(Bytes(6450 * 512)), &spans[0]);
 }

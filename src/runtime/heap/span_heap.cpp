@@ -22,10 +22,10 @@ Span* SpanHeap::take_pieces(std::span<const Piece> pieces, std::byte* shown, std
   return first;
 }
 
-/// Cuts an idle span so that these bytes are one of their own, in no bin.
+/// Splits an idle span so that exactly these bytes form a span, which is in no bin.
 Span* SpanHeap::isolate(Span* idle, std::byte* address, Bytes size) {
   STOWAGE_CHECK(idle != nullptr && idle->state == SpanState::idle && idle->end() >= address + size.value(),
-                "only idle bytes are taken");
+                "only idle bytes can be taken");
   bins_.remove(idle);
   if (idle->address < address) {
     Span* const lower = idle;
@@ -66,11 +66,11 @@ void SpanHeap::add(std::byte* address, Bytes size) {
     tail->address = span->end();
     link(last, span, tail);
   }
-  span->state = SpanState::live;  // as if it had been allocated: giving it back merges it
+  span->state = SpanState::live;  // as if it had been allocated: freeing it merges it
   free_span(span);
 }
 
-/// The run that ends there; an empty one where there is none.
+/// The run that ends at this address; a new, empty one if there is none.
 SpanHeap::SpanRun& SpanHeap::run_ending_at(std::byte* address) {
   if (const auto run = run_with(address - 1); run != runs_.end()) return runs_.find(run->first)->second;
   SpanRun& run = runs_[address];

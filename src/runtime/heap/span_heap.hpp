@@ -9,14 +9,14 @@
 #include "runtime/heap/span.hpp"
 #include "runtime/heap/span_bins.hpp"
 
-/// Who has which bytes: the books of a heap, with no call to any device.
+/// The bookkeeping of a heap: which bytes are allocated. Makes no call to any device.
 ///
 /// The heap's bytes are *runs* of addresses. In a run, spans follow each other without gaps between two sentinels, so
-/// that splitting and merging look at neighbours and nothing else; runs grow, join and split only when pages come and
-/// go. An allocation is one span (the least that holds it, its lower end), or a stitched one: pieces here and there
-/// that some other range of addresses shows in one.
+/// that splitting and merging look only at neighbours. Runs grow, join and split only when pages are added or removed.
+/// An allocation is the lower end of the smallest idle span that fits, or it is stitched: scattered pieces that another
+/// range of addresses shows as one.
 ///
-/// Cost: allocation and free O(1) except for the look into a bin; what concerns pages is O(spans).
+/// Cost: allocation and free are O(1) except for the search in a bin; adding and removing pages is O(spans).
 namespace stowage::runtime {
 
 class SpanHeap {
@@ -26,7 +26,7 @@ class SpanHeap {
   SpanHeap(const SpanHeap&) = delete;
   SpanHeap& operator=(const SpanHeap&) = delete;
 
-  /// Takes `size` bytes, a multiple of the unit; null when no idle span holds them.
+  /// Takes `size` bytes, a multiple of the unit; null if no idle span is large enough.
   Span* take(Bytes size, Bytes requested) {
     Span* const span = bins_.find(size);
     if (span == nullptr) return nullptr;
@@ -43,11 +43,12 @@ class SpanHeap {
   /// Takes these idle bytes as one allocation that the user sees at `shown`.
   Span* take_pieces(std::span<const Piece> pieces, std::byte* shown, std::uint32_t stitch, Bytes requested);
 
-  /// The allocation that a user knows by this address; null when there is none. `remove` also takes it off the table.
+  /// The allocation that the user knows by this address; null if there is none. `remove` also removes it from the
+  /// table.
   [[nodiscard]] Span* find(const std::byte* shown) const { return table_.find(shown); }
   Span* remove(const std::byte* shown) { return table_.take(shown); }
 
-  /// Gives back what was removed from the table.
+  /// Frees an allocation that was removed from the table.
   void give_back(Span* span) {
     requested_ -= span->requested;
     for (Span* piece = span; piece != nullptr;) {
@@ -59,23 +60,23 @@ class SpanHeap {
     }
   }
 
-  /// New idle bytes; they join whatever they touch.
+  /// Adds idle bytes; they merge with adjacent idle spans.
   void add(std::byte* address, Bytes size);
-  /// Takes idle bytes away. Precondition: all of them are idle.
+  /// Removes bytes from the heap. Precondition: all of them are idle.
   void cut(std::byte* address, Bytes size);
 
-  /// Every span in the order of addresses.
+  /// Visits every span in address order.
   void for_each(const std::function<void(const Span&)>& visit) const;
-  /// The span with this byte; null where the heap has none. O(spans).
+  /// The span that contains this byte; null if it is not in the heap. O(spans).
   [[nodiscard]] const Span* at(const std::byte* address) const;
 
-  [[nodiscard]] Bytes live() const { return live_; }  ///< Bytes of allocations, rounded.
+  [[nodiscard]] Bytes live() const { return live_; }  ///< Bytes of allocations, rounded up.
   [[nodiscard]] Bytes requested() const { return requested_; }
   [[nodiscard]] std::size_t allocations() const { return table_.size(); }
   [[nodiscard]] Bytes largest_idle() const { return bins_.largest(); }
 
  private:
-  /// Sentinels of size 0, whose neighbours are the first and last span.
+  /// Two sentinels of size 0, whose neighbours are the first and the last span.
   struct SpanRun {
     Span* head = nullptr;
     Span* tail = nullptr;
@@ -91,7 +92,7 @@ class SpanHeap {
     table_.insert(span);
   }
 
-  /// Leaves the first `size` bytes; the rest is idle.
+  /// Keeps the first `size` bytes; the rest becomes idle.
   void split(Span* span, Bytes size) {
     Span* const rest = spans_.make();
     rest->address = span->address + size.value();

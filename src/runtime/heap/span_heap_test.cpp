@@ -64,12 +64,12 @@ TEST(SpanHeap, AStitchedAllocationIsFreedPieceByPiece) {
   EXPECT_EQ(heap.largest_idle(), units(12));
 }
 
-/// Against a map of bytes: pages come and go, allocations and stitched ones too, and no byte has two owners.
+/// Against a map of bytes: pages, allocations and stitched allocations come and go, and no byte has two owners.
 TEST(SpanHeap, AgreesWithAMapOfUnits) {
   std::mt19937 random(3);
   constexpr std::int64_t kUnits = 400;
   SpanHeap heap(kUnit);
-  std::vector<int> owner(kUnits, -1);  // -1 not there, 0 idle, else an allocation
+  std::vector<int> owner(kUnits, -1);  // -1 not in the heap, 0 idle, else an allocation
   std::map<int, std::pair<std::byte*, std::vector<std::int64_t>>> live;
   int next = 1;
   const auto check = [&] {
@@ -103,7 +103,7 @@ TEST(SpanHeap, AgreesWithAMapOfUnits) {
           std::fill_n(owner.begin() + page, 20, -1);
         }
         break;
-      case 2: {  // stitched of two single units
+      case 2: {  // stitched from two single units
         const auto a = static_cast<std::int64_t>(random() % kUnits);
         const auto b = static_cast<std::int64_t>(random() % kUnits);
         if (a == b || !is_all(a, 1, 0) || !is_all(b, 1, 0)) break;
@@ -158,14 +158,14 @@ TEST(IdleMap, WhatTouchesIsOneRunWhoeverHasIt) {
   EXPECT_EQ(parts[1].size, units(2));
 }
 
-/// Growth keeps the map of a miss up to date, so that nobody has to look at all spans again.
+/// Growth keeps the map of a miss up to date, so that the spans need not be scanned again.
 TEST(IdleMap, WithBytesAddedItIsTheMapThatWouldBeFound) {
   SpanHeap first(kUnit);
   SpanHeap second(kUnit);
   const std::vector<SpanHeap*> heaps{&first, &second};
   second.add(at(2), units(2));
   IdleMap idle(heaps);
-  // Before all, behind all, into a gap between others' and its own, and one that joins two of its own.
+  // Before all, after all, into a gap between another heap's and its own, and one that joins two of its own.
   for (const auto& [unit, count] :
        std::vector<std::pair<int, int>>{{0, 1}, {10, 2}, {4, 3}, {14, 2}, {12, 2}, {1, 1}}) {
     first.add(at(unit), units(count));

@@ -22,7 +22,7 @@ StitchCache::~StitchCache() {
   }
 }
 
-// ---------------------------------------------------------------------------------------------- places that are there
+// ---------------------------------------------------------------------------------------------------- existing places
 
 std::optional<StitchPlace> StitchCache::find(Bytes size, const PageUses& uses) const {
   std::optional<StitchPlace> best;
@@ -33,7 +33,7 @@ std::optional<StitchPlace> StitchCache::find(Bytes size, const PageUses& uses) c
     best = StitchPlace{stitch, from};
   };
   for (std::size_t i = 0; i < stitches_.size(); ++i) {
-    std::optional<Bytes> from;  // where the idle bytes at hand begin
+    std::optional<Bytes> from;  // where the current idle bytes begin
     Bytes at(0);
     for (const PageId id : stitches_[i].pages) {
       const PageUse& page = uses[id];
@@ -70,7 +70,7 @@ std::vector<SpanHeap::Piece> StitchCache::pieces(StitchPlace place, Bytes size, 
   return pieces;
 }
 
-// ----------------------------------------------------------------------------------------------- places that are made
+// --------------------------------------------------------------------------------------------------------- new places
 
 Result<std::optional<StitchPlace>> StitchCache::make(Bytes size, const PageUses& uses) {
   std::vector<PageId> fresh;
@@ -88,7 +88,7 @@ Result<std::optional<StitchPlace>> StitchCache::make(Bytes size, const PageUses&
   return std::optional(place);
 }
 
-/// The patch of fewer than `calls` calls that has the fewest.
+/// The patch with the fewest calls, if that is fewer than `calls`.
 std::optional<StitchCache::Patch> StitchCache::cheapest_patch(Bytes size, const PageUses& uses, std::size_t calls) {
   const std::vector<PageId> idle = uses.idle();
   std::optional<Patch> best;
@@ -106,7 +106,7 @@ std::optional<StitchCache::Patch> StitchCache::cheapest_patch(Bytes size, const 
   return best;
 }
 
-/// Which pages of a stitch are in the way of a place that begins at a position. Nothing where they are too many.
+/// The busy pages of a stitch that are in the way of a place at `start`. Nothing if they are too many.
 std::optional<std::vector<std::size_t>> StitchCache::busy_pages(Start start, Bytes size, const PageUses& uses,
                                                                 std::size_t calls) const {
   const std::vector<PageId>& pages = stitches_[start.stitch].pages;
@@ -121,7 +121,7 @@ std::optional<std::vector<std::size_t>> StitchCache::busy_pages(Start start, Byt
   return busy;
 }
 
-/// What makes a place of a stitch from a position on: other idle pages for the busy ones, and more behind its last.
+/// The patch that makes a place at `start`: it replaces the busy pages by idle ones and appends more at the end.
 std::optional<StitchCache::Patch> StitchCache::patch(Start start, Bytes size, const PageUses& uses,
                                                      std::span<const std::size_t> busy,
                                                      std::vector<PageId> idle) const {
@@ -162,7 +162,7 @@ Result<StitchPlace> StitchCache::apply(const Patch& patch, const PageUses& uses)
   }
   stitch.pages = arena_.pages(stitch.id);
   if (stitch.pages.empty())
-    pass_over_failure(arena_.unstitch(stitch.id));  // the device failed twice over: there is nothing left of it
+    pass_over_failure(arena_.unstitch(stitch.id));  // the device failed twice: nothing is left of the stitch
   if (!done) return std::move(done).error();
   StitchPlace place{patch.start.stitch, Bytes(0)};
   for (std::size_t i = 0; i < patch.start.position; ++i) place.offset += uses[stitch.pages[i]].size;
@@ -192,7 +192,7 @@ void StitchCache::end_use(std::size_t index, StreamId stream, bool may_record) {
   record_use_of(stitches_[index], stream, may_record);
 }
 
-/// The later moment of a stream covers the earlier. Where it may not be recorded, that is done when somebody asks.
+/// A stream's later event covers its earlier one. If none may be recorded now, that is done when somebody asks.
 void StitchCache::record_use_of(Stitch& stitch, StreamId stream, bool may_record) {
   auto use = std::ranges::find(stitch.last_uses, stream, &LastUse::stream);
   if (use == stitch.last_uses.end()) use = stitch.last_uses.insert(use, {stream, std::nullopt});
@@ -214,7 +214,7 @@ bool StitchCache::is_quiet(Stitch& stitch) {
     const Result<bool> complete = device_.is_complete(*use.event);
     if (complete && !*complete) return false;
     device_.forget(*use.event);
-    if (!complete) use.event.reset();  // one that was captured into a graph, say: later another
+    if (!complete) use.event.reset();  // for example captured into a graph: record another one later
     return complete.has_value();
   });
   return stitch.last_uses.empty();
@@ -235,7 +235,7 @@ void StitchCache::bound(Bytes most) {
   std::ranges::sort(order, {}, [&](std::size_t i) { return stitches_[i].used_at; });
   for (const std::size_t i : order) {
     if (shown() <= most) return;
-    [[maybe_unused]] const bool gone = take_away(stitches_[i]);  // one that may be in use stays for now
+    [[maybe_unused]] const bool gone = take_away(stitches_[i]);  // stays for now if it may be in use
   }
 }
 

@@ -12,24 +12,24 @@
 #include "runtime/heap/span_heap.hpp"
 #include "stowage/memory.hpp"
 
-/// The stitched ranges over the pages of heaps, and which of them serves a request that fits no idle span.
+/// The stitches over the pages of all heaps, and the choice of one for a request that fits no idle span.
 ///
-/// A stitch shows pages that have an address anyway. It is free to be used wherever the bytes behind it are idle: from
-/// the idle end of its first page, over idle pages, into the idle start of its last one. So page boundaries waste
-/// nothing. Stitches are kept, because workloads repeat themselves: after a few iterations the stitches that they need
-/// are there, and no call is made any more. In this order:
-///  1. the tightest place in a stitch that is there;
-///  2. the stitch that becomes one by the fewest calls, by replacing pages that are busy (an unmap and a map each) or
-///  by showing
-///     more pages behind its last (a map each), where that is cheaper than
-///  3. a new stitch (a map for each page).
-/// A page is taken out of a stitch only when no work that was submitted before may still use it there; the device says
-/// so. GMLake (ASPLOS 2024) stitches whole blocks, and a stitched block is used only as a whole.
+/// A stitch shows pages that also have their own addresses. Any part of it whose bytes are idle can be used: from the
+/// idle end of its first page, over idle pages, to the idle start of its last one. So page boundaries waste nothing.
+/// Stitches are cached, because workloads repeat: after a few iterations all stitches that they need exist, and no more
+/// calls are made. A request takes the first of these that works:
+/// 1. the smallest sufficient place in an existing stitch;
+/// 2. the stitch that can be patched with the fewest calls, by replacing busy pages (an unmap and a map each) or by
+/// appending pages (a map each), if that is cheaper than
+/// 3. a new stitch (a map per page).
 ///
-/// Cost: O(pages shown by all stitches) per request that comes here.
+/// A page is removed from a stitch only after the device has confirmed that no work submitted earlier can still use it
+/// through that stitch. GMLake (ASPLOS 2024) stitches whole blocks, and uses a stitched block only as a whole.
+///
+/// Cost: O(pages in all stitches) per such request.
 namespace stowage::runtime {
 
-/// A place in a stitch that is there.
+/// A place in an existing stitch.
 struct StitchPlace {
   std::size_t stitch = 0;
   Bytes offset;
@@ -38,30 +38,31 @@ struct StitchPlace {
 class StitchCache {
  public:
   StitchCache(ExpandableArena& arena, Device& device) : arena_(arena), device_(device) {}
-  /// Events are forgotten; the arena takes the stitches away.
+  /// Forgets its events; the arena unmaps the stitches.
   ~StitchCache();
   StitchCache(const StitchCache&) = delete;
   StitchCache& operator=(const StitchCache&) = delete;
 
-  /// A place in a stitch that is there.
+  /// The smallest sufficient place in an existing stitch, if any.
   [[nodiscard]] std::optional<StitchPlace> find(Bytes size, const PageUses& uses) const;
-  /// A place that is made by calls to the device. Nothing when there are not enough idle pages.
+  /// Makes a place by calls to the device. Nothing if there are not enough idle pages.
   Result<std::optional<StitchPlace>> make(Bytes size, const PageUses& uses);
 
-  /// The bytes behind a place, in order, joined where they touch.
+  /// The bytes that back a place, in order; adjacent ones are merged.
   [[nodiscard]] std::vector<SpanHeap::Piece> pieces(StitchPlace place, Bytes size, const PageUses& uses) const;
   [[nodiscard]] std::byte* address(StitchPlace place) const {
     return arena_.address(stitches_[place.stitch].id) + place.offset.value();
   }
 
   void begin_use(std::size_t stitch);
-  /// The only call that needs no protection against the others: frees come from all threads. `may_record`: the device
-  /// may be asked for an event now; else that is done when somebody wants to know whether the stitch is quiet.
+  /// The only call that is safe concurrently with the others: frees come from all threads. `may_record` says whether
+  /// the device may be asked for an event now. If not, the event is recorded when somebody asks whether the stitch is
+  /// quiet.
   void end_use(std::size_t stitch, StreamId stream, bool may_record);
 
-  /// Takes stitches away, the longest unused first, until what is left shows no more bytes than that; not those in use.
+  /// Removes stitches that are not in use, least recently used first, until the rest shows at most `most` bytes.
   void bound(Bytes most);
-  /// Takes all stitches of that page away. False, and some may be gone, where one is in use or may be.
+  /// Removes all stitches of that page. Returns false if one is, or may be, in use; others may be gone by then.
   bool drop_stitches_of(PageId id);
   [[nodiscard]] Bytes shown() const;
 
@@ -72,17 +73,17 @@ class StitchCache {
   };
   struct Stitch {
     StitchId id;
-    std::vector<PageId> pages;            ///< Empty: there is none of this number.
+    std::vector<PageId> pages;            ///< Empty: this entry is unused.
     std::size_t uses = 0;                 ///< Allocations in it.
-    std::vector<LastUse> last_uses = {};  ///< After them it is idle. One of a stream.
+    std::vector<LastUse> last_uses = {};  ///< One per stream. Once all are complete, the stitch is quiet.
     std::uint64_t used_at = 0;
   };
   /// Where a place in a stitch may begin.
   struct Start {
     std::size_t stitch = 0;
-    std::size_t position = 0;  ///< Of a page.
+    std::size_t position = 0;  ///< Index of a page.
   };
-  /// A change to a stitch after which it has a place.
+  /// A change after which a stitch has a place for the request.
   struct Patch {
     Start start;
     std::size_t calls = 0;
@@ -103,7 +104,7 @@ class StitchCache {
 
   ExpandableArena& arena_;
   Device& device_;
-  mutable std::mutex mutex_;  ///< For what `end_use` touches: uses and events.
+  mutable std::mutex mutex_;  ///< Protects what `end_use` touches: uses and events.
   std::vector<Stitch> stitches_;
   std::uint64_t clock_ = 0;
 };

@@ -20,7 +20,7 @@ void UnpagedMemory::abandon() {
 }
 
 Result<UnpagedRun> UnpagedMemory::allocate(Bytes size) {
-  const Bytes spare = alignment_ + alignment_;  // to align the base, and to leave a gap
+  const Bytes spare = alignment_ + alignment_;  // one to align the base, one to leave a gap
   if (limit_ && size + spare > *limit_ - reserved_) {
     return Error{
         ErrorCode::out_of_memory, fmt::format("{} of {} bytes are in use", reserved_.value(), limit_->value()), {}};

@@ -15,8 +15,8 @@ struct UnpagedRun {
   Bytes size;
 };
 
-/// Buffers for a heap whose device has no virtual memory. No two of them touch, whatever the device does: the last
-/// bytes of each are not used. Not thread-safe.
+/// Buffers for a heap whose device has no virtual memory. No two usable ranges are ever adjacent, because the last
+/// bytes of each buffer are left unused. Not thread-safe.
 class UnpagedMemory {
  public:
   struct Counts {
@@ -30,13 +30,13 @@ class UnpagedMemory {
   UnpagedMemory(const UnpagedMemory&) = delete;
   UnpagedMemory& operator=(const UnpagedMemory&) = delete;
 
-  /// A new run of at least that many bytes, aligned. Fails with `out_of_memory` beyond the limit too.
+  /// A new aligned range of at least that many bytes. Fails with `out_of_memory` also beyond the limit.
   Result<UnpagedRun> allocate(Bytes size);
   [[nodiscard]] std::vector<UnpagedRun> runs() const;
-  /// Frees the buffer of the run that begins there; says its size.
+  /// Frees the buffer whose usable bytes begin at this address; returns its size.
   Bytes free(const std::byte* address);
 
-  /// Leaves the buffers to the device for ever: work may be using them.
+  /// Leaks the buffers deliberately, because work may still be using them.
   void abandon();
 
   [[nodiscard]] Bytes reserved() const { return reserved_; }
@@ -48,7 +48,7 @@ class UnpagedMemory {
 
   BufferType& type_;
   const Bytes alignment_;
-  const std::optional<Bytes> limit_;  ///< Of all buffers together.
+  const std::optional<Bytes> limit_;  ///< For all buffers together.
   std::vector<std::unique_ptr<Buffer>> buffers_;
   Bytes reserved_;
   Counts counts_;
