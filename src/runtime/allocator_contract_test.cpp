@@ -5,7 +5,7 @@
 
 #include "support/runtime/contract.hpp"
 
-/// Only what the interface promises: which footprint an allocator has is its own affair.
+/// Tests only what the interface promises; an allocator's footprint is not part of that.
 namespace stowage::runtime {
 namespace {
 
@@ -13,7 +13,7 @@ struct Held {
   std::byte* address;
   Bytes size;
   StreamId stream;
-  std::uint8_t mark;  ///< What all of its bytes are.
+  std::uint8_t mark;  ///< The value of all its bytes.
 };
 
 std::uintptr_t number(const std::byte* address) { return reinterpret_cast<std::uintptr_t>(address); }
@@ -29,7 +29,7 @@ std::vector<Bytes> edge_sizes(Bytes alignment) {
   return sizes;
 }
 
-/// A user of an allocator that marks all its bytes.
+/// A user of an allocator that fills all its bytes with a mark.
 class User {
  public:
   User(Allocator& allocator, Device& device) : allocator_(allocator), device_(device) {}

@@ -32,10 +32,10 @@ class CachingAllocator::Impl final : public runtime::HeapAllocator {
         owner_(owner_of(options)),
         books_(options.alignment),
         tenant_{&books_, options.stream} {
-    if (owner_) join();  // one that several threads use takes turns by a lock that peers do not know
+    if (owner_) join();  // one without an owner is shared under a lock that peers do not know
   }
-  /// Streams first, then memory: nothing is taken from under work that runs. What cannot be waited for stays where it
-  /// is.
+  /// Waits for the streams first, so that no memory is released while work uses it. If they cannot be waited for, the
+  /// memory is leaked.
   ~Impl() override {
     leave();
     if (!runtime::process_is_exiting() && !synchronize()) space().abandon();
@@ -66,9 +66,8 @@ class CachingAllocator::Impl final : public runtime::HeapAllocator {
   Status record_use(const std::byte* address, StreamId stream) {
     if (checks_) check_thread();
     if (stream != options_.stream) {
-      return Error{ErrorCode::unsupported,
-                   fmt::format("an allocator of stream {} serves no other", options_.stream.index()),
-                   {}};
+      return Error{
+          ErrorCode::unsupported, fmt::format("this allocator serves stream {} only", options_.stream.index()), {}};
     }
     if (books_.find(address) == nullptr) return Error{ErrorCode::invalid, "not an allocation of this allocator", {}};
     return Done{};
@@ -121,17 +120,17 @@ class CachingAllocator::Impl final : public runtime::HeapAllocator {
   std::uint64_t allocations_ = 0;
 };
 
-/// Not where it is called: a hit would pay for the closure.
+/// A separate function, so that a hit does not pay for the closure.
 Result<std::byte*> CachingAllocator::Impl::allocate_slowly(Bytes size, Bytes requested) {
   return serve_at_last(
       requested, [&] { return serve_miss({size, requested, {&tenant_, 1}}, books_.live(), /*is_capture=*/false); });
 }
 
-// ---------------------------------------------------------------------------------------------------           checks
+// ------------------------------------------------------------------------------------------------------------- checks
 
 void CachingAllocator::Impl::check_thread() const {
   if (owner_ && *owner_ != std::this_thread::get_id())
-    runtime::misused("CachingAllocator", "used by another thread than its own");
+    runtime::misused("CachingAllocator", "used by a thread other than its own");
 }
 
 void CachingAllocator::Impl::check_free(const std::byte* address, Bytes size, StreamId stream) const {
@@ -156,9 +155,8 @@ Bytes CachingAllocator::alignment() const { return impl_->options().alignment; }
 
 Result<std::byte*> CachingAllocator::allocate(Bytes size, StreamId stream) {
   if (stream != impl_->options().stream) {
-    return Error{ErrorCode::invalid,
-                 fmt::format("an allocator of stream {} serves no other", impl_->options().stream.index()),
-                 {}};
+    return Error{
+        ErrorCode::invalid, fmt::format("this allocator serves stream {} only", impl_->options().stream.index()), {}};
   }
   return impl_->allocate(size);
 }

@@ -44,10 +44,10 @@ struct OnSim {
   void put(std::byte* address, Bytes size) { allocator->free(address, size, StreamId(0)); }
 
   struct Holes {
-    std::byte* first = nullptr;  ///< Where the first begins.
+    std::byte* first = nullptr;  ///< Start of the first hole.
     std::byte* kept = nullptr;   ///< The block between them.
   };
-  /// Three blocks of the size in a row, of which the outer two are free again.
+  /// Three adjacent blocks of this size, of which the outer two are free again.
   Holes two_holes(Bytes size) {
     std::byte* const first = get(size);
     std::byte* const kept = get(size);
@@ -78,19 +78,19 @@ TEST(CachingAllocator, NeighboursShareAPage) {
   sim.put(b, Bytes(3 * 1024 * 1024 - 1000));
 }
 
-/// Two holes of 6 MiB do not hold 10 MiB; their pages, shown one behind the other, do.
+/// Neither of two 6 MiB holes can hold 10 MiB, but their pages, mapped one after the other, can.
 TEST(CachingAllocator, FragmentedIdlePagesServeOneRequest) {
   OnSim sim({.memory = mib(18)});
   const auto [a, b] = sim.two_holes(mib(6));
   std::byte* const stitched = sim.get(mib(10));
   EXPECT_TRUE(stitched < a || stitched >= a + mib(18).value());
   EXPECT_EQ(sim.allocator->stats().reserved, mib(18));
-  std::byte* const rest = sim.get(mib(2));  // what the stitch left of the second hole
+  std::byte* const rest = sim.get(mib(2));  // the part of the second hole that the stitch did not use
   EXPECT_TRUE(rest >= a && rest < a + mib(18).value());
   sim.put(stitched, mib(10));
   const std::uint64_t before = sim.device->calls(SimCall::map);
   sim.put(sim.get(mib(10)), mib(10));
-  EXPECT_EQ(sim.device->calls(SimCall::map), before);  // the stitch is there already
+  EXPECT_EQ(sim.device->calls(SimCall::map), before);  // the stitch exists already
   sim.put(rest, mib(2));
   sim.put(b, mib(6));
 }
@@ -117,7 +117,7 @@ TEST(CachingAllocator, TrimReturnsIdlePages) {
   sim.put(kept, mib(2));
 }
 
-/// PyTorch's #196258 and its like: pages are not taken from under work that runs.
+/// PyTorch's #196258 and similar issues: pages are not unmapped while work uses them.
 TEST(CachingAllocator, TrimLeavesWhatPendingWorkMayUse) {
   OnSim sim;
   std::byte* const block = sim.get(mib(4));
@@ -166,7 +166,7 @@ TEST(CachingAllocator, OutOfMemorySaysWhatThereIs) {
   const Result<std::byte*> refused = sim.allocator->allocate(mib(4));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::out_of_memory);
-  EXPECT_THAT(refused.error().message, HasSubstr("4194304 bytes were asked for; 5242880 are live"));
+  EXPECT_THAT(refused.error().message, HasSubstr("4194304 bytes requested; 5242880 live"));
   EXPECT_THAT(refused.error().message, HasSubstr("free"));
   EXPECT_EQ(sim.allocator->stats().failures, 1U);
   sim.put(kept, mib(5));
@@ -216,7 +216,7 @@ TEST(CachingAllocator, WithoutAddressesItServesFromBuffers) {
   sim.put(b, mib(30));
 }
 
-/// Pages grow with the heap; what is left of a device is less than such a page, and is used all the same.
+/// Pages grow with the heap; the rest of a device may be smaller than such a page, but is used all the same.
 TEST(CachingAllocator, TheLastBytesOfADeviceAreWithinReach) {
   OnSim sim({.memory = mib(1022)});
   std::byte* const most = sim.get(mib(1020));
@@ -244,7 +244,7 @@ TEST(CachingAllocator, AnImpossibleRequestLeavesNothingReserved) {
   EXPECT_EQ(sim.device->in_use(), Bytes(0));
 }
 
-/// Two holes and a stitch over both, again and again: nothing piles up.
+/// Two holes and a stitch over both, again and again: nothing accumulates.
 TEST(CachingAllocator, AStitchThatIsUsedAgainAndAgainLeavesNoTrace) {
   OnSim sim({.memory = mib(18)});
   std::byte* const b = sim.two_holes(mib(6)).kept;
@@ -255,7 +255,8 @@ TEST(CachingAllocator, AStitchThatIsUsedAgainAndAgainLeavesNoTrace) {
   sim.put(b, mib(6));
 }
 
-/// What work may still use when its allocator goes is nobody else's, though the device cannot be waited for.
+/// If the device cannot be waited for, memory that work may still use is not given to anyone else when its allocator is
+/// destroyed.
 TEST(CachingAllocator, MemoryThatCannotBeWaitedForIsWrittenOff) {
   const std::unique_ptr<SimDevice> device = SimDevice::make({.memory = mib(4)});
   PhysicalPool pool(*device->virtual_memory());
@@ -270,7 +271,7 @@ TEST(CachingAllocator, MemoryThatCannotBeWaitedForIsWrittenOff) {
   EXPECT_THAT(device->violations(), ::testing::IsEmpty());
 }
 
-/// Idle pages and what the device has free always suffice, and no byte has two owners.
+/// Idle pages and the device's free memory always suffice, and no byte has two owners.
 TEST(CachingAllocator, NoFalseRefusalAtTheLimitOfADevice) {
   if (cpu_device().virtual_memory() == nullptr) GTEST_SKIP() << "this system has no memfd";
   constexpr Bytes kLimit{std::int64_t{16} << 20};
@@ -295,7 +296,7 @@ TEST(CachingAllocatorDeathTest, MisuseIsSaid) {
   EXPECT_DEATH(sim.put(block + 512, mib(2)), "not the start of an allocation, but 512 bytes into one");
   EXPECT_DEATH(sim.allocator->free(block, mib(2), StreamId(4)), "on stream 4: it belongs to stream 0");
   EXPECT_DEATH(sim.put(reinterpret_cast<std::byte*>(&sim), kMiB), "not memory of this allocator");
-  EXPECT_DEATH(std::thread([&] { sim.put(block, mib(2)); }).join(), "another thread");
+  EXPECT_DEATH(std::thread([&] { sim.put(block, mib(2)); }).join(), "a thread other than its own");
   sim.put(block, mib(2));
   EXPECT_DEATH(sim.put(block, mib(2)), "freed twice");
   sim.put(other, mib(2));

@@ -4,11 +4,12 @@
 
 namespace stowage::runtime {
 
-/// Keeps those who ask a device about streams and captures of streams into graphs apart. A capture that is to begin
-/// lets nobody in any more and waits for those who are in, so that it cannot be kept waiting by new ones. Thread-safe.
+/// Keeps device queries about streams apart from captures of streams into graphs. A capture that is about to begin
+/// first closes the gate and then waits for the queries in progress, so that new ones cannot delay it forever.
+/// Thread-safe.
 class CaptureGate {
  public:
-  /// Whether streams may be asked about, from now to the end of the scope. May be nested.
+  /// Permission to ask the device about streams until the end of the scope, if `allowed`. May be nested.
   class Pass {
    public:
     explicit Pass(CaptureGate& gate) : gate_(gate), allowed_(gate.enter()) {}
@@ -34,7 +35,7 @@ class CaptureGate {
   void end_capture() { --captures_; }
 
  private:
-  /// Whoever is counted after a capture has closed the gate sees that, and goes.
+  /// A thread that increments the count after a capture has closed the gate sees the closed gate and leaves again.
   bool enter() {
     if (is_closed()) return false;
     ++inside_;

@@ -11,7 +11,7 @@
 #include "stowage/runtime/stream_allocator.hpp"
 #include "support/runtime/contract.hpp"
 
-/// The runtime on CUDA: on the fake driver everywhere, on a real GPU where there is one (docs/cuda.md).
+/// The runtime on CUDA: always on the fake driver, and on a real GPU if there is one (docs/cuda.md).
 namespace stowage::runtime {
 namespace {
 
@@ -32,8 +32,8 @@ INSTANTIATE_TEST_SUITE_P(Cuda, AllocatorContract,
                                            sampled(on_cuda<StreamAllocator>("stream", StreamOptions{}, 3))),
                          kind_name);
 
-/// Random blocks on several streams, each full of its number, at the limit of what there is: so that pages are
-/// stitched, move between streams and are trimmed all the time.
+/// Random blocks on several streams, each filled with its number, close to the memory limit, so that pages are
+/// stitched, moved between streams and trimmed all the time.
 class CudaWorkload {
  public:
   CudaWorkload(CudaDevice& device, Allocator& allocator, std::uint32_t seed)
@@ -105,7 +105,7 @@ TEST(CudaRuntime, StitchedAndMovedPagesKeepTheirContent) {
   StreamAllocator allocator(*device, {.limit = Bytes(CudaWorkload::kLimit)});
   CudaWorkload workload(*device, allocator, 5);
   EXPECT_GT(workload.run(600), 300U);
-  EXPECT_GT(allocator.stats().maps, allocator.stats().creates) << "there were stitches";
+  EXPECT_GT(allocator.stats().maps, allocator.stats().creates) << "there should be stitches";
   EXPECT_GT(allocator.stats().unmaps, 0U);
 }
 

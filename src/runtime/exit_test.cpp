@@ -13,11 +13,11 @@
 #include "stowage/runtime/session_arena.hpp"
 #include "stowage/runtime/stream_allocator.hpp"
 
-/// The ends of processes and threads, in every order.
+/// Processes and threads that end, in every order.
 namespace stowage {
 namespace {
 
-/// Runs something in a child process; says how that ended.
+/// Runs something in a child process; returns its exit status.
 template <class Work>
 int status_of_child(Work work) {
   const pid_t child = fork();
@@ -40,7 +40,7 @@ TEST(RuntimeExit, AllocatorsOutliveEverythingElse) {
             0);
 }
 
-/// An object made before the first allocator is destroyed after the last one: it may still free, and nothing is called.
+/// An object made before the first allocator is destroyed after the last one. It may still free; no driver is called.
 TEST(RuntimeExit, FreesAfterTheAllocatorsTime) {
   struct Late {
     std::unique_ptr<StreamAllocator> allocator;
@@ -57,7 +57,7 @@ TEST(RuntimeExit, FreesAfterTheAllocatorsTime) {
             0);
 }
 
-/// The device is gone before what lives on it. Whoever called it would be seen by the address sanitizer.
+/// The device is destroyed before the objects that use it. The address sanitizer would report any call to it.
 TEST(RuntimeExit, NothingIsCalledOnceTheDeviceIsGone) {
   struct Late {
     std::unique_ptr<StreamAllocator> streams;
@@ -69,7 +69,7 @@ TEST(RuntimeExit, NothingIsCalledOnceTheDeviceIsGone) {
     ~Late() {
       if (streams == nullptr) return;
       streams->free(block, Bytes(512), StreamId(1));
-      streams->free(used, Bytes(512), StreamId(1));  // another stream may be using it, and can no longer be asked
+      streams->free(used, Bytes(512), StreamId(1));  // another stream may be using it, and can no longer be queried
       ahead.reset();
     }
   };
@@ -97,7 +97,7 @@ TEST(RuntimeExit, NothingIsCalledOnceTheDeviceIsGone) {
     if (late.session->begin(model.id, StreamId(0)) && late.session->end(model.id)) std::exit(0);
   };
   GTEST_FLAG_SET(death_test_style,
-                 "threadsafe");  // a process of its own, in which nothing of the module was made before
+                 "threadsafe");  // a new process, in which no object of the module was made before
   EXPECT_EXIT(leave_all(true), ::testing::ExitedWithCode(0), "");
   EXPECT_EXIT(leave_all(false), ::testing::ExitedWithCode(0), "");
 }
@@ -114,7 +114,7 @@ TEST(RuntimeExit, ExitWhileAnotherThreadAllocates) {
             0);
 }
 
-/// What a child does with what it inherited leaves its parent's memory alone.
+/// What a child process does with inherited allocators does not change its parent's memory.
 TEST(RuntimeExit, AChildThatEndsLeavesTheParentsMemoryAlone) {
   auto allocator = std::make_unique<StreamAllocator>(cpu_device());
   std::byte* const block = allocator->allocate(Bytes(4 << 20), StreamId(0)).value();
@@ -129,7 +129,7 @@ TEST(RuntimeExit, AChildThatEndsLeavesTheParentsMemoryAlone) {
   allocator->free(block, Bytes(4 << 20), StreamId(0));
 }
 
-/// What a child gets is its own, though it asks an allocator that it inherited.
+/// Memory that a child process gets from an inherited allocator is private to it.
 TEST(RuntimeExit, AChildsMemoryIsItsOwn) {
   StreamAllocator allocator(cpu_device());
   EXPECT_EQ(status_of_child([&] {

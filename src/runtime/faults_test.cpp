@@ -17,8 +17,8 @@ struct Block {
   StreamId stream;
 };
 
-/// Random requests on a tight device whose streams have work pending, some frees, a trim now and then. Requests may
-/// fail; nothing else may happen.
+/// Random requests on a small device whose streams have work pending, with some frees and an occasional trim. Requests
+/// may fail; nothing else may go wrong.
 template <class Rng>
 void work(Allocator& allocator, SimDevice& device, std::size_t streams, Rng& random) {
   std::vector<Block> live;
@@ -54,7 +54,7 @@ void fail_every_call(std::size_t streams, MakeAllocator make) {
       work(*allocator, *device, streams, random);
       EXPECT_EQ(allocator->stats().live, 0U);
       EXPECT_EQ(allocator->stats().requested, Bytes(0));
-      device->fail_any(0);  // what fails on the way out stays where it is, and there is nothing to be done about it
+      device->fail_any(0);  // a failure during destruction would leak, and nothing could be done about it
     }
     ASSERT_EQ(device->live_objects(), 0U) << "call " << nth;
     ASSERT_THAT(device->violations(), ::testing::IsEmpty()) << "call " << nth;
@@ -72,8 +72,7 @@ TEST(RuntimeFaults, StreamAllocatorSurvivesTheFailureOfAnyCall) {
       5, [](Device& device) { return std::make_unique<StreamAllocator>(device, StreamOptions{.checks = Checks::on}); });
 }
 
-/// Each kind of call fails for good from some point on: requests fail, and all that was granted before can be given
-/// back.
+/// Each kind of call fails permanently from some point on: requests fail, and everything granted before can be freed.
 TEST(RuntimeFaults, ACallThatNeverWorksAgainLosesNothing) {
   for (const SimCall call : {SimCall::reserve, SimCall::create, SimCall::map, SimCall::unmap, SimCall::record,
                              SimCall::wait, SimCall::synchronize}) {

@@ -35,7 +35,7 @@ Result<std::byte*> HeapAllocator::serve_at_last(Bytes requested, const std::func
   if (span) return (*span)->shown;
   count_failure();
   if (!is_short()) return std::move(span).error();
-  trim();  // what a request took that came to nothing serves nobody here
+  trim();  // memory that the failed attempts added is of no use here
   return out_of_memory(
       {.requested = requested, .why = span.error().message, .stats = stats(), .free = device_.free_memory()});
 }

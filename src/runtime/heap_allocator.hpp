@@ -13,7 +13,7 @@
 
 namespace stowage::runtime {
 
-/// What the heap allocators need to know of their options.
+/// The options that the heap allocators have in common.
 struct HeapAllocatorOptions {
   template <class Options>
   static HeapAllocatorOptions of(const Options& options) {
@@ -24,34 +24,35 @@ struct HeapAllocatorOptions {
   Bytes least_page;
   double slack = 0;
   std::optional<Bytes> limit = {};
-  PhysicalPool* pool = nullptr;  ///< Null: one of its own, where the device has virtual memory.
+  PhysicalPool* pool = nullptr;  ///< Null: the allocator makes its own, if the device has virtual memory.
 };
 
-/// What `CachingAllocator` and `StreamAllocator` share beyond their hits: the memory that their heaps live in, the
-/// ladder of last resorts, and the figures. Locks are theirs: whatever the space or the figures are behind is held by
-/// whoever calls the protected functions, and nothing is held when `serve_at_last` or `recycle` is called.
+/// What `CachingAllocator` and `StreamAllocator` share outside their fast paths: the memory that their heaps live in,
+/// the sequence of last resorts, and the statistics. The derived classes do the locking: callers of the protected
+/// functions hold the locks that protect the space and the figures, and hold no lock when they call `serve_at_last` or
+/// `recycle`.
 class HeapAllocator : public Peer {
  public:
-  /// For peers that are out of memory.
+  /// Called by peers that are out of memory.
   Bytes recycle() final { return synchronize() ? give_back_idle() : Bytes(0); }
 
-  /// Returns what is idle and not in use by any work, as far as one can tell without waiting; says how much.
+  /// Returns idle memory that no work uses, as far as the device can tell without waiting, and says how much.
   virtual Bytes trim() = 0;
   [[nodiscard]] virtual AllocatorStats stats() const = 0;
   [[nodiscard]] Device& device() const { return device_; }
 
  protected:
-  /// What is live, as the heaps' books say.
+  /// What is live, according to the heaps' bookkeeping.
   struct LiveFigures {
     Bytes requested;
     Bytes rounded;
-    Bytes largest_idle;  ///< Of one heap.
+    Bytes largest_idle;  ///< In a single heap.
     std::uint64_t live = 0;
     std::uint64_t allocations = 0;
   };
-  /// What is kept beside the books.
+  /// Figures that the heaps do not keep.
   struct KeptFigures {
-    Bytes needed;  ///< The most that was live at once when a heap last fell short.
+    Bytes needed;  ///< The largest number of live bytes at any miss so far.
     Bytes requested_peak;
     Bytes rounded_peak;
     Bytes reserved_peak;
@@ -61,14 +62,14 @@ class HeapAllocator : public Peer {
 
   HeapAllocator(Device& device, std::optional<std::thread::id> thread, const HeapAllocatorOptions& options);
 
-  /// The ladder: `serve` is tried, and again after each last resort that may have brought what was missing. Only when
-  /// all have failed is that an error, which has the figures.
+  /// Calls `serve`, and again after each last resort that may have freed memory. Fails only after all of them, with an
+  /// error that includes the statistics.
   Result<std::byte*> serve_at_last(Bytes requested, const std::function<Result<Span*>()>& serve);
 
-  /// One attempt for a request that fits no idle span; `live` is what all heaps have, rounded. `is_capture`: by growth
-  /// alone.
+  /// One attempt to serve a request that fits no idle span. `live` is the rounded live size of all heaps. With
+  /// `is_capture`, only by growth.
   Result<Span*> serve_miss(Miss miss, Bytes live, bool is_capture);
-  /// Gives what is idle in these heaps, if quiet, back to the device.
+  /// Returns the idle memory of those heaps that are quiet to the device.
   Bytes return_idle(std::span<const Tenant> tenants, const std::function<bool(const SpanHeap&)>& is_quiet);
 
   [[nodiscard]] AllocatorStats stats_of(const LiveFigures& live, std::span<const Tenant> tenants) const;
@@ -80,19 +81,19 @@ class HeapAllocator : public Peer {
   KeptFigures figures;
 
  private:
-  /// Waits for all streams that may use its memory.
+  /// Waits for all streams that may use this allocator's memory.
   virtual Status synchronize() = 0;
-  /// Returns what is idle, once they were waited for; says how much.
+  /// Returns idle memory after `synchronize`, and says how much.
   virtual Bytes give_back_idle() = 0;
   /// Whether peers may be asked to wait for streams.
   [[nodiscard]] virtual bool may_wait() const { return true; }
-  /// Counts a request that failed.
+  /// Counts a failed request.
   virtual void count_failure() { ++figures.failures; }
 
   Device& device_;
   const double slack_;
   const std::unique_ptr<PhysicalPool> own_pool_;
-  PhysicalPool* const pool_;  ///< Null where the device has no virtual memory.
+  PhysicalPool* const pool_;  ///< Null if the device has no virtual memory.
   PageSpace space_;
 };
 

@@ -12,7 +12,7 @@ State state_of(const Span& span) {
   return span.pending ? State::pending : State::live;
 }
 
-/// What the user of a stitched allocation sees.
+/// A stitched allocation as its user sees it.
 MemorySnapshot::Segment stitched(const Span& first, StreamId stream) {
   Bytes size(0);
   for (const Span* piece = &first; piece != nullptr; piece = piece->next) size += piece->size;

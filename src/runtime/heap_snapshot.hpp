@@ -10,7 +10,7 @@ struct SnapshotOf {
   StreamId stream;
 };
 
-/// What lies where in a heap: its runs as segments.
+/// The contents of a heap; its runs become segments.
 [[nodiscard]] MemorySnapshot snapshot_of(const SpanHeap& books, SnapshotOf of);
 
 }  // namespace stowage::runtime

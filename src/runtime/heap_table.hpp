@@ -11,8 +11,8 @@
 
 namespace stowage::runtime {
 
-/// The heaps of all streams, made when they are first asked for and never gone before the table is. Thread-safe;
-/// without a lock for streams of low numbers.
+/// The heaps of all streams, each created on first use and destroyed with the table. Thread-safe; lookups for streams
+/// with low numbers take no lock.
 class HeapTable {
  public:
   HeapTable(const HeapHost& host, Bytes alignment) : host_(host), alignment_(alignment) {}
@@ -26,7 +26,7 @@ class HeapTable {
     }
     return find_or_make(stream);
   }
-  /// Those that are there, in the order of streams.
+  /// The existing heaps, in stream order.
   [[nodiscard]] std::vector<StreamHeap*> all() const {
     const std::lock_guard lock(mutex_);
     std::vector<StreamHeap*> heaps;

@@ -33,7 +33,7 @@ bool Magazine::spill(Shelf& shelf) {
   return true;
 }
 
-/// One of the magazine's own batches, or a new one when all are on their way.
+/// Uses one of the magazine's own batches, or a new one if all are in use.
 bool Magazine::open_outbox() {
   const auto is_free = [](const Batch& batch) { return !batch.is_out.load(std::memory_order_acquire); };
   const auto found = std::ranges::find_if(batches_, is_free);
@@ -54,14 +54,14 @@ void Magazine::reset_taken() {
   taken_ = 0;
 }
 
-// ----------------------------------------------------------------------------------------------------- of this thread
+// ------------------------------------------------------------------------------------- magazines of the calling thread
 
 namespace {
 
-/// Read after its thread's other variables are gone, by allocators that are destroyed later still.
+/// Allocators may be destroyed after this thread's other thread-local variables, and still read this one.
 constinit thread_local bool thread_is_ending = false;
 
-/// All magazines of a thread. Those whose heap is gone are dropped when the next one comes.
+/// All magazines of a thread. Those whose heap is gone are dropped when the next magazine is added.
 class ThreadMagazines {
  public:
   ThreadMagazines() = default;

@@ -12,19 +12,22 @@
 #include "runtime/spin_lock.hpp"
 #include "stowage/base.hpp"
 
-/// Magazines: blocks that a thread freed on a stream and that the books of the stream's heap do not know as free yet.
+/// Magazines: blocks that a thread freed on a stream, and that the bookkeeping of the stream's heap still counts as
+/// live.
 ///
-/// Threads that share a stream share its heap's lock, and a block is taken and freed faster than a lock changes hands.
-/// A magazine belongs to one thread and one heap. It has *shelves* of small blocks for the thread's next requests,
-/// filled by frees alone, so that nothing lies there that was not needed before; and an *outbox* of blocks that go back
-/// to the heap, many at a time: what finds no room on the shelves, and larger blocks that are freed by a thread that is
-/// not the one that allocates there. Both are small: at most 16 blocks of a size, 32 units of bytes or two blocks;
-/// about 64 blocks or 64 MiB in the outbox. For the heap's books all these blocks are live; a heap that falls short
-/// first takes back what all magazines hold, whoever's they are. That is why each has a lock, which its thread alone
-/// asks for at other times.
+/// Threads that share a stream share its heap's lock, and a block is allocated and freed faster than a lock changes
+/// hands. A magazine belongs to one thread and one heap. It has two parts:
+/// - *Shelves* of small blocks for the thread's next requests. They are filled only by frees, so a shelf never holds
+///   blocks that were not needed before.
+/// - An *outbox* of blocks that go back to the heap in batches: blocks that do not fit on the shelves, and larger
+///   blocks freed by a thread other than the one that allocates there.
+///
+/// Both are small: per size at most 16 blocks, and at most the larger of 32 units and two blocks; in the outbox about
+/// 64 blocks or 64 MiB. A heap that falls short first reclaims the blocks of all magazines, of whatever thread.
+/// Therefore each magazine has a lock; at other times only its own thread takes it.
 namespace stowage::runtime {
 
-/// Blocks on their way back to the heap, which are left there for whoever has its lock next.
+/// Blocks on their way back to the heap, queued for the next thread that holds its lock.
 struct Batch {
   static constexpr std::size_t kBlocks = 64;
 
@@ -32,13 +35,13 @@ struct Batch {
   std::size_t count = 0;
   std::array<std::byte*, kBlocks> blocks{};
   bool belongs_to_magazine = false;
-  std::atomic<bool> is_out{false};  ///< Of a magazine's: in use.
+  std::atomic<bool> is_out{false};  ///< For a batch that belongs to a magazine: in use.
 };
 
-/// For a batch whose blocks are back.
+/// Releases a batch whose blocks have been freed.
 void recycle(Batch* batch);
 
-/// What was left to a heap. Thread-safe.
+/// The batches queued for a heap. Thread-safe.
 class LeftBatches {
  public:
   void push(Batch* batch) {
@@ -46,7 +49,7 @@ class LeftBatches {
     while (!first_.compare_exchange_weak(batch->next, batch, std::memory_order_release, std::memory_order_relaxed)) {
     }
   }
-  /// All of them, the newest first.
+  /// Takes all of them, the newest first.
   [[nodiscard]] Batch* take() { return first_.exchange(nullptr, std::memory_order_acquire); }
   [[nodiscard]] bool is_empty() const { return first_.load(std::memory_order_relaxed) == nullptr; }
 
@@ -54,20 +57,20 @@ class LeftBatches {
   std::atomic<Batch*> first_{nullptr};
 };
 
-/// Sizes are counted in units, the alignment of all blocks. Thread-safe.
+/// Sizes are counted in units; a unit is the alignment of all blocks. Thread-safe.
 class alignas(kApart) Magazine {
  public:
-  static constexpr std::size_t kLargest = 16;  ///< Units of the largest blocks that are kept.
+  static constexpr std::size_t kLargest = 16;  ///< Largest blocks that shelves hold, in units.
 
-  /// `left` gets what the outbox sends; nothing is sent any more once the heap that has it is gone.
+  /// The outbox sends its batches to `left`. After the heap that owns `left` is gone, nothing may be sent.
   explicit Magazine(LeftBatches& left);
-  /// What was not sent is forgotten.
+  /// Drops the blocks that were not sent.
   ~Magazine();
   Magazine(const Magazine&) = delete;
   Magazine& operator=(const Magazine&) = delete;
 
-  /// A block of that many units from its shelf; null when there is none. `rounding` is what the block has beyond the
-  /// request.
+  /// A block of that many units from its shelf; null if the shelf is empty. `rounding` is the block's size minus the
+  /// requested size.
   std::byte* take(std::size_t units, Bytes rounding) {
     const std::lock_guard lock(mutex_);
     Shelf& shelf = shelves_[units - 1];
@@ -77,8 +80,8 @@ class alignas(kApart) Magazine {
     return shelf.blocks[--shelf.count];
   }
 
-  /// Puts a small block on its shelf. Where that is full, the older half of it goes into the outbox. False when there
-  /// is no memory to take note of that, here and below.
+  /// Puts a small block on its shelf. If the shelf is full, its older half goes to the outbox first. Like `send`,
+  /// returns false if there is no host memory for a batch.
   [[nodiscard]] bool put(std::size_t units, std::byte* block, Bytes rounding) {
     const std::lock_guard lock(mutex_);
     Shelf& shelf = shelves_[units - 1];
@@ -98,7 +101,7 @@ class alignas(kApart) Magazine {
     return true;
   }
 
-  /// Takes everything out.
+  /// Removes every block and passes it to `visit`.
   template <typename Visit>
   void empty(const Visit& visit) {
     const std::lock_guard lock(mutex_);
@@ -110,13 +113,13 @@ class alignas(kApart) Magazine {
   }
 
   struct Counts {
-    Bytes rounding;  ///< Of what was taken, less that of what was put: may be below 0.
+    Bytes rounding;  ///< Of the blocks taken, minus that of the blocks put back; may be negative.
     std::uint64_t taken = 0;
   };
   [[nodiscard]] Counts counts() const;
   void reset_taken();
 
-  /// Its thread is gone: another may have it, content and all.
+  /// Its thread has ended; another thread may adopt the magazine with its blocks.
   void abandon() { owned_.store(false, std::memory_order_release); }
   [[nodiscard]] bool adopt() { return !owned_.exchange(true, std::memory_order_acquire); }
 
@@ -133,8 +136,8 @@ class alignas(kApart) Magazine {
 
   bool spill(Shelf& shelf);
   bool open_outbox();
-  /// Sends it when it has no room for half a shelf any more, or enough bytes. Under the lock: whoever has emptied a
-  /// magazine finds all else among what was left.
+  /// Sends the outbox once it has no room for half a shelf, or holds enough bytes. Under the lock, so that a thread
+  /// that has emptied a magazine finds all its other blocks in `left_`.
   void close_full_outbox() {
     if (outbox_->count + kDepth / 2 <= Batch::kBlocks && outbox_bytes_ < kOutboxBytes) return;
     outbox_bytes_ = Bytes(0);
@@ -152,7 +155,7 @@ class alignas(kApart) Magazine {
   std::atomic<bool> owned_{true};
 };
 
-// ----------------------------------------------------------------------------------------------------- of this thread
+// ------------------------------------------------------------------------------------- magazines of the calling thread
 
 struct RecentMagazine {
   std::uint64_t heap = 0;
@@ -161,22 +164,23 @@ struct RecentMagazine {
 inline constexpr std::size_t kRecentMagazines = 16;
 inline constinit thread_local std::array<RecentMagazine, kRecentMagazines> recent_magazines{};
 
-/// Who the calling thread is, compared with others that run.
+/// Identifies the calling thread among the running ones.
 inline constinit thread_local char this_thread_mark = 0;
 [[nodiscard]] inline const char* this_thread() { return &this_thread_mark; }
 
-/// A number that no other heap of the process ever has; not 0.
+/// A number that is unique among all heaps of the process, past and present; never 0.
 [[nodiscard]] std::uint64_t number_heap();
 
 Magazine* find_magazine_slowly(std::uint64_t heap);
 
-/// The calling thread's, for the heap with this number; null when it has none.
+/// The calling thread's magazine for the heap with this number; null if it has none.
 inline Magazine* find_magazine(std::uint64_t heap) {
   const RecentMagazine& recent = recent_magazines[heap % kRecentMagazines];
   return recent.heap == heap ? recent.magazine : find_magazine_slowly(heap);
 }
 
-/// Makes it the calling thread's until the thread ends. Null when the thread is ending: the magazine is abandoned then.
+/// Gives the magazine to the calling thread until the thread ends. Null if the thread is ending; then the magazine is
+/// abandoned.
 Magazine* keep_magazine(std::uint64_t heap, std::shared_ptr<Magazine> magazine);
 
 }  // namespace stowage::runtime

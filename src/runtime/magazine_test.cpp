@@ -10,7 +10,7 @@
 namespace stowage::runtime {
 namespace {
 
-/// An address that nobody touches.
+/// An address that is never dereferenced.
 std::byte* block(std::size_t number) { return reinterpret_cast<std::byte*>(number * 512); }
 
 /// A magazine and the list that it sends to.
@@ -53,7 +53,7 @@ TEST(Magazine, SendsTheOlderHalfOfAFullShelf) {
   Desk desk;
   for (std::size_t i = 1; i <= 17; ++i) desk.put(2, i);
   for (std::size_t i = 17; i > 8; --i) EXPECT_EQ(desk.take(2), block(i));
-  EXPECT_EQ(desk.take(2), nullptr) << "1 to 8 are in the outbox";
+  EXPECT_EQ(desk.take(2), nullptr) << "blocks 1 to 8 are in the outbox";
   std::set<std::byte*> out;
   desk.magazine.empty([&](std::byte* each) { out.insert(each); });
   EXPECT_EQ(out.size(), 8U);
@@ -61,7 +61,7 @@ TEST(Magazine, SendsTheOlderHalfOfAFullShelf) {
   EXPECT_TRUE(out.contains(block(8)));
 }
 
-/// Sends blocks until a batch is full; says how many that took.
+/// Sends blocks until a batch is full; returns how many that took.
 std::size_t fill_a_batch(Desk& desk, Bytes size) {
   for (std::size_t i = 1;; ++i) {
     EXPECT_TRUE(desk.magazine.send(block(i), size, Bytes(0)));
@@ -79,11 +79,11 @@ TEST(Magazine, SendsManyBlocksAtATime) {
   Desk desk;
   EXPECT_GT(fill_a_batch(desk, Bytes(1 << 10)), 50U);
   EXPECT_EQ(fill_a_batch(desk, Bytes(20 << 20)), 4U);
-  EXPECT_EQ(fill_a_batch(desk, Bytes(20 << 20)), 4U) << "the bytes are counted anew";
+  EXPECT_EQ(fill_a_batch(desk, Bytes(20 << 20)), 4U) << "the byte count starts again";
   EXPECT_EQ(fill_a_batch(desk, Bytes(1 << 30)), 1U);
 }
 
-/// Four are its own, the others come from the heap.
+/// Four batches are its own, the others are allocated.
 TEST(Magazine, HasAlwaysOneMoreBatch) {
   Desk desk;
   for (std::size_t i = 1; i <= 10; ++i) EXPECT_TRUE(desk.magazine.send(block(i), Bytes(1 << 30), Bytes(0)));
@@ -103,7 +103,7 @@ TEST(Magazine, EmptyTakesEverythingOut) {
   EXPECT_EQ(out.size(), Magazine::kLargest + 1);
   desk.magazine.empty([](std::byte*) { FAIL(); });
   ASSERT_TRUE(desk.magazine.send(block(99), Bytes(50 << 20), Bytes(0)));
-  EXPECT_TRUE(desk.left.is_empty()) << "nothing is left of the bytes that were there";
+  EXPECT_TRUE(desk.left.is_empty()) << "the byte count was reset";
 }
 
 TEST(Magazine, CountsWhatWasTakenAndItsRounding) {
@@ -145,7 +145,7 @@ TEST(Magazine, AThreadThatEndsLeavesItToAnother) {
   EXPECT_FALSE(magazine->adopt());
 }
 
-/// A thread-local of a thread that is destroyed after its magazines still frees.
+/// A thread-local object that is destroyed after its thread's magazines still frees.
 TEST(Magazine, AThreadThatIsEndingGetsNone) {
   struct Late {
     std::shared_ptr<Magazine> magazine;

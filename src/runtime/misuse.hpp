@@ -19,10 +19,10 @@ namespace stowage::runtime {
 /// Writes the message to standard error and aborts.
 [[noreturn]] void misused(std::string_view allocator, const std::string& message);
 
-/// Why a heap does not know an address that is to be freed.
+/// Explains why a heap does not know an address that is being freed.
 [[nodiscard]] std::string explain_unknown(const SpanHeap& books, const std::byte* address);
 
-/// What is wrong with giving an allocation back with this size; empty: nothing.
+/// What is wrong with freeing an allocation with this size; empty if nothing.
 [[nodiscard]] std::string wrong_size(const Span& span, Bytes size);
 
 }  // namespace stowage::runtime

@@ -24,7 +24,7 @@ bool is_quiet(Device& device, StreamId stream) {
 Result<std::byte*> answer_without_memory(Bytes size) {
   if (size == Bytes(0)) return nullptr;
   const ErrorCode code = size < Bytes(0) ? ErrorCode::invalid : ErrorCode::out_of_memory;
-  return Error{code, fmt::format("{} bytes were asked for", size.value()), {}};
+  return Error{code, fmt::format("{} bytes requested", size.value()), {}};
 }
 
 }  // namespace stowage::runtime

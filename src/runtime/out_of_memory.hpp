@@ -14,7 +14,7 @@ struct Shortage {
   std::optional<Bytes> free;  ///< Of the device.
 };
 
-/// The error that says all that one asks then.
+/// An error that includes the request, the allocator's statistics and the device's free memory.
 [[nodiscard]] Error out_of_memory(const Shortage& shortage);
 
 }  // namespace stowage::runtime

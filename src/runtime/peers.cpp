@@ -12,7 +12,7 @@ struct Registry {
   std::vector<Peer*> peers;
 };
 
-/// Never destroyed: allocators may be, later than anything here could be.
+/// Never destroyed: allocators may be destroyed after any static object of this file.
 Registry& registry() {
   static Registry& all = *new Registry;
   return all;

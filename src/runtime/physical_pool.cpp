@@ -14,7 +14,7 @@ PhysicalPool::PhysicalPool(VirtualMemory& memory, Options options) : memory_(mem
 
 PhysicalPool::~PhysicalPool() {
   if (runtime::process_is_exiting()) return;
-  STOWAGE_CHECK(counts_.created == counts_.idle, "a pool of physical memory outlives whatever has pages of it");
+  STOWAGE_CHECK(counts_.created == counts_.idle, "a pool of physical memory must outlive all users of its pages");
   trim();
 }
 
@@ -36,15 +36,15 @@ Result<Page> PhysicalPool::acquire(Bytes size) {
 Status PhysicalPool::make_room(Bytes size) {
   if (size <= Bytes(0) || size.value() % memory_.granularity().value() != 0) {
     return Error{ErrorCode::invalid,
-                 fmt::format("physical memory: a page of {} bytes is no multiple of {}", size.value(),
+                 fmt::format("physical memory: a page of {} bytes is not a multiple of {}", size.value(),
                              memory_.granularity().value()),
                  {}};
   }
   if (!options_.limit) return Done{};
   const Bytes in_use = counts_.created - counts_.idle;
-  if (size > *options_.limit - in_use) {  // no idle page would help, so that none is given away
+  if (size > *options_.limit - in_use) {  // releasing idle pages would not help, so none is released
     return Error{ErrorCode::out_of_memory,
-                 fmt::format("physical memory: {} bytes were asked for; {} of {} are in use, {} are idle", size.value(),
+                 fmt::format("physical memory: {} bytes requested; {} of {} are in use, {} are idle", size.value(),
                              in_use.value(), options_.limit->value(), counts_.idle.value()),
                  {}};
   }
@@ -77,7 +77,7 @@ Bytes PhysicalPool::trim_locked(Bytes wanted) {
   while (returned < wanted && !idle_.empty()) {
     const auto largest = std::prev(idle_.end());
     const PhysicalId physical = largest->second.back();
-    if (!memory_.release(physical)) break;  // a device that fails has it still; so do we
+    if (!memory_.release(physical)) break;  // the device failed and still has it, so we keep it too
     returned += largest->first;
     counts_.created -= largest->first;
     counts_.idle -= largest->first;

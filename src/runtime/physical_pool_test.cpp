@@ -19,7 +19,7 @@ constexpr Bytes kKiB{1024};
 constexpr Bytes k4KiB{4096};
 constexpr Bytes k16KiB{16384};
 
-/// A small device, and a pool of its pages that is gone before the device is asked whether anything leaked.
+/// A small device and a pool of its pages. The pool is destroyed before the device is checked for leaks.
 class PhysicalPoolTest : public ::testing::Test {
  protected:
   ~PhysicalPoolTest() override {
@@ -44,7 +44,7 @@ TEST_F(PhysicalPoolTest, AnIdlePageIsTakenAgainBeforeANewOneIsCreated) {
   const Page second = pool.acquire(k4KiB).value();
   pool.free(first);
   pool.free(second);
-  EXPECT_EQ(pool.acquire(k4KiB).value(), second) << "the last one back is the first to go";
+  EXPECT_EQ(pool.acquire(k4KiB).value(), second) << "last in, first out";
   EXPECT_EQ(pool.acquire(k4KiB).value(), first);
   EXPECT_EQ(device_->calls(SimCall::create), 2U);
   pool.free(first);
@@ -74,7 +74,7 @@ TEST_F(PhysicalPoolTest, TrimReturnsPagesToTheDeviceLargestFirst) {
   EXPECT_EQ(pool.trim(kKiB), k4KiB);
   EXPECT_EQ(device_->in_use(), k16KiB + kKiB);
   EXPECT_EQ(pool.trim(), kKiB);
-  EXPECT_EQ(pool.trim(), Bytes(0)) << "what somebody has stays";
+  EXPECT_EQ(pool.trim(), Bytes(0)) << "pages in use stay";
   EXPECT_EQ(device_->in_use(), k16KiB);
   pool.free(kept);
 }
@@ -123,7 +123,7 @@ TEST_F(PhysicalPoolTest, IdlePagesOfOtherSizesMakeRoomWithinTheLimit) {
   pool.free(small);
   pool.free(middle);
   const Page large = pool.acquire(Bytes(10240)).value();
-  EXPECT_EQ(pool.counts().created, Bytes(4096 + 1024 + 10240)) << "one page was enough, so that the small one stays";
+  EXPECT_EQ(pool.counts().created, Bytes(4096 + 1024 + 10240)) << "one page was enough, so the small one stays";
   EXPECT_EQ(pool.counts().idle, kKiB);
   pool.free(page);
   pool.free(large);
@@ -135,7 +135,7 @@ TEST_F(PhysicalPoolTest, IdlePagesOfOtherSizesMakeRoomOnAFullDevice) {
   for (int i = 0; i < 16; ++i) pages.push_back(pool.acquire(kKiB).value());
   for (int i = 0; i < 15; ++i) pool.free(pages[static_cast<std::size_t>(i)]);
   const Page large = pool.acquire(k4KiB).value();
-  EXPECT_EQ(pool.counts().releases, 4U) << "as many as it takes, no more";
+  EXPECT_EQ(pool.counts().releases, 4U) << "as many as necessary, and no more";
   EXPECT_EQ(device_->in_use(), k16KiB);
   pool.free(large);
   pool.free(pages.back());

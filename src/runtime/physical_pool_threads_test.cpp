@@ -25,7 +25,7 @@ TEST(PhysicalPoolThreads, NoPageHasTwoOwnersAndTheLimitHolds) {
         const Bytes size(1024 * (1 + (round + thread) % 4));
         const Result<Page> page = pool.acquire(size);
         ASSERT_TRUE(page) << "four threads with 4 KiB each are far below the limit";
-        // A page in two hands would be written by both.
+        // A page given to two threads would be written by both.
         ASSERT_TRUE(memory.map(base, page->physical, Bytes(0), size));
         int sent = thread * 1000 + round;
         int received = 0;

@@ -7,13 +7,13 @@
 
 namespace stowage::runtime {
 
-/// What different threads write lies this far apart, so that they do not wait for each other's caches: two lines,
-/// because processors fetch pairs.
+/// Distance between data written by different threads, to avoid false sharing: two cache lines, because processors
+/// prefetch pairs of lines.
 inline constexpr std::size_t kApart = 128;
 
-/// A mutex for threads that hardly ever meet: half the price of std::mutex when they do not, because letting go is a
-/// plain write. Who does not get it spins, then yields, then sleeps for some microseconds at a time, for it may be held
-/// while a device is asked for memory. Not fair.
+/// A mutex for rarely contended data. Uncontended it costs half of what std::mutex does, because unlocking is a plain
+/// store. A waiting thread spins, then yields, then sleeps for a few microseconds at a time, since the lock may be held
+/// during a call to the device. Not fair.
 class SpinLock {
  public:
   void lock() {

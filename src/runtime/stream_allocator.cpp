@@ -17,12 +17,13 @@
 #include "runtime/misuse.hpp"
 #include "runtime/on_device.hpp"
 
-/// Locks: a pass of the gate by whoever asks the device about streams, then `slow_` (one request at a time in the slow
-/// path), then heaps' locks, then magazines'. Whoever holds a heap's lock without `slow_` asks for no other heap's;
-/// whoever holds `slow_` may hold several heaps'. Peers are called without any.
+/// Lock order: a pass of the gate, if the device is asked about streams; then `slow_`, which admits one request at a
+/// time to the slow path; then heaps' locks; then magazines' locks. A thread without `slow_` holds at most one heap's
+/// lock; with it, several. Peers are called without any lock.
 ///
-/// Small blocks pass through magazines unless checks are on, which need to see every free. A magazine does not look at
-/// the books; hence the books count small allocations by their rounded size, and what that is too much is kept beside.
+/// Small blocks pass through magazines, unless checks are on, since those need to see every free. A magazine does not
+/// look at the heap's bookkeeping; therefore the heap counts small allocations by their rounded size, and the excess is
+/// counted separately (`overcount`).
 namespace stowage {
 
 using runtime::Span;
@@ -38,8 +39,8 @@ class StreamAllocator::Impl final : public runtime::HeapAllocator {
         heaps_({device, space(), gate_}, options.alignment) {
     join();
   }
-  /// Streams first, then memory: nothing is taken from under work that runs. What cannot be waited for stays where it
-  /// is.
+  /// Waits for the streams first, so that no memory is released while work uses it. If they cannot be waited for, the
+  /// memory is leaked.
   ~Impl() override {
     leave();
     if (!runtime::process_is_exiting() && !synchronize()) space().abandon();
@@ -69,7 +70,7 @@ class StreamAllocator::Impl final : public runtime::HeapAllocator {
       lock.lock();
     } else if (!heap.is_home() || !lock.try_lock()) {
       if (heap.send(address, size, request.rounding()))
-        return;  // never waits: the lock may be held while a device is asked
+        return;  // without waiting: the lock may be held during a call to the device
       lock.lock();
     }
     if (checks_) check_free(heap, address, size);
@@ -102,8 +103,8 @@ class StreamAllocator::Impl final : public runtime::HeapAllocator {
   struct Request {
     Bytes size;
     Bytes rounded;
-    Bytes booked;           ///< What the books count as requested.
-    std::size_t small = 0;  ///< How many units, where magazines keep such blocks.
+    Bytes booked;           ///< The size that the heap counts as requested.
+    std::size_t small = 0;  ///< Number of units, if magazines keep blocks of this size; else 0.
 
     [[nodiscard]] Bytes rounding() const { return booked - size; }
   };
@@ -113,7 +114,7 @@ class StreamAllocator::Impl final : public runtime::HeapAllocator {
     if (checks_ || units > runtime::Magazine::kLargest) return {size, rounded, size};
     return {size, rounded, rounded, units};
   }
-  /// The heap is locked.
+  /// Precondition: the heap is locked.
   static std::byte* counted(StreamHeap& heap, Span* span, const Request& request) {
     ++heap.allocations;
     heap.overcount += request.rounding();
@@ -136,18 +137,18 @@ class StreamAllocator::Impl final : public runtime::HeapAllocator {
   const int unit_shift_;
   mutable runtime::CaptureGate gate_;
   runtime::HeapTable heaps_;
-  mutable std::mutex slow_;  ///< For the figures and, with the locks of all heaps, the space.
+  mutable std::mutex slow_;  ///< Protects the figures and, together with the locks of all heaps, the space.
 };
 
 // ---------------------------------------------------------------------------------------------------------- slow path
 
-/// Not where it is called: a hit would pay for the closure.
+/// A separate function, so that a hit does not pay for the closure.
 Result<std::byte*> StreamAllocator::Impl::allocate_slowly(StreamHeap& heap, const Request& request) {
   return serve_at_last(request.size, [&] { return serve(heap, request); });
 }
 
-/// All heaps, locked, with what other threads and streams are done with back in their books. The first is the one that
-/// asks.
+/// All heaps, locked, after reclaiming all blocks that other threads and streams are done with. The first heap is the
+/// one that asks.
 class StreamAllocator::Impl::Everyone {
  public:
   Everyone(const Pass& pass, const runtime::HeapTable& heaps, const StreamHeap* first) : heaps_(heaps.all()) {
@@ -209,8 +210,7 @@ Result<Span*> StreamAllocator::Impl::serve(StreamHeap& heap, const Request& requ
 
 // ---------------------------------------------------------------------------------------------------------- give back
 
-/// Without any heap's lock: work that is waited for may free memory itself. All streams are waited for, though one
-/// fails.
+/// Holds no heap's lock, because the work waited for may itself free memory. Waits for all streams, even if one fails.
 Status StreamAllocator::Impl::synchronize() {
   const Pass pass(gate_);
   if (!pass.allowed()) return Error{ErrorCode::unsupported, "a stream is being captured", {}};
@@ -229,8 +229,8 @@ Status StreamAllocator::Impl::synchronize() {
   return all;
 }
 
-/// A stream that took bytes waited for the one that had them: when the streams of those who have them now are quiet,
-/// nobody uses them.
+/// A stream that took bytes waited for their previous stream. So if the streams of the current owners are quiet, no
+/// work uses the bytes.
 Bytes StreamAllocator::Impl::give_back_idle() {
   const Pass pass(gate_);
   if (!pass.allowed()) return Bytes(0);

@@ -38,7 +38,7 @@ TEST(StreamAllocator, AStreamUsesItsOwnMemoryAgainAtOnce) {
   sim.put(block, mib(4), 1);
 }
 
-/// The other stream gets the same bytes, and waits for the work that was given to the first.
+/// The other stream gets the same bytes, and waits for the work submitted to the first.
 TEST(StreamAllocator, IdleMemoryMovesToAStreamThatWouldHaveToGrow) {
   OnSim sim({.memory = mib(8)});
   std::byte* const block = sim.get(mib(8), 1);
@@ -60,7 +60,7 @@ TEST(StreamAllocator, MemoryInUseByAnotherStreamWaitsForIt) {
   EXPECT_NE(other, block);
   sim.device->finish(StreamId(2));
   sim.put(other, mib(4), 1);
-  std::byte* const both = sim.get(mib(8), 1);  // falls short, looks again, and finds the first block idle
+  std::byte* const both = sim.get(mib(8), 1);  // falls short, collects, and finds the first block idle
   EXPECT_EQ(sim.allocator->stats().reserved, mib(8));
   sim.put(both, mib(8), 1);
 }
@@ -99,7 +99,7 @@ TEST(StreamAllocator, OutOfMemorySaysWhatThereIs) {
   std::byte* const kept = sim.get(mib(6), 7);
   const Result<std::byte*> refused = sim.allocator->allocate(mib(4), StreamId(1));
   ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().message, HasSubstr("4194304 bytes were asked for; 6291456 are live"));
+  EXPECT_THAT(refused.error().message, HasSubstr("4194304 bytes requested; 6291456 live"));
   sim.put(kept, mib(6), 7);
 }
 
@@ -137,7 +137,7 @@ TEST(StreamAllocator, MemoryThatOthersUseIsWaitedForWhenItGoes) {
   OnSim sim;
   std::byte* const block = sim.get(mib(2), 1);
   ASSERT_TRUE(sim.allocator->record_use(block, StreamId(9)));
-  sim.launch(9, block);  // and it is destroyed with the block live
+  sim.launch(9, block);  // the allocator is destroyed while the block is live
 }
 
 TEST(StreamAllocator, GrowthServesTheStreamThatGrew) {

@@ -11,8 +11,8 @@
 namespace stowage::runtime {
 namespace {
 
-/// Threads on streams of their own and on one that they share, each marking what it has. The budget makes memory move
-/// between streams all the time.
+/// Threads use their own streams and a shared one, and mark all their bytes. The limit forces memory to move between
+/// streams all the time.
 TEST(StreamAllocatorThreads, NoByteHasTwoOwners) {
   StreamAllocator allocator(cpu_device(),
                             {.least_page = Bytes(64 << 10), .limit = Bytes(24 << 20), .checks = Checks::off});
@@ -29,7 +29,7 @@ TEST(StreamAllocatorThreads, NoByteHasTwoOwners) {
   EXPECT_EQ(allocator.stats().live, 0U);
 }
 
-/// Everything that one thread allocates another one frees.
+/// One thread allocates, another one frees.
 TEST(StreamAllocatorThreads, BlocksMayBeFreedByOtherThreads) {
   StreamAllocator allocator(cpu_device(), {.checks = Checks::off});
   constexpr std::size_t kBlocks = 20000;
@@ -49,7 +49,7 @@ TEST(StreamAllocatorThreads, BlocksMayBeFreedByOtherThreads) {
   EXPECT_EQ(allocator.stats().live, 0U);
 }
 
-/// A thread that is gone leaves nothing behind that anybody would miss.
+/// A thread that has ended keeps no memory.
 TEST(StreamAllocatorThreads, ThreadsComeAndGo) {
   StreamAllocator allocator(cpu_device(), {});
   for (int i = 0; i < 50; ++i) {
@@ -61,7 +61,7 @@ TEST(StreamAllocatorThreads, ThreadsComeAndGo) {
   EXPECT_EQ(allocator.stats().reserved, Bytes(2 << 20));
 }
 
-/// Threads that are always short of memory wait for streams and take pages away, but never between `begin_capture` and
+/// Threads that are always short of memory wait for streams and unmap pages, but never between `begin_capture` and
 /// `end_capture`.
 TEST(StreamAllocatorThreads, NobodyWaitsDuringACapture) {
   const std::unique_ptr<SimDevice> device = SimDevice::make({.memory = Bytes(16 << 20)});

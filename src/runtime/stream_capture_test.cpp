@@ -31,7 +31,7 @@ class StreamCapture : public ::testing::Test {
     return address ? *address : nullptr;
   }
   void put(std::byte* address, Bytes size, StreamId stream) { allocator_->free(address, size, stream); }
-  /// Calls that end a capture with an error of the driver's, or tie the graph to what is not in it.
+  /// Calls that would invalidate a capture, or make the graph depend on work outside it.
   [[nodiscard]] std::uint64_t forbidden_calls() const {
     std::uint64_t sum = 0;
     for (const SimCall call : {SimCall::record, SimCall::wait, SimCall::synchronize, SimCall::unmap})
@@ -75,7 +75,7 @@ TEST_F(StreamCapture, WhatAnotherStreamUsesStaysUntilTheEnd) {
   EXPECT_NE(other, block);
   EXPECT_EQ(forbidden_calls(), before);
   allocator_->end_capture();
-  std::byte* const large = get(mib(48), kMain);  // falls short, looks, and has the first block in it
+  std::byte* const large = get(mib(48), kMain);  // falls short, collects, and reuses the first block
   EXPECT_EQ(allocator_->stats().reserved, mib(56));
   put(large, mib(48), kMain);
   put(other, mib(8), kMain);
@@ -105,7 +105,7 @@ TEST_F(StreamCapture, NothingIsReturnedToTheDevice) {
   EXPECT_EQ(allocator_->trim(), mib(16));
 }
 
-/// Whoever is short of memory asks the device's other allocators, but not one whose memory a graph uses.
+/// An allocator that is short of memory asks the device's other allocators, but not one whose memory a graph uses.
 TEST_F(StreamCapture, AnotherAllocatorGetsNothingOfItsIdleMemory) {
   put(get(mib(40), kMain), mib(40), kMain);
   allocator_->begin_capture();
@@ -115,7 +115,7 @@ TEST_F(StreamCapture, AnotherAllocatorGetsNothingOfItsIdleMemory) {
   EXPECT_TRUE(other.allocate(mib(40), kMain));
 }
 
-/// Whether events are complete is not even asked.
+/// During a capture the device is not even asked whether events are complete.
 TEST_F(StreamCapture, WhatAnotherStreamIsDoneWithIsFoundOutAfterwards) {
   std::byte* const block = get(mib(8), kMain);
   ASSERT_TRUE(allocator_->record_use(block, kSide));

@@ -51,12 +51,12 @@ bool StreamHeap::is_done(Use& use) {
   const Result<bool> complete = host_.device.is_complete(*use.event);
   if (complete && !*complete) return false;
   forget(use);
-  if (!complete) use.event.reset();  // one that was captured into a graph, say: later another
+  if (!complete) use.event.reset();  // for example captured into a graph: record another one later
   return complete.has_value();
 }
 
-/// An event of a stream that is being captured would be the graph's; and at the end of the process there may be no
-/// device any more.
+/// An event recorded during a capture would become part of the graph; and when the process is exiting, the device may
+/// be gone.
 Result<EventId> StreamHeap::record(StreamId stream) const {
   const CaptureGate::Pass pass(host_.gate);
   if (process_is_exiting()) return Error{ErrorCode::unsupported, "the process is exiting", {}};
@@ -98,7 +98,7 @@ void StreamHeap::take_in() {
   }
 }
 
-/// Magazines first: what one has closed is among what was left before its lock is free.
+/// Magazines first: a magazine queues its closed outbox before it releases its lock.
 bool StreamHeap::take_all_in() {
   std::vector<std::byte*> blocks;
   {
@@ -108,12 +108,12 @@ bool StreamHeap::take_all_in() {
     }
   }
   const bool any = !blocks.empty() || has_left();
-  free_all(blocks);  // which may ask the device, and nobody waits for that with a magazine's lock
+  free_all(blocks);  // may call the device, so no magazine's lock is held
   take_in();
   return any;
 }
 
-/// One that another thread left, or a new one. Null where there is no memory for it.
+/// Adopts a magazine that another thread abandoned, or makes a new one. Null if there is no host memory.
 Magazine* StreamHeap::make_magazine() {
   std::shared_ptr<Magazine> magazine;
   try {

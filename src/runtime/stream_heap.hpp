@@ -15,16 +15,16 @@
 
 namespace stowage::runtime {
 
-/// What all heaps of an allocator share. It outlives them.
+/// What all heaps of an allocator share; outlives the heaps.
 struct HeapHost {
   Device& device;
   PageSpace& space;
-  CaptureGate& gate;  ///< Streams may be asked about by whoever has a pass.
+  CaptureGate& gate;  ///< A pass is needed to ask the device about streams.
 };
 
-/// The heap of one stream with what several threads and streams add to it: a lock, magazines, blocks that were left by
-/// threads that did not ask for the lock, and blocks that other streams may still use. Everything but the part "without
-/// the lock" needs it.
+/// The heap of one stream, and what several threads and streams require: a lock, magazines, a queue of blocks freed
+/// without the lock, and blocks that other streams may still use. Callers hold the lock, except for the functions under
+/// "Without the lock".
 class alignas(kApart) StreamHeap {
  public:
   StreamHeap(const HeapHost& host, StreamId stream, Bytes alignment)
@@ -35,8 +35,10 @@ class alignas(kApart) StreamHeap {
 
   SpinLock mutex;
   SpanHeap books;
-  std::uint64_t allocations = 0;  ///< Except for those from magazines.
-  Bytes overcount;  ///< What the books count of small allocations beyond the requests, except for those of magazines.
+  std::uint64_t allocations = 0;  ///< Except those from magazines.
+  /// By how much `books` counts small allocations too high because it has their rounded size; except those from
+  /// magazines.
+  Bytes overcount;
 
   [[nodiscard]] StreamId stream() const { return stream_; }
 
@@ -44,50 +46,51 @@ class alignas(kApart) StreamHeap {
     Bytes requested;
     std::uint64_t allocations = 0;
   };
-  /// With those of magazines.
+  /// Including those from magazines.
   [[nodiscard]] Counts counts() const;
   void reset_allocations();
 
-  /// For the thread that allocates here. Takes an idle span, though other threads may have to give back what they keep.
-  /// Null when there is none.
+  /// Takes an idle span for the calling thread, which becomes the heap's home thread. If necessary reclaims blocks from
+  /// magazines. Null if no span fits.
   Span* take(Bytes size, Bytes requested) {
     if (!is_home()) home_.store(this_thread(), std::memory_order_relaxed);
     if (has_left()) take_in();
     if (Span* const span = books.take(size, requested)) return span;
     return take_all_in() ? books.take(size, requested) : nullptr;
   }
-  /// Says that work of another stream uses an allocation. False when there is no such one.
+  /// Notes that work of another stream uses an allocation. Returns false if there is no such allocation.
   bool add_use(std::byte* address, StreamId stream);
-  /// Frees an allocation that was taken off the table, once the other streams that use it are done.
+  /// Frees an allocation that was removed from the table, as soon as the other streams that use it are done.
   void give_back(Span* span) { span->used_elsewhere ? wait_for_uses(span) : free(span); }
-  /// Frees what other streams are done with; says whether there was any. Not during a capture.
+  /// Frees the blocks that other streams are done with; returns whether there were any. Not during a capture.
   bool collect();
-  /// Its own stream, and those that use or have used its memory.
+  /// The heap's own stream, and those that use or have used its memory.
   [[nodiscard]] std::vector<StreamId> streams() const;
 
-  /// Frees what was left.
+  /// Frees the queued blocks.
   void take_in();
-  /// Frees what was left and what all threads' magazines keep; says whether there was any.
+  /// Frees the queued blocks and those in all threads' magazines; returns whether there were any.
   bool take_all_in();
 
   // Without the lock.
 
   [[nodiscard]] bool has_left() const { return !left_.is_empty(); }
-  /// Whether the calling thread allocated here last: it has the lock at hand then.
+  /// Whether the calling thread was the last to allocate here; then it probably gets the lock without waiting.
   [[nodiscard]] bool is_home() const { return home_.load(std::memory_order_relaxed) == this_thread(); }
 
-  /// A block from the calling thread's magazine; null when it has none of the size.
+  /// A block from the calling thread's magazine; null if it has none of this size.
   [[nodiscard]] std::byte* take_kept(std::size_t units, Bytes rounding) {
     Magazine* const magazine = find_magazine(number_);
     return magazine == nullptr ? nullptr : magazine->take(units, rounding);
   }
-  /// Has the calling thread's magazine keep a small block that is freed. False when it must go back to the books.
+  /// Puts a freed small block into the calling thread's magazine. Returns false if the caller must free it in `books`.
   [[nodiscard]] bool keep(std::size_t units, std::byte* address, Bytes rounding) {
     if (unkept_.load(std::memory_order_relaxed) != 0) return false;
     Magazine* const magazine = magazine_of_this_thread();
     return magazine != nullptr && magazine->put(units, address, rounding);
   }
-  /// Has the calling thread's magazine send a freed block back, soon. False when it must go back to the books.
+  /// Queues a freed block in the outbox of the calling thread's magazine. Returns false if the caller must free it in
+  /// `books`.
   [[nodiscard]] bool send(std::byte* address, Bytes size, Bytes rounding) {
     Magazine* const magazine = magazine_of_this_thread();
     return magazine != nullptr && magazine->send(address, size, rounding);
@@ -132,19 +135,19 @@ class alignas(kApart) StreamHeap {
   std::unordered_map<const Span*, std::vector<StreamId>> uses_;
   std::vector<Pending> pending_;
 
-  mutable SpinLock
-      magazines_lock_;  ///< Behind the heap's: a thread that frees for the first time does not wait for that one.
+  /// Taken after the heap's lock; separate, so that a thread's first free does not wait for that one.
+  mutable SpinLock magazines_lock_;
   std::vector<std::shared_ptr<Magazine>> magazines_;
 
-  // Read by all threads; written when another thread begins to allocate here, and for small blocks that other streams
-  // use.
+  // Read by all threads; written when another thread starts allocating here, and for small blocks used by other
+  // streams.
   alignas(kApart) const HeapHost host_;
   const StreamId stream_;
   const Bytes unit_;
   const std::uint64_t number_;
   std::atomic<const char*> home_{nullptr};  ///< The thread that allocated last.
-  /// Small allocations that other streams use, which no magazine keeps. Who frees one has been told of it by whoever
-  /// said that it is used, and thus sees more than 0 here.
+  /// Number of small allocations that other streams use; magazines do not keep those. A thread that frees such a block
+  /// is synchronized with the thread that recorded the use, so it sees a value above 0.
   std::atomic<std::uint32_t> unkept_{0};
 
   // Written by threads without the lock.

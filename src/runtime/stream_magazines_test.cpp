@@ -10,13 +10,13 @@
 #include "stowage/runtime/stream_allocator.hpp"
 #include "support/runtime/streams.hpp"
 
-/// What threads keep of the blocks that they freed in a `StreamAllocator`, and that nobody misses it.
+/// Blocks that threads keep in magazines of a `StreamAllocator`: they are reclaimed whenever they are needed.
 namespace stowage {
 namespace {
 
 constexpr StreamId kStream{1};
 
-/// Checks would keep magazines out.
+/// With checks, magazines would not be used.
 struct OnSim : runtime::StreamsOnSim {
   explicit OnSim(SimOptions sim = {}) : StreamsOnSim(std::move(sim), {.checks = Checks::off}) {}
 };
@@ -27,7 +27,7 @@ TEST(StreamMagazines, AThreadGetsBackWhatItFreed) {
   std::byte* const high = sim.get(Bytes(600));
   sim.put(low, Bytes(600));
   sim.put(high, Bytes(600));
-  EXPECT_EQ(sim.get(Bytes(1000)), high) << "the last one, where best fit would give the lowest";
+  EXPECT_EQ(sim.get(Bytes(1000)), high) << "the last one freed, where best fit would give the lowest";
   EXPECT_EQ(sim.get(Bytes(1024)), low);
 }
 
@@ -36,7 +36,7 @@ TEST(StreamMagazines, AnotherStreamGetsThemOnlyAfterWaiting) {
   std::byte* const block = sim.get(Bytes(600));
   sim.launch(1, block);
   sim.put(block, Bytes(600));
-  EXPECT_EQ(sim.get(Bytes(600), 2), block) << "with the idle page that it lies in";
+  EXPECT_EQ(sim.get(Bytes(600), 2), block) << "together with the idle page that contains it";
   EXPECT_EQ(sim.allocator->stats().event_waits, 1U);
 }
 
@@ -71,7 +71,7 @@ TEST(StreamMagazines, NoneIsHiddenWhenMemoryIsShort) {
   EXPECT_TRUE(sim.allocator->allocate(Bytes(2 << 20), kStream));
 }
 
-/// Blocks of any size that another thread than the allocating one freed wait to be sent back together.
+/// Blocks of any size that were freed by a thread other than the allocating one wait to be sent back in a batch.
 TEST(StreamMagazines, NoLargeOneThatAnotherThreadFreedIsHidden) {
   OnSim sim({.memory = Bytes(16 << 20)});
   std::vector<std::byte*> blocks;
@@ -80,7 +80,7 @@ TEST(StreamMagazines, NoLargeOneThatAnotherThreadFreedIsHidden) {
     for (std::byte* const block : blocks) sim.put(block, Bytes(2 << 20));
   }).join();
   EXPECT_TRUE(sim.allocator->allocate(Bytes(16 << 20), kStream));
-  EXPECT_EQ(sim.device->calls(SimCall::create), 8U) << "nothing had to be given back for it";
+  EXPECT_EQ(sim.device->calls(SimCall::create), 8U) << "no memory had to be returned to the device";
 }
 
 TEST(StreamMagazines, FiguresCountWhatOtherThreadsFreed) {
@@ -108,16 +108,16 @@ TEST(StreamMagazines, ThoseThatOtherStreamsUseWaitForThem) {
   sim.put(block, Bytes(512));
   EXPECT_NE(sim.get(Bytes(512)), block);
   sim.device->finish_all();
-  EXPECT_EQ(sim.allocator->stats().live, 1U) << "collects";
+  EXPECT_EQ(sim.allocator->stats().live, 1U) << "stats() collects";
   EXPECT_EQ(sim.get(Bytes(512)), block) << "the lowest that fits";
   std::byte* const higher = sim.get(Bytes(512));
   sim.put(block, Bytes(512));
   sim.put(higher, Bytes(512));
-  EXPECT_EQ(sim.get(Bytes(512)), higher)
-      << "kept again, now that no other stream uses any: the last one that was freed";
+  EXPECT_EQ(sim.get(Bytes(512)), higher) << "kept again, now that no other stream uses any: the last one freed";
 }
 
-/// While some small block is used by another stream, others go back by the outbox; nothing is lost or counted twice.
+/// While another stream uses some small block, other blocks go back through the outbox; nothing is lost or counted
+/// twice.
 TEST(StreamMagazines, FiguresAreExactWhileOtherStreamsUseSmallBlocks) {
   OnSim sim;
   std::byte* const used = sim.get(Bytes(100));
@@ -133,7 +133,7 @@ TEST(StreamMagazines, FiguresAreExactWhileOtherStreamsUseSmallBlocks) {
   EXPECT_EQ(sim.allocator->stats().requested, Bytes(0));
 }
 
-/// Keeps whoever records an event waiting.
+/// Delays callers that record an event.
 class SlowDevice final : public Device {
  public:
   explicit SlowDevice(Device& device) : device_(device) {}
@@ -160,8 +160,8 @@ class SlowDevice final : public Device {
   Device& device_;
 };
 
-/// A thread frees for the first time while another has the heap's lock and waits for the device: it does not wait with
-/// it.
+/// A thread frees for the first time while another holds the heap's lock and waits for the device. The free does not
+/// wait.
 TEST(StreamMagazines, AFirstFreeWaitsForNobody) {
   const std::unique_ptr<SimDevice> sim = SimDevice::make();
   SlowDevice device(*sim);
@@ -170,7 +170,7 @@ TEST(StreamMagazines, AFirstFreeWaitsForNobody) {
   std::byte* const small = allocator.allocate(Bytes(512), kStream).value();
   device.slow = true;
   std::thread trimming([&] { allocator.trim(); });
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // most likely it has the locks then
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // by then it most likely holds the locks
   std::thread([&] {
     allocator.free(large, Bytes(1 << 20), kStream);
     allocator.free(small, Bytes(512), kStream);

@@ -6,12 +6,12 @@
 #include "stowage/runtime/pmr.hpp"
 #include "support/runtime/plain_allocator.hpp"
 
-/// Every adaptor over the test allocator, two towers of them, and the test allocator itself, without which the rest
-/// says little.
+/// Every adaptor over the test allocator, two stacks of adaptors, and the test allocator itself, to check the test's
+/// own foundation.
 namespace stowage::runtime {
 namespace {
 
-/// Owns what is below the allocator under test.
+/// Owns the objects that the allocator under test wraps.
 template <class Below, class Make>
 AllocatorKind over(std::string name, Make make) {
   return {std::move(name), [make] {

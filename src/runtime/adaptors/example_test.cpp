@@ -6,7 +6,7 @@
 
 #include "stowage/runtime.hpp"
 
-/// The composed example of docs/runtime.md, between the marks word for word.
+/// The example of docs/runtime.md: the text between the marks is the same, word for word.
 namespace stowage {
 namespace {
 

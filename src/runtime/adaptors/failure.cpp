@@ -17,8 +17,8 @@ void FailureAdaptor::restart(FailureOptions options) {
 std::optional<std::uint64_t> FailureAdaptor::next_fails(Bytes size) {
   const std::lock_guard lock(mutex_);
   const std::uint64_t number = ++requests_;
-  // In [0, 1), by hand: the standard's distributions differ from library to library. Always drawn, so that which ones
-  // chance picks does not depend on the other rules.
+  // Uniform in [0, 1), computed by hand because the standard's distributions differ between libraries. Always drawn, so
+  // that the random failures do not depend on the other rules.
   const double draw = static_cast<double>(random_() >> 11) * 0x1p-53;
   const bool fails = number == options_.nth || (options_.every != 0 && number % options_.every == 0) ||
                      draw < options_.probability || (options_.above && size > *options_.above);

@@ -11,7 +11,7 @@ namespace {
 
 constexpr StreamId kStream{};
 
-/// "." for a request that is met, "x" for one that fails.
+/// "." for a request that succeeds, "x" for one that fails.
 std::string outcomes(Allocator& allocator, int requests, Bytes size = Bytes(100)) {
   std::string text;
   for (int i = 0; i < requests; ++i) {

@@ -7,8 +7,8 @@
 
 namespace stowage {
 
-/// Whether there is room; then it is taken. Never above the limit, not even for a moment: others would be refused for
-/// it.
+/// Reserves the bytes if there is room. The count never exceeds the limit, not even briefly, since concurrent requests
+/// would then be refused wrongly.
 bool LimitAdaptor::take(Bytes rounded) {
   std::int64_t used = used_.load(std::memory_order_relaxed);
   do {
@@ -23,7 +23,7 @@ Result<std::byte*> LimitAdaptor::allocate(Bytes size, StreamId stream) {
   if (!take(needed)) {
     refusals_.fetch_add(1, std::memory_order_relaxed);
     return Error{ErrorCode::out_of_memory,
-                 fmt::format("limit: {} bytes were asked for, {} with rounding; {} of {} are live", size.value(),
+                 fmt::format("limit: {} bytes requested, {} when rounded; {} of {} are live", size.value(),
                              needed.value(), used().value(), limit_.value()),
                  {}};
   }

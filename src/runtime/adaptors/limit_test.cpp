@@ -15,7 +15,7 @@ TEST(LimitAdaptor, RefusesWhatWouldExceedTheLimitWithFigures) {
   const Result<std::byte*> refused = limit.allocate(Bytes(1100), kStream);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::out_of_memory);
-  EXPECT_EQ(refused.error().message, "limit: 1100 bytes were asked for, 1536 with rounding; 3072 of 4096 are live");
+  EXPECT_EQ(refused.error().message, "limit: 1100 bytes requested, 1536 when rounded; 3072 of 4096 are live");
   EXPECT_EQ(heap.calls(), 1U) << "the wrapped allocator is not asked";
   limit.free(address, Bytes(3000), kStream);
 }

@@ -16,7 +16,7 @@
 namespace stowage {
 namespace {
 
-/// Asked for each time: after a fork it is another.
+/// Not cached, because it changes after a fork.
 std::uint64_t thread_number() {
 #if defined(__linux__)
   return static_cast<std::uint64_t>(syscall(SYS_gettid));
@@ -34,12 +34,12 @@ std::string time_of_day() {
   return fmt::format("{:02}:{:02}:{:02}.{:06}", local.tm_hour, local.tm_min, local.tm_sec, microseconds % 1'000'000);
 }
 
-/// As C's %p has it on Linux.
+/// As printed by C's %p on Linux.
 std::string pointer(const std::byte* address) {
   return address == nullptr ? "(nil)" : fmt::format("{}", fmt::ptr(address));
 }
 
-/// As C++ streams have pointers: null without a prefix.
+/// As C++ streams print pointers: null has no prefix.
 std::string stream_name(StreamId stream) { return stream.index() == 0 ? "0" : fmt::format("{:#x}", stream.index()); }
 
 }  // namespace
@@ -49,7 +49,7 @@ LogAdaptor::LogAdaptor(Allocator& wrapped, std::ostream& log) : AllocatorAdaptor
 }
 
 void LogAdaptor::write(const char* action, const std::byte* address, Bytes size, StreamId stream) {
-  const std::lock_guard lock(mutex_);  // around the time too, so that it never runs backwards
+  const std::lock_guard lock(mutex_);  // includes reading the clock, so that times never decrease
   const std::string line = fmt::format("{},{},{},{},{},{}\n", thread_number(), time_of_day(), action, pointer(address),
                                        size.value(), stream_name(stream));
   log_.write(line.data(), static_cast<std::streamsize>(line.size()));

@@ -11,12 +11,12 @@ namespace stowage {
 
 PmrAllocator::PmrAllocator(std::pmr::memory_resource& resource, PmrAllocatorOptions options)
     : resource_(resource), options_(options) {
-  STOWAGE_CHECK(is_power_of_two(options.alignment), "an alignment is a power of two");
+  STOWAGE_CHECK(is_power_of_two(options.alignment), "an alignment must be a power of two");
 }
 
 Result<std::byte*> PmrAllocator::allocate(Bytes size, StreamId stream) {
   if (size < Bytes(0)) {
-    return failed({ErrorCode::invalid, fmt::format("pmr: an allocation of {} bytes", size.value()), {}});
+    return failed({ErrorCode::invalid, fmt::format("pmr: {} bytes requested", size.value()), {}});
   }
   if (size == Bytes(0)) return nullptr;
   Result<std::byte*> address = ask(size);
@@ -27,17 +27,16 @@ Result<std::byte*> PmrAllocator::allocate(Bytes size, StreamId stream) {
 
 Result<std::byte*> PmrAllocator::ask(Bytes size) {
   const auto problem = [&](ErrorCode code, const char* why) {
-    return Error{
-        code,
-        fmt::format("pmr: {} bytes were asked for, {} are live: {}", size.value(), stats().requested.value(), why),
-        {}};
+    return Error{code,
+                 fmt::format("pmr: {} bytes requested, {} are live: {}", size.value(), stats().requested.value(), why),
+                 {}};
   };
-  if (size > kMaxBytes) return problem(ErrorCode::out_of_memory, "there is no such memory");
+  if (size > kMaxBytes) return problem(ErrorCode::out_of_memory, "more than any memory has");
   const auto alignment = static_cast<std::size_t>(options_.alignment.value());
   try {
     return static_cast<std::byte*>(resource_.allocate(static_cast<std::size_t>(rounded(size).value()), alignment));
   } catch (const std::bad_alloc&) {
-    return problem(ErrorCode::out_of_memory, "the resource has no more");
+    return problem(ErrorCode::out_of_memory, "the resource is out of memory");
   } catch (const std::exception& exception) {
     return problem(ErrorCode::device, exception.what());
   } catch (...) {
@@ -67,8 +66,8 @@ void PmrAllocator::check_free(const std::byte* address, const Block* block, Bloc
     runtime::misused("pmr", fmt::format("free of {}: {}", fmt::ptr(address), why));
   };
   if (block == nullptr) wrong("freed twice, or not the start of an allocation");
-  if (block->requested != given.requested) wrong("another size than it was allocated with");
-  if (block->stream != given.stream) wrong("another stream than it was allocated on");
+  if (block->requested != given.requested) wrong("the size differs from that of the allocation");
+  if (block->stream != given.stream) wrong("the stream differs from that of the allocation");
 }
 
 void PmrAllocator::free(std::byte* address, Bytes size, StreamId stream) {
@@ -80,7 +79,7 @@ void PmrAllocator::free(std::byte* address, Bytes size, StreamId stream) {
       check_free(address, found == live_.end() ? nullptr : &found->second, {size, stream});
     if (found == live_.end()) return;
     size = found->second.requested;
-    live_.erase(found);  // before the resource has it back, and may give it to somebody else
+    live_.erase(found);  // before the resource gets it back, and may give it to another thread
     stats_.requested -= size;
     stats_.rounded -= rounded(size);
     ++stats_.releases;

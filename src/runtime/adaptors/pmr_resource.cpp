@@ -7,10 +7,10 @@
 namespace stowage {
 namespace {
 
-/// What a resource's request is to the allocator.
+/// A request to the resource, as a request to the allocator.
 struct Request {
   Bytes size;
-  bool over_aligned;  ///< The address is moved up, and where it was stands right before it.
+  bool over_aligned;  ///< The address is moved up, and the original one is stored right before it.
 };
 
 Request request_for(std::size_t bytes, std::size_t alignment, const Allocator& allocator) {
@@ -20,7 +20,7 @@ Request request_for(std::size_t bytes, std::size_t alignment, const Allocator& a
 }
 
 bool acceptable(std::size_t bytes, std::size_t alignment) {
-  const auto most = static_cast<std::size_t>(kMaxBytes.value()) / 2;  // so that their sum is no more than the whole
+  const auto most = static_cast<std::size_t>(kMaxBytes.value()) / 2;  // so that their sum does not exceed kMaxBytes
   return alignment != 0 && (alignment & (alignment - 1)) == 0 && bytes < most && alignment < most;
 }
 

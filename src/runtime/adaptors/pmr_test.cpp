@@ -62,7 +62,7 @@ TEST(PmrResource, AlignmentsUpToTheAllocatorsCostNothing) {
   resource.deallocate(aligned, 512, 1024);
 }
 
-/// An allocator whose alignment is less than a pointer's: the note in front of an aligned block still has room.
+/// An allocator whose alignment is less than a pointer's: there is still room to store the original address.
 TEST(PmrResource, BytesWithoutAlignmentCanBeAlignedToo) {
   TestResource below;
   PmrAllocator bytes(below, {.alignment = Bytes(1)});
@@ -85,7 +85,7 @@ TEST(PmrResource, FailuresAreBadAlloc) {
   EXPECT_THROW(allocate(SIZE_MAX, 8), std::bad_alloc);
   EXPECT_THROW(allocate(SIZE_MAX / 2, 4096), std::bad_alloc);
   EXPECT_THROW(allocate(16, std::size_t{1} << 63), std::bad_alloc);
-  EXPECT_THROW(allocate(16, 24), std::bad_alloc) << "no power of two";
+  EXPECT_THROW(allocate(16, 24), std::bad_alloc) << "not a power of two";
   EXPECT_THROW(allocate(16, 0), std::bad_alloc);
   std::pmr::vector<int> vector(&resource);
   EXPECT_THROW(vector.resize(10000), std::bad_alloc);
@@ -151,7 +151,7 @@ TEST(PmrAllocator, ExhaustionIsOutOfMemoryWithFigures) {
   const Result<std::byte*> failed = allocator.allocate(Bytes(600), {});
   ASSERT_FALSE(failed);
   EXPECT_EQ(failed.error().code, ErrorCode::out_of_memory);
-  EXPECT_EQ(failed.error().message, "pmr: 600 bytes were asked for, 500 are live: the resource has no more");
+  EXPECT_EQ(failed.error().message, "pmr: 600 bytes requested, 500 are live: the resource is out of memory");
   EXPECT_EQ(allocator.stats().failures, 1U);
   allocator.free(address, Bytes(500), {});
 }
@@ -194,8 +194,8 @@ TEST(PmrAllocatorDeathTest, AWrongFreeIsNamed) {
   PmrAllocator allocator(below, {.checks = Checks::on});
   std::byte* const address = allocator.allocate(Bytes(100), StreamId(1)).value();
   EXPECT_DEATH(allocator.free(address + 64, Bytes(100), StreamId(1)), "not the start of an allocation");
-  EXPECT_DEATH(allocator.free(address, Bytes(99), StreamId(1)), "another size");
-  EXPECT_DEATH(allocator.free(address, Bytes(100), StreamId(2)), "another stream");
+  EXPECT_DEATH(allocator.free(address, Bytes(99), StreamId(1)), "the size differs");
+  EXPECT_DEATH(allocator.free(address, Bytes(100), StreamId(2)), "the stream differs");
   allocator.free(address, Bytes(100), StreamId(1));
   EXPECT_DEATH(allocator.free(address, Bytes(100), StreamId(1)), "freed twice");
 }
@@ -207,7 +207,7 @@ TEST(PmrAllocator, AWrongFreeNeverReachesTheResource) {
   allocator.free(address + 64, Bytes(100), StreamId(1));
   EXPECT_EQ(below.live(), 128U);
   allocator.free(address, Bytes(1), StreamId(1));
-  EXPECT_EQ(below.live(), 0U) << "with the size that it was given";
+  EXPECT_EQ(below.live(), 0U) << "freed with the size that was allocated";
   allocator.free(address, Bytes(100), StreamId(1));
   EXPECT_EQ(allocator.stats().releases, 1U);
 }

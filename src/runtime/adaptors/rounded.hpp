@@ -6,7 +6,7 @@
 
 namespace stowage::runtime {
 
-/// What a request takes; sizes that nobody can give stay sizes that nobody can give, without overflow.
+/// The rounded size of a request. Impossibly large sizes stay impossibly large, without overflow.
 inline Bytes rounded(Bytes size, Bytes alignment) { return align_up(std::min(size, kMaxBytes), alignment); }
 
 }  // namespace stowage::runtime

@@ -3,8 +3,8 @@
 #include "runtime/adaptors/rounded.hpp"
 #include "stowage/runtime/adaptors.hpp"
 
-/// The totals only ever run on; a level is where they stood when it began, and the highest that they were since. So an
-/// allocation costs the same at any depth, and a level that ends only has to hand its peak to the one around it.
+/// The totals are never reset. A level stores their values at its beginning and their maximum since. So an allocation
+/// costs the same at any depth, and a level that ends only has to pass its peak on to the enclosing one.
 namespace stowage {
 
 StatisticsAdaptor::StatisticsAdaptor(Allocator& wrapped) : AllocatorAdaptor(wrapped) {
@@ -71,7 +71,7 @@ Result<std::byte*> StatisticsAdaptor::allocate(Bytes size, StreamId stream) {
 
 void StatisticsAdaptor::free(std::byte* address, Bytes size, StreamId stream) {
   if (address != nullptr) {
-    // Before the memory is free: nobody else can have it, and be counted for it, at the same time.
+    // Before the memory is freed: no other thread can get it, and be counted for it, at the same time.
     const std::lock_guard lock(mutex_);
     ++totals_.frees;
     totals_.requested -= size;

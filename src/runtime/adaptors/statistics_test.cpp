@@ -25,7 +25,7 @@ TEST(StatisticsAdaptor, CountsOnlyWhatGoesThroughIt) {
   EXPECT_EQ(stats.rounded_peak, Bytes(512));
   EXPECT_EQ(stats.live, 1U);
   EXPECT_EQ(stats.allocations, 1U);
-  EXPECT_EQ(stats.reserved, Bytes(512 + 10240)) << "the footprint is from below";
+  EXPECT_EQ(stats.reserved, Bytes(512 + 10240)) << "the footprint is that of the wrapped allocator";
   EXPECT_EQ(stats.creates, 2U);
   give(statistics, inside, 100);
   give(heap, outside, 10000);
@@ -101,7 +101,7 @@ TEST(StatisticsAdaptor, FreeingOlderMemoryCountsBelowZero) {
   const AllocationCounters level = statistics.pop().value();
   EXPECT_EQ(level.requested, Bytes(-1500));
   EXPECT_EQ(level.rounded, Bytes(512 - 2048));
-  EXPECT_EQ(level.requested_peak, Bytes(0)) << "it was never above where the level began";
+  EXPECT_EQ(level.requested_peak, Bytes(0)) << "it never exceeded the value at the level's beginning";
   give(statistics, newer, 500);
 }
 
@@ -110,7 +110,7 @@ TEST(StatisticsAdaptor, LevelsSayHowTheFootprintGrew) {
   StatisticsAdaptor statistics(heap);
   give(statistics, take(statistics, 4096), 4096);
   statistics.push();
-  give(statistics, take(statistics, 4096), 4096);  // from what is idle
+  give(statistics, take(statistics, 4096), 4096);  // from idle memory
   EXPECT_EQ(statistics.counters().reserved, Bytes(0));
   give(statistics, take(statistics, 1024), 1024);
   EXPECT_EQ(statistics.counters().reserved, Bytes(1024));
@@ -141,7 +141,7 @@ TEST(StatisticsAdaptor, PopWithoutPushIsInvalid) {
   ASSERT_FALSE(popped);
   EXPECT_EQ(popped.error().code, ErrorCode::invalid);
   give(statistics, take(statistics, 100), 100);
-  EXPECT_EQ(statistics.counters().requested_peak, Bytes(100)) << "the whole is still counted";
+  EXPECT_EQ(statistics.counters().requested_peak, Bytes(100)) << "the outermost level still counts";
 }
 
 TEST(StatisticsAdaptor, ResetPeaksRestartsAllLevels) {

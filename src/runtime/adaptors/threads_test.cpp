@@ -11,8 +11,8 @@
 #include "stowage/runtime/pmr.hpp"
 #include "support/runtime/plain_allocator.hpp"
 
-/// The test allocator has no lock: TSan sees every call that slips past a `LockAdaptor`, and whatever an adaptor keeps
-/// unguarded.
+/// The test allocator has no lock: TSan reports every call that bypasses a `LockAdaptor`, and any unprotected data of
+/// an adaptor.
 namespace stowage::runtime {
 namespace {
 
@@ -96,8 +96,8 @@ TEST(AdaptorThreads, ALimitIsNeverExceeded) {
   EXPECT_EQ(limit.used(), Bytes(0));
 }
 
-/// Read line by line, no address is given twice and none is freed that is not live, though threads hand addresses to
-/// each other.
+/// Read line by line, no live address is allocated again and only live ones are freed, although threads pass addresses
+/// to each other.
 TEST(AdaptorThreads, TheLinesOfALogAreInAPossibleOrder) {
   TestAllocator heap;
   LockAdaptor lock(heap);

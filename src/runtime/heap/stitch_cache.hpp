@@ -20,7 +20,7 @@
 /// calls are made. A request takes the first of these that works:
 /// 1. the smallest sufficient place in an existing stitch;
 /// 2. the stitch that can be patched with the fewest calls, by replacing busy pages (an unmap and a map each) or by
-/// appending pages (a map each), if that is cheaper than
+///    appending pages (a map each), if that is cheaper than
 /// 3. a new stitch (a map per page).
 ///
 /// A page is removed from a stitch only after the device has confirmed that no work submitted earlier can still use it

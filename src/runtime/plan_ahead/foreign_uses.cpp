@@ -8,7 +8,7 @@
 namespace stowage::runtime {
 namespace {
 
-/// Whether it was not there.
+/// Returns whether the stream was added, that is, was not in the list before.
 bool add_once(std::vector<StreamId>& streams, StreamId stream) {
   if (std::find(streams.begin(), streams.end(), stream) != streams.end()) return false;
   streams.push_back(stream);
@@ -55,7 +55,7 @@ bool ForeignUses::order(ByteRange bytes, StreamId stream) {
       device_.forget(pending.event);
       continue;
     }
-    // Kept after a wait too: another stream may get another part of the bytes.
+    // Kept even after a wait: another stream may get another part of the bytes.
     pending_[kept++] = pending;
     if (pending.bytes.overlaps(bytes) && !device_.wait(stream, pending.event)) ordered = false;
   }

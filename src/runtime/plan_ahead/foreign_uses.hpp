@@ -8,9 +8,9 @@
 
 namespace stowage::runtime {
 
-/// Work of other streams on what an allocation holds, as `record_use` says it. Once that is free, whoever gets its
-/// bytes waits for the work. An allocation is known by its lowest byte, which no other has while it lives. Not
-/// thread-safe. Forgets its events at the end.
+/// Work of other streams that uses an allocation, as reported by `record_use`. After the allocation is freed, the next
+/// users of its bytes wait for that work. An allocation is identified by its lowest offset, which is unique among live
+/// allocations. Not thread-safe. The destructor forgets the events.
 class ForeignUses {
  public:
   explicit ForeignUses(Device& device) : device_(device) {}
@@ -19,15 +19,15 @@ class ForeignUses {
   ForeignUses& operator=(const ForeignUses&) = delete;
 
   void used(Bytes offset, StreamId stream);
-  /// The bytes are free from now on, except for work that was submitted. False: the device cannot say when that ends,
-  /// so that nobody may have the bytes.
+  /// The allocation is freed, except for work already submitted. Returns false if the device cannot say when that work
+  /// ends; then the bytes must not be reused.
   [[nodiscard]] bool freed(ByteRange bytes);
-  /// What is submitted to `stream` from now on happens after foreign uses of the bytes. False: the device failed.
+  /// Orders later work of `stream` after the foreign uses of these bytes. Returns false if the device failed.
   [[nodiscard]] bool order(ByteRange bytes, StreamId stream);
 
   [[nodiscard]] bool none_live() const { return live_.empty(); }
   [[nodiscard]] bool none_pending() const { return pending_.empty(); }
-  /// Every stream that is known to use something; for waiting at the end.
+  /// Every stream that has used something, for waiting at the end.
   [[nodiscard]] const std::vector<StreamId>& streams() const { return streams_; }
 
  private:
@@ -37,8 +37,9 @@ class ForeignUses {
   };
   Device& device_;
   std::map<Bytes, std::vector<StreamId>> live_;  ///< By offset.
-  std::vector<Pending> pending_;  ///< With room for all uses that are live: a free takes no memory of the host.
-  std::size_t live_uses_ = 0;     ///< Streams in `live_`.
+  /// Has capacity for all live uses, so that a free allocates no host memory.
+  std::vector<Pending> pending_;
+  std::size_t live_uses_ = 0;  ///< Streams in `live_`.
   std::vector<StreamId> streams_;
 };
 

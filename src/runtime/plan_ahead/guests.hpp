@@ -9,45 +9,44 @@
 
 namespace stowage::runtime {
 
-/// Allocations without a slot that lie in free bytes of a plan's range all the same. An iteration with other shapes
-/// than the recorded one, or without some of its allocations, loses its slots; it needs no other memory for that, since
-/// most of the range is free then.
+/// Allocations without a slot that are placed in free bytes of a plan's range. An iteration with other shapes than the
+/// recorded one, or with some allocations missing, loses its slots. It needs no additional memory, since most of the
+/// range is free then.
 ///
-/// To know which bytes are free costs O(log n) at each allocation and free, so it is known only while there are guests:
-/// from the first one on, when all live slots are looked up, to the beginning of an iteration that has none. Whatever
-/// needs memory of the host for that throws `std::bad_alloc` where there is none, and has changed nothing then. Not
-/// thread-safe.
+/// Tracking the free bytes costs O(log n) per allocation and free, so it is done only while there are guests: from the
+/// first guest, when all live slots are entered, to the beginning of an iteration without guests. Functions that need
+/// host memory throw `std::bad_alloc` if there is none; then they have changed nothing. Not thread-safe.
 class Guests {
  public:
-  /// What lies somewhere.
+  /// A guest or a slot.
   struct Held {
     Bytes upper;      ///< The end of its bytes.
-    Bytes requested;  ///< Of a guest.
+    Bytes requested;  ///< For a guest.
     bool guest = false;
   };
 
   explicit Guests(const IterationPlan& plan) : end_(plan.size) {}
 
   [[nodiscard]] bool empty() const { return count_ == 0; }
-  /// Null when none begins there.
+  /// The guest that begins at this offset; null if there is none.
   [[nodiscard]] const Held* find(Bytes offset) const;
-  /// While watching: whether no slot and no guest has any of the bytes.
+  /// While watching: whether no slot and no guest uses any of the bytes.
   [[nodiscard]] bool is_free(ByteRange bytes) const;
-  /// Slots too, from lower; empty while nobody watches.
+  /// Guests and slots by their first offset; empty while not watching.
   [[nodiscard]] const std::map<Bytes, Held>& occupied() const { return occupied_; }
 
-  /// Where a guest of that size may lie: at `preferred` if that is free, else in the smallest gap that is large enough,
-  /// the lowest of equals, between what is taken and what is expected. It looks at the first thousand gaps only.
+  /// Where to place a guest of that size: at `preferred` if that is free, else by best fit in the gaps between occupied
+  /// and expected bytes; of equal gaps, the lowest. Examines only the first thousand gaps.
   [[nodiscard]] std::optional<Bytes> find_place(Bytes size, std::optional<Bytes> preferred) const;
   void enter(Bytes offset, Bytes size, Bytes requested);
   void leave(Bytes offset);
 
   [[nodiscard]] bool watching() const { return watching_; }
-  /// From now on all that happens to slots is said below. These ones are live.
+  /// From now on the caller reports every change of a slot. `live` are the slots that are live now.
   void watch(const std::vector<ByteRange>& live);
   /// Precondition: there are no guests.
   void stop_watching();
-  /// Bytes that are free but will be asked for soon: whoever takes them puts others out. Any ranges, until the next
+  /// Bytes that are free but will be needed soon, so that guests should avoid them. Any ranges; valid until the next
   /// call.
   void expect(std::vector<ByteRange> soon);
 
@@ -58,9 +57,10 @@ class Guests {
   Bytes end_;
   std::size_t count_ = 0;
   bool watching_ = false;
-  std::map<Bytes, Held>
-      occupied_;  ///< Disjoint, while watching, by offset: one book, so that no failure leaves two at odds.
-  std::vector<ByteRange> expected_;  ///< By lower.
+  /// By offset, disjoint; only while watching. One map for slots and guests, so that a failure cannot leave two
+  /// inconsistent.
+  std::map<Bytes, Held> occupied_;
+  std::vector<ByteRange> expected_;  ///< In order of `lower`.
 };
 
 }  // namespace stowage::runtime

@@ -30,8 +30,8 @@ TEST_F(GuestsTest, LieInTheSmallestGapThatIsLargeEnough) {
 TEST_F(GuestsTest, TakeThePreferredPlaceIfItIsFree) {
   guests_.watch({bytes(100, 200)});
   EXPECT_EQ(guests_.find_place(Bytes(50), Bytes(700)), Bytes(700));
-  EXPECT_EQ(guests_.find_place(Bytes(50), Bytes(180)), Bytes(0)) << "taken in part";
-  EXPECT_EQ(guests_.find_place(Bytes(50), Bytes(960)), Bytes(0)) << "beyond the range in part";
+  EXPECT_EQ(guests_.find_place(Bytes(50), Bytes(180)), Bytes(0)) << "partly occupied";
+  EXPECT_EQ(guests_.find_place(Bytes(50), Bytes(960)), Bytes(0)) << "partly beyond the range";
 }
 
 TEST_F(GuestsTest, KeepOutOfWhatIsExpected) {

@@ -11,14 +11,14 @@
 #include "stowage/runtime/plan_ahead.hpp"
 #include "support/runtime/fallback.hpp"
 
-/// The host has no memory for the books; a program of its own, because it replaces operator new for all of it.
+/// The host runs out of memory for bookkeeping. A separate program, because it replaces operator new.
 
 namespace {
-/// So many calls succeed, then one fails. Negative: all succeed.
+/// This many calls succeed, then one fails. Negative: all succeed.
 int calls_until_failure = -1;
 }  // namespace
 
-// Not inlined: the compiler would see `new` end in `free`, and warn.
+// Not inlined: the compiler would see that memory from `new` is passed to `free`, and warn.
 [[gnu::noinline]] void* operator new(std::size_t size) {
   if (calls_until_failure >= 0 && calls_until_failure-- == 0) throw std::bad_alloc();
   if (void* const memory = std::malloc(size == 0 ? 1 : size)) return memory;
@@ -50,7 +50,7 @@ class PlanAheadHostMemory : public ::testing::Test {
     allocator_->begin_iteration();
   }
 
-  /// Nothing where the host had no memory.
+  /// Nothing if the host had no memory.
   std::optional<Block> try_to_allocate(Bytes size) {
     try {
       return Block{allocator_->allocate(size, kStream).value(), size};
@@ -71,7 +71,7 @@ class PlanAheadHostMemory : public ::testing::Test {
     live_.clear();
   }
 
-  /// As recorded at first, then in other sizes, with one failure on the way. Whether there was one.
+  /// First as recorded, then with other sizes, with one failure on the way. Returns whether the failure happened.
   bool deviate(int failure) {
     failure_ = failure;
     const std::size_t half = recorded_.size() / 2;
@@ -104,7 +104,7 @@ TEST_F(PlanAheadHostMemory, NoTwoBlocksShareBytesWhereverItRunsOut) {
     free_all();
     EXPECT_EQ(allocator_->stats().live, 0U) << "after failure " << failures;
     EXPECT_TRUE(allocator_->forget_plan()) << "something is still live, after failure " << failures;
-    // The plan anew.
+    // Make a new plan.
     allocator_->begin_iteration();
     for (const Bytes size : recorded_) allocate(size);
     free_all();
@@ -112,7 +112,7 @@ TEST_F(PlanAheadHostMemory, NoTwoBlocksShareBytesWhereverItRunsOut) {
     allocator_->begin_iteration();
   }
   free_all();
-  EXPECT_GT(failures, 10) << "there was something to fail";
+  EXPECT_GT(failures, 10) << "the test must reach enough allocations";
 }
 
 }  // namespace

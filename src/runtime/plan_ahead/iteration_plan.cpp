@@ -7,22 +7,24 @@
 #include "base/interface/interval_map.hpp"
 #include "stowage/pack.hpp"
 
-// Every allocation that ends within the iteration is an item, from its allocation to its free. One stream needs no
-// more. For several, three ways were tried on a trace of three models that are served one request after the other:
+// Every allocation that ends within the iteration is an item that lives from its allocation to its free. For one stream
+// that is enough. For several, three ways were tried on a trace of three models that are served one request after the
+// other:
 //
-// - an arena for each stream: 10 % above the peak of all streams together, for their peaks do not coincide;
-// - the packer's stream order, with a distance between streams: 1.0 to 1.4 % above it, and 0.5 s;
-// - plain lives, each drawn out by the distance but at most to the next allocation of its own stream: no waste, and
-// 0.04 s.
+// - one arena per stream: 10% above the peak of all streams together, because their peaks do not coincide;
+// - the packer's stream order, with a distance between streams: 1.0 to 1.4% above it, and 0.5 s;
+// - plain lives, each extended by the distance but at most to the next allocation of its own stream: no waste, and 0.04
+//   s.
 //
-// The last one is taken. It keeps other streams away from what a stream has just freed, unless the stream goes on
-// itself: a stream that works may reuse its own bytes at once. Where streams take turns quickly, bytes go from one to
-// the other at once; that is a wait, but right all the same, for the server orders streams by events whatever the plan
-// says. When the longer lives cost more than half a percent, short ones are planned too and taken if they are better.
+// The last one was chosen. It keeps other streams away from bytes that a stream has just freed, unless the stream
+// itself goes on: a busy stream may reuse its own bytes at once. Where streams alternate quickly, bytes pass from one
+// to the other at once. That costs a wait, but is still correct, because the server orders streams by events whatever
+// the plan says. If the extended lives cost more than half a percent, the original ones are planned too, and the better
+// plan is taken.
 namespace stowage::runtime {
 namespace {
 
-/// What the distance between streams may cost of the peak.
+/// By which factor the distance between streams may increase the peak.
 constexpr double kDistanceTolerance = 1.005;
 
 class Planning {
@@ -63,7 +65,7 @@ class Planning {
         .solver = options_.solver, .deadline = options_.deadline, .node_budget = options_.node_budget};
     STOWAGE_TRY(SolveOutcome outcome, solve(problem(distance), options));
     if (!outcome.has_answer())
-      return Error{ErrorCode::out_of_memory, "an iteration could not be planned in the time it had", {}};
+      return Error{ErrorCode::out_of_memory, "the time limit was too short to plan an iteration", {}};
     return outcome;
   }
 
@@ -79,8 +81,8 @@ class Planning {
     return {.items = std::move(items)};
   }
 
-  /// Draws each life out by the distance, to the next allocation of its stream, or to the end of the iteration,
-  /// whatever comes first. From the last free to the first, so that the next allocation of each stream is known.
+  /// Extends each life by the distance, to the next allocation of its stream, or to the end of the iteration, whichever
+  /// is first. Goes from the last free to the first, so that the next allocation of each stream is known.
   void draw_out(std::vector<Item>& items, std::vector<std::pair<Step, std::size_t>> frees, Step distance) const {
     std::sort(frees.begin(), frees.end());
     const Step end = frees.empty() ? Step(0) : frees.back().first;
@@ -125,9 +127,9 @@ class Planning {
     for (std::size_t i = 0; i < planned_.size(); ++i) plan_.slots[slot_of_[planned_[i]]].offset = positions[i].offset;
   }
 
-  /// Goes through the iteration and asks, for each slot, who had its bytes last.
+  /// Goes through the iteration in time order and finds, for each slot, the last users of its bytes.
   void find_predecessors() {
-    IntervalMap<std::size_t> last;  // the recorded allocation that had the byte last
+    IntervalMap<std::size_t> last;  // the last recorded allocation that used each byte
     std::vector<std::vector<std::uint32_t>> found(plan_.slots.size());
     std::vector<Step> marked(plan_.streams.size(), Step(-1));
     for (const std::size_t i : planned_) {
@@ -149,8 +151,8 @@ class Planning {
     }
   }
 
-  /// Sees to it that the first stream records an event between the free and the allocation: one that it records anyway,
-  /// or else at the last free that leaves the distance, so that the event serves as many as possible.
+  /// Makes sure that the first stream records an event between the free and the allocation: one that it records anyway,
+  /// or else one at the last free that keeps the distance, so that the event serves as many allocations as possible.
   void handed_over(std::size_t from, std::size_t to, Step& marked) {
     const Step freed = recorded_[from].life.upper;
     const Step needed = recorded_[to].life.lower;
@@ -164,7 +166,7 @@ class Planning {
     marked = recorded_[last].life.upper;
   }
 
-  /// Planned allocations of the stream in the order of their frees.
+  /// The stream's planned allocations, in the order of their frees.
   const std::vector<std::size_t>& frees_of(std::size_t stream) {
     if (frees_.empty()) {
       frees_.resize(plan_.streams.size());

@@ -15,11 +15,11 @@ namespace stowage::runtime {
 /// Where one allocation of the iteration goes.
 struct PlannedSlot {
   Bytes size;                           ///< Rounded to the alignment.
-  Bytes offset;                         ///< `kUnplanned` for what outlives the iteration.
-  std::uint32_t stream = 0;             ///< A position in `IterationPlan::streams`.
-  std::uint32_t first_predecessor = 0;  ///< In `IterationPlan::predecessors`, up to the next slot's.
-  bool first_user = false;              ///< Nobody has some of its bytes before it in the iteration.
-  bool marks = false;                   ///< When it is freed, its stream shall record an event: another stream follows.
+  Bytes offset;                         ///< `kUnplanned` if it outlives the iteration.
+  std::uint32_t stream = 0;             ///< Index into `IterationPlan::streams`.
+  std::uint32_t first_predecessor = 0;  ///< Index into `IterationPlan::predecessors`; they end at the next slot's.
+  bool first_user = false;              ///< Some of its bytes have no earlier user in the iteration.
+  bool marks = false;                   ///< Its free records an event, because another stream gets the bytes next.
 
   [[nodiscard]] bool planned() const { return offset >= Bytes(0); }
   [[nodiscard]] ByteRange bytes() const { return {offset, offset + size}; }
@@ -27,13 +27,14 @@ struct PlannedSlot {
 
 inline constexpr Bytes kUnplanned{-1};
 
-/// Offsets for an iteration. Slots are grouped by stream, within a stream in the order of allocation.
+/// Offsets for the allocations of an iteration. Slots are grouped by stream; within a stream, they are in allocation
+/// order.
 struct IterationPlan {
   std::vector<StreamId> streams;          ///< Ascending.
-  std::vector<std::uint32_t> first_slot;  ///< By stream, and the number of slots at the end.
+  std::vector<std::uint32_t> first_slot;  ///< Per stream; the last entry is the number of slots.
   std::vector<PlannedSlot> slots;
-  /// For each slot those that had one of its bytes directly before it. Where slots lie in bytes and time is planar, so
-  /// that there are fewer than three per slot.
+  /// For each slot, the last earlier users of its bytes. The slots form a planar graph in (bytes × time), so there are
+  /// fewer than three predecessors per slot on average.
   std::vector<std::uint32_t> predecessors;
   Bytes size;
   Bytes bound;
@@ -54,8 +55,8 @@ struct PlanningOptions {
   Step handover_distance{0};
 };
 
-/// Plans what a recording has of allocations that end within it. Fails as `solve` does, and with `out_of_memory` when
-/// it came back without an answer.
+/// Plans the recorded allocations that end within the iteration. Fails as `solve` does, and with `out_of_memory` if the
+/// solver found no answer.
 Result<IterationPlan> plan_iteration(std::span<const RecordedAllocation> recorded, const PlanningOptions& options);
 
 }  // namespace stowage::runtime

@@ -66,7 +66,7 @@ TEST(IterationPlan, ADistanceThatWouldCostMemoryIsNotKept) {
   EXPECT_EQ(plan_of({allocation(256, 0, 1), allocation(256, 2, 3, 1)}, 100).size, Bytes(256));
 }
 
-/// Who had a byte last, byte by byte.
+/// Finds the last user of each byte, byte by byte.
 std::set<std::uint32_t> predecessors_by_hand(const IterationPlan& plan, const std::vector<std::uint32_t>& in_time,
                                              std::size_t at) {
   std::set<std::uint32_t> found;

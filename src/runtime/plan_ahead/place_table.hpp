@@ -9,17 +9,17 @@
 
 namespace stowage::runtime {
 
-/// An offset of the plan, and who has what begins there.
+/// An offset at which slots of the plan begin, and the slot that is live there.
 struct PlannedPlace {
   static constexpr std::uint32_t kNobody = ~std::uint32_t{0};
 
   std::int64_t unit = -1;  ///< The offset in units of the alignment; -1: the entry is empty.
-  Bytes requested;         ///< By the owner.
+  Bytes requested;         ///< The size that the owner requested.
   std::uint32_t owner = kNobody;
 };
 
-/// Who has what begins at an offset: a hash table over all offsets of a plan, which is built once and never changes its
-/// shape, so that a slot knows its entry by number and only frees have to look. Not thread-safe.
+/// Finds the live slot that begins at an offset. A hash table over all offsets of a plan, which is built once and never
+/// rehashed. A slot stores the index of its entry, so that only frees have to search. Not thread-safe.
 class PlaceTable {
  public:
   static constexpr std::uint32_t kNobody = PlannedPlace::kNobody;
@@ -34,11 +34,11 @@ class PlaceTable {
     shrink(plan);
   }
 
-  /// The slot's own.
+  /// The entry of the slot's offset.
   [[nodiscard]] PlannedPlace& of(std::uint32_t slot) { return places_[place_of_[slot]]; }
   [[nodiscard]] const PlannedPlace& of(std::uint32_t slot) const { return places_[place_of_[slot]]; }
 
-  /// Null where no slot begins.
+  /// Null if no slot begins at this offset.
   [[nodiscard]] PlannedPlace* find(Bytes offset) {
     if ((offset.value() & ((std::int64_t{1} << shift_) - 1)) != 0) return nullptr;
     PlannedPlace& place = places_[index_of(offset.value() >> shift_)];
@@ -48,7 +48,7 @@ class PlaceTable {
   [[nodiscard]] const std::vector<PlannedPlace>& places() const { return places_; }
 
  private:
-  /// Where it is, or would be.
+  /// The index of the entry, or the index where it would be inserted.
   [[nodiscard]] std::uint32_t index_of(std::int64_t unit) const {
     const std::uint64_t mixed = static_cast<std::uint64_t>(unit) * 0x9e3779b97f4a7c15U;
     std::size_t index = (mixed >> 32U) & (places_.size() - 1);
@@ -62,7 +62,8 @@ class PlaceTable {
     return index;
   }
 
-  /// Many slots begin at the same offsets: to a table of a size for those, that stays in the cache.
+  /// Rebuilds the table for the number of distinct offsets. Many slots share an offset, so the table becomes small
+  /// enough to stay in the cache.
   void shrink(const IterationPlan& plan) {
     const auto used =
         std::count_if(places_.begin(), places_.end(), [](const PlannedPlace& place) { return place.unit >= 0; });
@@ -74,7 +75,7 @@ class PlaceTable {
 
   int shift_;
   std::vector<PlannedPlace> places_;
-  std::vector<std::uint32_t> place_of_;  ///< By slot.
+  std::vector<std::uint32_t> place_of_;  ///< Per slot.
 };
 
 }  // namespace stowage::runtime

@@ -73,7 +73,7 @@ class PlanAheadAllocator::State {
     pause_ = 0;
     if (server_ == nullptr) return Done{};
     if (server_->live() > 0) {
-      return Error{ErrorCode::invalid, fmt::format("{} allocations of the plan are live", server_->live()), {}};
+      return Error{ErrorCode::invalid, fmt::format("{} allocations of the plan are still live", server_->live()), {}};
     }
     STOWAGE_TRY_STATUS(server_->synchronize());
     close_phase();
@@ -174,9 +174,9 @@ class PlanAheadAllocator::State {
     return options;
   }
 
-  /// The fallback lets go first: what the first iteration had from it is what the plan's range now stands for. It can
-  /// only let go of what no work uses, so that work is waited for, this once; where that fails, more stays with the
-  /// fallback.
+  /// The fallback is trimmed first, because the plan's range replaces the memory that the first iteration got from it.
+  /// Only memory that no work uses can be trimmed; therefore this waits for the streams, once. If that fails, the
+  /// fallback keeps more.
   void take_over(IterationPlan plan) {
     for (const StreamId stream : plan.streams) static_cast<void>(device_.synchronize(stream));
     fallback_.trim();
@@ -185,7 +185,7 @@ class PlanAheadAllocator::State {
     Result<std::unique_ptr<PlannedRange>> range =
         PlannedRange::take({.device = &device_, .pool = options_.pool, .alignment = alignment_}, plan.size);
     if (!range) {
-      // To trim and plan every time would cost more than it brings.
+      // Trimming and planning in every iteration would cost more than a plan could save.
       pause_ = std::uint64_t{1} << std::min<std::uint64_t>(counts_.refusals++, 16);
       return;
     }
@@ -205,7 +205,7 @@ class PlanAheadAllocator::State {
     return options_.pool == nullptr ? 0 : options_.pool->counts().creates;
   }
 
-  /// Peaks of the fallback and the range add up only while the range stays what it is.
+  /// The peaks of the fallback and of the range can be added only while the range does not change.
   void close_phase() {
     const AllocatorStats fallback = fallback_.stats();
     past_.reserved_peak = std::max(past_.reserved_peak, range_size() + fallback.reserved_peak);
@@ -251,24 +251,24 @@ class PlanAheadAllocator::State {
   Allocator& fallback_;
   PlanAheadOptions options_;
   const Bytes alignment_;
-  std::unique_ptr<PhysicalPool> own_pool_;  ///< Outlives the range.
+  std::unique_ptr<PhysicalPool> own_pool_;  ///< Must outlive the range.
   std::unique_ptr<PlannedRange> range_;
-  std::unique_ptr<PlanServer> server_;  ///< With the range, or not at all.
+  std::unique_ptr<PlanServer> server_;  ///< Present if and only if the range is.
   std::unique_ptr<Recording> recording_;
   bool in_iteration_ = false;
-  std::uint64_t pause_ = 0;  ///< Iterations until the next is recorded.
-  AllocatorStats own_;       ///< Requested, rounded, live and allocations of both.
-  AllocatorStats past_;      ///< Calls, and the peak of what is reserved, before the fallback's own counts began.
+  std::uint64_t pause_ = 0;  ///< Iterations until the next one is recorded.
+  AllocatorStats own_;       ///< Requested, rounded, live and allocations, for plan and fallback together.
+  AllocatorStats past_;  ///< Calls and peak reserved bytes of earlier phases, before the fallback's counts were reset.
   PlanAheadCounts counts_;
 };
 
 Result<std::unique_ptr<PlanAheadAllocator>> PlanAheadAllocator::make(Device& device, Allocator& fallback,
                                                                      PlanAheadOptions options) {
   const auto refuse = [&](std::string_view who, DeviceId other) {
-    return Error{
-        ErrorCode::invalid,
-        fmt::format("planning ahead on device {}: the {} is of device {}", device.id().index(), who, other.index()),
-        {}};
+    return Error{ErrorCode::invalid,
+                 fmt::format("planning ahead is on device {}, but the {} is on device {}", device.id().index(), who,
+                             other.index()),
+                 {}};
   };
   if (fallback.device() != device.id()) return refuse("fallback", fallback.device());
   if (options.pool != nullptr && options.pool->memory().device() != device.id()) {

@@ -9,8 +9,7 @@
 #include "stowage/runtime/plan_ahead.hpp"
 #include "support/runtime/fallback.hpp"
 
-/// The device fails at whatever planning ahead asks of it: the program goes on with the fallback, and nothing is left
-/// behind.
+/// The device fails whatever planning ahead asks of it: the program continues with the fallback, and nothing leaks.
 namespace stowage {
 namespace {
 
@@ -35,14 +34,14 @@ class PlanAheadFaults : public ::testing::TestWithParam<bool> {
 
   std::byte* allocate(Bytes size, StreamId stream) {
     const Result<std::byte*> address = allocator_->allocate(size, stream);
-    EXPECT_TRUE(address) << "a failure of the plan is none of the program's";
+    EXPECT_TRUE(address) << "a failure of the plan must not reach the program";
     if (!address) return nullptr;
     const std::array<const std::byte*, 1> used = {*address};
     EXPECT_TRUE(device_->launch(stream, used));
     return *address;
   }
 
-  /// Bytes go from one stream to another and back.
+  /// Bytes pass from one stream to another and back.
   void iterate() {
     allocator_->begin_iteration();
     for (const StreamId stream : {kOne, kTwo, kOne}) {
@@ -79,7 +78,7 @@ TEST_P(PlanAheadFaults, WithoutMemoryForThePlanTheFallbackGoesOnAndALaterIterati
     EXPECT_EQ(allocator_->stats().reserved, Bytes(0));
 
     iterate();
-    EXPECT_EQ(allocator_->counts().refusals, 1U) << "not at once again";
+    EXPECT_EQ(allocator_->counts().refusals, 1U) << "it does not try again at once";
     iterate();
     EXPECT_EQ(allocator_->counts().plans, 1U);
     iterate();
@@ -94,7 +93,7 @@ TEST_P(PlanAheadFaults, WhicheverCallOfARunFailsNoAllocationDoesAndNothingIsLeft
   for (bool failed = true; failed; ++nth) {
     TearDown();
     SetUp();
-    // The fallback's own first iteration is not the matter here.
+    // The fallback's own first iteration is not what is tested here.
     iterate();
     ASSERT_EQ(allocator_->counts().plans, 1U);
     const std::uint64_t before = device_->calls();
@@ -103,7 +102,7 @@ TEST_P(PlanAheadFaults, WhicheverCallOfARunFailsNoAllocationDoesAndNothingIsLeft
       allocator_->begin_iteration();
       for (const StreamId stream : {kOne, kTwo, kOne}) {
         const Result<std::byte*> a = allocator_->allocate(Bytes(4096), stream);
-        if (!a) continue;  // the failure hit the fallback, which is asked because a wait failed
+        if (!a) continue;  // the failure hit the fallback, which was used because a wait failed
         allocator_->free(*a, Bytes(4096), stream);
       }
       allocator_->end_iteration();
@@ -123,7 +122,7 @@ TEST_P(PlanAheadFaults, AStreamThatCannotBeOrderedIsServedByTheFallback) {
     allocator_->reset_peaks();
     allocator_->begin_iteration();
     std::byte* const a = allocate(Bytes(4096), kOne);
-    if (call == SimCall::record) device_->fail(call, 1, 2);  // at the free, and when it is needed
+    if (call == SimCall::record) device_->fail(call, 1, 2);  // at the free, and again when the event is needed
     allocator_->free(a, Bytes(4096), kOne);
     if (call == SimCall::wait) device_->fail(call, 1);
     std::byte* const b = allocate(Bytes(4096), kTwo);

@@ -11,9 +11,9 @@
 #include "stowage/runtime/plan_ahead.hpp"
 #include "support/runtime/fallback.hpp"
 
-/// Random programs that repeat themselves more or less, on a device whose streams lag behind: every block is filled by
-/// a kernel when it is allocated and read by one before it is freed, when the device gets around to it. Whatever the
-/// allocator hands out twice, or to a stream too early, is seen as foreign bytes.
+/// Random programs that more or less repeat themselves, on a device whose streams lag. A kernel fills every block when
+/// it is allocated, and another reads it before it is freed, whenever the device gets to them. If the allocator gives
+/// out bytes twice, or to a stream too early, the reader sees foreign bytes.
 namespace stowage {
 namespace {
 
@@ -24,7 +24,7 @@ std::size_t below(Random& random, std::size_t end) {
   return std::uniform_int_distribution<std::size_t>(0, end - 1)(random);
 }
 
-/// An iteration of a program: allocations in order, and after which one each is freed.
+/// An iteration of a program: allocations in order, and after which of them each one is freed.
 struct Allocation {
   Bytes size;
   StreamId stream;
@@ -64,7 +64,7 @@ Iteration deviate(Iteration iteration, Random& random, Deviation deviation, std:
         break;
       case 3:
         here->freed_after += below(random, 2 * iteration.size());
-        break;  // perhaps in the next iteration, or the one after
+        break;  // perhaps freed in a later iteration
       case 4:
         here->stream = StreamId(below(random, streams));
         break;
@@ -76,7 +76,7 @@ Iteration deviate(Iteration iteration, Random& random, Deviation deviation, std:
   return iteration;
 }
 
-/// Runs a program through an allocator and keeps the books.
+/// Runs a program with an allocator and checks every block.
 class Shadow {
  public:
   Shadow(SimDevice& device, PlanAheadAllocator& allocator, Random& random, std::size_t streams)
@@ -140,7 +140,7 @@ class Shadow {
     }
   }
 
-  /// Another stream reads it too, after the one that wrote it.
+  /// Another stream also reads the block, after the one that wrote it.
   void use_elsewhere(std::byte* address, const Block& block) {
     const StreamId other(below(random_, streams_));
     const EventId written = device_.record(block.stream).value();
@@ -167,7 +167,7 @@ struct Family {
 
 class PlanAheadProperty : public ::testing::TestWithParam<Family> {
  protected:
-  /// Faults of one program, and what the plan did for it.
+  /// Runs one program; returns what the plan did for it.
   static PlanAheadCounts run(std::uint64_t seed) {
     Random random(seed);
     const Family& family = GetParam();
@@ -224,7 +224,7 @@ TEST_P(PlanAheadProperty, NoTwoLiveBlocksShareAByteAndAllKeepTheirBytes) {
   }
   RecordProperty("served", std::to_string(served));
   RecordProperty("all", std::to_string(all));
-  EXPECT_GT(served, all / 8) << "a test of the plan, not of the fallback";
+  EXPECT_GT(served, all / 8) << "this must test the plan, not the fallback";
 }
 
 }  // namespace

@@ -75,7 +75,7 @@ TEST_F(PlanAheadTest, TheSecondIterationComesFromARangeOfThePeakWithoutACallToTh
   EXPECT_EQ(counts().plans, 1U);
   EXPECT_EQ(counts().plan_size, k4KiB + k1KiB);
   EXPECT_EQ(counts().plan_bound, k4KiB + k1KiB);
-  EXPECT_EQ(device_->in_use(), k4KiB + k1KiB) << "what the first iteration had of the fallback is gone";
+  EXPECT_EQ(device_->in_use(), k4KiB + k1KiB) << "the fallback's memory of the first iteration is released";
 
   const std::uint64_t calls = device_->calls();
   const std::vector<Block> second = iterate();
@@ -101,7 +101,7 @@ TEST_F(PlanAheadTest, WasteIsThatOfTheRange) {
 TEST_F(PlanAheadTest, PeaksAndCallsOfTheFirstIterationAreKept) {
   iterate();
   const AllocatorStats stats = allocator_->stats();
-  EXPECT_EQ(stats.reserved_peak, k4KiB + k2KiB + k1KiB) << "of the fallback, which keeps what is freed";
+  EXPECT_EQ(stats.reserved_peak, k4KiB + k2KiB + k1KiB) << "of the fallback, which keeps freed memory";
   EXPECT_EQ(stats.reserved, k4KiB + k1KiB);
   EXPECT_EQ(stats.creates, 3U + 1U);
   EXPECT_EQ(stats.maps, 1U);
@@ -165,7 +165,7 @@ TEST_F(PlanAheadTest, AnExtraAllocationCostsOnlyItself) {
   for (const Block block : {extra, b, c}) free(block);
 }
 
-/// Layers that each keep a block and work with another, and free the blocks in turn.
+/// Each layer keeps a block and works with another one; the blocks are freed in turn.
 class PlanAheadLayersTest : public PlanAheadTest {
  protected:
   void iterate_layers(std::int64_t scale, bool with_work) {
@@ -203,7 +203,7 @@ TEST_F(PlanAheadLayersTest, AGuestIsPartOfTheSnapshotAndMayBeUsedByOtherStreams)
   make({.least_share = 0});
   iterate_layers(8, true);
   allocator_->begin_iteration();
-  const Block guest = allocate(Bytes(9 * 1024));  // larger than what was recorded
+  const Block guest = allocate(Bytes(9 * 1024));  // larger than any recorded allocation
   ASSERT_EQ(counts().sheltered, 1U);
   const MemorySnapshot snapshot = allocator_->snapshot();
   const auto& blocks = snapshot.segments.back().blocks;
@@ -242,7 +242,7 @@ TEST_F(PlanAheadTest, APlaceThatIsHeldLongerThanRecordedIsLeftOut) {
   allocator_->begin_iteration();
   const Block a = allocate(k4KiB);
   const Block b = allocate(k1KiB);
-  const Block c = allocate(k2KiB);  // where a is
+  const Block c = allocate(k2KiB);  // its slot overlaps a
   EXPECT_EQ(counts().served, 2U);
   EXPECT_EQ(counts().blocked, 1U);
   EXPECT_EQ(fallback_->live(), 1U);
@@ -251,7 +251,7 @@ TEST_F(PlanAheadTest, APlaceThatIsHeldLongerThanRecordedIsLeftOut) {
 
   allocator_->begin_iteration();
   const Block again = allocate(k4KiB);
-  EXPECT_NE(again.address, a.address) << "still held, from the iteration before";
+  EXPECT_NE(again.address, a.address) << "still live, from the iteration before";
   free(again);
   free(a);
   const Block d = allocate(k1KiB);

@@ -4,7 +4,7 @@
 
 namespace stowage::runtime {
 
-/// A much smaller one may be something else, and in the way of what was recorded.
+/// A much smaller allocation is probably something else, and would block a recorded one.
 bool PlanCursor::fits(Bytes size, Bytes planned) const {
   return size <= planned &&
          static_cast<double>(size.value()) >= options_.least_share * static_cast<double>(planned.value());

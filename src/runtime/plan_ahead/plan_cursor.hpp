@@ -9,31 +9,33 @@
 
 namespace stowage::runtime {
 
-/// Where a stream stands in the plan: which slot its next allocation is. Moves forward only.
+/// A stream's position in the plan: which slot its next allocation gets. Moves forward only.
 ///
-/// The next allocation is the next slot when the sizes are equal. Otherwise, in this order:
+/// If the sizes are equal, the next allocation gets the next slot. Otherwise, in this order:
 ///
-/// 1. The last three sizes are those of three slots in a row within the window: the sequence is found again.
-/// 2. After u allocations that matched nothing it is the u-th slot after the next: those were there, in other sizes.
-/// 3. Slots that were never planned are left out: what outlives an iteration may have been allocated once for all.
-/// 4. A smaller allocation, down to a share of the slot, takes it: shapes vary.
-/// 5. It is something extra, or the first of a new sequence: no slot. The next slot stays the next.
+/// 1. If the last three sizes are those of three consecutive slots within the window, the sequence has been found
+///    again.
+/// 2. After u allocations that matched nothing, try the u-th slot after the next: those u may have been the skipped
+///    slots, with other sizes.
+/// 3. Unplanned slots are skipped: allocations that outlive an iteration may have happened only once.
+/// 4. An allocation that is smaller, but not below `least_share` of the slot, takes the slot: shapes vary.
+/// 5. The allocation is something extra, or the first of a new sequence: it gets no slot. The next slot stays the same.
 ///
-/// One odd allocation thus costs itself; a part that is left out costs two more. O(1) while the sizes are equal,
-/// O(window) when not.
+/// So one odd allocation costs only itself; a part that is left out costs two more. O(1) while the sizes are equal,
+/// else O(window).
 class PlanCursor {
  public:
   struct Options {
     std::uint32_t window = 0;
     double least_share = 0.75;
   };
-  /// Over `slots[first, end)`.
+  /// For `slots[first, end)`.
   PlanCursor(std::uint32_t first, std::uint32_t end, const Options& options)
       : first_(first), end_(end), options_(options), next_(first) {}
 
   void restart() { *this = PlanCursor(first_, end_, options_); }
 
-  /// The slot for an allocation of that size, rounded. It is not before `next`; the caller moves on.
+  /// The slot for an allocation of that rounded size. It is not before `next`; the caller moves the cursor.
   [[nodiscard]] std::optional<std::uint32_t> match(std::span<const PlannedSlot> slots, Bytes size) {
     if (next_ < end_ && slots[next_].size == size) return found(next_);
     return match_odd(slots, size);
@@ -41,7 +43,7 @@ class PlanCursor {
 
   [[nodiscard]] std::uint32_t next() const { return next_; }
   void move_to(std::uint32_t next) { next_ = next; }
-  /// Takes so many of the allocations without a slot for the next slots. False when there were not as many.
+  /// Counts that many of the allocations without a slot as the next slots. Returns false if there were fewer.
   [[nodiscard]] bool forgive(std::uint32_t count) {
     if (count > unmatched_) return false;
     unmatched_ -= count;
@@ -65,8 +67,8 @@ class PlanCursor {
   std::uint32_t end_;
   Options options_;
   std::uint32_t next_;
-  std::uint32_t unmatched_ = 0;   ///< Allocations without a slot since the last one with.
-  std::uint32_t remembered_ = 0;  ///< Of `recent_`, since sizes were equal.
+  std::uint32_t unmatched_ = 0;   ///< Allocations without a slot since the last one that had one.
+  std::uint32_t remembered_ = 0;  ///< Valid entries of `recent_`; none after an equal size.
   std::array<Bytes, 2> recent_ = {};
 };
 

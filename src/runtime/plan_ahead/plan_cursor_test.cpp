@@ -18,7 +18,7 @@ std::vector<PlannedSlot> slots_of(const std::vector<std::int64_t>& sizes) {
   return slots;
 }
 
-/// The slots of a sequence of allocations, `kNone` for those that have none.
+/// The slots of a sequence of allocations; `kNone` for those that get none.
 std::vector<int> match(const std::vector<PlannedSlot>& slots, const std::vector<std::int64_t>& sizes,
                        const PlanCursor::Options& options = {.window = 8}) {
   PlanCursor cursor(0, static_cast<std::uint32_t>(slots.size()), options);

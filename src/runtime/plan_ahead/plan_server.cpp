@@ -10,13 +10,12 @@
 namespace stowage::runtime {
 namespace {
 
-/// Each allocation looks at all of them. A program that keeps more of its allocations longer than recorded has another
-/// plan to make.
+/// Limit on odd slots, since each allocation checks all of them. A program that keeps more allocations longer than
+/// recorded needs a new plan.
 constexpr std::size_t kMostOdd = 64;
-/// How far back an allocation looks for slots that can be settled: enough for the ordinary case, little for a hopeless
-/// one.
+/// How many slots an allocation may try to settle: enough for the ordinary case, few enough for a hopeless one.
 constexpr int kPatience = 64;
-/// So many slots, at least half as many, are kept free of guests before it is their turn.
+/// At least half of this many upcoming slots, and at most all of them, are kept free of guests.
 constexpr std::uint32_t kExpected = 128;
 
 }  // namespace
@@ -38,7 +37,7 @@ PlanServer::PlanServer(Device& device, IterationPlan plan, std::byte* base, cons
 }
 
 void PlanServer::begin_iteration() {
-  if (++iteration_ == 0) {  // 0 is what no iteration has ever been
+  if (++iteration_ == 0) {  // the counter wrapped; 0 stands for "never"
     std::fill(states_.begin(), states_.end(), SlotState{});
     iteration_ = 1;
   }
@@ -166,7 +165,7 @@ bool PlanServer::settle(std::uint32_t slot) {
     if (odd == odd_.end()) odd_.push_back({slot, false});
     return true;
   }
-  // Left out when somebody before it was not passed yet; perhaps that one is now.
+  // It was left out because a predecessor had not been passed; perhaps it has been by now.
   if (--patience_ < 0 || !settle_predecessors(slot)) return false;
   states_[slot].clean = iteration_;
   states_[slot].left_out = true;
@@ -181,7 +180,7 @@ bool PlanServer::try_to_pass(std::uint32_t slot) {
 }
 
 void PlanServer::occupy(std::uint32_t slot, Bytes requested) {
-  if (guests_.watching()) guests_.slot_taken(plan_.slots[slot].bytes());  // may fail, the rest cannot
+  if (guests_.watching()) guests_.slot_taken(plan_.slots[slot].bytes());  // may throw; nothing after it can
   PlannedPlace& place = places_.of(slot);
   place.owner = slot;
   place.requested = requested;
@@ -198,15 +197,15 @@ std::optional<Bytes> PlanServer::free(std::byte* address, Bytes size, StreamId s
   if (checks_ && !live)
     misused("PlanAheadAllocator", "free of an address that is not the start of an allocation (freed twice?)");
   if (checks_ && place->requested != size)
-    misused("PlanAheadAllocator", "free with another size than it was allocated with");
+    misused("PlanAheadAllocator", "free with a size that differs from that of the allocation");
   if (checks_ && plan_.streams[plan_.slots[place->owner].stream] != stream)
-    misused("PlanAheadAllocator", "free on another stream");
+    misused("PlanAheadAllocator", "free on a stream that differs from that of the allocation");
   if (!live) return std::nullopt;
   const std::uint32_t slot = place->owner;
   const Bytes requested = place->requested;
   --live_;
   if (!uses_.none_live() && !uses_.freed(plan_.slots[slot].bytes())) {
-    ++live_;  // nobody's, but not to be had either
+    ++live_;  // nobody owns the bytes, but they must not be reused
     return requested;
   }
   place->owner = PlaceTable::kNobody;
@@ -217,8 +216,9 @@ std::optional<Bytes> PlanServer::free(std::byte* address, Bytes size, StreamId s
 
 std::optional<Bytes> PlanServer::deallocate_guest(Bytes offset, Guests::Held guest, Bytes size, StreamId stream) {
   if (checks_ && guest.requested != size)
-    misused("PlanAheadAllocator", "free with another size than it was allocated with");
-  if (checks_ && plan_.streams.front() != stream) misused("PlanAheadAllocator", "free on another stream");
+    misused("PlanAheadAllocator", "free with a size that differs from that of the allocation");
+  if (checks_ && plan_.streams.front() != stream)
+    misused("PlanAheadAllocator", "free on a stream that differs from that of the allocation");
   if (!uses_.none_live() && !uses_.freed({offset, guest.upper})) return guest.requested;
   guests_.leave(offset);
   --live_;

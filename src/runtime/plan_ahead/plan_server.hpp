@@ -18,29 +18,29 @@ namespace stowage::runtime {
 
 /// Serves iterations from a plan: bookkeeping over a range that somebody else owns. Not thread-safe.
 ///
-/// The question at each allocation is whether any live allocation has a byte of its slot. A search tree over live slots
-/// answers it in O(log n) and several cache misses; the plan itself answers it with less than three comparisons:
+/// At each allocation the question is whether any live allocation uses a byte of its slot. A search tree over live
+/// slots would answer it in O(log n), with several cache misses. The plan itself answers it with fewer than three
+/// comparisons:
 ///
-/// 1. A cursor *passes* the slots of its stream in order; a slot that is passed is served, or left out.
-/// 2. A slot is *clean* in this iteration once it is passed, free again if it was served, and all its predecessors were
-/// passed before
-///    it (they need not be clean: see 4).
-/// 3. A slot is served when all its predecessors are clean. By induction nobody planned before it has its bytes, unless
-/// 4. somebody lives longer than recorded. Whoever is found live when a successor becomes clean is *odd* from then on,
-/// and so is
-///    everything that is live when an iteration begins. No slot is served that overlaps an odd one; there are few, and
-///    beyond some number nothing is served.
-/// 5. A slot with a predecessor that was not passed is left out, and what follows it too, until that one is passed. A
-/// stream that
-///    had allocations without a slot passes as many slots for the asking: they were there, in other sizes.
+/// 1. A cursor *passes* the slots of its stream in order; a slot that is passed is either served or left out.
+/// 2. A slot is *clean* in this iteration once it has been passed, has been freed again if it was served, and all its
+///    predecessors were passed before it (they need not be clean: see 4).
+/// 3. A slot is served if all its predecessors are clean. By induction no slot planned earlier still uses its bytes,
+///    except in case 4.
+/// 4. An allocation may live longer than recorded. If it is found live when a successor becomes clean, it is *odd* from
+///    then on, and so is everything that is live when an iteration begins. A slot that overlaps an odd one is not
+///    served. There are few odd slots; above a limit nothing is served.
+/// 5. A slot with a predecessor that was not passed is left out, and so are its successors, until that predecessor is
+///    passed. If a stream had allocations without a slot, its cursor may pass as many slots on demand: those
+///    allocations were probably these slots, with other sizes.
 ///
-/// Whatever then has no slot may be a *guest*: it lies where the range is free at the time and none of the next slots
-/// is, and no slot is served that overlaps it. Only where the plan has one stream: with several, nobody could say what
-/// a guest's stream must wait for.
+/// An allocation that gets no slot may become a *guest*: it is placed where the range is free and none of the next
+/// slots lie, and no slot that overlaps it is served. This is done only if the plan has one stream; with several, it
+/// would be unknown what a guest's stream must wait for.
 ///
-/// Streams: a slot's stream is ordered after the frees of its predecessors on other streams; after all frees where a
-/// predecessor was left out, for somebody before that one may have had the bytes; after the last iteration's where the
-/// slot is the first user of some bytes. Where the device refuses, the slot is left out.
+/// Streams: a slot's stream is ordered after the frees of its predecessors on other streams. If a predecessor was left
+/// out, it is ordered after all frees, because an earlier slot may have used the bytes. If the slot is the first user
+/// of some bytes, it is ordered after the last iteration. If the device fails to order streams, the slot is left out.
 class PlanServer {
  public:
   struct Options {
@@ -51,10 +51,10 @@ class PlanServer {
   enum class Verdict : std::uint8_t { served, unplanned, deviated, blocked };
   struct Answer {
     Verdict verdict = Verdict::deviated;
-    std::byte* address = nullptr;  ///< When served, or a guest.
+    std::byte* address = nullptr;  ///< If served, or a guest; else null.
   };
 
-  /// `base` is that of a range of the plan's size.
+  /// `base` is the start of a range of the plan's size.
   PlanServer(Device& device, IterationPlan plan, std::byte* base, const Options& options);
 
   void begin_iteration();
@@ -64,18 +64,19 @@ class PlanServer {
     return reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(base_) <
            static_cast<std::uintptr_t>(plan_.size.value());
   }
-  /// What was requested for it; nothing when no live allocation begins there. Precondition for both: `owns(address)`.
+  /// Returns the requested size; nothing if no live allocation begins at the address. Precondition of both functions:
+  /// `owns(address)`.
   std::optional<Bytes> free(std::byte* address, Bytes size, StreamId stream);
   Status record_use(std::byte* address, StreamId stream);
 
-  /// Waits for all work on the range.
+  /// Waits for all work that uses the range.
   Status synchronize();
 
   [[nodiscard]] const IterationPlan& plan() const { return plan_; }
   [[nodiscard]] std::uint64_t live() const { return live_; }
   [[nodiscard]] std::uint64_t event_waits() const { return ordering_.waits(); }
   void reset_waits() { ordering_.reset_waits(); }
-  /// Without gaps, in the order of addresses, over `size` bytes.
+  /// The blocks of `size` bytes from the base, in address order, without gaps.
   [[nodiscard]] std::vector<MemorySnapshot::Block> blocks(Bytes size) const;
 
  private:
@@ -87,30 +88,30 @@ class PlanServer {
   static constexpr std::uint32_t kNothing = ~std::uint32_t{0};
   struct Odd {
     std::uint32_t slot;
-    bool carried;  ///< From an iteration before.
+    bool carried;  ///< From an earlier iteration.
   };
 
   [[nodiscard]] std::optional<std::size_t> stream_index(StreamId stream);
-  /// As a guest, where the slot that it is kept from would be if possible.
+  /// Places the allocation as a guest, if possible; preferably where its blocked slot would have been.
   Answer shelter(Verdict verdict, Bytes size, std::optional<std::uint32_t> slot);
   void watch_for_guests();
-  /// Tells the guests where the next slots are, unless they know already.
+  /// Tells the guests which slots come next, unless they are up to date.
   void expect_slots();
   std::optional<Bytes> deallocate_guest(Bytes offset, Guests::Held guest, Bytes size, StreamId stream);
   [[nodiscard]] bool is_live(std::uint32_t slot) const { return places_.of(slot).owner == slot; }
   [[nodiscard]] bool is_passed(std::uint32_t slot) const { return slot < cursors_[plan_.slots[slot].stream].next(); }
   [[nodiscard]] bool is_free(std::uint32_t slot);
   [[nodiscard]] bool put_in_order(std::uint32_t slot);
-  /// Passes all slots before this one that the cursor has not.
+  /// Passes all slots before this one that the cursor has not passed yet.
   void leave_out_up_to(PlanCursor& cursor, std::uint32_t slot);
   void leave_out(std::uint32_t slot);
-  /// Whether it and all before it are passed. If so it is clean from now on, or live and odd.
+  /// Whether the slot and all its predecessors are passed. If so, it is clean from now on, or live and odd.
   bool settle(std::uint32_t slot);
   bool settle_predecessors(std::uint32_t slot);
   [[nodiscard]] bool try_to_pass(std::uint32_t slot);
   void occupy(std::uint32_t slot, Bytes requested);
   void vacate(std::uint32_t slot);
-  /// Whether it was carried into this iteration.
+  /// Returns whether it was carried into this iteration.
   bool remove_odd(std::uint32_t slot);
 
   Device& device_;
@@ -120,12 +121,12 @@ class PlanServer {
   bool checks_;
   PlaceTable places_;
   std::vector<SlotState> states_;
-  std::vector<PlanCursor> cursors_;  ///< By stream.
+  std::vector<PlanCursor> cursors_;  ///< Per stream.
   std::vector<Odd> odd_;
   StreamOrdering ordering_;
   ForeignUses uses_;
   Guests guests_;
-  std::uint32_t expected_from_ = kNothing;  ///< The next slot when the guests were last told.
+  std::uint32_t expected_from_ = kNothing;  ///< The next slot when the guests were last updated.
   std::size_t last_stream_ = 0;
   int patience_ = 0;  ///< How many more slots this allocation may settle.
   std::uint32_t iteration_ = 0;

@@ -8,7 +8,7 @@
 namespace stowage::runtime {
 namespace {
 
-/// Large pages are cheap by the byte; one beyond this gains nothing, and only makes the device look for it.
+/// Per byte, large pages are cheap. Above this size there is no gain, and the device may fail to find the memory.
 constexpr Bytes kLargestPage{std::int64_t{1} << 30};
 
 std::byte* aligned(std::byte* address, Bytes alignment) {
@@ -63,7 +63,7 @@ PlannedRange::~PlannedRange() {
   if (process_is_exiting()) return;
   if (source_.pool == nullptr || reserved_ == nullptr) return;
   VirtualMemory& memory = source_.pool->memory();
-  // A device that fails once may not fail twice.
+  // Two attempts: a device that failed once may succeed the next time.
   const bool unmapped =
       !leave_mapped_ && (size_ == Bytes(0) || memory.unmap(reserved_, size_) || memory.unmap(reserved_, size_));
   for (const Page page : pages_) source_.pool->free(page);

@@ -8,8 +8,8 @@
 
 namespace stowage::runtime {
 
-/// One range of addresses with memory behind all of it: pages of a pool in a reserved range, or a buffer. Goes back as
-/// a whole; whoever lets it go sees to it that no work uses it. The source must outlive it.
+/// One range of addresses that is backed by memory throughout: pages of a pool in a reserved range, or a buffer. It is
+/// released as a whole; the owner makes sure that no work uses it by then. The source must outlive it.
 class PlannedRange {
  public:
   struct Source {
@@ -18,18 +18,18 @@ class PlannedRange {
     Bytes alignment{1};            ///< Of the base.
   };
 
-  /// Fails as the device does, and leaves nothing behind.
+  /// Fails as the device does; then nothing remains allocated.
   static Result<std::unique_ptr<PlannedRange>> take(const Source& source, Bytes size);
   ~PlannedRange();
   PlannedRange(const PlannedRange&) = delete;
   PlannedRange& operator=(const PlannedRange&) = delete;
 
-  /// At the end the addresses stay mapped, for ever: for a device that cannot say whether work still uses them. The
-  /// pages go back and the device keeps them as long as they are mapped.
+  /// After this call the destructor leaves the addresses mapped for ever, for a device that cannot say whether work
+  /// still uses them. The pages go back to the pool, but the device keeps their memory as long as they are mapped.
   void leave_mapped() { leave_mapped_ = true; }
 
   [[nodiscard]] std::byte* base() const { return base_; }
-  /// What the device gave for it.
+  /// Total size of the device memory.
   [[nodiscard]] Bytes size() const { return size_; }
   [[nodiscard]] std::uint64_t maps() const { return pages_.size(); }
 
@@ -44,7 +44,7 @@ class PlannedRange {
   Bytes size_;
   std::byte* reserved_ = nullptr;
   Bytes reserved_size_;
-  std::vector<Page> pages_;  ///< One after the other from the start of what is reserved.
+  std::vector<Page> pages_;  ///< One after the other from the start of the reserved range.
   std::unique_ptr<Buffer> buffer_;
   bool leave_mapped_ = false;
 };

@@ -9,16 +9,16 @@
 
 namespace stowage::runtime {
 
-/// One allocation of a recorded iteration. Times count the allocations and frees of the iteration.
+/// One allocation of a recorded iteration. Time is counted in allocations and frees of the iteration.
 struct RecordedAllocation {
   Bytes size;  ///< Rounded to the alignment.
   StreamId stream;
-  Interval life;  ///< From its allocation to its free; `kNever` where it outlives the iteration.
+  Interval life;  ///< From its allocation to its free; ends at `kNever` if it outlives the iteration.
 
   friend bool operator==(const RecordedAllocation&, const RecordedAllocation&) = default;
 };
 
-/// What an iteration allocates and frees, as it happens. Not thread-safe.
+/// Records what an iteration allocates and frees. Not thread-safe.
 class Recording {
  public:
   void allocated(std::byte* address, Bytes size, StreamId stream) {
@@ -27,7 +27,7 @@ class Recording {
     now_ += Step(1);
   }
 
-  /// One from before the iteration is none of its business.
+  /// Ignores allocations from before the iteration.
   void freed(std::byte* address) {
     const auto found = live_.find(address);
     if (found == live_.end()) return;

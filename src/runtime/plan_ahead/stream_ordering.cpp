@@ -29,7 +29,7 @@ StreamOrdering::~StreamOrdering() {
 
 void StreamOrdering::mark(std::size_t stream) {
   const Result<EventId> event = device_.record(streams_[stream]);
-  if (!event) return;  // whoever needs it tries again
+  if (!event) return;  // `mark_for` tries again when the event is needed
   std::deque<Mark>& marks = marks_[stream];
   marks.push_back({*event, clock_});
   if (marks.size() <= kMostMarks) return;

@@ -9,8 +9,8 @@
 
 namespace stowage::runtime {
 
-/// Which stream's work is ordered after which other's, as far as events that we recorded prove it. Streams are numbered
-/// as in the plan; moments are counted by a clock of frees. Not thread-safe. Forgets its events at the end.
+/// Which stream's work is ordered after which other's, as far as recorded events prove it. Streams are numbered as in
+/// the plan; moments are counted in frees. Not thread-safe. The destructor forgets the events.
 class StreamOrdering {
  public:
   using Moment = std::uint64_t;
@@ -20,16 +20,16 @@ class StreamOrdering {
   StreamOrdering(const StreamOrdering&) = delete;
   StreamOrdering& operator=(const StreamOrdering&) = delete;
 
-  /// A free on the stream: work that was submitted before it may use the bytes.
+  /// Notes a free on the stream: work submitted before it may use the bytes. Returns its moment.
   Moment freed(std::size_t stream) { return last_free_[stream] = ++clock_; }
-  /// Records an event that later `order`s need not record. A failure costs nothing but time then.
+  /// Records an event in advance, so that later calls of `order` need not. If that fails, only time is lost.
   void mark(std::size_t stream);
-  /// Every stream that goes on from here has the bytes of the others' last round.
+  /// From now on the bytes that other streams freed so far count as those of the last round.
   void begin_iteration() { last_round_ = last_free_; }
-  /// A free of bytes of the last round, in this one.
+  /// Notes a free, in this round, of bytes of the last round.
   void freed_late(std::size_t stream) { last_round_[stream] = freed(stream); }
 
-  // What is submitted to `to` from now on happens after what was freed on the others up to a moment. False: the device
+  // These order later work of `to` after the frees of other streams up to a moment. They return false if the device
   // failed.
   [[nodiscard]] bool order(std::size_t from, std::size_t to, Moment moment) {
     return from == to || ordered_[from * streams_.size() + to] >= moment || wait(from, to, moment);
@@ -47,17 +47,17 @@ class StreamOrdering {
     Moment moment = 0;
   };
   [[nodiscard]] bool wait(std::size_t from, std::size_t to, Moment moment);
-  /// The first mark of the stream that covers the moment; a new one where there is none. Null: the device failed.
+  /// The oldest mark of the stream that covers the moment, or a new one. Null if the device failed.
   [[nodiscard]] const Mark* mark_for(std::size_t stream, Moment moment);
 
   Device& device_;
   std::vector<StreamId> streams_;
   Moment clock_ = 0;
-  std::vector<Moment> last_free_;   ///< By stream.
-  std::vector<Moment> last_round_;  ///< By stream: the last free of what the iterations before had.
-  std::vector<Moment> ordered_;     ///< From × to: up to which moment.
-  std::vector<std::deque<Mark>>
-      marks_;  ///< By stream: the last few. The older one covers a moment, the sooner it is complete.
+  std::vector<Moment> last_free_;   ///< Per stream.
+  std::vector<Moment> last_round_;  ///< Per stream: the last free of bytes from earlier iterations.
+  std::vector<Moment> ordered_;     ///< Per pair (from, to): ordered up to this moment.
+  /// Per stream: the last few. Of those that cover a moment, the oldest is complete first.
+  std::vector<std::deque<Mark>> marks_;
   std::uint64_t waits_ = 0;
 };
 

@@ -76,7 +76,7 @@ class SessionArena::State {
   Status begin(ModelId id, StreamId stream) {
     const std::lock_guard lock(mutex_);
     STOWAGE_TRY(Model* const model, find(id));
-    if (model->stream) return Error{ErrorCode::invalid, fmt::format("model {} is running already", number(id)), {}};
+    if (model->stream) return Error{ErrorCode::invalid, fmt::format("model {} is already running", number(id)), {}};
     for (const auto& [other_id, other] : models_) {
       if (!other.stream || !share_bytes(*model, other)) continue;
       return Error{ErrorCode::invalid,
@@ -128,7 +128,7 @@ class SessionArena::State {
 
  private:
   struct Model {
-    std::vector<SessionGap> blocks;       ///< Merged: few, for they lie side by side.
+    std::vector<SessionGap> blocks;       ///< Merged; few, because most blocks are adjacent.
     std::optional<StreamId> stream = {};  ///< While it is active.
   };
 
@@ -138,11 +138,13 @@ class SessionArena::State {
     std::vector<Bytes> rounded;
     Bytes sum(0);
     for (const Bytes size : sizes) {
-      if (size < Bytes(0)) return Error{ErrorCode::invalid, fmt::format("a block of {} bytes", size.value()), {}};
+      if (size < Bytes(0))
+        return Error{ErrorCode::invalid, fmt::format("a block cannot have {} bytes", size.value()), {}};
       const std::optional<Bytes> more =
           size > kMaxBytes ? std::nullopt : add_within_limit(sum, std::min(align_up(size, alignment_), kMaxBytes));
       if (!more)
-        return Error{ErrorCode::out_of_memory, fmt::format("blocks of more than {} bytes", kMaxBytes.value()), {}};
+        return Error{
+            ErrorCode::out_of_memory, fmt::format("the blocks have more than {} bytes", kMaxBytes.value()), {}};
       sum = *more;
       rounded.push_back(align_up(size, alignment_));
     }
@@ -182,7 +184,7 @@ class SessionArena::State {
                        [&](const SessionGap& block) { return overlap(block, {extent.base, extent.size}); });
   }
 
-  /// What found no gap goes behind everything, from the last gap on if that one is at the end.
+  /// Places the blocks that fit no gap at the end; they start in the last gap if that one is at the end.
   Status place_behind(std::span<const Bytes> sizes, SessionLayout& layout) {
     if (layout.left.empty()) return Done{};
     const SessionMemory::Extent& extent = memory_.extents().front();
@@ -196,7 +198,7 @@ class SessionArena::State {
     return memory_.grow(Bytes(at - extent.base));
   }
 
-  /// What found no gap goes into new buffers, one if the device's largest permits.
+  /// Places the blocks that fit no gap in new buffers; in a single one, if the device's largest buffer permits.
   Status place_in_buffers(std::span<const Bytes> sizes, SessionLayout& layout) {
     const std::size_t before = memory_.extents().size();
     const std::optional<Bytes> most = device_.buffer_type().max_size();
@@ -229,8 +231,8 @@ class SessionArena::State {
     return Done{};
   }
 
-  /// False when the device does not say that they are over. Of runs that are going on their models' blocks say where
-  /// they are.
+  /// Waits for runs that have ended on the host, but perhaps not on the device. Returns false if the device fails.
+  /// Active runs need no wait: their models' blocks count as busy.
   bool wait_for_runs() {
     return std::all_of(ended_.begin(), ended_.end(), [this](const auto& ended) {
       const Result<bool> complete = device_.is_complete(ended.second);
@@ -257,16 +259,16 @@ class SessionArena::State {
 Result<std::unique_ptr<SessionArena>> SessionArena::make(Device& device, SessionArenaOptions options) {
   VirtualMemory* const memory = options.pool != nullptr ? &options.pool->memory() : device.virtual_memory();
   if (memory != nullptr && memory->device() != device.id()) {
-    return Error{
-        ErrorCode::invalid,
-        fmt::format("a session on device {} with pages of device {}", device.id().index(), memory->device().index()),
-        {}};
+    return Error{ErrorCode::invalid,
+                 fmt::format("the session is on device {}, but its pages are on device {}", device.id().index(),
+                             memory->device().index()),
+                 {}};
   }
   const bool fits = options.address_space > Bytes(0) && options.address_space <= kMaxBytes &&
                     (memory == nullptr || is_aligned(options.address_space, memory->granularity()));
   if (!fits) {
     return Error{ErrorCode::invalid,
-                 fmt::format("an address space of {} bytes for a session", options.address_space.value()),
+                 fmt::format("a session cannot have an address space of {} bytes", options.address_space.value()),
                  {}};
   }
   return std::unique_ptr<SessionArena>(new SessionArena(std::make_unique<State>(device, options)));

@@ -19,7 +19,7 @@ using ::testing::IsEmpty;
 constexpr StreamId kOne(1);
 constexpr StreamId kTwo(2);
 
-/// With pages of 1 KiB, and with buffers that are not aligned by themselves.
+/// With pages of 1 KiB, and with buffers whose bases are not aligned.
 class SessionArenaTest : public ::testing::TestWithParam<bool> {
  protected:
   void SetUp() override {
@@ -43,7 +43,7 @@ class SessionArenaTest : public ::testing::TestWithParam<bool> {
     ASSERT_TRUE(device_->launch(stream, used));
     ASSERT_TRUE(arena_->end(model.id));
   }
-  /// What the device has given for blocks of that many bytes at once: buffers are larger by what aligning may take.
+  /// The device memory for blocks of that many bytes loaded at once; buffers need additional bytes for alignment.
   [[nodiscard]] Bytes held(std::int64_t bytes, std::int64_t buffers = 1) const {
     return GetParam() ? Bytes(bytes) : Bytes(bytes + 256 * buffers);
   }
@@ -72,7 +72,7 @@ TEST_P(SessionArenaTest, TheNextModelOverlaysAndOnlyTheShortfallGrows) {
   const LoadedModel larger = load({Bytes(4096), Bytes(4096)});
   EXPECT_EQ(larger.addresses[0], first.addresses[0]);
   if (GetParam()) {
-    EXPECT_EQ(device_->in_use(), Bytes(8192)) << "6 KiB were there";
+    EXPECT_EQ(device_->in_use(), Bytes(8192)) << "6 KiB existed already";
   } else {
     EXPECT_EQ(device_->in_use(), held(6144 + 4096, 2))
         << "a buffer cannot grow: a second one for the block that did not fit";
@@ -87,7 +87,7 @@ TEST_P(SessionArenaTest, AddressesStayWhateverIsLoadedAndRunsFollowEachOther) {
     run(first, kOne);
     const std::uint64_t waits = device_->calls(SimCall::wait);
     run(second, kTwo);
-    EXPECT_EQ(device_->calls(SimCall::wait), waits + 1) << "the first one's work is pending";
+    EXPECT_EQ(device_->calls(SimCall::wait), waits + 1) << "the first model's work is pending";
   }
   device_->finish_all();
   const std::uint64_t waits = device_->calls(SimCall::wait);
@@ -105,11 +105,11 @@ TEST_P(SessionArenaTest, ModelsThatShareBytesDoNotRunAtOnce) {
     EXPECT_EQ(refused.error().code, ErrorCode::invalid);
     EXPECT_THAT(refused.error().message, HasSubstr("model 2 cannot run: it shares memory with model 1"));
   } else {
-    ASSERT_TRUE(refused) << "what did not fit into the first buffer has another one";
+    ASSERT_TRUE(refused) << "the block that did not fit into the first buffer is in another one";
     ASSERT_TRUE(arena_->end(second.id));
   }
-  EXPECT_FALSE(arena_->begin(first.id, kOne)) << "already";
-  EXPECT_FALSE(arena_->unload(first.id)) << "while it runs";
+  EXPECT_FALSE(arena_->begin(first.id, kOne)) << "it is already running";
+  EXPECT_FALSE(arena_->unload(first.id)) << "it is running";
   ASSERT_TRUE(arena_->end(first.id));
   EXPECT_FALSE(arena_->end(first.id)) << "not twice";
   EXPECT_TRUE(arena_->begin(second.id, kTwo));
@@ -122,7 +122,7 @@ TEST_P(SessionArenaTest, AModelThatIsLoadedWhileAnotherRunsGetsMemoryOfItsOwnAnd
   ASSERT_EQ(small.addresses[0], large.addresses[0]);
   ASSERT_TRUE(arena_->begin(small.id, kOne));
   const LoadedModel beside = load({Bytes(4096)});
-  EXPECT_EQ(beside.addresses[0], large.addresses[0] + 1024) << "the part of the memory that nobody active has";
+  EXPECT_EQ(beside.addresses[0], large.addresses[0] + 1024) << "the part of the memory that no active model uses";
   EXPECT_EQ(device_->in_use(), held(8192));
   EXPECT_TRUE(arena_->begin(beside.id, kTwo));
   EXPECT_TRUE(arena_->end(beside.id));
@@ -132,7 +132,7 @@ TEST_P(SessionArenaTest, AModelThatIsLoadedWhileAnotherRunsGetsMemoryOfItsOwnAnd
 TEST_P(SessionArenaTest, TrimReturnsWhatNoLoadedModelHasOnceItsRunIsOver) {
   const LoadedModel small = load({Bytes(1024)});
   const LoadedModel large = load({Bytes(8192)});
-  EXPECT_EQ(arena_->trim(), Bytes(0)) << "a model that is loaded keeps its memory";
+  EXPECT_EQ(arena_->trim(), Bytes(0)) << "a loaded model keeps its memory";
   run(large, kOne);
   ASSERT_TRUE(arena_->unload(large.id));
   EXPECT_GT(arena_->trim(), Bytes(0));
@@ -142,7 +142,7 @@ TEST_P(SessionArenaTest, TrimReturnsWhatNoLoadedModelHasOnceItsRunIsOver) {
   arena_->trim();
   EXPECT_EQ(device_->in_use(), Bytes(0));
   EXPECT_EQ(arena_->reserved(), Bytes(0));
-  EXPECT_EQ(load({Bytes(512)}).addresses.size(), 1U) << "and there is memory again";
+  EXPECT_EQ(load({Bytes(512)}).addresses.size(), 1U) << "memory is available again";
 }
 
 TEST_P(SessionArenaTest, AFailedWaitTrimsNothing) {
@@ -206,7 +206,7 @@ TEST_P(SessionArenaTest, ARunThatCannotBeOrderedDoesNotBeginAndOneThatCannotBeFo
   ASSERT_TRUE(arena_->begin(second.id, kTwo));
   device_->fail(SimCall::record, 1);
   EXPECT_EQ(arena_->end(second.id).error().code, ErrorCode::device);
-  EXPECT_FALSE(arena_->unload(second.id)) << "active still";
+  EXPECT_FALSE(arena_->unload(second.id)) << "it is still active";
   EXPECT_TRUE(arena_->end(second.id));
 }
 
@@ -297,7 +297,7 @@ TEST(SessionArenaBuffers, BlocksAreSpreadOverBuffersWhereOneHasALargestSize) {
     const std::array more = {Bytes(3000), Bytes(3000), Bytes(3000), Bytes(3000)};
     const std::size_t objects = device->live_objects();
     EXPECT_FALSE(arena->load(more));
-    EXPECT_EQ(device->live_objects(), objects) << "the buffer that was had already is gone";
+    EXPECT_EQ(device->live_objects(), objects) << "the buffer that was already allocated is freed";
     EXPECT_TRUE(arena->load(more));
   }
   EXPECT_EQ(device->live_objects(), 0U);

@@ -9,27 +9,27 @@
 
 namespace stowage::runtime {
 
-/// Room for blocks: part of an extent that nobody active has.
+/// A part of an extent that no active model uses.
 struct SessionGap {
   std::byte* base = nullptr;
   Bytes size;
 };
 
-/// The same bytes in as few parts as possible, in the order of addresses. Precondition: none overlap.
+/// Merges adjacent parts; the result is in address order. Precondition: no parts overlap.
 [[nodiscard]] std::vector<SessionGap> merged(std::vector<SessionGap> parts);
 
-/// What is left of the extents without the busy parts, in the order of addresses within each. `busy` is in any order;
+/// The parts of the extents that are not busy, in address order within each extent. `busy` may be in any order, and its
 /// parts may overlap.
 [[nodiscard]] std::vector<SessionGap> gaps_between(std::span<const SessionMemory::Extent> extents,
                                                    std::span<const SessionGap> busy);
 
-/// Blocks in gaps: the largest first, each into the smallest gap that takes it, of equals the first.
+/// Blocks placed in gaps by best fit, the largest block first; of equal gaps, the first.
 struct SessionLayout {
-  std::vector<std::byte*> addresses;  ///< By block; null where there was no gap, or the size is 0.
-  std::vector<std::size_t> left;      ///< Blocks without a gap, the largest first.
-  std::vector<SessionGap> gaps;       ///< What is left of them.
+  std::vector<std::byte*> addresses;  ///< Per block; null if no gap fits, or if the size is 0.
+  std::vector<std::size_t> left;      ///< Blocks that fit no gap, the largest first.
+  std::vector<SessionGap> gaps;       ///< What remains of the gaps.
 };
-/// Sizes are rounded already. O(n log n) for n blocks and gaps.
+/// Precondition: sizes are rounded. O(n log n) for n blocks and gaps.
 [[nodiscard]] SessionLayout lay_out(std::span<const Bytes> sizes, std::vector<SessionGap> gaps);
 
 }  // namespace stowage::runtime

@@ -10,14 +10,14 @@
 namespace stowage::runtime {
 
 SessionMemory::~SessionMemory() {
-  if (leave_) {  // pages go when they are unmapped, which is never; buffers are nobody's
+  if (leave_) {  // the device keeps the pages while they are mapped, that is for ever; buffers are leaked
     for (const Page page : pages_) source_.pool->free(page);
     for (std::unique_ptr<Buffer>& buffer : buffers_) keep_for_ever(std::shared_ptr<Buffer>(std::move(buffer)));
     return;
   }
   if (reserved_ == nullptr) return;
-  // A device that fails once may not fail twice; one that goes on failing keeps its pages mapped, for a destructor
-  // cannot.
+  // Two attempts, since a device that failed once may succeed the next time. If it fails again, the pages stay mapped,
+  // because a destructor cannot fail.
   shrink(Bytes(0));
   shrink(Bytes(0));
   const bool empty = pages_.empty();
@@ -27,7 +27,7 @@ SessionMemory::~SessionMemory() {
 
 void SessionMemory::settle() {
   if (std::exchange(settled_, true) || source_.pool == nullptr) return;
-  if (source_.alignment > source_.pool->memory().granularity()) return;  // only buffers can be aligned so
+  if (source_.alignment > source_.pool->memory().granularity()) return;  // only buffers can have this alignment
   const Result<std::byte*> reserved = source_.pool->memory().reserve(source_.address_space);
   if (!reserved) return;
   reserved_ = *reserved;
@@ -47,7 +47,7 @@ Status SessionMemory::grow(Bytes size) {
   return add_page(wanted - before);
 }
 
-/// One for the whole shortfall: large pages are cheap by the byte.
+/// Adds a single page for the whole shortfall: per byte, large pages are cheap.
 Status SessionMemory::add_page(Bytes size) {
   STOWAGE_TRY(const Page page, source_.pool->acquire(size));
   Extent& extent = extents_.front();

@@ -8,8 +8,8 @@
 
 namespace stowage::runtime {
 
-/// What a session has of the device: one range that grows by pages at its end, or buffers that are added. Not
-/// thread-safe. Whoever takes something away sees to it that no work uses it.
+/// The device memory of a session: one range that grows by pages at its end, or a list of buffers. Not thread-safe.
+/// Callers that remove memory make sure that no work uses it.
 class SessionMemory {
  public:
   struct Source {
@@ -18,7 +18,7 @@ class SessionMemory {
     Bytes address_space;
     Bytes alignment{1};
   };
-  /// Addresses with memory behind all of them.
+  /// A range of addresses that is backed by memory throughout.
   struct Extent {
     std::byte* base = nullptr;  ///< Aligned.
     Bytes size;
@@ -29,21 +29,21 @@ class SessionMemory {
   SessionMemory(const SessionMemory&) = delete;
   SessionMemory& operator=(const SessionMemory&) = delete;
 
-  /// Reserves addresses, once. From then on it is known whether there are pages; a refusal is for good, and no failure.
+  /// Tries once to reserve addresses, which decides whether pages or buffers are used. A refusal is final, and is not
+  /// an error.
   void settle();
   [[nodiscard]] bool has_pages() const { return reserved_ != nullptr; }
 
-  /// With pages: makes the one extent at least that large. All or nothing, except for pages that cannot be taken away
-  /// again.
+  /// With pages: grows the only extent to at least that size. All or nothing.
   Status grow(Bytes size);
-  /// Without: a new extent at the end of the list.
+  /// Without pages: adds an extent at the end of the list.
   Status add(Bytes size);
-  /// Takes whole pages away as long as `size` bytes remain. Says how much went.
+  /// Removes whole pages from the end as long as at least `size` bytes remain. Returns the number of bytes removed.
   Bytes shrink(Bytes size);
-  /// Takes a buffer away; those behind it move up in the list.
+  /// Removes a buffer; later ones move up in the list. Returns the number of bytes removed.
   Bytes remove(std::size_t extent);
 
-  /// At the end everything stays where it is, for ever.
+  /// From now on, destruction leaks all memory deliberately.
   void leave() { leave_ = true; }
 
   [[nodiscard]] const std::vector<Extent>& extents() const { return extents_; }
@@ -57,7 +57,7 @@ class SessionMemory {
   bool leave_ = false;
   std::byte* reserved_ = nullptr;
   std::vector<Page> pages_;
-  std::vector<std::unique_ptr<Buffer>> buffers_;  ///< One an extent.
+  std::vector<std::unique_ptr<Buffer>> buffers_;  ///< One per extent.
   std::vector<Extent> extents_;
 };
 
