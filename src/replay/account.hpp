@@ -6,7 +6,7 @@
 
 namespace stowage::replaying {
 
-/// Keeps the figures of an allocator together with their peaks. Not thread-safe.
+/// The statistics of an allocator, with their peaks. Not thread-safe.
 class Account {
  public:
   void allocated(Bytes requested, Bytes rounded) {
@@ -40,7 +40,7 @@ class Account {
     stats_.live = before.live;
   }
 
-  /// For the counts of calls.
+  /// For changing the call counts.
   [[nodiscard]] AllocatorStats& stats() { return stats_; }
   [[nodiscard]] const AllocatorStats& stats() const { return stats_; }
 

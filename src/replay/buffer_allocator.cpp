@@ -11,7 +11,7 @@ namespace stowage::replaying {
 Result<std::byte*> BufferAllocator::allocate(Bytes size, StreamId stream) {
   if (size == Bytes(0)) return nullptr;
   if (size < Bytes(0) || size > kMaxBytes) {
-    return Error{ErrorCode::invalid, fmt::format("{}: an allocation of {} bytes", device_.name(), size.value()), {}};
+    return Error{ErrorCode::invalid, fmt::format("{}: {} bytes requested", device_.name(), size.value()), {}};
   }
   bool unaligned = false;
   Result<std::unique_ptr<Buffer>> buffer =
@@ -20,7 +20,7 @@ Result<std::byte*> BufferAllocator::allocate(Bytes size, StreamId stream) {
     ++account_.stats().failures;
     const AllocatorStats& now = account_.stats();
     return Error{buffer.error().code,
-                 fmt::format("{} bytes were asked for; {} are live, {} reserved, none idle: {}", size.value(),
+                 fmt::format("{} bytes requested; {} live, {} reserved, none idle: {}", size.value(),
                              now.requested.value(), now.reserved.value(), buffer.error().message),
                  buffer.error().where};
   }
@@ -33,7 +33,7 @@ Result<std::byte*> BufferAllocator::allocate(Bytes size, StreamId stream) {
   return address;
 }
 
-/// A stream that cannot be waited for has failed, and so has its work.
+/// If waiting for a stream fails, its work has failed too, so the failure is ignored.
 void BufferAllocator::wait_for(StreamId stream) {
   (void)device_.synchronize(stream);
   ++account_.stats().event_waits;
@@ -53,7 +53,7 @@ void BufferAllocator::free(std::byte* address, Bytes size, StreamId stream) {
 Status BufferAllocator::record_use(std::byte* address, StreamId stream) {
   const auto found = live_.find(address);
   if (found == live_.end()) {
-    return Error{ErrorCode::invalid, fmt::format("{}: {} is no allocation", device_.name(), fmt::ptr(address)), {}};
+    return Error{ErrorCode::invalid, fmt::format("{}: {} is not an allocation", device_.name(), fmt::ptr(address)), {}};
   }
   std::vector<StreamId>& uses = found->second.uses;
   const bool known = stream == found->second.stream || std::find(uses.begin(), uses.end(), stream) != uses.end();

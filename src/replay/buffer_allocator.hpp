@@ -9,8 +9,8 @@
 
 namespace stowage::replaying {
 
-/// Every allocation is a buffer of its own, and freeing one waits for the streams that use it: what a program pays that
-/// asks the device each time. The yardstick of every other allocator. One thread. The device must outlive it.
+/// Every allocation is a separate buffer, and a free waits for the streams that use it. This is the cost of asking the
+/// device each time; the other allocators are compared with it. For one thread. The device must outlive it.
 class BufferAllocator final : public Allocator {
  public:
   explicit BufferAllocator(Device& device) : device_(device) {}
@@ -32,7 +32,7 @@ class BufferAllocator final : public Allocator {
     std::unique_ptr<Buffer> buffer;
     Bytes requested;
     StreamId stream;
-    std::vector<StreamId> uses = {};  ///< Of other streams.
+    std::vector<StreamId> uses = {};  ///< By other streams.
   };
 
   void wait_for(StreamId stream);

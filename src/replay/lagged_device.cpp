@@ -62,7 +62,7 @@ Status LaggedDevice::synchronize(StreamId id) {
   }
   stream(id).complete = first_ + events_.size();
   stream(id).synchronized = clock_.load(std::memory_order_relaxed);
-  stream(id).after = nullptr;  // all of it is over
+  stream(id).after = nullptr;  // all of it is complete
   return Done{};
 }
 

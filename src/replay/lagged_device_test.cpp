@@ -86,8 +86,7 @@ TEST_F(Lagged, ForgottenAndForeignEventsAreInvalid) {
     EXPECT_EQ(device_.wait(kMain, event).error().code, ErrorCode::invalid);
     device_.forget(event);
   }
-  EXPECT_EQ(static_cast<std::uint64_t>(record(kMain)), static_cast<std::uint64_t>(second) + 1)
-      << "ids are not used again";
+  EXPECT_EQ(static_cast<std::uint64_t>(record(kMain)), static_cast<std::uint64_t>(second) + 1) << "ids are not reused";
 }
 
 TEST_F(Lagged, AStreamThatWasSynchronizedIsIdleUntilTimePasses) {
@@ -95,7 +94,7 @@ TEST_F(Lagged, AStreamThatWasSynchronizedIsIdleUntilTimePasses) {
   EXPECT_TRUE(device_.is_complete(record(kMain)).value());
   const EventId other = record(StreamId(7));
   ASSERT_TRUE(device_.wait(kMain, other));
-  EXPECT_FALSE(device_.is_complete(record(kMain)).value()) << "it waits for a stream that is behind";
+  EXPECT_FALSE(device_.is_complete(record(kMain)).value()) << "it waits for a stream that lags";
   ASSERT_TRUE(device_.synchronize(kMain));
   device_.advance();
   EXPECT_FALSE(device_.is_complete(record(kMain)).value());

@@ -40,10 +40,10 @@ class PlannedReplay final : public Allocator {
   [[nodiscard]] MemorySnapshot snapshot() const override { return planned_->snapshot(); }
 
  private:
-  std::unique_ptr<StreamAllocator> fallback_;  ///< Outlives the other.
+  std::unique_ptr<StreamAllocator> fallback_;  ///< Must outlive `planned_`.
   std::unique_ptr<PlanAheadAllocator> planned_;
-  const std::uint32_t length_;  ///< Allocations of an iteration; 0: there are none.
-  std::uint32_t asked_ = 0;     ///< In this iteration.
+  const std::uint32_t length_;  ///< Allocations per iteration; 0: no iterations.
+  std::uint32_t asked_ = 0;     ///< Requests so far in this iteration.
   std::uint64_t live_ = 0;
 };
 

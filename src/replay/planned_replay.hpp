@@ -8,9 +8,9 @@
 
 namespace stowage::replaying {
 
-/// A `PlanAheadAllocator` over a `StreamAllocator` that finds out by itself where iterations begin and end, for
-/// replays: one has as many allocations as the trace, and ends when all of them are free. Without a trace there are no
-/// iterations. One thread at a time.
+/// A `PlanAheadAllocator` over a `StreamAllocator`, for replays. It finds the iterations by itself: an iteration has as
+/// many allocations as the trace and ends when all of them are freed. Without a trace there are no iterations. For one
+/// thread at a time.
 Result<std::unique_ptr<Allocator>> make_planned_replay(Device& device, const Trace* expected);
 
 }  // namespace stowage::replaying

@@ -35,7 +35,7 @@ constexpr std::array kAllocators{
     NamedAllocator{{"plan-ahead", "ours, from a plan of the first pass"}, replaying::make_planned_replay},
     NamedAllocator{{"torch-native", "PyTorch's default policy"}, make<replaying::TorchNativeModel>},
     NamedAllocator{{"torch-expandable", "PyTorch's policy with expandable_segments:True"}, make_expandable},
-    NamedAllocator{{"buffers", "a buffer of its own for every allocation"}, make<replaying::BufferAllocator>},
+    NamedAllocator{{"buffers", "a separate buffer for every allocation"}, make<replaying::BufferAllocator>},
 };
 
 constexpr auto kInfos = [] {

@@ -10,13 +10,13 @@
 namespace stowage {
 namespace {
 
-/// The same on stream 0 alone.
+/// The same trace with all events on stream 0.
 Trace on_one_stream(Trace trace) {
   for (Trace::Event& event : trace.events) event.stream = StreamId(0);
   return trace;
 }
 
-/// Sizes that are small, large and odd, on two streams, freed in another order and on other streams, some never.
+/// Small, large and odd sizes on two streams, freed in another order and on other streams; some are never freed.
 Trace mixed_trace() {
   Trace trace;
   const auto size_of = [](std::uint32_t i) {

@@ -10,25 +10,25 @@
 namespace stowage::replaying {
 namespace {
 
-/// An event with all that the calls need. Allocations that are not live at the same time share a place in the table
-/// of addresses, so that it stays small enough for the caches.
+/// An event with everything that the calls need. Allocations that are not live at the same time share an entry in the
+/// table of addresses, so that the table stays small enough for the caches.
 struct Call {
   Bytes size;
-  std::uint32_t place = 0;  ///< In the table of addresses.
+  std::uint32_t place = 0;  ///< Index in the table of addresses.
   StreamId stream;          ///< The allocation's.
-  StreamId free_stream;     ///< Of a free.
+  StreamId free_stream;     ///< For a free.
   Trace::Action action = Trace::Action::allocate;
 };
 
 struct Script {
   std::vector<Call> calls;
-  std::vector<Call> leftovers;  ///< Frees of what the trace leaves live.
+  std::vector<Call> leftovers;  ///< Frees of the allocations that the trace leaves live.
   std::size_t places = 0;
 };
 
 Script script_of(const Trace& trace) {
   Script script;
-  std::vector<Call> frees(trace.allocations);  // of each allocation, as far as it is known
+  std::vector<Call> frees(trace.allocations);  // per allocation, as far as known
   std::vector<bool> live(trace.allocations);
   std::vector<std::uint32_t> idle;
   for (const Trace::Event& event : trace.events) {
@@ -51,8 +51,8 @@ Script script_of(const Trace& trace) {
   return script;
 }
 
-/// Calls `see(position, bytes)` with the bytes that are live after each call, less the allocations that were refused,
-/// which are positions in `calls`, ascending.
+/// Calls `see(position, bytes)` with the bytes that are live after each call. Refused allocations do not count; they
+/// are given as positions in `calls`, ascending.
 template <class See>
 void walk(const Script& script, const std::vector<std::size_t>& refused, See see) {
   std::vector<bool> granted(script.places);
@@ -77,8 +77,8 @@ Bytes peak_of(const Script& script, const std::vector<std::size_t>& refused) {
   return peak;
 }
 
-/// Parts of the calls, each of which has one sample: the first call, the last one, and between them parts of equal
-/// lengths.
+/// Divides the calls into parts with one sample each: the first call, the last one, and parts of equal length between
+/// them.
 class Parts {
  public:
   Parts(std::size_t calls, std::size_t samples) : calls_(calls), inner_(calls < 3 ? 0 : std::min(samples, calls) - 2) {}
@@ -94,7 +94,7 @@ class Parts {
   std::size_t inner_;
 };
 
-/// The calls after which samples are taken, ascending: of each part the one with the most live bytes.
+/// The calls after which samples are taken, ascending: in each part, the call with the most live bytes.
 std::vector<ReplaySample> samples_of(const Script& script, std::size_t limit) {
   if (limit < 3) return {};
   const Parts parts(script.calls.size(), limit);
@@ -109,13 +109,13 @@ std::vector<ReplaySample> samples_of(const Script& script, std::size_t limit) {
   return samples;
 }
 
-/// One pass after the other; its members are where it stands.
+/// Replays a trace, pass after pass. Its members are the state of the current pass.
 class Replay {
  public:
   Replay(const Trace& trace, Allocator& allocator, LaggedDevice* clock)
       : allocator_(allocator), clock_(clock), script_(script_of(trace)), addresses_(script_.places) {}
 
-  /// With at most so many samples.
+  /// Takes at most this many samples.
   ReplayReport pass(std::size_t samples) {
     refused_.clear();
     spent_ = {};
@@ -144,7 +144,7 @@ class Replay {
     spent_ += std::chrono::steady_clock::now() - start;
   }
 
-  /// `peak` is what the allocator said it was at the sample before.
+  /// `peak` is the allocator's peak at the previous sample.
   void look(ReplaySample& sample, Bytes& peak) const {
     const AllocatorStats stats = allocator_.stats();
     sample.reserved = stats.reserved_peak > peak ? stats.reserved_peak : stats.reserved;
@@ -160,7 +160,7 @@ class Replay {
       sample.requested = std::max(sample.requested, now);
     });
     if (refused_.empty()) return;
-    // What was granted elsewhere in the part was reserved there, and in no hole.
+    // With refusals, `requested` may come from another call of the part: its bytes were reserved too, and not idle.
     for (ReplaySample& sample : report_.samples) {
       sample.reserved = std::max(sample.reserved, sample.requested);
       sample.largest_idle = std::min(sample.largest_idle, sample.reserved - sample.requested);
@@ -189,7 +189,7 @@ class Replay {
     fail(std::move(address).error());
   }
 
-  /// A null address is nothing to free: of 0 bytes, or of an allocation that was refused.
+  /// A null address needs no free: it stands for 0 bytes, or for a refused allocation.
   void free(const Call& call) {
     std::byte* const address = addresses_[call.place];
     if (address == nullptr) return;
@@ -215,8 +215,8 @@ class Replay {
   Allocator& allocator_;
   LaggedDevice* clock_;
   Script script_;
-  std::vector<std::byte*> addresses_;  ///< By place.
-  std::vector<std::size_t> refused_;   ///< Of this pass.
+  std::vector<std::byte*> addresses_;  ///< By `Call::place`.
+  std::vector<std::size_t> refused_;   ///< In this pass.
   std::chrono::duration<double, std::nano> spent_{};
   ReplayReport report_;
 };
@@ -225,7 +225,7 @@ class Replay {
 
 ReplayReport replay_with_clock(const Trace& trace, Allocator& allocator, LaggedDevice* clock,
                                const ReplayOptions& options) {
-  STOWAGE_CHECK(options.passes > 0, "a replay has a pass");
+  STOWAGE_CHECK(options.passes > 0, "a replay needs at least one pass");
   Replay replay(trace, allocator, clock);
   for (std::uint32_t i = 1; i < options.passes; ++i) {
     (void)replay.pass(0);

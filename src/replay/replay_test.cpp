@@ -19,7 +19,7 @@ Trace::Event free_of(std::uint32_t number, std::int64_t size, std::size_t stream
   return {Trace::Action::free, number, Bytes(size), StreamId(stream)};
 }
 
-/// Writes down what it is asked, and grants addresses in a row.
+/// Records the calls and grants consecutive addresses.
 class Scribe final : public Allocator {
  public:
   [[nodiscard]] DeviceId device() const override { return DeviceId(1); }
@@ -91,7 +91,7 @@ TEST(Replay, NothingIsFreedOfWhatIsRefused) {
   EXPECT_THAT(scribe.lines, ElementsAre("allocate 8 on 0", "allocate 9 on 0", "free 1 of 8 on 0", "free 2 of 9 on 0"));
   EXPECT_EQ(report.failures, 1U);
   EXPECT_EQ(report.first_failure->message, "too large");
-  EXPECT_EQ(report.peak_requested, Bytes(17)) << "of what was granted";
+  EXPECT_EQ(report.peak_requested, Bytes(17)) << "of the allocations that were granted";
   EXPECT_EQ(peak_requested(trace), Bytes(108));
 }
 
@@ -108,7 +108,7 @@ TEST(Replay, OfNothingIsNothing) {
   EXPECT_EQ(report.ns_per_event, 0);
 }
 
-/// Some allocations of up to a few MiB that come and go; the same each time.
+/// Some allocations of up to a few MiB that come and go; the same trace each time.
 Trace busy_trace(std::uint32_t count) {
   Trace trace;
   std::uint64_t state = 1;
@@ -146,7 +146,7 @@ TEST(ReplaySamples, TheirPeaksAreTheReportsWithEveryAllocator) {
         SCOPED_TRACE(std::string(info.name) + (memory ? ", little memory, " : ", ") + std::to_string(passes));
         const std::unique_ptr<SimDevice> device = SimDevice::make({.memory = memory});
         const auto allocator = make_allocator(info.name, *device, &trace);
-        if (!allocator) continue;  // plans ahead, and there is no room for the plan
+        if (!allocator) continue;  // it plans ahead, and there is no room for the plan
         const ReplayReport report = replay(trace, **allocator, {.passes = passes, .samples = 40});
         refused += report.failures > 0 ? 1U : 0U;
         EXPECT_EQ(report.samples.size(), 40U);
@@ -162,14 +162,14 @@ TEST(ReplaySamples, TheirPeaksAreTheReportsWithEveryAllocator) {
       }
     }
   }
-  EXPECT_GT(refused, allocators().size()) << "little memory is too little";
+  EXPECT_GT(refused, allocators().size()) << "the small device must run out of memory";
 }
 
 TEST(ReplaySamples, OfAFewEventsAreAllOfThem) {
   Scribe scribe;
   const Trace trace{{allocation(0, 100), allocation(1, 8), free_of(0, 100), free_of(1, 8)}, 2};
   const ReplayReport report = replay(trace, scribe, {.samples = 4000});
-  const Bytes reserved(0);  // as the scribe says, except for the first rise of its peak
+  const Bytes reserved(0);  // as the scribe reports, except for the first rise of its peak
   EXPECT_THAT(
       report.samples,
       ElementsAre(ReplaySample{0, Bytes(100), Bytes(200), Bytes(0)}, ReplaySample{1, Bytes(108), reserved, Bytes(0)},

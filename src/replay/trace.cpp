@@ -28,7 +28,7 @@ std::optional<std::uint64_t> parse_hexadecimal(std::string_view text) {
   return value;
 }
 
-/// Reads one trace; its members are where it stands.
+/// Reads one trace. Its members are the state of reading.
 class TraceReader {
  public:
   TraceReader(std::string_view text, const std::string& file)
@@ -58,7 +58,7 @@ class TraceReader {
   }
   static std::size_t place(Column column) { return static_cast<std::size_t>(column); }
 
-  /// Moves to the next line that is not blank, and takes it apart; false at the end.
+  /// Moves to the next line that is not blank, and splits it into fields; false at the end.
   Result<bool> advance();
   Status read_header();
   Result<Row> read_row();
@@ -105,7 +105,7 @@ Status TraceReader::read_header() {
   for (std::size_t i = 0; i < kColumns; ++i) {
     const auto found = find(names_[i]);
     if (found == fields_.end()) {
-      return error(fmt::format("column '{}' is missing: a trace has {}, a log of RMM's has {}", names_[i],
+      return error(fmt::format("column '{}' is missing: a trace has {}, an RMM log has {}", names_[i],
                                fmt::join(kOwnNames, ", "), fmt::join(kRmmNames, ", ")));
     }
     index_[i] = static_cast<std::size_t>(found - fields_.begin());
@@ -113,7 +113,7 @@ Status TraceReader::read_header() {
   return Done{};
 }
 
-/// An id or a stream: a number of no meaning but to be the same each time.
+/// An id or a stream: any number, which identifies the same thing each time.
 Result<std::uint64_t> TraceReader::number(Column column, std::string_view wanted) const {
   if (names_ == kRmmNames) {
     if (const auto value = parse_hexadecimal(field(column))) return *value;
@@ -141,12 +141,11 @@ Result<TraceReader::Row> TraceReader::read_row() {
 }
 
 Status TraceReader::allocate(const Row& row) {
-  if (trace_.allocations == std::numeric_limits<std::uint32_t>::max())
-    return error("more allocations than can be numbered");
+  if (trace_.allocations == std::numeric_limits<std::uint32_t>::max()) return error("there are too many allocations");
   const auto [entry, added] = live_.try_emplace(row.id, Live{trace_.allocations, row.size});
   if (!added) {
     return error(
-        fmt::format("{} '{}' is allocated already and not freed", names_[place(Column::id)], field(Column::id)));
+        fmt::format("{} '{}' is allocated again without a free", names_[place(Column::id)], field(Column::id)));
   }
   const std::optional<Bytes> requested = add_within_limit(requested_, row.size);
   if (!requested) return error(fmt::format("more than {} bytes are live at once", kMaxBytes.value()));
@@ -158,11 +157,11 @@ Status TraceReader::allocate(const Row& row) {
 Status TraceReader::free(const Row& row) {
   const auto found = live_.find(row.id);
   if (found == live_.end()) {
-    return error(fmt::format("{} '{}' is freed and not allocated", names_[place(Column::id)], field(Column::id)));
+    return error(fmt::format("{} '{}' is freed but not allocated", names_[place(Column::id)], field(Column::id)));
   }
   const auto [allocation, size] = found->second;
   if (size != row.size) {
-    return error(fmt::format("{} '{}' was allocated with {} bytes and is freed with {}", names_[place(Column::id)],
+    return error(fmt::format("{} '{}' was allocated with {} bytes but is freed with {}", names_[place(Column::id)],
                              field(Column::id), size.value(), row.size.value()));
   }
   live_.erase(found);
@@ -179,7 +178,8 @@ Status TraceReader::add(std::string_view action) {
     return bad_field(Column::action, from_rmm ? "allocate, allocate failure or free" : "a or f");
   }
   STOWAGE_TRY(const Row row, read_row());
-  if (from_rmm && row.id == 0 && row.size == Bytes(0)) return Done{};  // what 0 bytes get: any number of times the same
+  if (from_rmm && row.id == 0 && row.size == Bytes(0))
+    return Done{};  // all allocations of 0 bytes share the null pointer
   return allocates ? allocate(row) : free(row);
 }
 

@@ -22,7 +22,7 @@ std::string message_of(std::string_view text) {
   return trace ? "no error" : to_string(trace.error());
 }
 
-/// The message of rows below the usual header.
+/// The error message for rows below the usual header.
 std::string rows_message(const std::string& rows) { return message_of("op,id,size,stream\n" + rows); }
 
 Trace::Event event(Action action, std::uint32_t allocation, std::int64_t size, std::size_t stream) {
@@ -64,9 +64,8 @@ TEST(Trace, LogsOfRmmAreRead) {
 
 TEST(Trace, PointersOfRmmComeAgain) {
   const Trace trace = parsed(
-      "Thread,Time,Action,Pointer,Size,Stream\n1,0,allocate,0xa0,1,0\n1,0,free,0xa0,1,0\n1,0,allocate,0xa0,2,0\n1,0,"
-      "free,0xa0,2,"
-      "0\n");
+      "Thread,Time,Action,Pointer,Size,Stream\n1,0,allocate,0xa0,1,0\n1,0,free,0xa0,1,0\n"
+      "1,0,allocate,0xa0,2,0\n1,0,free,0xa0,2,0\n");
   EXPECT_EQ(trace.allocations, 2U);
   EXPECT_EQ(trace.events[3], event(Action::free, 1, 2, 0));
 }
@@ -85,11 +84,11 @@ TEST(Trace, NullPointersOfRmmAreLeftOut) {
 TEST(Trace, ErrorsNameFileAndLine) {
   EXPECT_EQ(message_of(""), "t.csv: the file is empty: a header is missing");
   EXPECT_EQ(message_of("op,id,size\na,0,1\n"),
-            "t.csv:1: column 'stream' is missing: a trace has op, id, size, stream, a log of RMM's has Action, "
-            "Pointer, Size, Stream");
-  EXPECT_EQ(rows_message("a,0,8,0\n\nf,1,8,0\n"), "t.csv:4: id '1' is freed and not allocated");
-  EXPECT_EQ(rows_message("a,0,8,0\nf,0,8,0\nf,0,8,0\n"), "t.csv:4: id '0' is freed and not allocated");
-  EXPECT_EQ(rows_message("a,0,8,0\na,0,8,0\n"), "t.csv:3: id '0' is allocated already and not freed");
+            "t.csv:1: column 'stream' is missing: a trace has op, id, size, stream, an RMM log has Action, Pointer, "
+            "Size, Stream");
+  EXPECT_EQ(rows_message("a,0,8,0\n\nf,1,8,0\n"), "t.csv:4: id '1' is freed but not allocated");
+  EXPECT_EQ(rows_message("a,0,8,0\nf,0,8,0\nf,0,8,0\n"), "t.csv:4: id '0' is freed but not allocated");
+  EXPECT_EQ(rows_message("a,0,8,0\na,0,8,0\n"), "t.csv:3: id '0' is allocated again without a free");
   EXPECT_EQ(rows_message("a,0,-8,0\n"),
             "t.csv:2: column 'size' must be an integer from 0 to 4611686018427387904, not '-8'");
   EXPECT_EQ(rows_message("a,0,4611686018427387905,0\n").find("t.csv:2: column 'size' must be"), 0U);
@@ -98,7 +97,7 @@ TEST(Trace, ErrorsNameFileAndLine) {
   EXPECT_EQ(rows_message("b,0,8,0\n"), "t.csv:2: column 'op' must be a or f, not 'b'");
   EXPECT_EQ(rows_message("a,0,8\n"), "t.csv:2: 3 fields where the header has 4 columns");
   EXPECT_EQ(rows_message("a,\"0,8,0\n"), "t.csv:2: a quote is not closed");
-  EXPECT_EQ(rows_message("a,0,8,0\nf,0,9,0\n"), "t.csv:3: id '0' was allocated with 8 bytes and is freed with 9");
+  EXPECT_EQ(rows_message("a,0,8,0\nf,0,9,0\n"), "t.csv:3: id '0' was allocated with 8 bytes but is freed with 9");
   EXPECT_EQ(rows_message("a,0,4611686018427387904,0\na,1,1,0\n"),
             "t.csv:3: more than 4611686018427387904 bytes are live at once");
 }
@@ -108,7 +107,7 @@ TEST(Trace, ErrorsInLogsOfRmmNameThem) {
   EXPECT_EQ(message_of(header + "1,0,allocate,zero,1,0\n"), "t.csv:2: column 'Pointer' must be an address, not 'zero'");
   EXPECT_EQ(message_of(header + "1,0,resize,0x10,1,0\n"),
             "t.csv:2: column 'Action' must be allocate, allocate failure or free, not 'resize'");
-  EXPECT_EQ(message_of(header + "1,0,free,0x10,1,0\n"), "t.csv:2: Pointer '0x10' is freed and not allocated");
+  EXPECT_EQ(message_of(header + "1,0,free,0x10,1,0\n"), "t.csv:2: Pointer '0x10' is freed but not allocated");
   EXPECT_EQ(message_of(header + "1,0,allocate,0x10,1,x\n"), "t.csv:2: column 'Stream' must be a stream, not 'x'");
 }
 

@@ -13,19 +13,19 @@
 
 namespace stowage::replaying {
 
-/// Another device's memory with streams that run behind: what was submitted when the clock said k is complete once it
-/// says k + lag. For replays, whose clock counts events of the trace. The other device must outlive it.
+/// A device with another device's memory and lagging streams: work submitted at time k is complete at time k + lag. For
+/// replays, whose clock counts the events of the trace. The other device must outlive it.
 ///
-/// There is always some work that an event stands for, unless the stream was synchronized and no time has passed since;
-/// a copy is complete when the call returns. Since every stream is behind by the same lag, waiting for another one
-/// delays nothing: it only makes the other's work complete where this one is synchronized.
+/// An event always stands for pending work, unless its stream has been synchronized and no time has passed since. A
+/// copy is complete when the call returns. All streams have the same lag, so waiting for another stream delays nothing;
+/// it only means that synchronizing this stream also completes the other's work.
 ///
-/// Thread-safe; `advance` by one thread. Every call is O(1), except for O(streams) where waits are involved.
+/// Thread-safe, but only one thread may call `advance`. Calls are O(1), or O(streams) if waits are involved.
 class LaggedDevice final : public Device {
  public:
   LaggedDevice(Device& memory, std::uint64_t lag) : memory_(memory), lag_(lag) {}
 
-  /// Time passes.
+  /// Advances the clock by one.
   void advance() { clock_.store(clock_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
 
   [[nodiscard]] DeviceId id() const override { return memory_.id(); }
@@ -42,17 +42,17 @@ class LaggedDevice final : public Device {
   void forget(EventId event) override;
 
  private:
-  /// By stream: events below the number are over where the owner's work is.
+  /// Per stream: events below this number are complete once the owner's work is.
   using Horizon = std::vector<std::uint64_t>;
   struct Event {
-    std::uint64_t due = 0;  ///< When it is complete at the latest.
+    std::uint64_t due = 0;  ///< The time at which it is complete at the latest.
     StreamId stream;
     bool forgotten = false;
-    std::shared_ptr<const Horizon> after = {};  ///< What its stream waited for before; null: nothing.
+    std::shared_ptr<const Horizon> after = {};  ///< What its stream had waited for; null: nothing.
   };
   struct Stream {
-    std::uint64_t complete = 0;                      ///< Events below this number are, whatever the clock says.
-    std::optional<std::uint64_t> synchronized = {};  ///< When it last was.
+    std::uint64_t complete = 0;                      ///< Events below this number are complete, whatever the time.
+    std::optional<std::uint64_t> synchronized = {};  ///< Time of the last synchronization.
     std::shared_ptr<const Horizon> after = {};
   };
 
@@ -63,12 +63,12 @@ class LaggedDevice final : public Device {
   const std::uint64_t lag_;
   std::atomic<std::uint64_t> clock_{0};
   std::mutex mutex_;
-  std::deque<Event> events_;  ///< From number `first_` on; those at the front are dropped once forgotten.
+  std::deque<Event> events_;  ///< From number `first_` on; forgotten ones are dropped from the front.
   std::uint64_t first_ = 1;
   std::vector<Stream> streams_;
 };
 
-/// `stowage::replay` with a clock that moves on with every event of the trace; null: no clock.
+/// `stowage::replay` with a clock that advances with every event of the trace; null: no clock.
 [[nodiscard]] ReplayReport replay_with_clock(const Trace& trace, Allocator& allocator, LaggedDevice* clock,
                                              const ReplayOptions& options);
 

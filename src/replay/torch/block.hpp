@@ -10,8 +10,7 @@ namespace stowage::replaying {
 
 struct TorchPool;
 
-/// A stretch of a segment: live, idle, or waiting for streams. The stretches of a segment form a chain in the order of
-/// addresses.
+/// A part of a segment: live, idle, or waiting for streams. The blocks of a segment form a chain in address order.
 struct TorchBlock {
   std::byte* address = nullptr;
   Bytes size;
@@ -20,11 +19,11 @@ struct TorchBlock {
   TorchBlock* before = nullptr;
   TorchBlock* after = nullptr;
   bool live = false;
-  bool mapped = true;               ///< False: addresses only, of a segment that can expand.
-  int pending = 0;                  ///< Events to wait for, once freed.
-  std::vector<StreamId> uses = {};  ///< Of other streams, while live.
+  bool mapped = true;               ///< False: only addresses, in an expandable segment.
+  int pending = 0;                  ///< Events to wait for after the free.
+  std::vector<StreamId> uses = {};  ///< By other streams, while live.
 
-  /// Neither in use nor waiting.
+  /// Neither live nor waiting.
   [[nodiscard]] bool idle() const { return !live && pending == 0; }
 };
 
@@ -37,7 +36,7 @@ struct TorchByAddress {
   bool operator()(const TorchBlock* a, const TorchBlock* b) const { return a->address < b->address; }
 };
 
-/// What one stream has for requests up to 1 MiB, or for those above.
+/// The memory of one stream for requests up to 1 MiB, or for those above.
 struct TorchPool {
   StreamId stream;
   bool small = false;
@@ -45,7 +44,7 @@ struct TorchPool {
   std::set<TorchBlock*, TorchByAddress> unmapped = {};
 };
 
-/// Owns blocks; gives those that are not needed any more out again.
+/// Owns all blocks and recycles those that are no longer needed.
 class TorchBlocks {
  public:
   TorchBlock& make(TorchPool& pool, std::byte* address, Bytes size) {
@@ -56,7 +55,7 @@ class TorchBlocks {
     return block;
   }
 
-  /// Takes it out of its chain too.
+  /// Also removes it from its chain.
   void drop(TorchBlock& block) {
     if (block.before != nullptr) block.before->after = block.after;
     if (block.after != nullptr) block.after->before = block.before;
@@ -64,7 +63,7 @@ class TorchBlocks {
     unused_.push_back(&block);
   }
 
-  /// Cuts `block` down to `size`; the rest is a new one behind it.
+  /// Shortens `block` to `size`; the rest becomes a new block after it.
   TorchBlock& split(TorchBlock& block, Bytes size) {
     TorchBlock& rest = make(*block.pool, block.address + size.value(), block.size - size);
     rest.mapped = block.mapped;
@@ -76,7 +75,7 @@ class TorchBlocks {
     return rest;
   }
 
-  /// The first of every chain, in the order of addresses.
+  /// The first block of every chain, in address order.
   [[nodiscard]] std::vector<const TorchBlock*> heads() const;
 
  private:

@@ -2,7 +2,7 @@
 
 #include "stowage/replay.hpp"
 
-/// The yardsticks go through what every allocator must do, on the host and on a simulated device.
+/// Runs the reference allocators through the allocator contract, on the host and on a simulated device.
 namespace stowage::runtime {
 namespace {
 

@@ -7,21 +7,21 @@
 namespace stowage::replaying {
 namespace {
 
-/// Of addresses for a segment. PyTorch takes 9/8 of the device's memory; a full segment is followed by another one in
-/// any case.
+/// Addresses per segment. PyTorch reserves 9/8 of the device's memory; in any case, a full segment is followed by
+/// another.
 constexpr Bytes kAddresses{std::int64_t{64} << 30};
 
 Bytes round_up(Bytes size, Bytes unit) {
   return Bytes((size.value() + unit.value() - 1) / unit.value() * unit.value());
 }
 
-/// What the block could become by mapping more behind it.
+/// The size to which the block could grow by mapping the addresses after it.
 Bytes reach(const TorchBlock& block) {
   const bool can_grow = block.after != nullptr && !block.after->mapped;
   return can_grow ? block.size + block.after->size : block.size;
 }
 
-/// Whether the idle blocks from this one on, mapped or not, hold so much together.
+/// Whether this block and the idle ones after it, mapped or not, have this many bytes together.
 bool has_room(const TorchBlock* block, Bytes size) {
   Bytes room;
   for (; block != nullptr && block->idle() && room < size; block = block->after) room += block->size;
@@ -33,8 +33,7 @@ bool has_room(const TorchBlock* block, Bytes size) {
 Result<std::unique_ptr<Allocator>> TorchExpandableModel::make(Device& device) {
   VirtualMemory* const pages = device.virtual_memory();
   if (pages == nullptr) {
-    return Error{
-        ErrorCode::unsupported, fmt::format("{}: segments that expand need virtual memory", device.name()), {}};
+    return Error{ErrorCode::unsupported, fmt::format("{}: expandable segments need virtual memory", device.name()), {}};
   }
   return std::unique_ptr<Allocator>(new TorchExpandableModel(device, *pages));
 }
@@ -66,7 +65,7 @@ Result<TorchBlock*> TorchExpandableModel::grow(TorchPool& pool, Bytes size) {
   if (!block->mapped) STOWAGE_TRY_STATUS(map_block(*block, std::min(block->size, size)));
   while (block->size < size) {
     TorchBlock* const next = block->after;
-    STOWAGE_CHECK(next != nullptr && !next->mapped, "idle memory is one with what is idle beside it");
+    STOWAGE_CHECK(next != nullptr && !next->mapped, "adjacent idle blocks must have been merged");
     STOWAGE_TRY_STATUS(map_block(*next, std::min(size - block->size, next->size)));
     block = next;
   }
@@ -74,7 +73,7 @@ Result<TorchBlock*> TorchExpandableModel::grow(TorchPool& pool, Bytes size) {
   return block;
 }
 
-/// The lowest place with enough addresses, idle memory right before it included.
+/// The lowest place with enough addresses; idle memory right before unmapped addresses counts too.
 Result<TorchBlock*> TorchExpandableModel::room_for(TorchPool& pool, Bytes size) {
   for (TorchBlock* block : pool.unmapped) {
     if (block->before != nullptr && block->before->idle()) block = block->before;
@@ -98,8 +97,8 @@ TorchExpandableModel::Segment& TorchExpandableModel::segment_at(const std::byte*
   return std::prev(segments_.upper_bound(address))->second;
 }
 
-/// Maps the first pages of an unmapped block, as many as `size` takes, and joins them with idle memory around them.
-/// `block` is the whole of it then.
+/// Maps the first pages of an unmapped block, as many as `size` needs, and merges them with adjacent idle memory.
+/// Afterwards `block` is the merged block.
 Status TorchExpandableModel::map_block(TorchBlock& block, Bytes size) {
   Segment& segment = segment_at(block.address);
   const Bytes mapped = std::min(block.size, round_up(size, segment.page));
@@ -115,7 +114,7 @@ Status TorchExpandableModel::map_block(TorchBlock& block, Bytes size) {
   return Done{};
 }
 
-/// All of them or none.
+/// Maps all of them or none.
 Status TorchExpandableModel::map_pages(Segment& segment, std::size_t first, std::size_t last) {
   for (std::size_t place = first; place < last; ++place) {
     Status mapped = map_page(segment, place);
@@ -127,7 +126,7 @@ Status TorchExpandableModel::map_pages(Segment& segment, std::size_t first, std:
 }
 
 Status TorchExpandableModel::map_page(Segment& segment, std::size_t place) {
-  if (segment.pages.contains(place)) return Done{};  // of an earlier attempt that could not be taken back
+  if (segment.pages.contains(place)) return Done{};  // from an earlier attempt that could not be undone
   STOWAGE_TRY(const PhysicalId physical, pages_.create(segment.page));
   std::byte* const address = segment.address + static_cast<std::int64_t>(place) * segment.page.value();
   if (Status mapped = pages_.map(address, physical, Bytes(0), segment.page); !mapped) {
@@ -158,7 +157,7 @@ void TorchExpandableModel::release(TorchPool& pool) {
   for (TorchBlock* const block : idle) unmap_block(*block);
 }
 
-/// Unmaps the whole pages in the block, up to one that does not go; what is left before and behind them stays idle.
+/// Unmaps the whole pages in the block, until one fails; what is left before and after them stays idle.
 void TorchExpandableModel::unmap_block(TorchBlock& block) {
   Segment& segment = segment_at(block.address);
   const Bytes lower = round_up(Bytes(block.address - segment.address), segment.page);

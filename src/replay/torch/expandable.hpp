@@ -8,20 +8,20 @@
 
 namespace stowage::replaying {
 
-/// PyTorch's `expandable_segments:True`: each pool has a range of addresses that memory is mapped into as it is needed,
-/// in pages of 2 MiB for small requests and 20 MiB for others, at the lowest place that is not mapped. Blocks are split
-/// where 512 bytes are left. Of the blocks that fit, one that lies before unmapped addresses counts as large as it
-/// could become. Pages go back only when PyTorch runs out of memory or is told to.
+/// PyTorch's `expandable_segments:True`: each pool has a range of addresses into which memory is mapped as needed, at
+/// the lowest unmapped address, in pages of 2 MiB for small requests and 20 MiB for others. Blocks are split if at
+/// least 512 bytes remain. In the search, a block followed by unmapped addresses counts with the size to which it could
+/// grow. Pages are returned only when PyTorch runs out of memory or is told to return them.
 class TorchExpandableModel final : public TorchModel {
  public:
-  /// Fails with `unsupported` where the device has no virtual memory.
+  /// Fails with `unsupported` if the device has no virtual memory.
   static Result<std::unique_ptr<Allocator>> make(Device& device);
   ~TorchExpandableModel() override;
 
   [[nodiscard]] Bytes alignment() const override { return kRounding; }
 
  private:
-  /// A range of addresses and the pages in it, by their place; absent: not mapped.
+  /// A range of addresses and its mapped pages, by their index in the range.
   struct Segment {
     std::byte* address = nullptr;
     Bytes size;
@@ -43,7 +43,7 @@ class TorchExpandableModel final : public TorchModel {
   Status map_block(TorchBlock& block, Bytes size);
   Status map_pages(Segment& segment, std::size_t first, std::size_t last);
   Status map_page(Segment& segment, std::size_t place);
-  /// False where the device fails at it: the page stays then.
+  /// Returns false if the device fails; then the page stays.
   bool unmap_page(Segment& segment, std::size_t place);
   void unmap_block(TorchBlock& block);
 

@@ -40,7 +40,7 @@ TEST_F(TorchExpandable, PagesOfOneRequestAreMadeAccessibleAtOnce) {
 TEST_F(TorchExpandable, SplitsWhere512BytesAreLeft) {
   std::byte* const first = take(mib(20) - Bytes(512));
   EXPECT_EQ(model_->stats().rounded, mib(20) - Bytes(512));
-  EXPECT_EQ(take(mib(2)), first + (mib(20) - Bytes(512)).value()) << "what is left is the start of the next";
+  EXPECT_EQ(take(mib(2)), first + (mib(20) - Bytes(512)).value()) << "it begins in the rest of the first page";
 }
 
 TEST_F(TorchExpandable, TheEndThatCanGrowIsTakenLast) {
@@ -67,7 +67,7 @@ TEST_F(TorchExpandable, TrimUnmapsWholePagesAndTheHoleIsFilledAgain) {
   EXPECT_EQ(model_->trim(), mib(40));
   EXPECT_EQ(model_->stats().unmaps, 2U);
   EXPECT_EQ(model_->snapshot().segments.size(), 1U);
-  EXPECT_EQ(take(mib(30)), a) << "the lowest place that is not mapped";
+  EXPECT_EQ(take(mib(30)), a) << "the lowest unmapped place";
   EXPECT_EQ(reserved(), mib(100));
   free(c, mib(40));
 }

@@ -28,7 +28,7 @@ TorchPool& TorchModel::pool_of(StreamId stream, Bytes rounded) {
 Result<std::byte*> TorchModel::allocate(Bytes size, StreamId stream) {
   if (size == Bytes(0)) return nullptr;
   if (size < Bytes(0) || size > kMaxBytes) {
-    return Error{ErrorCode::invalid, fmt::format("{}: an allocation of {} bytes", device_.name(), size.value()), {}};
+    return Error{ErrorCode::invalid, fmt::format("{}: {} bytes requested", device_.name(), size.value()), {}};
   }
   poll();
   const Bytes rounded = align_up(size, kRounding);
@@ -69,7 +69,7 @@ std::set<TorchBlock*, TorchBySize>::iterator TorchModel::best_fit(TorchPool& poo
 Error TorchModel::exhausted(Bytes size, const Error& cause) const {
   const AllocatorStats now = stats();
   return {cause.code,
-          fmt::format("{} bytes were asked for; {} are live, {} reserved, {} idle, {} of them in one piece: {}",
+          fmt::format("{} bytes requested; {} live, {} reserved, {} idle, the largest idle block has {}: {}",
                       size.value(), now.requested.value(), now.reserved.value(), (now.reserved - now.rounded).value(),
                       now.largest_idle.value(), cause.message),
           cause.where};
@@ -93,7 +93,7 @@ void TorchModel::free(std::byte* address, Bytes size, StreamId stream) {
 Status TorchModel::record_use(std::byte* address, StreamId stream) {
   const auto found = live_.find(address);
   if (found == live_.end()) {
-    return Error{ErrorCode::invalid, fmt::format("{}: {} is no allocation", device_.name(), fmt::ptr(address)), {}};
+    return Error{ErrorCode::invalid, fmt::format("{}: {} is not an allocation", device_.name(), fmt::ptr(address)), {}};
   }
   TorchBlock& block = *found->second;
   const bool known = std::find(block.uses.begin(), block.uses.end(), stream) != block.uses.end();
@@ -153,7 +153,7 @@ void TorchModel::poll() {
   }
 }
 
-/// A stream that cannot be waited for has failed, and so has its work.
+/// If waiting for a stream fails, its work has failed too, so the failure is ignored.
 void TorchModel::wait_for(StreamId stream) {
   (void)device_.synchronize(stream);
   ++account_.stats().event_waits;
@@ -197,7 +197,7 @@ MemorySnapshot TorchModel::snapshot() const {
   using State = MemorySnapshot::BlockState;
   MemorySnapshot snapshot{.device = device(), .segments = {}};
   for (const TorchBlock* block : blocks_.heads()) {
-    bool open = false;  // whether the last segment goes on
+    bool open = false;  // whether the last segment continues
     for (; block != nullptr; block = block->after) {
       if (block->mapped && !open)
         snapshot.segments.push_back({block->address, Bytes(0), block->pool->stream, false, {}});

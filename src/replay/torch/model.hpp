@@ -12,23 +12,20 @@
 
 namespace stowage::replaying {
 
-/// What PyTorch's CUDACachingAllocator (2.x, default settings) does, on any device: the yardstick for waste. What its
-/// two modes share; how memory is had from the device is the matter of the derived class. Written from its documented
-/// and observed behaviour:
+/// A model of PyTorch's CUDACachingAllocator (2.x, default settings) for any device; the reference for waste. This
+/// class has what the two modes share; derived classes get memory from the device. Written from its documented and
+/// observed behaviour:
 ///
-///  1. Sizes are rounded up to 512 bytes. Every stream has a pool for sizes up to 1 MiB and one for those above.
-///  2. The smallest idle block that is large enough serves a request, the one with the lowest address among equals; it
-///  is split
-///     where the rest is worth it.
-///  3. Without one, the pool grows. Where the device has no memory left, all deferred frees are waited for, all memory
-///  that is
-///     idle as a whole is returned, and growing is tried once more. (Blocks that became idle by waiting are not looked
-///     at again: pytorch #189504.)
-///  4. A freed block merges with idle neighbours. One that other streams used waits for an event of each; events are
-///  looked at in
-///     every allocation, the oldest of each stream first.
+/// 1. Sizes are rounded up to 512 bytes. Every stream has a pool for sizes up to 1 MiB and one for those above.
+/// 2. Best fit: the smallest idle block that is large enough serves a request; of equal ones, the lowest. It is split
+///    if the rest is large enough.
+/// 3. If there is none, the pool grows. If the device is out of memory, all deferred frees are waited for, all memory
+///    that is entirely idle is returned, and growing is tried once more. (Blocks that became idle by waiting are not
+///    considered again: pytorch #189504.)
+/// 4. A freed block merges with idle neighbours. If other streams used it, it waits for an event of each. Every
+///    allocation polls the events, the oldest of each stream first.
 ///
-/// One thread. The device must outlive it. Everything must be freed before it is destroyed. O(log n) per call.
+/// For one thread. The device must outlive it. Everything must be freed before it is destroyed. O(log n) per call.
 class TorchModel : public Allocator {
  public:
   static constexpr Bytes kRounding{512};
@@ -51,21 +48,20 @@ class TorchModel : public Allocator {
  protected:
   explicit TorchModel(Device& device) : device_(device) {}
 
-  /// An idle block of the pool of at least that size, fresh from the device; it is not in `pool.idle`. Fails as the
-  /// device does.
+  /// A new idle block of at least that size, for this pool; it is not in `pool.idle`. Fails as the device does.
   virtual Result<TorchBlock*> grow(TorchPool& pool, Bytes size) = 0;
-  /// The block of `pool.idle` that is to serve the request; the end where there is none.
+  /// The block of `pool.idle` that serves the request; the end if there is none.
   virtual std::set<TorchBlock*, TorchBySize>::iterator find(TorchPool& pool, Bytes size) = 0;
-  /// Whether so much of a block is worth being cut off.
+  /// Whether a block is split if this many bytes remain.
   [[nodiscard]] virtual bool splits(const TorchPool& pool, Bytes rest) const = 0;
-  /// Returns what of the pool is idle as a whole. Its stream's work is complete.
+  /// Returns the pool's memory that is entirely idle. Precondition: the work of its stream is complete.
   virtual void release(TorchPool& pool) = 0;
 
   Device& memory() const { return device_; }
   Account& account() { return account_; }
   TorchBlocks& blocks() { return blocks_; }
   [[nodiscard]] static std::set<TorchBlock*, TorchBySize>::iterator best_fit(TorchPool& pool, Bytes size);
-  /// Joins the block with what is before and behind it of its own kind, and puts it where such blocks are kept.
+  /// Merges the block with neighbours of the same kind, and adds it to the set of such blocks.
   void settle(TorchBlock& block);
 
  private:
@@ -88,7 +84,7 @@ class TorchModel : public Allocator {
   Device& device_;
   Account account_;
   TorchBlocks blocks_;
-  std::vector<std::unique_ptr<TorchPool>> pools_;  ///< By stream, the small one first; null where there is none yet.
+  std::vector<std::unique_ptr<TorchPool>> pools_;  ///< Two per stream, the small one first; null until needed.
   std::unordered_map<std::byte*, TorchBlock*> live_;
   std::map<StreamId, std::deque<Deferred>> deferred_;  ///< By the stream that used them.
 };

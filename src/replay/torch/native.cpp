@@ -20,7 +20,7 @@ Bytes segment_size(const TorchPool& pool, Bytes size) {
 
 TorchNativeModel::~TorchNativeModel() { trim(); }
 
-/// Blocks start at multiples of 512 in their segment, and a segment where its kind of buffer says.
+/// Blocks start at multiples of 512 within a segment; the segment's own alignment is that of its buffer type.
 Bytes TorchNativeModel::alignment() const { return std::min(kRounding, memory().buffer_type().alignment()); }
 
 Result<TorchBlock*> TorchNativeModel::grow(TorchPool& pool, Bytes size) {

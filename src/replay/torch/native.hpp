@@ -7,9 +7,9 @@
 
 namespace stowage::replaying {
 
-/// PyTorch's default mode: segments are buffers of 2 MiB for small requests, 20 MiB for those below 10 MiB, and of the
-/// request rounded up to 2 MiB above. A block is split where 512 bytes are left in a small segment or more than 1 MiB
-/// in another. A segment goes back only when all of it is idle.
+/// PyTorch's default mode. A segment is a buffer of 2 MiB for small requests, of 20 MiB for those below 10 MiB, and
+/// else of the request's size rounded up to 2 MiB. A block is split if at least 512 bytes remain in a small segment, or
+/// more than 1 MiB in another. A segment is returned only if all of it is idle.
 class TorchNativeModel final : public TorchModel {
  public:
   explicit TorchNativeModel(Device& device) : TorchModel(device) {}
@@ -25,7 +25,7 @@ class TorchNativeModel final : public TorchModel {
   [[nodiscard]] bool splits(const TorchPool& pool, Bytes rest) const override;
   void release(TorchPool& pool) override;
 
-  std::unordered_map<std::byte*, std::unique_ptr<Buffer>> segments_;  ///< By their first block's address.
+  std::unordered_map<std::byte*, std::unique_ptr<Buffer>> segments_;  ///< By the address of their first block.
 };
 
 }  // namespace stowage::replaying

@@ -115,8 +115,8 @@ TEST_F(TorchNative, ASegmentInPartialUseStays) {
   const auto refused = model_->allocate(mib(60), kMain);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::out_of_memory);
-  EXPECT_THAT(refused.error().message, HasSubstr("62914560 bytes were asked for; 9437184 are live, 20971520 reserved, "
-                                                 "11534336 idle, 9437184 of them in one piece"));
+  EXPECT_THAT(refused.error().message, HasSubstr("62914560 bytes requested; 9437184 live, 20971520 reserved, 11534336 "
+                                                 "idle, the largest idle block has 9437184"));
   EXPECT_EQ(model_->stats().failures, 1U);
   EXPECT_EQ(reserved(), mib(20));
   free(b, mib(9));
@@ -128,7 +128,7 @@ TEST_F(TorchNative, BlocksThatBecomeIdleByWaitingAreReturnedButNotReused) {
   free(a, mib(40));
   sim_->fail(SimCall::allocate, 1, 2);
   EXPECT_FALSE(model_->allocate(mib(40), kMain))
-      << "pytorch #189504: the device fails, and the 40 MiB are not looked at again";
+      << "pytorch #189504: the device fails, and the 40 MiB are not considered again";
   EXPECT_EQ(reserved(), Bytes(0));
   EXPECT_EQ(model_->stats().event_waits, 2U);
 }
