@@ -105,7 +105,7 @@ class Replay(CliTest):
         self.assertEqual((report["events"], report["peak_reserved_bytes"], report["waste"], report["ns_per_event"]), (0, 0, 0, 0))
 
     def test_bad_traces_exit_with_1_and_name_the_line(self):
-        for rows, message in (("a,0,1,0\na,0,1,0\n", "bad.csv:3: id '0' is allocated already"), ("f,0,1,0\n", "bad.csv:2: id '0' is freed"),
+        for rows, message in (("a,0,1,0\na,0,1,0\n", "bad.csv:3: id '0' is allocated again"), ("f,0,1,0\n", "bad.csv:2: id '0' is freed"),
                               ("a,0,-1,0\n", "bad.csv:2: column 'size'"), ("a,0,x,0\n", "bad.csv:2: column 'size'"), ("a,0,1\n", "bad.csv:2: 3 fields")):
             done = self.expect(1, "replay", self.write("bad.csv", "op,id,size,stream\n" + rows))
             self.assertIn(message, done.err)
