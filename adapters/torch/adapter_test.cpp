@@ -51,7 +51,7 @@ TEST_F(TorchTest, MemoryIsNotUsedAgainWhileARecordedStreamUsesIt) {
   EXPECT_NE(other, block);
   driver_.set_complete(true);
   lib_.free(other, 4 * kMiB, 0, nullptr);
-  void* const both = lib_.alloc(8 * kMiB, 0, nullptr);  // falls short, and looks again
+  void* const both = lib_.alloc(8 * kMiB, 0, nullptr);  // falls short, and searches again
   EXPECT_EQ(lib_.figure("reserved_bytes"), static_cast<std::int64_t>(8 * kMiB));
   lib_.free(both, 8 * kMiB, 0, nullptr);
 }
@@ -84,7 +84,7 @@ TEST_F(TorchTest, EmptyCacheReturnsWhatIsIdle) {
   EXPECT_EQ(lib_.figure("reserved_peak_bytes"), 0);
 }
 
-/// As autograd's do.
+/// As autograd's threads do.
 TEST_F(TorchTest, ThreadsFreeWhatOthersAllocated) {
   constexpr std::size_t kBlocks = 2000;
   std::vector<std::atomic<void*>> blocks(kBlocks);
@@ -107,7 +107,7 @@ TEST_F(TorchTest, ThreadsFreeWhatOthersAllocated) {
   EXPECT_EQ(lib_.figure("requested_bytes"), 0);
 }
 
-/// Torch frees tensors when the driver is gone; and nothing of ours is destroyed.
+/// Torch frees tensors after the driver is gone; none of our objects is destroyed.
 TEST_F(TorchTest, AtTheEndOfTheProcessMemoryMayStillBeFreed) {
   static Library* library = nullptr;
   static void* block = nullptr;

@@ -17,12 +17,12 @@
 namespace stowage::torch {
 namespace {
 
-constexpr std::size_t kDevices = 64;  // c10 allows for as many
+constexpr std::size_t kDevices = 64;  // c10's limit
 
-/// The devices that there are so far. Nothing in it is ever destroyed.
+/// The devices made so far. Nothing in it is ever destroyed.
 struct Registry {
   SettingsTable settings;
-  std::mutex mutex;  ///< Of those who make devices.
+  std::mutex mutex;  ///< Held while a device is made.
   std::array<std::atomic<TorchDevice*>, kDevices> devices{};
 };
 
@@ -74,7 +74,7 @@ void raise_unless(const Status& status) {
   if (!status) throw std::runtime_error("Stowage: " + status.error().message);
 }
 
-/// Sizes that no Bytes can have are more than there is, too.
+/// Sizes that exceed Bytes exceed any memory too, so they are clamped.
 Bytes bytes_of(std::size_t size) {
   return size > static_cast<std::size_t>(kMaxBytes.value()) ? kMaxBytes : Bytes(static_cast<std::int64_t>(size));
 }
@@ -86,7 +86,7 @@ Status write_snapshot(const char* path) {
   std::ofstream file(path, std::ios::binary);
   file.write(pickle.data(), static_cast<std::streamsize>(pickle.size()));
   file.close();
-  if (!file) return Error{ErrorCode::io, fmt::format("{} cannot be written", path), {}};
+  if (!file) return Error{ErrorCode::io, fmt::format("cannot write {}", path), {}};
   return Done{};
 }
 
@@ -108,7 +108,7 @@ using stowage::Error;
 using stowage::Result;
 using stowage::Status;
 
-// ------------------------------------------------------------------------------------------------------ torch's calls
+// ---------------------------------------------------------------------------------------------------- called by torch
 
 void* stowage_torch_alloc(std::size_t size, int device, TorchStream stream) {
   if (size == 0) return nullptr;
@@ -163,7 +163,7 @@ void stowage_torch_memory_fraction(double fraction, int device) {
   raise_unless(registry().settings.set_fraction(device, fraction));
 }
 
-// -------------------------------------------------------------------------------------------------------- everybody's
+// ----------------------------------------------------------------------------------------------------- for any caller
 
 int stowage_torch_configure(const StowageTorchOptions* options) {
   const std::optional<Bytes> limit = options->limit == 0 ? std::nullopt : std::optional(Bytes(options->limit));

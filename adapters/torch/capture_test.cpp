@@ -5,7 +5,7 @@
 
 #include "library.hpp"
 
-/// CUDA graphs, as torch captures them: begin_pool, the capture, end_pool; release_pool when the graph goes.
+/// CUDA graphs, as torch captures them: begin_pool, the capture, end_pool; release_pool when the graph is destroyed.
 namespace stowage::torch {
 namespace {
 
@@ -39,7 +39,7 @@ TEST_F(CaptureTest, WhatACaptureFreedServesItAgainAndNobodyElse) {
   put(block, 8 * kMiB, captured_);
   EXPECT_EQ(get(8 * kMiB, captured_), block);
   put(block, 8 * kMiB, captured_);
-  void* const outside = get(8 * kMiB, nullptr);  // another stream, which is not captured
+  void* const outside = get(8 * kMiB, nullptr);  // on another stream, which is not captured
   EXPECT_NE(outside, block);
   end();
   void* const after = get(8 * kMiB, captured_);
@@ -60,7 +60,7 @@ TEST_F(CaptureTest, NothingIsAskedOfTheDriverButMemory) {
   void* const inside = get(8 * kMiB, captured_);
   lib_.record_stream(inside, stream(6));
   put(inside, 8 * kMiB, captured_);
-  EXPECT_NE(get(8 * kMiB, captured_), inside);  // that other stream's work is in the graph too
+  EXPECT_NE(get(8 * kMiB, captured_), inside);  // the graph also contains that other stream's work
   lib_.empty_cache();
   EXPECT_ANY_THROW(get(32 * kMiB, nullptr));
   EXPECT_ANY_THROW(get(32 * kMiB, captured_));
@@ -68,7 +68,7 @@ TEST_F(CaptureTest, NothingIsAskedOfTheDriverButMemory) {
   EXPECT_EQ(forbidden_calls(), before);
   end();
   put(outside, 16 * kMiB, nullptr);
-  EXPECT_NE(get(32 * kMiB, nullptr), nullptr);  // now streams are waited for
+  EXPECT_NE(get(32 * kMiB, nullptr), nullptr);  // now streams can be waited for
   release();
 }
 
@@ -124,7 +124,7 @@ TEST_F(CaptureTest, GraphsOfOnePoolShareItsMemory) {
   EXPECT_EQ(reserved(), 0);
 }
 
-/// Streams cannot be waited for then.
+/// During a capture, streams cannot be waited for.
 TEST_F(CaptureTest, AGraphThatGoesDuringAnothersCaptureLeavesItsMemoryForLater) {
   configure(static_cast<std::int64_t>(16 * kMiB));
   begin();
@@ -153,7 +153,7 @@ TEST_F(CaptureTest, PoolsAreApart) {
   release(kOther);
 }
 
-/// Threads that are always short of memory wait for streams and take pages away, but not while another thread captures.
+/// Threads that are always short of memory wait for streams and unmap pages, but not while another thread captures.
 TEST_F(CaptureTest, OtherThreadsGoOnWithoutAskingTheDriver) {
   configure(static_cast<std::int64_t>(48 * kMiB));
   std::atomic<bool> stop{false};
@@ -173,7 +173,7 @@ TEST_F(CaptureTest, OtherThreadsGoOnWithoutAskingTheDriver) {
     const std::uint64_t before = forbidden_calls();
     try {
       put(get(kMiB, captured_), kMiB, captured_);
-    } catch (const std::runtime_error&) {  // the others have it all
+    } catch (const std::runtime_error&) {  // the other threads have all the memory
     }
     std::this_thread::yield();
     EXPECT_EQ(forbidden_calls(), before);
@@ -185,7 +185,7 @@ TEST_F(CaptureTest, OtherThreadsGoOnWithoutAskingTheDriver) {
   EXPECT_EQ(lib_.figure("live"), 0);
 }
 
-/// With torch's own allocator above, nobody says that a capture begins.
+/// Under torch's own allocator, captures are not announced.
 TEST_F(CaptureTest, BelowTorchsAllocatorTheDriverIsAskedForCaptures) {
   configure(static_cast<std::int64_t>(32 * kMiB));
   const auto take = [&](std::size_t size, TorchStream on) { return lib_.alloc_or_null(size, 0, on); };

@@ -35,7 +35,7 @@ TEST_F(TorchTest, MoreThanThereCanBeIsOutOfMemory) {
   EXPECT_EQ(lib_.alloc_or_null(SIZE_MAX, 0, nullptr), nullptr);
 }
 
-/// Python's torch.OutOfMemoryError is what torch makes of that class.
+/// Torch translates this class to Python's torch.OutOfMemoryError.
 TEST_F(TorchTest, OutOfMemoryIsTorchsOwnExceptionWhereTorchIs) {
   static Library* library = nullptr;
   library = &lib_;
@@ -60,8 +60,9 @@ TEST_F(TorchTest, OptionsComeBeforeTheFirstRequest) {
   lib_.free(lib_.alloc(1, 0, nullptr), 1, 0, nullptr);
   const StowageTorchOptions options{1 << 20, 0, 0};
   EXPECT_EQ(lib_.configure(&options), 1);
-  EXPECT_THAT(lib_.last_error(), HasSubstr("allocated already"));
-  EXPECT_THAT([&] { lib_.memory_fraction(0.5, 0); }, ThrowsMessage<std::runtime_error>(HasSubstr("allocated already")));
+  EXPECT_THAT(lib_.last_error(), HasSubstr("before the first allocation"));
+  EXPECT_THAT([&] { lib_.memory_fraction(0.5, 0); },
+              ThrowsMessage<std::runtime_error>(HasSubstr("before the first allocation")));
 }
 
 TEST_F(TorchTest, ALimitBelowZeroIsRefused) {

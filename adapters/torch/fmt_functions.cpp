@@ -1,10 +1,11 @@
-/// What the modules of the library want of libfmt, from its headers: the machine that torch runs on may not have it.
+/// The functions of libfmt that the library's modules need, compiled from its headers: the machine with torch may not
+/// have libfmt.
 #include <cstdio>
 
 #include <fmt/format.h>
 
 #ifndef FMT_HEADER_ONLY
-#error "to be compiled with fmt::fmt-header-only"
+#error "must be compiled with fmt::fmt-header-only"
 #endif
 
 namespace {

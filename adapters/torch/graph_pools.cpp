@@ -86,7 +86,7 @@ bool GraphPools::record_use(std::byte* address, StreamId stream) {
   return block != blocks_.end() && block->second->allocator.record_use(address, stream);
 }
 
-/// Whoever frees an address has been told of it by whoever allocated it, and thus sees bounds that include it.
+/// A thread that frees an address is synchronized with the thread that allocated it, so it sees bounds that include it.
 bool GraphPools::may_have(const std::byte* address) const {
   const auto number = reinterpret_cast<std::uintptr_t>(address);
   return number >= lowest_.load(std::memory_order_relaxed) && number <= highest_.load(std::memory_order_relaxed);

@@ -16,41 +16,44 @@
 
 namespace stowage::torch {
 
-/// The private memory of CUDA graphs, on one device. A graph that is launched uses all that its capture was given, what
-/// it freed on the way too. Hence each pool has an allocator of its own, which stays in a capture
-/// (`StreamAllocator::begin_capture`) as long as a graph of the pool exists: what is freed there serves other captures
-/// into the same pool, never anybody else, and goes nowhere. When the last graph is gone, the pool is *retired*. Once a
-/// `sweep` says that none of its graphs runs any more, idle memory goes back, and the rest when its tensors are gone.
+/// The private memory of CUDA graphs on one device. Whenever a graph is launched, it uses all memory that its capture
+/// was given, including what was freed during the capture. Therefore each pool has its own allocator, which stays in
+/// capture mode (`StreamAllocator::begin_capture`) as long as a graph of the pool exists: memory freed in it serves
+/// only other captures into the same pool, and is never returned. When its last graph is destroyed, the pool is
+/// *retired*. After the next `sweep`, when none of its graphs runs any more, its idle memory is returned, and the rest
+/// as its tensors are freed.
 ///
-/// Thread-safe: one lock, which nobody asks for while no pool has been made. The device and the pages must outlive it.
+/// Thread-safe: one lock, which is not taken as long as no pool has been made. The device and the pages must outlive
+/// it.
 class GraphPools {
  public:
-  /// `pages` may be null. `options`: of every pool's allocator.
+  /// `options` are those of every pool's allocator.
   GraphPools(Device& device, const StreamOptions& options) : device_(device), options_(options) {}
 
-  /// Requests that the filter names belong to the pool from now on, those of other streams do not.
+  /// From now on, requests on streams that the filter accepts belong to the pool.
   void begin(TorchPoolId id, TorchStreamFilter filter);
-  /// False: it was not begun.
+  /// Returns false if the pool was not begun.
   bool end(TorchPoolId id);
-  /// One graph less. True when it was the last one and the pool is retired now.
+  /// Releases one graph. Returns true if it was the last one, so that the pool is now retired.
   bool release(TorchPoolId id);
-  /// Whether a capture may be under way. Without the lock.
+  /// Whether a capture may be in progress. Takes no lock.
   [[nodiscard]] bool any_open() const { return open_count_.load(std::memory_order_acquire) > 0; }
 
-  /// Nothing where no open pool wants the request.
+  /// Nothing if no open pool accepts the stream.
   std::optional<Result<std::byte*>> allocate(Bytes size, TorchStream native, StreamId stream);
-  // False: not of a pool. Without the lock for addresses below or above all that pools have ever had.
+  // Both return false if the address is not in a pool. They take no lock for addresses outside the range that pools
+  // have ever used.
   bool free(std::byte* address, Bytes size, StreamId stream);
   bool record_use(std::byte* address, StreamId stream);
 
-  /// Returns what retired pools do not use. No stream may have work left of graphs that are gone. Nothing happens
-  /// during a capture.
+  /// Returns the unused memory of retired pools. Precondition: no stream has unfinished work of destroyed graphs. Does
+  /// nothing during a capture.
   void sweep();
   [[nodiscard]] bool any_retired() const;
 
   struct Figures {
-    std::size_t pools = 0;  ///< Retired ones too.
-    AllocatorStats sum;     ///< Requested, rounded and reserved bytes now, and live allocations, alone.
+    std::size_t pools = 0;  ///< Including retired ones.
+    AllocatorStats sum;     ///< Only the current requested, rounded and reserved bytes, and live allocations.
   };
   [[nodiscard]] Figures figures() const;
   void snapshot(std::vector<MemorySnapshot>& snapshots) const;
@@ -64,7 +67,7 @@ class GraphPools {
 
     StreamAllocator allocator;
     int graphs = 0;
-    bool swept = false;  ///< It was retired, and no graph of it runs any more.
+    bool swept = false;  ///< Retired, and none of its graphs runs any more.
   };
   struct OpenPool {
     TorchPoolId id;
@@ -81,7 +84,7 @@ class GraphPools {
   Device& device_;
   const StreamOptions options_;
   std::atomic<int> open_count_{0};
-  std::atomic<std::uintptr_t> lowest_{UINTPTR_MAX};  ///< Of all addresses that pools ever handed out.
+  std::atomic<std::uintptr_t> lowest_{UINTPTR_MAX};  ///< Of all addresses that pools ever returned.
   std::atomic<std::uintptr_t> highest_{0};
 
   mutable std::mutex mutex_;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""stowage_torch.py with a torch that only notes what it is told, and the real library on a fake driver.
+"""stowage_torch.py with a fake torch that only records calls, and the real library on a fake driver.
 
-Usage: helper_test.py LIBRARY DRIVER [STOWAGE] [unittest's arguments]; STOWAGE is the command line, to replay a log.
+Usage: helper_test.py LIBRARY DRIVER [STOWAGE] [arguments of unittest]; STOWAGE is the command line, used to replay a log.
 """
 
 import ctypes
@@ -33,7 +33,7 @@ class FakeAllocator:
 
 
 def fake_torch(available=True, initialized=False, backend="native"):
-    """As much of torch as the helper needs."""
+    """The parts of torch that the helper needs."""
 
     class CUDAPluggableAllocator:
         def __init__(self, path, alloc, free):
@@ -92,7 +92,7 @@ class Enable(HelperTest):
 
     def test_after_the_first_use_of_cuda_it_says_so(self):
         self.use(fake_torch(initialized=True))
-        with self.assertRaisesRegex(RuntimeError, "before anything of torch"):
+        with self.assertRaisesRegex(RuntimeError, "before torch uses the GPU"):
             self.helper.enable(library=LIBRARY)
 
     def test_another_allocator_is_named(self):
@@ -164,7 +164,7 @@ MIB = 2**20
 
 
 class WithTheLibrary(unittest.TestCase):
-    """Each in a process of its own: the library has one state."""
+    """Each test in a separate process, because the library has one state."""
 
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -201,7 +201,7 @@ class WithTheLibrary(unittest.TestCase):
         text = self.run_program("try:\n  stowage_torch.snapshot('/nowhere/file')\nexcept RuntimeError as error:\n  print(error)")
         self.assertIn("/nowhere/file", text)
 
-    @unittest.skipIf(STOWAGE is None, "no command line was named")
+    @unittest.skipIf(STOWAGE is None, "no command line was given")
     def test_the_log_is_replayed_by_the_command_line(self):
         self.run_program("block = alloc(3 * MIB)\nfree(alloc(MIB), MIB)\nfree(block, 3 * MIB)", STOWAGE_TORCH_LOG="log.csv")
         log = pathlib.Path(self.folder.name) / "log.csv"

@@ -10,7 +10,7 @@
 namespace stowage::torch {
 namespace {
 
-/// A copy under a name of its own: the loader takes it for another library, with state of its own.
+/// Loads a copy under a new name: the loader treats it as another library, with its own state.
 void* load_copy() {
   static int count = 0;
   const std::filesystem::path copy =

@@ -12,7 +12,7 @@
 
 namespace stowage::torch {
 
-/// The functions of a libstowage_torch.so that nobody has used yet. It stays loaded.
+/// The functions of a freshly loaded libstowage_torch.so with its own state. It stays loaded.
 struct Library {
   explicit Library();
 
@@ -35,11 +35,11 @@ struct Library {
   decltype(&stowage_torch_end_iteration) end_iteration;
 
   [[nodiscard]] std::string stats(int device = 0) const;
-  /// A number of `stats`, the first of that name; -1 where there is none.
+  /// The first number of that name in `stats`; -1 if there is none.
   [[nodiscard]] std::int64_t figure(const std::string& name, int device = 0) const;
 };
 
-/// Plays torch: streams of its own on a fake driver, and a library of its own.
+/// Plays the part of torch: each test has its own streams on a fake driver, and its own copy of the library.
 class TorchTest : public ::testing::Test {
  protected:
   TorchTest();
@@ -49,7 +49,7 @@ class TorchTest : public ::testing::Test {
 
   TorchStream stream(std::size_t number, int device = 0) { return owner(device).native(StreamId(number)).value(); }
   void configure(std::int64_t limit, int plan_ahead = 0, int checks = 1) const;
-  /// Calls that end a capture with an error, or tie the graph to what is not in it.
+  /// Number of calls that would invalidate a capture, or make the graph depend on work outside it.
   [[nodiscard]] std::uint64_t forbidden_calls() const;
 
   memory::cuda::FakeDriver& driver_;

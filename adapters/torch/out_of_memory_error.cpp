@@ -1,11 +1,11 @@
-/// Exceptions of torch's without torch's headers. An exception of class type is an object and its type_info; torch's
-/// libraries export what makes both up, since they throw it from one library and catch it in another: the constructor
-/// of the base class c10::Error, the vtable and the type_info of c10::OutOfMemoryError, which adds nothing to its base.
-/// So the base is constructed in memory that is large enough, becomes the derived class by its vtable, and is thrown
-/// under the derived type.
+/// Throws torch's exception without torch's headers. A thrown exception consists of an object and its type_info.
+/// Torch's libraries export both, because they throw it in one library and catch it in another: the constructor of the
+/// base class c10::Error, and the vtable and type_info of c10::OutOfMemoryError, which adds no members. So we construct
+/// the base in a sufficiently large buffer, turn it into the derived class by setting its vtable, and throw it with the
+/// derived type.
 ///
-/// Rejected: linking libc10 (a build for each torch), and an exception class of the same name here (two definitions of
-/// one class).
+/// Rejected: linking libc10 (would need a build per torch version), and defining a class of the same name here (two
+/// definitions of one class).
 #include "out_of_memory_error.hpp"
 
 #include <array>
@@ -44,8 +44,8 @@ constexpr const char* kType = "_ZTIN3c1016OutOfMemoryErrorE";
 /// c10::Error has about 150 bytes.
 constexpr std::size_t kRoom = 1024;
 
-/// Of a library that is loaded already. Torch's are loaded with their names for themselves: the global scope does not
-/// have them.
+/// Finds a symbol in a library that is already loaded. Torch's libraries are loaded with local scope, so the global
+/// scope does not have their symbols.
 void* find(const char* symbol) {
   constexpr std::array kLibraries = {"libc10_cuda.so", "libc10.so", "libtorch_cuda.so", "libtorch_cpu.so",
                                      "libtorch_python.so"};
@@ -53,7 +53,7 @@ void* find(const char* symbol) {
     void* const library = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
     if (library == nullptr) continue;
     void* const found = dlsym(library, symbol);
-    dlclose(library);  // it was loaded before, and is still
+    dlclose(library);  // it was loaded before, and stays loaded
     if (found != nullptr) return found;
   }
   return nullptr;
@@ -67,7 +67,7 @@ OutOfMemoryClass find_class() {
   return all;
 }
 
-/// The first function of the vtable of whatever derives from std::exception.
+/// Calls the destructor: the first function in the vtable of a class derived from std::exception.
 void destroy(void* object) {
   Destroy* functions = nullptr;
   std::memcpy(&functions, object, sizeof functions);
@@ -82,7 +82,7 @@ void throw_out_of_memory(const std::string& message) {
     throw std::runtime_error(message);
   void* const object = abi::__cxa_allocate_exception(kRoom);
   torchs.construct_base(object, {"allocate", "stowage", 0}, message);
-  void* const functions = static_cast<void**>(torchs.vtable) + 2;  // behind the offset to the top and the type
+  void* const functions = static_cast<void**>(torchs.vtable) + 2;  // after the offset-to-top and the type_info
   std::memcpy(object, &functions, sizeof functions);
   abi::__cxa_throw(object, torchs.type, destroy);
 }

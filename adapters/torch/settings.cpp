@@ -19,7 +19,7 @@ Result<bool> flag(const char* name) {
   const std::string_view value = variable(name);
   if (value.empty() || value == "0") return false;
   if (value == "1") return true;
-  return Error{ErrorCode::invalid, fmt::format("{}={}: 0 or 1 is expected", name, value), {}};
+  return Error{ErrorCode::invalid, fmt::format("{}={}: expected 0 or 1", name, value), {}};
 }
 
 Result<std::optional<Bytes>> bytes(const char* name) {
@@ -28,7 +28,7 @@ Result<std::optional<Bytes>> bytes(const char* name) {
   std::int64_t count = 0;
   const auto [end, code] = std::from_chars(value.data(), value.data() + value.size(), count);
   if (code != std::errc() || end != value.data() + value.size() || count <= 0) {
-    return Error{ErrorCode::invalid, fmt::format("{}={}: a number of bytes is expected", name, value), {}};
+    return Error{ErrorCode::invalid, fmt::format("{}={}: expected a number of bytes", name, value), {}};
   }
   return std::optional(Bytes(count));
 }
@@ -55,9 +55,9 @@ SettingsTable::SettingsTable() {
 
 Status SettingsTable::set(std::optional<Bytes> limit, bool plan_ahead, bool checks) {
   const std::lock_guard lock(mutex_);
-  if (!made_.empty()) return Error{ErrorCode::invalid, "memory was allocated already: options come before that", {}};
+  if (!made_.empty()) return Error{ErrorCode::invalid, "options must be set before the first allocation", {}};
   if (limit && *limit <= Bytes(0))
-    return Error{ErrorCode::invalid, fmt::format("a limit of {} bytes", limit->value()), {}};
+    return Error{ErrorCode::invalid, fmt::format("a limit of {} bytes is not allowed", limit->value()), {}};
   settings_.limit = limit;
   settings_.plan_ahead = plan_ahead;
   settings_.checks = checks;
@@ -67,10 +67,10 @@ Status SettingsTable::set(std::optional<Bytes> limit, bool plan_ahead, bool chec
 Status SettingsTable::set_fraction(int device, double fraction) {
   const std::lock_guard lock(mutex_);
   if (!(fraction > 0 && fraction <= 1))
-    return Error{ErrorCode::invalid, fmt::format("a memory fraction of {}", fraction), {}};
+    return Error{ErrorCode::invalid, fmt::format("a memory fraction of {} is not in (0, 1]", fraction), {}};
   if (made_.contains(device)) {
     const std::string text =
-        fmt::format("memory of device {} was allocated already: its fraction comes before that", device);
+        fmt::format("the memory fraction of device {} must be set before the first allocation on it", device);
     return Error{ErrorCode::invalid, text, {}};
   }
   fractions_[device] = fraction;

@@ -9,32 +9,31 @@
 
 namespace stowage::torch {
 
-/// How a device is to be served.
 struct Settings {
   std::optional<Bytes> limit = {};
   bool plan_ahead = false;
   bool checks = false;
-  std::string log = {};  ///< A file; empty: none.
+  std::string log = {};  ///< Path of the log file; empty: no log.
 };
 
-/// Before the first device is made they can be changed; from then on those of a device are fixed. Thread-safe.
+/// Settings can be changed until the first device is made; a device's settings never change. Thread-safe.
 class SettingsTable {
  public:
-  /// From the environment: STOWAGE_TORCH_LIMIT, …_PLAN_AHEAD, …_CHECKS, …_LOG. What makes no sense there is an error of
-  /// `of`.
+  /// From the environment: STOWAGE_TORCH_LIMIT, …_PLAN_AHEAD, …_CHECKS, …_LOG. Invalid values make `of` fail.
   SettingsTable();
 
-  /// Fails with `invalid` below 0 bytes, and once a device was made.
+  /// Fails with `invalid` if the limit is negative, or if a device has already been made.
   Status set(std::optional<Bytes> limit, bool plan_ahead, bool checks);
-  /// Of all memory that the device has. Fails with `invalid` outside of (0, 1], and once that device was made.
+  /// Limits the device to a fraction of its memory. Fails with `invalid` outside (0, 1], or if that device has already
+  /// been made.
   Status set_fraction(int device, double fraction);
-  /// For a device with that much memory, which is made now.
+  /// The settings of a device with that much memory. From now on the device counts as made.
   Result<Settings> of(int device, Bytes memory);
 
  private:
   std::mutex mutex_;
   Settings settings_;
-  std::optional<Error> wrong_;  ///< In the environment.
+  std::optional<Error> wrong_;  ///< Error in the environment.
   std::map<int, double> fractions_;
   std::map<int, bool> made_;
 };

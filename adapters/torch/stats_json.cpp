@@ -55,8 +55,7 @@ std::string pools_json(const GraphPools::Figures& figures) {
 
 }  // namespace
 
-/// What is reserved is what the pages' pool has of the device: of all allocators together, which is why its peak is
-/// theirs.
+/// The reserved bytes and their peak are those of the page pool, which all allocators of the device share.
 std::string to_json(const Figures& figures) {
   const AllocatorStats& stats = figures.ordinary;
   const AllocatorStats& pools = figures.pools.sum;

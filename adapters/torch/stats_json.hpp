@@ -8,16 +8,16 @@
 
 namespace stowage::torch {
 
-/// Where a device stands.
+/// The state of a device.
 struct Figures {
   int device = 0;
-  AllocatorStats ordinary;  ///< All but graph pools.
+  AllocatorStats ordinary;  ///< Everything except graph pools.
   GraphPools::Figures pools;
   std::optional<PhysicalPool::Counts> pages = {};  ///< Absent without virtual memory.
   std::optional<PlanAheadCounts> ahead = {};
 };
 
-/// As docs/torch.md has it.
+/// The format is described in docs/torch.md.
 [[nodiscard]] std::string to_json(const Figures& figures);
 
 }  // namespace stowage::torch

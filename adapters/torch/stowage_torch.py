@@ -1,13 +1,13 @@
-"""Stowage as PyTorch's allocator on CUDA:
+"""Stowage as PyTorch's CUDA allocator:
 
     import stowage_torch
-    stowage_torch.enable()          # before anything of torch uses the GPU
+    stowage_torch.enable()          # before torch uses the GPU
 
 or, for a part of a program, torch's own allocator with memory from Stowage:
 
     with torch.cuda.use_mem_pool(stowage_torch.pool()): ...
 
-docs/torch.md says what works and what does not. Needs torch and the library libstowage_torch.so, nothing else.
+docs/torch.md says what works and what does not. Needs only torch and the library libstowage_torch.so.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ __all__ = ["enable", "is_enabled", "pool", "stats", "snapshot", "empty_cache", "
 LIBRARY = "libstowage_torch.so"
 VARIABLE = "STOWAGE_TORCH_LIBRARY"
 
-# torch's setter, and the function that it gets.
+# torch's setter, and the function that it is given.
 HOOKS = {
     "set_record_stream_fn": "stowage_torch_record_stream",
     "set_begin_allocate_to_pool": "stowage_torch_begin_pool",
@@ -37,7 +37,7 @@ class _Options(ctypes.Structure):
 
 
 class _State:
-    """What this process has loaded; nothing of it may go as long as torch has memory of it."""
+    """What this process has loaded. It must stay loaded as long as torch uses memory from it."""
 
     library = None  # ctypes.CDLL
     path = None
@@ -47,29 +47,29 @@ class _State:
 
 
 def enable(plan_ahead=False, limit=None, checks=False, library=None):
-    """Has all of torch's CUDA memory come from Stowage, from now on.
+    """From now on, all of torch's CUDA memory comes from Stowage.
 
-    plan_ahead: work inside of `iteration()` is recorded once and then served from a plan. limit: bytes of each device that may be
-    reserved. checks: a double free and the like abort with a message. library: the path of libstowage_torch.so.
+    plan_ahead: work inside `iteration()` is recorded once and then served from a plan. limit: how many bytes of each device may be
+    reserved. checks: misuse, such as a double free, aborts with a message. library: the path of libstowage_torch.so.
 
-    RuntimeError where there is no GPU, torch has used it already, or another allocator was chosen. Once enabled, the same call
-    again does nothing.
+    Raises RuntimeError if there is no GPU, torch has already used it, or another allocator was chosen. Repeating the same call
+    has no effect.
     """
     options = (bool(plan_ahead), limit, bool(checks))
     if _State.allocator is not None:
         if options != _State.options:
-            raise RuntimeError("stowage_torch is enabled already, with other options")
+            raise RuntimeError("stowage_torch is already enabled with other options")
         return
     import torch
 
     _require_gpu(torch)
     if torch.cuda.is_initialized():
-        raise RuntimeError("stowage_torch.enable() must come before anything of torch uses the GPU")
+        raise RuntimeError("stowage_torch.enable() must be called before torch uses the GPU")
     backend = torch.cuda.memory.get_allocator_backend()
     if backend != "native":
-        raise RuntimeError(f"torch has another allocator already: {backend!r}")
+        raise RuntimeError(f"torch already uses another allocator: {backend!r}")
     if limit is not None and limit <= 0:
-        raise ValueError(f"a limit of {limit} bytes")
+        raise ValueError(f"a limit of {limit} bytes is not allowed")
     path = _load(library)
     given = _Options(limit or 0, bool(plan_ahead), bool(checks))
     _call("stowage_torch_configure", ctypes.byref(given))
@@ -86,16 +86,16 @@ def is_enabled():
 
 
 def pool(library=None, **arguments):
-    """A torch.cuda.MemPool whose memory comes from Stowage; `arguments` are MemPool's own.
+    """A torch.cuda.MemPool whose memory comes from Stowage; `arguments` are passed on to MemPool.
 
-    It is for programs with torch's own allocator: torch has no MemPool without it, so that RuntimeError comes once `enable` was
-    called. All pools share one allocator.
+    For programs that use torch's own allocator. Raises RuntimeError after `enable`, because torch has MemPool only for its own
+    allocator. All pools share one allocator.
     """
     import torch
 
     _require_gpu(torch)
     if is_enabled():
-        raise RuntimeError("all memory comes from Stowage already, and torch.cuda.MemPool needs torch's own allocator")
+        raise RuntimeError("all memory already comes from Stowage, and torch.cuda.MemPool needs torch's own allocator")
     path = _load(library)
     if _State.pool_allocator is None:
         _State.pool_allocator = torch.cuda.memory.CUDAPluggableAllocator(path, "stowage_torch_alloc_or_null", "stowage_torch_free")
@@ -103,7 +103,7 @@ def pool(library=None, **arguments):
 
 
 def stats(device=None):
-    """A device's figures, by name (docs/torch.md); None where nothing was allocated on it. Default: the current device."""
+    """A dictionary of a device's statistics (docs/torch.md); None if nothing was allocated on it. Default: the current device."""
     function = _function("stowage_torch_stats")
     function.restype = ctypes.c_size_t
     function.argtypes = [ctypes.c_int, ctypes.c_char_p, ctypes.c_size_t]
@@ -113,11 +113,11 @@ def stats(device=None):
         length = function(number, text, room)
         if length < room:
             return json.loads(text.value)
-        room = length + 256  # they may have grown
+        room = length + 256  # the numbers may grow until the next call
 
 
 def snapshot(path):
-    """Writes what lies where, of all devices, for pytorch.org/memory_viz."""
+    """Writes a snapshot of all devices' memory, for pytorch.org/memory_viz."""
     _call("stowage_torch_snapshot", os.fsencode(path))
 
 
@@ -127,13 +127,13 @@ def empty_cache():
 
 
 def reset_peaks():
-    """Peaks are now what is live and reserved now, and counts are 0."""
+    """Resets peaks to the current values, and counts to 0."""
     _call("stowage_torch_reset_peaks")
 
 
 @contextlib.contextmanager
 def iteration():
-    """One round of work that repeats itself, a training step say. Needs enable(plan_ahead=True)."""
+    """One iteration of repeating work, for example a training step. Needs enable(plan_ahead=True)."""
     if not (_State.options and _State.options[0]):
         raise RuntimeError("iterations need stowage_torch.enable(plan_ahead=True)")
     _call("stowage_torch_begin_iteration")
@@ -148,7 +148,7 @@ def iteration():
 
 def _require_gpu(torch):
     if not torch.cuda.is_available():
-        raise RuntimeError("torch sees no GPU, or is built without CUDA")
+        raise RuntimeError("torch sees no GPU, or was built without CUDA")
 
 
 def _candidates(library):
@@ -160,14 +160,14 @@ def _candidates(library):
 
 
 def _load(library):
-    """Loads the library, once; its path."""
+    """Loads the library on the first call; returns its path."""
     if _State.library is not None:
         return _State.path
     candidates = _candidates(library)
     path = next((each for each in candidates if each.is_file()), None)
     if path is None:
         looked = ", ".join(str(each) for each in candidates)
-        raise FileNotFoundError(f"there is no {LIBRARY}: looked at {looked}; enable(library=…) or {VARIABLE} names another place")
+        raise FileNotFoundError(f"{LIBRARY} not found: looked at {looked}; set its path with enable(library=…) or {VARIABLE}")
     _State.path = str(path.resolve())
     _State.library = ctypes.CDLL(_State.path)
     return _State.path

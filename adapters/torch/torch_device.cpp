@@ -11,7 +11,7 @@
 namespace stowage::torch {
 namespace {
 
-/// The streams that a thread used last: a request asks nobody else which id its stream has.
+/// The streams that a thread used last, so that a request usually finds its stream's id without a lock.
 class StreamCache {
  public:
   [[nodiscard]] const StreamId* find(const void* device, TorchStream stream) const {
@@ -75,8 +75,8 @@ Status TorchDevice::begin(const Settings& settings) {
   }
   if (settings.log.empty()) return Done{};
   log_file_.open(settings.log);
-  if (!log_file_) return Error{ErrorCode::io, fmt::format("the log {} cannot be written", settings.log), {}};
-  log_file_ << std::unitbuf;  // it is never closed
+  if (!log_file_) return Error{ErrorCode::io, fmt::format("cannot write the log {}", settings.log), {}};
+  log_file_ << std::unitbuf;  // because the file is never closed
   log_ = std::make_unique<LogAdaptor>(*top_, log_file_);
   top_ = log_.get();
   return Done{};
@@ -127,7 +127,7 @@ Result<std::byte*> TorchDevice::allocate_below(Bytes size, TorchStream native) {
 
 void TorchDevice::free(std::byte* address, Bytes size, TorchStream native) {
   const Result<StreamId> stream = stream_id(native);
-  if (!stream) return;  // then nothing was allocated on it
+  if (!stream) return;  // so nothing was allocated on it
   if (!pools_.free(address, size, *stream)) top_->free(address, size, *stream);
 }
 
@@ -159,7 +159,7 @@ void TorchDevice::release_pool(TorchPoolId id) {
   if (pools_.release(id)) sweep_pools();
 }
 
-/// A graph may have been launched on any stream, and may be running still.
+/// A graph may have been launched on any stream, and may still be running.
 void TorchDevice::sweep_pools() {
   if (pools_.any_open() || !pools_.any_retired()) return;
   std::set<StreamId> streams;

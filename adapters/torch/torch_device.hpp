@@ -15,21 +15,22 @@
 
 namespace stowage::torch {
 
-/// All that serves one device of torch's: the pages, an allocator for ordinary work (with planning ahead and a log over
-/// it where settings say so), and one for each graph pool, over the same pages. Never destroyed. Thread-safe.
+/// Everything that serves one of torch's devices: the pages, an allocator for ordinary work (with planning ahead and a
+/// log on top of it, depending on the settings), and an allocator per graph pool, over the same pages. Never destroyed.
+/// Thread-safe.
 class TorchDevice {
  public:
   static Result<std::unique_ptr<TorchDevice>> make(int ordinal, SettingsTable& settings);
 
-  /// Fails as allocators do. When memory is short, retired graph pools are swept first.
+  /// Fails as allocators do. If memory is short, retired graph pools are swept first.
   Result<std::byte*> allocate(Bytes size, TorchStream stream);
-  /// The same where torch's own allocator is above, which tells nobody of its captures.
+  /// The same, for calls from torch's own allocator, which does not announce captures.
   Result<std::byte*> allocate_below(Bytes size, TorchStream stream);
   void free(std::byte* address, Bytes size, TorchStream stream);
-  /// False where the address is not an allocation of this device's.
+  /// Returns false if the address is not an allocation of this device.
   bool record_use(std::byte* address, TorchStream stream);
 
-  /// `unsupported` with planning ahead, which asks streams how far they are.
+  /// Fails with `unsupported` if planning ahead is on, because a plan has to query streams.
   Status begin_pool(TorchPoolId id, TorchStreamFilter filter);
   void end_pool(TorchPoolId id);
   void release_pool(TorchPoolId id);
@@ -38,7 +39,7 @@ class TorchDevice {
   void reset_peaks();
   [[nodiscard]] std::string stats_json() const;
   void snapshot(std::vector<MemorySnapshot>& snapshots) const;
-  // Not without planning ahead.
+  // Fail if planning ahead is off.
   Status begin_iteration();
   Status end_iteration();
 
@@ -52,17 +53,17 @@ class TorchDevice {
   Status refuse_iteration() const;
 
   const std::unique_ptr<CudaDevice> device_;
-  const std::unique_ptr<PhysicalPool> pages_;  ///< Null where the device has no virtual memory.
+  const std::unique_ptr<PhysicalPool> pages_;  ///< Null if the device has no virtual memory.
   StreamAllocator ordinary_;
-  std::unique_ptr<PlanAheadAllocator> ahead_;  ///< Null: not asked for. Then nothing below is there but the log.
+  std::unique_ptr<PlanAheadAllocator> ahead_;  ///< Null if planning ahead is off; then `locked_` is null too.
   std::unique_ptr<LockAdaptor> locked_;
   std::ofstream log_file_;
   std::unique_ptr<LogAdaptor> log_;
-  Allocator* top_ = &ordinary_;  ///< Of the tower.
+  Allocator* top_ = &ordinary_;  ///< The outermost adaptor.
   GraphPools pools_;
 
   mutable std::mutex streams_mutex_;
-  std::set<StreamId> streams_;  ///< All that were ever seen.
+  std::set<StreamId> streams_;  ///< All streams seen so far.
 };
 
 }  // namespace stowage::torch

@@ -54,7 +54,7 @@ void Magazine::reset_taken() {
   taken_ = 0;
 }
 
-// ------------------------------------------------------------------------------------- magazines of the calling thread
+// ------------------------------------------------------------------------------------ magazines of the calling thread
 
 namespace {
 

@@ -155,7 +155,7 @@ class alignas(kApart) Magazine {
   std::atomic<bool> owned_{true};
 };
 
-// ------------------------------------------------------------------------------------- magazines of the calling thread
+// ------------------------------------------------------------------------------------ magazines of the calling thread
 
 struct RecentMagazine {
   std::uint64_t heap = 0;

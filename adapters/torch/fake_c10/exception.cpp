@@ -1,5 +1,5 @@
-/// As much of torch's libc10_cuda.so as throwing its exception for lack of memory takes. The classes have another size
-/// than torch's, which nobody may rely on.
+/// The parts of torch's libc10_cuda.so that are needed to throw its out-of-memory exception. The classes differ in size
+/// from torch's, because no code may rely on that size.
 #include <cstdint>
 #include <exception>
 #include <string>
@@ -41,8 +41,8 @@ class FAKE_API OutOfMemoryError : public Error {
 
 extern "C" {
 
-/// What `work` throws, as torch would see it: the class, a colon and the message. Empty: nothing. Valid until the next
-/// call.
+/// What `work` throws, as torch would see it: the class, a colon and the message. Empty if nothing is thrown. Valid
+/// until the next call.
 FAKE_API const char* fake_c10_catch(void (*work)()) {
   static std::string caught;
   try {
@@ -56,9 +56,9 @@ FAKE_API const char* fake_c10_catch(void (*work)()) {
   return caught.c_str();
 }
 
-/// How many exceptions of torch's were not destroyed.
+/// The number of torch's exceptions that were not destroyed.
 FAKE_API int fake_c10_alive() { return c10::alive; }
 
-/// Nobody calls it; it has the compiler emit the class.
+/// Never called; it makes the compiler emit the class.
 FAKE_API void fake_c10_throw() { throw c10::OutOfMemoryError({"function", "file", 1}, "message"); }
 }
