@@ -115,7 +115,7 @@ long long peak_of(const Graph& graph) {
 std::string count_or_dash(const std::optional<long long>& count) { return count ? with_commas(*count) : "–"; }
 
 struct Tables {
-  Table bytes{{"graph", "nodes", "ggml", "ggml's choices, our places", "/ ggml", "the adapter", "/ ggml"}};
+  Table bytes{{"graph", "nodes", "ggml", "ggml's choices, our layout", "/ ggml", "the adapter", "/ ggml"}};
   Table times{{"graph", "reserve µs: ggml", "ours", "ratio", "alloc_graph µs: ggml", "ours", "ratio",
                "instructions: ggml", "ours", "ratio"}};
   double placed = 0;

@@ -2,8 +2,8 @@
 
 extern "C" {
 
-/// The list is that of the ggml that we are compiled against, whose kernels must be fit for it: CMake takes it from
-/// there. Otherwise what every version has had.
+/// The list is that of the ggml that we are compiled against, since its kernels must support it: CMake extracts it from
+/// the sources. Without sources, the list has the ops that all versions have in common.
 bool ggml_op_can_inplace(ggml_op op) {
   switch (op) {
 #if __has_include("can_inplace_ops.inc")

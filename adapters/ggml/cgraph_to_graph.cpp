@@ -33,7 +33,8 @@ class LeanConverter {
       if (walked.holding != Holding::own) continue;
       if (!types_.has(walked.buffer_id)) {
         return Error{ErrorCode::invalid,
-                     fmt::format("tensor '{}' has the buffer id {}", walked.tensor->name, walked.buffer_id),
+                     fmt::format("tensor '{}' has the buffer id {}, which does not exist", walked.tensor->name,
+                                 walked.buffer_id),
                      {}};
       }
       tensor_of_[i] = static_cast<std::uint32_t>(description_.tensors.size());
@@ -61,8 +62,8 @@ class LeanConverter {
     if (!op.inputs.empty() || !op.outputs.empty()) description_.ops.push_back(std::move(op));
   }
 
-  /// A tensor that was there before its node, or that the node writes through a view, has a producer or an owner
-  /// already.
+  /// If the tensor existed before its node, or the node writes it through a view, it already has a producer or an
+  /// owner.
   void add_result(Op& op, const WalkedTensor& result, TensorId tensor) {
     if (result.holding == Holding::own && result.met == Met::node && !produced_[tensor.index()]) {
       produced_[tensor.index()] = true;

@@ -10,7 +10,7 @@
 namespace stowage::ggml {
 namespace {
 
-/// From `address` to the next multiple of `alignment`, a power of two.
+/// The distance from `address` to the next multiple of `alignment`, a power of two.
 std::uint64_t distance_to_aligned(const void* address, std::size_t alignment) {
   return (0 - reinterpret_cast<std::uintptr_t>(address)) & (alignment - 1);
 }
@@ -21,7 +21,7 @@ Error out_of_memory(ggml_backend_buffer_type_t type, std::uint64_t size) {
           {}};
 }
 
-/// What the type's device says; nothing where it has none, or does not say.
+/// The free memory that the type's device reports; nothing if there is no device, or it does not report.
 std::optional<std::uint64_t> free_memory(ggml_backend_buffer_type_t type) {
   const ggml_backend_dev_t device = ggml_backend_buft_get_device(type);
   std::size_t free = 0;
@@ -68,8 +68,8 @@ Status ChunkBuffers::grow(const ChunkSizes& sizes) {
   return Done{};
 }
 
-/// Old and new do not fit at the same time. The content is lost either way, so the old ones go, and come back if that
-/// does not help. Where the device knows that it cannot help, they stay.
+/// For buffers that do not fit at the same time. The contents are lost either way, so the old ones are freed first, and
+/// allocated again if that does not help. If the device reports that it cannot help, they stay.
 Status ChunkBuffers::replace_without_both(std::size_t memory, const std::vector<std::uint64_t>& sizes) {
   std::vector<std::uint64_t> old;
   for (const Chunk& each : chunks_[memory]) old.push_back(each.room);
@@ -97,7 +97,7 @@ Result<ChunkBuffers::Chunks> ChunkBuffers::allocate(std::size_t memory, const st
   return chunks;
 }
 
-/// A buffer's base is nearly always aligned; where it is not, one that is larger by the alignment has room behind the
+/// A buffer's base is nearly always aligned. If not, a buffer that is larger by the alignment has enough room after its
 /// first aligned address.
 Result<ChunkBuffers::Chunk> ChunkBuffers::allocate_chunk(ggml_backend_buffer_type_t type, std::uint64_t size) const {
   const std::size_t alignment = ggml_backend_buft_get_alignment(type);

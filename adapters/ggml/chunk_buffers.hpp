@@ -16,40 +16,42 @@ struct BufferFree {
 };
 using BufferOwner = std::unique_ptr<ggml_backend_buffer, BufferFree>;
 
-/// The buffers of one graph allocator: for each buffer type its chunks. Growing either succeeds as a whole or leaves
-/// buffers of the old sizes. What lies in a buffer that grows is lost, as in ggml.
+/// The buffers of one graph allocator: the chunks of each buffer type. Growing either succeeds as a whole or leaves
+/// buffers of the old sizes. The contents of a buffer that grows are lost, as in ggml.
 class ChunkBuffers {
  public:
   explicit ChunkBuffers(const BufferTypes& types) : types_(types), chunks_(types.distinct()) {}
 
-  /// There is room for every chunk of `needs`, and a buffer for every type.
+  /// Whether every chunk of `needs` fits, and every type has a buffer.
   [[nodiscard]] bool fit(const ChunkSizes& needs) const;
-  /// Replaces the buffers of each type that does not fit `sizes`; those of other types stay, whatever `sizes` says of
-  /// them. Where the device has not got the memory for old and new at the same time the old ones go first. Fails with
-  /// `out_of_memory`, naming type and size; then the old sizes are there still, unless the device refuses even them.
+  /// Replaces the buffers of each type that does not fit `sizes`; those of other types stay, whatever their entry in
+  /// `sizes`. If the device has no memory for old and new buffers at the same time, the old ones are freed first. Fails
+  /// with `out_of_memory`, naming type and size; then buffers of the old sizes exist, unless the device refuses even
+  /// those.
   Status grow(const ChunkSizes& sizes);
-  /// Counts replacements, so that addresses can be known to be old.
+  /// Number of replacements so far, to detect addresses that are out of date.
   [[nodiscard]] std::uint64_t generation() const { return generation_; }
 
   [[nodiscard]] ggml_backend_buffer_t buffer(const ChunkPlace& place) const { return chunk(place).buffer.get(); }
   [[nodiscard]] void* address(const ChunkPlace& place) const { return chunk(place).base + place.offset; }
-  /// Of all chunks of a type.
+  /// Total size of all chunks of a type.
   [[nodiscard]] std::size_t size(std::size_t memory) const;
   [[nodiscard]] std::size_t chunk_count(std::size_t memory) const { return chunks_[memory].size(); }
   [[nodiscard]] std::uint64_t chunk_size(std::size_t memory, std::size_t chunk) const {
     return chunks_[memory][chunk].room;
   }
 
-  /// No backend wants to hear of tensors, so that there is nothing to be undone when a graph turns out not to match.
+  /// Whether no backend has to be told about tensors, so that nothing has to be undone if a graph turns out not to
+  /// match.
   [[nodiscard]] bool silent() const { return silent_; }
-  /// Makes the backends forget the tensors that they were told of.
+  /// Makes the backends forget the tensors that they were told about.
   void reset();
 
  private:
   struct Chunk {
     BufferOwner buffer;
     std::byte* base = nullptr;  ///< The first aligned address.
-    std::uint64_t room = 0;     ///< From there on.
+    std::uint64_t room = 0;     ///< Usable bytes from `base` on.
   };
   using Chunks = std::vector<Chunk>;
 

@@ -4,19 +4,19 @@
 
 #include "chunk_buffers.hpp"
 
-/// All tensors of a context in as few buffers as their type's largest size permits.
+/// Allocates all tensors of a context, in as few buffers as the largest size of their type permits.
 namespace stowage::ggml {
 namespace {
 
 /// Consecutive tensors that go to one buffer.
 struct Batch {
-  std::vector<ggml_tensor*> tensors;  ///< Views and tensors that have data included.
+  std::vector<ggml_tensor*> tensors;  ///< Including views and tensors that have data.
   std::size_t size = 0;
 };
 
 bool needs_memory(const ggml_tensor& tensor) { return !tensor.data && !tensor.buffer && !tensor.view_src; }
 
-/// A tensor larger than the largest size gets a buffer of its own: the type knows best whether it can make it.
+/// A tensor larger than the largest size gets a separate buffer: the type decides whether it can make it.
 std::vector<Batch> batches_of(ggml_context* context, ggml_backend_buffer_type_t type) {
   const std::size_t alignment = ggml_backend_buft_get_alignment(type);
   const std::size_t max_size = ggml_backend_buft_get_max_size(type);
@@ -28,12 +28,12 @@ std::vector<Batch> batches_of(ggml_context* context, ggml_backend_buffer_type_t 
     batches.back().tensors.push_back(t);
     batches.back().size += size;
   }
-  // Without memory there is nothing that the last tensors could be bound to.
+  // Without memory there is nothing to bind the last tensors to.
   if (batches.back().size == 0) batches.pop_back();
   return batches;
 }
 
-/// Binds tensors, and takes it back unless they are kept.
+/// Binds tensors, and undoes that unless they are kept.
 class Binder {
  public:
   Binder() = default;
@@ -60,12 +60,12 @@ class Binder {
  private:
   struct Bound {
     ggml_tensor* tensor;
-    void* data;  ///< Before; a view of allocated memory has some without a buffer.
+    void* data;  ///< Its previous value; a view of allocated memory has data, but no buffer.
   };
   std::vector<Bound> before_;
 };
 
-/// A buffer with room for `size` bytes behind its first aligned address, which nearly always is its base.
+/// A buffer with room for `size` bytes after its first aligned address, which is nearly always its base.
 BufferOwner make_buffer(ggml_backend_buffer_type_t type, std::size_t size) {
   BufferOwner buffer(ggml_backend_buft_alloc_buffer(type, size));
   if (buffer && ggml_tallocr_new(buffer.get()).offset + size > ggml_backend_buffer_get_size(buffer.get())) {

@@ -7,13 +7,13 @@
 #include "support/fake_buffer_type.hpp"
 #include "support/test_graph.hpp"
 
-/// What goes wrong in ggml's own graph allocator, each reproduced there, and must not here.
+/// Defects of ggml's own graph allocator, each reproduced there, which must not occur here.
 namespace stowage::ggml {
 namespace {
 
 std::string run(const TestGraph& graph) { return shadow_run(*graph.get()); }
 
-// P1: the branch that would do it cannot be reached.
+// P1: the branch that would do this is unreachable.
 TEST(GgmlDefects, AViewOfADyingTensorIsOverwrittenInPlace) {
   FakeBufferType type;
   const GallocrOwner allocator(ggml_gallocr_new(type.get()));
@@ -39,7 +39,7 @@ TEST(GgmlDefects, AViewOfATensorThatIsStillReadIsNotOverwritten) {
   EXPECT_EQ(run(graph), "");
 }
 
-/// c = a + b or another sum; the same counts and sizes whatever is added.
+/// c = a + b or another sum; counts and sizes are the same whatever is added.
 struct Sums {
   TestGraph graph;
   ggml_tensor* a;
@@ -56,7 +56,7 @@ struct Sums {
   }
 };
 
-// P2 (llama.cpp#28448): counts and sizes are all that is compared.
+// P2 (llama.cpp#28448): only counts and sizes are compared.
 TEST(GgmlDefects, AGraphWithOtherEdgesIsPlannedAnew) {
   FakeBufferType type;
   Gallocr allocator(std::array{type.get()});
@@ -79,7 +79,7 @@ TEST(GgmlDefects, AGraphWithANewOutputIsPlannedAnew) {
   EXPECT_EQ(run(sums.graph), "");
 }
 
-// P3 (llama.cpp#27817): after a failed reserve the next call reads what is not there.
+// P3 (llama.cpp#27817): after a failed reserve the next call reads freed data.
 TEST(GgmlDefects, AFailedReserveIsNotTheEnd) {
   FakeBufferType type;
   const GallocrOwner allocator(ggml_gallocr_new(type.get()));
@@ -132,7 +132,7 @@ TEST(GgmlDefects, ThousandsOfFreeBlocksAreNoTrouble) {
   EXPECT_EQ(run(graph), "");
 }
 
-// P5: asking for sizes takes the buffers away.
+// P5: asking for sizes frees the buffers.
 TEST(GgmlDefects, AskingForSizesChangesNothing) {
   FakeBufferType type;
   const GallocrOwner allocator(ggml_gallocr_new(type.get()));
@@ -205,7 +205,7 @@ TEST(GgmlDefects, GraphsThatWereReservedNeverReallocate) {
   EXPECT_EQ(type.allocations, allocations);
 }
 
-// P10: in place, a node lands wherever its source is.
+// P10: in place, a node ends up in the memory of its source.
 TEST(GgmlDefects, ANodeLiesInItsOwnMemoryThoughItCouldOverwriteASourceInAnother) {
   FakeBufferType one({.host = false});
   FakeBufferType other({.host = false});
@@ -221,7 +221,7 @@ TEST(GgmlDefects, ANodeLiesInItsOwnMemoryThoughItCouldOverwriteASourceInAnother)
   EXPECT_EQ(ggml_backend_buffer_get_type(scaled->buffer), other.get());
 }
 
-// P13: a leaf that is a view is released once too often.
+// P13: a leaf that is a view is freed once too often.
 TEST(GgmlDefects, ALeafThatIsAViewDoesNotEndTheLifeOfItsBase) {
   FakeBufferType type;
   const GallocrOwner allocator(ggml_gallocr_new(type.get()));

@@ -6,7 +6,7 @@
 #include "support/fake_buffer_type.hpp"
 #include "support/test_graph.hpp"
 
-/// Whatever allocation fails: nothing is lost, nothing leaks, and the next try succeeds.
+/// Whichever allocation fails: nothing is lost, nothing leaks, and the next attempt succeeds.
 namespace stowage::ggml {
 namespace {
 

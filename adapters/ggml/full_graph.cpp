@@ -42,7 +42,7 @@ class FullConverter {
     return result;
   }
 
-  /// Strides may make a view end behind its base; what counts is where it lies.
+  /// Strides may make a view end after its base; what counts is where it lies.
   void place_in_base(Tensor& view, const WalkedTensor& walked) const {
     const Tensor& base = description_.tensors[walked.root];
     const Bytes offset = std::min(Bytes(static_cast<std::int64_t>(walked.tensor->view_offs)), base.size);

@@ -8,7 +8,7 @@
 namespace stowage::ggml {
 namespace {
 
-/// Plans that are kept; the one that was not used for longest goes.
+/// How many plans are kept; the least recently used one is dropped.
 constexpr std::size_t kMaxHeld = 16;
 
 }  // namespace
@@ -46,14 +46,14 @@ Status Gallocr::allocate(const ggml_cgraph& graph) {
   STOWAGE_TRY(Held* const held, find_or_plan(graph, {}));
   STOWAGE_TRY_STATUS(make_room(*held));
   held->returning |= counters_.plans == plans;
-  if (!bind(*held, graph)) return Error{ErrorCode::device, "a backend refuses a tensor of the graph", {}};
+  if (!bind(*held, graph)) return Error{ErrorCode::device, "a backend refused a tensor of the graph", {}};
   return Done{};
 }
 
 std::size_t Gallocr::buffer_size(int id) const { return types_.is_first(id) ? buffers_.size(types_.memory_of(id)) : 0; }
 
-/// A plan whose buffers are there. One walk in the ordinary case: the plan used last fits, and no backend wants to hear
-/// of tensors.
+/// Binds with a plan whose buffers exist. Usually this is one walk: the plan used last fits, and no backend has to be
+/// told about tensors.
 Gallocr::Held* Gallocr::bind_any(const ggml_cgraph& graph) {
   for (std::size_t i = 0; i < held_.size(); ++i) {
     Held& held = *held_[i];
@@ -82,8 +82,8 @@ Result<Gallocr::Held*> Gallocr::find_or_plan(const ggml_cgraph& graph, BufferIds
   return plan(graph, ids);
 }
 
-/// A plan for this very graph, or for larger sizes if it has its buffers: what never had them must not make a small
-/// graph large.
+/// A plan for exactly this graph; or one for larger sizes, if its buffers exist: a plan that never had buffers must not
+/// make a small graph large.
 Gallocr::Held* Gallocr::find(const ggml_cgraph& graph, const std::vector<int>& ids) {
   for (std::size_t i = 0; i < held_.size(); ++i) {
     Held& held = *held_[i];
@@ -116,8 +116,9 @@ Status Gallocr::make_room(Held& held) {
   return Done{};
 }
 
-/// Types with one chunk never shrink, so that all graphs held still fit. Where there are several, keeping the largest
-/// of each over graphs that never come back would cost more than ggml does; graphs that do come back stay.
+/// Types with one chunk never shrink, so all held graphs still fit. With several chunks, keeping the largest size of
+/// each chunk over graphs that never return would cost more memory than ggml's allocator needs; graphs that do return
+/// are kept.
 ChunkSizes Gallocr::sizes_with(const Held& held) const {
   ChunkSizes sizes = held.needs;
   for (std::size_t memory = 0; memory < sizes.size(); ++memory) {

@@ -16,35 +16,35 @@ namespace stowage::ggml {
 /// What a graph allocator has done, for tests and benchmarks.
 struct GallocrCounters {
   std::uint64_t plans = 0;    ///< Graphs that were planned.
-  std::uint64_t matches = 0;  ///< Calls for which a plan was at hand.
-  std::uint64_t growths = 0;  ///< Times that buffers were replaced, the first included.
+  std::uint64_t matches = 0;  ///< Calls that found an existing plan.
+  std::uint64_t growths = 0;  ///< Times that buffers were replaced, including the first.
 };
 
-/// ggml's graph allocator on our planner. Holds the plans of the last graphs in one set of buffers, so that switching
-/// between them costs nothing. Every call either does what it says or leaves all as it was, with one exception: when a
-/// device cannot hold old and new buffers at once, the old ones go first, and if that does not help, others of their
-/// size come. The addresses of graphs that were allocated before are then void, as after every growth. Not thread-safe,
-/// as ggml's.
+/// ggml's graph allocator, based on our planner. It holds the plans of the most recent graphs in one set of buffers, so
+/// that switching between them costs nothing. Every call either succeeds or changes nothing, with one exception: if a
+/// device cannot hold old and new buffers at once, the old ones are freed first, and if that does not help, buffers of
+/// the old sizes are allocated again. Addresses of graphs allocated before are then invalid, as after every growth. Not
+/// thread-safe, like ggml's.
 ///
-/// Not built on `stowage::GraphAllocator`: what is matched here is a ggml graph as it is, without making a `Graph` of
-/// it; buffers that do not fit a device twice must go before larger ones come; and with several chunks ggml's callers
-/// count on the exact sizes.
+/// Not based on `stowage::GraphAllocator`: here a ggml graph is matched directly, without converting it to a `Graph`;
+/// buffers that do not fit on a device twice must be freed before larger ones are allocated; and with several chunks,
+/// ggml's callers rely on the exact sizes.
 class Gallocr {
  public:
   explicit Gallocr(std::span<const ggml_backend_buffer_type_t> types, const Settings& settings = ggml::settings());
   Gallocr(const Gallocr&) = delete;
   Gallocr& operator=(const Gallocr&) = delete;
 
-  /// Plans the graph, unless a plan at hand fits, and sees to it that the buffers hold it. Does not touch the graph.
+  /// Plans the graph, unless an existing plan fits, and makes the buffers large enough. Does not modify the graph.
   Status reserve(const ggml_cgraph& graph, BufferIds ids);
-  /// By buffer id: what the graph needs. Allocates nothing.
+  /// How many bytes the graph needs, per buffer id. Allocates nothing.
   Result<std::vector<std::size_t>> sizes(const ggml_cgraph& graph, BufferIds ids);
-  /// Binds the graph's tensors. With one buffer type it plans and grows by itself where no plan fits. With several it
-  /// fails then, and when the plan that fits was reserved with other buffer ids than the last one: only the caller
-  /// knows them.
+  /// Binds the graph's tensors. With one buffer type, it plans and grows by itself if no plan fits. With several it
+  /// fails in that case, and also if the fitting plan was reserved with other buffer ids than the last one: only the
+  /// caller knows the ids.
   Status allocate(const ggml_cgraph& graph);
 
-  /// Of buffer `id`; 0 before anything was reserved, and for an id whose type an earlier id has.
+  /// The size of buffer `id`; 0 before the first reserve, and for an id whose type an earlier id has.
   [[nodiscard]] std::size_t buffer_size(int id) const;
   [[nodiscard]] const BufferTypes& types() const { return types_; }
   [[nodiscard]] const GallocrCounters& counters() const { return counters_; }
@@ -54,10 +54,10 @@ class Gallocr {
   struct Held {
     RecordedGraph record;
     ChunkSizes needs;
-    std::vector<int> ids;      ///< By leaf, then by node; empty for one buffer type, where they make no difference.
-    std::uint64_t assignment;  ///< Equal for equal ids.
-    bool returning =
-        false;  ///< It was reserved or came more than once, and had its buffers: its chunks are worth keeping.
+    std::vector<int> ids;      ///< Per leaf, then per node; empty for one buffer type, where ids make no difference.
+    std::uint64_t assignment;  ///< Equal if and only if the ids are equal.
+    /// It was reserved or used more than once, and had its buffers: its chunks are worth keeping.
+    bool returning = false;
   };
   using HeldList = std::vector<std::unique_ptr<Held>>;
 
@@ -75,8 +75,8 @@ class Gallocr {
   BufferTypes types_;
   ChunkBuffers buffers_;
   Settings settings_;
-  HeldList held_;                 ///< The last one used first.
-  std::uint64_t assignment_ = 0;  ///< Of the last reserve.
+  HeldList held_;                 ///< Most recently used first.
+  std::uint64_t assignment_ = 0;  ///< That of the last reserve.
   std::uint64_t assignments_ = 0;
   GallocrCounters counters_;
 };

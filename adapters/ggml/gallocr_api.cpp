@@ -5,8 +5,8 @@
 
 #include "gallocr.hpp"
 
-/// The entry points of ggml's graph allocator. No exception leaves them and none aborts the program: they return what
-/// ggml documents and say on ggml's log what was wrong.
+/// The entry points of ggml's graph allocator. They let no exception escape and do not abort the program: they return
+/// what ggml documents, and write errors to ggml's log.
 struct ggml_gallocr {
   stowage::ggml::Gallocr allocator;
 };
@@ -18,7 +18,7 @@ using stowage::Error;
 using stowage::ErrorCode;
 using stowage::Status;
 
-/// `work`, with exceptions as errors.
+/// Calls `work` and converts exceptions to errors.
 template <class Work>
 auto guarded(Work&& work) -> decltype(work()) {
   try {
@@ -73,7 +73,7 @@ void ggml_gallocr_reserve_n_size(ggml_gallocr_t galloc, ggml_cgraph* graph, cons
             }));
 }
 
-/// A graph that must be reserved first is an answer, not a fault: the scheduler asks to find out.
+/// If the graph must be reserved first, that is not logged as an error: the scheduler calls this to find out.
 bool ggml_gallocr_alloc_graph(ggml_gallocr_t galloc, ggml_cgraph* graph) {
   const Status status = guarded([&] { return galloc->allocator.allocate(*graph); });
   return (!status && status.error().code == ErrorCode::unsupported) ? false : succeeded(__func__, status);

@@ -7,7 +7,7 @@
 #include "support/fake_buffer_type.hpp"
 #include "support/test_graph.hpp"
 
-/// ggml's graph allocator as its users see it, through the functions of ggml-alloc.h. All plans are verified:
+/// ggml's graph allocator as its users see it, through the functions of ggml-alloc.h. All plans are verified: see
 /// settings_test.cpp.
 namespace stowage::ggml {
 namespace {
@@ -229,7 +229,7 @@ TEST(Gallocr, ThereMayBeAnyNumberOfChunks) {
   EXPECT_EQ(run(graph), "");
 }
 
-/// How the scheduler says that `input` is copied to `copy` before the nodes that follow: by two nodes that compute
+/// How the scheduler expresses that `input` is copied to `copy` before the nodes that follow: by two nodes that compute
 /// nothing.
 void add_copy(TestGraph& graph, ggml_tensor* input, ggml_tensor* copy) {
   ggml_tensor* const dependency = ggml_view_tensor(graph.context(), input);
@@ -251,7 +251,7 @@ TEST(Gallocr, WhatTheSchedulerCopiesLivesUntilThenAndTheCopyFromThenOn) {
   const int before = graph.get()->n_nodes;
   add_copy(graph, made, copy);
   graph.output(chain(graph, copy, 2));
-  // Asked to compute something from the copy, ggml takes it for a leaf. The scheduler's graph has it as a node alone.
+  // ggml treats the copy as a leaf if something is computed from it. In the scheduler's graph it is only a node.
   graph.get()->n_leafs = 1;
   std::vector<int> nodes(static_cast<std::size_t>(graph.get()->n_nodes), 1);
   std::fill(nodes.begin(), nodes.begin() + before + 1, 0);
@@ -261,7 +261,7 @@ TEST(Gallocr, WhatTheSchedulerCopiesLivesUntilThenAndTheCopyFromThenOn) {
   ASSERT_TRUE(ggml_gallocr_alloc_graph(allocator.get(), graph.get()));
   EXPECT_EQ(run(graph), "");
   EXPECT_EQ(ggml_backend_buffer_get_type(copy->buffer), other.get());
-  EXPECT_EQ(ggml_gallocr_get_buffer_size(allocator.get(), 1), 512U) << "the copy is over once it was read";
+  EXPECT_EQ(ggml_gallocr_get_buffer_size(allocator.get(), 1), 512U) << "the copy is not needed after it was read";
 }
 
 TEST(Gallocr, InHostMemoryANodeTakesOverASourceOfAnotherBuffer) {

@@ -6,33 +6,33 @@
 namespace stowage::ggml {
 namespace {
 
-/// From tensors to indices: open addressing, at most half full.
+/// Maps tensors to indices: open addressing, at most half full.
 class TensorIndex {
  public:
-  explicit TensorIndex(std::size_t expected) : slots_(std::bit_ceil(2 * expected + 16)) {}
+  explicit TensorIndex(std::size_t expected) : entries_(std::bit_ceil(2 * expected + 16)) {}
 
-  /// The slot of `tensor`: its index plus one, or 0 for a new one, which the caller fills.
+  /// The entry of `tensor`: its index plus one, or 0 for a new tensor; the caller fills it in.
   std::uint32_t& find(const ggml_tensor* tensor, const std::vector<WalkedTensor>& tensors) {
-    std::size_t at = slot_of(tensor);
-    while (slots_[at] != 0 && tensors[slots_[at] - 1].tensor != tensor) at = (at + 1) & (slots_.size() - 1);
-    return slots_[at];
+    std::size_t at = home_of(tensor);
+    while (entries_[at] != 0 && tensors[entries_[at] - 1].tensor != tensor) at = (at + 1) & (entries_.size() - 1);
+    return entries_[at];
   }
 
-  /// Makes room for one more than there are.
+  /// Makes room for one more tensor.
   void grow_for(const std::vector<WalkedTensor>& tensors) {
-    if (2 * (tensors.size() + 1) <= slots_.size()) return;
-    slots_.assign(2 * slots_.size(), 0);
+    if (2 * (tensors.size() + 1) <= entries_.size()) return;
+    entries_.assign(2 * entries_.size(), 0);
     for (std::size_t i = 0; i < tensors.size(); ++i)
       find(tensors[i].tensor, tensors) = static_cast<std::uint32_t>(i + 1);
   }
 
  private:
-  [[nodiscard]] std::size_t slot_of(const ggml_tensor* tensor) const {
+  [[nodiscard]] std::size_t home_of(const ggml_tensor* tensor) const {
     const auto address = reinterpret_cast<std::uintptr_t>(tensor);
-    return (address * 0x9E3779B97F4A7C15U) >> (64 - std::countr_zero(slots_.size()));
+    return (address * 0x9E3779B97F4A7C15U) >> (64 - std::countr_zero(entries_.size()));
   }
 
-  std::vector<std::uint32_t> slots_;
+  std::vector<std::uint32_t> entries_;
 };
 
 class Walker {
@@ -92,10 +92,10 @@ class Walker {
 
   std::uint32_t add(ggml_tensor* tensor, std::uint32_t base) {
     index_.grow_for(walk_.tensors);
-    std::uint32_t& slot = index_.find(tensor, walk_.tensors);
+    std::uint32_t& entry = index_.find(tensor, walk_.tensors);
     const auto index = static_cast<std::uint32_t>(walk_.tensors.size());
     walk_.tensors.push_back({.tensor = tensor, .base = base, .root = base == kNone ? index : walk_.tensors[base].root});
-    return slot = index + 1;
+    return entry = index + 1;
   }
 
   static Holding holding_of(const WalkedTensor& walked) {
@@ -110,7 +110,7 @@ class Walker {
   GraphWalk walk_;
 };
 
-/// Sources beyond the first hold other things than elements of the result, whatever their shape.
+/// For these ops, sources beyond the first do not contain elements of the result, whatever their shape.
 bool only_first_source(ggml_op op) { return op == GGML_OP_ADD_ID || op == GGML_OP_ROPE || op == GGML_OP_ROPE_BACK; }
 
 }  // namespace

@@ -9,66 +9,67 @@
 
 #include "ggml_headers.hpp"
 
-/// A ggml graph as the allocator goes through it.
+/// A ggml graph in the order in which the allocator visits it.
 namespace stowage::ggml {
 
 inline constexpr std::uint32_t kNone = UINT32_MAX;
-/// A source that is the node itself: a cast lists itself, though it does not read itself.
+/// A source that is the node itself: a cast lists itself as a source, although it does not read itself.
 inline constexpr std::uint32_t kSelf = UINT32_MAX - 1;
 
-/// No buffer id: the caller has said nothing about the tensor. Whatever a caller says, also what makes no sense, is
-/// something else.
+/// No buffer id: the caller did not give one for the tensor. Differs from every id that a caller can give, valid or
+/// not.
 inline constexpr int kNoId = INT_MIN;
 
-/// As what a tensor was met first.
+/// In which role a tensor was first visited.
 enum class Met : std::uint8_t {
   leaf,
-  source,  ///< Of a node, being neither a leaf nor an earlier node.
+  source,  ///< Of a node, and neither a leaf nor an earlier node.
   base,    ///< Of a view, and nothing else so far.
   node,
 };
 
-/// Whose business a tensor's memory is.
+/// Who is responsible for a tensor's memory.
 enum class Holding : std::uint8_t {
   own,      ///< The allocator places it.
-  outside,  ///< It has data or a buffer already.
+  outside,  ///< It already has data or a buffer.
   view,     ///< It lies where its base lies.
-  absent,   ///< Only views of it are in the graph; it has no data, and nobody gives it any.
+  absent,   ///< Only views of it are in the graph; it has no data, and will get none.
 };
 
 /// One distinct tensor of the graph.
 struct WalkedTensor {
   ggml_tensor* tensor = nullptr;
-  std::uint32_t base = kNone;  ///< Of a view: index of the tensor that it names as its source.
-  std::uint32_t root = 0;  ///< The base, or where that is a view itself, its root; for others the tensor's own index.
-  std::uint32_t consumers = 0;  ///< Edges to nodes, without those from a node to itself.
-  int buffer_id = kNoId;        ///< Where the caller wants it; kNoId: only its views were met.
+  std::uint32_t base = kNone;  ///< For a view: index of the tensor that it names as its source.
+  /// For a view: its base, or the root of the base if that is a view too; for others, the tensor's own index.
+  std::uint32_t root = 0;
+  std::uint32_t consumers = 0;  ///< Edges to nodes, except from a node to itself.
+  int buffer_id = kNoId;        ///< The buffer that the caller wants; kNoId: only its views were visited.
   Met met = Met::node;
   Holding holding = Holding::own;
 };
 
-/// One node: which tensors it is and reads.
+/// A node, its tensor and its sources.
 struct WalkedNode {
   std::uint32_t tensor = 0;
-  std::uint32_t first_source = 0;  ///< In `GraphWalk::sources`.
-  std::uint32_t source_count = 0;  ///< Up to the last source that is there.
+  std::uint32_t first_source = 0;  ///< Index into `GraphWalk::sources`.
+  std::uint32_t source_count = 0;  ///< Up to the last source that is not null.
 };
 
-/// Every tensor once, in the order in which it is met: leafs; then for each node its sources, then the node; the base
-/// of a view right before the view. The hot path goes the same way, so that an index is all it needs to recognise a
-/// source.
+/// Every tensor once, in the order in which it is first visited: leafs; then for each node its sources, then the node;
+/// the base of a view comes right before the view. The hot path visits tensors in the same order, so it recognises a
+/// source by its index alone.
 ///
-/// ggml's own marks (`visited_hash_set`, `use_counts`) are not used: the scheduler passes graphs without them.
+/// ggml's own marks (`visited_hash_set`, `use_counts`) are not used, because the scheduler passes graphs without them.
 struct GraphWalk {
   std::vector<WalkedTensor> tensors;
   std::vector<std::uint32_t> leafs;    ///< By position in the graph.
-  std::vector<WalkedNode> nodes;       ///< The same.
+  std::vector<WalkedNode> nodes;       ///< By position in the graph.
   std::vector<std::uint32_t> sources;  ///< Indices, `kNone` or `kSelf`.
 
   [[nodiscard]] std::span<const std::uint32_t> sources_of(const WalkedNode& node) const {
     return std::span(sources).subspan(node.first_source, node.source_count);
   }
-  /// The root of source `source` when its memory is the allocator's; nothing else is anybody's concern in planning.
+  /// The root of source `source` if the allocator places it. Planning ignores all other sources.
   [[nodiscard]] std::optional<std::uint32_t> own_root(std::uint32_t source) const {
     if (source == kNone || source == kSelf || tensors[tensors[source].root].holding != Holding::own)
       return std::nullopt;
@@ -76,37 +77,37 @@ struct GraphWalk {
   }
 };
 
-/// Which buffer each tensor goes to, as the caller of `ggml_gallocr_reserve_n` says: by position in the graph; null
-/// means 0.
+/// The buffer id of each tensor, as given by the caller of `ggml_gallocr_reserve_n`: by position in the graph; null
+/// means 0 for all.
 struct BufferIds {
   const int* nodes = nullptr;
   const int* leafs = nullptr;
 };
 
-/// O(nodes + leafs + sources). Changes nothing.
+/// Visits the graph without modifying it. O(nodes + leafs + sources).
 [[nodiscard]] GraphWalk walk(const ggml_cgraph& graph, BufferIds ids);
 
 /// Ops that touch no memory: their result is a view.
 [[nodiscard]] bool is_view_op(ggml_op op);
 
-/// Type, shape and strides are the same. On every evaluation's path.
+/// Whether type, shape and strides are the same. Called in every evaluation.
 [[nodiscard]] inline bool same_layout(const ggml_tensor& a, const ggml_tensor& b) {
   return a.type == b.type && std::memcmp(a.ne, b.ne, sizeof(a.ne)) == 0 && std::memcmp(a.nb, b.nb, sizeof(a.nb)) == 0;
 }
 
-/// Its bytes begin where those of the tensor begin that it is, in the end, a view of. ggml makes views of views views
-/// of their base; of others this says no.
+/// Whether the tensor's bytes begin where those of its root begin. ggml resolves views of views to views of the base;
+/// for views that are not resolved this returns false.
 [[nodiscard]] inline bool starts_at_root(const ggml_tensor& tensor) {
   return tensor.view_offs == 0 && (!tensor.view_src || !tensor.view_src->view_src);
 }
 
-/// The node's source `j` may be overwritten by the node's result, as far as the two alone are concerned: ggml says that
-/// the op can work in place, and they have the same layout and start.
+/// Whether the node's result may overwrite source `j`, judging from the two tensors alone: ggml says that the op can
+/// work in place, and both have the same layout and start.
 [[nodiscard]] bool may_overwrite(const ggml_tensor& node, std::size_t j);
 
-/// The walked node may overwrite its source `j`: besides, both are the allocator's, and the node reads the source's
-/// memory through no other source. Whether the source is still needed, and in the same memory, is for the planner to
-/// say.
+/// Whether the walked node may overwrite its source `j`: in addition, the allocator places both, and the node does not
+/// read the source's memory through another source. The planner decides whether the source is still needed, and whether
+/// both are in the same memory.
 [[nodiscard]] bool may_overwrite(const GraphWalk& walk, const WalkedNode& node, std::size_t j);
 
 }  // namespace stowage::ggml

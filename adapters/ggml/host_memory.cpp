@@ -7,8 +7,8 @@
 namespace stowage::ggml {
 namespace {
 
-/// By index in the walk: one reader at most, no views, over after it. What ggml asks of a tensor that is to be
-/// overwritten.
+/// By index in the walk: at most one reader, no views, not needed afterwards. These are ggml's own conditions for
+/// overwriting a tensor.
 std::vector<bool> overwritable(const GraphWalk& walk) {
   std::vector<bool> result = kept_to_the_end(walk);
   result.flip();

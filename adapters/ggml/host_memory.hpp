@@ -5,12 +5,13 @@
 
 namespace stowage::ggml {
 
-/// Lets a node lie in place of a source in another memory where it makes no difference in which: both are the host's.
+/// Allows a node to overwrite a source in another memory if both memories are host memory, where the difference does
+/// not matter.
 ///
-/// ggml puts a node in place of a source without looking where the caller wants the node, so that it can end up in
-/// memory that its backend cannot use. We do not, but for host memory, where llama.cpp's tests count on the bytes that
-/// this saves. Such a node gets the buffer id of the first source that it may overwrite, that nobody else reads and
-/// nobody looks into, if no source in its own memory would do. Ids that do not exist are left alone.
+/// ggml places a node over a source without considering which buffer the caller wants for the node, so the node can end
+/// up in memory that its backend cannot use. We do this only for host memory, because llama.cpp's tests rely on the
+/// bytes that it saves. Such a node gets the buffer id of the first source that it may overwrite, that no other node
+/// reads and that has no views, unless a source in its own memory would do. Ids that do not exist are ignored.
 void share_host_memory(GraphWalk& walk, const BufferTypes& types);
 
 }  // namespace stowage::ggml

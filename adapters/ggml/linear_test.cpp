@@ -71,7 +71,7 @@ TEST(ContextTensors, MoreThanABufferHoldsBecomesSeveralSeenAsOne) {
     const BufferOwner buffer(ggml_backend_alloc_ctx_tensors_from_buft(tensors.context(), type.get()));
     ASSERT_NE(buffer, nullptr);
     EXPECT_TRUE(ggml_backend_buffer_is_multi_buffer(buffer.get()));
-    EXPECT_EQ(type.buffers, 4) << "the one tensor that is larger than a buffer has one of its own";
+    EXPECT_EQ(type.buffers, 4) << "the one tensor that is larger than a buffer has a separate one";
     EXPECT_NE(view->buffer, nullptr);
   }
   EXPECT_EQ(type.buffers, 0);

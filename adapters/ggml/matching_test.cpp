@@ -6,13 +6,13 @@
 #include "support/fake_buffer_type.hpp"
 #include "support/test_graph.hpp"
 
-/// Which graphs an existing plan serves.
+/// Which graphs an existing plan can serve.
 namespace stowage::ggml {
 namespace {
 
 std::string run(const TestGraph& graph) { return shadow_run(*graph.get()); }
 
-/// Something like a layer: norm, two projections, a view into the middle of one, an add.
+/// Similar to a layer: norm, two projections, a view into the middle of one, an add.
 void add_layer(TestGraph& graph, std::int64_t tokens, ggml_tensor*& x, ggml_tensor* weight) {
   ggml_context* const context = graph.context();
   ggml_tensor* const norm = ggml_rms_norm(context, x, 1e-5F);
@@ -113,7 +113,7 @@ TEST(Matching, MoreGraphsThanAreKeptArePlannedAgainWithoutGrowing) {
   EXPECT_LE(type.allocations, 2);
 }
 
-/// Two nodes in place of each other; with a `stride` the second one's source no longer has its layout.
+/// A node that may overwrite its source; without `same_strides` the source has another layout.
 void add_pair(TestGraph& graph, bool same_strides) {
   ggml_context* const context = graph.context();
   ggml_tensor* const x = ggml_new_tensor_2d(context, GGML_TYPE_F32, 8, 8);
@@ -175,7 +175,7 @@ TEST(Matching, EveryDifferenceThatMattersIsNoticedAndLeavesTheGraphUntouched) {
   EXPECT_TRUE(allocator.allocate(*model.graph.get()));
 }
 
-/// One graph after another; whatever plan serves the second, nobody overwrites what it still needs.
+/// Allocates one graph after another; whatever plan serves the second, nothing that it still needs is overwritten.
 void expect_told_apart(const FakeBufferType::Options& options, const ggml_cgraph& first, const ggml_cgraph& second) {
   FakeBufferType type(options);
   Gallocr allocator(std::array{type.get()});
@@ -186,7 +186,7 @@ void expect_told_apart(const FakeBufferType::Options& options, const ggml_cgraph
   EXPECT_EQ(allocator.counters().plans, 2U);
 }
 
-/// cont(cont(cont(a))) and a view, added: of something with data of its own, or of `a` itself.
+/// Adds cont(cont(cont(a))) and a view, which is a view of a tensor with its own data, or of `a` itself.
 void add_view(TestGraph& graph, bool of_a, float* data) {
   ggml_context* const context = graph.context();
   ggml_tensor* const a = ggml_new_tensor_1d(context, GGML_TYPE_F32, 64);
@@ -207,7 +207,7 @@ TEST(Matching, AViewOfAnInputIsNotOneOfSomethingElse) {
   }
 }
 
-/// cont(cont(a + b)) times a third tensor or `a` again, of which the graph knows the nodes only.
+/// cont(cont(a + b)) times a third tensor or `a` again. The graph lists only the nodes.
 ggml_cgraph nodes_only(TestGraph& graph, bool again, float* data) {
   ggml_context* const context = graph.context();
   ggml_tensor* const a = ggml_new_tensor_1d(context, GGML_TYPE_F32, 64);
@@ -250,7 +250,7 @@ TEST(Matching, NothingGoesInPlaceOfAViewOfAView) {
   ggml_tensor* const base = ggml_cont(graph.context(), graph.input(128));
   ggml_tensor* const half = ggml_view_1d(graph.context(), base, 64, 64 * sizeof(float));
   ggml_tensor* const again = ggml_view_1d(graph.context(), half, 64, 0);
-  again->view_src = half;  // ggml itself would name the base
+  again->view_src = half;  // ggml itself would use the base
   again->view_offs = 0;
   ggml_tensor* const scaled = ggml_scale(graph.context(), again, 2);
   graph.output(ggml_cont(graph.context(), scaled));

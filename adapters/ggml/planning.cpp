@@ -16,15 +16,15 @@
 namespace stowage::ggml {
 namespace {
 
-/// What this thread has worked so far, whatever else the machine did meanwhile.
+/// The CPU time that this thread has used so far, independent of other load on the machine.
 std::chrono::nanoseconds worked() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
-/// The limit is one of work: on a busy machine the deadline may pass before the solver has had its turn, and it is
-/// asked again.
+/// The limit is one of CPU time: on a busy machine the deadline may pass before the solver has run long enough; then it
+/// is called again.
 Result<SolveOutcome> solve_within(const Problem& problem, std::chrono::nanoseconds limit) {
   constexpr int kMostTries = 4;
   const std::chrono::nanoseconds start = worked();
@@ -38,13 +38,13 @@ Result<SolveOutcome> solve_within(const Problem& problem, std::chrono::nanosecon
     if (best->status == SolveStatus::optimal || worked() - start >= limit) break;
   }
   if (!best->positions.empty() || problem.items.empty()) return *std::move(best);
-  SolveOptions any;  // no time is no reason to refuse a graph
+  SolveOptions any;  // lack of time is no reason to refuse a graph
   any.solver = "first_fit_by_size";
   return solve(problem, any);
 }
 
 Result<Plan> plan_graph(const Graph& graph, const Settings& settings) {
-  // Verification is a quarter of the time, and here a setting.
+  // Verification takes a quarter of the time, and is optional here.
   STOWAGE_TRY(Planned planned, plan_with(graph, {.verify = false}, [&](const Problem& problem) {
                 return solve_within(problem, settings.time_limit);
               }));
@@ -52,9 +52,10 @@ Result<Plan> plan_graph(const Graph& graph, const Settings& settings) {
   return *std::move(planned.plan);
 }
 
-/// Chunks are alike, so their order is free: with the largest first, graphs of a kind ask for similar ones.
+/// Chunks are interchangeable, so their order can be chosen: with the largest first, similar graphs need similar
+/// chunks.
 struct ChunkOrder {
-  std::vector<std::uint32_t> rank;  ///< By region.
+  std::vector<std::uint32_t> rank;  ///< Per region.
   std::vector<std::uint64_t> sizes;
 
   explicit ChunkOrder(const Arena& arena) : rank(arena.regions.size()) {
@@ -87,7 +88,7 @@ WalkPlan places_of(const GraphWalk& walk, const LeanGraph& lean, const Plan& pla
     place.memory = static_cast<std::uint32_t>(tensor.memory.index());
     place.size = static_cast<std::uint64_t>(tensor.size.value());
     const Placement* const found = placement[lean.tensor_of[i]];
-    if (!found) continue;  // never accessed: any address does
+    if (!found) continue;  // never accessed: any address will do
     place.chunk = orders[found->arena.index()].rank[found->region];
     place.offset = static_cast<std::uint64_t>(found->offset.value());
   }

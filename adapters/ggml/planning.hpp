@@ -10,24 +10,24 @@
 
 namespace stowage::ggml {
 
-/// Where a tensor lies: a chunk of a memory becomes one buffer.
+/// Where a tensor lies. A chunk of a memory becomes one buffer.
 struct ChunkPlace {
   std::uint32_t memory = 0;
   std::uint32_t chunk = 0;
   std::uint64_t offset = 0;
-  std::uint64_t size = 0;  ///< What was planned for the tensor.
+  std::uint64_t size = 0;  ///< Planned for the tensor.
 };
 
-/// Bytes that each chunk of each memory must have.
+/// The required size of each chunk of each memory.
 using ChunkSizes = std::vector<std::vector<std::uint64_t>>;
 
 struct WalkPlan {
-  std::vector<ChunkPlace> places;  ///< By index in the walk; meaningful for the allocator's own.
-  ChunkSizes chunks;               ///< By memory, the largest chunk first.
+  std::vector<ChunkPlace> places;  ///< By index in the walk; valid for tensors that the allocator places.
+  ChunkSizes chunks;               ///< Per memory, the largest chunk first.
 };
 
-/// Plans a walked graph. Fails when it cannot be converted, and when `settings` ask for verification and the verifier
-/// has findings.
+/// Plans a walked graph. Fails if it cannot be converted, or if `settings` request verification and the verifier has
+/// findings.
 Result<WalkPlan> plan_walk(const GraphWalk& walk, const BufferTypes& types, const Settings& settings);
 
 }  // namespace stowage::ggml

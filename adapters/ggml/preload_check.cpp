@@ -6,20 +6,21 @@
 #include <dlfcn.h>
 #include <link.h>
 
-/// Says so when the program keeps ggml's own allocators although this library was preloaded.
+/// Prints a warning if the program keeps ggml's own allocators although this library was preloaded.
 ///
-/// A preloaded function replaces another only where that one is called through the dynamic linker. It is not in a
-/// program that ggml was linked into statically, nor in a libggml whose calls to itself were bound when it was linked
-/// (-Bsymbolic, -Bsymbolic-functions): there the scheduler goes on with the stock allocator, and nothing looks wrong.
+/// A preloaded function replaces another only if the other is called through the dynamic linker. That is not the case
+/// in a program that ggml was linked into statically, nor in a libggml whose calls to itself were bound at link time
+/// (-Bsymbolic, -Bsymbolic-functions): there the scheduler silently continues with the stock allocator.
 ///
-/// So, for each object of the process: it contains ggml's allocator if a name from there is among its constants,
-/// stripped or not; it can be replaced if there is a relocation for it. Looked at when this library is loaded, and, for
-/// what was loaded later, at the end.
+/// So each object of the process is checked: it contains ggml's allocator if a name from it is among its constants
+/// (which works for stripped objects too); the allocator can be replaced if there is a relocation for it. The check
+/// runs when this library is loaded, and again at exit for objects that were loaded later.
 namespace {
 
-constexpr std::string_view kInside =
-    "ggml_gallocr_reserve_n_impl";  // what the stock allocator calls itself in its messages
-constexpr std::string_view kReplaced = "ggml_gallocr_reserve_n";  // what the scheduler calls
+/// The stock allocator uses this name in its messages.
+constexpr std::string_view kInside = "ggml_gallocr_reserve_n_impl";
+/// The scheduler calls this function.
+constexpr std::string_view kReplaced = "ggml_gallocr_reserve_n";
 
 bool said = false;
 
@@ -33,7 +34,7 @@ bool contains(const dl_phdr_info& object, std::string_view text) {
   return false;
 }
 
-/// The tables that the dynamic linker works with.
+/// The tables that the dynamic linker uses.
 struct Dynamic {
   const ElfW(Sym) * symbols = nullptr;
   const char* names = nullptr;
@@ -51,7 +52,7 @@ struct Dynamic {
   }
 
   void take(const ElfW(Dyn) & entry, ElfW(Addr) base) {
-    // glibc has added the object's address already, other systems have not.
+    // glibc has already added the object's address, other systems have not.
     const ElfW(Addr) at = entry.d_un.d_ptr + (entry.d_un.d_ptr < base ? base : 0);
     if (entry.d_tag == DT_SYMTAB) symbols = reinterpret_cast<const ElfW(Sym)*>(at);
     if (entry.d_tag == DT_STRTAB) names = reinterpret_cast<const char*>(at);
@@ -87,15 +88,14 @@ int check_object(dl_phdr_info* object, std::size_t /*size*/, void* /*nothing*/) 
   const bool program = !object->dlpi_name || !*object->dlpi_name;
   std::fprintf(
       stderr,
-      "stowage: %s keeps ggml's own graph allocator: it was linked so that a preloaded one is bypassed (%s). Link "
-      "libstowage_ggml "
-      "instead.\n",
+      "stowage: %s keeps ggml's own graph allocator: it was linked in a way that bypasses preloading (%s). Link "
+      "libstowage_ggml instead.\n",
       program ? "the program" : object->dlpi_name,
       program ? "ggml is linked statically" : "-Bsymbolic-functions, or static");
   return 0;
 }
 
-/// The check is for those who preload; whoever links the library has decided what is called.
+/// The check is only for preloading; a program that links the library has decided what is called.
 bool is_preloaded() {
   Dl_info info{};
   const char* const preload = std::getenv("LD_PRELOAD");

@@ -7,7 +7,7 @@
 #include "support/fake_buffer_type.hpp"
 #include "support/test_graph.hpp"
 
-/// Random ggml graphs, allocated by plans of their own and of others, and run with marks.
+/// Random ggml graphs, allocated by their own plans and by those of others, and run with marks.
 namespace stowage::ggml {
 namespace {
 
@@ -77,7 +77,7 @@ class RandomGraph {
         break;
       }
       default:
-        graph_.compute(x);  // a leaf that is a view does not make anybody compute what it looks into
+        graph_.compute(x);  // a view that is a leaf does not make the graph compute its base
         made = ggml_soft_max(c, ggml_view_tensor(c, x));
         break;
     }

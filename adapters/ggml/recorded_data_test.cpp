@@ -9,13 +9,13 @@
 #include "support/fake_buffer_type.hpp"
 #include "support/recorded_cgraph.hpp"
 
-/// The graphs that were recorded from ggml, through the adapter.
+/// Graphs recorded from ggml, allocated by the adapter.
 namespace stowage::ggml {
 namespace {
 
 TEST(RecordedGraphs, TakeTheBytesOfTheGraphFileOrFewerAndMatchThemselves) {
   const std::vector<std::filesystem::path> files = testing::graph_files();
-  if (files.empty()) GTEST_SKIP() << "no data beside the project";
+  if (files.empty()) GTEST_SKIP() << "no test data";
   for (const std::filesystem::path& file : files) {
     const Graph graph = *parse_graph(*read_file(file.string()), file.string());
     RecordedCgraph recorded(graph);

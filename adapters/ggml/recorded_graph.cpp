@@ -5,8 +5,8 @@
 namespace stowage::ggml {
 namespace {
 
-// Indices here are those of the walk behind two that are no tensors: what a missing source and what the node itself
-// compare with.
+// Indices here are those of the walk plus two. The first two entries are not tensors: they stand for a missing source
+// and for the node itself.
 constexpr std::uint32_t kNothing = 0;
 constexpr std::uint32_t kItself = 1;
 constexpr std::uint32_t kFirst = 2;
@@ -18,7 +18,7 @@ std::uint32_t shifted(std::uint32_t index) {
   return index == kSelf ? kItself : index + kFirst;
 }
 
-/// The source in whose place the plan puts the node's result.
+/// The source that the plan places the node's result over.
 std::uint32_t overwritten_source(const GraphWalk& walk, const WalkedNode& node, const WalkPlan& plan) {
   const std::span<const std::uint32_t> sources = walk.sources_of(node);
   for (std::size_t j = 0; j < sources.size(); ++j) {
@@ -31,7 +31,7 @@ std::uint32_t overwritten_source(const GraphWalk& walk, const WalkedNode& node, 
   return kNone;
 }
 
-/// As ggml_nbytes, with the type's figures at hand.
+/// Like ggml_nbytes, but with the type's block size given.
 std::int64_t bytes_of(const ggml_tensor& tensor, std::int64_t block_size, std::int64_t block_bytes) {
   if (tensor.ne[0] <= 0 || tensor.ne[1] <= 0 || tensor.ne[2] <= 0 || tensor.ne[3] <= 0) return 0;
   const auto stride = [&](int i) { return static_cast<std::int64_t>(tensor.nb[i]); };
@@ -149,16 +149,16 @@ inline bool RecordedGraph::visit_new(std::uint32_t index, ggml_tensor* tensor) {
   return recorded.holding != Holding::view || tensor->buffer || bind_view(*tensor);
 }
 
-/// One tensor in the place of two would get the life of the first only. Nodes and leafs of a graph are different from
-/// each other; what else is met first as a source or a base is compared with everything. Most graphs have none of
-/// those.
+/// If one tensor took the place of two, it would have only the life of the first. Nodes and leafs of a graph are
+/// distinct from each other; a tensor first visited as a source or a base is compared with all others. Most graphs have
+/// no such tensors.
 inline bool RecordedGraph::is_new(const RecordedTensor& recorded, const ggml_tensor* tensor) const {
   if (recorded.late) return std::find(met_.begin() + kFirst, met_.begin() + seen_, tensor) == met_.begin() + seen_;
   const auto end = late_.begin() + static_cast<std::ptrdiff_t>(late_count_);
   return late_count_ == 0 || std::find(late_.begin(), end, tensor) == end;
 }
 
-/// For a list of nodes that has one twice.
+/// For a list of nodes that contains one twice.
 inline bool RecordedGraph::was_bound(const ggml_tensor* tensor) const {
   return std::any_of(bound_.begin(), bound_.begin() + static_cast<std::ptrdiff_t>(bound_count_),
                      [&](const Bound& each) { return each.tensor == tensor; });
@@ -190,7 +190,7 @@ inline bool RecordedGraph::bind_own(const RecordedTensor& recorded, ggml_tensor&
   return true;
 }
 
-/// A base without a buffer was allocated without ggml-backend, or by nobody; its views stay as they are.
+/// A base without a buffer was allocated without ggml-backend, or not at all; its views stay unchanged.
 inline bool RecordedGraph::bind_view(ggml_tensor& tensor) {
   const ggml_tensor& base = *tensor.view_src;
   if (!base.buffer) return true;

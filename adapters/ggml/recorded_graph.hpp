@@ -9,30 +9,34 @@
 
 namespace stowage::ggml {
 
-/// What a planned graph looked like, in the order of the walk, and where its tensors go: the hot path.
+/// A description of a planned graph in the order of the walk, and where its tensors go: the hot path.
 ///
-/// A graph matches when the plan is safe for it: the same nodes, leafs and sources by position, different tensors where
-/// they were different; the same ops, types, views and INPUT/OUTPUT flags; every tensor that is ours still has no data
-/// and takes no more bytes than planned; whatever lies in place of a source has the same layout as that source; what
-/// had data still has. Shapes may be smaller. Tensors of ours that have got data meanwhile are left alone, as ggml
-/// does.
+/// A graph matches if the plan is safe for it:
+/// - it has the same nodes, leafs and sources by position, and distinct tensors where they were distinct;
+/// - it has the same ops, types, views and INPUT/OUTPUT flags;
+/// - every tensor that had data still has data;
+/// - every tensor that the allocator places needs no more bytes than planned, and has the layout of the source that it
+///   is placed over, if any. If it has been given data meanwhile, it is left alone, as in ggml.
 ///
-/// One walk, each tensor visited once, no hashing and no allocation: the tensors met so far stand in an array by index,
-/// so that a source is compared by one load. Tensors are bound as the walk goes; a mismatch unbinds them again.
+/// So shapes may be smaller.
+///
+/// Matching is one walk that visits each tensor once, without hashing or allocation: the tensors visited so far are in
+/// an array by index, so that a source is compared by one load. Tensors are bound during the walk; a mismatch unbinds
+/// them again.
 class RecordedGraph {
  public:
   RecordedGraph(const GraphWalk& walk, const WalkPlan& plan, const BufferTypes& types);
 
-  /// Looks up the addresses. To be called whenever the buffers have changed.
+  /// Looks up the addresses. Must be called whenever the buffers have changed.
   void resolve(const ChunkBuffers& buffers);
   [[nodiscard]] std::uint64_t generation() const { return generation_; }
 
-  /// The graph matches. Touches nothing of it.
+  /// Whether the graph matches. Does not modify it.
   [[nodiscard]] bool matches(const ggml_cgraph& graph);
-  /// Of the last graph that matched: every tensor takes what was planned, none less.
+  /// Whether every tensor of the last matching graph needs exactly the planned size.
   [[nodiscard]] bool was_exact() const { return exact_; }
-  /// Matches and binds every tensor. False, with the graph as it was, when it does not match or a backend refuses a
-  /// tensor. Precondition: resolved.
+  /// Matches the graph and binds every tensor. Returns false and leaves the graph unchanged if it does not match, or if
+  /// a backend refuses a tensor. Precondition: resolved.
   [[nodiscard]] bool bind(const ggml_cgraph& graph);
 
  private:
@@ -41,15 +45,15 @@ class RecordedGraph {
     ggml_op op;
     ggml_type type;
     std::int32_t flags;        ///< INPUT and OUTPUT.
-    std::uint32_t base;        ///< Of a view.
-    std::uint32_t overwrites;  ///< The source in whose place it lies.
+    std::uint32_t base;        ///< For a view.
+    std::uint32_t overwrites;  ///< The source that it is placed over.
     Holding holding;
-    bool new_base;  ///< The base is met through this view.
-    bool late;      ///< Met first as a source or a base. Nobody but the walk knows that it is not one of the others.
+    bool new_base;  ///< The base is first visited through this view.
+    bool late;      ///< First visited as a source or a base, so only the walk can tell it from the other tensors.
     std::uint32_t block_size;  ///< Of the type, in elements and in bytes.
     std::uint32_t block_bytes;
     std::uint64_t size;                         ///< Planned.
-    ggml_backend_buffer_type_t asked_for_size;  ///< Whose sizes are not plain ggml_nbytes; else null.
+    ggml_backend_buffer_type_t asked_for_size;  ///< Null if its sizes are simply ggml_nbytes.
     ggml_backend_buffer_t buffer;
     void* data;
   };
@@ -81,10 +85,10 @@ class RecordedGraph {
   // During a walk:
   struct Bound {
     ggml_tensor* tensor;
-    void* data;  ///< Before; a view of allocated memory has some without a buffer.
+    void* data;  ///< Its previous value; a view of allocated memory has data, but no buffer.
   };
   std::vector<ggml_tensor*> met_;   ///< By index.
-  std::vector<ggml_tensor*> late_;  ///< Of those met, the first `late_count_`.
+  std::vector<ggml_tensor*> late_;  ///< The first `late_count_` are those visited so far.
   std::size_t late_count_ = 0;
   std::vector<Bound> bound_;  ///< The first `bound_count_` were bound in this walk.
   std::size_t bound_count_ = 0;

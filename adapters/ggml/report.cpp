@@ -12,7 +12,7 @@
 namespace stowage::ggml {
 namespace {
 
-/// Of the graphs that this process has reported, over all allocators.
+/// Number of graphs that this process has reported, over all allocators.
 std::atomic<int> reported{0};
 
 void say_if_failed(const Status& status) {

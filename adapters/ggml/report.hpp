@@ -8,7 +8,7 @@
 
 namespace stowage::ggml {
 
-/// A plan and everything that it is about.
+/// A plan, and the graph, buffer types and settings that it was made for.
 struct PlannedWalk {
   const GraphWalk& walk;
   const BufferTypes& types;
@@ -17,12 +17,12 @@ struct PlannedWalk {
   const Settings& settings;
 };
 
-/// Puts the plan in the words of the full graph, has the verifier judge it if that is asked for, and writes both to
-/// files if that is: before judging, so that a plan that does not pass can be looked at. A file that cannot be written
-/// is said on ggml's log and no failure. Fails with the first finding.
+/// Translates the plan to the full graph; writes both to files, and lets the verifier judge the plan, if the settings
+/// ask for it. Files are written first, so that a plan that fails can be examined. If a file cannot be written, that is
+/// logged and is not a failure. Fails with the first finding.
 Status judge_and_report(const PlannedWalk& planned);
 
-/// The plan with a placement for every tensor of the full graph that the allocator is responsible for, views included.
+/// The plan with a placement for every tensor of the full graph that the allocator is responsible for, including views.
 [[nodiscard]] Plan in_words_of_full_graph(const PlannedWalk& planned, const Graph& full);
 
 }  // namespace stowage::ggml

@@ -17,7 +17,7 @@
 namespace stowage::ggml {
 namespace {
 
-/// Every plan of every test in this program is verified, and none is cut short by a busy machine.
+/// Every plan of every test in this program is verified, and no search is cut short on a busy machine.
 const bool environment = [] {
   setenv("STOWAGE_GGML_VERIFY", "1", 1);
   setenv("STOWAGE_GGML_TIME_MS", "10000", 1);

@@ -21,7 +21,7 @@ ggml_tallocr ggml_tallocr_new(ggml_backend_buffer_t buffer) {
   return {.buffer = buffer, .base = base, .alignment = alignment, .offset = aligned_offset(base, 0, alignment)};
 }
 
-/// Where the buffer has no room the allocator and the tensor stay as they were; ggml's own would end the program.
+/// If the buffer has no room, allocator and tensor stay unchanged; ggml's own allocator would abort the program.
 ggml_status ggml_tallocr_alloc(ggml_tallocr* talloc, ggml_tensor* tensor) {
   const std::size_t room = ggml_backend_buffer_get_size(talloc->buffer);
   const std::size_t size =

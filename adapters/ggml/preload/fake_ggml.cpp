@@ -1,4 +1,4 @@
-// Stands for a libggml-base: a scheduler that calls an allocator which says its name when it is called.
+// Takes the place of libggml-base: a scheduler that calls an allocator, which prints its name.
 #include <cstdio>
 
 extern "C" bool ggml_gallocr_reserve_n(void*, void*, const int*, const int*) {

@@ -8,7 +8,7 @@ namespace {
 
 FakeBufferType& owner(ggml_backend_buffer_type_t type) { return *static_cast<FakeBufferType*>(type->context); }
 
-/// A buffer's memory, behind what it takes to know where it came from.
+/// A buffer's memory and its origin.
 struct Block {
   FakeBufferType* owner;
   void* memory;

@@ -7,7 +7,7 @@
 namespace stowage::ggml {
 namespace {
 
-/// Stands for memory that is not the allocator's; never touched.
+/// Represents memory that is not the allocator's; never accessed.
 ggml_backend_buffer outside_buffer{};
 std::byte outside_data[64];
 
@@ -79,7 +79,7 @@ void RecordedCgraph::add_node(const Op& op) {
   nodes_.push_back(&node);
 }
 
-/// The file's shape is outermost first. A tensor whose shape does not give its size is a row of bytes.
+/// The file's shape is outermost first. A tensor whose shape does not match its size becomes a row of bytes.
 void RecordedCgraph::set_shape(const Tensor& from, ggml_tensor& to) const {
   to.type = type_named(from.dtype);
   for (std::size_t i = 0; i < GGML_MAX_DIMS; ++i)

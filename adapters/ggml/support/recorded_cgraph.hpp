@@ -7,11 +7,11 @@
 
 namespace stowage::ggml {
 
-/// A graph file that was recorded from ggml, as a ggml graph again: as much of it as an allocator looks at. Constants,
-/// variables and external tensors have data, whatever else has none. Cannot be computed.
+/// A graph file that was recorded from ggml, converted back to a ggml graph, as far as an allocator needs it.
+/// Constants, variables and external tensors have data, all others have none. It cannot be computed.
 ///
-/// The file has no strides. Tensors are contiguous; a view counts as such only where the file says that it may be
-/// overwritten in place, so that ggml's own choices come out as when the graph was recorded.
+/// The file has no strides. Tensors are contiguous. A view is made contiguous only if the file says that it may be
+/// overwritten in place, so that ggml's own choices are the same as when the graph was recorded.
 class RecordedCgraph {
  public:
   explicit RecordedCgraph(const Graph& graph);
@@ -20,7 +20,7 @@ class RecordedCgraph {
 
   [[nodiscard]] ggml_cgraph* get() { return &cgraph_; }
   [[nodiscard]] ggml_tensor& tensor(TensorId id) { return tensors_[id.index()]; }
-  /// Takes the memory away again from all tensors that had none.
+  /// Removes the memory again from all tensors that had none.
   void forget_memory() { tensors_ = fresh_; }
 
  private:

@@ -28,7 +28,7 @@ class Shadow {
   }
 
  private:
-  /// Whatever no node makes was written before, and so was what has the INPUT flag.
+  /// Tensors that no node computes, and those with the INPUT flag, are written in advance.
   void write_inputs() {
     std::unordered_set<const ggml_tensor*> made(graph_.nodes, graph_.nodes + graph_.n_nodes);
     const auto write_input = [&](const ggml_tensor* tensor) {
@@ -53,7 +53,7 @@ class Shadow {
       if (source && source != node) read(source, node->name);
     }
     if (node->view_src) {
-      if (node->op != GGML_OP_NONE) read(node, node->name);  // writes a part of what is there
+      if (node->op != GGML_OP_NONE) read(node, node->name);  // it writes a part of an existing tensor
     } else {
       write(node);
     }
@@ -80,7 +80,7 @@ class Shadow {
     if (!intact) trouble_ = fmt::format("{} was overwritten ({})", tensor->name, when);
   }
 
-  /// What has the OUTPUT flag, and what nobody reads.
+  /// Tensors with the OUTPUT flag, and those that no node reads.
   std::vector<const ggml_tensor*> kept_to_the_end() const {
     std::unordered_set<const ggml_tensor*> read;
     for (int i = 0; i < graph_.n_nodes; ++i) {

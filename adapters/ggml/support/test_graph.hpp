@@ -8,7 +8,7 @@
 
 namespace stowage::ggml {
 
-/// A ggml graph under construction, with the memory for its tensors' descriptions but none for their data.
+/// A ggml graph under construction, with memory for the descriptions of its tensors but not for their data.
 class TestGraph {
  public:
   explicit TestGraph(std::size_t most_tensors = 256);
@@ -17,15 +17,15 @@ class TestGraph {
 
   [[nodiscard]] ggml_context* context() const { return context_.get(); }
   [[nodiscard]] ggml_cgraph* get() const { return graph_; }
-  /// So many floats, with the INPUT flag.
+  /// A tensor with this many floats and the INPUT flag.
   ggml_tensor* input(std::int64_t floats);
-  /// Makes the graph compute it, after what it computes already.
+  /// Adds the computation of `result` at the end of the graph.
   TestGraph& compute(ggml_tensor* result);
   /// The same, with the OUTPUT flag.
   TestGraph& output(ggml_tensor* result);
-  /// Takes the memory away from every tensor that was made with this graph, as if it had been built anew.
+  /// Removes the memory of every tensor that was made with this graph, as if it had just been built.
   void forget_memory();
-  /// Not one tensor that was made with this graph has data or a buffer.
+  /// Whether no tensor that was made with this graph has data or a buffer.
   [[nodiscard]] bool is_untouched() const;
 
  private:
@@ -41,10 +41,10 @@ struct GallocrFree {
 };
 using GallocrOwner = std::unique_ptr<ggml_gallocr, GallocrFree>;
 
-/// Runs an allocated graph with marks in place of numbers: each node finds in its sources what was last written there,
-/// by whoever made them, and writes its own mark; what is kept to the end is there at the end. Returns the first tensor
-/// whose bytes somebody else had overwritten, with a word on when, or "" when all went well. Tensors must lie in memory
-/// that the host can touch; those without a buffer are not looked at.
+/// Runs an allocated graph with marks instead of numbers: each node checks that its sources contain what their
+/// producers wrote, and writes its own mark; tensors that are kept to the end are checked at the end. Returns the first
+/// tensor whose bytes were overwritten, and when, or "" if there is none. Tensors must be in host-visible memory; those
+/// without a buffer are not checked.
 [[nodiscard]] std::string shadow_run(const ggml_cgraph& graph);
 
 }  // namespace stowage::ggml

@@ -8,12 +8,12 @@
 #include <llama.h>
 
 /// logits MODEL UBATCH: runs a model of llama.cpp on fixed tokens, a prompt and some decodes, and prints one line: the
-/// file, how many logits there were, and a hash of their bytes. With the drop-in preloaded the line must be the same.
-/// scripts/ggml_models.sh
+/// file, the number of logits, and a hash of their bytes. With the drop-in preloaded the line must be the same. Used by
+/// scripts/ggml_models.sh.
 namespace {
 
 constexpr int kPrompt = 100;
-constexpr int kTokens = 100;  ///< Every vocabulary has as many.
+constexpr int kTokens = 100;  ///< Every vocabulary has at least as many.
 
 struct Free {
   void operator()(llama_model* model) const { llama_model_free(model); }
@@ -25,7 +25,7 @@ class Run {
   Run(llama_model& model, llama_context& context)
       : model_(model), context_(context), vocabulary_(llama_vocab_n_tokens(llama_model_get_vocab(&model))) {}
 
-  /// So many tokens at once; false when llama.cpp fails.
+  /// Evaluates this many tokens at once; false if llama.cpp fails.
   bool step(int count) {
     llama_batch batch = llama_batch_init(count, 0, 1);
     for (int i = 0; i < count; ++i) {
@@ -72,16 +72,16 @@ int main(int argc, char** argv) {
       nullptr);
   llama_backend_init();
   const std::unique_ptr<llama_model, Free> model(llama_model_load_from_file(argv[1], llama_model_default_params()));
-  if (!model) return std::fprintf(stderr, "%s: no model\n", argv[1]), 1;
+  if (!model) return std::fprintf(stderr, "%s: cannot load the model\n", argv[1]), 1;
   llama_context_params params = llama_context_default_params();
   params.n_ctx = 0;
   params.n_ubatch = static_cast<std::uint32_t>(std::strtoul(argv[2], nullptr, 10));
   params.n_threads = params.n_threads_batch = 1;
   const std::unique_ptr<llama_context, Free> context(llama_init_from_model(model.get(), params));
-  if (!context) return std::fprintf(stderr, "%s: no context\n", argv[1]), 1;
+  if (!context) return std::fprintf(stderr, "%s: cannot create a context\n", argv[1]), 1;
   Run run(*model, *context);
   for (const int tokens : {kPrompt, 1, 1, 1, 1, 5, 1}) {
-    if (!run.step(tokens)) return std::fprintf(stderr, "%s: does not run\n", argv[1]), 1;
+    if (!run.step(tokens)) return std::fprintf(stderr, "%s: evaluation failed\n", argv[1]), 1;
   }
   std::printf("%s %llu %016llx\n", std::filesystem::path(argv[1]).filename().c_str(),
               static_cast<unsigned long long>(run.count), static_cast<unsigned long long>(run.hash));
