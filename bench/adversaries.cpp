@@ -9,17 +9,18 @@
 
 /// How each heuristic is misled.
 ///
-/// **Online best fit** cannot know who will stay. Robson's adversary lets it fill memory with small items, keeps one in
-/// each window of twice their size, and asks for items of the window's size, for which no hole is large enough; and so
-/// on. Half of the live bytes are renewed in each round and end on top of everything else: after r rounds the peak is 1
-/// + r / 2 times the bound.
+/// **Online best fit** does not know how long an item will live. Robson's adversary lets it fill memory with small
+/// items, keeps one in each window of twice their size, and requests items of the window's size, for which no gap is
+/// large enough; and so on. Half of the live bytes are renewed in each round and are placed on top of everything else:
+/// after r rounds the peak is 1 + r / 2 times the bound.
 ///
-/// **A fixed order** is misled by four items in a row that meet only their neighbours, a–b–c–d. Two floors are enough,
-/// unless a and d come first: then both lie on the ground, b on a, and c, which meets b and d, on top of all. That
-/// costs half of the bound. In each family below only the order that it is made for begins with a and d.
+/// **A fixed order** is misled by four items in a row that overlap only their neighbours, a–b–c–d. Two levels are
+/// enough, unless a and d come first: then both are placed at the bottom, b on a, and c, which overlaps b and d, on top
+/// of all. That exceeds the bound by half. In each family below, only the order that the family targets begins with a
+/// and d.
 ///
-/// **The skyline** sees what is left, but no further than the next item. Problems without a hole forgive nothing; these
-/// few were found by trying.
+/// **The skyline** knows the remaining items, but looks no further than the next one. Problems without gaps punish any
+/// mistake; these few were found by trial.
 namespace stowage::bench {
 namespace {
 
@@ -27,7 +28,7 @@ Item make_item(std::int64_t begin, std::int64_t end, std::int64_t size) {
   return {.pieces = {{{Step(begin), Step(end)}, {Bytes(0), Bytes(size)}}}, .size = Bytes(size)};
 }
 
-/// Plays Robson's game. It knows where best fit will put each item: always on top.
+/// Plays Robson's game. It knows where best fit will place each item: always on top.
 class Robson {
  public:
   explicit Robson(std::int64_t window_bytes) : half_(window_bytes) {}
@@ -58,7 +59,7 @@ class Robson {
     }
   }
 
-  /// Of each window only what begins where it begins stays; without windows nothing does.
+  /// In each window, only an item that begins at its start survives; without windows, none does.
   void end_all_but(std::int64_t window) {
     std::erase_if(live_, [&](const Live& live) {
       if (window > 0 && live.offset % window == 0) return false;
@@ -80,14 +81,14 @@ struct Shape {
 };
 using FourInARow = std::array<Shape, 4>;
 
-/// By size a and d are first; by life and by area it goes from a to d, and d ends above c.
+/// By size a and d are first; by life and by area the order is a to d, and d is placed above c.
 constexpr FourInARow kAgainstSize = {{{40, 103}, {30, 102}, {20, 101}, {10, 103}}};
 /// By life a and d are first, by size and by area b.
 constexpr FourInARow kAgainstLife = {{{103, 100}, {102, 110}, {101, 100}, {103, 100}}};
 /// By area a and d are first, by size b, by life c.
 constexpr FourInARow kAgainstArea = {{{100, 100}, {90, 105}, {105, 90}, {100, 100}}};
 
-/// `copies` of it, one after the other.
+/// `copies` of the row, one after the other.
 Problem repeat(const FourInARow& shapes, std::size_t copies) {
   constexpr std::int64_t kUnit = 1024;
   Problem problem;
@@ -95,14 +96,14 @@ Problem repeat(const FourInARow& shapes, std::size_t copies) {
   for (std::size_t copy = 0; copy < copies; ++copy) {
     for (const Shape& shape : shapes) {
       problem.items.push_back(make_item(now, now + shape.life, shape.size * kUnit));
-      now += shape.life - 1;  // the next one meets this one in its last step
+      now += shape.life - 1;  // the next item overlaps this one in its last step
     }
     ++now;
   }
   return problem;
 }
 
-/// `copies` of small problems without a hole, one after the other. Whoever misses one of them misses all.
+/// `copies` of small problems without gaps, one after the other. A solver that misses one of them misses all.
 Problem tight_row(std::size_t copies) {
   constexpr std::size_t kItems = 60;
   constexpr std::array<std::uint64_t, 3> kSeeds = {133, 517, 539};

@@ -1,5 +1,5 @@
-// stowage_bench [--quick] [--only WORD] [--minimalloc PATH] [SECTION…]: times and peaks of the whole spine, as Markdown
-// on standard output.
+// stowage_bench [--quick] [--only WORD] [--minimalloc PATH] [SECTION…]: times and peaks of the whole pipeline, as
+// Markdown on standard output.
 
 #include <algorithm>
 #include <array>
@@ -19,18 +19,18 @@ using namespace stowage::bench;
 
 constexpr std::string_view kUsage =
     "usage: stowage_bench [--quick] [--only WORD] [--minimalloc PATH] [SECTION…]\n"
-    "  --quick            fewer repetitions and seeds, less patience\n"
-    "  --only WORD        instances whose name contains WORD\n"
-    "  --minimalloc PATH  a MiniMalloc binary to run beside ours (solvers, challenging)\n"
+    "  --quick            fewer repetitions and seeds, shorter time limits\n"
+    "  --only WORD        only instances whose name contains WORD\n"
+    "  --minimalloc PATH  a MiniMalloc binary to compare with (solvers, challenging)\n"
     "  SECTION            curve, challenging, proofs, solvers, stages, replan, occupancy, partition, streams,\n"
     "                     runtime; all by default\n"
-    "STOWAGE_DATA names the folder of the data (../shared/data beside the project).\n";
+    "STOWAGE_DATA is the folder of the data files (default: ../shared/data).\n";
 
 struct Section {
   std::string_view name;
   std::vector<Limited> (*run)(const Options&);
 };
-// The curve comes first: its children inherit what is in memory by then.
+// The curve comes first, because its child processes inherit the memory in use by then.
 constexpr std::array kSections = {Section{"curve", &bench_curve},           Section{"challenging", &bench_challenging},
                                   Section{"proofs", &bench_proofs},         Section{"solvers", &bench_solvers},
                                   Section{"stages", &bench_stages},         Section{"replan", &bench_replanning},
@@ -83,7 +83,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   print_header();
-  if (!have_data()) fmt::print("**No data beside the project: real graphs and CSVs are missing below.**\n\n");
+  if (!have_data()) fmt::print("**No data files: real graphs and CSVs are missing below.**\n\n");
   std::vector<Limited> limited;
   for (const Section& section : arguments->sections) {
     const std::vector<Limited> more = section.run(arguments->options);

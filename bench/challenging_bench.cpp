@@ -9,23 +9,23 @@
 #include "stowage/pack.hpp"
 #include "table.hpp"
 
-/// One question, asked with several seeds: is there an answer within a capacity? The files say which capacity; the
-/// second one is the bound, where the answer would be optimal.
+/// One question, asked with several seeds: is there an answer within a capacity? The first capacity is that of the
+/// file; the second is the bound, where an answer is optimal.
 namespace stowage::bench {
 namespace {
 
-/// One file at one capacity.
+/// Results for one file at one capacity.
 struct Asked {
   std::string name;
   Bytes capacity;
-  std::vector<double> times;         ///< By seed; milliseconds. Of a seed that did not make it, how long it tried.
-  std::vector<std::uint64_t> nodes;  ///< By seed.
-  std::size_t solved = 0;            ///< How many seeds made it.
+  std::vector<double> times;         ///< Per seed; milliseconds until the answer, or until it gave up.
+  std::vector<std::uint64_t> nodes;  ///< Per seed.
+  std::size_t solved = 0;            ///< Number of seeds with an answer.
   std::optional<PeerRun> peer = {};
 
   [[nodiscard]] double worst() const { return *std::max_element(times.begin(), times.end()); }
   [[nodiscard]] bool always_solved() const { return solved == times.size(); }
-  /// Then the median is the time of a seed that made it.
+  /// If so, the median is the time of a seed with an answer.
   [[nodiscard]] bool mostly_solved() const { return 2 * solved > times.size(); }
 };
 
@@ -50,10 +50,10 @@ Asked ask(const CsvInstance& instance, Bytes capacity, const Options& options) {
   return asked;
 }
 
-/// "12.3", or "> 1000" for who gave up then.
+/// "12.3", or "> 1000" if it gave up after that time.
 std::string time_cell(double milliseconds, bool solved) { return (solved ? "" : "> ") + to_text(milliseconds); }
 
-/// By seed, the sum over all files.
+/// Per seed, the sum over all files.
 std::vector<double> sums_of(const std::vector<Asked>& all) {
   std::vector<double> sums(all.front().times.size());
   for (const Asked& asked : all) {
@@ -69,7 +69,7 @@ std::vector<std::string> peer_cells(const Asked& asked, bool wanted) {
   return {time_cell(peer.own, peer.solved), time_cell(peer.wall, peer.solved), asked.mostly_solved() ? times : "–"};
 }
 
-/// Over the files that nobody gave up on.
+/// Sums over the files that every seed, and the peer, solved.
 void print_sums(std::vector<Asked> all) {
   std::erase_if(all, [](const Asked& asked) { return !asked.always_solved() || (asked.peer && !asked.peer->solved); });
   if (all.empty()) return;
@@ -82,8 +82,9 @@ void print_sums(std::vector<Asked> all) {
     peer += asked.peer.value_or(PeerRun{}).own;
   }
   fmt::print(
-      "Sum over what nobody gave up on ({} of them): {} in the median of the seeds, {} with the worst, {} as the sum "
-      "of medians.",
+      "Sum over the {} files that were always solved: {} in the median of the seeds, {} with the worst, {} as the sum "
+      "of "
+      "medians.",
       all.size(), to_text(median(sums)), to_text(worst), to_text(medians));
   if (peer > 0) {
     fmt::print(

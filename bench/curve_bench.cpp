@@ -15,8 +15,8 @@
 #include "stowage/pack.hpp"
 #include "table.hpp"
 
-/// How time and memory grow. Each row is measured in a process of its own, whose peak of resident memory the system
-/// knows.
+/// How time and memory grow. Each row is measured in a separate process, for which the system reports the peak of
+/// resident memory.
 namespace stowage::bench {
 namespace {
 
@@ -30,15 +30,15 @@ struct Family {
 };
 constexpr std::array kFamilies = {Family{"heavy", &make_heavy_tail}, Family{"dense", &make_dense}};
 
-/// What the child tells its parent. Times are milliseconds, negative: never.
+/// What the child process reports. Times are in milliseconds; negative: never.
 struct Measured {
   double first = -1;
-  double near = -1;  ///< Within kNearlyOptimal of the bound.
+  double near = -1;  ///< Time until within kNearlyOptimal of the bound.
   double whole = 0;
   std::int64_t peak = 0;
   std::int64_t bound = 0;
   std::uint64_t nodes = 0;
-  double problem_mib = 0;  ///< Resident before solving.
+  double problem_mib = 0;  ///< Resident memory before solving.
   double peak_mib = 0;
 };
 
@@ -73,11 +73,11 @@ Measured solve_one(const Problem& problem, std::chrono::seconds patience) {
   exit_with({ErrorCode::io, fmt::format("{}: {}", what, std::strerror(errno)), {}});
 }
 
-/// In a child, which inherits little: this section is the first.
+/// Measures in a child process, which inherits little because this section runs first.
 Measured measure_apart(const Family& family, std::size_t items, std::chrono::seconds patience) {
   std::array<int, 2> ends;
   if (pipe(ends.data()) != 0) exit_for("pipe");
-  std::fflush(stdout);  // or the child would print it again
+  std::fflush(stdout);  // so that the child does not print it again
   const pid_t child = fork();
   if (child < 0) exit_for("fork");
   if (child == 0) {
@@ -92,17 +92,17 @@ Measured measure_apart(const Family& family, std::size_t items, std::chrono::sec
   rusage usage{};
   if (wait4(child, &status, 0, &usage) < 0) exit_for("wait4");
   if (!whole || status != 0)
-    exit_with({ErrorCode::invalid, fmt::format("{}_{} did not come to its end", family.name, items), {}});
+    exit_with({ErrorCode::invalid, fmt::format("{}_{} did not finish", family.name, items), {}});
   measured.peak_mib = static_cast<double>(usage.ru_maxrss) / 1024;
   return measured;
 }
 
 std::string optional_time(double milliseconds) { return milliseconds < 0 ? "–" : to_text(milliseconds); }
 
-/// One curve, smallest problem first.
+/// One curve; the smallest problem comes first.
 class Curve {
  public:
-  /// The next row.
+  /// Makes the next row.
   std::vector<std::string> add(const std::string& name, std::size_t items, const Measured& measured) {
     const auto n = static_cast<double>(items);
     const double work = n * std::log2(n);
@@ -123,7 +123,7 @@ class Curve {
   }
 
  private:
-  double first_ = -1;  ///< Milliseconds for each n log2 n of the first row, to the first answer and to the end.
+  double first_ = -1;  ///< Milliseconds per n log2 n in the first row, to the first answer and to the end.
   double whole_ = -1;
 };
 
@@ -145,8 +145,9 @@ std::vector<Limited> bench_curve(const Options& options) {
   }
   if (!any) return {};
   fmt::print("## Curve\n\n`auto` until it stops or {} s have passed. ", options.effort.patience.count());
-  fmt::print("Target: within 0.1 % of the bound in {:.0f} s, {:.0f} MiB in all. ", kTimeLimit / 1e3, kMemoryLimit);
-  fmt::print("Time / (n log n) is relative to the smallest: above 1 it grows faster.\n\n");
+  fmt::print("Target: within 0.1 % of the bound in {:.0f} s, and {:.0f} MiB in total. ", kTimeLimit / 1e3,
+             kMemoryLimit);
+  fmt::print("Time / (n log n) is relative to the smallest problem: above 1 it grows faster.\n\n");
   table.print();
   return {};
 }

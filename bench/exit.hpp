@@ -10,7 +10,7 @@
 
 namespace stowage::bench {
 
-/// Half a report is worth little: what should have worked and did not ends the program, with the reason.
+/// Prints the reason and ends the program, because an incomplete report is of little use.
 [[noreturn]] inline void exit_with(const Error& error) {
   fmt::print(stderr, "stowage_bench: {}\n", to_string(error));
   std::exit(1);

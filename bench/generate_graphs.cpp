@@ -14,7 +14,7 @@ namespace {
 
 constexpr StreamId kMain{0};
 
-/// Ops as the generators need them.
+/// A graph builder with the kinds of ops that the generators need.
 class Net {
  public:
   Net(std::string name, Streams streams)
@@ -37,7 +37,7 @@ class Net {
     return out;
   }
 
-  /// An op with a result of its own.
+  /// An op with a new result.
   TensorId op(std::vector<TensorId> inputs, std::int64_t size, StreamId stream = kMain, std::int64_t workspace = 0) {
     const TensorId out = tensor(size);
     Op op{.name = {}, .kind = "OP", .inputs = {inputs.begin(), inputs.end()}, .outputs = {out}, .stream = stream};
@@ -84,7 +84,7 @@ class Net {
 
 constexpr std::int64_t kTokens = 512;
 constexpr std::int64_t kContext = 1024;
-constexpr std::int64_t kRow = 4096 * 4;  ///< One token's state, bytes.
+constexpr std::int64_t kRow = 4096 * 4;  ///< Bytes of one token's state.
 constexpr std::int64_t kHidden = 11008 * 4;
 constexpr std::int64_t kScores = 32 * kTokens * kContext * 4;
 constexpr std::size_t kLlmLayerOps = 32;
@@ -97,7 +97,7 @@ TensorId norm(Net& net, TensorId x) {
   return net.in_place({net.op({x}, kTokens * kRow), net.tensor(kRow, TensorFlag::constant)}, kTokens * kRow);
 }
 
-/// Writes the batch's rows to the end of a cache, and returns the whole of it.
+/// Writes the batch's rows to the end of a cache, and returns the whole cache.
 TensorId store(Net& net, TensorId rows, TensorId cache) {
   net.write({rows}, net.view(cache, kTokens * kRow, (kContext - kTokens) * kRow), net.side());
   return net.view(cache, kContext * kRow);
@@ -133,13 +133,13 @@ struct TrainingLayer {
   std::int64_t width;
   TensorId weight;
   TensorId scale;
-  TensorId input;  ///< These four are kept for the backward pass.
+  TensorId input;  ///< This and the next three are kept for the backward pass.
   TensorId normed;
   TensorId product;
   TensorId activation;
 };
 
-/// 7 ops.
+/// Adds 7 ops.
 TensorId forward(Net& net, TrainingLayer& layer) {
   const std::int64_t size = kBatch * layer.width * 4;
   layer.normed = net.op({layer.input, layer.scale}, size);
@@ -156,7 +156,7 @@ struct Gradients {
   TensorId scale;
 };
 
-/// 10 ops.
+/// Adds 10 ops.
 Gradients backward(Net& net, const TrainingLayer& layer, TensorId gradient) {
   const std::int64_t size = kBatch * layer.width * 4;
   const TensorId wide = net.op({gradient, layer.activation}, 2 * size);
@@ -170,7 +170,7 @@ Gradients backward(Net& net, const TrainingLayer& layer, TensorId gradient) {
           .scale = scale};
 }
 
-/// 4 ops.
+/// Adds 4 ops.
 void optimise(Net& net, const TrainingLayer& layer, const Gradients& gradients) {
   const TensorId clipped = net.in_place({gradients.weight}, layer.width * 256);
   net.write({layer.weight, net.in_place({clipped, layer.weight}, layer.width * 256)}, layer.weight);
@@ -180,9 +180,9 @@ void optimise(Net& net, const TrainingLayer& layer, const Gradients& gradients) 
 // --------------------------------------------------------------------------------------------------------------- UNet
 
 constexpr std::size_t kLevels = 4;
-constexpr std::int64_t kImage = 320 * 64 * 64 * 4;  ///< On the topmost level, bytes.
+constexpr std::int64_t kImage = 320 * 64 * 64 * 4;  ///< Bytes on the topmost level.
 constexpr std::size_t kUnetBlockOps = 7;
-constexpr std::size_t kUnetPairOps = 2 * kUnetBlockOps + 2;                   ///< Down, and up with its skip.
+constexpr std::size_t kUnetPairOps = 2 * kUnetBlockOps + 2;  ///< A block down, and one up with its skip.
 constexpr std::size_t kUnetOtherOps = 2 * (kLevels - 1) + kUnetBlockOps + 1;  ///< Scaling, the bottom, the result.
 
 TensorId convolve(Net& net, TensorId x, std::int64_t size) {
@@ -205,7 +205,7 @@ Graph make_llm(std::size_t ops, Streams streams) {
   while (net.ops() % kLlmLayerOps != (ops - 1) % kLlmLayerOps) x = net.in_place({x}, size);
   while (net.ops() + 1 < ops) x = llm_feed_forward(net, llm_attention(net, x, positions));
   net.write({x}, net.tensor(kTokens * kRow, TensorFlag::output));
-  STOWAGE_CHECK(net.ops() == ops, "kLlmLayerOps is not what a layer adds");
+  STOWAGE_CHECK(net.ops() == ops, "kLlmLayerOps must be the number of ops that a layer adds");
   return net.finish();
 }
 
@@ -219,7 +219,7 @@ Graph make_training(std::size_t ops, Streams streams) {
   std::vector<TrainingLayer> layers((ops - 1 - net.ops()) / kTrainingLayerOps);
   for (TrainingLayer& layer : layers) {
     layer.width =
-        256 * (1 + static_cast<std::int64_t>(random() % 8));  // a convolutional net: every layer of another size
+        256 * (1 + static_cast<std::int64_t>(random() % 8));  // as in a convolutional net, layers differ in size
     layer.weight = net.tensor(layer.width * 256, TensorFlag::variable);
     layer.scale = net.tensor(layer.width * 4, TensorFlag::variable);
     layer.input = x;
@@ -232,7 +232,7 @@ Graph make_training(std::size_t ops, Streams streams) {
     gradient = gradients[i].input;
   }
   for (std::size_t i = 0; i < layers.size(); ++i) optimise(net, layers[i], gradients[i]);
-  STOWAGE_CHECK(net.ops() == ops, "kTrainingLayerOps is not what a layer adds");
+  STOWAGE_CHECK(net.ops() == ops, "kTrainingLayerOps must be the number of ops that a layer adds");
   return net.finish();
 }
 
@@ -255,7 +255,7 @@ Graph make_unet(std::size_t ops) {
     x = unet_block(net, convolve(net, both, size_of(i)), size_of(i));
   }
   net.write({x}, net.tensor(kImage, TensorFlag::output));
-  STOWAGE_CHECK(net.ops() == ops, "kUnetPairOps and kUnetOtherOps are not what is added");
+  STOWAGE_CHECK(net.ops() == ops, "kUnetPairOps and kUnetOtherOps must be the numbers of ops that are added");
   return net.finish();
 }
 

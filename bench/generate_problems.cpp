@@ -11,17 +11,17 @@ namespace {
 
 constexpr std::int64_t kGrain = 64;  ///< All sizes are multiples of it, as in a real arena.
 
-/// Uniform numbers from the engine alone: the standard distributions differ from library to library.
+/// Random numbers computed from the engine alone, because the standard distributions differ between libraries.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : engine_(seed) {}
 
-  /// In [0, n). The remainder's bias is far below anything that is measured here.
+  /// In [0, n). The bias of the remainder is negligible here.
   std::int64_t below(std::int64_t n) { return static_cast<std::int64_t>(engine_() % static_cast<std::uint64_t>(n)); }
   /// In [0, 1).
   double fraction() { return static_cast<double>(engine_() >> 11) * 0x1p-53; }
-  /// In [low, high], each power of two as likely as the next and uniform between two of them. Precondition: 0 < low <=
-  /// high.
+  /// In [low, high]; all powers of two are equally likely, and numbers between two of them are uniform. Precondition: 0
+  /// < low <= high.
   std::int64_t log_uniform(std::int64_t low, std::int64_t high) {
     const auto powers = static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(high / low)));
     const std::int64_t from = low << below(powers);
@@ -42,7 +42,7 @@ std::int64_t pareto_size(Random& random) {
   return kGrain * static_cast<std::int64_t>(std::min(kMost, 1 / (1 - random.fraction())));
 }
 
-/// Four in five are over within 32 steps; one in fifty may stay for a quarter of all.
+/// Four in five end within 32 steps; one in fifty may live for a quarter of all steps.
 std::int64_t mixed_life(Random& random, std::int64_t steps) {
   const std::int64_t kind = random.below(50);
   if (kind < 40) return 1 + random.below(32);
@@ -53,7 +53,7 @@ std::int64_t mixed_life(Random& random, std::int64_t steps) {
 struct Rectangle {
   std::int64_t begin;
   std::int64_t end;
-  std::int64_t rows;  ///< Of kGrain bytes each. Where they lie is the secret.
+  std::int64_t rows;  ///< Of kGrain bytes each. Their offset is not recorded, since it would be the solution.
 
   [[nodiscard]] std::int64_t steps() const { return end - begin; }
   [[nodiscard]] std::int64_t area() const { return steps() * rows; }

@@ -11,7 +11,7 @@
 namespace stowage::bench {
 namespace {
 
-/// Ops on many streams, with sizes drawn by lot.
+/// A builder for ops on many streams, with random sizes.
 class Loom {
  public:
   Loom(std::string name, std::size_t streams) : builder_(std::move(name)), streams_(streams) {
@@ -38,7 +38,7 @@ class Loom {
 
   Graph build() {
     Result<Graph> graph = builder_.build();
-    STOWAGE_CHECK(graph.has_value(), "a generated graph is valid");
+    STOWAGE_CHECK(graph.has_value(), "a generated graph must be valid");
     return std::move(graph).value();
   }
 
@@ -50,10 +50,10 @@ class Loom {
   std::mt19937_64 random_{7};
 };
 
-/// Micro-batches on their way through the stages. At each tick a stage sends one forward and one back.
+/// Micro-batches on their way through the stages. In each tick a stage passes one forward and one back.
 class Pipeline {
  public:
-  static constexpr std::size_t kOps = 3;  ///< Of a stage, each way.
+  static constexpr std::size_t kOps = 3;  ///< Per stage and direction.
 
   Pipeline(Loom& loom, std::size_t batches) : loom_(loom), batches_(batches), kept_(loom.streams()) {
     for (std::size_t s = 0; s < loom.streams(); ++s) sizes_.push_back(loom.size());
@@ -89,10 +89,10 @@ class Pipeline {
 
   Loom& loom_;
   std::size_t batches_;
-  std::vector<std::int64_t> sizes_;          ///< By stage.
-  std::vector<TensorId> forward_;            ///< By batch: what the next stage reads.
-  std::vector<TensorId> back_;               ///< By batch: what the previous one will.
-  std::vector<std::vector<TensorId>> kept_;  ///< By stage and batch.
+  std::vector<std::int64_t> sizes_;          ///< Per stage.
+  std::vector<TensorId> forward_;            ///< Per batch: what the next stage reads.
+  std::vector<TensorId> back_;               ///< Per batch: what the previous stage will read.
+  std::vector<std::vector<TensorId>> kept_;  ///< Per stage and batch.
 };
 
 }  // namespace

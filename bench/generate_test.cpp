@@ -20,7 +20,7 @@ SolveOutcome solve_by(const std::string& solver, const Problem& problem) {
   return solve(problem, options).value();
 }
 
-/// By step, the bytes live from there to the next entry.
+/// Maps a step to the bytes that are live from there to the next entry.
 std::map<Step, std::int64_t> live_bytes(const Problem& problem) {
   std::map<Step, std::int64_t> live;
   for (const Item& item : problem.items) {
@@ -108,7 +108,7 @@ TEST(Adversaries, OrdersAreMisledOnlyByTheirOwn) {
   for (const Adversary& adversary : make_adversaries(4)) {
     if (adversary.name.starts_with("against_online") || adversary.name.starts_with("against_skyline")) continue;
     for (const SolverInfo& info : solvers()) {
-      if (info.name == "blocks") continue;  // no order of items, and misled by most of them
+      if (info.name == "blocks") continue;  // it has no order of items, and most families mislead it
       if (std::count(adversary.against.begin(), adversary.against.end(), info.name) > 0) continue;
       EXPECT_EQ(solve_by(std::string(info.name), adversary.problem).peak, lower_bound(adversary.problem).bytes)
           << adversary.name << ", " << info.name;

@@ -1,6 +1,6 @@
-// stowage_ggml_bench [--no-instructions] [WORD]: our drop-in for ggml's graph allocator against ggml's own, in one
-// process and on the same graphs, those recorded from ggml in the data beside the project. Markdown on standard output.
-// WORD: graphs whose name contains it. bench/README.md says how to run it.
+// stowage_ggml_bench [--no-instructions] [WORD]: compares our drop-in for ggml's graph allocator with ggml's own, in
+// one process and on the same graphs, which were recorded from ggml. Prints Markdown to standard output. WORD: only
+// graphs whose name contains it. bench/README.md says how to run it.
 
 #include <algorithm>
 #include <array>
@@ -34,7 +34,7 @@ struct Options {
   std::string only;
 };
 
-/// Microseconds; the best says what the code costs, the median what one sees.
+/// Times in microseconds. The best shows the cost of the code, the median what one usually observes.
 struct Figures {
   Timing reserve;
   Timing allocate;
@@ -46,7 +46,7 @@ Timing summary_of(std::vector<double>& microseconds) {
   return {*std::min_element(microseconds.begin(), microseconds.end()), median(microseconds)};
 }
 
-/// Of this thread's work: a reserve of a millisecond is long enough to be interrupted on a busy machine, one of a tenth
+/// CPU time of this thread: on a busy machine, a reserve of a millisecond is likely to be interrupted, one of a tenth
 /// is not.
 template <class Work>
 double microseconds_of(Work&& work) {
@@ -60,7 +60,7 @@ double microseconds_of(Work&& work) {
   return worked() - start;
 }
 
-/// A first reserve, on an allocator that has seen no graph.
+/// Measures the first reserve of a new allocator.
 double first_reserve(const GraphAllocatorApi& api, RecordedCgraph& graph, long long& bytes) {
   graph.forget_memory();
   ggml_gallocr_t allocator = api.create(ggml_backend_cpu_buffer_type());
@@ -70,7 +70,7 @@ double first_reserve(const GraphAllocatorApi& api, RecordedCgraph& graph, long l
   return time;
 }
 
-/// Both in turns, so that whatever else the machine does meets both.
+/// Measures both alternately, so that other load on the machine affects both.
 std::array<Figures, 2> measure_both(const std::array<GraphAllocatorApi, 2>& apis, RecordedCgraph& graph,
                                     const Options& options) {
   std::array<Figures, 2> result;
@@ -163,7 +163,7 @@ int main(int argc, char** argv) {
   const std::vector<std::filesystem::path> files = testing::graph_files();
   if (!apis[1].create || files.empty()) {
     std::fprintf(stderr, "stowage_ggml_bench: %s\n",
-                 files.empty() ? "no data beside the project" : "the adapter cannot be loaded");
+                 files.empty() ? "no data files (set STOWAGE_DATA)" : "the adapter cannot be loaded");
     return 1;
   }
   print_header();

@@ -6,7 +6,7 @@
 namespace stowage::bench {
 namespace {
 
-/// How often each tensor is read, and in how many view ops it is looked into.
+/// How often each tensor is read, and whether a view op refers to it.
 struct Uses {
   std::vector<int> children;
   std::vector<bool> viewed;

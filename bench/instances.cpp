@@ -25,7 +25,8 @@ fs::path data_dir() {
   return given && *given ? fs::path(given) : fs::path(STOWAGE_SOURCE_DIR) / "../shared/data";
 }
 
-/// The files of a folder whose name, packed or not, ends in `suffix`, by name; none when there is no such folder.
+/// The files of a folder whose name ends in `suffix`, compressed or not, sorted by name; none if the folder does not
+/// exist.
 std::vector<fs::path> files_in(const fs::path& folder, const std::string& suffix) {
   std::vector<fs::path> files;
   std::error_code ignored;
@@ -81,10 +82,8 @@ std::vector<std::string> trace_files() {
 
 bool have_data() {
   if (fs::is_directory(data_dir() / "graphs") && fs::is_directory(data_dir() / "csv")) return true;
-  fmt::print(
-      stderr,
-      "{0}\n** NO DATA beside the project (set STOWAGE_DATA). Real graphs and CSVs are MISSING from the tables.\n{0}\n",
-      std::string(100, '*'));
+  fmt::print(stderr, "{0}\n** NO DATA (set STOWAGE_DATA). Real graphs and CSVs are MISSING from the tables.\n{0}\n",
+             std::string(100, '*'));
   return false;
 }
 

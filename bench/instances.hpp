@@ -7,24 +7,24 @@
 #include "stowage/graph.hpp"
 #include "stowage/io.hpp"
 
-/// What is measured: files of the data beside the project, files of examples/, and what is generated.
+/// The instances to measure: data files, files of examples/, and generated ones.
 namespace stowage::bench {
 
-/// Which instances: those whose name contains `only`.
+/// Selects the instances whose name contains `only`.
 struct Selection {
   std::string only = {};
 
   [[nodiscard]] bool has(const std::string& name) const { return name.find(only) != std::string::npos; }
 };
 
-/// A graph and how it comes in.
+/// A graph and its source.
 struct GraphInstance {
   std::string name;
   std::string path;  ///< Empty: generated.
-  std::string text;  ///< As a file, for generated ones.
+  std::string text;  ///< For generated ones: the contents of a graph file.
   Graph graph;
 
-  /// `read_file` and `parse_graph`; of generated ones, `parse_graph` alone.
+  /// `read_file` and `parse_graph`; for generated ones, only `parse_graph`.
   [[nodiscard]] Result<Graph> import() const;
 };
 
@@ -32,7 +32,7 @@ struct CsvInstance {
   std::string name;
   std::string path;
   CsvProblem table;
-  std::optional<Bytes> capacity;  ///< That the file's name asks for, as in A.1048576.csv.
+  std::optional<Bytes> capacity;  ///< From the file's name, as in A.1048576.csv.
 
   [[nodiscard]] Result<CsvProblem> import() const;
 };
@@ -41,15 +41,16 @@ struct CsvInstance {
 struct ProblemInstance {
   std::string name;
   Problem problem;
-  std::optional<Bytes> optimum = {};  ///< Where the generator knows it.
+  std::optional<Bytes> optimum = {};  ///< If the generator knows it.
 };
 
 /// Recorded traces of allocators.
 [[nodiscard]] std::vector<std::string> trace_files();
-/// False, and loud on standard error, when there is no data beside the project (STOWAGE_DATA, ../shared/data).
+/// Returns false, after a warning on standard error, if there are no data files (STOWAGE_DATA, ../shared/data).
 [[nodiscard]] bool have_data();
 
-/// All, in the order of data, examples, generated; each by name. A file that cannot be read ends the program.
+/// All selected instances: data files, then examples, then generated ones; each sorted by name. Ends the program if a
+/// file cannot be read.
 [[nodiscard]] std::vector<GraphInstance> graph_instances(const Selection& selection);
 [[nodiscard]] std::vector<CsvInstance> csv_instances(const Selection& selection);
 [[nodiscard]] std::vector<ProblemInstance> problem_instances(const Selection& selection);

@@ -5,9 +5,9 @@
 
 namespace stowage::bench {
 
-/// How many instructions `work` takes, kernel's not included: a child process is stepped through it one by one, which
-/// needs no performance counters but some microseconds an instruction. Calls `warm_up` in the child before. Nothing
-/// where the system does not let a process trace its child.
+/// The number of instructions that `work` executes, except those in the kernel. A child process is single-stepped
+/// through it, which needs no performance counters but takes some microseconds per instruction. The child calls
+/// `warm_up` first. Nothing if the system does not allow a process to trace its child.
 [[nodiscard]] std::optional<long long> count_instructions(const std::function<void()>& warm_up,
                                                           const std::function<void()>& work);
 

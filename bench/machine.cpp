@@ -36,7 +36,7 @@ void print_header() {
   const char* const commit = std::getenv("STOWAGE_COMMIT");
   fmt::print("Stowage {}, commit {}, {:%Y-%m-%d}. ", STOWAGE_VERSION, commit && *commit ? commit : "unknown",
              fmt::gmtime(std::time(nullptr)));
-  fmt::print("{}, {} cores; {}, {}. Times are milliseconds, of pairs best / median.\n\n", cpu_model(),
+  fmt::print("{}, {} cores; {}, {}. Times are in milliseconds; pairs are best / median.\n\n", cpu_model(),
              std::thread::hardware_concurrency(), compiler(), STOWAGE_BUILD_TYPE);
 }
 

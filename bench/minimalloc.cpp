@@ -12,7 +12,7 @@
 namespace stowage::bench {
 namespace {
 
-/// "Elapsed time 1.234s" on standard error, which it writes whether it has an answer or not.
+/// Parses "Elapsed time 1.234s" on standard error, which it prints whether it has an answer or not.
 std::optional<double> elapsed_in(const std::string& errors) {
   constexpr std::string_view kWords = "Elapsed time ";
   const std::size_t at = errors.find(kWords);
@@ -20,7 +20,7 @@ std::optional<double> elapsed_in(const std::string& errors) {
   return std::strtod(errors.c_str() + at + kWords.size(), nullptr) * 1e3;
 }
 
-/// Its answer, a CSV with offsets in the order of the rows.
+/// Reads its answer, a CSV with offsets in the order of the rows.
 Result<std::vector<Position>> read_positions(const std::string& file) {
   STOWAGE_TRY(const std::string text, read_file(file));
   STOWAGE_TRY(const CsvProblem table, parse_csv(text, file));
@@ -33,7 +33,7 @@ Result<std::vector<Position>> read_positions(const std::string& file) {
 
 Result<PeerRun> MiniMalloc::run_file(const std::string& csv, const Problem& problem, Bytes capacity,
                                      std::chrono::seconds limit) const {
-  constexpr std::chrono::seconds kGrace{10};  // it does not look at the clock all the time
+  constexpr std::chrono::seconds kGrace{10};  // because it does not check the clock continuously
   const auto wrong = [&](const std::string& what) { return Error{ErrorCode::invalid, program_ + ": " + what, {}}; };
   STOWAGE_TRY(const TemporaryFolder folder, TemporaryFolder::make());
   const std::string output = folder.file("output.csv");
@@ -43,7 +43,7 @@ Result<PeerRun> MiniMalloc::run_file(const std::string& csv, const Problem& prob
                           limit + kGrace));
   if (ended.killed) return PeerRun{.solved = false, .own = ended.wall, .wall = ended.wall};
   const std::optional<double> own = elapsed_in(ended.errors);
-  if (!own) return wrong("no time on standard error, but '" + ended.errors + "'");
+  if (!own) return wrong("no elapsed time on standard error, but '" + ended.errors + "'");
   if (ended.exit_code != 0) return PeerRun{.solved = false, .own = *own, .wall = ended.wall};
   STOWAGE_TRY(const std::vector<Position> positions, read_positions(output));
   if (const std::optional<Violation> violation = validate(problem, positions)) return wrong(violation->message);
@@ -55,7 +55,7 @@ Result<std::optional<PeerRun>> MiniMalloc::run(const Problem& problem, Bytes cap
                                                std::chrono::seconds limit) const {
   using Nothing = std::optional<PeerRun>;
   const auto is_pinned = [](const Item& item) { return item.pinned.has_value(); };
-  if (std::any_of(problem.items.begin(), problem.items.end(), is_pinned)) return Nothing();  // it would not keep them
+  if (std::any_of(problem.items.begin(), problem.items.end(), is_pinned)) return Nothing();  // it would move them
   std::vector<std::string> ids;
   for (std::size_t i = 0; i < problem.items.size(); ++i) ids.push_back(std::to_string(i));
   const Result<std::string> text = problem_to_csv(problem, ids);

@@ -8,23 +8,23 @@
 
 namespace stowage::bench {
 
-/// How a peer did.
+/// The result of a peer.
 struct PeerRun {
-  bool solved = false;  ///< With an answer that passed our `validate` and stays within the capacity.
-  double own = 0;       ///< Milliseconds, as it says itself: solving alone.
-  double wall = 0;      ///< Milliseconds of the whole process: start-up, reading and writing too.
+  bool solved = false;  ///< It gave an answer that passed our `validate` and is within the capacity.
+  double own = 0;       ///< Milliseconds by its own clock: solving only.
+  double wall = 0;      ///< Milliseconds for the whole process, including start-up, reading and writing.
 };
 
-/// Google's MiniMalloc by its command line (github.com/google/minimalloc). It gets a capacity and tries to stay within;
-/// that it gives up is not an error. That there is no such program, or that its answer is wrong, is.
+/// Runs Google's MiniMalloc (github.com/google/minimalloc) by its command line. It is given a capacity and tries to
+/// stay within it. It is not an error if it gives up; it is one if the program does not exist or its answer is wrong.
 class MiniMalloc {
  public:
   explicit MiniMalloc(std::string program) : program_(std::move(program)) {}
 
-  /// On a CSV as it lies there; `problem` is what it says.
+  /// Runs on an existing CSV file; `problem` is its content.
   Result<PeerRun> run_file(const std::string& csv, const Problem& problem, Bytes capacity,
                            std::chrono::seconds limit) const;
-  /// On any problem that its CSV can express; nothing for others.
+  /// Runs on any problem that its CSV format can express; returns nothing for others.
   Result<std::optional<PeerRun>> run(const Problem& problem, Bytes capacity, std::chrono::seconds limit) const;
 
  private:

@@ -16,8 +16,8 @@
 #include "stowage/stowage.hpp"
 #include "table.hpp"
 
-/// One placement loop over each kind of occupancy: which is the cheapest, by size and density of the problem? This is
-/// what the thresholds in src/pack/bench.cpp rest on.
+/// Runs the same placement loop with each kind of occupancy index: which is the cheapest, depending on the size and
+/// density of the problem? The thresholds in src/pack/bench.cpp are based on this.
 namespace stowage::bench {
 namespace {
 
@@ -27,7 +27,7 @@ using pack::OffsetRange;
 
 enum class Fit : std::uint8_t { first, best };
 
-/// The offset for an item among ascending blocked ranges.
+/// Chooses the offset for an item between blocked ranges, which are ascending.
 std::int64_t choose(const std::vector<OffsetRange>& blocked, Bytes alignment, Fit fit) {
   std::int64_t free_from = 0;
   std::int64_t chosen = -1;
@@ -53,7 +53,7 @@ std::vector<std::size_t> by_size(const Problem& problem) {
   return items;
 }
 
-/// Places all items, largest first; the peak. For problems of one region without pins.
+/// Places all items, the largest first, and returns the peak. Precondition: one region, no pins.
 std::int64_t place_all(const Problem& problem, const std::vector<std::size_t>& order, Fit fit,
                        std::unique_ptr<Occupancy> occupancy) {
   std::vector<OffsetRange> blocked;
@@ -85,7 +85,7 @@ void add_shared_arena(std::vector<Instance>& instances, const std::string& name,
   }
 }
 
-/// A sweep over size and density, then real and lifelike problems that show whether the sweep is like them.
+/// A sweep over size and density, and real and realistic problems, to show whether the sweep is representative.
 std::vector<Instance> instances_of(const Selection& selection) {
   std::vector<Instance> instances;
   for (const std::size_t items : {256U, 2048U, 8192U, 16384U}) {
@@ -105,10 +105,11 @@ std::vector<Instance> instances_of(const Selection& selection) {
   return instances;
 }
 
-constexpr std::size_t kMaxPairs = 20'000'000;  ///< Of a list; more would not fit into memory on a small machine.
+constexpr std::size_t kMaxPairs = 20'000'000;  ///< In a list; more would not fit into memory on a small machine.
 constexpr std::size_t kMaxFlat = 30'000;
 
-/// Pairs of pieces that overlap in time, which is what the threshold counts; with stream order, of items that conflict.
+/// Number of pairs of pieces that overlap in time, which is what the threshold counts; with stream order, pairs of
+/// items that conflict.
 std::size_t count_pairs(const Problem& problem, const std::optional<Meetings>& meetings) {
   if (meetings) return meetings->size() / 2;
   std::vector<Step> begins;
@@ -127,7 +128,7 @@ std::size_t count_pairs(const Problem& problem, const std::optional<Meetings>& m
   return pairs;
 }
 
-/// What placing everything costs on one kind of occupancy, in milliseconds.
+/// The cost of placing everything with one kind of occupancy index, in milliseconds.
 struct Cost {
   double first_fit;
   double best_fit;
@@ -135,7 +136,7 @@ struct Cost {
   [[nodiscard]] double mean() const { return (first_fit + best_fit) / 2; }
 };
 
-/// An absent cost: the kind does not know stream order, or would take too long.
+/// A cost is absent if the index does not support stream order, or would take too long.
 struct Costs {
   double find = 0;
   std::optional<Cost> list = {};
@@ -143,7 +144,7 @@ struct Costs {
   std::optional<Cost> tree = {};
 };
 
-/// Measures one problem; sees to it that every kind of occupancy leads to the same peak.
+/// Measures one problem, and checks that every kind of occupancy index leads to the same peak.
 class Judge {
  public:
   Judge(const Problem& problem, const Effort& effort) : problem_(problem), effort_(effort), order_(by_size(problem)) {}
@@ -159,7 +160,7 @@ class Judge {
     std::int64_t peak = 0;
     const Timing timing = measure(effort_, [&] { return peak = place_all(problem_, order_, fit, make()); });
     std::optional<std::int64_t>& expected = peaks_[static_cast<std::size_t>(fit)];
-    STOWAGE_CHECK(!expected || *expected == peak, "every occupancy gives the same placement");
+    STOWAGE_CHECK(!expected || *expected == peak, "every occupancy index must give the same placement");
     expected = peak;
     return timing.best;
   }
@@ -167,7 +168,7 @@ class Judge {
   const Problem& problem_;
   const Effort& effort_;
   std::vector<std::size_t> order_;
-  std::array<std::optional<std::int64_t>, 2> peaks_;  ///< By fit.
+  std::array<std::optional<std::int64_t>, 2> peaks_;  ///< Per fit.
 };
 
 Costs measure_costs(const Problem& problem, const std::optional<Meetings>& meetings, const Effort& effort) {
@@ -186,7 +187,7 @@ std::string cell(const std::optional<Cost>& cost) {
   return cost ? to_text(cost->first_fit) + " / " + to_text(cost->best_fit) : "–";
 }
 
-/// The cheapest for `solvers` placements that share one list of meetings, half of them by each fit.
+/// The cheapest index for `solvers` placements that share one list of meetings; half of them use each fit.
 std::string_view cheapest(const Costs& costs, double solvers) {
   std::string_view name;
   double least = std::numeric_limits<double>::infinity();
@@ -204,7 +205,7 @@ std::string_view cheapest(const Costs& costs, double solvers) {
 }  // namespace
 
 std::vector<Limited> bench_occupancies(const Options& options) {
-  constexpr double kSolversOfAuto = 5;  // those that place greedily
+  constexpr double kSolversOfAuto = 5;  // the greedy ones
   const std::vector<Instance> instances = instances_of(options.selection);
   if (instances.empty()) return {};
   Table table({"problem", "items", "pairs / item", "find list", "list", "flat", "tree", "cheapest once", "in auto"});
@@ -218,9 +219,9 @@ std::vector<Limited> bench_occupancies(const Options& options) {
                std::string(cheapest(costs, 1)), std::string(cheapest(costs, kSolversOfAuto))});
   }
   fmt::print(
-      "## Occupancy\n\nAll items placed largest first, by first fit / by best fit, on each kind of occupancy; best "
-      "times. ");
-  fmt::print("\"In auto\" spreads the finding of the list over {:.0f} solvers.\n\n", kSolversOfAuto);
+      "## Occupancy\n\nAll items are placed, the largest first, by first fit / by best fit, with each kind of "
+      "occupancy index; best times. ");
+  fmt::print("\"In auto\" divides the cost of finding the list among {:.0f} solvers.\n\n", kSolversOfAuto);
   table.print();
   return {};
 }

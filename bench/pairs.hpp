@@ -16,10 +16,10 @@
 #include "stowage/runtime/allocator.hpp"
 #include "timing.hpp"
 
-/// Pairs of an allocation and its free, by one thread and by many.
+/// Measures pairs of an allocation and its free, by one thread and by many.
 namespace stowage::bench {
 
-/// Where a bench puts its threads: the one with a number on the core with as many times it. 0: where the system likes.
+/// Thread i runs on core i * `core_stride`. 0: the system decides.
 inline std::size_t core_stride = 0;
 
 inline void place_thread(std::size_t number) {
@@ -30,14 +30,14 @@ inline void place_thread(std::size_t number) {
   sched_setaffinity(0, sizeof cores, &cores);
 }
 
-/// Nanoseconds of a pair, again and again.
+/// Nanoseconds per pair, over `count` pairs.
 inline double pair_time(Allocator& allocator, Bytes size, StreamId stream, std::size_t count) {
   const Clock::time_point start = Clock::now();
   for (std::size_t i = 0; i < count; ++i) allocator.free(*allocator.allocate(size, stream), size, stream);
   return std::chrono::duration<double, std::nano>(Clock::now() - start).count() / static_cast<double>(count);
 }
 
-/// As many blocks for each stream as will ever be live there at once, so that what follows are hits.
+/// Allocates and frees as many blocks per stream as will ever be live at once, so that all later requests are hits.
 inline void warm_up(Allocator& allocator, Bytes size, const std::vector<StreamId>& streams, std::size_t count) {
   std::vector<std::pair<std::byte*, StreamId>> blocks;
   for (const StreamId stream : streams) {
@@ -46,21 +46,21 @@ inline void warm_up(Allocator& allocator, Bytes size, const std::vector<StreamId
   for (const auto& [block, stream] : blocks) allocator.free(block, size, stream);
 }
 
-/// Threads that work for a while, all of them at the same time. What they get done is counted in that while alone:
-/// neither their start nor the slowest one's end is part of it.
+/// Threads that work at the same time, for a fixed period. Only work within that period is counted; starting the
+/// threads and waiting for the slowest are not part of it.
 class Crew {
  public:
   explicit Crew(std::size_t threads) : done_(threads), ready_(static_cast<std::ptrdiff_t>(threads) + 1) {}
 
-  /// Calls `work(number)` again and again in each thread, `first_core` being where the first one runs; it says how many
-  /// pairs it got done. Returns the pairs a microsecond of all.
+  /// Calls `work(number)` repeatedly in each thread; `work` returns the number of pairs it has done. The first thread
+  /// is placed as number `first_core`. Returns the pairs per microsecond of all threads together.
   template <typename Work>
   double run(std::size_t first_core, const Work& work) {
     std::vector<std::thread> running;
     for (std::size_t i = 0; i < done_.size(); ++i) {
       running.emplace_back([&, i] {
         place_thread(first_core + i);
-        work(i);  // whatever happens only once
+        work(i);  // includes everything that happens only once
         ready_.arrive_and_wait();
         std::uint64_t done = 0;
         while (!stop_.load(std::memory_order_relaxed)) done += work(i);
@@ -89,8 +89,7 @@ class Crew {
   alignas(128) std::atomic<bool> stop_{false};
 };
 
-/// Pairs a microsecond, of threads that each do the same on the stream with this number. The first one runs on
-/// `first_core`.
+/// Pairs per microsecond, with one thread per entry of `streams`. The first thread is placed as number `first_core`.
 inline double throughput(Allocator& allocator, Bytes size, const std::vector<StreamId>& streams,
                          std::size_t first_core = 0) {
   constexpr std::size_t kAtOnce = 64;
@@ -101,14 +100,13 @@ inline double throughput(Allocator& allocator, Bytes size, const std::vector<Str
   });
 }
 
-/// Blocks on their way from one thread to another, two boxes of them in turn, so that what is measured is not the
-/// hand-over.
+/// Passes blocks from one thread to another, in two alternating boxes, so that the cost of the hand-over is negligible.
 class Conveyor {
  public:
   static constexpr std::size_t kBlocks = 128;
   using Blocks = std::array<std::byte*, kBlocks>;
 
-  /// Calls `fill` with a box that is empty, if there is one.
+  /// Calls `fill` with an empty box, if there is one.
   template <typename Fill>
   bool offer(const Fill& fill) {
     Box& box = boxes_[offered_ % 2];
@@ -118,7 +116,7 @@ class Conveyor {
     ++offered_;
     return true;
   }
-  /// Calls `drain` with a box that is full, if there is one.
+  /// Calls `drain` with a full box, if there is one.
   template <typename Drain>
   bool accept(const Drain& drain) {
     Box& box = boxes_[accepted_ % 2];
@@ -145,7 +143,7 @@ enum class Freer : std::uint8_t {
   itself,   ///< The thread that allocated them.
 };
 
-/// Pairs a microsecond, when each thread allocates on the stream with its number, box after box.
+/// Pairs per microsecond, with threads that allocate whole boxes on their own streams.
 inline double boxed_throughput(Allocator& allocator, Bytes size, const std::vector<StreamId>& streams, Freer freer,
                                std::size_t first_core = 0) {
   std::vector<Conveyor> conveyors(streams.size());

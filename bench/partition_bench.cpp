@@ -5,7 +5,8 @@
 #include "stowage/stowage.hpp"
 #include "table.hpp"
 
-/// Recorded graphs over two devices and the CPU: splits, copies and copied bytes, of the plain passes and improved.
+/// Partitions recorded graphs over two devices and the CPU: splits, copies and copied bytes, by the simple passes and
+/// improved.
 namespace stowage::bench {
 namespace {
 
@@ -35,8 +36,8 @@ void add_row(Table& table, const GraphInstance& instance, Layout layout, const E
 
 std::vector<Limited> bench_partition(const Options& options) {
   fmt::print(
-      "## Partition\n\nTwo devices and the CPU; of pairs the plain passes (ggml_backend_sched's) first, then "
-      "improved.\n\n");
+      "## Partition\n\nTwo devices and the CPU; the first of each pair is by the simple passes (those of "
+      "ggml_backend_sched), the second is improved.\n\n");
   Table table({"graph", "weights", "ops", "splits", "improved", "copies", "improved", "MiB copied", "improved", "time",
                "improved"});
   for (const GraphInstance& instance : graph_instances(options.selection)) {

@@ -11,7 +11,7 @@
 #include "support/data.hpp"
 #include "support/judges/shadow/shadow.hpp"
 
-/// The recorded graphs over two devices and the CPU: partitioned, planned, verified and run.
+/// Recorded graphs over two devices and the CPU: partitioned, planned, verified and run.
 namespace stowage::bench {
 namespace {
 

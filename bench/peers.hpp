@@ -5,7 +5,7 @@
 
 namespace stowage::bench {
 
-/// What a peer needs for one of the graphs. Measured elsewhere once, not in this run.
+/// The bytes that a peer needs for one of the graphs. Measured once by the peer itself, not in this run.
 struct PeerFigure {
   std::string_view graph;
   long long bytes;
@@ -13,7 +13,6 @@ struct PeerFigure {
 
 inline constexpr std::string_view kGgmlSource = "ggml d99724f, CPU buffer, alignment 32";
 
-/// From spec/ggml.md, "Figures".
 inline constexpr std::array kGgml = {
     PeerFigure{"exact_llama70b_pp512_fa", 245'381'120},
     PeerFigure{"exact_llama7b_pp512_fa", 103'299'072},

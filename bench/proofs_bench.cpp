@@ -9,18 +9,18 @@
 #include "stowage/pack.hpp"
 #include "table.hpp"
 
-/// How much of the search a proof takes: small problems whose optimum lies above every bound that needs no search.
+/// How much search a proof takes: small problems whose optimum is above every bound that needs no search.
 namespace stowage::bench {
 namespace {
 
 constexpr std::uint64_t kProblems = 3'000;
-constexpr std::uint64_t kNodes = 100'000;  ///< For each.
+constexpr std::uint64_t kNodes = 100'000;  ///< Per problem.
 constexpr std::int64_t kHeight = 24;
 constexpr std::int64_t kSteps = 14;
 constexpr std::int64_t kLongest = 6;
 constexpr std::size_t kItems = 22;
 
-/// Random items, as long as at no step more than `kHeight` bytes are live.
+/// Adds random items while at no step more than `kHeight` bytes are live.
 Problem make_crowded(std::uint64_t seed) {
   std::mt19937_64 random(seed);
   const auto below = [&](std::uint64_t n) { return static_cast<std::int64_t>(random() % n); };
@@ -54,10 +54,10 @@ std::vector<Limited> bench_proofs(const Options&) {
     nodes += outcome.nodes;
   }
   fmt::print(
-      "## Proofs\n\nOf {} crowded problems of up to {} items, those whose optimum is above every other bound; {} nodes "
-      "each.\n\n",
+      "## Proofs\n\nOf {} dense problems of up to {} items, those whose optimum is above every other bound; {} nodes "
+      "per problem.\n\n",
       kProblems, kItems, kNodes);
-  Table table({"problems", "proven optimal", "nodes of all"});
+  Table table({"problems", "proven optimal", "nodes in total"});
   table.add({std::to_string(hard), std::to_string(proven), std::to_string(nodes)});
   table.print();
   return {};

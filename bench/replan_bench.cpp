@@ -11,14 +11,14 @@
 #include "stowage/stowage.hpp"
 #include "table.hpp"
 
-/// Re-planning after some sizes have changed, against solving from scratch.
+/// Re-planning after some sizes have changed, compared with solving from scratch.
 namespace stowage::bench {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t kSeeds = 30;
-constexpr std::uint64_t kNodes = 20'000;  ///< For solving from scratch; the skyline mostly needs none.
+constexpr std::uint64_t kNodes = 20'000;  ///< For solving from scratch; the skyline usually needs none.
 
 struct Instance {
   std::string name;
@@ -33,7 +33,7 @@ Problem shared_problem(const Graph& graph) {
   return {};
 }
 
-/// A share of the items, each with another size, up to a tenth larger or smaller.
+/// Changes the sizes of a share of the items by up to a tenth.
 std::vector<ItemChange> random_changes(const Problem& problem, double share, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   const auto count =
@@ -53,12 +53,12 @@ std::vector<ItemChange> random_changes(const Problem& problem, double share, std
   return changes;
 }
 
-/// What one set of changes costs, both ways.
+/// The cost of one set of changes, both ways.
 struct Run {
   double scratch_ms;
   double change_ms;
-  double peak_ratio;  ///< Re-planned to solved from scratch.
-  double moved;       ///< Items.
+  double peak_ratio;  ///< Re-planned / solved from scratch.
+  double moved;       ///< Number of items.
   bool from_scratch;
 };
 
@@ -66,7 +66,7 @@ double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-/// The best of some repetitions, for the machine is shared.
+/// The best of several repetitions, because the machine is shared.
 Run run_once(const Problem& problem, const SolveOutcome& answer, const std::vector<ItemChange>& changes) {
   constexpr int kRepetitions = 5;
   const SolveOptions solving{.node_budget = kNodes};
@@ -81,7 +81,7 @@ Run run_once(const Problem& problem, const SolveOutcome& answer, const std::vect
     start = Clock::now();
     const Result<Replanned> done = replanner->change(changes);
     run.change_ms = std::min(run.change_ms, milliseconds_since(start));
-    STOWAGE_CHECK(!validate(replanner->problem(), replanner->positions()), "a re-planned answer is valid");
+    STOWAGE_CHECK(!validate(replanner->problem(), replanner->positions()), "a re-planned answer must be valid");
     run.peak_ratio = static_cast<double>(done->peak.value()) / static_cast<double>(scratch->peak.value());
     run.moved = static_cast<double>(done->moved);
     run.from_scratch = done->from_scratch;
@@ -118,8 +118,8 @@ void add_rows(Table& table, const Instance& instance) {
 }  // namespace
 
 std::vector<Limited> bench_replanning(const Options& options) {
-  Table table({"graph", "items", "changed", "scratch, ms", "change, ms", "faster", "peak / scratch's, median / worst",
-               "moved", "from scratch"});
+  Table table({"graph", "items", "changed", "scratch, ms", "change, ms", "faster",
+               "peak / from scratch, median / worst", "moved", "from scratch"});
   for (const std::size_t ops : {2000U, 10000U}) {
     const std::string llm = fmt::format("llm_{}", ops);
     const std::string training = fmt::format("training_{}", ops);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # run.sh [--quick] [--only WORD] [--minimalloc PATH] [SECTION…]: builds the release preset and prints the tables as Markdown.
 #
-# STOWAGE_DATA (../shared/data) the data beside the project; JOBS (2) parallel jobs.
+# STOWAGE_DATA: the folder of the data files (default: ../shared/data). JOBS: number of parallel jobs (default: 2).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# run_ggml.sh GGML_SOURCE GGML_LIBRARY [--no-instructions] [WORD]: the drop-in for ggml's graph allocator against ggml's own, in one
+# run_ggml.sh GGML_SOURCE GGML_LIBRARY [--no-instructions] [WORD]: compares the drop-in for ggml's graph allocator with ggml's own, in one
 # process: builds the release preset and prints the tables as Markdown.
 #
-# GGML_SOURCE is a ggml source tree, GGML_LIBRARY the libggml-base.so built from it with optimisation. STOWAGE_DATA (../shared/data) the
-# data beside the project; JOBS (2) parallel jobs.
+# GGML_SOURCE is a ggml source tree, GGML_LIBRARY the libggml-base.so built from it with optimisation. STOWAGE_DATA: the folder of the
+# data files (default: ../shared/data). JOBS: number of parallel jobs (default: 2).
 set -euo pipefail
 [ $# -ge 2 ] || { sed -n '2,6s/^# //p' "$0" >&2; exit 2; }
 source=$(realpath "$1") library=$(realpath "$2")

@@ -13,14 +13,14 @@
 #include "stowage/runtime.hpp"
 #include "table.hpp"
 
-/// Allocators at run time: recorded traces, pairs of allocation and free, and threads. All on the simulated device,
-/// whose calls are cheap: what is compared is the work of the allocators themselves.
+/// Run-time allocators: recorded traces, pairs of allocation and free, and threads. All on the simulated device, whose
+/// calls are cheap, so that the comparison is of the allocators' own work.
 namespace stowage::bench {
 namespace {
 
 constexpr std::uint32_t kLag = 256;
 
-/// The C library's, as a yardstick for time. It knows neither streams nor a device's memory.
+/// The C library's malloc, as a reference for time. It supports neither streams nor device memory.
 class MallocAllocator final : public Allocator {
  public:
   [[nodiscard]] DeviceId device() const override { return cpu_device().id(); }
@@ -47,7 +47,7 @@ bool is_of_one_stream(const Trace& trace) {
   return std::ranges::all_of(trace.events, [](const Trace::Event& event) { return event.stream == StreamId(0); });
 }
 
-/// Nanoseconds between two looks at the clock.
+/// The cost of reading the clock, in nanoseconds.
 double clock_cost() {
   std::vector<double> costs;
   for (int i = 0; i < 10000; ++i) {
@@ -57,7 +57,7 @@ double clock_cost() {
   return median(costs);
 }
 
-/// The median time of an event once everything has been seen twice, less what the clock takes.
+/// The median time per event in the third pass, without the cost of reading the clock.
 double median_event(const Trace& trace, std::string_view name) {
   const std::unique_ptr<SimDevice> sim = SimDevice::make();
   replaying::LaggedDevice device(*sim, kLag);
@@ -88,7 +88,7 @@ double median_event(const Trace& trace, std::string_view name) {
 }
 
 void bench_traces(const Options& options) {
-  Table table({"trace, allocator", "waste", "calls", "events a call", "ns an event, mean", "median"});
+  Table table({"trace, allocator", "waste", "calls", "events per call", "ns per event, mean", "median"});
   for (const std::string& file : trace_files()) {
     const std::string name = file.substr(file.rfind('/') + 1);
     if (!options.selection.has(name)) continue;
@@ -130,7 +130,7 @@ void bench_pairs() {
 void bench_threads() {
   constexpr StreamId kFirst{0};
   fmt::print(
-      "\nThreads that allocate and free one block again and again; pairs a microsecond, median of seven times 60 "
+      "\nThreads that repeatedly allocate and free one block; pairs per microsecond, median of seven runs of 60 "
       "ms:\n\n");
   Table table({"allocator, size", "1 thread", "2, own streams", "ratio", "2, one stream", "one allocates, one frees"});
   for (const std::string_view name : {"stream", "torch-native", "malloc"}) {

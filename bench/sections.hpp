@@ -13,7 +13,7 @@ namespace stowage::bench {
 struct Options {
   Selection selection = {};
   Effort effort = {};
-  std::string minimalloc = {};  ///< The path of a MiniMalloc binary to measure beside ours; empty: none.
+  std::string minimalloc = {};  ///< Path of a MiniMalloc binary to compare with; empty: none.
 };
 
 /// A figure that must stay below a limit, both in milliseconds.
@@ -23,23 +23,23 @@ struct Limited {
   Timing time;
 };
 
-/// Every instance by every solver.
+/// Every instance with every solver.
 [[nodiscard]] std::vector<Limited> bench_solvers(const Options& options);
 /// From a file to a verified plan, stage by stage.
 [[nodiscard]] std::vector<Limited> bench_stages(const Options& options);
 /// MiniMalloc's challenging set: time to fit the capacity and to reach the bound, over several seeds.
 [[nodiscard]] std::vector<Limited> bench_challenging(const Options& options);
-/// What proofs by search take.
+/// The cost of proofs by search.
 [[nodiscard]] std::vector<Limited> bench_proofs(const Options& options);
 /// `auto` from ten thousand items to a million.
 [[nodiscard]] std::vector<Limited> bench_curve(const Options& options);
-/// A change of some sizes against a solution from scratch.
+/// Re-planning after some sizes have changed, compared with solving from scratch.
 [[nodiscard]] std::vector<Limited> bench_replanning(const Options& options);
-/// Which index of what has been placed is the cheapest.
+/// Which index of placed items is the cheapest.
 [[nodiscard]] std::vector<Limited> bench_occupancies(const Options& options);
-/// Graphs over several backends: splits and copied bytes.
+/// Graphs partitioned over several backends: splits and copied bytes.
 [[nodiscard]] std::vector<Limited> bench_partition(const Options& options);
-/// Graphs of many streams, up to a hundred thousand ops.
+/// Graphs with many streams, up to a hundred thousand ops.
 [[nodiscard]] std::vector<Limited> bench_streams(const Options& options);
 /// Dynamic allocators: recorded traces, pairs of calls, threads.
 [[nodiscard]] std::vector<Limited> bench_runtime(const Options& options);

@@ -21,7 +21,7 @@ SolveOutcome solve_or_exit(const Problem& problem, const SolverInfo& solver) {
 
 SolverRun run_solver(std::span<const Problem* const> problems, const SolverInfo& solver, Effort effort) {
   SolverRun run;
-  if (solver.searches) effort.at_least = 1;  // whoever uses all of its time will do so again
+  if (solver.searches) effort.at_least = 1;  // a search that uses all of its time once will do so again
   const Timing time = measure(effort, [&] {
     run = {.solver = solver.name, .searches = solver.searches};
     for (const Problem* const problem : problems) {
@@ -40,7 +40,7 @@ SolverRun run_solver(std::span<const Problem* const> problems, const SolverInfo&
 
 const SolverRun& InstanceRuns::by(std::string_view solver) const {
   const auto found = std::find_if(runs.begin(), runs.end(), [&](const SolverRun& run) { return run.solver == solver; });
-  STOWAGE_CHECK(found != runs.end(), "every solver has run");
+  STOWAGE_CHECK(found != runs.end(), "every solver must have run");
   return *found;
 }
 

@@ -16,11 +16,11 @@
 namespace stowage::bench {
 namespace {
 
-/// No search of ours has reached it within the time that it gets here; two of four runs of a prototype did, in a
+/// No search of ours has reached its optimum within the time limit here; two of four runs of a prototype did, in a
 /// minute.
 constexpr std::string_view kProvenElsewhere = "D";
 
-/// Instances of one kind, and how MiniMalloc does on each of them where it was asked.
+/// Instances of one kind, with MiniMalloc's results if it was run.
 class Group {
  public:
   Group(std::string title, const Options& options) : title_(std::move(title)), options_(options) {}
@@ -35,9 +35,9 @@ class Group {
   [[nodiscard]] const std::vector<InstanceRuns>& instances() const { return instances_; }
 
  private:
-  /// It answers one question only: is there an answer at the bound?
+  /// MiniMalloc answers only one question: is there an answer at the bound?
   [[nodiscard]] std::string ask_minimalloc(const std::vector<const Problem*>& problems) const {
-    constexpr std::size_t kTooLarge = 20'000;  // it does not look at the clock while it prepares
+    constexpr std::size_t kTooLarge = 20'000;  // it does not check the clock during its preparations
     if (problems.size() != 1 || problems.front()->items.size() > kTooLarge) return "–";
     const MiniMalloc peer(options_.minimalloc);
     const Bytes bound = lower_bound(*problems.front()).bytes;
@@ -74,7 +74,7 @@ void Group::print() const {
   table.print();
 }
 
-/// Our bytes beside ggml's, for the graphs that were recorded from it.
+/// Compares our bytes with ggml's, for graphs that were recorded from it.
 void print_ggml(const std::vector<InstanceRuns>& instances) {
   Table table({"bytes", "ggml", "online_best_fit", "auto", "bound", "auto / ggml"});
   bool any = false;
@@ -88,12 +88,11 @@ void print_ggml(const std::vector<InstanceRuns>& instances) {
     any = true;
   }
   if (!any) return;
-  fmt::print("### Beside ggml\n\nColumn ggml: {}; a figure from the peer's own run, not from this one.\n\n",
-             kGgmlSource);
+  fmt::print("### Compared with ggml\n\nColumn ggml: {}; from the peer's own run, not from this one.\n\n", kGgmlSource);
   table.print();
 }
 
-/// Limits stand on the largest file, and on solvers that run once.
+/// There are limits for the largest file, and for solvers that run once.
 std::vector<Limited> limits_of(const std::vector<InstanceRuns>& instances) {
   constexpr double kOnlineLimit = 500;
   constexpr double kOtherLimit = 3000;
@@ -136,7 +135,7 @@ std::vector<Limited> bench_solvers(const Options& options) {
 
   fmt::print("## Solvers\n\nEach cell: peak / bound in milliseconds (nodes). Searches have {} s. ",
              kSearchTime.count());
-  fmt::print("Optimum: known from the generator or proven, relative to the bound too.\n\n");
+  fmt::print("Optimum: known from the generator or proven; also relative to the bound.\n\n");
   csvs.print();
   graphs.print();
   generated.print();

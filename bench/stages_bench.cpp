@@ -8,7 +8,7 @@
 namespace stowage::bench {
 namespace {
 
-/// An answer to every arena. What raising and verifying cost does not depend on how good it is.
+/// An answer for every arena. The cost of raising and verifying does not depend on its quality.
 std::vector<ArenaSolution> solve_all(const Lowering& lowering) {
   SolveOptions options;
   options.solver = "first_fit_by_size";
@@ -16,13 +16,13 @@ std::vector<ArenaSolution> solve_all(const Lowering& lowering) {
   for (const ArenaProblem& arena : lowering.arenas) {
     Result<SolveOutcome> outcome = solve(arena.problem, options);
     STOWAGE_CHECK(outcome.has_value() && outcome->has_answer(),
-                  "every arena of a graph without a capacity has an answer");
+                  "every arena of a graph without a capacity must have an answer");
     solutions.push_back({std::move(outcome->positions), outcome->bound.bytes});
   }
   return solutions;
 }
 
-/// Adds a row; returns the time of the whole.
+/// Adds a row; returns the time of the complete plan.
 Timing add_graph(Table& table, const GraphInstance& instance, const Effort& effort) {
   const Graph& graph = instance.graph;
   const Analysis analysis = analyze(graph);
@@ -57,7 +57,7 @@ void bench_csv_stages(const Options& options) {
     SolveOptions online;
     online.solver = "online_best_fit";
     const Result<SolveOutcome> outcome = solve(problem, online);
-    STOWAGE_CHECK(outcome.has_value() && outcome->has_answer(), "a CSV without capacity has an answer");
+    STOWAGE_CHECK(outcome.has_value() && outcome->has_answer(), "a CSV without capacity must have an answer");
     const auto time = [&](auto&& work) { return to_text(measure(options.effort, work)); };
     table.add({instance.name, std::to_string(problem.items.size()), time([&] { return instance.import(); }),
                time([&] { return lower_bound(problem); }),

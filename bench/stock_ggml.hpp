@@ -4,7 +4,7 @@
 
 namespace stowage::bench {
 
-/// One of two graph allocators with the same interface.
+/// A graph allocator with ggml's interface: ggml's own, or the adapter.
 struct GraphAllocatorApi {
   decltype(&ggml_gallocr_new) create = nullptr;
   decltype(&ggml_gallocr_free) destroy = nullptr;
@@ -13,10 +13,10 @@ struct GraphAllocatorApi {
   decltype(&ggml_gallocr_get_buffer_size) buffer_size = nullptr;
 };
 
-/// That of the ggml that the program is linked to.
+/// The allocator of the ggml that the program is linked with.
 [[nodiscard]] GraphAllocatorApi stock_allocator();
-/// That of the adapter at `path`, loaded so that the two do not get in each other's way. Its functions are null when it
-/// cannot be loaded.
+/// The allocator of the adapter at `path`, loaded so that it does not replace ggml's functions. All functions are null
+/// if it cannot be loaded.
 [[nodiscard]] GraphAllocatorApi adapter_allocator(const char* path);
 
 }  // namespace stowage::bench

@@ -11,12 +11,12 @@
 #include "stowage/planner.hpp"
 #include "table.hpp"
 
-/// Planning over many streams: from a graph to a verified plan.
+/// Planning with many streams: from a graph to a verified plan.
 namespace stowage::bench {
 namespace {
 
 constexpr std::size_t kStreams = 64;
-constexpr double kLimit = 10e3;  ///< Milliseconds of CPU time for the largest.
+constexpr double kLimit = 10e3;  ///< Milliseconds of CPU time for the largest graph.
 
 struct Family {
   std::string_view name;
@@ -27,7 +27,7 @@ constexpr std::array kFamilies = {Family{"pipeline", &make_pipeline}, Family{"we
 
 void forget_peak_of_memory() { std::ofstream("/proc/self/clear_refs") << "5"; }
 
-/// Of resident memory, since it was last forgotten.
+/// Peak of resident memory since it was last reset.
 double peak_mib() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {
@@ -36,12 +36,12 @@ double peak_mib() {
   return 0;
 }
 
-/// Milliseconds that this process has worked. On a machine shared with others it says more than the clock on the wall.
+/// CPU time of this process in milliseconds. On a shared machine it says more than wall-clock time.
 double cpu_milliseconds() { return 1e3 * static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 double in_ms(std::chrono::nanoseconds time) { return std::chrono::duration<double, std::milli>(time).count(); }
 
-/// Adds a row; returns the CPU time of the whole.
+/// Adds a row; returns the total CPU time.
 double add_row(Table& table, const Family& family, std::size_t ops, const PlanOptions& options) {
   const Graph graph = family.make(ops, kStreams);
   forget_peak_of_memory();
@@ -51,7 +51,7 @@ double add_row(Table& table, const Family& family, std::size_t ops, const PlanOp
   const Planned planned = value_or_exit(plan(graph, options));
   const double whole = milliseconds_since(start);
   const double spent = cpu_milliseconds() - cpu;
-  STOWAGE_CHECK(planned.has_answer(), "a graph without a capacity has an answer");
+  STOWAGE_CHECK(planned.has_answer(), "a graph without a capacity must have an answer");
   table.add(
       {fmt::format("{}, {}", family.name, options.solver), with_commas(static_cast<long long>(graph.ops().size())),
        with_commas(static_cast<long long>(planned.items)), to_text(in_ms(planned.times.liveness)),
@@ -64,8 +64,9 @@ double add_row(Table& table, const Family& family, std::size_t ops, const PlanOp
 }  // namespace
 
 std::vector<Limited> bench_streams(const Options& options) {
-  fmt::print("## Streams\n\n{} streams; times in ms, memory in MiB: of the graph, and what planning adds at most.\n\n",
-             kStreams);
+  fmt::print(
+      "## Streams\n\n{} streams; times in ms, memory in MiB: that of the graph, and the peak that planning adds.\n\n",
+      kStreams);
   Table table({"graph, solver", "ops", "items", "liveness", "lower", "solve", "verify", "plan", "CPU", "peak / bound",
                "graph MiB", "plan MiB"});
   std::vector<Limited> limited;

@@ -22,11 +22,11 @@ namespace {
 
 Error io_error(const std::string& what, int code) { return {ErrorCode::io, what + ": " + std::strerror(code), {}}; }
 
-/// Starts the program with its standard error at `errors`; 0 or what went wrong.
+/// Starts the program with its standard error redirected to `errors`; returns 0 or an error number.
 int start(const std::vector<std::string>& words, int errors, pid_t& child) {
   std::vector<char*> arguments;
   for (const std::string& word : words)
-    arguments.push_back(const_cast<char*>(word.c_str()));  // posix_spawn does not write
+    arguments.push_back(const_cast<char*>(word.c_str()));  // posix_spawn does not modify them
   arguments.push_back(nullptr);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -37,7 +37,8 @@ int start(const std::vector<std::string>& words, int errors, pid_t& child) {
   return failure;
 }
 
-/// Reads until the other end is closed, which an ending program does; false when the limit comes first.
+/// Reads until the other end is closed, which happens when the program ends; returns false if the limit is reached
+/// first.
 bool read_all(int from, Clock::time_point limit, std::string& text) {
   std::array<char, 4096> buffer;
   while (true) {

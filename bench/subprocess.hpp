@@ -11,16 +11,16 @@ namespace stowage::bench {
 /// How another program ended.
 struct Ended {
   bool killed = false;  ///< It was still running at the limit.
-  int exit_code = -1;   ///< Where it ended by itself; -1 where a signal ended it.
+  int exit_code = -1;   ///< -1 if a signal ended it.
   std::string errors;   ///< What it wrote to standard error.
-  double wall = 0;      ///< Milliseconds, start-up included.
+  double wall = 0;      ///< Milliseconds, including start-up.
 };
 
-/// Runs `words`, the first of which is the program's path, without a shell and with its standard output thrown away.
-/// Fails with `ErrorCode::io` when it cannot be started; whatever it does afterwards is not an error.
+/// Runs `words`, of which the first is the program's path, without a shell, and discards its standard output. Fails
+/// with `ErrorCode::io` if it cannot be started; whatever it does afterwards is not an error.
 Result<Ended> run_program(const std::vector<std::string>& words, std::chrono::milliseconds limit);
 
-/// A folder that is there as long as the object is.
+/// A folder that exists as long as the object does.
 class TemporaryFolder {
  public:
   static Result<TemporaryFolder> make();

@@ -10,7 +10,7 @@
 namespace stowage::bench {
 namespace {
 
-/// Code points: every one that we print is one column wide.
+/// The number of code points; each one that we print is one column wide.
 std::size_t width_of(const std::string& text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));

@@ -5,15 +5,15 @@
 
 namespace stowage::bench {
 
-/// A Markdown table, columns as wide as their widest cell. The first column is aligned to the left, all others to the
-/// right.
+/// A Markdown table whose columns are as wide as their widest cell. The first column is left-aligned, all others are
+/// right-aligned.
 class Table {
  public:
   explicit Table(std::vector<std::string> header) { rows_.push_back(std::move(header)); }
 
   /// Precondition: as many cells as the header has.
   void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
-  /// To standard output, with an empty line behind it.
+  /// Prints to standard output, followed by an empty line.
   void print() const;
 
  private:

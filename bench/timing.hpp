@@ -9,14 +9,15 @@
 
 namespace stowage::bench {
 
-/// How much time a run may take. An entry is repeated for about `seconds`, within the two limits behind it.
+/// How long to measure. A measurement is repeated for about `seconds`, within the limits `at_least` and `at_most`.
 struct Effort {
   double seconds = 0.3;
   std::size_t at_least = 3;
   std::size_t at_most = 50;
-  std::uint64_t seeds = 10;            ///< Of searches on the challenging set.
-  std::chrono::seconds patience{10};   ///< With one question there, and with one row of the curve.
-  std::size_t most_items = 1'000'000;  ///< Of the curve.
+  std::uint64_t seeds = 10;  ///< For searches on the challenging set.
+  std::chrono::seconds patience{
+      10};  ///< Time limit for each search on the challenging set, and for each row of the curve.
+  std::size_t most_items = 1'000'000;  ///< In the curve.
 };
 
 inline constexpr Effort kQuick{.seconds = 0.03,
@@ -32,14 +33,14 @@ using Clock = std::chrono::steady_clock;
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-/// Wall-clock milliseconds. The machine is shared with others: the best says what the code costs, the median what one
-/// sees.
+/// Wall-clock milliseconds. On a shared machine the best shows the cost of the code, the median what one usually
+/// observes.
 struct Timing {
   double best = 0;
   double median = 0;
 };
 
-/// The upper one of two. Precondition: not empty.
+/// Of an even number of values, the upper of the two in the middle. Precondition: not empty.
 template <class T>
 [[nodiscard]] T median(std::vector<T> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -47,7 +48,7 @@ template <class T>
   return *middle;
 }
 
-/// Runs `work`, which returns something, again and again. Destroying what it returns is not part of the time.
+/// Runs `work` repeatedly. The time does not include destroying its result.
 template <class Work>
 Timing measure(const Effort& effort, Work&& work) {
   std::vector<double> times;

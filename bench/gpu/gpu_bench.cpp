@@ -14,11 +14,11 @@
 #include "stowage/runtime.hpp"
 #include "table.hpp"
 
-/// Allocators on a GPU, beside each other in one process: hits, threads, frees by other threads, and recorded traces.
+/// Compares allocators on a GPU, in one process: hits, threads, frees by other threads, and recorded traces.
 namespace stowage::bench {
 namespace {
 
-/// As bench/gpu/peers.cpp has it.
+/// The same type as in bench/gpu/peers.cpp.
 struct Peer {
   const char* name;
   void* (*allocate)(std::size_t, ::CUstream_st*);
@@ -60,7 +60,7 @@ std::vector<StreamId> first_streams(std::size_t count) {
 struct Contender {
   std::string name;
   std::unique_ptr<Allocator> allocator;
-  bool is_slow = false;  ///< A call to the driver each: fewer repetitions.
+  bool is_slow = false;  ///< Every call goes to the driver: fewer repetitions.
   bool takes_threads = true;
 };
 
@@ -86,14 +86,14 @@ std::vector<std::string> names_of(std::string first, std::span<const Contender> 
   return header;
 }
 
-/// Calls that reach the driver.
+/// Number of calls to the driver.
 std::uint64_t driver_calls(const Allocator& allocator) {
   const AllocatorStats stats = allocator.stats();
   return stats.creates + stats.releases + stats.maps + stats.unmaps + stats.access_calls + stats.event_waits;
 }
 
 void bench_hits(std::span<const Contender> all) {
-  fmt::print("An allocation and its free, ns, median of nine; the calls that ours made to the driver meanwhile:\n\n");
+  fmt::print("An allocation and its free, ns, median of nine; and the number of driver calls that ours made:\n\n");
   std::vector<std::string> header = names_of("size", all);
   header.emplace_back("calls");
   Table table(std::move(header));
@@ -115,7 +115,7 @@ void bench_hits(std::span<const Contender> all) {
   table.print();
 }
 
-/// Ours anew, so that each row begins with the same heaps.
+/// Replaces our allocator by a new one, so that each row begins with the same heaps.
 Allocator& fresh(CudaDevice& device, Contender& each) {
   if (each.name == "stream") {
     each.allocator.reset();
@@ -124,7 +124,7 @@ Allocator& fresh(CudaDevice& device, Contender& each) {
   return *each.allocator;
 }
 
-/// The median of what a measurement says about the one before it: machines change their speed while a bench runs.
+/// The median of the ratios of consecutive measurements, because machines change their speed during a benchmark.
 double median_ratio(std::span<const double> numerators, std::span<const double> denominators) {
   std::vector<double> ratios;
   for (std::size_t i = 0; i < numerators.size(); ++i) ratios.push_back(numerators[i] / denominators[i]);
@@ -133,10 +133,8 @@ double median_ratio(std::span<const double> numerators, std::span<const double> 
 
 void bench_threads(CudaDevice& device, std::span<Contender> all) {
   fmt::print(
-      "Pairs a microsecond, median of seven times 60 ms. In boxes: 128 allocations, then 128 frees, of the thread "
-      "itself or of "
-      "another "
-      "one.\n\n");
+      "Pairs per microsecond, median of seven runs of 60 ms. In boxes: 128 allocations, then 128 frees, by the same "
+      "thread or by another one.\n\n");
   Table table({"allocator, size", "1 thread", "8, own streams", "ratio", "1, in boxes", "8, all remote", "ratio",
                "8, one stream"});
   for (Contender& each : all) {
@@ -169,7 +167,7 @@ void bench_threads(CudaDevice& device, std::span<Contender> all) {
 
 void bench_traces(CudaDevice& device, std::span<char* const> files) {
   fmt::print("Recorded traces, second pass:\n\n");
-  Table table({"trace, allocator", "waste", "reserved MiB", "maps and unmaps", "ns an event, mean"});
+  Table table({"trace, allocator", "waste", "reserved MiB", "maps and unmaps", "ns per event, mean"});
   for (const std::string file : files) {
     const Trace trace = value_or_exit(parse_trace(value_or_exit(read_file(file)), file));
     for (const std::string_view name : {"stream", "plan-ahead"}) {

@@ -1,7 +1,7 @@
-// What others offer on a GPU, behind a C interface: PyTorch's caching allocator, cudaMallocAsync and cudaMalloc.
+// Other allocators on a GPU, with a C interface: PyTorch's caching allocator, cudaMallocAsync and cudaMalloc.
 //
-// Not part of the build, which knows neither torch nor CUDA: bench/gpu/run.sh builds it where both are, and hands it to
-// stowage_gpu_bench.
+// Not part of the build, which needs neither torch nor CUDA: bench/gpu/run.sh builds it on a machine that has both, and
+// passes it to stowage_gpu_bench.
 
 #include <cstddef>
 
@@ -30,14 +30,14 @@ void plain_free(void* address, cudaStream_t) { cudaFree(address); }
 
 }  // namespace
 
-/// As bench/gpu/gpu_bench.cpp has it.
+/// The same type as in bench/gpu/gpu_bench.cpp.
 struct StowagePeer {
   const char* name;
   void* (*allocate)(std::size_t, cudaStream_t);
   void (*free)(void*, cudaStream_t);
 };
 
-/// Null behind the last one. To be called once, after the device's context was made.
+/// The list ends with a null name. Must be called once, after the device's context was made.
 extern "C" const StowagePeer* stowage_peers() {
   static const StowagePeer peers[] = {{"torch", torch_allocate, torch_free},
                                       {"cudaMallocAsync", async_allocate, async_free},
@@ -47,7 +47,7 @@ extern "C" const StowagePeer* stowage_peers() {
   c10::cuda::CUDACachingAllocator::init(1);
   cudaMemPool_t pool = nullptr;
   if (cudaDeviceGetDefaultMemPool(&pool, 0) == cudaSuccess) {
-    unsigned long long keep = ~0ULL;  // what is freed stays in the pool, as with a caching allocator
+    unsigned long long keep = ~0ULL;  // freed memory stays in the pool, as with a caching allocator
     cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep);
   }
   return peers;

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # run.sh BENCH [--stride N] [TRACE…]: on a machine with a GPU, builds the peers (PyTorch's and CUDA's allocators) against the torch that python3 imports, and
-# runs BENCH (stowage_gpu_bench, which may have been built elsewhere) beside them. Prints Markdown.
+# compares them with ours by running BENCH (stowage_gpu_bench, which may have been built elsewhere). Prints Markdown.
 #
-# CUDA_HOME (/usr/local/cuda) the toolkit.
+# CUDA_HOME: the toolkit (default: /usr/local/cuda).
 set -euo pipefail
 
 bench=$1
