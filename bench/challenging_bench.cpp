@@ -82,9 +82,8 @@ void print_sums(std::vector<Asked> all) {
     peer += asked.peer.value_or(PeerRun{}).own;
   }
   fmt::print(
-      "Sum over the {} files that were always solved: {} in the median of the seeds, {} with the worst, {} as the sum "
-      "of "
-      "medians.",
+      "Sum over the {} files that were always solved: {} in the median of the seeds, {} with the worst, "
+      "{} as the sum of medians.",
       all.size(), to_text(median(sums)), to_text(worst), to_text(medians));
   if (peer > 0) {
     fmt::print(

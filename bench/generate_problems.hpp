@@ -16,8 +16,8 @@ namespace stowage::bench {
 /// for up to a quarter of the time. One item begins per step.
 [[nodiscard]] Problem make_heavy_tail(std::size_t items);
 
-/// Lives and sizes of every order of magnitude, equally often: of a hundred items, one or two are live at the same
-/// time.
+/// Lives and sizes of every order of magnitude, equally often:
+/// of a hundred items, one or two are live at the same time.
 [[nodiscard]] Problem make_dense(std::size_t items);
 
 /// A rectangle of `kTightHeight` bytes that `items` fill without gaps, made by repeatedly cutting it from side to side.

@@ -25,8 +25,8 @@ fs::path data_dir() {
   return given && *given ? fs::path(given) : fs::path(STOWAGE_SOURCE_DIR) / "../shared/data";
 }
 
-/// The files of a folder whose name ends in `suffix`, compressed or not, sorted by name; none if the folder does not
-/// exist.
+/// The files of a folder whose name ends in `suffix`, compressed or not, sorted by name;
+/// none if the folder does not exist.
 std::vector<fs::path> files_in(const fs::path& folder, const std::string& suffix) {
   std::vector<fs::path> files;
   std::error_code ignored;

@@ -10,8 +10,8 @@
 namespace stowage::bench {
 namespace {
 
-/// The two stops enclose only the work. The cost of entering and leaving them is counted with empty work, and
-/// subtracted.
+/// The two stops enclose only the work. The cost of entering and leaving
+/// them is counted with empty work, and subtracted.
 [[noreturn]] void run_child(const std::function<void()>& warm_up, const std::function<void()>& work) {
   warm_up();
   if (ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) _exit(1);

@@ -5,8 +5,8 @@
 #include "stowage/stowage.hpp"
 #include "table.hpp"
 
-/// Partitions recorded graphs over two devices and the CPU: splits, copies and copied bytes, by the simple passes and
-/// improved.
+/// Partitions recorded graphs over two devices and the CPU:
+/// splits, copies and copied bytes, by the simple passes and improved.
 namespace stowage::bench {
 namespace {
 

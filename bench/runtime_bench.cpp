@@ -130,8 +130,8 @@ void bench_pairs() {
 void bench_threads() {
   constexpr StreamId kFirst{0};
   fmt::print(
-      "\nThreads that repeatedly allocate and free one block; pairs per microsecond, median of seven runs of 60 "
-      "ms:\n\n");
+      "\nThreads that repeatedly allocate and free one block; "
+      "pairs per microsecond, median of seven runs of 60 ms:\n\n");
   Table table({"allocator, size", "1 thread", "2, own streams", "ratio", "2, one stream", "one allocates, one frees"});
   for (const std::string_view name : {"stream", "torch-native", "malloc"}) {
     for (const Bytes size : {Bytes(512), Bytes(1 << 20)}) {

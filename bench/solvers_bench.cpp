@@ -16,8 +16,8 @@
 namespace stowage::bench {
 namespace {
 
-/// No search of ours has reached its optimum within the time limit here; two of four runs of a prototype did, in a
-/// minute.
+/// No search of ours has reached its optimum within the time limit here;
+/// two of four runs of a prototype did, in a minute.
 constexpr std::string_view kProvenElsewhere = "D";
 
 /// Instances of one kind, with MiniMalloc's results if it was run.

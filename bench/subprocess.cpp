@@ -37,8 +37,8 @@ int start(const std::vector<std::string>& words, int errors, pid_t& child) {
   return failure;
 }
 
-/// Reads until the other end is closed, which happens when the program ends; returns false if the limit is reached
-/// first.
+/// Reads until the other end is closed, which happens when the program ends;
+/// returns false if the limit is reached first.
 bool read_all(int from, Clock::time_point limit, std::string& text) {
   std::array<char, 4096> buffer;
   while (true) {

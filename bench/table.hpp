@@ -5,8 +5,8 @@
 
 namespace stowage::bench {
 
-/// A Markdown table whose columns are as wide as their widest cell. The first column is left-aligned, all others are
-/// right-aligned.
+/// A Markdown table whose columns are as wide as their widest cell.
+/// The first column is left-aligned, all others are right-aligned.
 class Table {
  public:
   explicit Table(std::vector<std::string> header) { rows_.push_back(std::move(header)); }

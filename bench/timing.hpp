@@ -33,8 +33,8 @@ using Clock = std::chrono::steady_clock;
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-/// Wall-clock milliseconds. On a shared machine the best shows the cost of the code, the median what one usually
-/// observes.
+/// Wall-clock milliseconds. On a shared machine the best shows the cost of the code,
+/// the median what one usually observes.
 struct Timing {
   double best = 0;
   double median = 0;

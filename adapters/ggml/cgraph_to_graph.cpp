@@ -62,8 +62,8 @@ class LeanConverter {
     if (!op.inputs.empty() || !op.outputs.empty()) description_.ops.push_back(std::move(op));
   }
 
-  /// If the tensor existed before its node, or the node writes it through a view, it already has a producer or an
-  /// owner.
+  /// If the tensor existed before its node, or the node writes it through a view,
+  /// it already has a producer or an owner.
   void add_result(Op& op, const WalkedTensor& result, TensorId tensor) {
     if (result.holding == Holding::own && result.met == Met::node && !produced_[tensor.index()]) {
       produced_[tensor.index()] = true;

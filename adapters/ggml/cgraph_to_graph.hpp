@@ -21,8 +21,8 @@
 /// - In place: if `may_overwrite`, and in the same memory.
 namespace stowage::ggml {
 
-/// A graph of only the tensors that must be placed: views are resolved, other tensors are left out. Fast to make and to
-/// plan.
+/// A graph of only the tensors that must be placed: views are resolved, other tensors are left out.
+/// Fast to make and to plan.
 struct LeanGraph {
   Graph graph;
   std::vector<std::uint32_t> tensor_of;  ///< By index in the walk: the graph's tensor for its root, or kNone.

@@ -26,8 +26,8 @@ class ChunkBuffers {
   [[nodiscard]] bool fit(const ChunkSizes& needs) const;
   /// Replaces the buffers of each type that does not fit `sizes`; those of other types stay, whatever their entry in
   /// `sizes`. If the device has no memory for old and new buffers at the same time, the old ones are freed first. Fails
-  /// with `out_of_memory`, naming type and size; then buffers of the old sizes exist, unless the device refuses even
-  /// those.
+  /// with `out_of_memory`, naming type and size; then buffers of the old sizes exist,
+  /// unless the device refuses even those.
   Status grow(const ChunkSizes& sizes);
   /// Number of replacements so far, to detect addresses that are out of date.
   [[nodiscard]] std::uint64_t generation() const { return generation_; }
@@ -41,8 +41,8 @@ class ChunkBuffers {
     return chunks_[memory][chunk].room;
   }
 
-  /// Whether no backend has to be told about tensors, so that nothing has to be undone if a graph turns out not to
-  /// match.
+  /// Whether no backend has to be told about tensors,
+  /// so that nothing has to be undone if a graph turns out not to match.
   [[nodiscard]] bool silent() const { return silent_; }
   /// Makes the backends forget the tensors that they were told about.
   void reset();

@@ -7,8 +7,8 @@
 #include "support/fake_buffer_type.hpp"
 #include "support/test_graph.hpp"
 
-/// ggml's graph allocator as its users see it, through the functions of ggml-alloc.h. All plans are verified: see
-/// settings_test.cpp.
+/// ggml's graph allocator as its users see it, through the functions of ggml-alloc.h.
+/// All plans are verified: see settings_test.cpp.
 namespace stowage::ggml {
 namespace {
 
@@ -229,8 +229,8 @@ TEST(Gallocr, ThereMayBeAnyNumberOfChunks) {
   EXPECT_EQ(run(graph), "");
 }
 
-/// How the scheduler expresses that `input` is copied to `copy` before the nodes that follow: by two nodes that compute
-/// nothing.
+/// How the scheduler expresses that `input` is copied to `copy` before the nodes that follow:
+/// by two nodes that compute nothing.
 void add_copy(TestGraph& graph, ggml_tensor* input, ggml_tensor* copy) {
   ggml_tensor* const dependency = ggml_view_tensor(graph.context(), input);
   dependency->src[0] = input;

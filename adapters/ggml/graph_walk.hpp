@@ -16,8 +16,8 @@ inline constexpr std::uint32_t kNone = UINT32_MAX;
 /// A source that is the node itself: a cast lists itself as a source, although it does not read itself.
 inline constexpr std::uint32_t kSelf = UINT32_MAX - 1;
 
-/// No buffer id: the caller did not give one for the tensor. Differs from every id that a caller can give, valid or
-/// not.
+/// No buffer id: the caller did not give one for the tensor.
+/// Differs from every id that a caller can give, valid or not.
 inline constexpr int kNoId = INT_MIN;
 
 /// In which role a tensor was first visited.

@@ -52,8 +52,8 @@ Result<Plan> plan_graph(const Graph& graph, const Settings& settings) {
   return *std::move(planned.plan);
 }
 
-/// Chunks are interchangeable, so their order can be chosen: with the largest first, similar graphs need similar
-/// chunks.
+/// Chunks are interchangeable, so their order can be chosen:
+/// with the largest first, similar graphs need similar chunks.
 struct ChunkOrder {
   std::vector<std::uint32_t> rank;  ///< Per region.
   std::vector<std::uint64_t> sizes;

@@ -26,8 +26,8 @@ struct WalkPlan {
   ChunkSizes chunks;               ///< Per memory, the largest chunk first.
 };
 
-/// Plans a walked graph. Fails if it cannot be converted, or if `settings` request verification and the verifier has
-/// findings.
+/// Plans a walked graph. Fails if it cannot be converted,
+/// or if `settings` request verification and the verifier has findings.
 Result<WalkPlan> plan_walk(const GraphWalk& walk, const BufferTypes& types, const Settings& settings);
 
 }  // namespace stowage::ggml

@@ -23,8 +23,8 @@ namespace stowage::torch {
 /// *retired*. After the next `sweep`, when none of its graphs runs any more, its idle memory is returned, and the rest
 /// as its tensors are freed.
 ///
-/// Thread-safe: one lock, which is not taken as long as no pool has been made. The device and the pages must outlive
-/// it.
+/// Thread-safe: one lock, which is not taken as long as no pool has been made.
+/// The device and the pages must outlive it.
 class GraphPools {
  public:
   /// `options` are those of every pool's allocator.

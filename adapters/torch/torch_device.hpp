@@ -16,8 +16,8 @@
 namespace stowage::torch {
 
 /// Everything that serves one of torch's devices: the pages, an allocator for ordinary work (with planning ahead and a
-/// log on top of it, depending on the settings), and an allocator per graph pool, over the same pages. Never destroyed.
-/// Thread-safe.
+/// log on top of it, depending on the settings), and an allocator per graph pool, over the same pages.
+/// Never destroyed. Thread-safe.
 class TorchDevice {
  public:
   static Result<std::unique_ptr<TorchDevice>> make(int ordinal, SettingsTable& settings);

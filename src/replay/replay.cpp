@@ -77,8 +77,8 @@ Bytes peak_of(const Script& script, const std::vector<std::size_t>& refused) {
   return peak;
 }
 
-/// Divides the calls into parts with one sample each: the first call, the last one, and parts of equal length between
-/// them.
+/// Divides the calls into parts with one sample each:
+/// the first call, the last one, and parts of equal length between them.
 class Parts {
  public:
   Parts(std::size_t calls, std::size_t samples) : calls_(calls), inner_(calls < 3 ? 0 : std::min(samples, calls) - 2) {}

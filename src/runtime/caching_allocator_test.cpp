@@ -255,8 +255,8 @@ TEST(CachingAllocator, AStitchThatIsUsedAgainAndAgainLeavesNoTrace) {
   sim.put(b, mib(6));
 }
 
-/// If the device cannot be waited for, memory that work may still use is not given to anyone else when its allocator is
-/// destroyed.
+/// If the device cannot be waited for, memory that work may still use is not
+/// given to anyone else when its allocator is destroyed.
 TEST(CachingAllocator, MemoryThatCannotBeWaitedForIsWrittenOff) {
   const std::unique_ptr<SimDevice> device = SimDevice::make({.memory = mib(4)});
   PhysicalPool pool(*device->virtual_memory());

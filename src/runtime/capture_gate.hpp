@@ -5,8 +5,8 @@
 namespace stowage::runtime {
 
 /// Keeps device queries about streams apart from captures of streams into graphs. A capture that is about to begin
-/// first closes the gate and then waits for the queries in progress, so that new ones cannot delay it forever.
-/// Thread-safe.
+/// first closes the gate and then waits for the queries in progress,
+/// so that new ones cannot delay it forever. Thread-safe.
 class CaptureGate {
  public:
   /// Permission to ask the device about streams until the end of the scope, if `allowed`. May be nested.

@@ -29,8 +29,8 @@ struct HeapAllocatorOptions {
 
 /// What `CachingAllocator` and `StreamAllocator` share outside their fast paths: the memory that their heaps live in,
 /// the sequence of last resorts, and the statistics. The derived classes do the locking: callers of the protected
-/// functions hold the locks that protect the space and the figures, and hold no lock when they call `serve_at_last` or
-/// `recycle`.
+/// functions hold the locks that protect the space and the figures,
+/// and hold no lock when they call `serve_at_last` or `recycle`.
 class HeapAllocator : public Peer {
  public:
   /// Called by peers that are out of memory.

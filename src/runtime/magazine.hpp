@@ -12,8 +12,8 @@
 #include "runtime/spin_lock.hpp"
 #include "stowage/base.hpp"
 
-/// Magazines: blocks that a thread freed on a stream, and that the bookkeeping of the stream's heap still counts as
-/// live.
+/// Magazines: blocks that a thread freed on a stream,
+/// and that the bookkeeping of the stream's heap still counts as live.
 ///
 /// Threads that share a stream share its heap's lock, and a block is allocated and freed faster than a lock changes
 /// hands. A magazine belongs to one thread and one heap. It has two parts:
@@ -179,8 +179,8 @@ inline Magazine* find_magazine(std::uint64_t heap) {
   return recent.heap == heap ? recent.magazine : find_magazine_slowly(heap);
 }
 
-/// Gives the magazine to the calling thread until the thread ends. Null if the thread is ending; then the magazine is
-/// abandoned.
+/// Gives the magazine to the calling thread until the thread ends. Null if the thread is ending;
+/// then the magazine is abandoned.
 Magazine* keep_magazine(std::uint64_t heap, std::shared_ptr<Magazine> magazine);
 
 }  // namespace stowage::runtime

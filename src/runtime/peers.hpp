@@ -5,8 +5,8 @@
 
 #include "stowage/memory.hpp"
 
-/// The allocators of a device. If one of them is out of memory, it asks the others to return memory that they do not
-/// use.
+/// The allocators of a device. If one of them is out of memory,
+/// it asks the others to return memory that they do not use.
 namespace stowage::runtime {
 
 class Peer {

@@ -61,8 +61,8 @@ TEST(StreamAllocatorThreads, ThreadsComeAndGo) {
   EXPECT_EQ(allocator.stats().reserved, Bytes(2 << 20));
 }
 
-/// Threads that are always short of memory wait for streams and unmap pages, but never between `begin_capture` and
-/// `end_capture`.
+/// Threads that are always short of memory wait for streams and unmap pages,
+/// but never between `begin_capture` and `end_capture`.
 TEST(StreamAllocatorThreads, NobodyWaitsDuringACapture) {
   const std::unique_ptr<SimDevice> device = SimDevice::make({.memory = Bytes(16 << 20)});
   {

@@ -36,8 +36,8 @@ class alignas(kApart) StreamHeap {
   SpinLock mutex;
   SpanHeap books;
   std::uint64_t allocations = 0;  ///< Except those from magazines.
-  /// By how much `books` counts small allocations too high because it has their rounded size; except those from
-  /// magazines.
+  /// By how much `books` counts small allocations too high because it has their rounded size;
+  /// except those from magazines.
   Bytes overcount;
 
   [[nodiscard]] StreamId stream() const { return stream_; }
@@ -89,8 +89,8 @@ class alignas(kApart) StreamHeap {
     Magazine* const magazine = magazine_of_this_thread();
     return magazine != nullptr && magazine->put(units, address, rounding);
   }
-  /// Queues a freed block in the outbox of the calling thread's magazine. Returns false if the caller must free it in
-  /// `books`.
+  /// Queues a freed block in the outbox of the calling thread's magazine.
+  /// Returns false if the caller must free it in `books`.
   [[nodiscard]] bool send(std::byte* address, Bytes size, Bytes rounding) {
     Magazine* const magazine = magazine_of_this_thread();
     return magazine != nullptr && magazine->send(address, size, rounding);
@@ -139,8 +139,8 @@ class alignas(kApart) StreamHeap {
   mutable SpinLock magazines_lock_;
   std::vector<std::shared_ptr<Magazine>> magazines_;
 
-  // Read by all threads; written when another thread starts allocating here, and for small blocks used by other
-  // streams.
+  // Read by all threads; written when another thread starts allocating here,
+  // and for small blocks used by other streams.
   alignas(kApart) const HeapHost host_;
   const StreamId stream_;
   const Bytes unit_;

@@ -116,8 +116,8 @@ TEST(StreamMagazines, ThoseThatOtherStreamsUseWaitForThem) {
   EXPECT_EQ(sim.get(Bytes(512)), higher) << "kept again, now that no other stream uses any: the last one freed";
 }
 
-/// While another stream uses some small block, other blocks go back through the outbox; nothing is lost or counted
-/// twice.
+/// While another stream uses some small block, other blocks go back through the outbox;
+/// nothing is lost or counted twice.
 TEST(StreamMagazines, FiguresAreExactWhileOtherStreamsUseSmallBlocks) {
   OnSim sim;
   std::byte* const used = sim.get(Bytes(100));
@@ -160,8 +160,8 @@ class SlowDevice final : public Device {
   Device& device_;
 };
 
-/// A thread frees for the first time while another holds the heap's lock and waits for the device. The free does not
-/// wait.
+/// A thread frees for the first time while another holds the heap's lock and waits for the device.
+/// The free does not wait.
 TEST(StreamMagazines, AFirstFreeWaitsForNobody) {
   const std::unique_ptr<SimDevice> sim = SimDevice::make();
   SlowDevice device(*sim);

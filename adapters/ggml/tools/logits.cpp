@@ -8,8 +8,8 @@
 #include <llama.h>
 
 /// logits MODEL UBATCH: runs a model of llama.cpp on fixed tokens, a prompt and some decodes, and prints one line: the
-/// file, the number of logits, and a hash of their bytes. With the drop-in preloaded the line must be the same. Used by
-/// scripts/ggml_models.sh.
+/// file, the number of logits, and a hash of their bytes.
+/// With the drop-in preloaded the line must be the same. Used by scripts/ggml_models.sh.
 namespace {
 
 constexpr int kPrompt = 100;

@@ -7,8 +7,8 @@
 namespace stowage::replaying {
 namespace {
 
-/// Addresses per segment. PyTorch reserves 9/8 of the device's memory; in any case, a full segment is followed by
-/// another.
+/// Addresses per segment. PyTorch reserves 9/8 of the device's memory;
+/// in any case, a full segment is followed by another.
 constexpr Bytes kAddresses{std::int64_t{64} << 30};
 
 Bytes round_up(Bytes size, Bytes unit) {

@@ -50,8 +50,8 @@ struct Miss {
 /// The memory that the heaps of a device's streams share: pages at fixed addresses, and stitches of them. Every byte
 /// belongs to one heap. Idle bytes of one heap can move to another without any call except that one stream waits for
 /// the other. So a page is mapped once, and idle memory of any heap can serve every heap. If a device has no virtual
-/// memory, or refuses to reserve addresses from the start, unpaged buffers are used instead; then there are no
-/// stitches.
+/// memory, or refuses to reserve addresses from the start, unpaged buffers are used instead;
+/// then there are no stitches.
 ///
 /// Most calls below are for a `Miss`; nothing else may use the heaps' bookkeeping meanwhile. The policy, which decides
 /// when to do what, is in `serve`. Not thread-safe, except for `end_use`.

@@ -43,8 +43,8 @@ class SpanHeap {
   /// Takes these idle bytes as one allocation that the user sees at `shown`.
   Span* take_pieces(std::span<const Piece> pieces, std::byte* shown, std::uint32_t stitch, Bytes requested);
 
-  /// The allocation that the user knows by this address; null if there is none. `remove` also removes it from the
-  /// table.
+  /// The allocation that the user knows by this address; null if there is none.
+  /// `remove` also removes it from the table.
   [[nodiscard]] Span* find(const std::byte* shown) const { return table_.find(shown); }
   Span* remove(const std::byte* shown) { return table_.take(shown); }
 

@@ -56,8 +56,8 @@ class StitchCache {
 
   void begin_use(std::size_t stitch);
   /// The only call that is safe concurrently with the others: frees come from all threads. `may_record` says whether
-  /// the device may be asked for an event now. If not, the event is recorded when somebody asks whether the stitch is
-  /// quiet.
+  /// the device may be asked for an event now. If not,
+  /// the event is recorded when somebody asks whether the stitch is quiet.
   void end_use(std::size_t stitch, StreamId stream, bool may_record);
 
   /// Removes stitches that are not in use, least recently used first, until the rest shows at most `most` bytes.

@@ -46,8 +46,8 @@ class Guests {
   void watch(const std::vector<ByteRange>& live);
   /// Precondition: there are no guests.
   void stop_watching();
-  /// Bytes that are free but will be needed soon, so that guests should avoid them. Any ranges; valid until the next
-  /// call.
+  /// Bytes that are free but will be needed soon, so that guests should avoid them. Any ranges;
+  /// valid until the next call.
   void expect(std::vector<ByteRange> soon);
 
   void slot_taken(ByteRange bytes) { occupied_.emplace(bytes.lower, Held{.upper = bytes.upper, .requested = {}}); }
@@ -57,8 +57,8 @@ class Guests {
   Bytes end_;
   std::size_t count_ = 0;
   bool watching_ = false;
-  /// By offset, disjoint; only while watching. One map for slots and guests, so that a failure cannot leave two
-  /// inconsistent.
+  /// By offset, disjoint; only while watching. One map for slots and guests,
+  /// so that a failure cannot leave two inconsistent.
   std::map<Bytes, Held> occupied_;
   std::vector<ByteRange> expected_;  ///< In order of `lower`.
 };

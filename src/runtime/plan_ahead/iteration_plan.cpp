@@ -8,13 +8,12 @@
 #include "stowage/pack.hpp"
 
 // Every allocation that ends within the iteration is an item that lives from its allocation to its free. For one stream
-// that is enough. For several, three ways were tried on a trace of three models that are served one request after the
-// other:
+// that is enough. For several, three ways were tried on a trace of three models
+// that are served one request after the other:
 //
 // - one arena per stream: 10% above the peak of all streams together, because their peaks do not coincide;
 // - the packer's stream order, with a distance between streams: 1.0 to 1.4% above it, and 0.5 s;
-// - plain lives, each extended by the distance but at most to the next allocation of its own stream: no waste, and 0.04
-//   s.
+// - single lives, each extended by the distance, at most to the next allocation of its own stream: no waste, 0.04 s.
 //
 // The last one was chosen. It keeps other streams away from bytes that a stream has just freed, unless the stream
 // itself goes on: a busy stream may reuse its own bytes at once. Where streams alternate quickly, bytes pass from one

@@ -27,8 +27,8 @@ struct PlannedSlot {
 
 inline constexpr Bytes kUnplanned{-1};
 
-/// Offsets for the allocations of an iteration. Slots are grouped by stream; within a stream, they are in allocation
-/// order.
+/// Offsets for the allocations of an iteration. Slots are grouped by stream;
+/// within a stream, they are in allocation order.
 struct IterationPlan {
   std::vector<StreamId> streams;          ///< Ascending.
   std::vector<std::uint32_t> first_slot;  ///< Per stream; the last entry is the number of slots.

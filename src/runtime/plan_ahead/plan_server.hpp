@@ -19,8 +19,8 @@ namespace stowage::runtime {
 /// Serves iterations from a plan: bookkeeping over a range that somebody else owns. Not thread-safe.
 ///
 /// At each allocation the question is whether any live allocation uses a byte of its slot. A search tree over live
-/// slots would answer it in O(log n), with several cache misses. The plan itself answers it with fewer than three
-/// comparisons:
+/// slots would answer it in O(log n), with several cache misses.
+/// The plan itself answers it with fewer than three comparisons:
 ///
 /// 1. A cursor *passes* the slots of its stream in order; a slot that is passed is either served or left out.
 /// 2. A slot is *clean* in this iteration once it has been passed, has been freed again if it was served, and all its
@@ -64,8 +64,8 @@ class PlanServer {
     return reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(base_) <
            static_cast<std::uintptr_t>(plan_.size.value());
   }
-  /// Returns the requested size; nothing if no live allocation begins at the address. Precondition of both functions:
-  /// `owns(address)`.
+  /// Returns the requested size; nothing if no live allocation begins at the address.
+  /// Precondition of both functions: `owns(address)`.
   std::optional<Bytes> free(std::byte* address, Bytes size, StreamId stream);
   Status record_use(std::byte* address, StreamId stream);
 

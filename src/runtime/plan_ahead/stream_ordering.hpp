@@ -29,8 +29,8 @@ class StreamOrdering {
   /// Notes a free, in this round, of bytes of the last round.
   void freed_late(std::size_t stream) { last_round_[stream] = freed(stream); }
 
-  // These order later work of `to` after the frees of other streams up to a moment. They return false if the device
-  // failed.
+  // These order later work of `to` after the frees of other streams up to a moment.
+  // They return false if the device failed.
   [[nodiscard]] bool order(std::size_t from, std::size_t to, Moment moment) {
     return from == to || ordered_[from * streams_.size() + to] >= moment || wait(from, to, moment);
   }
