@@ -13,7 +13,7 @@
 //
 // - one arena per stream: 10% above the peak of all streams together, because their peaks do not coincide;
 // - the packer's stream order, with a distance between streams: 1.0 to 1.4% above it, and 0.5 s;
-// - single lives, each extended by the distance, at most to the next allocation of its own stream: no waste, 0.04 s.
+// - lives in recorded order, extended by the distance, at most to the stream's next allocation: no waste, 0.04 s.
 //
 // The last one was chosen. It keeps other streams away from bytes that a stream has just freed, unless the stream
 // itself goes on: a busy stream may reuse its own bytes at once. Where streams alternate quickly, bytes pass from one
