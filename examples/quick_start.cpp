@@ -1,4 +1,4 @@
-// The life of a graph allocator: create it, reserve for the worst case, allocate a concrete graph, execute, free.
+// How to use a graph allocator: create it, reserve for the worst case, allocate a concrete graph, execute, free.
 //
 // A perceptron with two layers, y = W2 · relu(W1 · x), over a batch of vectors.
 
@@ -36,7 +36,7 @@ Result<Graph> build_graph(std::int64_t batch) {
   return builder.build();
 }
 
-/// Where the floats of each tensor are, by tensor.
+/// The floats of each tensor, by tensor id.
 using Values = std::vector<std::span<float>>;
 
 Values values_at(const Graph& graph, std::span<const Address> computed, std::span<const Address> weights) {
@@ -77,7 +77,7 @@ int fail(const Error& error) {
   return 1;
 }
 
-/// Weights and inputs that make the result easy to tell: every y is 1024.
+/// Fills in weights and inputs for which every y must be 1024, and checks that.
 bool run(const Graph& graph, const Values& values) {
   for (std::size_t t = 0; t < 3; ++t) std::fill(values[t].begin(), values[t].end(), t == 1 ? 0.0625F : 1.0F);
   execute(graph, values);
@@ -88,8 +88,7 @@ bool run(const Graph& graph, const Values& values) {
 }  // namespace
 
 int main() {
-  // Keep in step with README.md, which shows what stands between the two markers.
-  // README begin
+  // README.md shows the code between the two markers; a test compares them. README begin
   // 1. A graph allocator for the CPU
   GraphAllocator allocator(cpu_device().buffer_type());
 
@@ -98,8 +97,7 @@ int main() {
   if (!worst) return fail(worst.error());
   if (const Status reserved = allocator.reserve(*worst); !reserved) return fail(reserved.error());
 
-  // 3. Addresses for a concrete graph: no planning, no allocation. Weights stay where they are, in a buffer of their
-  // own
+  // 3. Addresses for a concrete graph: no planning, no allocation. The weights have their own buffer
   const Result<Graph> graph = build_graph(32);
   if (!graph) return fail(graph.error());
   const Result<const Allocation*> allocation = allocator.allocate(*graph);
@@ -111,7 +109,7 @@ int main() {
 
   // 4. Execute
   const bool right = run(*graph, values_at(*graph, (*allocation)->tensors, weights->tensors));
-  // README end, but for this: everything is freed when it goes out of scope.
+  // README end. Everything is freed when it goes out of scope.
   std::printf("weights: %lld bytes; plans made: %llu; the result is %s\n",
               static_cast<long long>(weights->size().value()),
               static_cast<unsigned long long>(allocator.counters().plans), right ? "right" : "wrong");

@@ -8,7 +8,7 @@ that copies results to the host.
 """
 
 LAYERS = 3
-WIDTH = 1024  # floats a token
+WIDTH = 1024  # floats per token
 LENGTHS = (17, 130, 48, 512, 96, 301, 64, 17, 255, 400)  # tokens of each request
 COPIES = 2  # the stream that copies results
 

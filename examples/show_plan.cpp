@@ -14,10 +14,10 @@ int fail(const Error& error) {
   return 1;
 }
 
-/// When most bytes are needed at once: no plan can do with less than those.
+/// The op at which the most bytes are live at once: a lower bound of every plan.
 Peak busiest(const Planned& planned) {
   ExplainOptions options;
-  options.time_limit = std::chrono::seconds(0);  // only what is there, not what would change it
+  options.time_limit = std::chrono::seconds(0);  // analyse only, without re-plans
   const ArenaStory story = explain(planned, options).arenas.front();
   return story.peaks[story.fullest];
 }
@@ -48,7 +48,7 @@ int show_plan(const Result<Graph>& graph, const std::vector<std::string>& names,
   }
   const Result<Planned> planned = plan(*graph);
   if (!planned) return fail(planned.error());
-  const Plan& plan = planned->plan.value();  // without a capacity to keep to there always is one
+  const Plan& plan = planned->plan.value();  // without a capacity there is always a plan
   print_figures(*graph, *planned, plan);
   for (const Placement& place : plan.placements) {
     const std::string& name = graph->tensor(place.tensor).name;

@@ -7,8 +7,8 @@
 
 namespace examples {
 
-/// Plans a graph and prints the outcome: the peak, where it is, and where some tensors lie. Writes the graph to `file`
-/// too, unless that is empty. Returns the exit code.
+/// Plans a graph and prints the outcome: the peak, the op at which it occurs, and some placements. Also writes the
+/// graph to `file`, unless that is empty. Returns the exit code.
 int show_plan(const stowage::Result<stowage::Graph>& graph, const std::vector<std::string>& names,
               const std::string& file);
 

@@ -25,7 +25,7 @@ class Network {
 
   Map input(std::int64_t channels, std::int64_t side) { return map("image", channels, side, TensorFlag::input); }
 
-  /// 3 × 3, with room to unfold one row of the image.
+  /// 3 × 3, with a workspace to unfold one row of the image.
   Map conv(const std::string& name, Map in, std::int64_t channels, std::int64_t stride = 1) {
     const TensorId weight = vector(name + ".weight", channels * in.channels * 9, TensorFlag::constant);
     const Map out = map(name, channels, in.side / stride);
@@ -66,7 +66,7 @@ class Network {
     add(Op{.name = name, .kind = "DENSE", .inputs = {in.id, weight}, .outputs = {out}});
   }
 
-  /// Layers that follow go to this stream. Streams wait for each other's results by themselves.
+  /// Layers added from now on run on this stream. A stream waits for results of other streams that it reads.
   void on_stream(std::size_t stream) { stream_ = StreamId(stream); }
 
   Result<Graph> build() { return builder_.build(); }
@@ -92,7 +92,7 @@ class Network {
   StreamId stream_;
 };
 
-/// Two convolutions, and beside them, on stream 1, the shortcut that makes their result comparable.
+/// Two convolutions, and in parallel, on stream 1, the shortcut that gives the input the shape of their result.
 Map residual(Network& net, const std::string& name, Map in, std::int64_t channels) {
   net.on_stream(1);
   const Map shortcut = net.batch_norm(name + ".shortcut.bn", net.conv(name + ".shortcut", in, channels, 2));

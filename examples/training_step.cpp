@@ -1,13 +1,14 @@
 // One step of data-parallel training: a perceptron's forward and backward pass, all-reduces of the gradients in buckets
-// while the backward pass still runs, and the optimizer. What a graph compiler knows about such a step, and memory
-// planning must respect, is here:
+// while the backward pass still runs, and the optimizer. It shows what a graph compiler knows about such a step and
+// memory planning must respect:
 //
-//   two streams           the all-reduces run on a stream of their own, and wait for the last gradient of their bucket
-//   only contiguous buckets    an all-reduce wants its gradients next to each other fixed addresses       the
-//   communication library has registered them: they must be the same in every run zero fill             bias gradients
-//   and the loss are summed up by atomic additions, from zero zero copy             samples, labels and learning rate
-//   stay in the caller's buffers reusable buffer       that of the samples serves others once they are read variables
-//   weights and their momentum outlive the step
+// - two streams: the all-reduces run on their own stream, and wait only for the last gradient of their bucket;
+// - contiguous buckets: an all-reduce needs its gradients next to each other;
+// - fixed addresses: the communication library has registered them, so they must be the same in every run;
+// - zero fill: bias gradients and the loss are summed by atomic additions, starting from zero;
+// - zero copy: samples, labels and learning rate stay in the caller's buffers;
+// - a reusable buffer: other tensors use the buffer of the samples once those have been read;
+// - variables: weights and their momentum outlive the step.
 //
 //   training_step [FILE.json]     also writes the graph there, for `stowage plan FILE.json`
 
@@ -38,7 +39,7 @@ Bytes size_of(const Shape& shape) {
 
 std::int64_t width_into(std::size_t layer) { return layer == 0 ? kFeatures : kWidth; }
 
-/// What a layer has to learn, or the gradients of that.
+/// The parameters of a layer, or their gradients.
 struct Parameters {
   TensorId weight;
   TensorId bias;
@@ -65,7 +66,7 @@ class TrainingStep {
   }
   static std::string name_of(const std::string& pass, std::size_t layer) { return pass + "." + std::to_string(layer); }
 
-  /// Leaves the input of every layer behind, which the backward pass needs.
+  /// Keeps the input of every layer, which the backward pass needs.
   void forward() {
     const TensorFlags from_caller{TensorFlag::input, TensorFlag::zero_copy};
     samples_ = tensor("samples", {kSamples, kFeatures}, from_caller | TensorFlag::reusable);
@@ -90,7 +91,7 @@ class TrainingStep {
     activations_.push_back(out);
   }
 
-  /// From the last layer to the first. A bucket is reduced as soon as its gradients are there.
+  /// From the last layer to the first. A bucket is reduced as soon as its gradients are computed.
   void backward() {
     const TensorId loss = tensor("loss", {1}, TensorFlag::output);
     TensorId gradient = tensor("loss.grad", {kSamples, kWidth});
@@ -139,7 +140,7 @@ class TrainingStep {
     return in_gradient;
   }
 
-  /// Sums the gradients of the layers [first, last) over all devices, where they are.
+  /// Sums the gradients of the layers [first, last) over all devices, in place.
   void reduce(std::size_t first, std::size_t last) {
     const std::string name = name_of("bucket", first / kLayersABucket);
     Op op{.name = name,
@@ -183,7 +184,7 @@ class TrainingStep {
   TensorId samples_, labels_, rate_;
   std::vector<TensorId> activations_;  ///< The input of every layer, and the output of the last.
   std::vector<Parameters> learned_;
-  std::vector<Parameters> gradients_;  ///< By layer; the reduced ones, once they are.
+  std::vector<Parameters> gradients_;  ///< By layer; once reduced, the reduced ones.
   std::vector<OpId> reduced_by_;
   OpId last_gradient_;
 };

@@ -36,7 +36,7 @@ class Block {
         Tensor{.name = std::move(name), .size = size_of(shape), .dtype = "f32", .shape = shape, .flags = flags});
   }
 
-  /// Part of `base`, or all of it in another shape: shares the bytes of its base, and takes no time.
+  /// Part of `base`, or all of it in another shape: shares the bytes of its base; no work is done.
   TensorId view(const std::string& name, TensorId base, Shape shape, Bytes offset = {}) {
     const ViewOf place{.tensor = base, .offset = offset};
     const TensorId out =
@@ -45,7 +45,7 @@ class Block {
     return out;
   }
 
-  /// Needs some room of its own while it runs.
+  /// Needs a workspace while it runs.
   TensorId matmul(const std::string& name, TensorId a, TensorId b, Shape shape) {
     const TensorId out = tensor(name, std::move(shape));
     builder_.add(
@@ -56,7 +56,7 @@ class Block {
     return matmul(name, tensor(name + ".weight", {to, from}, TensorFlag::constant), x, {kTokens, to});
   }
 
-  /// The result may overwrite the first input, should nobody need that any more: the planner decides.
+  /// The result may overwrite the first input if no later op reads that: the planner decides.
   TensorId in_place(const std::string& kind, const std::string& name, std::vector<TensorId> in, Shape shape,
                     TensorFlags flags = {}) {
     const TensorId out = tensor(name, std::move(shape), flags);
