@@ -4,8 +4,8 @@
 
 #include "rewrite/interface/rewrites.hpp"
 
-/// What can be dropped, as a table: a name, what is there instead, and a function that drops it from a graph and
-/// options and says whether there was anything to drop.
+/// The constraints that can be dropped, as a table: a name, what is planned instead, and a function that drops the
+/// constraint from a graph and options and returns whether there was anything to drop.
 namespace stowage::report {
 namespace {
 
@@ -13,7 +13,7 @@ using rewrite::Constraint;
 using rewrite::Editor;
 using Drop = bool (*)(Editor&, PlanOptions&);
 
-/// Sets `field` to `value`; whether that is a change.
+/// Sets `field` to `value`; returns whether it changed.
 template <class Field>
 bool set(Field& field, Field value) {
   if (field == value) return false;
@@ -21,13 +21,13 @@ bool set(Field& field, Field value) {
   return true;
 }
 
-/// What only the graph says.
+/// Constraints of the graph only.
 template <Constraint constraint>
 bool drop(Editor& graph, PlanOptions&) {
   return relax(graph, constraint);
 }
 
-/// What only the options say.
+/// Constraints of the options only.
 bool drop_keep_inputs(Editor&, PlanOptions& options) { return set(options.keep_inputs, false); }
 bool drop_batch_start(Editor&, PlanOptions& options) { return set(options.batch_start, BatchStart::free); }
 bool drop_fusing(Editor&, PlanOptions& options) { return set(options.fuse_inputs_up_to, Bytes(0)); }
@@ -45,7 +45,7 @@ bool drop_no_reuse(Editor& graph, PlanOptions& options) {
 }
 
 bool drop_fixed_addresses(Editor& graph, PlanOptions& options) {
-  if (options.base != AddressBase::refreshable) return false;  // with a fixed base every address is
+  if (options.base != AddressBase::refreshable) return false;  // with a fixed base every address is fixed
   return relax(graph, Constraint::fixed_addresses);
 }
 

@@ -9,7 +9,7 @@
 
 namespace stowage::report {
 
-/// A graph and options with one constraint less.
+/// A graph and options without one of their constraints.
 struct Relaxed {
   std::string constraint;  ///< What the graph or the options ask for.
   std::string without;     ///< What is asked for instead.
@@ -18,10 +18,10 @@ struct Relaxed {
 };
 
 /// One entry per kind of constraint that the graph has or the options ask for. `graph` differs only where the
-/// constraint is the graph's; whether it can be built is for the caller to see.
+/// constraint is the graph's; it may be an error, which the caller must check.
 [[nodiscard]] std::vector<Relaxed> relaxed(const Graph& graph, const PlanOptions& options);
 
-/// All of the named ones dropped at the same time.
+/// Drops all of the named constraints at once.
 [[nodiscard]] Relaxed relaxed_together(const Graph& graph, const PlanOptions& options,
                                        const std::vector<std::string>& constraints);
 

@@ -13,7 +13,7 @@ namespace {
 
 using Change = DiffEntry::Change;
 
-/// Something with a place in a plan.
+/// A tensor or workspace with a place in a plan.
 struct Placed {
   std::string name;
   Bytes size;
@@ -22,7 +22,7 @@ struct Placed {
   ArenaId arena;
 };
 
-/// Of those with equal names the first, the second, and so on.
+/// A name, and the number among those with that name.
 using Key = std::pair<std::string, std::size_t>;
 
 const std::string& graph_of(const DiffSide& side) { return side.file ? side.file->graph : side.plan->graph; }
@@ -30,7 +30,7 @@ const std::vector<Arena>& arenas_of(const DiffSide& side) { return side.file ? s
 Bytes peak_of(const DiffSide& side) { return side.file ? side.file->peak() : side.plan->peak(); }
 Bytes bound_of(const DiffSide& side) { return side.file ? side.file->lower_bound() : side.plan->lower_bound(); }
 
-/// Collects what has a place in an arena that exists, by name.
+/// Collects what is placed in an existing arena, by name.
 class PlacedByName {
  public:
   explicit PlacedByName(const std::vector<Arena>& arenas) : arenas_(arenas) {}
@@ -96,7 +96,7 @@ std::vector<ArenaChange> compare_arenas(const std::vector<Arena>& before, const 
   return changes;
 }
 
-/// Compares what has a place in both plans or in one.
+/// Compares what is placed in at least one of two plans.
 class Comparison {
  public:
   Comparison(const DiffSide& before, const DiffSide& after, PlanDiff& result)
@@ -129,7 +129,7 @@ class Comparison {
   PlanDiff& result_;
 };
 
-/// How much an entry is about.
+/// The bytes by which entries are ranked.
 Bytes weight_of(const DiffEntry& entry) {
   const Bytes before = entry.before.value_or(Bytes(0));
   const Bytes after = entry.after.value_or(Bytes(0));
@@ -179,7 +179,7 @@ PlanDiff diff(const DiffSide& before, const DiffSide& after) {
   for (const auto& [key, placed] : b) {
     if (!a.contains(key)) comparison.one_side(placed, Change::appeared);
   }
-  // The maps are in the order of names, which breaks ties for good: no two entries are alike in all of these.
+  // The maps are in the order of names, which breaks all ties.
   std::vector<std::pair<std::pair<int, std::int64_t>, std::size_t>> order;
   for (std::size_t e = 0; e < result.entries.size(); ++e)
     order.push_back({{static_cast<int>(result.entries[e].change), -weight_of(result.entries[e]).value()}, e});

@@ -18,7 +18,7 @@ std::string signed_text(Bytes bytes, SizeStyle style) {
   return (bytes > Bytes(0) ? "+" : "") + size_text(bytes, style);
 }
 
-/// "+12 (+3.1%)"; without a share where there was nothing.
+/// "+12 (+3.1%)"; without the percentage if `before` is 0.
 std::string change_text(Bytes before, Bytes after, SizeStyle style) {
   const std::string difference = signed_text(after - before, style);
   if (before == Bytes(0) || before == after) return difference;

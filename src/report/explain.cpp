@@ -26,7 +26,7 @@ std::vector<Cost> costs_of(const Graph& graph, const ExplainOptions& options, co
     }
     costs.push_back(std::move(cost));
   }
-  // Largest first; those of equal cost in the order of the table, which no sort that need not be stable keeps.
+  // Largest first; entries of equal cost keep the order of the table, hence the index in the key.
   std::vector<std::pair<std::int64_t, std::size_t>> order;
   for (std::size_t c = 0; c < costs.size(); ++c)
     order.emplace_back(costs[c].cost ? -costs[c].cost->value() : kMaxBytes.value(), c);
@@ -71,7 +71,7 @@ BudgetAnswer answer_budget(const Graph& graph, const ExplainOptions& options, co
     answer.shrink = search.describe(*found);
   } else {
     answer.reason = trials.skipped() > skipped ? "the time for re-plans ran out"
-                                               : "what is left is memory of fixed size, such as prefetch rings";
+                                               : "the rest is memory of fixed size, such as prefetch rings";
   }
   return answer;
 }
@@ -108,7 +108,7 @@ Explanation explain(const PlanScene& base, const ExplainOptions& options) {
   explanation.largest_op = largest_op(scene);
   explanation.cause = cause_of(explanation);
 
-  // What was asked for expressly comes before what always comes, or there might be no time for it.
+  // What the caller asked for explicitly comes first, or there might be no time left for it.
   explanation.costs = costs_of(graph, options, trials.base(), trials);
   if (options.budget) explanation.budget = answer_budget(graph, options, explanation, trials, search, trials.base());
   add_gains_alone(told, options.top, search, explanation);

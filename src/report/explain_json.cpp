@@ -21,7 +21,7 @@ OrderedJson list_json(const Entries& entries, ToJson to_json) {
   return list;
 }
 
-/// The number alone in the root.
+/// In the root, the number only.
 OrderedJson tensor_json(const TensorRef& ref) {
   if (ref.body.empty()) return ref.tensor.index();
   return {{"tensor", ref.tensor.index()}, {"body", ref.body}};

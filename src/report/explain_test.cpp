@@ -49,7 +49,7 @@ TEST(Explain, OneAloneGainsNothingAndBothGain) {
 
 TEST(Explain, AGraphWithoutMemoryHasACauseToo) {
   const Explanation found = explain(GraphBuilder("empty").build().value(), deterministic()).value();
-  EXPECT_EQ(found.cause, "empty needs no memory that counts.");
+  EXPECT_EQ(found.cause, "empty needs no memory that counts towards the peak.");
   EXPECT_TRUE(found.gains.empty());
 }
 
@@ -73,7 +73,7 @@ TEST(Explain, WithoutTimeForRePlansNothingIsClaimed) {
   EXPECT_EQ(found.budget->reason, "the time for re-plans ran out");
 }
 
-/// Layers of falling sizes, each a peak of its own, in three families.
+/// Layers of decreasing sizes, each with its own peak, in three families.
 Graph staircase() {
   GraphBuilder builder("staircase");
   TensorId last = builder.add(Tensor{.name = "x", .size = Bytes(100), .flags = TensorFlag::input});
@@ -122,13 +122,13 @@ TEST(Explain, ItsTextIsThis) {
   options.budget = Bytes(500);
   EXPECT_EQ(explanation_to_text(explain(two_peaks(), options).value(), SizeStyle::bytes),
             R"(two_peaks needs 1.17 KiB because blk.0.a (1000 B, 83%) and b (200 B, 17%) are needed at the same
-time at op 'down.0' (step 1), and 2 other places need as much.
+time at op 'down.0' (step 1), and 2 other peaks are as high.
 
-  peak                 1200   proven least: no placement of these tensors in this order of ops is
-                              smaller
+  peak                 1200   smallest possible (proven): no placement of these tensors in this
+                              order of ops is smaller
   bound                1200
   naive                2500   without any reuse; the peak is 48.0% of it
-  largest op           1200   what op 'down.0' (DOWN, step 1) alone reads, writes and works with
+  largest op           1200   inputs, outputs and workspaces of op 'down.0' (DOWN, step 1) alone
 
 Arena 'memory' (shared), 1200: 3 binding peaks (live bytes within 1% of the most)
           steps            live  fullest at op
@@ -145,7 +145,7 @@ Arena 'memory' (shared), 1200: 3 binding peaks (live bytes within 1% of the most
   By name scope:
               1000   83.3%  blk.0 (1)
                200   16.7%  no scope (1)
-  Its bytes then (. is free, # is the rest):
+  Its bytes at the peak (. is free, # is any other holder):
   |AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAABBBBBBBBBBBBB|
   0                                                                       1.17 KiB
   Its bytes over time, offsets upwards, steps to the right:
@@ -167,19 +167,18 @@ Arena 'memory' (shared), 1200: 3 binding peaks (live bytes within 1% of the most
            0|AA##
               ^ peak at step 1
 
-What would lower the peak (planned again with these shrunk to nothing):
+What would lower the peak (planned again with these at size 0):
               gain  if gone
               1000  2 holders: blk.*.a (2); none of them alone gains anything; then 'down.0' binds
                100  2 holders: blk.1.a, b; none of them alone gains anything; then 'up.0' binds
 
-What constraints cost (planned again without each; below 0: it saves):
+What constraints cost (planned again without each; below 0 it saves memory):
               cost  constraint                  planned instead
                  0  outputs kept to the end     outputs live to their last use
 
 Budget 500: does not fit.
   Dropping constraints: none suffices.
-  Op 'down.0' alone needs 1200: as long as it is one op and its tensors are what they are, no plan
-    fits.
+  Op 'down.0' alone needs 1200: no plan fits unless the op is split or its tensors shrink.
   Shrinking tensors: it fits (200) without 2 holders: blk.*.a (2).
 
 22 re-plans.

@@ -11,11 +11,11 @@ namespace {
 
 using namespace report;  // the module's own parts
 
-constexpr std::size_t kSizeColumns = 14;  // columns of a size
+constexpr std::size_t kSizeColumns = 14;  // width of a size
 constexpr std::size_t kShares = 6;        // kinds and scopes that are listed
-constexpr std::size_t kKind = 16;         // columns of an op's kind
+constexpr std::size_t kKind = 16;         // width of an op's kind
 
-/// Writes one explanation; each function a section of it.
+/// Writes one explanation; each function writes one section.
 class ExplanationWriter {
  public:
   ExplanationWriter(const Explanation& explanation, SizeStyle style) : explanation_(explanation), style_(style) {}
@@ -26,7 +26,7 @@ class ExplanationWriter {
     text += '\n' + gains() + costs();
     if (explanation_.budget) text += '\n' + budget(*explanation_.budget);
     text += '\n' + count_text(explanation_.replans, "re-plan", "re-plans");
-    if (explanation_.skipped > 0) text += fmt::format(", {} left out for lack of time", explanation_.skipped);
+    if (explanation_.skipped > 0) text += fmt::format(", {} skipped for lack of time", explanation_.skipped);
     return text + ".\n";
   }
 
@@ -55,17 +55,18 @@ std::string ExplanationWriter::figure(std::string_view label, Bytes bytes, const
 
 std::string ExplanationWriter::figures() const {
   const Summary& summary = explanation_.summary;
-  const std::string verdict = summary.proven_optimal
-                                  ? "proven least: no placement of these tensors in this order of ops is smaller"
-                                  : fmt::format("{} above the bound; the least is in between",
-                                                percent_text(summary.peak - summary.lower_bound, summary.lower_bound));
+  const std::string verdict =
+      summary.proven_optimal
+          ? "smallest possible (proven): no placement of these tensors in this order of ops is smaller"
+          : fmt::format("{} above the bound; the smallest possible peak is in between",
+                        percent_text(summary.peak - summary.lower_bound, summary.lower_bound));
   std::string text =
       figure("peak", summary.peak, verdict) + figure("bound", summary.lower_bound) +
       figure("naive", summary.naive,
              fmt::format("without any reuse; the peak is {} of it", percent_text(summary.peak, summary.naive)));
   if (const std::optional<LargestOp>& op = explanation_.largest_op) {
     text += figure("largest op", op->bytes,
-                   fmt::format("what op '{}' ({}, step {}) alone reads, writes and works with", clipped(op->name, 40),
+                   fmt::format("inputs, outputs and workspaces of op '{}' ({}, step {}) alone", clipped(op->name, 40),
                                clipped(op->kind, kKind), op->step.value()));
   }
   return text;
@@ -100,14 +101,14 @@ std::string ExplanationWriter::holders(const ArenaStory& arena) const {
                         steps_text(holder.life), clipped(holder.kind, kKind), kKind, name_text(holder, 26));
   }
   if (std::any_of(peak.holders.begin(), peak.holders.end(), [](const Holder& each) { return each.beside > 0; }))
-    text += fmt::format("    {:>{}}  (+N: so many more lie beside it and move with it)\n", "", kSizeColumns);
+    text += fmt::format("    {:>{}}  (+N: N more are contiguous with it and move with it)\n", "", kSizeColumns);
   if (peak.holder_count > peak.holders.size())
     text += fmt::format("    {:>{}}  and {} more\n", "", kSizeColumns, peak.holder_count - peak.holders.size());
   return text;
 }
 
 std::string ExplanationWriter::shares(std::string_view what, const std::vector<Share>& list, Bytes whole) const {
-  if (list.size() < 2) return {};  // says nothing that the holders do not
+  if (list.size() < 2) return {};  // adds nothing to the list of holders
   std::string text = fmt::format("  By {}:\n", what);
   for (std::size_t i = 0; i < list.size() && i < kShares; ++i) {
     const std::string word =
@@ -132,14 +133,14 @@ std::string ExplanationWriter::arena_text(const ArenaStory& arena) const {
   std::string text = wrapped({}, title, 2) + peaks(arena) + holders(arena);
   const Peak& peak = arena.peaks[arena.fullest];
   text += shares("op kind", peak.by_kind, arena.size) + shares("name scope", peak.by_scope, arena.size);
-  text += "  Its bytes then (. is free, # is the rest):\n";
+  text += "  Its bytes at the peak (. is free, # is any other holder):\n";
   for (const std::string& line : arena.map_at_peak) text += "  " + line + '\n';
   text += "  Its bytes over time, offsets upwards, steps to the right:\n";
   for (const std::string& line : arena.map_of_time) text += "  " + line + '\n';
   return text;
 }
 
-/// "x alone gains nothing, y alone 4096"; shorter where all are alike.
+/// "x alone gains nothing, y alone gains 4096"; shorter where all are alike.
 std::string ExplanationWriter::alone_text(const Gain& gain) const {
   if (gain.holders.size() < 2) return {};
   const bool tried =
@@ -150,7 +151,7 @@ std::string ExplanationWriter::alone_text(const Gain& gain) const {
   if (nothing) return "; none of them alone gains anything";
   Bytes sum;
   for (const std::optional<Bytes>& each : gain.alone) sum += *each;
-  if (sum == gain.gain) return "; each of them gains its part alone";
+  if (sum == gain.gain) return "; their gains are independent";
   std::string text;
   for (std::size_t h = 0; h < gain.holders.size(); ++h) {
     const std::string figure = *gain.alone[h] == Bytes(0) ? "nothing" : size(gain.alone[h]);
@@ -163,7 +164,7 @@ std::string ExplanationWriter::gain_text(const Gain& gain) const {
   std::string text = gain.holders.size() == 1 ? "" : fmt::format("{} holders: ", gain.holders.size());
   text += families_text(gain.holders) + alone_text(gain);
   if (!gain.then.empty()) text += fmt::format("; then '{}' binds", clipped(gain.then, 40));
-  if (!gain.smallest) text += "; fewer might do";
+  if (!gain.smallest) text += "; a subset might suffice";
   if (!gain.proven) text += "; not proven";
   return wrapped(fmt::format("    {:>{}}  ", size(gain.gain), kSizeColumns), text, kSizeColumns + 8);
 }
@@ -172,11 +173,11 @@ std::string ExplanationWriter::gains() const {
   if (explanation_.gains.empty()) {
     return wrapped(
         {},
-        "What would lower the peak: nothing was found; no family of holders at its binding peaks, with what else is "
-        "in the way, gains anything.",
+        "What would lower the peak: nothing was found. Removing a family of holders at the binding peaks, together "
+        "with the other holders that keep the peak up, gains nothing.",
         2);
   }
-  std::string text = "What would lower the peak (planned again with these shrunk to nothing):\n";
+  std::string text = "What would lower the peak (planned again with these at size 0):\n";
   text += fmt::format("    {:>{}}  if gone\n", "gain", kSizeColumns);
   for (const Gain& gain : explanation_.gains) text += gain_text(gain);
   return text;
@@ -184,7 +185,7 @@ std::string ExplanationWriter::gains() const {
 
 std::string ExplanationWriter::costs() const {
   if (explanation_.costs.empty()) return {};
-  std::string text = "\nWhat constraints cost (planned again without each; below 0: it saves):\n";
+  std::string text = "\nWhat constraints cost (planned again without each; below 0 it saves memory):\n";
   text += fmt::format("    {:>{}}  {:<26}  {}\n", "cost", kSizeColumns, "constraint", "planned instead");
   for (const Cost& cost : explanation_.costs) {
     const char* const note = !cost.cost ? " (no plan)" : !cost.proven ? " (not proven)" : "";
@@ -207,20 +208,21 @@ std::string ExplanationWriter::budget(const BudgetAnswer& answer) const {
                                 joined(answer.together), size(answer.together_peak)),
                     4);
   } else {
-    text += answer.together_peak
-                ? wrapped("  ",
-                          fmt::format(
-                              "Dropping constraints: none suffices; without all that cost anything it still takes {}.",
-                              size(answer.together_peak)),
-                          4)
-                : "  Dropping constraints: none suffices.\n";
+    text +=
+        answer.together_peak
+            ? wrapped(
+                  "  ",
+                  fmt::format(
+                      "Dropping constraints: none suffices; without all those that cost anything it still takes {}.",
+                      size(answer.together_peak)),
+                  4)
+            : "  Dropping constraints: none suffices.\n";
   }
   if (const std::optional<LargestOp>& op = explanation_.largest_op; op && op->bytes > answer.budget) {
-    text += wrapped(
-        "  ",
-        fmt::format("Op '{}' alone needs {}: as long as it is one op and its tensors are what they are, no plan fits.",
-                    clipped(op->name, 40), size(op->bytes)),
-        4);
+    text += wrapped("  ",
+                    fmt::format("Op '{}' alone needs {}: no plan fits unless the op is split or its tensors shrink.",
+                                clipped(op->name, 40), size(op->bytes)),
+                    4);
   }
   if (!answer.shrink) return text + wrapped("  ", "Shrinking tensors: nothing was found; " + answer.reason + ".", 4);
   const Gain& shrink = *answer.shrink;

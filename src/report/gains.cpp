@@ -8,11 +8,11 @@
 namespace stowage::report {
 namespace {
 
-constexpr std::size_t kRounds = 256;     // of growing; each adds at least one holder
-constexpr std::size_t kMaxPruned = 512;  // holders of a set that is still made smaller
-constexpr std::size_t kAllSubsets = 4;   // holders of a set of which every part is tried
-constexpr std::size_t kFurther = 2;      // sets that are looked for below the best of single families
-constexpr std::size_t kAlone = 8;        // holders of a set that are tried alone
+constexpr std::size_t kRounds = 256;     // rounds of growing a set; each adds at least one holder
+constexpr std::size_t kMaxPruned = 512;  // larger sets are not pruned
+constexpr std::size_t kAllSubsets = 4;   // up to this size, every subset is tried
+constexpr std::size_t kFurther = 2;      // further sets searched, starting from the best one of a single family
+constexpr std::size_t kAlone = 8;        // up to this size, each holder is also tried alone
 
 const PlacedArena* find_arena(const Scene& scene, MemoryId memory, ArenaKind kind) {
   for (const PlacedArena& arena : scene.arenas()) {
@@ -63,7 +63,7 @@ GainSearch::Families GainSearch::families_at(const Scene& scene, const PlacedAre
   return families;
 }
 
-/// Greedy: what covers most peaks that are left, of equals the most bytes there.
+/// Greedy: the family that covers the most remaining peaks; among equals, the one with the most bytes there.
 Subset GainSearch::cover(const Scene& scene, const PlacedArena& arena, const std::vector<BindingPeak>& peaks) {
   Subset chosen;
   std::vector<BindingPeak> left = peaks;
@@ -131,7 +131,7 @@ bool GainSearch::drop_one(Subset& subset, const Goal& goal, bool& complete) {
   return dropped;
 }
 
-/// A part of the set that reaches the goal.
+/// A proper subset that reaches the goal.
 std::optional<Subset> GainSearch::smaller(const Subset& subset, const Goal& goal, bool& complete) {
   const std::vector<std::size_t> all(subset.begin(), subset.end());
   for (std::size_t mask = 1; mask + 1 < (std::size_t{1} << all.size()); ++mask) {
@@ -160,7 +160,7 @@ Found GainSearch::prune(Subset subset, const Goal& goal) {
   return {std::move(subset), complete};
 }
 
-/// The smallest set that was found from `from` on whose plan is below a peak.
+/// The smallest set found, starting from `from`, whose plan is below a peak.
 std::optional<Found> GainSearch::lower(const Subset& from, Bytes below, const PlacedArena& arena) {
   const auto next = [&](const Scene& scene, const Outcome&) {
     return next_for_goal(scene, arena.problem->memory, arena.problem->kind);
@@ -197,10 +197,10 @@ std::vector<Gain> GainSearch::gains() {
       if (!best || trials_.without(stock_, found->subset)->peak < trials_.without(stock_, best->subset)->peak)
         best = found;
     }
-    // From the best on down: what binds next, and next again.
+    // Continue from the best set: remove what binds next.
     for (std::size_t more = 0; best && more < kFurther; ++more) {
       best = lower(best->subset, trials_.without(stock_, best->subset)->peak, *arena);
-      // Without most of the graph it is another graph.
+      // A graph without most of its holders says nothing about this one.
       if (best && 2 * best->subset.size() > stock_.size()) best.reset();
       if (best) add(*best);
     }
@@ -241,7 +241,7 @@ std::optional<Bytes> GainSearch::gain_alone(const PlacedItem& item) {
   return std::nullopt;
 }
 
-/// Of the largest arena without that set.
+/// The op at which the largest arena is fullest without that set.
 std::string GainSearch::op_that_binds(const Subset& subset) {
   const std::optional<Trial> trial = trials_.replan(stock_, subset);
   if (!trial) return {};

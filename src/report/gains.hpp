@@ -11,11 +11,12 @@
 
 /// What has to shrink to lower the peak.
 ///
-/// A peak falls only when every binding peak does. So a set of holders must hit each of them: the search starts with
-/// one family of holders (the ffn_gate of all layers), adds what covers most of the peaks that are left, plans again,
-/// looks at what binds then, and so on until a plan is better. Then whatever is not needed for that is taken out again,
-/// one at a time, each time with a re-plan. Rejected: reading gains off the live curve, which is wrong wherever the
-/// plan is above it, and the exact smallest set (hitting set, NP-hard), which would need far more re-plans.
+/// A peak falls only when every binding peak falls, so a set of holders must hit each of them. The search starts with
+/// one family of holders (the ffn_gate of all layers), adds the holders that cover most of the remaining peaks, plans
+/// again, looks at what binds then, and so on until a plan is better. Then it prunes the set: it drops each holder that
+/// is not needed, one at a time, each time with a re-plan. Rejected: reading gains off the curve of live bytes, which
+/// is wrong wherever the plan is above it, and the exact smallest set (hitting set, NP-hard), which would need far more
+/// re-plans.
 namespace stowage::report {
 
 /// Whether a re-plan is good enough.
@@ -24,28 +25,28 @@ using Goal = std::function<bool(const Outcome&)>;
 /// A set that reaches a goal.
 struct Found {
   Subset subset;
-  bool smallest = false;  ///< Less any one of them, it does not.
+  bool smallest = false;  ///< No holder can be left out.
 };
 
 class GainSearch {
  public:
-  /// All of them must outlive it. `scene` is of the plan as it is.
+  /// All arguments must outlive this object. `scene` is that of the original plan.
   GainSearch(const Scene& scene, const Stock& stock, Trials& trials, const ExplainOptions& options);
 
-  /// The sets that lower the peak, largest gain first, one for each family of holders at the binding peaks at most.
+  /// The sets that lower the peak, largest gain first; at most one per family of holders at the binding peaks.
   std::vector<Gain> gains();
   /// Holders without which every memory fits the budget.
   std::optional<Found> fit(Bytes budget);
 
-  /// What the re-plan without a set came to, in words. Precondition: there is one.
+  /// Describes the outcome of the re-plan without a set. Precondition: it was planned.
   Gain describe(const Found& found);
-  /// Of one item of the plan as it is. Nothing where it was not tried.
+  /// The gain of removing one item of the original plan; none if it was not tried.
   std::optional<Bytes> gain_alone(const PlacedItem& item);
 
  private:
   struct Family {
-    Subset members;            ///< At the peaks that count.
-    std::set<std::size_t> at;  ///< Which of these peaks.
+    Subset members;            ///< Holders at the peaks considered.
+    std::set<std::size_t> at;  ///< The peaks at which they are.
     Bytes bytes;               ///< Over all of these peaks.
   };
   using Families = std::map<std::string, Family>;
@@ -69,8 +70,8 @@ class GainSearch {
   Trials& trials_;
   const ExplainOptions& options_;
   Outcome base_;
-  std::map<std::size_t, std::optional<Step>>
-      seen_at_;  ///< A peak at which a holder was found: its name there is what it is known by.
+  /// A peak at which each holder was found; the holder is called by its name at that step.
+  std::map<std::size_t, std::optional<Step>> seen_at_;
 };
 
 }  // namespace stowage::report

@@ -12,7 +12,7 @@ constexpr std::string_view kSeparators = "-._/: ()";
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_separator(char c) { return kSeparators.find(c) != std::string_view::npos; }
 
-/// The tensor that the others of its class are views of; of several the first.
+/// The tensor of a class that the others are views of; the first of several.
 TensorId face_of(const Scene& scene, ClassId id) {
   const std::vector<TensorId>& tensors = scene.tensors(id);
   const auto is_root = [&](TensorId each) { return !scene.graph().tensor(each).view_of; };
@@ -20,7 +20,7 @@ TensorId face_of(const Scene& scene, ClassId id) {
   return root == tensors.end() ? tensors.front() : *root;
 }
 
-/// The classes of a rigid storage that have other bytes than that one.
+/// The number of classes of a rigid storage with other bytes than the tensor's.
 std::size_t count_beside(const Scene& scene, const Storage& storage, TensorId tensor) {
   if (!storage.rigid) return 0;
   const auto range = [&](ClassId id) {
@@ -65,7 +65,7 @@ void name_storage(const Scene& scene, const PlacedItem& item, std::optional<Step
 std::string scope_of(std::string_view name) {
   if (const std::size_t cut = name.find_last_of("/."); cut != std::string_view::npos && cut > 0)
     return std::string(name.substr(0, cut));
-  // ggml: "ffn_gate-3", "Kcur-3 (view)". What layers have in common is the number.
+  // ggml: "ffn_gate-3", "Kcur-3 (view)". The number is that of the layer.
   const std::string_view word = name.substr(0, name.find(' '));
   const std::size_t dash = word.rfind('-');
   if (dash == std::string_view::npos || dash + 1 == word.size()) return {};

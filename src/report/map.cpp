@@ -9,7 +9,7 @@ namespace stowage::report {
 namespace {
 
 constexpr std::size_t kLetters = 26;
-constexpr std::size_t kLabel = 11;  // of the rows of a map of time
+constexpr std::size_t kLabel = 11;  // width of the row labels of a map over time
 constexpr std::size_t kColumns = 80;
 constexpr std::size_t kCells = kColumns - kLabel - 1;
 constexpr std::size_t kRows = 16;
@@ -27,7 +27,7 @@ std::map<std::size_t, char> letters_at(const BindingPeak& peak, std::size_t top)
   return letters;
 }
 
-/// The bytes that are occupied at a step, as the letters of those who do.
+/// The bytes that are occupied at a step, as the letters of their holders.
 struct Column {
   std::vector<std::pair<ByteRange, char>> blocks;
 
@@ -51,7 +51,7 @@ Column column_at(const PlacedArena& arena, Step step, const std::map<std::size_t
   return column;
 }
 
-/// All items of a set, whenever they live.
+/// All items of a set, whatever their lifetimes.
 Column column_of(const PlacedArena& arena, const BindingPeak& peak, const std::map<std::size_t, char>& letters) {
   Column column;
   for (const Held& held : peak.held) {
@@ -63,7 +63,7 @@ Column column_of(const PlacedArena& arena, const BindingPeak& peak, const std::m
   return column;
 }
 
-/// The fullest step of each column; the peak's own where it is in it.
+/// The fullest step of each column; the peak's own step in the column that contains it.
 std::vector<Step> sampled_steps(const std::vector<Level>& levels, Step horizon, Step peak, std::size_t columns) {
   std::vector<Step> steps;
   std::size_t level = 0;

@@ -33,8 +33,8 @@ const char* name_of(State state) {
 
 struct SegmentSums {
   Bytes allocated;  ///< Live blocks.
-  Bytes active;     ///< Those, and pending ones.
-  Bytes requested;  ///< Of live blocks.
+  Bytes active;     ///< Live and pending blocks.
+  Bytes requested;  ///< Bytes requested for the live blocks.
 };
 
 SegmentSums sums_of(const MemorySnapshot::Segment& segment) {

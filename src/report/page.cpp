@@ -27,7 +27,7 @@ std::string file_name(const std::string& path) {
   return cut == std::string::npos ? path : path.substr(cut + 1);
 }
 
-/// As text of an element: UTF-8 without anything that a browser acts on.
+/// Escaped for the text of an HTML element; valid UTF-8.
 std::string escaped(std::string_view text) {
   const std::string valid = nlohmann::json::parse(files::to_line(text)).get<std::string>();
   std::string result;

@@ -35,7 +35,7 @@ void append_columns(std::string& text, std::string_view name,
   text += '}';
 }
 
-/// What a JSON string may hold as it is. Names nearly always consist of nothing else.
+/// Whether a JSON string may hold the character unescaped. Names nearly always consist of such characters.
 bool is_plain(char c) { return c >= 0x20 && c < 0x7F && c != '"' && c != '\\'; }
 
 void append_strings(std::string& text, const StringTable& strings) {

@@ -12,12 +12,12 @@
 #include "stowage/planner.hpp"
 #include "stowage/report/explain.hpp"
 
-/// The data of a page, and its text. docs/page.md says what each column means.
+/// The data of a page, and its JSON text. docs/page.md says what each column means.
 namespace stowage::report {
 
 using Column = std::vector<std::int64_t>;
 
-/// Each different string once, by number in the order of its first use; 0 is the empty one.
+/// Distinct strings, numbered in the order of first use; 0 is the empty string.
 class StringTable {
  public:
   StringTable() { (void)number({}); }
@@ -31,7 +31,7 @@ class StringTable {
   [[nodiscard]] const std::deque<std::string>& texts() const { return texts_; }
 
  private:
-  std::deque<std::string> texts_;                               ///< Stay where they are.
+  std::deque<std::string> texts_;                               ///< A deque: views of its elements stay valid.
   std::unordered_map<std::string_view, std::int64_t> numbers_;  ///< Of the texts.
 };
 
@@ -61,7 +61,7 @@ struct PageArena {
   bool concurrent = false;
 };
 
-/// Something that occupies bytes. `tensors` are numbers of columns, those that lie in it.
+/// Something that occupies bytes. `tensors` are the rows of the tensors in it.
 struct PageHolder {
   std::size_t arena = 0;
   std::int64_t tensor = -1;
@@ -71,7 +71,7 @@ struct PageHolder {
   Interval life;
   Bytes size;
   Bytes low;
-  std::vector<Piece> pieces;  ///< At places in the arena.
+  std::vector<Piece> pieces;  ///< With offsets in the arena.
   std::vector<std::size_t> tensors;
 };
 
@@ -91,14 +91,14 @@ struct PlanData {
   const Explanation* explanation = nullptr;  ///< Null: none.
 };
 
-/// Fills the columns of holders and pieces, and the holders of tensors: by arena, first step, lowest byte.
+/// Fills the columns of holders and pieces, sorted by arena, first step and lowest byte, and the holders of tensors.
 void set_holders(PlanData& data, const std::vector<PageHolder>& holders);
 
-/// `"name":[…]` with the values; no comma around it.
+/// Appends `"name":[…]` with the values, without a comma before or after it.
 void append_column(std::string& text, std::string_view name, const Column& values);
-/// A JSON string. Bytes that are no UTF-8 become U+FFFD.
+/// Appends a JSON string. Bytes that are not UTF-8 become U+FFFD.
 void append_string(std::string& text, std::string_view value);
-/// Appends PLAN.
+/// Appends the object PLAN of docs/page.md.
 void append_plan(std::string& text, const PlanData& data);
 
 }  // namespace stowage::report

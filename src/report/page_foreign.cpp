@@ -8,9 +8,9 @@
 #include "report/labels.hpp"
 #include "report/page_plan.hpp"
 
-/// A plan that was read from a file. Of how it was made nothing is known, and it may be wrong: what lies together is
-/// taken from the graph's alias classes, where from the plan, when from the graph. What has no place that exists is
-/// left out.
+/// A plan that was read from a file. How it was made is unknown, and it may be wrong. The graph's alias classes tell
+/// which tensors share bytes, the plan where they are, the graph when they live. Whatever is not in an existing region
+/// is left out.
 namespace stowage::report {
 namespace {
 
@@ -33,7 +33,7 @@ class Foreign {
   }
 
  private:
-  /// Of so many bytes, counted from the start of the arena; nothing where there is no such place.
+  /// The offset from the start of the arena; none if the region does not exist or the sum is out of range.
   [[nodiscard]] std::optional<Bytes> place_of(ArenaId arena, std::uint32_t region, Bytes offset, Bytes size) const {
     if (arena.index() >= plan_.arenas.size() || region >= plan_.arenas[arena.index()].regions.size())
       return std::nullopt;
@@ -103,7 +103,7 @@ class Foreign {
   std::map<std::tuple<ClassId, ArenaId, Bytes>, std::size_t> known_;
 };
 
-/// Only what there is, by number: nothing tells when it is needed.
+/// Without a graph: tensors by number, without lifetimes.
 PlanData numbered(const PlanFile& plan) {
   PlanData data;
   for (const auto& [each, body] : plan.placements) {
@@ -119,7 +119,7 @@ PlanData numbered(const PlanFile& plan) {
   return data;
 }
 
-/// The figures, as far as the plan tells them.
+/// The figures that the plan has.
 template <class AnyPlan>
 Summary summary_of(const AnyPlan& plan, const PlanData& data) {
   Summary summary;

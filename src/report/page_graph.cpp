@@ -19,8 +19,7 @@ std::int64_t role_of(const Tensor& tensor, bool stays) {
   return static_cast<std::int64_t>(role) + (stays ? static_cast<std::int64_t>(TensorRole::stays) : 0);
 }
 
-/// Calls `f(tensor, writes)` for what an op at a step is about: what it touches, what it only passes on as a view, and
-/// what a body gets from outside.
+/// Calls `f(tensor, writes)` for each tensor that an op accesses at a step, passes on as a view, or passes into a body.
 template <class F>
 void for_each_used(const Graph& graph, const Moment& moment, F f) {
   if (moment.kind == Moment::Kind::op) {

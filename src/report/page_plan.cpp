@@ -6,14 +6,14 @@
 namespace stowage::report {
 namespace {
 
-/// The tensors of a storage, as numbers.
+/// Adds the tensors of a storage, by number.
 void add_members(const Scene& scene, StorageId id, PageHolder& holder) {
   for (const ClassId each : scene.layout().storage(id).classes) {
     for (const TensorId tensor : scene.tensors(each)) holder.tensors.push_back(tensor.index());
   }
 }
 
-/// What the holder is called after.
+/// Names the holder after a tensor.
 void name_after(const Scene& scene, TensorId tensor, StringTable& strings, PageHolder& holder) {
   const Tensor& source = scene.graph().tensor(tensor);
   std::string kind = kind_of(scene, tensor);
@@ -61,7 +61,7 @@ PlanData planned_data(const PlanScene& of) {
   for (const auto* const arenas : {&scene.arenas(), &scene.user_buffers()}) {
     for (const PlacedArena& arena : *arenas) {
       PageArena& shown = data.arenas[arena.number.index()];
-      // Who follows whom in a range of a ring is a matter of batches and added edges too.
+      // The order of occupants in a ring also depends on batches and added edges.
       shown.concurrent = arena.concurrent() || shown.kind == ArenaKind::pool;
       for (const PlacedItem& item : arena.items) holders.push_back(page_holder(scene, arena, item, data.strings));
     }

@@ -7,8 +7,8 @@
 namespace stowage::report {
 namespace {
 
-/// The times of a table as steps: as they are, or, where they are few and far between, only those at which something
-/// begins or ends.
+/// Maps the times of a table to steps: one to one, or, if the times are sparse, only those at which something begins or
+/// ends.
 class Clock {
  public:
   explicit Clock(const Problem& problem) {

@@ -29,7 +29,7 @@ std::vector<Held> held_at(const PlacedArena& arena, Step step) {
   return held;
 }
 
-/// The steps at which something larger than the slack comes or goes.
+/// The steps at which an item larger than the slack begins or ends.
 std::set<Step> large_changes(const PlacedArena& arena, Bytes slack) {
   std::set<Step> steps;
   for (const PlacedItem& item : arena.items) {
@@ -52,14 +52,15 @@ std::vector<Level> cut_at(const std::vector<Level>& levels, const std::set<Step>
   return result;
 }
 
-/// The least live bytes that are within a share of the most. At least 1: a step at which nothing is needed binds
-/// nothing.
+/// The smallest number of live bytes within a share of the most. At least 1: a step at which nothing is live never
+/// binds.
 Bytes floor_of(Bytes most, double within) {
   const double least = std::ceil(static_cast<double>(most.value()) * (1 - std::clamp(within, 0.0, 1.0)));
   return std::clamp(Bytes(static_cast<std::int64_t>(least)), Bytes(1), std::max(most, Bytes(1)));
 }
 
-/// The heaviest set of items of which none comes before another, where that is more than any step says.
+/// The heaviest antichain: a set of items of which none comes before another; none unless it exceeds the live bytes of
+/// every step.
 std::optional<BindingPeak> unordered_peak(const PlacedArena& arena, Bytes live) {
   const std::optional<Certificate> found =
       pack::unordered_items_bound(arena.problem->problem, live, [] { return false; });

@@ -5,10 +5,10 @@
 
 #include "report/scene.hpp"
 
-/// Where an arena is full.
+/// The steps at which an arena is full.
 namespace stowage::report {
 
-/// Steps at which the live bytes do not change.
+/// Consecutive steps with equal live bytes.
 struct Level {
   Interval steps;
   Bytes live;
@@ -20,27 +20,27 @@ struct Level {
 
 /// What an item holds at a peak.
 struct Held {
-  std::size_t item;  ///< Of the arena.
+  std::size_t item;  ///< Index in the arena's items.
   Bytes bytes;
 };
 
-/// Steps that follow each other, at which all of an arena is needed, or nearly, by the same holders.
+/// Consecutive steps at which an arena is full, or nearly full, with the same holders.
 struct BindingPeak {
   Interval steps;
-  Step at;  ///< The first of the fullest.
+  Step at;  ///< The first of the fullest steps.
   Bytes live;
   std::vector<Held> held;  ///< At that step, largest first.
 };
 
-/// The runs of steps with live bytes of at least `floor` and the same holders, but for those that are no larger than
-/// what the most live bytes are above `floor`; in their order. Nothing where `floor` is not positive.
+/// The runs of steps with at least `floor` live bytes and the same holders, in order. Holders no larger than the most
+/// live bytes minus `floor` may differ within a run. Empty if `floor` is not positive.
 [[nodiscard]] std::vector<BindingPeak> peaks_above(const Scene& scene, const PlacedArena& arena, Bytes floor);
 
 /// The most bytes live at a step.
 [[nodiscard]] Bytes most_live(const std::vector<Level>& levels);
 
-/// What binds an arena: the steps within a share of the most live bytes. On several streams, where that is more, the
-/// heaviest set of items that may be needed at the same time; then `at` and `steps` are of its largest item.
+/// What binds an arena: the steps within a share of the most live bytes. On several streams, if it is heavier, the
+/// heaviest set of items that may be needed at the same time; then `at` and `steps` are those of its largest item.
 struct Binding {
   std::vector<BindingPeak> peaks;
   Bytes live;

@@ -6,7 +6,7 @@
 namespace stowage::report {
 namespace {
 
-/// The length of the UTF-8 character at the start of `text`; 0 when that is none.
+/// The length of the UTF-8 character at the start of `text`; 0 if it is not valid UTF-8.
 std::size_t character_length(std::string_view text) {
   const auto lead = static_cast<unsigned char>(text.front());
   const std::size_t length = lead < 0x80                   ? 1
@@ -19,7 +19,7 @@ std::size_t character_length(std::string_view text) {
     if ((static_cast<unsigned char>(text[i]) & 0xC0) != 0x80) return 0;
   }
   if (length < 3) return length;
-  // Encodings that are longer than needed, halves of surrogate pairs, and what is beyond the last code point.
+  // Reject overlong encodings, surrogates, and anything beyond the last code point.
   const auto second = static_cast<unsigned char>(text[1]);
   const bool wrong = (lead == 0xE0 && second < 0xA0) || (lead == 0xED && second >= 0xA0) ||
                      (lead == 0xF0 && second < 0x90) || (lead == 0xF4 && second >= 0x90);
@@ -60,7 +60,7 @@ void PickleWriter::integer(std::int64_t value) {
 void PickleWriter::real(double value) {
   const auto bits = std::bit_cast<std::uint64_t>(value);
   out_ += 'G';
-  for (std::size_t i = 8; i-- > 0;) out_ += static_cast<char>(bits >> (8 * i) & 0xFF);  // the big end first
+  for (std::size_t i = 8; i-- > 0;) out_ += static_cast<char>(bits >> (8 * i) & 0xFF);  // big-endian
 }
 
 void PickleWriter::text(std::string_view value) {

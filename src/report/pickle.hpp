@@ -7,9 +7,9 @@
 
 namespace stowage::report {
 
-/// Writes one Python object as pickle, protocol 4. Only what every reader of memory snapshots knows: no memo, no
-/// frames, no classes. Lists and dicts are written in batches, as Python does it, for readers that put a batch on a
-/// stack.
+/// Writes one Python object as pickle, protocol 4. Uses only what every reader of memory snapshots supports: no memo,
+/// no frames, no classes. Lists and dicts are written in batches, as in Python, for readers that push a whole batch
+/// onto a stack.
 ///
 /// Use: `list(n, [&](i) { value i })`, `dict` with `key`s each followed by one value, `take` at the end.
 class PickleWriter {
@@ -20,9 +20,9 @@ class PickleWriter {
   void boolean(bool value) { out_ += value ? '\x88' : '\x89'; }
   void integer(std::int64_t value);
   void real(double value);
-  /// Bytes that are no UTF-8 become '?'.
+  /// Bytes that are not UTF-8 become '?'.
   void text(std::string_view value);
-  /// An entry of the dict that is open; its value must follow.
+  /// Begins an entry of the open dict; its value must follow.
   void key(std::string_view name) { text(name); }
 
   template <class Write>
@@ -49,7 +49,7 @@ class PickleWriter {
  private:
   static constexpr std::size_t kBatch = 1000;
 
-  void append(std::uint64_t value, std::size_t bytes);  ///< Little end first.
+  void append(std::uint64_t value, std::size_t bytes);  ///< Little-endian.
 
   std::string out_;
 };

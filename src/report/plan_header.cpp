@@ -10,7 +10,7 @@
 namespace stowage {
 namespace {
 
-/// A name that C can have: letters, digits and underscores, beginning with a letter.
+/// The name as a C identifier: letters, digits and underscores, beginning with a letter.
 std::string identifier(const std::string& name, int (*letter_case)(int)) {
   std::string result = name.empty() || std::isalpha(static_cast<unsigned char>(name[0])) == 0 ? "g_" + name : name;
   for (char& c : result) {
@@ -20,7 +20,7 @@ std::string identifier(const std::string& name, int (*letter_case)(int)) {
   return result;
 }
 
-/// What a comment can hold: no control characters, nothing that begins or ends one.
+/// The text without control characters and without anything that begins or ends a comment.
 std::string comment(std::string text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
@@ -43,7 +43,8 @@ class HeaderWriter {
   Result<std::string> run() {
     STOWAGE_TRY_STATUS(check());
     for (const Placement& placement : plan_.placements) {
-      if (placement.tensor.index() >= offsets_.size()) return Error{ErrorCode::invalid, "the plan is of another graph"};
+      if (placement.tensor.index() >= offsets_.size())
+        return Error{ErrorCode::invalid, "the plan belongs to another graph"};
       if (placement.arena.index() == arena_) offsets_[placement.tensor.index()] = placement.offset.value();
     }
     return head() + tensors() + workspaces() + fmt::format("\n#endif /* {}_OFFSETS_H */\n", upper_);
@@ -61,7 +62,7 @@ class HeaderWriter {
       arena_ = a;
     }
     if (!plan_.clears.empty()) return fail("memory must be cleared");
-    if (!plan_.bindings.empty()) return fail("tensors lie in buffers of the caller's");
+    if (!plan_.bindings.empty()) return fail("tensors lie in the caller's buffers");
     if (!plan_.edges.empty()) return fail("the plan orders ops");
     if (!plan_.copies.empty()) return fail("tensors must be copied");
     return Done{};
@@ -72,7 +73,7 @@ class HeaderWriter {
     return size() > Bytes(std::numeric_limits<std::int32_t>::max()) ? "int64_t" : "int32_t";
   }
 
-  /// The least that serves every tensor in the arena.
+  /// The smallest alignment that serves every tensor in the arena.
   [[nodiscard]] Bytes alignment() const {
     Bytes largest(1);
     for (std::size_t t = 0; t < offsets_.size(); ++t) {
@@ -90,7 +91,7 @@ class HeaderWriter {
     return text + fmt::format("#define {}_TENSOR_COUNT {}\n", upper_, offsets_.size());
   }
 
-  /// C has no empty arrays, hence none where there is nothing to say.
+  /// C has no empty arrays: empty if there are no tensors.
   [[nodiscard]] std::string tensors() const {
     if (offsets_.empty()) return {};
     std::string text =

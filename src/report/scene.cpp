@@ -45,7 +45,7 @@ void Scene::place_storages() {
     const Bytes inside = layout().offset_in_storage(placement.tensor);
     storages_[storage.index()] = PlacedAt{placement.arena, {placement.region, placement.offset - inside}};
   }
-  // The plan lists copies in the order of the analysis. Some go to a storage of their own.
+  // The plan lists copies in the order of the analysis. Some have their own storage as destination.
   for (std::size_t c = 0; c < layout().copies.size(); ++c) {
     const PlannedCopy& copy = layout().copies[c];
     if (copy.to) continue;

@@ -8,38 +8,38 @@
 #include "stowage/graph.hpp"
 #include "stowage/planner.hpp"
 
-/// What all reports look at: who holds which bytes when. A plan says where, the analysis behind it says when; here they
-/// are put together again.
+/// The common input of all reports: which item holds which bytes when. The plan says where items lie, the analysis says
+/// when they live; a scene combines both.
 namespace stowage::report {
 
-/// An item of an arena, where the plan has put it.
+/// An item of an arena, with its place in the plan.
 struct PlacedItem {
   Occupant occupant;
   Interval life;
   Bytes size;
-  Bytes offset;  ///< Of its lowest byte; the regions of an arena follow each other.
+  Bytes offset;  ///< Of its lowest byte, counted from the start of the arena: regions follow each other.
   std::uint32_t region = 0;
-  std::vector<Piece>
-      blocks;  ///< What it occupies, at places in the arena. With stream order: all of it for its whole life.
+  /// The rectangles that it occupies, with offsets in the arena. With a stream order: all its bytes for its whole life.
+  std::vector<Piece> blocks;
 };
 
 /// An arena of the plan with the Problem that it answers.
 struct PlacedArena {
   ArenaId number;  ///< In the plan.
   const ArenaProblem* problem = nullptr;
-  std::vector<PlacedItem> items;  ///< Of positive size, in the arena itself (some are guests of callers' buffers).
+  std::vector<PlacedItem> items;  ///< Of positive size, without those in callers' buffers.
 
   [[nodiscard]] bool concurrent() const { return !problem->problem.order.empty(); }
-  /// At which step an item is looked at. With stream order at none: it has all of its bytes as long as it lives.
+  /// The step at which to look at an item. None with a stream order: an item then has all its bytes for its whole life.
   [[nodiscard]] std::optional<Step> look_at(Step step) const {
     return concurrent() ? std::nullopt : std::optional(step);
   }
 };
 
-/// Whether something is needed at a step; without one: ever.
+/// Whether something is needed at a step; without a step, whether it is ever needed.
 [[nodiscard]] bool is_needed(const Life& life, std::optional<Step> step);
 
-/// A planned graph, taken apart. Refers to what was planned, which must outlive it.
+/// A planned graph as items in arenas. Refers to the `Planned`, which must outlive it.
 class Scene {
  public:
   /// Precondition: `planned` has an answer and is what `plan` returned.
@@ -52,10 +52,10 @@ class Scene {
   [[nodiscard]] const Analysis& analysis() const { return analysis_; }
   [[nodiscard]] const Liveness& liveness() const { return analysis_.liveness; }
   [[nodiscard]] const Layout& layout() const { return analysis_.layout; }
-  /// Paid or not, in the order of the plan, except for callers' buffers.
+  /// All arenas, paid or not, in the order of the plan, except for callers' buffers.
   [[nodiscard]] const std::vector<PlacedArena>& arenas() const { return arenas_; }
-  /// Callers' buffers that host others, in the order of the plan: the guests, and the caller's own tensor. The Problem
-  /// is that of the arena which the guests would be in otherwise.
+  /// Callers' buffers that host other tensors, in the order of the plan: the guests, and the caller's own tensor. The
+  /// Problem is that of the arena in which the guests would otherwise be.
   [[nodiscard]] const std::vector<PlacedArena>& user_buffers() const { return user_buffers_; }
 
   /// The tensors of a class, ascending.
@@ -74,7 +74,7 @@ class Scene {
     ArenaId arena;
     Position position;
   };
-  /// Where an occupant lies. A caller's own tensor lies at the bottom of its buffer, if that is an arena.
+  /// Where an occupant lies. A caller's own tensor lies at the start of its buffer, if that is an arena.
   [[nodiscard]] std::optional<PlacedAt> at(const Occupant& occupant) const;
 
   const Graph& graph_;

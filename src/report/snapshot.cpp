@@ -10,8 +10,8 @@
 
 /// A PyTorch memory snapshot. What its viewers rely on: the blocks of a segment fill it, in the order of addresses; a
 /// free names the address of its allocation; blocks that are still allocated at the end are those that no event freed;
-/// segments exist before their first block. So what an item occupies is given piece by piece: whole items may lie over
-/// each other where one has ended in part.
+/// segments exist before their first block. So an item is written piece by piece: whole items may overlap where part of
+/// one has already ended.
 namespace stowage {
 namespace {
 
@@ -20,12 +20,12 @@ using namespace report;  // the module's own parts
 constexpr std::int64_t kFirstAddress = std::int64_t{1} << 40;
 constexpr Bytes kSegmentAlignment{std::int64_t{1} << 21};
 
-/// Some bytes that one holder has for a while.
+/// Bytes that one holder occupies for some steps.
 struct Block {
   Interval when;
   std::int64_t address;
   Bytes size;
-  std::size_t holder;  ///< In the names.
+  std::size_t holder;  ///< Index in the names.
 };
 
 /// A region of an arena.
@@ -37,7 +37,7 @@ struct Segment {
 };
 
 struct Event {
-  enum class Kind : std::uint8_t { end, begin };  // at a step, what ends comes first
+  enum class Kind : std::uint8_t { end, begin };  // within a step, ends come first
   Step step;
   Kind kind;
   std::size_t block;
@@ -103,8 +103,7 @@ void SnapshotWriter::add_arena(const PlacedArena& arena) {
     next_ += (align_up(size, kSegmentAlignment) + kSegmentAlignment).value();
   }
   if (planned.kind == ArenaKind::pool) {
-    // Who follows whom in a slot is a matter of batches and added edges too: in the order of steps alone they may
-    // overlap.
+    // The order of occupants of a ring range also depends on batches and added edges: by steps alone they may overlap.
     if (planned.size == Bytes(0)) return;
     names_.push_back({planned.name, "prefetch ring", Step(0)});
     blocks_.push_back(
@@ -123,7 +122,7 @@ void SnapshotWriter::add_arena(const PlacedArena& arena) {
   }
 }
 
-/// Who has bytes of a segment at the very end, by address.
+/// The blocks of a segment that are still allocated at the end, by address.
 std::vector<const Block*> SnapshotWriter::left_in(const Segment& segment) const {
   std::vector<const Block*> left;
   for (const Block& block : blocks_) {
@@ -166,7 +165,7 @@ void SnapshotWriter::write_block(std::int64_t address, Bytes size, const Block* 
 void SnapshotWriter::write_segment(std::size_t number) {
   const Segment& segment = segments_[number];
   const std::vector<const Block*> left = left_in(segment);
-  std::vector<std::pair<std::int64_t, const Block*>> starts;  // with the holes between
+  std::vector<std::pair<std::int64_t, const Block*>> starts;  // null: a hole
   std::int64_t end = segment.address;
   Bytes used;
   for (const Block* block : left) {
@@ -234,7 +233,7 @@ void SnapshotWriter::write_trace(std::size_t device) {
     if (a.step != b.step) return a.step < b.step;
     return a.kind != b.kind ? a.kind < b.kind : a.block < b.block;
   });
-  // An end is two events: requested, completed.
+  // A free is two events: requested and completed.
   std::vector<std::pair<const Event*, const char*>> actions;
   for (const Event& event : events) {
     if (event.kind == Event::Kind::begin) actions.emplace_back(&event, "alloc");

@@ -30,7 +30,7 @@ std::vector<Share> largest_first(const Shares& shares) {
   return list;
 }
 
-/// Tells one peak; `items` are filled with who holds what is listed.
+/// Describes one peak; adds the item of each listed holder to `items`.
 Peak tell_peak(const Scene& scene, const PlacedArena& arena, const BindingPeak& binding, std::size_t top,
                std::vector<const PlacedItem*>& items) {
   Peak peak{.steps = binding.steps,
@@ -114,7 +114,7 @@ Bytes length_of_union(std::vector<ByteRange> ranges) {
   return sum;
 }
 
-/// What the ops touch of an item, by step.
+/// Adds the bytes of an item that ops access, by step.
 void add_touched(const Scene& scene, const PlacedItem& item, std::map<Step, Bytes>& touched) {
   if (const auto* ref = std::get_if<WorkspaceId>(&item.occupant)) {
     for (const Interval& span : scene.liveness().timeline.spans(ref->op)) touched[span.lower] += item.size;
@@ -140,7 +140,7 @@ std::string leading_holders(const Peak& peak, Bytes whole) {
   constexpr std::size_t kNamed = 3;
   std::vector<std::string> names;
   for (const Holder& holder : peak.holders) {
-    // What is small beside the others explains nothing.
+    // Small holders explain nothing.
     if (names.size() == kNamed || (!names.empty() && holder.bytes.value() * 20 < whole.value())) break;
     names.push_back(
         fmt::format("{} ({}, {})", name_text(holder, 60), to_human(holder.bytes), share_text(holder.bytes, whole)));
@@ -160,8 +160,8 @@ std::string place_of(const ArenaStory& arena, const Peak& peak) {
   std::string text = peak.op.empty() ? fmt::format(" at step {}", peak.at.value())
                                      : fmt::format(" at op '{}' (step {})", peak.op, peak.at.value());
   if (arena.peak_count > 1)
-    text += fmt::format(", and {} other {} as much", arena.peak_count - 1,
-                        arena.peak_count == 2 ? "place needs" : "places need");
+    text +=
+        fmt::format(", and {} other {} as high", arena.peak_count - 1, arena.peak_count == 2 ? "peak is" : "peaks are");
   return text;
 }
 
@@ -196,7 +196,8 @@ std::optional<LargestOp> largest_op(const Scene& scene) {
 std::string cause_of(const Explanation& explanation) {
   const Bytes peak = explanation.summary.peak;
   const std::string& name = explanation.summary.name;
-  if (peak == Bytes(0) || explanation.arenas.empty()) return fmt::format("{} needs no memory that counts.", name);
+  if (peak == Bytes(0) || explanation.arenas.empty())
+    return fmt::format("{} needs no memory that counts towards the peak.", name);
   const ArenaStory& arena = explanation.arenas.front();
   std::string text = fmt::format("{} needs {}", name, to_human(peak));
   if (arena.size < peak)
@@ -210,7 +211,7 @@ std::string cause_of(const Explanation& explanation) {
                       alone || arena.concurrent ? "" : " at the same time", place_of(arena, fullest));
   const Bytes lost = arena.size - arena.live;
   if (lost.value() * 50 > arena.size.value())
-    text += fmt::format("; {} ({}) is lost between them", to_human(lost), share_text(lost, arena.size));
+    text += fmt::format("; {} ({}) is lost to fragmentation", to_human(lost), share_text(lost, arena.size));
   return text + ".";
 }
 

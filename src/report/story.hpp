@@ -8,19 +8,19 @@
 #include "report/scene.hpp"
 #include "stowage/report/explain.hpp"
 
-/// What can be said of a plan without planning again.
+/// The parts of an explanation that need no re-plans.
 namespace stowage::report {
 
-/// An arena's story, and for the gains the items behind the holders of its fullest peak.
+/// An arena's story, and the items of the holders at its fullest peak, from which gains are computed.
 struct Told {
   ArenaStory story;
   std::vector<const PlacedItem*> holders;  ///< As in `story.peaks[story.fullest].holders`.
 };
 
-/// The arenas that count, largest first. `told` items refer to the scene.
+/// The arenas that count towards the peak, largest first. The items refer to the scene.
 [[nodiscard]] std::vector<Told> tell_arenas(const Scene& scene, const ExplainOptions& options);
 
-/// The op that needs most by itself; nothing where no op touches paid memory.
+/// The op that alone needs the most memory; none if no op accesses paid memory.
 [[nodiscard]] std::optional<LargestOp> largest_op(const Scene& scene);
 
 /// Why the peak is what it is, in one sentence.

@@ -11,7 +11,7 @@ namespace {
 
 bool continues(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
-/// Where character number `count` begins.
+/// The byte position of character number `count`.
 std::size_t position_of(std::string_view text, std::size_t count) {
   std::size_t at = 0;
   for (; at < text.size(); ++at) {
@@ -51,7 +51,7 @@ std::string clipped(std::string_view name, std::size_t width) {
 std::string wrapped(std::string start, std::string_view text, std::size_t indent) {
   std::string result = std::move(start);
   std::size_t column = columns_of(result);
-  bool begins = true;  // no space is due
+  bool begins = true;  // no space before the next word
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find(' ', at), text.size());
     const std::string word = clipped(text.substr(at, end - at), kWidth - indent);

@@ -10,7 +10,7 @@ namespace stowage {
 
 Result<std::string> tflite_with_plan(const ModelFile& model, const Plan& plan, const ImportOptions& options) {
   STOWAGE_TRY(io::PlannedCopy copy, io::copy_with_plan(model, plan, options));
-  // TFLM checks nothing, so that a plan which would go wrong there must not leave here.
+  // TFLM checks no offset, so an unsafe plan must be refused here.
   const std::vector<Finding> findings = verify(copy.read_back.graph, copy.read_back.plan, {.max_findings = 1});
   if (findings.empty()) return std::move(copy.bytes);
   return Error{ErrorCode::unsupported,

@@ -10,9 +10,9 @@
 #include "report/scene.hpp"
 #include "stowage/report/timeline.hpp"
 
-/// Chrome trace events. Slices of one thread must nest, and lives do not: each arena is a process, and its storages are
-/// dealt out to as few threads ("lanes") as there are storages live at once. Async events would need no lanes, but
-/// Perfetto draws each name of them as a track of its own.
+/// Chrome trace events. Slices of one thread must nest, and lifetimes do not. So each arena is a process, and its
+/// storages are distributed over threads ("lanes"), as few as the most storages live at once. Async events would need
+/// no lanes, but Perfetto draws a separate track for each name.
 namespace stowage {
 namespace {
 
@@ -20,7 +20,7 @@ using files::OrderedJson;
 using namespace report;  // the module's own parts
 
 constexpr std::int64_t kOps = 1;     // the process of the ops
-constexpr std::int64_t kArenas = 2;  // that of the first arena
+constexpr std::int64_t kArenas = 2;  // the process of the first arena
 
 class TraceWriter {
  public:
@@ -112,7 +112,7 @@ void TraceWriter::write_arena(const PlacedArena& arena, std::int64_t pid) {
     return a->life != b->life ? a->life < b->life : a->offset < b->offset;
   });
   std::set<std::int64_t> free;
-  std::multimap<Step, std::int64_t> busy;  // lanes, by when they are free again
+  std::multimap<Step, std::int64_t> busy;  // lanes, by the step at which they become free
   std::int64_t lanes = 0;
   for (const PlacedItem* item : items) {
     while (!busy.empty() && busy.begin()->first <= item->life.lower) {

@@ -49,7 +49,7 @@ Stock::Stock(const Scene& scene) {
             of_tensor_.emplace(tensor, items_.size());
           }
         }
-        if (members.tensors.empty()) continue;  // copies: they go when what is copied goes
+        if (members.tensors.empty()) continue;  // only copies: removed with their source
         std::sort(members.tensors.begin(), members.tensors.end());
       }
       items_.push_back(&item);
@@ -124,7 +124,7 @@ std::optional<Trial> Trials::replan(const Stock& stock, const Subset& subset) {
   if (trial) {
     tried_.insert_or_assign(subset, trial->outcome);
   } else {
-    tried_.try_emplace(subset, std::nullopt);  // what is known stays known when the time is up
+    tried_.try_emplace(subset, std::nullopt);  // keeps a known outcome when time has run out
   }
   return trial;
 }

@@ -14,66 +14,66 @@
 
 namespace stowage::report {
 
-/// What a plan came to.
+/// The figures of a plan.
 struct Outcome {
   Bytes peak;
-  std::vector<Bytes> by_memory;  ///< The peak's parts.
+  std::vector<Bytes> by_memory;  ///< The peak of each memory.
   bool proven = false;
 
-  /// Whether every memory takes no more than that.
+  /// Whether no memory needs more than the budget.
   [[nodiscard]] bool fits(Bytes budget) const;
 };
 
-/// The same with all that was planned.
+/// The figures together with the plan.
 struct Trial {
   Outcome outcome;
   Planned planned;
 };
 
-/// Some of the things that hold memory, by number (`Stock`).
+/// A set of holders, by their numbers in a `Stock`.
 using Subset = std::set<std::size_t>;
 
-/// Everything that holds memory in the plan as it is, numbered, so that the same thing can be found in other plans of
+/// Everything that holds memory in the original plan, numbered, so that the same holders can be found in other plans of
 /// the graph.
 class Stock {
  public:
   explicit Stock(const Scene& scene);
 
-  /// Which of them an item of a scene of the same tensors and ops is at a step: those of the tensors that it is needed
-  /// for then, or without a step ever.
+  /// The holders that an item of a scene with the same tensors and ops is made of: those of the tensors for which it is
+  /// needed at the step, or, without a step, ever.
   [[nodiscard]] Subset find(const Scene& scene, const PlacedItem& item, std::optional<Step> step) const;
   [[nodiscard]] rewrite::Dropped dropped(const Subset& subset) const;
   [[nodiscard]] std::size_t size() const { return items_.size(); }
-  /// Its item in the scene of the plan as it is.
+  /// The holder's item in the scene of the original plan.
   [[nodiscard]] const PlacedItem& item(std::size_t number) const { return *items_[number]; }
 
  private:
-  std::vector<const PlacedItem*> items_;   ///< Of the scene, which outlives the stock.
+  std::vector<const PlacedItem*> items_;   ///< Point into the scene, which must outlive the stock.
   std::vector<rewrite::Dropped> members_;  ///< By number.
   std::map<TensorId, std::size_t> of_tensor_;
   std::map<std::pair<OpId, std::uint32_t>, std::size_t> of_workspace_;
 };
 
-/// Re-plans, as long as there is time. Remembers what it has tried.
+/// Plans again, until time runs out. Caches the outcomes.
 class Trials {
  public:
-  /// `base` is the plan as it is, with an answer. The time for all re-plans begins now.
+  /// `base` is the original plan, with an answer. The time limit for all re-plans starts now.
   Trials(const Planned& base, const ExplainOptions& options);
 
-  /// What the plan as it is came to.
+  /// The figures of the original plan.
   [[nodiscard]] const Outcome& base() const { return base_; }
-  /// Any graph with any options. Nothing when there is no time, no such graph, or no plan of it.
+  /// Plans any graph with any options. None if time has run out, `graph` is an error, or there is no plan.
   std::optional<Trial> plan(Result<Graph> graph, const PlanOptions& options, const std::string& what);
-  /// The graph without some holders, as the stock numbers them; nothing as above.
+  /// Plans the graph without some holders of the stock. None in the same cases.
   std::optional<Trial> replan(const Stock& stock, const Subset& subset);
-  /// The same where the figures are enough: planned at most once.
+  /// The same, but returns figures only: each subset is planned at most once.
   std::optional<Outcome> without(const Stock& stock, const Subset& subset);
 
   [[nodiscard]] std::size_t replans() const { return replans_; }
   [[nodiscard]] std::size_t skipped() const { return skipped_; }
 
  private:
-  /// The time limit of one more plan; nothing when all is spent.
+  /// The options with the time limit of one more plan; none if time has run out.
   std::optional<PlanOptions> limited(PlanOptions options);
 
   const Graph& graph_;

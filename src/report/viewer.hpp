@@ -5,8 +5,8 @@
 
 namespace stowage::report {
 
-/// The viewer (viewer/, joined by the build) as the page around a title and data: head, title, middle, data, tail.
-/// Valid for ever.
+/// The viewer (viewer/, joined by the build): the parts of a page around its title and data, in the order head, title,
+/// middle, data, tail. The texts have static storage duration.
 struct Viewer {
   std::string_view head;
   std::string_view middle;
