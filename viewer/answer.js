@@ -1,8 +1,8 @@
-// What to change, from what the explanation has tried. No DOM.
+// What to change, based on the re-plans of the explanation. No DOM.
 
 import {unitOf} from "./format.js";
 
-const ABSURD = 2 ** 20;  // of a unit: a million MiB are meant to be bytes
+const ABSURD = 2 ** 20;  // of a unit: a million MiB must have meant bytes
 
 // Holders by family, largest families first: [{family, holders}].
 export function familiesOf(holders) {
@@ -20,10 +20,10 @@ function sumBytes(holders) {
 }
 
 // What is known about fitting into `bytes` of each memory, whose `needs` are given: {over, impossible, constraints: [cost],
-// together, shrinks: [gain], least}. `over`: bytes too much in the fullest memory, 0: it fits. `impossible`: one op alone needs
-// more. `together`: constraints that suffice only when all are dropped, {constraints, peak} or null. Shrinks come with the
-// fewest holders first. `least`: the lowest peak of everything that was tried, or null.
-// Peaks of trials are sums over memories: where there are several, only the answer to the budget that was asked for says more.
+// together, shrinks: [gain], least}. `over`: the excess in the fullest memory, 0 if it fits. `impossible`: one op alone
+// needs more. `together`: constraints that suffice only when all are dropped, {constraints, peak} or null. Shrinks with
+// the fewest holders come first. `least`: the lowest peak of all re-plans, or null. Peaks of re-plans are sums over
+// memories: with several memories, only the answer for the requested budget is used.
 export function answerFor(explain, bytes, needs) {
   const {budget, gains, costs} = explain;
   const single = needs.length <= 1;
@@ -44,9 +44,9 @@ export function answerFor(explain, bytes, needs) {
   };
 }
 
-// To what part of its size each of some holders must shrink, so that no step has more than `bytes` live: 0.24, say. `live` is by
-// step, `peak` what planning again without them gave. Null where live bytes do not tell: they must explain both the peak as it
-// is (`most`) and `peak`; then a plan between the two is between them too, as sums of sizes that shrink in proportion are.
+// The factor, such as 0.24, to which some holders must shrink so that no step has more than `bytes` live. `live` is by
+// step, `peak` the peak of the re-plan without them. Null unless the live bytes explain both the current peak (`most`)
+// and `peak`: only then does scaling the holders scale the peak between the two.
 export function partThatFits({live, most, peak}, holders, bytes) {
   const held = new Float64Array(live.length + 1);
   for (const {steps, bytes: size} of holders) {

@@ -1,5 +1,5 @@
 // The state of the page and what changes it. Components (panels, legend, toolbar) are filled from here and call back into `go`.
-// Drawing happens in one place, frame(), at most once a frame of the screen.
+// Drawing happens in one place, frame(), at most once per frame of the screen.
 
 import {COLOURINGS} from "./colour.js";
 import {matchChanges} from "./compare.js";
@@ -20,7 +20,7 @@ import {Tooltip, countWords} from "./tooltip.js";
 import {viewAround, viewAtSteps, wholeView} from "./viewport.js";
 import {goToPeak} from "./walk.js";
 
-// Op kinds, where there are several; a table of lives has none.
+// By op kind if there are several; a table (.csv) has none.
 function usualColouring(plan) {
   const {kind, count} = plan.holders;
   return count > 0 && kind.every((each) => each === kind[0]) ? "size" : "kind";
@@ -47,7 +47,7 @@ export class App {
     for (const stage of this.stages) listen(stage, this.gestureActions());
   }
 
-  // `what`: "view", "marks", "look", "selection", "search", "tab": for those who show it.
+  // Calls the observer with what has changed: "view", "marks", "look", "selection", "search" or "tab".
   observe(observer) {
     this.observers.push(observer);
   }
@@ -73,7 +73,7 @@ export class App {
 
   // ---------------------------------------------------------------------------------------------- scenes
 
-  // Makes the scenes anew, for another arena, colouring, theme or search. The view stays where the arena is the same.
+  // Rebuilds the scenes for another arena, colouring, theme or search. The view is kept if the arena is the same.
   refresh(keepView) {
     const shown = this.plans.map((plan) => ({plan, number: this.arenaOf(plan.number)})).filter(({number}) => number >= 0);
     this.look = makeLook(shown, this.state.colour, this.state.theme);
@@ -106,7 +106,7 @@ export class App {
     return {live: facts.live, most: facts.most};
   }
 
-  // Search, group and legend together; null: everything is lit.
+  // Combines search, group and legend; null: everything is highlighted.
   litOf(at, number) {
     const {group} = this.state;
     const hits = group && group.plan === at ? litGroup(this.plans[at], group.holders) : this.found[at] ? this.found[at].lit : null;
@@ -163,7 +163,7 @@ export class App {
 
   // ---------------------------------------------------------------------------------------------- moving
 
-  // The pointer's tooltip speaks of what was under it before.
+  // The tooltip no longer matches what is under the pointer.
   move(stage, view, smooth) {
     this.tooltip.hide();
     stage.setView(view, smooth);
@@ -222,7 +222,7 @@ export class App {
 
   // ---------------------------------------------------------------------------------------------- selecting
 
-  // `moving`: the map goes there, into its arena too. A group stays for one of its own.
+  // `moving`: the map moves there, and to its arena. A group is kept when one of its members is selected.
   select(plan, holder, moving) {
     if (holder < 0 || holder >= plan.holders.count) return;
     const {group} = this.state;
@@ -259,7 +259,7 @@ export class App {
     this.tell("selection");
   }
 
-  // From one of a group back to all of it.
+  // From one member of a group back to the whole group.
   unselect() {
     this.state.selected = null;
     this.afterSelecting("");
@@ -339,7 +339,7 @@ export class App {
     this.refresh(true);
   }
 
-  // The size that is asked for: it takes the place of the capacity in the maps.
+  // The size that the user asked for; it replaces the capacity in the maps.
   setFit(bytes) {
     this.state.fit = bytes;
     this.refresh(true);
@@ -380,7 +380,7 @@ export class App {
     for (const stage of this.shownStages) if (stage.scene) this.move(stage, wholeView(stage.scene.limits), true);
   }
 
-  // Says it in the live region; a delay keeps a moving pointer from being talked about all the time.
+  // Announces it in the live region, after a delay, so that a moving pointer does not cause constant announcements.
   say(words, delay) {
     clearTimeout(this.saying);
     this.saying = setTimeout(() => replace(document.getElementById("spoken"), words), delay);

@@ -1,4 +1,4 @@
-// What a holder's colour says: categories for each way of colouring, their legend, and the pixel values for the raster.
+// What a holder's colour means: categories for each colouring, their legend, and the pixel values for the raster.
 
 import {ROLE, tensorsOf} from "./model.js";
 import {humanBytes} from "./format.js";
@@ -41,7 +41,7 @@ function aliasOf(plan, holder) {
 
 // The categories of arenas that are shown together, largest first. A part is {plan, arena (number), peakSet}; the answer is
 // {list: [{label, bytes (by part, at its fullest step), count, area}], of: [category by holder, −1 in other arenas] by part}.
-// One list: a colour means one thing.
+// There is one list for all parts, so a colour means the same in each.
 export function categorise(parts, colouring) {
   const numbers = new Map();
   const list = [];

@@ -1,4 +1,4 @@
-// Two plans: which holder stands for each entry of the difference, what became of each holder, and the table of changes.
+// Two plans: the holder of each entry of the difference, the change of each holder, and the table of changes.
 
 import {el, linkNode, longList, nameNode, replace} from "./dom.js";
 import {exactBytes, humanBytes, plural, signedBytes} from "./format.js";
@@ -41,7 +41,7 @@ export function changesPanel(page, entries, select) {
   return el("section", {"aria-label": "Changes between the plans"},
             el("p", {class: "lead"}, growth === 0 ? "The peak is the same."
                : `The peak ${growth > 0 ? "grew" : "shrank"} by ${humanBytes(Math.abs(growth))}.`),
-            diff.by_number ? el("p", {class: "quiet"}, "Tensors are compared by number: there were no names.") : null,
+            diff.by_number ? el("p", {class: "quiet"}, "Tensors are compared by number, because the plans have no names.") : null,
             arenaTable(diff),
             el("h3", {}, "Tensors"),
             el("div", {class: "filters", role: "group", "aria-label": "Which changes are listed"}, filters),

@@ -28,7 +28,7 @@ export function replace(node, ...children) {
   return add(node, children);
 }
 
-// A name from the data: shortened in the middle, apart from the direction of the text around it.
+// A name from the data: shortened in the middle, isolated from the text direction around it.
 export function nameNode(text, most) {
   const limit = most || 48;
   return el("bdi", {class: "name", title: text.length > limit ? shorten(text, 600) : null}, shorten(text, limit));
@@ -47,7 +47,7 @@ export function bytesNode(bytes, attributes) {
             el("span", {class: "only-heard"}, `${humanBytes(bytes)}, exactly ${exact}`));
 }
 
-// Leads to another place of the map. An anchor and not a button, since those do not break in the middle of a line.
+// A link to another place in the map. An anchor and not a button, since buttons do not wrap.
 export function linkNode(content, onclick, label) {
   const follow = (event) => {
     event.preventDefault();

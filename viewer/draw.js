@@ -38,7 +38,7 @@ export function yOf(scene, byte) {
   return map.top + map.height - ((byte - scene.view.y0) / (scene.view.y1 - scene.view.y0)) * map.height;
 }
 
-// The most that the curve shows: the arena, what is live, and a capacity unless it is so far away that the rest would be flat.
+// The top of the curve: the arena, the live bytes, and the capacity unless it is so large that the rest would be flat.
 function curveTopOf(scene) {
   let most = Math.max(scene.arena.size, scene.most, scene.ghost ? scene.ghost.most : 0, 1);
   if (scene.capacity !== null && scene.capacity < 2 * most) most = Math.max(most, scene.capacity);
@@ -107,11 +107,11 @@ export function linesOf(scene) {
 
 function limitWords({plan, capacity, fit}) {
   const asked = typeof fit === "number";
-  if (capacity !== (asked ? fit : plan.capacity)) return asked ? "left of what is asked" : "left of the capacity";
+  if (capacity !== (asked ? fit : plan.capacity)) return asked ? "left of the requested size" : "left of the capacity";
   return asked ? "asked" : "capacity";
 }
 
-// In a row above the curve, so that they never lie on each other.
+// In a row above the curve, so that they never overlap.
 function drawLineLabels(painter, scene) {
   const {box, theme} = scene;
   let x = box.left;
@@ -157,7 +157,8 @@ export function drawAxes(painter, scene) {
   painter.frame(box.left - 0.5, box.map.top - 0.5, box.mapWidth + 1, box.map.height + 1, {stroke: theme.line});
 }
 
-// Regions are one above the other: a line at each but the first, with its number. Above the capacity the map is tinted.
+// Regions are stacked: a line at the start of each except the first, with its number. The map is tinted above the
+// capacity.
 export function drawRegions(painter, scene) {
   const {box, arena, theme} = scene;
   painter.clipped(box.left, box.map.top, box.mapWidth, box.map.height, () => {
@@ -180,7 +181,7 @@ export function drawRegions(painter, scene) {
 
 const CHARACTER = 6.7;  // the widest of the usual fonts, at 11 pixels
 const LEAST_NAME = 14;
-const LEAST_CUT = 56;  // of a name of which two or three characters were left at each end, "Mo…u6", many look the same
+const LEAST_CUT = 56;  // pixels; shorter than this, names such as "Mo…u6" all look the same
 
 // Names where there is room for them; the widest pieces first would flicker while panning, so the order is that of the index.
 export function drawNames(painter, scene, most) {

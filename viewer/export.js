@@ -12,7 +12,7 @@ import {visitSpan} from "./pieces.js";
 const TITLED = 3;
 
 // Scenes, one below the other, as an SVG document: [{scene, marks}]. Rectangles of three pixels or more have their names as
-// titles; smaller ones are one path a colour.
+// titles; smaller ones are one path per colour.
 export function stagesSvg(shown, title) {
   const painter = new SvgPainter();
   let top = 0;
@@ -84,7 +84,7 @@ export function download(blob, name) {
   setTimeout(() => URL.revokeObjectURL(url), 10000);
 }
 
-// A file name of a title: what no system objects to.
+// A title as a file name that is valid on every system.
 export function fileName(title, ending) {
   const name = title.replace(/\.(json|csv|onnx|tflite|gz)\b/g, "").replace(/[^A-Za-z0-9._-]+/g, "_").replace(/^[._]+/, "").slice(0, 60);
   return `${name || "stowage"}.${ending}`;

@@ -2,7 +2,7 @@
 
 const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 
-// The file of a path; where a path is long, its folders say little.
+// The file name of a path.
 export function baseName(path) {
   return path.split(/[\\/]/).filter(Boolean).pop() || path;
 }
@@ -27,7 +27,7 @@ export function unitOf(bytes) {
   return unit;
 }
 
-// Of two that are equally near the even one, as C++ does; toFixed takes the larger: 6.125 is 6.12 in the terminal.
+// Rounds half to even, as C++ does: 6.125 is 6.12 in the terminal; toFixed rounds it up.
 function fixed(value, digits) {
   const scaled = value * 10 ** digits;
   const whole = Math.floor(scaled);
@@ -77,12 +77,12 @@ export function plural(count, word) {
   return `${grouped(count)} ${/(s|x|ch|sh)$/.test(word) ? `${word}es` : `${word}s`}`;
 }
 
-// What cannot be seen, or changes the order of what stands around it, becomes a visible sign.
+// Replaces invisible characters, and those that change the text direction, by a visible sign.
 export function visible(text) {
   return straight(text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\ufeff]/g, "\ufffd"));
 }
 
-// Without the signs that turn what follows around: a name that is cut off may have lost the one that ends it.
+// Removes characters that change the text direction: a shortened name may have lost the one that ends the change.
 export function straight(text) {
   return text.replace(/[\u202a-\u202e\u2066-\u2069\u200e\u200f]/g, "");
 }

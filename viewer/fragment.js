@@ -1,4 +1,4 @@
-// What is seen, as the fragment of the address, and back. No DOM; a fragment that makes no sense is as good as none.
+// Converts the state of the page to the fragment of the address and back. No DOM; an invalid fragment is ignored.
 
 import {COLOURINGS} from "./colour.js";
 
@@ -44,7 +44,7 @@ export function readFragment(text) {
   };
 }
 
-// What of it this page has, as parts of the state.
+// The parts of the wanted state that exist in this page.
 export function fitting(wanted, page) {
   const state = {};
   const planOf = (pair) => (pair ? page.plans[pair.plan] : undefined);

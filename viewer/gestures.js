@@ -6,7 +6,7 @@ import {panView, zoomView} from "./viewport.js";
 
 const CLICK = 4;
 
-// Where a pointer is in a view, by default in the one that is seen: {part: "curve" | "map" | "", step, byte, x, y}.
+// The position of a pointer in a view, by default the current one: {part: "curve" | "map" | "", step, byte, x, y}.
 function pointOn(stage, event, seen) {
   const rect = stage.over.getBoundingClientRect();
   const {box} = stage.scene;
@@ -71,8 +71,8 @@ function pinch(stage, pointers, event, actions) {
   actions.moved(stage, zoomView(stage.scene.view, stage.scene.limits, middle, after / before, after / before), false);
 }
 
-// Shift: steps alone; alt: bytes alone. Otherwise both, bytes at half the pace: an arena is seldom as deep as a graph is long.
-// Sideways wheels pan.
+// Shift: steps only; alt: bytes only. Otherwise both, bytes at half the rate, since graphs are usually longer than
+// arenas are deep. Sideways wheels pan.
 function wheel(stage, event, actions) {
   if (!stage.scene) return;
   event.preventDefault();

@@ -1,4 +1,4 @@
-// Several holders at once: what a change would have to shrink. Pointed at, they are outlined; chosen, they alone are lit.
+// Several holders at once: those that a change would have to shrink. Outlined when pointed at, highlighted when chosen.
 
 import {findHolder} from "./lookup.js";
 import {holderBox} from "./model.js";
@@ -6,7 +6,7 @@ import {viewAround} from "./viewport.js";
 
 const MOST_POINTED = 2000;
 
-// `wanted` is as explanations have holders: [{name, steps, …}]. Each once; those that are not there are left out.
+// `wanted` has the form of holders in explanations: [{name, steps, …}]. Without duplicates and unknown holders.
 function holdersOf(plan, wanted) {
   return [...new Set(wanted.map((each) => findHolder(plan, each)).filter((holder) => holder >= 0))];
 }
@@ -30,7 +30,7 @@ function boxAround(plan, holders) {
   return around;
 }
 
-// Lights them and lists them, in the arena of the first; one alone is selected.
+// Highlights and lists them, in the arena of the first; a single one is selected instead.
 export function showGroup(app, plan, wanted) {
   const holders = holdersOf(plan, wanted);
   if (holders.length <= 1) {
@@ -45,10 +45,10 @@ export function showGroup(app, plan, wanted) {
     const seen = box.first >= target.x0 && box.end <= target.x1 && box.low >= target.y0 && box.high <= target.y1;
     return seen ? target : viewAround(box, scene.limits);
   });
-  app.afterSelecting(`${holders.length} holders are lit`);
+  app.afterSelecting(`${holders.length} holders are highlighted`);
 }
 
-// Outlines them while a panel's line that speaks of them is pointed at; none: nothing any more.
+// Outlines them while the line of a panel that names them is pointed at; an empty list clears the outlines.
 export function pointAt(app, plan, wanted) {
   const holders = holdersOf(plan, wanted.slice(0, MOST_POINTED));
   app.pointed = holders.length > 0 ? {plan: plan.number, holders} : null;

@@ -1,4 +1,4 @@
-// The top of the page: what it is of, the figures, and the tabs of arenas.
+// The top of the page: the title, the figures, and the tabs of arenas.
 
 import {bytesNode, el, nameNode} from "./dom.js";
 import {baseName, exactBytes, grouped, humanBytes, percent, plural, shorten, signedBytes} from "./format.js";
@@ -22,7 +22,7 @@ export function planFigures(plan) {
             sizeFigure(summary));
 }
 
-// A table of lives has neither ops nor tensors.
+// A table (.csv) has neither ops nor tensors.
 function sizeFigure(summary) {
   const value = (words) => el("span", {class: "bytes"}, words);
   return summary.ops > 0 ? figure("Graph", value(plural(summary.ops, "op")), plural(summary.tensors, "tensor"))
@@ -58,8 +58,8 @@ export function titleNode(page) {
   return el("h1", {}, before, el("span", {class: "arrow"}, " → "), after);
 }
 
-// Roving focus: one tab is reachable with Tab, the arrow keys go to the others. Choosing one makes the list anew, so the focus
-// is put back.
+// Roving focus: one tab is reachable with Tab, the arrow keys go to the others. Choosing one rebuilds the list, so the
+// focus is restored.
 export function tabList(label, entries, chosen, choose) {
   const go = (n) => {
     choose(n);

@@ -9,7 +9,7 @@ const KEYS = [
   ["shift + ← →", "previous, next step"],
   ["shift + ↑ ↓", "holder above, below at the step"],
   ["Enter", "select what is in the middle"],
-  ["n p", "next, previous place that sets the peak"],
+  ["n p", "next, previous binding peak"],
   ["z", "zoom to the selection"],
   ["/", "search; Enter and shift + Enter: next and previous hit"],
   ["[ ]", "previous, next arena"],
@@ -20,7 +20,7 @@ const KEYS = [
 ];
 
 const POINTER = [
-  ["wheel, pinch", "zoom around the pointer; shift: steps alone, alt: bytes alone"],
+  ["wheel, pinch", "zoom around the pointer; shift: steps only, alt: bytes only"],
   ["drag", "pan; in the strip below: move the frame"],
   ["click", "select a tensor; on the curve, or with shift: a step"],
   ["double click", "zoom to the tensor"],
@@ -30,20 +30,20 @@ export function helpDialog() {
   const rows = (list) => el("dl", {class: "keys"}, list.map(([key, words]) => [el("dt", {}, key), el("dd", {}, words)]));
   const dialog = el("dialog", {class: "help", "aria-label": "Help"});
   dialog.append(el("h2", {}, "How to read the map"),
-    el("p", {}, "Each rectangle is a holder: bytes that one or more tensors occupy. Left to right: the steps of execution, during which it " +
-                "must be there. Upwards: its addresses in the arena. The curve above is the sum of what is live; the peak is the size of " +
-                "the arena, the bound what no plan can go below."),
+    el("p", {}, "Each rectangle is a holder: bytes that one or more tensors occupy. Left to right: the steps of execution during which it " +
+                "is live. Upwards: its addresses in the arena. The curve above shows the live bytes; the peak is the size of " +
+                "the arena, and the bound is a size that no plan can beat."),
     el("h2", {}, "Keys"), rows(KEYS), el("h2", {}, "Pointer"), rows(POINTER),
     el("form", {method: "dialog"}, el("button", {class: "small"}, "Close")));
   return dialog;
 }
 
-// Keys that browsers have a use for, such as alt + D and alt + left; alt with a sign may be how a keyboard writes that sign.
+// Keys that browsers use themselves, such as alt + D and alt + left. Some keyboard layouts type a sign with alt.
 export function isBrowsers(event) {
   return event.ctrlKey || event.metaKey || (event.altKey && /^([a-z0-9]|Arrow.*)$/i.test(event.key));
 }
 
-// `actions` by key; a text field keeps its keys but for Escape, an open dialog all of them.
+// `actions` by key; a text field keeps its keys except for Escape, an open dialog keeps all of them.
 export function listenKeys(actions) {
   document.addEventListener("keydown", (event) => {
     if (isBrowsers(event) || event.defaultPrevented || document.querySelector("dialog[open]")) return;

@@ -1,5 +1,5 @@
-// The legend: a button for each category, with its bytes at the fullest step, or at the one that is selected. Pressed, it alone
-// is lit.
+// The legend: a button for each category, with its bytes at the fullest step, or at the one that is selected. Pressed,
+// only its holders are highlighted.
 
 import {el, replace} from "./dom.js";
 import {exactBytes, humanBytes, percent, plural, shorten} from "./format.js";
@@ -9,7 +9,7 @@ import {liveSet} from "./pieces.js";
 const SHOWN = 14;
 const MOST = 200;
 
-// Bytes of several plans are joined by arrows. `step` is one of the only scene's, or null.
+// Bytes of several plans are joined by arrows. `step` is a step of the only scene, or null.
 export function fillLegend(root, look, scenes, step, chosen, choose) {
   const own = scenes.length === 1 && step !== null ? bytesAt(scenes[0], look, step) : null;
   const total = own ? scenes[0].live[step] : scenes[0] ? scenes[0].most : 0;

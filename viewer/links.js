@@ -1,4 +1,4 @@
-// Finds in a text what the map can show: names that the explanation speaks of, and "step N". No DOM.
+// Finds in a text what the map can show: names from the explanation, and "step N". No DOM.
 
 // [string | {text, name} | {text, step}], in order; joined they are the text. A line may end between "step" and its number.
 export function splitText(text, names) {
@@ -40,7 +40,7 @@ function partAt(text, at, sorted) {
   return step ? {text: step[0], step: Number(step[1])} : null;
 }
 
-// A name must not go on: "ffn_gate-1" is not in "ffn_gate-12", nor "ffn_gate" in "ffn_gate-1".
+// Only whole names match: "ffn_gate-1" is not in "ffn_gate-12", nor "ffn_gate" in "ffn_gate-1".
 function endsWord(text, at) {
   if (at >= text.length) return true;
   if (/[\p{L}\p{N}_*]/u.test(text[at])) return false;

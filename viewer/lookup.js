@@ -21,7 +21,7 @@ function nameIndex(plan) {
   return byName;
 }
 
-// `wanted` is {name, steps?: [first, end), offset?, arena?}: of several with that name the one that fits best. −1: none.
+// `wanted` is {name, steps?: [first, end), offset?, arena?}: the best match among those with that name. −1: none.
 export function findHolder(plan, wanted) {
   const name = wanted.name.replace(/ \(workspace \d+\)$/, " (workspace)");
   const found = nameIndex(plan).get(name) || nameIndex(plan).get(name.replace(/ \+\d+$/, ""));
@@ -50,8 +50,8 @@ export function findOp(plan, name, near) {
   return near === undefined ? steps[0] : steps.find((step) => step >= near) || steps[0];
 }
 
-// {test, error}: a regular expression without regard to case, or, where it is none, the text itself. Of the two grammars the
-// strict one knows more (\p{L}), the loose one lets "a\-b" pass, as most people's fingers do.
+// {test, error}: a case-insensitive regular expression, or, if it is not a valid one, the text itself. The strict
+// grammar (flag u) has more features (\p{L}); the loose one accepts "a\-b".
 export function makePattern(query) {
   let message = "";
   for (const flags of ["iu", "i"]) {
@@ -66,10 +66,10 @@ export function makePattern(query) {
   return {test: (text) => text.toLowerCase().includes(plain), error: message};
 }
 
-const SOON = 4e9;  // steps of matching; some ten seconds at the very worst, and next to nothing for what people search for
+const SOON = 4e9;  // matching steps: about ten seconds in the worst case, and almost no time for ordinary searches
 
-// Whether the search surely ends, whatever the names are. Matching goes back and tries again: each repetition may begin and end
-// anywhere in a name, each choice may double the work, and a repeated group or a reference back has no bound worth speaking of.
+// Whether the search is sure to end soon for any names. Matching backtracks: each repetition may begin and end anywhere
+// in a name, each alternative may double the work, and a repeated group or a back reference has no useful bound.
 export function endsSoon(query, strings) {
   if (/\)[*+{]|\\[1-9k]/.test(query)) return false;
   const repeats = (query.match(/[*+]|\{\d+,/g) || []).length;

@@ -16,7 +16,7 @@ function stateOf(wanted, page) {
   return {theme: wanted.theme || preferredTheme(), themeChosen: Boolean(wanted.theme), ...fitting(wanted, page)};
 }
 
-// Shows what the address asks for. A search that might take for ever is only offered: whoever wants it presses Enter.
+// Shows what the address asks for. A search that might not end is only offered: it runs when the user presses Enter.
 function restore(app, shell, wanted) {
   const runs = app.plans.every((plan) => endsSoon(wanted.query, plan.strings));
   const query = runs ? wanted.query : "";

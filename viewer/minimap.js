@@ -1,4 +1,5 @@
-// The whole arena in a strip, with a frame for what the stage shows. The frame can be dragged; a click elsewhere brings it there.
+// The whole arena in a strip, with a frame for what the stage shows. The frame can be dragged; a click elsewhere moves
+// it there.
 
 import {el} from "./dom.js";
 import {makeRaster, paintView} from "./raster.js";

@@ -1,15 +1,15 @@
-// From the text in the page to what the viewer works with: decode, then typed arrays. docs/page.md says what the columns mean.
+// Decodes the text in the page into typed arrays. docs/page.md says what the columns mean.
 
 export const ROLE = {input: 1, output: 2, constant: 3, variable: 4, mask: 7, kept: 8};
 
 // Base64 of gzip of JSON. Throws an Error that a person can read.
 export async function decodePage(text) {
   const packed = bytesOfBase64(text.replace(/\s+/g, ""));
-  if (packed.length === 0) throw new Error("the page has no data in it");
-  if (typeof DecompressionStream === "undefined") throw new Error("this browser is too old for it (it has no DecompressionStream)");
+  if (packed.length === 0) throw new Error("the page contains no data");
+  if (typeof DecompressionStream === "undefined") throw new Error("this browser is too old (it has no DecompressionStream)");
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
   const json = JSON.parse(await new Response(stream).text());
-  if (json.schema !== "stowage.page/1") throw new Error(`the data is '${json.schema}', this viewer reads 'stowage.page/1'`);
+  if (json.schema !== "stowage.page/1") throw new Error(`the data is '${json.schema}', but this viewer reads 'stowage.page/1'`);
   return json;
 }
 
@@ -20,7 +20,7 @@ export function bytesOfBase64(text) {
   return bytes;
 }
 
-// The plans of a page as models; everything else stays as it is.
+// The plans of a page as models; everything else is unchanged.
 export function readPage(json) {
   return {
     title: json.title || "",
@@ -105,7 +105,7 @@ function readArena(json, number) {
   };
 }
 
-// Counts to the places where each begins; one more entry than counts.
+// Prefix sums: where the rows of each count begin; one entry more than counts.
 export function startsOf(counts) {
   const starts = new Uint32Array(counts.length + 1);
   for (let i = 0; i < counts.length; i += 1) starts[i + 1] = starts[i] + counts[i];
@@ -163,7 +163,7 @@ export function holderBox(plan, holder) {
   return box.low === Infinity ? {...box, low: 0, high: 0} : box;
 }
 
-// What ops do, by step: who reads at it and what it writes. Made when first asked for.
+// What ops read and write, by step. Made when first asked for.
 export function flowOf(plan) {
   if (!plan.flow) {
     const readers = new Int32Array(plan.reads.length);

@@ -1,4 +1,4 @@
-// What lies above the map: outlines of what is pointed at and selected, the step, and the lines of the data's way.
+// The overlay of the map: outlines of what is pointed at or selected, the step, and the lines of the data flow.
 
 import {stepSpan, humanBytes} from "./format.js";
 import {holderBox, readsOf, tensorsOf, tensorsReadAt, tensorsWrittenAt} from "./model.js";
@@ -112,7 +112,7 @@ function drawDiamond(painter, x, y, size, fill) {
   painter.path([x, y - size, x + size, y, x, y + size, x - size, y, x, y - size], {fill});
 }
 
-// What the label of the map says to those who do not see it.
+// The label of the map for screen readers.
 export function mapLabel(scene, label) {
   const {plan, arena, index} = scene;
   return `Memory map of ${label}, arena ${arena.name}: ${index.count} rectangles, ${humanBytes(arena.size)} of addresses upwards, ` +

@@ -100,7 +100,7 @@ export class SvgPainter {
     this.parts.push("</svg>");
   }
 
-  // What `draw` draws, moved down.
+  // Calls `draw`, with its output moved down.
   below(top, width, height, draw) {
     this.parts.push(`<svg y="${short(top)}" width="${short(width)}" height="${short(height)}">`);
     draw();

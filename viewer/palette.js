@@ -1,5 +1,6 @@
-// Colours. The base is that of Okabe and Ito, which people with any of the usual kinds of colour blindness tell apart, made
-// lighter for areas with dark text on them; further categories take the same hues in a second lightness.
+// Colours. The base is the palette of Okabe and Ito, which is distinguishable with the common kinds of colour
+// blindness, made lighter for areas with dark text on them; further categories use the same hues with another
+// lightness.
 
 const OKABE_ITO = ["#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#0072b2", "#d55e00", "#c9bf26"];
 
@@ -33,7 +34,7 @@ export function toPixel(rgb) {
   return (0xff000000 | (rgb[2] << 16) | (rgb[1] << 8) | rgb[0]) >>> 0;
 }
 
-// Dark or light, whichever is read better on it.
+// Dark or light, whichever has more contrast on it.
 export function inkOn(rgb) {
   return 0.2126 * rgb[0] + 0.7152 * rgb[1] + 0.0722 * rgb[2] > 118 ? "#14181c" : "#ffffff";
 }
@@ -48,7 +49,8 @@ export function categoryColour(rank, theme) {
 
 export const CATEGORY_COUNT = OKABE_ITO.length * 2;
 
-// From pale to dark (light theme), from dim to bright (dark): a part in [0, 1]. Its order is seen without its hue.
+// From pale to dark (light theme), or dim to bright (dark theme), for a part in [0, 1]. The order is visible without
+// hue.
 export function rampColour(part, theme) {
   const stops = theme === "light" ? ["#e3ecf4", "#9cc3e0", "#4c93c3", "#1f5f96", "#0b2f57"]
     : ["#22303c", "#2c5573", "#3d84b0", "#7db9dd", "#d6ecfa"];

@@ -7,7 +7,7 @@ import {roleOf} from "./colour.js";
 import {nameAt, neededAt, opPart, typeText, whyAlive} from "./story.js";
 import {stepsOf} from "./overlay.js";
 
-// `go` is {select(plan, holder), step(plan, step)}; `step` the one that is selected too, or null.
+// `go` is {select(plan, holder), step(plan, step)}; `step` is the selected step, or null.
 export function holderPanel(plan, holder, step, go) {
   const box = holderBox(plan, holder);
   const {first, end, size, arena, tensor} = plan.holders;
@@ -110,11 +110,11 @@ export function groupPanel(plan, holders, go) {
        el("span", {class: "quiet"}, ` ${visible(note(holder))}`)));
   return el("section", {"aria-label": "Selected holders"},
             el("h3", {class: "title"}, plural(holders.length, "holder")),
-            el("p", {class: "quiet"}, "They alone are lit in the map; Esc lights everything again."),
+            el("p", {class: "quiet"}, "Only these are highlighted in the map; Esc clears that."),
             longList(sorted, row, {class: "rows group"}));
 }
 
 export function emptyPanel() {
-  const words = "Nothing is selected. Click a rectangle for a tensor, or the curve (or a rectangle with shift) for a step.";
+  const words = "Nothing is selected. Click a rectangle to select a tensor; click the curve, or shift-click a rectangle, to select a step.";
   return el("section", {"aria-label": "Selection"}, el("p", {class: "quiet"}, words));
 }

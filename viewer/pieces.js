@@ -1,6 +1,6 @@
-// The rectangles of one arena, in the order of their first step, so that those of a span of steps are found without looking
-// at all: binary search ends the walk, and blocks whose last step lies before the span are skipped. Building sorts once;
-// a tree over both axes was not worth it, since what is visible at all is mostly a span of steps at full height.
+// The rectangles of one arena, sorted by first step, so that those of a span of steps are found without visiting all:
+// binary search finds the end of the walk, and blocks whose last step is before the span are skipped. Building sorts
+// once. A tree over both axes was not worth it, since the visible part is mostly a span of steps at full height.
 
 const BLOCK = 256;
 
@@ -37,7 +37,7 @@ function piecesOfArena(plan, arena) {
   return Uint32Array.from(list);
 }
 
-// Calls visit(i) for each piece that is there during some of the steps [from, to), in the order of their first steps.
+// Calls visit(i) for each piece that is live during some of the steps [from, to), in the order of their first steps.
 export function visitSpan(index, from, to, visit) {
   for (let block = 0; block < index.blockEnd.length; block += 1) {
     const start = block * BLOCK;
@@ -50,7 +50,7 @@ export function visitSpan(index, from, to, visit) {
   }
 }
 
-// The piece at a point, or else the largest that touches the box around it; −1 where there is none. Later ones lie on top.
+// The piece at a point, or else the largest that touches the box around it; −1: none. Later pieces are on top.
 export function pieceAt(index, point, box) {
   let exact = -1;
   let near = -1;

@@ -1,6 +1,6 @@
-// The picture of the map: rectangles into an array of pixels, without the canvas. A canvas without a GPU takes a microsecond or
-// more for each rectangle that it fills, whatever its size; a hundred thousand of them below a pixel would take a tenth of a
-// second a frame. Here they cost a few additions.
+// Rasterises the map: rectangles into an array of pixels, without the canvas. A canvas without a GPU takes a
+// microsecond or more for each rectangle, whatever its size; a hundred thousand rectangles smaller than a pixel would
+// take a tenth of a second per frame. Here each costs a few additions.
 //
 //  1. A rectangle of two pixels or more each way is filled, its edges on whole pixels, with an edge line where there is room.
 //  2. A smaller one adds its colour to the pixels that it touches, as much as it covers of each. Thus a picture that shows
@@ -14,7 +14,7 @@
 const LARGE = 2;
 const EDGED = 5;
 const MARGIN = 1;
-const LEAST_COVER = 1 / 512;  // less is nothing: sums of single precision do not come back to 0
+const LEAST_COVER = 1 / 512;  // less counts as 0: sums in single precision do not return to exactly 0
 
 export function makeRaster(width, height) {
   const bytes = new Uint8ClampedArray(4 * width * height);
@@ -58,7 +58,7 @@ function near(a, b) {
   return Math.abs(a - b) <= 1e-9 * Math.abs(b);
 }
 
-// Moves the picture and returns what must be painted: at most one upright strip and one lying one.
+// Moves the picture and returns what must be painted: at most one vertical and one horizontal strip.
 function shift(raster, moveX, moveY) {
   const {width, height, pixels} = raster;
   if (moveX !== 0 || moveY !== 0) {

@@ -14,9 +14,9 @@ export function replayFigures(replay) {
                                             el("dd", {}, value, note ? el("span", {class: "note"}, note) : null));
   const count = (number) => el("span", {class: "bytes"}, grouped(number));
   return el("dl", {class: "plan-figures", "aria-label": "Figures of the replay"},
-            figure("Requested", bytesNode(report.peak_requested_bytes), "at most at once"),
+            figure("Requested", bytesNode(report.peak_requested_bytes), "peak"),
             figure("Reserved", bytesNode(report.peak_reserved_bytes), `${percent(report.waste, 1)} waste`),
-            figure("Time", el("span", {class: "bytes"}, `${grouped(Math.round(report.ns_per_event))} ns`), "an event"),
+            figure("Time", el("span", {class: "bytes"}, `${grouped(Math.round(report.ns_per_event))} ns`), "per event"),
             figure("Events", count(report.events), `${report.allocator} on ${report.device}`),
             figure("Device calls", count(report.creates + report.maps + report.unmaps + report.access_calls),
                    `${plural(report.creates, "create")}, ${plural(report.maps, "map")}, ${plural(report.unmaps, "unmap")}, ${plural(report.event_waits, "wait")}`),
@@ -110,7 +110,7 @@ export function replayFacts(replay, event) {
                                        ["largest hole", words(replay.largest_idle[n])]]};
 }
 
-// What the picture shows, for those who do not see it: the two peaks and ten points between.
+// The chart as a table for screen readers: the two peaks and ten points between.
 export function replayTable(replay) {
   const count = replay.at.length;
   const rows = [...new Set(Array.from({length: Math.min(count, 11)},

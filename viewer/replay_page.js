@@ -36,7 +36,7 @@ export class ReplayPage {
       replayFigures(replay));
     replace(main, el("section", {class: "work", "aria-label": "Chart"}, this.root,
                      el("p", {class: "quiet"},
-                        "What is reserved and not requested lies in holes. Wheel or + − zoom, drag or arrow keys pan, 0 shows all."),
+                        "Memory that is reserved but not requested is free. Wheel or + − zoom, drag or arrow keys pan, 0 shows all."),
                         replayTable(replay)));
     main.classList.add("single");
     document.body.append(this.tooltip.root);

@@ -1,4 +1,5 @@
-// What a stage needs of a plan and an arena, computed once and kept: index, live bytes, peaks, categories, pixel values.
+// What a stage needs to know about a plan and an arena, computed once: index, live bytes, peaks, categories, pixel
+// values.
 
 import {categorise, categoryColours, pixelColours} from "./colour.js";
 import {THEMES} from "./palette.js";
@@ -18,13 +19,13 @@ export function arenaFacts(plan, number) {
   return arena.facts;
 }
 
-// The part of the most within which live bytes bind.
+// The share of the most live bytes within which a step binds.
 export function withinOf(plan) {
   return plan.explain ? plan.explain.within : WITHIN;
 }
 
-// Those of the explanation where it has them all and means this plan: with a capacity it is of another one. Else the runs of
-// steps near the most.
+// Those of the explanation if it has them all and is about this plan (with a capacity it is about another one); else
+// the runs of steps near the most live bytes.
 function bindingPeaks(plan, arena, live) {
   const story = plan.explain && plan.explain.arenas.find((each) => each.name === arena.name && each.kind === arena.kind);
   const whole = story && story.peaks.length > 0 && (story.peaks.length >= story.peak_count || story.concurrent);
@@ -42,8 +43,8 @@ export function makeLook(shown, colouring, theme) {
   return {theme, list, of, colours: categoryColours(list, colouring, theme)};
 }
 
-// Part `at` of a look, as a stage shows it. `more` is {lit (by holder) or null, limits, ghost, fit: what is asked for instead of the
-// capacity, or null}.
+// Part `at` of a look, as a stage shows it. `more` is {lit (by holder) or null, limits, ghost, fit: the size asked for
+// instead of the capacity, or null}.
 export function makeScene(plan, number, look, at, more) {
   const arena = plan.arenas[number];
   const {theme, list, colours} = look;
@@ -61,7 +62,7 @@ export function makeScene(plan, number, look, at, more) {
   };
 }
 
-// What the capacity leaves to an arena once the others of its memory have theirs; null: there is no limit.
+// The capacity minus the other arenas of the same memory; null: there is no limit.
 function roomFor(plan, arena, capacity) {
   if (capacity === null || !arena.counts) return null;
   const others = fitOf(plan).find((each) => each.memory === arena.memory).bytes - arena.size;

@@ -42,7 +42,7 @@ export class Shell {
                                                      el("bdi", {class: "quiet", title: shorten(this.app.plans[at].label, 600)},
                                                         shorten(baseName(this.app.plans[at].label), 60))) : null;
     const missing = el("p", {class: "missing quiet"},
-                       this.app.tabs.length === 0 ? "There is nothing to place: the graph has no tensors that need memory." : "This plan has no such arena.");
+                       this.app.tabs.length === 0 ? "The graph has no tensors that need memory." : "This plan does not have this arena.");
     return el("figure", {class: "map-box"}, caption, stage.root, missing, this.app.minimaps[at].root);
   }
 
@@ -130,7 +130,7 @@ export class Shell {
     this.hitButtons.hidden = words === "";
   }
 
-  // A search that was not made.
+  // Shows a search that has not run yet.
   offerSearch(query) {
     this.query.value = query;
     replace(this.hits, "not searched yet: press Enter");
@@ -156,7 +156,7 @@ export class Shell {
     this.shownSide = wanted;
   }
 
-  // What a panel depends on: filling it again for nothing would lose where one has scrolled to.
+  // What a panel depends on: filling it again needlessly would lose the scroll position.
   sideKey(name) {
     const {tab, selected, step, group} = this.app.state;
     if (name === "why") return `why ${tab} ${this.whyPlan().number}`;
@@ -229,7 +229,7 @@ export class Shell {
   listenSizes() {
     const printing = window.matchMedia("print");
     const observer = new ResizeObserver(() => {
-      if (printing.matches) return;  // paper gets the picture as it is: nothing is drawn while it is made
+      if (printing.matches) return;  // printing uses the current picture: nothing is redrawn meanwhile
       for (const stage of this.app.stages) stage.resize(stage.root.clientWidth, stage.root.clientHeight);
       this.app.ask();
     });
@@ -261,7 +261,7 @@ export class Shell {
     });
   }
 
-  // The arrow keys go on from there, unless something else has the focus.
+  // Moves the focus to the map too, so that the arrow keys continue from there, unless something else has the focus.
   toPeak(by) {
     nextPeak(this.app, by);
     if (document.activeElement === document.body) this.app.current.over.focus({preventScroll: true});

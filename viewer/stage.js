@@ -1,6 +1,7 @@
-// One map with its curve: two canvases, one above the other, and a view. The lower holds what changes with the view, the upper
-// what follows the pointer. The map itself is kept as a picture; while it moves it is shifted, and where painting it takes long
-// (a hundred thousand holders at once, while zooming) the old one is stretched until the view rests.
+// One map with its curve: two canvases, one above the other, and a view. The lower one holds what changes with the
+// view, the upper one what follows the pointer. The map itself is kept as a picture: panning shifts it, and while
+// zooming, if painting takes long (a hundred thousand holders at once), the old picture is stretched until the view
+// rests.
 
 import {el} from "./dom.js";
 import {drawAxes, drawCurve, drawNames, drawRegions, stageBox} from "./draw.js";
@@ -87,7 +88,7 @@ export class Stage {
     return again;
   }
 
-  // Returns whether the map is a stretched one, and must be painted yet.
+  // Returns whether the map is a stretched one that must still be painted.
   drawBase(now) {
     const {scene} = this;
     const context = this.base.getContext("2d", {alpha: false});

@@ -1,4 +1,4 @@
-// Why a holder is there, in sentences. A sentence is a list of strings and of {text, step}: what names an op can lead to it.
+// Why a holder is live, in sentences. A sentence is a list of strings and of {text, step}, which become links to an op.
 
 import {exactBytes, humanBytes, plural, stepSpan} from "./format.js";
 import {ROLE, holderBox, holderName, opKind, opName, readsOf, tensorName, tensorsOf} from "./model.js";
@@ -18,7 +18,7 @@ function isKept(plan, tensor) {
   return (role & ROLE.kept) !== 0 || (role & ROLE.mask) >= ROLE.output;
 }
 
-// Whether somebody wants the value at a step: it is being written, or will be read, or must stay.
+// Whether the value is needed at a step: it is being written, will be read, or must be kept.
 export function neededAt(plan, tensor, step) {
   const role = plan.tensors.role[tensor] & ROLE.mask;
   if (role === ROLE.constant || role === ROLE.variable) return true;
@@ -29,7 +29,7 @@ export function neededAt(plan, tensor, step) {
 function birthOf(plan, tensor) {
   const role = plan.tensors.role[tensor] & ROLE.mask;
   const producer = plan.tensors.producer[tensor];
-  if (role === ROLE.constant) return ["constant: always there"];
+  if (role === ROLE.constant) return ["constant: kept for ever"];
   if (role === ROLE.variable) return ["variable: keeps its value from run to run"];
   if (producer >= 0) return ["written by ", opPart(plan, producer), ` at step ${producer}`];
   return [role === ROLE.input ? "graph input: given before step 0" : "given by the caller before step 0"];
@@ -40,7 +40,7 @@ function deathOf(plan, tensor) {
   const last = lastRead(plan, tensor);
   const read = last < 0 ? ["read by no op"] : ["last read by ", opPart(plan, last), ` at step ${last}`];
   if ((role & ROLE.mask) === ROLE.output) return [...read, "; graph output: kept to the end"];
-  return (role & ROLE.kept) !== 0 ? [...read, "; must stay to the end"] : read;
+  return (role & ROLE.kept) !== 0 ? [...read, "; must be kept to the end"] : read;
 }
 
 function lifeOf(plan, tensor) {
@@ -53,8 +53,8 @@ export function needing(plan, holder, step) {
   return step === null ? tensors : tensors.filter((tensor) => neededAt(plan, tensor, step));
 }
 
-// A holder's name at a step: that of a tensor that is needed then, as explanations call it. What takes over in place has
-// another name.
+// A holder's name at a step: that of a tensor that is needed then, as in explanations. A tensor that takes over in
+// place has another name.
 export function nameAt(plan, holder, step) {
   const tensors = plan.holders.tensor[holder] < 0 ? [] : needing(plan, holder, step);
   return tensors.length === 0 || tensors.includes(plan.holders.tensor[holder]) ? holderName(plan, holder) : tensorName(plan, tensors[0]);
@@ -64,14 +64,14 @@ export function nameAt(plan, holder, step) {
 export function whyAlive(plan, holder, step) {
   const {tensor, op} = plan.holders;
   if (tensor[holder] < 0) {
-    return op[holder] >= 0 ? ["workspace of ", opPart(plan, op[holder]), ": needed while it runs"] : ["copies that the plan makes"];
+    return op[holder] >= 0 ? ["workspace of ", opPart(plan, op[holder]), ": needed while it runs"] : ["destination of copies in the plan"];
   }
   const tensors = needing(plan, holder, step);
-  if (tensors.length === 0) return ["no tensor of it is needed at this step; its bytes wait for the next one"];
+  if (tensors.length === 0) return ["none of its tensors is needed at this step; the bytes are reserved for a later one"];
   const main = tensors.includes(tensor[holder]) ? tensor[holder] : tensors[0];
   const own = tensorsOf(plan, holder).length > 1 ? [`${tensorName(plan, main)}: `] : [];
   const others = tensors.length > 1 && step !== null
-    ? [`; so ${tensors.length === 2 ? "does" : "do"} ${plural(tensors.length - 1, "other tensor")} of it`] : [];
+    ? [`; ${plural(tensors.length - 1, "other tensor")} also ${tensors.length === 2 ? "needs" : "need"} these bytes`] : [];
   return [...own, ...lifeOf(plan, main), ...others];
 }
 

@@ -1,4 +1,4 @@
-// What follows the pointer. Hidden from screen readers: the live region speaks for it.
+// The tooltip at the pointer. Hidden from screen readers, which have the live region.
 
 import {el, replace} from "./dom.js";
 import {exactBytes, humanBytes, percent, plural, shorten} from "./format.js";
@@ -38,7 +38,7 @@ export class Tooltip {
     this.place(event);
   }
 
-  // Beside the pointer, inside the window.
+  // Next to the pointer, inside the window.
   place(event) {
     this.root.hidden = false;
     const {offsetWidth, offsetHeight} = this.root;

@@ -21,7 +21,7 @@ function clampRange(low, high, least, most) {
   return [start, start + span];
 }
 
-// Factors above 1 come closer; the point stays where it is.
+// Factors above 1 zoom in; the point stays fixed.
 export function zoomView(view, limits, point, factorX, factorY) {
   const spanX = Math.min(Math.max((view.x1 - view.x0) / factorX, Math.min(LEAST_STEPS, limits.steps)), limits.steps);
   const spanY = Math.min(Math.max((view.y1 - view.y0) / factorY, Math.min(LEAST_BYTES, limits.bytes)), limits.bytes);
@@ -43,7 +43,7 @@ export function viewAround(box, limits) {
   return clampView({x0: box.first - padX, x1: box.end + padX, y0: box.low - padY, y1: box.high + padY}, limits);
 }
 
-// Steps alone: the span in the middle third, bytes as they are.
+// Steps only: the span in the middle third, bytes unchanged.
 export function viewAtSteps(view, limits, first, end) {
   const span = Math.max(Math.min(view.x1 - view.x0, Math.max(60, (end - first) * 3)), 12);
   const middle = (first + end) / 2;
@@ -54,7 +54,7 @@ export function sameView(a, b) {
   return a.x0 === b.x0 && a.x1 === b.x1 && a.y0 === b.y0 && a.y1 === b.y1;
 }
 
-// One frame of the way to a target: most of it at first, then the rest; there when less than a pixel in a thousand is missing.
+// One frame of an animation towards a target, fast at first; done when the rest is less than a thousandth of the view.
 export function approach(view, target, part) {
   const next = {};
   const spanX = target.x1 - target.x0;

@@ -1,4 +1,4 @@
-// Going through the map without a pointer: from step to step, and at a step from holder to holder.
+// Keyboard navigation of the map: from step to step, and at a step from holder to holder.
 
 import {humanBytes} from "./format.js";
 import {panView, viewAtSteps, zoomView} from "./viewport.js";
@@ -37,7 +37,7 @@ export function walkMap(app, dx, dy) {
   app.select(stage.plan, next, true);
 }
 
-// Enter: what lies in the middle of the map.
+// Enter: selects what is in the middle of the map.
 export function selectMiddle(app) {
   const stage = app.current;
   if (!stage.scene) return;

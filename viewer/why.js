@@ -1,4 +1,4 @@
-// The panel "Why": the cause, the places that bind, what would lower the peak, what to change to fit, and the whole text.
+// The panel "Why": the cause, the binding peaks, what would lower the peak, what to change to fit, and the whole text.
 // `go` is what links do: {holder(plan, wanted), group(plan, list), point(plan, list), step(plan, step), op(plan, name),
 // peak(plan, n), fit(bytes)}, and `asked` the size that was typed before, or null.
 
@@ -12,10 +12,10 @@ import {opName} from "./model.js";
 import {arenaFacts, fitOf, withinOf} from "./scenes.js";
 
 const SHOWN_PEAKS = 12;
-const FIXED_ROLES = ["graph input", "graph output"];  // nobody can do without these
+const FIXED_ROLES = ["graph input", "graph output"];  // these cannot be removed
 const NOTHING = " to nothing";
-const ROUNDING = 0.001;  // of a size: what alignment may add to tensors that have shrunk
-const UNASKED = 0.9;  // of the peak: a question to begin with, where nobody has asked one
+const ROUNDING = 0.001;  // share of a size that alignment may add to shrunken tensors
+const UNASKED = 0.9;  // share of the peak: the initial size where none was asked for
 
 export function whyPanel(plan, tab, facts, go) {
   const {explain} = plan;
@@ -30,7 +30,7 @@ export function whyPanel(plan, tab, facts, go) {
 }
 
 function noText(plan) {
-  return plan.explain ? null : el("p", {class: "quiet"}, "This page has no explanation in it: `stowage plan` writes one for a graph, unless " +
+  return plan.explain ? null : el("p", {class: "quiet"}, "This page contains no explanation: `stowage plan` writes one for a graph, unless " +
                                                          "--explain-time is 0.");
 }
 
@@ -58,12 +58,12 @@ function fitQuestion(plan, go) {
   const update = () => {
     const bytes = parseSize(input.value, explain.peak_bytes);
     go.fit(bytes);
-    replace(answer, bytes === null ? el("p", {class: "quiet"}, "A size, please: 64 MiB, 1.5 GiB, 70000 B.") : fitAnswer(plan, bytes, go));
+    replace(answer, bytes === null ? el("p", {class: "quiet"}, "Enter a size such as 64 MiB, 1.5 GiB or 70000 B.") : fitAnswer(plan, bytes, go));
   };
   // The text in the field is rounded; the first answer is for the size itself.
   replace(answer, fitAnswer(plan, start, go));
   input.addEventListener("input", update);
-  return el("div", {class: "card"}, el("h3", {}, el("label", {for: `fit-${plan.number}`}, "What do I change to fit into "), input, "?"),
+  return el("div", {class: "card"}, el("h3", {}, el("label", {for: `fit-${plan.number}`}, "What must change to fit into "), input, "?"),
             answer);
 }
 
@@ -81,19 +81,19 @@ function fitAnswer(plan, bytes, go) {
   }
   const ways = waysOf(plan, known, bytes, go);
   return [el("p", {class: "verdict fails"}, `It does not fit into ${humanBytes(bytes)}: ${humanBytes(known.over)} too much${where}.`),
-          ways.length > 0 ? [el("p", {}, ways.length === 1 ? "This would do:" : "Any one of these would do:"), el("ul", {class: "ways"}, ways)]
+          ways.length > 0 ? [el("p", {}, ways.length === 1 ? "This suffices:" : "Any one of these suffices:"), el("ul", {class: "ways"}, ways)]
                           : noWay(plan, known, bytes),
           ways.length > 0 && known.shrinks.length > 0 ? howNode() : null,
           known.impossible ? wallNode(plan, known.impossible, go) : null, budgetReason(plan, bytes), apartNode(plan)];
 }
 
-// Weights and whatever else has arenas that do not count: who asks whether a model fits must know that they come on top.
+// Weights and anything else in arenas that do not count towards the peak: they need memory in addition to it.
 function apartNode(plan) {
   const apart = plan.arenas.filter((arena) => !arena.counts && arena.size > 0);
   if (apart.length === 0) return null;
   const list = apart.slice(0, 4).map((arena) => `'${visible(arena.name)}' (${humanBytes(arena.size)})`).join(", ");
-  return el("p", {class: "quiet apart"}, `Not counted, on top of that: ${list}${apart.length > 4 ? ` and ${apart.length - 4} more` : ""}` +
-                                         `${apart.some((arena) => arena.kind === "persistent") ? ", weights and what else outlives a run" : ""}.`);
+  return el("p", {class: "quiet apart"}, `In addition, not counted here: ${list}${apart.length > 4 ? ` and ${apart.length - 4} more` : ""}` +
+                                         `${apart.some((arena) => arena.kind === "persistent") ? ", weights and other memory that outlives a run" : ""}.`);
 }
 
 // One list item for each change that suffices, constraints first: they cost no work on the model.
@@ -112,7 +112,7 @@ function waysOf(plan, known, bytes, go) {
   return ways;
 }
 
-// " to about 24% of its size", rounded down; nothing where it cannot be said.
+// " to about 24% of its size", rounded down; empty where the share is unknown.
 function partOf(plan, gain, bytes) {
   const counting = plan.arenas.filter((arena) => arena.counts);
   if (counting.length !== 1 || counting[0].concurrent) return "";
@@ -123,21 +123,21 @@ function partOf(plan, gain, bytes) {
 }
 
 function howNode() {
-  return el("p", {class: "quiet"}, "To shrink a tensor: split the op, recompute it instead of keeping it, a smaller type, a smaller batch. " +
+  return el("p", {class: "quiet"}, "To shrink a tensor: split the op, recompute the tensor instead of keeping it, or use a smaller type or batch. " +
                                    "Percentages are estimates from the live bytes; the peak at 0% has been planned.");
 }
 
 function noWay(plan, known, bytes) {
-  const tried = known.least === null ? "What was tried does not say. "
-    : `Nothing that was tried suffices: the lowest peak it led to is ${humanBytes(known.least)}. `;
+  const tried = known.least === null ? "The changes that were tried give no answer. "
+    : `No change that was tried suffices: the lowest peak reached is ${humanBytes(known.least)}. `;
   if (bytes === 0) return el("p", {}, tried);
   const command = `stowage explain ${shorten(baseName(plan.label), 60)} --budget ${bytes}`;
-  return el("p", {}, tried, el("code", {}, command), " looks for a set that does.");
+  return el("p", {}, tried, el("code", {}, command), " searches for one that does.");
 }
 
 function wallNode(plan, op, go) {
   return el("p", {}, "Op ", linkNode(nameNode(op.name, 40), () => go.step(plan, op.step)),
-            ` alone reads, writes and works with ${humanBytes(op.bytes)}: as it is, no order and no placement fits.`);
+            ` alone needs ${humanBytes(op.bytes)}: no order and no placement fits unless the op is split or its tensors shrink.`);
 }
 
 function budgetReason(plan, bytes) {
@@ -149,14 +149,14 @@ function quiet(words) {
   return el("span", {class: "quiet"}, words);
 }
 
-// What of the map is meant while a list item or row is pointed at or has the focus.
+// Highlights the holders in the map while a list item or row is pointed at or has the focus.
 function pointing(plan, holders, go) {
   const on = () => go.point(plan, holders);
   const off = () => go.point(plan, []);
   return {onpointerenter: on, onpointerleave: off, onfocusin: on, onfocusout: off};
 }
 
-// "result_output, ffn_gate-*", each family a link to its holders; `more` says something about each.
+// "result_output, ffn_gate-*", each family a link to its holders; `more` adds something to each.
 function familyNodes(plan, holders, go, more) {
   const families = familiesOf(holders);
   return [families.slice(0, 6).map(({family, holders: list}, at) => [
@@ -200,10 +200,10 @@ function peakList(plan, arena, facts, go) {
   const more = rest.length > 0 ? el("details", {}, el("summary", {}, `${rest.length} more`),
                                     longList(rest, row)) : null;
   if (numbered.length === 0) return null;
-  return el("div", {}, el("h3", {}, `${plural(facts.peaks.length, "place")} that ${facts.peaks.length === 1 ? "sets" : "set"} the peak `,
+  return el("div", {}, el("h3", {}, `${plural(facts.peaks.length, "binding peak")} `,
                           el("kbd", {}, "n"), " ", el("kbd", {}, "p")),
-            el("p", {class: "quiet"}, `In '${arena.name}', live bytes are within ${Number((100 * withinOf(plan)).toFixed(2))}% of the most here. The peak falls only when all of them do.`,
-               arena.concurrent ? " Ops run on several streams: what is live at the same time here may still share bytes." : ""),
+            el("p", {class: "quiet"}, `In '${arena.name}', live bytes are within ${Number((100 * withinOf(plan)).toFixed(2))}% of the most at these steps. The peak falls only when all binding peaks fall.`,
+               arena.concurrent ? " Ops run on several streams: holders that are live at the same steps may still share bytes." : ""),
             el("table", {class: "rows peaks"}, el("tbody", {}, numbered.slice(0, SHOWN_PEAKS).map(row))), more);
 }
 
@@ -216,15 +216,15 @@ function gainsPart(plan, go) {
     el("td", {class: "number", title: exactBytes(gain.peak_bytes)}, humanBytes(gain.peak_bytes)));
   const head = el("thead", {}, el("tr", {}, ["gain", "if gone", "peak then"].map((word) => el("th", {scope: "col"}, word))));
   return el("div", {}, el("h3", {}, "What would lower the peak"),
-            gains.length === 0 ? el("p", {class: "quiet"}, "No set of holders was found whose absence lowers it.")
+            gains.length === 0 ? el("p", {class: "quiet"}, "No set of holders was found whose removal lowers it.")
                                : [el("p", {class: "quiet"},
-                                     "Planned again with these shrunk to nothing: an upper limit of what recomputing, splitting or a smaller type gains."),
+                                     "Planned again with these at size 0: an upper limit of what recomputing, splitting or a smaller type gains."),
                                   el("table", {class: "rows gains"}, head, el("tbody", {}, gains.map(row)))]);
 }
 
 function notesOf(gain) {
   const notes = [];
-  if (gain.holders.length > 1) notes.push(gain.smallest ? "none can be left out" : "fewer might do");
+  if (gain.holders.length > 1) notes.push(gain.smallest ? "none can be left out" : "a subset might suffice");
   if (!gain.proven) notes.push("not proven");
   return notes.map((note) => `; ${note}`).join("");
 }
@@ -245,7 +245,7 @@ function textPart(plan, go) {
   return whole;
 }
 
-// One line for the header: "proven least" or the gap.
+// One line for the header: "smallest possible (proven)" or the gap.
 export function gapText(peak, bound) {
-  return peak <= bound ? "proven least" : `${percent(peak - bound, bound)} above the bound`;
+  return peak <= bound ? "smallest possible (proven)" : `${percent(peak - bound, bound)} above the bound`;
 }

@@ -1,4 +1,4 @@
-// The join that the build does, in a few lines of node, for tests and for pages without the program.
+// The same join as in the build, in a few lines of node, for tests and for pages without the program.
 
 import {readFileSync} from "node:fs";
 import {dirname, join as joinPath} from "node:path";
@@ -19,7 +19,7 @@ export function joinModule(text) {
   return text.split("\n").filter((line) => !line.startsWith("import ")).map((line) => line.replace(/^export /, "")).join("\n");
 }
 
-// One page. What is put in is never looked at again: data that contains a mark stays data.
+// One page. Inserted text is never searched again: data that contains a mark stays data.
 export function joinedPage(data, title) {
   const escaped = title.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
   const parts = {

@@ -1,4 +1,4 @@
-// The rules of the join: what the build does to the modules is only right when they keep to them.
+// The rules of the join: the build joins the modules correctly only if they follow these rules.
 
 import assert from "node:assert/strict";
 import {readFileSync, readdirSync} from "node:fs";

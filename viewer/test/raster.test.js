@@ -45,7 +45,7 @@ test("panning gives the picture that painting anew gives", () => {
   }
 });
 
-// A pixel high each, from the left end to the right one.
+// Each is one pixel high and spans the whole width.
 function constants(count, steps) {
   const column = (type, valueOf) => type.from({length: count}, (_, i) => valueOf(i));
   return {count, first: column(Int32Array, () => 0), end: column(Int32Array, () => steps), low: column(Float64Array, (i) => i),

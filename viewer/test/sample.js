@@ -63,7 +63,7 @@ function addLayer(graph, i, input, shared, options) {
   return graph.op(name("l_out"), "ADD", [down, sum], width);
 }
 
-// About `tensors` tensors: 19 a layer, six of them weights.
+// About `tensors` tensors: 19 per layer, six of them weights.
 export function sampleGraph(options) {
   const graph = new Graph(options.name || "sample_llama");
   const tokens = graph.given("inp_tokens", 2 * KIB, 1);
@@ -81,7 +81,7 @@ export function sampleGraph(options) {
 
 // ------------------------------------------------------------------------------------------------ places
 
-// Storages with their lives: what shares bytes, and workspaces.
+// Storages (tensors that share bytes) and workspaces, with their lifetimes.
 function storagesOf(graph) {
   const steps = graph.ops.length;
   const storages = new Map();
@@ -131,7 +131,7 @@ function release(free, storage) {
   }
 }
 
-// Constants never leave: one after the other.
+// Constants are never freed: one after the other.
 function stack(storages) {
   let top = 0;
   for (const storage of storages) {

@@ -1,6 +1,6 @@
-// A plan that can be checked by hand. Steps 0–3; x (64 B, read at 0 and 2) lies below a holder of two tensors: h, and in the
-// same bytes h2, of which only the first half is needed at step 2; a workspace at step 1; y, the output, at 0 again from step
-// 3.
+// A plan that can be checked by hand. Steps 0–3; x (64 B, read at 0 and 2) is below a holder of two tensors, h and, in
+// the same bytes, h2, of which only the first half is needed at step 2. There is a workspace at step 1, and y, the
+// output, at offset 0 from step 3 on.
 
 import {readPlan} from "../model.js";
 

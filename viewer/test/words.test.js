@@ -1,4 +1,4 @@
-// What the page says: why a holder is there, what to change, which words of a text are links.
+// The texts of the page: why a holder is live, what to change, which words of a text are links.
 
 import assert from "node:assert/strict";
 import test from "node:test";
@@ -20,7 +20,7 @@ test("why a holder is alive: writer, last reader, inputs and outputs", () => {
   assert.equal(why(0, 1), "graph input: given before step 0; last read by add (ADD) at step 2");
   assert.equal(why(1, 0), "h: written by mul (MUL) at step 0; last read by half (HALF) at step 1");
   assert.equal(why(1, 2), "h2: written by half (HALF) at step 1; last read by add (ADD) at step 2");
-  assert.equal(why(1, 1), "h: written by mul (MUL) at step 0; last read by half (HALF) at step 1; so does 1 other tensor of it");
+  assert.equal(why(1, 1), "h: written by mul (MUL) at step 0; last read by half (HALF) at step 1; 1 other tensor also needs these bytes");
   assert.equal(why(2, 1), "workspace of half (HALF): needed while it runs");
   assert.equal(why(3, 3), "written by out (COPY) at step 3; read by no op; graph output: kept to the end");
 });
@@ -163,7 +163,7 @@ test("sizes as people type them", () => {
 test("families and gaps", () => {
   const holders = [{name: "a-0", family: "a-*", bytes: 1}, {name: "b", family: "b", bytes: 9}, {name: "a-1", family: "a-*", bytes: 1}];
   assert.deepEqual(familiesOf(holders).map(({family, holders: list}) => [family, list.length]), [["b", 1], ["a-*", 2]]);
-  assert.equal(gapText(100, 100), "proven least");
+  assert.equal(gapText(100, 100), "smallest possible (proven)");
   assert.equal(gapText(107, 100), "7.0% above the bound");
 });
 
