@@ -1,4 +1,4 @@
-// A page of a replay: reserved, requested and the largest hole over the events of a trace. Zoom and pan as on the map.
+// A page of a replay: reserved, requested and the largest free block over the events of a trace. Zoom and pan as on the map.
 
 import {el, bytesNode} from "./dom.js";
 import {binaryTicks, decimalTicks, exactBytes, grouped, humanBytes, percent, plural} from "./format.js";
@@ -94,7 +94,7 @@ function drawSeries(painter, chart, scale) {
 function drawKey(painter, chart) {
   const {theme} = chart;
   let x = LEFT;
-  for (const [words, stroke, dash] of [["reserved", theme.accent], ["requested", theme.live], ["largest hole", theme.ghost, [3, 2]]]) {
+  for (const [words, stroke, dash] of [["reserved", theme.accent], ["requested", theme.live], ["largest free block", theme.ghost, [3, 2]]]) {
     painter.path([x, 12, x + 14, 12], {stroke, width: 1.75, dash});
     painter.text(x + 18, 16, words, {colour: theme.ink, size: 11});
     x += 34 + words.length * 6.2;
@@ -106,8 +106,8 @@ export function replayFacts(replay, event) {
   const [requested, reserved] = [replay.requested[n], replay.reserved[n]];
   const words = (bytes) => `${humanBytes(bytes)} (${exactBytes(bytes)})`;
   return {event: replay.at[n], facts: [["requested", words(requested)], ["reserved", words(reserved)],
-                                       ["in holes", `${words(reserved - requested)}, ${percent(reserved - requested, reserved)}`],
-                                       ["largest hole", words(replay.largest_idle[n])]]};
+                                       ["free", `${words(reserved - requested)}, ${percent(reserved - requested, reserved)}`],
+                                       ["largest free block", words(replay.largest_idle[n])]]};
 }
 
 // The chart as a table for screen readers: the two peaks and ten points between.
@@ -117,7 +117,7 @@ export function replayTable(replay) {
                                       (_, n) => Math.round((n * (count - 1)) / Math.max(1, Math.min(count, 11) - 1))))];
   const cell = (bytes) => el("td", {class: "number", title: exactBytes(bytes)}, humanBytes(bytes));
   return el("details", {}, el("summary", {}, "As a table"), el("table", {class: "figures"},
-            el("thead", {}, el("tr", {}, ["event", "requested", "reserved", "largest hole"].map((head) => el("th", {scope: "col"}, head)))),
+            el("thead", {}, el("tr", {}, ["event", "requested", "reserved", "largest free block"].map((head) => el("th", {scope: "col"}, head)))),
             el("tbody", {}, rows.map((n) => el("tr", {}, el("th", {scope: "row"}, grouped(replay.at[n])), cell(replay.requested[n]),
                                                cell(replay.reserved[n]), cell(replay.largest_idle[n]))))));
 }

@@ -6,15 +6,15 @@
 /// work and throws `CLI::RuntimeError` with the exit code.
 namespace stowage::cli {
 
-/// What the process returns; scripts depend on it.
+/// Exit codes of the process; scripts depend on them.
 enum ExitCode : int {
   kDone = 0,
   kError = 1,  ///< I/O, parse, invalid graph.
   kUsage = 2,
   kPlanInvalid = 3,
-  kDoesNotFit = 4,  ///< The capacity, proven.
+  kDoesNotFit = 4,  ///< Proven: no plan fits the capacity.
   kOutOfTime = 5,   ///< Without an answer.
-  kGrew = 6,        ///< diff: by more than it may.
+  kGrew = 6,        ///< diff: the peak grew by more than the limit.
 };
 
 void add_plan_command(CLI::App& app);

@@ -23,13 +23,13 @@ struct CompareArguments {
 Summary run_solver(const Input& input, const CompareArguments& arguments, const SolverInfo& solver) {
   PlanOptions options = arguments.options;
   options.solver = solver.name;
-  if (!solver.searches) options.time_limit.reset();  // to its end, or the figures would not be its own
+  if (!solver.searches) options.time_limit.reset();  // always runs to completion
   const Progress progress(fmt::format("{}: {}", arguments.input, solver.name));
   if (const Graph* const graph = input.graph()) return summarize(or_fail_in(arguments.input, plan(*graph, options)));
   return or_fail(plan_problem(*input.table(), arguments.input, options)).summary;
 }
 
-/// One solver's line. Without an answer there is no peak to show.
+/// Whether there is a peak to show.
 bool answered(const Summary& summary) { return summary.status == "optimal" || summary.status == "feasible"; }
 
 double ratio(const Summary& summary) {

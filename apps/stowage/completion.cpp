@@ -6,7 +6,7 @@
 #include "commands.hpp"
 #include "output.hpp"
 
-/// Completion scripts, written from the app's own description, so that a new option needs no change here.
+/// Completion scripts, generated from the app's options, so that a new option needs no change here.
 namespace stowage::cli {
 namespace {
 
@@ -59,14 +59,14 @@ std::string zsh(const CLI::App& app) {
   return script + "  esac\n}\n[ \"$funcstack[1]\" = _stowage ] && _stowage || compdef _stowage stowage\n";
 }
 
-/// In single quotes, as fish reads them.
+/// Quoted for fish.
 std::string fish_string(std::string_view text) {
   std::string result = "'";
   for (const char c : text) result += c == '\'' || c == '\\' ? std::string{'\\', c} : std::string{c};
   return result + "'";
 }
 
-/// The names and the value of an option, in the words of fish's `complete`.
+/// The names and the value of an option, as arguments of fish's `complete`.
 std::string fish_option(const CLI::Option& option) {
   std::string words;
   for (const std::string& name : option.get_lnames()) words += " -l " + name;

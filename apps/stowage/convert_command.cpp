@@ -51,10 +51,11 @@ Result<std::string> graph_to_csv(const Graph& graph, const ConvertArguments& arg
   const SharedProblem* chosen = nullptr;
   for (const SharedProblem& shared : problems) {
     if (!arguments.memory.empty() && graph.memory(shared.memory).name != arguments.memory) continue;
-    if (chosen) return fault(arguments, "tensors live in several memories, a table has one: choose with --memory NAME");
+    if (chosen)
+      return fault(arguments, "tensors live in several memories, but a table has one: choose it with --memory NAME");
     chosen = &shared;
   }
-  if (!chosen) return fault(arguments, "no tensor needs memory there: there is nothing to write");
+  if (!chosen) return fault(arguments, "no tensor needs that memory: there is nothing to write");
   Result<std::string> text = problem_to_csv(chosen->problem, row_ids(graph, *chosen));
   if (!text) return fault(arguments, text.error().message);
   return text;
@@ -64,8 +65,7 @@ Result<std::string> converted(const Input& input, const ConvertArguments& argume
   const bool to_csv = has_extension(arguments.output, ".csv");
   if (const Graph* const graph = input.graph())
     return to_csv ? graph_to_csv(*graph, arguments) : Result<std::string>(graph_to_json(*graph));
-  if (has_extension(arguments.output, ".json"))
-    return fault(arguments, "a table has no ops, and cannot become a graph");
+  if (has_extension(arguments.output, ".json")) return fault(arguments, "a table has no ops and cannot become a graph");
   return table_to_csv(*input.table());
 }
 
@@ -78,7 +78,7 @@ void add_convert_command(CLI::App& app) {
   command.add_option("INPUT", arguments->input, input_help(Inputs::all))->required();
   command.add_option("OUTPUT", arguments->output, ".json, .csv, also .gz; - is standard output")->required();
   add_import_options(command, arguments->import);
-  command.add_option("--memory", arguments->memory, "Which memory's problem goes to the .csv, where there are several")
+  command.add_option("--memory", arguments->memory, "Which memory to write to the .csv if tensors live in several")
       ->type_name("NAME");
   add_planning_options(command, arguments->options);
   command.footer("Example: stowage convert model.json.gz problem.csv");

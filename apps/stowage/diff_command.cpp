@@ -15,7 +15,7 @@
 namespace stowage::cli {
 namespace {
 
-/// By how much a peak may grow: a share of what it was, or bytes.
+/// By how much a peak may grow: a share of the old peak, or bytes.
 struct GrowthLimit {
   std::string text;  ///< As it was given.
   std::optional<double> share;
@@ -31,7 +31,7 @@ struct GrowthLimit {
 struct DiffArguments {
   std::string before;
   std::string after;
-  std::string graph_before;  ///< Whose names a plan has.
+  std::string graph_before;  ///< The graph that names the tensors of a plan file.
   std::string graph_after;
   std::string page;
   ImportOptions import;
@@ -41,12 +41,12 @@ struct DiffArguments {
   PlanOptions options;
 };
 
-/// One of the two plans: made here, or read from a file, with the graph that it is of where that is known.
+/// One of the two plans: made here, or read from a file, with its graph if that is known.
 struct Side {
   std::optional<Graph> graph = {};
   std::optional<Planned> planned = {};  ///< With an answer.
   std::optional<PlanFile> file = {};    ///< Otherwise.
-  const Graph* names = nullptr;         ///< For a file: the graph whose ids `plan` is in.
+  const Graph* names = nullptr;         ///< For a file: the graph whose ids `plan` uses.
   std::optional<Plan> plan = {};
 
   [[nodiscard]] DiffSide shown() const {
@@ -55,7 +55,7 @@ struct Side {
   }
 };
 
-/// Only the top is looked at: the rest is read by whoever knows what it is.
+/// Reads only the top level of the document.
 bool is_plan(const std::string& text) {
   const auto top_only = [](int depth, nlohmann::json::parse_event_t, nlohmann::json&) { return depth < 2; };
   const nlohmann::json top = nlohmann::json::parse(text, top_only, false);
@@ -84,8 +84,8 @@ Side read_side(const std::string& path, const std::string& graph, const DiffArgu
   return side;
 }
 
-/// A plan file has the names of its graph, or of the graph on the other side if that is a version of the same. It goes
-/// without where that graph has not everything that it names.
+/// A plan file gets the names of its graph, or of the graph on the other side if that has the same name. It has no
+/// names if that graph lacks a tensor or op that the file refers to.
 void find_names(Side& side, const Side& other) {
   if (!side.file) return;
   const bool same = other.graph && other.graph->name() == side.file->graph;
@@ -132,17 +132,18 @@ void compare(const DiffArguments& arguments) {
 
 void add_diff_command(CLI::App& app) {
   auto arguments = std::make_shared<DiffArguments>();
-  CLI::App& command = *app.add_subcommand("diff", "Say what grew, moved, appeared and disappeared between A and B");
+  CLI::App& command = *app.add_subcommand("diff", "Show what grew, moved, appeared and disappeared between A and B");
   command
-      .add_option("A", arguments->before, "Before: a graph or a model, which is planned, or a plan (.json), also .gz")
+      .add_option("A", arguments->before,
+                  "Before: a graph or model, which is planned first, or a plan (.json); also .gz")
       ->required();
   command.add_option("B", arguments->after, "After: the same")->required();
   add_limit_option(command, *arguments);
-  command.add_option("--graph-a", arguments->graph_before, "Where A is a plan: the graph that has the names")
+  command.add_option("--graph-a", arguments->graph_before, "If A is a plan: its graph, which has the tensor names")
       ->type_name("FILE");
-  command.add_option("--graph-b", arguments->graph_after, "Where B is a plan: the graph that has the names")
+  command.add_option("--graph-b", arguments->graph_after, "If B is a plan: its graph, which has the tensor names")
       ->type_name("FILE");
-  add_html_option(command, arguments->page, "Write a page to look at both plans in a browser; needs no other file");
+  add_html_option(command, arguments->page, "Write a self-contained page that shows both plans in a browser");
   command.add_option("--top", arguments->top, "List this many of each kind of change")
       ->check(CLI::Range(1, 1000000))
       ->type_name("N")

@@ -22,7 +22,7 @@ struct ExplainArguments {
   ExplainOptions options;
 };
 
-/// With the page, if there is to be one.
+/// Also writes the page, if one is asked for.
 Explanation explain_graph(const ExplainArguments& arguments, const Graph& graph) {
   if (arguments.page.empty())
     return or_fail_in(arguments.input, explain_with_progress(arguments.input, graph, arguments.options));
@@ -48,22 +48,21 @@ void add_explaining_options(CLI::App& command, ExplainArguments& arguments) {
   };
   command
       .add_option_function<std::string>("--within", read_share,
-                                        "A step counts as binding when its live bytes are within this of the most")
+                                        "A step binds when its live bytes are within this share of the most")
       ->type_name("N%")
       ->default_str("1%");
-  command.add_option("--top", options.top, "Look closely at this many holders, families of holders, and peaks")
+  command.add_option("--top", options.top, "How many holders, families of holders and peaks to analyse in detail")
       ->check(CLI::Range(1, 1000))
       ->type_name("N")
       ->capture_default_str();
-  add_size_option(command, "--budget", options.budget,
-                  "Say what to change so that every memory takes no more than this");
+  add_size_option(command, "--budget", options.budget, "Say what to change so that no memory needs more than this");
   const auto read_limit = [&options](const std::string& text) {
     options.time_limit = parse_duration(text);
     if (!options.time_limit) throw CLI::ValidationError("'" + text + "' is not a time such as 500ms, 2s or 1m");
   };
   command
       .add_option_function<std::string>("--total-time", read_limit,
-                                        "For all re-plans together; --time-limit is for each plan")
+                                        "Time limit of all re-plans together; --time-limit is for each plan")
       ->type_name("TIME")
       ->default_str("20s");
 }
@@ -75,7 +74,7 @@ void add_explain_command(CLI::App& app) {
   CLI::App& command = *app.add_subcommand("explain", "Say why INPUT needs so much memory, and what would lower it");
   command.add_option("INPUT", arguments->input, input_help(Inputs::graphs))->required();
   add_explaining_options(command, *arguments);
-  add_html_option(command, arguments->page, "Write a page to look at it in a browser; needs no other file");
+  add_html_option(command, arguments->page, "Write a self-contained page that shows it in a browser");
   add_import_options(command, arguments->import);
   add_solving_options(command, arguments->options.plan);
   add_planning_options(command, arguments->options.plan);

@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view kTable = "table";
 constexpr std::string_view kTflite = "tflite";
 
-/// What files hold, each with the suffixes of its formats, in the order of the table of formats.
+/// What files hold (graph, model, table), each with the suffixes of its formats, in the order of `formats()`.
 using Kinds = std::vector<std::pair<std::string_view, std::vector<std::string_view>>>;
 
 Kinds kinds_of(Inputs inputs) {
@@ -62,8 +62,8 @@ std::string input_help(Inputs inputs) {
 
 std::string formats_help() {
   std::string text =
-      "INPUT is a file of one of these formats, known by its content, else by its name; also .gz; - is standard "
-      "input:\n";
+      "INPUT is a file in one of these formats, recognised by its content or else by its name; also .gz;\n"
+      "- is standard input:\n";
   for (const Format& format : formats())
     text += fmt::format("  {:<8} {:<8} {}\n", format.name, format.suffix, format.description);
   return text;

@@ -7,7 +7,7 @@
 
 namespace stowage::cli {
 
-/// INPUT, read.
+/// The content of INPUT.
 struct Input {
   Imported content;
   const Format* format;
@@ -18,12 +18,12 @@ struct Input {
   [[nodiscard]] const CsvProblem* table() const { return std::get_if<CsvProblem>(&content); }
 };
 
-/// Reads a file of any format of the library's (`import_bytes`).
+/// Reads a file in any format of the library (`import_bytes`).
 Result<Input> read_input(const std::string& path, const ImportOptions& options = {});
-/// The same for a file that is read already.
+/// The same for the bytes of a file.
 Result<Input> read_input(const std::string& path, std::string_view bytes, const ImportOptions& options = {});
 
-/// True when the name, less .gz, ends in `extension`.
+/// True if the name, without .gz, ends in `extension`.
 [[nodiscard]] bool has_extension(const std::string& path, std::string_view extension);
 
 /// True for a TFLite file, by its content or name.

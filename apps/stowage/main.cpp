@@ -14,7 +14,7 @@ bool is_command(const CLI::App& app, const std::string& word) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Plans the memory of tensor graphs: as little as possible, proven and verified.", "stowage");
+  CLI::App app("Plans the memory of tensor graphs: small plans, a proven lower bound, and a verifier.", "stowage");
   app.set_version_flag("--version", "stowage " STOWAGE_VERSION);
   app.require_subcommand(1);
   app.footer(stowage::cli::formats_help() +

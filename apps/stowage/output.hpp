@@ -7,12 +7,12 @@
 #include "stowage/planner.hpp"
 #include "stowage/report/explain.hpp"
 
-/// Text for people: human units and colour on a terminal, plain numbers elsewhere.
+/// Human-readable text: units and colour on a terminal, plain numbers elsewhere.
 namespace stowage::cli {
 
 enum class Tone : std::uint8_t { plain, good, warning, bad, dim, strong };
 
-/// `text` in colour when standard output is a terminal that wants it (NO_COLOR, TERM=dumb).
+/// `text` in colour if standard output is a terminal that supports it (not with NO_COLOR or TERM=dumb).
 [[nodiscard]] std::string toned(Tone tone, std::string_view text);
 
 /// "1.25 MiB" on a terminal, "1310720" elsewhere.
@@ -24,14 +24,14 @@ enum class Tone : std::uint8_t { plain, good, warning, bad, dim, strong };
 /// Name, peak, bound and naive, arenas, solver: what `plan` prints without --json.
 [[nodiscard]] std::string summary_text(const Summary& summary);
 
-/// Whether standard error is read by a person, who may need advice.
+/// Whether standard error is a terminal, so that advice is useful.
 [[nodiscard]] bool errors_on_terminal();
 
 void print(std::string_view text);
 
 /// Prints "stowage: error" to standard error and ends the command with exit code 1.
 [[noreturn]] void fail(const Error& error);
-/// Ends the command with `code`, after printing `message` to standard error where there is one.
+/// Ends the command with `code`, after printing `message`, if any, to standard error.
 [[noreturn]] void end_with(int code, std::string_view message = {});
 
 /// The value, or `fail`.
@@ -41,7 +41,7 @@ T or_fail(Result<T> result) {
   return std::move(result).value();
 }
 
-/// The value, or `fail` with an error that also names the file it is about.
+/// The value, or `fail` with an error that also names the file.
 template <class T>
 T or_fail_in(const std::string& file, Result<T> result) {
   if (result) return std::move(result).value();

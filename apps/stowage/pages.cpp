@@ -14,7 +14,7 @@ namespace stowage::cli {
 namespace {
 
 void say_no_page(const std::string& file, const std::string& reason) {
-  fmt::print(stderr, "stowage: {} is not written: {}\n", file, reason);
+  fmt::print(stderr, "stowage: {} was not written: {}\n", file, reason);
 }
 
 template <class Explained>
@@ -24,22 +24,22 @@ auto explained(const std::string& input, const Explained& what, ExplainOptions o
   return explain(what, options);
 }
 
-/// A plan to show, with what it was asked for.
+/// A plan to show, with its options.
 struct Shown {
   const PlanScene& scene;
   const PlanOptions& options;
 };
 
-/// Nothing where the page goes without.
+/// None if the page has no explanation.
 std::optional<Explanation> explanation_for(const PlanPage& page, const std::string& input, const Shown& shown,
                                            std::optional<Bytes> capacity) {
   if (page.explain_time <= std::chrono::nanoseconds(0)) return std::nullopt;
   const ExplainOptions options{.plan = shown.options, .budget = capacity, .time_limit = page.explain_time};
-  // With a capacity the search ends as soon as that is met: gains would be those over a plan that could be better.
+  // With a capacity the search stops as soon as it is met, so gains would be relative to a plan that could be better.
   if (!shown.options.previous && !shown.options.capacity) return explain_with_progress(input, shown.scene, options);
   Result<Explanation> explanation = explain_with_progress(input, shown.scene.planned().graph, options);
   if (explanation) return std::move(*explanation);
-  fmt::print(stderr, "stowage: {} is without explanation: {}\n", page.file, to_string(explanation.error()));
+  fmt::print(stderr, "stowage: {} has no explanation: {}\n", page.file, to_string(explanation.error()));
   return std::nullopt;
 }
 
@@ -62,7 +62,7 @@ void refuse_to_overwrite(const std::string& file, const std::vector<std::string>
   for (const std::string& input : inputs) {
     std::error_code failure;
     if (!file.empty() && std::filesystem::equivalent(input, file, failure))
-      end_with(kUsage, fmt::format("'{}' is the input, which is never overwritten: name another file", file));
+      end_with(kUsage, fmt::format("'{}' is the input, which is never overwritten: choose another file", file));
   }
 }
 
@@ -80,15 +80,15 @@ Explanation explain_with_progress(const std::string& input, const PlanScene& bas
 }
 
 void add_plan_page_options(CLI::App& command, PlanPage& page) {
-  CLI::Option* const html =
-      add_html_option(command, page.file,
-                      "Write a page to look at the plan in a browser, also when it does not fit; needs no other file");
+  CLI::Option* const html = add_html_option(
+      command, page.file, "Write a self-contained page that shows the plan in a browser, even if it does not fit");
   const auto read = [&page](const std::string& text) {
     const std::optional<std::chrono::nanoseconds> time = parse_duration(text);
     if (!time) throw CLI::ValidationError("'" + text + "' is not a time such as 500ms, 2s or 1m");
     page.explain_time = *time;
   };
-  command.add_option_function<std::string>("--explain-time", read, "For the explanation in the page; 0 leaves it out")
+  command
+      .add_option_function<std::string>("--explain-time", read, "Time limit of the explanation in the page; 0 omits it")
       ->type_name("TIME")
       ->default_str("5s")
       ->needs(html);

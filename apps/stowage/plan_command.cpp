@@ -31,14 +31,14 @@ struct PlanArguments {
   PlanOptions options;
 };
 
-/// `details` is for people.
+/// `details` is printed in the human-readable form only.
 void show(const PlanArguments& arguments, const Summary& summary, const std::string& details = {}) {
-  // A plan or a page that goes to standard output must stay alone there.
+  // A plan or page on standard output must be the only output there.
   if (arguments.output == "-" || arguments.page.file == "-") return;
   print(arguments.json ? summary_to_json(summary) : summary_text(summary) + details);
 }
 
-/// Where a person finds out what to change so that a graph fits; nothing for a program that reads.
+/// A hint how to find out what to change so that a graph fits; empty if no person reads the message.
 std::string what_to_change(const PlanArguments& arguments) {
   if (!errors_on_terminal() || !arguments.options.capacity) return {};
   if (arguments.page.file.empty())
@@ -47,8 +47,7 @@ std::string what_to_change(const PlanArguments& arguments) {
   return fmt::format("\nWhat to change: open {} in a browser", arguments.page.file);
 }
 
-/// Ends the command when there is no answer within the capacity. `shortage` says what is too large, where that is
-/// known.
+/// Ends the command if there is no answer within the capacity. `shortage` says what is too large, if that is known.
 void check_answer(const std::string& input, SolveStatus status, const std::string& shortage,
                   const std::string& advice = {}) {
   if (status == SolveStatus::infeasible) {
@@ -57,7 +56,7 @@ void check_answer(const std::string& input, SolveStatus status, const std::strin
   }
   if (status == SolveStatus::timed_out) {
     end_with(kOutOfTime,
-             fmt::format("{}: no plan that fits was found in the time given, nor a proof that there is none{}{}", input,
+             fmt::format("{}: neither a plan that fits nor a proof that there is none was found in time{}{}", input,
                          shortage.empty() ? "" : ": ", shortage));
   }
 }
@@ -67,7 +66,7 @@ std::string shortage_text(const SolveOutcome& outcome, Bytes capacity) {
   const bool proven = outcome.bound.bytes > capacity;
   if (!proven && outcome.peak <= capacity) return {};
   const Bytes bytes = proven ? outcome.bound.bytes : outcome.peak;
-  return fmt::format("{} {} bytes, {} more than the {} that are there",
+  return fmt::format("{} {} bytes, {} more than the {} available",
                      proven ? "it needs at least" : "the best plan so far takes", bytes.value(),
                      (bytes - capacity).value(), capacity.value());
 }
@@ -77,12 +76,12 @@ PlanOptions options_of(const PlanArguments& arguments, const Graph& graph) {
   if (arguments.previous.empty()) return options;
   const std::string text = or_fail(read_file(arguments.previous));
   const PlanFile previous = or_fail(parse_plan(text, arguments.previous));
-  // What the graph no longer has is not looked for.
+  // Entries for tensors that the graph no longer has are ignored.
   options.previous = PreviousPlan{.plan = resolve(graph, previous).plan, .keep_all = arguments.keep_offsets};
   return options;
 }
 
-/// The plan in the format that the name of the output asks for.
+/// The plan in the format given by the name of the output.
 std::string plan_text_for(const PlanArguments& arguments, const Graph& graph, const Plan& plan) {
   if (has_extension(arguments.output, ".h")) return or_fail(plan_to_header(graph, plan));
   if (!has_extension(arguments.output, ".tflite")) return plan_to_json(graph, plan);
@@ -90,7 +89,7 @@ std::string plan_text_for(const PlanArguments& arguments, const Graph& graph, co
   return or_fail(tflite_with_plan({model, arguments.input}, plan, arguments.import));
 }
 
-/// Ends the command where a page would end up in the middle of something else.
+/// Ends the command if two outputs would go to standard output.
 void check_page(const PlanArguments& arguments) {
   const std::string& file = arguments.page.file;
   if (file == "-" && (arguments.output == "-" || arguments.trace == "-" || arguments.snapshot == "-"))
@@ -98,11 +97,12 @@ void check_page(const PlanArguments& arguments) {
   refuse_to_overwrite(file, {arguments.input, arguments.previous});
 }
 
-/// Ends the command where the output cannot be what its name says.
+/// Ends the command if the output cannot have the format that its name implies.
 void check_output(const PlanArguments& arguments, const Input& input) {
   std::error_code failure;
   if (input.format->name == "tflite" && std::filesystem::equivalent(arguments.input, arguments.output, failure))
-    end_with(kUsage, fmt::format("'{}' is the input, which is never overwritten: name another file", arguments.output));
+    end_with(kUsage,
+             fmt::format("'{}' is the input, which is never overwritten: choose another file", arguments.output));
   if (has_extension(arguments.output, ".tflite") && (input.format->name != "tflite" || arguments.input == "-"))
     end_with(kUsage, fmt::format("'{}' would be a copy of the model: INPUT must be a .tflite file", arguments.output));
 }
@@ -132,7 +132,7 @@ void plan_graph(const PlanArguments& arguments, const Graph& graph) {
 
 void plan_table(const PlanArguments& arguments, const CsvProblem& table) {
   if (!arguments.previous.empty())
-    end_with(kUsage, "--previous is for graphs; rows of a table stay where their offset says");
+    end_with(kUsage, "--previous is for graphs; rows of a table stay at the offset in their column");
   if (!arguments.trace.empty() || !arguments.snapshot.empty())
     end_with(kUsage, "--trace and --snapshot are for graphs");
   refuse_graph_options(arguments.options);
@@ -157,23 +157,23 @@ void plan_table(const PlanArguments& arguments, const CsvProblem& table) {
 
 void add_plan_command(CLI::App& app) {
   auto arguments = std::make_shared<PlanArguments>();
-  CLI::App& command = *app.add_subcommand("plan", "Plan the memory of INPUT and say how good the plan is");
+  CLI::App& command = *app.add_subcommand("plan", "Plan the memory of INPUT and show how good the plan is");
   command.add_option("INPUT", arguments->input, input_help(Inputs::all))->required();
   command
       .add_option(
           "-o,--output", arguments->output,
-          "Write the plan (.json), a C header (.h), a copy of a .tflite model with the plan (.tflite), for a table "
+          "Write the plan (.json), a C header (.h), a copy of a .tflite model with the plan (.tflite), or for a table "
           "the table with offsets (.csv); - is standard output")
       ->type_name("FILE");
   command.add_option("--trace", arguments->trace, "Write the plan's timeline as Chrome trace events, for Perfetto")
       ->type_name("FILE");
   command
       .add_option("--snapshot", arguments->snapshot,
-                  "Write it as a PyTorch memory snapshot, for pytorch.org/memory_viz")
+                  "Write the plan as a PyTorch memory snapshot, for pytorch.org/memory_viz")
       ->type_name("FILE");
   add_plan_page_options(command, arguments->page);
   add_size_option(command, "--capacity", arguments->options.capacity,
-                  "Exit with 4 when it is proven that no plan fits into this, with 5 when that stays unknown");
+                  "Exit with 4 if it is proven that no plan fits into this, with 5 if that is not known");
   CLI::Option* const previous =
       command
           .add_option("--previous", arguments->previous,

@@ -16,7 +16,7 @@ class Names {
  public:
   explicit Names(const Graph& graph) : graph_(graph) {}
 
-  // Our own plan, verified: what it names is there.
+  // The plan is verified: every id in it is valid.
   [[nodiscard]] std::string tensor(TensorId id) const {
     return fmt::format("'{}'{}", graph_.tensor(id).name, where(graph_.scope_of(id)));
   }

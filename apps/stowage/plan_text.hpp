@@ -7,8 +7,8 @@
 
 namespace stowage::cli {
 
-/// What a plan demands of whoever runs it, for people: copies, clears, bindings, edges, and what was not granted. One
-/// line each with the first few of them, none for what there is none of.
+/// What a plan requires of the runtime, as text: copies, clears, bindings, edges, and notes. One line per kind with the
+/// first few entries, no line for an empty list.
 [[nodiscard]] std::string plan_text(const Graph& graph, const Plan& plan);
 
 }  // namespace stowage::cli

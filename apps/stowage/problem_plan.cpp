@@ -11,7 +11,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Everything on top of each other, each at its alignment.
+/// The size of all items one after another, each at its alignment.
 Bytes stacked_size(const Problem& problem) {
   Bytes top;
   for (const Item& item : problem.items) top = align_up(top, item.alignment) + item.size;
@@ -50,7 +50,7 @@ struct Best {
   std::size_t tried = 0;
 };
 
-/// By every strategy that says something about a table: in place or not makes no difference there.
+/// Solves with every strategy that applies to a table, where in place makes no difference.
 Result<Best> solve_best(const Problem& problem, const PlanOptions& options, SolveOptions solving) {
   Best best;
   for (const Strategy& each : strategies(options)) {

@@ -8,17 +8,17 @@
 
 namespace stowage::cli {
 
-/// A table's Problem, solved, with the figures that a graph's plan has.
+/// The solved Problem of a table, with the same figures as a graph's plan.
 struct PlannedProblem {
   SolveOutcome outcome;
   Summary summary;
 };
 
-/// Fails when the options name an unknown solver. `options.in_place` and the like mean nothing here; `no_reuse` lets
-/// every row live forever.
+/// Fails if the options name an unknown solver. Options about tensors, such as `in_place`, have no effect; with
+/// `no_reuse` every row lives for ever.
 Result<PlannedProblem> plan_problem(const CsvProblem& table, const std::string& name, const PlanOptions& options);
 
-/// Ends the command with a usage error where the options demand what a table cannot give.
+/// Ends the command with a usage error if the options include one that is for graphs only.
 void refuse_graph_options(const PlanOptions& options);
 
 }  // namespace stowage::cli

@@ -7,8 +7,8 @@
 
 namespace stowage::cli {
 
-/// Says on standard error what takes long, once it has taken more than a second: a running line on a terminal, a line
-/// every ten seconds elsewhere. Destroying it ends the line.
+/// Reports on standard error what is being done once it has taken more than a second: an updated line on a terminal, a
+/// line every ten seconds elsewhere. The destructor ends the line.
 class Progress {
  public:
   explicit Progress(std::string what);
@@ -16,7 +16,7 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// Something else is being done now.
+  /// Changes the text.
   void now(std::string what);
 
  private:
@@ -25,7 +25,7 @@ class Progress {
   std::string what_;
   std::mutex mutex_;
   std::condition_variable_any wake_;
-  std::jthread thread_;  ///< Last: started when the rest is there, joined before it goes.
+  std::jthread thread_;  ///< Last member: started after the others exist, joined before they are destroyed.
 };
 
 }  // namespace stowage::cli

@@ -40,13 +40,13 @@ std::vector<std::string> device_names() {
   return names;
 }
 
-/// Nothing here touches the host's memory, but it is reserved, and a machine does not reserve more than it has.
+/// A replay reserves the host's memory without touching it; a machine does not reserve more than it has.
 void require_room(const ReplayArguments& arguments, const Trace& trace) {
   const Bytes machine(static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE));
   const Bytes peak = peak_requested(trace);
   if (peak <= machine) return;
   fail({ErrorCode::out_of_memory,
-        fmt::format("{} are live at once and this machine has {}; --device sim has room for any trace", to_human(peak),
+        fmt::format("{} are live at once, but this machine has {}; --device sim has no limit", to_human(peak),
                     to_human(machine)),
         {.file = arguments.trace, .line = {}, .path = {}}});
 }
@@ -59,7 +59,7 @@ void require_its_streams(const ReplayArguments& arguments, const Trace& trace) {
                                    [](const Trace::Event& event) { return event.stream != StreamId(0); });
   if (found->any_stream || !several) return;
   fail({ErrorCode::unsupported,
-        fmt::format("the trace has several streams, and {} serves only one", arguments.allocator),
+        fmt::format("the trace has several streams, but {} serves only one", arguments.allocator),
         {.file = arguments.trace, .line = {}, .path = {}}});
 }
 
@@ -101,12 +101,11 @@ void add_options(CLI::App& command, ReplayArguments& arguments) {
       ->check(CLI::IsMember(allocator_names()))
       ->type_name("NAME")
       ->capture_default_str();
-  command
-      .add_option("--device", arguments.device, "Which device's memory; sim only counts it, and has room for any trace")
+  command.add_option("--device", arguments.device, "Which device's memory; sim only counts bytes and has no limit")
       ->check(CLI::IsMember(device_names()))
       ->type_name("NAME")
       ->capture_default_str();
-  command.add_option("--passes", arguments.passes, "Replay this many times in a row, and report the last pass")
+  command.add_option("--passes", arguments.passes, "Replay this many times in a row and report the last pass")
       ->check(CLI::Range(1, 1000))
       ->type_name("N")
       ->capture_default_str();
@@ -115,15 +114,14 @@ void add_options(CLI::App& command, ReplayArguments& arguments) {
       ->type_name("N")
       ->capture_default_str();
   add_size_option(command, "--limit", arguments.limit, "The memory of the device; sim only");
-  add_html_option(command, arguments.page, "Write a page to look at it over time in a browser; needs no other file");
+  add_html_option(command, arguments.page, "Write a self-contained page that shows memory over time in a browser");
 }
 
 }  // namespace
 
 void add_replay_command(CLI::App& app) {
   auto arguments = std::make_shared<ReplayArguments>();
-  CLI::App& command =
-      *app.add_subcommand("replay", "Replay TRACE against an allocator: what it reserves, wastes and takes");
+  CLI::App& command = *app.add_subcommand("replay", "Replay TRACE with an allocator: memory reserved, waste and time");
   command
       .add_option("TRACE", arguments->trace,
                   "A trace (op,id,size,stream) or RMM's log as .csv, also .gz; - is standard input")

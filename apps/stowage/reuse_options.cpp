@@ -8,7 +8,7 @@
 namespace stowage::cli {
 namespace {
 
-/// An option that takes one of a few words, each of which stands for the value of a knob.
+/// Adds an option that takes one of a few words, each of which is a value of a knob.
 template <class Value>
 void add_knob(CLI::App& command, PlanOptions& options, const std::string& name, Value ReuseKnobs::* knob,
               const std::map<std::string, Value>& values, const std::string& help) {
@@ -31,13 +31,13 @@ void add_reuse_options(CLI::App& command, PlanOptions& options) {
   using SizeClasses = ReuseKnobs::SizeClasses;
   add_knob<Sort>(command, options, "--sort", &ReuseKnobs::sort,
                  {{"ascending", Sort::ascending}, {"descending", Sort::descending}},
-                 "Also try blocks, nested in this order (default: descending)");
+                 "Also try the solver blocks, nesting blocks in this order (default: descending)");
   add_knob<Release>(command, options, "--release", &ReuseKnobs::release,
                     {{"first", Release::first}, {"last", Release::last}},
-                    "Also try blocks, of which the one released first or last is reused (default: last)");
+                    "Also try the solver blocks, reusing the block that was released first or last (default: last)");
   add_knob<SizeClasses>(command, options, "--size-classes", &ReuseKnobs::size_classes,
                         {{"exact", SizeClasses::exact}, {"range", SizeClasses::range}, {"one", SizeClasses::one}},
-                        "Also try blocks, shared by sizes that are alike in this way (default: exact)");
+                        "Also try the solver blocks, sharing blocks between these sizes (default: exact)");
   command.add_flag("--memory-priority", options.memory_priority,
                    "Try all of GE's strategies, and planning without in-place reuse");
 }

@@ -18,7 +18,7 @@ std::vector<std::string> solver_names() {
 template <class Value>
 using Choices = std::vector<std::pair<std::string, Value>>;
 
-/// Adds an option that takes one of a few words. The value is the default already.
+/// Adds an option that takes one of a few words. The current value is the default.
 template <class Value>
 void add_choice_option(CLI::App& command, const std::string& name, Value& value, const Choices<Value>& choices,
                        const std::string& help) {
@@ -47,7 +47,7 @@ Bytes size_of(const std::string& text) {
   return *size;
 }
 
-/// "batch=4"; the name may itself have a '='.
+/// Reads "batch=4"; the name itself may contain '='.
 void add_dim(ImportOptions& options, const std::string& text) {
   const std::size_t equals = text.rfind('=');
   std::int64_t value = -1;
@@ -62,9 +62,9 @@ void add_dim(ImportOptions& options, const std::string& text) {
 
 /// How the constraints of a graph are met.
 void add_constraint_options(CLI::App& command, PlanOptions& options) {
-  add_choice_option<FillPolicy>(command, "--zero-fill", options.zero_fill,
-                                {{"central", FillPolicy::central}, {"separate", FillPolicy::separate}},
-                                "Clear what must be cleared all at once at the start, or each right before its op");
+  add_choice_option<FillPolicy>(
+      command, "--zero-fill", options.zero_fill, {{"central", FillPolicy::central}, {"separate", FillPolicy::separate}},
+      "Fill memory that must hold a value: all at once at the start, or each right before its op");
   add_base_option(command, options.base);
   add_region_limit_option(command, options.region_limit);
   add_choice_option<BatchStart>(
@@ -94,10 +94,10 @@ void add_import_options(CLI::App& command, ImportOptions& options) {
     return good ? std::string() : "'" + text + "' is not a power of two up to 2^40";
   };
   add_size_option(command, "--alignment", options.alignment,
-                  "Of every memory (or row without one), instead of what INPUT says")
+                  "Alignment of every memory (in a table, of rows without one), instead of what INPUT says")
       ->check(check);
   add_switch_option(command, "--views", options.views,
-                    "Let reshapes and the like of a model share the memory of their input (" +
+                    "Let reshapes and similar ops of a model share the memory of their input (" +
                         formats_with(ImportOption::views) + ")");
   const auto read_dims = [&options](const std::vector<std::string>& texts) {
     for (const std::string& text : texts) add_dim(options, text);
@@ -121,11 +121,11 @@ CLI::Option* add_switch_option(CLI::App& command, const std::string& name, bool&
 void add_base_option(CLI::App& command, AddressBase& value) {
   add_choice_option<AddressBase>(
       command, "--base", value, {{"fixed", AddressBase::fixed}, {"refreshable", AddressBase::refreshable}},
-      "Refreshable: shared memory may move between runs, so ops of fixed address get an arena of their own");
+      "Refreshable: shared memory may move between runs, so ops with fixed addresses get a separate arena");
 }
 
 void add_region_limit_option(CLI::App& command, std::optional<Bytes>& value) {
-  add_size_option(command, "--region-limit", value, "Cut arenas into regions no larger than this (400MiB is usual)");
+  add_size_option(command, "--region-limit", value, "Split arenas into regions no larger than this, such as 400MiB");
 }
 
 std::optional<double> parse_percentage(const std::string& text) {
@@ -160,7 +160,8 @@ void add_solving_options(CLI::App& command, PlanOptions& options) {
     if (!options.time_limit) throw CLI::ValidationError("'" + text + "' is not a time such as 500ms, 2s or 1m");
   };
   command
-      .add_option_function<std::string>("--time-limit", read_limit, "For solving; then the best answer so far is taken")
+      .add_option_function<std::string>("--time-limit", read_limit,
+                                        "Time limit of solving; the best answer so far is taken")
       ->type_name("TIME")
       ->default_str("1s");
   command.add_option("--threads", options.threads, "Threads for solving; the answer does not depend on it")
@@ -175,12 +176,12 @@ void add_solving_options(CLI::App& command, PlanOptions& options) {
 
 void add_planning_options(CLI::App& command, PlanOptions& options) {
   add_switch_option(command, "--in-place", options.in_place, "Let outputs overwrite inputs where an op allows it");
-  command.add_flag("--keep-inputs", options.keep_inputs, "Inputs keep their bytes to the end of the run");
-  command.add_flag("--no-reuse", options.no_reuse, "Give every tensor bytes of its own");
+  command.add_flag("--keep-inputs", options.keep_inputs, "Keep the inputs' bytes to the end of the run");
+  command.add_flag("--no-reuse", options.no_reuse, "Reuse no bytes: give every tensor its own");
   command
-      .add_option(
-          "--no-reuse-names", options.no_reuse_names,
-          "Give tensors of these names, and what ops of these names write and use, bytes of their own; may be repeated")
+      .add_option("--no-reuse-names", options.no_reuse_names,
+                  "Let tensors with these names, and outputs and workspaces of ops with these names, share no bytes; "
+                  "may be repeated")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("NAME,…");

@@ -23,7 +23,7 @@ struct VerifyArguments {
   bool json = false;
 };
 
-/// Where a plan puts the rows of a table, and what it does not say.
+/// The positions of a table's rows in a plan, and findings for rows that have none.
 struct PlacedRows {
   std::vector<Position> positions;  ///< One per row, when there are no findings.
   std::vector<Finding> findings;
@@ -48,7 +48,7 @@ PlacedRows place_rows(const CsvProblem& table, const CsvProblem& plan) {
   return placed;
 }
 
-/// A violation in the words of the table.
+/// A violation as a finding that names rows of the table.
 Finding finding_of(const Violation& wrong, const CsvProblem& table, const std::vector<Position>& positions) {
   const auto row = [&](std::size_t i) {
     const std::int64_t offset = positions[i].offset.value();
@@ -116,11 +116,12 @@ std::string as_text(const std::vector<Finding>& findings, const VerifyArguments&
 void add_verify_command(CLI::App& app) {
   auto arguments = std::make_shared<VerifyArguments>();
   CLI::App& command =
-      *app.add_subcommand("verify", "Check that PLAN is safe for INPUT; exits with 3 and says why when it is not");
+      *app.add_subcommand("verify", "Check that PLAN is safe for INPUT; if it is not, say why and exit with 3");
   command.add_option("INPUT", arguments->input, "The graph, model or table that was planned")->required();
   command
-      .add_option("PLAN", arguments->plan,
-                  "A plan (.json), a copy of a model with a plan (.tflite), or for a table a table with offsets (.csv)")
+      .add_option(
+          "PLAN", arguments->plan,
+          "A plan (.json), a copy of a model with a plan (.tflite), or, for a table, a table with offsets (.csv)")
       ->required();
   command.add_flag("--keep-inputs", arguments->options.keep_inputs,
                    "Inputs must keep their bytes to the end of the run");

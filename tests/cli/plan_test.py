@@ -228,7 +228,7 @@ class Capacity(CliTest):
     def test_a_table_has_no_memory_to_name(self):
         name = self.write("table.csv", table_of([(0, 2, 3), (1, 3, 5)]))
         done = self.expect(4, "plan", name, "--capacity", "6")
-        self.assertEqual(done.err, "stowage: table.csv: does not fit: it needs at least 8 bytes, 2 more than the 6 that are there\n")
+        self.assertEqual(done.err, "stowage: table.csv: does not fit: it needs at least 8 bytes, 2 more than the 6 available\n")
         name = self.write("pins.csv", "id,lower,upper,size,offset\na,0,2,3,0\nb,1,3,5,1\n")
         done = self.expect(4, "plan", name)
         self.assertEqual(done.err, "stowage: pins.csv: does not fit: the pinned offsets leave no room\n")
@@ -250,7 +250,7 @@ class Capacity(CliTest):
                 self.assertGreater(self.peak(name, *options), bound)
                 done = self.expect(5, "plan", name, *options, "--capacity", bound, "-o", output)
                 self.assertEqual(done.out, "")
-                self.assertRegex(done.err, rf"{name}: no plan that fits .* [0-9]+ bytes, [0-9]+ more than the {bound} (?:available|that are there)")
+                self.assertRegex(done.err, rf"{name}: neither a plan that fits nor .* [0-9]+ bytes, [0-9]+ more than the {bound} available")
                 self.assertFalse((self.dir / output).exists())
                 self.assertEqual(self.summary(name, *options, "--capacity", bound, code=5)["status"], "timed_out")
                 self.expect(4, "plan", name, *options, "--capacity", bound - 1)

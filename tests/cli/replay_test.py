@@ -132,12 +132,12 @@ class Replay(CliTest):
     def test_a_trace_larger_than_the_machine_is_for_sim(self):
         trace = self.write("huge.csv", f"op,id,size,stream\na,0,{2**50},0\n")
         done = self.expect(1, "replay", trace, "--device", "cpu")
-        self.assertRegex(done.err, r"huge\.csv: 1\.00 PiB are live at once and this machine has .*--device sim")
+        self.assertRegex(done.err, r"huge\.csv: 1\.00 PiB are live at once, but this machine has .*--device sim")
 
     def test_an_allocator_of_one_stream_refuses_several(self):
         for allocator in ONE_STREAM:
             done = self.expect(1, "replay", self.trace, "--allocator", allocator)
-            self.assertIn(f"trace.csv: the trace has several streams, and {allocator} serves only one", done.err)
+            self.assertIn(f"trace.csv: the trace has several streams, but {allocator} serves only one", done.err)
 
     def test_wrong_usage_exits_with_2(self):
         for line in ("", "trace.csv --allocator nobody", "trace.csv --device moon", "trace.csv --passes 0", "trace.csv --lag -1", "trace.csv --limit much",

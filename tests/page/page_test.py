@@ -63,7 +63,7 @@ def replay_zooms_and_says_values(browser, file):
         x, y = canvas["x"] + canvas["width"] / 2, canvas["y"] + canvas["height"] / 2
         own.page.mouse.move(x, y)
         facts = own.page.locator(".tooltip dt").all_inner_texts()
-        assert facts == ["requested", "reserved", "in holes", "largest hole"], facts
+        assert facts == ["requested", "reserved", "free", "largest free block"], facts
         whole = own.look()["view"]
         own.page.mouse.wheel(0, -240)
         own.page.wait_for_timeout(150)
