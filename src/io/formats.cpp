@@ -43,8 +43,8 @@ Error no_format(std::string_view bytes, const std::string& file) {
   for (const Format& format : kFormats) known.push_back(fmt::format("{} ({})", format.name, format.suffix));
   return fault(ErrorCode::parse, file,
                fmt::format("{}; known formats: {}",
-                           bytes.empty() ? "the file is empty, and its name does not tell what it should be"
-                                         : "cannot tell what this is, neither by its content nor by its name",
+                           bytes.empty() ? "the file is empty, and its name does not identify a format"
+                                         : "unknown format: neither the content nor the name identifies one",
                            fmt::join(known, ", ")));
 }
 

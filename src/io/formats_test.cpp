@@ -104,10 +104,9 @@ TEST(Formats, ATfliteModelThatBeginsLikeAnotherFormatIsOne) {
 TEST(Formats, WhatNobodyRecognisesListsTheKnownFormats) {
   EXPECT_EQ(
       error_of("something else", "data.bin"),
-      "data.bin: cannot tell what this is, neither by its content nor by its name; known formats: graph (.json), onnx "
+      "data.bin: unknown format: neither the content nor the name identifies one; known formats: graph (.json), onnx "
       "(.onnx), tflite (.tflite), csv (.csv)");
-  EXPECT_THAT(error_of("", "-"),
-              StartsWith("-: the file is empty, and its name does not tell what it should be; known"));
+  EXPECT_THAT(error_of("", "-"), StartsWith("-: the file is empty, and its name does not identify a format; known"));
   EXPECT_EQ(import_bytes("", "-").error().code, ErrorCode::parse);
 }
 
@@ -178,7 +177,7 @@ TEST(Formats, EachHasAFuzzTargetAndASectionInTheDocumentation) {
     EXPECT_TRUE(std::filesystem::exists(project / "fuzz" / (target + ".cpp"))) << target;
     EXPECT_THAT(documentation,
                 HasSubstr("| `" + std::string(format.name) + "` | `" + std::string(format.suffix) + "` |"));
-    EXPECT_TRUE(names.insert(format.name).second) << format.name << " is there twice";
+    EXPECT_TRUE(names.insert(format.name).second) << format.name << " occurs twice";
     EXPECT_FALSE(format.description.empty() || format.holds.empty() || !format.suffix.starts_with('.')) << format.name;
   }
 }

@@ -263,18 +263,18 @@ TEST(TflitePlan, APlanOfAnotherModelOrVersionIsAnError) {
   EXPECT_THAT(error_of(model, bytes_of(model)),
               HasSubstr("copy.tflite: OfflineMemoryAllocation: the model has no metadata of this name"));
   EXPECT_THAT(error_of(model, with_numbers(model, {2, 1, 4, 0, -1, 16, 0})),
-              HasSubstr("has version 2, only 1 is known"));
+              HasSubstr("has version 2, but only 1 is supported"));
   EXPECT_THAT(error_of(model, with_numbers(model, {1, 2, 4, 0, -1, 16, 0})),
-              HasSubstr("is for 2 subgraphs, the model has 1"));
+              HasSubstr("is for 2 subgraphs, but the model has 1"));
   EXPECT_THAT(error_of(model, with_numbers(model, {1, 1, 5, 0, -1, 16, 0, 0})),
-              HasSubstr("is for 5 tensors, the model has 4"));
+              HasSubstr("is for 5 tensors, but the model has 4"));
   EXPECT_THAT(error_of(model, with_numbers(model, {1, 1, 4, 0, -1, 16})),
               HasSubstr("says that it has 4 offsets, but has 3"));
   EXPECT_THAT(error_of(model, with_numbers(model, {1, 1})), HasSubstr("fewer than its own header"));
   EXPECT_THAT(error_of(model, with_numbers(model, {1, 1, 4, 0, -1, -7, 0})), HasSubstr("has -7 for 'y'"));
   TestModel twice = model;
   twice.metadata.push_back({std::string(kPlanEntry), {1}});
-  EXPECT_THAT(error_of(model, with_numbers(twice, {1, 1, 4, 0, -1, 16, 0})), HasSubstr("is there twice"));
+  EXPECT_THAT(error_of(model, with_numbers(twice, {1, 1, 4, 0, -1, 16, 0})), HasSubstr("occurs twice"));
 }
 
 // ------------------------------------------------------------------------------------------------------------ damaged

@@ -86,8 +86,8 @@ TEST(Csv, AnInclusiveEndMakesGapsInclusive) {
 }
 
 TEST(Csv, BadGapsAreNamedWithTheirLine) {
-  EXPECT_EQ(gaps_error("1-5"), "p.csv:2: id 'a': column 'gaps' has the gap '1-5' outside the life");
-  EXPECT_EQ(gaps_error("5-11"), "p.csv:2: id 'a': column 'gaps' has the gap '5-11' outside the life");
+  EXPECT_EQ(gaps_error("1-5"), "p.csv:2: id 'a': column 'gaps' has the gap '1-5' outside the lifetime");
+  EXPECT_EQ(gaps_error("5-11"), "p.csv:2: id 'a': column 'gaps' has the gap '5-11' outside the lifetime");
   EXPECT_EQ(gaps_error("5-5"), "p.csv:2: id 'a': column 'gaps' has the empty gap '5-5'");
   EXPECT_EQ(gaps_error("3-6 5-7"), "p.csv:2: id 'a': column 'gaps' has gaps that overlap at 5");
   EXPECT_EQ(gaps_error("2-10"), "p.csv:2: id 'a': column 'gaps' leaves nothing of the item");
@@ -108,9 +108,8 @@ TEST(Csv, BadHeadersAreNamed) {
   EXPECT_EQ(message_of("lower,upper,size\n"), "p.csv:1: column 'id' is missing");
   EXPECT_EQ(message_of("id,lower,upper,size,colour\n"), "p.csv:1: unknown column 'colour'");
   EXPECT_EQ(message_of("id,lower,upper,size,\n"), "p.csv:1: unknown column ''");
-  EXPECT_EQ(message_of("\nid,lower,upper,size,size\n"),
-            "p.csv:2: column 'size' is there twice, the first time as 'size'");
-  EXPECT_EQ(message_of("id,lower,upper,end,size\n"), "p.csv:1: column 'end' is there twice, the first time as 'upper'");
+  EXPECT_EQ(message_of("\nid,lower,upper,size,size\n"), "p.csv:2: column 'size' occurs twice, first as 'size'");
+  EXPECT_EQ(message_of("id,lower,upper,end,size\n"), "p.csv:1: column 'end' occurs twice, first as 'upper'");
 }
 
 TEST(Csv, BadRowsAreNamedWithTheirLine) {
@@ -119,8 +118,8 @@ TEST(Csv, BadRowsAreNamedWithTheirLine) {
   };
   EXPECT_EQ(row("a,0,1,8,1"), "p.csv:3: 5 fields where the header has 6 columns");
   EXPECT_EQ(row(",0,1,8,1,0"), "p.csv:3: the id is empty");
-  EXPECT_EQ(row("a,5,5,8,1,0"), "p.csv:3: id 'a': column 'upper' ends the life at 5, where it begins at 5");
-  EXPECT_EQ(row("a,5,4,8,1,0"), "p.csv:3: id 'a': column 'upper' ends the life at 4, where it begins at 5");
+  EXPECT_EQ(row("a,5,5,8,1,0"), "p.csv:3: id 'a': column 'upper' ends the lifetime at 5, but it begins at 5");
+  EXPECT_EQ(row("a,5,4,8,1,0"), "p.csv:3: id 'a': column 'upper' ends the lifetime at 4, but it begins at 5");
   EXPECT_EQ(row("a,x,4,8,1,0"),
             "p.csv:3: id 'a': column 'lower' must be an integer from 0 to 4611686018427387904, not 'x'");
   EXPECT_EQ(row("a,-1,4,8,1,0"),
@@ -135,7 +134,7 @@ TEST(Csv, BadRowsAreNamedWithTheirLine) {
 }
 
 TEST(Csv, DuplicateIdsAreNamed) {
-  EXPECT_EQ(message_of("id,lower,upper,size\na,0,1,8\nb,0,1,8\n\"a\",0,1,8\n"), "p.csv:4: id 'a' is there twice");
+  EXPECT_EQ(message_of("id,lower,upper,size\na,0,1,8\nb,0,1,8\n\"a\",0,1,8\n"), "p.csv:4: id 'a' occurs twice");
 }
 
 TEST(Csv, SizesThatSumAboveTheLimitNameTheRow) {

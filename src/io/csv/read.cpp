@@ -196,8 +196,7 @@ Status CsvReader::add_column(std::string_view name, std::size_t index) {
   const KnownName* const known = find_column(name);
   if (!known) return error(fmt::format("unknown column '{}'", name));
   std::optional<std::size_t>& place = index_[static_cast<std::size_t>(known->column)];
-  if (place)
-    return error(fmt::format("column '{}' is there twice, the first time as '{}'", name, table_.header[*place]));
+  if (place) return error(fmt::format("column '{}' occurs twice, first as '{}'", name, table_.header[*place]));
   place = index;
   table_.header.emplace_back(name);
   if (name == kInclusiveUpper) beyond_upper_ = Step(1);
@@ -220,13 +219,13 @@ Result<Interval> CsvReader::read_life() const {
   STOWAGE_TRY(const std::int64_t upper, integer(Column::upper, 0, kMaxBytes.value() - beyond_upper_.value()));
   const Interval life{Step(lower), Step(upper) + beyond_upper_};
   if (life.empty())
-    return error(Column::upper, fmt::format("ends the life at {}, where it begins at {}", upper, lower));
+    return error(Column::upper, fmt::format("ends the lifetime at {}, but it begins at {}", upper, lower));
   return life;
 }
 
 Status CsvReader::check_gap(const Gap& gap, Interval life, Bytes size, std::string_view text) const {
   if (gap.when.empty()) return error(Column::gaps, fmt::format("has the empty gap '{}'", text));
-  if (!life.contains(gap.when)) return error(Column::gaps, fmt::format("has the gap '{}' outside the life", text));
+  if (!life.contains(gap.when)) return error(Column::gaps, fmt::format("has the gap '{}' outside the lifetime", text));
   if (!gap.window) return Done{};
   const ByteRange whole{Bytes(0), size};
   if (gap.window->empty() || !whole.contains(*gap.window)) {
@@ -295,7 +294,7 @@ Status CsvReader::check_ids() {
   seen.reserve(table_.ids.size());
   for (std::size_t i = 0; i < table_.ids.size(); ++i) {
     line_ = lines_[i];
-    if (!seen.insert(table_.ids[i]).second) return error(fmt::format("id '{}' is there twice", table_.ids[i]));
+    if (!seen.insert(table_.ids[i]).second) return error(fmt::format("id '{}' occurs twice", table_.ids[i]));
   }
   return Done{};
 }

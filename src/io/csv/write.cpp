@@ -110,7 +110,7 @@ Status check_expressible(const Problem& problem) {
   if (problem.regions.size() != 1)
     return unsupported(fmt::format("a CSV has one region, not {}", problem.regions.size()));
   if (problem.regions[0].limit) return unsupported("a CSV cannot express a region limit");
-  if (!problem.regions[0].paid) return unsupported("a CSV cannot express a region that is free of charge");
+  if (!problem.regions[0].paid) return unsupported("a CSV cannot express an unpaid region");
   if (!problem.order.empty()) return unsupported("a CSV cannot express stream order");
   if (problem.capacity) return unsupported("a CSV cannot express a capacity");
   return Done{};

@@ -43,7 +43,7 @@ Status Draft::define_constant(const std::string& name, const Node* writer) { ret
 
 Status Draft::claim(const std::string& name, const Node* writer) {
   if (values_.try_emplace(name, std::nullopt).second) return Done{};
-  return state_.fault(ErrorCode::invalid, fmt::format("{}'{}' has a value already", at(writer), name));
+  return state_.fault(ErrorCode::invalid, fmt::format("{}'{}' already has a value", at(writer), name));
 }
 
 Result<TensorId> Draft::add_value(const std::string& name, const ValueFacts& facts, TensorFlags flags,
@@ -71,7 +71,7 @@ Status Draft::check(const std::string& name, const ValueFacts& facts, const Node
                                                             name, to_string(facts.kind)));
   if (facts.type == ElementType::string)
     return state_.fault(ErrorCode::unsupported,
-                        fmt::format("{}'{}' is of strings, which have no fixed size", at(writer), name));
+                        fmt::format("{}'{}' consists of strings, which have no fixed size", at(writer), name));
   if (!facts.is_known() || tensor_size(facts.type, *facts.dims)) return Done{};
   return state_.fault(ErrorCode::invalid, fmt::format("{}'{}' has more than 2^62 bytes", at(writer), name));
 }
@@ -124,7 +124,7 @@ Error Draft::undefined(const std::string& name, const Node* reader) const {
   if (reader == nullptr) return state_.fault(ErrorCode::invalid, fmt::format("the output '{}' has no value", name));
   if (writer == nullptr)
     return state_.fault(ErrorCode::invalid,
-                        fmt::format("{}: reads '{}', which nothing defines", describe(*reader), name));
+                        fmt::format("{}: reads '{}', which is not defined", describe(*reader), name));
   return state_.fault(ErrorCode::invalid,
                       fmt::format("{}: reads '{}' before {} writes it: the nodes are not sorted, or form a cycle",
                                   describe(*reader), name, describe(*writer)));

@@ -149,7 +149,7 @@ class Inliner {
   Status index() {
     for (const Function& function : functions_) {
       if (!by_name_.emplace(Key{function.domain, function.name, function.overload}, &function).second)
-        return fault(fmt::format("function '{}' is there twice", function.name));
+        return fault(fmt::format("function '{}' occurs twice", function.name));
     }
     return Done{};
   }
@@ -186,7 +186,7 @@ class Inliner {
   Status expand_call(const Function& function, const Node& node, std::vector<Node>& to, std::vector<ValueInfo>& infos) {
     if (!active_.insert(&function).second) return fault(fmt::format("{}: the function calls itself", describe(node)));
     if (node.inputs.size() > function.inputs.size() || node.outputs.size() > function.outputs.size())
-      return fault(fmt::format("{}: has {} inputs and {} outputs, but the function only {} and {}", describe(node),
+      return fault(fmt::format("{}: has {} inputs and {} outputs, but the function has only {} and {}", describe(node),
                                node.inputs.size(), node.outputs.size(), function.inputs.size(),
                                function.outputs.size()));
     if (active_.size() > kMaxGraphDepth)

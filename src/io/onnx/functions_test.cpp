@@ -129,7 +129,7 @@ TEST(OnnxFunctions, RecursionIsRefused) {
   EXPECT_EQ(message_of(model({node("F", {"x"}, {"y"})}, {f, g})), "m.onnx: node 'y' (F): the function calls itself");
   EXPECT_NE(message_of(model({node("F", {"x", "x"}, {"y"})}, {function("F", {"a"}, {"b"}, {})})).find("has 2 inputs"),
             std::string::npos);
-  EXPECT_NE(message_of(model({}, {f, f})).find("'F' is there twice"), std::string::npos);
+  EXPECT_NE(message_of(model({}, {f, f})).find("'F' occurs twice"), std::string::npos);
 }
 
 TEST(OnnxFunctions, WhatGrowsWithoutLimitIsRefused) {

@@ -95,7 +95,7 @@ Status ControlImport::check_sizes(const std::string& name, const Tensor& a, cons
   // Where sizes are unknown, that is what the user gets to read.
   if (a.size == b.size || !draft_.state().unknown.empty()) return Done{};
   return fault(ErrorCode::unsupported,
-               fmt::format("'{}' has {} bytes in one place and {} in another; sizes must not change on the way", name,
+               fmt::format("'{}' has {} bytes in one place and {} in another; sizes must not change", name,
                            a.size.value(), b.size.value()));
 }
 
@@ -306,7 +306,7 @@ Status ControlImport::import_scan() {
   STOWAGE_TRY_STATUS(read_inputs());
   STOWAGE_TRY(const Graph* const graph, graph_of("body"));
   if (node_.version == 8)
-    return fault(ErrorCode::unsupported, "Scan of opset 8, with a batch axis, is not supported; from 9 on it is");
+    return fault(ErrorCode::unsupported, "Scan of opset 8, with a batch axis, is not supported; opset 9 and later are");
   const std::int64_t elements = node_.integer("num_scan_inputs", 0);
   if (elements < 0 || elements > static_cast<std::int64_t>(node_.inputs.size()))
     return fault(ErrorCode::invalid,

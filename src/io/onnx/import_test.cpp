@@ -229,10 +229,9 @@ TEST(OnnxImport, AKnownConditionLeavesOneBodyThatIsCalled) {
 TEST(OnnxImport, BranchesOfDifferentSizesAreRefused) {
   const std::string attributes = graph_attribute("then_branch", {op("Neg", {"x"}, {"t"}), output("t", {64})}) +
                                  graph_attribute("else_branch", {op("Cut", {"x"}, {"u"}), output("u", {32})});
-  EXPECT_EQ(
-      message_of(
-          with_graph({input("x", {64}), input("c", {}, kBool), op("If", {"c"}, {"y"}, attributes), output("y", {64})})),
-      "m.onnx: node 'y' (If): 'y' has 128 bytes in one place and 256 in another; sizes must not change on the way");
+  EXPECT_EQ(message_of(with_graph(
+                {input("x", {64}), input("c", {}, kBool), op("If", {"c"}, {"y"}, attributes), output("y", {64})})),
+            "m.onnx: node 'y' (If): 'y' has 128 bytes in one place and 256 in another; sizes must not change");
 }
 
 /// A loop that carries `out` as v, and collects s.
@@ -311,14 +310,15 @@ TEST(OnnxImport, NodesMustBeSorted) {
           {input("x", {8}), op("Neg", {"a"}, {"y"}), op("Relu", {"x"}, {"a"}), info("a", {8}), output("y", {8})})),
       "m.onnx: node 'y' (Neg): reads 'a' before node 'a' (Relu) writes it: the nodes are not sorted, or form a cycle");
   EXPECT_EQ(message_of(with_graph({op("Neg", {"nowhere"}, {"y"}), output("y", {8})})),
-            "m.onnx: node 'y' (Neg): reads 'nowhere', which nothing defines");
+            "m.onnx: node 'y' (Neg): reads 'nowhere', which is not defined");
   EXPECT_EQ(message_of(with_graph({input("x", {8}), op("Neg", {"x"}, {"x"})})),
-            "m.onnx: node 'x' (Neg): 'x' has a value already");
+            "m.onnx: node 'x' (Neg): 'x' already has a value");
   EXPECT_EQ(message_of(with_graph({output("y", {8})})), "m.onnx: the output 'y' has no value");
 }
 
 TEST(OnnxImport, WhatIsNoTensorIsRefusedByName) {
-  EXPECT_EQ(message_of(with_graph({input("x", {8}, kString)})), "m.onnx: 'x' is of strings, which have no fixed size");
+  EXPECT_EQ(message_of(with_graph({input("x", {8}, kString)})),
+            "m.onnx: 'x' consists of strings, which have no fixed size");
   const std::string sequence = bytes(11, message({text(1, "s"), bytes(2, bytes(4, ""))}));
   EXPECT_EQ(message_of(with_graph({sequence})), "m.onnx: 's' is a sequence; only tensors can be planned");
   EXPECT_NE(message_of(with_graph({input("x", {8}), op("SequenceConstruct", {"x"}, {"s"})}))

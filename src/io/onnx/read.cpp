@@ -289,14 +289,14 @@ Model ModelReader::read(std::string_view bytes) {
         break;
     }
   }
-  if (!has_graph) ReadContext::fail(ErrorCode::parse, "not an ONNX model: there is no graph in it");
+  if (!has_graph) ReadContext::fail(ErrorCode::parse, "not an ONNX model: it contains no graph");
   set_versions(model.graph.nodes, versions_of(model.imports));
   return model;
 }
 
 std::string_view reason(const protozero::exception& exception) {
   if (dynamic_cast<const protozero::end_of_buffer_exception*>(&exception) != nullptr)
-    return "the data ends inside a field; the file is cut off or not an ONNX model";
+    return "the data ends inside a field; the file is truncated or not an ONNX model";
   return "these bytes are not a protobuf message; the file is damaged or not an ONNX model";
 }
 

@@ -144,7 +144,7 @@ void add_data(TensorInfo& tensor, Data data) {
   const auto keeps_all = [&](const auto& kept) { return kept.size() == static_cast<std::size_t>(count); };
   if (tensor.elements && !std::visit(keeps_all, *tensor.elements))
     ReadContext::fail(ErrorCode::parse,
-                      fmt::format("is of type {}, but has its data as another", to_string(tensor.type)));
+                      fmt::format("has type {}, but its data is of another type", to_string(tensor.type)));
 }
 
 void name_tensor(ReadContext& context, const std::string& name) { context.describe(fmt::format("tensor '{}'", name)); }

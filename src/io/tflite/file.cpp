@@ -43,11 +43,12 @@ Result<File> File::open(std::string_view bytes, const std::string& name) {
   flatbuffers::Verifier verifier(reinterpret_cast<const std::uint8_t*>(file.bytes_.data()), size);
   if (!schema::VerifyModelBuffer(verifier))
     return file.fault(ErrorCode::parse, {},
-                      "damaged or cut off: something in the file points outside of it or where it may not");
+                      "damaged or truncated: a reference in the file points outside of it or to an invalid place");
   file.model_ = schema::GetModel(file.bytes_.data());
   if (file.model_->version() != kVersion)
-    return file.fault(ErrorCode::unsupported, "version",
-                      fmt::format("the model has version {}, only {} is known", file.model_->version(), kVersion));
+    return file.fault(
+        ErrorCode::unsupported, "version",
+        fmt::format("the model has version {}, but only {} is supported", file.model_->version(), kVersion));
   return file;
 }
 

@@ -175,7 +175,7 @@ class Importer {
     if (running_.size() > kMaxDepth) return fail(outer, k, fmt::format("is nested more than {} deep", kMaxDepth));
     for (const std::uint32_t subgraph : from.subgraphs) {
       if (std::find(running_.begin(), running_.end(), subgraph) != running_.end())
-        return fail(outer, k, fmt::format("runs subgraph {}, which is running already", subgraph));
+        return fail(outer, k, fmt::format("runs subgraph {}, which is already running", subgraph));
       STOWAGE_TRY_STATUS(check_arguments(outer, k, subgraph));
     }
     BodyPath path = draft.path;
@@ -211,12 +211,11 @@ class Importer {
           fmt::format("has {} inputs and {} outputs, which do not fit subgraph {} with {} inputs and {} outputs",
                       op.inputs.size(), op.outputs.size(), subgraph, inner.inputs.size(), inner.outputs.size()));
     if (std::find(op.inputs.begin(), op.inputs.end(), std::nullopt) != op.inputs.end())
-      return fail(outer, k, "leaves out an input, which a subgraph cannot");
+      return fail(outer, k, "omits an input, but a subgraph needs all of them");
     std::vector<bool> argument(inner.tensors.size());
     for (const std::uint32_t input : inner.inputs) {
       if (argument[input] || inner.tensors[input].holding != Holding::computed)
-        return fail(outer, k,
-                    fmt::format("gives tensor {} of subgraph {} a value, which has one already", input, subgraph));
+        return fail(outer, k, fmt::format("gives tensor {} of subgraph {} a second value", input, subgraph));
       argument[input] = true;
     }
     for (const OperatorInfo& writer : inner.operators) {
@@ -226,7 +225,7 @@ class Importer {
       }
     }
     if (op.flow == Flow::loop && op.inputs.size() != op.outputs.size())
-      return fail(outer, k, "has as many results as arguments only if it is a loop");
+      return fail(outer, k, "is a loop, but has different numbers of inputs and outputs");
     return check_boundary(outer, k, subgraph);
   }
 
@@ -242,7 +241,7 @@ class Importer {
       found = found || is_placed_at_run_time(outer.subgraph, *op.inputs[i]);
     if (!found) return Done{};
     Error error =
-        fail(outer, k, "has an argument or result that is placed at run time, so that nothing can be said about it");
+        fail(outer, k, "has an argument or result that is placed at run time, so the plan cannot be verified");
     error.code = ErrorCode::unsupported;
     return error;
   }

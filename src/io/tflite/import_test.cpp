@@ -209,7 +209,7 @@ TEST(TfliteImport, NumbersOutOfRangeAreRefusedWhereTheyStand) {
   EXPECT_THAT(refusal(model), HasSubstr("names tensor -2"));
   model = small_model();
   model.subgraphs[0].outputs = {-1};
-  EXPECT_THAT(refusal(model), HasSubstr("subgraphs[0].outputs[0]: a tensor is left out"));
+  EXPECT_THAT(refusal(model), HasSubstr("subgraphs[0].outputs[0]: a required tensor is omitted"));
   model = small_model();
   model.subgraphs[0].tensors[1].buffer = 77;
   EXPECT_THAT(refusal(model),
@@ -359,7 +359,7 @@ TEST(TfliteImport, SubgraphsThatRunThemselvesAreRefused) {
   TestModel model = branch_model();
   model.subgraphs[1].tensors.push_back({.name = "flag", .shape = Shape{1}, .type = kBool});
   model.subgraphs[1].ops.push_back({kIf, {3, 0}, {2}, If{1, 2}});
-  EXPECT_THAT(refusal(model), HasSubstr("subgraphs[1].operators[2]: IF runs subgraph 1, which is running already"));
+  EXPECT_THAT(refusal(model), HasSubstr("subgraphs[1].operators[2]: IF runs subgraph 1, which is already running"));
 }
 
 TEST(TfliteImport, ArgumentsMustFitTheSubgraph) {
@@ -369,7 +369,7 @@ TEST(TfliteImport, ArgumentsMustFitTheSubgraph) {
               HasSubstr("IF has 3 inputs and 1 outputs, which do not fit subgraph 1 with 1 inputs and 1 outputs"));
   model = branch_model();
   model.subgraphs[0].ops[0].inputs = {0, -1};
-  EXPECT_THAT(refusal(model), HasSubstr("leaves out an input"));
+  EXPECT_THAT(refusal(model), HasSubstr("omits an input"));
   model = branch_model();
   model.subgraphs[2].tensors[2].shape = Shape{17};
   EXPECT_THAT(refusal(model), HasSubstr("has 17 bytes"));

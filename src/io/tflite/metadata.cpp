@@ -29,7 +29,7 @@ Result<std::vector<std::int32_t>> numbers_of(const File& file, std::string_view 
   for (std::uint32_t i = 0; file.model().metadata() && i < file.model().metadata()->size(); ++i) {
     const schema::Metadata& entry = *file.model().metadata()->Get(i);
     if (!entry.name() || entry.name()->string_view() != name) continue;
-    if (std::exchange(found, true)) return fail("is there twice");
+    if (std::exchange(found, true)) return fail("occurs twice");
     if (!file.model().buffers() || entry.buffer() >= file.model().buffers()->size())
       return fail(fmt::format("has its data in buffer {}, which does not exist", entry.buffer()));
     const auto* data = file.model().buffers()->Get(entry.buffer())->data();
@@ -60,12 +60,12 @@ Result<OfflinePlan> read_plan(const File& copy, const ModelInfo& model) {
   if (numbers.empty()) return fail("the model has no metadata of this name, hence no plan");
   if (numbers.size() < kHeader) return fail(fmt::format("has {} numbers, fewer than its own header", numbers.size()));
   if (numbers[0] != kMetadataVersion)
-    return fail(fmt::format("has version {}, only {} is known", numbers[0], kMetadataVersion));
+    return fail(fmt::format("has version {}, but only {} is supported", numbers[0], kMetadataVersion));
   if (numbers[1] != static_cast<std::int64_t>(model.subgraphs.size()))
-    return fail(fmt::format("is for {} subgraphs, the model has {}", numbers[1], model.subgraphs.size()));
+    return fail(fmt::format("is for {} subgraphs, but the model has {}", numbers[1], model.subgraphs.size()));
   const std::size_t count = tensor_count(model);
   if (numbers[2] != static_cast<std::int64_t>(count))
-    return fail(fmt::format("is for {} tensors, the model has {}", numbers[2], count));
+    return fail(fmt::format("is for {} tensors, but the model has {}", numbers[2], count));
   if (numbers.size() != kHeader + count)
     return fail(fmt::format("says that it has {} offsets, but has {}", count, numbers.size() - kHeader));
   OfflinePlan plan;

@@ -203,7 +203,7 @@ class Reader {
     STOWAGE_TRY(const auto optional, read_optional_tensors(from, path));
     std::vector<std::uint32_t> list;
     for (std::size_t i = 0; i < optional.size(); ++i) {
-      if (!optional[i]) return fail(fmt::format("{}[{}]", path, i), "a tensor is left out that cannot be");
+      if (!optional[i]) return fail(fmt::format("{}[{}]", path, i), "a required tensor is omitted");
       list.push_back(*optional[i]);
     }
     return list;

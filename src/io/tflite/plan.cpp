@@ -62,18 +62,19 @@ class Writer {
     for (std::size_t a = 0; a < plan_.arenas.size(); ++a) {
       if (plan_.arenas[a].kind == ArenaKind::persistent) continue;
       if (arena_ || plan_.arenas[a].kind != ArenaKind::shared || plan_.arenas[a].regions.size() > 1)
-        return fail("it has one arena, in one piece");
-      if (plan_.arenas[a].size > Bytes(std::numeric_limits<std::int32_t>::max())) return fail("offsets have 32 bits");
+        return fail("it has a single contiguous arena");
+      if (plan_.arenas[a].size > Bytes(std::numeric_limits<std::int32_t>::max()))
+        return fail("its offsets have 32 bits");
       arena_ = a;
     }
-    if (!plan_.clears.empty() || !plan_.bindings.empty()) return fail("it clears no memory and binds none");
+    if (!plan_.clears.empty() || !plan_.bindings.empty()) return fail("it neither clears memory nor binds buffers");
     return Done{};
   }
 
   Status note_placements() {
     for (const Placement& placement : plan_.placements) {
       if (placement.tensor.index() >= placements_.size() || placement.arena.index() >= plan_.arenas.size())
-        return file_.fault(ErrorCode::invalid, {}, "the plan is of another graph");
+        return file_.fault(ErrorCode::invalid, {}, "the plan belongs to another graph");
       placements_[placement.tensor.index()] = &placement;
     }
     return Done{};
@@ -214,7 +215,7 @@ class OffsetsReader {
                             .arena = kShared,
                             .offset = offset(to).value_or(Bytes(0)),
                             .size = tensor.size,
-                            .reason = "the runtime copies what goes in and out of a subgraph"});
+                            .reason = "the runtime copies the arguments and results of a subgraph"});
   }
 
   const Graph& graph_;

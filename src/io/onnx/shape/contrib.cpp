@@ -35,7 +35,7 @@ void embed_layer_normalization(Call& call) {
 
 void bias_split_gelu(Call& call) {
   Dims dims = call.dims(0);
-  if (dims.empty() || dims.back() % 2 != 0) stop(fmt::format("{} has no halves", to_string(dims)));
+  if (dims.empty() || dims.back() % 2 != 0) stop(fmt::format("the last dim of {} cannot be halved", to_string(dims)));
   dims.back() /= 2;
   call.set(0, call.type(0), std::move(dims));
 }
@@ -47,7 +47,7 @@ Dims turned(Dims dims, bool turn) {
 
 void fused_mat_mul(Call& call) {
   const Node& node = call.node();
-  if (node.integer("transBatchA", 0) != 0 || node.integer("transBatchB", 0) != 0) stop("it turns the dims of batches");
+  if (node.integer("transBatchA", 0) != 0 || node.integer("transBatchB", 0) != 0) stop("it transposes batch dims");
   call.set(0, call.type(0),
            product_dims(turned(call.dims(0), node.integer("transA", 0) != 0),
                         turned(call.dims(1), node.integer("transB", 0) != 0)));
@@ -104,7 +104,7 @@ std::int64_t value_width(const Call& call, std::size_t weights) {
 
 void set_attention(Call& call, ElementType type) {
   call.set(0, type, {call.dim(0, 0), call.dim(0, 1), value_width(call, 1)});
-  if (call.output_count() > 1) stop("what it keeps for later steps is not inferred");
+  if (call.output_count() > 1) stop("the state it keeps for later steps is not inferred");
 }
 
 void attention(Call& call) { set_attention(call, call.type(0)); }
@@ -126,7 +126,7 @@ std::int64_t width_of(const Call& call, std::size_t input) {
 void multi_head_attention(Call& call) {
   const std::size_t values = call.has(2) ? 2 : call.has(1) ? 1 : 0;
   call.set(0, call.type(0), {call.dim(0, 0), call.dim(0, 1), width_of(call, values)});
-  if (call.output_count() > 1) stop("what it keeps for later steps is not inferred");
+  if (call.output_count() > 1) stop("the state it keeps for later steps is not inferred");
 }
 
 /// Queries [batch, steps, heads * size]; without keys, [batch, steps, (heads + 2 * key heads) * size].

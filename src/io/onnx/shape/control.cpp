@@ -33,7 +33,7 @@ void branch(Call& call) {
   const std::vector<ValueFacts> yes = call.bodies().infer_body(body_of(call, "then_branch"), {});
   const std::vector<ValueFacts> no = call.bodies().infer_body(body_of(call, "else_branch"), {});
   if (yes.size() != call.output_count() || no.size() != call.output_count())
-    stop("its branches have another number of outputs");
+    stop("its branches have a different number of outputs");
   const bool decided = call.elements(0) != nullptr && call.integers(0).size() == 1;
   for (std::size_t i = 0; i < yes.size(); ++i) {
     call.set_facts(i, !decided ? either(yes[i], no[i]) : call.integer(0) != 0 ? yes[i] : no[i]);
@@ -62,7 +62,7 @@ bool drop_variants(std::vector<ValueFacts>& inputs, const std::vector<ValueFacts
     const ValueFacts& after = outputs[carry.output + i];
     if (!before.is_known() || (after.type == before.type && after.dims == before.dims)) continue;
     const ElementType type = before.type;
-    before = after.is_known() ? unknown("its shape changes from turn to turn") : after;
+    before = after.is_known() ? unknown("its shape changes from iteration to iteration") : after;
     before.type = type;  // which never changes
     before.dims.reset();
     dropped = true;
@@ -98,7 +98,8 @@ std::int64_t turns_of(const Call& call, const ValueFacts& condition) {
   const auto* const goes_on =
       condition.elements ? std::get_if<std::vector<std::int64_t>>(&*condition.elements) : nullptr;
   if (!starts) return 0;
-  if (goes_on == nullptr || goes_on->size() != 1 || goes_on->front() == 0) stop("how often it turns depends on data");
+  if (goes_on == nullptr || goes_on->size() != 1 || goes_on->front() == 0)
+    stop("its number of iterations depends on data");
   if (!call.has(0)) stop("it never ends");
   return std::max<std::int64_t>(call.integer(0), 0);
 }
@@ -123,7 +124,7 @@ void loop(Call& call) {
   const std::size_t count = inputs.size() - 2;
   const std::vector<ValueFacts> outputs =
       infer_turns(call, body, std::move(inputs), {.input = 2, .output = 1, .count = count});
-  if (outputs.size() != call.output_count() + 1) stop("its body has another number of outputs");
+  if (outputs.size() != call.output_count() + 1) stop("its body has a different number of outputs");
   for (std::size_t i = 0; i < count; ++i) call.set_facts(i, carried(either(outputs[i + 1], call.input(i + 2))));
   for (std::size_t i = count; i < call.output_count(); ++i) {
     set_stacked(call, i, outputs[i + 1], turns_of(call, outputs[0]), 0);
@@ -139,7 +140,7 @@ ValueFacts slice_of(const ValueFacts& whole, std::int64_t axis, std::optional<st
   ValueFacts facts = carried(whole);
   if (!facts.dims) return facts;
   const std::size_t place = normal_axis(axis, facts.dims->size());
-  if (turns && *turns != (*facts.dims)[place]) stop("it goes along inputs of different lengths");
+  if (turns && *turns != (*facts.dims)[place]) stop("it scans inputs of different lengths");
   turns = (*facts.dims)[place];
   facts.dims->erase(facts.dims->begin() + static_cast<std::ptrdiff_t>(place));
   return facts;
@@ -162,7 +163,7 @@ void scan(Call& call) {
                                 : slice_of(call.input(i), axis_at(input_axes, i - states), turns));
   }
   const std::vector<ValueFacts> outputs = infer_turns(call, body, std::move(inputs), {.count = states});
-  if (outputs.size() != call.output_count()) stop("its body has another number of outputs");
+  if (outputs.size() != call.output_count()) stop("its body has a different number of outputs");
   for (std::size_t i = 0; i < states; ++i) call.set_facts(i, carried(either(outputs[i], call.input(i))));
   if (!turns) static_cast<void>(call.dims(states));
   for (std::size_t i = states; i < outputs.size(); ++i) {

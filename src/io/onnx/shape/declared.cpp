@@ -62,7 +62,7 @@ std::optional<std::string> reconcile_shape(ValueFacts& facts, const std::vector<
   const Resolved declared = resolve(shape, values);
   if (facts.dims) {
     if (agree(declared, *facts.dims)) return std::nullopt;
-    return fmt::format("its shape is {} in the file, but {} by what makes it", describe_shape(shape, declared),
+    return fmt::format("its shape is {} in the file, but {} by inference", describe_shape(shape, declared),
                        to_string(*facts.dims));
   }
   const std::string gap = gap_in(shape, declared);
@@ -85,7 +85,7 @@ std::optional<std::string> reconcile(ValueFacts& facts, const ValueInfo& info, c
   }
   if (info.type != ElementType::undefined) {
     if (facts.type != ElementType::undefined && facts.type != info.type)
-      return fmt::format("its type is {} in the file, but {} by what makes it", to_string(info.type),
+      return fmt::format("its type is {} in the file, but {} by inference", to_string(info.type),
                          to_string(facts.type));
     facts.type = info.type;
   }

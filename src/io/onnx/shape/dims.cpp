@@ -42,7 +42,7 @@ void check_dims(ElementType type, std::span<const std::int64_t> dims) {
   if (dims.size() > kMaxRank)
     stop(fmt::format("it has {} dims, and more than {} are not inferred", dims.size(), kMaxRank));
   const auto negative = std::find_if(dims.begin(), dims.end(), [](std::int64_t dim) { return dim < 0; });
-  if (negative != dims.end()) stop(fmt::format("its size comes out negative: {}", to_string(dims)));
+  if (negative != dims.end()) stop(fmt::format("its size would be negative: {}", to_string(dims)));
   const bool has_size = element_bits(type) == 0 ? element_count(dims).has_value() : tensor_size(type, dims).has_value();
   if (!has_size) stop(fmt::format("it has more than 2^62 bytes: {}", to_string(dims)));
 }
@@ -57,7 +57,7 @@ std::vector<bool> marked_axes(std::span<const std::int64_t> axes, std::size_t ra
   std::vector<bool> marked(rank);
   for (const std::int64_t axis : axes) {
     const std::size_t place = normal_axis(axis, rank);
-    if (marked[place]) stop(fmt::format("the axis {} comes twice", axis));
+    if (marked[place]) stop(fmt::format("the axis {} occurs twice", axis));
     marked[place] = true;
   }
   return marked;
@@ -70,7 +70,7 @@ Dims broadcast(const Dims& a, const Dims& b) {
   for (std::size_t i = 0; i < shorter.size(); ++i) {
     std::int64_t& dim = result[shift + i];
     if (dim == shorter[i] || shorter[i] == 1) continue;
-    if (dim != 1) stop(fmt::format("the shapes {} and {} do not go together", to_string(a), to_string(b)));
+    if (dim != 1) stop(fmt::format("the shapes {} and {} cannot be broadcast", to_string(a), to_string(b)));
     dim = shorter[i];
   }
   return result;

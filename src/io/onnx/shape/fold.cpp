@@ -113,12 +113,12 @@ std::vector<std::int64_t> walk(const Dims& dims, std::int64_t start, std::span<c
 }
 
 std::vector<std::int64_t> walk_repeated(const Dims& from, const Dims& dims) {
-  if (from.size() > dims.size()) stop("its shapes do not go together");
+  if (from.size() > dims.size()) stop("its shapes cannot be broadcast");
   const std::vector<std::int64_t> own = strides(from);
   std::vector<std::int64_t> steps(dims.size());
   const std::size_t shift = dims.size() - from.size();
   for (std::size_t i = 0; i < from.size(); ++i) {
-    if (from[i] != 1 && from[i] != dims[shift + i]) stop("its shapes do not go together");
+    if (from[i] != 1 && from[i] != dims[shift + i]) stop("its shapes cannot be broadcast");
     steps[shift + i] = from[i] == 1 ? 0 : own[i];
   }
   return walk(dims, 0, steps);

@@ -16,7 +16,7 @@ std::int64_t block_size(const Call& call) {
 }
 
 std::int64_t divided(std::int64_t size, std::int64_t by) {
-  if (by < 1 || size % by != 0) stop(fmt::format("{} elements make no blocks of {}", size, by));
+  if (by < 1 || size % by != 0) stop(fmt::format("{} elements cannot be split into blocks of {}", size, by));
   return size / by;
 }
 

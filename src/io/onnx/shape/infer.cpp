@@ -225,7 +225,7 @@ class Inference final : public Bodies {
 
   /// A body that its operator did not come to.
   static std::vector<ValueFacts> unknown_inputs(const Graph& body, const Node& node, const Stop& stop) {
-    const std::string reason = stop.reason.empty() ? "nothing is known about what its body takes" : stop.reason;
+    const std::string reason = stop.reason.empty() ? "nothing is known about the inputs of its body" : stop.reason;
     return std::vector<ValueFacts>(body.inputs.size(),
                                    {.stopped_by = stop.by.empty() ? describe(node) : stop.by, .reason = reason});
   }
@@ -235,7 +235,7 @@ class Inference final : public Bodies {
   std::int64_t folded_left_ = kFoldedElements;
   ModelFacts& facts_;
   std::vector<const GraphFacts*> scopes_;  ///< From the main graph to the one at hand.
-  const ValueFacts missing_{.reason = "one of its inputs is defined nowhere before it"};
+  const ValueFacts missing_{.reason = "one of its inputs is not defined before it"};
 };
 
 std::optional<std::string> fault_in(const DimValues& values, const Census& census) {

@@ -93,16 +93,16 @@ TEST(OnnxInfer, AFileThatContradictsItselfIsAnError) {
   graph.nodes = {operation("Relu", {"x"}, {"y"})};
   graph.outputs = {float_value("y", {2, 4})};
   EXPECT_EQ(error_of(graph),
-            "m.onnx: node 'y' (Relu): value 'y': its shape is [2, 4] in the file, but [2, 3] by what makes it");
+            "m.onnx: node 'y' (Relu): value 'y': its shape is [2, 4] in the file, but [2, 3] by inference");
   graph.outputs = {named_value("y", "n", {3, 4})};
   EXPECT_EQ(error_of(graph),
-            "m.onnx: node 'y' (Relu): value 'y': its shape is [n, 3, 4] in the file, but [2, 3] by what makes it");
+            "m.onnx: node 'y' (Relu): value 'y': its shape is [n, 3, 4] in the file, but [2, 3] by inference");
   graph.outputs = {tensor_value("y", ElementType::int8, {2, 3})};
   EXPECT_EQ(error_of(graph),
-            "m.onnx: node 'y' (Relu): value 'y': its type is int8 in the file, but float32 by what makes it");
+            "m.onnx: node 'y' (Relu): value 'y': its type is int8 in the file, but float32 by inference");
   graph.outputs = {named_value("y", "n", {3})};
   EXPECT_EQ(error_of(graph, {{"n", 5}}),
-            "m.onnx: node 'y' (Relu): value 'y': its shape is [5, 3] in the file, but [2, 3] by what makes it");
+            "m.onnx: node 'y' (Relu): value 'y': its shape is [5, 3] in the file, but [2, 3] by inference");
 }
 
 TEST(OnnxInfer, DimsThatNoShapeHasAndNegativeOnesAreErrors) {
@@ -123,7 +123,7 @@ TEST(OnnxInfer, DeclaredSizesBeyondTheLimitAreUnknown) {
 TEST(OnnxInfer, NamesThatNothingDefinesStop) {
   Graph graph;
   graph.nodes = {operation("Relu", {"nowhere"}, {"y"})};
-  EXPECT_EQ(describe(facts_of(graph).at("y")), "one of its inputs is defined nowhere before it");
+  EXPECT_EQ(describe(facts_of(graph).at("y")), "one of its inputs is not defined before it");
 }
 
 TEST(OnnxInfer, SequencesAreNamedAsSuch) {
@@ -223,10 +223,10 @@ TEST(OnnxLoop, WhatChangesItsShapeIsUnknownEverywhereInTheBody) {
   Model model;
   model.graph = looping({operation("Concat", {"state", "x"}, {"next"}, {attribute("axis", 0)})}, 5);
   const ModelFacts facts = infer(model, {}, "m").value();
-  EXPECT_EQ(describe(facts.at(&model.graph).at("y")), "its shape changes from turn to turn");
+  EXPECT_EQ(describe(facts.at(&model.graph).at("y")), "its shape changes from iteration to iteration");
   const GraphFacts& body = facts.at(model.graph.nodes[0].graph("body"));
-  EXPECT_EQ(describe(body.at("state")), "its shape changes from turn to turn");
-  EXPECT_EQ(describe(body.at("next")), "its shape changes from turn to turn");
+  EXPECT_EQ(describe(body.at("state")), "its shape changes from iteration to iteration");
+  EXPECT_EQ(describe(body.at("next")), "its shape changes from iteration to iteration");
 }
 
 TEST(OnnxLoop, ElementsDoNotStayFromTurnToTurn) {

@@ -43,7 +43,7 @@ TEST(OnnxBroadcast, NothingAgainstOneIsNothing) {
 
 TEST(OnnxBroadcast, ShapesThatDoNotGoTogetherStop) {
   EXPECT_EQ(outputs_of(operation("Add", {"a", "b"}, {"y"}), {{float_value("a", {2, 3}), float_value("b", {4})}, {}}),
-            "the shapes [2, 3] and [4] do not go together");
+            "the shapes [2, 3] and [4] cannot be broadcast");
 }
 
 TEST(OnnxBroadcast, TheSecondOperandLaidAlongAnAxisBeforeVersion7) {
@@ -72,7 +72,7 @@ TEST(OnnxReduction, AnAxisThatIsNotThereOrTwiceStops) {
   const Setting beyond{{float_value("x", {2, 3})}, {integers("axes", {2})}};
   EXPECT_EQ(outputs_of(operation("ReduceMax", {"x", "axes"}, {"y"}), beyond), "the axis 2 is not one of 2 dims");
   const Setting twice{{float_value("x", {2, 3})}, {integers("axes", {1, -1})}};
-  EXPECT_EQ(outputs_of(operation("ReduceMax", {"x", "axes"}, {"y"}), twice), "the axis -1 comes twice");
+  EXPECT_EQ(outputs_of(operation("ReduceMax", {"x", "axes"}, {"y"}), twice), "the axis -1 occurs twice");
 }
 
 TEST(OnnxReduction, TopKHasValuesAndIndices) {
@@ -95,7 +95,8 @@ TEST(OnnxView, ReshapeToAShapeThatDoesNotHoldTheElementsStops) {
                         {integers("s", {4, -1}), integers("t", {7}), integers("u", {-1, -1})}};
   EXPECT_EQ(outputs_of(operation("Reshape", {"x", "s"}, {"y"}), setting),
             "6 elements cannot be shaped by multiples of 4");
-  EXPECT_EQ(outputs_of(operation("Reshape", {"x", "t"}, {"y"}), setting), "[2, 3] has other elements than [7]");
+  EXPECT_EQ(outputs_of(operation("Reshape", {"x", "t"}, {"y"}), setting),
+            "[2, 3] has a different number of elements than [7]");
   EXPECT_EQ(outputs_of(operation("Reshape", {"x", "u"}, {"y"}), setting), "its shape has more than one -1");
 }
 
@@ -162,7 +163,7 @@ TEST(OnnxSlice, SplitsAreEqualOrGivenAndTheLastOneMayBeSmaller) {
             "float32 [4], float32 [3]");
   EXPECT_EQ(outputs_of(operation("Split", {"x", "p"}, {"a", "b"}), setting), "float32 [3], float32 [4]");
   EXPECT_EQ(outputs_of(with_version(11, operation("Split", {"x"}, {"a", "b"})), setting),
-            "7 elements make no 2 equal parts, 7 elements make no 2 equal parts");
+            "7 elements cannot be split into 2 equal parts, 7 elements cannot be split into 2 equal parts");
 }
 
 TEST(OnnxSlice, JoinedTensorsDifferInOneDimOnly) {
@@ -175,7 +176,7 @@ TEST(OnnxSlice, JoinedTensorsDifferInOneDimOnly) {
 TEST(OnnxSlice, PadsMayTakeAwayButNotMoreThanThereIs) {
   const Setting setting{{float_value("x", {4, 4})}, {integers("p", {0, -1, 2, 0}), integers("q", {-3, 0, -2, 0})}};
   EXPECT_EQ(outputs_of(operation("Pad", {"x", "p"}, {"y"}), setting), "float32 [6, 3]");
-  EXPECT_EQ(outputs_of(operation("Pad", {"x", "q"}, {"y"}), setting), "its size comes out negative: [-1, 4]");
+  EXPECT_EQ(outputs_of(operation("Pad", {"x", "q"}, {"y"}), setting), "its size would be negative: [-1, 4]");
 }
 
 TEST(OnnxGather, IndicesTakeThePlaceOfTheAxis) {
@@ -196,7 +197,7 @@ TEST(OnnxGenerator, NumbersSayHowMuchThereIs) {
   EXPECT_EQ(outputs_of(operation("ConstantOfShape", {"s"}, {"y"}), setting), "float32 [2, 3]");
   EXPECT_EQ(outputs_of(operation("Range", {"a", "b", "c"}, {"y"}), setting), "int64 [3]");
   EXPECT_EQ(outputs_of(operation("Range", {"a", "b", "n"}, {"y"}), setting), "int64 [0]");
-  EXPECT_EQ(outputs_of(operation("ConstantOfShape", {"n"}, {"y"}), setting), "its size comes out negative: [-1]");
+  EXPECT_EQ(outputs_of(operation("ConstantOfShape", {"n"}, {"y"}), setting), "its size would be negative: [-1]");
 }
 
 TEST(OnnxGenerator, ConstantsHaveAnyOfTheirAttributes) {
@@ -247,7 +248,7 @@ TEST(OnnxConvolution, WindowsSlide) {
             "float32 [1, 8, 5, 10]");
   EXPECT_EQ(convolved({attribute("dilations", Dims{2, 4})}), "float32 [1, 8, 6, 2]");
   EXPECT_EQ(convolved({attribute("auto_pad", "SAME_UPPER"), attribute("strides", Dims{3, 3})}), "float32 [1, 8, 4, 4]");
-  EXPECT_EQ(convolved({attribute("dilations", Dims{5, 1})}), "its kernel reaches over 11 elements, and there are 10");
+  EXPECT_EQ(convolved({attribute("dilations", Dims{5, 1})}), "its kernel covers 11 elements, but there are 10");
   EXPECT_EQ(convolved({attribute("strides", Dims{0, 1})}), "its strides are [0, 1]");
   EXPECT_EQ(convolved({attribute("dilations", Dims{kHighest, 1})}), "its size is out of range");
   EXPECT_EQ(convolved({attribute("pads", Dims{kHighest, 0, 1, 0})}), "its size is out of range");

@@ -10,7 +10,7 @@ namespace {
 
 void cast(Call& call) {
   const ElementType to = call.type_attribute("to", ElementType::undefined);
-  if (to == ElementType::undefined) stop("it does not say to which type");
+  if (to == ElementType::undefined) stop("it has no target type");
   call.set(0, to, call.dims(0));
 }
 
@@ -21,7 +21,7 @@ void fold_cast(Call& call) { call.set_elements(0, converted(*call.elements(0), c
 void bit_cast(Call& call) {
   const ElementType to = call.type_attribute("to", ElementType::undefined);
   if (element_bits(to) == 0 || element_bits(to) != element_bits(call.type(0)))
-    stop(fmt::format("{} and {} do not have as many bits", to_string(call.type(0)), to_string(to)));
+    stop(fmt::format("{} and {} have different numbers of bits", to_string(call.type(0)), to_string(to)));
   call.set(0, to, call.dims(0));
 }
 

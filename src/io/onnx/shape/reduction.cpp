@@ -50,7 +50,7 @@ void top_k(Call& call) {
   Dims dims = call.dims(0);
   const std::size_t axis = normal_axis(call.node().integer("axis", -1), dims.size());
   const std::int64_t k = call.version() < 10 ? call.node().integer("k", -1) : call.integer(1);
-  if (k < 0 || k > dims[axis]) stop(fmt::format("k is {}, of {} elements", k, dims[axis]));
+  if (k < 0 || k > dims[axis]) stop(fmt::format("k is {}, but there are {} elements", k, dims[axis]));
   dims[axis] = k;
   call.set(0, call.type(0), dims);
   call.set(1, ElementType::int64, std::move(dims));

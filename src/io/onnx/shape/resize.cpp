@@ -42,7 +42,7 @@ void fit(const Call& call, Dims& dims, const std::vector<std::int64_t>& sizes, c
     stop("runtimes differ about one scale for axes that count from the end");
   std::optional<float> chosen;
   for (std::size_t i = 0; i < axes.size(); ++i) {
-    if (dims[axes[i]] == 0) stop("it scales nothing to something");
+    if (dims[axes[i]] == 0) stop("it scales an empty dim to a larger one");
     const float each = static_cast<float>(sizes[i]) / static_cast<float>(dims[axes[i]]);
     chosen = !chosen ? each : policy == "not_larger" ? std::min(*chosen, each) : std::max(*chosen, each);
   }

@@ -17,10 +17,10 @@ std::size_t transformed_axis(const Call& call) {
 void fourier(Call& call) {
   Dims dims = call.dims(0);
   const std::size_t axis = transformed_axis(call);
-  if (axis + 1 == dims.size()) stop("it transforms the parts of a number");
+  if (axis + 1 == dims.size()) stop("its axis holds the parts of complex numbers");
   const bool onesided = call.node().integer("onesided", 0) != 0;
   if (onesided && call.node().integer("inverse", 0) != 0)
-    stop("what an inverse one-sided transform makes differs by version");
+    stop("the output of an inverse one-sided transform differs by version");
   if (call.has(1)) dims[axis] = call.integer(1);
   if (onesided) dims[axis] = dims[axis] / 2 + 1;
   dims.back() = 2;

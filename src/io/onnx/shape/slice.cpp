@@ -66,7 +66,7 @@ std::vector<Cut> cuts_of(const Call& call) {
   }
   if (spec.steps.empty()) spec.steps.assign(count, 1);
   if (spec.ends.size() != count || spec.axes.size() != count || spec.steps.size() != count)
-    stop("its starts, ends, axes and steps are not equally many");
+    stop("its starts, ends, axes and steps have different lengths");
   static_cast<void>(marked_axes(spec.axes, dims.size()));
   std::vector<Cut> cuts;
   for (const std::int64_t dim : dims) cuts.push_back({.count = dim});
@@ -100,7 +100,8 @@ std::vector<std::int64_t> equal_parts(const Call& call, std::int64_t size) {
   const std::int64_t parts = call.node().integer("num_outputs", length(call.node().outputs));
   if (parts != length(call.node().outputs))
     stop(fmt::format("it has {} outputs, not {}", length(call.node().outputs), parts));
-  if (call.version() < 18 && size % parts != 0) stop(fmt::format("{} elements make no {} equal parts", size, parts));
+  if (call.version() < 18 && size % parts != 0)
+    stop(fmt::format("{} elements cannot be split into {} equal parts", size, parts));
   const std::int64_t part = divide_up(size, parts);
   std::vector<std::int64_t> result(call.node().outputs.size(), part);
   result.back() = minus(size, times(part, parts - 1));
@@ -118,7 +119,7 @@ std::vector<std::int64_t> parts_of(const Call& call, std::int64_t size) {
     stop(fmt::format("it has {} outputs, for {} parts", call.node().outputs.size(), parts.size()));
   std::int64_t sum = 0;
   for (const std::int64_t part : parts) sum = plus(sum, part);
-  if (sum != size) stop(fmt::format("its parts {} are not {} together", to_string(parts), size));
+  if (sum != size) stop(fmt::format("its parts {} do not sum to {}", to_string(parts), size));
   return parts;
 }
 

@@ -59,7 +59,7 @@ void reshape(Call& call) {
   fill_rest(call, shape);
   const ValueFacts& data = call.input(0);
   if (data.dims && count(*data.dims) != count(shape))
-    stop(fmt::format("{} has other elements than {}", to_string(*data.dims), to_string(shape)));
+    stop(fmt::format("{} has a different number of elements than {}", to_string(*data.dims), to_string(shape)));
   call.set(0, call.type(0), std::move(shape));
 }
 

@@ -61,8 +61,7 @@ std::int64_t window_places(const Window& window, std::size_t axis, std::int64_t 
   const std::int64_t stride = window.strides[axis];
   if (window.auto_pad == AutoPad::same) return divide_up(size, stride);
   const std::int64_t room = minus(plus(size, pads_at(window, axis)), window_reach(window, axis));
-  if (room < 0)
-    stop(fmt::format("its kernel reaches over {} elements, and there are {}", window_reach(window, axis), size));
+  if (room < 0) stop(fmt::format("its kernel covers {} elements, but there are {}", window_reach(window, axis), size));
   if (window.rounding == Rounding::down) return room / stride + 1;
   // A window that begins in the padding at the end has no place.
   const std::int64_t places = plus(divide_up(room, stride), 1);
