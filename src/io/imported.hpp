@@ -8,7 +8,7 @@
 
 namespace stowage::io {
 
-/// A reader of graphs as the table of formats has it.
+/// Adapts a reader of graphs to the signature in the table of formats.
 template <Result<Graph> (*parse)(std::string_view, const std::string&, const ImportOptions&)>
 Result<Imported> import_graph(std::string_view bytes, const std::string& file, const ImportOptions& options) {
   STOWAGE_TRY(Graph graph, parse(bytes, file, options));

@@ -50,7 +50,7 @@ const KnownName* find_column(std::string_view name) {
   return found == kKnownNames.end() ? nullptr : &*found;
 }
 
-/// Bytes that stay occupied while the rest of the item is free; nothing when all of it is.
+/// A gap, and the bytes that stay occupied during it; none if the whole item is free.
 struct Gap {
   Interval when;
   std::optional<ByteRange> window;
@@ -82,7 +82,7 @@ std::optional<Gap> parse_gap(std::string_view text, Step beyond_upper) {
   return gap;
 }
 
-/// Adds a piece to those before it, or lengthens the last one when nothing but time has passed.
+/// Appends a piece, or extends the last one if it has the same bytes.
 void append_piece(std::vector<Piece>& pieces, Piece piece) {
   if (piece.when.empty()) return;
   if (!pieces.empty() && pieces.back().when.upper == piece.when.lower && pieces.back().bytes == piece.bytes) {
@@ -92,7 +92,7 @@ void append_piece(std::vector<Piece>& pieces, Piece piece) {
   }
 }
 
-/// What of a life is left. Precondition: the gaps are ascending, disjoint and inside the life.
+/// The pieces of a lifetime without its gaps. Precondition: the gaps are ascending, disjoint and inside the lifetime.
 std::vector<Piece> cut(Interval life, Bytes size, const std::vector<Gap>& gaps) {
   const ByteRange whole{Bytes(0), size};
   std::vector<Piece> pieces;
@@ -108,7 +108,7 @@ std::vector<Piece> cut(Interval life, Bytes size, const std::vector<Gap>& gaps) 
 
 // ------------------------------------------------------------------------------------------------------------- reader
 
-/// Reads one table; its members are where it stands.
+/// Reads one table; the members are its current position.
 class CsvReader {
  public:
   CsvReader(std::string_view text, const std::string& file) : text_(text), file_(file) {}
@@ -136,11 +136,11 @@ class CsvReader {
   Status check_items();
 
   [[nodiscard]] bool has(Column column) const { return index_[static_cast<std::size_t>(column)].has_value(); }
-  /// The field of the current row; empty when there is no such column.
+  /// The field of the current row; empty if there is no such column.
   [[nodiscard]] std::string_view field(Column column) const;
   [[nodiscard]] std::string id() const { return text_of(fields_[*index_[static_cast<std::size_t>(Column::id)]]); }
   Result<std::int64_t> integer(Column column, std::int64_t lowest, std::int64_t highest) const;
-  /// Nothing for an empty field and -1.
+  /// None for an empty field and for -1.
   Result<std::optional<Bytes>> optional_bytes(Column column) const;
 
   std::string_view text_;
@@ -151,7 +151,7 @@ class CsvReader {
   std::array<std::optional<std::size_t>, kColumns> index_ = {};
   Step beyond_upper_;  ///< 1 when the upper ends are inclusive.
   CsvProblem table_;
-  std::vector<std::int64_t> lines_;  ///< Of each row.
+  std::vector<std::int64_t> lines_;  ///< The line of each row.
 };
 
 Error CsvReader::error(Column column, std::string_view message) const {
@@ -299,7 +299,7 @@ Status CsvReader::check_ids() {
   return Done{};
 }
 
-/// An error about an item becomes one about its row: with the row's id and line.
+/// Reports an error about an item as one about its row, with the row's id and line.
 Status CsvReader::check_items() {
   Status status = check_problem(table_.problem);
   if (status) return status;

@@ -18,13 +18,13 @@ constexpr std::string_view kOffset = "offset";
 
 Error unsupported(std::string message) { return Error{ErrorCode::unsupported, std::move(message), {}}; }
 
-/// The bytes that are occupied during some steps, one range at most: what a gap can say.
+/// The bytes that are occupied during some steps: at most one range, because a gap cannot express more.
 struct Segment {
   Interval when;
   ByteRange bytes;
 };
 
-/// Which columns beyond the four a problem needs.
+/// The optional columns that a problem needs.
 struct Needs {
   bool alignment = false;
   bool hint = false;
@@ -41,7 +41,7 @@ void append_fields(std::string& text, std::span<const std::string> fields) {
   }
 }
 
-/// Quoted where a reader would otherwise see something else.
+/// The id, in quotes if a reader would otherwise misread it.
 std::string quote(std::string_view id) {
   if (id.find_first_of(",\" \t\r") == id.npos) return std::string(id);
   std::string result = "\"";
@@ -60,8 +60,7 @@ std::vector<Step> boundaries(const Item& item) {
   return steps;
 }
 
-/// The one range that is occupied at `step` (empty: none), or nothing when there are several with free bytes between
-/// them.
+/// The range that is occupied at `step`, maybe empty; none if there are several with free bytes between them.
 std::optional<ByteRange> occupied_at(const Item& item, Step step) {
   std::vector<ByteRange> ranges;
   for (const Piece& piece : item.pieces) {
@@ -75,7 +74,7 @@ std::optional<ByteRange> occupied_at(const Item& item, Step step) {
   return ByteRange{ranges.front().lower, ranges.back().upper};
 }
 
-/// The life from end to end, cut where the occupied bytes change.
+/// The whole lifetime, split where the occupied bytes change.
 Result<std::vector<Segment>> segments_of(const Item& item, std::string_view id) {
   std::vector<Segment> segments;
   const std::vector<Step> steps = boundaries(item);
@@ -105,7 +104,7 @@ std::string gaps_of(std::span<const Segment> segments, Bytes size) {
   return text;
 }
 
-/// What of a problem a CSV has no words for.
+/// Fails if a CSV cannot express the problem.
 Status check_expressible(const Problem& problem) {
   if (problem.regions.size() != 1)
     return unsupported(fmt::format("a CSV has one region, not {}", problem.regions.size()));
@@ -127,7 +126,7 @@ Status check_ids(std::span<const std::string> ids) {
   return Done{};
 }
 
-/// What a row says beyond its item.
+/// The fields of a row that are not part of its item.
 struct Extras {
   std::string gaps;
   std::optional<Bytes> hint;

@@ -7,7 +7,7 @@
 
 #include "stowage/io.hpp"
 
-/// The fields that say what must hold: groups, fills, flags, batches, pools, bodies.
+/// The fields that state constraints: groups, fills, flags, batches, pools, bodies.
 namespace stowage {
 namespace {
 
@@ -93,7 +93,7 @@ TEST(GraphJsonConstraints, PoolsAndPrefetchesAreRead) {
             "g.json: ops[0].prefetch: op 'f' (0): must be an object, not number");
 }
 
-/// A loop that doubles x: inner y is what inner x is next time.
+/// A loop that doubles x: inner y becomes inner x in the next iteration.
 constexpr std::string_view kLoopTensors =
     R"({"name":"x","size":64,"flags":["input"]},{"name":"y","size":64,"flags":["output"]})";
 constexpr std::string_view kLoop = R"({"name":"loop","inputs":[0],"outputs":[1],"control":"loop","bodies":[{

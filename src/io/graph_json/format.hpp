@@ -8,12 +8,12 @@
 
 namespace stowage::io {
 
-/// `parse_graph` with the alignment of `options`, if there is one, in every memory.
+/// `parse_graph`, with the alignment of `options`, if any, in every memory.
 Result<Graph> parse_graph_with(std::string_view text, const std::string& file, const ImportOptions& options);
 
 namespace graph_json {
 
-/// Text whose first character is a brace.
+/// True if the first character is a brace.
 [[nodiscard]] bool is_object(std::string_view text);
 
 inline constexpr ImportOption kOptions[] = {ImportOption::alignment};

@@ -5,7 +5,7 @@
 
 #include "stowage/graph.hpp"
 
-/// How a graph file calls what the graph's types enumerate. What is not here is the default, which no file spells out.
+/// The names of enumerators in a graph file. Defaults have no name: files omit them.
 namespace stowage::io {
 
 template <class Value>

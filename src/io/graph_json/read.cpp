@@ -58,7 +58,7 @@ Memory read_memory(const JsonValue& value) {
   return memory;
 }
 
-/// One of `known`; `what` is what they are.
+/// One of the values in `known`; `what` says what they are, for messages.
 template <class Value, std::size_t count>
 Value read_named(const JsonValue& value, const std::array<Named<Value>, count>& known, std::string_view what) {
   const std::string name = value.text();
@@ -101,7 +101,7 @@ Tensor read_tensor(const JsonValue& value) {
 
 Workspace read_workspace(const JsonValue& value) {
   value.allow_fields(kWorkspaceFields);
-  // -1 is how importers say "none" without moving the workspaces behind it.
+  // Importers use -1 for "none", so that later workspaces keep their index.
   const std::int64_t size = value.require("size").integer(-1, kMaxBytes.value());
   Workspace workspace{.size = Bytes(size == -1 ? 0 : size)};
   if (const auto field = value.find("memory")) workspace.memory = read_id<MemoryId>(*field);
@@ -167,7 +167,7 @@ Ring read_pool(const JsonValue& value) {
 
 Op read_op(const JsonValue& value);
 
-/// Bodies are as deep as the document, which is bounded.
+/// Recursion is bounded by the depth of the document, which is limited.
 Body read_body(const JsonValue& value) {
   value.allow_fields(kBodyFields);
   Body body;
@@ -190,7 +190,7 @@ void read_execution(const JsonValue& value, Op& op) {
   if (const auto field = value.find("bodies")) op.bodies = field->list(read_body);
 }
 
-/// What the op demands of the memory that it uses.
+/// The op's constraints on the memory that it uses.
 void read_demands(const JsonValue& value, Op& op) {
   if (const auto field = value.find("in_place")) op.in_place = field->list(read_pair);
   if (const auto field = value.find("alias")) op.aliases = field->list(read_alias);

@@ -108,7 +108,7 @@ OrderedJson pool_to_json(const Ring& pool) {
   return json;
 }
 
-/// What the op demands of the memory that it uses.
+/// The op's constraints on the memory that it uses.
 void append_demands(OrderedJson& json, const Op& op) {
   if (!op.in_place.empty()) json["in_place"] = list_to_json(op.in_place, pair_to_json);
   if (!op.aliases.empty()) json["alias"] = list_to_json(op.aliases, alias_to_json);
@@ -122,7 +122,7 @@ void append_demands(OrderedJson& json, const Op& op) {
   if (op.prefetch) json["prefetch"] = {{"pool", op.prefetch->index()}};
 }
 
-/// All but the bodies.
+/// Everything except the bodies.
 OrderedJson op_to_json(const Op& op) {
   OrderedJson json = OrderedJson::object();
   json["name"] = op.name;
@@ -149,7 +149,7 @@ void append_pairs(std::string& text, std::string_view name, const Pairs& pairs) 
     text += fmt::format(",\"{}\":{}", name, files::to_line(list_to_json(pairs, tensors_to_json<Pair>)));
 }
 
-/// One tensor or op per line, all of them behind `indent`.
+/// One tensor or op per line, indented by `indent`.
 std::string body_text(const Body& body, const std::string& indent) {
   const std::string inner = indent + "  ";
   std::string text = indent + "{\"tensors\":[";
@@ -163,7 +163,7 @@ std::string body_text(const Body& body, const std::string& indent) {
   return text + '}';
 }
 
-/// On one line, except for its bodies, which come last, each behind `indent` and two spaces.
+/// One line, followed by its bodies, indented by `indent` and two spaces.
 std::string op_text(const Op& op, const std::string& indent) {
   std::string text = files::to_line(op_to_json(op));
   if (op.bodies.empty()) return text;

@@ -15,7 +15,7 @@
 
 namespace stowage::io::onnx {
 
-/// What the import of one model shares among its graphs.
+/// The state that all graphs of one imported model share.
 struct ImportState {
   const ModelFacts& facts;
   const ImportOptions& options;
@@ -29,9 +29,8 @@ struct ImportState {
 };
 
 /// Tensors and ops of one graph while it is imported, and which value each tensor is.
-///
-/// A body's draft sees the values of the drafts around it: the first use of one adds a pair to `captures`, and so on
-/// outward. Constants get a tensor when something reads them.
+/// A body's draft sees the values of the enclosing drafts: the first use of such a value adds a pair to `captures` of
+/// every draft in between. Constants get a tensor when something reads them.
 class Draft {
  public:
   /// `outer` is the draft of the graph around a body, null for the main graph. All arguments must outlive the draft.
@@ -41,28 +40,29 @@ class Draft {
 
   std::vector<Tensor> tensors = {};
   std::vector<Op> ops = {};
-  std::vector<BodyInput> captures = {};  ///< What a body reads of the graph around it.
+  std::vector<BodyInput> captures = {};  ///< What a body reads from the enclosing graph.
 
   /// A new tensor for the value `name`, of the type that was inferred; an output of the main graph gets the flag.
-  /// `writer` (or null) is for messages. Fails when the name has a value already, and for a value that is not a tensor,
-  /// has no fixed size for an element or more than 2^62 bytes. A size that is unknown is noted, and 0.
+  /// `writer` (or null) is for messages. Fails if the name already has a value, and for a value that is not a tensor,
+  /// whose elements have no fixed size, or that has more than 2^62 bytes. An unknown size is recorded, and set to 0.
   Result<TensorId> define(const std::string& name, TensorFlags flags, const Node* writer);
   /// The same for a value of this type, whatever was inferred. `facts` must outlive the draft.
   Result<TensorId> define(const std::string& name, const ValueFacts& facts, const Node* writer);
-  /// A constant, which has a tensor only once it is read. Fails when the name has a value already.
+  /// A constant, which gets a tensor only when it is read. Fails if the name already has a value.
   Status define_constant(const std::string& name, const Node* writer);
 
-  /// The tensor of a value that is defined by now, here or around. Fails, naming `reader`, when there is none.
+  /// The tensor of a value that is already defined, here or in an enclosing graph. Fails, naming `reader`, if there is
+  /// none.
   Result<TensorId> read(const std::string& name, const Node* reader);
 
-  /// A tensor that no value of the model is: what bodies need besides.
+  /// A tensor that is not a value of the model: an additional tensor for a body.
   TensorId add(Tensor tensor);
 
   /// What is known about a tensor of this draft.
   [[nodiscard]] const ValueFacts& facts(TensorId id) const { return *facts_by_tensor_[id.index()]; }
   [[nodiscard]] const Graph& graph() const { return graph_; }
   [[nodiscard]] ImportState& state() const { return state_; }
-  /// Null where nothing was inferred about a value of this graph.
+  /// Null if nothing was inferred about a value of this graph.
   [[nodiscard]] const ValueFacts* inferred(const std::string& name) const;
 
  private:
@@ -78,8 +78,8 @@ class Draft {
   const Graph& graph_;
   Draft* outer_;
   const GraphFacts& facts_;
-  std::unordered_map<std::string, std::optional<TensorId>>
-      values_;                                         ///< Without tensor: a constant that nothing has read.
+  /// Without a tensor: a constant that nothing has read.
+  std::unordered_map<std::string, std::optional<TensorId>> values_;
   std::unordered_set<std::string_view> output_names_;  ///< Of the main graph.
   std::vector<const ValueFacts*> facts_by_tensor_;
 };

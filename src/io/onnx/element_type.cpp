@@ -35,7 +35,7 @@ std::string_view to_string(ElementType type) { return traits(type).name; }
 std::int64_t element_bits(ElementType type) { return traits(type).bits; }
 
 std::optional<std::int64_t> element_count(std::span<const std::int64_t> dims) {
-  // A zero anywhere makes the whole empty, however large the others are.
+  // A zero makes the tensor empty, however large the other dims are.
   bool empty = false;
   for (const std::int64_t dim : dims) {
     if (dim < 0) return std::nullopt;
@@ -54,7 +54,7 @@ std::optional<Bytes> tensor_size(ElementType type, std::span<const std::int64_t>
   const std::int64_t bits = element_bits(type);
   const std::optional<std::int64_t> count = element_count(dims);
   if (bits == 0 || !count) return std::nullopt;
-  // count * bits / 8, rounded up, without leaving the range on the way.
+  // count * bits / 8, rounded up, without overflow.
   const std::int64_t whole = *count / 8;
   const std::int64_t rest = (*count % 8 * bits + 7) / 8;
   if (whole > (kMaxBytes.value() - rest) / bits) return std::nullopt;

@@ -42,22 +42,22 @@ enum class ElementType : std::uint8_t {
   float6e3m2 = 28,
 };
 
-/// The type with that number; nothing when there is none. 0 is `undefined`.
+/// The type with that number; none if there is no such type. 0 is `undefined`.
 [[nodiscard]] std::optional<ElementType> element_type(std::int64_t number);
 
 /// "float32", "int4".
 [[nodiscard]] std::string_view to_string(ElementType type);
 
-/// Bits of one element in memory; 0 for strings and undefined ones, which have no such thing. Elements below a byte are
+/// Bits of one element in memory; 0 for strings and `undefined`, which have no size. Elements smaller than a byte are
 /// packed.
 [[nodiscard]] std::int64_t element_bits(ElementType type);
 
-/// The product of `dims`; nothing when one of them is negative or the product is above `kMaxBytes`. A scalar has one
+/// The product of `dims`; none if one of them is negative or the product is above `kMaxBytes`. A scalar has one
 /// element.
 [[nodiscard]] std::optional<std::int64_t> element_count(std::span<const std::int64_t> dims);
 
-/// What a dense tensor takes, rounded up to a byte; nothing where `element_count` has none, the size is above
-/// `kMaxBytes`, or the type has no size.
+/// The size of a dense tensor, rounded up to a byte; none if `element_count` has none, the size is above `kMaxBytes`,
+/// or the type has no size.
 [[nodiscard]] std::optional<Bytes> tensor_size(ElementType type, std::span<const std::int64_t> dims);
 
 }  // namespace stowage::io::onnx

@@ -13,8 +13,8 @@ Result<Graph> parse_onnx(std::string_view bytes, const std::string& file, const 
 
 namespace onnx {
 
-/// ONNX has no mark of its own. A model begins with the number of its IR version, as no text does; or else its fields,
-/// all of them ones that a ModelProto has, a graph among them, follow each other to the end.
+/// ONNX has no magic number. A file is a model if it begins with the IR version, as no text does, or if it consists
+/// entirely of fields of a ModelProto, including a graph.
 [[nodiscard]] bool is_model(std::string_view bytes);
 
 inline constexpr ImportOption kOptions[] = {ImportOption::alignment, ImportOption::views, ImportOption::in_place,

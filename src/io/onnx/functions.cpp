@@ -16,10 +16,10 @@ namespace {
 
 using Key = std::tuple<std::string, std::string, std::string>;
 
-/// The names that a call's prefix is made of need not be longer for anybody to find them.
+/// The longest name in the prefix of a call; long enough to find the call.
 constexpr std::size_t kMaxPrefix = 64;
 
-/// What the values and attributes of a function are called where it is called from.
+/// Maps the values and attributes of a function to those of the calling graph.
 class Call {
  public:
   Call(const Function& function, const Node& node, std::string prefix)
@@ -28,7 +28,7 @@ class Call {
       names_.emplace(function.inputs[i], i < node.inputs.size() ? node.inputs[i] : std::string());
     for (std::size_t i = 0; i < std::min(function.outputs.size(), node.outputs.size()); ++i) {
       if (node.outputs[i].empty()) continue;
-      // What comes in or goes out twice keeps its first name.
+      // A value that is several inputs or outputs keeps its first name.
       if (!names_.emplace(function.outputs[i], node.outputs[i]).second) copied_.push_back(i);
     }
   }
@@ -62,7 +62,7 @@ class Call {
     return nodes;
   }
 
-  /// Dims that have names mean something else in every call.
+  /// Symbolic dims have another meaning in every call.
   [[nodiscard]] ValueInfo instantiate(ValueInfo info) const {
     info.name = rename(info.name);
     if (!info.shape) return info;
@@ -71,14 +71,15 @@ class Call {
   }
 
  private:
-  /// The attribute itself, or what the call or the function has for the one it refers to; maybe nothing.
+  /// Adds the attribute itself, or the value of the attribute that it refers to, from the call or from the function's
+  /// defaults, if there is one.
   void instantiate(const Attribute& attribute, std::vector<Attribute>& to) const {
     if (attribute.reference.empty()) {
       to.push_back(attribute);
     } else if (const Attribute* const given = argument(attribute.reference)) {
       to.push_back(*given);
       to.back().name = attribute.name;
-      return;  // written in the caller's words already
+      return;  // already instantiated
     } else {
       return;
     }
@@ -127,7 +128,7 @@ std::size_t cost_of(const Graph& graph) {
   return cost;
 }
 
-/// About what a copy of it takes.
+/// The approximate number of bytes of a copy.
 std::size_t cost_of(const Node& node) {
   std::size_t cost = sizeof(Node) + node.name.size() + node.kind.size();
   for (const auto* names : {&node.inputs, &node.outputs}) {
@@ -154,7 +155,7 @@ class Inliner {
     return Done{};
   }
 
-  /// Expands every call in `graph`, whose values in between get the types that functions declare.
+  /// Expands every call in `graph`. Values inside get the types that the functions declare.
   Status expand(Graph& graph) {
     if (++depth_ > kMaxGraphDepth)
       return fault(fmt::format("graphs in functions are nested deeper than {}", kMaxGraphDepth));
@@ -214,8 +215,8 @@ class Inliner {
   const std::vector<Function>& functions_;
   const std::string& file_;
   std::map<Key, const Function*> by_name_;
-  std::set<const Function*> active_;  ///< Those being expanded, one inside the other.
-  std::size_t depth_ = 0;             ///< Of graphs in graphs.
+  std::set<const Function*> active_;  ///< The functions being expanded, each inside the previous one.
+  std::size_t depth_ = 0;             ///< Nesting depth of graphs.
   std::size_t calls_ = 0;
   std::size_t added_ = 0;
 };

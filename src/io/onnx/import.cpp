@@ -21,7 +21,7 @@ namespace {
 
 constexpr Bytes kDefaultAlignment{64};
 
-/// An initializer that is listed as an input too is a default, and constant for us.
+/// An initializer that is also listed as an input is a default value; we treat it as a constant.
 Status add_inputs(const Model& model, Draft& draft) {
   std::unordered_set<std::string_view> constants;
   for (const TensorInfo& tensor : model.graph.initializers) constants.insert(tensor.name);
@@ -36,7 +36,7 @@ Status add_inputs(const Model& model, Draft& draft) {
 Status check_outputs(const Model& model, Draft& draft) {
   for (const ValueInfo& output : model.graph.outputs) {
     STOWAGE_TRY(const TensorId id,
-                draft.read(output.name, nullptr));  // a constant that only the caller reads comes to be here
+                draft.read(output.name, nullptr));  // creates the tensor of a constant that only the caller reads
     static_cast<void>(id);
   }
   return Done{};

@@ -8,16 +8,16 @@
 
 #include "io/onnx/import_nodes.hpp"
 
-/// If, Loop and Scan as ops with bodies. What ONNX leaves to whoever runs a loop (counting, handing a value around,
-/// cutting inputs into elements, putting results together) becomes ops of kinds of our own, so that the memory it takes
-/// is seen.
+/// If, Loop and Scan as ops with bodies. Work that ONNX leaves to the runtime (counting iterations, passing carried
+/// values on, slicing inputs into elements, collecting results) becomes ops of additional kinds, so that its memory is
+/// planned.
 namespace stowage::io::onnx {
 namespace {
 
 const ValueFacts kIteration = {.type = ElementType::int64, .dims = Dims{}};
 const ValueFacts kCondition = {.type = ElementType::boolean, .dims = Dims{}};
 
-/// The value of a boolean that was known before anything runs.
+/// The value of a boolean that is known at import.
 std::optional<bool> known_condition(const ValueFacts& facts) {
   const auto* const elements = facts.elements ? std::get_if<std::vector<std::int64_t>>(&*facts.elements) : nullptr;
   if (elements == nullptr || elements->size() != 1) return std::nullopt;
@@ -28,7 +28,7 @@ std::string part(const Node& node, std::string_view what) {
   return fmt::format("{}/{}", node.name.empty() ? node.kind : node.name, what);
 }
 
-/// One control node on its way into a draft.
+/// Imports one control node into a draft.
 class ControlImport {
  public:
   ControlImport(const Node& node, Draft& draft)
@@ -39,11 +39,11 @@ class ControlImport {
   Status import_scan();
 
  private:
-  /// A loop's body while it is filled.
+  /// A loop's body under construction.
   struct LoopBody {
     Draft draft;
     Body body = {};
-    std::unordered_set<TensorId> written = {};  ///< By its ops, and not going around yet.
+    std::unordered_set<TensorId> written = {};  ///< Tensors that its ops write and that are not carried yet.
   };
 
   [[nodiscard]] Error fault(ErrorCode code, const std::string& message) const {
@@ -72,8 +72,8 @@ class ControlImport {
   const Node& node_;
   Draft& draft_;
   Op op_;
-  Op outputs_ = {};              ///< What comes into a loop as the room for its results.
-  std::vector<TensorId> added_;  ///< Inputs of the op beside those of the node.
+  Op outputs_ = {};              ///< The op that allocates the scan outputs before the loop.
+  std::vector<TensorId> added_;  ///< Inputs of the op in addition to those of the node.
 };
 
 Result<const Graph*> ControlImport::graph_of(std::string_view attribute) const {
@@ -92,7 +92,7 @@ Status ControlImport::check_counts(const Graph& graph, std::size_t inputs, std::
 }
 
 Status ControlImport::check_sizes(const std::string& name, const Tensor& a, const Tensor& b) const {
-  // Where sizes are unknown, that is what the user gets to read.
+  // If sizes are unknown, that is the error to report.
   if (a.size == b.size || !draft_.state().unknown.empty()) return Done{};
   return fault(ErrorCode::unsupported,
                fmt::format("'{}' has {} bytes in one place and {} in another; sizes must not change", name,
@@ -137,7 +137,7 @@ void ControlImport::finish() {
 
 // ----------------------------------------------------------------------------------------------------------------- If
 
-/// A condition that is known leaves one body, which is called.
+/// If the condition is known, the op is a call of one body.
 Status ControlImport::import_if() {
   STOWAGE_TRY_STATUS(read_inputs());
   if (op_.inputs.size() != 1 || !op_.inputs[0]) return fault(ErrorCode::invalid, "has no condition");
@@ -183,7 +183,7 @@ Status ControlImport::add_branch_results(const std::vector<std::vector<TensorId>
 
 // ------------------------------------------------------------------------------------------------------ Loop and Scan
 
-/// A value that comes in as input `input` of the node and goes around as the body's input `formal`.
+/// A carried value: input `input` of the node is the initial value of the body's input `formal`.
 Status ControlImport::carry_in(LoopBody& loop, std::size_t input, std::size_t formal) {
   const std::string& name = loop.draft.graph().inputs[formal].name;
   if (!op_.inputs[input])
@@ -195,7 +195,7 @@ Status ControlImport::carry_in(LoopBody& loop, std::size_t input, std::size_t fo
   return Done{};
 }
 
-/// The value that the body's output `result` hands to the next iteration, and the node's output `carried` in the end.
+/// The body's output `result` is the carried value of the next iteration, and at the end the node's output `carried`.
 Status ControlImport::carry_out(LoopBody& loop, std::size_t carried, std::size_t result) {
   const std::string& name = loop.draft.graph().outputs[result].name;
   STOWAGE_TRY(const TensorId out, loop.draft.read(name, nullptr));
@@ -210,8 +210,8 @@ Status ControlImport::carry_out(LoopBody& loop, std::size_t carried, std::size_t
   return Done{};
 }
 
-/// `out`, when an op of the body writes it into memory of its own that goes around as nothing else; `in` itself, when
-/// that is what it is; else a copy.
+/// `out`, if an op of the body writes it into separate memory that is not carried as another value; `in` itself, if
+/// they are the same tensor; otherwise a copy.
 TensorId ControlImport::written(LoopBody& loop, TensorId out, TensorId in) {
   std::vector<Tensor>& tensors = loop.draft.tensors;
   const std::optional<ViewOf>& view = tensors[out.index()].view_of;
@@ -225,8 +225,8 @@ TensorId ControlImport::written(LoopBody& loop, TensorId out, TensorId in) {
   return id;
 }
 
-/// The body's output `result` of every iteration, one behind the other, as the node's output `output`: the room for it
-/// comes into the loop and goes around, and each iteration writes its part.
+/// Concatenates the body's output `result` of all iterations to the node's output `output`: the whole output is passed
+/// into the loop and carried, and each iteration writes its part.
 Status ControlImport::collect(LoopBody& loop, std::size_t output, std::size_t result) {
   if (output >= node_.outputs.size() || node_.outputs[output].empty()) return Done{};
   STOWAGE_TRY(const TensorId element, loop.draft.read(loop.draft.graph().outputs[result].name, nullptr));
@@ -249,7 +249,7 @@ Status ControlImport::collect(LoopBody& loop, std::size_t output, std::size_t re
   return Done{};
 }
 
-/// What an iteration sees of the node's input `input`: one element of it, as the body's input `formal`.
+/// Passes one element of the node's input `input` to each iteration, as the body's input `formal`.
 Status ControlImport::add_element(LoopBody& loop, std::size_t input, std::size_t formal) {
   if (!op_.inputs[input]) return fault(ErrorCode::invalid, fmt::format("its input {} is omitted", input));
   Tensor whole = draft_.tensors[op_.inputs[input]->index()];
@@ -271,7 +271,7 @@ Status ControlImport::fill(LoopBody& loop) {
   return Done{};
 }
 
-/// The number of the iteration and the condition, which the loop itself provides.
+/// Adds the iteration number and the condition, which the loop itself provides.
 Status ControlImport::begin_loop(LoopBody& loop) {
   Op begin{.name = part(node_, "begin"), .kind = "LoopBegin"};
   const std::array<const ValueFacts*, 2> kinds = {&kIteration, &kCondition};

@@ -22,7 +22,7 @@ constexpr std::string_view kNoTensors[] = {"ConcatFromSequence", "Optional",    
                                            "SequenceEmpty",      "SequenceErase", "SequenceInsert",
                                            "SequenceLength",     "SequenceMap",   "SplitToSequence"};
 
-/// Which memory belongs to an output of the model already, through itself or a view.
+/// Tracks which memory already belongs to an output of the model, directly or through a view.
 class OutputMemory {
  public:
   explicit OutputMemory(const Draft& draft) : draft_(draft) {}
@@ -110,11 +110,11 @@ class NodeImport {
       for (const View& view : views) make_view(output(op, operands, view.output), *op.inputs[view.input], view.offset);
       op.no_task = true;
     } else if (options.in_place) {
-      op.in_place = find_in_place(node, operands);  // of first outputs only, which are never omitted there
+      op.in_place = find_in_place(node, operands);  // concerns first outputs only, which are never omitted
     }
   }
 
-  /// Directly of the tensor that is not a view itself.
+  /// Makes the tensor a view of the root of `base`.
   void make_view(TensorId id, TensorId base, Bytes offset) {
     const ViewOf place = root_of(base);
     draft_.tensors[id.index()].view_of = ViewOf{place.tensor, place.offset + offset};
@@ -125,15 +125,15 @@ class NodeImport {
     return draft_.tensors[id.index()].view_of.value_or(ViewOf{id, Bytes(0)});
   }
 
-  /// The tensor of output `position` of the node; omitted ones have none.
+  /// The tensor of output `position` of the node, not counting omitted outputs.
   [[nodiscard]] static TensorId output(const Op& op, const Operands& operands, std::size_t position) {
     const auto end = operands.outputs.begin() + static_cast<std::ptrdiff_t>(position);
     const auto before = std::count_if(operands.outputs.begin(), end, [](const auto& each) { return each.has_value(); });
     return op.outputs[static_cast<std::size_t>(before)];
   }
 
-  /// Parts must be aligned like any tensor. An output of the model is a buffer that its caller gets: no input, no
-  /// weights, and no memory of another output.
+  /// Parts must be aligned like any tensor. An output of the model is a buffer that the caller receives, so it must not
+  /// share memory with an input, a weight or another output.
   [[nodiscard]] bool may_lie_there(const std::vector<View>& views, const Op& op, const Operands& operands) const {
     std::size_t model_outputs = 0;
     for (const View& view : views) {
@@ -146,9 +146,9 @@ class NodeImport {
     return true;
   }
 
-  /// A part keeps all of the memory it lies in, as a copy would not. It costs nothing where that is a constant's or
-  /// needed as long anyway: by a later read of the whole, or because all parts, together the whole, are read last by
-  /// the same node.
+  /// A view of a part keeps the whole live, unlike a copy. It costs nothing if the whole is a constant or is needed as
+  /// long anyway: because of a later read, or because all parts together are the whole and the same node reads them
+  /// last.
   [[nodiscard]] bool costs_nothing(const std::vector<View>& views, const Node& node, const Op& op,
                                    const Operands& operands) {
     const std::uint32_t input = views.front().input;
@@ -169,7 +169,7 @@ class NodeImport {
 
   Draft& draft_;
   OutputMemory outputs_;
-  std::optional<LastReads> last_reads_ = {};  ///< Once something asks.
+  std::optional<LastReads> last_reads_ = {};  ///< Computed on first use.
 };
 
 }  // namespace

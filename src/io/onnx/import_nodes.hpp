@@ -5,13 +5,12 @@
 
 namespace stowage::io::onnx {
 
-/// Adds the constants and nodes of the draft's graph to it, in their order. What the caller provides is defined
-/// already.
+/// Adds the constants and nodes of the draft's graph to it, in their order. Graph inputs must already be defined.
 Status import_nodes(Draft& draft);
 
 /// Whether a node runs bodies: If, Loop, Scan.
 [[nodiscard]] bool is_control(const Node& node);
-/// Adds such a node, bodies and all.
+/// Adds such a node with its bodies.
 Status import_control(const Node& node, Draft& draft);
 
 }  // namespace stowage::io::onnx

@@ -7,10 +7,10 @@
 namespace stowage::io::onnx {
 namespace {
 
-/// Which inputs of an operator its first output may lie on.
+/// The inputs that the first output of an operator may overwrite.
 enum class Over : std::uint8_t {
   first,     ///< The first; the others are parameters, or read as a whole.
-  both,      ///< Either of two. Of more, the first: an implementation may add up one after the other.
+  both,      ///< Either of two; of more, only the first: an implementation may accumulate them one by one.
   selected,  ///< The second and third: the first selects.
 };
 
@@ -25,7 +25,7 @@ const Table& onnx_operators() {
           "Identity", "IsInf", "IsNaN", "LeakyRelu", "Log", "Mish", "Neg", "Not", "Reciprocal", "Relu", "Round", "Selu",
           "Shrink", "Sigmoid", "Sign", "Sin", "Sinh", "Softplus", "Softsign", "Sqrt", "Swish", "Tan", "Tanh",
           "ThresholdedRelu", "PRelu", "BatchNormalization",
-          // Copies of the first input with some of it replaced.
+          // Copies of the first input with some elements replaced.
           "Scatter", "ScatterElements", "ScatterND", "TensorScatter",
           // The same bytes under another shape.
           "Flatten", "Reshape", "Squeeze", "Unsqueeze"})
@@ -56,14 +56,14 @@ const Over* rule_of(const Node& node) {
   return found == table.end() ? nullptr : &found->second;
 }
 
-/// Element for element of the same number of bits, none of them used twice.
+/// Whether elements correspond one to one and have the same number of bits.
 bool is_alike(const Operand& output, const Operand& input) {
   if (!output.facts->is_known() || !input.facts->is_known()) return false;
   return element_bits(output.facts->type) == element_bits(input.facts->type) &&
          element_count(*output.facts->dims) == element_count(*input.facts->dims);
 }
 
-/// A batch normalization that takes its statistics from the input as a whole.
+/// Whether a batch normalization computes its statistics from the whole input.
 bool trains(const Node& node, const Operands& operands) {
   const bool told = node.version < 7 ? node.integer("is_test", 0) == 0 : node.integer("training_mode", 0) != 0;
   return told || operands.output(1) != nullptr;

@@ -26,7 +26,7 @@ void each_read_in_bodies(const Node& node, const Read& read) {
 LastReads::LastReads(const Graph& graph) {
   const auto end = static_cast<std::ptrdiff_t>(graph.nodes.size());
   for (const ValueInfo& output : graph.outputs) add_sure_read(output.name, end);
-  // Backwards, so that it is known how long an output is needed when its inputs are looked at.
+  // Backwards, so that the last read of a node's outputs is known before its inputs are processed.
   for (std::ptrdiff_t i = end; i-- > 0;) add(graph.nodes[static_cast<std::size_t>(i)], i);
 }
 

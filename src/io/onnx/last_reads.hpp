@@ -9,14 +9,14 @@
 
 namespace stowage::io::onnx {
 
-/// Which node of a graph reads each of its values last. What reads a view of a value reads the value, but whether an
-/// output will be a view is not known yet: hence two bounds. Views the graph, which must outlive it.
+/// The node of a graph that reads each value last. Reading a view of a value reads the value, but whether an output
+/// will be a view is not known yet: hence two bounds. Refers to the graph, which must outlive it.
 class LastReads {
  public:
   /// Positions in the graph's nodes; -1: none, one past the last: the value is an output. Reads inside of bodies count
   /// as their node's.
   struct Bounds {
-    std::ptrdiff_t at_least = -1;  ///< This node surely reads it.
+    std::ptrdiff_t at_least = -1;  ///< This node reads it in any case.
     std::ptrdiff_t at_most = -1;   ///< No later node does.
   };
 

@@ -10,16 +10,16 @@
 
 #include "io/onnx/element_type.hpp"
 
-/// What we read of an ONNX model, as plain values: everything that decides how much memory a tensor takes and when, and
-/// nothing of the weights.
+/// The parts of an ONNX model that we read, as plain values: everything that determines the sizes and lifetimes of
+/// tensors, without the weights.
 namespace stowage::io::onnx {
 
 using Dims = std::vector<std::int64_t>;
 
-/// Elements of a tensor in their order: integers and booleans as the one, floating-point numbers as the other.
+/// Elements of a tensor in their order: integers and booleans as int64, floating-point numbers as double.
 using Elements = std::variant<std::vector<std::int64_t>, std::vector<double>>;
 
-/// Elements are kept of tensors up to this many: shape arithmetic needs them, and has no more.
+/// Elements are kept for tensors with up to this many of them, which is enough for shape arithmetic.
 inline constexpr std::size_t kMaxKeptElements = 4096;
 
 /// A tensor in the file: an initializer, or an attribute's value.
@@ -27,14 +27,14 @@ struct TensorInfo {
   std::string name;
   ElementType type = ElementType::undefined;  ///< Never undefined once read.
   Dims dims;                                  ///< Each >= 0, and their `tensor_size` exists (except for strings).
-  /// Of up to `kMaxKeptElements` of a type that is an integer, bool, float16, float32 or float64, when the file itself
-  /// has them.
+  /// The elements, if the file itself has them, there are at most `kMaxKeptElements`, and the type is an integer, bool,
+  /// float16, float32 or float64.
   std::optional<Elements> elements;
   bool external = false;  ///< Its data is in another file, which is never opened.
   bool sparse = false;    ///< Stored as indices and values; `dims` are those of the dense tensor.
 };
 
-/// One dimension of a type: a number, the name of one, or (neither) anything.
+/// One dimension of a type: a number, a symbolic name, or neither if it is unknown.
 struct Dim {
   std::optional<std::int64_t> value;  ///< >= 0
   std::string param;
@@ -55,7 +55,7 @@ struct ValueInfo {
 
 struct Graph;
 
-/// A named parameter of a node. Which members count is `type`'s matter; the others are empty.
+/// A named parameter of a node. `type` says which members are used; the others are empty.
 struct Attribute {
   enum class Type : std::uint8_t {
     undefined = 0,
@@ -77,7 +77,8 @@ struct Attribute {
 
   std::string name;
   Type type = Type::undefined;
-  std::string reference;  ///< Inside a function: the call's attribute whose value this is. Empty: its own.
+  std::string
+      reference;  ///< Inside a function: the attribute of the call that has the value. Empty: this attribute has it.
   std::int64_t integer = 0;
   double real = 0;
   std::string text;
@@ -94,17 +95,17 @@ struct Node {
   std::string kind;    ///< op_type; never empty.
   std::string domain;  ///< Empty for ONNX's own operators ("ai.onnx" is read as that).
   std::string overload;
-  std::int64_t version = 0;  ///< Of the operator set that its domain is imported in, where the node is; 0: not said.
+  std::int64_t version = 0;          ///< The version of the operator set imported for its domain; 0: not stated.
   std::vector<std::string> inputs;   ///< Values; an empty name is an omitted one.
   std::vector<std::string> outputs;  ///< The same.
   std::vector<Attribute> attributes;
 
-  /// Nothing when it has no such attribute.
+  /// Null if it has no such attribute.
   [[nodiscard]] const Attribute* find(std::string_view attribute) const;
-  /// The value of an attribute, or what it is by default. One of another type counts as absent.
+  /// The value of an attribute, or the given default. An attribute of another type counts as absent.
   [[nodiscard]] std::int64_t integer(std::string_view attribute, std::int64_t otherwise) const;
   [[nodiscard]] std::string_view text(std::string_view attribute, std::string_view otherwise) const;
-  /// Nothing when it has no such attribute, or it is of another type.
+  /// Null if it has no such attribute, or one of another type.
   [[nodiscard]] const std::vector<std::int64_t>* integers(std::string_view attribute) const;
   [[nodiscard]] const TensorInfo* tensor(std::string_view attribute) const;
   [[nodiscard]] const Graph* graph(std::string_view attribute) const;
@@ -113,17 +114,17 @@ struct Node {
   [[nodiscard]] bool is(std::string_view onnx_kind) const { return domain.empty() && kind == onnx_kind; }
 };
 
-/// "node 'conv_1' (Conv)": how messages name one; by its first output when it has no name.
+/// "node 'conv_1' (Conv)", for messages; a node without a name is named by its first output.
 [[nodiscard]] std::string describe(const Node& node);
 
-/// The main graph, or a body of If, Loop or Scan, which also sees the values of the graphs around it.
+/// The main graph, or a body of If, Loop or Scan, which also sees the values of the enclosing graphs.
 struct Graph {
   std::string name;
   std::vector<Node> nodes;
   std::vector<TensorInfo> initializers;
   std::vector<ValueInfo> inputs;
   std::vector<ValueInfo> outputs;
-  std::vector<ValueInfo> value_infos;  ///< Of values in between; any of them may be missing.
+  std::vector<ValueInfo> value_infos;  ///< Of intermediate values; any of them may be missing.
 };
 
 struct OpsetImport {
@@ -131,7 +132,7 @@ struct OpsetImport {
   std::int64_t version = 0;
 };
 
-/// Nodes under a name of their own, as a node's kind.
+/// A named list of nodes, called by nodes of that kind.
 struct Function {
   std::string domain;
   std::string name;

@@ -11,8 +11,7 @@ namespace stowage::io::onnx {
 
 /// An input or output of a node, with what is known about it.
 struct Operand {
-  const ValueFacts*
-      facts;  ///< Known, except for tensors whose size is unknown: then nothing is a view or in place anyway.
+  const ValueFacts* facts;  ///< Of a tensor of unknown size they are incomplete; it is never a view or in place.
   Bytes size;
 };
 
@@ -21,7 +20,7 @@ struct Operands {
   std::vector<std::optional<Operand>> inputs;
   std::vector<std::optional<Operand>> outputs;
 
-  /// Nothing where the node has no such input, or it is omitted.
+  /// Null if the node has no such input, or it is omitted.
   [[nodiscard]] const Operand* input(std::size_t i) const {
     return i < inputs.size() && inputs[i] ? &*inputs[i] : nullptr;
   }

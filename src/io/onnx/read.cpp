@@ -21,7 +21,7 @@ std::map<std::string, std::int64_t> versions_of(const std::vector<OpsetImport>& 
   return versions;
 }
 
-/// Says of every node which version of its operator set is meant. Those of a model come behind its graph.
+/// Sets the operator set version of every node. In a model, the imports come after the graph.
 void set_versions(std::vector<Node>& nodes, const std::map<std::string, std::int64_t>& versions) {
   for (Node& node : nodes) {
     const auto found = versions.find(node.domain);
@@ -41,7 +41,7 @@ OpsetImport read_import(std::string_view bytes) {
   return import;
 }
 
-/// Reads what contains nodes; one for a whole model.
+/// Reads everything that contains nodes; one reader per model.
 class ModelReader {
  public:
   explicit ModelReader(ReadContext& context) : context_(context) {}
@@ -56,7 +56,7 @@ class ModelReader {
   void check_attribute(Attribute& attribute);
   Function read_function(std::string_view bytes);
 
-  /// One element more of `list`, read by `read_one` at the place `field`.
+  /// Appends an element to `list`, read by `read_one`; `field` names its place in messages.
   template <class Element, class ReadOne>
   void append(std::vector<Element>& list, std::string_view field, const ReadOne& read_one) {
     context_.enter(field, list.size());
@@ -145,7 +145,7 @@ Node ModelReader::read_node(std::string_view bytes) {
   return node;
 }
 
-/// False when the field is not a value.
+/// False if the field is not a value.
 bool ModelReader::read_attribute_value(Message& message, Attribute& attribute) {
   const auto add_graph = [&] {
     append(attribute.graphs, "graph", [&] {
@@ -206,7 +206,7 @@ Attribute ModelReader::read_attribute(std::string_view bytes) {
   return attribute;
 }
 
-/// What the type promises is there, so that nobody behind has to ask.
+/// Checks that the content matches the type, so that later code need not check.
 void ModelReader::check_attribute(Attribute& attribute) {
   using Type = Attribute::Type;
   if (attribute.name.empty()) ReadContext::fail(ErrorCode::parse, "an attribute without a name");
@@ -275,7 +275,7 @@ Model ModelReader::read(std::string_view bytes) {
         break;
       case 7:
         context_.enter("graph");
-        read_graph(message.bytes(), model.graph);  // given twice, it is one graph, as protobuf says
+        read_graph(message.bytes(), model.graph);  // a repeated field is merged, as in protobuf
         context_.leave();
         has_graph = true;
         break;

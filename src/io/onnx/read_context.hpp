@@ -9,13 +9,13 @@
 
 namespace stowage::io::onnx {
 
-/// Where in a model the reader is, so that an error can say it.
+/// The reader's position in a model, for error messages.
 ///
-/// Levels are left only when reading went well: whatever throws leaves the place where it happened behind, for
+/// A level is popped only after it was read successfully: after an exception, the position is that of the error, for
 /// `fault_at`.
 class ReadContext {
  public:
-  /// What `fail` throws, for `read_model` to catch.
+  /// Thrown by `fail`, caught by `read_model`.
   struct Fault {
     ErrorCode code;
     std::string message;
@@ -23,7 +23,7 @@ class ReadContext {
 
   void enter(std::string_view field) { levels_.push_back({field, kNoIndex, {}}); }
   void enter(std::string_view field, std::size_t index) { levels_.push_back({field, index, {}}); }
-  /// What errors at this level and below are about: "node 'conv_1' (Conv)".
+  /// Sets the subject of errors at this level and below: "node 'conv_1' (Conv)".
   void describe(std::string subject) { levels_.back().subject = std::move(subject); }
   void leave() { levels_.pop_back(); }
 
@@ -36,8 +36,8 @@ class ReadContext {
   static constexpr std::size_t kNoIndex = static_cast<std::size_t>(-1);
 
   struct Level {
-    std::string_view field;  ///< Of the message around it.
-    std::size_t index;       ///< Among those of that name.
+    std::string_view field;  ///< Of the enclosing message.
+    std::size_t index;       ///< Among the fields of that name.
     std::string subject;
   };
   std::vector<Level> levels_;

@@ -18,7 +18,7 @@ struct Data {
   std::optional<std::string_view> raw;
   std::vector<std::int64_t> integers;
   std::vector<double> reals;
-  std::size_t typed_count = 0;  ///< Of all typed lists, whatever was kept.
+  std::size_t typed_count = 0;  ///< Total of all typed lists, including numbers that were not kept.
 };
 
 void check_dims(const Dims& dims) {
@@ -43,7 +43,7 @@ double half_to_double(std::uint16_t bits) {
   return sign * std::ldexp(fraction + 1024, exponent - 25);
 }
 
-/// Numbers of type `Stored`, least byte first, as numbers of type `Kept`.
+/// Converts little-endian numbers of type `Stored` to numbers of type `Kept`.
 template <class Stored, class Kept>
 std::vector<Kept> unpack(std::string_view raw) {
   static_assert(std::endian::native == std::endian::little, "raw data is little-endian, and is read as it is");
@@ -122,7 +122,7 @@ bool typed_count_fits(ElementType type, std::size_t count, std::int64_t elements
   return found == elements;
 }
 
-/// Takes over what is to be kept. The dimensions are checked.
+/// Moves the data to be kept into the tensor. Precondition: the dimensions are checked.
 void add_data(TensorInfo& tensor, Data data) {
   const std::int64_t count = *element_count(tensor.dims);
   if (data.raw && !data.raw->empty()) {
@@ -135,7 +135,7 @@ void add_data(TensorInfo& tensor, Data data) {
     if (count <= static_cast<std::int64_t>(kMaxKeptElements)) tensor.elements = elements_of_raw(tensor.type, *data.raw);
     return;
   }
-  if (data.typed_count == 0 && count > 0) return;  // weights left out
+  if (data.typed_count == 0 && count > 0) return;  // weights are omitted
   if (!typed_count_fits(tensor.type, data.typed_count, count))
     ReadContext::fail(ErrorCode::parse,
                       fmt::format("has {} elements of data, but its shape has {}", data.typed_count, count));
@@ -149,7 +149,7 @@ void add_data(TensorInfo& tensor, Data data) {
 
 void name_tensor(ReadContext& context, const std::string& name) { context.describe(fmt::format("tensor '{}'", name)); }
 
-/// Fields may come in any order, so that the message is read as a whole before it is judged.
+/// Fields may come in any order, so the whole message is read before it is checked.
 TensorInfo read_tensor_fields(std::string_view bytes, Data& data, ReadContext& context) {
   TensorInfo tensor;
   bool has_type = false;

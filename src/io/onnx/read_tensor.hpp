@@ -6,13 +6,13 @@
 #include "io/onnx/model.hpp"
 #include "io/onnx/read_context.hpp"
 
-/// The parts of a model that hold no nodes. Each reads the message `bytes` and throws what `ReadContext` and `Message`
-/// throw.
+/// The parts of a model that contain no nodes. Each function reads the message `bytes` and throws what `ReadContext`
+/// and `Message` throw.
 namespace stowage::io::onnx {
 
 /// A TensorProto.
 [[nodiscard]] TensorInfo read_tensor(std::string_view bytes, ReadContext& context);
-/// A SparseTensorProto, under the name that its values have.
+/// A SparseTensorProto, with the name of its values.
 [[nodiscard]] TensorInfo read_sparse_tensor(std::string_view bytes, ReadContext& context);
 /// A ValueInfoProto.
 [[nodiscard]] ValueInfo read_value_info(std::string_view bytes, ReadContext& context);

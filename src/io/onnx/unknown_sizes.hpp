@@ -8,13 +8,14 @@
 
 namespace stowage::io::onnx {
 
-/// The values whose sizes could not be found out, for one error that tells of all of them.
+/// Collects the values whose sizes are unknown, for one error that lists them.
 class UnknownSizes {
  public:
   void add(const std::string& name, const ValueFacts& facts);
   [[nodiscard]] bool empty() const { return count_ == 0; }
 
-  /// Names the first ten with the node that stopped it and why, and how many more there are. Precondition: not empty.
+  /// Names the first ten values, each with the node at which inference stopped and the reason, and the number of the
+  /// others. Precondition: not empty.
   [[nodiscard]] Error error(const std::string& file) const;
 
  private:

@@ -22,7 +22,7 @@ const std::vector<std::int64_t>* integers_of(const Operand* operand) {
              : nullptr;
 }
 
-/// The one written output as all of input 0.
+/// The only written output is all of input 0.
 Views whole(const Node&, const Operands& operands) {
   const Operand* const input = operands.input(0);
   const Operand* const output = operands.output(0);
@@ -31,7 +31,7 @@ Views whole(const Node&, const Operands& operands) {
   return same ? Views{{0, 0, Bytes(0)}} : Views{};
 }
 
-/// With a mask to write it is not free, and training drops something.
+/// Not a view if it writes a mask or is in training mode.
 Views dropout(const Node& node, const Operands& operands) {
   const auto* const training = integers_of(operands.input(2));
   const bool trains =
@@ -41,7 +41,7 @@ Views dropout(const Node& node, const Operands& operands) {
   return whole(node, operands);
 }
 
-/// Only dims of extent 1 change their places.
+/// A view if only dims of 1 are moved.
 Views transpose(const Node& node, const Operands& operands) {
   const Operand* const input = operands.input(0);
   if (input == nullptr) return {};
@@ -60,7 +60,7 @@ Views transpose(const Node& node, const Operands& operands) {
   return whole(node, operands);
 }
 
-/// A concatenation of one thing that has any elements.
+/// A view if only one input has elements.
 Views concat(const Node&, const Operands& operands) {
   const Operand* const output = operands.output(0);
   for (std::uint32_t i = 0; i < operands.inputs.size() && output != nullptr; ++i) {
@@ -70,8 +70,8 @@ Views concat(const Node&, const Operands& operands) {
   return {};
 }
 
-/// Where a range along `axis` of a tensor begins, when all that it covers is contiguous. Precondition: the tensor has
-/// elements, which keeps the products within its size.
+/// The offset of a range along `axis` of a tensor; none if the range is not contiguous. Precondition: the tensor has
+/// elements, so that products are bounded by its size.
 std::optional<Bytes> part_offset(const ValueFacts& whole, std::size_t axis, std::int64_t start) {
   const Dims& dims = *whole.dims;
   std::int64_t stride = 1;
@@ -100,7 +100,7 @@ Views split(const Node& node, const Operands& operands) {
     const Operand* const output = operands.output(i);
     const bool alike = output != nullptr && output->facts->dims->size() == input->facts->dims->size();
     const std::optional<Bytes> offset = alike ? part_offset(*input->facts, *axis, start) : std::nullopt;
-    if (!offset) return {};  // an omitted one leaves the start of the next unknown
+    if (!offset) return {};  // the start after an omitted output is unknown
     views.push_back({i, 0, *offset});
     start += (*output->facts->dims)[*axis];
   }
@@ -128,7 +128,7 @@ Views gather(const Node& node, const Operands& operands) {
   return offset ? Views{{0, 0, *offset}} : Views{};
 }
 
-/// What a slice says about its axes: as inputs since version 10, before as attributes.
+/// The ranges of a slice: inputs since version 10, attributes before.
 struct SliceRanges {
   const std::vector<std::int64_t>* starts = nullptr;
   const std::vector<std::int64_t>* axes = nullptr;   ///< Absent: the first ones.
@@ -165,7 +165,7 @@ Views slice(const Node& node, const Operands& operands) {
         axis_of(ranges->axes != nullptr ? (*ranges->axes)[i] : static_cast<std::int64_t>(i), *input->facts);
     const bool stepped = ranges->steps != nullptr && (*ranges->steps)[i] != 1;
     if (!axis || (stepped && to[*axis] > 1) || to[*axis] > from[*axis])
-      return {};  // a type that the file claims may lie
+      return {};  // a type stated in the file may be wrong
     if (to[*axis] == from[*axis]) continue;
     std::int64_t start = (*ranges->starts)[i];
     if (start < 0) start += from[*axis];
@@ -187,7 +187,7 @@ const std::unordered_map<std::string_view, Find>& finders() {
   return kFinders;
 }
 
-/// Inside its input, and with any bytes at all.
+/// Whether the view is inside its input and not empty.
 bool is_inside(const View& view, const Operands& operands) {
   const Operand* const input = operands.input(view.input);
   const Operand* const output = operands.output(view.output);

@@ -9,7 +9,7 @@
 
 namespace stowage::io::onnx {
 
-/// Output `output` of a node has the very bytes that its input `input` has from `offset` on.
+/// Output `output` of a node has the same bytes as its input `input`, from `offset` on.
 struct View {
   std::uint32_t output;
   std::uint32_t input;
@@ -21,13 +21,13 @@ struct View {
 /// Whether `find_views` could find any, by the node's kind alone.
 [[nodiscard]] bool may_be_view(const Node& node);
 
-/// The outputs of `node` that are a contiguous part of an input, by the definition of its operator alone: whether they
-/// may lie there is not asked. Every output that is written has one, or none has: a node either moves nothing or is
-/// run.
+/// The outputs of `node` that are a contiguous part of an input, by the definition of its operator alone: whether a
+/// view is permitted is not checked. Either every written output has a view or none has: a node either moves nothing or
+/// runs.
 ///
 /// Full views: Reshape, Flatten, Squeeze, Unsqueeze, Identity, Dropout when not training, Cast to the same type, and
-/// Transpose, Expand, Tile and Concat where they leave all elements where they were. Parts: Slice, Split and Gather
-/// along an axis that nothing but ones comes before.
+/// Transpose, Expand, Tile and Concat if they do not move elements. Parts: Slice, Split and Gather along an axis before
+/// which all dims are 1.
 [[nodiscard]] std::vector<View> find_views(const Node& node, const Operands& operands);
 
 }  // namespace stowage::io::onnx

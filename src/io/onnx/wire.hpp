@@ -10,11 +10,10 @@
 
 namespace stowage::io::onnx {
 
-/// The fields of one protobuf message in their order, each asked for by the type it must have. A view of bytes that
-/// live elsewhere.
+/// Iterates over the fields of one protobuf message, each read as the type that it must have. Does not own the bytes.
 ///
 /// Throws, for `read_model` to catch: `protozero::exception` on bytes that are not protobuf, `WrongType` on a field
-/// that has another wire type than the one asked for. A field that nobody asked for is skipped.
+/// with another wire type than the requested one. A field that is not read is skipped.
 class Message {
  public:
   struct WrongType {
@@ -32,8 +31,9 @@ class Message {
   [[nodiscard]] std::int64_t integer();
   [[nodiscard]] float float32();
 
-  /// Repeated numbers: one, or where the file has them packed any number. Adds them to `to` as long as that has fewer
-  /// than `limit`, and returns how many there are.
+  /// Repeated numbers: one, or any number if they are packed. Appends them to `to` up to a total of `limit`, and
+  /// returns
+  /// how many there are.
   std::size_t integers(std::vector<std::int64_t>& to, std::size_t limit = kAll);
   std::size_t floats32(std::vector<double>& to, std::size_t limit = kAll);
   std::size_t floats64(std::vector<double>& to, std::size_t limit = kAll);
@@ -43,7 +43,7 @@ class Message {
   [[nodiscard]] bool is_packed() const { return reader_.has_wire_type(protozero::pbf_wire_type::length_delimited); }
 
   protozero::pbf_reader reader_;
-  std::uint32_t field_ = 0;  ///< The reader forgets it once the field is taken.
+  std::uint32_t field_ = 0;  ///< The reader forgets it when the field is read.
   bool taken_ = true;
 };
 
