@@ -125,7 +125,7 @@ class NodeImport {
     return draft_.tensors[id.index()].view_of.value_or(ViewOf{id, Bytes(0)});
   }
 
-  /// The tensor of output `position` of the node, not counting omitted outputs.
+  /// The tensor of output `position` of the node; the op lists only outputs that are not omitted.
   [[nodiscard]] static TensorId output(const Op& op, const Operands& operands, std::size_t position) {
     const auto end = operands.outputs.begin() + static_cast<std::ptrdiff_t>(position);
     const auto before = std::count_if(operands.outputs.begin(), end, [](const auto& each) { return each.has_value(); });

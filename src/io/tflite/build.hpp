@@ -5,7 +5,7 @@
 #include "io/tflite/file.hpp"
 #include "stowage/graph.hpp"
 
-/// What every way from a model to a graph ends with.
+/// The last step of every conversion from a model to a graph.
 namespace stowage::io::tflite {
 
 /// "models/net.tflite.gz" gives "net".

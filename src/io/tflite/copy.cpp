@@ -8,15 +8,15 @@
 
 #include "io/tflite/metadata.hpp"
 
-/// How metadata gets into a model without taking it apart.
+/// Adds metadata to a model without parsing all of it.
 ///
-/// References in a flatbuffer are distances forward. The new file therefore is a new beginning (root, list of buffers,
-/// list of metadata, the new entries with their data) with the whole old file behind it: the new root and lists point
-/// into it, and inside it every distance is what it was. Nothing that an old table says can get lost, known or not. The
-/// beginning has a multiple of 64 bytes, so that all data stays aligned. What counts from the beginning of the file
-/// (data outside of the flatbuffer, in large models) is moved along.
+/// References in a flatbuffer are forward distances. The new file therefore consists of a new head (root, list of
+/// buffers, list of metadata, the new entries with their data) followed by the whole old file: the new root and lists
+/// point into the old file, and inside it every distance is unchanged. So nothing in an old table is lost, known or
+/// not. The size of the head is a multiple of 64, so that all data stays aligned. Offsets from the beginning of the
+/// file (data outside of the flatbuffer, in large models) are adjusted.
 ///
-/// Where entries of the same names and lengths are there already, their data is overwritten instead: planning a copy
+/// If there already are entries with the same names and lengths, their data is overwritten instead: planning a copy
 /// again does not let it grow.
 namespace stowage::io::tflite {
 namespace {
@@ -30,7 +30,7 @@ constexpr std::size_t kAlignment = 64;
 constexpr std::size_t kDataAlignment = 16;
 constexpr std::size_t kMaxSize = (std::size_t{1} << 31) - (std::size_t{1} << 24);
 constexpr voffset_t kFirstField = 4;
-constexpr voffset_t kKnownFields = 10;  // of a model
+constexpr voffset_t kKnownFields = 10;  // fields of a model
 
 constexpr voffset_t field(voffset_t id) { return static_cast<voffset_t>(kFirstField + 2 * id); }
 constexpr std::size_t entry_size(const MetadataEntry& entry) { return entry.numbers.size() * sizeof(std::int32_t); }
@@ -42,7 +42,7 @@ bool is_among(const schema::Metadata& old, std::span<const MetadataEntry> entrie
                                    [&](const MetadataEntry& entry) { return entry.name == old.name()->string_view(); });
 }
 
-/// The old file as the tail of a new one.
+/// Writes a new file that ends with the old one.
 class Copier {
  public:
   Copier(const File& file, std::span<const MetadataEntry> entries)
@@ -70,14 +70,14 @@ class Copier {
     return reinterpret_cast<const std::uint8_t*>(file_.bytes().data());
   }
   [[nodiscard]] const Table& root() const { return *reinterpret_cast<const Table*>(&model_); }
-  /// Something of the old file, in the words of the builder, which counts from the end.
+  /// An object of the old file as an offset of the builder, which counts from the end.
   template <class T>
   [[nodiscard]] Offset<T> old(const void* where) const {
     return Offset<T>(static_cast<flatbuffers::uoffset_t>(
         end_ - static_cast<std::size_t>(static_cast<const std::uint8_t*>(where) - start())));
   }
 
-  /// Fields that the schema only has as place holders were not checked with the rest.
+  /// Checks the fields that are only place holders in the schema, which the flatbuffer verifier does not check.
   Status check_root() const {
     const std::uint8_t* const vtable = root().GetVTable();
     const auto bytes = flatbuffers::ReadScalar<voffset_t>(vtable);
@@ -99,13 +99,13 @@ class Copier {
     return Done{};
   }
 
-  /// The numbers of the entries' buffers in the new list.
+  /// Returns the indices of the entries' buffers in the new list.
   std::vector<std::uint32_t> add_buffers() {
     std::vector<Offset<schema::Buffer>> list;
     if (model_.buffers()) {
       for (const schema::Buffer* buffer : *model_.buffers()) list.push_back(old<schema::Buffer>(buffer));
     }
-    if (list.empty()) list.push_back(schema::CreateBuffer(builder_));  // by convention the first has no data
+    if (list.empty()) list.push_back(schema::CreateBuffer(builder_));  // by convention the first buffer has no data
     std::vector<std::uint32_t> numbers;
     for (const MetadataEntry& entry : entries_) {
       builder_.ForceVectorAlignment(entry_size(entry), 1, kDataAlignment);
@@ -181,8 +181,8 @@ class Copier {
   Offset<flatbuffers::Vector<Offset<schema::Buffer>>> buffers_;
 };
 
-/// Where the data of an entry lies, if it is there exactly once, has the length that is needed, and nothing else uses
-/// it.
+/// The position of the data of an existing entry, if the entry occurs exactly once, has the same length, and nothing
+/// else uses its data.
 std::optional<std::size_t> place_of(const File& file, const MetadataEntry& entry) {
   const schema::Model& model = file.model();
   if (!model.metadata() || !model.buffers()) return std::nullopt;

@@ -10,9 +10,9 @@
 namespace stowage::io::tflite {
 namespace {
 
-constexpr std::align_val_t kFileAlignment{16};  // what the format promises relative to the beginning of the file
+constexpr std::align_val_t kFileAlignment{16};  // guaranteed by the format relative to the beginning of the file
 constexpr std::uint32_t kVersion = 3;
-constexpr std::size_t kMinSize = 8;  // where the root is, and the identifier
+constexpr std::size_t kMinSize = 8;  // the offset of the root, and the identifier
 constexpr std::size_t kMaxFileSize = FLATBUFFERS_MAX_BUFFER_SIZE - 1;
 
 bool is_aligned(std::string_view bytes) {
@@ -38,7 +38,7 @@ Result<File> File::open(std::string_view bytes, const std::string& name) {
     std::memcpy(file.copy_.get(), bytes.data(), bytes.size());
     file.bytes_ = {file.copy_.get(), bytes.size()};
   }
-  // Data of large models lies behind the part that is a flatbuffer, which is never larger than this.
+  // Data of large models follows the flatbuffer, which is never larger than this.
   const std::size_t size = std::min(bytes.size(), kMaxFileSize);
   flatbuffers::Verifier verifier(reinterpret_cast<const std::uint8_t*>(file.bytes_.data()), size);
   if (!schema::VerifyModelBuffer(verifier))

@@ -13,17 +13,17 @@ namespace schema {
 struct Model;
 }
 
-/// The bytes of a .tflite file, checked: whatever is reached from `model()` through the schema lies inside them. What
-/// the numbers in it refer to (tensors, buffers, subgraphs) is not checked here. Movable; the bytes must outlive it.
+/// The bytes of a .tflite file, checked: everything reachable from `model()` through the schema lies inside them.
+/// Indices of tensors, buffers and subgraphs are not checked here. Movable; the bytes must outlive it.
 class File {
  public:
-  /// Fails with `ErrorCode::parse` for bytes that are no TFLite file, are damaged, or end early, and with
-  /// `ErrorCode::unsupported` for another version of the format. O(size), no more than a second; takes no memory that
-  /// depends on what the file claims.
+  /// Fails with `ErrorCode::parse` for bytes that are not a TFLite file, are damaged or truncated, and with
+  /// `ErrorCode::unsupported` for another version of the format. O(size), at most a second; memory does not depend on
+  /// sizes that the file claims.
   static Result<File> open(std::string_view bytes, const std::string& name);
 
   [[nodiscard]] const schema::Model& model() const { return *model_; }
-  /// As given, at an address that is a multiple of 16.
+  /// The bytes, at an address that is a multiple of 16.
   [[nodiscard]] std::string_view bytes() const { return bytes_; }
   [[nodiscard]] const std::string& name() const { return name_; }
 
@@ -37,7 +37,7 @@ class File {
     void operator()(char* memory) const;
   };
 
-  std::unique_ptr<char, AlignedDelete> copy_;  ///< Where the bytes given were not aligned.
+  std::unique_ptr<char, AlignedDelete> copy_;  ///< Used if the given bytes are not aligned.
   std::string_view bytes_;
   std::string name_;
   const schema::Model* model_ = nullptr;

@@ -8,12 +8,12 @@
 
 namespace stowage::io {
 
-/// As `import_bytes` describes it. `dims` are not looked at: dims have no names in TFLite.
+/// As `import_bytes` describes it. `dims` are ignored: dims have no names in TFLite.
 Result<Graph> parse_tflite(std::string_view bytes, const std::string& file, const ImportOptions& options = {});
 
 namespace tflite {
 
-/// By the mark that TFLite's files have behind the first four bytes.
+/// Checks the identifier that TFLite files have after the first four bytes.
 [[nodiscard]] bool is_model(std::string_view bytes);
 
 inline constexpr ImportOption kOptions[] = {ImportOption::alignment, ImportOption::views, ImportOption::in_place};

@@ -11,21 +11,21 @@ namespace stowage::io::tflite {
 namespace {
 
 constexpr std::size_t kMaxDepth = 64;  // as for any graph
-constexpr std::size_t kAllowance = std::size_t{1}
-                                   << 16;  // tensors and ops beyond those of the model, for subgraphs that run often
-constexpr Bytes kDefaultAlignment{16};     // of TFLM's arena
+// Tensors and ops that the graph may have in addition to those of the model, for subgraphs that are run several times.
+constexpr std::size_t kAllowance = std::size_t{1} << 16;
+constexpr Bytes kDefaultAlignment{16};  // of TFLM's arena
 
-/// A scope of the graph while it grows.
+/// A scope of the graph under construction.
 struct Draft {
   BodyPath path;
   std::vector<Tensor> tensors = {};
   std::vector<Op> ops = {};
 };
 
-/// A subgraph as it lies in a scope.
+/// A subgraph imported into a scope.
 struct Instance {
   std::uint32_t subgraph;
-  std::size_t base;                   ///< Of its tensors in the scope.
+  std::size_t base;                   ///< The first of its tensors in the scope.
   std::vector<bool> kept_apart = {};  ///< Tensors that must not become views; empty: none.
 };
 
@@ -72,7 +72,7 @@ class Importer {
                        fmt::format("{} {}", info(instance).operators[op].kind, message));
   }
 
-  /// Whether two tensors may lie at one address, if the graph has a reason for it.
+  /// Whether two tensors may share an address, if the graph has a reason for it.
   [[nodiscard]] bool may_share(std::uint32_t subgraph_a, std::uint32_t a, std::uint32_t subgraph_b,
                                std::uint32_t b) const {
     if (!rules_.offsets) return true;
@@ -133,8 +133,9 @@ class Importer {
     return Done{};
   }
 
-  /// Always legal: both have the same bytes, nobody but this operator writes the output, and nothing else lies where it
-  /// is.
+  /// A view is always legal here: both tensors have the same bytes, only this operator writes the output, and the
+  /// output
+  /// shares memory with nothing else.
   [[nodiscard]] bool is_view(const Instance& instance, const OperatorInfo& op) const {
     if (!op.traits.view_like || !rules_.options.views || op.inputs.empty() || !op.inputs[0] || op.outputs.size() != 1)
       return false;
@@ -229,7 +230,7 @@ class Importer {
     return check_boundary(outer, k, subgraph);
   }
 
-  /// What goes in and comes out must have an offset where offsets are given.
+  /// If offsets are given, arguments and results must have one.
   Status check_boundary(const Instance& outer, std::size_t k, std::uint32_t subgraph) const {
     const OperatorInfo& op = info(outer).operators[k];
     const SubgraphInfo& inner = model_.subgraphs[subgraph];
@@ -246,7 +247,7 @@ class Importer {
     return error;
   }
 
-  /// Of a branch or a call.
+  /// The body of a branch or a call.
   Result<Body> plain_body(const BodyPath& path, const Instance& outer, std::size_t k, std::uint32_t subgraph) {
     const OperatorInfo& op = info(outer).operators[k];
     Draft draft{path};
@@ -277,7 +278,7 @@ class Importer {
     return body;
   }
 
-  /// Of a WHILE: see the header.
+  /// The body of a WHILE: see the header.
   Result<Body> loop_body(BodyPath path, const Instance& outer, std::size_t k) {
     const OperatorInfo& op = info(outer).operators[k];
     Draft draft{std::move(path)};
@@ -324,8 +325,8 @@ class Importer {
     draft.ops.push_back(std::move(test));
   }
 
-  /// The results become the arguments of the next iteration. One that no operator of the body writes, unless it is the
-  /// same argument, is copied first: several could otherwise want each other's place.
+  /// The results become the arguments of the next iteration. A result that no operator of the body writes is copied
+  /// first, unless it is the same argument: results could otherwise need to exchange places.
   void carry(Draft& draft, Body& body, const Instance& inner) const {
     std::vector<bool> written(info(inner).tensors.size());
     for (const OperatorInfo& op : info(inner).operators) {
@@ -353,7 +354,7 @@ class Importer {
 
   // ------------------------------------------------------------------------------------------------------------ sizes
 
-  /// Of everything that the graph touches.
+  /// Checks the sizes of all tensors that the graph accesses.
   Status check_sizes() const {
     std::vector<bool> reached(model_.subgraphs.size());
     reached[0] = true;
@@ -369,7 +370,7 @@ class Importer {
   const ModelInfo& model_;
   const ImportRules& rules_;
   ImportedModel result_;
-  std::vector<std::uint32_t> running_;  ///< Subgraphs, from the first down to where we are.
+  std::vector<std::uint32_t> running_;  ///< The subgraphs being imported, from the first to the current one.
   std::size_t left_ = 0;                ///< Tensors and ops that may still be added.
 };
 

@@ -19,7 +19,7 @@ std::size_t tensor_count(const ModelInfo& model) {
   return count;
 }
 
-/// The numbers of the entry of a name; empty when there is no such entry.
+/// The numbers of the entry with a name; empty if there is no such entry.
 Result<std::vector<std::int32_t>> numbers_of(const File& file, std::string_view name) {
   std::vector<std::int32_t> numbers;
   const auto fail = [&](const std::string& what) {

@@ -13,12 +13,12 @@ namespace stowage::io::tflite {
 namespace {
 
 constexpr std::size_t kMaxRank = 64;
-constexpr std::size_t kModelAllowance = std::size_t{1}
-                                        << 20;  // what any file may take, and how many times its own size
+// A model may take this many bytes plus this many times the size of its file.
+constexpr std::size_t kModelAllowance = std::size_t{1} << 20;
 constexpr std::size_t kFactor = 4;
 
-/// Tables and lists of a flatbuffer may be used any number of times, so that a small file can describe an enormous
-/// model. No writer does that to speak of.
+/// Tables and lists of a flatbuffer may be referenced any number of times, so a small file can describe an enormous
+/// model. Real writers hardly use that.
 class Budget {
  public:
   explicit Budget(std::size_t file_size) : left_(kModelAllowance + kFactor * file_size) {}
@@ -127,8 +127,9 @@ class Reader {
     }
   }
 
-  /// An empty shape is that of a scalar, or of a tensor whose rank is unknown. Newer writers say `has_rank` of every
-  /// tensor but those; older ones wrote an empty list for scalars and none at all where they knew nothing.
+  /// An empty shape means a scalar or an unknown rank. Newer writers set `has_rank` for every tensor of known rank;
+  /// older
+  /// ones wrote an empty list for scalars and no list if the rank was unknown.
   [[nodiscard]] bool has_shape(const schema::Tensor& from, const TensorInfo& tensor) const {
     if (length(from.shape_signature()) > 0 && from.shape_signature()->size() != tensor.shape.size()) return false;
     return !tensor.shape.empty() || from.has_rank() || tensor.dtype == "resource" || (from.shape() && !knows_ranks_);
@@ -148,7 +149,7 @@ class Reader {
       return fail(at("tensors", number), fmt::format("'{}' claims {} bytes of data", tensor.name, *stored));
     tensor.holding = Holding::constant;
     tensor.size = Bytes(
-        static_cast<std::int64_t>(*stored));  // whatever the shape says: sparse data and strings have their own length
+        static_cast<std::int64_t>(*stored));  // regardless of the shape: sparse data and strings have their own length
     return Done{};
   }
 
@@ -167,7 +168,7 @@ class Reader {
     return found == external_bytes_.end() ? 0 : found->second;
   }
 
-  /// A constant of no elements has no data to be known by.
+  /// A constant without elements has no data that would identify it as one.
   static void mark_empty_constants(SubgraphInfo& subgraph) {
     std::vector<bool> given(subgraph.tensors.size());
     for (const std::uint32_t input : subgraph.inputs) given[input] = true;
@@ -222,7 +223,7 @@ class Reader {
     STOWAGE_TRY(op.inputs, read_optional_tensors(from.inputs(), path + ".inputs"));
     STOWAGE_TRY(const auto outputs, read_optional_tensors(from.outputs(), path + ".outputs"));
     for (const std::optional<std::uint32_t>& output : outputs) {
-      if (output) op.outputs.push_back(*output);  // one that was left out is not written
+      if (output) op.outputs.push_back(*output);  // an omitted output is not written
     }
     STOWAGE_TRY_STATUS(read_flow(from, op, path));
     return op;
@@ -265,9 +266,9 @@ class Reader {
   const File& file_;
   const schema::Model& model_;
   Budget budget_;
-  bool knows_ranks_ = false;  ///< Some tensor says `has_rank`, hence the writer knew of it.
+  bool knows_ranks_ = false;  ///< Some tensor has `has_rank`, so the writer supports it.
   std::unordered_map<std::uint32_t, std::uint64_t> external_bytes_;  ///< By the id of the buffer.
-  std::string path_;                                                 ///< Of the subgraph that is being read.
+  std::string path_;                                                 ///< The path of the subgraph being read.
   std::size_t tensor_count_ = 0;
 };
 

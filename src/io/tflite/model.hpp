@@ -9,21 +9,21 @@
 #include "io/tflite/operators.hpp"
 #include "stowage/base.hpp"
 
-/// A TFLite model in plain values: what planning needs of it, with every number that refers to something checked.
+/// A TFLite model as plain values: the parts that planning needs, with all indices checked.
 namespace stowage::io::tflite {
 
-/// Where the value of a tensor is when the model does not run.
+/// Where the value of a tensor is stored between runs.
 enum class Holding : std::uint8_t {
   computed,  ///< Nowhere.
   constant,  ///< In the file.
-  variable,  ///< In memory of its own, from run to run.
+  variable,  ///< In memory that is kept from run to run.
 };
 
 struct TensorInfo {
-  std::string name;  ///< "tensor_7" where the file has none.
+  std::string name;  ///< "tensor_7" if the file has none.
   std::string dtype;
   std::vector<std::int64_t> shape = {};
-  std::optional<Bytes> size = {};  ///< Nothing: the file does not tell.
+  std::optional<Bytes> size = {};  ///< None: the file does not determine it.
   std::string unsized = {};        ///< Why not.
   Holding holding = Holding::computed;
   bool sub_byte = false;  ///< Its elements are smaller than a byte.
@@ -32,10 +32,9 @@ struct TensorInfo {
 /// How an operator runs the subgraphs that its options name.
 enum class Flow : std::uint8_t {
   none,
-  branch,  ///< One of them; input 0 chooses, the others are arguments.
-  loop,    ///< The first says whether the second, the body, runs again. Inputs, outputs, arguments and results
-           ///< correspond.
-  call,    ///< The only one; all inputs are arguments.
+  branch,  ///< Runs one of them, selected by input 0; the other inputs are arguments.
+  loop,    ///< The first decides whether the second, the body, runs again. Inputs and outputs correspond.
+  call,    ///< Runs the only one; all inputs are arguments.
 };
 
 struct OperatorInfo {
@@ -54,14 +53,14 @@ struct SubgraphInfo {
   std::vector<OperatorInfo> operators;
 };
 
-/// At least one subgraph; the first is what runs.
+/// At least one subgraph; the first is the main one.
 struct ModelInfo {
   std::vector<SubgraphInfo> subgraphs;
 };
 
-/// Fails with `ErrorCode::parse` and the place on: no subgraph; a number of a tensor, buffer, operator code or subgraph
-/// that does not exist; an omitted tensor where there must be one; lists that the file uses so often that reading them
-/// would take much more memory than the file has. Tensors of unknown size are not an error here.
+/// Fails with `ErrorCode::parse` and the location on: no subgraph; an index of a tensor, buffer, operator code or
+/// subgraph that does not exist; an omitted tensor that is required; lists that the file references so often that
+/// reading them would take much more memory than the file. Tensors of unknown size are not an error here.
 Result<ModelInfo> read_model(const File& file);
 
 }  // namespace stowage::io::tflite

@@ -6,7 +6,7 @@
 namespace stowage::io::tflite {
 namespace {
 
-/// By the number that a file has for it.
+/// By operator code.
 constexpr std::string_view kNames[] = {
     "ADD",
     "AVERAGE_POOL_2D",
@@ -223,8 +223,7 @@ constexpr std::size_t kCustom = 32;
 
 constexpr std::string_view kViewLike[] = {"RESHAPE", "SQUEEZE", "EXPAND_DIMS", "STABLEHLO_RESHAPE"};
 
-/// Element i of the output depends on element i of these inputs, if they have its shape, and on no other element of
-/// theirs.
+/// Element i of the output depends only on element i of these inputs, if they have the shape of the output.
 struct ElementWise {
   std::string_view name;
   InputRange inputs;

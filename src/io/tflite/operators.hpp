@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-/// What is known of an operator by its number alone.
+/// What is known about an operator from its code alone.
 namespace stowage::io::tflite {
 
 /// Positions [lower, upper) in an operator's inputs.
@@ -14,15 +14,15 @@ struct InputRange {
 };
 
 struct OperatorTraits {
-  bool view_like =
-      false;  ///< Output 0 has the elements of input 0 in their order: nothing is to be done when both share memory.
-  InputRange element_wise = {};  ///< Inputs that output 0 may overwrite when they have its shape and size.
+  /// Output 0 has the elements of input 0 in the same order: if both share memory, the operator does nothing.
+  bool view_like = false;
+  InputRange element_wise = {};  ///< Inputs that output 0 may overwrite if they have its shape and size.
 };
 
-/// "CONV_2D"; a custom operator's own name; "OPERATOR_300" for a number that this version does not know.
+/// "CONV_2D"; a custom operator's own name; "OPERATOR_300" for a code that this version does not know.
 [[nodiscard]] std::string operator_name(std::int64_t code, std::string_view custom_name);
 
-/// Nothing in particular for a custom or unknown operator.
+/// The defaults for a custom or unknown operator.
 [[nodiscard]] OperatorTraits operator_traits(std::int64_t code);
 
 }  // namespace stowage::io::tflite

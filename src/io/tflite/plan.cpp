@@ -15,7 +15,7 @@ struct Source {
   std::uint32_t tensor;
 };
 
-/// The number of a tensor among all of the graph's.
+/// The index of a tensor among all tensors of the graph.
 std::size_t flat(const Graph& graph, const GraphPlace& place) {
   const std::optional<ScopeId> scope = graph.find_scope(place.body);
   STOWAGE_CHECK(scope.has_value(), "a tensor was imported into a body that the graph does not have");
@@ -99,8 +99,9 @@ class Writer {
     return result.value_or(kNoOffset);
   }
 
-  /// TFLM looks up whether a variable needs memory by its number in its own subgraph, but in the list of all tensors: a
-  /// variable of a later subgraph has none when the tensor of that number in the first subgraph has an offset.
+  /// TFLM decides whether a variable needs memory by its index in its own subgraph, but looks it up in the list of all
+  /// tensors: a variable of a later subgraph gets no memory if the tensor with that index in the first subgraph has an
+  /// offset.
   Status check_variables(const Offsets& offsets) const {
     for (std::uint32_t s = 1; s < model_.subgraphs.size(); ++s) {
       for (std::uint32_t t = 0; t < model_.subgraphs[s].tensors.size(); ++t) {
@@ -165,7 +166,7 @@ class OffsetsReader {
                             .proven_optimal = size == Bytes(0)});
   }
 
-  /// Nothing for what has no offset.
+  /// None for a tensor without an offset.
   [[nodiscard]] std::optional<Bytes> offset(TensorId id) const {
     const std::optional<Source>& source = sources_[id.index()];
     const std::int32_t found = source ? offline_.offsets[source->subgraph][source->tensor] : kNoOffset;
@@ -189,14 +190,14 @@ class OffsetsReader {
     plan_.placements.push_back(placement);
   }
 
-  /// What TFLM copies into a loop: the op's inputs.
+  /// The copies that TFLM makes into a loop: the op's inputs.
   void add_entries(OpId op) {
     if (graph_.op(op).control != Control::loop) return;
     for (const BodyInput& pair : graph_.scope(graph_.bodies(op)[0]).inputs)
       add_copy(pair.outer, pair.inner, CopyMoment::before(op));
   }
 
-  /// What TFLM copies at the end of a body: its results.
+  /// The copies that TFLM makes at the end of a body: its results.
   void add_ends(ScopeId id) {
     const Scope& scope = graph_.scope(id);
     if (graph_.op(scope.op).control == Control::loop) {
@@ -206,7 +207,7 @@ class OffsetsReader {
     }
   }
 
-  /// Equal addresses are not copied.
+  /// Adds no copy between equal addresses.
   void add_copy(TensorId from, TensorId to, CopyMoment when) {
     const Tensor& tensor = graph_.tensor(from);
     if (offset(from) == offset(to) || tensor.size == Bytes(0)) return;
@@ -223,8 +224,8 @@ class OffsetsReader {
   std::vector<std::optional<Source>> sources_;  ///< By tensor of the graph.
   Plan plan_;
   Bytes top_;         ///< The highest end of a tensor with an offset.
-  Bytes total_;       ///< All of these next to each other.
-  Bytes persistent_;  ///< What constants and variables take.
+  Bytes total_;       ///< The sum of their sizes.
+  Bytes persistent_;  ///< The size of constants and variables.
 };
 
 }  // namespace

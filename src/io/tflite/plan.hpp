@@ -7,19 +7,19 @@
 #include "stowage/graph.hpp"
 #include "stowage/plan.hpp"
 
-/// Between a Plan, which speaks of a graph, and offsets, which speak of a model.
+/// Converts between a Plan, which refers to a graph, and offsets, which refer to a model.
 namespace stowage::io::tflite {
 
-/// The offsets of a plan for the graph that `imported` is the description of. What has an address of its own, takes no
-/// bytes or is touched by nobody has -1. Fails with `ErrorCode::unsupported` where TFLM could not run with the plan:
-/// several arenas or regions, clears or bindings; one place for a tensor of a subgraph that has two; elements smaller
-/// than a byte, for which TFLM counts a byte; a variable that TFLM would leave without memory (docs/tflite.md).
+/// The offsets of a plan for the graph described by `imported`. Constants, variables, tensors without bytes and tensors
+/// that no operator accesses have -1. Fails with `ErrorCode::unsupported` if TFLM cannot run with the plan: several
+/// arenas or regions, clears or bindings; two places for a tensor of a subgraph; elements smaller than a byte, for
+/// which TFLM counts a byte; a variable that TFLM would leave without memory (docs/tflite.md).
 Result<OfflinePlan> offsets_of(const File& file, const ModelInfo& model, const ImportedModel& imported,
                                const Graph& graph, const Plan& plan);
 
-/// The plan that TFLM makes of offsets, for `graph`, which was imported with them. Constants and variables lie in an
-/// arena of their own; the copies are those that TFLM's control flow does. Without a size of the arena in `offline` it
-/// is what the offsets need, but no more than all tensors next to each other.
+/// The plan that the offsets mean for TFLM, for `graph`, which was imported with them. Constants and variables lie in a
+/// separate arena; the copies are those of TFLM's control flow. If `offline` has no arena size, the arena is as large
+/// as the offsets require, but at most the sum of the sizes of all tensors.
 [[nodiscard]] Plan plan_at(const ModelInfo& model, const ImportedModel& imported, const Graph& graph,
                            const OfflinePlan& offline);
 

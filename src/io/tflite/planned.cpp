@@ -26,7 +26,7 @@ Result<PlannedModel> parse_tflite_plan(const ModelFile& model, const ModelFile& 
 
 namespace {
 
-/// In a damaged file numbers that a copy has to change may lie in the middle of something else.
+/// In a damaged file, numbers that a copy has to change may overlap other data.
 Status check_same(const File& file, const ImportedModel& original, const ModelFile& copy,
                   const ImportOptions& options) {
   const auto describe = [&]() -> Result<GraphDescription> {

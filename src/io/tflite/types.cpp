@@ -31,7 +31,8 @@ ElementType element_type(std::int8_t type) {
 
 std::optional<Bytes> size_of(int bits, std::span<const std::int64_t> shape) {
   if (std::any_of(shape.begin(), shape.end(), [](std::int64_t dim) { return dim < 0; })) return std::nullopt;
-  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return Bytes(0);  // whatever the other dimensions are
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end())
+    return Bytes(0);  // however large the other dimensions are
   std::int64_t total = bits;
   for (const std::int64_t dim : shape) {
     if (__builtin_mul_overflow(total, dim, &total)) return std::nullopt;

@@ -3,7 +3,7 @@
 #include "io/onnx/shape/dims.hpp"
 #include "io/onnx/shape/operators.hpp"
 
-// Attention of ONNX's own operators (versions 23 and on).
+// ONNX's own Attention operator (version 23 and later).
 namespace stowage::io::onnx::shape {
 namespace {
 

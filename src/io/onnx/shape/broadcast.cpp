@@ -5,11 +5,11 @@
 #include "io/onnx/shape/fold.hpp"
 #include "io/onnx/shape/operators.hpp"
 
-// Operators of several tensors that are repeated to one shape.
+// Operators whose inputs are broadcast to one shape.
 namespace stowage::io::onnx::shape {
 namespace {
 
-/// Before version 7 only the second operand was repeated, to the shape of the first.
+/// Before version 7 only the second operand was broadcast, to the shape of the first.
 Dims binary_dims(const Call& call) { return call.version() < 7 ? call.dims(0) : broadcast(call.dims(0), call.dims(1)); }
 
 void arithmetic(Call& call) { call.set(0, call.type(0), binary_dims(call)); }
@@ -106,7 +106,7 @@ void fold_with(Call& call) {
   fold_all(call, F());
 }
 
-/// In old versions the second operand may lie along an axis of its own.
+/// In old versions an attribute gives the axis of the second operand.
 template <class F>
 void fold_binary(Call& call) {
   if (call.version() >= 7 && call.input_count() == 2) fold_all(call, F());

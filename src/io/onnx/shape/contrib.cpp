@@ -8,12 +8,12 @@
 namespace stowage::io::onnx::shape {
 namespace {
 
-/// Those that ONNX has under the same name by now.
+/// Operators that ONNX now has under the same name.
 void as_onnx(Call& call) { find_operator("", call.node().kind)->infer(call); }
 
 void fused_convolution(Call& call) { find_operator("", "Conv")->infer(call); }
 
-/// Inputs, skipped ones, weights; outputs: the result, statistics that only training has, the sum before normalization.
+/// Inputs: input, skip, weights. Outputs: the result, statistics (training only), the sum before normalization.
 void skip_normalization(Call& call) {
   like_first(call);
   call.set(3, call.type(0), call.dims(0));
@@ -55,10 +55,10 @@ void fused_mat_mul(Call& call) {
 
 void dynamic_quantize_mat_mul(Call& call) { call.set(0, call.type(0), product_dims(call.dims(0), call.dims(1))); }
 
-/// The type of the scale of the first factor.
+/// The result has the type of the scale of the first factor.
 void mat_mul_integer_to_float(Call& call) { call.set(0, call.type(2), product_dims(call.dims(0), call.dims(1))); }
 
-/// Weights are packed; attributes say what they are.
+/// Weights are packed; attributes give their shape.
 void mat_mul_packed(Call& call) {
   Dims dims = call.dims(0);
   const std::int64_t k = call.node().integer("K", -1);
@@ -69,11 +69,11 @@ void mat_mul_packed(Call& call) {
 
 void fused_gemm(Call& call) { call.set(0, call.type(0), gemm_dims(call, 0, 1)); }
 
-/// a, its scale and zero point, b and the same, c, scale and zero point of the result, without which that is not
-/// quantized.
+/// Inputs: a with scale and zero point, b with scale and zero point, c, scale and zero point of the result. Without the
+/// last two the result is not quantized.
 void q_gemm(Call& call) { call.set(0, call.has(8) ? call.type(8) : ElementType::float32, gemm_dims(call, 0, 3)); }
 
-/// a, its scale and zero point, b and the same, those of the result.
+/// Inputs: a with scale and zero point, b with scale and zero point, scale and zero point of the result.
 void q_linear_binary(Call& call) { call.set(0, call.type(0), broadcast(call.dims(0), call.dims(3))); }
 
 void q_linear_global_average_pool(Call& call) {
@@ -84,7 +84,7 @@ void q_linear_global_average_pool(Call& call) {
   call.set(0, call.type(0), std::move(dims));
 }
 
-/// Scale and zero point of the result, then each tensor with its own.
+/// Inputs: scale and zero point of the result, then each tensor with its scale and zero point.
 void q_linear_concat(Call& call) {
   Dims dims = call.dims(2);
   const std::size_t axis = normal_axis(call.node().integer("axis", 0), dims.size());
@@ -96,7 +96,7 @@ void q_linear_concat(Call& call) {
   call.set(0, call.type(2), std::move(dims));
 }
 
-/// How wide the values of all heads are: as said, or a third of queries, keys and values together.
+/// The width of the values of all heads: given by an attribute, or a third of queries, keys and values together.
 std::int64_t value_width(const Call& call, std::size_t weights) {
   const std::vector<std::int64_t> sizes = call.list("qkv_hidden_sizes");
   return sizes.size() == 3 ? sizes[2] : call.dim(weights, 1) / 3;
@@ -109,10 +109,10 @@ void set_attention(Call& call, ElementType type) {
 
 void attention(Call& call) { set_attention(call, call.type(0)); }
 
-/// The type of the input's scale.
+/// The result has the type of the input's scale.
 void q_attention(Call& call) { set_attention(call, call.type(3)); }
 
-/// [batch, steps, width], heads on their own [batch, heads, steps, size], or packed [batch, steps, heads, 2 or 3,
+/// Shapes: [batch, steps, width], separate heads [batch, heads, steps, size], or packed [batch, steps, heads, 2 or 3,
 /// size].
 std::int64_t width_of(const Call& call, std::size_t input) {
   const Dims& dims = call.dims(input);
@@ -140,7 +140,7 @@ void group_query_attention(Call& call) {
   const std::int64_t size = call.dim(0, 2) / packed;
   call.set(0, call.type(0), {call.dim(0, 0), call.dim(0, 1), times(heads, size)});
   if (call.output_count() < 2) return;
-  // Keys and values of all steps: there is room for as many as the past has, or as there are in all.
+  // Keys and values of all steps: as many as the larger of the past and the total.
   const std::int64_t past = call.has(3) ? call.dim(3, 2) : 0;
   const std::int64_t steps = std::max(past, call.integer(6));
   const ElementType type = call.has(3) ? call.type(3) : call.type(0);

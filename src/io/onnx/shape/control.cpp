@@ -3,7 +3,7 @@
 #include "io/onnx/shape/dims.hpp"
 #include "io/onnx/shape/operators.hpp"
 
-// If, Loop and Scan: what their bodies make.
+// If, Loop and Scan: the outputs of their bodies.
 namespace stowage::io::onnx::shape {
 namespace {
 
@@ -15,7 +15,7 @@ const Graph& body_of(const Call& call, std::string_view attribute) {
 
 ValueFacts unknown(std::string reason) { return {.reason = std::move(reason)}; }
 
-/// What is true of a value whichever of two it is.
+/// What two alternative values have in common.
 ValueFacts either(const ValueFacts& a, const ValueFacts& b) {
   if (!a.is_known()) return a;
   if (!b.is_known()) return b;
@@ -28,7 +28,7 @@ ValueFacts either(const ValueFacts& a, const ValueFacts& b) {
   return facts;
 }
 
-/// A condition that is known decides; the other branch never runs.
+/// If the condition is known, only one branch counts; the other never runs.
 void branch(Call& call) {
   const std::vector<ValueFacts> yes = call.bodies().infer_body(body_of(call, "then_branch"), {});
   const std::vector<ValueFacts> no = call.bodies().infer_body(body_of(call, "else_branch"), {});
@@ -40,21 +40,21 @@ void branch(Call& call) {
   }
 }
 
-/// A value as it is before every turn of a body: like the initial one, except for its elements.
+/// A value before every iteration of a body: like the initial one, except for its elements.
 ValueFacts carried(const ValueFacts& initial) {
   ValueFacts facts = initial;
   facts.elements.reset();
   return facts;
 }
 
-/// A body with values that it carries from one turn to the next: where they stand among its inputs and outputs.
+/// The positions of a body's carried values among its inputs and outputs.
 struct CarriedValues {
   std::size_t input = 0;
   std::size_t output = 0;
   std::size_t count = 0;
 };
 
-/// Makes unknown what a body gives back in another shape than it took it. True when there was any.
+/// Makes carried values unknown whose shape the body changes. True if there were any.
 bool drop_variants(std::vector<ValueFacts>& inputs, const std::vector<ValueFacts>& outputs, CarriedValues carry) {
   bool dropped = false;
   for (std::size_t i = 0; i < carry.count; ++i) {
@@ -63,14 +63,15 @@ bool drop_variants(std::vector<ValueFacts>& inputs, const std::vector<ValueFacts
     if (!before.is_known() || (after.type == before.type && after.dims == before.dims)) continue;
     const ElementType type = before.type;
     before = after.is_known() ? unknown("its shape changes from iteration to iteration") : after;
-    before.type = type;  // which never changes
+    before.type = type;  // the type never changes
     before.dims.reset();
     dropped = true;
   }
   return dropped;
 }
 
-/// Infers a body until what it carries keeps its shape, or is unknown. By induction that holds for every turn.
+/// Infers a body until its carried values keep their shape or are unknown. By induction the result then holds for every
+/// iteration.
 std::vector<ValueFacts> infer_turns(Call& call, const Graph& body, std::vector<ValueFacts> inputs,
                                     CarriedValues carry) {
   for (;;) {
@@ -84,7 +85,7 @@ std::vector<ValueFacts> infer_turns(Call& call, const Graph& body, std::vector<V
   }
 }
 
-/// A scalar, or of one element where the body says so.
+/// A scalar, or a tensor of one element if the body declares it so.
 ValueFacts turn_input(Call& call, const Graph& body, std::size_t input, ElementType type) {
   const ValueFacts declared = call.bodies().declared_input(body, input);
   ValueFacts facts{.type = type, .dims = Dims()};
@@ -92,7 +93,7 @@ ValueFacts turn_input(Call& call, const Graph& body, std::size_t input, ElementT
   return facts;
 }
 
-/// How often a Loop turns: known when its limit is, and its condition never ends it.
+/// The number of iterations of a Loop: known if its limit is known and its condition never ends it.
 std::int64_t turns_of(const Call& call, const ValueFacts& condition) {
   const bool starts = !call.has(1) || call.integer(1) != 0;
   const auto* const goes_on =
@@ -104,7 +105,7 @@ std::int64_t turns_of(const Call& call, const ValueFacts& condition) {
   return std::max<std::int64_t>(call.integer(0), 0);
 }
 
-/// What a value becomes that gets one dimension more.
+/// Sets an output to the value with an additional dimension for the iterations.
 void set_stacked(Call& call, std::size_t output, const ValueFacts& each, std::int64_t turns, std::int64_t axis) {
   if (!each.is_known()) return call.set_facts(output, each);
   Dims dims = *each.dims;
@@ -113,8 +114,8 @@ void set_stacked(Call& call, std::size_t output, const ValueFacts& each, std::in
   call.set(output, each.type, std::move(dims));
 }
 
-/// Inputs: limit, condition, initial values. The body takes turn, condition and values, and gives back condition,
-/// values and what is stacked.
+/// Inputs: limit, condition, initial values. The body takes iteration number, condition and values, and returns
+/// condition, values and scan outputs.
 void loop(Call& call) {
   const Graph& body = body_of(call, "body");
   std::vector<ValueFacts> inputs = {turn_input(call, body, 0, ElementType::int64),
@@ -135,7 +136,7 @@ std::int64_t axis_at(const std::vector<std::int64_t>& axes, std::size_t index) {
   return index < axes.size() ? axes[index] : 0;
 }
 
-/// One slice of what a Scan goes along; and how long that is, which must be the same for all.
+/// One slice of a scan input. Sets `turns` to the length of the input, which must be the same for all.
 ValueFacts slice_of(const ValueFacts& whole, std::int64_t axis, std::optional<std::int64_t>& turns) {
   ValueFacts facts = carried(whole);
   if (!facts.dims) return facts;
@@ -146,8 +147,7 @@ ValueFacts slice_of(const ValueFacts& whole, std::int64_t axis, std::optional<st
   return facts;
 }
 
-/// Inputs: initial states, then what is scanned. The body takes states and slices, and gives back states and what is
-/// stacked.
+/// Inputs: initial states, then scan inputs. The body takes states and slices, and returns states and scan outputs.
 void scan(Call& call) {
   const Graph& body = body_of(call, "body");
   const std::int64_t scanned = call.node().integer("num_scan_inputs", 0);

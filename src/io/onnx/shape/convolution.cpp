@@ -8,7 +8,7 @@
 namespace stowage::io::onnx::shape {
 namespace {
 
-/// The window of a convolution whose weights are that input.
+/// The window of a convolution whose weights are input `weights`.
 Window kernel_window(const Call& call, std::size_t weights) {
   const Dims& dims = call.dims(weights);
   if (dims.size() < 2) stop(fmt::format("its weights are {}", to_string(dims)));
@@ -23,7 +23,7 @@ void convolution(Call& call) { set_convolution(call, call.type(0), 1); }
 
 void convolution_integer(Call& call) { set_convolution(call, ElementType::int32, 1); }
 
-/// x, its scale and zero point, the weights and the same, those of the result.
+/// Inputs: x with scale and zero point, weights with scale and zero point, scale and zero point of the result.
 void q_linear_convolution(Call& call) { set_convolution(call, call.type(7), 3); }
 
 void transposed_convolution(Call& call) {

@@ -7,7 +7,7 @@
 namespace stowage::io::onnx::shape {
 namespace {
 
-/// A declared dimension once names are replaced; nothing: no value.
+/// Declared dimensions with names replaced by values; none: no value.
 using Resolved = std::vector<std::optional<std::int64_t>>;
 
 Resolved resolve(const std::vector<Dim>& shape, const DimValues& values) {
@@ -19,7 +19,7 @@ Resolved resolve(const std::vector<Dim>& shape, const DimValues& values) {
   return dims;
 }
 
-/// Why the shape is not known as a whole; empty when it is.
+/// Why the shape is not completely known; empty if it is.
 std::string gap_in(const std::vector<Dim>& shape, const Resolved& dims) {
   for (std::size_t i = 0; i < dims.size(); ++i) {
     if (dims[i]) continue;

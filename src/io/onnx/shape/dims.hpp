@@ -9,7 +9,7 @@
 #include "io/onnx/model.hpp"
 #include "io/onnx/shape/call.hpp"
 
-/// Arithmetic of shapes. Every function throws `Stop` where the result does not exist or is out of range.
+/// Arithmetic of shapes. Every function throws `Stop` if the result does not exist or is out of range.
 namespace stowage::io::onnx::shape {
 
 /// "[1, 3, 224]".
@@ -26,19 +26,18 @@ namespace stowage::io::onnx::shape {
 /// How many elements there are; 1 for a scalar.
 [[nodiscard]] std::int64_t count(std::span<const std::int64_t> dims);
 
-/// Stops where no tensor can have these dims: a negative one, more than `kMaxRank`, more than 2^62 bytes.
+/// Stops if no tensor can have these dims: a negative dim, more than `kMaxRank` dims, more than 2^62 bytes.
 void check_dims(ElementType type, std::span<const std::int64_t> dims);
 
-/// `axis` counted from the front; negative ones count from the end.
+/// `axis` as a position from the front; a negative `axis` counts from the end.
 [[nodiscard]] std::size_t normal_axis(std::int64_t axis, std::size_t rank);
-/// The same for several, none of which may come twice. Marks them in a list as long as the rank.
+/// The same for several axes, which must be distinct. Marks them in a list as long as the rank.
 [[nodiscard]] std::vector<bool> marked_axes(std::span<const std::int64_t> axes, std::size_t rank);
 
-/// What both become when each is repeated along dimensions where it has one element, the shorter padded with ones in
-/// front.
+/// The common shape of both under numpy's broadcasting rules.
 [[nodiscard]] Dims broadcast(const Dims& a, const Dims& b);
 
-/// How far apart in memory neighbours along each dimension are. Precondition: the dims are checked.
+/// The distance in elements between neighbours along each dimension. Precondition: the dims are checked.
 [[nodiscard]] std::vector<std::int64_t> strides(std::span<const std::int64_t> dims);
 
 }  // namespace stowage::io::onnx::shape

@@ -5,17 +5,17 @@
 #include "io/onnx/shape/dims.hpp"
 #include "io/onnx/shape/operators.hpp"
 
-// Operators whose outputs only running them can tell, and those of values that are not tensors.
+// Operators whose output shapes depend on data, and those on values that are not tensors.
 namespace stowage::io::onnx::shape {
 namespace {
 
 void depends_on_data(Call& call) { stop(fmt::format("the output of {} depends on data", call.node().kind)); }
 
-/// One column for each element that is not zero; known for constants.
+/// One column per non-zero element; known for constants.
 void non_zero(Call& call) {
   const Elements* const elements = call.elements(0);
   if (elements == nullptr) {
-    static_cast<void>(call.dims(0));  // an unknown input is the better reason
+    static_cast<void>(call.dims(0));  // if the input is unknown, that is the better reason
     depends_on_data(call);
   }
   if (call.rank(0) == 0) stop("its input is a scalar");

@@ -45,7 +45,7 @@ std::vector<Term> parse_terms(std::string_view text) {
   }
 }
 
-/// What the letters and the dots of an equation stand for.
+/// The dims of the letters and of the ellipsis of an equation.
 class Labels {
  public:
   void add(const Term& term, const Dims& dims) {
@@ -67,7 +67,7 @@ class Labels {
     return dims;
   }
 
-  /// What an equation without an arrow makes: the dots, and the letters that come once, by alphabet.
+  /// The result of an equation without an arrow: the ellipsis, then the letters that occur once, in alphabetical order.
   [[nodiscard]] Dims resolve_rest() const {
     Dims dims = dots_;
     for (const auto& [letter, label] : letters_) {

@@ -7,8 +7,8 @@
 
 namespace stowage::io::onnx::shape {
 
-/// The shape of the sum that `equation` ("bij,bjk->bik", "...ij->...ji") says of these operands. Throws `Stop` where
-/// equation and operands do not fit.
+/// The shape of the result of `equation` ("bij,bjk->bik", "...ij->...ji") for these operands. Throws `Stop` if the
+/// equation and the operands do not match.
 [[nodiscard]] Dims einsum_dims(std::string_view equation, const std::vector<Dims>& operands);
 
 }  // namespace stowage::io::onnx::shape

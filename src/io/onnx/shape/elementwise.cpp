@@ -43,8 +43,7 @@ void fold_ceil(Call& call) {
   fold_each(call, [](Real auto value) { return std::ceil(value); });
 }
 
-/// Halves go to the even neighbour: what nearbyint does unless somebody changed the rounding mode, which would show in
-/// all else.
+/// Rounds half to even, as nearbyint does in the default rounding mode.
 void fold_round(Call& call) {
   fold_each(call, [](Real auto value) { return std::nearbyint(value); });
 }

@@ -35,7 +35,7 @@ std::optional<Limits> limits(ElementType type) {
       return limits_of<std::uint32_t>();
     case ElementType::int64:
       return limits_of<std::int64_t>();
-    case ElementType::uint64:  // larger ones than an int64 has are none of a shape's
+    case ElementType::uint64:  // values beyond int64 never occur in shapes
       return Limits{0, std::numeric_limits<std::int64_t>::max()};
     default:
       return std::nullopt;
@@ -45,7 +45,7 @@ std::optional<Limits> limits(ElementType type) {
 bool is_real(ElementType type) { return type == ElementType::float32 || type == ElementType::float64; }
 
 std::int64_t truncated(double value, ElementType to) {
-  // 2^63 is a double, and what is below it fits; NaN is neither.
+  // 2^63 is exact as a double, and everything below it fits; NaN fails both comparisons.
   constexpr double kEnd = 9223372036854775808.0;
   if (!(value >= -kEnd && value < kEnd)) stop("a number is out of range");
   return as_element(to, static_cast<std::int64_t>(value));
@@ -61,7 +61,7 @@ std::int64_t as_element(ElementType type, std::int64_t value) {
 
 double as_element(ElementType type, double value) {
   if (!is_real(type)) stop("numbers of that type are not folded");
-  // Out of float32's range, the conversion would not be defined.
+  // Outside float32's range the conversion would be undefined.
   if (type == ElementType::float64 || std::isnan(value) || std::isinf(value)) return value;
   if (std::abs(value) > static_cast<double>(std::numeric_limits<float>::max())) stop("a number is out of range");
   return static_cast<double>(static_cast<float>(value));

@@ -10,22 +10,22 @@
 #include "io/onnx/model.hpp"
 #include "io/onnx/shape/call.hpp"
 
-/// Arithmetic on the elements of small tensors, as models compute shapes with it. Exact or not at all: what leaves the
-/// range of its type, and types whose rounding we do not follow, stop.
+/// Arithmetic on the elements of small tensors, with which models compute shapes. Results are exact: a value outside
+/// the range of its type, or a type whose rounding we do not reproduce, stops.
 namespace stowage::io::onnx::shape {
 
-/// The two kinds of elements. A function for one of them says so, or it would take the other converted.
+/// The two kinds of elements. A function for one kind is constrained to it, or it would accept the other by conversion.
 template <class T>
 concept Integer = std::same_as<T, std::int64_t>;
 template <class T>
 concept Real = std::same_as<T, double>;
 
-/// Values of more elements are not folded.
+/// Values with more elements are not folded.
 inline constexpr std::int64_t kMaxFoldedElements = kMaxKeptElements;
 
-/// `value` as an element of that type, which must hold it. Booleans are 0 and 1.
+/// `value` as an element of that type; stops if it is out of range. Booleans are 0 and 1.
 [[nodiscard]] std::int64_t as_element(ElementType type, std::int64_t value);
-/// Rounded to float32 where that is the type.
+/// The same, rounded to float32 if that is the type.
 [[nodiscard]] double as_element(ElementType type, double value);
 
 /// Elements as another type, by the rules of Cast.
@@ -33,17 +33,17 @@ inline constexpr std::int64_t kMaxFoldedElements = kMaxKeptElements;
 
 [[nodiscard]] std::int64_t size(const Elements& elements);
 
-/// Where the elements of a tensor with these dims come from in one whose neighbours along each dimension are `steps`
-/// apart.
+/// The source index of each element of a tensor with these dims; neighbours along each dimension are `steps` apart in
+/// the source.
 [[nodiscard]] std::vector<std::int64_t> walk(const Dims& dims, std::int64_t start, std::span<const std::int64_t> steps);
-/// The same for a tensor of shape `from` that is repeated to `dims`.
+/// The same for a tensor of shape `from` that is broadcast to `dims`.
 [[nodiscard]] std::vector<std::int64_t> walk_repeated(const Dims& from, const Dims& dims);
 
 /// The elements at these places of `source`.
 [[nodiscard]] Elements pick(const Elements& source, std::span<const std::int64_t> places);
 
-/// Output 0 from input 0, element by element. `f` takes and returns an integer or a real number; which ones it can is
-/// its type's matter.
+/// Output 0 from input 0, element by element. `f` takes and returns an integer or a real number, or both, depending on
+/// its overloads.
 template <class F>
 void fold_each(Call& call, F f) {
   const ElementType type = call.output(0).type;
@@ -60,8 +60,8 @@ void fold_each(Call& call, F f) {
       *call.elements(0));
 }
 
-/// Two lists of elements to one, repeated to `dims`. Nothing where the elements are not of the same kind or `f` does
-/// not take them.
+/// Combines two lists of elements, broadcast to `dims`. None if the elements are of different kinds or `f` does not
+/// accept them.
 template <class F>
 [[nodiscard]] std::optional<Elements> combined(const ValueFacts& a, const ValueFacts& b, const ValueFacts& result,
                                                F f) {

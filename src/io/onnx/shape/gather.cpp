@@ -6,7 +6,7 @@
 #include "io/onnx/shape/fold.hpp"
 #include "io/onnx/shape/operators.hpp"
 
-// Operators that take elements by index, and put them there.
+// Operators that read and write elements by index.
 namespace stowage::io::onnx::shape {
 namespace {
 
@@ -20,7 +20,7 @@ void gather(Call& call) {
   call.set(0, call.type(0), std::move(dims));
 }
 
-/// Data as rows of `size` blocks of `inner` elements: takes the blocks that are asked for.
+/// Treats the data as rows of `size` blocks of `inner` elements, and takes the requested blocks.
 void fold_gather(Call& call) {
   const std::span<const std::int64_t> data(call.dims(0));
   const std::size_t axis = normal_axis(call.node().integer("axis", 0), data.size());
@@ -57,7 +57,7 @@ void gather_nd(Call& call) {
   call.set(0, call.type(0), std::move(dims));
 }
 
-/// Without an axis, the data count as one row. How much is taken is a matter of the condition's elements.
+/// Without an axis, the data is one row. The number of elements taken depends on the condition's elements.
 void compress(Call& call) {
   const std::vector<std::int64_t>& condition = call.integers(1);
   const std::int64_t taken =

@@ -6,7 +6,7 @@
 #include "io/onnx/shape/fold.hpp"
 #include "io/onnx/shape/operators.hpp"
 
-// Operators whose output is made of nothing, or of numbers that say how much of it there is.
+// Operators without data inputs: their output is constant, random, or given by its shape or range.
 namespace stowage::io::onnx::shape {
 namespace {
 
@@ -35,7 +35,7 @@ void constant(Call& call) {
   stop("it has no value");
 }
 
-/// The one element that all of a ConstantOfShape have, `total` times.
+/// The value of a ConstantOfShape, repeated `total` times.
 std::optional<Elements> repeated(const Elements& value, std::int64_t total) {
   if (total > kMaxFoldedElements || size(value) != 1) return std::nullopt;
   return pick(value, std::vector<std::int64_t>(static_cast<std::size_t>(total)));
@@ -50,14 +50,14 @@ void constant_of_shape(Call& call) {
   if (std::optional<Elements> elements = repeated(element, count(dims))) call.set_elements(0, std::move(*elements));
 }
 
-/// How many numbers from `start` are before `limit`, `delta` apart.
+/// The number of values from `start` up to but excluding `limit`, `delta` apart.
 std::int64_t range_count(std::int64_t start, std::int64_t limit, std::int64_t delta) {
   if (delta == 0) stop("it steps by 0");
   const std::int64_t distance = delta > 0 ? minus(limit, start) : minus(start, limit);
   return distance <= 0 ? 0 : divide_up(distance, delta > 0 ? delta : minus(0, delta));
 }
 
-/// As runtimes compute it: the distance in the type of the numbers, the rest in double.
+/// Computed as in runtimes: the difference in the type of the numbers, the rest in double.
 std::int64_t range_count(ElementType type, double start, double limit, double delta) {
   const double steps = std::ceil(as_element(type, limit - start) / delta);
   if (!(delta != 0 && std::abs(steps) < 9e15)) stop("its size is out of range");
@@ -74,7 +74,7 @@ void range(Call& call) {
   call.set(0, call.type(0), {range_count(call.integer(0), call.integer(1), call.integer(2))});
 }
 
-/// Real numbers would be sums that runtimes round in their own ways.
+/// Not for real numbers: runtimes round their sums differently.
 void fold_range(Call& call) {
   std::vector<std::int64_t> elements;
   const std::int64_t total = call.output(0).dims->front();
@@ -87,7 +87,7 @@ void eye_like(Call& call) {
   call.set(0, call.type_attribute("dtype", call.type(0)), call.dims(0));
 }
 
-/// Depth is any number, even a real one.
+/// The depth may be of any numeric type.
 std::int64_t depth_of(const Call& call) {
   const Elements* const depth = call.elements(1);
   if (depth == nullptr || std::holds_alternative<std::vector<std::int64_t>>(*depth)) return call.integer(1);

@@ -4,7 +4,7 @@
 #include "io/onnx/shape/operators.hpp"
 #include "io/onnx/shape/resize.hpp"
 
-// Operators that move the elements of images.
+// Operators that rearrange the elements of images.
 namespace stowage::io::onnx::shape {
 namespace {
 
@@ -34,7 +34,7 @@ void depth_to_space(Call& call) {
            {image[0], divided(image[1], times(block, block)), times(image[2], block), times(image[3], block)});
 }
 
-/// Batch and channels of the image, the rest of the grid except for its coordinates.
+/// The output has batch and channels of the image, and the other dims of the grid without the coordinates.
 void grid_sample(Call& call) {
   const Dims& grid = call.dims(1);
   if (grid.size() < 3 || grid.size() != call.rank(0)) stop(fmt::format("its grid is {}", to_string(grid)));

@@ -20,14 +20,14 @@ using shape::DimValues;
 using shape::Operator;
 using shape::Stop;
 
-/// All elements that one model may have folded: small files must not become large tables.
+/// The most elements that are folded per model: a small file must not cause large tables.
 constexpr std::int64_t kFoldedElements = std::int64_t{1} << 22;
 
-/// How often every node may be looked at, on average: loops that change shapes are inferred anew, those inside them
-/// again.
+/// How often every node may be visited, on average: loops that change shapes are inferred again, and so are those
+/// inside them.
 constexpr std::int64_t kVisits = 64;
 
-/// File and inference say different things.
+/// The file and the inference contradict each other.
 struct Contradiction {
   std::string message;
 };
@@ -38,7 +38,7 @@ void for_each_body(const Node& node, const auto& f) {
   }
 }
 
-/// What there is in a graph and its bodies, before anything is inferred.
+/// Counts and names in a graph and its bodies, collected before inference.
 struct Census {
   std::set<std::string> params;  ///< Names of dimensions.
   std::int64_t nodes = 0;
@@ -63,13 +63,13 @@ struct Census {
 ValueFacts facts_of(const TensorInfo& tensor) {
   ValueFacts facts{.type = tensor.type, .dims = tensor.dims, .elements = tensor.elements};
   if (tensor.type != ElementType::uint64 || !tensor.elements) return facts;
-  // Those beyond int64 were read as negative ones.
+  // Values beyond int64 were read as negative ones.
   const auto& list = std::get<std::vector<std::int64_t>>(*tensor.elements);
   if (std::any_of(list.begin(), list.end(), [](std::int64_t each) { return each < 0; })) facts.elements.reset();
   return facts;
 }
 
-/// What the file says about the values of one graph, besides its inputs.
+/// What the file states about the values of one graph other than its inputs.
 class Declarations {
  public:
   explicit Declarations(const Graph& graph) {
@@ -124,7 +124,7 @@ class Inference final : public Bodies {
   }
 
  private:
-  /// Of a graph's input, from what is handed to it and what the file says.
+  /// Facts about a graph's input, from the value passed to it and from the file.
   [[nodiscard]] ValueFacts input_facts(const ValueInfo& info, ValueFacts facts) const {
     if (const auto difference = shape::reconcile(facts, info, values_))
       throw Contradiction{fmt::format("input '{}': {}", info.name, *difference)};
@@ -159,7 +159,7 @@ class Inference final : public Bodies {
     }
   }
 
-  /// Runs the rules of the node's operator. What they stopped at; no reason where they did not.
+  /// Runs the rules of the node's operator. Returns where and why they stopped; without a reason if they did not.
   Stop apply(Call& call) {
     const Node& node = call.node();
     const Operator* const found = shape::find_operator(node.domain, node.kind);
@@ -191,7 +191,7 @@ class Inference final : public Bodies {
   static void fold(const Operator& found, Call& call) {
     try {
       found.fold(call);
-    } catch (const Stop&) {  // its elements stay unknown
+    } catch (const Stop&) {  // its elements remain unknown
     }
   }
 
@@ -223,7 +223,7 @@ class Inference final : public Bodies {
     folded_left_ -= size;
   }
 
-  /// A body that its operator did not come to.
+  /// Inputs for a body that its operator's rule did not infer.
   static std::vector<ValueFacts> unknown_inputs(const Graph& body, const Node& node, const Stop& stop) {
     const std::string reason = stop.reason.empty() ? "nothing is known about the inputs of its body" : stop.reason;
     return std::vector<ValueFacts>(body.inputs.size(),
@@ -234,7 +234,7 @@ class Inference final : public Bodies {
   std::int64_t visits_left_;
   std::int64_t folded_left_ = kFoldedElements;
   ModelFacts& facts_;
-  std::vector<const GraphFacts*> scopes_;  ///< From the main graph to the one at hand.
+  std::vector<const GraphFacts*> scopes_;  ///< From the main graph to the current one.
   const ValueFacts missing_{.reason = "one of its inputs is not defined before it"};
 };
 

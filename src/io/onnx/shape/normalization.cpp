@@ -3,11 +3,11 @@
 #include "io/onnx/shape/dims.hpp"
 #include "io/onnx/shape/operators.hpp"
 
-// Normalizations: the shape of the input, and statistics.
+// Normalizations: outputs with the shape of the input, and statistics.
 namespace stowage::io::onnx::shape {
 namespace {
 
-/// Whatever else a version puts out (running or saved means and variances) is like its own mean.
+/// Additional outputs of a version (running or saved means and variances) have the type and shape of the mean.
 void batch_normalization(Call& call) {
   like_first(call);
   for (std::size_t i = 1; i < call.output_count(); ++i) call.set(i, call.type(3), call.dims(3));
@@ -41,7 +41,7 @@ constexpr Operator kNormalizationOperators[] = {
     {"LpNormalization", like_first},
     {"MeanVarianceNormalization", like_first},
     {"RMSNormalization", rms_normalization},
-    // ONNX Runtime's own, which it has in the domain of ONNX.
+    // An operator of ONNX Runtime in ONNX's domain.
     {"SimplifiedLayerNormalization", rms_normalization},
 };
 

@@ -5,7 +5,7 @@
 
 #include "io/onnx/shape/call.hpp"
 
-/// What is known about operators: a table from kinds to functions, one file for a family of them.
+/// The rules of operators: a table from kinds to rules, with one file per family of operators.
 namespace stowage::io::onnx::shape {
 
 using Rule = void (*)(Call&);
@@ -13,12 +13,14 @@ using Rule = void (*)(Call&);
 /// An operator of any version: its rule looks at `Call::version` where versions differ.
 struct Operator {
   std::string_view kind;
-  Rule infer;           ///< Sets type and dims of every output, or throws `Stop`.
-  Rule fold = nullptr;  ///< Sets elements of outputs. Called after `infer` when all elements of all inputs are known,
-                        ///< and those of the outputs are few; whatever it stops at leaves them unknown.
+  /// Sets type and dims of every output, or throws `Stop`.
+  Rule infer;
+  /// Sets elements of outputs. Called after `infer` if all elements of all inputs are known and the outputs have few.
+  /// If it throws `Stop`, the elements remain unknown.
+  Rule fold = nullptr;
 };
 
-/// Null when nothing is known about such an operator.
+/// Null if the operator is not known.
 [[nodiscard]] const Operator* find_operator(std::string_view domain, std::string_view kind);
 
 [[nodiscard]] std::span<const Operator> elementwise_operators();
@@ -39,14 +41,14 @@ struct Operator {
 [[nodiscard]] std::span<const Operator> signal_operators();
 [[nodiscard]] std::span<const Operator> dynamic_operators();
 [[nodiscard]] std::span<const Operator> control_operators();
-/// Those of ONNX Runtime, in the domain com.microsoft.
+/// The operators of ONNX Runtime, in the domain com.microsoft.
 [[nodiscard]] std::span<const Operator> contrib_operators();
 
 // Rules that several families have in common.
 
 /// Output 0 is like input 0.
 void like_first(Call& call);
-/// Output 0 has the type of input 0 and the shape that all inputs together have.
+/// Output 0 has the type of input 0 and the shape to which all inputs are broadcast.
 void broadcast_all(Call& call);
 /// Output 0 has the elements of input 0, in whatever shape.
 void keep_elements(Call& call);

@@ -14,7 +14,7 @@ void mat_mul(Call& call) { call.set(0, call.type(0), product_dims(call.dims(0), 
 
 void mat_mul_integer(Call& call) { call.set(0, ElementType::int32, product_dims(call.dims(0), call.dims(1))); }
 
-/// a, its scale and zero point, b and the same, those of the result.
+/// Inputs: a with scale and zero point, b with scale and zero point, scale and zero point of the result.
 void q_linear_mat_mul(Call& call) { call.set(0, call.type(7), product_dims(call.dims(0), call.dims(3))); }
 
 void gemm(Call& call) { call.set(0, call.type(0), gemm_dims(call, 0, 1)); }
@@ -45,7 +45,7 @@ constexpr Operator kProductOperators[] = {
 Dims product_dims(Dims a, Dims b) {
   const std::string shapes = fmt::format("{} and {}", to_string(a), to_string(b));
   if (a.empty() || b.empty()) stop(fmt::format("{} cannot be multiplied", shapes));
-  // A vector is a row on the left, a column on the right, and leaves no dimension behind.
+  // A vector is a row on the left and a column on the right; its extra dimension is dropped from the result.
   const bool row = a.size() == 1;
   const bool column = b.size() == 1;
   if (row) a.insert(a.begin(), 1);

@@ -25,13 +25,13 @@ void bit_cast(Call& call) {
   call.set(0, to, call.dims(0));
 }
 
-/// The type of the zero point; without one, what the attribute (of version 21) says.
+/// The result has the type of the zero point; without one, that of the attribute (version 21).
 void quantize_linear(Call& call) {
   const ElementType named = call.type_attribute("output_dtype", ElementType::uint8);
   call.set(0, call.has(2) ? call.type(2) : named, call.dims(0));
 }
 
-/// The type of the scale, unless the attribute (of version 23) says another.
+/// The result has the type of the scale, unless the attribute (version 23) gives another.
 void dequantize_linear(Call& call) { call.set(0, call.type_attribute("output_dtype", call.type(1)), call.dims(0)); }
 
 void dynamic_quantize_linear(Call& call) {

@@ -17,7 +17,7 @@ std::int64_t hidden_size(const Call& call) {
   return named > 0 ? named : call.dim(2, 2);
 }
 
-/// With layout 1 (of version 14), the batch comes first everywhere.
+/// With layout 1 (version 14), the batch is the first dimension everywhere.
 void recurrent(Call& call) {
   const Dims& x = call.dims(0);
   if (x.size() != 3) stop(fmt::format("its input is {}", to_string(x)));

@@ -6,17 +6,17 @@
 #include "io/onnx/shape/fold.hpp"
 #include "io/onnx/shape/operators.hpp"
 
-// Operators that make one element of many, along some axes.
+// Operators that reduce many elements to one, along some axes.
 namespace stowage::io::onnx::shape {
 namespace {
 
-/// Axes became an input: of ReduceSum with version 13, of the others with 18.
+/// Axes became an input of ReduceSum with version 13, of the others with version 18.
 std::vector<std::int64_t> given_axes(const Call& call) {
   if (call.version() < (call.node().kind == "ReduceSum" ? 13 : 18)) return call.list("axes");
   return call.has(1) ? call.integers(1) : std::vector<std::int64_t>();
 }
 
-/// Which dimensions become one. Without axes that is all of them, unless the node says otherwise.
+/// The dimensions that are reduced. Without axes these are all, unless the node says otherwise.
 std::vector<bool> reduced_axes(const Call& call) {
   const std::vector<std::int64_t> axes = given_axes(call);
   if (!axes.empty()) return marked_axes(axes, call.rank(0));
@@ -60,7 +60,7 @@ void top_k(Call& call) {
 void loss(Call& call) {
   const bool each = call.node().text("reduction", "mean") == "none";
   call.set(0, call.type(0), each ? call.dims(1) : Dims());
-  call.set(1, call.type(0), call.dims(0));  // the logarithms, where the operator puts them out
+  call.set(1, call.type(0), call.dims(0));  // the logarithms, if they are an output
 }
 
 struct Add {
@@ -79,7 +79,7 @@ struct Higher {
   std::int64_t operator()(std::int64_t a, std::int64_t b) const { return std::max(a, b); }
 };
 
-/// Of integers: sums of real numbers depend on the order, which is the runtime's.
+/// Integers only: sums of real numbers depend on the order, which the runtime chooses.
 template <class F>
 void fold_reduce(Call& call) {
   const std::vector<std::int64_t>& from = call.integers(0);
@@ -95,13 +95,13 @@ void fold_reduce(Call& call) {
   }
   std::vector<std::int64_t> elements;
   for (const std::optional<std::int64_t>& result : results) {
-    if (!result) return;  // of nothing at all
+    if (!result) return;  // no elements
     elements.push_back(as_element(call.type(0), *result));
   }
   call.set_elements(0, std::move(elements));
 }
 
-/// The product of the dims of a scalar is reduced of nothing, and counts.
+/// An empty product is 1: models compute the product of a scalar's dims.
 void fold_product(Call& call) {
   if (call.integers(0).empty() && count(*call.output(0).dims) == 1)
     return call.set_elements(0, std::vector<std::int64_t>{1});

@@ -11,7 +11,7 @@
 namespace stowage::io::onnx::shape {
 namespace {
 
-/// Sizes are computed in float32, as runtimes do it: in double, some would be off by one.
+/// Sizes are computed in float32, as in runtimes: in double, some would be off by one.
 std::int64_t to_size(float value) {
   if (!(value >= 0 && value < 9e15F)) stop("its size is out of range");
   return static_cast<std::int64_t>(value);
@@ -26,8 +26,8 @@ void scale(Dims& dims, const std::vector<double>& scales, const std::vector<std:
   }
 }
 
-/// Sizes as asked for, or with one scale for all: the largest that stays within them, or the smallest that reaches
-/// them.
+/// Sets the requested sizes, or uses one scale for all: the largest that stays within them, or the smallest that
+/// reaches them.
 void fit(const Call& call, Dims& dims, const std::vector<std::int64_t>& sizes, const std::vector<std::size_t>& axes) {
   if (sizes.size() != axes.size()) stop(fmt::format("it has {} sizes, for {} dims", sizes.size(), axes.size()));
   const std::string_view policy = call.node().text("keep_aspect_ratio_policy", "stretch");
@@ -60,12 +60,12 @@ std::vector<std::size_t> resized_axes(const Call& call) {
   return axes;
 }
 
-/// An empty list of scales or sizes is as good as none. One whose elements are unknown still has a length.
+/// An empty list of scales or sizes counts as absent. The length is known even if the elements are not.
 bool given(const Call& call, std::size_t input) { return call.has(input) && count(call.dims(input)) > 0; }
 
 }  // namespace
 
-/// Inputs were X and scales in version 10, X, region, scales and sizes since.
+/// Inputs are X and scales in version 10, and X, region, scales and sizes since then.
 Dims resized(const Call& call) {
   Dims dims = call.dims(0);
   const std::vector<std::size_t> axes = resized_axes(call);
@@ -78,7 +78,7 @@ Dims resized(const Call& call) {
     return dims;
   }
   if (!given(call, 2)) stop("it has neither scales nor sizes");
-  // The standard scales the region, runtimes the whole image.
+  // The standard scales the region, but runtimes scale the whole image.
   if (call.node().text("coordinate_transformation_mode", "") == "tf_crop_and_resize")
     stop("it scales a region of its input");
   scale(dims, call.reals(2), axes);

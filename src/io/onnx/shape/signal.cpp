@@ -3,11 +3,11 @@
 #include "io/onnx/shape/dims.hpp"
 #include "io/onnx/shape/operators.hpp"
 
-// Fourier transforms. The last dimension is a number's real part and, where it is 2, the imaginary one.
+// Fourier transforms. The last dimension holds the real part and, if its size is 2, the imaginary part.
 namespace stowage::io::onnx::shape {
 namespace {
 
-/// The axis became an input with version 20, and its default another.
+/// The axis became an input with version 20, and its default changed.
 std::size_t transformed_axis(const Call& call) {
   std::int64_t axis = call.version() < 20 ? call.node().integer("axis", 1) : -2;
   if (call.version() >= 20 && call.has(2)) axis = call.integer(2);
@@ -27,7 +27,7 @@ void fourier(Call& call) {
   call.set(0, call.type(0), std::move(dims));
 }
 
-/// The signal is [batch, length, parts], cut to frames that begin `step` apart.
+/// The signal is [batch, length, parts], split into frames that begin `step` apart.
 void short_time_fourier(Call& call) {
   const std::int64_t step = call.integer(1);
   const std::int64_t frame = call.has(3) ? call.integer(3) : call.dim(2, 0);

@@ -7,27 +7,27 @@
 #include "io/onnx/shape/fold.hpp"
 #include "io/onnx/shape/operators.hpp"
 
-// Operators that take ranges out of tensors, put ranges around them, and join them.
+// Operators that slice, pad, split and concatenate tensors.
 namespace stowage::io::onnx::shape {
 namespace {
 
-/// What a slice takes of one dimension.
+/// The range of a slice in one dimension.
 struct Cut {
   std::int64_t start = 0;
   std::int64_t step = 1;
   std::int64_t count = 0;
 };
 
-/// Places count from the end when negative, and are clamped: to [0, size] forwards, to [0, size - 1] (an end: [-1, size
-/// - 1]) backwards.
+/// Negative positions count from the end. Positions are clamped to [0, size] forwards, and backwards to [0, size - 1],
+/// or [-1, size - 1] for an end.
 Cut cut_of(std::int64_t size, std::int64_t start, std::int64_t end, std::int64_t step) {
   if (step == 0) stop("it steps by 0");
-  // By the standard, clamped like others, so that nothing is left; runtimes take it to be the end of the dimension.
+  // By the standard it is clamped like others, so the slice is empty; runtimes treat it as the end of the dimension.
   const bool disputed =
       end == std::numeric_limits<std::int32_t>::max() || end == std::numeric_limits<std::int64_t>::max();
   if (step < 0 && disputed) stop(fmt::format("runtimes differ about slicing backwards to {}", end));
   if (size == 0) return {};
-  // A step that cannot be negated leaves the tensor at once, like the next one.
+  // A step that cannot be negated leaves the tensor at once, as does the next larger one.
   step = std::max(step, -std::numeric_limits<std::int64_t>::max());
   const std::int64_t highest = step > 0 ? size : size - 1;
   const auto place = [&](std::int64_t value, std::int64_t lowest) {
@@ -39,7 +39,7 @@ Cut cut_of(std::int64_t size, std::int64_t start, std::int64_t end, std::int64_t
   return {.start = first, .step = step, .count = distance <= 0 ? 0 : divide_up(distance, std::abs(step))};
 }
 
-/// What a Slice node says; attributes became inputs with version 10.
+/// The parameters of a Slice node; attributes became inputs with version 10.
 struct SliceSpec {
   std::vector<std::int64_t> starts;
   std::vector<std::int64_t> ends;
@@ -90,12 +90,12 @@ void fold_slice(Call& call) {
   std::vector<std::int64_t> steps;
   for (std::size_t i = 0; i < cuts.size(); ++i) {
     start = plus(start, times(cuts[i].start, own[i]));
-    steps.push_back(cuts[i].count > 1 ? times(cuts[i].step, own[i]) : 0);  // a lone element is not stepped from
+    steps.push_back(cuts[i].count > 1 ? times(cuts[i].step, own[i]) : 0);  // the step of a single element is irrelevant
   }
   call.set_elements(0, pick(*call.elements(0), walk(*call.output(0).dims, start, steps)));
 }
 
-/// As equal parts as there can be; before version 18 they had to be equal.
+/// Parts of equal size except for the last; before version 18 all had to be equal.
 std::vector<std::int64_t> equal_parts(const Call& call, std::int64_t size) {
   const std::int64_t parts = call.node().integer("num_outputs", length(call.node().outputs));
   if (parts != length(call.node().outputs))
@@ -108,7 +108,7 @@ std::vector<std::int64_t> equal_parts(const Call& call, std::int64_t size) {
   return result;
 }
 
-/// Sizes became an input with version 13; version 1 took either.
+/// Sizes became an input with version 13; version 1 accepted either.
 std::vector<std::int64_t> parts_of(const Call& call, std::int64_t size) {
   std::vector<std::int64_t> parts = call.list("split");
   if (call.version() >= 13 || call.version() < 2) {
@@ -189,7 +189,7 @@ void fold_concat(Call& call) {
   std::visit([&]<class T>(const std::vector<T>&) { call.set_elements(0, joined<T>(call, axis)); }, *call.elements(0));
 }
 
-/// Pads became an input with version 11; axes came with 18.
+/// Pads became an input with version 11; axes were added with version 18.
 std::vector<std::int64_t> pads_of(const Call& call) {
   if (call.version() >= 11) return call.integers(1);
   return call.list(call.version() < 2 ? "paddings" : "pads");

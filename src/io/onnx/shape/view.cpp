@@ -6,11 +6,11 @@
 #include "io/onnx/shape/fold.hpp"
 #include "io/onnx/shape/operators.hpp"
 
-// Operators that ask for a shape, or give the same elements another one, in the same or another order.
+// Operators that return a shape, or that give the same elements another shape or order.
 namespace stowage::io::onnx::shape {
 namespace {
 
-/// The dims from `start` to `end`, which version 15 brought; both count from the end when negative, and are clamped.
+/// The dims from `start` to `end` (since version 15); negative values count from the end, and both are clamped.
 void shape_of(Call& call) {
   const Dims& dims = call.dims(0);
   const std::int64_t rank = length(dims);
@@ -30,7 +30,7 @@ void size_of(Call& call) {
   call.set_elements(0, std::vector<std::int64_t>{elements});
 }
 
-/// 0 copies the input's dim there, unless zeros are allowed to mean themselves.
+/// 0 copies the input's dim at that position, unless the node allows zeros.
 void copy_dims(const Call& call, Dims& shape) {
   if (call.node().integer("allowzero", 0) != 0) return;
   for (std::size_t i = 0; i < shape.size(); ++i) {
@@ -38,7 +38,7 @@ void copy_dims(const Call& call, Dims& shape) {
   }
 }
 
-/// -1 is whatever is left.
+/// -1 becomes the remaining number of elements.
 void fill_rest(const Call& call, Dims& shape) {
   const auto rest = std::find(shape.begin(), shape.end(), -1);
   if (rest == shape.end()) return;
@@ -103,7 +103,7 @@ void unsqueeze(Call& call) {
   call.set(0, call.type(0), std::move(result));
 }
 
-/// Which dimension of the input each of the output is; by default, in reverse.
+/// The input dimension of each output dimension; by default in reverse.
 std::vector<std::size_t> permutation(const Call& call) {
   const std::size_t rank = call.rank(0);
   const std::vector<std::int64_t>* const given = call.node().integers("perm");
@@ -137,7 +137,7 @@ void fold_expand(Call& call) {
   call.set_elements(0, pick(*call.elements(0), walk_repeated(call.dims(0), *call.output(0).dims)));
 }
 
-/// Version 1 repeats along one axis, both of them inputs.
+/// Version 1 repeats along one axis; the count and the axis are inputs.
 Dims repeats(const Call& call) {
   if (call.version() >= 6) return call.integers(1);
   Dims result(call.rank(0), 1);
@@ -153,7 +153,7 @@ void tile(Call& call) {
   call.set(0, call.type(0), std::move(dims));
 }
 
-/// A tiled tensor is one of twice the rank, where every other dimension is repeated.
+/// Tiling is broadcasting in a tensor of twice the rank, where every other dimension is repeated.
 void fold_tile(Call& call) {
   const Dims& dims = call.dims(0);
   const Dims times_each = repeats(call);

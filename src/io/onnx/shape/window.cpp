@@ -63,7 +63,7 @@ std::int64_t window_places(const Window& window, std::size_t axis, std::int64_t 
   const std::int64_t room = minus(plus(size, pads_at(window, axis)), window_reach(window, axis));
   if (room < 0) stop(fmt::format("its kernel covers {} elements, but there are {}", window_reach(window, axis), size));
   if (window.rounding == Rounding::down) return room / stride + 1;
-  // A window that begins in the padding at the end has no place.
+  // A window must not begin in the padding at the end.
   const std::int64_t places = plus(divide_up(room, stride), 1);
   const std::int64_t begin = window.auto_pad == AutoPad::none ? window.pads[axis] : 0;
   return times(places - 1, stride) >= plus(size, begin) ? places - 1 : places;

@@ -12,8 +12,8 @@ enum class AutoPad : std::uint8_t { none, same, valid };
 
 enum class Rounding : std::uint8_t { down, up };
 
-/// What slides over the dimensions of an image behind batch and channels: one entry for each in every list, two in
-/// `pads` (all begins, then all ends).
+/// A window that slides over the dimensions of an image after batch and channels. Every list has one entry per
+/// dimension, `pads` has two (all begins, then all ends).
 struct Window {
   std::vector<std::int64_t> kernel;
   std::vector<std::int64_t> strides;
@@ -23,22 +23,22 @@ struct Window {
   Rounding rounding = Rounding::down;
 };
 
-/// What the attributes of a node say, with `kernel` where they say no kernel_shape. Stops where lists have other
-/// lengths, or strides, dilations or kernels below 1.
+/// The window given by the attributes of a node, with `kernel` if there is no kernel_shape. Stops if lists have other
+/// lengths, or if a stride, dilation or kernel is below 1.
 [[nodiscard]] Window read_window(const Call& call, std::vector<std::int64_t> kernel);
 
-/// How many places the window has along dimension `axis` (counted without batch and channels) of that size.
+/// The number of window positions along dimension `axis` (not counting batch and channels) of that size.
 [[nodiscard]] std::int64_t window_places(const Window& window, std::size_t axis, std::int64_t size);
 
-/// How large an image is that such a window writes, one place for each of `size` elements, with `extra` elements at the
-/// end.
+/// The size of the image that a transposed window writes, with one window position per element of `size`, and `extra`
+/// elements at the end.
 [[nodiscard]] std::int64_t transposed_size(const Window& window, std::size_t axis, std::int64_t size,
                                            std::int64_t extra);
 
-/// What the window reaches over: holes included.
+/// The extent of the window, including the gaps of dilation.
 [[nodiscard]] std::int64_t window_reach(const Window& window, std::size_t axis);
 
-/// The shape of an image: batch and channels, then each of `image`'s other dimensions as the window leaves it.
+/// The output shape of a windowed operator: batch, `channels`, then the number of window positions in each dimension.
 [[nodiscard]] Dims windowed(const Window& window, const Dims& image, std::int64_t channels);
 
 }  // namespace stowage::io::onnx::shape
