@@ -6,7 +6,7 @@
 #include "stowage/stowage.hpp"
 #include "support/judges/shadow/shadow.hpp"
 
-/// Plans of graphs with bodies that once went wrong, run.
+/// Executes plans of graphs with bodies that were once wrong.
 namespace stowage {
 namespace {
 

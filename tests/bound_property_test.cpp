@@ -8,8 +8,8 @@
 #include "support/generators/random_problem.hpp"
 #include "support/judges/brute_force.hpp"
 
-/// Each argument for a lower bound against brute force: never above the optimum, above the live bytes now and then, and
-/// checked so closely that no certificate above the optimum passes, whatever step or item it names.
+/// Compares each kind of lower bound with brute force: it is never above the optimum, sometimes above the live bytes,
+/// and no certificate above the optimum passes the check, whatever step or item it names.
 namespace stowage {
 namespace {
 
@@ -28,7 +28,7 @@ void expect_no_lie_passes(const Problem& problem, Bytes optimum, std::uint64_t s
   }
 }
 
-/// Runs `lower_bound` on random problems; how often it used the argument.
+/// Runs `lower_bound` on random problems; returns how often it used the argument.
 template <class Make>
 std::size_t count_uses(Certificate::Argument argument, const Make& make) {
   std::size_t used = 0;
@@ -72,7 +72,7 @@ TEST(BoundAgainstBruteForce, PinnedGaps) {
   EXPECT_GT(used, kProblems / 20);
 }
 
-/// Most of these are above the other bounds for alignment: what lies under an item is seldom a multiple of it.
+/// Most of these exceed the other bounds because of alignment: the top of the items below is seldom a multiple of it.
 TEST(BoundAgainstBruteForce, OffsetSums) {
   std::size_t above = 0;
   std::size_t used = 0;

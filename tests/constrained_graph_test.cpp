@@ -58,7 +58,7 @@ TEST(ConstrainedGraph, EqualSeedsGiveEqualGraphs) {
     EXPECT_EQ(constrained_graph(seed).description(), constrained_graph(seed).description());
 }
 
-/// Where everything has bytes of its own nothing can go wrong, in any order, unless the graph itself races.
+/// If nothing shares bytes, every order is correct, unless the graph itself has a race.
 TEST(ConstrainedGraph, NoGraphRacesWithItself) {
   std::size_t copies = 0;
   for (std::uint64_t seed = 0; seed < kGraphs && !HasFailure(); ++seed) {
@@ -78,7 +78,7 @@ TEST(ConstrainedGraph, NoGraphRacesWithItself) {
   EXPECT_GT(copies, 10 * kGraphs);
 }
 
-/// One thing wrong in a plan that is right: a copy or a clear less, a tensor where another one is.
+/// Introduces one error into a correct plan: removes a copy or a clear, or moves a tensor onto another one.
 std::optional<Plan> broken(Plan plan, std::uint64_t seed) {
   Dice dice(seed);
   const auto pick = [&](auto& list) { return list.begin() + static_cast<std::ptrdiff_t>(dice.below(list.size())); };

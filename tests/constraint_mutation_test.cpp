@@ -15,12 +15,12 @@
 #include "support/generators/constrained_graph.hpp"
 #include "support/judges/oracle/oracle.hpp"
 
-/// Good plans of graphs with every constraint are spoilt in small ways. What is wrong for certain must be found, by the
-/// rule that is about it; where it depends, the verifier must agree with running the program in every way.
+/// Mutates correct plans of graphs with every constraint. Mutations that are always wrong must be found, with the right
+/// rule; for the others, the verifier must agree with the oracle, which runs the graph in every way.
 namespace stowage {
 namespace {
 
-/// One group of an op, as the graph says it.
+/// One group of an op, as in the graph.
 struct Member {
   OpId op;
   TensorId tensor;
@@ -32,7 +32,7 @@ class Saboteur {
   Saboteur(const Graph& graph, const oracle::Oracle& oracle, std::uint64_t seed)
       : graph_(graph), oracle_(oracle), random_(seed) {}
 
-  // Each returns false when the plan has nothing to which this can be done.
+  // Each returns false if the mutation does not apply to the plan.
 
   bool shift_padded_input(Plan& plan) { return shift_member(plan, true, Contiguity::padded); }
   bool shift_packed_input(Plan& plan) { return shift_member(plan, true, Contiguity::packed); }
@@ -192,7 +192,7 @@ class Saboteur {
     return nullptr;
   }
 
-  /// No other tensor lies at a fixed distance.
+  /// Whether no other tensor is at a fixed distance.
   [[nodiscard]] bool is_alone(TensorId tensor) const {
     std::size_t members = 0;
     for (std::size_t t = 0; t < graph_.tensors().size(); ++t)
@@ -200,7 +200,7 @@ class Saboteur {
     return members == 1;
   }
 
-  /// A member of such a group that is not the first, or its copy, by one byte.
+  /// Moves a member of such a group other than the first, or its copy, by one byte.
   bool shift_member(Plan& plan, bool of_inputs, Contiguity kind) {
     std::vector<Member> members;
     for (std::size_t k = 0; k < graph_.ops().size(); ++k) {
@@ -234,7 +234,7 @@ class Saboteur {
 struct Corruption {
   const char* name;
   bool (Saboteur::*apply)(Plan&);
-  std::optional<Rule> rule;  ///< Which must be broken; nothing: it depends.
+  std::optional<Rule> rule;  ///< The rule that must be violated; none: it depends on the plan.
 };
 
 constexpr std::array kCorruptions = {
@@ -293,7 +293,7 @@ class ConstraintMutation : public ::testing::Test {
     if (graph.stream_count() > 1) drop_edges(graph, seed, saboteur);
   }
 
-  /// Plans that share more than the graph's own order allows, made right by edges; then without one.
+  /// Plans that share more than the graph's own order allows, which edges make correct; then without one of the edges.
   void drop_edges(const Graph& graph, std::uint64_t seed, Saboteur& saboteur) {
     for (std::uint64_t variant = 1; variant < 8; ++variant) {
       std::optional<Plan> plan = testing::CarelessPlan(graph, {.seed = seed * 10 + variant, .moves = variant}).make();

@@ -23,9 +23,9 @@
 namespace stowage::testing {
 namespace {
 
-/// What plans were made of; in memory that child processes share.
+/// Statistics of the plans, in memory that child processes share.
 struct Totals {
-  std::uint64_t seed = 0;  ///< The one at hand.
+  std::uint64_t seed = 0;  ///< The current one.
   std::uint64_t planned = 0;
   std::uint64_t ops = 0;
   std::uint64_t copies = 0;
@@ -91,7 +91,7 @@ void count(const Graph& graph, const Plan& plan, Totals& totals) {
   }
 }
 
-/// What is wrong with the plan that the planner makes; empty when nothing is.
+/// What is wrong with the planner's plan; empty if nothing is.
 std::string fault_of(const Graph& graph, const PlanOptions& options, Totals& totals) {
   const Result<Planned> planned = plan(graph, options);
   if (!planned) return "not planned: " + to_string(planned.error());
@@ -114,7 +114,7 @@ std::string fault_of(const Graph& graph, const PlanOptions& options, Totals& tot
   return "";
 }
 
-/// A fault, or death, in a process of its own.
+/// A fault, or a crash, in a child process.
 std::string fault_in_child(const Graph& graph, const PlanOptions& options) {
   const ChildResult result = run_in_child([&] {
     Totals unused;
@@ -123,7 +123,7 @@ std::string fault_in_child(const Graph& graph, const PlanOptions& options) {
   return result.died ? "died: " + result.text : result.text;
 }
 
-/// The fault without names and numbers: what faults of one cause have in common.
+/// The fault without names and numbers, to group faults with the same cause.
 std::string kind_of(const std::string& fault) {
   std::string kind;
   bool quoted = false;
@@ -134,7 +134,7 @@ std::string kind_of(const std::string& fault) {
   return kind;
 }
 
-/// Reports the fault of that graph, unless one of its kind was reported.
+/// Reports the fault of that graph, unless one of the same kind was reported before.
 void report_fault(std::uint64_t seed, std::map<std::string, std::size_t>& kinds) {
   const Graph graph = constrained_graph(seed);
   const PlanOptions options = draw_options(graph, seed);
@@ -148,7 +148,7 @@ void report_fault(std::uint64_t seed, std::map<std::string, std::size_t>& kinds)
                 << dump_graph(least) << fault_in_child(least, options);
 }
 
-/// Seeds from `first` to `last`, each in turn, in one child: the first that goes wrong, or `last`.
+/// Tries the seeds from `first` to `last` in one child process; returns the first that fails, or `last`.
 std::uint64_t first_fault(std::uint64_t first, std::uint64_t last, Totals& totals) {
   const ChildResult result = run_in_child([&]() -> std::string {
     for (totals.seed = first; totals.seed < last; ++totals.seed) {

@@ -4,7 +4,7 @@
 #include "support/builders/items.hpp"
 #include "support/generators/random_problem.hpp"
 
-/// What every solver of the registry owes its callers, whatever it does inside.
+/// The contract that every registered solver must meet.
 namespace stowage {
 namespace {
 
@@ -58,7 +58,7 @@ TEST_P(SolverContract, CapacityDecidesTheStatus) {
     ASSERT_TRUE(solve(problem, options())->has_answer()) << seed;
     problem.capacity = free.peak - Bytes(1);
     const SolveOutcome tighter = *solve(problem, options());
-    // A search may know more when it is asked for just this; what was proven stays proven.
+    // A search may prove more with this capacity; what was proven before stays proven.
     if (free.bound.bytes > *problem.capacity) {
       ASSERT_EQ(tighter.status, SolveStatus::infeasible) << seed;
     }

@@ -10,8 +10,7 @@
 #include "stowage/stowage.hpp"
 #include "support/judges/shadow/shadow.hpp"
 
-/// The sixteen cases by which GE's static memory reuse is known (docs/ge.md), re-created on graphs of our own with
-/// their numbers.
+/// The sixteen documented cases of GE's static memory reuse (docs/ge.md), re-created with our graphs and GE's numbers.
 namespace stowage {
 namespace {
 
@@ -20,7 +19,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-/// Writes graphs in few words. Everything is aligned to 512, as on GE's devices.
+/// Builds graphs concisely. Everything is aligned to 512, as on GE's devices.
 class Draft {
  public:
   Draft() { description_.memories = {Memory{.name = "device", .alignment = Bytes(512)}}; }
@@ -64,7 +63,7 @@ class Draft {
   GraphDescription description_;
 };
 
-/// Deterministic: by nodes, not by time.
+/// Deterministic: limited by nodes, not by time.
 Plan planned(const Graph& graph, PlanOptions options = {}) {
   options.time_limit = {};
   options.node_budget = 100'000;
@@ -396,8 +395,8 @@ TEST(GeCases, Case16ANegativeWorkspaceIsAnError) {
   EXPECT_THAT(draft.error(), HasSubstr("workspace 0 of op 'op' (0) has the negative size -2"));
 }
 
-// "-1 is none" is a matter of files, which GE's importers write so that the workspaces behind it keep their index. A
-// Graph has sizes, never codes: none is 0 bytes there, and -1 is as negative as -2.
+// Only files use -1 for "no workspace", so that later workspaces keep their index. A Graph has sizes, never codes: "no
+// workspace" is 0 bytes, and -1 is as invalid as -2.
 TEST(GeCases, Case16AWorkspaceOfMinusOneIsNone) {
   const Result<Graph> graph = parse_graph(
       R"({"schema":"stowage.graph/1","name":"g","memories":[{"name":"device","alignment":512}],"tensors":[],

@@ -11,8 +11,8 @@
 #include "stowage/verify.hpp"
 #include "support/judges/shadow/shadow.hpp"
 
-/// The cases about streams of GE's sixteen (ge_cases_test.cpp has the others, 2 and 6 among them): who hears of whom,
-/// and what may share bytes by that.
+/// The cases about streams of GE's sixteen (ge_cases_test.cpp has the others, including 2 and 6): which stream waits
+/// for which, and what may therefore share bytes.
 namespace stowage {
 namespace {
 
@@ -22,7 +22,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-/// An op on a stream, with a result of its own: name, bytes, inputs, ops that it waits for.
+/// An op on a stream, with a new tensor as result: name, bytes, inputs, ops that it waits for.
 class Streams {
  public:
   struct Made {
@@ -75,7 +75,7 @@ Plan planned(const Graph& graph) {
 
 /// Findings when `tensor` is moved onto `other`; nothing else is near.
 std::vector<std::string> moved_onto(const Graph& graph, Plan plan, Made tensor, Made other) {
-  // Everybody on bytes of their own, so that the two are the only ones that share.
+  // All other tensors have separate bytes, so that only these two share.
   for (std::size_t i = 0; i < plan.placements.size(); ++i) {
     if (!graph.tensor(plan.placements[i].tensor).view_of)
       plan.placements[i].offset = Bytes(512 * static_cast<std::int64_t>(i));
@@ -104,7 +104,7 @@ TEST(GeStreams, Case3OfSeveralEventsTheTightestCounts) {
   const Made c = s.op(1, "c", {}, {a});
   const Made e = s.op(2, "e", {}, {c});
   const Made b = s.op(0, "b");
-  const Made d = s.op(1, "d", {}, {a, b});  // what it hears of a is old news
+  const Made d = s.op(1, "d", {}, {a, b});  // already ordered after a
   const Made f = s.op(2, "f", {}, {a, d});
   const HappensBefore order(s.build());
   EXPECT_EQ(order.next(a.step, 1), c.step) << "not d, which waits for a too";
@@ -125,7 +125,7 @@ TEST(GeStreams, Case4CrossedEdgesOrderEachItsOwnEnds) {
   EXPECT_TRUE(order.before(c.step, b.step) && order.before(a.step, d.step));
   EXPECT_FALSE(order.before(a.step, c.step) || order.before(c.step, a.step));
   EXPECT_FALSE(order.before(b.step, d.step) || order.before(d.step, b.step));
-  // All four are in use at what may be one time: a and c until the other stream has read them.
+  // All four may be in use at the same time: a and c until the other stream has read them.
   EXPECT_EQ(planned(graph).peak(), Bytes(4 * 512));
 }
 

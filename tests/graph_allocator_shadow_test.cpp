@@ -22,14 +22,14 @@
 #include "support/judges/shadow/memory.hpp"
 #include "support/judges/shadow/shadow.hpp"
 
-/// Runs at the addresses that `GraphAllocator` and `allocate_all` give equal those where every tensor has memory of its
-/// own, bit for bit: in the memory of the host and in that of a device which only copies reach.
+/// Runs at the addresses from `GraphAllocator` and `allocate_all` equal, bit for bit, runs in which every tensor has
+/// separate memory: in host memory, and in memory of a device that only copies can access.
 namespace stowage::testing {
 namespace {
 
 using ::testing::IsEmpty;
 
-/// A graph with an address for everything that a run touches.
+/// A graph with an address for everything that a run accesses.
 struct Bound {
   Allocation allocation;
   AllocatedTensors stay;                          ///< Variables.
@@ -47,7 +47,7 @@ Bound bind(const Graph& graph, const Allocation& allocation, BufferType& type) {
   return {allocation, std::move(stay).value(), {}};
 }
 
-/// Only graphs in which nothing but roots is a variable by an alias, for `allocate_all` knows no ops.
+/// Only graphs in which no tensor is a variable through an alias only, because `allocate_all` does not know ops.
 bool has_own_addresses_by_alias(const Graph& graph) {
   for (const Op& op : graph.ops()) {
     for (const Alias& alias : op.aliases) {
@@ -158,7 +158,7 @@ TEST(GraphAllocatorShadow, RandomGraphsRunInPagesOfTheHost) {
   EXPECT_GT(smaller_ones, 100U);
 }
 
-/// Proof that the runs above can fail: what one tensor lies on another is found.
+/// Proof that the runs above can fail: a tensor that overlaps another is found.
 TEST(GraphAllocatorShadow, FindsAnAddressThatIsWrong) {
   std::size_t found = 0;
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
@@ -259,7 +259,7 @@ class DeviceRun {
     written_[seat.family].add(seat.first, seat.count);
   }
 
-  /// The hash of what it should be.
+  /// The expected hash.
   std::uint64_t check(TensorId tensor) {
     if (skipped(tensor)) return 0;
     const Seat& seat = families_.seats[tensor.index()];

@@ -20,7 +20,7 @@
 #include "support/judges/shadow/families.hpp"
 #include "support/judges/shadow/shadow.hpp"
 
-/// Whatever backends support: a partition is a graph that does the same, with everything where its reader is.
+/// Whatever backends support: a partition is an equivalent graph in which every op finds its inputs in its memory.
 namespace stowage::testing {
 namespace {
 
@@ -41,7 +41,7 @@ Partition parted(const Graph& graph, const Backends& backends, const PartitionOp
   return std::move(result).value();
 }
 
-/// On three backends with a memory each, or on five that share three.
+/// On three backends with one memory each, or on five that share three memories.
 Case random_case(std::uint64_t seed) {
   Graph graph = random_graph(seed, {.max_ops = 50});
   Backends backends = seed % 3 == 2 ? backends_that_share_memory() : two_sims_and_cpu();
@@ -111,7 +111,7 @@ void expect_splits_are_maximal_runs(const Case& c) {
   EXPECT_EQ(next_copy, partition.copies.size());
 }
 
-/// Each value (bytes of a family, and how often any of them had been written) at most once for each memory.
+/// Each value (bytes of a family, and how often any of them were written) is copied at most once to each memory.
 void expect_copied_once(const Case& c) {
   const Graph& graph = c.partition.graph;
   const Families families = find_families(graph, Bytes(1));

@@ -16,7 +16,7 @@
 #include "support/data.hpp"
 #include "support/runtime/fallback.hpp"
 
-/// Recorded workloads, each pass over a trace an iteration: what the plan of the first one is worth for the others.
+/// Recorded workloads, with each pass over a trace as an iteration: how useful the plan of the first is for the others.
 namespace stowage {
 namespace {
 
@@ -57,7 +57,7 @@ class PlanAheadData : public ::testing::TestWithParam<std::filesystem::path> {
     }
   }
 
-  /// One pass; what the trace leaves is freed at the end.
+  /// One pass; allocations that are still live are freed at the end.
   void pass(Deviation deviation = {}) {
     allocator_->begin_iteration();
     for (const Trace::Event& event : trace_.events) {
@@ -149,7 +149,7 @@ TEST_P(PlanAheadData, ReplayedOverOurStreamAllocatorTheSecondPassIsServedFromThe
   EXPECT_THAT(sim->violations(), IsEmpty());
 }
 
-/// With one stream, what has no slot is a guest in the range.
+/// With one stream, an allocation without a slot is served from free bytes of the planned range.
 TEST_P(PlanAheadData, OneAllocationInAHundredOfAnotherSizeLeavesMostToTheRange) {
   const bool one_stream = std::all_of(trace_.events.begin(), trace_.events.end(), [&](const Trace::Event& event) {
     return event.stream == trace_.events.front().stream;

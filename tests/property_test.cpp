@@ -13,8 +13,8 @@ namespace {
 
 using testing::item;
 
-/// Every solver against the truth: a valid answer or none, never below the optimum; bounds never above it; "infeasible"
-/// never wrong.
+/// Compares every solver with brute force: answers are valid and never below the optimum, bounds are never above it,
+/// and "infeasible" is never wrong.
 TEST(BruteForce, NoSolverEverAnswersWronglyAndNoBoundIsAboveTheOptimum) {
   const testing::SeedRange seeds = testing::seeds(12'000);
   std::size_t infeasible = 0;
@@ -51,7 +51,7 @@ TEST(BruteForce, NoSolverEverAnswersWronglyAndNoBoundIsAboveTheOptimum) {
   EXPECT_LT(infeasible, seeds.last / 4);
 }
 
-/// On plain problems the exact solver is exact: the optimum, proven, every time.
+/// On plain problems the exact solver always finds and proves the optimum.
 TEST(BruteForce, TheExactSolverFindsAndProvesTheOptimumOfPlainProblems) {
   const testing::SeedRange seeds = testing::seeds(4'000);
   std::size_t above_bound = 0;

@@ -5,7 +5,7 @@
 #include "support/generators/constrained_graph.hpp"
 #include "support/generators/random_graph.hpp"
 
-/// What an explanation claims of a graph, against plans of graphs that were shrunk here, by other code.
+/// Compares the claims of explanations with plans of graphs that this test shrinks with independent code.
 namespace stowage {
 namespace {
 

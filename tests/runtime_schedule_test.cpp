@@ -8,9 +8,9 @@
 #include "stowage/memory/sim.hpp"
 #include "stowage/runtime/stream_allocator.hpp"
 
-/// Random programs on a device whose work is done later, in any order that the streams allow: every block is written by
-/// its own stream and read there or by others, and freed before any of that has happened. A block whose bytes were
-/// given away too early is read with somebody else's content.
+/// Random programs on a device that executes work later, in any order that the streams allow: every block is written by
+/// its own stream, read by that or other streams, and freed before any of this work has run. If its bytes were reused
+/// too early, the block is read with wrong content.
 namespace stowage {
 namespace {
 

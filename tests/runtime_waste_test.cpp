@@ -39,7 +39,7 @@ INSTANTIATE_TEST_SUITE_P(Traces, RuntimeWaste,
                                            Recorded{"bert_serve_varlen", 0.153}, Recorded{"multi_model_serve", 0.183}),
                          [](const auto& each) { return each.param.trace; });
 
-/// At 95 to 100% of what there is. At each percent as many events as are asked for.
+/// With 95 to 100% of the memory in use, and the requested number of events at each percentage.
 TEST(RuntimeLimit, NoFalseRefusalOverManyEvents) {
   if (cpu_device().virtual_memory() == nullptr) GTEST_SKIP() << "this system has no memfd";
   constexpr Bytes kLimit{std::int64_t{8} << 20};

@@ -12,8 +12,8 @@
 #include "support/generators/random_graph.hpp"
 #include "support/judges/scheduled_run.hpp"
 
-/// Every call that a scheduler makes fails once: nothing leaks, nothing is corrupted, the error says what was wanted,
-/// and another try succeeds.
+/// Every call that a scheduler makes fails once: nothing leaks, nothing is corrupted, the error says what was
+/// requested, and a retry succeeds.
 namespace stowage::testing {
 namespace {
 
@@ -40,7 +40,7 @@ class FlakyType final : public BufferType {
   static BufferType& host() { return cpu_device().buffer_type(); }
 };
 
-/// Whose calls fail, and which.
+/// Which calls of which device fail.
 struct Fault {
   enum class Who : std::uint8_t { first, second, host, staging } who = Who::first;
   SimCall call = SimCall::allocate;
@@ -77,8 +77,8 @@ struct Scene {
   }
 };
 
-/// One op after the other on the first device, the CPU, the second, the first again, and its other stream, so that
-/// values cross every way and streams wait for each other.
+/// A chain of ops on the first device, the CPU, the second device, the first again, and its other stream, so that
+/// values are copied in every direction and streams wait for each other.
 Graph crossing_graph() {
   GraphBuilder builder("crossing");
   const TensorId x = builder.add(Tensor{.name = "x", .size = Bytes(100), .flags = TensorFlag::input});
@@ -103,8 +103,8 @@ PartitionOptions crossing_options() {
           .input_sets = 2};
 }
 
-/// The steps of two evaluations. An evaluation that failed is done again, inputs included; a step of another kind is
-/// repeated.
+/// The steps of two evaluations. A failed evaluation is repeated, including its inputs; any other failed step is
+/// repeated alone.
 class Attempt {
  public:
   Attempt(const Graph& graph, Scene& scene, const PartitionOptions& partition)
@@ -159,7 +159,7 @@ class Attempt {
   std::vector<Error> errors_;
 };
 
-/// The error says what was wanted, of whom, and how much of it.
+/// The error says what was requested, from which device, and how much.
 void expect_telling(const Error& error, const Fault& fault) {
   const std::string message = to_string(error);
   const std::array<std::string, 4> types = {"sim0", "sim1", "flaky", "flaky"};
@@ -173,7 +173,7 @@ void expect_telling(const Error& error, const Fault& fault) {
   }
 }
 
-/// Whether the fault came about.
+/// Whether the fault occurred.
 bool survive(const Graph& graph, const PartitionOptions& options, const Fault& fault) {
   Scene scene;
   bool happened = false;
@@ -243,14 +243,14 @@ TEST(SchedulerFaults, EveryCallMayFailOnceOnRandomGraphs) {
   for (std::uint64_t seed = 0; seed < 40 && !HasFailure(); ++seed) {
     SCOPED_TRACE(seed);
     GraphDescription description = random_graph(seed, {.max_ops = 12}).description();
-    // A run that is done again finds variables that it wrote the first time.
+    // A repeated run finds variables as the first attempt left them.
     for (Tensor& tensor : description.tensors) {
       if (!tensor.flags.has(TensorFlag::external) && !tensor.flags.has(TensorFlag::variable)) continue;
       tensor.flags = TensorFlag::input;
     }
     const Result<Graph> graph = Graph::build(std::move(description));
     if (!graph) continue;  // several ops write the same variable
-    // All backends support all ops here; pinned in turn as far as that is possible.
+    // All backends support all ops here; ops are pinned to them in turn where possible.
     PartitionOptions options;
     for (std::size_t k = 0; k < graph->ops().size(); ++k) {
       options.pins.push_back({OpId(k), (k + seed) % 4});

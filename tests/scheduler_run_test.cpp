@@ -10,7 +10,7 @@
 #include "support/judges/scheduled_run.hpp"
 #include "support/judges/shadow/shadow.hpp"
 
-/// Graphs over the CPU and two simulated devices compute what they compute in one piece, bit by bit.
+/// Graphs distributed over the CPU and two simulated devices compute the same as on one device, bit for bit.
 namespace stowage::testing {
 namespace {
 
@@ -34,7 +34,7 @@ struct Evaluations {
   std::uint64_t seed = 0;
 };
 
-/// One evaluation after the other, without waiting in between; the last one's outputs and variables count.
+/// Several evaluations without waiting in between; the outputs and variables of the last one are compared.
 SchedulerCounters expect_same(const Graph& graph, Backends& backends, const SchedulerOptions& options,
                               Evaluations evaluations) {
   const auto [count, seed] = evaluations;

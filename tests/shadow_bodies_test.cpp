@@ -6,7 +6,7 @@
 #include "support/judges/shadow/hand_made.hpp"
 #include "support/judges/shadow/schedule.hpp"
 
-/// The rules of bodies, kept and broken.
+/// The rules of bodies: plans that follow them and plans that violate them.
 namespace stowage::testing {
 namespace {
 
@@ -72,7 +72,7 @@ TEST(ShadowBranch, InnerInputElsewhereThanTheOuterOneIsFound) {
 }
 
 TEST(ShadowBranch, StreamsDoNotOrderWhatIsInsideAndOutside) {
-  // The op outside is on the stream of the body's, but only the branch itself is behind it.
+  // The op outside is on the same stream as the body's ops, but only the branch itself is ordered after it.
   Op call = op("call", {0}, {1});
   call.control = Control::call;
   call.bodies = {{{tensor("in", 16), tensor("out", 16)},
@@ -98,7 +98,7 @@ TEST(ShadowBranch, StreamsDoNotOrderWhatIsInsideAndOutside) {
 
 // -------------------------------------------------------------------------------------------------------------- loops
 
-/// y = loop(x): in → t → out, carried; `late` (optional) reads `in` once more, and so does op h behind the loop with x.
+/// y = loop(x): in → t → out, carried; `late` (optional) reads `in` once more, and op h reads x after the loop.
 ///   root: 0 x, 1 y, 2 z, 3 w     body: 0 in, 1 t, 2 out, 3 late, 4 from outside
 struct LoopOptions {
   bool late_read = false;
@@ -164,7 +164,7 @@ TEST(ShadowLoop, WhatTheBodyReadsFromOutsideLivesThroughAllIterations) {
   const Graph graph = loop({});
   const std::vector<Copy> back = {copy(6, kBackEdge, 0, 16)};
   EXPECT_EQ(orders_that_fail(graph, plan_of_loop(graph, {0, 0, 48, 64}, {0, 80, 96, 32, 64}, back)), 0u);
-  // `out` over w, which nobody reads any more in this iteration.
+  // `out` overwrites w, which is not read again in this iteration.
   const std::size_t failures = orders_that_fail(graph, plan_of_loop(graph, {0, 0, 48, 64}, {0, 80, 64, 32, 64}, back));
   EXPECT_GT(failures, 10u) << "the next iteration does";
   EXPECT_LT(failures, 64u) << "zero or one trip";

@@ -18,7 +18,7 @@
 #include "support/generators/random_graph.hpp"
 #include "support/judges/shadow/shadow.hpp"
 
-/// Every plan of every solver works: on the recorded graphs beside the project, and on thousands of random ones.
+/// Every plan of every solver is correct, for the recorded graphs (STOWAGE_DATA) and for thousands of random ones.
 namespace stowage::testing {
 namespace {
 
@@ -71,7 +71,7 @@ TEST_P(ShadowOfSolver, RunsEveryRecordedGraph) {
 INSTANTIATE_TEST_SUITE_P(Solvers, ShadowOfSolver, ::testing::ValuesIn(solver_names()),
                          [](const ::testing::TestParamInfo<std::string>& solver) { return solver.param; });
 
-/// A value that an op writes and a later one reads, both in an arena that is shared.
+/// A value in a shared arena that an op writes and a later one reads.
 struct Value {
   TensorId tensor;
   std::size_t written = 0;
@@ -82,7 +82,7 @@ bool in_shared_arena(const Plan& plan, const Placement& place) {
   return plan.arenas[place.arena.index()].kind == ArenaKind::shared;
 }
 
-/// Values whose whole family is just them, so that nobody else writes or reads their bytes.
+/// Values without views and aliases, so that nothing else accesses their bytes.
 std::vector<Value> plain_values(const Graph& graph, const Plan& plan) {
   std::vector<std::optional<Value>> values(graph.tensors().size());
   for (std::size_t k = 0; k < graph.ops().size(); ++k) {
@@ -145,7 +145,7 @@ TEST(ShadowData, FindsPlantedOverlaps) {
 // ------------------------------------------------------------------------------------------------------ random graphs
 
 PlanOptions options_for(std::uint64_t seed, std::string solver) {
-  // A small budget: what matters here is that plans are right, not that they are the best.
+  // A small budget: plans must be correct here, not optimal.
   return {.in_place = seed % 5 != 0,
           .keep_inputs = seed % 3 == 0,
           .no_reuse = seed % 31 == 0,
@@ -177,8 +177,7 @@ TEST(ShadowRandom, EveryPlanOfRandomGraphsRunsInRandomOrders) {
   }
 }
 
-/// Proof that the random orders are worth something: a plan that relies on the linear order fails where streams do not
-/// keep to it.
+/// Proof that the random orders are effective: a plan that relies on the linear order fails if streams deviate from it.
 TEST(ShadowRandom, PlansForOneStreamRaceOnSeveral) {
   std::size_t races = 0;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {

@@ -3,8 +3,8 @@
 
 #include "support/judges/shadow/hand_made.hpp"
 
-/// Every rule of fills and contiguous groups, kept and broken: what is broken must be found, or shadow execution proves
-/// nothing.
+/// Every rule of fills and contiguous groups, followed and violated: shadow execution must find each violation, or it
+/// proves nothing.
 namespace stowage::testing {
 namespace {
 

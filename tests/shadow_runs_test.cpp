@@ -4,7 +4,8 @@
 #include "support/judges/shadow/hand_made.hpp"
 #include "support/judges/shadow/schedule.hpp"
 
-/// The rules of what changes from run to run, kept and broken: callers' buffers, bases, kept memory, batches, rings.
+/// The rules about what changes from run to run (callers' buffers, bases, kept memory, batches, rings), followed and
+/// violated.
 namespace stowage::testing {
 namespace {
 
@@ -150,7 +151,7 @@ TEST(ShadowRuns, WorkspacesOfTheSessionKeepTheirContent) {
 
 // ------------------------------------------------------------------------------------------------------------ batches
 
-/// x → a in batch A, x → b in batch B, t of everybody, then y = merge(a, b, t).
+/// x → a in batch A, x → b in batch B, t in every batch, then y = merge(a, b, t).
 Graph batches() {
   std::vector<Op> ops = {op("t", {0}, {3}), op("a", {0}, {1}), op("b", {0}, {2}), op("merge", {1, 2, 3}, {4})};
   ops[1].batch = "A";
@@ -199,7 +200,7 @@ TEST(ShadowBatch, OpsThatDoNotRunOrderNothing) {
 // -------------------------------------------------------------------------------------------------------------- rings
 
 TEST(ShadowRing, SlotNeedsAnEdgeFromTheReaderBefore) {
-  // Stream 1 prefetches p and q into one slot, stream 0 reads them.
+  // Stream 1 prefetches p and q into the same bytes of a ring, stream 0 reads them.
   std::vector<Op> ops = {op("p", {}, {0}), op("use p", {0}, {2}), op("q", {}, {1}), op("use q", {1}, {3})};
   for (const std::size_t i : {0U, 2U}) {
     ops[i].stream = StreamId(1);

@@ -11,12 +11,13 @@
 #include "support/environment.hpp"
 #include "support/generators/random_graph.hpp"
 
-/// What may share bytes over streams: exactly what happens-before permits, and never less than GE's rule (docs/ge.md,
-/// "Streams").
+/// What may share bytes on several streams: exactly what happens-before permits, and never less than under GE's rules
+/// (docs/ge.md, "Streams").
 namespace stowage {
 namespace {
 
-/// Which task ops happen before which: every edge, then closed. Nothing clever that could be wrong.
+/// Which task ops happen before which: every edge, then the transitive closure. Kept simple so that it is obviously
+/// correct.
 class Reachability {
  public:
   explicit Reachability(const Graph& graph) : graph_(graph), reaches_(graph.ops().size()) {
@@ -49,7 +50,7 @@ class Reachability {
     }
   }
 
-  /// Whoever wrote, last before `op`, what one reads with `tensor`.
+  /// The ops that last wrote, before `op`, the bytes of `tensor`.
   void add_writers_of(TensorId tensor, std::size_t op) {
     if (const std::optional<ViewOf>& view = graph_.tensor(tensor).view_of) add_writers_of(view->tensor, op);
     for (std::size_t k = op; k-- > 0;) {
@@ -67,7 +68,7 @@ class Reachability {
   std::vector<std::vector<char>> reaches_;
 };
 
-/// All ops that touch an item, and whether the caller does before the first or after the last of all.
+/// All ops that access an item, and whether the caller accesses it before the first or after the last op.
 struct OccupantAccesses {
   std::vector<std::size_t> ops;  ///< Ascending.
   bool from_start = false;
@@ -119,7 +120,7 @@ class AllAccesses {
   const Layout& layout_;
 };
 
-/// A graph with everything that the tests ask about it.
+/// A graph with the facts that the tests need.
 struct Case {
   Graph graph;
   Analysis analysis;
@@ -144,9 +145,10 @@ struct Case {
     });
   }
 
-  /// GE's rule: everything that touched one is ordered before the op that first writes the other, and whoever touched
-  /// it on another stream than its own is followed by an op of its own stream. Without that the memory never comes
-  /// back.
+  /// GE's rule: every op that accessed one item is ordered before the op that first writes the other, and every access
+  /// on
+  /// another stream than the item's own is followed by an op of its own stream. Otherwise the memory is never free
+  /// again.
   [[nodiscard]] bool ge_before(const OccupantAccesses& a, const OccupantAccesses& b) const {
     if (a.never_over || b.from_start) return false;
     return std::all_of(a.ops.begin(), a.ops.end(), [&](std::size_t x) {
@@ -164,8 +166,8 @@ struct Case {
   }
 };
 
-/// Calls `judge(case, arena)` for every arena, of random graphs, whose items several streams use; until something has
-/// failed.
+/// Calls `judge(case, arena)` for every arena of random graphs whose items are used by several streams, until a
+/// failure.
 template <class Judge>
 void for_each_arena(std::uint64_t graphs, const testing::RandomGraphOptions& options, Judge judge) {
   const testing::SeedRange seeds = testing::seeds(graphs);
@@ -207,7 +209,7 @@ TEST(StreamsProperty, ConflictsAreThoseOfReachabilityOverAllAccesses) {
   EXPECT_LT(conflicts, pairs * 9 / 10);
 }
 
-/// The same items under GE's rule. Each item is a stream of its own, so that any partial order can be said.
+/// The same items under GE's rule. Each item gets its own stream, so that any partial order can be expressed.
 Problem under_ges_rule(const Case& c, const ArenaProblem& arena) {
   Problem problem = arena.problem;
   const std::vector<OccupantAccesses> accesses = c.accesses(arena);

@@ -13,10 +13,10 @@
 namespace stowage {
 namespace {
 
-/// By nodes, not by the clock: only then are plans equal whatever the machine does.
+/// Limited by nodes, not by time: only then are plans equal on every machine.
 const PlanOptions kBudget{.time_limit = std::nullopt, .node_budget = 2'000};
 
-/// One const graph, eight threads: planned, verified and compared at the same time. What ThreadSanitizer is to see.
+/// One const graph, eight threads: planned, verified and compared at the same time, for ThreadSanitizer.
 TEST(Threads, EightThreadsPlanOneGraphAndAgree) {
   constexpr std::size_t kThreads = 8;
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
@@ -91,7 +91,7 @@ TEST(Threads, EightThreadsPartitionOneGraphAndAgree) {
   }
 }
 
-/// Each thread has a scheduler of its own, but they share devices and streams: either may finish the other's work.
+/// Each thread has its own scheduler, but they share devices and streams: either may complete the other's work.
 TEST(Threads, TwoSchedulersShareTheirDevices) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const Graph graph = testing::random_graph(seed);
@@ -116,7 +116,7 @@ TEST(Threads, TwoSchedulersShareTheirDevices) {
   }
 }
 
-/// The search's threads race for the first answer of a round, which must not show in the answer.
+/// The threads of the search race for the first answer of a round; the result must not depend on the winner.
 TEST(Threads, OneProblemIsSolvedAlikeByOneTwoAndEightThreads) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     const Problem problem = testing::random_problem(

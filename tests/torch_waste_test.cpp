@@ -33,7 +33,7 @@ class TorchWaste : public ::testing::TestWithParam<Recorded> {
   Trace trace_;
 };
 
-/// The models never return memory of their own accord, so that the second pass reserves what the first did.
+/// The models never return memory by themselves, so the second pass reserves what the first did.
 TEST_P(TorchWaste, TheModelsWasteWhatPyTorchDid) {
   for (const std::uint32_t passes : {1U, 2U}) {
     EXPECT_NEAR(replayed("torch-native", passes).waste(), GetParam().native, 0.002) << passes;

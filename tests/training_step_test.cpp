@@ -12,7 +12,7 @@
 #include "stowage/verify.hpp"
 #include "support/judges/shadow/shadow.hpp"
 
-/// examples/training_step.json: what its plan must have, whichever base and fill policy it is planned with.
+/// Requirements on the plan of examples/training_step.json, with every base and fill policy.
 namespace stowage::testing {
 namespace {
 
@@ -21,7 +21,7 @@ using ::testing::IsEmpty;
 
 constexpr std::string_view kFile = STOWAGE_SOURCE_DIR "/examples/training_step.json";
 
-// Of eight layers, 256 wide, the first with 512 inputs: weights and biases, f32. All of them are there when the last
+// Of eight layers, 256 wide, the first with 512 inputs: weights and biases, f32. All of them are live when the last
 // bucket is reduced.
 constexpr Bytes kGradients(8 * (256 * 256 + 256) * 4 + 256 * 256 * 4);
 constexpr Bytes kReduceWorkspace(65536);

@@ -16,8 +16,7 @@
 #include "support/generators/random_graph.hpp"
 #include "support/judges/oracle/oracle.hpp"
 
-/// Good plans are spoilt in small ways; the verifier must refuse exactly those that are then wrong. Who says which are:
-/// the oracle.
+/// Mutates correct plans; the verifier must refuse exactly those mutants that the oracle refuses.
 namespace stowage {
 namespace {
 
@@ -26,8 +25,8 @@ class Saboteur {
   Saboteur(const Graph& graph, const oracle::Oracle& oracle, std::uint64_t seed)
       : graph_(graph), oracle_(oracle), random_(seed) {}
 
-  /// Each returns false when the plan has nothing to which this can be done.
-  /// A value, all members together, by a few multiples of its alignment.
+  /// Each returns false if the mutation does not apply to the plan. A value, all members together, by a few multiples
+  /// of its alignment.
   bool shift_aligned(Plan& plan) {
     if (plan.placements.empty()) return false;
     const TensorId chosen = pick(plan.placements).tensor;
@@ -70,7 +69,7 @@ class Saboteur {
     plan.placements.push_back(again);
     return true;
   }
-  /// With size and claims to match, so that only what lay there is wrong.
+  /// Adjusts size and claims too, so that only the overlapped tensors are wrong.
   bool shrink_region(Plan& plan) {
     if (plan.arenas.empty()) return false;
     Arena& arena = pick(plan.arenas);
@@ -163,10 +162,10 @@ struct Tally {
 
 class VerifyMutation : public ::testing::Test {
  protected:
-  /// Plans the graph, checks the plan, then spoils it `rounds` times in each way.
+  /// Plans the graph, checks the plan, then mutates it `rounds` times in each way.
   void examine(const Graph& graph, const std::string& name, std::size_t rounds, std::uint64_t seed) {
     if (!graph.needs_addresses_only())
-      return;  // constraint_mutation_test.cpp has the rules that this oracle does not know
+      return;  // constraint_mutation_test.cpp covers the rules that this oracle does not know
     const Result<Planned> planned = plan(graph, {.time_limit = std::nullopt, .node_budget = 2'000});
     ASSERT_TRUE(planned && planned->plan) << name;
     const oracle::Oracle oracle(graph);
@@ -214,7 +213,7 @@ class VerifyMutation : public ::testing::Test {
   std::size_t plans_ = 0;
 };
 
-/// The graphs among the examples in the repository; none is no error.
+/// The graphs among the examples in the repository; it is not an error if there are none.
 std::vector<std::filesystem::path> example_files() {
   std::vector<std::filesystem::path> files;
   std::error_code failure;

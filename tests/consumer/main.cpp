@@ -13,7 +13,7 @@ int main() {
   if (!graph) return std::cerr << to_string(graph.error()) << '\n', 1;
   const auto planned = stowage::plan(*graph);
   if (!planned || !planned->has_answer()) return 1;
-  // Through io too, which is what needs the private libraries of a static build.
+  // Also uses io, which needs the private dependencies of a static library.
   const auto again = stowage::parse_plan(stowage::plan_to_json(*graph, *planned->plan), "plan.json");
   if (!again || stowage::resolve(*graph, *again).plan != *planned->plan) return 1;
   std::cout << "peak " << to_human(planned->plan->peak()) << ", without reuse " << to_human(planned->naive) << '\n';

@@ -16,8 +16,8 @@
 #include "support/generators/random_graph.hpp"
 #include "support/judges/shadow/families.hpp"
 
-/// Plans and `GraphAllocator` on a real GPU: a run in planned memory gives what one gives in which nothing shares
-/// memory. Needs a GPU; see docs/cuda.md.
+/// Plans and `GraphAllocator` on a real GPU: a run in planned memory gives the same results as a run in which nothing
+/// shares memory. Needs a GPU; see docs/cuda.md.
 namespace stowage::testing {
 namespace {
 
@@ -31,7 +31,7 @@ GpuShadow& shadow() {
   return *one;
 }
 
-/// Bytes for everything, apart from each other.
+/// Separate bytes for everything.
 class OwnMemory {
  public:
   explicit OwnMemory(const Graph& graph) : families_(find_families(graph, Bytes(1))) {
@@ -75,7 +75,7 @@ class OwnMemory {
   std::unique_ptr<Buffer> buffer_;
 };
 
-/// The addresses of an allocation, of variables beside it, and of externals.
+/// The addresses of an allocation, of variables and of externals.
 struct Bound {
   AllocatedTensors stay;
   std::vector<std::unique_ptr<Buffer>> externals;  ///< By family.
@@ -110,7 +110,7 @@ Bound bind(const Graph& graph, const Allocation& allocation) {
   return bound;
 }
 
-/// Graphs in which something is a variable or external by an alias only have no address to bind.
+/// Graphs in which a tensor is variable or external only through an alias have no address to bind.
 bool is_bindable(const Graph& graph, const Allocation& allocation) {
   const Families families = find_families(graph, Bytes(1));
   for (std::size_t t = 0; t < graph.tensors().size(); ++t) {

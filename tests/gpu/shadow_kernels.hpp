@@ -1,11 +1,13 @@
 #pragma once
 
-/// What stands for the work of an op on a GPU, as PTX text for the driver to compile. All run over bytes, so that no
-/// alignment is asked for, in a grid of any size.
+/// Kernels that simulate the work of an op on a GPU, as PTX text for the driver to compile. All work on single bytes,
+/// so they need no alignment, and with any grid size.
 ///
-///   hash_bytes   slot += the sum over all bytes of a mix of the byte, its position, and the salt: the order does not
-///   matter write_bytes  bytes that depend on the slot, the salt, and the position wait         for as many clock
-///   ticks, so that streams run apart
+/// - hash_bytes: slot += the sum over all bytes of a hash of the byte, its position and the salt; the order of bytes
+/// does
+///   not matter.
+/// - write_bytes: writes bytes that depend on the slot, the salt and the position.
+/// - wait: waits for a number of clock ticks, so that streams drift apart.
 namespace stowage::testing {
 
 inline constexpr const char* kShadowPtx = R"(

@@ -1,4 +1,4 @@
-// Shape inference over the real models beside the project: what it finds out by itself is what the files say.
+// Shape inference of real models (STOWAGE_DATA): inferred shapes equal those stated in the files.
 
 #include "support/data.hpp"
 

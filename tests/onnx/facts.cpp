@@ -1,8 +1,7 @@
-// onnx_facts [--strip] [--dim NAME=N]... FILE...: prints what shape inference finds out about every value of ONNX
-// models, one line each: file, graph, value, type, dims, elements (or ?), reason, separated by tabs. For
+// onnx_facts [--strip] [--dim NAME=N]... FILE...: prints what shape inference knows about every value of ONNX models,
+// one line each: file, graph, value, type, dims, elements (or ?), reason, separated by tabs. For
 // tests/onnx/shapes_test.py.
-//
-// --strip forgets the types of values in between that the files have.
+// --strip ignores the types of intermediate values in the files.
 
 #include <cstdio>
 #include <string>

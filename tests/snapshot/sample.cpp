@@ -5,7 +5,7 @@
 
 #include "stowage/report/memory_snapshot.hpp"
 
-/// Writes a snapshot of two devices to stdout; pickle_test.py knows what is in it.
+/// Writes a snapshot of two devices to stdout; pickle_test.py checks its content.
 namespace {
 
 using namespace stowage;

@@ -5,10 +5,10 @@
 
 namespace stowage::testing {
 
-/// What came of work that was done in a process of its own, so that an abort there is a result here.
+/// The result of a function that ran in a child process, so that an abort can be observed.
 struct ChildResult {
   bool died = false;  ///< By a signal, or in any other way that is not a return.
-  std::string text;   ///< What the work returned, if it did; else what it said on the standard error.
+  std::string text;   ///< What the function returned; if it died, its standard error.
 };
 
 /// Precondition: the calling process has one thread.

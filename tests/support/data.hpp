@@ -4,11 +4,11 @@
 #include <optional>
 #include <vector>
 
-/// The data beside the project: real graphs and packing problems, which are not part of the repository.
+/// Test data outside the repository: real graphs and packing problems.
 namespace stowage::testing {
 
-/// The folder named by the environment variable STOWAGE_DATA, else ../shared/data beside the source tree. Nothing when
-/// there is no such folder: a test that needs it then skips, and says so.
+/// The folder named by the environment variable STOWAGE_DATA, else ../shared/data next to the source tree. None if
+/// there is no such folder: tests that need it are then skipped with a message.
 [[nodiscard]] std::optional<std::filesystem::path> data_dir();
 
 /// The `stowage.graph/1` files there, sorted by name; empty without data.

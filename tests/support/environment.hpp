@@ -3,12 +3,12 @@
 #include <cstdint>
 #include <cstdlib>
 
-/// How long tests over random input run. Each says how much is usual; the environment says otherwise, for all of them
-/// alike:
+/// How long tests with random input run. Each test has its default; these environment variables override it for all
+/// tests:
 ///
 ///     STOWAGE_PROPERTY_PROBLEMS   how many graphs, problems, plans or events to draw
-///     STOWAGE_PROPERTY_SEED       only the one of this seed, which a failure names
-///     STOWAGE_PROPERTY_FAULTS     after how many kinds of faults to stop, where a test goes on after the first
+///     STOWAGE_PROPERTY_SEED       run only this seed, as named in a failure
+///     STOWAGE_PROPERTY_FAULTS     stop after this many kinds of faults, in tests that continue after the first
 namespace stowage::testing {
 
 inline std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
@@ -21,7 +21,7 @@ struct SeedRange {
   std::uint64_t first = 0;
   std::uint64_t last = 0;
 
-  /// Enough of them to expect that everything occurs; not when someone asked for one again.
+  /// Whether there are enough seeds to expect that everything occurs; false if a single seed is repeated.
   [[nodiscard]] bool is_many() const { return last - first > 1; }
 };
 

@@ -64,7 +64,7 @@ inline Graph layers(int count, std::int64_t batch) {
   return std::move(graph).value();
 }
 
-/// What two tensors have in common of memory.
+/// The bytes that two tensors share.
 inline bool overlap(const Allocation& allocation, const Graph& graph, TensorId a, TensorId b) {
   const Address& x = allocation.tensors[a.index()];
   const Address& y = allocation.tensors[b.index()];

@@ -2,7 +2,7 @@
 
 #include "stowage/plan.hpp"
 
-/// Items and pieces from plain numbers, so that a test's problem is what one sees.
+/// Items and pieces from plain numbers, so that a test shows its problem directly.
 namespace stowage::testing {
 
 [[nodiscard]] inline Piece piece(std::int64_t begin, std::int64_t end, std::int64_t lower, std::int64_t upper) {

@@ -69,7 +69,7 @@ inline Graph graph_of(std::vector<Tensor> tensors, std::vector<Op> ops,
   return std::move(graph).value();
 }
 
-/// Makes the arena exactly as large as what lies in it, and its claims agree.
+/// Makes the arena exactly as large as its content, with matching claims.
 inline void fit(Arena& arena, Bytes end) {
   if (arena.regions.empty()) arena.regions.emplace_back(0);
   arena.regions[0] = std::max(arena.regions[0], end);
@@ -78,7 +78,7 @@ inline void fit(Arena& arena, Bytes end) {
 }
 
 /// A plan of two arenas, "cpu" for tensors and workspaces, "weights" for constants and variables, with each tensor at
-/// its offset (in order of ids, those of bodies behind the root's; nothing: no placement), and likewise each workspace.
+/// its offset (in order of ids, bodies after the root; none: no placement), and likewise each workspace.
 inline Plan plan_of(const Graph& graph, const Offsets& tensors, const Offsets& workspaces = {}) {
   Plan plan{.graph = graph.name(), .arenas = {}, .placements = {}, .workspaces = {}, .notes = {}};
   plan.arenas.push_back({.name = "cpu", .memory = {}, .size = {}, .regions = {}, .lower_bound = {}});

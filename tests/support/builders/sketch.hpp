@@ -8,7 +8,7 @@
 
 namespace stowage::testing {
 
-/// Writes small graphs in few words. Alignment 1, so that numbers stay as they are written.
+/// Builds small graphs concisely. The alignment is 1, so that sizes are not rounded.
 class Sketch {
  public:
   TensorId tensor(std::string name, std::int64_t size, TensorFlags flags = {}) {

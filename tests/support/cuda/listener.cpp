@@ -1,5 +1,4 @@
-/// Linked into a test program, it holds every single test to what the fake driver notices: nothing was misused, nothing
-/// is left.
+/// Linked into a test program, it fails every test after which the fake driver reports misuse or leaked objects.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

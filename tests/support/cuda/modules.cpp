@@ -1,5 +1,5 @@
-/// Modules: of PTX text the names of kernels and the numbers of their parameters are read, and that it is no nonsense.
-/// Of kernels one is known here, `add_to_each`, and done by the host; launching any other does nothing.
+/// Modules: from PTX text, only the names of kernels and the numbers of their parameters are read, with a plausibility
+/// check. One kernel, `add_to_each`, is executed by the host; launching any other does nothing.
 #include <algorithm>
 #include <cstring>
 

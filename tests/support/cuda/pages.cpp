@@ -1,4 +1,4 @@
-/// Addresses and memory apart.
+/// Virtual memory: addresses and physical memory are separate.
 #include <iterator>
 #include <vector>
 
@@ -29,7 +29,7 @@ bool is_mapped_in(const State& state, Number address, std::size_t size) {
   return after != state.mappings.begin() && std::prev(after)->first + std::prev(after)->second.size > address;
 }
 
-/// Memory goes when neither a handle nor a mapping is left.
+/// Memory is freed when neither a handle nor a mapping is left.
 void let_go(State& state, Handle handle) {
   const auto memory = state.physicals.find(handle);
   if (!memory->second.released || memory->second.mappings > 0) return;

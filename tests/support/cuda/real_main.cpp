@@ -1,5 +1,4 @@
-/// The conformance suites on the real driver. Status 77 where there is no GPU, which a runner of tests may take for
-/// "skipped".
+/// The conformance suites on the real driver. Exits with 77 without a GPU, which test runners can treat as "skipped".
 #include <cstdio>
 
 #include <gtest/gtest.h>

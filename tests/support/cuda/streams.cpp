@@ -1,4 +1,4 @@
-/// Streams, whose work is done at once, and events.
+/// Streams, whose work is done immediately, and events.
 #include "support/cuda/state.hpp"
 
 namespace stowage::memory::cuda::fake {

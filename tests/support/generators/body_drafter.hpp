@@ -18,7 +18,7 @@ class BodyDrafter {
   void add_op();
 
  private:
-  /// A body while it is drawn.
+  /// A body under construction.
   struct Draft {
     explicit Draft(ScopeDraft& around) : scope(around.world(), around.depth() + 1), ops(scope) {}
     ScopeDraft scope;

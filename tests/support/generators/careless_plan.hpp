@@ -14,10 +14,10 @@
 
 namespace stowage::testing {
 
-/// Makes plans without a planner: everything at a place of its own, groups and pairs of bodies joined or copied at
-/// random, then some of it moved onto others. Without moves most plans are right. Where a graph asks for more than
-/// addresses, only rules about what happens in a run are ever broken; it then must have one memory, whose alignment all
-/// sizes are multiples of, and no rings.
+/// Makes plans without a planner: everything in separate bytes, groups and pairs of bodies joined or copied at random,
+/// then some of it moved onto other bytes. Without moves most plans are correct. If a graph needs more than addresses,
+/// only rules about what happens in a run are ever violated; the graph must then have one memory, sizes that are
+/// multiples of its alignment, and no rings.
 class CarelessPlan {
  public:
   /// One for each memory; arenas of callers' buffers come behind.
@@ -30,7 +30,7 @@ class CarelessPlan {
 
   CarelessPlan(const Graph& graph, const Options& options);
 
-  /// Nothing where the groups of the graph contradict each other in a way that no copy solves.
+  /// None if the groups of the graph contradict each other in a way that no copy resolves.
   [[nodiscard]] std::optional<Plan> make();
 
  private:
@@ -38,7 +38,7 @@ class CarelessPlan {
     std::size_t root;
     std::int64_t offset;
   };
-  /// What lies at fixed distances: tensors, and what copies make.
+  /// A set of tensors and copies at fixed distances.
   struct Unit {
     std::size_t arena = kShared;
     std::uint32_t region = 0;
@@ -122,7 +122,7 @@ class CarelessPlan {
   std::map<std::size_t, ValueFacts> values_;   ///< By the node that stands for it.
   std::map<std::size_t, std::int64_t> sizes_;  ///< Of what copies make.
   std::set<std::size_t> bound_;                ///< Values.
-  std::set<std::size_t> pinned_;               ///< Nodes that need one address for ever.
+  std::set<std::size_t> pinned_;               ///< Nodes that need a fixed address.
   std::map<std::size_t, Unit> units_;
   std::vector<Scratch> scratch_;
   std::vector<WaitingCopy> waiting_;

@@ -8,13 +8,13 @@
 
 namespace stowage::testing {
 
-/// Whether a graph may be one that no program would be.
+/// Whether a graph may be unrealistic.
 enum class Conduct : std::uint8_t {
   orderly,  ///< Free of races.
   unruly,  ///< Whatever `Graph::build` takes: races, writes to what groups share, values that some batch does not have.
 };
 
-/// How much of everything. Percentages are of ops, unless they say otherwise; 0 leaves a feature out.
+/// How often each feature occurs. Percentages are of ops unless stated otherwise; 0 omits a feature.
 struct ConstrainedGraphOptions {
   std::size_t max_ops = 14;  ///< In the root, without the readers of what is prefetched; at most 30.
   std::size_t max_body_ops = 5;
@@ -36,7 +36,7 @@ struct ConstrainedGraphOptions {
   std::size_t zero_copy = 40;      ///< Of inputs and outputs.
   std::size_t own_alignment = 15;  ///< Of tensors that may have one.
   std::size_t in_place = 40;       ///< Of pairs of an output and an input.
-  std::size_t after = 15;          ///< Of ops: an edge that nothing needs.
+  std::size_t after = 15;          ///< Of ops: an edge that is not needed.
   std::size_t idle_ops = 0;        ///< Of tasks: they have none, and neither view nor alias.
   std::size_t session = 25;        ///< Of workspaces.
   std::size_t externals = 15;      ///< Of graphs and bodies; 0: results of ops neither.
@@ -46,8 +46,7 @@ struct ConstrainedGraphOptions {
   std::size_t graphs_with_rings = 30;
 };
 
-/// A constraint that is one bool of an op. A line in `kOpConstraints`, and graphs have it, are counted by it, are
-/// reduced without it.
+/// A constraint that is one bool of an op. A line in `kOpConstraints` suffices to generate, count and reduce it.
 struct OpConstraint {
   bool Op::* field;
   std::size_t ConstrainedGraphOptions::* percent;
@@ -71,27 +70,26 @@ inline constexpr std::array kTensorConstraints = {
     TensorConstraint{TensorFlag::shape_data, TensorConstraint::Where::inputs, &ConstrainedGraphOptions::shape_data,
                      "shape data"}};
 
-/// For the judges of plans, which look at every byte: few ops and few, small sizes, so that plans by chance are right
-/// now and then.
+/// For the judges of plans, which examine every byte: few ops and few, small sizes, so that random plans are sometimes
+/// correct.
 [[nodiscard]] ConstrainedGraphOptions tiny_graphs();              ///< That ask for addresses only.
 [[nodiscard]] ConstrainedGraphOptions tiny_constrained_graphs();  ///< In one memory; without rings.
 
-/// A small graph that combines everything that a graph can say: what `random_graph` does, and padded and packed groups
-/// of inputs and outputs in chains and in conflict, fills, zero-copy and reusable tensors, ops of fixed address, batch
-/// labels with merges, workspaces of the session, prefetch rings, and branches, loops and calls, nested, with values
-/// passed through, carried in every way, written from inside.
+/// A small graph that combines all features of graphs: those of `random_graph`, and padded and packed groups of inputs
+/// and outputs, chained and in conflict, fills, zero-copy and reusable tensors, ops with fixed addresses, batch labels
+/// with merges, session workspaces, prefetch rings, and nested branches, loops and calls, with values passed through,
+/// carried in every way, and written from inside.
 ///
 /// Unless it may be unruly, it is free of races of its own in every run: accesses to bytes that views, aliases or body
 /// inputs share, of which one is a write, are ordered by ops that run; and nobody writes what a packed group shares.
 /// What `Graph::build` refuses is its answer: rare, see the tests. Equal seeds and options give equal graphs.
-///
-/// Left out, for the rules do not say what must happen: an alignment of its own on what a body passes in or out; two
-/// results of a body, or two carried values, in one family; a fill of what was written before; a concat into a
-/// variable, a split of an external tensor; an alias that reaches beyond the end of a contiguous output, of what a body
-/// passes in or out, or of a packed member.
+/// Never generated, because the rules do not define them: a specified alignment of a tensor passed into or out of a
+/// body; two results of a body, or two carried values, in one family; a fill of what was written before; a concat into
+/// a variable, a split of an external tensor; an alias that reaches beyond the end of a contiguous output, of what a
+/// body passes in or out, or of a packed member.
 [[nodiscard]] Result<Graph> draw_constrained_graph(std::uint64_t seed, const ConstrainedGraphOptions& options = {});
 
-/// The first one of a row of draws that can be built.
+/// Draws until a graph can be built.
 [[nodiscard]] Graph constrained_graph(std::uint64_t seed, const ConstrainedGraphOptions& options = {});
 
 }  // namespace stowage::testing

@@ -6,7 +6,7 @@
 
 namespace stowage::testing {
 
-/// Everything that the graph says, one line a tensor and an op, bodies indented: for people who look for a fault.
+/// The complete graph as text, one line per tensor and op, with bodies indented, for debugging.
 [[nodiscard]] std::string dump_graph(const Graph& graph);
 
 }  // namespace stowage::testing

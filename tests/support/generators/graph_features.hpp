@@ -8,7 +8,7 @@
 
 namespace stowage::testing {
 
-/// What a graph uses, in words ("concat", "loop: carried, aliased"), to see that random graphs use everything.
+/// The features that a graph uses ("concat", "loop: carried, aliased"), to check that random graphs use all of them.
 [[nodiscard]] std::set<std::string> graph_features(const Graph& graph);
 
 /// All words that `graph_features` knows.

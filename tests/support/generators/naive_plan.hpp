@@ -5,10 +5,10 @@
 
 namespace stowage::testing {
 
-/// A plan by the book and without any thought: every family of tensors (views, aliases and body inputs join them) and
-/// every workspace in bytes of its own, everything that is passed on by value copied where a plan may copy, fills right
-/// before their ops, nothing in callers' buffers, nothing that may move. Made from the graph alone: what a shadow run
-/// finds in it is a fault of the graph or of shadow execution.
+/// The simplest correct plan: every family of tensors (joined by views, aliases and body inputs) and every workspace
+/// has separate bytes, every value that may be copied is copied, fills are right before their ops, nothing is in
+/// callers' buffers, nothing may move. It is made from the graph alone: an error that a shadow run finds in it is an
+/// error of the graph or of shadow execution.
 [[nodiscard]] Plan naive_plan(const Graph& graph);
 
 }  // namespace stowage::testing

@@ -14,9 +14,9 @@ class OpDrafter {
  public:
   explicit OpDrafter(ScopeDraft& scope) : scope_(scope), dice_(scope.world().dice), options_(scope.world().options) {}
 
-  /// Values that are there before the first op, and buffers that ops only write in parts.
+  /// Values that exist before the first op, and buffers that ops write only in parts.
   void add_given_tensors();
-  /// One op of any kind; none where the dice want what is not there.
+  /// Adds one op of any kind; none if the drawn kind is not possible.
   void add_op();
   /// An op that writes a new tensor of that size, reading some of what is there and, if given, `input` with a pair for
   /// it.

@@ -22,10 +22,10 @@ struct Backends {
 /// first, 3 and 4 on the CPU.
 [[nodiscard]] Backends backends_that_share_memory();
 
-/// A graph's backends and options at random: which ops the devices support (the CPU runs all), where constants,
-/// variables and other tensors live, some pins, and who uses whose memory directly. Whoever must write a tensor
-/// supports it, so that `partition` cannot fail. Equal seeds give equal answers. The devices belong to `backends`,
-/// whose list is changed.
+/// Random backends and options for a graph: which ops the devices support (the CPU supports all), where constants,
+/// variables and other tensors live, some pins, and which backend uses which memory directly. A backend that must write
+/// a tensor supports it, so that `partition` cannot fail. Equal seeds give equal answers. The devices belong to
+/// `backends`, whose list is changed.
 [[nodiscard]] PartitionOptions randomize(Backends& backends, const Graph& graph, std::uint64_t seed);
 
 }  // namespace stowage::testing

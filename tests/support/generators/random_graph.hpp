@@ -13,9 +13,9 @@ struct RandomGraphOptions {
   std::size_t max_memories = 2;
 };
 
-/// A small graph that uses everything a graph can say: all flags, nested views, writes through views, mandatory
-/// aliases, in-place pairs (sensible and not), workspaces, ops without a task, omitted inputs, alignments, size limits,
-/// streams with `after` edges.
+/// A small graph that uses all features that need only addresses: all flags, nested views, writes through views,
+/// mandatory aliases, in-place pairs (sensible and not), workspaces, ops without a task, omitted inputs, alignments,
+/// size limits, streams with `after` edges.
 ///
 /// It is free of races: accesses to bytes that views or aliases share, of which one is a write, are always ordered.
 /// Equal seeds and options give equal graphs.

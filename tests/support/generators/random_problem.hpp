@@ -19,8 +19,8 @@ struct RandomProblemOptions {
 /// problems.
 [[nodiscard]] Problem random_problem(std::uint64_t seed, const RandomProblemOptions& options = {});
 
-/// A rectangle of `steps` by `bytes`, cut from side to side `cuts` times at random: no byte is ever free, and the
-/// pieces fit in `bytes`, whatever a solver says. Some are aligned as they lie.
+/// A rectangle of `steps` by `bytes`, cut at random `cuts` times from side to side: no byte is ever free, and the
+/// optimum is `bytes`. Some items get the alignment of their offset.
 struct CutRectangle {
   std::int64_t steps = 8;
   std::int64_t bytes = 12;

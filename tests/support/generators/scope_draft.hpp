@@ -12,7 +12,7 @@
 #include "stowage/graph.hpp"
 #include "support/generators/constrained_graph.hpp"
 
-/// What the generator of constrained graphs knows while it draws one.
+/// The state of the generator of constrained graphs.
 namespace stowage::testing {
 
 class Dice {
@@ -24,7 +24,7 @@ class Dice {
   bool chance(std::size_t percent) { return below(100) < percent; }
   std::int64_t size();
   std::int64_t power_of_two(std::size_t exponents) { return std::int64_t{1} << below(exponents); }
-  /// From 0 to `whole`; mostly a multiple of 8, with a unit always one of that.
+  /// From 0 to `whole`; mostly a multiple of 8, and with a size unit always a multiple of that.
   std::int64_t part(std::int64_t whole);
   /// Where something may begin in that much space, and how large it may be: empty only where zero sizes are drawn at
   /// all.
@@ -41,7 +41,7 @@ class Dice {
   std::size_t zero_sizes_;
 };
 
-/// A ring as its slots are given out.
+/// A ring and the ranges assigned in it so far.
 struct RingDraft {
   struct Occupant {
     std::size_t family;
@@ -63,18 +63,18 @@ struct WorldDraft {
   std::size_t streams = 1;
 };
 
-/// Sets by bit: of the ops of a scope, and of the kinds of runs (one a batch label; a body has one kind).
+/// Bit sets of the ops of a scope, and of the kinds of runs (one per batch label; a body has one kind).
 using OpSet = std::uint64_t;
 using KindSet = std::uint64_t;
 
 /// Tensors of a scope that share bytes.
 struct FamilyDraft {
   bool writable = true;
-  bool frozen = false;   ///< Values of other families share its bytes: nobody may write it any more.
+  bool frozen = false;   ///< Values of other families share its bytes: it must not be written any more.
   bool grouped = false;  ///< Neighbours begin where it ends, or its place is that of something else: it may not grow.
   bool ring = false;     ///< Goes through a pool, and so can be in no group and no alias.
   bool external = false;
-  bool evicted = false;  ///< Its place there was taken.
+  bool evicted = false;  ///< Its bytes in the ring were reused.
   OpSet readers = 0;
   OpSet writers = 0;
   std::optional<std::size_t> outer = {};  ///< The family of the scope around it whose bytes these are.
@@ -90,7 +90,7 @@ struct TensorDraft {
   bool whole_only = false;                   ///< Of a root: only ops that never run without it read it.
 };
 
-/// One scope: its tensors and ops, and what happens before what.
+/// One scope: its tensors and ops, and the happens-before order.
 class ScopeDraft {
  public:
   ScopeDraft(WorldDraft& world, std::size_t depth)
@@ -98,14 +98,15 @@ class ScopeDraft {
 
   // ---------------------------------------------------------------------------------------------------------- tensors
   TensorId add_tensor(Tensor tensor, TensorDraft draft);
-  /// A tensor of its own in a family of its own.
+  /// A new tensor in a new family.
   TensorId add_root(Tensor tensor);
   TensorId add_view(TensorId base, std::int64_t offset, std::int64_t size);
   /// A tensor that lies `offset` bytes into `base` by an alias of the op about to be added.
   TensorId add_aliased(TensorId base, std::int64_t offset, std::int64_t size);
 
   // ------------------------------------------------------------------------------------------------------------ order
-  /// Orders the op behind all that it would race with, and adds it. `also_written` are families that its bodies write.
+  /// Orders the op after all ops that it would race with, and adds it. `also_written` are families that its bodies
+  /// write.
   OpId commit(Op op, std::span<const std::size_t> also_written = {});
 
   // ------------------------------------------------------------------------------------------------------------ query

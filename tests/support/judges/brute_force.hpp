@@ -7,12 +7,12 @@
 
 namespace stowage::testing {
 
-/// The least peak of a small problem and positions that reach it, or nothing when there is no answer at all (the
-/// capacity does not count).
+/// The smallest peak of a small problem and positions that reach it, or none if there is no answer at all (the capacity
+/// is ignored).
 ///
-/// Tries every aligned offset of every allowed region for every item, item by item, and turns back only when two items
-/// conflict or the peak is no longer below the best known: nothing clever that could be wrong. For problems of some six
-/// items and offsets of some thirty.
+/// Tries every aligned offset of every allowed region for every item, item by item, and backtracks only when two items
+/// conflict or the peak is no longer below the best known: kept simple so that it is obviously correct. For problems of
+/// about six items and thirty offsets.
 struct BruteForceAnswer {
   Bytes peak;
   std::vector<Position> positions;

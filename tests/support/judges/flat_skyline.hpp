@@ -11,15 +11,15 @@ namespace stowage::testing {
 
 /// The skyline greedy: fills the lowest valley first.
 ///
-/// The skyline is the top of what has been placed, over sections. Again and again:
-/// 1. take its lowest valley (of equals the first);
-/// 2. in it, the section with most bytes still to come: what is most urgent there;
-/// 3. of the unplaced items that cover this section and lie within the valley, place the one of the highest priority at
-/// the valley's floor;
-/// 4. when there is none, try the next section; when no section has one, raise the valley to its lower neighbour.
+/// The skyline is the top of what has been placed, over sections. Repeat:
+/// 1. take its lowest valley (the first among equals);
+/// 2. in it, take the section with the most bytes still to be placed, which is the most urgent one;
+/// 3. of the unplaced items that cover this section and lie within the valley, place the one with the highest priority
+///    at the valley's floor;
+/// 4. if there is none, try the next section; if no section has one, raise the valley to its lower neighbour.
 ///
-/// What `IndexedSkyline` must equal, byte for byte, written plainly. Flat arrays: O(n × sections of a valley), fast up
-/// to some thousand items. Reuses its memory from run to run; not thread-safe.
+/// A simple implementation, which `IndexedSkyline` must equal byte for byte. Flat arrays: O(n × sections of a valley),
+/// fast up to some thousand items. Reuses its memory from run to run; not thread-safe.
 class FlatSkyline {
  public:
   explicit FlatSkyline(const pack::Plain& plain);
@@ -47,16 +47,16 @@ class FlatSkyline {
 
   const pack::Plain& plain_;
   std::vector<std::uint32_t> row_begin_;   ///< By section: where its items start in `rows_`.
-  std::vector<std::uint32_t> row_length_;  ///< Of those, how many are still looked at.
+  std::vector<std::uint32_t> row_length_;  ///< How many of them are still considered.
   std::vector<std::uint32_t> rows_;        ///< Items of each section, by priority; placed ones are dropped when met.
-  std::vector<std::int64_t> remaining_;    ///< By section: bytes still to come.
-  std::vector<std::int64_t> exhausted_;    ///< By section: the level at which nothing fitted.
+  std::vector<std::int64_t> remaining_;    ///< By section: bytes still to be placed.
+  std::vector<std::int64_t> exhausted_;    ///< By section: the level at which no item fitted.
   std::vector<std::uint8_t> placed_;
   // The skyline as a list of valleys, by the section where they begin.
   std::vector<std::int64_t> level_;  ///< -1 where no valley begins.
   std::vector<std::uint32_t> end_;
   std::vector<std::uint32_t> previous_;
-  std::vector<Valley> heap_;  ///< With entries that are no longer true.
+  std::vector<Valley> heap_;  ///< May contain outdated entries.
 };
 
 }  // namespace stowage::testing

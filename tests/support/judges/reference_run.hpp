@@ -7,8 +7,8 @@
 #include "stowage/graph.hpp"
 #include "support/judges/shadow/families.hpp"
 
-/// What a graph computes in tests, and the bytes that come out where nothing shares memory: what every other way to run
-/// it must arrive at, bit by bit.
+/// What a graph computes in tests, and the results if nothing shares memory, which every other way to run it must
+/// reproduce bit for bit.
 namespace stowage::testing {
 
 /// Every byte of every output depends on the op, the output, its own place, and every defined byte of every input.
@@ -31,7 +31,7 @@ class TestKernels {
   std::vector<std::vector<std::byte>> at_end_;              ///< By tensor.
 };
 
-/// Runs a graph in the order of its ops, every family of tensors in memory of its own.
+/// Runs a graph in the order of its ops, with every family of tensors in separate memory.
 class ReferenceRun {
  public:
   /// Constants, variables and external tensors get their first values. `kernels` outlives it.

@@ -7,8 +7,8 @@
 
 namespace stowage::oracle {
 
-/// What a graph says before there is a plan. Who owns memory has a number: a class of tensors that lie at fixed
-/// distances (the number of one of them), or a workspace (numbers behind all tensors).
+/// What a graph determines without a plan. Owners of memory have numbers: a class of tensors at fixed distances (the
+/// number of one of them), or a workspace (numbers after all tensors).
 struct GraphFacts {
   explicit GraphFacts(const Graph& of);
 
@@ -27,9 +27,9 @@ struct GraphFacts {
   std::vector<std::size_t> owners;           ///< By tensor and workspace.
   std::vector<TensorFlags> flags;            ///< By owner, as all that follow: of all its tensors together.
   std::vector<std::size_t> home;             ///< The outermost scope that it is in.
-  std::vector<bool> filled;                  ///< An op wants it cleared.
+  std::vector<bool> filled;                  ///< An op requires a fill.
   std::vector<bool> session;                 ///< A workspace of the session.
-  std::vector<bool> touched;                 ///< A task reads or writes it; a workspace: its op is a task.
+  std::vector<bool> touched;                 ///< A task op accesses it; for a workspace: its op is a task op.
 
  private:
   void find_owners();
@@ -37,7 +37,7 @@ struct GraphFacts {
   void look_at_op(OpId id);
 };
 
-/// A body's input that each iteration of its loop gets anew.
+/// Whether it is a body's input that every iteration of a loop gets again.
 [[nodiscard]] bool is_carried(const Scope& scope, TensorId inner);
 
 /// Gives all that has the number of `a` the number of `b`.

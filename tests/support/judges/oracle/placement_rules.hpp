@@ -9,13 +9,13 @@
 
 namespace stowage::oracle {
 
-/// The rules about one placement at a time: that it is there, where it may be, and as large as it must be. For graphs
-/// that ask for addresses only: those of groups, bodies, bindings and the like are not here.
+/// The rules about single placements: each exists, in a permitted place, with the right size. For graphs that need only
+/// addresses: rules about groups, bodies, bindings and similar are not here.
 class PlacementRules {
  public:
   explicit PlacementRules(const GraphFacts& facts) : facts_(facts), graph_(facts.graph) {}
 
-  /// The first rule that the plan breaks; nothing when it is right. Numbers in the plan must be below 2^61.
+  /// The first rule that the plan violates; none if it is correct. Numbers in the plan must be below 2^61.
   [[nodiscard]] std::optional<std::string> broken(const Plan& plan) const;
 
  private:

@@ -12,11 +12,10 @@
 
 namespace stowage::oracle {
 
-/// What holds in every run of a graph with a plan: where things lie, which of them are one value, and which are made of
-/// which.
-///
-/// Memory is looked at byte by byte, except that bytes between which nothing of the plan begins or ends are one: a
-/// *segment*.
+/// What holds in every run of a graph with a plan: where tensors lie, which of them are the same value, and which are
+/// parts of others.
+/// Memory is examined byte by byte, except that bytes between which nothing in the plan begins or ends are treated as
+/// one: a *segment*.
 class RunFacts {
  protected:
   using RegionKey = std::pair<std::size_t, std::uint32_t>;  ///< Arena and region.
@@ -55,7 +54,7 @@ class RunFacts {
   [[nodiscard]] std::vector<const Copy*> copies_at(OpId op) const;
   [[nodiscard]] const Copy* copy_at(OpId op, TensorId tensor) const;
 
-  /// The op may put its value `to` over the value `from` that it reads, on this segment.
+  /// Whether the op may overwrite the value `from`, which it reads, with `to` in this segment.
   [[nodiscard]] bool may_overwrite(OpId id, std::size_t from, std::size_t to, Segment segment) const;
   /// What is cleared lies where the owner does.
   [[nodiscard]] bool is_filled_kin(std::size_t owner) const;
@@ -83,8 +82,8 @@ class RunFacts {
   void find_parts();
   void add_part(OpId op, TensorId source, TensorId derived, TensorId part, TensorId whole, std::int64_t offset);
 
-  std::map<RegionKey, std::map<std::int64_t, Segment>>
-      cuts_;  ///< Where something begins or ends, and which segment begins there.
+  /// The offsets at which something begins or ends, with the segment that begins at each.
+  std::map<RegionKey, std::map<std::int64_t, Segment>> cuts_;
 };
 
 }  // namespace stowage::oracle

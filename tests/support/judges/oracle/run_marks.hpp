@@ -13,10 +13,10 @@
 
 namespace stowage::oracle {
 
-/// The memory of one run. Whoever writes leaves marks of its own, and whoever is needed must find them again.
+/// The memory of one run. Every writer leaves its own marks, and a value that is needed must find its marks intact.
 class RunMarks : protected RunOrder {
  protected:
-  /// Who writes marks: a value between two beginnings, a copy, a clear.
+  /// A writer of marks: one lifetime of a value, a copy, or a clear.
   struct Writer {
     std::size_t owner;  ///< kNone for copies and clears.
     std::map<Segment, std::size_t> marks = {};
@@ -41,10 +41,11 @@ class RunMarks : protected RunOrder {
   [[nodiscard]] bool is_begun(std::size_t owner) const { return current_[owner] != kNone; }
   std::size_t add_writer(std::size_t owner);
   [[nodiscard]] bool intact(std::size_t writer) const;
-  /// What the writer put there, or shares, is still there.
+  /// Whether the marks that the writer wrote, or shares, are intact.
   [[nodiscard]] bool holds(std::size_t writer, const Spot& spot) const;
 
-  /// All that an op touches: what is there must be whole; what is new takes its bytes, behind all accesses.
+  /// Performs all accesses of an op: existing values must be intact; new values take their bytes, after all earlier
+  /// accesses.
   void touch(const std::vector<std::size_t>& owners, std::size_t now, std::optional<OpId> op = {});
   /// New marks for these bytes of the tensor's owner.
   void write(TensorId tensor, const Spot& spot, std::size_t now);
@@ -56,7 +57,7 @@ class RunMarks : protected RunOrder {
   /// The owner has its bytes when the run starts.
   std::size_t begin_at_start(std::size_t owner);
 
-  /// Whoever took another one's bytes is only touched after that.
+  /// A writer that took another's bytes is accessed only after that.
   void check_order_of_takers();
 
   std::string batch_;

@@ -9,8 +9,7 @@
 
 namespace stowage::oracle {
 
-/// The events of one run and which of them come before which, as sets of predecessors; with one stream all follow each
-/// other.
+/// The events of one run and their order, as sets of predecessors; with one stream the order is total.
 class RunOrder : protected RunFacts {
  protected:
   /// The ops of one scope, each time that it runs.

@@ -11,14 +11,14 @@
 
 namespace stowage::oracle {
 
-/// Runs a graph with a plan in every way that it can go: each batch, each body of each branch, no, one and two trips of
-/// each loop. It has no states to join: it is one path at a time.
+/// Runs a graph with a plan in every possible way: each batch, each body of each branch, zero, one and two iterations
+/// of each loop. Each run is a single path, so no states need to be merged.
 class Runs : private RunMarks {
  public:
   Runs(const GraphFacts& facts, const Plan& plan, bool keep_inputs)
       : RunMarks(facts, plan), keep_inputs_(keep_inputs) {}
 
-  /// The first fault of any run, or nothing. Gives up, with `gave_up`, when there are too many ways to go.
+  /// The first fault of any run, or none. Gives up, and sets `gave_up`, if there are too many possible runs.
   std::optional<std::string> judge(std::size_t max_runs);
   [[nodiscard]] bool gave_up() const { return gave_up_; }
 
@@ -39,7 +39,7 @@ class Runs : private RunMarks {
   void start();
   void check_end();
   [[nodiscard]] bool is_absent(TensorId tensor) const { return absent_.contains(graph_.root(tensor).tensor.index()); }
-  /// The op until which an input is needed that nobody reads.
+  /// The op until which an unread input is needed.
   [[nodiscard]] std::size_t first_task() const;
 
   // -------------------------------------------------------------------------------------------------------------- ops

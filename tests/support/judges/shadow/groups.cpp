@@ -36,7 +36,7 @@ std::vector<Slot> output_slots(const Graph& graph, const Op& op) {
   if (op.no_task || op.contiguous_outputs == Contiguity::none) return {};
   std::vector<Slot> slots;
   for (std::size_t i = 0; i < op.outputs.size(); ++i) {
-    // Where those lie is nobody's business here.
+    // Their places do not matter here.
     if (graph.tensor(op.outputs[i]).flags.has(TensorFlag::external)) return {};
     slots.push_back({i, op.outputs[i], {}});
   }

@@ -120,7 +120,7 @@ class Shadow {
     for (const auto& [workspace, key] : sessions_) check_session(workspace.first, workspace.second, key);
   }
 
-  /// Other values lie in its bytes by the graph's own will: of a packed group, of a loop.
+  /// Other values share its bytes because the graph demands it: those of a packed group, or of a loop.
   [[nodiscard]] bool passes_by_value(TensorId tensor) const {
     const std::size_t family = reference_.family(tensor);
     if (reference_.families().families[family].home != ScopeId(0)) return true;
@@ -267,7 +267,8 @@ class Shadow {
     std::vector<std::span<std::byte>> outputs;
     for (const Site& each : sites.inputs) inputs.push_back(each.bytes);
     for (const Site& each : sites.outputs) outputs.push_back(each.bytes);
-    // After a wrong input the right outputs are put there, so that each finding is a cause and not the echo of another.
+    // After a wrong input the correct outputs are written, so that each finding is a cause and not a consequence of
+    // another.
     const bool wrong = running_[id.index()].saw_wrong_input;
     if (!wrong) write_outputs(id, inputs, outputs);
     for (std::size_t i = 0; i < outputs.size(); ++i) {
@@ -286,12 +287,12 @@ class Shadow {
       masks[i] = reference_.mask(*op.inputs[i]);
       inputs.push_back({from[i], masks[i]});
     }
-    // Element by element says nothing about which comes first.
+    // "Element by element" does not define an order of elements.
     const bool backward = mix(mix(options_.seed, 3), id.index()) % 2 == 1;
     write_elementwise(inputs, to, running_[id.index()].key, backward ? Direction::backward : Direction::forward);
   }
 
-  /// Inputs that no in-place pair gives away must be there as long as the op runs.
+  /// Inputs without an in-place pair must stay intact while the op runs.
   void check_surviving_inputs(OpId id) {
     const Op& op = graph_.op(id);
     const OpSites& sites = planned_.ops[id.index()];
@@ -356,7 +357,7 @@ class Shadow {
     }
   }
 
-  /// What lives in the body alone is lost, except for what the loop carries.
+  /// Values inside the body are lost, except for those that the loop carries.
   void enter(ScopeId id) {
     std::vector<std::pair<TensorId, Reference::Value>> carried;
     for (const Carried& pair : graph_.scope(id).carried) carried.emplace_back(pair.in, reference_.take(pair.in));
@@ -394,7 +395,7 @@ class Shadow {
 
   void do_copy(const PlannedCopy& copy, const std::string& when) {
     if (reference_.is_absent(copy.source)) return;
-    // The part of a split's input has no name of its own; whoever reads it finds it wrong.
+    // The part of a split's input is not a tensor; the op that reads it reports the error.
     if (copy.source == copy.tensor) check(copy.tensor, copy.from, "copied " + when);
     ++journal_.report.copies;
     const std::vector<std::byte> bytes(copy.from.bytes.begin(), copy.from.bytes.end());
@@ -434,8 +435,8 @@ class Shadow {
   Journal journal_;
   std::vector<bool> packed_;      ///< By op.
   std::vector<Running> running_;  ///< By op.
-  std::map<std::pair<OpId, std::size_t>, std::uint64_t>
-      sessions_;                                ///< The patterns that workspaces of the session hold.
+  /// The patterns that session workspaces hold.
+  std::map<std::pair<OpId, std::size_t>, std::uint64_t> sessions_;
   std::map<std::string, std::uint64_t> fixed_;  ///< Addresses that may not change.
   std::size_t run_ = 0;
   std::uint64_t time_ = 0;
