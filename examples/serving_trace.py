@@ -2,8 +2,8 @@
 
   examples/serving_trace.py > examples/serving_trace.csv
 
-Weights stay from the first row on. Each request has a length of its own; its keys and values grow with every layer and are freed at its end,
-activations are freed as soon as the next layer has read them. The models run on a stream each, and every logits tensor is freed by the stream
+Weights are allocated first and never freed. Requests have different lengths; their keys and values grow with every layer and are freed at the end,
+activations are freed as soon as the next layer has read them. Each model has its own stream, and every logits tensor is freed by the stream
 that copies results to the host.
 """
 

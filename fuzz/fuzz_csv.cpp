@@ -4,11 +4,11 @@
 #include "fuzz.hpp"
 #include "stowage/io.hpp"
 
-/// Any bytes either make a problem, which survives writing and reading, or an error that says why not.
+/// Any bytes give either a problem, which survives writing and reading, or an error with a message.
 namespace stowage::fuzz {
 namespace {
 
-/// Where the items lie when each is put on top of the one before.
+/// The positions of the items if each is placed after the previous one.
 std::vector<Position> stack(const Problem& problem) {
   std::vector<Position> positions;
   Bytes top;

@@ -3,8 +3,7 @@
 #include "stowage/planner.hpp"
 #include "stowage/verify.hpp"
 
-/// Any bytes either make a graph, which survives writing and reading and gets a plan that holds, or an error that says
-/// why not.
+/// Any bytes give either a graph, which survives writing and reading and gets a valid plan, or an error with a message.
 namespace stowage::fuzz {
 namespace {
 
@@ -22,7 +21,7 @@ void expect_round_trip(const Graph& graph) {
   expect(again->description() == graph.description(), "a graph changed on the way through a file");
 }
 
-/// The input chooses how it is planned, so that the fuzzer learns that too.
+/// The options depend on the input, so that the fuzzer explores them too.
 PlanOptions options_for(std::size_t size) {
   PlanOptions options{.time_limit = std::nullopt, .node_budget = 1000};
   options.zero_fill = size % 2 == 0 ? FillPolicy::central : FillPolicy::separate;

@@ -1,7 +1,7 @@
 #include "files/interface/gzip.hpp"
 #include "fuzz.hpp"
 
-/// Any bytes either unpack, or give an error; and any bytes pack and unpack to themselves.
+/// Any bytes can be decompressed or give an error; compressing and decompressing returns the same bytes.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace stowage;
   constexpr std::size_t kLimit = std::size_t{1} << 24;

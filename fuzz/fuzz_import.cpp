@@ -1,8 +1,8 @@
 #include "fuzz.hpp"
 #include "stowage/io.hpp"
 
-/// Any bytes under a name that tells nothing are of one format and read as that format reads them, or of none, which is
-/// an error that says so.
+/// With a name that identifies no format, any bytes are either recognised as one format and read accordingly, or give
+/// an error that says that the format is unknown.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace stowage;
   const std::string_view bytes = fuzz::as_text(data, size);

@@ -3,14 +3,14 @@
 #include "stowage/planner.hpp"
 #include "stowage/verify.hpp"
 
-/// Any bytes either make a graph that survives writing and reading and, when it is small, gets a plan that holds; or an
-/// error that says why not.
+/// Any bytes give either a graph, which survives writing and reading and, if it is small, gets a valid plan, or an
+/// error with a message.
 namespace stowage::fuzz {
 namespace {
 
 constexpr std::size_t kSmall = 64;  // planning must not slow down the search for inputs
 
-/// The input chooses how it is read, so that the fuzzer learns that too.
+/// The options depend on the input, so that the fuzzer explores them too.
 ImportOptions options_for(std::size_t size) {
   return {.alignment = Bytes(size % 3 == 0 ? 1 : 64), .views = size % 2 == 0, .in_place = size % 5 != 0, .dims = {}};
 }

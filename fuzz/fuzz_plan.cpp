@@ -2,8 +2,8 @@
 #include "stowage/io.hpp"
 #include "stowage/verify.hpp"
 
-/// Any bytes either make a plan, which survives writing and reading and which `verify` can judge, or an error that says
-/// why not.
+/// Any bytes give either a plan, which survives writing and reading and which `verify` can check, or an error with a
+/// message.
 namespace stowage::fuzz {
 namespace {
 
@@ -16,7 +16,7 @@ Op loop(TensorId from, TensorId to) {
       .name = "loop", .kind = "LOOP", .inputs = {from}, .outputs = {to}, .control = Control::loop, .bodies = {body}};
 }
 
-/// What the seed plans are for, so that some of them are nearly right: something of every list of a plan.
+/// The graph of the seed plans, so that some inputs are nearly valid. Its plan has entries in every list.
 Graph small_graph() {
   GraphBuilder builder("net");
   builder.add(Memory{.name = "cpu", .alignment = Bytes(32)});

@@ -5,14 +5,14 @@
 #include "stowage/report/export.hpp"
 #include "stowage/verify.hpp"
 
-/// Any bytes either make a graph, which gets a plan that holds and that a copy of the model carries or refuses with a
-/// reason, or an error that says why not. A plan that is in the file already is judged, whatever it says.
+/// Any bytes give either a graph or an error with a message. The graph gets a valid plan, which can be written to a
+/// copy of the model or is refused with a reason. An existing plan in the file is verified, whatever it contains.
 namespace stowage::fuzz {
 namespace {
 
 constexpr std::size_t kSmall = 64;  // planning must not slow down the search for inputs
 
-/// The input chooses how it is read, so that the fuzzer learns that too.
+/// The options depend on the input, so that the fuzzer explores them too.
 ImportOptions options_for(std::size_t size) {
   ImportOptions options;
   options.views = size % 2 == 0;

@@ -4,11 +4,11 @@
 #include "fuzz.hpp"
 #include "stowage/replay.hpp"
 
-/// Any bytes either make a trace, which is in order and survives writing and reading, or an error that says why not.
+/// Any bytes give either a trace, which is consistent and survives writing and reading, or an error with a message.
 namespace stowage::fuzz {
 namespace {
 
-/// What `Trace` promises: numbers in the order of allocation, frees only of what is live, with its size.
+/// The guarantees of `Trace`: numbers in the order of allocation; frees only of live allocations, with their size.
 void expect_in_order(const Trace& trace) {
   std::vector<Bytes> sizes;
   std::vector<bool> live;

@@ -2,14 +2,14 @@
 // microsecond or more for each rectangle, whatever its size; a hundred thousand rectangles smaller than a pixel would
 // take a tenth of a second per frame. Here each costs a few additions.
 //
-//  1. A rectangle of two pixels or more each way is filled, its edges on whole pixels, with an edge line where there is room.
-//  2. A smaller one adds its colour to the pixels that it touches, as much as it covers of each. Thus a picture that shows
-//     many steps in a pixel has the mean of their colours, and is pale where little is occupied. What it adds to a row is the same
-//     from its second pixel to the last but one: kept are the changes from pixel to pixel, four at most, so that a constant
-//     that is there at all steps costs no more than a tensor of one step.
-//  3. Step 2's changes are summed from left to right and laid over step 1's picture.
+//  1. A rectangle of two pixels or more in both directions is filled, with edges on whole pixels, and an edge line if it is large enough.
+//  2. A smaller one adds its colour to the pixels that it touches, in proportion to the area it covers of each. Thus a pixel that
+//     shows many steps has the mean of their colours, and is pale where little is occupied. A rectangle adds the same to a row from
+//     its second pixel to the last but one, so only the differences between neighbouring pixels are stored, at most four: a
+//     constant that is live at all steps costs no more than a tensor that is live for one step.
+//  3. The differences of step 2 are summed from left to right and blended over the picture of step 1.
 //
-// The origin lies on a whole pixel. Panning therefore moves the old picture, and only the strip that came into sight is painted.
+// The origin lies on a whole pixel, so panning moves the old picture, and only the newly visible strip is painted.
 
 const LARGE = 2;
 const EDGED = 5;

@@ -230,7 +230,7 @@ TEST(TflitePlan, WhatIsPlacedAtRunTimeIsLeftOut) {
 }
 
 TEST(TflitePlan, AReshapeMayCopyOrNot) {
-  // x is read again behind the reshape: at one address that is fine, half over each other it is not.
+  // x is read again after the reshape: equal addresses are fine, partial overlap is not.
   TestModel model = small_model();
   model.subgraphs[0].ops = {{kReshape, {0}, {1}}, {kConv, {0, 1}, {2}}};
   EXPECT_THAT(findings(model, with_numbers(model, {1, 1, 3, 0, 0, 16})), IsEmpty());

@@ -1,4 +1,4 @@
-"""The contract of every command but plan: exit codes, what goes where, and what the options do.
+"""The contract of every command except plan: exit codes, output streams, and what the options do.
 
 Usage: commands_test.py PATH/TO/stowage [unittest's arguments]
 

@@ -7,7 +7,7 @@ from support import CliTest, chain, documented_graph, main, table_of
 
 
 class Told(CliTest):
-    """What a plan demands of whoever runs it, in the text."""
+    """What a plan requires of the runtime, in the text."""
 
     def told(self, name, *options):
         return self.expect(0, "plan", self.write("graph.json", documented_graph(name)), *options).out

@@ -1,4 +1,4 @@
-"""docs/formats.md cannot go stale: every graph there is planned and verified, and has the figures that stand beside it.
+"""docs/formats.md cannot go stale: every graph in it is planned and verified, and has the figures given with it.
 
 Usage: formats_test.py PATH/TO/stowage [unittest's arguments]
 
@@ -97,7 +97,7 @@ def onnx_model():
 
 
 class Recognition(CliTest):
-    """The content tells what a file is, whatever its name."""
+    """The format is recognised by the content, whatever the name."""
 
     def test_names_mislead_nobody(self):
         rows = b"id,lower,upper,size\na,0,2,8\nb,1,3,8\n"

@@ -1,4 +1,4 @@
-"""Model files on the command line, with models written byte by byte: options, formats, and files that are damaged or mean harm.
+"""Model files on the command line, with models written byte by byte: options, formats, and files that are damaged or malicious.
 
 Usage: onnx_test.py PATH/TO/stowage [unittest's arguments]
 

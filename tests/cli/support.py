@@ -1,4 +1,4 @@
-"""What the tests of the command line share: a program that runs in a directory of its own, and inputs to give it."""
+"""Code that the tests of the command line share: running the program in a temporary directory, and inputs for it."""
 
 import gzip
 import json
@@ -55,7 +55,7 @@ def random_rows(seed):
 
 
 def documents(schema):
-    """The text of each block of a schema in docs/formats.md, and what stands between it and the next block."""
+    """The text of each block of a schema in docs/formats.md, and the text between it and the next block."""
     parts = re.split(r"(?ms)^```(\w*)\n(.*?)^```\n", FORMATS)
     for language, block, below in zip(parts[1::3], parts[2::3], parts[3::3]):
         if language == "json" and block.startswith(f'{{"schema":"{schema}"'):
@@ -73,7 +73,7 @@ class CliTest(unittest.TestCase):
         self.dir = pathlib.Path(directory.name)
 
     def write(self, name, content):
-        """Text, bytes or what becomes JSON; packed where the name says so. Returns the name, which the program sees."""
+        """Writes text, bytes or JSON, compressed if the name ends in .gz. Returns the name for the program."""
         if not isinstance(content, (str, bytes)):
             content = json.dumps(content)
         if isinstance(content, str):

@@ -1,4 +1,4 @@
-"""What the tests of the page share: a browser without a network, pages to open in it, and eyes and hands for them."""
+"""Code that the tests of the page share: a browser without a network, pages to open, and helpers to inspect and use them."""
 
 import json
 import os
@@ -77,7 +77,7 @@ def pages_of(argument, folder):
 
 
 class Opened:
-    """A page in a context of its own. Whatever it does that a page of ours must not do is collected in `faults`."""
+    """A page in a separate context. Everything that a page must not do is collected in `faults`."""
 
     def __init__(self, browser, file, fragment="", **options):
         self.context = browser.new_context(offline=True, accept_downloads=True, viewport=options.pop("viewport", WIDE), **options)

@@ -5,7 +5,7 @@
 
 Without arguments viewer/test/make_page.js makes the pages; a program (`stowage`) makes its own from examples; a directory has them already. Which checks a
 page gets depends on what is in it: one plan, two, or a replay. Needs playwright (PyPI), chromium (Debian, or $CHROMIUM) and, without arguments, node.
-Every check opens the page offline, in a context of its own, and fails on a console error, a dialog or any request but for the file itself.
+Every check opens the page offline, in a separate context, and fails on a console error, a dialog or any request except for the file itself.
 """
 
 import argparse

@@ -221,11 +221,11 @@ def explanation_leads_to_the_map(browser, file):
         field.fill("1 B")
         assert "does not fit" in own.text(".answer")
         field.fill("some")
-        assert "size, please" in own.text(".answer")
+        assert "Enter a size" in own.text(".answer")
 
 
 def a_change_is_shown_in_the_map(browser, file):
-    """What an answer would shrink: outlined while it is pointed at, lit and listed after a click."""
+    """What an answer would shrink: outlined while it is pointed at, highlighted and listed after a click."""
     with Opened(browser, file) as own:
         own.page.locator("#side-why").click()
         several = own.page.locator(".gains a", has_text=re.compile(r"^\d+ holders$"))

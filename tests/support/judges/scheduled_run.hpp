@@ -16,7 +16,8 @@ namespace stowage::testing {
 /// late as the scheduler allows, so that a missing wait shows in the bytes.
 class ScheduledRun {
  public:
-  /// `backends` outlive it. Tensors with an address of their own get memory in their home and the reference's values.
+  /// `backends` must outlive it. Constants, variables and externals get memory in their home and the reference's
+  /// values.
   ScheduledRun(const Graph& graph, const TestKernels& kernels, Backends& backends, SchedulerOptions options);
 
   [[nodiscard]] Scheduler& scheduler() { return *scheduler_; }
@@ -24,9 +25,9 @@ class ScheduledRun {
   [[nodiscard]] Status allocate() { return scheduler_->allocate(graph_, bound_); }
   /// Into the current slot.
   void write_inputs(const ReferenceRun& reference);
-  /// With a seed, some of what is pending on the devices finishes after every split, at random.
+  /// With a seed, some pending work on the devices completes after every split, at random.
   [[nodiscard]] Status run(std::optional<std::uint64_t> seed = {});
-  /// The first output or variable that differs from the reference, in words; nothing when none does.
+  /// The first output or variable that differs from the reference, as text; none if all are equal.
   [[nodiscard]] std::optional<std::string> difference(const ReferenceRun& reference);
 
  private:

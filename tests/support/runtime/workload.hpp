@@ -11,8 +11,8 @@
 
 namespace stowage::runtime {
 
-/// Random allocations in host-visible memory, each full of its own number: whoever else writes into one is found when
-/// it is freed. A stitch and a page that show the same bytes are no exception, which is the point.
+/// Random allocations in host-visible memory, each filled with its own number: any other write into it is found when it
+/// is freed. This also detects a stitch and a page that map the same bytes.
 class MarkedWorkload {
  public:
   struct Options {

@@ -15,7 +15,7 @@ class Addresses {
  public:
   Addresses(std::uint64_t seed, AddressBase base) : seed_(seed), base_(base) {}
 
-  /// Moves what moves between runs; its old content is gone.
+  /// Moves memory that may move between runs; its old content is lost.
   void begin_run(Layout& layout, std::size_t run);
   /// Gives `check_bindings` the buffers of this run; what it refuses is appended to `findings`.
   void check(const Plan& plan, const Layout& layout, std::vector<std::string>& findings) const;

@@ -8,9 +8,9 @@
 
 namespace stowage::testing {
 
-/// Tensors that share bytes by the graph's own word, whatever a plan says: joined by views, by mandatory aliases, and
-/// by what a body is given from outside (except for what a loop carries). Everything else that a plan may join, packed
-/// groups, results of bodies, carried values, has bytes of its own here.
+/// Tensors that share bytes because the graph demands it, in every plan: joined by views, by mandatory aliases, and by
+/// inputs of bodies (except for values that a loop carries). Everything else that a plan may join (packed groups,
+/// results of bodies, carried values) has separate bytes here.
 struct Family {
   std::size_t cells = 0;
   TensorFlags flags = {};  ///< Of any member.
@@ -27,7 +27,7 @@ struct Seat {
 
 struct Families {
   std::vector<Family> families;
-  std::vector<Seat> seats;  ///< One a tensor.
+  std::vector<Seat> seats;  ///< One per tensor.
 };
 
 [[nodiscard]] Families find_families(const Graph& graph, Bytes granularity);

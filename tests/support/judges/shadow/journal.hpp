@@ -12,7 +12,7 @@
 
 namespace stowage::testing {
 
-/// What a shadow run has to say: findings, counts, and who wrote which bytes last.
+/// The output of a shadow run: findings, counts, and which op wrote which bytes last.
 class Journal {
  public:
   Journal(Bytes granularity, std::size_t max_findings) : granularity_(granularity), max_findings_(max_findings) {}

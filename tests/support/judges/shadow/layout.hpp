@@ -22,8 +22,8 @@ struct Site {
   std::span<std::byte> bytes = {};  ///< Empty for what takes none (constants, size 0).
 };
 
-/// Where an op finds its operands. Not always where they lie: a copied input is read at the copy, and an op with a
-/// padded group knows no more than where the group starts.
+/// Where an op finds its operands. That is not always the tensor's place: a copied input is read at the copy, and an op
+/// with a padded group only knows where the group starts.
 struct OpSites {
   std::vector<Site> inputs;
   std::vector<Site> outputs;
@@ -55,7 +55,7 @@ struct Space {
   std::optional<TensorId> binding = {};
 };
 
-/// A plan as spans of real memory, with what is to be done to it and when.
+/// A plan as spans of real memory, with the clears and copies and their moments.
 struct Layout {
   SparseMemory memory{{}};
   std::vector<Space> spaces = {};

@@ -9,7 +9,7 @@
 
 namespace stowage::testing {
 
-/// Says where a plan puts things, without memory behind them yet, and complains.
+/// Finds where a plan places everything, before memory is allocated, and reports errors.
 class Locator {
  public:
   Locator(const Graph& graph, const Plan& plan, const Families& families, Bytes granularity,

@@ -12,8 +12,8 @@
 
 namespace stowage::testing {
 
-/// The right values: every family in memory of its own, for ever. What the graph passes on by value, into packed
-/// groups, out of bodies, around loops, is copied here. Knows which bytes were written; the others are undefined.
+/// The correct values: every family has separate, permanent memory. Values that the graph passes on (into packed
+/// groups, out of bodies, around loops) are copied here. Tracks which bytes were written; the others are undefined.
 class Reference {
  public:
   /// Bytes with what is known about them.

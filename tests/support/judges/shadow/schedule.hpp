@@ -15,7 +15,7 @@ namespace stowage::testing {
 struct Event {
   enum class Phase : std::uint8_t {
     start,   ///< Of an op. One with bodies reads its own inputs here.
-    finish,  ///< Of an op, behind all that its bodies did.
+    finish,  ///< Of an op, after everything in its bodies.
     enter,   ///< A body of the op, or an iteration, begins.
     leave,   ///< It is over.
   };
@@ -24,7 +24,7 @@ struct Event {
   ScopeId scope = {};  ///< For enter and leave.
 };
 
-/// What a run has to decide, and what orders it beyond the graph.
+/// The choices of a run, and orderings in addition to the graph's.
 struct RunChoice {
   std::uint64_t seed = 0;  ///< Says which body a branch runs, how many trips a loop makes (0 to 3), and the order.
   std::string batch = {};  ///< Ops with another label do not run.
@@ -41,9 +41,8 @@ struct RunChoice {
 /// its stream; the ops it names in `after`; the latest producers of what it reads, where reading a view reads its bases
 /// too; what `edges` say. no_task ops order nothing: an `after` that names one is void, and reading what one aliases or
 /// views is reading what that is made of. Nor do ops that do not run.
-///
-/// The ops of a body happen between the start and the finish of their op, on streams of their own; whatever runs
-/// outside meanwhile is unordered with them. An iteration begins when the one before is over.
+/// The ops of a body run between the start and the finish of their op, on separate streams; ops that run outside at
+/// that time are unordered with them. An iteration begins when the previous one is over.
 [[nodiscard]] std::vector<Event> random_schedule(const Graph& graph, const RunChoice& choice);
 [[nodiscard]] inline std::vector<Event> random_schedule(const Graph& graph, std::uint64_t seed) {
   return random_schedule(graph, RunChoice{.seed = seed});

@@ -12,9 +12,9 @@
 
 /// Shadow execution: proves a plan by running it.
 ///
-/// The graph runs twice in lockstep: once in the memory that the plan says, once in a reference memory where every
-/// family of tensors (those that views, aliases and what bodies are given join) has bytes of its own. No op computes
-/// anything real; it moves bytes such that any byte lost between its write and its read shows:
+/// The graph runs twice in lockstep: once at the planned places, once in a reference memory in which every family of
+/// tensors (joined by views, aliases and inputs of bodies) has separate bytes. Ops compute no real results; they hash
+/// and write bytes such that any byte lost between its write and its read is detected:
 ///   start   do what the plan says to do right before the op: clears, then copies; fill the outputs with poison and the
 ///           workspaces with a pattern; compare every input with the reference; what must be filled must hold its value
 ///   finish  write the outputs as a hash of the inputs; compare outputs, workspaces, and the inputs that must have
@@ -22,10 +22,10 @@
 /// An input that an in-place pair names contributes word by word, read right before the output's word at that place is
 /// written, and an output that the plan puts in place is not poisoned. Everything else depends on all bytes of all
 /// other inputs.
-///
-/// What ops move by value moves in the reference only, and must appear in the plan's memory by itself or by the plan's
-/// copies: a packed concat or split, what comes out of a body, what a loop carries and results in. An op with a padded
-/// group finds all its members from the first one. A branch runs one body, a loop makes 0 to 3 trips.
+/// Values that ops pass on (a packed concat or split, results of a body, carried values and results of a loop) are
+/// moved in the reference only; in the plan's memory they must already be in place or be moved by the plan's copies. An
+/// op with a padded group finds all its members from the first one. A branch runs one body, a loop makes 0 to 3
+/// iterations.
 ///
 /// Several runs follow each other on the same memory. Each has one of the graph's batch labels. Variables and session
 /// workspaces keep their content; callers' buffers are new in each run, and so are shared arenas under a refreshable
@@ -33,7 +33,8 @@
 ///
 /// Bytes that the graph itself never wrote are undefined: they are neither compared nor hashed, and what is undefined
 /// as a whole (its writers have another label) is not copied. Constants have memory only where groups or bodies may
-/// move them. This library knows nothing of liveness, lower, pack or verify: what is wrong is what goes wrong.
+/// move them. This library does not depend on liveness, lower, pack or verify: a plan is wrong if its execution goes
+/// wrong.
 namespace stowage::testing {
 
 struct ShadowOptions {
@@ -73,8 +74,8 @@ struct HostMemory {
   std::vector<std::vector<std::span<std::byte>>> workspaces;  ///< By op.
 };
 
-/// The same at addresses that somebody else chose. Precondition: the granularity is 1, and the graph has no groups,
-/// fills or bodies: there is no plan that says how to serve them.
+/// The same at addresses chosen by the caller. Precondition: the granularity is 1, and the graph has no groups, fills
+/// or bodies, which would need a plan.
 [[nodiscard]] ShadowReport shadow_execute(const Graph& graph, HostMemory memory, const ShadowOptions& options = {});
 
 }  // namespace stowage::testing
