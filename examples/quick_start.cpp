@@ -88,7 +88,8 @@ bool run(const Graph& graph, const Values& values) {
 }  // namespace
 
 int main() {
-  // README.md shows the code between the two markers; a test compares them. README begin
+  // README.md shows the code between the two markers; a test compares them.
+  // README begin
   // 1. A graph allocator for the CPU
   GraphAllocator allocator(cpu_device().buffer_type());
 

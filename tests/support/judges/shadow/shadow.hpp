@@ -15,10 +15,11 @@
 /// The graph runs twice in lockstep: once at the planned places, once in a reference memory in which every family of
 /// tensors (joined by views, aliases and inputs of bodies) has separate bytes. Ops compute no real results; they hash
 /// and write bytes such that any byte lost between its write and its read is detected:
-///   start   do what the plan says to do right before the op: clears, then copies; fill the outputs with poison and the
-///           workspaces with a pattern; compare every input with the reference; what must be filled must hold its value
-///   finish  write the outputs as a hash of the inputs; compare outputs, workspaces, and the inputs that must have
-///   survived
+/// - start: do what the plan requires right before the op: clears, then copies; fill the outputs with poison and the
+///   workspaces with a pattern; compare every input with the reference; what must be filled must hold its value.
+/// - finish: write the outputs as a hash of the inputs; compare outputs, workspaces, and the inputs that must have
+///   survived.
+///
 /// An input that an in-place pair names contributes word by word, read right before the output's word at that place is
 /// written, and an output that the plan puts in place is not poisoned. Everything else depends on all bytes of all
 /// other inputs.
