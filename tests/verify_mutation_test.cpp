@@ -25,8 +25,9 @@ class Saboteur {
   Saboteur(const Graph& graph, const oracle::Oracle& oracle, std::uint64_t seed)
       : graph_(graph), oracle_(oracle), random_(seed) {}
 
-  /// Each returns false if the mutation does not apply to the plan. A value, all members together, by a few multiples
-  /// of its alignment.
+  // Each returns false if the mutation does not apply to the plan.
+
+  /// Moves a value, with all its members, by a few multiples of its alignment.
   bool shift_aligned(Plan& plan) {
     if (plan.placements.empty()) return false;
     const TensorId chosen = pick(plan.placements).tensor;
