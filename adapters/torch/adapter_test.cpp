@@ -3,8 +3,8 @@
 #include <thread>
 #include <vector>
 
-#include "library.hpp"
 #include "support/child.hpp"
+#include "support/library.hpp"
 
 namespace stowage::torch {
 namespace {

@@ -3,7 +3,7 @@
 #include <thread>
 #include <vector>
 
-#include "library.hpp"
+#include "support/library.hpp"
 
 /// CUDA graphs, as torch captures them: begin_pool, the capture, end_pool; release_pool when the graph is destroyed.
 namespace stowage::torch {

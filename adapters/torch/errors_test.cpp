@@ -3,7 +3,7 @@
 
 #include <dlfcn.h>
 
-#include "library.hpp"
+#include "support/library.hpp"
 
 namespace stowage::torch {
 namespace {

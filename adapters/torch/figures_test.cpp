@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "library.hpp"
 #include "stowage/replay.hpp"
+#include "support/library.hpp"
 
 namespace stowage::torch {
 namespace {

@@ -25,20 +25,21 @@ MemorySnapshot::Segment stitched(const Span& first, StreamId stream) {
 
 }  // namespace
 
-MemorySnapshot snapshot_of(const SpanHeap& books, SnapshotOf of) {
-  MemorySnapshot snapshot{.device = of.device, .segments = {}};
+MemorySnapshot snapshot_of(const SpanHeap& heap, HeapOwner owner) {
+  MemorySnapshot snapshot{.device = owner.device, .segments = {}};
   std::vector<MemorySnapshot::Segment> stitches;
-  books.for_each([&](const Span& span) {
+  heap.for_each([&](const Span& span) {
     auto& segments = snapshot.segments;
     if (segments.empty() || segments.back().address + segments.back().size.value() != span.address) {
-      segments.push_back({.address = span.address, .size = {}, .stream = of.stream, .stitched = false, .blocks = {}});
+      segments.push_back(
+          {.address = span.address, .size = {}, .stream = owner.stream, .stitched = false, .blocks = {}});
     }
     const bool is_piece = span.state == SpanState::piece || span.stitch != 0;
     const Bytes requested = span.state == SpanState::idle ? Bytes(0) : (is_piece ? span.size : span.requested);
     segments.back().size += span.size;
     segments.back().blocks.push_back(
         {.address = span.address, .size = span.size, .requested = requested, .state = state_of(span)});
-    if (span.stitch != 0) stitches.push_back(stitched(span, of.stream));
+    if (span.stitch != 0) stitches.push_back(stitched(span, owner.stream));
   });
   std::ranges::move(stitches, std::back_inserter(snapshot.segments));
   return snapshot;

@@ -5,12 +5,13 @@
 
 namespace stowage::runtime {
 
-struct SnapshotOf {
+/// Whose memory a heap manages.
+struct HeapOwner {
   DeviceId device;
   StreamId stream;
 };
 
-/// The contents of a heap; its runs become segments.
-[[nodiscard]] MemorySnapshot snapshot_of(const SpanHeap& books, SnapshotOf of);
+/// The contents of a heap: each contiguous range of addresses that it manages is one segment.
+[[nodiscard]] MemorySnapshot snapshot_of(const SpanHeap& heap, HeapOwner owner);
 
 }  // namespace stowage::runtime

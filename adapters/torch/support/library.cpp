@@ -1,4 +1,4 @@
-#include "library.hpp"
+#include "support/library.hpp"
 
 #include <cstdlib>
 #include <filesystem>
