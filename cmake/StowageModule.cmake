@@ -20,7 +20,11 @@ if(STOWAGE_FUZZ)
   target_compile_options(stowage_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
-# Two precompiled headers, one for the library's sources and one for tests, each made once, with the flags of those who use it: the
+# A test that is over at once gains nothing from an optimiser, which takes most of the time that compiling it takes.
+set(stowage_quick_test_flags -O0)
+set(stowage_slow_test_flags)
+
+# Precompiled headers, one for the library's sources and one for each kind of tests, each made once, with the flags of those who use it: the
 # standard headers that most of them include anyway, and fmt and GoogleTest, whose parsing takes longer than most of our sources do. No
 # header of ours: a change there would compile everything again.
 set(precompiled <algorithm> <array> <cstddef> <cstdint> <functional> <limits> <map> <memory> <numeric> <optional> <set> <span> <string> <string_view> <tuple> <unordered_map> <utility> <variant> <vector> <fmt/format.h>)
@@ -31,9 +35,12 @@ if(STOWAGE_PCH)
   set_target_properties(stowage_library_pch PROPERTIES POSITION_INDEPENDENT_CODE ON)
   target_precompile_headers(stowage_library_pch PRIVATE ${precompiled})
   if(STOWAGE_TESTS)
-    add_library(stowage_test_pch OBJECT ${PROJECT_BINARY_DIR}/precompiled.cpp)
-    target_link_libraries(stowage_test_pch PRIVATE stowage_flags fmt::fmt GTest::gtest GTest::gmock)
-    target_precompile_headers(stowage_test_pch PRIVATE ${precompiled} <gmock/gmock.h> <gtest/gtest.h>)
+    foreach(kind quick slow)
+      add_library(stowage_${kind}_test_pch OBJECT ${PROJECT_BINARY_DIR}/precompiled.cpp)
+      target_link_libraries(stowage_${kind}_test_pch PRIVATE stowage_flags fmt::fmt GTest::gtest GTest::gmock)
+      target_compile_options(stowage_${kind}_test_pch PRIVATE ${stowage_${kind}_test_flags})
+      target_precompile_headers(stowage_${kind}_test_pch PRIVATE ${precompiled} <gmock/gmock.h> <gtest/gtest.h>)
+    endforeach()
   endif()
 endif()
 
@@ -73,18 +80,23 @@ function(stowage_module name)
   endif()
 endfunction()
 
-# stowage_test(NAME SOURCES … LIBRARIES … LABELS … SHARDS n): a GoogleTest executable over the whole library, and one entry of ctest's for
-# it, or `n` that share its tests where it takes long. (One entry per test would start thousands of processes.) Tests may include src/
-# headers.
+# stowage_test(NAME SOURCES … LIBRARIES … LABELS … SHARDS n OPTIMISED): a GoogleTest executable over the whole library, and one ctest entry
+# for it, or `n` that share its tests where it takes long. (One entry per test would start thousands of processes.) Tests may include src/
+# headers. OPTIMISED: the test's own code is compiled like the library although it is not `slow`.
 #
 # Labels in use: `slow` (reads the data beside the project or takes more than a few seconds), `threads` (what TSan must see), `ggml`. The
 # target `stowage_tests_LABEL` builds all tests of a label.
 function(stowage_test name)
-  cmake_parse_arguments(arg "" "SHARDS" "SOURCES;LIBRARIES;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "OPTIMISED" "SHARDS" "SOURCES;LIBRARIES;LABELS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
   target_link_libraries(${name} PRIVATE stowage_test_support stowage stowage_flags GTest::gtest GTest::gmock GTest::gtest_main ${arg_LIBRARIES})
-  stowage_precompiled(${name} test)
+  set(kind quick)
+  if("slow" IN_LIST arg_LABELS OR arg_OPTIMISED)
+    set(kind slow)
+  endif()
+  target_compile_options(${name} PRIVATE ${stowage_${kind}_test_flags})
+  stowage_precompiled(${name} ${kind}_test)
   if(NOT arg_SHARDS)
     set(arg_SHARDS 1)
   endif()
