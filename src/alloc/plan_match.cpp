@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "alloc/served_graph.hpp"
+#include "graph/interface/flags.hpp"
 
 namespace stowage::alloc {
 namespace {
@@ -78,6 +79,11 @@ bool same_structure(const Op& a, const Op& b) {
                     [](const Alias& x, const Alias& y) { return x.output == y.output && x.input == y.input; });
 }
 
+bool same_flags(const Op& a, const Op& b) {
+  return std::all_of(kOpFlags.begin(), kOpFlags.end(),
+                     [&](const NamedOpFlag& flag) { return a.*flag.field == b.*flag.field; });
+}
+
 bool same_base(const Tensor& a, const Tensor& b) {
   return a.view_of.has_value() == b.view_of.has_value() && (!a.view_of || a.view_of->tensor == b.view_of->tensor);
 }
@@ -145,7 +151,7 @@ class Matcher {
     const Op& now = graph_.ops()[k];
     const Op& then = planned_.ops()[k];
     if (!same_structure(now, then)) return ReplanReason::structure;
-    if (now.no_reuse != then.no_reuse) return ReplanReason::flags;
+    if (!same_flags(now, then)) return ReplanReason::flags;
     ReplanReason size = ReplanReason::none;
     for (std::size_t w = 0; w < now.workspaces.size(); ++w, ++workspace) {
       const Workspace& a = now.workspaces[w];

@@ -5,21 +5,14 @@
 
 #include "stowage/graph.hpp"
 
-/// The names of enumerators in a graph file. Defaults have no name: files omit them.
+/// The names of enumerators in a graph file; those of flags are in graph/interface/flags.hpp. Defaults have no name: files
+/// omit them.
 namespace stowage::io {
 
 template <class Value>
 struct Named {
   std::string_view name;
   Value value;
-};
-
-inline constexpr std::array kFlags{
-    Named<TensorFlag>{"input", TensorFlag::input},           Named<TensorFlag>{"output", TensorFlag::output},
-    Named<TensorFlag>{"constant", TensorFlag::constant},     Named<TensorFlag>{"variable", TensorFlag::variable},
-    Named<TensorFlag>{"no_reuse", TensorFlag::no_reuse},     Named<TensorFlag>{"external", TensorFlag::external},
-    Named<TensorFlag>{"zero_copy", TensorFlag::zero_copy},   Named<TensorFlag>{"reusable", TensorFlag::reusable},
-    Named<TensorFlag>{"shape_data", TensorFlag::shape_data},
 };
 
 inline constexpr std::array kContiguities{

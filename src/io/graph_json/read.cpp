@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <string>
@@ -10,6 +12,7 @@
 
 #include "files/interface/csv_text.hpp"
 #include "files/interface/json_reader.hpp"
+#include "graph/interface/flags.hpp"
 #include "io/graph_json/format.hpp"
 #include "io/graph_json/names.hpp"
 #include "rewrite/interface/rewrites.hpp"
@@ -19,7 +22,6 @@ namespace stowage {
 namespace {
 
 using files::JsonValue;
-using io::Named;
 
 constexpr files::NamedList kNamed[] = {{"tensors", "tensor"}, {"ops", "op"}};
 
@@ -28,11 +30,30 @@ constexpr Name kGraphFields[] = {"schema", "name", "memories", "pools", "tensors
 constexpr Name kMemoryFields[] = {"name", "alignment", "max_size", "kind"};
 constexpr Name kTensorFields[] = {"name", "size", "dtype", "shape", "memory", "alignment", "flags", "view_of"};
 constexpr Name kViewFields[] = {"tensor", "offset"};
-constexpr Name kOpFields[] = {
-    "name",      "kind",          "inputs", "outputs",  "no_task",           "in_place",
-    "alias",     "workspaces",    "stream", "after",    "contiguous_inputs", "contiguous_outputs",
-    "zero_fill", "fixed_address", "batch",  "no_reuse", "backend",           "control",
-    "bodies",    "prefetch"};
+constexpr Name kFieldsOfAnOp[] = {"name",
+                                  "kind",
+                                  "inputs",
+                                  "outputs",
+                                  "in_place",
+                                  "alias",
+                                  "workspaces",
+                                  "stream",
+                                  "after",
+                                  "contiguous_inputs",
+                                  "contiguous_outputs",
+                                  "zero_fill",
+                                  "batch",
+                                  "backend",
+                                  "control",
+                                  "bodies",
+                                  "prefetch"};
+/// Those, and every flag.
+constexpr auto kOpFields = [] {
+  std::array<Name, std::size(kFieldsOfAnOp) + kOpFlags.size()> names{};
+  auto next = std::copy(std::begin(kFieldsOfAnOp), std::end(kFieldsOfAnOp), names.begin());
+  for (const NamedOpFlag& flag : kOpFlags) *next++ = flag.name;
+  return names;
+}();
 constexpr Name kFillFields[] = {"outputs", "workspaces", "value"};
 constexpr Name kPrefetchFields[] = {"pool"};
 constexpr Name kBodyFields[] = {"tensors", "ops", "inputs", "outputs", "carried"};
@@ -59,17 +80,17 @@ Memory read_memory(const JsonValue& value) {
 }
 
 /// One of the values in `known`; `what` says what they are, for messages.
-template <class Value, std::size_t count>
-Value read_named(const JsonValue& value, const std::array<Named<Value>, count>& known, std::string_view what) {
+template <class Known>
+auto read_named(const JsonValue& value, const Known& known, std::string_view what) {
   const std::string name = value.text();
-  for (const Named<Value>& each : known) {
+  for (const auto& each : known) {
     if (each.name == name) return each.value;
   }
   value.fail(ErrorCode::parse, fmt::format("unknown {} '{}'", what, name));
   return known.front().value;
 }
 
-TensorFlag read_flag(const JsonValue& value) { return read_named(value, io::kFlags, "flag"); }
+TensorFlag read_flag(const JsonValue& value) { return read_named(value, kTensorFlags, "flag"); }
 
 TensorFlags read_flags(const JsonValue& value) {
   TensorFlags flags;
@@ -181,7 +202,6 @@ Body read_body(const JsonValue& value) {
 
 /// How the op is run, and with what bodies.
 void read_execution(const JsonValue& value, Op& op) {
-  if (const auto field = value.find("no_task")) op.no_task = field->boolean();
   if (const auto field = value.find("stream")) op.stream = read_id<StreamId>(*field);
   if (const auto field = value.find("after")) op.after = field->list(read_id<OpId>);
   if (const auto field = value.find("batch")) op.batch = field->text();
@@ -194,13 +214,11 @@ void read_execution(const JsonValue& value, Op& op) {
 void read_demands(const JsonValue& value, Op& op) {
   if (const auto field = value.find("in_place")) op.in_place = field->list(read_pair);
   if (const auto field = value.find("alias")) op.aliases = field->list(read_alias);
-  if (const auto field = value.find("no_reuse")) op.no_reuse = field->boolean();
   if (const auto field = value.find("contiguous_inputs"))
     op.contiguous_inputs = read_named(*field, io::kContiguities, "contiguity");
   if (const auto field = value.find("contiguous_outputs"))
     op.contiguous_outputs = read_named(*field, io::kContiguities, "contiguity");
   if (const auto field = value.find("zero_fill")) op.zero_fill = read_fill(*field);
-  if (const auto field = value.find("fixed_address")) op.fixed_address = field->boolean();
   if (const auto field = value.find("prefetch")) op.prefetch = read_prefetch(*field);
 }
 
@@ -212,6 +230,9 @@ Op read_op(const JsonValue& value) {
   if (const auto field = value.find("inputs")) op.inputs = field->list(read_input);
   if (const auto field = value.find("outputs")) op.outputs = field->list(read_id<TensorId>);
   if (const auto field = value.find("workspaces")) op.workspaces = field->list(read_workspace);
+  for (const NamedOpFlag& flag : kOpFlags) {
+    if (const auto field = value.find(flag.name)) op.*flag.field = field->boolean();
+  }
   read_execution(value, op);
   read_demands(value, op);
   return op;

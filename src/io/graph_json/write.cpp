@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "files/interface/json_writer.hpp"
+#include "graph/interface/flags.hpp"
 #include "io/graph_json/names.hpp"
 #include "stowage/io.hpp"
 
@@ -46,7 +47,7 @@ OrderedJson memory_to_json(const Memory& memory) {
 
 OrderedJson flags_to_json(TensorFlags flags) {
   OrderedJson json = OrderedJson::array();
-  for (const Named<TensorFlag>& known : io::kFlags) {
+  for (const NamedTensorFlag& known : kTensorFlags) {
     if (flags.has(known.value)) json.push_back(known.name);
   }
   return json;
@@ -133,7 +134,9 @@ OrderedJson op_to_json(const Op& op) {
   append_demands(json, op);
   if (op.stream != StreamId()) json["stream"] = op.stream.index();
   if (!op.after.empty()) json["after"] = list_to_json(op.after, id_to_json<struct OpList>);
-  if (op.no_reuse) json["no_reuse"] = true;
+  for (const NamedOpFlag& flag : kOpFlags) {  // those that were written above stay there
+    if (op.*flag.field) json[std::string(flag.name)] = true;
+  }
   if (!op.batch.empty()) json["batch"] = op.batch;
   if (!op.backend.empty()) json["backend"] = op.backend;
   if (op.control != Control::none) json["control"] = name_of(op.control, io::kControls);

@@ -50,12 +50,11 @@ struct ConstrainedGraphOptions {
 struct OpConstraint {
   bool Op::* field;
   std::size_t ConstrainedGraphOptions::* percent;
-  const char* name;     ///< In a dump.
   const char* feature;  ///< In `graph_features`.
 };
 inline constexpr std::array kOpConstraints = {
-    OpConstraint{&Op::fixed_address, &ConstrainedGraphOptions::fixed_address, "fixed_address", "fixed address"},
-    OpConstraint{&Op::no_reuse, &ConstrainedGraphOptions::no_reuse, "no_reuse", "op without reuse"}};
+    OpConstraint{&Op::fixed_address, &ConstrainedGraphOptions::fixed_address, "fixed address"},
+    OpConstraint{&Op::no_reuse, &ConstrainedGraphOptions::no_reuse, "op without reuse"}};
 
 /// The same for a flag of a tensor that needs nothing else.
 struct TensorConstraint {

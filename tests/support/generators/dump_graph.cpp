@@ -3,10 +3,9 @@
 #include <optional>
 #include <sstream>
 #include <string_view>
-#include <utility>
 #include <vector>
 
-#include "support/generators/constrained_graph.hpp"
+#include "graph/interface/flags.hpp"
 
 namespace stowage::testing {
 namespace {
@@ -33,17 +32,11 @@ class Dump {
   }
 
   void tensor(const Tensor& tensor, std::size_t index, const std::string& indent) {
-    constexpr std::pair<TensorFlag, const char*> kFlags[] = {
-        {TensorFlag::input, "input"},          {TensorFlag::output, "output"},
-        {TensorFlag::constant, "constant"},    {TensorFlag::variable, "variable"},
-        {TensorFlag::no_reuse, "no_reuse"},    {TensorFlag::external, "external"},
-        {TensorFlag::zero_copy, "zero_copy"},  {TensorFlag::reusable, "reusable"},
-        {TensorFlag::shape_data, "shape_data"}};
     out_ << indent << "tensor " << index << ": " << tensor.size.value() << " in " << tensor.memory.index();
     if (tensor.alignment) out_ << " aligned " << tensor.alignment->value();
     if (tensor.view_of) out_ << " = " << tensor.view_of->tensor.index() << "+" << tensor.view_of->offset.value();
-    for (const auto& [flag, name] : kFlags) {
-      if (tensor.flags.has(flag)) out_ << " " << name;
+    for (const NamedTensorFlag& flag : kTensorFlags) {
+      if (tensor.flags.has(flag.value)) out_ << " " << flag.name;
     }
     out_ << "\n";
   }
@@ -76,9 +69,8 @@ class Dump {
     for (const std::uint32_t output : op.zero_fill.outputs) out_ << " fill output " << output;
     for (const std::uint32_t workspace : op.zero_fill.workspaces) out_ << " fill workspace " << workspace;
     if (!op.zero_fill.empty()) out_ << " with " << int{op.zero_fill.value};
-    if (op.no_task) out_ << " no_task";
-    for (const OpConstraint& each : kOpConstraints) {
-      if (op.*each.field) out_ << " " << each.name;
+    for (const NamedOpFlag& flag : kOpFlags) {
+      if (op.*flag.field) out_ << " " << flag.name;
     }
     if (!op.batch.empty()) out_ << " [" << op.batch << "]";
     if (op.prefetch) out_ << " prefetch " << op.prefetch->index();
