@@ -22,7 +22,7 @@ bool set(Field& field, Field value) {
 }
 
 /// Constraints of the graph only.
-template <Constraint constraint>
+template <auto constraint>
 bool drop(Editor& graph, PlanOptions&) {
   return relax(graph, constraint);
 }
@@ -46,7 +46,7 @@ bool drop_no_reuse(Editor& graph, PlanOptions& options) {
 
 bool drop_fixed_addresses(Editor& graph, PlanOptions& options) {
   if (options.base != AddressBase::refreshable) return false;  // with a fixed base every address is fixed
-  return relax(graph, Constraint::fixed_addresses);
+  return relax(graph, &Op::fixed_address);
 }
 
 bool has_pairs(Editor& graph) {
@@ -63,7 +63,7 @@ bool drop_limits(Editor& graph, PlanOptions& options) {
 
 bool drop_zero_copy(Editor& graph, PlanOptions& options) {
   options.fuse_inputs_up_to = Bytes(0);
-  return relax(graph, Constraint::zero_copy);
+  return relax(graph, TensorFlags{TensorFlag::zero_copy, TensorFlag::reusable});
 }
 
 struct DroppableConstraint {

@@ -79,8 +79,6 @@ bool relax(Editor& editor, Constraint constraint) {
       return drop_outputs(editor);
     case Constraint::no_reuse:
       return drop_no_reuse(editor);
-    case Constraint::fixed_addresses:
-      return each(editor.ops(), [](Op& op) { return set(op.fixed_address, false); });
     case Constraint::alignments:
       return drop_alignments(editor);
     case Constraint::streams:
@@ -89,15 +87,20 @@ bool relax(Editor& editor, Constraint constraint) {
       return each(editor.memories(), [](Memory& memory) { return set(memory.max_size, {}); });
     case Constraint::batches:
       return each(editor.ops(), [](Op& op) { return set(op.batch, {}); });
-    case Constraint::zero_copy:
-      return each(editor.tensors(),
-                  [](Tensor& tensor) { return drop_flags(tensor, {TensorFlag::zero_copy, TensorFlag::reusable}); });
     case Constraint::rings:
       return drop_rings(editor);
     case Constraint::session_workspaces:
       return drop_session(editor);
   }
   return false;
+}
+
+bool relax(Editor& editor, bool Op::* flag) {
+  return each(editor.ops(), [&](Op& op) { return set(op.*flag, false); });
+}
+
+bool relax(Editor& editor, TensorFlags flags) {
+  return each(editor.tensors(), [&](Tensor& tensor) { return drop_flags(tensor, flags); });
 }
 
 }  // namespace stowage::rewrite

@@ -17,10 +17,27 @@ namespace {
 using ::testing::ElementsAre;
 using testing::Sketch;
 
-constexpr std::array kConstraints{
-    Constraint::padded_groups,   Constraint::packed_groups, Constraint::kept_outputs, Constraint::no_reuse,
-    Constraint::fixed_addresses, Constraint::alignments,    Constraint::streams,      Constraint::largest_buffers,
-    Constraint::batches,         Constraint::zero_copy,     Constraint::rings,        Constraint::session_workspaces};
+constexpr std::array kConstraints{Constraint::padded_groups,     Constraint::packed_groups, Constraint::kept_outputs,
+                                  Constraint::no_reuse,          Constraint::alignments,    Constraint::streams,
+                                  Constraint::largest_buffers,   Constraint::batches,       Constraint::rings,
+                                  Constraint::session_workspaces};
+constexpr std::array kOpFlagsToDrop{&Op::fixed_address, &Op::no_reuse};
+constexpr std::array kTensorFlagsToDrop{TensorFlags{TensorFlag::zero_copy, TensorFlag::reusable},
+                                        TensorFlags{TensorFlag::no_reuse}};
+
+/// Drops every kind of constraint, each from a graph as it was; `check` gets what there was any of.
+template <class Check>
+void relax_each(const Graph& graph, const Check& check) {
+  const auto drop_all = [&](const auto& kinds) {
+    for (const auto& kind : kinds) {
+      Editor editor(graph);
+      if (relax(editor, kind)) check(std::move(editor));
+    }
+  };
+  drop_all(kConstraints);
+  drop_all(kOpFlagsToDrop);
+  drop_all(kTensorFlagsToDrop);
+}
 
 /// None of these rewrites adds, removes or reorders anything.
 void expect_unmoved(const Graph& graph, const Result<Rewritten>& result) {
@@ -103,6 +120,18 @@ TEST(Relax, SaysWhetherThereWasAnything) {
   EXPECT_EQ(result->alignment(TensorId(0)), Bytes(1));
 }
 
+TEST(Relax, FlagsAreDroppedByThemselves) {
+  Sketch s;
+  const TensorId x = s.tensor("x", 8, {TensorFlag::input, TensorFlag::zero_copy});
+  s.op({.name = "a", .kind = "X", .inputs = {x}, .fixed_address = true});
+  Editor editor(s.build());
+  EXPECT_FALSE(relax(editor, &Op::no_reuse));
+  EXPECT_TRUE(relax(editor, &Op::fixed_address));
+  EXPECT_FALSE(relax(editor, &Op::fixed_address)) << "the second time there is nothing left";
+  EXPECT_TRUE(relax(editor, TensorFlags{TensorFlag::zero_copy, TensorFlag::reusable}));
+  EXPECT_EQ(editor.tensor(x).flags, TensorFlags(TensorFlag::input)) << "other flags stay";
+}
+
 TEST(RewritesProperty, OriginsAreRightAfterEachOfThem) {
   std::mt19937_64 random(5);
   std::size_t relaxed = 0;
@@ -116,12 +145,10 @@ TEST(RewritesProperty, OriginsAreRightAfterEachOfThem) {
       const TensorId one(std::uniform_int_distribution<std::size_t>(0, graph.tensors().size() - 1)(random));
       expect_unmoved(graph, drop_tensors(graph, closed(graph, {{one}, {}})));
     }
-    for (const Constraint each : kConstraints) {
-      Editor editor(graph);
-      if (!relax(editor, each)) continue;
+    relax_each(graph, [&](Editor editor) {
       ++relaxed;
       expect_unmoved(graph, std::move(editor).build());
-    }
+    });
   }
   EXPECT_GT(relaxed, 1000U);
 }

@@ -40,18 +40,16 @@ struct Dropped {
 /// closed. (drop_tensors.cpp)
 Result<Rewritten> drop_tensors(const Graph& graph, const Dropped& dropped);
 
-/// A constraint of a graph that `relax` can remove. Each comment says what holds without it.
+/// A constraint of a graph that `relax` can remove, other than a flag. Each comment says what holds without it.
 enum class Constraint : std::uint8_t {
   padded_groups,       ///< Members may lie anywhere.
   packed_groups,       ///< These ops copy.
   kept_outputs,        ///< Outputs live until their last use, except for zero-copy outputs.
   no_reuse,            ///< Tensors, ops and workspaces with this flag share memory like any other.
-  fixed_addresses,     ///< No op needs fixed addresses.
   alignments,          ///< All alignments are 1.
   streams,             ///< All ops are on stream 0.
   largest_buffers,     ///< Memories have no largest buffer.
   batches,             ///< All ops run, whatever their batch was.
-  zero_copy,           ///< Callers' tensors lie in our memory.
   rings,               ///< Prefetched tensors are placed like any other.
   session_workspaces,  ///< These workspaces live only during their op.
 };
@@ -59,5 +57,8 @@ enum class Constraint : std::uint8_t {
 /// Removes all constraints of one kind; returns whether there were any. Call it once per kind, then `Editor::build`.
 /// (relax.cpp)
 bool relax(Editor& editor, Constraint constraint);
+/// The same for a constraint that is one bool of ops, or flags of tensors. (relax.cpp)
+bool relax(Editor& editor, bool Op::* flag);
+bool relax(Editor& editor, TensorFlags flags);
 
 }  // namespace stowage::rewrite
