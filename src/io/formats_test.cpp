@@ -31,15 +31,25 @@ std::string onnx_model() { return std::string("\x08\x08\x42\x02\x10\x0d\x3a\x03\
 std::string onnx_model_in_another_order() { return std::string("\x3a\x03\x12\x01g\x42\x02\x10\x0d\x08\x08", 11); }
 std::string tflite_model() { return io::tflite::testing::bytes_of(io::tflite::testing::small_model()); }
 
-/// A file of every format.
-std::vector<std::pair<std::string_view, std::string>> examples() {
-  return {{"graph", std::string(kGraph)},
-          {"graph", "\xEF\xBB\xBF\n " + std::string(kGraph)},
-          {"onnx", onnx_model()},
-          {"onnx", onnx_model_in_another_order()},
-          {"tflite", tflite_model()},
-          {"csv", std::string(kTable)},
-          {"csv", "\n \"buffer\" ,start,end,size\n"}};
+std::string content_of(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+/// A file of every format, which the fuzzer starts from too, and some that are harder to recognise.
+std::vector<std::pair<std::string, std::string>> examples() {
+  std::vector<std::pair<std::string, std::string>> list{{"graph", std::string(kGraph)},
+                                                        {"graph", "\xEF\xBB\xBF\n " + std::string(kGraph)},
+                                                        {"onnx", onnx_model()},
+                                                        {"onnx", onnx_model_in_another_order()},
+                                                        {"tflite", tflite_model()},
+                                                        {"csv", std::string(kTable)},
+                                                        {"csv", "\n \"buffer\" ,start,end,size\n"}};
+  const std::filesystem::path seeds = std::filesystem::path(STOWAGE_SOURCE_DIR) / "fuzz" / "corpus" / "fuzz_import";
+  for (const Format& format : formats()) {
+    if (std::filesystem::exists(seeds / format.name)) list.emplace_back(format.name, content_of(seeds / format.name));
+  }
+  return list;
 }
 
 std::string_view format_of(std::string_view bytes, std::string_view name) {
@@ -52,20 +62,16 @@ std::string error_of(std::string_view bytes, const std::string& name, const Impo
   return imported ? "none" : to_string(imported.error());
 }
 
-std::string content_of(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
 TEST(Formats, AreRecognisedByContentWhateverTheName) {
-  std::set<std::string_view> seen;
+  std::set<std::string, std::less<>> seen;
   for (const auto& [name, bytes] : examples()) {
     seen.insert(name);
     for (const char* file : {"-", "model", "a.json", "a.onnx.gz", "a.tflite", "a.csv", "a.bin", ""}) {
       EXPECT_EQ(format_of(bytes, file), name) << file;
     }
   }
-  for (const Format& format : formats()) EXPECT_TRUE(seen.contains(format.name)) << format.name << " has no example";
+  for (const Format& format : formats())
+    EXPECT_TRUE(seen.contains(format.name)) << "no fuzz/corpus/fuzz_import/" << format.name;
 }
 
 TEST(Formats, EachIsRecognisedByOneFormatOnly) {
@@ -102,10 +108,12 @@ TEST(Formats, ATfliteModelThatBeginsLikeAnotherFormatIsOne) {
 }
 
 TEST(Formats, WhatNobodyRecognisesListsTheKnownFormats) {
-  EXPECT_EQ(
-      error_of("something else", "data.bin"),
-      "data.bin: unknown format: neither the content nor the name identifies one; known formats: graph (.json), onnx "
-      "(.onnx), tflite (.tflite), csv (.csv)");
+  const std::string said = error_of("something else", "data.bin");
+  EXPECT_THAT(said,
+              StartsWith("data.bin: unknown format: neither the content nor the name identifies one; known formats: "
+                         "graph (.json), onnx (.onnx), "));
+  for (const Format& format : formats())
+    EXPECT_THAT(said, HasSubstr(std::string(format.name) + " (" + std::string(format.suffix) + ")"));
   EXPECT_THAT(error_of("", "-"), StartsWith("-: the file is empty, and its name does not identify a format; known"));
   EXPECT_EQ(import_bytes("", "-").error().code, ErrorCode::parse);
 }
@@ -169,11 +177,9 @@ TEST(Formats, ADimThatTheFileCannotHaveIsRefused) {
 TEST(Formats, EachHasAFuzzTargetAndASectionInTheDocumentation) {
   const std::filesystem::path project = STOWAGE_SOURCE_DIR;
   const std::string documentation = content_of(project / "docs" / "formats.md");
-  const std::string targets = content_of(project / "fuzz" / "CMakeLists.txt");
   std::set<std::string_view> names;
   for (const Format& format : formats()) {
     const std::string target = "fuzz_" + std::string(format.name);
-    EXPECT_THAT(targets, HasSubstr(target));
     EXPECT_TRUE(std::filesystem::exists(project / "fuzz" / (target + ".cpp"))) << target;
     EXPECT_THAT(documentation,
                 HasSubstr("| `" + std::string(format.name) + "` | `" + std::string(format.suffix) + "` |"));

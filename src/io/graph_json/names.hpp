@@ -5,8 +5,8 @@
 
 #include "stowage/graph.hpp"
 
-/// The names of enumerators in a graph file; those of flags are in graph/interface/flags.hpp. Defaults have no name: files
-/// omit them.
+/// The names of enumerators in a graph file; those of flags are in graph/interface/flags.hpp. Defaults have no name:
+/// files omit them.
 namespace stowage::io {
 
 template <class Value>
