@@ -175,7 +175,7 @@ class Device {
 
 /// A kind of device that can be opened by name.
 struct DeviceInfo {
-  std::string_view name;     ///< "cpu", "sim", "cuda".
+  std::string_view name;     ///< For `open_device`: "cpu".
   std::string_view summary;  ///< One line for people; says so where this build does not have it.
   bool in_build = true;      ///< False: opening it is an error that says why.
 };
@@ -185,7 +185,7 @@ struct DeviceInfo {
 
 struct DeviceOptions {
   int ordinal = 0;                   ///< Which one, where the machine has several.
-  std::optional<Bytes> memory = {};  ///< No more than this; only `sim` can be limited.
+  std::optional<Bytes> memory = {};  ///< No more than this; `unsupported` where there is no limit.
 };
 
 /// Opens a device by name; "cpu" is always the same one. Fails with `unknown_name`, listing the

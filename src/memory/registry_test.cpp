@@ -7,8 +7,8 @@
 namespace stowage {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsSupersetOf;
 
 TEST(DeviceRegistry, ListsEveryKindWithALineForPeople) {
   std::vector<std::string_view> names;
@@ -17,7 +17,7 @@ TEST(DeviceRegistry, ListsEveryKindWithALineForPeople) {
     EXPECT_FALSE(info.summary.empty()) << info.name;
     EXPECT_EQ(info.in_build, info.summary.find("not in this build") == std::string_view::npos) << info.name;
   }
-  EXPECT_THAT(names, ElementsAre("cpu", "sim", "cuda"));
+  EXPECT_THAT(names, IsSupersetOf({"cpu", "sim", "cuda"}));
 }
 
 TEST(DeviceRegistry, TheCpuIsAlwaysTheSameOne) {
@@ -33,8 +33,9 @@ TEST(DeviceRegistry, TheMemoryOfSimCanBeLimited) {
 
 TEST(DeviceRegistry, AnUnknownNameOrOptionIsAnError) {
   EXPECT_EQ(open_device("tape").error().code, ErrorCode::unknown_name);
-  EXPECT_THAT(open_device("tape").error().message,
-              HasSubstr("there is no device 'tape'; the devices are cpu, sim, cuda"));
+  const std::string message = open_device("tape").error().message;
+  EXPECT_THAT(message, HasSubstr("there is no device 'tape'; the devices are cpu, "));
+  for (const DeviceInfo& info : devices()) EXPECT_THAT(message, HasSubstr(info.name));
   EXPECT_EQ(open_device("cpu", {.memory = Bytes(1)}).error().code, ErrorCode::unsupported);
   EXPECT_EQ(open_device("cpu", {.ordinal = 1}).error().code, ErrorCode::unsupported);
   EXPECT_EQ(open_device("sim", {.ordinal = 1}).error().code, ErrorCode::unsupported);
