@@ -18,10 +18,10 @@ namespace {
 
 /// The table of formats: one line each.
 constexpr std::array kFormats{
-    io::graph_json::kFormat,
-    io::onnx::kFormat,
-    io::tflite::kFormat,
-    io::csv::kFormat,
+    io::graph_json::kFormat,  //
+    io::onnx::kFormat,        //
+    io::tflite::kFormat,      //
+    io::csv::kFormat,         //
 };
 
 bool has_suffix(std::string_view name, const Format& format) {

@@ -14,11 +14,15 @@ struct NamedTensorFlag {
   TensorFlag value;
 };
 inline constexpr std::array kTensorFlags{
-    NamedTensorFlag{"input", TensorFlag::input},           NamedTensorFlag{"output", TensorFlag::output},
-    NamedTensorFlag{"constant", TensorFlag::constant},     NamedTensorFlag{"variable", TensorFlag::variable},
-    NamedTensorFlag{"no_reuse", TensorFlag::no_reuse},     NamedTensorFlag{"external", TensorFlag::external},
-    NamedTensorFlag{"zero_copy", TensorFlag::zero_copy},   NamedTensorFlag{"reusable", TensorFlag::reusable},
-    NamedTensorFlag{"shape_data", TensorFlag::shape_data},
+    NamedTensorFlag{"input", TensorFlag::input},            //
+    NamedTensorFlag{"output", TensorFlag::output},          //
+    NamedTensorFlag{"constant", TensorFlag::constant},      //
+    NamedTensorFlag{"variable", TensorFlag::variable},      //
+    NamedTensorFlag{"no_reuse", TensorFlag::no_reuse},      //
+    NamedTensorFlag{"external", TensorFlag::external},      //
+    NamedTensorFlag{"zero_copy", TensorFlag::zero_copy},    //
+    NamedTensorFlag{"reusable", TensorFlag::reusable},      //
+    NamedTensorFlag{"shape_data", TensorFlag::shape_data},  //
 };
 
 struct NamedOpFlag {
