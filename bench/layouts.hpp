@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "memory/interface/sim_device.hpp"
 #include "stowage/alloc/partition.hpp"
-#include "stowage/memory/sim.hpp"
 
 namespace stowage::bench {
 

@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 
 #include "exit.hpp"
+#include "memory/interface/sim_device.hpp"
 #include "pairs.hpp"
 #include "replay/interface/lagged_device.hpp"
 #include "sections.hpp"
 #include "stowage/io.hpp"
-#include "stowage/memory/sim.hpp"
 #include "stowage/replay.hpp"
 #include "stowage/runtime.hpp"
 #include "table.hpp"

@@ -9,9 +9,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "memory/interface/sim_device.hpp"
 #include "stowage/alloc.hpp"
 #include "stowage/io.hpp"
-#include "stowage/memory/sim.hpp"
 #include "stowage/planner.hpp"
 #include "stowage/verify.hpp"
 #include "support/data.hpp"

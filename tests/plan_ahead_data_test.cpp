@@ -9,8 +9,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "memory/interface/sim_device.hpp"
 #include "stowage/io.hpp"
-#include "stowage/memory/sim.hpp"
 #include "stowage/replay.hpp"
 #include "stowage/runtime/plan_ahead.hpp"
 #include "support/data.hpp"

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "stowage/memory/sim.hpp"
+#include "memory/interface/sim_device.hpp"
 #include "stowage/runtime/stream_allocator.hpp"
 
 /// Random programs on a device that executes work later, in any order that the streams allow: every block is written by

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
+#include "memory/interface/sim_device.hpp"
 #include "stowage/io.hpp"
-#include "stowage/memory/sim.hpp"
 #include "stowage/replay.hpp"
 #include "support/data.hpp"
 

@@ -9,7 +9,6 @@
 #include "stowage/io.hpp"
 #include "stowage/memory.hpp"
 #include "stowage/memory/cuda.hpp"
-#include "stowage/memory/sim.hpp"
 #include "stowage/pack.hpp"
 #include "stowage/pack/replanner.hpp"
 #include "stowage/plan.hpp"

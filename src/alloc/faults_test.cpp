@@ -5,9 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "memory/interface/sim_device.hpp"
 #include "stowage/alloc/allocate_all.hpp"
 #include "stowage/alloc/graph_allocator.hpp"
-#include "stowage/memory/sim.hpp"
 #include "stowage/verify.hpp"
 #include "support/builders/allocator_graphs.hpp"
 

@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "memory/interface/sim_device.hpp"
 #include "stowage/alloc/graph_allocator.hpp"
-#include "stowage/memory/sim.hpp"
 #include "stowage/verify.hpp"
 #include "support/builders/allocator_graphs.hpp"
 

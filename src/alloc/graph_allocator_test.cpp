@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "stowage/memory/sim.hpp"
+#include "memory/interface/sim_device.hpp"
 #include "stowage/verify.hpp"
 #include "support/builders/allocator_graphs.hpp"
 

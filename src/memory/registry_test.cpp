@@ -1,8 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "memory/interface/sim_device.hpp"
 #include "stowage/memory.hpp"
-#include "stowage/memory/sim.hpp"
 
 namespace stowage {
 namespace {

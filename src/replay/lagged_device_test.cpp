@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "stowage/memory/sim.hpp"
+#include "memory/interface/sim_device.hpp"
 
 namespace stowage::replaying {
 namespace {

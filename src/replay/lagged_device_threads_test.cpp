@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "memory/interface/sim_device.hpp"
 #include "replay/interface/lagged_device.hpp"
-#include "stowage/memory/sim.hpp"
 
 namespace stowage::replaying {
 namespace {

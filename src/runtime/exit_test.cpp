@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "stowage/memory/sim.hpp"
+#include "memory/interface/sim_device.hpp"
 #include "stowage/runtime/caching_allocator.hpp"
 #include "stowage/runtime/plan_ahead.hpp"
 #include "stowage/runtime/session_arena.hpp"

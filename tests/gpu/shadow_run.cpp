@@ -13,7 +13,7 @@ namespace stowage::testing {
 
 Result<std::unique_ptr<GpuShadow>> GpuShadow::make(CudaDevice& device) {
   std::unique_ptr<GpuShadow> shadow(new GpuShadow(device));
-  STOWAGE_TRY(shadow->module_, device.load(kShadowPtx));
+  STOWAGE_TRY(shadow->module_, computing(device).load(kShadowPtx));
   return shadow;
 }
 
@@ -136,13 +136,13 @@ class GpuShadow::Run {
     const auto blocks = static_cast<unsigned>(std::clamp<std::int64_t>(size / (256 * 16), 1, 1056));
     shadow_.kernels_ += 1;
     shadow_.bytes_ += work.size;
-    return device_.launch(stream, *kernel, {.blocks = {blocks, 1, 1}, .threads = {256, 1, 1}}, arguments);
+    return computing(device_).launch(stream, *kernel, {.blocks = {blocks, 1, 1}, .threads = {256, 1, 1}}, arguments);
   }
 
   Status dawdle(StreamId stream) {
     std::uint64_t ticks = random_() % 100000;
     const std::array<void*, 1> arguments{&ticks};
-    return device_.launch(stream, *wait_, {}, arguments);
+    return computing(device_).launch(stream, *wait_, {}, arguments);
   }
 
   [[nodiscard]] std::size_t last_slot() const { return graph_.ops().size() + graph_.tensors().size(); }

@@ -5,8 +5,8 @@
 #include <random>
 #include <vector>
 
+#include "memory/interface/cuda_compute.hpp"
 #include "stowage/graph.hpp"
-#include "stowage/memory/cuda.hpp"
 
 /// Shadow execution on a GPU: the same graph at two sets of addresses must give the same hashes.
 /// Each op launches kernels on its stream: its inputs are hashed into a number of the op, then workspaces and outputs

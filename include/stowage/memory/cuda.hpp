@@ -1,10 +1,7 @@
 #pragma once
 
-#include <array>
-#include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,47 +34,6 @@ struct CudaOptions {
   /// Different for devices that exist at the same time; absent: the ordinal + 1. 0 is the CPU's.
   std::optional<DeviceId> id = {};
   std::string driver = {};  ///< As for `cuda_devices`.
-};
-
-class CudaModule;
-
-/// A kernel of a module, which must outlive it.
-class CudaKernel {
- public:
-  [[nodiscard]] const CudaModule& module() const { return *module_; }
-  /// The driver's CUfunction.
-  [[nodiscard]] void* native() const { return function_; }
-
- private:
-  friend class CudaModule;
-  CudaKernel(const CudaModule& module, void* function) : module_(&module), function_(function) {}
-
-  const CudaModule* module_;
-  void* function_;
-};
-
-/// Compiled code on a device, which must outlive it. Kernels of it must have finished when it goes.
-/// Thread-safe.
-class CudaModule {
- public:
-  virtual ~CudaModule() = default;
-  CudaModule(const CudaModule&) = delete;
-  CudaModule& operator=(const CudaModule&) = delete;
-
-  /// `unknown_name` where there is none of that name.
-  [[nodiscard]] virtual Result<CudaKernel> kernel(const std::string& name) const = 0;
-  [[nodiscard]] virtual DeviceId device() const = 0;
-
- protected:
-  CudaModule() = default;
-  CudaKernel make_kernel(void* function) const { return {*this, function}; }
-};
-
-/// How many threads run a kernel, and with how much shared memory per block.
-struct CudaGrid {
-  std::array<unsigned, 3> blocks = {1, 1, 1};
-  std::array<unsigned, 3> threads = {1, 1, 1};  ///< Of a block.
-  unsigned shared_bytes = 0;
 };
 
 /// One GPU. Works in its primary context, the one that the CUDA runtime and torch use too, which is
@@ -115,14 +71,6 @@ class CudaDevice : public Device {
   [[nodiscard]] virtual Result<::CUstream_st*> native(StreamId stream) = 0;
   /// Whether what is submitted to the stream now goes into a graph instead of being done.
   [[nodiscard]] virtual Result<bool> is_capturing(StreamId stream) = 0;
-
-  /// Compiles PTX text for this device. What the compiler says against it is in the message.
-  virtual Result<std::unique_ptr<CudaModule>> load(const std::string& ptx) = 0;
-  /// Runs a kernel, in the order of the stream. `arguments` point to the values of its parameters,
-  /// all of them and of their types; the values are taken before the call returns. `invalid` for a
-  /// grid without threads and a kernel of another device.
-  virtual Status launch(StreamId stream, const CudaKernel& kernel, const CudaGrid& grid,
-                        std::span<void* const> arguments) = 0;
 };
 
 }  // namespace stowage

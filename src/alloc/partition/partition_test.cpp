@@ -6,8 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "memory/interface/sim_device.hpp"
 #include "stowage/alloc.hpp"
-#include "stowage/memory/sim.hpp"
 #include "stowage/planner.hpp"
 
 namespace stowage {

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "memory/cuda/driver.hpp"
-#include "stowage/memory/cuda.hpp"
+#include "memory/interface/cuda_compute.hpp"
 
 namespace stowage::memory::cuda {
 

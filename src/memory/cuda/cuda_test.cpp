@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "memory/cuda/driver.hpp"
+#include "memory/interface/cuda_compute.hpp"
 #include "support/memory/devices.hpp"
 
 /// What a CUDA device has besides the interfaces of every device. Runs on the fake driver and on the real one.
@@ -54,7 +55,8 @@ class CudaDeviceTest : public ::testing::Test {
                      std::uint32_t count) {
     std::uint32_t value = 1;
     const std::array<void*, 3> arguments = {&numbers, &count, &value};
-    return device.launch(stream, kernel, {.blocks = {(count + 255) / 256, 1, 1}, .threads = {256, 1, 1}}, arguments);
+    return computing(device).launch(stream, kernel, {.blocks = {(count + 255) / 256, 1, 1}, .threads = {256, 1, 1}},
+                                    arguments);
   }
 
   std::vector<std::uint32_t> read(StreamId stream, const std::byte* numbers, std::size_t count) {
@@ -194,7 +196,7 @@ TEST_F(CudaDeviceTest, ADeviceGivesBackWhatIsLeftInIt) {
 
 TEST_F(CudaDeviceTest, AKernelComputesInItsStream) {
   constexpr std::uint32_t kCount = 1000;
-  const auto module = device_->load(kAddToEach).value();
+  const auto module = computing(*device_).load(kAddToEach).value();
   const CudaKernel kernel = module->kernel("add_to_each").value();
   const auto buffer = device_->buffer_type().allocate(Bytes(4 * kCount)).value();
   ASSERT_TRUE(buffer->clear());
@@ -206,7 +208,7 @@ TEST_F(CudaDeviceTest, AKernelComputesInItsStream) {
 
 TEST_F(CudaDeviceTest, AStreamWaitsForLongWorkOfAnother) {
   constexpr std::uint32_t kCount = 4 << 20;
-  const auto module = device_->load(kAddToEach).value();
+  const auto module = computing(*device_).load(kAddToEach).value();
   const CudaKernel kernel = module->kernel("add_to_each").value();
   const auto buffer = device_->buffer_type().allocate(Bytes(4 * kCount)).value();
   ASSERT_TRUE(buffer->clear());
@@ -221,7 +223,7 @@ TEST_F(CudaDeviceTest, AStreamWaitsForLongWorkOfAnother) {
 
 TEST_F(CudaDeviceTest, AKernelSeesPagesThatWereStitchedTogether) {
   constexpr std::size_t kPages = 8;
-  const auto module = device_->load(kAddToEach).value();
+  const auto module = computing(*device_).load(kAddToEach).value();
   const CudaKernel kernel = module->kernel("add_to_each").value();
   VirtualMemory& memory = *device_->virtual_memory();
   const Bytes page = memory.granularity();
@@ -260,7 +262,7 @@ TEST_F(CudaDeviceTest, CopiesGoThroughPinnedMemory) {
 }
 
 TEST_F(CudaDeviceTest, TextThatIsNoPtxIsRefusedWithTheCompilersWords) {
-  const auto module = device_->load(".version 7.0\n.target sm_80\n.address_size 64\nnonsense\n");
+  const auto module = computing(*device_).load(".version 7.0\n.target sm_80\n.address_size 64\nnonsense\n");
   ASSERT_FALSE(module);
   EXPECT_EQ(module.error().code, ErrorCode::device);
   EXPECT_THAT(module.error().message, HasSubstr("cuModuleLoadDataEx"));
@@ -268,12 +270,12 @@ TEST_F(CudaDeviceTest, TextThatIsNoPtxIsRefusedWithTheCompilersWords) {
 }
 
 TEST_F(CudaDeviceTest, AnUnknownKernelAndAGridWithoutThreadsAreRefused) {
-  const auto module = device_->load(kAddToEach).value();
+  const auto module = computing(*device_).load(kAddToEach).value();
   EXPECT_EQ(module->kernel("subtract").error().code, ErrorCode::unknown_name);
   const CudaKernel kernel = module->kernel("add_to_each").value();
-  EXPECT_EQ(device_->launch(kMain, kernel, {.blocks = {1, 0, 1}}, {}).error().code, ErrorCode::invalid);
+  EXPECT_EQ(computing(*device_).launch(kMain, kernel, {.blocks = {1, 0, 1}}, {}).error().code, ErrorCode::invalid);
   const std::shared_ptr<CudaDevice> other = make_cuda(0, DeviceId(8));
-  EXPECT_EQ(other->launch(kMain, kernel, {}, {}).error().code, ErrorCode::invalid);
+  EXPECT_EQ(computing(*other).launch(kMain, kernel, {}, {}).error().code, ErrorCode::invalid);
 }
 
 TEST_F(CudaDeviceTest, TwoDevicesWorkSideBySide) {

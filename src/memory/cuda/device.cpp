@@ -11,7 +11,7 @@ namespace {
 
 /// Members are destroyed in reverse order: first the streams finish, then memory is freed, then the context is
 /// released.
-class CudaDeviceImpl final : public CudaDevice {
+class CudaDeviceImpl final : public CudaComputeDevice {
  public:
   explicit CudaDeviceImpl(std::unique_ptr<DeviceContext> context)
       : context_(std::move(context)),

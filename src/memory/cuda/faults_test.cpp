@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "memory/cuda/declarations.hpp"
+#include "memory/interface/cuda_compute.hpp"
 #include "support/cuda/load.hpp"
 #include "support/memory/devices.hpp"
 
@@ -49,9 +50,9 @@ Status use_streams(CudaDevice& device) {
   device.forget(event);
   STOWAGE_TRY(const bool capturing, device.is_capturing(kMain));
   EXPECT_FALSE(capturing);
-  STOWAGE_TRY(const auto module, device.load(".version 7.0 .entry nothing()"));
+  STOWAGE_TRY(const auto module, computing(device).load(".version 7.0 .entry nothing()"));
   STOWAGE_TRY(const CudaKernel kernel, module->kernel("nothing"));
-  return device.launch(kMain, kernel, {}, {});
+  return computing(device).launch(kMain, kernel, {}, {});
 }
 
 /// Calls every function of the driver that we use at least once.

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdint>
 
-#include "stowage/memory/sim.hpp"
+#include "memory/interface/sim_device.hpp"
 
 namespace stowage::memory {
 

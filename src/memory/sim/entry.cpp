@@ -1,5 +1,5 @@
+#include "memory/interface/sim_device.hpp"
 #include "memory/registry.hpp"
-#include "stowage/memory/sim.hpp"
 
 namespace stowage::memory {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "stowage/memory/sim.hpp"
+#include "memory/interface/sim_device.hpp"
 
 namespace stowage::runtime {
 namespace {

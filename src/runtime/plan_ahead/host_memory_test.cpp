@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "stowage/memory/sim.hpp"
+#include "memory/interface/sim_device.hpp"
 #include "stowage/runtime/plan_ahead.hpp"
 #include "support/runtime/fallback.hpp"
 

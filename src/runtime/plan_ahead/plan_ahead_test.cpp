@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "stowage/memory/sim.hpp"
+#include "memory/interface/sim_device.hpp"
 #include "support/runtime/fallback.hpp"
 
 namespace stowage {

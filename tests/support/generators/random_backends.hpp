@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
+#include "memory/interface/sim_device.hpp"
 #include "stowage/alloc/partition.hpp"
-#include "stowage/memory/sim.hpp"
 
 namespace stowage::testing {
 

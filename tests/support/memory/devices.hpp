@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "memory/interface/sim_device.hpp"
 #include "stowage/memory.hpp"
 #include "stowage/memory/cuda.hpp"
-#include "stowage/memory/sim.hpp"
 
 /// What the conformance suites run over. Every device of the registry, and some of them with other options too.
 ///

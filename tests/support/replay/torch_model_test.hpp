@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "stowage/memory/sim.hpp"
+#include "memory/interface/sim_device.hpp"
 #include "stowage/runtime/allocator.hpp"
 
 /// What the tests of PyTorch's modes share: a model on a simulated device, which must have everything back in the end.

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "stowage/memory/sim.hpp"
+#include "memory/interface/sim_device.hpp"
 #include "stowage/runtime/allocator.hpp"
 
 /// What every allocator must do, whatever it is and whatever wraps it. One line makes an allocator go through all of

@@ -16,28 +16,16 @@
 namespace stowage {
 
 /// What can be counted and made to fail.
-enum class SimCall : std::uint8_t {
-  allocate,
-  reserve,
-  create,
-  map,
-  unmap,
-  copy,
-  record,
-  wait,
-  synchronize
-};
+enum class SimCall : std::uint8_t { allocate, reserve, create, map, unmap, copy, record, wait, synchronize };
 inline constexpr std::size_t kSimCalls = 9;
 
 struct SimOptions {
-  DeviceId id{
-      1};  ///< Different for devices that exist at the same time; below 65536. 0 is the CPU's.
+  DeviceId id{1};  ///< Different for devices that exist at the same time; below 65536. 0 is the CPU's.
   std::string name = "sim";
-  Bytes alignment{256};  ///< A power of two.
-  Bytes skew{0};         ///< How far the bases of buffers are from being aligned; 0 or more.
+  Bytes alignment{256};                ///< A power of two.
+  Bytes skew{0};                       ///< How far the bases of buffers are from being aligned; 0 or more.
   std::optional<Bytes> max_size = {};  ///< Of one buffer.
-  std::optional<Bytes> memory =
-      {};  ///< Of all buffers and physical memory together; beyond it: out_of_memory.
+  std::optional<Bytes> memory = {};    ///< Of all buffers and physical memory together; beyond it: out_of_memory.
   bool virtual_memory = true;
   Bytes granularity{std::int64_t{2} << 20};  ///< A power of two.
 };
@@ -56,8 +44,7 @@ struct SimKernel {
   /// The bytes of each input; those of each output, to be set. Must not call the device. An output
   /// of another size than it had is a violation; what is written is cut or filled up with zeros
   /// then.
-  std::function<void(std::span<const std::vector<std::byte>>, std::span<std::vector<std::byte>>)>
-      compute;
+  std::function<void(std::span<const std::vector<std::byte>>, std::span<std::vector<std::byte>>)> compute;
 };
 
 /// Work on a stream is pending until the test says that time passes: `finish`, `finish_all`, or
