@@ -7,6 +7,7 @@
 
 #include "exit.hpp"
 #include "generate_streams.hpp"
+#include "planner/interface/record.hpp"
 #include "sections.hpp"
 #include "stowage/planner.hpp"
 #include "table.hpp"
@@ -51,13 +52,14 @@ double add_row(Table& table, const Family& family, std::size_t ops, const PlanOp
   const Planned planned = value_or_exit(plan(graph, options));
   const double whole = milliseconds_since(start);
   const double spent = cpu_milliseconds() - cpu;
-  STOWAGE_CHECK(planned.has_answer(), "a graph without a capacity must have an answer");
-  table.add(
-      {fmt::format("{}, {}", family.name, options.solver), with_commas(static_cast<long long>(graph.ops().size())),
-       with_commas(static_cast<long long>(planned.items)), to_text(in_ms(planned.times.liveness)),
-       to_text(in_ms(planned.times.lower)), to_text(in_ms(planned.times.solve)), to_text(in_ms(planned.times.verify)),
-       to_text(whole), to_text(spent), ratio(planned.plan->peak().value(), planned.lower_bound.value()),
-       fmt::format("{:.0f}", before), fmt::format("{:.0f}", peak_mib() - before)});
+  STOWAGE_CHECK(planned.has_answer(), "a graph without a capacity has an answer");
+  table.add({fmt::format("{}, {}", family.name, options.solver),
+             with_commas(static_cast<long long>(graph.ops().size())),
+             with_commas(static_cast<long long>(planned.items)), to_text(in_ms(planned.record->times.liveness)),
+             to_text(in_ms(planned.record->times.lower)), to_text(in_ms(planned.record->times.solve)),
+             to_text(in_ms(planned.record->times.verify)), to_text(whole), to_text(spent),
+             ratio(planned.plan->peak().value(), planned.lower_bound.value()), fmt::format("{:.0f}", before),
+             fmt::format("{:.0f}", peak_mib() - before)});
   return spent;
 }
 

@@ -1,4 +1,5 @@
 #include "fuzz.hpp"
+#include "plan/interface/plan_file.hpp"
 #include "stowage/io.hpp"
 #include "stowage/planner.hpp"
 #include "stowage/verify.hpp"

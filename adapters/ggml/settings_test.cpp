@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "gallocr.hpp"
+#include "plan/interface/plan_file.hpp"
 #include "report.hpp"
 #include "stowage/io.hpp"
 #include "stowage/planner.hpp"

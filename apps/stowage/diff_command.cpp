@@ -44,9 +44,9 @@ struct DiffArguments {
 /// One of the two plans: made here, or read from a file, with its graph if that is known.
 struct Side {
   std::optional<Graph> graph = {};
-  std::optional<Planned> planned = {};  ///< With an answer.
-  std::optional<PlanFile> file = {};    ///< Otherwise.
-  const Graph* names = nullptr;         ///< For a file: the graph whose ids `plan` uses.
+  std::optional<Planned> planned = {};        ///< With an answer.
+  std::shared_ptr<const PlanFile> file = {};  ///< Otherwise.
+  const Graph* names = nullptr;               ///< For a file: the graph whose ids `plan` uses.
   std::optional<Plan> plan = {};
 
   [[nodiscard]] DiffSide shown() const {
@@ -73,7 +73,7 @@ Graph read_graph(const std::string& path, std::string_view bytes, const ImportOp
 Side read_side(const std::string& path, const std::string& graph, const DiffArguments& arguments) {
   const std::string text = or_fail(read_file(path));
   if (is_plan(text)) {
-    Side side{.file = or_fail(parse_plan(text, path))};
+    Side side{.file = or_fail(parse_plan_file(text, path))};
     if (!graph.empty()) side.graph = read_graph(graph, or_fail(read_file(graph)), arguments.import);
     return side;
   }
@@ -88,11 +88,10 @@ Side read_side(const std::string& path, const std::string& graph, const DiffArgu
 /// names if that graph lacks a tensor or op that the file refers to.
 void find_names(Side& side, const Side& other) {
   if (!side.file) return;
-  const bool same = other.graph && other.graph->name() == side.file->graph;
+  const bool same = other.graph && other.graph->name() == graph_name(*side.file);
   side.names = side.graph ? &*side.graph : same ? &*other.graph : nullptr;
   if (!side.names) return;
-  ResolvedPlan resolved = resolve(*side.names, *side.file);
-  if (resolved.unknown.empty()) side.plan = std::move(resolved.plan);
+  if (Result<Plan> plan = plan_for(*side.names, *side.file)) side.plan = std::move(*plan);
 }
 
 void add_limit_option(CLI::App& command, DiffArguments& arguments) {

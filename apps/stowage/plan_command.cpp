@@ -75,9 +75,9 @@ PlanOptions options_of(const PlanArguments& arguments, const Graph& graph) {
   PlanOptions options = arguments.options;
   if (arguments.previous.empty()) return options;
   const std::string text = or_fail(read_file(arguments.previous));
-  const PlanFile previous = or_fail(parse_plan(text, arguments.previous));
   // Entries for tensors that the graph no longer has are ignored.
-  options.previous = PreviousPlan{.plan = resolve(graph, previous).plan, .keep_all = arguments.keep_offsets};
+  options.previous = known_part(graph, *or_fail(parse_plan_file(text, arguments.previous)));
+  options.keep_offsets = arguments.keep_offsets;
   return options;
 }
 

@@ -92,7 +92,7 @@ std::vector<Finding> findings_of(const VerifyArguments& arguments) {
         verify_tflite({bytes, arguments.input}, {plan, arguments.plan}, arguments.import, arguments.options));
   const Input input = or_fail(read_input(arguments.input, bytes, arguments.import));
   if (const CsvProblem* const table = input.table()) return verify_table(*table, plan, arguments);
-  return verify(*input.graph(), or_fail(parse_plan(plan, arguments.plan)), arguments.options);
+  return verify(*input.graph(), *or_fail(parse_plan_file(plan, arguments.plan)), arguments.options);
 }
 
 std::string as_json(const std::vector<Finding>& findings) {

@@ -16,17 +16,6 @@
 /// The orchestra: a graph goes in, a verified plan comes out. lower → pack → raise → verify.
 namespace stowage {
 
-/// A plan of an earlier version of a graph. Its tensors and ops are those of the new graph with the
-/// same ids; what lies in bodies is placed anew. A plan file is brought into the new graph's ids by
-/// `resolve`, a plan of the earlier graph by `resolve(graph, localise(earlier, plan))`.
-struct PreviousPlan {
-  Plan plan;
-  bool keep_all =
-      false;  ///< Whatever has a place there must keep it. Planning fails where that is impossible.
-  std::vector<TensorId> keep =
-      {};  ///< The same for some tensors. Those that have no place there are placed like any other.
-};
-
 /// How to plan. The defaults are those of the command line.
 struct PlanOptions {
   bool in_place = true;      ///< Use the ops' in-place pairs.
@@ -56,20 +45,17 @@ struct PlanOptions {
   /// Try everything that GE's MemoryPriority mode tries, and in-place pairs left alone, and take
   /// the best plan.
   bool memory_priority = false;
-  /// What can stay where it was stays there, as long as the peak exceeds the bound by no more than
-  /// it did, give or take 0.5%.
-  std::optional<PreviousPlan> previous = {};
+  /// A plan of an earlier version of the graph, in the ids of this one (`known_part` of its file).
+  /// What it places outside of bodies stays where it is, as long as the peak exceeds the bound by
+  /// no more than it did, plus 0.5%. The rest is placed anew.
+  std::optional<Plan> previous = {};
+  /// Everything that `previous` places must stay there. Planning fails where that is impossible.
+  bool keep_offsets = false;
+  /// The same for these tensors only. Those that `previous` does not place are not restricted.
+  std::vector<TensorId> keep = {};
   /// Judge the plan by `verify` before it is returned. Without it a bug of ours goes unseen, and
   /// about a quarter of the time is saved where solving is quick.
   bool verify = true;
-};
-
-/// How long each stage took.
-struct StageTimes {
-  std::chrono::nanoseconds liveness{};
-  std::chrono::nanoseconds lower{};
-  std::chrono::nanoseconds solve{};
-  std::chrono::nanoseconds verify{};
 };
 
 /// One way of planning a graph: what is solved, and by whom.
@@ -79,31 +65,12 @@ struct Strategy {
   std::string solver;
   ReuseKnobs reuse = {};
   bool in_place = true;
+  std::optional<Bytes> peak = {};  ///< Of its plan, once tried; absent: no answer.
 
   friend bool operator==(const Strategy&, const Strategy&) = default;
 };
 
-/// What one strategy came to.
-struct Candidate {
-  std::string strategy;
-  std::optional<Bytes> peak = {};  ///< Of the plan, all arenas that count; absent: no answer.
-
-  friend bool operator==(const Candidate&, const Candidate&) = default;
-};
-
-/// What is known of one arena that counts towards the peak, whether there is a plan or not.
-struct ArenaNeed {
-  MemoryId memory;
-  ArenaKind kind = ArenaKind::shared;
-  Bytes lower_bound;
-  std::optional<Bytes> size =
-      {};  ///< Of the best answer, though it exceed the capacity; absent: none was found.
-
-  friend bool operator==(const ArenaNeed&, const ArenaNeed&) = default;
-};
-
-/// What planning finds out on its way, for reports: which tensors share memory and when it is
-/// needed, and the Problems.
+/// What planning finds out on its way, for reports and for `shortage_text`; not for users.
 struct PlanningRecord;
 
 /// What came of planning one graph. Copies share the graph and the record.
@@ -119,11 +86,9 @@ struct Planned {
   std::string solver = {};  ///< Who found the plan of the largest arena; "previous" where the
                             ///< previous plan was repaired.
   std::size_t moved = 0;    ///< Items, in all arenas, that lie elsewhere than in the previous plan.
-  StageTimes times = {};    ///< Of the strategy whose plan it is.
-  std::string strategy = {};               ///< Whose plan it is.
-  std::vector<Candidate> candidates = {};  ///< One per strategy, in the order of `strategies`.
-  std::vector<ArenaNeed> needs = {};       ///< Memory by memory.
-  PlanOptions options = {};                ///< Of the strategy whose plan it is.
+  std::string strategy = {};              ///< The name of the one whose plan it is.
+  std::vector<Strategy> candidates = {};  ///< All that were tried, in the order of `strategies`.
+  PlanOptions options = {};               ///< Those that the winning strategy planned with.
   std::shared_ptr<const PlanningRecord> record = {};
 
   [[nodiscard]] bool has_answer() const {

@@ -1,6 +1,6 @@
 #include "stowage/plan/plan.hpp"
 
-#include "stowage/plan/plan_file.hpp"
+#include "plan/interface/plan_file.hpp"
 
 namespace stowage {
 

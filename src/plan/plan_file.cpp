@@ -1,4 +1,4 @@
-#include "stowage/plan/plan_file.hpp"
+#include "plan/interface/plan_file.hpp"
 
 #include <optional>
 #include <utility>
@@ -154,6 +154,16 @@ class Localising {
 }  // namespace
 
 ResolvedPlan resolve(const Graph& graph, const PlanFile& file) { return Resolving(graph, file).run(); }
+
+const std::string& graph_name(const PlanFile& file) { return file.graph; }
+
+Result<Plan> plan_for(const Graph& graph, const PlanFile& file) {
+  ResolvedPlan resolved = resolve(graph, file);
+  if (!resolved.unknown.empty()) return Error{ErrorCode::invalid, std::move(resolved.unknown.front()), {}};
+  return std::move(resolved.plan);
+}
+
+Plan known_part(const Graph& graph, const PlanFile& file) { return resolve(graph, file).plan; }
 
 PlanFile localise(const Graph& graph, const Plan& plan) {
   const Localising localised(graph);

@@ -1,4 +1,4 @@
-#include "stowage/plan/plan_file.hpp"
+#include "plan/interface/plan_file.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -79,6 +79,21 @@ TEST(PlanFile, ResolvesToThePlanThatItIsOf) {
   const ResolvedPlan resolved = resolve(graph, localise(graph, plan_of_loop()));
   EXPECT_EQ(resolved.plan, plan_of_loop());
   EXPECT_THAT(resolved.unknown, IsEmpty());
+}
+
+TEST(PlanFile, IsReadAsAPlanOfItsGraphOrNotAtAll) {
+  const Graph graph = loop();
+  const std::string text = plan_to_json(graph, plan_of_loop());
+  EXPECT_EQ(parse_plan(text, "p.json", graph).value(), plan_of_loop());
+  const Graph other = Graph::build({.name = "other", .memories = {}, .tensors = {}, .ops = {}}).value();
+  const Error error = parse_plan(text, "p.json", other).error();
+  EXPECT_EQ(error.code, ErrorCode::invalid);
+  EXPECT_EQ(error.where.file, "p.json");
+  const std::shared_ptr<const PlanFile> file = parse_plan_file(text, "p.json").value();
+  EXPECT_EQ(graph_name(*file), plan_of_loop().graph);
+  EXPECT_EQ(plan_for(graph, *file).value(), plan_of_loop());
+  EXPECT_EQ(plan_for(other, *file).error().message, error.message);
+  EXPECT_TRUE(known_part(other, *file).placements.empty());
 }
 
 TEST(PlanFile, WhatTheGraphDoesNotHaveIsSaidAndLeftOut) {

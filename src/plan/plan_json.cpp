@@ -1,5 +1,6 @@
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -7,7 +8,7 @@
 
 #include "files/interface/json_reader.hpp"
 #include "files/interface/json_writer.hpp"
-#include "stowage/plan/plan_file.hpp"
+#include "plan/interface/plan_file.hpp"
 
 namespace stowage {
 namespace {
@@ -248,6 +249,18 @@ OrderedJson note_to_json(const InBody<Note>& note) {
 
 Result<PlanFile> parse_plan(std::string_view text, const std::string& file) {
   return files::read_json(text, file, read_plan);
+}
+
+Result<std::shared_ptr<const PlanFile>> parse_plan_file(std::string_view text, const std::string& file) {
+  STOWAGE_TRY(PlanFile plan, parse_plan(text, file));
+  return std::make_shared<const PlanFile>(std::move(plan));
+}
+
+Result<Plan> parse_plan(std::string_view text, const std::string& file, const Graph& graph) {
+  STOWAGE_TRY(const PlanFile plan, parse_plan(text, file));
+  Result<Plan> result = plan_for(graph, plan);
+  if (!result) result.error().where.file = file;
+  return result;
 }
 
 std::string plan_to_json(const PlanFile& plan) {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "stowage/plan/plan_file.hpp"
+#include "plan/interface/plan_file.hpp"
 
 namespace stowage {
 namespace {

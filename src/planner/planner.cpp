@@ -82,14 +82,14 @@ struct Task {
   const Graph& graph;
   const Analysis& analysis;
   const Lowering& lowering;
-  const std::optional<PreviousPlan>& previous;
+  const PlanOptions& options;
   const Search& search;  ///< Empty: `solve`.
 };
 
 /// Solves an arena starting from the previous plan.
 Result<SolveOutcome> solve_again(const Task& task, const ArenaProblem& arena, const SolveOptions& options,
                                  std::size_t& moved) {
-  PreviousOfArena previous = previous_of(*task.previous, task.graph, task.analysis.layout, arena);
+  PreviousOfArena previous = previous_of(task.options, task.graph, task.analysis.layout, arena);
   const Result<Replanner> replanner =
       Replanner::make(arena.problem, previous.answer, {.solve = options, .kept = std::move(previous.kept)});
   if (!replanner) return in_words_of_graph(replanner.error(), task.graph, task.analysis.layout, arena);
@@ -151,9 +151,10 @@ class ArenaSolver {
     if (solving.solver == "blocks" && arena.limit && arena.problem.regions.size() == 1) {
       ArenaProblem limited = arena;
       limited.problem.regions.front().limit = arena.limit;
-      return task_.previous ? solve_again(task_, limited, solving, answers_.moved) : solve(limited.problem, solving);
+      return task_.options.previous ? solve_again(task_, limited, solving, answers_.moved)
+                                    : solve(limited.problem, solving);
     }
-    return task_.previous ? solve_again(task_, arena, solving, answers_.moved) : solve(arena.problem, solving);
+    return task_.options.previous ? solve_again(task_, arena, solving, answers_.moved) : solve(arena.problem, solving);
   }
 
   [[nodiscard]] static bool is_searched(ArenaKind kind) {
@@ -234,15 +235,15 @@ Result<Planned> plan_with(const Graph& graph, const PlanOptions& options, const 
   Planned result{.graph = graph};
   STOWAGE_TRY_STATUS(check_options(graph, options));
   const auto record = std::make_shared<PlanningRecord>();
-  record->analysis = timed(result.times.liveness, [&] { return analyze(graph, analysis_options(options)); });
+  record->analysis = timed(record->times.liveness, [&] { return analyze(graph, analysis_options(options)); });
   const Analysis& analysis = record->analysis;
   if (const std::optional<Race> race =
           find_race(graph, analysis.layout.sharing, analysis.liveness.timeline, analysis.liveness.order))
     return Error{ErrorCode::invalid, describe(*race, graph), {}};
-  record->lowering = timed(result.times.lower, [&] { return lower(graph, analysis, lower_options(options)); });
+  record->lowering = timed(record->times.lower, [&] { return lower(graph, analysis, lower_options(options)); });
   const Lowering& lowering = record->lowering;
-  const Task task{graph, analysis, lowering, options.previous, search};
-  STOWAGE_TRY(Answers answers, timed(result.times.solve, [&] { return solve_all(task, solve_options(options)); }));
+  const Task task{graph, analysis, lowering, options, search};
+  STOWAGE_TRY(Answers answers, timed(record->times.solve, [&] { return solve_all(task, solve_options(options)); }));
 
   result.status = answers.status;
   result.lower_bound = answers.lower_bound;
@@ -250,12 +251,12 @@ Result<Planned> plan_with(const Graph& graph, const PlanOptions& options, const 
   result.items = count_items(lowering);
   result.solver = answers.solver;
   result.moved = answers.moved;
-  result.needs = std::move(answers.needs);
+  record->needs = std::move(answers.needs);
   result.options = options;
   result.record = record;
   if (answers.solutions.size() != lowering.arenas.size()) return result;
-  result.plan = timed(result.times.lower, [&] { return raise(graph, analysis, lowering, answers.solutions); });
-  if (options.verify) timed(result.times.verify, [&] { check_verified(graph, *result.plan, options); });
+  result.plan = timed(record->times.lower, [&] { return raise(graph, analysis, lowering, answers.solutions); });
+  if (options.verify) timed(record->times.verify, [&] { check_verified(graph, *result.plan, options); });
   return result;
 }
 

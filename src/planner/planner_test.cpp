@@ -104,14 +104,16 @@ TEST(Planner, ShortageNamesTheMemoryAndItsArenas) {
 TEST(Planner, ShortageWithoutProofIsThatOfTheBestAnswer) {
   const Graph graph = two_memories();
   Planned planned{.graph = graph};
-  planned.needs = {{MemoryId(1), ArenaKind::fixed, Bytes(8), Bytes(9)},
+  const auto record = std::make_shared<PlanningRecord>();
+  planned.record = record;
+  record->needs = {{MemoryId(1), ArenaKind::fixed, Bytes(8), Bytes(9)},
                    {MemoryId(1), ArenaKind::shared, Bytes(4), Bytes(4)}};
   EXPECT_EQ(
       shortage_text(planned, Bytes(12)),
       "memory 'device' takes, in the best plan so far, 13 bytes, 1 more than the 12 available (fixed 9, shared 4)");
   EXPECT_EQ(shortage_text(planned, Bytes(11)),
             "memory 'device' needs at least 12 bytes, 1 more than the 11 available (fixed 8, shared 4)");
-  planned.needs[0].size.reset();
+  record->needs[0].size.reset();
   EXPECT_EQ(shortage_text(planned, Bytes(12)), "");
 }
 
@@ -128,8 +130,8 @@ TEST(Planner, WhatWasPlannedKeepsItsGraphAndWhatWasFoundOut) {
 TEST(Planner, VerificationIsAnOption) {
   const Planned judged = *plan(chain(false));
   const Planned unjudged = *plan(chain(false), {.verify = false});
-  EXPECT_GT(judged.times.verify.count(), 0);
-  EXPECT_EQ(unjudged.times.verify.count(), 0);
+  EXPECT_GT(judged.record->times.verify.count(), 0);
+  EXPECT_EQ(unjudged.record->times.verify.count(), 0);
   EXPECT_EQ(plan_to_json(judged.graph, *judged.plan), plan_to_json(unjudged.graph, *unjudged.plan));
 }
 
@@ -217,20 +219,20 @@ Graph of_size(std::int64_t size) {
 
 TEST(Planner, FromAPreviousPlanNothingMovesWithoutNeed) {
   const Plan before = *plan(of_size(128), {.solver = "online_best_fit"})->plan;
-  const Planned again = *plan(of_size(128), {.previous = PreviousPlan{.plan = before}});
+  const Planned again = *plan(of_size(128), {.previous = before});
   EXPECT_EQ(again.plan->placements, before.placements);
   EXPECT_EQ(again.moved, 0U);
-  const Planned smaller = *plan(of_size(64), {.previous = PreviousPlan{.plan = before, .keep_all = true}});
+  const Planned smaller = *plan(of_size(64), {.previous = before, .keep_offsets = true});
   for (std::size_t t = 0; t < before.placements.size(); ++t)
     EXPECT_EQ(smaller.plan->placements[t].offset, before.placements[t].offset);
 }
 
 TEST(Planner, WhatMustStayAndCannotIsAnErrorThatNamesTheTensors) {
   const Plan before = *plan(of_size(128))->plan;
-  const Planned larger = *plan(of_size(256), {.previous = PreviousPlan{.plan = before}});
+  const Planned larger = *plan(of_size(256), {.previous = before});
   EXPECT_EQ(larger.status, SolveStatus::optimal);
   EXPECT_GT(larger.moved, 0U);
-  const Result<Planned> fixed = plan(of_size(1024), {.previous = PreviousPlan{.plan = before, .keep_all = true}});
+  const Result<Planned> fixed = plan(of_size(1024), {.previous = before, .keep_offsets = true});
   ASSERT_FALSE(fixed);
   EXPECT_NE(fixed.error().message.find("tensor '"), std::string::npos) << fixed.error().message;
   EXPECT_EQ(fixed.error().message.find("item"), std::string::npos) << fixed.error().message;
@@ -238,7 +240,7 @@ TEST(Planner, WhatMustStayAndCannotIsAnErrorThatNamesTheTensors) {
 
 TEST(Planner, SomeTensorsCanBeKept) {
   const Plan before = *plan(of_size(128))->plan;
-  const Planned larger = *plan(of_size(1024), {.previous = PreviousPlan{.plan = before, .keep = {TensorId(2)}}});
+  const Planned larger = *plan(of_size(1024), {.previous = before, .keep = {TensorId(2)}});
   EXPECT_EQ(larger.plan->placements[2].offset, before.placements[2].offset);
 }
 

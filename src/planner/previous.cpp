@@ -53,9 +53,9 @@ std::map<std::pair<OpId, std::uint32_t>, Position> places_of_workspaces(const Pl
 }
 
 /// By storage: whether it holds a tensor that must stay.
-std::vector<char> kept_storages(const PreviousPlan& previous, const Layout& layout) {
-  std::vector<char> kept(layout.storages.size(), previous.keep_all ? 1 : 0);
-  for (const TensorId tensor : previous.keep) {
+std::vector<char> kept_storages(const PlanOptions& options, const Layout& layout) {
+  std::vector<char> kept(layout.storages.size(), options.keep_offsets ? 1 : 0);
+  for (const TensorId tensor : options.keep) {
     if (tensor.index() >= layout.sharing.places.size()) continue;
     const ClassId id = layout.class_of(tensor);
     if (may_stay(layout, id)) kept[layout.positions[id].storage.index()] = 1;
@@ -80,29 +80,30 @@ std::string name_of(const Occupant& occupant, const Graph& graph, const Layout& 
 
 }  // namespace
 
-PreviousOfArena previous_of(const PreviousPlan& previous, const Graph& graph, const Layout& layout,
+PreviousOfArena previous_of(const PlanOptions& options, const Graph& graph, const Layout& layout,
                             const ArenaProblem& arena) {
   const Scope& root = graph.scopes().front();
-  const std::vector<char> same = same_arenas(previous.plan, arena);
-  const auto storages = places_of_storages(previous.plan, root, layout, same);
-  const auto workspaces = places_of_workspaces(previous.plan, root, same);
-  const std::vector<char> must_stay = kept_storages(previous, layout);
+  const Plan& previous = *options.previous;
+  const std::vector<char> same = same_arenas(previous, arena);
+  const auto storages = places_of_storages(previous, root, layout, same);
+  const auto workspaces = places_of_workspaces(previous, root, same);
+  const std::vector<char> must_stay = kept_storages(options, layout);
   PreviousOfArena result;
   for (std::size_t a = 0; a < same.size(); ++a) {
     if (same[a] == 0) continue;
-    result.answer.peak += previous.plan.arenas[a].size;
-    result.answer.bound += previous.plan.arenas[a].lower_bound;
+    result.answer.peak += previous.arenas[a].size;
+    result.answer.bound += previous.arenas[a].lower_bound;
   }
   for (std::size_t i = 0; i < arena.occupants.size(); ++i) {
     std::optional<Position> at;
-    bool stays = previous.keep_all;
+    bool stays = options.keep_offsets;
     if (const auto* storage = std::get_if<StorageId>(&arena.occupants[i])) {
       at = storages[storage->index()];
       stays = must_stay[storage->index()] != 0;
     } else if (const auto* ref = std::get_if<WorkspaceId>(&arena.occupants[i])) {
       if (const auto found = workspaces.find({ref->op, ref->index}); found != workspaces.end()) at = found->second;
     } else {
-      at = Position{arena.problem.items[i].allowed.only.front(), Bytes(0)};
+      at = Position{arena.problem.items[i].allowed.front(), Bytes(0)};
     }
     if (at && stays) result.kept.push_back(i);
     result.answer.positions.push_back(at);

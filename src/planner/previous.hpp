@@ -12,9 +12,9 @@ struct PreviousOfArena {
   std::vector<std::size_t> kept;  ///< Items that must stay where they were.
 };
 
-/// The previous position of a storage is that of its first tensor that the previous plan places in an arena of the same
-/// memory and kind.
-[[nodiscard]] PreviousOfArena previous_of(const PreviousPlan& previous, const Graph& graph, const Layout& layout,
+/// Precondition: `options.previous` has a plan. The previous position of a storage is that of its first tensor that the
+/// previous plan places in an arena of the same memory and kind.
+[[nodiscard]] PreviousOfArena previous_of(const PlanOptions& options, const Graph& graph, const Layout& layout,
                                           const ArenaProblem& arena);
 
 /// Replaces the items in an error of `Replanner` by the names of tensors and workspaces.

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "stowage/planner.hpp"
+#include "planner/interface/record.hpp"
 
 namespace stowage {
 namespace {
@@ -21,7 +21,8 @@ void append(std::string& list, ArenaKind kind, Bytes bytes) {
 
 MemoryNeed need_of(const Planned& planned, MemoryId memory) {
   MemoryNeed need;
-  for (const ArenaNeed& arena : planned.needs) {
+  if (!planned.record) return need;
+  for (const ArenaNeed& arena : planned.record->needs) {
     if (arena.memory != memory) continue;
     ++need.arenas;
     need.proven += arena.lower_bound;

@@ -114,17 +114,16 @@ class Contest {
 
   Result<Planned> choose() {
     std::size_t best = 0;
-    std::vector<Candidate> candidates;
     for (std::size_t s = 0; s < strategies_.size(); ++s) {
       const std::optional<Bytes> peak = peak_of(s);
       const std::optional<Bytes> least = peak_of(best);
       if (peak && (!least || *peak < *least)) best = s;
-      candidates.push_back({strategies_[s].name, peak});
+      strategies_[s].peak = peak;
     }
     Result<Planned> chosen = std::move(*results_[best]);
     if (!chosen) return chosen;
     chosen->strategy = strategies_[best].name;
-    chosen->candidates = std::move(candidates);
+    chosen->candidates = std::move(strategies_);
     return chosen;
   }
 
@@ -155,7 +154,8 @@ Result<Planned> plan(const Graph& graph, const PlanOptions& options) {
   if (list.size() > 1 && find_solver(options.solver)) return Contest(graph, options, std::move(list)).run();
   STOWAGE_TRY(Planned planned, plan_once(graph, options));
   planned.strategy = list.front().name;
-  planned.candidates = {{planned.strategy, planned.has_answer() ? std::optional(planned.plan->peak()) : std::nullopt}};
+  if (planned.has_answer()) list.front().peak = planned.plan->peak();
+  planned.candidates = {std::move(list.front())};
   return planned;
 }
 

@@ -28,7 +28,8 @@ TEST(Strategies, ThereIsOneUnlessMoreAreAskedFor) {
   EXPECT_EQ(names({.solver = "skyline"}), std::vector<std::string>{"skyline"});
   const Planned planned = *plan(testing::random_graph(1), options());
   EXPECT_EQ(planned.strategy, "auto");
-  EXPECT_EQ(planned.candidates, (std::vector<Candidate>{{"auto", planned.plan->peak()}}));
+  EXPECT_EQ(planned.candidates,
+            (std::vector<Strategy>{{.name = "auto", .solver = "auto", .peak = planned.plan->peak()}}));
 }
 
 TEST(Strategies, KnobsAddBlocksWithThem) {
@@ -73,12 +74,12 @@ TEST(Strategies, TheLeastPeakWinsAndOfEqualsTheFirst) {
     const std::vector<Strategy> list = strategies(tried);
     ASSERT_EQ(planned.candidates.size(), list.size());
     for (std::size_t s = 0; s < list.size(); ++s) {
-      ASSERT_EQ(planned.candidates[s].strategy, list[s].name);
+      ASSERT_EQ(planned.candidates[s].name, list[s].name);
       ASSERT_EQ(planned.candidates[s].peak, alone(graph, tried, list[s])) << seed << " " << list[s].name;
     }
     const auto best = std::min_element(planned.candidates.begin(), planned.candidates.end(),
-                                       [](const Candidate& a, const Candidate& b) { return *a.peak < *b.peak; });
-    ASSERT_EQ(planned.strategy, best->strategy) << seed;
+                                       [](const Strategy& a, const Strategy& b) { return *a.peak < *b.peak; });
+    ASSERT_EQ(planned.strategy, best->name) << seed;
     ASSERT_EQ(planned.plan->peak(), best->peak) << seed;
     ASSERT_TRUE(verify(graph, *planned.plan).empty()) << seed;
     others += planned.strategy != "first_fit_by_life";
@@ -154,7 +155,8 @@ TEST(Strategies, WhatMustStayStaysInEveryCandidate) {
   const Plan before = *plan(graph, options("online_best_fit"))->plan;
   PlanOptions tried = options();
   tried.memory_priority = true;
-  tried.previous = PreviousPlan{.plan = before, .keep_all = true};
+  tried.previous = before;
+  tried.keep_offsets = true;
   const Planned planned = *plan(graph, tried);
   EXPECT_EQ(planned.plan->placements, before.placements);
   EXPECT_EQ(planned.moved, 0U);

@@ -1,6 +1,6 @@
 #include <chrono>
 
-#include "stowage/planner.hpp"
+#include "planner/interface/record.hpp"
 
 namespace stowage {
 
@@ -17,7 +17,7 @@ Summary summarize(const Planned& planned) {
   summary.solver = planned.solver;
   summary.strategies = planned.candidates.size();
   if (summary.strategies > 1) summary.strategy = planned.strategy;
-  summary.solve_ms = std::chrono::duration<double, std::milli>(planned.times.solve).count();
+  if (planned.record) summary.solve_ms = std::chrono::duration<double, std::milli>(planned.record->times.solve).count();
   if (!planned.plan) return summary;
   summary.peak = planned.plan->peak();
   summary.proven_optimal = planned.plan->proven_optimal();

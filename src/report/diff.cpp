@@ -4,6 +4,8 @@
 #include <map>
 #include <utility>
 
+#include "plan/interface/plan_file.hpp"
+#include "report/difference.hpp"
 #include <fmt/format.h>
 
 #include "report/labels.hpp"

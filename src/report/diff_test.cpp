@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "plan/interface/plan_file.hpp"
+#include "report/difference.hpp"
 #include "stowage/report.hpp"
 
 namespace stowage {

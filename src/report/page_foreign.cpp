@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "plan/interface/plan_file.hpp"
 #include "planner/interface/record.hpp"
 #include "report/labels.hpp"
 #include "report/page_plan.hpp"

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "plan/interface/plan_file.hpp"
 #include "stowage/report.hpp"
 #include "support/report/page.hpp"
 

@@ -1,3 +1,4 @@
+#include "plan/interface/plan_file.hpp"
 #include "support/builders/plans.hpp"
 
 /// Branches, calls and loops: what goes in, what comes out, and which tensors may share bytes.

@@ -1,3 +1,4 @@
+#include "plan/interface/plan_file.hpp"
 #include "support/builders/plans.hpp"
 
 /// Memory that must hold a value when its op starts, and batches, which exclude each other.

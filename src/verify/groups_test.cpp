@@ -1,3 +1,4 @@
+#include "plan/interface/plan_file.hpp"
 #include "support/builders/plans.hpp"
 
 /// Contiguous groups: where members lie, how long each of them is needed, and the copies that make members contiguous.

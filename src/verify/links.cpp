@@ -277,7 +277,7 @@ Links check_links(const Case& input, Copies& copies, Findings& findings) {
 void check_layout(const Case& input, Findings& findings) {
   for (std::size_t t = 0; t < input.graph.tensors().size() && !findings.full(); ++t) {
     if (!input.graph.tensors()[t].view_of) continue;
-    const Graph::Root root = input.graph.root(TensorId(t));
+    const ViewOf root = input.graph.root(TensorId(t));
     check_link(input, TensorId(t), root.tensor, root.offset, "a view", findings);
   }
   for (const Op& op : input.graph.ops()) {

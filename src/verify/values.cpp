@@ -62,7 +62,7 @@ void Values::join(const Graph& graph) {
   value_of_.reserve(graph.tensors().size());
   offset_.reserve(graph.tensors().size());
   for (std::size_t t = 0; t < graph.tensors().size(); ++t) {
-    const Graph::Root root = graph.root(TensorId(t));
+    const ViewOf root = graph.root(TensorId(t));
     value_of_.push_back(static_cast<std::uint32_t>(root.tensor.index()));
     offset_.push_back(root.offset);
   }

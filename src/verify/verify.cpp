@@ -1,5 +1,6 @@
 #include "stowage/verify.hpp"
 
+#include "plan/interface/plan_file.hpp"
 #include "verify/bindings.hpp"
 #include "verify/claims.hpp"
 #include "verify/clears.hpp"

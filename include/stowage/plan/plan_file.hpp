@@ -1,69 +1,40 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "stowage/base.hpp"
 #include "stowage/graph.hpp"
 #include "stowage/plan/plan.hpp"
 
-/// A plan as its file says it (`stowage.plan/1`), for whoever reads one without the graph that it
-/// is of.
+/// Plans in files: `stowage.plan/1` (docs/formats.md). Everything here is thread-safe.
+///
+/// A file numbers tensors and ops body by body, so only together with its graph is it a `Plan`.
 namespace stowage {
 
-/// An entry of a plan file: its ids count in the lists of `body`, the way down from the root.
-template <class Entry>
-struct InBody {
-  Entry entry;
-  BodyPath body = {};
-
-  friend bool operator==(const InBody&, const InBody&) = default;
-};
-
-/// Only the graph can number through what a file numbers body by body: `resolve` does, `localise`
-/// is the way back.
-struct PlanFile {
-  std::string graph;  ///< The graph's name.
-  std::vector<Arena> arenas;
-  std::vector<InBody<Placement>> placements;
-  std::vector<InBody<WorkspacePlacement>> workspaces;
-  std::vector<InBody<Clear>> clears = {};
-  std::vector<Binding> bindings = {};  ///< Of the root, as are edges.
-  /// Before the op that would follow the last one of a body means: at the end of that body.
-  std::vector<InBody<Copy>> copies = {};
-  std::vector<Edge> edges = {};
-  std::vector<InBody<Note>> notes;
-
-  /// As of a `Plan`.
-  [[nodiscard]] Bytes peak() const;
-  [[nodiscard]] Bytes lower_bound() const;
-  [[nodiscard]] bool proven_optimal() const { return peak() == lower_bound(); }
-  friend bool operator==(const PlanFile&, const PlanFile&) = default;
-};
-
-/// A plan file in the ids of a graph.
-struct ResolvedPlan {
-  Plan plan;  ///< Without the entries that `unknown` is about.
-  /// One sentence per entry that names a body, tensor, op or workspace that the graph does not
-  /// have.
-  std::vector<std::string> unknown = {};
-};
-
-/// Cannot fail: what does not fit is said. Whether the plan is right `verify` judges. O(entries ×
-/// log(bodies)). Thread-safe, as is the next.
-[[nodiscard]] ResolvedPlan resolve(const Graph& graph, const PlanFile& file);
-
-/// The plan as its file says it. Precondition: the graph has every tensor and op that the plan
-/// names.
-[[nodiscard]] PlanFile localise(const Graph& graph, const Plan& plan);
-
-/// Reads `stowage.plan/1` (docs/formats.md). `file` is the name as the user gave it and only
-/// appears in errors. Checks the form only; `verify` judges the content. Thread-safe.
-Result<PlanFile> parse_plan(std::string_view text, const std::string& file);
-/// The file that reads back as an equal plan, one entry per line. Thread-safe.
-[[nodiscard]] std::string plan_to_json(const PlanFile& plan);
-/// Precondition: as for `localise`.
+/// Reads a plan of `graph`. `file` is the name as the user gave it; it only appears in errors.
+/// Checks the form, not whether the plan is correct: `verify` does that. Fails with
+/// `ErrorCode::parse` when the text is not a plan file, with `ErrorCode::invalid` when it names a
+/// body, tensor, op or workspace that the graph does not have.
+Result<Plan> parse_plan(std::string_view text, const std::string& file, const Graph& graph);
+/// The file that `parse_plan` reads back as an equal plan, one entry per line. Precondition: the
+/// graph has every tensor and op that the plan names.
 [[nodiscard]] std::string plan_to_json(const Graph& graph, const Plan& plan);
+
+/// The content of a plan file without its graph: opaque, for `plan_for`, `verify` and `diff`.
+struct PlanFile;
+
+/// Reads a plan file on its own. Fails with `ErrorCode::parse`. Never returns null.
+Result<std::shared_ptr<const PlanFile>> parse_plan_file(std::string_view text,
+                                                        const std::string& file);
+/// The name of the graph that the plan is of, as the file says.
+[[nodiscard]] const std::string& graph_name(const PlanFile& file);
+/// The plan in the ids of `graph`. Fails with `ErrorCode::invalid` on the first entry that names
+/// something that the graph does not have. O(entries × log(bodies)), as is the next.
+Result<Plan> plan_for(const Graph& graph, const PlanFile& file);
+/// The same without the entries that name something that the graph does not have: for planning a
+/// changed graph again.
+[[nodiscard]] Plan known_part(const Graph& graph, const PlanFile& file);
 
 }  // namespace stowage

@@ -1,15 +1,37 @@
 #pragma once
 
+#include <chrono>
+#include <optional>
+#include <vector>
+
 #include "layout/interface/analysis.hpp"
 #include "lower/interface/lower.hpp"
 #include "stowage/planner.hpp"
 
 namespace stowage {
 
+/// How long each stage took.
+struct StageTimes {
+  std::chrono::nanoseconds liveness{};
+  std::chrono::nanoseconds lower{};
+  std::chrono::nanoseconds solve{};
+  std::chrono::nanoseconds verify{};
+};
+
+/// What is known of one arena that counts towards the peak, whether there is a plan or not.
+struct ArenaNeed {
+  MemoryId memory;
+  ArenaKind kind = ArenaKind::shared;
+  Bytes lower_bound;
+  std::optional<Bytes> size = {};  ///< Of the best answer, even above the capacity; absent: none was found.
+};
+
 /// What `Planned` keeps for reports: the analysis and the Problems of the winning strategy.
 struct PlanningRecord {
   Analysis analysis;
   Lowering lowering;
+  std::vector<ArenaNeed> needs = {};  ///< Memory by memory.
+  StageTimes times = {};
 };
 
 /// The options of the stages before the solvers. For plans from other sources, which have no record.
