@@ -14,22 +14,20 @@ int fail(const Error& error) {
   return 1;
 }
 
-/// The op at which the most bytes are live at once: a lower bound of every plan.
-Peak busiest(const Planned& planned) {
+/// Which tensors need how many bytes at the same time, and during which op.
+std::string cause(const Planned& planned) {
   ExplainOptions options;
-  options.time_limit = std::chrono::seconds(0);  // analyse only, without re-plans
-  const ArenaStory story = explain(planned, options).arenas.front();
-  return story.peaks[story.fullest];
+  options.time_limit = std::chrono::seconds(0);  // only why, not what would change it
+  return explain(planned, options).cause;
 }
 
 void print_figures(const Graph& graph, const Planned& planned, const Plan& plan) {
-  const Peak peak = busiest(planned);
   std::printf("%s: %zu ops, %zu tensors\n", graph.name().c_str(), graph.ops().size(), graph.tensors().size());
   std::printf("  peak       %10s  %s\n", to_human(plan.peak()).c_str(),
               plan.proven_optimal() ? "(proven optimal)" : "");
-  std::printf("  bound      %10s  needed at once by %s '%s'\n", to_human(plan.lower_bound()).c_str(), peak.kind.c_str(),
-              peak.op.c_str());
+  std::printf("  bound      %10s\n", to_human(plan.lower_bound()).c_str());
   std::printf("  no reuse   %10s\n", to_human(planned.naive).c_str());
+  std::printf("  %s\n", cause(planned).c_str());
 }
 
 void print_place(const Graph& graph, const Plan& plan, const Placement& place) {

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "report/explanation.hpp"
 #include "stowage/planner.hpp"
 #include "stowage/report.hpp"
 #include "support/generators/constrained_graph.hpp"
@@ -64,7 +65,7 @@ Bytes peak_without_holders(const Graph& graph, const std::vector<Holder>& holder
 }
 
 void expect_gains_hold(const Graph& graph, const Explanation& explanation) {
-  for (const Gain& gain : explanation.gains) {
+  for (const Gain& gain : explanation.details->gains) {
     const Result<Bytes> peak = peak_without(graph, gain.tensors, gain.workspaces);
     ASSERT_TRUE(peak) << to_string(peak.error());
     EXPECT_EQ(*peak, gain.peak);
@@ -82,7 +83,7 @@ TEST(ExplainProperty, GainsOfSetsEqualRePlans) {
     const Result<Explanation> explanation = explain(graph, options());
     ASSERT_TRUE(explanation) << to_string(explanation.error());
     expect_gains_hold(graph, *explanation);
-    sets += explanation->gains.size();
+    sets += explanation->details->gains.size();
   }
   EXPECT_GT(sets, kGraphs);
 }
@@ -95,7 +96,7 @@ TEST(ExplainProperty, GainsOfSetsEqualRePlansWithEveryConstraint) {
     const Result<Explanation> explanation = explain(graph, options());
     ASSERT_TRUE(explanation) << to_string(explanation.error());
     expect_gains_hold(graph, *explanation);
-    sets += explanation->gains.size();
+    sets += explanation->details->gains.size();
   }
   EXPECT_GT(sets, kGraphs);
 }
@@ -107,7 +108,7 @@ TEST(ExplainProperty, NoPartOfASmallestSetGainsAsMuch) {
     const Graph graph = testing::random_graph(seed);
     const Result<Explanation> explanation = explain(graph, options());
     ASSERT_TRUE(explanation);
-    for (const Gain& gain : explanation->gains) {
+    for (const Gain& gain : explanation->details->gains) {
       if (gain.holders.size() > 5) continue;
       for (std::size_t mask = 1; mask + 1 < std::size_t{1} << gain.holders.size(); ++mask, ++parts)
         EXPECT_GT(peak_without_holders(graph, gain.holders, mask), gain.peak);
@@ -123,7 +124,7 @@ TEST(ExplainProperty, GainsOfSingleHoldersEqualRePlans) {
     const Graph graph = testing::random_graph(seed);
     const Result<Explanation> explanation = explain(graph, options());
     ASSERT_TRUE(explanation);
-    for (const ArenaStory& arena : explanation->arenas) {
+    for (const ArenaStory& arena : explanation->details->arenas) {
       for (const Peak& peak : arena.peaks) {
         for (const Holder& holder : peak.holders) {
           if (!holder.gain) continue;
@@ -146,7 +147,7 @@ TEST(ExplainProperty, WhatIsShrunkForABudgetFitsIt) {
     with.budget = Bytes(planned->plan->peak().value() / 2);
     const Result<Explanation> explanation = explain(graph, with);
     ASSERT_TRUE(explanation);
-    const BudgetAnswer& answer = *explanation->budget;
+    const BudgetAnswer& answer = *explanation->details->budget;
     ASSERT_EQ(answer.fits, planned->plan->peak() <= *with.budget);
     if (answer.fits) continue;
     ASSERT_TRUE(answer.shrink);
@@ -164,7 +165,7 @@ TEST(ExplainProperty, HoldersOfAPeakSumToItsLiveBytesAndNoLineIsTooLong) {
     all.top = 1000;
     const Result<Explanation> explanation = explain(testing::constrained_graph(seed), all);
     ASSERT_TRUE(explanation);
-    for (const ArenaStory& arena : explanation->arenas) {
+    for (const ArenaStory& arena : explanation->details->arenas) {
       for (const Peak& peak : arena.peaks) {
         Bytes sum;
         for (const Holder& holder : peak.holders) sum += holder.bytes;

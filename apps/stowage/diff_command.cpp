@@ -49,9 +49,9 @@ struct Side {
   const Graph* names = nullptr;               ///< For a file: the graph whose ids `plan` uses.
   std::optional<Plan> plan = {};
 
-  [[nodiscard]] DiffSide shown() const {
-    if (planned) return *planned;
-    return plan ? DiffSide(*names, *plan) : DiffSide(*file);
+  [[nodiscard]] DiffSide shown(const std::string& label) const {
+    if (planned) return {*planned, label};
+    return plan ? DiffSide(*names, *plan, label) : DiffSide(*file, label);
   }
 };
 
@@ -113,14 +113,12 @@ void compare(const DiffArguments& arguments) {
   Side after = read_side(arguments.after, arguments.graph_after, arguments);
   find_names(before, after);
   find_names(after, before);
-  const PlanDiff difference = diff(before.shown(), after.shown());
+  const DiffSide a = before.shown(arguments.before);
+  const DiffSide b = after.shown(arguments.after);
+  const PlanDiff difference = diff(a, b);
   if (arguments.page != "-")
-    print(arguments.json ? diff_to_json(difference) : diff_to_text(difference, {size_style(), arguments.top}));
-  if (!arguments.page.empty()) {
-    const auto page_of = [](const std::string& label, const Side& side) { return PageSide{label, side.shown()}; };
-    write_page(arguments.page, diff_page(page_of(arguments.before, before), page_of(arguments.after, after),
-                                         arguments.options, difference));
-  }
+    print(arguments.json ? diff_to_json(difference) : diff_to_text(difference, size_style(), arguments.top));
+  if (!arguments.page.empty()) write_page(arguments.page, diff_page(a, b, arguments.options, difference));
   if (arguments.limit && arguments.limit->exceeded(difference.peak_before, difference.peak_after)) {
     end_with(kGrew, fmt::format("the peak grew from {} to {} bytes, by more than {}", difference.peak_before.value(),
                                 difference.peak_after.value(), arguments.limit->text));

@@ -1,13 +1,11 @@
-#include "stowage/report/diff.hpp"
-
 #include <algorithm>
 #include <map>
 #include <utility>
 
-#include "plan/interface/plan_file.hpp"
-#include "report/difference.hpp"
 #include <fmt/format.h>
 
+#include "plan/interface/plan_file.hpp"
+#include "report/difference.hpp"
 #include "report/labels.hpp"
 
 namespace stowage {
@@ -101,8 +99,10 @@ std::vector<ArenaChange> compare_arenas(const std::vector<Arena>& before, const 
 /// Compares what is placed in at least one of two plans.
 class Comparison {
  public:
-  Comparison(const DiffSide& before, const DiffSide& after, PlanDiff& result)
+  Comparison(const DiffSide& before, const DiffSide& after, DiffDetails& result)
       : before_(arenas_of(before)), after_(arenas_of(after)), result_(result) {}
+
+  [[nodiscard]] std::size_t unchanged() const { return unchanged_; }
 
   void one_side(const Placed& placed, Change change) {
     DiffEntry entry{change, placed.name, {}, {}};
@@ -118,7 +118,7 @@ class Comparison {
     const Arena& to = after_[b.arena.index()];
     const bool stays = key_of(from) == key_of(to) && a.region == b.region && a.offset == b.offset;
     if (stays && a.size == b.size) {
-      ++result_.unchanged;
+      ++unchanged_;
       return;
     }
     const Change change = b.size > a.size ? Change::grew : b.size < a.size ? Change::shrank : Change::moved;
@@ -128,7 +128,8 @@ class Comparison {
  private:
   const std::vector<Arena>& before_;
   const std::vector<Arena>& after_;
-  PlanDiff& result_;
+  DiffDetails& result_;
+  std::size_t unchanged_ = 0;
 };
 
 /// The bytes by which entries are ranked.
@@ -164,12 +165,12 @@ PlanDiff diff(const DiffSide& before, const DiffSide& after) {
                   .peak_before = peak_of(before),
                   .peak_after = peak_of(after),
                   .bound_before = bound_of(before),
-                  .bound_after = bound_of(after),
-                  .arenas = compare_arenas(arenas_of(before), arenas_of(after)),
-                  .entries = {}};
+                  .bound_after = bound_of(after)};
+  const auto details = std::make_shared<DiffDetails>(
+      DiffDetails{.arenas = compare_arenas(arenas_of(before), arenas_of(after)), .entries = {}});
   const std::map<Key, Placed> a = placed_in(before, result.by_number);
   const std::map<Key, Placed> b = placed_in(after, result.by_number);
-  Comparison comparison(before, after, result);
+  Comparison comparison(before, after, *details);
   for (const auto& [key, placed] : a) {
     const auto other = b.find(key);
     if (other == b.end()) {
@@ -183,13 +184,15 @@ PlanDiff diff(const DiffSide& before, const DiffSide& after) {
   }
   // The maps are in the order of names, which breaks all ties.
   std::vector<std::pair<std::pair<int, std::int64_t>, std::size_t>> order;
-  for (std::size_t e = 0; e < result.entries.size(); ++e)
-    order.push_back({{static_cast<int>(result.entries[e].change), -weight_of(result.entries[e]).value()}, e});
+  for (std::size_t e = 0; e < details->entries.size(); ++e)
+    order.push_back({{static_cast<int>(details->entries[e].change), -weight_of(details->entries[e]).value()}, e});
   std::sort(order.begin(), order.end());
   std::vector<DiffEntry> sorted;
   sorted.reserve(order.size());
-  for (const auto& [rank, e] : order) sorted.push_back(std::move(result.entries[e]));
-  result.entries = std::move(sorted);
+  for (const auto& [rank, e] : order) sorted.push_back(std::move(details->entries[e]));
+  details->entries = std::move(sorted);
+  result.unchanged = comparison.unchanged();
+  result.details = details;
   return result;
 }
 

@@ -1,5 +1,5 @@
 #include "files/interface/json_writer.hpp"
-#include "stowage/report/diff.hpp"
+#include "report/difference.hpp"
 
 namespace stowage {
 namespace {
@@ -32,9 +32,9 @@ OrderedJson entry_json(const DiffEntry& entry) {
 
 std::string diff_to_json(const PlanDiff& difference) {
   OrderedJson arenas = OrderedJson::array();
-  for (const ArenaChange& arena : difference.arenas) arenas.push_back(change_json(arena));
+  for (const ArenaChange& arena : difference.details->arenas) arenas.push_back(change_json(arena));
   OrderedJson entries = OrderedJson::array();
-  for (const DiffEntry& entry : difference.entries) entries.push_back(entry_json(entry));
+  for (const DiffEntry& entry : difference.details->entries) entries.push_back(entry_json(entry));
   const OrderedJson json{{"schema", "stowage.diff/1"},
                          {"graph_before", difference.graph_before},
                          {"graph_after", difference.graph_after},

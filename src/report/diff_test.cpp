@@ -39,7 +39,7 @@ PlanFile file_of(const Plan& plan) {
 
 std::vector<std::pair<Change, std::string>> changes(const PlanDiff& difference) {
   std::vector<std::pair<Change, std::string>> list;
-  for (const DiffEntry& entry : difference.entries) list.emplace_back(entry.change, entry.name);
+  for (const DiffEntry& entry : difference.details->entries) list.emplace_back(entry.change, entry.name);
   return list;
 }
 
@@ -64,8 +64,8 @@ TEST(Diff, EqualNamesAreMatchedInTheirOrder) {
   const Plan b = plan_of({{0, 8}, {16, 8}});
   const PlanDiff difference = diff({graph, a}, {graph, b});
   ASSERT_EQ(changes(difference), (std::vector<std::pair<Change, std::string>>{{Change::moved, "x"}}));
-  EXPECT_EQ(difference.entries[0].offset_before, Bytes(8));
-  EXPECT_EQ(difference.entries[0].offset_after, Bytes(16));
+  EXPECT_EQ(difference.details->entries[0].offset_before, Bytes(8));
+  EXPECT_EQ(difference.details->entries[0].offset_after, Bytes(16));
   EXPECT_EQ(difference.unchanged, 1U);
 }
 
@@ -83,24 +83,24 @@ TEST(Diff, ArenasThatOnlyOneSideHasAreListed) {
   Plan b = a;
   b.arenas.push_back({"gpu", MemoryId(1), ArenaKind::shared, Bytes(64), {}, Bytes(64)});
   const PlanDiff difference = diff(file_of(a), file_of(b));
-  ASSERT_EQ(difference.arenas.size(), 2U);
-  EXPECT_EQ(difference.arenas[1].name, "gpu");
-  EXPECT_FALSE(difference.arenas[1].before);
-  EXPECT_EQ(difference.arenas[1].after, Bytes(64));
+  ASSERT_EQ(difference.details->arenas.size(), 2U);
+  EXPECT_EQ(difference.details->arenas[1].name, "gpu");
+  EXPECT_FALSE(difference.details->arenas[1].before);
+  EXPECT_EQ(difference.details->arenas[1].after, Bytes(64));
   EXPECT_EQ(difference.growth(), Bytes(64));
 }
 
 TEST(Diff, PlacesInArenasThatDoNotExistAreLeftOut) {
   Plan a = plan_of({{0, 8}});
   a.placements.push_back({TensorId(7), ArenaId(9), 0, Bytes(0), Bytes(8)});
-  EXPECT_TRUE(diff(file_of(a), file_of(a)).entries.empty());
+  EXPECT_TRUE(diff(file_of(a), file_of(a)).details->entries.empty());
 }
 
 TEST(Diff, ItsTextIsThis) {
   const Graph graph = graph_of({{.name = "a", .size = Bytes(8)}, {.name = "b", .size = Bytes(8)}});
   const Plan a = plan_of({{0, 8}, {8, 8}});
   const Plan b = plan_of({{16, 8}, {0, 16}});
-  EXPECT_EQ(diff_to_text(diff({graph, a}, {graph, b}), {}), R"(The peak grew from 16 to 24: +8 (+50.0%).
+  EXPECT_EQ(diff_to_text(diff({graph, a}, {graph, b}), SizeStyle::bytes), R"(The peak grew from 16 to 24: +8 (+50.0%).
                                    before           after                      change
   peak                                 16              24                 +8 (+50.0%)
   bound                                 0               0                           0

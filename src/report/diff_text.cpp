@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "report/difference.hpp"
 #include "report/text.hpp"
-#include "stowage/report/diff.hpp"
 
 namespace stowage {
 namespace {
@@ -51,18 +51,18 @@ std::string entry_text(const DiffEntry& entry, SizeStyle style) {
   return text + '\n';
 }
 
-std::string section(const PlanDiff& difference, Change change, const DiffTextOptions& options) {
+std::string section(const PlanDiff& difference, Change change, SizeStyle sizes, std::size_t top) {
   std::string text;
   std::size_t count = 0;
   Bytes total;
-  for (const DiffEntry& entry : difference.entries) {
+  for (const DiffEntry& entry : difference.details->entries) {
     if (entry.change != change) continue;
-    if (count++ < options.top) text += entry_text(entry, options.sizes);
+    if (count++ < top) text += entry_text(entry, sizes);
     total += change == Change::moved ? *entry.after : entry.after.value_or(Bytes(0)) - entry.before.value_or(Bytes(0));
   }
   if (count == 0) return {};
-  if (count > options.top) text += fmt::format("    {:>{}}  and {} more\n", "", kFigure, count - options.top);
-  const std::string sum = change == Change::moved ? size_text(total, options.sizes) : signed_text(total, options.sizes);
+  if (count > top) text += fmt::format("    {:>{}}  and {} more\n", "", kFigure, count - top);
+  const std::string sum = change == Change::moved ? size_text(total, sizes) : signed_text(total, sizes);
   return fmt::format("  {}: {}, {} in all\n", to_string(change), count, sum) + text;
 }
 
@@ -76,8 +76,8 @@ std::string verdict(const PlanDiff& difference, SizeStyle style) {
 
 }  // namespace
 
-std::string diff_to_text(const PlanDiff& difference, const DiffTextOptions& options) {
-  std::string text = wrapped({}, verdict(difference, options.sizes), 0);
+std::string diff_to_text(const PlanDiff& difference, SizeStyle sizes, std::size_t top) {
+  std::string text = wrapped({}, verdict(difference, sizes), 0);
   if (!difference.same_graph()) {
     text += wrapped({},
                     fmt::format("The graphs have different names: '{}' and '{}'.", clipped(difference.graph_before, 36),
@@ -88,11 +88,11 @@ std::string diff_to_text(const PlanDiff& difference, const DiffTextOptions& opti
     text += wrapped(
         {}, "A plan file has no names: tensors are compared by number (--graph-a and --graph-b give them names).", 0);
   text += fmt::format("  {:<24} {:>{}}  {:>{}}  {:>26}\n", "", "before", kFigure, "after", kFigure, "change");
-  text += line("peak", difference.peak_before, difference.peak_after, options.sizes);
-  text += line("bound", difference.bound_before, difference.bound_after, options.sizes);
-  for (const ArenaChange& arena : difference.arenas)
-    text += line(fmt::format("{} ({})", arena.name, to_string(arena.kind)), arena.before, arena.after, options.sizes);
-  for (const Change change : kChanges) text += section(difference, change, options);
+  text += line("peak", difference.peak_before, difference.peak_after, sizes);
+  text += line("bound", difference.bound_before, difference.bound_after, sizes);
+  for (const ArenaChange& arena : difference.details->arenas)
+    text += line(fmt::format("{} ({})", arena.name, to_string(arena.kind)), arena.before, arena.after, sizes);
+  for (const Change change : kChanges) text += section(difference, change, sizes, top);
   return text + fmt::format("  unchanged: {}\n", difference.unchanged);
 }
 

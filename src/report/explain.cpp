@@ -58,8 +58,8 @@ void drop_constraints(const Graph& graph, const ExplainOptions& options, const s
   if (trial->outcome.fits(answer.budget)) answer.together = std::move(costly);
 }
 
-BudgetAnswer answer_budget(const Graph& graph, const ExplainOptions& options, const Explanation& so_far, Trials& trials,
-                           GainSearch& search, const Outcome& base) {
+BudgetAnswer answer_budget(const Graph& graph, const ExplainOptions& options, const ExplanationDetails& so_far,
+                           Trials& trials, GainSearch& search, const Outcome& base) {
   BudgetAnswer answer{
       .budget = *options.budget, .constraints = {}, .together = {}, .together_peak = {}, .shrink = {}, .reason = {}};
   answer.fits = base.fits(answer.budget);
@@ -76,7 +76,8 @@ BudgetAnswer answer_budget(const Graph& graph, const ExplainOptions& options, co
   return answer;
 }
 
-void add_gains_alone(const std::vector<Told>& told, std::size_t top, GainSearch& search, Explanation& explanation) {
+void add_gains_alone(const std::vector<Told>& told, std::size_t top, GainSearch& search,
+                     ExplanationDetails& explanation) {
   std::size_t tried = 0;
   for (std::size_t a = 0; a < told.size(); ++a) {
     ArenaStory& story = explanation.arenas[a];
@@ -102,17 +103,19 @@ Explanation explain(const PlanScene& base, const ExplainOptions& options) {
 
   Explanation explanation;
   explanation.summary = summarize(base.planned());
-  explanation.within = options.within;
+  const auto details = std::make_shared<ExplanationDetails>();
+  explanation.details = details;
+  details->within = options.within;
   const std::vector<Told> told = tell_arenas(scene, options);
-  for (const Told& each : told) explanation.arenas.push_back(each.story);
-  explanation.largest_op = largest_op(scene);
+  for (const Told& each : told) details->arenas.push_back(each.story);
+  details->largest_op = largest_op(scene);
   explanation.cause = cause_of(explanation);
 
   // What the caller asked for explicitly comes first, or there might be no time left for it.
-  explanation.costs = costs_of(graph, options, trials.base(), trials);
-  if (options.budget) explanation.budget = answer_budget(graph, options, explanation, trials, search, trials.base());
-  add_gains_alone(told, options.top, search, explanation);
-  explanation.gains = search.gains();
+  details->costs = costs_of(graph, options, trials.base(), trials);
+  if (options.budget) details->budget = answer_budget(graph, options, *details, trials, search, trials.base());
+  add_gains_alone(told, options.top, search, *details);
+  details->gains = search.gains();
   explanation.replans = trials.replans();
   explanation.skipped = trials.skipped();
   return explanation;

@@ -1,5 +1,5 @@
 #include "files/interface/json_writer.hpp"
-#include "stowage/report/explain.hpp"
+#include "report/explanation.hpp"
 
 namespace stowage {
 namespace {
@@ -130,23 +130,24 @@ OrderedJson largest_op_json(const std::optional<LargestOp>& op) {
 
 std::string explanation_to_json(const Explanation& explanation) {
   const Summary& summary = explanation.summary;
-  const OrderedJson json{{"schema", "stowage.explain/1"},
-                         {"name", summary.name},
-                         {"cause", explanation.cause},
-                         {"ops", summary.ops},
-                         {"tensors", summary.tensors},
-                         {"peak_bytes", summary.peak.value()},
-                         {"lower_bound_bytes", summary.lower_bound.value()},
-                         {"naive_bytes", summary.naive.value()},
-                         {"proven_optimal", summary.proven_optimal},
-                         {"largest_op", largest_op_json(explanation.largest_op)},
-                         {"within", explanation.within},
-                         {"arenas", list_json(explanation.arenas, story_json)},
-                         {"gains", list_json(explanation.gains, gain_json)},
-                         {"costs", list_json(explanation.costs, cost_json)},
-                         {"budget", explanation.budget ? budget_json(*explanation.budget) : OrderedJson()},
-                         {"replans", explanation.replans},
-                         {"skipped", explanation.skipped}};
+  const OrderedJson json{
+      {"schema", "stowage.explain/1"},
+      {"name", summary.name},
+      {"cause", explanation.cause},
+      {"ops", summary.ops},
+      {"tensors", summary.tensors},
+      {"peak_bytes", summary.peak.value()},
+      {"lower_bound_bytes", summary.lower_bound.value()},
+      {"naive_bytes", summary.naive.value()},
+      {"proven_optimal", summary.proven_optimal},
+      {"largest_op", largest_op_json(explanation.details->largest_op)},
+      {"within", explanation.details->within},
+      {"arenas", list_json(explanation.details->arenas, story_json)},
+      {"gains", list_json(explanation.details->gains, gain_json)},
+      {"costs", list_json(explanation.details->costs, cost_json)},
+      {"budget", explanation.details->budget ? budget_json(*explanation.details->budget) : OrderedJson()},
+      {"replans", explanation.replans},
+      {"skipped", explanation.skipped}};
   return files::to_line(json) + "\n";
 }
 

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "report/explanation.hpp"
 #include "stowage/report.hpp"
 
 namespace stowage {
@@ -36,8 +37,8 @@ Graph two_peaks() {
 TEST(Explain, OneAloneGainsNothingAndBothGain) {
   const Explanation found = explain(two_peaks(), deterministic()).value();
   EXPECT_EQ(found.summary.peak, Bytes(1200));
-  ASSERT_FALSE(found.gains.empty());
-  const Gain& best = found.gains.front();
+  ASSERT_FALSE(found.details->gains.empty());
+  const Gain& best = found.details->gains.front();
   ASSERT_EQ(best.holders.size(), 2U);
   EXPECT_EQ(best.holders[0].family, "blk.*.a");
   EXPECT_EQ(best.holders[1].family, "blk.*.a");
@@ -50,13 +51,13 @@ TEST(Explain, OneAloneGainsNothingAndBothGain) {
 TEST(Explain, AGraphWithoutMemoryHasACauseToo) {
   const Explanation found = explain(GraphBuilder("empty").build().value(), deterministic()).value();
   EXPECT_EQ(found.cause, "empty needs no memory that counts towards the peak.");
-  EXPECT_TRUE(found.gains.empty());
+  EXPECT_TRUE(found.details->gains.empty());
 }
 
 TEST(Explain, ABudgetThatIsMetNeedsNoChange) {
   ExplainOptions options = deterministic();
   options.budget = Bytes(1200);
-  const BudgetAnswer answer = *explain(two_peaks(), options)->budget;
+  const BudgetAnswer answer = *explain(two_peaks(), options)->details->budget;
   EXPECT_TRUE(answer.fits);
   EXPECT_FALSE(answer.shrink);
 }
@@ -68,9 +69,9 @@ TEST(Explain, WithoutTimeForRePlansNothingIsClaimed) {
   const Explanation found = explain(two_peaks(), options).value();
   EXPECT_EQ(found.replans, 0U);
   EXPECT_GT(found.skipped, 0U);
-  EXPECT_TRUE(found.gains.empty());
-  EXPECT_FALSE(found.budget->shrink);
-  EXPECT_EQ(found.budget->reason, "the time for re-plans ran out");
+  EXPECT_TRUE(found.details->gains.empty());
+  EXPECT_FALSE(found.details->budget->shrink);
+  EXPECT_EQ(found.details->budget->reason, "the time for re-plans ran out");
 }
 
 /// Layers of decreasing sizes, each with its own peak, in three families.
@@ -105,8 +106,8 @@ TEST(Explain, TheTimeMayRunOutAtAnyRePlan) {
     };
     const Explanation found = explain(graph, options).value();
     ran_out = found.skipped > 0;
-    claimed = std::max(claimed, found.gains.size());
-    for (const Gain& gain : found.gains) EXPECT_EQ(gain.gain, found.summary.peak - gain.peak);
+    claimed = std::max(claimed, found.details->gains.size());
+    for (const Gain& gain : found.details->gains) EXPECT_EQ(gain.gain, found.summary.peak - gain.peak);
     EXPECT_FALSE(explanation_to_text(found, SizeStyle::human).empty());
     if (ran_out && replans < last) {
       limit *= 2;  // it ran out before we slept: the machine is slow

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "report/explanation.hpp"
 #include "report/map.hpp"
 #include "report/text.hpp"
-#include "stowage/report/explain.hpp"
 
 namespace stowage {
 namespace {
@@ -22,9 +22,9 @@ class ExplanationWriter {
 
   [[nodiscard]] std::string run() const {
     std::string text = wrapped({}, explanation_.cause, 0) + '\n' + figures();
-    for (const ArenaStory& arena : explanation_.arenas) text += '\n' + arena_text(arena);
+    for (const ArenaStory& arena : explanation_.details->arenas) text += '\n' + arena_text(arena);
     text += '\n' + gains() + costs();
-    if (explanation_.budget) text += '\n' + budget(*explanation_.budget);
+    if (explanation_.details->budget) text += '\n' + budget(*explanation_.details->budget);
     text += '\n' + count_text(explanation_.replans, "re-plan", "re-plans");
     if (explanation_.skipped > 0) text += fmt::format(", {} skipped for lack of time", explanation_.skipped);
     return text + ".\n";
@@ -64,7 +64,7 @@ std::string ExplanationWriter::figures() const {
       figure("peak", summary.peak, verdict) + figure("bound", summary.lower_bound) +
       figure("naive", summary.naive,
              fmt::format("without any reuse; the peak is {} of it", percent_text(summary.peak, summary.naive)));
-  if (const std::optional<LargestOp>& op = explanation_.largest_op) {
+  if (const std::optional<LargestOp>& op = explanation_.details->largest_op) {
     text += figure("largest op", op->bytes,
                    fmt::format("inputs, outputs and workspaces of op '{}' ({}, step {}) alone", clipped(op->name, 40),
                                clipped(op->kind, kKind), op->step.value()));
@@ -127,8 +127,9 @@ std::string ExplanationWriter::arena_text(const ArenaStory& arena) const {
   if (arena.kind == ArenaKind::pool) return title + ": a prefetch ring of fixed size\n";
   if (arena.peaks.empty()) return title + '\n';
   if (!arena.concurrent) {
-    title += fmt::format(": {} (live bytes within {:g}% of the most)",
-                         count_text(arena.peak_count, "binding peak", "binding peaks"), 100 * explanation_.within);
+    title +=
+        fmt::format(": {} (live bytes within {:g}% of the most)",
+                    count_text(arena.peak_count, "binding peak", "binding peaks"), 100 * explanation_.details->within);
   }
   std::string text = wrapped({}, title, 2) + peaks(arena) + holders(arena);
   const Peak& peak = arena.peaks[arena.fullest];
@@ -170,7 +171,7 @@ std::string ExplanationWriter::gain_text(const Gain& gain) const {
 }
 
 std::string ExplanationWriter::gains() const {
-  if (explanation_.gains.empty()) {
+  if (explanation_.details->gains.empty()) {
     return wrapped(
         {},
         "What would lower the peak: nothing was found. Removing a family of holders at the binding peaks, together "
@@ -179,15 +180,15 @@ std::string ExplanationWriter::gains() const {
   }
   std::string text = "What would lower the peak (planned again with these at size 0):\n";
   text += fmt::format("    {:>{}}  if gone\n", "gain", kSizeColumns);
-  for (const Gain& gain : explanation_.gains) text += gain_text(gain);
+  for (const Gain& gain : explanation_.details->gains) text += gain_text(gain);
   return text;
 }
 
 std::string ExplanationWriter::costs() const {
-  if (explanation_.costs.empty()) return {};
+  if (explanation_.details->costs.empty()) return {};
   std::string text = "\nWhat constraints cost (planned again without each; below 0 it saves memory):\n";
   text += fmt::format("    {:>{}}  {:<26}  {}\n", "cost", kSizeColumns, "constraint", "planned instead");
-  for (const Cost& cost : explanation_.costs) {
+  for (const Cost& cost : explanation_.details->costs) {
     const char* const note = !cost.cost ? " (no plan)" : !cost.proven ? " (not proven)" : "";
     text +=
         fmt::format("    {:>{}}  {:<26}  {}{}\n", size(cost.cost), kSizeColumns, cost.constraint, cost.without, note);
@@ -218,7 +219,7 @@ std::string ExplanationWriter::budget(const BudgetAnswer& answer) const {
                   4)
             : "  Dropping constraints: none suffices.\n";
   }
-  if (const std::optional<LargestOp>& op = explanation_.largest_op; op && op->bytes > answer.budget) {
+  if (const std::optional<LargestOp>& op = explanation_.details->largest_op; op && op->bytes > answer.budget) {
     text += wrapped("  ",
                     fmt::format("Op '{}' alone needs {}: no plan fits unless the op is split or its tensors shrink.",
                                 clipped(op->name, 40), size(op->bytes)),

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "report/explanation.hpp"
 #include "report/peaks.hpp"
 #include "report/trials.hpp"
 

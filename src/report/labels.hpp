@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "report/explanation.hpp"
 #include "report/scene.hpp"
-#include "stowage/report/explain.hpp"
 
 /// Names for the things that hold memory.
 namespace stowage::report {

@@ -75,8 +75,8 @@ Result<std::string> page_of(PlanData data, const PageOptions& options) {
   return page_of(content);
 }
 
-void append_side(std::string& text, const PageSide& side, const PlanOptions& options) {
-  PlanData data = side.plan.planned ? planned_data(*side.plan.planned) : foreign_data(side.plan, options);
+void append_side(std::string& text, const DiffSide& side, const PlanOptions& options) {
+  PlanData data = side.planned ? planned_data(*side.planned) : foreign_data(side, options);
   data.label = side.label;
   append_plan(text, data);
 }
@@ -92,7 +92,7 @@ Result<std::string> table_page(const CsvProblem& table, std::span<const Position
   return page_of(table_data(table, positions, summary), page);
 }
 
-Result<std::string> diff_page(const PageSide& before, const PageSide& after, const PlanOptions& options,
+Result<std::string> diff_page(const DiffSide& before, const DiffSide& after, const PlanOptions& options,
                               const PlanDiff& difference) {
   Content content{.title = fmt::format("{} \u2192 {}", file_name(before.label), file_name(after.label)), .plans = {}};
   append_side(content.plans, before, options);

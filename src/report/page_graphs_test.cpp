@@ -183,9 +183,8 @@ TEST(PageOfGraphs, FromElsewhereShowsThePlan) {
     const Graph graph = seed % 2 == 0 ? testing::random_graph(seed) : testing::constrained_graph(seed);
     const Plan plan = *stowage::plan(graph, quick()).value().plan;
     const PlanDiff same = diff({graph, plan}, {graph, plan});
-    const json shown = testing::read_page(diff_page({"a", {graph, plan}}, {"b", {graph, plan}}, quick(), same).value())
-                           .at("plans")
-                           .at(0);
+    const json shown =
+        testing::read_page(diff_page({graph, plan, "a"}, {graph, plan, "b"}, quick(), same).value()).at("plans").at(0);
     testing::expect_sound(shown);
     expect_placements(graph, plan, shown);
     expect_workspaces(plan, shown);

@@ -213,7 +213,7 @@ TEST(Page, OfADiffHasBothPlans) {
   const Planned first = plan(before).value();
   const Planned second = plan(after).value();
   const PlanDiff difference = diff({before, *first.plan}, {after, *second.plan});
-  const json page = read_page(diff_page({"a.json", first}, {"b.json", second}, {}, difference).value());
+  const json page = read_page(diff_page({first, "a.json"}, {second, "b.json"}, {}, difference).value());
   EXPECT_EQ(page.at("title"), "a.json \u2192 b.json");
   EXPECT_EQ(page.at("diff"), json::parse(diff_to_json(difference)));
   ASSERT_EQ(page.at("plans").size(), 2U);
@@ -225,7 +225,7 @@ TEST(Page, APlanFromElsewhereHasTheTimesOfItsGraph) {
   const Graph graph = chain();
   const Planned planned = plan(graph, {.in_place = false}).value();
   const PlanDiff same = diff({graph, *planned.plan}, {graph, *planned.plan});
-  const json plans = read_page(diff_page({"a", planned}, {"b", {graph, *planned.plan}}, {}, same).value()).at("plans");
+  const json plans = read_page(diff_page({planned, "a"}, {graph, *planned.plan, "b"}, {}, same).value()).at("plans");
   expect_sound(plans.at(1));
   for (const char* const part : {"ops", "tensors", "reads", "arenas"})
     EXPECT_EQ(plans.at(0).at(part), plans.at(1).at(part)) << part;
@@ -240,7 +240,7 @@ TEST(Page, APlanWithoutItsGraphHasNumbersAndNoTimes) {
   const Graph graph = chain();
   const Planned planned = plan(graph).value();
   const PlanFile file = localise(graph, *planned.plan);
-  const json shown = read_page(diff_page({"a", file}, {"b", file}, {}, diff(file, file)).value()).at("plans").at(0);
+  const json shown = read_page(diff_page({file, "a"}, {file, "b"}, {}, diff(file, file)).value()).at("plans").at(0);
   expect_sound(shown);
   EXPECT_EQ(shown.at("steps"), 0);
   EXPECT_EQ(string_at(shown, "tensors", "name", 1), "tensor 1");
@@ -258,14 +258,14 @@ TEST(Page, APlanThatIsNonsenseIsShownAsFarAsItGoes) {
   plan.arenas[0].regions = {kMaxBytes, kMaxBytes};
   plan.placements[2].region = 1;
   const json shown =
-      read_page(diff_page({"a", {graph, plan}}, {"b", {graph, plan}}, {}, diff({graph, plan}, {graph, plan})).value())
+      read_page(diff_page({graph, plan, "a"}, {graph, plan, "b"}, {}, diff({graph, plan}, {graph, plan})).value())
           .at("plans")
           .at(0);
   expect_sound(shown);
   EXPECT_EQ(shown.at("holders").at("arena").size(), 2U) << "the output and the workspace";
   plan.workspaces[0].offset = kMaxBytes;
   const json beyond =
-      read_page(diff_page({"a", {graph, plan}}, {"b", {graph, plan}}, {}, diff({graph, plan}, {graph, plan})).value())
+      read_page(diff_page({graph, plan, "a"}, {graph, plan, "b"}, {}, diff({graph, plan}, {graph, plan})).value())
           .at("plans")
           .at(0);
   EXPECT_EQ(beyond.at("holders").at("arena").size(), 1U) << "the workspace ends where no byte is";

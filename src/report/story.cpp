@@ -196,9 +196,9 @@ std::optional<LargestOp> largest_op(const Scene& scene) {
 std::string cause_of(const Explanation& explanation) {
   const Bytes peak = explanation.summary.peak;
   const std::string& name = explanation.summary.name;
-  if (peak == Bytes(0) || explanation.arenas.empty())
+  if (peak == Bytes(0) || explanation.details->arenas.empty())
     return fmt::format("{} needs no memory that counts towards the peak.", name);
-  const ArenaStory& arena = explanation.arenas.front();
+  const ArenaStory& arena = explanation.details->arenas.front();
   std::string text = fmt::format("{} needs {}", name, to_human(peak));
   if (arena.size < peak)
     text +=

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "report/explanation.hpp"
 #include "report/peaks.hpp"
 #include "report/scene.hpp"
-#include "stowage/report/explain.hpp"
 
 /// The parts of an explanation that need no re-plans.
 namespace stowage::report {

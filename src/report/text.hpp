@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "report/explanation.hpp"
 #include "stowage/base.hpp"
-#include "stowage/report/explain.hpp"
 
 /// Text for people.
 namespace stowage::report {

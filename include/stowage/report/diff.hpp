@@ -1,10 +1,9 @@
 #pragma once
 
-#include <cstdint>
-#include <optional>
+#include <cstddef>
+#include <memory>
 #include <string>
-#include <string_view>
-#include <vector>
+#include <utility>
 
 #include "stowage/base.hpp"
 #include "stowage/graph.hpp"
@@ -15,56 +14,43 @@
 /// What changed between two plans.
 namespace stowage {
 
-/// A plan with the graph that it is of, made here or not; or a plan file without, where tensors
-/// have numbers and no names. Refers to what it is made of; nothing of it is kept after the call.
+/// One of the two plans: with its graph, planned by this process or not, or as a plan file without
+/// its graph, where tensors have numbers and no names. Refers to its parts, which must outlive the
+/// call that it is passed to. The label says what users call the plan; only pages show it.
 struct DiffSide {
-  /// Precondition: it has a plan.
-  DiffSide(const Planned& made_here)
-      : graph(&made_here.graph), plan(&*made_here.plan), planned(&made_here) {}  // NOLINT
-  DiffSide(const Graph& its_graph, const Plan& its_plan) : graph(&its_graph), plan(&its_plan) {}
-  DiffSide(const PlanFile& its_file) : file(&its_file) {}  // NOLINT: implicit by intent
+  /// Precondition: `its_planned` has a plan.
+  DiffSide(const Planned& its_planned, std::string its_label = {})  // NOLINT: implicit by intent
+      : graph(&its_planned.graph),
+        plan(&*its_planned.plan),
+        planned(&its_planned),
+        label(std::move(its_label)) {}
+  DiffSide(const Graph& its_graph, const Plan& its_plan, std::string its_label = {})
+      : graph(&its_graph), plan(&its_plan), label(std::move(its_label)) {}
+  DiffSide(const PlanFile& its_file, std::string its_label = {})  // NOLINT: implicit by intent
+      : file(&its_file), label(std::move(its_label)) {}
 
-  const Graph* graph = nullptr;  ///< Either these two,
+  const Graph* graph = nullptr;  ///< Null exactly when `plan` is.
   const Plan* plan = nullptr;
-  const Planned* planned = nullptr;  ///< Null: it comes from elsewhere.
-  const PlanFile* file = nullptr;    ///< or this.
+  const Planned* planned = nullptr;  ///< Null for a plan from elsewhere.
+  const PlanFile* file = nullptr;    ///< Null unless `graph` and `plan` are.
+  std::string label;
 };
 
-/// A tensor or workspace of one or both plans. Matched by name, those of equal names in their
-/// order; by number where a side has no names.
-struct DiffEntry {
-  enum class Change : std::uint8_t { grew, shrank, appeared, vanished, moved };
-  Change change;
-  std::string name;
-  std::optional<Bytes> before;    ///< Bytes in A.
-  std::optional<Bytes> after;     ///< Bytes in B.
-  std::string arena_before = {};  ///< Its name; empty where it is not there.
-  std::string arena_after = {};
-  std::optional<Bytes> offset_before = {};
-  std::optional<Bytes> offset_after = {};
-};
+/// What became of each arena, tensor and workspace. Opaque; `diff_to_text` and `diff_to_json` show
+/// all of it.
+struct DiffDetails;
 
-[[nodiscard]] std::string_view to_string(DiffEntry::Change change);
-
-struct ArenaChange {
-  std::string name;
-  ArenaKind kind = ArenaKind::shared;
-  std::optional<Bytes> before;
-  std::optional<Bytes> after;
-};
-
+/// The figures of two plans. Copies share the details.
 struct PlanDiff {
   std::string graph_before;
   std::string graph_after;
-  bool by_number = false;  ///< A side has no names.
+  bool by_number = false;  ///< Matched by number, because a side has no names.
   Bytes peak_before;
   Bytes peak_after;
   Bytes bound_before;
   Bytes bound_after;
-  std::vector<ArenaChange> arenas;  ///< Those of A in their order, then what only B has.
-  std::vector<DiffEntry>
-      entries;  ///< By kind of change, largest change (for moved: largest) first.
-  std::size_t unchanged = 0;
+  std::size_t unchanged = 0;  ///< Tensors and workspaces.
+  std::shared_ptr<const DiffDetails> details = {};
 
   [[nodiscard]] Bytes growth() const { return peak_after - peak_before; }
   [[nodiscard]] bool same_graph() const { return graph_before == graph_after; }
@@ -74,13 +60,10 @@ struct PlanDiff {
 /// that the plan names.
 [[nodiscard]] PlanDiff diff(const DiffSide& before, const DiffSide& after);
 
-struct DiffTextOptions {
-  SizeStyle sizes = SizeStyle::bytes;
-  std::size_t top = 10;  ///< Entries of each kind of change.
-};
-
-/// No line is longer than 100 columns. Thread-safe, as is the next.
-[[nodiscard]] std::string diff_to_text(const PlanDiff& difference, const DiffTextOptions& options);
+/// For people: the `top` largest entries of each kind of change. No line is longer than 100
+/// columns. Thread-safe, as is the next.
+[[nodiscard]] std::string diff_to_text(const PlanDiff& difference, SizeStyle sizes,
+                                       std::size_t top = 10);
 /// `stowage.diff/1`, with all entries.
 [[nodiscard]] std::string diff_to_json(const PlanDiff& difference);
 

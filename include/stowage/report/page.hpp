@@ -35,16 +35,9 @@ Result<std::string> plan_page(const PlanScene& scene, const PageOptions& page);
 Result<std::string> table_page(const CsvProblem& table, std::span<const Position> positions,
                                const Summary& summary, const PageOptions& page);
 
-/// A plan that is compared with another. Refers to everything; nothing of it is kept after the
-/// call.
-struct PageSide {
-  std::string label;
-  DiffSide plan;  ///< Of a file without graph there are no names and no times.
-};
-
 /// The page of two plans. `difference` is theirs. Of the options only those of liveness count, for
 /// a plan from elsewhere.
-Result<std::string> diff_page(const PageSide& before, const PageSide& after,
+Result<std::string> diff_page(const DiffSide& before, const DiffSide& after,
                               const PlanOptions& options, const PlanDiff& difference);
 
 /// The page of a replay, which should have samples. `trace` is what the user calls it.
