@@ -44,7 +44,7 @@ StreamOptions stream_options(PhysicalPool* pages, const Settings& settings) {
 
 std::unique_ptr<PhysicalPool> make_pages(Device& device, const Settings& settings) {
   if (device.virtual_memory() == nullptr) return nullptr;
-  return std::make_unique<PhysicalPool>(*device.virtual_memory(), PhysicalPool::Options{.limit = settings.limit});
+  return std::make_unique<PhysicalPool>(*device.virtual_memory(), settings.limit);
 }
 
 }  // namespace

@@ -227,6 +227,13 @@ struct Done {
 };
 using Status = Result<Done>;
 
+/// Whether an object looks for wrong use, which costs some time and memory.
+enum class Checks : std::uint8_t {
+  automatic,  ///< On in builds of the library without NDEBUG.
+  on,
+  off,
+};
+
 namespace detail {
 [[noreturn]] void check_failed(const char* condition, const char* why, const char* file, int line);
 }

@@ -46,13 +46,6 @@ struct Relations;
 /// copies share it: copying is cheap.
 class Graph {
  public:
-  /// Where the bytes of a tensor start, with views followed to the tensor that is a view of
-  /// nothing.
-  struct Root {
-    TensorId tensor;
-    Bytes offset;
-  };
-
   /// Validates `description`. O(size of the description). Fails with `ErrorCode::invalid` and the
   /// path, the op and the tensor on: an unknown id; a size below 0 or sizes that sum to more than
   /// 2^62; an alignment that is not a power of two; a view outside its base, of itself, in another
@@ -108,7 +101,8 @@ class Graph {
   /// The whole as it was described, bodies inside their ops.
   [[nodiscard]] const GraphDescription& description() const { return content_->description; }
 
-  [[nodiscard]] Root root(TensorId id) const { return content_->roots[id.index()]; }
+  /// Where the bytes of a tensor start: in the tensor that views lead to and that is not a view.
+  [[nodiscard]] ViewOf root(TensorId id) const { return content_->roots[id.index()]; }
   /// The alignment that the tensor's address must have: its own, or for a tensor that is not a view
   /// its memory's. A view without an alignment of its own lies wherever its base puts it (1).
   [[nodiscard]] Bytes alignment(TensorId id) const;
@@ -131,7 +125,7 @@ class Graph {
     std::vector<Scope> scopes = {};                 ///< At least the root.
     std::vector<std::vector<ScopeId>> bodies = {};  ///< By op, up to the last that has any.
     std::vector<std::string> batches = {};
-    std::vector<Root> roots = {};
+    std::vector<ViewOf> roots = {};
     std::size_t stream_count = 1;
     bool addresses_only = true;
     std::shared_ptr<const Relations> relations = {};

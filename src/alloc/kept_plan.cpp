@@ -105,7 +105,7 @@ void KeptPlan::set_sizes(const Graph& graph) {
   for (std::size_t t = 0; t < graph.tensors().size(); ++t)
     last_[t] = {graph.tensors()[t].size, graph.root(TensorId(t)).offset};
   for (Placement& each : plan.placements) {
-    const Graph::Root root = graph.root(each.tensor);
+    const ViewOf root = graph.root(each.tensor);
     each.offset = pattern_.offsets[root.tensor.index()] + root.offset;
     each.size = graph.tensor(each.tensor).size;
   }

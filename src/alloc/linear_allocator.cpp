@@ -5,16 +5,19 @@
 
 namespace stowage {
 
-LinearOutcome LinearAllocator::allocate(Bytes size) {
+std::optional<Bytes> LinearAllocator::allocate(Bytes size) {
   STOWAGE_CHECK(Bytes(0) <= size && size <= kMaxBytes, "a size out of range");
   const Bytes offset = next();
-  const Bytes end = buffer_->size();
-  if (size == Bytes(0)) return {.offset = std::min(offset, end), .missing = Bytes(0)};
-  // Not `offset + size > end`: the gap before the offset may be as large as the alignment, and the sum could overflow.
-  const Bytes missing = size - (end - offset);
-  if (missing > Bytes(0)) return {.offset = std::nullopt, .missing = missing};
+  if (size == Bytes(0)) return std::min(offset, buffer_->size());
+  if (missing(size) > Bytes(0)) return std::nullopt;
   used_ = offset + size;
-  return {.offset = offset, .missing = Bytes(0)};
+  return offset;
+}
+
+Bytes LinearAllocator::missing(Bytes size) const {
+  if (size == Bytes(0)) return Bytes(0);
+  // Not `offset + size > end`: the gap before the offset may be as large as the alignment, and the sum could overflow.
+  return std::max(Bytes(0), size - (buffer_->size() - next()));
 }
 
 Bytes LinearAllocator::remaining() const { return std::max(Bytes(0), buffer_->size() - next()); }

@@ -41,8 +41,7 @@ class FakeBuffer final : public Buffer {
   Bytes size_;
 };
 
-LinearOutcome at(std::int64_t offset) { return {.offset = Bytes(offset), .missing = Bytes(0)}; }
-LinearOutcome missing(std::int64_t bytes) { return {.offset = std::nullopt, .missing = Bytes(bytes)}; }
+std::optional<Bytes> at(std::int64_t offset) { return Bytes(offset); }
 
 TEST(LinearAllocator, PlacesFollowEachOtherAligned) {
   const FakeBuffer buffer(0x1000, 256, 32);
@@ -63,13 +62,12 @@ TEST(LinearAllocator, AddressesAreAlignedWhateverTheBase) {
       LinearAllocator allocator(buffer);
       Bytes end(0);
       for (const std::int64_t size : {1, 100, 32, 257}) {
-        const LinearOutcome outcome = allocator.allocate(Bytes(size));
-        ASSERT_TRUE(outcome.offset);
-        EXPECT_EQ(
-            (base + static_cast<std::uintptr_t>(outcome.offset->value())) % static_cast<std::uintptr_t>(alignment), 0U);
-        EXPECT_GE(*outcome.offset, end);
-        EXPECT_LT(*outcome.offset, end + Bytes(alignment));
-        end = *outcome.offset + Bytes(size);
+        const std::optional<Bytes> offset = allocator.allocate(Bytes(size));
+        ASSERT_TRUE(offset);
+        EXPECT_EQ((base + static_cast<std::uintptr_t>(offset->value())) % static_cast<std::uintptr_t>(alignment), 0U);
+        EXPECT_GE(*offset, end);
+        EXPECT_LT(*offset, end + Bytes(alignment));
+        end = *offset + Bytes(size);
         EXPECT_EQ(allocator.used(), end);
       }
     }
@@ -88,8 +86,10 @@ TEST(LinearAllocator, ExhaustionLeavesStateUnchangedAndSaysHowMuchIsMissing) {
   const FakeBuffer buffer(0x1000, 100, 32);
   LinearAllocator allocator(buffer);
   EXPECT_EQ(allocator.allocate(Bytes(40)), at(0));
-  EXPECT_EQ(allocator.allocate(Bytes(37)), missing(1));
-  EXPECT_EQ(allocator.allocate(Bytes(1000)), missing(964));
+  EXPECT_EQ(allocator.missing(Bytes(37)), Bytes(1));
+  EXPECT_EQ(allocator.allocate(Bytes(37)), std::nullopt);
+  EXPECT_EQ(allocator.missing(Bytes(1000)), Bytes(964));
+  EXPECT_EQ(allocator.allocate(Bytes(1000)), std::nullopt);
   EXPECT_EQ(allocator.used(), Bytes(40));
   EXPECT_EQ(allocator.remaining(), Bytes(36));
   EXPECT_EQ(allocator.allocate(Bytes(36)), at(64)) << "the last place may fill the buffer";
@@ -101,13 +101,13 @@ TEST(LinearAllocator, AsMuchAsWasMissingMoreIsEnough) {
     const FakeBuffer small(0x1007, size, 64);
     LinearAllocator first(small);
     (void)first.allocate(Bytes(70));
-    const LinearOutcome outcome = first.allocate(Bytes(50));
-    if (outcome.offset) continue;
+    const Bytes missing = first.missing(Bytes(50));
+    if (first.allocate(Bytes(50))) continue;
     for (const bool enough : {false, true}) {
-      const FakeBuffer larger(0x1007, size + outcome.missing.value() - (enough ? 0 : 1), 64);
+      const FakeBuffer larger(0x1007, size + missing.value() - (enough ? 0 : 1), 64);
       LinearAllocator second(larger);
       if (first.used() > Bytes(0)) (void)second.allocate(Bytes(70));
-      EXPECT_EQ(second.allocate(Bytes(50)).offset.has_value(), enough) << size;
+      EXPECT_EQ(second.allocate(Bytes(50)).has_value(), enough) << size;
     }
   }
 }
@@ -116,7 +116,8 @@ TEST(LinearAllocator, ABufferSmallerThanTheGapOfItsBaseHoldsNothing) {
   const FakeBuffer buffer(0x1001, 20, 32);
   LinearAllocator allocator(buffer);
   EXPECT_EQ(allocator.remaining(), Bytes(0));
-  EXPECT_EQ(allocator.allocate(Bytes(1)), missing(12));
+  EXPECT_EQ(allocator.missing(Bytes(1)), Bytes(12));
+  EXPECT_EQ(allocator.allocate(Bytes(1)), std::nullopt);
   EXPECT_EQ(allocator.used(), Bytes(0));
 }
 
@@ -131,7 +132,8 @@ TEST(LinearAllocator, SizeZeroTakesNothingAndNeverFails) {
   const FakeBuffer empty(0, 0, 32);
   LinearAllocator nothing(empty);
   EXPECT_EQ(nothing.allocate(Bytes(0)), at(0));
-  EXPECT_EQ(nothing.allocate(Bytes(5)), missing(5));
+  EXPECT_EQ(nothing.missing(Bytes(5)), Bytes(5));
+  EXPECT_EQ(nothing.allocate(Bytes(5)), std::nullopt);
 }
 
 TEST(LinearAllocator, TheLargestSizesDoNotOverflow) {
@@ -139,9 +141,11 @@ TEST(LinearAllocator, TheLargestSizesDoNotOverflow) {
   const FakeBuffer buffer(1, max, max);
   LinearAllocator allocator(buffer);
   EXPECT_EQ(allocator.remaining(), Bytes(1));
-  EXPECT_EQ(allocator.allocate(kMaxBytes), missing(max - 1));
+  EXPECT_EQ(allocator.missing(kMaxBytes), Bytes(max - 1));
+  EXPECT_EQ(allocator.allocate(kMaxBytes), std::nullopt);
   EXPECT_EQ(allocator.allocate(Bytes(1)), at(max - 1));
-  EXPECT_EQ(allocator.allocate(kMaxBytes), missing(max + (max - 1)));
+  EXPECT_EQ(allocator.missing(kMaxBytes), Bytes(max + (max - 1)));
+  EXPECT_EQ(allocator.allocate(kMaxBytes), std::nullopt);
 }
 
 TEST(LinearAllocator, ACopyReturnsToAnEarlierState) {

@@ -26,8 +26,7 @@ Error wrong_place(ChunkOffset place, Bytes size, std::string_view why) {
 
 OffsetAllocator::OffsetAllocator(OffsetAllocatorOptions options)
     : options_(std::move(options)),
-      has_live_list_(options_.live_list == LiveList::automatic ? kLiveListByDefault
-                                                               : options_.live_list == LiveList::on) {
+      has_live_list_(options_.live_list == Checks::automatic ? kLiveListByDefault : options_.live_list == Checks::on) {
   STOWAGE_CHECK(is_power_of_two(options_.alignment), "an alignment is a power of two");
   STOWAGE_CHECK(!options_.max_chunk_size || *options_.max_chunk_size > Bytes(0), "a chunk has a positive size");
   STOWAGE_CHECK(Bytes(0) <= options_.capacity && options_.capacity <= kMaxBytes, "a capacity out of range");
@@ -44,7 +43,7 @@ std::optional<ChunkOffset> OffsetAllocator::allocate(Bytes size, std::string_vie
   if (!place) place = take_tail(rounded);
   if (!place) return std::nullopt;
   in_use_ += rounded;
-  if (has_live_list_) live_.emplace(*place, Label{size, std::string(name)});
+  if (has_live_list_) live_.emplace(*place, Live{*place, size, std::string(name)});
   if (max_size_ > max_size_before && options_.on_peak) options_.on_peak(*this);
   return place;
 }
@@ -199,7 +198,7 @@ Bytes OffsetAllocator::max_size(std::size_t chunk) const {
 std::vector<OffsetAllocator::Live> OffsetAllocator::live() const {
   std::vector<Live> result;
   result.reserve(live_.size());
-  for (const auto& [place, label] : live_) result.push_back({place, label.size, label.name});
+  for (const auto& [place, live] : live_) result.push_back(live);
   return result;
 }
 

@@ -149,7 +149,7 @@ class Pair {
                     .max_chunk_size = setting.max_chunk_size,
                     .max_chunks = setting.max_chunks,
                     .capacity = Bytes(setting.capacity),
-                    .live_list = LiveList::on}),
+                    .live_list = Checks::on}),
         reference_(setting) {}
 
   void allocate(std::int64_t size) {

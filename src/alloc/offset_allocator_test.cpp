@@ -91,7 +91,7 @@ TEST(OffsetAllocator, SizeZeroTakesNothingAndAlwaysSucceeds) {
 }
 
 TEST(OffsetAllocator, ResetIsLikeNew) {
-  OffsetAllocator allocator({.alignment = Bytes(16), .max_chunk_size = Bytes(64), .live_list = LiveList::on});
+  OffsetAllocator allocator({.alignment = Bytes(16), .max_chunk_size = Bytes(64), .live_list = Checks::on});
   const ChunkOffsets at = fill(allocator, {64, 40, 10, 64});
   ASSERT_TRUE(allocator.free(at[1], Bytes(40)));
   allocator.reset();
@@ -105,7 +105,7 @@ TEST(OffsetAllocator, ResetIsLikeNew) {
 }
 
 TEST(OffsetAllocator, WhatShrinksLeavesItsTailToOthers) {
-  OffsetAllocator allocator({.alignment = Bytes(16), .live_list = LiveList::on});
+  OffsetAllocator allocator({.alignment = Bytes(16), .live_list = Checks::on});
   const ChunkOffsets at = fill(allocator, {100, 16});
   ASSERT_TRUE(allocator.shrink(at[0], Bytes(100), Bytes(98)));
   EXPECT_EQ(allocator.free_block_count(), 0U);
@@ -188,7 +188,7 @@ TEST(OffsetAllocator, AChunkSmallerThanTheAlignmentHoldsOneAllocation) {
 // ------------------------------------------------------------------------------------------------------------- limits
 
 TEST(OffsetAllocator, ExhaustionOfTheCapacityChangesNothing) {
-  OffsetAllocator allocator({.alignment = Bytes(8), .capacity = Bytes(30), .live_list = LiveList::on});
+  OffsetAllocator allocator({.alignment = Bytes(8), .capacity = Bytes(30), .live_list = Checks::on});
   const ChunkOffsets at = fill(allocator, {8, 16});
   EXPECT_EQ(allocator.allocate(Bytes(1)), std::nullopt) << "32 bytes are too many";
   EXPECT_EQ(allocator.max_size(), Bytes(24));
@@ -200,7 +200,7 @@ TEST(OffsetAllocator, ExhaustionOfTheCapacityChangesNothing) {
 
 TEST(OffsetAllocator, TheLargestSizesDoNotOverflow) {
   for (const std::int64_t alignment : {std::int64_t{1}, std::int64_t{64}, kMaxBytes.value()}) {
-    OffsetAllocator allocator({.alignment = Bytes(alignment), .live_list = LiveList::on});
+    OffsetAllocator allocator({.alignment = Bytes(alignment), .live_list = Checks::on});
     ASSERT_EQ(allocator.allocate(kMaxBytes), place(0, 0));
     EXPECT_EQ(allocator.allocate(kMaxBytes), std::nullopt);
     EXPECT_EQ(allocator.allocate(Bytes(1)), std::nullopt);
@@ -224,7 +224,7 @@ TEST(OffsetAllocator, AllChunksTogetherStayWithinTheLargestSize) {
 
 /// ggml aborts at 256 free blocks.
 TEST(OffsetAllocator, P4TenThousandFreeBlocks) {
-  OffsetAllocator allocator({.alignment = Bytes(32), .live_list = LiveList::on});
+  OffsetAllocator allocator({.alignment = Bytes(32), .live_list = Checks::on});
   const auto size = [](std::int64_t k) { return Bytes(32 * (1 + k % 7)); };
   ChunkOffsets at;
   for (std::int64_t k = 0; k < 20'000; ++k) at.push_back(allocator.allocate(size(k)).value());
@@ -242,7 +242,7 @@ TEST(OffsetAllocator, P4TenThousandFreeBlocks) {
 // -------------------------------------------------------------------------------------------------------- wrong frees
 
 TEST(OffsetAllocator, ADoubleFreeIsNoticedEvenWithoutALiveList) {
-  for (const LiveList live_list : {LiveList::on, LiveList::off}) {
+  for (const Checks live_list : {Checks::on, Checks::off}) {
     OffsetAllocator allocator({.live_list = live_list});
     const ChunkOffsets at = fill(allocator, {10, 20, 30});
     ASSERT_TRUE(allocator.free(at[1], Bytes(20)));
@@ -257,7 +257,7 @@ TEST(OffsetAllocator, ADoubleFreeIsNoticedEvenWithoutALiveList) {
 }
 
 TEST(OffsetAllocator, AnUnknownFreeIsAnErrorThatChangesNothing) {
-  OffsetAllocator allocator({.alignment = Bytes(16), .live_list = LiveList::on});
+  OffsetAllocator allocator({.alignment = Bytes(16), .live_list = Checks::on});
   ASSERT_TRUE(allocator.allocate(Bytes(100), "query"));
   ASSERT_TRUE(allocator.allocate(Bytes(50)));
   EXPECT_EQ(error_of(allocator.free({0, Bytes(16)}, Bytes(16))),
@@ -280,7 +280,7 @@ TEST(OffsetAllocator, AnUnknownFreeIsAnErrorThatChangesNothing) {
 }
 
 TEST(OffsetAllocator, BytesThatAreFreeInAnotherChunkDoNotMatter) {
-  OffsetAllocator allocator({.max_chunk_size = Bytes(32), .live_list = LiveList::off});
+  OffsetAllocator allocator({.max_chunk_size = Bytes(32), .live_list = Checks::off});
   const ChunkOffsets at = fill(allocator, {16, 16, 16, 16, 16, 16});
   ASSERT_TRUE(allocator.free(at[0], Bytes(16)));
   ASSERT_TRUE(allocator.free(at[4], Bytes(16)));
@@ -297,7 +297,7 @@ TEST(OffsetAllocator, TheLiveListIsOnByDefaultExactlyInBuildsWithoutNdebug) {
 #else
   EXPECT_TRUE(OffsetAllocator().has_live_list());
 #endif
-  EXPECT_FALSE(OffsetAllocator({.live_list = LiveList::off}).has_live_list());
+  EXPECT_FALSE(OffsetAllocator({.live_list = Checks::off}).has_live_list());
 }
 
 TEST(OffsetAllocator, TheCallerSeesWhoIsLiveAtEachNewPeak) {
@@ -307,7 +307,7 @@ TEST(OffsetAllocator, TheCallerSeesWhoIsLiveAtEachNewPeak) {
     for (const OffsetAllocator::Live& live : allocator.live()) line += " " + to_string(live);
     seen.push_back(line);
   };
-  OffsetAllocator allocator({.max_chunk_size = Bytes(40), .live_list = LiveList::on, .on_peak = print});
+  OffsetAllocator allocator({.max_chunk_size = Bytes(40), .live_list = Checks::on, .on_peak = print});
   ASSERT_TRUE(allocator.allocate(Bytes(10), "a"));
   ASSERT_TRUE(allocator.allocate(Bytes(20), "b"));
   ASSERT_TRUE(allocator.free({0, Bytes(0)}, Bytes(10)));

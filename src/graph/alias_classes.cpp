@@ -20,8 +20,8 @@ TensorId incoming_of(const Scope& scope, TensorId inner) {
 
 void join_bodies(const Graph& graph, OffsetUnion& joined, const OnContradiction& contradiction) {
   const auto join = [&](TensorId inner, TensorId outer) {
-    const Graph::Root in = graph.root(inner);
-    const Graph::Root out = graph.root(outer);
+    const ViewOf in = graph.root(inner);
+    const ViewOf out = graph.root(outer);
     return joined.join(in.tensor.index(), out.tensor.index(), out.offset - in.offset);
   };
   for (std::size_t s = 1; s < graph.scopes().size(); ++s) {
@@ -43,7 +43,7 @@ std::vector<AliasPlace> alias_places(const Graph& graph, OffsetUnion& joined) {
   std::vector<AliasPlace> places;
   places.reserve(graph.tensors().size());
   for (std::size_t t = 0; t < graph.tensors().size(); ++t) {
-    const Graph::Root root = graph.root(TensorId(t));
+    const ViewOf root = graph.root(TensorId(t));
     const auto [representative, offset] = joined.find(root.tensor.index());
     places.push_back({TensorId(representative), offset + root.offset});
   }

@@ -24,7 +24,7 @@ Link link_of(const Op& op, const Alias& alias) {
   return {op.outputs[alias.output], *op.inputs[alias.input], alias.offset};
 }
 
-Status join(const GraphDescription& graph, const std::vector<Graph::Root>& roots, std::size_t k, std::size_t i,
+Status join(const GraphDescription& graph, const std::vector<ViewOf>& roots, std::size_t k, std::size_t i,
             OffsetUnion& classes) {
   const Op& op = graph.ops[k];
   const Link link = link_of(op, op.aliases[i]);
@@ -36,8 +36,8 @@ Status join(const GraphDescription& graph, const std::vector<Graph::Root>& roots
     return fault(k, i, fmt::format("{} at the offset {}, which is not from 0 to 2^62", who, link.offset.value()));
   if (output.memory != input.memory) return fault(k, i, who + ", which is in another memory");
 
-  const Graph::Root out = roots[link.output.index()];
-  const Graph::Root in = roots[link.input.index()];
+  const ViewOf out = roots[link.output.index()];
+  const ViewOf in = roots[link.input.index()];
   const TensorFlags in_flags = graph.tensors[in.tensor.index()].flags | input.flags;
   if (in_flags.has(TensorFlag::constant) && !op.no_task)
     return fault(k, i, who + ", which is constant and cannot be written");
@@ -48,7 +48,7 @@ Status join(const GraphDescription& graph, const std::vector<Graph::Root>& roots
 }
 
 /// No op writes memory that is shared with a constant, through any tensor.
-Status check_constants(const GraphDescription& graph, const std::vector<Graph::Root>& roots, OffsetUnion& classes) {
+Status check_constants(const GraphDescription& graph, const std::vector<ViewOf>& roots, OffsetUnion& classes) {
   std::vector<bool> constant(graph.tensors.size());
   for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
     if (graph.tensors[t].flags.has(TensorFlag::constant))
@@ -69,7 +69,7 @@ Status check_constants(const GraphDescription& graph, const std::vector<Graph::R
 }
 
 /// The offset at which each class starts: that of its lowest member.
-std::vector<Bytes> lowest_members(const GraphDescription& graph, const std::vector<Graph::Root>& roots,
+std::vector<Bytes> lowest_members(const GraphDescription& graph, const std::vector<ViewOf>& roots,
                                   OffsetUnion& classes) {
   std::vector<Bytes> lowest(graph.tensors.size(), kMaxBytes);
   for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
@@ -80,7 +80,7 @@ std::vector<Bytes> lowest_members(const GraphDescription& graph, const std::vect
 }
 
 /// A class starts at a multiple of its largest alignment; at its offset from there, every member must be aligned.
-Status check_alignments(const GraphDescription& graph, const std::vector<Graph::Root>& roots, OffsetUnion& classes) {
+Status check_alignments(const GraphDescription& graph, const std::vector<ViewOf>& roots, OffsetUnion& classes) {
   const std::vector<Bytes> lowest = lowest_members(graph, roots, classes);
   for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
     const Tensor& tensor = graph.tensors[t];
@@ -100,7 +100,7 @@ Status check_alignments(const GraphDescription& graph, const std::vector<Graph::
 
 }  // namespace
 
-Result<OffsetUnion> join_aliases(const GraphDescription& description, const std::vector<Graph::Root>& roots) {
+Result<OffsetUnion> join_aliases(const GraphDescription& description, const std::vector<ViewOf>& roots) {
   OffsetUnion classes(description.tensors.size());
   bool any = false;
   for (std::size_t k = 0; k < description.ops.size(); ++k) {

@@ -215,7 +215,7 @@ Status check_carried_apart(const Graph& graph, OffsetUnion& joined) {
 Status check_shared_alignments(const Graph& graph, OffsetUnion& joined) {
   std::vector<Bytes> lowest(graph.tensors().size(), kMaxBytes);
   const auto place = [&](std::size_t t) {
-    const Graph::Root root = graph.root(TensorId(t));
+    const ViewOf root = graph.root(TensorId(t));
     const OffsetUnion::MemberPlace at = joined.find(root.tensor.index());
     return OffsetUnion::MemberPlace{at.representative, at.offset + root.offset};
   };

@@ -113,8 +113,8 @@ class OutputChains {
     for (const GroupMember& member : group.members) {
       if (own_address_[alias_class(member.tensor)] != own_address_[alias_class(first)])
         return refuse(group, member.tensor, "some lie in constants, variables or externals and some do not, like");
-      const Graph::Root a = graph_.root(member.tensor);
-      const Graph::Root b = graph_.root(first);
+      const ViewOf a = graph_.root(member.tensor);
+      const ViewOf b = graph_.root(first);
       if (!chains_.join(a.tensor.index(), b.tensor.index(), b.offset + member.offset - a.offset))
         return refuse(group, member.tensor, "other groups, views or aliases require a different offset for");
     }
@@ -169,7 +169,7 @@ class OutputChains {
   [[nodiscard]] std::size_t alias_class(TensorId id) const { return relations_.place(id).representative.index(); }
   [[nodiscard]] std::size_t chain(TensorId id) { return chains_.find(graph_.root(id).tensor.index()).representative; }
   [[nodiscard]] Bytes place(TensorId id) {
-    const Graph::Root root = graph_.root(id);
+    const ViewOf root = graph_.root(id);
     return chains_.find(root.tensor.index()).offset + root.offset;
   }
 

@@ -166,7 +166,7 @@ Status check_view(const GraphDescription& graph, std::size_t index) {
 
 /// The chain of views from `index` up to a tensor whose root is known; empty if it is circular.
 std::vector<std::size_t> unresolved_chain(const GraphDescription& graph,
-                                          const std::vector<std::optional<Graph::Root>>& roots, std::size_t index) {
+                                          const std::vector<std::optional<ViewOf>>& roots, std::size_t index) {
   std::vector<std::size_t> chain;
   while (!roots[index]) {
     if (chain.size() > graph.tensors.size()) return {};
@@ -177,7 +177,7 @@ std::vector<std::size_t> unresolved_chain(const GraphDescription& graph,
 }
 
 /// A view lies in its base, so it cannot have its own address.
-Status check_view_flags(const GraphDescription& graph, std::size_t index, Graph::Root root) {
+Status check_view_flags(const GraphDescription& graph, std::size_t index, ViewOf root) {
   const Tensor& view = graph.tensors[index];
   const TensorFlags base = graph.tensors[root.tensor.index()].flags;
   for (const TensorFlag flag : {TensorFlag::constant, TensorFlag::variable, TensorFlag::external}) {
@@ -190,7 +190,7 @@ Status check_view_flags(const GraphDescription& graph, std::size_t index, Graph:
 }
 
 /// A view with an alignment must lie at a multiple of it, counted from its root.
-Status check_view_alignment(const GraphDescription& graph, std::size_t index, Graph::Root root) {
+Status check_view_alignment(const GraphDescription& graph, std::size_t index, ViewOf root) {
   const Tensor& view = graph.tensors[index];
   if (!view.alignment || is_aligned(root.offset, *view.alignment)) return Done{};
   return fault(fmt::format("tensors[{}].alignment", index),
@@ -261,7 +261,7 @@ struct Writes {
   std::vector<bool> defined;                         ///< By root tensor; up to the current op.
 };
 
-Result<Writes> find_producers(const GraphDescription& graph, const std::vector<Graph::Root>& roots) {
+Result<Writes> find_producers(const GraphDescription& graph, const std::vector<ViewOf>& roots) {
   Writes writes{std::vector<std::optional<std::size_t>>(graph.tensors.size()), std::vector<bool>(graph.tensors.size())};
   for (std::size_t k = 0; k < graph.ops.size(); ++k) {
     for (std::size_t i = 0; i < graph.ops[k].outputs.size(); ++i) {
@@ -287,7 +287,7 @@ Result<Writes> find_producers(const GraphDescription& graph, const std::vector<G
   return writes;
 }
 
-Status check_reads(const GraphDescription& graph, const std::vector<Graph::Root>& roots, const Writes& writes,
+Status check_reads(const GraphDescription& graph, const std::vector<ViewOf>& roots, const Writes& writes,
                    std::size_t index) {
   const Op& op = graph.ops[index];
   for (std::size_t i = 0; i < op.inputs.size(); ++i) {
@@ -323,14 +323,14 @@ Status check_sizes(const GraphDescription& description) {
   return check_alias_offsets(description, total);
 }
 
-Result<std::vector<Graph::Root>> resolve_views(const GraphDescription& description) {
+Result<std::vector<ViewOf>> resolve_views(const GraphDescription& description) {
   const std::size_t count = description.tensors.size();
-  std::vector<std::optional<Graph::Root>> known(count);
+  std::vector<std::optional<ViewOf>> known(count);
   for (std::size_t i = 0; i < count; ++i) {
     if (description.tensors[i].view_of) {
       STOWAGE_TRY_STATUS(check_view(description, i));
     } else {
-      known[i] = Graph::Root{TensorId(i), Bytes(0)};
+      known[i] = ViewOf{TensorId(i), Bytes(0)};
     }
   }
   for (std::size_t i = 0; i < count; ++i) {
@@ -342,11 +342,11 @@ Result<std::vector<Graph::Root>> resolve_views(const GraphDescription& descripti
     }
     for (; !chain.empty(); chain.pop_back()) {
       const ViewOf& view = *description.tensors[chain.back()].view_of;
-      const Graph::Root base = *known[view.tensor.index()];
-      known[chain.back()] = Graph::Root{base.tensor, base.offset + view.offset};
+      const ViewOf base = *known[view.tensor.index()];
+      known[chain.back()] = ViewOf{base.tensor, base.offset + view.offset};
     }
   }
-  std::vector<Graph::Root> roots;
+  std::vector<ViewOf> roots;
   roots.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
     STOWAGE_TRY_STATUS(check_view_alignment(description, i, *known[i]));
@@ -387,7 +387,7 @@ Status check_references(const GraphDescription& scope, const std::string& prefix
   return status;
 }
 
-Status check_dataflow(const GraphDescription& description, const std::vector<Graph::Root>& roots,
+Status check_dataflow(const GraphDescription& description, const std::vector<ViewOf>& roots,
                       const std::vector<Scope>& scopes) {
   STOWAGE_TRY(Writes writes, find_producers(description, roots));
   for (const Scope& scope : scopes) {

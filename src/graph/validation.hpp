@@ -15,7 +15,7 @@ namespace stowage::validation {
 Status check_sizes(const GraphDescription& description);
 
 /// The root of every tensor; fails on views that are out of range, circular, in another memory, or break an alignment.
-Result<std::vector<Graph::Root>> resolve_views(const GraphDescription& description);
+Result<std::vector<ViewOf>> resolve_views(const GraphDescription& description);
 
 /// For one scope, whose path is `prefix`: every id and position in the ops and views exists, and `after` names earlier
 /// ops only.
@@ -23,12 +23,12 @@ Status check_references(const GraphDescription& scope, const std::string& prefix
 
 /// Checks that each tensor has one writer (variables may have several), that no constant is written, and that nothing
 /// is read before it is written. Inputs of a body count as written outside.
-Status check_dataflow(const GraphDescription& description, const std::vector<Graph::Root>& roots,
+Status check_dataflow(const GraphDescription& description, const std::vector<ViewOf>& roots,
                       const std::vector<Scope>& scopes);
 
 /// The roots of views, by tensor, joined by the ops' aliases. Fails if aliases contradict each other or break the
 /// alignment of a member.
-Result<OffsetUnion> join_aliases(const GraphDescription& description, const std::vector<Graph::Root>& roots);
+Result<OffsetUnion> join_aliases(const GraphDescription& description, const std::vector<ViewOf>& roots);
 
 /// All remaining rules: groups, fills, zero copy, bodies, batches, rings. Precondition: the rules above hold. `aliases`
 /// is the result of `join_aliases`. Returns the relations found during the checks.

@@ -34,7 +34,7 @@ class BodyResults {
   BodyResults(const Graph& graph, OffsetUnion& joined)
       : graph_(graph), joined_(joined), known_(graph.tensors().size()) {
     for (std::size_t t = 0; t < graph.tensors().size(); ++t) {
-      const Graph::Root root = graph.root(TensorId(t));
+      const ViewOf root = graph.root(TensorId(t));
       const OffsetUnion::MemberPlace place = joined.find(root.tensor.index());
       Joined alone{root.tensor.index(), root.tensor.index(), root.offset, graph.alignment(TensorId(t))};
       alone.flags = graph.tensors()[t].flags;
@@ -122,7 +122,7 @@ class BodyResults {
   }
 
   [[nodiscard]] OffsetUnion::MemberPlace place_of(TensorId id) {
-    const Graph::Root root = graph_.root(id);
+    const ViewOf root = graph_.root(id);
     const OffsetUnion::MemberPlace place = joined_.find(root.tensor.index());
     return {place.representative, place.offset + root.offset};
   }

@@ -260,11 +260,11 @@ void ProblemBuilder::split_at(ArenaProblem& target, Bytes max_size) {
   const auto usual = static_cast<std::size_t>(2 * (total.value() / max_size.value()) + 2);
   const std::size_t count = std::clamp<std::size_t>(target.problem.items.size() - oversize.size(), 1, usual);
   target.problem.regions.assign(count, Region{max_size, true});
-  RegionSet ordinary;
-  for (std::uint32_t r = 0; r < count; ++r) ordinary.only.push_back(r);
+  std::vector<std::uint32_t> ordinary;
+  for (std::uint32_t r = 0; r < count; ++r) ordinary.push_back(r);
   for (Item& item : target.problem.items) item.allowed = ordinary;
   for (const std::size_t i : oversize) {
-    target.problem.items[i].allowed.only = {static_cast<std::uint32_t>(target.problem.regions.size())};
+    target.problem.items[i].allowed = {static_cast<std::uint32_t>(target.problem.regions.size())};
     target.problem.regions.push_back({target.problem.items[i].size, true});
   }
 }
@@ -303,25 +303,25 @@ void ProblemBuilder::add_hosts(ArenaProblem& target) const {
   }
   if (target.hosts.empty()) return;
   const auto paid = static_cast<std::uint32_t>(target.problem.regions.size());
-  RegionSet ours;
-  for (std::uint32_t r = 0; r < paid; ++r) ours.only.push_back(r);
+  std::vector<std::uint32_t> ours;
+  for (std::uint32_t r = 0; r < paid; ++r) ours.push_back(r);
   for (std::size_t i = 0; i < target.occupants.size(); ++i) {
-    RegionSet& allowed = target.problem.items[i].allowed;
+    std::vector<std::uint32_t>& allowed = target.problem.items[i].allowed;
     const Item& item = target.problem.items[i];
     const bool guest = may_be_guest(target.occupants[i]);
     // An empty list allows all regions, which is the common case.
-    if (guest && allowed.only.empty() && item.alignment <= least.alignment && item.size <= least.size) continue;
-    if (allowed.only.empty()) allowed = ours;
+    if (guest && allowed.empty() && item.alignment <= least.alignment && item.size <= least.size) continue;
+    if (allowed.empty()) allowed = ours;
     for (std::uint32_t h = 0; h < target.hosts.size() && guest; ++h) {
       const AliasClass& host = layout_.classes[layout_.class_of(target.hosts[h])];
-      if (item.alignment <= host.alignment && item.size <= host.size) allowed.only.push_back(paid + h);
+      if (item.alignment <= host.alignment && item.size <= host.size) allowed.push_back(paid + h);
     }
   }
   for (std::uint32_t h = 0; h < target.hosts.size(); ++h) {
     const ClassId id = layout_.class_of(target.hosts[h]);
     const Bytes size = layout_.classes[id].size;
     target.problem.regions.push_back({size, false});
-    Item self{.pieces = {}, .size = size, .alignment = Bytes(1), .pinned = Bytes(0), .allowed = {{paid + h}}};
+    Item self{.pieces = {}, .size = size, .alignment = Bytes(1), .pinned = Bytes(0), .allowed = {paid + h}};
     for (const Interval& life : liveness_.lives[id].needed()) self.pieces.push_back({life, {Bytes(0), size}});
     target.problem.items.push_back(std::move(self));
     target.occupants.emplace_back(HostTensor{target.hosts[h]});

@@ -164,8 +164,8 @@ TEST(Lower, AMaximumSizeMakesRegionsAndOversizeItemsHaveTheirOwn) {
   ASSERT_EQ(problem.regions.size(), 3U);
   EXPECT_EQ(problem.regions[0].limit, Bytes(100));
   EXPECT_EQ(problem.regions[2].limit, Bytes(500));
-  EXPECT_THAT(problem.items[2].allowed.only, ElementsAre(2U));
-  EXPECT_THAT(problem.items[0].allowed.only, ElementsAre(0U, 1U));
+  EXPECT_THAT(problem.items[2].allowed, ElementsAre(2U));
+  EXPECT_THAT(problem.items[0].allowed, ElementsAre(0U, 1U));
 }
 
 TEST(Lower, StreamsBecomeThresholds) {

@@ -184,7 +184,7 @@ Result<SolveOutcome> Replanner::State::solve_afresh() const {
   Problem pinned = problem_;
   for (const std::size_t item : options_.kept) {
     pinned.items[item].pinned = kept_[item]->offset;
-    pinned.items[item].allowed.only = {kept_[item]->region};
+    pinned.items[item].allowed = {kept_[item]->region};
   }
   return solve(pinned, options_.solve);
 }
@@ -210,7 +210,7 @@ Status Replanner::State::place_again(const Positions& previous) {
   for (std::size_t i = 0; i < problem_.items.size(); ++i) {
     const Item& item = problem_.items[i];
     if (!item.pinned || kept_[i]) continue;
-    kept.positions[i] = Position{item.allowed.only.empty() ? 0 : item.allowed.only.front(), *item.pinned};
+    kept.positions[i] = Position{item.allowed.empty() ? 0 : item.allowed.front(), *item.pinned};
     kept.must_stay.push_back(i);
   }
   STOWAGE_TRY(std::optional<std::vector<Position>> placed, place_keeping(bench, kept));

@@ -31,7 +31,7 @@ bool pins_hold(const Problem& problem) {
     const Item& item = problem.items[i];
     if (!item.pinned) continue;
     pinned.items.push_back(item);
-    positions.push_back({item.allowed.only.empty() ? 0 : item.allowed.only.front(), *item.pinned});
+    positions.push_back({item.allowed.empty() ? 0 : item.allowed.front(), *item.pinned});
     pinned.order.append_row(problem.order, i);
   }
   return pinned.items.empty() || !validate(pinned, positions);
@@ -40,7 +40,7 @@ bool pins_hold(const Problem& problem) {
 bool fits_somewhere(const Problem& problem, const Item& item) {
   for (std::size_t r = 0; r < problem.regions.size(); ++r) {
     const std::optional<Bytes> limit = problem.regions[r].limit;
-    if (item.allowed.contains(r) && (!limit || item.size <= *limit)) return true;
+    if (item.may_lie_in(r) && (!limit || item.size <= *limit)) return true;
   }
   return false;
 }

@@ -22,8 +22,7 @@ std::vector<ByteRange> occupied(const Problem& problem, const Item& item, Step s
 
 bool evades(const Problem& problem, const Item& item) {
   bool evades = false;
-  for (std::size_t r = 0; r < problem.regions.size(); ++r)
-    evades |= !problem.regions[r].paid && item.allowed.contains(r);
+  for (std::size_t r = 0; r < problem.regions.size(); ++r) evades |= !problem.regions[r].paid && item.may_lie_in(r);
   return evades;
 }
 
@@ -131,7 +130,7 @@ Bytes unordered_bytes(const Problem& problem, const std::vector<std::size_t>& it
 bool pinned_to_paid_region(const Problem& problem, const Item& item) {
   if (!item.pinned) return false;
   for (std::size_t r = 0; r < problem.regions.size(); ++r) {
-    if (item.allowed.contains(r) && !problem.regions[r].paid) return false;
+    if (item.may_lie_in(r) && !problem.regions[r].paid) return false;
   }
   return true;
 }

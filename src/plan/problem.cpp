@@ -57,8 +57,8 @@ Status check_order(const Problem& problem, std::size_t index) {
 
 }  // namespace
 
-bool RegionSet::contains(std::size_t region) const {
-  return only.empty() || std::binary_search(only.begin(), only.end(), static_cast<std::uint32_t>(region));
+bool Item::may_lie_in(std::size_t region) const {
+  return allowed.empty() || std::binary_search(allowed.begin(), allowed.end(), static_cast<std::uint32_t>(region));
 }
 
 Interval Item::life() const {
@@ -97,7 +97,7 @@ Status check_item(const Problem& problem, std::size_t index) {
   if (item.pinned && (*item.pinned < Bytes(0) || *item.pinned > kMaxBytes)) {
     return fault(index, fmt::format("is pinned at {}, which is not from 0 to 2^62", item.pinned->value()));
   }
-  const std::vector<std::uint32_t>& only = item.allowed.only;
+  const std::vector<std::uint32_t>& only = item.allowed;
   if (!std::is_sorted(only.begin(), only.end()) || (!only.empty() && only.back() >= problem.regions.size())) {
     return fault(index, "is allowed in regions that do not exist or are not in ascending order");
   }

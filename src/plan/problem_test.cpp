@@ -29,7 +29,7 @@ TEST(Problem, RulesAreChecked) {
   expect_fault({.items = {{.pieces = {piece(0, 1, 0, 8)}, .size = Bytes(8), .alignment = Bytes(3)}}},
                "not a power of two");
   expect_fault({.items = {}, .regions = {}}, "no region");
-  expect_fault({.items = {{.pieces = {piece(0, 1, 0, 8)}, .size = Bytes(8), .allowed = {{1}}}}},
+  expect_fault({.items = {{.pieces = {piece(0, 1, 0, 8)}, .size = Bytes(8), .allowed = {1}}}},
                "regions that do not exist");
   expect_fault({.items = {item(0, 1, (std::int64_t{1} << 62) - 1), item(0, 1, 8)}}, "2^62");
   expect_fault({.items = {item(0, 1, 8)}, .order = {.streams = 2, .threshold = {Step(1)}, .first = {Step(0)}}},
@@ -58,7 +58,7 @@ TEST(Problem, PinnedItemsHaveOneRegion) {
   Problem problem{.items = {item(0, 1, 8)}, .regions = {Region{}, Region{}}};
   problem.items[0].pinned = Bytes(0);
   expect_fault(problem, "more than one region");
-  problem.items[0].allowed.only = {1};
+  problem.items[0].allowed = {1};
   EXPECT_TRUE(check_problem(problem));
 }
 

@@ -28,7 +28,7 @@ std::optional<Violation> check_place(const Problem& problem, std::size_t index, 
   const auto wrong = [&](Kind kind, std::string message) { return Violation{kind, index, 0, std::move(message)}; };
   if (at.region >= problem.regions.size())
     return wrong(Kind::region, fmt::format("item {} is in region {}, which does not exist", index, at.region));
-  if (!item.allowed.contains(at.region))
+  if (!item.may_lie_in(at.region))
     return wrong(Kind::region, fmt::format("item {} may not be in region {}", index, at.region));
   if (at.offset < Bytes(0) || at.offset > kMaxBytes)
     return wrong(Kind::offset,

@@ -35,7 +35,7 @@ TEST(Validate, ChecksEveryPlacementRule) {
                   .regions = {Region{.limit = Bytes(16), .paid = true}, Region{}}};
   problem.items[0].alignment = Bytes(4);
   problem.items[1].pinned = Bytes(8);
-  problem.items[1].allowed.only = {0};
+  problem.items[1].allowed = {0};
   EXPECT_EQ(fault(problem, {{0, Bytes(0)}, {0, Bytes(8)}}), "");
   EXPECT_THAT(fault(problem, {{0, Bytes(0)}}), HasSubstr("1 positions for 2 items"));
   EXPECT_THAT(fault(problem, {{0, Bytes(2)}, {0, Bytes(8)}}), HasSubstr("alignment 4"));

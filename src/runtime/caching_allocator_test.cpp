@@ -276,7 +276,7 @@ TEST(CachingAllocator, NoFalseRefusalAtTheLimitOfADevice) {
   if (cpu_device().virtual_memory() == nullptr) GTEST_SKIP() << "this system has no memfd";
   constexpr Bytes kLimit{std::int64_t{16} << 20};
   constexpr Bytes kPage{64 << 10};
-  PhysicalPool pool(*cpu_device().virtual_memory(), {.limit = kLimit});
+  PhysicalPool pool(*cpu_device().virtual_memory(), kLimit);
   CachingAllocator allocator(cpu_device(), {.least_page = kPage, .pool = &pool, .checks = Checks::on});
   MarkedWorkload workload(allocator, {.budget = kLimit, .largest = Bytes(kLimit.value() / 3), .seed = 5});
   const auto outcome = workload.run(20000, [&](Bytes size, const Error& error) {

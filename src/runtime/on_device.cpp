@@ -6,7 +6,7 @@ namespace stowage::runtime {
 
 std::unique_ptr<PhysicalPool> make_pool(Device& device, std::optional<Bytes> limit) {
   if (device.virtual_memory() == nullptr) return nullptr;
-  return std::make_unique<PhysicalPool>(*device.virtual_memory(), PhysicalPool::Options{.limit = limit});
+  return std::make_unique<PhysicalPool>(*device.virtual_memory(), limit);
 }
 
 Bytes least_page_of(const PhysicalPool* pool, Bytes wish) {

@@ -8,7 +8,7 @@
 
 namespace stowage {
 
-PhysicalPool::PhysicalPool(VirtualMemory& memory, Options options) : memory_(memory), options_(options) {
+PhysicalPool::PhysicalPool(VirtualMemory& memory, std::optional<Bytes> limit) : memory_(memory), limit_(limit) {
   runtime::process_is_exiting();
 }
 
@@ -18,7 +18,7 @@ PhysicalPool::~PhysicalPool() {
   trim();
 }
 
-Result<Page> PhysicalPool::acquire(Bytes size) {
+Result<Page> PhysicalPool::allocate(Bytes size) {
   const std::lock_guard lock(mutex_);
   if (const auto found = idle_.find(size); found != idle_.end()) {
     const Page page{found->second.back(), size};
@@ -40,15 +40,15 @@ Status PhysicalPool::make_room(Bytes size) {
                              memory_.granularity().value()),
                  {}};
   }
-  if (!options_.limit) return Done{};
+  if (!limit_) return Done{};
   const Bytes in_use = counts_.created - counts_.idle;
-  if (size > *options_.limit - in_use) {  // releasing idle pages would not help, so none is released
+  if (size > *limit_ - in_use) {  // releasing idle pages would not help, so none is released
     return Error{ErrorCode::out_of_memory,
                  fmt::format("physical memory: {} bytes requested; {} of {} are in use, {} are idle", size.value(),
-                             in_use.value(), options_.limit->value(), counts_.idle.value()),
+                             in_use.value(), limit_->value(), counts_.idle.value()),
                  {}};
   }
-  const Bytes room = *options_.limit - counts_.created;
+  const Bytes room = *limit_ - counts_.created;
   if (size > room) trim_locked(size - room);
   return Done{};
 }
@@ -90,8 +90,8 @@ Bytes PhysicalPool::trim_locked(Bytes wanted) {
 
 std::optional<Bytes> PhysicalPool::room() const {
   const std::lock_guard lock(mutex_);
-  if (!options_.limit) return std::nullopt;
-  return *options_.limit - (counts_.created - counts_.idle);
+  if (!limit_) return std::nullopt;
+  return *limit_ - (counts_.created - counts_.idle);
 }
 
 void PhysicalPool::write_off(Bytes size) {

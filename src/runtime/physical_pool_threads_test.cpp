@@ -18,12 +18,12 @@ TEST(PhysicalPoolThreads, NoPageHasTwoOwnersAndTheLimitHolds) {
   constexpr int kThreads = 4;
   const Bytes limit(64 * 1024);
   {
-    PhysicalPool pool(memory, {.limit = limit});
+    PhysicalPool pool(memory, limit);
     const auto work = [&](int thread) {
       std::byte* const base = memory.reserve(Bytes(4096)).value();
       for (int round = 0; round < 300; ++round) {
         const Bytes size(1024 * (1 + (round + thread) % 4));
-        const Result<Page> page = pool.acquire(size);
+        const Result<Page> page = pool.allocate(size);
         ASSERT_TRUE(page) << "four threads with 4 KiB each are far below the limit";
         // A page given to two threads would be written by both.
         ASSERT_TRUE(memory.map(base, page->physical, Bytes(0), size));

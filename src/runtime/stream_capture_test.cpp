@@ -134,7 +134,7 @@ TEST_F(StreamCapture, WhatAnotherStreamIsDoneWithIsFoundOutAfterwards) {
 TEST(StreamAllocatorsWithOnePool, ShareItsLimitAndItsPages) {
   const std::unique_ptr<SimDevice> device = SimDevice::make({});
   {
-    PhysicalPool pool(*device->virtual_memory(), {.limit = mib(16)});
+    PhysicalPool pool(*device->virtual_memory(), mib(16));
     StreamAllocator first(*device, {.pool = &pool});
     StreamAllocator second(*device, {.pool = &pool});
     std::byte* const block = first.allocate(mib(16), kMain).value();

@@ -64,7 +64,7 @@ void RecordedCgraph::fill_tensor(const Graph& graph, TensorId id) {
     to.data = outside_data;
   }
   if (!from.view_of) return;
-  const Graph::Root root = graph.root(id);
+  const ViewOf root = graph.root(id);
   to.view_src = &tensors_[root.tensor.index()];
   to.view_offs = static_cast<std::size_t>(root.offset.value());
   make_odd(to);

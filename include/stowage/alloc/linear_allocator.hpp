@@ -7,14 +7,6 @@
 
 namespace stowage {
 
-/// What became of a request to a `LinearAllocator`.
-struct LinearOutcome {
-  std::optional<Bytes> offset;  ///< From the buffer's base; absent: exhausted.
-  Bytes missing;  ///< How much larger the buffer would have to be; 0 when there is an offset.
-
-  friend bool operator==(const LinearOutcome&, const LinearOutcome&) = default;
-};
-
 /// Places one after the other in a buffer, never freed one by one. The equivalent of ggml_tallocr.
 /// Every address (not every offset: the base may be unaligned) is a multiple of the buffer type's
 /// alignment; the end of a place is not rounded, so that the last one may fill the buffer.
@@ -25,9 +17,12 @@ class LinearAllocator {
  public:
   explicit LinearAllocator(const Buffer& buffer) : buffer_(&buffer) {}
 
-  /// Takes `size` bytes. Exhausted: nothing changes. Size 0 takes nothing and always succeeds, at
+  /// Takes `size` bytes and returns their offset from the buffer's base. Nothing, and no change,
+  /// when the buffer is exhausted. Size 0 takes nothing and always succeeds, at
   /// the end of the buffer where no aligned address is left. Precondition: 0 <= size <= kMaxBytes.
-  [[nodiscard]] LinearOutcome allocate(Bytes size);
+  [[nodiscard]] std::optional<Bytes> allocate(Bytes size);
+  /// How much larger the buffer would have to be for `allocate(size)` to succeed; 0 if it would.
+  [[nodiscard]] Bytes missing(Bytes size) const;
 
   /// From the base to the end of the last place, alignment gaps included; 0 at first.
   [[nodiscard]] Bytes used() const { return used_; }

@@ -17,19 +17,12 @@ namespace stowage {
 
 class OffsetAllocator;
 
-/// Whether an `OffsetAllocator` remembers what is allocated.
-enum class LiveList : std::uint8_t {
-  automatic,  ///< When the library was built without NDEBUG.
-  on,
-  off,
-};
-
 struct OffsetAllocatorOptions {
   Bytes alignment{1};  ///< Of every offset; sizes are rounded up to it. A power of two.
   std::optional<Bytes> max_chunk_size = {};  ///< Positive. Absent: one chunk without a limit.
   std::optional<std::size_t> max_chunks = {};
-  Bytes capacity = kMaxBytes;  ///< Of all chunks together.
-  LiveList live_list = LiveList::automatic;
+  Bytes capacity = kMaxBytes;            ///< Of all chunks together.
+  Checks live_list = Checks::automatic;  ///< Whether to keep a list of what is allocated.
   /// Called at the end of each `allocate` that raises `max_size()`; may print `live()` then.
   std::function<void(const OffsetAllocator&)> on_peak = {};
 };
@@ -116,10 +109,6 @@ class OffsetAllocator {
     [[nodiscard]] Bytes room() const { return limit - end; }
     [[nodiscard]] Bytes paid_room() const { return max_size - end; }
   };
-  struct Label {
-    Bytes size;
-    std::string name;
-  };
   using InnerBlocks = std::map<ChunkOffset, Bytes>;  ///< To the offset where the block ends.
 
   std::optional<ChunkOffset> take_inner(Bytes size);
@@ -141,7 +130,7 @@ class OffsetAllocator {
   std::set<std::pair<Bytes, ChunkOffset>> inner_by_size_;
   std::set<std::pair<Bytes, std::size_t>> tails_by_room_;
   std::set<std::pair<Bytes, std::size_t>> tails_by_paid_room_;
-  std::map<ChunkOffset, Label> live_;
+  std::map<ChunkOffset, Live> live_;
   Bytes max_size_;
   Bytes in_use_;
 };

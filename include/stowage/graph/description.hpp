@@ -80,7 +80,7 @@ struct Memory {
   friend bool operator==(const Memory&, const Memory&) = default;
 };
 
-/// The place of a view inside its base, which may itself be a view.
+/// A position inside a tensor: where a view starts in its base, which may itself be a view.
 struct ViewOf {
   TensorId tensor;
   Bytes offset;

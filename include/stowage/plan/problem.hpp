@@ -20,14 +20,6 @@ struct Piece {
   friend auto operator<=>(const Piece&, const Piece&) = default;
 };
 
-/// Which regions an item may go to.
-struct RegionSet {
-  std::vector<std::uint32_t> only = {};  ///< Ascending; empty means every region.
-
-  [[nodiscard]] bool contains(std::size_t region) const;
-  friend bool operator==(const RegionSet&, const RegionSet&) = default;
-};
-
 /// Something to be placed: rigid, one offset for all of its pieces.
 struct Item {
   std::vector<Piece> pieces;  ///< At least one; no two of one item overlap; bytes within [0, size).
@@ -35,10 +27,11 @@ struct Item {
   Bytes alignment{1};  ///< Of the offset; a power of two.
   std::optional<Bytes> pinned =
       {};  ///< The offset is given; the item then has exactly one allowed region.
-  RegionSet allowed = {};
+  std::vector<std::uint32_t> allowed = {};  ///< Regions, ascending; empty: every region.
 
   /// From the first step of any piece to the last.
   [[nodiscard]] Interval life() const;
+  [[nodiscard]] bool may_lie_in(std::size_t region) const;
   friend bool operator==(const Item&, const Item&) = default;
 };
 

@@ -93,29 +93,15 @@ class StatisticsAdaptor final : public AllocatorAdaptor {
   void reset_peaks() override;
 
  private:
-  /// Since the adaptor exists; only ever counted on.
-  struct Totals {
-    Bytes requested;
-    Bytes rounded;
-    std::uint64_t allocations = 0;
-    std::uint64_t frees = 0;
-    std::uint64_t failures = 0;
-  };
-  struct Level {
-    Totals start;
-    Bytes requested_peak;  ///< Of the totals while this was the innermost level, or an inner one
-                           ///< that has ended.
-    Bytes rounded_peak;
-    Bytes reserved_start;
-    Bytes reserved_peak_start;
-  };
-
-  [[nodiscard]] Level level_from_now(const AllocatorStats& below) const;
+  /// A level that starts now.
+  [[nodiscard]] AllocationCounters level_from_now(const AllocatorStats& below) const;
   [[nodiscard]] AllocationCounters innermost(const AllocatorStats& below) const;
 
   mutable std::mutex mutex_;
-  Totals totals_;
-  std::vector<Level> levels_;  ///< The first is the whole; never empty.
+  AllocationCounters totals_;  ///< Since the adaptor exists, without peaks; never reset.
+  /// Where the totals stood when each level started; `requested_peak` and `rounded_peak` are the
+  /// highest that they were while it was the innermost level. The first is the whole; never empty.
+  std::vector<AllocationCounters> levels_;
 };
 
 // ------------------------------------------------------------------------------------------ limit
@@ -219,10 +205,9 @@ class FailureAdaptor final : public AllocatorAdaptor {
 /// allocator too.
 class FailureCallbackAdaptor final : public AllocatorAdaptor {
  public:
-  enum class Then : std::uint8_t { retry, give_up };
-  /// Called in the thread that allocates, with nothing locked; again after each retry that failed,
-  /// so it must give up at last.
-  using Callback = std::function<Then(Bytes size, StreamId stream, const Error& error)>;
+  /// Whether to try again. Called in the allocating thread, without holding a lock; again after
+  /// each retry that failed, so it must return false at some point.
+  using Callback = std::function<bool(Bytes size, StreamId stream, const Error& error)>;
 
   FailureCallbackAdaptor(Allocator& wrapped, Callback callback);
 

@@ -13,13 +13,6 @@
 /// offers, and what adaptors wrap.
 namespace stowage {
 
-/// Whether an allocator aborts with a message when it is used wrongly.
-enum class Checks : std::uint8_t {
-  automatic,  ///< When the library was built without NDEBUG.
-  on,
-  off,
-};
-
 /// Where an allocator stands. Peaks and counts are since the start or the last `reset_peaks`.
 struct AllocatorStats {
   Bytes requested;  ///< Live bytes, as they were asked for.

@@ -25,9 +25,6 @@ struct Page {
 /// more; it may still be mapped. Thread-safe.
 class PhysicalPool {
  public:
-  struct Options {
-    std::optional<Bytes> limit = {};  ///< Of all pages together; absent: the device's own.
-  };
   struct Counts {
     Bytes created;  ///< Of all pages there are, idle ones too.
     Bytes created_peak;
@@ -36,8 +33,8 @@ class PhysicalPool {
     std::uint64_t releases = 0;
   };
 
-  explicit PhysicalPool(VirtualMemory& memory) : PhysicalPool(memory, {}) {}
-  PhysicalPool(VirtualMemory& memory, Options options);
+  /// `limit` bounds all pages together; absent: only the device's own limit.
+  explicit PhysicalPool(VirtualMemory& memory, std::optional<Bytes> limit = {});
   /// Every page must be back. Idle ones are released.
   ~PhysicalPool();
   PhysicalPool(const PhysicalPool&) = delete;
@@ -49,7 +46,7 @@ class PhysicalPool {
   /// freed first, or a new one. Before it fails for lack of memory it releases idle pages of other
   /// sizes, as many as it takes, unless they could not help. `out_of_memory` names the figures;
   /// another size is `invalid`.
-  Result<Page> acquire(Bytes size);
+  Result<Page> allocate(Bytes size);
   /// Cannot fail. O(log n).
   void free(Page page);
   /// Releases idle pages, the largest first, until at least `wanted` bytes are back with the
@@ -71,7 +68,7 @@ class PhysicalPool {
   Bytes trim_locked(Bytes wanted);
 
   VirtualMemory& memory_;
-  const Options options_;
+  const std::optional<Bytes> limit_;
   mutable std::mutex mutex_;
   std::map<Bytes, std::vector<PhysicalId>> idle_;  ///< By size.
   Counts counts_;

@@ -41,7 +41,7 @@ std::vector<ChunkEvent> events_of(const std::vector<Chunk>& chunks) {
 
 bool may_evade(const Problem& problem, const Item& item) {
   for (std::size_t r = 0; r < problem.regions.size(); ++r) {
-    if (!problem.regions[r].paid && item.allowed.contains(r)) return true;
+    if (!problem.regions[r].paid && item.may_lie_in(r)) return true;
   }
   return false;
 }

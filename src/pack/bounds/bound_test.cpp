@@ -46,9 +46,9 @@ TEST(LowerBound, UnpaidRegionsTakeWhatTheyCanFromThoseAllowedThere) {
   Problem problem{.items = {item(0, 2, 8), item(0, 2, 16)},
                   .regions = {Region{}, Region{.limit = Bytes(10), .paid = false}}};
   EXPECT_EQ(lower_bound(problem).bytes, Bytes(14));
-  problem.items[1].allowed.only = {0};
+  problem.items[1].allowed = {0};
   EXPECT_EQ(lower_bound(problem).bytes, Bytes(16));
-  problem.items[1].allowed.only = {};
+  problem.items[1].allowed = {};
   problem.regions[1].limit.reset();
   EXPECT_EQ(lower_bound(problem).bytes, Bytes(0));
 }
@@ -92,7 +92,7 @@ TEST(AlignedOffsets, EachPaidRegionHasALastOneAndWhatMayEvadeDoesNotCount) {
                   .regions = {Region{}, Region{}}};
   expect_exactly(problem, lower_bound(problem), Certificate::Argument::aligned_offsets, 24 - 3 - 2);
   problem.regions[1] = {.limit = Bytes(8), .paid = false};
-  problem.items[0].allowed = problem.items[1].allowed = {.only = {0}};
+  problem.items[0].allowed = problem.items[1].allowed = {0};
   expect_exactly(problem, lower_bound(problem), Certificate::Argument::aligned_offsets, 16 - 3);
 }
 
@@ -134,7 +134,7 @@ TEST(PinnedGaps, AreNoArgumentWithASecondRegion) {
   const Certificate bound = lower_bound(problem);
   EXPECT_EQ(bound.argument, Certificate::Argument::pinned_gaps);
   problem.regions.push_back({});
-  problem.items[0].allowed.only = {0};
+  problem.items[0].allowed = {0};
   EXPECT_FALSE(check_bound(problem, bound));
   EXPECT_EQ(lower_bound(problem).bytes, Bytes(10));
 }

@@ -32,7 +32,7 @@ TwinKey twin_key(const Problem& problem, std::size_t index) {
   TwinKey key{item.pieces, item.size.value(), item.alignment.value(), {}, {}};
   std::sort(key.pieces.begin(), key.pieces.end());
   for (std::uint32_t r = 0; r < problem.regions.size(); ++r) {
-    if (item.allowed.contains(r)) key.regions.push_back(r);
+    if (item.may_lie_in(r)) key.regions.push_back(r);
   }
   for (std::size_t t = 0; t < problem.order.streams; ++t) {
     key.order.push_back(problem.order.threshold[index * problem.order.streams + t]);
@@ -252,8 +252,8 @@ void GeneralModel::find_region_twins() {
     for (std::uint32_t q = 0; q < r; ++q) {
       const bool same =
           regions[q] == regions[r] && std::all_of(items_.begin(), items_.end(), [&](const ModelItem& item) {
-            const RegionSet& allowed = problem_->items[item.index].allowed;
-            return allowed.contains(q) == allowed.contains(r);
+            const Item& whole = problem_->items[item.index];
+            return whole.may_lie_in(q) == whole.may_lie_in(r);
           });
       if (same) region_twin_[r] = q;
     }

@@ -25,7 +25,7 @@ bool pins_are_possible(const Problem& problem) {
     if (!item.pinned) return true;
     for (std::uint32_t r = 0; r < problem.regions.size(); ++r) {
       const std::optional<Bytes> limit = problem.regions[r].limit;
-      if (item.allowed.contains(r) && limit && *item.pinned + item.size > *limit) return false;
+      if (item.may_lie_in(r) && limit && *item.pinned + item.size > *limit) return false;
     }
     return is_aligned(*item.pinned, item.alignment);
   });
@@ -259,7 +259,7 @@ std::vector<Position> GeneralSearch::Search::positions() const {
   std::vector<Position> result(problem_.items.size());
   for (std::size_t i = 0; i < result.size(); ++i) {
     const Item& item = problem_.items[i];
-    result[i].region = item.allowed.only.empty() ? 0 : item.allowed.only.front();
+    result[i].region = item.allowed.empty() ? 0 : item.allowed.front();
     result[i].offset = item.pinned.value_or(Bytes(0));
   }
   for (std::uint32_t i = 0; i < model_->count(); ++i)

@@ -79,8 +79,8 @@ TEST(GeneralSearch, AnUnpaidRegionCostsNothingToThoseThatMayUseIt) {
   Problem problem{.items = {item(0, 2, 4), item(0, 2, 3), item(0, 1, 2)},
                   .regions = {{}, {.limit = Bytes(5), .paid = false}}};
   expect_optimum(problem, 4);
-  problem.items[1].allowed.only = {0};
-  problem.items[2].allowed.only = {0};
+  problem.items[1].allowed = {0};
+  problem.items[2].allowed = {0};
   expect_optimum(problem, 5);
 }
 
@@ -150,7 +150,7 @@ Problem with_twins(Problem problem) {
   }
   for (Item& item : problem.items) {
     if (item.size > Bytes(2) && item.pieces.size() > 1) item.pieces.front().bytes.lower = Bytes(2);
-    if (!item.pinned) item.allowed.only.clear();
+    if (!item.pinned) item.allowed.clear();
   }
   problem.regions.assign(problem.regions.size(), problem.regions.front());
   return problem;

@@ -57,7 +57,7 @@ bool GeneralState::start_item(std::uint32_t i) {
   if (item.pinned && (!set_lower(i, *item.pinned) || !set_upper(i, *item.pinned))) return false;
   if (regions() == 1) return assign(i, 0);
   for (std::uint32_t r = 0; r < regions(); ++r) {
-    const bool fits = item.size <= ceiling(r) && problem_.items[item.index].allowed.contains(r);
+    const bool fits = item.size <= ceiling(r) && problem_.items[item.index].may_lie_in(r);
     if (!fits && !exclude(i, r)) return false;
   }
   return true;

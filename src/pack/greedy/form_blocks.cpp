@@ -55,7 +55,7 @@ class Former {
   }
 
   SizeClass& class_of(std::uint32_t item) {
-    const std::vector<std::uint32_t>& only = problem_.items[item].allowed.only;
+    const std::vector<std::uint32_t>& only = problem_.items[item].allowed;
     const auto regions = region_sets_.try_emplace(only, static_cast<std::uint32_t>(region_sets_.size())).first->second;
     SizeClass& own = classes_[{regions, class_number(problem_.items[item].size)}];
     own.regions = regions;

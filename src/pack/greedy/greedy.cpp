@@ -68,7 +68,7 @@ class Greedy {
     std::int64_t best_growth = 0;
     std::int64_t best_slack = 0;
     for (std::uint32_t region = 0; region < problem_.regions.size(); ++region) {
-      if (!item.allowed.contains(region)) continue;
+      if (!item.may_lie_in(region)) continue;
       const std::optional<FreePlace> place = place_in(index, region);
       if (!place) continue;
       const std::int64_t growth = growth_of(item, region, place->offset);

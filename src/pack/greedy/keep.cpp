@@ -49,7 +49,7 @@ Error must_stay_error(const Problem& problem, std::size_t item, Position at, con
 
 std::string why_not_at(const Problem& problem, std::size_t index, Position at) {
   const Item& item = problem.items[index];
-  if (at.region >= problem.regions.size() || !item.allowed.contains(at.region)) return "is not allowed in that region";
+  if (at.region >= problem.regions.size() || !item.may_lie_in(at.region)) return "is not allowed in that region";
   if (at.offset < Bytes(0) || at.offset > kMaxBytes - item.size) return "would end above 2^62 bytes";
   if (const std::optional<Bytes> limit = problem.regions[at.region].limit; limit && at.offset + item.size > *limit)
     return "ends above the region's limit";
@@ -65,7 +65,7 @@ Result<std::optional<std::vector<Position>>> place_keeping(const Bench& bench, c
   Problem pinned = problem;
   const auto pin = [&](std::size_t item, Position at) {
     pinned.items[item].pinned = at.offset;
-    pinned.items[item].allowed.only = {at.region};
+    pinned.items[item].allowed = {at.region};
   };
   std::vector<char> tried(problem.items.size());
   for (const std::size_t item : kept.must_stay) {

@@ -50,9 +50,8 @@ const AllocatorKind kKinds[] = {
                         [](Allocator& below) { return std::make_shared<FailureAdaptor>(below, FailureOptions{}); }),
     over<TestAllocator>("failure_callback",
                         [](Allocator& below) {
-                          return std::make_shared<FailureCallbackAdaptor>(below, [](Bytes, StreamId, const Error&) {
-                            return FailureCallbackAdaptor::Then::give_up;
-                          });
+                          return std::make_shared<FailureCallbackAdaptor>(
+                              below, [](Bytes, StreamId, const Error&) { return false; });
                         }),
     over<TestAllocator>("lock", [](Allocator& below) { return std::make_shared<LockAdaptor>(below); }),
     over<TestResource>("pmr", [](TestResource& below) { return std::make_shared<PmrAllocator>(below); }),

@@ -18,10 +18,10 @@ TEST(AdaptorsExample, ALimitWithACacheThatMakesRoomLoggedAndCounted) {
   LimitAdaptor limit(heap, Bytes(16 << 20));
   std::vector<std::byte*> cache;  // results of 4 MiB that could be computed again
   FailureCallbackAdaptor spill(limit, [&](Bytes, StreamId, const Error&) {
-    if (cache.empty()) return FailureCallbackAdaptor::Then::give_up;
+    if (cache.empty()) return false;
     limit.free(cache.back(), Bytes(4 << 20), StreamId(0));
     cache.pop_back();
-    return FailureCallbackAdaptor::Then::retry;
+    return true;
   });
   LogAdaptor log(spill, csv);
   StatisticsAdaptor statistics(log);

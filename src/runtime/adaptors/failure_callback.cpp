@@ -10,7 +10,7 @@ FailureCallbackAdaptor::FailureCallbackAdaptor(Allocator& wrapped, Callback call
 Result<std::byte*> FailureCallbackAdaptor::allocate(Bytes size, StreamId stream) {
   Result<std::byte*> address = wrapped().allocate(size, stream);
   while (!address && address.error().code == ErrorCode::out_of_memory && callback_ &&
-         callback_(size, stream, address.error()) == Then::retry) {
+         callback_(size, stream, address.error())) {
     address = wrapped().allocate(size, stream);
   }
   if (!address) failures_.fetch_add(1, std::memory_order_relaxed);

@@ -8,7 +8,6 @@
 namespace stowage::runtime {
 namespace {
 
-using Then = FailureCallbackAdaptor::Then;
 constexpr StreamId kStream{};
 
 TEST(FailureCallbackAdaptor, WhatTheCallbackFreesServesTheRequest) {
@@ -20,10 +19,10 @@ TEST(FailureCallbackAdaptor, WhatTheCallbackFreesServesTheRequest) {
     EXPECT_EQ(size, Bytes(2048));
     EXPECT_EQ(stream, kStream);
     reasons.push_back(error.message);
-    if (cache.empty()) return Then::give_up;
+    if (cache.empty()) return false;
     self->free(cache.back(), Bytes(1024), kStream);  // through the adaptor, in the middle of its own call
     cache.pop_back();
-    return Then::retry;
+    return true;
   });
   self = &adaptor;
   for (int i = 0; i < 4; ++i) cache.push_back(adaptor.allocate(Bytes(1024), kStream).value());
@@ -39,8 +38,7 @@ TEST(FailureCallbackAdaptor, WhatTheCallbackFreesServesTheRequest) {
 TEST(FailureCallbackAdaptor, GivingUpReturnsTheLastError) {
   TestAllocator heap;
   int calls = 0;
-  FailureCallbackAdaptor adaptor(
-      heap, [&](Bytes, StreamId, const Error&) { return ++calls < 3 ? Then::retry : Then::give_up; });
+  FailureCallbackAdaptor adaptor(heap, [&](Bytes, StreamId, const Error&) { return ++calls < 3; });
   heap.fail_next(10);
   const Result<std::byte*> failed = adaptor.allocate(Bytes(1), kStream);
   ASSERT_FALSE(failed);
@@ -55,7 +53,7 @@ TEST(FailureCallbackAdaptor, GivingUpReturnsTheLastError) {
 TEST(FailureCallbackAdaptor, OnlyALackOfMemoryIsWorthACall) {
   TestAllocator heap;
   int calls = 0;
-  FailureCallbackAdaptor adaptor(heap, [&](Bytes, StreamId, const Error&) { return ++calls, Then::retry; });
+  FailureCallbackAdaptor adaptor(heap, [&](Bytes, StreamId, const Error&) { return ++calls, true; });
   EXPECT_EQ(adaptor.allocate(Bytes(-1), kStream).error().code, ErrorCode::invalid);
   EXPECT_EQ(calls, 0);
 }

@@ -11,8 +11,13 @@ StatisticsAdaptor::StatisticsAdaptor(Allocator& wrapped) : AllocatorAdaptor(wrap
   levels_.push_back(level_from_now(wrapped.stats()));
 }
 
-StatisticsAdaptor::Level StatisticsAdaptor::level_from_now(const AllocatorStats& below) const {
-  return {totals_, totals_.requested, totals_.rounded, below.reserved, below.reserved_peak};
+AllocationCounters StatisticsAdaptor::level_from_now(const AllocatorStats& below) const {
+  AllocationCounters level = totals_;
+  level.requested_peak = totals_.requested;
+  level.rounded_peak = totals_.rounded;
+  level.reserved = below.reserved;
+  level.reserved_peak = below.reserved_peak;
+  return level;
 }
 
 void StatisticsAdaptor::push() {
@@ -26,7 +31,7 @@ Result<AllocationCounters> StatisticsAdaptor::pop() {
   const std::lock_guard lock(mutex_);
   if (levels_.size() == 1) return Error{ErrorCode::invalid, "statistics: pop without push", {}};
   const AllocationCounters result = innermost(below);
-  const Level ended = levels_.back();
+  const AllocationCounters ended = levels_.back();
   levels_.pop_back();
   levels_.back().requested_peak = std::max(levels_.back().requested_peak, ended.requested_peak);
   levels_.back().rounded_peak = std::max(levels_.back().rounded_peak, ended.rounded_peak);
@@ -40,16 +45,16 @@ AllocationCounters StatisticsAdaptor::counters() const {
 }
 
 AllocationCounters StatisticsAdaptor::innermost(const AllocatorStats& below) const {
-  const Level& level = levels_.back();
-  return {.requested = totals_.requested - level.start.requested,
-          .requested_peak = level.requested_peak - level.start.requested,
-          .rounded = totals_.rounded - level.start.rounded,
-          .rounded_peak = level.rounded_peak - level.start.rounded,
-          .reserved = below.reserved - level.reserved_start,
-          .reserved_peak = std::max(below.reserved_peak - level.reserved_peak_start, Bytes(0)),
-          .allocations = totals_.allocations - level.start.allocations,
-          .frees = totals_.frees - level.start.frees,
-          .failures = totals_.failures - level.start.failures};
+  const AllocationCounters& level = levels_.back();
+  return {.requested = totals_.requested - level.requested,
+          .requested_peak = level.requested_peak - level.requested,
+          .rounded = totals_.rounded - level.rounded,
+          .rounded_peak = level.rounded_peak - level.rounded,
+          .reserved = below.reserved - level.reserved,
+          .reserved_peak = std::max(below.reserved_peak - level.reserved_peak, Bytes(0)),
+          .allocations = totals_.allocations - level.allocations,
+          .frees = totals_.frees - level.frees,
+          .failures = totals_.failures - level.failures};
 }
 
 Result<std::byte*> StatisticsAdaptor::allocate(Bytes size, StreamId stream) {
@@ -63,7 +68,7 @@ Result<std::byte*> StatisticsAdaptor::allocate(Bytes size, StreamId stream) {
   ++totals_.allocations;
   totals_.requested += size;
   totals_.rounded += runtime::rounded(size, alignment());
-  Level& level = levels_.back();
+  AllocationCounters& level = levels_.back();
   level.requested_peak = std::max(level.requested_peak, totals_.requested);
   level.rounded_peak = std::max(level.rounded_peak, totals_.rounded);
   return address;
@@ -83,11 +88,11 @@ void StatisticsAdaptor::free(std::byte* address, Bytes size, StreamId stream) {
 AllocatorStats StatisticsAdaptor::stats() const {
   AllocatorStats stats = wrapped().stats();
   const std::lock_guard lock(mutex_);
-  const Totals& start = levels_.front().start;
+  const AllocationCounters& start = levels_.front();
   stats.requested = totals_.requested;
   stats.rounded = totals_.rounded;
   stats.requested_peak = stats.rounded_peak = Bytes(0);
-  for (const Level& level : levels_) {
+  for (const AllocationCounters& level : levels_) {
     stats.requested_peak = std::max(stats.requested_peak, level.requested_peak);
     stats.rounded_peak = std::max(stats.rounded_peak, level.rounded_peak);
   }

@@ -129,7 +129,7 @@ TEST(AdaptorThreads, FailuresAreInjectedAsOftenAsTold) {
   std::atomic<int> given_up = 0;
   FailureCallbackAdaptor callback(failure, [&](Bytes, StreamId, const Error&) {
     ++given_up;
-    return FailureCallbackAdaptor::Then::give_up;
+    return false;
   });
   in_threads([&](StreamId stream) {
     for (int i = 0; i < 500; ++i) {

@@ -20,7 +20,7 @@ TEST(ExpandableArena, AStitchShowsThePagesOneBehindTheOther) {
   ExpandableArena arena(pool);
   std::vector<PageId> pages;
   for (int i = 0; i < 3; ++i) {
-    pages.push_back(*arena.add(*pool.acquire(kPage)));
+    pages.push_back(*arena.add(*pool.allocate(kPage)));
     std::memset(arena.address(pages.back()), 'a' + i, static_cast<std::size_t>(kPage.value()));
   }
   EXPECT_EQ(arena.address(pages[1]), arena.address(pages[0]) + kPage.value());
@@ -47,7 +47,7 @@ TEST(ExpandableArena, AMapThatFailsHalfwayIsRolledBack) {
   {
     ExpandableArena arena(f.pool);
     std::vector<PageId> pages;
-    for (int i = 0; i < 4; ++i) pages.push_back(*arena.add(*f.pool.acquire(kPage)));
+    for (int i = 0; i < 4; ++i) pages.push_back(*arena.add(*f.pool.allocate(kPage)));
     const std::size_t before = f.device->live_objects();
     for (std::uint64_t nth = 1; nth <= 4; ++nth) {
       f.device->fail(SimCall::map, nth);
@@ -63,8 +63,8 @@ TEST(ExpandableArena, AMapThatFailsHalfwayIsRolledBack) {
 TEST(ExpandableArena, APageThatCannotBeReplacedStays) {
   Fixture f;
   ExpandableArena arena(f.pool);
-  const PageId a = *arena.add(*f.pool.acquire(kPage));
-  const PageId b = *arena.add(*f.pool.acquire(kPage));
+  const PageId a = *arena.add(*f.pool.allocate(kPage));
+  const PageId b = *arena.add(*f.pool.allocate(kPage));
   const StitchId stitch = *arena.stitch(std::vector{a});
   f.device->fail(SimCall::unmap, 1);
   EXPECT_FALSE(arena.replace(stitch, 0, b));
@@ -81,17 +81,17 @@ TEST(ExpandableArena, HolesAreFilledBeforeItGrows) {
   Fixture f;
   ExpandableArena arena(f.pool);
   std::vector<PageId> pages;
-  for (int i = 0; i < 3; ++i) pages.push_back(*arena.add(*f.pool.acquire(kPage)));
+  for (int i = 0; i < 3; ++i) pages.push_back(*arena.add(*f.pool.allocate(kPage)));
   std::byte* const hole = arena.address(pages[1]);
   f.pool.free(*arena.remove(pages[1]));
-  EXPECT_EQ(arena.address(*arena.add(*f.pool.acquire(kPage))), hole);
+  EXPECT_EQ(arena.address(*arena.add(*f.pool.allocate(kPage))), hole);
 }
 
 TEST(ExpandableArena, AsksForFewerAddressesWhereManyAreRefused) {
   Fixture f;
   ExpandableArena arena(f.pool);
   f.device->fail(SimCall::reserve, 1, 5);
-  EXPECT_TRUE(arena.add(*f.pool.acquire(kPage)));
+  EXPECT_TRUE(arena.add(*f.pool.allocate(kPage)));
 }
 
 }  // namespace

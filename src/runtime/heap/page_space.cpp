@@ -91,7 +91,7 @@ bool PageSpace::is_out_of_reach(Bytes least) const {
 Status PageSpace::prepare() { return pages_.empty() ? arena_->prepare(options_.least_page) : Status(Done{}); }
 
 Status PageSpace::add_page(Bytes size, Miss& miss) {
-  STOWAGE_TRY(const Page page, pool_->acquire(size));
+  STOWAGE_TRY(const Page page, pool_->allocate(size));
   Result<PageId> id = arena_->add(page);
   if (!id) {
     pool_->free(page);

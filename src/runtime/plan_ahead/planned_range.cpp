@@ -37,7 +37,7 @@ Status PlannedRange::take_pages(Bytes size) {
 }
 
 Status PlannedRange::add_page(Bytes size) {
-  STOWAGE_TRY(const Page page, source_.pool->acquire(size));
+  STOWAGE_TRY(const Page page, source_.pool->allocate(size));
   const Status mapped = source_.pool->memory().map(reserved_ + size_.value(), page.physical, Bytes(0), page.size);
   if (!mapped) {
     source_.pool->free(page);

@@ -261,7 +261,7 @@ TEST(SessionArenaPages, WhereAddressesCannotBeReservedBuffersServe) {
 TEST(SessionArenaPages, SessionsShareAPoolAndTrimGivesItsMemoryToTheOther) {
   const auto device = SimDevice::make({.granularity = Bytes(1024)});
   {
-    PhysicalPool pool(*device->virtual_memory(), {.limit = Bytes(8192)});
+    PhysicalPool pool(*device->virtual_memory(), Bytes(8192));
     const auto one = SessionArena::make(*device, {.pool = &pool}).value();
     const auto two = SessionArena::make(*device, {.pool = &pool}).value();
     const std::array sizes = {Bytes(6144)};

@@ -49,7 +49,7 @@ Status SessionMemory::grow(Bytes size) {
 
 /// Adds a single page for the whole shortfall: per byte, large pages are cheap.
 Status SessionMemory::add_page(Bytes size) {
-  STOWAGE_TRY(const Page page, source_.pool->acquire(size));
+  STOWAGE_TRY(const Page page, source_.pool->allocate(size));
   Extent& extent = extents_.front();
   const Status mapped = source_.pool->memory().map(extent.base + extent.size.value(), page.physical, Bytes(0), size);
   if (!mapped) {

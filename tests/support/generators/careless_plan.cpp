@@ -91,7 +91,7 @@ bool CarelessPlan::join(std::size_t inner, std::size_t outer, std::int64_t offse
 
 void CarelessPlan::join_values() {
   for (std::size_t t = 0; t < tensors_; ++t) {
-    const Graph::Root root = graph_.root(TensorId(t));
+    const ViewOf root = graph_.root(TensorId(t));
     join(t, root.tensor.index(), root.offset.value());
   }
   for (const Op& op : graph_.ops()) {

@@ -58,7 +58,7 @@ void Generator::add_regions() {
   for (Item& item : problem_.items) {
     if (below(3) != 0) continue;
     for (std::uint32_t r = 0; r < problem_.regions.size(); ++r) {
-      if (below(2) == 0) item.allowed.only.push_back(r);
+      if (below(2) == 0) item.allowed.push_back(r);
     }
   }
 }
@@ -66,8 +66,8 @@ void Generator::add_regions() {
 void Generator::add_pins() {
   for (Item& item : problem_.items) {
     if (below(8) != 0) continue;
-    if (item.allowed.only.size() != 1 && problem_.regions.size() > 1)
-      item.allowed.only = {static_cast<std::uint32_t>(below(static_cast<std::int64_t>(problem_.regions.size())))};
+    if (item.allowed.size() != 1 && problem_.regions.size() > 1)
+      item.allowed = {static_cast<std::uint32_t>(below(static_cast<std::int64_t>(problem_.regions.size())))};
     item.pinned = Bytes(below(8));
   }
 }

@@ -31,7 +31,7 @@ class Search {
     }
     const Item& item = problem_.items[index];
     for (std::uint32_t region = 0; region < problem_.regions.size(); ++region) {
-      if (!item.allowed.contains(region)) continue;
+      if (!item.may_lie_in(region)) continue;
       const Bytes end = problem_.regions[region].limit.value_or(ceiling_);
       const Bytes from = item.pinned.value_or(Bytes(0));
       const Bytes to = item.pinned ? *item.pinned : end - item.size;

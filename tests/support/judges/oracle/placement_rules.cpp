@@ -148,7 +148,7 @@ std::optional<std::string> PlacementRules::bad_workspace(const Plan& plan) const
 
 std::optional<std::string> PlacementRules::bad_layout(const Plan& plan) const {
   for (std::size_t t = 0; t < graph_.tensors().size(); ++t) {
-    const Graph::Root root = graph_.root(TensorId(t));
+    const ViewOf root = graph_.root(TensorId(t));
     if (is_elsewhere(find(plan, t), find(plan, root.tensor.index()), root.offset)) return at("view", t);
   }
   for (const Op& op : graph_.ops()) {

@@ -49,7 +49,7 @@ bool is_carried(const Scope& scope, TensorId inner) {
 Distances distances(const Graph& graph) {
   Distances result(graph.tensors().size());
   for (std::size_t i = 0; i < graph.tensors().size(); ++i) {
-    const Graph::Root root = graph.root(TensorId(i));
+    const ViewOf root = graph.root(TensorId(i));
     result.join(i, root.tensor.index(), root.offset.value());
   }
   for (const Op& op : graph.ops()) {
