@@ -57,6 +57,8 @@ echo "-- install tree ($kind)"
 if [ "$kind" = shared ]; then
   soname=$(readelf -d "$library/libstowage.so" | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')
   [[ $soname =~ ^libstowage\.so\.[0-9]+$ ]] || { echo "consumer_test: SONAME is '$soname'" >&2; exit 1; }
+  "$project/scripts/check_exports.py" --self-test
+  "$project/scripts/check_exports.py" "$library/libstowage.so" "$prefix/include"
 fi
 [ ! -x "$prefix/bin/stowage" ] || "$prefix/bin/stowage" --version
 (cd "$prefix" && find . -type f -o -type l | sort)

@@ -12,6 +12,17 @@
 #include <variant>
 #include <vector>
 
+/// `STOWAGE_EXPORT` marks what a shared library offers to its users: every public class with
+/// members that are defined in the library, and every public function. Everything else is hidden.
+/// `STOWAGE_HIDDEN` takes a part of an exported class out again.
+#if defined(__GNUC__)
+#define STOWAGE_EXPORT __attribute__((visibility("default")))
+#define STOWAGE_HIDDEN __attribute__((visibility("hidden")))
+#else
+#define STOWAGE_EXPORT
+#define STOWAGE_HIDDEN
+#endif
+
 /// The vocabulary that every other module speaks: strong units and ids, half-open ranges, `Result`,
 /// and the check macro.
 ///
@@ -90,11 +101,11 @@ inline constexpr Step kNever{std::numeric_limits<std::int64_t>::max()};
 }
 
 /// "1.5 MiB", "640 B": three significant digits in binary units, exact below 1 KiB.
-[[nodiscard]] std::string to_human(Bytes bytes);
+[[nodiscard]] STOWAGE_EXPORT std::string to_human(Bytes bytes);
 
 /// Reads "4096", "64KiB", "1.5 MiB", "2GB" (decimal), case-insensitive. Nothing for anything else,
 /// for a negative value, a fraction of a byte, or a value above `kMaxBytes`.
-[[nodiscard]] std::optional<Bytes> parse_bytes(std::string_view text);
+[[nodiscard]] STOWAGE_EXPORT std::optional<Bytes> parse_bytes(std::string_view text);
 
 // ----------------------------------------------------------------------------------------- ranges
 
@@ -163,7 +174,7 @@ enum class ErrorCode : std::uint8_t {
   device,         ///< The system or a device failed at something that it should be able to do.
 };
 
-[[nodiscard]] std::string_view to_string(ErrorCode code);
+[[nodiscard]] STOWAGE_EXPORT std::string_view to_string(ErrorCode code);
 
 /// Where in the input the trouble is. Every field may be absent; `to_string` leaves absent ones
 /// out.
@@ -186,7 +197,7 @@ struct Error {
 };
 
 /// "model.json:12: tensors[3].size: message".
-[[nodiscard]] std::string to_string(const Error& error);
+[[nodiscard]] STOWAGE_EXPORT std::string to_string(const Error& error);
 
 /// Either a value or an `Error`; the member names are those of std::expected. Reading the absent
 /// side is a bug of the caller and aborts.
@@ -235,7 +246,8 @@ enum class Checks : std::uint8_t {
 };
 
 namespace detail {
-[[noreturn]] void check_failed(const char* condition, const char* why, const char* file, int line);
+[[noreturn]] STOWAGE_EXPORT void check_failed(const char* condition, const char* why,
+                                              const char* file, int line);
 }
 
 /// Aborts with a message when `condition` is false. For our own bugs only: never reachable from

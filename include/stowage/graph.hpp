@@ -44,7 +44,7 @@ struct Relations;
 
 /// A validated graph. Immutable, so that any number of threads may read one at the same time, and
 /// copies share it: copying is cheap.
-class Graph {
+class STOWAGE_EXPORT Graph {
  public:
   /// Validates `description`. O(size of the description). Fails with `ErrorCode::invalid` and the
   /// path, the op and the tensor on: an unknown id; a size below 0 or sizes that sum to more than
@@ -137,7 +137,7 @@ class Graph {
 
 /// Puts a description together piece by piece; each `add` returns the id of what it added. Not
 /// thread-safe. Nothing is checked before `build`.
-class GraphBuilder {
+class STOWAGE_EXPORT GraphBuilder {
  public:
   explicit GraphBuilder(std::string name) { description_.name = std::move(name); }
 
@@ -154,11 +154,11 @@ class GraphBuilder {
 };
 
 /// "tensor 'x' (3)" and "op 'matmul' (7)": how messages name things.
-[[nodiscard]] std::string describe(const Tensor& tensor, TensorId id);
-[[nodiscard]] std::string describe(const Op& op, OpId id);
+[[nodiscard]] STOWAGE_EXPORT std::string describe(const Tensor& tensor, TensorId id);
+[[nodiscard]] STOWAGE_EXPORT std::string describe(const Op& op, OpId id);
 /// The same with numbers as in its scope, and where that is: "tensor 'x' (3) in body 0 of op 'loop'
 /// (4)".
-[[nodiscard]] std::string describe(const Graph& graph, TensorId id);
-[[nodiscard]] std::string describe(const Graph& graph, OpId id);
+[[nodiscard]] STOWAGE_EXPORT std::string describe(const Graph& graph, TensorId id);
+[[nodiscard]] STOWAGE_EXPORT std::string describe(const Graph& graph, OpId id);
 
 }  // namespace stowage

@@ -36,28 +36,29 @@ struct CsvProblem {
 
 /// Reads columns id (buffer, buffer_id), lower (begin, start), upper (or end, inclusive), size, and
 /// optionally alignment, hint, gaps, offset. An offset or hint that is -1 or empty means none.
-Result<CsvProblem> parse_csv(std::string_view text, const std::string& file);
+STOWAGE_EXPORT Result<CsvProblem> parse_csv(std::string_view text, const std::string& file);
 
 /// The table's rows as they were, with the offset column set (added at the end where there was
 /// none). Precondition: one position per row.
-[[nodiscard]] std::string csv_with_offsets(const CsvProblem& table,
-                                           std::span<const Position> positions);
+[[nodiscard]] STOWAGE_EXPORT std::string csv_with_offsets(const CsvProblem& table,
+                                                          std::span<const Position> positions);
 
 /// Any problem that a CSV can express: one region, no stream order. Pieces become gaps with
 /// windows. `ids` has one entry per item. Fails with `ErrorCode::unsupported` otherwise, naming
 /// what a CSV cannot express.
-Result<std::string> problem_to_csv(const Problem& problem, std::span<const std::string> ids);
+STOWAGE_EXPORT Result<std::string> problem_to_csv(const Problem& problem,
+                                                  std::span<const std::string> ids);
 /// The same for a table, with its hints: the usual column names, whatever they were.
-Result<std::string> table_to_csv(const CsvProblem& table);
+STOWAGE_EXPORT Result<std::string> table_to_csv(const CsvProblem& table);
 
 // ----------------------------------------------------------------------------------------- graphs
 
 /// Reads `stowage.graph/1`. Refuses, by name, unknown fields and values; bodies nested more than 64
 /// deep.
-Result<Graph> parse_graph(std::string_view text, const std::string& file);
+STOWAGE_EXPORT Result<Graph> parse_graph(std::string_view text, const std::string& file);
 /// The file that reads back as a graph of equal description: one tensor or op per line, those of
 /// bodies indented behind their op.
-[[nodiscard]] std::string graph_to_json(const Graph& graph);
+[[nodiscard]] STOWAGE_EXPORT std::string graph_to_json(const Graph& graph);
 
 // ---------------------------------------------------------------------------------------- formats
 
@@ -90,11 +91,12 @@ struct Format {
 };
 
 /// All formats, in the order in which help lists them.
-[[nodiscard]] std::span<const Format> formats();
+[[nodiscard]] STOWAGE_EXPORT std::span<const Format> formats();
 
 /// The format of a file, by its content; where that does not tell, or several formats recognise it,
 /// by the suffix of its name. Null where neither tells.
-[[nodiscard]] const Format* find_format(std::string_view bytes, std::string_view name);
+[[nodiscard]] STOWAGE_EXPORT const Format* find_format(std::string_view bytes,
+                                                       std::string_view name);
 
 /// Reads a file of any format, its content being what `read_file` returns for `file`. Fails with
 /// `ErrorCode::parse` where `find_format` finds none, and lists those there are; with
@@ -110,8 +112,8 @@ struct Format {
 /// and
 ///   suffixes. `ErrorCode::parse` on damaged files; `ErrorCode::unsupported`, by name, on tensors
 ///   whose size the file does not tell.
-Result<Imported> import_bytes(std::string_view bytes, const std::string& file,
-                              const ImportOptions& options = {});
+STOWAGE_EXPORT Result<Imported> import_bytes(std::string_view bytes, const std::string& file,
+                                             const ImportOptions& options = {});
 
 /// The bytes of a file, and its name as the user gave it, which only appears in errors. The bytes
 /// must outlive it.

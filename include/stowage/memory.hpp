@@ -24,7 +24,7 @@ class BufferType;
 ///
 /// Thread safety: queries from any thread; two calls that write the same bytes must not overlap in
 /// time.
-class Buffer {
+class STOWAGE_EXPORT Buffer {
  public:
   virtual ~Buffer() = default;
   Buffer(const Buffer&) = delete;
@@ -51,7 +51,7 @@ class Buffer {
 };
 
 /// A kind of memory to make buffers of. Thread-safe.
-class BufferType {
+class STOWAGE_EXPORT BufferType {
  public:
   virtual ~BufferType() = default;
   BufferType(const BufferType&) = delete;
@@ -91,7 +91,7 @@ struct PhysicalRange {
 /// memory, addresses or the system's tables are exhausted it fails with `out_of_memory`. A call
 /// that fails changes nothing. Thread-safe, but whoever unmaps a range sees to it that nobody uses
 /// it.
-class VirtualMemory {
+class STOWAGE_EXPORT VirtualMemory {
  public:
   virtual ~VirtualMemory() = default;
   VirtualMemory(const VirtualMemory&) = delete;
@@ -137,7 +137,7 @@ enum class EventId : std::uint64_t {};
 
 /// Something that has memory and does work in streams, each in the order of submission.
 /// Thread-safe.
-class Device {
+class STOWAGE_EXPORT Device {
  public:
   virtual ~Device() = default;
   Device(const Device&) = delete;
@@ -181,7 +181,7 @@ struct DeviceInfo {
 };
 
 /// Every kind, those that this build does not have too.
-[[nodiscard]] std::span<const DeviceInfo> devices();
+[[nodiscard]] STOWAGE_EXPORT std::span<const DeviceInfo> devices();
 
 struct DeviceOptions {
   int ordinal = 0;                   ///< Which one, where the machine has several.
@@ -191,15 +191,15 @@ struct DeviceOptions {
 /// Opens a device by name; "cpu" is always the same one. Fails with `unknown_name`, listing the
 /// names; with `unsupported` for an option that this kind does not have; and as the kind's own
 /// `make` does. Thread-safe.
-Result<std::shared_ptr<Device>> open_device(std::string_view name,
-                                            const DeviceOptions& options = {});
+STOWAGE_EXPORT Result<std::shared_ptr<Device>> open_device(std::string_view name,
+                                                           const DeviceOptions& options = {});
 
 // -------------------------------------------------------------------------------------------- CPU
 
 /// The host: heap memory aligned to 64 bytes, and memfd-backed virtual memory where the system has
 /// it. Work submitted to any stream is complete when the call returns. One for the whole program,
 /// with id 0; never destroyed.
-[[nodiscard]] Device& cpu_device();
+[[nodiscard]] STOWAGE_EXPORT Device& cpu_device();
 
 struct CpuBufferOptions {
   Bytes alignment{64};  ///< Of addresses, those of buffers too; a power of two up to 1 GiB.
@@ -209,11 +209,11 @@ struct CpuBufferOptions {
 };
 
 /// Another kind of host memory. Fails with `invalid` when the options make no sense.
-Result<std::unique_ptr<BufferType>> make_cpu_buffer_type(std::string name,
-                                                         const CpuBufferOptions& options);
+STOWAGE_EXPORT Result<std::unique_ptr<BufferType>> make_cpu_buffer_type(
+    std::string name, const CpuBufferOptions& options);
 
 /// Host memory that somebody else owns, as a buffer of the CPU's type: no copy, nothing freed.
 /// `memory` must outlive it and may be unaligned.
-[[nodiscard]] std::unique_ptr<Buffer> borrow_buffer(std::span<std::byte> memory);
+[[nodiscard]] STOWAGE_EXPORT std::unique_ptr<Buffer> borrow_buffer(std::span<std::byte> memory);
 
 }  // namespace stowage

@@ -72,7 +72,7 @@ enum class SolveStatus : std::uint8_t {
               ///< may hold one above it.
 };
 
-[[nodiscard]] std::string_view to_string(SolveStatus status);
+[[nodiscard]] STOWAGE_EXPORT std::string_view to_string(SolveStatus status);
 
 /// What a solver came back with. When `positions` is not empty it has one entry per item and has
 /// passed `validate`.
@@ -100,14 +100,14 @@ struct SolverInfo {
 };
 
 /// Every solver, in the order in which `auto` prefers them on a tie; `auto` itself is last.
-[[nodiscard]] std::span<const SolverInfo> solvers();
+[[nodiscard]] STOWAGE_EXPORT std::span<const SolverInfo> solvers();
 
 /// Solves `problem`. Fails when the problem breaks a rule (`check_problem`) or no solver has that
 /// name; everything that can happen to a good problem is a `SolveOutcome`. Thread-safe.
-Result<SolveOutcome> solve(const Problem& problem, const SolveOptions& options = {});
+STOWAGE_EXPORT Result<SolveOutcome> solve(const Problem& problem, const SolveOptions& options = {});
 
 /// The best lower bound of the peak that needs no search: the most bytes live at one step, whole
 /// multiples of alignments, pins and the gaps between them. O(pieces log pieces), a few times.
-[[nodiscard]] Certificate lower_bound(const Problem& problem);
+[[nodiscard]] STOWAGE_EXPORT Certificate lower_bound(const Problem& problem);
 
 }  // namespace stowage

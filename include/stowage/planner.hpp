@@ -98,7 +98,7 @@ struct Planned {
 
 /// What `plan` tries, best guess first: the solver named in the options, alone unless they ask for
 /// more.
-[[nodiscard]] std::vector<Strategy> strategies(const PlanOptions& options);
+[[nodiscard]] STOWAGE_EXPORT std::vector<Strategy> strategies(const PlanOptions& options);
 
 /// Plans the memory of `graph`. Fails when the options name a solver, an op or a tensor that does
 /// not exist, when the region limit is not positive, when something must stay where it cannot, and
@@ -111,7 +111,7 @@ struct Planned {
 /// by themselves. The least peak wins, of equals the first in the order of `strategies`; one that
 /// fails or finds no answer is only one candidate less, and when none has an answer the first one's
 /// outcome is the whole's. Without a time limit the plan does not depend on the number of threads.
-Result<Planned> plan(const Graph& graph, const PlanOptions& options = {});
+STOWAGE_EXPORT Result<Planned> plan(const Graph& graph, const PlanOptions& options = {});
 
 /// Whose bytes an item of a Problem are: the first of the tensors that share them, or a workspace.
 using ItemOwner = std::variant<TensorId, WorkspaceId>;
@@ -125,13 +125,13 @@ struct SharedProblem {
 
 /// The Problems of the shared arenas of `graph`, memory by memory; none for a memory that nothing
 /// needs. Thread-safe.
-[[nodiscard]] std::vector<SharedProblem> shared_problems(const Graph& graph,
-                                                         const PlanOptions& options = {});
+[[nodiscard]] STOWAGE_EXPORT std::vector<SharedProblem> shared_problems(
+    const Graph& graph, const PlanOptions& options = {});
 
 /// Which memories have too little with `capacity` in each, for people: what each needs at least
 /// (without proof: what the best answer takes), by how much that is more, and the arenas of a
 /// memory that has several. Empty where none is known to have too little.
-[[nodiscard]] std::string shortage_text(const Planned& planned, Bytes capacity);
+[[nodiscard]] STOWAGE_EXPORT std::string shortage_text(const Planned& planned, Bytes capacity);
 
 /// The figures of a plan: what `stowage plan --json` prints (`stowage.summary/1`).
 struct Summary {
@@ -160,8 +160,8 @@ struct Summary {
 };
 
 /// Cannot fail; without a plan there are no arenas and the peak is 0. Thread-safe.
-[[nodiscard]] Summary summarize(const Planned& planned);
+[[nodiscard]] STOWAGE_EXPORT Summary summarize(const Planned& planned);
 /// `stowage.summary/1` (docs/formats.md), one object on one line.
-[[nodiscard]] std::string summary_to_json(const Summary& summary);
+[[nodiscard]] STOWAGE_EXPORT std::string summary_to_json(const Summary& summary);
 
 }  // namespace stowage

@@ -43,13 +43,13 @@ struct Trace {
 /// line: a column that is missing, a number that is none or out of range, a free of what is not
 /// allocated or of another size, an id that is allocated already, more than `kMaxBytes` live at
 /// once.
-Result<Trace> parse_trace(std::string_view text, const std::string& file);
+STOWAGE_EXPORT Result<Trace> parse_trace(std::string_view text, const std::string& file);
 /// The CSV of the first kind that reads back as the same trace, where its streams are numbered as
 /// `parse_trace` does.
-[[nodiscard]] std::string trace_to_csv(const Trace& trace);
+[[nodiscard]] STOWAGE_EXPORT std::string trace_to_csv(const Trace& trace);
 
 /// The most bytes that are live at once.
-[[nodiscard]] Bytes peak_requested(const Trace& trace);
+[[nodiscard]] STOWAGE_EXPORT Bytes peak_requested(const Trace& trace);
 
 // ------------------------------------------------------------------------------------- allocators
 
@@ -61,13 +61,14 @@ struct AllocatorInfo {
 };
 
 /// All there are, ours and models of others; the first is the default.
-[[nodiscard]] std::span<const AllocatorInfo> allocators();
+[[nodiscard]] STOWAGE_EXPORT std::span<const AllocatorInfo> allocators();
 
 /// `expected` is what will be asked for, for allocators that plan ahead; it may be null. The device
 /// and the trace must outlive the allocator. Fails with `ErrorCode::unknown_name`, listing the
 /// names, or as the allocator does that the device does not suit.
-Result<std::unique_ptr<Allocator>> make_allocator(std::string_view name, Device& device,
-                                                  const Trace* expected = nullptr);
+STOWAGE_EXPORT Result<std::unique_ptr<Allocator>> make_allocator(std::string_view name,
+                                                                 Device& device,
+                                                                 const Trace* expected = nullptr);
 
 // ----------------------------------------------------------------------------------------- replay
 
@@ -93,7 +94,7 @@ struct ReplaySample {
 };
 
 /// What an allocator made of a trace, in the last pass.
-struct ReplayReport {
+struct STOWAGE_EXPORT ReplayReport {
   std::string allocator = {};  ///< The names, for whoever prints it; `replay` leaves them empty.
   std::string device = {};
   std::uint64_t events = 0;
@@ -124,14 +125,14 @@ struct ReplayReport {
 /// and the allocator's peaks start anew; after the last one, all is freed too. The time is that of
 /// the calls alone, with a loop of a few instructions around them; samples are taken while the
 /// clock is stopped. O(events) per pass, and the allocator's `stats` for each sample.
-[[nodiscard]] ReplayReport replay(const Trace& trace, Allocator& allocator,
-                                  const ReplayOptions& options);
+[[nodiscard]] STOWAGE_EXPORT ReplayReport replay(const Trace& trace, Allocator& allocator,
+                                                 const ReplayOptions& options);
 
 /// The same with an allocator by name, made for this replay. Fails as `make_allocator` does.
-Result<ReplayReport> replay(const Trace& trace, std::string_view allocator, Device& device,
-                            const ReplayOptions& options);
+STOWAGE_EXPORT Result<ReplayReport> replay(const Trace& trace, std::string_view allocator,
+                                           Device& device, const ReplayOptions& options);
 
 /// `stowage.replay/1`, one object on one line.
-[[nodiscard]] std::string replay_to_json(const ReplayReport& report);
+[[nodiscard]] STOWAGE_EXPORT std::string replay_to_json(const ReplayReport& report);
 
 }  // namespace stowage

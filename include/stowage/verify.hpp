@@ -42,7 +42,7 @@ enum class Rule : std::uint8_t {
   edge,     ///< An edge of the plan orders nothing.
 };
 
-[[nodiscard]] std::string_view to_string(Rule rule);
+[[nodiscard]] STOWAGE_EXPORT std::string_view to_string(Rule rule);
 
 /// One thing that is wrong, in a sentence that names tensors, ops, offsets and steps.
 struct Finding {
@@ -63,11 +63,11 @@ struct VerifyOptions {
 /// Everything that is wrong with `plan` for `graph`; empty means that running the graph with it is
 /// safe. Never fails: a plan however broken is described by findings. O((accesses + placements) ×
 /// (log + streams)) for each batch; what is inside loops counts once more for each. Thread-safe.
-[[nodiscard]] std::vector<Finding> verify(const Graph& graph, const Plan& plan,
-                                          const VerifyOptions& options = {});
+[[nodiscard]] STOWAGE_EXPORT std::vector<Finding> verify(const Graph& graph, const Plan& plan,
+                                                         const VerifyOptions& options = {});
 /// The same for a plan file: what it names that the graph does not have is found first
 /// (`Rule::reference`).
-[[nodiscard]] std::vector<Finding> verify(const Graph& graph, const PlanFile& file,
-                                          const VerifyOptions& options = {});
+[[nodiscard]] STOWAGE_EXPORT std::vector<Finding> verify(const Graph& graph, const PlanFile& file,
+                                                         const VerifyOptions& options = {});
 
 }  // namespace stowage

@@ -14,7 +14,7 @@ namespace stowage {
 
 /// Buffers of one type that belong together, and what lies in them. Move-only; the type must
 /// outlive it.
-struct AllocatedTensors {
+struct STOWAGE_EXPORT AllocatedTensors {
   std::vector<std::unique_ptr<Buffer>> buffers;  ///< None when there was nothing to place.
   std::vector<Address> tensors;                  ///< By tensor.
 
@@ -46,17 +46,19 @@ struct AllocateAllOptions {
 /// than a tensor has, an alignment no power of two, when a view names no tensor, itself through
 /// others or bytes outside of its base, or when `placed` has another length than `tensors`. A
 /// failure frees what was taken. Thread-safe as far as `type` is.
-Result<AllocatedTensors> allocate_all(std::span<const Tensor> tensors, BufferType& type,
-                                      const AllocateAllOptions& options = {});
+STOWAGE_EXPORT Result<AllocatedTensors> allocate_all(std::span<const Tensor> tensors,
+                                                     BufferType& type,
+                                                     const AllocateAllOptions& options = {});
 
 /// In the ordinary memory of a device.
-Result<AllocatedTensors> allocate_all(std::span<const Tensor> tensors, Device& device,
-                                      const AllocateAllOptions& options = {});
+STOWAGE_EXPORT Result<AllocatedTensors> allocate_all(std::span<const Tensor> tensors,
+                                                     Device& device,
+                                                     const AllocateAllOptions& options = {});
 
 /// The sizes of the buffers that `allocate_all` would ask for where bases are aligned; allocates
 /// nothing. Fails like it, except for lack of memory.
-Result<std::vector<Bytes>> allocate_all_sizes(std::span<const Tensor> tensors,
-                                              const BufferType& type,
-                                              const AllocateAllOptions& options = {});
+STOWAGE_EXPORT Result<std::vector<Bytes>> allocate_all_sizes(
+    std::span<const Tensor> tensors, const BufferType& type,
+    const AllocateAllOptions& options = {});
 
 }  // namespace stowage

@@ -31,7 +31,7 @@ enum class ReplanReason : std::uint8_t {
   in_place,   ///< An output that takes the place of an input does not fit into it any more.
 };
 
-[[nodiscard]] std::string_view to_string(ReplanReason reason);
+[[nodiscard]] STOWAGE_EXPORT std::string_view to_string(ReplanReason reason);
 
 /// What did not fit, of the graph that was asked for.
 struct Replan {
@@ -43,7 +43,7 @@ struct Replan {
 };
 
 /// "size: tensor 3", "structure: op 7", "first".
-[[nodiscard]] std::string to_string(const Replan& replan);
+[[nodiscard]] STOWAGE_EXPORT std::string to_string(const Replan& replan);
 
 /// The addresses of one graph. A plain value; the buffers are the allocator's.
 struct Allocation {
@@ -113,7 +113,7 @@ struct GraphAllocatorCounters {
 /// is lost, and the old and the new are not needed at the same time.
 ///
 /// Not thread-safe. Move-only. Types and devices outlive it.
-class GraphAllocator {
+class STOWAGE_EXPORT GraphAllocator {
  public:
   /// Precondition: at least one type, none null; the options make sense.
   explicit GraphAllocator(std::vector<BufferType*> types, GraphAllocatorOptions options = {});
@@ -173,7 +173,7 @@ class GraphAllocator {
   [[nodiscard]] std::size_t graph_count() const;
 
  private:
-  class State;
+  class STOWAGE_HIDDEN State;
   std::unique_ptr<State> state_;
 };
 

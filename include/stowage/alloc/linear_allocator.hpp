@@ -13,7 +13,7 @@ namespace stowage {
 ///
 /// A value: copy it to return to this state later. The buffer must outlive it and is not touched.
 /// Not thread-safe.
-class LinearAllocator {
+class STOWAGE_EXPORT LinearAllocator {
  public:
   explicit LinearAllocator(const Buffer& buffer) : buffer_(&buffer) {}
 

@@ -47,7 +47,7 @@ struct OffsetAllocatorOptions {
 ///
 /// A value: copies are independent. O(log n) a call for n free blocks, allocations and chunks;
 /// growth (3) adds a step for each chunk that has the room. Not thread-safe.
-class OffsetAllocator {
+class STOWAGE_EXPORT OffsetAllocator {
  public:
   struct ChunkOffset {
     std::size_t chunk = 0;
@@ -136,6 +136,6 @@ class OffsetAllocator {
 };
 
 /// "kq [0, 4096) of chunk 0".
-[[nodiscard]] std::string to_string(const OffsetAllocator::Live& live);
+[[nodiscard]] STOWAGE_EXPORT std::string to_string(const OffsetAllocator::Live& live);
 
 }  // namespace stowage

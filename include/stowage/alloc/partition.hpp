@@ -95,7 +95,7 @@ struct InputSets {
 /// original's, in its home memory. Behind them come what copies write, views of that, and further
 /// input sets. Ops read whichever of them their backend can use. Task ops are in the original's
 /// order, each on its stream. Plan, verify and run it like any other graph.
-struct Partition {
+struct STOWAGE_EXPORT Partition {
   Graph graph;
   std::vector<std::size_t>
       backends;  ///< By op of the result; of an op without a task, that of what it views.
@@ -130,7 +130,7 @@ struct Partition {
 /// O(accesses × backends) for the passes. Improving adds a few sweeps of about the same, except
 /// that an op costs all accesses of the tensors it touches that are read through several views or
 /// written behind a read. Thread-safe as far as `supports` is.
-Result<Partition> partition(const Graph& graph, std::span<const Backend> backends,
-                            const PartitionOptions& options = {});
+STOWAGE_EXPORT Result<Partition> partition(const Graph& graph, std::span<const Backend> backends,
+                                           const PartitionOptions& options = {});
 
 }  // namespace stowage

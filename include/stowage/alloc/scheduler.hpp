@@ -66,7 +66,7 @@ struct SchedulerCounters {
 /// set's then.
 ///
 /// Not thread-safe. Backends and what they name outlive it.
-class Scheduler {
+class STOWAGE_EXPORT Scheduler {
  public:
   /// Precondition: at least one backend; each has a memory and a device.
   explicit Scheduler(std::vector<Backend> backends, SchedulerOptions options = {});
@@ -124,7 +124,7 @@ class Scheduler {
   [[nodiscard]] const SchedulerCounters& counters() const;
 
  private:
-  class State;
+  class STOWAGE_HIDDEN State;
   std::unique_ptr<State> state_;
 };
 

@@ -214,7 +214,7 @@ struct Body {
   std::vector<BodyOutput> outputs;
   std::vector<Carried> carried;
 
-  friend bool operator==(const Body& a, const Body& b);
+  friend STOWAGE_EXPORT bool operator==(const Body& a, const Body& b);
 };
 
 /// Memory of fixed size that prefetched tensors go through, one after the other.

@@ -27,7 +27,7 @@ struct CudaDeviceInfo {
 /// there is no driver, it cannot be used, or the library was built without CUDA. `driver`: a path,
 /// or a name for the loader; empty: what the environment says in `STOWAGE_CUDA_DRIVER`, or else
 /// libcuda.so.1. Thread-safe.
-Result<std::vector<CudaDeviceInfo>> cuda_devices(std::string_view driver = {});
+STOWAGE_EXPORT Result<std::vector<CudaDeviceInfo>> cuda_devices(std::string_view driver = {});
 
 struct CudaOptions {
   int ordinal = 0;
@@ -53,7 +53,7 @@ struct CudaOptions {
 /// While a stream is captured into a graph, buffers and virtual memory may still be made, but
 /// `is_complete` and `synchronize` end the capture with an error of the driver's: see
 /// `is_capturing`.
-class CudaDevice : public Device {
+class STOWAGE_EXPORT CudaDevice : public Device {
  public:
   /// Fails as `cuda_devices` does, and with `invalid` where there is no such device or the id is 0.
   static Result<std::unique_ptr<CudaDevice>> make(const CudaOptions& options = {});

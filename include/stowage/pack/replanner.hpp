@@ -19,7 +19,7 @@ struct ItemChange {
 };
 
 /// An answer to an earlier problem, as far as it concerns a new one.
-struct PreviousAnswer {
+struct STOWAGE_EXPORT PreviousAnswer {
   std::vector<std::optional<Position>>
       positions;  ///< By item of the new problem; absent for those that are new. Empty: all are.
   Bytes peak;     ///< Of the earlier answer.
@@ -63,7 +63,7 @@ struct Replanned {
 ///
 /// The positions are valid after every call, also after one that failed, which changes nothing.
 /// Deterministic, unless a deadline interferes. Not thread-safe.
-class Replanner {
+class STOWAGE_EXPORT Replanner {
  public:
   /// Takes over what can stay of `previous`. Fails when the problem breaks a rule, when no solver
   /// has that name, when the tolerance is negative, when `previous` has positions but not one per
@@ -86,7 +86,7 @@ class Replanner {
   [[nodiscard]] const Replanned& outcome() const;
 
  private:
-  class State;
+  class STOWAGE_HIDDEN State;
   explicit Replanner(std::unique_ptr<State> state);
 
   std::unique_ptr<State> state_;

@@ -24,7 +24,7 @@ enum class ArenaKind : std::uint8_t {
   user,        ///< A caller's buffer that hosts others outside its own use.
 };
 
-[[nodiscard]] std::string_view to_string(ArenaKind kind);
+[[nodiscard]] STOWAGE_EXPORT std::string_view to_string(ArenaKind kind);
 /// Whether it counts towards the peak.
 [[nodiscard]] constexpr bool is_paid(ArenaKind kind) {
   return kind != ArenaKind::persistent && kind != ArenaKind::user;
@@ -134,7 +134,7 @@ struct Note {
 /// The answer for a whole graph. Says where every tensor lies; says nothing about addresses, which
 /// come with buffers. Ids are those of the graph's lists (`Graph::tensors`, `Graph::ops`), the
 /// root's before those of bodies. A plan file numbers them body by body: see `PlanFile`.
-struct Plan {
+struct STOWAGE_EXPORT Plan {
   std::string graph;  ///< The graph's name.
   std::vector<Arena> arenas;
   std::vector<Placement> placements;           ///< Ascending by tensor.
@@ -162,6 +162,6 @@ struct UserBuffer {
 
 /// Fails with `ErrorCode::invalid` and the tensor's number unless `buffers` has exactly one buffer
 /// per binding, each large enough and aligned, no two overlapping. O(n log n). Thread-safe.
-Status check_bindings(const Plan& plan, std::span<const UserBuffer> buffers);
+STOWAGE_EXPORT Status check_bindings(const Plan& plan, std::span<const UserBuffer> buffers);
 
 }  // namespace stowage

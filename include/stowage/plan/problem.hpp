@@ -21,7 +21,7 @@ struct Piece {
 };
 
 /// Something to be placed: rigid, one offset for all of its pieces.
-struct Item {
+struct STOWAGE_EXPORT Item {
   std::vector<Piece> pieces;  ///< At least one; no two of one item overlap; bytes within [0, size).
   Bytes size;
   Bytes alignment{1};  ///< Of the offset; a power of two.
@@ -50,7 +50,7 @@ struct Region {
 /// uses, the other's first step is not before the item's threshold. Two items of which neither
 /// comes before the other conflict as a whole (size × for ever). "Comes before" must be a strict
 /// partial order that implies disjoint lives in the linear order.
-struct StreamOrder {
+struct STOWAGE_EXPORT StreamOrder {
   std::size_t streams = 0;
   std::vector<Step> threshold =
       {};  ///< The first step on the stream that is after all of the item's accesses, or kNever.
@@ -88,14 +88,14 @@ struct Position {
 /// Fails with `ErrorCode::invalid`, with the path `items[index]` where it is about one, unless
 /// `problem` keeps the rules stated at its types and all its numbers are within `kMaxBytes`, sums
 /// included. Solvers may assume a problem that passed.
-Status check_problem(const Problem& problem);
+STOWAGE_EXPORT Status check_problem(const Problem& problem);
 /// What `check_problem` says about one item, but for sums over several. O(its pieces).
-Status check_item(const Problem& problem, std::size_t item);
+STOWAGE_EXPORT Status check_item(const Problem& problem, std::size_t item);
 
 /// True when the two items may not share bytes at these positions: exact, straight from the
 /// definition. O(pieces²).
-[[nodiscard]] bool in_conflict(const Problem& problem, std::size_t a, Position at_a, std::size_t b,
-                               Position at_b);
+[[nodiscard]] STOWAGE_EXPORT bool in_conflict(const Problem& problem, std::size_t a, Position at_a,
+                                              std::size_t b, Position at_b);
 
 /// What is wrong with an answer.
 struct Violation {
@@ -119,14 +119,15 @@ struct Violation {
 /// pins, allowed regions, region limits, and no conflict. Does not look at the capacity. O(n log n)
 /// for n pieces, plus O(streams) for each meeting of two items. Precondition: `check_problem`
 /// passed.
-[[nodiscard]] std::optional<Violation> validate(const Problem& problem,
-                                                std::span<const Position> positions);
+[[nodiscard]] STOWAGE_EXPORT std::optional<Violation> validate(const Problem& problem,
+                                                               std::span<const Position> positions);
 
 /// The sum of the tops of the paid regions. `positions` has one entry an item.
-[[nodiscard]] Bytes peak_of(const Problem& problem, std::span<const Position> positions);
+[[nodiscard]] STOWAGE_EXPORT Bytes peak_of(const Problem& problem,
+                                           std::span<const Position> positions);
 /// The top of each region: the largest offset + size of an item in it.
-[[nodiscard]] std::vector<Bytes> tops_of(const Problem& problem,
-                                         std::span<const Position> positions);
+[[nodiscard]] STOWAGE_EXPORT std::vector<Bytes> tops_of(const Problem& problem,
+                                                        std::span<const Position> positions);
 
 /// Why no answer can have a peak below `bytes`.
 struct Certificate {
@@ -158,6 +159,7 @@ struct Certificate {
 /// O(items × steps × units of the common divisor) and is only looked at up to 65,536 units. An
 /// exhausted search cannot be checked without repeating it, so that this says false; its argument
 /// says what it is. Precondition: `check_problem` passed.
-[[nodiscard]] bool check_bound(const Problem& problem, const Certificate& certificate);
+[[nodiscard]] STOWAGE_EXPORT bool check_bound(const Problem& problem,
+                                              const Certificate& certificate);
 
 }  // namespace stowage

@@ -58,13 +58,13 @@ struct PlanDiff {
 
 /// Cannot fail. O(n log n). Thread-safe. Precondition: the graph of a plan has every tensor and op
 /// that the plan names.
-[[nodiscard]] PlanDiff diff(const DiffSide& before, const DiffSide& after);
+[[nodiscard]] STOWAGE_EXPORT PlanDiff diff(const DiffSide& before, const DiffSide& after);
 
 /// For people: the `top` largest entries of each kind of change. No line is longer than 100
 /// columns. Thread-safe, as is the next.
-[[nodiscard]] std::string diff_to_text(const PlanDiff& difference, SizeStyle sizes,
-                                       std::size_t top = 10);
+[[nodiscard]] STOWAGE_EXPORT std::string diff_to_text(const PlanDiff& difference, SizeStyle sizes,
+                                                      std::size_t top = 10);
 /// `stowage.diff/1`, with all entries.
-[[nodiscard]] std::string diff_to_json(const PlanDiff& difference);
+[[nodiscard]] STOWAGE_EXPORT std::string diff_to_json(const PlanDiff& difference);
 
 }  // namespace stowage

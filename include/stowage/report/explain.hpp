@@ -47,16 +47,18 @@ struct Explanation {
 /// Plans `graph`, looks at what binds, and plans again without parts of it. Fails as `plan` does,
 /// and with `unsupported` when no plan is found in the time. Thread-safe; deterministic without
 /// time limits.
-Result<Explanation> explain(const Graph& graph, const ExplainOptions& options = {});
+STOWAGE_EXPORT Result<Explanation> explain(const Graph& graph, const ExplainOptions& options = {});
 /// The same where there is a plan already, made with the options that `options` has for every
 /// re-plan. Cannot fail.
-[[nodiscard]] Explanation explain(const PlanScene& base, const ExplainOptions& options = {});
+[[nodiscard]] STOWAGE_EXPORT Explanation explain(const PlanScene& base,
+                                                 const ExplainOptions& options = {});
 
 enum class SizeStyle : std::uint8_t { bytes, human };
 
 /// For people; no line is longer than 100 columns. Thread-safe, as is the next.
-[[nodiscard]] std::string explanation_to_text(const Explanation& explanation, SizeStyle sizes);
+[[nodiscard]] STOWAGE_EXPORT std::string explanation_to_text(const Explanation& explanation,
+                                                             SizeStyle sizes);
 /// `stowage.explain/1`.
-[[nodiscard]] std::string explanation_to_json(const Explanation& explanation);
+[[nodiscard]] STOWAGE_EXPORT std::string explanation_to_json(const Explanation& explanation);
 
 }  // namespace stowage

@@ -16,7 +16,8 @@ namespace stowage {
 /// A segment is `small` where its size is at most 2 MiB, as in PyTorch, and `is_expandable` where
 /// it is stitched. The memory behind a stitched one appears where it came from too, so that the sum
 /// of all segments may be above the footprint.
-[[nodiscard]] std::string snapshot_to_pickle(std::span<const MemorySnapshot> snapshots);
-[[nodiscard]] std::string snapshot_to_pickle(const MemorySnapshot& snapshot);
+[[nodiscard]] STOWAGE_EXPORT std::string snapshot_to_pickle(
+    std::span<const MemorySnapshot> snapshots);
+[[nodiscard]] STOWAGE_EXPORT std::string snapshot_to_pickle(const MemorySnapshot& snapshot);
 
 }  // namespace stowage

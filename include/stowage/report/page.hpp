@@ -27,21 +27,24 @@ struct PageOptions {
 };
 
 /// The page of a planned graph.
-Result<std::string> plan_page(const PlanScene& scene, const PageOptions& page);
+STOWAGE_EXPORT Result<std::string> plan_page(const PlanScene& scene, const PageOptions& page);
 
 /// The page of a table. Precondition: one position per row, and `summary` is of that answer. Where
 /// the times of the table are few and far between, only steps at which something begins or ends are
 /// shown.
-Result<std::string> table_page(const CsvProblem& table, std::span<const Position> positions,
-                               const Summary& summary, const PageOptions& page);
+STOWAGE_EXPORT Result<std::string> table_page(const CsvProblem& table,
+                                              std::span<const Position> positions,
+                                              const Summary& summary, const PageOptions& page);
 
 /// The page of two plans. `difference` is theirs. Of the options only those of liveness count, for
 /// a plan from elsewhere.
-Result<std::string> diff_page(const DiffSide& before, const DiffSide& after,
-                              const PlanOptions& options, const PlanDiff& difference);
+STOWAGE_EXPORT Result<std::string> diff_page(const DiffSide& before, const DiffSide& after,
+                                             const PlanOptions& options,
+                                             const PlanDiff& difference);
 
 /// The page of a replay, which should have samples. `trace` is what the user calls it.
-Result<std::string> replay_page(const std::string& trace, const ReplayReport& report);
+STOWAGE_EXPORT Result<std::string> replay_page(const std::string& trace,
+                                               const ReplayReport& report);
 
 /// How many samples of a replay a page has room for.
 inline constexpr std::size_t kPageSamples = 4000;

@@ -13,7 +13,7 @@ class Scene;
 /// A planned graph as reports look at it: who holds which bytes when. Made in O(n log n); whoever
 /// writes several reports of one plan makes it once. Refers to what it is made of, which must
 /// outlive it. Copies share it. Thread-safe.
-class PlanScene {
+class STOWAGE_EXPORT PlanScene {
  public:
   /// Precondition: `planned` has an answer and is what `plan` returned.
   PlanScene(const Planned& planned);  // NOLINT: implicit by intent

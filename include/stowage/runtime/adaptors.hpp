@@ -21,7 +21,7 @@
 namespace stowage {
 
 /// Leaves everything to the wrapped allocator; adaptors override what they change.
-class AllocatorAdaptor : public Allocator {
+class STOWAGE_EXPORT AllocatorAdaptor : public Allocator {
  public:
   [[nodiscard]] DeviceId device() const override { return wrapped_.device(); }
   [[nodiscard]] Bytes alignment() const override { return wrapped_.alignment(); }
@@ -75,7 +75,7 @@ struct AllocationCounters {
 /// Levels of counters nest: `push` begins one, `pop` ends the innermost and says what happened in
 /// it; the levels around it count that too, peaks included. Levels are the adaptor's, not a
 /// thread's. Requests of 0 bytes do not count.
-class StatisticsAdaptor final : public AllocatorAdaptor {
+class STOWAGE_EXPORT StatisticsAdaptor final : public AllocatorAdaptor {
  public:
   explicit StatisticsAdaptor(Allocator& wrapped);
 
@@ -110,7 +110,7 @@ class StatisticsAdaptor final : public AllocatorAdaptor {
 /// rounded up to the alignment, above a limit; the message has the figures. Refusals count as
 /// failures. Exact with many threads too: a request is refused only if it and what others hold, or
 /// are just being given, exceed the limit.
-class LimitAdaptor final : public AllocatorAdaptor {
+class STOWAGE_EXPORT LimitAdaptor final : public AllocatorAdaptor {
  public:
   /// A limit of 0 or less refuses everything.
   LimitAdaptor(Allocator& wrapped, Bytes limit) : AllocatorAdaptor(wrapped), limit_(limit) {}
@@ -150,7 +150,7 @@ class LimitAdaptor final : public AllocatorAdaptor {
 ///
 /// The stream belongs to the caller, must outlive the adaptor and be left alone while it is used.
 /// Its failures are its own: lines are lost then, allocation goes on.
-class LogAdaptor final : public AllocatorAdaptor {
+class STOWAGE_EXPORT LogAdaptor final : public AllocatorAdaptor {
  public:
   /// Writes the header.
   LogAdaptor(Allocator& wrapped, std::ostream& log);
@@ -179,7 +179,7 @@ struct FailureOptions {
 
 /// Fails on request, with `out_of_memory` and without asking the wrapped allocator: for testing how
 /// its users bear it.
-class FailureAdaptor final : public AllocatorAdaptor {
+class STOWAGE_EXPORT FailureAdaptor final : public AllocatorAdaptor {
  public:
   FailureAdaptor(Allocator& wrapped, FailureOptions options);
 
@@ -203,7 +203,7 @@ class FailureAdaptor final : public AllocatorAdaptor {
 
 /// When the wrapped allocator is out of memory, asks somebody who may free some, through this
 /// allocator too.
-class FailureCallbackAdaptor final : public AllocatorAdaptor {
+class STOWAGE_EXPORT FailureCallbackAdaptor final : public AllocatorAdaptor {
  public:
   /// Whether to try again. Called in the allocating thread, without holding a lock; again after
   /// each retry that failed, so it must return false at some point.
@@ -226,7 +226,7 @@ class FailureCallbackAdaptor final : public AllocatorAdaptor {
 
 /// One mutex around every call: makes an allocator for one thread serve many. Nothing else may use
 /// the wrapped allocator meanwhile. An allocator that checks its owner must be told not to.
-class LockAdaptor final : public AllocatorAdaptor {
+class STOWAGE_EXPORT LockAdaptor final : public AllocatorAdaptor {
  public:
   explicit LockAdaptor(Allocator& wrapped) : AllocatorAdaptor(wrapped) {}
 

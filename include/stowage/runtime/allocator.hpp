@@ -14,7 +14,7 @@
 namespace stowage {
 
 /// Where an allocator stands. Peaks and counts are since the start or the last `reset_peaks`.
-struct AllocatorStats {
+struct STOWAGE_EXPORT AllocatorStats {
   Bytes requested;  ///< Live bytes, as they were asked for.
   Bytes rounded;    ///< The same with what rounding adds.
   Bytes reserved;   ///< What the allocator holds of the device: the footprint.
@@ -71,7 +71,7 @@ struct MemorySnapshot {
 /// A source of memory in the order of streams: what is allocated for a stream may be used by work
 /// that is submitted to it from then on, and what is freed there may still be used by work that was
 /// submitted before. Thread safety is each class's own.
-class Allocator {
+class STOWAGE_EXPORT Allocator {
  public:
   virtual ~Allocator() = default;
   Allocator(const Allocator&) = delete;

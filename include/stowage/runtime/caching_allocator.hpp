@@ -36,7 +36,7 @@ struct CachingOptions {
 ///
 /// The device must outlive it. Memory that is live when it is destroyed is gone with it. Calls that
 /// take an address cost O(1), as does a request that is served from idle memory.
-class CachingAllocator final : public Allocator {
+class STOWAGE_EXPORT CachingAllocator final : public Allocator {
  public:
   /// Preconditions: those stated at the options.
   explicit CachingAllocator(Device& device, const CachingOptions& options = {});
@@ -54,7 +54,7 @@ class CachingAllocator final : public Allocator {
   [[nodiscard]] MemorySnapshot snapshot() const override;
 
  private:
-  class Impl;
+  class STOWAGE_HIDDEN Impl;
   std::unique_ptr<Impl> impl_;
 };
 

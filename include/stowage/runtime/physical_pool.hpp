@@ -23,7 +23,7 @@ struct Page {
 /// here while nobody needs them, and go back when told to. The memory must outlive the pool, and
 /// the pool whatever has pages of it. Whoever frees a page sees to it that no work uses it any
 /// more; it may still be mapped. Thread-safe.
-class PhysicalPool {
+class STOWAGE_EXPORT PhysicalPool {
  public:
   struct Counts {
     Bytes created;  ///< Of all pages there are, idle ones too.

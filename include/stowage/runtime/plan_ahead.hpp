@@ -80,7 +80,7 @@ struct PlanAheadCounts {
 /// Thread safety: one thread at a time, whatever the fallback's. The device and the fallback must
 /// outlive it, and everything allocated must be back before it goes; then it waits for the streams
 /// that used the range.
-class PlanAheadAllocator final : public Allocator {
+class STOWAGE_EXPORT PlanAheadAllocator final : public Allocator {
  public:
   /// Fails with `invalid` when the fallback's or the pool's device is another one.
   static Result<std::unique_ptr<PlanAheadAllocator>> make(Device& device, Allocator& fallback,
@@ -118,7 +118,7 @@ class PlanAheadAllocator final : public Allocator {
   [[nodiscard]] PlanAheadCounts counts() const;
 
  private:
-  class State;
+  class STOWAGE_HIDDEN State;
   explicit PlanAheadAllocator(std::unique_ptr<State> state);
 
   std::unique_ptr<State> state_;

@@ -24,7 +24,7 @@ namespace stowage {
 /// Memory is used by the host and by work on the stream. The allocator knows the order of that
 /// stream only: whoever gives memory back that other work still uses has to wait first. Thread
 /// safety: the allocator's.
-class PmrResource final : public std::pmr::memory_resource {
+class STOWAGE_EXPORT PmrResource final : public std::pmr::memory_resource {
  public:
   explicit PmrResource(Allocator& allocator, StreamId stream = {})
       : allocator_(allocator), stream_(stream) {}
@@ -54,7 +54,7 @@ struct PmrAllocatorOptions {
 /// `std::bad_alloc` becomes `out_of_memory`, any other exception `device` with its words.
 ///
 /// Thread-safe where the resource is. Each live allocation has an entry in a table: O(log n).
-class PmrAllocator final : public Allocator {
+class STOWAGE_EXPORT PmrAllocator final : public Allocator {
  public:
   explicit PmrAllocator(std::pmr::memory_resource& resource) : PmrAllocator(resource, {}) {}
   /// Aborts on an alignment that is no power of two: it is the program's, not its input's.

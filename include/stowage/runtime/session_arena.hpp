@@ -47,7 +47,7 @@ struct LoadedModel {
 ///
 /// Thread-safe: one lock, held during calls to the device. The device must outlive it. Its end
 /// waits for the runs' streams.
-class SessionArena {
+class STOWAGE_EXPORT SessionArena {
  public:
   /// Fails with `invalid` when the pool's device is another one, or the address space is no
   /// multiple of the granularity.
@@ -83,7 +83,7 @@ class SessionArena {
   [[nodiscard]] std::size_t models() const;
 
  private:
-  class State;
+  class STOWAGE_HIDDEN State;
   explicit SessionArena(std::unique_ptr<State> state);
 
   std::unique_ptr<State> state_;

@@ -39,7 +39,7 @@ struct StreamOptions {
 ///
 /// The device must outlive it. Thread-safe. A request that is served from idle memory of its stream
 /// and a free cost O(1).
-class StreamAllocator final : public Allocator {
+class STOWAGE_EXPORT StreamAllocator final : public Allocator {
  public:
   /// Preconditions: those stated at the options.
   explicit StreamAllocator(Device& device, const StreamOptions& options = {});
@@ -74,7 +74,7 @@ class StreamAllocator final : public Allocator {
   [[nodiscard]] MemorySnapshot snapshot() const override;
 
  private:
-  class Impl;
+  class STOWAGE_HIDDEN Impl;
   std::unique_ptr<Impl> impl_;
 };
 

@@ -144,12 +144,12 @@ struct Functions {
 #undef STOWAGE_CUDA_POINTER
 };
 
-/// "cuMemMap", for messages.
+/// "cuMemMap", for messages. (gcc 12 exports specializations unless told otherwise.)
 template <auto Member>
 inline constexpr std::string_view kNameOf = {};
 #define STOWAGE_CUDA_NAME(name, version, parameters) \
   template <>                                        \
-  inline constexpr std::string_view kNameOf<&Functions::name> = #name;
+  [[gnu::visibility("hidden")]] inline constexpr std::string_view kNameOf<&Functions::name> = #name;
 STOWAGE_CUDA_FUNCTIONS(STOWAGE_CUDA_NAME)
 #undef STOWAGE_CUDA_NAME
 
