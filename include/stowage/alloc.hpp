@@ -1,7 +1,7 @@
 #pragma once
 
-/// Hands out memory: offsets without memory behind them, places in a buffer one after the other,
-/// buffers for tensors that stay, the addresses of a whole graph, and graphs over several backends.
+/// Allocation for graphs: offsets without memory, linear allocation in a buffer, buffers for
+/// permanent tensors, addresses for a whole graph, and graphs over several backends.
 
 #include "stowage/alloc/address.hpp"
 #include "stowage/alloc/allocate_all.hpp"

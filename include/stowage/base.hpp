@@ -32,9 +32,9 @@ namespace stowage {
 
 // ------------------------------------------------------------------------------------------ units
 
-/// A counted quantity that does not mix with quantities of another unit. Arithmetic never checks
-/// for overflow: whoever accepts a number from outside keeps it within `kMaxBytes` (the Graph
-/// builder and `check_problem` do).
+/// A counted quantity that does not mix with quantities of another unit. Arithmetic does not check
+/// for overflow: code that accepts numbers from outside must keep them within `kMaxBytes`
+/// (`Graph::build` and `check_problem` do).
 template <class Unit>
 class Quantity {
  public:
@@ -66,16 +66,15 @@ class Quantity {
 using Bytes = Quantity<struct BytesUnit>;  ///< A size or an offset in memory.
 using Step = Quantity<struct StepUnit>;    ///< A position in the execution order.
 
-/// The largest size, offset, or sum of sizes that the library accepts. Leaves a factor of two to
-/// the range of the representation, so that `offset + size` of any two accepted values cannot
-/// overflow.
+/// The largest size, offset, or sum of sizes that the library accepts: half of what the
+/// representation can hold, so `offset + size` of any two accepted values cannot overflow.
 inline constexpr Bytes kMaxBytes{std::int64_t{1} << 62};
 
-/// The last step that a problem may speak of, and its negative is out of reach: the length of any
-/// life can be said.
+/// Steps of a problem lie in (-kMaxStep, kMaxStep], so the length of any lifetime can be
+/// represented.
 inline constexpr Step kMaxStep{std::int64_t{1} << 62};
 
-/// A step that comes after every step: "never".
+/// Later than every step: "never".
 inline constexpr Step kNever{std::numeric_limits<std::int64_t>::max()};
 
 /// `a + b`, or nothing when the sum exceeds `kMaxBytes`. Precondition: both are within [0,
@@ -89,7 +88,7 @@ inline constexpr Step kNever{std::numeric_limits<std::int64_t>::max()};
   return value.value() > 0 && (value.value() & (value.value() - 1)) == 0;
 }
 
-/// The least multiple of `alignment` that is not below `value`. Precondition: `alignment` is a
+/// The smallest multiple of `alignment` that is at least `value`. Precondition: `alignment` is a
 /// power of two, value >= 0.
 [[nodiscard]] constexpr Bytes align_up(Bytes value, Bytes alignment) {
   const std::int64_t mask = alignment.value() - 1;
@@ -103,8 +102,8 @@ inline constexpr Step kNever{std::numeric_limits<std::int64_t>::max()};
 /// "1.5 MiB", "640 B": three significant digits in binary units, exact below 1 KiB.
 [[nodiscard]] STOWAGE_EXPORT std::string to_human(Bytes bytes);
 
-/// Reads "4096", "64KiB", "1.5 MiB", "2GB" (decimal), case-insensitive. Nothing for anything else,
-/// for a negative value, a fraction of a byte, or a value above `kMaxBytes`.
+/// Reads "4096", "64KiB", "1.5 MiB", "2GB" (decimal), case-insensitive. Returns nothing for any
+/// other text, a negative value, a fraction of a byte, or a value above `kMaxBytes`.
 [[nodiscard]] STOWAGE_EXPORT std::optional<Bytes> parse_bytes(std::string_view text);
 
 // ----------------------------------------------------------------------------------------- ranges
@@ -156,28 +155,27 @@ using ArenaId = Id<struct ArenaList>;
 using RingId = Id<struct RingList>;
 using ScopeId = Id<struct ScopeList>;
 
-/// Where a body of a graph is: the op that has it and its number there, from the root down. Empty:
-/// the root itself.
+/// The path to a body of a graph, from the root down: for each level the number of an op in its
+/// scope, then that of the body among the op's bodies. Empty: the root graph.
 using BodyPath = std::vector<std::uint32_t>;
 
 // ----------------------------------------------------------------------------------------- errors
 
-/// What kind of trouble an `Error` reports, for callers that branch on it.
+/// The kind of an `Error`, for callers that branch on it.
 enum class ErrorCode : std::uint8_t {
   io,       ///< A file could not be opened, read or written.
   parse,    ///< The bytes are not what the format says.
   invalid,  ///< Well-formed, but breaks a rule of the model (a cycle, a view outside its base, …).
   unsupported,    ///< Correct, but not something this version or this operation can do.
   unknown_name,   ///< A solver, option value or tensor was named that does not exist.
-  out_of_memory,  ///< A buffer, pages or addresses were asked for and there are none.
-  not_reserved,   ///< A graph was to be allocated that must be reserved first.
-  device,         ///< The system or a device failed at something that it should be able to do.
+  out_of_memory,  ///< No memory, pages or addresses are left for a request.
+  not_reserved,   ///< The graph must be reserved before it can be allocated.
+  device,         ///< The operating system or a device failed.
 };
 
 [[nodiscard]] STOWAGE_EXPORT std::string_view to_string(ErrorCode code);
 
-/// Where in the input the trouble is. Every field may be absent; `to_string` leaves absent ones
-/// out.
+/// Where in the input an error is. Every field may be absent; `to_string` omits absent ones.
 struct Location {
   std::string file;                  ///< As the user gave it.
   std::optional<std::int64_t> line;  ///< From 1.
@@ -186,8 +184,7 @@ struct Location {
   friend bool operator==(const Location&, const Location&) = default;
 };
 
-/// A failure caused by the input or the environment, for people and for programs. Names the op or
-/// tensor in `message`.
+/// A failure caused by the input or the environment. `message` names the op or tensor.
 struct Error {
   ErrorCode code = ErrorCode::invalid;
   std::string message;
@@ -199,8 +196,8 @@ struct Error {
 /// "model.json:12: tensors[3].size: message".
 [[nodiscard]] STOWAGE_EXPORT std::string to_string(const Error& error);
 
-/// Either a value or an `Error`; the member names are those of std::expected. Reading the absent
-/// side is a bug of the caller and aborts.
+/// Either a value or an `Error`, with the member names of std::expected. Reading the one that is
+/// absent is a bug of the caller and aborts.
 template <class T>
 class [[nodiscard]] Result {
  public:
@@ -232,7 +229,7 @@ class [[nodiscard]] Result {
   std::variant<T, Error> state_;
 };
 
-/// The success of an operation that has nothing to return.
+/// The success of an operation without a result.
 struct Done {
   friend constexpr bool operator==(Done, Done) = default;
 };
@@ -250,8 +247,8 @@ namespace detail {
                                               const char* file, int line);
 }
 
-/// Aborts with a message when `condition` is false. For our own bugs only: never reachable from
-/// user input.
+/// Aborts with a message when `condition` is false. For bugs of this library only: never reachable
+/// from user input.
 #define STOWAGE_CHECK(condition, why) \
   ((condition) ? static_cast<void>(0) \
                : ::stowage::detail::check_failed(#condition, why, __FILE__, __LINE__))

@@ -11,27 +11,26 @@
 
 #include "stowage/base.hpp"
 
-/// Real memory: kinds of buffers, buffers, address ranges that pages are mapped into, and the
-/// devices that have them. Knows bytes only, neither tensors nor plans.
+/// Real memory: buffers and their types, virtual memory, and the devices that provide them.
+/// Independent of tensors and plans.
 namespace stowage {
 
 using DeviceId = Id<struct DeviceList>;
 
 class BufferType;
 
-/// A block of memory, owned. The destructor frees it; everything on it must be over by then. The
-/// type and its device must outlive it.
+/// An owned block of memory. The destructor frees it; all work that uses it must be complete by
+/// then. Its type and device must outlive it.
 ///
-/// Thread safety: queries from any thread; two calls that write the same bytes must not overlap in
-/// time.
+/// Thread safety: any thread may query; calls that write the same bytes must not run concurrently.
 class STOWAGE_EXPORT Buffer {
  public:
   virtual ~Buffer() = default;
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
 
-  /// The first byte; not necessarily aligned to the type's alignment. May be dereferenced only when
-  /// the type is host-visible. Null when and only when the size is 0.
+  /// The first byte, not necessarily aligned to the type's alignment. The host may dereference it
+  /// only when the type is host-visible. Null if and only if the size is 0.
   [[nodiscard]] virtual std::byte* base() const = 0;
   [[nodiscard]] virtual Bytes size() const = 0;
   [[nodiscard]] virtual const BufferType& type() const = 0;
@@ -43,14 +42,15 @@ class STOWAGE_EXPORT Buffer {
   virtual Status read(Bytes offset, std::span<std::byte> to) const = 0;
 
   Status clear(std::uint8_t value = 0) { return fill({Bytes(0), size()}, value); }
-  /// Forgets whatever the backend keeps about the tensors in it. The bytes stay.
+  /// Forgets what the backend has recorded about the tensors in the buffer. The bytes are
+  /// unchanged.
   virtual void reset() {}
 
  protected:
   Buffer() = default;
 };
 
-/// A kind of memory to make buffers of. Thread-safe.
+/// A kind of memory that buffers can be allocated from. Thread-safe.
 class STOWAGE_EXPORT BufferType {
  public:
   virtual ~BufferType() = default;
@@ -59,38 +59,40 @@ class STOWAGE_EXPORT BufferType {
 
   [[nodiscard]] virtual std::string_view name() const = 0;
   [[nodiscard]] virtual DeviceId device() const = 0;
-  /// Of every tensor's address; a power of two.
+  /// The alignment of every tensor's address; a power of two.
   [[nodiscard]] virtual Bytes alignment() const = 0;
-  /// Of one buffer; absent: no limit of its own.
+  /// The largest size of one buffer; absent: no specific limit.
   [[nodiscard]] virtual std::optional<Bytes> max_size() const { return std::nullopt; }
-  /// Whether the host may dereference addresses.
+  /// Whether the host may dereference addresses in its buffers.
   [[nodiscard]] virtual bool host_visible() const = 0;
 
-  /// A new buffer of at least that size (0: an empty one, so that views can be bound). Fails with
-  /// `out_of_memory`, naming type and size, above the largest size too, and with `invalid` below 0;
-  /// nothing is left behind then. Its content is unspecified.
+  /// Allocates a buffer of at least that size, with unspecified content. Size 0 gives an empty
+  /// buffer, so that views can be bound. Fails with `out_of_memory`, naming type and size, when
+  /// memory is exhausted or the size is above `max_size`, and with `invalid` for a negative size;
+  /// nothing is leaked then.
   virtual Result<std::unique_ptr<Buffer>> allocate(Bytes size) = 0;
 
  protected:
   BufferType() = default;
 };
 
-/// Physical memory, by number; meaningful only to the `VirtualMemory` that made it.
+/// Identifies physical memory of the `VirtualMemory` that created it.
 enum class PhysicalId : std::uint64_t {};
 
-/// Bytes of physical memory, to be mapped.
+/// A range of physical memory, to be mapped.
 struct PhysicalRange {
   PhysicalId physical{};
   Bytes offset;
   Bytes size;
 };
 
-/// Addresses and memory apart: ranges of addresses are reserved, physical memory is created, and
-/// one is mapped into the other, at two places at once too. All sizes, offsets and addresses are
-/// multiples of the granularity and sizes are above 0, or the call fails with `invalid`; where
-/// memory, addresses or the system's tables are exhausted it fails with `out_of_memory`. A call
-/// that fails changes nothing. Thread-safe, but whoever unmaps a range sees to it that nobody uses
-/// it.
+/// Virtual memory: address ranges are reserved, physical memory is created, and physical memory is
+/// mapped at reserved addresses, possibly at several at once.
+///
+/// Sizes, offsets and addresses must be multiples of the granularity, and sizes positive; otherwise
+/// calls fail with `invalid`. They fail with `out_of_memory` when memory, addresses or the system's
+/// tables are exhausted. A call that fails changes nothing. Thread-safe; the caller of `unmap` must
+/// ensure that the range is not in use.
 class STOWAGE_EXPORT VirtualMemory {
  public:
   virtual ~VirtualMemory() = default;
@@ -99,43 +101,43 @@ class STOWAGE_EXPORT VirtualMemory {
 
   [[nodiscard]] virtual DeviceId device() const = 0;
   [[nodiscard]] virtual Bytes granularity() const = 0;
-  /// Whether a mapping may show less than all of some physical memory. Where it may not, a map of a
-  /// part is `unsupported`.
+  /// Whether a part of physical memory can be mapped. If not, mapping a part fails with
+  /// `unsupported`.
   [[nodiscard]] virtual bool maps_parts() const { return true; }
 
-  /// Addresses without memory behind them: touching them is a fault.
+  /// Reserves addresses without memory. Accessing them is a fault until memory is mapped.
   virtual Result<std::byte*> reserve(Bytes size) = 0;
-  /// Gives a whole reserved range back. Nothing may be mapped there.
+  /// Frees a whole reserved range. Nothing may be mapped in it.
   virtual Status free(std::byte* address, Bytes size) = 0;
 
-  /// Memory without an address. Its content is unspecified.
+  /// Creates physical memory, with unspecified content.
   virtual Result<PhysicalId> create(Bytes size) = 0;
-  /// Gives it back once it is mapped nowhere any more, at once if it is not mapped now. The id is
-  /// of no more use from now on.
+  /// Releases physical memory. It is freed as soon as it is no longer mapped; its id is invalid
+  /// from now on.
   virtual Status release(PhysicalId physical) = 0;
 
-  /// Makes `size` bytes of `physical` from `offset` on appear at `address`, inside of one reserved
-  /// range where nothing is mapped.
+  /// Maps `size` bytes of `physical`, starting at `offset`, at `address`. The target must be within
+  /// one reserved range and unmapped.
   virtual Status map(std::byte* address, PhysicalId physical, Bytes offset, Bytes size) = 0;
-  /// Maps all of them, one right behind the other from `address` on, inside of one reserved range;
-  /// a mapping each. Cheaper than so many calls of `map` where a call costs more than its bytes.
-  /// None is mapped when one cannot be; only where taking one away again fails too is the error
-  /// `device` and some stay. No ranges are nothing to do.
+  /// Maps all ranges back to back, starting at `address`, within one reserved range; each is a
+  /// mapping of its own. Can be cheaper than separate calls of `map`. If one cannot be mapped, none
+  /// is; only when undoing fails too is the error `device`, and some stay mapped. An empty list is
+  /// not an error.
   ///
-  /// This one calls `map` for each and, for what a failure leaves, `unmap` once. It does not see
-  /// where one reserved range ends and another begins; a backend that calls it checks that.
+  /// The default calls `map` for each range and, to undo, `unmap` once. It does not check that the
+  /// target is within one reserved range; a backend that relies on it must.
   virtual Status map_all(std::byte* address, std::span<const PhysicalRange> ranges);
-  /// Takes a range that consists of whole mappings away again.
+  /// Unmaps a range, which must consist of whole mappings.
   virtual Status unmap(std::byte* address, Bytes size) = 0;
 
  protected:
   VirtualMemory() = default;
 };
 
-/// A moment in the work of a stream, by number; meaningful only to its device.
+/// Identifies a point in the work of a stream; valid only for its device.
 enum class EventId : std::uint64_t {};
 
-/// Something that has memory and does work in streams, each in the order of submission.
+/// Something that has memory and executes work in streams, each in order of submission.
 /// Thread-safe.
 class STOWAGE_EXPORT Device {
  public:
@@ -145,26 +147,25 @@ class STOWAGE_EXPORT Device {
 
   [[nodiscard]] virtual DeviceId id() const = 0;
   [[nodiscard]] virtual std::string_view name() const = 0;
-  /// The ordinary one; the device owns it.
+  /// The default type, owned by the device.
   [[nodiscard]] virtual BufferType& buffer_type() = 0;
-  /// How many bytes could be had now, as far as the device can tell.
+  /// How many bytes are available now, if the device can tell.
   [[nodiscard]] virtual std::optional<Bytes> free_memory() const { return std::nullopt; }
-  /// Nothing where addresses and memory cannot be had apart. The device owns it.
+  /// Null when the device has no virtual memory. Owned by the device.
   [[nodiscard]] virtual VirtualMemory* virtual_memory() = 0;
 
-  /// Bytes from one host-visible address or address of this device to another, in the order of the
-  /// stream. Both must stay as they are until the copy is complete. 0 bytes are nothing to do.
+  /// Copies bytes in stream order. Each address must be host-visible or of this device, and both
+  /// ranges must stay valid and unchanged until the copy is complete. Size 0 does nothing.
   virtual Status copy(StreamId stream, std::byte* to, const std::byte* from, Bytes size) = 0;
-  /// The moment when all work that was submitted to the stream so far is complete.
+  /// Records an event that completes when all work submitted to the stream so far is complete.
   virtual Result<EventId> record(StreamId stream) = 0;
-  /// What is submitted to the stream from now on waits for the event, though it be forgotten. Here
-  /// and below an event that is not this device's, or was forgotten, is `invalid`.
+  /// Work submitted to the stream from now on waits for the event, even if it is forgotten
+  /// meanwhile. Here and below, an event of another device or a forgotten one is `invalid`.
   virtual Status wait(StreamId stream, EventId event) = 0;
   [[nodiscard]] virtual Result<bool> is_complete(EventId event) = 0;
-  /// The caller waits.
+  /// Blocks the caller until all work of the stream is complete.
   virtual Status synchronize(StreamId stream) = 0;
-  /// Of an event that nobody asks for any more; one that does not exist is ignored. Ids are not
-  /// used again.
+  /// Frees an event that is no longer needed. Unknown events are ignored. Ids are not reused.
   virtual void forget(EventId event) = 0;
 
  protected:
@@ -176,44 +177,44 @@ class STOWAGE_EXPORT Device {
 /// A kind of device that can be opened by name.
 struct DeviceInfo {
   std::string_view name;     ///< For `open_device`: "cpu".
-  std::string_view summary;  ///< One line for people; says so where this build does not have it.
-  bool in_build = true;      ///< False: opening it is an error that says why.
+  std::string_view summary;  ///< A one-line description; says so if this build lacks it.
+  bool in_build = true;      ///< If false, opening it fails and says why.
 };
 
-/// Every kind, those that this build does not have too.
+/// All kinds of devices, including those that this build lacks.
 [[nodiscard]] STOWAGE_EXPORT std::span<const DeviceInfo> devices();
 
 struct DeviceOptions {
-  int ordinal = 0;                   ///< Which one, where the machine has several.
-  std::optional<Bytes> memory = {};  ///< No more than this; `unsupported` where there is no limit.
+  int ordinal = 0;                   ///< Which one, if the machine has several.
+  std::optional<Bytes> memory = {};  ///< A limit; `unsupported` if the device cannot have one.
 };
 
-/// Opens a device by name; "cpu" is always the same one. Fails with `unknown_name`, listing the
-/// names; with `unsupported` for an option that this kind does not have; and as the kind's own
-/// `make` does. Thread-safe.
+/// Opens a device by name; "cpu" always returns the same one. Fails with `unknown_name`, listing
+/// the names; with `unsupported` for an option that the device does not support; and when the
+/// device cannot be opened. Thread-safe.
 STOWAGE_EXPORT Result<std::shared_ptr<Device>> open_device(std::string_view name,
                                                            const DeviceOptions& options = {});
 
 // -------------------------------------------------------------------------------------------- CPU
 
-/// The host: heap memory aligned to 64 bytes, and memfd-backed virtual memory where the system has
-/// it. Work submitted to any stream is complete when the call returns. One for the whole program,
-/// with id 0; never destroyed.
+/// The host: heap memory aligned to 64 bytes, and memfd-backed virtual memory where the system
+/// supports it. Submitted work is complete when the call returns. A singleton with id 0, never
+/// destroyed.
 [[nodiscard]] STOWAGE_EXPORT Device& cpu_device();
 
 struct CpuBufferOptions {
-  Bytes alignment{64};  ///< Of addresses, those of buffers too; a power of two up to 1 GiB.
+  Bytes alignment{64};  ///< Of all addresses, buffers included; a power of two up to 1 GiB.
   std::optional<Bytes> max_size = {};
-  bool map_pages =
-      false;  ///< Anonymous pages of their own, with advice for huge ones, instead of the heap.
+  /// Allocate anonymous pages, with advice to use huge pages, instead of heap memory.
+  bool map_pages = false;
 };
 
-/// Another kind of host memory. Fails with `invalid` when the options make no sense.
+/// Makes another type of host memory. Fails with `invalid` when the options are invalid.
 STOWAGE_EXPORT Result<std::unique_ptr<BufferType>> make_cpu_buffer_type(
     std::string name, const CpuBufferOptions& options);
 
-/// Host memory that somebody else owns, as a buffer of the CPU's type: no copy, nothing freed.
-/// `memory` must outlive it and may be unaligned.
+/// Wraps host memory owned by the caller as a buffer of the CPU's type, without copying or freeing
+/// it. `memory` may be unaligned and must outlive the buffer.
 [[nodiscard]] STOWAGE_EXPORT std::unique_ptr<Buffer> borrow_buffer(std::span<std::byte> memory);
 
 }  // namespace stowage

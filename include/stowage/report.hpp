@@ -1,7 +1,7 @@
 #pragma once
 
-/// Answers for people: why a graph needs what it needs, what changed between two plans, pages to
-/// look at both, and, for viewers that others wrote, a plan's timeline and what allocators hold.
+/// Reports: why a graph needs as much memory as it does, what changed between two plans, HTML
+/// pages, and exports for third-party viewers and runtimes.
 #include "stowage/report/diff.hpp"
 #include "stowage/report/explain.hpp"
 #include "stowage/report/export.hpp"

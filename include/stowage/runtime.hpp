@@ -1,6 +1,6 @@
 #pragma once
 
-/// Dynamic allocators over real memory, for work whose sizes are known only when it runs.
+/// Dynamic allocators of device memory, for work whose sizes are known only at run time.
 /// docs/runtime.md follows one allocation.
 #include "stowage/runtime/adaptors.hpp"
 #include "stowage/runtime/allocator.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-/// All of Stowage. Include a module's own header instead where compile time matters.
+/// All of Stowage. Include a module's header instead if compile time matters.
 
 #include "stowage/alloc.hpp"
 #include "stowage/base.hpp"

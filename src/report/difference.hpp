@@ -8,18 +8,17 @@
 
 #include "stowage/report/diff.hpp"
 
-/// What a `PlanDiff` consists of. Users read it as text, as JSON or in a page.
+/// The details of a `PlanDiff`. Users read them as text, as JSON or in a page.
 namespace stowage {
 
-/// A tensor or workspace of one or both plans. Matched by name, those of equal names in their
-/// order; by number where a side has no names.
+/// A tensor or workspace of one or both plans.
 struct DiffEntry {
   enum class Change : std::uint8_t { grew, shrank, appeared, vanished, moved };
   Change change;
   std::string name;
   std::optional<Bytes> before;    ///< Bytes in A.
   std::optional<Bytes> after;     ///< Bytes in B.
-  std::string arena_before = {};  ///< Its name; empty where it is not there.
+  std::string arena_before = {};  ///< The arena's name; empty if the plan does not place it.
   std::string arena_after = {};
   std::optional<Bytes> offset_before = {};
   std::optional<Bytes> offset_after = {};
@@ -35,8 +34,8 @@ struct ArenaChange {
 };
 
 struct DiffDetails {
-  std::vector<ArenaChange> arenas;  ///< Those of A in their order, then what only B has.
-  std::vector<DiffEntry> entries;   ///< By kind of change, largest change (for moved: largest) first.
+  std::vector<ArenaChange> arenas;  ///< Those of A in their order, then those that only B has.
+  std::vector<DiffEntry> entries;   ///< By kind of change, the largest change first (for moved: the largest entry).
 };
 
 }  // namespace stowage

@@ -10,12 +10,13 @@ namespace stowage {
 
 struct Tensor;
 
-/// Where a tensor or a workspace lies in real memory.
+/// The address of a tensor or workspace in real memory.
 struct Address {
-  Buffer* buffer = nullptr;  ///< None: whoever made the address does not serve this tensor.
-  Bytes offset = {};         ///< From the buffer's base.
+  Buffer* buffer =
+      nullptr;        ///< Null: the tensor is not served by the allocator that returned this.
+  Bytes offset = {};  ///< From the buffer's base.
 
-  /// Null without a buffer, and in a buffer of size 0.
+  /// Null without a buffer and for a buffer of size 0.
   [[nodiscard]] std::byte* data() const {
     std::byte* const base = buffer == nullptr ? nullptr : buffer->base();
     return base == nullptr ? nullptr : base + offset.value();
@@ -23,8 +24,8 @@ struct Address {
   friend bool operator==(const Address&, const Address&) = default;
 };
 
-/// What a tensor takes in a buffer of that type: its size, or more where kernels read beyond the
-/// end. Empty: its size.
+/// The bytes that a tensor takes in a buffer of a type: its size, or more if kernels read beyond
+/// its end. Empty: its size.
 using SizeInBuffer = std::function<Bytes(const Tensor&, const BufferType&)>;
 
 }  // namespace stowage

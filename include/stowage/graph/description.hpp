@@ -10,23 +10,25 @@
 #include "stowage/base.hpp"
 #include "stowage/graph/ids.hpp"
 
-/// What a graph says, as plain aggregates that anyone may fill. `Graph::build` checks it.
+/// The description of a graph: plain aggregates that anyone may fill. `Graph::build` checks them.
 namespace stowage {
 
-/// What is special about a tensor's memory. See docs/glossary.md for the rule behind each.
+/// What is special about a tensor's memory. docs/glossary.md has the rule for each flag.
 enum class TensorFlag : std::uint16_t {
-  input = 1,  ///< Written by the caller before step 0; its memory is its own from there to its last
-              ///< read.
-  output =
-      2,  ///< Read by the caller after the last step: lives to the end and is never overwritten.
-  constant = 4,   ///< Has an address of its own for ever; an op that writes it is an error.
-  variable = 8,   ///< Has an address of its own for ever; ops may write it, several ops too.
-  no_reuse = 16,  ///< Shares its bytes with nothing during the whole run.
-  external = 32,  ///< Lives elsewhere: not placed at all.
-  zero_copy =
-      64,  ///< An input or output that should lie in the caller's own buffer, bound at run time.
-  reusable = 128,  ///< That buffer may host other tensors outside its own use. Only with zero_copy.
-  shape_data = 256,  ///< The shapes of a graph with batch labels; never zero-copy there.
+  /// Written by the caller before step 0; live from there to its last read.
+  input = 1,
+  /// Read by the caller after the last step: live to the end and never overwritten.
+  output = 2,
+  constant = 4,   ///< Has its own address permanently. An op that writes it is an error.
+  variable = 8,   ///< Has its own address permanently. Any number of ops may write it.
+  no_reuse = 16,  ///< Shares its bytes with no other tensor during the whole run.
+  external = 32,  ///< Lives elsewhere and is not placed.
+  /// An input or output that should lie in a buffer of the caller, bound at run time.
+  zero_copy = 64,
+  reusable =
+      128,  ///< That buffer may hold other tensors while this one is not live. Only with zero_copy.
+  shape_data =
+      256,  ///< The input with the shapes of a graph with batch labels; never zero-copy there.
 };
 
 /// A set of `TensorFlag`.
@@ -44,7 +46,7 @@ class TensorFlags {
     return *this;
   }
   friend constexpr TensorFlags operator|(TensorFlags a, TensorFlags b) { return a |= b; }
-  /// Those of these flags that are not in `other`.
+  /// These flags except those in `other`.
   [[nodiscard]] constexpr TensorFlags without(TensorFlags other) const {
     TensorFlags rest;
     rest.bits_ = static_cast<std::uint16_t>(bits_ & ~other.bits_);
@@ -65,17 +67,17 @@ class TensorFlags {
   std::uint16_t bits_ = 0;
 };
 
-/// Tensors with one of these have an address of their own: never reused, never written in place.
+/// Tensors with one of these flags have their own address: never reused, never written in place.
 inline constexpr TensorFlags kOwnAddress{TensorFlag::constant, TensorFlag::variable,
                                          TensorFlag::external};
 
-/// Memory that tensors live in: a device's, the host's. Each is planned on its own.
+/// A memory that tensors live in, of a device or the host. Each memory is planned separately.
 struct Memory {
   std::string name;
-  Bytes alignment{1};  ///< Of every tensor in it that names none of its own. A power of two.
-  std::optional<Bytes> max_size = {};  ///< The largest single buffer; absent means no limit.
-  std::string kind =
-      "device";  ///< For people, except for "p2p": a caller's buffer cannot stand in for that.
+  Bytes alignment{1};  ///< Of every tensor in it without its own alignment. A power of two.
+  std::optional<Bytes> max_size = {};  ///< The largest single buffer; absent: no limit.
+  /// Informative, except for "p2p": tensors there are never bound to a buffer of the caller.
+  std::string kind = "device";
 
   friend bool operator==(const Memory&, const Memory&) = default;
 };
@@ -89,10 +91,10 @@ struct ViewOf {
 };
 
 struct Tensor {
-  std::string name;                      ///< For people; need not be unique.
-  Bytes size;                            ///< Bytes as the caller's buffer type counts them.
-  std::string dtype = {};                ///< For people.
-  std::vector<std::int64_t> shape = {};  ///< For people.
+  std::string name;        ///< Informative; need not be unique.
+  Bytes size;              ///< As the caller's buffer type counts it, padding included.
+  std::string dtype = {};  ///< Informative.
+  std::vector<std::int64_t> shape = {};  ///< Informative.
   MemoryId memory = {};
   std::optional<Bytes> alignment = {};  ///< Absent: the memory's.
   TensorFlags flags = {};
@@ -103,8 +105,8 @@ struct Tensor {
 
 /// How long a workspace lives.
 enum class WorkspaceScope : std::uint8_t {
-  op,       ///< During its op only.
-  session,  ///< For ever, across graphs; shared with nothing.
+  op,       ///< During its op.
+  session,  ///< Permanently, across graphs; never shared.
 };
 
 /// Scratch memory of an op.
@@ -118,8 +120,8 @@ struct Workspace {
   friend bool operator==(const Workspace&, const Workspace&) = default;
 };
 
-/// Output `output` of an op may overwrite its input `input` (positions in the op's lists), element
-/// by element.
+/// Output `output` of an op may overwrite its input `input`, element by element. Both are positions
+/// in the op's lists.
 struct InPlacePair {
   std::uint32_t output;
   std::uint32_t input;
@@ -127,8 +129,8 @@ struct InPlacePair {
   friend auto operator<=>(const InPlacePair&, const InPlacePair&) = default;
 };
 
-/// Output `output` of an op must lie `offset` bytes into its input `input` (positions in the op's
-/// lists).
+/// Output `output` of an op must lie `offset` bytes into its input `input`. Both are positions in
+/// the op's lists.
 struct Alias {
   std::uint32_t output;
   std::uint32_t input;
@@ -137,31 +139,33 @@ struct Alias {
   friend auto operator<=>(const Alias&, const Alias&) = default;
 };
 
-/// Whether the base address of the memory that tensors share may differ from run to run.
+/// Whether the base address of shared memory may differ from run to run.
 enum class AddressBase : std::uint8_t { fixed, refreshable };
 
 /// When memory that must hold a value is filled.
 enum class FillPolicy : std::uint8_t {
-  central,   ///< All of it before the first op, where that is possible: fewer and larger clears.
-  separate,  ///< Each right before its op: the memory serves others until then.
+  central,   ///< All before the first op where possible: fewer and larger clears.
+  separate,  ///< Each right before its op, so that the memory can be used for others until then.
 };
 
 /// Where the contiguous groups of different batches start.
 enum class BatchStart : std::uint8_t {
-  free,  ///< Wherever it is best.
-  same,  ///< The first group of a kind of each batch at one offset, the second ones at another, …
+  free,  ///< Anywhere.
+  same,  ///< The first groups of all batches at one offset, the second groups at another, and so
+         ///< on.
 };
 
-/// Whether the inputs, or the outputs, of an op must lie next to each other in their order.
+/// Whether the inputs, or the outputs, of an op must be contiguous, in their order.
 enum class Contiguity : std::uint8_t {
   none,
-  padded,  ///< Each at the first multiple of its alignment behind the one before.
-  packed,  ///< Without any gap: a concat whose output is its inputs, a split whose outputs are its
-           ///< input. The op moves nothing.
+  padded,  ///< Each at the first multiple of its alignment after the previous one.
+  /// Without gaps: a concat whose output is its inputs, or a split whose outputs are its input. The
+  /// op itself moves no data.
+  packed,
 };
 
-/// Outputs and workspaces (positions in the op's lists) of which every byte must hold `value` when
-/// the op starts.
+/// Outputs and workspaces, as positions in the op's lists, whose bytes must all be `value` when the
+/// op starts.
 struct ZeroFill {
   std::vector<std::uint32_t> outputs = {};
   std::vector<std::uint32_t> workspaces = {};
@@ -174,12 +178,12 @@ struct ZeroFill {
 /// How an op runs its bodies.
 enum class Control : std::uint8_t {
   none,
-  branch,  ///< Exactly one of them.
-  loop,    ///< The one body, any number of times, none included.
-  call,    ///< The one body, once.
+  branch,  ///< Runs exactly one of them.
+  loop,    ///< Runs its only body any number of times, or not at all.
+  call,    ///< Runs its only body once.
 };
 
-/// Tensor `inner` of a body is what the op reads as `outer`.
+/// The op passes its input `outer` to the body as tensor `inner`.
 struct BodyInput {
   TensorId outer;
   TensorId inner;
@@ -187,7 +191,7 @@ struct BodyInput {
   friend auto operator<=>(const BodyInput&, const BodyInput&) = default;
 };
 
-/// What the op writes as `outer` is tensor `inner` of a body.
+/// Tensor `inner` of the body becomes the op's output `outer`.
 struct BodyOutput {
   TensorId inner;
   TensorId outer;
@@ -195,7 +199,7 @@ struct BodyOutput {
   friend auto operator<=>(const BodyOutput&, const BodyOutput&) = default;
 };
 
-/// In the next iteration of a loop, `in` has the value that `out` had at the end of this one.
+/// A loop starts its next iteration with the value of `out` in `in`.
 struct Carried {
   TensorId out;
   TensorId in;
@@ -205,8 +209,8 @@ struct Carried {
 
 struct Op;
 
-/// Ops that run inside another one's step, with tensors of their own. Ids count in the body's own
-/// lists, except for `outer`, which counts where the op itself is.
+/// Ops that run within the step of another op, with their own tensors. Ids index the body's lists,
+/// except for `outer`, which indexes the list that the op's own tensors are in.
 struct Body {
   std::vector<Tensor> tensors;
   std::vector<Op> ops;
@@ -217,7 +221,7 @@ struct Body {
   friend STOWAGE_EXPORT bool operator==(const Body& a, const Body& b);
 };
 
-/// Memory of fixed size that prefetched tensors go through, one after the other.
+/// Memory of a fixed size that prefetched tensors pass through, one after the other.
 struct Ring {
   std::string name;
   Bytes size;
@@ -227,8 +231,8 @@ struct Ring {
 };
 
 struct Op {
-  std::string name;                                  ///< For people; need not be unique.
-  std::string kind;                                  ///< For people: "ADD", "MatMul".
+  std::string name;                                  ///< Informative; need not be unique.
+  std::string kind;                                  ///< Informative: "ADD", "MatMul".
   std::vector<std::optional<TensorId>> inputs = {};  ///< Absent: an omitted optional input.
   std::vector<TensorId> outputs = {};
   bool no_task = false;  ///< Touches no memory (reshape, view) and orders nothing.
@@ -236,25 +240,24 @@ struct Op {
   std::vector<Alias> aliases = {};
   std::vector<Workspace> workspaces = {};
   StreamId stream = {};
-  std::vector<OpId> after = {};  ///< Ops, earlier in the order, that must have finished.
-  bool no_reuse = false;         ///< As if each output and workspace had it.
+  std::vector<OpId> after = {};  ///< Earlier ops that must finish first.
+  bool no_reuse = false;         ///< Applies to each of its outputs and workspaces.
   Contiguity contiguous_inputs = Contiguity::none;
   Contiguity contiguous_outputs = Contiguity::none;
   ZeroFill zero_fill = {};
-  bool fixed_address =
-      false;  ///< What it touches, workspaces included, must have the same address in every run.
-  std::string batch = {};    ///< Runs only when this batch is chosen; empty: always. Different
-                             ///< batches exclude each other.
-  std::string backend = {};  ///< For people, and for partitioning.
+  /// Everything it accesses, workspaces included, must have the same address in every run.
+  bool fixed_address = false;
+  /// Runs only when this batch is chosen; empty: always. Batches are mutually exclusive.
+  std::string batch = {};
+  std::string backend = {};  ///< Informative, and for partitioning.
   Control control = Control::none;
   std::vector<Body> bodies = {};
-  std::optional<RingId> prefetch = {};  ///< Its outputs go through this ring.
+  std::optional<RingId> prefetch = {};  ///< Its outputs pass through this ring.
 
   friend bool operator==(const Op&, const Op&) = default;
 };
 
-/// Everything a graph says, not yet checked. Ids are positions in these lists; ops are in execution
-/// order.
+/// A whole graph, not yet checked. Ids are positions in these lists. Ops are in execution order.
 struct GraphDescription {
   std::string name;
   std::vector<Memory> memories;

@@ -5,7 +5,7 @@
 
 #include "stowage/base.hpp"
 
-/// Names for parts of a graph that have no list of their own.
+/// Identifies parts of a graph that are not kept in a list.
 namespace stowage {
 
 /// Workspace `index` of an op.
@@ -16,7 +16,7 @@ struct WorkspaceId {
   friend auto operator<=>(const WorkspaceId&, const WorkspaceId&) = default;
 };
 
-/// Op `from` must have finished before op `to` starts.
+/// Op `from` must finish before op `to` starts.
 struct Edge {
   OpId from;
   OpId to;

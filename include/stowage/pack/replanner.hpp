@@ -11,78 +11,77 @@
 
 namespace stowage {
 
-/// An item takes another shape: another size, another life. It keeps its index. One that is gone
-/// has size 0 from now on.
+/// Replaces an item: another size, another lifetime. The index stays the same. To remove an item,
+/// set its size to 0.
 struct ItemChange {
   std::size_t item = 0;
   Item becomes;
 };
 
-/// An answer to an earlier problem, as far as it concerns a new one.
+/// An answer to an earlier problem, in terms of a new one.
 struct STOWAGE_EXPORT PreviousAnswer {
-  std::vector<std::optional<Position>>
-      positions;  ///< By item of the new problem; absent for those that are new. Empty: all are.
-  Bytes peak;     ///< Of the earlier answer.
-  Bytes bound;    ///< Of the earlier problem.
+  /// By item of the new problem; absent for new items. Empty: all are new.
+  std::vector<std::optional<Position>> positions;
+  Bytes peak;   ///< The peak of the earlier answer.
+  Bytes bound;  ///< The lower bound of the earlier problem.
 
   [[nodiscard]] static PreviousAnswer of(const SolveOutcome& outcome);
 };
 
 struct ReplanOptions {
-  SolveOptions solve =
-      {};  ///< For when it must be solved from scratch. A deadline in it is one point in time.
-  double tolerance =
-      0.005;  ///< By how much more than before the peak may exceed the bound until then.
-  std::vector<std::size_t> kept =
-      {};  ///< Items that must not move, whatever it costs. Each needs a previous position.
+  /// For solving from scratch. A deadline is a point in time, not a duration per call.
+  SolveOptions solve = {};
+  /// By how much more than before the peak may exceed the bound before the problem is solved from
+  /// scratch.
+  double tolerance = 0.005;
+  /// Items that must not move. Each needs a previous position.
+  std::vector<std::size_t> kept = {};
 };
 
-/// What came of a change.
+/// The result of a change.
 struct Replanned {
-  /// `feasible` and `optimal` as of `solve`; `infeasible` when the bound exceeds the capacity,
+  /// `feasible` and `optimal` as for `solve`; `infeasible` when the bound exceeds the capacity,
   /// `timed_out` when only the peak does.
   SolveStatus status = SolveStatus::timed_out;
   Bytes peak;
   Certificate bound = {};
-  std::size_t moved = 0;      ///< Items that had a position and now have another.
-  bool from_scratch = false;  ///< What could stay was not enough.
+  std::size_t moved = 0;      ///< Items whose position changed.
+  bool from_scratch = false;  ///< Whether the problem had to be solved from scratch.
 
   [[nodiscard]] bool has_answer() const {
     return status == SolveStatus::optimal || status == SolveStatus::feasible;
   }
 };
 
-/// A problem with its answer, kept while the problem changes: what can stay stays.
+/// Keeps an answer up to date while its problem changes, and moves as little as possible.
 ///
-/// A changed item stays where it is when there is room. If not, it moves or those in its way do,
-/// whichever are fewer bytes, to the lowest place that is free, or in chains where none is. Only
-/// when that leads above the peak that the tolerance permits is the whole solved from scratch. On
-/// plain problems a change costs what it touches (items live at the same time as those that change
-/// or move), not what there is; on others everything that stays is placed again, which is correct
-/// but not fast.
+/// A changed item stays where it is if there is room. Otherwise either it or the items in its way
+/// move, whichever are fewer bytes, to the lowest free place, or in chains if there is none. If
+/// that exceeds the peak that the tolerance permits, the problem is solved from scratch. On plain
+/// problems the cost depends only on the items live at the same time as those that change or move;
+/// on others every item is placed again, which is correct but not fast.
 ///
-/// The positions are valid after every call, also after one that failed, which changes nothing.
-/// Deterministic, unless a deadline interferes. Not thread-safe.
+/// The positions are valid after every call; a call that fails changes nothing. Deterministic,
+/// unless a deadline interferes. Not thread-safe.
 class STOWAGE_EXPORT Replanner {
  public:
-  /// Takes over what can stay of `previous`. Fails when the problem breaks a rule, when no solver
-  /// has that name, when the tolerance is negative, when `previous` has positions but not one per
-  /// item, and when a kept item cannot lie where it lay, or a pinned one at its pin; the message
-  /// says why.
+  /// Starts from `previous`. Fails when `check_problem` does, when no solver has that name, when
+  /// the tolerance is negative, when `previous` has positions but not one per item, and when a kept
+  /// item cannot stay or a pinned one cannot lie at its pin; the message says why.
   static Result<Replanner> make(Problem problem, PreviousAnswer previous,
                                 ReplanOptions options = {});
   ~Replanner();
   Replanner(Replanner&&) noexcept;
   Replanner& operator=(Replanner&&) noexcept;
 
-  /// All of `changes` at once. Fails as `make` does.
+  /// Applies all of `changes` at once. Fails as `make` does.
   Result<Replanned> change(std::span<const ItemChange> changes);
 
   [[nodiscard]] const Problem& problem() const;
   /// Valid for `problem()`, whatever the status; within the capacity if there is an answer. Empty
-  /// where limits of regions leave no room for everything or none was found.
+  /// when none were found, for example because the regions' limits leave too little room.
   [[nodiscard]] const std::vector<Position>& positions() const;
-  /// What the last call came to.
+  /// The result of the last call.
   [[nodiscard]] const Replanned& outcome() const;
 
  private:

@@ -10,18 +10,19 @@
 #include "stowage/base.hpp"
 #include "stowage/graph/ids.hpp"
 
-/// The answer in the words of the graph.
+/// A memory plan in terms of its graph.
 namespace stowage {
 
 /// What an arena is for. Arenas of kind `persistent` and `user` do not count towards the peak.
 enum class ArenaKind : std::uint8_t {
-  shared,   ///< The ordinary one: storages share its bytes over time.
-  fixed,    ///< The same for what needs one address for ever, where the base of `shared` may move
-            ///< from run to run.
-  session,  ///< Workspaces that are kept across graphs, each with bytes of its own.
-  persistent,  ///< Constants and variables, each with an address of its own for ever.
-  pool,        ///< A ring that prefetched tensors go through.
-  user,        ///< A caller's buffer that hosts others outside its own use.
+  shared,  ///< The default: storages share its bytes over time.
+  /// The same for storages that need a permanent address, when the base of `shared` may change
+  /// between runs.
+  fixed,
+  session,     ///< Workspaces that are kept across graphs and never share bytes.
+  persistent,  ///< Constants and variables, each with its own permanent address.
+  pool,        ///< A ring that prefetched tensors pass through.
+  user,  ///< A buffer of the caller that other tensors share while its own tensor is not live.
 };
 
 [[nodiscard]] STOWAGE_EXPORT std::string_view to_string(ArenaKind kind);
@@ -30,7 +31,7 @@ enum class ArenaKind : std::uint8_t {
   return kind != ArenaKind::persistent && kind != ArenaKind::user;
 }
 
-/// The logical address range of one Problem.
+/// The logical address range that answers one `Problem`.
 struct Arena {
   std::string name;
   MemoryId memory;
@@ -39,7 +40,7 @@ struct Arena {
   std::vector<Bytes> regions;  ///< The top of each region.
   Bytes lower_bound;
   bool proven_optimal = false;
-  std::optional<TensorId> tensor = {};  ///< For user: whose buffer it is.
+  std::optional<TensorId> tensor = {};  ///< For `user`: the tensor whose buffer it is.
 
   friend bool operator==(const Arena&, const Arena&) = default;
 };
@@ -50,7 +51,7 @@ struct Placement {
   ArenaId arena;
   std::uint32_t region = 0;
   Bytes offset;
-  Bytes size;  ///< The tensor's, not rounded.
+  Bytes size;  ///< The tensor's size, not rounded.
 
   friend bool operator==(const Placement&, const Placement&) = default;
 };
@@ -67,19 +68,19 @@ struct WorkspacePlacement {
   friend bool operator==(const WorkspacePlacement&, const WorkspacePlacement&) = default;
 };
 
-/// Bytes that must be set to a value before an op starts. One before op 0 comes before everything.
+/// Bytes that must be set to a value before an op starts. A clear before op 0 precedes everything.
 struct Clear {
   ArenaId arena;
   std::uint32_t region = 0;
   Bytes offset;
   Bytes size;
-  std::uint8_t value = 0;  ///< Of each byte.
+  std::uint8_t value = 0;  ///< The value of each byte.
   OpId before;
 
   friend bool operator==(const Clear&, const Clear&) = default;
 };
 
-/// A tensor that lies in the caller's own buffer.
+/// A tensor that lies in a buffer of the caller.
 struct Binding {
   TensorId tensor;
   Bytes size;
@@ -92,8 +93,8 @@ struct Binding {
 struct CopyMoment {
   enum class Kind : std::uint8_t {
     before_op,  ///< Right before `op`.
-    body_end,   ///< At the end of the body that the tensor is in.
-    back_edge,  ///< At the end of each iteration of the loop whose body the tensor is in.
+    body_end,   ///< At the end of the body that contains the tensor.
+    back_edge,  ///< At the end of each iteration of the loop whose body contains the tensor.
   };
   Kind kind = Kind::before_op;
   OpId op = {};  ///< For before_op.
@@ -105,16 +106,16 @@ struct CopyMoment {
   friend constexpr auto operator<=>(const CopyMoment&, const CopyMoment&) = default;
 };
 
-/// Bytes that must be moved because one place cannot serve two ops. Four cases, see
-/// docs/formats.md:
-///   - before an op of which `tensor` is an input: the op reads it here;
-///   - before a packed split of which `tensor` is an output: it is filled from the split's input;
-///   - at the end of a body: the tensor is copied to where the outer output lies;
-///   - at a back edge: the tensor is copied to where the next iteration reads it.
+/// Bytes that must be copied because no single place suits two ops. There are four cases
+/// (docs/formats.md):
+/// - before an op of which `tensor` is an input: the op reads it here;
+/// - before a packed split of which `tensor` is an output: it is filled from the split's input;
+/// - at the end of a body: the tensor is copied to where the outer output lies;
+/// - at a back edge: the tensor is copied to where the next iteration reads it.
 struct Copy {
   TensorId tensor;
   CopyMoment when = {};
-  ArenaId arena;  ///< Where to.
+  ArenaId arena;  ///< The destination, as are the next two.
   std::uint32_t region = 0;
   Bytes offset;
   Bytes size;
@@ -123,7 +124,7 @@ struct Copy {
   friend bool operator==(const Copy&, const Copy&) = default;
 };
 
-/// Something that was asked and not granted, or that a reader of the plan should know.
+/// A request that was not granted, or something else that a reader of the plan should know.
 struct Note {
   TensorId tensor;
   std::string reason;
@@ -131,9 +132,9 @@ struct Note {
   friend bool operator==(const Note&, const Note&) = default;
 };
 
-/// The answer for a whole graph. Says where every tensor lies; says nothing about addresses, which
-/// come with buffers. Ids are those of the graph's lists (`Graph::tensors`, `Graph::ops`), the
-/// root's before those of bodies. A plan file numbers them body by body: see `PlanFile`.
+/// The plan of a whole graph: where every tensor lies, as offsets. Addresses are known only once
+/// there are buffers. Ids index `Graph::tensors` and `Graph::ops`. (Plan files number tensors and
+/// ops body by body: see plan_file.hpp.)
 struct STOWAGE_EXPORT Plan {
   std::string graph;  ///< The graph's name.
   std::vector<Arena> arenas;
@@ -141,11 +142,11 @@ struct STOWAGE_EXPORT Plan {
   std::vector<WorkspacePlacement> workspaces;  ///< Ascending by op, index.
   std::vector<Clear> clears = {};              ///< Ascending by op, arena, region, offset.
   std::vector<Binding> bindings = {};          ///< Ascending by tensor.
-  std::vector<Copy> copies = {};               ///< By body, in the order in which they run.
-  std::vector<Edge> edges = {};  ///< Ascending. What the plan adds to the order of the graph.
+  std::vector<Copy> copies = {};               ///< By body, in execution order.
+  std::vector<Edge> edges = {};  ///< Ascending. Orderings that the plan adds to those of the graph.
   std::vector<Note> notes;
 
-  /// The sum of all arenas except persistent and user ones.
+  /// The total size of all arenas except persistent and user ones.
   [[nodiscard]] Bytes peak() const;
   /// The sum of the lower bounds of all arenas except persistent and user ones.
   [[nodiscard]] Bytes lower_bound() const;
@@ -153,15 +154,16 @@ struct STOWAGE_EXPORT Plan {
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 
-/// The buffer that a caller gives for a binding in one run.
+/// The buffer that the caller provides for a binding in one run.
 struct UserBuffer {
   TensorId tensor;
   std::uintptr_t address = 0;
   Bytes size;
 };
 
-/// Fails with `ErrorCode::invalid` and the tensor's number unless `buffers` has exactly one buffer
-/// per binding, each large enough and aligned, no two overlapping. O(n log n). Thread-safe.
+/// Checks that `buffers` has exactly one buffer per binding, large enough and aligned, and that no
+/// two overlap. Fails with `ErrorCode::invalid` and the tensor's number otherwise. O(n log n).
+/// Thread-safe.
 STOWAGE_EXPORT Status check_bindings(const Plan& plan, std::span<const UserBuffer> buffers);
 
 }  // namespace stowage

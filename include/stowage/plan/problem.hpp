@@ -9,10 +9,11 @@
 
 #include "stowage/base.hpp"
 
-/// Pure geometry for the solvers: things to be placed, and the rules that answers keep.
+/// Packing problems, the input of the solvers: the items to be placed, and the rules that answers
+/// must obey. Independent of tensors.
 namespace stowage {
 
-/// Bytes that an item occupies during some steps, relative to the item's offset.
+/// A range of bytes, relative to the item's offset, that an item occupies during some steps.
 struct Piece {
   Interval when;
   ByteRange bytes;
@@ -20,16 +21,17 @@ struct Piece {
   friend auto operator<=>(const Piece&, const Piece&) = default;
 };
 
-/// Something to be placed: rigid, one offset for all of its pieces.
+/// Something to be placed as a whole: one offset for all of its pieces.
 struct STOWAGE_EXPORT Item {
-  std::vector<Piece> pieces;  ///< At least one; no two of one item overlap; bytes within [0, size).
+  std::vector<Piece>
+      pieces;  ///< At least one. They do not overlap, and their bytes are within [0, size).
   Bytes size;
   Bytes alignment{1};  ///< Of the offset; a power of two.
-  std::optional<Bytes> pinned =
-      {};  ///< The offset is given; the item then has exactly one allowed region.
+  /// A given offset. The item must then have exactly one allowed region.
+  std::optional<Bytes> pinned = {};
   std::vector<std::uint32_t> allowed = {};  ///< Regions, ascending; empty: every region.
 
-  /// From the first step of any piece to the last.
+  /// From the first step of any piece to the end of the last.
   [[nodiscard]] Interval life() const;
   [[nodiscard]] bool may_lie_in(std::size_t region) const;
   friend bool operator==(const Item&, const Item&) = default;
@@ -43,41 +45,40 @@ struct Region {
   friend bool operator==(const Region&, const Region&) = default;
 };
 
-/// For work on several streams: which items are over before others begin. Empty for one stream,
-/// where pieces say it all.
+/// For work on several streams: which items end before others begin. Empty for one stream, where
+/// the pieces are sufficient.
 ///
-/// Row-major tables, item × stream. An item comes before another iff on every stream that the other
-/// uses, the other's first step is not before the item's threshold. Two items of which neither
-/// comes before the other conflict as a whole (size × for ever). "Comes before" must be a strict
-/// partial order that implies disjoint lives in the linear order.
+/// Row-major tables, item × stream. Item A comes before item B iff on every stream that B uses, B's
+/// first step is not before A's threshold. Two items of which neither comes before the other may
+/// not share any byte at any time. "Comes before" must be a strict partial order, and it must imply
+/// disjoint lifetimes in the linear order.
 struct STOWAGE_EXPORT StreamOrder {
   std::size_t streams = 0;
-  std::vector<Step> threshold =
-      {};  ///< The first step on the stream that is after all of the item's accesses, or kNever.
-  std::vector<Step> first =
-      {};  ///< The item's first step on the stream, or kNever where it uses it not at all.
+  /// The first step on the stream that happens after all accesses of the item, or kNever.
+  std::vector<Step> threshold = {};
+  /// The item's first step on the stream, or kNever if it does not use the stream.
+  std::vector<Step> first = {};
 
   [[nodiscard]] bool empty() const { return streams == 0; }
-  /// Takes over the row of an item of another order of as many streams, for the next item of this
-  /// one.
+  /// Appends a copy of an item's row of another order, which must have the same number of streams.
   void append_row(const StreamOrder& from, std::size_t item);
   /// O(streams). Precondition: not empty.
   [[nodiscard]] bool before(std::size_t item, std::size_t other) const;
   friend bool operator==(const StreamOrder&, const StreamOrder&) = default;
 };
 
-/// One packing problem: place every item in a region so that no two conflict; least sum of the tops
-/// of paid regions.
+/// Place every item in a region so that no two items conflict, minimizing the sum of the tops of
+/// all paid regions.
 struct Problem {
   std::vector<Item> items;
   std::vector<Region> regions = {Region{}};
   StreamOrder order = {};
-  std::optional<Bytes> capacity = {};  ///< Of the peak. An answer above it is not an answer.
+  std::optional<Bytes> capacity = {};  ///< The largest acceptable peak.
 
   friend bool operator==(const Problem&, const Problem&) = default;
 };
 
-/// Where an item lies.
+/// The position of an item.
 struct Position {
   std::uint32_t region = 0;
   Bytes offset;
@@ -85,44 +86,43 @@ struct Position {
   friend auto operator<=>(const Position&, const Position&) = default;
 };
 
-/// Fails with `ErrorCode::invalid`, with the path `items[index]` where it is about one, unless
-/// `problem` keeps the rules stated at its types and all its numbers are within `kMaxBytes`, sums
-/// included. Solvers may assume a problem that passed.
+/// Checks that `problem` obeys the rules stated at its types and that all its numbers and their
+/// sums are within `kMaxBytes`. Fails with `ErrorCode::invalid`, and the path `items[index]` if a
+/// single item is at fault. Solvers may assume a problem that passed.
 STOWAGE_EXPORT Status check_problem(const Problem& problem);
-/// What `check_problem` says about one item, but for sums over several. O(its pieces).
+/// The part of `check_problem` that concerns one item, without sums over several. O(its pieces).
 STOWAGE_EXPORT Status check_item(const Problem& problem, std::size_t item);
 
-/// True when the two items may not share bytes at these positions: exact, straight from the
-/// definition. O(pieces²).
+/// Whether two items conflict at these positions, by definition. O(pieces²).
 [[nodiscard]] STOWAGE_EXPORT bool in_conflict(const Problem& problem, std::size_t a, Position at_a,
                                               std::size_t b, Position at_b);
 
 /// What is wrong with an answer.
 struct Violation {
   enum class Kind : std::uint8_t {
-    count,      ///< Not one position an item.
-    region,     ///< A region that does not exist or that the item may not go to.
+    count,      ///< The number of positions differs from the number of items.
+    region,     ///< A region that does not exist or is not allowed for the item.
     offset,     ///< Negative, beyond `kMaxBytes`, or above the region's limit.
     alignment,  ///< Not a multiple of the item's alignment.
     pin,        ///< Not where the item is pinned.
-    conflict,   ///< Two items that may not share bytes do.
+    conflict,   ///< Two items conflict.
   };
   Kind kind;
   std::size_t item = 0;
-  std::size_t other = 0;  ///< For conflict: who had the bytes.
+  std::size_t other = 0;  ///< For conflict: the other item.
   std::string message;    ///< A sentence that names the items by index.
 
   friend bool operator==(const Violation&, const Violation&) = default;
 };
 
-/// The first thing wrong with an answer; nothing when it is right: one position an item, alignment,
-/// pins, allowed regions, region limits, and no conflict. Does not look at the capacity. O(n log n)
-/// for n pieces, plus O(streams) for each meeting of two items. Precondition: `check_problem`
+/// The first violation in an answer, or nothing if it is valid: one position per item, alignment,
+/// pins, allowed regions, region limits, and no conflicts. Does not check the capacity. O(n log n)
+/// for n pieces, plus O(streams) for each two items that meet. Precondition: `check_problem`
 /// passed.
 [[nodiscard]] STOWAGE_EXPORT std::optional<Violation> validate(const Problem& problem,
                                                                std::span<const Position> positions);
 
-/// The sum of the tops of the paid regions. `positions` has one entry an item.
+/// The sum of the tops of the paid regions. `positions` has one entry per item.
 [[nodiscard]] STOWAGE_EXPORT Bytes peak_of(const Problem& problem,
                                            std::span<const Position> positions);
 /// The top of each region: the largest offset + size of an item in it.
@@ -132,18 +132,19 @@ struct Violation {
 /// Why no answer can have a peak below `bytes`.
 struct Certificate {
   enum class Argument : std::uint8_t {
-    trivial,          ///< A peak is never negative.
-    live_bytes,       ///< These bytes are occupied at `step`, less what unpaid regions can hold.
-    aligned_offsets,  ///< At `step` what is aligned like `item`, or more, takes whole multiples of
-                      ///< that alignment.
-    pinned_item,      ///< Item `item` is pinned in a paid region and ends there.
-    pinned_gaps,  ///< At `step` what is as large as `item`, or larger, must fit between the pinned
-                  ///< items.
-    offset_sums,  ///< Below, no order of the largest items at `step` agrees with what lies under
-                  ///< each of them, step by step.
-    unordered_items,   ///< With stream order: none of `items` comes before another, and all of them
-                       ///< are paid for.
-    exhausted_search,  ///< A search went through everything below and found nothing.
+    trivial,     ///< A peak is never negative.
+    live_bytes,  ///< These bytes are occupied at `step`, minus what unpaid regions can hold.
+    /// At `step`, items with at least the alignment of `item` occupy whole multiples of it.
+    aligned_offsets,
+    pinned_item,  ///< Item `item` is pinned in a paid region and ends at this offset.
+    /// At `step`, items at least as large as `item` must fit between the pinned items.
+    pinned_gaps,
+    /// With a lower peak, no order of the largest items at `step` is consistent with the sizes that
+    /// can lie below each of them, step by step.
+    offset_sums,
+    /// With a stream order: none of `items` comes before another, and all must lie in paid regions.
+    unordered_items,
+    exhausted_search,  ///< An exhaustive search found no answer with a lower peak.
   };
   Argument argument = Argument::trivial;
   Bytes bytes;
@@ -154,11 +155,10 @@ struct Certificate {
   friend bool operator==(const Certificate&, const Certificate&) = default;
 };
 
-/// True when `certificate` indeed proves its bytes for `problem`; recomputed from the definition.
-/// O(pieces log pieces), but for unordered_items (O(its items²)) and offset_sums, which takes
-/// O(items × steps × units of the common divisor) and is only looked at up to 65,536 units. An
-/// exhausted search cannot be checked without repeating it, so that this says false; its argument
-/// says what it is. Precondition: `check_problem` passed.
+/// Whether `certificate` proves its bytes for `problem`, recomputed from the definition. O(pieces
+/// log pieces), except for unordered_items, O(its items²), and offset_sums, O(items × steps × units
+/// of the common divisor), which is checked only up to 65,536 units. An exhausted search cannot be
+/// checked without repeating it, so the result is false. Precondition: `check_problem` passed.
 [[nodiscard]] STOWAGE_EXPORT bool check_bound(const Problem& problem,
                                               const Certificate& certificate);
 

@@ -56,12 +56,13 @@ struct PlanDiff {
   [[nodiscard]] bool same_graph() const { return graph_before == graph_after; }
 };
 
-/// Cannot fail. O(n log n). Thread-safe. Precondition: the graph of a plan has every tensor and op
-/// that the plan names.
+/// Compares two plans. Tensors and workspaces are matched by name, those with equal names in their
+/// order; by number if a side has no names. Cannot fail. O(n log n). Thread-safe. Precondition: the
+/// graph of a plan has every tensor and op that the plan names.
 [[nodiscard]] STOWAGE_EXPORT PlanDiff diff(const DiffSide& before, const DiffSide& after);
 
-/// For people: the `top` largest entries of each kind of change. No line is longer than 100
-/// columns. Thread-safe, as is the next.
+/// The `top` largest entries of each kind of change, in lines of at most 100 columns. Thread-safe,
+/// as is the next.
 [[nodiscard]] STOWAGE_EXPORT std::string diff_to_text(const PlanDiff& difference, SizeStyle sizes,
                                                       std::size_t top = 10);
 /// `stowage.diff/1`, with all entries.

@@ -10,9 +10,9 @@ namespace report {
 class Scene;
 }  // namespace report
 
-/// A planned graph as reports look at it: who holds which bytes when. Made in O(n log n); whoever
-/// writes several reports of one plan makes it once. Refers to what it is made of, which must
-/// outlive it. Copies share it. Thread-safe.
+/// A planned graph, prepared for reports: which bytes are in use when, and by what. Makes several
+/// reports of one plan share that work, O(n log n). Refers to `planned`, which must outlive it.
+/// Copies share their content. Thread-safe.
 class STOWAGE_EXPORT PlanScene {
  public:
   /// Precondition: `planned` has an answer and is what `plan` returned.

@@ -12,15 +12,15 @@
 #include "stowage/base.hpp"
 #include "stowage/runtime/allocator.hpp"
 
-/// Allocators over allocators: each adds one behaviour and leaves the rest to the one that it
-/// wraps, so that they compose in any order. The wrapped allocator must outlive its adaptor. What
-/// is allocated through an adaptor is freed through it.
+/// Allocators that wrap another allocator and add one behaviour each; they compose in any order.
+/// The wrapped allocator must outlive its adaptor. Memory allocated through an adaptor must be
+/// freed through it.
 ///
-/// Thread safety: that of the wrapped allocator; what an adaptor keeps itself is always guarded.
-/// `LockAdaptor` adds it.
+/// Thread safety is that of the wrapped allocator; an adaptor's own state is always guarded.
+/// `LockAdaptor` adds thread safety.
 namespace stowage {
 
-/// Leaves everything to the wrapped allocator; adaptors override what they change.
+/// Forwards everything to the wrapped allocator. Adaptors override what they change.
 class STOWAGE_EXPORT AllocatorAdaptor : public Allocator {
  public:
   [[nodiscard]] DeviceId device() const override { return wrapped_.device(); }
@@ -50,16 +50,16 @@ class STOWAGE_EXPORT AllocatorAdaptor : public Allocator {
 
 // ------------------------------------------------------------------------------------- statistics
 
-/// What happened between two moments.
+/// What happened in an interval of time.
 struct AllocationCounters {
-  Bytes
-      requested;  ///< Allocated less freed. Below 0 where more was freed, of what was there before.
-  Bytes requested_peak;  ///< The highest that `requested` was.
-  Bytes rounded;         ///< As `requested`, sizes rounded up to the alignment.
+  /// Allocated minus freed; negative if more was freed than allocated.
+  Bytes requested;
+  Bytes requested_peak;  ///< The maximum of `requested`.
+  Bytes rounded;         ///< As `requested`, with sizes rounded up to the alignment.
   Bytes rounded_peak;
-  Bytes reserved;  ///< By how much the wrapped allocator's footprint grew; below 0 where it shrank.
-  Bytes reserved_peak;  ///< By how much the peak of that footprint rose; 0 where it was higher
-                        ///< before.
+  Bytes reserved;  ///< Growth of the wrapped allocator's footprint; negative if it shrank.
+  /// Growth of the peak of that footprint.
+  Bytes reserved_peak;
 
   std::uint64_t allocations = 0;
   std::uint64_t frees = 0;
@@ -68,28 +68,28 @@ struct AllocationCounters {
   friend bool operator==(const AllocationCounters&, const AllocationCounters&) = default;
 };
 
-/// Counts what goes through it, apart from whatever else uses the wrapped allocator: requested and
-/// rounded bytes, allocations and failures in `stats` are its own, the footprint and the calls to
-/// the device come from below.
+/// Counts what goes through it, separately from other users of the wrapped allocator. In `stats`,
+/// requested and rounded bytes, allocations and failures are its own; the footprint and the calls
+/// to the device are those of the wrapped allocator.
 ///
-/// Levels of counters nest: `push` begins one, `pop` ends the innermost and says what happened in
-/// it; the levels around it count that too, peaks included. Levels are the adaptor's, not a
-/// thread's. Requests of 0 bytes do not count.
+/// Levels of counters nest: `push` starts one, `pop` ends the innermost and returns its counters;
+/// outer levels include those of inner ones, peaks too. Levels belong to the adaptor, not to a
+/// thread. Requests of 0 bytes are not counted.
 class STOWAGE_EXPORT StatisticsAdaptor final : public AllocatorAdaptor {
  public:
   explicit StatisticsAdaptor(Allocator& wrapped);
 
   void push();
-  /// What happened since the push, or since `reset_peaks` if that was later. Fails with `invalid`
-  /// where nothing was pushed.
+  /// The counters since the push, or since `reset_peaks` if that was later. Fails with `invalid`
+  /// without a push.
   Result<AllocationCounters> pop();
-  /// What `pop` would say; with nothing pushed, since the start.
+  /// What `pop` would return; without a push, the counters since the start.
   [[nodiscard]] AllocationCounters counters() const;
 
   Result<std::byte*> allocate(Bytes size, StreamId stream) override;
   void free(std::byte* address, Bytes size, StreamId stream) override;
   [[nodiscard]] AllocatorStats stats() const override;
-  /// Restarts all levels, besides what the interface says.
+  /// Also restarts all levels.
   void reset_peaks() override;
 
  private:
@@ -106,17 +106,17 @@ class STOWAGE_EXPORT StatisticsAdaptor final : public AllocatorAdaptor {
 
 // ------------------------------------------------------------------------------------------ limit
 
-/// Refuses with `out_of_memory` whatever would bring the live bytes that went through it, each size
-/// rounded up to the alignment, above a limit; the message has the figures. Refusals count as
-/// failures. Exact with many threads too: a request is refused only if it and what others hold, or
-/// are just being given, exceed the limit.
+/// Limits the live bytes allocated through it, with sizes rounded up to the alignment. Requests
+/// above the limit fail with `out_of_memory`, giving the figures, and count as failures. Exact with
+/// many threads too: a request is refused only if it exceeds the limit together with memory that is
+/// allocated or being allocated.
 class STOWAGE_EXPORT LimitAdaptor final : public AllocatorAdaptor {
  public:
   /// A limit of 0 or less refuses everything.
   LimitAdaptor(Allocator& wrapped, Bytes limit) : AllocatorAdaptor(wrapped), limit_(limit) {}
 
   [[nodiscard]] Bytes limit() const { return limit_; }
-  /// Live bytes, rounded.
+  /// Live bytes, with sizes rounded up.
   [[nodiscard]] Bytes used() const { return Bytes(used_.load(std::memory_order_relaxed)); }
 
   Result<std::byte*> allocate(Bytes size, StreamId stream) override;
@@ -134,22 +134,21 @@ class STOWAGE_EXPORT LimitAdaptor final : public AllocatorAdaptor {
 
 // -------------------------------------------------------------------------------------------- log
 
-/// Writes every allocation, failure and free as a line of CSV, in the format of RMM's logging
-/// adaptor, which its replay benchmark and `stowage replay` read: the header
+/// Logs every allocation, failure and free as a line of CSV, in the format of RMM's logging
+/// adaptor, which RMM's replay benchmark and `stowage replay` read: the header
 /// `Thread,Time,Action,Pointer,Size,Stream`, then for example
 ///
 ///     4711,14:21:19.998533,allocate,0x30a000000,256,0x2
 ///     4711,14:21:20.000017,allocate failure,(nil),1099511627776,0
 ///     4711,14:21:32.661875,free,0x30a000000,256,0x2
 ///
-/// Thread is the system's number of it, Time is local, Size is as requested, Stream is hexadecimal.
-/// Requests that give no memory (0 bytes, null, below 0) have no line, so that every free names an
-/// allocation before it; nor has `record_use`, which the format does not know. With many threads
-/// the order of lines is one in which the addresses make sense: a free is written before it
-/// happens, an allocation after.
+/// Thread is the system's thread id, Time is local, Size is as requested, Stream is hexadecimal.
+/// Requests that give no memory (0 or fewer bytes, null) are not logged, so every free refers to an
+/// earlier allocation; neither is `record_use`, which the format lacks. With many threads the order
+/// of lines is consistent: a free is logged before it happens, an allocation after.
 ///
-/// The stream belongs to the caller, must outlive the adaptor and be left alone while it is used.
-/// Its failures are its own: lines are lost then, allocation goes on.
+/// The stream belongs to the caller, must outlive the adaptor and must not be used by others
+/// meanwhile. If writing fails, lines are lost; allocation is unaffected.
 class STOWAGE_EXPORT LogAdaptor final : public AllocatorAdaptor {
  public:
   /// Writes the header.
@@ -167,23 +166,22 @@ class STOWAGE_EXPORT LogAdaptor final : public AllocatorAdaptor {
 
 // --------------------------------------------------------------------------------------- failures
 
-/// Which requests are to fail; one that any of these applies to does. Requests are counted from 1;
-/// those of 0 bytes or less neither count nor fail.
+/// Which requests fail: those to which any of these conditions applies. Requests are counted from
+/// 1; those of 0 or fewer bytes neither count nor fail.
 struct FailureOptions {
-  std::uint64_t nth = 0;    ///< This one. 0: none.
-  std::uint64_t every = 0;  ///< All whose number is a multiple of it. 0: none.
-  double probability = 0;   ///< Of each; the same ones for the same seed.
+  std::uint64_t nth = 0;    ///< The request with this number. 0: none.
+  std::uint64_t every = 0;  ///< Requests whose number is a multiple of this. 0: none.
+  double probability = 0;   ///< Of each request; deterministic for a given seed.
   std::uint64_t seed = 1;
-  std::optional<Bytes> above = {};  ///< All larger ones.
+  std::optional<Bytes> above = {};  ///< Requests larger than this.
 };
 
-/// Fails on request, with `out_of_memory` and without asking the wrapped allocator: for testing how
-/// its users bear it.
+/// Injects failures with `out_of_memory`, without calling the wrapped allocator, to test its users.
 class STOWAGE_EXPORT FailureAdaptor final : public AllocatorAdaptor {
  public:
   FailureAdaptor(Allocator& wrapped, FailureOptions options);
 
-  /// From now on this, with the count and the seed from their start.
+  /// Applies new options from now on and restarts the count and the random sequence.
   void restart(FailureOptions options);
 
   Result<std::byte*> allocate(Bytes size, StreamId stream) override;
@@ -191,7 +189,7 @@ class STOWAGE_EXPORT FailureAdaptor final : public AllocatorAdaptor {
   void reset_peaks() override;
 
  private:
-  /// The number of a request that is to fail; nothing for one that is not.
+  /// The number of the next request if it must fail.
   std::optional<std::uint64_t> next_fails(Bytes size);
 
   mutable std::mutex mutex_;
@@ -201,8 +199,8 @@ class STOWAGE_EXPORT FailureAdaptor final : public AllocatorAdaptor {
   std::uint64_t injected_ = 0;
 };
 
-/// When the wrapped allocator is out of memory, asks somebody who may free some, through this
-/// allocator too.
+/// When the wrapped allocator is out of memory, calls back to let the user free some, also through
+/// this allocator.
 class STOWAGE_EXPORT FailureCallbackAdaptor final : public AllocatorAdaptor {
  public:
   /// Whether to try again. Called in the allocating thread, without holding a lock; again after
@@ -211,9 +209,9 @@ class STOWAGE_EXPORT FailureCallbackAdaptor final : public AllocatorAdaptor {
 
   FailureCallbackAdaptor(Allocator& wrapped, Callback callback);
 
-  /// Errors other than `out_of_memory` are returned at once.
+  /// Errors other than `out_of_memory` are returned immediately.
   Result<std::byte*> allocate(Bytes size, StreamId stream) override;
-  /// Failures are those that were given up.
+  /// Failures are the requests that were given up.
   [[nodiscard]] AllocatorStats stats() const override;
   void reset_peaks() override;
 
@@ -224,14 +222,14 @@ class STOWAGE_EXPORT FailureCallbackAdaptor final : public AllocatorAdaptor {
 
 // ------------------------------------------------------------------------------------------- lock
 
-/// One mutex around every call: makes an allocator for one thread serve many. Nothing else may use
-/// the wrapped allocator meanwhile. An allocator that checks its owner must be told not to.
+/// Locks a mutex around every call, which makes a single-threaded allocator thread-safe. Nothing
+/// else may use the wrapped allocator. An allocator that checks its thread must be told not to
+/// (`CachingOptions::any_thread`).
 class STOWAGE_EXPORT LockAdaptor final : public AllocatorAdaptor {
  public:
   explicit LockAdaptor(Allocator& wrapped) : AllocatorAdaptor(wrapped) {}
 
-  /// Keeps everybody else out while it is held, for what the wrapped allocator has besides the
-  /// interface.
+  /// Locks the mutex, for calls to the wrapped allocator beyond the interface.
   [[nodiscard]] std::unique_lock<std::mutex> hold() const { return std::unique_lock(mutex_); }
 
   Result<std::byte*> allocate(Bytes size, StreamId stream) override;

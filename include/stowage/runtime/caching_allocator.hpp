@@ -10,32 +10,33 @@ namespace stowage {
 
 struct CachingOptions {
   StreamId stream{};
-  Bytes alignment{512};                     ///< A power of two, 64 or more.
-  Bytes least_page{std::int64_t{2} << 20};  ///< Rounded up to the memory's granularity.
-  /// What may be reserved beyond what was ever needed at once before pages are stitched instead.
+  Bytes alignment{512};  ///< A power of two, 64 or more.
+  Bytes least_page{std::int64_t{2}
+                   << 20};  ///< The smallest page. Rounded up to the memory's granularity.
+  /// How much may be reserved beyond the peak need, as a fraction, before pages are stitched
+  /// instead.
   double slack = 0.005;
-  std::optional<Bytes> limit =
-      {};  ///< Of what is reserved; absent: the device's own. With a pool: the pool's.
-  /// Whom to take pages from and give them back to, for allocators that share them; absent: a pool
-  /// of its own. Must be of the device's memory and outlive the allocator.
+  /// Of reserved memory; absent: the device's limit. With a pool: the pool's limit.
+  std::optional<Bytes> limit = {};
+  /// A pool shared with other allocators; null: a private pool. Must be of the device's memory and
+  /// outlive the allocator.
   PhysicalPool* pool = nullptr;
   Checks checks = Checks::automatic;
-  /// Whether another thread may use it than the one that made it, as long as no two do at a time.
-  /// Not checked then.
+  /// Whether threads other than the one that made it may use it, one at a time. Not checked then.
   bool any_thread = false;
 };
 
-/// Dynamic memory for one stream and one thread, without locks: requests are served from memory
-/// that is kept, at byte granularity, by best fit; what fits nowhere is stitched of idle pages, so
-/// that memory goes to waste hardly ever. docs/runtime.md follows an allocation through it.
+/// A dynamic allocator for one stream and one thread, without locks. Requests are served from
+/// cached memory by best fit; if nothing fits, idle pages are stitched together, so that
+/// fragmentation wastes hardly any memory. docs/runtime.md follows an allocation through it.
 ///
-/// Freed memory is used again at once, in the order of the stream. When the device refuses memory,
-/// in this order: synchronize the stream, give back what is idle here, then at the device's other
-/// allocators of this thread, trim, try again. `out_of_memory` comes only when idle pages and what
-/// the device has free do not cover the request.
+/// Freed memory is reused immediately, in stream order. When the device is out of memory, it
+/// synchronizes the stream, reclaims idle memory here, then from the device's other allocators of
+/// this thread, trims, and retries. It fails with `out_of_memory` only if idle pages and the
+/// device's free memory do not cover the request.
 ///
-/// The device must outlive it. Memory that is live when it is destroyed is gone with it. Calls that
-/// take an address cost O(1), as does a request that is served from idle memory.
+/// The device must outlive it. The destructor frees live memory too. Calls that take an address,
+/// and requests served from idle memory, cost O(1).
 class STOWAGE_EXPORT CachingAllocator final : public Allocator {
  public:
   /// Preconditions: those stated at the options.

@@ -11,7 +11,7 @@
 
 namespace stowage {
 
-/// A piece of physical memory that is mapped as a whole.
+/// Physical memory that is mapped as a whole.
 struct Page {
   PhysicalId physical{};
   Bytes size;
@@ -19,14 +19,13 @@ struct Page {
   friend bool operator==(const Page&, const Page&) = default;
 };
 
-/// The physical memory of one device, for any number of arenas: pages come from the device, wait
-/// here while nobody needs them, and go back when told to. The memory must outlive the pool, and
-/// the pool whatever has pages of it. Whoever frees a page sees to it that no work uses it any
-/// more; it may still be mapped. Thread-safe.
+/// A pool of a device's physical memory, shared by any number of allocators. Free pages are cached
+/// until `trim`. The virtual memory must outlive the pool, and the pool its users. A freed page
+/// must no longer be in use by work, but may still be mapped. Thread-safe.
 class STOWAGE_EXPORT PhysicalPool {
  public:
   struct Counts {
-    Bytes created;  ///< Of all pages there are, idle ones too.
+    Bytes created;  ///< All pages, including idle ones.
     Bytes created_peak;
     Bytes idle;
     std::uint64_t creates = 0;
@@ -35,34 +34,35 @@ class STOWAGE_EXPORT PhysicalPool {
 
   /// `limit` bounds all pages together; absent: only the device's own limit.
   explicit PhysicalPool(VirtualMemory& memory, std::optional<Bytes> limit = {});
-  /// Every page must be back. Idle ones are released.
+  /// All pages must have been freed. Releases them.
   ~PhysicalPool();
   PhysicalPool(const PhysicalPool&) = delete;
   PhysicalPool& operator=(const PhysicalPool&) = delete;
 
   [[nodiscard]] VirtualMemory& memory() const { return memory_; }
 
-  /// A page of exactly that size, a multiple of the memory's granularity: an idle one, the last one
-  /// freed first, or a new one. Before it fails for lack of memory it releases idle pages of other
-  /// sizes, as many as it takes, unless they could not help. `out_of_memory` names the figures;
-  /// another size is `invalid`.
+  /// Allocates a page of exactly that size: the idle one that was freed last, or a new one. If
+  /// memory is short, it releases as many idle pages of other sizes as needed, provided that this
+  /// helps. Fails with `out_of_memory`, giving the figures, and with `invalid` for a size that is
+  /// not a positive multiple of the granularity.
   Result<Page> allocate(Bytes size);
   /// Cannot fail. O(log n).
   void free(Page page);
-  /// Releases idle pages, the largest first, until at least `wanted` bytes are back with the
-  /// device, none is left or the device fails; says how many.
+  /// Releases idle pages, the largest first, until at least `wanted` bytes are released, none is
+  /// left or the device fails. Returns the number of bytes.
   Bytes trim(Bytes wanted = kMaxBytes);
 
-  /// What the limit leaves, idle pages included; nothing without a limit.
+  /// The bytes left within the limit, idle pages included; nothing without a limit.
   [[nodiscard]] std::optional<Bytes> room() const;
-  /// Says that pages of that many bytes never come back: their device failed.
+  /// Removes pages of that size from the accounting: their device failed, and they will never be
+  /// freed.
   void write_off(Bytes size);
 
   [[nodiscard]] Counts counts() const;
   void reset_peaks();
 
  private:
-  /// Checks the size and, where there is a limit, gets below it.
+  /// Checks the size and, with a limit, releases idle pages to stay within it.
   Status make_room(Bytes size);
   Result<Page> create(Bytes size);
   Bytes trim_locked(Bytes wanted);

@@ -9,21 +9,18 @@
 #include "stowage/runtime/allocator.hpp"
 #include "stowage/runtime/caching_allocator.hpp"
 
-/// Allocators for the standard library's containers, and the standard library's resources as
-/// allocators.
+/// Allocators as `std::pmr` resources, and `std::pmr` resources as allocators.
 namespace stowage {
 
-/// A resource for `std::pmr` over an allocator whose memory the host may touch. The allocator must
-/// outlive it. Failures are exceptions here, `std::bad_alloc` whatever the reason, because the
-/// standard's interface has nothing else.
+/// A `std::pmr` resource over an allocator of host-visible memory, which must outlive it. Every
+/// failure is a `std::bad_alloc`, because the standard's interface has nothing else.
 ///
-/// An alignment above the allocator's is served by asking for `alignment + sizeof(void*)` bytes
-/// more, and writing where the allocation begins right in front of what is returned; one that is no
-/// power of two is a `bad_alloc`. 0 bytes take one.
+/// For an alignment above the allocator's, it allocates `alignment + sizeof(void*)` more bytes and
+/// stores the start of the allocation right before the returned address. An alignment that is not a
+/// power of two is a `bad_alloc`. A request of 0 bytes takes 1.
 ///
-/// Memory is used by the host and by work on the stream. The allocator knows the order of that
-/// stream only: whoever gives memory back that other work still uses has to wait first. Thread
-/// safety: the allocator's.
+/// Memory may be used by the host and by work on the stream. Before freeing memory that is used by
+/// other work, wait for that work. As thread-safe as the allocator.
 class STOWAGE_EXPORT PmrResource final : public std::pmr::memory_resource {
  public:
   explicit PmrResource(Allocator& allocator, StreamId stream = {})
@@ -35,7 +32,7 @@ class STOWAGE_EXPORT PmrResource final : public std::pmr::memory_resource {
  private:
   void* do_allocate(std::size_t bytes, std::size_t alignment) override;
   void do_deallocate(void* address, std::size_t bytes, std::size_t alignment) override;
-  /// Resources over the same allocator and stream free each other's memory.
+  /// Resources over the same allocator and stream can free each other's memory.
   [[nodiscard]] bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override;
 
   Allocator& allocator_;
@@ -44,22 +41,22 @@ class STOWAGE_EXPORT PmrResource final : public std::pmr::memory_resource {
 
 struct PmrAllocatorOptions {
   Bytes alignment{64};  ///< Of every address and size; a power of two.
-  DeviceId device{};    ///< Whose memory the resource gives; the CPU's unless told otherwise.
+  DeviceId device{};    ///< The device whose memory the resource provides; default: the CPU.
   Checks checks = Checks::automatic;
 };
 
-/// An allocator over any resource of `std::pmr`, which must outlive it. Every allocation asks the
-/// resource, and every free goes back to it, at once: streams mean nothing here, so whatever uses
-/// the memory must be complete by then. The footprint is what is live; there is nothing to trim.
-/// `std::bad_alloc` becomes `out_of_memory`, any other exception `device` with its words.
+/// An allocator over a `std::pmr` resource, which must outlive it. Every allocation and free is
+/// passed on immediately. Streams are ignored, so all work that uses the memory must be complete
+/// when it is freed. The footprint is what is live; there is nothing to trim. `std::bad_alloc`
+/// becomes `out_of_memory`, any other exception `device` with its message.
 ///
-/// Thread-safe where the resource is. Each live allocation has an entry in a table: O(log n).
+/// Thread-safe if the resource is. O(log n) per call for n live allocations.
 class STOWAGE_EXPORT PmrAllocator final : public Allocator {
  public:
   explicit PmrAllocator(std::pmr::memory_resource& resource) : PmrAllocator(resource, {}) {}
-  /// Aborts on an alignment that is no power of two: it is the program's, not its input's.
+  /// Precondition: the alignment is a power of two (checked).
   PmrAllocator(std::pmr::memory_resource& resource, PmrAllocatorOptions options);
-  /// What is still live stays with the resource, which may free it or not.
+  /// Does not free what is still live; that is left to the resource.
   ~PmrAllocator() override = default;
 
   [[nodiscard]] DeviceId device() const override { return options_.device; }
@@ -70,7 +67,7 @@ class STOWAGE_EXPORT PmrAllocator final : public Allocator {
   Bytes trim() override { return Bytes(0); }
   [[nodiscard]] AllocatorStats stats() const override;
   void reset_peaks() override;
-  /// Every allocation is a segment of its own.
+  /// Every allocation is a separate segment.
   [[nodiscard]] MemorySnapshot snapshot() const override;
 
  private:

@@ -12,44 +12,42 @@
 namespace stowage {
 
 struct SessionArenaOptions {
-  /// Where pages come from, of the same device; it must outlive the arena. Null: a pool of its own.
+  /// The pool to take pages from, of the same device; must outlive the arena. Null: a private pool.
   PhysicalPool* pool = nullptr;
   Bytes address_space{
       std::int64_t{1}
-      << 36};  ///< Reserved once; a bound of all memory. Unused without virtual memory.
+      << 36};  ///< Reserved once; limits the total memory. Unused without virtual memory.
 };
 
-/// A model that an arena has memory for, by number; meaningful only to its arena. Numbers are not
-/// used again.
+/// Identifies a loaded model of one arena; never reused.
 enum class ModelId : std::uint64_t {};
 
-/// What a model was given.
+/// The memory of a loaded model.
 struct LoadedModel {
   ModelId id{};
-  std::vector<std::byte*>
-      addresses;  ///< One per block, in the order of the sizes; null for size 0.
+  /// One per block, in the order of the sizes; null for size 0.
+  std::vector<std::byte*> addresses;
 };
 
-/// The memory of a session's models on one device, which run one at a time and therefore overlay
-/// each other: every load starts from the beginning again. GE calls it ActiveMemoryAllocator.
+/// The memory of a session's models on one device, which run one at a time and therefore share the
+/// same memory: every load starts from the beginning of the arena. GE calls it
+/// ActiveMemoryAllocator.
 ///
-/// A *load* gives a model addresses, the largest block first, in memory that is there already, and
-/// adds only the shortfall. They stay valid until the model is unloaded, whatever else is loaded.
-/// The bytes are the model's only while it is *active*, from `begin` to `end` of a run: two models
-/// whose blocks share bytes are not active at once. A model that is loaded while others are active
-/// gets bytes that none of those has, so that its blocks may be filled, or it may run, beside them:
-/// neither is a model refused because another is running, nor can it harm that one.
+/// `load` gives a model addresses in existing memory, the largest block first, and adds only what
+/// is missing. They stay valid until the model is unloaded, whatever else is loaded. The bytes
+/// belong to the model only while it is *active*, from `begin` to `end` of a run; two models whose
+/// blocks share bytes cannot be active at the same time. A model that is loaded while others are
+/// active gets bytes that none of those has, so it can be filled or run concurrently with them.
 ///
-/// Runs follow each other in the order of the device: a run on another stream waits for what ended
-/// before by an event. With virtual memory there is one reserved range with pages of a pool at its
-/// start; without, or where addresses cannot be reserved, there are buffers: same contract, and no
-/// failure.
+/// Runs are ordered on the device: a run on another stream waits for earlier runs by an event. With
+/// virtual memory, the arena is one reserved range with pages of a pool mapped at its start.
+/// Without, or if addresses cannot be reserved, it consists of buffers, with the same contract.
 ///
-/// Thread-safe: one lock, held during calls to the device. The device must outlive it. Its end
-/// waits for the runs' streams.
+/// Thread-safe: one lock, held during device calls. The device must outlive it. The destructor
+/// waits for the streams of all runs.
 class STOWAGE_EXPORT SessionArena {
  public:
-  /// Fails with `invalid` when the pool's device is another one, or the address space is no
+  /// Fails with `invalid` when the pool belongs to another device or the address space is not a
   /// multiple of the granularity.
   static Result<std::unique_ptr<SessionArena>> make(Device& device,
                                                     SessionArenaOptions options = {});
@@ -57,28 +55,30 @@ class STOWAGE_EXPORT SessionArena {
   SessionArena(const SessionArena&) = delete;
   SessionArena& operator=(const SessionArena&) = delete;
 
-  /// Memory for blocks of these sizes, each aligned as the device's buffers are. Fails with
-  /// `invalid` below 0, with `out_of_memory` when the device or the pool has no more; nothing has
+  /// Allocates blocks of these sizes, aligned as the device's buffers are. Fails with `invalid` for
+  /// a negative size, with `out_of_memory` when the device or the pool is exhausted; nothing has
   /// changed then. O(n log n) for n blocks and gaps.
   Result<LoadedModel> load(std::span<const Bytes> sizes);
-  /// The addresses are of no more use. Memory stays for the next model: see `trim`. Fails with
-  /// `invalid` for a model that is active or not loaded.
+  /// Invalidates the model's addresses. Its memory is kept for the next model: see `trim`. Fails
+  /// with `invalid` for a model that is active or not loaded.
   Status unload(ModelId model);
 
-  /// The model's blocks are its own from now on, for work on `stream`. Fails with `invalid` when
-  /// the model is active or not loaded or shares bytes with one that is active, with the device's
-  /// error when the stream cannot be made to wait; nothing has changed then.
+  /// Begins a run: work on `stream` may use the model's blocks from now on. Fails with `invalid`
+  /// when the model is active, not loaded, or shares bytes with an active one, with the device's
+  /// error if the stream cannot be made to wait; nothing has changed then.
   Status begin(ModelId model, StreamId stream);
-  /// All work of the run was submitted to the stream. Fails with `invalid` for a model that is not
-  /// active, with the device's error when it cannot be followed; the model is active still then.
+  /// Ends a run, all of whose work must have been submitted to its stream. Fails with `invalid` for
+  /// a model that is not active, with the device's error if no event can be recorded; the model
+  /// then stays active.
   Status end(ModelId model);
 
-  /// Returns memory behind the last block of any loaded model (buffers without one) to the device,
-  /// once the streams of runs that ended are done; says how much. Nothing when waiting fails.
+  /// Returns memory after the last block of any loaded model, or buffers without blocks, to the
+  /// device, after waiting for the streams of ended runs. Returns the number of bytes; 0 if waiting
+  /// fails.
   Bytes trim();
 
   [[nodiscard]] DeviceId device() const;
-  /// What the arena holds of the device.
+  /// The bytes that the arena holds.
   [[nodiscard]] Bytes reserved() const;
   [[nodiscard]] std::size_t models() const;
 
