@@ -156,6 +156,7 @@ class Finder {
     add_new(definitions);
   }
 
+  /// A dependency of kind `stream` implies nothing here: an order may ignore it.
   void add_new(std::vector<Dependency>& definitions) {
     std::sort(definitions.begin(), definitions.end());
     definitions.erase(std::unique(definitions.begin(), definitions.end()), definitions.end());
@@ -163,7 +164,7 @@ class Finder {
       auto at =
           std::lower_bound(found_.begin(), found_.end(), Dependency{each.to, each.from, DependencyKind::stream, 0});
       for (; at != found_.end() && at->to == each.to && at->from == each.from; ++at) {
-        if (at->batch == 0) return true;
+        if (at->batch == 0 && at->kind != DependencyKind::stream) return true;
       }
       return false;
     };

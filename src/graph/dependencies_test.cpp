@@ -9,6 +9,7 @@
 
 #include "graph/interface/relations.hpp"
 #include "support/builders/sketch.hpp"
+#include "support/environment.hpp"
 #include "support/generators/constrained_graph.hpp"
 #include "support/generators/random_graph.hpp"
 
@@ -315,7 +316,8 @@ void expect_right(const Graph& graph, std::mt19937_64& random) {
 
 TEST(DependenciesProperty, RandomGraphsHaveExactlyWhatBruteForceFinds) {
   std::mt19937_64 random(1);
-  for (std::uint64_t seed = 0; seed < 400 && !::testing::Test::HasFailure(); ++seed) {
+  const testing::SeedRange seeds = testing::seeds(400);
+  for (std::uint64_t seed = seeds.first; seed < seeds.last && !::testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE(seed);
     expect_right(testing::random_graph(seed), random);
   }
@@ -323,7 +325,8 @@ TEST(DependenciesProperty, RandomGraphsHaveExactlyWhatBruteForceFinds) {
 
 TEST(DependenciesProperty, GraphsWithBodiesAndBatchesToo) {
   std::mt19937_64 random(2);
-  for (std::uint64_t seed = 0; seed < 600 && !::testing::Test::HasFailure(); ++seed) {
+  const testing::SeedRange seeds = testing::seeds(4000);
+  for (std::uint64_t seed = seeds.first; seed < seeds.last && !::testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE(seed);
     expect_right(testing::constrained_graph(seed), random);
   }
