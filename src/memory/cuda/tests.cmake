@@ -21,6 +21,9 @@ endforeach()
 add_executable(cuda_memory_test ${conformance_tests} threads_test.cpp cuda/cuda_test.cpp ${support}/real_main.cpp
                                 ${base_sources} ${memory_sources})
 target_include_directories(cuda_memory_test PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
+set_target_properties(cuda_memory_test PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12) # the library's sources only
+set_source_files_properties(${conformance_tests} threads_test.cpp cuda/cuda_test.cpp ${support}/real_main.cpp
+  PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 target_compile_definitions(cuda_memory_test PRIVATE STOWAGE_TEST_CUDA="" STOWAGE_TEST_CUDA_ONLY FMT_HEADER_ONLY)
 target_link_libraries(cuda_memory_test PRIVATE stowage_flags GTest::gtest GTest::gmock Threads::Threads)
 if(NOT STOWAGE_SANITIZE)
