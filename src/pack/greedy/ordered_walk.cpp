@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <iterator>
 #include <span>
 #include <utility>
 
@@ -12,18 +14,21 @@
 namespace stowage::pack {
 namespace {
 
+/// The owner of bytes that any new item may take.
 constexpr std::uint32_t kNobody = UINT32_MAX;
-constexpr std::size_t kItemsBetweenSweeps = 16;
+
+/// How many items are placed between two merges of fragments. A merge visits every fragment; it saves time later and
+/// does not change the answer.
+constexpr std::size_t kItemsBetweenMerges = 16;
 
 /// The bytes from the end of the previous fragment to `upper`.
 struct Fragment {
   std::int64_t upper;
-  Step over;  ///< From this step on, its owner comes before every new item.
-  /// The last owner, as a number of `Owners`; kNobody: every new item comes after it.
-  std::uint32_t owner;
+  Step over;            ///< The owner comes before every item that begins at this step or later.
+  std::uint32_t owner;  ///< The last owner, as a number of `Owners`, or kNobody.
 };
 
-/// The best of the gaps considered so far.
+/// The smallest gap that fits, of those considered so far; of equal ones, the first.
 class TightestGap {
  public:
   TightestGap(std::int64_t size, Bytes alignment) : size_(size), alignment_(alignment) {}
@@ -37,26 +42,28 @@ class TightestGap {
     slack_ = slack;
   }
 
-  /// The offset of the best gap; if no gap fits, the first aligned offset after `end`, where there is unlimited room.
-  [[nodiscard]] std::int64_t offset_or_behind(std::int64_t end) const {
+  /// The item's offset in that gap; if no gap fits, the first aligned offset from `end` on, where nothing lies.
+  [[nodiscard]] std::int64_t offset_or_after(std::int64_t end) const {
     return offset_ >= 0 ? offset_ : align_up(Bytes(end), alignment_).value();
   }
 
  private:
   std::int64_t size_;
   Bytes alignment_;
-  std::int64_t offset_ = -1;
+  std::int64_t offset_ = -1;  ///< Negative: no gap fits.
   std::int64_t slack_ = INT64_MAX;
 };
 
-/// The thresholds of the owners of fragments, by stream. An item asks the same one or two streams about every owner.
-/// There are so few owners that this data stays in the cache; in the order's own tables, each access would be a cache
-/// miss.
+/// The items that own fragments, with their thresholds (`StreamOrder`) by stream.
+///
+/// The thresholds are copied because every new item compares those of all owners, on the one or two streams that it
+/// uses. There are so few owners that the copies stay in the cache; in the order's own tables, each access would be a
+/// cache miss.
 class Owners {
  public:
   explicit Owners(const StreamOrder& order) : order_(order), of_stream_(order.streams) {}
 
-  /// A number for the item, valid as long as it owns fragments.
+  /// A number for the item, valid until its last fragment is removed.
   std::uint32_t add(std::size_t item) {
     if (unused_.empty()) {
       unused_.push_back(static_cast<std::uint32_t>(fragments_.size()));
@@ -70,10 +77,10 @@ class Owners {
     return owner;
   }
 
-  void count(std::uint32_t owner) {
+  void add_fragment(std::uint32_t owner) {
     if (owner != kNobody) ++fragments_[owner];
   }
-  void discount(std::uint32_t owner) {
+  void remove_fragment(std::uint32_t owner) {
     if (owner != kNobody && --fragments_[owner] == 0) unused_.push_back(owner);
   }
 
@@ -87,9 +94,10 @@ class Owners {
   const StreamOrder& order_;
   std::vector<std::vector<Step>> of_stream_;  ///< By stream and owner.
   std::vector<std::uint32_t> fragments_;      ///< By owner: how many it owns.
-  std::vector<std::uint32_t> unused_;
+  std::vector<std::uint32_t> unused_;         ///< Numbers without an owner.
 };
 
+/// Places items, which must come in order of begin.
 class OrderedWalk {
  public:
   explicit OrderedWalk(const Problem& problem)
@@ -101,25 +109,26 @@ class OrderedWalk {
   void place(std::size_t index) {
     const Item& item = problem_.items[index];
     if (item.size == Bytes(0)) return;
-    if (placed_++ % kItemsBetweenSweeps == 0) forget_who_is_over(item.life().lower);
-    const std::int64_t offset = find_gap(index);
+    if (placed_++ % kItemsBetweenMerges == 0) merge_fragments(item.life().lower);
+    const std::int64_t offset = find_offset(index);
     positions_[index].offset = Bytes(offset);
-    own({offset, offset + item.size.value()}, latest_threshold(problem_.order, index), owners_.add(index));
+    assign({offset, offset + item.size.value()}, latest_threshold(problem_.order, index), owners_.add(index));
   }
 
   std::vector<Position> take() && { return std::move(positions_); }
 
  private:
-  /// Merges fragments whose owners come before every new item.
-  void forget_who_is_over(Step now) {
+  /// Drops the owners that come before every item that begins at `now` or later, then merges adjacent fragments that
+  /// have the same owner.
+  void merge_fragments(Step now) {
     std::size_t kept = 0;
     for (Fragment fragment : fragments_) {
       if (fragment.over <= now) {
-        owners_.discount(fragment.owner);
+        owners_.remove_fragment(fragment.owner);
         fragment.owner = kNobody;
       }
       if (kept > 0 && fragments_[kept - 1].owner == fragment.owner) {
-        owners_.discount(fragment.owner);
+        owners_.remove_fragment(fragment.owner);
       } else {
         ++kept;
       }
@@ -128,12 +137,12 @@ class OrderedWalk {
     fragments_.resize(kept);
   }
 
-  [[nodiscard]] std::int64_t find_gap(std::size_t index) const {
+  [[nodiscard]] std::int64_t find_offset(std::size_t index) const {
     const Item& item = problem_.items[index];
     const std::span<const StreamUses::StreamUse> uses = uses_.of(index);
     TightestGap gap(item.size.value(), item.alignment);
-    std::int64_t lower = 0;
-    std::int64_t free_from = 0;
+    std::int64_t lower = 0;      // of the fragment
+    std::int64_t free_from = 0;  // end of the last fragment that the item cannot take
     for (const Fragment& fragment : fragments_) {
       if (fragment.owner != kNobody && !owners_.before(fragment.owner, uses)) {
         if (lower > free_from) gap.consider({free_from, lower});
@@ -141,31 +150,36 @@ class OrderedWalk {
       }
       lower = fragment.upper;
     }
-    return gap.offset_or_behind(free_from);
+    return gap.offset_or_after(free_from);
   }
 
-  void own(OffsetRange bytes, Step over, std::uint32_t owner) {
-    const auto ends_behind = [](const Fragment& each, std::int64_t offset) { return each.upper <= offset; };
+  /// Makes `owner` the last owner of the bytes.
+  void assign(OffsetRange bytes, Step over, std::uint32_t owner) {
     if (fragments_.empty() || fragments_.back().upper < bytes.upper)
       fragments_.push_back({bytes.upper, Step(0), kNobody});
-    auto first = std::lower_bound(fragments_.begin(), fragments_.end(), bytes.lower, ends_behind);
-    auto last = std::lower_bound(first, fragments_.end(), bytes.upper, ends_behind);
+    const auto first = fragment_at(bytes.lower);
+    const auto last = fragment_at(bytes.upper - 1);
+    const std::int64_t lower = first == fragments_.begin() ? 0 : std::prev(first)->upper;
     std::array<Fragment, 3> parts{};  // the rest of the first, the new one, and the rest of the last
     std::size_t count = 0;
-    const std::int64_t lower = first == fragments_.begin() ? 0 : std::prev(first)->upper;
     if (lower < bytes.lower) parts[count++] = {bytes.lower, first->over, first->owner};
     parts[count++] = {bytes.upper, over, owner};
-    if (last != fragments_.end() && last->upper > bytes.upper) {
-      const bool inside = (last == first ? lower : std::prev(last)->upper) < bytes.upper;
-      if (inside) parts[count++] = *last++;
-    }
-    replace(first, last, std::span(parts).first(count));
+    if (bytes.upper < last->upper) parts[count++] = *last;
+    replace(first, last + 1, std::span(parts).first(count));
   }
 
+  /// The fragment that contains the offset. Precondition: there is one.
+  std::vector<Fragment>::iterator fragment_at(std::int64_t offset) {
+    return std::upper_bound(fragments_.begin(), fragments_.end(), offset,
+                            [](std::int64_t value, const Fragment& each) { return value < each.upper; });
+  }
+
+  /// Puts `parts` in the place of the fragments from `first` to `last`.
   void replace(std::vector<Fragment>::iterator first, std::vector<Fragment>::iterator last,
                std::span<const Fragment> parts) {
-    for (const Fragment& part : parts) owners_.count(part.owner);
-    for (auto each = first; each != last; ++each) owners_.discount(each->owner);
+    // New ones first, so that an owner that keeps a part keeps its number.
+    for (const Fragment& part : parts) owners_.add_fragment(part.owner);
+    for (auto each = first; each != last; ++each) owners_.remove_fragment(each->owner);
     const auto old = static_cast<std::size_t>(last - first);
     const std::size_t common = std::min(old, parts.size());
     first = std::copy_n(parts.begin(), common, first);
