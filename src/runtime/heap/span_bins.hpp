@@ -28,8 +28,8 @@ class SpanBins {
     span->next = heads_[bin];
     if (span->next != nullptr) span->next->previous = span;
     heads_[bin] = span;
-    words_[bin / 64] |= std::uint64_t{1} << (bin % 64);
-    summary_ |= std::uint32_t{1} << (bin / 64);
+    words_[bin / kWordBits] |= std::uint64_t{1} << (bin % kWordBits);
+    summary_ |= std::uint32_t{1} << (bin / kWordBits);
   }
 
   void remove(Span* span) {
@@ -48,7 +48,7 @@ class SpanBins {
     const std::size_t own = bin_of(size);
     if (Span* const span = smallest(heads_[own], size, kLook)) return span;
     const std::size_t bin = next_filled(own + 1);
-    if (bin < kBins) return smallest(heads_[bin], size, kLook);
+    if (bin < kBins) return smallest(heads_[bin], size, kLook);  // every span there is large enough
     return smallest(heads_[own], size, kAll);
   }
 
@@ -56,36 +56,42 @@ class SpanBins {
   [[nodiscard]] Bytes largest() const;
 
  private:
-  static constexpr std::size_t kExact = 64;  ///< Bins for one size each; log2(64) = 6 bits.
-  static constexpr std::size_t kCuts = 32;   ///< Bins per doubling.
-  static constexpr std::size_t kBins = 1024;
-  static constexpr int kAll = std::numeric_limits<int>::max();
+  static constexpr std::size_t kExact = 64;     ///< Bins for one size each.
+  static constexpr std::size_t kCuts = 32;      ///< Bins per doubling.
+  static constexpr std::size_t kBins = 1024;    ///< Enough for 30 doublings; the last bin also has all larger sizes.
+  static constexpr std::size_t kWordBits = 64;  ///< Bins per word of the bitmap.
+  static constexpr std::size_t kWords = kBins / kWordBits;
   static constexpr int kLook = 24;  ///< Spans examined per bin.
+  static constexpr int kAll = std::numeric_limits<int>::max();
+  static_assert(kExact == 2 * kCuts, "bin_of drops one bit of the first doubling");
+  static_assert(kWords < 32, "summary_ has a bit for each word, and next_filled shifts it by up to kWords");
 
   [[nodiscard]] std::size_t bin_of(Bytes size) const {
     const auto units = static_cast<std::uint64_t>(size.value()) >> shift_;
     if (units < kExact) return static_cast<std::size_t>(units);
-    const auto exponent = static_cast<std::size_t>(std::bit_width(units)) - 7;  // 0 for 64 to 127 units
+    const auto exponent = static_cast<std::size_t>(std::bit_width(units) - std::bit_width(kExact));  // 0 for 64 to 127
     const std::size_t cut = static_cast<std::size_t>(units >> (exponent + 1)) & (kCuts - 1);
     const std::size_t bin = kExact + exponent * kCuts + cut;
     return bin < kBins ? bin : kBins - 1;
   }
 
+  /// The first bin from `from` on that is not empty; kBins if there is none.
   [[nodiscard]] std::size_t next_filled(std::size_t from) const {
     if (from >= kBins) return kBins;
-    const std::size_t word = from / 64;
-    if (const std::uint64_t rest = words_[word] >> (from % 64); rest != 0) {
+    const std::size_t word = from / kWordBits;
+    if (const std::uint64_t rest = words_[word] >> (from % kWordBits); rest != 0) {
       return from + static_cast<std::size_t>(std::countr_zero(rest));
     }
-    const std::uint32_t above = word + 1 < 32 ? summary_ >> (word + 1) : 0;
+    const std::uint32_t above = summary_ >> (word + 1);
     if (above == 0) return kBins;
     const std::size_t found = word + 1 + static_cast<std::size_t>(std::countr_zero(above));
-    return found * 64 + static_cast<std::size_t>(std::countr_zero(words_[found]));
+    return found * kWordBits + static_cast<std::size_t>(std::countr_zero(words_[found]));
   }
 
+  /// Notes in the bitmap that the bin is empty.
   void clear(std::size_t bin) {
-    words_[bin / 64] &= ~(std::uint64_t{1} << (bin % 64));
-    if (words_[bin / 64] == 0) summary_ &= ~(std::uint32_t{1} << (bin / 64));
+    words_[bin / kWordBits] &= ~(std::uint64_t{1} << (bin % kWordBits));
+    if (words_[bin / kWordBits] == 0) summary_ &= ~(std::uint32_t{1} << (bin / kWordBits));
   }
 
   /// The smallest span that fits among the first `look` of a list.
@@ -99,10 +105,10 @@ class SpanBins {
     return best;
   }
 
-  const int shift_;
-  std::uint32_t summary_ = 0;  ///< Bit w: words_[w] is not 0.
-  std::array<std::uint64_t, kBins / 64> words_{};
-  std::array<Span*, kBins> heads_{};
+  const int shift_;                            ///< log2(unit).
+  std::uint32_t summary_ = 0;                  ///< Bit w: words_[w] is not 0.
+  std::array<std::uint64_t, kWords> words_{};  ///< The bitmap: a bit per bin that is not empty.
+  std::array<Span*, kBins> heads_{};           ///< By bin: a list, linked by `Span::next`.
 };
 
 }  // namespace stowage::runtime
