@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "memory/units.hpp"
+#include "memory/integers.hpp"
 
 namespace stowage::memory {
 namespace {
@@ -25,26 +25,26 @@ Status PageTable::check_size(Bytes size) const {
 }
 
 Status PageTable::check_address(const std::byte* address) const {
-  if (number(address) % extent(granularity_) == 0) return Done{};
+  if (to_uintptr(address) % to_uintptr(granularity_) == 0) return Done{};
   return invalid(
       fmt::format("address {} is not a multiple of the granularity, {}", fmt::ptr(address), granularity_.value()));
 }
 
-void PageTable::reserve(const std::byte* address, Bytes size) { reservations_.emplace(number(address), size); }
+void PageTable::reserve(const std::byte* address, Bytes size) { reservations_.emplace(to_uintptr(address), size); }
 
 Status PageTable::check_free(const std::byte* address, Bytes size) const {
-  const auto reservation = reservations_.find(number(address));
+  const auto reservation = reservations_.find(to_uintptr(address));
   if (reservation == reservations_.end() || reservation->second != size) {
     return invalid(fmt::format("{} bytes at {} are not a reserved range", size.value(), fmt::ptr(address)));
   }
-  if (is_mapped_in(number(address), size)) {
+  if (is_mapped_in(to_uintptr(address), size)) {
     return invalid(
         fmt::format("something is still mapped into the {} bytes reserved at {}", size.value(), fmt::ptr(address)));
   }
   return Done{};
 }
 
-void PageTable::free(const std::byte* address) { reservations_.erase(number(address)); }
+void PageTable::free(const std::byte* address) { reservations_.erase(to_uintptr(address)); }
 
 PhysicalId PageTable::create(Bytes size) {
   const PhysicalId id = next_;
@@ -77,10 +77,10 @@ Status PageTable::check_map(const std::byte* address, PhysicalId physical, Bytes
         fmt::format("{} bytes from offset {} are not a part, in multiples of {}, of physical memory of {} bytes",
                     size.value(), offset.value(), granularity_.value(), whole.value()));
   }
-  if (!is_reserved(number(address), size)) {
+  if (!is_reserved(to_uintptr(address), size)) {
     return invalid(fmt::format("{} bytes at {} are not within one reserved range", size.value(), fmt::ptr(address)));
   }
-  if (is_mapped_in(number(address), size)) {
+  if (is_mapped_in(to_uintptr(address), size)) {
     return invalid(fmt::format("something is already mapped into the {} bytes at {}", size.value(), fmt::ptr(address)));
   }
   return Done{};
@@ -92,20 +92,20 @@ Status PageTable::check_map_all(const std::byte* address, std::span<const Physic
     STOWAGE_TRY_STATUS(check_map(address + whole.value(), range.physical, range.offset, range.size));
     whole += range.size;
   }
-  if (ranges.empty() || is_reserved(number(address), whole)) return Done{};
+  if (ranges.empty() || is_reserved(to_uintptr(address), whole)) return Done{};
   return invalid(fmt::format("{} bytes at {} are not within one reserved range", whole.value(), fmt::ptr(address)));
 }
 
 void PageTable::map(const std::byte* address, PhysicalId physical, Bytes size) {
-  mappings_.emplace(number(address), Mapping{size, physical});
+  mappings_.emplace(to_uintptr(address), Mapping{size, physical});
   ++physicals_.find(physical)->second.mappings;
 }
 
 Status PageTable::check_unmap(const std::byte* address, Bytes size) const {
   STOWAGE_TRY_STATUS(check_size(size));
   Bytes missing = size;
-  for (auto mapping = mappings_.find(number(address)); mapping != mappings_.end(); ++mapping) {
-    if (mapping->first != number(address) + extent(size - missing) || mapping->second.size > missing) break;
+  for (auto mapping = mappings_.find(to_uintptr(address)); mapping != mappings_.end(); ++mapping) {
+    if (mapping->first != to_uintptr(address) + to_uintptr(size - missing) || mapping->second.size > missing) break;
     missing -= mapping->second.size;
     if (missing == Bytes(0)) return Done{};
   }
@@ -114,8 +114,8 @@ Status PageTable::check_unmap(const std::byte* address, Bytes size) const {
 
 std::vector<PhysicalId> PageTable::unmap(const std::byte* address, Bytes size) {
   std::vector<PhysicalId> gone;
-  const auto first = mappings_.find(number(address));
-  const auto last = mappings_.lower_bound(number(address) + extent(size));
+  const auto first = mappings_.find(to_uintptr(address));
+  const auto last = mappings_.lower_bound(to_uintptr(address) + to_uintptr(size));
   for (auto mapping = first; mapping != last; ++mapping) {
     const auto physical = physicals_.find(mapping->second.physical);
     if (--physical->second.mappings > 0 || !physical->second.released) continue;
@@ -141,16 +141,16 @@ bool PageTable::is_reserved(Address address, Bytes size) const {
   if (reservation == reservations_.begin()) return false;
   --reservation;
   const Address before = address - reservation->first;
-  const Address whole = extent(reservation->second);
-  return before < whole && extent(size) <= whole - before;
+  const Address whole = to_uintptr(reservation->second);
+  return before < whole && to_uintptr(size) <= whole - before;
 }
 
 /// Precondition: the range does not wrap around. A reserved range never does.
 bool PageTable::is_mapped_in(Address address, Bytes size) const {
-  const auto after = mappings_.lower_bound(address + extent(size));
+  const auto after = mappings_.lower_bound(address + to_uintptr(size));
   if (after == mappings_.begin()) return false;
   const auto& [start, mapping] = *std::prev(after);
-  return start + extent(mapping.size) > address;
+  return start + to_uintptr(mapping.size) > address;
 }
 
 }  // namespace stowage::memory

@@ -23,9 +23,9 @@
 #include <fmt/format.h>
 
 #include "base/interface/free_list.hpp"
+#include "memory/integers.hpp"
 #include "memory/interface/errors.hpp"
 #include "memory/page_table.hpp"
-#include "memory/units.hpp"
 
 namespace stowage::memory {
 namespace {
@@ -40,7 +40,7 @@ Error system_error(std::string_view what, Bytes size) {
 
 /// Reserves addresses: nothing else can be mapped there by accident, and touching them is a fault.
 void* reserve_at(void* address, Bytes size, int flags) {
-  return mmap(address, count(size), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
+  return mmap(address, to_size_t(size), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
 }
 
 class MemfdMemory final : public VirtualMemory {
@@ -66,7 +66,7 @@ class MemfdMemory final : public VirtualMemory {
     const std::lock_guard lock(mutex_);
     STOWAGE_TRY_STATUS(check_process());
     STOWAGE_TRY_STATUS(table_.check_free(address, size));
-    if (munmap(address, count(size)) != 0) return system_error("free", size);
+    if (munmap(address, to_size_t(size)) != 0) return system_error("free", size);
     table_.free(address);
     return Done{};
   }
@@ -107,7 +107,7 @@ class MemfdMemory final : public VirtualMemory {
     STOWAGE_TRY_STATUS(check_process());
     STOWAGE_TRY_STATUS(table_.check_map(address, physical, offset, size));
     const off_t from = (homes_.find(physical)->second.lower + offset).value();
-    if (mmap(address, count(size), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file_, from) == MAP_FAILED) {
+    if (mmap(address, to_size_t(size), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file_, from) == MAP_FAILED) {
       return system_error("map", size);
     }
     table_.map(address, physical, size);

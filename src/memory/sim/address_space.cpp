@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "memory/units.hpp"
+#include "memory/integers.hpp"
 
 namespace stowage::memory {
 namespace {
@@ -21,8 +21,8 @@ std::uintptr_t start_of(DeviceId device) { return kMark | (device.index() & kDev
 SimAddressSpace::SimAddressSpace(DeviceId device) : device_(device) {}
 
 std::optional<DeviceId> SimAddressSpace::device_of(const std::byte* address) {
-  if ((number(address) & kMark) == 0) return std::nullopt;
-  return DeviceId(number(address) >> kDeviceShift & kDeviceMask);
+  if ((to_uintptr(address) & kMark) == 0) return std::nullopt;
+  return DeviceId(to_uintptr(address) >> kDeviceShift & kDeviceMask);
 }
 
 std::optional<std::byte*> SimAddressSpace::take(Bytes size, Bytes alignment) {
@@ -32,24 +32,26 @@ std::optional<std::byte*> SimAddressSpace::take(Bytes size, Bytes alignment) {
     free_.release({offset, offset + size});
     return std::nullopt;
   }
-  return reinterpret_cast<std::byte*>(start_of(device_) + extent(offset));
+  return reinterpret_cast<std::byte*>(start_of(device_) + to_uintptr(offset));
 }
 
 void SimAddressSpace::give_back(std::byte* address, Bytes size) {
-  const Bytes offset(static_cast<std::int64_t>(number(address) - start_of(device_)));
+  const Bytes offset(static_cast<std::int64_t>(to_uintptr(address) - start_of(device_)));
   free_.release({offset, offset + size});
 }
 
 void SimAddressSpace::map(std::byte* address, SimMapping mapping) {
-  mappings_.emplace(number(address), std::make_shared<SimMapping>(std::move(mapping)));
+  mappings_.emplace(to_uintptr(address), std::make_shared<SimMapping>(std::move(mapping)));
 }
 
 void SimAddressSpace::unmap(std::byte* address, Bytes size) {
-  mappings_.erase(mappings_.lower_bound(number(address)), mappings_.lower_bound(number(address) + extent(size)));
+  mappings_.erase(mappings_.lower_bound(to_uintptr(address)),
+                  mappings_.lower_bound(to_uintptr(address) + to_uintptr(size)));
 }
 
 bool SimAddressSpace::is_pending(const std::byte* address, Bytes size) const {
-  return std::any_of(mappings_.lower_bound(number(address)), mappings_.lower_bound(number(address) + extent(size)),
+  return std::any_of(mappings_.lower_bound(to_uintptr(address)),
+                     mappings_.lower_bound(to_uintptr(address) + to_uintptr(size)),
                      [](const auto& entry) { return entry.second->pending > 0; });
 }
 
@@ -66,11 +68,11 @@ std::optional<std::vector<SimExtent>> SimAddressSpace::find(const std::byte* add
 }
 
 std::optional<SimExtent> SimAddressSpace::find(const std::byte* address) const {
-  const auto after = mappings_.upper_bound(number(address));
+  const auto after = mappings_.upper_bound(to_uintptr(address));
   if (after == mappings_.begin()) return std::nullopt;
   const auto& [start, mapping] = *std::prev(after);
-  const std::uintptr_t offset = number(address) - start;
-  if (offset >= extent(mapping->size)) return std::nullopt;
+  const std::uintptr_t offset = to_uintptr(address) - start;
+  if (offset >= to_uintptr(mapping->size)) return std::nullopt;
   const Bytes before(static_cast<std::int64_t>(offset));
   return SimExtent{mapping, before, mapping->size - before};
 }

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <span>
 
-#include "memory/units.hpp"
+#include "memory/integers.hpp"
 
 namespace stowage::memory {
 namespace {
@@ -21,8 +21,8 @@ void read(const SimPlace& place, std::span<std::byte> to) {
   if (place.host != nullptr) std::memcpy(to.data(), place.host, to.size());
   std::size_t done = 0;
   for (const SimExtent& extent : place.device) {
-    extent.mapping->bytes->read(extent.mapping->offset + extent.offset, to.subspan(done, count(extent.size)));
-    done += count(extent.size);
+    extent.mapping->bytes->read(extent.mapping->offset + extent.offset, to.subspan(done, to_size_t(extent.size)));
+    done += to_size_t(extent.size);
   }
 }
 
@@ -30,16 +30,16 @@ void write(const SimPlace& place, std::span<const std::byte> from) {
   if (place.host != nullptr) std::memcpy(place.host, from.data(), from.size());
   std::size_t done = 0;
   for (const SimExtent& extent : place.device) {
-    extent.mapping->bytes->write(extent.mapping->offset + extent.offset, from.subspan(done, count(extent.size)));
-    done += count(extent.size);
+    extent.mapping->bytes->write(extent.mapping->offset + extent.offset, from.subspan(done, to_size_t(extent.size)));
+    done += to_size_t(extent.size);
   }
 }
 
 void compute(const SimWork& work) {
   std::vector<std::vector<std::byte>> inputs;
-  for (const SimOperand& operand : work.inputs) read(operand.place, inputs.emplace_back(count(operand.size)));
+  for (const SimOperand& operand : work.inputs) read(operand.place, inputs.emplace_back(to_size_t(operand.size)));
   std::vector<std::vector<std::byte>> outputs;
-  for (const SimOperand& operand : work.outputs) outputs.emplace_back(count(operand.size));
+  for (const SimOperand& operand : work.outputs) outputs.emplace_back(to_size_t(operand.size));
   work.compute(inputs, outputs);
   for (std::size_t i = 0; i < outputs.size(); ++i) write(work.outputs[i].place, outputs[i]);
 }
@@ -47,7 +47,7 @@ void compute(const SimWork& work) {
 void run(const SimWork& work) {
   if (work.compute) return compute(work);
   if (work.size == Bytes(0)) return;
-  std::vector<std::byte> bytes(count(work.size));
+  std::vector<std::byte> bytes(to_size_t(work.size));
   read(work.from, bytes);
   write(work.to, bytes);
 }
