@@ -3,6 +3,18 @@
 #include "plan/interface/plan_file.hpp"
 
 namespace stowage {
+namespace {
+
+/// Sums a figure of the arenas that count towards the peak.
+Bytes sum_over_paid(const std::vector<Arena>& arenas, Bytes Arena::* figure) {
+  Bytes sum;
+  for (const Arena& arena : arenas) {
+    if (is_paid(arena.kind)) sum += arena.*figure;
+  }
+  return sum;
+}
+
+}  // namespace
 
 std::string_view to_string(ArenaKind kind) {
   switch (kind) {
@@ -22,21 +34,10 @@ std::string_view to_string(ArenaKind kind) {
   return "unknown";
 }
 
-namespace {
+Bytes Plan::peak() const { return sum_over_paid(arenas, &Arena::size); }
+Bytes Plan::lower_bound() const { return sum_over_paid(arenas, &Arena::lower_bound); }
 
-Bytes sum_of_paid(const std::vector<Arena>& arenas, Bytes Arena::* figure) {
-  Bytes sum;
-  for (const Arena& arena : arenas) {
-    if (is_paid(arena.kind)) sum += arena.*figure;
-  }
-  return sum;
-}
-
-}  // namespace
-
-Bytes Plan::peak() const { return sum_of_paid(arenas, &Arena::size); }
-Bytes Plan::lower_bound() const { return sum_of_paid(arenas, &Arena::lower_bound); }
-Bytes PlanFile::peak() const { return sum_of_paid(arenas, &Arena::size); }
-Bytes PlanFile::lower_bound() const { return sum_of_paid(arenas, &Arena::lower_bound); }
+Bytes PlanFile::peak() const { return sum_over_paid(arenas, &Arena::size); }
+Bytes PlanFile::lower_bound() const { return sum_over_paid(arenas, &Arena::lower_bound); }
 
 }  // namespace stowage
