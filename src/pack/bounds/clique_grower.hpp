@@ -12,10 +12,11 @@ class CliqueGrower {
   explicit CliqueGrower(std::size_t count)
       : words_((count + 63) / 64), joined_(words_ * count), together_(words_ * count) {}
 
+  /// Adds an edge.
   void join(std::uint32_t a, std::uint32_t b);
-  /// Extends a set of nodes that are all joined.
+  /// Extends a set of nodes of which every two are joined.
   std::vector<std::uint32_t> grow(std::vector<std::uint32_t> clique);
-  /// Whether some clique grown so far contains both.
+  /// Whether some clique grown so far contains both; the same node twice: contains it.
   [[nodiscard]] bool together(std::uint32_t a, std::uint32_t b) const {
     return (together_[a * words_ + b / 64] >> (b % 64) & 1) != 0;
   }

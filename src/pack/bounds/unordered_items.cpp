@@ -1,6 +1,9 @@
 #include "pack/interface/unordered_items.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "pack/bounds/bound.hpp"
 #include "pack/bounds/clique_grower.hpp"
@@ -9,12 +12,15 @@
 namespace stowage::pack {
 namespace {
 
-constexpr std::size_t kMaxItems = 8'192;
-constexpr std::uint32_t kItemsBetweenLooks = 64;
+constexpr std::size_t kMaxItems = 8'192;               // so that the two bit matrices of `CliqueGrower` take 16 MiB
+constexpr std::size_t kFullestSteps = 64;              // where sets are grown from
+constexpr std::uint32_t kItemsBetweenStopChecks = 64;  // `stop` may read a clock
 
-class Finder {
+/// Searches for a heavy set of items of which no two are ordered. The items are the nodes of a graph whose edges
+/// are the unordered pairs, so such a set is a clique. Nodes are numbered from the largest item to the smallest.
+class CliqueSearch {
  public:
-  explicit Finder(const Problem& problem)
+  explicit CliqueSearch(const Problem& problem)
       : problem_(problem),
         items_(paid_items(problem)),
         uses_(problem.order, problem.items.size()),
@@ -22,25 +28,32 @@ class Finder {
     for (const std::size_t item : items_) lives_.push_back(problem.items[item].life());
   }
 
-  /// The best set found until `stop` returns true.
+  /// The heaviest set found until `stop` returns true; without items if that is before any set is grown.
   Certificate find(const std::function<bool()>& stop) {
-    for (std::uint32_t a = 0; a < items_.size(); ++a) {
-      if (a % kItemsBetweenLooks == 0 && stop()) return {};
-      for (std::uint32_t b = 0; b < a; ++b) {
-        if (unordered(a, b)) grower_.join(a, b);
-      }
-    }
-    for (const Step step : fullest_steps()) try_from(live_at(step));
+    if (!join_unordered(stop)) return {};
+    for (const Step step : fullest_steps()) grow_from(live_at(step));
     for (std::uint32_t i = 0; i < items_.size(); ++i) {
-      if (i % kItemsBetweenLooks == 0 && stop()) break;
-      if (!grower_.together(i, i)) try_from({i});
+      if (i % kItemsBetweenStopChecks == 0 && stop()) break;
+      const bool covered = grower_.together(i, i);  // in a set grown before
+      if (!covered) grow_from({i});
     }
     std::sort(best_.items.begin(), best_.items.end());
     return best_;
   }
 
  private:
-  /// The items that must go to paid regions, largest first.
+  /// Tells the grower all edges. Returns false if it was stopped.
+  bool join_unordered(const std::function<bool()>& stop) {
+    for (std::uint32_t a = 0; a < items_.size(); ++a) {
+      if (a % kItemsBetweenStopChecks == 0 && stop()) return false;
+      for (std::uint32_t b = 0; b < a; ++b) {
+        if (unordered(a, b)) grower_.join(a, b);
+      }
+    }
+    return true;
+  }
+
+  /// The items that must go to paid regions, largest first, at most kMaxItems.
   static std::vector<std::size_t> paid_items(const Problem& problem) {
     std::vector<std::size_t> items;
     for (std::size_t i = 0; i < problem.items.size(); ++i) {
@@ -53,34 +66,37 @@ class Finder {
     return items;
   }
 
-  /// Only the item that begins first can come before the other, and not while both are live.
+  /// Whether neither comes before the other. Only the item that begins first can, and only if it ends before the other
+  /// begins.
   [[nodiscard]] bool unordered(std::uint32_t a, std::uint32_t b) const {
     if (lives_[a].overlaps(lives_[b])) return true;
     return lives_[a].lower < lives_[b].lower ? !uses_.before(items_[a], items_[b])
                                              : !uses_.before(items_[b], items_[a]);
   }
 
+  /// Of the steps at which items begin, those with the most live bytes, fullest first. A step at which several items
+  /// begin may occur several times.
   [[nodiscard]] std::vector<Step> fullest_steps() const {
     std::vector<std::pair<Step, Bytes>> changes;
     for (const std::size_t i : items_) {
       changes.emplace_back(problem_.items[i].life().lower, problem_.items[i].size);
       changes.emplace_back(problem_.items[i].life().upper, Bytes(0) - problem_.items[i].size);
     }
-    std::sort(changes.begin(), changes.end());
+    std::sort(changes.begin(), changes.end());  // at equal steps, ends come first: their changes are negative
     std::vector<std::pair<Bytes, Step>> live;
     Bytes sum;
     for (const auto& [step, change] : changes) {
       sum += change;
       if (change > Bytes(0)) live.emplace_back(sum, step);
     }
-    const auto end = live.begin() + static_cast<std::ptrdiff_t>(std::min(live.size(), kUnorderedSteps));
+    const auto end = live.begin() + static_cast<std::ptrdiff_t>(std::min(live.size(), kFullestSteps));
     std::partial_sort(live.begin(), end, live.end(), std::greater<>());
     std::vector<Step> steps;
     for (auto each = live.begin(); each != end; ++each) steps.push_back(each->second);
     return steps;
   }
 
-  /// Items that are live at the same step are unordered.
+  /// The items that are live at the step, and therefore unordered.
   [[nodiscard]] std::vector<std::uint32_t> live_at(Step step) const {
     std::vector<std::uint32_t> live;
     for (std::uint32_t i = 0; i < items_.size(); ++i) {
@@ -89,7 +105,8 @@ class Finder {
     return live;
   }
 
-  void try_from(std::vector<std::uint32_t> some) {
+  /// Grows a set from some unordered items and keeps it if it is the heaviest so far.
+  void grow_from(std::vector<std::uint32_t> some) {
     Certificate found{Certificate::Argument::unordered_items, Bytes(0), {}, 0, {}};
     for (const std::uint32_t i : grower_.grow(std::move(some))) {
       found.items.push_back(items_[i]);
@@ -99,9 +116,9 @@ class Finder {
   }
 
   const Problem& problem_;
-  std::vector<std::size_t> items_;
+  std::vector<std::size_t> items_;  ///< By node.
   StreamUses uses_;
-  std::vector<Interval> lives_;  ///< Of the items.
+  std::vector<Interval> lives_;  ///< By node.
   CliqueGrower grower_;
   Certificate best_;
 };
@@ -111,7 +128,7 @@ class Finder {
 std::optional<Certificate> unordered_items_bound(const Problem& problem, Bytes from,
                                                  const std::function<bool()>& stop) {
   if (problem.order.empty()) return std::nullopt;
-  Certificate found = Finder(problem).find(stop);
+  Certificate found = CliqueSearch(problem).find(stop);
   if (found.bytes <= from) return std::nullopt;
   return found;
 }
