@@ -1,3 +1,5 @@
+#include "io/tflite/copy.hpp"
+
 #include <algorithm>
 #include <cstring>
 #include <set>
@@ -5,8 +7,6 @@
 
 #include <fmt/format.h>
 #include <tflite_generated.h>
-
-#include "io/tflite/metadata.hpp"
 
 /// Adds metadata to a model without parsing all of it.
 ///
@@ -28,7 +28,7 @@ using flatbuffers::voffset_t;
 
 constexpr std::size_t kAlignment = 64;
 constexpr std::size_t kDataAlignment = 16;
-constexpr std::size_t kMaxSize = (std::size_t{1} << 31) - (std::size_t{1} << 24);
+constexpr std::size_t kMaxSize = (std::size_t{1} << 31) - (std::size_t{1} << 24);  // leaves 16 MiB for the head
 constexpr voffset_t kFirstField = 4;
 constexpr voffset_t kKnownFields = 10;  // fields of a model
 

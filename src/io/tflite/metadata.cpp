@@ -11,7 +11,7 @@ namespace stowage::io::tflite {
 namespace {
 
 constexpr std::int32_t kMetadataVersion = 1;
-constexpr std::size_t kHeader = 3;  // numbers before the offsets
+constexpr std::size_t kHeader = 3;  // numbers before the offsets: version, subgraphs, tensors
 
 std::size_t tensor_count(const ModelInfo& model) {
   std::size_t count = 0;
@@ -52,10 +52,10 @@ std::vector<MetadataEntry> entries_of(const OfflinePlan& plan, Bytes alignment) 
   return {{kPlanEntry, std::move(numbers)}, {kArenaEntry, {narrow(*plan.arena), narrow(alignment)}}};
 }
 
-Result<OfflinePlan> read_plan(const File& copy, const ModelInfo& model) {
-  STOWAGE_TRY(const std::vector<std::int32_t> numbers, numbers_of(copy, kPlanEntry));
+Result<OfflinePlan> read_plan(const File& file, const ModelInfo& model) {
+  STOWAGE_TRY(const std::vector<std::int32_t> numbers, numbers_of(file, kPlanEntry));
   const auto fail = [&](std::string message) {
-    return copy.fault(ErrorCode::parse, std::string(kPlanEntry), std::move(message));
+    return file.fault(ErrorCode::parse, std::string(kPlanEntry), std::move(message));
   };
   if (numbers.empty()) return fail("the model has no metadata of this name, hence no plan");
   if (numbers.size() < kHeader) return fail(fmt::format("has {} numbers, fewer than its own header", numbers.size()));
@@ -79,7 +79,7 @@ Result<OfflinePlan> read_plan(const File& copy, const ModelInfo& model) {
       offsets.push_back(offset);
     }
   }
-  STOWAGE_TRY(const std::vector<std::int32_t> arena, numbers_of(copy, kArenaEntry));
+  STOWAGE_TRY(const std::vector<std::int32_t> arena, numbers_of(file, kArenaEntry));
   if (!arena.empty() && arena[0] >= 0) plan.arena = Bytes(arena[0]);
   return plan;
 }

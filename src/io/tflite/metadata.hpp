@@ -2,8 +2,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -12,17 +10,18 @@
 #include "io/tflite/model.hpp"
 #include "stowage/base.hpp"
 
-/// The plan as TFLM reads it from a model: metadata with the name `OfflineMemoryAllocation`, a list of 32-bit integers:
-/// the version of the format (1), the number of subgraphs, the number n of tensors in all of them, n offsets. An offset
-/// of -1 means that TFLM places the tensor at run time, or that it already has memory.
+/// The plan as TFLM (TensorFlow Lite for Microcontrollers) reads it from a model: a metadata entry with the name
+/// `OfflineMemoryAllocation`, which is a list of 32-bit integers: the version of the format (1), the number of
+/// subgraphs, the number n of tensors in all of them, n offsets. An offset of -1 means that TFLM places the tensor at
+/// run time, or that it already has memory.
 ///
-/// We also write `StowageArena`, two 32-bit integers that TFLM ignores: the size of the arena and its alignment. With
-/// them a damaged offset can be distinguished from a larger arena.
+/// We also write an entry `StowageArena`, two 32-bit integers that TFLM ignores: the size of the arena and its
+/// alignment. With them a damaged offset can be distinguished from a larger arena.
 namespace stowage::io::tflite {
 
 inline constexpr std::string_view kPlanEntry = "OfflineMemoryAllocation";
 inline constexpr std::string_view kArenaEntry = "StowageArena";
-inline constexpr std::int32_t kNoOffset = -1;
+inline constexpr std::int32_t kNoOffset = -1;  ///< In `Offsets`.
 
 struct OfflinePlan {
   Offsets offsets;
@@ -35,18 +34,12 @@ struct MetadataEntry {
   std::vector<std::int32_t> numbers;
 };
 
-/// The metadata of a file with this plan. Precondition: the plan has an arena, of at most 2^31 - 1 bytes.
+/// The two entries for this plan. Precondition: the plan states the size of its arena, at most 2^31 - 1 bytes.
 [[nodiscard]] std::vector<MetadataEntry> entries_of(const OfflinePlan& plan, Bytes alignment);
 
-/// The plan in `copy` for `model`. Fails with `ErrorCode::parse` if there is no plan or more than one, if it has
-/// another version or is for another model (numbers of subgraphs and tensors), or if it has numbers that are not
+/// The plan in the file, a copy of `model`. Fails with `ErrorCode::parse` if there is no plan or more than one, if it
+/// has another version or is for another model (numbers of subgraphs and tensors), or if it has numbers that are not
 /// offsets.
-Result<OfflinePlan> read_plan(const File& copy, const ModelInfo& model);
-
-/// The file with these metadata entries; existing entries with these names are replaced. Everything else is unchanged,
-/// including fields that the schema does not know: every byte of the file is in the copy. Fails with
-/// `ErrorCode::unsupported` for a file of 2 GiB, and for a root table with fields that this version does not know and
-/// therefore cannot copy.
-Result<std::string> with_metadata(const File& file, std::span<const MetadataEntry> entries);
+Result<OfflinePlan> read_plan(const File& file, const ModelInfo& model);
 
 }  // namespace stowage::io::tflite

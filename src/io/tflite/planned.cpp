@@ -4,6 +4,7 @@
 
 #include "io/interface/tflite_plan.hpp"
 #include "io/tflite/build.hpp"
+#include "io/tflite/copy.hpp"
 #include "io/tflite/import.hpp"
 #include "io/tflite/metadata.hpp"
 #include "io/tflite/plan.hpp"
