@@ -4,11 +4,11 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
+#include "common_options.hpp"
 #include "input.hpp"
 #include "output.hpp"
 #include "problem_plan.hpp"
 #include "progress.hpp"
-#include "values.hpp"
 
 namespace stowage::cli {
 namespace {

@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include "commands.hpp"
+#include "common_options.hpp"
 #include "input.hpp"
 #include "output.hpp"
-#include "values.hpp"
 
 namespace stowage::cli {
 namespace {

@@ -4,13 +4,13 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
+#include "common_options.hpp"
 #include "input.hpp"
 #include "output.hpp"
 #include "pages.hpp"
 #include "progress.hpp"
 #include "reuse_options.hpp"
 #include "stowage/report.hpp"
-#include "values.hpp"
 
 namespace stowage::cli {
 namespace {

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include "commands.hpp"
+#include "common_options.hpp"
 #include "input.hpp"
 #include "output.hpp"
 #include "pages.hpp"
 #include "progress.hpp"
 #include "reuse_options.hpp"
 #include "stowage/report.hpp"
-#include "values.hpp"
 
 namespace stowage::cli {
 namespace {
@@ -56,14 +56,8 @@ void add_explaining_options(CLI::App& command, ExplainArguments& arguments) {
       ->type_name("N")
       ->capture_default_str();
   add_size_option(command, "--budget", options.budget, "Say what to change so that no memory needs more than this");
-  const auto read_limit = [&options](const std::string& text) {
-    options.time_limit = parse_duration(text);
-    if (!options.time_limit) throw CLI::ValidationError("'" + text + "' is not a time such as 500ms, 2s or 1m");
-  };
-  command
-      .add_option_function<std::string>("--total-time", read_limit,
-                                        "Time limit of all re-plans together; --time-limit is for each plan")
-      ->type_name("TIME")
+  add_time_option(command, "--total-time", options.time_limit,
+                  "Time limit of all re-plans together; --time-limit is for each plan")
       ->default_str("20s");
 }
 

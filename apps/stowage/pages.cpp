@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 
 #include "commands.hpp"
+#include "common_options.hpp"
 #include "output.hpp"
 #include "progress.hpp"
-#include "values.hpp"
 
 namespace stowage::cli {
 namespace {
@@ -82,14 +82,7 @@ Explanation explain_with_progress(const std::string& input, const PlanScene& bas
 void add_plan_page_options(CLI::App& command, PlanPage& page) {
   CLI::Option* const html = add_html_option(
       command, page.file, "Write a self-contained page that shows the plan in a browser, even if it does not fit");
-  const auto read = [&page](const std::string& text) {
-    const std::optional<std::chrono::nanoseconds> time = parse_duration(text);
-    if (!time) throw CLI::ValidationError("'" + text + "' is not a time such as 500ms, 2s or 1m");
-    page.explain_time = *time;
-  };
-  command
-      .add_option_function<std::string>("--explain-time", read, "Time limit of the explanation in the page; 0 omits it")
-      ->type_name("TIME")
+  add_time_option(command, "--explain-time", page.explain_time, "Time limit of the explanation in the page; 0 omits it")
       ->default_str("5s")
       ->needs(html);
 }

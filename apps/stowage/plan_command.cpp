@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "commands.hpp"
+#include "common_options.hpp"
 #include "input.hpp"
 #include "output.hpp"
 #include "pages.hpp"
@@ -13,7 +14,6 @@
 #include "progress.hpp"
 #include "reuse_options.hpp"
 #include "stowage/report.hpp"
-#include "values.hpp"
 
 namespace stowage::cli {
 namespace {

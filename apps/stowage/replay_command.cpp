@@ -6,13 +6,13 @@
 #include <unistd.h>
 
 #include "commands.hpp"
+#include "common_options.hpp"
 #include "output.hpp"
 #include "pages.hpp"
 #include "progress.hpp"
 #include "stowage/io.hpp"
 #include "stowage/memory.hpp"
 #include "stowage/replay.hpp"
-#include "values.hpp"
 
 namespace stowage::cli {
 namespace {

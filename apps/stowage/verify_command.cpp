@@ -6,11 +6,11 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
+#include "common_options.hpp"
 #include "input.hpp"
 #include "output.hpp"
 #include "stowage/report/export.hpp"
 #include "stowage/verify.hpp"
-#include "values.hpp"
 
 namespace stowage::cli {
 namespace {

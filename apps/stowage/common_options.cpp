@@ -1,8 +1,11 @@
-#include "values.hpp"
+#include "common_options.hpp"
 
 #include <array>
 #include <charconv>
+#include <cstdint>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "input.hpp"
 
@@ -41,10 +44,38 @@ void add_choice_option(CLI::App& command, const std::string& name, Value& value,
       ->default_str(chosen);
 }
 
-Bytes size_of(const std::string& text) {
+Bytes read_size(const std::string& text) {
   const std::optional<Bytes> size = parse_bytes(text);
   if (!size) throw CLI::ValidationError("'" + text + "' is not a size such as 4096, 64KiB or 1.5GiB");
   return *size;
+}
+
+struct NumberWithUnit {
+  double number;
+  std::string_view unit;
+};
+
+/// Splits "2.5ms" into 2.5 and "ms". The unit may be empty. Nothing without a number, or if it is negative.
+std::optional<NumberWithUnit> split_unit(std::string_view text) {
+  double number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, failure] = std::from_chars(text.data(), end, number);
+  if (failure != std::errc{} || !(number >= 0)) return std::nullopt;
+  return NumberWithUnit{number, {rest, static_cast<std::size_t>(end - rest)}};
+}
+
+std::optional<std::chrono::nanoseconds> parse_duration(std::string_view text) {
+  static constexpr std::array<std::pair<std::string_view, double>, 5> kUnits = {
+      {{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"m", 60e9}}};
+  static constexpr double kLimit = 9e18;  // nanoseconds, below 2^63
+  const std::optional<NumberWithUnit> parts = split_unit(text);
+  if (!parts) return std::nullopt;
+  for (const auto& [unit, factor] : kUnits) {
+    const double nanoseconds = parts->number * factor;
+    if (parts->unit == unit && nanoseconds < kLimit)
+      return std::chrono::nanoseconds(static_cast<std::int64_t>(nanoseconds));
+  }
+  return std::nullopt;
 }
 
 /// Reads "batch=4"; the name itself may contain '='.
@@ -70,7 +101,7 @@ void add_constraint_options(CLI::App& command, PlanOptions& options) {
   add_choice_option<BatchStart>(
       command, "--batch-start", options.batch_start, {{"free", BatchStart::free}, {"same", BatchStart::same}},
       "Where the contiguous groups of different batches start: anywhere, or at the same offset");
-  const auto read_fuse = [&options](const std::string& text) { options.fuse_inputs_up_to = size_of(text); };
+  const auto read_fuse = [&options](const std::string& text) { options.fuse_inputs_up_to = read_size(text); };
   command
       .add_option_function<std::string>(
           "--fuse-inputs", read_fuse,
@@ -83,8 +114,22 @@ void add_constraint_options(CLI::App& command, PlanOptions& options) {
 
 CLI::Option* add_size_option(CLI::App& command, const std::string& name, std::optional<Bytes>& value,
                              const std::string& help) {
-  const auto read = [&value](const std::string& text) { value = size_of(text); };
+  const auto read = [&value](const std::string& text) { value = read_size(text); };
   return command.add_option_function<std::string>(name, read, help)->type_name("SIZE");
+}
+
+std::chrono::nanoseconds read_duration(const std::string& text) {
+  const std::optional<std::chrono::nanoseconds> time = parse_duration(text);
+  if (!time) throw CLI::ValidationError("'" + text + "' is not a time such as 500ms, 2s or 1m");
+  return *time;
+}
+
+CLI::Option* add_switch_option(CLI::App& command, const std::string& name, bool& value, const std::string& help) {
+  const auto read = [&value](const std::string& text) { value = text == "on"; };
+  return command.add_option_function<std::string>(name, read, help)
+      ->check(CLI::IsMember({"on", "off"}))
+      ->type_name("on|off")
+      ->default_str(value ? "on" : "off");
 }
 
 void add_import_options(CLI::App& command, ImportOptions& options) {
@@ -110,14 +155,6 @@ void add_import_options(CLI::App& command, ImportOptions& options) {
       ->type_name("NAME=N");
 }
 
-CLI::Option* add_switch_option(CLI::App& command, const std::string& name, bool& value, const std::string& help) {
-  const auto read = [&value](const std::string& text) { value = text == "on"; };
-  return command.add_option_function<std::string>(name, read, help)
-      ->check(CLI::IsMember({"on", "off"}))
-      ->type_name("on|off")
-      ->default_str(value ? "on" : "off");
-}
-
 void add_base_option(CLI::App& command, AddressBase& value) {
   add_choice_option<AddressBase>(
       command, "--base", value, {{"fixed", AddressBase::fixed}, {"refreshable", AddressBase::refreshable}},
@@ -128,41 +165,12 @@ void add_region_limit_option(CLI::App& command, std::optional<Bytes>& value) {
   add_size_option(command, "--region-limit", value, "Split arenas into regions no larger than this, such as 400MiB");
 }
 
-std::optional<double> parse_percentage(const std::string& text) {
-  double count = 0;
-  const auto [rest, failure] = std::from_chars(text.data(), text.data() + text.size(), count);
-  const std::string_view unit(rest, static_cast<std::size_t>(text.data() + text.size() - rest));
-  if (failure != std::errc{} || unit != "%" || !(count >= 0) || count > 1e9) return std::nullopt;
-  return count / 100;
-}
-
-std::optional<std::chrono::nanoseconds> parse_duration(const std::string& text) {
-  static constexpr std::array<std::pair<std::string_view, double>, 5> kUnits = {
-      {{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"m", 60e9}}};
-  double count = 0;
-  const auto [rest, failure] = std::from_chars(text.data(), text.data() + text.size(), count);
-  if (failure != std::errc{} || !(count >= 0)) return std::nullopt;
-  const std::string_view unit(rest, static_cast<std::size_t>(text.data() + text.size() - rest));
-  for (const auto& [name, factor] : kUnits) {
-    if (unit == name && count * factor < 9e18)
-      return std::chrono::nanoseconds(static_cast<std::int64_t>(count * factor));
-  }
-  return std::nullopt;
-}
-
 void add_solving_options(CLI::App& command, PlanOptions& options) {
   command.add_option("--solver", options.solver, "Which solver packs")
       ->check(CLI::IsMember(solver_names()))
       ->type_name("NAME")
       ->capture_default_str();
-  const auto read_limit = [&options](const std::string& text) {
-    options.time_limit = parse_duration(text);
-    if (!options.time_limit) throw CLI::ValidationError("'" + text + "' is not a time such as 500ms, 2s or 1m");
-  };
-  command
-      .add_option_function<std::string>("--time-limit", read_limit,
-                                        "Time limit of solving; the best answer so far is taken")
-      ->type_name("TIME")
+  add_time_option(command, "--time-limit", options.time_limit, "Time limit of solving; the best answer so far is taken")
       ->default_str("1s");
   command.add_option("--threads", options.threads, "Threads for solving; the answer does not depend on it")
       ->check(CLI::Range(1, 1024))
@@ -186,6 +194,13 @@ void add_planning_options(CLI::App& command, PlanOptions& options) {
       ->allow_extra_args(false)
       ->type_name("NAME,…");
   add_constraint_options(command, options);
+}
+
+std::optional<double> parse_percentage(const std::string& text) {
+  static constexpr double kLimit = 1e9;
+  const std::optional<NumberWithUnit> parts = split_unit(text);
+  if (!parts || parts->unit != "%" || parts->number > kLimit) return std::nullopt;
+  return parts->number / 100;
 }
 
 }  // namespace stowage::cli
