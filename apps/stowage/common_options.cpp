@@ -134,8 +134,9 @@ CLI::Option* add_switch_option(CLI::App& command, const std::string& name, bool&
 
 void add_import_options(CLI::App& command, ImportOptions& options) {
   const auto check = [](const std::string& text) {
+    static constexpr Bytes kMaxAlignment{std::int64_t{1} << 40};  // of a graph
     const std::optional<Bytes> size = parse_bytes(text);
-    const bool good = size && is_power_of_two(*size) && *size <= Bytes(std::int64_t{1} << 40);
+    const bool good = size && is_power_of_two(*size) && *size <= kMaxAlignment;
     return good ? std::string() : "'" + text + "' is not a power of two up to 2^40";
   };
   add_size_option(command, "--alignment", options.alignment,

@@ -8,11 +8,16 @@
 #include <unistd.h>
 
 namespace stowage::cli {
+namespace {
+
+constexpr const char* kEraseLine = "\r\033[K";  // back to its first column, then erase to its end
+
+}  // namespace
 
 Progress::Progress(std::string what)
     : what_(std::move(what)), thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
-Progress::~Progress() { thread_.request_stop(); }
+Progress::~Progress() { thread_.request_stop(); }  // which also ends the wait in `run`
 
 void Progress::now(std::string what) {
   const std::scoped_lock lock(mutex_);
@@ -21,17 +26,18 @@ void Progress::now(std::string what) {
 
 void Progress::run(const std::stop_token& stop) {
   const bool terminal = isatty(STDERR_FILENO) != 0;
-  const int pause = terminal ? 1 : 10;
+  const int interval = terminal ? 1 : 10;
   const auto start = std::chrono::steady_clock::now();
   const auto stopped = [&] { return stop.stop_requested(); };
   std::unique_lock lock(mutex_);
-  int seconds = 1;
-  for (; !wake_.wait_until(lock, stop, start + std::chrono::seconds(seconds), stopped);
-       seconds += pause - seconds % pause) {
-    fmt::print(stderr, "{}stowage: {} … {} s{}", terminal ? "\r\033[K" : "", what_, seconds, terminal ? " " : "\n");
+  int seconds = 1;  // of the next report; after the first one, a multiple of the interval
+  while (!wake_.wait_until(lock, stop, start + std::chrono::seconds(seconds), stopped)) {
+    fmt::print(stderr, "{}stowage: {} … {} s{}", terminal ? kEraseLine : "", what_, seconds, terminal ? " " : "\n");
     std::fflush(stderr);
+    seconds += interval - seconds % interval;
   }
-  if (terminal && seconds > 1) fmt::print(stderr, "\r\033[K");
+  const bool reported = seconds > 1;
+  if (terminal && reported) fmt::print(stderr, "{}", kEraseLine);
 }
 
 }  // namespace stowage::cli

@@ -7,8 +7,8 @@
 
 namespace stowage::cli {
 
-/// Reports on standard error what is being done once it has taken more than a second: an updated line on a terminal, a
-/// line every ten seconds elsewhere. The destructor ends the line.
+/// Reports on standard error what is being done and for how long, once it has taken a second: on a terminal one line,
+/// updated every second and erased by the destructor; elsewhere a line after one second and then every ten seconds.
 class Progress {
  public:
   explicit Progress(std::string what);
@@ -16,7 +16,7 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// Changes the text.
+  /// Changes what is reported as being done.
   void now(std::string what);
 
  private:
