@@ -1,8 +1,10 @@
 #include "verify/walk.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <optional>
 #include <string>
-#include <string_view>
+#include <vector>
 
 #include "verify/ledger.hpp"
 #include "verify/provenance.hpp"
@@ -11,12 +13,12 @@
 namespace stowage::verification {
 namespace {
 
-/// By scope: the values that begin again when it is entered.
+/// By scope: the values that begin again each time it is entered. None for the root, which is entered once.
 using Locals = std::vector<std::vector<HolderId>>;
 
 Locals find_locals(const Facts& facts) {
   Locals locals(facts.input.graph.scopes().size());
-  if (locals.size() == 1) return locals;
+  if (locals.size() == 1) return locals;  // no bodies
   for (HolderId value = 0; value < facts.input.values.size(); ++value) {
     const std::size_t home = facts.input.values[ValueId(value)].home.index();
     if (home > 0) locals[home].push_back(value);
@@ -24,7 +26,12 @@ Locals find_locals(const Facts& facts) {
   return locals;
 }
 
-/// One run of the program.
+/// Index of a copy in `Copies`.
+using CopyIndex = std::uint32_t;
+
+Moment moment_of(OpId op, Phase phase) { return {static_cast<std::uint32_t>(op.index()), phase}; }
+
+/// Executes the graph once, symbolically, for one batch.
 class Walk {
  public:
   Walk(const Facts& facts, const Locals& locals, const Run& run, const Ledger::Setting& setting, Conflicts& conflicts)
@@ -36,8 +43,9 @@ class Walk {
         conflicts_(conflicts),
         ledger_(setting, conflicts) {}
 
-  void go() {
-    start();
+  void run() {
+    reserve_whole_run();
+    begin_before_ops();
     for (const std::uint32_t clear : facts_.clears.at_start()) ledger_.clear(clear, {0, Phase::before});
     walk_scope(ScopeId(0));
     for (HolderId value = 0; value < values_.size() && !conflicts_.full(); ++value) {
@@ -46,34 +54,48 @@ class Walk {
   }
 
  private:
-  void start();
+  /// Reserves the bytes of values that share them with nothing during the run.
+  void reserve_whole_run();
+  /// Begins the values that exist before the first op: inputs, and outputs that no op accesses.
+  void begin_before_ops();
   void walk_scope(ScopeId scope);
+  /// The clears and copies before the op, then the op.
   void walk_op(OpId id);
   void run_op(OpId id);
+  void access_inputs(OpId id, Moment moment);
+  void access_workspaces(OpId id, Moment moment);
+  /// Checks that what must be filled when the op starts is filled.
   void check_fills(OpId id);
 
+  /// An op with bodies: its entry, the bodies, its exit.
   void run_bodies(OpId id);
   void run_branch(OpId id);
   void run_loop(OpId id);
   /// Walks the body from the current state. Returns the changes, and restores the current state.
   Delta run_body(OpId id, ScopeId body);
+  /// Passes the results of the body on: to the op's outputs, or to the next iteration.
   void end_body(OpId id, ScopeId body);
   void end_iteration(ScopeId body, Moment moment);
-
-  void run_copy(std::uint32_t index, Moment moment);
+  /// Hands the value over if the plan has both tensors at one place; otherwise a copy does it.
   void hand_over(TensorId from, TensorId to, Moment moment);
 
+  void run_copy(CopyIndex index, Moment moment);
+  /// The tensor that the copy reads.
+  [[nodiscard]] TensorId source_of(const CopyEntry& copy, Moment moment) const;
+  /// The copy that the op reads instead of the tensor, if there is one.
+  [[nodiscard]] std::optional<CopyIndex> copy_for(OpId id, TensorId tensor) const;
+
+  /// Whether the caller reads the value after the run.
   [[nodiscard]] bool is_kept(HolderId value) const {
-    const Value& of = values_[ValueId(value)];
-    return of.flags.has(TensorFlag::output) || (of.flags.has(TensorFlag::input) && facts_.input.options.keep_inputs);
+    const TensorFlags flags = values_[ValueId(value)].flags;
+    return flags.has(TensorFlag::output) || (flags.has(TensorFlag::input) && facts_.input.options.keep_inputs);
   }
   [[nodiscard]] HolderId holder(TensorId tensor) const { return static_cast<HolderId>(values_.of(tensor).index()); }
-  [[nodiscard]] HolderId holder(OpId op, std::size_t w) const {
-    return static_cast<HolderId>(values_.of(op, w).index());
+  [[nodiscard]] HolderId holder(OpId op, std::size_t workspace) const {
+    return static_cast<HolderId>(values_.of(op, workspace).index());
   }
+  /// The bytes from a place on; nothing if there are none, or if the place is absent or not valid.
   [[nodiscard]] std::optional<Spot> spot_of(const Place* place, Bytes size) const;
-  /// The copy that the op reads instead of the tensor, if there is one.
-  [[nodiscard]] std::optional<std::uint32_t> copy_for(OpId id, TensorId tensor) const;
 
   const Facts& facts_;
   const Graph& graph_;
@@ -84,21 +106,25 @@ class Walk {
   Ledger ledger_;
 };
 
-void Walk::start() {
-  for (HolderId value = 0; value < values_.size(); ++value) {
-    const Value& of = values_[ValueId(value)];
-    if (!of.in_use()) continue;
-    const bool caller = of.flags.any_of({TensorFlag::input, TensorFlag::output});
-    const bool alone = of.flags.has(TensorFlag::no_reuse) && (caller || run_.accesses(value));
-    if (of.persistent() || of.session || alone) ledger_.reserve(value);
+void Walk::reserve_whole_run() {
+  for (HolderId id = 0; id < values_.size(); ++id) {
+    const Value& value = values_[ValueId(id)];
+    if (!value.in_use()) continue;
+    const bool in_run = value.flags.any_of({TensorFlag::input, TensorFlag::output}) || run_.accesses(id);
+    const bool alone = value.flags.has(TensorFlag::no_reuse) && in_run;
+    if (value.persistent() || value.session || alone) ledger_.reserve(id);
   }
-  for (HolderId value = 0; value < values_.size(); ++value) {
-    const Value& of = values_[ValueId(value)];
-    const bool input = of.flags.has(TensorFlag::input);
-    if (!of.in_use() || !(input || (of.flags.has(TensorFlag::output) && !of.accessed))) continue;
-    ledger_.begin_at_start(value);
-    if (input && !run_.accesses(value) && facts_.claims.has_any(value))
-      ledger_.state().touch(value, {run_.first_task(), Phase::run});
+}
+
+void Walk::begin_before_ops() {
+  for (HolderId id = 0; id < values_.size(); ++id) {
+    const Value& value = values_[ValueId(id)];
+    const bool input = value.flags.has(TensorFlag::input);
+    const bool untouched_output = value.flags.has(TensorFlag::output) && !value.accessed;
+    if (!value.in_use() || !(input || untouched_output)) continue;
+    ledger_.begin_at_start(id);
+    const bool unread = input && !run_.accesses(id);  // it is needed until the first task
+    if (unread && facts_.claims.has_any(id)) ledger_.state().touch(id, {run_.first_task(), Phase::run});
   }
 }
 
@@ -109,9 +135,9 @@ void Walk::walk_scope(ScopeId id) {
 
 void Walk::walk_op(OpId id) {
   if (!run_.is_active(id)) return;
-  const auto op = static_cast<std::uint32_t>(id.index());
-  for (const std::uint32_t clear : facts_.clears.before(op)) ledger_.clear(clear, {op, Phase::before});
-  for (const std::uint32_t copy : facts_.copies.before(id)) run_copy(copy, {op, Phase::before});
+  const Moment before = moment_of(id, Phase::before);
+  for (const std::uint32_t clear : facts_.clears.before(before.op)) ledger_.clear(clear, before);
+  for (const CopyIndex copy : facts_.copies.before(id)) run_copy(copy, before);
   if (graph_.op(id).no_task) return;
   if (graph_.op(id).control == Control::none) {
     run_op(id);
@@ -122,29 +148,28 @@ void Walk::walk_op(OpId id) {
 
 void Walk::run_op(OpId id) {
   const Op& op = graph_.op(id);
-  const Moment now{static_cast<std::uint32_t>(id.index()), Phase::run};
-  for (const std::optional<TensorId>& input : op.inputs) {
-    if (!input || run_.is_absent(*input)) continue;
-    const std::optional<std::uint32_t> copy = copy_for(id, *input);
-    if (!copy) {
-      ledger_.access(holder(*input), now);
-    } else if (facts_.copies[*copy].role == CopyRole::group_input) {
-      ledger_.access(facts_.claims.of_copy(*copy), now);
-    }
-  }
+  const Moment now = moment_of(id, Phase::run);
+  access_inputs(id, now);
   if (!op.zero_fill.empty()) check_fills(id);
   for (const TensorId output : op.outputs) ledger_.access(holder(output), now);
-  for (std::size_t w = 0; w < op.workspaces.size(); ++w) ledger_.access(holder(id, w), now);
+  access_workspaces(id, now);
   ledger_.settle(now);
 }
 
-std::optional<std::uint32_t> Walk::copy_for(OpId id, TensorId tensor) const {
-  for (const std::uint32_t copy : facts_.copies.before(id)) {
-    const CopyRole role = facts_.copies[copy].role;
-    const bool instead = role == CopyRole::group_input || role == CopyRole::concat_part;
-    if (instead && facts_.copies[copy].tensor == tensor) return copy;
+void Walk::access_inputs(OpId id, Moment moment) {
+  for (const std::optional<TensorId>& input : graph_.op(id).inputs) {
+    if (!input || run_.is_absent(*input)) continue;
+    const std::optional<CopyIndex> copy = copy_for(id, *input);
+    if (!copy) {
+      ledger_.access(holder(*input), moment);
+    } else if (facts_.copies[*copy].role == CopyRole::group_input) {
+      ledger_.access(facts_.claims.of_copy(*copy), moment);
+    }  // else a part of the op's packed output, which the op leaves as the copy wrote it
   }
-  return std::nullopt;
+}
+
+void Walk::access_workspaces(OpId id, Moment moment) {
+  for (std::size_t w = 0; w < graph_.op(id).workspaces.size(); ++w) ledger_.access(holder(id, w), moment);
 }
 
 void Walk::check_fills(OpId id) {
@@ -171,20 +196,21 @@ std::optional<Spot> Walk::spot_of(const Place* place, Bytes size) const {
 
 void Walk::run_bodies(OpId id) {
   const Op& op = graph_.op(id);
-  const auto index = static_cast<std::uint32_t>(id.index());
+  const Moment entry = moment_of(id, Phase::run);
+  const Moment exit = moment_of(id, Phase::exit);
   for (const std::optional<TensorId>& input : op.inputs) {
-    if (input && !run_.is_absent(*input)) ledger_.access(holder(*input), {index, Phase::run});
+    if (input && !run_.is_absent(*input)) ledger_.access(holder(*input), entry);
   }
-  for (std::size_t w = 0; w < op.workspaces.size(); ++w) ledger_.access(holder(id, w), {index, Phase::run});
-  ledger_.settle({index, Phase::run});
+  access_workspaces(id, entry);
+  ledger_.settle(entry);
   if (op.control == Control::loop) {
     run_loop(id);
   } else {
     run_branch(id);
   }
-  for (const TensorId output : op.outputs) ledger_.access(holder(output), {index, Phase::exit});
-  for (std::size_t w = 0; w < op.workspaces.size(); ++w) ledger_.access(holder(id, w), {index, Phase::exit});
-  ledger_.settle({index, Phase::exit});
+  for (const TensorId output : op.outputs) ledger_.access(holder(output), exit);
+  access_workspaces(id, exit);
+  ledger_.settle(exit);
 }
 
 void Walk::run_branch(OpId id) {
@@ -195,17 +221,18 @@ void Walk::run_branch(OpId id) {
 
 void Walk::run_loop(OpId id) {
   const ScopeId body = graph_.bodies(id).front();
-  const Moment entered{static_cast<std::uint32_t>(id.index()), Phase::inside};
   const Scope& scope = graph_.scope(body);
   for (const BodyInput& pair : scope.inputs) {
-    if (is_carried(scope, pair.inner)) hand_over(pair.outer, pair.inner, entered);
+    if (is_carried(scope, pair.inner)) hand_over(pair.outer, pair.inner, moment_of(id, Phase::inside));
   }
-  const bool quiet = conflicts_.is_quiet();
+  // The first walk is for the state at the end of an iteration. The second one reports; it is not needed while a loop
+  // around this one is in its own first walk.
+  const bool was_quiet = conflicts_.is_quiet();
   conflicts_.set_quiet(true);
   const std::vector<Delta> before_iteration = {Delta{}, run_body(id, body)};
-  conflicts_.set_quiet(quiet);
+  conflicts_.set_quiet(was_quiet);
   ledger_.state().join(before_iteration);
-  if (!quiet) run_body(id, body);
+  if (!was_quiet) run_body(id, body);
 }
 
 Delta Walk::run_body(OpId id, ScopeId body) {
@@ -217,20 +244,19 @@ Delta Walk::run_body(OpId id, ScopeId body) {
 }
 
 void Walk::end_body(OpId id, ScopeId body) {
-  const Moment now{static_cast<std::uint32_t>(id.index()), Phase::inside};
-  const Scope& scope = graph_.scope(body);
+  const Moment now = moment_of(id, Phase::inside);
   ledger_.state().fold(static_cast<std::uint32_t>(body.index()), now);
   if (graph_.op(id).control == Control::loop) {
     end_iteration(body, now);
     return;
   }
-  for (const std::uint32_t copy : facts_.copies.at_end(body)) run_copy(copy, now);
-  for (const BodyOutput& pair : scope.outputs) hand_over(pair.inner, pair.outer, now);
+  for (const CopyIndex copy : facts_.copies.at_end(body)) run_copy(copy, now);
+  for (const BodyOutput& pair : graph_.scope(body).outputs) hand_over(pair.inner, pair.outer, now);
 }
 
 void Walk::end_iteration(ScopeId body, Moment moment) {
-  std::vector<HolderId> written;
-  for (const std::uint32_t copy : facts_.copies.at_back_edge(body)) {
+  std::vector<HolderId> written;  // by the copies so far
+  for (const CopyIndex copy : facts_.copies.at_back_edge(body)) {
     if (facts_.copies[copy].role != CopyRole::back_edge) continue;
     const HolderId source = holder(facts_.copies[copy].tensor);
     if (std::find(written.begin(), written.end(), source) != written.end())
@@ -242,7 +268,6 @@ void Walk::end_iteration(ScopeId body, Moment moment) {
   for (const Carried& pair : graph_.scope(body).carried) hand_over(pair.out, pair.in, moment);
 }
 
-/// Hands the value over if the plan has both tensors at one place; otherwise a copy does it.
 void Walk::hand_over(TensorId from, TensorId to, Moment moment) {
   const Place* const source = facts_.input.places.valid(from);
   const Place* const target = facts_.input.places.valid(to);
@@ -254,14 +279,26 @@ void Walk::hand_over(TensorId from, TensorId to, Moment moment) {
 
 // ------------------------------------------------------------------------------------------------------------- copies
 
-void Walk::run_copy(std::uint32_t index, Moment moment) {
+std::optional<CopyIndex> Walk::copy_for(OpId id, TensorId tensor) const {
+  for (const CopyIndex copy : facts_.copies.before(id)) {
+    const CopyRole role = facts_.copies[copy].role;
+    const bool instead = role == CopyRole::group_input || role == CopyRole::concat_part;
+    if (instead && facts_.copies[copy].tensor == tensor) return copy;
+  }
+  return std::nullopt;
+}
+
+/// A copy of a split's part reads the input of the split, the others the tensor that they are of.
+TensorId Walk::source_of(const CopyEntry& copy, Moment moment) const {
+  if (copy.role != CopyRole::split_part) return copy.tensor;
+  const Op& op = graph_.op(OpId(moment.op));
+  return **std::find_if(op.inputs.begin(), op.inputs.end(), [](const auto& input) { return input.has_value(); });
+}
+
+void Walk::run_copy(CopyIndex index, Moment moment) {
   const CopyEntry& copy = facts_.copies[index];
   if (copy.role == CopyRole::none) return;
-  TensorId source = copy.tensor;
-  if (copy.role == CopyRole::split_part) {
-    const Op& op = graph_.op(OpId(moment.op));
-    source = **std::find_if(op.inputs.begin(), op.inputs.end(), [](const auto& input) { return input.has_value(); });
-  }
+  const TensorId source = source_of(copy, moment);
   if (run_.is_absent(source)) return;
   const std::optional<Spot> from = spot_of(facts_.input.places.valid(source), graph_.tensor(source).size);
   const std::optional<Spot> to = spot_of(&copy.to, graph_.tensor(copy.tensor).size);
@@ -277,20 +314,33 @@ void Walk::run_copy(std::uint32_t index, Moment moment) {
   }
 }
 
+/// By op: whether it, or a copy before it, accesses memory.
+std::vector<std::uint8_t> find_tasks(const Facts& facts) {
+  const Graph& graph = facts.input.graph;
+  std::vector<std::uint8_t> tasks(graph.ops().size());
+  for (std::size_t k = 0; k < tasks.size(); ++k) {
+    tasks[k] = !graph.ops()[k].no_task || !facts.copies.before(OpId(k)).empty() ? 1 : 0;
+  }
+  return tasks;
+}
+
+/// The edges of the plan that lead forward in the root; `check_edges` reports the others.
+std::vector<Edge> forward_edges(const Case& input) {
+  const std::size_t root_ops = input.graph.scopes().front().op_count;
+  std::vector<Edge> edges;
+  std::copy_if(input.plan.edges.begin(), input.plan.edges.end(), std::back_inserter(edges),
+               [&](Edge edge) { return edge.from < edge.to && edge.to.index() < root_ops; });
+  return edges;
+}
+
 }  // namespace
 
 void walk(const Facts& facts, const Links& links, std::size_t cells, Findings& findings) {
   const Graph& graph = facts.input.graph;
   const Provenance provenance(links);
   const Locals locals = find_locals(facts);
-  std::vector<std::uint8_t> tasks(graph.ops().size());
-  for (std::size_t k = 0; k < tasks.size(); ++k) {
-    tasks[k] = !graph.ops()[k].no_task || !facts.copies.before(OpId(k)).empty() ? 1 : 0;
-  }
-  std::vector<Edge> edges;
-  const std::size_t count = graph.scopes().front().op_count;
-  std::copy_if(facts.input.plan.edges.begin(), facts.input.plan.edges.end(), std::back_inserter(edges),
-               [&](Edge edge) { return edge.from < edge.to && edge.to.index() < count; });
+  const std::vector<std::uint8_t> tasks = find_tasks(facts);
+  const std::vector<Edge> edges = forward_edges(facts.input);
   Conflicts conflicts(facts, findings);
   std::vector<std::string> batches(graph.batches().begin(), graph.batches().end());
   if (batches.empty()) batches.emplace_back();
@@ -298,7 +348,7 @@ void walk(const Facts& facts, const Links& links, std::size_t cells, Findings& f
     if (findings.full()) return;
     const Run run(facts, batch);
     const Order order({graph, edges, tasks, batch});
-    Walk(facts, locals, run, {facts, links, provenance, run, order, cells}, conflicts).go();
+    Walk(facts, locals, run, {facts, links, provenance, run, order, cells}, conflicts).run();
   }
 }
 
