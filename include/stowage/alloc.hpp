@@ -1,7 +1,8 @@
 #pragma once
 
-/// Allocation for graphs: offsets without memory, linear allocation in a buffer, buffers for
-/// permanent tensors, addresses for a whole graph, and graphs over several backends.
+/// Memory for tensors: offsets without memory behind them, linear allocation in a buffer, buffers
+/// for long-lived tensors such as weights, addresses for a whole graph, and graphs that are spread
+/// over several backends.
 
 #include "stowage/alloc/address.hpp"
 #include "stowage/alloc/allocate_all.hpp"
