@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # test_all.sh [--deep | STAGE…]: what `make test` runs; with --deep what `make test-deep` runs; or only the stages named. Goes on after a
-# failed stage; the last lines sum up. CONTRIBUTING.md says what each stage is for and how long it takes.
+# failed stage; the last lines sum up.
 #
 # JOBS (2) parallel jobs; FUZZ_SECONDS (10) for each fuzz target; STOWAGE_DATA (../shared/data) the data beside the project.
 set -euo pipefail
