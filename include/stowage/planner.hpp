@@ -137,7 +137,8 @@ struct SharedProblem {
 /// memory with several. Empty if no memory is known to be too small.
 [[nodiscard]] STOWAGE_EXPORT std::string shortage_text(const Planned& planned, Bytes capacity);
 
-/// The figures of a plan, as `stowage plan --json` prints them (`stowage.summary/1`).
+/// The figures of a plan, as `stowage plan` prints them. The JSON (`stowage.summary/1`) has all
+/// except `strategy` and `strategies`.
 struct Summary {
   struct ArenaLine {
     std::string name;
