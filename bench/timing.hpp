@@ -15,8 +15,8 @@ struct Effort {
   std::size_t at_least = 3;
   std::size_t at_most = 50;
   std::uint64_t seeds = 10;  ///< For searches on the challenging set.
-  std::chrono::seconds patience{
-      10};  ///< Time limit for each search on the challenging set, and for each row of the curve.
+  /// Time limit for each search on the challenging set, and for each row of the curve.
+  std::chrono::seconds patience{10};
   std::size_t most_items = 1'000'000;  ///< In the curve.
 };
 

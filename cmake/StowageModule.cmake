@@ -1,6 +1,6 @@
 # stowage_module(NAME SOURCES … TESTS … PRIVATE …)
 #
-# One module of src/: an object library `stowage_NAME` whose public header is include/stowage/NAME.hpp. PRIVATE names third-party
+# One module of src/: an object library `stowage_NAME`. PRIVATE names third-party
 # targets that no header of ours shows. TESTS go, one executable for the module, to ctest. What a module may include is the matter of
 # scripts/check_layers.py.
 

@@ -367,7 +367,7 @@ TEST(GeCases, Case15TheFourthPrefetchWrapsAndWaitsForTheReaderOfTheFirst) {
   for (const TensorId tensor : ring.tensors) offsets.push_back(offset(plan, tensor));
   EXPECT_THAT(offsets, ElementsAre(Bytes(0), Bytes(512), Bytes(1536), Bytes(0)));
   EXPECT_THAT(plan.edges, ElementsAre(Edge{ring.readers[0], ring.prefetches[3]}));
-  EXPECT_EQ(plan.arenas.front().kind, ArenaKind::pool);
+  EXPECT_EQ(plan.arenas.front().kind, ArenaKind::ring);
   EXPECT_EQ(plan.peak(), Bytes(2048));
 }
 

@@ -213,7 +213,7 @@ TEST(ShadowRing, SlotNeedsAnEdgeFromTheReaderBefore) {
       ops,
       {{.name = "ring", .size = Bytes(16)}}});
   Plan plan = plan_of(graph, 32, {-1, -1, 0, 16});
-  plan.arenas.push_back(arena(ArenaKind::pool, 16));
+  plan.arenas.push_back(arena(ArenaKind::ring, 16));
   place(plan, graph, {0, 0}, 1);
   EXPECT_GT(orders_that_fail(graph, plan), 0u);
   plan.edges = {{OpId(1), OpId(2)}};

@@ -3,7 +3,6 @@
 #include <unordered_map>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "commands.hpp"
 #include "common_options.hpp"
@@ -95,15 +94,6 @@ std::vector<Finding> findings_of(const VerifyArguments& arguments) {
   return verify(*input.graph(), *or_fail(parse_plan_file(plan, arguments.plan)), arguments.options);
 }
 
-std::string as_json(const std::vector<Finding>& findings) {
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const Finding& finding : findings)
-    list.push_back({{"rule", to_string(finding.rule)}, {"message", finding.message}});
-  const nlohmann::ordered_json document = {
-      {"schema", "stowage.findings/1"}, {"valid", findings.empty()}, {"findings", list}};
-  return document.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-}
-
 std::string as_text(const std::vector<Finding>& findings, const VerifyArguments& arguments) {
   if (findings.empty()) return fmt::format("{}: {}\n", arguments.plan, toned(Tone::good, "valid"));
   std::string text = fmt::format("{}: {}\n", arguments.plan, toned(Tone::bad, "invalid"));
@@ -139,7 +129,7 @@ void add_verify_command(CLI::App& app) {
       "         stowage verify training_step.json plan.json --base refreshable --region-limit 400MiB");
   command.callback([arguments] {
     const std::vector<Finding> findings = findings_of(*arguments);
-    print(arguments->json ? as_json(findings) : as_text(findings, *arguments));
+    print(arguments->json ? findings_to_json(findings) : as_text(findings, *arguments));
     if (!findings.empty()) end_with(kPlanInvalid);
   });
 }

@@ -66,10 +66,10 @@ struct ImportOptions {
   /// The alignment of every memory of a graph, of a model's only memory (default: 64 for ONNX, 16
   /// for TFLite), and of every row of a table without its own alignment.
   std::optional<Bytes> alignment;
-  bool views =
-      true;  ///< Turn view-like ops of a model into views (no_task) where that is always legal.
-  bool in_place =
-      true;  ///< Give element-wise ops of a model in-place pairs where that is always legal.
+  /// Turn view-like ops of a model into views (no_task) where that is always legal.
+  bool views = true;
+  /// Give element-wise ops of a model in-place pairs where that is always legal.
+  bool in_place = true;
   std::map<std::string, std::int64_t> dims;  ///< Values of symbolic dimensions, by name.
 };
 enum class ImportOption : std::uint8_t { alignment, views, in_place, dims };
@@ -95,7 +95,8 @@ struct Format {
 [[nodiscard]] STOWAGE_EXPORT std::span<const Format> formats();
 
 /// The format of a file, determined by its content or, if no format or several recognise it, by the
-/// suffix of its name. Null when neither is conclusive.
+/// suffix of its name. If several recognise it and the suffix is none of theirs, the first of
+/// `formats`. Null if nothing identifies it.
 [[nodiscard]] STOWAGE_EXPORT const Format* find_format(std::string_view bytes,
                                                        std::string_view name);
 

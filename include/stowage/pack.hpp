@@ -84,8 +84,8 @@ struct SolveOutcome {
   /// The best known lower bound. `check_bound` accepts it, unless it comes from an exhausted
   /// search.
   Certificate bound = {};
-  std::string solver =
-      {};  ///< The solver, or the part of one, that found the positions; informative.
+  /// The solver, or the part of one, that found the positions; informative.
+  std::string solver = {};
   std::uint64_t nodes = 0;  ///< Nodes visited by searching solvers.
 
   /// Whether `positions` is an answer: valid and within the capacity.

@@ -29,8 +29,8 @@ struct Trace {
 
     friend bool operator==(const Event&, const Event&) = default;
   };
-  std::vector<Event>
-      events;  ///< Every free refers to an earlier allocation that has not been freed.
+  /// Every free refers to an earlier allocation that has not been freed.
+  std::vector<Event> events;
   std::uint32_t allocations = 0;
 
   friend bool operator==(const Trace&, const Trace&) = default;
@@ -75,8 +75,8 @@ STOWAGE_EXPORT Result<std::unique_ptr<Allocator>> make_allocator(std::string_vie
 struct ReplayOptions {
   /// At least 1. From the second pass on, the allocator already holds its memory.
   std::uint32_t passes = 1;
-  std::size_t samples =
-      0;  ///< The maximum number of samples, taken in the last pass. Below 3: none.
+  /// The maximum number of samples, taken in the last pass. Below 3: none.
+  std::size_t samples = 0;
   /// Work on a stream completes this many events of the trace after it was submitted, whatever the
   /// device says; absent: when the device says so. Only if the replay makes the allocator itself.
   std::optional<std::uint64_t> lag = {};

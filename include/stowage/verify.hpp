@@ -59,8 +59,8 @@ struct VerifyOptions {
   bool keep_inputs = false;        ///< Inputs are live to the end of the run.
   /// If refreshable, everything that ops of fixed address access must lie in a fixed arena.
   AddressBase base = AddressBase::fixed;
-  std::optional<Bytes> region_limit =
-      {};  ///< The largest size of a region, in addition to its memory's limit.
+  /// The largest size of a region, in addition to its memory's limit.
+  std::optional<Bytes> region_limit = {};
 };
 
 /// All errors of `plan` as a plan for `graph`. Empty: running the graph with it is safe. Cannot
@@ -72,5 +72,9 @@ struct VerifyOptions {
 /// (`Rule::reference`).
 [[nodiscard]] STOWAGE_EXPORT std::vector<Finding> verify(const Graph& graph, const PlanFile& file,
                                                          const VerifyOptions& options = {});
+
+/// `stowage.findings/1` (docs/formats.md), one object on one line: what `stowage verify --json`
+/// prints.
+[[nodiscard]] STOWAGE_EXPORT std::string findings_to_json(const std::vector<Finding>& findings);
 
 }  // namespace stowage

@@ -136,7 +136,7 @@ Result<Graph> GraphAllocator::State::as_served(const Graph& graph) const {
     return Error{
         ErrorCode::invalid,
         fmt::format(
-            "graph '{}' has groups, fills, zero-copy tensors, fixed addresses, batches, bodies, pools or session "
+            "graph '{}' has groups, fills, zero-copy tensors, fixed addresses, batches, bodies, rings or session "
             "workspaces, which need more than addresses: use its plan",
             graph.name()),
         {}};

@@ -1,5 +1,6 @@
 #include "stowage/base.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>

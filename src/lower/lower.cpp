@@ -26,7 +26,7 @@ class ProblemBuilder {
     for (std::size_t p = 0; p < graph.rings().size(); ++p) {
       const Ring& ring = graph.rings()[p];
       rings_.push_back(
-          {.name = ring.name, .memory = ring.memory, .kind = ArenaKind::pool, .problem = {}, .occupants = {}});
+          {.name = ring.name, .memory = ring.memory, .kind = ArenaKind::ring, .problem = {}, .occupants = {}});
       rings_.back().size = ring.size;
     }
     for (std::size_t m = 0; m < graph.memories().size(); ++m) {
@@ -95,7 +95,7 @@ ArenaKind ProblemBuilder::kind_of(const Storage& storage) const {
   bool fixed = storage.home && storage.home->fixed;
   for (const ClassId id : storage.classes) {
     if (layout_.residences[id] == Residence::persistent) return ArenaKind::persistent;
-    if (layout_.residences[id] == Residence::ring) return ArenaKind::pool;
+    if (layout_.residences[id] == Residence::ring) return ArenaKind::ring;
     fixed = fixed || layout_.demands[id].has(Demand::fixed);
   }
   return fixed && layout_.base == AddressBase::refreshable ? ArenaKind::fixed : ArenaKind::shared;
@@ -120,7 +120,7 @@ void ProblemBuilder::add_ring_range(StorageId id) {
 void ProblemBuilder::add_storage(StorageId id) {
   const Storage& storage = layout_.storage(id);
   const ArenaKind kind = kind_of(storage);
-  if (kind == ArenaKind::pool) return add_ring_range(id);
+  if (kind == ArenaKind::ring) return add_ring_range(id);
   const MemoryId memory = storage.home ? storage.home->memory : layout_.classes[storage.classes.front()].memory;
   ArenaProblem& target = arena(memory, kind);
   target.problem.items.push_back(item_of(storage));
@@ -329,10 +329,10 @@ void ProblemBuilder::add_hosts(ArenaProblem& target) const {
 }
 
 void ProblemBuilder::finish(ArenaProblem& each, const LowerOptions& options, Lowering& result) {
-  if (each.occupants.empty() && each.kind != ArenaKind::pool) return;
+  if (each.occupants.empty() && each.kind != ArenaKind::ring) return;
   std::optional<Bytes> limit = graph_.memory(each.memory).max_size;
   if (options.region_limit) limit = std::min(limit.value_or(*options.region_limit), *options.region_limit);
-  each.limit = each.kind == ArenaKind::pool ? std::nullopt : limit;
+  each.limit = each.kind == ArenaKind::ring ? std::nullopt : limit;
   if (each.limit) split_at(each, *each.limit);
   if (each.kind == ArenaKind::shared) add_hosts(each);
   if (each.kind != ArenaKind::persistent) {

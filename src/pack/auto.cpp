@@ -1,6 +1,6 @@
 #include "pack/exact/exact.hpp"
 #include "pack/greedy/by_stream.hpp"
-#include "pack/improve/skyline.hpp"
+#include "pack/greedy/skyline.hpp"
 #include "pack/registry.hpp"
 
 namespace stowage::pack {

@@ -26,7 +26,7 @@ std::string_view to_string(ArenaKind kind) {
       return "session";
     case ArenaKind::persistent:
       return "persistent";
-    case ArenaKind::pool:
+    case ArenaKind::ring:
       return "pool";
     case ArenaKind::user:
       return "user";

@@ -31,7 +31,7 @@ constexpr Name kNoteFields[] = {"tensor", "reason", "body"};
 constexpr std::int64_t kMaxPosition = std::numeric_limits<std::uint32_t>::max();
 constexpr std::int64_t kBackEdge = -1;
 constexpr ArenaKind kKinds[] = {ArenaKind::shared,     ArenaKind::fixed, ArenaKind::session,
-                                ArenaKind::persistent, ArenaKind::pool,  ArenaKind::user};
+                                ArenaKind::persistent, ArenaKind::ring,  ArenaKind::user};
 
 // --------------------------------------------------------------------------------------------------------------- read
 

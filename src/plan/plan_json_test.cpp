@@ -166,7 +166,7 @@ TEST(PlanJson, ClearsBindingsCopiesEdgesAndBodiesReadBackEqual) {
 
 TEST(PlanJson, EveryArenaKindIsRead) {
   for (const ArenaKind kind : {ArenaKind::shared, ArenaKind::fixed, ArenaKind::session, ArenaKind::persistent,
-                               ArenaKind::pool, ArenaKind::user}) {
+                               ArenaKind::ring, ArenaKind::user}) {
     PlanFile plan = example();
     plan.arenas[0].kind = kind;
     EXPECT_EQ(parse_plan(plan_to_json(plan), "p").value().arenas[0].kind, kind);

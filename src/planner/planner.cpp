@@ -143,7 +143,7 @@ class ArenaSolver {
   };
 
   Result<SolveOutcome> solve_one(const ArenaProblem& arena) {
-    if (arena.kind == ArenaKind::pool) return outcome_of_ring(arena);
+    if (arena.kind == ArenaKind::ring) return outcome_of_ring(arena);
     // An arena without sharing needs no search, so it takes neither the chosen solver nor its time.
     const SolveOptions solving = is_searched(arena.kind) ? next_search() : SolveOptions{};
     if (task_.search && is_searched(arena.kind)) return task_.search(arena.problem);

@@ -124,7 +124,7 @@ std::string ExplanationWriter::shares(std::string_view what, const std::vector<S
 std::string ExplanationWriter::arena_text(const ArenaStory& arena) const {
   std::string title =
       fmt::format("Arena '{}' ({}), {}", clipped(arena.name, 40), to_string(arena.kind), size(arena.size));
-  if (arena.kind == ArenaKind::pool) return title + ": a prefetch ring of fixed size\n";
+  if (arena.kind == ArenaKind::ring) return title + ": a prefetch ring of fixed size\n";
   if (arena.peaks.empty()) return title + '\n';
   if (!arena.concurrent) {
     title +=

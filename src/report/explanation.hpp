@@ -111,8 +111,8 @@ struct BudgetAnswer {
   Bytes budget;
   bool fits = false;                     ///< Without changes.
   std::vector<std::string> constraints;  ///< Dropping any one of these suffices.
-  std::vector<std::string>
-      together;  ///< None suffices alone, but dropping all of these does. Empty: that does not suffice either.
+  /// None suffices alone, but dropping all of these does. Empty: that does not suffice either.
+  std::vector<std::string> together;
   std::optional<Bytes> together_peak;  ///< The peak of that re-plan.
   std::optional<Gain> shrink;          ///< Holders without which it fits. Absent: none were found; `reason` says why.
   std::string reason;

@@ -22,7 +22,7 @@ const PlacedArena* find_arena(const Scene& scene, MemoryId memory, ArenaKind kin
 }
 
 bool is_searched(const PlacedArena& arena) {
-  return is_paid(arena.problem->kind) && arena.problem->kind != ArenaKind::pool && !arena.items.empty();
+  return is_paid(arena.problem->kind) && arena.problem->kind != ArenaKind::ring && !arena.items.empty();
 }
 
 Bytes size_of(const Scene& scene, const PlacedArena& arena) { return scene.plan().arenas[arena.number.index()].size; }

@@ -25,7 +25,7 @@ class Foreign {
     for (const Arena& arena : plan_.arenas) {
       const bool known = arena.memory.index() < graph_.memories().size();
       data_.arenas.push_back(page_arena(arena, known ? graph_.memory(arena.memory).name : std::string()));
-      data_.arenas.back().concurrent = arena.kind == ArenaKind::pool || analysis_.liveness.order.steps.streams() > 1;
+      data_.arenas.back().concurrent = arena.kind == ArenaKind::ring || analysis_.liveness.order.steps.streams() > 1;
     }
     for (const Placement& each : plan_.placements) add(each);
     for (const WorkspacePlacement& each : plan_.workspaces) add(each);

@@ -62,7 +62,7 @@ PlanData planned_data(const PlanScene& of) {
     for (const PlacedArena& arena : *arenas) {
       PageArena& shown = data.arenas[arena.number.index()];
       // The order of occupants in a ring also depends on batches and added edges.
-      shown.concurrent = arena.concurrent() || shown.kind == ArenaKind::pool;
+      shown.concurrent = arena.concurrent() || shown.kind == ArenaKind::ring;
       for (const PlacedItem& item : arena.items) holders.push_back(page_holder(scene, arena, item, data.strings));
     }
   }

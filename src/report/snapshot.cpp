@@ -102,7 +102,7 @@ void SnapshotWriter::add_arena(const PlacedArena& arena) {
     segments_.push_back({next_, size, planned.memory.index(), planned.name});
     next_ += (align_up(size, kSegmentAlignment) + kSegmentAlignment).value();
   }
-  if (planned.kind == ArenaKind::pool) {
+  if (planned.kind == ArenaKind::ring) {
     // The order of occupants of a ring range also depends on batches and added edges: by steps alone they may overlap.
     if (planned.size == Bytes(0)) return;
     names_.push_back({planned.name, "prefetch ring", Step(0)});

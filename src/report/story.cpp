@@ -82,13 +82,13 @@ Told tell_arena(const Scene& scene, const PlacedArena& arena, const ExplainOptio
                 .kind = planned.kind,
                 .size = planned.size,
                 .lower_bound = planned.lower_bound,
-                .live = planned.kind == ArenaKind::pool ? planned.size : binding.live,
+                .live = planned.kind == ArenaKind::ring ? planned.size : binding.live,
                 .concurrent = binding.concurrent,
-                .peak_count = planned.kind == ArenaKind::pool ? 0 : binding.peaks.size(),
+                .peak_count = planned.kind == ArenaKind::ring ? 0 : binding.peaks.size(),
                 .peaks = {},
                 .map_at_peak = {},
                 .map_of_time = {}};
-  if (fullest == binding.peaks.end() || planned.kind == ArenaKind::pool) return told;
+  if (fullest == binding.peaks.end() || planned.kind == ArenaKind::ring) return told;
   const auto number = static_cast<std::size_t>(fullest - binding.peaks.begin());
   for (const std::size_t p : told_peaks(binding.peaks, number, options.top)) {
     std::vector<const PlacedItem*> items;
@@ -203,7 +203,7 @@ std::string cause_of(const Explanation& explanation) {
   if (arena.size < peak)
     text +=
         fmt::format(", {} of it ({}) in arena '{}',", to_human(arena.size), share_text(arena.size, peak), arena.name);
-  if (arena.kind == ArenaKind::pool) return text + " because that is the size of the prefetch ring.";
+  if (arena.kind == ArenaKind::ring) return text + " because that is the size of the prefetch ring.";
   if (arena.peaks.empty()) return text + ".";
   const Peak& fullest = arena.peaks[arena.fullest];
   const bool alone = fullest.holder_count == 1;

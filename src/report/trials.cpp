@@ -35,7 +35,7 @@ PlanOptions plan_options(const ExplainOptions& options) {
 
 Stock::Stock(const Scene& scene) {
   for (const PlacedArena& arena : scene.arenas()) {
-    if (!is_paid(arena.problem->kind) || arena.problem->kind == ArenaKind::pool) continue;
+    if (!is_paid(arena.problem->kind) || arena.problem->kind == ArenaKind::ring) continue;
     for (const PlacedItem& item : arena.items) {
       rewrite::Dropped members;
       if (const auto* workspace = std::get_if<WorkspaceId>(&item.occupant)) {

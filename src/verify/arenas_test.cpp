@@ -69,7 +69,7 @@ Graph ring() {
 
 Plan ring_plan(const Graph& graph) {
   Plan plan = plan_of(graph, {0, 512, 1536, 0});
-  const ArenaId pool = add_arena(plan, ArenaKind::pool, 2048);
+  const ArenaId pool = add_arena(plan, ArenaKind::ring, 2048);
   for (Placement& placement : plan.placements) placement.arena = pool;
   plan.arenas[0].size = plan.arenas[0].regions[0] = Bytes(0);
   plan.arenas[0].proven_optimal = true;

@@ -69,7 +69,7 @@ class Largest {
 /// The limit that the region exceeds.
 std::optional<Bytes> exceeded_limit(const Case& input, const Arena& arena, Bytes region) {
   if (arena.memory.index() >= input.graph.memories().size()) return std::nullopt;
-  if (arena.kind == ArenaKind::pool || arena.kind == ArenaKind::user) return std::nullopt;
+  if (arena.kind == ArenaKind::ring || arena.kind == ArenaKind::user) return std::nullopt;
   std::optional<Bytes> limit = input.graph.memory(arena.memory).max_size;
   if (input.options.region_limit) limit = std::min(limit.value_or(kMaxBytes), *input.options.region_limit);
   return limit && region > *limit ? limit : std::nullopt;

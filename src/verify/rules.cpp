@@ -92,7 +92,7 @@ class PlacementCheck {
     const Value& value = demand.value;
     if (value.persistent() || demand.persistent_part) return ArenaKind::persistent;
     if (value.session) return ArenaKind::session;
-    if (value.ring) return ArenaKind::pool;
+    if (value.ring) return ArenaKind::ring;
     const bool pinned = value.fixed && input_.options.base == AddressBase::refreshable;
     return pinned ? ArenaKind::fixed : ArenaKind::shared;
   }
@@ -210,7 +210,7 @@ void check_pools(const Case& input, Findings& findings) {
   for (std::size_t t = 0; t < input.graph.tensors().size() && !input.graph.rings().empty(); ++t) {
     const std::optional<RingId> id = input.values[input.values.of(TensorId(t))].ring;
     const Place* const place = input.places.valid(TensorId(t));
-    if (!id || !place || input.plan.arenas[place->arena.index()].kind != ArenaKind::pool) continue;
+    if (!id || !place || input.plan.arenas[place->arena.index()].kind != ArenaKind::ring) continue;
     const Ring& ring = input.graph.rings()[id->index()];
     const bool own = arena_of.emplace(*id, place->arena).first->second == place->arena &&
                      ring_of.emplace(place->arena, *id).first->second == *id;

@@ -369,5 +369,12 @@ TEST(VerifyAbsurd, EverythingWrongAtOnceIsDescribed) {
   EXPECT_THAT(findings, Each(Field(&Finding::message, Not(HasSubstr("{}")))));
 }
 
+TEST(Verify, FindingsAreJsonOnOneLine) {
+  EXPECT_EQ(findings_to_json({}), "{\"schema\":\"stowage.findings/1\",\"valid\":true,\"findings\":[]}\n");
+  EXPECT_EQ(findings_to_json({{Rule::overlap, "tensor 'a\"b'"}}),
+            "{\"schema\":\"stowage.findings/1\",\"valid\":false,\"findings\":[{\"rule\":\"overlap\","
+            "\"message\":\"tensor 'a\\\"b'\"}]}\n");
+}
+
 }  // namespace
 }  // namespace stowage::verification

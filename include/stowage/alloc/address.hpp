@@ -12,8 +12,8 @@ struct Tensor;
 
 /// The address of a tensor or workspace in real memory.
 struct Address {
-  Buffer* buffer =
-      nullptr;        ///< Null: the tensor is not served by the allocator that returned this.
+  /// Null: the tensor is not served by the allocator that returned this.
+  Buffer* buffer = nullptr;
   Bytes offset = {};  ///< From the buffer's base.
 
   /// Null without a buffer and for a buffer of size 0.

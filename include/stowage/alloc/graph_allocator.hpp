@@ -68,9 +68,8 @@ struct GraphAllocatorOptions {
   std::vector<Device*> virtual_memory = {};
   Bytes address_space{std::int64_t{1} << 36};  ///< With virtual memory: the addresses reserved for
                                                ///< each chunk, hence its largest size.
-  Bytes page_size{
-      std::int64_t{2}
-      << 20};  ///< With virtual memory: the unit of mapping. Rounded up to the granularity.
+  /// With virtual memory: the unit of mapping. Rounded up to the granularity.
+  Bytes page_size{std::int64_t{2} << 20};
 };
 
 struct GraphAllocatorCounters {

@@ -25,10 +25,10 @@ enum class TensorFlag : std::uint16_t {
   external = 32,  ///< Lives elsewhere and is not placed.
   /// An input or output that should lie in a buffer of the caller, bound at run time.
   zero_copy = 64,
-  reusable =
-      128,  ///< That buffer may hold other tensors while this one is not live. Only with zero_copy.
-  shape_data =
-      256,  ///< The input with the shapes of a graph with batch labels; never zero-copy there.
+  /// That buffer may hold other tensors while this one is not live. Only with zero_copy.
+  reusable = 128,
+  /// The input with the shapes of a graph with batch labels; never zero-copy there.
+  shape_data = 256,
 };
 
 /// A set of `TensorFlag`.

@@ -21,7 +21,7 @@ enum class ArenaKind : std::uint8_t {
   fixed,
   session,     ///< Workspaces that are kept across graphs and never share bytes.
   persistent,  ///< Constants and variables, each with its own permanent address.
-  pool,        ///< A ring that prefetched tensors pass through.
+  ring,        ///< "pool" in files: a ring that prefetched tensors pass through.
   user,  ///< A buffer of the caller that other tensors share while its own tensor is not live.
 };
 

@@ -23,8 +23,8 @@ struct Piece {
 
 /// Something to be placed as a whole: one offset for all of its pieces.
 struct STOWAGE_EXPORT Item {
-  std::vector<Piece>
-      pieces;  ///< At least one. They do not overlap, and their bytes are within [0, size).
+  /// At least one. They do not overlap, and their bytes are within [0, size).
+  std::vector<Piece> pieces;
   Bytes size;
   Bytes alignment{1};  ///< Of the offset; a power of two.
   /// A given offset. The item must then have exactly one allowed region.

@@ -221,7 +221,7 @@ class ModelBuilder {
 Result<Model> make_model(const Graph& graph, std::span<const Backend> backends, const PartitionOptions& options) {
   if (!graph.needs_addresses_only()) {
     return fault(ErrorCode::invalid,
-                 "groups, fills, zero-copy tensors, fixed addresses, batches, bodies, pools and session workspaces "
+                 "groups, fills, zero-copy tensors, fixed addresses, batches, bodies, rings and session workspaces "
                  "cannot be partitioned");
   }
   STOWAGE_TRY_STATUS(check_names(graph, backends, options));

@@ -5,8 +5,8 @@
 
 #include "stowage/graph/description.hpp"
 
-/// What a graph says in one bit, by name: one line each. Files are read and written, graphs compared and printed by
-/// these tables, so that nobody has a list of his own. What it means lies with whoever keeps to it.
+/// The flags of tensors and ops by name, one line each. Code that reads, writes, compares or prints all flags uses
+/// these tables. The meaning of a flag is stated at its declaration.
 namespace stowage {
 
 struct NamedTensorFlag {

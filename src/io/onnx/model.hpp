@@ -77,8 +77,8 @@ struct Attribute {
 
   std::string name;
   Type type = Type::undefined;
-  std::string
-      reference;  ///< Inside a function: the attribute of the call that has the value. Empty: this attribute has it.
+  /// Inside a function: the attribute of the call that has the value. Empty: this attribute has it.
+  std::string reference;
   std::int64_t integer = 0;
   double real = 0;
   std::string text;

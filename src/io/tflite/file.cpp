@@ -1,5 +1,6 @@
 #include "io/tflite/file.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 #include <utility>

@@ -15,6 +15,7 @@
 
 #ifdef MFD_CLOEXEC
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <map>

@@ -25,8 +25,8 @@ struct SimOptions {
   Bytes alignment{256};                ///< A power of two.
   Bytes skew{0};                       ///< The misalignment of buffers' bases; 0 or more.
   std::optional<Bytes> max_size = {};  ///< Of one buffer.
-  std::optional<Bytes> memory =
-      {};  ///< Of all buffers and physical memory together; beyond that calls fail with `out_of_memory`.
+  /// Of all buffers and physical memory together; beyond that calls fail with `out_of_memory`.
+  std::optional<Bytes> memory = {};
   bool virtual_memory = true;
   Bytes granularity{std::int64_t{2} << 20};  ///< A power of two.
 };

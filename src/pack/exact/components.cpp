@@ -7,7 +7,7 @@
 #include "pack/bounds/bound.hpp"
 #include "pack/exact/exact.hpp"
 #include "pack/grain.hpp"
-#include "pack/improve/skyline.hpp"
+#include "pack/greedy/skyline.hpp"
 
 namespace stowage::pack {
 namespace {

@@ -7,8 +7,8 @@
 #include "pack/exact/general_search.hpp"
 #include "pack/exact/target_search.hpp"
 #include "pack/grain.hpp"
+#include "pack/greedy/skyline.hpp"
 #include "pack/improve/neighbourhood.hpp"
-#include "pack/improve/skyline.hpp"
 #include "pack/interface/unordered_items.hpp"
 
 /// Closes the gap between the best answer and the bound.

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "pack/greedy/ordered_walk.hpp"
-#include "pack/improve/skyline.hpp"
+#include "pack/greedy/skyline.hpp"
 
 /// Gives the items of each stream a separate range, and stacks the ranges.
 ///

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "pack/greedy/skyline.hpp"
 #include "pack/improve/perturbed.hpp"
-#include "pack/improve/skyline.hpp"
 
 namespace stowage::pack {
 namespace {

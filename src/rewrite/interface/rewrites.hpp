@@ -9,10 +9,11 @@
 #include "rewrite/interface/origins.hpp"
 #include "stowage/graph.hpp"
 
-/// All rewrites that depend on nothing but the graph, one source file each. Each takes a graph and returns a new one
-/// with its origins; it fails if the new graph breaks a rule of `Graph::build`. Thread-safe.
+/// All rewrites that depend on nothing but the graph, one source file each. Most take a graph and return a new one with
+/// its origins; they fail if the new graph breaks a rule of `Graph::build`. `relax` edits, so that several constraints
+/// can be relaxed at once. Thread-safe.
 ///
-/// To add a rewrite: a source file that uses `Editor`, its test, its declaration here and its line in CMakeLists.txt.
+/// To add a rewrite: a source file that uses `Editor`, its test and its declaration here.
 namespace stowage::rewrite {
 
 /// Sets the alignment of every memory. (with_alignment.cpp)

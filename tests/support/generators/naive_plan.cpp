@@ -73,14 +73,14 @@ class NaivePlanner {
   }
 
   void place_group(const Op& op) {
-    const std::vector<Slot> slots = output_slots(graph_, op);
-    if (slots.empty() || op.contiguous_outputs != Contiguity::padded) return;
+    const std::vector<GroupMember> members = output_members(graph_, op);
+    if (members.empty() || op.contiguous_outputs != Contiguity::padded) return;
     // Outputs that lie in other tensors are where those are.
-    if (!op.aliases.empty() || graph_.tensor(slots.front().tensor).view_of) return;
-    const Bytes size = slots.back().offset + graph_.tensor(slots.back().tensor).size;
-    const Spot group = allocate(graph_.tensor(slots.front().tensor).memory, ArenaKind::fixed, size);
-    for (const Slot& slot : slots)
-      family_spot(slot.tensor) = Spot{group.arena, group.offset + slot.offset - in_family(slot.tensor)};
+    if (!op.aliases.empty() || graph_.tensor(members.front().tensor).view_of) return;
+    const Bytes size = members.back().offset + graph_.tensor(members.back().tensor).size;
+    const Spot group = allocate(graph_.tensor(members.front().tensor).memory, ArenaKind::fixed, size);
+    for (const GroupMember& member : members)
+      family_spot(member.tensor) = Spot{group.arena, group.offset + member.offset - in_family(member.tensor)};
   }
 
   void place_results(const Scope& scope) {
@@ -150,15 +150,16 @@ class NaivePlanner {
   void add_group_copies(OpId id) {
     const Op& op = graph_.op(id);
     const CopyMoment before = CopyMoment::before(id);
-    if (const std::vector<Slot> slots = input_slots(graph_, op); !slots.empty()) {
-      const Bytes size = slots.back().offset + graph_.tensor(slots.back().tensor).size;
+    if (const std::vector<GroupMember> members = input_members(graph_, op); !members.empty()) {
+      const Bytes size = members.back().offset + graph_.tensor(members.back().tensor).size;
       const Spot group = is_concat(graph_, op)
                              ? spot(op.outputs.front())
-                             : allocate(graph_.tensor(slots.front().tensor).memory, ArenaKind::fixed, size);
-      for (const Slot& slot : slots) add_copy(slot.tensor, before, {group.arena, group.offset + slot.offset});
+                             : allocate(graph_.tensor(members.front().tensor).memory, ArenaKind::fixed, size);
+      for (const GroupMember& member : members)
+        add_copy(member.tensor, before, {group.arena, group.offset + member.offset});
     }
     if (!is_split(graph_, op)) return;
-    for (const Slot& slot : output_slots(graph_, op)) add_copy(slot.tensor, before, spot(slot.tensor));
+    for (const GroupMember& member : output_members(graph_, op)) add_copy(member.tensor, before, spot(member.tensor));
   }
 
   void add_carried_copies(OpId loop, const Scope& inside) {

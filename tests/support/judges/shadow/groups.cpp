@@ -11,44 +11,44 @@ Bytes padded_alignment(const Graph& graph, TensorId id) {
   return tensor.alignment.value_or(graph.memory(tensor.memory).alignment);
 }
 
-std::vector<Slot> laid_out(const Graph& graph, std::vector<Slot> slots, Contiguity kind) {
-  if (slots.size() < 2) return {};
+std::vector<GroupMember> laid_out(const Graph& graph, std::vector<GroupMember> members, Contiguity kind) {
+  if (members.size() < 2) return {};
   Bytes end;
-  for (Slot& slot : slots) {
-    slot.offset = kind == Contiguity::padded ? align_up(end, padded_alignment(graph, slot.tensor)) : end;
-    end = slot.offset + graph.tensor(slot.tensor).size;
+  for (GroupMember& member : members) {
+    member.offset = kind == Contiguity::padded ? align_up(end, padded_alignment(graph, member.tensor)) : end;
+    end = member.offset + graph.tensor(member.tensor).size;
   }
-  return slots;
+  return members;
 }
 
 }  // namespace
 
-std::vector<Slot> input_slots(const Graph& graph, const Op& op) {
+std::vector<GroupMember> input_members(const Graph& graph, const Op& op) {
   if (op.no_task || op.contiguous_inputs == Contiguity::none) return {};
-  std::vector<Slot> slots;
+  std::vector<GroupMember> members;
   for (std::size_t i = 0; i < op.inputs.size(); ++i) {
-    if (op.inputs[i]) slots.push_back({i, *op.inputs[i], {}});
+    if (op.inputs[i]) members.push_back({i, *op.inputs[i], {}});
   }
-  return laid_out(graph, std::move(slots), op.contiguous_inputs);
+  return laid_out(graph, std::move(members), op.contiguous_inputs);
 }
 
-std::vector<Slot> output_slots(const Graph& graph, const Op& op) {
+std::vector<GroupMember> output_members(const Graph& graph, const Op& op) {
   if (op.no_task || op.contiguous_outputs == Contiguity::none) return {};
-  std::vector<Slot> slots;
+  std::vector<GroupMember> members;
   for (std::size_t i = 0; i < op.outputs.size(); ++i) {
     // Their places do not matter here.
     if (graph.tensor(op.outputs[i]).flags.has(TensorFlag::external)) return {};
-    slots.push_back({i, op.outputs[i], {}});
+    members.push_back({i, op.outputs[i], {}});
   }
-  return laid_out(graph, std::move(slots), op.contiguous_outputs);
+  return laid_out(graph, std::move(members), op.contiguous_outputs);
 }
 
 bool is_concat(const Graph& graph, const Op& op) {
-  return op.contiguous_inputs == Contiguity::packed && !input_slots(graph, op).empty();
+  return op.contiguous_inputs == Contiguity::packed && !input_members(graph, op).empty();
 }
 
 bool is_split(const Graph& graph, const Op& op) {
-  return op.contiguous_outputs == Contiguity::packed && !output_slots(graph, op).empty();
+  return op.contiguous_outputs == Contiguity::packed && !output_members(graph, op).empty();
 }
 
 bool constants_have_bytes(const Graph& graph) {

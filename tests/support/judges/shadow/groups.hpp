@@ -9,7 +9,7 @@
 namespace stowage::testing {
 
 /// A member of a contiguous group.
-struct Slot {
+struct GroupMember {
   std::size_t position = 0;  ///< In the op's list.
   TensorId tensor;
   Bytes offset;  ///< From the start of the group.
@@ -17,8 +17,8 @@ struct Slot {
 
 /// The members of the op's contiguous inputs, or outputs. Empty where there is no group: less than two members, an op
 /// without a task, outputs that are external.
-[[nodiscard]] std::vector<Slot> input_slots(const Graph& graph, const Op& op);
-[[nodiscard]] std::vector<Slot> output_slots(const Graph& graph, const Op& op);
+[[nodiscard]] std::vector<GroupMember> input_members(const Graph& graph, const Op& op);
+[[nodiscard]] std::vector<GroupMember> output_members(const Graph& graph, const Op& op);
 
 /// A concat, or split, that moves nothing.
 [[nodiscard]] bool is_concat(const Graph& graph, const Op& op);

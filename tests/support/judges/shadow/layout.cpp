@@ -66,8 +66,9 @@ class LayoutBuilder {
     for (const Clear& clear : plan_.clears) add_clear(clear);
     for (const Copy& copy : plan_.copies) add_copy(copy);
     for (std::size_t k = 0; k < graph_.ops().size(); ++k) {
-      align(OpId(k), layout_.ops[k].inputs, input_slots(graph_, graph_.ops()[k]), graph_.ops()[k].contiguous_inputs);
-      align(OpId(k), layout_.ops[k].outputs, output_slots(graph_, graph_.ops()[k]), graph_.ops()[k].contiguous_outputs);
+      align(OpId(k), layout_.ops[k].inputs, input_members(graph_, graph_.ops()[k]), graph_.ops()[k].contiguous_inputs);
+      align(OpId(k), layout_.ops[k].outputs, output_members(graph_, graph_.ops()[k]),
+            graph_.ops()[k].contiguous_outputs);
     }
     for (const Edge& edge : plan_.edges) {
       if (std::max(edge.from, edge.to).index() >= graph_.scope(ScopeId(0)).op_count)
@@ -150,9 +151,9 @@ class LayoutBuilder {
     const auto whole =
         std::find_if(op.inputs.begin(), op.inputs.end(), [](const auto& input) { return input.has_value(); });
     const Site& site = layout_.ops[id.index()].inputs[static_cast<std::size_t>(whole - op.inputs.begin())];
-    for (const Slot& slot : output_slots(graph_, op)) {
-      if (slot.tensor != tensor) continue;
-      Site from = locator_.beside(site, site.offset + slot.offset.value(), graph_.tensor(tensor).size, name);
+    for (const GroupMember& member : output_members(graph_, op)) {
+      if (member.tensor != tensor) continue;
+      Site from = locator_.beside(site, site.offset + member.offset.value(), graph_.tensor(tensor).size, name);
       from.extent.count = to.extent.count;
       layout_.copies[id.index()].push_back({tensor, **whole, from, to});
       return true;
@@ -162,23 +163,23 @@ class LayoutBuilder {
 
   // ----------------------------------------------------------------------------------------------------------- groups
   /// An op with a padded group finds all members from the first one that takes any bytes.
-  void align(OpId op, std::vector<Site>& sites, const std::vector<Slot>& slots, Contiguity kind) {
-    const auto exact = [&](const Slot& slot) { return is_aligned(slot.offset, granularity_); };
-    if (!std::all_of(slots.begin(), slots.end(), exact))
+  void align(OpId op, std::vector<Site>& sites, const std::vector<GroupMember>& members, Contiguity kind) {
+    const auto exact = [&](const GroupMember& member) { return is_aligned(member.offset, granularity_); };
+    if (!std::all_of(members.begin(), members.end(), exact))
       locator_.complain("a group of " + describe(graph_.op(op), op) + " is aligned too finely to shadow");
     if (kind != Contiguity::padded) return;
-    const auto first =
-        std::find_if(slots.begin(), slots.end(), [&](const Slot& s) { return sites[s.position].extent.count != 0; });
-    if (first == slots.end()) return;
+    const auto first = std::find_if(members.begin(), members.end(),
+                                    [&](const GroupMember& s) { return sites[s.position].extent.count != 0; });
+    if (first == members.end()) return;
     const Site anchor = sites[first->position];
-    for (const Slot& slot : slots) {
-      if (slot.position == first->position) continue;
+    for (const GroupMember& member : members) {
+      if (member.position == first->position) continue;
       const std::string name =
-          describe(graph_.tensor(slot.tensor), slot.tensor) + " in the group of " + describe(graph_.op(op), op);
-      Site& site = sites[slot.position];
+          describe(graph_.tensor(member.tensor), member.tensor) + " in the group of " + describe(graph_.op(op), op);
+      Site& site = sites[member.position];
       const std::size_t cells = site.extent.count;
-      site = locator_.beside(anchor, anchor.offset + (slot.offset - first->offset).value(),
-                             graph_.tensor(slot.tensor).size, name);
+      site = locator_.beside(anchor, anchor.offset + (member.offset - first->offset).value(),
+                             graph_.tensor(member.tensor).size, name);
       site.extent.count = cells;
     }
   }

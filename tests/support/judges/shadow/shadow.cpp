@@ -310,14 +310,14 @@ class Shadow {
       return static_cast<std::size_t>(bytes.value() / options_.granularity.value());
     };
     if (is_concat(graph_, op)) {
-      for (const Slot& slot : input_slots(graph_, op))
-        reference_.put(op.outputs.front(), cells(slot.offset), reference_.take(slot.tensor));
+      for (const GroupMember& member : input_members(graph_, op))
+        reference_.put(op.outputs.front(), cells(member.offset), reference_.take(member.tensor));
     } else {
       const auto whole =
           std::find_if(op.inputs.begin(), op.inputs.end(), [](const auto& input) { return input.has_value(); });
-      for (const Slot& slot : output_slots(graph_, op)) {
-        const std::size_t count = reference_.bytes(slot.tensor).size();
-        reference_.put(slot.tensor, 0, reference_.take(**whole, cells(slot.offset), count));
+      for (const GroupMember& member : output_members(graph_, op)) {
+        const std::size_t count = reference_.bytes(member.tensor).size();
+        reference_.put(member.tensor, 0, reference_.take(**whole, cells(member.offset), count));
       }
     }
   }

@@ -1,4 +1,4 @@
-#include "pack/improve/skyline.hpp"
+#include "pack/greedy/skyline.hpp"
 
 #include <algorithm>
 
