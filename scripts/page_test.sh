@@ -21,5 +21,13 @@ if [ $# -eq 0 ]; then
   cmake --build --preset dev -j "${JOBS:-2}" --target stowage_cli
   set -- build/dev/apps/stowage/stowage
 fi
-"$python" tests/page/page_test.py
-"$python" tests/page/page_test.py "$1"
+# Side by side: each is a process with a browser of its own.
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+"$python" tests/page/page_test.py "$1" >"$log" 2>&1 &
+program=$!
+status=0
+"$python" tests/page/page_test.py || status=$?
+wait "$program" || status=$?
+cat "$log"
+exit "$status"
