@@ -109,7 +109,7 @@ void set_attention(Call& call, ElementType type) {
   if (call.output_count() > 1) stop("the state it keeps for later steps is not inferred");
 }
 
-void attention(Call& call) { set_attention(call, call.type(0)); }
+void contrib_attention(Call& call) { set_attention(call, call.type(0)); }
 
 /// The result has the type of the input's scale.
 void q_attention(Call& call) { set_attention(call, call.type(3)); }
@@ -151,7 +151,7 @@ void group_query_attention(Call& call) {
 }
 
 constexpr Operator kContribOperators[] = {
-    {"Attention", attention},
+    {"Attention", contrib_attention},
     {"BiasAdd", like_first},
     {"BiasGelu", like_first},
     {"BiasSplitGelu", bias_split_gelu},
