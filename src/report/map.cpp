@@ -28,7 +28,7 @@ std::map<std::size_t, char> letters_at(const BindingPeak& peak, std::size_t top)
 }
 
 /// The bytes that are occupied at a step, as the letters of their holders.
-struct Column {
+struct StepColumn {
   std::vector<std::pair<ByteRange, char>> blocks;
 
   [[nodiscard]] char at(Bytes offset) const {
@@ -39,8 +39,8 @@ struct Column {
   }
 };
 
-Column column_at(const PlacedArena& arena, Step step, const std::map<std::size_t, char>& letters) {
-  Column column;
+StepColumn column_at(const PlacedArena& arena, Step step, const std::map<std::size_t, char>& letters) {
+  StepColumn column;
   for (std::size_t i = 0; i < arena.items.size(); ++i) {
     const auto letter = letters.find(i);
     for (const Piece& block : arena.items[i].blocks) {
@@ -52,8 +52,8 @@ Column column_at(const PlacedArena& arena, Step step, const std::map<std::size_t
 }
 
 /// All items of a set, whatever their lifetimes.
-Column column_of(const PlacedArena& arena, const BindingPeak& peak, const std::map<std::size_t, char>& letters) {
-  Column column;
+StepColumn column_of(const PlacedArena& arena, const BindingPeak& peak, const std::map<std::size_t, char>& letters) {
+  StepColumn column;
   for (const Held& held : peak.held) {
     for (const Piece& block : arena.items[held.item].blocks) {
       const auto letter = letters.find(held.item);
@@ -93,7 +93,7 @@ char letter_of(std::size_t rank) { return rank < kLetters ? static_cast<char>('A
 std::vector<std::string> map_at(const PlacedArena& arena, Bytes size, const BindingPeak& peak, std::size_t top) {
   if (size <= Bytes(0)) return {};
   const std::map<std::size_t, char> letters = letters_at(peak, top);
-  const Column column = arena.concurrent() ? column_of(arena, peak, letters) : column_at(arena, peak.at, letters);
+  const StepColumn column = arena.concurrent() ? column_of(arena, peak, letters) : column_at(arena, peak.at, letters);
   std::string cells;
   for (std::size_t c = 0; c < kColumns - 2; ++c) cells += column.at(Bytes(middle(size.value(), c, kColumns - 2)));
   const std::string end = to_human(size);
@@ -112,7 +112,7 @@ std::vector<std::string> map_over_time(const Scene& scene, const PlacedArena& ar
   std::vector<std::string> rows(kRows);
   std::string marks;
   for (const Step step : steps) {
-    const Column column = column_at(arena, step, letters);
+    const StepColumn column = column_at(arena, step, letters);
     for (std::size_t r = 0; r < kRows; ++r) rows[r] += column.at(Bytes(middle(size.value(), kRows - 1 - r, kRows)));
     marks += step == peak.at ? '^' : ' ';
   }

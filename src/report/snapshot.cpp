@@ -43,9 +43,9 @@ struct Event {
   std::size_t block;
 };
 
-class SnapshotWriter {
+class PlanSnapshotWriter {
  public:
-  SnapshotWriter(const Scene& scene, std::string graph) : scene_(scene), graph_(std::move(graph)) {
+  PlanSnapshotWriter(const Scene& scene, std::string graph) : scene_(scene), graph_(std::move(graph)) {
     for (const PlacedArena& arena : scene.arenas()) add_arena(arena);
   }
 
@@ -89,7 +89,7 @@ class SnapshotWriter {
   PickleWriter out_;
 };
 
-void SnapshotWriter::add_arena(const PlacedArena& arena) {
+void PlanSnapshotWriter::add_arena(const PlacedArena& arena) {
   const Arena& planned = scene_.plan().arenas[arena.number.index()];
   std::vector<std::int64_t> begins;
   Bytes base;
@@ -123,7 +123,7 @@ void SnapshotWriter::add_arena(const PlacedArena& arena) {
 }
 
 /// The blocks of a segment that are still allocated at the end, by address.
-std::vector<const Block*> SnapshotWriter::left_in(const Segment& segment) const {
+std::vector<const Block*> PlanSnapshotWriter::left_in(const Segment& segment) const {
   std::vector<const Block*> left;
   for (const Block& block : blocks_) {
     const bool inside = block.address >= segment.address && block.address < segment.address + segment.size.value();
@@ -133,7 +133,7 @@ std::vector<const Block*> SnapshotWriter::left_in(const Segment& segment) const 
   return left;
 }
 
-void SnapshotWriter::write_frames(const Block* block) {
+void PlanSnapshotWriter::write_frames(const Block* block) {
   out_.key("frames");
   out_.list(block ? 1 : 0, [&](std::size_t) {
     const Named& named = names_[block->holder];
@@ -148,7 +148,7 @@ void SnapshotWriter::write_frames(const Block* block) {
   });
 }
 
-void SnapshotWriter::write_block(std::int64_t address, Bytes size, const Block* block) {
+void PlanSnapshotWriter::write_block(std::int64_t address, Bytes size, const Block* block) {
   out_.dict([&] {
     out_.key("address");
     out_.integer(address);
@@ -162,7 +162,7 @@ void SnapshotWriter::write_block(std::int64_t address, Bytes size, const Block* 
   });
 }
 
-void SnapshotWriter::write_segment(std::size_t number) {
+void PlanSnapshotWriter::write_segment(std::size_t number) {
   const Segment& segment = segments_[number];
   const std::vector<const Block*> left = left_in(segment);
   std::vector<std::pair<std::int64_t, const Block*>> starts;  // null: a hole
@@ -203,7 +203,8 @@ void SnapshotWriter::write_segment(std::size_t number) {
   });
 }
 
-void SnapshotWriter::write_event(const char* action, std::int64_t address, Bytes size, Step time, const Block* block) {
+void PlanSnapshotWriter::write_event(const char* action, std::int64_t address, Bytes size, Step time,
+                                     const Block* block) {
   out_.dict([&] {
     out_.key("action");
     out_.text(action);
@@ -217,7 +218,7 @@ void SnapshotWriter::write_event(const char* action, std::int64_t address, Bytes
   });
 }
 
-void SnapshotWriter::write_trace(std::size_t device) {
+void PlanSnapshotWriter::write_trace(std::size_t device) {
   std::vector<const Segment*> segments;
   for (const Segment& segment : segments_) {
     if (segment.device == device) segments.push_back(&segment);
@@ -249,7 +250,7 @@ void SnapshotWriter::write_trace(std::size_t device) {
   });
 }
 
-void SnapshotWriter::write_settings() {
+void PlanSnapshotWriter::write_settings() {
   out_.dict([&] {
     out_.key("PYTORCH_CUDA_ALLOC_CONF");
     out_.text("");
@@ -265,7 +266,7 @@ void SnapshotWriter::write_settings() {
 }  // namespace
 
 std::string timeline_to_snapshot(const PlanScene& scene) {
-  return SnapshotWriter(scene.scene(), scene.planned().graph.name()).run();
+  return PlanSnapshotWriter(scene.scene(), scene.planned().graph.name()).run();
 }
 
 }  // namespace stowage

@@ -20,9 +20,9 @@ using Key = std::tuple<std::string, std::string, std::string>;
 constexpr std::size_t kMaxPrefix = 64;
 
 /// Maps the values and attributes of a function to those of the calling graph.
-class Call {
+class FunctionCall {
  public:
-  Call(const Function& function, const Node& node, std::string prefix)
+  FunctionCall(const Function& function, const Node& node, std::string prefix)
       : function_(function), node_(node), prefix_(std::move(prefix)) {
     for (std::size_t i = 0; i < function.inputs.size(); ++i)
       names_.emplace(function.inputs[i], i < node.inputs.size() ? node.inputs[i] : std::string());
@@ -194,7 +194,8 @@ class Inliner {
       return fault(fmt::format("{}: functions call each other more than {} deep", describe(node), kMaxGraphDepth));
     added_ += (function.inputs.size() + function.outputs.size()) * sizeof(std::string);
     const std::string& name = node.name.empty() ? node.kind : node.name;
-    const Call call(function, node, fmt::format("{}#{}/", std::string_view(name).substr(0, kMaxPrefix - 16), ++calls_));
+    const FunctionCall call(function, node,
+                            fmt::format("{}#{}/", std::string_view(name).substr(0, kMaxPrefix - 16), ++calls_));
     for (const Node& original : function.nodes) {
       Node inner = call.instantiate(original);
       added_ += cost_of(inner);

@@ -11,9 +11,9 @@ namespace stowage::memory {
 namespace {
 
 // Ids of events and physical memory contain the device's number in their upper bits.
-constexpr unsigned kDeviceShift = 40;
+constexpr unsigned kIdShift = 40;
 
-std::uint64_t first_id(DeviceId device) { return static_cast<std::uint64_t>(device.index() + 1) << kDeviceShift | 1; }
+std::uint64_t first_id(DeviceId device) { return static_cast<std::uint64_t>(device.index() + 1) << kIdShift | 1; }
 
 }  // namespace
 
@@ -52,7 +52,7 @@ Status SimState::take(Bytes size) {
 }
 
 Error SimState::refuse_foreign(std::string_view what, std::uint64_t id) {
-  const std::uint64_t device = id >> kDeviceShift;
+  const std::uint64_t device = id >> kIdShift;
   const std::uint64_t own = options.id.index() + 1;
   if (device == own || device == 0) return refuse(fmt::format("{} {} does not exist", what, id));
   return refuse(fmt::format("{} {} belongs to device {}, not to device {}", what, id, device - 1, own - 1));

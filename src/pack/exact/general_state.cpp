@@ -8,11 +8,11 @@
 namespace stowage::pack {
 namespace {
 
-constexpr std::uint32_t kNobody = GeneralModel::kNone;
+constexpr std::uint32_t kNoRegion = GeneralModel::kNone;
 constexpr std::int64_t kInfinite = std::numeric_limits<std::int64_t>::max() / 4;
 constexpr std::int64_t kMaxRoom = std::int64_t{1} << 61;
-constexpr std::size_t kMaxCliqueWork = 20'000;     ///< Per node, in tasks².
-constexpr std::size_t kWorkBetweenLooks = 50'000;  ///< Well below a millisecond.
+constexpr std::size_t kMaxCliqueWorkPerNode = 20'000;  ///< Per node, in tasks².
+constexpr std::size_t kWorkBetweenLooks = 50'000;      ///< Well below a millisecond.
 
 }  // namespace
 
@@ -28,7 +28,7 @@ void GeneralState::clear(std::int64_t target, const std::function<bool()>& stop)
   upper_.assign(n, model_.ceiling());
   least_.assign(model_.pairs().size(), -kInfinite);
   most_.assign(model_.pairs().size(), kInfinite);
-  region_.assign(n, kNobody);
+  region_.assign(n, kNoRegion);
   choices_.assign(std::size_t{n} * regions(), 1);
   choice_count_.assign(n, regions());
   top_.assign(regions(), 0);
@@ -53,7 +53,7 @@ bool GeneralState::start(std::int64_t target, const std::function<bool()>& stop)
 
 bool GeneralState::start_item(std::uint32_t i) {
   const GeneralModel::ModelItem& item = model_.item(i);
-  if (item.twin_pair != kNobody) least_[item.twin_pair] = 1;
+  if (item.twin_pair != GeneralModel::kNone) least_[item.twin_pair] = 1;
   if (item.pinned && (!set_lower(i, *item.pinned) || !set_upper(i, *item.pinned))) return false;
   if (regions() == 1) return assign(i, 0);
   for (std::uint32_t r = 0; r < regions(); ++r) {
@@ -84,7 +84,7 @@ void GeneralState::undo(const Change& change) {
       break;
     case What::region:
       add_load(change.index, region_[change.index], -1);
-      region_[change.index] = kNobody;
+      region_[change.index] = kNoRegion;
       break;
     case What::choice:
       choices_[change.index] = 1;
@@ -106,7 +106,7 @@ void GeneralState::clear_queues() {
 }
 
 void GeneralState::touch(std::uint32_t i) {
-  if (region_[i] == kNobody) return;
+  if (region_[i] == kNoRegion) return;
   if (!queued_[i]) {
     queued_[i] = 1;
     queue_.push_back(i);
@@ -125,7 +125,7 @@ bool GeneralState::set_lower(std::uint32_t i, std::int64_t value) {
   lower_[i] = round_up(value, model_.item(i).alignment);
   if (lower_[i] > upper_[i]) return false;
   touch(i);
-  return region_[i] == kNobody || set_top(region_[i], lower_[i] + model_.item(i).size);
+  return region_[i] == kNoRegion || set_top(region_[i], lower_[i] + model_.item(i).size);
 }
 
 bool GeneralState::set_upper(std::uint32_t i, std::int64_t value) {
@@ -178,7 +178,7 @@ void GeneralState::add_load(std::uint32_t i, std::uint32_t region, std::int64_t 
 }
 
 bool GeneralState::assign(std::uint32_t i, std::uint32_t region) {
-  if (region_[i] != kNobody) return region_[i] == region;
+  if (region_[i] != kNoRegion) return region_[i] == region;
   if (!may(i, region)) return false;
   trail_.push_back({What::region, i, 0});
   region_[i] = region;
@@ -197,7 +197,7 @@ bool GeneralState::exclude(std::uint32_t i, std::uint32_t region) {
   trail_.push_back({What::choice, i * regions() + region, 0});
   choices_[i * regions() + region] = 0;
   if (--choice_count_[i] == 0) return false;
-  if (choice_count_[i] > 1 || region_[i] != kNobody) return true;
+  if (choice_count_[i] > 1 || region_[i] != kNoRegion) return true;
   std::uint32_t only = 0;
   while (!may(i, only)) ++only;
   return assign(i, only);
@@ -233,7 +233,7 @@ bool GeneralState::propagate() {
     } else if (tops_changed_) {
       tops_changed_ = false;
       if (regions() > 1 && !propagate_tops()) return false;
-    } else if (!dirty_.empty() && clique_work < kMaxCliqueWork) {
+    } else if (!dirty_.empty() && clique_work < kMaxCliqueWorkPerNode) {
       const std::uint32_t c = next_clique();
       clique_work += model_.cliques()[c].size() * model_.cliques()[c].size();
       if (!propagate_clique(c)) return false;
@@ -286,7 +286,7 @@ bool GeneralState::propagate_pair(std::uint32_t p) {
 
 bool GeneralState::propagate_tops() {
   for (std::uint32_t i = 0; i < model_.count(); ++i) {
-    if (region_[i] != kNobody) {
+    if (region_[i] != kNoRegion) {
       if (!set_upper(i, ceiling(region_[i]) - model_.item(i).size)) return false;
       continue;
     }
@@ -315,7 +315,7 @@ bool GeneralState::enough_room(std::uint32_t c) const {
     room = std::min(room, kMaxRoom);
   }
   for (const GeneralModel::Task& task : model_.cliques()[c]) {
-    if (region_[task.item] == kNobody) room -= task.bytes;
+    if (region_[task.item] == kNoRegion) room -= task.bytes;
   }
   return room >= 0;
 }

@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint32_t kNoItem = std::numeric_limits<std::uint32_t>::max();
 constexpr std::size_t kMaxPairs = 4'000'000;
 /// The search recurses once per item, with half a KiB to two KiB of stack each time.
-constexpr std::uint32_t kMaxItems = 4'096;
+constexpr std::uint32_t kMaxValleyItems = 4'096;
 /// The fraction of a section's failure count that the next run starts with. With 0, each run must learn again where the
 /// problem is tight; with 1, the first run's mistakes stay for ever.
 constexpr double kWeightKept = 0.1;
@@ -320,7 +320,7 @@ SearchEnd Search<Words>::run(std::int64_t target, const SearchStyle& style, std:
 
 std::unique_ptr<ValleySearch> ValleySearch::make(const Plain& plain) {
   const std::uint32_t sections = plain.sections();
-  if (sections > 40 * 64 || plain.count() > kMaxItems) return nullptr;
+  if (sections > 40 * 64 || plain.count() > kMaxValleyItems) return nullptr;
   std::optional<ItemLists> neighbours = ItemLists::meeting(plain, kMaxPairs);
   if (!neighbours) return nullptr;
   const auto problem =

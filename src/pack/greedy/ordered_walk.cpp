@@ -15,7 +15,7 @@ namespace stowage::pack {
 namespace {
 
 /// The owner of bytes that any new item may take.
-constexpr std::uint32_t kNobody = UINT32_MAX;
+constexpr std::uint32_t kNoOwner = UINT32_MAX;
 
 /// How many items are placed between two merges of fragments. A merge visits every fragment; it saves time later and
 /// does not change the answer.
@@ -25,7 +25,7 @@ constexpr std::size_t kItemsBetweenMerges = 16;
 struct Fragment {
   std::int64_t upper;
   Step over;            ///< The owner comes before every item that begins at this step or later.
-  std::uint32_t owner;  ///< The last owner, as a number of `Owners`, or kNobody.
+  std::uint32_t owner;  ///< The last owner, as a number of `Owners`, or kNoOwner.
 };
 
 /// The smallest gap that fits, of those considered so far; of equal ones, the first.
@@ -78,10 +78,10 @@ class Owners {
   }
 
   void add_fragment(std::uint32_t owner) {
-    if (owner != kNobody) ++fragments_[owner];
+    if (owner != kNoOwner) ++fragments_[owner];
   }
   void remove_fragment(std::uint32_t owner) {
-    if (owner != kNobody && --fragments_[owner] == 0) unused_.push_back(owner);
+    if (owner != kNoOwner && --fragments_[owner] == 0) unused_.push_back(owner);
   }
 
   /// Whether the owner comes before an item with these uses.
@@ -125,7 +125,7 @@ class OrderedWalk {
     for (Fragment fragment : fragments_) {
       if (fragment.over <= now) {
         owners_.remove_fragment(fragment.owner);
-        fragment.owner = kNobody;
+        fragment.owner = kNoOwner;
       }
       if (kept > 0 && fragments_[kept - 1].owner == fragment.owner) {
         owners_.remove_fragment(fragment.owner);
@@ -144,7 +144,7 @@ class OrderedWalk {
     std::int64_t lower = 0;      // of the fragment
     std::int64_t free_from = 0;  // end of the last fragment that the item cannot take
     for (const Fragment& fragment : fragments_) {
-      if (fragment.owner != kNobody && !owners_.before(fragment.owner, uses)) {
+      if (fragment.owner != kNoOwner && !owners_.before(fragment.owner, uses)) {
         if (lower > free_from) gap.consider({free_from, lower});
         free_from = fragment.upper;
       }
@@ -156,7 +156,7 @@ class OrderedWalk {
   /// Makes `owner` the last owner of the bytes.
   void assign(OffsetRange bytes, Step over, std::uint32_t owner) {
     if (fragments_.empty() || fragments_.back().upper < bytes.upper)
-      fragments_.push_back({bytes.upper, Step(0), kNobody});
+      fragments_.push_back({bytes.upper, Step(0), kNoOwner});
     const auto first = fragment_at(bytes.lower);
     const auto last = fragment_at(bytes.upper - 1);
     const std::int64_t lower = first == fragments_.begin() ? 0 : std::prev(first)->upper;

@@ -65,7 +65,7 @@ class Features {
     mark("filled workspace", !op.zero_fill.workspaces.empty());
     mark("filled with another value", !op.zero_fill.empty() && op.zero_fill.value != 0);
     mark("filled in a body", inside && !op.zero_fill.empty());
-    mark("group in a body", inside && !input_slots(graph_, op).empty());
+    mark("group in a body", inside && !input_members(graph_, op).empty());
     for (const Workspace& workspace : op.workspaces) {
       mark("workspace");
       mark("workspace of the session", workspace.scope == WorkspaceScope::session);
@@ -79,8 +79,8 @@ class Features {
 
   void groups(OpId id) {
     const Op& op = graph_.op(id);
-    const std::vector<Slot> inputs = input_slots(graph_, op);
-    const std::vector<Slot> outputs = output_slots(graph_, op);
+    const std::vector<GroupMember> inputs = input_members(graph_, op);
+    const std::vector<GroupMember> outputs = output_members(graph_, op);
     mark("concat", is_concat(graph_, op));
     mark("split", is_split(graph_, op));
     mark("padded inputs", !inputs.empty() && op.contiguous_inputs == Contiguity::padded);
@@ -90,15 +90,15 @@ class Features {
     mark("contiguous outputs that are aliases", !outputs.empty() && !op.aliases.empty());
     mark("filled output in a group", !outputs.empty() && !op.zero_fill.outputs.empty());
     std::map<std::size_t, int> of_family;
-    for (const Slot& slot : inputs) {
-      const TensorFlags flags = families_.families[families_.seats[slot.tensor.index()].family].flags;
+    for (const GroupMember& member : inputs) {
+      const TensorFlags flags = families_.families[families_.seats[member.tensor.index()].family].flags;
       mark("constant in a group", flags.has(TensorFlag::constant));
       mark("variable in a group", flags.has(TensorFlag::variable));
       mark("zero-copy in a group", flags.has(TensorFlag::zero_copy));
-      mark("one family twice in a group", ++of_family[families_.seats[slot.tensor.index()].family] > 1);
+      mark("one family twice in a group", ++of_family[families_.seats[member.tensor.index()].family] > 1);
     }
-    for (const Slot& slot : inputs) ++as_input_[slot.tensor];
-    for (const Slot& slot : outputs) as_output_.insert(slot.tensor);
+    for (const GroupMember& member : inputs) ++as_input_[member.tensor];
+    for (const GroupMember& member : outputs) as_output_.insert(member.tensor);
     if (is_concat(graph_, op)) as_output_.insert(op.outputs.front());
   }
 

@@ -63,7 +63,7 @@ void loss(Call& call) {
   call.set(1, call.type(0), call.dims(0));  // the logarithms, if they are an output
 }
 
-struct Add {
+struct Sum {
   std::int64_t operator()(std::int64_t a, std::int64_t b) const { return plus(a, b); }
 };
 
@@ -120,7 +120,7 @@ constexpr Operator kReductionOperators[] = {
     {"ReduceMean", reduce},
     {"ReduceMin", reduce, fold_reduce<Lower>},
     {"ReduceProd", reduce, fold_product},
-    {"ReduceSum", reduce, fold_reduce<Add>},
+    {"ReduceSum", reduce, fold_reduce<Sum>},
     {"ReduceSumSquare", reduce},
     {"SoftmaxCrossEntropyLoss", loss},
     {"TopK", top_k},
