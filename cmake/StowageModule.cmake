@@ -112,7 +112,8 @@ function(stowage_test name)
       set(test ${name}_${shard})
     endif()
     add_test(NAME ${test} COMMAND ${name})
-    set_tests_properties(${test} PROPERTIES LABELS "${arg_LABELS}" ENVIRONMENT "GTEST_TOTAL_SHARDS=${arg_SHARDS};GTEST_SHARD_INDEX=${index}")
+    set_tests_properties(${test} PROPERTIES LABELS "${arg_LABELS}" ENVIRONMENT
+      "GTEST_TOTAL_SHARDS=${arg_SHARDS};GTEST_SHARD_INDEX=${index};GTEST_OUTPUT=json:${PROJECT_BINARY_DIR}/results/${test}.json")
     if("slow" IN_LIST arg_LABELS)
       set_tests_properties(${test} PROPERTIES COST 100) # first, so that none is left alone at the end
     endif()
