@@ -150,7 +150,6 @@ using TensorId = Id<struct TensorList>;
 using OpId = Id<struct OpList>;
 using MemoryId = Id<struct MemoryList>;
 using StreamId = Id<struct StreamList>;
-using StorageId = Id<struct StorageList>;
 using ArenaId = Id<struct ArenaList>;
 using RingId = Id<struct RingList>;
 using ScopeId = Id<struct ScopeList>;

@@ -11,15 +11,8 @@ namespace {
 
 using rewrite::Constraint;
 using rewrite::Editor;
+using rewrite::set;
 using Drop = bool (*)(Editor&, PlanOptions&);
-
-/// Sets `field` to `value`; returns whether it changed.
-template <class Field>
-bool set(Field& field, Field value) {
-  if (field == value) return false;
-  field = std::move(value);
-  return true;
-}
 
 /// Constraints of the graph only.
 template <auto constraint>

@@ -5,14 +5,6 @@
 namespace stowage::rewrite {
 namespace {
 
-/// Sets `field` to `value`; returns whether that changed it.
-template <class Field>
-bool set(Field& field, Field value) {
-  if (field == value) return false;
-  field = std::move(value);
-  return true;
-}
-
 /// Calls `change` for each element of a list; returns whether any changed.
 template <class List, class Change>
 bool each(List&& list, Change change) {

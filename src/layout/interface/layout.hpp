@@ -72,6 +72,8 @@ struct Packing {
   bool has_parts = false;  ///< It is a packed whole.
 };
 
+using StorageId = Id<struct StorageList>;
+
 /// Where a class lies.
 struct ClassPosition {
   StorageId storage;  ///< Meaningless unless its residence is one in a storage (`is_resident`).

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "rewrite/interface/editor.hpp"
@@ -15,6 +16,14 @@
 ///
 /// To add a rewrite: a source file that uses `Editor`, its test and its declaration here.
 namespace stowage::rewrite {
+
+/// Sets `field` to `value`; returns whether that changed it.
+template <class Field>
+bool set(Field& field, Field value) {
+  if (field == value) return false;
+  field = std::move(value);
+  return true;
+}
 
 /// Sets the alignment of every memory. (with_alignment.cpp)
 Result<Rewritten> with_alignment(const Graph& graph, Bytes alignment);
