@@ -31,29 +31,35 @@ std::pair<std::vector<Tensor>*, std::vector<Op>*> scope_at(GraphDescription& gra
   return at;
 }
 
-Result<Bytes> peak_without(const Graph& graph, const std::vector<TensorRef>& tensors,
-                           const std::vector<WorkspaceNumber>& workspaces) {
+Result<Bytes> peak_without(const Graph& graph, const std::vector<TensorId>& tensors,
+                           const std::vector<WorkspaceId>& workspaces) {
   GraphDescription changed = graph.description();
-  for (const TensorRef& ref : tensors) {
-    const auto [all, ops] = scope_at(changed, ref.body);
-    (*all)[ref.tensor.index()].size = Bytes(0);
-    if ((*all)[ref.tensor.index()].view_of) (*all)[ref.tensor.index()].view_of->offset = Bytes(0);
+  for (const TensorId id : tensors) {
+    const ScopeId scope = graph.scope_of(id);
+    const TensorId local(id.index() - graph.scope(scope).first_tensor.index());
+    const auto [all, ops] = scope_at(changed, graph.path(scope));
+    Tensor& tensor = (*all)[local.index()];
+    tensor.size = Bytes(0);
+    if (tensor.view_of) tensor.view_of->offset = Bytes(0);
     for (Op& op : *ops) {
       for (Alias& alias : op.aliases) {
-        if (op.outputs[alias.output] == ref.tensor) alias.offset = Bytes(0);
+        if (op.outputs[alias.output] == local) alias.offset = Bytes(0);
       }
     }
   }
-  for (const WorkspaceNumber& ref : workspaces)
-    (*scope_at(changed, ref.body).second)[ref.op.index()].workspaces[ref.index].size = Bytes(0);
+  for (const WorkspaceId& id : workspaces) {
+    const ScopeId scope = graph.scope_of(id.op);
+    const std::size_t op = id.op.index() - graph.scope(scope).first_op.index();
+    (*scope_at(changed, graph.path(scope)).second)[op].workspaces[id.index].size = Bytes(0);
+  }
   STOWAGE_TRY(const Graph shrunk, Graph::build(std::move(changed)));
   STOWAGE_TRY(const Planned planned, plan(shrunk, options().plan));
   return planned.plan->peak();
 }
 
 Bytes peak_without_holders(const Graph& graph, const std::vector<Holder>& holders, std::size_t mask) {
-  std::vector<TensorRef> tensors;
-  std::vector<WorkspaceNumber> workspaces;
+  std::vector<TensorId> tensors;
+  std::vector<WorkspaceId> workspaces;
   for (std::size_t h = 0; h < holders.size(); ++h) {
     if ((mask >> h & 1) == 0) continue;
     tensors.insert(tensors.end(), holders[h].tensors.begin(), holders[h].tensors.end());

@@ -103,7 +103,7 @@ Explanation explain(const PlanScene& base, const ExplainOptions& options) {
 
   Explanation explanation;
   explanation.summary = summarize(base.planned());
-  const auto details = std::make_shared<ExplanationDetails>();
+  const auto details = std::make_shared<ExplanationDetails>(ExplanationDetails{.graph = graph});
   explanation.details = details;
   details->within = options.within;
   const std::vector<Told> told = tell_arenas(scene, options);

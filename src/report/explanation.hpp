@@ -11,21 +11,6 @@
 /// The details of an `Explanation`. Users read them as text, as JSON or in a page.
 namespace stowage {
 
-/// A tensor or workspace, by its number within the body at path `body`.
-struct TensorRef {
-  TensorId tensor;
-  BodyPath body = {};
-
-  friend auto operator<=>(const TensorRef&, const TensorRef&) = default;
-};
-struct WorkspaceNumber {
-  OpId op;
-  std::uint32_t index = 0;
-  BodyPath body = {};
-
-  friend auto operator<=>(const WorkspaceNumber&, const WorkspaceNumber&) = default;
-};
-
 /// What occupies bytes at a peak: a storage with its tensors, or a workspace.
 struct Holder {
   std::string name;  ///< The tensor that needs the bytes at that step; "op (workspace 0)".
@@ -39,8 +24,8 @@ struct Holder {
   Bytes offset;        ///< In its arena, with the regions one after the other.
   /// Bytes at fixed distances that move with it: the rest of a contiguous group.
   std::size_t beside = 0;
-  std::vector<TensorRef> tensors;  ///< All tensors that share its bytes, needed at that step or not.
-  std::optional<WorkspaceNumber> workspace = {};
+  std::vector<TensorId> tensors;  ///< All tensors that share its bytes, needed at that step or not.
+  std::optional<WorkspaceId> workspace = {};
   std::optional<Bytes> gain = {};  ///< The gain without this holder alone. Absent: not tried.
 };
 
@@ -86,8 +71,8 @@ struct Gain {
   std::vector<Holder> holders;  ///< Largest first.
   /// Everything that was shrunk to size 0: the holders' tensors and those that must have the same
   /// size.
-  std::vector<TensorRef> tensors;
-  std::vector<WorkspaceNumber> workspaces;  ///< The same.
+  std::vector<TensorId> tensors;
+  std::vector<WorkspaceId> workspaces;  ///< The same.
   Bytes peak;
   Bytes gain;             ///< Of all of them together. Negative if the plan with them happened to be better.
   bool proven = false;    ///< Both plans are proven optimal, so the gain holds for any planner.
@@ -127,12 +112,13 @@ struct LargestOp {
 };
 
 struct ExplanationDetails {
+  Graph graph;  ///< Whose ids these are.
   double within = 0;
-  std::vector<ArenaStory> arenas;  ///< Those that count towards the peak, largest first.
-  std::optional<LargestOp> largest_op;
-  std::vector<Gain> gains;  ///< Largest first.
-  std::vector<Cost> costs;  ///< Largest first, untried ones last.
-  std::optional<BudgetAnswer> budget;
+  std::vector<ArenaStory> arenas = {};  ///< Those that count towards the peak, largest first.
+  std::optional<LargestOp> largest_op = {};
+  std::vector<Gain> gains = {};  ///< Largest first.
+  std::vector<Cost> costs = {};  ///< Largest first, untried ones last.
+  std::optional<BudgetAnswer> budget = {};
 };
 
 }  // namespace stowage

@@ -273,9 +273,9 @@ Gain GainSearch::describe(const Found& found) {
     gain.alone.push_back(tried ? gain_alone(item) : std::nullopt);
   }
   gain.then = op_that_binds(found.subset);
-  const rewrite::Dropped dropped = closed(scene_.graph(), stock_.dropped(found.subset));
-  for (const TensorId id : dropped.tensors) gain.tensors.push_back(ref_of(scene_.graph(), id));
-  for (const WorkspaceId& ref : dropped.workspaces) gain.workspaces.push_back(ref_of(scene_.graph(), ref));
+  rewrite::Dropped dropped = closed(scene_.graph(), stock_.dropped(found.subset));
+  gain.tensors = std::move(dropped.tensors);
+  gain.workspaces = std::move(dropped.workspaces);
   return gain;
 }
 

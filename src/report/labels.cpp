@@ -39,13 +39,13 @@ void name_workspace(const Scene& scene, WorkspaceId ref, Holder& holder) {
   holder.kind = op.kind;
   holder.scope = scope_of(op.name);
   holder.family = fmt::format("{} (workspace)", family_of(op.name));
-  holder.workspace = ref_of(scene.graph(), ref);
+  holder.workspace = ref;
 }
 
 void name_storage(const Scene& scene, const PlacedItem& item, std::optional<Step> step, Holder& holder) {
   const Storage& storage = scene.layout().storage(std::get<StorageId>(item.occupant));
   for (const ClassId id : storage.classes) {
-    for (const TensorId tensor : scene.tensors(id)) holder.tensors.push_back(ref_of(scene.graph(), tensor));
+    for (const TensorId tensor : scene.tensors(id)) holder.tensors.push_back(tensor);
   }
   std::sort(holder.tensors.begin(), holder.tensors.end());
   const std::optional<TensorId> tensor = tensor_at(scene, item, step);
@@ -133,23 +133,20 @@ Holder holder_of(const Scene& scene, const PlacedItem& item, std::optional<Step>
 
 std::string name_of(const Graph& graph, TensorId id) {
   const std::string& name = graph.tensor(id).name;
-  return name.empty() ? fmt::format("tensor {}", ref_of(graph, id).tensor.index()) : name;
+  return name.empty() ? fmt::format("tensor {}", local_number(graph, id)) : name;
 }
 
 std::string name_of(const Graph& graph, OpId id) {
-  const Op& op = graph.op(id);
-  if (!op.name.empty()) return op.name;
-  return fmt::format("op {}", id.index() - graph.scope(graph.scope_of(id)).first_op.index());
+  const std::string& name = graph.op(id).name;
+  return name.empty() ? fmt::format("op {}", local_number(graph, id)) : name;
 }
 
-TensorRef ref_of(const Graph& graph, TensorId id) {
-  const ScopeId scope = graph.scope_of(id);
-  return {TensorId(id.index() - graph.scope(scope).first_tensor.index()), graph.path(scope)};
+std::size_t local_number(const Graph& graph, TensorId id) {
+  return id.index() - graph.scope(graph.scope_of(id)).first_tensor.index();
 }
 
-WorkspaceNumber ref_of(const Graph& graph, WorkspaceId ref) {
-  const ScopeId scope = graph.scope_of(ref.op);
-  return {OpId(ref.op.index() - graph.scope(scope).first_op.index()), ref.index, graph.path(scope)};
+std::size_t local_number(const Graph& graph, OpId id) {
+  return id.index() - graph.scope(graph.scope_of(id)).first_op.index();
 }
 
 std::optional<OpId> op_at(const Scene& scene, Step step) {

@@ -32,9 +32,9 @@ namespace stowage::report {
 [[nodiscard]] std::string name_of(const Graph& graph, TensorId id);
 [[nodiscard]] std::string name_of(const Graph& graph, OpId id);
 
-/// A reference by the numbers of the tensor's own scope.
-[[nodiscard]] TensorRef ref_of(const Graph& graph, TensorId id);
-[[nodiscard]] WorkspaceNumber ref_of(const Graph& graph, WorkspaceId ref);
+/// The number within the scope that it belongs to, as files count.
+[[nodiscard]] std::size_t local_number(const Graph& graph, TensorId id);
+[[nodiscard]] std::size_t local_number(const Graph& graph, OpId id);
 
 /// The op at a step; none if no op runs at it.
 [[nodiscard]] std::optional<OpId> op_at(const Scene& scene, Step step);
