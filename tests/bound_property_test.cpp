@@ -77,8 +77,7 @@ TEST(BoundAgainstBruteForce, OffsetSums) {
   std::size_t above = 0;
   std::size_t used = 0;
   for (std::uint64_t seed = 0; seed < kProblems; ++seed) {
-    const Problem problem = testing::random_problem(
-        seed, {.max_items = 6, .pieces = false, .pins = false, .regions = false, .streams = false});
+    const Problem problem = testing::random_problem(seed, testing::plain_options(6));
     const testing::BruteForceAnswer truth = *testing::solve_by_brute_force(problem);
     const Certificate before = lower_bound(problem);
     const Certificate bound =

@@ -56,8 +56,7 @@ TEST(BruteForce, TheExactSolverFindsAndProvesTheOptimumOfPlainProblems) {
   const testing::SeedRange seeds = testing::seeds(4'000);
   std::size_t above_bound = 0;
   for (std::uint64_t seed = seeds.first; seed < seeds.last; ++seed) {
-    const Problem problem = testing::random_problem(
-        seed, {.max_items = 6, .pieces = false, .pins = false, .regions = false, .streams = false});
+    const Problem problem = testing::random_problem(seed, testing::plain_options(6));
     const testing::BruteForceAnswer truth = *testing::solve_by_brute_force(problem);
     const SolveOutcome outcome = *solve(problem, {.solver = "exact", .seed = seed});
     ASSERT_EQ(outcome.status, SolveStatus::optimal) << seed;

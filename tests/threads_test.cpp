@@ -119,8 +119,7 @@ TEST(Threads, TwoSchedulersShareTheirDevices) {
 /// The threads of the search race for the first answer of a round; the result must not depend on the winner.
 TEST(Threads, OneProblemIsSolvedAlikeByOneTwoAndEightThreads) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
-    const Problem problem = testing::random_problem(
-        seed, {.max_items = 60, .pieces = false, .pins = false, .regions = false, .streams = false});
+    const Problem problem = testing::random_problem(seed, testing::plain_options(60));
     SolveOptions options{.seed = seed, .node_budget = 20'000};
     const SolveOutcome alone = *solve(problem, options);
     for (const std::uint32_t threads : {2U, 8U}) {

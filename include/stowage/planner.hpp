@@ -120,7 +120,8 @@ STOWAGE_EXPORT Result<Planned> plan(const Graph& graph, const PlanOptions& optio
 /// workspace.
 using ItemOwner = std::variant<TensorId, WorkspaceId>;
 
-/// The packing problem of a shared arena. `owners` has one entry per item.
+/// The packing problem of a shared arena, with those in-place pairs put together that save most at
+/// each step. `owners` has one entry per item.
 struct SharedProblem {
   MemoryId memory;
   Problem problem;

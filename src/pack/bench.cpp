@@ -31,7 +31,7 @@ const Plain* Bench::plain() const {
 std::unique_ptr<Occupancy> Bench::new_occupancy() const {
   if (!meetings_) meetings_ = Meetings::find(problem_, meetings_limit(problem_.items.size()));
   if (*meetings_) return make_list_occupancy(problem_, **meetings_);
-  const bool flat = problem_.items.size() <= kFlatItems || !problem_.order.empty();
+  const bool flat = problem_.items.size() <= kFlatItems || !problem_.order.empty() || !problem_.apart.empty();
   return flat ? make_flat_occupancy(problem_) : make_tree_occupancy(problem_);
 }
 
@@ -68,7 +68,7 @@ SolveOutcome Bench::outcome() const {
                        .positions = positions_,
                        .peak = {},
                        .bound = bound_,
-                       .solver = std::string(solver_),
+                       .solver = solver_,
                        .nodes = nodes_};
   const bool found = peak_ <= kMaxBytes;
   if (found) outcome.peak = peak_;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "pack/index/occupancy.hpp"
@@ -60,7 +61,7 @@ class Bench {
   bool infeasible_ = false;
   Bytes peak_ = kMaxBytes + Bytes(1);
   std::vector<Position> positions_;
-  std::string_view solver_;
+  std::string solver_;
   std::uint64_t node_budget_;
   std::uint64_t nodes_ = 0;
   // Computed on first use.

@@ -17,6 +17,7 @@ std::int64_t grain_of(const Problem& problem) {
       include(piece.bytes.upper);
     }
   }
+  for (const Join& join : problem.joins) include(join.distance);
   return std::max<std::int64_t>(1, divisor);
 }
 

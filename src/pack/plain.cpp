@@ -44,7 +44,7 @@ bool is_plain(const Item& item) {
 
 bool is_plain(const Problem& problem) {
   if (problem.regions.size() != 1 || problem.regions.front().limit || !problem.regions.front().paid ||
-      !problem.order.empty())
+      !problem.order.empty() || !problem.joins.empty() || !problem.apart.empty())
     return false;
   return std::all_of(problem.items.begin(), problem.items.end(), [](const Item& item) { return is_plain(item); });
 }

@@ -14,7 +14,8 @@ namespace stowage::pack {
 /// Whether the problem is plain.
 [[nodiscard]] bool is_plain(const Problem& problem);
 
-/// A plain problem (one piece per item, one paid region without a limit, no pins, no stream order) with time compressed
+/// A plain problem (one piece per item, one paid region without a limit, no pins, stream order, joins or items to keep
+/// apart) with time compressed
 /// to *sections*, the maximal sets of items that are live together. Two items meet iff they share a section, and the
 /// bound is the largest section. Uses built-in integers for the inner loops. Items of size 0 are left out (they lie at
 /// 0).

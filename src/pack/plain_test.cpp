@@ -49,8 +49,7 @@ TEST(Plain, OtherKindsOfProblemsAreRefused) {
 
 TEST(Plain, ItemsMeetInTimeIffTheyShareASectionAndTheBoundIsTheSame) {
   for (std::uint64_t seed = 0; seed < 2'000; ++seed) {
-    Problem problem = testing::random_problem(
-        seed, {.max_items = 12, .pieces = false, .pins = false, .regions = false, .streams = false});
+    Problem problem = testing::random_problem(seed, testing::plain_options(12));
     for (Item& each : problem.items) each.alignment = Bytes(1);  // the bound here ignores alignment
     const Plain plain = *Plain::from(problem);
     ASSERT_EQ(Bytes(plain.bound), lower_bound(problem).bytes) << seed;

@@ -25,7 +25,7 @@ enum class SolverKind : std::uint8_t {
 
 /// The problems that a solver accepts. For any other problem, `solve` runs `first_fit_by_size` instead.
 enum class Accepts : std::uint8_t {
-  plain,  ///< One piece per item, one region without a limit, no pins, no stream order (plain.hpp).
+  plain,  ///< One piece per item, one region without a limit, and no further rules (plain.hpp).
   any,
 };
 

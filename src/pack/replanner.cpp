@@ -356,6 +356,8 @@ Replanner::Replanner(Replanner&&) noexcept = default;
 Replanner& Replanner::operator=(Replanner&&) noexcept = default;
 
 Result<Replanner> Replanner::make(Problem problem, PreviousAnswer previous, ReplanOptions options) {
+  if (!problem.joins.empty())
+    return Error{ErrorCode::unsupported, "the problem has joins; a Replanner needs to know which of them hold", {}};
   if (previous.positions.empty()) previous.positions.resize(problem.items.size());
   auto state = std::make_unique<State>(std::move(problem), std::move(options));
   STOWAGE_TRY_STATUS(state->start(previous));

@@ -241,8 +241,7 @@ Walked walk_all(std::uint64_t walks, int steps, const testing::RandomProblemOpti
 }
 
 TEST(Replanner, IsRightAfterAnyChangesOfPlainProblems) {
-  const Walked walked =
-      walk_all(3'000, 15, {.max_items = 24, .pieces = false, .pins = false, .regions = false, .streams = false});
+  const Walked walked = walk_all(3'000, 15, testing::plain_options(24));
   EXPECT_GT(walked.refused, 500U);
   EXPECT_GT(walked.from_scratch, 1'000U);
   EXPECT_GT(walked.moved, 10'000U);
@@ -250,14 +249,18 @@ TEST(Replanner, IsRightAfterAnyChangesOfPlainProblems) {
 }
 
 TEST(Replanner, IsRightAfterAnyChangesOfOtherProblems) {
-  const Walked walked = walk_all(4'000, 8, {.max_items = 10});
+  const Walked walked = walk_all(4'000, 8, {.max_items = 10, .joins = false});
   EXPECT_GT(walked.refused, 200U);
   EXPECT_GT(walked.moved, 2'000U);
 }
 
+TEST(Replanner, RefusesJoins) {
+  const Problem problem{.items = {item(0, 3, 8), item(2, 5, 8)}, .joins = {{0, 1, Bytes(0)}}};
+  EXPECT_EQ(Replanner::make(problem, {}).error().code, ErrorCode::unsupported);
+}
+
 TEST(Replanner, IsDeterministic) {
-  const testing::RandomProblemOptions plain{
-      .max_items = 24, .pieces = false, .pins = false, .regions = false, .streams = false};
+  const testing::RandomProblemOptions plain = testing::plain_options(24);
   EXPECT_EQ(walk_all(50, 10, plain).ends, walk_all(50, 10, plain).ends);
 }
 

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include "pack/greedy/greedy.hpp"
+#include "pack/joined_solve.hpp"
 #include "pack/registry.hpp"
+#include "pack/subproblem.hpp"
 
 namespace stowage {
 namespace pack {
@@ -19,22 +21,6 @@ std::string solver_names() {
   std::string names;
   for (const SolverInfo& info : solvers()) names += (names.empty() ? "" : ", ") + std::string(info.name);
   return names;
-}
-
-/// Whether the pins are consistent with each other and with the limits of their regions. If not, there is nothing to
-/// search.
-bool pins_hold(const Problem& problem) {
-  Problem pinned{.items = {}, .regions = problem.regions, .order = {}, .capacity = {}};
-  std::vector<Position> positions;
-  pinned.order.streams = problem.order.streams;
-  for (std::size_t i = 0; i < problem.items.size(); ++i) {
-    const Item& item = problem.items[i];
-    if (!item.pinned) continue;
-    pinned.items.push_back(item);
-    positions.push_back({item.allowed.empty() ? 0 : item.allowed.front(), *item.pinned});
-    pinned.order.append_row(problem.order, i);
-  }
-  return pinned.items.empty() || !validate(pinned, positions);
 }
 
 bool fits_somewhere(const Problem& problem, const Item& item) {
@@ -54,6 +40,18 @@ bool evidently_infeasible(const Problem& problem, const Certificate& bound) {
 }
 
 }  // namespace
+
+bool pins_hold(const Problem& problem) {
+  std::vector<std::size_t> pinned;
+  std::vector<Position> positions;
+  for (std::size_t i = 0; i < problem.items.size(); ++i) {
+    const Item& item = problem.items[i];
+    if (!item.pinned) continue;
+    pinned.push_back(i);
+    positions.push_back({item.allowed.empty() ? 0 : item.allowed.front(), *item.pinned});
+  }
+  return pinned.empty() || !validate(subproblem(problem, pinned), positions);
+}
 
 }  // namespace pack
 
@@ -85,7 +83,11 @@ Result<SolveOutcome> solve(const Problem& problem, const SolveOptions& options) 
         .status = SolveStatus::infeasible, .positions = {}, .peak = {}, .bound = bound, .solver = {}, .nodes = 0};
   }
   pack::Bench bench(problem, options, bound);
-  solver->takes(bench) ? solver->solve(bench) : pack::solve_first_fit_by_size(bench);
+  if (!problem.joins.empty()) {
+    pack::solve_joined(*solver, bench);
+  } else {
+    solver->takes(bench) ? solver->solve(bench) : pack::solve_first_fit_by_size(bench);
+  }
   return bench.outcome();
 }
 

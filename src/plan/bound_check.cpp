@@ -1,19 +1,16 @@
 #include <algorithm>
 
+#include "base/interface/interval_map.hpp"
+#include "plan/interface/join_savings.hpp"
 #include "plan/interface/offset_check.hpp"
 #include "stowage/plan.hpp"
 
 namespace stowage {
 namespace {
 
-/// The bytes that `item` occupies at `step`. With a stream order, items conflict as a whole, from their first step to
-/// their last.
-std::vector<ByteRange> occupied(const Problem& problem, const Item& item, Step step) {
+/// The bytes that `item` occupies at `step`.
+std::vector<ByteRange> occupied(const Item& item, Step step) {
   std::vector<ByteRange> ranges;
-  if (!problem.order.empty()) {
-    if (item.life().contains(step) && item.size > Bytes(0)) ranges.push_back({Bytes(0), item.size});
-    return ranges;
-  }
   for (const Piece& piece : item.pieces) {
     if (piece.when.contains(step) && !piece.bytes.empty()) ranges.push_back(piece.bytes);
   }
@@ -27,18 +24,27 @@ bool evades(const Problem& problem, const Item& item) {
 }
 
 /// The bytes that must be in paid regions at `step`: those of the items that are not allowed in unpaid regions, and as
-/// much of the rest as does not fit in the unpaid regions.
+/// much of the rest as does not fit in the unpaid regions; less what joins can save.
 Bytes paid_at(const Problem& problem, Step step) {
   Bytes must_pay;
   Bytes may_evade;
   for (const Item& item : problem.items) {
-    for (const ByteRange& range : occupied(problem, item, step))
+    for (const ByteRange& range : occupied(item, step))
       (evades(problem, item) ? may_evade : must_pay) += range.length();
   }
   for (const Region& region : problem.regions) {
     if (!region.paid) may_evade = region.limit ? std::max(Bytes(0), may_evade - *region.limit) : Bytes(0);
   }
-  return must_pay + may_evade;
+  const Bytes saved = plan::most_saved(problem, plan::shared_by_joins_at(problem, step));
+  return std::max(Bytes(0), must_pay + may_evade - saved);
+}
+
+/// By item: whether an item that begins earlier is joined with it and shares a step with it that is `step`. Such items
+/// are left out, so that no two of the others may share bytes.
+std::vector<char> joined_at(const Problem& problem, Step step) {
+  std::vector<char> joined(problem.items.size(), 0);
+  for (const plan::SharedByJoin& shared : plan::shared_by_joins_at(problem, step)) joined[shared.later] = 1;
+  return joined;
 }
 
 /// Bytes that start at a multiple of `a` occupy a multiple of `a`, except that the topmost of each paid region need not
@@ -46,9 +52,11 @@ Bytes paid_at(const Problem& problem, Step step) {
 Bytes aligned_bytes_at(const Problem& problem, Step step, Bytes a) {
   Bytes sum;
   std::vector<Bytes> savings;
-  for (const Item& item : problem.items) {
-    if (item.alignment < a || evades(problem, item)) continue;
-    for (const ByteRange& range : occupied(problem, item, step)) {
+  const std::vector<char> joined = joined_at(problem, step);
+  for (std::size_t i = 0; i < problem.items.size(); ++i) {
+    const Item& item = problem.items[i];
+    if (item.alignment < a || evades(problem, item) || joined[i] != 0) continue;
+    for (const ByteRange& range : occupied(item, step)) {
       if (!is_aligned(range.lower, a)) continue;
       sum += align_up(range.length(), a);
       savings.push_back(align_up(range.length(), a) - range.length());
@@ -97,10 +105,13 @@ Bytes alignment_of(const Item& item, const ByteRange& range) {
 bool needs_for_pins(const Problem& problem, Step step, const Item& like, Bytes bytes) {
   if (problem.regions.size() != 1 || !problem.regions.front().paid || like.pinned) return false;
   Demand demand{kMaxBytes, Bytes(0), kMaxBytes};
-  for (const ByteRange& range : occupied(problem, like, step)) demand.least = std::min(demand.least, range.length());
+  for (const ByteRange& range : occupied(like, step)) demand.least = std::min(demand.least, range.length());
   std::vector<ByteRange> pinned;
-  for (const Item& item : problem.items) {
-    for (const ByteRange& range : occupied(problem, item, step)) {
+  const std::vector<char> joined = joined_at(problem, step);
+  for (std::size_t i = 0; i < problem.items.size(); ++i) {
+    const Item& item = problem.items[i];
+    if (joined[i] != 0) continue;
+    for (const ByteRange& range : occupied(item, step)) {
       if (item.pinned) pinned.push_back({*item.pinned + range.lower, *item.pinned + range.upper});
       if (item.pinned || range.length() < demand.least) continue;
       demand.bytes += range.length();
@@ -111,18 +122,38 @@ bool needs_for_pins(const Problem& problem, Step step, const Item& like, Bytes b
   return demand.bytes > Bytes(0) && !fits_below(bytes - Bytes(1), demand, pinned);
 }
 
-/// The total size of `items`; 0 unless they are in ascending order without duplicates, are all allowed in paid regions
-/// only, and none comes before another.
+/// The bytes of an item that some piece of it occupies.
+Bytes touched_bytes(const Item& item) {
+  IntervalMap<char> touched;
+  for (const Piece& piece : item.pieces) touched.assign(piece.bytes, 1);
+  Bytes sum;
+  touched.visit({Bytes(0), item.size}, [&](ByteRange range, char) { sum += range.length(); });
+  return sum;
+}
+
+/// Whether no piece of one item comes before a piece of the other, and the two are not joined.
+bool unordered(const Problem& problem, std::size_t a, std::size_t b) {
+  if (!plan::joins_between(problem, a, b).empty()) return false;
+  const auto row = [](const Piece& piece, std::size_t item) { return piece.row == Piece::kOwnRow ? item : piece.row; };
+  for (const Piece& p : problem.items[a].pieces) {
+    for (const Piece& q : problem.items[b].pieces) {
+      if (problem.order.before(row(p, a), row(q, b)) || problem.order.before(row(q, b), row(p, a))) return false;
+    }
+  }
+  return true;
+}
+
+/// The total of the bytes that `items` occupy; 0 unless they are in ascending order without duplicates, are all allowed
+/// in paid regions only, and all unordered.
 Bytes unordered_bytes(const Problem& problem, const std::vector<std::size_t>& items) {
   if (problem.order.empty()) return Bytes(0);
   Bytes sum;
   for (std::size_t a = 0; a < items.size(); ++a) {
     if (items[a] >= problem.items.size() || evades(problem, problem.items[items[a]])) return Bytes(0);
     for (std::size_t b = 0; b < a; ++b) {
-      if (items[b] >= items[a] || problem.order.before(items[a], items[b]) || problem.order.before(items[b], items[a]))
-        return Bytes(0);
+      if (items[b] >= items[a] || !unordered(problem, items[a], items[b])) return Bytes(0);
     }
-    sum += problem.items[items[a]].size;
+    sum += touched_bytes(problem.items[items[a]]);
   }
   return sum;
 }

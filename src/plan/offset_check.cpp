@@ -11,6 +11,7 @@ constexpr std::int64_t kMaxUnits = 65'536;
 
 bool applies_to(const Problem& problem) {
   if (problem.regions.size() != 1 || !problem.regions.front().paid || !problem.order.empty()) return false;
+  if (!problem.joins.empty()) return false;
   return std::all_of(problem.items.begin(), problem.items.end(), [](const Item& item) {
     return !item.pinned && item.pieces.size() == 1 && item.pieces.front().bytes == ByteRange{Bytes(0), item.size};
   });

@@ -41,17 +41,83 @@ Status check_pieces(const Item& item, std::size_t index) {
   return Done{};
 }
 
-/// These rules ensure that an item that comes before another also ends before the other begins in the linear order.
-Status check_order(const Problem& problem, std::size_t index) {
-  const StreamOrder& order = problem.order;
+/// These rules ensure that what comes before something else also ends before that begins in the linear order.
+Status check_row(const StreamOrder& order, std::size_t row, Interval life, std::size_t index) {
   const auto least = [&](const std::vector<Step>& table) {
-    const std::span<const Step> row = std::span(table).subspan(index * order.streams, order.streams);
-    return *std::min_element(row.begin(), row.end());
+    const std::span<const Step> cells = std::span(table).subspan(row * order.streams, order.streams);
+    return *std::min_element(cells.begin(), cells.end());
   };
-  const Interval life = problem.items[index].life();
   if (least(order.first) > life.lower) return fault(index, "lives before its first step on any stream");
   if (least(order.first) < life.lower) return fault(index, "has a first step on a stream before its life begins");
   if (least(order.threshold) < life.upper) return fault(index, "has a threshold on a stream before its life ends");
+  return Done{};
+}
+
+/// Whether the row of an item covers that of one of its pieces.
+bool covers(const StreamOrder& order, std::size_t item, std::size_t piece) {
+  for (std::size_t s = 0; s < order.streams; ++s) {
+    if (order.threshold[piece * order.streams + s] > order.threshold[item * order.streams + s]) return false;
+    if (order.first[piece * order.streams + s] < order.first[item * order.streams + s]) return false;
+  }
+  return true;
+}
+
+Status check_order(const Problem& problem, std::size_t index) {
+  const Item& item = problem.items[index];
+  STOWAGE_TRY_STATUS(check_row(problem.order, index, item.life(), index));
+  for (const Piece& piece : item.pieces) {
+    if (piece.row == Piece::kOwnRow) continue;
+    if (piece.row < problem.items.size() || piece.row >= problem.order.rows())
+      return fault(index, "has a piece with a row that does not exist or is that of an item");
+    STOWAGE_TRY_STATUS(check_row(problem.order, piece.row, piece.when, index));
+    if (!covers(problem.order, index, piece.row)) return fault(index, "has a piece that its own row does not cover");
+  }
+  return Done{};
+}
+
+/// The row of a piece of an item.
+std::size_t row_of(const Piece& piece, std::size_t item) { return piece.row == Piece::kOwnRow ? item : piece.row; }
+
+/// Whether two pieces must not share bytes.
+bool meet(const Problem& problem, std::size_t a, const Piece& p, std::size_t b, const Piece& q) {
+  if (problem.order.empty()) return p.when.overlaps(q.when);
+  const std::size_t first = row_of(p, a);
+  const std::size_t second = row_of(q, b);
+  return !problem.order.before(first, second) && !problem.order.before(second, first);
+}
+
+/// With a stream order: whether `later` takes the bytes over from `earlier`, or the two never meet.
+bool takes_over(const Problem& problem, std::size_t a, const Piece& earlier, std::size_t b, const Piece& later) {
+  const auto key = [](const Piece& piece) { return std::pair(piece.when.lower, piece.when.upper); };
+  if (key(later) < key(earlier)) return takes_over(problem, b, later, a, earlier);
+  if (!meet(problem, a, earlier, b, later)) return true;
+  const StreamOrder& order = problem.order;
+  const Step* const ends = &order.threshold[row_of(earlier, a) * order.streams];
+  return std::equal(ends, ends + order.streams, &order.threshold[row_of(later, b) * order.streams],
+                    [](Step x, Step y) { return x <= y; });
+}
+
+template <class Pair>
+Status check_pairs(const Problem& problem, const std::vector<Pair>& pairs, std::string_view what) {
+  const auto wrong = [&](std::size_t at, std::string_view how) {
+    return Error{ErrorCode::invalid, fmt::format("{} {} {}", what, at, how), {}};
+  };
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    if (pairs[i].a >= pairs[i].b || pairs[i].b >= problem.items.size())
+      return wrong(i, "names items that do not exist or are not in ascending order");
+    if (i > 0 && !(pairs[i - 1] < pairs[i])) return wrong(i, "is not above the one before it");
+  }
+  return Done{};
+}
+
+Status check_joins(const Problem& problem) {
+  STOWAGE_TRY_STATUS(check_pairs(problem, problem.joins, "join"));
+  STOWAGE_TRY_STATUS(check_pairs(problem, problem.apart, "pair of items to keep apart"));
+  for (std::size_t i = 0; i < problem.joins.size(); ++i) {
+    const Join& join = problem.joins[i];
+    if (join.distance > kMaxBytes || join.distance < Bytes(0) - kMaxBytes || !is_possible(problem, join))
+      return Error{ErrorCode::invalid, fmt::format("join {} puts pieces together that cannot take over", i), {}};
+  }
   return Done{};
 }
 
@@ -70,16 +136,16 @@ Interval Item::life() const {
   return life;
 }
 
-void StreamOrder::append_row(const StreamOrder& from, std::size_t item) {
-  const auto row = [&](const std::vector<Step>& table) {
-    return std::span(table).subspan(item * from.streams, from.streams);
+void StreamOrder::append_row(const StreamOrder& from, std::size_t row) {
+  const auto cells = [&](const std::vector<Step>& table) {
+    return std::span(table).subspan(row * from.streams, from.streams);
   };
-  threshold.insert(threshold.end(), row(from.threshold).begin(), row(from.threshold).end());
-  first.insert(first.end(), row(from.first).begin(), row(from.first).end());
+  threshold.insert(threshold.end(), cells(from.threshold).begin(), cells(from.threshold).end());
+  first.insert(first.end(), cells(from.first).begin(), cells(from.first).end());
 }
 
-bool StreamOrder::before(std::size_t item, std::size_t other) const {
-  const Step* const after = &threshold[item * streams];
+bool StreamOrder::before(std::size_t row, std::size_t other) const {
+  const Step* const after = &threshold[row * streams];
   const Step* const begins = &first[other * streams];
   for (std::size_t stream = 0; stream < streams; ++stream) {
     // On a stream that `other` does not use, begins is kNever, which is not before any threshold.
@@ -121,7 +187,9 @@ Status check_problem(const Problem& problem) {
   if (problem.capacity && *problem.capacity > kMaxBytes)
     return Error{ErrorCode::invalid, "the capacity is above the limit", {}};
   const std::size_t cells = problem.items.size() * problem.order.streams;
-  if (problem.order.threshold.size() != cells || problem.order.first.size() != cells)
+  const std::size_t known = problem.order.threshold.size();
+  const bool whole = problem.order.empty() ? known == 0 : known >= cells && known % problem.order.streams == 0;
+  if (!whole || problem.order.first.size() != known)
     return Error{ErrorCode::invalid, "the stream order's tables do not have one row per item", {}};
   // No solver places anything above the highest pin plus all items stacked on top of each other, so no sum of offsets
   // and sizes can overflow.
@@ -137,23 +205,37 @@ Status check_problem(const Problem& problem) {
       return fault(i, "takes the sum of sizes and pins above the limit of 2^62 bytes");
     total = *sum;
   }
-  return Done{};
+  return check_joins(problem);
+}
+
+bool is_possible(const Problem& problem, const Join& join) {
+  if (problem.order.empty()) return true;
+  for (const Piece& p : problem.items[join.a].pieces) {
+    for (const Piece& q : problem.items[join.b].pieces) {
+      const bool together = p.bytes.overlaps({q.bytes.lower + join.distance, q.bytes.upper + join.distance});
+      if (together && !takes_over(problem, join.a, p, join.b, q)) return false;
+    }
+  }
+  return true;
 }
 
 bool in_conflict(const Problem& problem, std::size_t a, Position at_a, std::size_t b, Position at_b) {
   if (at_a.region != at_b.region) return false;
-  const Item& first = problem.items[a];
-  const Item& second = problem.items[b];
-  if (!problem.order.empty()) {
-    const ByteRange bytes_a{at_a.offset, at_a.offset + first.size};
-    return bytes_a.overlaps({at_b.offset, at_b.offset + second.size}) && !problem.order.before(a, b) &&
-           !problem.order.before(b, a);
-  }
-  for (const Piece& p : first.pieces) {
-    for (const Piece& q : second.pieces) {
-      const ByteRange bytes_p{p.bytes.lower + at_a.offset, p.bytes.upper + at_a.offset};
-      if (p.when.overlaps(q.when) && bytes_p.overlaps({q.bytes.lower + at_b.offset, q.bytes.upper + at_b.offset}))
-        return true;
+  if (a > b) return in_conflict(problem, b, at_b, a, at_a);
+  const auto first = static_cast<std::uint32_t>(a);
+  const auto second = static_cast<std::uint32_t>(b);
+  const Item& item_a = problem.items[a];
+  const Item& item_b = problem.items[b];
+  const bool touch =
+      ByteRange{at_a.offset, at_a.offset + item_a.size}.overlaps({at_b.offset, at_b.offset + item_b.size});
+  if (!touch) return false;
+  if (std::binary_search(problem.apart.begin(), problem.apart.end(), ApartPair{first, second})) return true;
+  const Bytes distance = at_b.offset - at_a.offset;
+  if (std::binary_search(problem.joins.begin(), problem.joins.end(), Join{first, second, distance})) return false;
+  for (const Piece& p : item_a.pieces) {
+    for (const Piece& q : item_b.pieces) {
+      const ByteRange bytes_q{q.bytes.lower + distance, q.bytes.upper + distance};
+      if (p.bytes.overlaps(bytes_q) && meet(problem, a, p, b, q)) return true;
     }
   }
   return false;

@@ -54,6 +54,57 @@ TEST(Problem, TheStreamOrderMustAgreeWithTheLives) {
   expect_fault(problem, "item 1 lives before its first step on any stream");
 }
 
+TEST(Problem, JoinsAndApartPairsAreAscending) {
+  const std::vector<Item> items = {item(0, 2, 8), item(1, 3, 8), item(1, 3, 8)};
+  EXPECT_TRUE(check_problem({.items = items, .joins = {{0, 1, Bytes(0)}, {0, 2, Bytes(-4)}}, .apart = {{1, 2}}}));
+  expect_fault({.items = items, .joins = {{1, 0, Bytes(0)}}}, "join 0 names items");
+  expect_fault({.items = items, .joins = {{0, 3, Bytes(0)}}}, "join 0 names items");
+  expect_fault({.items = items, .joins = {{0, 2, Bytes(0)}, {0, 1, Bytes(0)}}}, "join 1 is not above");
+  expect_fault({.items = items, .apart = {{1, 2}, {1, 2}}}, "pair of items to keep apart 1 is not above");
+}
+
+TEST(Problem, JoinedItemsConflictOnlyAtOtherDistances) {
+  const Problem problem{.items = {item(0, 3, 8), item(2, 5, 4)}, .joins = {{0, 1, Bytes(4)}}};
+  EXPECT_FALSE(in_conflict(problem, 0, {0, Bytes(0)}, 1, {0, Bytes(4)}));
+  EXPECT_FALSE(in_conflict(problem, 1, {0, Bytes(4)}, 0, {0, Bytes(0)}));
+  EXPECT_TRUE(in_conflict(problem, 0, {0, Bytes(0)}, 1, {0, Bytes(0)}));
+  EXPECT_FALSE(in_conflict(problem, 0, {0, Bytes(0)}, 1, {0, Bytes(8)}));
+}
+
+TEST(Problem, ItemsThatAreKeptApartConflictWheneverTheyLive) {
+  const Problem problem{.items = {item(0, 1, 8), item(5, 6, 8)}, .apart = {{0, 1}}};
+  EXPECT_TRUE(in_conflict(problem, 0, {0, Bytes(0)}, 1, {0, Bytes(7)}));
+  EXPECT_FALSE(in_conflict(problem, 0, {0, Bytes(0)}, 1, {0, Bytes(8)}));
+}
+
+/// Two pieces on two streams: the second item comes after the first piece of the first item only.
+Problem two_streams() {
+  Problem problem{.items = {{.pieces = {{{Step(0), Step(1)}, {Bytes(0), Bytes(4)}, 2},
+                                        {{Step(1), Step(2)}, {Bytes(4), Bytes(8)}, 3}},
+                             .size = Bytes(8)},
+                            item(2, 3, 4)},
+                  .order = {.streams = 2,
+                            .threshold = {kNever, kNever, kNever, kNever, Step(2), kNever, kNever, Step(3)},
+                            .first = {Step(0), Step(1), Step(2), kNever, Step(0), kNever, kNever, Step(1)}}};
+  return problem;
+}
+
+TEST(Problem, PiecesMayHaveAnOrderOfTheirOwn) {
+  const Problem problem = two_streams();
+  ASSERT_TRUE(check_problem(problem));
+  EXPECT_FALSE(in_conflict(problem, 0, {0, Bytes(0)}, 1, {0, Bytes(0)}));
+  EXPECT_TRUE(in_conflict(problem, 0, {0, Bytes(0)}, 1, {0, Bytes(4)}));
+}
+
+TEST(Problem, TheRowOfAnItemCoversThoseOfItsPieces) {
+  Problem problem = two_streams();
+  problem.order.threshold[1] = Step(2);
+  expect_fault(problem, "its own row does not cover");
+  problem = two_streams();
+  problem.items[0].pieces[0].row = 1;
+  expect_fault(problem, "a row that does not exist or is that of an item");
+}
+
 TEST(Problem, PinnedItemsHaveOneRegion) {
   Problem problem{.items = {item(0, 1, 8)}, .regions = {Region{}, Region{}}};
   problem.items[0].pinned = Bytes(0);

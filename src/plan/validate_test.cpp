@@ -47,6 +47,21 @@ TEST(Validate, ChecksEveryPlacementRule) {
 }
 
 /// The sweep and the definition agree on random answers, both valid and invalid ones.
+TEST(Validate, JoinedItemsMayLieInOnePlaceAndTheNextMustRespectBoth) {
+  Problem problem{.items = {item(0, 6, 8), item(2, 3, 8), item(4, 5, 8)}, .joins = {{0, 1, Bytes(0)}}};
+  const Position zero{0, Bytes(0)};
+  EXPECT_FALSE(validate(problem, std::vector<Position>{zero, zero, {0, Bytes(8)}}));
+  const auto wrong = validate(problem, std::vector<Position>{zero, zero, zero});
+  ASSERT_TRUE(wrong);  // the second is over by then, the first is not
+  EXPECT_EQ(wrong->other, 0U);
+}
+
+TEST(Validate, ItemsThatAreKeptApartShareNoByte) {
+  const Problem problem{.items = {item(0, 1, 8), item(3, 4, 8)}, .apart = {{0, 1}}};
+  EXPECT_TRUE(validate(problem, std::vector<Position>{{0, Bytes(0)}, {0, Bytes(4)}}));
+  EXPECT_FALSE(validate(problem, std::vector<Position>{{0, Bytes(0)}, {0, Bytes(8)}}));
+}
+
 TEST(Validate, EqualsTheDefinitionOfConflict) {
   std::mt19937 random(11);
   const auto below = [&](int n) { return static_cast<std::int64_t>(random() % static_cast<unsigned>(n)); };

@@ -65,9 +65,10 @@ struct Replanned {
 /// unless a deadline interferes. Not thread-safe.
 class STOWAGE_EXPORT Replanner {
  public:
-  /// Starts from `previous`. Fails when `check_problem` does, when no solver has that name, when
-  /// the tolerance is negative, when `previous` has positions but not one per item, and when a kept
-  /// item cannot stay or a pinned one cannot lie at its pin; the message says why.
+  /// Starts from `previous`. Fails with `ErrorCode::unsupported` for a problem with joins, and when
+  /// `check_problem` does, when no solver has that name, when the tolerance is negative, when
+  /// `previous` has positions but not one per item, and when a kept item cannot stay or a pinned
+  /// one cannot lie at its pin; the message says why.
   static Result<Replanner> make(Problem problem, PreviousAnswer previous,
                                 ReplanOptions options = {});
   ~Replanner();

@@ -15,8 +15,13 @@ namespace stowage {
 
 /// A range of bytes, relative to the item's offset, that an item occupies during some steps.
 struct Piece {
+  static constexpr std::uint32_t kOwnRow = 0xffffffff;
+
   Interval when;
   ByteRange bytes;
+  /// The row of `StreamOrder` that says when it comes before and after others. By default that of
+  /// its item.
+  std::uint32_t row = kOwnRow;
 
   friend auto operator<=>(const Piece&, const Piece&) = default;
 };
@@ -48,23 +53,48 @@ struct Region {
 /// For work on several streams: which items end before others begin. Empty for one stream, where
 /// the pieces are sufficient.
 ///
-/// Row-major tables, item × stream. Item A comes before item B iff on every stream that B uses, B's
-/// first step is not before A's threshold. Two items of which neither comes before the other may
-/// not share any byte at any time. "Comes before" must be a strict partial order, and it must imply
-/// disjoint lifetimes in the linear order.
+/// Row-major tables, row × stream. The first rows are those of the items; pieces may have rows of
+/// their own after these. A comes before B iff on every stream that B uses, B's first step is not
+/// before A's threshold. Two pieces of which neither comes before the other may not share any byte
+/// at any time. "Comes before" must be a strict partial order, and it must imply disjoint lifetimes
+/// in the linear order. The row of an item covers those of its pieces: when it comes before
+/// another, all its pieces do.
 struct STOWAGE_EXPORT StreamOrder {
   std::size_t streams = 0;
-  /// The first step on the stream that happens after all accesses of the item, or kNever.
+  /// The first step on the stream that happens after all accesses, or kNever.
   std::vector<Step> threshold = {};
-  /// The item's first step on the stream, or kNever if it does not use the stream.
+  /// The first step of an access on the stream, or kNever if it does not use the stream.
   std::vector<Step> first = {};
 
   [[nodiscard]] bool empty() const { return streams == 0; }
-  /// Appends a copy of an item's row of another order, which must have the same number of streams.
-  void append_row(const StreamOrder& from, std::size_t item);
-  /// O(streams). Precondition: not empty.
-  [[nodiscard]] bool before(std::size_t item, std::size_t other) const;
+  [[nodiscard]] std::size_t rows() const { return empty() ? 0 : threshold.size() / streams; }
+  /// Appends a copy of a row of another order, which must have the same number of streams.
+  void append_row(const StreamOrder& from, std::size_t row);
+  /// Whether one row comes before another. O(streams). Precondition: not empty.
+  [[nodiscard]] bool before(std::size_t row, std::size_t other) const;
   friend bool operator==(const StreamOrder&, const StreamOrder&) = default;
+};
+
+/// Two items that lie in one place or apart: if `b` begins `distance` bytes after `a` in the same
+/// region, they do not conflict; anywhere else they do as usual. A solver chooses. That is how an
+/// output may overwrite an input.
+///
+/// With a stream order, a piece that begins later and shares bytes there must take them over: what
+/// it comes before, the other must come before too.
+struct Join {
+  std::uint32_t a = 0;
+  std::uint32_t b = 0;
+  Bytes distance;
+
+  friend auto operator<=>(const Join&, const Join&) = default;
+};
+
+/// Two items that must never share a byte, whenever they live, and even if a join would allow it.
+struct ApartPair {
+  std::uint32_t a = 0;
+  std::uint32_t b = 0;
+
+  friend auto operator<=>(const ApartPair&, const ApartPair&) = default;
 };
 
 /// Place every item in a region so that no two items conflict, minimizing the sum of the tops of
@@ -73,6 +103,8 @@ struct Problem {
   std::vector<Item> items;
   std::vector<Region> regions = {Region{}};
   StreamOrder order = {};
+  std::vector<Join> joins = {};        ///< Ascending, without duplicates; a < b.
+  std::vector<ApartPair> apart = {};   ///< Ascending, without duplicates; a < b.
   std::optional<Bytes> capacity = {};  ///< The largest acceptable peak.
 
   friend bool operator==(const Problem&, const Problem&) = default;
@@ -93,7 +125,10 @@ STOWAGE_EXPORT Status check_problem(const Problem& problem);
 /// The part of `check_problem` that concerns one item, without sums over several. O(its pieces).
 STOWAGE_EXPORT Status check_item(const Problem& problem, std::size_t item);
 
-/// Whether two items conflict at these positions, by definition. O(pieces²).
+/// Whether a join obeys the rule stated at its type. O(pieces² × streams).
+[[nodiscard]] STOWAGE_EXPORT bool is_possible(const Problem& problem, const Join& join);
+
+/// Whether two items conflict at these positions, by definition. O(pieces² + log joins).
 [[nodiscard]] STOWAGE_EXPORT bool in_conflict(const Problem& problem, std::size_t a, Position at_a,
                                               std::size_t b, Position at_b);
 
@@ -132,9 +167,11 @@ struct Violation {
 /// Why no answer can have a peak below `bytes`.
 struct Certificate {
   enum class Argument : std::uint8_t {
-    trivial,     ///< A peak is never negative.
-    live_bytes,  ///< These bytes are occupied at `step`, minus what unpaid regions can hold.
-    /// At `step`, items with at least the alignment of `item` occupy whole multiples of it.
+    trivial,  ///< A peak is never negative.
+    /// These bytes are occupied at `step`, minus what unpaid regions can hold and joins can save.
+    live_bytes,
+    /// At `step`, items with at least the alignment of `item` occupy whole multiples of it. Here
+    /// and in pinned_gaps, of two joined items that share a step the later does not count at it.
     aligned_offsets,
     pinned_item,  ///< Item `item` is pinned in a paid region and ends at this offset.
     /// At `step`, items at least as large as `item` must fit between the pinned items.
@@ -142,7 +179,8 @@ struct Certificate {
     /// With a lower peak, no order of the largest items at `step` is consistent with the sizes that
     /// can lie below each of them, step by step.
     offset_sums,
-    /// With a stream order: none of `items` comes before another, and all must lie in paid regions.
+    /// With a stream order: no piece of one of `items` comes before one of another, no two are
+    /// joined, and all must lie in paid regions.
     unordered_items,
     exhausted_search,  ///< An exhaustive search found no answer with a lower peak.
   };

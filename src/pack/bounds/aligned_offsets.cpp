@@ -50,6 +50,7 @@ class AlignedOffsets {
           std::any_of(alike_.begin(), alike_.end(), [&](const Alike& a) { return a.alignment == item.alignment; });
       if (!known) alike_.push_back({item.alignment, i});
     }
+    separate_joined(problem, chunks_);
     for (const Chunk& chunk : chunks_) alignment_.push_back(chunk.alignment(problem));
     for (const Region& region : problem.regions) paid_regions_ += region.paid;
   }

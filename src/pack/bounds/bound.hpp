@@ -8,9 +8,8 @@
 /// the given one, so that arguments that cannot win are skipped early.
 namespace stowage::pack {
 
-/// Bytes that one item occupies during some steps, at whatever address: a piece; or with stream order, where items
-/// conflict as a whole, the whole item during its life. Chunks that are live at the same step in the same region are
-/// disjoint.
+/// Bytes that one item occupies during some steps, at whatever address: a piece. Chunks that are live at the same step
+/// in the same region are disjoint, unless their items are joined.
 struct Chunk {
   std::size_t item;
   Interval when;
@@ -22,6 +21,13 @@ struct Chunk {
 
 /// Appends the chunks of an item that are not empty.
 void append_chunks(const Problem& problem, std::size_t item, std::vector<Chunk>& chunks);
+
+/// Makes all chunks disjoint: of two that joins let share bytes, the later one begins only after the steps that they
+/// share.
+void separate_joined(const Problem& problem, std::vector<Chunk>& chunks);
+
+/// The bytes that some piece of an item occupies.
+[[nodiscard]] Bytes touched_bytes(const Item& item);
 
 /// A begin or an end of a chunk.
 struct ChunkEvent {

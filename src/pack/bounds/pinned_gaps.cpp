@@ -44,6 +44,7 @@ class Gaps {
  public:
   explicit Gaps(const Problem& problem) : problem_(problem) {
     for (std::size_t i = 0; i < problem.items.size(); ++i) append_chunks(problem, i, chunks_);
+    separate_joined(problem, chunks_);
     for (const Item& item : problem.items) largest_alignment_ = std::max(largest_alignment_, item.alignment);
   }
 

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <set>
 #include <utility>
 #include <vector>
 
 #include "pack/bounds/bound.hpp"
 #include "pack/bounds/clique_grower.hpp"
+#include "pack/index/occupancy.hpp"
 #include "pack/stream_uses.hpp"
 
 namespace stowage::pack {
@@ -21,11 +23,16 @@ constexpr std::uint32_t kItemsBetweenStopChecks = 64;  // `stop` may read a cloc
 class CliqueSearch {
  public:
   explicit CliqueSearch(const Problem& problem)
-      : problem_(problem),
-        items_(paid_items(problem)),
-        uses_(problem.order, problem.items.size()),
-        grower_(items_.size()) {
-    for (const std::size_t item : items_) lives_.push_back(problem.items[item].life());
+      : problem_(problem), items_(paid_items(problem)), uses_(problem.order), grower_(items_.size()) {
+    std::vector<std::uint32_t> node(problem.items.size(), kNobody);
+    for (std::uint32_t i = 0; i < items_.size(); ++i) {
+      lives_.push_back(problem.items[items_[i]].life());
+      bytes_.push_back(touched_bytes(problem.items[items_[i]]));
+      node[items_[i]] = i;
+    }
+    for (const Join& join : problem.joins) {
+      if (node[join.a] != kNobody && node[join.b] != kNobody) joined_.insert(std::minmax(node[join.a], node[join.b]));
+    }
   }
 
   /// The heaviest set found until `stop` returns true; without items if that is before any set is grown.
@@ -66,12 +73,23 @@ class CliqueSearch {
     return items;
   }
 
-  /// Whether neither comes before the other. Only the item that begins first can, and only if it ends before the other
-  /// begins.
+  static constexpr std::uint32_t kNobody = UINT32_MAX;
+
+  /// Whether no piece of one comes before a piece of the other, and no join lets them share bytes.
   [[nodiscard]] bool unordered(std::uint32_t a, std::uint32_t b) const {
-    if (lives_[a].overlaps(lives_[b])) return true;
-    return lives_[a].lower < lives_[b].lower ? !uses_.before(items_[a], items_[b])
-                                             : !uses_.before(items_[b], items_[a]);
+    if (!joined_.empty() && joined_.contains(std::minmax(a, b))) return false;
+    const std::vector<Piece>& pieces = problem_.items[items_[a]].pieces;
+    const std::vector<Piece>& others = problem_.items[items_[b]].pieces;
+    return std::all_of(pieces.begin(), pieces.end(), [&](const Piece& p) {
+      return std::all_of(others.begin(), others.end(),
+                         [&](const Piece& q) { return unordered(p, row_of(p, items_[a]), q, row_of(q, items_[b])); });
+    });
+  }
+
+  /// Only the piece that begins first can come before the other, and only if it ends before the other begins.
+  [[nodiscard]] bool unordered(const Piece& p, std::size_t p_row, const Piece& q, std::size_t q_row) const {
+    if (p.when.overlaps(q.when)) return true;
+    return p.when.lower < q.when.lower ? !uses_.before(p_row, q_row) : !uses_.before(q_row, p_row);
   }
 
   /// Of the steps at which items begin, those with the most live bytes, fullest first. A step at which several items
@@ -79,8 +97,9 @@ class CliqueSearch {
   [[nodiscard]] std::vector<Step> fullest_steps() const {
     std::vector<std::pair<Step, Bytes>> changes;
     for (const std::size_t i : items_) {
-      changes.emplace_back(problem_.items[i].life().lower, problem_.items[i].size);
-      changes.emplace_back(problem_.items[i].life().upper, Bytes(0) - problem_.items[i].size);
+      const Bytes size = problem_.items[i].size;
+      changes.emplace_back(problem_.items[i].life().lower, size);
+      changes.emplace_back(problem_.items[i].life().upper, Bytes(0) - size);
     }
     std::sort(changes.begin(), changes.end());  // at equal steps, ends come first: their changes are negative
     std::vector<std::pair<Bytes, Step>> live;
@@ -96,11 +115,13 @@ class CliqueSearch {
     return steps;
   }
 
-  /// The items that are live at the step, and therefore unordered.
+  /// Items that are live at the step, largest first, as long as all are unordered.
   [[nodiscard]] std::vector<std::uint32_t> live_at(Step step) const {
     std::vector<std::uint32_t> live;
     for (std::uint32_t i = 0; i < items_.size(); ++i) {
-      if (lives_[i].contains(step)) live.push_back(i);
+      if (!lives_[i].contains(step)) continue;
+      if (std::all_of(live.begin(), live.end(), [&](std::uint32_t other) { return unordered(i, other); }))
+        live.push_back(i);
     }
     return live;
   }
@@ -110,7 +131,7 @@ class CliqueSearch {
     Certificate found{Certificate::Argument::unordered_items, Bytes(0), {}, 0, {}};
     for (const std::uint32_t i : grower_.grow(std::move(some))) {
       found.items.push_back(items_[i]);
-      found.bytes += problem_.items[items_[i]].size;
+      found.bytes += bytes_[i];
     }
     if (found.bytes > best_.bytes) best_ = std::move(found);
   }
@@ -119,6 +140,8 @@ class CliqueSearch {
   std::vector<std::size_t> items_;  ///< By node.
   StreamUses uses_;
   std::vector<Interval> lives_;  ///< By node.
+  std::vector<Bytes> bytes_;     ///< By node: those that some piece occupies.
+  std::set<std::pair<std::uint32_t, std::uint32_t>> joined_;
   CliqueGrower grower_;
   Certificate best_;
 };

@@ -8,6 +8,7 @@
 #include "pack/exact/exact.hpp"
 #include "pack/grain.hpp"
 #include "pack/greedy/skyline.hpp"
+#include "pack/subproblem.hpp"
 
 namespace stowage::pack {
 namespace {
@@ -51,6 +52,7 @@ class ComponentFinder {
 
   std::vector<Component> find() {
     problem_.order.empty() ? meet_in_time() : meet_unordered();
+    keep_apart();
     std::vector<Component> components;
     std::vector<std::size_t> component_of(problem_.items.size(), kNoComponent);  // by group
     for (std::size_t i = 0; i < problem_.items.size(); ++i) {
@@ -60,13 +62,28 @@ class ComponentFinder {
       if (component == components.size()) components.emplace_back();
       components[component].items.push_back(i);
     }
-    for (const auto& [pinned, item] : beside_pinned_)
+    for (const auto& [pinned, item] : beside_pinned_) {
+      if (component_of[groups_.of(item)] == kNoComponent) continue;  // it has no bytes
       components[component_of[groups_.of(item)]].items.push_back(pinned);
+    }
     for (Component& component : components) finish(component);
     return components;
   }
 
  private:
+  /// Items that are kept apart meet, whenever they live. (Joined items meet in any case.)
+  void keep_apart() {
+    for (const ApartPair& pair : problem_.apart) {
+      if (problem_.items[pair.a].size == Bytes(0) || problem_.items[pair.b].size == Bytes(0)) continue;
+      const bool a = problem_.items[pair.a].pinned.has_value();
+      const bool b = problem_.items[pair.b].pinned.has_value();
+      if (!a && !b) groups_.unite(pair.a, pair.b);
+      if (a != b)
+        beside_pinned_.push_back(a ? std::pair<std::size_t, std::size_t>(pair.a, pair.b)
+                                   : std::pair<std::size_t, std::size_t>(pair.b, pair.a));
+    }
+  }
+
   void meet_in_time() {
     std::vector<Chunk> chunks;
     for (std::size_t i = 0; i < problem_.items.size(); ++i) {
@@ -155,13 +172,7 @@ class ComponentFinder {
     std::vector<std::size_t>& items = component.items;
     std::sort(items.begin(), items.end());
     items.erase(std::unique(items.begin(), items.end()), items.end());
-    component.problem = {.items = {}, .regions = problem_.regions, .order = {}, .capacity = problem_.capacity};
-    StreamOrder& order = component.problem.order;
-    order.streams = problem_.order.streams;
-    for (const std::size_t i : items) {
-      component.problem.items.push_back(problem_.items[i]);
-      order.append_row(problem_.order, i);
-    }
+    component.problem = subproblem(problem_, items);
   }
 
   const Problem& problem_;

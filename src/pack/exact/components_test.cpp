@@ -61,7 +61,10 @@ TEST(Components, WithStreamOrderWhatIsUnorderedMeets) {
 std::set<std::vector<std::size_t>> by_definition(const Problem& problem) {
   const auto counts = [&](std::size_t i) { return problem.items[i].size > Bytes(0); };
   const auto meet = [&](std::size_t a, std::size_t b) {
-    return counts(a) && counts(b) && !problem.order.before(a, b) && !problem.order.before(b, a);
+    const ApartPair pair{static_cast<std::uint32_t>(std::min(a, b)), static_cast<std::uint32_t>(std::max(a, b))};
+    const bool apart = std::find(problem.apart.begin(), problem.apart.end(), pair) != problem.apart.end();
+    const bool ordered = problem.order.before(a, b) || problem.order.before(b, a);
+    return counts(a) && counts(b) && (apart || !ordered);
   };
   std::set<std::vector<std::size_t>> components;
   for (std::size_t start = 0; start < problem.items.size(); ++start) {
@@ -123,7 +126,8 @@ TEST(Components, GoByAGrainOfTheirOwn) {
 Problem in_a_row(std::uint64_t seed) {
   Problem problem;
   for (std::uint64_t k = 0; k < 3; ++k) {
-    Problem next = testing::random_problem(3 * seed + k, {.max_items = 4, .regions = false, .streams = false});
+    Problem next = testing::random_problem(
+        3 * seed + k, {.max_items = 4, .regions = false, .streams = false, .joins = false, .apart = false});
     for (Item& each : next.items) {
       for (Piece& piece : each.pieces) {
         piece.when.lower += Step(static_cast<std::int64_t>(100 * k));

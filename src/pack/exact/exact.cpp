@@ -188,6 +188,8 @@ void search_plain(Bench& bench) {
   Exact(bench, [&](std::int64_t target) { return std::make_unique<PlainQuestion>(bench, *search, target); }).run();
 }
 
+}  // namespace
+
 void search_general(Bench& bench) {
   if (const auto proof = unordered_items_bound(bench.problem(), bench.bound(), [&] { return bench.stop_requested(); }))
     bench.prove(*proof);
@@ -197,8 +199,6 @@ void search_general(Bench& bench) {
     return std::make_unique<GeneralQuestion>(search, target, bench.options().seed);
   }).run();
 }
-
-}  // namespace
 
 void solve_exact(Bench& bench) {
   solve_at_first(bench);

@@ -8,4 +8,7 @@ namespace stowage::pack {
 /// optimal.
 void solve_exact(Bench& bench);
 
+/// The same for problems that are not plain, in one piece, whatever answer there is. The only search that knows joins.
+void search_general(Bench& bench);
+
 }  // namespace stowage::pack

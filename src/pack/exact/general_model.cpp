@@ -8,6 +8,7 @@
 #include "pack/greedy/greedy.hpp"
 #include "pack/index/occupancy.hpp"
 #include "pack/rounding.hpp"
+#include "plan/interface/join_savings.hpp"
 
 namespace stowage::pack {
 namespace {
@@ -23,13 +24,27 @@ struct TwinKey {
   std::int64_t alignment;
   std::vector<std::uint32_t> regions;
   std::vector<Step> order;
+  std::uint32_t alone;  ///< Its index + 1 if joins or apart pairs or rows of pieces set it apart; else 0.
 
   friend auto operator<=>(const TwinKey&, const TwinKey&) = default;
 };
 
+/// By item: whether a join, an apart pair or a row of a piece makes it different from items that are equal otherwise.
+std::vector<char> find_special(const Problem& problem) {
+  std::vector<char> special(problem.items.size(), 0);
+  for (const Join& join : problem.joins) special[join.a] = special[join.b] = 1;
+  for (const ApartPair& pair : problem.apart) special[pair.a] = special[pair.b] = 1;
+  for (std::size_t i = 0; i < problem.items.size(); ++i) {
+    for (const Piece& piece : problem.items[i].pieces) {
+      if (piece.row != Piece::kOwnRow) special[i] = 1;
+    }
+  }
+  return special;
+}
+
 TwinKey twin_key(const Problem& problem, std::size_t index) {
   const Item& item = problem.items[index];
-  TwinKey key{item.pieces, item.size.value(), item.alignment.value(), {}, {}};
+  TwinKey key{item.pieces, item.size.value(), item.alignment.value(), {}, {}, 0};
   std::sort(key.pieces.begin(), key.pieces.end());
   for (std::uint32_t r = 0; r < problem.regions.size(); ++r) {
     if (item.may_lie_in(r)) key.regions.push_back(r);
@@ -91,10 +106,8 @@ bool GeneralModel::add_pairs() {
       const std::uint32_t other = row[m].other;
       ranges.clear();
       for (; m < row.size() && row[m].other == other; ++m) {
-        const bool whole = !problem_->order.empty();
-        const Item& theirs = problem_->items[other];
-        const ByteRange p = whole ? ByteRange{Bytes(0), mine.size} : mine.pieces[row[m].mine].bytes;
-        const ByteRange q = whole ? ByteRange{Bytes(0), theirs.size} : theirs.pieces[row[m].theirs].bytes;
+        const ByteRange p = Meetings::bytes_of(mine, row[m].mine);
+        const ByteRange q = Meetings::bytes_of(problem_->items[other], row[m].theirs);
         if (p.empty() || q.empty()) continue;
         ranges.push_back({(p.lower - q.upper).value(), (p.upper - q.lower).value()});
       }
@@ -105,7 +118,7 @@ bool GeneralModel::add_pairs() {
 }
 
 /// Differences are multiples of the smaller alignment, so the ranges are extended to multiples of it. Ranges without an
-/// allowed difference between them are merged.
+/// allowed difference between them are merged. Last, joins allow single differences within ranges.
 void GeneralModel::add_pair(std::uint32_t a, std::uint32_t b, std::vector<Forbidden>& ranges) {
   const std::int64_t unit = std::min(items_[a].alignment, items_[b].alignment);
   std::sort(ranges.begin(), ranges.end(), [](const Forbidden& x, const Forbidden& y) { return x.above < y.above; });
@@ -118,10 +131,44 @@ void GeneralModel::add_pair(std::uint32_t a, std::uint32_t b, std::vector<Forbid
       forbidden_.push_back(range);
     }
   }
+  allow_joins(a, b, first);
   const auto id = static_cast<std::uint32_t>(pairs_.size());
   pairs_.push_back({a, b, first, static_cast<std::uint32_t>(forbidden_.size())});
   pairs_of_[a].push_back(id);
   pairs_of_[b].push_back(id);
+}
+
+/// Splits the forbidden ranges from `first` on at the differences that joins of the two allow.
+void GeneralModel::allow_joins(std::uint32_t a, std::uint32_t b, std::uint32_t first) {
+  const auto [low, high] = std::minmax(items_[a].index, items_[b].index);
+  if (std::binary_search(problem_->apart.begin(), problem_->apart.end(), ApartPair{low, high})) return;
+  const std::int64_t sign = items_[a].index == low ? 1 : -1;
+  const std::int64_t unit = std::min(items_[a].alignment, items_[b].alignment);
+  for (const Join& join : plan::joins_between(*problem_, items_[a].index, items_[b].index)) {
+    const std::int64_t difference = sign * join.distance.value();
+    if (difference % unit != 0) continue;
+    for (std::size_t k = first; k < forbidden_.size(); ++k) {
+      const Forbidden range = forbidden_[k];
+      if (difference <= range.above || range.below <= difference) continue;
+      forbidden_[k].below = difference;
+      forbidden_.insert(forbidden_.begin() + static_cast<std::ptrdiff_t>(k) + 1, {difference, range.below});
+      break;
+    }
+  }
+}
+
+/// Of every two joined items in a clique, drops the one with fewer bytes, so that the rest are disjoint.
+void GeneralModel::drop_joined(Clique& clique) const {
+  if (problem_->joins.empty()) return;
+  std::stable_sort(clique.begin(), clique.end(), [](const Task& x, const Task& y) { return x.bytes > y.bytes; });
+  Clique kept;
+  for (const Task& task : clique) {
+    const bool joined = std::any_of(kept.begin(), kept.end(), [&](const Task& other) {
+      return !plan::joins_between(*problem_, items_[task.item].index, items_[other.item].index).empty();
+    });
+    if (!joined) kept.push_back(task);
+  }
+  clique = std::move(kept);
 }
 
 /// The pieces live at a step, for every step after which a piece ends and at which one has begun.
@@ -170,7 +217,15 @@ void GeneralModel::add_stream_cliques() {
   std::vector<std::uint32_t> rank(count());
   for (std::uint32_t r = 0; r < count(); ++r) rank[by_size[r]] = r;
   CliqueGrower grower(count());
-  for (const Pair& pair : pairs_) grower.join(rank[pair.a], rank[pair.b]);
+  const auto whole = [&](std::uint32_t i) {
+    const Item& item = problem_->items[items_[i].index];
+    return item.pieces.size() == 1 && item.pieces.front().bytes == ByteRange{Bytes(0), item.size};
+  };
+  // Others may share some bytes.
+  const auto disjoint = [&](const Pair& pair) { return whole(pair.a) && whole(pair.b) && forbidden(pair).size() == 1; };
+  for (const Pair& pair : pairs_) {
+    if (disjoint(pair)) grower.join(rank[pair.a], rank[pair.b]);
+  }
   const auto add = [&](const std::vector<std::uint32_t>& ranks) {
     Clique clique;
     for (const std::uint32_t r : ranks)
@@ -178,15 +233,17 @@ void GeneralModel::add_stream_cliques() {
     if (clique.size() > 1) add_clique(std::move(clique));
   };
   for (std::uint32_t r = 0; r < count(); ++r) {
-    if (!grower.together(r, r)) add(grower.grow({r}));
+    if (whole(by_size[r]) && !grower.together(r, r)) add(grower.grow({r}));
   }
   for (const Pair& pair : pairs_) {
     const bool enough = cliques_.size() >= 4 * items_.size();
-    if (!enough && !grower.together(rank[pair.a], rank[pair.b])) add(grower.grow({rank[pair.a], rank[pair.b]}));
+    if (!enough && disjoint(pair) && !grower.together(rank[pair.a], rank[pair.b]))
+      add(grower.grow({rank[pair.a], rank[pair.b]}));
   }
 }
 
 void GeneralModel::add_clique(Clique clique) {
+  drop_joined(clique);
   std::int64_t unit = std::int64_t{1} << 40;
   for (const Task& task : clique) {
     unit = std::min(unit, items_[task.item].alignment);
@@ -231,8 +288,9 @@ void GeneralModel::order_items() {
 
 void GeneralModel::find_twins() {
   std::vector<std::pair<TwinKey, std::uint32_t>> keys;
+  const std::vector<char> special = find_special(*problem_);
   for (std::uint32_t i = 0; i < count(); ++i) {
-    if (!items_[i].pinned) keys.emplace_back(twin_key(*problem_, items_[i].index), i);
+    if (!items_[i].pinned && special[items_[i].index] == 0) keys.emplace_back(twin_key(*problem_, items_[i].index), i);
   }
   std::sort(keys.begin(), keys.end());
   for (std::size_t k = 1; k < keys.size(); ++k) {

@@ -79,6 +79,8 @@ class GeneralModel {
   bool add_items();
   bool add_pairs();
   void add_pair(std::uint32_t a, std::uint32_t b, std::vector<Forbidden>& ranges);
+  void allow_joins(std::uint32_t a, std::uint32_t b, std::uint32_t first);
+  void drop_joined(Clique& clique) const;
   void add_section_cliques();
   void add_stream_cliques();
   void add_clique(Clique clique);

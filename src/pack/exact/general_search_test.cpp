@@ -149,10 +149,12 @@ Problem with_twins(Problem problem) {
     }
   }
   for (Item& item : problem.items) {
-    if (item.size > Bytes(2) && item.pieces.size() > 1) item.pieces.front().bytes.lower = Bytes(2);
+    Piece& first = item.pieces.front();
+    if (item.size > Bytes(2) && item.pieces.size() > 1 && first.bytes.upper > Bytes(2)) first.bytes.lower = Bytes(2);
     if (!item.pinned) item.allowed.clear();
   }
   problem.regions.assign(problem.regions.size(), problem.regions.front());
+  std::erase_if(problem.joins, [&](const Join& join) { return !is_possible(problem, join); });
   return problem;
 }
 

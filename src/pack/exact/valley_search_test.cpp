@@ -54,8 +54,7 @@ TEST(ValleySearch, GivesUpAtTheNodeLimitAndWhenStopped) {
 /// alignments, with brute force.
 TEST(ValleySearch, EveryStyleIsExactOnRandomProblems) {
   for (std::uint64_t seed = 0; seed < 1'000; ++seed) {
-    const Problem problem = testing::random_problem(
-        seed, {.max_items = 6, .pieces = false, .pins = false, .regions = false, .streams = false});
+    const Problem problem = testing::random_problem(seed, testing::plain_options(6));
     const Plain plain = *Plain::from(problem);
     if (plain.count() == 0) continue;
     const std::int64_t optimum = testing::solve_by_brute_force(problem)->peak.value();

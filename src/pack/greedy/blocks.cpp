@@ -136,7 +136,8 @@ class BlockProblem {
 
   void add_alone(std::size_t item) {
     alone_.push_back(item);
-    outer_.items.push_back(problem_.items[item]);
+    Item& copy = outer_.items.emplace_back(problem_.items[item]);
+    for (Piece& piece : copy.pieces) piece.row = Piece::kOwnRow;  // as strict as the pieces' rows, or stricter
     outer_.order.append_row(problem_.order, item);
   }
 
@@ -161,6 +162,7 @@ std::optional<std::vector<Position>> place_blocks(const Bench& bench, const std:
 
 void solve_blocks(Bench& bench) {
   const Problem& problem = bench.problem();
+  if (!problem.apart.empty()) return solve_first_fit_by_size(bench);  // blocks mix items that have nothing in common
   const ReuseKnobs& knobs = bench.options().reuse;
   const Sequence sequence(problem);
   std::vector<Block> blocks = form_blocks(problem, sequence, knobs);

@@ -96,7 +96,7 @@ class Former {
 
 }  // namespace
 
-Sequence::Sequence(const Problem& problem) : problem_(problem), uses_(problem.order, problem.items.size()) {
+Sequence::Sequence(const Problem& problem) : problem_(problem), uses_(problem.order) {
   lives_.reserve(problem.items.size());
   for (const Item& item : problem.items) lives_.push_back(item.life());
 }

@@ -59,8 +59,7 @@ TEST(IndexedSkyline, OfNothingIsNothing) {
 TEST(IndexedSkyline, AnswersLikeTheFlatOneOnSmallProblems) {
   for (std::uint64_t seed = 0; seed < 2'000; ++seed) {
     SCOPED_TRACE(seed);
-    expect_same_as_flat(testing::random_problem(
-        seed, {.max_items = 12, .pieces = false, .pins = false, .regions = false, .streams = false}));
+    expect_same_as_flat(testing::random_problem(seed, testing::plain_options(12)));
     if (HasFatalFailure()) return;
   }
 }

@@ -101,10 +101,7 @@ class Owners {
 class OrderedWalk {
  public:
   explicit OrderedWalk(const Problem& problem)
-      : problem_(problem),
-        uses_(problem.order, problem.items.size()),
-        owners_(problem.order),
-        positions_(problem.items.size()) {}
+      : problem_(problem), uses_(problem.order), owners_(problem.order), positions_(problem.items.size()) {}
 
   void place(std::size_t index) {
     const Item& item = problem_.items[index];
@@ -202,8 +199,9 @@ class OrderedWalk {
 
 bool can_walk_ordered(const Problem& problem) {
   return !problem.order.empty() && problem.regions.size() == 1 && !problem.regions.front().limit &&
-         std::none_of(problem.items.begin(), problem.items.end(),
-                      [](const Item& item) { return item.pinned.has_value(); });
+         problem.apart.empty() && std::none_of(problem.items.begin(), problem.items.end(), [](const Item& item) {
+           return item.pinned.has_value();
+         });
 }
 
 std::vector<Position> walk_ordered(const Problem& problem) {

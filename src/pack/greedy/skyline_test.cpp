@@ -46,8 +46,7 @@ TEST(Skyline, StopsAtTheLimit) {
 
 TEST(Skyline, AnswersAreValidForEveryPriority) {
   for (std::uint64_t seed = 0; seed < 2'000; ++seed) {
-    const Problem problem = testing::random_problem(
-        seed, {.max_items = 30, .pieces = false, .pins = false, .regions = false, .streams = false});
+    const Problem problem = testing::random_problem(seed, testing::plain_options(30));
     const Plain plain = *Plain::from(problem);
     IndexedSkyline skyline(plain);
     std::vector<std::int64_t> offsets;

@@ -48,8 +48,7 @@ void ignore(const PerturbedSkyline::Best&) {}
 
 TEST(PerturbedSkyline, AnswersAreValidAndOnlyGetBetter) {
   for (std::uint64_t seed = 0; seed < 500; ++seed) {
-    const Problem problem = testing::random_problem(
-        seed, {.max_items = 14, .pieces = false, .pins = false, .regions = false, .streams = false});
+    const Problem problem = testing::random_problem(seed, testing::plain_options(14));
     const std::optional<Plain> plain = Plain::from(problem);
     ASSERT_TRUE(plain);
     std::int64_t last = ValleyList::kNoLevel;

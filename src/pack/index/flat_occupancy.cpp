@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 
 #include "pack/index/occupancy.hpp"
 #include "pack/stream_uses.hpp"
@@ -6,20 +7,24 @@
 namespace stowage::pack {
 namespace {
 
-/// Placed bytes: those of a piece or, with stream order, of an item.
+/// The placed bytes of a piece.
 struct Placed {
   std::int64_t lower;
   std::int64_t upper;
-  Step begin;
-  /// With stream order: the step from which on everything on any stream comes after it.
-  Step end;
-  std::size_t item;
+  Interval span;  ///< See `span_of`.
+  std::size_t row;
 };
 
 class FlatOccupancy final : public Occupancy {
  public:
   explicit FlatOccupancy(const Problem& problem)
-      : problem_(problem), uses_(problem.order, problem.items.size()), placed_(problem.regions.size()) {}
+      : problem_(problem), uses_(problem.order), placed_(problem.regions.size()), apart_(problem.items.size()) {
+    for (const ApartPair& pair : problem.apart) {
+      apart_[pair.a].push_back(pair.b);
+      apart_[pair.b].push_back(pair.a);
+    }
+    if (!problem.apart.empty()) positions_.resize(problem.items.size());
+  }
 
   void blocked(std::size_t item, std::uint32_t region, std::vector<OffsetRange>& ranges) const override {
     for_each_block(item, Bytes(0), [&](const Placed& block) {
@@ -29,9 +34,16 @@ class FlatOccupancy final : public Occupancy {
         collect(block, region, ranges, [&](const Placed& other) { return unordered(block, other); });
       }
     });
+    for (const std::uint32_t other : apart_[item]) {
+      const std::optional<Position>& at = positions_[other];
+      if (!at || at->region != region) continue;
+      ranges.push_back(blocked_offsets({Bytes(0), problem_.items[item].size},
+                                       {at->offset, at->offset + problem_.items[other].size}));
+    }
   }
 
   void place(std::size_t item, Position at) override {
+    if (!positions_.empty()) positions_[item] = at;
     std::vector<Placed>& placed = placed_[at.region];
     for_each_block(item, at.offset, [&](const Placed& block) {
       const auto behind = std::upper_bound(placed.begin(), placed.end(), block.lower,
@@ -43,17 +55,10 @@ class FlatOccupancy final : public Occupancy {
  private:
   template <class F>
   void for_each_block(std::size_t index, Bytes offset, F&& f) const {
-    const Item& item = problem_.items[index];
-    if (!problem_.order.empty()) {
-      const Placed whole{offset.value(), (offset + item.size).value(), item.life().lower,
-                         latest_threshold(problem_.order, index), index};
-      if (item.size > Bytes(0)) f(whole);
-      return;
-    }
-    for (const Piece& piece : item.pieces) {
+    for (const Piece& piece : problem_.items[index].pieces) {
       if (piece.bytes.empty()) continue;
-      f(Placed{(piece.bytes.lower + offset).value(), (piece.bytes.upper + offset).value(), piece.when.lower,
-               piece.when.upper, index});
+      f(Placed{(piece.bytes.lower + offset).value(), (piece.bytes.upper + offset).value(),
+               span_of(problem_, index, piece), row_of(piece, index)});
     }
   }
 
@@ -65,7 +70,7 @@ class FlatOccupancy final : public Occupancy {
                Conflicts&& conflicts) const {
     const std::size_t first = ranges.size();
     for (const Placed& other : placed_[region]) {
-      if (other.end <= block.begin || block.end <= other.begin || !conflicts(other)) continue;
+      if (!other.span.overlaps(block.span) || !conflicts(other)) continue;
       const OffsetRange range{other.lower - block.upper + 1, other.upper - block.lower};
       if (ranges.size() > first && range.lower <= ranges.back().upper) {
         ranges.back().upper = std::max(ranges.back().upper, range.upper);
@@ -77,12 +82,14 @@ class FlatOccupancy final : public Occupancy {
 
   /// Only the one that begins first can come before the other.
   [[nodiscard]] bool unordered(const Placed& a, const Placed& b) const {
-    return a.begin < b.begin ? !uses_.before(a.item, b.item) : !uses_.before(b.item, a.item);
+    return a.span.lower < b.span.lower ? !uses_.before(a.row, b.row) : !uses_.before(b.row, a.row);
   }
 
   const Problem& problem_;
   StreamUses uses_;
-  std::vector<std::vector<Placed>> placed_;  ///< By region; ascending by lower byte.
+  std::vector<std::vector<Placed>> placed_;         ///< By region; ascending by lower byte.
+  std::vector<std::vector<std::uint32_t>> apart_;   ///< By item: those that it is kept apart from.
+  std::vector<std::optional<Position>> positions_;  ///< By item; only if some are kept apart.
 };
 
 }  // namespace

@@ -43,8 +43,8 @@ class ListOccupancy final : public Occupancy {
     for (const Meetings::Meeting* meeting = meetings_.begin(item); meeting != meetings_.end(item); ++meeting) {
       const Position at = at_[meeting->other];
       if (at.region == kUnplaced) continue;
-      const ByteRange mine = bytes(item, meeting->mine);
-      const ByteRange theirs = bytes(meeting->other, meeting->theirs);
+      const ByteRange mine = Meetings::bytes_of(problem_.items[item], meeting->mine);
+      const ByteRange theirs = Meetings::bytes_of(problem_.items[meeting->other], meeting->theirs);
       if (!mine.empty() && !theirs.empty()) f(at.region, blocked_offsets(mine, shifted(theirs, at.offset)));
     }
   }
@@ -58,11 +58,6 @@ class ListOccupancy final : public Occupancy {
       return std::pair(a.region, a.range) < std::pair(b.region, b.range);
     });
     sorted_ = item;
-  }
-
-  [[nodiscard]] ByteRange bytes(std::size_t item, std::uint32_t piece) const {
-    const Item& each = problem_.items[item];
-    return problem_.order.empty() ? each.pieces[piece].bytes : ByteRange{Bytes(0), each.size};
   }
 
   const Problem& problem_;

@@ -7,26 +7,23 @@
 namespace stowage::pack {
 namespace {
 
-/// The time span of a piece or, with stream order, of an item.
+/// When a piece may meet others.
 struct PieceSpan {
   Step begin;
-  /// With stream order: the step from which on everything on any stream comes after it.
   Step end;
   std::uint32_t item;
   std::uint32_t piece;
+  std::size_t row;  ///< With stream order.
 };
 
 std::vector<PieceSpan> spans_of(const Problem& problem) {
   std::vector<PieceSpan> spans;
   spans.reserve(problem.items.size());
   for (std::uint32_t i = 0; i < problem.items.size(); ++i) {
-    if (!problem.order.empty()) {
-      spans.push_back({problem.items[i].life().lower, latest_threshold(problem.order, i), i, 0});
-      continue;
-    }
-    for (std::uint32_t p = 0; p < problem.items[i].pieces.size(); ++p) {
-      const Interval when = problem.items[i].pieces[p].when;
-      spans.push_back({when.lower, when.upper, i, p});
+    const std::vector<Piece>& pieces = problem.items[i].pieces;
+    for (std::uint32_t p = 0; p < pieces.size(); ++p) {
+      const Interval span = span_of(problem, i, pieces[p]);
+      spans.push_back({span.lower, span.upper, i, p, row_of(pieces[p], i)});
     }
   }
   std::sort(spans.begin(), spans.end(), [](const PieceSpan& a, const PieceSpan& b) {
@@ -53,7 +50,7 @@ void for_each_meeting(const Problem& problem, const StreamUses& uses, const std:
   for (std::size_t i = 0; i < spans.size(); ++i) {
     for (std::size_t j = i + 1; j < spans.size() && spans[j].begin < spans[i].end; ++j) {
       if (spans[i].item == spans[j].item) continue;
-      if (!problem.order.empty() && uses.before(spans[i].item, spans[j].item)) continue;
+      if (!problem.order.empty() && uses.before(spans[i].row, spans[j].row)) continue;
       f(spans[i], spans[j]);
     }
   }
@@ -61,24 +58,34 @@ void for_each_meeting(const Problem& problem, const StreamUses& uses, const std:
 
 }  // namespace
 
-Step latest_threshold(const StreamOrder& order, std::size_t item) {
+Step latest_threshold(const StreamOrder& order, std::size_t row) {
   Step latest(0);
   for (std::size_t stream = 0; stream < order.streams; ++stream)
-    latest = std::max(latest, order.threshold[item * order.streams + stream]);
+    latest = std::max(latest, order.threshold[row * order.streams + stream]);
   return latest;
+}
+
+Interval span_of(const Problem& problem, std::size_t item, const Piece& piece) {
+  if (problem.order.empty()) return piece.when;
+  const Step begin = piece.row == Piece::kOwnRow ? problem.items[item].life().lower : piece.when.lower;
+  return {begin, latest_threshold(problem.order, row_of(piece, item))};
 }
 
 std::optional<Meetings> Meetings::find(const Problem& problem, std::size_t limit) {
   const std::vector<PieceSpan> spans = spans_of(problem);
   if (count_overlaps(spans) > limit) return std::nullopt;
 
-  const StreamUses uses(problem.order, problem.items.size());
+  const StreamUses uses(problem.order);
   Meetings result;
   result.begin_.assign(problem.items.size() + 1, 0);
   for_each_meeting(problem, uses, spans, [&](const PieceSpan& a, const PieceSpan& b) {
     ++result.begin_[a.item + 1];
     ++result.begin_[b.item + 1];
   });
+  for (const ApartPair& pair : problem.apart) {
+    ++result.begin_[pair.a + 1];
+    ++result.begin_[pair.b + 1];
+  }
   std::partial_sum(result.begin_.begin(), result.begin_.end(), result.begin_.begin());
   result.meetings_.resize(result.begin_.back());
   std::vector<std::size_t> next(result.begin_.begin(), result.begin_.end() - 1);
@@ -86,6 +93,10 @@ std::optional<Meetings> Meetings::find(const Problem& problem, std::size_t limit
     result.meetings_[next[a.item]++] = {b.item, a.piece, b.piece};
     result.meetings_[next[b.item]++] = {a.item, b.piece, a.piece};
   });
+  for (const ApartPair& pair : problem.apart) {
+    result.meetings_[next[pair.a]++] = {pair.b, Meeting::kWhole, Meeting::kWhole};
+    result.meetings_[next[pair.b]++] = {pair.a, Meeting::kWhole, Meeting::kWhole};
+  }
   return result;
 }
 

@@ -13,7 +13,8 @@ namespace stowage::pack {
 /// Offsets as built-in integers, for the inner loops. Half-open.
 using OffsetRange = Range<std::int64_t>;
 
-/// What has been placed so far. Answers at which offsets an unplaced item would conflict with it.
+/// What has been placed so far. Answers at which offsets an unplaced item would conflict with it. Joins are ignored:
+/// two joined items count as in conflict wherever they share bytes.
 ///
 /// There are three implementations with the same answers and different costs; `Bench::new_occupancy` chooses. Not
 /// thread-safe.
@@ -32,20 +33,35 @@ class Occupancy {
   return {(theirs.lower - mine.upper).value() + 1, (theirs.upper - mine.lower).value()};
 }
 
-/// The first step from which on everything, on any stream, comes after the item. Precondition: the problem has a stream
-/// order.
-[[nodiscard]] Step latest_threshold(const StreamOrder& order, std::size_t item);
+/// The row of a piece in the stream order.
+[[nodiscard]] inline std::size_t row_of(const Piece& piece, std::size_t item) {
+  return piece.row == Piece::kOwnRow ? item : piece.row;
+}
 
-/// All pairs of pieces of different items that meet in time (with stream order: all pairs of items of which neither
-/// comes before the other), in compressed rows. Built once per problem and used by every solver.
+/// The first step from which on everything, on any stream, comes after the row. Precondition: the problem has a stream
+/// order.
+[[nodiscard]] Step latest_threshold(const StreamOrder& order, std::size_t row);
+
+/// When something may meet a piece: its steps. With a stream order: from its row's first step to the step from which on
+/// everything on any stream comes after it.
+[[nodiscard]] Interval span_of(const Problem& problem, std::size_t item, const Piece& piece);
+
+/// All pairs of pieces of different items that meet in time (with stream order: of which neither comes before the
+/// other), and the pairs of items that are kept apart, in compressed rows. Joins are ignored. Built once per problem
+/// and used by every solver.
 class Meetings {
  public:
   struct Meeting {
-    std::uint32_t other;  ///< The other item.
-    /// Piece of the row's item. With stream order it is 0 and means the whole item.
-    std::uint32_t mine;
-    std::uint32_t theirs;  ///< Piece of the other item.
+    static constexpr std::uint32_t kWhole = UINT32_MAX;
+
+    std::uint32_t other;   ///< The other item.
+    std::uint32_t mine;    ///< Piece of the row's item; kWhole: all its bytes.
+    std::uint32_t theirs;  ///< Piece of the other item; the same.
   };
+  /// The bytes of an item that a meeting is about.
+  [[nodiscard]] static ByteRange bytes_of(const Item& item, std::uint32_t piece) {
+    return piece == Meeting::kWhole ? ByteRange{Bytes(0), item.size} : item.pieces[piece].bytes;
+  }
 
   /// Nothing when there are more than `limit` meetings, which is determined without listing them. O(n log n +
   /// meetings).
@@ -65,7 +81,8 @@ std::unique_ptr<Occupancy> make_list_occupancy(const Problem& problem, const Mee
 /// For crowded problems with some thousand items: everything that is placed, by offset. O(n) per query, with a small
 /// constant.
 std::unique_ptr<Occupancy> make_flat_occupancy(const Problem& problem);
-/// For larger problems without stream order: a segment tree over time. O(log n × fragments) per query.
+/// For larger problems without stream order and without items to keep apart: a segment tree over time. O(log n ×
+/// fragments) per query.
 std::unique_ptr<Occupancy> make_tree_occupancy(const Problem& problem);
 
 }  // namespace stowage::pack

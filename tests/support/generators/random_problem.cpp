@@ -16,6 +16,8 @@ class Generator {
     if (options_.regions && below(3) == 0) add_regions();
     if (options_.pins) add_pins();
     if (options_.streams && below(3) == 0) add_order();
+    if (options_.joins && below(3) == 0) add_joins();
+    if (options_.apart && below(4) == 0) add_apart();
     return std::move(problem_);
   }
 
@@ -26,7 +28,17 @@ class Generator {
   void add_regions();
   void add_pins();
   void add_order();
+  void add_row(const std::vector<std::size_t>& accesses);
+  void add_joins();
+  void add_apart();
 
+  struct RandomOps {
+    std::vector<std::size_t> stream_of;
+    std::vector<std::vector<bool>> before;  ///< By op and op.
+  };
+  [[nodiscard]] RandomOps random_ops(std::size_t count, std::size_t streams);
+
+  RandomOps ops_;
   std::mt19937_64 random_;
   RandomProblemOptions options_;
   Problem problem_;
@@ -72,46 +84,93 @@ void Generator::add_pins() {
   }
 }
 
-/// Ops on streams with random edges, each item accessed by some of them; reachability by relaxation, thresholds by
-/// looking.
-void Generator::add_order() {
-  const std::size_t ops = static_cast<std::size_t>(4 + below(8));
-  const std::size_t streams = static_cast<std::size_t>(2 + below(2));
-  std::vector<std::size_t> stream_of(ops);
-  std::vector<std::vector<bool>> before(ops, std::vector<bool>(ops));
-  for (std::size_t k = 0; k < ops; ++k) {
-    stream_of[k] = static_cast<std::size_t>(below(static_cast<std::int64_t>(streams)));
-    for (std::size_t j = 0; j < k; ++j) before[j][k] = stream_of[j] == stream_of[k] || below(4) == 0;
+/// Ops on streams with random edges; reachability by relaxation.
+Generator::RandomOps Generator::random_ops(std::size_t count, std::size_t streams) {
+  RandomOps ops{std::vector<std::size_t>(count), std::vector(count, std::vector<bool>(count))};
+  std::vector<std::vector<bool>>& before = ops.before;
+  for (std::size_t k = 0; k < count; ++k) {
+    ops.stream_of[k] = static_cast<std::size_t>(below(static_cast<std::int64_t>(streams)));
+    for (std::size_t j = 0; j < k; ++j) before[j][k] = ops.stream_of[j] == ops.stream_of[k] || below(4) == 0;
   }
-  for (std::size_t m = 0; m < ops; ++m) {
+  for (std::size_t m = 0; m < count; ++m) {
     for (std::size_t a = 0; a < m; ++a) {
-      for (std::size_t b = m + 1; b < ops; ++b) before[a][b] = before[a][b] || (before[a][m] && before[m][b]);
+      for (std::size_t b = m + 1; b < count; ++b) before[a][b] = before[a][b] || (before[a][m] && before[m][b]);
     }
   }
-  StreamOrder& order = problem_.order;
-  order.streams = streams;
-  for (Item& item : problem_.items) {
+  return ops;
+}
+
+/// Each item is accessed by some of the ops; some items consist of two pieces with accesses of their own.
+void Generator::add_order() {
+  const std::size_t count = static_cast<std::size_t>(4 + below(8));
+  problem_.order.streams = static_cast<std::size_t>(2 + below(2));
+  ops_ = random_ops(count, problem_.order.streams);
+  const auto some = [&] {
     std::vector<std::size_t> accesses;
     for (std::int64_t i = 0, n = 1 + below(3); i < n; ++i)
-      accesses.push_back(static_cast<std::size_t>(below(static_cast<std::int64_t>(ops))));
+      accesses.push_back(static_cast<std::size_t>(below(static_cast<std::int64_t>(count))));
+    return accesses;
+  };
+  const auto life = [](const std::vector<std::size_t>& accesses) {
     const auto [first, last] = std::minmax_element(accesses.begin(), accesses.end());
-    item.pieces = {
-        {{Step(static_cast<std::int64_t>(*first)), Step(static_cast<std::int64_t>(*last) + 1)}, {Bytes(0), item.size}}};
-    for (std::size_t t = 0; t < streams; ++t) {
-      Step threshold = kNever;
-      for (std::size_t k = ops; k-- > 0;) {
-        const bool after_all =
-            std::all_of(accesses.begin(), accesses.end(), [&](std::size_t a) { return before[a][k]; });
-        if (stream_of[k] == t && after_all) threshold = Step(static_cast<std::int64_t>(k));
-      }
-      Step begins = kNever;
-      for (const std::size_t a : accesses) {
-        if (stream_of[a] == t) begins = std::min(begins, Step(static_cast<std::int64_t>(a)));
-      }
-      order.threshold.push_back(threshold);
-      order.first.push_back(begins);
+    return Interval{Step(static_cast<std::int64_t>(*first)), Step(static_cast<std::int64_t>(*last) + 1)};
+  };
+  std::vector<std::vector<std::size_t>> of_pieces;
+  for (Item& item : problem_.items) {
+    std::vector<std::size_t> accesses = some();
+    if (options_.pieces && item.size > Bytes(1) && below(3) == 0) {
+      const Bytes half(item.size.value() / 2);
+      const auto row = static_cast<std::uint32_t>(problem_.items.size() + of_pieces.size());
+      of_pieces.push_back(accesses);
+      of_pieces.push_back(some());
+      item.pieces = {{life(accesses), {Bytes(0), half}, row}, {life(of_pieces.back()), {half, item.size}, row + 1}};
+      accesses.insert(accesses.end(), of_pieces.back().begin(), of_pieces.back().end());
+    } else {
+      item.pieces = {{life(accesses), {Bytes(0), item.size}}};
     }
+    add_row(accesses);
   }
+  for (const std::vector<std::size_t>& accesses : of_pieces) add_row(accesses);
+}
+
+/// Thresholds by looking.
+void Generator::add_row(const std::vector<std::size_t>& accesses) {
+  StreamOrder& order = problem_.order;
+  for (std::size_t t = 0; t < order.streams; ++t) {
+    Step threshold = kNever;
+    for (std::size_t k = ops_.stream_of.size(); k-- > 0;) {
+      const bool after_all =
+          std::all_of(accesses.begin(), accesses.end(), [&](std::size_t a) { return ops_.before[a][k]; });
+      if (ops_.stream_of[k] == t && after_all) threshold = Step(static_cast<std::int64_t>(k));
+    }
+    Step begins = kNever;
+    for (const std::size_t a : accesses) {
+      if (ops_.stream_of[a] == t) begins = std::min(begins, Step(static_cast<std::int64_t>(a)));
+    }
+    order.threshold.push_back(threshold);
+    order.first.push_back(begins);
+  }
+}
+
+void Generator::add_joins() {
+  const auto count = static_cast<std::int64_t>(problem_.items.size());
+  for (std::int64_t k = 0; k < count; ++k) {
+    const std::int64_t a = below(count);
+    const std::int64_t b = below(count);
+    if (a >= b) continue;
+    const Join join{static_cast<std::uint32_t>(a), static_cast<std::uint32_t>(b),
+                    Bytes(below(3) == 0 ? below(9) - 4 : 0)};
+    if (is_possible(problem_, join)) problem_.joins.push_back(join);
+  }
+  std::sort(problem_.joins.begin(), problem_.joins.end());
+  problem_.joins.erase(std::unique(problem_.joins.begin(), problem_.joins.end()), problem_.joins.end());
+}
+
+void Generator::add_apart() {
+  const auto count = static_cast<std::int64_t>(problem_.items.size());
+  const auto a = static_cast<std::uint32_t>(below(count));
+  const auto b = static_cast<std::uint32_t>(below(count));
+  if (a < b) problem_.apart = {{a, b}};
 }
 
 }  // namespace

@@ -13,7 +13,20 @@ struct RandomProblemOptions {
   bool pins = true;     ///< Some items pinned, sometimes in contradiction.
   bool regions = true;  ///< Several regions: limited, unpaid, with items that may not go everywhere.
   bool streams = true;  ///< Sometimes an order of several streams, from random ops with random edges.
+  bool joins = true;    ///< Sometimes items that may lie in one place.
+  bool apart = true;    ///< Sometimes items that must never share bytes.
 };
+
+/// For problems of one piece per item, one region, and no further rules.
+[[nodiscard]] constexpr RandomProblemOptions plain_options(std::size_t max_items) {
+  return {.max_items = max_items,
+          .pieces = false,
+          .pins = false,
+          .regions = false,
+          .streams = false,
+          .joins = false,
+          .apart = false};
+}
 
 /// A small problem that passes `check_problem`: sizes up to 8, alignments up to 4. Equal seeds and options give equal
 /// problems.

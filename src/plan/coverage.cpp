@@ -1,4 +1,4 @@
-#include "lower/coverage.hpp"
+#include "plan/coverage.hpp"
 
 #include <algorithm>
 #include <utility>

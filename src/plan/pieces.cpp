@@ -1,11 +1,11 @@
-#include "lower/pieces.hpp"
+#include "plan/interface/pieces.hpp"
 
 #include <algorithm>
 #include <iterator>
 #include <map>
 #include <tuple>
 
-#include "lower/coverage.hpp"
+#include "plan/coverage.hpp"
 
 namespace stowage {
 namespace {

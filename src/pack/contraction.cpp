@@ -1,0 +1,318 @@
+#include "pack/interface/contraction.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "plan/interface/join_savings.hpp"
+#include "plan/interface/pieces.hpp"
+
+namespace stowage::pack {
+namespace {
+
+/// A join with its items in the order in which they begin.
+struct Takeover {
+  std::uint32_t from;
+  std::uint32_t to;
+  Bytes distance;  ///< From the start of `from` to that of `to`.
+  Step at;         ///< Where `to` begins.
+  Bytes slack;     ///< By how much `from` is larger.
+};
+
+Takeover takeover_of(const Problem& problem, const Join& join) {
+  const Item& a = problem.items[join.a];
+  const Item& b = problem.items[join.b];
+  if (a.life().lower <= b.life().lower) return {join.a, join.b, join.distance, b.life().lower, a.size - b.size};
+  return {join.b, join.a, Bytes(0) - join.distance, a.life().lower, b.size - a.size};
+}
+
+/// Items at fixed distances from each other.
+class Bundles {
+ public:
+  explicit Bundles(const Problem& problem, std::span<const std::optional<Position>> known = {})
+      : problem_(problem), of_(problem.items.size()), offset_(of_.size()), known_(known.begin(), known.end()) {
+    known_.resize(of_.size());
+    std::iota(of_.begin(), of_.end(), 0U);
+    for (std::uint32_t i = 0; i < of_.size(); ++i) {
+      members_.push_back({i});
+      lives_.push_back(problem.items[i].life());
+      alignment_.push_back(problem.items[i].alignment);
+    }
+  }
+
+  /// Puts the two items together if no member of one bundle conflicts with one of the other.
+  bool join(const Takeover& each) {
+    const std::uint32_t a = of_[each.from];
+    const std::uint32_t b = of_[each.to];
+    const Bytes shift = offset_[each.from] + each.distance - offset_[each.to];  // of b's offsets in a
+    if (a == b) return shift == Bytes(0);
+    if (!may_stay(a, b, shift) || !may_be_together(a, b, shift)) return false;
+    if (!known_[a] && known_[b]) known_[a] = Position{known_[b]->region, known_[b]->offset - shift};
+    alignment_[a] = std::max(alignment_[a], alignment_[b]);
+    for (const std::uint32_t member : members_[b]) {
+      of_[member] = a;
+      offset_[member] += shift;
+      members_[a].push_back(member);
+    }
+    members_[b].clear();
+    return true;
+  }
+
+  [[nodiscard]] Contraction build() const;
+
+ private:
+  /// Whether the known positions of the two agree.
+  [[nodiscard]] bool may_stay(std::uint32_t a, std::uint32_t b, Bytes shift) const {
+    return !known_[a] || !known_[b] || *known_[b] == Position{known_[a]->region, known_[a]->offset + shift};
+  }
+  [[nodiscard]] bool may_be_together(std::uint32_t a, std::uint32_t b, Bytes shift) const {
+    if (!is_aligned_together(a, b, shift)) return false;
+    for (const std::uint32_t x : members_[a]) {
+      for (const std::uint32_t y : members_[b]) {
+        if (!fit(x, offset_[x], y, offset_[y] + shift)) return false;
+      }
+    }
+    return true;
+  }
+
+  /// The bundle begins at its lowest member; its offset will be a multiple of the largest alignment.
+  [[nodiscard]] bool is_aligned_together(std::uint32_t a, std::uint32_t b, Bytes shift) const {
+    const Bytes largest = std::max(alignment_[a], alignment_[b]);
+    const Bytes lowest = std::min(lowest_of(a), lowest_of(b) + shift);
+    const auto fits = [&](std::uint32_t bundle, Bytes by) {
+      return std::all_of(members_[bundle].begin(), members_[bundle].end(), [&](std::uint32_t each) {
+        return is_aligned(offset_[each] + by - lowest, problem_.items[each].alignment);
+      });
+    };
+    return largest == Bytes(1) || (fits(a, Bytes(0)) && fits(b, shift));
+  }
+
+  [[nodiscard]] Bytes lowest_of(std::uint32_t bundle) const {
+    Bytes lowest = kMaxBytes;
+    for (const std::uint32_t each : members_[bundle]) lowest = std::min(lowest, offset_[each]);
+    return lowest;
+  }
+
+  /// Whether two items at these offsets of one bundle do not conflict.
+  [[nodiscard]] bool fit(std::uint32_t x, Bytes at_x, std::uint32_t y, Bytes at_y) const {
+    const Item& first = problem_.items[x];
+    const Item& second = problem_.items[y];
+    if (first.pinned || second.pinned || first.allowed != second.allowed) return false;
+    if (!problem_.order.empty()) {
+      const bool same = at_x == at_y && first.size == second.size && is_simple(first) && is_simple(second);
+      if (!same) return false;
+    } else if (problem_.apart.empty() && !lives_[x].overlaps(lives_[y])) {
+      return true;
+    }
+    return !in_conflict(problem_, x, {0, at_x}, y, {0, at_y});
+  }
+
+  static bool is_simple(const Item& item) {
+    return item.pieces.size() == 1 && item.pieces.front().row == Piece::kOwnRow;
+  }
+
+  [[nodiscard]] Item build_item(const std::vector<std::uint32_t>& members, Bytes lowest) const;
+  void build_order(const std::vector<std::vector<std::uint32_t>>& bundles, Contraction& result) const;
+
+  const Problem& problem_;
+  std::vector<std::uint32_t> of_;                    ///< By item: the bundle.
+  std::vector<Bytes> offset_;                        ///< By item: in its bundle.
+  std::vector<std::vector<std::uint32_t>> members_;  ///< By bundle.
+  std::vector<Interval> lives_;                      ///< By item.
+  std::vector<Bytes> alignment_;                     ///< By bundle.
+  std::vector<std::optional<Position>> known_;       ///< By bundle.
+};
+
+Item Bundles::build_item(const std::vector<std::uint32_t>& members, Bytes lowest) const {
+  if (members.size() == 1) return problem_.items[members.front()];
+  const Item& first = problem_.items[members.front()];
+  Item item{.pieces = {}, .size = {}, .alignment = Bytes(1), .pinned = {}, .allowed = first.allowed};
+  for (const std::uint32_t member : members) {
+    const Bytes at = offset_[member] - lowest;
+    const Item& each = problem_.items[member];
+    item.size = std::max(item.size, at + each.size);
+    item.alignment = std::max(item.alignment, each.alignment);
+    for (const Piece& piece : each.pieces)
+      item.pieces.push_back({piece.when, {piece.bytes.lower + at, piece.bytes.upper + at}});
+  }
+  if (problem_.order.empty()) {
+    item.pieces = disjoint_pieces(std::move(item.pieces));
+  } else {
+    item.pieces = {{item.life(), {Bytes(0), item.size}}};
+  }
+  return item;
+}
+
+/// The row of a bundle covers those of its members; rows of pieces follow, as they belong to single items only.
+void Bundles::build_order(const std::vector<std::vector<std::uint32_t>>& bundles, Contraction& result) const {
+  if (problem_.order.empty()) return;
+  StreamOrder& order = result.problem.order;
+  order.streams = problem_.order.streams;
+  for (const std::vector<std::uint32_t>& members : bundles) {
+    order.append_row(problem_.order, members.front());
+    const std::size_t row = order.rows() - 1;
+    for (const std::uint32_t member : members) {
+      for (std::size_t s = 0; s < order.streams; ++s) {
+        Step& threshold = order.threshold[row * order.streams + s];
+        Step& first = order.first[row * order.streams + s];
+        threshold = std::max(threshold, problem_.order.threshold[member * order.streams + s]);
+        first = std::min(first, problem_.order.first[member * order.streams + s]);
+      }
+    }
+  }
+  for (Item& item : result.problem.items) {
+    for (Piece& piece : item.pieces) {
+      if (piece.row == Piece::kOwnRow) continue;
+      order.append_row(problem_.order, piece.row);
+      piece.row = static_cast<std::uint32_t>(order.rows() - 1);
+    }
+  }
+}
+
+Contraction Bundles::build() const {
+  Contraction result{.problem = {.items = {}, .regions = problem_.regions, .capacity = problem_.capacity},
+                     .item_of = std::vector<std::uint32_t>(of_.size()),
+                     .offset = std::vector<Bytes>(of_.size())};
+  std::vector<std::vector<std::uint32_t>> bundles;
+  for (std::uint32_t i = 0; i < of_.size(); ++i) {
+    const std::vector<std::uint32_t>& members = members_[of_[i]];
+    if (*std::min_element(members.begin(), members.end()) != i) continue;
+    const Bytes lowest = lowest_of(of_[i]);
+    for (const std::uint32_t member : members) {
+      result.item_of[member] = static_cast<std::uint32_t>(bundles.size());
+      result.offset[member] = offset_[member] - lowest;
+    }
+    result.problem.items.push_back(build_item(members, lowest));
+    bundles.push_back(members);
+  }
+  build_order(bundles, result);
+  std::vector<ApartPair>& apart = result.problem.apart;
+  for (const ApartPair& pair : problem_.apart) {
+    const auto [a, b] = std::minmax(result.item_of[pair.a], result.item_of[pair.b]);
+    if (a != b) apart.push_back({a, b});
+  }
+  std::sort(apart.begin(), apart.end());
+  apart.erase(std::unique(apart.begin(), apart.end()), apart.end());
+  return result;
+}
+
+/// Chooses among the takeovers at one step: a matching of the later items with earlier ones. It takes the later items
+/// in descending size, each with an augmenting path: sets of items that can be matched together form a matroid, for
+/// which this greedy order is optimal.
+class Matching {
+ public:
+  explicit Matching(const Problem& problem, std::vector<Takeover> candidates)
+      : problem_(problem), candidates_(std::move(candidates)) {
+    // The tightest first, so that small items leave large ones to others.
+    std::stable_sort(candidates_.begin(), candidates_.end(),
+                     [](const Takeover& a, const Takeover& b) { return a.slack < b.slack; });
+  }
+
+  /// The chosen ones first, then the others.
+  std::vector<Takeover> run() {
+    if (candidates_.size() < 2) return std::move(candidates_);
+    for (const std::uint32_t to : later_items()) {
+      std::vector<std::uint32_t> visited;
+      augment(to, visited);
+    }
+    std::vector<char> is_taken(candidates_.size(), 0);
+    for (const auto& [from, index] : taken_) is_taken[index] = 1;
+    std::vector<Takeover> result;
+    for (const bool wanted : {true, false}) {
+      for (std::size_t c = 0; c < candidates_.size(); ++c) {
+        if ((is_taken[c] != 0) == wanted) result.push_back(candidates_[c]);
+      }
+    }
+    return result;
+  }
+
+ private:
+  [[nodiscard]] std::vector<std::uint32_t> later_items() const {
+    std::vector<std::uint32_t> items;
+    for (const Takeover& each : candidates_) items.push_back(each.to);
+    std::sort(items.begin(), items.end(), [&](std::uint32_t a, std::uint32_t b) {
+      const Bytes size_a = problem_.items[a].size;
+      const Bytes size_b = problem_.items[b].size;
+      return size_a != size_b ? size_a > size_b : a < b;
+    });
+    items.erase(std::unique(items.begin(), items.end()), items.end());
+    return items;
+  }
+
+  bool augment(std::uint32_t to, std::vector<std::uint32_t>& visited) {
+    for (std::size_t c = 0; c < candidates_.size(); ++c) {
+      const std::uint32_t from = candidates_[c].from;
+      if (candidates_[c].to != to || std::find(visited.begin(), visited.end(), from) != visited.end()) continue;
+      visited.push_back(from);
+      const auto holder = taken_.find(from);
+      if (holder != taken_.end() && !augment(candidates_[holder->second].to, visited)) continue;
+      taken_[from] = c;
+      return true;
+    }
+    return false;
+  }
+
+  const Problem& problem_;
+  std::vector<Takeover> candidates_;
+  std::map<std::uint32_t, std::size_t> taken_;  ///< By earlier item: the candidate.
+};
+
+template <class At>
+bool holds(const Join& join, const At& at) {
+  const std::optional<Position> a = at(join.a);
+  const std::optional<Position> b = at(join.b);
+  return a && b && a->region == b->region && b->offset - a->offset == join.distance;
+}
+
+std::vector<Takeover> in_order(const Problem& problem) {
+  std::vector<Takeover> takeovers;
+  takeovers.reserve(problem.joins.size());
+  for (const Join& join : problem.joins) {
+    const bool empty = problem.items[join.a].size == Bytes(0) || problem.items[join.b].size == Bytes(0);
+    if (!empty) takeovers.push_back(takeover_of(problem, join));
+  }
+  std::stable_sort(takeovers.begin(), takeovers.end(),
+                   [](const Takeover& a, const Takeover& b) { return a.at < b.at; });
+  return takeovers;
+}
+
+}  // namespace
+
+std::vector<Position> Contraction::expand(std::span<const Position> positions) const {
+  std::vector<Position> result;
+  if (positions.empty()) return result;
+  result.reserve(item_of.size());
+  for (std::size_t i = 0; i < item_of.size(); ++i) {
+    const Position& at = positions[item_of[i]];
+    result.push_back({at.region, at.offset + offset[i]});
+  }
+  return result;
+}
+
+Contraction contract(const Problem& problem, std::span<const std::optional<Position>> known) {
+  Bundles bundles(problem, known);
+  if (!known.empty()) {
+    for (const Join& join : problem.joins) {
+      if (holds(join, [&](std::uint32_t item) { return known[item]; })) bundles.join(takeover_of(problem, join));
+    }
+  }
+  const std::vector<Takeover> all = in_order(problem);
+  for (auto first = all.begin(); first != all.end();) {
+    const auto last = std::find_if(first, all.end(), [&](const Takeover& each) { return each.at != first->at; });
+    for (const Takeover& each : Matching(problem, {first, last}).run()) bundles.join(each);
+    first = last;
+  }
+  return bundles.build();
+}
+
+Contraction contract_as(const Problem& problem, std::span<const Position> positions) {
+  Bundles bundles(problem);
+  for (const Join& join : problem.joins) {
+    const auto at = [&](std::uint32_t item) { return std::optional(positions[item]); };
+    const bool empty = problem.items[join.a].size == Bytes(0) || problem.items[join.b].size == Bytes(0);
+    if (!empty && holds(join, at)) bundles.join(takeover_of(problem, join));
+  }
+  return bundles.build();
+}
+
+}  // namespace stowage::pack

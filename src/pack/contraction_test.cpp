@@ -1,0 +1,99 @@
+#include "pack/interface/contraction.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/builders/items.hpp"
+#include "support/environment.hpp"
+#include "support/generators/random_problem.hpp"
+
+namespace stowage::pack {
+namespace {
+
+using testing::aligned;
+using testing::item;
+using testing::piece;
+
+TEST(Contraction, AJoinedItemTakesOverAndLeavesTheTail) {
+  const Contraction result = contract({.items = {item(0, 3, 8), item(2, 5, 6)}, .joins = {{0, 1, Bytes(0)}}});
+  ASSERT_EQ(result.problem.items.size(), 1U);
+  EXPECT_EQ(result.problem.items.front().pieces, (std::vector<Piece>{piece(0, 3, 0, 8), piece(3, 5, 0, 6)}));
+  EXPECT_EQ(result.expand(std::vector<Position>{{0, Bytes(4)}}), (std::vector<Position>{{0, Bytes(4)}, {0, Bytes(4)}}));
+}
+
+TEST(Contraction, AnEarlierStartLiesLower) {
+  const Contraction result = contract({.items = {item(0, 3, 4), item(2, 5, 8)}, .joins = {{0, 1, Bytes(-4)}}});
+  ASSERT_EQ(result.problem.items.size(), 1U);
+  EXPECT_EQ(result.expand(std::vector<Position>{{0, Bytes(0)}}), (std::vector<Position>{{0, Bytes(4)}, {0, Bytes(0)}}));
+}
+
+TEST(Contraction, ItemsAreMatchedSoThatAllFindAPlace) {
+  // The third may take over from either of the first two, the fourth only from the first.
+  const Contraction result = contract({.items = {item(0, 3, 8), item(0, 3, 8), item(2, 5, 8), item(2, 5, 8)},
+                                       .joins = {{0, 2, Bytes(0)}, {0, 3, Bytes(0)}, {1, 2, Bytes(0)}}});
+  EXPECT_EQ(result.problem.items.size(), 2U);
+  EXPECT_EQ(result.item_of[1], result.item_of[2]);
+  EXPECT_EQ(result.item_of[0], result.item_of[3]);
+}
+
+TEST(Contraction, TheTightestPlaceIsTaken) {
+  const Contraction result = contract(
+      {.items = {item(0, 3, 64), item(0, 3, 8), item(2, 5, 8)}, .joins = {{0, 2, Bytes(0)}, {1, 2, Bytes(0)}}});
+  EXPECT_EQ(result.item_of[1], result.item_of[2]);
+}
+
+TEST(Contraction, AnAlignmentThatTheDistanceBreaksForbidsIt) {
+  const Problem problem{.items = {aligned(item(0, 3, 64), 16), aligned(item(2, 5, 16), 16)},
+                        .joins = {{0, 1, Bytes(8)}}};
+  EXPECT_EQ(contract(problem).problem.items.size(), 2U);
+}
+
+TEST(Contraction, OneStepAfterAnother) {
+  const Contraction result =
+      contract({.items = {item(0, 3, 8), item(2, 5, 8), item(4, 6, 8)}, .joins = {{0, 1, Bytes(0)}, {1, 2, Bytes(0)}}});
+  EXPECT_EQ(result.problem.items.size(), 1U);
+}
+
+TEST(Contraction, KnownPositionsDecideFirst) {
+  const Problem problem{.items = {item(0, 3, 8), item(0, 3, 8), item(2, 5, 8)},
+                        .joins = {{0, 2, Bytes(0)}, {1, 2, Bytes(0)}}};
+  const std::vector<std::optional<Position>> known = {Position{0, Bytes(0)}, Position{0, Bytes(8)},
+                                                      Position{0, Bytes(8)}};
+  EXPECT_EQ(contract(problem, known).item_of[2], contract(problem, known).item_of[1]);
+}
+
+TEST(Contraction, ItemsThatAreKeptApartStayApart) {
+  const Problem problem{.items = {item(0, 3, 8), item(2, 5, 8)}, .joins = {{0, 1, Bytes(0)}}, .apart = {{0, 1}}};
+  const Contraction result = contract(problem);
+  ASSERT_EQ(result.problem.items.size(), 2U);
+  EXPECT_EQ(result.problem.apart, problem.apart);
+}
+
+/// An answer to what is left is an answer to the whole, and what it joins is put together again.
+TEST(Contraction, AnswersOfRandomProblemsExpandToValidOnes) {
+  std::size_t smaller = 0;
+  const testing::SeedRange seeds = testing::seeds(3'000);
+  for (std::uint64_t seed = seeds.first; seed < seeds.last; ++seed) {
+    const Problem problem = testing::random_problem(seed, {.max_items = 8, .pins = false});
+    const Contraction result = contract(problem);
+    ASSERT_TRUE(check_problem(result.problem)) << seed;
+    smaller += result.problem.items.size() < problem.items.size();
+    std::vector<Position> stacked;
+    Bytes top;
+    for (const Item& each : result.problem.items) {
+      top = align_up(top, Bytes(64));
+      stacked.push_back({each.allowed.empty() ? 0 : each.allowed.front(), top});
+      top += each.size;
+    }
+    Problem endless = problem;
+    for (Region& region : endless.regions) region.limit.reset();
+    const std::vector<Position> positions = result.expand(stacked);
+    ASSERT_FALSE(validate(endless, positions)) << seed << " " << validate(endless, positions)->message;
+    ASSERT_LE(contract_as(problem, positions).problem.items.size(), problem.items.size()) << seed;
+  }
+  if (seeds.is_many()) {
+    EXPECT_GT(smaller, seeds.last / 20);
+  }
+}
+
+}  // namespace
+}  // namespace stowage::pack
