@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "layout/sequence.hpp"
+
 namespace stowage::layout {
 
 bool overlap_except(std::span<const Interval> a, std::span<const Interval> b, std::span<const Step> allowed) {
@@ -15,13 +17,14 @@ bool overlap_except(std::span<const Interval> a, std::span<const Interval> b, st
   return false;
 }
 
-Assembly::Assembly(const ByClass<AliasClass>& classes, const ByClass<Life>& lives, std::size_t streams)
-    : classes_(classes),
+Assembly::Assembly(const StorageInput& input, const ByClass<Life>& lives)
+    : input_(input),
+      classes_(input.classes),
       lives_(lives),
-      streams_(streams),
-      places_(classes.size()),
-      sets_(classes.size()),
-      next_(classes.size(), kNone) {}
+      streams_(input.order.streams()),
+      places_(classes_.size()),
+      sets_(classes_.size()),
+      next_(classes_.size(), kNone) {}
 
 Assembly::PlaceInSet Assembly::where(ClassId id) {
   const RevocableUnion::MemberPlace place = places_.find(id.index());
@@ -109,7 +112,10 @@ bool Assembly::may_meet(const RectangleIndex::Rectangle& a, const RectangleIndex
   const auto from = [&](Bytes start) { return ByteRange{common.lower - start, common.upper - start}; };
   if (is_part(first, from(a.bytes.lower), second) || is_part(second, from(b.bytes.lower), first)) return true;
   const auto given = hand_overs_.find(std::minmax(first, second));
-  if (given == hand_overs_.end()) return false;
+  if (given == hand_overs_.end()) {
+    return streams_ > 1 &&
+           (comes_before(input_, lives_, first, second, {}) || comes_before(input_, lives_, second, first, {}));
+  }
   if (streams_ == 1) return !overlap_except({&a.steps, 1}, {&b.steps, 1}, given->second);
   return !overlap_except(lives_[first].needed(), lives_[second].needed(), given->second);
 }
@@ -171,6 +177,36 @@ bool Assembly::join_part(ClassId part, ByteRange of_part, ClassId whole, Bytes d
   wholes_[part].pop_back();
   if (wholes_[part].empty()) wholes_.erase(part);
   change_alignment(set, relaxed, alignment_of(part));
+  return false;
+}
+
+/// Bytes of one class that follow each other in the whole become one entry.
+void Assembly::add_whole(const Part& part, ClassId whole) {
+  std::vector<Whole>& wholes = wholes_[part.id];
+  const auto before = std::find_if(wholes.begin(), wholes.end(), [&](const Whole& each) {
+    return each.id == whole && each.distance == part.distance && each.bytes.upper == part.bytes.lower;
+  });
+  if (before != wholes.end()) {
+    before->bytes.upper = part.bytes.upper;
+  } else {
+    wholes.push_back({whole, part.distance, part.bytes});
+  }
+}
+
+bool Assembly::join_parts(std::span<const Part> parts, ClassId whole) {
+  std::map<ClassId, Bytes> alignments;
+  for (const Part& part : parts) {
+    static_cast<void>(where(part.id));
+    alignments.emplace(part.id, alignment_of(part.id));
+  }
+  const std::map<ClassId, std::vector<Whole>> before = wholes_;
+  for (const Part& part : parts) add_whole(part, whole);
+  for (const auto& [id, alignment] : alignments) change_alignment(where(id).set, alignment, alignment_of(id));
+  if (join(parts.front().id, whole, parts.front().distance)) return true;
+  std::map<ClassId, Bytes> relaxed;
+  for (const auto& [id, alignment] : alignments) relaxed.emplace(id, alignment_of(id));
+  wholes_ = before;
+  for (const auto& [id, alignment] : alignments) change_alignment(where(id).set, relaxed[id], alignment);
   return false;
 }
 

@@ -3,12 +3,14 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "layout/interface/layout.hpp"
 #include "layout/rectangle_index.hpp"
 #include "layout/revocable_union.hpp"
+#include "layout/stages.hpp"
 #include "liveness/interface/lives.hpp"
 
 namespace stowage::layout {
@@ -37,16 +39,16 @@ struct Assembled {
 /// A set will become one storage: classes and copy targets with fixed offsets relative to each other. When two sets are
 /// joined, every pair of members that would share bytes is checked. Two members may share bytes if one is a part of the
 /// other (packed), if they are never needed at the same step, or if they are both needed only at steps at which one
-/// hands its bytes over to the other. With several streams "never at the same step" proves nothing, so only parts and
-/// declared hand-overs may share bytes.
+/// hands its bytes over to the other. With several streams "never at the same step" proves nothing, so there one must
+/// come before the other, or hand its bytes over around a loop.
 ///
 /// The members of the smaller set are looked up in an index of the larger one and then added to it. So each member
 /// moves O(log n) times in total, and a join costs O(log n) lookups per member, plus the pairs that do share bytes at
 /// one step.
 class Assembly {
  public:
-  /// `classes` and `lives` must outlive the assembly.
-  Assembly(const ByClass<AliasClass>& classes, const ByClass<Life>& lives, std::size_t streams);
+  /// Both arguments must outlive the assembly.
+  Assembly(const StorageInput& input, const ByClass<Life>& lives);
 
   /// Where the lowest byte of a class lies in its set. Offsets in one set are comparable with each other.
   struct PlaceInSet {
@@ -59,6 +61,15 @@ class Assembly {
   /// bytes of `whole`. The part then requires only its own alignment, not that of its memory. Precondition: not between
   /// `begin` and `keep`.
   [[nodiscard]] bool join_part(ClassId part, ByteRange of_part, ClassId whole, Bytes distance);
+  /// Bytes of a class that are also bytes of a whole.
+  struct Part {
+    ClassId id;
+    ByteRange bytes;  ///< Counted from the lowest byte of the class.
+    Bytes distance;   ///< From the lowest byte of the whole to that of the class.
+  };
+  /// `join_part` for several parts of one whole together, which already lie as the whole needs them. A class may occur
+  /// more than once.
+  [[nodiscard]] bool join_parts(std::span<const Part> parts, ClassId whole);
   /// Like `join`, but the lowest byte of `a` must also be at a multiple of `alignment`.
   [[nodiscard]] bool join_aligned(ClassId a, ClassId b, Bytes distance, Bytes alignment);
   /// Makes the class require this alignment. Returns false, and changes nothing, if its offset in the set does not
@@ -153,6 +164,9 @@ class Assembly {
   void build_storage(const Set& set, Assembled& result) const;
   void build_packing(ClassId id, Assembled& result) const;
 
+  void add_whole(const Part& part, ClassId whole);
+
+  const StorageInput& input_;
   const ByClass<AliasClass>& classes_;
   const ByClass<Life>& lives_;
   std::size_t streams_;

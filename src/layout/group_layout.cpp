@@ -14,6 +14,14 @@ std::int64_t local_op(const Graph& graph, OpId op) {
   return static_cast<std::int64_t>(op.index() - graph.scope(graph.scope_of(op)).first_op.index());
 }
 
+/// How many loops an op is in.
+int loops_around(const Graph& graph, OpId op) {
+  int loops = 0;
+  for (ScopeId scope = graph.scope_of(op); scope.index() != 0; scope = graph.scope(scope).parent)
+    loops += graph.op(graph.scope(scope).op).control == Control::loop ? 1 : 0;
+  return loops;
+}
+
 }  // namespace
 
 GroupLayout::GroupLayout(const StorageInput& input, Tenancy& tenancy, Assembly& assembly)
@@ -28,10 +36,19 @@ void GroupLayout::run() {
     if (group.side != GroupSide::outputs) continue;
     group.kind == Contiguity::packed ? lay_split(group) : lay_outputs(group);
   }
+  for (const Group* const group : input_groups_by_runs())
+    group->kind == Contiguity::packed ? lay_concat(*group) : lay_inputs(*group);
+}
+
+/// Those that run most often first: what comes first is copied least.
+std::vector<const Group*> GroupLayout::input_groups_by_runs() const {
+  std::vector<const Group*> groups;
   for (const Group& group : graph_.relations().groups) {
-    if (group.side != GroupSide::inputs) continue;
-    group.kind == Contiguity::packed ? lay_concat(group) : lay_inputs(group);
+    if (group.side == GroupSide::inputs) groups.push_back(&group);
   }
+  const auto depth = [&](const Group* group) { return loops_around(graph_, group->op); };
+  std::stable_sort(groups.begin(), groups.end(), [&](const Group* a, const Group* b) { return depth(a) > depth(b); });
+  return groups;
 }
 
 std::vector<Interval> GroupLayout::lives_of(OpId op) const {
@@ -149,7 +166,8 @@ bool GroupLayout::copy_members(const Group& group, const std::vector<const Group
                           .before = local_op(graph_, group.op),
                           .tensor = member->tensor,
                           .to = {},
-                          .reason = own ? own : kElsewhere},
+                          .reason = own ? own : kElsewhere,
+                          .cause = own ? CopyCause::necessary : CopyCause::chosen},
                          {base.id, base.set, base.offset + member->offset}});
   }
   return true;
@@ -190,6 +208,7 @@ void GroupLayout::lay_inputs(const Group& group) {
 void GroupLayout::lay_concat(const Group& group) {
   const ClassPlace whole = place(*group.whole);
   for (const Vote& vote : vote(group)) {
+    if (lies_right(group, vote)) continue;
     for (const GroupMember* member : vote.members) {
       const ClassPlace part = place(member->tensor);
       const bool ours = residence(whole.id) == Residence::shared && !is_rewritten(group, part.id, whole.id);
@@ -209,9 +228,24 @@ void GroupLayout::lay_concat(const Group& group) {
                                     .before = local_op(graph_, group.op),
                                     .tensor = member.tensor,
                                     .to = ClassPlace{whole.id, whole.offset + member.offset},
-                                    .reason = own});
+                                    .reason = own,
+                                    .cause = CopyCause::necessary});
   }
   laid_.push_back({&group, {whole.id, 0, whole.offset}});
+}
+
+/// Whether members that lie next to each other already, such as the parts of a split, can be taken as they are.
+bool GroupLayout::lies_right(const Group& group, const Vote& vote) {
+  const ClassPlace whole = place(*group.whole);
+  if (vote.members.size() < 2 || residence(whole.id) != Residence::shared) return false;
+  std::vector<Assembly::Part> parts;
+  for (const GroupMember* const member : vote.members) {
+    const ClassPlace part = place(member->tensor);
+    if (is_rewritten(group, part.id, whole.id)) return false;
+    const ByteRange bytes{part.offset, part.offset + graph_.tensor(member->tensor).size};
+    parts.push_back({part.id, bytes, whole.offset + member->offset - part.offset});
+  }
+  return assembly_.join_parts(parts, whole.id);
 }
 
 void GroupLayout::align_batches() {

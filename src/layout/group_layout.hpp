@@ -59,6 +59,8 @@ class GroupLayout {
   void lay_outputs(const Group& group);
   void lay_inputs(const Group& group);
   void lay_concat(const Group& group);
+  [[nodiscard]] bool lies_right(const Group& group, const Vote& vote);
+  [[nodiscard]] std::vector<const Group*> input_groups_by_runs() const;
   [[nodiscard]] std::vector<Vote> vote(const Group& group);
   [[nodiscard]] const char* obstacle(const Group& group, const GroupMember& member) const;
   [[nodiscard]] bool follow(const Group& group, const Vote& leader, const GroupMember& member);

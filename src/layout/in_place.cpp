@@ -1,163 +1,120 @@
 #include "layout/in_place.hpp"
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
 
+#include "graph/interface/groups.hpp"
 #include "layout/assembly.hpp"
+#include "layout/sequence.hpp"
 
-/// Chooses which outputs overwrite which inputs.
+/// Finds which outputs may overwrite which inputs.
 ///
-/// With one stream, each pair that is used lowers the live bytes at its op by the output's size and raises them
-/// nowhere, because the tail of a larger input is free from the next step on. So what lowers the bound most is, for
-/// each op, a matching of outputs to input classes with the largest total size. It is found by taking the outputs in
-/// descending size, each with an augmenting path (sets of outputs that can be matched together form a matroid, for
-/// which this greedy order is optimal). Whether a pair is legal does not depend on the pairs of other ops, except that
-/// an alignment may rule out the place.
+/// 1. For every in-place pair of an op: whether the class of the output may take over from that of the input, and at
+///    which steps. That is decided pair by pair; it does not depend on other pairs.
+/// 2. For every place of two storages that such a pair suggests: whether everything else that would share bytes there
+///    may. If so, the two storages can be joined there, as a whole.
 ///
-/// With several streams, storages conflict as a whole: a smaller output would occupy all bytes of a larger input for
-/// all of its own life. So only pairs of equal size are used, which lower the bound as above.
+/// Which joins to use is a question of packing, because a join also takes away freedom: the output must lie where the
+/// input does.
 namespace stowage::layout {
 namespace {
 
-class Selection {
- public:
-  Selection(const StorageInput& input, const Storages& so_far, const ByClass<char>& placed)
-      : input_(input), so_far_(so_far), placed_(placed) {}
+/// A place of one class in another: `to` begins `offset` bytes after `from`.
+using ClassPlacing = std::tuple<ClassId, ClassId, Bytes>;
+/// The steps (ascending) at which `to` may take over from `from` there.
+using Takeovers = std::map<ClassPlacing, std::vector<Step>>;
 
-  /// The takeovers of an op: the matching with the largest total size.
-  std::vector<Takeover> choose(OpId op) {
-    candidates_.clear();
-    for (std::size_t i = 0; i < input_.graph.op(op).in_place.size(); ++i) consider(op, i);
-    if (candidates_.empty()) return {};
-    return match();
+/// Finds the takeovers of all ops.
+class PairFinder {
+ public:
+  /// With `Packed::may_end`, parts and wholes of packed groups count as if they were not packed.
+  enum class Packed : std::uint8_t { stays, may_end };
+  PairFinder(const StorageInput& input, const Storages& storages, Packed packed)
+      : input_(input), storages_(storages), packed_(packed) {}
+
+  Takeovers run() {
+    for (std::size_t k = 0; k < input_.graph.ops().size(); ++k) {
+      const Op& op = input_.graph.ops()[k];
+      if (op.no_task || !input_.graph.bodies(OpId(k)).empty()) continue;
+      for (const InPlacePair pair : op.in_place) consider(OpId(k), pair);
+    }
+    for (auto& [place, steps] : result_) {
+      std::sort(steps.begin(), steps.end());
+      steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
+    }
+    return std::move(result_);
   }
 
  private:
-  void consider(OpId op, std::size_t index);
-  [[nodiscard]] bool may_end(OpId op, ClassId input) const;
-  [[nodiscard]] bool is_last_on_all_streams(OpId op, ClassId input) const;
-  [[nodiscard]] bool may_begin(OpId op, TensorId output) const;
-  /// Whether the op reads the class through an input without a pair, or writes into it through a view.
-  [[nodiscard]] bool used_otherwise(const Op& op, ClassId input) const;
+  void consider(OpId id, InPlacePair pair);
+  [[nodiscard]] bool may_end(ClassId input) const;
+  [[nodiscard]] bool may_begin(const Op& op, TensorId output) const;
+  /// Whether the op reads the class through an input without a pair with this output, or writes into it.
+  [[nodiscard]] bool used_otherwise(const Op& op, std::uint32_t output, ClassId input) const;
   /// Whether the op reads bytes that the output would overwrite, but as other elements of another input.
   [[nodiscard]] bool reads_shifted(const Op& op, ClassPlace from, Bytes size) const;
-  [[nodiscard]] bool fits(ClassId output, ClassPlace input) const;
-  /// Whether nothing else in the storage needs the output's bytes while the output does. Always true for a mere
-  /// in-place chain in a graph without bodies and batches.
-  [[nodiscard]] bool has_room(OpId op, ClassId output, ClassPlace input) const;
-  std::vector<Takeover> match();
-  bool augment(ClassId output, std::vector<ClassId>& visited, std::vector<Takeover>& taken);
+  /// Whether at the step, an access by the op, `from` is needed for the last time and `to` for the first time.
+  [[nodiscard]] bool changes_over(ClassId from, ClassId to, Step step) const;
+  [[nodiscard]] bool all_accesses(ClassId id, Step step, bool before) const;
 
-  [[nodiscard]] const Life& life(ClassId id) const { return so_far_.tenancy.lives[id]; }
-  [[nodiscard]] bool is_shared(ClassId id) const { return so_far_.tenancy.residences[id] == Residence::shared; }
-  [[nodiscard]] const Storage& storage_of(ClassId id) const {
-    return so_far_.list[so_far_.positions[id].storage.index()];
-  }
+  [[nodiscard]] const Life& life(ClassId id) const { return storages_.tenancy.lives[id]; }
+  [[nodiscard]] bool is_shared(ClassId id) const { return storages_.tenancy.residences[id] == Residence::shared; }
 
   const StorageInput& input_;
-  const Storages& so_far_;
-  const ByClass<char>& placed_;
-  std::vector<Takeover> candidates_;
+  const Storages& storages_;
+  Packed packed_;
+  Takeovers result_;
 };
 
-/// Whether a loop overwrites the class at a step, which ends the life of its old value.
-bool is_renewed_at(const StorageInput& input, ClassId id, Step step) {
-  const Moment& moment = input.timeline.at(step);
-  if (moment.kind != Moment::Kind::body_end) return false;
-  const std::vector<Carried>& carried = input.graph.scope(moment.scope).carried;
-  return std::any_of(carried.begin(), carried.end(), [&](const Carried& pair) {
-    return input.sharing.class_of(pair.in) == id && input.sharing.class_of(pair.out) != id;
-  });
-}
-
-/// Whether the op is the first to access the class in every run through it.
-bool begins_at(const StorageInput& input, const Life& life, ClassId id, OpId op) {
-  const Timeline& timeline = input.timeline;
-  const std::span<const Interval> spans = timeline.spans(op);
-  if (!timeline.branches()) return life.span.lower == spans.front().lower;
-  const std::span<const Step> accesses = input.accesses[id];
-  return !spans.empty() && std::all_of(spans.begin(), spans.end(), [&](const Interval& span) {
-    return std::none_of(accesses.begin(), accesses.end(),
-                        [&](Step access) { return access < span.lower && compatible(timeline, access, span.lower); });
-  });
-}
-
-/// Whether the op is the last to access the class in every run through it.
-bool ends_at(const StorageInput& input, const Life& life, ClassId id, OpId op) {
-  const Timeline& timeline = input.timeline;
-  const std::span<const Interval> spans = timeline.spans(op);
-  if (!timeline.branches()) return life.span.upper == spans.front().upper;
-  const std::span<const Step> accesses = input.accesses[id];
-  return !spans.empty() && std::all_of(spans.begin(), spans.end(), [&](const Interval& span) {
-    const auto next = std::find_if(accesses.begin(), accesses.end(), [&](Step access) {
-      return access > span.lower && compatible(timeline, span.lower, access);
-    });
-    return next == accesses.end() || is_renewed_at(input, id, *next);
-  });
-}
-
-void Selection::consider(OpId id, std::size_t index) {
+void PairFinder::consider(OpId id, InPlacePair pair) {
   const Op& op = input_.graph.op(id);
-  const InPlacePair pair = op.in_place[index];
   const TensorId out = op.outputs[pair.output];
   const TensorId in = *op.inputs[pair.input];
   const ClassId to = input_.sharing.class_of(out);
   const ClassPlace from = input_.place(in);
-  if (to == from.id || placed_[to] != 0) return;  // the same class already, or already placed
   const Bytes size = input_.graph.tensor(out).size;
-  if (!may_begin(id, out) || !may_end(id, from.id) || used_otherwise(op, from.id)) return;
+  if (to == from.id || size > input_.graph.tensor(in).size || size == Bytes(0)) return;
+  if (input_.classes[to].memory != input_.classes[from.id].memory) return;
+  if (!may_begin(op, out) || !may_end(from.id) || used_otherwise(op, pair.output, from.id)) return;
   if (reads_shifted(op, from, size)) return;
-  if (size > input_.graph.tensor(in).size || !fits(to, from)) return;
-  if (!has_room(id, to, from)) return;
-  candidates_.push_back({to, from.id, from.offset, input_.classes[from.id].size - input_.classes[to].size, index});
+  for (const Interval& span : input_.timeline.spans(id)) {
+    if (changes_over(from.id, to, span.lower)) result_[{from.id, to, from.offset}].push_back(span.lower);
+  }
 }
 
-/// Whether the op is the last access to the input's class on every stream, and nobody reads it after the run.
-bool Selection::may_end(OpId op, ClassId input) const {
-  if (!is_shared(input) || life(input).sides.after || !ends_at(input_, life(input), input, op)) return false;
-  const Packing packing = so_far_.positions[input].packing;
-  if (packing.is_part || packing.has_parts) return false;  // other classes use its bytes too
-  return input_.order.streams() == 1 || is_last_on_all_streams(op, input);
+/// Whether nobody reads the input after the run, and no other class uses its bytes.
+bool PairFinder::may_end(ClassId input) const {
+  const Packing packing = storages_.positions[input].packing;
+  const bool alone = packed_ == Packed::may_end || (!packing.is_part && !packing.has_parts);
+  return is_shared(input) && !life(input).sides.after && alone;
 }
 
-bool Selection::is_last_on_all_streams(OpId op, ClassId input) const {
-  const std::span<const Step> accesses = input_.accesses[input];
-  const std::span<const Interval> spans = input_.timeline.spans(op);
-  return std::all_of(spans.begin(), spans.end(), [&](const Interval& span) {
-    const std::uint32_t batch = input_.timeline.at(span.lower).batch;
-    return std::all_of(accesses.begin(), accesses.end(), [&](Step access) {
-      const std::uint32_t other = input_.timeline.at(access).batch;
-      const bool excluded = other != 0 && batch != 0 && other != batch;
-      return excluded || access == span.lower || input_.order.before(access, span.lower);
-    });
-  });
-}
-
-/// Whether the op is the first to access the output's class, the output covers the whole class, and the op writes the
+/// Whether nothing is in the output's class before the op, the output covers the whole class, and the op writes the
 /// class through no other output.
-bool Selection::may_begin(OpId op, TensorId output) const {
+bool PairFinder::may_begin(const Op& op, TensorId output) const {
   const ClassId id = input_.sharing.class_of(output);
-  const std::vector<TensorId>& outputs = input_.graph.op(op).outputs;
-  const auto writes =
-      std::count_if(outputs.begin(), outputs.end(), [&](TensorId each) { return input_.sharing.class_of(each) == id; });
+  const auto writes = std::count_if(op.outputs.begin(), op.outputs.end(),
+                                    [&](TensorId each) { return input_.sharing.class_of(each) == id; });
   return is_shared(id) && !life(id).sides.before && !input_.demands[id].has(Demand::filled) && writes == 1 &&
-         begins_at(input_, life(id), id, op) && input_.classes[id].size == input_.graph.tensor(output).size;
+         input_.classes[id].size == input_.graph.tensor(output).size;
 }
 
-bool Selection::used_otherwise(const Op& op, ClassId input) const {
-  for (const TensorId output : op.outputs) {
-    if (input_.sharing.class_of(output) == input) return true;
+bool PairFinder::used_otherwise(const Op& op, std::uint32_t output, ClassId input) const {
+  for (const TensorId each : op.outputs) {
+    if (input_.sharing.class_of(each) == input) return true;
   }
   for (std::uint32_t i = 0; i < op.inputs.size(); ++i) {
     if (!op.inputs[i] || input_.sharing.class_of(*op.inputs[i]) != input) continue;
-    const bool paired =
-        std::any_of(op.in_place.begin(), op.in_place.end(), [&](InPlacePair pair) { return pair.input == i; });
-    if (!paired) return true;
+    if (std::find(op.in_place.begin(), op.in_place.end(), InPlacePair{output, i}) == op.in_place.end()) return true;
   }
   return false;
 }
 
-bool Selection::reads_shifted(const Op& op, ClassPlace from, Bytes size) const {
+bool PairFinder::reads_shifted(const Op& op, ClassPlace from, Bytes size) const {
   return std::any_of(op.inputs.begin(), op.inputs.end(), [&](const std::optional<TensorId>& input) {
     if (!input || input_.sharing.class_of(*input) != from.id) return false;
     const Bytes offset = input_.place(*input).offset;
@@ -166,92 +123,130 @@ bool Selection::reads_shifted(const Op& op, ClassPlace from, Bytes size) const {
   });
 }
 
-bool Selection::fits(ClassId output, ClassPlace input) const {
-  const AliasClass& to = input_.classes[output];
-  const AliasClass& from = input_.classes[input.id];
-  if (to.memory != from.memory || !is_aligned(so_far_.positions[input.id].offset + input.offset, to.alignment))
-    return false;
-  // With a refreshable base, tensors with a fixed address lie in another arena.
-  const bool same_base = input_.demands[output].has(Demand::fixed) == input_.demands[input.id].has(Demand::fixed);
-  if (input_.options.base == AddressBase::refreshable && !same_base) return false;
-  if (input_.order.streams() == 1) return true;
-  const Storage& storage = storage_of(input.id);
-  return align_up(to.size, to.alignment) == align_up(storage.size, storage.alignment);
+bool PairFinder::changes_over(ClassId from, ClassId to, Step step) const {
+  if (input_.order.streams() > 1) return all_accesses(from, step, true) && all_accesses(to, step, false);
+  const auto any = [&](ClassId id, const auto& holds) {
+    const std::span<const Interval> needed = life(id).needed();
+    return std::any_of(needed.begin(), needed.end(), holds);
+  };
+  return any(from, [&](const Interval& each) { return each.contains(step) && each.upper == step + Step(1); }) &&
+         any(to, [&](const Interval& each) { return each.lower == step; });
 }
 
-bool Selection::has_room(OpId op, ClassId output, ClassPlace input) const {
-  const Storage& storage = storage_of(input.id);
-  if (!storage.rigid && !input_.timeline.branches()) return true;
-  if (input_.order.streams() > 1) return false;
-  std::vector<Step> steps;
-  for (const Interval& span : input_.timeline.spans(op)) steps.push_back(span.lower);
-  const Bytes lowest = so_far_.positions[input.id].offset + input.offset;
-  const ByteRange bytes{lowest, lowest + input_.classes[output].size};
-  const std::span<const Interval> needed = life(output).needed();
-  const bool classes = std::all_of(storage.classes.begin(), storage.classes.end(), [&](ClassId id) {
-    const Bytes offset = so_far_.positions[id].offset;
-    const std::span<const Step> allowed = id == input.id ? std::span<const Step>(steps) : std::span<const Step>();
-    return !bytes.overlaps({offset, offset + input_.classes[id].size}) ||
-           !overlap_except(life(id).needed(), needed, allowed);
+/// With several streams: whether in every run through the step all other accesses happen before it (or after it).
+bool PairFinder::all_accesses(ClassId id, Step step, bool before) const {
+  const std::span<const Step> accesses = input_.accesses[id];
+  return std::all_of(accesses.begin(), accesses.end(), [&](Step access) {
+    if (access == step || !compatible(input_.timeline, access, step)) return true;
+    return before ? input_.order.before(access, step) : input_.order.before(step, access);
   });
-  return classes &&
-         std::all_of(storage.copy_targets.begin(), storage.copy_targets.end(), [&](const CopyTarget& target) {
-           return !bytes.overlaps(target.bytes) || !overlap_except(target.lives, needed, {});
-         });
 }
 
-std::vector<Takeover> Selection::match() {
-  // The tightest input first, so that small outputs leave large inputs to larger outputs; then in the op's own order.
-  std::sort(candidates_.begin(), candidates_.end(), [](const Takeover& a, const Takeover& b) {
-    return a.slack != b.slack ? a.slack < b.slack : a.pair < b.pair;
-  });
-  std::vector<ClassId> outputs;
-  for (const Takeover& candidate : candidates_) {
-    if (std::find(outputs.begin(), outputs.end(), candidate.output) == outputs.end())
-      outputs.push_back(candidate.output);
+/// Says which storages may be joined where.
+class JoinCheck {
+ public:
+  JoinCheck(const StorageInput& input, const Storages& storages, const Takeovers& takeovers)
+      : input_(input), storages_(storages), takeovers_(takeovers) {}
+
+  /// Whether nothing in storage `b`, beginning `distance` bytes after `a`, destroys anything in `a`, and vice versa.
+  [[nodiscard]] bool may_join(StorageId a, StorageId b, Bytes distance) const {
+    const Storage& first = storages_.list[a.index()];
+    const Storage& second = storages_.list[b.index()];
+    return std::all_of(first.classes.begin(), first.classes.end(),
+                       [&](ClassId x) {
+                         return std::all_of(second.classes.begin(), second.classes.end(),
+                                            [&](ClassId y) { return may_meet(x, y, at(y) + distance - at(x)); }) &&
+                                leaves_alone(x, second.copy_targets, distance - at(x));
+                       }) &&
+           std::all_of(second.classes.begin(), second.classes.end(),
+                       [&](ClassId y) { return leaves_alone(y, first.copy_targets, Bytes(0) - distance - at(y)); });
   }
-  std::sort(outputs.begin(), outputs.end(), [&](ClassId a, ClassId b) {
-    const Bytes size_a = input_.classes[a].size;
-    const Bytes size_b = input_.classes[b].size;
-    return size_a != size_b ? size_a > size_b : a < b;
-  });
-  std::vector<Takeover> taken;
-  for (const ClassId output : outputs) {
-    std::vector<ClassId> visited;
-    augment(output, visited, taken);
-  }
-  return taken;
-}
 
-/// Finds an input class for `output`, and moves other outputs to alternative inputs if necessary.
-bool Selection::augment(ClassId output, std::vector<ClassId>& visited, std::vector<Takeover>& taken) {
-  for (const Takeover& candidate : candidates_) {
-    if (candidate.output != output) continue;
-    if (std::find(visited.begin(), visited.end(), candidate.input) != visited.end()) continue;
-    visited.push_back(candidate.input);
-    const auto holder =
-        std::find_if(taken.begin(), taken.end(), [&](const Takeover& t) { return t.input == candidate.input; });
-    if (holder == taken.end()) {
-      taken.push_back(candidate);
-      return true;
+ private:
+  [[nodiscard]] Bytes at(ClassId id) const { return storages_.positions[id].offset; }
+  [[nodiscard]] Bytes footprint(ClassId id) const {
+    const AliasClass& each = input_.classes[id];
+    return storages_.positions[id].packing.is_part ? each.size : align_up(each.size, each.alignment);
+  }
+  [[nodiscard]] std::span<const Interval> needed(ClassId id) const { return storages_.tenancy.lives[id].needed(); }
+
+  [[nodiscard]] std::vector<Step> allowed(ClassId x, ClassId y, Bytes distance) const {
+    std::vector<Step> steps;
+    for (const ClassPlacing& each : {ClassPlacing{x, y, distance}, ClassPlacing{y, x, Bytes(0) - distance}}) {
+      if (const auto found = takeovers_.find(each); found != takeovers_.end())
+        steps.insert(steps.end(), found->second.begin(), found->second.end());
     }
-    const ClassId displaced = holder->output;
-    const Takeover previous = *holder;
-    taken.erase(holder);
-    if (augment(displaced, visited, taken)) {
-      taken.push_back(candidate);
-      return true;
-    }
-    taken.push_back(previous);
+    std::sort(steps.begin(), steps.end());
+    return steps;
   }
-  return false;
-}
+
+  /// Whether `y` may begin `distance` bytes after `x`.
+  [[nodiscard]] bool may_meet(ClassId x, ClassId y, Bytes distance) const {
+    if (!ByteRange{Bytes(0), footprint(x)}.overlaps({distance, distance + footprint(y)})) return true;
+    const std::vector<Step> steps = allowed(x, y, distance);
+    const ByClass<Life>& lives = storages_.tenancy.lives;
+    if (input_.order.streams() > 1)
+      return comes_before(input_, lives, x, y, steps) || comes_before(input_, lives, y, x, steps);
+    return !overlap_except(needed(x), needed(y), steps);
+  }
+
+  /// Whether the class shares no bytes with the copies; `shift` converts their offsets to offsets in the class.
+  [[nodiscard]] bool leaves_alone(ClassId id, const std::vector<CopyTarget>& targets, Bytes shift) const {
+    return std::none_of(targets.begin(), targets.end(), [&](const CopyTarget& target) {
+      return ByteRange{Bytes(0), footprint(id)}.overlaps({target.bytes.lower + shift, target.bytes.upper + shift}) &&
+             (input_.order.streams() > 1 || overlap_except(needed(id), target.lives, {}));
+    });
+  }
+
+  const StorageInput& input_;
+  const Storages& storages_;
+  const Takeovers& takeovers_;
+};
 
 }  // namespace
 
-std::vector<Takeover> choose_takeovers(const StorageInput& input, const Storages& so_far, const ByClass<char>& placed,
-                                       OpId op) {
-  return Selection(input, so_far, placed).choose(op);
+std::vector<StorageJoin> find_joins(const StorageInput& input, const Storages& storages) {
+  const Takeovers takeovers = PairFinder(input, storages, PairFinder::Packed::stays).run();
+  const JoinCheck check(input, storages, takeovers);
+  std::set<std::tuple<StorageId, StorageId, Bytes>> seen;
+  std::vector<StorageJoin> joins;
+  for (const auto& [place, steps] : takeovers) {
+    const auto& [from, to, offset] = place;
+    StorageId a = storages.positions[from].storage;
+    StorageId b = storages.positions[to].storage;
+    Bytes distance = storages.positions[from].offset + offset - storages.positions[to].offset;
+    if (b < a) {
+      std::swap(a, b);
+      distance = Bytes(0) - distance;
+    }
+    const bool is_new = a != b && seen.emplace(a, b, distance).second;
+    if (is_new && check.may_join(a, b, distance)) joins.push_back({a, b, distance});
+  }
+  return joins;
+}
+
+std::vector<ClassJoin> find_other_places(const StorageInput& input, const Storages& storages) {
+  std::vector<ClassJoin> result;
+  const auto add = [&](TensorId a, TensorId b, Bytes distance) {
+    const ClassPlace first = input.place(a);
+    const ClassPlace second = input.place(b);
+    if (first.id != second.id) result.push_back({first.id, second.id, first.offset + distance - second.offset});
+  };
+  if (input.uses_pairs()) {
+    for (const auto& [place, steps] : PairFinder(input, storages, PairFinder::Packed::may_end).run())
+      result.push_back({std::get<0>(place), std::get<1>(place), std::get<2>(place)});
+  }
+  for (const Group& group : input.graph.relations().groups) {
+    for (const GroupMember& member : group.members) {
+      if (group.whole) add(*group.whole, member.tensor, member.offset);
+    }
+  }
+  for (const Scope& scope : input.graph.scopes()) {
+    for (const Carried& pair : scope.carried) add(pair.in, pair.out, Bytes(0));
+    for (const BodyInput& pair : scope.inputs) add(pair.outer, pair.inner, Bytes(0));
+    for (const BodyOutput& pair : scope.outputs) add(pair.outer, pair.inner, Bytes(0));
+  }
+  return result;
 }
 
 }  // namespace stowage::layout

@@ -1,24 +1,18 @@
 #pragma once
 
-#include <cstddef>
 #include <vector>
 
 #include "layout/stages.hpp"
 
 namespace stowage::layout {
 
-/// Output class `output` takes the place of input class `input`, `offset` bytes into it.
-struct Takeover {
-  ClassId output;
-  ClassId input;
-  Bytes offset;
-  Bytes slack;       ///< By how much the input class is larger.
-  std::size_t pair;  ///< Index in the op's list of pairs.
-};
+/// All places that a storage may take over from another one because ops may write outputs over inputs. None of these
+/// is used yet: solvers choose. Precondition: every resident class is in a storage. O(pairs × (streams + classes of
+/// the two storages)).
+[[nodiscard]] std::vector<StorageJoin> find_joins(const StorageInput& input, const Storages& storages);
 
-/// The in-place pairs that `op` uses: at most one per output class and one per input class. `placed` says which classes
-/// are already in storages. Precondition: the classes that the op reads are.
-[[nodiscard]] std::vector<Takeover> choose_takeovers(const StorageInput& input, const Storages& so_far,
-                                                     const ByClass<char>& placed, OpId op);
+/// All places that classes could have in layouts with other copies: of outputs in inputs, parts in wholes, values that
+/// loops carry, and results of bodies. More than can hold together: only for bounds.
+[[nodiscard]] std::vector<ClassJoin> find_other_places(const StorageInput& input, const Storages& storages);
 
 }  // namespace stowage::layout

@@ -21,7 +21,6 @@ class LoopLayout {
   /// Declares where values are handed over. All loops do this before any is joined, because one may depend on the
   /// hand-over of another.
   void declare() {
-    find_writers();
     for (const Carried& pair : scope_.carried) {
       const ClassPlace in = place(pair.in);
       const ClassPlace from = place(outer_of(pair.in));
@@ -36,10 +35,9 @@ class LoopLayout {
   }
 
   void run(std::vector<PlannedCopy>& copies) {
-    for (const Carried& pair : scope_.carried) {
-      bring_in(pair.in, copies);
-      send_around(pair, copies);
-    }
+    // What would be copied in each iteration comes first.
+    for (const Carried& pair : scope_.carried) send_around(pair, copies);
+    for (const Carried& pair : scope_.carried) bring_in(pair.in, copies);
   }
 
  private:
@@ -118,31 +116,33 @@ class LoopLayout {
     return true;
   }
 
+  /// Whether the step is one of the body, not the loop's entry or exit.
   [[nodiscard]] bool is_inside(Step step) const {
     return std::any_of(spans().begin(), spans().end(),
-                       [&](const Interval& span) { return step > span.lower && step < span.upper; });
+                       [&](const Interval& span) { return step > span.lower && step + Step(1) < span.upper; });
   }
 
-  void find_writers() {
-    for (const Carried& pair : scope_.carried) writers_[pair.out];
-    for (std::size_t k = 0; k < scope_.op_count; ++k) {
-      const OpId id(scope_.first_op.index() + k);
-      const Op& op = graph_.op(id);
-      for (std::uint32_t i = 0; i < op.outputs.size() && !op.no_task; ++i) {
-        if (const auto found = writers_.find(op.outputs[i]); found != writers_.end()) found->second.push_back({id, i});
+  /// An op inside the loop, however deep, that writes the outgoing value may overwrite the incoming one if its in-place
+  /// pairs allow that and it reads the incoming value in no other way.
+  void allow_in_place(const Carried& pair) {
+    const ClassPlace in = place(pair.in);
+    const ClassPlace out = place(pair.out);
+    for (std::size_t k = scope_.first_op.index(); k < graph_.ops().size(); ++k) {
+      const Op& op = graph_.ops()[k];
+      if (op.in_place.empty() || op.no_task || !is_in_body(OpId(k))) continue;
+      for (std::uint32_t position = 0; position < op.outputs.size(); ++position) {
+        const ClassPlace at = place(op.outputs[position]);
+        if (at.id != out.id || at.offset != out.offset) continue;
+        if (!reads_only_in_place(op, position, in) || writes_beside(op, op.outputs[position], in.id, out.id)) continue;
+        for (const Interval& span : input_.timeline.spans(OpId(k))) assembly_.hand_over(out.id, in.id, span.lower);
       }
     }
   }
 
-  /// The op that writes the outgoing value may overwrite the incoming one if its in-place pairs allow that and it reads
-  /// the incoming value in no other way.
-  void allow_in_place(const Carried& pair) {
-    const ClassPlace in = place(pair.in);
-    for (const auto& [id, position] : writers_[pair.out]) {
-      const Op& op = graph_.op(id);
-      if (!reads_only_in_place(op, position, in) || writes_beside(op, pair.out, in.id)) continue;
-      for (const Interval& span : input_.timeline.spans(id)) assembly_.hand_over(place(pair.out).id, in.id, span.lower);
-    }
+  [[nodiscard]] bool is_in_body(OpId op) const {
+    ScopeId scope = graph_.scope_of(op);
+    while (scope.index() > id_.index()) scope = graph_.scope(scope).parent;
+    return scope == id_;
   }
 
   [[nodiscard]] bool reads_only_in_place(const Op& op, std::uint32_t output, ClassPlace in) const {
@@ -156,9 +156,9 @@ class LoopLayout {
     return true;
   }
 
-  [[nodiscard]] bool writes_beside(const Op& op, TensorId out, ClassId in) const {
+  [[nodiscard]] bool writes_beside(const Op& op, TensorId written, ClassId in, ClassId out) const {
     return std::any_of(op.outputs.begin(), op.outputs.end(), [&](TensorId output) {
-      return output != out && (place(output).id == in || place(output).id == place(out).id);
+      return output != written && (place(output).id == in || place(output).id == out);
     });
   }
 
@@ -168,12 +168,7 @@ class LoopLayout {
   Assembly& assembly_;
   const Scope& scope_;
   ScopeId id_;
-  struct Writer {
-    OpId op;
-    std::uint32_t output;
-  };
-  std::map<TensorId, TensorId> outers_;              ///< By input of the body: the outer tensor.
-  std::map<TensorId, std::vector<Writer>> writers_;  ///< By carried-out tensor: its writers.
+  std::map<TensorId, TensorId> outers_;  ///< By input of the body: the outer tensor.
 };
 
 }  // namespace

@@ -60,7 +60,9 @@ struct Storages {
   Tenancy tenancy;
   ByClass<ClassPosition> positions;
   std::vector<Storage> list;
-  std::vector<PlannedCopy> copies;  ///< Of tensors that cannot be in two places that ops need them in.
+  std::vector<StorageJoin> joins;
+  std::vector<ClassJoin> other_places;  ///< See `Layout`.
+  std::vector<PlannedCopy> copies;      ///< Of tensors that cannot be in two places that ops need them in.
   std::vector<LayoutNote> notes;
 };
 /// What `form_storages` depends on, apart from the tenancy.
@@ -74,12 +76,14 @@ struct StorageInput {
   const Accesses& accesses;
   const HappensBefore& order;
   std::span<const TensorId> fused;
+  const std::vector<char>& central_fills;
+  const std::vector<PlannedCopy>& copies_so_far;  ///< Those that forming classes needed.
 
   [[nodiscard]] const ClassPlace& place(TensorId id) const { return sharing.place(id); }
   [[nodiscard]] bool uses_pairs() const { return options.in_place && !options.no_reuse; }
 };
-/// Forms the storages: groups and carried values at their fixed distances, outputs after the inputs that they take over
-/// from in place, and a separate storage for every other class.
+/// Forms the storages: groups and carried values at their fixed distances, a separate storage for every other class,
+/// and the joins between them.
 [[nodiscard]] Storages form_storages(const StorageInput& input, Tenancy tenancy);
 
 /// By class: how many task ops write it.

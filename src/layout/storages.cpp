@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -10,14 +11,14 @@
 #include "layout/loop_layout.hpp"
 #include "layout/stages.hpp"
 
-/// Forms storages: first from the classes that must lie at fixed distances, then, op by op, from the outputs that take
-/// over from an input in place. Every other class gets a separate storage.
+/// Forms storages: first from the classes that must lie at fixed distances. Every other class gets a separate storage.
+/// Last come the joins between storages, which packing may use.
 namespace stowage::layout {
 namespace {
 
-/// Joins groups, carried values and fused inputs, before any takeover in place.
+/// Joins groups, carried values and fused inputs.
 Storages join_rigidly(const StorageInput& input, Tenancy tenancy) {
-  Assembly assembly(input.classes, tenancy.lives, input.order.streams());
+  Assembly assembly(input, tenancy.lives);
   GroupLayout groups(input, tenancy, assembly);
   groups.run();
   std::vector<PlannedCopy> around_loops = lay_out_loops(input, tenancy.residences, assembly);
@@ -28,6 +29,8 @@ Storages join_rigidly(const StorageInput& input, Tenancy tenancy) {
   Storages result{.tenancy = {},
                   .positions = std::move(assembled.positions),
                   .list = std::move(assembled.storages),
+                  .joins = {},
+                  .other_places = {},
                   .copies = std::move(copies.into_classes),
                   .notes = groups.take_notes()};
   for (std::vector<PlannedCopy>* const more : {&around_loops, &copies.into_storages})
@@ -44,7 +47,7 @@ bool has_rigid_parts(const StorageInput& input) {
          });
 }
 
-/// Puts every class that is in no storage yet into one, op by op, in place where that is possible.
+/// Puts every class that is in no storage yet into a separate one, in the order in which ops access them.
 class Placing {
  public:
   Placing(const StorageInput& input, Storages so_far)
@@ -56,21 +59,17 @@ class Placing {
 
   Storages run() && {
     for (const Moment& moment : input_.timeline.moments) {
-      if (moment.kind == Moment::Kind::op) place(moment.op);
+      if (moment.kind == Moment::Kind::op) place(input_.graph.op(moment.op));
     }
     for (std::size_t c = 0; c < input_.classes.size(); ++c) start(ClassId(c));
     return std::move(result_);
   }
 
  private:
-  void place(OpId id) {
-    const Op& op = input_.graph.op(id);
+  void place(const Op& op) {
     if (op.no_task) return;
     for (const std::optional<TensorId>& input : op.inputs) {
       if (input) start(input_.sharing.class_of(*input));
-    }
-    if (input_.uses_pairs()) {
-      for (const Takeover& takeover : choose_takeovers(input_, result_, placed_, id)) take_over(takeover);
     }
     for (const TensorId output : op.outputs) start(input_.sharing.class_of(output));
   }
@@ -84,23 +83,63 @@ class Placing {
     placed_[id] = 1;
   }
 
-  void take_over(const Takeover& takeover) {
-    const AliasClass& output = input_.classes[takeover.output];
-    const ClassPosition& from = result_.positions[takeover.input];
-    ClassPosition& to = result_.positions[takeover.output];
-    Storage& storage = result_.list[from.storage.index()];
-    to.storage = from.storage;
-    to.offset = from.offset + takeover.offset;
-    storage.classes.push_back(takeover.output);
-    storage.size = std::max(storage.size, to.offset + output.size);
-    storage.alignment = std::max(storage.alignment, output.alignment);
-    placed_[takeover.output] = 1;
-  }
-
   const StorageInput& input_;
   Storages result_;
   ByClass<char> placed_;
 };
+
+/// A class that is filled at the start of the run and then used in one batch only.
+struct BatchFill {
+  StorageId storage;
+  MemoryId memory;
+  std::uint8_t value;
+  std::uint32_t batch;
+};
+
+/// The batch in which all accesses to the class happen; 0 if there is none.
+std::uint32_t only_batch(const StorageInput& input, ClassId id) {
+  const std::span<const Step> accesses = input.accesses[id];
+  if (accesses.empty()) return 0;
+  const std::uint32_t batch = input.timeline.at(accesses.front()).batch;
+  const bool same =
+      std::all_of(accesses.begin(), accesses.end(), [&](Step step) { return input.timeline.at(step).batch == batch; });
+  return same ? batch : 0;
+}
+
+std::vector<BatchFill> find_batch_fills(const StorageInput& input, const Storages& storages) {
+  std::vector<BatchFill> fills;
+  for (std::size_t k = 0; k < input.central_fills.size(); ++k) {
+    const Op& op = input.graph.ops()[k];
+    for (const std::uint32_t output : op.zero_fill.outputs) {
+      const ClassId id = input.sharing.class_of(op.outputs[output]);
+      if (input.central_fills[k] == 0 || storages.tenancy.residences[id] != Residence::shared) continue;
+      const StorageId storage = storages.positions[id].storage;
+      const bool alone = storages.list[storage.index()].classes.size() == 1;
+      const std::uint32_t batch = only_batch(input, id);
+      const bool whole_run = input.demands[id].has(Demand::whole_run) || storages.tenancy.lives[id].sides.after;
+      if (alone && batch != 0 && !whole_run)
+        fills.push_back({storage, input.classes[id].memory, op.zero_fill.value, batch});
+    }
+  }
+  return fills;
+}
+
+/// Storages that are filled with one value for different batches may lie in one place: only one of them is used in a
+/// run, and until then both hold that value.
+std::vector<StorageJoin> find_fill_joins(const StorageInput& input, const Storages& storages) {
+  const std::vector<BatchFill> fills = find_batch_fills(input, storages);
+  std::set<std::pair<StorageId, StorageId>> seen;
+  std::vector<StorageJoin> joins;
+  for (std::size_t y = 0; y < fills.size(); ++y) {
+    for (std::size_t x = 0; x < y; ++x) {
+      if (fills[x].value != fills[y].value || fills[x].batch == fills[y].batch) continue;
+      const auto pair = std::minmax(fills[x].storage, fills[y].storage);
+      if (fills[x].memory == fills[y].memory && seen.insert(pair).second)
+        joins.push_back({pair.first, pair.second, Bytes(0)});
+    }
+  }
+  return joins;
+}
 
 }  // namespace
 
@@ -112,7 +151,20 @@ Storages form_storages(const StorageInput& input, Tenancy tenancy) {
     rigid.tenancy = std::move(tenancy);
     rigid.positions = ByClass<ClassPosition>(input.classes.size());
   }
-  return Placing(input, std::move(rigid)).run();
+  Storages result = Placing(input, std::move(rigid)).run();
+  if (input.uses_pairs()) result.joins = find_joins(input, result);
+  const std::vector<StorageJoin> fills = find_fill_joins(input, result);
+  result.joins.insert(result.joins.end(), fills.begin(), fills.end());
+  const auto is_chosen = [](const PlannedCopy& copy) { return copy.cause == CopyCause::chosen; };
+  if (std::any_of(result.copies.begin(), result.copies.end(), is_chosen) ||
+      std::any_of(input.copies_so_far.begin(), input.copies_so_far.end(), is_chosen))
+    result.other_places = find_other_places(input, result);
+  for (const StorageJoin& each : fills) {
+    if (result.other_places.empty()) break;
+    result.other_places.push_back(
+        {result.list[each.a.index()].classes.front(), result.list[each.b.index()].classes.front(), each.distance});
+  }
+  return result;
 }
 
 }  // namespace stowage::layout

@@ -1,6 +1,7 @@
 #include "liveness/interface/lives.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 /// When each class is needed.
@@ -59,26 +60,58 @@ class LifeParts {
   std::vector<Interval>& result_;
 };
 
-/// A carried class is dead between its last read in the body and the end of the iteration, which writes its next value.
+/// The innermost stretch around a step.
+const Stretch& stretch_at(const Timeline& timeline, Step step) {
+  const Stretch* stretch = &timeline.whole;
+  while (const Exclusive* const exclusive = holding(*stretch, step)) {
+    stretch = &*std::find_if(exclusive->parts.begin(), exclusive->parts.end(),
+                             [&](const Stretch& part) { return part.steps.contains(step); });
+  }
+  return *stretch;
+}
+
+/// `steps`, which lie within the stretch, with the exclusive parts among them.
+Stretch cut(const Stretch& stretch, Interval steps) {
+  Stretch result{steps, {}};
+  std::copy_if(stretch.inside.begin(), stretch.inside.end(), std::back_inserter(result.inside),
+               [&](const Exclusive& each) { return steps.contains(each.steps.lower); });
+  return result;
+}
+
+/// A carried class is dead between its last read in the body, on each path through it, and the end of the iteration,
+/// which writes its next value.
 struct Hole {
   ClassId id;
   Interval steps;
 };
+
+void append_holes(const Timeline& timeline, Interval body, ClassId id, std::span<const Step> accesses,
+                  std::vector<Hole>& holes) {
+  const std::span<const Step> inside = within(accesses, body);
+  if (inside.empty()) return;
+  std::vector<Interval> needed;
+  LifeParts(needed).add(cut(stretch_at(timeline, body.lower), body), inside, {});
+  Step from = needed.front().upper;
+  for (const Interval& each : needed) {
+    if (from < each.lower) holes.push_back({id, {from, each.lower}});
+    from = std::max(from, each.upper);
+  }
+  holes.push_back({id, {from, body.upper}});  // even without a step: the old value ends and the next begins
+}
 
 std::vector<Hole> find_holes(const Graph& graph, const Sharing& sharing, const Timeline& timeline,
                              const Accesses& all) {
   std::vector<Hole> holes;
   for (std::size_t k = 0; k < timeline.moments.size(); ++k) {
     const Moment& moment = timeline.moments[k];
-    if (moment.kind != Moment::Kind::body_end) continue;
+    if (moment.kind != Moment::Kind::body_end || graph.scope(moment.scope).carried.empty()) continue;
+    const Step end(static_cast<std::int64_t>(k));
+    const std::span<const Interval> spans = timeline.spans(moment.op);
+    const auto loop =
+        std::find_if(spans.begin(), spans.end(), [&](const Interval& each) { return each.contains(end); });
     for (const Carried& pair : graph.scope(moment.scope).carried) {
       const ClassId in = sharing.class_of(pair.in);
-      if (in == sharing.class_of(pair.out)) continue;
-      const Step end(static_cast<std::int64_t>(k));
-      const std::span<const Step> accesses = all[in];
-      const auto at = std::lower_bound(accesses.begin(), accesses.end(), end);
-      if (at == accesses.begin()) continue;
-      holes.push_back({in, {*std::prev(at) + Step(1), end}});
+      if (in != sharing.class_of(pair.out)) append_holes(timeline, {loop->lower, end}, in, all[in], holes);
     }
   }
   return holes;

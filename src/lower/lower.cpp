@@ -5,7 +5,7 @@
 #include <map>
 
 #include "graph/interface/relations.hpp"
-#include "lower/pieces.hpp"
+#include "plan/interface/pieces.hpp"
 
 namespace stowage {
 namespace {
@@ -49,13 +49,26 @@ class ProblemBuilder {
     const auto at = std::find(kKinds.begin(), kKinds.end(), kind) - kKinds.begin();
     return arenas_[memory.index() * kKinds.size() + static_cast<std::size_t>(at)];
   }
+  /// Bytes of a storage that share nothing with its other bytes, and what occupies them.
+  struct Cluster {
+    ByteRange bytes;
+    std::vector<ClassId> classes;
+    std::vector<const CopyTarget*> targets;
+    Interval life;
+  };
+  [[nodiscard]] std::vector<Cluster> clusters_of(const Storage& storage) const;
   [[nodiscard]] Item item_of(const Storage& storage) const;
+  [[nodiscard]] bool is_ordered() const { return liveness_.order.steps.streams() > 1; }
   [[nodiscard]] ArenaKind kind_of(const Storage& storage) const;
   void add_ring_range(StorageId id);
   [[nodiscard]] bool no_reuse(WorkspaceId ref) const;
   [[nodiscard]] bool is_filled(WorkspaceId ref) const;
   [[nodiscard]] std::vector<Interval> lives_of(WorkspaceId ref) const;
   void add_order(ArenaProblem& arena) const;
+  void add_rows(ArenaProblem& arena) const;
+  void add_joins(ArenaProblem& arena) const;
+  [[nodiscard]] Problem over_all_copies(const ArenaProblem& arena) const;
+  [[nodiscard]] Item item_of(ClassId id) const;
   void order_storage(const Storage& storage, std::span<Step> threshold, std::span<Step> first) const;
   void order_class(ClassId id, std::span<Step> threshold, std::span<Step> first) const;
   void order_workspace(WorkspaceId ref, std::span<Step> threshold, std::span<Step> first) const;
@@ -75,6 +88,31 @@ class ProblemBuilder {
   Bytes naive_;
 };
 
+std::vector<ProblemBuilder::Cluster> ProblemBuilder::clusters_of(const Storage& storage) const {
+  std::vector<Cluster> parts;
+  for (const ClassId id : storage.classes) {
+    const Bytes offset = layout_.positions[id].offset;
+    parts.push_back({{offset, offset + layout_.footprint(id)}, {id}, {}, liveness_.lives[id].span});
+  }
+  for (const CopyTarget& target : storage.copy_targets)
+    parts.push_back({target.bytes, {}, {&target}, {target.lives.front().lower, target.lives.back().upper}});
+  std::erase_if(parts, [](const Cluster& each) { return each.bytes.empty(); });
+  std::sort(parts.begin(), parts.end(), [](const Cluster& a, const Cluster& b) { return a.bytes < b.bytes; });
+  std::vector<Cluster> clusters;
+  for (Cluster& part : parts) {
+    if (clusters.empty() || clusters.back().bytes.upper <= part.bytes.lower) {
+      clusters.push_back(std::move(part));
+      continue;
+    }
+    Cluster& last = clusters.back();
+    last.bytes.upper = std::max(last.bytes.upper, part.bytes.upper);
+    last.classes.insert(last.classes.end(), part.classes.begin(), part.classes.end());
+    last.targets.insert(last.targets.end(), part.targets.begin(), part.targets.end());
+    last.life = {std::min(last.life.lower, part.life.lower), std::max(last.life.upper, part.life.upper)};
+  }
+  return clusters;
+}
+
 Item ProblemBuilder::item_of(const Storage& storage) const {
   Item item{.pieces = {}, .size = {}, .alignment = storage.alignment, .pinned = {}, .allowed = {}};
   for (const ClassId id : storage.classes) {
@@ -87,7 +125,15 @@ Item ProblemBuilder::item_of(const Storage& storage) const {
     for (const Interval& life : target.lives) item.pieces.push_back({life, target.bytes});
     item.size = std::max(item.size, target.bytes.upper);
   }
-  item.pieces = disjoint_pieces(std::move(item.pieces));
+  const bool several = is_ordered() && storage.classes.size() + storage.copy_targets.size() > 1;
+  const std::vector<Cluster> clusters = several ? clusters_of(storage) : std::vector<Cluster>();
+  if (clusters.size() < 2) {
+    item.pieces = disjoint_pieces(std::move(item.pieces));
+    return item;
+  }
+  // Each cluster has an order of its own (`add_rows`), which says more than steps can.
+  item.pieces.clear();
+  for (const Cluster& each : clusters) item.pieces.push_back({each.life, each.bytes});
   return item;
 }
 
@@ -240,6 +286,88 @@ void ProblemBuilder::add_order(ArenaProblem& target) const {
       order_class(layout_.class_of(std::get<HostTensor>(occupant).tensor), threshold, first);
     }
   }
+  add_rows(target);
+}
+
+/// Gives the pieces of a storage rows of their own if it consists of several clusters.
+void ProblemBuilder::add_rows(ArenaProblem& target) const {
+  StreamOrder& order = target.problem.order;
+  for (std::size_t i = 0; i < target.occupants.size(); ++i) {
+    const auto* const id = std::get_if<StorageId>(&target.occupants[i]);
+    if (!id || layout_.storage(*id).classes.size() + layout_.storage(*id).copy_targets.size() < 2) continue;
+    const std::vector<Cluster> clusters = clusters_of(layout_.storage(*id));
+    for (std::size_t c = 0; c < clusters.size() && clusters.size() > 1; ++c) {
+      target.problem.items[i].pieces[c].row = static_cast<std::uint32_t>(order.rows());
+      const std::size_t begin = order.threshold.size();
+      order.threshold.resize(begin + order.streams, Step(0));
+      order.first.resize(begin + order.streams, kNever);
+      const std::span<Step> threshold = std::span(order.threshold).subspan(begin);
+      const std::span<Step> first = std::span(order.first).subspan(begin);
+      for (const ClassId each : clusters[c].classes) {
+        if (layout_.classes[each].size > Bytes(0)) order_class(each, threshold, first);
+      }
+      for (const CopyTarget* const each : clusters[c].targets) {
+        for (const Interval& life : each->lives) order_span(life, threshold, first);
+      }
+    }
+  }
+}
+
+/// The joins between items of the arena.
+void ProblemBuilder::add_joins(ArenaProblem& target) const {
+  if (layout_.joins.empty()) return;
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+  std::vector<std::uint32_t> item_of(layout_.storages.size(), kNone);
+  for (std::uint32_t i = 0; i < target.occupants.size(); ++i) {
+    if (const auto* const id = std::get_if<StorageId>(&target.occupants[i])) item_of[id->index()] = i;
+  }
+  std::vector<Join>& joins = target.problem.joins;
+  for (const StorageJoin& each : layout_.joins) {
+    const std::uint32_t a = item_of[each.a.index()];
+    const std::uint32_t b = item_of[each.b.index()];
+    if (a == kNone || b == kNone) continue;
+    const Join join = a < b ? Join{a, b, each.distance} : Join{b, a, Bytes(0) - each.distance};
+    if (is_possible(target.problem, join)) joins.push_back(join);
+  }
+  std::sort(joins.begin(), joins.end());
+}
+
+/// A class alone. What is packed in some layouts has no padding of its own.
+Item ProblemBuilder::item_of(ClassId id) const {
+  const AliasClass& each = layout_.classes[id];
+  const bool packed = layout_.demands[id].has(Demand::grouped);
+  const Bytes size = packed ? each.size : align_up(each.size, each.alignment);
+  Item item{.pieces = {}, .size = size, .alignment = Bytes(1), .pinned = {}, .allowed = {}};
+  for (const Interval& life : liveness_.lives[id].needed()) item.pieces.push_back({life, {Bytes(0), size}});
+  return item;
+}
+
+/// Every class is an item of its own, so that nothing depends on which of them lie together. Workspaces and callers'
+/// buffers stay as they are, and everything may lie in these.
+Problem ProblemBuilder::over_all_copies(const ArenaProblem& source) const {
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+  Problem problem{.items = {}, .regions = source.problem.regions};
+  std::vector<std::uint32_t> item(layout_.classes.size(), kNone);
+  for (std::size_t i = 0; i < source.occupants.size(); ++i) {
+    const auto* const storage = std::get_if<StorageId>(&source.occupants[i]);
+    if (!storage) {
+      problem.items.push_back(source.problem.items[i]);
+      continue;
+    }
+    for (const ClassId id : layout_.storage(*storage).classes) {
+      item[id.index()] = static_cast<std::uint32_t>(problem.items.size());
+      problem.items.push_back(item_of(id));
+    }
+  }
+  for (const ClassJoin& each : layout_.other_places) {
+    const std::uint32_t a = item[each.a.index()];
+    const std::uint32_t b = item[each.b.index()];
+    if (a != kNone && b != kNone)
+      problem.joins.push_back(a < b ? Join{a, b, each.distance} : Join{b, a, Bytes(0) - each.distance});
+  }
+  std::sort(problem.joins.begin(), problem.joins.end());
+  problem.joins.erase(std::unique(problem.joins.begin(), problem.joins.end()), problem.joins.end());
+  return problem;
 }
 
 /// Splits the arena into regions of `max_size`, plus a separate region for each larger item. There are twice as many
@@ -337,8 +465,11 @@ void ProblemBuilder::finish(ArenaProblem& each, const LowerOptions& options, Low
   if (each.kind == ArenaKind::shared) add_hosts(each);
   if (each.kind != ArenaKind::persistent) {
     each.problem.capacity = options.capacity;
-    if (liveness_.order.steps.streams() > 1 && !each.occupants.empty()) add_order(each);
+    if (is_ordered() && !each.occupants.empty()) add_order(each);
+    add_joins(each);
   }
+  const bool chosen = each.kind == ArenaKind::shared || each.kind == ArenaKind::fixed;
+  if (chosen && !layout_.other_places.empty()) each.over_all_copies = over_all_copies(each);
   naive_ += each.size.value_or(Bytes(0));
   result.arenas.push_back(std::move(each));
 }

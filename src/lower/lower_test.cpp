@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "lower/pieces.hpp"
+#include "plan/interface/pieces.hpp"
 #include "support/builders/items.hpp"
 #include "support/builders/sketch.hpp"
 
@@ -117,7 +117,7 @@ TEST(Lower, SizesAreRoundedUpToTheAlignment) {
   EXPECT_EQ(lowering.naive, Bytes(104));
 }
 
-TEST(Lower, InPlaceStoragesAreOneItemWithPieces) {
+TEST(Lower, AnInPlacePairIsAJoinOfTwoItems) {
   Sketch s;
   const TensorId x = s.tensor("x", 64, TensorFlag::input);
   const TensorId tail = s.view("tail", 16, x, 48);
@@ -127,8 +127,11 @@ TEST(Lower, InPlaceStoragesAreOneItemWithPieces) {
   s.op({}, {});
   const Graph graph = s.build();
   const Lowering lowering = lower(graph, analyze(graph));
-  ASSERT_EQ(lowering.arenas[0].problem.items.size(), 1U);
-  EXPECT_THAT(lowering.arenas[0].problem.items[0].pieces, ElementsAre(piece(0, 2, 0, 64), piece(2, 3, 48, 64)));
+  const Problem& problem = lowering.arenas[0].problem;
+  ASSERT_EQ(problem.items.size(), 2U);
+  EXPECT_THAT(problem.items[0].pieces, ElementsAre(piece(0, 2, 0, 64)));
+  EXPECT_THAT(problem.items[1].pieces, ElementsAre(piece(1, 3, 0, 16)));
+  EXPECT_THAT(problem.joins, ElementsAre(Join{0, 1, Bytes(48)}));
   EXPECT_EQ(lowering.naive, Bytes(80));
 }
 

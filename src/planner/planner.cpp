@@ -9,6 +9,7 @@
 #include "planner/interface/plan_with.hpp"
 #include "planner/interface/record.hpp"
 #include "planner/previous.hpp"
+#include "planner/settle.hpp"
 #include "planner/strategies.hpp"
 #include "stowage/pack/replanner.hpp"
 #include "stowage/verify.hpp"
@@ -86,21 +87,40 @@ struct Task {
   const Search& search;  ///< Empty: `solve`.
 };
 
-/// Solves an arena starting from the previous plan.
+/// Solves an arena starting from the previous plan, with the joins that hold there and then those that save most.
 Result<SolveOutcome> solve_again(const Task& task, const ArenaProblem& arena, const SolveOptions& options,
                                  std::size_t& moved) {
-  PreviousOfArena previous = previous_of(task.options, task.graph, task.analysis.layout, arena);
-  const Result<Replanner> replanner =
-      Replanner::make(arena.problem, previous.answer, {.solve = options, .kept = std::move(previous.kept)});
-  if (!replanner) return in_words_of_graph(replanner.error(), task.graph, task.analysis.layout, arena);
+  const PreviousOfArena previous = previous_of(task.options, task.graph, task.analysis.layout, arena);
+  const ContractedArena contracted = contract_arena(arena, previous);
+  const Result<Replanner> replanner = Replanner::make(contracted.arena.problem, contracted.previous.answer,
+                                                      {.solve = options, .kept = contracted.previous.kept});
+  if (!replanner) return in_words_of_graph(replanner.error(), task.graph, task.analysis.layout, contracted.arena);
   const Replanned& done = replanner->outcome();
   moved += done.moved;
-  return SolveOutcome{.status = done.status,
-                      .positions = replanner->positions(),
-                      .peak = done.peak,
-                      .bound = done.bound,
-                      .solver = done.from_scratch ? options.solver : "previous",
-                      .nodes = 0};
+  SolveOutcome outcome{.status = done.status,
+                       .positions = contracted.contraction.expand(replanner->positions()),
+                       .peak = done.peak,
+                       .bound = done.bound,
+                       .solver = done.from_scratch ? options.solver : "previous",
+                       .nodes = 0};
+  if (arena.problem.joins.empty()) return outcome;
+  // What holds for these joins need not hold for others.
+  outcome.bound = lower_bound(arena.problem);
+  const bool too_small = arena.problem.capacity && outcome.bound.bytes > *arena.problem.capacity;
+  if (outcome.status == SolveStatus::infeasible && !too_small) outcome.status = SolveStatus::timed_out;
+  if (outcome.status == SolveStatus::optimal && outcome.peak > outcome.bound.bytes)
+    outcome.status = SolveStatus::feasible;
+  return outcome;
+}
+
+/// Lowers the bound to what is proven whatever is copied.
+void hold_for_all_copies(const Problem& all, std::optional<Bytes> capacity, SolveOutcome& outcome) {
+  const Certificate bound = lower_bound(all);
+  if (bound.bytes >= outcome.bound.bytes) return;
+  outcome.bound = bound;
+  if (outcome.status == SolveStatus::optimal) outcome.status = SolveStatus::feasible;
+  if (outcome.status == SolveStatus::infeasible && (!capacity || bound.bytes <= *capacity))
+    outcome.status = SolveStatus::timed_out;
 }
 
 /// The ranges of a ring are given; there is nothing to solve.
@@ -128,6 +148,7 @@ class ArenaSolver {
       ArenaProblem rest = reduced ? arena : ArenaProblem{};
       if (reduced) rest.problem.capacity = std::max(Bytes(0), *arena.problem.capacity - spent.bytes);
       STOWAGE_TRY(SolveOutcome outcome, solve_one(reduced ? rest : arena));
+      if (arena.over_all_copies) hold_for_all_copies(*arena.over_all_copies, arena.problem.capacity, outcome);
       // If the earlier arenas were as small as their bounds, this one might fit.
       const bool unknown = reduced && spent.lower_bound + outcome.bound.bytes <= *arena.problem.capacity;
       if (outcome.status == SolveStatus::infeasible && unknown) outcome.status = SolveStatus::timed_out;
@@ -244,6 +265,8 @@ Result<Planned> plan_with(const Graph& graph, const PlanOptions& options, const 
   const Lowering& lowering = record->lowering;
   const Task task{graph, analysis, lowering, options, search};
   STOWAGE_TRY(Answers answers, timed(record->times.solve, [&] { return solve_all(task, solve_options(options)); }));
+  if (answers.solutions.size() == lowering.arenas.size())
+    timed(record->times.lower, [&] { settle(record->analysis.layout, record->lowering, answers.solutions); });
 
   result.status = answers.status;
   result.lower_bound = answers.lower_bound;

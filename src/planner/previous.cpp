@@ -130,4 +130,27 @@ Error in_words_of_graph(Error error, const Graph& graph, const Layout& layout, c
   return error;
 }
 
+ContractedArena contract_arena(const ArenaProblem& arena, const PreviousOfArena& previous) {
+  ContractedArena result{pack::contract(arena.problem, previous.answer.positions), arena, {}};
+  const pack::Contraction& contraction = result.contraction;
+  result.arena.problem = contraction.problem;
+  result.arena.occupants.resize(contraction.problem.items.size());
+  PreviousAnswer& answer = result.previous.answer;
+  answer.peak = previous.answer.peak;
+  answer.bound = previous.answer.bound;
+  answer.positions.resize(result.arena.occupants.size());
+  for (std::size_t i = arena.occupants.size(); i-- > 0;) {
+    const std::uint32_t into = contraction.item_of[i];
+    result.arena.occupants[into] = arena.occupants[i];
+    const std::optional<Position>& at = previous.answer.positions[i];
+    if (at && at->offset >= contraction.offset[i])
+      answer.positions[into] = Position{at->region, at->offset - contraction.offset[i]};
+  }
+  for (const std::size_t item : previous.kept) result.previous.kept.push_back(contraction.item_of[item]);
+  std::sort(result.previous.kept.begin(), result.previous.kept.end());
+  result.previous.kept.erase(std::unique(result.previous.kept.begin(), result.previous.kept.end()),
+                             result.previous.kept.end());
+  return result;
+}
+
 }  // namespace stowage

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "lower/interface/lower.hpp"
+#include "pack/interface/contraction.hpp"
 #include "stowage/pack/replanner.hpp"
 #include "stowage/planner.hpp"
 
@@ -19,5 +20,13 @@ struct PreviousOfArena {
 
 /// Replaces the items in an error of `Replanner` by the names of tensors and workspaces.
 [[nodiscard]] Error in_words_of_graph(Error error, const Graph& graph, const Layout& layout, const ArenaProblem& arena);
+
+/// An arena without joins, and the previous plan in terms of it.
+struct ContractedArena {
+  pack::Contraction contraction;
+  ArenaProblem arena;
+  PreviousOfArena previous;
+};
+[[nodiscard]] ContractedArena contract_arena(const ArenaProblem& arena, const PreviousOfArena& previous);
 
 }  // namespace stowage

@@ -1,6 +1,7 @@
 #include <optional>
 #include <utility>
 
+#include "pack/interface/contraction.hpp"
 #include "planner/interface/record.hpp"
 #include "stowage/planner.hpp"
 
@@ -34,8 +35,11 @@ std::vector<SharedProblem> shared_problems(const Graph& graph, const PlanOptions
   std::vector<SharedProblem> result;
   for (ArenaProblem& arena : lowering.arenas) {
     if (arena.kind != ArenaKind::shared) continue;
-    SharedProblem& shared = result.emplace_back(SharedProblem{arena.memory, std::move(arena.problem), {}});
-    for (const Occupant& occupant : arena.occupants) {
+    pack::Contraction contraction = pack::contract(arena.problem);
+    SharedProblem& shared = result.emplace_back(SharedProblem{arena.memory, std::move(contraction.problem), {}});
+    for (std::size_t i = 0; i < arena.occupants.size(); ++i) {
+      if (contraction.item_of[i] < shared.owners.size()) continue;  // in the item of an earlier one
+      const Occupant& occupant = arena.occupants[i];
       if (const auto* storage = std::get_if<StorageId>(&occupant)) {
         const std::optional<TensorId> tensor = first[storage->index()];
         shared.owners.emplace_back(tensor ? *tensor : first_copied(analysis.layout, *storage));

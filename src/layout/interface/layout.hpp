@@ -93,15 +93,39 @@ struct CopyHome {
   bool fixed = false;  ///< Whether the op that reads them needs fixed addresses.
 };
 
-/// The unit of placement: a class, several classes that take over from each other in place, or a group whose members
-/// have fixed distances.
+/// The unit of placement: a class, or classes that have fixed distances, such as the members of a group. After
+/// packing also what packing has joined (`settle`): classes that take over from each other in place.
 struct Storage {
   std::vector<ClassId> classes;  ///< In the order in which they take over.
   Bytes size;
   Bytes alignment;
   std::vector<CopyTarget> copy_targets = {};
-  bool rigid = false;                 ///< Not just an in-place chain: a new class must be checked against every other.
+  bool rigid = false;                 ///< Its classes have fixed distances before packing.
   std::optional<CopyHome> home = {};  ///< Set if there are no classes.
+};
+
+/// Two storages that may lie in one place or apart: if `b` begins `distance` bytes after `a`, an output in one of them
+/// overwrites an input in the other, as in-place pairs allow, or both are filled with one value of which one run uses
+/// only one. Which of these hold is decided by packing.
+struct StorageJoin {
+  StorageId a;  ///< Less than `b`.
+  StorageId b;
+  Bytes distance;
+
+  friend bool operator==(const StorageJoin&, const StorageJoin&) = default;
+};
+
+/// A place that two classes could have in another layout, with other copies.
+struct ClassJoin {
+  ClassId a;
+  ClassId b;
+  Bytes distance;  ///< From the start of `a` to that of `b`.
+};
+
+/// Why something is copied.
+enum class CopyCause : std::uint8_t {
+  necessary,  ///< Every layout copies it.
+  chosen,     ///< Another layout could do without, perhaps copying something else.
 };
 
 /// A copy that the layout needs: of `tensor`, before op number `before` of its scope (see `Copy`).
@@ -113,6 +137,7 @@ struct PlannedCopy {
   StorageId storage = {};        ///< Otherwise the destination is in this storage,
   Bytes offset = {};             ///< at this offset.
   std::string reason;
+  CopyCause cause = CopyCause::chosen;
 };
 
 /// Something that was requested for a tensor and not granted.
@@ -135,6 +160,9 @@ struct Layout {
   ByClass<Residence> residences;
   ByClass<ClassPosition> positions;
   std::vector<Storage> storages;
+  std::vector<StorageJoin> joins;  ///< Without duplicates.
+  /// If some copy was chosen: all places that classes could have in layouts with other copies. Empty otherwise.
+  std::vector<ClassJoin> other_places;
   std::vector<PlannedCopy> copies;  ///< Ordered by scope and op.
   std::vector<char> central_fills;  ///< By op: whether its fill is central. Empty: there are no fills.
   std::vector<TensorId> bound;      ///< Tensors that lie in the caller's buffers.
