@@ -5,6 +5,8 @@
 #include <string>
 #include <tuple>
 
+#include "graph/interface/notes.hpp"
+
 namespace stowage::layout {
 namespace {
 
@@ -229,8 +231,7 @@ void GroupLayout::align_batches() {
     const Anchor& theirs = leader->second->base;
     const auto ours = [&](const Anchor& anchor) { return anchor.id && residence(*anchor.id) == Residence::shared; };
     if (ours(mine) && ours(theirs) && assembly_.join(*mine.id, *theirs.id, theirs.offset - mine.offset)) continue;
-    notes_.push_back({laid.group->members.front().tensor,
-                      "its group cannot begin at the same offset as the group of another batch"});
+    notes_.push_back({laid.group->members.front().tensor, std::string(kGroupBeginsElsewhere)});
   }
 }
 
