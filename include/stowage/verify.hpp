@@ -33,7 +33,9 @@ enum class Rule : std::uint8_t {
   arena,
   /// A view, an alias, a body's input or a loop's result does not lie where its base requires.
   layout,
-  overlap,  ///< Two values that are live at the same time share bytes.
+  /// Two values that are live at the same time share bytes; or they share them because a packed op
+  /// copies nothing, and a write to one of them changes the other, which is still needed.
+  overlap,
   /// The plan claims a bound above its size, or optimality that its bound does not support.
   claim,
   /// A member of a contiguous group is misplaced, or a group begins elsewhere than those of the
@@ -67,12 +69,12 @@ struct VerifyOptions {
   AddressBase base = AddressBase::fixed;
   /// The largest size of a region, in addition to its memory's limit.
   std::optional<Bytes> region_limit = {};
-};
-
   /// If same, the first contiguous groups of all batches begin at one place, the second ones at
   /// another, and so on: groups of inputs and of outputs, padded and packed, and of each memory
   /// count separately. A group may begin elsewhere if a note of the plan says that it cannot.
   BatchStart batch_start = BatchStart::free;
+};
+
 /// All errors of `plan` as a plan for `graph`. Empty: running the graph with it is safe. Cannot
 /// fail, however broken the plan is. O((accesses + placements) × (log + streams)) per batch; the
 /// content of a loop counts once more for each enclosing loop. Thread-safe.

@@ -11,6 +11,8 @@ namespace stowage::layout {
 namespace {
 
 constexpr const char* kElsewhere = "another op needs it in a different place";
+constexpr const char* kOutsideSplit = "it cannot lie inside the input of the split";
+constexpr const char* kWrittenAgain = "shared bytes would be written again while they are needed";
 
 std::int64_t local_op(const Graph& graph, OpId op) {
   return static_cast<std::int64_t>(op.index() - graph.scope(graph.scope_of(op)).first_op.index());
@@ -23,7 +25,8 @@ GroupLayout::GroupLayout(const StorageInput& input, Tenancy& tenancy, Assembly& 
       graph_(input.graph),
       tenancy_(tenancy),
       assembly_(assembly),
-      writers_(count_writers(input.graph, input.sharing)) {}
+      writers_(count_writers(input.graph, input.sharing)),
+      derivations_(input) {}
 
 void GroupLayout::run() {
   for (const Group& group : graph_.relations().groups) {
@@ -50,6 +53,24 @@ bool GroupLayout::is_rewritten(const Group& group, ClassId part, ClassId whole) 
   return carried || writers_[made] != own;
 }
 
+/// Puts a part where its whole requires it. If it cannot lie there, or if a write to one of the two would then destroy
+/// the other, it returns the reason and changes nothing.
+const char* GroupLayout::join_part(const Group& group, const GroupMember& member) {
+  const ClassPlace part = place(member.tensor);
+  const ClassPlace whole = place(*group.whole);
+  const ByteRange bytes{part.offset, part.offset + graph_.tensor(member.tensor).size};
+  const Bytes distance = whole.offset + member.offset - part.offset;
+  const Derivation from_part{group.op, part.id, whole.id, bytes, distance};
+  const Derivation from_whole{
+      group.op, whole.id, part.id, {bytes.lower + distance, bytes.upper + distance}, Bytes(0) - distance};
+  const Derivation& derivation = group.side == GroupSide::inputs ? from_part : from_whole;
+  if (derivations_.would_lose(derivation)) return kWrittenAgain;
+  if (!assembly_.join_part(part.id, bytes, whole.id, distance))
+    return group.side == GroupSide::inputs ? kElsewhere : kOutsideSplit;
+  derivations_.add(derivation);
+  return nullptr;
+}
+
 /// The outputs are views of the input. An output that cannot be gets a separate place and is filled by a copy.
 void GroupLayout::lay_split(const Group& group) {
   const ClassPlace whole = place(*group.whole);
@@ -57,14 +78,14 @@ void GroupLayout::lay_split(const Group& group) {
     const ClassPlace part = place(member.tensor);
     const bool together = residence(part.id) == residence(whole.id) && !is_rewritten(group, part.id, whole.id);
     if (together && residence(whole.id) == Residence::external) continue;
-    const ByteRange bytes{part.offset, part.offset + graph_.tensor(member.tensor).size};
-    if (together && assembly_.join_part(part.id, bytes, whole.id, whole.offset + member.offset - part.offset)) continue;
+    const char* const why = together ? join_part(group, member) : kOutsideSplit;
+    if (!why) continue;
     if (residence(part.id) == Residence::persistent) make_shared(part.id);
     copies_.into_classes.push_back({.scope = graph_.scope_of(group.op),
                                     .before = local_op(graph_, group.op),
                                     .tensor = member.tensor,
                                     .to = part,
-                                    .reason = "it cannot lie inside the input of the split"});
+                                    .reason = why});
   }
   laid_.push_back({&group, {whole.id, 0, whole.offset}});
 }
@@ -195,13 +216,13 @@ void GroupLayout::lay_concat(const Group& group) {
     for (const GroupMember* member : vote.members) {
       const ClassPlace part = place(member->tensor);
       const bool ours = residence(whole.id) == Residence::shared && !is_rewritten(group, part.id, whole.id);
-      const ByteRange bytes{part.offset, part.offset + graph_.tensor(member->tensor).size};
-      if (ours && assembly_.join_part(part.id, bytes, whole.id, whole.offset + member->offset - part.offset)) continue;
+      const char* const why = ours ? join_part(group, *member) : kElsewhere;
+      if (!why) continue;
       copies_.into_classes.push_back({.scope = graph_.scope_of(group.op),
                                       .before = local_op(graph_, group.op),
                                       .tensor = member->tensor,
                                       .to = ClassPlace{whole.id, whole.offset + member->offset},
-                                      .reason = kElsewhere});
+                                      .reason = why});
     }
   }
   for (const GroupMember& member : group.members) {

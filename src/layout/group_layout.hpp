@@ -2,6 +2,7 @@
 
 #include "graph/interface/groups.hpp"
 #include "layout/assembly.hpp"
+#include "layout/derivations.hpp"
 #include "layout/stages.hpp"
 
 namespace stowage::layout {
@@ -55,6 +56,7 @@ class GroupLayout {
   };
 
   [[nodiscard]] bool is_rewritten(const Group& group, ClassId part, ClassId whole) const;
+  [[nodiscard]] const char* join_part(const Group& group, const GroupMember& member);
   void lay_split(const Group& group);
   void lay_outputs(const Group& group);
   void lay_inputs(const Group& group);
@@ -78,6 +80,7 @@ class GroupLayout {
   Tenancy& tenancy_;
   Assembly& assembly_;
   ByClass<int> writers_;  ///< How many task ops write the class.
+  Derivations derivations_;
   Copies copies_;
   std::vector<AnchoredCopy> anchored_;
   std::vector<Laid> laid_;

@@ -29,6 +29,14 @@ Locals find_locals(const Facts& facts) {
 /// Index of a copy in `Copies`.
 using CopyIndex = std::uint32_t;
 
+/// Whether the op passes bytes on without touching them: a concat or split of at least two parts.
+bool is_packed(const Op& op) {
+  const auto present =
+      std::count_if(op.inputs.begin(), op.inputs.end(), [](const auto& input) { return input.has_value(); });
+  return (op.contiguous_inputs == Contiguity::packed && present > 1) ||
+         (op.contiguous_outputs == Contiguity::packed && op.outputs.size() > 1);
+}
+
 Moment moment_of(OpId op, Phase phase) { return {static_cast<std::uint32_t>(op.index()), phase}; }
 
 /// Executes the graph once, symbolically, for one batch.
@@ -51,18 +59,25 @@ class Walk {
     for (HolderId value = 0; value < values_.size() && !conflicts_.full(); ++value) {
       if (is_kept(value)) ledger_.require_at_end(value);
     }
+    require_shared_at_end();
   }
+  [[nodiscard]] const std::vector<bool>& met_clears() const { return ledger_.met_clears(); }
 
  private:
   /// Reserves the bytes of values that share them with nothing during the run.
   void reserve_whole_run();
   /// Begins the values that exist before the first op: inputs, and outputs that no op accesses.
   void begin_before_ops();
+  /// Checks that what the caller or the next run reads was not lost to values that share its bytes.
+  void require_shared_at_end();
   void walk_scope(ScopeId scope);
   /// The clears and copies before the op, then the op.
   void walk_op(OpId id);
   void run_op(OpId id);
   void access_inputs(OpId id, Moment moment);
+  void access_input(TensorId tensor, Moment moment);
+  /// What the op's writing means for values that share bytes with its outputs.
+  void write_outputs(OpId id, Moment moment);
   void access_workspaces(OpId id, Moment moment);
   /// Checks that what must be filled when the op starts is filled.
   void check_fills(OpId id);
@@ -96,6 +111,7 @@ class Walk {
   }
   /// The bytes from a place on; nothing if there are none, or if the place is absent or not valid.
   [[nodiscard]] std::optional<Spot> spot_of(const Place* place, Bytes size) const;
+  [[nodiscard]] std::optional<Operand> operand_of(TensorId tensor) const;
 
   const Facts& facts_;
   const Graph& graph_;
@@ -128,6 +144,18 @@ void Walk::begin_before_ops() {
   }
 }
 
+void Walk::require_shared_at_end() {
+  for (std::size_t t = 0; t < graph_.tensors().size() && !conflicts_.full(); ++t) {
+    const TensorId tensor(t);
+    const TensorFlags flags = graph_.tensor(tensor).flags;
+    const bool kept = flags.any_of({TensorFlag::output, TensorFlag::constant, TensorFlag::variable}) ||
+                      (flags.has(TensorFlag::input) && facts_.input.options.keep_inputs);
+    const bool begun = ledger_.state()[holder(tensor)].begun || values_[values_.of(tensor)].persistent();
+    if (!kept || !begun) continue;
+    if (const std::optional<Operand> operand = operand_of(tensor)) ledger_.shared().read(*operand, std::nullopt);
+  }
+}
+
 void Walk::walk_scope(ScopeId id) {
   const Scope& scope = graph_.scope(id);
   for (std::size_t i = 0; i < scope.op_count && !conflicts_.full(); ++i) walk_op(OpId(scope.first_op.index() + i));
@@ -154,6 +182,21 @@ void Walk::run_op(OpId id) {
   for (const TensorId output : op.outputs) ledger_.access(holder(output), now);
   access_workspaces(id, now);
   ledger_.settle(now);
+  write_outputs(id, now);
+}
+
+void Walk::write_outputs(OpId id, Moment moment) {
+  const bool packed = is_packed(graph_.op(id));
+  for (const TensorId output : graph_.op(id).outputs) {
+    const std::optional<Operand> operand = operand_of(output);
+    if (!operand) continue;
+    packed ? ledger_.shared().derive(*operand) : ledger_.shared().write(*operand, moment);
+  }
+}
+
+void Walk::access_input(TensorId tensor, Moment moment) {
+  ledger_.access(holder(tensor), moment);
+  if (const std::optional<Operand> operand = operand_of(tensor)) ledger_.shared().read(*operand, moment);
 }
 
 void Walk::access_inputs(OpId id, Moment moment) {
@@ -161,7 +204,7 @@ void Walk::access_inputs(OpId id, Moment moment) {
     if (!input || run_.is_absent(*input)) continue;
     const std::optional<CopyIndex> copy = copy_for(id, *input);
     if (!copy) {
-      ledger_.access(holder(*input), moment);
+      access_input(*input, moment);
     } else if (facts_.copies[*copy].role == CopyRole::group_input) {
       ledger_.access(facts_.claims.of_copy(*copy), moment);
     }  // else a part of the op's packed output, which the op leaves as the copy wrote it
@@ -192,6 +235,12 @@ std::optional<Spot> Walk::spot_of(const Place* place, Bytes size) const {
   return Spot{*place->cell, *bytes};
 }
 
+std::optional<Operand> Walk::operand_of(TensorId tensor) const {
+  const std::optional<Spot> spot = spot_of(facts_.input.places.valid(tensor), graph_.tensor(tensor).size);
+  if (!spot) return std::nullopt;
+  return Operand{tensor, holder(tensor), *spot};
+}
+
 // ------------------------------------------------------------------------------------------------------------- bodies
 
 void Walk::run_bodies(OpId id) {
@@ -199,7 +248,7 @@ void Walk::run_bodies(OpId id) {
   const Moment entry = moment_of(id, Phase::run);
   const Moment exit = moment_of(id, Phase::exit);
   for (const std::optional<TensorId>& input : op.inputs) {
-    if (input && !run_.is_absent(*input)) ledger_.access(holder(*input), entry);
+    if (input && !run_.is_absent(*input)) access_input(*input, entry);
   }
   access_workspaces(id, entry);
   ledger_.settle(entry);
@@ -274,7 +323,10 @@ void Walk::hand_over(TensorId from, TensorId to, Moment moment) {
   if (holder(from) == holder(to) || !source || !target || !lies_at(*source, *target, Bytes(0))) return;
   if (run_.is_absent(from)) return;
   const std::optional<Spot> spot = spot_of(target, graph_.tensor(to).size);
-  if (spot) ledger_.hand_over(holder(from), holder(to), *spot, moment);
+  if (!spot) return;
+  ledger_.shared().read({from, holder(from), *spot}, moment);
+  ledger_.hand_over(holder(from), holder(to), *spot, moment);
+  ledger_.shared().write({to, holder(to), *spot}, moment);
 }
 
 // ------------------------------------------------------------------------------------------------------------- copies
@@ -303,7 +355,7 @@ void Walk::run_copy(CopyIndex index, Moment moment) {
   const std::optional<Spot> from = spot_of(facts_.input.places.valid(source), graph_.tensor(source).size);
   const std::optional<Spot> to = spot_of(&copy.to, graph_.tensor(copy.tensor).size);
   if (!to) return;
-  ledger_.access(holder(source), moment);
+  access_input(source, moment);
   ledger_.settle(moment);
   if (from && from->cell == to->cell && from->bytes.overlaps(to->bytes) && copy.role != CopyRole::split_part)
     conflicts_.bad_copy(index, "overlaps its source");
@@ -311,6 +363,7 @@ void Walk::run_copy(CopyIndex index, Moment moment) {
     ledger_.write_copy(index, moment);
   } else {
     ledger_.write(holder(copy.target), *to, moment);
+    ledger_.shared().write({copy.target, holder(copy.target), *to}, moment);
   }
 }
 

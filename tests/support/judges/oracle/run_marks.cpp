@@ -10,6 +10,9 @@ void RunMarks::forget_marks() {
   marks_.clear();
   writers_.clear();
   current_.assign(facts_.owners.size(), kNone);
+  stale_.assign(facts_.owners.size(), {});
+  accesses_.clear();
+  clear_of_.clear();
 }
 
 std::size_t RunMarks::add_writer(std::size_t owner) {
@@ -195,6 +198,62 @@ void RunMarks::check_order_of_takers() {
   }
 }
 
+// ------------------------------------------------------------------------------------------------------- shared bytes
+
+/// Through parts and wholes, at any distance.
+std::set<std::size_t> RunMarks::relatives(std::size_t owner, Segment segment) const {
+  std::set<std::size_t> reached = {owner};
+  for (bool grown = true; grown;) {
+    grown = false;
+    for (const Part& part : parts_) {
+      if (!part.spot.has(segment)) continue;
+      if (reached.contains(part.derived)) grown |= reached.insert(part.source).second;
+      if (reached.contains(part.source)) grown |= reached.insert(part.derived).second;
+    }
+  }
+  reached.erase(owner);
+  return reached;
+}
+
+const std::vector<std::size_t>& RunMarks::accesses_of(std::size_t owner) const {
+  static const std::vector<std::size_t> none;
+  if (is_begun(owner)) return writers_[current_[owner]].accesses;
+  const auto found = accesses_.find(owner);
+  return found == accesses_.end() ? none : found->second;
+}
+
+void RunMarks::read_shared(TensorId tensor, const Spot& bytes, std::optional<std::size_t> now) {
+  const std::size_t owner = facts_.owner(tensor);
+  if (now && facts_.is_persistent(owner)) accesses_[owner].push_back(*now);
+  for_each_segment({bytes}, [&](Segment segment) {
+    if (stale_[owner].contains(segment)) fail("stale: owner " + std::to_string(owner));
+  });
+}
+
+void RunMarks::write_shared(TensorId tensor, const Spot& bytes, std::size_t now, std::optional<OpId> op) {
+  const std::size_t owner = facts_.owner(tensor);
+  if (facts_.is_persistent(owner)) accesses_[owner].push_back(now);
+  for_each_segment({bytes}, [&](Segment segment) {
+    stale_[owner].erase(segment);
+    for (const std::size_t relative : relatives(owner, segment)) make_stale(relative, owner, segment, now, op);
+  });
+}
+
+void RunMarks::make_stale(std::size_t relative, std::size_t owner, Segment segment, std::size_t now,
+                          std::optional<OpId> op) {
+  if (!is_begun(relative) && !facts_.is_persistent(relative)) return;
+  stale_[relative].insert(segment);
+  if (is_begun(relative) && writers_[current_[relative]].waits_for) fail("an unread input is overwritten");
+  for (const std::size_t access : accesses_of(relative)) {
+    const bool in_place = access == now && op && may_overwrite(*op, relative, owner, segment);
+    if (!is_over(access, now) && !in_place) fail("overwritten through owner " + std::to_string(owner));
+  }
+}
+
+void RunMarks::derive_shared(TensorId tensor) {
+  for_each_segment({spot_of(tensor)}, [&](Segment segment) { stale_[facts_.owner(tensor)].erase(segment); });
+}
+
 // ------------------------------------------------------------------------------------------- reserved bytes and fills
 
 void RunMarks::reserve(std::size_t owner) {
@@ -212,6 +271,7 @@ void RunMarks::check_reserved(Segment segment, std::size_t owner) {
 
 void RunMarks::fill(const Clear& clear, std::size_t event) {
   const std::size_t writer = add_writer(kNone);
+  clear_of_[writer] = static_cast<std::size_t>(&clear - plan_.clears.data());
   writers_[writer].accesses.push_back(event);
   for_each_segment({spot_of(clear)}, [&](Segment segment) {
     if (reserved_[segment] != kNone && !is_filled_kin(reserved_[segment])) fail("fills what is shared with nobody");
@@ -222,6 +282,7 @@ void RunMarks::fill(const Clear& clear, std::size_t event) {
 void RunMarks::check_filled(const Spot& spot, std::uint8_t value) {
   for_each_segment({spot}, [&](Segment segment) {
     const std::size_t mark = memory_[segment];
+    if (mark != kNone && clear_of_.contains(marks_[mark].writer)) met_.insert(clear_of_[marks_[mark].writer]);
     if (mark == kNone || marks_[mark].fill != value) fail("not filled");
   });
 }

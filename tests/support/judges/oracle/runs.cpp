@@ -131,6 +131,14 @@ void Runs::check_end() {
     const bool kept = flags.has(TensorFlag::output) || (flags.has(TensorFlag::input) && keep_inputs_);
     if (kept && !intact(current_[owner])) fail("lost at the end: owner " + std::to_string(owner));
   }
+  for (std::size_t t = 0; t < graph_.tensors().size(); ++t) {
+    const TensorFlags flags = graph_.tensors()[t].flags;
+    const bool kept = flags.any_of({TensorFlag::output, TensorFlag::constant, TensorFlag::variable}) ||
+                      (flags.has(TensorFlag::input) && keep_inputs_);
+    const std::size_t owner = facts_.owner(TensorId(t));
+    if (kept && (is_begun(owner) || facts_.is_persistent(owner)))
+      read_shared(TensorId(t), spot_of(TensorId(t)), std::nullopt);
+  }
 }
 
 // ---------------------------------------------------------------------------------------------------------------- ops
@@ -179,6 +187,11 @@ void Runs::release(OpId id, std::optional<std::size_t> event) {
   }
 }
 
+bool Runs::is_packed(const Op& op) {
+  return (op.contiguous_inputs == Contiguity::packed && op.inputs.size() > 1) ||
+         (op.contiguous_outputs == Contiguity::packed && op.outputs.size() > 1);
+}
+
 std::size_t Runs::run_task(OpId id, std::size_t now) {
   const Op& op = graph_.op(id);
   std::vector<std::size_t> touched;
@@ -188,6 +201,7 @@ std::size_t Runs::run_task(OpId id, std::size_t now) {
     const Copy* const copy = grouped ? copy_at(id, *input) : nullptr;
     if (!copy) {
       touched.push_back(facts_.owner(*input));
+      read_shared(*input, spot_of(*input), now);
     } else if (op.contiguous_inputs == Contiguity::padded) {
       access_copy(*copy, now);
     }
@@ -198,6 +212,8 @@ std::size_t Runs::run_task(OpId id, std::size_t now) {
   for (const TensorId output : op.outputs) touched.push_back(facts_.owner(output));
   for (std::size_t w = 0; w < op.workspaces.size(); ++w) touched.push_back(facts_.owner(id, w));
   touch(touched, now, id);
+  for (const TensorId output : op.outputs)
+    is_packed(op) ? derive_shared(output) : write_shared(output, spot_of(output), now, id);
   return now;
 }
 
@@ -218,12 +234,17 @@ void Runs::run_copy(const Copy& copy, OpId op, std::size_t now) {
   const Spot to = spot_of(copy, graph_.tensor(tensor).size);
   if (!split && is_placed(source) && meet(spot_of(source), to)) fail("a copy onto itself");
   touch({facts_.owner(source)}, now);
+  read_shared(source, spot_of(source), now);
+  const auto write_to = [&](TensorId target) {
+    write(target, to, now);
+    write_shared(target, to, now);
+  };
   if (split) {
-    write(tensor, to, now);
+    write_to(tensor);
   } else if (of.control == Control::loop) {
-    write(*carried_target(op, tensor, to), to, now);
+    write_to(*carried_target(op, tensor, to));
   } else if (of.contiguous_inputs == Contiguity::packed) {
-    write(of.outputs.front(), to, now);
+    write_to(of.outputs.front());
   } else {
     copy_writer_[&copy] = add_writer(kNone);
     write_copy(copy_writer_[&copy], to, now);
@@ -238,15 +259,19 @@ void Runs::hand_over(TensorId from, TensorId to, std::size_t now) {
   const Spot spot = spot_of(to);
   if (!is_begun(source)) touch({source}, now);
   if (!holds(current_[source], spot)) fail("handed over too late");
+  read_shared(from, spot, now);
   writers_[current_[source]].accesses.push_back(now);
   write(to, spot, now);
+  write_shared(to, spot, now);
 }
 
 std::size_t Runs::run_bodies(OpId id, Frame& frame, std::size_t now) {
   const Op& op = graph_.op(id);
   std::vector<std::size_t> touched;
   for (const auto& input : op.inputs) {
-    if (input && !is_absent(*input)) touched.push_back(facts_.owner(*input));
+    if (!input || is_absent(*input)) continue;
+    touched.push_back(facts_.owner(*input));
+    read_shared(*input, spot_of(*input), now);
   }
   for (std::size_t w = 0; w < op.workspaces.size(); ++w) touched.push_back(facts_.owner(id, w));
   touch(touched, now);
@@ -279,7 +304,7 @@ void Runs::run_loop(OpId id, Frame& frame, std::set<std::size_t>& base) {
 /// Afterwards `base` is the event at which the body, or the iteration, is over.
 void Runs::run_body(OpId id, ScopeId body, Frame& frame, std::set<std::size_t>& base) {
   for (std::size_t owner = 0; owner < current_.size(); ++owner) {
-    if (facts_.home[owner] == body.index()) current_[owner] = kNone;
+    if (facts_.home[owner] == body.index()) forget_owner(owner);
   }
   Frame inside;
   inside.base = frame.base;
@@ -302,9 +327,11 @@ void Runs::end_body(OpId id, ScopeId body, std::size_t now) {
     if (is_placed(tensor) && meet(spot_of(tensor), to)) fail("a copy onto itself");
     if (written.contains(facts_.owner(tensor))) fail("a copy too late");
     touch({facts_.owner(tensor)}, now);
+    read_shared(tensor, spot_of(tensor), now);
     const TensorId target = *target_at_end(scope, loop, tensor, to);
     written.insert(facts_.owner(target));
     write(target, to, now);
+    write_shared(target, to, now);
   }
   if (loop) {
     for (const Carried& pair : scope.carried) hand_over(pair.out, pair.in, now);

@@ -47,6 +47,8 @@ class Runs : private RunMarks {
   void run_op(OpId id, Frame& frame);
   void release(OpId id, std::optional<std::size_t> event);
   std::size_t run_task(OpId id, std::size_t now);
+  /// Whether it only makes others of what is there.
+  [[nodiscard]] static bool is_packed(const Op& op);
   void access_copy(const Copy& copy, std::size_t now);
   void run_copy(const Copy& copy, OpId op, std::size_t now);
 

@@ -114,6 +114,7 @@ class Shadow {
     }
     for (const TensorId output : flagged(TensorFlag::output)) check(output, "after the last op, as an output");
     for (const TensorId variable : flagged(TensorFlag::variable)) check(variable, "after the last op, as a variable");
+    for (const TensorId constant : flagged(TensorFlag::constant)) check(constant, "after the last op, as a constant");
     for (const TensorId alone : flagged(TensorFlag::no_reuse)) {
       if (!passes_by_value(alone)) check(alone, "after the last op, as one without reuse");
     }

@@ -64,8 +64,8 @@ struct ShadowReport {
 
 /// Runs `graph` with `plan`. A plan that cannot be run (a tensor without a place, a place outside its region) gives
 /// findings too. Precondition: the graph has no races of its own: accesses to one family, of which one is a write, are
-/// ordered in every run, and nobody writes a packed member while others that share its bytes are needed. Cost: a few
-/// passes over the bytes that ops read and write, divided by the granularity. Thread-safe.
+/// ordered in every run. Cost: a few passes over the bytes that ops read and write, divided by the granularity.
+/// Thread-safe.
 [[nodiscard]] ShadowReport shadow_execute(const Graph& graph, const Plan& plan, const ShadowOptions& options = {});
 
 /// Real memory of the host for the tensors and workspaces of a graph. Whatever the run touches has as many bytes as in
