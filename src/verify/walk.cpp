@@ -1,8 +1,10 @@
 #include "verify/walk.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -386,6 +388,41 @@ std::vector<Edge> forward_edges(const Case& input) {
   return edges;
 }
 
+/// Every edge orders something that neither the graph alone nor an equal edge before it orders.
+void check_edges_needed(const Facts& facts, std::span<const std::uint8_t> tasks, std::span<const std::string> batches,
+                        Findings& findings) {
+  const Graph& graph = facts.input.graph;
+  const std::vector<Edge> edges = forward_edges(facts.input);
+  if (edges.empty()) return;
+  std::set<Edge> needed;
+  for (const std::string& batch : batches) {
+    const Order order({graph, {}, tasks, batch});
+    for (const Edge& edge : edges) {
+      if (!is_active(graph.op(edge.from), batch) || !is_active(graph.op(edge.to), batch)) continue;
+      if (!order.happens_before(moment_of(edge.from, Phase::exit), moment_of(edge.to, Phase::before)))
+        needed.insert(edge);
+    }
+  }
+  for (const Edge& edge : edges) {
+    const OpId ops[] = {edge.from, edge.to};
+    if (std::any_of(std::begin(ops), std::end(ops), [&](OpId id) { return graph.op(id).no_task; })) continue;
+    if (needed.erase(edge) > 0) continue;
+    findings.add(Rule::edge,
+                 "the edge from {} to {} is not needed: the plan has it twice, the graph alone orders the two, "
+                 "or they never run together",
+                 describe(graph, edge.from), describe(graph, edge.to));
+  }
+}
+
+void check_clears_needed(const Facts& facts, const std::vector<bool>& met, Findings& findings) {
+  for (std::uint32_t i = 0; i < facts.clears.size() && !findings.full(); ++i) {
+    const ClearEntry& clear = facts.clears[i];
+    if (!clear.exists || met[i]) continue;
+    findings.add(Rule::fill, "clear {} of bytes {} of {} before {} is needed by nothing", i, describe(clear.bytes),
+                 describe(facts.input.plan, clear.arena), describe_step(facts.input.graph, clear.before));
+  }
+}
+
 }  // namespace
 
 void walk(const Facts& facts, const Links& links, std::size_t cells, Findings& findings) {
@@ -397,12 +434,17 @@ void walk(const Facts& facts, const Links& links, std::size_t cells, Findings& f
   Conflicts conflicts(facts, findings);
   std::vector<std::string> batches(graph.batches().begin(), graph.batches().end());
   if (batches.empty()) batches.emplace_back();
+  check_edges_needed(facts, tasks, batches, findings);
+  std::vector<bool> met(facts.clears.size());
   for (const std::string& batch : batches) {
     if (findings.full()) return;
     const Run run(facts, batch);
     const Order order({graph, edges, tasks, batch});
-    Walk(facts, locals, run, {facts, links, provenance, run, order, cells}, conflicts).run();
+    Walk one(facts, locals, run, {facts, links, provenance, run, order, cells}, conflicts);
+    one.run();
+    std::transform(met.begin(), met.end(), one.met_clears().begin(), met.begin(), std::logical_or<>());
   }
+  check_clears_needed(facts, met, findings);
 }
 
 }  // namespace stowage::verification

@@ -7,6 +7,7 @@ namespace stowage::oracle {
 // --------------------------------------------------------------------------------------------------------------- ways
 
 std::optional<std::string> Runs::judge(std::size_t max_runs) {
+  if (has_needless_edge()) return "needless edge";
   std::vector<std::string> batches(graph_.batches().begin(), graph_.batches().end());
   if (batches.empty()) batches.emplace_back();
   std::size_t runs = 0;
@@ -21,7 +22,15 @@ std::optional<std::string> Runs::judge(std::size_t max_runs) {
       if (fault_) return fault_;
     } while (next_way());
   }
+  if (has_needless_clear()) return "needless clear";
   return std::nullopt;
+}
+
+bool Runs::has_needless_clear() const {
+  for (std::size_t i = 0; i < plan_.clears.size(); ++i) {
+    if (!is_met(i)) return true;
+  }
+  return false;
 }
 
 std::size_t Runs::choose(std::size_t count) {

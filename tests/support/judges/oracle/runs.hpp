@@ -41,6 +41,7 @@ class Runs : private RunMarks {
   [[nodiscard]] bool is_absent(TensorId tensor) const { return absent_.contains(graph_.root(tensor).tensor.index()); }
   /// The op until which an unread input is needed.
   [[nodiscard]] std::size_t first_task() const;
+  [[nodiscard]] bool has_needless_clear() const;
 
   // -------------------------------------------------------------------------------------------------------------- ops
   void run_scope(ScopeId id, Frame& frame);
