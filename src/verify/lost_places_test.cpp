@@ -5,8 +5,7 @@
 namespace stowage::verification {
 namespace {
 
-// ------------------------------------------------------------------------------- one value: views, aliases, body
-// inputs
+// ------------------------------------------------------------------------------ one value: views, aliases, body inputs
 
 TEST(OneValue, ViewsAndRefsSeeEveryWrite) {
   // r refers to x, w is a view of it: whoever reads one of them after REF finds what REF wrote, as the graph says.
@@ -255,8 +254,42 @@ TEST(BodyResult, OfOneBodyIsCopiedWhereThatOfTheOtherLies) {
   EXPECT_FALSE(verify(graph, over).empty()) << "the copy overlaps what it copies";
 }
 
-// ------------------------------------------------------------------------------------------- callers' buffers and
-// rings
+TEST(BodyResult, IsThereForTheNextIterationIfTheLoopCarriesIt) {
+  // IF makes r, which is carried; T overwrites it in the same iteration, or not.
+  const Body branch{
+      .tensors = {tensor("q", 64)}, .ops = {op("Q", {}, {0})}, .inputs = {}, .outputs = {result(0, 1)}, .carried = {}};
+  const Body body{
+      .tensors = {tensor("in", 64), tensor("r", 64), tensor("t", 64)},
+      .ops = {op("USE", {0}, {}), controlled(Control::branch, op("IF", {}, {1}), {branch}), op("T", {}, {2})},
+      .inputs = {given(0, 0)},
+      .outputs = {},
+      .carried = {carried(1, 0)}};
+  const Graph graph =
+      graph_of({tensor("x", 64)}, {op("X", {}, {0}), controlled(Control::loop, op("LOOP", {0}, {}), {body})});
+  expect_lost(graph, plan_of(graph, {0, 0, 0, 0, 0}), Rule::overlap, "tensor 't' (2) in body 0 of op 'LOOP' (1)");
+  expect_kept(graph, plan_of(graph, {0, 0, 0, 64, 0}));
+}
+
+// ------------------------------------------------------------------------------------------------------------- batches
+
+TEST(AbsentTensor, IsCopiedAllTheSame) {
+  // In batch b nobody writes x, but the copy for GATHER is made there too: of whatever lies at x.
+  Op gather = op("GATHER", {0, 2}, {3});
+  gather.contiguous_inputs = Contiguity::padded;
+  std::vector<Op> ops = {op("A", {}, {0}), op("B", {}, {1}), gather};
+  ops[0].batch = "a";
+  ops[1].batch = "b";
+  const Graph graph = graph_of(
+      {tensor("x", 64), tensor("keep", 64, kOutput), tensor("k", 64, TensorFlag::constant), tensor("o", 8, kOutput)},
+      std::move(ops));
+  const auto planned = [&](std::int64_t keep) {
+    return with(with(plan_of(graph, {192, keep, 0, 256}), copy_to(0, 64, 0, 2)), copy_to(64, 64, 2, 2));
+  };
+  expect_lost(graph, planned(0), Rule::overlap, "tensor 'keep' (1)");
+  expect_kept(graph, planned(128));
+}
+
+// ------------------------------------------------------------------------------------------ callers' buffers and rings
 
 /// The caller's buffer of `in` hosts t, which T writes; then USE reads what `last` says. Tensors: in 0, t 1, o 2.
 Graph hosting(Op make, std::size_t last) {
@@ -281,6 +314,44 @@ TEST(ReusableBuffer, HostsWhatIsWrittenAfterItsLastReader) {
   expect_lost(needed, hosting_plan(needed), Rule::overlap, "tensor 'in' (0) [0, 64) and tensor 't' (1)");
   const Graph in_place = hosting(op_in_place("T", {0}, {1}, {{0, 0}}), 1);
   EXPECT_THAT(rules(verify(in_place, hosting_plan(in_place))), Contains(Rule::overlap)) << "it is the caller's";
+}
+
+/// The plan with these tensors in the caller's buffer too.
+Plan hosted_too(Plan plan, const std::vector<std::size_t>& tensors) {
+  for (Placement& each : plan.placements) {
+    if (std::find(tensors.begin(), tensors.end(), each.tensor.index()) != tensors.end())
+      each = {each.tensor, ArenaId(2), 0, Bytes(0), each.size};
+  }
+  return plan;
+}
+
+TEST(ReusableBuffer, HostsRefsResultsOfBodiesAndTensorsOfALoopLikeAnythingElse) {
+  const TensorFlags bound{TensorFlag::input, TensorFlag::zero_copy, TensorFlag::reusable};
+  const Body body{
+      .tensors = {tensor("r", 64)}, .ops = {op("R", {}, {0})}, .inputs = {}, .outputs = {result(0, 3)}, .carried = {}};
+  const Body alone{.tensors = {tensor("r", 64)}, .ops = {op("R", {}, {0})}, .inputs = {}, .outputs = {}, .carried = {}};
+  for (const std::size_t last : {std::size_t{1}, std::size_t{0}}) {
+    const auto build = [&](Op middle) {
+      return graph_of({tensor("in", 64, bound), tensor("t", 64), tensor("o", 8, kOutput), tensor("y", 64)},
+                      {op("USE", {0}, {}), op("T", {}, {1}), std::move(middle), op("O", {last}, {2})});
+    };
+    const auto judge = [&](const Graph& graph, const Plan& plan) {
+      last == 0 ? expect_lost(graph, plan, Rule::overlap, "tensor 'in' (0)") : expect_kept(graph, plan);
+    };
+    const auto planned = [&](const Graph& graph, Offsets offsets) {
+      Plan plan = plan_of(graph, offsets);
+      plan.bindings = {{TensorId(0), Bytes(64), Bytes(1)}};
+      add_arena(plan, ArenaKind::user, 64);
+      plan.arenas.back().tensor = TensorId(0);
+      return plan;
+    };
+    const Graph ref = build(refers(op("REF", {1}, {3})));
+    judge(ref, hosted_too(planned(ref, {{}, 0, 64, 0}), {1, 3}));
+    const Graph call = build(controlled(Control::call, op("CALL", {}, {3}), {body}));
+    judge(call, hosted_too(planned(call, {{}, 0, 64, 128, 128}), {3, 4}));
+    const Graph loop = build(controlled(Control::loop, op("LOOP", {}, {}), {alone}));
+    judge(loop, hosted_too(planned(loop, {{}, 0, 64, 128, 128}), {4}));
+  }
 }
 
 TEST(ReusableBuffer, HostsNothingThatIsFilledOrCopied) {

@@ -353,11 +353,11 @@ void Walk::run_copy(CopyIndex index, Moment moment) {
   const CopyEntry& copy = facts_.copies[index];
   if (copy.role == CopyRole::none) return;
   const TensorId source = source_of(copy, moment);
-  if (run_.is_absent(source)) return;
   const std::optional<Spot> from = spot_of(facts_.input.places.valid(source), graph_.tensor(source).size);
   const std::optional<Spot> to = spot_of(&copy.to, graph_.tensor(copy.tensor).size);
   if (!to) return;
-  access_input(source, moment);
+  // A runtime makes the copy even in a batch in which nobody writes the tensor: then of whatever is there.
+  if (!run_.is_absent(source)) access_input(source, moment);
   ledger_.settle(moment);
   if (from && from->cell == to->cell && from->bytes.overlaps(to->bytes) && copy.role != CopyRole::split_part)
     conflicts_.bad_copy(index, "overlaps its source");

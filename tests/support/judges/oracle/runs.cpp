@@ -239,11 +239,12 @@ void Runs::run_copy(const Copy& copy, OpId op, std::size_t now) {
   const bool split = of.contiguous_outputs == Contiguity::packed &&
                      std::find(of.outputs.begin(), of.outputs.end(), tensor) != of.outputs.end();
   const TensorId source = split ? *of.inputs.front() : tensor;
-  if (is_absent(source)) return;
   const Spot to = spot_of(copy, graph_.tensor(tensor).size);
   if (!split && is_placed(source) && meet(spot_of(source), to)) fail("a copy onto itself");
-  touch({facts_.owner(source)}, now);
-  read_shared(source, spot_of(source), now);
+  if (!is_absent(source)) {
+    touch({facts_.owner(source)}, now);
+    read_shared(source, spot_of(source), now);
+  }
   const auto write_to = [&](TensorId target) {
     write(target, to, now);
     write_shared(target, to, now);

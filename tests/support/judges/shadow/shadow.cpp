@@ -398,9 +398,9 @@ class Shadow {
   }
 
   void do_copy(const PlannedCopy& copy, const std::string& when) {
-    if (reference_.is_absent(copy.source)) return;
     // The part of a split's input is not a tensor; the op that reads it reports the error.
-    if (copy.source == copy.tensor) check(copy.tensor, copy.from, "copied " + when);
+    if (copy.source == copy.tensor && !reference_.is_absent(copy.source))
+      check(copy.tensor, copy.from, "copied " + when);
     ++journal_.report.copies;
     const std::vector<std::byte> bytes(copy.from.bytes.begin(), copy.from.bytes.end());
     std::ranges::copy(bytes, copy.to.bytes.begin());

@@ -32,8 +32,8 @@
 /// workspaces keep their content; callers' buffers are new in each run, and so are shared arenas under a refreshable
 /// base; an op of fixed address must see the same addresses in every run.
 ///
-/// Bytes that the graph itself never wrote are undefined: they are neither compared nor hashed, and what is undefined
-/// as a whole (its writers have another label) is not copied. Constants have memory only where groups or bodies may
+/// Bytes that the graph itself never wrote are undefined: they are neither compared nor hashed, but copied like any
+/// others. Constants have memory only where groups or bodies may
 /// move them. This library does not depend on liveness, lower, pack or verify: a plan is wrong if its execution goes
 /// wrong.
 namespace stowage::testing {
