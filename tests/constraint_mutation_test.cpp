@@ -122,6 +122,27 @@ class Saboteur {
     return true;
   }
 
+  /// Streams order their ops already, and ops of different batches never run together.
+  bool add_needless_edge(Plan& plan) {
+    std::vector<Edge> candidates;
+    for (std::size_t to = 1; to < graph_.scopes().front().op_count; ++to) {
+      for (std::size_t from = 0; from < to; ++from) {
+        const Op& a = graph_.ops()[from];
+        const Op& b = graph_.ops()[to];
+        const bool apart = !a.batch.empty() && !b.batch.empty() && a.batch != b.batch;
+        if (!a.no_task && !b.no_task && (a.stream == b.stream || apart)) candidates.push_back({OpId(from), OpId(to)});
+      }
+    }
+    if (candidates.empty()) return false;
+    plan.edges.push_back(pick(candidates));
+    return true;
+  }
+  bool repeat_clear(Plan& plan) {
+    if (plan.clears.empty()) return false;
+    plan.clears.push_back(Clear(pick(plan.clears)));
+    return true;
+  }
+
   bool drop_clear(Plan& plan) {
     if (plan.clears.empty()) return false;
     plan.clears.erase(plan.clears.begin() + static_cast<std::ptrdiff_t>(below(plan.clears.size())));
@@ -251,6 +272,8 @@ constexpr std::array kCorruptions = {
     Corruption{"orphan buffer", &Saboteur::orphan_buffer, Rule::reference},
     Corruption{"lose tensor", &Saboteur::lose_tensor, Rule::reference},
     Corruption{"turn edge", &Saboteur::turn_edge, Rule::edge},
+    Corruption{"needless edge", &Saboteur::add_needless_edge, Rule::edge},
+    Corruption{"repeat clear", &Saboteur::repeat_clear, Rule::fill},
     Corruption{"drop clear", &Saboteur::drop_clear, std::nullopt},
     Corruption{"shrink clear", &Saboteur::shrink_clear, std::nullopt},
     Corruption{"shift clear", &Saboteur::shift_clear, std::nullopt},

@@ -24,6 +24,8 @@ class Provenance {
     OpId op;
   };
 
+  /// Whether any values share bytes.
+  [[nodiscard]] bool any() const { return !sources_.empty(); }
   /// Whether the value shares bytes with no part and no whole.
   [[nodiscard]] bool stands_alone(HolderId value) const {
     return !sources_.contains(value) && !derived_.contains(value);

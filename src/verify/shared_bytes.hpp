@@ -37,6 +37,8 @@ class SharedBytes {
   SharedBytes(const Facts& facts, const Provenance& provenance, const Order& order, State& state, Conflicts& conflicts)
       : facts_(facts), provenance_(provenance), order_(order), state_(state), conflicts_(conflicts) {}
 
+  /// Whether any values share bytes. If none do, the functions below do nothing.
+  [[nodiscard]] bool any() const { return provenance_.any(); }
   /// Without a moment: after the run.
   void read(const Operand& operand, std::optional<Moment> moment);
   void write(const Operand& operand, Moment moment);

@@ -147,6 +147,7 @@ void Walk::begin_before_ops() {
 }
 
 void Walk::require_shared_at_end() {
+  if (!ledger_.shared().any()) return;
   for (std::size_t t = 0; t < graph_.tensors().size() && !conflicts_.full(); ++t) {
     const TensorId tensor(t);
     const TensorFlags flags = graph_.tensor(tensor).flags;
@@ -188,6 +189,7 @@ void Walk::run_op(OpId id) {
 }
 
 void Walk::write_outputs(OpId id, Moment moment) {
+  if (!ledger_.shared().any()) return;
   const bool packed = is_packed(graph_.op(id));
   for (const TensorId output : graph_.op(id).outputs) {
     const std::optional<Operand> operand = operand_of(output);
@@ -198,6 +200,7 @@ void Walk::write_outputs(OpId id, Moment moment) {
 
 void Walk::access_input(TensorId tensor, Moment moment) {
   ledger_.access(holder(tensor), moment);
+  if (!ledger_.shared().any()) return;
   if (const std::optional<Operand> operand = operand_of(tensor)) ledger_.shared().read(*operand, moment);
 }
 
