@@ -25,7 +25,8 @@ Ledger::Ledger(const Setting& setting, Conflicts& conflicts)
 
 bool Ledger::is_tracked(HolderId holder) const {
   if (!facts_.claims.has_any(holder)) return false;
-  return !facts_.claims.is_value(holder) || !facts_.input.values[ValueId(holder)].persistent();
+  if (!facts_.claims.is_value(holder) || !facts_.input.values[ValueId(holder)].persistent()) return true;
+  return !provenance_.stands_alone(holder);
 }
 
 ClaimId Ledger::claim_at(HolderId holder, const Spot& spot) const {

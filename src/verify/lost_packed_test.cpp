@@ -289,6 +289,19 @@ TEST(LostSplit, RefWriteToTheSamePartOfAnotherSplit) {
               "which are bytes of tensor 't0' (3) too");
 }
 
+TEST(LostSplit, TwoSplitsOfOneVariableOrTensorHaveTheirPartsAtOnePlace) {
+  for (const TensorFlags flags : {TensorFlags{}, kVariable, TensorFlags(TensorFlag::constant)}) {
+    std::vector<Op> ops = {packed_outputs(op("SPLIT", {0}, {1, 2})), packed_outputs(op("SPLIT2", {0}, {3, 4})),
+                           op("O", {1, 2, 3, 4}, {5})};
+    if (flags.empty()) ops.insert(ops.begin(), op("V", {}, {0}));
+    const Graph graph = graph_of({tensor("v", 128, flags), tensor("s0", 64), tensor("s1", 64), tensor("t0", 64),
+                                  tensor("t1", 64), tensor("o", 64, kOutput)},
+                                 std::move(ops));
+    const Plan plan = plan_of(graph, {0, 0, 64, 0, 64, 128});
+    expect_kept(graph, flags.empty() ? plan : in_weights(plan, {1, 2, 3, 4}));
+  }
+}
+
 TEST(LostSplit, OutputClearAndCopyOverAPart) {
   const Graph output = split({{}, op("X", {0}, {5}), {2, 5}, {tensor("x", 64)}});
   expect_lost(output, split_plan(output, {0}), Rule::overlap, "tensor 's0' (2)");

@@ -8,8 +8,6 @@ namespace stowage::verification {
 
 void SharedBytes::read(const Operand& operand, std::optional<Moment> moment) {
   if (provenance_.stands_alone(operand.value)) return;
-  // Nobody else records accesses to what nothing may ever take.
-  if (moment && is_persistent(operand.value)) state_.touch(operand.value, *moment);
   state_.rewrites().visit(operand.value, operand.spot.bytes, [&](ByteRange bytes, const Rewrite& by) {
     conflicts_.rewritten({operand.tensor, operand.value, bytes, by}, moment);
   });
@@ -17,7 +15,6 @@ void SharedBytes::read(const Operand& operand, std::optional<Moment> moment) {
 
 void SharedBytes::write(const Operand& operand, Moment moment) {
   if (provenance_.stands_alone(operand.value)) return;
-  if (is_persistent(operand.value)) state_.touch(operand.value, moment);
   state_.rewrites().renew(operand.value, operand.spot.bytes);
   provenance_.split(operand.spot.cell, operand.spot.bytes, [&](ByteRange bytes) {
     for (const HolderId relative : provenance_.relatives(operand.value, bytes))
@@ -27,7 +24,7 @@ void SharedBytes::write(const Operand& operand, Moment moment) {
 
 void SharedBytes::take_from(HolderId relative, const Operand& written, ByteRange bytes, Moment moment) {
   const HolderState& state = state_[relative];
-  if (!state.begun && state.accesses.empty() && !is_persistent(relative)) return;  // it has no value yet
+  if (!state.begun && state.accesses.empty()) return;  // it has no value yet
   const Rewrite by{OpId(moment.op), written.tensor};
   state_.rewrites().lose(relative, bytes, by);
   const std::optional<ClaimId> theirs = facts_.claims.find(relative, written.spot.cell, bytes);

@@ -47,7 +47,6 @@ class SharedBytes {
 
  private:
   void take_from(HolderId relative, const Operand& written, ByteRange bytes, Moment moment);
-  [[nodiscard]] bool is_persistent(HolderId value) const { return facts_.input.values[ValueId(value)].persistent(); }
 
   const Facts& facts_;
   const Provenance& provenance_;

@@ -23,7 +23,7 @@ Locals find_locals(const Facts& facts) {
   if (locals.size() == 1) return locals;  // no bodies
   for (HolderId value = 0; value < facts.input.values.size(); ++value) {
     const std::size_t home = facts.input.values[ValueId(value)].home.index();
-    if (home > 0) locals[home].push_back(value);
+    if (home > 0 && !facts.input.values[ValueId(value)].persistent()) locals[home].push_back(value);
   }
   return locals;
 }
@@ -68,7 +68,7 @@ class Walk {
  private:
   /// Reserves the bytes of values that share them with nothing during the run.
   void reserve_whole_run();
-  /// Begins the values that exist before the first op: inputs, and outputs that no op accesses.
+  /// Begins the values that exist before the first op: inputs, constants, variables, and outputs that no op accesses.
   void begin_before_ops();
   /// Checks that what the caller or the next run reads was not lost to values that share its bytes.
   void require_shared_at_end();
@@ -139,9 +139,9 @@ void Walk::begin_before_ops() {
     const Value& value = values_[ValueId(id)];
     const bool input = value.flags.has(TensorFlag::input);
     const bool untouched_output = value.flags.has(TensorFlag::output) && !value.accessed;
-    if (!value.in_use() || !(input || untouched_output)) continue;
+    if (!value.in_use() || !(input || untouched_output || value.persistent())) continue;
     ledger_.begin_at_start(id);
-    const bool unread = input && !run_.accesses(id);  // it is needed until the first task
+    const bool unread = input && !value.persistent() && !run_.accesses(id);  // it is needed until the first task
     if (unread && facts_.claims.has_any(id)) ledger_.state().touch(id, {run_.first_task(), Phase::run});
   }
 }
@@ -153,8 +153,7 @@ void Walk::require_shared_at_end() {
     const TensorFlags flags = graph_.tensor(tensor).flags;
     const bool kept = flags.any_of({TensorFlag::output, TensorFlag::constant, TensorFlag::variable}) ||
                       (flags.has(TensorFlag::input) && facts_.input.options.keep_inputs);
-    const bool begun = ledger_.state()[holder(tensor)].begun || values_[values_.of(tensor)].persistent();
-    if (!kept || !begun) continue;
+    if (!kept || !ledger_.state()[holder(tensor)].begun) continue;
     if (const std::optional<Operand> operand = operand_of(tensor)) ledger_.shared().read(*operand, std::nullopt);
   }
 }

@@ -11,7 +11,6 @@ void RunMarks::forget_marks() {
   writers_.clear();
   current_.assign(facts_.owners.size(), kNone);
   stale_.assign(facts_.owners.size(), {});
-  accesses_.clear();
   clear_of_.clear();
 }
 
@@ -70,7 +69,7 @@ bool RunMarks::is_made_of_owner(std::size_t whole, std::size_t part, Segment seg
 void RunMarks::touch(const std::vector<std::size_t>& owners, std::size_t now, std::optional<OpId> op) {
   std::vector<std::size_t> fresh;
   for (const std::size_t owner : owners) {
-    if (extent_[owner].empty() || facts_.is_persistent(owner)) continue;
+    if (extent_[owner].empty() || !is_tracked(owner)) continue;
     if (!is_begun(owner)) {
       add_writer(owner);
       fresh.push_back(owner);
@@ -215,16 +214,14 @@ std::set<std::size_t> RunMarks::relatives(std::size_t owner, Segment segment) co
   return reached;
 }
 
-const std::vector<std::size_t>& RunMarks::accesses_of(std::size_t owner) const {
-  static const std::vector<std::size_t> none;
-  if (is_begun(owner)) return writers_[current_[owner]].accesses;
-  const auto found = accesses_.find(owner);
-  return found == accesses_.end() ? none : found->second;
+bool RunMarks::is_tracked(std::size_t owner) const {
+  return !facts_.is_persistent(owner) || std::any_of(parts_.begin(), parts_.end(), [&](const Part& part) {
+    return part.source == owner || part.derived == owner;
+  });
 }
 
-void RunMarks::read_shared(TensorId tensor, const Spot& bytes, std::optional<std::size_t> now) {
+void RunMarks::read_shared(TensorId tensor, const Spot& bytes) {
   const std::size_t owner = facts_.owner(tensor);
-  if (now && facts_.is_persistent(owner)) accesses_[owner].push_back(*now);
   for_each_segment({bytes}, [&](Segment segment) {
     if (stale_[owner].contains(segment)) fail("stale: owner " + std::to_string(owner));
   });
@@ -232,7 +229,6 @@ void RunMarks::read_shared(TensorId tensor, const Spot& bytes, std::optional<std
 
 void RunMarks::write_shared(TensorId tensor, const Spot& bytes, std::size_t now, std::optional<OpId> op) {
   const std::size_t owner = facts_.owner(tensor);
-  if (facts_.is_persistent(owner)) accesses_[owner].push_back(now);
   for_each_segment({bytes}, [&](Segment segment) {
     stale_[owner].erase(segment);
     for (const std::size_t relative : relatives(owner, segment)) make_stale(relative, owner, segment, now, op);
@@ -241,10 +237,11 @@ void RunMarks::write_shared(TensorId tensor, const Spot& bytes, std::size_t now,
 
 void RunMarks::make_stale(std::size_t relative, std::size_t owner, Segment segment, std::size_t now,
                           std::optional<OpId> op) {
-  if (!is_begun(relative) && !facts_.is_persistent(relative)) return;
+  if (!is_begun(relative)) return;
   stale_[relative].insert(segment);
-  if (is_begun(relative) && writers_[current_[relative]].waits_for) fail("an unread input is overwritten");
-  for (const std::size_t access : accesses_of(relative)) {
+  const Writer& overwritten = writers_[current_[relative]];
+  if (overwritten.waits_for) fail("an unread input is overwritten");
+  for (const std::size_t access : overwritten.accesses) {
     const bool in_place = access == now && op && may_overwrite(*op, relative, owner, segment);
     if (!is_over(access, now) && !in_place) fail("overwritten through owner " + std::to_string(owner));
   }

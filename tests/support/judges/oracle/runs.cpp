@@ -114,10 +114,11 @@ void Runs::start() {
     if (facts_.is_persistent(owner) || facts_.session[owner] || alone) reserve(owner);
   }
   for (std::size_t owner = 0; owner < extent_.size(); ++owner) {
-    if (extent_[owner].empty() || facts_.is_persistent(owner)) continue;
-    const bool input = facts_.flags[owner].has(TensorFlag::input);
+    if (extent_[owner].empty() || !is_tracked(owner)) continue;
+    const bool persistent = facts_.is_persistent(owner);
+    const bool input = facts_.flags[owner].has(TensorFlag::input) && !persistent;
     const bool idle_output = facts_.flags[owner].has(TensorFlag::output) && !facts_.touched[owner];
-    if (!input && !idle_output) continue;
+    if (!persistent && !input && !idle_output) continue;
     const std::size_t writer = begin_at_start(owner);
     if (!input || touched_now_[owner]) continue;
     writers_[writer].waits_for = first_task();
@@ -145,8 +146,7 @@ void Runs::check_end() {
     const bool kept = flags.any_of({TensorFlag::output, TensorFlag::constant, TensorFlag::variable}) ||
                       (flags.has(TensorFlag::input) && keep_inputs_);
     const std::size_t owner = facts_.owner(TensorId(t));
-    if (kept && (is_begun(owner) || facts_.is_persistent(owner)))
-      read_shared(TensorId(t), spot_of(TensorId(t)), std::nullopt);
+    if (kept && is_begun(owner)) read_shared(TensorId(t), spot_of(TensorId(t)));
   }
 }
 
@@ -210,7 +210,7 @@ std::size_t Runs::run_task(OpId id, std::size_t now) {
     const Copy* const copy = grouped ? copy_at(id, *input) : nullptr;
     if (!copy) {
       touched.push_back(facts_.owner(*input));
-      read_shared(*input, spot_of(*input), now);
+      read_shared(*input, spot_of(*input));
     } else if (op.contiguous_inputs == Contiguity::padded) {
       access_copy(*copy, now);
     }
@@ -243,7 +243,7 @@ void Runs::run_copy(const Copy& copy, OpId op, std::size_t now) {
   if (!split && is_placed(source) && meet(spot_of(source), to)) fail("a copy onto itself");
   if (!is_absent(source)) {
     touch({facts_.owner(source)}, now);
-    read_shared(source, spot_of(source), now);
+    read_shared(source, spot_of(source));
   }
   const auto write_to = [&](TensorId target) {
     write(target, to, now);
@@ -269,7 +269,7 @@ void Runs::hand_over(TensorId from, TensorId to, std::size_t now) {
   const Spot spot = spot_of(to);
   if (!is_begun(source)) touch({source}, now);
   if (!holds(current_[source], spot)) fail("handed over too late");
-  read_shared(from, spot, now);
+  read_shared(from, spot);
   writers_[current_[source]].accesses.push_back(now);
   write(to, spot, now);
   write_shared(to, spot, now);
@@ -281,7 +281,7 @@ std::size_t Runs::run_bodies(OpId id, Frame& frame, std::size_t now) {
   for (const auto& input : op.inputs) {
     if (!input || is_absent(*input)) continue;
     touched.push_back(facts_.owner(*input));
-    read_shared(*input, spot_of(*input), now);
+    read_shared(*input, spot_of(*input));
   }
   for (std::size_t w = 0; w < op.workspaces.size(); ++w) touched.push_back(facts_.owner(id, w));
   touch(touched, now);
@@ -314,7 +314,7 @@ void Runs::run_loop(OpId id, Frame& frame, std::set<std::size_t>& base) {
 /// Afterwards `base` is the event at which the body, or the iteration, is over.
 void Runs::run_body(OpId id, ScopeId body, Frame& frame, std::set<std::size_t>& base) {
   for (std::size_t owner = 0; owner < current_.size(); ++owner) {
-    if (facts_.home[owner] == body.index()) forget_owner(owner);
+    if (facts_.home[owner] == body.index() && !facts_.is_persistent(owner)) forget_owner(owner);
   }
   Frame inside;
   inside.base = frame.base;
@@ -337,7 +337,7 @@ void Runs::end_body(OpId id, ScopeId body, std::size_t now) {
     if (is_placed(tensor) && meet(spot_of(tensor), to)) fail("a copy onto itself");
     if (written.contains(facts_.owner(tensor))) fail("a copy too late");
     touch({facts_.owner(tensor)}, now);
-    read_shared(tensor, spot_of(tensor), now);
+    read_shared(tensor, spot_of(tensor));
     const TensorId target = *target_at_end(scope, loop, tensor, to);
     written.insert(facts_.owner(target));
     write(target, to, now);
