@@ -122,6 +122,27 @@ class Saboteur {
     return true;
   }
 
+  /// Streams order their ops already, and ops of different batches never run together.
+  bool add_needless_edge(Plan& plan) {
+    std::vector<Edge> candidates;
+    for (std::size_t to = 1; to < graph_.scopes().front().op_count; ++to) {
+      for (std::size_t from = 0; from < to; ++from) {
+        const Op& a = graph_.ops()[from];
+        const Op& b = graph_.ops()[to];
+        const bool apart = !a.batch.empty() && !b.batch.empty() && a.batch != b.batch;
+        if (!a.no_task && !b.no_task && (a.stream == b.stream || apart)) candidates.push_back({OpId(from), OpId(to)});
+      }
+    }
+    if (candidates.empty()) return false;
+    plan.edges.push_back(pick(candidates));
+    return true;
+  }
+  bool repeat_clear(Plan& plan) {
+    if (plan.clears.empty()) return false;
+    plan.clears.push_back(Clear(pick(plan.clears)));
+    return true;
+  }
+
   bool drop_clear(Plan& plan) {
     if (plan.clears.empty()) return false;
     plan.clears.erase(plan.clears.begin() + static_cast<std::ptrdiff_t>(below(plan.clears.size())));
@@ -251,6 +272,8 @@ constexpr std::array kCorruptions = {
     Corruption{"orphan buffer", &Saboteur::orphan_buffer, Rule::reference},
     Corruption{"lose tensor", &Saboteur::lose_tensor, Rule::reference},
     Corruption{"turn edge", &Saboteur::turn_edge, Rule::edge},
+    Corruption{"needless edge", &Saboteur::add_needless_edge, Rule::edge},
+    Corruption{"repeat clear", &Saboteur::repeat_clear, Rule::fill},
     Corruption{"drop clear", &Saboteur::drop_clear, std::nullopt},
     Corruption{"shrink clear", &Saboteur::shrink_clear, std::nullopt},
     Corruption{"shift clear", &Saboteur::shift_clear, std::nullopt},
@@ -297,7 +320,7 @@ class ConstraintMutation : public ::testing::Test {
   void drop_edges(const Graph& graph, std::uint64_t seed, Saboteur& saboteur) {
     for (std::uint64_t variant = 1; variant < 8; ++variant) {
       std::optional<Plan> plan = testing::CarelessPlan(graph, {.seed = seed * 10 + variant, .moves = variant}).make();
-      for (int i = 0; plan && i < 6; ++i) saboteur.add_edge(*plan);
+      for (int i = 0; plan && i < 6; ++i) add_needed_edge(graph, saboteur, *plan);
       if (!plan || !check(graph, *plan).empty()) continue;
       while (!plan->edges.empty() && !HasFatalFailure()) {
         saboteur.drop_edge(*plan);
@@ -305,6 +328,16 @@ class ConstraintMutation : public ::testing::Test {
         if (!check(graph, *plan).empty()) break;
       }
     }
+  }
+
+  /// An edge that orders nothing would be wrong by itself.
+  static void add_needed_edge(const Graph& graph, Saboteur& saboteur, Plan& plan) {
+    Plan longer = plan;
+    if (!saboteur.add_edge(longer)) return;
+    const std::vector<Finding> findings =
+        verify(graph, longer, {.max_findings = 10'000, .base = AddressBase::refreshable});
+    if (std::none_of(findings.begin(), findings.end(), [](const Finding& each) { return each.rule == Rule::edge; }))
+      plan = std::move(longer);
   }
 
   void judge(const Graph& graph, const Plan& spoilt, const Corruption& corruption, std::uint64_t seed) {

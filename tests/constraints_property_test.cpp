@@ -96,8 +96,10 @@ std::string fault_of(const Graph& graph, const PlanOptions& options, Totals& tot
   const Result<Planned> planned = plan(graph, options);
   if (!planned) return "not planned: " + to_string(planned.error());
   if (!planned->has_answer() || !planned->plan) return "no plan";
-  const VerifyOptions rules{
-      .keep_inputs = options.keep_inputs, .base = options.base, .region_limit = options.region_limit};
+  const VerifyOptions rules{.keep_inputs = options.keep_inputs,
+                            .base = options.base,
+                            .region_limit = options.region_limit,
+                            .batch_start = options.batch_start};
   for (const Finding& finding : verify(graph, *planned->plan, rules)) return "verify: " + finding.message;
   count(graph, *planned->plan, totals);
   for (std::uint64_t order = 0; order < 4; ++order) {

@@ -98,9 +98,7 @@ void add_constraint_options(CLI::App& command, PlanOptions& options) {
       "Fill memory that must hold a value: all at once at the start, or each right before its op");
   add_base_option(command, options.base);
   add_region_limit_option(command, options.region_limit);
-  add_choice_option<BatchStart>(
-      command, "--batch-start", options.batch_start, {{"free", BatchStart::free}, {"same", BatchStart::same}},
-      "Where the contiguous groups of different batches start: anywhere, or at the same offset");
+  add_batch_start_option(command, options.batch_start);
   const auto read_fuse = [&options](const std::string& text) { options.fuse_inputs_up_to = read_size(text); };
   command
       .add_option_function<std::string>(
@@ -164,6 +162,12 @@ void add_base_option(CLI::App& command, AddressBase& value) {
 
 void add_region_limit_option(CLI::App& command, std::optional<Bytes>& value) {
   add_size_option(command, "--region-limit", value, "Split arenas into regions no larger than this, such as 400MiB");
+}
+
+void add_batch_start_option(CLI::App& command, BatchStart& value) {
+  add_choice_option<BatchStart>(
+      command, "--batch-start", value, {{"free", BatchStart::free}, {"same", BatchStart::same}},
+      "Where the contiguous groups of different batches start: anywhere, or at the same offset");
 }
 
 void add_solving_options(CLI::App& command, PlanOptions& options) {

@@ -38,6 +38,9 @@ void add_base_option(CLI::App& command, AddressBase& value);
 /// Adds --region-limit, for the same two.
 void add_region_limit_option(CLI::App& command, std::optional<Bytes>& value);
 
+/// Adds --batch-start, for the same two.
+void add_batch_start_option(CLI::App& command, BatchStart& value);
+
 /// --solver, --time-limit, --threads, --seed.
 void add_solving_options(CLI::App& command, PlanOptions& options);
 

@@ -118,6 +118,7 @@ void add_verify_command(CLI::App& app) {
   add_import_options(command, arguments->import);
   add_base_option(command, arguments->options.base);
   add_region_limit_option(command, arguments->options.region_limit);
+  add_batch_start_option(command, arguments->options.batch_start);
   command.add_option("--max-findings", arguments->options.max_findings, "Stop after this many findings")
       ->check(CLI::PositiveNumber)
       ->type_name("N")

@@ -33,15 +33,23 @@ enum class Rule : std::uint8_t {
   arena,
   /// A view, an alias, a body's input or a loop's result does not lie where its base requires.
   layout,
-  overlap,  ///< Two values that are live at the same time share bytes.
+  /// Two values that are live at the same time share bytes; or they share them because a packed op
+  /// copies nothing, and a write to one of them changes the other, which is still needed.
+  overlap,
   /// The plan claims a bound above its size, or optimality that its bound does not support.
   claim,
-  group,  ///< A member of a contiguous group is misplaced.
-  fill,   ///< Memory that must hold a value when its op starts does not.
+  /// A member of a contiguous group is misplaced, or a group begins elsewhere than those of the
+  /// other batches, against the options.
+  group,
+  /// Memory that must hold a value when its op starts does not; or a clear is needed by nothing: in
+  /// no batch does an op that needs filled memory find a single byte as the clear left it.
+  fill,
   /// A required copy is missing, or a copy is not needed or cannot work.
   copy,
   binding,  ///< A tensor is bound to a caller's buffer against the rules of zero copy.
-  edge,     ///< An edge of the plan orders nothing.
+  /// An edge of the plan orders nothing: not both ops have a task, the two never run together, the
+  /// graph alone orders them in every batch in which both run, or the plan lists the edge twice.
+  edge,
 };
 
 [[nodiscard]] STOWAGE_EXPORT std::string_view to_string(Rule rule);
@@ -61,6 +69,10 @@ struct VerifyOptions {
   AddressBase base = AddressBase::fixed;
   /// The largest size of a region, in addition to its memory's limit.
   std::optional<Bytes> region_limit = {};
+  /// If same, the first contiguous groups of all batches begin at one place, the second ones at
+  /// another, and so on: groups of inputs and of outputs, padded and packed, and of each memory
+  /// count separately. A group may begin elsewhere if a note of the plan says that it cannot.
+  BatchStart batch_start = BatchStart::free;
 };
 
 /// All errors of `plan` as a plan for `graph`. Empty: running the graph with it is safe. Cannot

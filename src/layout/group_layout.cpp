@@ -5,10 +5,14 @@
 #include <string>
 #include <tuple>
 
+#include "graph/interface/notes.hpp"
+
 namespace stowage::layout {
 namespace {
 
 constexpr const char* kElsewhere = "another op needs it in a different place";
+constexpr const char* kOutsideSplit = "it cannot lie inside the input of the split";
+constexpr const char* kWrittenAgain = "shared bytes would be written again while they are needed";
 
 std::int64_t local_op(const Graph& graph, OpId op) {
   return static_cast<std::int64_t>(op.index() - graph.scope(graph.scope_of(op)).first_op.index());
@@ -29,7 +33,8 @@ GroupLayout::GroupLayout(const StorageInput& input, Tenancy& tenancy, Assembly& 
       graph_(input.graph),
       tenancy_(tenancy),
       assembly_(assembly),
-      writers_(count_writers(input.graph, input.sharing)) {}
+      writers_(count_writers(input.graph, input.sharing)),
+      derivations_(input) {}
 
 void GroupLayout::run() {
   for (const Group& group : graph_.relations().groups) {
@@ -65,6 +70,31 @@ bool GroupLayout::is_rewritten(const Group& group, ClassId part, ClassId whole) 
   return carried || writers_[made] != own;
 }
 
+Assembly::Part GroupLayout::part_of(const Group& group, const GroupMember& member) const {
+  const ClassPlace part = place(member.tensor);
+  return {part.id, {part.offset, part.offset + graph_.tensor(member.tensor).size},
+          place(*group.whole).offset + member.offset - part.offset};
+}
+
+Derivation GroupLayout::derivation_of(const Group& group, const Assembly::Part& part) const {
+  const ClassId whole = place(*group.whole).id;
+  if (group.side == GroupSide::inputs) return {group.op, part.id, whole, part.bytes, part.distance};
+  const ByteRange bytes{part.bytes.lower + part.distance, part.bytes.upper + part.distance};
+  return {group.op, whole, part.id, bytes, Bytes(0) - part.distance};
+}
+
+/// Puts a part where its whole requires it. If it cannot lie there, or if a write to one of the two would then destroy
+/// the other, it returns the reason and changes nothing.
+const char* GroupLayout::join_part(const Group& group, const GroupMember& member) {
+  const Assembly::Part part = part_of(group, member);
+  const Derivation derivation = derivation_of(group, part);
+  if (derivations_.would_lose(derivation)) return kWrittenAgain;
+  if (!assembly_.join_part(part.id, part.bytes, place(*group.whole).id, part.distance))
+    return group.side == GroupSide::inputs ? kElsewhere : kOutsideSplit;
+  derivations_.add(derivation);
+  return nullptr;
+}
+
 /// The outputs are views of the input. An output that cannot be gets a separate place and is filled by a copy.
 void GroupLayout::lay_split(const Group& group) {
   const ClassPlace whole = place(*group.whole);
@@ -72,14 +102,14 @@ void GroupLayout::lay_split(const Group& group) {
     const ClassPlace part = place(member.tensor);
     const bool together = residence(part.id) == residence(whole.id) && !is_rewritten(group, part.id, whole.id);
     if (together && residence(whole.id) == Residence::external) continue;
-    const ByteRange bytes{part.offset, part.offset + graph_.tensor(member.tensor).size};
-    if (together && assembly_.join_part(part.id, bytes, whole.id, whole.offset + member.offset - part.offset)) continue;
+    const char* const why = together ? join_part(group, member) : kOutsideSplit;
+    if (!why) continue;
     if (residence(part.id) == Residence::persistent) make_shared(part.id);
     copies_.into_classes.push_back({.scope = graph_.scope_of(group.op),
                                     .before = local_op(graph_, group.op),
                                     .tensor = member.tensor,
                                     .to = part,
-                                    .reason = "it cannot lie inside the input of the split"});
+                                    .reason = why});
   }
   laid_.push_back({&group, {whole.id, 0, whole.offset}});
 }
@@ -212,13 +242,13 @@ void GroupLayout::lay_concat(const Group& group) {
     for (const GroupMember* member : vote.members) {
       const ClassPlace part = place(member->tensor);
       const bool ours = residence(whole.id) == Residence::shared && !is_rewritten(group, part.id, whole.id);
-      const ByteRange bytes{part.offset, part.offset + graph_.tensor(member->tensor).size};
-      if (ours && assembly_.join_part(part.id, bytes, whole.id, whole.offset + member->offset - part.offset)) continue;
+      const char* const why = ours ? join_part(group, *member) : kElsewhere;
+      if (!why) continue;
       copies_.into_classes.push_back({.scope = graph_.scope_of(group.op),
                                       .before = local_op(graph_, group.op),
                                       .tensor = member->tensor,
                                       .to = ClassPlace{whole.id, whole.offset + member->offset},
-                                      .reason = kElsewhere});
+                                      .reason = why});
     }
   }
   for (const GroupMember& member : group.members) {
@@ -240,12 +270,13 @@ bool GroupLayout::lies_right(const Group& group, const Vote& vote) {
   if (vote.members.size() < 2 || residence(whole.id) != Residence::shared) return false;
   std::vector<Assembly::Part> parts;
   for (const GroupMember* const member : vote.members) {
-    const ClassPlace part = place(member->tensor);
-    if (is_rewritten(group, part.id, whole.id)) return false;
-    const ByteRange bytes{part.offset, part.offset + graph_.tensor(member->tensor).size};
-    parts.push_back({part.id, bytes, whole.offset + member->offset - part.offset});
+    parts.push_back(part_of(group, *member));
+    const bool rewritten = is_rewritten(group, parts.back().id, whole.id);
+    if (rewritten || derivations_.would_lose(derivation_of(group, parts.back()))) return false;
   }
-  return assembly_.join_parts(parts, whole.id);
+  if (!assembly_.join_parts(parts, whole.id)) return false;
+  for (const Assembly::Part& part : parts) derivations_.add(derivation_of(group, part));
+  return true;
 }
 
 void GroupLayout::align_batches() {
@@ -263,8 +294,7 @@ void GroupLayout::align_batches() {
     const Anchor& theirs = leader->second->base;
     const auto ours = [&](const Anchor& anchor) { return anchor.id && residence(*anchor.id) == Residence::shared; };
     if (ours(mine) && ours(theirs) && assembly_.join(*mine.id, *theirs.id, theirs.offset - mine.offset)) continue;
-    notes_.push_back({laid.group->members.front().tensor,
-                      "its group cannot begin at the same offset as the group of another batch"});
+    notes_.push_back({laid.group->members.front().tensor, std::string(kGroupBeginsElsewhere)});
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include "graph/interface/groups.hpp"
 #include "layout/assembly.hpp"
+#include "layout/derivations.hpp"
 #include "layout/stages.hpp"
 
 namespace stowage::layout {
@@ -55,10 +56,13 @@ class GroupLayout {
   };
 
   [[nodiscard]] bool is_rewritten(const Group& group, ClassId part, ClassId whole) const;
+  [[nodiscard]] const char* join_part(const Group& group, const GroupMember& member);
   void lay_split(const Group& group);
   void lay_outputs(const Group& group);
   void lay_inputs(const Group& group);
   void lay_concat(const Group& group);
+  [[nodiscard]] Assembly::Part part_of(const Group& group, const GroupMember& member) const;
+  [[nodiscard]] Derivation derivation_of(const Group& group, const Assembly::Part& part) const;
   [[nodiscard]] bool lies_right(const Group& group, const Vote& vote);
   [[nodiscard]] std::vector<const Group*> input_groups_by_runs() const;
   [[nodiscard]] std::vector<Vote> vote(const Group& group);
@@ -80,6 +84,7 @@ class GroupLayout {
   Tenancy& tenancy_;
   Assembly& assembly_;
   ByClass<int> writers_;  ///< How many task ops write the class.
+  Derivations derivations_;
   Copies copies_;
   std::vector<AnchoredCopy> anchored_;
   std::vector<Laid> laid_;

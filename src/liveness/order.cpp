@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "graph/interface/dependencies.hpp"
 #include "graph/interface/relations.hpp"
@@ -37,6 +38,32 @@ void add_edges(const Graph& graph, const Timeline& timeline, const HappensBefore
   }
 }
 
+/// The edges that order something which the graph alone does not order, in some batch. (The order over all batches at
+/// once is weaker than that of each batch, because it must hold in all of them.)
+std::vector<Edge> needed_edges(const Graph& graph, const Timeline& timeline, const Dependencies& dependencies,
+                               const std::vector<Edge>& edges) {
+  if (graph.batches().empty()) return edges;
+  std::set<Edge> needed;
+  for (std::uint32_t batch = 1; batch <= graph.batches().size(); ++batch) {
+    const Timeline run = run_of(timeline, batch);
+    const HappensBefore order(graph, run, dependencies.in_run(graph, batch), {});
+    std::map<OpId, Interval> steps;
+    for (std::size_t k = 0; k < run.moments.size(); ++k) {
+      if (run.moments[k].kind == Moment::Kind::start) continue;
+      const Step step(static_cast<std::int64_t>(k));
+      const auto [entry, is_first] = steps.try_emplace(root_op(graph, run.moments[k].op), step, step + Step(1));
+      if (!is_first) entry->second.upper = step + Step(1);
+    }
+    for (const Edge& edge : edges) {
+      const auto from = steps.find(edge.from);
+      const auto to = steps.find(edge.to);
+      if (from == steps.end() || to == steps.end()) continue;
+      if (!order.before(from->second.upper - Step(1), to->second.lower)) needed.insert(edge);
+    }
+  }
+  return {needed.begin(), needed.end()};
+}
+
 }  // namespace
 
 Order find_order(const Graph& graph, const Sharing& sharing, const Timeline& timeline, const Accesses& accesses) {
@@ -55,7 +82,7 @@ Order find_order(const Graph& graph, const Sharing& sharing, const Timeline& tim
   std::sort(edges.begin(), edges.end());
   edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
   HappensBefore with_rings(graph, timeline, dependencies, edges);
-  return {std::move(edges), std::move(with_rings)};
+  return {needed_edges(graph, timeline, dependencies, edges), std::move(with_rings)};
 }
 
 }  // namespace stowage

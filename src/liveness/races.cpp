@@ -100,17 +100,6 @@ class Races {
   std::optional<Race> found_;
 };
 
-/// The part of the timeline that runs when `batch` is chosen.
-Timeline run_of(const Timeline& timeline, std::uint32_t batch) {
-  Timeline run;
-  for (Moment moment : timeline.moments) {
-    if (moment.batch != 0 && moment.batch != batch) continue;
-    moment.batch = 0;
-    run.moments.push_back(moment);
-  }
-  return run;
-}
-
 }  // namespace
 
 std::optional<Race> find_race(const Graph& graph, const Sharing& sharing, const Timeline& timeline,

@@ -154,4 +154,14 @@ Timeline make_timeline(const Graph& graph, const Sharing& sharing) {
                    : TimelineBuilder(graph).run_without_branches();
 }
 
+Timeline run_of(const Timeline& timeline, std::uint32_t batch) {
+  Timeline run;
+  for (Moment moment : timeline.moments) {
+    if (moment.batch != 0 && moment.batch != batch) continue;
+    moment.batch = 0;
+    run.moments.push_back(moment);
+  }
+  return run;
+}
+
 }  // namespace stowage

@@ -246,7 +246,8 @@ void check_verified(const Graph& graph, const Plan& plan, const PlanOptions& opt
                                                {.max_findings = 1,
                                                 .keep_inputs = options.keep_inputs,
                                                 .base = options.base,
-                                                .region_limit = options.region_limit});
+                                                .region_limit = options.region_limit,
+                                                .batch_start = options.batch_start});
   STOWAGE_CHECK(findings.empty(), findings.front().message.c_str());
 }
 

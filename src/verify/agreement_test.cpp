@@ -99,6 +99,7 @@ class ConstraintAgreement : public AgreementOnRandomPlans {
     count("right, with clears", !fault && !plan.clears.empty());
     count("right, with streams", !fault && graph.stream_count() > 1);
     count("broken: fill", !findings.empty() && findings.front().rule == Rule::fill);
+    count("broken: shared bytes", fault && (fault->starts_with("stale") || fault->starts_with("overwritten through")));
     ASSERT_EQ(fault.has_value(), !findings.empty())
         << name << ": the oracle says " << fault.value_or("right") << ", the verifier "
         << (findings.empty() ? "right" : findings.front().message);
@@ -120,6 +121,7 @@ TEST_F(ConstraintAgreement, VerifierAndRunsJudgeRandomPlansAlike) {
   EXPECT_GT(seen("right, with batches"), 200U);
   EXPECT_GT(seen("right, with streams"), 300U);
   EXPECT_GT(seen("broken"), 1000U);
+  EXPECT_GT(seen("broken: shared bytes"), 50U);
 }
 
 }  // namespace

@@ -107,6 +107,39 @@ TEST(Edges, LeadForwardBetweenTasksOfTheRoot) {
   EXPECT_THAT(verify(graph, plan), ElementsAre(Breaks(Rule::reference, "edge 1")));
 }
 
+TEST(Edges, OrderSomethingThatTheGraphDoesNotOrder) {
+  const Graph graph = ring();
+  Plan plan = ring_plan(graph);
+  plan.edges = {{OpId(1), OpId(6)}, {OpId(1), OpId(6)}};
+  EXPECT_THAT(verify(graph, plan),
+              ElementsAre(Breaks(Rule::edge, "from op 'use' (1) to op 'prefetch' (6) is not needed")))
+      << "the same edge twice";
+  plan.edges = {{OpId(0), OpId(3)}, {OpId(1), OpId(6)}};
+  EXPECT_THAT(verify(graph, plan), ElementsAre(Breaks(Rule::edge, "from op 'prefetch' (0) to op 'use' (3)")))
+      << "a stream and data order the two";
+  plan.edges = {{OpId(1), OpId(4)}, {OpId(1), OpId(6)}};
+  EXPECT_THAT(verify(graph, plan), IsEmpty()) << "the second follows from the first, but not from the graph";
+}
+
+TEST(Edges, AreNeededInSomeBatchThatRunsBothOps) {
+  const auto build = [](const std::string& from, const std::string& to) {
+    std::vector<Op> ops = {op_on(0, "a", {}, {}), op_on(1, "b", {}, {}), op_on(0, "c", {}, {})};
+    ops[0].batch = from;
+    ops[1].batch = to;
+    ops[2].batch = "other";
+    return graph_of({}, ops);
+  };
+  const auto with_edge = [](const Graph& graph) {
+    Plan plan = plan_of(graph, {});
+    plan.edges = {{OpId(0), OpId(1)}};
+    return plan;
+  };
+  const Graph never = build("one", "two");
+  EXPECT_THAT(rules(verify(never, with_edge(never))), ElementsAre(Rule::edge));
+  const Graph once = build("one", "");
+  EXPECT_THAT(verify(once, with_edge(once)), IsEmpty());
+}
+
 // ----------------------------------------------------------------------------------------------------------- bindings
 
 constexpr TensorFlags kBoundInput{TensorFlag::input, TensorFlag::zero_copy, TensorFlag::reusable};

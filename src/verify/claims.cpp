@@ -19,6 +19,14 @@ Claims::Claims(const Case& input, const Copies& copies, const Clears& clears, co
   }
 }
 
+std::optional<ClaimId> Claims::find(HolderId holder, std::size_t cell, ByteRange bytes) const {
+  std::optional<ClaimId> found;
+  for_each(holder, [&](ClaimId id) {
+    if (claims_[id].cell == cell && claims_[id].bytes.contains(bytes)) found = id;
+  });
+  return found;
+}
+
 void Claims::add_tensors(const Case& input, const Copies& copies, const Cells& cells) {
   const Graph& graph = input.graph;
   std::vector<bool> copied(values_);

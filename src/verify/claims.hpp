@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "verify/clears.hpp"
@@ -43,6 +44,8 @@ class Claims {
 
   [[nodiscard]] bool has_any(HolderId holder) const { return first_[holder] != kNone; }
   [[nodiscard]] ClaimId first(HolderId holder) const { return first_[holder]; }
+  /// The claim of the holder that contains these bytes.
+  [[nodiscard]] std::optional<ClaimId> find(HolderId holder, std::size_t cell, ByteRange bytes) const;
   /// Calls `f(ClaimId)` for each claim of the holder.
   template <class F>
   void for_each(HolderId holder, F&& f) const {

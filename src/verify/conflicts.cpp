@@ -79,6 +79,31 @@ void Conflicts::lost(ClaimId wanted, ClaimId found, ByteRange shared, std::optio
                 describe_needs(wanted, found));
 }
 
+std::string Conflicts::describe_rewrite(const LostBytes& lost) const {
+  const Graph& graph = facts_.input.graph;
+  const ArenaId arena = facts_.claims[facts_.claims.first(lost.value)].arena;
+  return fmt::format("{} writes {}, and with it bytes {} of arena '{}', which are bytes of {} too",
+                     describe_step(graph, lost.by.op), describe(graph, lost.by.tensor), describe(lost.bytes),
+                     facts_.input.plan.arenas[arena.index()].name, describe(graph, lost.wanted));
+}
+
+void Conflicts::rewritten(const LostBytes& lost, std::optional<Moment> moment) {
+  const Graph& graph = facts_.input.graph;
+  if (!is_new(lost.value, static_cast<HolderId>(facts_.input.values.of(lost.by.tensor).index()))) return;
+  findings_.add(Rule::overlap, "{}; {} needs their former value", describe_rewrite(lost),
+                moment ? describe_step(graph, OpId(moment->op)) : "the caller or the next run");
+}
+
+void Conflicts::rewritten_too_early(const LostBytes& lost, Moment moment) {
+  const Graph& graph = facts_.input.graph;
+  if (!is_new(lost.value, static_cast<HolderId>(facts_.input.values.of(lost.by.tensor).index()))) return;
+  const bool same = OpId(moment.op) == lost.by.op;
+  findings_.add(
+      Rule::overlap, "{}; {}", describe_rewrite(lost),
+      same ? "the same op reads them"
+           : fmt::format("nothing orders {}, which accesses them, before that", describe_step(graph, OpId(moment.op))));
+}
+
 void Conflicts::unfilled(OpId op, ClaimId wanted, std::uint8_t value, ByteRange bytes, ClaimId found) {
   if (!is_new(facts_.claims[wanted].holder, facts_.claims[wanted].holder)) return;
   const Graph& graph = facts_.input.graph;

@@ -7,6 +7,7 @@
 
 #include "verify/claims.hpp"
 #include "verify/order.hpp"
+#include "verify/rewrites.hpp"
 #include "verify/state.hpp"
 
 namespace stowage::verification {
@@ -17,6 +18,14 @@ struct Facts {
   const Copies& copies;
   const Clears& clears;
   const Claims& claims;
+};
+
+/// Bytes of `wanted` that were written through a value that shares them.
+struct LostBytes {
+  Subject wanted;
+  HolderId value;  ///< Of `wanted`.
+  ByteRange bytes;
+  Rewrite by;
 };
 
 /// Reports conflicts between two holders, each pair once, even if several paths or batches show it.
@@ -31,6 +40,10 @@ class Conflicts {
   /// The bytes of `wanted` are needed at `moment` (without one: by the caller after the run), but they hold `found`, or
   /// nothing was written to them.
   void lost(ClaimId wanted, ClaimId found, ByteRange shared, std::optional<Moment> moment);
+  /// The bytes are needed at `moment` (without one: after the run), but were rewritten before.
+  void rewritten(const LostBytes& lost, std::optional<Moment> moment);
+  /// The write may come before the access at `moment` is over.
+  void rewritten_too_early(const LostBytes& lost, Moment moment);
   /// Memory that must be filled when `op` starts is not.
   void unfilled(OpId op, ClaimId wanted, std::uint8_t value, ByteRange bytes, ClaimId found);
   /// A copy whose source and destination overlap, or whose source was overwritten before it.
@@ -52,6 +65,7 @@ class Conflicts {
   [[nodiscard]] std::string name(ClaimId claim) const;
   [[nodiscard]] std::string name(Step step) const;
   [[nodiscard]] std::string describe_pair(ClaimId earlier, ClaimId later, ByteRange shared) const;
+  [[nodiscard]] std::string describe_rewrite(const LostBytes& lost) const;
   [[nodiscard]] std::string describe_needs(ClaimId earlier, ClaimId later) const;
 
   const Facts& facts_;

@@ -62,6 +62,27 @@ TEST(Fill, NobodyWritesBetweenTheClearAndTheOp) {
   EXPECT_THAT(verify(graph, touched), Contains(Breaks(Rule::fill, "belong to tensor 'a' (1)")));
 }
 
+TEST(Fill, AClearThatNoOpFindsIsRefused) {
+  const Graph graph = accumulate();
+  const Plan good = with(plan_of(graph, {0, 100, 200, 0}, {300}), clear_at(200, 150, 1));
+  EXPECT_THAT(verify(graph, with(good, clear_at(100, 100, 0))),
+              Contains(Breaks(Rule::fill,
+                              "clear 1 of bytes [100, 200) of arena 'cpu' (0) before step 0 (op 'a' (0)) is "
+                              "needed by nothing")))
+      << "a is written there";
+  EXPECT_THAT(verify(graph, with(good, clear_at(200, 150, 2))), Contains(Breaks(Rule::fill, "clear 1 of bytes")))
+      << "after the op";
+  const Plan twice = with(with(plan_of(graph, {0, 100, 200, 0}, {300}), clear_at(200, 100, 0)), clear_at(200, 150, 1));
+  EXPECT_THAT(verify(graph, twice), ElementsAre(Breaks(Rule::fill, "clear 0 of bytes [200, 300)"))) << "cleared again";
+}
+
+TEST(Fill, AClearThatCoversMoreThanIsNeededIsAccepted) {
+  const Graph graph = accumulate();
+  Plan plan = with(plan_of(graph, {0, 100, 200, 0}, {320}), clear_at(200, 180, 1));
+  fit(plan.arenas[0], Bytes(400));
+  EXPECT_THAT(verify(graph, plan), IsEmpty()) << "one range for both, with the gap between them and bytes behind";
+}
+
 TEST(Fill, InALoopEveryIterationNeedsItsOwn) {
   Op add = op("accumulate", {}, {0});
   add.zero_fill.outputs = {0};

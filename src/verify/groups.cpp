@@ -43,8 +43,8 @@ std::vector<Group> groups_of(const Graph& graph, OpId id) {
     if (group.kind == Contiguity::packed && !op.outputs.empty()) group.whole = op.outputs.front();
     if (group.members.size() > 1) groups.push_back(std::move(group));
   }
-  if (op.contiguous_outputs != Contiguity::none && !all_lie_elsewhere(graph, op)) {
-    Group group{.op = id, .of_inputs = false, .kind = op.contiguous_outputs};
+  if (op.contiguous_outputs != Contiguity::none) {
+    Group group{.op = id, .of_inputs = false, .kind = op.contiguous_outputs, .given = all_lie_elsewhere(graph, op)};
     for (const TensorId output : op.outputs) append(graph, group, output);
     const auto input =
         std::find_if(op.inputs.begin(), op.inputs.end(), [](const auto& each) { return each.has_value(); });

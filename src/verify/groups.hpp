@@ -19,11 +19,11 @@ struct Group {
   Contiguity kind = Contiguity::none;
   Bytes alignment{1};                  ///< Of the start of a padded group.
   std::optional<TensorId> whole = {};  ///< Of a packed group.
+  bool given = false;                  ///< Other rules place all members: views, aliases, their own addresses.
   std::vector<Member> members = {};
 };
 
-/// The groups of one op: of its inputs, then of its outputs. Outputs whose places are all given already (views,
-/// aliases, or their own addresses) are not a group.
+/// The groups of one op: of its inputs, then of its outputs.
 [[nodiscard]] std::vector<Group> groups_of(const Graph& graph, OpId op);
 
 }  // namespace stowage::verification

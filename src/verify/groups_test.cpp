@@ -1,3 +1,4 @@
+#include "graph/interface/notes.hpp"
 #include "plan/interface/plan_file.hpp"
 #include "support/builders/plans.hpp"
 
@@ -148,6 +149,49 @@ TEST(Groups, AcrossStreamsAPackedGroupNeedsAnOrderLikeAnythingElse) {
   EXPECT_THAT(rules(verify(early, plan_of(early, {0, 100, 0, 150, 100}))), Contains(Rule::overlap));
   const Graph ordered = build({3});
   EXPECT_THAT(verify(ordered, plan_of(ordered, {0, 100, 0, 150, 100})), IsEmpty());
+}
+
+// ------------------------------------------------------------------------------------------------------------ batches
+
+/// In batches 'a' and 'b', an op makes two tensors next to each other. Tensors: a0 0, a1 1, b0 2, b1 3.
+Graph scatter_in_batches() {
+  std::vector<Op> ops = {op("a", {}, {0, 1}), op("b", {}, {2, 3})};
+  for (Op& each : ops) {
+    each.batch = each.name;
+    each.contiguous_outputs = Contiguity::padded;
+  }
+  return graph_of({tensor("a0", 64), tensor("a1", 64), tensor("b0", 100), tensor("b1", 64)}, ops);
+}
+
+TEST(BatchStarts, TheNthGroupsOfAllBatchesBeginAtOnePlaceIfTheOptionsSaySo) {
+  const Graph graph = scatter_in_batches();
+  const Plan apart = plan_of(graph, {0, 64, 28, 128});
+  EXPECT_THAT(verify(graph, apart), IsEmpty());
+  EXPECT_THAT(
+      verify(graph, apart, {.batch_start = BatchStart::same}),
+      ElementsAre(Breaks(Rule::group,
+                         "the outputs of op 'b' (1) start at 28 of region 0 of arena 'cpu' (0), but those of op "
+                         "'a' (0) in another batch at 0 of region 0 of arena 'cpu' (0)")));
+  EXPECT_THAT(verify(graph, plan_of(graph, {0, 64, 0, 100}), {.batch_start = BatchStart::same}), IsEmpty());
+}
+
+TEST(BatchStarts, ANoteOfThePlanExcusesAGroup) {
+  const Graph graph = scatter_in_batches();
+  Plan plan = plan_of(graph, {0, 64, 28, 128});
+  plan.notes = {{TensorId(2), "something else"}};
+  EXPECT_THAT(rules(verify(graph, plan, {.batch_start = BatchStart::same})), ElementsAre(Rule::group));
+  plan.notes = {{TensorId(2), std::string(kGroupBeginsElsewhere)}};
+  EXPECT_THAT(verify(graph, plan, {.batch_start = BatchStart::same}), IsEmpty());
+}
+
+TEST(BatchStarts, GroupsOfInputsAndOfOutputsCountSeparately) {
+  std::vector<Op> ops = {op("x", {}, {0}), op("y", {}, {1}), op("a", {0, 1}, {}), op("b", {}, {2, 3})};
+  ops[2].batch = "a";
+  ops[2].contiguous_inputs = Contiguity::padded;
+  ops[3].batch = "b";
+  ops[3].contiguous_outputs = Contiguity::padded;
+  const Graph graph = graph_of({tensor("x", 64), tensor("y", 64), tensor("b0", 64), tensor("b1", 64)}, ops);
+  EXPECT_THAT(verify(graph, plan_of(graph, {0, 64, 128, 192}), {.batch_start = BatchStart::same}), IsEmpty());
 }
 
 // ------------------------------------------------------------------------------------------------------------- copies

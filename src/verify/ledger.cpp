@@ -14,8 +14,10 @@ Ledger::Ledger(const Setting& setting, Conflicts& conflicts)
       order_(setting.order),
       conflicts_(conflicts),
       state_(setting.facts.claims, setting.order, setting.provenance, setting.cells),
+      shared_(setting.facts, setting.provenance, setting.order, state_, conflicts),
       reserved_(setting.cells),
-      filled_(setting.links.kin.size()) {
+      filled_(setting.links.kin.size()),
+      met_clears_(setting.facts.clears.size()) {
   for (std::size_t value = 0; value < filled_.size(); ++value) {
     if (facts_.input.values[ValueId(value)].filled) filled_[links_.kin[value]] = 1;
   }
@@ -23,16 +25,12 @@ Ledger::Ledger(const Setting& setting, Conflicts& conflicts)
 
 bool Ledger::is_tracked(HolderId holder) const {
   if (!facts_.claims.has_any(holder)) return false;
-  return !facts_.claims.is_value(holder) || !facts_.input.values[ValueId(holder)].persistent();
+  if (!facts_.claims.is_value(holder) || !facts_.input.values[ValueId(holder)].persistent()) return true;
+  return !provenance_.stands_alone(holder);
 }
 
 ClaimId Ledger::claim_at(HolderId holder, const Spot& spot) const {
-  ClaimId found = kNobody;
-  facts_.claims.for_each(holder, [&](ClaimId id) {
-    const Claim& claim = facts_.claims[id];
-    if (claim.cell == spot.cell && claim.bytes.contains(spot.bytes)) found = id;
-  });
-  return found;
+  return facts_.claims.find(holder, spot.cell, spot.bytes).value_or(kNobody);
 }
 
 bool Ledger::accepts(HolderId holder, ClaimId content, ByteRange bytes) const {
@@ -106,8 +104,11 @@ void Ledger::require_filled(OpId op, HolderId holder, const Spot& spot, std::uin
   if (wanted == kNobody) return;
   state_.visit(spot.cell, spot.bytes, [&](ByteRange bytes, ContentId content) {
     state_.for_each_claim(content, [&](ClaimId found) {
-      const bool clear = found != kNobody && facts_.claims.is_clear(facts_.claims[found].holder);
-      if (clear && facts_.clears[facts_.claims.clear(facts_.claims[found].holder)].value == value) return;
+      if (found != kNobody && facts_.claims.is_clear(facts_.claims[found].holder)) {
+        const std::uint32_t clear = facts_.claims.clear(facts_.claims[found].holder);
+        met_clears_[clear] = true;
+        if (facts_.clears[clear].value == value) return;
+      }
       conflicts_.unfilled(op, wanted, value, bytes, found);
     });
   });

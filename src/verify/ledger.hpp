@@ -8,15 +8,10 @@
 #include "verify/order.hpp"
 #include "verify/provenance.hpp"
 #include "verify/run.hpp"
+#include "verify/shared_bytes.hpp"
 #include "verify/state.hpp"
 
 namespace stowage::verification {
-
-/// A range of bytes in one region.
-struct Spot {
-  std::size_t cell;
-  ByteRange bytes;
-};
 
 /// What happens to memory, event by event, on one path of one run. Each event is checked against the previous contents.
 ///
@@ -59,6 +54,9 @@ class Ledger {
   void require_at_end(HolderId holder);
 
   [[nodiscard]] State& state() { return state_; }
+  [[nodiscard]] SharedBytes& shared() { return shared_; }
+  /// By clear: whether an op that needs filled memory found bytes as this clear left them, whatever their value.
+  [[nodiscard]] const std::vector<bool>& met_clears() const { return met_clears_; }
 
  private:
   enum class Mode : std::uint8_t {
@@ -96,9 +94,11 @@ class Ledger {
   const Order& order_;
   Conflicts& conflicts_;
   State state_;
+  SharedBytes shared_;
   std::vector<IntervalMap<ClaimId>> reserved_;  ///< By cell.
   std::vector<std::uint8_t> filled_;            ///< By kin number: whether some of it must be filled.
-  std::vector<HolderId> new_;                   ///< Accessed, but not yet given their bytes.
+  std::vector<bool> met_clears_;
+  std::vector<HolderId> new_;  ///< Accessed, but not yet given their bytes.
 };
 
 }  // namespace stowage::verification

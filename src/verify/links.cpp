@@ -1,8 +1,12 @@
 #include "verify/links.hpp"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <string>
+#include <tuple>
 
+#include "graph/interface/notes.hpp"
 #include "verify/groups.hpp"
 
 namespace stowage::verification {
@@ -79,7 +83,16 @@ class LinkCheck {
     std::uint32_t copy = kNoCopy;  ///< The copy before the group's op, if there is one.
   };
 
+  using GroupKind = std::tuple<bool, Contiguity, MemoryId>;
+  /// Where the first batch has its n-th group of a kind.
+  struct BatchStartOf {
+    OpId op;
+    Place place;
+  };
+
   void check_group(const Group& group);
+  /// Checks, if the options ask for it, that the group begins where those of the other batches do.
+  void check_batch_start(const Group& group, const Place& base);
   void check_member(const Group& group, const Group::Member& member, const Place& base);
   void check_split_part(const Group& group, const Group::Member& member, const Place& base, const Where& where);
   void refuse_member(const Group& group, const Group::Member& member, const Place& at, const Place& base);
@@ -104,6 +117,8 @@ class LinkCheck {
   Joined kin_;
   std::vector<char> part_;
   std::vector<char> persistent_part_;
+  std::map<std::pair<GroupKind, std::string>, std::size_t> groups_in_batch_;
+  std::map<std::pair<GroupKind, std::size_t>, BatchStartOf> first_in_batch_;
 };
 
 LinkCheck::Where LinkCheck::find(const Group& group, TensorId member) const {
@@ -120,7 +135,7 @@ const Place* LinkCheck::start_of(const Group& group) {
     const Where where = find(group, first);
     if (where.copy != kNoCopy) return &copies_[where.copy].to;
   }
-  if (input_.values[input_.values.of(first)].external()) {
+  if (input_.values[input_.values.of(first)].external() && !group.given) {
     findings_.add(Rule::group, "{} is external, so it cannot be in a contiguous group of {}",
                   describe(input_.graph, first), describe(input_.graph, group.op));
   }
@@ -130,12 +145,31 @@ const Place* LinkCheck::start_of(const Group& group) {
 void LinkCheck::check_group(const Group& group) {
   const Place* const base = start_of(group);
   if (!base) return;
+  check_batch_start(group, *base);
+  if (group.given) return;
   if (!is_aligned(base->offset, group.alignment)) {
     findings_.add(Rule::group, "the {} of {} start {}, which is not a multiple of their largest alignment {}",
                   group.of_inputs ? "inputs" : "outputs", describe(input_.graph, group.op),
                   describe(input_.plan, *base), group.alignment.value());
   }
   for (const Group::Member& member : group.members) check_member(group, member, *base);
+}
+
+void LinkCheck::check_batch_start(const Group& group, const Place& base) {
+  const std::string& batch = input_.graph.op(group.op).batch;
+  if (batch.empty() || input_.options.batch_start == BatchStart::free) return;
+  const TensorId member = group.members.front().tensor;
+  const GroupKind kind{group.of_inputs, group.kind, input_.graph.tensor(member).memory};
+  const std::size_t number = groups_in_batch_[{kind, batch}]++;
+  const auto [first, is_first] = first_in_batch_.try_emplace({kind, number}, BatchStartOf{group.op, base});
+  if (is_first || lies_at(base, first->second.place, Bytes(0))) return;
+  const bool noted = std::any_of(input_.plan.notes.begin(), input_.plan.notes.end(), [&](const Note& note) {
+    return note.tensor == member && note.reason == kGroupBeginsElsewhere;
+  });
+  if (noted) return;
+  findings_.add(Rule::group, "the {} of {} start {}, but those of {} in another batch {}",
+                group.of_inputs ? "inputs" : "outputs", describe(input_.graph, group.op), describe(input_.plan, base),
+                describe(input_.graph, first->second.op), describe(input_.plan, first->second.place));
 }
 
 void LinkCheck::check_member(const Group& group, const Group::Member& member, const Place& base) {

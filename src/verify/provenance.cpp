@@ -1,5 +1,6 @@
 #include "verify/provenance.hpp"
 
+#include <array>
 #include <numeric>
 #include <utility>
 
@@ -54,27 +55,38 @@ void Provenance::PartList::collect(std::size_t begin, std::size_t end, ByteRange
 bool Provenance::accepts(HolderId value, HolderId source, ByteRange bytes) const {
   if (value == source) return true;
   if (sources_.empty() || !sources_.contains(value)) return false;
-  const std::vector<HolderId> reached = reach(sources_, value, bytes);
+  const std::array<const Parts*, 1> upwards = {&sources_};
+  const std::vector<HolderId> reached = reach(upwards, value, bytes);
   return std::find(reached.begin(), reached.end(), source) != reached.end();
 }
 
 std::vector<HolderId> Provenance::dependents(HolderId source, ByteRange bytes) const {
-  return reach(derived_, source, bytes);
+  const std::array<const Parts*, 1> downwards = {&derived_};
+  return reach(downwards, source, bytes);
+}
+
+std::vector<HolderId> Provenance::relatives(HolderId value, ByteRange bytes) const {
+  const std::array<const Parts*, 2> both = {&sources_, &derived_};
+  std::vector<HolderId> reached = reach(both, value, bytes);
+  reached.erase(reached.begin());
+  return reached;
 }
 
 /// Parts and wholes share the same bytes of a region, so byte ranges need no translation between them.
-std::vector<HolderId> Provenance::reach(const Parts& parts, HolderId from, ByteRange bytes) {
+std::vector<HolderId> Provenance::reach(std::span<const Parts* const> lists, HolderId from, ByteRange bytes) {
   std::vector<HolderId> reached = {from};
   std::vector<std::uint32_t> positions;
   for (std::size_t i = 0; i < reached.size(); ++i) {
-    const auto found = parts.find(reached[i]);
-    if (found == parts.end()) continue;
-    positions.clear();
-    found->second.overlapping(bytes, positions);
-    std::sort(positions.begin(), positions.end());
-    for (const std::uint32_t position : positions) {
-      const HolderId other = found->second.all()[position].other;
-      if (std::find(reached.begin(), reached.end(), other) == reached.end()) reached.push_back(other);
+    for (const Parts* const parts : lists) {
+      const auto found = parts->find(reached[i]);
+      if (found == parts->end()) continue;
+      positions.clear();
+      found->second.overlapping(bytes, positions);
+      std::sort(positions.begin(), positions.end());
+      for (const std::uint32_t position : positions) {
+        const HolderId other = found->second.all()[position].other;
+        if (std::find(reached.begin(), reached.end(), other) == reached.end()) reached.push_back(other);
+      }
     }
   }
   return reached;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -23,6 +24,8 @@ class Provenance {
     OpId op;
   };
 
+  /// Whether any values share bytes.
+  [[nodiscard]] bool any() const { return !sources_.empty(); }
   /// Whether the value shares bytes with no part and no whole.
   [[nodiscard]] bool stands_alone(HolderId value) const {
     return !sources_.contains(value) && !derived_.contains(value);
@@ -45,6 +48,9 @@ class Provenance {
   [[nodiscard]] bool accepts(HolderId value, HolderId source, ByteRange bytes) const;
   /// The values that are made of what `source` wrote to some of these bytes, including `source`.
   [[nodiscard]] std::vector<HolderId> dependents(HolderId source, ByteRange bytes) const;
+  /// The other values that have these bytes in common with `value`, through parts and wholes at any distance.
+  /// Precondition: no part begins or ends within them.
+  [[nodiscard]] std::vector<HolderId> relatives(HolderId value, ByteRange bytes) const;
 
   /// Calls `f(const Part&)` for each direct source of the value.
   template <class F>
@@ -79,7 +85,7 @@ class Provenance {
   };
   using Parts = std::unordered_map<HolderId, PartList>;
 
-  [[nodiscard]] static std::vector<HolderId> reach(const Parts& parts, HolderId from, ByteRange bytes);
+  [[nodiscard]] static std::vector<HolderId> reach(std::span<const Parts* const> lists, HolderId from, ByteRange bytes);
 
   Parts sources_;                                             ///< By value: what it is made of.
   Parts derived_;                                             ///< By value: what is made of it.

@@ -98,6 +98,7 @@ void State::forget(HolderId holder) {
   save(holder);
   holders_[holder] = {};
   clean_[holder] = 0;
+  rewrites_.forget(holder);
 }
 
 bool State::touch(HolderId holder, Moment moment) {
@@ -123,7 +124,10 @@ bool State::put(std::vector<Access>& list, Access access) const {
   return true;
 }
 
-void State::enter() { frames_.push_back({next_serial_++, {}, {}}); }
+void State::enter() {
+  frames_.push_back({next_serial_++, {}, {}});
+  rewrites_.enter();
+}
 
 void State::fold(std::uint32_t scope, Moment moment) {
   for (const auto& [holder, before] : frames_.back().holders) {
@@ -143,6 +147,7 @@ Delta State::leave() {
   Frame frame = std::move(frames_.back());
   frames_.pop_back();
   Delta delta;
+  delta.lost = rewrites_.leave();
   std::vector<Stretch> changed;
   for (const Delta::Piece& piece : frame.overwritten) changed.push_back({piece.cell, piece.bytes});
   for (const Stretch& stretch : merge(std::move(changed))) {
@@ -165,6 +170,9 @@ Delta State::leave() {
 void State::join(std::span<const Delta> paths) {
   join_contents(paths);
   join_holders(paths);
+  std::vector<const Rewrites::Changes*> lost;
+  for (const Delta& path : paths) lost.push_back(&path.lost);
+  rewrites_.join(lost);
 }
 
 void State::join_contents(std::span<const Delta> paths) {

@@ -9,6 +9,7 @@
 #include "verify/claims.hpp"
 #include "verify/order.hpp"
 #include "verify/provenance.hpp"
+#include "verify/rewrites.hpp"
 
 namespace stowage::verification {
 
@@ -39,6 +40,7 @@ struct Delta {
   };
   std::vector<Piece> pieces;  ///< Ascending, disjoint.
   std::map<HolderId, HolderState> holders;
+  Rewrites::Changes lost;
 };
 
 /// The last writer of each byte of each region, and the last accesses to each holder, at one point of the walk.
@@ -89,6 +91,9 @@ class State {
   [[nodiscard]] bool is_clean(HolderId holder) const { return clean_[holder] != 0; }
   void set_clean(HolderId holder) { clean_[holder] = 1; }
 
+  /// What values have lost to others that share their bytes.
+  [[nodiscard]] Rewrites& rewrites() { return rewrites_; }
+
   void enter();
   /// Replaces all accesses inside `scope` since the last `enter` by an access at `moment`.
   void fold(std::uint32_t scope, Moment moment);
@@ -132,6 +137,7 @@ class State {
   std::vector<Mixture> mixtures_;
   std::map<std::vector<ContentId>, ContentId> mixture_of_;
   std::vector<Frame> frames_;
+  Rewrites rewrites_;
   std::uint32_t next_serial_ = 1;
 };
 

@@ -1,8 +1,10 @@
 #include "verify/walk.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,13 +23,21 @@ Locals find_locals(const Facts& facts) {
   if (locals.size() == 1) return locals;  // no bodies
   for (HolderId value = 0; value < facts.input.values.size(); ++value) {
     const std::size_t home = facts.input.values[ValueId(value)].home.index();
-    if (home > 0) locals[home].push_back(value);
+    if (home > 0 && !facts.input.values[ValueId(value)].persistent()) locals[home].push_back(value);
   }
   return locals;
 }
 
 /// Index of a copy in `Copies`.
 using CopyIndex = std::uint32_t;
+
+/// Whether the op passes bytes on without touching them: a concat or split of at least two parts.
+bool is_packed(const Op& op) {
+  const auto present =
+      std::count_if(op.inputs.begin(), op.inputs.end(), [](const auto& input) { return input.has_value(); });
+  return (op.contiguous_inputs == Contiguity::packed && present > 1) ||
+         (op.contiguous_outputs == Contiguity::packed && op.outputs.size() > 1);
+}
 
 Moment moment_of(OpId op, Phase phase) { return {static_cast<std::uint32_t>(op.index()), phase}; }
 
@@ -51,18 +61,25 @@ class Walk {
     for (HolderId value = 0; value < values_.size() && !conflicts_.full(); ++value) {
       if (is_kept(value)) ledger_.require_at_end(value);
     }
+    require_shared_at_end();
   }
+  [[nodiscard]] const std::vector<bool>& met_clears() const { return ledger_.met_clears(); }
 
  private:
   /// Reserves the bytes of values that share them with nothing during the run.
   void reserve_whole_run();
-  /// Begins the values that exist before the first op: inputs, and outputs that no op accesses.
+  /// Begins the values that exist before the first op: inputs, constants, variables, and outputs that no op accesses.
   void begin_before_ops();
+  /// Checks that what the caller or the next run reads was not lost to values that share its bytes.
+  void require_shared_at_end();
   void walk_scope(ScopeId scope);
   /// The clears and copies before the op, then the op.
   void walk_op(OpId id);
   void run_op(OpId id);
   void access_inputs(OpId id, Moment moment);
+  void access_input(TensorId tensor, Moment moment);
+  /// What the op's writing means for values that share bytes with its outputs.
+  void write_outputs(OpId id, Moment moment);
   void access_workspaces(OpId id, Moment moment);
   /// Checks that what must be filled when the op starts is filled.
   void check_fills(OpId id);
@@ -96,6 +113,7 @@ class Walk {
   }
   /// The bytes from a place on; nothing if there are none, or if the place is absent or not valid.
   [[nodiscard]] std::optional<Spot> spot_of(const Place* place, Bytes size) const;
+  [[nodiscard]] std::optional<Operand> operand_of(TensorId tensor) const;
 
   const Facts& facts_;
   const Graph& graph_;
@@ -121,10 +139,22 @@ void Walk::begin_before_ops() {
     const Value& value = values_[ValueId(id)];
     const bool input = value.flags.has(TensorFlag::input);
     const bool untouched_output = value.flags.has(TensorFlag::output) && !value.accessed;
-    if (!value.in_use() || !(input || untouched_output)) continue;
+    if (!value.in_use() || !(input || untouched_output || value.persistent())) continue;
     ledger_.begin_at_start(id);
-    const bool unread = input && !run_.accesses(id);  // it is needed until the first task
+    const bool unread = input && !value.persistent() && !run_.accesses(id);  // it is needed until the first task
     if (unread && facts_.claims.has_any(id)) ledger_.state().touch(id, {run_.first_task(), Phase::run});
+  }
+}
+
+void Walk::require_shared_at_end() {
+  if (!ledger_.shared().any()) return;
+  for (std::size_t t = 0; t < graph_.tensors().size() && !conflicts_.full(); ++t) {
+    const TensorId tensor(t);
+    const TensorFlags flags = graph_.tensor(tensor).flags;
+    const bool kept = flags.any_of({TensorFlag::output, TensorFlag::constant, TensorFlag::variable}) ||
+                      (flags.has(TensorFlag::input) && facts_.input.options.keep_inputs);
+    if (!kept || !ledger_.state()[holder(tensor)].begun) continue;
+    if (const std::optional<Operand> operand = operand_of(tensor)) ledger_.shared().read(*operand, std::nullopt);
   }
 }
 
@@ -154,6 +184,23 @@ void Walk::run_op(OpId id) {
   for (const TensorId output : op.outputs) ledger_.access(holder(output), now);
   access_workspaces(id, now);
   ledger_.settle(now);
+  write_outputs(id, now);
+}
+
+void Walk::write_outputs(OpId id, Moment moment) {
+  if (!ledger_.shared().any()) return;
+  const bool packed = is_packed(graph_.op(id));
+  for (const TensorId output : graph_.op(id).outputs) {
+    const std::optional<Operand> operand = operand_of(output);
+    if (!operand) continue;
+    packed ? ledger_.shared().derive(*operand) : ledger_.shared().write(*operand, moment);
+  }
+}
+
+void Walk::access_input(TensorId tensor, Moment moment) {
+  ledger_.access(holder(tensor), moment);
+  if (!ledger_.shared().any()) return;
+  if (const std::optional<Operand> operand = operand_of(tensor)) ledger_.shared().read(*operand, moment);
 }
 
 void Walk::access_inputs(OpId id, Moment moment) {
@@ -161,7 +208,7 @@ void Walk::access_inputs(OpId id, Moment moment) {
     if (!input || run_.is_absent(*input)) continue;
     const std::optional<CopyIndex> copy = copy_for(id, *input);
     if (!copy) {
-      ledger_.access(holder(*input), moment);
+      access_input(*input, moment);
     } else if (facts_.copies[*copy].role == CopyRole::group_input) {
       ledger_.access(facts_.claims.of_copy(*copy), moment);
     }  // else a part of the op's packed output, which the op leaves as the copy wrote it
@@ -192,6 +239,12 @@ std::optional<Spot> Walk::spot_of(const Place* place, Bytes size) const {
   return Spot{*place->cell, *bytes};
 }
 
+std::optional<Operand> Walk::operand_of(TensorId tensor) const {
+  const std::optional<Spot> spot = spot_of(facts_.input.places.valid(tensor), graph_.tensor(tensor).size);
+  if (!spot) return std::nullopt;
+  return Operand{tensor, holder(tensor), *spot};
+}
+
 // ------------------------------------------------------------------------------------------------------------- bodies
 
 void Walk::run_bodies(OpId id) {
@@ -199,7 +252,7 @@ void Walk::run_bodies(OpId id) {
   const Moment entry = moment_of(id, Phase::run);
   const Moment exit = moment_of(id, Phase::exit);
   for (const std::optional<TensorId>& input : op.inputs) {
-    if (input && !run_.is_absent(*input)) ledger_.access(holder(*input), entry);
+    if (input && !run_.is_absent(*input)) access_input(*input, entry);
   }
   access_workspaces(id, entry);
   ledger_.settle(entry);
@@ -274,7 +327,10 @@ void Walk::hand_over(TensorId from, TensorId to, Moment moment) {
   if (holder(from) == holder(to) || !source || !target || !lies_at(*source, *target, Bytes(0))) return;
   if (run_.is_absent(from)) return;
   const std::optional<Spot> spot = spot_of(target, graph_.tensor(to).size);
-  if (spot) ledger_.hand_over(holder(from), holder(to), *spot, moment);
+  if (!spot) return;
+  ledger_.shared().read({from, holder(from), *spot}, moment);
+  ledger_.hand_over(holder(from), holder(to), *spot, moment);
+  ledger_.shared().write({to, holder(to), *spot}, moment);
 }
 
 // ------------------------------------------------------------------------------------------------------------- copies
@@ -299,11 +355,11 @@ void Walk::run_copy(CopyIndex index, Moment moment) {
   const CopyEntry& copy = facts_.copies[index];
   if (copy.role == CopyRole::none) return;
   const TensorId source = source_of(copy, moment);
-  if (run_.is_absent(source)) return;
   const std::optional<Spot> from = spot_of(facts_.input.places.valid(source), graph_.tensor(source).size);
   const std::optional<Spot> to = spot_of(&copy.to, graph_.tensor(copy.tensor).size);
   if (!to) return;
-  ledger_.access(holder(source), moment);
+  // A runtime makes the copy even in a batch in which nobody writes the tensor: then of whatever is there.
+  if (!run_.is_absent(source)) access_input(source, moment);
   ledger_.settle(moment);
   if (from && from->cell == to->cell && from->bytes.overlaps(to->bytes) && copy.role != CopyRole::split_part)
     conflicts_.bad_copy(index, "overlaps its source");
@@ -311,6 +367,7 @@ void Walk::run_copy(CopyIndex index, Moment moment) {
     ledger_.write_copy(index, moment);
   } else {
     ledger_.write(holder(copy.target), *to, moment);
+    ledger_.shared().write({copy.target, holder(copy.target), *to}, moment);
   }
 }
 
@@ -333,6 +390,41 @@ std::vector<Edge> forward_edges(const Case& input) {
   return edges;
 }
 
+/// Every edge orders something that neither the graph alone nor an equal edge before it orders.
+void check_edges_needed(const Facts& facts, std::span<const std::uint8_t> tasks, std::span<const std::string> batches,
+                        Findings& findings) {
+  const Graph& graph = facts.input.graph;
+  const std::vector<Edge> edges = forward_edges(facts.input);
+  if (edges.empty()) return;
+  std::set<Edge> needed;
+  for (const std::string& batch : batches) {
+    const Order order({graph, {}, tasks, batch});
+    for (const Edge& edge : edges) {
+      if (!is_active(graph.op(edge.from), batch) || !is_active(graph.op(edge.to), batch)) continue;
+      if (!order.happens_before(moment_of(edge.from, Phase::exit), moment_of(edge.to, Phase::before)))
+        needed.insert(edge);
+    }
+  }
+  for (const Edge& edge : edges) {
+    const OpId ops[] = {edge.from, edge.to};
+    if (std::any_of(std::begin(ops), std::end(ops), [&](OpId id) { return graph.op(id).no_task; })) continue;
+    if (needed.erase(edge) > 0) continue;
+    findings.add(Rule::edge,
+                 "the edge from {} to {} is not needed: the plan has it twice, the graph alone orders the two, "
+                 "or they never run together",
+                 describe(graph, edge.from), describe(graph, edge.to));
+  }
+}
+
+void check_clears_needed(const Facts& facts, const std::vector<bool>& met, Findings& findings) {
+  for (std::uint32_t i = 0; i < facts.clears.size() && !findings.full(); ++i) {
+    const ClearEntry& clear = facts.clears[i];
+    if (!clear.exists || met[i]) continue;
+    findings.add(Rule::fill, "clear {} of bytes {} of {} before {} is needed by nothing", i, describe(clear.bytes),
+                 describe(facts.input.plan, clear.arena), describe_step(facts.input.graph, clear.before));
+  }
+}
+
 }  // namespace
 
 void walk(const Facts& facts, const Links& links, std::size_t cells, Findings& findings) {
@@ -344,12 +436,17 @@ void walk(const Facts& facts, const Links& links, std::size_t cells, Findings& f
   Conflicts conflicts(facts, findings);
   std::vector<std::string> batches(graph.batches().begin(), graph.batches().end());
   if (batches.empty()) batches.emplace_back();
+  check_edges_needed(facts, tasks, batches, findings);
+  std::vector<bool> met(facts.clears.size());
   for (const std::string& batch : batches) {
     if (findings.full()) return;
     const Run run(facts, batch);
     const Order order({graph, edges, tasks, batch});
-    Walk(facts, locals, run, {facts, links, provenance, run, order, cells}, conflicts).run();
+    Walk one(facts, locals, run, {facts, links, provenance, run, order, cells}, conflicts);
+    one.run();
+    std::transform(met.begin(), met.end(), one.met_clears().begin(), met.begin(), std::logical_or<>());
   }
+  check_clears_needed(facts, met, findings);
 }
 
 }  // namespace stowage::verification

@@ -3,6 +3,8 @@
 Usage: constraints_test.py PATH/TO/stowage [unittest's arguments]
 """
 
+import json
+
 from support import CliTest, chain, documented_graph, main, table_of
 
 
@@ -36,6 +38,22 @@ class Told(CliTest):
 
     def test_json_stays_the_summary(self):
         self.assertEqual(self.summary(self.write("graph.json", documented_graph("no zero copy")))["peak_bytes"], 1024)
+
+
+class BatchStarts(CliTest):
+    def test_verify_compares_where_the_groups_of_the_batches_start(self):
+        graph = self.write("graph.json", documented_graph("same start"))
+        self.expect(0, "plan", graph, "-o", "plan.json", "--batch-start", "same")
+        self.expect(0, "verify", graph, "plan.json", "--batch-start", "same")
+        plan = json.loads((self.dir / "plan.json").read_text())
+        arena = plan["arenas"][0]
+        for place in plan["placements"]:
+            if place["tensor"] in (4, 5):  # b0 and b1, the group of batch 8
+                place["offset"] += arena["size"]
+        arena.update(size=2 * arena["size"], regions=[2 * arena["size"]], proven_optimal=False)
+        moved = self.write("moved.json", plan)
+        self.expect(0, "verify", graph, moved)
+        self.assertIn("group: the outputs of op 'gather.8'", self.expect(3, "verify", graph, moved, "--batch-start", "same").out)
 
 
 class NoReuseNames(CliTest):

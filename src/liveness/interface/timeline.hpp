@@ -66,4 +66,8 @@ struct Timeline {
 /// are laid out once per batch. O(ops × batches + accesses).
 [[nodiscard]] Timeline make_timeline(const Graph& graph, const Sharing& sharing);
 
+/// The moments of the timeline that happen when a batch is chosen (numbered as in `Moment`), as if there were no
+/// others.
+[[nodiscard]] Timeline run_of(const Timeline& timeline, std::uint32_t batch);
+
 }  // namespace stowage

@@ -22,6 +22,7 @@ void BodyDrafter::add_op() {
   const std::vector<TensorId> outputs = op_.outputs;
   scope_.commit(std::move(op_), std::vector<std::size_t>(written_.begin(), written_.end()));
   for (const std::size_t family : frozen_) scope_.families[family].frozen = true;
+  for (const std::size_t family : packed_) scope_.families[family].packed = true;
   for (const TensorId output : outputs) scope_.family(output).grouped = true;
 }
 
@@ -76,6 +77,7 @@ TensorId BodyDrafter::pass_in(Draft& draft, TensorId outer) {
     const FamilyDraft& around = scope_.families[known.family];
     draft.scope.families.push_back({.writable = around.writable && !around.ring && dice_.chance(60),
                                     .frozen = around.frozen,
+                                    .packed = around.packed,
                                     .grouped = around.grouped,
                                     .ring = around.ring,
                                     .external = around.external,
@@ -104,7 +106,7 @@ std::vector<TensorId> BodyDrafter::possible_results(Draft& draft, TensorId outer
     const Tensor& tensor = draft.scope.tensors[i];
     const bool alike = tensor.size == scope_.tensor(outer).size && tensor.memory == scope_.tensor(outer).memory;
     const bool again = used_.contains(id);
-    const bool shares = used_families_.contains(draft.scope.draft(id).family) || draft.scope.family(id).frozen;
+    const bool shares = used_families_.contains(draft.scope.draft(id).family) || draft.scope.family(id).shares();
     if (alike && draft.scope.present(id) != 0 && can_pass(draft.scope, id) && (again || !shares || used_.empty()))
       result.push_back(id);
   }
@@ -118,7 +120,7 @@ TensorId BodyDrafter::result_for(Draft& draft, TensorId outer) {
                                  : possible[dice_.below(possible.size())];
   used_.insert(inner);
   used_families_.insert(draft.scope.draft(inner).family);
-  if (draft.scope.family(inner).frozen) frozen_.insert(scope_.draft(outer).family);
+  if (draft.scope.family(inner).shares()) frozen_.insert(scope_.draft(outer).family);
   return inner;
 }
 
@@ -128,6 +130,7 @@ void BodyDrafter::close(Draft& draft) {
     if (!family.outer) continue;
     if (family.writers != 0) written_.insert(*family.outer);
     if (family.frozen) frozen_.insert(*family.outer);
+    if (family.packed) packed_.insert(*family.outer);
   }
   draft.body.tensors = std::move(draft.scope.tensors);
   draft.body.ops = std::move(draft.scope.ops);
@@ -207,7 +210,7 @@ void BodyDrafter::add_loop() {
                                        [&](const Carried& each) { return each.out == pair.out; }) > 1;
       draft.body.outputs.push_back({dice_.chance(80) && !twice ? pair.out : pair.in, results.back()});
       op_.outputs.push_back(results.back());
-      const bool shared = draft.scope.family(pair.out).frozen || draft.scope.family(pair.in).frozen;
+      const bool shared = draft.scope.family(pair.out).shares() || draft.scope.family(pair.in).shares();
       if (shared) frozen_.insert(scope_.draft(results.back()).family);
     }
     // Both lie where the value comes in.

@@ -46,6 +46,7 @@ class BodyDrafter {
   Op op_;
   std::set<std::size_t> written_;        ///< Families outside that bodies write.
   std::set<std::size_t> frozen_;         ///< Families outside that share bytes with others.
+  std::set<std::size_t> packed_;         ///< Families outside that a body packs.
   std::set<TensorId> used_;              ///< In the body that is drawn now: results.
   std::set<std::size_t> used_families_;  ///< Theirs.
 };

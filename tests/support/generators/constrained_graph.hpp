@@ -80,8 +80,9 @@ inline constexpr std::array kTensorConstraints = {
 /// carried in every way, and written from inside.
 ///
 /// Unless it may be unruly, it is free of races of its own in every run: accesses to bytes that views, aliases or body
-/// inputs share, of which one is a write, are ordered by ops that run; and nobody writes what a packed group shares.
-/// What `Graph::build` refuses is its answer: rare, see the tests. Equal seeds and options give equal graphs.
+/// inputs share, of which one is a write, are ordered by ops that run. What a packed group shares may be written again,
+/// in any order with ops that read it through another value. What `Graph::build` refuses is its answer: rare, see the
+/// tests. Equal seeds and options give equal graphs.
 /// Never generated, because the rules do not define them: a specified alignment of a tensor passed into or out of a
 /// body; two results of a body, or two carried values, in one family; a fill of what was written before; a concat into
 /// a variable, a split of an external tensor; an alias that reaches beyond the end of a contiguous output, of what a

@@ -143,10 +143,10 @@ void OpDrafter::add_concat() {
   add_workspaces(op);
   const std::vector<TensorId> whole = op.outputs;
   commit(std::move(op));
-  freeze(whole.front());
+  mark_packed(whole.front());
   // A variable is copied into the group, so that its own value may change.
   for (const TensorId member : members) {
-    if (!scope_.tensors[scope_.draft(member).root].flags.has(TensorFlag::variable)) freeze(member);
+    if (!scope_.tensors[scope_.draft(member).root].flags.has(TensorFlag::variable)) mark_packed(member);
   }
 }
 
@@ -171,8 +171,8 @@ void OpDrafter::add_split() {
   add_workspaces(op);
   const std::vector<TensorId> parts = op.outputs;
   commit(std::move(op));
-  freeze(*whole);
-  for (const TensorId part : parts) freeze(part);
+  mark_packed(*whole);
+  for (const TensorId part : parts) mark_packed(part);
 }
 
 }  // namespace stowage::testing

@@ -215,7 +215,7 @@ void OpDrafter::alias_output(Op& op, std::uint32_t input) {
   const std::int64_t offset = dice_.chance(50) ? 0 : dice_.offset_in(scope_.size_of(base));
   // Beyond the end only where nothing else says what is there.
   const FamilyDraft& family = scope_.family(base);
-  const bool longer = dice_.chance(20) && !family.outer && !family.grouped && !family.frozen;
+  const bool longer = dice_.chance(20) && !family.outer && !family.grouped && !family.shares();
   const std::int64_t room = scope_.size_of(base) - offset + (longer ? 16 : 0);
   const TensorId aliased = scope_.add_aliased(base, offset, dice_.size_in(room));
   if (!op.no_task) scope_.draft(aliased).present = 0;

@@ -60,7 +60,7 @@ class OpDrafter {
   void add_refs();
   void add_concat();
   void add_split();
-  void freeze(TensorId id) { scope_.family(id).frozen = true; }
+  void mark_packed(TensorId id) { scope_.family(id).packed = true; }
   void commit_group(Op op);
 
   void add_prefetch();

@@ -70,7 +70,8 @@ using KindSet = std::uint64_t;
 /// Tensors of a scope that share bytes.
 struct FamilyDraft {
   bool writable = true;
-  bool frozen = false;   ///< Values of other families share its bytes: it must not be written any more.
+  bool frozen = false;   ///< Through bodies, its bytes are those of other families: it must not be written any more.
+  bool packed = false;   ///< In a packed group: it has bytes in common with other values.
   bool grouped = false;  ///< Neighbours begin where it ends, or its place is that of something else: it may not grow.
   bool ring = false;     ///< Goes through a pool, and so can be in no group and no alias.
   bool external = false;
@@ -78,6 +79,8 @@ struct FamilyDraft {
   OpSet readers = 0;
   OpSet writers = 0;
   std::optional<std::size_t> outer = {};  ///< The family of the scope around it whose bytes these are.
+
+  [[nodiscard]] bool shares() const { return frozen || packed; }
 };
 
 struct TensorDraft {

@@ -10,6 +10,8 @@ void RunMarks::forget_marks() {
   marks_.clear();
   writers_.clear();
   current_.assign(facts_.owners.size(), kNone);
+  stale_.assign(facts_.owners.size(), {});
+  clear_of_.clear();
 }
 
 std::size_t RunMarks::add_writer(std::size_t owner) {
@@ -67,7 +69,7 @@ bool RunMarks::is_made_of_owner(std::size_t whole, std::size_t part, Segment seg
 void RunMarks::touch(const std::vector<std::size_t>& owners, std::size_t now, std::optional<OpId> op) {
   std::vector<std::size_t> fresh;
   for (const std::size_t owner : owners) {
-    if (extent_[owner].empty() || facts_.is_persistent(owner)) continue;
+    if (extent_[owner].empty() || !is_tracked(owner)) continue;
     if (!is_begun(owner)) {
       add_writer(owner);
       fresh.push_back(owner);
@@ -195,6 +197,60 @@ void RunMarks::check_order_of_takers() {
   }
 }
 
+// ------------------------------------------------------------------------------------------------------- shared bytes
+
+/// Through parts and wholes, at any distance.
+std::set<std::size_t> RunMarks::relatives(std::size_t owner, Segment segment) const {
+  std::set<std::size_t> reached = {owner};
+  for (bool grown = true; grown;) {
+    grown = false;
+    for (const Part& part : parts_) {
+      if (!part.spot.has(segment)) continue;
+      if (reached.contains(part.derived)) grown |= reached.insert(part.source).second;
+      if (reached.contains(part.source)) grown |= reached.insert(part.derived).second;
+    }
+  }
+  reached.erase(owner);
+  return reached;
+}
+
+bool RunMarks::is_tracked(std::size_t owner) const {
+  return !facts_.is_persistent(owner) || std::any_of(parts_.begin(), parts_.end(), [&](const Part& part) {
+    return part.source == owner || part.derived == owner;
+  });
+}
+
+void RunMarks::read_shared(TensorId tensor, const Spot& bytes) {
+  const std::size_t owner = facts_.owner(tensor);
+  for_each_segment({bytes}, [&](Segment segment) {
+    if (stale_[owner].contains(segment)) fail("stale: owner " + std::to_string(owner));
+  });
+}
+
+void RunMarks::write_shared(TensorId tensor, const Spot& bytes, std::size_t now, std::optional<OpId> op) {
+  const std::size_t owner = facts_.owner(tensor);
+  for_each_segment({bytes}, [&](Segment segment) {
+    stale_[owner].erase(segment);
+    for (const std::size_t relative : relatives(owner, segment)) make_stale(relative, owner, segment, now, op);
+  });
+}
+
+void RunMarks::make_stale(std::size_t relative, std::size_t owner, Segment segment, std::size_t now,
+                          std::optional<OpId> op) {
+  if (!is_begun(relative)) return;
+  stale_[relative].insert(segment);
+  const Writer& overwritten = writers_[current_[relative]];
+  if (overwritten.waits_for) fail("an unread input is overwritten");
+  for (const std::size_t access : overwritten.accesses) {
+    const bool in_place = access == now && op && may_overwrite(*op, relative, owner, segment);
+    if (!is_over(access, now) && !in_place) fail("overwritten through owner " + std::to_string(owner));
+  }
+}
+
+void RunMarks::derive_shared(TensorId tensor) {
+  for_each_segment({spot_of(tensor)}, [&](Segment segment) { stale_[facts_.owner(tensor)].erase(segment); });
+}
+
 // ------------------------------------------------------------------------------------------- reserved bytes and fills
 
 void RunMarks::reserve(std::size_t owner) {
@@ -212,6 +268,7 @@ void RunMarks::check_reserved(Segment segment, std::size_t owner) {
 
 void RunMarks::fill(const Clear& clear, std::size_t event) {
   const std::size_t writer = add_writer(kNone);
+  clear_of_[writer] = static_cast<std::size_t>(&clear - plan_.clears.data());
   writers_[writer].accesses.push_back(event);
   for_each_segment({spot_of(clear)}, [&](Segment segment) {
     if (reserved_[segment] != kNone && !is_filled_kin(reserved_[segment])) fail("fills what is shared with nobody");
@@ -222,6 +279,7 @@ void RunMarks::fill(const Clear& clear, std::size_t event) {
 void RunMarks::check_filled(const Spot& spot, std::uint8_t value) {
   for_each_segment({spot}, [&](Segment segment) {
     const std::size_t mark = memory_[segment];
+    if (mark != kNone && clear_of_.contains(marks_[mark].writer)) met_.insert(clear_of_[marks_[mark].writer]);
     if (mark == kNone || marks_[mark].fill != value) fail("not filled");
   });
 }

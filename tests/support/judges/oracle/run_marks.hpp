@@ -33,6 +33,11 @@ class RunMarks : protected RunOrder {
   using RunOrder::RunOrder;
 
   void forget_marks();
+  /// The value begins again.
+  void forget_owner(std::size_t owner) {
+    current_[owner] = kNone;
+    stale_[owner].clear();
+  }
   void fail(const std::string& what) {
     if (!fault_) fault_ = what;
   }
@@ -52,8 +57,17 @@ class RunMarks : protected RunOrder {
   void write_copy(std::size_t writer, const Spot& to, std::size_t now);
   void fill(const Clear& clear, std::size_t event);
   void check_filled(const Spot& spot, std::uint8_t value);
+  /// Bytes that values have in common because a packed op copies nothing: a write to one value makes the others stale
+  /// there, until they are written themselves or made anew. `bytes` are those of the tensor that are read or written.
+  void read_shared(TensorId tensor, const Spot& bytes);
+  void write_shared(TensorId tensor, const Spot& bytes, std::size_t now, std::optional<OpId> op = {});
+  void derive_shared(TensorId tensor);
+  [[nodiscard]] bool is_met(std::size_t clear) const { return met_.contains(clear); }
   /// The owner has its bytes for the whole run.
   void reserve(std::size_t owner);
+  /// Whether its marks matter. Nobody else may take the bytes of a constant or variable, unless they are in a packed
+  /// group.
+  [[nodiscard]] bool is_tracked(std::size_t owner) const;
   /// The owner has its bytes when the run starts.
   std::size_t begin_at_start(std::size_t owner);
 
@@ -66,6 +80,8 @@ class RunMarks : protected RunOrder {
   std::optional<std::string> fault_;
 
  private:
+  [[nodiscard]] std::set<std::size_t> relatives(std::size_t owner, Segment segment) const;
+  void make_stale(std::size_t relative, std::size_t owner, Segment segment, std::size_t now, std::optional<OpId> op);
   void begin(std::size_t owner, std::size_t now, std::optional<OpId> op);
   void put(Segment segment, std::size_t writer, std::optional<std::uint8_t> fill);
   void take(Segment segment, std::size_t writer, std::optional<std::size_t> now, std::optional<OpId> op = {},
@@ -87,7 +103,10 @@ class RunMarks : protected RunOrder {
 
   std::vector<std::size_t> memory_;  ///< By segment: its mark.
   std::vector<Mark> marks_;
-  std::vector<std::size_t> reserved_;  ///< By segment: the owner.
+  std::vector<std::size_t> reserved_;            ///< By segment: the owner.
+  std::vector<std::set<Segment>> stale_;         ///< By owner.
+  std::map<std::size_t, std::size_t> clear_of_;  ///< By writer: which clear it is.
+  std::set<std::size_t> met_;                    ///< Clears that some run has found.
 };
 
 }  // namespace stowage::oracle

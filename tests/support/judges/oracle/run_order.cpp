@@ -61,13 +61,44 @@ std::set<std::size_t> RunOrder::predecessors(const Frame& frame, OpId id) const 
   };
   for (const OpId after : op.after) wait_for(after);
   for (const Edge& edge : plan_.edges) {
-    if (edge.to == id) wait_for(edge.from);
+    if (with_edges_ && edge.to == id) wait_for(edge.from);
   }
   std::set<std::size_t> visited;
   for (const auto& input : op.inputs) {
     if (input) add_sources(frame, *input, visited, found);
   }
   return found;
+}
+
+RunOrder::Frame RunOrder::order_of_graph(const std::string& batch) {
+  forget_events();
+  Frame frame;
+  for (std::size_t k = 0; k < graph_.scopes().front().op_count; ++k) {
+    const Op& op = graph_.ops()[k];
+    if (!op.batch.empty() && op.batch != batch) continue;
+    if (!op.no_task || !copies_at(OpId(k)).empty())
+      frame.last_on[op.stream.index()] = frame.event_of[k] = add_event(frame, predecessors(frame, OpId(k)));
+    for (const TensorId output : op.outputs) frame.producer[output.index()] = OpId(k);
+  }
+  return frame;
+}
+
+bool RunOrder::has_needless_edge() {
+  std::set<Edge> needed;
+  std::vector<std::string> batches(graph_.batches().begin(), graph_.batches().end());
+  if (batches.empty()) batches.emplace_back();
+  with_edges_ = false;
+  for (const std::string& batch : batches) {
+    const Frame frame = order_of_graph(batch);
+    for (const Edge& edge : plan_.edges) {
+      const auto from = frame.event_of.find(edge.from.index());
+      const auto to = frame.event_of.find(edge.to.index());
+      if (from == frame.event_of.end() || to == frame.event_of.end()) continue;
+      if (!happens_before(from->second, to->second)) needed.insert(edge);
+    }
+  }
+  with_edges_ = true;
+  return needed.size() < plan_.edges.size();
 }
 
 }  // namespace stowage::oracle

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <map>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "support/judges/oracle/run_facts.hpp"
@@ -36,6 +37,8 @@ class RunOrder : protected RunFacts {
     return happens_before(a, b) || (a == b && in_turn_.contains(b));
   }
 
+  /// Whether an edge of the plan orders nothing in any batch that the graph alone does not, or is there twice.
+  [[nodiscard]] bool has_needless_edge();
   /// What the op has to wait for.
   [[nodiscard]] std::set<std::size_t> predecessors(const Frame& frame, OpId id) const;
 
@@ -43,6 +46,10 @@ class RunOrder : protected RunFacts {
   void add_sources(const Frame& frame, TensorId tensor, std::set<std::size_t>& visited,
                    std::set<std::size_t>& found) const;
 
+  /// The root's ops of one batch, one event each, without the edges of the plan.
+  [[nodiscard]] Frame order_of_graph(const std::string& batch);
+
+  bool with_edges_ = true;
   bool in_one_row_ = graph_.stream_count() == 1;
   std::vector<std::set<std::size_t>> before_;  ///< By event; empty in one row.
   std::set<std::size_t> in_turn_;

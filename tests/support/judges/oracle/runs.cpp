@@ -7,6 +7,7 @@ namespace stowage::oracle {
 // --------------------------------------------------------------------------------------------------------------- ways
 
 std::optional<std::string> Runs::judge(std::size_t max_runs) {
+  if (has_needless_edge()) return "needless edge";
   std::vector<std::string> batches(graph_.batches().begin(), graph_.batches().end());
   if (batches.empty()) batches.emplace_back();
   std::size_t runs = 0;
@@ -21,7 +22,15 @@ std::optional<std::string> Runs::judge(std::size_t max_runs) {
       if (fault_) return fault_;
     } while (next_way());
   }
+  if (has_needless_clear()) return "needless clear";
   return std::nullopt;
+}
+
+bool Runs::has_needless_clear() const {
+  for (std::size_t i = 0; i < plan_.clears.size(); ++i) {
+    if (!is_met(i)) return true;
+  }
+  return false;
 }
 
 std::size_t Runs::choose(std::size_t count) {
@@ -105,10 +114,11 @@ void Runs::start() {
     if (facts_.is_persistent(owner) || facts_.session[owner] || alone) reserve(owner);
   }
   for (std::size_t owner = 0; owner < extent_.size(); ++owner) {
-    if (extent_[owner].empty() || facts_.is_persistent(owner)) continue;
-    const bool input = facts_.flags[owner].has(TensorFlag::input);
+    if (extent_[owner].empty() || !is_tracked(owner)) continue;
+    const bool persistent = facts_.is_persistent(owner);
+    const bool input = facts_.flags[owner].has(TensorFlag::input) && !persistent;
     const bool idle_output = facts_.flags[owner].has(TensorFlag::output) && !facts_.touched[owner];
-    if (!input && !idle_output) continue;
+    if (!persistent && !input && !idle_output) continue;
     const std::size_t writer = begin_at_start(owner);
     if (!input || touched_now_[owner]) continue;
     writers_[writer].waits_for = first_task();
@@ -130,6 +140,13 @@ void Runs::check_end() {
     const TensorFlags flags = facts_.flags[owner];
     const bool kept = flags.has(TensorFlag::output) || (flags.has(TensorFlag::input) && keep_inputs_);
     if (kept && !intact(current_[owner])) fail("lost at the end: owner " + std::to_string(owner));
+  }
+  for (std::size_t t = 0; t < graph_.tensors().size(); ++t) {
+    const TensorFlags flags = graph_.tensors()[t].flags;
+    const bool kept = flags.any_of({TensorFlag::output, TensorFlag::constant, TensorFlag::variable}) ||
+                      (flags.has(TensorFlag::input) && keep_inputs_);
+    const std::size_t owner = facts_.owner(TensorId(t));
+    if (kept && is_begun(owner)) read_shared(TensorId(t), spot_of(TensorId(t)));
   }
 }
 
@@ -179,6 +196,11 @@ void Runs::release(OpId id, std::optional<std::size_t> event) {
   }
 }
 
+bool Runs::is_packed(const Op& op) {
+  return (op.contiguous_inputs == Contiguity::packed && op.inputs.size() > 1) ||
+         (op.contiguous_outputs == Contiguity::packed && op.outputs.size() > 1);
+}
+
 std::size_t Runs::run_task(OpId id, std::size_t now) {
   const Op& op = graph_.op(id);
   std::vector<std::size_t> touched;
@@ -188,6 +210,7 @@ std::size_t Runs::run_task(OpId id, std::size_t now) {
     const Copy* const copy = grouped ? copy_at(id, *input) : nullptr;
     if (!copy) {
       touched.push_back(facts_.owner(*input));
+      read_shared(*input, spot_of(*input));
     } else if (op.contiguous_inputs == Contiguity::padded) {
       access_copy(*copy, now);
     }
@@ -198,6 +221,8 @@ std::size_t Runs::run_task(OpId id, std::size_t now) {
   for (const TensorId output : op.outputs) touched.push_back(facts_.owner(output));
   for (std::size_t w = 0; w < op.workspaces.size(); ++w) touched.push_back(facts_.owner(id, w));
   touch(touched, now, id);
+  for (const TensorId output : op.outputs)
+    is_packed(op) ? derive_shared(output) : write_shared(output, spot_of(output), now, id);
   return now;
 }
 
@@ -214,16 +239,22 @@ void Runs::run_copy(const Copy& copy, OpId op, std::size_t now) {
   const bool split = of.contiguous_outputs == Contiguity::packed &&
                      std::find(of.outputs.begin(), of.outputs.end(), tensor) != of.outputs.end();
   const TensorId source = split ? *of.inputs.front() : tensor;
-  if (is_absent(source)) return;
   const Spot to = spot_of(copy, graph_.tensor(tensor).size);
   if (!split && is_placed(source) && meet(spot_of(source), to)) fail("a copy onto itself");
-  touch({facts_.owner(source)}, now);
+  if (!is_absent(source)) {
+    touch({facts_.owner(source)}, now);
+    read_shared(source, spot_of(source));
+  }
+  const auto write_to = [&](TensorId target) {
+    write(target, to, now);
+    write_shared(target, to, now);
+  };
   if (split) {
-    write(tensor, to, now);
+    write_to(tensor);
   } else if (of.control == Control::loop) {
-    write(*carried_target(op, tensor, to), to, now);
+    write_to(*carried_target(op, tensor, to));
   } else if (of.contiguous_inputs == Contiguity::packed) {
-    write(of.outputs.front(), to, now);
+    write_to(of.outputs.front());
   } else {
     copy_writer_[&copy] = add_writer(kNone);
     write_copy(copy_writer_[&copy], to, now);
@@ -238,15 +269,19 @@ void Runs::hand_over(TensorId from, TensorId to, std::size_t now) {
   const Spot spot = spot_of(to);
   if (!is_begun(source)) touch({source}, now);
   if (!holds(current_[source], spot)) fail("handed over too late");
+  read_shared(from, spot);
   writers_[current_[source]].accesses.push_back(now);
   write(to, spot, now);
+  write_shared(to, spot, now);
 }
 
 std::size_t Runs::run_bodies(OpId id, Frame& frame, std::size_t now) {
   const Op& op = graph_.op(id);
   std::vector<std::size_t> touched;
   for (const auto& input : op.inputs) {
-    if (input && !is_absent(*input)) touched.push_back(facts_.owner(*input));
+    if (!input || is_absent(*input)) continue;
+    touched.push_back(facts_.owner(*input));
+    read_shared(*input, spot_of(*input));
   }
   for (std::size_t w = 0; w < op.workspaces.size(); ++w) touched.push_back(facts_.owner(id, w));
   touch(touched, now);
@@ -279,7 +314,7 @@ void Runs::run_loop(OpId id, Frame& frame, std::set<std::size_t>& base) {
 /// Afterwards `base` is the event at which the body, or the iteration, is over.
 void Runs::run_body(OpId id, ScopeId body, Frame& frame, std::set<std::size_t>& base) {
   for (std::size_t owner = 0; owner < current_.size(); ++owner) {
-    if (facts_.home[owner] == body.index()) current_[owner] = kNone;
+    if (facts_.home[owner] == body.index() && !facts_.is_persistent(owner)) forget_owner(owner);
   }
   Frame inside;
   inside.base = frame.base;
@@ -302,9 +337,11 @@ void Runs::end_body(OpId id, ScopeId body, std::size_t now) {
     if (is_placed(tensor) && meet(spot_of(tensor), to)) fail("a copy onto itself");
     if (written.contains(facts_.owner(tensor))) fail("a copy too late");
     touch({facts_.owner(tensor)}, now);
+    read_shared(tensor, spot_of(tensor));
     const TensorId target = *target_at_end(scope, loop, tensor, to);
     written.insert(facts_.owner(target));
     write(target, to, now);
+    write_shared(target, to, now);
   }
   if (loop) {
     for (const Carried& pair : scope.carried) hand_over(pair.out, pair.in, now);

@@ -41,12 +41,15 @@ class Runs : private RunMarks {
   [[nodiscard]] bool is_absent(TensorId tensor) const { return absent_.contains(graph_.root(tensor).tensor.index()); }
   /// The op until which an unread input is needed.
   [[nodiscard]] std::size_t first_task() const;
+  [[nodiscard]] bool has_needless_clear() const;
 
   // -------------------------------------------------------------------------------------------------------------- ops
   void run_scope(ScopeId id, Frame& frame);
   void run_op(OpId id, Frame& frame);
   void release(OpId id, std::optional<std::size_t> event);
   std::size_t run_task(OpId id, std::size_t now);
+  /// Whether it only makes others of what is there.
+  [[nodiscard]] static bool is_packed(const Op& op);
   void access_copy(const Copy& copy, std::size_t now);
   void run_copy(const Copy& copy, OpId op, std::size_t now);
 

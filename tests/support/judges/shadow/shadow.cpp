@@ -114,6 +114,7 @@ class Shadow {
     }
     for (const TensorId output : flagged(TensorFlag::output)) check(output, "after the last op, as an output");
     for (const TensorId variable : flagged(TensorFlag::variable)) check(variable, "after the last op, as a variable");
+    for (const TensorId constant : flagged(TensorFlag::constant)) check(constant, "after the last op, as a constant");
     for (const TensorId alone : flagged(TensorFlag::no_reuse)) {
       if (!passes_by_value(alone)) check(alone, "after the last op, as one without reuse");
     }
@@ -292,14 +293,17 @@ class Shadow {
     write_elementwise(inputs, to, running_[id.index()].key, backward ? Direction::backward : Direction::forward);
   }
 
-  /// Inputs without an in-place pair must stay intact while the op runs.
+  /// Inputs without an in-place pair with an output must stay intact while the op writes that output.
   void check_surviving_inputs(OpId id) {
     const Op& op = graph_.op(id);
     const OpSites& sites = planned_.ops[id.index()];
-    for (std::size_t i = 0; i < op.inputs.size(); ++i) {
-      if (!op.inputs[i] || pairs_input(op, i)) continue;
-      const bool met = std::any_of(sites.outputs.begin(), sites.outputs.end(),
-                                   [&](const Site& output) { return overlap(output.bytes, sites.inputs[i].bytes); });
+    for (std::uint32_t i = 0; i < op.inputs.size(); ++i) {
+      if (!op.inputs[i]) continue;
+      bool met = false;
+      for (std::uint32_t o = 0; o < op.outputs.size(); ++o) {
+        const bool paired = std::count(op.in_place.begin(), op.in_place.end(), InPlacePair{o, i}) > 0;
+        met = met || (!paired && overlap(sites.outputs[o].bytes, sites.inputs[i].bytes));
+      }
       if (met) check(*op.inputs[i], sites.inputs[i], "overwritten while read by " + name(id));
     }
   }
@@ -394,9 +398,9 @@ class Shadow {
   }
 
   void do_copy(const PlannedCopy& copy, const std::string& when) {
-    if (reference_.is_absent(copy.source)) return;
     // The part of a split's input is not a tensor; the op that reads it reports the error.
-    if (copy.source == copy.tensor) check(copy.tensor, copy.from, "copied " + when);
+    if (copy.source == copy.tensor && !reference_.is_absent(copy.source))
+      check(copy.tensor, copy.from, "copied " + when);
     ++journal_.report.copies;
     const std::vector<std::byte> bytes(copy.from.bytes.begin(), copy.from.bytes.end());
     std::ranges::copy(bytes, copy.to.bytes.begin());

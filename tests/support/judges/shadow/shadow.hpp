@@ -18,7 +18,7 @@
 /// - start: do what the plan requires right before the op: clears, then copies; fill the outputs with poison and the
 ///   workspaces with a pattern; compare every input with the reference; what must be filled must hold its value.
 /// - finish: write the outputs as a hash of the inputs; compare outputs, workspaces, and the inputs that must have
-///   survived.
+///   survived: those that lie where an output does with which they have no in-place pair.
 ///
 /// An input that an in-place pair names contributes word by word, read right before the output's word at that place is
 /// written, and an output that the plan puts in place is not poisoned. Everything else depends on all bytes of all
@@ -32,8 +32,8 @@
 /// workspaces keep their content; callers' buffers are new in each run, and so are shared arenas under a refreshable
 /// base; an op of fixed address must see the same addresses in every run.
 ///
-/// Bytes that the graph itself never wrote are undefined: they are neither compared nor hashed, and what is undefined
-/// as a whole (its writers have another label) is not copied. Constants have memory only where groups or bodies may
+/// Bytes that the graph itself never wrote are undefined: they are neither compared nor hashed, but copied like any
+/// others. Constants have memory only where groups or bodies may
 /// move them. This library does not depend on liveness, lower, pack or verify: a plan is wrong if its execution goes
 /// wrong.
 namespace stowage::testing {
@@ -64,8 +64,8 @@ struct ShadowReport {
 
 /// Runs `graph` with `plan`. A plan that cannot be run (a tensor without a place, a place outside its region) gives
 /// findings too. Precondition: the graph has no races of its own: accesses to one family, of which one is a write, are
-/// ordered in every run, and nobody writes a packed member while others that share its bytes are needed. Cost: a few
-/// passes over the bytes that ops read and write, divided by the granularity. Thread-safe.
+/// ordered in every run. Cost: a few passes over the bytes that ops read and write, divided by the granularity.
+/// Thread-safe.
 [[nodiscard]] ShadowReport shadow_execute(const Graph& graph, const Plan& plan, const ShadowOptions& options = {});
 
 /// Real memory of the host for the tensors and workspaces of a graph. Whatever the run touches has as many bytes as in
