@@ -224,6 +224,7 @@ Problem under_ges_rule(const Case& c, const ArenaProblem& arena) {
         problem.order.threshold[a * count + b] = problem.items[a].life().upper;
     }
   }
+  std::erase_if(problem.joins, [&](const Join& join) { return !is_possible(problem, join); });
   return problem;
 }
 
