@@ -56,15 +56,15 @@ bool Neighbourhood::change_costs() {
 
 void Neighbourhood::try_less() {
   part_ *= 2;
-  if (part_ <= kSmallestPart && !bench_.problem().capacity) return;
+  if (part_ <= kSmallestPart) return;
   part_ = 2;
   effort_ *= 2;
 }
 
 std::int64_t Neighbourhood::target() const {
-  if (bench_.problem().capacity) return bench_.problem().capacity->value();
   const std::int64_t peak = bench_.peak().value();
-  return peak - std::max<std::int64_t>(1, (peak - bench_.bound().value()) / part_);
+  const Bytes goal = std::max(bench_.bound(), bench_.problem().capacity.value_or(Bytes(0)));
+  return peak - std::max<std::int64_t>(1, (peak - goal.value()) / part_);
 }
 
 bool Neighbourhood::reach(std::int64_t target, std::uint64_t nodes) {
