@@ -39,8 +39,8 @@ class Neighbourhood {
   std::uint64_t effort_;   ///< Nodes per try.
 };
 
-/// Improves the best answer of a plain problem that is too large for a proof, by alternating `neighbourhood` and
-/// `perturbed`.
+/// Improves the best answer of a plain problem that is too large for a proof, by alternating `core_first`,
+/// `neighbourhood` and `perturbed`.
 void improve_large(Bench& bench);
 
 }  // namespace stowage::pack
