@@ -38,10 +38,12 @@ constexpr std::uint64_t kRepairShare = 20;
 constexpr std::uint64_t kRareRepairs = 8;
 /// Up to this many items the general search is used where alignments differ.
 constexpr std::uint32_t kFewItems = 300;
-/// A step of the bisection has this many times fewer nodes than the question of the goal, where that question is asked
-/// for an answer at all costs (a capacity), or takes long (many items), or is less likely to be answered than the one
-/// below the best peak (uneven sizes).
-constexpr std::uint64_t kQuickSteps = 4;
+/// A step of the bisection has this many times fewer nodes than the question of the goal, where that question takes
+/// long (many items, later rounds) or is less likely to be answered than the one below the best peak (uneven sizes).
+constexpr std::uint64_t kQuickness = 4;
+/// The same with a capacity.
+constexpr std::uint64_t kCapacityQuickness = 2;
+constexpr std::uint64_t kLongBudget = 50'000;
 
 /// Is there an answer with a peak of at most the target? Asking again continues where the search stopped.
 class Question {
@@ -135,12 +137,16 @@ class Exact {
       if (capacity_ && budget < kPatience) continue;
       if (bench_.peak() > kMaxBytes) find_any(budget);
       if (uneven_ && !capacity_) improve(2 * budget);
-      bisect(budget / (capacity_ || uneven_ || many() ? kQuickSteps : 1));
+      bisect(budget / quickness(budget));
     }
   }
 
  private:
   [[nodiscard]] bool many() const { return bench_.plain() && bench_.plain()->count() >= kManyItems; }
+  [[nodiscard]] std::uint64_t quickness(std::uint64_t budget) const {
+    if (capacity_) return kCapacityQuickness;
+    return uneven_ || many() || budget > kLongBudget ? kQuickness : 1;
+  }
   [[nodiscard]] bool over() const { return refused_ || bench_.finished() || bench_.nodes_left() == 0; }
   /// The lowest target that is of use and not refuted.
   [[nodiscard]] std::int64_t goal() const {

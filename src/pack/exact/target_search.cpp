@@ -28,6 +28,10 @@ constexpr std::array kCalm = {
 constexpr std::array kNoisy = {Style{Branching::most_conflicts, kSize}, Style{Branching::most_conflicts, kArea}};
 /// Runs per noisy style and round, so that there are as many noisy runs as calm ones.
 constexpr std::size_t kDraws = 3;
+/// From this round on, the noisy runs of a round are made this many times. What calm runs have not solved by then, they
+/// hardly ever do.
+constexpr std::uint64_t kLateRound = 4;
+constexpr std::uint64_t kLateRepeats = 3;
 
 /// The least nodes of a run of length 1.
 constexpr std::uint64_t kUnit = 500;
@@ -83,12 +87,14 @@ TargetSearch::TargetSearch(const Plain& plain, ValleySearches& searches, std::in
 }
 
 /// The calm runs of a round use each style unchanged: what a run learns about sections is kept for the next run of that
-/// style, and one of them proves what can be proven. From the second round on there are as many noisy runs, which
-/// escape from parts of the search that lead nowhere. These only look for a solution, and with brief explanations find
-/// it in half the nodes.
+/// style, and one of them proves what can be proven. From the second round on there are as many noisy runs, and from
+/// the fifth three times as many, which escape from parts of the search that lead nowhere. These only look for a
+/// solution, and with brief explanations find it in half the nodes.
 std::vector<SearchStyle> TargetSearch::next_styles() {
   std::vector<SearchStyle> styles;
-  for (const Style& style : kCalm) styles.push_back({style.branching, Explanations::full, priorities_[style.kind]});
+  for (const Style& style : kCalm) {
+    if (repeat_ == 0) styles.push_back({style.branching, Explanations::full, priorities_[style.kind]});
+  }
   for (std::size_t draw = 0; round_ > 0 && draw < kDraws; ++draw) {
     for (const Style& style : kNoisy)
       styles.push_back({style.branching, Explanations::brief, noisy(priorities_[style.kind])});
@@ -120,12 +126,14 @@ TargetSearch::StyleRun TargetSearch::run_style(ValleySearch& search, std::size_t
 std::vector<TargetSearch::StyleRun> TargetSearch::run_round(const std::vector<SearchStyle>& styles,
                                                             const std::function<bool()>& stop) {
   const std::uint64_t limit = run_limit(plain_.count(), round_);
+  const std::size_t first = failures_.size() - styles.size();  // without the calm runs, or without the noisy ones
   std::vector<StyleRun> runs(styles.size());
   std::atomic<std::size_t> next = 0;
   std::atomic<std::size_t> winner = styles.size();
   const auto work = [&](ValleySearch& search) {
     for (std::size_t i = next++; i < styles.size() && i < winner && !stop(); i = next++) {
-      runs[i] = run_style(search, i, styles[i], limit, [&, i] { return i > winner || stop(); });
+      runs[i] =
+          run_style(search, round_ == 0 ? i : first + i, styles[i], limit, [&, i] { return i > winner || stop(); });
       std::size_t best = winner;
       while (runs[i].end != SearchEnd::gave_up && i < best && !winner.compare_exchange_weak(best, i)) continue;
     }
@@ -137,10 +145,16 @@ std::vector<TargetSearch::StyleRun> TargetSearch::run_round(const std::vector<Se
   return threads.clear(), runs;
 }
 
+void TargetSearch::next_round() {
+  if (round_ >= kLateRound && ++repeat_ < kLateRepeats) return;
+  repeat_ = 0;
+  ++round_;
+}
+
 SearchEnd TargetSearch::advance(std::uint64_t nodes, const std::function<bool()>& stop,
                                 std::vector<std::int64_t>& offsets) {
   for (const std::uint64_t end = nodes_ + std::min(nodes, std::numeric_limits<std::uint64_t>::max() - nodes_);
-       nodes_ < end && !stop(); ++round_) {
+       nodes_ < end && !stop(); next_round()) {
     for (StyleRun& run : run_round(next_styles(), stop)) {
       nodes_ += run.nodes;
       if (run.end == SearchEnd::gave_up) continue;

@@ -28,7 +28,8 @@ class ValleySearches {
 
 /// The valley search with restarts. A round runs a fixed list of styles, all with the same node limit, which follows
 /// the Luby sequence from round to round. From the second round on, it also makes as many runs with noise in the
-/// priorities. Hard instances are hard for most styles and easy for a few; the list finds those.
+/// priorities, and from the fifth three times as many. Hard instances are hard for most styles and easy for a few; the
+/// list finds those.
 ///
 /// The runs of a round are independent: each has its own failure counts. So they may run on several threads. The first
 /// run in the list that ends with an answer or a proof wins, even if another was quicker, so that the result is the
@@ -55,6 +56,7 @@ class TargetSearch {
   };
 
   [[nodiscard]] std::vector<SearchStyle> next_styles();
+  void next_round();
   [[nodiscard]] std::vector<double> noisy(std::vector<double> priority);
   StyleRun run_style(ValleySearch& search, std::size_t index, const SearchStyle& style, std::uint64_t limit,
                      const std::function<bool()>& stop);
@@ -69,6 +71,7 @@ class TargetSearch {
   std::vector<std::vector<double>> priorities_;  ///< One per kind.
   std::vector<std::vector<double>> failures_;    ///< By section; one per run of a round.
   std::uint64_t round_ = 0;
+  std::uint64_t repeat_ = 0;  ///< Of the noisy runs of this round.
   std::uint64_t nodes_ = 0;
 };
 
