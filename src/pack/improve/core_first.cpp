@@ -51,7 +51,7 @@ class CoreFirst {
     return live / plain_.sections() * static_cast<double>(core_.size());
   }
 
-  /// Returns false when the core is too large.
+  /// Returns false when the core is too large, or everything.
   bool find_core(double fullness) {
     const auto least = static_cast<std::int64_t>(fullness * static_cast<double>(target_));
     std::vector<std::uint32_t> full_before(std::size_t{plain_.sections()} + 1);
@@ -61,7 +61,9 @@ class CoreFirst {
     for (std::uint32_t i = 0; i < plain_.count(); ++i) {
       if (full_before[plain_.last[i]] > full_before[plain_.first[i]]) core_.push_back(i);
     }
-    return core_.size() <= std::max(kMaxCore, std::size_t{plain_.count()} / kCoreShare);
+    // A core of everything would be solved by its own core, and so on.
+    return core_.size() < plain_.count() &&
+           core_.size() <= std::max(kMaxCore, std::size_t{plain_.count()} / kCoreShare);
   }
 
   /// Empty if there is no answer at the target.

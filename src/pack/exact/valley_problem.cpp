@@ -1,5 +1,6 @@
-#include "pack/exact/valley_state.hpp"
+#include "pack/exact/valley_problem.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 #include "pack/taken.hpp"
