@@ -44,7 +44,7 @@ void try_greedily(Bench& bench) {
 ///    skyline.
 void solve_auto(Bench& bench) {
   if (stack_if_optimal(bench)) return;
-  bench.plain() ? solve_skyline(bench) : try_greedily(bench);
+  bench.plain() ? solve_skyline_and_core(bench) : try_greedily(bench);
   if (!bench.finished()) solve_exact(bench);
 }
 

@@ -6,7 +6,7 @@
 
 #include "pack/bounds/bound.hpp"
 #include "pack/exact/exact.hpp"
-#include "pack/grain.hpp"
+#include "pack/exact/peaks.hpp"
 #include "pack/greedy/skyline.hpp"
 #include "pack/subproblem.hpp"
 
@@ -224,9 +224,8 @@ class Apart {
     options.on_better = {};
     options.node_budget = above > 1 ? std::min(nodes, bench_.nodes_left()) : bench_.nodes_left();
     options.seed += part.visits++;
-    // The bound of the whole, rounded down to the component's own grain.
-    const std::int64_t grain = grain_of(part.component.problem);
-    const Bytes bound(bench_.bound().value() / grain * grain);
+    // What the component may reach without being above the bound of the whole.
+    const Bytes bound(std::max<std::int64_t>(0, Peaks(part.component.problem).at_most(bench_.bound().value())));
     Bench alone(part.component.problem, options, {Certificate::Argument::exhausted_search, bound, {}, 0});
     if (!part.positions.empty()) alone.offer(part.positions, "exact");
     // The best start for the whole need not be the best for each component. If only one component is too high, it

@@ -56,8 +56,15 @@ enum class SearchEnd : std::uint8_t {
 /// Sections that failed often are branched on early. A tenth of these failure counts is kept for the next run, which
 /// the caller starts with another style. Rejected, because they cost more than they saved on every hard instance:
 /// trying first what an item had in the last run (phase saving), and pruning by what cannot lie below each level of a
-/// section instead of by its floor only. Sound with any alignment. Memory: 4 bytes for each neighbour of each item, and
-/// sections × n / 64 words for explanations. Deterministic. Not thread-safe.
+/// section instead of by its floor only.
+///
+/// Sound with any alignment, and sizes need not be multiples of it: a section is pruned by the bytes that its items
+/// *take* (`with_taken_sizes`), of which only the topmost may end above the target; and where alignments differ, also
+/// by what the items of at least some alignment take among themselves.
+///
+/// Memory: 4 bytes for each neighbour of each item, 8 for each section of each item, sections × n / 64 words for
+/// explanations, and up to 80 MiB for undoing the current path; a run that needs more gives up. Deterministic. Not
+/// thread-safe.
 class ValleySearch {
  public:
   virtual ~ValleySearch() = default;
@@ -68,6 +75,8 @@ class ValleySearch {
                         const std::function<bool()>& stop, std::vector<std::int64_t>& offsets) = 0;
   /// Nodes visited so far, by all runs.
   [[nodiscard]] virtual std::uint64_t nodes() const = 0;
+  /// Exchanges the failure counts of the sections, a tenth of which the next run starts with. Empty: no failures.
+  virtual void exchange_failures(std::vector<double>& failures) = 0;
   /// A new search of the same problem that shares its immutable data.
   [[nodiscard]] virtual std::unique_ptr<ValleySearch> fresh() const = 0;
 

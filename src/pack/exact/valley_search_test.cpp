@@ -79,9 +79,66 @@ TEST(ValleySearch, KnowsWhyALiftedItemWasNotBelow) {
   std::vector<std::int64_t> offsets;
   ASSERT_EQ(ValleySearch::make(plain)->run(6, style, kManyNodes, kNeverStop, offsets), SearchEnd::solved);
   EXPECT_FALSE(validate(problem, plain.positions(problem, offsets)));
-  // A brief explanation does leave it out, and must not count as a proof.
-  style.explanations = Explanations::brief;
-  EXPECT_EQ(ValleySearch::make(plain)->run(6, style, kManyNodes, kNeverStop, offsets), SearchEnd::gave_up);
+}
+
+/// A brief explanation does leave it out.
+TEST(ValleySearch, BriefExplanationsProveNothing) {
+  const Problem problem{.items = {aligned(item(2, 4, 4), 4), aligned(item(0, 1, 2), 4), aligned(item(2, 3, 3), 2),
+                                  aligned(item(3, 6, 5), 2), aligned(item(1, 4, 2), 2), aligned(item(0, 2, 4), 4)}};
+  const Plain plain = *Plain::from(problem);
+  SearchStyle style{Branching::most_conflicts, Explanations::brief, {27, 634, 392, 216, 135, 410}};
+  std::vector<std::int64_t> offsets;
+  EXPECT_EQ(ValleySearch::make(plain)->run(11, style, kManyNodes, kNeverStop, offsets), SearchEnd::gave_up);
+  style.explanations = Explanations::full;
+  EXPECT_EQ(ValleySearch::make(plain)->run(11, style, kManyNodes, kNeverStop, offsets), SearchEnd::solved);
+}
+
+/// Items of 5, 5 and 1 bytes at multiples of 4: two take 8 bytes each, and one ends 1 or 5 bytes after that.
+TEST(ValleySearch, SeesAtOnceWhatUnevenSizesTake) {
+  const Problem problem{.items = {aligned(item(0, 1, 5), 4), aligned(item(0, 1, 5), 4), aligned(item(0, 1, 1), 4)}};
+  const Plain plain = *Plain::from(problem);
+  const std::unique_ptr<ValleySearch> valley = ValleySearch::make(plain);
+  const SearchStyle style{Branching::most_conflicts, Explanations::full, {1, 2, 3}};
+  std::vector<std::int64_t> offsets;
+  EXPECT_EQ(valley->run(16, style, kManyNodes, kNeverStop, offsets), SearchEnd::exhausted);
+  EXPECT_EQ(valley->nodes(), 0U);
+  EXPECT_EQ(valley->run(17, style, kManyNodes, kNeverStop, offsets), SearchEnd::solved);
+  EXPECT_EQ(peak_of(problem, plain.positions(problem, offsets)), Bytes(17));
+}
+
+/// Among themselves, the two items at multiples of 16 take 16 bytes, although each takes only 4 from the third.
+TEST(ValleySearch, SeesAtOnceWhatCoarseAlignmentsTake) {
+  const Problem problem{.items = {aligned(item(0, 1, 3), 16), aligned(item(0, 1, 3), 16), aligned(item(0, 1, 3), 4)}};
+  const Plain plain = *Plain::from(problem);
+  const std::unique_ptr<ValleySearch> valley = ValleySearch::make(plain);
+  const SearchStyle style{Branching::most_conflicts, Explanations::full, {1, 2, 3}};
+  std::vector<std::int64_t> offsets;
+  EXPECT_EQ(valley->run(18, style, kManyNodes, kNeverStop, offsets), SearchEnd::exhausted);
+  EXPECT_EQ(valley->nodes(), 0U);
+  EXPECT_EQ(valley->run(19, style, kManyNodes, kNeverStop, offsets), SearchEnd::solved);
+}
+
+/// Alignments up to 32 and sizes down to 1: most bytes taken are none of the item's own.
+TEST(ValleySearch, IsExactWhereAlignmentsAreMuchLargerThanSizes) {
+  std::mt19937_64 random(3);
+  for (int round = 0; round < 1'500; ++round) {
+    Problem problem;
+    for (std::uint64_t n = 3 + random() % 4; problem.items.size() < n;) {
+      const std::int64_t begin = static_cast<std::int64_t>(random() % 4);
+      problem.items.push_back(item(begin, begin + 1 + static_cast<std::int64_t>(random() % 3),
+                                   1 + static_cast<std::int64_t>(random() % 11)));
+      problem.items.back().alignment = Bytes(std::int64_t{4} << random() % 4);
+    }
+    const Plain plain = *Plain::from(problem);
+    const std::int64_t optimum = testing::solve_by_brute_force(problem)->peak.value();
+    std::vector<std::int64_t> offsets;
+    for (const Branching branching : {Branching::most_conflicts, Branching::options_per_weight}) {
+      ASSERT_EQ(search(plain, optimum, offsets, branching), SearchEnd::solved) << round;
+      ASSERT_LE(peak_of(problem, plain.positions(problem, offsets)), Bytes(optimum)) << round;
+      ASSERT_FALSE(validate(problem, plain.positions(problem, offsets))) << round;
+      ASSERT_EQ(search(plain, optimum - 1, offsets, branching), SearchEnd::exhausted) << round;
+    }
+  }
 }
 
 TEST(ValleySearch, NeverProvesThatAFullRectangleDoesNotFit) {
@@ -126,16 +183,16 @@ TEST(TargetSearch, TheAnswerDoesNotDependOnTheNumberOfThreads) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     const Problem problem = testing::cut_rectangle(seed, {.steps = 60, .bytes = 997, .cuts = 80});
     const Plain plain = *Plain::from(problem);
-    const std::unique_ptr<ValleySearch> prototype = ValleySearch::make(plain);
+    ValleySearches searches(ValleySearch::make(plain));
     std::vector<std::int64_t> expected;
-    TargetSearch alone(plain, *prototype, plain.bound, seed, 1);
+    TargetSearch alone(plain, searches, plain.bound, seed, 1);
     const SearchEnd end = alone.advance(30'000, kNeverStop, expected);
     ASSERT_NE(end, SearchEnd::exhausted) << seed;
     solved += end == SearchEnd::solved;
     late += end == SearchEnd::solved && alone.nodes() > 3'000;
     for (const std::uint32_t threads : {2U, 8U}) {
       std::vector<std::int64_t> offsets;
-      TargetSearch together(plain, *prototype, plain.bound, seed, threads);
+      TargetSearch together(plain, searches, plain.bound, seed, threads);
       ASSERT_EQ(together.advance(30'000, kNeverStop, offsets), end) << seed;
       ASSERT_EQ(offsets, expected) << seed;
       ASSERT_EQ(together.nodes(), alone.nodes()) << seed;

@@ -3,45 +3,23 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "pack/exact/section_set.hpp"
+#include "pack/exact/valley_problem.hpp"
 #include "pack/exact/valley_search.hpp"
-#include "pack/plain.hpp"
 #include "pack/rounding.hpp"
 
 namespace stowage::pack {
 
-/// For each item a list of other items, in compressed rows.
-class ItemLists {
- public:
-  /// The items that meet each item; nothing when there are more than `max_pairs` pairs.
-  static std::optional<ItemLists> meeting(const Plain& plain, std::size_t max_pairs);
-  /// The items with exactly the same sections as each item.
-  static ItemLists of_same_sections(const Plain& plain);
-
-  [[nodiscard]] std::span<const std::uint32_t> operator[](std::uint32_t i) const {
-    return {items_.data() + begin_[i], begin_[i + 1] - begin_[i]};
-  }
-
- private:
-  std::vector<std::size_t> begin_ = {0};
-  std::vector<std::uint32_t> items_;
-};
-
-/// The data that all searches of a problem share.
-struct ValleyProblem {
-  const Plain& plain;
-  ItemLists neighbours;
-  ItemLists same_sections;
-};
-
 /// A placement under construction, bottom-up: which items are placed and where, and the lowest offset that each of the
 /// others can still have (its limit). Maintains the floors of the sections, and can undo everything since a mark. After
 /// each group of changes (a `place`, or several `set_limit`), `settle` must be called.
+///
+/// What an undo needs is kept small, because a path may raise the limit of each item once for each item that it meets:
+/// a section is recorded once per mark, and a reason is saved as a whole only where it was not changed by one section.
 template <std::size_t Words>
 class ValleyState {
  public:
@@ -86,17 +64,28 @@ class ValleyState {
     std::size_t changes;
     std::size_t section_changes;
   };
-  [[nodiscard]] Mark mark() const { return {trail_.size(), section_trail_.size()}; }
+  [[nodiscard]] Mark mark() {
+    ++epoch_;
+    return {trail_.size(), section_trail_.size()};
+  }
   void undo(Mark mark);
+  /// The bytes that undoing everything needs at present.
+  [[nodiscard]] std::size_t trail_bytes() const {
+    return trail_.size() * sizeof(Change) + section_trail_.size() * sizeof(SectionChange) + saved_.size() * sizeof(Set);
+  }
 
  private:
   /// The state to restore: a limit with its reason, or (`limit` == kPlaced) an item that was placed.
   struct Change {
-    std::uint32_t item;
     std::int64_t limit;
-    Set reason;
+    std::uint32_t item;
+    std::int32_t reason;  ///< One of the following, or the section that was inserted into the reason.
   };
   static constexpr std::int64_t kPlaced = -1;
+  static constexpr std::int32_t kSameReason = -1;
+  static constexpr std::int32_t kSavedReason = -2;  ///< It is the last of `saved_`.
+  /// The reason was empty; minus 1 + s: it was only section s.
+  static constexpr std::int32_t kNoReason = -3;
 
   /// The state of a section to restore.
   struct SectionChange {
@@ -106,7 +95,10 @@ class ValleyState {
   };
 
   void find_floor(std::uint32_t s);
-  void leave_floor(std::uint32_t i);
+  void record(std::uint32_t s);
+  void leave_floor(std::uint32_t i, std::uint32_t begin, std::uint32_t end);
+  std::int32_t add_reason(std::uint32_t i, std::uint32_t section);
+  void restore_reason(std::uint32_t i, std::int32_t reason);
   void take_out(std::uint32_t i);
   void put_back(std::uint32_t i);
 
@@ -130,13 +122,20 @@ class ValleyState {
   std::vector<std::uint32_t> bridges_;  ///< Unplaced items that continue into the next section.
   std::uint32_t left_ = 0;
   std::vector<Change> trail_;
+  std::vector<Set> saved_;
   std::vector<SectionChange> section_trail_;
-  std::vector<std::uint32_t> dirty_;  ///< Sections whose floor must be recomputed.
+  std::uint64_t epoch_ = 0;                 ///< The number of marks and undos so far.
+  std::vector<std::uint64_t> recorded_in_;  ///< By section: the epoch in which it was last recorded.
+  std::vector<std::uint32_t> dirty_;        ///< Sections whose floor must be recomputed.
 };
 
 template <std::size_t Words>
 ValleyState<Words>::ValleyState(const ValleyProblem& problem)
-    : problem_(problem), plain_(problem.plain), range_(plain_.count()), rows_(plain_.sections()) {
+    : problem_(problem),
+      plain_(problem.plain),
+      range_(plain_.count()),
+      rows_(plain_.sections()),
+      recorded_in_(plain_.sections()) {
   for (std::uint32_t i = 0; i < plain_.count(); ++i) {
     row_index_begin_.push_back(row_index_.size());
     for (std::uint32_t s = plain_.first[i]; s < plain_.last[i]; ++s) {
@@ -162,7 +161,9 @@ void ValleyState<Words>::reset(Explanations explanations) {
   unplaced_.assign(sections, 0);
   dirty_.clear();
   trail_.clear();
+  saved_.clear();
   section_trail_.clear();
+  ++epoch_;
   left_ = plain_.count();
   for (std::uint32_t i = 0; i < plain_.count(); ++i) {
     for (std::uint32_t s = plain_.first[i]; s + 1 < plain_.last[i]; ++s) ++bridges_[s];
@@ -189,13 +190,21 @@ void ValleyState<Words>::find_floor(std::uint32_t s) {
   at_floor_[s] = count;
 }
 
-/// Called before `i` is placed or its limit rises. Where it was the last item at the floor, the floor must be
-/// recomputed.
+/// Called before a section changes.
 template <std::size_t Words>
-void ValleyState<Words>::leave_floor(std::uint32_t i) {
-  for (std::uint32_t s = plain_.first[i]; s < plain_.last[i]; ++s) {
+void ValleyState<Words>::record(std::uint32_t s) {
+  if (recorded_in_[s] == epoch_) return;
+  recorded_in_[s] = epoch_;
+  section_trail_.push_back({s, at_floor_[s], floor_[s]});
+}
+
+/// Called before the limit of `i` rises, for some of its sections. Where it was the last item at the floor, the floor
+/// must be recomputed.
+template <std::size_t Words>
+void ValleyState<Words>::leave_floor(std::uint32_t i, std::uint32_t begin, std::uint32_t end) {
+  for (std::uint32_t s = begin; s < end; ++s) {
     if (floor_[s] != limit_[i]) continue;
-    section_trail_.push_back({s, at_floor_[s], floor_[s]});
+    record(s);
     if (--at_floor_[s] == 0) dirty_.push_back(s);
   }
 }
@@ -231,16 +240,58 @@ void ValleyState<Words>::put_back(std::uint32_t i) {
 
 template <std::size_t Words>
 void ValleyState<Words>::set_limit(std::uint32_t i, std::int64_t limit, const Set& reason) {
-  trail_.push_back({i, limit_[i], reason_[i]});
-  leave_floor(i);
+  trail_.push_back({limit_[i], i, kSavedReason});
+  saved_.push_back(reason_[i]);
+  leave_floor(i, plain_.first[i], plain_.last[i]);
   limit_[i] = limit;
   reason_[i] = reason;
 }
 
+/// The item lies above another because they meet, in that section, and because it cannot lie below. Returns how to
+/// restore the reason.
+template <std::size_t Words>
+std::int32_t ValleyState<Words>::add_reason(std::uint32_t i, std::uint32_t section) {
+  Set& reason = reason_[i];
+  std::int32_t before = static_cast<std::int32_t>(section);
+  if (explanations_ == Explanations::full) {
+    if (reason.contains(section)) return kSameReason;
+  } else {
+    const std::optional<std::uint32_t> only = reason.only();
+    before = kNoReason - (only ? static_cast<std::int32_t>(*only) + 1 : 0);
+    if (!only && !reason.empty()) {
+      before = kSavedReason;
+      saved_.push_back(reason);
+    }
+    reason.clear();
+  }
+  reason.insert(section);
+  return before;
+}
+
+template <std::size_t Words>
+void ValleyState<Words>::restore_reason(std::uint32_t i, std::int32_t reason) {
+  if (reason == kSameReason) return;
+  if (reason >= 0) {
+    reason_[i].erase(static_cast<std::uint32_t>(reason));
+    return;
+  }
+  if (reason == kSavedReason) {
+    reason_[i] = saved_.back();
+    saved_.pop_back();
+    return;
+  }
+  reason_[i].clear();
+  if (reason < kNoReason) reason_[i].insert(static_cast<std::uint32_t>(kNoReason - reason - 1));
+}
+
 template <std::size_t Words>
 void ValleyState<Words>::place(std::uint32_t i, std::int64_t offset) {
-  trail_.push_back({i, kPlaced, {}});
-  leave_floor(i);
+  trail_.push_back({kPlaced, i, kSameReason});
+  // All of its sections change; others only where an item that meets it was the last at the floor.
+  for (std::uint32_t s = plain_.first[i]; s < plain_.last[i]; ++s) {
+    record(s);
+    dirty_.push_back(s);
+  }
   take_out(i);
   offset_[i] = offset;
   const std::int64_t top = offset + plain_.size[i];
@@ -248,11 +299,10 @@ void ValleyState<Words>::place(std::uint32_t i, std::int64_t offset) {
     if (placed_[j]) continue;
     const std::int64_t limit = round_up(top, plain_.alignment[j]);
     if (limit <= limit_[j]) continue;
-    // It lies above i because they meet and because it cannot lie below.
-    Set reason;
-    if (explanations_ == Explanations::full) reason = reason_[j];
-    reason.insert(std::max(plain_.first[i], plain_.first[j]));
-    set_limit(j, limit, reason);
+    trail_.push_back({limit_[j], j, add_reason(j, std::max(plain_.first[i], plain_.first[j]))});
+    leave_floor(j, plain_.first[j], std::min(plain_.last[j], plain_.first[i]));
+    leave_floor(j, std::max(plain_.first[j], plain_.last[i]), plain_.last[j]);
+    limit_[j] = limit;
   }
 }
 
@@ -275,7 +325,7 @@ void ValleyState<Words>::undo(Mark mark) {
       continue;
     }
     limit_[change.item] = change.limit;
-    reason_[change.item] = change.reason;
+    restore_reason(change.item, change.reason);
   }
   for (; section_trail_.size() > mark.section_changes; section_trail_.pop_back()) {
     const SectionChange& change = section_trail_.back();
@@ -283,6 +333,7 @@ void ValleyState<Words>::undo(Mark mark) {
     at_floor_[change.section] = change.at_floor;
   }
   dirty_.clear();
+  ++epoch_;
 }
 
 }  // namespace stowage::pack

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <thread>
 
 #include "pack/greedy/skyline.hpp"
+#include "pack/improve/core_first.hpp"
 #include "pack/improve/perturbed.hpp"
 
 namespace stowage::pack {
@@ -56,15 +58,15 @@ bool Neighbourhood::change_costs() {
 
 void Neighbourhood::try_less() {
   part_ *= 2;
-  if (part_ <= kSmallestPart && !bench_.problem().capacity) return;
+  if (part_ <= kSmallestPart) return;
   part_ = 2;
   effort_ *= 2;
 }
 
 std::int64_t Neighbourhood::target() const {
-  if (bench_.problem().capacity) return bench_.problem().capacity->value();
   const std::int64_t peak = bench_.peak().value();
-  return peak - std::max<std::int64_t>(1, (peak - bench_.bound().value()) / part_);
+  const Bytes goal = std::max(bench_.bound(), bench_.problem().capacity.value_or(Bytes(0)));
+  return peak - std::max<std::int64_t>(1, (peak - goal.value()) / part_);
 }
 
 bool Neighbourhood::reach(std::int64_t target, std::uint64_t nodes) {
@@ -85,20 +87,61 @@ void solve_neighbourhood(Bench& bench) {
   if (!bench.finished()) Neighbourhood(bench).run(bench.nodes_left());
 }
 
-/// Alternates in turns of doubling length: each of the two makes progress on problems where the other does not.
+namespace {
+
+/// Improves by other priorities beside a Neighbourhood, perhaps on a thread of its own, so that it leaves the bench
+/// alone until its turn is over.
+class SkylineTurns {
+ public:
+  explicit SkylineTurns(Bench& bench)
+      : bench_(bench), plain_(*bench.plain()), skyline_(plain_, bench.options().seed), goal_(goal_of(bench)) {}
+
+  /// Thread-safe with regard to the bench.
+  void run(std::uint64_t nodes) {
+    skyline_.improve(
+        1 + nodes / std::max(1U, plain_.count()),
+        [&] { return bench_.stop_requested() || skyline_.best().peak <= goal_; }, [](const PerturbedSkyline::Best&) {});
+  }
+
+  /// Offers the best answer and counts the nodes since the last call.
+  void report() {
+    if (skyline_.runs() == 0) return;
+    bench_.offer(plain_.positions(bench_.problem(), skyline_.best().offsets), "skyline");
+    bench_.spend((skyline_.runs() - reported_) * plain_.count());
+    reported_ = skyline_.runs();
+  }
+
+  [[nodiscard]] static std::int64_t goal_of(const Bench& bench) {
+    return std::max(bench.bound(), bench.problem().capacity.value_or(Bytes(0))).value();
+  }
+
+ private:
+  Bench& bench_;
+  const Plain& plain_;
+  PerturbedSkyline skyline_;
+  std::int64_t goal_;
+  std::uint64_t reported_ = 0;
+};
+
+}  // namespace
+
+/// Alternates in turns of doubling length: each of the three makes progress on problems where the others do not. With
+/// several threads, the last two run at the same time; neither sees what the other finds before the end of the turn, so
+/// that the answer does not depend on the number of threads.
 void improve_large(Bench& bench) {
-  const Plain& plain = *bench.plain();
   Neighbourhood neighbourhood(bench);
-  PerturbedSkyline skyline(plain, bench.options().seed);
+  SkylineTurns skyline(bench);
   for (std::uint64_t turn = kFirstTurn; !bench.finished() && bench.nodes_left() > 0; turn *= 2) {
-    neighbourhood.run(turn);
-    const std::uint64_t before = skyline.runs();
-    skyline.improve(
-        1 + std::min(turn, bench.nodes_left()) / std::max(1U, plain.count()), [&] { return bench.finished(); },
-        [&](const PerturbedSkyline::Best& best) {
-          bench.offer(plain.positions(bench.problem(), best.offsets), "skyline");
-        });
-    bench.spend((skyline.runs() - before) * plain.count());
+    pack_core_first(bench, std::min(turn, bench.nodes_left()));
+    const std::uint64_t nodes = std::min(turn, bench.nodes_left());
+    std::jthread beside;
+    if (bench.options().threads > 1) beside = std::jthread([&] { skyline.run(nodes); });
+    neighbourhood.run(nodes);
+    const bool done = bench.peak().value() <= SkylineTurns::goal_of(bench);
+    if (beside.joinable()) beside.join();
+    if (done) return;
+    if (bench.options().threads <= 1) skyline.run(nodes);
+    skyline.report();
   }
 }
 

@@ -12,9 +12,9 @@ namespace stowage::pack {
 /// another offset below it, if necessary by evicting others (`EjectionSearch`). All other items stay, so that the cost
 /// of a try depends on what it changes.
 ///
-/// With a capacity, the capacity is the target. Otherwise the target lies below the best peak by a fraction of the
-/// distance to the bound: a larger fraction after a success, a smaller one after a failure, and twice the nodes per try
-/// when even a small fraction failed. A try that fails goes back to the best answer. Proves nothing. Not thread-safe.
+/// The target lies below the best peak by a fraction of the distance to the bound, or to a capacity above it: a larger
+/// fraction after a success, a smaller one after a failure, and twice the nodes per try when even a small fraction
+/// failed. A try that fails goes back to the best answer. Proves nothing. Not thread-safe.
 class Neighbourhood {
  public:
   /// Precondition: the bench's problem is plain. The bench must outlive it.
@@ -35,12 +35,12 @@ class Neighbourhood {
   const Plain& plain_;
   bool by_area_ = false;
   EjectionSearch search_;
-  std::int64_t part_ = 1;  ///< Divides the distance to the bound.
+  std::int64_t part_ = 1;  ///< Divides the distance to the bound or to the capacity.
   std::uint64_t effort_;   ///< Nodes per try.
 };
 
-/// Improves the best answer of a plain problem that is too large for a proof, by alternating `neighbourhood` and
-/// `perturbed`.
+/// Improves the best answer of a plain problem that is too large for a proof, by alternating `core_first`,
+/// `neighbourhood` and `perturbed`.
 void improve_large(Bench& bench);
 
 }  // namespace stowage::pack

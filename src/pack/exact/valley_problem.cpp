@@ -1,8 +1,18 @@
-#include "pack/exact/valley_state.hpp"
+#include "pack/exact/valley_problem.hpp"
 
+#include <algorithm>
 #include <numeric>
 
+#include "pack/taken.hpp"
+
 namespace stowage::pack {
+
+ValleyProblem::ValleyProblem(const Plain& given, ItemLists meeting)
+    : plain(with_taken_sizes(given).value_or(given)),
+      sizes(given.size),
+      coarse(coarse_alignments(plain)),
+      neighbours(std::move(meeting)),
+      same_sections(ItemLists::of_same_sections(given)) {}
 
 std::optional<ItemLists> ItemLists::meeting(const Plain& plain, std::size_t max_pairs) {
   ItemLists lists;
