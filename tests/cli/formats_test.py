@@ -8,11 +8,17 @@ A graph is a block ```json of schema stowage.graph/1. Behind it stands at least 
 
 import gzip
 import json
+import os
+import pathlib
 import re
+import unittest
 
 import onnx_bytes
 import tflite_model
-from support import FORMATS, CliTest, chain, documents, main
+from support import FORMATS, PROJECT, CliTest, chain, documents, main
+
+STEPS_AT = pathlib.Path(os.environ.get("STOWAGE_DATA", PROJECT / ".." / "shared" / "data")) / "train"
+STEPS = sorted(STEPS_AT.glob("*.json.gz"))
 
 KINDS = ("shared", "fixed", "session", "persistent", "pool", "user")
 LISTS = ("clears", "bindings", "copies", "edges", "notes")
@@ -89,6 +95,41 @@ class Graphs(CliTest):
         anchors = {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in re.findall(r"(?m)^#+ (.*)$", FORMATS)}
         for target in re.findall(r"\]\(#([^)]*)\)", FORMATS):
             self.assertIn(target, anchors)
+
+
+class Fields(CliTest):
+    """Fields that say what rewrites and people want to know."""
+
+    def annotated(self):
+        graph = chain()
+        graph["memories"][0]["bandwidth"] = 1.5
+        for i, op in enumerate(graph["ops"]):
+            op.update(cost=1500 * i, flops=0.5, recompute=False, origin=7, scope="layer 1", source="net.py:3")
+        graph["tensors"][0]["origin"] = 3
+        return graph
+
+    def test_convert_keeps_them_and_plans_ignore_them(self):
+        plain, annotated = self.write("plain.json", json.dumps(chain())), self.write("annotated.json", json.dumps(self.annotated()))
+        self.expect(0, "convert", annotated, "again.json")
+        again = json.loads(self.read("again.json"))
+        for op, original in zip(again["ops"], self.annotated()["ops"]):
+            self.assertEqual({key: op[key] for key in original}, original)
+        self.assertEqual(again["memories"][0]["bandwidth"], 1.5)
+        self.assertEqual(again["tensors"][0]["origin"], 3)
+        self.expect(0, "plan", plain, "-o", "a.json")
+        self.expect(0, "plan", annotated, "-o", "b.json")
+        self.assertEqual(self.read("a.json"), self.read("b.json"))
+
+    @unittest.skipUnless(STEPS, f"NO DATA: no .json.gz files at {STEPS_AT}; set STOWAGE_DATA")
+    def test_training_steps_are_read_with_all_they_say(self):
+        for step in STEPS:
+            with self.subTest(step=step.name):
+                original = json.loads(gzip.decompress(step.read_bytes()))
+                self.assertEqual(self.summary(str(step))["ops"], len(original["ops"]))
+                self.expect(0, "convert", str(step), "again.json")
+                for op, before in zip(json.loads(self.read("again.json"))["ops"], original["ops"]):
+                    for field in ("cost", "flops", "recompute"):
+                        self.assertEqual(op.get(field), before.get(field))
 
 
 def onnx_model():
