@@ -42,6 +42,7 @@ enum class Rule : std::uint8_t {
   copy,
   binding,  ///< A tensor is bound to a caller's buffer against the rules of zero copy.
   edge,     ///< An edge of the plan orders nothing.
+  apart,    ///< Tensors that the graph keeps apart share bytes.
 };
 
 [[nodiscard]] STOWAGE_EXPORT std::string_view to_string(Rule rule);
