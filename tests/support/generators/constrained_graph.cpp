@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "support/generators/annotations.hpp"
+#include "support/generators/keep_apart.hpp"
 #include "support/generators/op_drafter.hpp"
 
 namespace stowage::testing {
@@ -103,7 +104,7 @@ Result<Graph> draw_constrained_graph(std::uint64_t seed, const ConstrainedGraphO
   GraphDescription graph{"constrained " + std::to_string(seed), std::move(world.memories), std::move(root.tensors),
                          std::move(root.ops), std::move(world.rings)};
   annotate(graph, seed);
-  return Graph::build(std::move(graph));
+  return build_keeping_apart(std::move(graph), seed, options.apart);
 }
 
 Graph constrained_graph(std::uint64_t seed, const ConstrainedGraphOptions& options) {
