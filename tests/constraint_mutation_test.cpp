@@ -111,6 +111,19 @@ class Saboteur {
     }
     return false;
   }
+  /// Of two tensors that are kept apart, puts one where the other is.
+  bool bring_together(Plan& plan) {
+    for (const auto& [a, b] : graph_.apart()) {
+      const Placement* const one = find(plan, a);
+      Placement* const other = find(plan, b);
+      if (!one || !other || one->size == Bytes(0) || other->size == Bytes(0)) continue;
+      other->arena = one->arena;
+      other->region = one->region;
+      other->offset = one->offset;
+      return true;
+    }
+    return false;
+  }
   bool lose_tensor(Plan& plan) {
     if (plan.placements.empty()) return false;
     pick(plan.placements).tensor = TensorId(graph_.tensors().size());
@@ -271,6 +284,7 @@ constexpr std::array kCorruptions = {
     Corruption{"shrink binding", &Saboteur::shrink_binding, Rule::size},
     Corruption{"orphan buffer", &Saboteur::orphan_buffer, Rule::reference},
     Corruption{"lose tensor", &Saboteur::lose_tensor, Rule::reference},
+    Corruption{"bring together", &Saboteur::bring_together, Rule::apart},
     Corruption{"turn edge", &Saboteur::turn_edge, Rule::edge},
     Corruption{"needless edge", &Saboteur::add_needless_edge, Rule::edge},
     Corruption{"repeat clear", &Saboteur::repeat_clear, Rule::fill},

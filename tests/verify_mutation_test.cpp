@@ -55,6 +55,22 @@ class Saboteur {
     move_value(plan, a.tensor, b.offset - a.offset);
     return true;
   }
+  /// Moves the value of one of two tensors that are kept apart onto the other.
+  bool bring_together(Plan& plan) {
+    if (graph_.apart().empty()) return false;
+    const auto [a, b] = graph_.apart()[below(graph_.apart().size())];
+    const auto find = [&](TensorId id) {
+      return std::find_if(plan.placements.begin(), plan.placements.end(),
+                          [&](const Placement& each) { return each.tensor == id; });
+    };
+    const auto one = find(a);
+    const auto other = find(b);
+    if (one == plan.placements.end() || other == plan.placements.end() || one->arena != other->arena ||
+        one->region != other->region)
+      return false;
+    move_value(plan, b, one->offset - other->offset);
+    return true;
+  }
   bool break_view(Plan& plan) {
     for (int attempt = 0; attempt < 50 && !plan.placements.empty(); ++attempt) {
       Placement& chosen = pick(plan.placements);
@@ -151,8 +167,9 @@ constexpr std::array kCorruptions = {
     Corruption{"onto another", &Saboteur::move_onto_another},  Corruption{"break view", &Saboteur::break_view},
     Corruption{"drop tensor", &Saboteur::drop_tensor},         Corruption{"drop workspace", &Saboteur::drop_workspace},
     Corruption{"repeat tensor", &Saboteur::repeat_tensor},     Corruption{"shrink region", &Saboteur::shrink_region},
-    Corruption{"shrink arena", &Saboteur::shrink_arena},       Corruption{"change size", &Saboteur::change_size},
-    Corruption{"change arena", &Saboteur::change_arena},       Corruption{"change claim", &Saboteur::change_claim},
+    Corruption{"bring together", &Saboteur::bring_together},   Corruption{"shrink arena", &Saboteur::shrink_arena},
+    Corruption{"change size", &Saboteur::change_size},         Corruption{"change arena", &Saboteur::change_arena},
+    Corruption{"change claim", &Saboteur::change_claim},
 };
 
 struct Tally {

@@ -147,6 +147,20 @@ TEST(Gallocr, OneTypeGivenTwiceIsOneBufferAndCountsOnce) {
   EXPECT_EQ(run(graph), "");
 }
 
+TEST(Gallocr, OneTypeGivenTwicePlansByItself) {
+  FakeBufferType type;
+  ggml_backend_buffer_type_t types[] = {type.get(), type.get()};
+  const GallocrOwner allocator(ggml_gallocr_new_n(types, 2));
+  TestGraph graph;
+  graph.output(chain(graph, graph.input(64), 1));
+  ASSERT_TRUE(ggml_gallocr_alloc_graph(allocator.get(), graph.get()));
+  EXPECT_EQ(run(graph), "");
+  TestGraph longer;
+  longer.output(chain(longer, longer.input(64), 2));
+  ASSERT_TRUE(ggml_gallocr_alloc_graph(allocator.get(), longer.get()));
+  EXPECT_EQ(run(longer), "");
+}
+
 TEST(Gallocr, SeveralTypesWantAReserveAndTouchNothingBefore) {
   FakeBufferType one;
   FakeBufferType other;

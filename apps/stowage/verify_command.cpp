@@ -47,6 +47,12 @@ PlacedRows place_rows(const CsvProblem& table, const CsvProblem& plan) {
   return placed;
 }
 
+bool are_kept_apart(const Problem& problem, std::size_t item, std::size_t other) {
+  const auto [a, b] = std::minmax(item, other);
+  return std::any_of(problem.apart.begin(), problem.apart.end(),
+                     [&](const ApartPair& pair) { return pair.a == a && pair.b == b; });
+}
+
 /// A violation as a finding that names rows of the table.
 Finding finding_of(const Violation& wrong, const CsvProblem& table, const std::vector<Position>& positions) {
   const auto row = [&](std::size_t i) {
@@ -62,6 +68,9 @@ Finding finding_of(const Violation& wrong, const CsvProblem& table, const std::v
       return {Rule::layout,
               fmt::format("{} is not where the input pins it, at {}", row(wrong.item), item.pinned->value())};
     case Violation::Kind::conflict:
+      if (are_kept_apart(table.problem, wrong.item, wrong.other))
+        return {Rule::apart, fmt::format("{} and {} share bytes, but the input keeps them apart", row(wrong.other),
+                                         row(wrong.item))};
       return {Rule::overlap,
               fmt::format("{} and {} share bytes while both are live", row(wrong.other), row(wrong.item))};
     case Violation::Kind::count:

@@ -53,7 +53,9 @@ class STOWAGE_EXPORT Graph {
   /// other than a variable, with two producers; an op that writes a constant; a read before any
   /// write; `after` naming an op that does not come earlier (a cycle); pairs and aliases with
   /// positions that the op does not have; aliases that contradict each other; groups, fills,
-  /// bodies, batches, rings and flags that break their rules (docs/formats.md).
+  /// bodies, batches, rings and flags that break their rules (docs/formats.md); a cost, a number
+  /// of operations, a bandwidth or a trip count out of range; tensors to be kept apart that the
+  /// graph itself puts on the same bytes.
   ///
   /// Not errors: equal names, unused tensors, empty graphs, tensors of size 0, an input that is
   /// also a constant (it is treated as a constant). A description without memories gets one, named
@@ -63,6 +65,7 @@ class STOWAGE_EXPORT Graph {
   [[nodiscard]] const std::string& name() const { return content_->description.name; }
   [[nodiscard]] std::span<const Memory> memories() const { return content_->description.memories; }
   [[nodiscard]] std::span<const Ring> rings() const { return content_->description.rings; }
+  [[nodiscard]] std::span<const ApartTensors> apart() const { return content_->description.apart; }
   /// The tensors of all scopes. The root's come first, so their ids are those of the description.
   /// Ids inside a tensor refer to this list too.
   [[nodiscard]] std::span<const Tensor> tensors() const {
@@ -145,6 +148,7 @@ class STOWAGE_EXPORT GraphBuilder {
   TensorId add(Tensor tensor);
   OpId add(Op op);
   RingId add(Ring ring);
+  void add(ApartTensors pair);
 
   /// Calls `Graph::build` with everything added so far and leaves the builder empty.
   Result<Graph> build();

@@ -34,7 +34,8 @@ struct CsvProblem {
 };
 
 /// Reads columns id (buffer, buffer_id), lower (begin, start), upper (or end, inclusive), size, and
-/// optionally alignment, hint, gaps, offset. An offset or hint of -1, or an empty one, means none.
+/// optionally alignment, hint, gaps, apart, offset. An offset or hint of -1, or an empty one, means
+/// none.
 STOWAGE_EXPORT Result<CsvProblem> parse_csv(std::string_view text, const std::string& file);
 
 /// The table with its offset column set; the column is appended if there was none. Precondition:

@@ -50,6 +50,7 @@ enum class Rule : std::uint8_t {
   /// An edge of the plan orders nothing: not both ops have a task, the two never run together, the
   /// graph alone orders them in every batch in which both run, or the plan lists the edge twice.
   edge,
+  apart,  ///< Tensors that the graph keeps apart share bytes.
 };
 
 [[nodiscard]] STOWAGE_EXPORT std::string_view to_string(Rule rule);

@@ -66,7 +66,7 @@ Status ChunkList::prepare(const Need& need) {
     if (chunk < chunks_.size() && fits(chunks_[chunk], top, need.alignment)) continue;
     if (top == Bytes(0) && next_[chunk].buffer) continue;  // another region of this call already made it
     grows_ = true;
-    Status taken = source_ ? prepare_pages(chunk, top, need.alignment) : prepare_buffer(chunk, top, need.alignment);
+    Status taken = prepare_chunk(chunk, top, need.alignment);
     if (taken) continue;
     roll_back();
     return taken;
@@ -94,16 +94,24 @@ Result<std::unique_ptr<Buffer>> ChunkList::make_buffer(Bytes size, Bytes alignme
   return buffer;
 }
 
-Status ChunkList::prepare_pages(std::size_t chunk, Bytes top, Bytes alignment) {
-  VirtualBuffer* pages = chunk < chunks_.size() ? chunks_[chunk].pages : nullptr;
-  if (pages == nullptr) {
-    STOWAGE_TRY(std::unique_ptr<VirtualBuffer> made, VirtualBuffer::make(type_, *source_));
-    ++buffers_made_;
-    pages = made.get();
-    next_[chunk].pages = pages;
-    next_[chunk].buffer = std::move(made);
-  }
+Status ChunkList::prepare_chunk(std::size_t chunk, Bytes top, Bytes alignment) {
+  VirtualBuffer* const pages = chunk < chunks_.size() ? chunks_[chunk].pages : reserve_chunk(chunk);
+  if (pages == nullptr) return prepare_buffer(chunk, top, alignment);
   return pages->grow(gap_at(pages->range(), alignment) + top);
+}
+
+VirtualBuffer* ChunkList::reserve_chunk(std::size_t chunk) {
+  if (!source_) return nullptr;
+  Result<std::unique_ptr<VirtualBuffer>> made = VirtualBuffer::make(type_, *source_);
+  if (!made) {
+    if (chunks_.empty() && chunk == 0) source_.reset();
+    return nullptr;
+  }
+  ++buffers_made_;
+  VirtualBuffer* const pages = made->get();
+  next_[chunk].pages = pages;
+  next_[chunk].buffer = std::move(*made);
+  return pages;
 }
 
 std::vector<Buffer*> ChunkList::commit(const Need& need) {
@@ -148,6 +156,8 @@ Status ChunkList::trim(std::span<Buffer* const> chunks, std::span<const Bytes> e
     chunk.need = Bytes(0);
   }
   if (!source_) std::erase_if(chunks_, [&](const Chunk& chunk) { return end_in(chunk) < Bytes(0); });
+  const auto is_spare = [&](const Chunk& chunk) { return chunk.pages == nullptr && end_in(chunk) < Bytes(0); };
+  while (source_ && chunks_.size() > 1 && is_spare(chunks_.back())) chunks_.pop_back();
   returned += before - bytes();
   return status;
 }

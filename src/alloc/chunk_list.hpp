@@ -23,7 +23,8 @@ struct Need {
 /// Which region lies in which chunk: region i lies in chunk i if all of them fit that way; otherwise the largest region
 /// lies in the largest chunk, and so on. If any assignment fits, that one does. So two plans with the same sizes in a
 /// different order share the same chunks, and a plan that fitted once fits again after other plans have grown the
-/// chunks. With virtual memory each chunk grows in place, and region i always lies in chunk i.
+/// chunks. With virtual memory each chunk grows in place, and region i always lies in chunk i. Where no addresses can
+/// be reserved for a new chunk, it is an ordinary buffer; if that was the first one, all chunks are.
 ///
 /// Growth has two phases, so that several lists grow together or not at all: `prepare` takes all the memory, then
 /// either `commit` replaces the old buffers or `roll_back` frees the new ones. Not thread-safe.
@@ -69,11 +70,13 @@ class ChunkList {
   [[nodiscard]] std::vector<std::size_t> assign(const Need& need) const;
   [[nodiscard]] std::vector<std::size_t> assign_by_size(const Need& need) const;
   Status prepare_buffer(std::size_t chunk, Bytes top, Bytes alignment);
-  Status prepare_pages(std::size_t chunk, Bytes top, Bytes alignment);
+  Status prepare_chunk(std::size_t chunk, Bytes top, Bytes alignment);
+  /// A new, empty chunk with virtual memory; null if no addresses can be reserved.
+  VirtualBuffer* reserve_chunk(std::size_t chunk);
   Result<std::unique_ptr<Buffer>> make_buffer(Bytes size, Bytes alignment);
 
   BufferType& type_;
-  std::optional<VirtualSource> source_;
+  std::optional<VirtualSource> source_;  ///< Absent: all chunks are ordinary buffers.
   std::vector<Chunk> chunks_;
   Bytes lost_to_alignment_;
   std::uint64_t buffers_made_ = 0;

@@ -3,11 +3,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include "memory/interface/sim_device.hpp"
 #include "stowage/alloc/graph_allocator.hpp"
 #include "stowage/verify.hpp"
 #include "support/builders/allocator_graphs.hpp"
+#include "support/child.hpp"
 
 /// GraphAllocator with virtual memory, and its fallback where a device has none.
 namespace stowage {
@@ -157,6 +159,87 @@ TEST(GraphAllocatorPlain, ADeviceWithoutVirtualMemoryHasPlainBuffersAndTrimFrees
   ASSERT_TRUE(allocator.allocate(chain(900)));
   EXPECT_EQ(sim->in_use(), Bytes(1800));
   EXPECT_THAT(sim->violations(), IsEmpty());
+}
+
+/// x → y of `size` bytes, planned for buffers of at most 4096: each tensor in a chunk of its own.
+Graph pair(std::int64_t size) {
+  testing::Sketch s;
+  const TensorId x = s.tensor("x", size, TensorFlag::input);
+  const TensorId y = s.tensor("y", size, TensorFlag::output);
+  s.op({x}, {y});
+  return s.build();
+}
+
+TEST(GraphAllocatorAddresses, WhenThereAreNoneThereArePlainBuffers) {
+  auto sim = SimDevice::make({.alignment = Bytes(1)});
+  {
+    GraphAllocator allocator(sim->buffer_type(), pages_of(*sim));
+    sim->fail(SimCall::reserve, 1, 100);
+    sim->fail(SimCall::allocate, 1);
+    const Result<const Allocation*> none = allocator.allocate(chain(1000));
+    ASSERT_FALSE(none) << "there is no memory either";
+    EXPECT_EQ(none.error().message, "sim: cannot allocate 2000 bytes: this call of allocate was scripted to fail");
+    ASSERT_TRUE(allocator.allocate(chain(1000)));
+    EXPECT_EQ(allocator.buffer_size(0), Bytes(2000)) << "not whole pages";
+    const std::uint64_t refused = sim->calls(SimCall::reserve);
+    ASSERT_TRUE(allocator.allocate(chain(2000)));
+    EXPECT_EQ(sim->in_use(), Bytes(4000)) << "the buffer that was replaced is gone";
+    EXPECT_EQ(sim->calls(SimCall::reserve), refused) << "a refusal is final";
+    const Allocation before = **allocator.allocate(chain(1000));
+    ASSERT_TRUE(allocator.trim());
+    EXPECT_EQ((*allocator.allocate(chain(1000)))->tensors, before.tensors);
+  }
+  EXPECT_EQ(sim->live_objects(), 0U);
+  EXPECT_THAT(sim->violations(), IsEmpty());
+}
+
+TEST(GraphAllocatorAddresses, OneChunkMayHaveThemAndTheNextNot) {
+  auto sim = SimDevice::make({.alignment = Bytes(1), .max_size = Bytes(8192), .granularity = Bytes(1024)});
+  {
+    GraphAllocator allocator(sim->buffer_type(), pages_of(*sim));
+    sim->fail(SimCall::reserve, 2, 100);
+    ASSERT_TRUE(allocator.reserve(pair(5000)));
+    ASSERT_EQ(allocator.buffer_count(0), 2U);
+    EXPECT_EQ(allocator.buffer(0, 0).size(), Bytes(8192)) << "two pages";
+    EXPECT_EQ(allocator.buffer(0, 1).size(), Bytes(5000));
+    const std::byte* const first = allocator.buffer(0, 0).base();
+
+    const Graph larger = pair(8192);
+    const Allocation& allocation = **allocator.allocate(larger);
+    EXPECT_THAT(verify(*allocator.as_served(larger), allocation.plan), IsEmpty());
+    EXPECT_EQ(allocator.buffer(0, 0).base(), first);
+    EXPECT_EQ(allocator.buffer(0, 1).size(), Bytes(8192)) << "replaced";
+    for (const Address& address : allocation.tensors)
+      ASSERT_TRUE(address.buffer->fill({address.offset, address.offset + Bytes(8192)}, 7));
+
+    ASSERT_TRUE(allocator.trim(pair(10)));
+    EXPECT_EQ(allocator.buffer_count(0), 1U) << "what is not needed is freed";
+    EXPECT_EQ(sim->in_use(), kPage);
+    ASSERT_TRUE(allocator.allocate(larger));
+    EXPECT_EQ(allocator.buffer_count(0), 2U);
+  }
+  EXPECT_EQ(sim->live_objects(), 0U);
+  EXPECT_THAT(sim->violations(), IsEmpty());
+}
+
+TEST(GraphAllocatorAddresses, ALimitOfTheSystemIsNoError) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "NO LIMIT OF ADDRESSES: a sanitizer needs more than any limit leaves";
+#endif
+  const testing::ChildResult child = testing::run_in_child([]() -> std::string {
+    const rlimit limit{rlim_t{4} << 30, rlim_t{4} << 30};  // as with `ulimit -v 4194304`
+    if (setrlimit(RLIMIT_AS, &limit) != 0) return "no limit can be set";
+    GraphAllocatorOptions options = steady();
+    options.virtual_memory = {&cpu_device()};
+    GraphAllocator allocator(cpu_device().buffer_type(), options);
+    const Graph graph = chain(100'000);
+    const Result<const Allocation*> allocation = allocator.allocate(graph);
+    if (!allocation) return to_string(allocation.error());
+    const Address& address = (*allocation)->tensors[3];
+    if (!address.buffer->fill({address.offset, address.offset + Bytes(100'000)}, 7)) return "cannot be written";
+    return allocator.allocate(chain(1'000'000)) ? "served" : "does not grow";
+  });
+  EXPECT_EQ(child.text, "served");
 }
 
 }  // namespace

@@ -184,6 +184,13 @@ TEST(GraphAllocator, WhatDoesNotMatterDoesNotReplan) {
   EXPECT_EQ(after([](GraphDescription& g) { g.tensors[0].shape = {8, 8}; }), Replan{});
   EXPECT_EQ(after([](GraphDescription& g) { g.tensors[0].dtype = "f16"; }), Replan{});
   EXPECT_EQ(after([](GraphDescription& g) { g.ops[0].kind = "ANOTHER"; }), Replan{});
+  EXPECT_EQ(after([](GraphDescription& g) { g.ops[0].cost = 3; }), Replan{});
+  EXPECT_EQ(after([](GraphDescription& g) { g.ops[0].flops = 3; }), Replan{});
+  EXPECT_EQ(after([](GraphDescription& g) { g.ops[0].recompute = false; }), Replan{});
+  EXPECT_EQ(after([](GraphDescription& g) { g.ops[0].origin = OpId(7); }), Replan{});
+  EXPECT_EQ(after([](GraphDescription& g) { g.ops[0].layer = g.ops[0].source = "another"; }), Replan{});
+  EXPECT_EQ(after([](GraphDescription& g) { g.tensors[0].origin = TensorId(7); }), Replan{});
+  EXPECT_EQ(after([](GraphDescription& g) { g.memories[0].bandwidth = 7; }), Replan{});
   EXPECT_EQ(after([](GraphDescription& g) { g.tensors[4].view_of->offset = Bytes(48); }), Replan{});
   EXPECT_EQ(after([](GraphDescription& g) { g.tensors[0].size = Bytes(1); }), Replan{});
   EXPECT_EQ(after([](GraphDescription& g) { g.ops[1].workspaces[0].size = Bytes(0); }), Replan{});
@@ -198,6 +205,7 @@ TEST(GraphAllocator, WhatMattersReplansAndSaysWhatItWas) {
   EXPECT_EQ(after([](GraphDescription& g) { g.ops[1].workspaces.clear(); }), about(structure, {}, 1));
   EXPECT_EQ(after([](GraphDescription& g) { g.tensors.push_back({.name = "z", .size = Bytes(1)}); }),
             about(structure, {}, {}));
+  EXPECT_EQ(after([](GraphDescription& g) { g.apart = {{TensorId(0), TensorId(1)}}; }), about(structure, {}, {}));
   EXPECT_EQ(after([](GraphDescription& g) { g.tensors[4].view_of->tensor = TensorId(0); }), about(structure, 4, {}));
   EXPECT_EQ(after([](GraphDescription& g) { g.memories[0].alignment = Bytes(128); }), about(memory, {}, {}));
   EXPECT_EQ(after([](GraphDescription& g) { g.memories[0].max_size = Bytes(128); }), about(memory, {}, {}));
@@ -227,6 +235,27 @@ TEST(GraphAllocator, AViewThatThePlanReliesOnMayNotMove) {
   EXPECT_EQ(allocator.buffer_size(0), Bytes(64));
   ASSERT_TRUE(allocator.allocate(graph(32)));
   EXPECT_EQ(allocator.last_replan(), about(ReplanReason::view, 1, 0));
+}
+
+TEST(GraphAllocator, AViewThatIsKeptApartMayNotMove) {
+  const auto graph = [](std::int64_t offset) {
+    GraphDescription description{.name = "g", .memories = {}, .tensors = {}, .ops = {}};
+    description.tensors = {{.name = "x", .size = Bytes(64), .flags = TensorFlag::input},
+                           {.name = "v", .size = Bytes(32), .view_of = ViewOf{TensorId(0), Bytes(offset)}},
+                           {.name = "a", .size = Bytes(8)},
+                           {.name = "y", .size = Bytes(32), .flags = TensorFlag::output}};
+    description.ops = {{.name = "0", .kind = "X", .inputs = {TensorId(1)}, .outputs = {TensorId(2)}},
+                       {.name = "1", .kind = "X", .inputs = {TensorId(2)}, .outputs = {TensorId(3)}}};
+    description.apart = {{TensorId(3), TensorId(1)}};
+    return *Graph::build(std::move(description));
+  };
+  auto sim = SimDevice::make({.alignment = Bytes(1)});
+  GraphAllocator allocator(sim->buffer_type(), steady());
+  ASSERT_TRUE(allocator.allocate(graph(0)));
+  ASSERT_TRUE(allocator.allocate(graph(0)));
+  EXPECT_EQ(allocator.last_replan(), Replan{});
+  ASSERT_TRUE(allocator.allocate(graph(32)));
+  EXPECT_EQ(allocator.last_replan(), about(ReplanReason::view, 1, {}));
 }
 
 TEST(GraphAllocator, AGraphFitsItsOwnPlanThoughSmallerInputsLieWhereTheOutputDoes) {

@@ -109,7 +109,8 @@ class Matcher {
 
  private:
   [[nodiscard]] Replan check_all() {
-    if (planned_.ops().size() != graph_.ops().size() || planned_.tensors().size() != graph_.tensors().size())
+    if (planned_.ops().size() != graph_.ops().size() || planned_.tensors().size() != graph_.tensors().size() ||
+        !std::equal(planned_.apart().begin(), planned_.apart().end(), graph_.apart().begin(), graph_.apart().end()))
       return {.reason = ReplanReason::structure};
     if (!std::equal(planned_.memories().begin(), planned_.memories().end(), graph_.memories().begin(),
                     graph_.memories().end(), same_memory))
@@ -131,7 +132,19 @@ class Matcher {
       if (reason != ReplanReason::size && reason != ReplanReason::view) return misfit;
       if (size.reason == ReplanReason::none) size = misfit;
     }
+    if (size.reason == ReplanReason::none) size = check_apart();
     return size.reason == ReplanReason::none ? check_take_overs() : size;
+  }
+
+  /// Whether the tensors that are kept apart lie where the plan expects them; views move with their offsets.
+  [[nodiscard]] Replan check_apart() const {
+    for (const auto& [a, b] : graph_.apart()) {
+      for (const TensorId tensor : {a, b}) {
+        if (graph_.root(tensor).offset != planned_.root(tensor).offset)
+          return {.reason = ReplanReason::view, .tensor = tensor};
+      }
+    }
+    return {};
   }
 
   [[nodiscard]] ReplanReason check_tensor(std::size_t t) {

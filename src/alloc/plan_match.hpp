@@ -22,6 +22,8 @@
 ///    bytes, still fits into the input, and the tensors of that op that lie in one of the two values have not moved.
 /// 4. Aliases keep their distances, so that their rule still holds; views are always where their bases put them.
 ///
+/// 5. Tensors that are to be kept apart are the same ones, and lie in the same places except that they may be smaller.
+///
 /// Only rule 3 is conservative: a moved tensor of the op may be harmless. That costs an unneeded plan, never
 /// correctness.
 namespace stowage::alloc {

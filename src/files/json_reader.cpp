@@ -230,6 +230,12 @@ std::int64_t JsonValue::integer(std::int64_t lowest, std::int64_t highest) const
   return std::max<std::int64_t>(lowest, 0);
 }
 
+double JsonValue::number() const {
+  if (json_->is_number()) return json_->get<double>();
+  fail_type("a number");
+  return 0;
+}
+
 std::uint32_t JsonValue::position() const { return static_cast<std::uint32_t>(integer(0, kMaxPosition)); }
 
 std::size_t JsonValue::size() const {

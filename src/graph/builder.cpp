@@ -24,6 +24,8 @@ RingId GraphBuilder::add(Ring ring) {
   return RingId(description_.rings.size() - 1);
 }
 
+void GraphBuilder::add(ApartTensors pair) { description_.apart.push_back(pair); }
+
 Result<Graph> GraphBuilder::build() { return Graph::build(std::exchange(description_, {})); }
 
 }  // namespace stowage

@@ -277,6 +277,7 @@ Result<Relations> check_constraints(const Graph& graph, OffsetUnion aliases) {
   STOWAGE_TRY_STATUS(check_flags(graph));
   STOWAGE_TRY_STATUS(check_batches(graph, relations));
   STOWAGE_TRY_STATUS(check_rings(graph, relations));
+  STOWAGE_TRY_STATUS(check_apart(graph, relations));
   return relations;
 }
 

@@ -22,6 +22,7 @@ struct Checked {
 /// The rules that need nothing but the flat lists.
 Result<Checked> check_flat(const GraphDescription& flat, const std::vector<Scope>& scopes) {
   STOWAGE_TRY_STATUS(validation::check_sizes(flat));
+  STOWAGE_TRY_STATUS(validation::check_costs(flat));
   STOWAGE_TRY(std::vector<ViewOf> roots, validation::resolve_views(flat));
   STOWAGE_TRY_STATUS(validation::check_dataflow(flat, roots, scopes));
   STOWAGE_TRY(OffsetUnion aliases, validation::join_aliases(flat, roots));

@@ -94,6 +94,22 @@ void Assembly::hand_over(ClassId a, ClassId b, Step step) {
   steps.insert(std::upper_bound(steps.begin(), steps.end(), step), step);
 }
 
+void Assembly::keep_apart(ClassId a, ByteRange of_a, ClassId b, ByteRange of_b) {
+  apart_[a].push_back({of_a, b, of_b});
+  apart_[b].push_back({of_b, a, of_a});
+}
+
+bool Assembly::is_too_close(std::size_t set, MemberId member, Bytes offset) const {
+  if (apart_.empty() || !is_class(member)) return false;
+  const auto found = apart_.find(ClassId(member));
+  return found != apart_.end() && std::any_of(found->second.begin(), found->second.end(), [&](const Apart& each) {
+           const RevocableUnion::MemberPlace other = places_.find(each.other.index());
+           const Bytes shift = other.offset - offset;
+           return other.representative == set &&
+                  each.mine.overlaps({each.theirs.lower + shift, each.theirs.upper + shift});
+         });
+}
+
 bool Assembly::is_part(ClassId part, ByteRange bytes, ClassId whole) const {
   const auto found = wholes_.find(part);
   if (found == wholes_.end()) return false;
@@ -160,7 +176,8 @@ bool Assembly::collide(std::size_t to, std::size_t from, Bytes shift) const {
   const bool into = places_.count(to) >= places_.count(from);
   const std::size_t larger = into ? to : from;
   for (MemberId m = sets_[into ? from : to].outline.first; m != kNone; m = next_[m]) {
-    if (meets(larger, m, places_.find(m).offset + (into ? shift : Bytes(0) - shift))) return true;
+    const Bytes offset = places_.find(m).offset + (into ? shift : Bytes(0) - shift);
+    if (is_too_close(larger, m, offset) || meets(larger, m, offset)) return true;
   }
   return false;
 }

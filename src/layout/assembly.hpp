@@ -40,7 +40,7 @@ struct Assembled {
 /// joined, every pair of members that would share bytes is checked. Two members may share bytes if one is a part of the
 /// other (packed), if they are never needed at the same step, or if they are both needed only at steps at which one
 /// hands its bytes over to the other. With several streams "never at the same step" proves nothing, so there one must
-/// come before the other, or hand its bytes over around a loop.
+/// come before the other, or hand its bytes over around a loop. Bytes that are kept apart are never shared.
 ///
 /// The members of the smaller set are looked up in an index of the larger one and then added to it. So each member
 /// moves O(log n) times in total, and a join costs O(log n) lookups per member, plus the pairs that do share bytes at
@@ -79,6 +79,9 @@ class Assembly {
   void lives_changed(ClassId id);
   /// Declares that at `step` one of the two classes hands its bytes over to the other.
   void hand_over(ClassId a, ClassId b, Step step);
+  /// Declares that these bytes of two classes, counted from their lowest, are never the same ones. Must be called
+  /// before any join.
+  void keep_apart(ClassId a, ByteRange of_a, ClassId b, ByteRange of_b);
 
   /// Puts the lowest byte of `a` `distance` bytes after that of `b`. Returns false, and changes nothing, if that
   /// contradicts earlier joins, breaks an alignment, or makes two members share bytes that must not.
@@ -126,6 +129,13 @@ class Assembly {
     ByteRange bytes;  ///< These bytes of the part, counted from its lowest.
   };
 
+  /// Bytes of a class that must not be those of another one.
+  struct Apart {
+    ByteRange mine;
+    ClassId other;
+    ByteRange theirs;
+  };
+
   /// A change that can be undone.
   struct Change {
     MemberId member;                ///< The representative of a set that was merged, or a class.
@@ -150,6 +160,8 @@ class Assembly {
 
   [[nodiscard]] bool meets(std::size_t set, MemberId member, Bytes offset) const;
   [[nodiscard]] bool collide(std::size_t to, std::size_t from, Bytes shift) const;
+  /// Whether a member at `offset` shares bytes with one of the set that it is kept apart from.
+  [[nodiscard]] bool is_too_close(std::size_t set, MemberId member, Bytes offset) const;
   [[nodiscard]] bool is_aligned_together(const Set& a, const Set& b, Bytes shift) const;
   [[nodiscard]] Bytes alignment_of(ClassId id) const;
   [[nodiscard]] std::optional<Bytes> required(ClassId id) const;
@@ -177,6 +189,7 @@ class Assembly {
   std::map<ClassId, std::vector<Whole>> wholes_;
   std::map<ClassId, Bytes> required_;
   std::map<std::pair<ClassId, ClassId>, std::vector<Step>> hand_overs_;
+  std::map<ClassId, std::vector<Apart>> apart_;
   std::optional<std::vector<Change>> changes_;  ///< Since `begin`.
   std::size_t members_at_begin_ = 0;
 };

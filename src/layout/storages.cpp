@@ -16,9 +16,20 @@
 namespace stowage::layout {
 namespace {
 
+/// The bytes of a tensor in its class.
+ByteRange bytes_of(const StorageInput& input, TensorId tensor) {
+  const Bytes offset = input.place(tensor).offset;
+  return {offset, offset + input.graph.tensor(tensor).size};
+}
+
 /// Joins groups, carried values and fused inputs.
 Storages join_rigidly(const StorageInput& input, Tenancy tenancy) {
   Assembly assembly(input, tenancy.lives);
+  for (const auto& [a, b] : input.graph.apart()) {
+    const bool empty = bytes_of(input, a).empty() || bytes_of(input, b).empty();
+    if (!empty && input.place(a).id != input.place(b).id)
+      assembly.keep_apart(input.place(a).id, bytes_of(input, a), input.place(b).id, bytes_of(input, b));
+  }
   GroupLayout groups(input, tenancy, assembly);
   groups.run();
   std::vector<PlannedCopy> around_loops = lay_out_loops(input, tenancy.residences, assembly);

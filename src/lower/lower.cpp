@@ -5,6 +5,7 @@
 #include <map>
 
 #include "graph/interface/relations.hpp"
+#include "lower/apart.hpp"
 #include "plan/interface/pieces.hpp"
 
 namespace stowage {
@@ -327,7 +328,8 @@ void ProblemBuilder::add_joins(ArenaProblem& target) const {
     const std::uint32_t b = item_of[each.b.index()];
     if (a == kNone || b == kNone) continue;
     const Join join = a < b ? Join{a, b, each.distance} : Join{b, a, Bytes(0) - each.distance};
-    if (is_possible(target.problem, join)) joins.push_back(join);
+    const bool apart = are_too_close(target.problem, join.a, join.b, join.distance);
+    if (!apart && is_possible(target.problem, join)) joins.push_back(join);
   }
   std::sort(joins.begin(), joins.end());
 }
@@ -466,6 +468,7 @@ void ProblemBuilder::finish(ArenaProblem& each, const LowerOptions& options, Low
   if (each.kind != ArenaKind::persistent) {
     each.problem.capacity = options.capacity;
     if (is_ordered() && !each.occupants.empty()) add_order(each);
+    each.problem.apart = find_apart(graph_, layout_, each);
     add_joins(each);
   }
   const bool chosen = each.kind == ArenaKind::shared || each.kind == ArenaKind::fixed;

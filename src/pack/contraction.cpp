@@ -187,9 +187,17 @@ Contraction Bundles::build() const {
   }
   build_order(bundles, result);
   std::vector<ApartPair>& apart = result.problem.apart;
+  const auto bytes = [&](const ApartPair& pair, std::uint32_t item) -> std::optional<ByteRange> {
+    const ByteRange range = bytes_in(problem_, pair, item);
+    const ByteRange all{Bytes(0), result.problem.items[result.item_of[item]].size};
+    const ByteRange moved{range.lower + result.offset[item], range.upper + result.offset[item]};
+    return moved == all ? std::nullopt : std::optional(moved);
+  };
   for (const ApartPair& pair : problem_.apart) {
-    const auto [a, b] = std::minmax(result.item_of[pair.a], result.item_of[pair.b]);
-    if (a != b) apart.push_back({a, b});
+    const std::uint32_t a = result.item_of[pair.a];
+    const std::uint32_t b = result.item_of[pair.b];
+    if (a < b) apart.push_back({a, b, bytes(pair, pair.a), bytes(pair, pair.b)});
+    if (b < a) apart.push_back({b, a, bytes(pair, pair.b), bytes(pair, pair.a)});
   }
   std::sort(apart.begin(), apart.end());
   apart.erase(std::unique(apart.begin(), apart.end()), apart.end());

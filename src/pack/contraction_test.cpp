@@ -62,10 +62,20 @@ TEST(Contraction, KnownPositionsDecideFirst) {
 }
 
 TEST(Contraction, ItemsThatAreKeptApartStayApart) {
-  const Problem problem{.items = {item(0, 3, 8), item(2, 5, 8)}, .joins = {{0, 1, Bytes(0)}}, .apart = {{0, 1}}};
+  const Problem problem{.items = {item(0, 3, 8), item(2, 5, 8), item(4, 7, 8)},
+                        .joins = {{0, 1, Bytes(0)}, {1, 2, Bytes(0)}},
+                        .apart = {{0, 2}}};
   const Contraction result = contract(problem);
   ASSERT_EQ(result.problem.items.size(), 2U);
-  EXPECT_EQ(result.problem.apart, problem.apart);
+  EXPECT_EQ(result.problem.apart, (std::vector<ApartPair>{{0, 1}})) << "one of the two joins is not taken";
+}
+
+TEST(Contraction, BytesThatAreKeptApartMoveWithTheirItems) {
+  const Problem problem{.items = {item(0, 3, 8), item(2, 5, 4), item(7, 8, 8)},
+                        .joins = {{0, 1, Bytes(4)}},
+                        .apart = {{1, 2, ByteRange{Bytes(1), Bytes(3)}, std::nullopt}}};
+  EXPECT_EQ(contract(problem).problem.apart,
+            (std::vector<ApartPair>{{0, 1, ByteRange{Bytes(5), Bytes(7)}, std::nullopt}}));
 }
 
 /// An answer to what is left is an answer to the whole, and what it joins is put together again.

@@ -18,6 +18,13 @@ std::int64_t grain_of(const Problem& problem) {
     }
   }
   for (const Join& join : problem.joins) include(join.distance);
+  for (const ApartPair& pair : problem.apart) {
+    for (const std::optional<ByteRange>& bytes : {pair.of_a, pair.of_b}) {
+      if (!bytes) continue;
+      include(bytes->lower);
+      include(bytes->upper);
+    }
+  }
   return std::max<std::int64_t>(1, divisor);
 }
 

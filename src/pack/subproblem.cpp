@@ -26,7 +26,7 @@ Problem subproblem(const Problem& problem, std::span<const std::size_t> items) {
     if (both(join)) part.joins.push_back({number[join.a], number[join.b], join.distance});
   }
   for (const ApartPair& pair : problem.apart) {
-    if (both(pair)) part.apart.push_back({number[pair.a], number[pair.b]});
+    if (both(pair)) part.apart.push_back({number[pair.a], number[pair.b], pair.of_a, pair.of_b});
   }
   return part;
 }

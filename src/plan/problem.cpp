@@ -110,9 +110,22 @@ Status check_pairs(const Problem& problem, const std::vector<Pair>& pairs, std::
   return Done{};
 }
 
+Status check_apart(const Problem& problem) {
+  constexpr std::string_view kWhat = "pair of items to keep apart";
+  STOWAGE_TRY_STATUS(check_pairs(problem, problem.apart, kWhat));
+  for (std::size_t i = 0; i < problem.apart.size(); ++i) {
+    const ApartPair& pair = problem.apart[i];
+    for (const std::size_t item : {pair.a, pair.b}) {
+      const ByteRange bytes = bytes_in(problem, pair, item);
+      if (bytes.upper < bytes.lower || !ByteRange{Bytes(0), problem.items[item].size}.contains(bytes))
+        return Error{ErrorCode::invalid, fmt::format("{} {} names bytes outside of its items", kWhat, i), {}};
+    }
+  }
+  return Done{};
+}
+
 Status check_joins(const Problem& problem) {
   STOWAGE_TRY_STATUS(check_pairs(problem, problem.joins, "join"));
-  STOWAGE_TRY_STATUS(check_pairs(problem, problem.apart, "pair of items to keep apart"));
   for (std::size_t i = 0; i < problem.joins.size(); ++i) {
     const Join& join = problem.joins[i];
     if (join.distance > kMaxBytes || join.distance < Bytes(0) - kMaxBytes || !is_possible(problem, join))
@@ -205,7 +218,24 @@ Status check_problem(const Problem& problem) {
       return fault(i, "takes the sum of sizes and pins above the limit of 2^62 bytes");
     total = *sum;
   }
+  STOWAGE_TRY_STATUS(check_apart(problem));
   return check_joins(problem);
+}
+
+ByteRange bytes_in(const Problem& problem, const ApartPair& pair, std::size_t item) {
+  const std::optional<ByteRange>& bytes = item == pair.a ? pair.of_a : pair.of_b;
+  return bytes.value_or(ByteRange{Bytes(0), problem.items[item].size});
+}
+
+bool are_too_close(const Problem& problem, std::uint32_t a, std::uint32_t b, Bytes distance) {
+  const auto from = std::lower_bound(problem.apart.begin(), problem.apart.end(), ApartPair{a, b});
+  for (auto pair = from; pair != problem.apart.end() && pair->a == a && pair->b == b; ++pair) {
+    const ByteRange first = bytes_in(problem, *pair, a);
+    const ByteRange second = bytes_in(problem, *pair, b);
+    const ByteRange moved{second.lower + distance, second.upper + distance};
+    if (!first.empty() && !second.empty() && first.overlaps(moved)) return true;
+  }
+  return false;
 }
 
 bool is_possible(const Problem& problem, const Join& join) {
@@ -229,8 +259,8 @@ bool in_conflict(const Problem& problem, std::size_t a, Position at_a, std::size
   const bool touch =
       ByteRange{at_a.offset, at_a.offset + item_a.size}.overlaps({at_b.offset, at_b.offset + item_b.size});
   if (!touch) return false;
-  if (std::binary_search(problem.apart.begin(), problem.apart.end(), ApartPair{first, second})) return true;
   const Bytes distance = at_b.offset - at_a.offset;
+  if (are_too_close(problem, first, second, distance)) return true;
   if (std::binary_search(problem.joins.begin(), problem.joins.end(), Join{first, second, distance})) return false;
   for (const Piece& p : item_a.pieces) {
     for (const Piece& q : item_b.pieces) {

@@ -71,6 +71,29 @@ TEST(Problem, JoinedItemsConflictOnlyAtOtherDistances) {
   EXPECT_FALSE(in_conflict(problem, 0, {0, Bytes(0)}, 1, {0, Bytes(8)}));
 }
 
+TEST(Problem, OnlySomeBytesMayBeKeptApart) {
+  const ByteRange tail{Bytes(4), Bytes(8)};
+  const Problem problem{.items = {item(0, 1, 8), item(5, 6, 6)}, .apart = {{0, 1, tail, std::nullopt}}};
+  EXPECT_TRUE(check_problem(problem));
+  EXPECT_FALSE(in_conflict(problem, 0, {0, Bytes(6)}, 1, {0, Bytes(4)})) << "[4, 10) and [10, 14)";
+  EXPECT_TRUE(in_conflict(problem, 0, {0, Bytes(6)}, 1, {0, Bytes(5)})) << "[5, 11)";
+  EXPECT_TRUE(in_conflict(problem, 1, {0, Bytes(13)}, 0, {0, Bytes(6)})) << "[13, 19)";
+  EXPECT_FALSE(in_conflict(problem, 1, {0, Bytes(14)}, 0, {0, Bytes(6)}));
+  const auto with = [&](ByteRange of_b) { return Problem{.items = problem.items, .apart = {{0, 1, tail, of_b}}}; };
+  EXPECT_TRUE(check_problem(with({Bytes(6), Bytes(6)})));
+  expect_fault(with({Bytes(0), Bytes(7)}), "pair of items to keep apart 0 names bytes outside of its items");
+  expect_fault(with({Bytes(3), Bytes(2)}), "pair of items to keep apart 0 names bytes outside of its items");
+}
+
+TEST(Problem, AJoinPutsNoBytesTogetherThatAreKeptApart) {
+  const Problem problem{.items = {item(0, 3, 8), item(2, 5, 4)},
+                        .joins = {{0, 1, Bytes(0)}, {0, 1, Bytes(1)}},
+                        .apart = {{0, 1, ByteRange{Bytes(4), Bytes(8)}, std::nullopt}}};
+  EXPECT_TRUE(check_problem(problem));
+  EXPECT_FALSE(in_conflict(problem, 0, {0, Bytes(0)}, 1, {0, Bytes(0)}));
+  EXPECT_TRUE(in_conflict(problem, 0, {0, Bytes(0)}, 1, {0, Bytes(1)}));
+}
+
 TEST(Problem, ItemsThatAreKeptApartConflictWheneverTheyLive) {
   const Problem problem{.items = {item(0, 1, 8), item(5, 6, 8)}, .apart = {{0, 1}}};
   EXPECT_TRUE(in_conflict(problem, 0, {0, Bytes(0)}, 1, {0, Bytes(7)}));

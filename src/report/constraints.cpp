@@ -84,6 +84,7 @@ constexpr DroppableConstraint kConstraints[] = {
     {"fused inputs", "small inputs lie in callers' buffers", drop_fusing},
     {"prefetch rings", "prefetched tensors are like any other", drop<Constraint::rings>},
     {"session workspaces", "workspaces live during their op", drop<Constraint::session_workspaces>},
+    {"tensors kept apart", "they share bytes like any others", drop<Constraint::apart>},
 };
 
 }  // namespace

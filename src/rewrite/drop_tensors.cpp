@@ -60,6 +60,9 @@ Dropped closed(const Graph& graph, Dropped dropped) {
 
 Result<Rewritten> drop_tensors(const Graph& graph, const Dropped& dropped) {
   Editor editor(graph);
+  const auto is_gone = [&](TensorId id) {
+    return std::binary_search(dropped.tensors.begin(), dropped.tensors.end(), id);
+  };
   for (const TensorId id : dropped.tensors) {
     Tensor& tensor = editor.tensor(id);
     tensor.size = Bytes(0);
@@ -67,10 +70,10 @@ Result<Rewritten> drop_tensors(const Graph& graph, const Dropped& dropped) {
   }
   for (Op& op : editor.ops()) {
     for (Alias& alias : op.aliases) {
-      const bool gone = std::binary_search(dropped.tensors.begin(), dropped.tensors.end(), op.outputs[alias.output]);
-      if (gone) alias.offset = Bytes(0);
+      if (is_gone(op.outputs[alias.output])) alias.offset = Bytes(0);
     }
   }
+  std::erase_if(editor.apart(), [&](const ApartTensors& pair) { return is_gone(pair.a) || is_gone(pair.b); });
   for (const WorkspaceId& id : dropped.workspaces) editor.op(id.op).workspaces[id.index].size = Bytes(0);
   return std::move(editor).build();
 }

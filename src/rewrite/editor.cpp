@@ -9,6 +9,7 @@ Editor::Editor(const Graph& graph)
     : name_(graph.name()),
       memories_(graph.memories().begin(), graph.memories().end()),
       rings_(graph.rings().begin(), graph.rings().end()),
+      apart_(graph.apart().begin(), graph.apart().end()),
       tensors_(graph.tensors().begin(), graph.tensors().end()),
       scopes_(graph.scopes().begin(), graph.scopes().end()),
       bodies_(graph.ops().size()),
@@ -91,6 +92,7 @@ class Editor::Composer {
   GraphDescription run() {
     GraphDescription result{std::move(editor_.name_), std::move(editor_.memories_), {}, {}, std::move(editor_.rings_)};
     compose(ScopeId(0), result.tensors, result.ops);
+    for (const ApartTensors& pair : editor_.apart_) result.apart.push_back({local(pair.a), local(pair.b)});
     return result;
   }
 

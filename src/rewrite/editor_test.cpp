@@ -105,6 +105,14 @@ TEST_F(EditorTest, WhatTheOrderLeavesOutIsRemoved) {
   EXPECT_THAT(result.origins.ops, ElementsAre(Origin<OpId>{kSame, first_}));
 }
 
+TEST_F(EditorTest, TensorsKeptApartAreRenumbered) {
+  Editor editor(graph_);
+  const TensorId copy = editor.copy(y_, {.name = "y'", .size = Bytes(8)});
+  editor.apart() = {{copy, x_}, {z_, y_}};
+  EXPECT_THAT(built(std::move(editor)).graph.apart(),
+              ElementsAre(ApartTensors{TensorId(3), TensorId(0)}, ApartTensors{TensorId(2), TensorId(1)}));
+}
+
 TEST_F(EditorTest, AnImpossibleGraphIsAnError) {
   Editor editor(graph_);
   editor.tensor(x_).size = Bytes(-1);

@@ -34,6 +34,7 @@ Result<Rewritten> merge_memories(const Graph& graph, std::vector<Memory> into, s
     Memory& to = into[target[m]];
     to.alignment = std::max(to.alignment, from.alignment);
     if (from.max_size) to.max_size = std::min(to.max_size.value_or(kMaxBytes), *from.max_size);
+    if (from.bandwidth) to.bandwidth = std::min(to.bandwidth.value_or(*from.bandwidth), *from.bandwidth);
     if (to.kind.empty()) to.kind = from.kind;
   }
   Editor editor(graph);

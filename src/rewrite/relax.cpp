@@ -83,6 +83,8 @@ bool relax(Editor& editor, Constraint constraint) {
       return drop_rings(editor);
     case Constraint::session_workspaces:
       return drop_session(editor);
+    case Constraint::apart:
+      return set(editor.apart(), {});
   }
   return false;
 }

@@ -17,10 +17,10 @@ namespace {
 using ::testing::ElementsAre;
 using testing::Sketch;
 
-constexpr std::array kConstraints{Constraint::padded_groups,     Constraint::packed_groups, Constraint::kept_outputs,
-                                  Constraint::no_reuse,          Constraint::alignments,    Constraint::streams,
-                                  Constraint::largest_buffers,   Constraint::batches,       Constraint::rings,
-                                  Constraint::session_workspaces};
+constexpr std::array kConstraints{Constraint::padded_groups,      Constraint::packed_groups, Constraint::kept_outputs,
+                                  Constraint::no_reuse,           Constraint::alignments,    Constraint::streams,
+                                  Constraint::largest_buffers,    Constraint::batches,       Constraint::rings,
+                                  Constraint::session_workspaces, Constraint::apart};
 constexpr std::array kOpFlagsToDrop{&Op::fixed_address, &Op::no_reuse};
 constexpr std::array kTensorFlagsToDrop{TensorFlags{TensorFlag::zero_copy, TensorFlag::reusable},
                                         TensorFlags{TensorFlag::no_reuse}};
@@ -100,6 +100,39 @@ TEST(DropTensors, TakesWhatLiesInThemAlong) {
   EXPECT_EQ(result->graph.tensor(z).size, Bytes(4));
   EXPECT_EQ(result->graph.op(OpId(0)).aliases[0].offset, Bytes(0));
   EXPECT_EQ(result->graph.op(OpId(0)).workspaces[0].size, Bytes(0));
+}
+
+TEST(MergeMemories, TakesTheLowerBandwidth) {
+  GraphDescription description{.name = "two",
+                               .memories = {{.name = "a", .bandwidth = 4}, {.name = "b", .bandwidth = 3}},
+                               .tensors = {},
+                               .ops = {}};
+  const Graph graph = Graph::build(description).value();
+  const std::array<std::size_t, 2> target{0, 0};
+  EXPECT_EQ(merge_memories(graph, {{.name = "both"}}, target)->graph.memories()[0].bandwidth, 3);
+}
+
+TEST(DropTensors, NothingIsKeptApartFromWhatIsGone) {
+  Sketch s;
+  const TensorId x = s.tensor("x", 8, TensorFlag::input);
+  const TensorId y = s.tensor("y", 8);
+  const TensorId z = s.tensor("z", 8);
+  GraphDescription description = s.build().description();
+  description.apart = {{x, y}, {z, x}, {y, z}};
+  const Graph graph = Graph::build(description).value();
+  EXPECT_THAT(drop_tensors(graph, {{y}, {}})->graph.apart(), ElementsAre(ApartTensors{z, x}));
+}
+
+TEST(Relax, TensorsNeedNotBeKeptApart) {
+  Sketch s;
+  const TensorId x = s.tensor("x", 8, TensorFlag::input);
+  const TensorId y = s.tensor("y", 8);
+  GraphDescription description = s.build().description();
+  description.apart = {{x, y}};
+  Editor editor(Graph::build(description).value());
+  EXPECT_TRUE(relax(editor, Constraint::apart));
+  EXPECT_FALSE(relax(editor, Constraint::apart)) << "the second time there is nothing left";
+  EXPECT_TRUE(std::move(editor).build_graph()->apart().empty());
 }
 
 TEST(Relax, SaysWhetherThereWasAnything) {

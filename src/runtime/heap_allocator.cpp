@@ -12,9 +12,10 @@ namespace stowage::runtime {
 HeapAllocator::HeapAllocator(Device& device, std::optional<std::thread::id> thread, const HeapAllocatorOptions& options)
     : Peer(device, thread),
       device_(device),
+      refusal_(refuse_pool(device, options.pool)),
       slack_(options.slack),
       own_pool_(options.pool == nullptr ? make_pool(device, options.limit) : nullptr),
-      pool_(options.pool != nullptr ? options.pool : own_pool_.get()),
+      pool_(refusal_ || options.pool == nullptr ? own_pool_.get() : options.pool),
       space_(device, pool_,
              {.alignment = options.alignment,
               .least_page = least_page_of(pool_, options.least_page),
@@ -25,6 +26,7 @@ HeapAllocator::HeapAllocator(Device& device, std::optional<std::thread::id> thre
 // ------------------------------------------------------------------------------------------------------- last resorts
 
 Result<std::byte*> HeapAllocator::serve_at_last(Bytes requested, const std::function<Result<Span*>()>& serve) {
+  if (refusal_) return *refusal_;
   Result<Span*> span = serve();
   const auto is_short = [&] { return !span && span.error().code == ErrorCode::out_of_memory; };
   if (is_short() && synchronize()) {

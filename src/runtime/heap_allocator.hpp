@@ -62,8 +62,8 @@ class HeapAllocator : public Peer {
 
   HeapAllocator(Device& device, std::optional<std::thread::id> thread, const HeapAllocatorOptions& options);
 
-  /// Calls `serve`, and again after each last resort that may have freed memory. Fails only after all of them, with an
-  /// error that includes the statistics.
+  /// Fails if the pool is of another device. Otherwise calls `serve`, and again after each last resort that may have
+  /// freed memory. Fails only after all of them, with an error that includes the statistics.
   Result<std::byte*> serve_at_last(Bytes requested, const std::function<Result<Span*>()>& serve);
 
   /// One attempt to serve a request that fits no idle span. `live` is the rounded live size of all heaps. With
@@ -91,9 +91,10 @@ class HeapAllocator : public Peer {
   virtual void count_failure() { ++figures.failures; }
 
   Device& device_;
+  const std::optional<Error> refusal_;  ///< Why no request is served; absent: they are.
   const double slack_;
   const std::unique_ptr<PhysicalPool> own_pool_;
-  PhysicalPool* const pool_;  ///< Null if the device has no virtual memory.
+  PhysicalPool* const pool_;  ///< Null if the device has no virtual memory, or no request is served.
   PageSpace space_;
 };
 

@@ -9,6 +9,14 @@ std::unique_ptr<PhysicalPool> make_pool(Device& device, std::optional<Bytes> lim
   return std::make_unique<PhysicalPool>(*device.virtual_memory(), limit);
 }
 
+std::optional<Error> refuse_pool(const Device& device, const PhysicalPool* pool) {
+  if (pool == nullptr || pool->memory().device() == device.id()) return std::nullopt;
+  return Error{ErrorCode::invalid,
+               fmt::format("the allocator is on device {}, but its pages are on device {}", device.id().index(),
+                           pool->memory().device().index()),
+               {}};
+}
+
 Bytes least_page_of(const PhysicalPool* pool, Bytes wish) {
   return pool == nullptr ? wish : align_up(wish, pool->memory().granularity());
 }

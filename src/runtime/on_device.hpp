@@ -12,6 +12,9 @@ namespace stowage::runtime {
 /// A pool for the device's pages; null if the device has no virtual memory.
 [[nodiscard]] std::unique_ptr<PhysicalPool> make_pool(Device& device, std::optional<Bytes> limit);
 
+/// An error, `invalid`, if the pool is of another device than `device`.
+[[nodiscard]] std::optional<Error> refuse_pool(const Device& device, const PhysicalPool* pool);
+
 /// `wish` rounded up to the granularity of the pool's memory; unchanged without a pool.
 [[nodiscard]] Bytes least_page_of(const PhysicalPool* pool, Bytes wish);
 

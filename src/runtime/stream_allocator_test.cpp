@@ -198,5 +198,23 @@ TEST(StreamAllocatorDeathTest, MisuseIsSaid) {
   EXPECT_DEATH(sim.put(block, mib(2), 1), "freed twice");
 }
 
+TEST(StreamAllocatorPool, OfAnotherDeviceIsRefused) {
+  const auto device = SimDevice::make();
+  const auto other = SimDevice::make({.id = DeviceId(7)});
+  PhysicalPool pool(*other->virtual_memory());
+  StreamAllocator allocator(*device, {.pool = &pool});
+  const std::uint64_t before = device->calls() + other->calls();
+  for (int i = 0; i < 2; ++i) {
+    const Result<std::byte*> refused = allocator.allocate(Bytes(1 << 20), StreamId(0));
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::invalid);
+    EXPECT_EQ(refused.error().message, "the allocator is on device 1, but its pages are on device 7");
+  }
+  EXPECT_EQ(allocator.allocate(Bytes(0), StreamId(0)).value(), nullptr) << "nothing needs no pages";
+  EXPECT_EQ(device->calls() + other->calls(), before);
+  EXPECT_EQ(allocator.stats().reserved, Bytes(0));
+  EXPECT_EQ(pool.counts().created, Bytes(0));
+}
+
 }  // namespace
 }  // namespace stowage::runtime

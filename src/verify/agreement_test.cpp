@@ -64,7 +64,9 @@ TEST_F(Agreement, VerifierAndOracleJudgeRandomPlansAlike) {
   EXPECT_GT(seen("graphs with streams"), 200U);
 }
 
-bool is_about_runs(Rule rule) { return rule == Rule::overlap || rule == Rule::fill || rule == Rule::copy; }
+bool is_about_runs(Rule rule) {
+  return rule == Rule::overlap || rule == Rule::fill || rule == Rule::copy || rule == Rule::apart;
+}
 
 /// The same for graphs with groups, fills, bodies, batches, zero copy, session workspaces and fixed addresses.
 class ConstraintAgreement : public AgreementOnRandomPlans {

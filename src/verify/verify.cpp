@@ -1,6 +1,7 @@
 #include "stowage/verify.hpp"
 
 #include "plan/interface/plan_file.hpp"
+#include "verify/apart.hpp"
 #include "verify/bindings.hpp"
 #include "verify/claims.hpp"
 #include "verify/clears.hpp"
@@ -45,6 +46,8 @@ std::string_view to_string(Rule rule) {
       return "binding";
     case Rule::edge:
       return "edge";
+    case Rule::apart:
+      return "apart";
   }
   return "unknown";
 }
@@ -66,6 +69,7 @@ std::vector<Finding> verify(const Graph& graph, const Plan& plan, const VerifyOp
   check_placements(input, links, findings);
   check_copies(input, copies, findings);
   check_pools(input, findings);
+  check_apart(input, cells, findings);
   check_region_limits(input, links, copies, findings);
   const Claims claims(input, copies, clears, cells);
   walk({input, copies, clears, claims}, links, cells.count(), findings);

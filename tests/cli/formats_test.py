@@ -8,11 +8,17 @@ A graph is a block ```json of schema stowage.graph/1. Behind it stands at least 
 
 import gzip
 import json
+import os
+import pathlib
 import re
+import unittest
 
 import onnx_bytes
 import tflite_model
-from support import FORMATS, CliTest, chain, documents, main
+from support import FORMATS, PROJECT, CliTest, chain, documents, main
+
+STEPS_AT = pathlib.Path(os.environ.get("STOWAGE_DATA", PROJECT / ".." / "shared" / "data")) / "train"
+STEPS = sorted(STEPS_AT.glob("*.json.gz"))
 
 KINDS = ("shared", "fixed", "session", "persistent", "pool", "user")
 LISTS = ("clears", "bindings", "copies", "edges", "notes")
@@ -80,7 +86,7 @@ class Graphs(CliTest):
     def test_every_constraint_has_an_example(self):
         for heading in ("Contiguous, padded", "Contiguous, packed", "Collective chains", "Layout conflicts", "Zero fill", "Zero copy",
                         "Reusable buffers", "Constants and variables", "Fixed addresses", "Several memories", "Workspace scopes", "Batches",
-                        "Same start", "Shape data", "Branches", "Loops", "Calls", "No reuse", "Prefetch rings"):
+                        "Same start", "Shape data", "Branches", "Loops", "Calls", "No reuse", "Kept apart", "Prefetch rings"):
             with self.subTest(heading=heading):
                 section = re.search(rf"(?ms)^### {heading}\n(.*?)(?=^##)", FORMATS).group(1)
                 self.assertIn('{"schema":"stowage.graph/1"', section)
@@ -91,6 +97,41 @@ class Graphs(CliTest):
             self.assertIn(target, anchors)
 
 
+class Fields(CliTest):
+    """Fields that say what rewrites and people want to know."""
+
+    def annotated(self):
+        graph = chain()
+        graph["memories"][0]["bandwidth"] = 1.5
+        for i, op in enumerate(graph["ops"]):
+            op.update(cost=1500 * i, flops=0.5, recompute=False, origin=7, scope="layer 1", source="net.py:3")
+        graph["tensors"][0]["origin"] = 3
+        return graph
+
+    def test_convert_keeps_them_and_plans_ignore_them(self):
+        plain, annotated = self.write("plain.json", json.dumps(chain())), self.write("annotated.json", json.dumps(self.annotated()))
+        self.expect(0, "convert", annotated, "again.json")
+        again = json.loads(self.read("again.json"))
+        for op, original in zip(again["ops"], self.annotated()["ops"]):
+            self.assertEqual({key: op[key] for key in original}, original)
+        self.assertEqual(again["memories"][0]["bandwidth"], 1.5)
+        self.assertEqual(again["tensors"][0]["origin"], 3)
+        self.expect(0, "plan", plain, "-o", "a.json")
+        self.expect(0, "plan", annotated, "-o", "b.json")
+        self.assertEqual(self.read("a.json"), self.read("b.json"))
+
+    @unittest.skipUnless(STEPS, f"NO DATA: no .json.gz files at {STEPS_AT}; set STOWAGE_DATA")
+    def test_training_steps_are_read_with_all_they_say(self):
+        for step in STEPS:
+            with self.subTest(step=step.name):
+                original = json.loads(gzip.decompress(step.read_bytes()))
+                self.assertEqual(self.summary(str(step))["ops"], len(original["ops"]))
+                self.expect(0, "convert", str(step), "again.json")
+                for op, before in zip(json.loads(self.read("again.json"))["ops"], original["ops"]):
+                    for field in ("cost", "flops", "recompute"):
+                        self.assertEqual(op.get(field), before.get(field))
+
+
 def onnx_model():
     return onnx_bytes.model(onnx_bytes.node("Relu", ["x"], ["y"]), onnx_bytes.field(11, onnx_bytes.value("x", [256])),
                             onnx_bytes.field(12, onnx_bytes.value("y", [256])))
@@ -98,6 +139,50 @@ def onnx_model():
 
 def listed_formats():
     return re.findall(r"(?m)^\| `(\w+)` \| `(\.\w+)` \|", FORMATS)
+
+
+class Apart(CliTest):
+    """Tensors, and rows of tables, that never share a byte."""
+
+    def chain(self, apart):
+        graph = chain()
+        for op in graph["ops"]:
+            del op["in_place"]
+        return self.write("graph.json", json.dumps(graph | {"apart": apart}))
+
+    def test_plan_and_verify(self):
+        self.assertEqual(self.peak(self.chain([])), 256)
+        self.expect(0, "plan", "graph.json", "-o", "together.json")
+        self.assertEqual(self.peak(self.chain([[0, 2]]), "-o", "apart.json"), 384)
+        self.expect(0, "verify", "graph.json", "apart.json")
+        findings = json.loads(self.expect(3, "verify", "graph.json", "together.json", "--json").out)["findings"]
+        self.assertEqual([finding["rule"] for finding in findings], ["apart"])
+        self.assertIn("tensor 'x' (0)", findings[0]["message"])
+        self.assertIn("tensor 'b' (2)", findings[0]["message"])
+
+    def test_what_does_not_fit_is_proven_not_to(self):
+        self.expect(4, "plan", self.chain([[0, 2]]), "--capacity", "383")
+
+    def test_convert_keeps_the_pairs(self):
+        self.expect(0, "convert", self.chain([[2, 0]]), "again.json")
+        self.assertEqual(json.loads(self.read("again.json"))["apart"], [[2, 0]])
+        self.expect(0, "convert", "graph.json", "table.csv")
+        self.assertEqual(self.peak("table.csv"), 384)
+
+    def test_explain_says_what_they_cost(self):
+        costs = json.loads(self.expect(0, "explain", self.chain([[0, 2]]), "--json").out)["costs"]
+        self.assertEqual([cost["cost_bytes"] for cost in costs if cost["constraint"] == "tensors kept apart"], [128])
+
+    def test_rows_of_a_table(self):
+        table = self.write("table.csv", "id,lower,upper,size,apart\na,0,2,8,\nb,2,4,8,a\n")
+        self.assertEqual(self.peak(table, "-o", "out.csv"), 16)
+        self.expect(0, "verify", table, "out.csv")
+        self.assertEqual(self.read("out.csv").splitlines()[0], "id,lower,upper,size,apart,offset")
+        wrong = self.write("wrong.csv", "id,lower,upper,size,apart,offset\na,0,2,8,,0\nb,2,4,8,a,7\n")
+        self.assertIn("apart: id 'a' [0, 8) and id 'b' [7, 15) share bytes, but the input keeps them apart",
+                      self.expect(3, "verify", table, wrong).out)
+        self.expect(0, "convert", table, "again.csv")
+        self.assertEqual(self.read("again.csv"), "id,lower,upper,size,apart\na,0,2,8,\nb,2,4,8,a\n")
 
 
 class Recognition(CliTest):

@@ -23,7 +23,8 @@ namespace stowage {
 enum class ReplanReason : std::uint8_t {
   none,       ///< An existing plan fits.
   first,      ///< There was no plan.
-  structure,  ///< Different ops, tensors, edges, bases of views, streams or orderings.
+  structure,  ///< Different ops, tensors, edges, bases of views, streams, orderings or tensors kept
+              ///< apart.
   memory,     ///< A different memory, alignment or largest size.
   flags,      ///< Different flags of a tensor, or a different `no_reuse`.
   size,       ///< A tensor or workspace is larger than planned.
@@ -62,9 +63,10 @@ struct GraphAllocatorOptions {
   PlanOptions plan = {.time_limit = std::chrono::milliseconds(5)};
   /// How many plans are kept, at least 1; the least recently used one is evicted.
   std::size_t max_graphs = 16;
-  /// Buffer types of these devices use virtual memory if the device has it: growth then never moves
-  /// an address, and single pages can be freed. Other types use plain buffers. The devices must
-  /// outlive the allocator; nulls are skipped.
+  /// Buffer types of these devices use virtual memory if the device has it and addresses can be
+  /// reserved: growth then never moves an address, and single pages can be freed. Otherwise, and
+  /// for other types, there are plain buffers, which is not an error. The devices must outlive the
+  /// allocator; nulls are skipped.
   std::vector<Device*> virtual_memory = {};
   Bytes address_space{std::int64_t{1} << 36};  ///< With virtual memory: the addresses reserved for
                                                ///< each chunk, hence its largest size.
@@ -98,7 +100,7 @@ struct GraphAllocatorCounters {
 /// each of them; only one graph is in use at a time. A plan serves every graph with the same
 /// structure, flags and memories whose sizes are not larger than planned, whose in-place outputs
 /// still fit into their inputs, and whose views have the same offsets where the plan depends on
-/// them. Names, kinds, dtypes and shapes do not matter.
+/// them. Names, kinds, dtypes, shapes, costs and other fields for people do not matter.
 ///
 /// Constants, variables and external tensors with their views (see `allocate_all`), and unused
 /// tensors, get a null address. Sizes are the graph's: it must include what kernels read beyond the

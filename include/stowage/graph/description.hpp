@@ -78,6 +78,8 @@ struct Memory {
   std::optional<Bytes> max_size = {};  ///< The largest single buffer; absent: no limit.
   /// Informative, except for "p2p": tensors there are never bound to a buffer of the caller.
   std::string kind = "device";
+  /// Bytes per unit of the ops' cost; positive. For moving tensors to and from it; absent: unknown.
+  std::optional<double> bandwidth = {};
 
   friend bool operator==(const Memory&, const Memory&) = default;
 };
@@ -99,6 +101,9 @@ struct Tensor {
   std::optional<Bytes> alignment = {};  ///< Absent: the memory's.
   TensorFlags flags = {};
   std::optional<ViewOf> view_of = {};
+  /// Informative, in a rewritten graph: the tensor of the original graph, in the same body, that
+  /// this one is or repeats.
+  std::optional<TensorId> origin = {};
 
   friend bool operator==(const Tensor&, const Tensor&) = default;
 };
@@ -257,8 +262,28 @@ struct Op {
   Control control = Control::none;
   std::vector<Body> bodies = {};
   std::optional<RingId> prefetch = {};  ///< Its outputs pass through this ring.
+  /// How long it takes, in any unit that is the same for all ops; at least 0. Absent: unknown.
+  std::optional<double> cost = {};
+  std::optional<double> flops = {};  ///< Informative; at least 0.
+  /// Whether a rewrite may repeat it: not if it draws random numbers or has other side effects.
+  bool recompute = true;
+  std::optional<std::int64_t> trip_count = {};  ///< Loops only: how often the body runs.
+  /// Informative, in a rewritten graph: the op of the original graph, in the same body, that this
+  /// one is or repeats.
+  std::optional<OpId> origin = {};
+  std::string layer = {};   ///< Informative: the part of the model it belongs to.
+  std::string source = {};  ///< Informative: the line of the program that it comes from.
 
   friend bool operator==(const Op&, const Op&) = default;
+};
+
+/// Two tensors that never share a byte, whatever their lives are. Copies that a plan adds do not
+/// count: the pair is about the places of the tensors themselves.
+struct ApartTensors {
+  TensorId a;
+  TensorId b;
+
+  friend auto operator<=>(const ApartTensors&, const ApartTensors&) = default;
 };
 
 /// A whole graph, not yet checked. Ids are positions in these lists. Ops are in execution order.
@@ -268,6 +293,7 @@ struct GraphDescription {
   std::vector<Tensor> tensors;
   std::vector<Op> ops;
   std::vector<Ring> rings = {};
+  std::vector<ApartTensors> apart = {};  ///< Of tensors of this list, not of those in bodies.
 
   friend bool operator==(const GraphDescription&, const GraphDescription&) = default;
 };

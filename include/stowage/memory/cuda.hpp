@@ -62,8 +62,9 @@ class STOWAGE_EXPORT CudaDevice : public Device {
   [[nodiscard]] virtual BufferType& pinned_type() = 0;
 
   /// Returns an id for a stream of this GPU that the caller owns: the same id each time for the
-  /// same stream, otherwise the lowest unused one. Null is the legacy default stream. The
-  /// per-thread default stream is `invalid`, since it differs between threads.
+  /// same stream, otherwise the lowest unused one. Null is the legacy default stream. A stream of
+  /// another GPU is `invalid`, and so is the per-thread default stream, since it differs between
+  /// threads.
   virtual Result<StreamId> adopt(::CUstream_st* stream) = 0;
   /// The driver's stream; an owned one is made if needed.
   [[nodiscard]] virtual Result<::CUstream_st*> native(StreamId stream) = 0;

@@ -89,10 +89,13 @@ struct Join {
   friend auto operator<=>(const Join&, const Join&) = default;
 };
 
-/// Two items that must never share a byte, whenever they live, and even if a join would allow it.
+/// Two items, or bytes of two items, that must never be the same bytes, whenever the items live,
+/// and even if a join would allow it.
 struct ApartPair {
   std::uint32_t a = 0;
   std::uint32_t b = 0;
+  std::optional<ByteRange> of_a = {};  ///< From the start of `a`; absent: all its bytes.
+  std::optional<ByteRange> of_b = {};
 
   friend auto operator<=>(const ApartPair&, const ApartPair&) = default;
 };
@@ -127,6 +130,14 @@ STOWAGE_EXPORT Status check_item(const Problem& problem, std::size_t item);
 
 /// Whether a join obeys the rule stated at its type. O(pieces² × streams).
 [[nodiscard]] STOWAGE_EXPORT bool is_possible(const Problem& problem, const Join& join);
+
+/// The bytes that the pair names in `item`, one of its two.
+[[nodiscard]] STOWAGE_EXPORT ByteRange bytes_in(const Problem& problem, const ApartPair& pair,
+                                                std::size_t item);
+/// Whether bytes that are kept apart meet if item `b` begins `distance` bytes after item `a`.
+/// Precondition: `a` < `b`. O(log pairs).
+[[nodiscard]] STOWAGE_EXPORT bool are_too_close(const Problem& problem, std::uint32_t a,
+                                                std::uint32_t b, Bytes distance);
 
 /// Whether two items conflict at these positions, by definition. O(pieces² + log joins).
 [[nodiscard]] STOWAGE_EXPORT bool in_conflict(const Problem& problem, std::size_t a, Position at_a,

@@ -17,8 +17,8 @@ struct StreamOptions {
   double slack = 0.005;
   /// Of reserved memory; absent: the device's limit. With a pool: the pool's limit.
   std::optional<Bytes> limit = {};
-  /// A pool shared with other allocators; null: a private pool. Must be of the device's memory and
-  /// outlive the allocator.
+  /// A pool shared with other allocators; null: a private pool. Must outlive the allocator. With a
+  /// pool of another device, every request fails with `invalid`.
   PhysicalPool* pool = nullptr;
   Checks checks = Checks::automatic;
 };

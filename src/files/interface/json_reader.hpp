@@ -79,6 +79,8 @@ class JsonValue {
   [[nodiscard]] std::string text() const;
   [[nodiscard]] bool boolean() const;
   [[nodiscard]] std::int64_t integer(std::int64_t lowest, std::int64_t highest) const;
+  /// Any number, as the nearest one of 64-bit floating point.
+  [[nodiscard]] double number() const;
   [[nodiscard]] Bytes bytes() const { return Bytes(integer(0, kMaxBytes.value())); }
   [[nodiscard]] std::uint8_t byte() const { return static_cast<std::uint8_t>(integer(0, 255)); }
   /// An index into a list: an integer from 0 to 2^32 - 1.

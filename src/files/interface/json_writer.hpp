@@ -11,6 +11,9 @@ namespace stowage::files {
 
 using OrderedJson = nlohmann::ordered_json;
 
+/// The number, as an integer where it is one that a reader of 64-bit floating point takes exactly.
+[[nodiscard]] OrderedJson number_to_json(double value);
+
 /// The value on one line. Invalid UTF-8 becomes U+FFFD: a name must not make a file unreadable.
 [[nodiscard]] std::string to_line(const OrderedJson& value);
 

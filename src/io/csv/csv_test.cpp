@@ -207,5 +207,49 @@ TEST(Csv, AProblemThatACsvCannotSayIsRefused) {
   EXPECT_EQ(problem_to_csv(plain, std::vector<std::string>{"a\nb"}).error().code, ErrorCode::unsupported);
 }
 
+TEST(Csv, RowsAreKeptApartByTheirIds) {
+  const std::string_view text = "id,lower,upper,size,apart\na,0,2,8,c b\nb,2,4,8,\nc,4,6,8, a\t\n";
+  const Result<CsvProblem> table = parse_csv(text, "p.csv");
+  ASSERT_TRUE(table) << to_string(table.error());
+  EXPECT_EQ(table->problem.apart, (std::vector<ApartPair>{{0, 1}, {0, 2}})) << "said twice is said once";
+  EXPECT_EQ(table_to_csv(*table).value(), "id,lower,upper,size,apart\na,0,2,8,\nb,2,4,8,a\nc,4,6,8,a\n");
+  EXPECT_EQ(csv_with_offsets(*table, std::vector<Position>{{0, Bytes(0)}, {0, Bytes(8)}, {0, Bytes(16)}}),
+            "id,lower,upper,size,apart,offset\na,0,2,8,c b,0\nb,2,4,8,,8\nc,4,6,8, a\t,16\n");
+}
+
+TEST(Csv, IdsOfAnyKindAreKeptApart) {
+  const Problem problem{.items = {{.pieces = {piece(0, 1, 0, 8)}, .size = Bytes(8)},
+                                  {.pieces = {piece(1, 2, 0, 8)}, .size = Bytes(8)},
+                                  {.pieces = {piece(2, 3, 0, 8)}, .size = Bytes(8)}},
+                        .apart = {{0, 1}, {0, 2}}};
+  const std::vector<std::string> ids = {"with space", "with,\"comma", "plain"};
+  const std::string text = problem_to_csv(problem, ids).value();
+  EXPECT_EQ(text,
+            "id,lower,upper,size,apart\n\"with space\",0,1,8,\"with,\"\"comma plain\"\n\"with,\"\"comma\",1,2,8,\n"
+            "plain,2,3,8,\n");
+  EXPECT_EQ(parse_csv(text, "p").value().problem, problem);
+  const std::vector<std::string> spaces = {"a b", "c d", "e"};
+  EXPECT_EQ(problem_to_csv(problem, spaces).error().message,
+            "'a b' and 'c d' are kept apart, but the column of a CSV cannot name an id with spaces");
+}
+
+TEST(Csv, SomeBytesOnlyCannotBeKeptApart) {
+  const Problem problem{
+      .items = {{.pieces = {piece(0, 1, 0, 8)}, .size = Bytes(8)}, {.pieces = {piece(1, 2, 0, 8)}, .size = Bytes(8)}},
+      .apart = {{0, 1, ByteRange{Bytes(0), Bytes(4)}, std::nullopt}}};
+  const std::vector<std::string> ids = {"a", "b"};
+  EXPECT_EQ(problem_to_csv(problem, ids).error().message,
+            "only some bytes of 'a' and 'b' are kept apart, which a CSV cannot express");
+}
+
+TEST(Csv, FaultsOfApartNameTheRow) {
+  const auto message = [](std::string_view apart) {
+    return message_of("id,lower,upper,size,apart\na,0,2,8,\nb,2,4,8," + std::string(apart) + "\n");
+  };
+  EXPECT_EQ(message("a c"), "p.csv:3: id 'b': column 'apart' names 'c', which is the id of no row");
+  EXPECT_EQ(message("b"), "p.csv:3: id 'b': column 'apart' names the row itself");
+  EXPECT_EQ(message_of("id,lower,upper,size,apart,apart\n"), "p.csv:1: column 'apart' occurs twice, first as 'apart'");
+}
+
 }  // namespace
 }  // namespace stowage

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -24,8 +25,8 @@ using files::split_fields;
 using files::text_of;
 using files::trim;
 
-enum class Column : std::uint8_t { id, lower, upper, size, alignment, hint, gaps, offset };
-constexpr std::size_t kColumns = 8;
+enum class Column : std::uint8_t { id, lower, upper, size, alignment, hint, gaps, offset, apart };
+constexpr std::size_t kColumns = 9;
 constexpr std::array<std::string_view, 4> kRequired{"id", "lower", "upper", "size"};  // in the order of Column
 
 struct KnownName {
@@ -40,7 +41,7 @@ constexpr std::array kKnownNames{
     KnownName{"upper", Column::upper},   KnownName{"end", Column::upper},
     KnownName{"size", Column::size},     KnownName{"alignment", Column::alignment},
     KnownName{"hint", Column::hint},     KnownName{"gaps", Column::gaps},
-    KnownName{"offset", Column::offset},
+    KnownName{"offset", Column::offset}, KnownName{"apart", Column::apart},
 };
 
 /// Null for any other name.
@@ -133,6 +134,8 @@ class CsvReader {
   Result<std::vector<Gap>> read_gaps(Interval life, Bytes size) const;
   Status check_gap(const Gap& gap, Interval life, Bytes size, std::string_view text) const;
   Status check_ids();
+  Status read_apart();
+  Status read_apart(std::size_t row, const std::unordered_map<std::string_view, std::size_t>& rows);
   Status check_items();
 
   [[nodiscard]] bool has(Column column) const { return index_[static_cast<std::size_t>(column)].has_value(); }
@@ -299,6 +302,37 @@ Status CsvReader::check_ids() {
   return Done{};
 }
 
+/// Pairs may name rows in either order, and be given by one row or both.
+Status CsvReader::read_apart() {
+  if (!has(Column::apart)) return Done{};
+  std::unordered_map<std::string_view, std::size_t> rows;
+  for (std::size_t i = 0; i < table_.ids.size(); ++i) rows.emplace(table_.ids[i], i);
+  for (std::size_t i = 0; i < table_.ids.size(); ++i) STOWAGE_TRY_STATUS(read_apart(i, rows));
+  std::vector<ApartPair>& all = table_.problem.apart;
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return Done{};
+}
+
+Status CsvReader::read_apart(std::size_t row, const std::unordered_map<std::string_view, std::size_t>& rows) {
+  line_ = lines_[row];
+  const std::size_t column = *index_[static_cast<std::size_t>(Column::apart)];
+  const std::string text = text_of(table_.rows[row][column]);
+  const auto fault = [&](std::string_view what) {
+    return error(fmt::format("id '{}': column '{}' {}", table_.ids[row], table_.header[column], what));
+  };
+  for (std::string_view rest = trim(text); !rest.empty(); rest = trim(rest)) {
+    const std::string_view name = rest.substr(0, rest.find_first_of(" \t"));
+    rest.remove_prefix(name.size());
+    const auto other = rows.find(name);
+    if (other == rows.end()) return fault(fmt::format("names '{}', which is the id of no row", name));
+    if (other->second == row) return fault("names the row itself");
+    const auto [a, b] = std::minmax(row, other->second);
+    table_.problem.apart.push_back({static_cast<std::uint32_t>(a), static_cast<std::uint32_t>(b)});
+  }
+  return Done{};
+}
+
 /// Reports an error about an item as one about its row, with the row's id and line.
 Status CsvReader::check_items() {
   Status status = check_problem(table_.problem);
@@ -320,6 +354,7 @@ Result<CsvProblem> CsvReader::read() {
   STOWAGE_TRY_STATUS(read_header());
   while (advance()) STOWAGE_TRY_STATUS(read_row());
   STOWAGE_TRY_STATUS(check_ids());
+  STOWAGE_TRY_STATUS(read_apart());
   STOWAGE_TRY_STATUS(check_items());
   return std::move(table_);
 }

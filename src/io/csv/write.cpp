@@ -29,6 +29,7 @@ struct Needs {
   bool alignment = false;
   bool hint = false;
   bool gaps = false;
+  bool apart = false;
   bool offset = false;
 };
 
@@ -129,6 +130,7 @@ Status check_ids(std::span<const std::string> ids) {
 /// The fields of a row that are not part of its item.
 struct Extras {
   std::string gaps;
+  std::string apart;
   std::optional<Bytes> hint;
 };
 
@@ -138,6 +140,7 @@ Needs needs_of(const Problem& problem, std::span<const Extras> extras) {
       .alignment = std::any_of(items.begin(), items.end(), [](const Item& item) { return item.alignment != Bytes(1); }),
       .hint = std::any_of(extras.begin(), extras.end(), [](const Extras& each) { return each.hint.has_value(); }),
       .gaps = std::any_of(extras.begin(), extras.end(), [](const Extras& each) { return !each.gaps.empty(); }),
+      .apart = !problem.apart.empty(),
       .offset = std::any_of(items.begin(), items.end(), [](const Item& item) { return item.pinned.has_value(); })};
 }
 
@@ -147,8 +150,33 @@ void append_row(std::string& text, const Item& item, const Extras& extras, Needs
   if (needs.alignment) text += fmt::format(",{}", item.alignment.value());
   if (needs.hint) text += fmt::format(",{}", extras.hint ? extras.hint->value() : -1);
   if (needs.gaps) text += fmt::format(",{}", extras.gaps);
+  if (needs.apart) text += fmt::format(",{}", extras.apart);
   if (needs.offset) text += fmt::format(",{}", item.pinned ? item.pinned->value() : -1);
   text += '\n';
+}
+
+/// Each pair stands in the row of its later item, or of the one whose id a list separated by spaces cannot hold.
+Status add_apart(const Problem& problem, std::span<const std::string> ids, std::vector<Extras>& extras) {
+  const auto is_word = [&](std::size_t item) { return ids[item].find_first_of(" \t\r") == std::string::npos; };
+  for (const ApartPair& pair : problem.apart) {
+    if (pair.of_a || pair.of_b)
+      return unsupported(fmt::format("only some bytes of '{}' and '{}' are kept apart, which a CSV cannot express",
+                                     ids[pair.a], ids[pair.b]));
+    std::size_t named = std::min(pair.a, pair.b);
+    std::size_t row = std::max(pair.a, pair.b);
+    if (!is_word(named)) std::swap(named, row);
+    if (!is_word(named)) {
+      return unsupported(
+          fmt::format("'{}' and '{}' are kept apart, but the column of a CSV cannot name an id with spaces",
+                      ids[pair.a], ids[pair.b]));
+    }
+    std::string& list = extras[row].apart;
+    list += (list.empty() ? "" : " ") + ids[named];
+  }
+  for (Extras& each : extras) {
+    if (each.apart.find_first_of(",\"") != std::string::npos) each.apart = quote(each.apart);
+  }
+  return Done{};
 }
 
 Result<std::string> write_rows(const Problem& problem, std::span<const std::string> ids, std::vector<Extras> extras) {
@@ -160,9 +188,11 @@ Result<std::string> write_rows(const Problem& problem, std::span<const std::stri
     STOWAGE_TRY(const std::vector<Segment> segments, segments_of(problem.items[i], ids[i]));
     extras[i].gaps = gaps_of(segments, problem.items[i].size);
   }
+  STOWAGE_TRY_STATUS(add_apart(problem, ids, extras));
   const Needs needs = needs_of(problem, extras);
-  std::string text = fmt::format("id,lower,upper,size{}{}{}{}\n", needs.alignment ? ",alignment" : "",
-                                 needs.hint ? ",hint" : "", needs.gaps ? ",gaps" : "", needs.offset ? ",offset" : "");
+  std::string text =
+      fmt::format("id,lower,upper,size{}{}{}{}{}\n", needs.alignment ? ",alignment" : "", needs.hint ? ",hint" : "",
+                  needs.gaps ? ",gaps" : "", needs.apart ? ",apart" : "", needs.offset ? ",offset" : "");
   for (std::size_t i = 0; i < ids.size(); ++i) {
     text += quote(ids[i]);
     append_row(text, problem.items[i], extras[i], needs);
@@ -196,7 +226,7 @@ Result<std::string> problem_to_csv(const Problem& problem, std::span<const std::
 
 Result<std::string> table_to_csv(const CsvProblem& table) {
   std::vector<Extras> extras;
-  for (const std::optional<Bytes>& hint : table.hints) extras.push_back({{}, hint});
+  for (const std::optional<Bytes>& hint : table.hints) extras.push_back({.gaps = {}, .apart = {}, .hint = hint});
   return write_rows(table.problem, table.ids, std::move(extras));
 }
 

@@ -26,9 +26,10 @@ using files::JsonValue;
 constexpr files::NamedList kNamed[] = {{"tensors", "tensor"}, {"ops", "op"}};
 
 using Name = std::string_view;
-constexpr Name kGraphFields[] = {"schema", "name", "memories", "pools", "tensors", "ops"};
-constexpr Name kMemoryFields[] = {"name", "alignment", "max_size", "kind"};
-constexpr Name kTensorFields[] = {"name", "size", "dtype", "shape", "memory", "alignment", "flags", "view_of"};
+constexpr Name kGraphFields[] = {"schema", "name", "memories", "pools", "tensors", "ops", "apart"};
+constexpr Name kMemoryFields[] = {"name", "alignment", "max_size", "kind", "bandwidth"};
+constexpr Name kTensorFields[] = {"name",      "size",  "dtype",   "shape", "memory",
+                                  "alignment", "flags", "view_of", "origin"};
 constexpr Name kViewFields[] = {"tensor", "offset"};
 constexpr Name kFieldsOfAnOp[] = {"name",
                                   "kind",
@@ -46,7 +47,14 @@ constexpr Name kFieldsOfAnOp[] = {"name",
                                   "backend",
                                   "control",
                                   "bodies",
-                                  "prefetch"};
+                                  "prefetch",
+                                  "cost",
+                                  "flops",
+                                  "recompute",
+                                  "trip_count",
+                                  "origin",
+                                  "scope",
+                                  "source"};
 /// Those, and every flag.
 constexpr auto kOpFields = [] {
   std::array<Name, std::size(kFieldsOfAnOp) + kOpFlags.size()> names{};
@@ -76,6 +84,7 @@ Memory read_memory(const JsonValue& value) {
   if (const auto field = value.find("alignment")) memory.alignment = field->bytes();
   if (const auto field = value.find("max_size"); field && !field->is_null()) memory.max_size = field->bytes();
   if (const auto field = value.find("kind")) memory.kind = field->text();
+  if (const auto field = value.find("bandwidth")) memory.bandwidth = field->number();
   return memory;
 }
 
@@ -117,6 +126,7 @@ Tensor read_tensor(const JsonValue& value) {
   if (const auto field = value.find("alignment")) tensor.alignment = field->bytes();
   if (const auto field = value.find("flags")) tensor.flags = read_flags(*field);
   if (const auto field = value.find("view_of")) tensor.view_of = read_view(*field);
+  if (const auto field = value.find("origin")) tensor.origin = read_id<TensorId>(*field);
   return tensor;
 }
 
@@ -150,7 +160,7 @@ InPlacePair read_pair(const JsonValue& value) {
   return {value.element(0).position(), value.element(1).position()};
 }
 
-/// A pair of tensors: of a body's inputs, outputs or carried values.
+/// A pair of tensors: of a body's inputs, outputs or carried values, or of the graph's `apart`.
 template <class Pair>
 Pair read_tensors(const JsonValue& value) {
   if (!has_elements(value, 2)) return {};
@@ -210,6 +220,17 @@ void read_execution(const JsonValue& value, Op& op) {
   if (const auto field = value.find("bodies")) op.bodies = field->list(read_body);
 }
 
+/// What rewrites and people know about the op.
+void read_annotations(const JsonValue& value, Op& op) {
+  if (const auto field = value.find("cost")) op.cost = field->number();
+  if (const auto field = value.find("flops")) op.flops = field->number();
+  if (const auto field = value.find("recompute")) op.recompute = field->boolean();
+  if (const auto field = value.find("trip_count")) op.trip_count = field->integer(0, kMaxBytes.value());
+  if (const auto field = value.find("origin")) op.origin = read_id<OpId>(*field);
+  if (const auto field = value.find("scope")) op.layer = field->text();
+  if (const auto field = value.find("source")) op.source = field->text();
+}
+
 /// The op's constraints on the memory that it uses.
 void read_demands(const JsonValue& value, Op& op) {
   if (const auto field = value.find("in_place")) op.in_place = field->list(read_pair);
@@ -235,6 +256,7 @@ Op read_op(const JsonValue& value) {
   }
   read_execution(value, op);
   read_demands(value, op);
+  read_annotations(value, op);
   return op;
 }
 
@@ -247,6 +269,7 @@ GraphDescription read_description(const JsonValue& value) {
   if (const auto field = value.find("pools")) graph.rings = field->list(read_pool);
   if (const auto field = value.find("tensors")) graph.tensors = field->list(read_tensor);
   if (const auto field = value.find("ops")) graph.ops = field->list(read_op);
+  if (const auto field = value.find("apart")) graph.apart = field->list(read_tensors<ApartTensors>);
   return graph;
 }
 

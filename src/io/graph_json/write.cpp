@@ -42,6 +42,7 @@ OrderedJson memory_to_json(const Memory& memory) {
   if (memory.alignment != Memory{}.alignment) json["alignment"] = memory.alignment.value();
   if (memory.max_size) json["max_size"] = memory.max_size->value();
   if (memory.kind != Memory{}.kind) json["kind"] = memory.kind;
+  if (memory.bandwidth) json["bandwidth"] = files::number_to_json(*memory.bandwidth);
   return json;
 }
 
@@ -65,6 +66,7 @@ OrderedJson tensor_to_json(const Tensor& tensor) {
   if (tensor.alignment) json["alignment"] = tensor.alignment->value();
   if (!tensor.flags.empty()) json["flags"] = flags_to_json(tensor.flags);
   if (tensor.view_of) json["view_of"] = view_to_json(*tensor.view_of);
+  if (tensor.origin) json["origin"] = tensor.origin->index();
   return json;
 }
 
@@ -123,6 +125,17 @@ void append_demands(OrderedJson& json, const Op& op) {
   if (op.prefetch) json["prefetch"] = {{"pool", op.prefetch->index()}};
 }
 
+/// What rewrites and people know about the op.
+void append_annotations(OrderedJson& json, const Op& op) {
+  if (op.cost) json["cost"] = files::number_to_json(*op.cost);
+  if (op.flops) json["flops"] = files::number_to_json(*op.flops);
+  if (!op.recompute) json["recompute"] = false;
+  if (op.trip_count) json["trip_count"] = *op.trip_count;
+  if (op.origin) json["origin"] = op.origin->index();
+  if (!op.layer.empty()) json["scope"] = op.layer;
+  if (!op.source.empty()) json["source"] = op.source;
+}
+
 /// Everything except the bodies.
 OrderedJson op_to_json(const Op& op) {
   OrderedJson json = OrderedJson::object();
@@ -140,6 +153,7 @@ OrderedJson op_to_json(const Op& op) {
   if (!op.batch.empty()) json["batch"] = op.batch;
   if (!op.backend.empty()) json["backend"] = op.backend;
   if (op.control != Control::none) json["control"] = name_of(op.control, io::kControls);
+  append_annotations(json, op);
   return json;
 }
 
@@ -186,6 +200,7 @@ std::string graph_to_json(const Graph& graph) {
   files::append_list(text, "tensors", description.tensors, tensor_to_json);
   text += ",\n\"ops\":[";
   files::append_lines(text, description.ops, [](const Op& op) { return op_text(op, ""); });
+  if (!description.apart.empty()) files::append_list(text, "apart", description.apart, tensors_to_json<ApartTensors>);
   return text + "}\n";
 }
 

@@ -42,6 +42,21 @@ Result<Scope> DeviceContext::enter() const {
   return Scope(driver_);
 }
 
+Status DeviceContext::check_stream(Stream stream) const {
+  if (stream == nullptr || reinterpret_cast<std::uintptr_t>(stream) == kLegacyStream) return Done{};
+  Context theirs = nullptr;
+  STOWAGE_TRY_STATUS(driver_.call<&Functions::cuStreamGetCtx>(stream, &theirs));
+  if (theirs == context_) return Done{};
+  Ordinal device = 0;
+  {
+    STOWAGE_TRY_STATUS(driver_.call<&Functions::cuCtxPushCurrent>(theirs));
+    const Scope scope(driver_);
+    STOWAGE_TRY_STATUS(driver_.call<&Functions::cuCtxGetDevice>(&device));
+  }
+  if (device == info_.ordinal) return Done{};
+  return Error{ErrorCode::invalid, fmt::format("{}: the stream belongs to GPU {}", name_, device), {}};
+}
+
 Result<int> device_count(const Driver& driver) {
   int count = 0;
   STOWAGE_TRY_STATUS(driver.call<&Functions::cuDeviceGetCount>(&count));

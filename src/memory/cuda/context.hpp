@@ -51,6 +51,10 @@ class DeviceContext {
   /// `STOWAGE_TRY(const Scope scope, context.enter());`
   [[nodiscard]] Result<Scope> enter() const;
 
+  /// Fails with `invalid` for a stream that was made on another GPU. The default stream is that of the context that is
+  /// current, so it is this device's.
+  [[nodiscard]] Status check_stream(Stream stream) const;
+
   [[nodiscard]] const Driver& driver() const { return driver_; }
   [[nodiscard]] const CudaDeviceInfo& info() const { return info_; }
   [[nodiscard]] DeviceId id() const { return id_; }

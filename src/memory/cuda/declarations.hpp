@@ -99,6 +99,7 @@ using GetProcAddress = Code (*)(const char* name, void** function, int version, 
   CALL(cuCtxGetCurrent, 4000, (Context * context))                                                                \
   CALL(cuCtxPushCurrent, 4000, (Context context))                                                                 \
   CALL(cuCtxPopCurrent, 4000, (Context * context))                                                                \
+  CALL(cuCtxGetDevice, 2000, (Ordinal * device))                                                                  \
   CALL(cuMemGetInfo, 3020, (std::size_t* free, std::size_t* total))                                               \
   CALL(cuMemAlloc, 3020, (Address * address, std::size_t size))                                                   \
   CALL(cuMemFree, 3020, (Address address))                                                                        \
@@ -111,6 +112,7 @@ using GetProcAddress = Code (*)(const char* name, void** function, int version, 
   CALL(cuStreamSynchronize, 2000, (Stream stream))                                                                \
   CALL(cuStreamWaitEvent, 3020, (Stream stream, Event event, unsigned flags))                                     \
   CALL(cuStreamIsCapturing, 10000, (Stream stream, CaptureStatus * status))                                       \
+  CALL(cuStreamGetCtx, 9020, (Stream stream, Context * context))                                                  \
   CALL(cuThreadExchangeStreamCaptureMode, 10010, (CaptureMode * mode))                                            \
   CALL(cuEventCreate, 2000, (Event * event, unsigned flags))                                                      \
   CALL(cuEventDestroy, 4000, (Event event))                                                                       \

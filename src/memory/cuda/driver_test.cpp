@@ -124,6 +124,20 @@ TEST(CudaDriver, IsCalledInTheDevicesContextThoughTheCallersIsAnothers) {
   ASSERT_TRUE(driver.call<&Functions::cuDevicePrimaryCtxRelease>(1));
 }
 
+TEST(CudaDriver, AStreamOfAnotherGpuIsRefused) {
+  const auto device = make_cuda(0);
+  const auto other = make_cuda(1);
+  const Stream theirs = other->native(kMain).value();
+  const Result<StreamId> refused = device->adopt(theirs);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::invalid);
+  EXPECT_EQ(refused.error().message, "cuda:0: the stream belongs to GPU 1");
+  EXPECT_EQ(other->adopt(theirs).value(), kMain);
+  const std::uint64_t before = fake_driver().calls();
+  EXPECT_EQ(other->adopt(theirs).value(), kMain);
+  EXPECT_EQ(fake_driver().calls(), before) << "a stream that is known is not asked for again";
+}
+
 TEST(CudaDriver, MapAllAsksForAccessOnce) {
   const auto device = make_cuda();
   VirtualMemory& memory = *device->virtual_memory();

@@ -14,9 +14,10 @@ StreamTable::~StreamTable() {
   }
 }
 
-StreamId StreamTable::adopt(Stream stream) {
+Result<StreamId> StreamTable::adopt(Stream stream) {
   const std::lock_guard lock(mutex_);
   if (const auto found = ids_.find(stream); found != ids_.end()) return found->second;
+  STOWAGE_TRY_STATUS(context_.check_stream(stream));
   while (streams_.contains(StreamId(first_free_))) ++first_free_;
   const StreamId id(first_free_);
   streams_.emplace(id, KnownStream{.stream = stream, .own = false});

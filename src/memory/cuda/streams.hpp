@@ -16,8 +16,9 @@ class StreamTable {
   /// Waits for its own streams and destroys them.
   ~StreamTable();
 
-  /// Returns the id of `stream`; a stream that has none yet gets the lowest free id.
-  StreamId adopt(Stream stream);
+  /// Returns the id of `stream`; a stream that has none yet gets the lowest free id. Fails with `invalid` for a stream
+  /// of another GPU.
+  Result<StreamId> adopt(Stream stream);
   /// The stream of an id; creates one when the id is new. Precondition: the context is current.
   Result<Stream> find(StreamId id);
 

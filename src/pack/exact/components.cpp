@@ -74,7 +74,7 @@ class ComponentFinder {
   /// Items that are kept apart meet, whenever they live. (Joined items meet in any case.)
   void keep_apart() {
     for (const ApartPair& pair : problem_.apart) {
-      if (problem_.items[pair.a].size == Bytes(0) || problem_.items[pair.b].size == Bytes(0)) continue;
+      if (bytes_in(problem_, pair, pair.a).empty() || bytes_in(problem_, pair, pair.b).empty()) continue;
       const bool a = problem_.items[pair.a].pinned.has_value();
       const bool b = problem_.items[pair.b].pinned.has_value();
       if (!a && !b) groups_.unite(pair.a, pair.b);

@@ -99,15 +99,14 @@ bool GeneralModel::add_pairs() {
   std::vector<Meetings::Meeting> row;
   std::vector<Forbidden> ranges;
   for (std::uint32_t a = 0; a < count(); ++a) {
-    const Item& mine = problem_->items[items_[a].index];
     row.assign(meetings->begin(items_[a].index), meetings->end(items_[a].index));
     std::sort(row.begin(), row.end(), [](const auto& x, const auto& y) { return x.other < y.other; });
     for (std::size_t m = 0; m < row.size();) {
       const std::uint32_t other = row[m].other;
       ranges.clear();
       for (; m < row.size() && row[m].other == other; ++m) {
-        const ByteRange p = Meetings::bytes_of(mine, row[m].mine);
-        const ByteRange q = Meetings::bytes_of(problem_->items[other], row[m].theirs);
+        const ByteRange p = Meetings::bytes_of(*problem_, items_[a].index, row[m].mine);
+        const ByteRange q = Meetings::bytes_of(*problem_, other, row[m].theirs);
         if (p.empty() || q.empty()) continue;
         ranges.push_back({(p.lower - q.upper).value(), (p.upper - q.lower).value()});
       }
@@ -141,12 +140,11 @@ void GeneralModel::add_pair(std::uint32_t a, std::uint32_t b, std::vector<Forbid
 /// Splits the forbidden ranges from `first` on at the differences that joins of the two allow.
 void GeneralModel::allow_joins(std::uint32_t a, std::uint32_t b, std::uint32_t first) {
   const auto [low, high] = std::minmax(items_[a].index, items_[b].index);
-  if (std::binary_search(problem_->apart.begin(), problem_->apart.end(), ApartPair{low, high})) return;
   const std::int64_t sign = items_[a].index == low ? 1 : -1;
   const std::int64_t unit = std::min(items_[a].alignment, items_[b].alignment);
   for (const Join& join : plan::joins_between(*problem_, items_[a].index, items_[b].index)) {
     const std::int64_t difference = sign * join.distance.value();
-    if (difference % unit != 0) continue;
+    if (difference % unit != 0 || are_too_close(*problem_, low, high, join.distance)) continue;
     for (std::size_t k = first; k < forbidden_.size(); ++k) {
       const Forbidden range = forbidden_[k];
       if (difference <= range.above || range.below <= difference) continue;
@@ -222,7 +220,11 @@ void GeneralModel::add_stream_cliques() {
     return item.pieces.size() == 1 && item.pieces.front().bytes == ByteRange{Bytes(0), item.size};
   };
   // Others may share some bytes.
-  const auto disjoint = [&](const Pair& pair) { return whole(pair.a) && whole(pair.b) && forbidden(pair).size() == 1; };
+  const auto disjoint = [&](const Pair& pair) {
+    if (!whole(pair.a) || !whole(pair.b) || forbidden(pair).size() != 1) return false;
+    const Forbidden range = forbidden(pair).front();
+    return range.above <= -items_[pair.b].size && range.below >= items_[pair.a].size;
+  };
   for (const Pair& pair : pairs_) {
     if (disjoint(pair)) grower.join(rank[pair.a], rank[pair.b]);
   }

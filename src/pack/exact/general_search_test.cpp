@@ -154,6 +154,7 @@ Problem with_twins(Problem problem) {
     if (!item.pinned) item.allowed.clear();
   }
   problem.regions.assign(problem.regions.size(), problem.regions.front());
+  for (ApartPair& pair : problem.apart) pair = {.a = pair.a, .b = pair.b};  // sizes have changed
   std::erase_if(problem.joins, [&](const Join& join) { return !is_possible(problem, join); });
   return problem;
 }

@@ -20,8 +20,8 @@ class FlatOccupancy final : public Occupancy {
   explicit FlatOccupancy(const Problem& problem)
       : problem_(problem), uses_(problem.order), placed_(problem.regions.size()), apart_(problem.items.size()) {
     for (const ApartPair& pair : problem.apart) {
-      apart_[pair.a].push_back(pair.b);
-      apart_[pair.b].push_back(pair.a);
+      apart_[pair.a].push_back(&pair);
+      apart_[pair.b].push_back(&pair);
     }
     if (!problem.apart.empty()) positions_.resize(problem.items.size());
   }
@@ -34,11 +34,13 @@ class FlatOccupancy final : public Occupancy {
         collect(block, region, ranges, [&](const Placed& other) { return unordered(block, other); });
       }
     });
-    for (const std::uint32_t other : apart_[item]) {
+    for (const ApartPair* const pair : apart_[item]) {
+      const std::size_t other = pair->a == item ? pair->b : pair->a;
       const std::optional<Position>& at = positions_[other];
-      if (!at || at->region != region) continue;
-      ranges.push_back(blocked_offsets({Bytes(0), problem_.items[item].size},
-                                       {at->offset, at->offset + problem_.items[other].size}));
+      const ByteRange mine = bytes_in(problem_, *pair, item);
+      const ByteRange theirs = bytes_in(problem_, *pair, other);
+      if (!at || at->region != region || mine.empty() || theirs.empty()) continue;
+      ranges.push_back(blocked_offsets(mine, {theirs.lower + at->offset, theirs.upper + at->offset}));
     }
   }
 
@@ -87,9 +89,9 @@ class FlatOccupancy final : public Occupancy {
 
   const Problem& problem_;
   StreamUses uses_;
-  std::vector<std::vector<Placed>> placed_;         ///< By region; ascending by lower byte.
-  std::vector<std::vector<std::uint32_t>> apart_;   ///< By item: those that it is kept apart from.
-  std::vector<std::optional<Position>> positions_;  ///< By item; only if some are kept apart.
+  std::vector<std::vector<Placed>> placed_;           ///< By region; ascending by lower byte.
+  std::vector<std::vector<const ApartPair*>> apart_;  ///< By item: the pairs that it is in.
+  std::vector<std::optional<Position>> positions_;    ///< By item; only if some are kept apart.
 };
 
 }  // namespace

@@ -43,8 +43,8 @@ class ListOccupancy final : public Occupancy {
     for (const Meetings::Meeting* meeting = meetings_.begin(item); meeting != meetings_.end(item); ++meeting) {
       const Position at = at_[meeting->other];
       if (at.region == kUnplaced) continue;
-      const ByteRange mine = Meetings::bytes_of(problem_.items[item], meeting->mine);
-      const ByteRange theirs = Meetings::bytes_of(problem_.items[meeting->other], meeting->theirs);
+      const ByteRange mine = Meetings::bytes_of(problem_, item, meeting->mine);
+      const ByteRange theirs = Meetings::bytes_of(problem_, meeting->other, meeting->theirs);
       if (!mine.empty() && !theirs.empty()) f(at.region, blocked_offsets(mine, shifted(theirs, at.offset)));
     }
   }

@@ -93,9 +93,11 @@ std::optional<Meetings> Meetings::find(const Problem& problem, std::size_t limit
     result.meetings_[next[a.item]++] = {b.item, a.piece, b.piece};
     result.meetings_[next[b.item]++] = {a.item, b.piece, a.piece};
   });
-  for (const ApartPair& pair : problem.apart) {
-    result.meetings_[next[pair.a]++] = {pair.b, Meeting::kWhole, Meeting::kWhole};
-    result.meetings_[next[pair.b]++] = {pair.a, Meeting::kWhole, Meeting::kWhole};
+  for (std::uint32_t i = 0; i < problem.apart.size(); ++i) {
+    const ApartPair& pair = problem.apart[i];
+    const std::uint32_t bytes = Meeting::kApart + i;
+    result.meetings_[next[pair.a]++] = {pair.b, bytes, bytes};
+    result.meetings_[next[pair.b]++] = {pair.a, bytes, bytes};
   }
   return result;
 }

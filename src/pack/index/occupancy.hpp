@@ -52,15 +52,16 @@ class Occupancy {
 class Meetings {
  public:
   struct Meeting {
-    static constexpr std::uint32_t kWhole = UINT32_MAX;
+    static constexpr std::uint32_t kApart = 1U << 31;
 
     std::uint32_t other;   ///< The other item.
-    std::uint32_t mine;    ///< Piece of the row's item; kWhole: all its bytes.
+    std::uint32_t mine;    ///< Piece of the row's item; kApart + i: its bytes in the problem's apart pair i.
     std::uint32_t theirs;  ///< Piece of the other item; the same.
   };
   /// The bytes of an item that a meeting is about.
-  [[nodiscard]] static ByteRange bytes_of(const Item& item, std::uint32_t piece) {
-    return piece == Meeting::kWhole ? ByteRange{Bytes(0), item.size} : item.pieces[piece].bytes;
+  [[nodiscard]] static ByteRange bytes_of(const Problem& problem, std::size_t item, std::uint32_t piece) {
+    return piece < Meeting::kApart ? problem.items[item].pieces[piece].bytes
+                                   : bytes_in(problem, problem.apart[piece - Meeting::kApart], item);
   }
 
   /// Nothing when there are more than `limit` meetings, which is determined without listing them. O(n log n +

@@ -33,6 +33,8 @@ class Editor {
   [[nodiscard]] std::string& name() { return name_; }
   [[nodiscard]] std::vector<Memory>& memories() { return memories_; }
   [[nodiscard]] std::vector<Ring>& rings() { return rings_; }
+  /// Tensors of the root.
+  [[nodiscard]] std::vector<ApartTensors>& apart() { return apart_; }
   /// The ids in a tensor or op are ids of this editor. `Op::bodies` is empty; see `scope`.
   [[nodiscard]] Tensor& tensor(TensorId id) { return tensors_[id.index()]; }
   [[nodiscard]] Op& op(OpId id) { return ops_[id.index()]; }
@@ -79,6 +81,7 @@ class Editor {
   std::string name_;
   std::vector<Memory> memories_;
   std::vector<Ring> rings_;
+  std::vector<ApartTensors> apart_;
   std::vector<Tensor> tensors_;
   std::vector<Op> ops_;
   Origins origins_;                                ///< By this editor's ids.

@@ -29,10 +29,10 @@ bool set(Field& field, Field value) {
 Result<Rewritten> with_alignment(const Graph& graph, Bytes alignment);
 
 /// Replaces the memories of the graph by `into`; memory i becomes memory `target[i]`. The new memory gets the stricter
-/// of both alignments and of both largest buffer sizes, and, if `into` gives no kind, the kind of the first old memory.
-/// In an alias class only the lowest tensor gets the new alignment: the offsets of the others from it are given, so
-/// they keep the alignment that they had. Precondition: `target` has one entry per memory of the graph, each below the
-/// size of `into`. (merge_memories.cpp)
+/// of both alignments, of both largest buffer sizes and of both bandwidths, and, if `into` gives no kind, the kind of
+/// the first old memory. In an alias class only the lowest tensor gets the new alignment: the offsets of the others
+/// from it are given, so they keep the alignment that they had. Precondition: `target` has one entry per memory of the
+/// graph, each below the size of `into`. (merge_memories.cpp)
 Result<Rewritten> merge_memories(const Graph& graph, std::vector<Memory> into, std::span<const std::size_t> target);
 
 /// Tensors and workspaces to be ignored (planned with size 0), by the graph's ids, ascending.
@@ -46,7 +46,8 @@ struct Dropped {
 /// distances from one of them. (drop_tensors.cpp)
 [[nodiscard]] Dropped closed(const Graph& graph, Dropped dropped);
 
-/// Sets the size of everything dropped to 0, and the offsets of its views and aliases to 0. Precondition: `dropped` is
+/// Sets the size of everything dropped to 0, and the offsets of its views and aliases to 0; what was to be kept apart
+/// from a dropped tensor no longer is. Precondition: `dropped` is
 /// closed. (drop_tensors.cpp)
 Result<Rewritten> drop_tensors(const Graph& graph, const Dropped& dropped);
 
@@ -62,6 +63,7 @@ enum class Constraint : std::uint8_t {
   batches,             ///< All ops run, whatever their batch was.
   rings,               ///< Prefetched tensors are placed like any other.
   session_workspaces,  ///< These workspaces live only during their op.
+  apart,               ///< Tensors that were kept apart may share bytes.
 };
 
 /// Removes all constraints of one kind; returns whether there were any. Call it once per kind, then `Editor::build`.

@@ -116,6 +116,13 @@ Code cuCtxPopCurrent(Context* context) {
   return Code::success;
 }
 
+Code cuCtxGetDevice(Ordinal* device) {
+  Call call("cuCtxGetDevice");
+  if (const auto answer = call.answer_in_context()) return *answer;
+  *device = call.device();
+  return Code::success;
+}
+
 namespace {
 
 struct Entry {

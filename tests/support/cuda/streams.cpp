@@ -42,6 +42,15 @@ Code cuStreamIsCapturing(Stream stream, CaptureStatus* status) {
   return call.state.is_stream(call.name(), stream, call.device()) ? Code::success : Code::invalid_handle;
 }
 
+Code cuStreamGetCtx(Stream stream, Context* context) {
+  Call call("cuStreamGetCtx");
+  if (call.answer()) return *call.answer();
+  const auto found = call.state.streams.find(stream);
+  if (found == call.state.streams.end()) return call.refuse("no such stream", Code::invalid_handle);
+  *context = context_of(found->second);
+  return Code::success;
+}
+
 Code cuThreadExchangeStreamCaptureMode(CaptureMode* mode) {
   static thread_local CaptureMode current = CaptureMode::global;
   Call call("cuThreadExchangeStreamCaptureMode");

@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "support/generators/annotations.hpp"
+#include "support/generators/keep_apart.hpp"
 #include "support/generators/op_drafter.hpp"
 
 namespace stowage::testing {
@@ -99,8 +101,10 @@ Result<Graph> draw_constrained_graph(std::uint64_t seed, const ConstrainedGraphO
   drafter.add_given_tensors();
   const std::size_t ops = 1 + world.dice.below(std::min<std::size_t>(options.max_ops, 30));
   for (std::size_t i = 0; i < ops; ++i) drafter.add_op();
-  return Graph::build({"constrained " + std::to_string(seed), std::move(world.memories), std::move(root.tensors),
-                       std::move(root.ops), std::move(world.rings)});
+  GraphDescription graph{"constrained " + std::to_string(seed), std::move(world.memories), std::move(root.tensors),
+                         std::move(root.ops), std::move(world.rings)};
+  annotate(graph, seed);
+  return build_keeping_apart(std::move(graph), seed, options.apart);
 }
 
 Graph constrained_graph(std::uint64_t seed, const ConstrainedGraphOptions& options) {

@@ -42,6 +42,7 @@ struct ConstrainedGraphOptions {
   std::size_t externals = 15;      ///< Of graphs and bodies; 0: results of ops neither.
   std::size_t zero_sizes = 3;      ///< Of tensors.
   std::size_t memory_limits = 10;  ///< Of memories.
+  std::size_t apart = 20;          ///< Of graphs: with tensors that are to be kept apart.
   std::size_t graphs_with_batches = 35;
   std::size_t graphs_with_rings = 30;
 };

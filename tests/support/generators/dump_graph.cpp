@@ -22,6 +22,8 @@ class Dump {
     for (const Ring& ring : graph.rings)
       out_ << "  ring " << ring.name << ": " << ring.size.value() << " in " << ring.memory.index() << "\n";
     scope(graph.tensors, graph.ops, "  ");
+    for (const ApartTensors& pair : graph.apart)
+      out_ << "  apart " << pair.a.index() << " and " << pair.b.index() << "\n";
     return out_.str();
   }
 
@@ -74,6 +76,7 @@ class Dump {
     }
     if (!op.batch.empty()) out_ << " [" << op.batch << "]";
     if (op.prefetch) out_ << " prefetch " << op.prefetch->index();
+    if (op.trip_count) out_ << " " << *op.trip_count << " times";
     constexpr std::string_view kControls[] = {"", " branch", " loop", " call"};
     out_ << kControls[static_cast<std::size_t>(op.control)];
   }

@@ -149,6 +149,7 @@ class Features {
   }
 
   void whole() {
+    mark("apart", !graph_.apart().empty());
     mark("several streams", graph_.stream_count() > 1);
     mark("several memories", graph_.memories().size() > 1);
     mark("batches", graph_.batches().size() > 1);
@@ -183,6 +184,7 @@ std::vector<std::string> compound_features() {
   return {"after",
           "alias",
           "alignment of its own",
+          "apart",
           "batches",
           "body in a body",
           "branch",

@@ -8,6 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "support/generators/annotations.hpp"
+#include "support/generators/keep_apart.hpp"
+
 namespace stowage::testing {
 namespace {
 
@@ -44,7 +47,8 @@ class Generator {
     last_on_stream_.resize(streams_);
     const std::size_t ops = 1 + below(std::min<std::size_t>(options_.max_ops, 64));
     for (std::size_t i = 0; i < ops; ++i) chance(15) ? add_reshape() : add_task();
-    Result<Graph> built = Graph::build(std::move(graph_));
+    annotate(graph_, seed);
+    Result<Graph> built = build_keeping_apart(std::move(graph_), seed, options_.apart);
     STOWAGE_CHECK(built.has_value(), built ? "" : built.error().message.c_str());
     return std::move(built).value();
   }

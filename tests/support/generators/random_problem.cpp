@@ -170,7 +170,14 @@ void Generator::add_apart() {
   const auto count = static_cast<std::int64_t>(problem_.items.size());
   const auto a = static_cast<std::uint32_t>(below(count));
   const auto b = static_cast<std::uint32_t>(below(count));
-  if (a < b) problem_.apart = {{a, b}};
+  if (a >= b) return;
+  const auto some_of = [&](const Item& item) -> std::optional<ByteRange> {
+    if (below(2) == 0) return std::nullopt;
+    const std::int64_t lower = below(item.size.value() + 1);
+    return ByteRange{Bytes(lower), Bytes(lower + below(item.size.value() - lower + 1))};
+  };
+  const std::optional<ByteRange> of_a = some_of(problem_.items[a]);
+  problem_.apart = {{a, b, of_a, some_of(problem_.items[b])}};
 }
 
 }  // namespace

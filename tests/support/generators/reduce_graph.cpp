@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/generators/annotations.hpp"
 #include "support/generators/constrained_graph.hpp"
 #include "support/generators/naive_plan.hpp"
 #include "support/judges/shadow/shadow.hpp"
@@ -17,6 +18,7 @@ struct ScopeRef {
   std::vector<Tensor>* tensors;
   std::vector<Op>* ops;
   Body* body = nullptr;
+  std::vector<ApartTensors>* apart = nullptr;  ///< Of the root.
 };
 
 void collect(std::vector<Op>& ops, std::vector<ScopeRef>& scopes) {
@@ -29,7 +31,7 @@ void collect(std::vector<Op>& ops, std::vector<ScopeRef>& scopes) {
 }
 
 std::vector<ScopeRef> scopes_of(GraphDescription& graph) {
-  std::vector<ScopeRef> scopes = {{&graph.tensors, &graph.ops}};
+  std::vector<ScopeRef> scopes = {{&graph.tensors, &graph.ops, nullptr, &graph.apart}};
   collect(graph.ops, scopes);
   return scopes;
 }
@@ -119,6 +121,9 @@ bool is_used(const ScopeRef& scope, TensorId id) {
   const auto is_view = [&](const Tensor& tensor) { return tensor.view_of && tensor.view_of->tensor == id; };
   if (std::any_of(scope.ops->begin(), scope.ops->end(), in_op)) return true;
   if (std::any_of(scope.tensors->begin(), scope.tensors->end(), is_view)) return true;
+  if (scope.apart != nullptr && std::any_of(scope.apart->begin(), scope.apart->end(),
+                                            [&](const ApartTensors& pair) { return pair.a == id || pair.b == id; }))
+    return true;
   if (scope.body == nullptr) return false;
   const Body& body = *scope.body;
   return std::any_of(body.inputs.begin(), body.inputs.end(), [&](const BodyInput& pair) { return pair.inner == id; }) ||
@@ -143,6 +148,10 @@ void remove_tensor(const ScopeRef& scope, std::size_t t) {
       for (BodyInput& pair : body.inputs) renumber(pair.outer);
       for (BodyOutput& pair : body.outputs) renumber(pair.outer);
     }
+  }
+  for (std::size_t i = 0; scope.apart != nullptr && i < scope.apart->size(); ++i) {
+    renumber((*scope.apart)[i].a);
+    renumber((*scope.apart)[i].b);
   }
   if (scope.body == nullptr) return;
   for (BodyInput& pair : scope.body->inputs) renumber(pair.inner);
@@ -189,6 +198,7 @@ std::vector<Change> op_changes() {
           op([](Op& each) { each.after.clear(); }),
           op([](Op& each) { each.batch.clear(); }),
           op([](Op& each) { each.prefetch.reset(); }),
+          op([](Op& each) { each.trip_count.reset(); }),
           op([](Op& each) { each.stream = StreamId(0); }),
           op([](Op& each) {
             if (!each.inputs.empty() && each.aliases.empty() && each.in_place.empty()) each.inputs.pop_back();
@@ -234,6 +244,12 @@ class Reducer {
                   graph.rings.resize(is_any_prefetch(graph) ? graph.rings.size() : 0);
                 }) ||
                 smaller;
+      smaller = try_graph(remove_annotations) || smaller;
+      for (std::size_t i = best_.apart().size(); i-- > 0;)
+        smaller = try_graph([&](GraphDescription& graph) {
+                    graph.apart.erase(graph.apart.begin() + static_cast<std::ptrdiff_t>(i));
+                  }) ||
+                  smaller;
     }
     return best_;
   }

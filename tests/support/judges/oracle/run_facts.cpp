@@ -93,6 +93,24 @@ bool RunFacts::meet(const Spot& a, const Spot& b) {
          b.offset < a.offset + a.size;
 }
 
+RunFacts::Spot RunFacts::spot_or_hosting(TensorId tensor) const {
+  const ViewOf root = graph_.root(tensor);
+  for (std::size_t a = 0; !is_placed(tensor) && a < plan_.arenas.size(); ++a) {
+    const std::optional<TensorId> host = plan_.arenas[a].tensor;
+    if (!host || graph_.root(*host).tensor != root.tensor) continue;
+    return Spot{{a, 0}, (root.offset - graph_.root(*host).offset).value(), graph_.tensor(tensor).size.value()};
+  }
+  return spot_of(tensor);
+}
+
+std::optional<std::string> RunFacts::not_apart() const {
+  for (const ApartTensors& pair : graph_.apart()) {
+    if (meet(spot_or_hosting(pair.a), spot_or_hosting(pair.b)))
+      return "tensors " + std::to_string(pair.a.index()) + " and " + std::to_string(pair.b.index()) + " are not apart";
+  }
+  return std::nullopt;
+}
+
 // ------------------------------------------------------------------------------------------------------------- copies
 
 std::vector<const Copy*> RunFacts::copies_at(ScopeId scope, CopyMoment when) const {

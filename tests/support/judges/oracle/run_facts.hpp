@@ -56,6 +56,8 @@ class RunFacts {
 
   /// Whether the op may overwrite the value `from`, which it reads, with `to` in this segment.
   [[nodiscard]] bool may_overwrite(OpId id, std::size_t from, std::size_t to, Segment segment) const;
+  /// A fault if tensors share a byte though the graph keeps them apart.
+  [[nodiscard]] std::optional<std::string> not_apart() const;
   /// What is cleared lies where the owner does.
   [[nodiscard]] bool is_filled_kin(std::size_t owner) const;
   /// For a copy of `outer` before a loop: the carried value that it becomes.
@@ -73,6 +75,8 @@ class RunFacts {
   std::vector<Part> parts_;
 
  private:
+  /// Also that of a view of a tensor whose buffer, the caller's, hosts others. Aliases of such tensors have none.
+  [[nodiscard]] Spot spot_or_hosting(TensorId tensor) const;
   void place(std::size_t number, RegionKey region, Bytes offset, Bytes size);
   void read_plan();
   void cut_into_segments();

@@ -8,6 +8,7 @@ namespace stowage::oracle {
 
 std::optional<std::string> Runs::judge(std::size_t max_runs) {
   if (has_needless_edge()) return "needless edge";
+  if (std::optional<std::string> fault = not_apart()) return fault;
   std::vector<std::string> batches(graph_.batches().begin(), graph_.batches().end());
   if (batches.empty()) batches.emplace_back();
   std::size_t runs = 0;

@@ -70,6 +70,7 @@ class LayoutBuilder {
       align(OpId(k), layout_.ops[k].outputs, output_members(graph_, graph_.ops()[k]),
             graph_.ops()[k].contiguous_outputs);
     }
+    for (const auto& [a, b] : graph_.apart()) check_apart(a, b);
     for (const Edge& edge : plan_.edges) {
       if (std::max(edge.from, edge.to).index() >= graph_.scope(ScopeId(0)).op_count)
         locator_.complain("an edge names an op that does not exist");
@@ -159,6 +160,17 @@ class LayoutBuilder {
       return true;
     }
     return false;
+  }
+
+  /// Addresses that the graph keeps apart, even where no value would be lost.
+  void check_apart(TensorId a, TensorId b) const {
+    const Site& one = layout_.tensors[a.index()];
+    const Site& other = layout_.tensors[b.index()];
+    const auto end = [&](TensorId id) { return layout_.tensors[id.index()].offset + graph_.tensor(id).size.value(); };
+    const bool sizeless = one.extent.count == 0 || other.extent.count == 0;  // or in no memory
+    if (sizeless || one.extent.space != other.extent.space || end(a) <= other.offset || end(b) <= one.offset) return;
+    locator_.complain(describe(graph_.tensor(a), a) + " shares bytes with " + describe(graph_.tensor(b), b) +
+                      ", from which it is to be kept apart");
   }
 
   // ----------------------------------------------------------------------------------------------------------- groups
