@@ -89,8 +89,8 @@ bool Assembly::is_aligned_together(const Set& a, const Set& b, Bytes shift) cons
 
 // ---------------------------------------------------------------------------------------------------------- conflicts
 
-void Assembly::hand_over(ClassId a, ClassId b, Step step) {
-  std::vector<Step>& steps = hand_overs_[std::minmax(a, b)];
+void Assembly::hand_over(ClassId a, ClassId b, Bytes distance, Step step) {
+  std::vector<Step>& steps = hand_overs_[a < b ? std::tuple(a, b, distance) : std::tuple(b, a, Bytes(0) - distance)];
   steps.insert(std::upper_bound(steps.begin(), steps.end(), step), step);
 }
 
@@ -127,7 +127,9 @@ bool Assembly::may_meet(const RectangleIndex::Rectangle& a, const RectangleIndex
   const ByteRange common{std::max(a.bytes.lower, b.bytes.lower), std::min(a.bytes.upper, b.bytes.upper)};
   const auto from = [&](Bytes start) { return ByteRange{common.lower - start, common.upper - start}; };
   if (is_part(first, from(a.bytes.lower), second) || is_part(second, from(b.bytes.lower), first)) return true;
-  const auto given = hand_overs_.find(std::minmax(first, second));
+  const Bytes distance = b.bytes.lower - a.bytes.lower;
+  const auto given = hand_overs_.find(first < second ? std::tuple(first, second, distance)
+                                                     : std::tuple(second, first, Bytes(0) - distance));
   if (given == hand_overs_.end()) {
     return streams_ > 1 &&
            (comes_before(input_, lives_, first, second, {}) || comes_before(input_, lives_, second, first, {}));

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -77,8 +78,9 @@ class Assembly {
   [[nodiscard]] bool require(ClassId id, Bytes alignment);
   /// Must be called after the life of the class has changed. O(members of its set).
   void lives_changed(ClassId id);
-  /// Declares that at `step` one of the two classes hands its bytes over to the other.
-  void hand_over(ClassId a, ClassId b, Step step);
+  /// Declares that at `step` one of the two classes hands its bytes over to the other, provided that the lowest byte of
+  /// `b` lies `distance` bytes after that of `a`.
+  void hand_over(ClassId a, ClassId b, Bytes distance, Step step);
   /// Declares that these bytes of two classes, counted from their lowest, are never the same ones. Must be called
   /// before any join.
   void keep_apart(ClassId a, ByteRange of_a, ClassId b, ByteRange of_b);
@@ -188,7 +190,8 @@ class Assembly {
   std::vector<std::optional<AlignedTarget>> others_;  ///< Members other than classes; nothing: the start of a set.
   std::map<ClassId, std::vector<Whole>> wholes_;
   std::map<ClassId, Bytes> required_;
-  std::map<std::pair<ClassId, ClassId>, std::vector<Step>> hand_overs_;
+  /// By class, later class, and the distance from the former to the latter.
+  std::map<std::tuple<ClassId, ClassId, Bytes>, std::vector<Step>> hand_overs_;
   std::map<ClassId, std::vector<Apart>> apart_;
   std::optional<std::vector<Change>> changes_;  ///< Since `begin`.
   std::size_t members_at_begin_ = 0;

@@ -26,10 +26,10 @@ class LoopLayout {
       const ClassPlace from = place(outer_of(pair.in));
       const ClassPlace out = place(pair.out);
       if (may_come_in(from.id, in.id)) {
-        for (const Interval& span : spans()) assembly_.hand_over(from.id, in.id, span.lower);
+        for (const Interval& span : spans()) assembly_.hand_over(from.id, in.id, from.offset - in.offset, span.lower);
       }
       if (!may_go_around(out.id, in.id)) continue;
-      for (const Step end : ends()) assembly_.hand_over(out.id, in.id, end);
+      for (const Step end : ends()) assembly_.hand_over(out.id, in.id, out.offset - in.offset, end);
       if (input_.uses_pairs() && !input_.demands[out.id].has(Demand::filled)) allow_in_place(pair);
     }
   }
@@ -134,7 +134,7 @@ class LoopLayout {
         const ClassPlace at = place(op.outputs[position]);
         if (at.id != out.id || at.offset != out.offset) continue;
         if (!reads_only_in_place(op, position, in) || writes_beside(op, op.outputs[position], in.id, out.id)) continue;
-        for (const Interval& span : input_.timeline.spans(OpId(k))) assembly_.hand_over(out.id, in.id, span.lower);
+        for (const Interval& span : input_.timeline.spans(OpId(k))) assembly_.hand_over(out.id, in.id, out.offset - in.offset, span.lower);
       }
     }
   }
