@@ -37,8 +37,9 @@ class Selection {
   [[nodiscard]] bool may_end(OpId op, ClassId input) const;
   [[nodiscard]] bool is_last_on_all_streams(OpId op, ClassId input) const;
   [[nodiscard]] bool may_begin(OpId op, TensorId output) const;
-  /// Whether the op reads the class through an input without a pair, or writes into it through a view.
-  [[nodiscard]] bool used_otherwise(const Op& op, ClassId input) const;
+  /// Whether the op reads the class through an input that has no pair with this output, or writes into it through a
+  /// view.
+  [[nodiscard]] bool used_otherwise(const Op& op, ClassId input, std::uint32_t output) const;
   /// Whether the op reads bytes that the output would overwrite, but as other elements of another input.
   [[nodiscard]] bool reads_shifted(const Op& op, ClassPlace from, Bytes size) const;
   [[nodiscard]] bool fits(ClassId output, ClassPlace input) const;
@@ -105,7 +106,7 @@ void Selection::consider(OpId id, std::size_t index) {
   const ClassPlace from = input_.place(in);
   if (to == from.id || placed_[to] != 0) return;  // the same class already, or already placed
   const Bytes size = input_.graph.tensor(out).size;
-  if (!may_begin(id, out) || !may_end(id, from.id) || used_otherwise(op, from.id)) return;
+  if (!may_begin(id, out) || !may_end(id, from.id) || used_otherwise(op, from.id, pair.output)) return;
   if (reads_shifted(op, from, size)) return;
   if (size > input_.graph.tensor(in).size || !fits(to, from)) return;
   if (!has_room(id, to, from)) return;
@@ -144,14 +145,14 @@ bool Selection::may_begin(OpId op, TensorId output) const {
          begins_at(input_, life(id), id, op) && input_.classes[id].size == input_.graph.tensor(output).size;
 }
 
-bool Selection::used_otherwise(const Op& op, ClassId input) const {
-  for (const TensorId output : op.outputs) {
-    if (input_.sharing.class_of(output) == input) return true;
+bool Selection::used_otherwise(const Op& op, ClassId input, std::uint32_t output) const {
+  for (const TensorId each : op.outputs) {
+    if (input_.sharing.class_of(each) == input) return true;
   }
   for (std::uint32_t i = 0; i < op.inputs.size(); ++i) {
     if (!op.inputs[i] || input_.sharing.class_of(*op.inputs[i]) != input) continue;
-    const bool paired =
-        std::any_of(op.in_place.begin(), op.in_place.end(), [&](InPlacePair pair) { return pair.input == i; });
+    const bool paired = std::any_of(op.in_place.begin(), op.in_place.end(),
+                                    [&](InPlacePair pair) { return pair == InPlacePair{output, i}; });
     if (!paired) return true;
   }
   return false;

@@ -16,11 +16,12 @@ struct Takeover {
     return input.values.of(tensor).index() == claim.holder;
   }
 
-  [[nodiscard]] bool reads_unpaired() const {
+  /// Whether the op reads `earlier` through an input that has no pair with this output.
+  [[nodiscard]] bool reads_unpaired(std::uint32_t output) const {
     for (std::uint32_t i = 0; i < op.inputs.size(); ++i) {
       if (!op.inputs[i] || !is_in(*op.inputs[i], earlier)) continue;
-      const bool paired =
-          std::any_of(op.in_place.begin(), op.in_place.end(), [&](InPlacePair pair) { return pair.input == i; });
+      const bool paired = std::any_of(op.in_place.begin(), op.in_place.end(),
+                                      [&](InPlacePair pair) { return pair == InPlacePair{output, i}; });
       if (!paired) return true;
     }
     return false;
@@ -52,7 +53,7 @@ struct Takeover {
   [[nodiscard]] bool fits(InPlacePair pair) const {
     const TensorId out = op.outputs[pair.output];
     const TensorId in = *op.inputs[pair.input];
-    if (!is_in(out, later) || !is_in(in, earlier)) return false;
+    if (!is_in(out, later) || !is_in(in, earlier) || reads_unpaired(pair.output)) return false;
     const Place* const to = input.places.of(out);
     const Place* const from = input.places.of(in);
     if (!to || !from || to->cell != later.cell || from->cell != earlier.cell || to->offset != from->offset)
@@ -70,7 +71,6 @@ bool may_take_over(const Facts& facts, OpId id, const Claim& earlier, const Clai
   if (!std::holds_alternative<TensorId>(later.subject) || !std::holds_alternative<TensorId>(earlier.subject))
     return false;
   const Takeover takeover{facts.input, facts.input.graph.op(id), earlier, later, shared};
-  if (takeover.reads_unpaired()) return false;
   return std::any_of(takeover.op.in_place.begin(), takeover.op.in_place.end(),
                      [&](InPlacePair pair) { return takeover.fits(pair); });
 }

@@ -122,6 +122,10 @@ struct Workspace {
 
 /// Output `output` of an op may overwrite its input `input`, element by element. Both are positions
 /// in the op's lists.
+///
+/// Each output needs its own pairs: it may overwrite the memory of an input only if every input
+/// through which the op reads that memory has a pair with this very output. So in F(x, x) → y, z
+/// with the pairs [0, 0] and [1, 1] neither y nor z may overwrite x; with [0, 0] and [0, 1] y may.
 struct InPlacePair {
   std::uint32_t output;
   std::uint32_t input;

@@ -182,15 +182,18 @@ bool RunFacts::is_filled_kin(std::size_t owner) const {
 bool RunFacts::may_overwrite(OpId id, std::size_t from, std::size_t to, Segment segment) const {
   const Op& op = graph_.op(id);
   if (!facts_.is_tensor(from) || !facts_.is_tensor(to)) return false;
-  for (std::size_t i = 0; i < op.inputs.size(); ++i) {
-    const bool paired =
-        std::any_of(op.in_place.begin(), op.in_place.end(), [&](InPlacePair pair) { return pair.input == i; });
-    if (op.inputs[i] && facts_.owner(*op.inputs[i]) == from && !paired) return false;
-  }
+  const auto reads_without_pair = [&](std::uint32_t output) {
+    for (std::uint32_t i = 0; i < op.inputs.size(); ++i) {
+      const bool reads = op.inputs[i] && facts_.owner(*op.inputs[i]) == from;
+      if (reads && std::count(op.in_place.begin(), op.in_place.end(), InPlacePair{output, i}) == 0) return true;
+    }
+    return false;
+  };
   return std::any_of(op.in_place.begin(), op.in_place.end(), [&](InPlacePair pair) {
     const TensorId out = op.outputs[pair.output];
     const TensorId in = *op.inputs[pair.input];
     if (facts_.owner(out) != to || facts_.owner(in) != from || graph_.root(out).offset != Bytes(0)) return false;
+    if (reads_without_pair(pair.output)) return false;
     if (!is_planned(out) || !is_planned(in) || !at_one_place(out, in)) return false;
     const Spot target = spot_of(out);
     const Spot source = spot_of(in);

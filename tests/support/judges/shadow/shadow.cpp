@@ -292,14 +292,17 @@ class Shadow {
     write_elementwise(inputs, to, running_[id.index()].key, backward ? Direction::backward : Direction::forward);
   }
 
-  /// Inputs without an in-place pair must stay intact while the op runs.
+  /// Inputs without an in-place pair with an output must stay intact while the op writes that output.
   void check_surviving_inputs(OpId id) {
     const Op& op = graph_.op(id);
     const OpSites& sites = planned_.ops[id.index()];
-    for (std::size_t i = 0; i < op.inputs.size(); ++i) {
-      if (!op.inputs[i] || pairs_input(op, i)) continue;
-      const bool met = std::any_of(sites.outputs.begin(), sites.outputs.end(),
-                                   [&](const Site& output) { return overlap(output.bytes, sites.inputs[i].bytes); });
+    for (std::uint32_t i = 0; i < op.inputs.size(); ++i) {
+      if (!op.inputs[i]) continue;
+      bool met = false;
+      for (std::uint32_t o = 0; o < op.outputs.size(); ++o) {
+        const bool paired = std::count(op.in_place.begin(), op.in_place.end(), InPlacePair{o, i}) > 0;
+        met = met || (!paired && overlap(sites.outputs[o].bytes, sites.inputs[i].bytes));
+      }
       if (met) check(*op.inputs[i], sites.inputs[i], "overwritten while read by " + name(id));
     }
   }

@@ -18,7 +18,7 @@
 /// - start: do what the plan requires right before the op: clears, then copies; fill the outputs with poison and the
 ///   workspaces with a pattern; compare every input with the reference; what must be filled must hold its value.
 /// - finish: write the outputs as a hash of the inputs; compare outputs, workspaces, and the inputs that must have
-///   survived.
+///   survived: those that lie where an output does with which they have no in-place pair.
 ///
 /// An input that an in-place pair names contributes word by word, read right before the output's word at that place is
 /// written, and an output that the plan puts in place is not poisoned. Everything else depends on all bytes of all
