@@ -187,13 +187,17 @@ bool Selection::has_room(OpId op, ClassId output, ClassPlace input) const {
   std::vector<Step> steps;
   for (const Interval& span : input_.timeline.spans(op)) steps.push_back(span.lower);
   const Bytes lowest = so_far_.positions[input.id].offset + input.offset;
-  const ByteRange bytes{lowest, lowest + input_.classes[output].size};
+  const auto footprint = [&](ClassId id) {
+    const AliasClass& of = input_.classes[id];
+    const bool exact = input_.options.padding == Padding::none || so_far_.positions[id].packing.is_part;
+    return exact ? of.size : align_up(of.size, of.alignment);
+  };
+  const ByteRange bytes{lowest, lowest + footprint(output)};
   const std::span<const Interval> needed = life(output).needed();
   const bool classes = std::all_of(storage.classes.begin(), storage.classes.end(), [&](ClassId id) {
     const Bytes offset = so_far_.positions[id].offset;
     const std::span<const Step> allowed = id == input.id ? std::span<const Step>(steps) : std::span<const Step>();
-    return !bytes.overlaps({offset, offset + input_.classes[id].size}) ||
-           !overlap_except(life(id).needed(), needed, allowed);
+    return !bytes.overlaps({offset, offset + footprint(id)}) || !overlap_except(life(id).needed(), needed, allowed);
   });
   return classes &&
          std::all_of(storage.copy_targets.begin(), storage.copy_targets.end(), [&](const CopyTarget& target) {

@@ -157,7 +157,7 @@ void ProblemBuilder::add_workspace(OpId op, std::uint32_t index) {
   const Workspace& workspace = graph_.op(op).workspaces[index];
   if (workspace.size == Bytes(0)) return;
   const Bytes alignment = graph_.alignment(workspace);
-  const Bytes size = align_up(workspace.size, alignment);
+  const Bytes size = layout_.padded(workspace.size, alignment);
   const bool session = workspace.scope == WorkspaceScope::session;
   const bool fixed = graph_.op(op).fixed_address && layout_.base == AddressBase::refreshable;
   ArenaProblem& target = arena(workspace.memory, session ? ArenaKind::session

@@ -346,7 +346,7 @@ void walk(const Facts& facts, const Links& links, std::size_t cells, Findings& f
   if (batches.empty()) batches.emplace_back();
   for (const std::string& batch : batches) {
     if (findings.full()) return;
-    const Run run(facts, batch);
+    const Run run(facts.input, batch);
     const Order order({graph, edges, tasks, batch});
     Walk(facts, locals, run, {facts, links, provenance, run, order, cells}, conflicts).run();
   }

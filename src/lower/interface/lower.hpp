@@ -54,7 +54,7 @@ struct LowerOptions {
 /// The answer to a Problem.
 struct ArenaSolution {
   std::vector<Position> positions;
-  Bytes lower_bound;
+  Certificate bound;
 };
 
 /// Cannot fail. Every Problem passes `check_problem`. O(classes + accesses × streams). Thread-safe.
