@@ -62,6 +62,7 @@ PlanOptions draw_options(const Graph& graph, std::uint64_t seed) {
     options.no_reuse_names.push_back(of_op ? graph.ops()[dice.below(graph.ops().size())].name
                                            : graph.tensors()[dice.below(graph.tensors().size())].name);
   }
+  if (dice.chance(30)) options.padding = Padding::none;
   return options;
 }
 
@@ -71,6 +72,7 @@ std::string describe(const PlanOptions& options) {
       << ", separate fills " << (options.zero_fill == FillPolicy::separate) << ", refreshable base "
       << (options.base == AddressBase::refreshable) << ", same batch start "
       << (options.batch_start == BatchStart::same) << ", fuse_inputs_up_to " << options.fuse_inputs_up_to.value();
+  if (options.padding == Padding::none) out << ", no padding";
   if (options.region_limit) out << ", region_limit " << options.region_limit->value();
   for (const std::string& name : options.no_reuse_names) out << ", no_reuse '" << name << "'";
   return out.str();

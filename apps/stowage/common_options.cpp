@@ -97,6 +97,7 @@ void add_constraint_options(CLI::App& command, PlanOptions& options) {
       command, "--zero-fill", options.zero_fill, {{"central", FillPolicy::central}, {"separate", FillPolicy::separate}},
       "Fill memory that must hold a value: all at once at the start, or each right before its op");
   add_base_option(command, options.base);
+  add_padding_option(command, options.padding);
   add_region_limit_option(command, options.region_limit);
   add_batch_start_option(command, options.batch_start);
   const auto read_fuse = [&options](const std::string& text) { options.fuse_inputs_up_to = read_size(text); };
@@ -158,6 +159,22 @@ void add_base_option(CLI::App& command, AddressBase& value) {
   add_choice_option<AddressBase>(
       command, "--base", value, {{"fixed", AddressBase::fixed}, {"refreshable", AddressBase::refreshable}},
       "Refreshable: shared memory may move between runs, so ops with fixed addresses get a separate arena");
+}
+
+void add_padding_option(CLI::App& command, Padding& value) {
+  add_choice_option<Padding>(
+      command, "--padding", value, {{"own", Padding::own}, {"none", Padding::none}},
+      "Own: the bytes up to a tensor's alignment belong to it; none: sizes are exact, only offsets are aligned");
+}
+
+void add_padding_option(CLI::App& command, std::optional<Padding>& value) {
+  const auto read = [&value](const std::string& text) { value = text == "own" ? Padding::own : Padding::none; };
+  command
+      .add_option_function<std::string>(
+          "--padding", read,
+          "Whether the bytes up to a tensor's alignment belong to it (default: what PLAN was made with)")
+      ->check(CLI::IsMember({"own", "none"}))
+      ->type_name("own|none");
 }
 
 void add_region_limit_option(CLI::App& command, std::optional<Bytes>& value) {

@@ -35,6 +35,10 @@ void add_import_options(CLI::App& command, ImportOptions& options);
 /// Adds --base, for planning and for verifying what was planned.
 void add_base_option(CLI::App& command, AddressBase& value);
 
+/// Adds --padding, for the same two. For verifying, the value is an optional: without the option, the plan says it.
+void add_padding_option(CLI::App& command, Padding& value);
+void add_padding_option(CLI::App& command, std::optional<Padding>& value);
+
 /// Adds --region-limit, for the same two.
 void add_region_limit_option(CLI::App& command, std::optional<Bytes>& value);
 
@@ -45,7 +49,7 @@ void add_batch_start_option(CLI::App& command, BatchStart& value);
 void add_solving_options(CLI::App& command, PlanOptions& options);
 
 /// What the plan may do, and how the graph's constraints are met: --in-place, --keep-inputs, --no-reuse,
-/// --no-reuse-names, --zero-fill, --base, --region-limit, --batch-start, --fuse-inputs.
+/// --no-reuse-names, --zero-fill, --base, --padding, --region-limit, --batch-start, --fuse-inputs.
 void add_planning_options(CLI::App& command, PlanOptions& options);
 
 /// Reads "2%" as 0.02. Nothing for other texts, and for values below 0 or above 10^9 %.

@@ -47,6 +47,7 @@ Result<std::string> graph_to_csv(const Graph& graph, const ConvertArguments& arg
   options.in_place = arguments.options.in_place;
   options.keep_inputs = arguments.options.keep_inputs;
   options.no_reuse = arguments.options.no_reuse;
+  options.padding = arguments.options.padding;
   const std::vector<SharedProblem> problems = shared_problems(graph, options);
   const SharedProblem* chosen = nullptr;
   for (const SharedProblem& shared : problems) {

@@ -73,6 +73,10 @@ std::string summary_text(const Summary& summary) {
   text += fmt::format("  bound  {:>14}\n", size_text(summary.lower_bound));
   text += fmt::format("  naive  {:>14}   the peak is {} of it\n", size_text(summary.naive),
                       percent(summary.peak, summary.naive));
+  if (summary.ops > 0)
+    text += fmt::format("  padding{:>14}   {}\n", to_string(summary.padding),
+                        summary.padding == Padding::own ? "up to its alignment, a tensor's bytes are its own"
+                                                        : "sizes are exact, only offsets are aligned");
   for (const Summary::ArenaLine& arena : summary.arenas) {
     text += fmt::format("  arena  {:>14}   {} ({})\n", size_text(arena.size), arena.name, arena.kind);
   }

@@ -36,6 +36,7 @@ Summary summary_of(const Problem& problem, const SolveOutcome& outcome, const st
   summary.lower_bound = outcome.bound.bytes;
   summary.naive = stacked_size(problem);
   summary.proven_optimal = outcome.has_answer() && outcome.peak == outcome.bound.bytes;
+  summary.padding = Padding::none;
   summary.status = to_string(outcome.status);
   summary.solver = outcome.solver;
   summary.solve_ms = std::chrono::duration<double, std::milli>(spent).count();

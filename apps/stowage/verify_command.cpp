@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <unordered_map>
 
@@ -8,6 +9,7 @@
 #include "common_options.hpp"
 #include "input.hpp"
 #include "output.hpp"
+#include "recheck.hpp"
 #include "stowage/report/export.hpp"
 #include "stowage/verify.hpp"
 
@@ -19,7 +21,16 @@ struct VerifyArguments {
   std::string plan;
   ImportOptions import;
   VerifyOptions options;
+  bool recheck = false;
+  std::chrono::nanoseconds time_limit = std::chrono::seconds(1);
   bool json = false;
+};
+
+/// What is known about a plan.
+struct Checked {
+  std::vector<Finding> findings;
+  std::vector<UncheckedClaim> unchecked = {};
+  std::vector<RecheckedBound> rechecked = {};
 };
 
 /// The positions of a table's rows in a plan, and findings for rows that have none.
@@ -92,22 +103,44 @@ std::vector<Finding> verify_table(const CsvProblem& table, const std::string& te
   return {findings.begin(), findings.begin() + static_cast<std::ptrdiff_t>(count)};
 }
 
-std::vector<Finding> findings_of(const VerifyArguments& arguments) {
-  const std::string bytes = or_fail(read_file(arguments.input));
-  const std::string plan = or_fail(read_file(arguments.plan));
-  if (is_tflite(arguments.plan, plan))
-    return or_fail(
-        verify_tflite({bytes, arguments.input}, {plan, arguments.plan}, arguments.import, arguments.options));
-  const Input input = or_fail(read_input(arguments.input, bytes, arguments.import));
-  if (const CsvProblem* const table = input.table()) return verify_table(*table, plan, arguments);
-  return verify(*input.graph(), *or_fail(parse_plan_file(plan, arguments.plan)), arguments.options);
+Checked check_plan(const Graph& graph, const std::string& text, const VerifyArguments& arguments) {
+  const std::shared_ptr<const PlanFile> file = or_fail(parse_plan_file(text, arguments.plan));
+  Checked checked{verify(graph, *file, arguments.options)};
+  if (checked.findings.empty()) checked.unchecked = unchecked_claims(graph, *file, arguments.options);
+  if (arguments.recheck)
+    checked.rechecked = or_fail(recheck(graph, known_part(graph, *file), arguments.options, arguments.time_limit));
+  return checked;
 }
 
-std::string as_text(const std::vector<Finding>& findings, const VerifyArguments& arguments) {
-  if (findings.empty()) return fmt::format("{}: {}\n", arguments.plan, toned(Tone::good, "valid"));
-  std::string text = fmt::format("{}: {}\n", arguments.plan, toned(Tone::bad, "invalid"));
-  for (const Finding& finding : findings) text += fmt::format("  {}: {}\n", to_string(finding.rule), finding.message);
-  return text;
+Checked check(const VerifyArguments& arguments) {
+  const std::string bytes = or_fail(read_file(arguments.input));
+  const std::string plan = or_fail(read_file(arguments.plan));
+  if (is_tflite(arguments.plan, plan)) {
+    if (arguments.recheck) end_with(kUsage, "--recheck is for plan files; a model with a plan claims no bound");
+    return {
+        or_fail(verify_tflite({bytes, arguments.input}, {plan, arguments.plan}, arguments.import, arguments.options))};
+  }
+  const Input input = or_fail(read_input(arguments.input, bytes, arguments.import));
+  if (input.graph()) return check_plan(*input.graph(), plan, arguments);
+  if (arguments.recheck) end_with(kUsage, "--recheck is for graphs; a table claims no bound");
+  return {verify_table(*input.table(), plan, arguments)};
+}
+
+std::string as_text(const Checked& checked, const VerifyArguments& arguments) {
+  const bool valid = checked.findings.empty();
+  std::string text =
+      fmt::format("{}: {}\n", arguments.plan, valid ? toned(Tone::good, "valid") : toned(Tone::bad, "invalid"));
+  for (const Finding& finding : checked.findings)
+    text += fmt::format("  {}: {}\n", to_string(finding.rule), finding.message);
+  for (const UncheckedClaim& claim : checked.unchecked) text += fmt::format("  note: {}\n", claim.message);
+  return text + recheck_text(checked.rechecked);
+}
+
+std::string as_json(const Checked& checked, const VerifyArguments& arguments) {
+  std::string text = findings_to_json(checked.findings, checked.unchecked);
+  if (!arguments.recheck) return text;
+  text.erase(text.rfind('}'));
+  return text + ",\"recheck\":" + recheck_json(checked.rechecked) + "}\n";
 }
 
 }  // namespace
@@ -126,21 +159,30 @@ void add_verify_command(CLI::App& app) {
                    "Inputs must keep their bytes to the end of the run");
   add_import_options(command, arguments->import);
   add_base_option(command, arguments->options.base);
+  add_padding_option(command, arguments->options.padding);
   add_region_limit_option(command, arguments->options.region_limit);
   add_batch_start_option(command, arguments->options.batch_start);
   command.add_option("--max-findings", arguments->options.max_findings, "Stop after this many findings")
       ->check(CLI::PositiveNumber)
       ->type_name("N")
       ->capture_default_str();
+  CLI::Option* const recheck = command.add_flag(
+      "--recheck", arguments->recheck,
+      "Plan INPUT again, and say whether PLAN's bounds are confirmed or refuted (exit code 3) by that");
+  add_time_option(command, "--time-limit", arguments->time_limit, "Time limit of --recheck")
+      ->default_str("1s")
+      ->needs(recheck);
   command.add_flag("--json", arguments->json, "Print the findings as JSON (stowage.findings/1)");
   command.footer(
       "Example: stowage verify model.json plan.json\n"
       "         stowage verify model.tflite planned.tflite\n"
+      "         stowage verify model.json plan.json --recheck --time-limit 10s\n"
       "         stowage verify training_step.json plan.json --base refreshable --region-limit 400MiB");
   command.callback([arguments] {
-    const std::vector<Finding> findings = findings_of(*arguments);
-    print(arguments->json ? findings_to_json(findings) : as_text(findings, *arguments));
-    if (!findings.empty()) end_with(kPlanInvalid);
+    const Checked checked = check(*arguments);
+    print(arguments->json ? as_json(checked, *arguments) : as_text(checked, *arguments));
+    const bool refuted = verdict_of(checked.rechecked) == Recheck::refuted;
+    if (!checked.findings.empty() || refuted) end_with(kPlanInvalid);
   });
 }
 

@@ -29,6 +29,8 @@ struct PlanOptions {
   AddressBase base = AddressBase::fixed;
   /// Whether the contiguous groups of all batches start at the same offsets.
   BatchStart batch_start = BatchStart::free;
+  /// Whether sizes are rounded up to alignments.
+  Padding padding = Padding::own;
   /// The largest size of a region, except for a single item that is larger.
   std::optional<Bytes> region_limit = {};
   /// Zero-copy inputs up to this size are placed next to each other instead of being bound.
@@ -157,6 +159,7 @@ struct Summary {
   Bytes lower_bound;
   Bytes naive;
   bool proven_optimal = false;
+  Padding padding = Padding::own;  ///< The rule that the figures follow.
   std::string status;
   std::string solver;
   std::string strategy;        ///< The one whose plan it is, if several were tried.

@@ -28,6 +28,9 @@ enum class Rule : std::uint8_t {
   /// without need.
   bounds,
   alignment,  ///< An offset is not a multiple of the tensor's alignment.
+  /// The padding of something that is live, up to its alignment, is shared, or lies outside its
+  /// region.
+  padding,
   /// Something lies in an arena of another memory or of the wrong kind, or in a caller's buffer
   /// that it may not use.
   arena,
@@ -36,7 +39,8 @@ enum class Rule : std::uint8_t {
   /// Two values that are live at the same time share bytes; or they share them because a packed op
   /// copies nothing, and a write to one of them changes the other, which is still needed.
   overlap,
-  /// The plan claims a bound above its size, or optimality that its bound does not support.
+  /// The plan claims a bound above its size, a bound that neither the bytes needed at some step nor
+  /// its proof supports, a proof that does not hold, or optimality that its bound does not support.
   claim,
   /// A member of a contiguous group is misplaced, or a group begins elsewhere than those of the
   /// other batches, against the options.
@@ -74,6 +78,8 @@ struct VerifyOptions {
   /// another, and so on: groups of inputs and of outputs, padded and packed, and of each memory
   /// count separately. A group may begin elsewhere if a note of the plan says that it cannot.
   BatchStart batch_start = BatchStart::free;
+  /// Whose the padding is; absent: as the plan says.
+  std::optional<Padding> padding = {};
 };
 
 /// All errors of `plan` as a plan for `graph`. Empty: running the graph with it is safe. Cannot
@@ -86,8 +92,27 @@ struct VerifyOptions {
 [[nodiscard]] STOWAGE_EXPORT std::vector<Finding> verify(const Graph& graph, const PlanFile& file,
                                                          const VerifyOptions& options = {});
 
+/// A lower bound of a plan that rests on what `verify` cannot check: an exhausted search, or what
+/// planning was told and decided (`BoundProof`). Not an error.
+struct UncheckedClaim {
+  ArenaId arena;
+  Bytes lower_bound;    ///< As the plan claims.
+  Bytes checked;        ///< What every plan needs at some step, and so is certain.
+  std::string message;  ///< A sentence that names the arena and says what the bound rests on.
+
+  friend bool operator==(const UncheckedClaim&, const UncheckedClaim&) = default;
+};
+
+/// The bounds of `plan` that `verify` does not check, by arena. Meant for a plan without findings.
+/// Cannot fail. Thread-safe. Costs less than `verify`.
+[[nodiscard]] STOWAGE_EXPORT std::vector<UncheckedClaim> unchecked_claims(
+    const Graph& graph, const Plan& plan, const VerifyOptions& options = {});
+[[nodiscard]] STOWAGE_EXPORT std::vector<UncheckedClaim> unchecked_claims(
+    const Graph& graph, const PlanFile& file, const VerifyOptions& options = {});
+
 /// `stowage.findings/1` (docs/formats.md), one object on one line: what `stowage verify --json`
 /// prints.
-[[nodiscard]] STOWAGE_EXPORT std::string findings_to_json(const std::vector<Finding>& findings);
+[[nodiscard]] STOWAGE_EXPORT std::string findings_to_json(
+    const std::vector<Finding>& findings, const std::vector<UncheckedClaim>& unchecked = {});
 
 }  // namespace stowage

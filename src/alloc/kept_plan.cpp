@@ -119,7 +119,10 @@ void KeptPlan::set_sizes(const Graph& graph) {
 /// A proof about the planned graph does not hold for a smaller one, whose regions end where its tensors do.
 void KeptPlan::set_arenas(const Graph& graph) {
   std::vector<Arena>& arenas = allocation_.plan.arenas;
-  if (last_ == planned_) {
+  const bool as_planned = last_ == planned_;
+  // Other sizes need not leave room for padding where this plan had it.
+  allocation_.plan.padding = as_planned ? Padding::own : Padding::none;
+  if (as_planned) {
     arenas = arenas_;
     return;
   }
@@ -133,6 +136,7 @@ void KeptPlan::set_arenas(const Graph& graph) {
     for (const Bytes top : arena.regions) arena.size += top;
     arena.lower_bound = Bytes(0);
     arena.proven_optimal = arena.size == Bytes(0);
+    arena.proof = {};
   }
 }
 

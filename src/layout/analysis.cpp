@@ -73,7 +73,8 @@ Analysis analyze(const Graph& graph, const AnalysisOptions& options) {
                      .bound = std::move(residences.bound),
                      .notes = joined(std::move(residences.notes), std::move(storages.notes)),
                      .no_reuse = std::move(no_reuse),
-                     .base = options.base}};
+                     .base = options.base,
+                     .padding = options.padding}};
 }
 
 }  // namespace stowage

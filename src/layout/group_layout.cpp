@@ -303,11 +303,13 @@ void GroupLayout::fuse_inputs() {
   for (const TensorId input : input_.fused) {
     const ClassId id = place(input).id;
     const AliasClass& alias_class = input_.classes[id];
-    const auto [group, is_first] = last.try_emplace(alias_class.memory, id, alias_class.size);
+    const Bytes footprint =
+        input_.options.padding == Padding::own ? align_up(alias_class.size, alias_class.alignment) : alias_class.size;
+    const auto [group, is_first] = last.try_emplace(alias_class.memory, id, footprint);
     if (is_first) continue;
     const Bytes offset = align_up(group->second.second, alias_class.alignment);
     if (!assembly_.join(id, group->second.first, offset)) continue;
-    group->second.second = offset + alias_class.size;
+    group->second.second = offset + footprint;
   }
 }
 

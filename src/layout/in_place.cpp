@@ -166,7 +166,8 @@ class JoinCheck {
   [[nodiscard]] Bytes at(ClassId id) const { return storages_.positions[id].offset; }
   [[nodiscard]] Bytes footprint(ClassId id) const {
     const AliasClass& each = input_.classes[id];
-    return storages_.positions[id].packing.is_part ? each.size : align_up(each.size, each.alignment);
+    const bool padded = input_.options.padding == Padding::own && !storages_.positions[id].packing.is_part;
+    return padded ? align_up(each.size, each.alignment) : each.size;
   }
   [[nodiscard]] std::span<const Interval> needed(ClassId id) const { return storages_.tenancy.lives[id].needed(); }
 

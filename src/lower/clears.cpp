@@ -32,7 +32,7 @@ class Clears {
     for (const std::uint32_t index : op.zero_fill.workspaces) {
       const auto at = workspaces_.find({id, index});
       if (at == workspaces_.end()) continue;  // of size 0
-      const Bytes size = align_up(at->second->size, graph_.alignment(op.workspaces[index]));
+      const Bytes size = layout_.padded(at->second->size, graph_.alignment(op.workspaces[index]));
       push({at->second->arena, at->second->region, at->second->offset, size, op.zero_fill.value, before});
     }
   }

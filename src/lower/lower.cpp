@@ -204,7 +204,7 @@ void ProblemBuilder::add_workspace(OpId op, std::uint32_t index) {
   const Workspace& workspace = graph_.op(op).workspaces[index];
   if (workspace.size == Bytes(0)) return;
   const Bytes alignment = graph_.alignment(workspace);
-  const Bytes size = align_up(workspace.size, alignment);
+  const Bytes size = layout_.padded(workspace.size, alignment);
   const bool session = workspace.scope == WorkspaceScope::session;
   const bool fixed = graph_.op(op).fixed_address && layout_.base == AddressBase::refreshable;
   ArenaProblem& target = arena(workspace.memory, session ? ArenaKind::session
@@ -338,7 +338,7 @@ void ProblemBuilder::add_joins(ArenaProblem& target) const {
 Item ProblemBuilder::item_of(ClassId id) const {
   const AliasClass& each = layout_.classes[id];
   const bool packed = layout_.demands[id].has(Demand::grouped);
-  const Bytes size = packed ? each.size : align_up(each.size, each.alignment);
+  const Bytes size = packed ? each.size : layout_.padded(each.size, each.alignment);
   Item item{.pieces = {}, .size = size, .alignment = Bytes(1), .pinned = {}, .allowed = {}};
   for (const Interval& life : liveness_.lives[id].needed()) item.pieces.push_back({life, {Bytes(0), size}});
   return item;

@@ -199,9 +199,11 @@ TEST(Raise, PlacesViewsAndDropsRegionsThatStayEmpty) {
   const Analysis analysis = analyze(graph);
   const Lowering lowering = lower(graph, analysis);
   ASSERT_EQ(lowering.arenas[0].problem.regions.size(), 2U);
-  const std::vector<ArenaSolution> solutions = {{{{0, Bytes(0)}, {1, Bytes(4)}}, Bytes(120)}};
+  const std::vector<ArenaSolution> solutions = {
+      {{{0, Bytes(0)}, {1, Bytes(4)}}, {Certificate::Argument::live_bytes, Bytes(120), Step(0)}}};
   const Plan plan = raise(graph, analysis, lowering, solutions);
   EXPECT_EQ(plan.arenas[0].size, Bytes(124));
+  EXPECT_EQ(plan.arenas[0].proof, (BoundProof{.argument = BoundProof::Argument::live_bytes, .op = OpId(0)}));
   EXPECT_THAT(plan.arenas[0].regions, ElementsAre(Bytes(60), Bytes(64)));
   ASSERT_EQ(plan.placements.size(), 3U);
   EXPECT_EQ(plan.placements[1], (Placement{v, ArenaId(0), 0, Bytes(50), Bytes(10)}));

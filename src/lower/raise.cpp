@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <utility>
 
 #include "lower/clears.hpp"
 #include "lower/interface/lower.hpp"
@@ -26,8 +28,40 @@ UsedRegions used_regions(std::span<const Bytes> tops) {
   return used;
 }
 
-Arena arena_of(const ArenaProblem& source, const ArenaSolution& solution, const UsedRegions& used) {
-  Arena arena{source.name, source.memory, source.kind, {}, used.tops, solution.lower_bound, false};
+/// The op of a step of the timeline; none before the first op.
+std::optional<OpId> op_at(const Timeline& timeline, Step step) {
+  const bool exists = step >= Step(0) && static_cast<std::size_t>(step.value()) < timeline.moments.size();
+  if (!exists || timeline.at(step).kind == Moment::Kind::start) return std::nullopt;
+  return timeline.at(step).op;
+}
+
+/// Nothing can share bytes with all items that a certificate names; a storage of several classes cannot be named as
+/// tensors, because each of them alone might.
+BoundProof unordered(const Analysis& analysis, const ArenaProblem& source, const Certificate& certificate) {
+  BoundProof proof{.argument = BoundProof::Argument::unordered};
+  for (const std::size_t item : certificate.items) {
+    const Occupant& occupant = source.occupants[item];
+    const auto* const storage = std::get_if<StorageId>(&occupant);
+    if (const auto* const workspace = std::get_if<WorkspaceId>(&occupant)) proof.workspaces.push_back(*workspace);
+    if (!storage) continue;
+    const std::vector<ClassId>& classes = analysis.layout.storage(*storage).classes;
+    if (classes.size() != 1) return {.argument = BoundProof::Argument::choices};
+    const std::vector<ClassPlace>& places = analysis.layout.sharing.places;
+    const auto first = std::find_if(places.begin(), places.end(),
+                                    [&](const ClassPlace& place) { return place.id == classes.front(); });
+    proof.tensors.emplace_back(first - places.begin());
+  }
+  return proof;
+}
+
+Arena arena_of(const ArenaProblem& source, const ArenaSolution& solution, const UsedRegions& used, BoundProof proof) {
+  Arena arena{.name = source.name,
+              .memory = source.memory,
+              .kind = source.kind,
+              .size = {},
+              .regions = used.tops,
+              .lower_bound = solution.bound.bytes,
+              .proof = std::move(proof)};
   if (source.size) {
     arena.regions = {*source.size};
     arena.lower_bound = *source.size;
@@ -43,12 +77,13 @@ class Raising {
   Raising(const Graph& graph, const Analysis& analysis)
       : graph_(graph), analysis_(analysis), layout_(analysis.layout), storages_(analysis.layout.storages.size()) {
     plan_.graph = graph.name();
+    plan_.padding = analysis.layout.padding;
   }
 
   Plan run(const Lowering& lowering, std::span<const ArenaSolution> solutions) {
     for (std::size_t a = 0; a < lowering.arenas.size(); ++a) {
-      plan_.arenas.push_back(
-          arena_of(lowering.arenas[a], solutions[a], used_paid_regions(lowering.arenas[a], solutions[a])));
+      plan_.arenas.push_back(arena_of(lowering.arenas[a], solutions[a],
+                                      used_paid_regions(lowering.arenas[a], solutions[a]), solutions[a].proof));
     }
     for (std::size_t a = 0; a < lowering.arenas.size(); ++a) place_items(lowering.arenas[a], solutions[a], ArenaId(a));
     sort_workspaces();
@@ -104,7 +139,8 @@ class Raising {
                             .regions = {whose.size},
                             .lower_bound = whose.size,
                             .proven_optimal = true,
-                            .tensor = tensor});
+                            .tensor = tensor,
+                            .proof = {.argument = BoundProof::Argument::given}});
     return known->second;
   }
 
@@ -175,6 +211,28 @@ class Raising {
 };
 
 }  // namespace
+
+BoundProof proof_of(const Analysis& analysis, const ArenaProblem& source, const Certificate& certificate) {
+  using Argument = BoundProof::Argument;
+  if (source.size) return {.argument = Argument::given};
+  const std::optional<OpId> op = op_at(analysis.liveness.timeline, certificate.step);
+  switch (certificate.argument) {
+    case Certificate::Argument::trivial:
+      return {};
+    case Certificate::Argument::live_bytes:
+      return {.argument = Argument::live_bytes, .op = op};
+    case Certificate::Argument::aligned_offsets:
+      return {.argument = Argument::aligned, .op = op, .alignment = source.problem.items[certificate.item].alignment};
+    case Certificate::Argument::unordered_items:
+      return unordered(analysis, source, certificate);
+    case Certificate::Argument::pinned_item:
+    case Certificate::Argument::pinned_gaps:
+    case Certificate::Argument::offset_sums:
+    case Certificate::Argument::exhausted_search:
+      return {.argument = Argument::search};
+  }
+  return {};
+}
 
 Plan raise(const Graph& graph, const Analysis& analysis, const Lowering& lowering,
            std::span<const ArenaSolution> solutions) {

@@ -34,6 +34,26 @@ std::string_view to_string(ArenaKind kind) {
   return "unknown";
 }
 
+std::string_view to_string(BoundProof::Argument argument) {
+  switch (argument) {
+    case BoundProof::Argument::none:
+      return "none";
+    case BoundProof::Argument::live_bytes:
+      return "live_bytes";
+    case BoundProof::Argument::aligned:
+      return "aligned";
+    case BoundProof::Argument::unordered:
+      return "unordered";
+    case BoundProof::Argument::given:
+      return "given";
+    case BoundProof::Argument::search:
+      return "search";
+    case BoundProof::Argument::choices:
+      return "choices";
+  }
+  return "unknown";
+}
+
 Bytes Plan::peak() const { return sum_over_paid(arenas, &Arena::size); }
 Bytes Plan::lower_bound() const { return sum_over_paid(arenas, &Arena::lower_bound); }
 

@@ -15,10 +15,12 @@ class Resolving {
 
   ResolvedPlan run() && {
     result_.plan.graph = file_.graph;
+    result_.plan.padding = file_.padding;
     result_.plan.arenas = file_.arenas;
     result_.plan.bindings = file_.bindings;
     result_.plan.edges = file_.edges;
     Plan& plan = result_.plan;
+    for (std::size_t a = 0; a < file_.proofs.size() && a < plan.arenas.size(); ++a) resolve_proof(a);
     add("placement", file_.placements, plan.placements, [&](Placement& each) { return resolve_tensor(each.tensor); });
     add("workspace placement", file_.workspaces, plan.workspaces,
         [&](WorkspacePlacement& each) { return resolve_workspace(each); });
@@ -44,6 +46,20 @@ class Resolving {
     }
   }
 
+  /// A proof with an unknown id is left out.
+  void resolve_proof(std::size_t arena) {
+    const ProofInFile& from = file_.proofs[arena];
+    BoundProof proof{.argument = from.argument, .op = {}, .alignment = from.alignment};
+    const std::size_t unknown = result_.unknown.size();
+    const std::string kind = fmt::format("the proof of arena {} names something that", arena);
+    std::vector<OpId> ops;
+    if (from.op) add(kind.c_str(), {*from.op}, ops, [&](OpId& op) { return resolve_before(op); });
+    if (!ops.empty()) proof.op = ops.front();
+    add(kind.c_str(), from.tensors, proof.tensors, [&](TensorId& each) { return resolve_tensor(each); });
+    add(kind.c_str(), from.workspaces, proof.workspaces, [&](WorkspaceId& each) { return resolve_workspace(each); });
+    if (result_.unknown.size() == unknown) result_.plan.arenas[arena].proof = std::move(proof);
+  }
+
   bool enter(const BodyPath& body) {
     const std::optional<ScopeId> found = body.empty() ? ScopeId(0) : graph_.find_scope(body);
     if (found) scope_ = &graph_.scope(*found);
@@ -63,7 +79,8 @@ class Resolving {
     return std::nullopt;
   }
 
-  std::optional<std::string> resolve_workspace(WorkspacePlacement& each) const {
+  template <class Workspace>
+  std::optional<std::string> resolve_workspace(Workspace& each) const {
     const OpId op(scope_->first_op.index() + each.op.index());
     if (each.op.index() >= scope_->op_count || each.index >= graph_.op(op).workspaces.size())
       return fmt::format("names workspace {} of op {}{}", each.index, each.op.index(), where());
@@ -130,6 +147,32 @@ class Localising {
     return {std::move(each), path(scope)};
   }
 
+  InBody<OpId> operator()(OpId id) const {
+    const ScopeId scope = graph_.scope_of(id);
+    return {local(id, scope), path(scope)};
+  }
+  InBody<TensorId> operator()(TensorId id) const {
+    const ScopeId scope = graph_.scope_of(id);
+    return {local(id, scope), path(scope)};
+  }
+  InBody<WorkspaceId> operator()(WorkspaceId each) const {
+    const ScopeId scope = graph_.scope_of(each.op);
+    return {{local(each.op, scope), each.index}, path(scope)};
+  }
+
+  [[nodiscard]] std::vector<ProofInFile> proofs(const std::vector<Arena>& arenas) const {
+    std::vector<ProofInFile> result;
+    for (const Arena& arena : arenas) {
+      const BoundProof& proof = arena.proof;
+      result.push_back({.argument = proof.argument, .op = {}, .alignment = proof.alignment});
+      if (proof.op) result.back().op = (*this)(*proof.op);
+      result.back().tensors = all(proof.tensors);
+      result.back().workspaces = all(proof.workspaces);
+    }
+    while (!result.empty() && result.back() == ProofInFile{}) result.pop_back();
+    return result;
+  }
+
   template <class Entry>
   std::vector<InBody<Entry>> all(const std::vector<Entry>& entries) const {
     std::vector<InBody<Entry>> result;
@@ -167,8 +210,12 @@ Plan known_part(const Graph& graph, const PlanFile& file) { return resolve(graph
 
 PlanFile localise(const Graph& graph, const Plan& plan) {
   const Localising localised(graph);
+  std::vector<Arena> arenas = plan.arenas;
+  for (Arena& arena : arenas) arena.proof = {};
   return {.graph = plan.graph,
-          .arenas = plan.arenas,
+          .padding = plan.padding,
+          .arenas = std::move(arenas),
+          .proofs = localised.proofs(plan.arenas),
           .placements = localised.all(plan.placements),
           .workspaces = localised.all(plan.workspaces),
           .clears = localised.all(plan.clears),

@@ -17,10 +17,13 @@ using files::JsonValue;
 using files::OrderedJson;
 
 using Name = std::string_view;
-constexpr Name kPlanFields[] = {"schema",   "graph",  "arenas", "placements", "workspaces", "clears",
-                                "bindings", "copies", "edges",  "notes",      "stats"};
-constexpr Name kArenaFields[] = {"name",    "memory",      "kind",           "size",
-                                 "regions", "lower_bound", "proven_optimal", "tensor"};
+constexpr Name kPlanFields[] = {"schema", "graph",    "padding", "arenas", "placements", "workspaces",
+                                "clears", "bindings", "copies",  "edges",  "notes",      "stats"};
+constexpr Name kArenaFields[] = {"name",        "memory",         "kind",   "size", "regions",
+                                 "lower_bound", "proven_optimal", "tensor", "proof"};
+constexpr Name kProofFields[] = {"argument", "op", "body", "alignment", "tensors", "workspaces"};
+constexpr Name kProofTensorFields[] = {"tensor", "body"};
+constexpr Name kProofWorkspaceFields[] = {"op", "index", "body"};
 constexpr Name kPlacementFields[] = {"tensor", "arena", "region", "offset", "size", "body"};
 constexpr Name kWorkspaceFields[] = {"op", "index", "arena", "region", "offset", "size", "body"};
 constexpr Name kClearFields[] = {"arena", "region", "offset", "size", "value", "before", "body"};
@@ -32,6 +35,10 @@ constexpr std::int64_t kMaxPosition = std::numeric_limits<std::uint32_t>::max();
 constexpr std::int64_t kBackEdge = -1;
 constexpr ArenaKind kKinds[] = {ArenaKind::shared,     ArenaKind::fixed, ArenaKind::session,
                                 ArenaKind::persistent, ArenaKind::ring,  ArenaKind::user};
+constexpr BoundProof::Argument kArguments[] = {BoundProof::Argument::none,    BoundProof::Argument::live_bytes,
+                                               BoundProof::Argument::aligned, BoundProof::Argument::unordered,
+                                               BoundProof::Argument::given,   BoundProof::Argument::search,
+                                               BoundProof::Argument::choices};
 
 // --------------------------------------------------------------------------------------------------------------- read
 
@@ -42,6 +49,15 @@ ArenaKind read_kind(const JsonValue& value) {
   }
   value.fail(ErrorCode::parse, fmt::format("unknown arena kind '{}'", name));
   return ArenaKind::shared;
+}
+
+Padding read_padding(const JsonValue& value) {
+  const std::string name = value.text();
+  for (const Padding padding : {Padding::own, Padding::none}) {
+    if (to_string(padding) == name) return padding;
+  }
+  value.fail(ErrorCode::parse, fmt::format("unknown padding '{}': it is own or none", name));
+  return Padding::own;
 }
 
 Bytes read_bytes(const JsonValue& value) { return value.bytes(); }
@@ -75,6 +91,44 @@ BodyPath read_body(const JsonValue& entry) {
   if (const std::size_t count = field->size(); count % 2 != 0)
     field->fail(ErrorCode::parse, fmt::format("must consist of pairs of an op and a body, not {} elements", count));
   return field->list(read_position);
+}
+
+BoundProof::Argument read_argument(const JsonValue& value) {
+  const std::string name = value.text();
+  for (const BoundProof::Argument argument : kArguments) {
+    if (to_string(argument) == name) return argument;
+  }
+  value.fail(ErrorCode::parse, fmt::format("unknown argument '{}'", name));
+  return BoundProof::Argument::none;
+}
+
+ProofInFile read_proof(const JsonValue& value) {
+  value.allow_fields(kProofFields);
+  ProofInFile proof{.argument = read_argument(value.require("argument"))};
+  if (const auto field = value.find("op")) proof.op = {OpId(field->position()), read_body(value)};
+  if (const auto field = value.find("alignment")) proof.alignment = field->bytes();
+  const auto read_tensor = [](const JsonValue& entry) {
+    entry.allow_fields(kProofTensorFields);
+    return InBody<TensorId>{TensorId(entry.require("tensor").position()), read_body(entry)};
+  };
+  const auto read_workspace = [](const JsonValue& entry) {
+    entry.allow_fields(kProofWorkspaceFields);
+    return InBody<WorkspaceId>{{OpId(entry.require("op").position()), entry.require("index").position()},
+                               read_body(entry)};
+  };
+  if (const auto field = value.find("tensors")) proof.tensors = field->list(read_tensor);
+  if (const auto field = value.find("workspaces")) proof.workspaces = field->list(read_workspace);
+  return proof;
+}
+
+/// Of the arenas, in their order, up to the last one with a proof.
+std::vector<ProofInFile> read_proofs(const JsonValue& arenas) {
+  std::vector<ProofInFile> proofs = arenas.list([](const JsonValue& arena) {
+    const auto field = arena.find("proof");
+    return field ? read_proof(*field) : ProofInFile{};
+  });
+  while (!proofs.empty() && proofs.back() == ProofInFile{}) proofs.pop_back();
+  return proofs;
 }
 
 InBody<Placement> read_placement(const JsonValue& value) {
@@ -155,7 +209,11 @@ PlanFile read_plan(const JsonValue& value) {
   value.allow_fields(kPlanFields);
   PlanFile plan;
   if (const auto field = value.find("graph")) plan.graph = field->text();
-  if (const auto field = value.find("arenas")) plan.arenas = field->list(read_arena);
+  if (const auto field = value.find("padding")) plan.padding = read_padding(*field);
+  if (const auto field = value.find("arenas")) {
+    plan.arenas = field->list(read_arena);
+    plan.proofs = read_proofs(*field);
+  }
   if (const auto field = value.find("placements")) plan.placements = field->list(read_placement);
   if (const auto field = value.find("workspaces")) plan.workspaces = field->list(read_workspace);
   if (const auto field = value.find("clears")) plan.clears = field->list(read_clear);
@@ -169,7 +227,33 @@ PlanFile read_plan(const JsonValue& value) {
 
 // -------------------------------------------------------------------------------------------------------------- write
 
-OrderedJson arena_to_json(const Arena& arena) {
+/// Appends the body whose ids the entry uses, unless that is the root.
+template <class Entry>
+void append_body(OrderedJson& json, const InBody<Entry>& entry) {
+  if (!entry.body.empty()) json["body"] = entry.body;
+}
+
+OrderedJson proof_to_json(const ProofInFile& proof) {
+  OrderedJson json{{"argument", to_string(proof.argument)}};
+  if (proof.op) {
+    json["op"] = proof.op->entry.index();
+    append_body(json, *proof.op);
+  }
+  if (proof.alignment != Bytes(1)) json["alignment"] = proof.alignment.value();
+  for (const InBody<TensorId>& tensor : proof.tensors) {
+    OrderedJson entry{{"tensor", tensor.entry.index()}};
+    append_body(entry, tensor);
+    json["tensors"].push_back(std::move(entry));
+  }
+  for (const InBody<WorkspaceId>& workspace : proof.workspaces) {
+    OrderedJson entry{{"op", workspace.entry.op.index()}, {"index", workspace.entry.index}};
+    append_body(entry, workspace);
+    json["workspaces"].push_back(std::move(entry));
+  }
+  return json;
+}
+
+OrderedJson arena_to_json(const Arena& arena, const ProofInFile& proof) {
   OrderedJson regions = OrderedJson::array();
   for (const Bytes top : arena.regions) regions.push_back(top.value());
   OrderedJson json{{"name", arena.name},
@@ -180,6 +264,7 @@ OrderedJson arena_to_json(const Arena& arena) {
                    {"lower_bound", arena.lower_bound.value()},
                    {"proven_optimal", arena.proven_optimal}};
   if (arena.tensor) json["tensor"] = arena.tensor->index();
+  if (proof.argument != BoundProof::Argument::none) json["proof"] = proof_to_json(proof);
   return json;
 }
 
@@ -190,12 +275,6 @@ void append_place(OrderedJson& json, const Placed& placed) {
   if (placed.region != 0) json["region"] = placed.region;
   json["offset"] = placed.offset.value();
   json["size"] = placed.size.value();
-}
-
-/// Appends the body whose ids the entry uses, unless that is the root.
-template <class Entry>
-void append_body(OrderedJson& json, const InBody<Entry>& entry) {
-  if (!entry.body.empty()) json["body"] = entry.body;
 }
 
 OrderedJson placement_to_json(const InBody<Placement>& placement) {
@@ -265,7 +344,12 @@ Result<Plan> parse_plan(std::string_view text, const std::string& file, const Gr
 
 std::string plan_to_json(const PlanFile& plan) {
   std::string text = "{\"schema\":\"stowage.plan/1\",\"graph\":" + files::to_line(plan.graph);
-  files::append_list(text, "arenas", plan.arenas, arena_to_json);
+  if (plan.padding != Padding::own) text += ",\n\"padding\":" + files::to_line(to_string(plan.padding));
+  std::size_t arena = 0;
+  files::append_list(text, "arenas", plan.arenas, [&](const Arena& each) {
+    const std::size_t number = arena++;
+    return arena_to_json(each, number < plan.proofs.size() ? plan.proofs[number] : ProofInFile{});
+  });
   files::append_list(text, "placements", plan.placements, placement_to_json);
   files::append_list(text, "workspaces", plan.workspaces, workspace_to_json);
   files::append_list(text, "clears", plan.clears, clear_to_json);

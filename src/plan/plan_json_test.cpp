@@ -164,6 +164,31 @@ TEST(PlanJson, ClearsBindingsCopiesEdgesAndBodiesReadBackEqual) {
   EXPECT_EQ(parse_plan(kRichText, "p").value(), rich_example());
 }
 
+TEST(PlanJson, ProofsAndPaddingReadBackEqual) {
+  const BodyPath body{1, 0};
+  using Argument = BoundProof::Argument;
+  PlanFile plan = example();
+  plan.padding = Padding::none;
+  plan.proofs = {{.argument = Argument::aligned, .op = {{OpId(3), body}}, .alignment = Bytes(64)},
+                 {.argument = Argument::unordered,
+                  .tensors = {{TensorId(4), {}}, {TensorId(0), body}},
+                  .workspaces = {{WorkspaceId{OpId(2), 1}, body}}}};
+  const std::string text = plan_to_json(plan);
+  EXPECT_NE(text.find(R"("graph":"net",
+"padding":"none",)"),
+            std::string::npos);
+  EXPECT_NE(text.find(R"("proof":{"argument":"aligned","op":3,"body":[1,0],"alignment":64}})"), std::string::npos);
+  EXPECT_NE(text.find(R"("proof":{"argument":"unordered","tensors":[{"tensor":4},{"tensor":0,"body":[1,0]}],)"
+                      R"("workspaces":[{"op":2,"index":1,"body":[1,0]}]}})"),
+            std::string::npos);
+  EXPECT_EQ(parse_plan(text, "p").value(), plan);
+  EXPECT_EQ(message_of(R"("padding":"half")"), "p.json: padding: unknown padding 'half': it is own or none");
+  EXPECT_EQ(message_of(R"("arenas":[{"size":1,"proof":{"argument":"faith"}}])"),
+            "p.json: arenas[0].proof.argument: unknown argument 'faith'");
+  EXPECT_EQ(message_of(R"("arenas":[{"size":1,"proof":{"argument":"search","step":1}}])"),
+            "p.json: arenas[0].proof: unknown field 'step'");
+}
+
 TEST(PlanJson, EveryArenaKindIsRead) {
   for (const ArenaKind kind : {ArenaKind::shared, ArenaKind::fixed, ArenaKind::session, ArenaKind::persistent,
                                ArenaKind::ring, ArenaKind::user}) {

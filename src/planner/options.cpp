@@ -10,6 +10,7 @@ AnalysisOptions analysis_options(const PlanOptions& options) {
           .zero_fill = options.zero_fill,
           .base = options.base,
           .batch_start = options.batch_start,
+          .padding = options.padding,
           .fuse_inputs_up_to = options.fuse_inputs_up_to};
 }
 

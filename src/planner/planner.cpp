@@ -117,7 +117,10 @@ Result<SolveOutcome> solve_again(const Task& task, const ArenaProblem& arena, co
 void hold_for_all_copies(const Problem& all, std::optional<Bytes> capacity, SolveOutcome& outcome) {
   const Certificate bound = lower_bound(all);
   if (bound.bytes >= outcome.bound.bytes) return;
-  outcome.bound = bound;
+  outcome.bound = {.argument = bound.argument, .bytes = bound.bytes, .step = bound.step};
+  // Other arguments are about items of that problem.
+  const bool about_step = bound.argument == Certificate::Argument::live_bytes;
+  if (!about_step) outcome.bound.argument = Certificate::Argument::exhausted_search;
   if (outcome.status == SolveStatus::optimal) outcome.status = SolveStatus::feasible;
   if (outcome.status == SolveStatus::infeasible && (!capacity || bound.bytes <= *capacity))
     outcome.status = SolveStatus::timed_out;
@@ -204,7 +207,8 @@ class ArenaSolver {
       spent_[arena.memory.index()].lower_bound += outcome.bound.bytes;
     }
     if (outcome.positions.size() != arena.problem.items.size()) return;
-    answers_.solutions.push_back({std::move(outcome.positions), outcome.bound.bytes});
+    BoundProof proof = proof_of(task_.analysis, arena, outcome.bound);
+    answers_.solutions.push_back({std::move(outcome.positions), std::move(outcome.bound), std::move(proof)});
   }
 
   const Task& task_;
@@ -240,14 +244,44 @@ std::size_t count_items(const Lowering& lowering) {
   return count;
 }
 
+VerifyOptions verify_options(const PlanOptions& options) {
+  return {.max_findings = 1,
+          .keep_inputs = options.keep_inputs,
+          .base = options.base,
+          .region_limit = options.region_limit};
+}
+
+bool can_be_checked(const BoundProof& proof) {
+  const BoundProof::Argument argument = proof.argument;
+  return argument == BoundProof::Argument::live_bytes || argument == BoundProof::Argument::aligned ||
+         argument == BoundProof::Argument::unordered;
+}
+
+/// A proof that does not hold for every plan of the graph holds for what was chosen before packing, or asked for.
+/// Arenas whose bounds are above the bytes that every plan needs come first.
+void admit_choices(const Graph& graph, Plan& plan, const VerifyOptions& options) {
+  Plan asking = plan;
+  for (Arena& arena : asking.arenas) {
+    if (can_be_checked(arena.proof)) arena.proof = {.argument = BoundProof::Argument::search};
+  }
+  for (const UncheckedClaim& claim : unchecked_claims(graph, asking, options)) {
+    BoundProof& proof = plan.arenas[claim.arena.index()].proof;
+    if (proof.argument == BoundProof::Argument::live_bytes) proof = {.argument = BoundProof::Argument::choices};
+  }
+  const std::vector<Finding> findings = verify(graph, plan, options);
+  for (Arena& arena : plan.arenas) {
+    const bool doubtful = !findings.empty() && findings.front().rule == Rule::claim && can_be_checked(arena.proof);
+    if (doubtful) arena.proof = {.argument = BoundProof::Argument::choices};
+  }
+}
+
 /// A plan that breaks a rule is a bug of ours and must never be returned.
-void check_verified(const Graph& graph, const Plan& plan, const PlanOptions& options) {
-  const std::vector<Finding> findings = verify(graph, plan,
-                                               {.max_findings = 1,
-                                                .keep_inputs = options.keep_inputs,
-                                                .base = options.base,
-                                                .region_limit = options.region_limit,
-                                                .batch_start = options.batch_start});
+void check_verified(const Graph& graph, Plan& plan, const PlanOptions& options) {
+  std::vector<Finding> findings = verify(graph, plan, verify_options(options));
+  if (!findings.empty() && findings.front().rule == Rule::claim) {
+    admit_choices(graph, plan, verify_options(options));
+    findings = verify(graph, plan, verify_options(options));
+  }
   STOWAGE_CHECK(findings.empty(), findings.front().message.c_str());
 }
 

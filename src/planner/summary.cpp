@@ -13,6 +13,7 @@ Summary summarize(const Planned& planned) {
   summary.items = planned.items;
   summary.lower_bound = planned.lower_bound;
   summary.naive = planned.naive;
+  summary.padding = planned.options.padding;
   summary.status = to_string(planned.status);
   summary.solver = planned.solver;
   summary.strategies = planned.candidates.size();

@@ -29,6 +29,7 @@ std::string summary_to_json(const Summary& summary) {
                                 {"lower_bound_bytes", summary.lower_bound.value()},
                                 {"naive_bytes", summary.naive.value()},
                                 {"proven_optimal", summary.proven_optimal},
+                                {"padding", to_string(summary.padding)},
                                 {"status", summary.status},
                                 {"solver", summary.solver},
                                 {"solve_ms", summary.solve_ms},

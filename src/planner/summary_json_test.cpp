@@ -23,7 +23,8 @@ TEST(SummaryJson, IsOneObjectOnOneLine) {
   EXPECT_EQ(summary_to_json(summary),
             "{\"schema\":\"stowage.summary/"
             "1\",\"name\":\"n\xEF\xBF\xBD\",\"ops\":2,\"tensors\":3,\"items\":4,\"peak_bytes\":96,"
-            "\"lower_bound_bytes\":90,\"naive_bytes\":128,\"proven_optimal\":false,\"status\":\"feasible\",\"solver\":"
+            "\"lower_bound_bytes\":90,\"naive_bytes\":128,\"proven_optimal\":false,\"padding\":\"own\",\"status\":"
+            "\"feasible\",\"solver\":"
             "\"best-fit\","
             "\"solve_ms\":1.25,\"arenas\":[{\"name\":\"a\",\"memory\":\"cpu\",\"kind\":\"shared\",\"size\":96,\"lower_"
             "bound\":90,"

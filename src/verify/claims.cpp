@@ -1,5 +1,7 @@
 #include "verify/claims.hpp"
 
+#include <algorithm>
+
 namespace stowage::verification {
 
 Claims::Claims(const Case& input, const Copies& copies, const Clears& clears, const Cells& cells)
@@ -72,13 +74,31 @@ void Claims::add(HolderId holder, const Subject& subject, const Place& place, By
     // represents all of them.
     Claim& claim = claims_[known];
     if (claim.cell == *place.cell && claim.bytes == *bytes) {
-      claim = {holder, *place.cell, *bytes, subject, place.arena};
+      claim = {holder, *place.cell, *bytes, subject, place.arena, {}};
       return;
     }
   }
-  claims_.push_back({holder, *place.cell, *bytes, subject, place.arena});
+  claims_.push_back({holder, *place.cell, *bytes, subject, place.arena, {}});
   next_.push_back(first_[holder]);
   first_[holder] = static_cast<ClaimId>(claims_.size() - 1);
+}
+
+std::optional<ClaimId> Claims::find_highest(HolderId holder) const {
+  if (!has_any(holder)) return std::nullopt;
+  ClaimId highest = first_[holder];
+  bool usual = true;
+  for_each(holder, [&](ClaimId id) {
+    const ByteRange bytes = claims_[id].bytes;
+    usual = usual && claims_[id].cell == claims_[highest].cell && bytes.lower >= Bytes(0) && bytes.upper <= kMaxBytes;
+    if (bytes.upper > claims_[highest].bytes.upper) highest = id;
+  });
+  return usual ? std::optional(highest) : std::nullopt;
+}
+
+Bytes Claims::lowest_of(HolderId holder) const {
+  Bytes lowest = kMaxBytes;
+  for_each(holder, [&](ClaimId id) { lowest = std::min(lowest, claims_[id].bytes.lower); });
+  return lowest;
 }
 
 }  // namespace stowage::verification

@@ -18,15 +18,40 @@ using ClaimId = std::uint32_t;
 struct Claim {
   HolderId holder;
   std::size_t cell;
-  ByteRange bytes;
+  ByteRange bytes;  ///< Including padding.
   Subject subject;
   ArenaId arena;
+  Bytes padding = {};  ///< The last bytes, which hold nothing.
+
+  /// The bytes that hold something.
+  [[nodiscard]] ByteRange content() const { return {bytes.lower, bytes.upper - padding}; }
+  /// `part` and, if it reaches the end of the content, the padding behind it.
+  [[nodiscard]] ByteRange with_padding(ByteRange part) const {
+    return part.upper == content().upper ? ByteRange{part.lower, bytes.upper} : part;
+  }
 };
 
 /// Everything that has bytes in the plan, except for what nobody needs and what lies outside all regions.
 class Claims {
  public:
   Claims(const Case& input, const Copies& copies, const Clears& clears, const Cells& cells);
+
+  /// Extends each value by its padding behind its highest byte, if it lies in one region:
+  /// `padding_of(value, lowest byte, claim that ends last)`.
+  template <class PaddingOf>
+  void pad(PaddingOf&& padding_of) {
+    for (HolderId holder = 0; holder < values_; ++holder) {
+      const std::optional<ClaimId> highest = find_highest(holder);
+      if (!highest) continue;
+      const Bytes end = claims_[*highest].bytes.upper;
+      const Bytes padding = padding_of(holder, lowest_of(holder), claims_[*highest]);
+      for_each(holder, [&](ClaimId id) {
+        if (claims_[id].bytes.upper != end) return;
+        claims_[id].padding = padding;
+        claims_[id].bytes.upper += padding;
+      });
+    }
+  }
 
   [[nodiscard]] std::size_t size() const { return claims_.size(); }
   [[nodiscard]] std::size_t holders() const { return first_.size(); }
@@ -55,6 +80,10 @@ class Claims {
  private:
   static constexpr ClaimId kNone = 0xffffffff;
 
+  /// The claim of the holder that ends last; nothing if it has none, or several in different regions or beyond all
+  /// limits.
+  [[nodiscard]] std::optional<ClaimId> find_highest(HolderId holder) const;
+  [[nodiscard]] Bytes lowest_of(HolderId holder) const;
   /// Includes tensors that nobody reads, but that a copy or a loop writes.
   void add_tensors(const Case& input, const Copies& copies, const Cells& cells);
   void add_workspaces(const Case& input);

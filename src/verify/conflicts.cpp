@@ -6,6 +6,11 @@ namespace stowage::verification {
 
 bool Conflicts::is_new(HolderId a, HolderId b) { return !quiet_ && reported_.insert(std::minmax(a, b)).second; }
 
+bool Conflicts::is_padding(ClaimId a, ClaimId b, ByteRange shared) const {
+  const auto within = [&](ClaimId claim) { return facts_.claims[claim].content().overlaps(shared); };
+  return !within(a) || !within(b);
+}
+
 Conflicts::Need Conflicts::need_of(HolderId holder) const {
   const Values& values = facts_.input.values;
   if (facts_.claims.is_value(holder)) {
@@ -38,8 +43,9 @@ std::string Conflicts::name(Step step) const {
 std::string Conflicts::describe_pair(ClaimId earlier, ClaimId later, ByteRange shared) const {
   const Claim& a = facts_.claims[earlier];
   const Claim& b = facts_.claims[later];
-  return fmt::format("{} {} and {} {} of arena '{}' share bytes {}", name(earlier), describe(a.bytes), name(later),
-                     describe(b.bytes), facts_.input.plan.arenas[b.arena.index()].name, describe(shared));
+  const char* const kind = is_padding(earlier, later, shared) ? "padding" : "bytes";
+  return fmt::format("{} {} and {} {} of arena '{}' share {} {}", name(earlier), describe(a.bytes), name(later),
+                     describe(b.bytes), facts_.input.plan.arenas[b.arena.index()].name, kind, describe(shared));
 }
 
 std::string Conflicts::describe_needs(ClaimId earlier, ClaimId later) const {
@@ -51,6 +57,7 @@ std::string Conflicts::describe_needs(ClaimId earlier, ClaimId later) const {
 
 void Conflicts::overwritten(ClaimId earlier, ClaimId later, ByteRange shared,
                             std::optional<std::pair<Moment, Moment>> unordered) {
+  const bool padding = is_padding(earlier, later, shared);
   if (!is_new(facts_.claims[earlier].holder, facts_.claims[later].holder)) return;
   const Step begin = need_of(facts_.claims[later].holder).begin;
   std::string why = "while both are needed at " + name(std::max(begin, Step(0)));
@@ -59,11 +66,14 @@ void Conflicts::overwritten(ClaimId earlier, ClaimId later, ByteRange shared,
     why = fmt::format("while nothing orders {} before {}", describe_step(graph, OpId(unordered->first.op)),
                       describe_step(graph, OpId(unordered->second.op)));
   }
-  findings_.add(Rule::overlap, "{} {}{}", describe_pair(earlier, later, shared), why, describe_needs(earlier, later));
+  findings_.add(padding ? Rule::padding : Rule::overlap, "{} {}{}", describe_pair(earlier, later, shared), why,
+                describe_needs(earlier, later));
 }
 
 void Conflicts::lost(ClaimId wanted, ClaimId found, ByteRange shared, std::optional<Moment> moment) {
   const HolderId holder = facts_.claims[wanted].holder;
+  if (found == kNobody && !facts_.claims[wanted].content().overlaps(shared)) return;
+  const bool padding = found != kNobody && is_padding(wanted, found, shared);
   if (!is_new(holder, found == kNobody ? holder : facts_.claims[found].holder)) return;
   const std::string when = moment ? describe_step(facts_.input.graph, OpId(moment->op)) : "the end";
   if (found == kNobody) {
@@ -75,7 +85,7 @@ void Conflicts::lost(ClaimId wanted, ClaimId found, ByteRange shared, std::optio
   const bool both = need_of(holder).end >= begin;
   const std::string why = both ? "both are needed at " + name(std::max(begin, Step(0)))
                                : fmt::format("{} is needed again at {}", name(wanted), when);
-  findings_.add(Rule::overlap, "{} while {}{}", describe_pair(wanted, found, shared), why,
+  findings_.add(padding ? Rule::padding : Rule::overlap, "{} while {}{}", describe_pair(wanted, found, shared), why,
                 describe_needs(wanted, found));
 }
 

@@ -61,6 +61,8 @@ class Conflicts {
   };
 
   [[nodiscard]] bool is_new(HolderId a, HolderId b);
+  /// Whether the shared bytes are padding of one of the two.
+  [[nodiscard]] bool is_padding(ClaimId a, ClaimId b, ByteRange shared) const;
   [[nodiscard]] Need need_of(HolderId holder) const;
   [[nodiscard]] std::string name(ClaimId claim) const;
   [[nodiscard]] std::string name(Step step) const;

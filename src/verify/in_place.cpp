@@ -61,7 +61,10 @@ struct Takeover {
     const std::optional<ByteRange> bytes = range_at(from->offset, input.graph.tensor(in).size);
     const Bytes size = input.graph.tensor(out).size;
     if (!bytes || size > bytes->length() || input.graph.root(out).offset != Bytes(0)) return false;
-    return !reads_shifted(*from, size) && bytes->contains(shared) && !writes_beside(out, *bytes);
+    // What they share beyond the content of one of them is padding, which holds nothing.
+    const Bytes end = std::min({shared.upper, earlier.content().upper, later.content().upper});
+    const bool inside = shared.lower >= end || bytes->contains({shared.lower, end});
+    return !reads_shifted(*from, size) && inside && !writes_beside(out, *bytes);
   }
 };
 

@@ -119,7 +119,7 @@ void Ledger::write(HolderId holder, const Spot& spot, Moment moment) {
   if (claim == kNobody || !is_tracked(holder)) return;
   const bool is_new = !state_[holder].begun;
   if (state_.touch(holder, moment)) check_floors(holder, moment);
-  take(claim, spot.bytes, moment, Mode::write);
+  take(claim, facts_.claims[claim].with_padding(spot.bytes), moment, Mode::write);
   if (is_new) take_all(holder, moment);
 }
 
@@ -146,7 +146,7 @@ void Ledger::hand_over(HolderId from, HolderId to, const Spot& spot, Moment mome
   }
   const bool is_new = !state_[to].begun;
   if (state_.touch(to, moment)) check_floors(to, moment);
-  take(target, spot.bytes, moment, Mode::write);
+  take(target, facts_.claims[target].with_padding(spot.bytes), moment, Mode::write);
   if (is_new) take_all(to, moment);
 }
 

@@ -9,11 +9,11 @@ namespace stowage::verification {
 namespace {
 
 /// The size of the largest unit in each region. A unit is everything that must lie together, from its lowest to its
-/// highest byte, rounded up to its alignment.
+/// highest byte, with its padding.
 class Largest {
  public:
   Largest(const Case& input, const Links& links, const Copies& copies, std::size_t cells)
-      : links_(links), by_cell_(cells) {
+      : links_(links), padding_(input.padding), by_cell_(cells) {
     for (std::size_t t = 0; t < input.graph.tensors().size(); ++t) {
       const Place* const place = input.places.valid(TensorId(t));
       if (!place) continue;
@@ -31,8 +31,7 @@ class Largest {
       const std::vector<Workspace>& workspaces = input.graph.ops()[k].workspaces;
       for (std::uint32_t w = 0; w < workspaces.size(); ++w) {
         const Place* const place = input.places.of(WorkspaceId{OpId(k), w});
-        if (place && place->cell)
-          raise(*place->cell, align_up(workspaces[w].size, input.graph.alignment(workspaces[w])));
+        if (place && place->cell) raise(*place->cell, padded(workspaces[w].size, input.graph.alignment(workspaces[w])));
       }
     }
   }
@@ -56,12 +55,16 @@ class Largest {
     Extent& extent = extents_.try_emplace({number, *place.cell}, Extent{*bytes, Bytes(1)}).first->second;
     extent.bytes = {std::min(extent.bytes.lower, bytes->lower), std::max(extent.bytes.upper, bytes->upper)};
     extent.alignment = std::max(extent.alignment, alignment);
-    raise(*place.cell, align_up(extent.bytes.length(), extent.alignment));
+    raise(*place.cell, padded(extent.bytes.length(), extent.alignment));
   }
 
+  [[nodiscard]] Bytes padded(Bytes size, Bytes alignment) const {
+    return padding_ == Padding::own ? align_up(size, alignment) : size;
+  }
   void raise(std::size_t cell, Bytes size) { by_cell_[cell] = std::max(by_cell_[cell], size); }
 
   const Links& links_;
+  Padding padding_;
   std::vector<Bytes> by_cell_;
   std::map<std::pair<std::size_t, std::size_t>, Extent> extents_;  ///< By unit and region.
 };

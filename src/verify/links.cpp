@@ -53,6 +53,7 @@ class LinkCheck {
         copies_(copies),
         findings_(findings),
         rigid_(input.values.size() + copies.size()),
+        demanded_(input.values.size() + copies.size()),
         kin_(input.values.size()),
         part_(input.values.size()),
         persistent_part_(input.values.size()) {}
@@ -72,7 +73,8 @@ class LinkCheck {
       findings_.add(Rule::copy, "copy {} of {} {} is needed by nothing", i, describe(graph, copies_[i].tensor),
                     describe(input_.plan, copies_[i].to));
     }
-    return {std::move(packed_), rigid_.take(), kin_.take(), std::move(part_), std::move(persistent_part_)};
+    return {std::move(packed_), rigid_.take(),    demanded_.take(),
+            kin_.take(),        std::move(part_), std::move(persistent_part_)};
   }
 
  private:
@@ -114,6 +116,7 @@ class LinkCheck {
   Findings& findings_;
   std::vector<Packed> packed_;
   Joined rigid_;
+  Joined demanded_;
   Joined kin_;
   std::vector<char> part_;
   std::vector<char> persistent_part_;
@@ -223,6 +226,7 @@ void LinkCheck::lie_rigid(const Group& group, const Group::Member& member, const
     return group.of_inputs && at.copy != kNoCopy ? input_.values.size() + at.copy : input_.values.of(tensor).index();
   };
   rigid_.join(number(member.tensor, where), number(first, other));
+  demanded_.join(number(member.tensor, where), number(first, other));
   if (!group.whole || (group.of_inputs && where.copy != kNoCopy)) return;
   const ValueId part = input_.values.of(member.tensor);
   const ValueId whole = input_.values.of(*group.whole);
@@ -289,6 +293,7 @@ void LinkCheck::check_handover(TensorId from, TensorId to, std::span<const std::
   if (source && lies_at(*source, *target, Bytes(0))) {
     kin_.join(input_.values.of(from).index(), input_.values.of(to).index());
     rigid_.join(input_.values.of(from).index(), input_.values.of(to).index());
+    demanded_.join(input_.values.of(from).index(), input_.values.of(to).index());
     return;
   }
   for (const std::uint32_t copy : copies) {

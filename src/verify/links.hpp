@@ -24,6 +24,8 @@ struct Links {
   std::vector<Packed> packed;
   /// By value, then by copy: those at fixed distances from each other, including through groups, have the same number.
   std::vector<std::uint32_t> rigid;
+  /// The same, but only where groups and bodies demand the distance, not because the plan works in place.
+  std::vector<std::uint32_t> demanded;
   /// By value: those that share bytes on purpose have the same number. They are parts and wholes, or one hands its
   /// bytes over to the other.
   std::vector<std::uint32_t> kin;

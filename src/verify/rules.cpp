@@ -97,21 +97,11 @@ class PlacementCheck {
     return pinned ? ArenaKind::fixed : ArenaKind::shared;
   }
 
-  /// Why a value must not lie in a caller's buffer; null if it may.
-  [[nodiscard]] static const char* unwelcome(const Value& value) {
-    if (value.fixed) return "an op that needs a fixed address accesses it";
-    if (value.flags.has(TensorFlag::input)) return "it is an input";
-    if (value.flags.has(TensorFlag::output)) return "it is an output";
-    if (value.flags.has(TensorFlag::no_reuse)) return "it must not share its bytes";
-    if (value.grouped) return "it is in a contiguous group";
-    return value.filled ? "it must be filled" : nullptr;
-  }
-
   void check_guest(const Demand& demand, ArenaId id) {
     const Bindings::Bound* const host = input_.bindings.host(id);
     if (!host) return;  // reported with the arena
     const bool coarse = demand.alignment > host->alignment;
-    const char* const why = coarse ? "its alignment is larger than the buffer's" : unwelcome(demand.value);
+    const char* const why = coarse ? "its alignment is larger than the buffer's" : why_unwelcome(demand.value);
     if (!why) return;
     findings_.add(Rule::arena, "{} cannot lie in {}, a caller's buffer: {}", name(demand), describe(input_.plan, id),
                   why);
@@ -164,6 +154,15 @@ void check_workspace(const Case& input, WorkspaceId id, PlacementCheck& rules, F
 }
 
 }  // namespace
+
+const char* why_unwelcome(const Value& value) {
+  if (value.fixed) return "an op that needs a fixed address accesses it";
+  if (value.flags.has(TensorFlag::input)) return "it is an input";
+  if (value.flags.has(TensorFlag::output)) return "it is an output";
+  if (value.flags.has(TensorFlag::no_reuse)) return "it must not share its bytes";
+  if (value.grouped) return "it is in a contiguous group";
+  return value.filled ? "it must be filled" : nullptr;
+}
 
 void check_header(const Graph& graph, const Plan& plan, Findings& findings) {
   if (plan.graph != graph.name()) {

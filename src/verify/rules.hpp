@@ -19,12 +19,16 @@ struct Case {
   const Values& values;
   const Places& places;
   const Bindings& bindings;
+  Padding padding;
 };
 
 /// The plan is for this graph, notes name tensors that exist, and each arena's size and claims agree with each other.
 void check_header(const Graph& graph, const Plan& plan, Findings& findings);
 
 struct Links;
+
+/// Why a value must not lie in a caller's buffer; null if it may.
+[[nodiscard]] const char* why_unwelcome(const Value& value);
 
 /// Everything that needs a placement has one, nothing that must not have one does, and each is aligned, within its
 /// region, and in an arena of the right kind.

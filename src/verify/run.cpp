@@ -2,9 +2,9 @@
 
 namespace stowage::verification {
 
-Run::Run(const Facts& facts, std::string_view batch) : graph_(facts.input.graph), batch_(batch) {
-  if (!graph_.batches().empty()) find_absent(facts.input.values);
-  find_accessed(facts.input.values);
+Run::Run(const Case& input, std::string_view batch) : graph_(input.graph), batch_(batch) {
+  if (!graph_.batches().empty()) find_absent(input.values);
+  find_accessed(input.values);
   if (graph_.stream_count() == 1) return;
   for (std::uint32_t k = 0; k < graph_.scopes().front().op_count; ++k) {
     if (graph_.ops()[k].no_task || !is_active(OpId(k))) continue;

@@ -3,14 +3,15 @@
 #include <string_view>
 #include <vector>
 
-#include "verify/conflicts.hpp"
+#include "verify/claims.hpp"
+#include "verify/order.hpp"
 
 namespace stowage::verification {
 
 /// Which part of a graph exists when one batch is chosen.
 class Run {
  public:
-  Run(const Facts& facts, std::string_view batch);
+  Run(const Case& input, std::string_view batch);
 
   [[nodiscard]] std::string_view batch() const { return batch_; }
   [[nodiscard]] bool is_active(OpId op) const { return verification::is_active(graph_.op(op), batch_); }

@@ -3,12 +3,14 @@
 #include "plan/interface/plan_file.hpp"
 #include "verify/apart.hpp"
 #include "verify/bindings.hpp"
+#include "verify/bounds.hpp"
 #include "verify/claims.hpp"
 #include "verify/clears.hpp"
 #include "verify/copies.hpp"
 #include "verify/findings.hpp"
 #include "verify/limits.hpp"
 #include "verify/links.hpp"
+#include "verify/paddings.hpp"
 #include "verify/places.hpp"
 #include "verify/rules.hpp"
 #include "verify/values.hpp"
@@ -28,6 +30,8 @@ std::string_view to_string(Rule rule) {
       return "bounds";
     case Rule::alignment:
       return "alignment";
+    case Rule::padding:
+      return "padding";
     case Rule::arena:
       return "arena";
     case Rule::layout:
@@ -61,7 +65,7 @@ std::vector<Finding> verify(const Graph& graph, const Plan& plan, const VerifyOp
   const Bindings bindings(graph, plan, values, findings);
   const Clears clears(graph, plan, cells, findings);
   Copies copies(graph, plan, cells, findings);
-  const Case input{graph, plan, options, values, places, bindings};
+  const Case input{graph, plan, options, values, places, bindings, options.padding.value_or(plan.padding)};
   check_header(graph, plan, findings);
   check_edges(graph, plan, findings);
   check_layout(input, findings);
@@ -71,9 +75,32 @@ std::vector<Finding> verify(const Graph& graph, const Plan& plan, const VerifyOp
   check_pools(input, findings);
   check_apart(input, cells, findings);
   check_region_limits(input, links, copies, findings);
-  const Claims claims(input, copies, clears, cells);
+  Claims claims(input, copies, clears, cells);
+  if (input.padding == Padding::own) {
+    add_paddings(input, links, claims);
+    check_paddings(input, claims, cells, findings);
+  }
+  (void)check_bounds(input, claims, clears, findings);
   walk({input, copies, clears, claims}, links, cells.count(), findings);
   return findings.take();
+}
+
+std::vector<UncheckedClaim> unchecked_claims(const Graph& graph, const Plan& plan, const VerifyOptions& options) {
+  using namespace verification;
+  Findings ignored(1);
+  const Values values(graph, options.keep_inputs);
+  const Cells cells(plan);
+  const Places places(graph, plan, cells, ignored);
+  const Bindings bindings(graph, plan, values, ignored);
+  const Clears clears(graph, plan, cells, ignored);
+  const Copies copies(graph, plan, cells, ignored);
+  const Case input{graph, plan, options, values, places, bindings, options.padding.value_or(plan.padding)};
+  const Claims claims(input, copies, clears, cells);
+  return check_bounds(input, claims, clears, ignored);
+}
+
+std::vector<UncheckedClaim> unchecked_claims(const Graph& graph, const PlanFile& file, const VerifyOptions& options) {
+  return unchecked_claims(graph, resolve(graph, file).plan, options);
 }
 
 std::vector<Finding> verify(const Graph& graph, const PlanFile& file, const VerifyOptions& options) {

@@ -440,7 +440,7 @@ void walk(const Facts& facts, const Links& links, std::size_t cells, Findings& f
   std::vector<bool> met(facts.clears.size());
   for (const std::string& batch : batches) {
     if (findings.full()) return;
-    const Run run(facts, batch);
+    const Run run(facts.input, batch);
     const Order order({graph, edges, tasks, batch});
     Walk one(facts, locals, run, {facts, links, provenance, run, order, cells}, conflicts);
     one.run();

@@ -94,7 +94,43 @@ class Verify(CliTest):
 
     def test_a_valid_plan_as_json(self):
         found = json.loads(self.expect(0, "verify", self.graph, "plan.json", "--json").out)
-        self.assertEqual(found, {"schema": "stowage.findings/1", "valid": True, "findings": []})
+        self.assertEqual(found, {"schema": "stowage.findings/1", "valid": True, "findings": [], "unchecked": []})
+
+    def claim(self, bound, proof=None):
+        """The plan with more room than it needs, and a claim that all of it is needed."""
+        self.plan["arenas"][0].update(size=bound, regions=[bound], lower_bound=bound, proven_optimal=True)
+        self.plan["arenas"][0].pop("proof", None)
+        if proof:
+            self.plan["arenas"][0]["proof"] = proof
+        return self.write("claim.json", self.plan)
+
+    def test_a_bound_that_nothing_supports_is_found(self):
+        self.claim(8192)
+        self.findings("claim", "cpu")
+        self.claim(8192, {"argument": "live_bytes", "op": 1})
+        self.findings("claim", "op1")
+
+    def test_a_bound_by_search_is_reported_as_not_checked(self):
+        claim = self.claim(8192, {"argument": "search"})
+        out = self.expect(0, "verify", self.graph, claim).out
+        self.assertIn("\n  note: the lower bound 8192 of arena 'cpu' (0) holds by search, not checked; at some step 256 bytes are needed\n", out)
+        found = json.loads(self.expect(0, "verify", self.graph, claim, "--json").out)
+        self.assertEqual([(each["arena"], each["lower_bound"], each["checked"]) for each in found["unchecked"]], [(0, 8192, 256)])
+
+    def test_recheck_confirms_or_refutes_a_bound(self):
+        self.assertIn("\n  recheck: arena 'cpu': confirmed: the bound 256 was proven again\n",
+                      self.expect(0, "verify", self.graph, "plan.json", "--recheck", "--time-limit", "2s").out)
+        claim = self.claim(8192, {"argument": "search"})
+        self.assertIn("\n  recheck: arena 'cpu': refuted: a plan of 256 bytes exists, below the bound 8192\n",
+                      self.expect(3, "verify", self.graph, claim, "--recheck").out)
+        found = json.loads(self.expect(3, "verify", self.graph, claim, "--recheck", "--json").out)
+        self.assertTrue(found["valid"])
+        self.assertEqual(found["recheck"]["verdict"], "refuted")
+        self.assertEqual(found["recheck"]["bounds"], [{"lower_bound": 8192, "proven": 256, "found": 256, "verdict": "refuted"}])
+
+    def test_recheck_is_for_graphs_and_its_time_limit_for_recheck(self):
+        self.assertIn("--recheck is for graphs", self.expect(2, "verify", self.table, self.table, "--recheck").err)
+        self.expect(2, "verify", self.graph, "plan.json", "--time-limit", "1s")
 
     def test_a_plan_from_standard_input(self):
         self.expect(0, "verify", self.graph, "-", stdin=(self.dir / "plan.json").read_bytes())

@@ -93,6 +93,21 @@ class Verify(CliTest):
     def test_regions_keep_to_the_limit(self):
         self.check("memories", "--region-limit", "1024")
 
+    def test_padding_is_whose_the_option_or_the_plan_says(self):
+        tensors = [{"name": "x", "size": 1088, "alignment": 64, "flags": ["input"]}, {"name": "y", "size": 128, "alignment": 4096, "flags": ["output"]}]
+        graph = self.write("graph.json", {"schema": "stowage.graph/1", "name": "uneven", "tensors": tensors,
+                                          "ops": [{"name": "op", "inputs": [0], "outputs": [1]}]})
+        sizes = {}
+        for padding in ("own", "none"):
+            summary = json.loads(self.expect(0, "plan", graph, "--padding", padding, "--json").out)
+            self.assertEqual((summary["padding"], summary["proven_optimal"]), (padding, True))
+            sizes[padding] = summary["peak_bytes"]
+            self.assertIn(f" {padding} ", self.expect(0, "plan", graph, "--padding", padding, "-o", f"{padding}.json").out)
+            self.expect(0, "verify", graph, f"{padding}.json")
+        self.assertEqual(sizes, {"own": 5184, "none": 1216})
+        self.assertIn("padding: ", self.expect(3, "verify", graph, "none.json", "--padding", "own").out)
+        self.expect(3, "verify", graph, "own.json", "--padding", "none")  # its bound does not hold then
+
 
 if __name__ == "__main__":
     main(__doc__)

@@ -14,7 +14,7 @@ import pathlib
 from support import EXAMPLES, OLD, CliTest, chain, graph_of, main, random_rows, round_up, solver_names, table_of
 
 SUMMARY_FIELDS = ["schema", "name", "ops", "tensors", "items", "peak_bytes", "lower_bound_bytes", "naive_bytes", "proven_optimal",
-                  "status", "solver", "solve_ms", "arenas"]
+                  "padding", "status", "solver", "solve_ms", "arenas"]
 ARENA_FIELDS = ["name", "memory", "kind", "size", "lower_bound", "proven_optimal"]
 
 
@@ -50,7 +50,7 @@ class Plan(CliTest):
                 plan = json.loads(self.read("plan.json"))
                 self.assertEqual(plan["schema"], "stowage.plan/1")
                 self.assertEqual(sum(arena["size"] for arena in plan["arenas"] if arena["kind"] not in ("persistent", "user")), peak)
-                self.assertEqual(self.expect(0, "verify", graph, "plan.json").out, "plan.json: valid\n")
+                self.assertTrue(self.expect(0, "verify", graph, "plan.json").out.startswith("plan.json: valid\n"))
 
     def test_a_name_that_ends_in_gz_is_packed(self):
         name = self.write("chain.json", chain())

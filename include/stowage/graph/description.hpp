@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "stowage/base.hpp"
@@ -150,6 +151,17 @@ struct Alias {
 
 /// Whether the base address of shared memory may differ from run to run.
 enum class AddressBase : std::uint8_t { fixed, refreshable };
+
+/// Whose the bytes are between the end of a tensor or workspace and the next multiple of its
+/// alignment.
+enum class Padding : std::uint8_t {
+  own,   ///< The tensor's: kernels may touch them while it is live, so nothing else lies there.
+  none,  ///< Nobody's: sizes are exact, and only offsets are aligned.
+};
+
+[[nodiscard]] constexpr std::string_view to_string(Padding padding) {
+  return padding == Padding::own ? "own" : "none";
+}
 
 /// When memory that must hold a value is filled.
 enum class FillPolicy : std::uint8_t {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "stowage/base.hpp"
+#include "stowage/graph/description.hpp"
 #include "stowage/graph/ids.hpp"
 
 /// A memory plan in terms of its graph.
@@ -31,6 +32,33 @@ enum class ArenaKind : std::uint8_t {
   return kind != ArenaKind::persistent && kind != ArenaKind::user;
 }
 
+/// Why no plan of the graph can have fewer bytes in an arena than its `lower_bound`. Whatever else
+/// a plan may choose, it is about plans that put the same values in arenas of this memory and kind,
+/// and that bind and fill at the start what this plan does.
+struct BoundProof {
+  enum class Argument : std::uint8_t {
+    none,        ///< Not given.
+    live_bytes,  ///< The bytes that are needed at `op` (absent: before the first op).
+    /// The same, counting those of at least this `alignment` in multiples of it.
+    aligned,
+    unordered,  ///< No two of `tensors` and `workspaces` can ever share a byte.
+    given,      ///< The graph says the size: that of a ring, or of a caller's buffer.
+    search,     ///< A search found nothing smaller. Cannot be checked without repeating it.
+    /// It holds for what planning was told or decided by itself, such as not to work in place or
+    /// what to copy; not for every plan of the graph.
+    choices,
+  };
+  Argument argument = Argument::none;
+  std::optional<OpId> op = {};
+  Bytes alignment{1};
+  std::vector<TensorId> tensors = {};
+  std::vector<WorkspaceId> workspaces = {};
+
+  friend bool operator==(const BoundProof&, const BoundProof&) = default;
+};
+
+[[nodiscard]] STOWAGE_EXPORT std::string_view to_string(BoundProof::Argument argument);
+
 /// The logical address range that answers one `Problem`.
 struct Arena {
   std::string name;
@@ -41,6 +69,7 @@ struct Arena {
   Bytes lower_bound;
   bool proven_optimal = false;
   std::optional<TensorId> tensor = {};  ///< For `user`: the tensor whose buffer it is.
+  BoundProof proof = {};                ///< Of `lower_bound`.
 
   friend bool operator==(const Arena&, const Arena&) = default;
 };
@@ -136,7 +165,8 @@ struct Note {
 /// there are buffers. Ids index `Graph::tensors` and `Graph::ops`. (Plan files number tensors and
 /// ops body by body: see plan_file.hpp.)
 struct STOWAGE_EXPORT Plan {
-  std::string graph;  ///< The graph's name.
+  std::string graph;               ///< The graph's name.
+  Padding padding = Padding::own;  ///< The rule that places and bounds follow.
   std::vector<Arena> arenas;
   std::vector<Placement> placements;           ///< Ascending by tensor.
   std::vector<WorkspacePlacement> workspaces;  ///< Ascending by op, index.

@@ -18,6 +18,7 @@ struct AnalysisOptions {
   FillPolicy zero_fill = FillPolicy::central;
   AddressBase base = AddressBase::fixed;
   BatchStart batch_start = BatchStart::free;
+  Padding padding = Padding::own;
   /// Zero-copy inputs up to this size are not bound, but lie next to each other in our memory.
   Bytes fuse_inputs_up_to = {};
 };

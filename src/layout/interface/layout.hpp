@@ -169,6 +169,7 @@ struct Layout {
   std::vector<LayoutNote> notes;
   NoReuse no_reuse = {};
   AddressBase base = AddressBase::fixed;
+  Padding padding = Padding::own;
 
   [[nodiscard]] ClassId class_of(TensorId id) const { return sharing.class_of(id); }
   [[nodiscard]] const Storage& storage(StorageId id) const { return storages[id.index()]; }
@@ -176,9 +177,13 @@ struct Layout {
   [[nodiscard]] Bytes offset_in_storage(TensorId id) const {
     return positions[class_of(id)].offset + sharing.place(id).offset;
   }
-  /// The number of bytes that a class occupies, including padding.
+  /// The number of bytes that a tensor or workspace of this size occupies, including its padding.
+  [[nodiscard]] Bytes padded(Bytes size, Bytes alignment) const {
+    return padding == Padding::own ? align_up(size, alignment) : size;
+  }
+  /// The number of bytes that a class occupies, including its padding. A part of a packed whole has none.
   [[nodiscard]] Bytes footprint(ClassId id) const {
-    return positions[id].packing.is_part ? classes[id].size : align_up(classes[id].size, classes[id].alignment);
+    return positions[id].packing.is_part ? classes[id].size : padded(classes[id].size, classes[id].alignment);
   }
 };
 

@@ -57,7 +57,8 @@ struct LowerOptions {
 /// The answer to a Problem.
 struct ArenaSolution {
   std::vector<Position> positions;
-  Bytes lower_bound;
+  Certificate bound;
+  BoundProof proof = {};  ///< What `bound` says, in terms of the graph (`proof_of`).
 };
 
 /// Cannot fail. Every Problem passes `check_problem`. O(classes + accesses × streams). Thread-safe.
@@ -65,6 +66,9 @@ struct ArenaSolution {
 /// Each Problem has the whole capacity of its memory. A caller that solves them one after another must subtract what
 /// the earlier ones use.
 [[nodiscard]] Lowering lower(const Graph& graph, const Analysis& analysis, const LowerOptions& options = {});
+
+/// What a certificate of the arena's Problem says of steps and items, said of ops and tensors.
+[[nodiscard]] BoundProof proof_of(const Analysis& analysis, const ArenaProblem& arena, const Certificate& certificate);
 
 /// Translates positions into a plan. Cannot fail. Thread-safe. Precondition: one solution per arena, each a valid
 /// answer to its Problem.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,11 +23,24 @@ struct InBody {
   friend bool operator==(const InBody&, const InBody&) = default;
 };
 
+/// The proof of an arena's bound (`BoundProof`) in a plan file.
+struct ProofInFile {
+  BoundProof::Argument argument = BoundProof::Argument::none;
+  std::optional<InBody<OpId>> op = {};
+  Bytes alignment{1};
+  std::vector<InBody<TensorId>> tensors = {};
+  std::vector<InBody<WorkspaceId>> workspaces = {};
+
+  friend bool operator==(const ProofInFile&, const ProofInFile&) = default;
+};
+
 /// A plan file numbers tensors and ops body by body. `resolve` converts it to the ids of a graph,
 /// `localise` converts back.
 struct PlanFile {
   std::string graph;  ///< The graph's name.
-  std::vector<Arena> arenas;
+  Padding padding = Padding::own;
+  std::vector<Arena> arenas;             ///< Without proofs.
+  std::vector<ProofInFile> proofs = {};  ///< By arena, up to the last one that has a proof.
   std::vector<InBody<Placement>> placements;
   std::vector<InBody<WorkspacePlacement>> workspaces;
   std::vector<InBody<Clear>> clears = {};

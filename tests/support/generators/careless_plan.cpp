@@ -41,6 +41,8 @@ CarelessPlan::CarelessPlan(const Graph& graph, const Options& options)
 
 std::optional<Plan> CarelessPlan::make() {
   plan_.graph = graph_.name();
+  // Whose padding is makes a difference only where sizes are not multiples of alignments.
+  if (graph_.needs_addresses_only() && options_.seed % 2 == 1) plan_.padding = Padding::none;
   for (std::size_t m = 0; m < graph_.memories().size(); ++m) {
     for (const ArenaKind kind : {ArenaKind::shared, ArenaKind::persistent, ArenaKind::session, ArenaKind::fixed}) {
       plan_.arenas.push_back(
@@ -286,7 +288,16 @@ void CarelessPlan::stack(Unit& unit) {
   const auto is_right = [&](const auto& member) { return (unit.offset + member.first) % member.second == 0; };
   for (int tries = 0; tries < 128 && !std::all_of(unit.members.begin(), unit.members.end(), is_right); ++tries)
     ++unit.offset;
-  top = Bytes(unit.offset + unit.upper);
+  top = end_of(unit);
+}
+
+/// With padding, if it belongs to the unit.
+Bytes CarelessPlan::end_of(const Unit& unit) const {
+  std::int64_t alignment = 1;
+  for (const auto& member : unit.members) alignment = std::max(alignment, member.second);
+  const bool padded = graph_.needs_addresses_only() && plan_.padding == Padding::own;
+  const Bytes size(unit.upper - unit.lower);
+  return Bytes(unit.offset + unit.lower) + (padded ? align_up(size, Bytes(alignment)) : size);
 }
 
 void CarelessPlan::place_workspaces() {
@@ -361,7 +372,7 @@ void CarelessPlan::move_in_place(TensorId out, TensorId in) {
 void CarelessPlan::grow(const Unit& unit) {
   if (graph_.needs_addresses_only() && chance(10)) return;
   Bytes& top = plan_.arenas[unit.arena].regions[unit.region];
-  top = std::max(top, Bytes(unit.offset + unit.upper));
+  top = std::max(top, end_of(unit));
 }
 
 // ----------------------------------------------------------------------------------------------------------- the plan

@@ -99,6 +99,7 @@ class CarelessPlan {
   void add_to_unit(std::size_t node);
   void place_workspaces();
   void stack(Unit& unit);
+  [[nodiscard]] Bytes end_of(const Unit& unit) const;
   [[nodiscard]] Unit& pick_unit();
   void move();
   bool move_to_caller(Unit& unit);

@@ -1,6 +1,7 @@
 #include "support/judges/oracle/placement_rules.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -61,6 +62,7 @@ std::optional<std::string> PlacementRules::broken(const Plan& plan) const {
   if (auto fault = bad_tensor(plan)) return fault;
   if (auto fault = bad_workspace(plan)) return fault;
   if (auto fault = bad_layout(plan)) return fault;
+  if (auto fault = bad_padding(plan)) return fault;
   return bad_region(plan);
 }
 
@@ -161,6 +163,29 @@ std::optional<std::string> PlacementRules::bad_layout(const Plan& plan) const {
   return std::nullopt;
 }
 
+/// Layout holds, so that a class is one range of bytes.
+std::optional<std::string> PlacementRules::bad_padding(const Plan& plan) const {
+  if (plan.padding == Padding::none) return std::nullopt;
+  for (const WorkspacePlacement& p : plan.workspaces) {
+    const Bytes size = align_up(p.size, graph_.alignment(graph_.op(p.op).workspaces[p.index]));
+    if (p.offset + size > plan.arenas[p.arena.index()].regions[p.region]) return at("padding in op", p.op.index());
+  }
+  std::map<std::size_t, ByteRange> ranges;
+  std::map<std::size_t, Bytes> tops;
+  for (const Placement& p : plan.placements) {
+    const std::size_t owner = facts_.owner(p.tensor);
+    if (p.size == Bytes(0)) continue;
+    ByteRange& range = ranges.try_emplace(owner, ByteRange{p.offset, p.offset}).first->second;
+    range = {std::min(range.lower, p.offset), std::max(range.upper, p.offset + p.size)};
+    tops[owner] = plan.arenas[p.arena.index()].regions[p.region];
+  }
+  for (const auto& [owner, range] : ranges) {
+    if (is_used(owner) && range.lower + align_up(range.length(), alignment_of(owner)) > tops[owner])
+      return at("padding of owner", owner);
+  }
+  return std::nullopt;
+}
+
 std::optional<std::string> PlacementRules::bad_region(const Plan& plan) const {
   for (std::size_t a = 0; a < plan.arenas.size(); ++a) {
     const std::optional<Bytes> limit = graph_.memory(plan.arenas[a].memory).max_size;
@@ -174,16 +199,19 @@ std::optional<std::string> PlacementRules::bad_region(const Plan& plan) const {
 
 /// Layout holds, so that a class is one range of bytes. Some owner alone is larger than the limit.
 bool PlacementRules::needs_large_region(const Plan& plan, std::size_t arena, std::uint32_t region, Bytes limit) const {
+  const auto padded = [&](Bytes size, Bytes alignment) {
+    return plan.padding == Padding::own ? align_up(size, alignment) : size;
+  };
   for (const WorkspacePlacement& p : plan.workspaces) {
     const Bytes alignment = graph_.alignment(graph_.op(p.op).workspaces[p.index]);
-    if (p.arena.index() == arena && p.region == region && align_up(p.size, alignment) > limit) return true;
+    if (p.arena.index() == arena && p.region == region && padded(p.size, alignment) > limit) return true;
   }
   for (const Placement& p : plan.placements) {
     const std::size_t owner = facts_.owner(p.tensor);
     if (p.arena.index() != arena || p.region != region) continue;
     for (const Placement& q : plan.placements) {
       if (facts_.owner(q.tensor) != owner || q.offset + q.size < p.offset) continue;
-      if (align_up(q.offset + q.size - p.offset, alignment_of(owner)) > limit) return true;
+      if (padded(q.offset + q.size - p.offset, alignment_of(owner)) > limit) return true;
     }
   }
   return false;

@@ -24,6 +24,7 @@ class PlacementRules {
   [[nodiscard]] std::optional<std::string> bad_tensor(const Plan& plan) const;
   [[nodiscard]] std::optional<std::string> bad_workspace(const Plan& plan) const;
   [[nodiscard]] std::optional<std::string> bad_layout(const Plan& plan) const;
+  [[nodiscard]] std::optional<std::string> bad_padding(const Plan& plan) const;
   [[nodiscard]] std::optional<std::string> bad_region(const Plan& plan) const;
   [[nodiscard]] bool needs_large_region(const Plan& plan, std::size_t arena, std::uint32_t region, Bytes limit) const;
   [[nodiscard]] bool is_used(std::size_t owner) const;

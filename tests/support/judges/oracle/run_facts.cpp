@@ -1,12 +1,20 @@
 #include "support/judges/oracle/run_facts.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace stowage::oracle {
 
 RunFacts::RunFacts(const GraphFacts& facts, const Plan& plan)
-    : facts_(facts), graph_(facts.graph), plan_(plan), places_(facts.owners.size()), extent_(facts.owners.size()) {
+    : facts_(facts),
+      graph_(facts.graph),
+      plan_(plan),
+      places_(facts.owners.size()),
+      extent_(facts.owners.size()),
+      padding_(facts.owners.size()) {
   read_plan();
+  // In other graphs sizes are multiples of alignments.
+  if (plan.padding == Padding::own && graph_.needs_addresses_only()) find_paddings();
   cut_into_segments();
   find_extents();
   find_kin();
@@ -29,12 +37,43 @@ void RunFacts::read_plan() {
     place(facts_.owner(p.op, p.index), {p.arena.index(), p.region}, p.offset, p.size);
 }
 
+void RunFacts::find_paddings() {
+  std::vector<std::int64_t> lowest(facts_.owners.size(), std::numeric_limits<std::int64_t>::max());
+  std::vector<std::int64_t> highest(facts_.owners.size(), -1);
+  std::vector<RegionKey> region(facts_.owners.size());
+  std::vector<Bytes> alignment(facts_.owners.size(), Bytes(1));
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    if (!places_[i] || !facts_.is_tensor(i)) continue;
+    const std::size_t owner = facts_.owners[i];
+    lowest[owner] = std::min(lowest[owner], places_[i]->offset);
+    highest[owner] = std::max(highest[owner], places_[i]->offset + places_[i]->size);
+    region[owner] = places_[i]->region;
+    alignment[owner] = std::max(alignment[owner], graph_.alignment(TensorId(i)));
+  }
+  for (const WorkspacePlacement& p : plan_.workspaces) {
+    const std::size_t owner = facts_.owner(p.op, p.index);
+    lowest[owner] = p.offset.value();
+    highest[owner] = (p.offset + p.size).value();
+    region[owner] = {p.arena.index(), p.region};
+    alignment[owner] = graph_.alignment(graph_.op(p.op).workspaces[p.index]);
+  }
+  for (std::size_t owner = 0; owner < padding_.size(); ++owner) {
+    if (highest[owner] <= lowest[owner]) continue;
+    const std::int64_t size = align_up(Bytes(highest[owner] - lowest[owner]), alignment[owner]).value();
+    const std::int64_t end = lowest[owner] + size;
+    if (end > highest[owner]) padding_[owner] = Spot{region[owner], highest[owner], end - highest[owner]};
+  }
+}
+
 void RunFacts::cut_into_segments() {
   const auto cut = [&](const Spot& spot) {
     cuts_[spot.region][spot.offset];
     cuts_[spot.region][spot.offset + spot.size];
   };
   for (const std::optional<Spot>& spot : places_) {
+    if (spot) cut(*spot);
+  }
+  for (const std::optional<Spot>& spot : padding_) {
     if (spot) cut(*spot);
   }
   const auto plain = [](const auto& entry, Bytes size) {
@@ -48,8 +87,10 @@ void RunFacts::cut_into_segments() {
   for (auto& [region, cuts] : cuts_) {
     for (auto& [offset, segment] : cuts) segment = segments_++;
   }
-  for (std::optional<Spot>& spot : places_) {
-    if (spot) number_segments(*spot);
+  for (std::vector<std::optional<Spot>>* const spots : {&places_, &padding_}) {
+    for (std::optional<Spot>& spot : *spots) {
+      if (spot) number_segments(*spot);
+    }
   }
 }
 
@@ -76,6 +117,9 @@ void RunFacts::find_extents() {
   for (std::size_t i = 0; i < places_.size(); ++i) {
     const bool view = facts_.is_tensor(i) && graph_.tensors()[i].view_of.has_value();
     if (places_[i] && !view) extent_[facts_.owners[i]].push_back(*places_[i]);
+  }
+  for (std::size_t owner = 0; owner < padding_.size(); ++owner) {
+    if (padding_[owner]) extent_[owner].push_back(*padding_[owner]);
   }
 }
 
@@ -215,7 +259,9 @@ bool RunFacts::may_overwrite(OpId id, std::size_t from, std::size_t to, Segment 
     if (!is_planned(out) || !is_planned(in) || !at_one_place(out, in)) return false;
     const Spot target = spot_of(out);
     const Spot source = spot_of(in);
-    if (target.size > source.size || !source.has(segment)) return false;
+    const bool padding =
+        (padding_[from] && padding_[from]->has(segment)) || (padding_[to] && padding_[to]->has(segment));
+    if (target.size > source.size || (!source.has(segment) && !padding)) return false;
     for (const auto& input : op.inputs) {
       if (!input || facts_.owner(*input) != from) continue;
       const Spot read = spot_of(*input);

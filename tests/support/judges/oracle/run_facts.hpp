@@ -69,8 +69,9 @@ class RunFacts {
   const Graph& graph_;
   const Plan& plan_;
   std::size_t segments_ = 0;
-  std::vector<std::optional<Spot>> places_;  ///< By tensor and workspace.
-  std::vector<std::vector<Spot>> extent_;    ///< By owner.
+  std::vector<std::optional<Spot>> places_;   ///< By tensor and workspace.
+  std::vector<std::vector<Spot>> extent_;     ///< By owner, with its padding.
+  std::vector<std::optional<Spot>> padding_;  ///< By owner, if it has any.
   std::vector<std::size_t> kin_;  ///< Owners of one number have bytes in common, by what bodies and groups say.
   std::vector<Part> parts_;
 
@@ -82,6 +83,7 @@ class RunFacts {
   void cut_into_segments();
   void number_segments(Spot& spot) const;
   void find_extents();
+  void find_paddings();
   void find_kin();
   void find_parts();
   void add_part(OpId op, TensorId source, TensorId derived, TensorId part, TensorId whole, std::int64_t offset);

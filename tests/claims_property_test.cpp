@@ -1,0 +1,233 @@
+#include <cstdio>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "stowage/io.hpp"
+#include "stowage/planner.hpp"
+#include "stowage/verify.hpp"
+#include "support/data.hpp"
+#include "support/environment.hpp"
+#include "support/generators/careless_plan.hpp"
+#include "support/generators/constrained_graph.hpp"
+#include "support/generators/random_graph.hpp"
+#include "support/judges/oracle/oracle.hpp"
+
+/// The bytes that `verify` says every plan of a graph needs: no valid plan has fewer, and they are as many as the
+/// planner claims because of live bytes.
+namespace stowage {
+namespace {
+
+/// What `verify` says the arena needs at least. Found by a claim that is too large for anything but a search.
+Bytes least_bytes(const Graph& graph, Plan plan, std::size_t arena, const VerifyOptions& options) {
+  for (Arena& each : plan.arenas) {
+    each.lower_bound = Bytes(0);
+    each.proof = {};
+  }
+  Arena& asked = plan.arenas[arena];
+  asked.regions.push_back(Bytes(std::int64_t{1} << 40));
+  asked.size += asked.regions.back();
+  asked.lower_bound = asked.size;
+  asked.proof.argument = BoundProof::Argument::search;
+  for (const UncheckedClaim& claim : unchecked_claims(graph, plan, options)) return claim.checked;
+  return asked.size;
+}
+
+bool is_packed(const Arena& arena) {
+  return arena.kind == ArenaKind::shared || arena.kind == ArenaKind::fixed || arena.kind == ArenaKind::session;
+}
+
+/// No arena of a valid plan is smaller than that, all arenas of its memory and kind together.
+void expect_room(const Graph& graph, const Plan& plan, const VerifyOptions& options, const std::string& name) {
+  std::map<std::pair<MemoryId, ArenaKind>, Bytes> sizes;
+  for (const Arena& arena : plan.arenas) sizes[{arena.memory, arena.kind}] += arena.size;
+  for (std::size_t a = 0; a < plan.arenas.size(); ++a) {
+    const Arena& arena = plan.arenas[a];
+    if (!is_packed(arena)) continue;
+    const Bytes size = sizes[{arena.memory, arena.kind}];
+    ASSERT_LE(least_bytes(graph, plan, a, options), size) << name;
+  }
+}
+
+PlanOptions draw_options(std::uint64_t seed) {
+  PlanOptions options{.time_limit = {}, .seed = seed, .node_budget = 500};
+  options.keep_inputs = seed % 5 == 0;
+  options.in_place = seed % 7 != 0;
+  if (seed % 3 == 0) options.zero_fill = FillPolicy::separate;
+  if (seed % 4 == 0) options.padding = Padding::none;
+  if (seed % 6 == 0) options.base = AddressBase::refreshable;
+  return options;
+}
+
+VerifyOptions rules_of(const PlanOptions& options) {
+  return {.keep_inputs = options.keep_inputs, .base = options.base, .region_limit = options.region_limit};
+}
+
+/// Counts the arguments of the planner's proofs.
+class Proofs {
+ public:
+  void add(const Plan& plan) {
+    for (const Arena& arena : plan.arenas) {
+      if (is_packed(arena)) ++count_[std::string(to_string(arena.proof.argument))];
+    }
+  }
+  std::size_t operator[](const std::string& argument) { return count_[argument]; }
+  void print() const {
+    for (const auto& [argument, count] : count_) std::printf("  %6zu %s\n", count, argument.c_str());
+  }
+
+ private:
+  std::map<std::string, std::size_t> count_;
+};
+
+void examine(const Graph& graph, const PlanOptions& options, const std::string& name, Proofs& proofs) {
+  const Result<Planned> planned = plan(graph, options);
+  if (!planned || !planned->plan) return;
+  proofs.add(*planned->plan);
+  expect_room(graph, *planned->plan, rules_of(options), name);
+}
+
+TEST(Claims, NoPlanOfThePlannerIsBelowTheBoundOfVerify) {
+  const testing::SeedRange seeds = testing::seeds(2000);
+  Proofs proofs;
+  for (std::uint64_t seed = seeds.first; seed < seeds.last; ++seed) {
+    const std::string name = "seed " + std::to_string(seed);
+    examine(testing::constrained_graph(seed), draw_options(seed), name, proofs);
+    examine(testing::random_graph(seed), draw_options(seed), name + " of random_graph", proofs);
+    if (::testing::Test::HasFatalFailure()) return;
+  }
+  proofs.print();
+  EXPECT_GT(proofs["live_bytes"], seeds.is_many() ? 1000U : 0U);
+}
+
+TEST(Claims, NoCarelessPlanThatIsValidIsBelowTheBoundOfVerify) {
+  const testing::SeedRange seeds = testing::seeds(2000);
+  std::size_t valid = 0;
+  for (std::uint64_t seed = seeds.first; seed < seeds.last; ++seed) {
+    const Result<Graph> graph = testing::draw_constrained_graph(
+        seed, seed % 2 == 0 ? testing::tiny_graphs() : testing::tiny_constrained_graphs());
+    for (std::uint64_t variant = 0; graph && variant < 8; ++variant) {
+      const std::optional<Plan> plan =
+          testing::CarelessPlan(*graph, {.seed = seed * 100 + variant, .moves = 4 * variant}).make();
+      const VerifyOptions options{.base = AddressBase::refreshable};
+      if (!plan || !verify(*graph, *plan, options).empty()) continue;
+      ++valid;
+      expect_room(*graph, *plan, options, "seed " + std::to_string(seed) + " variant " + std::to_string(variant));
+      if (HasFatalFailure()) return;
+    }
+  }
+  std::printf("  %zu valid plans\n", valid);
+  EXPECT_GE(valid, seeds.is_many() ? 2000U : 0U);
+}
+
+/// All plans of a tiny graph whose values lie in one region of `room` bytes.
+class EveryPlan {
+ public:
+  EveryPlan(const Graph& graph, const Plan& like, Bytes unit) : graph_(graph), plan_(like), unit_(unit) {
+    const oracle::Oracle oracle(graph);
+    std::map<std::size_t, std::vector<std::size_t>> values;
+    for (std::size_t i = 0; i < plan_.placements.size(); ++i) {
+      if (plan_.placements[i].arena == ArenaId(0)) values[oracle.class_of(plan_.placements[i].tensor)].push_back(i);
+    }
+    for (auto& [number, placements] : values) values_.push_back(std::move(placements));
+    for (std::size_t i = 0; i < plan_.workspaces.size(); ++i) {
+      if (plan_.workspaces[i].arena == ArenaId(0)) workspaces_.push_back(i);
+    }
+  }
+
+  [[nodiscard]] std::size_t units() const { return values_.size() + workspaces_.size(); }
+
+  /// The first valid plan of at most that size.
+  std::optional<Plan> find(Bytes room) {
+    room_ = room;
+    for (Bytes& region : plan_.arenas[0].regions) region = Bytes(0);
+    plan_.arenas[0].regions.front() = room;
+    plan_.arenas[0].size = room;
+    plan_.arenas[0].proven_optimal = room == Bytes(0);
+    return place(0) ? std::optional(plan_) : std::nullopt;
+  }
+
+ private:
+  bool place(std::size_t next) {
+    if (next == units()) return verify(graph_, plan_, {.max_findings = 1}).empty();
+    for (Bytes offset; offset < room_; offset += unit_) {
+      move(next, offset);
+      if (place(next + 1)) return true;
+    }
+    return false;
+  }
+
+  void move(std::size_t unit, Bytes offset) {
+    if (unit >= values_.size()) {
+      WorkspacePlacement& workspace = plan_.workspaces[workspaces_[unit - values_.size()]];
+      workspace.region = 0;
+      workspace.offset = offset;
+      return;
+    }
+    Bytes lowest = kMaxBytes;
+    for (const std::size_t i : values_[unit]) lowest = std::min(lowest, plan_.placements[i].offset);
+    for (const std::size_t i : values_[unit]) {
+      plan_.placements[i].region = 0;
+      plan_.placements[i].offset += offset - lowest;
+    }
+  }
+
+  const Graph& graph_;
+  Plan plan_;
+  Bytes unit_;
+  Bytes room_;
+  std::vector<std::vector<std::size_t>> values_;  ///< Placements of each.
+  std::vector<std::size_t> workspaces_;
+};
+
+/// Tries every position of everything: nothing fits into one unit less than the bound. Often something fits into it.
+TEST(Claims, NoPlanAtAllIsBelowTheBoundOfVerify) {
+  const testing::SeedRange seeds = testing::seeds(1500);
+  std::size_t tried = 0;
+  std::size_t reached = 0;
+  for (std::uint64_t seed = seeds.first; seed < seeds.last; ++seed) {
+    testing::ConstrainedGraphOptions drawing = testing::tiny_graphs();
+    drawing.size_unit = 8;
+    drawing.max_ops = 4;
+    drawing.max_memories = 1;
+    drawing.memory_limits = 0;
+    drawing.own_alignment = 0;
+    const Result<Graph> graph = testing::draw_constrained_graph(seed, drawing);
+    if (!graph || graph->stream_count() > 2) continue;
+    const std::optional<Plan> like = testing::CarelessPlan(*graph, {.seed = 2 * seed}).make();
+    if (!like || !verify(*graph, *like, {}).empty()) continue;
+    EveryPlan every(*graph, *like, Bytes(8));
+    const Bytes least = least_bytes(*graph, *like, 0, {});
+    double plans = 1;
+    for (std::size_t i = 0; i < every.units(); ++i) plans *= static_cast<double>(least.value()) / 8;
+    if (least == Bytes(0) || plans > 3000) continue;
+    ++tried;
+    ASSERT_FALSE(every.find(least - Bytes(8))) << "seed " << seed << " has a plan below " << least.value();
+    reached += every.find(least).has_value();
+  }
+  std::printf("  %zu graphs, the bound of %zu is reached\n", tried, reached);
+  if (seeds.is_many()) {
+    EXPECT_GT(tried, 200U);
+    EXPECT_GT(reached, tried * 3 / 4);
+  }
+}
+
+TEST(Claims, OfPlansOfRealGraphsAreSupported) {
+  const std::vector<std::filesystem::path> files = testing::graph_files();
+  if (files.empty()) GTEST_SKIP() << "SKIPPED: no graphs. Set STOWAGE_DATA to the data folder.";
+  Proofs proofs;
+  for (const std::filesystem::path& file : files) {
+    const Result<Graph> graph = parse_graph(*read_file(file.string()), file.string());
+    ASSERT_TRUE(graph) << to_string(graph.error());
+    examine(*graph, {.time_limit = std::nullopt, .node_budget = 2'000}, file.filename().string(), proofs);
+    if (HasFatalFailure()) return;
+  }
+  proofs.print();
+  EXPECT_GT(proofs["live_bytes"], files.size() / 2);
+}
+
+}  // namespace
+}  // namespace stowage
