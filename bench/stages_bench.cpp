@@ -17,7 +17,7 @@ std::vector<ArenaSolution> solve_all(const Lowering& lowering) {
     Result<SolveOutcome> outcome = solve(arena.problem, options);
     STOWAGE_CHECK(outcome.has_value() && outcome->has_answer(),
                   "every arena of a graph without a capacity must have an answer");
-    solutions.push_back({std::move(outcome->positions), outcome->bound.bytes});
+    solutions.push_back({std::move(outcome->positions), outcome->bound});
   }
   return solutions;
 }

@@ -199,8 +199,9 @@ TEST(Raise, PlacesViewsAndDropsRegionsThatStayEmpty) {
   const Analysis analysis = analyze(graph);
   const Lowering lowering = lower(graph, analysis);
   ASSERT_EQ(lowering.arenas[0].problem.regions.size(), 2U);
+  const Certificate bound{Certificate::Argument::live_bytes, Bytes(120), Step(0)};
   const std::vector<ArenaSolution> solutions = {
-      {{{0, Bytes(0)}, {1, Bytes(4)}}, {Certificate::Argument::live_bytes, Bytes(120), Step(0)}}};
+      {{{0, Bytes(0)}, {1, Bytes(4)}}, bound, proof_of(analysis, lowering.arenas[0], bound)}};
   const Plan plan = raise(graph, analysis, lowering, solutions);
   EXPECT_EQ(plan.arenas[0].size, Bytes(124));
   EXPECT_EQ(plan.arenas[0].proof, (BoundProof{.argument = BoundProof::Argument::live_bytes, .op = OpId(0)}));
