@@ -108,22 +108,20 @@ std::vector<LiveBytes::Buffer> LiveBytes::buffers_of(Share share) const {
   return buffers;
 }
 
-bool LiveBytes::may_be_guest(Share share, ValueId value) const {
-  if (why_unwelcome(input_.values[value])) return false;
+bool LiveBytes::fits(const std::vector<Buffer>& buffers, ValueId value) const {
   const Extent& extent = extents_[value.index()];
-  const std::vector<Buffer> buffers = buffers_of(share);
-  return std::any_of(buffers.begin(), buffers.end(), [&](const Buffer& buffer) {
+  return !why_unwelcome(input_.values[value]) && std::any_of(buffers.begin(), buffers.end(), [&](const Buffer& buffer) {
     return extent.alignment <= buffer.alignment && extent.size <= buffer.size;
   });
 }
 
+bool LiveBytes::may_be_guest(Share share, ValueId value) const { return fits(buffers_of(share), value); }
+
 std::vector<char> LiveBytes::counted(Share share, Whom whom) const {
   std::vector<char> result(input_.values.size());
-  const bool none = buffers_of(share).empty();
-  for (std::size_t value = 0; value < result.size(); ++value) {
-    const bool in = is_in(share, ValueId(value));
-    result[value] = in && (whom == Whom::all || none || !may_be_guest(share, ValueId(value))) ? 1 : 0;
-  }
+  const std::vector<Buffer> buffers = whom == Whom::all ? std::vector<Buffer>() : buffers_of(share);
+  for (std::size_t value = 0; value < result.size(); ++value)
+    result[value] = is_in(share, ValueId(value)) && !fits(buffers, ValueId(value)) ? 1 : 0;
   return result;
 }
 

@@ -72,6 +72,7 @@ class LiveBytes {
   [[nodiscard]] Bytes gain(const RunNeeds& run, EventIndex at, const Takeover& takeover,
                            const std::vector<char>& counted) const;
   [[nodiscard]] std::vector<Buffer> buffers_of(Share share) const;
+  [[nodiscard]] bool fits(const std::vector<Buffer>& buffers, ValueId value) const;
 
   const Case& input_;
   const Claims& claims_;
