@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 
 #include "pack/exact/exact.hpp"
 #include "pack/improve/ejection_search.hpp"
@@ -82,9 +83,11 @@ class CoreFirst {
   }
 
   bool pack_rest(const std::vector<Position>& positions) {
-    EjectionSearch search(plain_.sections(), boxes(), bench_.options().seed);
-    for (std::uint32_t i = 0; i < plain_.count(); ++i) search.put(i, bench_.positions()[plain_.item[i]].offset.value());
-    for (std::size_t k = 0; k < core_.size(); ++k) search.put(core_[k], EjectionSearch::kHomeless);
+    EjectionSearch& search = repairs();
+    for (const std::uint32_t i : core_) {
+      set_kept(search, i, true);
+      search.put(i, EjectionSearch::kHomeless);
+    }
     std::vector<std::uint32_t> in_the_way;
     for (std::size_t k = 0; k < core_.size() && !bench_.stop_requested(); ++k) {
       in_the_way.clear();
@@ -92,21 +95,36 @@ class CoreFirst {
       for (const std::uint32_t other : in_the_way) search.put(other, EjectionSearch::kHomeless);
       search.put(core_[k], positions[k].offset.value());
     }
+    const std::uint64_t before = search.nodes();
     const bool settled = search.settle(target_, nodes_, [&] { return bench_.stop_requested(); });
-    bench_.spend(search.nodes());
-    return settled && bench_.offer(plain_.positions(bench_.problem(), search.offsets()), "core_first");
+    bench_.spend(search.nodes() - before);
+    if (settled) return bench_.offer(plain_.positions(bench_.problem(), search.offsets()), "core_first");
+    search.back();
+    for (const std::uint32_t i : core_) set_kept(search, i, false);
+    return false;
   }
 
-  [[nodiscard]] std::vector<EjectionSearch::Box> boxes() const {
-    std::vector<EjectionSearch::Box> result;
-    result.reserve(plain_.count());
+  static void set_kept(EjectionSearch& search, std::uint32_t i, bool kept) {
+    EjectionSearch::Box box = search.box(i);
+    box.kept = kept;
+    search.reshape(i, box);
+  }
+
+  /// With the best answer; made on first use, because that takes as long as a run of the skyline.
+  EjectionSearch& repairs() {
+    if (repairs_) return *repairs_;
+    std::vector<EjectionSearch::Box> boxes;
+    boxes.reserve(plain_.count());
     for (std::uint32_t i = 0; i < plain_.count(); ++i) {
       const auto sections = static_cast<double>(plain_.last[i] - plain_.first[i]);
       const double cost = static_cast<double>(plain_.size[i]) * std::sqrt(sections);
-      result.push_back({{plain_.first[i], plain_.last[i]}, plain_.size[i], plain_.alignment[i], cost, false});
+      boxes.push_back({{plain_.first[i], plain_.last[i]}, plain_.size[i], plain_.alignment[i], cost, false});
     }
-    for (const std::uint32_t i : core_) result[i].kept = true;
-    return result;
+    repairs_.emplace(plain_.sections(), std::move(boxes), bench_.options().seed);
+    for (std::uint32_t i = 0; i < plain_.count(); ++i)
+      repairs_->put(i, bench_.positions()[plain_.item[i]].offset.value());
+    repairs_->commit();
+    return *repairs_;
   }
 
   Bench& bench_;
@@ -114,6 +132,7 @@ class CoreFirst {
   std::uint64_t nodes_;
   std::int64_t target_ = 0;
   std::vector<std::uint32_t> core_;
+  std::optional<EjectionSearch> repairs_;
 };
 
 }  // namespace
