@@ -72,7 +72,8 @@ bool GroupLayout::is_rewritten(const Group& group, ClassId part, ClassId whole) 
 
 Assembly::Part GroupLayout::part_of(const Group& group, const GroupMember& member) const {
   const ClassPlace part = place(member.tensor);
-  return {part.id, {part.offset, part.offset + graph_.tensor(member.tensor).size},
+  return {part.id,
+          {part.offset, part.offset + graph_.tensor(member.tensor).size},
           place(*group.whole).offset + member.offset - part.offset};
 }
 

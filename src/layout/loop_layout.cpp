@@ -134,7 +134,8 @@ class LoopLayout {
         const ClassPlace at = place(op.outputs[position]);
         if (at.id != out.id || at.offset != out.offset) continue;
         if (!reads_only_in_place(op, position, in) || writes_beside(op, op.outputs[position], in.id, out.id)) continue;
-        for (const Interval& span : input_.timeline.spans(OpId(k))) assembly_.hand_over(out.id, in.id, out.offset - in.offset, span.lower);
+        for (const Interval& span : input_.timeline.spans(OpId(k)))
+          assembly_.hand_over(out.id, in.id, out.offset - in.offset, span.lower);
       }
     }
   }
