@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <deque>
 #include <map>
-#include <optional>
 #include <set>
 #include <utility>
 
@@ -83,46 +82,57 @@ class TakeoverFlow {
   }
 
  private:
-  /// Sends bytes of a segment along a shortest path of segments that give way to each other; returns how many.
-  Bytes push(std::size_t from) {
-    constexpr std::size_t kNone = SIZE_MAX;
-    std::vector<std::size_t> reached_by(room_.size(), kNone);    // by taker: the segment
-    std::vector<std::size_t> displaced_by(left_.size(), kNone);  // by segment: the taker that it leaves
-    std::deque<std::size_t> queue = {from};
-    std::optional<std::size_t> end;
-    while (!queue.empty() && !end) {
-      const std::size_t segment = queue.front();
-      queue.pop_front();
-      for (const auto& [taker, flow] : edges_[segment]) {
-        if (reached_by[taker] != kNone) continue;
-        reached_by[taker] = segment;
+  static constexpr std::size_t kNone = SIZE_MAX;
+
+  /// A path on which segments give way to each other.
+  struct Path {
+    std::vector<std::size_t> reached_by;    ///< By taker: the segment that would give to it.
+    std::vector<std::size_t> displaced_by;  ///< By segment: the taker that it would leave.
+    std::size_t end = kNone;                ///< A taker that has room; kNone: there is no path.
+  };
+
+  [[nodiscard]] Path find_path(std::size_t from) const {
+    Path path{std::vector<std::size_t>(room_.size(), kNone), std::vector<std::size_t>(left_.size(), kNone)};
+    for (std::deque<std::size_t> queue = {from}; !queue.empty(); queue.pop_front()) {
+      for (const auto& [taker, flow] : edges_[queue.front()]) {
+        if (path.reached_by[taker] != kNone) continue;
+        path.reached_by[taker] = queue.front();
         if (room_[taker] > Bytes(0)) {
-          end = taker;
-          break;
+          path.end = taker;
+          return path;
         }
         for (std::size_t other = 0; other < edges_.size(); ++other) {
           const auto used = edges_[other].find(taker);
-          if (used == edges_[other].end() || used->second == Bytes(0) || displaced_by[other] != kNone || other == from)
-            continue;
-          displaced_by[other] = taker;
+          const bool gives = used != edges_[other].end() && used->second > Bytes(0);
+          if (!gives || path.displaced_by[other] != kNone || other == from) continue;
+          path.displaced_by[other] = taker;
           queue.push_back(other);
         }
       }
     }
-    if (!end) return Bytes(0);
-    Bytes amount = std::min(left_[from], room_[*end]);
-    for (std::size_t taker = *end, segment = reached_by[taker]; segment != from; segment = reached_by[taker]) {
-      taker = displaced_by[segment];
+    return path;
+  }
+
+  /// Sends bytes of a segment along a shortest path; returns how many.
+  Bytes push(std::size_t from) {
+    const Path path = find_path(from);
+    if (path.end == kNone) return Bytes(0);
+    Bytes amount = std::min(left_[from], room_[path.end]);
+    for (std::size_t segment = path.reached_by[path.end]; segment != from;) {
+      const std::size_t taker = path.displaced_by[segment];
       amount = std::min(amount, edges_[segment][taker]);
+      segment = path.reached_by[taker];
     }
-    for (std::size_t taker = *end, segment = reached_by[taker];; segment = reached_by[taker]) {
-      edges_[segment][taker] += amount;
-      if (segment == from) break;
-      taker = displaced_by[segment];
+    std::size_t segment = path.reached_by[path.end];
+    edges_[segment][path.end] += amount;
+    while (segment != from) {
+      const std::size_t taker = path.displaced_by[segment];
       edges_[segment][taker] -= amount;
+      segment = path.reached_by[taker];
+      edges_[segment][taker] += amount;
     }
     left_[from] -= amount;
-    room_[*end] -= amount;
+    room_[path.end] -= amount;
     return amount;
   }
 
