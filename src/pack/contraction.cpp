@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 
 #include "plan/interface/join_savings.hpp"
 #include "plan/interface/pieces.hpp"
@@ -29,8 +30,19 @@ Takeover takeover_of(const Problem& problem, const Join& join) {
 /// Items at fixed distances from each other.
 class Bundles {
  public:
-  explicit Bundles(const Problem& problem, std::span<const std::optional<Position>> known = {})
-      : problem_(problem), of_(problem.items.size()), offset_(of_.size()), known_(known.begin(), known.end()) {
+  enum class Purpose : std::uint8_t {
+    /// Bundles will be placed anew: their offsets are multiples of one alignment, they may lie in the same regions, and
+    /// with a stream order they have one size, because solvers treat them as a whole.
+    to_solve,
+    to_tell,  ///< The positions are known.
+  };
+
+  Bundles(const Problem& problem, Purpose purpose, std::span<const std::optional<Position>> known = {})
+      : problem_(problem),
+        purpose_(purpose),
+        of_(problem.items.size()),
+        offset_(of_.size()),
+        known_(known.begin(), known.end()) {
     known_.resize(of_.size());
     std::iota(of_.begin(), of_.end(), 0U);
     for (std::uint32_t i = 0; i < of_.size(); ++i) {
@@ -66,7 +78,7 @@ class Bundles {
     return !known_[a] || !known_[b] || *known_[b] == Position{known_[a]->region, known_[a]->offset + shift};
   }
   [[nodiscard]] bool may_be_together(std::uint32_t a, std::uint32_t b, Bytes shift) const {
-    if (!is_aligned_together(a, b, shift)) return false;
+    if (purpose_ == Purpose::to_solve && !is_aligned_together(a, b, shift)) return false;
     for (const std::uint32_t x : members_[a]) {
       for (const std::uint32_t y : members_[b]) {
         if (!fit(x, offset_[x], y, offset_[y] + shift)) return false;
@@ -97,11 +109,12 @@ class Bundles {
   [[nodiscard]] bool fit(std::uint32_t x, Bytes at_x, std::uint32_t y, Bytes at_y) const {
     const Item& first = problem_.items[x];
     const Item& second = problem_.items[y];
-    if (first.pinned || second.pinned || first.allowed != second.allowed) return false;
-    if (!problem_.order.empty()) {
+    if (first.pinned || second.pinned) return false;
+    if (purpose_ == Purpose::to_solve && first.allowed != second.allowed) return false;
+    if (!problem_.order.empty() && purpose_ == Purpose::to_solve) {
       const bool same = at_x == at_y && first.size == second.size && is_simple(first) && is_simple(second);
       if (!same) return false;
-    } else if (problem_.apart.empty() && !lives_[x].overlaps(lives_[y])) {
+    } else if (problem_.order.empty() && problem_.apart.empty() && !lives_[x].overlaps(lives_[y])) {
       return true;
     }
     return !in_conflict(problem_, x, {0, at_x}, y, {0, at_y});
@@ -111,10 +124,15 @@ class Bundles {
     return item.pieces.size() == 1 && item.pieces.front().row == Piece::kOwnRow;
   }
 
+  template <class F>
+  void for_each_user(const std::vector<std::uint32_t>& members, Bytes lowest, Bytes byte, F&& f) const;
+  void cover(StreamOrder& order, std::size_t row, std::size_t other) const;
+  [[nodiscard]] std::vector<Piece> ordered_pieces(const std::vector<std::uint32_t>& members, Bytes lowest) const;
   [[nodiscard]] Item build_item(const std::vector<std::uint32_t>& members, Bytes lowest) const;
   void build_order(const std::vector<std::vector<std::uint32_t>>& bundles, Contraction& result) const;
 
   const Problem& problem_;
+  Purpose purpose_;
   std::vector<std::uint32_t> of_;                    ///< By item: the bundle.
   std::vector<Bytes> offset_;                        ///< By item: in its bundle.
   std::vector<std::vector<std::uint32_t>> members_;  ///< By bundle.
@@ -131,39 +149,83 @@ Item Bundles::build_item(const std::vector<std::uint32_t>& members, Bytes lowest
     const Bytes at = offset_[member] - lowest;
     const Item& each = problem_.items[member];
     item.size = std::max(item.size, at + each.size);
-    item.alignment = std::max(item.alignment, each.alignment);
+    if (is_aligned(at, each.alignment)) item.alignment = std::max(item.alignment, each.alignment);
+    if (item.allowed.empty()) item.allowed = each.allowed;
+    std::erase_if(item.allowed, [&](std::uint32_t region) { return !each.may_lie_in(region); });
     for (const Piece& piece : each.pieces)
       item.pieces.push_back({piece.when, {piece.bytes.lower + at, piece.bytes.upper + at}});
   }
-  if (problem_.order.empty()) {
-    item.pieces = disjoint_pieces(std::move(item.pieces));
-  } else {
-    item.pieces = {{item.life(), {Bytes(0), item.size}}};
-  }
+  item.pieces = problem_.order.empty() ? disjoint_pieces(std::move(item.pieces)) : ordered_pieces(members, lowest);
   return item;
 }
 
-/// The row of a bundle covers those of its members; rows of pieces follow, as they belong to single items only.
+/// With a stream order: a piece wherever other members use the bytes, with a row of its own for them.
+std::vector<Piece> Bundles::ordered_pieces(const std::vector<std::uint32_t>& members, Bytes lowest) const {
+  std::set<Bytes> cuts;
+  for (const std::uint32_t member : members) {
+    for (const Piece& piece : problem_.items[member].pieces) {
+      cuts.insert(piece.bytes.lower + offset_[member] - lowest);
+      cuts.insert(piece.bytes.upper + offset_[member] - lowest);
+    }
+  }
+  std::vector<Piece> pieces;
+  for (auto cut = cuts.begin(); std::next(cut) != cuts.end(); ++cut) {
+    std::optional<Piece> piece;
+    for_each_user(members, lowest, *cut, [&](const Piece& user, std::uint32_t member) {
+      const bool own = user.row == Piece::kOwnRow;
+      const Interval when = own ? problem_.items[member].life() : user.when;
+      if (!piece) piece = Piece{when, {*cut, *std::next(cut)}};
+      piece->when = {std::min(piece->when.lower, when.lower), std::max(piece->when.upper, when.upper)};
+    });
+    if (piece) pieces.push_back(*piece);
+  }
+  return pieces;
+}
+
+/// Calls `f(piece, member)` for every piece that uses the byte.
+template <class F>
+void Bundles::for_each_user(const std::vector<std::uint32_t>& members, Bytes lowest, Bytes byte, F&& f) const {
+  for (const std::uint32_t member : members) {
+    for (const Piece& piece : problem_.items[member].pieces) {
+      if (piece.bytes.contains(byte - offset_[member] + lowest)) f(piece, member);
+    }
+  }
+}
+
+/// Extends a row by another one of the original problem.
+void Bundles::cover(StreamOrder& order, std::size_t row, std::size_t other) const {
+  for (std::size_t s = 0; s < order.streams; ++s) {
+    Step& threshold = order.threshold[row * order.streams + s];
+    Step& first = order.first[row * order.streams + s];
+    threshold = std::max(threshold, problem_.order.threshold[other * order.streams + s]);
+    first = std::min(first, problem_.order.first[other * order.streams + s]);
+  }
+}
+
+/// The row of a bundle covers those of its members. The rows of pieces follow: where a bundle has several members,
+/// those of all that use the bytes.
 void Bundles::build_order(const std::vector<std::vector<std::uint32_t>>& bundles, Contraction& result) const {
   if (problem_.order.empty()) return;
   StreamOrder& order = result.problem.order;
   order.streams = problem_.order.streams;
   for (const std::vector<std::uint32_t>& members : bundles) {
     order.append_row(problem_.order, members.front());
-    const std::size_t row = order.rows() - 1;
-    for (const std::uint32_t member : members) {
-      for (std::size_t s = 0; s < order.streams; ++s) {
-        Step& threshold = order.threshold[row * order.streams + s];
-        Step& first = order.first[row * order.streams + s];
-        threshold = std::max(threshold, problem_.order.threshold[member * order.streams + s]);
-        first = std::min(first, problem_.order.first[member * order.streams + s]);
-      }
-    }
+    for (const std::uint32_t member : members) cover(order, order.rows() - 1, member);
   }
-  for (Item& item : result.problem.items) {
-    for (Piece& piece : item.pieces) {
-      if (piece.row == Piece::kOwnRow) continue;
-      order.append_row(problem_.order, piece.row);
+  for (std::size_t b = 0; b < bundles.size(); ++b) {
+    std::vector<Piece>& pieces = result.problem.items[b].pieces;
+    for (Piece& piece : pieces) {
+      if (bundles[b].size() == 1) {
+        if (piece.row == Piece::kOwnRow) continue;
+        order.append_row(problem_.order, piece.row);
+      } else {
+        order.threshold.resize(order.threshold.size() + order.streams, Step(0));
+        order.first.resize(order.first.size() + order.streams, kNever);
+        for_each_user(bundles[b], lowest_of(of_[bundles[b].front()]), piece.bytes.lower,
+                      [&](const Piece& user, std::uint32_t member) {
+                        cover(order, order.rows() - 1, user.row == Piece::kOwnRow ? member : user.row);
+                      });
+      }
       piece.row = static_cast<std::uint32_t>(order.rows() - 1);
     }
   }
@@ -298,7 +360,7 @@ std::vector<Position> Contraction::expand(std::span<const Position> positions) c
 }
 
 Contraction contract(const Problem& problem, std::span<const std::optional<Position>> known) {
-  Bundles bundles(problem, known);
+  Bundles bundles(problem, Bundles::Purpose::to_solve, known);
   if (!known.empty()) {
     for (const Join& join : problem.joins) {
       if (holds(join, [&](std::uint32_t item) { return known[item]; })) bundles.join(takeover_of(problem, join));
@@ -314,7 +376,7 @@ Contraction contract(const Problem& problem, std::span<const std::optional<Posit
 }
 
 Contraction contract_as(const Problem& problem, std::span<const Position> positions) {
-  Bundles bundles(problem);
+  Bundles bundles(problem, Bundles::Purpose::to_tell);
   for (const Join& join : problem.joins) {
     const auto at = [&](std::uint32_t item) { return std::optional(positions[item]); };
     const bool empty = problem.items[join.a].size == Bytes(0) || problem.items[join.b].size == Bytes(0);

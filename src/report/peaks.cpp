@@ -69,7 +69,8 @@ std::optional<BindingPeak> unordered_peak(const PlacedArena& arena, Bytes live) 
   for (const std::size_t number : found->items) {
     const Occupant& occupant = arena.problem->occupants[number];
     for (std::size_t i = 0; i < arena.items.size(); ++i) {
-      if (arena.items[i].occupant == occupant) peak.held.push_back({i, arena.items[i].size});
+      if (arena.items[i].occupant == occupant)
+        peak.held.push_back({i, pack::touched_bytes(arena.problem->problem.items[number])});
     }
   }
   if (peak.held.empty()) return std::nullopt;

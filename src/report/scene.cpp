@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/interface/interval_map.hpp"
 #include "planner/interface/record.hpp"
 #include "stowage/report/scene.hpp"
 
@@ -65,14 +66,18 @@ void Scene::place_workspaces() {
 PlacedItem Scene::placed(const ArenaProblem& problem, std::size_t item, const Position& at, Bytes base) const {
   const Item& source = problem.problem.items[item];
   PlacedItem result{problem.occupants[item], source.life(), source.size, base + at.offset, at.region, {}};
-  if (!problem.problem.order.empty()) {
-    result.blocks.push_back({result.life, {result.offset, result.offset + source.size}});
-    return result;
-  }
+  IntervalMap<char> for_life;
   for (const Piece& piece : source.pieces) {
-    if (!piece.bytes.empty())
-      result.blocks.push_back({piece.when, {result.offset + piece.bytes.lower, result.offset + piece.bytes.upper}});
+    const ByteRange bytes{result.offset + piece.bytes.lower, result.offset + piece.bytes.upper};
+    // With a stream order, the bytes of a piece without a row of its own are kept as long as the item.
+    if (!problem.problem.order.empty() && piece.row == Piece::kOwnRow) {
+      for_life.assign(bytes, 1);
+    } else if (!bytes.empty()) {
+      result.blocks.push_back({piece.when, bytes});
+    }
   }
+  for_life.visit({Bytes(0), result.offset + source.size},
+                 [&](ByteRange bytes, char) { result.blocks.push_back({result.life, bytes}); });
   return result;
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/interface/interval_map.hpp"
+#include "pack/interface/unordered_items.hpp"
 #include "plan/interface/join_savings.hpp"
 #include "stowage/pack.hpp"
 

@@ -26,9 +26,6 @@ void append_chunks(const Problem& problem, std::size_t item, std::vector<Chunk>&
 /// share.
 void separate_joined(const Problem& problem, std::vector<Chunk>& chunks);
 
-/// The bytes that some piece of an item occupies.
-[[nodiscard]] Bytes touched_bytes(const Item& item);
-
 /// A begin or an end of a chunk.
 struct ChunkEvent {
   Step step;

@@ -31,7 +31,8 @@ struct Contraction {
 /// × (log + items in one place)) except for items with many pieces. Precondition: `check_problem` passed.
 [[nodiscard]] Contraction contract(const Problem& problem, std::span<const std::optional<Position>> known = {});
 
-/// Takes exactly the joins that hold in an answer, as far as the items can be put together.
+/// Takes exactly the joins that hold in an answer. For telling what lies together, not for solving: the items need not
+/// be aligned wherever else they could lie.
 [[nodiscard]] Contraction contract_as(const Problem& problem, std::span<const Position> positions);
 
 }  // namespace stowage::pack

@@ -15,4 +15,7 @@ namespace stowage::pack {
 [[nodiscard]] std::optional<Certificate> unordered_items_bound(const Problem& problem, Bytes from,
                                                                const std::function<bool()>& stop);
 
+/// The bytes that some piece of an item occupies: what counts of it in that bound.
+[[nodiscard]] Bytes touched_bytes(const Item& item);
+
 }  // namespace stowage::pack
