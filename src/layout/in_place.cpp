@@ -59,6 +59,7 @@ class PairFinder {
   [[nodiscard]] bool reads_shifted(const Op& op, ClassPlace from, Bytes size) const;
   /// Whether at the step, an access by the op, `from` is needed for the last time and `to` for the first time.
   [[nodiscard]] bool changes_over(ClassId from, ClassId to, Step step) const;
+  [[nodiscard]] bool is_renewed_at(ClassId id, Step step) const;
   [[nodiscard]] bool all_accesses(ClassId id, Step step, bool before) const;
 
   [[nodiscard]] const Life& life(ClassId id) const { return storages_.tenancy.lives[id]; }
@@ -125,12 +126,25 @@ bool PairFinder::reads_shifted(const Op& op, ClassPlace from, Bytes size) const 
 
 bool PairFinder::changes_over(ClassId from, ClassId to, Step step) const {
   if (input_.order.streams() > 1) return all_accesses(from, step, true) && all_accesses(to, step, false);
-  const auto any = [&](ClassId id, const auto& holds) {
-    const std::span<const Interval> needed = life(id).needed();
-    return std::any_of(needed.begin(), needed.end(), holds);
-  };
-  return any(from, [&](const Interval& each) { return each.contains(step) && each.upper == step + Step(1); }) &&
-         any(to, [&](const Interval& each) { return each.lower == step; });
+  // A life may be divided where exclusive parts begin and end, so only the accesses say where it really ends.
+  const std::span<const Step> reads = input_.accesses[from];
+  const auto next = std::find_if(reads.begin(), reads.end(), [&](Step access) {
+    return access > step && compatible(input_.timeline, step, access);
+  });
+  const std::span<const Step> writes = input_.accesses[to];
+  return (next == reads.end() || is_renewed_at(from, *next)) &&
+         std::none_of(writes.begin(), writes.end(),
+                      [&](Step access) { return access < step && compatible(input_.timeline, access, step); });
+}
+
+/// Whether a loop overwrites the class at a step, which ends the life of its old value.
+bool PairFinder::is_renewed_at(ClassId id, Step step) const {
+  const Moment& moment = input_.timeline.at(step);
+  if (moment.kind != Moment::Kind::body_end) return false;
+  const std::vector<Carried>& carried = input_.graph.scope(moment.scope).carried;
+  return std::any_of(carried.begin(), carried.end(), [&](const Carried& pair) {
+    return input_.sharing.class_of(pair.in) == id && input_.sharing.class_of(pair.out) != id;
+  });
 }
 
 /// With several streams: whether in every run through the step all other accesses happen before it (or after it).

@@ -147,8 +147,9 @@ TEST(InPlace, AReadWithoutAPairWithThisVeryOutputForbidsIt) {
   const TensorId y = s.tensor("y", 8);
   const TensorId z = s.tensor("z", 8);
   s.op({x, x}, {y, z}, {{0, 0}, {1, 1}});
-  EXPECT_FALSE(may_share(analyze(s.build()), x, y));
-  EXPECT_FALSE(may_share(analyze(s.build()), x, z));
+  const Analysis analysis = analyze(s.build());
+  EXPECT_FALSE(may_share(analysis, x, y));
+  EXPECT_FALSE(may_share(analysis, x, z));
 }
 
 TEST(InPlace, IntoAMemberOfAGroup) {
@@ -173,6 +174,19 @@ TEST(InPlace, NotWhereAnotherMemberOfTheGroupIsNeededAlready) {
   s.op({x}, {y}, {{0, 0}});  // x also covers the bytes behind y, where z is
   s.op({.name = "together", .kind = "X", .inputs = {y, z}, .contiguous_inputs = Contiguity::padded});
   EXPECT_FALSE(may_share(analyze(s.build()), x, y));
+}
+
+TEST(InPlace, NotWhereABatchIsFollowedByAnOpThatStillReadsTheInput) {
+  for (const bool read_later : {false, true}) {
+    Sketch s;
+    const TensorId x = s.tensor("x", 8);
+    const TensorId y = s.tensor("y", 8);
+    s.op({}, {x});
+    s.op({.name = "one", .kind = "X", .inputs = {x}, .outputs = {y}, .in_place = {{0, 0}}, .batch = "one"});
+    s.op({.name = "two", .kind = "X", .inputs = {x}, .batch = "two"});
+    if (read_later) s.op({x}, {});
+    EXPECT_EQ(may_share(analyze(s.build()), x, y), !read_later);
+  }
 }
 
 TEST(InPlace, OnSeveralStreamsEveryOtherReaderMustHaveFinished) {
