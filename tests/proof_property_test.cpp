@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/interface/sort_stably.hpp"
 #include "stowage/planner.hpp"
 #include "stowage/verify.hpp"
 #include "support/environment.hpp"
@@ -77,8 +78,7 @@ class AllPlans {
       if (!graph.tensor(each.tensor).view_of) tensors_.push_back(each.tensor);
     }
     // Large ones first: the search ends sooner where there is nothing.
-    std::stable_sort(tensors_.begin(), tensors_.end(),
-                     [&](TensorId a, TensorId b) { return graph.tensor(a).size > graph.tensor(b).size; });
+    sort_stably(tensors_, [&](TensorId a, TensorId b) { return graph.tensor(a).size > graph.tensor(b).size; });
     offsets_.assign(tensors_.size(), 0);
     fits_.resize(tensors_.size());
     for (std::size_t a = 0; a < tensors_.size(); ++a) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <tuple>
 
+#include "base/interface/sort_stably.hpp"
 #include "graph/interface/notes.hpp"
 
 namespace stowage::layout {
@@ -52,7 +53,7 @@ std::vector<const Group*> GroupLayout::input_groups_by_runs() const {
     if (group.side == GroupSide::inputs) groups.push_back(&group);
   }
   const auto depth = [&](const Group* group) { return loops_around(graph_, group->op); };
-  std::stable_sort(groups.begin(), groups.end(), [&](const Group* a, const Group* b) { return depth(a) > depth(b); });
+  sort_stably(groups, [&](const Group* a, const Group* b) { return depth(a) > depth(b); });
   return groups;
 }
 

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <set>
 
+#include "base/interface/sort_stably.hpp"
 #include "plan/interface/join_savings.hpp"
 #include "plan/interface/pieces.hpp"
 
@@ -274,8 +275,7 @@ class Matching {
   explicit Matching(const Problem& problem, std::vector<Takeover> candidates)
       : problem_(problem), candidates_(std::move(candidates)) {
     // The tightest first, so that small items leave large ones to others.
-    std::stable_sort(candidates_.begin(), candidates_.end(),
-                     [](const Takeover& a, const Takeover& b) { return a.slack < b.slack; });
+    sort_stably(candidates_, [](const Takeover& a, const Takeover& b) { return a.slack < b.slack; });
   }
 
   /// The chosen ones first, then the others.
@@ -341,8 +341,7 @@ std::vector<Takeover> in_order(const Problem& problem) {
     const bool empty = problem.items[join.a].size == Bytes(0) || problem.items[join.b].size == Bytes(0);
     if (!empty) takeovers.push_back(takeover_of(problem, join));
   }
-  std::stable_sort(takeovers.begin(), takeovers.end(),
-                   [](const Takeover& a, const Takeover& b) { return a.at < b.at; });
+  sort_stably(takeovers, [](const Takeover& a, const Takeover& b) { return a.at < b.at; });
   return takeovers;
 }
 

@@ -38,9 +38,9 @@ std::vector<Bytes> ends_of(const std::vector<Piece>& pieces) {
 
 /// Sweeps over the steps at which rectangles begin or end, and maintains the stretches of occupied bytes. Only
 /// stretches next to a change are visited: O(log n) per rectangle and per resulting stretch.
-class Sweep {
+class StretchSweep {
  public:
-  explicit Sweep(const std::vector<Piece>& pieces) : coverage_(ends_of(pieces)) {
+  explicit StretchSweep(const std::vector<Piece>& pieces) : coverage_(ends_of(pieces)) {
     for (const Piece& piece : pieces) {
       if (piece.bytes.empty() || piece.when.empty()) continue;
       boundaries_.push_back({piece.when.lower, true, piece.bytes});
@@ -111,7 +111,7 @@ class Sweep {
 std::vector<Piece> disjoint_pieces(std::vector<Piece> rectangles) {
   const std::vector<Piece> joined = join_in_time(std::move(rectangles));
   if (joined.size() == 1) return joined;
-  std::vector<Piece> result = join_in_time(Sweep(joined).run());
+  std::vector<Piece> result = join_in_time(StretchSweep(joined).run());
   if (result.empty()) return {joined.front()};  // of size 0: only its steps matter
   std::sort(result.begin(), result.end());
   return result;

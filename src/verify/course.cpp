@@ -34,7 +34,7 @@ void Course::add_op(const Graph& graph, const Run& run, OpId op, Path& path) {
   } else {
     Fork fork{.from = now()};
     for (const ScopeId body : bodies) {
-      Path inside{.from = now()};
+      Path inside{.from = now(), .to = 0, .forks = {}};
       add_body(graph, run, op, body, inside);
       inside.to = now();
       fork.paths.push_back(std::move(inside));

@@ -31,7 +31,7 @@ struct Fork;
 struct Path {
   EventIndex from = 0;
   EventIndex to = 0;
-  std::vector<Fork> forks = {};  ///< Ascending.
+  std::vector<Fork> forks;  ///< Ascending.
 };
 
 /// The bodies of a branch with several: a run takes one of these paths.

@@ -5,7 +5,7 @@
 namespace stowage::verification {
 namespace {
 
-struct Takeover {
+struct PlannedTakeover {
   const Case& input;
   const Op& op;
   const Claim& earlier;
@@ -73,7 +73,7 @@ struct Takeover {
 bool may_take_over(const Facts& facts, OpId id, const Claim& earlier, const Claim& later, ByteRange shared) {
   if (!std::holds_alternative<TensorId>(later.subject) || !std::holds_alternative<TensorId>(earlier.subject))
     return false;
-  const Takeover takeover{facts.input, facts.input.graph.op(id), earlier, later, shared};
+  const PlannedTakeover takeover{facts.input, facts.input.graph.op(id), earlier, later, shared};
   return std::any_of(takeover.op.in_place.begin(), takeover.op.in_place.end(),
                      [&](InPlacePair pair) { return takeover.fits(pair); });
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/interface/sort_stably.hpp"
+
 namespace stowage::verification {
 namespace {
 
@@ -25,7 +27,7 @@ Needs::Needs(const Case& input, const Run& run, const Course& course, const std:
     : input_(input), run_(run) {
   collect(course);
   stretch_over_loops(course);
-  std::stable_sort(uses_.begin(), uses_.end(), [](const auto& a, const auto& b) {
+  sort_stably(uses_, [](const auto& a, const auto& b) {
     return a.first != b.first ? a.first < b.first : a.second.event < b.second.event;
   });
   auto at = uses_.begin();
@@ -107,7 +109,7 @@ void Needs::stretch_over_loops(const Course& course) {
   if (course.loops.empty()) return;
   const auto earlier = [](const auto& a, const auto& b) { return a.second.event < b.second.event; };
   for (const Course::Loop& loop : course.loops) {
-    std::stable_sort(uses_.begin(), uses_.end(), earlier);
+    sort_stably(uses_, earlier);
     const auto from = std::upper_bound(uses_.begin(), uses_.end(), loop.enter,
                                        [](EventIndex event, const auto& use) { return event < use.second.event; });
     const auto to = std::upper_bound(from, uses_.end(), loop.end,

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "base/interface/sort_stably.hpp"
 #include "pack/bounds/clique_grower.hpp"
 #include "pack/greedy/greedy.hpp"
 #include "pack/index/occupancy.hpp"
@@ -158,7 +159,7 @@ void GeneralModel::allow_joins(std::uint32_t a, std::uint32_t b, std::uint32_t f
 /// Of every two joined items in a clique, drops the one with fewer bytes, so that the rest are disjoint.
 void GeneralModel::drop_joined(Clique& clique) const {
   if (problem_->joins.empty()) return;
-  std::stable_sort(clique.begin(), clique.end(), [](const Task& x, const Task& y) { return x.bytes > y.bytes; });
+  sort_stably(clique, [](const Task& x, const Task& y) { return x.bytes > y.bytes; });
   Clique kept;
   for (const Task& task : clique) {
     const bool joined = std::any_of(kept.begin(), kept.end(), [&](const Task& other) {
