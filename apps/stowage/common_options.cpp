@@ -188,6 +188,9 @@ void add_batch_start_option(CLI::App& command, BatchStart& value) {
 }
 
 void add_solving_options(CLI::App& command, PlanOptions& options) {
+  const auto not_negative = [](const std::string& text) {
+    return text.starts_with('-') ? "'" + text + "' is below 0" : std::string();
+  };
   command.add_option("--solver", options.solver, "Which solver packs")
       ->check(CLI::IsMember(solver_names()))
       ->type_name("NAME")
@@ -199,7 +202,7 @@ void add_solving_options(CLI::App& command, PlanOptions& options) {
       ->type_name("N")
       ->capture_default_str();
   command.add_option("--seed", options.seed, "Seed of the solvers that use random numbers")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Validator(not_negative, ""))
       ->type_name("N")
       ->capture_default_str();
 }

@@ -7,6 +7,7 @@
 #include "common_options.hpp"
 #include "input.hpp"
 #include "output.hpp"
+#include "outputs.hpp"
 
 namespace stowage::cli {
 namespace {
@@ -85,6 +86,9 @@ void add_convert_command(CLI::App& app) {
   command.footer("Example: stowage convert model.json.gz problem.csv");
   command.callback([arguments] {
     arguments->import.in_place = arguments->options.in_place;
+    const OutputFile output{"OUTPUT", arguments->output};
+    check_outputs({output}, {arguments->input});
+    check_suffix(output, {{".json", "a graph"}, {".csv", "a packing problem"}});
     const Input input = or_fail(read_input(arguments->input, arguments->import));
     or_fail(write_file(arguments->output, or_fail(converted(input, *arguments))));
   });

@@ -7,6 +7,7 @@
 #include "common_options.hpp"
 #include "input.hpp"
 #include "output.hpp"
+#include "outputs.hpp"
 #include "pages.hpp"
 #include "progress.hpp"
 #include "reuse_options.hpp"
@@ -107,8 +108,8 @@ void add_limit_option(CLI::App& command, DiffArguments& arguments) {
 }
 
 void compare(const DiffArguments& arguments) {
-  refuse_to_overwrite(arguments.page,
-                      {arguments.before, arguments.after, arguments.graph_before, arguments.graph_after});
+  check_outputs({{"--html", arguments.page}},
+                {arguments.before, arguments.after, arguments.graph_before, arguments.graph_after});
   Side before = read_side(arguments.before, arguments.graph_before, arguments);
   Side after = read_side(arguments.after, arguments.graph_after, arguments);
   find_names(before, after);

@@ -6,6 +6,7 @@
 #include "common_options.hpp"
 #include "input.hpp"
 #include "output.hpp"
+#include "outputs.hpp"
 #include "pages.hpp"
 #include "progress.hpp"
 #include "reuse_options.hpp"
@@ -78,7 +79,7 @@ void add_explain_command(CLI::App& app) {
       "Example: stowage explain model.onnx --budget 64MiB\n"
       "         stowage explain model.onnx --html why.html");
   command.callback([arguments] {
-    refuse_to_overwrite(arguments->page, {arguments->input});
+    check_outputs({{"--html", arguments->page}}, {arguments->input});
     const Input input = or_fail(read_input(arguments->input, arguments->import));
     const Graph* const graph = input.graph();
     if (!graph)

@@ -4,14 +4,8 @@
 
 #include "commands.hpp"
 #include "input.hpp"
-
-namespace {
-
-bool is_command(const CLI::App& app, const std::string& word) {
-  return !app.get_subcommands([&](const CLI::App* command) { return command->get_name() == word; }).empty();
-}
-
-}  // namespace
+#include "stowage/base/printable.hpp"
+#include "usage.hpp"
 
 int main(int argc, char** argv) {
   CLI::App app("Plans the memory of tensor graphs: small plans, a proven lower bound, and a verifier.", "stowage");
@@ -30,6 +24,7 @@ int main(int argc, char** argv) {
   stowage::cli::add_convert_command(app);
   stowage::cli::add_replay_command(app);
   stowage::cli::add_completion_command(app);
+  stowage::cli::add_help_command(app);
 
   try {
     app.parse(argc, argv);
@@ -37,12 +32,11 @@ int main(int argc, char** argv) {
   } catch (const CLI::RuntimeError& done) {
     return done.get_exit_code();
   } catch (const CLI::ParseError& error) {
-    const std::string word = argc > 1 ? argv[1] : "";
-    if (!word.empty() && word[0] != '-' && !is_command(app, word)) {
-      std::cerr << "stowage: there is no command '" << word << "'; stowage --help lists them\n";
+    if (error.get_exit_code() != 0) {
+      std::cerr << "stowage: " << stowage::printable_lines(stowage::cli::usage_error(app, error, argc, argv)) << '\n';
       return stowage::cli::kUsage;
     }
-    if (app.exit(error) != 0) return stowage::cli::kUsage;
+    app.exit(error);  // prints the help or the version
     return std::cout.flush() ? stowage::cli::kDone : stowage::cli::kError;
   }
 }

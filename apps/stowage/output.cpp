@@ -2,11 +2,13 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <random>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "commands.hpp"
+#include "stowage/base/printable.hpp"
 
 namespace stowage::cli {
 namespace {
@@ -30,17 +32,35 @@ const char* code_of(Tone tone) {
     case Tone::plain:
       return "";
     case Tone::good:
-      return "\033[32m";
+      return "32";
     case Tone::warning:
-      return "\033[33m";
+      return "33";
     case Tone::bad:
-      return "\033[31m";
+      return "31";
     case Tone::dim:
-      return "\033[2m";
+      return "2";
     case Tone::strong:
-      return "\033[1m";
+      return "1";
   }
   return "";
+}
+
+/// Stands for the beginning of a colour code in texts that are not printed yet: control characters in them, which may
+/// come from a file, are escaped. No file can hold it, because it is another one in each process.
+const std::string& colour_mark() {
+  static const std::string mark = [] {
+    std::random_device random;
+    return fmt::format("[colour {:08x}{:08x} ", random(), random());
+  }();
+  return mark;
+}
+
+/// With the marks replaced by what a terminal understands.
+std::string coloured(std::string text) {
+  if (!wants_colour()) return text;
+  std::size_t at = 0;
+  while ((at = text.find(colour_mark(), at)) != std::string::npos) text.replace(at, colour_mark().size(), "\033[");
+  return text;
 }
 
 std::string percent(Bytes part, Bytes whole) {
@@ -58,7 +78,7 @@ std::string verdict(const Summary& summary) {
 
 std::string toned(Tone tone, std::string_view text) {
   if (!wants_colour() || tone == Tone::plain) return std::string(text);
-  return fmt::format("{}{}\033[0m", code_of(tone), text);
+  return fmt::format("{0}{1}m{2}{0}0m", colour_mark(), code_of(tone), text);
 }
 
 std::string size_text(Bytes bytes) { return on_terminal() ? to_human(bytes) : std::to_string(bytes.value()); }
@@ -66,7 +86,7 @@ std::string size_text(Bytes bytes) { return on_terminal() ? to_human(bytes) : st
 SizeStyle size_style() { return on_terminal() ? SizeStyle::human : SizeStyle::bytes; }
 
 std::string summary_text(const Summary& summary) {
-  std::string text = toned(Tone::strong, summary.name) + ": ";
+  std::string text = toned(Tone::strong, printable(summary.name)) + ": ";
   if (summary.ops > 0) text += fmt::format("{} ops, {} tensors, ", summary.ops, summary.tensors);
   text += fmt::format("{} items\n", summary.items);
   text += fmt::format("  peak   {:>14}   {}\n", size_text(summary.peak), verdict(summary));
@@ -87,7 +107,8 @@ std::string summary_text(const Summary& summary) {
                             toned(Tone::dim, summary.solver));
 }
 
-void print(std::string_view text) {
+void print(std::string_view content) {
+  const std::string text = coloured(printable_lines(content));
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
   if (!written) fail(Error{ErrorCode::io, "cannot write to standard output", {}});
 }
@@ -97,7 +118,7 @@ bool errors_on_terminal() { return isatty(STDERR_FILENO) != 0; }
 void fail(const Error& error) { end_with(kError, to_string(error)); }
 
 void end_with(int code, std::string_view message) {
-  if (!message.empty()) fmt::print(stderr, "stowage: {}\n", message);
+  if (!message.empty()) fmt::print(stderr, "stowage: {}\n", printable_lines(message));
   throw CLI::RuntimeError(code);
 }
 

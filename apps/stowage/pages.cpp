@@ -1,8 +1,5 @@
 #include "pages.hpp"
 
-#include <filesystem>
-#include <system_error>
-
 #include <fmt/format.h>
 
 #include "commands.hpp"
@@ -56,14 +53,6 @@ CLI::Option* add_html_option(CLI::App& command, std::string& file, const std::st
     return name.empty() ? std::string("a file must have a name") : std::string();
   };
   return command.add_option("--html", file, help)->check(CLI::Validator(named, ""))->type_name("FILE");
-}
-
-void refuse_to_overwrite(const std::string& file, const std::vector<std::string>& inputs) {
-  for (const std::string& input : inputs) {
-    std::error_code failure;
-    if (!file.empty() && std::filesystem::equivalent(input, file, failure))
-      end_with(kUsage, fmt::format("'{}' is the input, which is never overwritten: choose another file", file));
-  }
 }
 
 void write_page(const std::string& file, Result<std::string> page) {

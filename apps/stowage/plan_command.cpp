@@ -1,6 +1,4 @@
-#include <filesystem>
 #include <memory>
-#include <system_error>
 
 #include <fmt/format.h>
 
@@ -8,6 +6,7 @@
 #include "common_options.hpp"
 #include "input.hpp"
 #include "output.hpp"
+#include "outputs.hpp"
 #include "pages.hpp"
 #include "plan_text.hpp"
 #include "problem_plan.hpp"
@@ -89,20 +88,10 @@ std::string plan_text_for(const PlanArguments& arguments, const Graph& graph, co
   return or_fail(tflite_with_plan({model, arguments.input}, plan, arguments.import));
 }
 
-/// Ends the command if two outputs would go to standard output.
-void check_page(const PlanArguments& arguments) {
-  const std::string& file = arguments.page.file;
-  if (file == "-" && (arguments.output == "-" || arguments.trace == "-" || arguments.snapshot == "-"))
-    end_with(kUsage, "only one output can go to standard output");
-  refuse_to_overwrite(file, {arguments.input, arguments.previous});
-}
-
 /// Ends the command if the output cannot have the format that its name implies.
 void check_output(const PlanArguments& arguments, const Input& input) {
-  std::error_code failure;
-  if (input.format->name == "tflite" && std::filesystem::equivalent(arguments.input, arguments.output, failure))
-    end_with(kUsage,
-             fmt::format("'{}' is the input, which is never overwritten: choose another file", arguments.output));
+  check_suffix({"the plan of a graph", arguments.output},
+               {{".json", "a plan"}, {".h", "a C header"}, {".tflite", "a copy of a .tflite model, with the plan"}});
   if (has_extension(arguments.output, ".tflite") && (input.format->name != "tflite" || arguments.input == "-"))
     end_with(kUsage, fmt::format("'{}' would be a copy of the model: INPUT must be a .tflite file", arguments.output));
 }
@@ -136,10 +125,7 @@ void plan_table(const PlanArguments& arguments, const CsvProblem& table) {
   if (!arguments.trace.empty() || !arguments.snapshot.empty())
     end_with(kUsage, "--trace and --snapshot are for graphs");
   refuse_graph_options(arguments.options);
-  if (!arguments.output.empty() && arguments.output != "-" && !has_extension(arguments.output, ".csv")) {
-    end_with(kUsage,
-             fmt::format("the plan of a table is a table: '{}' does not end in .csv or .csv.gz", arguments.output));
-  }
+  check_suffix({"the plan of a table", arguments.output}, {{".csv", "the table with offsets"}});
   const PlannedProblem planned = [&] {
     const Progress progress(fmt::format("packing {}", arguments.input));
     return or_fail(plan_problem(table, arguments.input, arguments.options));
@@ -196,7 +182,11 @@ void add_plan_command(CLI::App& app) {
       "         stowage plan model.json --trace timeline.json --snapshot memory.pickle\n"
       "         stowage plan model.json --fuse-inputs 4KiB --no-reuse-names logits,kv_update");
   command.callback([arguments] {
-    check_page(*arguments);
+    check_outputs({{"-o", arguments->output},
+                   {"--trace", arguments->trace},
+                   {"--snapshot", arguments->snapshot},
+                   {"--html", arguments->page.file}},
+                  {arguments->input, arguments->previous});
     const Input input = or_fail(read_input(arguments->input, arguments->import));
     if (const CsvProblem* const table = input.table()) return plan_table(*arguments, *table);
     check_output(*arguments, input);

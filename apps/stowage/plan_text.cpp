@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "output.hpp"
+#include "stowage/base/printable.hpp"
 
 namespace stowage::cli {
 namespace {
@@ -18,9 +19,9 @@ class Names {
 
   // The plan is verified: every id in it is valid.
   [[nodiscard]] std::string tensor(TensorId id) const {
-    return fmt::format("'{}'{}", graph_.tensor(id).name, where(graph_.scope_of(id)));
+    return fmt::format("'{}'{}", printable(graph_.tensor(id).name), where(graph_.scope_of(id)));
   }
-  [[nodiscard]] std::string op(OpId id) const { return fmt::format("'{}'", graph_.op(id).name); }
+  [[nodiscard]] std::string op(OpId id) const { return fmt::format("'{}'", printable(graph_.op(id).name)); }
   [[nodiscard]] std::string moment(CopyMoment when) const {
     switch (when.kind) {
       case CopyMoment::Kind::before_op:
@@ -37,7 +38,7 @@ class Names {
   [[nodiscard]] std::string where(ScopeId id) const {
     if (id == ScopeId(0)) return "";
     const Scope& inner = graph_.scope(id);
-    return fmt::format(" in body {} of '{}'", inner.body, graph_.op(inner.op).name);
+    return fmt::format(" in body {} of '{}'", inner.body, printable(graph_.op(inner.op).name));
   }
 
   const Graph& graph_;

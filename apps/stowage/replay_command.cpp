@@ -8,6 +8,7 @@
 #include "commands.hpp"
 #include "common_options.hpp"
 #include "output.hpp"
+#include "outputs.hpp"
 #include "pages.hpp"
 #include "progress.hpp"
 #include "stowage/io.hpp"
@@ -133,7 +134,7 @@ void add_replay_command(CLI::App& app) {
       "         stowage replay examples/serving_trace.csv --allocator torch-native --html replay.html");
   command.callback([arguments] {
     if (arguments->limit && arguments->device != "sim") end_with(kUsage, "--limit is for --device sim");
-    refuse_to_overwrite(arguments->page, {arguments->trace});
+    check_outputs({{"--html", arguments->page}}, {arguments->trace});
     const Trace trace = or_fail(parse_trace(or_fail(read_file(arguments->trace)), arguments->trace));
     require_its_streams(*arguments, trace);
     const ReplayReport report = run(*arguments, trace);

@@ -192,7 +192,7 @@ struct Error {
   friend bool operator==(const Error&, const Error&) = default;
 };
 
-/// "model.json:12: tensors[3].size: message".
+/// "model.json:12: tensors[3].size: message", with control characters escaped (`printable_lines`).
 [[nodiscard]] STOWAGE_EXPORT std::string to_string(const Error& error);
 
 /// Either a value or an `Error`, with the member names of std::expected. Reading the one that is

@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "stowage/base/printable.hpp"
+
 namespace stowage {
 namespace {
 
@@ -110,11 +112,11 @@ std::string_view to_string(ErrorCode code) {
 }
 
 std::string to_string(const Error& error) {
-  std::string text = error.where.file;
+  std::string text = printable(error.where.file);
   if (error.where.line) text += fmt::format("{}{}", text.empty() ? "line " : ":", *error.where.line);
   if (!text.empty()) text += ": ";
-  if (!error.where.path.empty()) text += error.where.path + ": ";
-  return text + error.message;
+  if (!error.where.path.empty()) text += printable(error.where.path) + ": ";
+  return text + printable_lines(error.message);
 }
 
 namespace detail {

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -8,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include <fcntl.h>
@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "files/interface/gzip.hpp"
+#include "files/temporary.hpp"
 #include "stowage/files.hpp"
 
 namespace stowage {
@@ -24,6 +25,8 @@ namespace {
 constexpr std::size_t kBlock = std::size_t{1} << 16;
 constexpr int kMaxLinks = 40;  // the limit of Linux
 constexpr mode_t kModeBits = 07777;
+constexpr std::chrono::seconds kWaitForReader(2);  // long enough for a program that starts beside ours
+constexpr std::chrono::milliseconds kPollReader(10);
 
 Error failed(std::string_view doing, int error, const std::string& path) {
   const std::string reason = std::generic_category().message(error);
@@ -80,8 +83,27 @@ int write_all(int fd, std::string_view content) {
   return 0;
 }
 
+/// Opens a file that is not regular. A pipe can only be opened once somebody reads it: waits for a reader, but not for
+/// ever. Returns -1 and errno if it fails.
+int open_for_writing(const std::string& path) {
+  const auto deadline = std::chrono::steady_clock::now() + kWaitForReader;
+  while (true) {
+    const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd >= 0) {
+      ::fcntl(fd, F_SETFL, 0);  // writing waits again
+      return fd;
+    }
+    if (errno != ENXIO || std::chrono::steady_clock::now() >= deadline) return -1;
+    std::this_thread::sleep_for(kPollReader);
+  }
+}
+
 Status write_directly(const std::string& path, std::string_view content) {
-  Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  Descriptor file(open_for_writing(path));
+  if (!file.is_open() && errno == ENXIO)
+    return Error{ErrorCode::io,
+                 "cannot write: it is a pipe, and no program reads from it",
+                 {.file = path, .line = {}, .path = {}}};
   if (!file.is_open()) return failed("open for writing", errno, path);
   if (const int error = write_all(file.get(), content); error != 0) return failed("write", error, path);
   if (const int error = file.close(); error != 0) return failed("write", error, path);
@@ -94,39 +116,33 @@ Status write_standard_output(std::string_view content) {
   return Done{};
 }
 
-/// The target of `path` if it is a symbolic link, even to a file that does not exist yet; otherwise `path`.
-std::filesystem::path follow_links(std::filesystem::path path) {
-  std::error_code error;
+/// Whether anyone may create files in the directory, and only their owners may remove them: such as /tmp.
+bool is_open_to_all(const struct stat& directory) {
+  return (directory.st_mode & S_ISVTX) != 0 && (directory.st_mode & S_IWOTH) != 0;
+}
+
+/// Whether the link may have been planted by another user, to make us write a file of our own. The rule of Linux's
+/// protected_symlinks, which may be off, and which does not apply to links that we read ourselves.
+bool may_be_planted(const std::filesystem::path& path) {
+  struct stat link = {};
+  struct stat directory = {};
+  const std::filesystem::path parent = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+  if (::lstat(path.c_str(), &link) != 0 || ::stat(parent.c_str(), &directory) != 0) return false;
+  return is_open_to_all(directory) && link.st_uid != ::geteuid() && link.st_uid != directory.st_uid;
+}
+
+/// Changes `path` to the target of the symbolic link that it is, if it is one, even to a file that does not exist yet.
+/// Returns 0 or errno.
+int follow_links(std::filesystem::path& path) {
   for (int i = 0; i < kMaxLinks; ++i) {
+    std::error_code error;
     const std::filesystem::path next = std::filesystem::read_symlink(path, error);
-    if (error) break;
+    if (error) return 0;
+    if (may_be_planted(path)) return EACCES;
     path = path.parent_path() / next;
   }
-  return path;
+  return ELOOP;
 }
-
-/// A name in the directory of `target` that no other thread or process generates at the same time. It is short even if
-/// the name of the target is long.
-std::string temporary_name(const std::filesystem::path& target) {
-  static std::atomic<unsigned> counter = 0;
-  const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
-  return (target.parent_path() / fmt::format(".stowage-{}-{}-{:x}.tmp", ::getpid(), ++counter, now)).string();
-}
-
-/// Deletes a file when it goes out of scope, unless the file was kept.
-class Temporary {
- public:
-  explicit Temporary(std::string name) : name_(std::move(name)) {}
-  ~Temporary() {
-    if (!name_.empty()) ::unlink(name_.c_str());
-  }
-  Temporary(const Temporary&) = delete;
-  Temporary& operator=(const Temporary&) = delete;
-  void keep() { name_.clear(); }
-
- private:
-  std::string name_;
-};
 
 /// Gives the new file the permissions and, if allowed, the owner of the file that it replaces. Returns 0 or errno.
 int adopt_permissions(int fd, const struct stat& old) {
@@ -135,27 +151,25 @@ int adopt_permissions(int fd, const struct stat& old) {
 }
 
 /// Everything except for the rename. Returns 0 or errno.
-int fill(Descriptor& file, const std::optional<struct stat>& old, std::string_view content) {
+int fill(files::Temporary& file, const std::optional<struct stat>& old, std::string_view content) {
   if (old) {
-    if (const int error = adopt_permissions(file.get(), *old); error != 0) return error;
+    if (const int error = adopt_permissions(file.descriptor(), *old); error != 0) return error;
   }
-  if (const int error = write_all(file.get(), content); error != 0) return error;
-  if (::fsync(file.get()) != 0) return errno;
+  if (const int error = write_all(file.descriptor(), content); error != 0) return error;
+  if (::fsync(file.descriptor()) != 0) return errno;
   return file.close();
 }
 
 Status replace(const std::string& path, const std::optional<struct stat>& old, std::string_view content) {
-  const std::filesystem::path target = follow_links(path);
+  std::filesystem::path target = path;
+  if (const int error = follow_links(target); error != 0) return failed("open for writing", error, path);
   // A rename needs no permission to write the old file, but a file that is write-protected must not be replaced.
   if (old && ::faccessat(AT_FDCWD, target.c_str(), W_OK, AT_EACCESS) != 0)
     return failed("open for writing", errno, path);
-  const std::string name = temporary_name(target);
-  Descriptor file(::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-  if (!file.is_open()) return failed("create", errno, path);
-  Temporary temporary(name);
+  files::Temporary file(target);
+  if (file.descriptor() < 0) return failed("create", errno, path);
   if (const int error = fill(file, old, content); error != 0) return failed("write", error, path);
-  if (::rename(name.c_str(), target.c_str()) != 0) return failed("replace", errno, path);
-  temporary.keep();
+  if (const int error = file.rename_to(target); error != 0) return failed("replace", error, path);
   return Done{};
 }
 

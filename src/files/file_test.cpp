@@ -1,3 +1,4 @@
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -184,6 +185,53 @@ TEST_F(FileTest, APipeIsReadAndWritten) {
   std::thread writer([&] { EXPECT_TRUE(write_file(path("pipe"), content)); });
   EXPECT_EQ(read_file(path("pipe")).value(), content);
   writer.join();
+}
+
+TEST_F(FileTest, APipeIsWrittenOnceAReaderComes) {
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  std::thread reader([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    EXPECT_EQ(read_file(path("pipe")).value(), "text");
+  });
+  EXPECT_TRUE(write_file(path("pipe"), "text"));
+  reader.join();
+}
+
+TEST_F(FileTest, APipeThatNobodyReadsIsAnError) {
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  const Status status = write_file(path("pipe"), "text");
+  ASSERT_FALSE(status);
+  EXPECT_EQ(to_string(status.error()), path("pipe") + ": cannot write: it is a pipe, and no program reads from it");
+}
+
+TEST_F(FileTest, ALinkOfAnotherUserInAFolderForAllIsNotFollowed) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can make a link of another user";
+  constexpr uid_t kOther = 12345;
+  put(path("mine"), "old");
+  fs::create_symlink("mine", path("planted"));
+  fs::create_symlink("mine", path("own"));
+  ASSERT_EQ(::lchown(path("planted").c_str(), kOther, kOther), 0);
+  ASSERT_EQ(::chmod(directory_.c_str(), 01777), 0);
+  const Status status = write_file(path("planted"), "new");
+  ASSERT_FALSE(status);
+  EXPECT_EQ(to_string(status.error()), path("planted") + ": cannot open for writing: Permission denied");
+  EXPECT_EQ(raw(path("mine")), "old");
+  EXPECT_TRUE(write_file(path("own"), "new"));
+  EXPECT_EQ(raw(path("mine")), "new");
+}
+
+TEST_F(FileTest, AbandonedWritesLeaveNothingBehind) {
+  put(path("a"), "old");
+  const std::string content(200'000'000, 'x');  // takes longer to write than its file to appear
+  const auto abandon = [&] {
+    std::thread([&] { (void)write_file(path("a"), content); }).detach();
+    while (entries() < 2) std::this_thread::yield();
+    abandon_writes();
+    std::_Exit(0);
+  };
+  EXPECT_EXIT(abandon(), testing::ExitedWithCode(0), "");
+  EXPECT_EQ(raw(path("a")), "old");
+  EXPECT_EQ(entries(), 1u);
 }
 
 TEST_F(FileTest, ADashIsStandardInputAndOutput) {

@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "stowage/base/printable.hpp"
+
 namespace stowage::files {
 namespace {
 
@@ -55,7 +57,7 @@ std::string subject(const JsonDocument& document, const Path& path) {
   const auto field = entry.json->find("name");
   const auto* name = field == entry.json->end() ? nullptr : field->get_ptr<const std::string*>();
   if (name == nullptr || name->empty()) return "";
-  return fmt::format("{} '{}' ({}): ", entry.word, *name, entry.index);
+  return fmt::format("{} '{}' ({}): ", entry.word, printable(*name), entry.index);
 }
 
 /// The library's message without its prefix and without the bytes of the input, which may be long or unprintable. At
@@ -136,7 +138,8 @@ bool Builder::key(string_t& name) {
   auto [field, inserted] = last.container->get_ref<Json::object_t&>().emplace(std::move(name), nullptr);
   last.field = field;
   if (inserted) return true;
-  error_ = error_at(document_, path_to_last(), ErrorCode::parse, fmt::format("duplicate field '{}'", field->first));
+  error_ = error_at(document_, path_to_last(), ErrorCode::parse,
+                    fmt::format("duplicate field '{}'", printable(field->first)));
   return false;
 }
 
@@ -254,7 +257,7 @@ void JsonValue::allow_fields(std::span<const std::string_view> known) const {
   const auto* object = json_->get_ptr<const Json::object_t*>();
   if (object == nullptr) return fail_type("an object");
   for (const auto& [name, value] : *object) {
-    if (!contains(known, name)) return fail(ErrorCode::parse, fmt::format("unknown field '{}'", name));
+    if (!contains(known, name)) return fail(ErrorCode::parse, fmt::format("unknown field '{}'", printable(name)));
   }
 }
 
@@ -279,7 +282,7 @@ void JsonValue::require_schema(std::string_view family) const {
   const std::string expected = fmt::format("{}1", family);
   if (schema == expected) return;
   const ErrorCode code = schema.starts_with(family) ? ErrorCode::unsupported : ErrorCode::parse;
-  fail(code, fmt::format("schema is '{}', but this reads '{}'", schema, expected));
+  fail(code, fmt::format("schema is '{}', but this reads '{}'", printable(schema), expected));
 }
 
 }  // namespace stowage::files

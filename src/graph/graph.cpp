@@ -9,6 +9,7 @@
 
 #include "graph/flatten.hpp"
 #include "graph/validation.hpp"
+#include "stowage/base/printable.hpp"
 
 namespace stowage {
 namespace {
@@ -138,10 +139,10 @@ Bytes Graph::alignment(const Workspace& workspace) const {
 }
 
 std::string describe(const Tensor& tensor, TensorId id) {
-  return fmt::format("tensor '{}' ({})", tensor.name, id.index());
+  return fmt::format("tensor '{}' ({})", printable(tensor.name), id.index());
 }
 
-std::string describe(const Op& op, OpId id) { return fmt::format("op '{}' ({})", op.name, id.index()); }
+std::string describe(const Op& op, OpId id) { return fmt::format("op '{}' ({})", printable(op.name), id.index()); }
 
 namespace {
 

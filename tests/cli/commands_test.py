@@ -46,6 +46,32 @@ class Usage(CliTest):
                 self.assertNotEqual(done.err.strip(), "")
 
 
+    def complaint(self, line):
+        done = self.expect(2, *line.split())
+        self.assertTrue(done.err.startswith("stowage: "), done.err)
+        return done.err[len("stowage: "):].splitlines()[0]
+
+    def test_what_is_unknown_comes_first_with_what_is_like_it(self):
+        for line, complaint in [("", "a command is missing; 'stowage help' lists them"),
+                                ("pln", "there is no command 'pln'; did you mean 'plan'?"),
+                                ("frobnicate x", "there is no command 'frobnicate'; 'stowage help' lists them"),
+                                ("help pln", "there is no command 'pln'; did you mean 'plan'?"),
+                                ("plan --capcity 3", "plan: there is no option '--capcity'; did you mean '--capacity'?"),
+                                ("plan x --capcity=3", "plan: there is no option '--capcity'; did you mean '--capacity'?"),
+                                ("plan x --seed -1 --capctiy", "plan: there is no option '--capctiy'; did you mean '--capacity'?"),
+                                ("verify a b --tim 2", "verify: there is no option '--tim'; did you mean '--time-limit'?"),
+                                ("plan x -q", "plan: there is no option '-q'; 'stowage help plan' lists them"),
+                                ("plan x --quickly", "plan: there is no option '--quickly'; 'stowage help plan' lists them"),
+                                ("plan", "plan: INPUT is required")]:
+            with self.subTest(line=line):
+                self.assertEqual(self.complaint(line), complaint)
+
+    def test_help_is_a_command_too(self):
+        self.assertEqual(self.expect(0, "help").out, self.expect(0, "--help").out)
+        for command in COMMANDS:
+            self.assertEqual(self.expect(0, "help", command).out, self.expect(0, command, "--help").out)
+
+
 class Verify(CliTest):
     def setUp(self):
         super().setUp()

@@ -218,6 +218,64 @@ class Unwritable(CliTest):
         self.expect(1, "plan", self.graph, "-o", "old.json")
         self.assertEqual((self.dir / "old.json").read_bytes(), OLD)
 
+    def test_an_output_is_never_an_input_whatever_its_name(self):
+        (self.dir / "sub").mkdir()
+        os.symlink("graph.json", self.dir / "symbolic.json")
+        content = (self.dir / self.graph).read_bytes()
+        self.write("graph.json", content)
+        os.link(self.dir / "graph.json", self.dir / "hard.json")
+        self.write("previous.json", self.expect(0, "plan", "graph.json", "-o", "-").out)
+        for name in ("graph.json", "./graph.json", "sub/../graph.json", self.dir / "graph.json", "symbolic.json", "hard.json"):
+            for line in ("plan graph.json -o", "plan graph.json --trace", "plan graph.json --snapshot", "plan graph.json --html",
+                         "explain graph.json --html", "convert graph.json", "diff graph.json graph.json --html"):
+                with self.subTest(line=line, name=name):
+                    self.assertIn("is the input, which is never overwritten", self.expect(2, *line.split(), name).err)
+        self.assertIn("is the input", self.expect(2, "plan", "graph.json", "--previous", "previous.json", "-o", "previous.json").err)
+        self.assertEqual((self.dir / "graph.json").read_bytes(), content)
+
+    def test_two_outputs_are_never_one_file(self):
+        os.symlink("both.json", self.dir / "link.json")
+        for line in ("-o both.json --trace both.json", "-o both.json --snapshot ./both.json", "--trace both.json --html link.json"):
+            self.assertRegex(self.expect(2, "plan", self.graph, *line.split()).err, r"^stowage: (-o|--\w+) and --\w+ would write one file")
+        self.assertIn("only one output", self.expect(2, "plan", self.graph, "-o", "-", "--trace", "-").err)
+        self.assertFalse((self.dir / "both.json").exists())
+        self.expect(0, "plan", self.graph, "-o", "/dev/null", "--trace", "/dev/null")
+
+    def test_a_suffix_that_cannot_be_written_lists_those_that_can(self):
+        for name in ("out.onnx", "out.xyz", "out.csv", "out.xyz.gz"):
+            done = self.expect(2, "plan", self.graph, "-o", name)
+            self.assertEqual(done.err, f"stowage: '{name}': the plan of a graph can be .json (a plan), .h (a C header), "
+                                       ".tflite (a copy of a .tflite model, with the plan); each also with .gz\n")
+        self.assertIn("can be .csv", self.expect(2, "plan", self.table, "-o", "out.json").err)
+        self.assertIn("can be .json (a graph), .csv (a packing problem)", self.expect(2, "convert", self.graph, "out.xml").err)
+        self.assertEqual(list(self.dir.glob("out*")), [])
+
+    def test_names_cannot_command_the_terminal(self):
+        evil = "\033]0;owned\007\033[31mred\u202edlrow\nline"
+        graph = chain()
+        graph["name"] = evil
+        for each in graph["tensors"] + graph["ops"]:
+            each["name"] = evil
+            each.pop("in_place", None)
+        good = self.write("evil.json", graph)
+        graph["tensors"][1]["size"] = "large"
+        bad = self.write("bad.json", graph)
+        self.expect(0, "plan", good, "-o", "plan.json")
+        plan = json.loads(self.read("plan.json"))
+        plan["placements"][1]["offset"] = plan["placements"][2]["offset"] = 0
+        self.write("overlap.json", plan)
+        for code, *line in ((0, "plan", good), (0, "explain", good), (0, "diff", good, good), (0, "compare", good), (3, "verify", good, "overlap.json"),
+                            (1, "plan", bad)):
+            with self.subTest(line=line):
+                done = self.expect(code, *line)
+                for harm in ("\033", "\007", "\u202e"):
+                    self.assertNotIn(harm, done.out + done.err)
+        shown = self.on_terminal("plan", good, TERM="xterm")
+        self.assertIn("\\u001b]0;owned\\u0007\\u001b[31mred\\u202edlrow\\u000aline", shown)
+        self.assertNotIn("\033[31m", shown)
+        self.assertIn("\033[1m", shown, "colours of our own stay")
+        self.assertIn("tensor '\\u001b]0;owned\\u0007", self.expect(1, "plan", bad).err)
+
     def test_a_full_disk(self):
         if not os.path.exists("/dev/full"):
             self.skipTest("no /dev/full")

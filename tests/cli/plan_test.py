@@ -183,14 +183,15 @@ class Capacity(CliTest):
 
     def test_what_is_proven_not_to_fit_exits_with_4_and_writes_nothing(self):
         for name, peak in ((self.write("chain.json", chain()), 128), (self.write("table.csv", table_of([(0, 2, 3), (1, 3, 5)])), 8)):
-            self.write("old.csv", OLD)
-            for output in ("new.csv", "old.csv", "-"):
+            suffix = name[name.rindex("."):]
+            old, new = self.write("old" + suffix, OLD), "new" + suffix
+            for output in (new, old, "-"):
                 with self.subTest(name=name, output=output):
                     done = self.expect(4, "plan", name, "--capacity", peak - 1, "-o", output)
                     self.assertEqual(done.out, "")
                     self.assertIn(name, done.err)
-            self.assertFalse((self.dir / "new.csv").exists())
-            self.assertEqual((self.dir / "old.csv").read_bytes(), OLD)
+            self.assertFalse((self.dir / new).exists())
+            self.assertEqual((self.dir / old).read_bytes(), OLD)
             self.assertEqual(self.summary(name, "--capacity", peak - 1, code=4)["status"], "infeasible")
 
     def test_it_counts_in_each_memory(self):

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "stowage/base/printable.hpp"
+
 namespace stowage::io::onnx {
 namespace {
 
@@ -13,7 +15,7 @@ constexpr std::size_t kListed = 10;
 void UnknownSizes::add(const std::string& name, const ValueFacts& facts) {
   if (++count_ > kListed) return;
   const std::string at = facts.stopped_by.empty() ? std::string() : fmt::format(" at {}", facts.stopped_by);
-  first_.push_back(fmt::format("\n  '{}'{}: {}", name, at, facts.reason));
+  first_.push_back(fmt::format("\n  '{}'{}: {}", printable(name), at, facts.reason));
 }
 
 Error UnknownSizes::error(const std::string& file) const {
