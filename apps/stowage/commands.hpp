@@ -12,9 +12,10 @@ enum ExitCode : int {
   kError = 1,  ///< I/O, parse, invalid graph.
   kUsage = 2,
   kPlanInvalid = 3,
-  kDoesNotFit = 4,  ///< Proven: no plan fits the capacity.
-  kOutOfTime = 5,   ///< Without an answer.
-  kGrew = 6,        ///< diff: the peak grew by more than the limit.
+  kDoesNotFit = 4,     ///< Proven: no plan fits the capacity.
+  kOutOfTime = 5,      ///< Without an answer.
+  kGrew = 6,           ///< diff: the peak grew by more than the limit.
+  kInterrupted = 130,  ///< Ctrl-C; the best plan so far was written.
 };
 
 void add_plan_command(CLI::App& app);

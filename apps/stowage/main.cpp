@@ -4,16 +4,18 @@
 
 #include "commands.hpp"
 #include "input.hpp"
+#include "interrupts.hpp"
 #include "stowage/base/printable.hpp"
 #include "usage.hpp"
 
 int main(int argc, char** argv) {
+  stowage::cli::handle_interrupts();
   CLI::App app("Plans the memory of tensor graphs: small plans, a proven lower bound, and a verifier.", "stowage");
   app.set_version_flag("--version", "stowage " STOWAGE_VERSION);
   app.require_subcommand(1);
   app.footer(stowage::cli::formats_help() +
              "Exit codes: 0 done, 1 error, 2 usage, 3 plan invalid, 4 does not fit the capacity (proven),\n"
-             "            5 out of time without an answer, 6 grew (diff).\n\n"
+             "            5 out of time without an answer, 6 grew (diff), 130 stopped by Ctrl-C.\n\n"
              "Example: stowage plan examples/transformer_block.json\n"
              "         stowage plan model.onnx --capacity 64MiB --html report.html");
   stowage::cli::add_plan_command(app);

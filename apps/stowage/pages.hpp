@@ -16,7 +16,6 @@ namespace stowage::cli {
 /// Adds --html.
 CLI::Option* add_html_option(CLI::App& command, std::string& file, const std::string& help);
 
-
 /// Writes a page to the file of --html, and names it on standard error; ends the command if that fails.
 void write_page(const std::string& file, Result<std::string> page);
 

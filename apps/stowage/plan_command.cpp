@@ -5,6 +5,7 @@
 #include "commands.hpp"
 #include "common_options.hpp"
 #include "input.hpp"
+#include "interrupts.hpp"
 #include "output.hpp"
 #include "outputs.hpp"
 #include "pages.hpp"
@@ -96,12 +97,36 @@ void check_output(const PlanArguments& arguments, const Input& input) {
     end_with(kUsage, fmt::format("'{}' would be a copy of the model: INPUT must be a .tflite file", arguments.output));
 }
 
+/// A result, and whether Ctrl-C ended the search for a better one.
+template <class T>
+struct Stoppable {
+  T result;
+  bool stopped;
+};
+
+/// Calls `plan` with options that report progress and end with the best answer so far on Ctrl-C.
+template <class MakePlan>
+auto plan_stoppably(const std::string& doing, PlanOptions options, MakePlan plan) {
+  Progress progress(doing);
+  const StoppableWork work;
+  options.stop = work.token();
+  options.on_better = [&](const PlanProgress& better) { progress.now(doing + progress_text(better)); };
+  auto result = plan(options);
+  return Stoppable<decltype(result)>{std::move(result), work.stopped()};
+}
+
+/// Ends the command if it was stopped; what there is has been written then.
+void check_stopped(const std::string& input, bool stopped, bool has_answer) {
+  if (stopped)
+    end_with(kInterrupted, fmt::format("{}: stopped: {}", input,
+                                       has_answer ? "this is the best plan so far" : "there is no plan yet"));
+}
+
 void plan_graph(const PlanArguments& arguments, const Graph& graph) {
   const PlanOptions options = options_of(arguments, graph);
-  const Planned planned = [&] {
-    const Progress progress(fmt::format("planning {}", arguments.input));
-    return or_fail_in(arguments.input, plan(graph, options));
-  }();
+  const auto [planned, stopped] =
+      plan_stoppably(fmt::format("planning {}", arguments.input), options,
+                     [&](const PlanOptions& solving) { return or_fail_in(arguments.input, plan(graph, solving)); });
   const Summary summary = summarize(planned);
   const bool reports = !arguments.trace.empty() || !arguments.snapshot.empty() || !arguments.page.file.empty();
   std::optional<PlanScene> scene;
@@ -114,7 +139,10 @@ void plan_graph(const PlanArguments& arguments, const Graph& graph) {
   }
   if (planned.has_answer() || arguments.json)
     show(arguments, summary, planned.plan ? plan_text(graph, *planned.plan) : std::string());
-  write_plan_page(arguments.page, arguments.input, graph, scene ? &*scene : nullptr, options);
+  PlanPage page = arguments.page;
+  if (stopped) page.explain_time = std::chrono::nanoseconds(0);
+  if (scene || !stopped) write_plan_page(page, arguments.input, graph, scene ? &*scene : nullptr, options);
+  check_stopped(arguments.input, stopped, planned.has_answer());
   check_answer(arguments.input, planned.status, options.capacity ? shortage_text(planned, *options.capacity) : "",
                what_to_change(arguments));
 }
@@ -126,15 +154,16 @@ void plan_table(const PlanArguments& arguments, const CsvProblem& table) {
     end_with(kUsage, "--trace and --snapshot are for graphs");
   refuse_graph_options(arguments.options);
   check_suffix({"the plan of a table", arguments.output}, {{".csv", "the table with offsets"}});
-  const PlannedProblem planned = [&] {
-    const Progress progress(fmt::format("packing {}", arguments.input));
-    return or_fail(plan_problem(table, arguments.input, arguments.options));
-  }();
+  const auto [planned, stopped] = plan_stoppably(
+      fmt::format("packing {}", arguments.input), arguments.options,
+      [&](const PlanOptions& solving) { return or_fail(plan_problem(table, arguments.input, solving)); });
   if (planned.outcome.has_answer() && !arguments.output.empty()) {
     or_fail(write_file(arguments.output, csv_with_offsets(table, planned.outcome.positions)));
   }
   if (planned.outcome.has_answer() || arguments.json) show(arguments, planned.summary);
-  write_table_page(arguments.page, arguments.input, table, planned, arguments.options);
+  if (planned.outcome.has_answer() || !stopped)
+    write_table_page(arguments.page, arguments.input, table, planned, arguments.options);
+  check_stopped(arguments.input, stopped, planned.outcome.has_answer());
   const std::optional<Bytes> capacity = arguments.options.capacity;
   check_answer(arguments.input, planned.outcome.status, capacity ? shortage_text(planned.outcome, *capacity) : "");
 }

@@ -77,7 +77,13 @@ Result<PlannedProblem> plan_problem(const CsvProblem& table, const std::string& 
                        .deadline = {},
                        .threads = options.threads,
                        .seed = options.seed,
-                       .node_budget = options.node_budget};
+                       .node_budget = options.node_budget,
+                       .stop = options.stop};
+  if (options.on_better) {
+    solving.on_better = [&](const SolveOutcome& better) {
+      options.on_better({"table", better.peak, better.bound.bytes});
+    };
+  }
   const Clock::time_point start = Clock::now();
   if (options.time_limit) solving.deadline = start + *options.time_limit;
   STOWAGE_TRY(Best best, solve_best(problem, options, std::move(solving)));

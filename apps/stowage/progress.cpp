@@ -40,4 +40,12 @@ void Progress::run(const std::stop_token& stop) {
   if (terminal && reported) fmt::print(stderr, "{}", kEraseLine);
 }
 
+std::string progress_text(const PlanProgress& progress) {
+  const auto peak = static_cast<double>(progress.peak.value());
+  const auto bound = static_cast<double>(progress.lower_bound.value());
+  const double gap = bound > 0 ? 100 * (peak - bound) / bound : 0;
+  return fmt::format(", best {}, at least {}, gap {:.1f}%", to_human(progress.peak), to_human(progress.lower_bound),
+                     gap);
+}
+
 }  // namespace stowage::cli

@@ -15,13 +15,14 @@ STOWAGE_EXPORT Result<std::string> read_file(const std::string& path);
 
 /// Replaces `path` atomically: on failure the old file is unchanged. Compresses with gzip when the
 /// name ends in ".gz". "-" writes standard output. A path that exists and is not a regular file (a
-/// pipe, a device) is written directly; a pipe that nobody reads for seconds is an error. A symbolic
-/// link is followed, unless it is another user's in a directory where anyone may create files.
+/// pipe, a device) is written directly; a pipe that nobody reads for seconds is an error. A
+/// symbolic link is followed, unless it is another user's in a directory where anyone may create
+/// files.
 STOWAGE_EXPORT Status write_file(const std::string& path, std::string_view content);
 
 /// For a program that is about to end because it was told to: deletes the temporary files of all
-/// calls of `write_file` in progress. Files that they were to replace stay as they were; these calls
-/// fail, and later ones never return. Must not be called in a signal handler.
+/// calls of `write_file` in progress. Files that they were to replace stay as they were; these
+/// calls fail, and later ones never return. Must not be called in a signal handler.
 STOWAGE_EXPORT void abandon_writes();
 
 }  // namespace stowage

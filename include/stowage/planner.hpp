@@ -2,9 +2,12 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -15,6 +18,13 @@
 
 /// Planning: a graph goes in, a verified plan comes out.
 namespace stowage {
+
+/// How far planning has got.
+struct PlanProgress {
+  std::string_view arena;  ///< The name of the arena that is being packed.
+  Bytes peak;              ///< Its best size so far.
+  Bytes lower_bound;
+};
 
 /// How to plan. The defaults are those of the command line.
 struct PlanOptions {
@@ -59,6 +69,11 @@ struct PlanOptions {
   /// Check the plan with `verify` before returning it. Skipping this saves about a quarter of the
   /// time when solving is quick, but bugs of the planner go unnoticed.
   bool verify = true;
+  // Both are absent from `Planned::options`.
+  std::stop_token stop = {};  ///< When requested, the best plan so far is returned.
+  /// Called with each better answer for an arena, on the thread that called `plan`. Not with
+  /// several strategies.
+  std::function<void(const PlanProgress&)> on_better = {};
 };
 
 /// One way of planning a graph.

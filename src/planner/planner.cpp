@@ -45,7 +45,8 @@ SolveOptions solve_options(const PlanOptions& options) {
                       .threads = options.threads,
                       .seed = options.seed,
                       .node_budget = options.node_budget,
-                      .reuse = options.reuse.value_or(ReuseKnobs{})};
+                      .reuse = options.reuse.value_or(ReuseKnobs{}),
+                      .stop = options.stop};
   if (options.time_limit) result.deadline = Clock::now() + *options.time_limit;
   return result;
 }
@@ -169,7 +170,7 @@ class ArenaSolver {
   Result<SolveOutcome> solve_one(const ArenaProblem& arena) {
     if (arena.kind == ArenaKind::ring) return outcome_of_ring(arena);
     // An arena without sharing needs no search, so it takes neither the chosen solver nor its time.
-    const SolveOptions solving = is_searched(arena.kind) ? next_search() : SolveOptions{};
+    const SolveOptions solving = is_searched(arena.kind) ? next_search(arena) : SolveOptions{};
     if (task_.search && is_searched(arena.kind)) return task_.search(arena.problem);
     // The limit was omitted because all items fit next to each other, but blocks of one size may need more than that.
     if (solving.solver == "blocks" && arena.limit && arena.problem.regions.size() == 1) {
@@ -186,8 +187,13 @@ class ArenaSolver {
   }
 
   /// Gives each search an equal share of the remaining time, so that none starts after the deadline.
-  [[nodiscard]] SolveOptions next_search() {
+  [[nodiscard]] SolveOptions next_search(const ArenaProblem& arena) {
     SolveOptions solving = options_;
+    if (const auto& on_better = task_.options.on_better) {
+      solving.on_better = [&on_better, &arena](const SolveOutcome& better) {
+        on_better({arena.name, better.peak, better.bound.bytes});
+      };
+    }
     const Clock::time_point now = Clock::now();
     if (solving.deadline && *solving.deadline > now) solving.deadline = now + (*solving.deadline - now) / searches_;
     --searches_;
@@ -311,6 +317,8 @@ Result<Planned> plan_with(const Graph& graph, const PlanOptions& options, const 
   result.moved = answers.moved;
   record->needs = std::move(answers.needs);
   result.options = options;
+  result.options.stop = {};
+  result.options.on_better = {};
   result.record = record;
   if (answers.solutions.size() != lowering.arenas.size()) return result;
   result.plan = timed(record->times.lower, [&] { return raise(graph, analysis, lowering, answers.solutions); });

@@ -98,6 +98,7 @@ class Contest {
     options.solver = strategy.solver;
     options.reuse = strategy.reuse;
     options.in_place = strategy.in_place;
+    options.on_better = {};
     options.threads = std::max<std::uint32_t>(1, options_.threads / workers_);
     if (options.time_limit && searches(strategy)) {
       const std::size_t turns = (searching_ + workers_ - 1) / workers_;
