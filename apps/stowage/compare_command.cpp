@@ -63,7 +63,7 @@ std::string as_json(const std::vector<Line>& lines) {
 
 std::string as_text(const std::vector<Line>& lines) {
   const Summary& any = lines.front().summary;
-  std::string text = fmt::format("{}: {} items\n", toned(Tone::strong, any.name), any.items);
+  std::string text = fmt::format("{}: {}\n", toned(Tone::strong, any.name), counted(any.items, "item"));
   text += fmt::format("  {:<20} {:>14} {:>10} {:>12}\n", "solver", "peak", "/ bound", "ms");
   for (const auto& [solver, summary] : lines) {
     if (!answered(summary)) {
@@ -93,7 +93,7 @@ void add_compare_command(CLI::App& app) {
     if (input.table()) refuse_graph_options(arguments->options);
     std::vector<Line> lines;
     for (const SolverInfo& solver : solvers()) lines.push_back({solver.name, run_solver(input, *arguments, solver)});
-    print(arguments->json ? as_json(lines) : as_text(lines));
+    arguments->json ? print_data(as_json(lines)) : print(as_text(lines));
   });
 }
 

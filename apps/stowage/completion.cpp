@@ -97,7 +97,9 @@ void add_completion_command(CLI::App& app) {
   CLI::App& command = *app.add_subcommand("completion", "Print a completion script for a shell");
   command.add_option("SHELL", *shell, "bash, zsh or fish")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
   command.footer("Example: stowage completion bash > ~/.local/share/bash-completion/completions/stowage");
-  command.callback([shell, &app] { print(*shell == "bash" ? bash(app) : *shell == "zsh" ? zsh(app) : fish(app)); });
+  command.callback([shell, &app] {
+    print_data(*shell == "bash" ? bash(app) : *shell == "zsh" ? zsh(app) : fish(app));
+  });
 }
 
 }  // namespace stowage::cli

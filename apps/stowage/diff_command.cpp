@@ -118,7 +118,8 @@ void compare(const DiffArguments& arguments) {
   const DiffSide b = after.shown(arguments.after);
   const PlanDiff difference = diff(a, b);
   if (arguments.page != "-")
-    print(arguments.json ? diff_to_json(difference) : diff_to_text(difference, size_style(), arguments.top));
+    arguments.json ? print_data(diff_to_json(difference))
+                   : print(diff_to_text(difference, size_style(), arguments.top));
   if (!arguments.page.empty()) write_page(arguments.page, diff_page(a, b, arguments.options, difference));
   if (arguments.limit && arguments.limit->exceeded(difference.peak_before, difference.peak_after)) {
     end_with(kGrew, fmt::format("the peak grew from {} to {} bytes, by more than {}", difference.peak_before.value(),

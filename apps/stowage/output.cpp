@@ -9,6 +9,7 @@
 
 #include "commands.hpp"
 #include "stowage/base/printable.hpp"
+#include "terminal.hpp"
 
 namespace stowage::cli {
 namespace {
@@ -63,15 +64,25 @@ std::string coloured(std::string text) {
   return text;
 }
 
+void write(std::string_view text) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  if (!written) fail(Error{ErrorCode::io, "cannot write to standard output", {}});
+}
+
 std::string percent(Bytes part, Bytes whole) {
   if (whole == Bytes(0)) return "0%";
   return fmt::format("{:.1f}%", 100.0 * static_cast<double>(part.value()) / static_cast<double>(whole.value()));
 }
 
+/// "cpu (shared)"; just the name if that says what the arena is for.
+std::string arena_label(const Summary::ArenaLine& arena) {
+  return arena.name.ends_with(arena.kind) ? arena.name : fmt::format("{} ({})", arena.name, arena.kind);
+}
+
 std::string verdict(const Summary& summary) {
   if (summary.proven_optimal) return toned(Tone::good, "smallest possible (proven)");
-  return toned(Tone::warning,
-               fmt::format("{} above the bound", percent(summary.peak - summary.lower_bound, summary.lower_bound)));
+  const std::string share = percent(summary.peak - summary.lower_bound, summary.lower_bound);
+  return toned(Tone::warning, (share == "0.0%" ? "less than 0.1%" : share) + " above the bound");
 }
 
 }  // namespace
@@ -86,9 +97,10 @@ std::string size_text(Bytes bytes) { return on_terminal() ? to_human(bytes) : st
 SizeStyle size_style() { return on_terminal() ? SizeStyle::human : SizeStyle::bytes; }
 
 std::string summary_text(const Summary& summary) {
-  std::string text = toned(Tone::strong, printable(summary.name)) + ": ";
-  if (summary.ops > 0) text += fmt::format("{} ops, {} tensors, ", summary.ops, summary.tensors);
-  text += fmt::format("{} items\n", summary.items);
+  std::string text =
+      toned(Tone::strong, summary.name.empty() ? "graph without a name" : printable(summary.name)) + ": ";
+  if (summary.ops > 0) text += counted(summary.ops, "op") + ", " + counted(summary.tensors, "tensor") + ", ";
+  text += counted(summary.items, "item") + "\n";
   text += fmt::format("  peak   {:>14}   {}\n", size_text(summary.peak), verdict(summary));
   text += fmt::format("  bound  {:>14}\n", size_text(summary.lower_bound));
   text += fmt::format("  naive  {:>14}   the peak is {} of it\n", size_text(summary.naive),
@@ -98,20 +110,24 @@ std::string summary_text(const Summary& summary) {
                         summary.padding == Padding::own ? "up to its alignment, a tensor's bytes are its own"
                                                         : "sizes are exact, only offsets are aligned");
   for (const Summary::ArenaLine& arena : summary.arenas) {
-    text += fmt::format("  arena  {:>14}   {} ({})\n", size_text(arena.size), arena.name, arena.kind);
+    text += fmt::format("  arena  {:>14}   {}\n", size_text(arena.size), arena_label(arena));
   }
   if (!summary.strategy.empty())
-    text += fmt::format("  tried  {:>14}   the best is '{}'\n", fmt::format("{} plans", summary.strategies),
-                        summary.strategy);
+    text += fmt::format("  tried  {:>14}   the best is '{}'\n", counted(summary.strategies, "plan"), summary.strategy);
   return text + fmt::format("  solver {:>14}   {}\n", fmt::format("{:.2f} ms", summary.solve_ms),
                             toned(Tone::dim, summary.solver));
 }
 
-void print(std::string_view content) {
-  const std::string text = coloured(printable_lines(content));
-  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
-  if (!written) fail(Error{ErrorCode::io, "cannot write to standard output", {}});
+std::string counted(std::size_t count, std::string_view word) {
+  return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
 }
+
+void print(std::string_view text) {
+  const std::string safe = coloured(printable_lines(text));
+  write(on_terminal() ? fitted(safe, terminal_columns(STDOUT_FILENO)) : safe);
+}
+
+void print_data(std::string_view text) { write(printable_lines(text)); }
 
 bool errors_on_terminal() { return isatty(STDERR_FILENO) != 0; }
 

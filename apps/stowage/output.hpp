@@ -27,7 +27,13 @@ enum class Tone : std::uint8_t { plain, good, warning, bad, dim, strong };
 /// Whether standard error is a terminal, so that advice is useful.
 [[nodiscard]] bool errors_on_terminal();
 
+/// Prints text for people: on a terminal, lines that do not fit are wrapped, except for pictures.
 void print(std::string_view text);
+/// Prints text for programs, such as JSON, as it is, with control characters escaped too.
+void print_data(std::string_view text);
+
+/// `word` with its number: "1 op", "2 ops".
+[[nodiscard]] std::string counted(std::size_t count, std::string_view word);
 
 /// Prints "stowage: error" to standard error and ends the command with exit code 1.
 [[noreturn]] void fail(const Error& error);

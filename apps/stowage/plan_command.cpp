@@ -35,14 +35,15 @@ struct PlanArguments {
 void show(const PlanArguments& arguments, const Summary& summary, const std::string& details = {}) {
   // A plan or page on standard output must be the only output there.
   if (arguments.output == "-" || arguments.page.file == "-") return;
-  print(arguments.json ? summary_to_json(summary) : summary_text(summary) + details);
+  if (arguments.json) return print_data(summary_to_json(summary));
+  print(summary_text(summary) + details);
 }
 
 /// A hint how to find out what to change so that a graph fits; empty if no person reads the message.
 std::string what_to_change(const PlanArguments& arguments) {
   if (!errors_on_terminal() || !arguments.options.capacity) return {};
   if (arguments.page.file.empty())
-    return fmt::format("\nWhat to change: stowage explain {} --budget {}", arguments.input,
+    return fmt::format("\nWhat to change: stowage explain {} --capacity {}", arguments.input,
                        arguments.options.capacity->value());
   return fmt::format("\nWhat to change: open {} in a browser", arguments.page.file);
 }

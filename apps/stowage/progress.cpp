@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "terminal.hpp"
+
 namespace stowage::cli {
 namespace {
 
@@ -32,7 +34,12 @@ void Progress::run(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   int seconds = 1;  // of the next report; after the first one, a multiple of the interval
   while (!wake_.wait_until(lock, stop, start + std::chrono::seconds(seconds), stopped)) {
-    fmt::print(stderr, "{}stowage: {} … {} s{}", terminal ? kEraseLine : "", what_, seconds, terminal ? " " : "\n");
+    const std::string line = fmt::format("stowage: {} … {} s", what_, seconds);
+    if (terminal) {
+      fmt::print(stderr, "{}{} ", kEraseLine, cut(line, terminal_columns(STDERR_FILENO) - 2));
+    } else {
+      fmt::print(stderr, "{}\n", line);
+    }
     std::fflush(stderr);
     seconds += interval - seconds % interval;
   }

@@ -141,7 +141,7 @@ void add_replay_command(CLI::App& app) {
     if (report.first_failure) fmt::print(stderr, "stowage: the first failure: {}\n", to_string(*report.first_failure));
     if (!arguments->page.empty()) write_page(arguments->page, replay_page(arguments->trace, report));
     if (arguments->page == "-") return;
-    print(arguments->json ? replay_to_json(report) : to_text(*arguments, report));
+    arguments->json ? print_data(replay_to_json(report)) : print(to_text(*arguments, report));
   });
 }
 

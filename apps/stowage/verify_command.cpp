@@ -29,6 +29,7 @@ struct VerifyArguments {
 /// What is known about a plan.
 struct Checked {
   std::vector<Finding> findings;
+  std::string other_graph = {};  ///< If the plan names another graph than INPUT: both names, in a sentence.
   std::vector<UncheckedClaim> unchecked = {};
   std::vector<RecheckedBound> rechecked = {};
 };
@@ -106,6 +107,9 @@ std::vector<Finding> verify_table(const CsvProblem& table, const std::string& te
 Checked check_plan(const Graph& graph, const std::string& text, const VerifyArguments& arguments) {
   const std::shared_ptr<const PlanFile> file = or_fail(parse_plan_file(text, arguments.plan));
   Checked checked{verify(graph, *file, arguments.options)};
+  if (graph_name(*file) != graph.name())
+    checked.other_graph = fmt::format("{} is a plan for the graph '{}', but {} is '{}'", arguments.plan,
+                                      printable(graph_name(*file)), arguments.input, printable(graph.name()));
   if (checked.findings.empty()) checked.unchecked = unchecked_claims(graph, *file, arguments.options);
   if (arguments.recheck)
     checked.rechecked = or_fail(recheck(graph, known_part(graph, *file), arguments.options, arguments.time_limit));
@@ -130,6 +134,7 @@ std::string as_text(const Checked& checked, const VerifyArguments& arguments) {
   const bool valid = checked.findings.empty();
   std::string text =
       fmt::format("{}: {}\n", arguments.plan, valid ? toned(Tone::good, "valid") : toned(Tone::bad, "invalid"));
+  if (!valid && !checked.other_graph.empty()) text += fmt::format("  note: {}\n", checked.other_graph);
   for (const Finding& finding : checked.findings)
     text += fmt::format("  {}: {}\n", to_string(finding.rule), finding.message);
   for (const UncheckedClaim& claim : checked.unchecked) text += fmt::format("  note: {}\n", claim.message);
@@ -180,7 +185,7 @@ void add_verify_command(CLI::App& app) {
       "         stowage verify training_step.json plan.json --base refreshable --region-limit 400MiB");
   command.callback([arguments] {
     const Checked checked = check(*arguments);
-    print(arguments->json ? as_json(checked, *arguments) : as_text(checked, *arguments));
+    arguments->json ? print_data(as_json(checked, *arguments)) : print(as_text(checked, *arguments));
     const bool refuted = verdict_of(checked.rechecked) == Recheck::refuted;
     if (!checked.findings.empty() || refuted) end_with(kPlanInvalid);
   });

@@ -74,6 +74,12 @@ std::string verdict(const PlanDiff& difference, SizeStyle style) {
                      size_text(difference.peak_before, style), size_text(difference.peak_after, style), change);
 }
 
+/// "cpu (shared)"; just the name if that says what the arena is for.
+std::string arena_label(const ArenaChange& arena) {
+  const std::string_view kind = to_string(arena.kind);
+  return arena.name.ends_with(kind) ? arena.name : fmt::format("{} ({})", arena.name, kind);
+}
+
 }  // namespace
 
 std::string diff_to_text(const PlanDiff& difference, SizeStyle sizes, std::size_t top) {
@@ -91,7 +97,7 @@ std::string diff_to_text(const PlanDiff& difference, SizeStyle sizes, std::size_
   text += line("peak", difference.peak_before, difference.peak_after, sizes);
   text += line("bound", difference.bound_before, difference.bound_after, sizes);
   for (const ArenaChange& arena : difference.details->arenas)
-    text += line(fmt::format("{} ({})", arena.name, to_string(arena.kind)), arena.before, arena.after, sizes);
+    text += line(arena_label(arena), arena.before, arena.after, sizes);
   for (const Change change : kChanges) text += section(difference, change, sizes, top);
   return text + fmt::format("  unchanged: {}\n", difference.unchanged);
 }
