@@ -56,7 +56,8 @@ void add_explaining_options(CLI::App& command, ExplainArguments& arguments) {
       ->check(CLI::Range(1, 1000))
       ->type_name("N")
       ->capture_default_str();
-  add_size_option(command, "--budget", options.budget, "Say what to change so that no memory needs more than this");
+  add_size_option(command, "--capacity,--budget", options.budget,
+                  "Say what to change so that no memory needs more than this");
   add_time_option(command, "--total-time", options.time_limit,
                   "Time limit of all re-plans together; --time-limit is for each plan")
       ->default_str("20s");
@@ -76,7 +77,7 @@ void add_explain_command(CLI::App& app) {
   add_reuse_options(command, arguments->options.plan);
   command.add_flag("--json", arguments->json, "Print everything as JSON (stowage.explain/1)");
   command.footer(
-      "Example: stowage explain model.onnx --budget 64MiB\n"
+      "Example: stowage explain model.onnx --capacity 64MiB\n"
       "         stowage explain model.onnx --html why.html");
   command.callback([arguments] {
     check_outputs({{"--html", arguments->page}}, {arguments->input});
@@ -87,7 +88,8 @@ void add_explain_command(CLI::App& app) {
                fmt::format("{}: a table has no ops or tensors to explain; explain takes a graph", arguments->input));
     const Explanation explanation = explain_graph(*arguments, *graph);
     if (arguments->page == "-") return;
-    print(arguments->json ? explanation_to_json(explanation) : explanation_to_text(explanation, size_style()));
+    arguments->json ? print_data(explanation_to_json(explanation))
+                    : print(explanation_to_text(explanation, size_style()));
   });
 }
 

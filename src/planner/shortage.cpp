@@ -37,12 +37,13 @@ MemoryNeed need_of(const Planned& planned, MemoryId memory) {
   return need;
 }
 
-std::string describe(const std::string& memory, const MemoryNeed& need, Bytes capacity) {
+/// `who` needs it: a memory, or "it" if there is only one.
+std::string describe(const std::string& who, const MemoryNeed& need, Bytes capacity) {
   const bool proven = need.proven > capacity;
   if (!proven && (!need.taken || *need.taken <= capacity)) return {};
   const Bytes bytes = proven ? need.proven : *need.taken;
   const std::string& kinds = proven ? need.proven_by_kind : need.taken_by_kind;
-  return fmt::format("memory '{}' {} {} bytes, {} more than the {} available{}", memory,
+  return fmt::format("{} {} {} bytes, {} more than the {} available{}", who,
                      proven ? "needs at least" : "takes, in the best plan so far,", bytes.value(),
                      (bytes - capacity).value(), capacity.value(), need.arenas > 1 ? fmt::format(" ({})", kinds) : "");
 }
@@ -53,7 +54,8 @@ std::string shortage_text(const Planned& planned, Bytes capacity) {
   const Graph& graph = planned.graph;
   std::string text;
   for (std::size_t m = 0; m < graph.memories().size(); ++m) {
-    const std::string line = describe(graph.memories()[m].name, need_of(planned, MemoryId(m)), capacity);
+    const std::string who = graph.memories().size() == 1 ? "it" : fmt::format("memory '{}'", graph.memories()[m].name);
+    const std::string line = describe(who, need_of(planned, MemoryId(m)), capacity);
     if (line.empty()) continue;
     text += (text.empty() ? "" : "; ") + line;
   }

@@ -177,7 +177,7 @@ What constraints cost (planned again without each; below 0 it saves memory):
               cost  constraint                  planned instead
                  0  outputs kept to the end     outputs live to their last use
 
-Budget 500: does not fit.
+Capacity 500: does not fit.
   Dropping constraints: none suffices.
   Op 'down.0' alone needs 1200: no plan fits unless the op is split or its tensors shrink.
   Shrinking tensors: it fits (200) without 2 holders: blk.*.a (2).

@@ -199,8 +199,8 @@ std::string ExplanationWriter::costs() const {
 std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, ", ")); }
 
 std::string ExplanationWriter::budget(const BudgetAnswer& answer) const {
-  if (answer.fits) return fmt::format("Budget {}: fits as it is.\n", size(answer.budget));
-  std::string text = fmt::format("Budget {}: does not fit.\n", size(answer.budget));
+  if (answer.fits) return fmt::format("Capacity {}: fits as it is.\n", size(answer.budget));
+  std::string text = fmt::format("Capacity {}: does not fit.\n", size(answer.budget));
   if (!answer.constraints.empty()) {
     text += wrapped("  ", "Dropping a constraint: each of these suffices: " + joined(answer.constraints) + ".", 4);
   } else if (!answer.together.empty()) {

@@ -222,7 +222,7 @@ class Plan(PageTest):
 class Others(PageTest):
     def test_of_an_explanation(self):
         name = self.write("wide.json", wide())
-        page, done = self.page(0, "explain", name, "--budget", "1000", "--json")
+        page, done = self.page(0, "explain", name, "--capacity", "1000", "--json")
         (plan,) = page["plans"]
         self.check_columns(plan)
         self.assertEqual(plan["capacity"], 1000)

@@ -107,7 +107,7 @@ class Explain(CliTest):
     def test_budget(self):
         name = self.write("two.json", two_peaks())
         self.assertTrue(self.explained(name, "--budget", "1200")["budget"]["fits"])
-        answer = self.explained(name, "--budget", "500")["budget"]
+        answer = self.explained(name, "--capacity", "500")["budget"]
         self.assertFalse(answer["fits"])
         self.assertEqual(sorted(holder["name"] for holder in answer["shrink"]["holders"]), ["a", "c"])
         self.assertLessEqual(answer["shrink"]["peak_bytes"], 500)
@@ -118,7 +118,7 @@ class Explain(CliTest):
 
     def test_text_is_for_people(self):
         for path in (*EXAMPLES, self.write("two.json", two_peaks())):
-            text = self.expect(0, "explain", path, "--budget", "1KiB").out
+            text = self.expect(0, "explain", path, "--capacity", "1KiB").out
             with self.subTest(graph=path):
                 self.assertLessEqual(max(map(len, text.splitlines())), 100)
                 self.assertRegex(text.splitlines()[0], r"^\w+ needs .* because ")
