@@ -11,8 +11,8 @@ namespace stowage::cli {
 [[nodiscard]] std::size_t terminal_columns(int descriptor);
 
 /// `text` with lines of at most `columns` columns: longer ones are broken between words and continue a little further
-/// right than they began. Colour codes take no column. Pictures, which are lines that begin with '|' or with a label and '|', and words that are too
-/// long stay as they are.
+/// right than they began. Colour codes take no column. Pictures, which are lines that begin with '|' or with a label
+/// and '|', and words that are too long stay as they are.
 [[nodiscard]] std::string fitted(std::string_view text, std::size_t columns);
 
 /// The beginning of a line, so that it has at most `columns` columns.
