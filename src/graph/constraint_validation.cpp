@@ -20,7 +20,54 @@ bool is_alias(const Op& op, std::uint32_t output) {
   return std::any_of(op.aliases.begin(), op.aliases.end(), [&](const Alias& alias) { return alias.output == output; });
 }
 
-Status check_fill(const Graph& graph, OpId id) {
+/// Whether two tensors share bytes in every plan, through views, aliases and inputs of bodies.
+bool overlap(const Graph& graph, const Relations& relations, TensorId a, TensorId b) {
+  const AliasPlace& first = relations.place(a);
+  const AliasPlace& second = relations.place(b);
+  return first.representative == second.representative &&
+         ByteRange{first.offset, first.offset + graph.tensor(a).size}.overlaps(
+             {second.offset, second.offset + graph.tensor(b).size});
+}
+
+/// What a fill would destroy: bytes that hold a value before the run, under whatever name.
+class InitialValues {
+ public:
+  InitialValues(const Graph& graph, const Relations& relations) : graph_(graph), relations_(relations) {
+    for (std::size_t t = 0; t < graph.tensors().size(); ++t) {
+      if (graph.tensors()[t].flags.any_of(kOwnAddress | TensorFlag::input))
+        tensors_.emplace(relations.place(TensorId(t)).representative, TensorId(t));
+    }
+  }
+
+  /// The first of them that shares bytes with `tensor`.
+  [[nodiscard]] std::optional<TensorId> in(TensorId tensor) const {
+    const auto [first, last] = tensors_.equal_range(relations_.place(tensor).representative);
+    const auto found =
+        std::find_if(first, last, [&](const auto& each) { return overlap(graph_, relations_, tensor, each.second); });
+    return found == last ? std::nullopt : std::optional(found->second);
+  }
+
+ private:
+  const Graph& graph_;
+  const Relations& relations_;
+  std::multimap<TensorId, TensorId> tensors_;  ///< By representative.
+};
+
+/// A fill comes right before the op or earlier, so the op cannot read former content of these bytes.
+Status check_filled_inputs(const Graph& graph, const Relations& relations, OpId id) {
+  const Op& op = graph.op(id);
+  for (const std::uint32_t position : op.zero_fill.outputs) {
+    for (const std::optional<TensorId>& input : op.inputs) {
+      if (!input || !overlap(graph, relations, op.outputs[position], *input)) continue;
+      return fault_at(fmt::format("ops[{}].zero_fill", id.index()),
+                      fmt::format("{} fills {}, but reads the same bytes as {}", name(graph, id),
+                                  name(graph, op.outputs[position]), name(graph, *input)));
+    }
+  }
+  return Done{};
+}
+
+Status check_fill(const Graph& graph, const InitialValues& initial, OpId id) {
   const Op& op = graph.op(id);
   const std::string path = fmt::format("ops[{}].zero_fill", id.index());
   if (op.no_task) return fault_at(path, name(graph, id) + " has no task, so nothing can be filled for it");
@@ -36,9 +83,9 @@ Status check_fill(const Graph& graph, OpId id) {
       return fault_at(at, fmt::format("{} fills {}, which lies inside another tensor, whose bytes would be destroyed",
                                       name(graph, id), name(graph, output)));
     }
-    if (tensor.flags.any_of(kOwnAddress | TensorFlag::input))
-      return fault_at(at,
-                      fmt::format("{} fills {}, which already holds a value", name(graph, id), name(graph, output)));
+    if (const auto given = initial.in(output))
+      return fault_at(at, fmt::format("{} fills {}, which already holds a value{}", name(graph, id),
+                                      name(graph, output), *given == output ? "" : ": " + name(graph, *given)));
   }
   for (std::size_t i = 0; i < op.zero_fill.workspaces.size(); ++i) {
     const std::uint32_t position = op.zero_fill.workspaces[i];
@@ -211,12 +258,25 @@ class RingUsers {
                       name(graph_, TensorId(t)) + " shares memory with a prefetched tensor, so it cannot have flags");
     }
     for (std::size_t k = 0; k < graph_.ops().size(); ++k) {
+      STOWAGE_TRY_STATUS(check_reuse(OpId(k)));
       if (!graph_.ops()[k].no_task) STOWAGE_TRY_STATUS(check_op(OpId(k)));
     }
     return Done{};
   }
 
  private:
+  /// The bytes of a ring are for reuse, so no output there may have `no_reuse` through its op either.
+  [[nodiscard]] Status check_reuse(OpId id) const {
+    const Op& op = graph_.op(id);
+    for (const TensorId output : op.outputs) {
+      if (!op.no_reuse || !range_of_.contains(alias_class(output))) continue;
+      return fault_at(
+          fmt::format("ops[{}].no_reuse", id.index()),
+          fmt::format("{} cannot have no_reuse, because {} lies in a ring", name(graph_, id), name(graph_, output)));
+    }
+    return Done{};
+  }
+
   [[nodiscard]] TensorId alias_class(TensorId id) const { return relations_.place(id).representative; }
   [[nodiscard]] const Ring& ring_of(const RingRange& range) const { return graph_.rings()[range.ring.index()]; }
 
@@ -226,7 +286,7 @@ class RingUsers {
                                 ring_of(range).name, ring_of(range).size.value()));
   }
 
-  /// An op uses no more of a ring than its size, and no range that was evicted before.
+  /// An op uses no more of a ring than its size, and no range before it is taken or after it was evicted.
   Status check_op(OpId id) {
     std::map<RingId, Bytes> wanted;
     std::set<std::size_t> seen;
@@ -248,6 +308,9 @@ class RingUsers {
     if (wanted[range.ring] > ring_of(range).size)
       return fault_at(path, fmt::format("{} reads {} bytes of ring '{}', which has {}", name(graph_, id),
                                         wanted[range.ring].value(), ring_of(range).name, ring_of(range).size.value()));
+    if (root_op(id) < range.op)
+      return fault_at(path, fmt::format("{} {} {}, whose bytes in ring '{}' are not taken before {}", name(graph_, id),
+                                        uses, name(graph_, tensor), ring_of(range).name, name(graph_, range.op)));
     const std::optional<std::size_t> taken = taken_by_[found->second];
     if (!taken || root_op(id) < ranges_[*taken].op) return Done{};
     return fault_at(path, fmt::format("{} {} {}, whose bytes in ring '{}' of {} bytes were already taken by {}",
@@ -273,7 +336,7 @@ Result<Relations> check_constraints(const Graph& graph, OffsetUnion aliases) {
   STOWAGE_TRY_STATUS(check_bodies(graph, aliases));
   Relations relations{alias_places(graph, aliases), find_groups(graph), {}};
   STOWAGE_TRY_STATUS(check_groups(graph, relations));
-  STOWAGE_TRY_STATUS(check_fills(graph));
+  STOWAGE_TRY_STATUS(check_fills(graph, relations));
   STOWAGE_TRY_STATUS(check_flags(graph));
   STOWAGE_TRY_STATUS(check_batches(graph, relations));
   STOWAGE_TRY_STATUS(check_rings(graph, relations));
@@ -281,9 +344,12 @@ Result<Relations> check_constraints(const Graph& graph, OffsetUnion aliases) {
   return relations;
 }
 
-Status check_fills(const Graph& graph) {
+Status check_fills(const Graph& graph, const Relations& relations) {
+  const InitialValues initial(graph, relations);
   for (std::size_t k = 0; k < graph.ops().size(); ++k) {
-    if (!graph.ops()[k].zero_fill.empty()) STOWAGE_TRY_STATUS(check_fill(graph, OpId(k)));
+    if (graph.ops()[k].zero_fill.empty()) continue;
+    STOWAGE_TRY_STATUS(check_fill(graph, initial, OpId(k)));
+    STOWAGE_TRY_STATUS(check_filled_inputs(graph, relations, OpId(k)));
   }
   return Done{};
 }

@@ -149,6 +149,16 @@ TEST(Fills, OfWhatIsNotThereIsAnError) {
               HasSubstr("op 'make' (0) has no workspace 0"));
 }
 
+TEST(Fills, OfBytesThatTheOpReadsIsAnError) {
+  EXPECT_THAT(verdict(base(),
+                      [](auto& g) {
+                        g.tensors[2].view_of = ViewOf{t(4), Bytes(0)};
+                        g.ops[1].zero_fill = {.outputs = {0}};
+                      }),
+              HasSubstr("ops[1].zero_fill: op 'join' (1) fills tensor 'whole' (4), but reads the same bytes as tensor "
+                        "'a' (2)"));
+}
+
 TEST(Fills, OfAVariableIsAnError) {
   EXPECT_THAT(verdict(base(),
                       [](auto& g) {
@@ -156,6 +166,16 @@ TEST(Fills, OfAVariableIsAnError) {
                         g.ops[0].zero_fill = {.outputs = {0}};
                       }),
               HasSubstr("op 'make' (0) fills tensor 'a' (2), which already holds a value"));
+}
+
+TEST(Fills, OfBytesWithAnInitialValueUnderAnotherNameIsAnError) {
+  EXPECT_THAT(verdict(base(),
+                      [](auto& g) {
+                        g.tensors[0].view_of = ViewOf{t(3), Bytes(0)};
+                        g.ops[0] = op("make", {t(1)}, {t(2), t(3)});
+                        g.ops[0].zero_fill = {.outputs = {1}};
+                      }),
+              HasSubstr("op 'make' (0) fills tensor 'b' (3), which already holds a value: tensor 'x' (0)"));
 }
 
 // -------------------------------------------------------------------------------------------------------------- flags
@@ -375,6 +395,20 @@ TEST(Rings, AReaderOfATakenRangeIsAnError) {
                         "by op 'late' (1)"));
 }
 
+TEST(Rings, AnAccessBeforeTheRangeIsTakenIsAnError) {
+  EXPECT_THAT(verdict(base(),
+                      [](auto& g) {
+                        g.rings = {{.name = "ring", .size = Bytes(64)}};
+                        g.tensors.push_back(tensor("late", 16));
+                        g.tensors[2].view_of = ViewOf{t(5), Bytes(0)};
+                        Op late = op("late", {}, {t(5)});
+                        late.prefetch = RingId(0);
+                        g.ops.push_back(late);
+                      }),
+              HasSubstr("op 'make' (0) writes tensor 'a' (2), whose bytes in ring 'ring' are not taken before op "
+                        "'late' ("));
+}
+
 TEST(Rings, WhatSharesMemoryWithAPrefetchedTensorHasNoFlags) {
   EXPECT_THAT(verdict(base(),
                       [](auto& g) {
@@ -384,6 +418,25 @@ TEST(Rings, WhatSharesMemoryWithAPrefetchedTensorHasNoFlags) {
                         g.ops[1].aliases = {{0, 0, Bytes(0)}};
                       }),
               HasSubstr("tensor 'whole' (4) shares memory with a prefetched tensor, so it cannot have flags"));
+}
+
+TEST(Rings, AnOpWithNoReuseCannotWriteToOne) {
+  const Change ring = [](GraphDescription& g) {
+    g.rings = {{.name = "ring", .size = Bytes(64)}};
+    g.ops[0].prefetch = RingId(0);
+  };
+  EXPECT_THAT(verdict(base(),
+                      [&](auto& g) {
+                        ring(g);
+                        g.ops[0].no_reuse = true;
+                      }),
+              HasSubstr("op 'make' (0) cannot have no_reuse, because tensor 'a' (2) lies in a ring"));
+  EXPECT_EQ(verdict(base(),
+                    [&](auto& g) {
+                      ring(g);
+                      g.ops[1].no_reuse = true;
+                    }),
+            "built");
 }
 
 TEST(Rings, MoreAtOnceThanTheRingHoldsIsAnError) {

@@ -41,7 +41,7 @@ Result<Relations> check_constraints(const Graph& graph, OffsetUnion aliases);
 /// last but one places the rings.
 Status check_bodies(const Graph& graph, OffsetUnion& aliases);
 Status check_groups(const Graph& graph, const Relations& relations);
-Status check_fills(const Graph& graph);
+Status check_fills(const Graph& graph, const Relations& relations);
 Status check_flags(const Graph& graph);
 Status check_batches(const Graph& graph, const Relations& relations);
 Status check_rings(const Graph& graph, Relations& relations);
