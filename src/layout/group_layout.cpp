@@ -85,6 +85,13 @@ Derivation GroupLayout::derivation_of(const Group& group, const Assembly::Part& 
   return {group.op, whole, part.id, bytes, Bytes(0) - part.distance};
 }
 
+/// Whether the graph itself puts the part where its whole requires it, through aliases. Then the two are one memory,
+/// and a write to one is a write to the other.
+bool GroupLayout::lies_there(const Group& group, const GroupMember& member) const {
+  const Assembly::Part part = part_of(group, member);
+  return part.id == place(*group.whole).id && part.distance == Bytes(0);
+}
+
 /// Puts a part where its whole requires it. If it cannot lie there, or if a write to one of the two would then destroy
 /// the other, it returns the reason and changes nothing.
 const char* GroupLayout::join_part(const Group& group, const GroupMember& member) {
@@ -101,6 +108,7 @@ const char* GroupLayout::join_part(const Group& group, const GroupMember& member
 void GroupLayout::lay_split(const Group& group) {
   const ClassPlace whole = place(*group.whole);
   for (const GroupMember& member : group.members) {
+    if (lies_there(group, member)) continue;
     const ClassPlace part = place(member.tensor);
     const bool together = residence(part.id) == residence(whole.id) && !is_rewritten(group, part.id, whole.id);
     if (together && residence(whole.id) == Residence::external) continue;
@@ -242,6 +250,7 @@ void GroupLayout::lay_concat(const Group& group) {
   for (const Vote& vote : vote(group)) {
     if (lies_right(group, vote)) continue;
     for (const GroupMember* member : vote.members) {
+      if (lies_there(group, *member)) continue;
       const ClassPlace part = place(member->tensor);
       const bool ours = residence(whole.id) == Residence::shared && !is_rewritten(group, part.id, whole.id);
       const char* const why = ours ? join_part(group, *member) : kElsewhere;
@@ -255,7 +264,7 @@ void GroupLayout::lay_concat(const Group& group) {
   }
   for (const GroupMember& member : group.members) {
     const char* const own = obstacle(group, member);
-    if (!own) continue;
+    if (!own || lies_there(group, member)) continue;
     copies_.into_classes.push_back({.scope = graph_.scope_of(group.op),
                                     .before = local_op(graph_, group.op),
                                     .tensor = member.tensor,

@@ -56,6 +56,7 @@ class GroupLayout {
   };
 
   [[nodiscard]] bool is_rewritten(const Group& group, ClassId part, ClassId whole) const;
+  [[nodiscard]] bool lies_there(const Group& group, const GroupMember& member) const;
   [[nodiscard]] const char* join_part(const Group& group, const GroupMember& member);
   void lay_split(const Group& group);
   void lay_outputs(const Group& group);
