@@ -38,6 +38,7 @@ class Bundles {
     to_tell,  ///< The positions are known.
   };
 
+  /// `purpose` is that of joins for which none is given.
   Bundles(const Problem& problem, Purpose purpose, std::span<const std::optional<Position>> known = {})
       : problem_(problem),
         purpose_(purpose),
@@ -54,12 +55,13 @@ class Bundles {
   }
 
   /// Puts the two items together if no member of one bundle conflicts with one of the other.
-  bool join(const Takeover& each) {
+  bool join(const Takeover& each) { return join(each, purpose_); }
+  bool join(const Takeover& each, Purpose purpose) {
     const std::uint32_t a = of_[each.from];
     const std::uint32_t b = of_[each.to];
     const Bytes shift = offset_[each.from] + each.distance - offset_[each.to];  // of b's offsets in a
     if (a == b) return shift == Bytes(0);
-    if (!may_stay(a, b, shift) || !may_be_together(a, b, shift)) return false;
+    if (!may_stay(a, b, shift) || !may_be_together(a, b, shift, purpose)) return false;
     if (!known_[a] && known_[b]) known_[a] = Position{known_[b]->region, known_[b]->offset - shift};
     alignment_[a] = std::max(alignment_[a], alignment_[b]);
     for (const std::uint32_t member : members_[b]) {
@@ -78,11 +80,11 @@ class Bundles {
   [[nodiscard]] bool may_stay(std::uint32_t a, std::uint32_t b, Bytes shift) const {
     return !known_[a] || !known_[b] || *known_[b] == Position{known_[a]->region, known_[a]->offset + shift};
   }
-  [[nodiscard]] bool may_be_together(std::uint32_t a, std::uint32_t b, Bytes shift) const {
-    if (purpose_ == Purpose::to_solve && !is_aligned_together(a, b, shift)) return false;
+  [[nodiscard]] bool may_be_together(std::uint32_t a, std::uint32_t b, Bytes shift, Purpose purpose) const {
+    if (purpose == Purpose::to_solve && !is_aligned_together(a, b, shift)) return false;
     for (const std::uint32_t x : members_[a]) {
       for (const std::uint32_t y : members_[b]) {
-        if (!fit(x, offset_[x], y, offset_[y] + shift)) return false;
+        if (!fit(x, offset_[x], y, offset_[y] + shift, purpose)) return false;
       }
     }
     return true;
@@ -107,12 +109,12 @@ class Bundles {
   }
 
   /// Whether two items at these offsets of one bundle do not conflict.
-  [[nodiscard]] bool fit(std::uint32_t x, Bytes at_x, std::uint32_t y, Bytes at_y) const {
+  [[nodiscard]] bool fit(std::uint32_t x, Bytes at_x, std::uint32_t y, Bytes at_y, Purpose purpose) const {
     const Item& first = problem_.items[x];
     const Item& second = problem_.items[y];
     if (first.pinned || second.pinned) return false;
-    if (purpose_ == Purpose::to_solve && first.allowed != second.allowed) return false;
-    if (!problem_.order.empty() && purpose_ == Purpose::to_solve) {
+    if (purpose == Purpose::to_solve && first.allowed != second.allowed) return false;
+    if (!problem_.order.empty() && purpose == Purpose::to_solve) {
       const bool same = at_x == at_y && first.size == second.size && is_simple(first) && is_simple(second);
       if (!same) return false;
     } else if (problem_.order.empty() && problem_.apart.empty() && !lives_[x].overlaps(lives_[y])) {
@@ -345,6 +347,19 @@ std::vector<Takeover> in_order(const Problem& problem) {
   return takeovers;
 }
 
+/// Takes the joins that hold at known positions.
+void take_known(const Problem& problem, const KnownPositions& known, Bundles& bundles) {
+  using Purpose = Bundles::Purpose;
+  const auto is_kept = [&](std::uint32_t item) {
+    return std::binary_search(known.kept.begin(), known.kept.end(), item);
+  };
+  for (const Join& join : problem.joins) {
+    const bool empty = problem.items[join.a].size == Bytes(0) || problem.items[join.b].size == Bytes(0);
+    if (empty || !holds(join, [&](std::uint32_t item) { return known.positions[item]; })) continue;
+    bundles.join(takeover_of(problem, join), is_kept(join.a) && is_kept(join.b) ? Purpose::to_tell : Purpose::to_solve);
+  }
+}
+
 }  // namespace
 
 std::vector<Position> Contraction::expand(std::span<const Position> positions) const {
@@ -358,13 +373,9 @@ std::vector<Position> Contraction::expand(std::span<const Position> positions) c
   return result;
 }
 
-Contraction contract(const Problem& problem, std::span<const std::optional<Position>> known) {
-  Bundles bundles(problem, Bundles::Purpose::to_solve, known);
-  if (!known.empty()) {
-    for (const Join& join : problem.joins) {
-      if (holds(join, [&](std::uint32_t item) { return known[item]; })) bundles.join(takeover_of(problem, join));
-    }
-  }
+Contraction contract(const Problem& problem, const KnownPositions& known) {
+  Bundles bundles(problem, Bundles::Purpose::to_solve, known.positions);
+  if (!known.positions.empty()) take_known(problem, known, bundles);
   const std::vector<Takeover> all = in_order(problem);
   for (auto first = all.begin(); first != all.end();) {
     const auto last = std::find_if(first, all.end(), [&](const Takeover& each) { return each.at != first->at; });

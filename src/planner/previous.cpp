@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,16 +11,41 @@
 namespace stowage {
 namespace {
 
-/// By arena of the plan: whether it corresponds to `arena`. Only plans of other versions have several arenas of one
-/// memory and kind.
-std::vector<char> same_arenas(const Plan& plan, const ArenaProblem& arena) {
-  std::vector<char> same;
-  for (const Arena& each : plan.arenas) same.push_back(each.memory == arena.memory && each.kind == arena.kind ? 1 : 0);
-  return same;
+/// By arena of the plan: what it corresponds to.
+struct ArenaMatch {
+  bool same = false;                       ///< The arena itself. Only plans of other versions have several such.
+  std::optional<std::uint32_t> host = {};  ///< The region of the Problem that is this caller's buffer.
+};
+
+std::vector<ArenaMatch> match_arenas(const Plan& plan, const ArenaProblem& arena) {
+  std::vector<ArenaMatch> matches;
+  const std::size_t paid = arena.problem.regions.size() - arena.hosts.size();
+  for (const Arena& each : plan.arenas) {
+    ArenaMatch& match = matches.emplace_back();
+    if (each.memory != arena.memory) continue;
+    match.same = each.kind == arena.kind;
+    if (each.kind != ArenaKind::user || !each.tensor) continue;
+    const auto found = std::find(arena.hosts.begin(), arena.hosts.end(), *each.tensor);
+    if (found == arena.hosts.end()) continue;
+    match.host = static_cast<std::uint32_t>(paid + static_cast<std::size_t>(found - arena.hosts.begin()));
+  }
+  return matches;
 }
 
-bool is_in(const std::vector<char>& same, ArenaId arena) {
-  return arena.index() < same.size() && same[arena.index()] != 0;
+/// A place in the previous plan.
+struct PreviousPlace {
+  std::uint32_t region = 0;
+  Bytes offset;
+  bool hosted = false;  ///< In a caller's buffer: `region` is one of the Problem, not of the plan.
+};
+
+std::optional<PreviousPlace> find_place(const std::vector<ArenaMatch>& matches, ArenaId arena, std::uint32_t region,
+                                        Bytes offset) {
+  if (arena.index() >= matches.size()) return std::nullopt;
+  const ArenaMatch& match = matches[arena.index()];
+  if (match.same) return PreviousPlace{region, offset};
+  if (match.host) return PreviousPlace{*match.host, offset, true};
+  return std::nullopt;
 }
 
 /// Whether the class can keep its position from a previous plan. Ring ranges are given by the graph.
@@ -27,30 +53,75 @@ bool may_stay(const Layout& layout, ClassId id) {
   return layout.residences[id] == Residence::shared || layout.residences[id] == Residence::persistent;
 }
 
-/// By storage: its position in the previous plan.
-std::vector<std::optional<Position>> places_of_storages(const Plan& plan, const Scope& root, const Layout& layout,
-                                                        const std::vector<char>& same) {
-  std::vector<std::optional<Position>> places(layout.storages.size());
+/// By storage: its place in the previous plan.
+std::vector<std::optional<PreviousPlace>> places_of_storages(const Plan& plan, const Scope& root, const Layout& layout,
+                                                             const std::vector<ArenaMatch>& matches) {
+  std::vector<std::optional<PreviousPlace>> places(layout.storages.size());
   for (const Placement& placement : plan.placements) {
-    // Tensors in bodies are placed from scratch.
-    if (!root.contains(placement.tensor) || !is_in(same, placement.arena)) continue;
+    if (!root.contains(placement.tensor)) continue;  // tensors in bodies are placed from scratch
     const ClassId id = layout.class_of(placement.tensor);
-    if (!may_stay(layout, id)) continue;
-    std::optional<Position>& at = places[layout.positions[id].storage.index()];
-    const Bytes inside = layout.offset_in_storage(placement.tensor);
-    if (!at && placement.offset >= inside) at = Position{placement.region, placement.offset - inside};
+    const Bytes inside = may_stay(layout, id) ? layout.offset_in_storage(placement.tensor) : Bytes(0);
+    if (!may_stay(layout, id) || placement.offset < inside) continue;
+    std::optional<PreviousPlace>& at = places[layout.positions[id].storage.index()];
+    if (!at) at = find_place(matches, placement.arena, placement.region, placement.offset - inside);
   }
   return places;
 }
 
-std::map<std::pair<OpId, std::uint32_t>, Position> places_of_workspaces(const Plan& plan, const Scope& root,
-                                                                        const std::vector<char>& same) {
-  std::map<std::pair<OpId, std::uint32_t>, Position> places;
+std::map<WorkspaceId, PreviousPlace> places_of_workspaces(const Plan& plan, const Scope& root,
+                                                          const std::vector<ArenaMatch>& matches) {
+  std::map<WorkspaceId, PreviousPlace> places;
   for (const WorkspacePlacement& each : plan.workspaces) {
-    if (root.contains(each.op) && is_in(same, each.arena)) places[{each.op, each.index}] = {each.region, each.offset};
+    const auto at = find_place(matches, each.arena, each.region, each.offset);
+    if (at && root.contains(each.op)) places[{each.op, each.index}] = *at;
   }
   return places;
 }
+
+/// Translates regions of the previous plan, which lists only those that it uses, into regions of a Problem.
+class RegionNumbers {
+ public:
+  RegionNumbers(const ArenaProblem& arena, std::span<const std::optional<PreviousPlace>> places)
+      : arena_(arena), paid_(arena.problem.regions.size() - arena.hosts.size()), is_own_(paid_) {
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      const std::optional<std::uint32_t> own = own_region(arena.problem.items[i]);
+      if (own) is_own_[*own] = 1;
+      if (own && places[i] && !places[i]->hosted) number_.try_emplace(places[i]->region, *own);
+    }
+    for (const std::optional<PreviousPlace>& at : places) {
+      if (at && !at->hosted) usual_.insert(at->region);
+    }
+    for (const auto& [region, own] : number_) usual_.erase(region);
+    number_usual_regions();
+  }
+
+  [[nodiscard]] Position position(const PreviousPlace& at) const {
+    return {at.hosted ? at.region : number_.at(at.region), at.offset};
+  }
+
+ private:
+  /// The region that exists for this item, which is larger than the others.
+  [[nodiscard]] std::optional<std::uint32_t> own_region(const Item& item) const {
+    const auto usual = std::find_if(item.allowed.begin(), item.allowed.end(), [&](auto r) { return r >= paid_; });
+    if (paid_ < 2 || usual - item.allowed.begin() != 1) return std::nullopt;
+    return item.allowed.front();
+  }
+
+  /// All others are alike, so any numbers will do. One too many gets a number that no item may have.
+  void number_usual_regions() {
+    std::uint32_t next = 0;
+    for (const std::uint32_t region : usual_) {
+      while (next < paid_ && is_own_[next] != 0) ++next;
+      number_[region] = next < paid_ ? next++ : static_cast<std::uint32_t>(arena_.problem.regions.size());
+    }
+  }
+
+  const ArenaProblem& arena_;
+  std::size_t paid_;
+  std::vector<char> is_own_;
+  std::map<std::uint32_t, std::uint32_t> number_;  ///< By region of the plan.
+  std::set<std::uint32_t> usual_;                  ///< Those of the plan that are nobody's own.
+};
 
 /// By storage: whether it holds a tensor that must stay.
 std::vector<char> kept_storages(const PlanOptions& options, const Layout& layout) {
@@ -84,30 +155,33 @@ PreviousOfArena previous_of(const PlanOptions& options, const Graph& graph, cons
                             const ArenaProblem& arena) {
   const Scope& root = graph.scopes().front();
   const Plan& previous = *options.previous;
-  const std::vector<char> same = same_arenas(previous, arena);
-  const auto storages = places_of_storages(previous, root, layout, same);
-  const auto workspaces = places_of_workspaces(previous, root, same);
+  const std::vector<ArenaMatch> matches = match_arenas(previous, arena);
+  const auto storages = places_of_storages(previous, root, layout, matches);
+  const auto workspaces = places_of_workspaces(previous, root, matches);
   const std::vector<char> must_stay = kept_storages(options, layout);
   PreviousOfArena result;
-  for (std::size_t a = 0; a < same.size(); ++a) {
-    if (same[a] == 0) continue;
+  for (std::size_t a = 0; a < matches.size(); ++a) {
+    if (!matches[a].same) continue;
     result.answer.peak += previous.arenas[a].size;
     result.answer.bound += previous.arenas[a].lower_bound;
   }
+  std::vector<std::optional<PreviousPlace>> places;
   for (std::size_t i = 0; i < arena.occupants.size(); ++i) {
-    std::optional<Position> at;
+    std::optional<PreviousPlace>& at = places.emplace_back();
     bool stays = options.keep_offsets;
     if (const auto* storage = std::get_if<StorageId>(&arena.occupants[i])) {
       at = storages[storage->index()];
       stays = must_stay[storage->index()] != 0;
     } else if (const auto* ref = std::get_if<WorkspaceId>(&arena.occupants[i])) {
-      if (const auto found = workspaces.find({ref->op, ref->index}); found != workspaces.end()) at = found->second;
+      if (const auto found = workspaces.find(*ref); found != workspaces.end()) at = found->second;
     } else {
-      at = Position{arena.problem.items[i].allowed.front(), Bytes(0)};
+      at = PreviousPlace{arena.problem.items[i].allowed.front(), Bytes(0), true};
     }
     if (at && stays) result.kept.push_back(i);
-    result.answer.positions.push_back(at);
   }
+  const RegionNumbers numbers(arena, places);
+  for (const std::optional<PreviousPlace>& at : places)
+    result.answer.positions.push_back(at ? std::optional(numbers.position(*at)) : std::nullopt);
   return result;
 }
 
@@ -131,7 +205,7 @@ Error in_words_of_graph(Error error, const Graph& graph, const Layout& layout, c
 }
 
 ContractedArena contract_arena(const ArenaProblem& arena, const PreviousOfArena& previous) {
-  ContractedArena result{pack::contract(arena.problem, previous.answer.positions), arena, {}};
+  ContractedArena result{pack::contract(arena.problem, {previous.answer.positions, previous.kept}), arena, {}};
   const pack::Contraction& contraction = result.contraction;
   result.arena.problem = contraction.problem;
   result.arena.occupants.resize(contraction.problem.items.size());
