@@ -1,4 +1,5 @@
 #include <iostream>
+#include <new>
 
 #include <CLI/CLI.hpp>
 
@@ -31,6 +32,9 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
     return stowage::cli::kDone;
+  } catch (const std::bad_alloc&) {
+    std::cerr << "stowage: there is not enough memory for this\n";
+    return stowage::cli::kError;
   } catch (const CLI::RuntimeError& done) {
     return done.get_exit_code();
   } catch (const CLI::ParseError& error) {

@@ -10,7 +10,8 @@ namespace stowage {
 
 /// Returns the whole content of `path`, decompressed if it is gzip, whatever its name. "-" reads
 /// standard input. Fails with `ErrorCode::io` when the file cannot be read, with `ErrorCode::parse`
-/// when its gzip data is damaged or truncated.
+/// when its gzip data is damaged or truncated, with `ErrorCode::unsupported` when it would unpack
+/// to more than 64 MiB plus 64 times its size, with `ErrorCode::out_of_memory`.
 STOWAGE_EXPORT Result<std::string> read_file(const std::string& path);
 
 /// Replaces `path` atomically: on failure the old file is unchanged. Compresses with gzip when the

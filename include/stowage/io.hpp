@@ -102,7 +102,9 @@ struct Format {
                                                        std::string_view name);
 
 /// Reads the bytes of a file (as `read_file` returns them) of any format. Fails with
-/// `ErrorCode::parse`, listing the formats, when `find_format` returns null; with
+/// `ErrorCode::parse`, listing the formats, when `find_format` returns null, or with
+/// `ErrorCode::unsupported`, saying what it is and what to do, for a kind of model that is known
+/// but not read (GGUF, PyTorch, safetensors, TensorFlow, Keras, MLIR, Core ML, ONNX text …); with
 /// `ErrorCode::unknown_name` for a dimension that the file does not have. Other failures depend on
 /// the format:
 /// - graph: as `parse_graph`. csv: as `parse_csv`.

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,6 +28,9 @@ constexpr int kMaxLinks = 40;  // the limit of Linux
 constexpr mode_t kModeBits = 07777;
 constexpr std::chrono::seconds kWaitForReader(2);  // long enough for a program that starts beside ours
 constexpr std::chrono::milliseconds kPollReader(10);
+// Model files shrink to a 25th. What gzip holds beyond this is either hostile or constant, and the user can unpack it.
+constexpr std::size_t kUnpackedFree = std::size_t{64} << 20;
+constexpr std::size_t kUnpackedPerByte = 64;
 
 Error failed(std::string_view doing, int error, const std::string& path) {
   const std::string reason = std::generic_category().message(error);
@@ -70,6 +74,20 @@ int read_all(int fd, std::string& content) {
   }
   content.resize(length);
   return 0;
+}
+
+/// The unpacked content, if it is not far larger than packed content usually is.
+Result<std::string> unpack(std::string_view packed) {
+  const std::size_t limit = std::min(files::kMaxUnpacked, kUnpackedFree + kUnpackedPerByte * packed.size());
+  Result<std::string> unpacked = files::unpack_gzip(packed, limit);
+  if (!unpacked && unpacked.error().code == ErrorCode::unsupported) {
+    return Error{ErrorCode::unsupported,
+                 fmt::format("these {} bytes of gzip hold more than {} bytes: if the file can be trusted, unpack it "
+                             "first, with gunzip",
+                             packed.size(), limit),
+                 {}};
+  }
+  return unpacked;
 }
 
 /// Returns 0 or errno.
@@ -185,15 +203,17 @@ Status write_bytes(const std::string& path, std::string_view content) {
 
 }  // namespace
 
-Result<std::string> read_file(const std::string& path) {
+Result<std::string> read_file(const std::string& path) try {
   Descriptor file(path == "-" ? ::dup(STDIN_FILENO) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.is_open()) return failed("open", errno, path);
   std::string content;
   if (const int error = read_all(file.get(), content); error != 0) return failed("read", error, path);
   if (!files::is_gzip(content)) return content;
-  Result<std::string> unpacked = files::unpack_gzip(content);
+  Result<std::string> unpacked = unpack(content);
   if (!unpacked) return in_file(std::move(unpacked).error(), path);
   return unpacked;
+} catch (const std::bad_alloc&) {
+  return in_file({ErrorCode::out_of_memory, "cannot read: there is not enough memory for its content", {}}, path);
 }
 
 Status write_file(const std::string& path, std::string_view content) {

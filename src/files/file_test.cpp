@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -22,6 +23,7 @@ namespace stowage {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::HasSubstr;
 
 /// Each test has its own directory.
 class FileTest : public testing::Test {
@@ -82,6 +84,15 @@ TEST_F(FileTest, GzipIsKnownByItsContentNotItsName) {
   EXPECT_EQ(read_file(path("a.json")).value(), "text");
   put(path("plain.gz"), "text");
   EXPECT_EQ(read_file(path("plain.gz")).value(), "text");
+}
+
+TEST_F(FileTest, GzipThatHoldsFarMoreThanUsualIsRefused) {
+  put(path("bomb.json"), files::pack_gzip(std::string(std::size_t{80} << 20, ' ')).value());
+  const Result<std::string> read = read_file(path("bomb.json"));
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().code, ErrorCode::unsupported);
+  EXPECT_THAT(to_string(read.error()), HasSubstr("bomb.json: these "));
+  EXPECT_THAT(to_string(read.error()), HasSubstr("unpack it first, with gunzip"));
 }
 
 TEST_F(FileTest, ATruncatedGzipNamesTheFile) {

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "io/csv/format.hpp"
+#include "io/foreign.hpp"
 #include "io/graph_json/format.hpp"
 #include "io/onnx/format.hpp"
 #include "io/tflite/format.hpp"
@@ -48,6 +49,18 @@ Error no_format(std::string_view bytes, const std::string& file) {
                            fmt::join(known, ", ")));
 }
 
+Error not_supported(const io::ForeignFormat& foreign, const std::string& file) {
+  return fault(ErrorCode::unsupported, file,
+               fmt::format("this is {}, which is not supported; {}", foreign.what, foreign.advice));
+}
+
+/// What a file is that no format recognises; null if nothing is known about it.
+const io::ForeignFormat* foreign_format(std::string_view bytes, std::string_view name, const Format* format) {
+  if (format && format->recognises(bytes)) return nullptr;
+  if (const io::ForeignFormat* const found = io::find_foreign(bytes)) return found;
+  return format ? nullptr : io::find_foreign_by_name(name);
+}
+
 Error no_dims(const Format& format, const std::string& file, const std::string& dim) {
   std::vector<std::string_view> with_dims;
   for (const Format& each : kFormats) {
@@ -77,10 +90,16 @@ const Format* find_format(std::string_view bytes, std::string_view name) {
 
 Result<Imported> import_bytes(std::string_view bytes, const std::string& file, const ImportOptions& options) {
   const Format* const format = find_format(bytes, file);
+  if (const io::ForeignFormat* const foreign = foreign_format(bytes, file, format))
+    return not_supported(*foreign, file);
   if (!format) return no_format(bytes, file);
   if (!options.dims.empty() && !takes(*format, ImportOption::dims))
     return no_dims(*format, file, options.dims.begin()->first);
-  return format->parse(bytes, file, options);
+  Result<Imported> imported = format->parse(bytes, file, options);
+  if (imported || imported.error().code != ErrorCode::parse) return imported;
+  // The beginnings of several protobuf formats look alike.
+  const io::ForeignFormat* const foreign = io::find_foreign_by_name(file);
+  return foreign ? Result<Imported>(not_supported(*foreign, file)) : std::move(imported);
 }
 
 }  // namespace stowage

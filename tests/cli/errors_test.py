@@ -6,8 +6,13 @@ Every test runs the program in a directory of its own, with inputs that it wrote
 """
 
 import gzip
+import io
 import json
 import os
+import pickle
+import struct
+import unittest
+import zipfile
 
 from support import OLD, CliTest, chain, main, table_of
 
@@ -166,6 +171,37 @@ class BadInput(CliTest):
             for name in ("bad.json.gz", "bad.csv.gz"):
                 with self.subTest(name=name, bytes=len(content)):
                     self.check(self.write(name, content), ["gzip"])
+
+    def test_gzip_that_holds_far_more_than_files_usually_do(self):
+        self.write("bomb.json.gz", " " * (80 << 20))
+        done = self.expect(1, "plan", "bomb.json.gz", **self.bounded(1 << 30))
+        self.assertRegex(done.err, r"bomb\.json\.gz: .*unpack it first")
+
+    @unittest.skipIf("ASAN_OPTIONS" in os.environ, "under ASan a failed allocation ends the program")
+    def test_input_without_end(self):
+        done = self.expect(1, "plan", "/dev/zero", **self.bounded(1 << 30))
+        self.assertEqual(done.err, "stowage: /dev/zero: cannot read: there is not enough memory for its content\n")
+
+    def test_models_of_other_kinds_are_named_with_what_to_do(self):
+        archive = io.BytesIO()
+        with zipfile.ZipFile(archive, "w") as writer:
+            writer.writestr("net/data.pkl", b"")
+        header = json.dumps({"w": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}}).encode()
+        kinds = [
+            (b"GGUF\x03\0\0\0", "GGUF"),
+            (archive.getvalue(), "PyTorch archive"),
+            (pickle.dumps({"state": [1, 2]}), "pickle"),
+            (struct.pack("<Q", len(header)) + header + b"\0" * 4, "safetensors"),
+            (b"\x89HDF\r\n\x1a\n", "HDF5"),
+            (b"module {\n  func.func @f()\n}\n", "MLIR"),
+            (b'<ir_version: 8, opset_import: ["" : 13]>\nagraph (float[N] x) => (float[N] y) { y = Relu(x) }\n', "ONNX in text"),
+        ]
+        for content, kind in kinds:
+            for name in ("model", "model.bin", "model.csv"):
+                with self.subTest(kind=kind, name=name):
+                    done = self.expect(1, "plan", self.write(name, content))
+                    self.assertIn(kind, done.err)
+                    self.assertIn("not supported; ", done.err)
 
     def test_a_file_that_is_not_there(self):
         self.check("missing.json", ["No such file or directory"])
