@@ -80,10 +80,14 @@ class Walk {
 
   struct State {
     State(const Graph& graph, std::size_t columns, std::uint32_t of_batch)
-        : batch(of_batch), last_on_column(columns, kNone), step_of(graph.ops().size(), kNone) {}
+        : batch(of_batch),
+          last_on_column(columns, kNone),
+          last_on_stream(graph.stream_count(), kNone),
+          step_of(graph.ops().size(), kNone) {}
 
     std::uint32_t batch;
     std::vector<std::uint32_t> last_on_column;
+    std::vector<std::uint32_t> last_on_stream;  ///< The op outside of bodies that ended last there, of any batch.
     std::vector<std::uint32_t> step_of;  ///< By op: the step at which it ended.
     std::vector<OpenOp> open;
   };
@@ -114,9 +118,9 @@ class Walk {
 
   template <class After>
   void begin(const Moment& moment, const State& state, const After& after) const {
-    if (!state.open.empty()) after(state.open.back().gate);
+    after(state.open.empty() ? state.last_on_stream[graph_.op(moment.op).stream.index()] : state.open.back().gate);
     for (const Dependency& each : dependencies_.of(moment.op)) {
-      // Columns already order the ops of a stream; bodies and batches have their own columns.
+      // What orders the ops of a stream is known already; in bodies it is their columns.
       if (each.kind != DependencyKind::after && each.kind != DependencyKind::data) continue;
       if (each.batch == 0 || each.batch == state.batch) after(state.step_of[each.from.index()]);
     }
@@ -127,9 +131,12 @@ class Walk {
     }
   }
 
-  static void end(OpId op, std::uint32_t step, State& state) {
+  void end(OpId op, std::uint32_t step, State& state) const {
     state.step_of[op.index()] = step;
-    if (!state.open.empty()) state.open.back().ends.push_back(step);
+    if (state.open.empty())
+      state.last_on_stream[graph_.op(op).stream.index()] = step;
+    else
+      state.open.back().ends.push_back(step);
   }
 
   // ---------------------------------------------------------------------------------------------------------- columns
