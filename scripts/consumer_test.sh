@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # consumer_test.sh static|shared: installs Stowage into a temporary prefix and builds tests/consumer against that tree alone, once
 # with CMake and once with pkg-config, and runs it. Both libraries are linked from the objects of the development build.
+# consumer_test.sh subdirectory: builds it with this tree as a subdirectory, which compiles each source alone, without precompiled headers.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -10,8 +11,23 @@ tree=build/dev
 case $kind in
   static) pc_flags=--static shared=OFF ;;
   shared) pc_flags= shared=ON ;;
-  *) echo "usage: $0 static|shared" >&2; exit 2 ;;
+  subdirectory) ;;
+  *) echo "usage: $0 static|shared|subdirectory" >&2; exit 2 ;;
 esac
+
+expect_plan() { # what the consumer prints: relu works in place, so two tensors share 4 KiB
+  local output
+  output=$("$@")
+  echo "$output"
+  [[ $output == "peak 4"*"KiB, without reuse 8"*"KiB" ]] || { echo "consumer_test: unexpected output" >&2; exit 1; }
+}
+
+if [ "$kind" = subdirectory ]; then
+  cmake -S tests/consumer -B build/subdirectory -G Ninja -DCMAKE_CXX_COMPILER="$CXX" -DCMAKE_CXX_FLAGS=-O0 -DSTOWAGE_SOURCE="$PWD"
+  cmake --build build/subdirectory -j "$JOBS" --target consumer
+  expect_plan build/subdirectory/consumer
+  exit
+fi
 
 temporary=$(mktemp -d)
 finish() { # the development build is static again
@@ -29,13 +45,6 @@ cmake --install "$tree" --prefix "$temporary/first"
 mv "$temporary/first" "$prefix" # an install tree may be moved
 cp -r tests/consumer "$temporary/consumer"
 cd "$temporary"
-
-expect_plan() { # what the consumer prints: relu works in place, so two tensors share 4 KiB
-  local output
-  output=$("$@")
-  echo "$output"
-  [[ $output == "peak 4"*"KiB, without reuse 8"*"KiB" ]] || { echo "consumer_test: unexpected output" >&2; exit 1; }
-}
 
 echo "-- consumer ($kind) with CMake"
 # Users need no JSON library, and those of a shared library none of ours at all.
