@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# test_all.sh [--deep | STAGE…]: what `make test` runs; with --deep what `make test-deep` runs; or only the stages named. Goes on after a
-# failed stage; the last lines sum up.
+# test_all.sh [--deep | --peers | STAGE…]: what `make test` runs; with --deep what `make test-deep` runs, with --peers what `make test-peers`
+# runs; or only the stages named. Goes on after a failed stage; the last lines sum up.
 #
 # JOBS (2) parallel jobs; FUZZ_SECONDS (10) for each fuzz target; STOWAGE_DATA (../shared/data) the data beside the project.
 set -euo pipefail
@@ -11,6 +11,7 @@ STOWAGE_DATA=$(realpath -m "${STOWAGE_DATA:-../shared/data}") # tests run in oth
 export STOWAGE_DATA
 shallow=(deps format layers man gcc onnx page consumer_static consumer_shared)
 deep=(deps clang_asan fuzz tsan ggml)
+peers=(deps consumer_subdirectory many_graphs packing)
 
 build() { # preset
   cmake --preset "$1"
@@ -41,7 +42,14 @@ stage_clang_asan() { # in one build: what clang warns of does not depend on sani
 stage_tsan() { build tsan && run_tests tsan; }
 stage_consumer_static() { scripts/consumer_test.sh static; }
 stage_consumer_shared() { scripts/consumer_test.sh shared; }
+stage_consumer_subdirectory() { scripts/consumer_test.sh subdirectory; }
 stage_fuzz() { scripts/fuzz.sh; }
+stage_many_graphs() { # more random graphs than CI draws: what is claimed of plans, against brute force and against runs
+  build dev
+  STOWAGE_PROPERTY_PROBLEMS=20000 run_tests dev -R '^(choices|claims|proof)_property_test'
+  STOWAGE_PROPERTY_PROBLEMS=5000 run_tests dev -R '^verify_mutation_test'
+}
+stage_packing() { scripts/packing_test.sh; }
 stage_man() { # man itself exits with 0 whatever it warns of
   local warnings
   warnings=$(LC_ALL=C.UTF-8 MANWIDTH=80 man --warnings -E UTF-8 -l docs/stowage.1 2>&1 >/dev/null)
@@ -66,9 +74,11 @@ fi
 stages=("${shallow[@]}")
 if [ "${1:-}" = --deep ]; then
   stages=("${deep[@]}")
+elif [ "${1:-}" = --peers ]; then
+  stages=("${peers[@]}")
 elif [ $# -gt 0 ]; then
   for stage in "$@"; do
-    [ "$(type -t "stage_$stage")" = function ] || { echo "test_all: no stage '$stage'; there are: ${shallow[*]} ${deep[*]}" >&2; exit 2; }
+    [ "$(type -t "stage_$stage")" = function ] || { echo "test_all: no stage '$stage'; there are: ${shallow[*]} ${deep[*]} ${peers[*]}" >&2; exit 2; }
   done
   stages=("$@")
 fi

@@ -14,7 +14,7 @@
 #include "support/generators/careless_plan.hpp"
 #include "support/generators/constrained_graph.hpp"
 #include "support/generators/random_graph.hpp"
-#include "support/judges/oracle/oracle.hpp"
+#include "support/judges/every_plan.hpp"
 
 /// The bytes that `verify` says every plan of a graph needs: no valid plan has fewer, and they are as many as the
 /// planner claims because of live bytes.
@@ -123,66 +123,6 @@ TEST(Claims, NoCarelessPlanThatIsValidIsBelowTheBoundOfVerify) {
   EXPECT_GE(valid, seeds.is_many() ? 2000U : 0U);
 }
 
-/// All plans of a tiny graph whose values lie in one region of `room` bytes.
-class EveryPlan {
- public:
-  EveryPlan(const Graph& graph, const Plan& like, Bytes unit) : graph_(graph), plan_(like), unit_(unit) {
-    const oracle::Oracle oracle(graph);
-    std::map<std::size_t, std::vector<std::size_t>> values;
-    for (std::size_t i = 0; i < plan_.placements.size(); ++i) {
-      if (plan_.placements[i].arena == ArenaId(0)) values[oracle.class_of(plan_.placements[i].tensor)].push_back(i);
-    }
-    for (auto& [number, placements] : values) values_.push_back(std::move(placements));
-    for (std::size_t i = 0; i < plan_.workspaces.size(); ++i) {
-      if (plan_.workspaces[i].arena == ArenaId(0)) workspaces_.push_back(i);
-    }
-  }
-
-  [[nodiscard]] std::size_t units() const { return values_.size() + workspaces_.size(); }
-
-  /// The first valid plan of at most that size.
-  std::optional<Plan> find(Bytes room) {
-    room_ = room;
-    for (Bytes& region : plan_.arenas[0].regions) region = Bytes(0);
-    plan_.arenas[0].regions.front() = room;
-    plan_.arenas[0].size = room;
-    plan_.arenas[0].proven_optimal = room == Bytes(0);
-    return place(0) ? std::optional(plan_) : std::nullopt;
-  }
-
- private:
-  bool place(std::size_t next) {
-    if (next == units()) return verify(graph_, plan_, {.max_findings = 1}).empty();
-    for (Bytes offset; offset < room_; offset += unit_) {
-      move(next, offset);
-      if (place(next + 1)) return true;
-    }
-    return false;
-  }
-
-  void move(std::size_t unit, Bytes offset) {
-    if (unit >= values_.size()) {
-      WorkspacePlacement& workspace = plan_.workspaces[workspaces_[unit - values_.size()]];
-      workspace.region = 0;
-      workspace.offset = offset;
-      return;
-    }
-    Bytes lowest = kMaxBytes;
-    for (const std::size_t i : values_[unit]) lowest = std::min(lowest, plan_.placements[i].offset);
-    for (const std::size_t i : values_[unit]) {
-      plan_.placements[i].region = 0;
-      plan_.placements[i].offset += offset - lowest;
-    }
-  }
-
-  const Graph& graph_;
-  Plan plan_;
-  Bytes unit_;
-  Bytes room_;
-  std::vector<std::vector<std::size_t>> values_;  ///< Placements of each.
-  std::vector<std::size_t> workspaces_;
-};
-
 /// Tries every position of everything: nothing fits into one unit less than the bound. Often something fits into it.
 TEST(Claims, NoPlanAtAllIsBelowTheBoundOfVerify) {
   const testing::SeedRange seeds = testing::seeds(1500);
@@ -197,12 +137,13 @@ TEST(Claims, NoPlanAtAllIsBelowTheBoundOfVerify) {
     drawing.own_alignment = 0;
     const Result<Graph> graph = testing::draw_constrained_graph(seed, drawing);
     if (!graph || graph->stream_count() > 2) continue;
-    const std::optional<Plan> like = testing::CarelessPlan(*graph, {.seed = 2 * seed}).make();
+    testing::CarelessPlan apart(*graph, {.seed = 2 * seed});
+    const std::optional<Plan> like = apart.make();
     if (!like || !verify(*graph, *like, {}).empty()) continue;
-    EveryPlan every(*graph, *like, Bytes(8));
+    testing::EveryPlan every(*graph, *like, apart.parts(), {.unit = Bytes(8)});
     const Bytes least = least_bytes(*graph, *like, 0, {});
     double plans = 1;
-    for (std::size_t i = 0; i < every.units(); ++i) plans *= static_cast<double>(least.value()) / 8;
+    for (std::size_t i = 0; i < every.part_count(); ++i) plans *= static_cast<double>(least.value()) / 8;
     if (least == Bytes(0) || plans > 3000) continue;
     ++tried;
     ASSERT_FALSE(every.find(least - Bytes(8))) << "seed " << seed << " has a plan below " << least.value();

@@ -14,6 +14,7 @@
 #include "support/generators/careless_plan.hpp"
 #include "support/generators/constrained_graph.hpp"
 #include "support/judges/oracle/oracle.hpp"
+#include "support/rule_tally.hpp"
 
 /// Mutates correct plans of graphs with every constraint. Mutations that are always wrong must be found, with the right
 /// rule; for the others, the verifier must agree with the oracle, which runs the graph in every way.
@@ -359,6 +360,7 @@ class ConstraintMutation : public ::testing::Test {
     Tally& tally = tallies_[corruption.name];
     ++tally.done;
     if (!findings.empty()) ++tally.found;
+    rules_.add(findings);
     if (corruption.rule) {
       const bool named =
           std::any_of(findings.begin(), findings.end(), [&](const Finding& f) { return f.rule == *corruption.rule; });
@@ -374,6 +376,7 @@ class ConstraintMutation : public ::testing::Test {
   }
 
   std::map<std::string, Tally> tallies_;
+  testing::RuleTally rules_;
   std::size_t plans_ = 0;
 };
 
@@ -387,9 +390,12 @@ TEST_F(ConstraintMutation, RandomGraphs) {
   for (const auto& [word, tally] : tallies_)
     std::printf("  %-20s %6zu done  %6zu found\n", word.c_str(), tally.done, tally.found);
   std::printf("  %zu plans\n", plans_);
+  rules_.print();
   if (!seeds.is_many()) return;
   EXPECT_EQ(tallies_.size(), kCorruptions.size() + 2) << "each was possible at least once";
   EXPECT_GT(tallies_["drop edge"].found, 10U);
+  for (const Rule rule : {Rule::group, Rule::fill, Rule::copy, Rule::binding, Rule::edge, Rule::apart, Rule::arena})
+    EXPECT_GE(rules_[rule], 10U) << to_string(rule);
 }
 
 }  // namespace

@@ -1,16 +1,16 @@
 #include <algorithm>
 #include <iostream>
-#include <map>
 #include <optional>
 #include <random>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "base/interface/sort_stably.hpp"
 #include "stowage/planner.hpp"
 #include "stowage/verify.hpp"
 #include "support/environment.hpp"
+#include "support/generators/careless_plan.hpp"
+#include "support/judges/every_plan.hpp"
 
 /// What "smallest possible" claims of a graph, against brute force over every legal plan: every position of every
 /// tensor, and with it every choice of in-place pairs. The only judge of what is legal is `verify`.
@@ -69,88 +69,6 @@ class TinyGraph {
   GraphDescription graph_{.name = "tiny", .memories = {{.name = "m"}}, .tensors = {}, .ops = {}};
 };
 
-/// The smallest peak of all plans that `verify` accepts. Whether two tensors may lie at some distance is asked with all
-/// others out of the way; then all positions are tried, and the best plan is verified as a whole.
-class AllPlans {
- public:
-  AllPlans(const Graph& graph, const Plan& plan) : graph_(graph), plan_(plan) {
-    for (const Placement& each : plan.placements) {
-      if (!graph.tensor(each.tensor).view_of) tensors_.push_back(each.tensor);
-    }
-    // Large ones first: the search ends sooner where there is nothing.
-    sort_stably(tensors_, [&](TensorId a, TensorId b) { return graph.tensor(a).size > graph.tensor(b).size; });
-    offsets_.assign(tensors_.size(), 0);
-    fits_.resize(tensors_.size());
-    for (std::size_t a = 0; a < tensors_.size(); ++a) {
-      for (std::size_t b = 0; b < a; ++b) find_distances(a, b);
-    }
-  }
-
-  /// Whether there is a valid plan with a peak of at most `limit`.
-  bool any(std::int64_t limit) {
-    if (!place(0, limit)) return false;
-    EXPECT_TRUE(is_valid(offsets_)) << "tensors that may lie as they do two by two may not all together";
-    return true;
-  }
-
- private:
-  static constexpr std::int64_t kAway = 16;
-
-  [[nodiscard]] std::int64_t size(std::size_t t) const { return graph_.tensor(tensors_[t]).size.value(); }
-
-  void find_distances(std::size_t a, std::size_t b) {
-    for (std::int64_t distance = 1 - size(b); distance < size(a); ++distance) {
-      std::vector<std::int64_t> offsets(tensors_.size());
-      for (std::size_t t = 0; t < offsets.size(); ++t) offsets[t] = kAway * static_cast<std::int64_t>(t + 2);
-      offsets[a] = kAway / 2;
-      offsets[b] = kAway / 2 + distance;
-      fits_[a][{b, distance}] = is_valid(offsets);
-    }
-  }
-
-  [[nodiscard]] bool is_valid(const std::vector<std::int64_t>& offsets) const {
-    Plan plan = plan_;
-    std::map<TensorId, Bytes> at;
-    Bytes top;
-    for (std::size_t t = 0; t < tensors_.size(); ++t) {
-      at[tensors_[t]] = Bytes(offsets[t]);
-      top = std::max(top, Bytes(offsets[t] + size(t)));
-    }
-    for (Placement& each : plan.placements) {
-      const std::optional<ViewOf>& view = graph_.tensor(each.tensor).view_of;
-      each.offset = view ? at[view->tensor] + view->offset : at[each.tensor];
-    }
-    Arena& arena = plan.arenas.front();
-    arena = {arena.name, arena.memory, arena.kind, top, {top}, Bytes(0), top == Bytes(0)};
-    return verify(graph_, plan, {.max_findings = 1}).empty();
-  }
-
-  bool place(std::size_t t, std::int64_t limit) {
-    if (t == tensors_.size()) return true;
-    for (std::int64_t offset = 0; offset + size(t) <= limit; ++offset) {
-      if (!may_lie(t, offset)) continue;
-      offsets_[t] = offset;
-      if (place(t + 1, limit)) return true;
-    }
-    return false;
-  }
-
-  [[nodiscard]] bool may_lie(std::size_t t, std::int64_t offset) const {
-    for (std::size_t other = 0; other < t; ++other) {
-      const auto found = fits_[t].find({other, offsets_[other] - offset});
-      if (found != fits_[t].end() && !found->second) return false;
-    }
-    return true;
-  }
-
-  const Graph& graph_;
-  const Plan& plan_;
-  std::vector<TensorId> tensors_;  ///< Those that are placed, without views.
-  std::vector<std::int64_t> offsets_;
-  /// By tensor, and by earlier tensor and its distance: whether the two may lie like that.
-  std::vector<std::map<std::pair<std::size_t, std::int64_t>, bool>> fits_;
-};
-
 struct Tally {
   std::size_t proven = 0;
   std::size_t optimal = 0;
@@ -161,10 +79,12 @@ void check(const Graph& graph, std::uint64_t seed, Tally& tally) {
   const Planned planned = *plan(graph, {.node_budget = 20'000});
   ASSERT_TRUE(planned.plan) << seed;
   if (planned.plan->arenas.size() != 1) return;  // nothing is placed
-  const std::int64_t peak = planned.plan->peak().value();
-  AllPlans all(graph, *planned.plan);
-  std::int64_t least = peak;
-  while (least > 0 && all.any(least - 1)) --least;
+  const Bytes size = planned.plan->peak();
+  testing::CarelessPlan apart(graph, {});
+  const std::optional<Plan> like = apart.make();
+  ASSERT_TRUE(like && verify(graph, *like).empty()) << seed;
+  const std::int64_t peak = size.value();
+  const std::int64_t least = testing::EveryPlan(graph, *like, apart.parts(), {}).least(size).value_or(size).value();
   ASSERT_LE(planned.lower_bound.value(), least) << seed;
   ASSERT_FALSE(planned.status == SolveStatus::optimal && least < peak) << seed << ": " << least << " < " << peak;
   tally.proven += planned.status == SolveStatus::optimal;

@@ -15,6 +15,7 @@
 #include "support/environment.hpp"
 #include "support/generators/random_graph.hpp"
 #include "support/judges/oracle/oracle.hpp"
+#include "support/rule_tally.hpp"
 
 /// Mutates correct plans; the verifier must refuse exactly those mutants that the oracle refuses.
 namespace stowage {
@@ -227,6 +228,7 @@ class VerifyMutation : public ::testing::Test {
     ++tally.done;
     if (broken) ++tally.broken;
     if (!findings.empty()) ++tally.found;
+    rules_.add(findings);
     ASSERT_EQ(broken.has_value(), !findings.empty())
         << name << ", " << word << ": the oracle says " << broken.value_or("right") << ", the verifier "
         << (findings.empty() ? "right" : findings.front().message);
@@ -240,8 +242,11 @@ class VerifyMutation : public ::testing::Test {
       total += tally.done;
     }
     std::printf("  %zu corruptions of %zu plans\n", total, plans_);
+    rules_.print();
     return total;
   }
+
+  testing::RuleTally rules_;
 
  private:
   std::map<std::string, Tally> tallies_;
@@ -284,6 +289,10 @@ TEST_F(VerifyMutation, RandomGraphs) {
     if (HasFatalFailure()) return;
   }
   EXPECT_GE(report(), seeds.is_many() ? 1000U : 0U);
+  if (!seeds.is_many()) return;
+  for (const Rule rule : {Rule::reference, Rule::missing, Rule::size, Rule::bounds, Rule::alignment, Rule::padding,
+                          Rule::arena, Rule::layout, Rule::overlap, Rule::claim, Rule::apart})
+    EXPECT_GE(rules_[rule], 10U) << to_string(rule);
 }
 
 }  // namespace

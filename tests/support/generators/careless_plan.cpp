@@ -378,30 +378,43 @@ void CarelessPlan::grow(const Unit& unit) {
 // ----------------------------------------------------------------------------------------------------------- the plan
 
 void CarelessPlan::write() {
+  for (const Scratch& scratch : scratch_) {
+    const Unit& unit = scratch.unit;
+    parts_.push_back({.arena = ArenaId(unit.arena), .workspaces = {plan_.workspaces.size()}});
+    plan_.workspaces.push_back(
+        {scratch.op, scratch.index, ArenaId(unit.arena), unit.region, Bytes(unit.offset), Bytes(unit.upper)});
+  }
   for (std::size_t t = 0; t < tensors_; ++t) {
     if (is_elsewhere(t)) continue;
     const NodePlace at = find(t);
     const Unit& unit = units_.at(at.root);
+    part_of(at.root).placements.push_back(plan_.placements.size());
     plan_.placements.push_back(
         {TensorId(t), ArenaId(unit.arena), unit.region, Bytes(unit.offset + at.offset), graph_.tensors()[t].size});
   }
-  for (const Scratch& scratch : scratch_) {
-    const Unit& unit = scratch.unit;
-    plan_.workspaces.push_back(
-        {scratch.op, scratch.index, ArenaId(unit.arena), unit.region, Bytes(unit.offset), Bytes(unit.upper)});
-  }
-  for (WaitingCopy& waiting : waiting_) {
-    const NodePlace at = find(waiting.node);
-    const Unit& unit = units_.at(at.root);
-    waiting.copy.arena = ArenaId(unit.arena);
-    waiting.copy.offset = Bytes(unit.offset + at.offset);
-    plan_.copies.push_back(waiting.copy);
-  }
+  write_copies();
   for (std::size_t k = 0; k < graph_.ops().size(); ++k) write_clears(OpId(k));
   for (Arena& arena : plan_.arenas) {
     arena.size = Bytes(0);
     for (const Bytes region : arena.regions) arena.size += region;
     arena.proven_optimal = arena.size == Bytes(0);
+  }
+}
+
+RigidPart& CarelessPlan::part_of(std::size_t root) {
+  const auto [entry, is_new] = part_of_root_.try_emplace(root, parts_.size());
+  if (is_new) parts_.push_back({.arena = ArenaId(units_.at(root).arena)});
+  return parts_[entry->second];
+}
+
+void CarelessPlan::write_copies() {
+  for (WaitingCopy& waiting : waiting_) {
+    const NodePlace at = find(waiting.node);
+    const Unit& unit = units_.at(at.root);
+    waiting.copy.arena = ArenaId(unit.arena);
+    waiting.copy.offset = Bytes(unit.offset + at.offset);
+    part_of(at.root).copies.push_back(plan_.copies.size());
+    plan_.copies.push_back(waiting.copy);
   }
 }
 
@@ -414,20 +427,34 @@ bool CarelessPlan::in_loop(OpId op) const {
 
 void CarelessPlan::write_clears(OpId id) {
   const Op& op = graph_.op(id);
+  if (op.zero_fill.outputs.empty() && op.zero_fill.workspaces.empty()) return;
   const bool separate = in_loop(id) || !op.batch.empty() || chance(60);
-  const auto add = [&](const Unit& unit, std::int64_t offset, Bytes size) {
-    if (size == Bytes(0)) return;
-    plan_.clears.push_back({ArenaId(unit.arena), unit.region, Bytes(unit.offset + offset), size, op.zero_fill.value,
-                            separate ? id : OpId(0)});
-  };
+  const Clear clear{
+      .arena = {}, .offset = {}, .size = {}, .value = op.zero_fill.value, .before = separate ? id : OpId(0)};
   for (const std::uint32_t output : op.zero_fill.outputs) {
     const NodePlace at = find(op.outputs[output].index());
-    add(units_.at(at.root), at.offset, graph_.tensor(op.outputs[output]).size);
+    Clear of_output = clear;
+    of_output.offset = Bytes(at.offset);
+    of_output.size = graph_.tensor(op.outputs[output]).size;
+    write_clear(part_of(at.root), units_.at(at.root), of_output);
   }
-  for (const Scratch& scratch : scratch_) {
-    if (scratch.op == id && contains(op.zero_fill.workspaces, scratch.index))
-      add(scratch.unit, 0, Bytes(scratch.unit.upper));
+  for (std::size_t s = 0; s < scratch_.size(); ++s) {
+    const Scratch& scratch = scratch_[s];
+    if (scratch.op != id || !contains(op.zero_fill.workspaces, scratch.index)) continue;
+    Clear of_workspace = clear;
+    of_workspace.size = Bytes(scratch.unit.upper);
+    write_clear(parts_[s], scratch.unit, of_workspace);
   }
+}
+
+/// The offset of `clear` counts from the unit's representative.
+void CarelessPlan::write_clear(RigidPart& part, const Unit& unit, Clear clear) {
+  if (clear.size == Bytes(0)) return;
+  clear.arena = ArenaId(unit.arena);
+  clear.region = unit.region;
+  clear.offset += Bytes(unit.offset);
+  part.clears.push_back(plan_.clears.size());
+  plan_.clears.push_back(clear);
 }
 
 }  // namespace stowage::testing

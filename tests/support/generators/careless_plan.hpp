@@ -11,8 +11,18 @@
 
 #include "stowage/graph.hpp"
 #include "stowage/plan.hpp"
+#include "support/generators/all_answers.hpp"
 
 namespace stowage::testing {
+
+/// Entries of a plan that lie at fixed distances from each other: indices into the plan's lists.
+struct RigidPart {
+  ArenaId arena;
+  std::vector<std::size_t> placements = {};
+  std::vector<std::size_t> workspaces = {};
+  std::vector<std::size_t> copies = {};
+  std::vector<std::size_t> clears = {};
+};
 
 /// Makes plans without a planner: everything in separate bytes, groups and pairs of bodies joined or copied at random,
 /// then some of it moved onto other bytes. Without moves most plans are correct. If a graph needs more than addresses,
@@ -26,12 +36,16 @@ class CarelessPlan {
   struct Options {
     std::uint64_t seed = 0;
     std::size_t moves = 0;
+    /// What is joined, bound and filled centrally, instead of dice. Needs to be without moves.
+    AllAnswers* answers = nullptr;
   };
 
   CarelessPlan(const Graph& graph, const Options& options);
 
   /// None if the groups of the graph contradict each other in a way that no copy resolves.
   [[nodiscard]] std::optional<Plan> make();
+  /// What the plan consists of, once it is made.
+  [[nodiscard]] const std::vector<RigidPart>& parts() const { return parts_; }
 
  private:
   struct NodePlace {
@@ -70,7 +84,7 @@ class CarelessPlan {
   };
 
   std::size_t below(std::size_t limit) { return std::uniform_int_distribution<std::size_t>(0, limit - 1)(random_); }
-  bool chance(std::size_t percent) { return below(100) < percent; }
+  bool chance(std::size_t percent) { return options_.answers ? options_.answers->answer() : below(100) < percent; }
 
   // ------------------------------------------------------------------------------------- what lies at fixed distances
   [[nodiscard]] NodePlace find(std::size_t node) const;
@@ -109,7 +123,10 @@ class CarelessPlan {
   // --------------------------------------------------------------------------------------------------------- the plan
   [[nodiscard]] bool in_loop(OpId op) const;
   void write();
+  [[nodiscard]] RigidPart& part_of(std::size_t root);
+  void write_copies();
   void write_clears(OpId id);
+  void write_clear(RigidPart& part, const Unit& unit, Clear clear);
 
   const Graph& graph_;
   Options options_;
@@ -128,6 +145,8 @@ class CarelessPlan {
   std::vector<Scratch> scratch_;
   std::vector<WaitingCopy> waiting_;
   Plan plan_{};
+  std::vector<RigidPart> parts_;  ///< Workspaces first, in the order of `scratch_`.
+  std::map<std::size_t, std::size_t> part_of_root_;
 };
 
 }  // namespace stowage::testing
