@@ -46,8 +46,15 @@ class Presence {
 
 using UnreadInputs = std::map<std::size_t, std::vector<TensorId>>;  // by the step at which they count as read
 
-/// Inputs that no op accesses in the run of some batch. In that run they count as read by the first task op:
-/// overwriting the caller's value is only safe after something that runs.
+/// Whether inputs that nobody reads are needed until this moment. With several streams they count as read by the first
+/// task op, because overwriting the caller's value is only safe after something that runs. With one stream that is op
+/// 0, and in the run of a batch without op 0 they are needed at the start only.
+bool ends_unread_inputs(const Graph& graph, const Moment& moment) {
+  if (moment.kind == Moment::Kind::start) return false;
+  return graph.stream_count() == 1 ? moment.op == OpId(0) : !graph.op(moment.op).no_task;
+}
+
+/// Inputs that no op accesses in the run of some batch.
 UnreadInputs unread_inputs(const Graph& graph, const Sharing& sharing, const Timeline& timeline) {
   UnreadInputs unread;
   for (std::uint32_t batch = 1; batch <= graph.batches().size(); ++batch) {
@@ -56,8 +63,7 @@ UnreadInputs unread_inputs(const Graph& graph, const Sharing& sharing, const Tim
     for (std::size_t k = 0; k < timeline.moments.size(); ++k) {
       const Moment& moment = timeline.moments[k];
       if (moment.batch != 0 && moment.batch != batch) continue;
-      const bool task = moment.kind != Moment::Kind::start && !graph.op(moment.op).no_task;
-      if (task && !first) first = k;
+      if (!first && ends_unread_inputs(graph, moment)) first = k;
       for_each_touched(graph, moment, [&](TensorId tensor, bool) { read[sharing.class_of(tensor)] = 1; });
     }
     for (std::size_t t = 0; t < graph.tensors().size() && first; ++t) {

@@ -88,7 +88,7 @@ class Walk {
     std::uint32_t batch;
     std::vector<std::uint32_t> last_on_column;
     std::vector<std::uint32_t> last_on_stream;  ///< The op outside of bodies that ended last there, of any batch.
-    std::vector<std::uint32_t> step_of;  ///< By op: the step at which it ended.
+    std::vector<std::uint32_t> step_of;         ///< By op: the step at which it ended.
     std::vector<OpenOp> open;
   };
 
@@ -278,7 +278,8 @@ class BatchMerge {
       settled_[c] = batch == 0 ? batches_.end : batches_.begin[batch];
     }
     for (std::uint32_t batch = 1; batch < batches_.begin.size(); ++batch) add(batch);
-    for (std::size_t k = 0; k < timeline_.moments.size(); ++k) {
+    const bool excluding = batches_.begin.size() > 2;  // there are at least two
+    for (std::size_t k = 0; k < timeline_.moments.size() && excluding; ++k) {
       if (const std::uint32_t of = timeline_.moments[k].batch; of != 0) settle(k, of);
     }
     return merged_.take();

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "layout/interface/analysis.hpp"
 #include "support/builders/sketch.hpp"
 
 namespace stowage {
@@ -79,6 +80,20 @@ TEST(HappensBefore, ManyPathsToOneTensorAreWalkedOnce) {
   }
   const OpId read = s.on(1, {last}, {});
   EXPECT_TRUE(HappensBefore(s.build()).before(step(write), step(read)));
+}
+
+/// The ops of a batch have a column of their own, but they are still ops of their stream.
+TEST(HappensBefore, TheOpsOfABatchComeBetweenTheirNeighboursOfTheStream) {
+  Sketch s;
+  const OpId first = s.on(0, {}, {});
+  const OpId labelled = s.op({.name = "labelled", .kind = "X", .batch = "x"});
+  const OpId last = s.on(0, {}, {});
+  s.on(1, {}, {});
+  const Graph graph = s.build();
+  const Analysis analysis = analyze(graph);
+  const auto at = [&](OpId op) { return analysis.liveness.timeline.spans(op).front().lower; };
+  EXPECT_TRUE(analysis.liveness.order.steps.before(at(first), at(labelled)));
+  EXPECT_TRUE(analysis.liveness.order.steps.before(at(labelled), at(last)));
 }
 
 /// Compares random ops on random streams with random edges against reachability by repeated relaxation.
