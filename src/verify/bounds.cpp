@@ -209,9 +209,13 @@ bool BoundCheck::must_be_apart(const RunNeeds& run, ValueId a, ValueId b) const 
   return !comes_before(run, a, b) && !comes_before(run, b, a);
 }
 
-/// Whether `a` may be over before `b` begins. Values that go into bodies or come out of them always may.
+/// Whether `a` may be over before `b` begins. Values that go into bodies or come out of them always may, and so may
+/// those of groups, of which an op may read copies.
 bool BoundCheck::comes_before(const RunNeeds& run, ValueId a, ValueId b) const {
-  const auto moves = [&](ValueId value) { return input_.values[value].passed || input_.values[value].handed; };
+  const auto moves = [&](ValueId id) {
+    const Value& value = input_.values[id];
+    return value.passed || value.handed || value.grouped;
+  };
   if (moves(a) || moves(b)) return true;
   const Need last = run.needs.of(a).back();
   if (last.to == run.course.events.size() && last.open_end) return false;

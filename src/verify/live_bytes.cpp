@@ -169,8 +169,52 @@ LiveBytes::ByEvent LiveBytes::sum(Share share, const RunNeeds& run, Whom whom) c
   Bytes now;
   for (Bytes& step : steps) step = now += step;
   steps.pop_back();
-  for (EventIndex at = 0; at < steps.size(); ++at) steps[at] -= saved(run, at, counted, Bytes(1));
+  for (EventIndex at = 0; at < steps.size(); ++at)
+    steps[at] += copied(share, run, at, counted) - saved(run, at, counted, Bytes(1));
   return steps;
+}
+
+/// Whether the contiguous inputs of the op lie here, wherever they come from: some do not have addresses of their own,
+/// and all of these are here.
+bool LiveBytes::are_read_here(Share share, const Op& op, const std::vector<char>& counted) const {
+  if (op.contiguous_inputs != Contiguity::padded) return false;
+  bool ours = false;
+  for (const std::optional<TensorId>& input : op.inputs) {
+    if (!input) continue;
+    const ValueId id = input_.values.of(*input);
+    const Value& value = input_.values[id];
+    if (value.flags.any_of(kOwnAddress)) continue;
+    // What some op needs at a fixed address would take the others along.
+    const bool moves = value.fixed && !op.fixed_address && input_.options.base == AddressBase::refreshable;
+    if (counted[id.index()] == 0 || moves) return false;
+    ours = true;
+  }
+  const bool fixed = op.fixed_address && input_.options.base == AddressBase::refreshable;
+  return ours && share.kind == (fixed ? ArenaKind::fixed : ArenaKind::shared);
+}
+
+/// The bytes of contiguous inputs that are not counted where they come from: of those that may be copied, except for
+/// what an output may overwrite or others may have in common with them; and of those with addresses of their own, which
+/// must be copied to lie beside the others.
+Bytes LiveBytes::copied(Share share, const RunNeeds& run, EventIndex at, const std::vector<char>& counted) const {
+  const Event& event = run.course.events[at];
+  if (event.kind != Event::Kind::op) return {};
+  const Op& op = input_.graph.op(event.op);
+  if (!are_read_here(share, op, counted)) return {};
+  const auto in_place = [&](std::uint32_t input) {
+    return std::any_of(op.in_place.begin(), op.in_place.end(), [&](InPlacePair pair) { return pair.input == input; });
+  };
+  Bytes bytes;
+  for (std::uint32_t i = 0; i < op.inputs.size(); ++i) {
+    if (!op.inputs[i] || in_place(i) || run.run.is_absent(*op.inputs[i])) continue;
+    const Tensor& tensor = input_.graph.tensor(*op.inputs[i]);
+    const ValueId value = input_.values.of(*op.inputs[i]);
+    const bool own = input_.values[value].flags.any_of(kOwnAddress);
+    const bool ends =
+        counted[value.index()] != 0 && kin_.set_of[value.index()] == 0 && !is_needed(run.needs, value, at);
+    if (tensor.memory == share.memory && (own || ends)) bytes += tensor.size;
+  }
+  return bytes;
 }
 
 LiveBytes::ByEvent LiveBytes::room_in_buffers(Share share, const RunNeeds& run) const {

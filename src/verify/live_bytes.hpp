@@ -29,6 +29,8 @@ struct Share {
 ///   augmenting path, which is optimal because sets of outputs that can be matched together form a matroid. Two places
 ///   in one value count as two even where they overlap, which can only lower the bound;
 /// - what callers' buffers have room for.
+/// Where an op reads contiguous inputs, values that end there need not be there themselves, but as many bytes as the
+/// op reads are.
 ///
 /// With several streams, values that are needed at one event of the course are still needed in every other order: if
 /// one could be over before the other begins, it would also come first in the course.
@@ -66,6 +68,8 @@ class LiveBytes {
   void add_set(const std::vector<Kin>& set, bool consistent, const std::vector<char>& counted, const RunNeeds& run,
                ByEvent& steps) const;
   [[nodiscard]] std::vector<char> counted(Share share, Whom whom) const;
+  [[nodiscard]] bool are_read_here(Share share, const Op& op, const std::vector<char>& counted) const;
+  [[nodiscard]] Bytes copied(Share share, const RunNeeds& run, EventIndex at, const std::vector<char>& counted) const;
   [[nodiscard]] ByEvent room_in_buffers(Share share, const RunNeeds& run) const;
   /// What takeovers save at most, each rounded up to a multiple.
   [[nodiscard]] Bytes saved(const RunNeeds& run, EventIndex at, const std::vector<char>& counted, Bytes multiple) const;

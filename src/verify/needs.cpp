@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "base/interface/sort_stably.hpp"
+#include "verify/groups.hpp"
 
 namespace stowage::verification {
 namespace {
@@ -28,7 +29,8 @@ Needs::Needs(const Case& input, const Run& run, const Course& course, const std:
   collect(course);
   stretch_over_loops(course);
   sort_stably(uses_, [](const auto& a, const auto& b) {
-    return a.first != b.first ? a.first < b.first : a.second.event < b.second.event;
+    if (a.first != b.first) return a.first < b.first;
+    return a.second.event != b.second.event ? a.second.event < b.second.event : a.second.by_copy > b.second.by_copy;
   });
   auto at = uses_.begin();
   for (std::uint32_t value = 0; value < input.values.size(); ++value) {
@@ -43,12 +45,10 @@ Needs::Needs(const Case& input, const Run& run, const Course& course, const std:
 
 // --------------------------------------------------------------------------------------------------------------- uses
 
-void Needs::use(ValueId value, EventIndex at, bool fresh) {
-  uses_.push_back({static_cast<std::uint32_t>(value.index()), {at, fresh}});
-}
+void Needs::use(ValueId value, Use use) { uses_.push_back({static_cast<std::uint32_t>(value.index()), use}); }
 
 void Needs::use_tensor(TensorId tensor, EventIndex at) {
-  if (!run_.is_absent(tensor)) use(input_.values.of(tensor), at);
+  if (!run_.is_absent(tensor)) use(input_.values.of(tensor), {at});
 }
 
 void Needs::collect(const Course& course) {
@@ -65,18 +65,22 @@ void Needs::collect(const Course& course) {
 void Needs::collect_op(const Event& event, EventIndex at) {
   const Op& op = input_.graph.op(event.op);
   if (op.no_task) return;
-  if (event.kind != Event::Kind::exit) {
-    for (const std::optional<TensorId>& each : op.inputs) {
-      if (each) use_tensor(*each, at);
-    }
-  }
+  if (event.kind != Event::Kind::exit) collect_inputs(event.op, at);
   if (event.kind != Event::Kind::enter) {
-    for (const TensorId output : op.outputs) use(input_.values.of(output), at);
+    for (const TensorId output : op.outputs) use(input_.values.of(output), {at});
   }
   for (std::size_t w = 0; w < op.workspaces.size(); ++w) {
-    if (op.workspaces[w].size > Bytes(0)) use(input_.values.of(event.op, w), at);
+    if (op.workspaces[w].size > Bytes(0)) use(input_.values.of(event.op, w), {at});
   }
   if (event.kind == Event::Kind::enter && op.control == Control::loop) collect_loop_entry(event, at);
+}
+
+void Needs::collect_inputs(OpId id, EventIndex at) {
+  const std::vector<Group> groups = groups_of(input_.graph, id);
+  const bool by_copy = !groups.empty() && groups.front().of_inputs && !groups.front().given;
+  for (const std::optional<TensorId>& each : input_.graph.op(id).inputs) {
+    if (each && !run_.is_absent(*each)) use(input_.values.of(*each), {.event = at, .fresh = false, .by_copy = by_copy});
+  }
 }
 
 /// The values from outside become the carried ones.
@@ -85,7 +89,7 @@ void Needs::collect_loop_entry(const Event& event, EventIndex at) {
   for (const BodyInput& pair : scope.inputs) {
     if (!is_carried(scope, pair.inner) || input_.values.of(pair.inner) == input_.values.of(pair.outer)) continue;
     use_tensor(pair.outer, at);
-    use(input_.values.of(pair.inner), at, true);
+    use(input_.values.of(pair.inner), {at, true});
   }
 }
 
@@ -94,13 +98,13 @@ void Needs::collect_body_end(const Event& event, EventIndex at) {
   if (input_.graph.op(event.op).control != Control::loop) {
     for (const BodyOutput& pair : scope.outputs) {
       use_tensor(pair.inner, at);
-      use(input_.values.of(pair.outer), at);
+      use(input_.values.of(pair.outer), {at});
     }
     return;
   }
   for (const Carried& pair : scope.carried) {
     use_tensor(pair.out, at);
-    if (input_.values.of(pair.in) != input_.values.of(pair.out)) use(input_.values.of(pair.in), at, true);
+    if (input_.values.of(pair.in) != input_.values.of(pair.out)) use(input_.values.of(pair.in), {at, true});
   }
 }
 
@@ -126,8 +130,8 @@ void Needs::stretch_over_loops(const Course& course) {
       if (in != input_.values.of(pair.out)) std::erase(outer, static_cast<std::uint32_t>(in.index()));
     }
     for (const std::uint32_t value : outer) {
-      use(ValueId(value), loop.enter);
-      use(ValueId(value), loop.end);
+      use(ValueId(value), {loop.enter});
+      use(ValueId(value), {loop.end});
     }
   }
 }
@@ -136,10 +140,10 @@ void Needs::stretch_over_loops(const Course& course) {
 
 /// An input that nobody reads is needed at the start and at the first op.
 void Needs::add_unread_input(const Course& course, std::vector<Use>& uses) const {
-  uses.push_back({0, false});
+  uses.push_back({0});
   for (EventIndex at = 1; at < course.events.size(); ++at) {
     if (course.events[at].op.index() != run_.first_task()) continue;
-    uses.push_back({at, false});
+    uses.push_back({at});
     return;
   }
 }
@@ -150,7 +154,7 @@ void Needs::settle(const Course& course, ValueId id, std::vector<Use> uses, bool
   const bool input = value.flags.has(TensorFlag::input);
   const bool output = value.flags.has(TensorFlag::output);
   const bool used = !uses.empty();
-  const bool alone = value.flags.has(TensorFlag::no_reuse) && (input || output || used);
+  const bool alone = value.flags.has(TensorFlag::no_reuse) && (input || output || value.accessed);
   if (value.persistent() || value.session || alone) {
     needs_.push_back({0, static_cast<EventIndex>(course.events.size()), true, true});
     return;
@@ -173,7 +177,7 @@ void Needs::settle(const Course& course, ValueId id, std::vector<Use> uses, bool
 void Needs::add(const Path& path, const Content& content) {
   if (content.uses.empty() && !(content.before && content.after)) return;
   EventIndex from = content.before ? path.from : content.uses.front().event;
-  EventIndex to = content.after ? path.to : content.uses.back().event + 1;
+  EventIndex to = content.after ? path.to : content.uses.back().event + (content.uses.back().by_copy ? 0 : 1);
   const Fork* const first = content.before ? nullptr : fork_at(path, from);
   const Fork* const last = content.after ? nullptr : fork_at(path, to - 1);
   if (first) {

@@ -20,7 +20,8 @@ struct Need {
 
 /// By value: when it needs its bytes in one run, whatever the plan: from the first access, or the start, to the last
 /// access on every way that the run may take from there, or the end. It does not need them on a path of a fork where
-/// nobody accesses it afterwards, nor where a loop writes its next value before anybody reads it.
+/// nobody accesses it afterwards, nor where a loop writes its next value before anybody reads it. An op that requires
+/// its inputs to be contiguous may read copies of them: then it does not need the values themselves.
 class Needs {
  public:
   /// `filled_at_start` has 1 for each value that a clear at the start fills.
@@ -37,7 +38,8 @@ class Needs {
  private:
   struct Use {
     EventIndex event;
-    bool fresh;  ///< Its old content is not needed any more.
+    bool fresh = false;    ///< Its old content is not needed any more.
+    bool by_copy = false;  ///< It is read by a copy right before the event, or at the event.
   };
   /// Uses of one content of a value, and whether it is there before the first or needed after the last event.
   struct Content {
@@ -48,10 +50,11 @@ class Needs {
 
   void collect(const Course& course);
   void collect_op(const Event& event, EventIndex at);
+  void collect_inputs(OpId op, EventIndex at);
   void collect_body_end(const Event& event, EventIndex at);
   void collect_loop_entry(const Event& event, EventIndex at);
   void stretch_over_loops(const Course& course);
-  void use(ValueId value, EventIndex at, bool fresh = false);
+  void use(ValueId value, Use use);
   void use_tensor(TensorId tensor, EventIndex at);
   void add_unread_input(const Course& course, std::vector<Use>& uses) const;
   void settle(const Course& course, ValueId value, std::vector<Use> uses, bool filled_at_start);

@@ -104,7 +104,24 @@ void Takeovers::add(const Event& event, TensorId from, TensorId to) {
   const Extent& b = extents_[target.index()];
   const Bytes distance = (input_.values.offset(from) - a.lowest) - (input_.values.offset(to) - b.lowest);
   if (!is_aligned(distance, std::min(a.alignment, b.alignment))) return;
+  if (is_apart(source, target, distance)) return;
   takeovers_[key(event)].push_back({source, target, distance});
+}
+
+/// Whether the graph keeps tensors of the two apart that would have bytes in common.
+bool Takeovers::is_apart(ValueId from, ValueId to, Bytes distance) const {
+  const auto bytes_in = [&](TensorId tensor, ValueId value) {
+    const Bytes lower = input_.values.offset(tensor) - extents_[value.index()].lowest;
+    return ByteRange{lower, lower + input_.graph.tensor(tensor).size};
+  };
+  const auto meet = [&](TensorId first, TensorId second) {
+    if (input_.values.of(first) != from || input_.values.of(second) != to) return false;
+    const ByteRange moved = bytes_in(second, to);
+    return bytes_in(first, from).overlaps({moved.lower + distance, moved.upper + distance});
+  };
+  const auto& pairs = input_.graph.apart();
+  return std::any_of(pairs.begin(), pairs.end(),
+                     [&](const ApartTensors& pair) { return meet(pair.a, pair.b) || meet(pair.b, pair.a); });
 }
 
 bool Takeovers::is_change(const Event& event, ValueId from, ValueId to) const {

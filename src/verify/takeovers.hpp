@@ -49,6 +49,7 @@ class Takeovers {
   [[nodiscard]] bool reads_otherwise(const Op& op, InPlacePair pair) const;
   [[nodiscard]] bool writes_beside(const Op& op, InPlacePair pair) const;
   /// Whether in every run `from` is needed for the last time at this event, and `to` for the first.
+  [[nodiscard]] bool is_apart(ValueId from, ValueId to, Bytes distance) const;
   [[nodiscard]] bool is_change(const Event& event, ValueId from, ValueId to) const;
   [[nodiscard]] bool is_over(const RunNeeds& run, OpId op, ValueId value) const;
   void list_accesses();

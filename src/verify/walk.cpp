@@ -128,8 +128,8 @@ void Walk::reserve_whole_run() {
   for (HolderId id = 0; id < values_.size(); ++id) {
     const Value& value = values_[ValueId(id)];
     if (!value.in_use()) continue;
-    const bool in_run = value.flags.any_of({TensorFlag::input, TensorFlag::output}) || run_.accesses(id);
-    const bool alone = value.flags.has(TensorFlag::no_reuse) && in_run;
+    const bool needed = value.flags.any_of({TensorFlag::input, TensorFlag::output}) || value.accessed;
+    const bool alone = value.flags.has(TensorFlag::no_reuse) && needed;  // in the runs of all batches
     if (value.persistent() || value.session || alone) ledger_.reserve(id);
   }
 }

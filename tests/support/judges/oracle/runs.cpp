@@ -111,7 +111,7 @@ void Runs::start() {
     if (extent_[owner].empty()) continue;
     const TensorFlags flags = facts_.flags[owner];
     const bool caller = flags.any_of({TensorFlag::input, TensorFlag::output});
-    const bool alone = flags.has(TensorFlag::no_reuse) && (caller || touched_now_[owner]);
+    const bool alone = flags.has(TensorFlag::no_reuse) && (caller || facts_.touched[owner]);
     if (facts_.is_persistent(owner) || facts_.session[owner] || alone) reserve(owner);
   }
   for (std::size_t owner = 0; owner < extent_.size(); ++owner) {
