@@ -67,7 +67,7 @@ Analysis analyze(const Graph& graph, const AnalysisOptions& options) {
                      .positions = std::move(storages.positions),
                      .storages = std::move(storages.list),
                      .joins = std::move(storages.joins),
-                     .other_places = std::move(storages.other_places),
+                     .has_alternatives = storages.has_alternatives,
                      .copies = sorted(joined(std::move(classes.copies), std::move(storages.copies))),
                      .central_fills = std::move(fills),
                      .bound = std::move(residences.bound),

@@ -206,8 +206,7 @@ bool GroupLayout::copy_members(const Group& group, const std::vector<const Group
                           .before = local_op(graph_, group.op),
                           .tensor = member->tensor,
                           .to = {},
-                          .reason = own ? own : kElsewhere,
-                          .cause = own ? CopyCause::necessary : CopyCause::chosen},
+                          .reason = own ? own : kElsewhere},
                          {base.id, base.set, base.offset + member->offset}});
   }
   return true;
@@ -269,8 +268,7 @@ void GroupLayout::lay_concat(const Group& group) {
                                     .before = local_op(graph_, group.op),
                                     .tensor = member.tensor,
                                     .to = ClassPlace{whole.id, whole.offset + member.offset},
-                                    .reason = own,
-                                    .cause = CopyCause::necessary});
+                                    .reason = own});
   }
   laid_.push_back({&group, {whole.id, 0, whole.offset}});
 }

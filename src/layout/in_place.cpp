@@ -31,10 +31,7 @@ using Takeovers = std::map<ClassPlacing, std::vector<Step>>;
 /// Finds the takeovers of all ops.
 class PairFinder {
  public:
-  /// With `Packed::may_end`, parts and wholes of packed groups count as if they were not packed.
-  enum class Packed : std::uint8_t { stays, may_end };
-  PairFinder(const StorageInput& input, const Storages& storages, Packed packed)
-      : input_(input), storages_(storages), packed_(packed) {}
+  PairFinder(const StorageInput& input, const Storages& storages) : input_(input), storages_(storages) {}
 
   Takeovers run() {
     for (std::size_t k = 0; k < input_.graph.ops().size(); ++k) {
@@ -67,7 +64,6 @@ class PairFinder {
 
   const StorageInput& input_;
   const Storages& storages_;
-  Packed packed_;
   Takeovers result_;
 };
 
@@ -90,7 +86,7 @@ void PairFinder::consider(OpId id, InPlacePair pair) {
 /// Whether nobody reads the input after the run, and no other class uses its bytes.
 bool PairFinder::may_end(ClassId input) const {
   const Packing packing = storages_.positions[input].packing;
-  const bool alone = packed_ == Packed::may_end || (!packing.is_part && !packing.has_parts);
+  const bool alone = !packing.is_part && !packing.has_parts;
   return is_shared(input) && !life(input).sides.after && alone;
 }
 
@@ -221,7 +217,7 @@ class JoinCheck {
 }  // namespace
 
 std::vector<StorageJoin> find_joins(const StorageInput& input, const Storages& storages) {
-  const Takeovers takeovers = PairFinder(input, storages, PairFinder::Packed::stays).run();
+  const Takeovers takeovers = PairFinder(input, storages).run();
   const JoinCheck check(input, storages, takeovers);
   std::set<std::tuple<StorageId, StorageId, Bytes>> seen;
   std::vector<StorageJoin> joins;
@@ -238,30 +234,6 @@ std::vector<StorageJoin> find_joins(const StorageInput& input, const Storages& s
     if (is_new && check.may_join(a, b, distance)) joins.push_back({a, b, distance});
   }
   return joins;
-}
-
-std::vector<ClassJoin> find_other_places(const StorageInput& input, const Storages& storages) {
-  std::vector<ClassJoin> result;
-  const auto add = [&](TensorId a, TensorId b, Bytes distance) {
-    const ClassPlace first = input.place(a);
-    const ClassPlace second = input.place(b);
-    if (first.id != second.id) result.push_back({first.id, second.id, first.offset + distance - second.offset});
-  };
-  if (input.uses_pairs()) {
-    for (const auto& [place, steps] : PairFinder(input, storages, PairFinder::Packed::may_end).run())
-      result.push_back({std::get<0>(place), std::get<1>(place), std::get<2>(place)});
-  }
-  for (const Group& group : input.graph.relations().groups) {
-    for (const GroupMember& member : group.members) {
-      if (group.whole) add(*group.whole, member.tensor, member.offset);
-    }
-  }
-  for (const Scope& scope : input.graph.scopes()) {
-    for (const Carried& pair : scope.carried) add(pair.in, pair.out, Bytes(0));
-    for (const BodyInput& pair : scope.inputs) add(pair.outer, pair.inner, Bytes(0));
-    for (const BodyOutput& pair : scope.outputs) add(pair.outer, pair.inner, Bytes(0));
-  }
-  return result;
 }
 
 }  // namespace stowage::layout

@@ -11,8 +11,4 @@ namespace stowage::layout {
 /// the two storages)).
 [[nodiscard]] std::vector<StorageJoin> find_joins(const StorageInput& input, const Storages& storages);
 
-/// All places that classes could have in layouts with other copies: of outputs in inputs, parts in wholes, values that
-/// loops carry, and results of bodies. More than can hold together: only for bounds.
-[[nodiscard]] std::vector<ClassJoin> find_other_places(const StorageInput& input, const Storages& storages);
-
 }  // namespace stowage::layout

@@ -61,8 +61,8 @@ struct Storages {
   ByClass<ClassPosition> positions;
   std::vector<Storage> list;
   std::vector<StorageJoin> joins;
-  std::vector<ClassJoin> other_places;  ///< See `Layout`.
-  std::vector<PlannedCopy> copies;      ///< Of tensors that cannot be in two places that ops need them in.
+  bool has_alternatives = false;    ///< See `Layout`.
+  std::vector<PlannedCopy> copies;  ///< Of tensors that cannot be in two places that ops need them in.
   std::vector<LayoutNote> notes;
 };
 /// What `form_storages` depends on, apart from the tenancy.

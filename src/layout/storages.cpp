@@ -41,7 +41,6 @@ Storages join_rigidly(const StorageInput& input, Tenancy tenancy) {
                   .positions = std::move(assembled.positions),
                   .list = std::move(assembled.storages),
                   .joins = {},
-                  .other_places = {},
                   .copies = std::move(copies.into_classes),
                   .notes = groups.take_notes()};
   for (std::vector<PlannedCopy>* const more : {&around_loops, &copies.into_storages})
@@ -55,6 +54,14 @@ bool has_rigid_parts(const StorageInput& input) {
   const std::span<const Op> ops = input.graph.ops();
   return input.graph.has_bodies() || !input.fused.empty() || std::any_of(ops.begin(), ops.end(), [](const Op& op) {
            return op.contiguous_inputs != Contiguity::none || op.contiguous_outputs != Contiguity::none;
+         });
+}
+
+/// Whether what is joined and what is copied is a choice: the members of groups, and what enters and leaves bodies.
+bool has_alternatives(const Graph& graph) {
+  const std::vector<Group>& groups = graph.relations().groups;
+  return graph.has_bodies() || std::any_of(groups.begin(), groups.end(), [](const Group& group) {
+           return group.side == GroupSide::inputs || group.kind == Contiguity::packed;
          });
 }
 
@@ -166,15 +173,7 @@ Storages form_storages(const StorageInput& input, Tenancy tenancy) {
   if (input.uses_pairs()) result.joins = find_joins(input, result);
   const std::vector<StorageJoin> fills = find_fill_joins(input, result);
   result.joins.insert(result.joins.end(), fills.begin(), fills.end());
-  const auto is_chosen = [](const PlannedCopy& copy) { return copy.cause == CopyCause::chosen; };
-  if (std::any_of(result.copies.begin(), result.copies.end(), is_chosen) ||
-      std::any_of(input.copies_so_far.begin(), input.copies_so_far.end(), is_chosen))
-    result.other_places = find_other_places(input, result);
-  for (const StorageJoin& each : fills) {
-    if (result.other_places.empty()) break;
-    result.other_places.push_back(
-        {result.list[each.a.index()].classes.front(), result.list[each.b.index()].classes.front(), each.distance});
-  }
+  result.has_alternatives = has_alternatives(input.graph);
   return result;
 }
 

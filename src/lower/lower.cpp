@@ -68,8 +68,6 @@ class ProblemBuilder {
   void add_order(ArenaProblem& arena) const;
   void add_rows(ArenaProblem& arena) const;
   void add_joins(ArenaProblem& arena) const;
-  [[nodiscard]] Problem over_all_copies(const ArenaProblem& arena) const;
-  [[nodiscard]] Item item_of(ClassId id) const;
   void order_storage(const Storage& storage, std::span<Step> threshold, std::span<Step> first) const;
   void order_class(ClassId id, std::span<Step> threshold, std::span<Step> first) const;
   void order_workspace(WorkspaceId ref, std::span<Step> threshold, std::span<Step> first) const;
@@ -334,44 +332,6 @@ void ProblemBuilder::add_joins(ArenaProblem& target) const {
   std::sort(joins.begin(), joins.end());
 }
 
-/// A class alone. What is packed in some layouts has no padding of its own.
-Item ProblemBuilder::item_of(ClassId id) const {
-  const AliasClass& each = layout_.classes[id];
-  const bool packed = layout_.demands[id].has(Demand::grouped);
-  const Bytes size = packed ? each.size : layout_.padded(each.size, each.alignment);
-  Item item{.pieces = {}, .size = size, .alignment = Bytes(1), .pinned = {}, .allowed = {}};
-  for (const Interval& life : liveness_.lives[id].needed()) item.pieces.push_back({life, {Bytes(0), size}});
-  return item;
-}
-
-/// Every class is an item of its own, so that nothing depends on which of them lie together. Workspaces and callers'
-/// buffers stay as they are, and everything may lie in these.
-Problem ProblemBuilder::over_all_copies(const ArenaProblem& source) const {
-  static constexpr std::uint32_t kNone = UINT32_MAX;
-  Problem problem{.items = {}, .regions = source.problem.regions};
-  std::vector<std::uint32_t> item(layout_.classes.size(), kNone);
-  for (std::size_t i = 0; i < source.occupants.size(); ++i) {
-    const auto* const storage = std::get_if<StorageId>(&source.occupants[i]);
-    if (!storage) {
-      problem.items.push_back(source.problem.items[i]);
-      continue;
-    }
-    for (const ClassId id : layout_.storage(*storage).classes) {
-      item[id.index()] = static_cast<std::uint32_t>(problem.items.size());
-      problem.items.push_back(item_of(id));
-    }
-  }
-  for (const ClassJoin& each : layout_.other_places) {
-    const std::uint32_t a = item[each.a.index()];
-    const std::uint32_t b = item[each.b.index()];
-    if (a != kNone && b != kNone)
-      problem.joins.push_back(a < b ? Join{a, b, each.distance} : Join{b, a, Bytes(0) - each.distance});
-  }
-  std::sort(problem.joins.begin(), problem.joins.end());
-  problem.joins.erase(std::unique(problem.joins.begin(), problem.joins.end()), problem.joins.end());
-  return problem;
-}
-
 /// Splits the arena into regions of `max_size`, plus a separate region for each larger item. There are twice as many
 /// regions as the items would need without any sharing. So filling one region after another always finds room, because
 /// two neighbours together hold more than one region's worth.
@@ -471,8 +431,8 @@ void ProblemBuilder::finish(ArenaProblem& each, const LowerOptions& options, Low
     each.problem.apart = find_apart(graph_, layout_, each);
     add_joins(each);
   }
-  const bool chosen = each.kind == ArenaKind::shared || each.kind == ArenaKind::fixed;
-  if (chosen && !layout_.other_places.empty()) each.over_all_copies = over_all_copies(each);
+  const bool searched = each.kind == ArenaKind::shared || each.kind == ArenaKind::fixed;
+  each.covers_graph = !searched || !(layout_.has_alternatives || liveness_.timeline.branches());
   naive_ += each.size.value_or(Bytes(0));
   result.arenas.push_back(std::move(each));
 }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "liveness/interface/races.hpp"
+#include "planner/checked_bounds.hpp"
 #include "planner/interface/plan_with.hpp"
 #include "planner/interface/record.hpp"
 #include "planner/previous.hpp"
@@ -114,19 +115,6 @@ Result<SolveOutcome> solve_again(const Task& task, const ArenaProblem& arena, co
   return outcome;
 }
 
-/// Lowers the bound to what is proven whatever is copied.
-void hold_for_all_copies(const Problem& all, std::optional<Bytes> capacity, SolveOutcome& outcome) {
-  const Certificate bound = lower_bound(all);
-  if (bound.bytes >= outcome.bound.bytes) return;
-  outcome.bound = {.argument = bound.argument, .bytes = bound.bytes, .step = bound.step};
-  // Other arguments are about items of that problem.
-  const bool about_step = bound.argument == Certificate::Argument::live_bytes;
-  if (!about_step) outcome.bound.argument = Certificate::Argument::exhausted_search;
-  if (outcome.status == SolveStatus::optimal) outcome.status = SolveStatus::feasible;
-  if (outcome.status == SolveStatus::infeasible && (!capacity || bound.bytes <= *capacity))
-    outcome.status = SolveStatus::timed_out;
-}
-
 /// The ranges of a ring are given; there is nothing to solve.
 SolveOutcome outcome_of_ring(const ArenaProblem& arena) {
   SolveOutcome outcome{
@@ -152,7 +140,7 @@ class ArenaSolver {
       ArenaProblem rest = reduced ? arena : ArenaProblem{};
       if (reduced) rest.problem.capacity = std::max(Bytes(0), *arena.problem.capacity - spent.bytes);
       STOWAGE_TRY(SolveOutcome outcome, solve_one(reduced ? rest : arena));
-      if (arena.over_all_copies) hold_for_all_copies(*arena.over_all_copies, arena.problem.capacity, outcome);
+      if (!arena.covers_graph) STOWAGE_TRY_STATUS(judge_by_plan(arena, outcome));
       // If the earlier arenas were as small as their bounds, this one might fit.
       const bool unknown = reduced && spent.lower_bound + outcome.bound.bytes <= *arena.problem.capacity;
       if (outcome.status == SolveStatus::infeasible && unknown) outcome.status = SolveStatus::timed_out;
@@ -182,6 +170,21 @@ class ArenaSolver {
     return task_.options.previous ? solve_again(task_, arena, solving, answers_.moved) : solve(arena.problem, solving);
   }
 
+  /// What is proven of a Problem that does not cover its graph is not proven of the graph; `raise_to_checked_bounds`
+  /// finds out what is, but needs a plan, even one that exceeds the capacity.
+  Status judge_by_plan(const ArenaProblem& arena, SolveOutcome& outcome) {
+    if (outcome.positions.size() != arena.problem.items.size() && arena.problem.capacity) {
+      ArenaProblem unlimited = arena;
+      unlimited.problem.capacity.reset();
+      STOWAGE_TRY(outcome, solve_one(unlimited));
+      if (outcome.peak > *arena.problem.capacity) outcome.status = SolveStatus::timed_out;
+    }
+    outcome.bound = {};
+    if (outcome.status == SolveStatus::optimal) outcome.status = SolveStatus::feasible;
+    if (outcome.status == SolveStatus::infeasible) outcome.status = SolveStatus::timed_out;
+    return Done{};
+  }
+
   [[nodiscard]] static bool is_searched(ArenaKind kind) {
     return kind == ArenaKind::shared || kind == ArenaKind::fixed;
   }
@@ -195,7 +198,8 @@ class ArenaSolver {
       };
     }
     const Clock::time_point now = Clock::now();
-    if (solving.deadline && *solving.deadline > now) solving.deadline = now + (*solving.deadline - now) / searches_;
+    if (solving.deadline && *solving.deadline > now)
+      solving.deadline = now + (*solving.deadline - now) / std::max<std::int64_t>(1, searches_);
     --searches_;
     return solving;
   }
@@ -257,36 +261,13 @@ VerifyOptions verify_options(const PlanOptions& options) {
           .region_limit = options.region_limit};
 }
 
-bool can_be_checked(const BoundProof& proof) {
-  const BoundProof::Argument argument = proof.argument;
-  return argument == BoundProof::Argument::live_bytes || argument == BoundProof::Argument::aligned ||
-         argument == BoundProof::Argument::unordered;
-}
-
-/// A proof that does not hold for every plan of the graph holds for what was chosen before packing, or asked for.
-/// Arenas whose bounds are above the bytes that every plan needs come first.
-void admit_choices(const Graph& graph, Plan& plan, const VerifyOptions& options) {
-  Plan asking = plan;
-  for (Arena& arena : asking.arenas) {
-    if (can_be_checked(arena.proof)) arena.proof = {.argument = BoundProof::Argument::search};
-  }
-  for (const UncheckedClaim& claim : unchecked_claims(graph, asking, options)) {
-    BoundProof& proof = plan.arenas[claim.arena.index()].proof;
-    if (proof.argument == BoundProof::Argument::live_bytes) proof = {.argument = BoundProof::Argument::choices};
-  }
-  const std::vector<Finding> findings = verify(graph, plan, options);
-  for (Arena& arena : plan.arenas) {
-    const bool doubtful = !findings.empty() && findings.front().rule == Rule::claim && can_be_checked(arena.proof);
-    if (doubtful) arena.proof = {.argument = BoundProof::Argument::choices};
-  }
-}
-
 /// A plan that breaks a rule is a bug of ours and must never be returned.
-void check_verified(const Graph& graph, Plan& plan, const PlanOptions& options) {
-  std::vector<Finding> findings = verify(graph, plan, verify_options(options));
+void check_verified(const PlanOptions& options, std::vector<ArenaNeed>& needs, Planned& planned) {
+  const VerifyOptions rules = verify_options(options);
+  std::vector<Finding> findings = verify(planned.graph, *planned.plan, rules);
   if (!findings.empty() && findings.front().rule == Rule::claim) {
-    admit_choices(graph, plan, verify_options(options));
-    findings = verify(graph, plan, verify_options(options));
+    admit_choices(options, rules, needs, planned);
+    findings = verify(planned.graph, *planned.plan, rules);
   }
   STOWAGE_CHECK(findings.empty(), findings.front().message.c_str());
 }
@@ -322,7 +303,9 @@ Result<Planned> plan_with(const Graph& graph, const PlanOptions& options, const 
   result.record = record;
   if (answers.solutions.size() != lowering.arenas.size()) return result;
   result.plan = timed(record->times.lower, [&] { return raise(graph, analysis, lowering, answers.solutions); });
-  if (options.verify) timed(record->times.verify, [&] { check_verified(graph, *result.plan, options); });
+  timed(record->times.solve,
+        [&] { raise_to_checked_bounds(lowering, verify_options(options), record->needs, result); });
+  if (options.verify) timed(record->times.verify, [&] { check_verified(options, record->needs, result); });
   return result;
 }
 

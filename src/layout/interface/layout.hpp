@@ -115,19 +115,6 @@ struct StorageJoin {
   friend bool operator==(const StorageJoin&, const StorageJoin&) = default;
 };
 
-/// A place that two classes could have in another layout, with other copies.
-struct ClassJoin {
-  ClassId a;
-  ClassId b;
-  Bytes distance;  ///< From the start of `a` to that of `b`.
-};
-
-/// Why something is copied.
-enum class CopyCause : std::uint8_t {
-  necessary,  ///< Every layout copies it.
-  chosen,     ///< Another layout could do without, perhaps copying something else.
-};
-
 /// A copy that the layout needs: of `tensor`, before op number `before` of its scope (see `Copy`).
 struct PlannedCopy {
   ScopeId scope;
@@ -137,7 +124,6 @@ struct PlannedCopy {
   StorageId storage = {};        ///< Otherwise the destination is in this storage,
   Bytes offset = {};             ///< at this offset.
   std::string reason;
-  CopyCause cause = CopyCause::chosen;
 };
 
 /// Something that was requested for a tensor and not granted.
@@ -160,9 +146,8 @@ struct Layout {
   ByClass<Residence> residences;
   ByClass<ClassPosition> positions;
   std::vector<Storage> storages;
-  std::vector<StorageJoin> joins;  ///< Without duplicates.
-  /// If some copy was chosen: all places that classes could have in layouts with other copies. Empty otherwise.
-  std::vector<ClassJoin> other_places;
+  std::vector<StorageJoin> joins;   ///< Without duplicates.
+  bool has_alternatives = false;    ///< Other layouts could join what this one copies, or copy what it joins.
   std::vector<PlannedCopy> copies;  ///< Ordered by scope and op.
   std::vector<char> central_fills;  ///< By op: whether its fill is central. Empty: there are no fills.
   std::vector<TensorId> bound;      ///< Tensors that lie in the caller's buffers.

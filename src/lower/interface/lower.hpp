@@ -35,9 +35,10 @@ struct ArenaProblem {
   /// The tensors whose callers' buffers may be reused. These buffers are the last regions, which are not paid.
   std::vector<TensorId> hosts = {};
   std::optional<Bytes> size = {};  ///< Of a ring: its whole size, whether used or not.
-  /// If the layout chose what to copy: a Problem whose lower bound (`lower_bound`) holds for every other choice too. It
-  /// is not for solving: every class is an item, and its joins are more than can hold together.
-  std::optional<Problem> over_all_copies = {};
+  /// Whether the Problem admits every plan that is legal for the graph. If not, its bounds are not bounds of the graph:
+  /// another layout could join what this one copies, or copy what it joins; and steps only approximate which bodies and
+  /// batches exclude each other.
+  bool covers_graph = true;
   /// The largest size of each region. The Problem omits it if all items fit next to each other.
   std::optional<Bytes> limit = {};
 };
