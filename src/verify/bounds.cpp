@@ -29,7 +29,8 @@ std::vector<Edge> usable_edges(const Case& input) {
 }
 
 /// By value: whether it is an output or workspace that must be filled as a whole, and a clear at the start fills it.
-std::vector<char> find_filled_at_start(const Case& input, const Claims& claims, const Clears& clears) {
+std::vector<char> find_filled_at_start(const Case& input, const std::vector<Extent>& extents, const Claims& claims,
+                                       const Clears& clears) {
   std::vector<char> filled(input.values.size());
   const auto covered = [&](std::span<const std::uint32_t> list, const Claim& claim) {
     return std::any_of(list.begin(), list.end(), [&](std::uint32_t clear) {
@@ -38,7 +39,7 @@ std::vector<char> find_filled_at_start(const Case& input, const Claims& claims, 
   };
   const auto look_at = [&](OpId op, ValueId value, Bytes size) {
     const auto holder = static_cast<HolderId>(value.index());
-    if (size == Bytes(0) || !claims.has_any(holder)) return;
+    if (size == Bytes(0) || extents[holder].content != size || !claims.has_any(holder)) return;
     const Claim& claim = claims[claims.first(holder)];
     const bool later = op != OpId(0) && covered(clears.before(static_cast<std::uint32_t>(op.index())), claim);
     if (claim.content().length() == size && !later && covered(clears.at_start(), claim)) filled[holder] = 1;
@@ -62,7 +63,7 @@ class BoundCheck {
         findings_(findings),
         extents_(find_extents(input)),
         kin_(find_kin(input, extents_)),
-        runs_(find_runs(input, find_filled_at_start(input, claims, clears))),
+        runs_(find_runs(input, find_filled_at_start(input, extents_, claims, clears))),
         takeovers_(input, extents_, runs_),
         live_bytes_(input, claims, extents_, kin_, runs_, takeovers_) {}
 
