@@ -111,14 +111,15 @@ void raise_to_checked_bounds(const Lowering& lowering, const VerifyOptions& rule
   if (!asked.empty()) raise(planned, needs, asked, rules);
 }
 
-void admit_choices(const PlanOptions& options, const VerifyOptions& rules, std::vector<ArenaNeed>& needs,
+bool admit_choices(const PlanOptions& options, const VerifyOptions& rules, std::vector<ArenaNeed>& needs,
                    Planned& planned) {
   const std::vector<ArenaId> marked = mark_choices(planned.graph, *planned.plan, rules);
-  if (exclude_plans(options) || marked.empty()) return;
+  if (exclude_plans(options) || marked.empty()) return false;
   for (const ArenaId id : marked) set_bound(planned, needs, id, Bytes(0));
   if (planned.status == SolveStatus::optimal) planned.status = SolveStatus::feasible;
   if (planned.status == SolveStatus::infeasible) planned.status = SolveStatus::timed_out;
   raise(planned, needs, marked, rules);
+  return true;
 }
 
 }  // namespace stowage

@@ -14,7 +14,8 @@ void raise_to_checked_bounds(const Lowering& lowering, const VerifyOptions& rule
 /// Lowers the bounds that `verify` cannot confirm, although they are not the result of a search, to what it finds that
 /// every plan needs; unless the options exclude plans that it knows nothing of, such as those that work in place. Then
 /// the bounds hold for the options, and say so (`BoundProof::Argument::choices`). Updates the status accordingly.
-void admit_choices(const PlanOptions& options, const VerifyOptions& rules, std::vector<ArenaNeed>& needs,
+/// Returns whether some bound was lowered.
+bool admit_choices(const PlanOptions& options, const VerifyOptions& rules, std::vector<ArenaNeed>& needs,
                    Planned& planned);
 
 }  // namespace stowage

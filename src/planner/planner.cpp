@@ -262,14 +262,25 @@ VerifyOptions verify_options(const PlanOptions& options) {
 }
 
 /// A plan that breaks a rule is a bug of ours and must never be returned.
-void check_verified(const PlanOptions& options, std::vector<ArenaNeed>& needs, Planned& planned) {
+void check_verified(const PlanOptions& options, PlanningRecord& record, Planned& planned) {
   const VerifyOptions rules = verify_options(options);
   std::vector<Finding> findings = verify(planned.graph, *planned.plan, rules);
   if (!findings.empty() && findings.front().rule == Rule::claim) {
-    admit_choices(options, rules, needs, planned);
+    record.bounds_lowered = admit_choices(options, rules, record.needs, planned);
     findings = verify(planned.graph, *planned.plan, rules);
   }
   STOWAGE_CHECK(findings.empty(), findings.front().message.c_str());
+}
+
+/// Without a plan nothing is verified. If what is proven of a plan without the capacity does not hold for the graph,
+/// then what is said of the capacity does not either.
+Status doubt(const Search& search, Planned& planned) {
+  if (planned.status != SolveStatus::infeasible || planned.graph.needs_addresses_only()) return Done{};
+  PlanOptions unlimited = planned.options;
+  unlimited.capacity.reset();
+  STOWAGE_TRY(const Planned other, plan_with(planned.graph, unlimited, search));
+  if (!other.plan || other.record->bounds_lowered) planned.status = SolveStatus::timed_out;
+  return Done{};
 }
 
 }  // namespace
@@ -301,11 +312,14 @@ Result<Planned> plan_with(const Graph& graph, const PlanOptions& options, const 
   result.options.stop = {};
   result.options.on_better = {};
   result.record = record;
-  if (answers.solutions.size() != lowering.arenas.size()) return result;
+  if (answers.solutions.size() != lowering.arenas.size()) {
+    STOWAGE_TRY_STATUS(doubt(search, result));
+    return result;
+  }
   result.plan = timed(record->times.lower, [&] { return raise(graph, analysis, lowering, answers.solutions); });
   timed(record->times.solve,
         [&] { raise_to_checked_bounds(lowering, verify_options(options), record->needs, result); });
-  if (options.verify) timed(record->times.verify, [&] { check_verified(options, record->needs, result); });
+  if (options.verify) timed(record->times.verify, [&] { check_verified(options, *record, result); });
   return result;
 }
 

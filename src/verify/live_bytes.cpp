@@ -282,17 +282,12 @@ Bytes LiveBytes::gain(const RunNeeds& run, EventIndex at, const Takeover& takeov
   return std::max(Bytes(0), gain - union_of(std::move(shared)));
 }
 
-/// What goes into a body or comes out of it is handed over before anything else is copied there: then all bytes of the
-/// former value are free.
 Bytes LiveBytes::saved(const RunNeeds& run, EventIndex at, const std::vector<char>& counted, Bytes multiple) const {
   std::vector<Candidate> candidates;
-  const Event& event = run.course.events[at];
-  for (const Takeover& takeover : takeovers_.at(event)) {
+  for (const Takeover& takeover : takeovers_.at(run.course.events[at])) {
     const bool both = counted[takeover.from.index()] != 0 && counted[takeover.to.index()] != 0 &&
                       is_needed(run.needs, takeover.from, at) && is_needed(run.needs, takeover.to, at);
-    const Bytes gained = !both                           ? Bytes(0)
-                         : event.kind == Event::Kind::op ? gain(run, at, takeover, counted)
-                                                         : extents_[takeover.from.index()].size;
+    const Bytes gained = both ? gain(run, at, takeover, counted) : Bytes(0);
     if (gained > Bytes(0))
       candidates.push_back({takeover.to, {takeover.from, takeover.distance}, align_up(gained, multiple)});
   }

@@ -47,8 +47,8 @@ Needs::Needs(const Case& input, const Run& run, const Course& course, const std:
 
 void Needs::use(ValueId value, Use use) { uses_.push_back({static_cast<std::uint32_t>(value.index()), use}); }
 
-void Needs::use_tensor(TensorId tensor, EventIndex at) {
-  if (!run_.is_absent(tensor)) use(input_.values.of(tensor), {at});
+void Needs::use_by_copy(TensorId tensor, EventIndex at) {
+  if (!run_.is_absent(tensor)) use(input_.values.of(tensor), {.event = at, .fresh = false, .by_copy = true});
 }
 
 void Needs::collect(const Course& course) {
@@ -77,9 +77,15 @@ void Needs::collect_op(const Event& event, EventIndex at) {
 
 void Needs::collect_inputs(OpId id, EventIndex at) {
   const std::vector<Group> groups = groups_of(input_.graph, id);
-  const bool by_copy = !groups.empty() && groups.front().of_inputs && !groups.front().given;
-  for (const std::optional<TensorId>& each : input_.graph.op(id).inputs) {
-    if (each && !run_.is_absent(*each)) use(input_.values.of(*each), {.event = at, .fresh = false, .by_copy = by_copy});
+  const Op& op = input_.graph.op(id);
+  const bool grouped = !groups.empty() && groups.front().of_inputs && !groups.front().given;
+  for (const std::optional<TensorId>& each : op.inputs) {
+    if (!each) continue;
+    if (grouped || op.control == Control::loop) {
+      use_by_copy(*each, at);
+    } else if (!run_.is_absent(*each)) {
+      use(input_.values.of(*each), {at});
+    }
   }
 }
 
@@ -88,7 +94,7 @@ void Needs::collect_loop_entry(const Event& event, EventIndex at) {
   const Scope& scope = input_.graph.scope(input_.graph.bodies(event.op).front());
   for (const BodyInput& pair : scope.inputs) {
     if (!is_carried(scope, pair.inner) || input_.values.of(pair.inner) == input_.values.of(pair.outer)) continue;
-    use_tensor(pair.outer, at);
+    use_by_copy(pair.outer, at);
     use(input_.values.of(pair.inner), {at, true});
   }
 }
@@ -97,13 +103,13 @@ void Needs::collect_body_end(const Event& event, EventIndex at) {
   const Scope& scope = input_.graph.scope(event.body);
   if (input_.graph.op(event.op).control != Control::loop) {
     for (const BodyOutput& pair : scope.outputs) {
-      use_tensor(pair.inner, at);
+      use_by_copy(pair.inner, at);
       use(input_.values.of(pair.outer), {at});
     }
     return;
   }
   for (const Carried& pair : scope.carried) {
-    use_tensor(pair.out, at);
+    use_by_copy(pair.out, at);
     if (input_.values.of(pair.in) != input_.values.of(pair.out)) use(input_.values.of(pair.in), {at, true});
   }
 }

@@ -21,7 +21,8 @@ struct Need {
 /// By value: when it needs its bytes in one run, whatever the plan: from the first access, or the start, to the last
 /// access on every way that the run may take from there, or the end. It does not need them on a path of a fork where
 /// nobody accesses it afterwards, nor where a loop writes its next value before anybody reads it. An op that requires
-/// its inputs to be contiguous may read copies of them: then it does not need the values themselves.
+/// its inputs to be contiguous may read copies of them: then it does not need the values themselves. Nor are they
+/// needed where they enter a loop or leave a body: the bytes that are handed over may be a small part of a value.
 class Needs {
  public:
   /// `filled_at_start` has 1 for each value that a clear at the start fills.
@@ -55,7 +56,7 @@ class Needs {
   void collect_loop_entry(const Event& event, EventIndex at);
   void stretch_over_loops(const Course& course);
   void use(ValueId value, Use use);
-  void use_tensor(TensorId tensor, EventIndex at);
+  void use_by_copy(TensorId tensor, EventIndex at);
   void add_unread_input(const Course& course, std::vector<Use>& uses) const;
   void settle(const Course& course, ValueId value, std::vector<Use> uses, bool filled_at_start);
   void add(const Path& path, const Content& content);

@@ -32,6 +32,7 @@ struct PlanningRecord {
   Lowering lowering;
   std::vector<ArenaNeed> needs = {};  ///< Memory by memory.
   StageTimes times = {};
+  bool bounds_lowered = false;  ///< What was proven of some Problem did not hold for the graph.
 };
 
 /// The options of the stages before the solvers. For plans from other sources, which have no record.
