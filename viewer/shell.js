@@ -2,12 +2,13 @@
 
 import {COLOURINGS} from "./colour.js";
 import {changesPanel} from "./compare.js";
+import {holdersCsv} from "./csv.js";
 import {el, linkNode, replace} from "./dom.js";
 import {download, fileName, stagesPng, stagesSvg} from "./export.js";
 import {baseName, plural, shorten} from "./format.js";
 import {writeFragment} from "./fragment.js";
 import {arenaTabList, diffFigures, planFigures, tabList, titleNode} from "./header.js";
-import {helpDialog, listenKeys} from "./keys.js";
+import {listenKeys, mapHelp} from "./keys.js";
 import {holderBox} from "./model.js";
 import {emptyPanel, groupPanel, holderPanel, stepPanel} from "./panel.js";
 import {arenaFacts} from "./scenes.js";
@@ -25,7 +26,7 @@ export class Shell {
     this.legend = el("div", {class: "legend", role: "group", "aria-label": "Legend"});
     this.sideTabs = el("div", {});
     this.side = el("div", {class: "side-body", id: "side-body", role: "tabpanel", tabindex: "-1"});
-    this.help = helpDialog();
+    this.help = mapHelp(app.plans.length);
     replace(head, el("div", {class: "title-row"}, titleNode(app.page), this.buttons()),
             app.plans.length === 2 ? diffFigures(app.page) : planFigures(app.plans[0]));
     replace(main, el("section", {class: "work", "aria-label": "Maps"},
@@ -51,6 +52,7 @@ export class Shell {
                                                  words);
     return el("div", {class: "buttons"}, button("PNG", "Save the view as PNG", () => this.savePng()),
               button("SVG", "Save the view as SVG", () => this.saveSvg()),
+              button("CSV", "Save the holders in view as CSV", () => this.saveCsv()),
               button("◐", "Light or dark", () => this.toggleTheme()), button("?", "Help", () => this.help.showModal()));
   }
 
@@ -71,7 +73,7 @@ export class Shell {
   }
 
   searchBox() {
-    this.query = el("input", {type: "search", id: "search", placeholder: "search names (regex)", "aria-label": "Search tensor and op names",
+    this.query = el("input", {type: "search", id: "search", placeholder: "search names, layers (regex)", "aria-label": "Search names, layers and source lines",
                               "aria-describedby": "hits", spellcheck: "false", autocomplete: "off"});
     this.hits = el("output", {id: "hits", for: "search", class: "hits"});
     let waiting = 0;
@@ -101,7 +103,10 @@ export class Shell {
     if (what === "look" || what === "selection") this.app.legend(this.legend);
     if (what === "look") this.colour.value = this.app.state.colour;
     if (what === "tab") this.showTabs();
-    if (what === "search") this.showHits();
+    if (what === "search") {
+      if (document.activeElement !== this.query) this.query.value = this.app.state.query;
+      this.showHits();
+    }
     if (what === "selection" || what === "tab") this.showSide();
     this.shareLater();
   }
@@ -224,6 +229,12 @@ export class Shell {
     if (shown.length === 0) return;
     const title = `${shown.map(({scene}) => scene.plan.label).join(" → ")}: ${shown[0].scene.arena.name}`;
     download(new Blob([stagesSvg(shown, title)], {type: "image/svg+xml"}), fileName(this.app.page.title, "svg"));
+  }
+
+  saveCsv() {
+    const scenes = this.app.shownStages.filter((stage) => stage.scene).map((stage) => stage.scene);
+    if (scenes.length === 0) return;
+    download(new Blob([holdersCsv(scenes)], {type: "text/csv"}), fileName(this.app.page.title, "csv"));
   }
 
   listenSizes() {
