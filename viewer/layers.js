@@ -1,9 +1,9 @@
 // Layers as categories. A model may have thousands, one inside the other ("encoder.layer.5.attention.self"): they are cut to
-// the deepest level that has few enough, the same for all plans of a page. No DOM.
+// the deepest level that has few enough, the same for both plans of a comparison. No DOM.
 
 import {holderLayer} from "./model.js";
 
-const MOST_GROUPS = 40;
+const MOST_GROUPS = 120;
 
 function cut(layer, depth) {
   const parts = layer.split(/([./])/);
@@ -21,16 +21,28 @@ function depthOf(layers) {
   return best;
 }
 
-// Sets `layerGroups` of the plans: the label of each layer.
-export function groupLayers(plans) {
-  const layers = [...new Set(plans.flatMap((plan) => Array.from(plan.holders.scope, (_, holder) => holderLayer(plan, holder))))];
+function groupsOf(layers) {
   const depth = depthOf(layers);
-  const groups = new Map(layers.map((layer) => [layer, depth === Infinity ? layer : cut(layer, depth)]));
+  return new Map(layers.map((layer) => [layer, depth === Infinity ? layer : cut(layer, depth)]));
+}
+
+// Whether a holder is in an arena that counts. Weights have levels of their own: their names are deeper.
+function isCounted(plan, holder) {
+  return plan.arenas[plan.holders.arena[holder]].counts ? 1 : 0;
+}
+
+// Sets `layerGroups` of the plans: the label of each layer, in arenas that do not count and in those that do.
+export function groupLayers(plans) {
+  const layers = [new Set(), new Set()];
+  for (const plan of plans) {
+    for (let holder = 0; holder < plan.holders.count; holder += 1) layers[isCounted(plan, holder)].add(holderLayer(plan, holder));
+  }
+  const groups = layers.map((own) => groupsOf([...own]));
   for (const plan of plans) plan.layerGroups = groups;
 }
 
 // "encoder.layer.5"; "" where nothing says which.
 export function layerGroup(plan, holder) {
   if (!plan.layerGroups) groupLayers([plan]);
-  return plan.layerGroups.get(holderLayer(plan, holder)) || "";
+  return plan.layerGroups[isCounted(plan, holder)].get(holderLayer(plan, holder)) || "";
 }
