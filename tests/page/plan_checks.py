@@ -183,6 +183,7 @@ def layers_are_colours_links_and_hits(browser, file):
         own.page.mouse.click(x, y)
         link = own.page.locator("#side-body [aria-label^='Find layer']")
         if link.count() == 0:
+            assert "layered" not in str(file), "the page says no layer"
             return
         layer = link.first.inner_text()
         assert len(labels) > 1 and any(layer.startswith(label.split("…")[0]) for label in labels), (layer, labels)
