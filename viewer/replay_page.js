@@ -61,26 +61,32 @@ export class ReplayPage {
 
   listen() {
     new ResizeObserver(() => this.draw()).observe(this.root);
-    let grip = null;
+    const grips = new Map();  // by pointer: where it is
     this.canvas.addEventListener("pointerdown", (event) => {
       this.canvas.setPointerCapture(event.pointerId);
-      grip = event.clientX;
+      grips.set(event.pointerId, event.clientX);
+      if (event.pointerType !== "mouse") this.hover(event);
     });
     this.canvas.addEventListener("pointermove", (event) => {
-      if (grip !== null) {
-        this.move(((grip - event.clientX) / (this.chart.width - 86)) * this.span);
-        grip = event.clientX;
-        return;
-      }
-      this.hover(event);
+      if (!grips.has(event.pointerId)) this.hover(event);
+      else if (grips.size === 1) this.move(((grips.get(event.pointerId) - event.clientX) / (this.chart.width - 86)) * this.span);
+      else this.pinch(grips, event);
+      if (grips.has(event.pointerId)) grips.set(event.pointerId, event.clientX);
     });
-    for (const name of ["pointerup", "pointercancel"]) this.canvas.addEventListener(name, () => (grip = null));
+    for (const name of ["pointerup", "pointercancel"]) this.canvas.addEventListener(name, (event) => grips.delete(event.pointerId));
     this.canvas.addEventListener("pointerleave", () => this.hover(null));
     this.canvas.addEventListener("wheel", (event) => {
       event.preventDefault();
       this.zoom(Math.exp(-Math.min(Math.max(event.deltaY, -240), 240) * 0.0022), eventAt(this.canvas, this.chart, event.clientX));
     }, {passive: false});
     document.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  // Two fingers: what is between them stays there.
+  pinch(grips, event) {
+    const other = [...grips].find(([id]) => id !== event.pointerId)[1];
+    const [before, after] = [grips.get(event.pointerId), event.clientX].map((x) => Math.max(Math.abs(x - other), 8));
+    this.zoom(after / before, eventAt(this.canvas, this.chart, (event.clientX + other) / 2));
   }
 
   get span() {

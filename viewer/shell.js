@@ -16,6 +16,15 @@ import {viewAround} from "./viewport.js";
 import {nextPeak, panMap, selectMiddle, walkMap, zoomMap} from "./walk.js";
 import {whyPanel} from "./why.js";
 
+const TAIL = 14;  // characters
+
+// The name of a file. Where it has no room, its middle is left out: the end always shows.
+function captionName(label) {
+  const name = shorten(baseName(label), 80);
+  const cut = Math.max(name.length - TAIL, 0);
+  return el("bdi", {class: "quiet split", title: shorten(label, 600)}, el("span", {class: "front"}, name.slice(0, cut)), el("span", {}, name.slice(cut)));
+}
+
 const MODES = [["0", "Before"], ["1", "After"], ["both", "Side by side"]];
 
 export class Shell {
@@ -40,8 +49,7 @@ export class Shell {
 
   mapBox(stage, at) {
     const caption = this.app.plans.length === 2 ? el("figcaption", {}, el("b", {}, at === 0 ? "before " : "after "),
-                                                     el("bdi", {class: "quiet", title: shorten(this.app.plans[at].label, 600)},
-                                                        shorten(baseName(this.app.plans[at].label), 60))) : null;
+                                                     captionName(this.app.plans[at].label)) : null;
     const missing = el("p", {class: "missing quiet"},
                        this.app.tabs.length === 0 ? "The graph has no tensors that need memory." : "This plan does not have this arena.");
     return el("figure", {class: "map-box"}, caption, stage.root, missing, this.app.minimaps[at].root);

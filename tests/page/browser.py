@@ -82,7 +82,7 @@ def program_pages(program, folder):
     table = folder / "table.csv"
     table.write_text("id,lower,upper,size\n" + "".join(f"b{n},{n},{n + 2 + n % 3},{4096 * (1 + n % 5)}\n" for n in range(60)))
     examples = PROJECT / "examples"
-    layered, inserted = folder / "layered.json", folder / "inserted.json"
+    layered, inserted = folder / "layered.json", folder / "inserted_into_a_graph_whose_file_has_a_name_that_is_rather_long.json"
     layered.write_text(json.dumps(layered_graph()))
     inserted.write_text(json.dumps(with_an_inserted_op(layered_graph())))
     commands = {
@@ -219,7 +219,6 @@ class Opened:
             touch("touchMove", start + (end - start) * n / 6)
         touch("touchEnd", None)
         session.detach()
-        return self.settled()
 
     def download(self, label):
         with self.page.expect_download() as waiting:

@@ -66,7 +66,7 @@ def is_readable_in_both_themes(browser, file):
 
 
 # What is cut off, or reaches out of the window, of all that can be pressed or read at the top.
-CLIPPED = """() => [...document.querySelectorAll('header button, h1, .figure, .toolbar select, .toolbar input, [role=tab], .legend-entry')].filter((each) => {
+CLIPPED = """() => [...document.querySelectorAll('header button, h1, .figure, .toolbar select, .toolbar input, [role=tab], .legend-entry, figcaption')].filter((each) => {
   if (!each.checkVisibility()) return false;
   const box = each.getBoundingClientRect();
   const around = each.closest('.arenas, .legend');

@@ -17,7 +17,7 @@ import traceback
 from playwright.sync_api import sync_playwright
 
 import browser as browsing
-from browser import Opened, close
+from browser import PHONE, Opened, close
 from common_checks import COMMON, clips_nothing, opens, saves_csv
 from plan_checks import ALSO_OF_TWO, PLANS, hostile_names_stay_text
 
@@ -109,6 +109,19 @@ def replay_has_help(browser, file):
         assert dialog.is_visible()
 
 
+def replay_takes_fingers(browser, file):
+    with Opened(browser, file, **PHONE) as own:
+        canvas = own.page.locator("canvas.replay").bounding_box()
+        x, y = canvas["x"] + canvas["width"] / 2, canvas["y"] + canvas["height"] / 4
+        whole = own.look()["view"]
+        own.pinch(x, y, 60, 180)
+        near = own.look()["view"]
+        assert near["x1"] - near["x0"] < 0.6 * (whole["x1"] - whole["x0"]), (near, whole)
+        assert close((near["x0"] + near["x1"]) / 2, (whole["x0"] + whole["x1"]) / 2, 0.2), (near, whole)
+        own.page.touchscreen.tap(x, y)
+        assert own.page.locator(".tooltip dt").count() >= 4, "a tap says what is there"
+
+
 def replay_shows_blocks(browser, file):
     with Opened(browser, file) as own:
         canvas = own.page.locator("canvas.replay").bounding_box()
@@ -144,7 +157,7 @@ def checks_for(browser, name, file):
     with Opened(browser, file) as own:
         stages = own.look().get("stages", [])
     if not stages:
-        return [*common, replay_zooms_and_says_values, replay_has_help, replay_shows_blocks]
+        return [*common, replay_zooms_and_says_values, replay_has_help, replay_takes_fingers, replay_shows_blocks]
     own = [*PAIRS, *ALSO_OF_TWO] if len(stages) == 2 else PLANS
     return [*common, *own, *([hostile_names_stay_text] if "hostile" in name else [])]
 
