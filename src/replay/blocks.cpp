@@ -1,7 +1,7 @@
 #include "replay/blocks.hpp"
 
 #include <algorithm>
-#include <functional>
+#include <iterator>
 #include <tuple>
 #include <vector>
 
@@ -9,28 +9,27 @@ namespace stowage::replaying {
 namespace {
 
 /// Gaps between addresses that are larger than this part of all the addresses in use are left out.
-constexpr std::int64_t kGapShare = 16;
-
-bool is_before(const std::byte* a, const std::byte* b) { return std::less<>()(a, b); }
+constexpr std::uintptr_t kGapShare = 16;
 
 /// Addresses from `start` to `end`.
 struct Range {
-  const std::byte* start = nullptr;
-  const std::byte* end = nullptr;
+  std::uintptr_t start = 0;
+  std::uintptr_t end = 0;
 
-  [[nodiscard]] std::int64_t length() const { return end - start; }
+  [[nodiscard]] std::int64_t length() const { return static_cast<std::int64_t>(end - start); }
 };
 
+/// A refused allocation and one of 0 bytes have no block.
+bool has_block(const Grant& grant) { return grant.size > Bytes(0) && grant.address != 0; }
+
 /// Merges ranges, which are sorted, that meet or have at most this gap between them.
-std::vector<Range> merged(const std::vector<Range>& ranges, std::int64_t gap) {
+std::vector<Range> merged(const std::vector<Range>& ranges, std::uintptr_t gap) {
   std::vector<Range> result;
   for (const Range& range : ranges) {
-    const bool apart =
-        result.empty() || (is_before(result.back().end, range.start) && range.start - result.back().end > gap);
-    if (apart) {
+    if (result.empty() || (range.start > result.back().end && range.start - result.back().end > gap)) {
       result.push_back(range);
-    } else if (is_before(result.back().end, range.end)) {
-      result.back().end = range.end;
+    } else {
+      result.back().end = std::max(result.back().end, range.end);
     }
   }
   return result;
@@ -39,11 +38,12 @@ std::vector<Range> merged(const std::vector<Range>& ranges, std::int64_t gap) {
 /// Runs of addresses without large gaps.
 std::vector<Range> segments_of(const std::vector<Grant>& grants) {
   std::vector<Range> ranges;
-  for (const Grant& grant : grants) ranges.push_back({grant.address, grant.address + grant.size.value()});
-  std::sort(ranges.begin(), ranges.end(), [](const Range& a, const Range& b) { return is_before(a.start, b.start); });
-  std::int64_t used = 0;
+  for (const Grant& grant : grants)
+    ranges.push_back({grant.address, grant.address + static_cast<std::uintptr_t>(grant.size.value())});
+  std::sort(ranges.begin(), ranges.end(), [](const Range& a, const Range& b) { return a.start < b.start; });
   const std::vector<Range> solid = merged(ranges, 0);
-  for (const Range& range : solid) used += range.length();
+  std::uintptr_t used = 0;
+  for (const Range& range : solid) used += range.end - range.start;
   return merged(solid, used / kGapShare);
 }
 
@@ -53,8 +53,7 @@ double area_of(const Grant& grant) {
 
 std::vector<Grant> largest(std::span<const Grant> grants, std::size_t limit) {
   std::vector<Grant> kept;
-  std::copy_if(grants.begin(), grants.end(), std::back_inserter(kept),
-               [](const Grant& grant) { return grant.size > Bytes(0) && grant.address != nullptr; });
+  std::copy_if(grants.begin(), grants.end(), std::back_inserter(kept), has_block);
   const auto by_area = [](const Grant& a, const Grant& b) {
     return std::tuple(-area_of(a), a.first) < std::tuple(-area_of(b), b.first);
   };
@@ -71,10 +70,8 @@ std::vector<Grant> largest(std::span<const Grant> grants, std::size_t limit) {
 ReplayBlocks blocks_of(std::span<const Grant> grants, std::size_t limit) {
   const std::vector<Grant> kept = largest(grants, limit);
   ReplayBlocks result;
-  result.left_out = static_cast<std::size_t>(std::count_if(
-                        grants.begin(), grants.end(),
-                        [](const Grant& grant) { return grant.size > Bytes(0) && grant.address != nullptr; })) -
-                    kept.size();
+  const auto blocks = static_cast<std::size_t>(std::count_if(grants.begin(), grants.end(), has_block));
+  result.left_out = blocks - kept.size();
   const std::vector<Range> segments = segments_of(kept);
   std::vector<Bytes> starts;
   Bytes sum;
@@ -84,11 +81,10 @@ ReplayBlocks blocks_of(std::span<const Grant> grants, std::size_t limit) {
     sum += Bytes(segment.length());
   }
   for (const Grant& grant : kept) {
-    const auto after =
-        std::upper_bound(segments.begin(), segments.end(), grant.address,
-                         [](const std::byte* at, const Range& each) { return is_before(at, each.start); });
+    const auto after = std::upper_bound(segments.begin(), segments.end(), grant.address,
+                                        [](std::uintptr_t at, const Range& each) { return at < each.start; });
     const auto segment = static_cast<std::size_t>(after - segments.begin()) - 1;
-    const Bytes low = starts[segment] + Bytes(grant.address - segments[segment].start);
+    const Bytes low = starts[segment] + Bytes(static_cast<std::int64_t>(grant.address - segments[segment].start));
     result.list.push_back({grant.first, grant.end, low, grant.size, grant.stream});
   }
   return result;

@@ -10,9 +10,9 @@ namespace stowage::replaying {
 
 /// A granted allocation, as the replay saw it.
 struct Grant {
-  std::uint64_t first = 0;  ///< The event that allocated it.
-  std::uint64_t end = 0;    ///< The event that freed it; one past the last event if none did.
-  const std::byte* address = nullptr;
+  std::uint64_t first = 0;     ///< The event that allocated it.
+  std::uint64_t end = 0;       ///< The event that freed it; one past the last event if none did.
+  std::uintptr_t address = 0;  ///< 0: refused, or of 0 bytes.
   Bytes size;
   StreamId stream;
 };

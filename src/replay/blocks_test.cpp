@@ -9,7 +9,7 @@ namespace stowage::replaying {
 namespace {
 
 Grant grant(std::uint64_t first, std::uint64_t end, std::uintptr_t address, std::int64_t size) {
-  return {first, end, reinterpret_cast<const std::byte*>(address), Bytes(size), StreamId(0)};
+  return {first, end, address, Bytes(size), StreamId(0)};
 }
 
 std::vector<std::int64_t> lows(const ReplayBlocks& blocks) {

@@ -181,7 +181,7 @@ class Replay {
         continue;
       }
       open[call.place] = list.size();
-      list.push_back({i, script_.calls.size(), granted_[i], call.size, call.stream});
+      list.push_back({i, script_.calls.size(), reinterpret_cast<std::uintptr_t>(granted_[i]), call.size, call.stream});
     }
     return list;
   }
