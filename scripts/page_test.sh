@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # page_test.sh [PROGRAM]: the viewer's modules under node, then its page and the pages that build/dev's `stowage`, or the one given, writes, in a real
-# browser: Debian's chromium, or $CHROMIUM, driven by PyPI's playwright (exit status 77 when that cannot be had). PYTHON (python3) runs the tests; one that has
-# the package already needs no other.
+# browser: Debian's chromium, or $CHROMIUM, driven by PyPI's playwright, and Debian's firefox-esr, or $FIREFOX, driven without a package (exit status 77
+# when one of them cannot be had). PYTHON (python3) runs the tests; one that has playwright already needs no other.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -22,12 +22,17 @@ if [ $# -eq 0 ]; then
   set -- build/dev/apps/stowage/stowage
 fi
 # Side by side: each is a process with a browser of its own.
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
-"$python" tests/page/page_test.py "$1" >"$log" 2>&1 &
+logs=$(mktemp -d)
+trap 'rm -rf "$logs"' EXIT
+"$python" tests/page/page_test.py "$1" >"$logs/program" 2>&1 &
 program=$!
+"$python" tests/page/firefox_test.py "$1" >"$logs/firefox" 2>&1 &
+firefox=$!
 status=0
 "$python" tests/page/page_test.py || status=$?
 wait "$program" || status=$?
-cat "$log"
+without=0
+wait "$firefox" || without=$?
+cat "$logs/program" "$logs/firefox"
+[ "$status" -ne 0 ] || status=$without
 exit "$status"

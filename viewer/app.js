@@ -7,10 +7,11 @@ import {replace} from "./dom.js";
 import {humanBytes} from "./format.js";
 import {listen} from "./gestures.js";
 import {litGroup, pointAt, showGroup} from "./group.js";
+import {groupLayers} from "./layers.js";
 import {fillLegend} from "./legend.js";
 import {findHolder, findOp, searchHolders} from "./lookup.js";
 import {Minimap} from "./minimap.js";
-import {holderBox, opName} from "./model.js";
+import {holderBox, opName, stepName} from "./model.js";
 import {drawMarks, mapLabel} from "./overlay.js";
 import {liveSet, pieceAt} from "./pieces.js";
 import {arenaFacts, arenaTabs, makeLook, makeScene} from "./scenes.js";
@@ -31,6 +32,7 @@ export class App {
     this.page = page;
     this.plans = page.plans;
     this.tabs = arenaTabs(page.plans);
+    groupLayers(this.plans);
     this.changes = page.diff && page.plans.length === 2 ? matchChanges(page) : null;
     this.state = {mode: this.plans.length === 2 ? "both" : "0", tab: 0, colour: this.changes ? "change" : usualColouring(page.plans[0]),
                   query: "", lit: null,
@@ -77,22 +79,24 @@ export class App {
   refresh(keepView) {
     const shown = this.plans.map((plan) => ({plan, number: this.arenaOf(plan.number)})).filter(({number}) => number >= 0);
     this.look = makeLook(shown, this.state.colour, this.state.theme);
+    // Two maps have one scale: the same height is the same number of bytes.
     const steps = Math.max(1, ...this.plans.map((plan) => plan.steps));
+    const bytes = Math.max(1, ...shown.map(({plan, number}) => plan.arenas[number].size));
     this.stages.forEach((stage, at) => {
       const part = shown.findIndex(({plan}) => plan.number === at);
       stage.root.classList.toggle("empty", part < 0);
       if (part < 0) stage.scene = null;
-      else this.refreshStage(stage, shown[part].number, part, {keepView, steps});
+      else this.refreshStage(stage, shown[part].number, part, {keepView, steps, bytes});
     });
     this.ask();
     this.tell("look");
   }
 
-  refreshStage(stage, number, part, {keepView, steps}) {
+  refreshStage(stage, number, part, {keepView, steps, bytes}) {
     const at = stage.plan.number;
     const more = {lit: this.litOf(at, number), ghost: this.ghostOf(at),
                   fit: this.state.fit,
-                  limits: {steps, bytes: Math.max(stage.plan.arenas[number].size, 1)}};
+                  limits: {steps, bytes}};
     const view = keepView && stage.scene ? stage.target : null;
     stage.show(makeScene(stage.plan, number, this.look, part, more), view);
     stage.over.setAttribute("aria-label", mapLabel(stage.scene, stage.plan.label));
@@ -168,7 +172,7 @@ export class App {
     this.tooltip.hide();
     stage.setView(view, smooth);
     for (const other of this.stages) {
-      if (other !== stage && other.scene) other.setView({...other.target, x0: stage.target.x0, x1: stage.target.x1}, smooth);
+      if (other !== stage && other.scene) other.setView(stage.target, smooth);
     }
     this.ask();
   }
@@ -250,7 +254,7 @@ export class App {
       return seen ? target : viewAtSteps(target, scene.limits, step, step + 1);
     });
     this.state.panel = "selection";
-    this.afterSelecting(`Step ${step}, ${opName(plan, step)}, ${stage.scene ? humanBytes(stage.scene.live[step]) : ""} live`);
+    this.afterSelecting(`${stepName(plan, step)}, ${opName(plan, step)}, ${stage.scene ? humanBytes(stage.scene.live[step]) : ""} live`);
   }
 
   afterSelecting(words) {
@@ -302,6 +306,7 @@ export class App {
       group: (plan, wanted) => showGroup(this, plan, wanted),
       point: (plan, wanted) => pointAt(this, plan, wanted),
       fit: (bytes) => this.setFit(bytes),
+      layer: (layer) => this.searchLayer(layer),
       op: (plan, name) => this.showStep(plan, findOp(plan, name), true),
       peak: (plan, n) => goToPeak(this, plan, n),
     };
@@ -351,6 +356,12 @@ export class App {
     this.hit = -1;
     this.refresh(true);
     this.tell("search");
+  }
+
+  // All of a layer, with the layers inside it.
+  searchLayer(layer) {
+    const name = layer.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+    this.search(`^${name}($|[./])`);
   }
 
   // Hits of the shown plans, in one row: [[plan, holder], …].

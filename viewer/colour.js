@@ -2,11 +2,12 @@
 
 import {ROLE, tensorsOf} from "./model.js";
 import {humanBytes} from "./format.js";
+import {layerGroup} from "./layers.js";
 import {CATEGORY_COUNT, CHANGE_COLOURS, THEMES, categoryColour, mixColours, parseColour, rampColour, toPixel} from "./palette.js";
 
 export const COLOURINGS = {
   kind: {label: "Op kind", labelOf: (plan, holder) => plan.strings[plan.holders.kind[holder]] || "no kind"},
-  scope: {label: "Name scope", cycle: true, labelOf: (plan, holder) => plan.strings[plan.holders.scope[holder]] || "no scope"},
+  scope: {label: "Layer", cycle: true, labelOf: (plan, holder) => layerGroup(plan, holder) || "no layer"},
   role: {label: "Role", labelOf: roleOf},
   size: {label: "Size", ramp: true, labelOf: sizeOf},
   alias: {label: "Sharing", ramp: true, labelOf: aliasOf},

@@ -3,7 +3,7 @@
 // …}; nothing here changes it.
 
 import {binaryTicks, decimalTicks, humanBytes, shorten, tickBytes} from "./format.js";
-import {holderName} from "./model.js";
+import {holderName, isGap, stepNumber} from "./model.js";
 import {inkOn} from "./palette.js";
 import {visitSpan} from "./pieces.js";
 
@@ -40,7 +40,7 @@ export function yOf(scene, byte) {
 
 // The top of the curve: the arena, the live bytes, and the capacity unless it is so large that the rest would be flat.
 function curveTopOf(scene) {
-  let most = Math.max(scene.arena.size, scene.most, scene.ghost ? scene.ghost.most : 0, 1);
+  let most = Math.max(scene.limits.bytes, scene.most, scene.ghost ? scene.ghost.most : 0, 1);
   if (scene.capacity !== null && scene.capacity < 2 * most) most = Math.max(most, scene.capacity);
   return most * 1.04;
 }
@@ -148,13 +148,31 @@ export function drawAxes(painter, scene) {
     painter.rect(box.left - 4, Math.round(y), 4, 1, theme.line);
     painter.text(box.left - 7, y + 4, tickBytes(tick, bytes[1] - bytes[0]), {colour: theme.faint, align: "right", size: 10.5});
   }
-  for (const tick of decimalTicks(view.x0, view.x1, Math.max(box.mapWidth / 90, 2))) {
+  for (const [tick, number] of stepTicks(scene)) {
     const x = xOf(scene, tick);
     painter.rect(Math.round(x), bottom, 1, 4, theme.line);
-    painter.text(Math.min(x, box.right - 12), bottom + 16, String(tick), {colour: theme.faint, align: "center", size: 10.5});
+    axisLabel(painter, x, bottom + 16, String(number), {width: box.width, theme});
   }
   painter.text(box.left - 7, bottom + 16, "step", {colour: theme.faint, align: "right", size: 10.5});
   painter.frame(box.left - 0.5, box.map.top - 0.5, box.mapWidth + 1, box.map.height + 1, {stroke: theme.line});
+}
+
+// [step, its number in the plan], where the numbers are round.
+function stepTicks({plan, view, box}) {
+  const ticks = decimalTicks(view.x0, view.x1, Math.max(box.mapWidth / 90, 2));
+  if (plan.numbers === null) return ticks.map((tick) => [tick, tick]);
+  const unit = ticks.length > 1 ? ticks[1] - ticks[0] : 1;
+  const round = [];
+  for (let step = Math.max(Math.ceil(view.x0), 0); step < Math.min(view.x1, plan.steps) && round.length < 200; step += 1) {
+    if (!isGap(plan, step) && stepNumber(plan, step) % unit === 0) round.push([step, stepNumber(plan, step)]);
+  }
+  return round;
+}
+
+// Centred below its tick, but inside the picture.
+export function axisLabel(painter, x, y, words, {width, theme}) {
+  const half = words.length * 3.1 + 1;
+  painter.text(Math.min(x, width - half), y, words, {colour: theme.faint, align: "center", size: 10.5});
 }
 
 // Regions are stacked: a line at the start of each except the first, with its number. The map is tinted above the
@@ -172,11 +190,24 @@ export function drawRegions(painter, scene) {
       painter.rect(box.right - 9 - words.length * 6.1, y - 17, words.length * 6.1 + 9, 16, theme.background);
       painter.text(box.right - 5, y - 5, words, {colour: theme.ink, align: "right", size: 10.5, weight: 600});
     });
+    drawGaps(painter, scene);
+    if (arena.size < scene.limits.bytes) {
+      painter.path([box.left, yOf(scene, arena.size), box.right, yOf(scene, arena.size)], {stroke: theme.faint, width: 1, dash: [2, 3]});
+    }
     if (scene.capacity === null || scene.capacity >= arena.size) return;
     const y = yOf(scene, scene.capacity);
     painter.rect(box.left, box.map.top, box.mapWidth, Math.max(y - box.map.top, 0), theme.over);
     painter.path([box.left, y, box.right, y], {stroke: theme.capacity, width: 1, dash: [7, 3]});
   });
+}
+
+// In a comparison: the steps at which only the other plan has an op.
+function drawGaps(painter, scene) {
+  const {box, view, plan, theme} = scene;
+  if (plan.isGap === null || box.mapWidth / (view.x1 - view.x0) < 1.5) return;
+  for (let step = Math.max(Math.floor(view.x0), 0); step < Math.min(view.x1, plan.steps); step += 1) {
+    if (plan.isGap[step]) painter.rect(xOf(scene, step), box.map.top, xOf(scene, step + 1) - xOf(scene, step), box.map.height, theme.gap);
+  }
 }
 
 const CHARACTER = 6.7;  // the widest of the usual fonts, at 11 pixels

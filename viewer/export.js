@@ -47,7 +47,7 @@ function drawRectangles(painter, scene) {
     const height = yOf(scene, index.low[i]) - y;
     if (width < TITLED || height < TITLED) {
       if (!small.has(fill)) small.set(fill, []);
-      small.get(fill).push(x, y, width, height);
+      small.get(fill).push(x, y, Math.max(width, 0.3), Math.max(height, 0.3));
       return;
     }
     painter.rect(x, y, width - 0.75, height - 0.75, fill, `${shorten(holderName(plan, holder), 200)}, ${humanBytes(index.size[i])}`);

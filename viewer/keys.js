@@ -26,14 +26,20 @@ const POINTER = [
   ["double click", "zoom to the tensor"],
 ];
 
-export function helpDialog() {
+const MAP = "Each rectangle is a holder: bytes that one or more tensors occupy, called by the largest of them, of several the first. Left to " +
+            "right: the steps of execution during which it is live. Upwards: its addresses in the arena. The curve above shows the live " +
+            "bytes; the peak is the size of the arena, and the bound is a size that no plan can beat.";
+const TWO_MAPS = " Both maps have one scale, and an op that both plans have lies at the same place in both; grey columns are ops of the other plan.";
+
+export function mapHelp(plans) {
+  return helpDialog("How to read the map", plans > 1 ? MAP + TWO_MAPS : MAP, KEYS, POINTER);
+}
+
+export function helpDialog(title, text, keys, pointer) {
   const rows = (list) => el("dl", {class: "keys"}, list.map(([key, words]) => [el("dt", {}, key), el("dd", {}, words)]));
   const dialog = el("dialog", {class: "help", "aria-label": "Help"});
-  dialog.append(el("h2", {}, "How to read the map"),
-    el("p", {}, "Each rectangle is a holder: bytes that one or more tensors occupy. Left to right: the steps of execution during which it " +
-                "is live. Upwards: its addresses in the arena. The curve above shows the live bytes; the peak is the size of " +
-                "the arena, and the bound is a size that no plan can beat."),
-    el("h2", {}, "Keys"), rows(KEYS), el("h2", {}, "Pointer"), rows(POINTER),
+  dialog.append(el("h2", {}, title), el("p", {}, text),
+    el("h2", {}, "Keys"), rows(keys), el("h2", {}, "Pointer"), rows(pointer),
     el("form", {method: "dialog"}, el("button", {class: "small"}, "Close")));
   return dialog;
 }

@@ -3,6 +3,7 @@
 
 import {el, replace} from "./dom.js";
 import {exactBytes, humanBytes, percent, plural, shorten} from "./format.js";
+import {stepName} from "./model.js";
 import {toHex} from "./palette.js";
 import {liveSet} from "./pieces.js";
 
@@ -26,7 +27,7 @@ export function fillLegend(root, look, scenes, step, chosen, choose) {
   if (look.list.length > MOST) rest.push(el("span", {class: "quiet"}, `and ${look.list.length - MOST} more`));
   const more = rest.length === 0 ? null : el("details", {class: "legend-rest"}, el("summary", {}, `${look.list.length - SHOWN} more`),
                                              el("div", {class: "legend"}, rest));
-  const note = scenes.length === 1 ? `at step ${own ? step : scenes[0].at}:` : "at the fullest step:";
+  const note = scenes.length === 1 ? `at ${stepName(scenes[0].plan, own ? step : scenes[0].at)}:` : "at the fullest step:";
   const buttons = () => [...root.querySelectorAll(".legend-entry")];
   const focused = buttons().indexOf(document.activeElement);
   if (more && root.querySelector("details[open]")) more.open = true;

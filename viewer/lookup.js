@@ -84,6 +84,7 @@ export function searchHolders(plan, query) {
   const {test, error} = makePattern(query);
   const cache = new Int8Array(plan.strings.length).fill(-1);
   const matches = (number) => {
+    if (!(number > 0)) return false;
     if (cache[number] < 0) cache[number] = number > 0 && test(plan.strings[number]) ? 1 : 0;
     return cache[number] === 1;
   };
@@ -99,13 +100,16 @@ export function searchHolders(plan, query) {
   return {lit, hits, bytes, error};
 }
 
+// The names of its tensors and of the ops that wrote them, their layers and lines.
 function holderMatches(plan, holder, matches) {
+  if (matches(plan.holders.scope[holder])) return true;
   const op = plan.holders.op[holder];
-  if (op >= 0 && matches(plan.ops.name[op])) return true;
+  const opMatches = (step) => ["name", "layer", "source"].some((column) => matches(plan.ops[column][step]));
+  if (op >= 0 && opMatches(op)) return true;
   for (const tensor of tensorsOf(plan, holder)) {
     if (matches(plan.tensors.name[tensor])) return true;
     const producer = plan.tensors.producer[tensor];
-    if (producer >= 0 && matches(plan.ops.name[producer])) return true;
+    if (producer >= 0 && opMatches(producer)) return true;
   }
   return false;
 }

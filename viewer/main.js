@@ -64,8 +64,9 @@ function describeStage(stage) {
   visitSpan(index, Math.floor(view.x0), Math.ceil(view.x1), (i) => {
     if (index.low[i] < view.y1 && index.low[i] + index.size[i] > view.y0) seen += 1;
   });
-  return {holders: stage.plan.holders.count, rectangles: index.count, visible: seen, view: {...stage.target}, peaks: peaks.length,
-          arena: arena.name, box, moving: stage.moving || stage.dirty.base,
+  const inArena = stage.plan.holders.arena.reduce((sum, each) => sum + (each === arena.number ? 1 : 0), 0);
+  return {holders: stage.plan.holders.count, inArena, rectangles: index.count, visible: seen, view: {...stage.target}, peaks: peaks.length,
+          arena: arena.name, box, steps: stage.plan.steps, moving: stage.moving || stage.dirty.base,
           paint: stage.paintTime};
 }
 

@@ -1,5 +1,8 @@
 // Decodes the text in the page into typed arrays. docs/page.md says what the columns mean.
 
+import {alignPlans} from "./align.js";
+import {plural, stepSpan} from "./format.js";
+
 export const ROLE = {input: 1, output: 2, constant: 3, variable: 4, mask: 7, kept: 8};
 
 // Base64 of gzip of JSON. Throws an Error that a person can read.
@@ -22,9 +25,11 @@ export function bytesOfBase64(text) {
 
 // The plans of a page as models; everything else is unchanged.
 export function readPage(json) {
+  const plans = (json.plans || []).map(readPlan);
+  alignPlans(plans);
   return {
     title: json.title || "",
-    plans: (json.plans || []).map(readPlan),
+    plans,
     diff: json.diff || null,
     replay: json.replay || null,
   };
@@ -39,7 +44,7 @@ export function readPlan(json, number) {
     capacity: json.capacity === undefined ? null : json.capacity,
     strings: json.strings,
     steps: Math.max(1, json.steps),
-    ops: ints(json.ops, ["name", "kind", "stream"]),
+    ops: ints(json.ops, ["name", "kind", "stream", "layer", "source"]),
     tensors: readTensors(json.tensors),
     reads: Int32Array.from(json.reads),
     arenas: json.arenas.map(readArena),
@@ -47,6 +52,8 @@ export function readPlan(json, number) {
     pieces: readPieces(json.pieces, holders),
     explain: json.explain || null,
     text: json.text || null,
+    isGap: null,  // in a comparison, by step: no op of this plan runs, but one of the other plan does
+    numbers: null,  // in a comparison, by step: the number that the step has in its own plan; of a gap, the one before
   };
   plan.readStart = startsOf(json.tensors.read_count);
   plan.holderTensors = groupBy(plan.tensors.holder, holders.count);
@@ -138,7 +145,42 @@ export function tensorName(plan, tensor) {
   return plan.strings[plan.tensors.name[tensor]] || `tensor ${tensor}`;
 }
 
+// ------------------------------------------------------------------------------------------------ steps, as people read them
+
+export function isGap(plan, step) {
+  return plan.isGap !== null && plan.isGap[step] === 1;
+}
+
+export function stepNumber(plan, step) {
+  return plan.numbers === null ? step : plan.numbers[step];
+}
+
+// "step 29"; where no op of this plan runs: "after step 29".
+export function stepName(plan, step) {
+  const number = stepNumber(plan, step);
+  if (!isGap(plan, step)) return `step ${number}`;
+  return number < 0 ? "before step 0" : `after step ${number}`;
+}
+
+// "steps 27–29".
+export function spanName(plan, first, end) {
+  return stepSpan(...spanNumbers(plan, first, end));
+}
+
+// "3 steps".
+export function spanLength(plan, first, end) {
+  const [from, to] = spanNumbers(plan, first, end);
+  return plural(to - from, "step");
+}
+
+export function spanNumbers(plan, first, end) {
+  return [Math.max(stepNumber(plan, first), 0), end > first ? stepNumber(plan, end - 1) + 1 : stepNumber(plan, first)];
+}
+
+// ------------------------------------------------------------------------------------------------ names
+
 export function opName(plan, step) {
+  if (isGap(plan, step)) return "no op of this plan";
   return plan.strings[plan.ops.name[step]] || `op ${step}`;
 }
 
@@ -146,6 +188,26 @@ export function opKind(plan, step) {
   return plan.strings[plan.ops.kind[step]] || "";
 }
 
+// The layer that an op belongs to, and the line of the program; may be empty.
+export function opLayer(plan, step) {
+  return plan.strings[plan.ops.layer[step]] || "";
+}
+
+export function opSource(plan, step) {
+  return plan.strings[plan.ops.source[step]] || "";
+}
+
+export function holderLayer(plan, holder) {
+  return plan.strings[plan.holders.scope[holder]] || "";
+}
+
+// The step whose op wrote a holder, or uses it as a workspace; −1: none.
+export function producerOf(plan, holder) {
+  const {tensor, op} = plan.holders;
+  return tensor[holder] >= 0 ? plan.tensors.producer[tensor[holder]] : op[holder];
+}
+
+// The one name that a holder has everywhere.
 export function holderName(plan, holder) {
   const tensor = plan.holders.tensor[holder];
   if (tensor >= 0) return tensorName(plan, tensor);

@@ -1,7 +1,7 @@
 // The overlay of the map: outlines of what is pointed at or selected, the step, and the lines of the data flow.
 
-import {stepSpan, humanBytes} from "./format.js";
-import {holderBox, readsOf, tensorsOf, tensorsReadAt, tensorsWrittenAt} from "./model.js";
+import {humanBytes} from "./format.js";
+import {holderBox, readsOf, spanName, stepName, tensorsOf, tensorsReadAt, tensorsWrittenAt} from "./model.js";
 import {curveY, xOf, yOf} from "./draw.js";
 
 const MOST_LINES = 240;
@@ -40,9 +40,10 @@ function drawStep(painter, scene, step) {
   for (const x of right - left > 3 ? [left, right] : [(left + right) / 2]) {
     painter.path([x, box.curve.top, x, bottom], {stroke: theme.accent, width: 1.25});
   }
-  const words = `step ${step}`;
-  const at = Math.min(Math.max((left + right) / 2, box.left + 24), box.right - 24);
-  painter.rect(at - 24, bottom + 5, 48, 15, theme.background);
+  const words = stepName(scene.plan, step);
+  const half = 4 + words.length * 3.1;
+  const at = Math.min(Math.max((left + right) / 2, box.left + half), box.right - half);
+  painter.rect(at - half, bottom + 5, 2 * half, 15, theme.background);
   painter.text(at, bottom + 16, words, {colour: theme.accent, align: "center", size: 10.5, weight: 600});
 }
 
@@ -116,6 +117,6 @@ function drawDiamond(painter, x, y, size, fill) {
 export function mapLabel(scene, label) {
   const {plan, arena, index} = scene;
   return `Memory map of ${label}, arena ${arena.name}: ${index.count} rectangles, ${humanBytes(arena.size)} of addresses upwards, ` +
-         `${stepSpan(0, plan.steps)} to the right. Arrow keys pan, plus and minus zoom, shift with arrows moves the selection, ` +
+         `${spanName(plan, 0, plan.steps)} to the right. Arrow keys pan, plus and minus zoom, shift with arrows moves the selection, ` +
          "question mark lists all keys.";
 }

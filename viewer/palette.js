@@ -8,12 +8,12 @@ export const THEMES = {
   light: {
     background: "#ffffff", ink: "#1d2329", faint: "#6b747d", line: "#d5dade", grid: "#eceff1", accent: "#b3261e", bound: "#00694b",
     capacity: "#b3261e", live: "#3f6c94", area: "#dbe7f2", ghost: "#9a6a00", selected: "#111111", flow: "#333c45", other: "#b9c0c6",
-    over: "rgba(179,38,30,0.07)", mixes: [0.3, 0.62],
+    over: "rgba(179,38,30,0.07)", gap: "rgba(20,24,28,0.09)", mixes: [0.3, 0.62],
   },
   dark: {
     background: "#14181c", ink: "#e4e8eb", faint: "#97a1aa", line: "#39424a", grid: "#20262b", accent: "#ff8a80", bound: "#5fd3ab",
     capacity: "#ff8a80", live: "#8fbde6", area: "#22384c", ghost: "#e0b45c", selected: "#ffffff", flow: "#d5dade", other: "#5d666e",
-    over: "rgba(255,138,128,0.09)", mixes: [0.14, 0.42],
+    over: "rgba(255,138,128,0.09)", gap: "rgba(228,232,235,0.11)", mixes: [0.14, 0.42],
   },
 };
 

@@ -24,6 +24,17 @@ export function indexPieces(plan, arena) {
   return index;
 }
 
+// The same for rectangles that are not pieces of holders: {first, end, low, size}, sorted by `first`.
+export function indexRectangles({first, end, low, size}) {
+  const index = {count: first.length, first: Int32Array.from(first), end: Int32Array.from(end), low: Float64Array.from(low),
+                 size: Float64Array.from(size), holder: Uint32Array.from(first, (_, i) => i),
+                 blockEnd: new Int32Array(Math.ceil(first.length / BLOCK))};
+  index.end.forEach((each, i) => {
+    index.blockEnd[(i / BLOCK) | 0] = Math.max(index.blockEnd[(i / BLOCK) | 0], each);
+  });
+  return index;
+}
+
 function piecesOfArena(plan, arena) {
   const {first, holder} = plan.pieces;
   const list = [];

@@ -4,7 +4,8 @@
 //
 //  1. A rectangle of two pixels or more in both directions is filled, with edges on whole pixels, and an edge line if it is large enough.
 //  2. A smaller one adds its colour to the pixels that it touches, in proportion to the area it covers of each. Thus a pixel that
-//     shows many steps has the mean of their colours, and is pale where little is occupied. A rectangle adds the same to a row from
+//     shows many steps has the mean of their colours, and is pale where little is occupied, but never so pale that it could be
+//     taken for the background: what is smaller than a pixel in both directions shows too. A rectangle adds the same to a row from
 //     its second pixel to the last but one, so only the differences between neighbouring pixels are stored, at most four: a
 //     constant that is live at all steps costs no more than a tensor that is live for one step.
 //  3. The differences of step 2 are summed from left to right and blended over the picture of step 1.
@@ -14,7 +15,8 @@
 const LARGE = 2;
 const EDGED = 5;
 const MARGIN = 1;
-const LEAST_COVER = 1 / 512;  // less counts as 0: sums in single precision do not return to exactly 0
+const LEAST_COVER = 1 / 8192;  // less counts as 0: sums in single precision do not return to exactly 0
+const PALEST = 0.3;  // of the colour, where next to nothing of a pixel is covered
 
 export function makeRaster(width, height) {
   const bytes = new Uint8ClampedArray(4 * width * height);
@@ -174,8 +176,9 @@ function layOver(raster, clip) {
       cover += changes[at + 3];
       changes[at] = changes[at + 1] = changes[at + 2] = changes[at + 3] = 0;
       if (cover < LEAST_COVER) continue;
-      const part = cover > 1 ? 1 / cover : 1;
-      const rest = cover > 1 ? 0 : 1 - cover;
+      const shade = cover > 1 ? 1 : PALEST + (1 - PALEST) * cover;
+      const part = shade / cover;
+      const rest = 1 - shade;
       bytes[at] = bytes[at] * rest + red * part;
       bytes[at + 1] = bytes[at + 1] * rest + green * part;
       bytes[at + 2] = bytes[at + 2] * rest + blue * part;

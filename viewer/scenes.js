@@ -12,11 +12,19 @@ export function arenaFacts(plan, number) {
   const arena = plan.arenas[number];
   if (!arena.facts) {
     const index = indexPieces(plan, number);
-    const live = liveBytes(index, plan.steps);
+    const live = bridged(liveBytes(index, plan.steps), plan.isGap);
     const at = fullestStep(live);
     arena.facts = {index, live, most: live[at] || 0, at, peakSet: liveSet(index, at), peaks: bindingPeaks(plan, arena, live)};
   }
   return arena.facts;
+}
+
+// Where no op of the plan runs, what is live is what was live before.
+function bridged(live, gaps) {
+  if (!gaps) return live;
+  const start = gaps.indexOf(0);
+  for (let step = 0; step < live.length; step += 1) if (gaps[step]) live[step] = step < start ? live[start] : live[step - 1];
+  return live;
 }
 
 // The share of the most live bytes within which a step binds.

@@ -2,18 +2,28 @@
 
 import {COLOURINGS} from "./colour.js";
 import {changesPanel} from "./compare.js";
+import {holdersCsv} from "./csv.js";
 import {el, linkNode, replace} from "./dom.js";
 import {download, fileName, stagesPng, stagesSvg} from "./export.js";
 import {baseName, plural, shorten} from "./format.js";
 import {writeFragment} from "./fragment.js";
 import {arenaTabList, diffFigures, planFigures, tabList, titleNode} from "./header.js";
-import {helpDialog, listenKeys} from "./keys.js";
+import {listenKeys, mapHelp} from "./keys.js";
 import {holderBox} from "./model.js";
 import {emptyPanel, groupPanel, holderPanel, stepPanel} from "./panel.js";
 import {arenaFacts} from "./scenes.js";
 import {viewAround} from "./viewport.js";
 import {nextPeak, panMap, selectMiddle, walkMap, zoomMap} from "./walk.js";
 import {whyPanel} from "./why.js";
+
+const TAIL = 14;  // characters
+
+// The name of a file. Where it has no room, its middle is left out: the end always shows.
+function captionName(label) {
+  const name = shorten(baseName(label), 80);
+  const cut = Math.max(name.length - TAIL, 0);
+  return el("bdi", {class: "quiet split", title: shorten(label, 600)}, el("span", {class: "front"}, name.slice(0, cut)), el("span", {}, name.slice(cut)));
+}
 
 const MODES = [["0", "Before"], ["1", "After"], ["both", "Side by side"]];
 
@@ -25,7 +35,7 @@ export class Shell {
     this.legend = el("div", {class: "legend", role: "group", "aria-label": "Legend"});
     this.sideTabs = el("div", {});
     this.side = el("div", {class: "side-body", id: "side-body", role: "tabpanel", tabindex: "-1"});
-    this.help = helpDialog();
+    this.help = mapHelp(app.plans.length);
     replace(head, el("div", {class: "title-row"}, titleNode(app.page), this.buttons()),
             app.plans.length === 2 ? diffFigures(app.page) : planFigures(app.plans[0]));
     replace(main, el("section", {class: "work", "aria-label": "Maps"},
@@ -39,8 +49,7 @@ export class Shell {
 
   mapBox(stage, at) {
     const caption = this.app.plans.length === 2 ? el("figcaption", {}, el("b", {}, at === 0 ? "before " : "after "),
-                                                     el("bdi", {class: "quiet", title: shorten(this.app.plans[at].label, 600)},
-                                                        shorten(baseName(this.app.plans[at].label), 60))) : null;
+                                                     captionName(this.app.plans[at].label)) : null;
     const missing = el("p", {class: "missing quiet"},
                        this.app.tabs.length === 0 ? "The graph has no tensors that need memory." : "This plan does not have this arena.");
     return el("figure", {class: "map-box"}, caption, stage.root, missing, this.app.minimaps[at].root);
@@ -51,6 +60,7 @@ export class Shell {
                                                  words);
     return el("div", {class: "buttons"}, button("PNG", "Save the view as PNG", () => this.savePng()),
               button("SVG", "Save the view as SVG", () => this.saveSvg()),
+              button("CSV", "Save the holders in view as CSV", () => this.saveCsv()),
               button("◐", "Light or dark", () => this.toggleTheme()), button("?", "Help", () => this.help.showModal()));
   }
 
@@ -71,7 +81,7 @@ export class Shell {
   }
 
   searchBox() {
-    this.query = el("input", {type: "search", id: "search", placeholder: "search names (regex)", "aria-label": "Search tensor and op names",
+    this.query = el("input", {type: "search", id: "search", placeholder: "search names, layers (regex)", "aria-label": "Search names, layers and source lines",
                               "aria-describedby": "hits", spellcheck: "false", autocomplete: "off"});
     this.hits = el("output", {id: "hits", for: "search", class: "hits"});
     let waiting = 0;
@@ -101,7 +111,10 @@ export class Shell {
     if (what === "look" || what === "selection") this.app.legend(this.legend);
     if (what === "look") this.colour.value = this.app.state.colour;
     if (what === "tab") this.showTabs();
-    if (what === "search") this.showHits();
+    if (what === "search") {
+      if (document.activeElement !== this.query) this.query.value = this.app.state.query;
+      this.showHits();
+    }
     if (what === "selection" || what === "tab") this.showSide();
     this.shareLater();
   }
@@ -224,6 +237,12 @@ export class Shell {
     if (shown.length === 0) return;
     const title = `${shown.map(({scene}) => scene.plan.label).join(" → ")}: ${shown[0].scene.arena.name}`;
     download(new Blob([stagesSvg(shown, title)], {type: "image/svg+xml"}), fileName(this.app.page.title, "svg"));
+  }
+
+  saveCsv() {
+    const scenes = this.app.shownStages.filter((stage) => stage.scene).map((stage) => stage.scene);
+    if (scenes.length === 0) return;
+    download(new Blob([holdersCsv(scenes)], {type: "text/csv"}), fileName(this.app.page.title, "csv"));
   }
 
   listenSizes() {

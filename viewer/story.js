@@ -1,7 +1,7 @@
 // Why a holder is live, in sentences. A sentence is a list of strings and of {text, step}, which become links to an op.
 
-import {exactBytes, humanBytes, plural, stepSpan} from "./format.js";
-import {ROLE, holderBox, holderName, opKind, opName, readsOf, tensorName, tensorsOf} from "./model.js";
+import {exactBytes, humanBytes, plural} from "./format.js";
+import {ROLE, holderBox, holderLayer, holderName, opKind, opName, opSource, producerOf, readsOf, spanLength, spanName, stepName, tensorName, tensorsOf} from "./model.js";
 
 export function opPart(plan, step) {
   const kind = opKind(plan, step);
@@ -31,14 +31,14 @@ function birthOf(plan, tensor) {
   const producer = plan.tensors.producer[tensor];
   if (role === ROLE.constant) return ["constant: kept for ever"];
   if (role === ROLE.variable) return ["variable: keeps its value from run to run"];
-  if (producer >= 0) return ["written by ", opPart(plan, producer), ` at step ${producer}`];
+  if (producer >= 0) return ["written by ", opPart(plan, producer), ` at ${stepName(plan, producer)}`];
   return [role === ROLE.input ? "graph input: given before step 0" : "given by the caller before step 0"];
 }
 
 function deathOf(plan, tensor) {
   const role = plan.tensors.role[tensor];
   const last = lastRead(plan, tensor);
-  const read = last < 0 ? ["read by no op"] : ["last read by ", opPart(plan, last), ` at step ${last}`];
+  const read = last < 0 ? ["read by no op"] : ["last read by ", opPart(plan, last), ` at ${stepName(plan, last)}`];
   if ((role & ROLE.mask) === ROLE.output) return [...read, "; graph output: kept to the end"];
   return (role & ROLE.kept) !== 0 ? [...read, "; must be kept to the end"] : read;
 }
@@ -51,13 +51,6 @@ function lifeOf(plan, tensor) {
 export function needing(plan, holder, step) {
   const tensors = [...tensorsOf(plan, holder)];
   return step === null ? tensors : tensors.filter((tensor) => neededAt(plan, tensor, step));
-}
-
-// A holder's name at a step: that of a tensor that is needed then, as in explanations. A tensor that takes over in
-// place has another name.
-export function nameAt(plan, holder, step) {
-  const tensors = plan.holders.tensor[holder] < 0 ? [] : needing(plan, holder, step);
-  return tensors.length === 0 || tensors.includes(plan.holders.tensor[holder]) ? holderName(plan, holder) : tensorName(plan, tensors[0]);
 }
 
 // One sentence, for a step or for the whole life.
@@ -86,14 +79,16 @@ export function typeText(plan, tensor) {
 
 // The lines of a tooltip: [label, text].
 export function factsOf(plan, holder, step) {
-  const {tensor, op, first, end, size} = plan.holders;
+  const {tensor, first, end, size} = plan.holders;
   const box = holderBox(plan, holder);
   const facts = [];
-  const producer = tensor[holder] >= 0 ? plan.tensors.producer[tensor[holder]] : op[holder];
-  if (producer >= 0) facts.push(["op", `${opPart(plan, producer).text}, step ${producer}`]);
+  const producer = producerOf(plan, holder);
+  if (producer >= 0) facts.push(["op", `${opPart(plan, producer).text}, ${stepName(plan, producer)}`]);
+  if (holderLayer(plan, holder)) facts.push(["layer", holderLayer(plan, holder)]);
+  if (producer >= 0 && opSource(plan, producer)) facts.push(["source", opSource(plan, producer)]);
   if (tensor[holder] >= 0 && typeText(plan, tensor[holder])) facts.push(["type", typeText(plan, tensor[holder])]);
   facts.push(["size", `${humanBytes(size[holder])} (${exactBytes(size[holder])})`]);
-  facts.push(["life", `${stepSpan(first[holder], end[holder])} (${plural(end[holder] - first[holder], "step")})`]);
+  facts.push(["life", `${spanName(plan, first[holder], end[holder])} (${spanLength(plan, first[holder], end[holder])})`]);
   facts.push(["offset", `${humanBytes(box.low)} (${exactBytes(box.low)})`]);
   const others = [...tensorsOf(plan, holder)].filter((each) => each !== tensor[holder]);
   if (others.length > 0) {
@@ -106,5 +101,5 @@ export function factsOf(plan, holder, step) {
 
 // For the live region and labels: one short sentence.
 export function spoken(plan, holder) {
-  return `${holderName(plan, holder)}, ${humanBytes(plan.holders.size[holder])}, ${stepSpan(plan.holders.first[holder], plan.holders.end[holder])}`;
+  return `${holderName(plan, holder)}, ${humanBytes(plan.holders.size[holder])}, ${spanName(plan, plan.holders.first[holder], plan.holders.end[holder])}`;
 }

@@ -2,7 +2,7 @@
 
 import {el, replace} from "./dom.js";
 import {exactBytes, humanBytes, percent, plural, shorten} from "./format.js";
-import {holderName} from "./model.js";
+import {holderName, stepName} from "./model.js";
 import {factsOf, opPart} from "./story.js";
 
 export class Tooltip {
@@ -27,7 +27,7 @@ export class Tooltip {
     const live = scene.live[step];
     const facts = [["live", `${humanBytes(live)} (${exactBytes(live)})`], ["of the peak", percent(live, scene.arena.size)]];
     if (scene.ghost) facts.push(["other plan", humanBytes(scene.ghost.live[step] || 0)]);
-    replace(this.root, el("div", {class: "tooltip-title"}, `step ${step}: `, el("bdi", {}, shorten(opPart(scene.plan, step).text, 90))),
+    replace(this.root, el("div", {class: "tooltip-title"}, `${stepName(scene.plan, step)}: `, el("bdi", {}, shorten(opPart(scene.plan, step).text, 90))),
             el("dl", {class: "facts"}, facts.map(([label, words]) => [el("dt", {}, label), el("dd", {}, words)])));
     this.place(event);
   }

@@ -1,6 +1,7 @@
 // Keyboard navigation of the map: from step to step, and at a step from holder to holder.
 
 import {humanBytes} from "./format.js";
+import {stepName} from "./model.js";
 import {panView, viewAtSteps, zoomView} from "./viewport.js";
 
 // The step that is selected, else the first of the selected holder, else the one in the middle.
@@ -69,7 +70,7 @@ export function goToPeak(app, plan, n) {
   app.peak = (n + peaks.length) % peaks.length;
   app.move(stage, {...viewAtSteps(stage.target, limits, peak.first, peak.end), y0: 0, y1: limits.bytes}, true);
   app.showStep(plan, peak.at, false);
-  app.say(`Peak ${app.peak + 1} of ${peaks.length}: step ${peak.at}, ${humanBytes(peak.live)} live`, 0);
+  app.say(`Peak ${app.peak + 1} of ${peaks.length}: ${stepName(plan, peak.at)}, ${humanBytes(peak.live)} live`, 0);
 }
 
 export function nextPeak(app, by) {

@@ -5,17 +5,16 @@
 import {answerFor, familiesOf, parseSize, partThatFits} from "./answer.js";
 import {roleOf} from "./colour.js";
 import {bytesNode, el, linkNode, longList, nameNode, replace} from "./dom.js";
-import {baseName, exactBytes, humanBytes, percent, plural, shorten, stepSpan, straight, visible} from "./format.js";
+import {baseName, exactBytes, humanBytes, percent, plural, shorten, straight, visible} from "./format.js";
 import {namesIn, splitText} from "./links.js";
 import {findHolder, findOp} from "./lookup.js";
-import {opName} from "./model.js";
+import {opName, spanName} from "./model.js";
 import {arenaFacts, fitOf, withinOf} from "./scenes.js";
 
 const SHOWN_PEAKS = 12;
 const FIXED_ROLES = ["graph input", "graph output"];  // these cannot be removed
 const NOTHING = " to nothing";
 const ROUNDING = 0.001;  // share of a size that alignment may add to shrunken tensors
-const UNASKED = 0.9;  // share of the peak: the initial size where none was asked for
 
 export function whyPanel(plan, tab, facts, go) {
   const {explain} = plan;
@@ -51,20 +50,26 @@ function fitQuestion(plan, go) {
   const {explain} = plan;
   const planned = explain.budget ? explain.budget.budget_bytes : plan.capacity;
   const asked = go.asked === null ? planned : go.asked;
-  const start = asked !== null && asked !== undefined ? asked : Math.round(Math.max(...needsOf(plan), 0) * UNASKED);
+  const isAsked = asked !== null && asked !== undefined;
   const answer = el("div", {class: "answer", role: "status"});
-  const input = el("input", {id: `fit-${plan.number}`, class: "fit", type: "text", inputmode: "decimal", value: humanBytes(start),
+  const input = el("input", {id: `fit-${plan.number}`, class: "fit", type: "text", inputmode: "decimal", value: isAsked ? humanBytes(asked) : "",
+                             placeholder: humanBytes(Math.max(...needsOf(plan), 0)),
                              spellcheck: "false"});
   const update = () => {
     const bytes = parseSize(input.value, explain.peak_bytes);
     go.fit(bytes);
-    replace(answer, bytes === null ? el("p", {class: "quiet"}, "Enter a size such as 64 MiB, 1.5 GiB or 70000 B.") : fitAnswer(plan, bytes, go));
+    replace(answer, bytes === null ? noSize(plan) : fitAnswer(plan, bytes, go));
   };
   // The text in the field is rounded; the first answer is for the size itself.
-  replace(answer, fitAnswer(plan, start, go));
+  replace(answer, isAsked ? fitAnswer(plan, asked, go) : noSize(plan));
   input.addEventListener("input", update);
   return el("div", {class: "card"}, el("h3", {}, el("label", {for: `fit-${plan.number}`}, "What must change to fit into "), input, "?"),
             answer);
+}
+
+// Nothing is said to fail before a size is given.
+function noSize(plan) {
+  return [el("p", {class: "quiet"}, "Enter a size such as 64 MiB, 1.5 GiB or 70000 B."), apartNode(plan)];
 }
 
 function needsOf(plan) {
@@ -131,7 +136,7 @@ function noWay(plan, known, bytes) {
   const tried = known.least === null ? "The changes that were tried give no answer. "
     : `No change that was tried suffices: the lowest peak reached is ${humanBytes(known.least)}. `;
   if (bytes === 0) return el("p", {}, tried);
-  const command = `stowage explain ${shorten(baseName(plan.label), 60)} --budget ${bytes}`;
+  const command = `stowage explain ${shorten(baseName(plan.label), 60)} --capacity ${bytes}`;
   return el("p", {}, tried, el("code", {}, command), " searches for one that does.");
 }
 
@@ -194,7 +199,7 @@ function peakList(plan, arena, facts, go) {
                                `'${arena.name}' (${arena.kind}, ${humanBytes(arena.size)}) does not count towards the peak.`);
   const numbered = facts.peaks.map((peak, n) => [peak, n]);
   const row = ([peak, n]) => el("tr", {},
-    el("td", {}, linkNode(stepSpan(peak.first, peak.end), () => go.peak(plan, n), `Peak ${n + 1}: ${stepSpan(peak.first, peak.end)}`)),
+    el("td", {}, linkNode(spanName(plan, peak.first, peak.end), () => go.peak(plan, n), `Peak ${n + 1}: ${spanName(plan, peak.first, peak.end)}`)),
     el("td", {class: "number"}, bytesNode(peak.live)), el("td", {class: "wide"}, nameNode(peak.op || opName(plan, peak.at), 34)));
   const rest = numbered.slice(SHOWN_PEAKS);
   const more = rest.length > 0 ? el("details", {}, el("summary", {}, `${rest.length} more`),

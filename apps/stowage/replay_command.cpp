@@ -72,6 +72,7 @@ ReplayReport run(const ReplayArguments& arguments, const Trace& trace) {
       or_fail_in(arguments.trace, replay(trace, arguments.allocator, *device,
                                          {.passes = arguments.passes,
                                           .samples = arguments.page.empty() ? std::size_t{0} : kPageSamples,
+                                          .blocks = arguments.page.empty() ? std::size_t{0} : kPageBlocks,
                                           .lag = arguments.lag}));
   report.allocator = arguments.allocator;
   report.device = arguments.device;

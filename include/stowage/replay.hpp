@@ -77,6 +77,8 @@ struct ReplayOptions {
   std::uint32_t passes = 1;
   /// The maximum number of samples, taken in the last pass. Below 3: none.
   std::size_t samples = 0;
+  /// The maximum number of blocks to report, of the last pass. 0: none.
+  std::size_t blocks = 0;
   /// Work on a stream completes this many events of the trace after it was submitted, whatever the
   /// device says; absent: when the device says so. Only if the replay makes the allocator itself.
   std::optional<std::uint64_t> lag = {};
@@ -92,6 +94,27 @@ struct ReplaySample {
   Bytes largest_idle;
 
   friend bool operator==(const ReplaySample&, const ReplaySample&) = default;
+};
+
+/// An allocation that was granted, with the bytes and the events that it took.
+struct ReplayBlock {
+  std::uint64_t first = 0;  ///< The event that allocated it.
+  std::uint64_t end = 0;    ///< The event that freed it, or one past the last event.
+  Bytes low;                ///< Its place, see `ReplayBlocks`.
+  Bytes size;
+  StreamId stream;
+
+  friend bool operator==(const ReplayBlock&, const ReplayBlock&) = default;
+};
+
+/// Where allocations lay. Places are addresses without large gaps: runs of addresses that blocks
+/// use, the segments, follow each other from 0.
+struct ReplayBlocks {
+  std::vector<ReplayBlock> list = {};  ///< In order of allocation.
+  std::vector<Bytes> segments = {};    ///< Their sizes.
+  std::size_t left_out = 0;            ///< Blocks above the limit, the smallest in bytes × events.
+
+  friend bool operator==(const ReplayBlocks&, const ReplayBlocks&) = default;
 };
 
 /// The figures of the last pass of a replay.
@@ -116,6 +139,7 @@ struct STOWAGE_EXPORT ReplayReport {
   /// the most bytes requested by the trace. If something was refused, the sample has the most that
   /// was granted in its part. Hence the maxima over all samples are the peaks above.
   std::vector<ReplaySample> samples = {};
+  ReplayBlocks blocks = {};
 
   /// 1 - peak requested / peak reserved; 0 if nothing was reserved.
   [[nodiscard]] double waste() const;

@@ -5,8 +5,15 @@
 
 #include <fmt/format.h>
 
+#include "files/interface/json_writer.hpp"
+
 namespace stowage {
 namespace {
+
+/// Whether a file may call something so. A file has U+FFFD for what is not UTF-8 in the graph's name.
+bool may_be_called(const std::string& in_file, const std::string& in_graph) {
+  return in_file.empty() || in_file == in_graph || files::to_line(in_file) == files::to_line(in_graph);
+}
 
 /// Translates ids of a body to ids of the graph.
 class Resolving {
@@ -17,7 +24,6 @@ class Resolving {
     result_.plan.graph = file_.graph;
     result_.plan.padding = file_.padding;
     result_.plan.arenas = file_.arenas;
-    result_.plan.bindings = file_.bindings;
     result_.plan.edges = file_.edges;
     Plan& plan = result_.plan;
     for (std::size_t a = 0; a < file_.proofs.size() && a < plan.arenas.size(); ++a) resolve_proof(a);
@@ -27,6 +33,8 @@ class Resolving {
     add("clear", file_.clears, plan.clears, [&](Clear& each) { return resolve_before(each.before); });
     add("copy", file_.copies, plan.copies, [&](Copy& each) { return resolve_copy(each); });
     add("note", file_.notes, plan.notes, [&](Note& each) { return resolve_tensor(each.tensor); });
+    add_bindings();
+    compare_names();
     return std::move(result_);
   }
 
@@ -41,9 +49,50 @@ class Resolving {
       if (fault) {
         result_.unknown.push_back(fmt::format("{} {} {}, which does not exist", kind, i, *fault));
       } else {
+        compare_name(kind, i, entry, from[i].name);
         to.push_back(std::move(entry));
       }
     }
+  }
+
+  /// `verify` judges bindings of tensors that do not exist.
+  void add_bindings() {
+    for (std::size_t i = 0; i < file_.bindings.size(); ++i) {
+      const Binding& binding = file_.bindings[i].entry;
+      if (binding.tensor.index() < graph_.scope(ScopeId(0)).tensor_count)
+        compare_name("binding", i, binding, file_.bindings[i].name);
+      result_.plan.bindings.push_back(binding);
+    }
+  }
+
+  // What an entry is about, as the graph calls it; null for entries that have no name.
+  [[nodiscard]] const std::string* name_in_graph(const WorkspacePlacement& each) const {
+    return &graph_.op(each.op).name;
+  }
+  [[nodiscard]] static const std::string* name_in_graph(const Clear&) { return nullptr; }
+  [[nodiscard]] static const std::string* name_in_graph(OpId) { return nullptr; }
+  [[nodiscard]] static const std::string* name_in_graph(TensorId) { return nullptr; }
+  [[nodiscard]] static const std::string* name_in_graph(const WorkspaceId&) { return nullptr; }
+  template <class Entry>
+  [[nodiscard]] const std::string* name_in_graph(const Entry& each) const {
+    return &graph_.tensor(each.tensor).name;
+  }
+
+  /// `entry` has ids of the graph.
+  template <class Entry>
+  void compare_name(const char* kind, std::size_t number, const Entry& entry, const std::string& in_file) {
+    const std::string* const in_graph = name_in_graph(entry);
+    if (in_graph == nullptr || in_file.empty()) return;
+    ++named_;
+    if (may_be_called(in_file, *in_graph)) return;
+    if (misnamed_++ == 0)
+      first_misnamed_ = fmt::format("{} {} calls '{}' what the graph calls '{}'", kind, number, in_file, *in_graph);
+  }
+
+  void compare_names() {
+    if (misnamed_ == 0) return;
+    result_.misnamed =
+        fmt::format("the plan is for another graph: {} of its {} names differ; {}", misnamed_, named_, first_misnamed_);
   }
 
   /// A proof with an unknown id is left out.
@@ -108,6 +157,9 @@ class Resolving {
   const PlanFile& file_;
   const Scope* scope_ = nullptr;    ///< The scope of the current entry.
   const BodyPath* body_ = nullptr;  ///< The path to that scope.
+  std::size_t named_ = 0;           ///< Entries with a name.
+  std::size_t misnamed_ = 0;
+  std::string first_misnamed_;
   ResolvedPlan result_;
 };
 
@@ -120,13 +172,18 @@ class Localising {
 
   InBody<Placement> operator()(Placement each) const {
     const ScopeId scope = graph_.scope_of(each.tensor);
+    std::string name = graph_.tensor(each.tensor).name;
     each.tensor = local(each.tensor, scope);
-    return {each, path(scope)};
+    return {each, path(scope), std::move(name)};
+  }
+  InBody<Binding> operator()(const Binding& each) const {
+    return {each, {}, each.tensor.index() < graph_.tensors().size() ? graph_.tensor(each.tensor).name : std::string()};
   }
   InBody<WorkspacePlacement> operator()(WorkspacePlacement each) const {
     const ScopeId scope = graph_.scope_of(each.op);
+    std::string name = graph_.op(each.op).name;
     each.op = local(each.op, scope);
-    return {each, path(scope)};
+    return {each, path(scope), std::move(name)};
   }
   InBody<Clear> operator()(Clear each) const {
     const ScopeId scope = graph_.scope_of(each.before);
@@ -135,16 +192,18 @@ class Localising {
   }
   InBody<Copy> operator()(Copy each) const {
     const ScopeId scope = graph_.scope_of(each.tensor);
+    std::string name = graph_.tensor(each.tensor).name;
     each.tensor = local(each.tensor, scope);
     if (each.when.kind == CopyMoment::Kind::before_op) each.when.op = local(each.when.op, scope);
     if (each.when.kind == CopyMoment::Kind::body_end)
       each.when = CopyMoment::before(OpId(graph_.scope(scope).op_count));
-    return {std::move(each), path(scope)};
+    return {std::move(each), path(scope), std::move(name)};
   }
   InBody<Note> operator()(Note each) const {
     const ScopeId scope = graph_.scope_of(each.tensor);
+    std::string name = graph_.tensor(each.tensor).name;
     each.tensor = local(each.tensor, scope);
-    return {std::move(each), path(scope)};
+    return {std::move(each), path(scope), std::move(name)};
   }
 
   InBody<OpId> operator()(OpId id) const {
@@ -202,6 +261,7 @@ const std::string& graph_name(const PlanFile& file) { return file.graph; }
 
 Result<Plan> plan_for(const Graph& graph, const PlanFile& file) {
   ResolvedPlan resolved = resolve(graph, file);
+  if (!resolved.misnamed.empty()) return Error{ErrorCode::invalid, std::move(resolved.misnamed), {}};
   if (!resolved.unknown.empty()) return Error{ErrorCode::invalid, std::move(resolved.unknown.front()), {}};
   return std::move(resolved.plan);
 }
@@ -219,7 +279,7 @@ PlanFile localise(const Graph& graph, const Plan& plan) {
           .placements = localised.all(plan.placements),
           .workspaces = localised.all(plan.workspaces),
           .clears = localised.all(plan.clears),
-          .bindings = plan.bindings,
+          .bindings = localised.all(plan.bindings),
           .copies = localised.all(plan.copies),
           .edges = plan.edges,
           .notes = localised.all(plan.notes)};

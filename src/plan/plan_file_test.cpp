@@ -74,6 +74,45 @@ TEST(PlanFile, NumbersBodyByBody) {
   EXPECT_EQ(file.lower_bound(), Bytes(8));
 }
 
+TEST(PlanFile, NamesWhatEntriesAreAbout) {
+  const PlanFile file = localise(loop(), plan_of_loop());
+  EXPECT_EQ(file.placements[0].name, "y");
+  EXPECT_EQ(file.placements[1].name, "out");
+  EXPECT_EQ(file.workspaces[0].name, "step");
+  EXPECT_EQ(file.bindings[0].name, "x");
+  EXPECT_EQ(file.copies[1].name, "in");
+  EXPECT_EQ(file.notes[1].name, "out");
+}
+
+TEST(PlanFile, OtherNamesThanTheGraphsMeanAnotherGraph) {
+  const Graph graph = loop();
+  PlanFile file = localise(graph, plan_of_loop());
+  file.placements[1].name = "sum";
+  file.workspaces[0].name = "add";
+  const ResolvedPlan resolved = resolve(graph, file);
+  EXPECT_EQ(resolved.misnamed,
+            "the plan is for another graph: 2 of its 10 names differ; placement 1 calls 'sum' what the graph calls "
+            "'out'");
+  EXPECT_THAT(resolved.unknown, IsEmpty());
+  EXPECT_EQ(resolved.plan, plan_of_loop()) << "the ids exist";
+  EXPECT_EQ(plan_for(graph, file).error().message, resolved.misnamed);
+  EXPECT_EQ(known_part(graph, file), plan_of_loop());
+}
+
+TEST(PlanFile, NamesAreOptionalAndComparedAsFilesHaveThem) {
+  GraphBuilder builder("g");
+  builder.add(Tensor{.name = "a\xff", .size = Bytes(4)});
+  const Graph graph = builder.build().value();
+  Plan plan{.graph = "g", .arenas = {}, .placements = {}, .workspaces = {}, .notes = {}};
+  plan.arenas.push_back({.name = "m", .memory = {}, .size = Bytes(4), .regions = {Bytes(4)}, .lower_bound = Bytes(4)});
+  plan.placements = {{TensorId(0), ArenaId(0), 0, Bytes(0), Bytes(4)}};
+  const std::string text = plan_to_json(graph, plan);
+  EXPECT_EQ(parse_plan(text, "p.json", graph).value(), plan);
+  PlanFile file = localise(graph, plan);
+  file.placements[0].name.clear();
+  EXPECT_EQ(plan_for(graph, file).value(), plan);
+}
+
 TEST(PlanFile, ResolvesToThePlanThatItIsOf) {
   const Graph graph = loop();
   const ResolvedPlan resolved = resolve(graph, localise(graph, plan_of_loop()));

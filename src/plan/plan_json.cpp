@@ -24,12 +24,12 @@ constexpr Name kArenaFields[] = {"name",        "memory",         "kind",   "siz
 constexpr Name kProofFields[] = {"argument", "op", "body", "alignment", "tensors", "workspaces"};
 constexpr Name kProofTensorFields[] = {"tensor", "body"};
 constexpr Name kProofWorkspaceFields[] = {"op", "index", "body"};
-constexpr Name kPlacementFields[] = {"tensor", "arena", "region", "offset", "size", "body"};
-constexpr Name kWorkspaceFields[] = {"op", "index", "arena", "region", "offset", "size", "body"};
+constexpr Name kPlacementFields[] = {"tensor", "arena", "region", "offset", "size", "body", "name"};
+constexpr Name kWorkspaceFields[] = {"op", "index", "arena", "region", "offset", "size", "body", "name"};
 constexpr Name kClearFields[] = {"arena", "region", "offset", "size", "value", "before", "body"};
-constexpr Name kBindingFields[] = {"tensor", "size", "alignment"};
-constexpr Name kCopyFields[] = {"tensor", "before", "arena", "region", "offset", "size", "reason", "body"};
-constexpr Name kNoteFields[] = {"tensor", "reason", "body"};
+constexpr Name kBindingFields[] = {"tensor", "size", "alignment", "name"};
+constexpr Name kCopyFields[] = {"tensor", "before", "arena", "region", "offset", "size", "reason", "body", "name"};
+constexpr Name kNoteFields[] = {"tensor", "reason", "body", "name"};
 
 constexpr std::int64_t kMaxPosition = std::numeric_limits<std::uint32_t>::max();
 constexpr std::int64_t kBackEdge = -1;
@@ -93,6 +93,12 @@ BodyPath read_body(const JsonValue& entry) {
   return field->list(read_position);
 }
 
+/// What the file calls the tensor or op of the entry; empty: it does not say.
+std::string read_name(const JsonValue& entry) {
+  const auto field = entry.find("name");
+  return field ? field->text() : std::string();
+}
+
 BoundProof::Argument read_argument(const JsonValue& value) {
   const std::string name = value.text();
   for (const BoundProof::Argument argument : kArguments) {
@@ -138,7 +144,8 @@ InBody<Placement> read_placement(const JsonValue& value) {
            .region = read_region(value),
            .offset = value.require("offset").bytes(),
            .size = value.require("size").bytes()},
-          read_body(value)};
+          read_body(value),
+          read_name(value)};
 }
 
 InBody<WorkspacePlacement> read_workspace(const JsonValue& value) {
@@ -149,7 +156,8 @@ InBody<WorkspacePlacement> read_workspace(const JsonValue& value) {
            .region = read_region(value),
            .offset = value.require("offset").bytes(),
            .size = value.require("size").bytes()},
-          read_body(value)};
+          read_body(value),
+          read_name(value)};
 }
 
 InBody<Clear> read_clear(const JsonValue& value) {
@@ -164,11 +172,13 @@ InBody<Clear> read_clear(const JsonValue& value) {
           read_body(value)};
 }
 
-Binding read_binding(const JsonValue& value) {
+InBody<Binding> read_binding(const JsonValue& value) {
   value.allow_fields(kBindingFields);
-  return {.tensor = TensorId(value.require("tensor").position()),
-          .size = value.require("size").bytes(),
-          .alignment = value.require("alignment").bytes()};
+  return {{.tensor = TensorId(value.require("tensor").position()),
+           .size = value.require("size").bytes(),
+           .alignment = value.require("alignment").bytes()},
+          {},
+          read_name(value)};
 }
 
 /// The number of an op of the body; one past the last op is the end of the body. kBackEdge is the end of an iteration.
@@ -187,7 +197,8 @@ InBody<Copy> read_copy(const JsonValue& value) {
            .offset = value.require("offset").bytes(),
            .size = value.require("size").bytes(),
            .reason = reason ? reason->text() : std::string()},
-          read_body(value)};
+          read_body(value),
+          read_name(value)};
 }
 
 Edge read_edge(const JsonValue& value) {
@@ -201,7 +212,8 @@ Edge read_edge(const JsonValue& value) {
 InBody<Note> read_note(const JsonValue& value) {
   value.allow_fields(kNoteFields);
   return {{.tensor = TensorId(value.require("tensor").position()), .reason = value.require("reason").text()},
-          read_body(value)};
+          read_body(value),
+          read_name(value)};
 }
 
 PlanFile read_plan(const JsonValue& value) {
@@ -231,6 +243,12 @@ PlanFile read_plan(const JsonValue& value) {
 template <class Entry>
 void append_body(OrderedJson& json, const InBody<Entry>& entry) {
   if (!entry.body.empty()) json["body"] = entry.body;
+}
+
+/// Appends the name of what the entry is about, unless it is empty.
+template <class Entry>
+void append_name(OrderedJson& json, const InBody<Entry>& entry) {
+  if (!entry.name.empty()) json["name"] = entry.name;
 }
 
 OrderedJson proof_to_json(const ProofInFile& proof) {
@@ -280,6 +298,7 @@ void append_place(OrderedJson& json, const Placed& placed) {
 OrderedJson placement_to_json(const InBody<Placement>& placement) {
   OrderedJson json = OrderedJson::object();
   json["tensor"] = placement.entry.tensor.index();
+  append_name(json, placement);
   append_place(json, placement.entry);
   append_body(json, placement);
   return json;
@@ -287,6 +306,7 @@ OrderedJson placement_to_json(const InBody<Placement>& placement) {
 
 OrderedJson workspace_to_json(const InBody<WorkspacePlacement>& workspace) {
   OrderedJson json{{"op", workspace.entry.op.index()}, {"index", workspace.entry.index}};
+  append_name(json, workspace);
   append_place(json, workspace.entry);
   append_body(json, workspace);
   return json;
@@ -301,15 +321,20 @@ OrderedJson clear_to_json(const InBody<Clear>& clear) {
   return json;
 }
 
-OrderedJson binding_to_json(const Binding& binding) {
-  return {{"tensor", binding.tensor.index()}, {"size", binding.size.value()}, {"alignment", binding.alignment.value()}};
+OrderedJson binding_to_json(const InBody<Binding>& binding) {
+  OrderedJson json{{"tensor", binding.entry.tensor.index()}};
+  append_name(json, binding);
+  json["size"] = binding.entry.size.value();
+  json["alignment"] = binding.entry.alignment.value();
+  return json;
 }
 
 OrderedJson copy_to_json(const InBody<Copy>& copy) {
   const CopyMoment when = copy.entry.when;
   const bool back_edge = when.kind == CopyMoment::Kind::back_edge;
-  OrderedJson json{{"tensor", copy.entry.tensor.index()},
-                   {"before", back_edge ? kBackEdge : static_cast<std::int64_t>(when.op.index())}};
+  OrderedJson json{{"tensor", copy.entry.tensor.index()}};
+  append_name(json, copy);
+  json["before"] = back_edge ? kBackEdge : static_cast<std::int64_t>(when.op.index());
   append_place(json, copy.entry);
   json["reason"] = copy.entry.reason;
   append_body(json, copy);
@@ -319,7 +344,9 @@ OrderedJson copy_to_json(const InBody<Copy>& copy) {
 OrderedJson edge_to_json(const Edge& edge) { return OrderedJson::array({edge.from.index(), edge.to.index()}); }
 
 OrderedJson note_to_json(const InBody<Note>& note) {
-  OrderedJson json{{"tensor", note.entry.tensor.index()}, {"reason", note.entry.reason}};
+  OrderedJson json{{"tensor", note.entry.tensor.index()}};
+  append_name(json, note);
+  json["reason"] = note.entry.reason;
   append_body(json, note);
   return json;
 }

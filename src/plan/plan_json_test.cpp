@@ -9,26 +9,29 @@ namespace stowage {
 namespace {
 
 PlanFile example() {
-  return {.graph = "net",
-          .arenas = {{.name = "cpu",
-                      .memory = MemoryId(0),
-                      .kind = ArenaKind::shared,
-                      .size = Bytes(96),
-                      .regions = {Bytes(64), Bytes(32)},
-                      .lower_bound = Bytes(96),
-                      .proven_optimal = true},
-                     {.name = "cpu persistent",
-                      .memory = MemoryId(0),
-                      .kind = ArenaKind::persistent,
-                      .size = Bytes(8),
-                      .regions = {Bytes(8)},
-                      .lower_bound = Bytes(0)}},
-          .placements =
-              {{{.tensor = TensorId(0), .arena = ArenaId(0), .region = 0, .offset = Bytes(0), .size = Bytes(64)}},
-               {{.tensor = TensorId(2), .arena = ArenaId(0), .region = 1, .offset = Bytes(16), .size = Bytes(16)}}},
-          .workspaces =
-              {{{.op = OpId(3), .index = 1, .arena = ArenaId(0), .region = 0, .offset = Bytes(32), .size = Bytes(4)}}},
-          .notes = {{{.tensor = TensorId(2), .reason = "asked for \"more\""}}}};
+  return {
+      .graph = "net",
+      .arenas = {{.name = "cpu",
+                  .memory = MemoryId(0),
+                  .kind = ArenaKind::shared,
+                  .size = Bytes(96),
+                  .regions = {Bytes(64), Bytes(32)},
+                  .lower_bound = Bytes(96),
+                  .proven_optimal = true},
+                 {.name = "cpu persistent",
+                  .memory = MemoryId(0),
+                  .kind = ArenaKind::persistent,
+                  .size = Bytes(8),
+                  .regions = {Bytes(8)},
+                  .lower_bound = Bytes(0)}},
+      .placements =
+          {{{.tensor = TensorId(0), .arena = ArenaId(0), .region = 0, .offset = Bytes(0), .size = Bytes(64)}, {}, "x"},
+           {{.tensor = TensorId(2), .arena = ArenaId(0), .region = 1, .offset = Bytes(16), .size = Bytes(16)}}},
+      .workspaces =
+          {{{.op = OpId(3), .index = 1, .arena = ArenaId(0), .region = 0, .offset = Bytes(32), .size = Bytes(4)},
+            {},
+            "conv \"1\""}},
+      .notes = {{{.tensor = TensorId(2), .reason = "asked for \"more\""}}}};
 }
 
 constexpr std::string_view kExampleText =
@@ -40,10 +43,10 @@ constexpr std::string_view kExampleText =
     "{\"name\":\"cpu persistent\",\"memory\":0,\"kind\":\"persistent\",\"size\":8,\"regions\":[8],\"lower_bound\":0,"
     "\"proven_optimal\":false}],\n"
     "\"placements\":[\n"
-    "{\"tensor\":0,\"arena\":0,\"offset\":0,\"size\":64},\n"
+    "{\"tensor\":0,\"name\":\"x\",\"arena\":0,\"offset\":0,\"size\":64},\n"
     "{\"tensor\":2,\"arena\":0,\"region\":1,\"offset\":16,\"size\":16}],\n"
     "\"workspaces\":[\n"
-    "{\"op\":3,\"index\":1,\"arena\":0,\"offset\":32,\"size\":4}],\n"
+    "{\"op\":3,\"index\":1,\"name\":\"conv \\\"1\\\"\",\"arena\":0,\"offset\":32,\"size\":4}],\n"
     "\"clears\":[],\n"
     "\"bindings\":[],\n"
     "\"copies\":[],\n"
@@ -117,7 +120,7 @@ PlanFile rich_example() {
       .workspaces = {{{.op = OpId(0), .index = 0, .arena = ArenaId(0), .offset = Bytes(4), .size = Bytes(2)}, body}},
       .clears = {{{.arena = ArenaId(0), .offset = Bytes(0), .size = Bytes(8), .value = 255, .before = OpId(0)}},
                  {{.arena = ArenaId(0), .region = 1, .offset = Bytes(2), .size = Bytes(1), .before = OpId(1)}, body}},
-      .bindings = {{.tensor = TensorId(3), .size = Bytes(8), .alignment = Bytes(32)}},
+      .bindings = {{{.tensor = TensorId(3), .size = Bytes(8), .alignment = Bytes(32)}, {}, "in"}},
       .copies = {{{.tensor = TensorId(2),
                    .when = CopyMoment::before(OpId(4)),
                    .arena = ArenaId(0),
@@ -146,7 +149,7 @@ constexpr std::string_view kRichText = R"({"schema":"stowage.plan/1","graph":"ne
 {"arena":0,"offset":0,"size":8,"value":255,"before":0},
 {"arena":0,"region":1,"offset":2,"size":1,"value":0,"before":1,"body":[1,0]}],
 "bindings":[
-{"tensor":3,"size":8,"alignment":32}],
+{"tensor":3,"name":"in","size":8,"alignment":32}],
 "copies":[
 {"tensor":2,"before":4,"arena":0,"offset":0,"size":4,"reason":"r"},
 {"tensor":1,"before":-1,"arena":0,"region":2,"offset":4,"size":4,"reason":"","body":[1,0]}],

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "replay/blocks.hpp"
 #include "replay/interface/lagged_device.hpp"
 
 namespace stowage::replaying {
@@ -115,9 +116,10 @@ class Replay {
   Replay(const Trace& trace, Allocator& allocator, LaggedDevice* clock)
       : allocator_(allocator), clock_(clock), script_(script_of(trace)), addresses_(script_.places) {}
 
-  /// Takes at most this many samples.
-  ReplayReport pass(std::size_t samples) {
+  /// Takes at most this many samples, and remembers addresses if it reports blocks.
+  ReplayReport pass(std::size_t samples, std::size_t blocks) {
     refused_.clear();
+    granted_.assign(blocks == 0 ? 0 : script_.calls.size(), nullptr);
     spent_ = {};
     report_ = {.events = script_.calls.size(), .samples = samples_of(script_, samples)};
     const std::span<const Call> calls(script_.calls);
@@ -132,6 +134,7 @@ class Replay {
     if (!calls.empty()) report_.ns_per_event = spent_.count() / static_cast<double>(calls.size());
     report_.peak_requested = peak_of(script_, refused_);
     count_requested();
+    if (blocks > 0) report_.blocks = blocks_of(grants(), blocks);
     add_counts(allocator_.stats());
     run(script_.leftovers);
     return report_;
@@ -167,6 +170,22 @@ class Replay {
     }
   }
 
+  /// Of all allocations, by the call that made them.
+  [[nodiscard]] std::vector<Grant> grants() const {
+    std::vector<Grant> list;
+    std::vector<std::size_t> open(script_.places);  // by place: the last grant there
+    for (std::size_t i = 0; i < script_.calls.size(); ++i) {
+      const Call& call = script_.calls[i];
+      if (call.action == Trace::Action::free) {
+        list[open[call.place]].end = i;
+        continue;
+      }
+      open[call.place] = list.size();
+      list.push_back({i, script_.calls.size(), reinterpret_cast<std::uintptr_t>(granted_[i]), call.size, call.stream});
+    }
+    return list;
+  }
+
   void run(std::span<const Call> calls) {
     for (const Call& call : calls) {
       if (call.action == Trace::Action::allocate) {
@@ -182,6 +201,7 @@ class Replay {
     Result<std::byte*> address = allocator_.allocate(call.size, call.stream);
     if (address) {
       addresses_[call.place] = *address;
+      if (!granted_.empty()) granted_[static_cast<std::size_t>(&call - script_.calls.data())] = *address;
       return;
     }
     addresses_[call.place] = nullptr;
@@ -217,6 +237,7 @@ class Replay {
   Script script_;
   std::vector<std::byte*> addresses_;  ///< By `Call::place`.
   std::vector<std::size_t> refused_;   ///< In this pass.
+  std::vector<std::byte*> granted_;    ///< By call; empty if nobody wants to know.
   std::chrono::duration<double, std::nano> spent_{};
   ReplayReport report_;
 };
@@ -228,10 +249,10 @@ ReplayReport replay_with_clock(const Trace& trace, Allocator& allocator, LaggedD
   STOWAGE_CHECK(options.passes > 0, "a replay needs at least one pass");
   Replay replay(trace, allocator, clock);
   for (std::uint32_t i = 1; i < options.passes; ++i) {
-    (void)replay.pass(0);
+    (void)replay.pass(0, 0);
     allocator.reset_peaks();
   }
-  return replay.pass(options.samples);
+  return replay.pass(options.samples, options.blocks);
 }
 
 }  // namespace stowage::replaying

@@ -165,6 +165,38 @@ TEST(ReplaySamples, TheirPeaksAreTheReportsWithEveryAllocator) {
   EXPECT_GT(refused, allocators().size()) << "the small device must run out of memory";
 }
 
+TEST(ReplayBlocks, AreWhatWasGranted) {
+  Scribe scribe;
+  scribe.largest = Bytes(100);
+  const Trace trace{{allocation(0, 100), allocation(1, 101), free_of(0, 100), allocation(2, 8, 1), free_of(1, 101)}, 3};
+  const ReplayReport report = replay(trace, scribe, {.passes = 2, .blocks = 10});
+  EXPECT_THAT(report.blocks.list, ElementsAre(ReplayBlock{0, 2, Bytes(0), Bytes(100), StreamId(0)},
+                                              ReplayBlock{3, 5, Bytes(1), Bytes(8), StreamId(1)}));
+  EXPECT_EQ(replay(trace, scribe, {}).blocks, ReplayBlocks{});
+}
+
+TEST(ReplayBlocks, OfOneStreamNeverOverlapWithAnyAllocator) {
+  Trace trace;
+  for (std::uint32_t i = 0; i < 400; ++i) {
+    if (i >= 20) trace.events.push_back(free_of(i - 20, 512 * (1 + (i - 20) % 37)));
+    trace.events.push_back(allocation(i, 512 * (1 + i % 37)));
+  }
+  trace.allocations = 400;
+  for (const AllocatorInfo& info : allocators()) {
+    SCOPED_TRACE(info.name);
+    const std::unique_ptr<SimDevice> device = SimDevice::make({});
+    const ReplayBlocks blocks = replay(trace, info.name, *device, {.blocks = 1000}).value().blocks;
+    ASSERT_EQ(blocks.list.size(), 400U);
+    for (std::size_t a = 0; a < blocks.list.size(); ++a) {
+      const ReplayBlock& one = blocks.list[a];
+      for (std::size_t b = a + 1; b < blocks.list.size() && blocks.list[b].first < one.end; ++b) {
+        const ReplayBlock& other = blocks.list[b];
+        EXPECT_TRUE(one.low + one.size <= other.low || other.low + other.size <= one.low) << a << " and " << b;
+      }
+    }
+  }
+}
+
 TEST(ReplaySamples, OfAFewEventsAreAllOfThem) {
   Scribe scribe;
   const Trace trace{{allocation(0, 100), allocation(1, 8), free_of(0, 100), free_of(1, 8)}, 2};

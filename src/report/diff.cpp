@@ -61,22 +61,44 @@ std::map<Key, Placed> placed_by_name(const Graph& graph, const Plan& plan) {
   return std::move(all).take();
 }
 
+/// Whether a file says what tensors and ops are called.
+bool has_names(const PlanFile& file) {
+  const auto named = [](const auto& each) { return !each.name.empty(); };
+  return std::any_of(file.placements.begin(), file.placements.end(), named) ||
+         std::any_of(file.workspaces.begin(), file.workspaces.end(), named);
+}
+
+/// The names as in `placed_by_name`, from the file itself.
+std::map<Key, Placed> placed_by_name(const PlanFile& file) {
+  const auto called = [](const auto& each, const char* word, std::size_t number) {
+    return each.name.empty() ? fmt::format("{} {}", word, number) : each.name;
+  };
+  PlacedByName all(file.arenas);
+  for (const auto& each : file.placements) all.add(called(each, "tensor", each.entry.tensor.index()), each.entry);
+  for (const auto& each : file.workspaces)
+    all.add(workspace_name(called(each, "op", each.entry.op.index()), each.entry.index), each.entry);
+  return std::move(all).take();
+}
+
 std::map<Key, Placed> placed_by_number(const PlanFile& file) {
   const auto in_body = [](const BodyPath& body) {
     return body.empty() ? std::string() : fmt::format(" in body {}", fmt::join(body, "."));
   };
   PlacedByName all(file.arenas);
-  for (const auto& [each, body] : file.placements)
-    all.add(fmt::format("tensor {}{}", each.tensor.index(), in_body(body)), each);
-  for (const auto& [each, body] : file.workspaces)
-    all.add(workspace_name(fmt::format("op {}{}", each.op.index(), in_body(body)), each.index), each);
+  for (const auto& each : file.placements)
+    all.add(fmt::format("tensor {}{}", each.entry.tensor.index(), in_body(each.body)), each.entry);
+  for (const auto& each : file.workspaces)
+    all.add(workspace_name(fmt::format("op {}{}", each.entry.op.index(), in_body(each.body)), each.entry.index),
+            each.entry);
   return std::move(all).take();
 }
 
 std::map<Key, Placed> placed_in(const DiffSide& side, bool by_number) {
-  if (side.file) return placed_by_number(*side.file);
+  if (side.file) return by_number ? placed_by_number(*side.file) : placed_by_name(*side.file);
   return by_number ? placed_by_number(localise(*side.graph, *side.plan)) : placed_by_name(*side.graph, *side.plan);
 }
+
+bool has_numbers_only(const DiffSide& side) { return side.file && !has_names(*side.file); }
 
 using ArenaKey = std::pair<std::string, ArenaKind>;
 
@@ -161,7 +183,7 @@ std::string_view to_string(DiffEntry::Change change) {
 PlanDiff diff(const DiffSide& before, const DiffSide& after) {
   PlanDiff result{.graph_before = graph_of(before),
                   .graph_after = graph_of(after),
-                  .by_number = before.file || after.file,
+                  .by_number = has_numbers_only(before) || has_numbers_only(after),
                   .peak_before = peak_of(before),
                   .peak_after = peak_of(after),
                   .bound_before = bound_of(before),

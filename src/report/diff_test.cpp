@@ -78,6 +78,17 @@ TEST(Diff, APlanFileIsComparedByNumberWithAPlanToo) {
   EXPECT_EQ(changes(difference), (std::vector<std::pair<Change, std::string>>{{Change::shrank, "tensor 0"}}));
 }
 
+TEST(Diff, APlanFileThatHasNamesIsComparedByName) {
+  const Graph graph = graph_of({{.name = "x", .size = Bytes(8)}, {.name = "y", .size = Bytes(8)}});
+  const Plan a = plan_of({{0, 8}, {8, 8}});
+  PlanFile b = file_of(plan_of({{8, 8}, {0, 4}}));
+  b.placements[0].name = "y";
+  b.placements[1].name = "x";
+  const PlanDiff difference = diff({graph, a}, b);
+  EXPECT_FALSE(difference.by_number);
+  EXPECT_EQ(changes(difference), (std::vector<std::pair<Change, std::string>>{{Change::shrank, "x"}}));
+}
+
 TEST(Diff, ArenasThatOnlyOneSideHasAreListed) {
   Plan a = plan_of({{0, 8}});
   Plan b = a;

@@ -78,6 +78,8 @@ OrderedJson peak_json(const Graph& graph, const Peak& peak, Bytes whole) {
           {"at", peak.at.value()},
           {"op", peak.op},
           {"kind", peak.kind},
+          {"scope", peak.layer},
+          {"source", peak.source},
           {"live_bytes", peak.live.value()},
           {"holder_count", peak.holder_count},
           {"holders", list_json(peak.holders, held_json)},

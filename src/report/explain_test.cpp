@@ -143,9 +143,9 @@ Arena 'memory' (shared), 1200: 3 binding peaks (live bytes within 1% of the most
   By op kind:
               1000   83.3%  UP (1)
                200   16.7%  DOWN (1)
-  By name scope:
+  By layer:
               1000   83.3%  blk.0 (1)
-               200   16.7%  no scope (1)
+               200   16.7%  no layer (1)
   Its bytes at the peak (. is free, # is any other holder):
   |AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAABBBBBBBBBBBBB|
   0                                                                       1.17 KiB

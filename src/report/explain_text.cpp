@@ -15,6 +15,14 @@ constexpr std::size_t kSizeColumns = 14;  // width of a size
 constexpr std::size_t kShares = 6;        // kinds and scopes that are listed
 constexpr std::size_t kKind = 16;         // width of an op's kind
 
+/// " of layer 'encoder.0' (net.py:12: y = self.relu(x))", as far as it is known.
+std::string origin_text(const Peak& peak) {
+  std::string text;
+  if (!peak.layer.empty()) text += fmt::format(" of layer '{}'", clipped(peak.layer, 60));
+  if (!peak.source.empty()) text += fmt::format(" ({})", clipped(peak.source, 120));
+  return text;
+}
+
 /// Writes one explanation; each function writes one section.
 class ExplanationWriter {
  public:
@@ -86,12 +94,13 @@ std::string ExplanationWriter::peaks(const ArenaStory& arena) const {
 
 std::string ExplanationWriter::holders(const ArenaStory& arena) const {
   const Peak& peak = arena.peaks[arena.fullest];
-  std::string text = arena.concurrent
-                         ? "  The heaviest set of holders that ops on several streams may need at the same time:\n"
-                         : wrapped("  ",
-                                   fmt::format("At step {}, op '{}', {} needed:", peak.at.value(), clipped(peak.op, 40),
-                                               count_text(peak.holder_count, "holder is", "holders are")),
-                                   4);
+  std::string text =
+      arena.concurrent
+          ? "  The heaviest set of holders that ops on several streams may need at the same time:\n"
+          : wrapped("  ",
+                    fmt::format("At step {}, op '{}'{}, {} needed:", peak.at.value(), clipped(peak.op, 40),
+                                origin_text(peak), count_text(peak.holder_count, "holder is", "holders are")),
+                    4);
   text += fmt::format("    {:>{}}  {:>6}  {:>{}}  {:>11}  {:<{}}  {}\n", "bytes", kSizeColumns, "share", "gain if gone",
                       kSizeColumns, "steps", "op kind", kKind, "name");
   for (std::size_t h = 0; h < peak.holders.size(); ++h) {
@@ -133,7 +142,7 @@ std::string ExplanationWriter::arena_text(const ArenaStory& arena) const {
   }
   std::string text = wrapped({}, title, 2) + peaks(arena) + holders(arena);
   const Peak& peak = arena.peaks[arena.fullest];
-  text += shares("op kind", peak.by_kind, arena.size) + shares("name scope", peak.by_scope, arena.size);
+  text += shares("op kind", peak.by_kind, arena.size) + shares("layer", peak.by_scope, arena.size);
   text += "  Its bytes at the peak (. is free, # is any other holder):\n";
   for (const std::string& line : arena.map_at_peak) text += "  " + line + '\n';
   text += "  Its bytes over time, offsets upwards, steps to the right:\n";

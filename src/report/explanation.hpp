@@ -13,11 +13,9 @@ namespace stowage {
 
 /// What occupies bytes at a peak: a storage with its tensors, or a workspace.
 struct Holder {
-  std::string name;  ///< The tensor that needs the bytes at that step; "op (workspace 0)".
-  std::string kind;  ///< The kind of the op that wrote that tensor; "input" if the caller did.
-  /// The scope within the name: "layers/3/attn" of "layers/3/attn/q", "*-3" of "ffn_gate-3"; may be
-  /// empty.
-  std::string scope;
+  std::string name;    ///< Its largest tensor, the first of several; "op (workspace 0)". The same at every step.
+  std::string kind;    ///< The kind of the op that wrote that tensor; "input" if the caller did.
+  std::string scope;   ///< The layer of that op, or the scope within the name ("*-3" of "ffn_gate-3"); may be empty.
   std::string family;  ///< The name with numbers replaced by *: "ffn_gate-*".
   Bytes bytes;         ///< Needed at that step.
   Interval life;       ///< From its first step to its last.
@@ -39,9 +37,11 @@ struct Share {
 /// Steps at which (nearly) the most bytes are live, with (nearly) the same holders.
 struct Peak {
   Interval steps;
-  Step at;           ///< The fullest of them.
-  std::string op;    ///< The op at that step.
-  std::string kind;  ///< Of that op.
+  Step at;             ///< The fullest of them.
+  std::string op;      ///< The op at that step.
+  std::string kind;    ///< Of that op.
+  std::string layer;   ///< Of that op; may be empty, as may the next.
+  std::string source;  ///< The line of the program that it comes from.
   Bytes live;
   std::size_t holder_count = 0;
   std::vector<Holder> holders;  ///< The largest first; all of them if the arena is `concurrent`.

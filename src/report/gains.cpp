@@ -45,7 +45,7 @@ GainSearch::GainSearch(const Scene& scene, const Stock& stock, Trials& trials, c
     : scene_(scene), stock_(stock), trials_(trials), options_(options), base_(*trials.without(stock, {})) {}
 
 GainSearch::Families GainSearch::families_at(const Scene& scene, const PlacedArena& arena,
-                                             const std::vector<BindingPeak>& peaks) {
+                                             const std::vector<BindingPeak>& peaks) const {
   Families families;
   for (std::size_t p = 0; p < peaks.size(); ++p) {
     for (const Held& held : peaks[p].held) {
@@ -53,8 +53,7 @@ GainSearch::Families GainSearch::families_at(const Scene& scene, const PlacedAre
       const std::optional<Step> step = arena.look_at(peaks[p].at);
       const Subset numbers = stock_.find(scene, item, step);
       if (numbers.empty()) continue;
-      for (const std::size_t number : numbers) seen_at_.try_emplace(number, step);
-      Family& family = families[holder_of(scene, item, step).family];
+      Family& family = families[holder_of(scene, item).family];
       family.members.insert(numbers.begin(), numbers.end());
       family.at.insert(p);
       family.bytes += held.bytes;
@@ -266,8 +265,7 @@ Gain GainSearch::describe(const Found& found) {
   std::reverse(order.begin(), order.end());
   for (const std::size_t number : order) {
     const PlacedItem& item = stock_.item(number);
-    const auto seen = seen_at_.find(number);
-    gain.holders.push_back(holder_of(scene_, item, seen == seen_at_.end() ? std::nullopt : seen->second));
+    gain.holders.push_back(holder_of(scene_, item));
     gain.holders.back().bytes = item.size;
     const bool tried = order.size() <= kAlone;
     gain.alone.push_back(tried ? gain_alone(item) : std::nullopt);

@@ -52,7 +52,8 @@ class GainSearch {
   };
   using Families = std::map<std::string, Family>;
 
-  Families families_at(const Scene& scene, const PlacedArena& arena, const std::vector<BindingPeak>& peaks);
+  [[nodiscard]] Families families_at(const Scene& scene, const PlacedArena& arena,
+                                     const std::vector<BindingPeak>& peaks) const;
   Subset cover(const Scene& scene, const PlacedArena& arena, const std::vector<BindingPeak>& peaks);
   Subset next_for_goal(const Scene& scene, MemoryId memory, ArenaKind kind);
   Subset next_for_budget(const Scene& scene, const Outcome& outcome, Bytes budget);
@@ -71,8 +72,6 @@ class GainSearch {
   Trials& trials_;
   const ExplainOptions& options_;
   Outcome base_;
-  /// A peak at which each holder was found; the holder is called by its name at that step.
-  std::map<std::size_t, std::optional<Step>> seen_at_;
 };
 
 }  // namespace stowage::report

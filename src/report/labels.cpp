@@ -1,6 +1,7 @@
 #include "report/labels.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -37,18 +38,18 @@ void name_workspace(const Scene& scene, WorkspaceId ref, Holder& holder) {
   const Op& op = scene.graph().op(ref.op);
   holder.name = fmt::format("{} (workspace {})", name_of(scene.graph(), ref.op), ref.index);
   holder.kind = op.kind;
-  holder.scope = scope_of(op.name);
+  holder.scope = layer_of(op);
   holder.family = fmt::format("{} (workspace)", family_of(op.name));
   holder.workspace = ref;
 }
 
-void name_storage(const Scene& scene, const PlacedItem& item, std::optional<Step> step, Holder& holder) {
+void name_storage(const Scene& scene, const PlacedItem& item, Holder& holder) {
   const Storage& storage = scene.layout().storage(std::get<StorageId>(item.occupant));
   for (const ClassId id : storage.classes) {
     for (const TensorId tensor : scene.tensors(id)) holder.tensors.push_back(tensor);
   }
   std::sort(holder.tensors.begin(), holder.tensors.end());
-  const std::optional<TensorId> tensor = tensor_at(scene, item, step);
+  const std::optional<TensorId> tensor = naming_tensor(scene, item);
   if (!tensor) {
     holder.name = holder.family = "(copies)";
     return;
@@ -56,7 +57,7 @@ void name_storage(const Scene& scene, const PlacedItem& item, std::optional<Step
   holder.name = name_of(scene.graph(), *tensor);
   holder.beside = count_beside(scene, storage, *tensor);
   holder.kind = kind_of(scene, *tensor);
-  holder.scope = scope_of(holder.name);
+  holder.scope = layer_of(scene.graph(), *tensor, scene.producer(*tensor));
   holder.family = family_of(holder.name);
 }
 
@@ -100,21 +101,30 @@ std::string kind_of(const Scene& scene, TensorId id) {
   return {};
 }
 
-std::optional<TensorId> tensor_at(const Scene& scene, const PlacedItem& item, std::optional<Step> step) {
+std::string layer_of(const Op& op) { return op.layer.empty() ? scope_of(op.name) : op.layer; }
+
+std::string layer_of(const Graph& graph, TensorId id, std::optional<OpId> producer) {
+  if (producer && !graph.op(*producer).layer.empty()) return graph.op(*producer).layer;
+  return scope_of(graph.tensor(id).name);
+}
+
+std::optional<TensorId> naming_tensor(const Scene& scene, const PlacedItem& item) {
   const auto* const id = std::get_if<StorageId>(&item.occupant);
   if (!id) return std::nullopt;
+  const auto rank = [&](ClassId each) {
+    const auto needed = scene.liveness().lives[each].needed();
+    const bool lives = !needed.empty();
+    return std::tuple(lives ? -scene.layout().footprint(each).value() : 0, lives ? needed.front().lower : Step(0),
+                      each);
+  };
   std::optional<ClassId> best;
-  Bytes most;
   for (const ClassId each : scene.layout().storage(*id).classes) {
-    const Bytes bytes = is_needed(scene.liveness().lives[each], step) ? scene.layout().footprint(each) : Bytes(0);
-    if (scene.tensors(each).empty() || (best && bytes < most)) continue;
-    best = each;
-    most = bytes;
+    if (!scene.tensors(each).empty() && (!best || rank(each) < rank(*best))) best = each;
   }
   return best ? std::optional(face_of(scene, *best)) : std::nullopt;
 }
 
-Holder holder_of(const Scene& scene, const PlacedItem& item, std::optional<Step> step) {
+Holder holder_of(const Scene& scene, const PlacedItem& item) {
   Holder holder{.name = {},
                 .kind = {},
                 .scope = {},
@@ -126,7 +136,7 @@ Holder holder_of(const Scene& scene, const PlacedItem& item, std::optional<Step>
   if (const auto* const workspace = std::get_if<WorkspaceId>(&item.occupant)) {
     name_workspace(scene, *workspace, holder);
   } else {
-    name_storage(scene, item, step, holder);
+    name_storage(scene, item, holder);
   }
   return holder;
 }

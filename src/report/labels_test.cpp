@@ -19,6 +19,13 @@ TEST(Labels, ScopeIsWhatComesBeforeTheLastPartOfAName) {
   EXPECT_EQ(scope_of(""), "");
 }
 
+TEST(Labels, TheLayerIsWhatTheOpStatesOrElseTheScope) {
+  Op op{.name = "blk.0.relu", .kind = "Relu"};
+  EXPECT_EQ(layer_of(op), "blk.0");
+  op.layer = "encoder.1";
+  EXPECT_EQ(layer_of(op), "encoder.1");
+}
+
 TEST(Labels, FamilyHasNumbersBetweenSeparatorsAsStars) {
   EXPECT_EQ(family_of("ffn_gate-12"), "ffn_gate-*");
   EXPECT_EQ(family_of("layers/3/attn.0"), "layers/*/attn.*");

@@ -81,6 +81,29 @@ void append_side(std::string& text, const DiffSide& side, const PlanOptions& opt
   append_plan(text, data);
 }
 
+/// The object BLOCKS of docs/page.md.
+void append_blocks(std::string& text, const ReplayBlocks& blocks) {
+  std::array<Column, 5> columns;
+  for (const ReplayBlock& block : blocks.list) {
+    columns[0].push_back(static_cast<std::int64_t>(block.first));
+    columns[1].push_back(static_cast<std::int64_t>(block.end));
+    columns[2].push_back(block.low.value());
+    columns[3].push_back(block.size.value());
+    columns[4].push_back(static_cast<std::int64_t>(block.stream.index()));
+  }
+  text += ",\n\"blocks\":{\"left_out\":" + std::to_string(blocks.left_out);
+  constexpr std::array<std::string_view, 5> kNames{"first", "end", "low", "size", "stream"};
+  for (std::size_t i = 0; i < kNames.size(); ++i) {
+    text += ",\n";
+    append_column(text, kNames[i], columns[i]);
+  }
+  Column segments;
+  for (const Bytes size : blocks.segments) segments.push_back(size.value());
+  text += ",\n";
+  append_column(text, "segments", segments);
+  text += '}';
+}
+
 }  // namespace
 
 Result<std::string> plan_page(const PlanScene& scene, const PageOptions& page) {
@@ -122,6 +145,7 @@ Result<std::string> replay_page(const std::string& trace, const ReplayReport& re
     content.replay += ",\n";
     append_column(content.replay, name, *column);
   }
+  append_blocks(content.replay, report.blocks);
   content.replay += '}';
   return page_of(content);
 }

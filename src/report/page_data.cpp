@@ -139,7 +139,12 @@ void append_plan(std::string& text, const PlanData& data) {
   append_strings(text, data.strings);
   text += ",\n\"steps\":" + std::to_string(data.steps);
   const OpColumns& ops = data.ops;
-  append_columns(text, "ops", {{"name", &ops.name}, {"kind", &ops.kind}, {"stream", &ops.stream}});
+  append_columns(text, "ops",
+                 {{"name", &ops.name},
+                  {"kind", &ops.kind},
+                  {"stream", &ops.stream},
+                  {"layer", &ops.layer},
+                  {"source", &ops.source}});
   const TensorColumns& tensors = data.tensors;
   append_columns(text, "tensors",
                  {{"name", &tensors.name},

@@ -36,7 +36,7 @@ class StringTable {
 };
 
 struct OpColumns {
-  Column name, kind, stream;
+  Column name, kind, stream, layer, source;
 };
 struct TensorColumns {
   Column name, type, shape, size, role, holder, producer, read_count;

@@ -59,7 +59,9 @@ class Foreign {
       holder.tensor = static_cast<std::int64_t>(tensor.index());
       holder.kind = producer >= 0 ? data_.ops.kind[static_cast<std::size_t>(producer)]
                                   : data_.strings.number(kind_of_given(source));
-      holder.scope = data_.strings.number(scope_of(source.name));
+      const std::optional<OpId> writer =
+          producer >= 0 ? std::optional(timeline().moments[static_cast<std::size_t>(producer)].op) : std::nullopt;
+      holder.scope = data_.strings.number(layer_of(graph_, tensor, writer));
       const bool for_ever = plan_.arenas[placement.arena.index()].kind == ArenaKind::persistent;
       const Interval whole{Step(0), timeline().horizon()};
       for (const Interval& life : for_ever ? std::span(&whole, 1) : analysis_.liveness.lives[inside.id].needed())
@@ -76,7 +78,7 @@ class Foreign {
     PageHolder holder = holder_at(placement.arena, *place, placement.size);
     holder.op = step_of(timeline(), id);
     holder.kind = data_.strings.number(graph_.op(id).kind);
-    holder.scope = data_.strings.number(scope_of(graph_.op(id).name));
+    holder.scope = data_.strings.number(layer_of(graph_.op(id)));
     const bool for_ever = plan_.arenas[placement.arena.index()].kind == ArenaKind::session;
     const Interval whole{Step(0), timeline().horizon()};
     for (const Interval& life : for_ever ? std::span(&whole, 1) : timeline().spans(id)) occupy(holder, life);
@@ -104,13 +106,15 @@ class Foreign {
   std::map<std::tuple<ClassId, ArenaId, Bytes>, std::size_t> known_;
 };
 
-/// Without a graph: tensors by number, without lifetimes.
+/// Without a graph: tensors without lifetimes, by number where the file does not name them.
 PlanData numbered(const PlanFile& plan) {
   PlanData data;
-  for (const auto& [each, body] : plan.placements) {
-    const std::string where = body.empty() ? "" : fmt::format(" in body {}", fmt::join(body, "."));
-    data.tensors.name.push_back(data.strings.number(fmt::format("tensor {}{}", each.tensor.index(), where)));
-    data.tensors.size.push_back(each.size.value());
+  for (const InBody<Placement>& each : plan.placements) {
+    const std::string where = each.body.empty() ? "" : fmt::format(" in body {}", fmt::join(each.body, "."));
+    const std::string name =
+        each.name.empty() ? fmt::format("tensor {}{}", each.entry.tensor.index(), where) : each.name;
+    data.tensors.name.push_back(data.strings.number(name));
+    data.tensors.size.push_back(each.entry.size.value());
   }
   const std::size_t count = plan.placements.size();
   for (Column* const column : {&data.tensors.type, &data.tensors.shape, &data.tensors.role, &data.tensors.read_count})

@@ -44,6 +44,8 @@ void add_ops(PlanData& data, const Graph& graph, const Timeline& timeline) {
     const Op* const op = runs ? &graph.op(moments[step].op) : nullptr;
     data.ops.name.push_back(op ? data.strings.number(name_of(graph, moments[step].op)) : 0);
     data.ops.kind.push_back(op ? data.strings.number(op->kind) : 0);
+    data.ops.layer.push_back(op ? data.strings.number(op->layer) : 0);
+    data.ops.source.push_back(op ? data.strings.number(op->source) : 0);
     data.ops.stream.push_back(op ? static_cast<std::int64_t>(op->stream.index()) : -1);
   }
 }

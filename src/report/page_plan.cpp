@@ -20,7 +20,7 @@ void name_after(const Scene& scene, TensorId tensor, StringTable& strings, PageH
   if (kind.empty()) kind = kind_of_given(source);
   holder.tensor = static_cast<std::int64_t>(tensor.index());
   holder.kind = strings.number(kind);
-  holder.scope = strings.number(scope_of(source.name));
+  holder.scope = strings.number(layer_of(scene.graph(), tensor, scene.producer(tensor)));
 }
 
 PageHolder page_holder(const Scene& scene, const PlacedArena& arena, const PlacedItem& item, StringTable& strings) {
@@ -34,14 +34,13 @@ PageHolder page_holder(const Scene& scene, const PlacedArena& arena, const Place
     const Op& op = scene.graph().op(workspace->op);
     holder.op = step_of(scene.liveness().timeline, workspace->op);
     holder.kind = strings.number(op.kind);
-    holder.scope = strings.number(scope_of(op.name));
+    holder.scope = strings.number(layer_of(op));
   } else if (const auto* const host = std::get_if<HostTensor>(&item.occupant)) {
     name_after(scene, host->tensor, strings, holder);
     for (const TensorId tensor : scene.tensors(scene.layout().class_of(host->tensor)))
       holder.tensors.push_back(tensor.index());
   } else {
-    if (const std::optional<TensorId> tensor = tensor_at(scene, item, std::nullopt))
-      name_after(scene, *tensor, strings, holder);
+    if (const std::optional<TensorId> tensor = naming_tensor(scene, item)) name_after(scene, *tensor, strings, holder);
     add_members(scene, std::get<StorageId>(item.occupant), holder);
   }
   return holder;

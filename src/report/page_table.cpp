@@ -62,6 +62,8 @@ PlanData table_data(const CsvProblem& table, std::span<const Position> positions
     data.ops.name.push_back(data.strings.number(fmt::format("step {}", clock.time(step))));
     data.ops.kind.push_back(0);
     data.ops.stream.push_back(0);
+    data.ops.layer.push_back(0);
+    data.ops.source.push_back(0);
   }
   for (const Summary::ArenaLine& arena : summary.arenas) {
     data.arenas.push_back({arena.name,

@@ -100,6 +100,63 @@ TEST(Page, HasHoldersInTheOrderOfTheirFirstSteps) {
   EXPECT_EQ(arena.at("concurrent"), false);
 }
 
+/// x → conv → relu, in place → y: the relu binds. The ops state layers and lines.
+Graph conv_relu() {
+  GraphBuilder builder("net");
+  const TensorId x = builder.add(Tensor{.name = "x", .size = Bytes(100), .flags = TensorFlag::input});
+  const TensorId conv = builder.add(Tensor{.name = "conv2d_1", .size = Bytes(1000)});
+  const TensorId relu = builder.add(Tensor{.name = "relu_1", .size = Bytes(1000)});
+  const TensorId y = builder.add(Tensor{.name = "y", .size = Bytes(600), .flags = TensorFlag::output});
+  builder.add(Op{.name = "a",
+                 .kind = "Conv",
+                 .inputs = {x},
+                 .outputs = {conv},
+                 .layer = "features.0",
+                 .source = "net.py:12: x = self.conv(x)"});
+  builder.add(Op{.name = "b", .kind = "Relu", .inputs = {conv}, .outputs = {relu}, .in_place = {{0, 0}}});
+  builder.add(Op{.name = "c",
+                 .kind = "MaxPool",
+                 .inputs = {relu},
+                 .outputs = {y},
+                 .layer = "features.2",
+                 .source = "net.py:14: x = self.pool(x)"});
+  return std::move(builder.build()).value();
+}
+
+TEST(Page, AHolderHasOneNameInTheMapAndInTheText) {
+  const Graph graph = conv_relu();
+  const Explanation explanation = explain(graph).value();
+  const json shown = read_page(page_of(graph, {.label = "net", .explanation = &explanation})).at("plans").at(0);
+  const auto holder = shown.at("tensors").at("holder").at(2).get<std::size_t>();
+  ASSERT_EQ(shown.at("tensors").at("holder").at(1), holder) << "relu_1 overwrites conv2d_1";
+  const auto named = shown.at("holders").at("tensor").at(holder).get<std::size_t>();
+  const std::string name = string_at(shown, "tensors", "name", named);
+  EXPECT_EQ(name, "conv2d_1") << "the first of the largest";
+  EXPECT_EQ(string_at(shown, "holders", "kind", holder), "Conv");
+  EXPECT_EQ(string_at(shown, "holders", "scope", holder), "features.0");
+  const json& peak = shown.at("explain").at("arenas").at(0).at("peaks").at(0);
+  EXPECT_EQ(peak.at("op"), "c") << "conv2d_1 itself is not needed any more";
+  EXPECT_EQ(peak.at("holders").at(0).at("name"), name);
+  EXPECT_EQ(peak.at("holders").at(0).at("kind"), "Conv");
+  EXPECT_EQ(peak.at("by_kind").at(0).at("word"), "Conv");
+  EXPECT_EQ(peak.at("by_scope").at(0).at("word"), "features.0");
+  EXPECT_THAT(explanation.cause, HasSubstr(name));
+  EXPECT_THAT(explanation_to_text(explanation, SizeStyle::human), Not(HasSubstr("relu_1")));
+}
+
+TEST(Page, HasTheLayersAndLinesOfOps) {
+  const Graph graph = conv_relu();
+  const Explanation explanation = explain(graph).value();
+  const json shown = read_page(page_of(graph, {.label = "net", .explanation = &explanation})).at("plans").at(0);
+  EXPECT_EQ(string_at(shown, "ops", "layer", 0), "features.0");
+  EXPECT_EQ(string_at(shown, "ops", "source", 0), "net.py:12: x = self.conv(x)");
+  EXPECT_EQ(string_at(shown, "ops", "layer", 1), "");
+  EXPECT_EQ(shown.at("explain").at("arenas").at(0).at("peaks").at(0).at("scope"), "features.2");
+  const std::string text = explanation_to_text(explanation, SizeStyle::human);
+  EXPECT_THAT(text, HasSubstr("op 'c' of layer 'features.2' (net.py:14: x = self.pool(x)), 2 holders"));
+  EXPECT_THAT(text, HasSubstr("By layer:\n"));
+}
+
 TEST(Page, HasTheExplanation) {
   const Graph graph = chain();
   const Explanation explanation = explain(graph, {.budget = Bytes(500)}).value();
@@ -236,11 +293,16 @@ TEST(Page, APlanFromElsewhereHasTheTimesOfItsGraph) {
   EXPECT_EQ(plans.at(0).at("summary").at("peak_bytes"), plans.at(1).at("summary").at("peak_bytes"));
 }
 
-TEST(Page, APlanWithoutItsGraphHasNumbersAndNoTimes) {
+TEST(Page, APlanWithoutItsGraphHasNumbersOrTheNamesOfTheFileAndNoTimes) {
   const Graph graph = chain();
   const Planned planned = plan(graph).value();
-  const PlanFile file = localise(graph, *planned.plan);
-  const json shown = read_page(diff_page({file, "a"}, {file, "b"}, {}, diff(file, file)).value()).at("plans").at(0);
+  PlanFile file = localise(graph, *planned.plan);
+  const auto page_of_file = [&] {
+    return read_page(diff_page({file, "a"}, {file, "b"}, {}, diff(file, file)).value()).at("plans").at(0);
+  };
+  EXPECT_EQ(string_at(page_of_file(), "tensors", "name", 1), "blk.0.a");
+  for (InBody<Placement>& each : file.placements) each.name.clear();
+  const json shown = page_of_file();
   expect_sound(shown);
   EXPECT_EQ(shown.at("steps"), 0);
   EXPECT_EQ(string_at(shown, "tensors", "name", 1), "tensor 1");

@@ -112,7 +112,7 @@ void PlanSnapshotWriter::add_arena(const PlacedArena& arena) {
     return;
   }
   for (const PlacedItem& item : arena.items) {
-    const Holder holder = holder_of(scene_, item, std::nullopt);
+    const Holder holder = holder_of(scene_, item);
     names_.push_back({holder.name, holder.kind, item.life.lower});
     for (const Piece& piece : item.blocks) {
       const std::int64_t address = begins[item.region] + (piece.bytes.lower - bases[item.region]).value();

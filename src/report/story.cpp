@@ -37,6 +37,8 @@ Peak tell_peak(const Scene& scene, const PlacedArena& arena, const BindingPeak& 
             .at = binding.at,
             .op = {},
             .kind = {},
+            .layer = {},
+            .source = {},
             .live = binding.live,
             .holders = {},
             .by_kind = {},
@@ -44,13 +46,15 @@ Peak tell_peak(const Scene& scene, const PlacedArena& arena, const BindingPeak& 
   if (const std::optional<OpId> op = op_at(scene, binding.at)) {
     peak.op = name_of(scene.graph(), *op);
     peak.kind = scene.graph().op(*op).kind;
+    peak.layer = scene.graph().op(*op).layer;
+    peak.source = scene.graph().op(*op).source;
   }
   peak.holder_count = binding.held.size();
   Shares kinds;
   Shares scopes;
   for (const Held& held : binding.held) {
     const PlacedItem& item = arena.items[held.item];
-    Holder holder = holder_of(scene, item, arena.look_at(binding.at));
+    Holder holder = holder_of(scene, item);
     holder.bytes = held.bytes;
     add_to(kinds, holder.kind, held.bytes);
     add_to(scopes, holder.scope, held.bytes);

@@ -75,7 +75,7 @@ void TraceWriter::write_ops() {
 }
 
 void TraceWriter::write_item(const PlacedItem& item, std::int64_t pid, std::int64_t lane) {
-  const Holder holder = holder_of(scene_, item, std::nullopt);
+  const Holder holder = holder_of(scene_, item);
   events_.push_back({{"ph", "X"},
                      {"name", holder.name},
                      {"cat", holder.kind.empty() ? "storage" : holder.kind},

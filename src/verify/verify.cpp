@@ -106,6 +106,7 @@ std::vector<UncheckedClaim> unchecked_claims(const Graph& graph, const PlanFile&
 std::vector<Finding> verify(const Graph& graph, const PlanFile& file, const VerifyOptions& options) {
   verification::Findings findings(options.max_findings);
   const ResolvedPlan resolved = resolve(graph, file);
+  if (!resolved.misnamed.empty()) findings.add(Rule::reference, "{}", resolved.misnamed);
   for (const std::string& each : resolved.unknown) findings.add(Rule::reference, "{}", each);
   std::vector<Finding> all = findings.take();
   if (!all.empty() && all.size() >= options.max_findings) return all;

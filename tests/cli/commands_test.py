@@ -112,6 +112,16 @@ class Verify(CliTest):
         self.plan["arenas"][0].update(size=128, regions=[128], lower_bound=0, proven_optimal=False)
         self.findings("bounds", "[xab]")
 
+    def test_a_plan_with_other_names_is_for_another_graph(self):
+        self.assertEqual([place["name"] for place in self.plan["placements"]], [tensor["name"] for tensor in chain()["tensors"]])
+        self.place(1)["name"] = "elsewhere"
+        self.findings("reference", "elsewhere")
+        self.assertIn("the plan is for another graph: 1 of its ", self.expect(3, "verify", self.graph, "bad.json").out)
+        for place in self.plan["placements"]:
+            del place["name"]
+        self.write("nameless.json", self.plan)
+        self.expect(0, "verify", self.graph, "nameless.json")
+
     def test_findings_stop_after_so_many(self):
         self.plan["placements"] = []
         self.write("bad.json", self.plan)

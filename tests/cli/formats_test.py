@@ -97,6 +97,47 @@ class Graphs(CliTest):
             self.assertIn(target, anchors)
 
 
+class Documents(CliTest):
+    """README.md and the documents that it leads to."""
+
+    FILES = [PROJECT / "README.md", PROJECT / "CONTRIBUTING.md", PROJECT / "bench" / "README.md", PROJECT / "viewer" / "README.md",
+             PROJECT / "src" / "README.md", *sorted((PROJECT / "docs").glob("*.md"))]
+
+    @staticmethod
+    def anchors(path):
+        headings = re.findall(r"^#+ (.*)$", path.read_text(), re.MULTILINE)
+        return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+    def test_links_lead_somewhere(self):
+        count = 0
+        for path in self.FILES:
+            for target in re.findall(r"\]\((?!https?:)([^)\s]+)\)", path.read_text()):
+                file, _, anchor = target.partition("#")
+                there = (path.parent / file).resolve() if file else path
+                self.assertTrue(there.exists(), f"{path.name}: {target}")
+                if anchor and there.suffix == ".md":
+                    self.assertIn(anchor, self.anchors(there), f"{path.name}: {target}")
+                count += 1
+        self.assertGreater(count, 50)
+
+    def test_figures_that_need_other_data_say_which(self):
+        """Whoever reads a figure about a file that is not in the repository finds out where it is from."""
+        data = (PROJECT / "docs" / "data.md").read_text()
+        for path in self.FILES:
+            text = path.read_text()
+            if path.name != "data.md" and re.search(r"exact_llama|gpt2_train_varlen|tv_densenet121|pangu_2", text):
+                self.assertIn("data.md", text, path.name)
+        for folder in ("csv", "onnx", "tflite", "graphs", "train", "traces"):
+            self.assertIn(f"| `{folder}/` |", data)
+
+    def test_the_sample_binds_places_not_offsets_alone(self):
+        """Two arenas both have an offset 0."""
+        (sample,) = re.findall(r"```cpp\n(.*?GraphBuilder builder.*?)```", (PROJECT / "README.md").read_text(), re.DOTALL)
+        for line in sample.splitlines():
+            if "p.offset" in line:
+                self.assertIn("p.arena, p.region, p.offset", line)
+
+
 class Fields(CliTest):
     """Fields that say what rewrites and people want to know."""
 

@@ -199,12 +199,20 @@ class Diff(CliTest):
             self.expect(0 if bad == "2" else 2, "diff", names[0], names[0], "--fail-if-grows", bad)
         self.expect(2, "diff", *names, "--fail-if-grows")
 
-    def test_plans_are_compared_by_number_unless_there_are_graphs(self):
+    def test_plans_are_compared_by_number_unless_there_are_names(self):
         before, after = two_peaks(), two_peaks()
         after["tensors"][1]["size"] = 1100
         self.write("before.json", before), self.write("after.json", after)
         for name in ("before", "after"):
             self.expect(0, "plan", f"{name}.json", "-o", f"{name}.plan.json")
+        found = json.loads(self.expect(0, "diff", "before.plan.json", "after.plan.json", "--json").out)
+        self.assertFalse(found["by_number"])
+        self.assertIn(("grew", "a"), {(entry["change"], entry["name"]) for entry in found["entries"]})
+        for name in ("before", "after"):
+            plan = json.loads(self.read(f"{name}.plan.json"))
+            for entry in plan["placements"] + plan["workspaces"]:
+                del entry["name"]
+            self.write(f"{name}.plan.json", plan)
         found = json.loads(self.expect(0, "diff", "before.plan.json", "after.plan.json", "--json").out)
         self.assertTrue(found["by_number"])
         self.assertIn(("grew", "tensor 1"), {(entry["change"], entry["name"]) for entry in found["entries"]})

@@ -6,12 +6,15 @@ Every test runs the program in a directory of its own, with inputs that it wrote
 """
 
 import json
+import os
+import pathlib
 import random
 import re
 import shutil
 import subprocess
 import unittest
 
+import support
 from support import COMMANDS, PROJECT, CliTest, chain, main, options_of, table_of
 
 MAN_PAGE = PROJECT / "docs" / "stowage.1"
@@ -111,6 +114,24 @@ class Completion(CliTest):
     def test_strings_of_fish_are_closed(self):
         for line in self.expect(0, "completion", "fish").out.splitlines():
             self.assertEqual(len(re.findall(r"(?<!\\)'", line)) % 2, 0, line)
+
+
+class Demo(CliTest):
+    """What `make demo` leaves is where it says."""
+
+    def test_the_program_and_its_manual_page_are_where_the_last_line_says(self):
+        build = pathlib.Path(support.STOWAGE).resolve().parents[2]
+        if not (build / "examples" / "quick_start").exists() or not (build / "cmake_install.cmake").exists():
+            self.skipTest(f"NOT BUILT: {build} has no examples")
+        demo = self.dir / "demo"
+        done = subprocess.run([PROJECT / "scripts" / "demo.sh"], capture_output=True, text=True, env=os.environ | {"STOWAGE_BUILD": str(build), "STOWAGE_DEMO": str(demo)})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        (path,) = re.findall(r"export PATH=(.*):\$PATH$", done.stdout.splitlines()[-1])
+        self.assertEqual(subprocess.run(["stowage", "--version"], env={"PATH": path}, capture_output=True).returncode, 0)
+        self.assertTrue((demo / "report.html").stat().st_size > 100000)
+        if shutil.which("man"):
+            found = subprocess.run(["man", "-w", "stowage"], env={"PATH": f"{path}:{os.environ['PATH']}"}, capture_output=True, text=True)
+            self.assertIn(str(demo), found.stdout, found.stderr)
 
 
 class ManPage(CliTest):

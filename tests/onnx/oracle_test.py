@@ -129,6 +129,57 @@ class ControlFlow(ImporterTest):
         self.check(model_of(nodes, [value("n", [], I64), value("x", [64])], [value("y", [64])], constants))
 
 
+TRACE = """File "/home/me/train.py", line 15, in forward
+    def forward(self, x): return self.m(x)
+  File "/venv/lib/python3.12/site-packages/models/bert.py", line 408, in forward
+    x = {code}
+  File "/venv/lib/python3.12/site-packages/torch/nn/modules/linear.py", line 125, in forward
+    return F.linear(input, self.weight, self.bias)"""
+
+
+def from_torch(node, module, code):
+    """The metadata that PyTorch's exporter writes: the modules around the node, each with its whole path, and the lines."""
+    parts = module.split(".")
+    modules = ["", *(".".join(parts[: n + 1]) for n in range(len(parts))), node.op_type.lower()]
+    metadata = {
+        "namespace": "/".join(f"{each}: net.Module" for each in modules),
+        "pkg.torch.onnx.class_hierarchy": repr(["net.Module"] * len(modules)),
+        "pkg.torch.onnx.fx_node": "%relu : [num_users=1] = call_function[target=torch.ops.aten.relu.default](args = (%x,), kwargs = {})",
+        "pkg.torch.onnx.name_scopes": repr(modules),
+        "pkg.torch.onnx.stack_trace": TRACE.format(code=code),
+    }
+    node.metadata_props.extend(onnx.StringStringEntryProto(key=key, value=text) for key, text in metadata.items())
+    return node
+
+
+class Provenance(ImporterTest):
+    def test_layers_and_lines_of_pytorchs_exporter(self):
+        nodes = [from_torch(helper.make_node("MatMul", ["x", "w"], ["linear"]), "encoder.layer.0.dense", "self.dense(x)"),
+                 from_torch(helper.make_node("Relu", ["linear"], ["relu"]), "encoder.layer.0", "relu(x)"),
+                 helper.make_node("MatMul", ["relu", "w"], ["y"])]
+        model = model_of(nodes, [value("x", [8, 16])], [value("y", [8, 16])], [("w", numpy.ones((16, 16), numpy.float32))])
+        graph = self.check(model)
+        self.assertEqual([op.get("scope") for op in graph["ops"]], ["encoder.layer.0.dense", "encoder.layer.0", None])
+        self.assertEqual([op.get("source") for op in graph["ops"]],
+                         ["models/bert.py:408: x = self.dense(x)", "models/bert.py:408: x = relu(x)", None])
+        found = json.loads(self.expect(0, "explain", "model.onnx", "--json").out)
+        peak = found["arenas"][0]["peaks"][0]
+        self.assertIn("encoder.layer.0.dense", [share["word"] for share in peak["by_scope"]])
+        self.assertIn("By layer:\n", self.expect(0, "explain", "model.onnx").out)
+
+    def test_what_a_call_or_a_body_does_not_say_is_that_of_its_node(self):
+        twice = helper.make_function("my", "Twice", ["a"], ["b"], [helper.make_node("Add", ["a", "a"], ["b"])], [helper.make_opsetid("", 21)])
+        body = helper.make_graph([from_torch(helper.make_node("Neg", ["h"], ["t"]), "head.neg", "-x")], "then", [], [value("t", [8])])
+        other = helper.make_graph([helper.make_node("Exp", ["h"], ["u"])], "else", [], [value("u", [8])])
+        call = from_torch(helper.make_node("Twice", ["x"], ["h"], domain="my"), "encoder", "twice(x)")
+        branch = from_torch(helper.make_node("If", ["c"], ["y"], then_branch=body, else_branch=other), "head", "cond(x)")
+        model = model_of([call, branch], [value("x", [8]), value("c", [], BOOL)], [value("y", [8])], functions=[twice], value_info=[value("h", [8])])
+        graph = self.imported(model)
+        self.assertEqual([op["scope"] for op in graph["ops"]], ["encoder", "head"])
+        self.assertEqual([body["ops"][0]["scope"] for body in graph["ops"][1]["bodies"]], ["head.neg", "head"])
+        self.assertEqual([body["ops"][0]["source"] for body in graph["ops"][1]["bodies"]], ["models/bert.py:408: x = -x", "models/bert.py:408: x = cond(x)"])
+
+
 class Values(ImporterTest):
     def test_functions_are_inlined(self):
         scale = helper.make_function("my", "Scale", ["a"], ["b"], [helper.make_node("Constant", [], ["k"], value=onnx.numpy_helper.from_array(numpy.full((1,), 2, numpy.float32))),

@@ -9,9 +9,10 @@ import urllib.parse
 PROJECT = pathlib.Path(__file__).resolve().parent.parent.parent
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 WIDE = {"width": 1360, "height": 860}
+PHONE = {"viewport": {"width": 390, "height": 844}, "device_scale_factor": 3, "is_mobile": True, "has_touch": True}
 
 SAMPLES = {
-    "plan": ["--capacity", "67108864", "--budget", "67108864"],
+    "plan": ["--capacity", "67108864", "--budget", "67108864", "--layers"],
     "plain": ["--plain", "--gap", "--tensors", "150"],
     "hostile": ["--hostile", "--tensors", "60", "--gap"],
     "diff": ["--diff"],
@@ -36,6 +37,34 @@ def sample_pages(folder):
     return pages
 
 
+def layered_graph():
+    """Layers that state where they come from; conv and relu share bytes, so that the relu has no holder of its own."""
+    tensors = [{"name": "x", "size": 4096, "flags": ["input"]}]
+    ops = []
+    for layer in range(6):
+        source = {"scope": f"features.{layer}", "source": f"net.py:{20 + layer}: x = self.features[{layer}](x)"}
+        for word, kind in (("conv2d", "Conv"), ("relu", "Relu")):
+            tensors.append({"name": f"{word}_{layer}", "size": 8192 * (1 + layer % 3)})
+            ops.append({"name": f"node_{word}_{layer}", "kind": kind, "inputs": [len(tensors) - 2], "outputs": [len(tensors) - 1], **source})
+            if kind == "Relu":
+                ops[-1]["in_place"] = [[0, 0]]
+    tensors[-1]["flags"] = ["output"]
+    return {"schema": "stowage.graph/1", "name": "layered", "memories": [{"name": "cpu", "alignment": 64}], "tensors": tensors, "ops": ops}
+
+
+def with_an_inserted_op(graph):
+    """The same graph with an op more in the middle, and everything after it one step later."""
+    after = json.loads(json.dumps(graph))
+    middle = len(after["ops"]) // 2
+    source = after["ops"][middle - 1]["outputs"][0]
+    after["tensors"].append({"name": "inserted", "size": 2 * after["tensors"][source]["size"]})
+    own = len(after["tensors"]) - 1
+    for op in after["ops"][middle:]:
+        op["inputs"] = [own if each == source else each for each in op["inputs"]]
+    after["ops"].insert(middle, {"name": "inserted_op", "kind": "GELU", "inputs": [source], "outputs": [own]})
+    return after
+
+
 def hostile_graph():
     """A chain of ops and tensors with every hostile name."""
     tensors = [{"name": "x", "size": 4096, "flags": ["input"]}]
@@ -53,7 +82,12 @@ def program_pages(program, folder):
     table = folder / "table.csv"
     table.write_text("id,lower,upper,size\n" + "".join(f"b{n},{n},{n + 2 + n % 3},{4096 * (1 + n % 5)}\n" for n in range(60)))
     examples = PROJECT / "examples"
+    layered, inserted = folder / "layered.json", folder / "inserted_into_a_graph_whose_file_has_a_name_that_is_rather_long.json"
+    layered.write_text(json.dumps(layered_graph()))
+    inserted.write_text(json.dumps(with_an_inserted_op(layered_graph())))
     commands = {
+        "layered": ["plan", str(layered)],
+        "inserted": ["diff", str(layered), str(inserted)],
         "plan": ["plan", str(examples / "transformer_block.json"), "--capacity", "64KiB"],
         "plain": ["plan", str(table)],
         "hostile": ["plan", str(graph)],
@@ -171,6 +205,20 @@ class Opened:
         self.page.mouse.move(x + by_x, y + by_y, steps=6)
         self.page.mouse.up()
         return self.settled()
+
+    def pinch(self, x, y, start, end):
+        """Two fingers, side by side, so many pixels apart."""
+        session = self.context.new_cdp_session(self.page)
+
+        def touch(kind, apart):
+            points = [] if apart is None else [{"x": x + sign * apart / 2, "y": y, "id": sign + 1} for sign in (-1, 1)]
+            session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+        touch("touchStart", start)
+        for n in range(1, 7):
+            touch("touchMove", start + (end - start) * n / 6)
+        touch("touchEnd", None)
+        session.detach()
 
     def download(self, label):
         with self.page.expect_download() as waiting:

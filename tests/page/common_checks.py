@@ -1,13 +1,13 @@
 """What every page must do, whatever it shows. A check takes the browser and the file of a page."""
 
+import csv
+import io
 import pathlib
 import re
 import struct
 import xml.etree.ElementTree
 
-from browser import Opened
-
-NARROW = {"width": 380, "height": 720}
+from browser import PHONE, Opened
 
 
 def opens(browser, file):
@@ -65,12 +65,49 @@ def is_readable_in_both_themes(browser, file):
             assert not poor, (scheme, poor[:5])
 
 
-def fits_a_narrow_window(browser, file):
-    with Opened(browser, file, viewport=NARROW) as own:
-        widths = own.page.evaluate("[document.scrollingElement.scrollWidth, innerWidth]")
-        assert widths[0] <= widths[1], widths
+# What is cut off, or reaches out of the window, of all that can be pressed or read at the top.
+CLIPPED = """() => [...document.querySelectorAll('header button, h1, .figure, .toolbar select, .toolbar input, [role=tab], .legend-entry, figcaption')].filter((each) => {
+  if (!each.checkVisibility()) return false;
+  const box = each.getBoundingClientRect();
+  const around = each.closest('.arenas, .legend');
+  return box.left < 0 || box.right > innerWidth + 0.5 || each.scrollWidth > each.clientWidth + 1 && each.tagName !== 'INPUT' || around && around.scrollWidth > around.clientWidth + 1;
+}).map((each) => each.textContent || each.id)"""
+
+
+def fits_a_phone(browser, file):
+    with Opened(browser, file, **PHONE) as own:
+        widths = own.page.evaluate("[document.scrollingElement.scrollWidth, innerWidth, innerHeight]")
+        assert widths[0] <= widths[1] == PHONE["viewport"]["width"], widths
         stage = own.page.locator(".stage").first.bounding_box()
-        assert stage["width"] > 300 and stage["height"] > 200, stage
+        assert stage["width"] > 300 and 200 < stage["height"] < widths[2], stage
+        assert own.page.evaluate(CLIPPED) == []
+        own.page.get_by_label("Help", exact=True).first.tap()
+        help_box = own.page.locator("dialog").bounding_box()
+        assert help_box["width"] <= widths[1] and own.page.get_by_role("button", name="Close").is_visible()
+        own.page.get_by_role("button", name="Close").tap()
+        assert own.page.locator("dialog").is_hidden()
+
+
+def clips_nothing(browser, file):
+    for width in (1400, 1010):
+        with Opened(browser, file, viewport={"width": width, "height": 900}) as own:
+            assert own.page.evaluate(CLIPPED) == [], width
+
+
+def saves_csv(browser, file):
+    with Opened(browser, file) as own:
+        replay = own.page.locator(".replay").count() > 0
+        name, text = own.download("Save the samples in view as CSV" if replay else "Save the holders in view as CSV")
+        assert name.endswith(".csv")
+        rows = list(csv.DictReader(io.StringIO(text.decode(), newline="")))
+        assert len(rows) > 3 and None not in rows[0], rows[:1]
+        if replay:
+            assert int(rows[-1]["event"]) == own.look()["events"] - 1 or len(rows) > 1000
+            return
+        shown = sum(stage["inArena"] for stage in own.look()["stages"] if stage)
+        assert len(rows) == shown, (len(rows), shown)
+        assert not any(row["name"][:1] in ("=", "+", "-", "@") for row in rows)
+        assert all(int(row["first_step"]) < int(row["end_step"]) and int(row["bytes"]) > 0 for row in rows)
 
 
 def fits_a_low_window(browser, file):
@@ -121,5 +158,5 @@ def saves_png_and_svg(browser, file):
         assert not [each.tag for each in root.iter() if each.tag.split("}")[1] in ("script", "image", "foreignObject", "a")]
 
 
-COMMON = [opens, has_landmarks_and_labels, follows_the_system_into_the_dark, is_readable_in_both_themes, fits_a_narrow_window, fits_a_low_window, prints_what_it_says,
-          says_that_it_needs_scripts, saves_png_and_svg]
+COMMON = [opens, has_landmarks_and_labels, follows_the_system_into_the_dark, is_readable_in_both_themes, fits_a_phone, clips_nothing, fits_a_low_window, prints_what_it_says,
+          says_that_it_needs_scripts, saves_png_and_svg, saves_csv]

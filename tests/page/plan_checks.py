@@ -4,7 +4,7 @@ import re
 import urllib.parse
 import xml.etree.ElementTree
 
-from browser import Opened, close
+from browser import PHONE, Opened, close
 
 
 def hover_says_what_it_is(browser, file):
@@ -144,6 +144,69 @@ def search_finds_lights_and_steps_through(browser, file):
         assert "no hits" in own.text("#hits") and "not a regular expression" in own.text("#hits")
         own.page.keyboard.press("Escape")
         assert own.look()["state"]["query"] == "" and own.text("#hits") == ""
+
+
+def a_holder_has_one_name(browser, file):
+    """What the text calls it is what the map, its tooltip and the panel call it, and the legend counts it as its kind."""
+    with Opened(browser, file) as own:
+        own.page.locator("#side-why").click()
+        links = own.page.locator(".lead a").evaluate_all("links => links.map((link) => link.textContent)")
+        for number, name in enumerate(links[:3]):
+            own.page.locator("#side-why").click()
+            own.page.locator(".lead a").nth(number).click()
+            state = own.settled()["state"]
+            if state["selected"] is None:
+                continue  # a step
+            assert own.text("#side-body h3") == name, (own.text("#side-body h3"), name)
+        own.page.locator("#side-why").click()
+        own.page.keyboard.press("n")
+        own.settled()
+        live = own.page.locator("#side-body .live a").evaluate_all("links => links.map((link) => link.textContent)")
+        named = [name for name in links if not name.startswith("step") and len(name) < 38]
+        assert not named or named[0] in live, (named, live[:9])
+
+
+def without_a_capacity_nothing_fails(browser, file):
+    with Opened(browser, file) as own:
+        own.page.locator("#side-why").click()
+        given = own.page.locator(".figure dt", has_text="Capacity").count() > 0
+        assert own.page.locator(".verdict.fails, .figure.bad").count() == 0 or given, own.text(".answer")
+        if own.page.locator(".fit").count() > 0 and not given:
+            assert own.page.locator(".fit").input_value() == "" and "Enter a size" in own.text(".answer")
+
+
+def layers_are_colours_links_and_hits(browser, file):
+    with Opened(browser, file) as own:
+        own.page.select_option("#colour", "scope")
+        labels = own.page.locator(".legend-entry bdi").all_inner_texts()
+        x, y, _ = own.find_holder()
+        own.page.mouse.click(x, y)
+        link = own.page.locator("#side-body [aria-label^='Find layer']")
+        if link.count() == 0:
+            assert "layered" not in str(file), "the page says no layer"
+            return
+        layer = link.first.inner_text()
+        assert len(labels) > 1 and any(layer.startswith(label.split("…")[0]) for label in labels), (layer, labels)
+        link.first.click()
+        assert own.look()["state"]["query"] and re.match(r"\d+ hits?", own.text("#hits")), own.text("#hits")
+        assert own.page.locator("#search").input_value() == own.look()["state"]["query"]
+        own.page.locator("#search").fill("net\\.py")
+        own.page.keyboard.press("Enter")
+        assert "layered" not in str(file) or "net.py:" in own.text("#side-body .facts"), "a line of the program is found and shown"
+
+
+def a_finger_selects_zooms_and_scrolls(browser, file):
+    with Opened(browser, file, **PHONE) as own:
+        box = own.box()
+        x, y, holder = own.find_holder()
+        own.page.touchscreen.tap(x, y)
+        assert own.look()["state"]["selected"]["holder"] == holder
+        whole = own.view()
+        own.pinch(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, 60, 180)
+        near = own.view()
+        assert near["x1"] - near["x0"] < 0.8 * (whole["x1"] - whole["x0"]), (near, whole)
+        panel = own.page.locator("#side-body").bounding_box()
+        assert panel["width"] <= PHONE["viewport"]["width"]
 
 
 def tabs_change_the_arena(browser, file):
@@ -352,7 +415,7 @@ def hostile_names_stay_text(browser, file):
         assert widths[0] <= widths[1], widths
 
 
-PLANS = [hover_says_what_it_is, click_selects, click_on_the_curve_lists_the_live_set, shift_click_selects_a_step, wheel_drag_and_keys_move_the_view, double_click_zooms_to_the_tensor,
+PLANS = [a_holder_has_one_name, without_a_capacity_nothing_fails, layers_are_colours_links_and_hits, a_finger_selects_zooms_and_scrolls, hover_says_what_it_is, click_selects, click_on_the_curve_lists_the_live_set, shift_click_selects_a_step, wheel_drag_and_keys_move_the_view, double_click_zooms_to_the_tensor,
          minimap_moves_the_view, search_finds_lights_and_steps_through, tabs_change_the_arena, peaks_are_one_key_apart, colours_have_legends, explanation_leads_to_the_map, a_change_is_shown_in_the_map,
          a_size_that_is_asked_for_is_kept, address_restores_the_view, links_break_nothing, keyboard_alone_reaches_everything]
 # What the page of two plans does as well.

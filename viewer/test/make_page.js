@@ -1,4 +1,4 @@
-// node viewer/test/make_page.js OUT [--tensors N] [--diff] [--replay] [--hostile] [--plain] [--gap] [--capacity BYTES] [--budget BYTES] [--data FILE.json]
+// node viewer/test/make_page.js OUT [--tensors N] [--diff] [--replay] [--hostile] [--plain] [--gap] [--layers] [--capacity BYTES] [--budget BYTES] [--data FILE.json]
 // Writes a page with sample data, or with data from a file, so that the viewer can be tried without the program. Without OUT it
 // does nothing: `node --test` runs every file of this folder.
 
@@ -12,7 +12,7 @@ function optionsOf(words) {
     const name = words[i].slice(2);
     if (["tensors", "capacity", "budget"].includes(name)) options[name] = Number(words[++i]);
     else if (name === "data") options.data = words[++i];
-    else if (["diff", "replay", "hostile", "plain", "gap"].includes(name)) options[name] = true;
+    else if (["diff", "replay", "hostile", "plain", "gap", "layers"].includes(name)) options[name] = true;
     else throw new Error(`there is no option '${words[i]}'`);
   }
   return options;

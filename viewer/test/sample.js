@@ -27,7 +27,7 @@ class Graph {
 
   op(name, kind, inputs, size, more) {
     const step = this.ops.length;
-    this.ops.push({name, kind});
+    this.ops.push({name, kind, layer: this.layer || "", source: this.layer ? `net.py:${10 + (step % 14)}: x = self.${kind.toLowerCase()}(x)` : ""});
     for (const input of inputs) if (this.tensors[input].reads.at(-1) !== step) this.tensors[input].reads.push(step);
     this.tensors.push({name, size, role: 0, producer: step, reads: [], base: -1, type: "f32", shape: `${Math.max(1, size / 2048)}x512`,
                        ...more});
@@ -42,6 +42,7 @@ class Graph {
 function addLayer(graph, i, input, shared, options) {
   const width = options.width;
   const name = (word) => `${word}-${i}`;
+  graph.layer = options.layers ? `model.layers.${i}.${["attention", "mlp"][i % 2]}` : "";
   const weight = (word) => graph.given(`blk.${i}.${word}.weight`, width * (word.startsWith("ffn") ? 3 : 1), 3);
   const norm = graph.op(name("attn_norm"), "RMS_NORM", [input], width);
   const q = graph.op(name("Qcur"), "MUL_MAT", [norm, weight("attn_q")], width);
@@ -174,10 +175,14 @@ function holderColumns(graph, storages, strings) {
     const tensor = graph.tensors[face(storage)];
     return tensor.producer >= 0 ? graph.ops[tensor.producer].kind : tensor.role === 3 ? "constant" : "input";
   };
+  const layerOf = (storage) => {
+    const op = graph.ops[storage.op >= 0 ? storage.op : graph.tensors[face(storage)].producer];
+    return (op && op.layer) || scopeOf(storage.op >= 0 ? op.name : graph.tensors[face(storage)].name);
+  };
   return {
     arena: column(storages, (each) => each.arena), tensor: column(storages, face), op: column(storages, (each) => each.op),
     kind: column(storages, (each) => strings.of(kindOf(each))),
-    scope: column(storages, (each) => strings.of(scopeOf(each.op >= 0 ? graph.ops[each.op].name : graph.tensors[face(each)].name))),
+    scope: column(storages, (each) => strings.of(layerOf(each))),
     first: column(storages, (each) => each.first), end: column(storages, (each) => each.end), size: column(storages, (each) => each.size),
     piece_count: column(storages, (each) => (each.end - each.first > 6 && each.size > 4096 && each.arena === 0 ? 2 : 1)),
   };
@@ -220,7 +225,8 @@ export function samplePlan(graph, options) {
     capacity: options.capacity === undefined ? null : options.capacity,
     steps: graph.ops.length,
     ops: {name: column(graph.ops, (each) => strings.of(each.name)), kind: column(graph.ops, (each) => strings.of(each.kind)),
-          stream: column(graph.ops, () => 0)},
+          stream: column(graph.ops, () => 0), layer: column(graph.ops, (each) => strings.of(each.layer)),
+          source: column(graph.ops, (each) => strings.of(each.source))},
     tensors: {name: column(graph.tensors, (each) => strings.of(each.name)), type: column(graph.tensors, (each) => strings.of(each.type)),
               shape: column(graph.tensors, (each) => strings.of(each.shape)),
               size: column(graph.tensors, (each) => each.size), role: column(graph.tensors, (each) => each.role),
@@ -282,6 +288,20 @@ function sampleDiff(before, after) {
                                                      after: after.arenas[at].size})), unchanged, entries};
 }
 
+// Three streams; long runs of addresses, the second one far above the first.
+function sampleBlocks(events) {
+  const blocks = {left_out: 7, first: [], end: [], low: [], size: [], stream: [], segments: [64 * MIB, 32 * MIB]};
+  for (let i = 0; i < 600; i += 1) {
+    const slot = i % 24;
+    blocks.first.push(i * 50);
+    blocks.end.push(Math.min(i * 50 + 1200, events));
+    blocks.low.push(slot * 4 * MIB);
+    blocks.size.push((1 + (i % 4)) * MIB);
+    blocks.stream.push(slot % 3);
+  }
+  return blocks;
+}
+
 export function sampleReplayPage() {
   const [at, requested, reserved, largest] = [[], [], [], []];
   for (let i = 0; i <= 2000; i += 1) {
@@ -296,6 +316,6 @@ export function sampleReplayPage() {
                   waste: 1 - Math.max(...requested) / Math.max(...reserved), ns_per_event: 105.3, failures: 0, creates: 12, maps: 0,
                   unmaps: 0, access_calls: 0, event_waits: 3};
   return {schema: "stowage.page/1", title: "serving_trace.csv", plans: [], diff: null,
-          replay: {trace: "serving_trace.csv", report, events: 34000, at, requested: requested.map(Math.round),
+          replay: {trace: "serving_trace.csv", report, events: 34000, blocks: sampleBlocks(34000), at, requested: requested.map(Math.round),
                    reserved: reserved.map(Math.round), largest_idle: largest}};
 }

@@ -9,7 +9,7 @@ export function smallColumns() {
     label: "small.json", summary: {peak_bytes: 256, lower_bound_bytes: 256, naive_bytes: 320, ops: 4, tensors: 4}, capacity: null,
     strings: ["", "x", "h", "h2", "y", "mul", "half", "add", "out", "MUL", "HALF", "ADD", "COPY", "input", "f32", "16"],
     steps: 4,
-    ops: {name: [5, 6, 7, 8], kind: [9, 10, 11, 12], stream: [0, 0, 0, 0]},
+    ops: {name: [5, 6, 7, 8], kind: [9, 10, 11, 12], stream: [0, 0, 0, 0], layer: [0, 0, 0, 0], source: [0, 0, 0, 0]},
     tensors: {name: [1, 2, 3, 4], type: [14, 14, 14, 14], shape: [15, 0, 0, 0], size: [64, 128, 64, 32], role: [1, 0, 0, 10],
               holder: [0, 1, 1, 3], producer: [-1, 0, 1, 3], read_count: [2, 1, 1, 0]},
     reads: [0, 2, 1, 2],

@@ -6,9 +6,9 @@ import {answerFor, familiesOf, parseSize, partThatFits} from "../answer.js";
 import {isBrowsers} from "../keys.js";
 import {namesIn, splitText} from "../links.js";
 import {findHolder, findOp, makePattern, searchHolders} from "../lookup.js";
-import {factsOf, nameAt, needing, neededAt, sentenceText, spoken, whyAlive} from "../story.js";
+import {factsOf, needing, neededAt, sentenceText, spoken, whyAlive} from "../story.js";
 import {neighbour} from "../walk.js";
-import {readPlan} from "../model.js";
+import {holderName, readPlan} from "../model.js";
 import {indexPieces, liveSet} from "../pieces.js";
 import {gapText} from "../why.js";
 import {sampleDiffPage, samplePage} from "./sample.js";
@@ -33,10 +33,10 @@ test("which tensors of a holder a step needs", () => {
   assert.equal(neededAt(plan, 2, 3), false);
 });
 
-test("a holder is called by what is needed at a step", () => {
+test("a holder has one name", () => {
   const plan = smallPlan();
-  assert.deepEqual([0, 1, 2].map((step) => nameAt(plan, 1, step)), ["h", "h", "h2"]);
-  assert.equal(nameAt(plan, 2, 1), "half (workspace)");
+  assert.equal(holderName(plan, 1), "h", "at step 2 too, where h2 alone is needed");
+  assert.equal(holderName(plan, 2), "half (workspace)");
 });
 
 test("facts of a tooltip", () => {

@@ -15,8 +15,9 @@
 namespace stowage {
 
 /// One of the two plans: with its graph, planned by this process or not, or as a plan file without
-/// its graph, where tensors have numbers and no names. Refers to its parts, which must outlive the
-/// call that it is passed to. The label says what users call the plan; only pages show it.
+/// its graph, where tensors have the names that the file states, or numbers if it states none.
+/// Refers to its parts, which must outlive the call that it is passed to. The label says what users
+/// call the plan; only pages show it.
 struct DiffSide {
   /// Precondition: `its_planned` has a plan.
   DiffSide(const Planned& its_planned, std::string its_label = {})  // NOLINT: implicit by intent

@@ -41,11 +41,14 @@ STOWAGE_EXPORT Result<std::string> diff_page(const DiffSide& before, const DiffS
                                              const PlanOptions& options,
                                              const PlanDiff& difference);
 
-/// The page of a replay, which should have samples. `trace` is what users call the trace.
+/// The page of a replay, which should have samples, and may have blocks. `trace` is what users call
+/// the trace.
 STOWAGE_EXPORT Result<std::string> replay_page(const std::string& trace,
                                                const ReplayReport& report);
 
 /// How many samples of a replay a page can show.
 inline constexpr std::size_t kPageSamples = 4000;
+/// How many blocks of a replay a page shows.
+inline constexpr std::size_t kPageBlocks = 20'000;
 
 }  // namespace stowage

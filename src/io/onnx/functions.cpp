@@ -42,6 +42,8 @@ class FunctionCall {
   Node instantiate(const Node& original) const {
     Node node = original;
     if (!node.name.empty()) node.name = prefix_ + node.name;
+    if (node.layer.empty()) node.layer = node_.layer;
+    if (node.source.empty()) node.source = node_.source;
     for (std::string& name : node.inputs) name = rename(name);
     for (std::string& name : node.outputs) name = rename(name);
     node.attributes.clear();
@@ -56,6 +58,8 @@ class FunctionCall {
       Node& node = nodes.emplace_back();
       node.kind = "Identity";
       node.name = fmt::format("{}output_{}", prefix_, i);
+      node.layer = node_.layer;
+      node.source = node_.source;
       node.inputs = {rename(function_.outputs[i])};
       node.outputs = {node_.outputs[i]};
     }
@@ -130,7 +134,7 @@ std::size_t cost_of(const Graph& graph) {
 
 /// The approximate number of bytes of a copy.
 std::size_t cost_of(const Node& node) {
-  std::size_t cost = sizeof(Node) + node.name.size() + node.kind.size();
+  std::size_t cost = sizeof(Node) + node.name.size() + node.kind.size() + node.layer.size() + node.source.size();
   for (const auto* names : {&node.inputs, &node.outputs}) {
     for (const std::string& name : *names) cost += sizeof(std::string) + name.size() + kMaxPrefix;
   }

@@ -32,7 +32,9 @@ std::string part(const Node& node, std::string_view what) {
 class ControlImport {
  public:
   ControlImport(const Node& node, Draft& draft)
-      : node_(node), draft_(draft), op_{.name = node.name, .kind = node.kind} {}
+      : node_(node), draft_(draft), op_{.name = node.name, .kind = node.kind} {
+    belong_to_node(op_);
+  }
 
   Status import_if();
   Status import_loop();
@@ -48,6 +50,11 @@ class ControlImport {
 
   [[nodiscard]] Error fault(ErrorCode code, const std::string& message) const {
     return draft_.state().fault(code, fmt::format("{}: {}", describe(node_), message));
+  }
+  /// An op that does not say where it comes from comes from where the node does.
+  void belong_to_node(Op& op) const {
+    if (op.layer.empty()) op.layer = node_.layer;
+    if (op.source.empty()) op.source = node_.source;
   }
   Result<const Graph*> graph_of(std::string_view attribute) const;
   Status check_counts(const Graph& graph, std::size_t inputs, std::size_t outputs) const;
@@ -119,6 +126,7 @@ void ControlImport::finish_body(Draft& inner, Body body) {
     body.inputs.push_back(capture);
     added_.push_back(capture.outer);
   }
+  for (Op& op : inner.ops) belong_to_node(op);
   body.tensors = std::move(inner.tensors);
   body.ops = std::move(inner.ops);
   op_.bodies.push_back(std::move(body));
@@ -327,6 +335,7 @@ Status ControlImport::finish_loop(LoopBody& loop) {
   if (!outputs_.outputs.empty()) {
     outputs_.name = part(node_, "outputs");
     outputs_.kind = "LoopOutputs";
+    belong_to_node(outputs_);
     draft_.ops.push_back(std::move(outputs_));
   }
   finish_body(loop.draft, std::move(loop.body));

@@ -70,6 +70,8 @@ class NodeImport {
           ErrorCode::unsupported,
           fmt::format("{}: works on sequences, maps or optional values; only tensors can be planned", describe(node)));
     Op op{.name = node.name, .kind = node.kind};
+    op.layer = node.layer;
+    op.source = node.source;
     Operands operands;
     STOWAGE_TRY_STATUS(add_inputs(node, op, operands));
     STOWAGE_TRY_STATUS(add_outputs(node, op, operands));

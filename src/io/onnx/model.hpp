@@ -99,6 +99,8 @@ struct Node {
   std::vector<std::string> inputs;   ///< Values; an empty name is an omitted one.
   std::vector<std::string> outputs;  ///< The same.
   std::vector<Attribute> attributes;
+  std::string layer;   ///< The module that it comes from, for people; may be empty.
+  std::string source;  ///< The line of the program, for people; may be empty.
 
   /// Null if it has no such attribute.
   [[nodiscard]] const Attribute* find(std::string_view attribute) const;

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "io/onnx/provenance.hpp"
 #include "io/onnx/read_context.hpp"
 #include "io/onnx/read_tensor.hpp"
 #include "io/onnx/wire.hpp"
@@ -39,6 +40,17 @@ OpsetImport read_import(std::string_view bytes) {
     if (message.field() == 2) import.version = message.integer();
   }
   return import;
+}
+
+/// An entry of `metadata_props`.
+void read_metadata(std::string_view bytes, Provenance& provenance) {
+  std::string_view key;
+  std::string_view value;
+  for (Message message(bytes); message.next();) {
+    if (message.field() == 1) key = message.bytes();
+    if (message.field() == 2) value = message.bytes();
+  }
+  provenance.add(key, value);
 }
 
 /// Reads everything that contains nodes; one reader per model.
@@ -112,6 +124,7 @@ void ModelReader::read_graph(std::string_view bytes, Graph& graph) {
 
 Node ModelReader::read_node(std::string_view bytes) {
   Node node;
+  Provenance provenance;
   for (Message message(bytes); message.next();) {
     switch (message.field()) {
       case 1:
@@ -136,10 +149,15 @@ Node ModelReader::read_node(std::string_view bytes) {
       case 8:
         node.overload = message.bytes();
         break;
+      case 9:
+        read_metadata(message.bytes(), provenance);
+        break;
       default:
         break;
     }
   }
+  node.layer = provenance.layer();
+  node.source = provenance.source();
   context_.describe(describe(node));
   if (node.kind.empty()) ReadContext::fail(ErrorCode::parse, "a node without op_type");
   return node;

@@ -39,6 +39,16 @@ TEST(OnnxRead, AModelHasItsGraphAndImports) {
   EXPECT_EQ(model.graph.value_infos[0].type, ElementType::float16);
 }
 
+TEST(OnnxRead, MetadataSaysWhereANodeComesFrom) {
+  const std::string scopes = message({text(1, "pkg.torch.onnx.name_scopes"), text(2, "['', 'enc.0', 'relu_1']")});
+  const std::string trace =
+      message({text(1, "pkg.torch.onnx.stack_trace"), text(2, "File \"net.py\", line 12, in forward\n  x = f(x)")});
+  const std::string relu = node("Relu", {"x"}, {"y"}, "r") + bytes(9, scopes) + bytes(9, trace);
+  const Model model = read_model(with_graph({bytes(1, relu)}), "m").value();
+  EXPECT_EQ(model.graph.nodes[0].layer, "enc.0");
+  EXPECT_EQ(model.graph.nodes[0].source, "net.py:12: x = f(x)");
+}
+
 TEST(OnnxRead, DimsAreNumbersNamesOrNeither) {
   const std::string shape =
       message({bytes(1, message({number(1, 4)})), bytes(1, message({text(2, "batch")})), bytes(1, "")});

@@ -14,11 +14,13 @@
 /// from a `Plan`.
 namespace stowage {
 
-/// An entry of a plan file. Its ids index the lists of the body at path `body`.
+/// An entry of a plan file. Its ids index the lists of the body at path `body`. `name` is what the file calls the
+/// tensor or op that the entry is about; empty: the file does not say.
 template <class Entry>
 struct InBody {
   Entry entry;
   BodyPath body = {};
+  std::string name = {};
 
   friend bool operator==(const InBody&, const InBody&) = default;
 };
@@ -44,7 +46,7 @@ struct PlanFile {
   std::vector<InBody<Placement>> placements;
   std::vector<InBody<WorkspacePlacement>> workspaces;
   std::vector<InBody<Clear>> clears = {};
-  std::vector<Binding> bindings = {};  ///< Of the root graph, as are edges.
+  std::vector<InBody<Binding>> bindings = {};  ///< Of the root graph, as are edges.
   /// Before the op after the last one of a body means: at the end of that body.
   std::vector<InBody<Copy>> copies = {};
   std::vector<Edge> edges = {};
@@ -63,6 +65,9 @@ struct ResolvedPlan {
   /// A sentence for each entry that names a body, tensor, op or workspace that the graph does not
   /// have.
   std::vector<std::string> unknown = {};
+  /// One sentence if entries have other names than the graph gives their ids: the plan is for
+  /// another graph. Empty: none has.
+  std::string misnamed = {};
 };
 
 /// Cannot fail; does not check whether the plan is correct (`verify` does). O(entries ×
