@@ -1,167 +1,22 @@
 #include "files/interface/json_reader.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
+#include "files/json_fault.hpp"
+#include "files/json_nodes.hpp"
 #include "stowage/base/printable.hpp"
 
 namespace stowage::files {
 namespace {
 
-// Our formats need less: bodies nested 64 deep, with four levels each. Far too small to overflow any stack.
-constexpr std::size_t kMaxDepth = 320;
-
-std::string to_string(const Path& path) {
-  std::string text;
-  for (const PathStep& step : path) {
-    if (step.key) {
-      text += (text.empty() ? "" : ".") + *step.key;
-    } else {
-      text += fmt::format("[{}]", step.index);
-    }
-  }
-  return text;
-}
-
-/// An entry of a named list that a path leads into.
-struct NamedEntry {
-  const Json* json = nullptr;
-  std::string_view word = {};
-  std::size_t index = 0;
-};
-
-/// The innermost entry of a named list on `path`; entries may themselves contain named lists.
-NamedEntry innermost(const JsonDocument& document, const Path& path) {
-  NamedEntry found;
-  const Json* at = &document.root;
-  for (std::size_t i = 0; i < path.size(); ++i) {
-    at = path[i].key ? &(*at)[*path[i].key] : &(*at)[path[i].index];
-    if (i == 0 || path[i].key || !path[i - 1].key) continue;
-    const auto is_list = [&](const NamedList& named) { return named.list == *path[i - 1].key; };
-    const auto named = std::find_if(document.named.begin(), document.named.end(), is_list);
-    if (named != document.named.end()) found = {at, named->entry, path[i].index};
-  }
-  return found;
-}
-
-/// "tensor 'x' (3): " if the path leads into an entry that has a name, otherwise "".
-std::string subject(const JsonDocument& document, const Path& path) {
-  const NamedEntry entry = innermost(document, path);
-  if (entry.json == nullptr || !entry.json->is_object()) return "";
-  const auto field = entry.json->find("name");
-  const auto* name = field == entry.json->end() ? nullptr : field->get_ptr<const std::string*>();
-  if (name == nullptr || name->empty()) return "";
-  return fmt::format("{} '{}' ({}): ", entry.word, printable(*name), entry.index);
-}
-
-/// The library's message without its prefix and without the bytes of the input, which may be long or unprintable. At
-/// most 200 characters.
-std::string_view essence(std::string_view message) {
-  constexpr std::size_t kLongest = 200;
-  for (const std::string_view mark : {"] ", ", column ", ": "}) {
-    if (const auto at = message.find(mark); at != message.npos) message.remove_prefix(at + mark.size());
-  }
-  return message.substr(0, message.find("; last read")).substr(0, kLongest);
-}
-
-/// Builds the document from the parser's events, and rejects duplicate keys and deep nesting, which the library's own
-/// builder accepts.
-class Builder final : public nlohmann::json_sax<Json> {
- public:
-  Builder(std::string_view text, JsonDocument& document) : text_(text), document_(document) {}
-
-  /// The error that stopped the parser.
-  [[nodiscard]] const Error& error() const { return error_; }
-
-  bool null() override { return add(Json()); }
-  bool boolean(bool value) override { return add(Json(value)); }
-  bool number_integer(number_integer_t value) override { return add(Json(value)); }
-  bool number_unsigned(number_unsigned_t value) override { return add(Json(value)); }
-  bool number_float(number_float_t value, const string_t&) override { return add(Json(value)); }
-  bool string(string_t& value) override { return add(Json(std::move(value))); }
-  bool binary(binary_t&) override { return false; }  // JSON text has none
-  bool start_object(std::size_t) override { return open(Json::value_t::object); }
-  bool start_array(std::size_t) override { return open(Json::value_t::array); }
-  bool end_object() override { return close(); }
-  bool end_array() override { return close(); }
-  bool key(string_t& name) override;
-  bool parse_error(std::size_t position, const std::string&, const Json::exception& exception) override;
-
- private:
-  /// A container that is not closed yet. It is the last element of its parent, so its address stays valid.
-  struct Open {
-    Json* container;
-    Json::object_t::iterator field = {};  ///< In an object: the field being read.
-  };
-
-  Json& put(Json value);
-  bool add(Json value) {
-    put(std::move(value));
-    return true;
-  }
-  bool open(Json::value_t type);
-  bool close() {
-    open_.pop_back();
-    return true;
-  }
-  [[nodiscard]] Path path_to_last() const;
-
-  std::string_view text_;
-  JsonDocument& document_;
-  Error error_;
-  std::vector<Open> open_;
-};
-
-Json& Builder::put(Json value) {
-  if (open_.empty()) return document_.root = std::move(value);
-  Open& last = open_.back();
-  if (last.container->is_array()) return last.container->emplace_back(std::move(value));
-  return last.field->second = std::move(value);
-}
-
-bool Builder::open(Json::value_t type) {
-  open_.push_back({&put(Json(type))});
-  if (open_.size() <= kMaxDepth) return true;
-  error_ =
-      error_at(document_, path_to_last(), ErrorCode::parse, fmt::format("nested deeper than {} levels", kMaxDepth));
-  return false;
-}
-
-bool Builder::key(string_t& name) {
-  Open& last = open_.back();
-  auto [field, inserted] = last.container->get_ref<Json::object_t&>().emplace(std::move(name), nullptr);
-  last.field = field;
-  if (inserted) return true;
-  error_ = error_at(document_, path_to_last(), ErrorCode::parse,
-                    fmt::format("duplicate field '{}'", printable(field->first)));
-  return false;
-}
-
-/// The path of the innermost open container.
-Path Builder::path_to_last() const {
-  Path path;
-  for (std::size_t i = 0; i + 1 < open_.size(); ++i) {
-    const Json& container = *open_[i].container;
-    path.push_back(container.is_array() ? PathStep{{}, container.size() - 1} : PathStep{open_[i].field->first});
-  }
-  return path;
-}
-
-bool Builder::parse_error(std::size_t position, const std::string&, const Json::exception& exception) {
-  // The position includes the byte that revealed the error.
-  const std::string_view before = text_.substr(0, position - std::min<std::size_t>(position, 1));
-  const std::size_t line_start = before.rfind('\n') + 1;  // npos + 1 is 0
-  const std::string message = fmt::format("column {}: {}", before.size() - line_start + 1, essence(exception.what()));
-  error_ = error_at(document_, {}, ErrorCode::parse, message);
-  error_.where.line = std::count(before.begin(), before.end(), '\n') + 1;
-  return false;
-}
+using Kind = JsonNode::Kind;
 
 constexpr std::int64_t kMaxPosition = std::numeric_limits<std::uint32_t>::max();
 
@@ -169,64 +24,106 @@ bool contains(std::span<const std::string_view> names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// The number, if it is an integer that fits.
-std::optional<std::int64_t> exact_integer(const Json& json) {
-  if (json.is_number_unsigned() && json.get<std::uint64_t>() > std::uint64_t{std::numeric_limits<std::int64_t>::max()})
-    return {};
-  if (!json.is_number_integer()) return {};
-  return json.get<std::int64_t>();
+std::string_view type_of(const JsonNode& node) {
+  switch (node.kind) {
+    case Kind::null:
+      return "null";
+    case Kind::boolean:
+      return "boolean";
+    case Kind::integer:
+    case Kind::unsigned_integer:
+    case Kind::number:
+      return "number";
+    case Kind::string:
+      return "string";
+    case Kind::array:
+      return "array";
+    case Kind::object:
+      return "object";
+  }
+  return "";
+}
+
+bool is_number(const JsonNode& node) {
+  return node.kind == Kind::integer || node.kind == Kind::unsigned_integer || node.kind == Kind::number;
+}
+
+/// As the library writes it.
+std::string text_of_number(const JsonNode& node) {
+  if (node.kind == Kind::integer) return std::to_string(node.integer);
+  if (node.kind == Kind::unsigned_integer) return std::to_string(node.unsigned_integer);
+  return nlohmann::json(node.number).dump();
 }
 
 }  // namespace
 
-Error error_at(const JsonDocument& document, const Path& path, ErrorCode code, std::string message) {
-  Location where{.file = document.file, .line = {}, .path = to_string(path)};
-  return Error{code, subject(document, path) + std::move(message), std::move(where)};
-}
-
-Result<JsonDocument> parse_json(std::string_view text, const std::string& file, NamedLists named) {
-  JsonDocument document{file, named, {}};
-  Builder builder(text, document);
-  if (!Json::sax_parse(text.begin(), text.end(), &builder)) return builder.error();
-  return document;
+Result<JsonDocument> parse_json(std::string_view text, const std::string& file, NamedLists named,
+                                const JsonLimits& limits) {
+  JsonDocument document{file, named, {}, {}};
+  switch (parse_json_nodes(text, limits, document)) {
+    case JsonParse::done:
+      return document;
+    case JsonParse::too_many_objects:
+      return Error{ErrorCode::unsupported,
+                   fmt::format("it has more than {} objects, which is the limit; --limit raises it", limits.objects),
+                   {.file = file, .line = {}, .path = {}}};
+    case JsonParse::fault:
+      break;
+  }
+  return find_json_fault(text, file, named);
 }
 
 void JsonValue::fail(ErrorCode code, std::string message) const {
-  if (!errors_->first()) errors_->set(path(), code, std::move(message));
+  if (errors_->first()) return;
+  errors_->set({code, subject() + std::move(message), {.file = document_->file, .line = {}, .path = path()}});
 }
 
 void JsonValue::fail_type(std::string_view expected) const {
-  fail(ErrorCode::parse, fmt::format("must be {}, not {}", expected, json_->type_name()));
+  fail(ErrorCode::parse, fmt::format("must be {}, not {}", expected, type_of(*node_)));
 }
 
-Path JsonValue::path() const {
-  Path path;
-  for (const JsonValue* value = this; value->parent_ != nullptr; value = value->parent_) {
-    const bool is_field = value->parent_->json_->is_object();
-    path.push_back(is_field ? PathStep{std::string(value->key_)} : PathStep{{}, value->index_});
+std::string JsonValue::path() const {
+  if (parent_ == nullptr) return {};
+  std::string before = parent_->path();
+  if (parent_->node_->kind == Kind::array) return before + fmt::format("[{}]", index_);
+  return (before.empty() ? before : before + ".") + std::string(key_);
+}
+
+bool JsonValue::is_in(std::string_view list) const {
+  return parent_ != nullptr && parent_->node_->kind == Kind::array && parent_->parent_ != nullptr &&
+         parent_->parent_->node_->kind == Kind::object && parent_->key_ == list;
+}
+
+/// "tensor 'x' (3): " if this is, or is in, an entry of a named list that has a name; of several, the innermost.
+std::string JsonValue::subject() const {
+  for (const JsonValue* value = this; value != nullptr; value = value->parent_) {
+    const auto named = std::find_if(document_->named.begin(), document_->named.end(),
+                                    [&](const NamedList& each) { return value->is_in(each.list); });
+    if (named == document_->named.end()) continue;
+    const JsonNode* const name = value->field("name");
+    if (name == nullptr || name->kind != Kind::string || name->size == 0) return {};
+    return fmt::format("{} '{}' ({}): ", named->entry, printable(name->string()), value->index_);
   }
-  std::reverse(path.begin(), path.end());
-  return path;
+  return {};
 }
 
 std::string JsonValue::text() const {
-  if (const auto* text = json_->get_ptr<const std::string*>()) return *text;
+  if (node_->kind == Kind::string) return std::string(node_->string());
   fail_type("a string");
   return {};
 }
 
 bool JsonValue::boolean() const {
-  if (const auto* value = json_->get_ptr<const bool*>()) return *value;
+  if (node_->kind == Kind::boolean) return node_->size != 0;
   fail_type("true or false");
   return false;
 }
 
 std::int64_t JsonValue::integer(std::int64_t lowest, std::int64_t highest) const {
-  const std::optional<std::int64_t> value = exact_integer(*json_);
-  if (value && lowest <= *value && *value <= highest) return *value;
+  if (node_->kind == Kind::integer && lowest <= node_->integer && node_->integer <= highest) return node_->integer;
   const std::string expected = fmt::format("an integer from {} to {}", lowest, highest);
-  if (json_->is_number()) {
-    fail(ErrorCode::parse, fmt::format("must be {}, not {}", expected, json_->dump()));
+  if (is_number(*node_)) {
+    fail(ErrorCode::parse, fmt::format("must be {}, not {}", expected, text_of_number(*node_)));
   } else {
     fail_type(expected);
   }
@@ -234,7 +131,9 @@ std::int64_t JsonValue::integer(std::int64_t lowest, std::int64_t highest) const
 }
 
 double JsonValue::number() const {
-  if (json_->is_number()) return json_->get<double>();
+  if (node_->kind == Kind::number) return node_->number;
+  if (node_->kind == Kind::integer) return static_cast<double>(node_->integer);
+  if (node_->kind == Kind::unsigned_integer) return static_cast<double>(node_->unsigned_integer);
   fail_type("a number");
   return 0;
 }
@@ -242,39 +141,51 @@ double JsonValue::number() const {
 std::uint32_t JsonValue::position() const { return static_cast<std::uint32_t>(integer(0, kMaxPosition)); }
 
 std::size_t JsonValue::size() const {
-  if (json_->is_array()) return json_->size();
+  if (node_->kind == Kind::array) return node_->size;
   fail_type("an array");
   return 0;
 }
 
-JsonValue JsonValue::element(std::size_t index) const { return JsonValue((*json_)[index], *this, {}, index); }
+JsonValue JsonValue::element(std::size_t index) const {
+  const JsonNode* node = node_ + 1;
+  for (std::size_t i = 0; i < index; ++i) node = behind(node);
+  return JsonValue(node, *this, {}, index);
+}
 
 void JsonValue::require_object() const {
-  if (!json_->is_object()) fail_type("an object");
+  if (node_->kind != Kind::object) fail_type("an object");
 }
 
 void JsonValue::allow_fields(std::span<const std::string_view> known) const {
-  const auto* object = json_->get_ptr<const Json::object_t*>();
-  if (object == nullptr) return fail_type("an object");
-  for (const auto& [name, value] : *object) {
-    if (!contains(known, name)) return fail(ErrorCode::parse, fmt::format("unknown field '{}'", printable(name)));
+  if (node_->kind != Kind::object) return fail_type("an object");
+  const JsonNode* key = node_ + 1;
+  for (std::uint32_t f = 0; f < node_->size; ++f, key = behind(key + 1)) {
+    if (!contains(known, key->string()))
+      return fail(ErrorCode::parse, fmt::format("unknown field '{}'", printable(key->string())));
   }
 }
 
+const JsonNode* JsonValue::field(std::string_view key) const {
+  if (node_->kind != Kind::object) return nullptr;
+  const JsonNode* each = node_ + 1;
+  for (std::uint32_t f = 0; f < node_->size; ++f, each = behind(each + 1)) {
+    if (each->string() == key) return each + 1;
+  }
+  return nullptr;
+}
+
 std::optional<JsonValue> JsonValue::find(std::string_view key) const {
-  const auto* object = json_->get_ptr<const Json::object_t*>();
-  if (object == nullptr) return {};
-  const auto field = object->find(key);
-  if (field == object->end()) return {};
-  return JsonValue(field->second, *this, field->first, 0);
+  const JsonNode* const value = field(key);
+  if (value == nullptr) return {};
+  return JsonValue(value, *this, (value - 1)->string(), 0);
 }
 
 JsonValue JsonValue::require(std::string_view key) const {
-  static const Json kNull;
-  if (const auto field = find(key)) return *field;
+  static constexpr JsonNode kNull;
+  if (const auto found = find(key)) return *found;
   require_object();
   fail(ErrorCode::parse, fmt::format("missing field '{}'", key));
-  return JsonValue(kNull, *this, key, 0);
+  return JsonValue(&kNull, *this, key, 0);
 }
 
 void JsonValue::require_schema(std::string_view family) const {

@@ -1,9 +1,12 @@
 #include "files/interface/json_reader.hpp"
 
+#include <array>
+#include <random>
 #include <string>
 #include <string_view>
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 namespace stowage::files {
 namespace {
@@ -66,7 +69,7 @@ TEST(JsonReader, DeepNestingIsRefused) {
 template <class Read>
 std::string fault(std::string_view text, Read read) {
   const Result<JsonDocument> document = parse_json(text, "f");
-  JsonErrors errors(*document);
+  JsonErrors errors;
   read(JsonValue(*document, errors));
   return errors.first() ? to_string(*errors.first()) : "none";
 }
@@ -99,6 +102,143 @@ TEST(JsonReader, MissingAndUnknownFieldsAreNamed) {
   EXPECT_EQ(fault(R"({"c":1})", read), "f: unknown field 'c'");
   EXPECT_EQ(fault("[]", read), "f: must be an object, not array");
   EXPECT_EQ(fault("{}", [](const JsonValue& value) { return value.require("x").text(); }), "f: missing field 'x'");
+}
+
+TEST(JsonReader, ObjectsAreLimited) {
+  EXPECT_TRUE(parse_json("[{},{}]", "f", {}, {.objects = 2}));
+  const Result<JsonDocument> refused = parse_json("[{},{},{}]", "f", {}, {.objects = 2});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::unsupported);
+  EXPECT_EQ(to_string(refused.error()), "f: it has more than 2 objects, which is the limit; --limit raises it");
+}
+
+TEST(JsonReader, AListOfWrongElementsTakesNoMoreMemoryThanItsText) {
+  std::string text = "[0";
+  for (int i = 0; i < 1'000'000; ++i) text += ",0";
+  struct Large {
+    std::array<char, 100'000> bytes;
+  };
+  const auto read = [](const JsonValue& value) {
+    return value.list([](const JsonValue& element) {
+      element.require_object();
+      return Large{};
+    });
+  };
+  EXPECT_EQ(fault(text + "]", read), "f: [0]: must be an object, not number");
+}
+
+/// The value as the library sees it.
+nlohmann::json rebuilt(const JsonNode*& node) {
+  using Kind = JsonNode::Kind;
+  const JsonNode& own = *node++;
+  if (own.kind == Kind::array) {
+    nlohmann::json list = nlohmann::json::array();
+    for (std::uint32_t i = 0; i < own.size; ++i) list.push_back(rebuilt(node));
+    return list;
+  }
+  if (own.kind == Kind::object) {
+    nlohmann::json object = nlohmann::json::object();
+    for (std::uint32_t i = 0; i < own.size; ++i) {
+      const std::string key((node++)->string());
+      object[key] = rebuilt(node);
+    }
+    return object;
+  }
+  if (own.kind == Kind::string) return std::string(own.string());
+  if (own.kind == Kind::boolean) return own.size == 1;
+  if (own.kind == Kind::integer) return own.integer;
+  if (own.kind == Kind::unsigned_integer) return own.unsigned_integer;
+  if (own.kind == Kind::number) return own.number;
+  return nullptr;
+}
+
+/// Reads what the library reads, as the same values, and refuses everything else.
+void expect_like_library(const std::string& text) {
+  const Result<JsonDocument> document = parse_json(text, "f");
+  const nlohmann::json expected = nlohmann::json::parse(text, nullptr, false);
+  if (!document) {
+    const bool ours = to_string(document.error()).find("duplicate field") != std::string::npos;
+    EXPECT_TRUE(expected.is_discarded() || ours) << text << ": " << to_string(document.error());
+    EXPECT_EQ(to_string(document.error()).find("not read as JSON"), std::string::npos) << text;
+    return;
+  }
+  ASSERT_FALSE(expected.is_discarded()) << text;
+  const JsonNode* node = document->nodes.data();
+  EXPECT_EQ(rebuilt(node), expected) << text;
+}
+
+TEST(JsonReader, ReadsWhatTheLibraryReads) {
+  for (const char* text : {"0",
+                           "-0",
+                           "-",
+                           "01",
+                           "-01",
+                           "1.",
+                           ".1",
+                           "1.5e3",
+                           "1e",
+                           "1e+",
+                           "1E-2",
+                           "1e400",
+                           "-1e400",
+                           "1e-400",
+                           "9223372036854775807",
+                           "9223372036854775808",
+                           "-9223372036854775808",
+                           "-9223372036854775809",
+                           "18446744073709551615",
+                           "18446744073709551616",
+                           "\"\\u0041\\n\\/\"",
+                           "\"\\ud83d\\ude00\"",
+                           "\"\\ud83d\"",
+                           "\"\\ude00\"",
+                           "\"\\ud83dx\"",
+                           "\"\\u12\"",
+                           "\"\\x\"",
+                           "\"\t\"",
+                           "\"\x7f\"",
+                           "\"\xc3\xa4\"",
+                           "\"\xc0\x80\"",
+                           "\"\xed\xa0\x80\"",
+                           "\"\xf4\x90\x80\x80\"",
+                           "\"\xf0\x9f\x98\x80\"",
+                           "\"\xe2\x82\"",
+                           "tru",
+                           "true",
+                           "truex",
+                           "null",
+                           "nul",
+                           "[1,]",
+                           "[,1]",
+                           "{\"a\":}",
+                           "{\"a\"}",
+                           "{a:1}",
+                           "{\"a\":1,}",
+                           "{\"\":{}}",
+                           "[",
+                           "]",
+                           " [ 1 , {\"a\" : [ ] } ] \n",
+                           "\xef\xbb\xbf[1]",
+                           "\xef\xbb[1]",
+                           "[1]x",
+                           "/**/1",
+                           "[1 2]"})
+    expect_like_library(text);
+}
+
+TEST(JsonReader, ReadsMutatedTextAsTheLibraryDoes) {
+  std::mt19937 random(7);
+  const std::string text = R"({"a":[1,-2.5e3,true,null,"t\u00e4xt\n"],"b":{"c":{},"d":"\ud83d\ude00ä"},"e":[[],{}]})";
+  constexpr std::string_view kBytes = "{}[],:\"\\u0dea1-.+ tfn\xc3\xa4\x80\n";
+  for (int round = 0; round < 20'000; ++round) {
+    std::string mutated = text;
+    for (std::size_t changes = 1 + random() % 3; changes > 0; --changes) {
+      const std::size_t at = random() % mutated.size();
+      const char byte = kBytes[random() % kBytes.size()];
+      random() % 2 == 0 ? mutated.replace(at, random() % 3, 1, byte) : mutated.erase(at, 1);
+    }
+    expect_like_library(mutated);
+  }
 }
 
 }  // namespace
