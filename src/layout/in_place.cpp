@@ -28,7 +28,42 @@ using ClassPlacing = std::tuple<ClassId, ClassId, Bytes>;
 /// The steps (ascending) at which `to` may take over from `from` there.
 using Takeovers = std::map<ClassPlacing, std::vector<Step>>;
 
-/// Finds the takeovers of all ops.
+/// What one op does with each class, and its pairs, found once for all of them.
+class OpUses {
+ public:
+  OpUses(const Op& op, const Sharing& sharing) : pairs_(op.in_place) {
+    const auto key = [](InPlacePair pair) { return std::pair(pair.output, pair.input); };
+    std::sort(pairs_.begin(), pairs_.end(), [&](InPlacePair a, InPlacePair b) { return key(a) < key(b); });
+    for (const TensorId output : op.outputs) ++writes_[sharing.class_of(output)];
+    for (std::uint32_t i = 0; i < op.inputs.size(); ++i) {
+      if (op.inputs[i]) reads_[sharing.class_of(*op.inputs[i])].push_back(i);
+    }
+  }
+
+  [[nodiscard]] bool has_pair(InPlacePair pair) const {
+    const auto less = [](InPlacePair a, InPlacePair b) {
+      return std::pair(a.output, a.input) < std::pair(b.output, b.input);
+    };
+    return std::binary_search(pairs_.begin(), pairs_.end(), pair, less);
+  }
+  /// How many outputs write the class.
+  [[nodiscard]] std::size_t writes(ClassId id) const {
+    const auto found = writes_.find(id);
+    return found == writes_.end() ? 0 : found->second;
+  }
+  /// The inputs that read the class.
+  [[nodiscard]] std::span<const std::uint32_t> reads(ClassId id) const {
+    const auto found = reads_.find(id);
+    return found == reads_.end() ? std::span<const std::uint32_t>() : found->second;
+  }
+
+ private:
+  std::vector<InPlacePair> pairs_;  ///< Ascending.
+  std::map<ClassId, std::size_t> writes_;
+  std::map<ClassId, std::vector<std::uint32_t>> reads_;
+};
+
+/// Finds the takeovers of all ops. O(pairs log) and the accesses of the classes that they are about.
 class PairFinder {
  public:
   PairFinder(const StorageInput& input, const Storages& storages) : input_(input), storages_(storages) {}
@@ -36,8 +71,9 @@ class PairFinder {
   Takeovers run() {
     for (std::size_t k = 0; k < input_.graph.ops().size(); ++k) {
       const Op& op = input_.graph.ops()[k];
-      if (op.no_task || !input_.graph.bodies(OpId(k)).empty()) continue;
-      for (const InPlacePair pair : op.in_place) consider(OpId(k), pair);
+      if (op.no_task || op.in_place.empty() || !input_.graph.bodies(OpId(k)).empty()) continue;
+      const OpUses uses(op, input_.sharing);
+      for (const InPlacePair pair : op.in_place) consider(OpId(k), pair, uses);
     }
     for (auto& [place, steps] : result_) {
       std::sort(steps.begin(), steps.end());
@@ -47,13 +83,13 @@ class PairFinder {
   }
 
  private:
-  void consider(OpId id, InPlacePair pair);
+  void consider(OpId id, InPlacePair pair, const OpUses& uses);
   [[nodiscard]] bool may_end(ClassId input) const;
-  [[nodiscard]] bool may_begin(const Op& op, TensorId output) const;
+  [[nodiscard]] bool may_begin(const OpUses& uses, TensorId output) const;
   /// Whether the op reads the class through an input without a pair with this output, or writes into it.
-  [[nodiscard]] bool used_otherwise(const Op& op, std::uint32_t output, ClassId input) const;
+  [[nodiscard]] static bool used_otherwise(const OpUses& uses, std::uint32_t output, ClassId input);
   /// Whether the op reads bytes that the output would overwrite, but as other elements of another input.
-  [[nodiscard]] bool reads_shifted(const Op& op, ClassPlace from, Bytes size) const;
+  [[nodiscard]] bool reads_shifted(const Op& op, const OpUses& uses, ClassPlace from, Bytes size) const;
   /// Whether at the step, an access by the op, `from` is needed for the last time and `to` for the first time.
   [[nodiscard]] bool changes_over(ClassId from, ClassId to, Step step) const;
   [[nodiscard]] bool is_renewed_at(ClassId id, Step step) const;
@@ -67,7 +103,7 @@ class PairFinder {
   Takeovers result_;
 };
 
-void PairFinder::consider(OpId id, InPlacePair pair) {
+void PairFinder::consider(OpId id, InPlacePair pair, const OpUses& uses) {
   const Op& op = input_.graph.op(id);
   const TensorId out = op.outputs[pair.output];
   const TensorId in = *op.inputs[pair.input];
@@ -76,8 +112,8 @@ void PairFinder::consider(OpId id, InPlacePair pair) {
   const Bytes size = input_.graph.tensor(out).size;
   if (to == from.id || size > input_.graph.tensor(in).size || size == Bytes(0)) return;
   if (input_.classes[to].memory != input_.classes[from.id].memory) return;
-  if (!may_begin(op, out) || !may_end(from.id) || used_otherwise(op, pair.output, from.id)) return;
-  if (reads_shifted(op, from, size)) return;
+  if (!may_begin(uses, out) || !may_end(from.id) || used_otherwise(uses, pair.output, from.id)) return;
+  if (reads_shifted(op, uses, from, size)) return;
   for (const Interval& span : input_.timeline.spans(id)) {
     if (changes_over(from.id, to, span.lower)) result_[{from.id, to, from.offset}].push_back(span.lower);
   }
@@ -92,30 +128,24 @@ bool PairFinder::may_end(ClassId input) const {
 
 /// Whether nothing is in the output's class before the op, the output covers the whole class, and the op writes the
 /// class through no other output.
-bool PairFinder::may_begin(const Op& op, TensorId output) const {
+bool PairFinder::may_begin(const OpUses& uses, TensorId output) const {
   const ClassId id = input_.sharing.class_of(output);
-  const auto writes = std::count_if(op.outputs.begin(), op.outputs.end(),
-                                    [&](TensorId each) { return input_.sharing.class_of(each) == id; });
-  return is_shared(id) && !life(id).sides.before && !input_.demands[id].has(Demand::filled) && writes == 1 &&
+  return is_shared(id) && !life(id).sides.before && !input_.demands[id].has(Demand::filled) && uses.writes(id) == 1 &&
          input_.classes[id].size == input_.graph.tensor(output).size;
 }
 
-bool PairFinder::used_otherwise(const Op& op, std::uint32_t output, ClassId input) const {
-  for (const TensorId each : op.outputs) {
-    if (input_.sharing.class_of(each) == input) return true;
-  }
-  for (std::uint32_t i = 0; i < op.inputs.size(); ++i) {
-    if (!op.inputs[i] || input_.sharing.class_of(*op.inputs[i]) != input) continue;
-    if (std::find(op.in_place.begin(), op.in_place.end(), InPlacePair{output, i}) == op.in_place.end()) return true;
-  }
-  return false;
+bool PairFinder::used_otherwise(const OpUses& uses, std::uint32_t output, ClassId input) {
+  const std::span<const std::uint32_t> reads = uses.reads(input);
+  return uses.writes(input) > 0 ||
+         std::any_of(reads.begin(), reads.end(), [&](std::uint32_t i) { return !uses.has_pair({output, i}); });
 }
 
-bool PairFinder::reads_shifted(const Op& op, ClassPlace from, Bytes size) const {
-  return std::any_of(op.inputs.begin(), op.inputs.end(), [&](const std::optional<TensorId>& input) {
-    if (!input || input_.sharing.class_of(*input) != from.id) return false;
-    const Bytes offset = input_.place(*input).offset;
-    const ByteRange bytes{offset, offset + input_.graph.tensor(*input).size};
+bool PairFinder::reads_shifted(const Op& op, const OpUses& uses, ClassPlace from, Bytes size) const {
+  const std::span<const std::uint32_t> reads = uses.reads(from.id);
+  return std::any_of(reads.begin(), reads.end(), [&](std::uint32_t i) {
+    const TensorId input = *op.inputs[i];
+    const Bytes offset = input_.place(input).offset;
+    const ByteRange bytes{offset, offset + input_.graph.tensor(input).size};
     return offset != from.offset && bytes.overlaps({from.offset, from.offset + size});
   });
 }

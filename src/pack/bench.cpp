@@ -7,6 +7,7 @@ namespace {
 
 /// Up to this many items, scanning everything placed is faster than the tree (bench/README.md, "occupancy").
 constexpr std::size_t kFlatItems = 8192;
+constexpr std::size_t kFlatRegions = 64;
 
 /// Up to this many meetings, a list of them is the cheapest index: it must be clearly shorter than a scan of everything
 /// placed, and must never become large. From the same measurement.
@@ -31,7 +32,10 @@ const Plain* Bench::plain() const {
 std::unique_ptr<Occupancy> Bench::new_occupancy() const {
   if (!meetings_) meetings_ = Meetings::find(problem_, meetings_limit(problem_.items.size()));
   if (*meetings_) return make_list_occupancy(problem_, **meetings_);
-  const bool flat = problem_.items.size() <= kFlatItems || !problem_.order.empty() || !problem_.apart.empty();
+  // A tree is as large as time is long, for each region; with many regions each holds few items.
+  const bool many_regions = problem_.regions.size() > kFlatRegions;
+  const bool flat =
+      problem_.items.size() <= kFlatItems || many_regions || !problem_.order.empty() || !problem_.apart.empty();
   return flat ? make_flat_occupancy(problem_) : make_tree_occupancy(problem_);
 }
 

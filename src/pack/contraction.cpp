@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <set>
+#include <utility>
 
 #include "base/interface/sort_stably.hpp"
 #include "plan/interface/join_savings.hpp"
@@ -11,6 +13,8 @@
 
 namespace stowage::pack {
 namespace {
+
+constexpr std::size_t kMatchingEffort = std::size_t{1} << 22;  // looks at a candidate: about a quarter of a second
 
 /// A join with its items in the order in which they begin.
 struct Takeover {
@@ -274,21 +278,24 @@ Contraction Bundles::build() const {
 /// which this greedy order is optimal.
 class Matching {
  public:
-  explicit Matching(const Problem& problem, std::vector<Takeover> candidates)
-      : problem_(problem), candidates_(std::move(candidates)) {
+  /// Looks at no more than `effort` candidates, and reduces it by those looked at; then the rest stays as it is.
+  Matching(const Problem& problem, std::vector<Takeover> candidates, std::size_t& effort)
+      : problem_(problem), candidates_(std::move(candidates)), effort_(effort) {
     // The tightest first, so that small items leave large ones to others.
     sort_stably(candidates_, [](const Takeover& a, const Takeover& b) { return a.slack < b.slack; });
+    for (std::size_t c = 0; c < candidates_.size(); ++c) by_later_[candidates_[c].to].push_back(c);
   }
 
   /// The chosen ones first, then the others.
   std::vector<Takeover> run() {
     if (candidates_.size() < 2) return std::move(candidates_);
     for (const std::uint32_t to : later_items()) {
-      std::vector<std::uint32_t> visited;
-      augment(to, visited);
+      if (effort_ > 0) augment(to);
     }
     std::vector<char> is_taken(candidates_.size(), 0);
-    for (const auto& [from, index] : taken_) is_taken[index] = 1;
+    for (const auto& [from, holder] : holders_) {
+      if (holder.candidate) is_taken[*holder.candidate] = 1;
+    }
     std::vector<Takeover> result;
     for (const bool wanted : {true, false}) {
       for (std::size_t c = 0; c < candidates_.size(); ++c) {
@@ -311,22 +318,51 @@ class Matching {
     return items;
   }
 
-  bool augment(std::uint32_t to, std::vector<std::uint32_t>& visited) {
-    for (std::size_t c = 0; c < candidates_.size(); ++c) {
-      const std::uint32_t from = candidates_[c].from;
-      if (candidates_[c].to != to || std::find(visited.begin(), visited.end(), from) != visited.end()) continue;
-      visited.push_back(from);
-      const auto holder = taken_.find(from);
-      if (holder != taken_.end() && !augment(candidates_[holder->second].to, visited)) continue;
-      taken_[from] = c;
-      return true;
+  /// An item that looks for an earlier one, and how many of its candidates were tried.
+  struct Looking {
+    const std::vector<std::size_t>* candidates;
+    std::size_t tried = 0;
+  };
+
+  /// Finds an earlier item for `to`, for which others may have to change theirs: a path, depth first.
+  void augment(std::uint32_t to) {
+    ++search_;
+    std::vector<Looking> path = {{&by_later_[to]}};
+    while (!path.empty()) {
+      Looking& last = path.back();
+      if (last.tried == last.candidates->size()) {
+        path.pop_back();
+        continue;
+      }
+      const std::uint32_t from = candidates_[(*last.candidates)[last.tried++]].from;
+      if (effort_ == 0) return;
+      --effort_;
+      Holder& holder = holders_[from];
+      if (std::exchange(holder.seen, search_) == search_) continue;
+      if (!holder.candidate) return take(path);
+      path.push_back({&by_later_[candidates_[*holder.candidate].to]});
     }
-    return false;
   }
+
+  void take(const std::vector<Looking>& path) {
+    for (const Looking& each : path) {
+      const std::size_t candidate = (*each.candidates)[each.tried - 1];
+      holders_[candidates_[candidate].from].candidate = candidate;
+    }
+  }
+
+  /// Who has an earlier item.
+  struct Holder {
+    std::optional<std::size_t> candidate = {};
+    std::size_t seen = 0;  ///< The last search that came here.
+  };
 
   const Problem& problem_;
   std::vector<Takeover> candidates_;
-  std::map<std::uint32_t, std::size_t> taken_;  ///< By earlier item: the candidate.
+  std::map<std::uint32_t, std::vector<std::size_t>> by_later_;  ///< The candidates of each later item.
+  std::map<std::uint32_t, Holder> holders_;                     ///< By earlier item.
+  std::size_t search_ = 0;
+  std::size_t& effort_;
 };
 
 template <class At>
@@ -377,9 +413,10 @@ Contraction contract(const Problem& problem, const KnownPositions& known) {
   Bundles bundles(problem, Bundles::Purpose::to_solve, known.positions);
   if (!known.positions.empty()) take_known(problem, known, bundles);
   const std::vector<Takeover> all = in_order(problem);
+  std::size_t effort = kMatchingEffort;
   for (auto first = all.begin(); first != all.end();) {
     const auto last = std::find_if(first, all.end(), [&](const Takeover& each) { return each.at != first->at; });
-    for (const Takeover& each : Matching(problem, {first, last}).run()) bundles.join(each);
+    for (const Takeover& each : Matching(problem, {first, last}, effort).run()) bundles.join(each);
     first = last;
   }
   return bundles.build();

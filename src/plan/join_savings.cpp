@@ -48,7 +48,8 @@ bool compete(std::span<const SharedByJoin> shared) {
 }
 
 /// The flow from bytes of earlier pieces to later pieces that may take them. The bytes of a piece are divided where
-/// something shared begins or ends.
+/// something shared begins or ends. Each segment sends its bytes along shortest augmenting paths, O(edges) each; after
+/// `effort` looks at edges the rest counts as if all of it could be sent.
 class TakeoverFlow {
  public:
   TakeoverFlow(const Problem& problem, std::span<const SharedByJoin> shared) {
@@ -57,26 +58,27 @@ class TakeoverFlow {
     std::map<std::pair<PieceKey, Bytes>, std::size_t> segments;
     std::map<PieceKey, std::size_t> takers;
     for (const SharedByJoin& each : shared) {
-      const auto [taker, is_new] = takers.try_emplace(later_of(each), room_.size());
-      if (is_new) room_.push_back(problem.items[each.later].pieces[each.later_piece].bytes.length());
+      const auto [taker, is_new] = takers.try_emplace(later_of(each), takers_.size());
+      if (is_new) takers_.push_back({problem.items[each.later].pieces[each.later_piece].bytes.length()});
       const std::set<Bytes>& at = cuts[earlier_of(each)];
       for (auto cut = at.find(each.bytes.lower); *cut < each.bytes.upper; ++cut) {
-        const auto [segment, added] = segments.try_emplace({earlier_of(each), *cut}, left_.size());
-        if (added) left_.push_back(*std::next(cut) - *cut);
-        if (added) edges_.emplace_back();
-        edges_[segment->second].try_emplace(taker->second);
+        const auto [segment, added] = segments.try_emplace({earlier_of(each), *cut}, segments_.size());
+        if (added) segments_.push_back({*std::next(cut) - *cut});
+        segments_[segment->second].edges.try_emplace(taker->second);
       }
     }
   }
 
-  Bytes run() {
+  /// At least the largest flow, and equal to it if `effort` suffices, which is reduced by what was used.
+  Bytes run(std::size_t& effort) {
     Bytes total;
-    for (std::size_t segment = 0; segment < left_.size(); ++segment) {
-      while (left_[segment] > Bytes(0)) {
-        const Bytes sent = push(segment);
+    for (std::size_t segment = 0; segment < segments_.size(); ++segment) {
+      while (segments_[segment].left > Bytes(0) && effort > 0) {
+        const Bytes sent = push(segment, effort);
         if (sent == Bytes(0)) break;
         total += sent;
       }
+      if (effort == 0) total += segments_[segment].left;
     }
     return total;
   }
@@ -84,61 +86,77 @@ class TakeoverFlow {
  private:
   static constexpr std::size_t kNone = SIZE_MAX;
 
-  /// A path on which segments give way to each other.
-  struct Path {
-    std::vector<std::size_t> reached_by;    ///< By taker: the segment that would give to it.
-    std::vector<std::size_t> displaced_by;  ///< By segment: the taker that it would leave.
-    std::size_t end = kNone;                ///< A taker that has room; kNone: there is no path.
+  struct Segment {
+    Bytes left;
+    std::map<std::size_t, Bytes> edges = {};  ///< What each taker takes of it.
+    std::size_t displaced_by = kNone;         ///< On the current path: the taker that it would leave.
+    std::size_t seen = 0;                     ///< The last search that came here.
+  };
+  struct Taker {
+    Bytes room;
+    std::set<std::size_t> givers = {};  ///< The segments of which it takes something.
+    std::size_t reached_by = kNone;     ///< On the current path: the segment that would give to it.
+    std::size_t seen = 0;
   };
 
-  [[nodiscard]] Path find_path(std::size_t from) const {
-    Path path{std::vector<std::size_t>(room_.size(), kNone), std::vector<std::size_t>(left_.size(), kNone)};
+  /// The nearest taker that has room, along a path on which segments give way to each other; kNone: there is none, or
+  /// the effort is used up.
+  std::size_t find_path(std::size_t from, std::size_t& effort) {
+    ++search_;
+    segments_[from].seen = search_;
     for (std::deque<std::size_t> queue = {from}; !queue.empty(); queue.pop_front()) {
-      for (const auto& [taker, flow] : edges_[queue.front()]) {
-        if (path.reached_by[taker] != kNone) continue;
-        path.reached_by[taker] = queue.front();
-        if (room_[taker] > Bytes(0)) {
-          path.end = taker;
-          return path;
-        }
-        for (std::size_t other = 0; other < edges_.size(); ++other) {
-          const auto used = edges_[other].find(taker);
-          const bool gives = used != edges_[other].end() && used->second > Bytes(0);
-          if (!gives || path.displaced_by[other] != kNone || other == from) continue;
-          path.displaced_by[other] = taker;
-          queue.push_back(other);
+      for (const auto& [taker, flow] : segments_[queue.front()].edges) {
+        if (effort == 0) return kNone;
+        --effort;
+        Taker& reached = takers_[taker];
+        if (std::exchange(reached.seen, search_) == search_) continue;
+        reached.reached_by = queue.front();
+        if (reached.room > Bytes(0)) return taker;
+        for (const std::size_t giver : reached.givers) {
+          if (std::exchange(segments_[giver].seen, search_) == search_) continue;
+          segments_[giver].displaced_by = taker;
+          queue.push_back(giver);
         }
       }
     }
-    return path;
+    return kNone;
+  }
+
+  void change(std::size_t segment, std::size_t taker, Bytes by) {
+    Bytes& flow = segments_[segment].edges[taker];
+    flow += by;
+    if (flow > Bytes(0))
+      takers_[taker].givers.insert(segment);
+    else
+      takers_[taker].givers.erase(segment);
   }
 
   /// Sends bytes of a segment along a shortest path; returns how many.
-  Bytes push(std::size_t from) {
-    const Path path = find_path(from);
-    if (path.end == kNone) return Bytes(0);
-    Bytes amount = std::min(left_[from], room_[path.end]);
-    for (std::size_t segment = path.reached_by[path.end]; segment != from;) {
-      const std::size_t taker = path.displaced_by[segment];
-      amount = std::min(amount, edges_[segment][taker]);
-      segment = path.reached_by[taker];
+  Bytes push(std::size_t from, std::size_t& effort) {
+    const std::size_t end = find_path(from, effort);
+    if (end == kNone) return Bytes(0);
+    Bytes amount = std::min(segments_[from].left, takers_[end].room);
+    for (std::size_t segment = takers_[end].reached_by; segment != from;) {
+      const std::size_t taker = segments_[segment].displaced_by;
+      amount = std::min(amount, segments_[segment].edges[taker]);
+      segment = takers_[taker].reached_by;
     }
-    std::size_t segment = path.reached_by[path.end];
-    edges_[segment][path.end] += amount;
+    std::size_t segment = takers_[end].reached_by;
+    change(segment, end, amount);
     while (segment != from) {
-      const std::size_t taker = path.displaced_by[segment];
-      edges_[segment][taker] -= amount;
-      segment = path.reached_by[taker];
-      edges_[segment][taker] += amount;
+      const std::size_t taker = segments_[segment].displaced_by;
+      change(segment, taker, Bytes(0) - amount);
+      segment = takers_[taker].reached_by;
+      change(segment, taker, amount);
     }
-    left_[from] -= amount;
-    room_[path.end] -= amount;
+    segments_[from].left -= amount;
+    takers_[end].room -= amount;
     return amount;
   }
 
-  std::vector<Bytes> left_;                          ///< By segment.
-  std::vector<Bytes> room_;                          ///< By taker.
-  std::vector<std::map<std::size_t, Bytes>> edges_;  ///< By segment: what each taker takes of it.
+  std::vector<Segment> segments_;
+  std::vector<Taker> takers_;
+  std::size_t search_ = 0;
 };
 
 bool is_two_sided(std::span<const SharedByJoin> shared) {
@@ -172,10 +190,16 @@ std::vector<SharedByJoin> shared_by_joins_at(const Problem& problem, Step step) 
   return result;
 }
 
-Bytes most_saved(const Problem& problem, std::span<const SharedByJoin> shared) {
+Bytes most_saved(const Problem& problem, std::span<const SharedByJoin> shared, std::size_t& effort) {
   if (shared.size() < 2) return sum_of(shared);
-  if (!compete(shared) || !is_two_sided(shared)) return sum_of(shared);
-  return TakeoverFlow(problem, shared).run();
+  effort -= std::min(effort, shared.size());
+  if (effort == 0 || !compete(shared) || !is_two_sided(shared)) return sum_of(shared);
+  return TakeoverFlow(problem, shared).run(effort);
+}
+
+Bytes most_saved(const Problem& problem, std::span<const SharedByJoin> shared) {
+  std::size_t effort = kSavingsEffort;
+  return most_saved(problem, shared, effort);
 }
 
 }  // namespace stowage::plan

@@ -148,7 +148,7 @@ class Savings {
     for (; next_ < shared_.size() && shared_[next_].when.lower <= step; ++next_) {
       if (shared_[next_].when.contains(step)) now_.push_back(shared_[next_]);
     }
-    return now_.empty() ? Bytes(0) : plan::most_saved(problem_, now_);
+    return now_.empty() ? Bytes(0) : plan::most_saved(problem_, now_, effort_);
   }
 
  private:
@@ -156,6 +156,7 @@ class Savings {
   std::vector<plan::SharedByJoin> shared_;
   std::size_t next_ = 0;
   std::vector<plan::SharedByJoin> now_;
+  std::size_t effort_ = plan::kSavingsEffort;
 };
 
 Certificate most_live_bytes(const Problem& problem) {

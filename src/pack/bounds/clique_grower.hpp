@@ -14,6 +14,9 @@ class CliqueGrower {
 
   /// Adds an edge.
   void join(std::uint32_t a, std::uint32_t b);
+  [[nodiscard]] bool are_joined(std::uint32_t a, std::uint32_t b) const {
+    return (joined_[a * words_ + b / 64] >> (b % 64) & 1) != 0;
+  }
   /// Extends a set of nodes of which every two are joined.
   std::vector<std::uint32_t> grow(std::vector<std::uint32_t> clique);
   /// Whether some clique grown so far contains both; the same node twice: contains it.

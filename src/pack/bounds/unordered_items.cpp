@@ -38,7 +38,10 @@ class CliqueSearch {
   /// The heaviest set found until `stop` returns true; without items if that is before any set is grown.
   Certificate find(const std::function<bool()>& stop) {
     if (!join_unordered(stop)) return {};
-    for (const Step step : fullest_steps()) grow_from(live_at(step));
+    for (const Step step : fullest_steps()) {
+      if (stop()) return best_;
+      grow_from(live_at(step));
+    }
     for (std::uint32_t i = 0; i < items_.size(); ++i) {
       if (i % kItemsBetweenStopChecks == 0 && stop()) break;
       const bool covered = grower_.together(i, i);  // in a set grown before
@@ -120,7 +123,7 @@ class CliqueSearch {
     std::vector<std::uint32_t> live;
     for (std::uint32_t i = 0; i < items_.size(); ++i) {
       if (!lives_[i].contains(step)) continue;
-      if (std::all_of(live.begin(), live.end(), [&](std::uint32_t other) { return unordered(i, other); }))
+      if (std::all_of(live.begin(), live.end(), [&](std::uint32_t other) { return grower_.are_joined(i, other); }))
         live.push_back(i);
     }
     return live;

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bit>
+#include <optional>
 
 #include "pack/index/occupancy.hpp"
 
@@ -109,7 +110,7 @@ class TreeOccupancy final : public Occupancy {
     }
     std::sort(cuts_.begin(), cuts_.end());
     cuts_.erase(std::unique(cuts_.begin(), cuts_.end()), cuts_.end());
-    for (std::size_t r = 0; r < problem.regions.size(); ++r) trees_.emplace_back(cuts_.size());
+    trees_.resize(problem.regions.size());
     index_.reserve(problem.items.size() + 1);
     for (const Item& item : problem.items) {
       index_.push_back(spans_.size());
@@ -118,23 +119,25 @@ class TreeOccupancy final : public Occupancy {
   }
 
   void blocked(std::size_t item, std::uint32_t region, std::vector<OffsetRange>& ranges) const override {
+    if (!trees_[region]) return;
     const std::vector<Piece>& pieces = problem_.items[item].pieces;
     for (std::size_t p = 0; p < pieces.size(); ++p) {
       const Spans& when = spans_[index_[item] + p];
       const ByteRange mine = pieces[p].bytes;
       if (mine.empty()) continue;
-      trees_[region].occupied(when.first, when.last, [&](OffsetRange theirs) {
+      trees_[region]->occupied(when.first, when.last, [&](OffsetRange theirs) {
         ranges.push_back({theirs.lower - mine.upper.value() + 1, theirs.upper - mine.lower.value()});
       });
     }
   }
 
   void place(std::size_t item, Position at) override {
+    if (!trees_[at.region]) trees_[at.region].emplace(cuts_.size());
     const std::vector<Piece>& pieces = problem_.items[item].pieces;
     for (std::size_t p = 0; p < pieces.size(); ++p) {
       const Spans& when = spans_[index_[item] + p];
       const OffsetRange bytes{(pieces[p].bytes.lower + at.offset).value(), (pieces[p].bytes.upper + at.offset).value()};
-      if (!bytes.empty()) trees_[at.region].insert(when.first, when.last, bytes);
+      if (!bytes.empty()) trees_[at.region]->insert(when.first, when.last, bytes);
     }
   }
 
@@ -153,7 +156,7 @@ class TreeOccupancy final : public Occupancy {
   std::vector<Step> cuts_;
   std::vector<std::size_t> index_;  ///< By item: where the spans of its pieces start.
   std::vector<Spans> spans_;
-  std::vector<TimeTree> trees_;  ///< By region.
+  std::vector<std::optional<TimeTree>> trees_;  ///< By region; none for an empty one.
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -31,7 +32,13 @@ struct SharedByJoin {
 /// An upper limit of the bytes that these save together. Precondition: all of them contain a common step. Each byte of
 /// the earlier pieces is taken once, and no piece takes more bytes than it has: a maximum flow, which is exact unless
 /// several pieces compete for one. If a piece is the earlier one of some and the later one of others, just their sum.
-/// O(1) each, except for pieces that occur more than once.
+/// O(1) each, except for pieces that occur more than once: for these at most `effort` looks at one of `shared`, which
+/// is reduced by what was used. When it is used up, the limit is less tight.
+[[nodiscard]] Bytes most_saved(const Problem& problem, std::span<const SharedByJoin> shared, std::size_t& effort);
+/// With `kSavingsEffort`.
 [[nodiscard]] Bytes most_saved(const Problem& problem, std::span<const SharedByJoin> shared);
+
+/// What one bound may spend on savings: about half a second.
+inline constexpr std::size_t kSavingsEffort = std::size_t{1} << 22;
 
 }  // namespace stowage::plan
