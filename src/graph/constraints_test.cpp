@@ -44,6 +44,27 @@ std::string verdict(GraphDescription graph, const Change& change = {}) {
 
 // ------------------------------------------------------------------------------------------------------------- groups
 
+/// A value of a byte, to which `count` concats append a byte each.
+GraphDescription concats(std::size_t count) {
+  GraphDescription graph{
+      .name = "nested", .memories = {}, .tensors = {tensor("first", 1)}, .ops = {op("make", {}, {t(0)})}};
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t part = graph.tensors.size();
+    const auto size = static_cast<std::int64_t>(i) + 2;
+    graph.tensors.insert(graph.tensors.end(), {tensor("part", 1), tensor("whole", size)});
+    graph.ops.push_back(op("make", {}, {t(part)}));
+    graph.ops.push_back(op("join", {t(part - 1), t(part)}, {t(part + 1)}));
+    graph.ops.back().contiguous_inputs = Contiguity::packed;
+  }
+  return graph;
+}
+
+TEST(Groups, PackedOnesAreNested128DeepAtMost) {
+  EXPECT_EQ(verdict(concats(128)), "built");
+  EXPECT_EQ(verdict(concats(129)),
+            "ops[2].contiguous_inputs: op 'join' (2) is inside of more than 128 packed groups, one in another");
+}
+
 TEST(Groups, PaddedAndPackedOnesAreAccepted) {
   EXPECT_EQ(verdict(base(), [](auto& g) { g.ops[1].contiguous_inputs = Contiguity::padded; }), "built");
   EXPECT_EQ(verdict(base(), [](auto& g) { g.ops[1].contiguous_inputs = Contiguity::packed; }), "built");

@@ -50,8 +50,8 @@ class Flattener {
   Status add(Scope scope, const std::vector<Tensor>& tensors, const std::vector<Op>& ops, const std::string& path,
              std::size_t depth) {
     if (depth > kMaxDepth) return fault(path, fmt::format("bodies are nested more than {} deep", kMaxDepth));
-    STOWAGE_TRY_STATUS(
-        validation::check_references({root_.name, root_.memories, tensors, strip(ops), root_.rings}, path));
+    // Only ids are checked here, not names and memories, which all scopes share.
+    STOWAGE_TRY_STATUS(validation::check_references({{}, {}, tensors, strip(ops), {}}, path));
     const ScopeId id(result_.scopes.size());
     scope.first_tensor = TensorId(result_.tensors.size());
     scope.first_op = OpId(result_.ops.size());

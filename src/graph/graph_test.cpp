@@ -65,6 +65,14 @@ TEST(Graph, StreamsOfOpsWithoutATaskDoNotCount) {
   EXPECT_EQ(Graph::build(description)->stream_count(), 1U);
 }
 
+TEST(Graph, RefusesNamesAbove16KiB) {
+  GraphDescription long_name = chain();
+  long_name.tensors[1].name = std::string(16384, 'n');
+  EXPECT_TRUE(Graph::build(long_name));
+  long_name.tensors[1].name += 'n';
+  expect_fault(long_name, "tensors[1].name", "the name of tensor 1 has 16385 bytes, more than 16384");
+}
+
 TEST(Graph, RefusesBadSizes) {
   GraphDescription negative = chain();
   negative.tensors[1].size = Bytes(-1);

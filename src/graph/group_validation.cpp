@@ -10,6 +10,8 @@
 namespace stowage::validation {
 namespace {
 
+constexpr std::size_t kMaxPackedNesting = 128;
+
 Status check_members(const Graph& graph, const Group& group) {
   const std::string path = fmt::format("ops[{}].{}", group.op.index(), group.field());
   const std::string who = describe(graph.op(group.op), group.op);
@@ -200,6 +202,37 @@ Status check_chains(const Graph& graph, const Relations& relations) {
   return Done{};
 }
 
+/// Packed groups whose wholes are parts of others, which are parts of others: what lies in what is looked up level by
+/// level.
+Status check_nesting(const Graph& graph, const Relations& relations) {
+  const auto node = [&](TensorId id) { return relations.place(id).representative.index(); };
+  std::map<std::size_t, std::size_t> above;  // by alias class: in how many wholes it lies, one inside another
+  std::vector<const Group*> packed;
+  for (const Group& group : relations.groups) {
+    if (group.whole) packed.push_back(&group);
+  }
+  // A whole made by a concat is a part of later ones; one that is split is a part of earlier ones.
+  const auto deepen = [&](const Group& group) -> Status {
+    const auto known = above.find(node(*group.whole));
+    const std::size_t depth = known == above.end() ? 1 : known->second + 1;
+    for (const GroupMember& member : group.members) {
+      std::size_t& own = above[node(member.tensor)];
+      own = std::max(own, depth);
+    }
+    if (depth <= kMaxPackedNesting) return Done{};
+    return fault_at(fmt::format("ops[{}].{}", group.op.index(), group.field()),
+                    fmt::format("{} is inside of more than {} packed groups, one in another",
+                                describe(graph.op(group.op), group.op), kMaxPackedNesting));
+  };
+  for (auto group = packed.rbegin(); group != packed.rend(); ++group) {
+    if ((*group)->side == GroupSide::inputs) STOWAGE_TRY_STATUS(deepen(**group));
+  }
+  for (const Group* const group : packed) {
+    if (group->side == GroupSide::outputs) STOWAGE_TRY_STATUS(deepen(*group));
+  }
+  return Done{};
+}
+
 }  // namespace
 
 Status check_groups(const Graph& graph, const Relations& relations) {
@@ -210,6 +243,7 @@ Status check_groups(const Graph& graph, const Relations& relations) {
   }
   if (relations.groups.empty()) return Done{};
   STOWAGE_TRY_STATUS(check_externals(graph, relations));
+  STOWAGE_TRY_STATUS(check_nesting(graph, relations));
   return check_chains(graph, relations);
 }
 

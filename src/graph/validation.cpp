@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <unordered_set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,6 +13,7 @@ namespace {
 
 /// More streams than any device has; bounds the size of per-stream tables for any input file.
 constexpr std::size_t kMaxStreams = 1024;
+constexpr std::size_t kMaxName = std::size_t{1} << 14;
 
 Error fault(std::string path, std::string message) {
   return Error{ErrorCode::invalid, std::move(message), {.file = {}, .line = {}, .path = std::move(path)}};
@@ -64,6 +66,20 @@ class Total {
  private:
   Bytes sum_;
 };
+
+/// Names are repeated wherever a report mentions a tensor or op.
+Status check_names(const GraphDescription& graph) {
+  const auto check = [](const auto& list, const char* path, const char* word) -> Status {
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      if (list[i].name.size() <= kMaxName) continue;
+      return fault(fmt::format("{}[{}].name", path, i),
+                   fmt::format("the name of {} {} has {} bytes, more than {}", word, i, list[i].name.size(), kMaxName));
+    }
+    return Done{};
+  };
+  STOWAGE_TRY_STATUS(check(graph.tensors, "tensors", "tensor"));
+  return check(graph.ops, "ops", "op");
+}
 
 Status check_memories(const GraphDescription& graph) {
   for (std::size_t i = 0; i < graph.memories.size(); ++i) {
@@ -208,10 +224,10 @@ Status check_op_tensors(const GraphDescription& graph, std::size_t index) {
   for (std::size_t i = 0; i < op.inputs.size(); ++i) {
     if (op.inputs[i] && op.inputs[i]->index() >= graph.tensors.size()) return unknown("inputs", i, *op.inputs[i]);
   }
+  std::unordered_set<TensorId> seen;
   for (std::size_t i = 0; i < op.outputs.size(); ++i) {
     if (op.outputs[i].index() >= graph.tensors.size()) return unknown("outputs", i, op.outputs[i]);
-    if (std::find(op.outputs.begin(), op.outputs.begin() + static_cast<std::ptrdiff_t>(i), op.outputs[i]) !=
-        op.outputs.begin() + static_cast<std::ptrdiff_t>(i)) {
+    if (!seen.insert(op.outputs[i]).second) {
       return fault(
           fmt::format("ops[{}].outputs[{}]", index, i),
           fmt::format("{} lists {} as output twice", name_op(graph, index), name_tensor(graph, op.outputs[i])));
@@ -316,6 +332,7 @@ Status check_sizes(const GraphDescription& description) {
   if (std::max({description.tensors.size(), description.ops.size(), description.memories.size()}) >= kMaxCount) {
     return fault("", "more than 2^32 - 2 tensors, ops or memories");
   }
+  STOWAGE_TRY_STATUS(check_names(description));
   STOWAGE_TRY_STATUS(check_memories(description));
   Total total;
   STOWAGE_TRY_STATUS(check_tensor_sizes(description, total));
@@ -396,12 +413,10 @@ Status check_dataflow(const GraphDescription& description, const std::vector<Vie
   for (std::size_t k = 0; k < description.ops.size(); ++k) {
     const Op& op = description.ops[k];
     STOWAGE_TRY_STATUS(check_reads(description, roots, writes, k));
-    for (const TensorId id : op.outputs) {
-      // A reshape writes nothing, but from here on its output is defined through the alias.
-      const bool aliased = std::any_of(op.aliases.begin(), op.aliases.end(),
-                                       [&](const Alias& alias) { return op.outputs[alias.output] == id; });
-      if (!op.no_task || aliased) writes.defined[roots[id.index()].tensor.index()] = true;
-    }
+    const auto define = [&](TensorId id) { writes.defined[roots[id.index()].tensor.index()] = true; };
+    // A reshape writes nothing, but from here on its output is defined through the alias.
+    for (const Alias& alias : op.aliases) define(op.outputs[alias.output]);
+    if (!op.no_task) std::for_each(op.outputs.begin(), op.outputs.end(), define);
   }
   return Done{};
 }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
+#include <set>
 #include <string>
 
 #include "liveness/interface/touches.hpp"
@@ -57,18 +57,25 @@ bool ends_unread_inputs(const Graph& graph, const Moment& moment) {
 /// Inputs that no op accesses in the run of some batch.
 UnreadInputs unread_inputs(const Graph& graph, const Sharing& sharing, const Timeline& timeline) {
   UnreadInputs unread;
-  for (std::uint32_t batch = 1; batch <= graph.batches().size(); ++batch) {
-    ByClass<char> read(sharing.class_count());
-    std::optional<std::size_t> first;
-    for (std::size_t k = 0; k < timeline.moments.size(); ++k) {
-      const Moment& moment = timeline.moments[k];
-      if (moment.batch != 0 && moment.batch != batch) continue;
-      if (!first && ends_unread_inputs(graph, moment)) first = k;
-      for_each_touched(graph, moment, [&](TensorId tensor, bool) { read[sharing.class_of(tensor)] = 1; });
-    }
-    for (std::size_t t = 0; t < graph.tensors().size() && first; ++t) {
-      const bool input = graph.tensors()[t].flags.has(TensorFlag::input);
-      if (input && read[sharing.class_of(TensorId(t))] == 0) unread[*first].emplace_back(t);
+  if (graph.batches().empty()) return unread;
+  constexpr std::size_t kNever = SIZE_MAX;
+  // By batch, and 0 for what all have in common.
+  std::vector<std::size_t> first(graph.batches().size() + 1, kNever);
+  std::vector<std::set<ClassId>> read(first.size());
+  for (std::size_t k = 0; k < timeline.moments.size(); ++k) {
+    const Moment& moment = timeline.moments[k];
+    if (ends_unread_inputs(graph, moment)) first[moment.batch] = std::min(first[moment.batch], k);
+    for_each_touched(graph, moment, [&](TensorId tensor, bool) {
+      const ClassId id = sharing.class_of(tensor);
+      if (sharing.flags[id].has(TensorFlag::input)) read[moment.batch].insert(id);
+    });
+  }
+  for (std::size_t t = 0; t < graph.tensors().size(); ++t) {
+    const ClassId id = sharing.class_of(TensorId(t));
+    if (!graph.tensors()[t].flags.has(TensorFlag::input) || read[0].contains(id)) continue;
+    for (std::size_t batch = 1; batch < first.size(); ++batch) {
+      const std::size_t at = std::min(first[0], first[batch]);
+      if (at != kNever && !read[batch].contains(id)) unread[at].emplace_back(t);
     }
   }
   return unread;

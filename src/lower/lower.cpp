@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <numeric>
 
 #include "graph/interface/relations.hpp"
 #include "lower/apart.hpp"
@@ -350,8 +351,9 @@ void ProblemBuilder::split_at(ArenaProblem& target, Bytes max_size) {
   const auto usual = static_cast<std::size_t>(2 * (total.value() / max_size.value()) + 2);
   const std::size_t count = std::clamp<std::size_t>(target.problem.items.size() - oversize.size(), 1, usual);
   target.problem.regions.assign(count, Region{max_size, true});
-  std::vector<std::uint32_t> ordinary;
-  for (std::uint32_t r = 0; r < count; ++r) ordinary.push_back(r);
+  // An empty list allows all regions, which is right as long as there are no others.
+  std::vector<std::uint32_t> ordinary(oversize.empty() ? 0 : count);
+  std::iota(ordinary.begin(), ordinary.end(), 0U);
   for (Item& item : target.problem.items) item.allowed = ordinary;
   for (const std::size_t i : oversize) {
     target.problem.items[i].allowed = {static_cast<std::uint32_t>(target.problem.regions.size())};
