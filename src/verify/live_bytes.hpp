@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -35,7 +36,8 @@ struct Share {
 /// With several streams, values that are needed at one event of the course are still needed in every other order: if
 /// one could be over before the other begins, it would also come first in the course.
 ///
-/// O(accesses log accesses + pairs²) per run and share.
+/// O(accesses log accesses) per run and share, and for each event at which values take over from others O(pairs) looks
+/// at a pair for each of them, of which there is a limit: beyond it the bound is lower than it might be.
 class LiveBytes {
  public:
   LiveBytes(const Case& input, const Claims& claims, const std::vector<Extent>& extents, const KinSets& kin,
@@ -63,18 +65,24 @@ class LiveBytes {
   };
   enum class Whom : std::uint8_t { all, no_guests };
 
+  /// The values that count in a sum.
+  struct Counted {
+    std::vector<ValueId> values;  ///< Ascending.
+    std::vector<char> contains;   ///< By value.
+  };
+
+  [[nodiscard]] std::optional<Share> share_of(ValueId value) const;
   [[nodiscard]] ByEvent bytes_of(Share share, const RunNeeds& run) const;
   [[nodiscard]] ByEvent sum(Share share, const RunNeeds& run, Whom whom) const;
-  void add_set(const std::vector<Kin>& set, bool consistent, const std::vector<char>& counted, const RunNeeds& run,
+  void add_set(const std::vector<Kin>& set, bool consistent, const Counted& counted, const RunNeeds& run,
                ByEvent& steps) const;
-  [[nodiscard]] std::vector<char> counted(Share share, Whom whom) const;
-  [[nodiscard]] bool are_read_here(Share share, const Op& op, const std::vector<char>& counted) const;
-  [[nodiscard]] Bytes copied(Share share, const RunNeeds& run, EventIndex at, const std::vector<char>& counted) const;
+  [[nodiscard]] Counted counted(Share share, Whom whom) const;
+  [[nodiscard]] bool are_read_here(Share share, const Op& op, const Counted& counted) const;
+  [[nodiscard]] Bytes copied(Share share, const RunNeeds& run, EventIndex at, const Counted& counted) const;
   [[nodiscard]] ByEvent room_in_buffers(Share share, const RunNeeds& run) const;
   /// What takeovers save at most, each rounded up to a multiple.
-  [[nodiscard]] Bytes saved(const RunNeeds& run, EventIndex at, const std::vector<char>& counted, Bytes multiple) const;
-  [[nodiscard]] Bytes gain(const RunNeeds& run, EventIndex at, const Takeover& takeover,
-                           const std::vector<char>& counted) const;
+  [[nodiscard]] Bytes saved(const RunNeeds& run, EventIndex at, const Counted& counted, Bytes multiple) const;
+  [[nodiscard]] Bytes gain(const RunNeeds& run, EventIndex at, const Takeover& takeover, const Counted& counted) const;
   [[nodiscard]] std::vector<Buffer> buffers_of(Share share) const;
   [[nodiscard]] bool fits(const std::vector<Buffer>& buffers, ValueId value) const;
 
@@ -84,6 +92,7 @@ class LiveBytes {
   const KinSets& kin_;
   const std::vector<RunNeeds>& runs_;
   const Takeovers& takeovers_;
+  std::map<Share, std::vector<ValueId>> values_;  ///< Whose bytes count for each share.
 };
 
 }  // namespace stowage::verification

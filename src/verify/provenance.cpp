@@ -2,6 +2,7 @@
 
 #include <array>
 #include <numeric>
+#include <unordered_set>
 #include <utility>
 
 namespace stowage::verification {
@@ -75,6 +76,7 @@ std::vector<HolderId> Provenance::relatives(HolderId value, ByteRange bytes) con
 /// Parts and wholes share the same bytes of a region, so byte ranges need no translation between them.
 std::vector<HolderId> Provenance::reach(std::span<const Parts* const> lists, HolderId from, ByteRange bytes) {
   std::vector<HolderId> reached = {from};
+  std::unordered_set<HolderId> known = {from};
   std::vector<std::uint32_t> positions;
   for (std::size_t i = 0; i < reached.size(); ++i) {
     for (const Parts* const parts : lists) {
@@ -85,7 +87,7 @@ std::vector<HolderId> Provenance::reach(std::span<const Parts* const> lists, Hol
       std::sort(positions.begin(), positions.end());
       for (const std::uint32_t position : positions) {
         const HolderId other = found->second.all()[position].other;
-        if (std::find(reached.begin(), reached.end(), other) == reached.end()) reached.push_back(other);
+        if (known.insert(other).second) reached.push_back(other);
       }
     }
   }

@@ -31,6 +31,7 @@ class Takeovers {
  public:
   Takeovers(const Case& input, const std::vector<Extent>& extents, const std::vector<RunNeeds>& runs);
 
+  [[nodiscard]] bool empty() const { return takeovers_.empty(); }
   [[nodiscard]] const std::vector<Takeover>& at(const Event& event) const;
   /// Whether one of the two may take over from the other somewhere. O(takeovers).
   [[nodiscard]] bool are_linked(ValueId a, ValueId b) const;
