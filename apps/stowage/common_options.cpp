@@ -153,6 +153,12 @@ void add_import_options(CLI::App& command, ImportOptions& options) {
           "The value of a symbolic dim of a model; may be repeated (" + formats_with(ImportOption::dims) + ")")
       ->allow_extra_args(false)
       ->type_name("NAME=N");
+  command
+      .add_option("--limit", options.limit,
+                  "Accept files that ask for this many times as much as usual: objects, batches × ops and the like")
+      ->check(CLI::Range(1, 1'000'000))
+      ->type_name("N")
+      ->capture_default_str();
 }
 
 void add_base_option(CLI::App& command, AddressBase& value) {

@@ -72,6 +72,9 @@ struct ImportOptions {
   /// Give element-wise ops of a model in-place pairs where that is always legal.
   bool in_place = true;
   std::map<std::string, std::int64_t> dims;  ///< Values of symbolic dimensions, by name.
+  /// Accept files that ask for this many times as much as usual: more objects, larger products such
+  /// as batches × ops. Above that, a file is refused with `ErrorCode::unsupported`.
+  std::uint32_t limit = 1;
 };
 enum class ImportOption : std::uint8_t { alignment, views, in_place, dims };
 

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "io/csv/format.hpp"
+#include "io/extent.hpp"
 #include "io/foreign.hpp"
 #include "io/graph_json/format.hpp"
 #include "io/onnx/format.hpp"
@@ -96,6 +97,10 @@ Result<Imported> import_bytes(std::string_view bytes, const std::string& file, c
   if (!options.dims.empty() && !takes(*format, ImportOption::dims))
     return no_dims(*format, file, options.dims.begin()->first);
   Result<Imported> imported = format->parse(bytes, file, options);
+  if (const Graph* const graph = imported ? std::get_if<Graph>(&*imported) : nullptr) {
+    Status fits = io::check_extent(*graph, options.limit);
+    if (!fits) return fault(fits.error().code, file, std::move(fits.error().message));
+  }
   if (imported || imported.error().code != ErrorCode::parse) return imported;
   // The beginnings of several protobuf formats look alike.
   const io::ForeignFormat* const foreign = io::find_foreign_by_name(file);

@@ -13,6 +13,7 @@
 #include "files/interface/csv_text.hpp"
 #include "files/interface/json_reader.hpp"
 #include "graph/interface/flags.hpp"
+#include "io/extent.hpp"
 #include "io/graph_json/format.hpp"
 #include "io/graph_json/names.hpp"
 #include "rewrite/interface/rewrites.hpp"
@@ -282,19 +283,22 @@ bool io::graph_json::is_object(std::string_view text) {
 }
 
 Result<Graph> parse_graph(std::string_view text, const std::string& file) {
-  STOWAGE_TRY(GraphDescription description, files::read_json(text, file, read_description, kNamed));
-  Result<Graph> graph = Graph::build(std::move(description));
-  if (!graph) graph.error().where.file = file;
-  return graph;
+  ImportOptions unlimited;
+  unlimited.limit = std::numeric_limits<std::uint32_t>::max();
+  return io::parse_graph_with(text, file, unlimited);
 }
 
 Result<Graph> io::parse_graph_with(std::string_view text, const std::string& file, const ImportOptions& options) {
-  STOWAGE_TRY(Graph graph, parse_graph(text, file));
-  if (!options.alignment) return graph;
-  Result<rewrite::Rewritten> aligned = rewrite::with_alignment(graph, *options.alignment);
-  if (aligned) return std::move(aligned->graph);
-  aligned.error().where.file = file;
-  return std::move(aligned).error();
+  const files::JsonLimits limits{.objects = kMaxObjects * options.limit};
+  Result<GraphDescription> description = files::read_json(text, file, read_description, kNamed, limits);
+  if (!description) return std::move(description).error();
+  Result<Graph> graph = Graph::build(std::move(*description));
+  if (graph && options.alignment) {
+    Result<rewrite::Rewritten> aligned = rewrite::with_alignment(*graph, *options.alignment);
+    graph = aligned ? Result<Graph>(std::move(aligned->graph)) : std::move(aligned).error();
+  }
+  if (!graph) graph.error().where.file = file;
+  return graph;
 }
 
 }  // namespace stowage
