@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <optional>
 
@@ -17,6 +18,8 @@
 
 namespace stowage::cli {
 namespace {
+
+constexpr std::chrono::seconds kPatience(4);
 
 struct ReplayArguments {
   std::string trace;
@@ -73,7 +76,8 @@ ReplayReport run(const ReplayArguments& arguments, const Trace& trace) {
                                          {.passes = arguments.passes,
                                           .samples = arguments.page.empty() ? std::size_t{0} : kPageSamples,
                                           .blocks = arguments.page.empty() ? std::size_t{0} : kPageBlocks,
-                                          .lag = arguments.lag}));
+                                          .lag = arguments.lag,
+                                          .give_up_after = kPatience}));
   report.allocator = arguments.allocator;
   report.device = arguments.device;
   return report;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -82,6 +83,10 @@ struct ReplayOptions {
   /// Work on a stream completes this many events of the trace after it was submitted, whatever the
   /// device says; absent: when the device says so. Only if the replay makes the allocator itself.
   std::optional<std::uint64_t> lag = {};
+  /// A refused request takes about a millisecond, because everything idle is returned first. The
+  /// first one after this time ends the replay. Absent: never. Only if the replay makes the
+  /// allocator itself.
+  std::optional<std::chrono::nanoseconds> give_up_after = {};
 };
 
 /// The state of an allocator after an event.
@@ -152,7 +157,8 @@ struct STOWAGE_EXPORT ReplayReport {
 [[nodiscard]] STOWAGE_EXPORT ReplayReport replay(const Trace& trace, Allocator& allocator,
                                                  const ReplayOptions& options);
 
-/// The same with an allocator made by name for this replay. Fails as `make_allocator` does.
+/// The same with an allocator made by name for this replay. Fails as `make_allocator` does, and
+/// with `ErrorCode::out_of_memory` if it gave up.
 STOWAGE_EXPORT Result<ReplayReport> replay(const Trace& trace, std::string_view allocator,
                                            Device& device, const ReplayOptions& options);
 

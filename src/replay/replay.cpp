@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "replay/blocks.hpp"
 #include "replay/interface/lagged_device.hpp"
 
@@ -116,7 +118,11 @@ class Replay {
   Replay(const Trace& trace, Allocator& allocator, LaggedDevice* clock)
       : allocator_(allocator), clock_(clock), script_(script_of(trace)), addresses_(script_.places) {}
 
-  /// Takes at most this many samples, and remembers addresses if it reports blocks.
+  void give_up_after(std::chrono::nanoseconds time) { give_up_at_ = std::chrono::steady_clock::now() + time; }
+  [[nodiscard]] bool gave_up() const { return gave_up_; }
+
+  /// Takes at most this many samples, and remembers addresses if it reports blocks. Once it gave up, the report is of
+  /// no use.
   ReplayReport pass(std::size_t samples, std::size_t blocks) {
     refused_.clear();
     granted_.assign(blocks == 0 ? 0 : script_.calls.size(), nullptr);
@@ -189,7 +195,7 @@ class Replay {
   void run(std::span<const Call> calls) {
     for (const Call& call : calls) {
       if (call.action == Trace::Action::allocate) {
-        allocate(call);
+        if (!allocate(call)) return;
       } else {
         free(call);
       }
@@ -197,16 +203,20 @@ class Replay {
     }
   }
 
-  void allocate(const Call& call) {
+  /// False if the replay must end.
+  bool allocate(const Call& call) {
+    if (gave_up_) return false;
     Result<std::byte*> address = allocator_.allocate(call.size, call.stream);
     if (address) {
       addresses_[call.place] = *address;
       if (!granted_.empty()) granted_[static_cast<std::size_t>(&call - script_.calls.data())] = *address;
-      return;
+      return true;
     }
     addresses_[call.place] = nullptr;
     refused_.push_back(static_cast<std::size_t>(&call - script_.calls.data()));
     fail(std::move(address).error());
+    gave_up_ = give_up_at_ && std::chrono::steady_clock::now() >= *give_up_at_;
+    return !gave_up_;
   }
 
   /// A null address needs no free: it stands for 0 bytes, or for a refused allocation.
@@ -239,20 +249,34 @@ class Replay {
   std::vector<std::size_t> refused_;   ///< In this pass.
   std::vector<std::byte*> granted_;    ///< By call; empty if nobody wants to know.
   std::chrono::duration<double, std::nano> spent_{};
+  std::optional<std::chrono::steady_clock::time_point> give_up_at_;
+  bool gave_up_ = false;
   ReplayReport report_;
 };
 
 }  // namespace
 
-ReplayReport replay_with_clock(const Trace& trace, Allocator& allocator, LaggedDevice* clock,
-                               const ReplayOptions& options) {
+Result<ReplayReport> replay_unless_refused(const Trace& trace, Allocator& allocator, LaggedDevice* clock,
+                                           const ReplayOptions& options) {
   STOWAGE_CHECK(options.passes > 0, "a replay needs at least one pass");
   Replay replay(trace, allocator, clock);
+  if (options.give_up_after) replay.give_up_after(*options.give_up_after);
   for (std::uint32_t i = 1; i < options.passes; ++i) {
     (void)replay.pass(0, 0);
     allocator.reset_peaks();
   }
-  return replay.pass(options.samples, options.blocks);
+  ReplayReport report = replay.pass(options.samples, options.blocks);
+  if (!replay.gave_up()) return report;
+  Error error = report.first_failure.value_or(Error{ErrorCode::out_of_memory, {}, {}});
+  error.message = fmt::format("gave up, because too much was refused; the first time: {}", error.message);
+  return error;
+}
+
+ReplayReport replay_with_clock(const Trace& trace, Allocator& allocator, LaggedDevice* clock,
+                               const ReplayOptions& options) {
+  ReplayOptions patient = options;
+  patient.give_up_after.reset();
+  return *replay_unless_refused(trace, allocator, clock, patient);
 }
 
 }  // namespace stowage::replaying
@@ -275,7 +299,7 @@ Result<ReplayReport> replay(const Trace& trace, std::string_view allocator, Devi
   replaying::LaggedDevice* const clock = lagged ? &*lagged : nullptr;
   STOWAGE_TRY(const std::unique_ptr<Allocator> made,
               make_allocator(allocator, clock != nullptr ? *clock : device, &trace));
-  return replaying::replay_with_clock(trace, *made, clock, options);
+  return replaying::replay_unless_refused(trace, *made, clock, options);
 }
 
 Bytes peak_requested(const Trace& trace) { return replaying::peak_of(replaying::script_of(trace), {}); }

@@ -244,6 +244,19 @@ TEST(Replay, TheClockMovesWithEveryEvent) {
   EXPECT_TRUE(clock.is_complete(event).value());
 }
 
+TEST(Replay, GivesUpAtARefusalAfterItsTime) {
+  const std::unique_ptr<SimDevice> memory = SimDevice::make();
+  const Trace served{{allocation(0, 8), free_of(0, 8)}, 1};
+  EXPECT_TRUE(replay(served, "stream", *memory, {.give_up_after = std::chrono::nanoseconds(0)}));
+  const Trace refused{{allocation(0, std::int64_t{1} << 45), free_of(0, std::int64_t{1} << 45)}, 1};
+  EXPECT_EQ(replay(refused, "stream", *memory, {})->failures, 1U);
+  const Result<ReplayReport> report =
+      replay(refused, "stream", *memory, {.give_up_after = std::chrono::nanoseconds(0)});
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().code, ErrorCode::out_of_memory);
+  EXPECT_THAT(report.error().message, ::testing::StartsWith("gave up, because too much was refused; the first time: "));
+}
+
 TEST(Replay, ByNameIsTheSameAsWithThatAllocator) {
   const Trace trace = busy_trace(300);
   const std::unique_ptr<SimDevice> one = SimDevice::make();

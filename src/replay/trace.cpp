@@ -16,6 +16,8 @@ namespace {
 enum class Column : std::uint8_t { action, id, size, stream };
 constexpr std::size_t kColumns = 4;
 using Names = std::array<std::string_view, kColumns>;  // in the order of Column
+constexpr std::size_t kMaxStreams = 1024;              // as in a graph
+constexpr Bytes kMostLive{std::int64_t{1} << 50};      // more than any machine has; replaying it takes a page each
 constexpr Names kOwnNames{"op", "id", "size", "stream"};
 constexpr Names kRmmNames{"Action", "Pointer", "Size", "Stream"};
 
@@ -137,6 +139,7 @@ Result<TraceReader::Row> TraceReader::read_row() {
   row.size = Bytes(*size);
   STOWAGE_TRY(const std::uint64_t stream, number(Column::stream, names_ == kRmmNames ? "a stream" : "a number from 0"));
   row.stream = stream_of(stream);
+  if (streams_.size() > kMaxStreams) return error(fmt::format("there are more than {} streams", kMaxStreams));
   return row;
 }
 
@@ -147,9 +150,9 @@ Status TraceReader::allocate(const Row& row) {
     return error(
         fmt::format("{} '{}' is allocated again without a free", names_[place(Column::id)], field(Column::id)));
   }
-  const std::optional<Bytes> requested = add_within_limit(requested_, row.size);
-  if (!requested) return error(fmt::format("more than {} bytes are live at once", kMaxBytes.value()));
-  requested_ = *requested;
+  if (row.size > kMostLive - requested_)
+    return error(fmt::format("more than {} bytes are live at once", kMostLive.value()));
+  requested_ += row.size;
   trace_.events.push_back({Trace::Action::allocate, trace_.allocations++, row.size, row.stream});
   return Done{};
 }

@@ -98,8 +98,8 @@ TEST(Trace, ErrorsNameFileAndLine) {
   EXPECT_EQ(rows_message("a,0,8\n"), "t.csv:2: 3 fields where the header has 4 columns");
   EXPECT_EQ(rows_message("a,\"0,8,0\n"), "t.csv:2: a quote is not closed");
   EXPECT_EQ(rows_message("a,0,8,0\nf,0,9,0\n"), "t.csv:3: id '0' was allocated with 8 bytes but is freed with 9");
-  EXPECT_EQ(rows_message("a,0,4611686018427387904,0\na,1,1,0\n"),
-            "t.csv:3: more than 4611686018427387904 bytes are live at once");
+  EXPECT_EQ(rows_message("a,0,1125899906842624,0\na,1,1,0\n"),
+            "t.csv:3: more than 1125899906842624 bytes are live at once");
 }
 
 TEST(Trace, ErrorsInLogsOfRmmNameThem) {

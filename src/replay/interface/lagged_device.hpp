@@ -68,8 +68,11 @@ class LaggedDevice final : public Device {
   std::vector<Stream> streams_;
 };
 
-/// `stowage::replay` with a clock that advances with every event of the trace; null: no clock.
+/// `stowage::replay` with a clock that advances with every event of the trace; null: no clock. Does not give up.
 [[nodiscard]] ReplayReport replay_with_clock(const Trace& trace, Allocator& allocator, LaggedDevice* clock,
                                              const ReplayOptions& options);
+/// The same, but fails if it gave up.
+Result<ReplayReport> replay_unless_refused(const Trace& trace, Allocator& allocator, LaggedDevice* clock,
+                                           const ReplayOptions& options);
 
 }  // namespace stowage::replaying
