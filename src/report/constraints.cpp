@@ -1,6 +1,7 @@
 #include "report/constraints.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "rewrite/interface/rewrites.hpp"
 
@@ -91,9 +92,15 @@ constexpr DroppableConstraint kConstraints[] = {
 
 std::vector<Relaxed> relaxed(const Graph& graph, const PlanOptions& options) {
   std::vector<Relaxed> list;
+  std::optional<Relaxed> next;  // a copy of the graph is expensive, and is made only for what can be dropped
   for (const DroppableConstraint& entry : kConstraints) {
-    Relaxed one{entry.constraint, entry.without, Editor(graph), options};
-    if (entry.drop(one.graph, one.options)) list.push_back(std::move(one));
+    if (!next) next = Relaxed{{}, {}, Editor(graph), options};
+    next->options = options;
+    if (!entry.drop(next->graph, next->options)) continue;
+    next->constraint = entry.constraint;
+    next->without = entry.without;
+    list.push_back(std::move(*next));
+    next.reset();
   }
   return list;
 }

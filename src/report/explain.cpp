@@ -1,6 +1,8 @@
 #include "stowage/report/explain.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <functional>
 #include <utility>
 
 #include "report/constraints.hpp"
@@ -12,6 +14,14 @@ namespace stowage {
 namespace {
 
 using namespace report;  // the module's own parts
+
+/// How long an explanation may look for what binds on several streams, whatever its limit.
+constexpr std::chrono::milliseconds kForBinding(500);
+
+std::function<bool()> stop_after(std::chrono::nanoseconds time) {
+  const auto deadline = std::chrono::steady_clock::now() + time;
+  return [deadline] { return std::chrono::steady_clock::now() >= deadline; };
+}
 
 std::vector<Cost> costs_of(const Graph& graph, const ExplainOptions& options, const Outcome& base, Trials& trials) {
   std::vector<Cost> costs;
@@ -106,7 +116,8 @@ Explanation explain(const PlanScene& base, const ExplainOptions& options) {
   const auto details = std::make_shared<ExplanationDetails>(ExplanationDetails{.graph = graph});
   explanation.details = details;
   details->within = options.within;
-  const std::vector<Told> told = tell_arenas(scene, options);
+  const std::vector<Told> told =
+      tell_arenas(scene, options, options.time_limit ? stop_after(kForBinding) : [] { return false; });
   for (const Told& each : told) details->arenas.push_back(each.story);
   details->largest_op = largest_op(scene);
   explanation.cause = cause_of(explanation);

@@ -66,7 +66,7 @@ GainSearch::Families GainSearch::families_at(const Scene& scene, const PlacedAre
 Subset GainSearch::cover(const Scene& scene, const PlacedArena& arena, const std::vector<BindingPeak>& peaks) {
   Subset chosen;
   std::vector<BindingPeak> left = peaks;
-  while (!left.empty()) {
+  while (!left.empty() && !trials_.time_is_out()) {
     const Families families = families_at(scene, arena, left);
     const auto best = std::max_element(families.begin(), families.end(), [](const auto& a, const auto& b) {
       const auto rank = [](const Family& family) { return std::pair(family.at.size(), family.bytes); };
@@ -104,7 +104,7 @@ std::optional<Subset> GainSearch::grow(Subset subset, const Goal& goal,
 
 Subset GainSearch::next_for_goal(const Scene& scene, MemoryId memory, ArenaKind kind) {
   const PlacedArena* const arena = find_arena(scene, memory, kind);
-  return arena ? cover(scene, *arena, binding_of(scene, *arena, options_.within).peaks) : Subset{};
+  return arena ? cover(scene, *arena, binding_of(scene, *arena, options_.within, stop()).peaks) : Subset{};
 }
 
 std::vector<std::size_t> GainSearch::by_size(const Subset& subset) const {
@@ -187,7 +187,7 @@ std::vector<Gain> GainSearch::gains() {
     if (known.insert(found.subset).second) list.push_back(describe(found));
   };
   for (const PlacedArena* arena : searched_arenas(scene_)) {
-    const Families families = families_at(scene_, *arena, binding_of(scene_, *arena, options_.within).peaks);
+    const Families families = families_at(scene_, *arena, binding_of(scene_, *arena, options_.within, stop()).peaks);
     std::optional<Found> best;
     for (const Family* seed : seeds_of(families)) {
       const std::optional<Found> found = lower(seed->members, base_.peak, *arena);
@@ -217,7 +217,7 @@ Subset GainSearch::next_for_budget(const Scene& scene, const Outcome& outcome, B
     if (excess <= Bytes(0)) continue;
     const Bytes floor = std::max(Bytes(1), size_of(scene, *arena) - excess + Bytes(1));
     std::vector<BindingPeak> peaks = peaks_above(scene, *arena, floor);
-    if (peaks.empty() || arena->concurrent()) peaks = binding_of(scene, *arena, options_.within).peaks;
+    if (peaks.empty() || arena->concurrent()) peaks = binding_of(scene, *arena, options_.within, stop()).peaks;
     const Subset chosen = cover(scene, *arena, peaks);
     if (!chosen.empty()) return chosen;
   }
@@ -229,6 +229,10 @@ std::optional<Found> GainSearch::fit(Bytes budget) {
   const auto next = [&](const Scene& scene, const Outcome& outcome) { return next_for_budget(scene, outcome, budget); };
   const std::optional<Subset> grown = grow({}, fits, next);
   return grown ? std::optional(prune(*grown, fits)) : std::nullopt;
+}
+
+std::function<bool()> GainSearch::stop() const {
+  return [this] { return trials_.time_is_out(); };
 }
 
 std::optional<Bytes> GainSearch::gain_alone(const PlacedItem& item) {
@@ -247,7 +251,7 @@ std::string GainSearch::op_that_binds(const Subset& subset) {
   const Scene scene(trial->planned);
   const std::vector<const PlacedArena*> arenas = searched_arenas(scene);
   if (arenas.empty()) return {};
-  const std::vector<BindingPeak> peaks = binding_of(scene, *arenas.front(), options_.within).peaks;
+  const std::vector<BindingPeak> peaks = binding_of(scene, *arenas.front(), options_.within, stop()).peaks;
   const auto fuller = [](const BindingPeak& a, const BindingPeak& b) { return a.live < b.live; };
   const auto fullest = std::max_element(peaks.begin(), peaks.end(), fuller);
   const std::optional<OpId> op = fullest == peaks.end() ? std::nullopt : op_at(scene, fullest->at);

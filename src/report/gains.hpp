@@ -45,6 +45,8 @@ class GainSearch {
   std::optional<Bytes> gain_alone(const PlacedItem& item);
 
  private:
+  /// Whether a search must end because time has run out.
+  [[nodiscard]] std::function<bool()> stop() const;
   struct Family {
     Subset members;            ///< Holders at the peaks considered.
     std::set<std::size_t> at;  ///< The peaks at which they are.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 
@@ -11,22 +12,47 @@
 namespace stowage::report {
 namespace {
 
+constexpr std::size_t kMostHeld = std::size_t{1} << 20;
+
 void sort_by_bytes(std::vector<Held>& held) {
   std::sort(held.begin(), held.end(),
             [](const Held& a, const Held& b) { return a.bytes != b.bytes ? a.bytes > b.bytes : a.item < b.item; });
 }
 
-std::vector<Held> held_at(const PlacedArena& arena, Step step) {
-  std::vector<Held> held;
-  for (std::size_t i = 0; i < arena.items.size(); ++i) {
-    Bytes bytes;
-    for (const Piece& block : arena.items[i].blocks) {
-      if (block.when.contains(step)) bytes += block.bytes.length();
+/// Finds what is held at each peak, which are in the order of their steps: for each block, the peaks during it. After
+/// `kMostHeld` entries, peaks that are less high hold nothing.
+void find_held(const PlacedArena& arena, std::vector<BindingPeak>& peaks) {
+  std::vector<std::size_t> count(peaks.size());
+  const auto visit = [&](auto&& f) {
+    for (std::size_t i = 0; i < arena.items.size(); ++i) {
+      for (const Piece& block : arena.items[i].blocks) {
+        auto peak = std::lower_bound(peaks.begin(), peaks.end(), block.when.lower,
+                                     [](const BindingPeak& each, Step step) { return each.at < step; });
+        for (; peak != peaks.end() && peak->at < block.when.upper; ++peak)
+          f(static_cast<std::size_t>(peak - peaks.begin()), i, block.bytes.length());
+      }
     }
-    if (bytes > Bytes(0)) held.push_back({i, bytes});
+  };
+  visit([&](std::size_t peak, std::size_t, Bytes) { ++count[peak]; });
+  std::vector<std::size_t> highest(peaks.size());
+  std::iota(highest.begin(), highest.end(), std::size_t{0});
+  std::sort(highest.begin(), highest.end(), [&](std::size_t a, std::size_t b) {
+    return peaks[a].live != peaks[b].live ? peaks[a].live > peaks[b].live : a < b;
+  });
+  std::size_t all = 0;
+  for (const std::size_t peak : highest) {
+    all += count[peak];
+    if (peak != highest.front() && all > kMostHeld) count[peak] = 0;
   }
-  sort_by_bytes(held);
-  return held;
+  visit([&](std::size_t peak, std::size_t item, Bytes bytes) {
+    if (count[peak] == 0 || bytes == Bytes(0)) return;
+    std::vector<Held>& held = peaks[peak].held;
+    if (!held.empty() && held.back().item == item)
+      held.back().bytes += bytes;
+    else
+      held.push_back({item, bytes});
+  });
+  for (BindingPeak& peak : peaks) sort_by_bytes(peak.held);
 }
 
 /// The steps at which an item larger than the slack begins or ends.
@@ -61,9 +87,8 @@ Bytes floor_of(Bytes most, double within) {
 
 /// The heaviest antichain: a set of items of which none comes before another; none unless it exceeds the live bytes of
 /// every step.
-std::optional<BindingPeak> unordered_peak(const PlacedArena& arena, Bytes live) {
-  const std::optional<Certificate> found =
-      pack::unordered_items_bound(arena.problem->problem, live, [] { return false; });
+std::optional<BindingPeak> unordered_peak(const PlacedArena& arena, Bytes live, const std::function<bool()>& stop) {
+  const std::optional<Certificate> found = pack::unordered_items_bound(arena.problem->problem, live, stop);
   if (!found) return std::nullopt;
   BindingPeak peak{{}, {}, found->bytes, {}};
   for (const std::size_t number : found->items) {
@@ -127,14 +152,14 @@ std::vector<BindingPeak> peaks_above(const Scene& scene, const PlacedArena& aren
       peaks.push_back({level.steps, level.steps.lower, level.live, {}});
     }
   }
-  for (BindingPeak& peak : peaks) peak.held = held_at(arena, peak.at);
+  find_held(arena, peaks);
   return peaks;
 }
 
-Binding binding_of(const Scene& scene, const PlacedArena& arena, double within) {
+Binding binding_of(const Scene& scene, const PlacedArena& arena, double within, const std::function<bool()>& stop) {
   const Bytes live = most_live(live_levels(arena, scene.liveness().timeline.horizon()));
   if (arena.concurrent()) {
-    if (std::optional<BindingPeak> peak = unordered_peak(arena, live)) return {{*peak}, peak->live, true};
+    if (std::optional<BindingPeak> peak = unordered_peak(arena, live, stop)) return {{*peak}, peak->live, true};
   }
   return {peaks_above(scene, arena, floor_of(live, within)), live, false};
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <vector>
 
 #include "report/scene.hpp"
@@ -33,7 +34,9 @@ struct BindingPeak {
 };
 
 /// The runs of steps with at least `floor` live bytes and the same holders, in order. Holders no larger than the most
-/// live bytes minus `floor` may differ within a run. Empty if `floor` is not positive.
+/// live bytes minus `floor` may differ within a run. Empty if `floor` is not positive. O(blocks log blocks) and what is
+/// held at all peaks together, of which there is a limit of a million: beyond it, peaks that are less high hold
+/// nothing.
 [[nodiscard]] std::vector<BindingPeak> peaks_above(const Scene& scene, const PlacedArena& arena, Bytes floor);
 
 /// The most bytes live at a step.
@@ -46,6 +49,8 @@ struct Binding {
   Bytes live;
   bool concurrent = false;
 };
-[[nodiscard]] Binding binding_of(const Scene& scene, const PlacedArena& arena, double within);
+/// The search for that set ends when `stop` returns true; then it is the heaviest found so far, if any.
+[[nodiscard]] Binding binding_of(const Scene& scene, const PlacedArena& arena, double within,
+                                 const std::function<bool()>& stop);
 
 }  // namespace stowage::report

@@ -75,9 +75,10 @@ std::vector<std::size_t> told_peaks(const std::vector<BindingPeak>& peaks, std::
   return told;
 }
 
-Told tell_arena(const Scene& scene, const PlacedArena& arena, const ExplainOptions& options) {
+Told tell_arena(const Scene& scene, const PlacedArena& arena, const ExplainOptions& options,
+                const std::function<bool()>& stop) {
   const Arena& planned = scene.plan().arenas[arena.number.index()];
-  const Binding binding = binding_of(scene, arena, options.within);
+  const Binding binding = binding_of(scene, arena, options.within, stop);
   const auto fuller = [](const BindingPeak& a, const BindingPeak& b) { return a.live < b.live; };
   const auto fullest = std::max_element(binding.peaks.begin(), binding.peaks.end(), fuller);
   Told told;
@@ -171,10 +172,10 @@ std::string place_of(const ArenaStory& arena, const Peak& peak) {
 
 }  // namespace
 
-std::vector<Told> tell_arenas(const Scene& scene, const ExplainOptions& options) {
+std::vector<Told> tell_arenas(const Scene& scene, const ExplainOptions& options, const std::function<bool()>& stop) {
   std::vector<Told> list;
   for (const PlacedArena& arena : scene.arenas()) {
-    if (is_paid(arena.problem->kind)) list.push_back(tell_arena(scene, arena, options));
+    if (is_paid(arena.problem->kind)) list.push_back(tell_arena(scene, arena, options, stop));
   }
   std::sort(list.begin(), list.end(), [](const Told& a, const Told& b) {
     return a.story.size != b.story.size ? a.story.size > b.story.size : a.story.name < b.story.name;

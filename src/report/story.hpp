@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,8 +18,9 @@ struct Told {
   std::vector<const PlacedItem*> holders;  ///< As in `story.peaks[story.fullest].holders`.
 };
 
-/// The arenas that count towards the peak, largest first. The items refer to the scene.
-[[nodiscard]] std::vector<Told> tell_arenas(const Scene& scene, const ExplainOptions& options);
+/// The arenas that count towards the peak, largest first. The items refer to the scene. `stop` as in `binding_of`.
+[[nodiscard]] std::vector<Told> tell_arenas(const Scene& scene, const ExplainOptions& options,
+                                            const std::function<bool()>& stop);
 
 /// The op that alone needs the most memory; none if no op accesses paid memory.
 [[nodiscard]] std::optional<LargestOp> largest_op(const Scene& scene);

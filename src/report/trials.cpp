@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "planner/interface/record.hpp"
+
 namespace stowage::report {
 namespace {
 
@@ -91,14 +93,20 @@ Trials::Trials(const Planned& base, const ExplainOptions& options)
     : graph_(base.graph), options_(options), base_(outcome_of(base)) {
   tried_.emplace(Subset{}, base_);
   if (options_.time_limit) deadline_ = Clock::now() + *options_.time_limit;
+  const StageTimes& times = base.record->times;
+  before_and_after_ = times.liveness + times.lower + times.verify;
 }
 
 std::optional<PlanOptions> Trials::limited(PlanOptions options) {
   if (!deadline_) return options;
-  const std::chrono::nanoseconds left = *deadline_ - Clock::now();
-  if (left <= std::chrono::nanoseconds(0)) return std::nullopt;
-  options.time_limit = std::min(options.time_limit.value_or(left), left);
+  const std::chrono::nanoseconds rest = left();
+  if (rest <= std::chrono::nanoseconds(0)) return std::nullopt;
+  options.time_limit = std::min(options.time_limit.value_or(rest), rest);
   return options;
+}
+
+std::chrono::nanoseconds Trials::left() const {
+  return deadline_ ? *deadline_ - Clock::now() - before_and_after_ : std::chrono::nanoseconds::max();
 }
 
 std::optional<Trial> Trials::plan(Result<Graph> graph, const PlanOptions& options, const std::string& what) {
@@ -117,6 +125,11 @@ std::optional<Trial> Trials::plan(Result<Graph> graph, const PlanOptions& option
 }
 
 std::optional<Trial> Trials::replan(const Stock& stock, const Subset& subset) {
+  if (time_is_out()) {
+    ++skipped_;
+    tried_.try_emplace(subset, std::nullopt);
+    return std::nullopt;
+  }
   Result<rewrite::Rewritten> rest = rewrite::drop_tensors(graph_, rewrite::closed(graph_, stock.dropped(subset)));
   std::optional<Trial> trial =
       plan(rest ? Result<Graph>(std::move(rest->graph)) : std::move(rest).error(), plan_options(options_),

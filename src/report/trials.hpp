@@ -57,7 +57,8 @@ class Stock {
 /// Plans again, until time runs out. Caches the outcomes.
 class Trials {
  public:
-  /// `base` is the original plan, with an answer. The time limit for all re-plans starts now.
+  /// `base` is the original plan, with an answer. The time limit for all re-plans starts now. A re-plan is expected to
+  /// take as long as `base` took before and after solving, and is left out where that is more than what remains.
   Trials(const Planned& base, const ExplainOptions& options);
 
   /// The figures of the original plan.
@@ -69,16 +70,21 @@ class Trials {
   /// The same, but returns figures only: each subset is planned at most once.
   std::optional<Outcome> without(const Stock& stock, const Subset& subset);
 
+  /// Whether there is no time for another plan.
+  [[nodiscard]] bool time_is_out() const { return left() <= std::chrono::nanoseconds(0); }
   [[nodiscard]] std::size_t replans() const { return replans_; }
   [[nodiscard]] std::size_t skipped() const { return skipped_; }
 
  private:
+  /// How long one more plan may be solved.
+  [[nodiscard]] std::chrono::nanoseconds left() const;
   /// The options with the time limit of one more plan; none if time has run out.
   std::optional<PlanOptions> limited(PlanOptions options);
 
   const Graph& graph_;
   const ExplainOptions& options_;
   std::optional<std::chrono::steady_clock::time_point> deadline_;
+  std::chrono::nanoseconds before_and_after_{};  ///< What the stages other than solving take.
   Outcome base_;
   std::map<Subset, std::optional<Outcome>> tried_;
   std::size_t replans_ = 0;
