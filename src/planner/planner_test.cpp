@@ -227,6 +227,21 @@ TEST(Planner, FromAPreviousPlanNothingMovesWithoutNeed) {
     EXPECT_EQ(smaller.plan->placements[t].offset, before.placements[t].offset);
 }
 
+TEST(Planner, ATensorWithoutBytesCanBeKeptBesideLargerOnesThanARegion) {
+  // The region for the empty one is not listed in the plan, so that its number there is another one's.
+  Sketch s;
+  const TensorId x = s.tensor("x", 512, TensorFlag::input);
+  const TensorId empty = s.tensor("empty", 0);
+  const TensorId y = s.tensor("y", 512, TensorFlag::output);
+  s.op({x}, {empty});
+  s.op({x, empty}, {y});
+  const Graph graph = s.build();
+  const Plan before = *plan(graph, {.region_limit = Bytes(128)})->plan;
+  const Result<Planned> again = plan(graph, {.region_limit = Bytes(128), .previous = before, .keep_offsets = true});
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->plan->placements, before.placements);
+}
+
 TEST(Planner, WhatMustStayAndCannotIsAnErrorThatNamesTheTensors) {
   const Plan before = *plan(of_size(128))->plan;
   const Planned larger = *plan(of_size(256), {.previous = before});

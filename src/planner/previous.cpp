@@ -84,18 +84,22 @@ class RegionNumbers {
   RegionNumbers(const ArenaProblem& arena, std::span<const std::optional<PreviousPlace>> places)
       : arena_(arena), paid_(arena.problem.regions.size() - arena.hosts.size()), is_own_(paid_) {
     for (std::size_t i = 0; i < places.size(); ++i) {
+      if (arena.problem.items[i].size == Bytes(0)) continue;
       const std::optional<std::uint32_t> own = own_region(arena.problem.items[i]);
       if (own) is_own_[*own] = 1;
       if (own && places[i] && !places[i]->hosted) number_.try_emplace(places[i]->region, *own);
     }
-    for (const std::optional<PreviousPlace>& at : places) {
-      if (at && !at->hosted) usual_.insert(at->region);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      const bool counts = places[i] && !places[i]->hosted && arena.problem.items[i].size > Bytes(0);
+      if (counts) usual_.insert(places[i]->region);
     }
     for (const auto& [region, own] : number_) usual_.erase(region);
     number_usual_regions();
   }
 
-  [[nodiscard]] Position position(const PreviousPlace& at) const {
+  /// Without a byte an item lies in any region that it may lie in; the plan may not even list its region.
+  [[nodiscard]] Position position(const Item& item, const PreviousPlace& at) const {
+    if (item.size == Bytes(0)) return {item.allowed.empty() ? 0 : item.allowed.front(), at.offset};
     return {at.hosted ? at.region : number_.at(at.region), at.offset};
   }
 
@@ -180,8 +184,10 @@ PreviousOfArena previous_of(const PlanOptions& options, const Graph& graph, cons
     if (at && stays) result.kept.push_back(i);
   }
   const RegionNumbers numbers(arena, places);
-  for (const std::optional<PreviousPlace>& at : places)
-    result.answer.positions.push_back(at ? std::optional(numbers.position(*at)) : std::nullopt);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const std::optional<PreviousPlace>& at = places[i];
+    result.answer.positions.push_back(at ? std::optional(numbers.position(arena.problem.items[i], *at)) : std::nullopt);
+  }
   return result;
 }
 
