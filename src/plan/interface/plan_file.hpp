@@ -34,6 +34,18 @@ struct ProofInFile {
   friend bool operator==(const ProofInFile&, const ProofInFile&) = default;
 };
 
+/// A step of a program in a plan file. Bodies and batches have their names there, and what else a step refers to is a
+/// position: an op's in its body, the others' in the lists of the file.
+struct StepInFile {
+  ProgramStep::Kind kind = ProgramStep::Kind::op;
+  std::uint32_t index = 0;
+  /// Of records and waits; of a fill if it is not that of the op that the clear is before.
+  std::optional<StreamId> stream = {};
+  std::string batch = {};  ///< Empty: all.
+
+  friend bool operator==(const StepInFile&, const StepInFile&) = default;
+};
+
 /// A plan file numbers tensors and ops body by body. `resolve` converts it to the ids of a graph,
 /// `localise` converts back.
 struct PlanFile {
@@ -48,6 +60,7 @@ struct PlanFile {
   /// Before the op after the last one of a body means: at the end of that body.
   std::vector<InBody<Copy>> copies = {};
   std::vector<Edge> edges = {};
+  std::optional<std::vector<InBody<StepInFile>>> program = {};
   std::vector<InBody<Note>> notes;
 
   /// As in `Plan`.
@@ -60,8 +73,8 @@ struct PlanFile {
 /// A plan file converted to the ids of a graph.
 struct ResolvedPlan {
   Plan plan;  ///< Without the entries listed in `unknown`.
-  /// A sentence for each entry that names a body, tensor, op or workspace that the graph does not
-  /// have.
+  /// A sentence for each entry that names a body, tensor, op, workspace or batch that the graph does not have, or
+  /// another entry that is not there.
   std::vector<std::string> unknown = {};
 };
 
