@@ -8,7 +8,7 @@ namespace stowage {
 Duties::Duties(const Graph& graph, const Plan& plan) : graph_(graph), plan_(plan), batch_of_(batches_of_ops(graph)) {
   list_fills();
   list_copies();
-  if (graph.batches().empty() || plan.copies.empty()) return;
+  if (graph.batches().empty()) return;
   for (std::uint32_t batch = 0; batch <= graph.batches().size(); ++batch) absent_.push_back(find_absent(batch));
 }
 
@@ -71,7 +71,8 @@ std::vector<bool> Duties::find_absent(std::uint32_t batch) const {
   };
   for (std::size_t t = 0; t < tensors; ++t) absent[t] = is_absent(TensorId(t));
   for (const Scope& scope : graph_.scopes())
-    for (const BodyInput& pair : scope.inputs) absent[pair.inner.index()] = absent[pair.outer.index()];
+    for (const BodyInput& pair : scope.inputs)
+      absent[graph_.root(pair.inner).tensor.index()] = absent[graph_.root(pair.outer).tensor.index()];
   for (std::size_t t = 0; t < tensors; ++t) absent[t] = absent[graph_.root(TensorId(t)).tensor.index()];
   return absent;
 }

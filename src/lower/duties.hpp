@@ -56,7 +56,11 @@ class Duties {
   [[nodiscard]] bool is_task(OpId op, std::uint32_t batch) const;
   /// Whether the copy copies something in a batch: not where nobody writes its source.
   [[nodiscard]] bool is_made(std::uint32_t copy, std::uint32_t batch) const {
-    return absent_.empty() || !absent_[batch][sources_[copy].index()];
+    return !is_absent(sources_[copy], batch);
+  }
+  /// Whether nobody gives the tensor a value in a batch, so that its readers read nothing.
+  [[nodiscard]] bool is_absent(TensorId tensor, std::uint32_t batch) const {
+    return !absent_.empty() && absent_[batch][tensor.index()];
   }
 
  private:
@@ -72,7 +76,7 @@ class Duties {
   ListedBy<ScopeId> copies_at_end_;
   std::vector<std::uint32_t> batch_of_;    ///< By op.
   std::vector<TensorId> sources_;          ///< By copy.
-  std::vector<std::vector<bool>> absent_;  ///< By batch and tensor; empty without batches or copies.
+  std::vector<std::vector<bool>> absent_;  ///< By batch and tensor; empty without batches.
 };
 
 /// The tensor that a copy reads: of a part that a packed split leaves elsewhere, the input of the split.

@@ -131,7 +131,7 @@ void StartFills::visit_op(OpId id, std::uint32_t batch, F&& f) const {
   const Op& op = graph_.op(id);
   if (op.no_task) return;
   for (const std::optional<TensorId>& input : op.inputs)
-    if (input) visit_tensor(*input, f);
+    if (input && !duties_.is_absent(*input, batch)) visit_tensor(*input, f);
   for (const TensorId output : op.outputs) visit_tensor(output, f);
   for (std::uint32_t i = workspaces_[id.index()].first; i < workspaces_[id.index()].second; ++i) {
     const WorkspacePlacement& at = plan_.workspaces[i];

@@ -5,6 +5,11 @@
 #include "graph/interface/relations.hpp"
 
 namespace stowage {
+namespace {
+
+bool always(std::uint32_t /*batch*/) { return true; }
+
+}  // namespace
 
 BufferUses::BufferUses(const Graph& graph, const Plan& plan, const Duties& duties)
     : graph_(graph), plan_(plan), duties_(duties) {
@@ -25,12 +30,13 @@ BufferUses::BufferUses(const Graph& graph, const Plan& plan, const Duties& dutie
   used_.assign(plan.bindings.size(), std::vector<bool>(graph.batches().size() + 1));
   for (std::size_t k = 0; k < graph.ops().size(); ++k) add_op(OpId(k));
   for (const WorkspacePlacement& place : plan.workspaces)
-    if (place.arena.index() < of_arena_.size()) add(of_arena_[place.arena.index()], place.op);
+    if (place.arena.index() < of_arena_.size()) add(of_arena_[place.arena.index()], place.op, always);
   for (std::uint32_t i = 0; i < plan.copies.size(); ++i) {
     const Copy& copy = plan.copies[i];
     const bool before = copy.when.kind == CopyMoment::Kind::before_op;
     const OpId op = before ? copy.when.op : graph.scope(graph.scope_of(copy.tensor)).op;
-    if (copy.arena.index() < of_arena_.size()) add(of_arena_[copy.arena.index()], op, i);
+    if (copy.arena.index() < of_arena_.size())
+      add(of_arena_[copy.arena.index()], op, [&](std::uint32_t batch) { return duties.is_made(i, batch); });
   }
   for (std::vector<bool>& batches : used_)
     if (std::find(batches.begin(), batches.end(), true) == batches.end()) batches.flip();
@@ -40,15 +46,17 @@ void BufferUses::add_op(OpId id) {
   const Op& op = graph_.op(id);
   if (op.no_task) return;
   for (const std::optional<TensorId>& input : op.inputs)
-    if (input) add(of_tensor_[input->index()], id);
-  for (const TensorId output : op.outputs) add(of_tensor_[output.index()], id);
+    if (input)
+      add(of_tensor_[input->index()], id, [&](std::uint32_t batch) { return !duties_.is_absent(*input, batch); });
+  for (const TensorId output : op.outputs) add(of_tensor_[output.index()], id, always);
 }
 
-void BufferUses::add(std::uint32_t binding, OpId op, std::optional<std::uint32_t> copy) {
+template <class Where>
+void BufferUses::add(std::uint32_t binding, OpId op, Where&& where) {
   if (binding == 0) return;
   std::vector<bool>& batches = used_[binding - 1];
   for (std::uint32_t batch = 0; batch < batches.size(); ++batch) {
-    if (duties_.runs(op, batch) && (!copy || duties_.is_made(*copy, batch))) batches[batch] = true;
+    if (duties_.runs(op, batch) && where(batch)) batches[batch] = true;
   }
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "lower/duties.hpp"
@@ -21,8 +20,10 @@ class BufferUses {
 
  private:
   void add_op(OpId op);
-  /// `op` accesses the buffer of a binding (given as in `of_tensor_`), or a copy that is made for it does.
-  void add(std::uint32_t binding, OpId op, std::optional<std::uint32_t> copy = {});
+  /// `op` accesses the buffer of a binding (given as in `of_tensor_`) in the batches in which it runs and `where`
+  /// holds.
+  template <class Where>
+  void add(std::uint32_t binding, OpId op, Where&& where);
 
   const Graph& graph_;
   const Plan& plan_;
