@@ -9,6 +9,7 @@
 #include "stowage/graph.hpp"
 #include "stowage/plan/plan.hpp"
 #include "stowage/plan/plan_file.hpp"
+#include "stowage/plan/program_cost.hpp"
 
 /// The content of a plan file (`stowage.plan/1`) in its own numbering, and its conversion to and
 /// from a `Plan`.
@@ -85,6 +86,9 @@ struct ResolvedPlan {
 /// The content of the plan's file. Precondition: the graph has every tensor and op that the plan
 /// names.
 [[nodiscard]] PlanFile localise(const Graph& graph, const Plan& plan);
+
+/// The cost of the file's program; nothing if it has none. A fill or copy of an entry that is not there costs no bytes.
+[[nodiscard]] std::optional<ProgramCost> cost_of(const PlanFile& file);
 
 /// As `parse_plan_file`, by value.
 Result<PlanFile> parse_plan(std::string_view text, const std::string& file);
