@@ -23,7 +23,7 @@ constexpr std::string_view kUsage =
     "  --only WORD        only instances whose name contains WORD\n"
     "  --minimalloc PATH  a MiniMalloc binary to compare with (solvers, challenging)\n"
     "  SECTION            curve, challenging, proofs, solvers, stages, replan, occupancy, partition, streams,\n"
-    "                     runtime; all by default\n"
+    "                     runs, runtime; all by default\n"
     "STOWAGE_DATA is the folder of the data files (default: ../shared/data).\n";
 
 struct Section {
@@ -35,7 +35,8 @@ constexpr std::array kSections = {Section{"curve", &bench_curve},           Sect
                                   Section{"proofs", &bench_proofs},         Section{"solvers", &bench_solvers},
                                   Section{"stages", &bench_stages},         Section{"replan", &bench_replanning},
                                   Section{"occupancy", &bench_occupancies}, Section{"partition", &bench_partition},
-                                  Section{"streams", &bench_streams},       Section{"runtime", &bench_runtime}};
+                                  Section{"streams", &bench_streams},       Section{"runs", &bench_runs},
+                                  Section{"runtime", &bench_runtime}};
 
 struct Arguments {
   Options options;

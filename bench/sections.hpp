@@ -41,6 +41,8 @@ struct Limited {
 [[nodiscard]] std::vector<Limited> bench_partition(const Options& options);
 /// Graphs with many streams, up to a hundred thousand ops.
 [[nodiscard]] std::vector<Limited> bench_streams(const Options& options);
+/// What runs do besides the ops, and what it costs.
+[[nodiscard]] std::vector<Limited> bench_runs(const Options& options);
 /// Dynamic allocators: recorded traces, pairs of calls, threads.
 [[nodiscard]] std::vector<Limited> bench_runtime(const Options& options);
 

@@ -6,6 +6,7 @@
 
 #include "output.hpp"
 #include "stowage/base/printable.hpp"
+#include "stowage/plan/program_cost.hpp"
 
 namespace stowage::cli {
 namespace {
@@ -57,28 +58,43 @@ std::string lines(std::string_view label, const std::string& figure, const Entri
 }
 
 template <class Entries>
-std::string total(const Entries& entries) {
+Bytes total(const Entries& entries) {
   Bytes sum;
   for (const auto& entry : entries) sum += entry.size;
-  return size_text(sum);
+  return sum;
+}
+
+/// What a run moves or fills; without a program, that of the whole list.
+template <class Entries>
+std::string per_run(const Plan& plan, Bytes ProgramCost::* figure, const Entries& entries) {
+  return size_text(plan.program ? cost_of(plan).*figure : total(entries));
+}
+
+/// A line only if streams wait for each other.
+std::string waits_text(const Plan& plan) {
+  const std::size_t waits = cost_of(plan).waits;
+  if (waits == 0) return "";
+  return fmt::format("  {:<6} {:>14}   of streams for each other, in a run\n", "waits", waits);
 }
 
 }  // namespace
 
 std::string plan_text(const Graph& graph, const Plan& plan) {
   const Names names(graph);
-  std::string text = lines("copies", total(plan.copies), plan.copies, [&](const Copy& copy) {
-    return fmt::format("{} {}: {}", names.tensor(copy.tensor), names.moment(copy.when), copy.reason);
-  });
-  text += lines("clears", total(plan.clears), plan.clears, [&](const Clear& clear) {
+  std::string text =
+      lines("copies", per_run(plan, &ProgramCost::copied, plan.copies), plan.copies, [&](const Copy& copy) {
+        return fmt::format("{} {}: {}", names.tensor(copy.tensor), names.moment(copy.when), copy.reason);
+      });
+  text += lines("clears", per_run(plan, &ProgramCost::filled, plan.clears), plan.clears, [&](const Clear& clear) {
     const std::string moment = clear.before == OpId(0) ? "at the start" : "before " + names.op(clear.before);
     return fmt::format("{} bytes to {} {}", clear.size.value(), clear.value, moment);
   });
-  text += lines("binds", total(plan.bindings), plan.bindings, [&](const Binding& binding) {
+  text += lines("binds", size_text(total(plan.bindings)), plan.bindings, [&](const Binding& binding) {
     return fmt::format("{} to the caller's buffer", names.tensor(binding.tensor));
   });
   text += lines("edges", std::to_string(plan.edges.size()), plan.edges,
                 [&](const Edge& edge) { return fmt::format("{} before {}", names.op(edge.from), names.op(edge.to)); });
+  text += waits_text(plan);
   text += lines("notes", std::to_string(plan.notes.size()), plan.notes,
                 [&](const Note& note) { return fmt::format("{}: {}", names.tensor(note.tensor), note.reason); });
   return text;

@@ -56,6 +56,24 @@ TEST(PlanText, TellsWhenBytesAreCleared) {
             "                          64 bytes to 0 before 'step'\n");
 }
 
+TEST(PlanText, FiguresAreThoseOfTheLargestRun) {
+  using Kind = ProgramStep::Kind;
+  Plan plan;
+  plan.clears = {clear_of(0, 0)};
+  plan.copies = {copy_of(0, CopyMoment::before(OpId(1))), copy_of(3, CopyMoment::at_back_edge())};
+  plan.program = {{{Kind::fill, 0},
+                   {Kind::copy, 0, {}, {}, 1},
+                   {Kind::copy, 1, {}, {}, 2},
+                   {Kind::wait, 0},
+                   {Kind::wait, 0, {}, {}, 2},
+                   {Kind::wait, 0, {}, {}, 1}}};
+  EXPECT_EQ(plan_text(graph_with_loop(), plan),
+            "  copies             64   'x' before 'loop': because\n"
+            "                          'out' in body 0 of 'loop' at the back edge: because\n"
+            "  clears             64   64 bytes to 0 at the start\n"
+            "  waits               2   of streams for each other, in a run\n");
+}
+
 TEST(PlanText, ShowsTheFirstThreeOfALongList) {
   Plan plan;
   plan.bindings.assign(5, {.tensor = TensorId(0), .size = Bytes(64), .alignment = Bytes(1)});

@@ -171,6 +171,9 @@ void add_verify_command(CLI::App& app) {
       ->check(CLI::PositiveNumber)
       ->type_name("N")
       ->capture_default_str();
+  command.add_flag_callback(
+      "--no-program", [arguments] { arguments->options.program = false; },
+      "Do not judge the program of PLAN: what a run does, and what waits for what");
   CLI::Option* const recheck = command.add_flag(
       "--recheck", arguments->recheck,
       "Plan INPUT again, and say whether PLAN's bounds are confirmed or refuted (exit code 3) by that");

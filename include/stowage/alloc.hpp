@@ -10,4 +10,5 @@
 #include "stowage/alloc/linear_allocator.hpp"
 #include "stowage/alloc/offset_allocator.hpp"
 #include "stowage/alloc/partition.hpp"
+#include "stowage/alloc/run.hpp"
 #include "stowage/alloc/scheduler.hpp"

@@ -65,6 +65,11 @@ class STOWAGE_EXPORT BufferType {
   [[nodiscard]] virtual std::optional<Bytes> max_size() const { return std::nullopt; }
   /// Whether the host may dereference addresses in its buffers.
   [[nodiscard]] virtual bool host_visible() const = 0;
+  /// Whether memory that somebody else allocated there is of this kind and of this device. Nothing
+  /// if the type cannot tell, which is the default.
+  [[nodiscard]] virtual std::optional<bool> owns(const std::byte* /*address*/) const {
+    return std::nullopt;
+  }
 
   /// Allocates a buffer of at least that size, with unspecified content. Size 0 gives an empty
   /// buffer, so that views can be bound. Fails with `out_of_memory`, naming type and size, when
@@ -157,6 +162,9 @@ class STOWAGE_EXPORT Device {
   /// Copies bytes in stream order. Each address must be host-visible or of this device, and both
   /// ranges must stay valid and unchanged until the copy is complete. Size 0 does nothing.
   virtual Status copy(StreamId stream, std::byte* to, const std::byte* from, Bytes size) = 0;
+  /// Sets bytes in stream order. They must be of a buffer or a mapping of this device and stay
+  /// valid until that is complete. Size 0 does nothing.
+  virtual Status fill(StreamId stream, std::byte* to, std::uint8_t value, Bytes size) = 0;
   /// Records an event that completes when all work submitted to the stream so far is complete.
   virtual Result<EventId> record(StreamId stream) = 0;
   /// Work submitted to the stream from now on waits for the event, even if it is forgotten

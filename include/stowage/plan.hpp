@@ -4,3 +4,4 @@
 /// the graph. Both are plain, printable and comparable.
 #include "stowage/plan/plan.hpp"
 #include "stowage/plan/problem.hpp"
+#include "stowage/plan/program.hpp"

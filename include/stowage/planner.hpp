@@ -15,6 +15,7 @@
 #include "stowage/graph.hpp"
 #include "stowage/pack.hpp"
 #include "stowage/plan.hpp"
+#include "stowage/plan/program_cost.hpp"
 
 /// Planning: a graph goes in, a verified plan comes out.
 namespace stowage {
@@ -180,6 +181,7 @@ struct Summary {
   std::string strategy;        ///< The one whose plan it is, if several were tried.
   std::size_t strategies = 1;  ///< How many were tried.
   double solve_ms = 0;
+  ProgramCost cost = {};  ///< Of a run of the plan.
   std::vector<ArenaLine> arenas;
 };
 

@@ -55,6 +55,13 @@ enum class Rule : std::uint8_t {
   /// graph alone orders them in every batch in which both run, or the plan lists the edge twice.
   edge,
   apart,  ///< Tensors that the graph keeps apart share bytes.
+  /// The program lacks a step, or has one too many, twice, out of turn, on another stream, or in
+  /// another body. Like `wait`, judged only if nothing else is wrong with the plan.
+  program,
+  /// The streams and events of the program do not put something in the order in which it must be,
+  /// or
+  /// a wait or record could be left out without changing that.
+  wait,
 };
 
 [[nodiscard]] STOWAGE_EXPORT std::string_view to_string(Rule rule);
@@ -80,6 +87,7 @@ struct VerifyOptions {
   BatchStart batch_start = BatchStart::free;
   /// Whose the padding is; absent: as the plan says.
   std::optional<Padding> padding = {};
+  bool program = true;  ///< Judge the program, if the plan has one.
 };
 
 /// All errors of `plan` as a plan for `graph`. Empty: running the graph with it is safe. Cannot

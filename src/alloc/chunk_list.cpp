@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include <fmt/format.h>
+
 #include "alloc/interface/aligned_buffer.hpp"
 
 namespace stowage::alloc {
@@ -30,7 +32,7 @@ bool ChunkList::fits(const Chunk& chunk, Bytes top, Bytes alignment) {
 std::vector<std::size_t> ChunkList::assign(const Need& need) const {
   std::vector<std::size_t> own(need.tops.size());
   std::iota(own.begin(), own.end(), std::size_t{0});
-  if (source_) return own;
+  if (source_ || content_ == Content::kept) return own;
   bool in_order = !chunks_.empty();
   for (std::size_t& chunk : own) {
     const Bytes top = need.tops[chunk];
@@ -54,7 +56,22 @@ std::vector<std::size_t> ChunkList::assign_by_size(const Need& need) const {
   return result;
 }
 
-Status ChunkList::prepare(const Need& need) {
+Need ChunkList::with_what_is_kept(Need need) const {
+  if (content_ == Content::lost) return need;
+  need.alignment = std::max(need.alignment, alignment_);
+  need.tops.resize(std::max(need.tops.size(), chunks_.size()));
+  for (std::size_t c = 0; c < chunks_.size(); ++c) need.tops[c] = std::max(need.tops[c], chunks_[c].need);
+  return need;
+}
+
+bool ChunkList::serves(const Chunk& chunk, Bytes top, Bytes alignment) const {
+  const bool stays = content_ == Content::lost || top == Bytes(0) ||
+                     gap_before(*chunk.buffer, alignment) == gap_before(*chunk.buffer, alignment_);
+  return stays && fits(chunk, top, alignment);
+}
+
+Status ChunkList::prepare(const Need& asked) {
+  const Need need = with_what_is_kept(asked);
   assignment_ = assign(need);
   next_ = std::vector<Chunk>(std::max(chunks_.size(), 1 + *std::max_element(assignment_.begin(), assignment_.end())));
   sizes_before_.clear();
@@ -63,7 +80,7 @@ Status ChunkList::prepare(const Need& need) {
   for (std::size_t region = 0; region < need.tops.size(); ++region) {
     const std::size_t chunk = assignment_[region];
     const Bytes top = need.tops[region];
-    if (chunk < chunks_.size() && fits(chunks_[chunk], top, need.alignment)) continue;
+    if (chunk < chunks_.size() && serves(chunks_[chunk], top, need.alignment)) continue;
     if (top == Bytes(0) && next_[chunk].buffer) continue;  // another region of this call already made it
     grows_ = true;
     Status taken = prepare_chunk(chunk, top, need.alignment);
@@ -80,8 +97,25 @@ Status ChunkList::prepare_buffer(std::size_t chunk, Bytes top, Bytes alignment) 
     size = std::max(size, chunks_[chunk].need);
     alignment = std::max(alignment, chunks_[chunk].alignment);
   }
+  if (pinned_ && chunk < chunks_.size() && chunks_[chunk].need > Bytes(0)) {
+    return Error{
+        ErrorCode::invalid,
+        fmt::format("{}: {} bytes of session memory must keep their address, and now {} are needed: reserve the "
+                    "graph that needs most of it first",
+                    type_.name(), chunks_[chunk].need.value(), size.value()),
+        {}};
+  }
   STOWAGE_TRY(next_[chunk].buffer, make_buffer(size, alignment));
+  if (content_ == Content::kept && chunk < chunks_.size()) return move_content(chunk, alignment);
   return Done{};
+}
+
+Status ChunkList::move_content(std::size_t chunk, Bytes alignment) {
+  const Buffer& old = *chunks_[chunk].buffer;
+  Buffer& next = *next_[chunk].buffer;
+  std::vector<std::byte> bytes(static_cast<std::size_t>(chunks_[chunk].need.value()));
+  STOWAGE_TRY_STATUS(old.read(gap_before(old, alignment_), bytes));
+  return next.write(gap_before(next, alignment), bytes);
 }
 
 Result<std::unique_ptr<Buffer>> ChunkList::make_buffer(Bytes size, Bytes alignment) {
@@ -97,6 +131,12 @@ Result<std::unique_ptr<Buffer>> ChunkList::make_buffer(Bytes size, Bytes alignme
 Status ChunkList::prepare_chunk(std::size_t chunk, Bytes top, Bytes alignment) {
   VirtualBuffer* const pages = chunk < chunks_.size() ? chunks_[chunk].pages : reserve_chunk(chunk);
   if (pages == nullptr) return prepare_buffer(chunk, top, alignment);
+  if (content_ == Content::kept && gap_at(pages->range(), alignment) != gap_at(pages->range(), alignment_)) {
+    return Error{
+        ErrorCode::invalid,
+        fmt::format("{}: session memory cannot move to an address aligned to {}", type_.name(), alignment.value()),
+        {}};
+  }
   return pages->grow(gap_at(pages->range(), alignment) + top);
 }
 
@@ -122,9 +162,10 @@ std::vector<Buffer*> ChunkList::commit(const Need& need) {
     chunks_[c].pages = next_[c].pages;
   }
   std::vector<Buffer*> result;
+  alignment_ = std::max(alignment_, need.alignment);
   for (std::size_t region = 0; region < assignment_.size(); ++region) {
     Chunk& chunk = chunks_[assignment_[region]];
-    chunk.need = std::max(chunk.need, need.tops[region]);
+    if (region < need.tops.size()) chunk.need = std::max(chunk.need, need.tops[region]);
     chunk.alignment = std::max(chunk.alignment, need.alignment);
     result.push_back(chunk.buffer.get());
   }
@@ -141,6 +182,7 @@ void ChunkList::roll_back() {
 }
 
 Status ChunkList::trim(std::span<Buffer* const> chunks, std::span<const Bytes> ends, Bytes& returned) {
+  if (content_ == Content::kept) return Done{};
   const auto end_in = [&](const Chunk& chunk) {
     Bytes end(-1);
     for (std::size_t i = 0; i < chunks.size(); ++i) {

@@ -17,6 +17,14 @@ struct Need {
   Bytes alignment{1};       ///< Of the address where each region starts.
 };
 
+/// What becomes of the bytes in buffers that are replaced by larger ones.
+enum class Content : std::uint8_t {
+  lost,
+  /// They are moved. Region i always lies in chunk i, and begins at an address with the largest alignment that any plan
+  /// asked for, so that all plans see the same bytes at the same offset.
+  kept,
+};
+
 /// The buffers of one type: enough of them, and large enough, for the regions of every plan that asked, one plan at a
 /// time.
 ///
@@ -31,7 +39,8 @@ struct Need {
 class ChunkList {
  public:
   /// Without a source: ordinary buffers of the type.
-  ChunkList(BufferType& type, std::optional<VirtualSource> source) : type_(type), source_(source) {}
+  ChunkList(BufferType& type, std::optional<VirtualSource> source, Content content = Content::lost)
+      : type_(type), source_(source), content_(content) {}
 
   /// Takes the memory that is missing for `need`. Fails with `out_of_memory`. On failure, and until `commit`, nothing
   /// changes, except that chunks with virtual memory may already have more pages.
@@ -43,8 +52,14 @@ class ChunkList {
   /// Whether `prepare` took any memory.
   [[nodiscard]] bool grows() const { return grows_; }
 
+  /// From now on no chunk moves: `prepare` fails with `invalid` where one would have to.
+  void pin() { pinned_ = true; }
+  [[nodiscard]] Content content() const { return content_; }
+  /// Of the address where each region starts, if content is kept.
+  [[nodiscard]] Bytes alignment() const { return alignment_; }
+
   /// Frees what is not needed by regions in these chunks that end at `ends`; at least one chunk stays. Adds the freed
-  /// bytes to `returned`.
+  /// bytes to `returned`. Does nothing where content is kept.
   Status trim(std::span<Buffer* const> chunks, std::span<const Bytes> ends, Bytes& returned);
 
   [[nodiscard]] BufferType& type() const { return type_; }
@@ -65,6 +80,9 @@ class ChunkList {
     Bytes alignment{1};
   };
 
+  [[nodiscard]] Need with_what_is_kept(Need need) const;
+  /// Whether the chunk can stay as it is.
+  [[nodiscard]] bool serves(const Chunk& chunk, Bytes top, Bytes alignment) const;
   [[nodiscard]] static bool fits(const Chunk& chunk, Bytes top, Bytes alignment);
   /// By region: the number of a chunk, which may not exist yet.
   [[nodiscard]] std::vector<std::size_t> assign(const Need& need) const;
@@ -74,9 +92,14 @@ class ChunkList {
   /// A new, empty chunk with virtual memory; null if no addresses can be reserved.
   VirtualBuffer* reserve_chunk(std::size_t chunk);
   Result<std::unique_ptr<Buffer>> make_buffer(Bytes size, Bytes alignment);
+  /// Moves what is kept from a chunk to the buffer that is to replace it.
+  Status move_content(std::size_t chunk, Bytes alignment);
 
   BufferType& type_;
   std::optional<VirtualSource> source_;  ///< Absent: all chunks are ordinary buffers.
+  Content content_;
+  bool pinned_ = false;
+  Bytes alignment_{1};  ///< The largest that was asked for.
   std::vector<Chunk> chunks_;
   Bytes lost_to_alignment_;
   std::uint64_t buffers_made_ = 0;

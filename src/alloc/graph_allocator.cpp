@@ -42,14 +42,18 @@ std::optional<alloc::VirtualSource> source_of(const BufferType& type, const Grap
   return std::nullopt;
 }
 
+/// Those of all types for shared memory, then those for session memory (`KeptPlan`).
 std::vector<ChunkList> chunk_lists(const std::vector<BufferType*>& different, const GraphAllocatorOptions& options) {
   std::vector<ChunkList> lists;
-  for (BufferType* const type : different) lists.emplace_back(*type, source_of(*type, options));
+  for (const alloc::Content content : {alloc::Content::lost, alloc::Content::kept}) {
+    for (BufferType* const type : different) lists.emplace_back(*type, source_of(*type, options), content);
+  }
   return lists;
 }
 
 /// A plan, or an error that says why there is none.
 Result<Plan> make_plan(const Graph& graph, PlanOptions options) {
+  options.base = AddressBase::refreshable;  // chunks move when they grow
   STOWAGE_TRY(Planned planned, plan(graph, options));
   if (planned.status == SolveStatus::timed_out && !options.capacity) {
     // Callers need some plan, however late; online best fit always finds one, quickly.
@@ -82,7 +86,8 @@ class GraphAllocator::State {
   Result<const Allocation*> allocate(const Graph& graph);
   Status trim();
   Status trim(const Graph& graph);
-  Result<Graph> as_served(const Graph& graph) const;
+  Result<alloc::ServedGraph> served(const Graph& graph) const;
+  Status bind(std::span<const BoundMemory> memories);
 
   /// The index of the type in `different_`; nothing if the same type occurred earlier in the list.
   [[nodiscard]] std::optional<std::size_t> number(std::size_t type) const {
@@ -92,6 +97,8 @@ class GraphAllocator::State {
     return number_of_[type];
   }
   [[nodiscard]] const BufferSet& buffers() const { return buffers_; }
+  /// Fixed and session memory of a type, by its index in `different_`.
+  [[nodiscard]] Bytes permanent_size(std::size_t number) const;
   [[nodiscard]] Replan last_replan() const { return last_replan_; }
   [[nodiscard]] std::size_t graph_count() const { return kept_.size(); }
   [[nodiscard]] const GraphAllocatorCounters& counters() const {
@@ -131,18 +138,9 @@ class GraphAllocator::State {
   mutable GraphAllocatorCounters counters_;
 };
 
-Result<Graph> GraphAllocator::State::as_served(const Graph& graph) const {
-  if (!graph.needs_addresses_only()) {
-    return Error{
-        ErrorCode::invalid,
-        fmt::format(
-            "graph '{}' has groups, fills, zero-copy tensors, fixed addresses, batches, bodies, rings or session "
-            "workspaces, which need more than addresses: use its plan",
-            graph.name()),
-        {}};
-  }
+Result<alloc::ServedGraph> GraphAllocator::State::served(const Graph& graph) const {
   std::vector<alloc::ServingType> types;
-  for (std::size_t i = 0; i < buffers_.size(); ++i) types.push_back({&buffers_[i].type(), buffers_[i].limit()});
+  for (std::size_t i = 0; i < different_.size(); ++i) types.push_back({different_[i], buffers_[i].limit()});
   return alloc::serve_graph(graph, types, number_of_);
 }
 
@@ -165,9 +163,9 @@ GraphAllocator::State::Found GraphAllocator::State::find(const Graph& graph) con
 }
 
 Result<std::unique_ptr<KeptPlan>> GraphAllocator::State::make(const Graph& graph) const {
-  STOWAGE_TRY(const Graph served, as_served(graph));
-  STOWAGE_TRY(Plan plan, make_plan(served, options_.plan));
-  return std::make_unique<KeptPlan>(graph, served, std::move(plan));
+  STOWAGE_TRY(const alloc::ServedGraph served, this->served(graph));
+  STOWAGE_TRY(Plan plan, make_plan(served.graph, options_.plan));
+  return std::make_unique<KeptPlan>(graph, served, std::move(plan), alloc::TypesOf{different_, number_of_});
 }
 
 Status GraphAllocator::State::take_in(const Graph& graph) {
@@ -176,9 +174,13 @@ Status GraphAllocator::State::take_in(const Graph& graph) {
   for (bool again = true;; again = false) {
     const std::vector<std::optional<Bytes>> limits = chunk_limits();
     STOWAGE_TRY(std::unique_ptr<KeptPlan> made, make(graph));
+    STOWAGE_TRY_STATUS(made->make_fixed(different_));
     if (Status bound = bind(*made, made->needs()); !bound) {
       if (again && limits != chunk_limits()) continue;
       return bound;
+    }
+    for (std::size_t type = 0; type < different_.size(); ++type) {
+      if (made->pins_session(type)) buffers_.pin(different_.size() + type);
     }
     ++counters_.plans;
     kept_.insert(kept_.begin(), std::move(made));
@@ -189,13 +191,13 @@ Status GraphAllocator::State::take_in(const Graph& graph) {
 
 std::vector<std::optional<Bytes>> GraphAllocator::State::chunk_limits() const {
   std::vector<std::optional<Bytes>> limits;
-  for (std::size_t i = 0; i < buffers_.size(); ++i) limits.push_back(buffers_[i].limit());
+  for (std::size_t i = 0; i < different_.size(); ++i) limits.push_back(buffers_[i].limit());
   return limits;
 }
 
 Status GraphAllocator::State::bind(KeptPlan& kept, std::span<const Need> needs) {
   STOWAGE_TRY(alloc::RegionBuffers buffers, buffers_.provide(needs));
-  kept.bind(std::move(buffers), buffers_.version());
+  kept.bind(std::move(buffers), buffers_);
   return Done{};
 }
 
@@ -215,17 +217,19 @@ Result<std::vector<Bytes>> GraphAllocator::State::reserve_sizes(const Graph& gra
   if (found.at == kept_.size()) {
     STOWAGE_TRY(made, make(graph));
   }
-  const std::vector<Need>& needs = (made ? made : kept_[found.at])->needs();
+  const KeptPlan& kept = *(made ? made : kept_[found.at]);
   std::vector<Bytes> sizes(number_of_.size());
   for (std::size_t type = 0; type < sizes.size(); ++type) {
     if (!number(type)) continue;
-    for (const Bytes top : needs[*number(type)].tops) sizes[type] += top;
+    sizes[type] = kept.fixed_size(*number(type));
+    for (const std::size_t list : {*number(type), different_.size() + *number(type)}) {
+      for (const Bytes top : kept.needs()[list].tops) sizes[type] += top;
+    }
   }
   return sizes;
 }
 
 Result<const Allocation*> GraphAllocator::State::allocate(const Graph& graph) {
-  if (!graph.needs_addresses_only()) STOWAGE_TRY_STATUS(reserve(graph));  // fails, with the reason
   const Found found = find(graph);
   last_replan_ = found.match.misfit;
   if (found.at == kept_.size()) {
@@ -237,7 +241,7 @@ Result<const Allocation*> GraphAllocator::State::allocate(const Graph& graph) {
     ++(found.match.unchanged ? counters_.hits : counters_.fits_smaller);
     use(found.at);
   }
-  buffers_.reset();
+  buffers_.reset(different_.size());
   return &kept_.front()->allocation();
 }
 
@@ -261,6 +265,25 @@ Status GraphAllocator::State::serve(KeptPlan& kept, const Graph& graph, bool unc
   }
   if (!unchanged) kept.serve(graph);
   return Done{};
+}
+
+Status GraphAllocator::State::bind(std::span<const BoundMemory> memories) {
+  if (kept_.empty()) return Error{ErrorCode::invalid, "a tensor is bound before any graph was allocated", {}};
+  std::vector<alloc::AddressRange> taken;
+  for (std::size_t list = 0; list < buffers_.size(); ++list) {
+    for (std::size_t chunk = 0; chunk < buffers_[list].size(); ++chunk)
+      taken.push_back({buffers_[list][chunk].base(), buffers_[list][chunk].size()});
+  }
+  for (const std::unique_ptr<KeptPlan>& kept : kept_) {
+    for (const std::unique_ptr<Buffer>& buffer : kept->fixed()) taken.push_back({buffer->base(), buffer->size()});
+  }
+  return kept_.front()->bind(memories, taken);
+}
+
+Bytes GraphAllocator::State::permanent_size(std::size_t number) const {
+  Bytes sum = buffers_[different_.size() + number].bytes();
+  for (const std::unique_ptr<KeptPlan>& kept : kept_) sum += kept->fixed_size(number);
+  return sum;
 }
 
 Status GraphAllocator::State::trim() {
@@ -294,13 +317,22 @@ Result<std::vector<Bytes>> GraphAllocator::reserve_sizes(const Graph& graph) con
   return state_->reserve_sizes(graph);
 }
 Result<const Allocation*> GraphAllocator::allocate(const Graph& graph) { return state_->allocate(graph); }
+Status GraphAllocator::bind(std::span<const BoundMemory> memories) { return state_->bind(memories); }
 Status GraphAllocator::trim() { return state_->trim(); }
 Status GraphAllocator::trim(const Graph& graph) { return state_->trim(graph); }
-Result<Graph> GraphAllocator::as_served(const Graph& graph) const { return state_->as_served(graph); }
+Result<Graph> GraphAllocator::as_served(const Graph& graph) const {
+  STOWAGE_TRY(alloc::ServedGraph served, state_->served(graph));
+  return std::move(served.graph);
+}
 
 Bytes GraphAllocator::buffer_size(std::size_t type) const {
   const std::optional<std::size_t> number = state_->number(type);
   return number ? state_->buffers()[*number].bytes() : Bytes(0);
+}
+
+Bytes GraphAllocator::permanent_size(std::size_t type) const {
+  const std::optional<std::size_t> number = state_->number(type);
+  return number ? state_->permanent_size(*number) : Bytes(0);
 }
 
 std::size_t GraphAllocator::buffer_count(std::size_t type) const {

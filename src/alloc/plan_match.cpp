@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "alloc/same_graph.hpp"
 #include "alloc/served_graph.hpp"
 #include "graph/interface/flags.hpp"
 
@@ -211,6 +212,7 @@ class Matcher {
 }  // namespace
 
 Pattern make_pattern(const Graph& graph, const Graph& served, const Plan& plan) {
+  if (!graph.needs_addresses_only()) return {graph, {}, {}};
   Pattern pattern{graph, std::vector<Bytes>(graph.tensors().size()), TakeOverFinder(served, plan).find()};
   for (const Placement& placement : plan.placements) pattern.offsets[placement.tensor.index()] = placement.offset;
   // A pair at the same offset that does not fit is not a takeover; the plan is valid there for another reason.
@@ -235,6 +237,13 @@ Bytes total_size(const Graph& graph) {
 }
 
 Match match(const Pattern& pattern, const Graph& graph, std::span<const Extent> last) {
+  const bool plain = pattern.graph.needs_addresses_only();
+  if (plain != graph.needs_addresses_only()) return {.misfit = {.reason = ReplanReason::structure}, .unchanged = false};
+  if (!plain) {
+    const Replan misfit = difference(pattern.graph, graph);
+    const bool fits = misfit.reason == ReplanReason::none;
+    return {.misfit = misfit, .unchanged = fits, .total = fits ? total_size(graph) : Bytes(0)};
+  }
   return Matcher(pattern, graph, last).run();
 }
 

@@ -24,6 +24,8 @@
 ///
 /// 5. Tensors that are to be kept apart are the same ones, and lie in the same places except that they may be smaller.
 ///
+/// All this is about graphs that need only addresses; plans of others serve only equal graphs (`difference`).
+///
 /// Only rule 3 is conservative: a moved tensor of the op may be harmless. That costs an unneeded plan, never
 /// correctness.
 namespace stowage::alloc {

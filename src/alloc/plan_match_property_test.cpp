@@ -1,6 +1,7 @@
 #include <array>
 #include <map>
 #include <memory>
+#include <numeric>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,11 +23,15 @@ class PlanMatchProperty : public ::testing::Test {
  protected:
   /// A plan that is bound to buffers.
   std::unique_ptr<KeptPlan> keep(const Graph& graph, const PlanOptions& options) {
-    auto kept = std::make_unique<KeptPlan>(graph, graph, *plan(graph, options)->plan);
+    std::vector<std::size_t> numbers(graph.memories().size());
+    std::iota(numbers.begin(), numbers.end(), std::size_t{0});
+    const std::vector<BufferType*> types(numbers.size(), type_.get());
+    auto kept = std::make_unique<KeptPlan>(graph, ServedGraph{graph, numbers}, *plan(graph, options)->plan,
+                                           TypesOf{types, numbers});
     std::vector<ChunkList> lists;
-    for (std::size_t m = 0; m < graph.memories().size(); ++m) lists.emplace_back(*type_, std::nullopt);
+    for (std::size_t list = 0; list < 2 * types.size(); ++list) lists.emplace_back(*type_, std::nullopt);
     buffers_ = std::make_unique<BufferSet>(std::move(lists));
-    kept->bind(*buffers_->provide(kept->needs()), 1);
+    kept->bind(*buffers_->provide(kept->needs()), *buffers_);
     return kept;
   }
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "graph/data_sources.hpp"
+#include "graph/interface/data_sources.hpp"
 #include "graph/memory_conflicts.hpp"
 
 /// Each run (one per batch, or a single one) is walked separately, scope by scope, to find what each op depends on in
@@ -20,21 +20,6 @@ std::vector<bool> written_classes(const Graph& graph) {
     for (const TensorId output : op.outputs) written[graph.relations().place(output).representative.index()] = true;
   }
   return written;
-}
-
-/// By op, including ops in bodies: 1 + the batch that it runs in; 0: it runs in all batches.
-std::vector<std::uint32_t> batches_of_ops(const Graph& graph) {
-  std::vector<std::uint32_t> batch(graph.ops().size());
-  for (const Scope& scope : graph.scopes()) {
-    const bool is_root = &scope == &graph.scopes().front();
-    for (std::size_t k = scope.first_op.index(); k < scope.first_op.index() + scope.op_count; ++k) {
-      const auto found = std::find(graph.batches().begin(), graph.batches().end(), graph.ops()[k].batch);
-      const auto own =
-          found == graph.batches().end() ? 0 : 1 + static_cast<std::uint32_t>(found - graph.batches().begin());
-      batch[k] = is_root ? own : batch[scope.op.index()];
-    }
-  }
-  return batch;
 }
 
 /// Whether `op` gives `output` a value. An op without a task writes nothing, but passes on the values of its aliases.
@@ -183,6 +168,20 @@ class Finder {
 };
 
 }  // namespace
+
+std::vector<std::uint32_t> batches_of_ops(const Graph& graph) {
+  std::vector<std::uint32_t> batch(graph.ops().size());
+  for (const Scope& scope : graph.scopes()) {
+    const bool is_root = &scope == &graph.scopes().front();
+    for (std::size_t k = scope.first_op.index(); k < scope.first_op.index() + scope.op_count; ++k) {
+      const auto found = std::find(graph.batches().begin(), graph.batches().end(), graph.ops()[k].batch);
+      const auto own =
+          found == graph.batches().end() ? 0 : 1 + static_cast<std::uint32_t>(found - graph.batches().begin());
+      batch[k] = is_root ? own : batch[scope.op.index()];
+    }
+  }
+  return batch;
+}
 
 std::string_view to_string(DependencyKind kind) {
   switch (kind) {

@@ -5,6 +5,7 @@
 
 #include "lower/clears.hpp"
 #include "lower/interface/lower.hpp"
+#include "lower/interface/program.hpp"
 
 namespace stowage {
 namespace {
@@ -92,6 +93,7 @@ class Raising {
     add_copies();
     plan_.clears = find_clears(graph_, layout_, plan_);
     plan_.edges = analysis_.liveness.order.edges;
+    plan_.program = make_program(graph_, plan_);
     return std::move(plan_);
   }
 

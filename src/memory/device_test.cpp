@@ -62,6 +62,66 @@ TEST_P(DeviceConformance, NullAndNegativeCopiesAreRefused) {
   EXPECT_EQ(device().copy(kMain, buffer->base(), buffer->base() + 8, Bytes(-1)).error().code, ErrorCode::invalid);
 }
 
+TEST_P(DeviceConformance, FillsAndCopiesOfOneStreamHappenInOrder) {
+  const std::unique_ptr<Buffer> buffer = make(1000);
+  std::vector<std::byte> sent = pattern(1000);
+  std::vector<std::byte> received(1000);
+  ASSERT_TRUE(device().copy(kMain, buffer->base(), sent.data(), Bytes(1000)));
+  ASSERT_TRUE(device().fill(kMain, buffer->base() + 101, 0x5a, Bytes(333)));
+  ASSERT_TRUE(device().fill(kMain, buffer->base() + 433, 0xff, Bytes(1)));
+  ASSERT_TRUE(device().copy(kMain, received.data(), buffer->base(), Bytes(1000)));
+  ASSERT_TRUE(device().fill(kMain, buffer->base(), 0, Bytes(1000)));
+  ASSERT_TRUE(device().synchronize(kMain));
+  std::fill(sent.begin() + 101, sent.begin() + 433, std::byte{0x5a});
+  sent[433] = std::byte{0xff};
+  EXPECT_EQ(received, sent);
+}
+
+TEST_P(DeviceConformance, AStreamThatWaitsSeesTheFillOfTheOther) {
+  const std::unique_ptr<Buffer> buffer = make(64);
+  std::byte received{};
+  ASSERT_TRUE(device().fill(kMain, buffer->base(), 42, Bytes(64)));
+  const EventId event = device().record(kMain).value();
+  ASSERT_TRUE(device().wait(kSide, event));
+  device().forget(event);
+  ASSERT_TRUE(device().copy(kSide, &received, buffer->base() + 63, Bytes(1)));
+  ASSERT_TRUE(device().synchronize(kSide));
+  EXPECT_EQ(received, std::byte{42});
+}
+
+TEST_P(DeviceConformance, FillsReachMappedPages) {
+  VirtualMemory* const memory = device().virtual_memory();
+  if (memory == nullptr) GTEST_SKIP() << "NO VIRTUAL MEMORY";
+  const Bytes page = memory->granularity();
+  std::byte* const base = memory->reserve(page).value();
+  const PhysicalId physical = memory->create(page).value();
+  ASSERT_TRUE(memory->map(base, physical, Bytes(0), page));
+  std::byte received{};
+  ASSERT_TRUE(device().fill(kMain, base, 7, page));
+  ASSERT_TRUE(device().copy(kMain, &received, base + page.value() - 1, Bytes(1)));
+  ASSERT_TRUE(device().synchronize(kMain));
+  EXPECT_EQ(received, std::byte{7});
+  ASSERT_TRUE(memory->unmap(base, page));
+  ASSERT_TRUE(memory->release(physical));
+  ASSERT_TRUE(memory->free(base, page));
+}
+
+TEST_P(DeviceConformance, AFillOfNothingIsNothingToDo) { EXPECT_TRUE(device().fill(kMain, nullptr, 1, Bytes(0))); }
+
+TEST_P(DeviceConformance, NullAndNegativeFillsAreRefused) {
+  const std::unique_ptr<Buffer> buffer = make(64);
+  EXPECT_EQ(device().fill(kMain, nullptr, 0, Bytes(1)).error().code, ErrorCode::invalid);
+  EXPECT_EQ(device().fill(kMain, buffer->base(), 0, Bytes(-1)).error().code, ErrorCode::invalid);
+}
+
+TEST_P(DeviceConformance, ATypeThatCanTellKnowsItsOwnMemory) {
+  const std::unique_ptr<Buffer> buffer = make(64);
+  const BufferType& type = device().buffer_type();
+  std::byte on_the_stack{};
+  EXPECT_NE(type.owns(buffer->base() + 63), std::optional(false));
+  EXPECT_TRUE(type.host_visible() || type.owns(&on_the_stack) == std::optional(false));
+}
+
 TEST_P(DeviceConformance, AnEventOfAnIdleStreamCompletesByItself) {
   const EventId event = device().record(kMain).value();
   while (!device().is_complete(event).value()) std::this_thread::yield();

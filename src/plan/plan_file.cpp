@@ -1,5 +1,6 @@
 #include "plan/interface/plan_file.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -30,18 +31,23 @@ class Resolving {
     add("placement", file_.placements, plan.placements, [&](Placement& each) { return resolve_tensor(each.tensor); });
     add("workspace placement", file_.workspaces, plan.workspaces,
         [&](WorkspacePlacement& each) { return resolve_workspace(each); });
-    add("clear", file_.clears, plan.clears, [&](Clear& each) { return resolve_before(each.before); });
-    add("copy", file_.copies, plan.copies, [&](Copy& each) { return resolve_copy(each); });
+    clears_ = add("clear", file_.clears, plan.clears, [&](Clear& each) { return resolve_before(each.before); });
+    copies_ = add("copy", file_.copies, plan.copies, [&](Copy& each) { return resolve_copy(each); });
     add("note", file_.notes, plan.notes, [&](Note& each) { return resolve_tensor(each.tensor); });
     add_bindings();
+    if (file_.program) resolve_program();
     compare_names();
     return std::move(result_);
   }
 
  private:
+  /// By position in a list of the file: that in the list of the plan, from which entries may be missing.
+  using Positions = std::vector<std::optional<std::uint32_t>>;
+
   /// `to_flat` renumbers an entry of `scope_`, or returns an error text.
   template <class Entry, class ToFlat>
-  void add(const char* kind, const std::vector<InBody<Entry>>& from, std::vector<Entry>& to, ToFlat to_flat) {
+  Positions add(const char* kind, const std::vector<InBody<Entry>>& from, std::vector<Entry>& to, ToFlat to_flat) {
+    Positions positions(from.size());
     to.reserve(from.size());
     for (std::size_t i = 0; i < from.size(); ++i) {
       Entry entry = from[i].entry;
@@ -50,9 +56,11 @@ class Resolving {
         result_.unknown.push_back(fmt::format("{} {} {}, which does not exist", kind, i, *fault));
       } else {
         compare_name(kind, i, entry, from[i].name);
+        positions[i] = static_cast<std::uint32_t>(to.size());
         to.push_back(std::move(entry));
       }
     }
+    return positions;
   }
 
   /// `verify` judges bindings of tensors that do not exist.
@@ -153,8 +161,75 @@ class Resolving {
     return std::nullopt;
   }
 
+  // ------------------------------------------------------------------------------------------------------------
+  // program
+
+  void resolve_program() {
+    Program& program = result_.plan.program.emplace();
+    program.steps.reserve(file_.program->size());
+    for (std::size_t i = 0; i < file_.program->size(); ++i) {
+      const StepInFile& step = (*file_.program)[i].entry;
+      const BodyPath& body = (*file_.program)[i].body;
+      ProgramStep flat{.kind = step.kind, .index = step.index};
+      const std::optional<std::string> fault = enter(body) ? resolve_step(step, flat) : no_body(body);
+      if (fault) {
+        result_.unknown.push_back(fmt::format("program step {} {}, which does not exist", i, *fault));
+      } else {
+        program.steps.push_back(flat);
+      }
+    }
+  }
+
+  std::optional<std::string> resolve_step(const StepInFile& step, ProgramStep& flat) const {
+    flat.scope = ScopeId(static_cast<std::size_t>(scope_ - graph_.scopes().data()));
+    if (!step.batch.empty()) {
+      const auto found = std::find(graph_.batches().begin(), graph_.batches().end(), step.batch);
+      if (found == graph_.batches().end()) return fmt::format("is for batch '{}'", step.batch);
+      flat.batch = 1 + static_cast<std::uint32_t>(found - graph_.batches().begin());
+    }
+    if (std::optional<std::string> fault = resolve_subject(flat)) return fault;
+    if (step.stream) flat.stream = *step.stream;
+    return std::nullopt;
+  }
+
+  /// What the step is about, and the stream that follows from that.
+  std::optional<std::string> resolve_subject(ProgramStep& step) const {
+    const Plan& plan = result_.plan;
+    switch (step.kind) {
+      case ProgramStep::Kind::op:
+        if (step.index >= scope_->op_count) return fmt::format("names op {}{}", step.index, where());
+        step.index += static_cast<std::uint32_t>(scope_->first_op.index());
+        step.stream = graph_.op(OpId(step.index)).stream;
+        return std::nullopt;
+      case ProgramStep::Kind::bind:
+        if (step.index >= plan.bindings.size()) return fmt::format("names binding {}", step.index);
+        return std::nullopt;
+      case ProgramStep::Kind::fill:
+        if (step.index >= clears_.size() || !clears_[step.index]) return fmt::format("names clear {}", step.index);
+        step.index = *clears_[step.index];
+        step.stream = graph_.op(plan.clears[step.index].before).stream;
+        return std::nullopt;
+      case ProgramStep::Kind::copy:
+        if (step.index >= copies_.size() || !copies_[step.index]) return fmt::format("names copy {}", step.index);
+        step.index = *copies_[step.index];
+        step.stream = stream_of(plan.copies[step.index]);
+        return std::nullopt;
+      case ProgramStep::Kind::record:
+      case ProgramStep::Kind::wait:
+        return std::nullopt;
+    }
+    return std::nullopt;
+  }
+
+  [[nodiscard]] StreamId stream_of(const Copy& copy) const {
+    const bool before = copy.when.kind == CopyMoment::Kind::before_op;
+    return graph_.op(before ? copy.when.op : graph_.scope(graph_.scope_of(copy.tensor)).op).stream;
+  }
+
   const Graph& graph_;
   const PlanFile& file_;
+  Positions clears_;
+  Positions copies_;
   const Scope* scope_ = nullptr;    ///< The scope of the current entry.
   const BodyPath* body_ = nullptr;  ///< The path to that scope.
   std::size_t named_ = 0;           ///< Entries with a name.
@@ -166,7 +241,7 @@ class Resolving {
 /// Translates ids of the graph to ids of a body.
 class Localising {
  public:
-  explicit Localising(const Graph& graph) : graph_(graph) {
+  Localising(const Graph& graph, const Plan& plan) : graph_(graph), plan_(plan) {
     for (std::size_t s = 0; s < graph.scopes().size(); ++s) paths_.push_back(graph.path(ScopeId(s)));
   }
 
@@ -219,6 +294,23 @@ class Localising {
     return {{local(each.op, scope), each.index}, path(scope)};
   }
 
+  InBody<StepInFile> operator()(const ProgramStep& each) const {
+    StepInFile step{.kind = each.kind, .index = each.index};
+    if (each.kind == ProgramStep::Kind::op) step.index -= first_op(each.scope);
+    if (says_stream(each)) step.stream = each.stream;
+    if (each.batch > 0) step.batch = graph_.batches()[each.batch - 1];
+    return {std::move(step), path(each.scope)};
+  }
+
+  template <class Entry>
+  auto all(const std::vector<Entry>& entries) const
+      -> std::vector<decltype(std::declval<const Localising&>()(entries.front()))> {
+    std::vector<decltype((*this)(entries.front()))> result;
+    result.reserve(entries.size());
+    for (const Entry& entry : entries) result.push_back((*this)(entry));
+    return result;
+  }
+
   [[nodiscard]] std::vector<ProofInFile> proofs(const std::vector<Arena>& arenas) const {
     std::vector<ProofInFile> result;
     for (const Arena& arena : arenas) {
@@ -232,14 +324,6 @@ class Localising {
     return result;
   }
 
-  template <class Entry>
-  std::vector<InBody<Entry>> all(const std::vector<Entry>& entries) const {
-    std::vector<InBody<Entry>> result;
-    result.reserve(entries.size());
-    for (const Entry& entry : entries) result.push_back((*this)(entry));
-    return result;
-  }
-
  private:
   [[nodiscard]] const BodyPath& path(ScopeId scope) const { return paths_[scope.index()]; }
   [[nodiscard]] TensorId local(TensorId id, ScopeId scope) const {
@@ -249,7 +333,17 @@ class Localising {
     return OpId(id.index() - graph_.scope(scope).first_op.index());
   }
 
+  /// The stream of an op or copy follows from the graph, and usually that of a fill.
+  [[nodiscard]] bool says_stream(const ProgramStep& step) const {
+    if (step.kind == ProgramStep::Kind::fill) return step.stream != graph_.op(plan_.clears[step.index].before).stream;
+    return step.kind == ProgramStep::Kind::record || step.kind == ProgramStep::Kind::wait;
+  }
+  [[nodiscard]] std::uint32_t first_op(ScopeId scope) const {
+    return static_cast<std::uint32_t>(graph_.scope(scope).first_op.index());
+  }
+
   const Graph& graph_;
+  const Plan& plan_;
   std::vector<BodyPath> paths_;  ///< By scope.
 };
 
@@ -269,9 +363,11 @@ Result<Plan> plan_for(const Graph& graph, const PlanFile& file) {
 Plan known_part(const Graph& graph, const PlanFile& file) { return resolve(graph, file).plan; }
 
 PlanFile localise(const Graph& graph, const Plan& plan) {
-  const Localising localised(graph);
+  const Localising localised(graph, plan);
   std::vector<Arena> arenas = plan.arenas;
   for (Arena& arena : arenas) arena.proof = {};
+  std::optional<std::vector<InBody<StepInFile>>> program;
+  if (plan.program) program = localised.all(plan.program->steps);
   return {.graph = plan.graph,
           .padding = plan.padding,
           .arenas = std::move(arenas),
@@ -282,6 +378,7 @@ PlanFile localise(const Graph& graph, const Plan& plan) {
           .bindings = localised.all(plan.bindings),
           .copies = localised.all(plan.copies),
           .edges = plan.edges,
+          .program = std::move(program),
           .notes = localised.all(plan.notes)};
 }
 

@@ -56,6 +56,75 @@ Plan plan_of_loop() {
   return plan;
 }
 
+/// A program with a step of each kind, in the root and in the body.
+Program program_of_loop() {
+  using Kind = ProgramStep::Kind;
+  return {{{Kind::bind, 0},
+           {Kind::fill, 0, StreamId(0)},
+           {Kind::copy, 0, StreamId(0)},
+           {Kind::op, 0, StreamId(0)},
+           {Kind::record, 0, StreamId(0), ScopeId(1)},
+           {Kind::wait, 0, StreamId(3), ScopeId(1)},
+           {Kind::fill, 1, StreamId(3), ScopeId(1)},
+           {Kind::op, 1, StreamId(0), ScopeId(1)},
+           {Kind::copy, 3, StreamId(0), ScopeId(1)}}};
+}
+
+TEST(PlanFile, AProgramSaysOnlyStreamsThatDoNotFollowFromTheGraph) {
+  const Graph graph = loop();
+  Plan plan = plan_of_loop();
+  plan.program = program_of_loop();
+  const PlanFile file = localise(graph, plan);
+  const std::vector<InBody<StepInFile>>& steps = *file.program;
+  EXPECT_EQ(steps[1].entry.stream, std::nullopt) << "that of op 0";
+  EXPECT_EQ(steps[4].entry.stream, StreamId(0));
+  EXPECT_EQ(steps[6].entry.stream, StreamId(3)) << "not that of the op";
+  EXPECT_EQ(steps[7].entry.index, 0U);
+  EXPECT_EQ(steps[7].body, (BodyPath{0, 0}));
+  EXPECT_EQ(resolve(graph, file).plan, plan);
+  EXPECT_EQ(parse_plan(plan_to_json(graph, plan), "p.json", graph).value(), plan);
+}
+
+TEST(PlanFile, BatchesOfAProgramHaveTheirNames) {
+  GraphBuilder builder("net");
+  for (const char* const batch : {"long", "short"}) builder.add(Op{.name = "f", .kind = "X", .batch = batch});
+  const Graph graph = builder.build().value();
+  Plan plan{.graph = "net", .arenas = {}, .placements = {}, .workspaces = {}, .notes = {}};
+  plan.program = {{{ProgramStep::Kind::op, 0, {}, {}, 1}, {ProgramStep::Kind::op, 1, {}, {}, 2}}};
+  PlanFile file = localise(graph, plan);
+  EXPECT_EQ((*file.program)[1].entry.batch, "short");
+  EXPECT_EQ(resolve(graph, file).plan, plan);
+  (*file.program)[1].entry.batch = "other";
+  EXPECT_THAT(resolve(graph, file).unknown, ElementsAre("program step 1 is for batch 'other', which does not exist"));
+}
+
+TEST(PlanFile, StepsOfAProgramThatNameNothingAreSaidAndLeftOut) {
+  const Graph graph = loop();
+  Plan plan = plan_of_loop();
+  plan.program = program_of_loop();
+  PlanFile file = localise(graph, plan);
+  std::vector<InBody<StepInFile>>& steps = *file.program;
+  steps[0].entry.index = 1;
+  file.clears[0].entry.before = OpId(1);
+  file.copies[0].entry.tensor = TensorId(7);
+  steps[3].entry.index = 1;
+  steps[5].body = {1, 0};
+  const ResolvedPlan resolved = resolve(graph, file);
+  EXPECT_THAT(resolved.unknown,
+              ElementsAre("clear 0 is before op 1, which does not exist", "copy 0 names tensor 7, which does not exist",
+                          "program step 0 names binding 1, which does not exist",
+                          "program step 1 names clear 0, which does not exist",
+                          "program step 2 names copy 0, which does not exist",
+                          "program step 3 names op 1, which does not exist",
+                          "program step 5 is in body [1, 0], which does not exist"));
+  using Kind = ProgramStep::Kind;
+  EXPECT_THAT(resolved.plan.program->steps, ElementsAre(ProgramStep{Kind::record, 0, StreamId(0), ScopeId(1)},
+                                                        ProgramStep{Kind::fill, 0, StreamId(3), ScopeId(1)},
+                                                        ProgramStep{Kind::op, 1, StreamId(0), ScopeId(1)},
+                                                        ProgramStep{Kind::copy, 2, StreamId(0), ScopeId(1)}))
+      << "in the numbers of what is left";
+}
+
 TEST(PlanFile, NumbersBodyByBody) {
   const PlanFile file = localise(loop(), plan_of_loop());
   const BodyPath body{0, 0};

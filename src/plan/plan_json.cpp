@@ -1,4 +1,5 @@
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <string>
@@ -17,8 +18,8 @@ using files::JsonValue;
 using files::OrderedJson;
 
 using Name = std::string_view;
-constexpr Name kPlanFields[] = {"schema", "graph",    "padding", "arenas", "placements", "workspaces",
-                                "clears", "bindings", "copies",  "edges",  "notes",      "stats"};
+constexpr Name kPlanFields[] = {"schema",   "graph",  "padding", "arenas",  "placements", "workspaces", "clears",
+                                "bindings", "copies", "edges",   "program", "notes",      "stats"};
 constexpr Name kArenaFields[] = {"name",        "memory",         "kind",   "size", "regions",
                                  "lower_bound", "proven_optimal", "tensor", "proof"};
 constexpr Name kProofFields[] = {"argument", "op", "body", "alignment", "tensors", "workspaces"};
@@ -30,6 +31,9 @@ constexpr Name kClearFields[] = {"arena", "region", "offset", "size", "value", "
 constexpr Name kBindingFields[] = {"tensor", "size", "alignment", "name"};
 constexpr Name kCopyFields[] = {"tensor", "before", "arena", "region", "offset", "size", "reason", "body", "name"};
 constexpr Name kNoteFields[] = {"tensor", "reason", "body", "name"};
+constexpr Name kStepFields[] = {"bind", "fill", "copy", "op", "record", "wait", "stream", "batch", "body"};
+/// In the order of ProgramStep::Kind.
+constexpr Name kStepKinds[] = {"bind", "fill", "copy", "op", "record", "wait"};
 
 constexpr std::int64_t kMaxPosition = std::numeric_limits<std::uint32_t>::max();
 constexpr std::int64_t kBackEdge = -1;
@@ -209,6 +213,34 @@ Edge read_edge(const JsonValue& value) {
   return {OpId(value.element(0).position()), OpId(value.element(1).position())};
 }
 
+/// Whether a file says the stream of such a step, and whether it must.
+bool may_have_stream(ProgramStep::Kind kind) {
+  return kind == ProgramStep::Kind::fill || kind >= ProgramStep::Kind::record;
+}
+bool has_stream(ProgramStep::Kind kind) { return kind >= ProgramStep::Kind::record; }
+
+InBody<StepInFile> read_step(const JsonValue& value) {
+  value.allow_fields(kStepFields);
+  InBody<StepInFile> step{{}, read_body(value)};
+  std::size_t found = 0;
+  for (std::size_t k = 0; k < std::size(kStepKinds); ++k) {
+    const auto field = value.find(kStepKinds[k]);
+    if (!field) continue;
+    ++found;
+    step.entry.kind = static_cast<ProgramStep::Kind>(k);
+    step.entry.index = field->position();
+  }
+  if (found != 1)
+    value.fail(ErrorCode::parse,
+               fmt::format("must have exactly one of {}, not {}", fmt::join(kStepKinds, ", "), found));
+  const auto stream = value.find("stream");
+  if (stream && !may_have_stream(step.entry.kind))
+    stream->fail(ErrorCode::parse, "only records, waits and fills say their stream");
+  if (stream || has_stream(step.entry.kind)) step.entry.stream = StreamId(value.require("stream").position());
+  if (const auto batch = value.find("batch")) step.entry.batch = batch->text();
+  return step;
+}
+
 InBody<Note> read_note(const JsonValue& value) {
   value.allow_fields(kNoteFields);
   return {{.tensor = TensorId(value.require("tensor").position()), .reason = value.require("reason").text()},
@@ -232,6 +264,7 @@ PlanFile read_plan(const JsonValue& value) {
   if (const auto field = value.find("bindings")) plan.bindings = field->list(read_binding);
   if (const auto field = value.find("copies")) plan.copies = field->list(read_copy);
   if (const auto field = value.find("edges")) plan.edges = field->list(read_edge);
+  if (const auto field = value.find("program")) plan.program = field->list(read_step);
   if (const auto field = value.find("notes")) plan.notes = field->list(read_note);
   if (const auto field = value.find("stats")) field->require_object();
   return plan;
@@ -343,6 +376,14 @@ OrderedJson copy_to_json(const InBody<Copy>& copy) {
 
 OrderedJson edge_to_json(const Edge& edge) { return OrderedJson::array({edge.from.index(), edge.to.index()}); }
 
+OrderedJson step_to_json(const InBody<StepInFile>& step) {
+  OrderedJson json{{std::string(kStepKinds[static_cast<std::size_t>(step.entry.kind)]), step.entry.index}};
+  if (step.entry.stream) json["stream"] = step.entry.stream->index();
+  if (!step.entry.batch.empty()) json["batch"] = step.entry.batch;
+  append_body(json, step);
+  return json;
+}
+
 OrderedJson note_to_json(const InBody<Note>& note) {
   OrderedJson json{{"tensor", note.entry.tensor.index()}};
   append_name(json, note);
@@ -383,6 +424,7 @@ std::string plan_to_json(const PlanFile& plan) {
   files::append_list(text, "bindings", plan.bindings, binding_to_json);
   files::append_list(text, "copies", plan.copies, copy_to_json);
   files::append_list(text, "edges", plan.edges, edge_to_json);
+  if (plan.program) files::append_list(text, "program", *plan.program, step_to_json);
   files::append_list(text, "notes", plan.notes, note_to_json);
   return text + ",\n\"stats\":{}}\n";
 }

@@ -80,6 +80,42 @@ TEST(PlanJson, AbsentFieldsTakeDefaults) {
       (Arena{.name = "", .memory = MemoryId(0), .size = Bytes(5), .regions = {Bytes(5)}, .lower_bound = Bytes(0)}));
 }
 
+TEST(PlanJson, AProgramIsAListOfSteps) {
+  using Kind = ProgramStep::Kind;
+  PlanFile plan = example();
+  plan.program = {{{{Kind::bind, 0}},
+                   {{Kind::fill, 2, StreamId(1)}},
+                   {{Kind::copy, 1}, {4, 0}},
+                   {{.kind = Kind::op, .index = 3, .batch = "b"}},
+                   {{Kind::record, 0, StreamId(0)}},
+                   {{Kind::wait, 0, StreamId(1), "b"}, {4, 0}}}};
+  const std::string text = plan_to_json(plan);
+  EXPECT_NE(text.find("\"program\":[\n"
+                      "{\"bind\":0},\n"
+                      "{\"fill\":2,\"stream\":1},\n"
+                      "{\"copy\":1,\"body\":[4,0]},\n"
+                      "{\"op\":3,\"batch\":\"b\"},\n"
+                      "{\"record\":0,\"stream\":0},\n"
+                      "{\"wait\":0,\"stream\":1,\"batch\":\"b\",\"body\":[4,0]}],\n"
+                      "\"notes\":["),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(parse_plan(text, "p").value(), plan);
+  plan.program->clear();
+  EXPECT_EQ(parse_plan(plan_to_json(plan), "p").value(), plan) << "an empty program is not an absent one";
+}
+
+TEST(PlanJson, AStepOfAProgramIsOneThingAndOnlySomeHaveStreams) {
+  EXPECT_EQ(message_of(R"("program":[{"op":0},{"op":1,"copy":2}])"),
+            "p.json: program[1]: must have exactly one of bind, fill, copy, op, record, wait, not 2");
+  EXPECT_EQ(message_of(R"("program":[{"batch":"b"}])"),
+            "p.json: program[0]: must have exactly one of bind, fill, copy, op, record, wait, not 0");
+  EXPECT_EQ(message_of(R"("program":[{"op":0,"stream":1}])"),
+            "p.json: program[0].stream: only records, waits and fills say their stream");
+  EXPECT_EQ(message_of(R"("program":[{"wait":0}])"), "p.json: program[0]: missing field 'stream'");
+  EXPECT_EQ(message_of(R"("program":[{"op":0,"scope":1}])"), "p.json: program[0]: unknown field 'scope'");
+}
+
 TEST(PlanJson, ContentIsLeftToVerify) {
   const auto plan = parse_plan(R"({"schema":"stowage.plan/1","placements":[{"tensor":4294967295,"arena":9,"region":7,
     "offset":4611686018427387904,"size":4611686018427387904}]})",

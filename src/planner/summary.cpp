@@ -22,6 +22,7 @@ Summary summarize(const Planned& planned) {
   if (!planned.plan) return summary;
   summary.peak = planned.plan->peak();
   summary.proven_optimal = planned.plan->proven_optimal();
+  summary.cost = cost_of(*planned.plan);
   for (const Arena& arena : planned.plan->arenas) {
     summary.arenas.push_back({arena.name, graph.memory(arena.memory).name, std::string(to_string(arena.kind)),
                               arena.size, arena.lower_bound, arena.proven_optimal});

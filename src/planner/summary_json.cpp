@@ -33,6 +33,11 @@ std::string summary_to_json(const Summary& summary) {
                                 {"status", summary.status},
                                 {"solver", summary.solver},
                                 {"solve_ms", summary.solve_ms},
+                                {"waits", summary.cost.waits},
+                                {"fills", summary.cost.fills},
+                                {"filled_bytes", summary.cost.filled.value()},
+                                {"copies", summary.cost.copies},
+                                {"copied_bytes", summary.cost.copied.value()},
                                 {"arenas", arenas}};
   return files::to_line(json) + "\n";
 }

@@ -19,6 +19,7 @@ TEST(SummaryJson, IsOneObjectOnOneLine) {
       .solver = "best-fit",
       .strategy = {},
       .solve_ms = 1.25,
+      .cost = {.waits = 5, .fills = 6, .filled = Bytes(7), .copies = 8, .copied = Bytes(9)},
       .arenas = {{.name = "a", .memory = "cpu", .kind = "shared", .size = Bytes(96), .lower_bound = Bytes(90)}}};
   EXPECT_EQ(summary_to_json(summary),
             "{\"schema\":\"stowage.summary/"
@@ -26,7 +27,8 @@ TEST(SummaryJson, IsOneObjectOnOneLine) {
             "\"lower_bound_bytes\":90,\"naive_bytes\":128,\"proven_optimal\":false,\"padding\":\"own\",\"status\":"
             "\"feasible\",\"solver\":"
             "\"best-fit\","
-            "\"solve_ms\":1.25,\"arenas\":[{\"name\":\"a\",\"memory\":\"cpu\",\"kind\":\"shared\",\"size\":96,\"lower_"
+            "\"solve_ms\":1.25,\"waits\":5,\"fills\":6,\"filled_bytes\":7,\"copies\":8,\"copied_bytes\":9,\"arenas\":[{"
+            "\"name\":\"a\",\"memory\":\"cpu\",\"kind\":\"shared\",\"size\":96,\"lower_"
             "bound\":90,"
             "\"proven_optimal\":false}]}\n");
 }

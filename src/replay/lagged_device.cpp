@@ -24,6 +24,11 @@ Status LaggedDevice::copy(StreamId stream, std::byte* to, const std::byte* from,
   return memory_.synchronize(stream);
 }
 
+Status LaggedDevice::fill(StreamId stream, std::byte* to, std::uint8_t value, Bytes size) {
+  STOWAGE_TRY_STATUS(memory_.fill(stream, to, value, size));
+  return memory_.synchronize(stream);
+}
+
 Result<EventId> LaggedDevice::record(StreamId id) {
   const std::lock_guard lock(mutex_);
   const std::uint64_t now = clock_.load(std::memory_order_relaxed);

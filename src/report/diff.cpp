@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "lower/interface/program.hpp"
 #include "plan/interface/plan_file.hpp"
 #include "report/difference.hpp"
 #include "report/labels.hpp"
@@ -29,6 +30,14 @@ const std::string& graph_of(const DiffSide& side) { return side.file ? side.file
 const std::vector<Arena>& arenas_of(const DiffSide& side) { return side.file ? side.file->arenas : side.plan->arenas; }
 Bytes peak_of(const DiffSide& side) { return side.file ? side.file->peak() : side.plan->peak(); }
 Bytes bound_of(const DiffSide& side) { return side.file ? side.file->lower_bound() : side.plan->lower_bound(); }
+
+std::optional<ProgramCost> cost_of(const DiffSide& side) {
+  if (side.file) return cost_of(*side.file);
+  if (side.plan->program) return cost_of(*side.plan);
+  Plan plan = *side.plan;
+  plan.program = make_program(*side.graph, plan);
+  return cost_of(plan);
+}
 
 /// Collects what is placed in an existing arena, by name.
 class PlacedByName {
@@ -214,6 +223,8 @@ PlanDiff diff(const DiffSide& before, const DiffSide& after) {
   for (const auto& [rank, e] : order) sorted.push_back(std::move(details->entries[e]));
   details->entries = std::move(sorted);
   result.unchanged = comparison.unchanged();
+  result.cost_before = cost_of(before);
+  result.cost_after = cost_of(after);
   result.details = details;
   return result;
 }

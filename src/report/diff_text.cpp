@@ -80,6 +80,26 @@ std::string arena_label(const ArenaChange& arena) {
   return arena.name.ends_with(kind) ? arena.name : fmt::format("{} ({})", arena.name, kind);
 }
 
+std::string count_line(std::string_view label, std::size_t before, std::size_t after) {
+  if (before == 0 && after == 0) return {};
+  const auto change = static_cast<std::int64_t>(after) - static_cast<std::int64_t>(before);
+  return fmt::format("  {:<24} {:>{}}  {:>{}}  {:>26}\n", label, before, kFigure, after, kFigure,
+                     change > 0 ? fmt::format("+{}", change) : std::to_string(change));
+}
+
+/// What a run costs, as far as there is something of it on a side, and both sides are known.
+std::string cost_text(const PlanDiff& difference, SizeStyle style) {
+  if (!difference.cost_before || !difference.cost_after) return {};
+  const ProgramCost& before = *difference.cost_before;
+  const ProgramCost& after = *difference.cost_after;
+  std::string text = count_line("waits in a run", before.waits, after.waits);
+  text += count_line("fills in a run", before.fills, after.fills);
+  if (before.fills + after.fills > 0) text += line("filled in a run", before.filled, after.filled, style);
+  text += count_line("copies in a run", before.copies, after.copies);
+  if (before.copies + after.copies > 0) text += line("copied in a run", before.copied, after.copied, style);
+  return text;
+}
+
 }  // namespace
 
 std::string diff_to_text(const PlanDiff& difference, SizeStyle sizes, std::size_t top) {
@@ -98,6 +118,7 @@ std::string diff_to_text(const PlanDiff& difference, SizeStyle sizes, std::size_
   text += line("bound", difference.bound_before, difference.bound_after, sizes);
   for (const ArenaChange& arena : difference.details->arenas)
     text += line(arena_label(arena), arena.before, arena.after, sizes);
+  text += cost_text(difference, sizes);
   for (const Change change : kChanges) text += section(difference, change, sizes, top);
   return text + fmt::format("  unchanged: {}\n", difference.unchanged);
 }

@@ -147,6 +147,9 @@ class SlowDevice final : public Device {
   Status copy(StreamId stream, std::byte* to, const std::byte* from, Bytes size) override {
     return device_.copy(stream, to, from, size);
   }
+  Status fill(StreamId stream, std::byte* to, std::uint8_t value, Bytes size) override {
+    return device_.fill(stream, to, value, size);
+  }
   Result<EventId> record(StreamId stream) override {
     while (slow.load()) std::this_thread::yield();
     return device_.record(stream);

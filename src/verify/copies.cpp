@@ -1,5 +1,7 @@
 #include "verify/copies.hpp"
 
+#include <algorithm>
+
 namespace stowage::verification {
 namespace {
 
@@ -67,6 +69,13 @@ bool Copies::read(const Graph& graph, const Copy& copy, const std::string& who, 
   entry.when = copy.when;
   entry.to = {copy.arena, copy.region, copy.offset, copy.size, {}};
   return true;
+}
+
+TensorId Copies::source(const Graph& graph, std::uint32_t index) const {
+  const CopyEntry& copy = entries_[index];
+  if (copy.role != CopyRole::split_part) return copy.tensor;
+  const Op& op = graph.op(copy.when.op);
+  return **std::find_if(op.inputs.begin(), op.inputs.end(), [](const auto& input) { return input.has_value(); });
 }
 
 std::span<const std::uint32_t> Copies::before(OpId op) const { return find({ScopeId(0), CopyMoment::before(op)}); }

@@ -53,6 +53,9 @@ class Copies {
     return find({body, CopyMoment::at_back_edge()});
   }
 
+  /// The tensor that a copy reads: of a split's part, the input of the split. Precondition: the copy exists.
+  [[nodiscard]] TensorId source(const Graph& graph, std::uint32_t index) const;
+
   void give_role(std::uint32_t index, CopyRole role, TensorId target) {
     entries_[index].role = role;
     entries_[index].target = target;

@@ -24,6 +24,7 @@ class Findings {
     if (!full()) found_.push_back({rule, fmt::format(format, std::forward<Args>(args)...)});
   }
 
+  [[nodiscard]] bool empty() const { return found_.empty(); }
   [[nodiscard]] bool full() const { return found_.size() >= limit_; }
   [[nodiscard]] std::vector<Finding> take() { return std::move(found_); }
 

@@ -5,89 +5,12 @@
 #include <optional>
 #include <utility>
 
+#include "verify/predecessors.hpp"
+
 namespace stowage::verification {
 namespace {
 
 constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
-
-/// Finds the task ops that wrote the current value of a tensor, at the point that the walk over the ops has reached.
-class Sources {
- public:
-  explicit Sources(const Schedule& schedule)
-      : graph_(schedule.graph),
-        tasks_(schedule.tasks),
-        producer_(graph_.tensors().size(), kNone),
-        visited_by_(graph_.tensors().size(), kNone) {}
-
-  /// Calls `f(op)` for each source of the inputs of `reader`. Visits each tensor once, even if views and aliases lead
-  /// to it on many paths.
-  template <class F>
-  void visit(std::uint32_t reader, F&& f) {
-    for (const std::optional<TensorId>& input : graph_.ops()[reader].inputs) {
-      if (input) push(*input, reader);
-    }
-    while (!pending_.empty()) {
-      const TensorId tensor = pending_.back();
-      pending_.pop_back();
-      if (const std::optional<ViewOf>& view = graph_.tensor(tensor).view_of) push(view->tensor, reader);
-      const std::uint32_t producer = producer_[tensor.index()];
-      if (producer == kNone) continue;
-      if (tasks_[producer]) {
-        f(producer);
-      } else {
-        push_aliased(graph_.ops()[producer], tensor, reader);
-      }
-    }
-  }
-
-  void ran(std::uint32_t op) {
-    for (const TensorId output : graph_.ops()[op].outputs) producer_[output.index()] = op;
-  }
-
- private:
-  void push(TensorId tensor, std::uint32_t reader) {
-    if (visited_by_[tensor.index()] == reader) return;
-    visited_by_[tensor.index()] = reader;
-    pending_.push_back(tensor);
-  }
-
-  void push_aliased(const Op& op, TensorId output, std::uint32_t reader) {
-    for (const Alias& alias : op.aliases) {
-      if (op.outputs[alias.output] == output) push(*op.inputs[alias.input], reader);
-    }
-    if (op.contiguous_inputs != Contiguity::packed && op.contiguous_outputs != Contiguity::packed) return;
-    for (const std::optional<TensorId>& input : op.inputs) {
-      if (input) push(*input, reader);
-    }
-  }
-
-  const Graph& graph_;
-  std::span<const std::uint8_t> tasks_;
-  std::vector<std::uint32_t> producer_;    ///< By tensor: the latest so far.
-  std::vector<std::uint32_t> visited_by_;  ///< By tensor: the last reader for which it was visited.
-  std::vector<TensorId> pending_;
-};
-
-/// The edges of the plan, sorted by the op that they lead to.
-class Incoming {
- public:
-  explicit Incoming(std::span<const Edge> edges) : edges_(edges.begin(), edges.end()) {
-    std::sort(edges_.begin(), edges_.end(),
-              [](Edge a, Edge b) { return std::pair(a.to, a.from) < std::pair(b.to, b.from); });
-  }
-
-  /// Must be called with ops in ascending order.
-  template <class F>
-  void visit(std::size_t op, F&& f) {
-    for (; next_ < edges_.size() && edges_[next_].to.index() <= op; ++next_) {
-      if (edges_[next_].to.index() == op) f(edges_[next_].from.index());
-    }
-  }
-
- private:
-  std::vector<Edge> edges_;
-  std::size_t next_ = 0;
-};
 
 }  // namespace
 
@@ -128,29 +51,19 @@ void Order::number_streams(const Schedule& schedule) {
 
 void Order::run_clocks(const Schedule& schedule) {
   const Graph& graph = schedule.graph;
-  const auto runs = [&](std::size_t k) { return schedule.tasks[k] && is_active(graph.ops()[k], schedule.batch); };
   clocks_.assign(graph.ops().size() * streams_, -1);
-  Sources sources(schedule);
-  Incoming incoming(schedule.edges);
+  Predecessors predecessors(schedule);
   for (const Scope& scope : graph.scopes()) {
     std::vector<std::uint32_t> last_on(streams_, kNone);
     const auto first = static_cast<std::uint32_t>(scope.first_op.index());
     for (std::uint32_t k = first; k < first + scope.op_count; ++k) {
-      const Op& op = graph.ops()[k];
-      if (!is_active(op, schedule.batch)) continue;
-      if (runs(k)) {
+      if (predecessors.runs(k)) {
         std::uint32_t& last = last_on[stream_of_[k]];
         if (last != kNone) follow(k, last);
         last = k;
-        for (const OpId after : op.after) {
-          if (runs(after.index())) follow(k, after.index());
-        }
-        incoming.visit(k, [&](std::size_t from) {
-          if (runs(from)) follow(k, from);
-        });
-        sources.visit(k, [&](std::uint32_t source) { follow(k, source); });
+        predecessors.visit(k, [&](std::uint32_t earlier) { follow(k, earlier); });
       }
-      sources.ran(k);
+      predecessors.pass(k);
     }
   }
 }

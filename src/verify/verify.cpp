@@ -12,6 +12,7 @@
 #include "verify/links.hpp"
 #include "verify/paddings.hpp"
 #include "verify/places.hpp"
+#include "verify/program.hpp"
 #include "verify/rules.hpp"
 #include "verify/values.hpp"
 #include "verify/walk.hpp"
@@ -52,6 +53,10 @@ std::string_view to_string(Rule rule) {
       return "edge";
     case Rule::apart:
       return "apart";
+    case Rule::program:
+      return "program";
+    case Rule::wait:
+      return "wait";
   }
   return "unknown";
 }
@@ -81,7 +86,9 @@ std::vector<Finding> verify(const Graph& graph, const Plan& plan, const VerifyOp
     check_paddings(input, claims, cells, findings);
   }
   (void)check_bounds(input, claims, clears, findings);
-  walk({input, copies, clears, claims}, links, cells.count(), findings);
+  const Facts facts{input, copies, clears, claims};
+  const std::vector<std::vector<bool>> met_clears = walk(facts, links, cells.count(), findings);
+  if (options.program && findings.empty()) check_program(facts, met_clears, findings);
   return findings.take();
 }
 

@@ -97,8 +97,6 @@ class Walk {
   void hand_over(TensorId from, TensorId to, Moment moment);
 
   void run_copy(CopyIndex index, Moment moment);
-  /// The tensor that the copy reads.
-  [[nodiscard]] TensorId source_of(const CopyEntry& copy, Moment moment) const;
   /// The copy that the op reads instead of the tensor, if there is one.
   [[nodiscard]] std::optional<CopyIndex> copy_for(OpId id, TensorId tensor) const;
 
@@ -344,17 +342,10 @@ std::optional<CopyIndex> Walk::copy_for(OpId id, TensorId tensor) const {
   return std::nullopt;
 }
 
-/// A copy of a split's part reads the input of the split, the others the tensor that they are of.
-TensorId Walk::source_of(const CopyEntry& copy, Moment moment) const {
-  if (copy.role != CopyRole::split_part) return copy.tensor;
-  const Op& op = graph_.op(OpId(moment.op));
-  return **std::find_if(op.inputs.begin(), op.inputs.end(), [](const auto& input) { return input.has_value(); });
-}
-
 void Walk::run_copy(CopyIndex index, Moment moment) {
   const CopyEntry& copy = facts_.copies[index];
   if (copy.role == CopyRole::none) return;
-  const TensorId source = source_of(copy, moment);
+  const TensorId source = facts_.copies.source(graph_, index);
   const std::optional<Spot> from = spot_of(facts_.input.places.valid(source), graph_.tensor(source).size);
   const std::optional<Spot> to = spot_of(&copy.to, graph_.tensor(copy.tensor).size);
   if (!to) return;
@@ -427,7 +418,7 @@ void check_clears_needed(const Facts& facts, const std::vector<bool>& met, Findi
 
 }  // namespace
 
-void walk(const Facts& facts, const Links& links, std::size_t cells, Findings& findings) {
+std::vector<std::vector<bool>> walk(const Facts& facts, const Links& links, std::size_t cells, Findings& findings) {
   const Graph& graph = facts.input.graph;
   const Provenance provenance(links);
   const Locals locals = find_locals(facts);
@@ -438,15 +429,18 @@ void walk(const Facts& facts, const Links& links, std::size_t cells, Findings& f
   if (batches.empty()) batches.emplace_back();
   check_edges_needed(facts, tasks, batches, findings);
   std::vector<bool> met(facts.clears.size());
+  std::vector<std::vector<bool>> met_by_batch;
   for (const std::string& batch : batches) {
-    if (findings.full()) return;
+    if (findings.full()) return met_by_batch;
     const Run run(facts.input, batch);
     const Order order({graph, edges, tasks, batch});
     Walk one(facts, locals, run, {facts, links, provenance, run, order, cells}, conflicts);
     one.run();
+    met_by_batch.push_back(one.met_clears());
     std::transform(met.begin(), met.end(), one.met_clears().begin(), met.begin(), std::logical_or<>());
   }
   check_clears_needed(facts, met, findings);
+  return met_by_batch;
 }
 
 }  // namespace stowage::verification

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "verify/conflicts.hpp"
 #include "verify/links.hpp"
 
@@ -20,6 +22,9 @@ namespace stowage::verification {
 ///   round is enough. After any number of iterations, including zero, the state is that at the start of an iteration.
 ///
 /// O((accesses + claims) × (log + streams)); an op is walked once more for each loop around it.
-void walk(const Facts& facts, const Links& links, std::size_t cells, Findings& findings);
+///
+/// Returns, by batch (one if there are none) and clear, whether an op that needs filled memory found some of it as the
+/// clear left it. Incomplete if the findings are full.
+std::vector<std::vector<bool>> walk(const Facts& facts, const Links& links, std::size_t cells, Findings& findings);
 
 }  // namespace stowage::verification

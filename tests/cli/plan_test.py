@@ -14,7 +14,7 @@ import pathlib
 from support import EXAMPLES, OLD, CliTest, chain, graph_of, main, random_rows, round_up, solver_names, table_of
 
 SUMMARY_FIELDS = ["schema", "name", "ops", "tensors", "items", "peak_bytes", "lower_bound_bytes", "naive_bytes", "proven_optimal",
-                  "padding", "status", "solver", "solve_ms", "arenas"]
+                  "padding", "status", "solver", "solve_ms", "waits", "fills", "filled_bytes", "copies", "copied_bytes", "arenas"]
 ARENA_FIELDS = ["name", "memory", "kind", "size", "lower_bound", "proven_optimal"]
 
 
@@ -36,6 +36,37 @@ class Plan(CliTest):
         expected = {"name": "chain", "ops": 3, "tensors": 4, "peak_bytes": 128, "lower_bound_bytes": 128, "naive_bytes": 4 * 128,
                     "proven_optimal": True, "status": "optimal"}
         self.assertEqual({key: summary[key] for key in expected}, expected)
+
+    def crossing(self):
+        """Two streams: b on stream 1 reads a, and c on stream 0, which fills its output, reads both."""
+        tensors = [{"name": name, "size": 64} for name in "abc"]
+        tensors[2]["flags"] = ["output"]
+        return {"schema": "stowage.graph/1", "name": "crossing", "tensors": tensors, "ops": [
+            {"name": "a", "kind": "X", "outputs": [0]}, {"name": "b", "kind": "X", "inputs": [0], "outputs": [1], "stream": 1},
+            {"name": "c", "kind": "X", "inputs": [0, 1], "outputs": [2], "zero_fill": {"outputs": [0]}}]}
+
+    def test_what_a_run_does_besides_ops_is_counted(self):
+        graph = self.write("crossing.json", self.crossing())
+        summary = self.summary(graph)
+        self.assertEqual([summary[key] for key in ("waits", "fills", "filled_bytes", "copies", "copied_bytes")], [2, 1, 64, 0, 0])
+        self.assertRegex(self.expect(0, "plan", graph).out, r"\n  waits +2   of streams")
+        self.assertNotIn("waits", self.expect(0, "plan", self.write("chain.json", chain())).out)
+
+    def test_a_plan_file_has_the_program_of_its_runs_and_verify_judges_it(self):
+        graph = self.write("crossing.json", self.crossing())
+        self.expect(0, "plan", graph, "-o", "plan.json")
+        plan = json.loads(self.read("plan.json"))
+        self.assertEqual(plan["program"], [
+            {"fill": 0}, {"op": 0}, {"record": 0, "stream": 0}, {"wait": 0, "stream": 1}, {"op": 1}, {"record": 1, "stream": 1},
+            {"wait": 1, "stream": 0}, {"op": 2}])
+        for step, rule in ((0, "program"), (1, "program"), (3, "wait"), (6, "wait")):
+            spoilt = dict(plan, program=plan["program"][:step] + plan["program"][step + 1:])
+            self.write("spoilt.json", json.dumps(spoilt))
+            found = json.loads(self.expect(3, "verify", graph, "spoilt.json", "--json").out)["findings"]
+            self.assertIn(rule, [finding["rule"] for finding in found])
+            self.expect(0, "verify", graph, "spoilt.json", "--no-program")
+        del plan["program"]
+        self.expect(0, "verify", graph, self.write("absent.json", json.dumps(plan)))
 
     def test_text_has_plain_numbers_and_no_escape_codes(self):
         done = self.expect(0, "plan", self.write("chain.json", chain()))

@@ -187,6 +187,24 @@ class Diff(CliTest):
         self.assertEqual(found["growth_bytes"], found["peak_after"] - found["peak_before"])
         self.assertEqual(found["peak_after"], self.peak("after.json"))
 
+    def test_what_a_run_costs_is_compared(self):
+        def crossing(stream):
+            return {"schema": "stowage.graph/1", "name": "crossing", "tensors": [{"name": "a", "size": 64}], "ops": [
+                {"name": "a", "kind": "X", "outputs": [0], "zero_fill": {"outputs": [0]}},
+                {"name": "b", "kind": "X", "inputs": [0], "stream": stream}]}
+        names = self.write("one.json", json.dumps(crossing(0))), self.write("two.json", json.dumps(crossing(1)))
+        found = json.loads(self.expect(0, "diff", *names, "--json").out)
+        cost = {"waits": 0, "fills": 1, "filled_bytes": 64, "copies": 0, "copied_bytes": 0}
+        self.assertEqual((found["run_before"], found["run_after"]), (cost, cost | {"waits": 1}))
+        text = self.expect(0, "diff", *names).out
+        self.assertRegex(text, r"\n  waits in a run +0 +1 +\+1\n  fills in a run +1 +1 +0\n  filled in a run +64 +64 +0\n")
+        self.assertNotIn("copies", text)
+        self.expect(0, "plan", names[1], "-o", "plan.json")
+        plan = json.loads(self.read("plan.json"))
+        del plan["program"]
+        old = self.write("old.json", json.dumps(plan | {"graph": "other"}))
+        self.assertIsNone(json.loads(self.expect(0, "diff", old, old, "--json").out)["run_before"])
+
     def test_growth_is_judged(self):
         before, after = two_peaks(), two_peaks()
         after["tensors"][1]["size"] += 12  # 1% of the peak

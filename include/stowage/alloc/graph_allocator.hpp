@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,20 +47,55 @@ struct Replan {
 /// "size: tensor 3", "structure: op 7", "first".
 [[nodiscard]] STOWAGE_EXPORT std::string to_string(const Replan& replan);
 
-/// The addresses of one graph. A plain value; the allocator owns the buffers.
+/// Where a copy of the plan is made.
+struct CopyAddress {
+  Address from;
+  Address to;
+
+  friend bool operator==(const CopyAddress&, const CopyAddress&) = default;
+};
+
+/// An input that an op reads from a copy, instead of where the tensor lies.
+struct CopiedInput {
+  OpId op;
+  std::uint32_t input = 0;  ///< Its position in the op's list.
+  Address address;
+
+  friend bool operator==(const CopiedInput&, const CopiedInput&) = default;
+};
+
+/// The addresses of one graph, and what a run of it does. A plain value; the allocator owns the
+/// buffers. `run` (stowage/alloc/run.hpp) carries it out.
 struct Allocation {
   std::vector<Address> tensors;              ///< By tensor.
   std::vector<Address> workspaces;           ///< Of all ops, in order.
   std::vector<std::size_t> first_workspace;  ///< By op: the index of its first workspace.
   Plan plan;  ///< The plan of `GraphAllocator::as_served(graph)`, with which it passes `verify`.
+  std::vector<Address> clears;             ///< By entry of `plan.clears`.
+  std::vector<CopyAddress> copies;         ///< By entry of `plan.copies`.
+  std::vector<CopiedInput> copied_inputs;  ///< Ascending by op and input.
 
   [[nodiscard]] const Address& workspace(OpId op, std::size_t index) const {
     return workspaces[first_workspace[op.index()] + index];
   }
 };
 
+/// Memory that the caller owns.
+struct CallerMemory {
+  std::byte* address = nullptr;
+  Bytes size;
+  DeviceId device;  ///< The one that the memory belongs to; the CPU is device 0.
+};
+
+/// A tensor that lies in memory of the caller.
+struct BoundMemory {
+  TensorId tensor;
+  CallerMemory memory;
+};
+
 struct GraphAllocatorOptions {
-  /// How each graph is planned. A few milliseconds are nearly always enough.
+  /// How each graph is planned. A few milliseconds are nearly always enough. `base` does not
+  /// matter: what needs a fixed address always gets memory of its own.
   PlanOptions plan = {.time_limit = std::chrono::milliseconds(5)};
   /// How many plans are kept, at least 1; the least recently used one is evicted.
   std::size_t max_graphs = 16;
@@ -102,9 +138,20 @@ struct GraphAllocatorCounters {
 /// still fit into their inputs, and whose views have the same offsets where the plan depends on
 /// them. Names, kinds, dtypes, shapes, costs and other fields for people do not matter.
 ///
-/// Constants, variables and external tensors with their views (see `allocate_all`), and unused
-/// tensors, get a null address. Sizes are the graph's: it must include what kernels read beyond the
-/// end of a tensor.
+/// Groups, fills, copies, zero copy, batches, bodies and rings are served too; such a plan serves
+/// only graphs of the same sizes. What such a graph needs besides addresses is in
+/// `Plan::program`. Memory by kind of arena:
+/// - shared and rings: in the chunks. They may move when the chunks grow for another graph.
+/// - fixed (for ops of fixed address), and rings that such ops access: in buffers of their own,
+/// which stay as long as the plan is kept.
+/// - session: in one block of memory per type, which all graphs share; it keeps its content, and
+///   moves only when a graph needs more of it. It never moves with virtual memory, nor once a graph
+///   has a session workspace of fixed address: then `reserve` refuses graphs that need more of it.
+/// - bound tensors and what a plan puts into their memory: in the caller's, see `bind`.
+///
+/// Constants, variables and external tensors with their views get a null address unless they are
+/// bound (`allocate_all` makes memory for them), and so do unused tensors. Sizes are the graph's:
+/// it must include what kernels read beyond the end of a tensor.
 ///
 /// A call that fails changes neither plans nor buffers nor addresses. Buffers that must grow are
 /// replaced; the new one is allocated before the old one is freed. All work on them must be
@@ -124,9 +171,9 @@ class STOWAGE_EXPORT GraphAllocator {
   /// Plans the graph, unless an existing plan fits, and makes the buffers large enough; afterwards
   /// `allocate` of it, or of any matching graph, allocates no memory. Fails with `invalid` when the
   /// graph has more memories than there are types, cannot be aligned as the types require, or needs
-  /// more than addresses (`Graph::needs_addresses_only`); with `out_of_memory`, naming type and
+  /// more session memory while that must keep its address; with `out_of_memory`, naming type and
   /// size, when memory is exhausted or a tensor is larger than the largest buffer, or naming the
-  /// memory, when the capacity in the options is too small.
+  /// memory, when the capacity in the options is too small; and as `stowage::plan` does.
   Status reserve(const Graph& graph);
 
   /// The bytes that the graph alone needs, by type; 0 for a type that occurred earlier in the list.
@@ -138,6 +185,24 @@ class STOWAGE_EXPORT GraphAllocator {
   /// `not_reserved`. If a plan fits and last served a graph of the same sizes, this is a single
   /// pass over the graph without heap allocation. Buffers are reset (`Buffer::reset`).
   Result<const Allocation*> allocate(const Graph& graph);
+
+  /// Says where tensors of the graph that was allocated last lie, from now on and until they are
+  /// bound again, also when other graphs are allocated in between. Takes all or, on failure, none.
+  /// May be called from run to run, but not during one. Changes addresses in the `Allocation`.
+  ///
+  /// For tensors that the plan binds (`Plan::bindings`), which all need memory before a run; and
+  /// for constants, variables and external tensors, so that runs know them. One tensor of those
+  /// that share memory is enough.
+  ///
+  /// Fails with `invalid`, naming the tensor, if it is none of these; if the memory is too small,
+  /// is not aligned as the plan or the graph says, is on another device than the memory of the
+  /// graph (a type that can tell is asked whose it is), or overlaps that of another tensor (unless
+  /// neither is bound by the plan) or a buffer of this allocator. O(bound tensors + buffers).
+  Status bind(std::span<const BoundMemory> memories);
+  Status bind(TensorId tensor, const CallerMemory& memory) {
+    const BoundMemory one{tensor, memory};
+    return bind({&one, 1});
+  }
 
   /// Frees memory that the last graph does not need: pages with virtual memory, otherwise whole
   /// chunks. The graph's addresses do not change. Larger graphs allocate again when they come.
@@ -157,6 +222,8 @@ class STOWAGE_EXPORT GraphAllocator {
   /// The total size of a type's chunks; 0 before `reserve`, and for a type that occurred earlier in
   /// the list.
   [[nodiscard]] Bytes buffer_size(std::size_t type) const;
+  /// The same for what stays where it is or keeps its content: fixed and session memory.
+  [[nodiscard]] Bytes permanent_size(std::size_t type) const;
   /// At least 1 once something is reserved, even of size 0; 0 before that, and for a type that
   /// occurred earlier in the list.
   [[nodiscard]] std::size_t buffer_count(std::size_t type) const;

@@ -123,8 +123,16 @@ struct STOWAGE_EXPORT Partition {
 /// Fails with `unsupported`, naming op and kind, when no backend supports an op, when the one that
 /// it is pinned to does not, or when none supports all ops that write the same memory and can
 /// access its home; with `invalid` when there are no backends, an option refers to a backend, op or
-/// tensor that does not exist, a tensor has two homes, `size_of` is below a tensor's size, or the
-/// graph needs more than addresses (`Graph::needs_addresses_only`).
+/// tensor that does not exist, a tensor has two homes, or `size_of` is below a tensor's size.
+///
+/// Constraints are kept: an op with a contiguous group, a fill, a fixed address or a batch has it
+/// on its backend, with copies of what comes from elsewhere; a zero-copy tensor is bound in its
+/// home. A graph with bodies or rings stays whole, on the first backend that supports all of it; if
+/// there is none, fails with `unsupported` and names the op and what stands in the way. Where a
+/// constraint cannot hold after the division (the members of a group that an alias ties to another
+/// memory), fails as `Graph::build` does, naming op and tensor. Run such a partition with `run`,
+/// where one device can access all memories; a `Scheduler` serves only graphs that need no more
+/// than addresses.
 ///
 /// O(accesses × backends). Improving adds a few sweeps of about the same cost, except that an op
 /// also costs all accesses of those of its tensors that are read through several views or written

@@ -10,6 +10,7 @@
 #include "stowage/base.hpp"
 #include "stowage/graph/description.hpp"
 #include "stowage/graph/ids.hpp"
+#include "stowage/plan/program.hpp"
 
 /// A memory plan in terms of its graph.
 namespace stowage {
@@ -174,6 +175,8 @@ struct STOWAGE_EXPORT Plan {
   std::vector<Binding> bindings = {};          ///< Ascending by tensor.
   std::vector<Copy> copies = {};               ///< By body, in execution order.
   std::vector<Edge> edges = {};  ///< Ascending. Orderings that the plan adds to those of the graph.
+  /// What a run does, in order. Absent: it follows from the rest (a plan file need not have it).
+  std::optional<Program> program = {};
   std::vector<Note> notes;
 
   /// The total size of all arenas except persistent and user ones.

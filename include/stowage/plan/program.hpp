@@ -10,8 +10,8 @@
 /// What a run of a planned graph does, in order.
 namespace stowage {
 
-/// One step of a `Program`. The host performs the steps one after another; `op`, `fill`, `copy`,
-/// `record` and `wait` submit work to the stream, `bind` is done by the host.
+/// One step of a `Program`. `op`, `fill`, `copy`, `record` and `wait` are submitted to the stream;
+/// `bind` is done by the host.
 struct ProgramStep {
   enum class Kind : std::uint8_t {
     bind,    ///< Check the caller's buffer for `Plan::bindings[index]`.
@@ -30,14 +30,25 @@ struct ProgramStep {
   friend bool operator==(const ProgramStep&, const ProgramStep&) = default;
 };
 
-/// Everything that a run does, in an order in which a host can submit it. The steps of the bodies
-/// of an op follow the op, body by body; an executor performs those of the body that it chooses, as
-/// often as it needs to, and goes on after all of them.
+/// Everything that a run does, in an order in which a host can submit it: first the bindings, then
+/// the fills at the start, then op by op its waits, fills, copies, the op itself, the record. A
+/// run of a batch skips the steps of the other batches.
 ///
 /// Submitting the steps in this order to streams that each execute in order, with the events, is
-/// all the synchronisation that a run needs. The last run must be complete before the first step.
-/// Ops without a task have no step. Events are numbered from 0 in the order of their `record`; each
-/// is recorded before it is waited for, in the same scope, and anew in each iteration of a loop.
+/// all the synchronisation that a run needs. The last run must be complete before the first step,
+/// and the run is complete when all streams are. Ops without a task have no step.
+///
+/// **Bodies.** The steps of the bodies of an op follow the op, body by body; each body ends with
+/// its copies at the end or at the back edge, on the stream of the op. A host that reaches the op
+/// performs the steps of the body that it chooses, as often as it needs to, and goes on after all
+/// of them. An op with bodies takes part in its stream like any other: everything in a body comes
+/// after what the stream had before the op, the next iteration after all of the one before, and
+/// what the stream has after the op after everything in the body. Events see to that where the ops
+/// of the body have other streams; nothing else orders steps inside with steps outside.
+///
+/// **Events** are numbered from 0 in the order of their one `record`. All waits for an event come
+/// after the record, in the same scope, and an iteration of a loop records it anew before it waits.
+/// In the run of a batch, an event that is waited for is recorded.
 struct Program {
   std::vector<ProgramStep> steps;
 

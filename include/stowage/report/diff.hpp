@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include "stowage/graph.hpp"
 #include "stowage/plan.hpp"
 #include "stowage/plan/plan_file.hpp"
+#include "stowage/plan/program_cost.hpp"
 #include "stowage/report/explain.hpp"
 
 /// What changed between two plans.
@@ -51,6 +53,9 @@ struct PlanDiff {
   Bytes bound_before;
   Bytes bound_after;
   std::size_t unchanged = 0;  ///< Tensors and workspaces.
+  /// What a run costs. Unknown of a plan file that has no program, without its graph.
+  std::optional<ProgramCost> cost_before = {};
+  std::optional<ProgramCost> cost_after = {};
   std::shared_ptr<const DiffDetails> details = {};
 
   [[nodiscard]] Bytes growth() const { return peak_after - peak_before; }

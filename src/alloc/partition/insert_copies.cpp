@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "alloc/partition/traffic.hpp"
+#include "graph/interface/relations.hpp"
 #include "rewrite/interface/editor.hpp"
 
 namespace stowage::partitioning {
@@ -97,7 +98,18 @@ class CopyInserter {
                                               [&](TensorId a, TensorId b) { return end(a) < end(b); });
       STOWAGE_TRY(editor_.tensor(last).size, size_in(graph_.tensor(last), homes_[f]));
     }
+    keep_distances();
     return Done{};
+  }
+
+  /// The distances in padded groups are those that the ops were made for.
+  void keep_distances() {
+    for (const Group& group : graph_.relations().groups) {
+      for (const GroupMember& member : group.members) {
+        if (group.kind == Contiguity::padded)
+          editor_.tensor(member.tensor).alignment = padded_alignment(graph_, member.tensor);
+      }
+    }
   }
 
   [[nodiscard]] Bytes end(TensorId tensor) const {
@@ -247,6 +259,10 @@ class CopyInserter {
                          ? std::optional(crossing.alignment)
                          : std::nullopt;
     STOWAGE_TRY(copy.size, size_in(copy, crossing.target));
+    for (const Access& read : crossing.reads) {
+      if (graph_.ops()[read.op].contiguous_inputs == Contiguity::padded && read.bytes == crossing.bytes)
+        copy.alignment = padded_alignment(graph_, read.tensor);
+    }
     const TensorId to = editor_.copy(from, copy);
     replace_reads(crossing, to);
 

@@ -18,6 +18,8 @@ std::string name_op(const Graph& graph, std::size_t op) {
   return fmt::format("{} of kind {}", describe(graph.ops()[op], OpId(op)), graph.ops()[op].kind);
 }
 
+}  // namespace
+
 Status check_names(const Graph& graph, std::span<const Backend> backends, const PartitionOptions& options) {
   if (backends.empty()) return fault(ErrorCode::invalid, "there is no backend");
   if (options.input_sets == 0) return fault(ErrorCode::invalid, "at least one input set is needed");
@@ -42,6 +44,8 @@ Status check_names(const Graph& graph, std::span<const Backend> backends, const 
   }
   return Done{};
 }
+
+namespace {
 
 class ModelBuilder {
  public:
@@ -219,11 +223,6 @@ class ModelBuilder {
 }  // namespace
 
 Result<Model> make_model(const Graph& graph, std::span<const Backend> backends, const PartitionOptions& options) {
-  if (!graph.needs_addresses_only()) {
-    return fault(ErrorCode::invalid,
-                 "groups, fills, zero-copy tensors, fixed addresses, batches, bodies, rings and session workspaces "
-                 "cannot be partitioned");
-  }
   STOWAGE_TRY_STATUS(check_names(graph, backends, options));
   return ModelBuilder(graph, backends, options).build();
 }

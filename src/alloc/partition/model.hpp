@@ -36,7 +36,10 @@ struct Model {
 /// A backend for every group.
 using Assignment = std::vector<std::size_t>;
 
-/// Fails as `partition` does.
+/// Whether all ops, tensors and backends that are named exist.
+Status check_names(const Graph& graph, std::span<const Backend> backends, const PartitionOptions& options);
+
+/// Fails as `partition` does. Precondition: the graph has neither bodies nor rings.
 Result<Model> make_model(const Graph& graph, std::span<const Backend> backends, const PartitionOptions& options);
 
 /// The backend in whose memory the family lives under that assignment.

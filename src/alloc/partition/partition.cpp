@@ -2,6 +2,7 @@
 
 #include "alloc/partition/assign.hpp"
 #include "alloc/partition/insert_copies.hpp"
+#include "alloc/partition/whole.hpp"
 
 namespace stowage {
 
@@ -12,6 +13,10 @@ Bytes Partition::copied_bytes() const {
 }
 
 Result<Partition> partition(const Graph& graph, std::span<const Backend> backends, const PartitionOptions& options) {
+  if (graph.has_bodies() || !graph.rings().empty()) {
+    STOWAGE_TRY_STATUS(partitioning::check_names(graph, backends, options));
+    return partitioning::partition_whole(graph, backends, options);
+  }
   STOWAGE_TRY(const partitioning::Model model, partitioning::make_model(graph, backends, options));
   partitioning::Assignment assignment = partitioning::assign(model);
   if (options.improve) partitioning::improve(model, assignment);

@@ -481,5 +481,59 @@ TEST_F(PartitionTest, NothingMovesToTheFallback) {
   EXPECT_THAT(backends_of(result), ElementsAre(kCpu, kGpu0, kCpu));
 }
 
+// -------------------------------------------------------------------------------------------------------- constraints
+
+TEST_F(PartitionTest, ConstraintsStayWithTheirOps) {
+  Op gather = op("GATHER1", {1, 2}, {3});
+  gather.contiguous_inputs = Contiguity::padded;
+  gather.zero_fill = {.outputs = {0}, .workspaces = {}, .value = 3};
+  gather.fixed_address = true;
+  const Graph graph = built({tensor("x", 64, {TensorFlag::input, TensorFlag::zero_copy}), tensor("a", 20),
+                             tensor("b", 20), tensor("y", 64, TensorFlag::output)},
+                            {op("F0", {0}, {1}), op("G0", {0}, {2}), gather});
+  const Result<Partition> parted = partition(graph, backends());
+  ASSERT_TRUE(parted) << to_string(parted.error());
+  const Op& placed = parted->graph.op(parted->ops[2]);
+  EXPECT_EQ(placed.contiguous_inputs, Contiguity::padded);
+  EXPECT_EQ(placed.zero_fill, gather.zero_fill);
+  EXPECT_TRUE(placed.fixed_address);
+  EXPECT_NE(placed.inputs[0], TensorId(1)) << "a copy on its own backend";
+  EXPECT_TRUE(parted->graph.tensors()[0].flags.has(TensorFlag::zero_copy));
+  const Plan plan = *stowage::plan(parted->graph)->plan;
+  EXPECT_EQ(plan.bindings.size(), 1U);
+  const auto offset = [&](std::size_t input) { return plan.placements[placed.inputs[input]->index() - 1].offset; };
+  EXPECT_EQ(offset(1) - offset(0), Bytes(20)) << "as in the graph, whose memory has alignment 1";
+}
+
+Graph looping_graph(const std::string& kind) {
+  Body body{.tensors = {tensor("in", 16), tensor("out", 16)},
+            .ops = {op(kind, {0}, {1})},
+            .inputs = {{TensorId(0), TensorId(0)}},
+            .outputs = {{TensorId(1), TensorId(1)}},
+            .carried = {{TensorId(1), TensorId(0)}}};
+  Op loop = op("WHILE", {0}, {1});
+  loop.control = Control::loop;
+  loop.bodies = {body};
+  return built({tensor("x", 16, TensorFlag::input), tensor("y", 16, TensorFlag::output)}, {loop});
+}
+
+TEST_F(PartitionTest, AGraphWithBodiesIsOnOneBackendAsAWhole) {
+  const Result<Partition> parted = partition(looping_graph("ADD1"), backends());
+  ASSERT_TRUE(parted) << to_string(parted.error());
+  EXPECT_THAT(parted->backends, ElementsAre(kGpu1, kGpu1));
+  EXPECT_THAT(parted->copies, IsEmpty());
+  for (const Tensor& each : parted->graph.tensors()) EXPECT_EQ(each.memory, MemoryId(kGpu1));
+}
+
+TEST_F(PartitionTest, ABodyThatCannotBeDividedIsNamedWithWhatStandsInTheWay) {
+  const Graph graph = looping_graph("ADD1");
+  const Result<Partition> parted = partition(graph, backends(), {.pins = {{OpId(0), kGpu0}}});
+  ASSERT_FALSE(parted);
+  EXPECT_EQ(parted.error().code, ErrorCode::unsupported);
+  EXPECT_THAT(parted.error().message, HasSubstr("op 'WHILE' (0) has bodies"));
+  EXPECT_THAT(parted.error().message,
+              HasSubstr("'gpu0' does not support op 'ADD1' (0) in body 0 of op 'WHILE' (0) of kind ADD1"));
+}
+
 }  // namespace
 }  // namespace stowage

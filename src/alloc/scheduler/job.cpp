@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace stowage::scheduling {
 namespace {
 
@@ -94,6 +96,13 @@ std::size_t memory_number(std::span<const Backend> backends, std::size_t backend
 }
 
 Result<Job> make_job(const Graph& graph, std::span<const Backend> backends, const PartitionOptions& options) {
+  if (!graph.needs_addresses_only()) {
+    return Error{ErrorCode::invalid,
+                 fmt::format("graph '{}' has groups, fills, zero-copy tensors, fixed addresses, batches, bodies, rings "
+                             "or session workspaces: a scheduler carries out no program",
+                             graph.name()),
+                 {}};
+  }
   STOWAGE_TRY(Partition partition, stowage::partition(graph, backends, options));
   partitioning::Families families = partitioning::find_families(partition.graph);
   Job job{graph.description(), std::move(partition), std::move(families), {}, {}, Bytes(0)};

@@ -48,6 +48,9 @@ enum class DependencyKind : std::uint8_t {
 [[nodiscard]] constexpr bool is_waited_for(DependencyKind kind) { return kind <= DependencyKind::data; }
 [[nodiscard]] std::string_view to_string(DependencyKind kind);
 
+/// By op, including ops in bodies: 1 + the batch (`Graph::batches`) that it runs in; 0: it runs in all.
+[[nodiscard]] std::vector<std::uint32_t> batches_of_ops(const Graph& graph);
+
 /// Op `to` depends on op `from`, an earlier op of the same scope.
 struct Dependency {
   OpId to;

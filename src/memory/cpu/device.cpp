@@ -31,6 +31,15 @@ class CpuDevice final : public Device {
     return Done{};
   }
 
+  Status fill(StreamId, std::byte* to, std::uint8_t value, Bytes size) override {
+    if (size == Bytes(0)) return Done{};
+    if (size < Bytes(0) || to == nullptr) {
+      return Error{ErrorCode::invalid, fmt::format("cpu: cannot fill {} bytes at {}", size.value(), fmt::ptr(to)), {}};
+    }
+    std::memset(to, value, static_cast<std::size_t>(size.value()));
+    return Done{};
+  }
+
   Result<EventId> record(StreamId) override {
     const std::lock_guard lock(mutex_);
     const EventId event{next_event_++};

@@ -70,6 +70,7 @@ class DeviceType final : public BufferType {
   [[nodiscard]] DeviceId device() const override { return context_.id(); }
   [[nodiscard]] Bytes alignment() const override { return kAlignment; }
   [[nodiscard]] bool host_visible() const override { return false; }
+  [[nodiscard]] std::optional<bool> owns(const std::byte* address) const override { return context_.owns(address); }
 
   Result<std::unique_ptr<Buffer>> allocate(Bytes size) override {
     STOWAGE_TRY_STATUS(check_buffer_size(name(), size, std::nullopt));
@@ -117,6 +118,10 @@ class PinnedType final : public BufferType {
   [[nodiscard]] DeviceId device() const override { return context_.id(); }
   [[nodiscard]] Bytes alignment() const override { return kAlignment; }
   [[nodiscard]] bool host_visible() const override { return true; }
+  [[nodiscard]] std::optional<bool> owns(const std::byte* address) const override {
+    const std::optional<MemoryType> type = context_.memory_type(address);
+    return type ? std::optional(*type == MemoryType::host) : std::nullopt;
+  }
 
   Result<std::unique_ptr<Buffer>> allocate(Bytes size) override {
     STOWAGE_TRY_STATUS(check_buffer_size(name_, size, std::nullopt));

@@ -42,6 +42,27 @@ Result<Scope> DeviceContext::enter() const {
   return Scope(driver_);
 }
 
+std::optional<MemoryType> DeviceContext::memory_type(const std::byte* address) const {
+  const Result<Scope> scope = enter();
+  if (!scope) return std::nullopt;
+  MemoryType type = MemoryType::none;
+  const Code code = driver_.raw<&Functions::cuPointerGetAttribute>(static_cast<void*>(&type),
+                                                                   PointerAttribute::memory_type, address_of(address));
+  if (code == Code::invalid_value) return MemoryType::none;  // it knows no such memory
+  return code == Code::success ? std::optional(type) : std::nullopt;
+}
+
+std::optional<bool> DeviceContext::owns(const std::byte* address) const {
+  const std::optional<MemoryType> type = memory_type(address);
+  if (!type || *type != MemoryType::device) return type ? std::optional(false) : std::nullopt;
+  const Result<Scope> scope = enter();
+  if (!scope) return std::nullopt;
+  int ordinal = -1;
+  const Code code = driver_.raw<&Functions::cuPointerGetAttribute>(
+      static_cast<void*>(&ordinal), PointerAttribute::device_ordinal, address_of(address));
+  return code == Code::success ? std::optional(ordinal == info_.ordinal) : std::nullopt;
+}
+
 Status DeviceContext::check_stream(Stream stream) const {
   if (stream == nullptr || reinterpret_cast<std::uintptr_t>(stream) == kLegacyStream) return Done{};
   Context theirs = nullptr;

@@ -62,6 +62,11 @@ class DeviceContext {
   [[nodiscard]] const std::string& name() const { return name_; }
   /// Where ids of events and physical memory begin. The ranges of different devices do not overlap.
   [[nodiscard]] std::uint64_t first_id() const { return static_cast<std::uint64_t>(id_.index()) << 40 | 1; }
+  /// What kind of memory lies at the address, if it is pinned or of a GPU. Nothing if the driver cannot tell.
+  [[nodiscard]] std::optional<MemoryType> memory_type(const std::byte* address) const;
+  /// Whether it is memory of this GPU; not pinned memory of the host.
+  [[nodiscard]] std::optional<bool> owns(const std::byte* address) const;
+
   /// The stream for work that is complete when the call returns. It waits for none of the user's streams.
   [[nodiscard]] Stream transfers() const { return transfers_; }
 

@@ -261,6 +261,39 @@ TEST_F(CudaDeviceTest, CopiesGoThroughPinnedMemory) {
   EXPECT_EQ(pinned->base()[(1 << 20) - 1], std::byte{9});
 }
 
+TEST_F(CudaDeviceTest, TheDriverTellsWhoseMemoryItIs) {
+  const std::unique_ptr<Buffer> device = device_->buffer_type().allocate(Bytes(100)).value();
+  const std::unique_ptr<Buffer> pinned = device_->pinned_type().allocate(Bytes(100)).value();
+  std::byte on_the_stack{};
+  EXPECT_EQ(device_->buffer_type().owns(device->base() + 99), std::optional(true));
+  EXPECT_EQ(device_->buffer_type().owns(pinned->base()), std::optional(false));
+  EXPECT_EQ(device_->buffer_type().owns(&on_the_stack), std::optional(false));
+  EXPECT_EQ(device_->pinned_type().owns(pinned->base() + 99), std::optional(true));
+  EXPECT_EQ(device_->pinned_type().owns(device->base()), std::optional(false));
+  EXPECT_EQ(device_->pinned_type().owns(&on_the_stack), std::optional(false));
+}
+
+TEST_F(CudaDeviceTest, MappedPagesAreMemoryOfTheDevice) {
+  VirtualMemory& memory = *device_->virtual_memory();
+  const Bytes page = memory.granularity();
+  std::byte* const base = memory.reserve(page).value();
+  EXPECT_EQ(device_->buffer_type().owns(base), std::optional(false));
+  const PhysicalId physical = memory.create(page).value();
+  ASSERT_TRUE(memory.map(base, physical, Bytes(0), page));
+  EXPECT_EQ(device_->buffer_type().owns(base + page.value() - 1), std::optional(true));
+  ASSERT_TRUE(memory.unmap(base, page));
+  ASSERT_TRUE(memory.release(physical));
+  ASSERT_TRUE(memory.free(base, page));
+}
+
+TEST_F(CudaDeviceTest, MemoryOfAnotherGpuIsNotOfThisOne) {
+  if (cuda_count() < 2) GTEST_SKIP() << "there is only one device";
+  const std::shared_ptr<CudaDevice> other = make_cuda(1);
+  const std::unique_ptr<Buffer> theirs = other->buffer_type().allocate(Bytes(100)).value();
+  EXPECT_EQ(device_->buffer_type().owns(theirs->base()), std::optional(false));
+  EXPECT_EQ(other->buffer_type().owns(theirs->base()), std::optional(true));
+}
+
 TEST_F(CudaDeviceTest, TextThatIsNoPtxIsRefusedWithTheCompilersWords) {
   const auto module = computing(*device_).load(".version 7.0\n.target sm_80\n.address_size 64\nnonsense\n");
   ASSERT_FALSE(module);

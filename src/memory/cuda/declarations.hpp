@@ -43,6 +43,8 @@ enum class Address : unsigned long long {};
 enum class Handle : unsigned long long {};  ///< CUmemGenericAllocationHandle.
 
 enum class Attribute : int { compute_major = 75, compute_minor = 76, virtual_memory = 102 };
+enum class PointerAttribute : int { memory_type = 2, device_ordinal = 9 };
+enum class MemoryType : unsigned { none = 0, host = 1, device = 2 };
 enum class JitOption : int { error_log = 5, error_log_size = 6 };
 enum class CaptureMode : int { global = 0, thread_local_mode = 1, relaxed = 2 };
 enum class CaptureStatus : int { none = 0, active = 1, invalidated = 2 };
@@ -107,6 +109,7 @@ using GetProcAddress = Code (*)(const char* name, void** function, int version, 
   CALL(cuMemFreeHost, 2000, (void* address))                                                                      \
   CALL(cuMemcpyAsync, 4000, (Address to, Address from, std::size_t size, Stream stream))                          \
   CALL(cuMemsetD8Async, 3020, (Address to, unsigned char value, std::size_t size, Stream stream))                 \
+  CALL(cuPointerGetAttribute, 4000, (void* value, PointerAttribute attribute, Address address))                   \
   CALL(cuStreamCreate, 2000, (Stream * stream, unsigned flags))                                                   \
   CALL(cuStreamDestroy, 4000, (Stream stream))                                                                    \
   CALL(cuStreamSynchronize, 2000, (Stream stream))                                                                \

@@ -48,6 +48,16 @@ class CudaDeviceImpl final : public CudaComputeDevice {
     return driver().call<&Functions::cuMemcpyAsync>(address_of(to), address_of(from), count_of(size), native);
   }
 
+  Status fill(StreamId stream, std::byte* to, std::uint8_t value, Bytes size) override {
+    if (size == Bytes(0)) return Done{};
+    if (size < Bytes(0) || to == nullptr) {
+      return invalid(fmt::format("cannot fill {} bytes at {}", size.value(), fmt::ptr(to)));
+    }
+    STOWAGE_TRY(const Scope scope, context_->enter());
+    STOWAGE_TRY(const Stream native, streams_.find(stream));
+    return driver().call<&Functions::cuMemsetD8Async>(address_of(to), value, count_of(size), native);
+  }
+
   Result<EventId> record(StreamId stream) override {
     STOWAGE_TRY(const Scope scope, context_->enter());
     STOWAGE_TRY(const Stream native, streams_.find(stream));

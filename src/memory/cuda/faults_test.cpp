@@ -25,6 +25,7 @@ Status use_buffers(CudaDevice& device) {
   STOWAGE_TRY_STATUS(buffer->write(Bytes(3), bytes));
   STOWAGE_TRY_STATUS(buffer->read(Bytes(2), bytes));
   STOWAGE_TRY_STATUS(device.copy(kMain, buffer->base(), pinned->base(), Bytes(100)));
+  STOWAGE_TRY_STATUS(device.fill(kMain, buffer->base(), 1, Bytes(100)));
   return device.synchronize(kMain);
 }
 

@@ -65,6 +65,9 @@ static_assert(same(Code::launch_failed, CUDA_ERROR_LAUNCH_FAILED) &&
 static_assert(same(Attribute::compute_major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR));
 static_assert(same(Attribute::compute_minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR));
 static_assert(same(Attribute::virtual_memory, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED));
+static_assert(same(PointerAttribute::memory_type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE));
+static_assert(same(PointerAttribute::device_ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL));
+static_assert(same(MemoryType::host, CU_MEMORYTYPE_HOST) && same(MemoryType::device, CU_MEMORYTYPE_DEVICE));
 static_assert(same(JitOption::error_log, CU_JIT_ERROR_LOG_BUFFER));
 static_assert(same(JitOption::error_log_size, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES));
 static_assert(same(CaptureMode::global, CU_STREAM_CAPTURE_MODE_GLOBAL));

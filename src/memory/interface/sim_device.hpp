@@ -16,8 +16,8 @@
 namespace stowage {
 
 /// What can be counted and made to fail.
-enum class SimCall : std::uint8_t { allocate, reserve, create, map, unmap, copy, record, wait, synchronize };
-inline constexpr std::size_t kSimCalls = 9;
+enum class SimCall : std::uint8_t { allocate, reserve, create, map, unmap, copy, fill, record, wait, synchronize };
+inline constexpr std::size_t kSimCalls = 10;
 
 struct SimOptions {
   DeviceId id{1};  ///< Must be unique among existing devices, below 65536 and not 0, which is the CPU.
@@ -48,7 +48,7 @@ struct SimKernel {
 };
 
 /// Work on a stream is pending until `finish`, `finish_all` or `synchronize`; only then are bytes
-/// copied. Misuse (memory freed or unmapped while pending work uses it; an address, event or
+/// copied or set. Misuse (memory freed or unmapped while pending work uses it; an address, event or
 /// physical memory of another device; anything else that the interfaces call `invalid`) is an error
 /// if the call can fail, and always a line in `violations`.
 ///
@@ -63,7 +63,7 @@ class SimDevice : public Device {
   /// finishes.
   virtual Status launch(StreamId stream, std::span<const std::byte* const> addresses) = 0;
   virtual Status launch_kernel(StreamId stream, SimKernel kernel) = 0;
-  /// Completes the oldest `count` copies and kernels of the stream, as far as what they wait for is
+  /// Completes the oldest `count` copies, fills and kernels of the stream, as far as what they wait for is
   /// complete.
   virtual void finish(StreamId stream, std::size_t count = 1) = 0;
   virtual void finish_all() = 0;

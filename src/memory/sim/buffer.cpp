@@ -75,6 +75,9 @@ class SimBufferType final : public BufferType {
   [[nodiscard]] Bytes alignment() const override { return state_.options.alignment; }
   [[nodiscard]] std::optional<Bytes> max_size() const override { return state_.options.max_size; }
   [[nodiscard]] bool host_visible() const override { return false; }
+  [[nodiscard]] std::optional<bool> owns(const std::byte* address) const override {
+    return SimAddressSpace::device_of(address) == state_.options.id;
+  }
 
   Result<std::unique_ptr<Buffer>> allocate(Bytes size) override {
     const std::lock_guard lock(state_.mutex);

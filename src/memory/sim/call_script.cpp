@@ -25,8 +25,8 @@ bool SimCallScript::enter(SimCall call) {
 }
 
 std::string_view to_string(SimCall call) {
-  constexpr std::array<std::string_view, kSimCalls> kNames = {"allocate", "reserve", "create", "map",        "unmap",
-                                                              "copy",     "record",  "wait",   "synchronize"};
+  constexpr std::array<std::string_view, kSimCalls> kNames = {"allocate", "reserve", "create", "map",  "unmap",
+                                                              "copy",     "fill",    "record", "wait", "synchronize"};
   return kNames[static_cast<std::size_t>(call)];
 }
 

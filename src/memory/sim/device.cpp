@@ -35,6 +35,16 @@ class SimDeviceImpl final : public SimDevice {
     return Done{};
   }
 
+  Status fill(StreamId stream, std::byte* to, std::uint8_t value, Bytes size) override {
+    const std::lock_guard lock(state_.mutex);
+    STOWAGE_TRY_STATUS(state_.enter(SimCall::fill));
+    if (size < Bytes(0)) return state_.refuse(fmt::format("fill: cannot fill {} bytes", size.value()));
+    if (size == Bytes(0)) return Done{};
+    STOWAGE_TRY(SimPlace target, place_of("fill", to, size));
+    state_.streams.submit(stream, {.to = std::move(target), .size = size, .value = value});
+    return Done{};
+  }
+
   Status launch(StreamId stream, std::span<const std::byte* const> addresses) override {
     const std::lock_guard lock(state_.mutex);
     SimWork work;

@@ -36,6 +36,7 @@ struct Workload {
     STOWAGE_TRY_STATUS(memory.unmap(range, kPage));
     mapped = false;
     STOWAGE_TRY_STATUS(device.copy(kMain, buffer->base(), buffer->base() + 50, Bytes(50)));
+    STOWAGE_TRY_STATUS(device.fill(kMain, buffer->base(), 0, Bytes(50)));
     STOWAGE_TRY(event, device.record(kMain));
     STOWAGE_TRY_STATUS(device.wait(kMain, *event));
     return device.synchronize(kMain);

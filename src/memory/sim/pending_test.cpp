@@ -53,6 +53,21 @@ TEST_F(SimPending, BytesAreCopiedWhenTheCopyFinishes) {
   EXPECT_EQ(now, std::byte{2});
 }
 
+TEST_F(SimPending, BytesAreFilledWhenTheFillFinishes) {
+  const std::unique_ptr<Buffer> buffer = device_->buffer_type().allocate(Bytes(8)).value();
+  ASSERT_TRUE(device_->fill(kMain, buffer->base() + 2, 9, Bytes(4)));
+  std::array<std::byte, 8> bytes = {};
+  ASSERT_TRUE(buffer->read(Bytes(0), bytes));
+  EXPECT_EQ(bytes[2], std::byte{0xa5});
+  device_->finish(kMain);
+  ASSERT_TRUE(buffer->read(Bytes(0), bytes));
+  EXPECT_EQ(bytes[1], std::byte{0xa5});
+  EXPECT_EQ(bytes[2], std::byte{9});
+  EXPECT_EQ(bytes[5], std::byte{9});
+  EXPECT_EQ(bytes[6], std::byte{0xa5});
+  EXPECT_THAT(device_->violations(), IsEmpty());
+}
+
 TEST_F(SimPending, AKernelComputesWhenItIsFinished) {
   ASSERT_TRUE(buffer_->fill({Bytes(0), Bytes(4)}, 3));
   std::array<std::byte, 2> host{};

@@ -44,9 +44,18 @@ void compute(const SimWork& work) {
   for (std::size_t i = 0; i < outputs.size(); ++i) write(work.outputs[i].place, outputs[i]);
 }
 
+void fill(const SimPlace& place, std::uint8_t value, Bytes size) {
+  if (place.host != nullptr) std::memset(place.host, value, to_size_t(size));
+  for (const SimExtent& extent : place.device) {
+    const Bytes start = extent.mapping->offset + extent.offset;
+    extent.mapping->bytes->fill({start, start + extent.size}, value);
+  }
+}
+
 void run(const SimWork& work) {
   if (work.compute) return compute(work);
   if (work.size == Bytes(0)) return;
+  if (work.value) return fill(work.to, *work.value, work.size);
   std::vector<std::byte> bytes(to_size_t(work.size));
   read(work.from, bytes);
   write(work.to, bytes);

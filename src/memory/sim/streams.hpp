@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <variant>
 #include <vector>
@@ -24,12 +25,14 @@ struct SimOperand {
   Bytes size;
 };
 
-/// A copy if `size` is above 0; a kernel that computes if `compute` is set; otherwise a kernel that only uses memory.
+/// If `size` is above 0, a fill where `value` is set and else a copy; a kernel that computes if `compute` is set;
+/// otherwise a kernel that only uses memory.
 struct SimWork {
   std::vector<SimExtent> uses = {};
   SimPlace to = {};
   SimPlace from = {};
   Bytes size = {};
+  std::optional<std::uint8_t> value = {};
   std::vector<SimOperand> inputs = {};
   std::vector<SimOperand> outputs = {};
   std::function<void(std::span<const std::vector<std::byte>>, std::span<std::vector<std::byte>>)> compute = {};
@@ -40,7 +43,7 @@ struct SimEvent {
   bool complete = false;
 };
 
-/// Work that was submitted and is not finished, by stream. A copy moves its bytes when it finishes, not before.
+/// Work that was submitted and is not finished, by stream. A copy or fill changes bytes when it finishes, not before.
 ///
 /// A stream is a queue of work, waits and marks (recorded events). Waits and marks take no time: a mark leaves the
 /// queue when it reaches the head, a wait when its event is also complete. A wait names an event that was recorded

@@ -9,6 +9,7 @@
 #include "stowage/graph.hpp"
 #include "stowage/plan/plan.hpp"
 #include "stowage/plan/plan_file.hpp"
+#include "stowage/plan/program_cost.hpp"
 
 /// The content of a plan file (`stowage.plan/1`) in its own numbering, and its conversion to and
 /// from a `Plan`.
@@ -36,6 +37,18 @@ struct ProofInFile {
   friend bool operator==(const ProofInFile&, const ProofInFile&) = default;
 };
 
+/// A step of a program in a plan file. Bodies and batches have their names there, and what else a step refers to is a
+/// position: an op's in its body, the others' in the lists of the file.
+struct StepInFile {
+  ProgramStep::Kind kind = ProgramStep::Kind::op;
+  std::uint32_t index = 0;
+  /// Of records and waits; of a fill if it is not that of the op that the clear is before.
+  std::optional<StreamId> stream = {};
+  std::string batch = {};  ///< Empty: all.
+
+  friend bool operator==(const StepInFile&, const StepInFile&) = default;
+};
+
 /// A plan file numbers tensors and ops body by body. `resolve` converts it to the ids of a graph,
 /// `localise` converts back.
 struct PlanFile {
@@ -50,6 +63,7 @@ struct PlanFile {
   /// Before the op after the last one of a body means: at the end of that body.
   std::vector<InBody<Copy>> copies = {};
   std::vector<Edge> edges = {};
+  std::optional<std::vector<InBody<StepInFile>>> program = {};
   std::vector<InBody<Note>> notes;
 
   /// As in `Plan`.
@@ -62,8 +76,8 @@ struct PlanFile {
 /// A plan file converted to the ids of a graph.
 struct ResolvedPlan {
   Plan plan;  ///< Without the entries listed in `unknown`.
-  /// A sentence for each entry that names a body, tensor, op or workspace that the graph does not
-  /// have.
+  /// A sentence for each entry that names a body, tensor, op, workspace or batch that the graph does not have, or
+  /// another entry that is not there.
   std::vector<std::string> unknown = {};
   /// One sentence if entries have other names than the graph gives their ids: the plan is for
   /// another graph. Empty: none has.
@@ -77,6 +91,9 @@ struct ResolvedPlan {
 /// The content of the plan's file. Precondition: the graph has every tensor and op that the plan
 /// names.
 [[nodiscard]] PlanFile localise(const Graph& graph, const Plan& plan);
+
+/// The cost of the file's program; nothing if it has none. A fill or copy of an entry that is not there costs no bytes.
+[[nodiscard]] std::optional<ProgramCost> cost_of(const PlanFile& file);
 
 /// As `parse_plan_file`, by value.
 Result<PlanFile> parse_plan(std::string_view text, const std::string& file);

@@ -17,8 +17,8 @@ namespace stowage::replaying {
 /// replays, whose clock counts the events of the trace. The other device must outlive it.
 ///
 /// An event always stands for pending work, unless its stream has been synchronized and no time has passed since. A
-/// copy is complete when the call returns. All streams have the same lag, so waiting for another stream delays nothing;
-/// it only means that synchronizing this stream also completes the other's work.
+/// copy or fill is complete when the call returns. All streams have the same lag, so waiting for another stream delays
+/// nothing; it only means that synchronizing this stream also completes the other's work.
 ///
 /// Thread-safe, but only one thread may call `advance`. Calls are O(1), or O(streams) if waits are involved.
 class LaggedDevice final : public Device {
@@ -35,6 +35,7 @@ class LaggedDevice final : public Device {
   [[nodiscard]] VirtualMemory* virtual_memory() override { return memory_.virtual_memory(); }
 
   Status copy(StreamId stream, std::byte* to, const std::byte* from, Bytes size) override;
+  Status fill(StreamId stream, std::byte* to, std::uint8_t value, Bytes size) override;
   Result<EventId> record(StreamId stream) override;
   Status wait(StreamId stream, EventId event) override;
   [[nodiscard]] Result<bool> is_complete(EventId event) override;

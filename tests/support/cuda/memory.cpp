@@ -94,4 +94,22 @@ Code cuMemsetD8Async(Address to, unsigned char value, std::size_t size, Stream s
   return Code::success;
 }
 
+/// The real driver answers of memory that it does not know that the value is invalid; that is no misuse.
+Code cuPointerGetAttribute(void* value, PointerAttribute attribute, Address address) {
+  Call call("cuPointerGetAttribute");
+  if (const auto answer = call.answer_in_context()) return *answer;
+  const std::optional<Ordinal> device = call.state.device_at(number(address));
+  const bool pinned = call.state.is_pinned(number(address));
+  if (!device && !pinned) return Code::invalid_value;
+  switch (attribute) {
+    case PointerAttribute::memory_type:
+      *static_cast<MemoryType*>(value) = pinned ? MemoryType::host : MemoryType::device;
+      return Code::success;
+    case PointerAttribute::device_ordinal:
+      *static_cast<int*>(value) = device.value_or(0);
+      return Code::success;
+  }
+  return call.refuse("an attribute that nobody asks for");
+}
+
 }  // namespace stowage::memory::cuda::fake

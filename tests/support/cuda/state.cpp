@@ -149,6 +149,27 @@ Code State::refuse(const char* name, const std::string& why, Code code) {
   return code;
 }
 
+namespace {
+
+/// The entry of the range that contains the address; null if there is none.
+template <class Range>
+const Range* range_at(const std::map<Number, Range>& ranges, Number address) {
+  const auto after = ranges.upper_bound(address);
+  if (after == ranges.begin()) return nullptr;
+  const auto& [start, range] = *std::prev(after);
+  return address - start < range.size ? &range : nullptr;
+}
+
+}  // namespace
+
+std::optional<Ordinal> State::device_at(Number address) const {
+  if (const Block* const block = range_at(blocks, address)) return block->device;
+  const FakeMapping* const mapping = range_at(mappings, address);
+  return mapping == nullptr ? std::nullopt : mapping->access;
+}
+
+bool State::is_pinned(Number address) const { return range_at(host_blocks, address) != nullptr; }
+
 bool State::is_in_blocks(Number address, std::size_t size, Ordinal device) const {
   for (const auto* list : {&blocks, &host_blocks}) {
     const auto after = list->upper_bound(address);

@@ -82,6 +82,9 @@ class State final : public FakeDriver {
   /// Whether all of the range may be touched by the device: its own, or of the host. A line in `violations` says why
   /// not.
   bool may_touch(const char* name, Address address, std::size_t size, Ordinal device);
+  /// The device whose memory lies there.
+  [[nodiscard]] std::optional<Ordinal> device_at(Number address) const;
+  [[nodiscard]] bool is_pinned(Number address) const;
   /// The stream may be used by the device.
   bool is_stream(const char* name, Stream stream, Ordinal device);
   /// As `failed`.

@@ -14,6 +14,8 @@ class DataSources {
  public:
   explicit DataSources(const Graph& graph)
       : graph_(graph), producer_(graph.tensors().size(), kNone), seen_(graph.tensors().size()) {}
+  /// `tasks`, by op, says which ops count as task ops. It must outlive this object.
+  DataSources(const Graph& graph, const std::vector<std::uint8_t>& tasks) : DataSources(graph) { tasks_ = &tasks; }
 
   /// Calls `f(op)` for each task op that wrote the current value of `tensor`. Visits a tensor once, even if several
   /// views and aliases lead to it.
@@ -27,10 +29,10 @@ class DataSources {
       if (const std::optional<ViewOf>& view = graph_.tensor(at).view_of) reach(view->tensor);
       const std::uint32_t producer = producer_[at.index()];
       if (producer == kNone) continue;
-      if (graph_.ops()[producer].no_task) {
-        reach_through(graph_.ops()[producer], at);
-      } else {
+      if (is_task(producer)) {
         f(OpId(producer));
+      } else {
+        reach_through(graph_.ops()[producer], at);
       }
     }
   }
@@ -42,6 +44,8 @@ class DataSources {
 
  private:
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+
+  [[nodiscard]] bool is_task(std::uint32_t op) const { return tasks_ ? (*tasks_)[op] != 0 : !graph_.ops()[op].no_task; }
 
   void reach(TensorId tensor) {
     if (seen_[tensor.index()] == visit_) return;
@@ -61,6 +65,7 @@ class DataSources {
   }
 
   const Graph& graph_;
+  const std::vector<std::uint8_t>* tasks_ = nullptr;
   std::vector<std::uint32_t> producer_;  ///< By tensor: the op that wrote it last.
   std::vector<std::uint64_t> seen_;      ///< By tensor: the visit that saw it last.
   std::uint64_t visit_ = 0;

@@ -1,0 +1,461 @@
+#include "support/judges/program_run/program_run.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "memory/interface/sim_device.hpp"
+#include "stowage/alloc.hpp"
+#include "stowage/io.hpp"
+#include "stowage/verify.hpp"
+#include "support/builders/program_text.hpp"
+#include "support/data.hpp"
+#include "support/environment.hpp"
+#include "support/generators/constrained_graph.hpp"
+#include "support/generators/dump_graph.hpp"
+#include "support/judges/shadow/hash.hpp"
+
+/// Graphs with every constraint run at the addresses of a `GraphAllocator`, carried out by `run`: in host memory, in
+/// pages of the host, and on a device on which work stays pending. All runs equal the unplanned one, bit for bit.
+namespace stowage::testing {
+namespace {
+
+using ::testing::IsEmpty;
+
+PlanOptions quick(std::uint64_t seed) {
+  PlanOptions options{.time_limit = {}, .seed = seed, .node_budget = 200};
+  options.in_place = seed % 4 != 0;
+  if (seed % 5 < 2) options.zero_fill = FillPolicy::separate;
+  if (seed % 11 == 0) options.region_limit = Bytes(300);
+  if (seed % 7 == 0) options.batch_start = BatchStart::same;
+  return options;
+}
+
+/// Between runs other graphs use the allocator; what needs a fixed address and session memory stays.
+Graph larger_graph(Bytes size) {
+  GraphBuilder builder("larger");
+  const TensorId x = builder.add(Tensor{.name = "x", .size = size, .flags = TensorFlag::input});
+  const TensorId y = builder.add(Tensor{.name = "y", .size = size, .flags = TensorFlag::output});
+  builder.add(Op{.name = "f", .kind = "F", .inputs = {x}, .outputs = {y}});
+  return builder.build().value();
+}
+
+/// One type for all memories.
+std::vector<BufferType*> types_of(const Graph& graph, BufferType& type) {
+  return std::vector<BufferType*>(graph.memories().size(), &type);
+}
+
+struct Totals {
+  std::size_t runs = 0;
+  std::size_t ops = 0;
+  std::size_t refused = 0;
+};
+
+/// Three runs, with other buffers of the caller, another batch and other shared memory each time.
+void run_three_times(const Graph& graph, GraphAllocator& allocator, ProgramRun& run, Totals& totals) {
+  for (std::size_t number = 0; number < 3; ++number) {
+    if (number == 1) {
+      const Graph larger = larger_graph(allocator.buffer_size(0) + Bytes(4096));
+      ASSERT_TRUE(allocator.reserve(larger)) << to_string(allocator.reserve(larger).error());
+    }
+    const Result<const Allocation*> allocation = allocator.allocate(graph);
+    ASSERT_TRUE(allocation) << to_string(allocation.error());
+    if (number == 0) {
+      EXPECT_THAT(verify(allocator.as_served(graph).value(), (*allocation)->plan, {.base = AddressBase::refreshable}),
+                  IsEmpty());
+    }
+    const Status status = run.run(**allocation, allocator, number);
+    EXPECT_THAT(run.findings(), IsEmpty()) << "in run " << number << " of\n" << dump_graph(graph);
+    ASSERT_TRUE(status) << to_string(status.error()) << " in run " << number << " of\n" << dump_graph(graph);
+    ++totals.runs;
+  }
+  totals.ops += run.ops();
+}
+
+/// Whether the graph can be planned at all (with races it cannot).
+bool is_served(const Graph& graph, GraphAllocator& allocator, Totals& totals) {
+  const Status reserved = allocator.reserve(graph);
+  if (!reserved) {
+    ++totals.refused;
+    ADD_FAILURE() << to_string(reserved.error());
+  }
+  return reserved.has_value();
+}
+
+void run_on_host(const Graph& graph, std::uint64_t seed, Totals& totals, bool pages) {
+  const std::unique_ptr<BufferType> type = *make_cpu_buffer_type("bytes", {.alignment = Bytes(seed % 2 == 0 ? 1 : 64)});
+  const std::unique_ptr<Machine> machine = make_cpu_machine();
+  std::vector<BufferType*> types(graph.memories().size(), type.get());
+  for (std::size_t i = 1; i < types.size() && seed % 3 == 0; i += 2) types[i] = &cpu_device().buffer_type();
+  GraphAllocatorOptions options{.plan = quick(seed)};
+  if (pages) options.virtual_memory = {&cpu_device()};
+  options.address_space = Bytes(1 << 26);
+  options.page_size = Bytes(1);
+  GraphAllocator allocator(types, options);
+  if (!is_served(graph, allocator, totals)) return;
+  ProgramRun run(graph, *machine, *type, seed);
+  run_three_times(graph, allocator, run, totals);
+}
+
+void run_on_device(const Graph& graph, std::uint64_t seed, Totals& totals) {
+  for (std::size_t first = 0; first < graph.stream_count(); ++first) {
+    const auto sim = SimDevice::make({.alignment = Bytes(32), .skew = Bytes(seed % 3 == 0 ? 24 : 0)});
+    {
+      const SimPace pace{first, seed % 2 == 0 ? std::nullopt : std::optional(seed)};
+      const std::unique_ptr<Machine> machine = make_sim_machine(*sim, pace, StreamId(graph.stream_count()));
+      GraphAllocator allocator(types_of(graph, sim->buffer_type()), {.plan = quick(seed)});
+      if (!is_served(graph, allocator, totals)) return;
+      ProgramRun run(graph, *machine, sim->buffer_type(), seed);
+      run_three_times(graph, allocator, run, totals);
+    }
+    EXPECT_EQ(sim->live_objects(), 0U);
+    EXPECT_THAT(sim->violations(), IsEmpty());
+  }
+}
+
+TEST(ProgramRun, RandomGraphsInHostMemory) {
+  Totals totals;
+  for (std::uint64_t seed = seeds(300).first; seed < seeds(300).last && !::testing::Test::HasFailure(); ++seed)
+    run_on_host(constrained_graph(seed), seed, totals, false);
+  EXPECT_TRUE(!seeds(300).is_many() || totals.ops > 1'000);
+}
+
+TEST(ProgramRun, RandomGraphsInPagesOfTheHost) {
+  if (cpu_device().virtual_memory() == nullptr) GTEST_SKIP() << "NO VIRTUAL MEMORY on this machine";
+  Totals totals;
+  for (std::uint64_t seed = seeds(100).first; seed < seeds(100).last && !::testing::Test::HasFailure(); ++seed)
+    run_on_host(constrained_graph(seed), seed, totals, true);
+}
+
+TEST(ProgramRun, RandomGraphsOnADeviceWhereWorkStaysPending) {
+  Totals totals;
+  for (std::uint64_t seed = seeds(300).first; seed < seeds(300).last && !::testing::Test::HasFailure(); ++seed)
+    run_on_device(constrained_graph(seed), seed, totals);
+}
+
+/// Graphs divided over two backends keep their constraints, and run.
+TEST(ProgramRun, PartitionsOfRandomGraphsInHostMemory) {
+  const std::unique_ptr<BufferType> bytes = *make_cpu_buffer_type("bytes", {.alignment = Bytes(1)});
+  Totals totals;
+  std::size_t refused = 0;
+  for (std::uint64_t seed = seeds(200).first; seed < seeds(200).last && !::testing::Test::HasFailure(); ++seed) {
+    const Result<Graph> graph = draw_constrained_graph(seed, {.bodies = 0, .graphs_with_rings = 0});
+    if (!graph) continue;
+    const auto supports = [seed](std::uint64_t which) {
+      return [seed, which](const Graph&, OpId op) { return mix(seed, op.index()) % 3 != which; };
+    };
+    const std::vector<Backend> backends{{.name = "a", .memory = bytes.get(), .supports = supports(0)},
+                                        {.name = "b", .memory = &cpu_device().buffer_type(), .supports = supports(1)}};
+    const Result<Partition> parted = partition(*graph, backends);
+    if (!parted) {
+      EXPECT_THAT(parted.error().message, ::testing::ContainsRegex("(op|tensor) '"));
+      ++refused;
+      continue;
+    }
+    for (std::size_t k = 0; k < graph->ops().size(); ++k) {
+      const Op& before = graph->ops()[k];
+      const Op& after = parted->graph.op(parted->ops[k]);
+      EXPECT_EQ(after.zero_fill, before.zero_fill);
+      EXPECT_EQ(after.contiguous_inputs, before.contiguous_inputs);
+      EXPECT_EQ(after.contiguous_outputs, before.contiguous_outputs);
+      EXPECT_EQ(after.fixed_address, before.fixed_address);
+      EXPECT_EQ(after.batch, before.batch);
+    }
+    run_on_host(parted->graph, seed, totals, false);
+  }
+  std::cout << totals.runs << " runs, " << refused << " refused\n";
+  EXPECT_TRUE(!seeds(200).is_many() || totals.runs > refused);
+}
+
+// ------------------------------------------------------------------------------------------- what a program must have
+
+/// By tensor: whether something reads its value, directly or after it was passed into or out of bodies.
+std::vector<bool> used_tensors(const Graph& graph) {
+  std::vector<bool> used;
+  for (const Tensor& tensor : graph.tensors())
+    used.push_back(tensor.flags.any_of({TensorFlag::output, TensorFlag::variable, TensorFlag::external}));
+  for (const Op& op : graph.ops()) {
+    for (const std::optional<TensorId>& input : op.inputs) {
+      if (input && !op.no_task && op.control == Control::none) used[input->index()] = true;
+    }
+  }
+  for (std::size_t round = 0; round < graph.scopes().size() + 3; ++round) {
+    for (const Scope& scope : graph.scopes()) {
+      const auto pass = [&](TensorId from, TensorId to) {
+        used[from.index()] = used[from.index()] || used[to.index()];
+      };
+      for (const BodyInput& pair : scope.inputs) pass(pair.outer, pair.inner);
+      for (const BodyOutput& pair : scope.outputs) pass(pair.inner, pair.outer);
+      for (const Carried& pair : scope.carried) pass(pair.out, pair.in);
+    }
+  }
+  return used;
+}
+
+/// A graph with an allocator on a simulated device, whose program can be changed.
+class Mutations {
+ public:
+  Mutations(const Graph& graph, std::uint64_t seed)
+      : graph_(graph), seed_(seed), allocator_(types_of(graph, sim_->buffer_type()), {.plan = quick(seed)}) {}
+
+  /// The places of the steps of that kind that some run performs.
+  [[nodiscard]] std::vector<std::size_t> performed(ProgramStep::Kind kind) {
+    const Plan& plan = (*allocator_.allocate(graph_))->plan;
+    const Program& program = *plan.program;
+    std::vector<std::size_t> steps;
+    for (std::size_t i = 0; i < program.steps.size(); ++i) {
+      if (program.steps[i].kind == kind && is_performed(program.steps[i]) && is_seen(plan, program.steps[i]))
+        steps.push_back(i);
+    }
+    return steps;
+  }
+
+  /// Whether runs without that step go wrong.
+  [[nodiscard]] bool is_missed(std::size_t step) {
+    for (std::size_t first = 0; first < graph_.stream_count(); ++first) {
+      if (goes_wrong(first, step)) return true;
+    }
+    return false;
+  }
+
+  [[nodiscard]] std::string text(std::size_t step) {
+    const Program& program = *(*allocator_.allocate(graph_))->plan.program;
+    std::string lines;
+    for (const std::string& line : lines_of(program)) lines += line + "; ";
+    return "step " + std::to_string(step) + " (" + line_of(program.steps[step]) + ") of\n" + lines + "\n" +
+           dump_graph(graph_);
+  }
+
+ private:
+  static constexpr std::size_t kRuns = 16;  ///< Enough for loops without an iteration.
+
+  [[nodiscard]] bool is_performed(const ProgramStep& step) {
+    const std::unique_ptr<Machine> machine = make_cpu_machine();
+    const ProgramRun run(graph_, *machine, sim_->buffer_type(), seed_);
+    for (std::size_t number = 0; number < kRuns; ++number) {
+      const RunChoice choice = run.choice(number);
+      if (step.batch != 0 && graph_.batches()[step.batch - 1] != choice.batch) continue;
+      if (step.scope == ScopeId(0)) return true;
+      for (const Event& event : linear_schedule(graph_, choice)) {
+        if (event.phase == Event::Phase::enter && event.scope == step.scope) return true;
+      }
+    }
+    return false;
+  }
+
+  /// Whether somebody reads what a copy copies: bytes that were written.
+  [[nodiscard]] bool is_seen(const Plan& plan, const ProgramStep& step) {
+    if (step.kind != ProgramStep::Kind::copy) return true;
+    if (!whole_) {
+      machine_ = make_sim_machine(*sim_, {}, StreamId(graph_.stream_count()));
+      whole_.emplace(graph_, *machine_, sim_->buffer_type(), seed_);
+      for (std::size_t number = 0; number < kRuns; ++number)
+        EXPECT_TRUE(whole_->run(**allocator_.allocate(graph_), allocator_, number));
+    }
+    const Copy& copy = plan.copies[step.index];
+    // Where two ops read a copy of one tensor at one place, the first copy may still be there for the second.
+    const auto is_there = [&](const Copy& other) {
+      return other.tensor == copy.tensor && other.arena == copy.arena && other.region == copy.region &&
+             other.offset == copy.offset;
+    };
+    if (std::count_if(plan.copies.begin(), plan.copies.end(), is_there) > 1) return false;
+    if (copy.when.kind == CopyMoment::Kind::before_op) {
+      // What goes into a loop is read by its body.
+      const bool enters = graph_.op(copy.when.op).control != Control::none;
+      return enters ? used_[copy.tensor.index()] : whole_->lockstep().had(copy.when.op, copy.tensor);
+    }
+    return used_[copy.tensor.index()] && whole_->lockstep().had(graph_.scope(step.scope).op, copy.tensor);
+  }
+
+  /// In new memory: that of other runs may hold the right bytes already.
+  [[nodiscard]] bool goes_wrong(std::size_t first, std::size_t step) {
+    const auto sim = SimDevice::make({.alignment = Bytes(32)});
+    GraphAllocator allocator(types_of(graph_, sim->buffer_type()), {.plan = quick(seed_)});
+    const std::unique_ptr<Machine> machine = make_sim_machine(*sim, {first, {}}, StreamId(graph_.stream_count()));
+    ProgramRun run(graph_, *machine, sim->buffer_type(), seed_);
+    const Allocation& allocation = **allocator.allocate(graph_);
+    Program without = *allocation.plan.program;
+    without.steps.erase(without.steps.begin() + static_cast<std::ptrdiff_t>(step));
+    run.program = std::move(without);
+    for (std::size_t number = 0; number < kRuns; ++number) {
+      const Status status = run.run(allocation, allocator, number);
+      if (!run.findings().empty()) return true;
+      EXPECT_TRUE(status) << to_string(status.error());
+    }
+    return false;
+  }
+
+  const Graph& graph_;
+  std::uint64_t seed_;
+  std::vector<bool> used_ = used_tensors(graph_);
+  std::unique_ptr<SimDevice> sim_ = SimDevice::make({.alignment = Bytes(32)});
+  GraphAllocator allocator_;
+  std::unique_ptr<Machine> machine_;
+  std::optional<ProgramRun> whole_;  ///< With all steps.
+};
+
+/// Two kinds of steps may be left out without consequence. The graph does not count on what streams have waited for
+/// inside bodies, so that a wait outside can be implied by one there: only in graphs without bodies must every wait be
+/// missed. And a copy may find its bytes in place already, because packed ops have passed on the same value: that is
+/// rare.
+TEST(ProgramRun, EveryWaitFillAndCopyIsMissedWhenItIsLeftOut) {
+  using Kind = ProgramStep::Kind;
+  std::map<Kind, std::size_t> removed;
+  std::map<Kind, std::size_t> unseen;
+  for (std::uint64_t seed = seeds(60).first; seed < seeds(60).last && !::testing::Test::HasFailure(); ++seed) {
+    const Graph graph = constrained_graph(seed, {.bodies = seed % 2 == 0 ? 14U : 0U});
+    Mutations mutations(graph, seed);
+    for (const Kind kind : {Kind::wait, Kind::fill, Kind::copy}) {
+      for (const std::size_t step : mutations.performed(kind)) {
+        ++removed[kind];
+        if (mutations.is_missed(step)) continue;
+        ++unseen[kind];
+        EXPECT_TRUE(kind == Kind::copy || (kind == Kind::wait && graph.has_bodies())) << mutations.text(step);
+      }
+    }
+  }
+  std::cout << "left out, and how many of them in vain: waits " << removed[Kind::wait] << ", " << unseen[Kind::wait]
+            << "; fills " << removed[Kind::fill] << ", " << unseen[Kind::fill] << "; copies " << removed[Kind::copy]
+            << ", " << unseen[Kind::copy] << "\n";
+  EXPECT_LE(unseen[Kind::wait] * 10, removed[Kind::wait]);
+  EXPECT_LE(unseen[Kind::copy] * 50, removed[Kind::copy]);
+}
+
+// ------------------------------------------------------------------------------------------------------------- faults
+
+/// One run from the start, in which the nth call to the device fails. Afterwards everything works again.
+/// Returns false when there are fewer calls.
+bool survives_fault(const Graph& graph, std::uint64_t seed, std::uint64_t nth, bool pages) {
+  const auto sim = SimDevice::make({.alignment = Bytes(32), .granularity = Bytes(64)});
+  bool failed = false;
+  {
+    const std::unique_ptr<Machine> machine = make_sim_machine(*sim, {}, StreamId(graph.stream_count()));
+    GraphAllocatorOptions options{.plan = quick(seed)};
+    if (pages) options.virtual_memory = {sim.get()};
+    options.address_space = Bytes(1 << 20);
+    options.page_size = Bytes(256);
+    GraphAllocator allocator(types_of(graph, sim->buffer_type()), options);
+    const auto run_once = [&](ProgramRun& run, std::size_t number) -> Status {
+      STOWAGE_TRY_STATUS(allocator.reserve(graph));
+      STOWAGE_TRY(const Allocation* const allocation, allocator.allocate(graph));
+      return run.run(*allocation, allocator, number);
+    };
+    sim->fail_any(nth);
+    {
+      ProgramRun run(graph, *machine, sim->buffer_type(), seed);
+      const Status status = run_once(run, 0);
+      failed = !status;
+      EXPECT_THAT(run.findings(), IsEmpty()) << "call " << nth << " of\n" << dump_graph(graph);
+      sim->fail_any(0);
+      EXPECT_TRUE(!status || sim->violations().empty());
+    }
+    ProgramRun again(graph, *machine, sim->buffer_type(), seed);
+    for (std::size_t number = 0; number < 2; ++number) {
+      const Status status = run_once(again, number);
+      EXPECT_TRUE(status) << to_string(status.error());
+      EXPECT_THAT(again.findings(), IsEmpty()) << "after call " << nth << " failed, of\n" << dump_graph(graph);
+    }
+  }
+  EXPECT_EQ(sim->live_objects(), 0U);
+  EXPECT_EQ(sim->in_use(), Bytes(0));
+  EXPECT_THAT(sim->violations(), IsEmpty());
+  return failed;
+}
+
+TEST(ProgramRun, SurvivesAFaultAtEveryCall) {
+  std::size_t faults = 0;
+  for (std::uint64_t seed = seeds(30).first; seed < seeds(30).last && !::testing::Test::HasFailure(); ++seed) {
+    const Graph graph = constrained_graph(seed);
+    // A call may also fail without consequence: addresses that cannot be reserved, one of two synchronizations.
+    std::uint64_t harmless = 0;
+    for (std::uint64_t nth = 1; harmless < 20 && !::testing::Test::HasFailure(); ++nth) {
+      const bool failed = survives_fault(graph, seed, nth, seed % 2 == 1);
+      harmless = failed ? 0 : harmless + 1;
+      faults += failed ? 1 : 0;
+    }
+  }
+  EXPECT_TRUE(!seeds(30).is_many() || faults > 500) << faults;
+}
+
+/// An op that fails ends the run with its error; nothing is pending, and the next run is right.
+TEST(ProgramRun, AFailingOpLeavesTheStreamsIdle) {
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    const Graph graph = constrained_graph(seed);
+    const auto sim = SimDevice::make({.alignment = Bytes(32)});
+    const std::unique_ptr<Machine> machine = make_sim_machine(*sim, {}, StreamId(graph.stream_count()));
+    GraphAllocator allocator(types_of(graph, sim->buffer_type()), {.plan = quick(seed)});
+    const Allocation& allocation = **allocator.allocate(graph);
+    for (std::size_t fatal = 0; fatal < 8; ++fatal) {
+      ProgramRun run(graph, *machine, sim->buffer_type(), seed);
+      std::size_t ops = 0;
+      run.on_op = [&](OpId) -> Status {
+        if (ops++ == fatal) return Error{ErrorCode::unsupported, "no such kernel", {}};
+        return Done{};
+      };
+      const std::size_t live = sim->live_objects();
+      const Status status = run.run(allocation, allocator, 0);
+      if (ops <= fatal) break;
+      EXPECT_EQ(status.error(), (Error{ErrorCode::unsupported, "no such kernel", {}}));
+      EXPECT_GE(sim->live_objects(), live);
+      for (std::size_t stream = 0; stream < graph.stream_count(); ++stream) {
+        const EventId event = sim->record(StreamId(stream)).value();
+        EXPECT_TRUE(sim->is_complete(event).value()) << "stream " << stream << " has work";
+        sim->forget(event);
+      }
+      ProgramRun again(graph, *machine, sim->buffer_type(), seed);
+      EXPECT_TRUE(again.run(allocation, allocator, 1));
+      EXPECT_THAT(again.findings(), IsEmpty());
+    }
+  }
+}
+
+// --------------------------------------------------------------------------------------------------- graphs of others
+
+/// Graph files: those of the examples, those in the description of the formats, and those in the folder that
+/// STOWAGE_GRAPHS names.
+std::vector<std::pair<std::string, std::string>> graph_texts() {
+  std::vector<std::pair<std::string, std::string>> texts;
+  std::vector<std::filesystem::path> folders{std::filesystem::path(STOWAGE_SOURCE_DIR) / "examples"};
+  if (const char* const more = std::getenv("STOWAGE_GRAPHS")) folders.emplace_back(more);
+  for (const std::filesystem::path& folder : folders) {
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+      if (entry.path().extension() == ".json")
+        texts.emplace_back(entry.path().string(), *read_file(entry.path().string()));
+    }
+  }
+  const std::string page = *read_file((std::filesystem::path(STOWAGE_SOURCE_DIR) / "docs/formats.md").string());
+  const std::string begin = "```json\n{\"schema\":\"stowage.graph/1\"";
+  for (std::size_t at = page.find(begin); at != std::string::npos; at = page.find(begin, at + 1)) {
+    const std::size_t first = at + 8;
+    texts.emplace_back("formats.md", page.substr(first, page.find("```", first) - first));
+  }
+  std::sort(texts.begin(), texts.end());
+  return texts;
+}
+
+TEST(ProgramRun, GraphsOfTheExamplesAndTheFormats) {
+  Totals totals;
+  std::size_t graphs = 0;
+  for (const auto& [name, text] : graph_texts()) {
+    const Result<Graph> graph = parse_graph(text, name);
+    if (!graph || !plan(*graph, quick(1))) continue;  // a plan, or a graph that is refused
+    SCOPED_TRACE(name + ": " + graph->name());
+    ++graphs;
+    run_on_host(*graph, 1, totals, false);
+    if (cpu_device().virtual_memory() != nullptr) run_on_host(*graph, 2, totals, true);
+    for (std::uint64_t seed = 1; seed < 4; ++seed) run_on_device(*graph, seed, totals);
+  }
+  EXPECT_GE(graphs, 25U);
+  std::cout << graphs << " graphs, " << totals.runs << " runs, " << totals.ops << " ops\n";
+}
+
+}  // namespace
+}  // namespace stowage::testing
