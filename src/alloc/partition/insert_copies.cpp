@@ -271,12 +271,21 @@ class CopyInserter {
           .kind = "COPY",
           .inputs = {from},
           .outputs = {to},
-          .stream = reader.stream};
+          .stream = reader.stream,
+          .batch = batch_of(crossing)};
     if (graph_.stream_count() > 1) op.after = writers_before(crossing);
     copies_.push_back({OpId(order_.size()), from, to, crossing.bytes.length()});
     op_backends_.push_back(crossing.target);
     order_.push_back(editor_.append(std::move(op)));
     return Done{};
+  }
+
+  /// The batch of all readers. In other batches the copy would be ordered with nothing, because its readers do not run.
+  [[nodiscard]] std::string batch_of(const Crossing& crossing) const {
+    const std::string& first = graph_.ops()[crossing.reads.front().op].batch;
+    const bool same = std::all_of(crossing.reads.begin(), crossing.reads.end(),
+                                  [&](const Access& read) { return graph_.ops()[read.op].batch == first; });
+    return same ? first : std::string();
   }
 
   /// Whether ops may read the tensor already. Task ops keep their order, so only tensors named by no_task ops are in

@@ -505,6 +505,19 @@ TEST_F(PartitionTest, ConstraintsStayWithTheirOps) {
   EXPECT_EQ(offset(1) - offset(0), Bytes(20)) << "as in the graph, whose memory has alignment 1";
 }
 
+/// In the other batch the reader does not run, and nothing would order the copy with a later write.
+TEST_F(PartitionTest, ACopyForABatchIsOfThatBatch) {
+  Op reader = op("READ1", {1}, {2});
+  reader.batch = "1";
+  const Graph graph = built({tensor("x", 64, TensorFlag::input), tensor("a", 64), tensor("y", 64, TensorFlag::output)},
+                            {op("F0", {0}, {1}), reader});
+  const Result<Partition> parted = partition(graph, backends());
+  ASSERT_TRUE(parted) << to_string(parted.error());
+  ASSERT_EQ(parted->copies.size(), 2U);
+  EXPECT_EQ(parted->graph.op(parted->copies[0].op).batch, "") << "x, for F0";
+  EXPECT_EQ(parted->graph.op(parted->copies[1].op).batch, "1") << "a, for READ1";
+}
+
 Graph looping_graph(const std::string& kind) {
   Body body{.tensors = {tensor("in", 16), tensor("out", 16)},
             .ops = {op(kind, {0}, {1})},
