@@ -60,6 +60,16 @@ TEST(Choices, ASingleBatchExcludesNothing) {
   EXPECT_EQ(planned(graph).plan->peak(), Bytes(40));
 }
 
+/// What is filled with one value for two batches may lie in one place, but not where copies for an op lie beside it.
+TEST(Choices, NoCopyLiesInWhatIsFilledAtTheStart) {
+  const Graph graph = graph_of(
+      R"({"name":"a","size":8},{"name":"c","size":16,"flags":["constant"]},{"name":"b","size":24},{"name":"d","size":8})",
+      R"({"name":"A","kind":"X","outputs":[0],"zero_fill":{"outputs":[0]},"batch":"1"},)"
+      R"({"name":"G","kind":"X","inputs":[0,1],"outputs":[3],"contiguous_inputs":"padded"},)"
+      R"({"name":"B","kind":"X","outputs":[2],"zero_fill":{"outputs":[0]},"batch":"2"})");
+  EXPECT_THAT(verify(graph, *planned(graph).plan), IsEmpty());
+}
+
 /// The op needs two inputs next to each other: 8 of the 16 bytes of `x`, and `v`, which has its own address. If both
 /// are copied, `x` may be overwritten by the op: 32 + 32 bytes. If only `v` is, they are 40 + 32.
 class CopiedInputs : public ::testing::Test {

@@ -132,7 +132,8 @@ std::vector<BatchFill> find_batch_fills(const StorageInput& input, const Storage
       const ClassId id = input.sharing.class_of(op.outputs[output]);
       if (input.central_fills[k] == 0 || storages.tenancy.residences[id] != Residence::shared) continue;
       const StorageId storage = storages.positions[id].storage;
-      const bool alone = storages.list[storage.index()].classes.size() == 1;
+      const Storage& home = storages.list[storage.index()];
+      const bool alone = home.classes.size() == 1 && home.copy_targets.empty();
       const std::uint32_t batch = only_batch(input, id);
       const bool whole_run = input.demands[id].has(Demand::whole_run) || storages.tenancy.lives[id].sides.after;
       if (alone && batch != 0 && !whole_run)
