@@ -1,11 +1,11 @@
 #include "io/onnx/shape/infer.hpp"
 
 #include <algorithm>
-#include <set>
 #include <string_view>
 
 #include <fmt/format.h>
 
+#include "io/onnx/open_dims.hpp"
 #include "io/onnx/shape/call.hpp"
 #include "io/onnx/shape/declared.hpp"
 #include "io/onnx/shape/fold.hpp"
@@ -38,27 +38,12 @@ void for_each_body(const Node& node, const auto& f) {
   }
 }
 
-/// Counts and names in a graph and its bodies, collected before inference.
-struct Census {
-  std::set<std::string> params;  ///< Names of dimensions.
-  std::int64_t nodes = 0;
-
-  void add(const Graph& graph) {
-    nodes += static_cast<std::int64_t>(graph.nodes.size());
-    for (const auto* const list : {&graph.inputs, &graph.outputs, &graph.value_infos}) {
-      for (const ValueInfo& info : *list) add(info);
-    }
-    for (const Node& node : graph.nodes) for_each_body(node, [&](const Graph& body) { add(body); });
-  }
-
- private:
-  void add(const ValueInfo& info) {
-    if (!info.shape) return;
-    for (const Dim& dim : *info.shape) {
-      if (!dim.param.empty()) params.insert(dim.param);
-    }
-  }
-};
+/// How many nodes there are in a graph and its bodies.
+std::int64_t count_nodes(const Graph& graph) {
+  auto count = static_cast<std::int64_t>(graph.nodes.size());
+  for (const Node& node : graph.nodes) for_each_body(node, [&](const Graph& body) { count += count_nodes(body); });
+  return count;
+}
 
 ValueFacts facts_of(const TensorInfo& tensor) {
   ValueFacts facts{.type = tensor.type, .dims = tensor.dims, .elements = tensor.elements};
@@ -238,27 +223,18 @@ class Inference final : public Bodies {
   const ValueFacts missing_{.reason = "one of its inputs is not defined before it"};
 };
 
-std::optional<std::string> fault_in(const DimValues& values, const Census& census) {
-  for (const auto& [name, value] : values) {
-    if (!census.params.contains(name)) return fmt::format("no shape in the model has a dim '{}'", name);
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 Result<ModelFacts> infer(const Model& model, const DimValues& dims, const std::string& file) {
-  Census census;
-  census.add(model.graph);
+  if (!dims.empty()) STOWAGE_TRY_STATUS(check_names(model.graph, dims, file));
   const Location where{.file = file, .line = {}, .path = {}};
-  if (const auto fault = fault_in(dims, census)) return Error{ErrorCode::unknown_name, *fault, where};
   for (const auto& [name, value] : dims) {
     if (value < 0)
       return Error{ErrorCode::invalid, fmt::format("the dim '{}' has the negative value {}", name, value), where};
   }
   ModelFacts facts;
   try {
-    Inference(dims, census.nodes, facts).infer_graph(model.graph, {});
+    Inference(dims, count_nodes(model.graph), facts).infer_graph(model.graph, {});
   } catch (const Contradiction& contradiction) {
     return Error{ErrorCode::invalid, contradiction.message, where};
   }
