@@ -104,15 +104,29 @@ std::int64_t value_width(const Call& call, std::size_t weights) {
   return sizes.size() == 3 ? sizes[2] : call.dim(weights, 1) / 3;
 }
 
-void set_attention(Call& call, ElementType type) {
-  call.set(0, type, {call.dim(0, 0), call.dim(0, 1), value_width(call, 1)});
-  if (call.output_count() > 1) stop("the state it keeps for later steps is not inferred");
+std::int64_t split_into_heads(const Call& call, std::int64_t width) {
+  const std::int64_t heads = call.node().integer("num_heads", 0);
+  if (heads < 1 || width % heads != 0) stop(fmt::format("{} elements cannot be split into {} heads", width, heads));
+  return width / heads;
 }
 
-void contrib_attention(Call& call) { set_attention(call, call.type(0)); }
+/// Output 1 is the state for later steps: keys and values [2, batch, heads, steps, size], appended to the past ones, or
+/// written into their buffer.
+void set_attention(Call& call, ElementType type, std::size_t past) {
+  const std::int64_t width = value_width(call, 1);
+  call.set(0, type, {call.dim(0, 0), call.dim(0, 1), width});
+  if (call.output_count() < 2) return;
+  if (call.has(past) && call.node().integer("past_present_share_buffer", 0) != 0)
+    return call.set(1, call.type(past), call.dims(past));
+  const std::int64_t steps = plus(call.has(past) ? call.dim(past, 3) : 0, call.dim(0, 1));
+  const std::int64_t size = split_into_heads(call, width);
+  call.set(1, type, {2, call.dim(0, 0), width / size, steps, size});
+}
+
+void contrib_attention(Call& call) { set_attention(call, call.type(0), 4); }
 
 /// The result has the type of the input's scale.
-void q_attention(Call& call) { set_attention(call, call.type(3)); }
+void q_attention(Call& call) { set_attention(call, call.type(3), 8); }
 
 /// Shapes: [batch, steps, width], separate heads [batch, heads, steps, size], or packed [batch, steps, heads, 2 or 3,
 /// size].
@@ -124,11 +138,21 @@ std::int64_t width_of(const Call& call, std::size_t input) {
   stop(fmt::format("its input '{}' is {}", call.node().inputs[input], to_string(dims)));
 }
 
-/// Values may be missing: packed with the keys, or with queries and keys.
+/// Values may be missing: packed with the keys, or with queries and keys. Outputs 1 and 2 are keys and values for later
+/// steps, [batch, heads, steps, size], appended to the past ones (inputs 6 and 7).
 void multi_head_attention(Call& call) {
-  const std::size_t values = call.has(2) ? 2 : call.has(1) ? 1 : 0;
-  call.set(0, call.type(0), {call.dim(0, 0), call.dim(0, 1), width_of(call, values)});
-  if (call.output_count() > 1) stop("the state it keeps for later steps is not inferred");
+  const std::size_t keys = call.has(1) ? 1 : 0;
+  const std::size_t values = call.has(2) ? 2 : keys;
+  const std::int64_t width = width_of(call, values);
+  call.set(0, call.type(0), {call.dim(0, 0), call.dim(0, 1), width});
+  if (call.output_count() < 2) return;
+  const std::int64_t new_steps = call.dim(keys, call.rank(keys) == 4 ? 2 : 1);
+  const std::int64_t steps = plus(call.has(6) ? call.dim(6, 2) : 0, new_steps);
+  const std::int64_t key_size = split_into_heads(call, width_of(call, keys));
+  const std::int64_t value_size = split_into_heads(call, width);
+  const std::int64_t heads = call.node().integer("num_heads", 0);
+  call.set(1, call.type(0), {call.dim(0, 0), heads, steps, key_size});
+  call.set(2, call.type(0), {call.dim(0, 0), heads, steps, value_size});
 }
 
 /// Queries [batch, steps, heads * size]; without keys, [batch, steps, (heads + 2 * key heads) * size].

@@ -106,6 +106,7 @@ constexpr Operator kElementwiseOperators[] = {
     {"Softplus", like_first},
     {"Softsign", like_first},
     {"Sqrt", like_first, fold_sqrt},
+    {"SwiGLU", like_first},
     {"Swish", like_first},
     {"Tan", like_first},
     {"Tanh", like_first},
