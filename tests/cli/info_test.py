@@ -6,9 +6,11 @@ Usage: info_test.py PATH/TO/stowage [unittest's arguments]
 import json
 import re
 import shlex
+import subprocess
 
+import support
 from onnx_bytes import FLOAT, INT64, field, model, node, tensor, value
-from support import CliTest, chain, main, table_of
+from support import PROJECT, CliTest, chain, main, table_of
 
 
 def declared(number, name, dims):
@@ -121,6 +123,29 @@ class OpenDims(CliTest):
         self.expect(0, "verify", name, "plan.json")
         self.expect(0, "convert", name, "graph.json")
         self.assertEqual([op["kind"] for op in json.loads(self.read("graph.json"))["ops"]], ["Exp", "Relu", "Neg"])
+
+
+class TryModels(CliTest):
+    def test_it_counts_what_becomes_of_every_model_in_a_folder(self):
+        (self.dir / "models" / "more").mkdir(parents=True)
+        strange = model(declared(11, "x", [4]), node("Nonsense", ["x"], ["y"]), field(12, field(1, "y")))
+        for name, content in (("a", relu(["n", None])), ("b", relu([2])), ("more/c", strange), ("more/d", b"no model")):
+            self.write(f"models/{name}.onnx", content)
+        command = [str(PROJECT / "scripts" / "try_models.sh"), str(self.dir / "models"), support.STOWAGE]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=self.environment(TABLE=str(self.dir / "table")))
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        for line in ("4 models", "2 planned", "2 refused", "1 nothing is known about the operator Nonsense", "0 crashed"):
+            self.assertRegex(done.stdout, rf"(?m)^ *{line}$")
+        self.assertEqual([line.split("\t")[0] for line in self.read("table").splitlines()], ["planned", "planned", "refused", "refused"])
+
+    def test_a_program_that_crashes_is_counted_and_fails(self):
+        self.write("net.onnx", relu([2]))
+        self.write("crash", "#!/bin/sh\nkill -SEGV $$\n")
+        (self.dir / "crash").chmod(0o755)
+        command = [str(PROJECT / "scripts" / "try_models.sh"), str(self.dir), str(self.dir / "crash")]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stdout, r"(?m)^ *1 crashed$")
 
 
 if __name__ == "__main__":
