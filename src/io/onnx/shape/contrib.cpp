@@ -110,17 +110,25 @@ std::int64_t split_into_heads(const Call& call, std::int64_t width) {
   return width / heads;
 }
 
+/// The dims with `more` steps along `axis`.
+Dims grown(Dims dims, std::size_t axis, std::int64_t more) {
+  if (axis >= dims.size()) stop(fmt::format("its past is {}", to_string(dims)));
+  dims[axis] = plus(dims[axis], more);
+  return dims;
+}
+
 /// Output 1 is the state for later steps: keys and values [2, batch, heads, steps, size], appended to the past ones, or
 /// written into their buffer.
 void set_attention(Call& call, ElementType type, std::size_t past) {
   const std::int64_t width = value_width(call, 1);
   call.set(0, type, {call.dim(0, 0), call.dim(0, 1), width});
   if (call.output_count() < 2) return;
-  if (call.has(past) && call.node().integer("past_present_share_buffer", 0) != 0)
-    return call.set(1, call.type(past), call.dims(past));
-  const std::int64_t steps = plus(call.has(past) ? call.dim(past, 3) : 0, call.dim(0, 1));
+  if (call.has(past)) {
+    const bool buffer = call.node().integer("past_present_share_buffer", 0) != 0;
+    return call.set(1, call.type(past), grown(call.dims(past), 3, buffer ? 0 : call.dim(0, 1)));
+  }
   const std::int64_t size = split_into_heads(call, width);
-  call.set(1, type, {2, call.dim(0, 0), width / size, steps, size});
+  call.set(1, type, {2, call.dim(0, 0), width / size, call.dim(0, 1), size});
 }
 
 void contrib_attention(Call& call) { set_attention(call, call.type(0), 4); }
@@ -139,7 +147,8 @@ std::int64_t width_of(const Call& call, std::size_t input) {
 }
 
 /// Values may be missing: packed with the keys, or with queries and keys. Outputs 1 and 2 are keys and values for later
-/// steps, [batch, heads, steps, size], appended to the past ones (inputs 6 and 7).
+/// steps, [batch, heads, steps, size], appended to the past ones (inputs 6 and 7), or written into their buffers if
+/// input 8 says how many there are.
 void multi_head_attention(Call& call) {
   const std::size_t keys = call.has(1) ? 1 : 0;
   const std::size_t values = call.has(2) ? 2 : keys;
@@ -147,12 +156,16 @@ void multi_head_attention(Call& call) {
   call.set(0, call.type(0), {call.dim(0, 0), call.dim(0, 1), width});
   if (call.output_count() < 2) return;
   const std::int64_t new_steps = call.dim(keys, call.rank(keys) == 4 ? 2 : 1);
-  const std::int64_t steps = plus(call.has(6) ? call.dim(6, 2) : 0, new_steps);
+  if (call.has(6)) {
+    const std::int64_t more = call.has(8) ? 0 : new_steps;
+    call.set(1, call.type(6), grown(call.dims(6), 2, more));
+    return call.set(2, call.type(7), grown(call.dims(7), 2, more));
+  }
   const std::int64_t key_size = split_into_heads(call, width_of(call, keys));
   const std::int64_t value_size = split_into_heads(call, width);
   const std::int64_t heads = call.node().integer("num_heads", 0);
-  call.set(1, call.type(0), {call.dim(0, 0), heads, steps, key_size});
-  call.set(2, call.type(0), {call.dim(0, 0), heads, steps, value_size});
+  call.set(1, call.type(0), {call.dim(0, 0), heads, new_steps, key_size});
+  call.set(2, call.type(0), {call.dim(0, 0), heads, new_steps, value_size});
 }
 
 /// Queries [batch, steps, heads * size]; without keys, [batch, steps, (heads + 2 * key heads) * size].
