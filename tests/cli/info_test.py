@@ -9,7 +9,7 @@ import shlex
 import subprocess
 
 import support
-from onnx_bytes import FLOAT, INT64, field, model, node, tensor, value
+from onnx_bytes import FLOAT, INT64, field, integer_attribute, model, node, tensor, value
 from support import PROJECT, CliTest, chain, main, table_of
 
 
@@ -54,6 +54,16 @@ class Info(CliTest):
         self.assertEqual((info["options"], info["unsupported"]), (["--dim", "n=2"], []))
         odd = self.info(name, "--dim", "n=3")
         self.assertEqual((odd["options"], len(odd["unsupported"])), (["--dim", "n=3"], 1))
+
+    def test_dims_that_are_sums_of_others_get_their_sum(self):
+        joined = node("Concat", ["past", "new"], ["all"], integer_attribute("axis", 0))
+        parts = [declared(11, "past", ["p", 4]), declared(11, "new", ["n", 4]), declared(11, "mask", ["p + n"]), joined,
+                 node("Neg", ["mask"], ["y"]), declared(12, "all", ["p + n", 4]), field(12, field(1, "y"))]
+        name = self.write("net.onnx", model(*parts))
+        info = self.info(name)
+        self.assertEqual((info["options"], info["unsupported"]), (["--dim", "n=1", "--dim", "p=1", "--dim", "p + n=2"], []))
+        self.assertEqual(self.info(name, "--dim", "p=6")["options"], ["--dim", "n=1", "--dim", "p=6", "--dim", "p + n=7"])
+        self.assertEqual(len(self.info(name, "--dim", "p + n=5")["unsupported"]), 1, "what is given is not changed")
 
     def test_what_cannot_be_planned_is_listed_with_its_reasons(self):
         parts = [declared(11, "x", ["n", 4]), node("NonZero", ["x"], ["z"]), node("Neg", ["z"], ["a"]), node("Nonsense", ["x"], ["b"]),

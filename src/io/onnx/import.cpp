@@ -57,17 +57,16 @@ Result<Model> ready_model(Model read, const std::string& file) {
   return model;
 }
 
-Result<stowage::Graph> import_model(Model& model, const ImportOptions& options, const std::string& file,
-                                    UnknownSizes& unknown) {
+Result<stowage::Graph> import_model(Model& model, const ImportOptions& options, const std::string& file, Met& met) {
   shape::DimValues dims = options.dims;
   STOWAGE_TRY_STATUS(apply_shapes(model.graph, options.shapes, dims, file));
-  STOWAGE_TRY(const ModelFacts facts, infer(model, dims, file));
+  STOWAGE_TRY(const ModelFacts facts, infer(model, dims, file, &met.agreeing));
   ImportState state{
       .facts = facts, .options = options, .file = file, .alignment = options.alignment.value_or(kDefaultAlignment)};
   Result<GraphDescription> description = describe_model(model, state);
-  unknown = std::move(state.unknown);
+  met.unknown = std::move(state.unknown);
   if (!description) return description.error();
-  if (!unknown.empty()) return unknown.error(file, missing_options(model.graph, dims));
+  if (!met.unknown.empty()) return met.unknown.error(file, missing_options(model.graph, dims));
   Result<stowage::Graph> graph = stowage::Graph::build(std::move(description).value());
   if (!graph) graph.error().where.file = file;
   return graph;
@@ -78,8 +77,8 @@ Result<stowage::Graph> import_model(Model& model, const ImportOptions& options, 
 Result<Graph> io::parse_onnx(std::string_view bytes, const std::string& file, const ImportOptions& options) {
   STOWAGE_TRY(onnx::Model read, onnx::read_model(bytes, file));
   STOWAGE_TRY(onnx::Model model, onnx::ready_model(std::move(read), file));
-  onnx::UnknownSizes unknown;
-  return onnx::import_model(model, options, file, unknown);
+  onnx::Met met;
+  return onnx::import_model(model, options, file, met);
 }
 
 }  // namespace stowage

@@ -18,6 +18,9 @@ namespace {
 /// Values of open dims that are tried. Many models accept 1; others need a multiple of a window or of a patch.
 constexpr std::array<std::int64_t, 4> kTrialValues = {1, 2, 8, 64};
 
+/// How often values of dims that depend on others are taken over before a trial is given up.
+constexpr int kMostTurns = 8;
+
 std::string kind_of(const Node& node) { return node.domain.empty() ? node.kind : node.domain + "." + node.kind; }
 
 void count_ops(const Graph& graph, std::map<std::string, std::size_t>& ops) {
@@ -107,23 +110,36 @@ std::vector<FileInfo::Obstacle> obstacles_of(const Error& error, const UnknownSi
   return obstacles;
 }
 
-void try_import(Model& model, const ImportOptions& options, const std::string& file, FileInfo& info) {
-  UnknownSizes unknown;
-  const Result<stowage::Graph> graph = import_model(model, options, file, unknown);
+/// One import. Returns values of dims with which a contradiction would not have come up.
+shape::DimValues try_import(Model& model, const ImportOptions& options, const std::string& file, FileInfo& info) {
+  Met met;
+  const Result<stowage::Graph> graph = import_model(model, options, file, met);
   info.dim_values = options.dims;
   info.shape_values = options.shapes;
-  info.unsupported = graph ? std::vector<FileInfo::Obstacle>() : obstacles_of(graph.error(), unknown);
+  info.unsupported = graph ? std::vector<FileInfo::Obstacle>() : obstacles_of(graph.error(), met.unknown);
+  return met.agreeing;
+}
+
+/// Tries the options with `value` for all dims that they leave open. Dims may depend on others ("past + new"): where
+/// that shows in a contradiction, they take the value that avoids it, each once.
+void try_value(Model& model, ImportOptions options, std::int64_t value, const std::string& file, FileInfo& info) {
+  const std::vector<ValueInfo> inputs = model.graph.inputs;
+  for (int turn = 0; turn < kMostTurns; ++turn) {
+    model.graph.inputs = inputs;
+    const shape::DimValues agreeing = try_import(model, with_trial(model.graph, options, value), file, info);
+    model.graph.inputs = inputs;
+    const std::size_t known = options.dims.size();
+    options.dims.insert(agreeing.begin(), agreeing.end());
+    if (options.dims.size() == known) return;
+  }
 }
 
 /// Tries values until the model can be planned; otherwise keeps what the first one met.
 void try_imports(Model& model, const ImportOptions& options, const std::string& file, FileInfo& info) {
-  const std::vector<ValueInfo> inputs = model.graph.inputs;
   std::optional<FileInfo> first;
   for (const std::int64_t value : kTrialValues) {
-    model.graph.inputs = inputs;
-    const ImportOptions trial = with_trial(model.graph, options, value);
-    try_import(model, trial, file, info);
-    const bool open = trial.dims.size() + trial.shapes.size() > options.dims.size() + options.shapes.size();
+    try_value(model, options, value, file, info);
+    const bool open = info.dim_values.size() + info.shape_values.size() > options.dims.size() + options.shapes.size();
     if (info.unsupported.empty() || !open) return;
     if (!first) first = info;
   }

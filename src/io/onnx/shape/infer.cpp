@@ -30,6 +30,7 @@ constexpr std::int64_t kVisits = 64;
 /// The file and the inference contradict each other.
 struct Contradiction {
   std::string message;
+  DimValues dims;  ///< As in `Difference`.
 };
 
 void for_each_body(const Node& node, const auto& f) {
@@ -112,7 +113,7 @@ class Inference final : public Bodies {
   /// Facts about a graph's input, from the value passed to it and from the file.
   [[nodiscard]] ValueFacts input_facts(const ValueInfo& info, ValueFacts facts) const {
     if (const auto difference = shape::reconcile(facts, info, values_))
-      throw Contradiction{fmt::format("input '{}': {}", info.name, *difference)};
+      throw Contradiction{fmt::format("input '{}': {}", info.name, difference->text), difference->dims};
     if (facts.is_known()) return facts;
     if (facts.type == ElementType::undefined && facts.kind == ValueKind::tensor) facts.kind = info.kind;
     if (facts.reason.empty()) facts.reason = "the file does not say what type and shape it has";
@@ -194,7 +195,8 @@ class Inference final : public Bodies {
     const auto [first, last] = place.declared.of(name);
     for (auto each = first; each != last; ++each) {
       if (const auto difference = shape::reconcile(facts, *each->second, values_))
-        throw Contradiction{fmt::format("{}: value '{}': {}", describe(node), name, *difference)};
+        throw Contradiction{fmt::format("{}: value '{}': {}", describe(node), name, difference->text),
+                            difference->dims};
     }
     if (!facts.is_known() && facts.stopped_by.empty()) facts.stopped_by = describe(node);
     limit_elements(facts);
@@ -225,7 +227,8 @@ class Inference final : public Bodies {
 
 }  // namespace
 
-Result<ModelFacts> infer(const Model& model, const DimValues& dims, const std::string& file) {
+Result<ModelFacts> infer(const Model& model, const DimValues& dims, const std::string& file,
+                         std::map<std::string, std::int64_t>* agreeing) {
   if (!dims.empty()) STOWAGE_TRY_STATUS(check_names(model.graph, dims, file));
   const Location where{.file = file, .line = {}, .path = {}};
   for (const auto& [name, value] : dims) {
@@ -236,6 +239,7 @@ Result<ModelFacts> infer(const Model& model, const DimValues& dims, const std::s
   try {
     Inference(dims, count_nodes(model.graph), facts).infer_graph(model.graph, {});
   } catch (const Contradiction& contradiction) {
+    if (agreeing != nullptr) *agreeing = contradiction.dims;
     return Error{ErrorCode::invalid, contradiction.message, where};
   }
   return facts;
