@@ -27,6 +27,12 @@ void skip_group_norm(Call& call) {
   call.set(1, call.type(0), call.dims(0));
 }
 
+/// Inputs: data, bias, residual. Outputs: the result, which elements were kept.
+void bias_dropout(Call& call) {
+  like_first(call);
+  call.set(1, ElementType::boolean, call.dims(0));
+}
+
 /// Ids [batch, steps], segments, embeddings [words, hidden].
 void embed_layer_normalization(Call& call) {
   const Dims dims = {call.dim(0, 0), call.dim(0, 1), call.dim(2, 1)};
@@ -190,6 +196,7 @@ void group_query_attention(Call& call) {
 constexpr Operator kContribOperators[] = {
     {"Attention", contrib_attention},
     {"BiasAdd", like_first},
+    {"BiasDropout", bias_dropout},
     {"BiasGelu", like_first},
     {"BiasSplitGelu", bias_split_gelu},
     {"DequantizeLinear", as_onnx},

@@ -29,6 +29,14 @@ TEST(OnnxElementwise, TheMaskOfDropoutIsOfBooleansSinceVersion10) {
   EXPECT_EQ(outputs_of(with_version(7, node), {{float_value("x", {2})}, {}}), "float32 [2], float32 [2]");
 }
 
+TEST(OnnxElementwise, OperatorsThatRuntimesStillReadAreKnown) {
+  for (const char* kind : {"Affine", "ImageScaler", "ParametricSoftplus", "ScaledTanh"})
+    EXPECT_EQ(outputs_of(operation(kind, {"x"}, {"y"}), {{float_value("x", {2, 3})}, {}}), "float32 [2, 3]") << kind;
+  Node node = operation("BiasDropout", {"x", "b", "x"}, {"y", "mask"});
+  node.domain = "com.microsoft";
+  EXPECT_EQ(outputs_of(node, {{float_value("x", {2, 3}), float_value("b", {3})}, {}}), "float32 [2, 3], bool [2, 3]");
+}
+
 TEST(OnnxBroadcast, OnesAreRepeatedAndMissingDimsAreOnes) {
   const Setting setting{{float_value("a", {4, 1, 3}), float_value("b", {5, 1})}, {}};
   EXPECT_EQ(outputs_of(operation("Add", {"a", "b"}, {"y"}), setting), "float32 [4, 5, 3]");
