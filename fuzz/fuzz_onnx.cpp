@@ -4,7 +4,7 @@
 #include "stowage/verify.hpp"
 
 /// Any bytes give either a graph, which survives writing and reading and, if it is small, gets a valid plan, or an
-/// error with a message.
+/// error with a message; and what a graph was made of has no obstacles in it.
 namespace stowage::fuzz {
 namespace {
 
@@ -33,7 +33,11 @@ void expect_plan_holds(const Graph& graph) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace stowage;
-  const Result<Graph> graph = io::parse_onnx(fuzz::as_text(data, size), "fuzz", fuzz::options_for(size));
+  const ImportOptions options = fuzz::options_for(size);
+  const Result<Graph> graph = io::parse_onnx(fuzz::as_text(data, size), "fuzz", options);
+  const Result<FileInfo> info = io::inspect_onnx(fuzz::as_text(data, size), "fuzz", options);
+  if (!info) fuzz::expect_useful(info.error());
+  if (graph) fuzz::expect(info && info->unsupported.empty(), "what can be imported has obstacles");
   if (!graph) {
     fuzz::expect_useful(graph.error());
     return 0;

@@ -21,3 +21,4 @@ if [ $# -eq 0 ]; then
 fi
 "$python" tests/onnx/oracle_test.py "$1/apps/stowage/stowage"
 "$python" tests/onnx/shapes_test.py "$1/tests/onnx_facts"
+"$python" tests/onnx/node_tests.py "$1/tests/onnx_facts"

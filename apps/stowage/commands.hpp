@@ -25,6 +25,7 @@ void add_convert_command(CLI::App& app);
 void add_explain_command(CLI::App& app);
 void add_diff_command(CLI::App& app);
 void add_replay_command(CLI::App& app);
+void add_info_command(CLI::App& app);
 void add_completion_command(CLI::App& app);
 
 }  // namespace stowage::cli

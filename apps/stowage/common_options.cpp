@@ -91,6 +91,32 @@ void add_dim(ImportOptions& options, const std::string& text) {
   options.dims[text.substr(0, equals)] = value;
 }
 
+/// Reads "1x3x224" as numbers, each >= 0; nothing for other texts. An empty text has none: the shape of a scalar.
+std::optional<std::vector<std::int64_t>> parse_shape(std::string_view text) {
+  std::vector<std::int64_t> dims;
+  if (text.empty()) return dims;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (true) {
+    std::int64_t dim = -1;
+    const auto [rest, failure] = std::from_chars(at, end, dim);
+    if (failure != std::errc{} || dim < 0) return std::nullopt;
+    dims.push_back(dim);
+    if (rest == end) return dims;
+    if (*rest != 'x') return std::nullopt;
+    at = rest + 1;
+  }
+}
+
+/// Reads "x=1x3x224x224"; the name itself may contain '='.
+void add_shape(ImportOptions& options, const std::string& text) {
+  const std::size_t equals = text.rfind('=');
+  const bool named = equals != std::string::npos && equals > 0;
+  const auto shape = named ? parse_shape(std::string_view(text).substr(equals + 1)) : std::nullopt;
+  if (!shape) throw CLI::ValidationError("'" + text + "' is not a shape such as image=1x3x224x224");
+  options.shapes[text.substr(0, equals)] = *shape;
+}
+
 /// How the constraints of a graph are met.
 void add_constraint_options(CLI::App& command, PlanOptions& options) {
   add_choice_option<FillPolicy>(
@@ -153,6 +179,16 @@ void add_import_options(CLI::App& command, ImportOptions& options) {
           "The value of a symbolic dim of a model; may be repeated (" + formats_with(ImportOption::dims) + ")")
       ->allow_extra_args(false)
       ->type_name("NAME=N");
+  const auto read_shapes = [&options](const std::vector<std::string>& texts) {
+    for (const std::string& text : texts) add_shape(options, text);
+  };
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--shape", read_shapes,
+          "The shape of an input of a model, where the file leaves dims open; may be repeated (" +
+              formats_with(ImportOption::shapes) + ")")
+      ->allow_extra_args(false)
+      ->type_name("NAME=1x3x8");
   command
       .add_option("--limit", options.limit,
                   "Accept files that ask for this many times as much as usual: objects, batches × ops and the like")

@@ -25,6 +25,7 @@ int main(int argc, char** argv) {
   stowage::cli::add_diff_command(app);
   stowage::cli::add_compare_command(app);
   stowage::cli::add_convert_command(app);
+  stowage::cli::add_info_command(app);
   stowage::cli::add_replay_command(app);
   stowage::cli::add_completion_command(app);
   stowage::cli::add_help_command(app);

@@ -72,14 +72,49 @@ struct ImportOptions {
   /// Give element-wise ops of a model in-place pairs where that is always legal.
   bool in_place = true;
   std::map<std::string, std::int64_t> dims;  ///< Values of symbolic dimensions, by name.
+  /// Shapes of a model's inputs, by name: they say how large the dims are that the file leaves
+  /// open, with or without a name. What the file states must agree.
+  std::map<std::string, std::vector<std::int64_t>> shapes = {};
   /// Accept files that ask for this many times as much as usual: more objects, larger products such
   /// as batches × ops. Above that, a file is refused with `ErrorCode::unsupported`.
   std::uint32_t limit = 1;
 };
-enum class ImportOption : std::uint8_t { alignment, views, in_place, dims };
+enum class ImportOption : std::uint8_t { alignment, views, in_place, dims, shapes };
 
 /// The content of a file: a graph, or a table that is already a packing problem.
 using Imported = std::variant<Graph, CsvProblem>;
+
+/// What a file contains, for those who decide how to plan it.
+struct FileInfo {
+  /// A number, the name of a symbolic dim, or neither if the file does not say it.
+  using Dim = std::variant<std::monostate, std::int64_t, std::string>;
+  struct Input {
+    std::string name;
+    std::string dtype;                      ///< Empty if unknown.
+    std::optional<std::vector<Dim>> shape;  ///< Absent: not even the number of dims is known.
+  };
+  /// A reason why there is no plan.
+  struct Obstacle {
+    std::string where;        ///< The op, input or constant; empty: the whole file.
+    std::string reason;       ///< In words.
+    std::size_t tensors = 0;  ///< How many tensors have an unknown size because of it.
+  };
+
+  std::string_view format;  ///< As `Format::name`.
+  std::string name;         ///< Of the graph; may be empty.
+  std::map<std::string, std::int64_t> opsets =
+      {};  ///< Versions by domain ("ai.onnx", "com.microsoft").
+  std::vector<Input> inputs = {};
+  std::vector<std::string> dims = {};  ///< All symbolic dims, those of inputs first.
+  /// Import options with which the file can be planned, or, if there are obstacles, with which they
+  /// were found: those that were given, and a trial value for each dim of an input that the file
+  /// leaves open and that was not given.
+  std::map<std::string, std::int64_t> dim_values = {};
+  std::map<std::string, std::vector<std::int64_t>> shape_values = {};
+  Bytes weights{0};                             ///< Of initializers or constants, unaligned.
+  std::map<std::string, std::size_t> ops = {};  ///< How many there are of each kind, in bodies too.
+  std::vector<Obstacle> unsupported = {};  ///< Empty: `import_bytes` succeeds with these options.
+};
 
 /// An entry of `formats()`.
 struct Format {
@@ -93,6 +128,9 @@ struct Format {
   bool (*recognises)(std::string_view bytes);
   Result<Imported> (*parse)(std::string_view bytes, const std::string& file,
                             const ImportOptions& options);
+  /// Says what a file contains that `parse` may refuse. Null: what `parse` makes of it says it all.
+  Result<FileInfo> (*inspect)(std::string_view bytes, const std::string& file,
+                              const ImportOptions& options) = nullptr;
 };
 
 /// All formats, in the order in which help lists them.
@@ -112,7 +150,7 @@ struct Format {
 /// the format:
 /// - graph: as `parse_graph`. csv: as `parse_csv`.
 /// - onnx (docs/onnx.md): `ErrorCode::parse` on bytes that are not a model, `ErrorCode::invalid` on
-///   a model that breaks ONNX's rules (nodes that are not sorted, a function that calls itself),
+///   a model that breaks ONNX's rules (nodes that form a cycle, a function that calls itself),
 ///   `ErrorCode::unsupported` on values that are not tensors and on unknown sizes, of which the
 ///   message lists the first ten. External data is never opened.
 /// - tflite (docs/tflite.md): the first subgraph, named after the file without folders and
@@ -120,6 +158,12 @@ struct Format {
 ///   size, naming them.
 STOWAGE_EXPORT Result<Imported> import_bytes(std::string_view bytes, const std::string& file,
                                              const ImportOptions& options = {});
+
+/// Says what a file contains, even if it cannot be planned. Fails as `import_bytes` does on files
+/// that are of no format, are damaged, or do not have the given dims and inputs. A model that is
+/// read but cannot be planned is not an error: `FileInfo::unsupported` says why.
+STOWAGE_EXPORT Result<FileInfo> inspect_bytes(std::string_view bytes, const std::string& file,
+                                              const ImportOptions& options = {});
 
 /// The bytes of a file, and its name for error messages. The bytes must outlive it.
 struct ModelFile {

@@ -1,5 +1,6 @@
 #include "io/foreign.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -30,6 +31,7 @@ constexpr ForeignFormat kOnnxText{"ONNX in text form",
 constexpr ForeignFormat kOrt{"a model in ONNX Runtime's own format", "plan the ONNX file that it was made from"};
 constexpr ForeignFormat kExecuTorch{"an ExecuTorch program",
                                     "its memory is planned already: plan the model it was made from"};
+constexpr ForeignFormat kOpenVino{"a model of OpenVINO", "plan the ONNX or TFLite model that it was made from"};
 constexpr ForeignFormat kNumPy{"a NumPy array", "it has no graph"};
 
 std::string_view without_space(std::string_view text) {
@@ -76,17 +78,45 @@ bool is_graph_def(std::string_view bytes) {
   return length > 0 && length < 0x80 && bytes.size() > kind && bytes[kind] == kField2;
 }
 
-bool is_mlir(std::string_view bytes) {
-  if (bytes.starts_with("ML\xefR")) return true;
-  const std::string_view text = without_space(bytes);
-  return text.starts_with("module {") || text.starts_with("module @") || text.starts_with("module attributes") ||
-         text.starts_with("func.func ") || text.starts_with("#loc");
+/// The text behind comments (from `mark` to the end of the line) and lines of aliases (`#map = …`).
+std::string_view without_comments(std::string_view text, std::string_view mark) {
+  text = without_space(text);
+  while (text.starts_with(mark) || text.starts_with("#map") || text.starts_with("#loc")) {
+    const std::size_t end = text.find('\n');
+    text = end == std::string_view::npos ? std::string_view() : without_space(text.substr(end));
+  }
+  return text;
 }
 
+bool is_mlir(std::string_view bytes) {
+  if (bytes.starts_with("ML\xefR")) return true;
+  const std::string_view text = without_comments(bytes, "//");
+  return text.starts_with("module {") || text.starts_with("module @") || text.starts_with("module attributes") ||
+         text.starts_with("func.func ") || text.starts_with("builtin.module");
+}
+
+/// A model in the syntax of onnx.parser or of protobuf's text, or a graph alone: "name (float[N] x) => (float[N] y) {".
 bool is_onnx_text(std::string_view bytes) {
-  std::string_view text = without_space(bytes);
+  std::string_view text = without_comments(bytes, "#");
   if (text.starts_with('<')) text = without_space(text.substr(1));
-  return text.starts_with("ir_version");
+  if (text.starts_with("ir_version")) return true;
+  const std::string_view line = text.substr(0, text.find('\n'));
+  const std::size_t arrow = line.find(") => (");
+  return arrow != std::string_view::npos && line.find('(') < arrow && text.find('{', arrow) != std::string_view::npos;
+}
+
+/// The text of a TensorFlow graph begins with a node.
+bool is_graph_def_text(std::string_view bytes) {
+  std::string_view text = without_space(bytes);
+  if (!text.starts_with("node {")) return false;
+  text = without_space(text.substr(6));
+  return text.starts_with("name:");
+}
+
+bool is_openvino(std::string_view bytes) {
+  std::string_view text = without_space(bytes);
+  if (text.starts_with("<?xml")) text = without_space(text.substr(std::min(text.size(), text.find('>') + 1)));
+  return text.starts_with("<net ");
 }
 
 bool is_pickle(std::string_view bytes) {
@@ -98,13 +128,21 @@ struct Suffix {
   const ForeignFormat* format;
 };
 
-constexpr std::array kSuffixes{Suffix{".pb", &kTensorFlow},    Suffix{".mlmodel", &kCoreMl},
-                               Suffix{".gguf", &kGguf},        Suffix{".safetensors", &kSafetensors},
-                               Suffix{".pt2", &kTorchExport},  Suffix{".pt", &kTorchArchive},
-                               Suffix{".pth", &kTorchArchive}, Suffix{".keras", &kKeras},
-                               Suffix{".h5", &kHdf5},          Suffix{".mlir", &kMlir},
-                               Suffix{".onnxtxt", &kOnnxText}, Suffix{".ort", &kOrt},
-                               Suffix{".pte", &kExecuTorch},   Suffix{".npy", &kNumPy}};
+constexpr std::array kSuffixes{Suffix{".pb", &kTensorFlow},
+                               Suffix{".pbtxt", &kTensorFlow},
+                               Suffix{".mlmodel", &kCoreMl},
+                               Suffix{".gguf", &kGguf},
+                               Suffix{".safetensors", &kSafetensors},
+                               Suffix{".pt2", &kTorchExport},
+                               Suffix{".pt", &kTorchArchive},
+                               Suffix{".pth", &kTorchArchive},
+                               Suffix{".keras", &kKeras},
+                               Suffix{".h5", &kHdf5},
+                               Suffix{".mlir", &kMlir},
+                               Suffix{".onnxtxt", &kOnnxText},
+                               Suffix{".ort", &kOrt},
+                               Suffix{".pte", &kExecuTorch},
+                               Suffix{".npy", &kNumPy}};
 
 }  // namespace
 
@@ -119,7 +157,8 @@ const ForeignFormat* find_foreign(std::string_view bytes) {
   if (is_pickle(bytes) || bytes.starts_with("\x80\x02\x8a\x0al\xfc\x9c")) return &kPickle;
   if (is_onnx_text(bytes)) return &kOnnxText;
   if (is_mlir(bytes)) return &kMlir;
-  if (is_graph_def(bytes)) return &kTensorFlow;
+  if (is_graph_def(bytes) || is_graph_def_text(bytes)) return &kTensorFlow;
+  if (is_openvino(bytes)) return &kOpenVino;
   return nullptr;
 }
 

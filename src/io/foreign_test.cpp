@@ -46,6 +46,17 @@ TEST(Foreign, KindsAreKnownByTheirContent) {
   EXPECT_THAT(kind_of("\0\0\0\0ET12\0"s), HasSubstr("ExecuTorch"));
 }
 
+TEST(Foreign, TextIsKnownBehindItsComments) {
+  EXPECT_THAT(kind_of("// RUN: opt\n#map = affine_map<(d0) -> (d0)>\nmodule {\n}\n"), HasSubstr("MLIR"));
+  EXPECT_THAT(kind_of("// a comment\nfunc.func @f() { return }\n"), HasSubstr("MLIR"));
+  EXPECT_THAT(kind_of("# exported\nagraph (float[N] x) => (float[N] y) {\n y = Relu(x)\n}\n"),
+              HasSubstr("ONNX in text form"));
+  EXPECT_THAT(kind_of("node {\n  name: \"x\"\n  op: \"Placeholder\"\n}\n"), HasSubstr("TensorFlow"));
+  EXPECT_THAT(kind_of("<?xml version=\"1.0\"?>\n<net name=\"x\" version=\"11\">\n"), HasSubstr("OpenVINO"));
+  for (const std::string_view other : {"// a comment", "#map", "node { }", "<?xml", "f(x) => (y)", "<net", "=> ()"})
+    EXPECT_EQ(kind_of(other), "none") << other;
+}
+
 TEST(Foreign, WhatLooksLikeNoneOfThemIsNone) {
   for (const std::string_view bytes :
        {"", "P", "PK", "id,lower,upper,size\n", "{\"schema\":1}", "text", "\x80", "\x0a"})

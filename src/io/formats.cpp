@@ -11,6 +11,7 @@
 #include "io/extent.hpp"
 #include "io/foreign.hpp"
 #include "io/graph_json/format.hpp"
+#include "io/inspect.hpp"
 #include "io/onnx/format.hpp"
 #include "io/tflite/format.hpp"
 #include "stowage/io.hpp"
@@ -72,6 +73,48 @@ Error no_dims(const Format& format, const std::string& file, const std::string& 
                            fmt::join(with_dims, ", ")));
 }
 
+Error no_shapes(const Format& format, const std::string& file, const std::string& input) {
+  std::vector<std::string_view> with_shapes;
+  for (const Format& each : kFormats) {
+    if (takes(each, ImportOption::shapes)) with_shapes.push_back(each.name);
+  }
+  return fault(ErrorCode::unknown_name, file,
+               fmt::format("the shape of the input '{}' cannot be given: the format {} leaves none open, only {} does",
+                           input, format.name, fmt::join(with_shapes, ", ")));
+}
+
+/// The format that reads the bytes with these options.
+Result<const Format*> format_for(std::string_view bytes, const std::string& file, const ImportOptions& options) {
+  const Format* const format = find_format(bytes, file);
+  if (const io::ForeignFormat* const foreign = foreign_format(bytes, file, format))
+    return not_supported(*foreign, file);
+  if (!format) return no_format(bytes, file);
+  if (!options.dims.empty() && !takes(*format, ImportOption::dims))
+    return no_dims(*format, file, options.dims.begin()->first);
+  if (!options.shapes.empty() && !takes(*format, ImportOption::shapes))
+    return no_shapes(*format, file, options.shapes.begin()->first);
+  return format;
+}
+
+Result<Imported> parse_within_limit(const Format& format, std::string_view bytes, const std::string& file,
+                                    const ImportOptions& options) {
+  Result<Imported> imported = format.parse(bytes, file, options);
+  if (const Graph* const graph = imported ? std::get_if<Graph>(&*imported) : nullptr) {
+    Status fits = io::check_extent(*graph, options.limit);
+    if (!fits) return fault(fits.error().code, file, std::move(fits.error().message));
+  }
+  return imported;
+}
+
+/// The result, but with a better error for bytes that turned out to be of another kind: the beginnings of several
+/// protobuf formats look alike.
+template <class T>
+Result<T> or_not_supported(Result<T> result, const std::string& file) {
+  if (result || result.error().code != ErrorCode::parse) return result;
+  const io::ForeignFormat* const foreign = io::find_foreign_by_name(file);
+  return foreign ? Result<T>(not_supported(*foreign, file)) : std::move(result);
+}
+
 }  // namespace
 
 std::span<const Format> formats() { return kFormats; }
@@ -90,21 +133,18 @@ const Format* find_format(std::string_view bytes, std::string_view name) {
 }
 
 Result<Imported> import_bytes(std::string_view bytes, const std::string& file, const ImportOptions& options) {
-  const Format* const format = find_format(bytes, file);
-  if (const io::ForeignFormat* const foreign = foreign_format(bytes, file, format))
-    return not_supported(*foreign, file);
-  if (!format) return no_format(bytes, file);
-  if (!options.dims.empty() && !takes(*format, ImportOption::dims))
-    return no_dims(*format, file, options.dims.begin()->first);
-  Result<Imported> imported = format->parse(bytes, file, options);
-  if (const Graph* const graph = imported ? std::get_if<Graph>(&*imported) : nullptr) {
-    Status fits = io::check_extent(*graph, options.limit);
-    if (!fits) return fault(fits.error().code, file, std::move(fits.error().message));
-  }
-  if (imported || imported.error().code != ErrorCode::parse) return imported;
-  // The beginnings of several protobuf formats look alike.
-  const io::ForeignFormat* const foreign = io::find_foreign_by_name(file);
-  return foreign ? Result<Imported>(not_supported(*foreign, file)) : std::move(imported);
+  STOWAGE_TRY(const Format* const format, format_for(bytes, file, options));
+  return or_not_supported(parse_within_limit(*format, bytes, file, options), file);
+}
+
+Result<FileInfo> inspect_bytes(std::string_view bytes, const std::string& file, const ImportOptions& options) {
+  STOWAGE_TRY(const Format* const format, format_for(bytes, file, options));
+  Result<FileInfo> info =
+      or_not_supported(format->inspect ? format->inspect(bytes, file, options)
+                                       : io::inspect_parsed(parse_within_limit(*format, bytes, file, options)),
+                       file);
+  if (info) info->format = format->name;
+  return info;
 }
 
 }  // namespace stowage

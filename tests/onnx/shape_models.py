@@ -63,7 +63,7 @@ class Draft:
         made = {n for node in self.nodes for n in node.output if n}
         outputs = [helper.make_empty_tensor_value_info(n) for n in sorted(made)]
         graph = helper.make_graph(self.nodes, "g", self.inputs, outputs, self.constants)
-        imports = [helper.make_opsetid("", self.opset), helper.make_opsetid("com.microsoft", 1)]
+        imports = [helper.make_opsetid("", self.opset), helper.make_opsetid("com.microsoft", 1), helper.make_opsetid("ai.onnx.ml", 3)]
         return helper.make_model(graph, opset_imports=imports, ir_version=min(11, max(6, self.opset - 5)))
 
 
@@ -408,6 +408,35 @@ def contributed(d):
     d.node("FusedMatMul", [x, d.input([5, 8])], domain=m, transB=1)
     d.node("MultiHeadAttention", [x, d.input([2, 4, 8]), d.input([2, 4, 8])], domain=m, num_heads=2)
     d.node("Attention", [x, d.input([8, 24]), d.input([24])], domain=m, num_heads=2)
+    d.node("Attention", [x, d.input([8, 24]), d.input([24])], 2, domain=m, num_heads=2, unidirectional=1)
+    d.node("Attention", [x, d.input([8, 24]), d.input([24]), "", d.input([2, 2, 2, 5, 4])], 2, domain=m, num_heads=2, unidirectional=1)
+    past = [d.input([2, 2, 5, 4]) for _ in range(2)] if d.rng.random() < 0.5 else []
+    d.node("MultiHeadAttention", [x, d.input([2, 3, 8]), d.input([2, 3, 8]), "", "", "", *past], 3, domain=m, num_heads=2)
+
+
+def learned(d):
+    """Classical machine learning, ai.onnx.ml."""
+    ml = "ai.onnx.ml"
+    x = d.input([d.rng.randint(1, 5), 3])
+    d.node("ArrayFeatureExtractor", [x, d.constant([0, 2])], domain=ml)
+    d.node("Binarizer", [x], domain=ml, threshold=0.5)
+    d.node("FeatureVectorizer", [x, x], domain=ml, inputdimensions=[3, 3])
+    d.node("Imputer", [x], domain=ml, imputed_value_floats=[1.0], replaced_value_float=0.0)
+    d.node("LabelEncoder", [x], domain=ml, keys_floats=[1.0], values_int64s=[3])
+    d.node("LinearRegressor", [x], domain=ml, coefficients=[1.0] * 6, intercepts=[0.0] * 2, targets=2)
+    classes = d.rng.choice([2, 3])
+    d.node("LinearClassifier", [x], 2, domain=ml, coefficients=[1.0] * 3 * classes, intercepts=[0.0] * classes, classlabels_ints=list(range(classes)))
+    d.node("Normalizer", [x], domain=ml, norm="L2")
+    d.node("OneHotEncoder", [x], domain=ml, cats_int64s=[0, 1, 2, 3], zeros=1)
+    d.node("Scaler", [x], domain=ml, offset=[0.0], scale=[2.0])
+    d.node("SVMRegressor", [x], domain=ml, coefficients=[1.0], kernel_type="LINEAR", kernel_params=[0.5, 0.0, 3.0], n_supports=1, rho=[0.0], support_vectors=[1.0] * 3)
+    tree = {"nodes_treeids": [0] * 3, "nodes_nodeids": [0, 1, 2], "nodes_featureids": [1, 0, 0], "nodes_modes": ["BRANCH_LEQ", "LEAF", "LEAF"],
+            "nodes_values": [0.5, 0.0, 0.0], "nodes_truenodeids": [1, 0, 0], "nodes_falsenodeids": [2, 0, 0]}
+    d.node("TreeEnsembleRegressor", [x], domain=ml, n_targets=2, target_treeids=[0, 0], target_nodeids=[1, 2], target_ids=[0, 1], target_weights=[1.0, 2.0], **tree)
+    d.node("TreeEnsembleClassifier", [x], 2, domain=ml, classlabels_int64s=list(range(3)), class_treeids=[0, 0], class_nodeids=[1, 2],
+           class_ids=[0, 2], class_weights=[1.0, 2.0], **tree)
+    d.node("TfIdfVectorizer", [d.input([d.rng.randint(1, 3), 6], INT64)], mode="TF", min_gram_length=2, max_gram_length=2, max_skip_count=0,
+           ngram_counts=[0, 4], ngram_indexes=[0, 1, 2, 3, 4, 5, 6], pool_int64s=[2, 3, 5, 4, 5, 6, 7, 8, 6, 7])
 
 
 def attending(d):
@@ -427,4 +456,4 @@ def attending(d):
 
 
 FAMILIES = [attending, elementwise, broadcasting, reduction, convolution, pooling, image, product, view, slicing, gathering, generating,
-            normalizing, quantizing, recurring, signals, shape_arithmetic, control, contributed]
+            normalizing, quantizing, recurring, signals, shape_arithmetic, control, contributed, learned]

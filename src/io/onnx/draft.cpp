@@ -125,9 +125,8 @@ Error Draft::undefined(const std::string& name, const Node* reader) const {
   if (writer == nullptr)
     return state_.fault(ErrorCode::invalid,
                         fmt::format("{}: reads '{}', which is not defined", describe(*reader), name));
-  return state_.fault(ErrorCode::invalid,
-                      fmt::format("{}: reads '{}' before {} writes it: the nodes are not sorted, or form a cycle",
-                                  describe(*reader), name, describe(*writer)));
+  return state_.fault(ErrorCode::invalid, fmt::format("{}: reads '{}' before {} writes it: the nodes form a cycle",
+                                                      describe(*reader), name, describe(*writer)));
 }
 
 }  // namespace stowage::io::onnx

@@ -1,20 +1,19 @@
-#include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "io/onnx/draft.hpp"
 #include "io/onnx/format.hpp"
 #include "io/onnx/functions.hpp"
+#include "io/onnx/import_model.hpp"
 #include "io/onnx/import_nodes.hpp"
+#include "io/onnx/open_dims.hpp"
 #include "io/onnx/read.hpp"
 #include "io/onnx/shape/infer.hpp"
+#include "io/onnx/sort_nodes.hpp"
 #include "stowage/io.hpp"
 
-/// From a model file to a Graph: read → inline functions → infer → describe → build.
+/// From a model file to a Graph: read → inline functions → sort nodes → infer → describe → build.
 namespace stowage {
 namespace io::onnx {
 namespace {
@@ -23,11 +22,8 @@ constexpr Bytes kDefaultAlignment{64};
 
 /// An initializer that is also listed as an input is a default value; we treat it as a constant.
 Status add_inputs(const Model& model, Draft& draft) {
-  std::unordered_set<std::string_view> constants;
-  for (const TensorInfo& tensor : model.graph.initializers) constants.insert(tensor.name);
-  for (const ValueInfo& input : model.graph.inputs) {
-    if (constants.contains(input.name)) continue;
-    STOWAGE_TRY(const TensorId id, draft.define(input.name, TensorFlag::input, nullptr));
+  for (const ValueInfo* const input : inputs_without_default(model.graph)) {
+    STOWAGE_TRY(const TensorId id, draft.define(input->name, TensorFlag::input, nullptr));
     static_cast<void>(id);
   }
   return Done{};
@@ -47,7 +43,6 @@ Result<GraphDescription> describe_model(const Model& model, ImportState& state) 
   STOWAGE_TRY_STATUS(add_inputs(model, draft));
   STOWAGE_TRY_STATUS(import_nodes(draft));
   STOWAGE_TRY_STATUS(check_outputs(model, draft));
-  if (!state.unknown.empty()) return state.unknown.error(state.file);
   return GraphDescription{.name = model.graph.name,
                           .memories = {{.name = "memory", .alignment = state.alignment}},
                           .tensors = std::move(draft.tensors),
@@ -55,19 +50,35 @@ Result<GraphDescription> describe_model(const Model& model, ImportState& state) 
 }
 
 }  // namespace
+
+Result<Model> ready_model(Model read, const std::string& file) {
+  STOWAGE_TRY(Model model, inline_functions(std::move(read), file));
+  sort_nodes(model.graph);
+  return model;
+}
+
+Result<stowage::Graph> import_model(Model& model, const ImportOptions& options, const std::string& file, Met& met) {
+  shape::DimValues dims = options.dims;
+  STOWAGE_TRY_STATUS(apply_shapes(model.graph, options.shapes, dims, file));
+  STOWAGE_TRY(const ModelFacts facts, infer(model, dims, file, &met.agreeing));
+  ImportState state{
+      .facts = facts, .options = options, .file = file, .alignment = options.alignment.value_or(kDefaultAlignment)};
+  Result<GraphDescription> description = describe_model(model, state);
+  met.unknown = std::move(state.unknown);
+  if (!description) return description.error();
+  if (!met.unknown.empty()) return met.unknown.error(file, missing_options(model.graph, dims));
+  Result<stowage::Graph> graph = stowage::Graph::build(std::move(description).value());
+  if (!graph) graph.error().where.file = file;
+  return graph;
+}
+
 }  // namespace io::onnx
 
 Result<Graph> io::parse_onnx(std::string_view bytes, const std::string& file, const ImportOptions& options) {
-  using namespace io::onnx;
-  STOWAGE_TRY(Model read, read_model(bytes, file));
-  STOWAGE_TRY(const Model model, inline_functions(std::move(read), file));
-  STOWAGE_TRY(const ModelFacts facts, infer(model, options.dims, file));
-  ImportState state{
-      .facts = facts, .options = options, .file = file, .alignment = options.alignment.value_or(kDefaultAlignment)};
-  STOWAGE_TRY(GraphDescription description, describe_model(model, state));
-  Result<stowage::Graph> graph = stowage::Graph::build(std::move(description));
-  if (!graph) graph.error().where.file = file;
-  return graph;
+  STOWAGE_TRY(onnx::Model read, onnx::read_model(bytes, file));
+  STOWAGE_TRY(onnx::Model model, onnx::ready_model(std::move(read), file));
+  onnx::Met met;
+  return onnx::import_model(model, options, file, met);
 }
 
 }  // namespace stowage

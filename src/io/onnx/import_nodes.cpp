@@ -11,16 +11,16 @@
 #include "io/onnx/in_place.hpp"
 #include "io/onnx/last_reads.hpp"
 #include "io/onnx/operands.hpp"
+#include "io/onnx/sort_nodes.hpp"
 #include "io/onnx/views.hpp"
 
 namespace stowage::io::onnx {
 namespace {
 
 /// Operators whose values are not tensors.
-constexpr std::string_view kNoTensors[] = {"ConcatFromSequence", "Optional",      "OptionalGetElement",
-                                           "OptionalHasElement", "SequenceAt",    "SequenceConstruct",
-                                           "SequenceEmpty",      "SequenceErase", "SequenceInsert",
-                                           "SequenceLength",     "SequenceMap",   "SplitToSequence"};
+constexpr std::string_view kNoTensors[] = {
+    "ConcatFromSequence", "Optional",       "SequenceAt",     "SequenceConstruct", "SequenceEmpty",
+    "SequenceErase",      "SequenceInsert", "SequenceLength", "SequenceMap",       "SplitToSequence"};
 
 /// Tracks which memory already belongs to an output of the model, directly or through a view.
 class OutputMemory {
@@ -74,6 +74,7 @@ class NodeImport {
     op.source = node.source;
     Operands operands;
     STOWAGE_TRY_STATUS(add_inputs(node, op, operands));
+    STOWAGE_TRY_STATUS(add_captures(node, op));
     STOWAGE_TRY_STATUS(add_outputs(node, op, operands));
     add_sharing(node, op, operands);
     draft_.ops.push_back(std::move(op));
@@ -88,6 +89,15 @@ class NodeImport {
       STOWAGE_TRY(const TensorId id, draft_.read(name, &node));
       op.inputs.back() = id;
       operands.inputs.back() = operand(id);
+    }
+    return Done{};
+  }
+
+  /// What the bodies of an operator other than If, Loop and Scan read from outside.
+  Status add_captures(const Node& node, Op& op) {
+    for (const std::string& name : reads_in_bodies(node)) {
+      STOWAGE_TRY(const TensorId id, draft_.read(name, &node));
+      op.inputs.emplace_back(id);
     }
     return Done{};
   }

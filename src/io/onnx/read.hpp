@@ -17,7 +17,8 @@ inline constexpr std::size_t kMaxGraphDepth = 64;
 /// Fails, naming `file`, the path inside the model and the node or tensor:
 /// - `ErrorCode::parse`: bytes that are not protobuf or are truncated; a field with another wire type than in ONNX; no
 ///   graph; a node without kind; a tensor, attribute or value without a name where it needs one; an attribute whose
-///   type and content differ; a negative dimension; a tensor whose data has another number of elements than its shape.
+///   type and content differ; a negative dimension (in a declared shape, -1 means unknown); a tensor whose data has
+///   another number of elements than its shape.
 /// - `ErrorCode::invalid`: a tensor of more than 2^62 bytes, an unknown element type, graphs nested deeper than
 ///   `kMaxGraphDepth`.
 ///

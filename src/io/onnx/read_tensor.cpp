@@ -195,6 +195,9 @@ TensorInfo read_tensor_fields(std::string_view bytes, Data& data, ReadContext& c
   return tensor;
 }
 
+/// What some exporters write for a dim that is not known.
+constexpr std::int64_t kUnknownDim = -1;
+
 Dim read_dim(std::string_view bytes) {
   Dim dim;
   for (Message message(bytes); message.next();) {
@@ -204,6 +207,7 @@ Dim read_dim(std::string_view bytes) {
       dim = {.value = {}, .param = std::string(message.bytes())};
     }
   }
+  if (dim.value == kUnknownDim) dim.value.reset();
   if (dim.value && *dim.value < 0)
     ReadContext::fail(ErrorCode::parse, fmt::format("has the negative dimension {}", *dim.value));
   return dim;

@@ -27,6 +27,12 @@ void skip_group_norm(Call& call) {
   call.set(1, call.type(0), call.dims(0));
 }
 
+/// Inputs: data, bias, residual. Outputs: the result, which elements were kept.
+void bias_dropout(Call& call) {
+  like_first(call);
+  call.set(1, ElementType::boolean, call.dims(0));
+}
+
 /// Ids [batch, steps], segments, embeddings [words, hidden].
 void embed_layer_normalization(Call& call) {
   const Dims dims = {call.dim(0, 0), call.dim(0, 1), call.dim(2, 1)};
@@ -104,15 +110,37 @@ std::int64_t value_width(const Call& call, std::size_t weights) {
   return sizes.size() == 3 ? sizes[2] : call.dim(weights, 1) / 3;
 }
 
-void set_attention(Call& call, ElementType type) {
-  call.set(0, type, {call.dim(0, 0), call.dim(0, 1), value_width(call, 1)});
-  if (call.output_count() > 1) stop("the state it keeps for later steps is not inferred");
+std::int64_t split_into_heads(const Call& call, std::int64_t width) {
+  const std::int64_t heads = call.node().integer("num_heads", 0);
+  if (heads < 1 || width % heads != 0) stop(fmt::format("{} elements cannot be split into {} heads", width, heads));
+  return width / heads;
 }
 
-void contrib_attention(Call& call) { set_attention(call, call.type(0)); }
+/// The dims with `more` steps along `axis`.
+Dims grown(Dims dims, std::size_t axis, std::int64_t more) {
+  if (axis >= dims.size()) stop(fmt::format("its past is {}", to_string(dims)));
+  dims[axis] = plus(dims[axis], more);
+  return dims;
+}
+
+/// Output 1 is the state for later steps: keys and values [2, batch, heads, steps, size], appended to the past ones, or
+/// written into their buffer.
+void set_attention(Call& call, ElementType type, std::size_t past) {
+  const std::int64_t width = value_width(call, 1);
+  call.set(0, type, {call.dim(0, 0), call.dim(0, 1), width});
+  if (call.output_count() < 2) return;
+  if (call.has(past)) {
+    const bool buffer = call.node().integer("past_present_share_buffer", 0) != 0;
+    return call.set(1, call.type(past), grown(call.dims(past), 3, buffer ? 0 : call.dim(0, 1)));
+  }
+  const std::int64_t size = split_into_heads(call, width);
+  call.set(1, type, {2, call.dim(0, 0), width / size, call.dim(0, 1), size});
+}
+
+void contrib_attention(Call& call) { set_attention(call, call.type(0), 4); }
 
 /// The result has the type of the input's scale.
-void q_attention(Call& call) { set_attention(call, call.type(3)); }
+void q_attention(Call& call) { set_attention(call, call.type(3), 8); }
 
 /// Shapes: [batch, steps, width], separate heads [batch, heads, steps, size], or packed [batch, steps, heads, 2 or 3,
 /// size].
@@ -124,11 +152,26 @@ std::int64_t width_of(const Call& call, std::size_t input) {
   stop(fmt::format("its input '{}' is {}", call.node().inputs[input], to_string(dims)));
 }
 
-/// Values may be missing: packed with the keys, or with queries and keys.
+/// Values may be missing: packed with the keys, or with queries and keys. Outputs 1 and 2 are keys and values for later
+/// steps, [batch, heads, steps, size], appended to the past ones (inputs 6 and 7), or written into their buffers if
+/// input 8 says how many there are.
 void multi_head_attention(Call& call) {
-  const std::size_t values = call.has(2) ? 2 : call.has(1) ? 1 : 0;
-  call.set(0, call.type(0), {call.dim(0, 0), call.dim(0, 1), width_of(call, values)});
-  if (call.output_count() > 1) stop("the state it keeps for later steps is not inferred");
+  const std::size_t keys = call.has(1) ? 1 : 0;
+  const std::size_t values = call.has(2) ? 2 : keys;
+  const std::int64_t width = width_of(call, values);
+  call.set(0, call.type(0), {call.dim(0, 0), call.dim(0, 1), width});
+  if (call.output_count() < 2) return;
+  const std::int64_t new_steps = call.dim(keys, call.rank(keys) == 4 ? 2 : 1);
+  if (call.has(6)) {
+    const std::int64_t more = call.has(8) ? 0 : new_steps;
+    call.set(1, call.type(6), grown(call.dims(6), 2, more));
+    return call.set(2, call.type(7), grown(call.dims(7), 2, more));
+  }
+  const std::int64_t key_size = split_into_heads(call, width_of(call, keys));
+  const std::int64_t value_size = split_into_heads(call, width);
+  const std::int64_t heads = call.node().integer("num_heads", 0);
+  call.set(1, call.type(0), {call.dim(0, 0), heads, new_steps, key_size});
+  call.set(2, call.type(0), {call.dim(0, 0), heads, new_steps, value_size});
 }
 
 /// Queries [batch, steps, heads * size]; without keys, [batch, steps, (heads + 2 * key heads) * size].
@@ -153,6 +196,7 @@ void group_query_attention(Call& call) {
 constexpr Operator kContribOperators[] = {
     {"Attention", contrib_attention},
     {"BiasAdd", like_first},
+    {"BiasDropout", bias_dropout},
     {"BiasGelu", like_first},
     {"BiasSplitGelu", bias_split_gelu},
     {"DequantizeLinear", as_onnx},

@@ -37,6 +37,17 @@ bool agree(const Resolved& declared, const Dims& dims) {
   return true;
 }
 
+/// Values of symbolic dims that make the shapes agree; empty if other dims differ too.
+DimValues agreeing_dims(const std::vector<Dim>& shape, const Resolved& declared, const Dims& dims) {
+  DimValues values;
+  if (shape.size() != dims.size()) return values;
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    if (!declared[i] || *declared[i] == dims[i]) continue;
+    if (shape[i].value || !values.try_emplace(shape[i].param, dims[i]).second) return {};
+  }
+  return values;
+}
+
 std::string describe_shape(const std::vector<Dim>& shape, const Resolved& dims) {
   std::string text;
   for (std::size_t i = 0; i < dims.size(); ++i) {
@@ -58,12 +69,13 @@ void take_dims(ValueFacts& facts, const Resolved& declared) {
   facts.dims = std::move(dims);
 }
 
-std::optional<std::string> reconcile_shape(ValueFacts& facts, const std::vector<Dim>& shape, const DimValues& values) {
+std::optional<Difference> reconcile_shape(ValueFacts& facts, const std::vector<Dim>& shape, const DimValues& values) {
   const Resolved declared = resolve(shape, values);
   if (facts.dims) {
     if (agree(declared, *facts.dims)) return std::nullopt;
-    return fmt::format("its shape is {} in the file, but {} by inference", describe_shape(shape, declared),
-                       to_string(*facts.dims));
+    return Difference{fmt::format("its shape is {} in the file, but {} by inference", describe_shape(shape, declared),
+                                  to_string(*facts.dims)),
+                      agreeing_dims(shape, declared, *facts.dims)};
   }
   const std::string gap = gap_in(shape, declared);
   if (gap.empty()) {
@@ -78,19 +90,19 @@ std::optional<std::string> reconcile_shape(ValueFacts& facts, const std::vector<
 
 }  // namespace
 
-std::optional<std::string> reconcile(ValueFacts& facts, const ValueInfo& info, const DimValues& values) {
+std::optional<Difference> reconcile(ValueFacts& facts, const ValueInfo& info, const DimValues& values) {
   if (info.kind != ValueKind::tensor && info.kind != ValueKind::unknown) {
     facts = {.kind = info.kind, .reason = fmt::format("it is {}", to_string(info.kind))};
     return std::nullopt;
   }
   if (info.type != ElementType::undefined) {
     if (facts.type != ElementType::undefined && facts.type != info.type)
-      return fmt::format("its type is {} in the file, but {} by inference", to_string(info.type),
-                         to_string(facts.type));
+      return Difference{
+          fmt::format("its type is {} in the file, but {} by inference", to_string(info.type), to_string(facts.type))};
     facts.type = info.type;
   }
   if (info.shape) {
-    if (std::optional<std::string> difference = reconcile_shape(facts, *info.shape, values)) return difference;
+    if (std::optional<Difference> difference = reconcile_shape(facts, *info.shape, values)) return difference;
   }
   if (facts.is_known()) {
     facts.stopped_by.clear();

@@ -43,13 +43,12 @@ void has_element(Call& call) { call.set(0, ElementType::boolean, {}); }
 constexpr Operator kDynamicOperators[] = {
     {"ConcatFromSequence", of_sequence},    {"ImageDecoder", depends_on_data},
     {"NonMaxSuppression", depends_on_data}, {"NonZero", non_zero},
-    {"Optional", makes_optional},           {"OptionalGetElement", of_sequence},
+    {"Optional", makes_optional},           {"OptionalGetElement", like_first},
     {"OptionalHasElement", has_element},    {"SequenceAt", of_sequence},
     {"SequenceConstruct", makes_sequence},  {"SequenceEmpty", makes_sequence},
     {"SequenceErase", makes_sequence},      {"SequenceInsert", makes_sequence},
     {"SequenceLength", sequence_length},    {"SequenceMap", makes_sequence},
-    {"SplitToSequence", makes_sequence},    {"StringNormalizer", depends_on_data},
-    {"StringSplit", depends_on_data},       {"Unique", depends_on_data},
+    {"SplitToSequence", makes_sequence},    {"Unique", depends_on_data},
 };
 
 }  // namespace

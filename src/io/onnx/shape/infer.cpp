@@ -1,11 +1,11 @@
 #include "io/onnx/shape/infer.hpp"
 
 #include <algorithm>
-#include <set>
 #include <string_view>
 
 #include <fmt/format.h>
 
+#include "io/onnx/open_dims.hpp"
 #include "io/onnx/shape/call.hpp"
 #include "io/onnx/shape/declared.hpp"
 #include "io/onnx/shape/fold.hpp"
@@ -30,6 +30,7 @@ constexpr std::int64_t kVisits = 64;
 /// The file and the inference contradict each other.
 struct Contradiction {
   std::string message;
+  DimValues dims;  ///< As in `Difference`.
 };
 
 void for_each_body(const Node& node, const auto& f) {
@@ -38,27 +39,12 @@ void for_each_body(const Node& node, const auto& f) {
   }
 }
 
-/// Counts and names in a graph and its bodies, collected before inference.
-struct Census {
-  std::set<std::string> params;  ///< Names of dimensions.
-  std::int64_t nodes = 0;
-
-  void add(const Graph& graph) {
-    nodes += static_cast<std::int64_t>(graph.nodes.size());
-    for (const auto* const list : {&graph.inputs, &graph.outputs, &graph.value_infos}) {
-      for (const ValueInfo& info : *list) add(info);
-    }
-    for (const Node& node : graph.nodes) for_each_body(node, [&](const Graph& body) { add(body); });
-  }
-
- private:
-  void add(const ValueInfo& info) {
-    if (!info.shape) return;
-    for (const Dim& dim : *info.shape) {
-      if (!dim.param.empty()) params.insert(dim.param);
-    }
-  }
-};
+/// How many nodes there are in a graph and its bodies.
+std::int64_t count_nodes(const Graph& graph) {
+  auto count = static_cast<std::int64_t>(graph.nodes.size());
+  for (const Node& node : graph.nodes) for_each_body(node, [&](const Graph& body) { count += count_nodes(body); });
+  return count;
+}
 
 ValueFacts facts_of(const TensorInfo& tensor) {
   ValueFacts facts{.type = tensor.type, .dims = tensor.dims, .elements = tensor.elements};
@@ -127,7 +113,7 @@ class Inference final : public Bodies {
   /// Facts about a graph's input, from the value passed to it and from the file.
   [[nodiscard]] ValueFacts input_facts(const ValueInfo& info, ValueFacts facts) const {
     if (const auto difference = shape::reconcile(facts, info, values_))
-      throw Contradiction{fmt::format("input '{}': {}", info.name, *difference)};
+      throw Contradiction{fmt::format("input '{}': {}", info.name, difference->text), difference->dims};
     if (facts.is_known()) return facts;
     if (facts.type == ElementType::undefined && facts.kind == ValueKind::tensor) facts.kind = info.kind;
     if (facts.reason.empty()) facts.reason = "the file does not say what type and shape it has";
@@ -209,7 +195,8 @@ class Inference final : public Bodies {
     const auto [first, last] = place.declared.of(name);
     for (auto each = first; each != last; ++each) {
       if (const auto difference = shape::reconcile(facts, *each->second, values_))
-        throw Contradiction{fmt::format("{}: value '{}': {}", describe(node), name, *difference)};
+        throw Contradiction{fmt::format("{}: value '{}': {}", describe(node), name, difference->text),
+                            difference->dims};
     }
     if (!facts.is_known() && facts.stopped_by.empty()) facts.stopped_by = describe(node);
     limit_elements(facts);
@@ -238,28 +225,21 @@ class Inference final : public Bodies {
   const ValueFacts missing_{.reason = "one of its inputs is not defined before it"};
 };
 
-std::optional<std::string> fault_in(const DimValues& values, const Census& census) {
-  for (const auto& [name, value] : values) {
-    if (!census.params.contains(name)) return fmt::format("no shape in the model has a dim '{}'", name);
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
-Result<ModelFacts> infer(const Model& model, const DimValues& dims, const std::string& file) {
-  Census census;
-  census.add(model.graph);
+Result<ModelFacts> infer(const Model& model, const DimValues& dims, const std::string& file,
+                         std::map<std::string, std::int64_t>* agreeing) {
+  if (!dims.empty()) STOWAGE_TRY_STATUS(check_names(model.graph, dims, file));
   const Location where{.file = file, .line = {}, .path = {}};
-  if (const auto fault = fault_in(dims, census)) return Error{ErrorCode::unknown_name, *fault, where};
   for (const auto& [name, value] : dims) {
     if (value < 0)
       return Error{ErrorCode::invalid, fmt::format("the dim '{}' has the negative value {}", name, value), where};
   }
   ModelFacts facts;
   try {
-    Inference(dims, census.nodes, facts).infer_graph(model.graph, {});
+    Inference(dims, count_nodes(model.graph), facts).infer_graph(model.graph, {});
   } catch (const Contradiction& contradiction) {
+    if (agreeing != nullptr) *agreeing = contradiction.dims;
     return Error{ErrorCode::invalid, contradiction.message, where};
   }
   return facts;

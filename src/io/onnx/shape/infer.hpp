@@ -46,6 +46,8 @@ using ModelFacts = std::unordered_map<const Graph*, GraphFacts>;
 /// claims.
 /// Fails with `ErrorCode::invalid`, naming the value, if file and inference contradict each other, or if a value in
 /// `dims` is negative; with `ErrorCode::unknown_name` for a name in `dims` that no shape has.
-Result<ModelFacts> infer(const Model& model, const std::map<std::string, std::int64_t>& dims, const std::string& file);
+/// With a contradiction, `agreeing` (or null) gets the values of symbolic dims that would avoid it, if there are such.
+Result<ModelFacts> infer(const Model& model, const std::map<std::string, std::int64_t>& dims, const std::string& file,
+                         std::map<std::string, std::int64_t>* agreeing = nullptr);
 
 }  // namespace stowage::io::onnx

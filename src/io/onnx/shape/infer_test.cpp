@@ -108,7 +108,10 @@ TEST(OnnxInfer, AFileThatContradictsItselfIsAnError) {
 TEST(OnnxInfer, DimsThatNoShapeHasAndNegativeOnesAreErrors) {
   Graph graph;
   graph.inputs = {named_value("x", "batch", {3})};
-  EXPECT_EQ(error_of(graph, {{"bach", 4}}), "m.onnx: no shape in the model has a dim 'bach'");
+  EXPECT_EQ(error_of(graph, {{"bach", 4}}), "m.onnx: no shape in the model has a dim 'bach'; its only one is 'batch'");
+  graph.outputs = {named_value("y", "n", {3})};
+  EXPECT_EQ(error_of(graph, {{"bach", 4}, {"batch", 4}, {"m", 4}}),
+            "m.onnx: no shape in the model has a dim 'bach', 'm'; its dims are 'batch', 'n'");
   EXPECT_EQ(error_of(graph, {{"batch", -4}}), "m.onnx: the dim 'batch' has the negative value -4");
 }
 

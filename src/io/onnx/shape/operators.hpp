@@ -39,8 +39,15 @@ struct Operator {
 [[nodiscard]] std::span<const Operator> quantization_operators();
 [[nodiscard]] std::span<const Operator> recurrent_operators();
 [[nodiscard]] std::span<const Operator> signal_operators();
+[[nodiscard]] std::span<const Operator> string_operators();
 [[nodiscard]] std::span<const Operator> dynamic_operators();
 [[nodiscard]] std::span<const Operator> control_operators();
+/// The operators of the domain ai.onnx.ml.
+[[nodiscard]] std::span<const Operator> learned_operators();
+/// The operators of the domain ai.onnx.preview.
+[[nodiscard]] std::span<const Operator> preview_operators();
+/// The operators of the domain ai.onnx.preview.training.
+[[nodiscard]] std::span<const Operator> training_operators();
 /// The operators of ONNX Runtime, in the domain com.microsoft.
 [[nodiscard]] std::span<const Operator> contrib_operators();
 

@@ -29,6 +29,14 @@ TEST(OnnxElementwise, TheMaskOfDropoutIsOfBooleansSinceVersion10) {
   EXPECT_EQ(outputs_of(with_version(7, node), {{float_value("x", {2})}, {}}), "float32 [2], float32 [2]");
 }
 
+TEST(OnnxElementwise, OperatorsThatRuntimesStillReadAreKnown) {
+  for (const char* kind : {"Affine", "ImageScaler", "ParametricSoftplus", "ScaledTanh"})
+    EXPECT_EQ(outputs_of(operation(kind, {"x"}, {"y"}), {{float_value("x", {2, 3})}, {}}), "float32 [2, 3]") << kind;
+  Node node = operation("BiasDropout", {"x", "b", "x"}, {"y", "mask"});
+  node.domain = "com.microsoft";
+  EXPECT_EQ(outputs_of(node, {{float_value("x", {2, 3}), float_value("b", {3})}, {}}), "float32 [2, 3], bool [2, 3]");
+}
+
 TEST(OnnxBroadcast, OnesAreRepeatedAndMissingDimsAreOnes) {
   const Setting setting{{float_value("a", {4, 1, 3}), float_value("b", {5, 1})}, {}};
   EXPECT_EQ(outputs_of(operation("Add", {"a", "b"}, {"y"}), setting), "float32 [4, 5, 3]");
@@ -317,6 +325,86 @@ TEST(OnnxAttention, HeadsAreADimOrPartOfOne) {
                                                {attribute("q_num_heads", 4), attribute("kv_num_heads", 2)}));
   EXPECT_EQ(outputs_of(node, setting),
             "float32 [2, 3, 24], float32 [2, 2, 9, 8], float32 [2, 2, 9, 6], float32 [2, 4, 3, 9]");
+}
+
+TEST(OnnxAttention, RecurrentOnesKeepAStateOfFixedSize) {
+  const Setting setting{{float_value("q", {2, 5, 32}), float_value("k", {2, 5, 16}), float_value("v", {2, 5, 12}),
+                         float_value("x", {2, 6, 9}), float_value("w", {6, 1, 4})},
+                        {}};
+  EXPECT_EQ(outputs_of(operation("LinearAttention", {"q", "k", "v"}, {"y", "s"},
+                                 {attribute("q_num_heads", 4), attribute("kv_num_heads", 2)}),
+                       setting),
+            "float32 [2, 5, 24], float32 [2, 2, 8, 6]");
+  EXPECT_EQ(outputs_of(operation("CausalConvWithState", {"x", "w"}, {"y", "s"}), setting),
+            "float32 [2, 6, 9], float32 [2, 6, 3]");
+}
+
+TEST(OnnxAttention, FlexAttentionHasTheSizeOfValues) {
+  Node node = operation("FlexAttention", {"q", "k", "v"}, {"y"});
+  node.domain = "ai.onnx.preview";
+  EXPECT_EQ(
+      outputs_of(
+          node,
+          {{float_value("q", {2, 8, 4, 16}), float_value("k", {2, 2, 6, 16}), float_value("v", {2, 2, 6, 32})}, {}}),
+      "float32 [2, 8, 4, 32]");
+}
+
+TEST(OnnxContrib, AttentionAppendsToTheStateItKeeps) {
+  const Setting setting{{float_value("x", {2, 3, 8}), float_value("w", {8, 24}), float_value("past", {2, 2, 4, 5, 2}),
+                         float_value("pk", {2, 4, 5, 2}), float_value("pv", {2, 4, 5, 2})},
+                        {}};
+  const auto contrib = [&](std::vector<std::string> inputs, std::vector<std::string> outputs, const char* kind) {
+    Node node = operation(kind, std::move(inputs), std::move(outputs), {attribute("num_heads", 4)});
+    node.domain = "com.microsoft";
+    return outputs_of(node, setting);
+  };
+  EXPECT_EQ(contrib({"x", "w"}, {"y", "s"}, "Attention"), "float32 [2, 3, 8], float32 [2, 2, 4, 3, 2]");
+  EXPECT_EQ(contrib({"x", "w", "", "", "past"}, {"y", "s"}, "Attention"), "float32 [2, 3, 8], float32 [2, 2, 4, 8, 2]");
+  EXPECT_EQ(contrib({"x", "x", "x", "", "", "", "pk", "pv"}, {"y", "k", "v"}, "MultiHeadAttention"),
+            "float32 [2, 3, 8], float32 [2, 4, 8, 2], float32 [2, 4, 8, 2]");
+}
+
+TEST(OnnxTraining, OptimizersReturnTensorsAndWhatTheyKeepButNoGradients) {
+  const Setting setting{{float_value("r", {}), float_value("t", {}), float_value("a", {1}), float_value("b", {2, 3})},
+                        {}};
+  const auto training = [&](const char* kind, std::vector<std::string> inputs, std::vector<std::string> outputs) {
+    Node node = operation(kind, std::move(inputs), std::move(outputs));
+    node.domain = "ai.onnx.preview.training";
+    return outputs_of(node, setting);
+  };
+  EXPECT_EQ(training("Adam", {"r", "t", "a", "b", "a", "b", "a", "b", "a", "b"}, {"1", "2", "3", "4", "5", "6"}),
+            "float32 [1], float32 [2, 3], float32 [1], float32 [2, 3], float32 [1], float32 [2, 3]");
+  EXPECT_EQ(training("Momentum", {"r", "t", "b", "b", "b"}, {"1", "2"}), "float32 [2, 3], float32 [2, 3]");
+  EXPECT_EQ(training("Adagrad", {"r", "t", "b", "b"}, {"1"}), "its inputs are not 3 lists of equal length");
+}
+
+TEST(OnnxLearned, AttributesSayHowManyResultsARowHas) {
+  const auto learned = [](const char* kind, std::vector<Attribute> attributes, const Dims& dims) {
+    Node node = operation(kind, {"x"}, {"y", "z"}, std::move(attributes));
+    node.domain = "ai.onnx.ml";
+    if (std::string(kind).find("Classifier") == std::string::npos) node.outputs.pop_back();
+    return outputs_of(node, {{float_value("x", dims)}, {}});
+  };
+  EXPECT_EQ(learned("TreeEnsemble", {attribute("n_targets", 4)}, {6, 3}), "float32 [6, 4]");
+  EXPECT_EQ(learned("TreeEnsembleClassifier", {attribute("classlabels_int64s", Dims{0, 1, 2})}, {6, 3}),
+            "int64 [6], float32 [6, 3]");
+  EXPECT_EQ(learned("LinearRegressor", {attribute("targets", 2)}, {5}), "float32 [1, 2]");
+  EXPECT_EQ(learned("OneHotEncoder", {attribute("cats_int64s", Dims{7, 8, 9})}, {2, 5}), "float32 [2, 5, 3]");
+  EXPECT_EQ(learned("LabelEncoder", {attribute("values_tensor", integers("v", {1, 2}))}, {2, 5}), "int64 [2, 5]");
+  EXPECT_EQ(learned("Scaler", {}, {2, 5}), "float32 [2, 5]");
+}
+
+TEST(OnnxStrings, SequencesAreCountedUpToTheLargestIndex) {
+  const std::vector<Attribute> attributes = {attribute("ngram_indexes", Dims{0, 6, 2})};
+  const Setting setting{{tensor_value("x", ElementType::int32, {2, 12}), tensor_value("s", ElementType::string, {3})},
+                        {}};
+  EXPECT_EQ(outputs_of(operation("TfIdfVectorizer", {"x"}, {"y"}, attributes), setting), "float32 [2, 7]");
+  EXPECT_EQ(outputs_of(operation("StringSplit", {"s"}, {"", "n"}), setting), "int64 [3]");
+}
+
+TEST(OnnxSignal, ATransformOfTheWholeLengthKeepsItAlongAnyAxis) {
+  const Setting setting{{float_value("x", {1, 8, 6, 1}), tensor_value("axis", ElementType::int64, {})}, {}};
+  EXPECT_EQ(outputs_of(with_version(20, operation("DFT", {"x", "", "axis"}, {"y"})), setting), "float32 [1, 8, 6, 2]");
 }
 
 TEST(OnnxQuantization, TheZeroPointSaysTheType) {

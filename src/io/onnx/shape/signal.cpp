@@ -16,6 +16,11 @@ std::size_t transformed_axis(const Call& call) {
 
 void fourier(Call& call) {
   Dims dims = call.dims(0);
+  const bool keeps_length = call.node().integer("onesided", 0) == 0 && !call.has(1);
+  if (keeps_length && !dims.empty()) {  // along whichever axis
+    dims.back() = 2;
+    return call.set(0, call.type(0), std::move(dims));
+  }
   const std::size_t axis = transformed_axis(call);
   if (axis + 1 == dims.size()) stop("its axis holds the parts of complex numbers");
   const bool onesided = call.node().integer("onesided", 0) != 0;
