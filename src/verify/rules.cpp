@@ -39,7 +39,7 @@ void check_claim(const Plan& plan, ArenaId id, Findings& findings) {
 }
 
 /// What the graph requires of one tensor or workspace.
-struct Demand {
+struct Request {
   Subject subject;
   Bytes size;
   Bytes alignment;
@@ -53,67 +53,67 @@ class PlacementCheck {
  public:
   PlacementCheck(const Case& input, Findings& findings) : input_(input), findings_(findings) {}
 
-  void check(const Demand& demand, const Place& place) {
-    if (place.size != demand.size) {
-      findings_.add(Rule::size, "{} has {} bytes, but its placement has {}", name(demand), demand.size.value(),
+  void check(const Request& request, const Place& place) {
+    if (place.size != request.size) {
+      findings_.add(Rule::size, "{} has {} bytes, but its placement has {}", name(request), request.size.value(),
                     place.size.value());
     }
-    if (!is_aligned(place.offset, demand.alignment)) {
-      findings_.add(Rule::alignment, "{} at {} is not at a multiple of its alignment {}", name(demand),
-                    place.offset.value(), demand.alignment.value());
+    if (!is_aligned(place.offset, request.alignment)) {
+      findings_.add(Rule::alignment, "{} at {} is not at a multiple of its alignment {}", name(request),
+                    place.offset.value(), request.alignment.value());
     }
     if (!place.cell) return;
-    check_arena(demand, place);
-    check_bounds(demand, place);
+    check_arena(request, place);
+    check_bounds(request, place);
   }
 
  private:
-  [[nodiscard]] std::string name(const Demand& demand) const { return describe(input_.graph, demand.subject); }
+  [[nodiscard]] std::string name(const Request& request) const { return describe(input_.graph, request.subject); }
 
-  void check_arena(const Demand& demand, const Place& place) {
+  void check_arena(const Request& request, const Place& place) {
     const Arena& arena = input_.plan.arenas[place.arena.index()];
-    if (arena.memory != demand.memory) {
-      findings_.add(Rule::arena, "{} is in memory {}, but placed in {} of memory {}", name(demand),
-                    demand.memory.index(), describe(input_.plan, place.arena), arena.memory.index());
+    if (arena.memory != request.memory) {
+      findings_.add(Rule::arena, "{} is in memory {}, but placed in {} of memory {}", name(request),
+                    request.memory.index(), describe(input_.plan, place.arena), arena.memory.index());
     }
-    const ArenaKind kind = kind_of(demand);
+    const ArenaKind kind = kind_of(request);
     if (arena.kind == kind || (kind == ArenaKind::shared && arena.kind == ArenaKind::fixed)) return;
     if (kind == ArenaKind::shared && arena.kind == ArenaKind::user) {
-      check_guest(demand, place.arena);
+      check_guest(request, place.arena);
       return;
     }
-    findings_.add(Rule::arena, "{} belongs in a {} arena, but {} is {}", name(demand), to_string(kind),
+    findings_.add(Rule::arena, "{} belongs in a {} arena, but {} is {}", name(request), to_string(kind),
                   describe(input_.plan, place.arena), to_string(arena.kind));
   }
 
   /// The kind of arena in which a value belongs. A value that belongs in a shared arena may also lie in a fixed one, or
   /// in a caller's buffer.
-  [[nodiscard]] ArenaKind kind_of(const Demand& demand) const {
-    const Value& value = demand.value;
-    if (value.persistent() || demand.persistent_part) return ArenaKind::persistent;
+  [[nodiscard]] ArenaKind kind_of(const Request& request) const {
+    const Value& value = request.value;
+    if (value.persistent() || request.persistent_part) return ArenaKind::persistent;
     if (value.session) return ArenaKind::session;
     if (value.ring) return ArenaKind::ring;
     const bool pinned = value.fixed && input_.options.base == AddressBase::refreshable;
     return pinned ? ArenaKind::fixed : ArenaKind::shared;
   }
 
-  void check_guest(const Demand& demand, ArenaId id) {
+  void check_guest(const Request& request, ArenaId id) {
     const Bindings::Bound* const host = input_.bindings.host(id);
     if (!host) return;  // reported with the arena
-    const bool coarse = demand.alignment > host->alignment;
-    const char* const why = coarse ? "its alignment is larger than the buffer's" : why_unwelcome(demand.value);
+    const bool coarse = request.alignment > host->alignment;
+    const char* const why = coarse ? "its alignment is larger than the buffer's" : why_unwelcome(request.value);
     if (!why) return;
-    findings_.add(Rule::arena, "{} cannot lie in {}, a caller's buffer: {}", name(demand), describe(input_.plan, id),
+    findings_.add(Rule::arena, "{} cannot lie in {}, a caller's buffer: {}", name(request), describe(input_.plan, id),
                   why);
   }
 
   /// The size of the graph counts; a different size in the plan is a separate finding.
-  void check_bounds(const Demand& demand, const Place& place) {
+  void check_bounds(const Request& request, const Place& place) {
     const Bytes top = input_.plan.arenas[place.arena.index()].regions[place.region];
-    const std::optional<Bytes> end = checked_sum(place.offset, demand.size);
+    const std::optional<Bytes> end = checked_sum(place.offset, request.size);
     if (place.offset >= Bytes(0) && end && *end <= top) return;
-    findings_.add(Rule::bounds, "{} at {} with {} bytes lies outside [0, {}), region {} of {}", name(demand),
-                  place.offset.value(), demand.size.value(), top.value(), place.region,
+    findings_.add(Rule::bounds, "{} at {} with {} bytes lies outside [0, {}), region {} of {}", name(request),
+                  place.offset.value(), request.size.value(), top.value(), place.region,
                   describe(input_.plan, place.arena));
   }
 
