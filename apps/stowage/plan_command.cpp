@@ -144,8 +144,7 @@ void plan_graph(const PlanArguments& arguments, const Graph& graph) {
   if (stopped) page.explain_time = std::chrono::nanoseconds(0);
   if (scene || !stopped) write_plan_page(page, arguments.input, graph, scene ? &*scene : nullptr, options);
   check_stopped(arguments.input, stopped, planned.has_answer());
-  check_answer(arguments.input, planned.status, options.capacity ? shortage_text(planned, *options.capacity) : "",
-               what_to_change(arguments));
+  check_answer(arguments.input, planned.status, shortage_text(planned), what_to_change(arguments));
 }
 
 void plan_table(const PlanArguments& arguments, const CsvProblem& table) {
@@ -188,8 +187,12 @@ void add_plan_command(CLI::App& app) {
                   "Write the plan as a PyTorch memory snapshot, for pytorch.org/memory_viz")
       ->type_name("FILE");
   add_plan_page_options(command, arguments->page);
-  add_size_option(command, "--capacity", arguments->options.capacity,
-                  "Exit with 4 if it is proven that no plan fits into this, with 5 if that is not known");
+  add_size_option(
+      command, "--capacity", arguments->options.capacity,
+      "The most bytes that the peak may have in each memory, without weights and the caller's buffers; exit "
+      "with 4 if it is proven that no plan fits, with 5 if that is not known");
+  add_size_option(command, "--capacity-total", arguments->options.capacity_total,
+                  "The same for the peak and the weights together");
   CLI::Option* const previous =
       command
           .add_option("--previous", arguments->previous,
