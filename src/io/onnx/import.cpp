@@ -12,6 +12,7 @@
 #include "io/onnx/import_nodes.hpp"
 #include "io/onnx/read.hpp"
 #include "io/onnx/shape/infer.hpp"
+#include "rewrite/interface/rewrites.hpp"
 #include "stowage/io.hpp"
 
 /// From a model file to a Graph: read → inline functions → infer → describe → build.
@@ -20,6 +21,9 @@ namespace io::onnx {
 namespace {
 
 constexpr Bytes kDefaultAlignment{64};
+
+/// Runtimes keep quantised weights as they are: kernels read them, and folding would multiply their size.
+bool is_folded(const Op& op) { return op.kind != "DequantizeLinear"; }
 
 /// An initializer that is also listed as an input is a default value; we treat it as a constant.
 Status add_inputs(const Model& model, Draft& draft) {
@@ -67,7 +71,8 @@ Result<Graph> io::parse_onnx(std::string_view bytes, const std::string& file, co
   STOWAGE_TRY(GraphDescription description, describe_model(model, state));
   Result<stowage::Graph> graph = stowage::Graph::build(std::move(description));
   if (!graph) graph.error().where.file = file;
-  return graph;
+  if (!graph || !options.fold.value_or(true)) return graph;
+  return graph_of(rewrite::fold_constants(*graph, is_folded), file);
 }
 
 }  // namespace stowage
