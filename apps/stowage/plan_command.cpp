@@ -82,9 +82,16 @@ PlanOptions options_of(const PlanArguments& arguments, const Graph& graph) {
   return options;
 }
 
+/// What the names in a header begin with: its own name, without folders and suffixes. Graphs of different models often
+/// have the same name.
+std::string symbol_of(const std::string& header) {
+  const std::string file = header.substr(header.rfind('/') + 1);
+  return file.substr(0, file.rfind(".h"));
+}
+
 /// The plan in the format given by the name of the output.
 std::string plan_text_for(const PlanArguments& arguments, const Graph& graph, const Plan& plan) {
-  if (has_extension(arguments.output, ".h")) return or_fail(plan_to_header(graph, plan));
+  if (has_extension(arguments.output, ".h")) return or_fail(plan_to_header(graph, plan, symbol_of(arguments.output)));
   if (!has_extension(arguments.output, ".tflite")) return plan_to_json(graph, plan);
   const std::string model = or_fail(read_file(arguments.input));
   return or_fail(tflite_with_plan({model, arguments.input}, plan, arguments.import));
