@@ -18,8 +18,16 @@ export function planFigures(plan) {
             figure("Bound", bytesNode(summary.lower_bound_bytes), "no plan is smaller"),
             figure("Naive", bytesNode(summary.naive_bytes),
                    `without reuse; the peak is ${percent(summary.peak_bytes, summary.naive_bytes)} of it`),
+            weightsFigure(summary),
             capacityFigure(plan),
             sizeFigure(summary));
+}
+
+// What the peak leaves out. A table has no weights.
+function weightsFigure(summary) {
+  if (summary.ops === 0) return null;
+  const folded = summary.folded_bytes > 0 ? `, ${humanBytes(summary.folded_bytes)} of it folded` : "";
+  return figure("Weights", bytesNode(summary.weights_bytes), `${humanBytes(summary.total_bytes)} in total, with the peak${folded}`);
 }
 
 // A table (.csv) has neither ops nor tensors.

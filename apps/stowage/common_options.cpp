@@ -170,6 +170,14 @@ void add_import_options(CLI::App& command, ImportOptions& options) {
   add_switch_option(command, "--views", options.views,
                     "Let reshapes and similar ops of a model share the memory of their input (" +
                         formats_with(ImportOption::views) + ")");
+  const auto read_fold = [&options](const std::string& text) { options.fold = text == "on"; };
+  command
+      .add_option_function<std::string>(
+          "--fold", read_fold,
+          "Treat what is computed from weights alone as weights too: computed once, before the first run (" +
+              formats_with(ImportOption::fold) + "; default: on for onnx, off for graph)")
+      ->check(CLI::IsMember({"on", "off"}))
+      ->type_name("on|off");
   const auto read_dims = [&options](const std::vector<std::string>& texts) {
     for (const std::string& text : texts) add_dim(options, text);
   };

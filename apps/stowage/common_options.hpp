@@ -29,7 +29,7 @@ CLI::Option* add_time_option(CLI::App& command, const std::string& name, Value& 
 /// Adds an option that takes on or off.
 CLI::Option* add_switch_option(CLI::App& command, const std::string& name, bool& value, const std::string& help);
 
-/// How INPUT is read: --alignment, --views, --dim and --shape.
+/// How INPUT is read: --alignment, --views, --fold, --dim and --shape.
 void add_import_options(CLI::App& command, ImportOptions& options);
 
 /// Adds --base, for planning and for verifying what was planned.

@@ -56,8 +56,9 @@ void add_explaining_options(CLI::App& command, ExplainArguments& arguments) {
       ->check(CLI::Range(1, 1000))
       ->type_name("N")
       ->capture_default_str();
-  add_size_option(command, "--capacity,--budget", options.budget,
-                  "Say what to change so that no memory needs more than this");
+  add_size_option(
+      command, "--capacity,--budget", options.budget,
+      "Say what to change so that the peak, without weights and the caller's buffers, is at most this in each memory");
   add_time_option(command, "--total-time", options.time_limit,
                   "Time limit of all re-plans together; --time-limit is for each plan")
       ->default_str("20s");

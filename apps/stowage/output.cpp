@@ -85,6 +85,16 @@ std::string verdict(const Summary& summary) {
   return toned(Tone::warning, (share == "0.0%" ? "less than 0.1%" : share) + " above the bound");
 }
 
+/// What the peak leaves out.
+std::string weights_text(const Summary& summary) {
+  std::string text =
+      fmt::format("  weights{:>14}   constants and variables, which keep their places\n", size_text(summary.weights));
+  if (summary.folded > Bytes(0))
+    text += fmt::format("  folded {:>14}   of the weights are computed from others once, before the first run\n",
+                        size_text(summary.folded));
+  return text + fmt::format("  total  {:>14}   weights + peak\n", size_text(summary.total));
+}
+
 }  // namespace
 
 std::string toned(Tone tone, std::string_view text) {
@@ -105,11 +115,13 @@ std::string summary_text(const Summary& summary) {
   text += fmt::format("  bound  {:>14}\n", size_text(summary.lower_bound));
   text += fmt::format("  naive  {:>14}   the peak is {} of it\n", size_text(summary.naive),
                       percent(summary.peak, summary.naive));
+  if (summary.ops > 0) text += weights_text(summary);
   if (summary.ops > 0)
     text += fmt::format("  padding{:>14}   {}\n", to_string(summary.padding),
                         summary.padding == Padding::own ? "up to its alignment, a tensor's bytes are its own"
                                                         : "sizes are exact, only offsets are aligned");
   for (const Summary::ArenaLine& arena : summary.arenas) {
+    if (arena.kind == "persistent" && arena.size == summary.weights) continue;  // in its own line
     text += fmt::format("  arena  {:>14}   {}\n", size_text(arena.size), arena_label(arena));
   }
   if (!summary.strategy.empty())

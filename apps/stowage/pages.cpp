@@ -33,7 +33,8 @@ std::optional<Explanation> explanation_for(const PlanPage& page, const std::stri
   if (page.explain_time <= std::chrono::nanoseconds(0)) return std::nullopt;
   const ExplainOptions options{.plan = shown.options, .budget = capacity, .time_limit = page.explain_time};
   // With a capacity the search stops as soon as it is met, so gains would be relative to a plan that could be better.
-  if (!shown.options.previous && !shown.options.capacity) return explain_with_progress(input, shown.scene, options);
+  if (!shown.options.previous && !shown.options.capacity && !shown.options.capacity_total)
+    return explain_with_progress(input, shown.scene, options);
   Result<Explanation> explanation = explain_with_progress(input, shown.scene.planned().graph, options);
   if (explanation) return std::move(*explanation);
   fmt::print(stderr, "stowage: {} has no explanation: {}\n", page.file, to_string(explanation.error()));
@@ -80,9 +81,10 @@ void write_plan_page(const PlanPage& page, const std::string& input, const Graph
                      const PlanOptions& options) {
   if (page.file.empty()) return;
   if (scene) return write_shown(page, input, {*scene, options}, options.capacity);
-  if (!options.capacity) return say_no_page(page.file, "there is no plan to show");
+  if (!options.capacity && !options.capacity_total) return say_no_page(page.file, "there is no plan to show");
   PlanOptions wider = options;
   wider.capacity.reset();
+  wider.capacity_total.reset();
   const Result<Planned> other = [&] {
     const Progress progress(fmt::format("planning {} without the capacity", input));
     return plan(graph, wider);

@@ -82,9 +82,16 @@ PlanOptions options_of(const PlanArguments& arguments, const Graph& graph) {
   return options;
 }
 
+/// What the names in a header begin with: its own name, without folders and suffixes. Graphs of different models often
+/// have the same name.
+std::string symbol_of(const std::string& header) {
+  const std::string file = header.substr(header.rfind('/') + 1);
+  return file.substr(0, file.rfind(".h"));
+}
+
 /// The plan in the format given by the name of the output.
 std::string plan_text_for(const PlanArguments& arguments, const Graph& graph, const Plan& plan) {
-  if (has_extension(arguments.output, ".h")) return or_fail(plan_to_header(graph, plan));
+  if (has_extension(arguments.output, ".h")) return or_fail(plan_to_header(graph, plan, symbol_of(arguments.output)));
   if (!has_extension(arguments.output, ".tflite")) return plan_to_json(graph, plan);
   const std::string model = or_fail(read_file(arguments.input));
   return or_fail(tflite_with_plan({model, arguments.input}, plan, arguments.import));
@@ -144,8 +151,7 @@ void plan_graph(const PlanArguments& arguments, const Graph& graph) {
   if (stopped) page.explain_time = std::chrono::nanoseconds(0);
   if (scene || !stopped) write_plan_page(page, arguments.input, graph, scene ? &*scene : nullptr, options);
   check_stopped(arguments.input, stopped, planned.has_answer());
-  check_answer(arguments.input, planned.status, options.capacity ? shortage_text(planned, *options.capacity) : "",
-               what_to_change(arguments));
+  check_answer(arguments.input, planned.status, shortage_text(planned), what_to_change(arguments));
 }
 
 void plan_table(const PlanArguments& arguments, const CsvProblem& table) {
@@ -188,8 +194,12 @@ void add_plan_command(CLI::App& app) {
                   "Write the plan as a PyTorch memory snapshot, for pytorch.org/memory_viz")
       ->type_name("FILE");
   add_plan_page_options(command, arguments->page);
-  add_size_option(command, "--capacity", arguments->options.capacity,
-                  "Exit with 4 if it is proven that no plan fits into this, with 5 if that is not known");
+  add_size_option(
+      command, "--capacity", arguments->options.capacity,
+      "The most bytes that the peak may have in each memory, without weights and the caller's buffers; exit "
+      "with 4 if it is proven that no plan fits, with 5 if that is not known");
+  add_size_option(command, "--capacity-total", arguments->options.capacity_total,
+                  "The same for the peak and the weights together");
   CLI::Option* const previous =
       command
           .add_option("--previous", arguments->previous,

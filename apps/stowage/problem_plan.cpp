@@ -35,6 +35,7 @@ Summary summary_of(const Problem& problem, const SolveOutcome& outcome, const st
   summary.peak = outcome.peak;
   summary.lower_bound = outcome.bound.bytes;
   summary.naive = stacked_size(problem);
+  summary.total = summary.peak;
   summary.proven_optimal = outcome.has_answer() && outcome.peak == outcome.bound.bytes;
   summary.padding = Padding::none;
   summary.status = to_string(outcome.status);
@@ -95,6 +96,7 @@ Result<PlannedProblem> plan_problem(const CsvProblem& table, const std::string& 
 }
 
 void refuse_graph_options(const PlanOptions& options) {
+  if (options.capacity_total) end_with(kUsage, "--capacity-total is for graphs; a table has no weights");
   if (options.region_limit) end_with(kUsage, "--region-limit is for graphs; a table is one region");
   if (!options.no_reuse_names.empty())
     end_with(kUsage, "--no-reuse-names is for graphs; a table has rows, no tensors or ops");

@@ -71,6 +71,9 @@ struct ImportOptions {
   bool views = true;
   /// Give element-wise ops of a model in-place pairs where that is always legal.
   bool in_place = true;
+  /// Treat what is computed from constants alone as constant too: computed once, before the first
+  /// run. Absent: as the runtimes of the format do, which is true for ONNX only.
+  std::optional<bool> fold = {};
   std::map<std::string, std::int64_t> dims;  ///< Values of symbolic dimensions, by name.
   /// Shapes of a model's inputs, by name: they say how large the dims are that the file leaves
   /// open, with or without a name. What the file states must agree.
@@ -79,7 +82,7 @@ struct ImportOptions {
   /// as batches × ops. Above that, a file is refused with `ErrorCode::unsupported`.
   std::uint32_t limit = 1;
 };
-enum class ImportOption : std::uint8_t { alignment, views, in_place, dims, shapes };
+enum class ImportOption : std::uint8_t { alignment, views, in_place, fold, dims, shapes };
 
 /// The content of a file: a graph, or a table that is already a packing problem.
 using Imported = std::variant<Graph, CsvProblem>;

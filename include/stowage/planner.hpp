@@ -47,6 +47,8 @@ struct PlanOptions {
   /// Zero-copy inputs up to this size are placed next to each other instead of being bound.
   Bytes fuse_inputs_up_to = {};
   std::optional<Bytes> capacity = {};  ///< The largest acceptable peak, in each memory.
+  /// The same for the peak and the weights together: all arenas except for the caller's buffers.
+  std::optional<Bytes> capacity_total = {};
   std::string solver = "auto";
   /// For solving; absent: no limit.
   std::optional<std::chrono::nanoseconds> time_limit = std::chrono::seconds(1);
@@ -155,6 +157,8 @@ struct SharedProblem {
 /// a proof: what the best answer takes), by how much that exceeds the capacity, and the arenas of a
 /// memory with several. Empty if no memory is known to be too small.
 [[nodiscard]] STOWAGE_EXPORT std::string shortage_text(const Planned& planned, Bytes capacity);
+/// The same for the capacity and the total capacity in the options of `planned`.
+[[nodiscard]] STOWAGE_EXPORT std::string shortage_text(const Planned& planned);
 
 /// The figures of a plan, as `stowage plan` prints them. The JSON (`stowage.summary/1`) has all
 /// except `strategy` and `strategies`.
@@ -174,6 +178,11 @@ struct Summary {
   Bytes peak;
   Bytes lower_bound;
   Bytes naive;
+  Bytes weights;  ///< The persistent arenas: constants and variables, each at its own address.
+  /// The part of the weights that ops without a task compute from others, once, before the first
+  /// run. The padding up to their alignments is included where it is theirs.
+  Bytes folded;
+  Bytes total;  ///< Weights and peak.
   bool proven_optimal = false;
   Padding padding = Padding::own;  ///< The rule that the figures follow.
   std::string status;

@@ -55,7 +55,7 @@ std::vector<ChunkList> chunk_lists(const std::vector<BufferType*>& different, co
 Result<Plan> make_plan(const Graph& graph, PlanOptions options) {
   options.base = AddressBase::refreshable;  // chunks move when they grow
   STOWAGE_TRY(Planned planned, plan(graph, options));
-  if (planned.status == SolveStatus::timed_out && !options.capacity) {
+  if (planned.status == SolveStatus::timed_out && !options.capacity && !options.capacity_total) {
     // Callers need some plan, however late; online best fit always finds one, quickly.
     options.solver = "online_best_fit";
     options.time_limit.reset();
@@ -63,7 +63,8 @@ Result<Plan> make_plan(const Graph& graph, PlanOptions options) {
     STOWAGE_TRY(planned, plan(graph, options));
   }
   if (planned.has_answer()) return std::move(*planned.plan);
-  const std::string shortage = options.capacity ? ": " + shortage_text(planned, *options.capacity) : "";
+  const bool limited = options.capacity || options.capacity_total;
+  const std::string shortage = limited ? ": " + shortage_text(planned) : "";
   return Error{ErrorCode::out_of_memory,
                fmt::format("no plan for graph '{}': {}{}", graph.name(), to_string(planned.status), shortage),
                {}};

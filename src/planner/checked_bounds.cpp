@@ -1,7 +1,6 @@
 #include "planner/checked_bounds.hpp"
 
 #include <algorithm>
-#include <map>
 
 namespace stowage {
 namespace {
@@ -32,11 +31,14 @@ std::vector<Raised> find_raised(const Graph& graph, const Plan& plan, const std:
   return raised;
 }
 
-bool exceeds_capacity(const std::vector<ArenaNeed>& needs, std::optional<Bytes> capacity) {
-  std::map<MemoryId, Bytes> bounds;
-  for (const ArenaNeed& need : needs) bounds[need.memory] += need.lower_bound;
-  return capacity &&
-         std::any_of(bounds.begin(), bounds.end(), [&](const auto& each) { return each.second > *capacity; });
+bool exceeds_capacity(const std::vector<ArenaNeed>& needs, const Planned& planned) {
+  std::vector<Bytes> bounds(planned.graph.memories().size());
+  for (const ArenaNeed& need : needs) bounds[need.memory.index()] += need.lower_bound;
+  for (std::size_t m = 0; m < bounds.size(); ++m) {
+    const std::optional<Bytes> capacity = capacity_of(planned.options, planned.record->weights, MemoryId(m));
+    if (capacity && bounds[m] > *capacity) return true;
+  }
+  return false;
 }
 
 bool can_be_checked(const BoundProof& proof) {
@@ -94,7 +96,7 @@ void raise(Planned& planned, std::vector<ArenaNeed>& needs, const std::vector<Ar
   for (const auto& [id, bound] : find_raised(planned.graph, *planned.plan, asked, rules))
     set_bound(planned, needs, id, bound);
   const bool meets = planned.plan->peak() == planned.lower_bound;
-  const bool exceeds = exceeds_capacity(needs, planned.options.capacity);
+  const bool exceeds = exceeds_capacity(needs, planned);
   if (planned.status == SolveStatus::feasible && meets) planned.status = SolveStatus::optimal;
   if (planned.status == SolveStatus::timed_out && exceeds) planned.status = SolveStatus::infeasible;
 }

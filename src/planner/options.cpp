@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "planner/interface/record.hpp"
 
 namespace stowage {
@@ -12,6 +14,12 @@ AnalysisOptions analysis_options(const PlanOptions& options) {
           .batch_start = options.batch_start,
           .padding = options.padding,
           .fuse_inputs_up_to = options.fuse_inputs_up_to};
+}
+
+std::optional<Bytes> capacity_of(const PlanOptions& options, const std::vector<Bytes>& weights, MemoryId memory) {
+  if (!options.capacity_total) return options.capacity;
+  const Bytes rest = *options.capacity_total - weights[memory.index()];
+  return std::min(rest, options.capacity.value_or(rest));
 }
 
 LowerOptions lower_options(const PlanOptions& options) {

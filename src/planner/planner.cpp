@@ -254,6 +254,33 @@ std::size_t count_items(const Lowering& lowering) {
   return count;
 }
 
+/// Finds how large the persistent arena of each memory is, and limits the other arenas to what it leaves.
+Status limit_total(const PlanOptions& options, Lowering& lowering, std::vector<Bytes>& weights) {
+  for (const ArenaProblem& arena : lowering.arenas) {
+    if (arena.kind != ArenaKind::persistent) continue;
+    STOWAGE_TRY(const SolveOutcome outcome, solve(arena.problem));
+    weights[arena.memory.index()] += outcome.peak;
+  }
+  for (ArenaProblem& arena : lowering.arenas) {
+    if (is_paid(arena.kind)) arena.problem.capacity = std::max(Bytes(0), *capacity_of(options, weights, arena.memory));
+  }
+  return Done{};
+}
+
+/// The weights may exceed the total capacity alone, in a memory without any other arena too; and the persistent arena
+/// of a plan that keeps offsets may be larger than it has to be.
+SolveStatus status_in_total(const Planned& planned, const std::vector<Bytes>& weights) {
+  const Bytes total = *planned.options.capacity_total;
+  if (std::any_of(weights.begin(), weights.end(), [&](Bytes each) { return each > total; }))
+    return SolveStatus::infeasible;
+  if (!planned.plan || !planned.has_answer()) return planned.status;
+  std::vector<Bytes> sizes(weights.size());
+  for (const Arena& arena : planned.plan->arenas)
+    sizes[arena.memory.index()] += arena.kind == ArenaKind::user ? Bytes(0) : arena.size;
+  const bool fits = std::all_of(sizes.begin(), sizes.end(), [&](Bytes each) { return each <= total; });
+  return fits ? planned.status : SolveStatus::timed_out;
+}
+
 VerifyOptions verify_options(const PlanOptions& options) {
   return {.max_findings = 1,
           .keep_inputs = options.keep_inputs,
@@ -278,6 +305,7 @@ Status doubt(const Search& search, Planned& planned) {
   if (planned.status != SolveStatus::infeasible || planned.graph.needs_addresses_only()) return Done{};
   PlanOptions unlimited = planned.options;
   unlimited.capacity.reset();
+  unlimited.capacity_total.reset();
   STOWAGE_TRY(const Planned other, plan_with(planned.graph, unlimited, search));
   if (!other.plan || other.record->bounds_lowered) planned.status = SolveStatus::timed_out;
   return Done{};
@@ -295,6 +323,8 @@ Result<Planned> plan_with(const Graph& graph, const PlanOptions& options, const 
           find_race(graph, analysis.layout.sharing, analysis.liveness.timeline, analysis.liveness.order))
     return Error{ErrorCode::invalid, describe(*race, graph), {}};
   record->lowering = timed(record->times.lower, [&] { return lower(graph, analysis, lower_options(options)); });
+  record->weights.resize(graph.memories().size());
+  if (options.capacity_total) STOWAGE_TRY_STATUS(limit_total(options, record->lowering, record->weights));
   const Lowering& lowering = record->lowering;
   const Task task{graph, analysis, lowering, options, search};
   STOWAGE_TRY(Answers answers, timed(record->times.solve, [&] { return solve_all(task, solve_options(options)); }));
@@ -312,14 +342,15 @@ Result<Planned> plan_with(const Graph& graph, const PlanOptions& options, const 
   result.options.stop = {};
   result.options.on_better = {};
   result.record = record;
-  if (answers.solutions.size() != lowering.arenas.size()) {
+  if (answers.solutions.size() == lowering.arenas.size()) {
+    result.plan = timed(record->times.lower, [&] { return raise(graph, analysis, lowering, answers.solutions); });
+    timed(record->times.solve,
+          [&] { raise_to_checked_bounds(lowering, verify_options(options), record->needs, result); });
+    if (options.verify) timed(record->times.verify, [&] { check_verified(options, *record, result); });
+  } else {
     STOWAGE_TRY_STATUS(doubt(search, result));
-    return result;
   }
-  result.plan = timed(record->times.lower, [&] { return raise(graph, analysis, lowering, answers.solutions); });
-  timed(record->times.solve,
-        [&] { raise_to_checked_bounds(lowering, verify_options(options), record->needs, result); });
-  if (options.verify) timed(record->times.verify, [&] { check_verified(options, *record, result); });
+  if (options.capacity_total) result.status = status_in_total(result, record->weights);
   return result;
 }
 

@@ -117,6 +117,54 @@ TEST(Planner, ShortageWithoutProofIsThatOfTheBestAnswer) {
   EXPECT_EQ(shortage_text(planned, Bytes(12)), "");
 }
 
+/// A weight of 100 bytes, and a peak of 128.
+Graph weighted() {
+  GraphBuilder builder("weighted");
+  builder.add(Memory{.name = "memory", .alignment = Bytes(1)});
+  const TensorId w = builder.add(Tensor{.name = "w", .size = Bytes(100), .flags = TensorFlag::constant});
+  const TensorId x = builder.add(Tensor{.name = "x", .size = Bytes(64), .flags = TensorFlag::input});
+  const TensorId y = builder.add(Tensor{.name = "y", .size = Bytes(64), .flags = TensorFlag::output});
+  builder.add(Op{.name = "mul", .kind = "MUL", .inputs = {x, w}, .outputs = {y}});
+  return builder.build().value();
+}
+
+TEST(Planner, WeightsAndPeakAreTheTotal) {
+  const Summary summary = summarize(*plan(weighted()));
+  EXPECT_EQ(summary.peak, Bytes(128));
+  EXPECT_EQ(summary.weights, Bytes(100));
+  EXPECT_EQ(summary.folded, Bytes(0));
+  EXPECT_EQ(summary.total, Bytes(228));
+}
+
+TEST(Planner, TheTotalCapacityCountsWeights) {
+  EXPECT_TRUE(plan(weighted(), {.capacity_total = Bytes(228)})->has_answer());
+  const Planned planned = *plan(weighted(), {.capacity_total = Bytes(227)});
+  EXPECT_EQ(planned.status, SolveStatus::infeasible);
+  EXPECT_EQ(shortage_text(planned),
+            "it needs at least 228 bytes, 1 more than the 227 available (weights 100, shared 128)");
+  EXPECT_EQ(shortage_text(*plan(weighted(), {.capacity_total = Bytes(99)})),
+            "it needs at least 228 bytes, 129 more than the 99 available (weights 100, shared 128)");
+}
+
+TEST(Planner, BothCapacitiesHoldAtOnce) {
+  EXPECT_TRUE(plan(weighted(), {.capacity = Bytes(128), .capacity_total = Bytes(228)})->has_answer());
+  EXPECT_FALSE(plan(weighted(), {.capacity = Bytes(127), .capacity_total = Bytes(999)})->has_answer());
+  EXPECT_FALSE(plan(weighted(), {.capacity = Bytes(999), .capacity_total = Bytes(227)})->has_answer());
+  const Planned planned = *plan(weighted(), {.capacity = Bytes(127), .capacity_total = Bytes(200)});
+  EXPECT_EQ(shortage_text(planned), "it needs at least 128 bytes, 1 more than the 127 available");
+}
+
+TEST(Planner, WeightsAloneMayExceedTheTotalCapacity) {
+  GraphBuilder builder("weights");
+  const TensorId w = builder.add(Tensor{.name = "w", .size = Bytes(100), .flags = TensorFlag::constant});
+  builder.add(Op{.name = "read", .kind = "X", .inputs = {w}, .outputs = {}});
+  const Graph graph = builder.build().value();
+  const Planned planned = *plan(graph, {.capacity_total = Bytes(99)});
+  EXPECT_EQ(planned.status, SolveStatus::infeasible);
+  EXPECT_EQ(shortage_text(planned), "it needs at least 100 bytes, 1 more than the 99 available (weights 100)");
+  EXPECT_TRUE(plan(graph, {.capacity_total = Bytes(100)})->has_answer());
+}
+
 TEST(Planner, WhatWasPlannedKeepsItsGraphAndWhatWasFoundOut) {
   const Planned planned = *plan(chain(true), {.in_place = false});
   EXPECT_EQ(planned.graph.ops().size(), 5U) << "the caller's graph is gone";

@@ -37,6 +37,17 @@ MemoryNeed need_of(const Planned& planned, MemoryId memory) {
   return need;
 }
 
+/// The weights count as a part of what is needed, and are proven to be.
+MemoryNeed with_weights(MemoryNeed need, Bytes weights) {
+  const std::string weighed = fmt::format("weights {}", weights.value());
+  need.proven += weights;
+  if (need.taken) *need.taken += weights;
+  for (std::string* const list : {&need.proven_by_kind, &need.taken_by_kind})
+    *list = list->empty() ? weighed : weighed + ", " + *list;
+  need.arenas += 2;  // so that they are listed
+  return need;
+}
+
 /// `who` needs it: a memory, or "it" if there is only one.
 std::string describe(const std::string& who, const MemoryNeed& need, Bytes capacity) {
   const bool proven = need.proven > capacity;
@@ -48,18 +59,33 @@ std::string describe(const std::string& who, const MemoryNeed& need, Bytes capac
                      (bytes - capacity).value(), capacity.value(), need.arenas > 1 ? fmt::format(" ({})", kinds) : "");
 }
 
-}  // namespace
+enum class Weights : std::uint8_t { left_out, counted };
 
-std::string shortage_text(const Planned& planned, Bytes capacity) {
+std::string shortage(const Planned& planned, Bytes capacity, Weights weights) {
   const Graph& graph = planned.graph;
   std::string text;
   for (std::size_t m = 0; m < graph.memories().size(); ++m) {
     const std::string who = graph.memories().size() == 1 ? "it" : fmt::format("memory '{}'", graph.memories()[m].name);
-    const std::string line = describe(who, need_of(planned, MemoryId(m)), capacity);
+    MemoryNeed need = need_of(planned, MemoryId(m));
+    if (weights == Weights::counted && planned.record) need = with_weights(need, planned.record->weights[m]);
+    const std::string line = describe(who, need, capacity);
     if (line.empty()) continue;
     text += (text.empty() ? "" : "; ") + line;
   }
   return text;
+}
+
+}  // namespace
+
+std::string shortage_text(const Planned& planned, Bytes capacity) {
+  return shortage(planned, capacity, Weights::left_out);
+}
+
+std::string shortage_text(const Planned& planned) {
+  const PlanOptions& options = planned.options;
+  const std::string text = options.capacity ? shortage_text(planned, *options.capacity) : "";
+  if (!text.empty() || !options.capacity_total) return text;
+  return shortage(planned, *options.capacity_total, Weights::counted);
 }
 
 }  // namespace stowage

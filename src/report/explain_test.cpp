@@ -129,6 +129,8 @@ time at op 'down.0' (step 1), and 2 other peaks are as high.
                               order of ops is smaller
   bound                1200
   naive                2500   without any reuse; the peak is 48.0% of it
+  weights                 0   constants and variables, which keep their places
+  total                1200   weights + peak
   largest op           1200   inputs, outputs and workspaces of op 'down.0' (DOWN, step 1) alone
 
 Arena 'memory' (shared), 1200: 3 binding peaks (live bytes within 1% of the most)

@@ -72,6 +72,10 @@ std::string ExplanationWriter::figures() const {
       figure("peak", summary.peak, verdict) + figure("bound", summary.lower_bound) +
       figure("naive", summary.naive,
              fmt::format("without any reuse; the peak is {} of it", percent_text(summary.peak, summary.naive)));
+  text += figure("weights", summary.weights, "constants and variables, which keep their places");
+  if (summary.folded > Bytes(0))
+    text += figure("folded", summary.folded, "of the weights are computed from others once, before the first run");
+  text += figure("total", summary.total, "weights + peak");
   if (const std::optional<LargestOp>& op = explanation_.details->largest_op) {
     text += figure("largest op", op->bytes,
                    fmt::format("inputs, outputs and workspaces of op '{}' ({}, step {}) alone", clipped(op->name, 40),

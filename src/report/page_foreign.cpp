@@ -141,9 +141,12 @@ Summary summary_of(const AnyPlan& plan, const PlanData& data) {
   }
   summary.proven_optimal = plan.proven_optimal();
   summary.status = to_string(plan.proven_optimal() ? SolveStatus::optimal : SolveStatus::feasible);
-  for (const PageArena& arena : data.arenas)
+  for (const PageArena& arena : data.arenas) {
+    if (arena.kind == ArenaKind::persistent) summary.weights += arena.size;
     summary.arenas.push_back({arena.name, arena.memory, std::string(to_string(arena.kind)), arena.size,
                               arena.lower_bound, arena.proven_optimal});
+  }
+  summary.total = summary.weights + summary.peak;
   return summary;
 }
 

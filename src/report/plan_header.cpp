@@ -33,11 +33,11 @@ std::string comment(std::string text) {
 
 class HeaderWriter {
  public:
-  HeaderWriter(const Graph& graph, const Plan& plan)
+  HeaderWriter(const Graph& graph, const Plan& plan, const std::string& name)
       : graph_(graph),
         plan_(plan),
-        lower_(identifier(graph.name(), std::tolower)),
-        upper_(identifier(graph.name(), std::toupper)),
+        lower_(identifier(name, std::tolower)),
+        upper_(identifier(name, std::toupper)),
         offsets_(graph.tensors().size(), -1) {}
 
   Result<std::string> run() {
@@ -86,6 +86,9 @@ class HeaderWriter {
     std::string text =
         fmt::format("/* {}: where each tensor lies in the arena. Written by stowage. */\n", comment(graph_.name()));
     text += fmt::format("#ifndef {0}_OFFSETS_H\n#define {0}_OFFSETS_H\n\n#include <stdint.h>\n\n", upper_);
+    text +=
+        "/* The bytes at the planned offsets alone: without constants, and without what a runtime keeps for itself. "
+        "*/\n";
     text += fmt::format("#define {}_ARENA_SIZE {}\n", upper_, size().value());
     text += fmt::format("#define {}_ARENA_ALIGNMENT {}\n", upper_, alignment().value());
     return text + fmt::format("#define {}_TENSOR_COUNT {}\n", upper_, offsets_.size());
@@ -134,6 +137,8 @@ class HeaderWriter {
 
 }  // namespace
 
-Result<std::string> plan_to_header(const Graph& graph, const Plan& plan) { return HeaderWriter(graph, plan).run(); }
+Result<std::string> plan_to_header(const Graph& graph, const Plan& plan, const std::string& name) {
+  return HeaderWriter(graph, plan, name.empty() ? graph.name() : name).run();
+}
 
 }  // namespace stowage

@@ -14,6 +14,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 Graph two_ops(const std::string& name, const std::string& tensor) {
   GraphBuilder builder(name);
@@ -38,6 +39,15 @@ TEST(Header, HasTheArenaAndTheOffsetsInTheOrderOfTheTensors) {
                     HasSubstr("static const int32_t my_net_2_offsets[MY_NET_2_TENSOR_COUNT] = {\n"),
                     HasSubstr("-1, /* 1: w, 8 bytes, constant */\n"), HasSubstr("/* 2: y, 20 bytes, output */\n"),
                     HasSubstr("/* op 0, workspace 0: 64 bytes */\n")));
+}
+
+TEST(Header, SymbolsCanHaveANameOfTheirOwn) {
+  const Graph graph = two_ops("main_graph", "x");
+  const std::string header = plan_to_header(graph, *plan(graph)->plan, "my-net").value();
+  EXPECT_THAT(header, AllOf(HasSubstr("/* main_graph: where each tensor lies"), HasSubstr("#ifndef MY_NET_OFFSETS_H\n"),
+                            HasSubstr("#define MY_NET_ARENA_SIZE 208\n"),
+                            HasSubstr(" my_net_offsets[MY_NET_TENSOR_COUNT]"), HasSubstr(" my_net_workspaces[1]")));
+  EXPECT_THAT(header, Not(HasSubstr("MAIN_GRAPH")));
 }
 
 TEST(Header, IsValidCWhateverTheNamesAre) {

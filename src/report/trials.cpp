@@ -29,6 +29,7 @@ bool Outcome::fits(Bytes budget) const {
 PlanOptions plan_options(const ExplainOptions& options) {
   PlanOptions result = options.plan;
   result.capacity.reset();
+  result.capacity_total.reset();
   result.previous.reset();
   return result;
 }

@@ -18,6 +18,55 @@ def chain(dims):
     return model(*values, tensor("s", [1], INT64), node("Exp", ["x"], ["a"]), node("Reshape", ["a", "s"], ["b"]), node("Relu", ["b"], ["y"]))
 
 
+def tied():
+    """x × transpose(w) → y, where another op reads w itself; and x + (c + c), where nothing else reads c."""
+    values = [field(11, value("x", [4, 64])), field(11, value("i", [1], INT64)), *(field(13, value(name, dims)) for name, dims in (("wt", [64, 32]), ("g", [1, 64]), ("cc", [64]), ("a", [1, 64]))),
+              field(12, value("y", [4, 32])), field(12, value("z", [4, 64]))]
+    return model(*values, tensor("w", [32, 64]), tensor("c", [64]), node("Transpose", ["w"], ["wt"]), node("MatMul", ["x", "wt"], ["y"]),
+                 node("Gather", ["w", "i"], ["g"]), node("Add", ["c", "c"], ["cc"]), node("Mul", ["g", "cc"], ["a"]), node("Add", ["x", "a"], ["z"]))
+
+
+class Folding(CliTest):
+    W, C, X = 32 * 64 * 4, 64 * 4, 4 * 64 * 4
+
+    def test_what_is_computed_from_weights_alone_is_a_weight(self):
+        name = self.write("net.onnx", tied())
+        on, off = self.summary(name, "-o", "plan.json"), self.summary(name, "--fold", "off", "-o", "off.json")
+        self.assertEqual((on["weights_bytes"], on["folded_bytes"]), (2 * self.W + self.C, self.W + self.C))
+        self.assertEqual((off["weights_bytes"], off["folded_bytes"]), (self.W + self.C, 0))
+        for summary in (on, off):
+            self.assertEqual(summary["total_bytes"], summary["weights_bytes"] + summary["peak_bytes"])
+        self.assertGreaterEqual(off["peak_bytes"], self.W + self.X)
+        self.assertLess(on["peak_bytes"], self.W)
+        self.expect(0, "verify", name, "plan.json")
+        self.expect(0, "verify", name, "off.json", "--fold", "off")
+        self.assertRegex(self.expect(0, "plan", name).out, rf"\n  weights +{2 * self.W + self.C}   .*\n  folded +{self.W + self.C}   of the weights ")
+        self.assertRegex(self.expect(0, "explain", name).out, rf"\n  folded +{self.W + self.C}   ")
+
+    def test_a_weight_that_only_folding_reads_takes_no_memory(self):
+        name = self.write("net.onnx", tied())
+        self.expect(0, "convert", name, "graph.json")
+        flags = {tensor["name"]: tensor.get("flags", []) for tensor in json.loads(self.read("graph.json"))["tensors"]}
+        self.assertEqual({each: flags[each] for each in ("w", "wt", "c", "cc")},
+                         {"w": ["constant"], "wt": ["constant"], "c": ["constant", "external"], "cc": ["constant"]})
+
+    def test_a_converted_graph_has_the_same_figures_and_can_be_folded_later(self):
+        name = self.write("net.onnx", tied())
+        self.expect(0, "convert", name, "folded.json")
+        self.expect(0, "convert", name, "graph.json", "--fold", "off")
+        bytes_of = lambda *arguments: {key: figure for key, figure in self.summary(*arguments).items() if key.endswith("_bytes")}
+        self.assertEqual(bytes_of("folded.json"), bytes_of(name))
+        self.assertEqual(bytes_of("graph.json"), bytes_of(name, "--fold", "off"))
+        self.assertEqual(bytes_of("graph.json", "--fold", "on"), bytes_of(name))
+
+    def test_random_numbers_and_quantised_weights_are_not_folded(self):
+        for kind, inputs in (("RandomNormalLike", ["w"]), ("DequantizeLinear", ["q", "s"])):
+            with self.subTest(kind=kind):
+                made = model(field(11, value("x", [8])), field(13, value("r", [8])), field(12, value("y", [8])), tensor("w", [8]), tensor("q", [8], 3),
+                             tensor("s", []), node(kind, inputs, ["r"]), node("Add", ["x", "r"], ["y"]))
+                self.assertEqual(self.summary(self.write("net.onnx", made))["folded_bytes"], 0)
+
+
 class Models(CliTest):
     def test_a_model_is_planned_and_verified(self):
         name = self.write("net.onnx", chain([256]))

@@ -13,7 +13,8 @@ import pathlib
 
 from support import EXAMPLES, OLD, CliTest, chain, graph_of, main, random_rows, round_up, solver_names, table_of
 
-SUMMARY_FIELDS = ["schema", "name", "ops", "tensors", "items", "peak_bytes", "lower_bound_bytes", "naive_bytes", "proven_optimal",
+SUMMARY_FIELDS = ["schema", "name", "ops", "tensors", "items", "peak_bytes", "lower_bound_bytes", "naive_bytes", "weights_bytes", "folded_bytes",
+                  "total_bytes", "proven_optimal",
                   "padding", "status", "solver", "solve_ms", "waits", "fills", "filled_bytes", "copies", "copied_bytes", "arenas"]
 ARENA_FIELDS = ["name", "memory", "kind", "size", "lower_bound", "proven_optimal"]
 

@@ -138,9 +138,23 @@ class Models(CliTest):
         compiler = shutil.which("cc") or shutil.which("gcc")
         self.expect(0, "plan", "chain.tflite", "-o", "offsets.h")
         self.write("main.c", '#include "offsets.h"\n#include <stdio.h>\nint main(void) {\n'
-                             '  printf("%d %d", (int)CHAIN_ARENA_SIZE, (int)chain_offsets[CHAIN_TENSOR_COUNT - 1]);\n  return 0;\n}\n')
+                             '  printf("%d %d", (int)OFFSETS_ARENA_SIZE, (int)offsets_offsets[OFFSETS_TENSOR_COUNT - 1]);\n  return 0;\n}\n')
         subprocess.run([compiler, "-std=c99", "-Wall", "-Wextra", "-Werror", "-o", "main", "main.c"], cwd=self.dir, check=True)
         self.assertEqual(subprocess.run([self.dir / "main"], capture_output=True, check=True).stdout, b"64 -1")
+
+    def test_symbols_of_a_header_have_the_name_of_its_file(self):
+        os.mkdir(self.dir / "folder.h")
+        self.expect(0, "plan", "chain.tflite", "-o", "folder.h/my-net.h")
+        self.assertIn("#define MY_NET_ARENA_SIZE 64\n", self.read("folder.h/my-net.h"))
+        self.assertNotIn("CHAIN", self.read("folder.h/my-net.h"))
+        self.assertIn("without what a runtime keeps for itself", self.read("folder.h/my-net.h"))
+
+    def test_constants_are_weights_and_no_arena(self):
+        text = self.expect(0, "plan", "chain.tflite").out
+        summary = self.summary("chain.tflite")
+        self.assertGreater(summary["weights_bytes"], 0)
+        self.assertRegex(text, rf"\n  weights +{summary['weights_bytes']}   ")
+        self.assertNotIn("persistent", text)
 
     def test_a_model_whose_parts_overlap_has_no_copy(self):
         found = PROJECT / "fuzz" / "corpus" / "fuzz_tflite" / "overlapping.tflite"  # by the fuzzer

@@ -330,6 +330,14 @@ def a_size_that_is_asked_for_is_kept(browser, file):
         assert own.text(".answer") == words
 
 
+def weights_and_total_are_figures_of_a_graph(browser, file):
+    with Opened(browser, file) as own:
+        figures = {figure.split("\n")[0]: figure for figure in own.page.locator(".figure").all_inner_texts()}
+        assert ("Weights" in figures) == ("Graph" in figures), figures
+        if "Weights" in figures:
+            assert "in total, with the peak" in figures["Weights"], figures
+
+
 def address_restores_the_view(browser, file):
     with Opened(browser, file) as own:
         x, y, holder = own.find_holder()
@@ -415,7 +423,7 @@ def hostile_names_stay_text(browser, file):
         assert widths[0] <= widths[1], widths
 
 
-PLANS = [a_holder_has_one_name, without_a_capacity_nothing_fails, layers_are_colours_links_and_hits, a_finger_selects_zooms_and_scrolls, hover_says_what_it_is, click_selects, click_on_the_curve_lists_the_live_set, shift_click_selects_a_step, wheel_drag_and_keys_move_the_view, double_click_zooms_to_the_tensor,
+PLANS = [weights_and_total_are_figures_of_a_graph, a_holder_has_one_name, without_a_capacity_nothing_fails, layers_are_colours_links_and_hits, a_finger_selects_zooms_and_scrolls, hover_says_what_it_is, click_selects, click_on_the_curve_lists_the_live_set, shift_click_selects_a_step, wheel_drag_and_keys_move_the_view, double_click_zooms_to_the_tensor,
          minimap_moves_the_view, search_finds_lights_and_steps_through, tabs_change_the_arena, peaks_are_one_key_apart, colours_have_legends, explanation_leads_to_the_map, a_change_is_shown_in_the_map,
          a_size_that_is_asked_for_is_kept, address_restores_the_view, links_break_nothing, keyboard_alone_reaches_everything]
 # What the page of two plans does as well.

@@ -6,7 +6,7 @@ import {readPlan} from "../model.js";
 
 export function smallColumns() {
   return {
-    label: "small.json", summary: {peak_bytes: 256, lower_bound_bytes: 256, naive_bytes: 320, ops: 4, tensors: 4}, capacity: null,
+    label: "small.json", summary: {peak_bytes: 256, lower_bound_bytes: 256, naive_bytes: 320, weights_bytes: 0, folded_bytes: 0, total_bytes: 256, ops: 4, tensors: 4}, capacity: null,
     strings: ["", "x", "h", "h2", "y", "mul", "half", "add", "out", "MUL", "HALF", "ADD", "COPY", "input", "f32", "16"],
     steps: 4,
     ops: {name: [5, 6, 7, 8], kind: [9, 10, 11, 12], stream: [0, 0, 0, 0], layer: [0, 0, 0, 0], source: [0, 0, 0, 0]},

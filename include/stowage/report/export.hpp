@@ -13,9 +13,11 @@
 namespace stowage {
 
 /// A C header with the size and alignment of the arena and the offset of every tensor, whose name
-/// is in a comment. Tensors outside of the arena have offset -1. Fails with
-/// `ErrorCode::unsupported` for a plan that needs more than offsets into one arena.
-STOWAGE_EXPORT Result<std::string> plan_to_header(const Graph& graph, const Plan& plan);
+/// is in a comment. Its symbols begin with `name`, or the graph's name if that is empty. Tensors
+/// outside of the arena have offset -1. Fails with `ErrorCode::unsupported` for a plan that needs
+/// more than offsets into one arena.
+STOWAGE_EXPORT Result<std::string> plan_to_header(const Graph& graph, const Plan& plan,
+                                                  const std::string& name = {});
 
 /// A copy of a TFLite model with the plan as TFLM's offline memory plan (metadata
 /// `OfflineMemoryAllocation`); an existing one is replaced, everything else is unchanged. `plan` is

@@ -8,7 +8,7 @@
 
 namespace stowage::io {
 
-/// `parse_graph`, with the alignment of `options`, if any, in every memory.
+/// `parse_graph`, with the alignment of `options`, if any, in every memory, and folded if they say so.
 Result<Graph> parse_graph_with(std::string_view text, const std::string& file, const ImportOptions& options);
 
 namespace graph_json {
@@ -16,7 +16,7 @@ namespace graph_json {
 /// True if the first character is a brace.
 [[nodiscard]] bool is_object(std::string_view text);
 
-inline constexpr ImportOption kOptions[] = {ImportOption::alignment};
+inline constexpr ImportOption kOptions[] = {ImportOption::alignment, ImportOption::fold};
 inline constexpr Format kFormat{.name = "graph",
                                 .suffix = ".json",
                                 .holds = "graph",

@@ -293,10 +293,8 @@ Result<Graph> io::parse_graph_with(std::string_view text, const std::string& fil
   Result<GraphDescription> description = files::read_json(text, file, read_description, kNamed, limits);
   if (!description) return std::move(description).error();
   Result<Graph> graph = Graph::build(std::move(*description));
-  if (graph && options.alignment) {
-    Result<rewrite::Rewritten> aligned = rewrite::with_alignment(*graph, *options.alignment);
-    graph = aligned ? Result<Graph>(std::move(aligned->graph)) : std::move(aligned).error();
-  }
+  if (graph && options.alignment) graph = io::graph_of(rewrite::with_alignment(*graph, *options.alignment), file);
+  if (graph && options.fold.value_or(false)) graph = io::graph_of(rewrite::fold_constants(*graph), file);
   if (!graph) graph.error().where.file = file;
   return graph;
 }

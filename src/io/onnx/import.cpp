@@ -11,6 +11,7 @@
 #include "io/onnx/read.hpp"
 #include "io/onnx/shape/infer.hpp"
 #include "io/onnx/sort_nodes.hpp"
+#include "rewrite/interface/rewrites.hpp"
 #include "stowage/io.hpp"
 
 /// From a model file to a Graph: read → inline functions → sort nodes → infer → describe → build.
@@ -19,6 +20,9 @@ namespace io::onnx {
 namespace {
 
 constexpr Bytes kDefaultAlignment{64};
+
+/// Runtimes keep quantised weights as they are: kernels read them, and folding would multiply their size.
+bool is_folded(const Op& op) { return op.kind != "DequantizeLinear"; }
 
 /// An initializer that is also listed as an input is a default value; we treat it as a constant.
 Status add_inputs(const Model& model, Draft& draft) {
@@ -69,7 +73,8 @@ Result<stowage::Graph> import_model(Model& model, const ImportOptions& options, 
   if (!met.unknown.empty()) return met.unknown.error(file, missing_options(model.graph, dims));
   Result<stowage::Graph> graph = stowage::Graph::build(std::move(description).value());
   if (!graph) graph.error().where.file = file;
-  return graph;
+  if (!graph || !options.fold.value_or(true)) return graph;
+  return graph_of(rewrite::fold_constants(*graph, is_folded), file);
 }
 
 }  // namespace io::onnx

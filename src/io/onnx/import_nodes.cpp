@@ -22,6 +22,17 @@ constexpr std::string_view kNoTensors[] = {
     "ConcatFromSequence", "Optional",       "SequenceAt",     "SequenceConstruct", "SequenceEmpty",
     "SequenceErase",      "SequenceInsert", "SequenceLength", "SequenceMap",       "SplitToSequence"};
 
+/// Operators that draw random numbers.
+constexpr std::string_view kRandom[] = {"Bernoulli",        "Multinomial",   "RandomNormal",
+                                        "RandomNormalLike", "RandomUniform", "RandomUniformLike"};
+
+/// Whether a node computes the same from the same inputs, as far as is known.
+bool may_repeat(const Node& node) {
+  if (!node.domain.empty() && node.domain != "com.microsoft") return false;
+  const bool trains = node.kind.find("Dropout") != std::string::npos && node.inputs.size() > 2;
+  return !trains && std::find(std::begin(kRandom), std::end(kRandom), node.kind) == std::end(kRandom);
+}
+
 /// Tracks which memory already belongs to an output of the model, directly or through a view.
 class OutputMemory {
  public:
@@ -72,6 +83,7 @@ class NodeImport {
     Op op{.name = node.name, .kind = node.kind};
     op.layer = node.layer;
     op.source = node.source;
+    op.recompute = may_repeat(node);
     Operands operands;
     STOWAGE_TRY_STATUS(add_inputs(node, op, operands));
     STOWAGE_TRY_STATUS(add_captures(node, op));

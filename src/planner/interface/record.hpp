@@ -31,9 +31,14 @@ struct PlanningRecord {
   Analysis analysis;
   Lowering lowering;
   std::vector<ArenaNeed> needs = {};  ///< Memory by memory.
+  std::vector<Bytes> weights = {};    ///< By memory: the size of its persistent arena. Only with a total capacity.
   StageTimes times = {};
   bool bounds_lowered = false;  ///< What was proven of some Problem did not hold for the graph.
 };
+
+/// The limit of the paid arenas of a memory, from both capacities; below 0 if the weights alone exceed the total one.
+[[nodiscard]] std::optional<Bytes> capacity_of(const PlanOptions& options, const std::vector<Bytes>& weights,
+                                               MemoryId memory);
 
 /// The options of the stages before the solvers. For plans from other sources, which have no record.
 [[nodiscard]] AnalysisOptions analysis_options(const PlanOptions& options);

@@ -35,6 +35,19 @@ Result<Rewritten> with_alignment(const Graph& graph, Bytes alignment);
 /// graph, each below the size of `into`. (merge_memories.cpp)
 Result<Rewritten> merge_memories(const Graph& graph, std::vector<Memory> into, std::span<const std::size_t> target);
 
+/// Whether an op may be folded; null: any.
+using FoldFilter = bool (*)(const Op& op);
+
+/// Makes constants of what is computed from constants alone: it is computed once, before the first run. These ops lose
+/// their task, and their outputs are constant, at addresses of their own. Constants that only such ops read become
+/// external, because no run needs them. Ids do not change; folding twice changes nothing more.
+///
+/// An op stays as it is if it must not be repeated (`Op::recompute`), reads nothing, has bodies, a batch, aliases,
+/// fills, a ring, a fixed address or an order (`after`), or if one of its outputs is a view, an output of the graph, or
+/// memory of which something else is asked (groups, aliases, kept apart, zero copy, leaving a body, entering a loop).
+/// A constant that is also an input is not read as one: the caller may replace it. O(graph). (fold_constants.cpp)
+Result<Rewritten> fold_constants(const Graph& graph, FoldFilter filter = nullptr);
+
 /// Tensors and workspaces to be ignored (planned with size 0), by the graph's ids, ascending.
 struct Dropped {
   std::vector<TensorId> tensors;
