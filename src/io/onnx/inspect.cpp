@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
@@ -5,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "io/extent.hpp"
 #include "io/onnx/format.hpp"
 #include "io/onnx/import_model.hpp"
 #include "io/onnx/open_dims.hpp"
@@ -21,6 +23,10 @@ constexpr std::array<std::int64_t, 4> kTrialValues = {1, 2, 8, 64};
 /// How often values of dims that depend on others are taken over before a trial is given up.
 constexpr int kMostTurns = 8;
 
+/// Nodes, inputs and outputs that all imports after the first one may visit together: a file that cannot be planned
+/// must not cost many times what one that can does.
+constexpr std::size_t kMostVisits = std::size_t{1} << 20;
+
 std::string kind_of(const Node& node) { return node.domain.empty() ? node.kind : node.domain + "." + node.kind; }
 
 void count_ops(const Graph& graph, std::map<std::string, std::size_t>& ops) {
@@ -30,6 +36,18 @@ void count_ops(const Graph& graph, std::map<std::string, std::size_t>& ops) {
       for (const Graph& body : attribute.graphs) count_ops(body, ops);
     }
   }
+}
+
+/// Nodes with their inputs and outputs, in bodies too.
+std::size_t count_names(const Graph& graph) {
+  std::size_t count = graph.nodes.size();
+  for (const Node& node : graph.nodes) {
+    count += node.inputs.size() + node.outputs.size();
+    for (const Attribute& attribute : node.attributes) {
+      for (const Graph& body : attribute.graphs) count += count_names(body);
+    }
+  }
+  return count;
 }
 
 /// Adds the bytes of initializers; the sum stays at 2^62.
@@ -113,20 +131,29 @@ std::vector<FileInfo::Obstacle> obstacles_of(const Error& error, const UnknownSi
 /// One import. Returns values of dims with which a contradiction would not have come up.
 shape::DimValues try_import(Model& model, const ImportOptions& options, const std::string& file, FileInfo& info) {
   Met met;
-  const Result<stowage::Graph> graph = import_model(model, options, file, met);
+  Result<stowage::Graph> graph = import_model(model, options, file, met);
+  if (graph) {
+    const Status fits = check_extent(*graph, options.limit);
+    if (!fits) graph = fits.error();
+  }
   info.dim_values = options.dims;
   info.shape_values = options.shapes;
   info.unsupported = graph ? std::vector<FileInfo::Obstacle>() : obstacles_of(graph.error(), met.unknown);
   return met.agreeing;
 }
 
+struct Trials {
+  const std::string& file;
+  std::size_t& imports;  ///< How many are left.
+};
+
 /// Tries the options with `value` for all dims that they leave open. Dims may depend on others ("past + new"): where
 /// that shows in a contradiction, they take the value that avoids it, each once.
-void try_value(Model& model, ImportOptions options, std::int64_t value, const std::string& file, FileInfo& info) {
+void try_value(Model& model, ImportOptions options, std::int64_t value, Trials trials, FileInfo& info) {
   const std::vector<ValueInfo> inputs = model.graph.inputs;
-  for (int turn = 0; turn < kMostTurns; ++turn) {
-    model.graph.inputs = inputs;
-    const shape::DimValues agreeing = try_import(model, with_trial(model.graph, options, value), file, info);
+  for (int turn = 0; turn < kMostTurns && trials.imports > 0; ++turn) {
+    --trials.imports;
+    const shape::DimValues agreeing = try_import(model, with_trial(model.graph, options, value), trials.file, info);
     model.graph.inputs = inputs;
     const std::size_t known = options.dims.size();
     options.dims.insert(agreeing.begin(), agreeing.end());
@@ -137,8 +164,10 @@ void try_value(Model& model, ImportOptions options, std::int64_t value, const st
 /// Tries values until the model can be planned; otherwise keeps what the first one met.
 void try_imports(Model& model, const ImportOptions& options, const std::string& file, FileInfo& info) {
   std::optional<FileInfo> first;
+  std::size_t imports = 1 + kMostVisits / std::max<std::size_t>(1, count_names(model.graph));
   for (const std::int64_t value : kTrialValues) {
-    try_value(model, options, value, file, info);
+    if (imports == 0) break;
+    try_value(model, options, value, {file, imports}, info);
     const bool open = info.dim_values.size() + info.shape_values.size() > options.dims.size() + options.shapes.size();
     if (info.unsupported.empty() || !open) return;
     if (!first) first = info;
