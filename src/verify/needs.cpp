@@ -109,8 +109,9 @@ void Needs::collect_body_end(const Event& event, EventIndex at) {
     return;
   }
   for (const Carried& pair : scope.carried) {
+    if (input_.values.of(pair.in) == input_.values.of(pair.out)) continue;  // perhaps nobody reads it
     use_by_copy(pair.out, at);
-    if (input_.values.of(pair.in) != input_.values.of(pair.out)) use(input_.values.of(pair.in), {at, true});
+    use(input_.values.of(pair.in), {at, true});
   }
 }
 
