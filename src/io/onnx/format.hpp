@@ -22,7 +22,7 @@ namespace onnx {
 [[nodiscard]] bool is_model(std::string_view bytes);
 
 inline constexpr ImportOption kOptions[] = {ImportOption::alignment, ImportOption::views, ImportOption::in_place,
-                                            ImportOption::fold, ImportOption::dims, ImportOption::shapes};
+                                            ImportOption::fold,      ImportOption::dims,  ImportOption::shapes};
 inline constexpr Format kFormat{.name = "onnx",
                                 .suffix = ".onnx",
                                 .holds = "model",

@@ -73,8 +73,7 @@ Result<stowage::Graph> import_model(Model& model, const ImportOptions& options, 
   if (!met.unknown.empty()) return met.unknown.error(file, missing_options(model.graph, dims));
   Result<stowage::Graph> graph = stowage::Graph::build(std::move(description).value());
   if (!graph) graph.error().where.file = file;
-  if (!graph || !options.fold.value_or(true)) return graph;
-  return graph_of(rewrite::fold_constants(*graph, is_folded), file);
+  return graph;
 }
 
 }  // namespace io::onnx
@@ -83,7 +82,9 @@ Result<Graph> io::parse_onnx(std::string_view bytes, const std::string& file, co
   STOWAGE_TRY(onnx::Model read, onnx::read_model(bytes, file));
   STOWAGE_TRY(onnx::Model model, onnx::ready_model(std::move(read), file));
   onnx::Met met;
-  return onnx::import_model(model, options, file, met);
+  Result<Graph> graph = onnx::import_model(model, options, file, met);
+  if (!graph || !options.fold.value_or(true)) return graph;
+  return graph_of(rewrite::fold_constants(*graph, onnx::is_folded), file);
 }
 
 }  // namespace stowage
