@@ -80,8 +80,9 @@ BudgetAnswer answer_budget(const Graph& graph, const ExplainOptions& options, co
   if (found) {
     answer.shrink = search.describe(*found);
   } else {
-    answer.reason = trials.skipped() > skipped ? "the time for re-plans ran out"
-                                               : "the rest is memory of fixed size, such as prefetch rings";
+    const bool ran_out = trials.skipped() > skipped || trials.time_is_out();
+    answer.reason =
+        ran_out ? "the time for re-plans ran out" : "the rest is memory of fixed size, such as prefetch rings";
   }
   return answer;
 }
