@@ -5,29 +5,29 @@
 namespace stowage::verification {
 namespace {
 
-/// Bytes of a region.
-struct Spot {
+/// The bytes of a tensor in a region.
+struct PlacedTensor {
   std::size_t cell;
   ArenaId arena;
   ByteRange bytes;
 };
 
-class Spots {
+class PlacedTensors {
  public:
-  Spots(const Case& input, const Cells& cells) : input_(input), cells_(cells) {}
+  PlacedTensors(const Case& input, const Cells& cells) : input_(input), cells_(cells) {}
 
   /// Where the tensor lies: where the plan places it, or in the caller's buffer that it is bound to, if that hosts
   /// others. Nothing for tensors that lie elsewhere, or nowhere.
-  [[nodiscard]] std::optional<Spot> of(TensorId id) const {
+  [[nodiscard]] std::optional<PlacedTensor> of(TensorId id) const {
     const Bytes size = input_.graph.tensor(id).size;
     if (const Place* const place = input_.places.valid(id)) {
       const std::optional<ByteRange> bytes = range_at(place->offset, size);
-      return bytes ? std::optional(Spot{*place->cell, place->arena, *bytes}) : std::nullopt;
+      return bytes ? std::optional(PlacedTensor{*place->cell, place->arena, *bytes}) : std::nullopt;
     }
     const Bindings::Bound* const bound = input_.bindings.of(input_.values.of(id));
     if (!bound || !bound->arena || input_.plan.arenas[bound->arena->index()].regions.empty()) return std::nullopt;
     const Bytes start = input_.values.offset(id) - input_.values.offset(bound->tensor);
-    return Spot{cells_.first(*bound->arena), *bound->arena, {start, start + size}};
+    return PlacedTensor{cells_.first(*bound->arena), *bound->arena, {start, start + size}};
   }
 
  private:
@@ -38,10 +38,10 @@ class Spots {
 }  // namespace
 
 void check_apart(const Case& input, const Cells& cells, Findings& findings) {
-  const Spots spots(input, cells);
+  const PlacedTensors tensors(input, cells);
   for (const auto& [a, b] : input.graph.apart()) {
-    const std::optional<Spot> first = spots.of(a);
-    const std::optional<Spot> second = spots.of(b);
+    const std::optional<PlacedTensor> first = tensors.of(a);
+    const std::optional<PlacedTensor> second = tensors.of(b);
     if (!first || !second || first->cell != second->cell || first->bytes.empty() || second->bytes.empty()) continue;
     if (first->bytes.upper <= second->bytes.lower || second->bytes.upper <= first->bytes.lower) continue;
     findings.add(Rule::apart, "{} at {} and {} at {} of {} share bytes, but the graph keeps them apart",
