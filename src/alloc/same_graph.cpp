@@ -10,7 +10,7 @@ bool all_same(const List& a, const List& b, Same&& same) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), same);
 }
 
-bool same_memory(const Memory& a, const Memory& b) {
+bool equal_memory(const Memory& a, const Memory& b) {
   return a.alignment == b.alignment && a.max_size == b.max_size && (a.kind == "p2p") == (b.kind == "p2p");
 }
 
@@ -30,7 +30,7 @@ ReplanReason compare(const Tensor& a, const Tensor& b) {
 }
 
 /// Of two ops everything but their workspaces.
-bool same_structure(const Op& a, const Op& b) {
+bool equal_structure(const Op& a, const Op& b) {
   return a.inputs == b.inputs && a.outputs == b.outputs && a.no_task == b.no_task && a.in_place == b.in_place &&
          a.aliases == b.aliases && a.stream == b.stream && a.after == b.after &&
          a.contiguous_inputs == b.contiguous_inputs && a.contiguous_outputs == b.contiguous_outputs &&
@@ -39,7 +39,7 @@ bool same_structure(const Op& a, const Op& b) {
 }
 
 ReplanReason compare(const Op& a, const Op& b) {
-  if (!same_structure(a, b)) return ReplanReason::structure;
+  if (!equal_structure(a, b)) return ReplanReason::structure;
   if (a.no_reuse != b.no_reuse) return ReplanReason::flags;
   return a.workspaces == b.workspaces ? ReplanReason::none : ReplanReason::size;
 }
@@ -59,7 +59,7 @@ Replan difference(const Graph& planned, const Graph& graph) {
                      all_same(planned.scopes(), graph.scopes(), same_scope) &&
                      all_same(planned.apart(), graph.apart(), std::equal_to<>());
   if (!alike) return {.reason = ReplanReason::structure};
-  if (!all_same(planned.memories(), graph.memories(), same_memory) ||
+  if (!all_same(planned.memories(), graph.memories(), equal_memory) ||
       !all_same(planned.rings(), graph.rings(), same_ring))
     return {.reason = ReplanReason::memory};
   if (const auto [reason, at] = first_difference(planned.tensors(), graph.tensors()); reason != ReplanReason::none)

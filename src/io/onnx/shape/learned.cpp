@@ -62,7 +62,7 @@ void encode_labels(Call& call) {
   map_categories(call);
 }
 
-void one_hot(Call& call) {
+void one_hot_encoder(Call& call) {
   Dims dims = call.dims(0);
   dims.push_back(static_cast<std::int64_t>(std::max(count_of(call, "cats_int64s"), count_of(call, "cats_strings"))));
   call.set(0, ElementType::float32, std::move(dims));
@@ -109,7 +109,7 @@ constexpr Operator kLearnedOperators[] = {
     {"LinearClassifier", linear_classifier},
     {"LinearRegressor", linear_regressor},
     {"Normalizer", real_like_first},
-    {"OneHotEncoder", one_hot},
+    {"OneHotEncoder", one_hot_encoder},
     {"SVMRegressor", vector_regressor},
     {"Scaler", real_like_first},
     {"TreeEnsemble", tree_ensemble},

@@ -15,7 +15,7 @@ void normalize(Call& call) {
 }
 
 /// Outputs: the parts, of which the longest text has most; the number of parts of each text.
-void split(Call& call) {
+void string_split(Call& call) {
   call.set(1, ElementType::int64, call.dims(0));
   stop("the output of StringSplit depends on data");
 }
@@ -32,7 +32,7 @@ void count_sequences(Call& call) {
 
 constexpr Operator kStringOperators[] = {
     {"StringNormalizer", normalize},
-    {"StringSplit", split},
+    {"StringSplit", string_split},
     {"TfIdfVectorizer", count_sequences},
 };
 
