@@ -125,7 +125,9 @@ std::string inputs_text(const FileInfo& info) {
 /// The most frequent kinds first.
 std::string ops_text(const FileInfo& info) {
   std::vector<std::pair<std::string, std::size_t>> kinds(info.ops.begin(), info.ops.end());
-  std::stable_sort(kinds.begin(), kinds.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::sort(kinds.begin(), kinds.end(), [](const auto& a, const auto& b) {
+    return a.second != b.second ? a.second > b.second : a.first < b.first;
+  });
   std::size_t sum = 0;
   std::vector<std::string> texts;
   for (const auto& [kind, count] : kinds) {

@@ -28,7 +28,7 @@ OrderedJson entry_json(const DiffEntry& entry) {
           {"offset_after", optional_json(entry.offset_after)}};
 }
 
-OrderedJson cost_json(const std::optional<ProgramCost>& cost) {
+OrderedJson run_json(const std::optional<ProgramCost>& cost) {
   if (!cost) return {};
   return {{"waits", cost->waits},
           {"fills", cost->fills},
@@ -53,8 +53,8 @@ std::string diff_to_json(const PlanDiff& difference) {
                          {"growth_bytes", difference.growth().value()},
                          {"bound_before", difference.bound_before.value()},
                          {"bound_after", difference.bound_after.value()},
-                         {"run_before", cost_json(difference.cost_before)},
-                         {"run_after", cost_json(difference.cost_after)},
+                         {"run_before", run_json(difference.cost_before)},
+                         {"run_after", run_json(difference.cost_after)},
                          {"arenas", arenas},
                          {"unchanged", difference.unchanged},
                          {"entries", entries}};
