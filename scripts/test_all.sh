@@ -36,7 +36,7 @@ stage_page() { scripts/page_test.sh; }
 stage_ggml() { scripts/ggml_test.sh; }
 stage_clang_asan() { # in one build: what clang warns of does not depend on sanitizers
   # Of the runs over real graphs one solver's is enough: the others differ in offsets only, and gcc has run them.
-  local slow='*RunsEveryRecordedGraph/auto*:*ShadowRandom*:*Constrain*:*GraphAllocatorShadow*:*PartitionProperty*:*SchedulerRun*:*VerifyMutation*:*BruteForce*'
+  local slow='*RunsEveryRecordedGraph/auto*:*ShadowRandom*:*Constrain*:*GraphAllocatorShadow*:*PartitionProperty*:*SchedulerRun*:*VerifyMutation*:*BruteForce*:ProgramRun.RandomGraphs*'
   build asan && run_tests asan -LE slow && GTEST_FILTER=$slow run_tests asan -L slow
 }
 stage_tsan() { build tsan && run_tests tsan; }
