@@ -19,11 +19,22 @@ void say_if_failed(const Status& status) {
   if (!status) GGML_LOG_WARN("stowage: STOWAGE_GGML_REPORT: %s\n", to_string(status.error()).c_str());
 }
 
+/// What is left of a proof about another graph's ops and tensors: the most live bytes are found again, the rest is as
+/// good as a search.
+BoundProof without_ids(const BoundProof& proof) {
+  const bool by_ids =
+      proof.argument == BoundProof::Argument::aligned || proof.argument == BoundProof::Argument::unordered;
+  if (proof.argument == BoundProof::Argument::live_bytes) return {};
+  return by_ids ? BoundProof{.argument = BoundProof::Argument::search} : proof;
+}
+
 }  // namespace
 
 Plan in_words_of_full_graph(const PlannedWalk& planned, const Graph& full) {
   Plan result = planned.plan;
   result.graph = full.name();
+  result.program.reset();  // it counts the lean graph's ops
+  for (Arena& arena : result.arenas) arena.proof = without_ids(arena.proof);
   result.placements.clear();
   std::vector<const Placement*> placement(planned.lean.graph.tensors().size());
   for (const Placement& each : planned.plan.placements) placement[each.tensor.index()] = &each;

@@ -146,7 +146,7 @@ std::string leading_holders(const Peak& peak, Bytes whole) {
   std::vector<std::string> names;
   for (const Holder& holder : peak.holders) {
     // Small holders explain nothing.
-    if (names.size() == kNamed || (!names.empty() && holder.bytes.value() * 20 < whole.value())) break;
+    if (names.size() == kNamed || (!names.empty() && holder.bytes.value() < (whole.value() + 19) / 20)) break;
     names.push_back(
         fmt::format("{} ({}, {})", name_text(holder, 60), to_human(holder.bytes), share_text(holder.bytes, whole)));
   }
