@@ -27,7 +27,9 @@ for target in "${targets[@]}"; do
   words=()
   [ ! -f "fuzz/$target.dict" ] || words=(-dict="fuzz/$target.dict")
   log=build/asan/fuzzing/$target.log
-  if ! "build/asan/fuzz/$target" -max_total_time="$FUZZ_SECONDS" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+  patience=10
+  [ "$target" != fuzz_command_line ] || patience=60 # one input is many commands, each with a time limit of its own
+  if ! "build/asan/fuzz/$target" -max_total_time="$FUZZ_SECONDS" -timeout=$patience -rss_limit_mb=2048 -print_final_stats=1 \
     -artifact_prefix="build/asan/fuzzing/findings/$target-" "${words[@]}" "$corpus" "${seeds[@]}" >"$log" 2>&1; then
     tail -n 60 "$log"
     failed+=("$target")
