@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "graph/interface/flags.hpp"
+
 namespace stowage::alloc {
 namespace {
 
@@ -40,7 +42,9 @@ bool equal_structure(const Op& a, const Op& b) {
 
 ReplanReason compare(const Op& a, const Op& b) {
   if (!equal_structure(a, b)) return ReplanReason::structure;
-  if (a.no_reuse != b.no_reuse) return ReplanReason::flags;
+  const bool same_flags = std::all_of(kOpFlags.begin(), kOpFlags.end(),
+                                      [&](const NamedOpFlag& flag) { return a.*flag.field == b.*flag.field; });
+  if (!same_flags) return ReplanReason::flags;
   return a.workspaces == b.workspaces ? ReplanReason::none : ReplanReason::size;
 }
 
