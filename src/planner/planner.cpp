@@ -301,9 +301,9 @@ void check_verified(const PlanOptions& options, PlanningRecord& record, Planned&
 
 /// Without a plan nothing is verified. If what is proven of a plan without the capacity does not hold for the graph,
 /// then what is said of the capacity does not either.
-Status doubt(const Search& search, Planned& planned) {
+Status doubt(const PlanOptions& options, const Search& search, Planned& planned) {
   if (planned.status != SolveStatus::infeasible || planned.graph.needs_addresses_only()) return Done{};
-  PlanOptions unlimited = planned.options;
+  PlanOptions unlimited = options;
   unlimited.capacity.reset();
   unlimited.capacity_total.reset();
   STOWAGE_TRY(const Planned other, plan_with(planned.graph, unlimited, search));
@@ -348,7 +348,7 @@ Result<Planned> plan_with(const Graph& graph, const PlanOptions& options, const 
           [&] { raise_to_checked_bounds(lowering, verify_options(options), record->needs, result); });
     if (options.verify) timed(record->times.verify, [&] { check_verified(options, *record, result); });
   } else {
-    STOWAGE_TRY_STATUS(doubt(search, result));
+    STOWAGE_TRY_STATUS(doubt(options, search, result));
   }
   if (options.capacity_total) result.status = status_in_total(result, record->weights);
   return result;
