@@ -8,7 +8,7 @@ install(TARGETS stowage EXPORT stowage_targets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/stowage DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/stowage DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # A shared libstowage has found its own libraries; a static one leaves them to its user. One line for each that is ever linked:
@@ -38,6 +38,11 @@ list(JOIN STOWAGE_FIND_DEPENDENCIES "\n" STOWAGE_FIND_DEPENDENCIES)
 list(JOIN STOWAGE_PC_REQUIRES ", " STOWAGE_PC_REQUIRES)
 list(JOIN STOWAGE_PC_LIBS " " STOWAGE_PC_LIBS)
 
+# The C API's shared libraries: stowage::stowage_c and stowage::stowage_pack_c.
+if(TARGET stowage_c)
+  install(TARGETS stowage_c stowage_pack_c EXPORT stowage_targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
+
 # ----------------------------------------------------------------------------------------------------------- CMake package
 
 set(stowage_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/stowage)
@@ -55,8 +60,24 @@ install(FILES ${PROJECT_BINARY_DIR}/stowageConfig.cmake ${PROJECT_BINARY_DIR}/st
 set(stowage_pc_dir ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig)
 file(RELATIVE_PATH STOWAGE_PC_INCLUDEDIR ${stowage_pc_dir} ${CMAKE_INSTALL_FULL_INCLUDEDIR})
 file(RELATIVE_PATH STOWAGE_PC_LIBDIR ${stowage_pc_dir} ${CMAKE_INSTALL_FULL_LIBDIR})
-configure_file(${PROJECT_SOURCE_DIR}/cmake/stowage.pc.in ${PROJECT_BINARY_DIR}/stowage.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/stowage.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+function(stowage_pc name link)
+  set(STOWAGE_PC_NAME ${name})
+  set(STOWAGE_PC_LINK ${link})
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/stowage.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endfunction()
+# `-lstowage` is the C API's shared library.
+if(BUILD_SHARED_LIBS)
+  stowage_pc(stowage -lstowage_cpp)
+else()
+  stowage_pc(stowage -l:libstowage.a)
+endif()
+if(TARGET stowage_c)
+  set(STOWAGE_PC_REQUIRES)
+  set(STOWAGE_PC_LIBS)
+  stowage_pc(stowage-c -lstowage)
+  stowage_pc(stowage-pack -lstowage_pack)
+endif()
 
 # ------------------------------------------------------------------------------------------------------------ command line
 

@@ -40,7 +40,7 @@ prefix=$temporary/prefix
 project=$PWD
 
 cmake --preset dev -DSTOWAGE_GGML_SOURCE= -DBUILD_SHARED_LIBS="$shared"
-cmake --build "$tree" -j "$JOBS" --target stowage stowage_cli stowage_torch # all that is installed
+cmake --build "$tree" -j "$JOBS" --target stowage stowage_cli stowage_torch stowage_c stowage_pack_c # all that is installed
 cmake --install "$tree" --prefix "$temporary/first"
 mv "$temporary/first" "$prefix" # an install tree may be moved
 cp -r tests/consumer "$temporary/consumer"
@@ -55,19 +55,28 @@ cmake --build build
 expect_plan build/consumer
 
 echo "-- consumer ($kind) with pkg-config"
-library=$(dirname "$(find "$prefix" -name 'libstowage.*' -print -quit)")
+library=$(dirname "$(find "$prefix" -name 'libstowage.so' -print -quit)")
 export PKG_CONFIG_PATH=$library/pkgconfig
 pkg-config --validate stowage
 # shellcheck disable=SC2086,SC2046 # pkg-config prints words
 "$CXX" -std=c++20 consumer/main.cpp -o consumer_pc $(pkg-config --cflags --libs $pc_flags stowage)
 LD_LIBRARY_PATH=$library expect_plan ./consumer_pc
 
+echo "-- C consumer ($kind) with pkg-config"
+for name in pack_arrays:stowage-pack compiler_pass:stowage-c; do
+  # shellcheck disable=SC2046 # pkg-config prints words
+  cc -std=c99 -Wall -Wextra -Wpedantic -Wno-missing-field-initializers -Werror "$project/examples/c/${name%:*}.c" -o c_consumer \
+    $(pkg-config --cflags --libs "${name#*:}")
+  LD_LIBRARY_PATH=$library ./c_consumer
+done
+"$project/scripts/check_c_library.sh" "$library/libstowage.so.0" "$library/libstowage_pack.so.0"
+
 echo "-- install tree ($kind)"
 if [ "$kind" = shared ]; then
-  soname=$(readelf -d "$library/libstowage.so" | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')
-  [[ $soname =~ ^libstowage\.so\.[0-9]+$ ]] || { echo "consumer_test: SONAME is '$soname'" >&2; exit 1; }
+  soname=$(readelf -d "$library/libstowage_cpp.so" | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')
+  [[ $soname =~ ^libstowage_cpp\.so\.[0-9]+$ ]] || { echo "consumer_test: SONAME is '$soname'" >&2; exit 1; }
   "$project/scripts/check_exports.py" --self-test
-  "$project/scripts/check_exports.py" "$library/libstowage.so" "$prefix/include"
+  "$project/scripts/check_exports.py" "$library/libstowage_cpp.so" "$prefix/include"
 fi
 [ ! -x "$prefix/bin/stowage" ] || "$prefix/bin/stowage" --version
 (cd "$prefix" && find . -type f -o -type l | sort)

@@ -10,7 +10,7 @@ case ${1:-} in
   *) echo "usage: $0 [--check]" >&2; exit 2 ;;
 esac
 # New files count before they are added; deleted ones no longer.
-mapfile -t files < <(git ls-files --cached --others --exclude-standard -- '*.cpp' '*.hpp' | sort -u | while read -r file; do
+mapfile -t files < <(git ls-files --cached --others --exclude-standard -- '*.cpp' '*.hpp' '*.h' '*.c' | sort -u | while read -r file; do
   [ ! -f "$file" ] || echo "$file"
 done)
 [ ${#files[@]} -gt 0 ] || { echo "format: no C++ files" >&2; exit 1; }

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "stowage/base/check_guard.hpp"
 #include "stowage/base/printable.hpp"
 
 namespace stowage {
@@ -121,7 +122,19 @@ std::string to_string(const Error& error) {
 
 namespace detail {
 
+namespace {
+
+thread_local int check_guards = 0;
+
+}  // namespace
+
+const char* CheckFailure::what() const noexcept { return message_.c_str(); }
+
+CheckGuard::CheckGuard() { ++check_guards; }
+CheckGuard::~CheckGuard() { --check_guards; }
+
 void check_failed(const char* condition, const char* why, const char* file, int line) {
+  if (check_guards > 0) throw CheckFailure(fmt::format("internal error at {}:{}: {} ({})", file, line, why, condition));
   std::fprintf(stderr, "stowage: internal error at %s:%d: %s (%s)\n", file, line, why, condition);
   std::abort();
 }

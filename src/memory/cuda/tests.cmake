@@ -8,7 +8,7 @@ target_include_directories(stowage_fake_cuda PRIVATE ${PROJECT_SOURCE_DIR}/src $
 target_link_libraries(stowage_fake_cuda PRIVATE stowage_flags)
 foreach(test memory_test memory_threads_test)
   target_compile_definitions(${test} PRIVATE STOWAGE_TEST_CUDA="$<TARGET_FILE:stowage_fake_cuda>")
-  target_link_libraries(${test} PRIVATE fmt::fmt)
+  target_link_libraries(${test} PRIVATE ${STOWAGE_FMT})
   add_dependencies(${test} stowage_fake_cuda)
 endforeach()
 

@@ -1,0 +1,52 @@
+"""Plans the memory of tensor graphs: the smallest peak, proven where possible, in milliseconds.
+
+    import stowagepy
+    plan = stowagepy.plan("model.onnx", capacity="6MiB", dims={"batch": 4})
+    print(plan.peak, plan.proven, plan.explain())
+"""
+
+from stowagepy._core import Graph, Table, solvers
+from stowagepy._errors import (
+    DeviceError,
+    Error,
+    FileError,
+    InternalError,
+    InvalidError,
+    MissingFileError,
+    OutOfMemoryError,
+    ParseError,
+    UnknownNameError,
+    UnsupportedError,
+)
+from stowagepy._load import load
+from stowagepy._plan import Arena, Explanation, Finding, Options, Packing, Plan, load_plan, pack, pack_table, plan, plan_graph
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Arena",
+    "DeviceError",
+    "Error",
+    "Explanation",
+    "FileError",
+    "Finding",
+    "Graph",
+    "InternalError",
+    "InvalidError",
+    "MissingFileError",
+    "Options",
+    "OutOfMemoryError",
+    "Packing",
+    "ParseError",
+    "Plan",
+    "Table",
+    "UnknownNameError",
+    "UnsupportedError",
+    "load",
+    "load_plan",
+    "pack",
+    "pack_table",
+    "plan",
+    "plan_graph",
+    "solvers",
+]
