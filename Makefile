@@ -3,7 +3,7 @@
 JOBS ?= $(shell nproc)
 export JOBS
 
-.PHONY: help demo test test-deep test-peers test-ggml check build format fuzz bench clean deps
+.PHONY: help demo test test-deep test-peers test-ggml check build wheel format fuzz bench clean deps
 
 help:
 	@echo 'make demo    install what is missing, build, and tour the command line on examples/; leaves a report for the browser'
@@ -13,6 +13,7 @@ help:
 	@echo 'make test-ggml [GGML_SOURCE=… GGML_LIBRARY=…]   the drop-in for ggml-alloc, against that ggml or the one on PyPI (docs/ggml.md)'
 	@echo 'make check   the quick part of it: development build, unit tests, layers'
 	@echo 'make build   release build of library, command line and examples, in build/release'
+	@echo 'make wheel   the wheel of the Python package, in dist/'
 	@echo 'make format  format all C++'
 	@echo 'make fuzz    every fuzz target for FUZZ_SECONDS (60)'
 	@echo 'make bench   benchmarks over the data beside the project'
@@ -42,6 +43,9 @@ check:
 build:
 	cmake --preset release
 	cmake --build --preset release -j $(JOBS) --target stowage stowage_cli examples/all
+
+wheel: deps
+	scripts/wheel.sh
 
 format:
 	scripts/format.sh

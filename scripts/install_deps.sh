@@ -7,7 +7,7 @@ packages=(g++ cmake ninja-build make git ccache pkg-config python3 man-db
   nlohmann-json3-dev libcli11-dev libfmt-dev zlib1g-dev libprotozero-dev libflatbuffers-dev flatbuffers-compiler libgtest-dev libgmock-dev)
 case ${1:-} in
   "") ;;
-  --ci) packages+=(clang-19 clang-format-19 libclang-rt-19-dev python3-pip nodejs chromium firefox-esr fonts-dejavu-core) ;;
+  --ci) packages+=(clang-19 clang-format-19 libclang-rt-19-dev python3-pip python3-venv python3-dev nodejs chromium firefox-esr fonts-dejavu-core) ;;
   *) echo "usage: $0 [--ci]" >&2; exit 2 ;;
 esac
 

@@ -9,8 +9,8 @@ cd "$(dirname "$0")/.."
 export JOBS=${JOBS:-2} FUZZ_SECONDS=${FUZZ_SECONDS:-10}
 STOWAGE_DATA=$(realpath -m "${STOWAGE_DATA:-../shared/data}") # tests run in other folders
 export STOWAGE_DATA
-shallow=(deps format layers man gcc onnx page consumer_static consumer_shared)
-deep=(deps clang_asan fuzz tsan ggml)
+shallow=(deps format layers man gcc onnx page consumer_static consumer_shared python)
+deep=(deps clang_asan fuzz tsan ggml wheel)
 peers=(deps consumer_subdirectory many_graphs packing)
 
 build() { # preset
@@ -43,6 +43,8 @@ stage_tsan() { build tsan && run_tests tsan; }
 stage_consumer_static() { scripts/consumer_test.sh static; }
 stage_consumer_shared() { scripts/consumer_test.sh shared; }
 stage_consumer_subdirectory() { scripts/consumer_test.sh subdirectory; }
+stage_python() { scripts/python_test.sh tree; }
+stage_wheel() { scripts/python_test.sh wheel; }
 stage_fuzz() { scripts/fuzz.sh; }
 stage_many_graphs() { # more random graphs than CI draws: what is claimed of plans, against brute force and against runs
   build dev

@@ -10,22 +10,22 @@ struct stowage_device {
 };
 
 struct stowage_allocator {
-  std::shared_ptr<stowage::Device> device; // first: the allocator's memory is the device's
+  std::shared_ptr<stowage::Device> device;  // first: the allocator's memory is the device's
   std::unique_ptr<stowage::Allocator> allocator;
 };
 
 namespace stowage::c {
 namespace {
 
-std::optional<Bytes> present(std::int64_t bytes) {
-  return bytes == 0 ? std::nullopt : std::optional(Bytes(bytes));
-}
+std::optional<Bytes> present(std::int64_t bytes) { return bytes == 0 ? std::nullopt : std::optional(Bytes(bytes)); }
 
 Status check_options(const stowage_allocator_options& from) {
   constexpr std::int64_t kLeastAlignment = 64;
-  const bool aligned = from.alignment == 0 || (is_power_of_two(Bytes(from.alignment)) && from.alignment >= kLeastAlignment);
+  const bool aligned =
+      from.alignment == 0 || (is_power_of_two(Bytes(from.alignment)) && from.alignment >= kLeastAlignment);
   if (!aligned) return Error{ErrorCode::invalid, "the alignment is not a power of two of 64 or more", {}};
-  if (from.least_page < 0 || from.limit < 0) return Error{ErrorCode::invalid, "a size in stowage_allocator_options is negative", {}};
+  if (from.least_page < 0 || from.limit < 0)
+    return Error{ErrorCode::invalid, "a size in stowage_allocator_options is negative", {}};
   if (!(from.slack >= 0)) return Error{ErrorCode::invalid, "the slack is not a number of 0 or more", {}};
   return Done{};
 }

@@ -28,9 +28,10 @@ Result<T> read_struct(const T* given, const char* type) {
   T copy{};
   if (!given) return copy;
   std::size_t size = 0;
-  std::memcpy(&size, given, sizeof(size)); // alone: an older struct may be shorter than T
+  std::memcpy(&size, given, sizeof(size));  // alone: an older struct may be shorter than T
   if (size < sizeof(size))
-    return Error{ErrorCode::invalid, std::string(type) + ".struct_size is not set: it must be sizeof(" + type + ")", {}};
+    return Error{
+        ErrorCode::invalid, std::string(type) + ".struct_size is not set: it must be sizeof(" + type + ")", {}};
   std::memcpy(&copy, given, std::min(size, sizeof(T)));
   const auto* const bytes = reinterpret_cast<const unsigned char*>(given);
   if (size > sizeof(T) && std::any_of(bytes + sizeof(T), bytes + size, [](unsigned char byte) { return byte != 0; }))

@@ -25,9 +25,7 @@ Status read_list(const List<T>& list, std::vector<To>& to, Convert&& convert) {
   return Done{};
 }
 
-std::optional<Bytes> present(std::int64_t bytes) {
-  return bytes == 0 ? std::nullopt : std::optional(Bytes(bytes));
-}
+std::optional<Bytes> present(std::int64_t bytes) { return bytes == 0 ? std::nullopt : std::optional(Bytes(bytes)); }
 template <class Value>
 std::optional<Value> if_set(bool set, Value value) {
   return set ? std::optional(value) : std::nullopt;
@@ -44,8 +42,8 @@ Result<Memory> memory_of(const stowage_memory_info* given) {
 }
 
 Result<TensorFlags> flags_of(std::uint32_t bits) {
-  constexpr std::array kFlags{TensorFlag::input,    TensorFlag::output,   TensorFlag::constant,
-                              TensorFlag::variable, TensorFlag::no_reuse, TensorFlag::external,
+  constexpr std::array kFlags{TensorFlag::input,     TensorFlag::output,   TensorFlag::constant,
+                              TensorFlag::variable,  TensorFlag::no_reuse, TensorFlag::external,
                               TensorFlag::zero_copy, TensorFlag::reusable, TensorFlag::shape_data};
   TensorFlags flags;
   for (const TensorFlag flag : kFlags) {
@@ -111,25 +109,22 @@ Status read_flags(std::uint32_t flags, Op& op) {
 
 Status read_edges(const stowage_op_info& from, Op& op) {
   const auto tensor = [](std::uint32_t id) { return TensorId(id); };
-  const auto input = [](std::uint32_t id) {
-    return id == STOWAGE_NONE ? std::nullopt : std::optional(TensorId(id));
-  };
+  const auto input = [](std::uint32_t id) { return id == STOWAGE_NONE ? std::nullopt : std::optional(TensorId(id)); };
   STOWAGE_TRY_STATUS(read_list(List{from.inputs, from.input_count, "inputs"}, op.inputs, input));
   STOWAGE_TRY_STATUS(read_list(List{from.outputs, from.output_count, "outputs"}, op.outputs, tensor));
-  STOWAGE_TRY_STATUS(read_list(List{from.after, from.after_count, "after"}, op.after, [](auto id) { return OpId(id); }));
+  STOWAGE_TRY_STATUS(
+      read_list(List{from.after, from.after_count, "after"}, op.after, [](auto id) { return OpId(id); }));
   STOWAGE_TRY_STATUS(read_list(List{from.in_place, from.in_place_count, "in_place"}, op.in_place,
                                [](const stowage_in_place& pair) { return InPlacePair{pair.output, pair.input}; }));
-  return read_list(List{from.aliases, from.alias_count, "aliases"}, op.aliases, [](const stowage_alias& alias) {
-    return Alias{alias.output, alias.input, Bytes(alias.offset)};
-  });
+  return read_list(List{from.aliases, from.alias_count, "aliases"}, op.aliases,
+                   [](const stowage_alias& alias) { return Alias{alias.output, alias.input, Bytes(alias.offset)}; });
 }
 
 Status read_memory(const stowage_op_info& from, Op& op) {
   const auto same = [](std::uint32_t index) { return index; };
+  STOWAGE_TRY_STATUS(read_list(List{from.workspaces, from.workspace_count, "workspaces"}, op.workspaces, workspace_of));
   STOWAGE_TRY_STATUS(
-      read_list(List{from.workspaces, from.workspace_count, "workspaces"}, op.workspaces, workspace_of));
-  STOWAGE_TRY_STATUS(read_list(List{from.filled_outputs, from.filled_output_count, "filled_outputs"},
-                               op.zero_fill.outputs, same));
+      read_list(List{from.filled_outputs, from.filled_output_count, "filled_outputs"}, op.zero_fill.outputs, same));
   STOWAGE_TRY_STATUS(read_list(List{from.filled_workspaces, from.filled_workspace_count, "filled_workspaces"},
                                op.zero_fill.workspaces, same));
   if (from.fill_value > 255) return Error{ErrorCode::invalid, "a fill value is a byte, at most 255", {}};
@@ -142,7 +137,9 @@ Status read_body(const stowage_body& from, std::vector<Body>& bodies) {
   if (from.content->mistake) return *from.content->mistake;
   const GraphDescription& content = from.content->description;
   if (!content.memories.empty() || !content.rings.empty() || !content.apart.empty())
-    return Error{ErrorCode::invalid, "a body has tensors and ops only; memories, rings and tensors kept apart are the graph's", {}};
+    return Error{ErrorCode::invalid,
+                 "a body has tensors and ops only; memories, rings and tensors kept apart are the graph's",
+                 {}};
   Body body{.tensors = content.tensors, .ops = content.ops, .inputs = {}, .outputs = {}, .carried = {}};
   const auto as = [](auto kind) {
     return [kind](const stowage_pair& pair) { return decltype(kind){TensorId(pair.a), TensorId(pair.b)}; };
@@ -157,9 +154,15 @@ Status read_body(const stowage_body& from, std::vector<Body>& bodies) {
 Result<Op> op_of(const stowage_op_info* given) {
   if (!given) return null_argument("op");
   STOWAGE_TRY(const stowage_op_info from, read_struct(given, "stowage_op_info"));
-  Op op{.name = text_or(from.name), .kind = text_or(from.kind), .stream = StreamId(from.stream),
-        .batch = text_or(from.batch), .backend = text_or(from.backend), .cost = if_set(from.has_cost != 0, from.cost),
-        .flops = if_set(from.has_flops != 0, from.flops), .layer = text_or(from.layer), .source = text_or(from.source)};
+  Op op{.name = text_or(from.name),
+        .kind = text_or(from.kind),
+        .stream = StreamId(from.stream),
+        .batch = text_or(from.batch),
+        .backend = text_or(from.backend),
+        .cost = if_set(from.has_cost != 0, from.cost),
+        .flops = if_set(from.has_flops != 0, from.flops),
+        .layer = text_or(from.layer),
+        .source = text_or(from.source)};
   if (from.prefetch > 0) op.prefetch = RingId(from.prefetch - 1);
   if (from.trip_count != 0) op.trip_count = from.trip_count;
   if (from.origin > 0) op.origin = OpId(from.origin - 1);
@@ -211,11 +214,13 @@ stowage_builder* stowage_builder_make(const char* name) {
 }
 
 uint32_t stowage_builder_memory(stowage_builder* builder, const stowage_memory_info* memory) {
-  return builder ? add(builder, builder->description.memories, "memory", [&] { return memory_of(memory); }) : STOWAGE_NONE;
+  return builder ? add(builder, builder->description.memories, "memory", [&] { return memory_of(memory); })
+                 : STOWAGE_NONE;
 }
 
 uint32_t stowage_builder_tensor(stowage_builder* builder, const stowage_tensor_info* tensor) {
-  return builder ? add(builder, builder->description.tensors, "tensor", [&] { return tensor_of(tensor); }) : STOWAGE_NONE;
+  return builder ? add(builder, builder->description.tensors, "tensor", [&] { return tensor_of(tensor); })
+                 : STOWAGE_NONE;
 }
 
 uint32_t stowage_builder_op(stowage_builder* builder, const stowage_op_info* op) {
@@ -224,16 +229,14 @@ uint32_t stowage_builder_op(stowage_builder* builder, const stowage_op_info* op)
 
 uint32_t stowage_builder_ring(stowage_builder* builder, const char* name, int64_t size, uint32_t memory) {
   if (!builder) return STOWAGE_NONE;
-  return add(builder, builder->description.rings, "ring", [&]() -> Result<Ring> {
-    return Ring{text_or(name), Bytes(size), MemoryId(memory)};
-  });
+  return add(builder, builder->description.rings, "ring",
+             [&]() -> Result<Ring> { return Ring{text_or(name), Bytes(size), MemoryId(memory)}; });
 }
 
 void stowage_builder_apart(stowage_builder* builder, uint32_t a, uint32_t b) {
   if (!builder) return;
-  add(builder, builder->description.apart, "pair", [&]() -> Result<ApartTensors> {
-    return ApartTensors{TensorId(a), TensorId(b)};
-  });
+  add(builder, builder->description.apart, "pair",
+      [&]() -> Result<ApartTensors> { return ApartTensors{TensorId(a), TensorId(b)}; });
 }
 
 stowage_status* stowage_builder_build(stowage_builder* builder, stowage_graph** graph) {

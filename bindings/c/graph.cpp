@@ -14,10 +14,12 @@ Result<std::string> name_at(const char* const* names, std::size_t index, const c
 
 Result<ImportOptions> import_options(const stowage_import_options* given) {
   STOWAGE_TRY(const stowage_import_options from, read_struct(given, "stowage_import_options"));
-  ImportOptions options{.views = from.no_views == 0, .in_place = from.no_in_place == 0, .limit = std::max(1U, from.limit)};
+  ImportOptions options{
+      .views = from.no_views == 0, .in_place = from.no_in_place == 0, .limit = std::max(1U, from.limit)};
   if (from.alignment != 0) {
     if (!is_power_of_two(Bytes(from.alignment)))
-      return Error{ErrorCode::invalid, "the alignment " + std::to_string(from.alignment) + " is not a power of two", {}};
+      return Error{
+          ErrorCode::invalid, "the alignment " + std::to_string(from.alignment) + " is not a power of two", {}};
     options.alignment = Bytes(from.alignment);
   }
   if (from.fold != 0) options.fold = from.fold > 0;
@@ -28,7 +30,8 @@ Result<ImportOptions> import_options(const stowage_import_options* given) {
   }
   for (std::size_t k = 0; k < from.shape_count; ++k) {
     STOWAGE_TRY(std::string name, name_at(from.shape_names, k, "shape_names"));
-    if (!from.shapes || !from.shape_ranks || (!from.shapes[k] && from.shape_ranks[k] > 0)) return null_argument("shapes");
+    if (!from.shapes || !from.shape_ranks || (!from.shapes[k] && from.shape_ranks[k] > 0))
+      return null_argument("shapes");
     options.shapes[std::move(name)].assign(from.shapes[k], from.shapes[k] + from.shape_ranks[k]);
   }
   return options;
@@ -61,7 +64,8 @@ stowage_status* stowage_graph_from_bytes(const void* bytes, size_t size, const c
   });
 }
 
-stowage_status* stowage_graph_from_file(const char* path, const stowage_import_options* options, stowage_graph** graph) {
+stowage_status* stowage_graph_from_file(const char* path, const stowage_import_options* options,
+                                        stowage_graph** graph) {
   return guarded([&]() -> Status {
     if (!graph) return null_argument("graph");
     if (!path) return null_argument("path");

@@ -162,38 +162,34 @@ stowage_body Rebuilder::body_of(const Body& body) {
   content.add(body.tensors, body.ops);
   stowage_body result{};
   result.content = content.get();
-  result.inputs = list<stowage_pair>(body.inputs, [](const BodyInput& each) {
-    return stowage_pair{number(each.outer), number(each.inner)};
-  });
+  result.inputs = list<stowage_pair>(
+      body.inputs, [](const BodyInput& each) { return stowage_pair{number(each.outer), number(each.inner)}; });
   result.input_count = body.inputs.size();
-  result.outputs = list<stowage_pair>(body.outputs, [](const BodyOutput& each) {
-    return stowage_pair{number(each.inner), number(each.outer)};
-  });
+  result.outputs = list<stowage_pair>(
+      body.outputs, [](const BodyOutput& each) { return stowage_pair{number(each.inner), number(each.outer)}; });
   result.output_count = body.outputs.size();
-  result.carried = list<stowage_pair>(body.carried, [](const Carried& each) {
-    return stowage_pair{number(each.out), number(each.in)};
-  });
+  result.carried = list<stowage_pair>(
+      body.carried, [](const Carried& each) { return stowage_pair{number(each.out), number(each.in)}; });
   result.carried_count = body.carried.size();
   return result;
 }
 
 void Rebuilder::add_lists(const Op& op, stowage_op_info& info) {
-  info.inputs = list<uint32_t>(op.inputs, [](const std::optional<TensorId>& id) { return id ? number(*id) : STOWAGE_NONE; });
+  info.inputs =
+      list<uint32_t>(op.inputs, [](const std::optional<TensorId>& id) { return id ? number(*id) : STOWAGE_NONE; });
   info.input_count = op.inputs.size();
   info.outputs = numbers(op.outputs);
   info.output_count = op.outputs.size();
-  info.in_place = list<stowage_in_place>(op.in_place, [](const InPlacePair& pair) {
-    return stowage_in_place{pair.output, pair.input};
-  });
+  info.in_place = list<stowage_in_place>(
+      op.in_place, [](const InPlacePair& pair) { return stowage_in_place{pair.output, pair.input}; });
   info.in_place_count = op.in_place.size();
-  info.aliases = list<stowage_alias>(op.aliases, [](const Alias& alias) {
-    return stowage_alias{alias.output, alias.input, alias.offset.value()};
-  });
+  info.aliases = list<stowage_alias>(
+      op.aliases, [](const Alias& alias) { return stowage_alias{alias.output, alias.input, alias.offset.value()}; });
   info.alias_count = op.aliases.size();
   info.workspaces = list<stowage_workspace>(op.workspaces, [](const Workspace& workspace) {
-    return stowage_workspace{workspace.size.value(), workspace.alignment.value_or(Bytes(0)).value(),
-                             number(workspace.memory), workspace.no_reuse ? 1 : 0,
-                             workspace.scope == WorkspaceScope::session ? 1 : 0, 0};
+    return stowage_workspace{
+        workspace.size.value(),     workspace.alignment.value_or(Bytes(0)).value(),     number(workspace.memory),
+        workspace.no_reuse ? 1 : 0, workspace.scope == WorkspaceScope::session ? 1 : 0, 0};
   });
   info.workspace_count = op.workspaces.size();
   info.after = numbers(op.after);
@@ -272,7 +268,8 @@ TEST(CBuilder, AnErrorNamesTheOpAndTheTensor) {
   stowage_status* const status = stowage_builder_build(builder.get(), &graph);
   const StatusHandle owner(status);
   EXPECT_EQ(stowage_status_code(status), STOWAGE_INVALID);
-  EXPECT_NE(std::string(stowage_status_message(status)).find("mul"), std::string::npos) << stowage_status_message(status);
+  EXPECT_NE(std::string(stowage_status_message(status)).find("mul"), std::string::npos)
+      << stowage_status_message(status);
 }
 
 // --------------------------------------------------------------------------------------------- graphs
@@ -441,7 +438,7 @@ TEST(CAllocator, AllocatesOnTheHostAndCounts) {
   stowage_allocator* streams = nullptr;
   ASSERT_EQ(message(stowage_caching_allocator_make(device, nullptr, &caching)), "");
   ASSERT_EQ(message(stowage_stream_allocator_make(device, nullptr, &streams)), "");
-  stowage_device_free(device); // the allocators keep it
+  stowage_device_free(device);  // the allocators keep it
   for (stowage_allocator* const allocator : {caching, streams}) {
     void* address = nullptr;
     ASSERT_EQ(message(stowage_allocate(allocator, 1'000'000, 0, &address)), "");

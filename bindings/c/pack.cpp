@@ -1,4 +1,6 @@
 /// The part of the C API that needs no graph; all of the library `stowage_pack`.
+#include "stowage/pack.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -7,7 +9,6 @@
 #include <stop_token>
 
 #include "boundary.hpp"
-#include "stowage/pack.hpp"
 #include "times.hpp"
 
 namespace stowage::c {
@@ -36,7 +37,9 @@ Status check_pair(std::uint32_t a, std::uint32_t b, std::size_t count, const cha
 Result<Join> join_of(const stowage_join& join, std::size_t count) {
   STOWAGE_TRY_STATUS(check_pair(join.a, join.b, count, "the join"));
   if (std::abs(static_cast<double>(join.distance)) > static_cast<double>(kMaxBytes.value()))
-    return Error{ErrorCode::invalid, "the join of " + item_text(join.a) + " and " + item_text(join.b) + ": its distance is too large", {}};
+    return Error{ErrorCode::invalid,
+                 "the join of " + item_text(join.a) + " and " + item_text(join.b) + ": its distance is too large",
+                 {}};
   if (join.a < join.b) return Join{join.a, join.b, Bytes(join.distance)};
   return Join{join.b, join.a, Bytes(-join.distance)};
 }
@@ -142,7 +145,7 @@ stowage_code fail(stowage_pack_result* result, stowage_code code, const char* me
 extern "C" stowage_code stowage_pack(const stowage_pack_input* input, const stowage_pack_options* options,
                                      int64_t* offsets, stowage_pack_result* result) {
   using namespace stowage::c;
-  if (result && result->struct_size < sizeof(size_t)) return STOWAGE_INVALID; // nowhere to say more
+  if (result && result->struct_size < sizeof(size_t)) return STOWAGE_INVALID;  // nowhere to say more
   try {
     const stowage::detail::CheckGuard guard;
     const stowage::Status status = pack(input, options, offsets, result);

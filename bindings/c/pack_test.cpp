@@ -1,3 +1,5 @@
+#include "stowage/pack.hpp"
+
 #include <array>
 #include <cstring>
 #include <string>
@@ -5,7 +7,6 @@
 
 #include <gtest/gtest.h>
 
-#include "stowage/pack.hpp"
 #include "stowage/stowage.h"
 #include "support/generators/random_problem.hpp"
 
@@ -70,7 +71,7 @@ TEST(CPack, PutsItemsThatAreLiveTogetherApart) {
 TEST(CPack, PutsJoinedItemsAtOnePlace) {
   Items items{.lower = {0, 1}, .upper = {2, 3}, .size = {100, 100}};
   EXPECT_EQ(pack(items).result.peak, 200);
-  items.joins = {{1, 0, 0}}; // in either order
+  items.joins = {{1, 0, 0}};  // in either order
   const Packed packed = pack(items);
   EXPECT_EQ(packed.result.peak, 100);
   EXPECT_EQ(packed.offsets, (std::vector<int64_t>{0, 0}));
@@ -78,7 +79,7 @@ TEST(CPack, PutsJoinedItemsAtOnePlace) {
 
 TEST(CPack, ADistanceCountsFromTheFirstOfTheTwo) {
   Items items{.lower = {0, 1}, .upper = {2, 3}, .size = {100, 40}};
-  items.joins = {{1, 0, -60}}; // item 0 begins 60 bytes before item 1
+  items.joins = {{1, 0, -60}};  // item 0 begins 60 bytes before item 1
   items.fixed = {0, 60};
   const Packed packed = pack(items);
   ASSERT_EQ(packed.code, STOWAGE_OK) << packed.result.message;
@@ -184,7 +185,7 @@ TEST(CPackVersions, FieldsThatAnOlderHeaderDoesNotHaveAreZero) {
   Items items{.lower = {0, 1}, .upper = {2, 3}, .size = {100, 100}};
   items.joins = {{0, 1, 0}};
   stowage_pack_input input = items.input();
-  input.struct_size = offsetof(stowage_pack_input, joins); // what follows is not the caller's
+  input.struct_size = offsetof(stowage_pack_input, joins);  // what follows is not the caller's
   std::array<int64_t, 2> offsets{};
   stowage_pack_result result{};
   result.struct_size = sizeof(result);

@@ -24,9 +24,7 @@ Result<Plan> previous_plan(const Graph& graph, const stowage_plan& previous) {
   return known_part(graph, *file);
 }
 
-std::optional<Bytes> present(std::int64_t bytes) {
-  return bytes == 0 ? std::nullopt : std::optional(Bytes(bytes));
-}
+std::optional<Bytes> present(std::int64_t bytes) { return bytes == 0 ? std::nullopt : std::optional(Bytes(bytes)); }
 
 Result<PlanOptions> plan_options(const Graph& graph, const stowage_plan_options& from, std::stop_source& stop) {
   STOWAGE_TRY_STATUS(check_sizes(from));
@@ -135,7 +133,7 @@ Status verify_plan(const stowage_graph* graph, const stowage_plan* given, const 
   if (json) {
     const bool valid = findings.empty();
     STOWAGE_TRY_STATUS(store(findings_to_json(findings, valid ? unchecked_claims(graph->graph, *plan, rules)
-                                                               : std::vector<UncheckedClaim>{}),
+                                                              : std::vector<UncheckedClaim>{}),
                              json, "json"));
   }
   if (count) *count = findings.size();
@@ -149,19 +147,20 @@ Status explain_graph(const stowage_graph* graph, const stowage_plan_options* giv
   std::stop_source stop;
   STOWAGE_TRY(PlanOptions options, plan_options(graph->graph, from, stop));
   constexpr double kUsualSeconds = 20;
-  const ExplainOptions explaining{.plan = std::move(options),
-                                  .budget = present(capacity),
-                                  .time_limit = time_limit_of(time_limit, kUsualSeconds)};
+  const ExplainOptions explaining{
+      .plan = std::move(options), .budget = present(capacity), .time_limit = time_limit_of(time_limit, kUsualSeconds)};
   STOWAGE_TRY(const Explanation explanation, explain(graph->graph, explaining));
   return store(explanation_to_json(explanation), json, "json");
 }
 
 Status page_of(const stowage_plan* plan, const char* label, stowage_text** html) {
   if (!plan) return null_argument("plan");
-  if (plan->from_file) return Error{ErrorCode::unsupported, "a page shows a plan that was made here, not one from a file", {}};
+  if (plan->from_file)
+    return Error{ErrorCode::unsupported, "a page shows a plan that was made here, not one from a file", {}};
   if (!plan->planned.has_answer()) return Error{ErrorCode::unsupported, "there is no plan to show", {}};
   const PlanScene scene(plan->planned);
-  STOWAGE_TRY(std::string text, plan_page(scene, {.label = text_or(label), .capacity = plan->planned.options.capacity}));
+  STOWAGE_TRY(std::string text,
+              plan_page(scene, {.label = text_or(label), .capacity = plan->planned.options.capacity}));
   return store(std::move(text), html, "html");
 }
 
@@ -184,7 +183,8 @@ using namespace stowage::c;
 
 extern "C" {
 
-stowage_status* stowage_plan_make(const stowage_graph* graph, const stowage_plan_options* options, stowage_plan** plan) {
+stowage_status* stowage_plan_make(const stowage_graph* graph, const stowage_plan_options* options,
+                                  stowage_plan** plan) {
   return guarded([&] { return make_plan(graph, options, plan); });
 }
 
@@ -250,9 +250,9 @@ int64_t stowage_plan_workspace(const stowage_plan* plan, uint32_t op, uint32_t w
   if (!plan || !plan->planned.plan) return -1;
   const std::vector<WorkspacePlacement>& all = plan->planned.plan->workspaces;
   const auto wanted = std::pair(OpId(op), workspace);
-  const auto found = std::lower_bound(all.begin(), all.end(), wanted, [](const WorkspacePlacement& each, const auto& key) {
-    return std::pair(each.op, each.index) < key;
-  });
+  const auto found = std::lower_bound(
+      all.begin(), all.end(), wanted,
+      [](const WorkspacePlacement& each, const auto& key) { return std::pair(each.op, each.index) < key; });
   if (found == all.end() || std::pair(found->op, found->index) != wanted) return -1;
   if (arena) *arena = static_cast<uint32_t>(found->arena.index());
   if (region) *region = found->region;
@@ -272,7 +272,7 @@ stowage_status* stowage_plan_arena(const stowage_plan* plan, size_t arena, stowa
     stowage_arena result{};
     result.name = found->name.c_str();
     result.memory = plan->planned.graph.memory(found->memory).name.c_str();
-    result.kind = to_string(found->kind).data(); // a literal
+    result.kind = to_string(found->kind).data();  // a literal
     result.size = found->size.value();
     result.lower_bound = found->lower_bound.value();
     result.proven = found->proven_optimal ? 1 : 0;
@@ -289,8 +289,8 @@ int64_t stowage_plan_region_size(const stowage_plan* plan, size_t arena, size_t 
 
 void stowage_plan_free(stowage_plan* plan) { delete plan; }
 
-stowage_status* stowage_verify(const stowage_graph* graph, const stowage_plan* plan, const stowage_plan_options* options,
-                               size_t* count, stowage_text** json) {
+stowage_status* stowage_verify(const stowage_graph* graph, const stowage_plan* plan,
+                               const stowage_plan_options* options, size_t* count, stowage_text** json) {
   return guarded([&] { return verify_plan(graph, plan, options, count, json); });
 }
 

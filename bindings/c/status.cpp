@@ -11,7 +11,7 @@ namespace {
 
 /// For want of memory to say so; never freed.
 stowage_status* no_memory() noexcept {
-  static stowage_status status{STOWAGE_OUT_OF_MEMORY, "out of memory"}; // fits the string itself
+  static stowage_status status{STOWAGE_OUT_OF_MEMORY, "out of memory"};  // fits the string itself
   return &status;
 }
 

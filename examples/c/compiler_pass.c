@@ -17,10 +17,10 @@ typedef struct Op {
 } Op;
 
 static const Op program[kOps] = {
-    {147456, {kNothing, kNothing}, 0}, {884736, {0, kNothing}, 0},  {884736, {1, kNothing}, 1},
-    {221184, {2, kNothing}, 0},        {221184, {3, kNothing}, 1},  {36864, {4, kNothing}, 0},
-    {331776, {5, kNothing}, 0},        {331776, {6, kNothing}, 1},  {331776, {7, kNothing}, 0},
-    {36864, {8, kNothing}, 0},         {36864, {9, 5}, 1},          {1000, {10, kNothing}, 0},
+    {147456, {kNothing, kNothing}, 0}, {884736, {0, kNothing}, 0}, {884736, {1, kNothing}, 1},
+    {221184, {2, kNothing}, 0},        {221184, {3, kNothing}, 1}, {36864, {4, kNothing}, 0},
+    {331776, {5, kNothing}, 0},        {331776, {6, kNothing}, 1}, {331776, {7, kNothing}, 0},
+    {36864, {8, kNothing}, 0},         {36864, {9, 5}, 1},         {1000, {10, kNothing}, 0},
 };
 
 /* The results of the analysis: one buffer per op, live from its op to the last that reads it. */

@@ -14,8 +14,7 @@ static int show(const stowage_graph* graph, const stowage_plan* plan) {
   size_t count;
   const int64_t* const offsets = stowage_plan_offsets(plan, &count);
   for (size_t k = 0; k < count; ++k) {
-    if (offsets[k] >= 0)
-      printf("%10" PRId64 "  %s\n", offsets[k], stowage_graph_tensor_name(graph, (uint32_t)k));
+    if (offsets[k] >= 0) printf("%10" PRId64 "  %s\n", offsets[k], stowage_graph_tensor_name(graph, (uint32_t)k));
   }
   stowage_figures figures = {sizeof figures};
   stowage_status* const status = stowage_plan_figures(plan, &figures);

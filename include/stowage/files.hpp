@@ -14,8 +14,8 @@ namespace stowage {
 /// to more than 64 MiB plus 64 times its size, with `ErrorCode::out_of_memory`.
 STOWAGE_EXPORT Result<std::string> read_file(const std::string& path);
 
-/// 32 hexadecimal digits that tell contents apart: equal for equal bytes, and different, except by an
-/// extremely unlikely chance, for others that nobody made to collide. FNV-1a of 128 bits.
+/// 32 hexadecimal digits that tell contents apart: equal for equal bytes, and different, except by
+/// an extremely unlikely chance, for others that nobody made to collide. FNV-1a of 128 bits.
 [[nodiscard]] STOWAGE_EXPORT std::string content_hash(std::string_view content);
 
 /// Replaces `path` atomically: on failure the old file is unchanged. Compresses with gzip when the

@@ -3,15 +3,17 @@
 
 /// Stowage for C, and for every language that can call C (C99; docs/c.md).
 ///
-/// - `stowage_pack` is the small thing: arrays go in, offsets come out. It needs no graph, leaves nothing
+/// - `stowage_pack` is the small thing: arrays go in, offsets come out. It needs no graph, leaves
+/// nothing
 ///   to be freed, and is all that the library `stowage_pack` has.
 /// - Everything else works on handles: graphs, plans, texts, devices and allocators. Each has one
 ///   `stowage_..._free`, which ignores NULL.
 ///
 /// Conventions:
-/// - Structs begin with `struct_size`, which the caller sets to `sizeof` of the struct; all other fields
-///   may be 0, which is their default. Later versions only append fields, so programs compiled against
-///   an older header keep working. A field that this version does not know must be 0.
+/// - Structs begin with `struct_size`, which the caller sets to `sizeof` of the struct; all other
+/// fields
+///   may be 0, which is their default. Later versions only append fields, so programs compiled
+///   against an older header keep working. A field that this version does not know must be 0.
 /// - A `stowage_status*` is NULL on success; otherwise it says what went wrong and is to be freed.
 ///   Results are written only on success.
 /// - Strings are UTF-8 and end with NUL. What a function returns as `const` belongs to its handle.
@@ -19,7 +21,8 @@
 ///   pointer may be NULL if the count is 0.
 /// - No C++ exception leaves a function. A bug of the library found on the calling thread is
 ///   `STOWAGE_INTERNAL`; one on a thread that the library started (`threads` above 1) aborts.
-/// - Unless said otherwise, functions may be called from any thread, also for one handle at a time as
+/// - Unless said otherwise, functions may be called from any thread, also for one handle at a time
+/// as
 ///   long as none of the calls frees it.
 
 #include <stddef.h>
@@ -68,11 +71,13 @@ enum {
   STOWAGE_TIMED_OUT     ///< Neither an answer within the capacity nor a proof that none exists.
 };
 
-/// Called with each better answer, on the calling thread. `arena` is what is being packed. Any result
-/// other than 0 ends the search; the best answer so far is what counts.
-typedef int32_t (*stowage_progress)(void* user, const char* arena, int64_t peak, int64_t lower_bound);
+/// Called with each better answer, on the calling thread. `arena` is what is being packed. Any
+/// result other than 0 ends the search; the best answer so far is what counts.
+typedef int32_t (*stowage_progress)(void* user, const char* arena, int64_t peak,
+                                    int64_t lower_bound);
 
-// ----------------------------------------------------------------------------------- packing arrays
+// ----------------------------------------------------------------------------------- packing
+// arrays
 
 /// Two items that may lie at one place or must lie apart: if `b` begins `distance` bytes after `a`,
 /// they do not conflict. That is how an output may overwrite an input.
@@ -105,12 +110,12 @@ typedef struct stowage_pack_input {
 
 typedef struct stowage_pack_options {
   size_t struct_size;
-  double time_limit;        ///< Seconds; 0: one second; negative: no limit.
-  int64_t capacity;         ///< The largest acceptable peak; 0: none. Ends the search when it is met.
+  double time_limit;  ///< Seconds; 0: one second; negative: no limit.
+  int64_t capacity;   ///< The largest acceptable peak; 0: none. Ends the search when it is met.
   uint64_t seed;
-  uint64_t node_budget;     ///< Ends the search after about so many nodes; 0: see `SolveOptions`.
-  uint32_t threads;         ///< 0: one.
-  const char* solver;       ///< A name that `stowage solvers` lists; NULL: "auto".
+  uint64_t node_budget;  ///< Ends the search after about so many nodes; 0: see `SolveOptions`.
+  uint32_t threads;      ///< 0: one.
+  const char* solver;    ///< A name that `stowage solvers` lists; NULL: "auto".
   stowage_progress on_better;  ///< May be NULL.
   void* user;                  ///< For `on_better`.
 } stowage_pack_options;
@@ -125,19 +130,21 @@ typedef struct stowage_pack_result {
   char message[256];    ///< Empty, or what was wrong with the input, naming the item.
 } stowage_pack_result;
 
-/// Finds an offset for each item such that no two that are live at the same step share bytes, with a
-/// peak as small as possible. `offsets` has room for `count` numbers. It is written if there is an
-/// answer; with STOWAGE_TIMED_OUT it holds the best one above the capacity, or -1 everywhere if none
-/// was found, and with STOWAGE_INFEASIBLE -1 everywhere.
+/// Finds an offset for each item such that no two that are live at the same step share bytes, with
+/// a peak as small as possible. `offsets` has room for `count` numbers. It is written if there is
+/// an answer; with STOWAGE_TIMED_OUT it holds the best one above the capacity, or -1 everywhere if
+/// none was found, and with STOWAGE_INFEASIBLE -1 everywhere.
 ///
 /// `options` may be NULL, and `result` too if only the offsets matter. Nothing is left to be freed.
-/// The same input, seed and node budget give the same answer unless the time ends the search. Returns
-/// STOWAGE_OK for every outcome of a search; STOWAGE_INVALID for input that breaks a rule,
+/// The same input, seed and node budget give the same answer unless the time ends the search.
+/// Returns STOWAGE_OK for every outcome of a search; STOWAGE_INVALID for input that breaks a rule,
 /// STOWAGE_UNKNOWN_NAME for a solver that does not exist, STOWAGE_OUT_OF_MEMORY, STOWAGE_INTERNAL.
-STOWAGE_C_API stowage_code stowage_pack(const stowage_pack_input* input, const stowage_pack_options* options,
-                                        int64_t* offsets, stowage_pack_result* result);
+STOWAGE_C_API stowage_code stowage_pack(const stowage_pack_input* input,
+                                        const stowage_pack_options* options, int64_t* offsets,
+                                        stowage_pack_result* result);
 
-// -------------------------------------------------------------------------------- statuses and texts
+// -------------------------------------------------------------------------------- statuses and
+// texts
 
 typedef struct stowage_status stowage_status;
 
@@ -160,7 +167,8 @@ STOWAGE_C_API const char* stowage_text_data(const stowage_text* text);
 STOWAGE_C_API size_t stowage_text_size(const stowage_text* text);
 STOWAGE_C_API void stowage_text_free(stowage_text* text);
 
-// -------------------------------------------------------------------------------------------- graphs
+// --------------------------------------------------------------------------------------------
+// graphs
 
 /// A validated graph; immutable.
 typedef struct stowage_graph stowage_graph;
@@ -168,10 +176,12 @@ typedef struct stowage_graph stowage_graph;
 /// How a file is read.
 typedef struct stowage_import_options {
   size_t struct_size;
-  int64_t alignment;  ///< Of every tensor; 0: what the format says, or 64 for ONNX and 16 for TFLite.
-  int32_t no_views;   ///< 1: do not turn view-like ops of a model into views.
+  int64_t
+      alignment;  ///< Of every tensor; 0: what the format says, or 64 for ONNX and 16 for TFLite.
+  int32_t no_views;     ///< 1: do not turn view-like ops of a model into views.
   int32_t no_in_place;  ///< 1: do not let element-wise ops of a model overwrite their inputs.
-  int32_t fold;  ///< 1, -1: values computed from constants alone are constants, or are not. 0: as usual.
+  int32_t fold;    ///< 1, -1: values computed from constants alone are constants, or are not. 0: as
+                   ///< usual.
   uint32_t limit;  ///< Accept files that ask for this many times as much as usual; 0: 1.
   const char* const* dim_names;  ///< Symbolic dims, and their values.
   const int64_t* dim_values;
@@ -182,17 +192,20 @@ typedef struct stowage_import_options {
   size_t shape_count;
 } stowage_import_options;
 
-/// Reads a graph from the bytes of a file of any format (docs/formats.md); it may be compressed with
-/// gzip only if the format says so. `name` appears in errors and helps to recognise the format.
-/// `options` may be NULL. A table of items is STOWAGE_UNSUPPORTED: see `stowage_pack`.
-STOWAGE_C_API stowage_status* stowage_graph_from_bytes(const void* bytes, size_t size, const char* name,
+/// Reads a graph from the bytes of a file of any format (docs/formats.md); it may be compressed
+/// with gzip only if the format says so. `name` appears in errors and helps to recognise the
+/// format. `options` may be NULL. A table of items is STOWAGE_UNSUPPORTED: see `stowage_pack`.
+STOWAGE_C_API stowage_status* stowage_graph_from_bytes(const void* bytes, size_t size,
+                                                       const char* name,
                                                        const stowage_import_options* options,
                                                        stowage_graph** graph);
 /// The same for a file, with gzip or without.
-STOWAGE_C_API stowage_status* stowage_graph_from_file(const char* path, const stowage_import_options* options,
+STOWAGE_C_API stowage_status* stowage_graph_from_file(const char* path,
+                                                      const stowage_import_options* options,
                                                       stowage_graph** graph);
 /// `stowage.graph/1`, which `stowage_graph_from_bytes` reads back as an equal graph.
-STOWAGE_C_API stowage_status* stowage_graph_to_json(const stowage_graph* graph, stowage_text** json);
+STOWAGE_C_API stowage_status* stowage_graph_to_json(const stowage_graph* graph,
+                                                    stowage_text** json);
 STOWAGE_C_API const char* stowage_graph_name(const stowage_graph* graph);
 /// The tensors and ops of the root graph come first, then those of bodies.
 STOWAGE_C_API size_t stowage_graph_tensor_count(const stowage_graph* graph);
@@ -203,7 +216,8 @@ STOWAGE_C_API int64_t stowage_graph_tensor_size(const stowage_graph* graph, uint
 STOWAGE_C_API const char* stowage_graph_op_name(const stowage_graph* graph, uint32_t op);
 STOWAGE_C_API void stowage_graph_free(stowage_graph* graph);
 
-// ------------------------------------------------------------------------- graphs built call by call
+// ------------------------------------------------------------------------- graphs built call by
+// call
 
 /// Collects memories, tensors and ops. Used by one thread at a time.
 typedef struct stowage_builder stowage_builder;
@@ -251,20 +265,22 @@ typedef struct stowage_memory_info {
 typedef struct stowage_tensor_info {
   size_t struct_size;
   const char* name;
-  int64_t size;         ///< In bytes.
-  int64_t alignment;    ///< 0: the memory's.
+  int64_t size;       ///< In bytes.
+  int64_t alignment;  ///< 0: the memory's.
   uint32_t memory;
   uint32_t flags;
-  int32_t is_view;      ///< 1: the tensor lies `view_offset` bytes into `view_of`.
+  int32_t is_view;  ///< 1: the tensor lies `view_offset` bytes into `view_of`.
   uint32_t view_of;
   int64_t view_offset;
-  const char* dtype;    ///< Informative, as is the shape.
+  const char* dtype;  ///< Informative, as is the shape.
   const int64_t* shape;
   size_t rank;
-  uint32_t origin;  ///< In a rewritten graph: one more than the number of the tensor that it was; 0: none.
+  uint32_t origin;  ///< In a rewritten graph: one more than the number of the tensor that it was;
+                    ///< 0: none.
 } stowage_tensor_info;
 
-/// Output `output` of an op may overwrite, or must be, its input `input`; positions in the op's lists.
+/// Output `output` of an op may overwrite, or must be, its input `input`; positions in the op's
+/// lists.
 typedef struct stowage_in_place {
   uint32_t output;
   uint32_t input;
@@ -280,13 +296,13 @@ typedef struct stowage_workspace {
   int64_t alignment;  ///< 0: the memory's.
   uint32_t memory;
   int32_t no_reuse;
-  int32_t session;  ///< 1: kept across graphs.
+  int32_t session;   ///< 1: kept across graphs.
   int32_t reserved;  ///< 0.
 } stowage_workspace;
 
 /// Ops that run within another op. `content` has the body's own tensors and ops, and may be freed
-/// once the op was added. `inputs` pairs a tensor outside with one of the body, `outputs` one of the
-/// body with one outside, `carried` what an iteration makes with what the next one reads.
+/// once the op was added. `inputs` pairs a tensor outside with one of the body, `outputs` one of
+/// the body with one outside, `carried` what an iteration makes with what the next one reads.
 typedef struct stowage_body {
   const stowage_builder* content;
   const stowage_pair* inputs;
@@ -323,7 +339,7 @@ typedef struct stowage_op_info {
   uint32_t prefetch;    ///< One more than the number of the ring that its outputs pass; 0: none.
   const char* batch;    ///< Runs only if this batch is chosen; NULL or "": always.
   const char* backend;
-  const char* layer;   ///< Informative, as is the next.
+  const char* layer;  ///< Informative, as is the next.
   const char* source;
   const stowage_body* bodies;
   size_t body_count;
@@ -332,24 +348,31 @@ typedef struct stowage_op_info {
   double flops;
   int32_t has_cost;
   int32_t has_flops;
-  uint32_t origin;  ///< In a rewritten graph: one more than the number of the op that it was; 0: none.
+  uint32_t
+      origin;  ///< In a rewritten graph: one more than the number of the op that it was; 0: none.
 } stowage_op_info;
 
 /// NULL if there is no memory for it.
 STOWAGE_C_API stowage_builder* stowage_builder_make(const char* name);
-/// Each adds one and returns its number: 0, 1, 2 ... Nothing is checked before `stowage_builder_build`,
-/// which reports the first mistake, also of a struct that cannot be read; then STOWAGE_NONE is returned.
-STOWAGE_C_API uint32_t stowage_builder_memory(stowage_builder* builder, const stowage_memory_info* memory);
-STOWAGE_C_API uint32_t stowage_builder_tensor(stowage_builder* builder, const stowage_tensor_info* tensor);
+/// Each adds one and returns its number: 0, 1, 2 ... Nothing is checked before
+/// `stowage_builder_build`, which reports the first mistake, also of a struct that cannot be read;
+/// then STOWAGE_NONE is returned.
+STOWAGE_C_API uint32_t stowage_builder_memory(stowage_builder* builder,
+                                              const stowage_memory_info* memory);
+STOWAGE_C_API uint32_t stowage_builder_tensor(stowage_builder* builder,
+                                              const stowage_tensor_info* tensor);
 STOWAGE_C_API uint32_t stowage_builder_op(stowage_builder* builder, const stowage_op_info* op);
-STOWAGE_C_API uint32_t stowage_builder_ring(stowage_builder* builder, const char* name, int64_t size, uint32_t memory);
+STOWAGE_C_API uint32_t stowage_builder_ring(stowage_builder* builder, const char* name,
+                                            int64_t size, uint32_t memory);
 /// Two tensors that never share a byte.
 STOWAGE_C_API void stowage_builder_apart(stowage_builder* builder, uint32_t a, uint32_t b);
 /// Validates what was added, and leaves the builder empty. Without a memory the graph gets one.
-STOWAGE_C_API stowage_status* stowage_builder_build(stowage_builder* builder, stowage_graph** graph);
+STOWAGE_C_API stowage_status* stowage_builder_build(stowage_builder* builder,
+                                                    stowage_graph** graph);
 STOWAGE_C_API void stowage_builder_free(stowage_builder* builder);
 
-// --------------------------------------------------------------------------------------------- plans
+// ---------------------------------------------------------------------------------------------
+// plans
 
 /// A plan of a graph: where every tensor lies; immutable.
 typedef struct stowage_plan stowage_plan;
@@ -363,8 +386,8 @@ typedef struct stowage_plan_options {
   int64_t region_limit;    ///< The largest size of a region; 0: none.
   int64_t fuse_inputs;     ///< Zero-copy inputs up to this size lie next to each other.
   uint64_t seed;
-  uint64_t node_budget;    ///< 0: none.
-  uint32_t threads;        ///< 0: one.
+  uint64_t node_budget;  ///< 0: none.
+  uint32_t threads;      ///< 0: one.
   int32_t no_in_place;
   int32_t keep_inputs;
   int32_t no_reuse;
@@ -373,7 +396,7 @@ typedef struct stowage_plan_options {
   int32_t same_batch_start;
   int32_t padding_none;
   int32_t memory_priority;
-  int32_t keep_offsets;    ///< With `previous`: fails where something cannot stay.
+  int32_t keep_offsets;          ///< With `previous`: fails where something cannot stay.
   const stowage_plan* previous;  ///< What it places stays where that costs nothing; NULL: none.
   const char* solver;            ///< NULL: "auto".
   stowage_progress on_better;    ///< May be NULL.
@@ -387,8 +410,8 @@ typedef struct stowage_figures {
   int64_t peak;         ///< Of all arenas except for weights and the caller's buffers.
   int64_t lower_bound;  ///< Of the peak.
   int64_t weights;
-  int64_t total;  ///< Weights and peak.
-  int64_t naive;  ///< The peak without any reuse; -1 for a plan that was read from a file.
+  int64_t total;        ///< Weights and peak.
+  int64_t naive;        ///< The peak without any reuse; -1 for a plan that was read from a file.
   double milliseconds;  ///< That planning took.
 } stowage_figures;
 
@@ -403,33 +426,39 @@ typedef struct stowage_arena {
   uint32_t region_count;
 } stowage_arena;
 
-/// Plans `graph`. That nothing fits the capacity is an outcome, not a failure. `options` may be NULL.
-STOWAGE_C_API stowage_status* stowage_plan_make(const stowage_graph* graph, const stowage_plan_options* options,
+/// Plans `graph`. That nothing fits the capacity is an outcome, not a failure. `options` may be
+/// NULL.
+STOWAGE_C_API stowage_status* stowage_plan_make(const stowage_graph* graph,
+                                                const stowage_plan_options* options,
                                                 stowage_plan** plan);
 /// Reads a plan file (`stowage.plan/1`) of `graph`, without verifying it.
-STOWAGE_C_API stowage_status* stowage_plan_from_bytes(const stowage_graph* graph, const void* bytes, size_t size,
-                                                      const char* name, stowage_plan** plan);
+STOWAGE_C_API stowage_status* stowage_plan_from_bytes(const stowage_graph* graph, const void* bytes,
+                                                      size_t size, const char* name,
+                                                      stowage_plan** plan);
 /// The plan file. STOWAGE_INVALID if there is no answer.
 STOWAGE_C_API stowage_status* stowage_plan_to_bytes(const stowage_plan* plan, stowage_text** bytes);
 /// `stowage.summary/1`, what `stowage plan --json` prints.
 STOWAGE_C_API stowage_status* stowage_plan_summary(const stowage_plan* plan, stowage_text** json);
 /// Why the capacity is not met, in words; empty if it is, or if that is not known.
 STOWAGE_C_API stowage_status* stowage_plan_shortage(const stowage_plan* plan, stowage_text** text);
-STOWAGE_C_API stowage_status* stowage_plan_figures(const stowage_plan* plan, stowage_figures* figures);
+STOWAGE_C_API stowage_status* stowage_plan_figures(const stowage_plan* plan,
+                                                   stowage_figures* figures);
 
-/// By tensor: the offset in its region, or -1 for what has no place (what the caller's buffers hold,
-/// what is elsewhere, or everything if there is no answer); its arena, or STOWAGE_NONE; its region.
-/// Owned by the plan; `count` (may be NULL) becomes the number of tensors.
+/// By tensor: the offset in its region, or -1 for what has no place (what the caller's buffers
+/// hold, what is elsewhere, or everything if there is no answer); its arena, or STOWAGE_NONE; its
+/// region. Owned by the plan; `count` (may be NULL) becomes the number of tensors.
 STOWAGE_C_API const int64_t* stowage_plan_offsets(const stowage_plan* plan, size_t* count);
 STOWAGE_C_API const uint32_t* stowage_plan_arenas(const stowage_plan* plan, size_t* count);
 STOWAGE_C_API const uint32_t* stowage_plan_regions(const stowage_plan* plan, size_t* count);
 /// Where a workspace of an op lies: its offset, or -1; `arena` and `region` may be NULL.
-STOWAGE_C_API int64_t stowage_plan_workspace(const stowage_plan* plan, uint32_t op, uint32_t workspace,
-                                             uint32_t* arena, uint32_t* region);
+STOWAGE_C_API int64_t stowage_plan_workspace(const stowage_plan* plan, uint32_t op,
+                                             uint32_t workspace, uint32_t* arena, uint32_t* region);
 STOWAGE_C_API size_t stowage_plan_arena_count(const stowage_plan* plan);
-STOWAGE_C_API stowage_status* stowage_plan_arena(const stowage_plan* plan, size_t arena, stowage_arena* info);
+STOWAGE_C_API stowage_status* stowage_plan_arena(const stowage_plan* plan, size_t arena,
+                                                 stowage_arena* info);
 /// The top of a region of an arena; -1 if there is no such region.
-STOWAGE_C_API int64_t stowage_plan_region_size(const stowage_plan* plan, size_t arena, size_t region);
+STOWAGE_C_API int64_t stowage_plan_region_size(const stowage_plan* plan, size_t arena,
+                                               size_t region);
 STOWAGE_C_API void stowage_plan_free(stowage_plan* plan);
 
 /// Checks a plan against its graph with the rules that the fields of `options` name (may be NULL):
@@ -437,18 +466,24 @@ STOWAGE_C_API void stowage_plan_free(stowage_plan* plan);
 /// plan says. `count` (may be NULL) becomes the number of findings, 0 if the plan is valid; `json`
 /// (may be NULL) `stowage.findings/1`.
 STOWAGE_C_API stowage_status* stowage_verify(const stowage_graph* graph, const stowage_plan* plan,
-                                             const stowage_plan_options* options, size_t* count, stowage_text** json);
+                                             const stowage_plan_options* options, size_t* count,
+                                             stowage_text** json);
 /// Why the graph needs as much memory as it does (`stowage.explain/1`). Plans several times, for
-/// `time_limit` seconds in all (0: 20; negative: no limit). `capacity`: what the peak should fit; 0: none.
-STOWAGE_C_API stowage_status* stowage_explain(const stowage_graph* graph, const stowage_plan_options* options,
-                                              int64_t capacity, double time_limit, stowage_text** json);
+/// `time_limit` seconds in all (0: 20; negative: no limit). `capacity`: what the peak should fit;
+/// 0: none.
+STOWAGE_C_API stowage_status* stowage_explain(const stowage_graph* graph,
+                                              const stowage_plan_options* options, int64_t capacity,
+                                              double time_limit, stowage_text** json);
 /// A page for a browser that shows the plan, in one file, called `label`. STOWAGE_UNSUPPORTED for a
 /// plan without an answer or read from a file.
-STOWAGE_C_API stowage_status* stowage_page(const stowage_plan* plan, const char* label, stowage_text** html);
+STOWAGE_C_API stowage_status* stowage_page(const stowage_plan* plan, const char* label,
+                                           stowage_text** html);
 
-// ---------------------------------------------------------------------------------------- allocators
+// ----------------------------------------------------------------------------------------
+// allocators
 
-/// A device, and an allocator of its memory at run time. A device may be freed before its allocators.
+/// A device, and an allocator of its memory at run time. A device may be freed before its
+/// allocators.
 typedef struct stowage_device stowage_device;
 typedef struct stowage_allocator stowage_allocator;
 
@@ -459,7 +494,7 @@ typedef struct stowage_allocator_options {
   int64_t alignment;   ///< Of every address, a power of two, at least 64; 0: 512.
   int64_t least_page;  ///< 0: 2 MiB.
   int64_t limit;       ///< Of reserved memory; 0: the device's.
-  double slack;        ///< 0: 0.005. How much may be reserved beyond need before pages are stitched.
+  double slack;  ///< 0: 0.005. How much may be reserved beyond need before pages are stitched.
 } stowage_allocator_options;
 
 typedef struct stowage_allocator_stats {
@@ -476,27 +511,29 @@ typedef struct stowage_allocator_stats {
   uint64_t failures;
 } stowage_allocator_stats;
 
-/// "cpu", "cuda" ... (`stowage devices`); `ordinal` says which if there are several; `limit` limits its
-/// memory, 0 does not.
+/// "cpu", "cuda" ... (`stowage devices`); `ordinal` says which if there are several; `limit` limits
+/// its memory, 0 does not.
 STOWAGE_C_API stowage_status* stowage_device_open(const char* name, int32_t ordinal, int64_t limit,
                                                   stowage_device** device);
 STOWAGE_C_API void stowage_device_free(stowage_device* device);
 
 /// For one stream and one thread. `options` may be NULL, here and below.
-STOWAGE_C_API stowage_status* stowage_caching_allocator_make(const stowage_device* device,
-                                                             const stowage_allocator_options* options,
-                                                             stowage_allocator** allocator);
+STOWAGE_C_API stowage_status* stowage_caching_allocator_make(
+    const stowage_device* device, const stowage_allocator_options* options,
+    stowage_allocator** allocator);
 /// For any number of streams and threads.
-STOWAGE_C_API stowage_status* stowage_stream_allocator_make(const stowage_device* device,
-                                                            const stowage_allocator_options* options,
-                                                            stowage_allocator** allocator);
+STOWAGE_C_API stowage_status* stowage_stream_allocator_make(
+    const stowage_device* device, const stowage_allocator_options* options,
+    stowage_allocator** allocator);
 /// `address` becomes NULL for a size of 0.
-STOWAGE_C_API stowage_status* stowage_allocate(stowage_allocator* allocator, int64_t size, uint32_t stream,
-                                               void** address);
+STOWAGE_C_API stowage_status* stowage_allocate(stowage_allocator* allocator, int64_t size,
+                                               uint32_t stream, void** address);
 /// Frees what was allocated with this size and stream; NULL is ignored.
-STOWAGE_C_API void stowage_free(stowage_allocator* allocator, void* address, int64_t size, uint32_t stream);
+STOWAGE_C_API void stowage_free(stowage_allocator* allocator, void* address, int64_t size,
+                                uint32_t stream);
 /// Work submitted to `stream` so far uses the allocation, which belongs to another stream.
-STOWAGE_C_API stowage_status* stowage_record_use(stowage_allocator* allocator, void* address, uint32_t stream);
+STOWAGE_C_API stowage_status* stowage_record_use(stowage_allocator* allocator, void* address,
+                                                 uint32_t stream);
 /// Returns idle memory to the device, and says how many bytes.
 STOWAGE_C_API int64_t stowage_trim(stowage_allocator* allocator);
 STOWAGE_C_API stowage_status* stowage_allocator_figures(const stowage_allocator* allocator,

@@ -37,13 +37,15 @@ ImportOptions options_of(const ImportArguments& arguments) {
                         .limit = arguments.limit};
   if (arguments.alignment) {
     if (!is_power_of_two(Bytes(*arguments.alignment)))
-      throw Raised{{ErrorCode::invalid, "the alignment " + std::to_string(*arguments.alignment) + " is not a power of two", {}}};
+      throw Raised{
+          {ErrorCode::invalid, "the alignment " + std::to_string(*arguments.alignment) + " is not a power of two", {}}};
     options.alignment = Bytes(*arguments.alignment);
   }
   return options;
 }
 
-std::variant<PyGraph, PyTable> import_text(std::string_view bytes, const std::string& name, const ImportArguments& arguments) {
+std::variant<PyGraph, PyTable> import_text(std::string_view bytes, const std::string& name,
+                                           const ImportArguments& arguments) {
   const ImportOptions options = options_of(arguments);
   Imported content = [&] {
     const nb::gil_scoped_release release;
@@ -93,33 +95,42 @@ void bind_graph(nb::module_& module) {
       .def_prop_ro("op_names", [](const PyGraph& self) { return of_ops(self, [](const Op& op) { return op.name; }); })
       .def_prop_ro("op_kinds", [](const PyGraph& self) { return of_ops(self, [](const Op& op) { return op.kind; }); })
       .def_prop_ro("op_layers", [](const PyGraph& self) { return of_ops(self, [](const Op& op) { return op.layer; }); })
-      .def("to_json", [](const PyGraph& self) { return graph_to_json(self.graph); }, "The graph file, `stowage.graph/1`.")
+      .def(
+          "to_json", [](const PyGraph& self) { return graph_to_json(self.graph); },
+          "The graph file, `stowage.graph/1`.")
       .def_static("from_json", graph_from_json, "text"_a, "Reads `stowage.graph/1`.")
-      .def("__eq__", [](const PyGraph& self, nb::handle other) {
-        const PyGraph* graph = nullptr;
-        return nb::try_cast(other, graph) && graph && graph->graph.description() == self.graph.description();
-      }, "other"_a.none())
+      .def(
+          "__eq__",
+          [](const PyGraph& self, nb::handle other) {
+            const PyGraph* graph = nullptr;
+            return nb::try_cast(other, graph) && graph && graph->graph.description() == self.graph.description();
+          },
+          "other"_a.none())
       .def("__hash__", [](const PyGraph& self) { return std::hash<std::string>()(graph_to_json(self.graph)); })
       .def("__getstate__", [](const PyGraph& self) { return graph_to_json(self.graph); })
       .def("__setstate__", [](PyGraph& self, const std::string& text) { new (&self) PyGraph(graph_from_json(text)); });
   nb::class_<PyTable>(module, "Table", "A table of items (CSV): a packing problem without ops.")
       .def_prop_ro("ids", [](const PyTable& self) { return self.table.ids; })
       .def("__len__", [](const PyTable& self) { return self.table.problem.items.size(); });
-  module.def("read_file", [](const std::string& path) {
-    const std::string bytes = file_bytes(path);
-    return nb::bytes(bytes.data(), bytes.size());
-  }, "path"_a, "The content of a file, decompressed if it is gzip.");
-  module.def("import_bytes",
-             [](const nb::bytes& bytes, const std::string& name, std::optional<std::int64_t> alignment, bool views,
-                bool in_place, std::optional<bool> fold, std::map<std::string, std::int64_t> dims,
-                std::map<std::string, std::vector<std::int64_t>> shapes, std::uint32_t limit) {
-               return import_text({bytes.c_str(), bytes.size()}, name,
-                                  {alignment, views, in_place, fold, std::move(dims), std::move(shapes), limit});
-             },
-             "bytes"_a, "name"_a, "alignment"_a.none() = nb::none(), "views"_a = true, "in_place"_a = true,
-             "fold"_a.none() = nb::none(), "dims"_a = std::map<std::string, std::int64_t>(),
-             "shapes"_a = std::map<std::string, std::vector<std::int64_t>>(), "limit"_a = 1,
-             "Reads the bytes of a file of any format.");
+  module.def(
+      "read_file",
+      [](const std::string& path) {
+        const std::string bytes = file_bytes(path);
+        return nb::bytes(bytes.data(), bytes.size());
+      },
+      "path"_a, "The content of a file, decompressed if it is gzip.");
+  module.def(
+      "import_bytes",
+      [](const nb::bytes& bytes, const std::string& name, std::optional<std::int64_t> alignment, bool views,
+         bool in_place, std::optional<bool> fold, std::map<std::string, std::int64_t> dims,
+         std::map<std::string, std::vector<std::int64_t>> shapes, std::uint32_t limit) {
+        return import_text({bytes.c_str(), bytes.size()}, name,
+                           {alignment, views, in_place, fold, std::move(dims), std::move(shapes), limit});
+      },
+      "bytes"_a, "name"_a, "alignment"_a.none() = nb::none(), "views"_a = true, "in_place"_a = true,
+      "fold"_a.none() = nb::none(), "dims"_a = std::map<std::string, std::int64_t>(),
+      "shapes"_a = std::map<std::string, std::vector<std::int64_t>>(), "limit"_a = 1,
+      "Reads the bytes of a file of any format.");
 }
 
 }  // namespace stowage::python

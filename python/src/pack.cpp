@@ -1,3 +1,5 @@
+#include "stowage/pack.hpp"
+
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -12,7 +14,6 @@
 #include "errors.hpp"
 #include "graph.hpp"
 #include "solving.hpp"
-#include "stowage/pack.hpp"
 #include "waiting.hpp"
 
 namespace nb = nanobind;
@@ -91,7 +92,8 @@ Problem problem_of(const Arrays& arrays) {
   return problem;
 }
 
-Packing solved(Problem problem, std::optional<std::int64_t> capacity, const SearchArguments& search, nb::handle progress) {
+Packing solved(Problem problem, std::optional<std::int64_t> capacity, const SearchArguments& search,
+               nb::handle progress) {
   if (capacity) problem.capacity = Bytes(*capacity);
   std::stop_source stop;
   News news;
@@ -123,37 +125,41 @@ bool is_proven(const Packing& packing) {
 
 void bind_pack(nb::module_& module) {
   nb::class_<Packing>(module, "Packing", "Offsets for items.")
-      .def_prop_ro("offsets", [](nb::handle self) { return view_of(nb::cast<const Packing&>(self).offsets, self); },
-                   nb::sig("def offsets(self) -> numpy.typing.NDArray[numpy.int64]"))
+      .def_prop_ro(
+          "offsets", [](nb::handle self) { return view_of(nb::cast<const Packing&>(self).offsets, self); },
+          nb::sig("def offsets(self) -> numpy.typing.NDArray[numpy.int64]"))
       .def_prop_ro("peak", [](const Packing& self) { return self.outcome.peak.value(); })
       .def_prop_ro("bound", [](const Packing& self) { return self.outcome.bound.bytes.value(); })
       .def_prop_ro("proven", is_proven)
       .def_prop_ro("status", [](const Packing& self) { return std::string(to_string(self.outcome.status)); })
       .def_prop_ro("solver", [](const Packing& self) { return self.outcome.solver; })
       .def_ro("interrupted", &Packing::interrupted);
-  module.def("pack",
-             [](Numbers lower, Numbers upper, Numbers sizes, std::optional<Numbers> alignments,
-                std::optional<Numbers> fixed, std::vector<std::tuple<std::uint32_t, std::uint32_t, std::int64_t>> joins,
-                std::vector<std::tuple<std::uint32_t, std::uint32_t>> apart, std::optional<std::int64_t> capacity,
-                const std::string& solver, std::optional<double> time_limit, std::uint32_t threads, std::uint64_t seed,
-                std::optional<std::uint64_t> node_budget, nb::object progress) {
-               Arrays arrays{std::move(lower), std::move(upper), std::move(sizes), std::move(alignments),
-                             std::move(fixed), std::move(joins), std::move(apart)};
-               return solved(problem_of(arrays), capacity, {solver, time_limit, threads, seed, node_budget}, progress);
-             },
-             "lower"_a, "upper"_a, "sizes"_a, "alignments"_a.none(), "fixed"_a.none(), "joins"_a, "apart"_a,
-             "capacity"_a.none(), "solver"_a, "time_limit"_a.none(), "threads"_a, "seed"_a, "node_budget"_a.none(),
-             "progress"_a.none());
-  module.def("pack_table",
-             [](const PyTable& table, std::optional<std::int64_t> capacity, const std::string& solver,
-                std::optional<double> time_limit, std::uint32_t threads, std::uint64_t seed,
-                std::optional<std::uint64_t> node_budget, nb::object progress) {
-               return solved(table.table.problem, capacity, {solver, time_limit, threads, seed, node_budget}, progress);
-             },
-             "table"_a, "capacity"_a.none(), "solver"_a, "time_limit"_a.none(), "threads"_a, "seed"_a,
-             "node_budget"_a.none(), "progress"_a.none());
-  module.def("table_with_offsets", [](const PyTable& table, const Packing& packing) { return csv_of(packing, table); },
-             "table"_a, "packing"_a, "The table with its offset column set.");
+  module.def(
+      "pack",
+      [](Numbers lower, Numbers upper, Numbers sizes, std::optional<Numbers> alignments, std::optional<Numbers> fixed,
+         std::vector<std::tuple<std::uint32_t, std::uint32_t, std::int64_t>> joins,
+         std::vector<std::tuple<std::uint32_t, std::uint32_t>> apart, std::optional<std::int64_t> capacity,
+         const std::string& solver, std::optional<double> time_limit, std::uint32_t threads, std::uint64_t seed,
+         std::optional<std::uint64_t> node_budget, nb::object progress) {
+        Arrays arrays{std::move(lower), std::move(upper), std::move(sizes), std::move(alignments),
+                      std::move(fixed), std::move(joins), std::move(apart)};
+        return solved(problem_of(arrays), capacity, {solver, time_limit, threads, seed, node_budget}, progress);
+      },
+      "lower"_a, "upper"_a, "sizes"_a, "alignments"_a.none(), "fixed"_a.none(), "joins"_a, "apart"_a,
+      "capacity"_a.none(), "solver"_a, "time_limit"_a.none(), "threads"_a, "seed"_a, "node_budget"_a.none(),
+      "progress"_a.none());
+  module.def(
+      "pack_table",
+      [](const PyTable& table, std::optional<std::int64_t> capacity, const std::string& solver,
+         std::optional<double> time_limit, std::uint32_t threads, std::uint64_t seed,
+         std::optional<std::uint64_t> node_budget, nb::object progress) {
+        return solved(table.table.problem, capacity, {solver, time_limit, threads, seed, node_budget}, progress);
+      },
+      "table"_a, "capacity"_a.none(), "solver"_a, "time_limit"_a.none(), "threads"_a, "seed"_a, "node_budget"_a.none(),
+      "progress"_a.none());
+  module.def(
+      "table_with_offsets", [](const PyTable& table, const Packing& packing) { return csv_of(packing, table); },
+      "table"_a, "packing"_a, "The table with its offset column set.");
 }
 
 }  // namespace stowage::python

@@ -109,15 +109,18 @@ std::string html_of(const PyPlan& plan, const std::string& label, double explain
   const PlanScene scene(planned);
   std::optional<Explanation> explanation;
   if (explain_seconds > 0) {
-    explanation = explain(scene, {.plan = planned.options, .budget = planned.options.capacity,
-                                  .time_limit = duration_of(explain_seconds)});
+    explanation = explain(
+        scene,
+        {.plan = planned.options, .budget = planned.options.capacity, .time_limit = duration_of(explain_seconds)});
   }
-  return or_raise(plan_page(scene, {.label = label, .capacity = planned.options.capacity,
-                                    .explanation = explanation ? &*explanation : nullptr}));
+  return or_raise(plan_page(
+      scene,
+      {.label = label, .capacity = planned.options.capacity, .explanation = explanation ? &*explanation : nullptr}));
 }
 
 std::tuple<std::string, std::string> explain_graph(const PyGraph& graph, const PyOptions& options,
-                                                   std::optional<std::int64_t> capacity, std::optional<double> time_limit) {
+                                                   std::optional<std::int64_t> capacity,
+                                                   std::optional<double> time_limit) {
   const nb::gil_scoped_release release;
   const detail::CheckGuard guard;
   ExplainOptions explaining{.plan = options.options, .time_limit = duration_of(time_limit)};
@@ -150,7 +153,9 @@ std::optional<Bytes> bytes(std::optional<std::int64_t> value) {
 /// Options by name; `choice` throws for a word that is none of the two.
 bool choice(const std::string& word, const char* usual, const char* other, const char* option) {
   if (word != usual && word != other)
-    throw Raised{{ErrorCode::unknown_name, std::string(option) + " is '" + usual + "' or '" + other + "', not '" + word + "'", {}}};
+    throw Raised{{ErrorCode::unknown_name,
+                  std::string(option) + " is '" + usual + "' or '" + other + "', not '" + word + "'",
+                  {}}};
   return word == other;
 }
 
@@ -161,24 +166,25 @@ PyOptions make_options(bool in_place, bool keep_inputs, bool no_reuse, const std
                        const std::string& solver, std::optional<double> time_limit, std::uint32_t threads,
                        std::uint64_t seed, std::optional<std::uint64_t> node_budget, bool memory_priority,
                        bool keep_offsets) {
-  return {{.in_place = in_place,
-           .keep_inputs = keep_inputs,
-           .no_reuse = no_reuse,
-           .zero_fill = choice(zero_fill, "central", "separate", "zero_fill") ? FillPolicy::separate : FillPolicy::central,
-           .base = choice(base, "fixed", "refreshable", "base") ? AddressBase::refreshable : AddressBase::fixed,
-           .batch_start = choice(batch_start, "free", "same", "batch_start") ? BatchStart::same : BatchStart::free,
-           .padding = choice(padding, "own", "none", "padding") ? Padding::none : Padding::own,
-           .region_limit = bytes(region_limit),
-           .fuse_inputs_up_to = Bytes(fuse_inputs_up_to),
-           .capacity = bytes(capacity),
-           .capacity_total = bytes(capacity_total),
-           .solver = solver,
-           .time_limit = duration_of(time_limit),
-           .threads = std::max(1U, threads),
-           .seed = seed,
-           .node_budget = node_budget,
-           .memory_priority = memory_priority,
-           .keep_offsets = keep_offsets}};
+  return {
+      {.in_place = in_place,
+       .keep_inputs = keep_inputs,
+       .no_reuse = no_reuse,
+       .zero_fill = choice(zero_fill, "central", "separate", "zero_fill") ? FillPolicy::separate : FillPolicy::central,
+       .base = choice(base, "fixed", "refreshable", "base") ? AddressBase::refreshable : AddressBase::fixed,
+       .batch_start = choice(batch_start, "free", "same", "batch_start") ? BatchStart::same : BatchStart::free,
+       .padding = choice(padding, "own", "none", "padding") ? Padding::none : Padding::own,
+       .region_limit = bytes(region_limit),
+       .fuse_inputs_up_to = Bytes(fuse_inputs_up_to),
+       .capacity = bytes(capacity),
+       .capacity_total = bytes(capacity_total),
+       .solver = solver,
+       .time_limit = duration_of(time_limit),
+       .threads = std::max(1U, threads),
+       .seed = seed,
+       .node_budget = node_budget,
+       .memory_priority = memory_priority,
+       .keep_offsets = keep_offsets}};
 }
 
 void bind_figures(nb::class_<PyPlan>& plan) {
@@ -191,14 +197,15 @@ void bind_figures(nb::class_<PyPlan>& plan) {
       .def_prop_ro("total", [](const PyPlan& self) { return self.summary.total.value(); })
       .def_prop_ro("status", [](const PyPlan& self) { return std::string(to_string(self.planned.status)); })
       .def_prop_ro("solver", [](const PyPlan& self) { return self.planned.solver; })
-      .def_prop_ro("shortage", [](const PyPlan& self) {
-        return self.made_here ? shortage_text(self.planned) : std::string();
-      })
+      .def_prop_ro("shortage",
+                   [](const PyPlan& self) { return self.made_here ? shortage_text(self.planned) : std::string(); })
       .def_ro("interrupted", &PyPlan::interrupted)
-      .def_prop_ro("offsets", [](nb::handle self) { return view_of(nb::cast<const PyPlan&>(self).offsets, self); },
-                   nb::sig("def offsets(self) -> numpy.typing.NDArray[numpy.int64]"))
-      .def_prop_ro("arena_of", [](nb::handle self) { return view_of(nb::cast<const PyPlan&>(self).arenas, self); },
-                   nb::sig("def arena_of(self) -> numpy.typing.NDArray[numpy.int64]"))
+      .def_prop_ro(
+          "offsets", [](nb::handle self) { return view_of(nb::cast<const PyPlan&>(self).offsets, self); },
+          nb::sig("def offsets(self) -> numpy.typing.NDArray[numpy.int64]"))
+      .def_prop_ro(
+          "arena_of", [](nb::handle self) { return view_of(nb::cast<const PyPlan&>(self).arenas, self); },
+          nb::sig("def arena_of(self) -> numpy.typing.NDArray[numpy.int64]"))
       .def_prop_ro("summary_json", [](const PyPlan& self) { return summary_to_json(self.summary); });
 }
 
@@ -226,10 +233,13 @@ void bind_plan(nb::module_& module) {
   plan.def("to_json", [](const PyPlan& self) { return plan_to_json(self.planned.graph, answer_of(self)); })
       .def("findings_json", findings_of)
       .def("html", html_of, "label"_a, "explain_seconds"_a)
-      .def("same_placement", [](const PyPlan& self, const PyPlan& other) {
-        return self.planned.plan == other.planned.plan && self.planned.status == other.planned.status &&
-               self.planned.graph.description() == other.planned.graph.description();
-      }, "other"_a);
+      .def(
+          "same_placement",
+          [](const PyPlan& self, const PyPlan& other) {
+            return self.planned.plan == other.planned.plan && self.planned.status == other.planned.status &&
+                   self.planned.graph.description() == other.planned.graph.description();
+          },
+          "other"_a);
   module.def("plan_graph", plan_graph, "graph"_a, "options"_a, "previous"_a.none(), "progress"_a.none());
   module.def("read_plan", read_plan, "graph"_a, "text"_a, "file"_a, "options"_a);
   module.def("explain_graph", explain_graph, "graph"_a, "options"_a, "capacity"_a.none(), "time_limit"_a.none());

@@ -20,7 +20,9 @@ TEST(CheckGuard, TurnsAFailedCheckIntoAnException) {
 }
 
 TEST(CheckGuardDeathTest, AFailedCheckAbortsOnceTheGuardIsGone) {
-  { const CheckGuard guard; }
+  {
+    const CheckGuard guard;
+  }
   EXPECT_DEATH(STOWAGE_CHECK(1 > 2, "numbers changed"), "numbers changed");
 }
 

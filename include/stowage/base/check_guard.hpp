@@ -17,9 +17,10 @@ class STOWAGE_EXPORT CheckFailure final : public std::exception {
   std::string message_;
 };
 
-/// For bindings whose callers must survive a bug of this library: while one exists, a failed `STOWAGE_CHECK` on its
-/// thread throws `CheckFailure`. In destructors and other functions that must not throw it still aborts, as on other
-/// threads. What the library was working on must not be used afterwards. Guards nest.
+/// For bindings whose callers must survive a bug of this library: while one exists, a failed
+/// `STOWAGE_CHECK` on its thread throws `CheckFailure`. In destructors and other functions that
+/// must not throw it still aborts, as on other threads. What the library was working on must not be
+/// used afterwards. Guards nest.
 class STOWAGE_EXPORT CheckGuard {
  public:
   CheckGuard();
