@@ -7,6 +7,7 @@ namespace detail {
 template auto dragonbox::to_decimal(float x) noexcept -> dragonbox::decimal_fp<float>;
 template auto dragonbox::to_decimal(double x) noexcept -> dragonbox::decimal_fp<double>;
 template auto thousands_sep_impl(locale_ref locale) -> thousands_sep_result<char>;
+template char decimal_point_impl(locale_ref locale);
 
 }  // namespace detail
 FMT_END_NAMESPACE

@@ -14,8 +14,11 @@ Result<std::string> name_at(const char* const* names, std::size_t index, const c
 
 Result<ImportOptions> import_options(const stowage_import_options* given) {
   STOWAGE_TRY(const stowage_import_options from, read_struct(given, "stowage_import_options"));
-  ImportOptions options{
-      .views = from.no_views == 0, .in_place = from.no_in_place == 0, .limit = std::max(1U, from.limit)};
+  ImportOptions options{.alignment = {},
+                        .views = from.no_views == 0,
+                        .in_place = from.no_in_place == 0,
+                        .dims = {},
+                        .limit = std::max(1U, from.limit)};
   if (from.alignment != 0) {
     if (!is_power_of_two(Bytes(from.alignment)))
       return Error{
@@ -42,7 +45,7 @@ Status read_graph(std::string_view bytes, const std::string& name, const stowage
   STOWAGE_TRY(const ImportOptions import, import_options(options));
   STOWAGE_TRY(Imported content, import_bytes(bytes, name, import));
   Graph* const graph = std::get_if<Graph>(&content);
-  if (!graph) return Error{ErrorCode::unsupported, "a table of items, not a graph: see stowage_pack", {.file = name}};
+  if (!graph) return Error{ErrorCode::unsupported, "a table of items, not a graph: see stowage_pack", {name, {}, {}}};
   *to = new stowage_graph{std::move(*graph)};
   return Done{};
 }

@@ -46,7 +46,7 @@ std::string text_of(stowage_text* text) {
 }
 
 /// A relu that may work in place.
-constexpr const char* kReluGraph = R"({"format":"stowage.graph/1","name":"relu",
+constexpr const char* kReluGraph = R"({"schema":"stowage.graph/1","name":"relu",
  "tensors":[{"name":"x","size":4096,"flags":["input"]},{"name":"y","size":4096,"flags":["output"]}],
  "ops":[{"name":"relu","inputs":[0],"outputs":[1],"in_place":[[0,0]],"workspaces":[{"size":128}]}]})";
 
@@ -275,7 +275,7 @@ TEST(CBuilder, AnErrorNamesTheOpAndTheTensor) {
 // --------------------------------------------------------------------------------------------- graphs
 
 TEST(CGraph, ErrorsSayWhereTheyAre) {
-  const std::string text = "{\"format\":\"stowage.graph/1\",\n\"tensors\":[{\"name\":\"x\",\"size\":-1}],\"ops\":[]}";
+  const std::string text = "{\"schema\":\"stowage.graph/1\",\n\"tensors\":[{\"name\":\"x\",\"size\":-1}],\"ops\":[]}";
   stowage_graph* graph = nullptr;
   stowage_status* const status = stowage_graph_from_bytes(text.data(), text.size(), "bad.json", nullptr, &graph);
   const StatusHandle owner(status);

@@ -5,7 +5,7 @@
 #include "stowage/stowage.h"
 
 int main(void) {
-  /* Four buffers: the steps in which each is live, and its bytes. Greedy by size needs 7 KiB. */
+  /* Four buffers: the steps in which each is live, and its bytes. */
   const int64_t lower[] = {0, 1, 2, 3};
   const int64_t upper[] = {2, 3, 4, 5};
   const int64_t size[] = {2048, 3072, 1024, 4096};

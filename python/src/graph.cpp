@@ -29,7 +29,8 @@ struct ImportArguments {
 };
 
 ImportOptions options_of(const ImportArguments& arguments) {
-  ImportOptions options{.views = arguments.views,
+  ImportOptions options{.alignment = {},
+                        .views = arguments.views,
                         .in_place = arguments.in_place,
                         .fold = arguments.fold,
                         .dims = arguments.dims,

@@ -14,7 +14,7 @@ import stowagepy
 
 RELU = json.dumps(
     {
-        "format": "stowage.graph/1",
+        "schema": "stowage.graph/1",
         "name": "relu",
         "tensors": [
             {"name": "x", "size": 4096, "flags": ["input"]},
@@ -121,7 +121,7 @@ def test_verify_finds_what_is_wrong(block: pathlib.Path, tmp_path: pathlib.Path)
 def test_explain_and_page(block: pathlib.Path) -> None:
     plan = stowagepy.plan(block)
     explanation = plan.explain(time_limit=2)
-    assert explanation.data["format"] == "stowage.explain/1"
+    assert explanation.data["schema"] == "stowage.explain/1"
     assert str(explanation)
     assert "<iframe srcdoc=" in plan._repr_html_()
 

@@ -54,6 +54,20 @@ TEST(Explain, AGraphWithoutMemoryHasACauseToo) {
   EXPECT_TRUE(found.details->gains.empty());
 }
 
+TEST(Explain, WhatIsLostMayBeExbibytes) { // two tensors that never meet and share nothing: the smaller is lost
+  GraphBuilder builder("exbibytes");
+  const TensorId a = builder.add(Tensor{.name = "a", .size = Bytes(std::int64_t{1} << 60)});
+  const TensorId b = builder.add(Tensor{.name = "b", .size = Bytes(std::int64_t{1} << 59)});
+  builder.add(Op{.name = "make_a", .kind = "A", .outputs = {a}});
+  builder.add(Op{.name = "make_b", .kind = "B", .outputs = {b}});
+  ExplainOptions options = deterministic();
+  options.plan.solver = "blocks";
+  options.plan.reuse = ReuseKnobs{.size_classes = ReuseKnobs::SizeClasses::exact};
+  const Explanation found = explain(builder.build().value(), options).value();
+  EXPECT_EQ(found.summary.peak, Bytes(std::int64_t{3} << 59));
+  EXPECT_NE(found.cause.find("512 PiB (33.3%) is lost to fragmentation"), std::string::npos) << found.cause;
+}
+
 TEST(Explain, ABudgetThatIsMetNeedsNoChange) {
   ExplainOptions options = deterministic();
   options.budget = Bytes(1200);

@@ -215,7 +215,7 @@ std::string cause_of(const Explanation& explanation) {
   text += fmt::format(" because {} {} needed{}{}", leading_holders(fullest, arena.size), alone ? "is" : "are",
                       alone || arena.concurrent ? "" : " at the same time", place_of(arena, fullest));
   const Bytes lost = arena.size - arena.live;
-  if (lost.value() * 50 > arena.size.value())
+  if (lost.value() > arena.size.value() / 50)
     text += fmt::format("; {} ({}) is lost to fragmentation", to_human(lost), share_text(lost, arena.size));
   return text + ".";
 }
