@@ -52,7 +52,7 @@ def test_sizes_may_be_words(block: pathlib.Path) -> None:
     plan = stowagepy.plan(block, capacity="1 KiB")
     assert not plan.fits
     assert plan.status == "infeasible"
-    assert "1.00 KiB" in plan.shortage
+    assert "101376 more than the 1024 available" in plan.shortage
     with pytest.raises(stowagepy.InvalidError, match="capacity: 'much'"):
         stowagepy.plan(block, capacity="much")
 
@@ -132,7 +132,7 @@ def test_an_earlier_plan_can_be_kept(block: pathlib.Path) -> None:
     assert second.offsets.tolist() == first.offsets.tolist()
 
 
-def test_progress_is_called_and_its_exceptions_come_through(project: pathlib.Path) -> None:
+def test_progress_is_called_and_its_exceptions_come_through() -> None:
     def fail(arena: str, peak: int, bound: int) -> None:
         raise RuntimeError("enough")
 
@@ -141,13 +141,22 @@ def test_progress_is_called_and_its_exceptions_come_through(project: pathlib.Pat
 
 
 def hard_search(**options: object) -> stowagepy.Packing:
-    """Work for a long time: items of odd sizes that nearly fill a rectangle."""
-    random = np.random.default_rng(1)
-    count = 400
-    lower = random.integers(0, 300, count)
-    upper = lower + random.integers(1, 60, count)
-    sizes = random.integers(1, 1 << 20, count)
-    return stowagepy.pack(lower, upper, sizes, seed=1, **options)  # type: ignore[arg-type]
+    """Work for a long time: a rectangle that was cut into more than a thousand pieces is put together again."""
+    random = np.random.default_rng(0)
+    pieces = [(0, 20_000, 0, 1 << 40)]
+    while len(pieces) < 1_500:
+        which = random.integers(len(pieces))
+        begin, end, low, high = pieces[which]
+        if random.random() < 0.5 and end - begin > 1:
+            cut = int(random.integers(begin + 1, end))
+            pieces[which] = (begin, cut, low, high)
+            pieces.append((cut, end, low, high))
+        elif high - low > 1:
+            cut = int(random.integers(low + 1, high))
+            pieces[which] = (begin, end, low, cut)
+            pieces.append((begin, end, cut, high))
+    lower, upper, low_bytes, high_bytes = np.array(pieces).T
+    return stowagepy.pack(lower, upper, high_bytes - low_bytes, **options)  # type: ignore[arg-type]
 
 
 def test_ctrl_c_ends_a_search_with_the_best_so_far() -> None:
@@ -155,8 +164,6 @@ def test_ctrl_c_ends_a_search_with_the_best_so_far() -> None:
     timer.start()
     start = time.monotonic()
     packing = hard_search(time_limit=120)
-    if packing.proven and not packing.interrupted:
-        pytest.skip("the search ended before the signal came")
     assert packing.interrupted
     assert packing.fits
     assert time.monotonic() - start < 60
