@@ -2,7 +2,7 @@
 """Rejects includes that reach upward in the module order (src/README.md), or into what is private to another module.
 
 Checked: src/<module>/** and include/stowage/<module>.hpp (or include/stowage/<module>/**). Of another module one may include its
-public headers and what lies in src/<module>/interface/; the command line (apps/) only public ones. Unit tests (*_test.cpp) may include
+public headers and what lies in src/<module>/interface/; the command line and the bindings (apps/, bindings/, python/) only public ones. Unit tests (*_test.cpp) may include
 anything. A public header may include only standard headers and public headers of modules that its own module may use.
 
   scripts/check_layers.py [ROOT]        exit code 1 and one line per offence
@@ -26,6 +26,9 @@ ONLY = {
     "memory": ({"base"}, "memory knows no graph"),
     "io": ({"base", "files", "graph", "rewrite", "plan"}, "a format knows graphs and plans, not what is done with them"),
 }
+
+# They are users of the library like any other.
+USERS = ("apps", "bindings", "python")
 
 SUFFIXES = {".hpp", ".cpp", ".h", ".cc", ".inl"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]', re.MULTILINE)
@@ -95,9 +98,9 @@ def offence(root, path, module, quote, include):
 
 
 def offence_of_program(include):
-    """The same for the command line, which is a user like any other."""
+    """The same for the command line and the bindings."""
     private = include.partition("/")[0] in ORDER and "/" in include
-    return "not a public header: the command line is a user of the library" if private else None
+    return "not a public header: command line and bindings are users of the library" if private else None
 
 
 def check(root):
@@ -119,7 +122,7 @@ def check(root):
             if reason:
                 line = text.count("\n", 0, match.start(1)) + 1
                 found.append(f"{path}:{line}: {include}: {reason}")
-    for file in sorted(p for p in (root / "apps").rglob("*") if p.suffix in SUFFIXES and p.is_file()):
+    for file in sorted(p for top in USERS for p in (root / top).rglob("*") if p.suffix in SUFFIXES and p.is_file()):
         text = strip_comments(file.read_text(encoding="utf-8"))
         for match in INCLUDE.finditer(text):
             if reason := offence_of_program(match[2]):
