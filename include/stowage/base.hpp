@@ -265,10 +265,10 @@ namespace detail {
   STOWAGE_TRY_INNER(STOWAGE_CONCAT(stowage_result_, __LINE__), declaration, expression)
 
 /// `STOWAGE_TRY_STATUS(write(file));` returns the error to the caller, if there is one.
-#define STOWAGE_TRY_STATUS(expression)                      \
-  do {                                                      \
+#define STOWAGE_TRY_STATUS(expression)                     \
+  do {                                                     \
     if (auto stowage_tried = (expression); !stowage_tried) \
-      return std::move(stowage_tried).error();              \
+      return std::move(stowage_tried).error();             \
   } while (false)
 
 template <class T>
