@@ -150,6 +150,13 @@ class Models(CliTest):
         self.assertNotIn("CHAIN", self.read("folder.h/my-net.h"))
         self.assertIn("without what a runtime keeps for itself", self.read("folder.h/my-net.h"))
 
+    def test_a_plan_that_tflm_beats_is_left_to_it(self):
+        done = self.expect(0, "plan", "chain.tflite", "--views", "off", "--in-place", "off", "--no-reuse", "-o", "copy.tflite")
+        self.assertRegex(done.err, r"TFLM's own planner needs a head of \d+ bytes, less than the \d+ with this plan: the copy leaves all tensors to it")
+        self.assertEqual(set(self.offsets("copy.tflite")), {-1})
+        self.expect(0, "verify", "chain.tflite", "copy.tflite")
+        self.assertNotIn("own planner", self.expect(0, "plan", "chain.tflite", "-o", "copy.tflite").err)
+
     def test_the_arena_is_what_tflm_needs_where_that_is_known(self):
         text = self.expect(0, "plan", "chain.tflite", "-o", "net.h").out
         figures = {name: int(value) for name, value in re.findall(r"#define NET_(\w+) (\d+)", self.read("net.h"))}
