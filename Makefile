@@ -9,7 +9,7 @@ help:
 	@echo 'make demo    install what is missing, build, and tour the command line on examples/; leaves a report for the browser'
 	@echo 'make test    the tests, with gcc, and what an installed library and the pages look like to their users'
 	@echo 'make test-deep   the same tests under clang and sanitizers, threads, fuzz targets, drop-ins; CI runs it after make test'
-	@echo 'make test-peers  what takes longer than CI has: many more random graphs, other solvers on the same problems'
+	@echo 'make test-peers  what takes longer than CI has: many more random graphs, other solvers and runtimes on the same inputs'
 	@echo 'make test-ggml [GGML_SOURCE=… GGML_LIBRARY=…]   the drop-in for ggml-alloc, against that ggml or the one on PyPI (docs/ggml.md)'
 	@echo 'make check   the quick part of it: development build, unit tests, layers'
 	@echo 'make build   release build of library, command line and examples, in build/release'

@@ -11,7 +11,7 @@ STOWAGE_DATA=$(realpath -m "${STOWAGE_DATA:-../shared/data}") # tests run in oth
 export STOWAGE_DATA
 shallow=(deps format layers man gcc onnx page consumer_static consumer_shared python)
 deep=(deps clang_asan fuzz tsan ggml wheel)
-peers=(deps consumer_subdirectory many_graphs packing)
+peers=(deps consumer_subdirectory many_graphs packing tflm)
 
 build() { # preset
   cmake --preset "$1"
@@ -54,6 +54,7 @@ stage_many_graphs() { # more random graphs than CI draws: what is claimed of pla
   STOWAGE_PROPERTY_PROBLEMS=5000 run_tests dev -R '^verify_mutation_test'
 }
 stage_packing() { scripts/packing_test.sh; }
+stage_tflm() { scripts/tflm_test.sh; }
 stage_man() { # man itself exits with 0 whatever it warns of
   local warnings
   warnings=$(LC_ALL=C.UTF-8 MANWIDTH=80 man --warnings -E UTF-8 -l docs/stowage.1 2>&1 >/dev/null)

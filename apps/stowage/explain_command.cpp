@@ -59,6 +59,8 @@ void add_explaining_options(CLI::App& command, ExplainArguments& arguments) {
   add_size_option(
       command, "--capacity,--budget", options.budget,
       "Say what to change so that the peak, without weights and the caller's buffers, is at most this in each memory");
+  add_size_option(command, "--capacity-total", options.budget_total,
+                  "Say what to change so that the peak and the weights together are at most this in each memory");
   add_time_option(command, "--total-time", options.time_limit,
                   "Time limit of all re-plans together; --time-limit is for each plan")
       ->default_str("20s");

@@ -27,11 +27,18 @@ struct Shown {
   const PlanOptions& options;
 };
 
+/// What was asked for, whether the plan fits or not.
+struct Capacity {
+  std::optional<Bytes> peak;
+  std::optional<Bytes> total;
+};
+
 /// None if the page has no explanation.
 std::optional<Explanation> explanation_for(const PlanPage& page, const std::string& input, const Shown& shown,
-                                           std::optional<Bytes> capacity) {
+                                           const Capacity& asked) {
   if (page.explain_time <= std::chrono::nanoseconds(0)) return std::nullopt;
-  const ExplainOptions options{.plan = shown.options, .budget = capacity, .time_limit = page.explain_time};
+  const ExplainOptions options{
+      .plan = shown.options, .budget = asked.peak, .budget_total = asked.total, .time_limit = page.explain_time};
   // With a capacity the search stops as soon as it is met, so gains would be relative to a plan that could be better.
   if (!shown.options.previous && !shown.options.capacity && !shown.options.capacity_total)
     return explain_with_progress(input, shown.scene, options);
@@ -41,9 +48,9 @@ std::optional<Explanation> explanation_for(const PlanPage& page, const std::stri
   return std::nullopt;
 }
 
-void write_shown(const PlanPage& page, const std::string& input, const Shown& shown, std::optional<Bytes> capacity) {
-  const std::optional<Explanation> explanation = explanation_for(page, input, shown, capacity);
-  const PageOptions with{.label = input, .capacity = capacity, .explanation = explanation ? &*explanation : nullptr};
+void write_shown(const PlanPage& page, const std::string& input, const Shown& shown, const Capacity& asked) {
+  const std::optional<Explanation> explanation = explanation_for(page, input, shown, asked);
+  const PageOptions with{.label = input, .capacity = asked.peak, .explanation = explanation ? &*explanation : nullptr};
   write_page(page.file, plan_page(shown.scene, with));
 }
 
@@ -80,7 +87,8 @@ void add_plan_page_options(CLI::App& command, PlanPage& page) {
 void write_plan_page(const PlanPage& page, const std::string& input, const Graph& graph, const PlanScene* scene,
                      const PlanOptions& options) {
   if (page.file.empty()) return;
-  if (scene) return write_shown(page, input, {*scene, options}, options.capacity);
+  const Capacity asked{options.capacity, options.capacity_total};
+  if (scene) return write_shown(page, input, {*scene, options}, asked);
   if (!options.capacity && !options.capacity_total) return say_no_page(page.file, "there is no plan to show");
   PlanOptions wider = options;
   wider.capacity.reset();
@@ -92,7 +100,7 @@ void write_plan_page(const PlanPage& page, const std::string& input, const Graph
   if (!other) return say_no_page(page.file, to_string(other.error()));
   if (!other->has_answer()) return say_no_page(page.file, "there is no plan to show");
   const PlanScene wide(*other);
-  write_shown(page, input, {wide, wider}, options.capacity);
+  write_shown(page, input, {wide, wider}, asked);
 }
 
 void write_table_page(const PlanPage& page, const std::string& input, const CsvProblem& table,

@@ -13,13 +13,16 @@
 #include "problem_plan.hpp"
 #include "progress.hpp"
 #include "reuse_options.hpp"
+#include "stowage/base/printable.hpp"
 #include "stowage/report.hpp"
+#include "tflm_text.hpp"
 
 namespace stowage::cli {
 namespace {
 
 struct PlanArguments {
   std::string input;
+  std::string model;  ///< The bytes of a TFLite model, else empty.
   std::string output;
   std::string previous;
   std::string trace;
@@ -91,10 +94,22 @@ std::string symbol_of(const std::string& header) {
 
 /// The plan in the format given by the name of the output.
 std::string plan_text_for(const PlanArguments& arguments, const Graph& graph, const Plan& plan) {
-  if (has_extension(arguments.output, ".h")) return or_fail(plan_to_header(graph, plan, symbol_of(arguments.output)));
-  if (!has_extension(arguments.output, ".tflite")) return plan_to_json(graph, plan);
-  const std::string model = or_fail(read_file(arguments.input));
-  return or_fail(tflite_with_plan({model, arguments.input}, plan, arguments.import));
+  const bool is_header = has_extension(arguments.output, ".h");
+  const bool is_copy = has_extension(arguments.output, ".tflite");
+  const ModelFile model{arguments.model, arguments.input};
+  if (is_header && !arguments.model.empty())
+    return or_fail(tflite_plan_to_header(model, graph, plan, arguments.import, symbol_of(arguments.output)));
+  if (is_header) return or_fail(plan_to_header(graph, plan, symbol_of(arguments.output)));
+  if (!is_copy) return plan_to_json(graph, plan);
+  if (const std::string note = tflm_copy_text(model, plan, arguments.import); !note.empty())
+    fmt::print(stderr, "stowage: {}\n", printable_lines(note));
+  return or_fail(tflite_with_plan(model, plan, arguments.import));
+}
+
+/// What people are told of a plan.
+std::string details_of(const PlanArguments& arguments, const Graph& graph, const Plan& plan) {
+  if (arguments.model.empty()) return plan_text(graph, plan);
+  return tflm_text({arguments.model, arguments.input}, graph, plan, arguments.import) + plan_text(graph, plan);
 }
 
 /// Ends the command if the output cannot have the format that its name implies.
@@ -146,7 +161,7 @@ void plan_graph(const PlanArguments& arguments, const Graph& graph) {
     if (!arguments.snapshot.empty()) or_fail(write_file(arguments.snapshot, timeline_to_snapshot(*scene)));
   }
   if (planned.has_answer() || arguments.json)
-    show(arguments, summary, planned.plan ? plan_text(graph, *planned.plan) : std::string());
+    show(arguments, summary, planned.plan ? details_of(arguments, graph, *planned.plan) : std::string());
   PlanPage page = arguments.page;
   if (stopped) page.explain_time = std::chrono::nanoseconds(0);
   if (scene || !stopped) write_plan_page(page, arguments.input, graph, scene ? &*scene : nullptr, options);
@@ -230,6 +245,8 @@ void add_plan_command(CLI::App& app) {
     const Input input = or_fail(read_input(arguments->input, arguments->import));
     if (const CsvProblem* const table = input.table()) return plan_table(*arguments, *table);
     check_output(*arguments, input);
+    if (input.format->name == "tflite" && arguments->input != "-")
+      arguments->model = or_fail(read_file(arguments->input));
     plan_graph(*arguments, *input.graph());
   });
 }

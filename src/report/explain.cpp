@@ -57,7 +57,7 @@ void drop_constraints(const Graph& graph, const ExplainOptions& options, const s
     costly.push_back(one.constraint);
     const std::optional<Trial> trial =
         trials.plan(std::move(one.graph).build_graph(), one.options, "without " + one.constraint);
-    if (trial && trial->outcome.fits(answer.budget)) answer.constraints.push_back(one.constraint);
+    if (trial && trial->outcome.fits(answer.asked)) answer.constraints.push_back(one.constraint);
   }
   if (!answer.constraints.empty() || costly.size() < 2) return;
   Relaxed all = relaxed_together(graph, plan_options(options), costly);
@@ -65,18 +65,44 @@ void drop_constraints(const Graph& graph, const ExplainOptions& options, const s
       trials.plan(std::move(all.graph).build_graph(), all.options, "without " + all.constraint);
   if (!trial) return;
   answer.together_peak = trial->outcome.peak;
-  if (trial->outcome.fits(answer.budget)) answer.together = std::move(costly);
+  if (trial->outcome.fits(answer.asked)) answer.together = std::move(costly);
+}
+
+/// An answer without any yet.
+BudgetAnswer asked_for(const Budget& asked, const Outcome& base) {
+  BudgetAnswer answer{.asked = asked,
+                      .budget = kMaxBytes,
+                      .most = Bytes(0),
+                      .constraints = {},
+                      .together = {},
+                      .together_peak = {},
+                      .shrink = {},
+                      .reason = {}};
+  for (std::size_t m = 0; m < base.by_memory.size(); ++m) {
+    const Bytes allowed = std::max(Bytes(0), base.allowed(asked, m));
+    answer.budget = std::min(answer.budget, allowed);
+    answer.most = std::max(answer.most, allowed);
+  }
+  return answer;
+}
+
+bool weights_alone_exceed(const Budget& asked, const Outcome& base) {
+  return asked.total &&
+         std::any_of(base.weights.begin(), base.weights.end(), [&](Bytes weights) { return weights > *asked.total; });
 }
 
 BudgetAnswer answer_budget(const Graph& graph, const ExplainOptions& options, const ExplanationDetails& so_far,
                            Trials& trials, GainSearch& search, const Outcome& base) {
-  BudgetAnswer answer{
-      .budget = *options.budget, .constraints = {}, .together = {}, .together_peak = {}, .shrink = {}, .reason = {}};
-  answer.fits = base.fits(answer.budget);
+  BudgetAnswer answer = asked_for({.peak = options.budget, .total = options.budget_total}, base);
+  answer.fits = base.fits(answer.asked);
   if (answer.fits) return answer;
   drop_constraints(graph, options, so_far.costs, trials, answer);
+  if (weights_alone_exceed(answer.asked, base)) {
+    answer.reason = "the weights alone take more";
+    return answer;
+  }
   const std::size_t skipped = trials.skipped();
-  const std::optional<Found> found = search.fit(answer.budget);
+  const std::optional<Found> found = search.fit(answer.asked);
   if (found) {
     answer.shrink = search.describe(*found);
   } else {
@@ -125,7 +151,8 @@ Explanation explain(const PlanScene& base, const ExplainOptions& options) {
 
   // What the caller asked for explicitly comes first, or there might be no time left for it.
   details->costs = costs_of(graph, options, trials.base(), trials);
-  if (options.budget) details->budget = answer_budget(graph, options, *details, trials, search, trials.base());
+  if (options.budget || options.budget_total)
+    details->budget = answer_budget(graph, options, *details, trials, search, trials.base());
   add_gains_alone(told, options.top, search, *details);
   details->gains = search.gains();
   explanation.replans = trials.replans();

@@ -124,6 +124,8 @@ OrderedJson cost_json(const Cost& cost) {
 
 OrderedJson budget_json(const Graph& graph, const BudgetAnswer& answer) {
   return {{"budget_bytes", answer.budget.value()},
+          {"capacity_bytes", bytes_or_null(answer.asked.peak)},
+          {"capacity_total_bytes", bytes_or_null(answer.asked.total)},
           {"fits", answer.fits},
           {"constraints", answer.constraints},
           {"together", answer.together},

@@ -75,6 +75,34 @@ TEST(Explain, ABudgetThatIsMetNeedsNoChange) {
   EXPECT_FALSE(answer.shrink);
 }
 
+TEST(Explain, ATotalBudgetCountsTheWeightsOfEachMemory) {
+  GraphBuilder builder("weighted");
+  const TensorId x = builder.add(Tensor{.name = "x", .size = Bytes(100), .flags = TensorFlag::input});
+  const TensorId w = builder.add(Tensor{.name = "w", .size = Bytes(1000), .flags = TensorFlag::constant});
+  const TensorId a = builder.add(Tensor{.name = "a", .size = Bytes(400)});
+  const TensorId y = builder.add(Tensor{.name = "y", .size = Bytes(100), .flags = TensorFlag::output});
+  builder.add(Op{.name = "up", .kind = "UP", .inputs = {x, w}, .outputs = {a}});
+  builder.add(Op{.name = "down", .kind = "DOWN", .inputs = {a, w}, .outputs = {y}});
+  const Graph graph = std::move(builder.build()).value();
+  const auto answer = [&](std::optional<Bytes> peak, Bytes total) {
+    ExplainOptions options = deterministic();
+    options.budget = peak;
+    options.budget_total = total;
+    return *explain(graph, options)->details->budget;
+  };
+  EXPECT_TRUE(answer({}, Bytes(1500)).fits);
+  const BudgetAnswer less = answer({}, Bytes(1499));
+  EXPECT_FALSE(less.fits);
+  EXPECT_EQ(less.budget, Bytes(499));
+  ASSERT_TRUE(less.shrink);
+  EXPECT_LE(less.shrink->peak, Bytes(499));
+  EXPECT_FALSE(answer(Bytes(499), Bytes(1500)).fits) << "both hold";
+  const BudgetAnswer never = answer({}, Bytes(999));
+  EXPECT_FALSE(never.shrink);
+  EXPECT_EQ(never.budget, Bytes(0));
+  EXPECT_EQ(never.reason, "the weights alone take more");
+}
+
 TEST(Explain, WithoutTimeForRePlansNothingIsClaimed) {
   ExplainOptions options = deterministic();
   options.time_limit = std::chrono::nanoseconds(0);

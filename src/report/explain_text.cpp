@@ -51,6 +51,7 @@ class ExplanationWriter {
   [[nodiscard]] std::string alone_text(const Gain& gain) const;
   [[nodiscard]] std::string costs() const;
   [[nodiscard]] std::string budget(const BudgetAnswer& answer) const;
+  [[nodiscard]] std::string asked(const Budget& budget) const;
 
   const Explanation& explanation_;
   SizeStyle style_;
@@ -211,9 +212,16 @@ std::string ExplanationWriter::costs() const {
 
 std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, ", ")); }
 
+/// "Capacity 64 MiB, total capacity 80 MiB".
+std::string ExplanationWriter::asked(const Budget& budget) const {
+  std::string text = budget.peak ? "Capacity " + size(*budget.peak) : "";
+  if (budget.total) text += fmt::format("{} capacity {}", budget.peak ? ", total" : "Total", size(*budget.total));
+  return text;
+}
+
 std::string ExplanationWriter::budget(const BudgetAnswer& answer) const {
-  if (answer.fits) return fmt::format("Capacity {}: fits as it is.\n", size(answer.budget));
-  std::string text = fmt::format("Capacity {}: does not fit.\n", size(answer.budget));
+  if (answer.fits) return asked(answer.asked) + ": fits as it is.\n";
+  std::string text = asked(answer.asked) + ": does not fit.\n";
   if (!answer.constraints.empty()) {
     text += wrapped("  ", "Dropping a constraint: each of these suffices: " + joined(answer.constraints) + ".", 4);
   } else if (!answer.together.empty()) {
@@ -232,7 +240,7 @@ std::string ExplanationWriter::budget(const BudgetAnswer& answer) const {
                   4)
             : "  Dropping constraints: none suffices.\n";
   }
-  if (const std::optional<LargestOp>& op = explanation_.details->largest_op; op && op->bytes > answer.budget) {
+  if (const std::optional<LargestOp>& op = explanation_.details->largest_op; op && op->bytes > answer.most) {
     text += wrapped("  ",
                     fmt::format("Op '{}' alone needs {}: no plan fits unless the op is split or its tensors shrink.",
                                 clipped(op->name, 40), size(op->bytes)),

@@ -91,9 +91,17 @@ struct Cost {
   bool proven = false;
 };
 
+/// What should suffice in each memory. At least one of them is given.
+struct Budget {
+  std::optional<Bytes> peak = {};
+  std::optional<Bytes> total = {};  ///< For weights and peak together.
+};
+
 /// How to fit a budget.
 struct BudgetAnswer {
-  Bytes budget;
+  Budget asked;
+  Bytes budget;                          ///< What is left for the peak where it is least; not below 0.
+  Bytes most;                            ///< The same where it is most.
   bool fits = false;                     ///< Without changes.
   std::vector<std::string> constraints;  ///< Dropping any one of these suffices.
   /// None suffices alone, but dropping all of these does. Empty: that does not suffice either.

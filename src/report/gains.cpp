@@ -211,9 +211,10 @@ std::vector<Gain> GainSearch::gains() {
   return list;
 }
 
-Subset GainSearch::next_for_budget(const Scene& scene, const Outcome& outcome, Bytes budget) {
+Subset GainSearch::next_for_budget(const Scene& scene, const Outcome& outcome, const Budget& budget) {
   for (const PlacedArena* arena : searched_arenas(scene)) {
-    const Bytes excess = outcome.by_memory[arena->problem->memory.index()] - budget;
+    const std::size_t memory = arena->problem->memory.index();
+    const Bytes excess = outcome.by_memory[memory] - outcome.allowed(budget, memory);
     if (excess <= Bytes(0)) continue;
     const Bytes floor = std::max(Bytes(1), size_of(scene, *arena) - excess + Bytes(1));
     std::vector<BindingPeak> peaks = peaks_above(scene, *arena, floor);
@@ -224,7 +225,7 @@ Subset GainSearch::next_for_budget(const Scene& scene, const Outcome& outcome, B
   return {};
 }
 
-std::optional<Found> GainSearch::fit(Bytes budget) {
+std::optional<Found> GainSearch::fit(const Budget& budget) {
   const Goal fits = [&](const Outcome& outcome) { return outcome.fits(budget); };
   const auto next = [&](const Scene& scene, const Outcome& outcome) { return next_for_budget(scene, outcome, budget); };
   const std::optional<Subset> grown = grow({}, fits, next);

@@ -37,7 +37,7 @@ class GainSearch {
   /// The sets that lower the peak, largest gain first; at most one per family of holders at the binding peaks.
   std::vector<Gain> gains();
   /// Holders without which every memory fits the budget.
-  std::optional<Found> fit(Bytes budget);
+  std::optional<Found> fit(const Budget& budget);
 
   /// Describes the outcome of the re-plan without a set. Precondition: it was planned.
   Gain describe(const Found& found);
@@ -58,7 +58,7 @@ class GainSearch {
                                      const std::vector<BindingPeak>& peaks) const;
   Subset cover(const Scene& scene, const PlacedArena& arena, const std::vector<BindingPeak>& peaks);
   Subset next_for_goal(const Scene& scene, MemoryId memory, ArenaKind kind);
-  Subset next_for_budget(const Scene& scene, const Outcome& outcome, Bytes budget);
+  Subset next_for_budget(const Scene& scene, const Outcome& outcome, const Budget& budget);
   std::optional<Subset> grow(Subset subset, const Goal& goal,
                              const std::function<Subset(const Scene&, const Outcome&)>& next);
   std::optional<Found> lower(const Subset& from, Bytes below, const PlacedArena& arena);

@@ -31,11 +31,17 @@ std::string comment(std::string text) {
   return text;
 }
 
+/// What the header says about TFLM.
+struct Runtime {
+  Result<TflmMemory> memory;
+};
+
 class HeaderWriter {
  public:
-  HeaderWriter(const Graph& graph, const Plan& plan, const std::string& name)
+  HeaderWriter(const Graph& graph, const Plan& plan, const std::string& name, const Runtime* runtime)
       : graph_(graph),
         plan_(plan),
+        runtime_(runtime),
         lower_(identifier(name, std::tolower)),
         upper_(identifier(name, std::toupper)),
         offsets_(graph.tensors().size(), -1) {}
@@ -86,12 +92,34 @@ class HeaderWriter {
     std::string text =
         fmt::format("/* {}: where each tensor lies in the arena. Written by stowage. */\n", comment(graph_.name()));
     text += fmt::format("#ifndef {0}_OFFSETS_H\n#define {0}_OFFSETS_H\n\n#include <stdint.h>\n\n", upper_);
-    text +=
-        "/* The bytes at the planned offsets alone: without constants, and without what a runtime keeps for itself. "
-        "*/\n";
-    text += fmt::format("#define {}_ARENA_SIZE {}\n", upper_, size().value());
+    text += arena();
     text += fmt::format("#define {}_ARENA_ALIGNMENT {}\n", upper_, alignment().value());
     return text + fmt::format("#define {}_TENSOR_COUNT {}\n", upper_, offsets_.size());
+  }
+
+  [[nodiscard]] std::string define(const char* what, Bytes bytes) const {
+    return fmt::format("#define {}_{} {}\n", upper_, what, bytes.value());
+  }
+
+  [[nodiscard]] std::string arena() const {
+    const std::string planned =
+        "/* The bytes at the planned offsets alone: without constants, and without what a runtime keeps for itself. "
+        "*/\n" +
+        define("PLANNED_SIZE", size());
+    if (!runtime_) return planned + define("ARENA_SIZE", size());
+    if (!runtime_->memory)
+      return planned + fmt::format("/* No size of TFLM's arena: {}. Take it from TFLM. */\n",
+                                   comment(runtime_->memory.error().message));
+    const TflmMemory& memory = *runtime_->memory;
+    return planned +
+           fmt::format(
+               "/* What TFLM needs of one arena with these offsets, as {} with its reference kernels and the "
+               "recording\n   allocator: the head has tensors and scratch buffers, the tail TFLM's own "
+               "structures and variables. While it\n   prepares the model, it may need more than both. With "
+               "reference kernels, a 32-bit target needs no more. */\n",
+               tflm_version()) +
+           define("TFLM_HEAD_SIZE", memory.head) + define("TFLM_TAIL_SIZE", memory.tail) +
+           define("ARENA_SIZE", memory.arena);
   }
 
   /// C has no empty arrays: empty if there are no tensors.
@@ -129,6 +157,7 @@ class HeaderWriter {
 
   const Graph& graph_;
   const Plan& plan_;
+  const Runtime* runtime_;  ///< Null: none is known.
   std::string lower_;
   std::string upper_;
   std::optional<std::size_t> arena_;
@@ -138,7 +167,13 @@ class HeaderWriter {
 }  // namespace
 
 Result<std::string> plan_to_header(const Graph& graph, const Plan& plan, const std::string& name) {
-  return HeaderWriter(graph, plan, name.empty() ? graph.name() : name).run();
+  return HeaderWriter(graph, plan, name.empty() ? graph.name() : name, nullptr).run();
+}
+
+Result<std::string> tflite_plan_to_header(const ModelFile& model, const Graph& graph, const Plan& plan,
+                                          const ImportOptions& options, const std::string& name) {
+  const Runtime runtime{tflm_memory(model, plan, options)};
+  return HeaderWriter(graph, plan, name.empty() ? graph.name() : name, &runtime).run();
 }
 
 }  // namespace stowage

@@ -13,17 +13,27 @@ using Clock = std::chrono::steady_clock;
 
 Outcome outcome_of(const Planned& planned) {
   const Plan& plan = *planned.plan;
-  Outcome outcome{plan.peak(), std::vector<Bytes>(planned.graph.memories().size()), plan.proven_optimal()};
+  const std::size_t memories = planned.graph.memories().size();
+  Outcome outcome{plan.peak(), std::vector<Bytes>(memories), std::vector<Bytes>(memories), plan.proven_optimal()};
   for (const Arena& arena : plan.arenas) {
     if (is_paid(arena.kind)) outcome.by_memory[arena.memory.index()] += arena.size;
+    if (arena.kind == ArenaKind::persistent) outcome.weights[arena.memory.index()] += arena.size;
   }
   return outcome;
 }
 
 }  // namespace
 
-bool Outcome::fits(Bytes budget) const {
-  return std::all_of(by_memory.begin(), by_memory.end(), [&](Bytes bytes) { return bytes <= budget; });
+Bytes Outcome::allowed(const Budget& budget, std::size_t memory) const {
+  const Bytes left = budget.total ? *budget.total - weights[memory] : kMaxBytes;
+  return std::min(left, budget.peak.value_or(left));
+}
+
+bool Outcome::fits(const Budget& budget) const {
+  for (std::size_t m = 0; m < by_memory.size(); ++m) {
+    if (by_memory[m] > allowed(budget, m)) return false;
+  }
+  return true;
 }
 
 PlanOptions plan_options(const ExplainOptions& options) {

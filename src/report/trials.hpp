@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "report/explanation.hpp"
 #include "report/scene.hpp"
 #include "rewrite/interface/rewrites.hpp"
 #include "stowage/report/explain.hpp"
@@ -18,10 +19,13 @@ namespace stowage::report {
 struct Outcome {
   Bytes peak;
   std::vector<Bytes> by_memory;  ///< The peak of each memory.
+  std::vector<Bytes> weights;    ///< Of each memory: its persistent arenas.
   bool proven = false;
 
+  /// The most that the peak of a memory may be; below 0 if its weights alone are too much.
+  [[nodiscard]] Bytes allowed(const Budget& budget, std::size_t memory) const;
   /// Whether no memory needs more than the budget.
-  [[nodiscard]] bool fits(Bytes budget) const;
+  [[nodiscard]] bool fits(const Budget& budget) const;
 };
 
 /// The figures together with the plan.

@@ -59,11 +59,12 @@ class Folding(CliTest):
         self.assertEqual(bytes_of("graph.json"), bytes_of(name, "--fold", "off"))
         self.assertEqual(bytes_of("graph.json", "--fold", "on"), bytes_of(name))
 
-    def test_random_numbers_and_quantised_weights_are_not_folded(self):
-        for kind, inputs in (("RandomNormalLike", ["w"]), ("DequantizeLinear", ["q", "s"])):
+    def test_random_numbers_messages_and_quantised_weights_are_not_folded(self):
+        for kind, inputs, outputs, more in (("RandomNormalLike", ["w"], ["r"], b""), ("DequantizeLinear", ["q", "s"], ["r"], b""),
+                                            ("Recv", ["q", "q"], ["signal", "r"], field(7, "com.microsoft"))):
             with self.subTest(kind=kind):
                 made = model(field(11, value("x", [8])), field(13, value("r", [8])), field(12, value("y", [8])), tensor("w", [8]), tensor("q", [8], 3),
-                             tensor("s", []), node(kind, inputs, ["r"]), node("Add", ["x", "r"], ["y"]))
+                             tensor("s", []), node(kind, inputs, outputs, more), node("Add", ["x", "r"], ["y"]))
                 self.assertEqual(self.summary(self.write("net.onnx", made))["folded_bytes"], 0)
 
 

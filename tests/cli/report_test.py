@@ -118,6 +118,19 @@ class Explain(CliTest):
         self.assertIn("none suffices", text)
         self.assertIn("no plan fits", text, "one op alone needs more")
 
+    def test_a_total_capacity_counts_the_weights(self):
+        graph = two_peaks()
+        graph["tensors"].append({"name": "w", "size": 300, "flags": ["constant"]})
+        graph["ops"][0]["inputs"].append(len(graph["tensors"]) - 1)
+        name = self.write("weighted.json", graph)
+        self.assertTrue(self.explained(name, "--capacity-total", "1500")["budget"]["fits"])
+        answer = self.explained(name, "--capacity-total", "1499")["budget"]
+        self.assertEqual((answer["fits"], answer["budget_bytes"], answer["capacity_bytes"], answer["capacity_total_bytes"]), (False, 1199, None, 1499))
+        self.assertLessEqual(answer["shrink"]["peak_bytes"], 1199)
+        text = self.expect(0, "explain", name, "--capacity", "1300", "--capacity-total", "299").out
+        self.assertIn("Capacity 1300, total capacity 299: does not fit.", text)
+        self.assertIn("the weights alone take more", text)
+
     def test_text_is_for_people(self):
         for path in (*EXAMPLES, self.write("two.json", two_peaks())):
             text = self.expect(0, "explain", path, *PROVEN, "--capacity", "1KiB").out

@@ -10,6 +10,7 @@ import gzip
 import json
 import os
 import pathlib
+import re
 import shutil
 import struct
 import subprocess
@@ -138,16 +139,34 @@ class Models(CliTest):
         compiler = shutil.which("cc") or shutil.which("gcc")
         self.expect(0, "plan", "chain.tflite", "-o", "offsets.h")
         self.write("main.c", '#include "offsets.h"\n#include <stdio.h>\nint main(void) {\n'
-                             '  printf("%d %d", (int)OFFSETS_ARENA_SIZE, (int)offsets_offsets[OFFSETS_TENSOR_COUNT - 1]);\n  return 0;\n}\n')
+                             '  printf("%d %d", (int)OFFSETS_PLANNED_SIZE, (int)offsets_offsets[OFFSETS_TENSOR_COUNT - 1]);\n  return 0;\n}\n')
         subprocess.run([compiler, "-std=c99", "-Wall", "-Wextra", "-Werror", "-o", "main", "main.c"], cwd=self.dir, check=True)
         self.assertEqual(subprocess.run([self.dir / "main"], capture_output=True, check=True).stdout, b"64 -1")
 
     def test_symbols_of_a_header_have_the_name_of_its_file(self):
         os.mkdir(self.dir / "folder.h")
         self.expect(0, "plan", "chain.tflite", "-o", "folder.h/my-net.h")
-        self.assertIn("#define MY_NET_ARENA_SIZE 64\n", self.read("folder.h/my-net.h"))
+        self.assertIn("#define MY_NET_PLANNED_SIZE 64\n", self.read("folder.h/my-net.h"))
         self.assertNotIn("CHAIN", self.read("folder.h/my-net.h"))
         self.assertIn("without what a runtime keeps for itself", self.read("folder.h/my-net.h"))
+
+    def test_a_plan_that_tflm_beats_is_left_to_it(self):
+        done = self.expect(0, "plan", "chain.tflite", "--views", "off", "--in-place", "off", "--no-reuse", "-o", "copy.tflite")
+        self.assertRegex(done.err, r"TFLM's own planner needs a head of \d+ bytes, less than the \d+ with this plan: the copy leaves all tensors to it")
+        self.assertEqual(set(self.offsets("copy.tflite")), {-1})
+        self.expect(0, "verify", "chain.tflite", "copy.tflite")
+        self.assertNotIn("own planner", self.expect(0, "plan", "chain.tflite", "-o", "copy.tflite").err)
+
+    def test_the_arena_is_what_tflm_needs_where_that_is_known(self):
+        text = self.expect(0, "plan", "chain.tflite", "-o", "net.h").out
+        figures = {name: int(value) for name, value in re.findall(r"#define NET_(\w+) (\d+)", self.read("net.h"))}
+        self.assertEqual((figures["PLANNED_SIZE"], figures["TFLM_HEAD_SIZE"]), (64, 64))
+        self.assertGreaterEqual(figures["ARENA_SIZE"], figures["TFLM_HEAD_SIZE"] + figures["TFLM_TAIL_SIZE"])
+        self.assertRegex(text, rf"  TFLM +{figures['ARENA_SIZE']}   the arena that it needs with this plan \(tflite-micro ")
+        text = self.expect(0, "plan", "branch.tflite", "-o", "net.h").out
+        self.assertIn("what its kernel for IF takes", text)
+        self.assertNotIn("_ARENA_SIZE", self.read("net.h"), "a program that relies on it must not compile")
+        self.assertIn("#define NET_PLANNED_SIZE ", self.read("net.h"))
 
     def test_constants_are_weights_and_no_arena(self):
         text = self.expect(0, "plan", "chain.tflite").out

@@ -25,6 +25,8 @@ struct ExplainOptions {
   double within = 0.01;
   std::size_t top = 8;               ///< How many holders, families and peaks are examined closely.
   std::optional<Bytes> budget = {};  ///< What the peak should fit in, in each memory.
+  /// The same for the peak and the weights together.
+  std::optional<Bytes> budget_total = {};
   /// For all re-plans together; absent: no limit.
   std::optional<std::chrono::nanoseconds> time_limit = std::chrono::seconds(20);
   /// Called before each re-plan with its description, on the caller's thread.

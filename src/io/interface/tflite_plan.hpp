@@ -33,4 +33,8 @@ struct PlannedCopy {
 /// plan.
 Result<PlannedCopy> copy_with_plan(const ModelFile& model, const Plan& plan, const ImportOptions& options);
 
+/// A copy whose plan has no offsets: TFLM's own planner places everything. Fails only on damaged files and those that
+/// cannot be copied.
+Result<std::string> copy_without_offsets(const ModelFile& model);
+
 }  // namespace stowage::io

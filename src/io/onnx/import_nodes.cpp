@@ -22,15 +22,16 @@ constexpr std::string_view kNoTensors[] = {
     "ConcatFromSequence", "Optional",       "SequenceAt",     "SequenceConstruct", "SequenceEmpty",
     "SequenceErase",      "SequenceInsert", "SequenceLength", "SequenceMap",       "SplitToSequence"};
 
-/// Operators that draw random numbers.
-constexpr std::string_view kRandom[] = {"Bernoulli",        "Multinomial",   "RandomNormal",
-                                        "RandomNormalLike", "RandomUniform", "RandomUniformLike"};
+/// Operators that draw random numbers or talk to other processes.
+constexpr std::string_view kVarying[] = {"Bernoulli",     "Multinomial",       "RandomNormal", "RandomNormalLike",
+                                         "RandomUniform", "RandomUniformLike", "Recv",         "Sampling",
+                                         "Send"};
 
 /// Whether a node computes the same from the same inputs, as far as is known.
 bool may_repeat(const Node& node) {
   if (!node.domain.empty() && node.domain != "com.microsoft") return false;
   const bool trains = node.kind.find("Dropout") != std::string::npos && node.inputs.size() > 2;
-  return !trains && std::find(std::begin(kRandom), std::end(kRandom), node.kind) == std::end(kRandom);
+  return !trains && std::find(std::begin(kVarying), std::end(kVarying), node.kind) == std::end(kVarying);
 }
 
 /// Tracks which memory already belongs to an output of the model, directly or through a view.

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "io/tflite/npu.hpp"
+#include "io/tflite/tflm_kernels.hpp"
 #include "io/tflite/unsized.hpp"
 
 namespace stowage::io::tflite {
@@ -46,6 +48,7 @@ class Importer {
     STOWAGE_TRY(const Instance main, add_tensors(root, 0));
     for (const std::uint32_t input : info(main).inputs) root.tensors[input].flags |= TensorFlag::input;
     for (const std::uint32_t output : info(main).outputs) root.tensors[output].flags |= TensorFlag::output;
+    lay_out_npu(root);
     STOWAGE_TRY_STATUS(add_operators(root, main));
     STOWAGE_TRY_STATUS(check_sizes());
     result_.description.memories.push_back(
@@ -104,6 +107,20 @@ class Importer {
     return instance;
   }
 
+  /// An NPU's scratch memory is there from the beginning; what its program expects inside lies there.
+  void lay_out_npu(Draft& root) {
+    const NpuMemory npu = npu_memory(file_, model_);
+    if (npu.scratch.empty()) return;
+    has_npu_ = true;
+    for (const std::uint32_t tensor : npu.scratch) {
+      root.tensors[tensor].flags |= TensorFlag::input;
+      root.tensors[tensor].flags |= TensorFlag::no_reuse;
+    }
+    for (std::size_t t = 0; t < npu.inside.size(); ++t) {
+      if (npu.inside[t]) root.tensors[t].view_of = ViewOf{TensorId(*npu.whole), *npu.inside[t]};
+    }
+  }
+
   // -------------------------------------------------------------------------------------------------------- operators
 
   Status add_operators(Draft& draft, const Instance& instance) {
@@ -126,18 +143,31 @@ class Importer {
     if (is_view(instance, from)) {
       draft.tensors[op.outputs[0].index()].view_of = ViewOf{*op.inputs[0], Bytes(0)};
       op.no_task = true;
-    } else if (rules_.options.in_place) {
+    } else if (rules_.options.in_place && !has_npu_) {
       op.in_place = in_place_pairs(instance, from);
     }
+    if (!op.no_task && !rules_.offsets) op.workspaces = scratch_of(instance, from);
     draft.ops.push_back(std::move(op));
     return Done{};
+  }
+
+  /// The scratch buffers that TFLM's kernel has, as far as they are known.
+  [[nodiscard]] std::vector<Workspace> scratch_of(const Instance& instance, const OperatorInfo& op) const {
+    std::vector<Workspace> workspaces;
+    const std::optional<KernelMemory> memory = kernel_memory(info(instance), op);
+    if (!memory) return workspaces;
+    for (const std::int64_t bytes : memory->scratch) {
+      if (bytes > 0) workspaces.push_back({.size = Bytes(bytes)});
+    }
+    return workspaces;
   }
 
   /// A view is always legal here: both tensors have the same bytes, only this operator writes the output, and the
   /// output
   /// shares memory with nothing else.
   [[nodiscard]] bool is_view(const Instance& instance, const OperatorInfo& op) const {
-    if (!op.traits.view_like || !rules_.options.views || op.inputs.empty() || !op.inputs[0] || op.outputs.size() != 1)
+    if (!op.traits.view_like || !rules_.options.views || has_npu_ || op.inputs.empty() || !op.inputs[0] ||
+        op.outputs.size() != 1)
       return false;
     const std::uint32_t from = *op.inputs[0];
     const std::uint32_t to = op.outputs[0];
@@ -371,6 +401,7 @@ class Importer {
   const ImportRules& rules_;
   ImportedModel result_;
   std::vector<std::uint32_t> running_;  ///< The subgraphs being imported, from the first to the current one.
+  bool has_npu_ = false;                ///< Tensors lie where an NPU's program expects them.
   std::size_t left_ = 0;                ///< Tensors and ops that may still be added.
 };
 

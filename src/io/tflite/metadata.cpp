@@ -11,7 +11,8 @@ namespace stowage::io::tflite {
 namespace {
 
 constexpr std::int32_t kMetadataVersion = 1;
-constexpr std::size_t kHeader = 3;  // numbers before the offsets: version, subgraphs, tensors
+constexpr std::int32_t kVelaVersion = 0;  // otherwise the same
+constexpr std::size_t kHeader = 3;        // numbers before the offsets: version, subgraphs, tensors
 
 std::size_t tensor_count(const ModelInfo& model) {
   std::size_t count = 0;
@@ -59,8 +60,9 @@ Result<OfflinePlan> read_plan(const File& file, const ModelInfo& model) {
   };
   if (numbers.empty()) return fail("the model has no metadata of this name, hence no plan");
   if (numbers.size() < kHeader) return fail(fmt::format("has {} numbers, fewer than its own header", numbers.size()));
-  if (numbers[0] != kMetadataVersion)
-    return fail(fmt::format("has version {}, but only {} is supported", numbers[0], kMetadataVersion));
+  if (numbers[0] != kMetadataVersion && numbers[0] != kVelaVersion)
+    return fail(
+        fmt::format("has version {}, but only {} and {} are supported", numbers[0], kVelaVersion, kMetadataVersion));
   if (numbers[1] != static_cast<std::int64_t>(model.subgraphs.size()))
     return fail(fmt::format("is for {} subgraphs, but the model has {}", numbers[1], model.subgraphs.size()));
   const std::size_t count = tensor_count(model);

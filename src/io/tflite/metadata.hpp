@@ -11,9 +11,9 @@
 #include "stowage/base.hpp"
 
 /// The plan as TFLM (TensorFlow Lite for Microcontrollers) reads it from a model: a metadata entry with the name
-/// `OfflineMemoryAllocation`, which is a list of 32-bit integers: the version of the format (1), the number of
-/// subgraphs, the number n of tensors in all of them, n offsets. An offset of -1 means that TFLM places the tensor at
-/// run time, or that it already has memory.
+/// `OfflineMemoryAllocation`, which is a list of 32-bit integers: the version of the format (1; Vela writes 0), the
+/// number of subgraphs, the number n of tensors in all of them, n offsets. An offset of -1 means that TFLM places the
+/// tensor at run time, or that it already has memory.
 ///
 /// We also write an entry `StowageArena`, two 32-bit integers that TFLM ignores: the size of the arena and its
 /// alignment. With them a damaged offset can be distinguished from a larger arena.

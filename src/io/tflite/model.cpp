@@ -99,10 +99,23 @@ class Reader {
     TensorInfo tensor{.name = length(from.name()) > 0 ? from.name()->str() : fmt::format("tensor_{}", number),
                       .dtype = type.name};
     tensor.sub_byte = type.bits && *type.bits < 8;
+    tensor.channels = channels(from);
     STOWAGE_TRY_STATUS(read_shape(from, number, tensor));
     read_size(from, type, tensor);
     STOWAGE_TRY_STATUS(read_holding(from, number, tensor));
+    read_tflm_size(from, type, tensor);
     return tensor;
+  }
+
+  /// TFLM ignores quantization without both lists.
+  [[nodiscard]] static std::size_t channels(const schema::Tensor& from) {
+    const schema::Quantization* const quantization = from.quantization();
+    if (!quantization || length(quantization->zero_point()) == 0) return 0;
+    return length(quantization->scale());
+  }
+
+  static void read_tflm_size(const schema::Tensor& from, const ElementType& type, TensorInfo& tensor) {
+    if (is_tflm_type(from.type()) && type.bits) tensor.tflm_size = size_of(std::max(*type.bits, 8), tensor.shape);
   }
 
   Status read_shape(const schema::Tensor& from, std::uint32_t number, TensorInfo& tensor) {
@@ -148,6 +161,7 @@ class Reader {
     if (*stored > static_cast<std::uint64_t>(kMaxBytes.value()))
       return fail(at("tensors", number), fmt::format("'{}' claims {} bytes of data", tensor.name, *stored));
     tensor.holding = Holding::constant;
+    tensor.stored_apart = is_stored_apart(from);
     tensor.size = Bytes(
         static_cast<std::int64_t>(*stored));  // regardless of the shape: sparse data and strings have their own length
     return Done{};
@@ -161,6 +175,10 @@ class Reader {
     if (length(buffer.data()) > 0) return buffer.data()->size();
     if (buffer.offset() > 1) return buffer.size();
     return std::nullopt;
+  }
+
+  [[nodiscard]] bool is_stored_apart(const schema::Tensor& tensor) const {
+    return tensor.external_buffer() != 0 || length(model_.buffers()->Get(tensor.buffer())->data()) == 0;
   }
 
   [[nodiscard]] std::uint64_t external_bytes(std::uint32_t id) const {
@@ -219,7 +237,8 @@ class Reader {
     STOWAGE_TRY_STATUS(spend(sizeof(schema::Operator*) + length(code.custom_name())));
     OperatorInfo op{
         .kind = operator_name(number, code.custom_name() ? code.custom_name()->string_view() : std::string_view()),
-        .traits = operator_traits(number)};
+        .traits = operator_traits(number),
+        .custom = is_custom(number)};
     STOWAGE_TRY(op.inputs, read_optional_tensors(from.inputs(), path + ".inputs"));
     STOWAGE_TRY(const auto outputs, read_optional_tensors(from.outputs(), path + ".outputs"));
     for (const std::optional<std::uint32_t>& output : outputs) {

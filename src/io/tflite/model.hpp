@@ -27,6 +27,10 @@ struct TensorInfo {
   std::string unsized = {};        ///< Why not.
   Holding holding = Holding::computed;
   bool sub_byte = false;  ///< Its elements are smaller than a byte.
+  /// What TFLM takes for it: whole bytes for each element. None: TFLM has no such tensors.
+  std::optional<Bytes> tflm_size = {};
+  std::size_t channels = 0;   ///< How many pairs of scale and zero point it has; 0: none.
+  bool stored_apart = false;  ///< Its data lies outside of the flatbuffer.
 };
 
 /// How an operator runs the subgraphs that its options name.
@@ -40,6 +44,7 @@ enum class Flow : std::uint8_t {
 struct OperatorInfo {
   std::string kind;
   OperatorTraits traits;
+  bool custom = false;  ///< `kind` is a name that someone chose, not one of the format's.
   std::vector<std::optional<std::uint32_t>> inputs = {};  ///< Nothing: omitted.
   std::vector<std::uint32_t> outputs = {};
   Flow flow = Flow::none;

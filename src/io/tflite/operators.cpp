@@ -311,6 +311,8 @@ std::string operator_name(std::int64_t code, std::string_view custom_name) {
   return "OPERATOR_" + std::to_string(code);
 }
 
+bool is_custom(std::int64_t code) { return code == kCustom; }
+
 OperatorTraits operator_traits(std::int64_t code) {
   OperatorTraits traits;
   if (code < 0 || code >= static_cast<std::int64_t>(std::size(kNames))) return traits;

@@ -22,6 +22,9 @@ struct OperatorTraits {
 /// "CONV_2D"; a custom operator's own name; "OPERATOR_300" for a code that this version does not know.
 [[nodiscard]] std::string operator_name(std::int64_t code, std::string_view custom_name);
 
+/// Whether an operator with this code is known by its custom name only.
+[[nodiscard]] bool is_custom(std::int64_t code);
+
 /// The defaults for a custom or unknown operator.
 [[nodiscard]] OperatorTraits operator_traits(std::int64_t code);
 

@@ -55,4 +55,12 @@ Result<PlannedCopy> copy_with_plan(const ModelFile& model, const Plan& plan, con
   return PlannedCopy{std::move(bytes), std::move(read_back)};
 }
 
+Result<std::string> copy_without_offsets(const ModelFile& model) {
+  STOWAGE_TRY(const File opened, File::open(model.bytes, model.name));
+  STOWAGE_TRY(const ModelInfo info, read_model(opened));
+  OfflinePlan none{.offsets = {}, .arena = Bytes(0)};
+  for (const SubgraphInfo& subgraph : info.subgraphs) none.offsets.emplace_back(subgraph.tensors.size(), kNoOffset);
+  return with_metadata(opened, entries_of(none, Bytes(1)));
+}
+
 }  // namespace stowage::io

@@ -29,6 +29,13 @@ ElementType element_type(std::int8_t type) {
   return {.name = known.name, .bits = known.bits};
 }
 
+bool is_tflm_type(std::int8_t type) {
+  constexpr std::int8_t kWithoutSize[] = {5, 14};  // strings and variants
+  constexpr std::int8_t kLast = 17;                // 4-bit integers
+  return type >= 0 && type <= kLast &&
+         std::find(std::begin(kWithoutSize), std::end(kWithoutSize), type) == std::end(kWithoutSize);
+}
+
 std::optional<Bytes> size_of(int bits, std::span<const std::int64_t> shape) {
   if (std::any_of(shape.begin(), shape.end(), [](std::int64_t dim) { return dim < 0; })) return std::nullopt;
   if (std::find(shape.begin(), shape.end(), 0) != shape.end())

@@ -16,6 +16,8 @@ struct ElementType {
 };
 
 [[nodiscard]] ElementType element_type(std::int8_t type);
+/// Whether TFLM has tensors of this type.
+[[nodiscard]] bool is_tflm_type(std::int8_t type);
 
 /// The bytes of a tensor: elements smaller than a byte are packed, rounded up to a byte. None for a negative dimension
 /// or more than `kMaxBytes`.

@@ -67,8 +67,14 @@ class Writer {
     Offset<flatbuffers::Vector<std::int32_t>> signature;
     if (!tensor.signature.empty()) signature = builder_.CreateVector(tensor.signature);
     const auto name = builder_.CreateSharedString(tensor.name);
-    return schema::CreateTensor(builder_, shape, tensor.type, tensor.buffer.value_or(buffer), name, tensor.variable,
-                                signature, tensor.has_rank);
+    Offset<schema::Quantization> quantization;
+    if (tensor.channels > 0) {
+      const auto scales = builder_.CreateVector(std::vector<float>(tensor.channels, 1.0F));
+      const auto zeros = builder_.CreateVector(std::vector<std::int64_t>(tensor.channels, 0));
+      quantization = schema::CreateQuantization(builder_, scales, zeros);
+    }
+    return schema::CreateTensor(builder_, shape, tensor.type, tensor.buffer.value_or(buffer), name, quantization,
+                                tensor.variable, signature, tensor.has_rank);
   }
 
   Offset<schema::Operator> write(const TestOp& op) {

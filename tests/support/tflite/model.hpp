@@ -20,12 +20,14 @@ inline constexpr std::int8_t kI4 = 17;
 /// Numbers of operators.
 inline constexpr std::int32_t kAdd = 0;
 inline constexpr std::int32_t kConv = 3;
+inline constexpr std::int32_t kFullyConnected = 9;
 inline constexpr std::int32_t kReshape = 22;
 inline constexpr std::int32_t kSvdf = 27;
 inline constexpr std::int32_t kCustom = 32;
 inline constexpr std::int32_t kLess = 58;
 inline constexpr std::int32_t kNeg = 59;
 inline constexpr std::int32_t kIf = 118;
+inline constexpr std::int32_t kLeakyRelu = 98;
 inline constexpr std::int32_t kWhile = 119;
 inline constexpr std::int32_t kCallOnce = 129;
 inline constexpr std::int32_t kVarHandle = 142;
@@ -42,6 +44,7 @@ struct TestTensor {
   Shape signature = {};
   bool has_rank = false;
   std::optional<std::uint32_t> buffer = {};  ///< Instead of the one that fits.
+  std::size_t channels = 0;                  ///< Pairs of scale and zero point.
 };
 
 struct If {

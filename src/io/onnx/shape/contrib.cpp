@@ -152,6 +152,27 @@ std::int64_t width_of(const Call& call, std::size_t input) {
   stop(fmt::format("its input '{}' is {}", call.node().inputs[input], to_string(dims)));
 }
 
+/// Output 3 is how much each step attends to which: [batch, heads, steps, all steps].
+void set_scores(Call& call, std::int64_t steps) {
+  call.set(3, call.type(0), {call.dim(0, 0), call.node().integer("num_heads", 0), call.dim(0, 1), steps});
+}
+
+/// One step of a decoder. Keys and values are [batch, steps, width], or [batch, heads, steps, size] for those of an
+/// encoder; without them, the queries are packed with both. Outputs 1 and 2 are the past keys and values (inputs 5
+/// and 6) with one step more, or in the same buffer.
+void decoder_attention(Call& call) {
+  const bool packed = !call.has(1) && !call.has(2);
+  const std::int64_t width = packed ? call.dim(0, 2) / 3 : width_of(call, call.has(2) ? 2 : 1);
+  call.set(0, call.type(0), {call.dim(0, 0), call.dim(0, 1), width});
+  const std::int64_t more = call.node().integer("past_present_share_buffer", 0) != 0 ? 0 : call.dim(0, 1);
+  if (call.has(5)) {
+    set_scores(call, plus(call.dim(5, 2), more));
+    call.set(1, call.type(5), grown(call.dims(5), 2, more));
+    return call.set(2, call.type(6), grown(call.dims(6), 2, more));
+  }
+  if (call.has(1)) set_scores(call, call.dim(1, call.rank(1) == 4 ? 2 : 1));
+}
+
 /// Values may be missing: packed with the keys, or with queries and keys. Outputs 1 and 2 are keys and values for later
 /// steps, [batch, heads, steps, size], appended to the past ones (inputs 6 and 7), or written into their buffers if
 /// input 8 says how many there are.
@@ -162,6 +183,7 @@ void multi_head_attention(Call& call) {
   call.set(0, call.type(0), {call.dim(0, 0), call.dim(0, 1), width});
   if (call.output_count() < 2) return;
   const std::int64_t new_steps = call.dim(keys, call.rank(keys) == 4 ? 2 : 1);
+  set_scores(call, call.has(6) ? plus(call.dim(6, 2), call.has(8) ? 0 : new_steps) : new_steps);
   if (call.has(6)) {
     const std::int64_t more = call.has(8) ? 0 : new_steps;
     call.set(1, call.type(6), grown(call.dims(6), 2, more));
@@ -199,6 +221,7 @@ constexpr Operator kContribOperators[] = {
     {"BiasDropout", bias_dropout},
     {"BiasGelu", like_first},
     {"BiasSplitGelu", bias_split_gelu},
+    {"DecoderMaskedMultiHeadAttention", decoder_attention},
     {"DequantizeLinear", as_onnx},
     {"DynamicQuantizeMatMul", dynamic_quantize_mat_mul},
     {"EmbedLayerNormalization", embed_layer_normalization},

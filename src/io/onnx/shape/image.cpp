@@ -60,14 +60,32 @@ void column_to_image(Call& call) {
   call.set(0, call.type(0), std::move(dims));
 }
 
+/// Of the early operator sets: [N, C, H, W] without a border (left, top, right, bottom), or a window of the size
+/// `scale` (height, width) behind the border at the left and top.
+void crop(Call& call) {
+  const std::vector<std::int64_t> border = call.list("border");
+  const std::vector<std::int64_t> window = call.list("scale");
+  Dims dims = call.dims(0);
+  if (dims.size() != 4) stop(fmt::format("its input is {}", to_string(dims)));
+  if (border.size() != 4) stop("its border is not one of four sides");
+  if (window.size() == 2) {
+    if (plus(border[1], window[0]) > dims[2] || plus(border[0], window[1]) > dims[3])
+      stop(fmt::format("its window {} does not lie in {}", to_string(window), to_string(dims)));
+    return call.set(0, call.type(0), {dims[0], dims[1], window[0], window[1]});
+  }
+  dims[2] = minus(dims[2], plus(border[1], border[3]));
+  dims[3] = minus(dims[3], plus(border[0], border[2]));
+  call.set(0, call.type(0), std::move(dims));
+}
+
 void resize(Call& call) { call.set(0, call.type(0), resized(call)); }
 
 void upsample(Call& call) { call.set(0, call.type(0), upsampled(call)); }
 
 constexpr Operator kImageOperators[] = {
-    {"AffineGrid", affine_grid}, {"Col2Im", column_to_image}, {"DepthToSpace", depth_to_space},
-    {"GridSample", grid_sample}, {"Resize", resize},          {"SpaceToDepth", space_to_depth},
-    {"Upsample", upsample},
+    {"AffineGrid", affine_grid},      {"Col2Im", column_to_image}, {"Crop", crop},
+    {"DepthToSpace", depth_to_space}, {"GridSample", grid_sample}, {"Resize", resize},
+    {"SpaceToDepth", space_to_depth}, {"Upsample", upsample},
 };
 
 }  // namespace

@@ -30,7 +30,7 @@ const Table* find_table(std::string_view domain) {
       {"ai.onnx.ml", table_of({learned_operators()})},
       {"ai.onnx.preview", table_of({preview_operators()})},
       {"ai.onnx.preview.training", table_of({training_operators()})},
-      {"com.microsoft", table_of({contrib_operators()})},
+      {"com.microsoft", table_of({contrib_operators(), generation_operators(), contrib_training_operators()})},
   };
   if (domain.empty()) return &onnx_table();
   const auto found = tables.find(domain);

@@ -48,8 +48,11 @@ struct Operator {
 [[nodiscard]] std::span<const Operator> preview_operators();
 /// The operators of the domain ai.onnx.preview.training.
 [[nodiscard]] std::span<const Operator> training_operators();
-/// The operators of ONNX Runtime, in the domain com.microsoft.
+/// The operators of ONNX Runtime, in the domain com.microsoft; those of whole loops that generate text, and of batches
+/// without padding; those of training.
 [[nodiscard]] std::span<const Operator> contrib_operators();
+[[nodiscard]] std::span<const Operator> generation_operators();
+[[nodiscard]] std::span<const Operator> contrib_training_operators();
 
 // Rules that several families have in common.
 

@@ -431,6 +431,81 @@ TEST(OnnxDynamic, WhatDependsOnDataSaysSo) {
             "the output of SequenceConstruct is a sequence");
 }
 
+/// The outputs of an operator of com.microsoft.
+std::string contrib_outputs(const Setting& setting, const char* kind, std::vector<std::string> inputs,
+                            std::vector<std::string> outputs, std::vector<Attribute> attributes = {}) {
+  Node node = operation(kind, std::move(inputs), std::move(outputs), std::move(attributes));
+  node.domain = "com.microsoft";
+  return outputs_of(node, setting);
+}
+
+TEST(OnnxImage, CropLeavesOutABorderOrTakesAWindow) {
+  const Setting setting{{float_value("x", {1, 3, 10, 20})}, {}};
+  EXPECT_EQ(outputs_of(operation("Crop", {"x"}, {"y"}, {attribute("border", Dims{1, 2, 3, 4})}), setting),
+            "float32 [1, 3, 4, 16]");
+  const auto window = [&](Dims scale) {
+    return outputs_of(
+        operation("Crop", {"x"}, {"y"}, {attribute("border", Dims{1, 2, 3, 4}), attribute("scale", std::move(scale))}),
+        setting);
+  };
+  EXPECT_EQ(window({8, 5}), "float32 [1, 3, 8, 5]");
+  EXPECT_EQ(window({9, 5}), "its window [9, 5] does not lie in [1, 3, 10, 20]");
+  EXPECT_EQ(outputs_of(operation("Crop", {"x"}, {"y"}), setting), "its border is not one of four sides");
+}
+
+TEST(OnnxContrib, SearchesHaveResultsOfTheLongestLength) {
+  const Setting setting{{float_value("prompts", {2, 3}), float_value("penalty", {1})},
+                        {integers("longest", {10}), integers("beams", {4}), integers("results", {2})}};
+  const std::vector<std::string> inputs = {"prompts", "longest", "", "beams", "results", "penalty"};
+  EXPECT_EQ(contrib_outputs(setting, "BeamSearch", inputs, {"y", "s"}), "int32 [2, 2, 10], float32 [2, 2]");
+  EXPECT_EQ(contrib_outputs(setting, "BeamSearch", inputs, {"y", "s", "all"}, {attribute("vocab_size", 100)}),
+            "int32 [2, 2, 10], float32 [2, 2], float32 [7, 2, 4, 100]");
+  for (const char* const kind : {"GreedySearch", "Sampling"})
+    EXPECT_EQ(contrib_outputs(setting, kind, {"prompts", "longest"}, {"y"}), "int32 [2, 10]") << kind;
+  EXPECT_EQ(contrib_outputs(setting, "Sampling", {"prompts", "longest"}, {"y", "l"}, {attribute("vocab_size", 100)}),
+            "int32 [2, 10], float32 [2, 100]");
+  EXPECT_EQ(contrib_outputs(setting, "GreedySearch", {"prompts", "penalty"}, {"y"}),
+            "the elements of its input 'penalty' are not known before it runs");
+}
+
+TEST(OnnxContrib, PaddingIsRestoredWhereItWas) {
+  const Setting setting{{float_value("rows", {7, 16}), float_value("where", {2, 5}), float_value("x", {2, 5, 16})}, {}};
+  EXPECT_EQ(contrib_outputs(setting, "RestorePadding", {"rows", "where"}, {"y"}), "float32 [2, 5, 16]");
+  EXPECT_EQ(contrib_outputs(setting, "RestorePadding", {"x", "where"}, {"y"}), "its inputs are [2, 5, 16] and [2, 5]");
+  EXPECT_EQ(contrib_outputs(setting, "RemovePadding", {"x", "where"}, {"y", "offsets", "begins", "longest"}),
+            "the output of RemovePadding depends on data, int32 [2, 5], int32 [3], int32 [1]");
+}
+
+TEST(OnnxContrib, ADecoderAddsAStepToItsPast) {
+  const Setting setting{{float_value("q", {2, 1, 8}), float_value("past", {2, 4, 5, 2}), float_value("e", {2, 4, 9, 2}),
+                         float_value("packed", {2, 1, 24})},
+                        {}};
+  const auto decoder = [&](std::vector<std::string> inputs, std::vector<std::string> outputs, int shared) {
+    return contrib_outputs(setting, "DecoderMaskedMultiHeadAttention", std::move(inputs), std::move(outputs),
+                           {attribute("num_heads", 4), attribute("past_present_share_buffer", shared)});
+  };
+  const std::vector<std::string> inputs = {"q", "q", "q", "", "", "past", "past"};
+  EXPECT_EQ(decoder(inputs, {"y", "k", "v", "qk"}, 0),
+            "float32 [2, 1, 8], float32 [2, 4, 6, 2], float32 [2, 4, 6, 2], float32 [2, 4, 1, 6]");
+  EXPECT_EQ(decoder(inputs, {"y", "k", "v"}, 1), "float32 [2, 1, 8], float32 [2, 4, 5, 2], float32 [2, 4, 5, 2]");
+  EXPECT_EQ(decoder({"q", "e", "e"}, {"y", "", "", "qk"}, 0), "float32 [2, 1, 8], float32 [2, 4, 1, 9]");
+  EXPECT_EQ(decoder({"packed"}, {"y"}, 0), "float32 [2, 1, 8]");
+}
+
+TEST(OnnxContrib, WhatTrainingAddsKnowsItsSizes) {
+  const Setting setting{{float_value("x", {2, 3, 11}), float_value("z", {2, 4, 11})}, {}};
+  EXPECT_EQ(contrib_outputs(setting, "BitmaskDropout", {"x"}, {"y", "mask"}), "float32 [2, 3, 11], uint32 [3]");
+  EXPECT_EQ(contrib_outputs(setting, "ConcatTraining", {"x", "z"}, {"y", "lengths"}, {attribute("axis", 1)}),
+            "float32 [2, 7, 11], int64 [2]");
+  EXPECT_EQ(contrib_outputs(setting, "Send", {"x", "x", "z"}, {"done"}), "bool []");
+  EXPECT_EQ(contrib_outputs(setting, "Recv", {"x", "x"}, {"done", "y"}),
+            "bool [], the sender determines what is received");
+  EXPECT_EQ(
+      contrib_outputs(setting, "YieldOp", {"x", "z", "z"}, {"dx", "dz"},
+                      {attribute("non_differentiable_outputs", Dims{1}), attribute("full_shape_outputs", Dims{0, 2})}),
+      "float32 [2, 3, 11], float32 [2, 4, 11]");
+}
+
 TEST(OnnxContrib, OperatorsOfTheRuntimeAreInItsDomainOnly) {
   Node node = operation("SkipLayerNormalization", {"x", "x", "w"}, {"y", "", "", "s"});
   const Setting setting{{float_value("x", {2, 3}), float_value("w", {3})}, {}};
