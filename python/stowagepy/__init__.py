@@ -5,6 +5,7 @@
     print(plan.peak, plan.proven, plan.explain())
 """
 
+from stowagepy import executorch
 from stowagepy._core import Graph, Table, solvers
 from stowagepy._errors import (
     DeviceError,
@@ -42,6 +43,7 @@ __all__ = [
     "Table",
     "UnknownNameError",
     "UnsupportedError",
+    "executorch",
     "load",
     "load_plan",
     "pack",
