@@ -388,7 +388,7 @@ def live_by_op(step):
 
     lives = {}
     for at, op in enumerate(ops):
-        for tensor in () if op.get("no_task") else (*op["inputs"], *op["outputs"]):
+        for tensor in () if op.get("no_task") else (*op.get("inputs", []), *op.get("outputs", [])):
             lives.setdefault(root(tensor), [at, at])[1] = at
     for number, tensor in enumerate(tensors):
         flags = tensor.get("flags", [])
