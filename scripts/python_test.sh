@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# python_test.sh tree|wheel [PYTHON…]: the tests of the Python package.
+# python_test.sh tree|torch|wheel [PYTHON…]: the tests of the Python package.
 #   tree    with the extension linked from the objects of the development build; with mypy
+#   torch   those that need torch and ExecuTorch (gigabytes), with the extension that `tree` has built for the same interpreter
 #   wheel   with a wheel, built, and installed into an environment that has nothing else, for each interpreter (python3)
 # Needs the network the first time (PyPI).
 set -euo pipefail
@@ -32,6 +33,13 @@ test_tree() {
   "$tools/bin/mypy" --config-file pyproject.toml --cache-dir build/python-packages/mypy "$package/stowagepy" python/tests/typed_sample.py
 }
 
+test_torch() {
+  local tools=build/torch-packages
+  environment "$tools" "$1" torch==2.14.1 executorch==1.5.1 # the runtime of this executorch needs this torch
+  export PYTHONPATH=$PWD/build/dev/python/package PATH=$PWD/build/dev/apps/stowage:$PATH
+  "$tools/bin/python" -m pytest -q -rs python/tests/torch_test.py python/tests/executorch_test.py
+}
+
 test_wheel() {
   local python version fresh
   for python in "$@"; do
@@ -48,6 +56,7 @@ test_wheel() {
 
 case $kind in
   tree) test_tree "$1" ;;
+  torch) test_torch "$1" ;;
   wheel) test_wheel "$@" ;;
-  *) echo "usage: $0 tree|wheel [PYTHON…]" >&2; exit 2 ;;
+  *) echo "usage: $0 tree|torch|wheel [PYTHON…]" >&2; exit 2 ;;
 esac

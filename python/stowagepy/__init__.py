@@ -5,6 +5,7 @@
     print(plan.peak, plan.proven, plan.explain())
 """
 
+from stowagepy import executorch, torch
 from stowagepy._core import Graph, Table, solvers
 from stowagepy._errors import (
     DeviceError,
@@ -20,6 +21,8 @@ from stowagepy._errors import (
 )
 from stowagepy._load import load
 from stowagepy._plan import Arena, Explanation, Finding, Options, Packing, Plan, load_plan, pack, pack_table, plan, plan_graph
+from stowagepy._estimate import Estimate, estimate
+from stowagepy.torch import from_torch
 
 __version__ = "0.1.0"
 
@@ -27,6 +30,7 @@ __all__ = [
     "Arena",
     "DeviceError",
     "Error",
+    "Estimate",
     "Explanation",
     "FileError",
     "Finding",
@@ -42,6 +46,9 @@ __all__ = [
     "Table",
     "UnknownNameError",
     "UnsupportedError",
+    "estimate",
+    "executorch",
+    "from_torch",
     "load",
     "load_plan",
     "pack",
@@ -49,4 +56,5 @@ __all__ = [
     "plan",
     "plan_graph",
     "solvers",
+    "torch",
 ]

@@ -9,10 +9,11 @@ from typing import Any
 from stowagepy import _core
 from stowagepy._core import Graph, Table
 from stowagepy._errors import InvalidError, MissingFileError
+from stowagepy._from_torch import from_torch, is_torch
 from stowagepy._sizes import Size, bytes_of
 
 Source = Any
-"""A path, the bytes of a file, a Graph or a Table."""
+"""A path, the bytes of a file, a Graph or a Table; of torch an ExportedProgram or a GraphModule."""
 
 
 def read_file(path: str | os.PathLike[str]) -> bytes:
@@ -41,6 +42,8 @@ def load(
     """
     if isinstance(source, (Graph, Table)):
         return source
+    if is_torch(source):
+        return _load_torch(source, name, alignment, in_place, given=bool(dims or shapes or fold))
     if isinstance(source, (str, os.PathLike)):
         content, called = read_file(source), os.fspath(source)
     elif isinstance(source, (bytes, bytearray, memoryview)):
@@ -58,6 +61,13 @@ def load(
         shapes={key: list(shape) for key, shape in (shapes or {}).items()},
         limit=limit,
     )
+
+
+def _load_torch(source: Source, name: str | None, alignment: Size | None, in_place: bool, *, given: bool) -> Graph:
+    if given:
+        raise InvalidError("dims, shapes and fold are for files: a traced program has its sizes")
+    usual = bytes_of(alignment, "alignment")
+    return from_torch(source, name=name, alignment=512 if usual is None else usual, in_place=in_place)
 
 
 def label_of(source: Source, name: str | None) -> str:
