@@ -174,26 +174,39 @@ Lockstep::Expected Lockstep::begin(const OpCall& call) {
 }
 
 /// What a body gets lies where it is until the last iteration is over; other inputs are read once.
+std::optional<TensorId> Lockstep::value_of(OpId id, std::size_t input, std::uint64_t iteration) const {
+  const Op& op = graph_.op(id);
+  const std::optional<TensorId> value = op.inputs[input];
+  if (iteration == 0 || !value) return value;
+  std::vector<TensorId> inner;
+  for (const BodyInput& pair : graph_.scope(graph_.bodies(id).front()).inputs) {
+    if (pair.outer == *value) inner.push_back(pair.inner);
+  }
+  if (inner.empty()) return std::nullopt;
+  const auto before = static_cast<std::size_t>(
+      std::count(op.inputs.begin(), op.inputs.begin() + static_cast<std::ptrdiff_t>(input), value));
+  return inner[std::min(before, inner.size() - 1)];
+}
+
 Lockstep::Expected Lockstep::enter_work(const OpCall& call, std::uint64_t iteration) {
   Expected expected = begin(call);
-  const Op& op = graph_.op(call.op);
-  const Scope& body = graph_.scope(graph_.bodies(call.op).front());
-  for (std::size_t i = 0; i < op.inputs.size(); ++i) {
-    std::optional<TensorId> value = op.inputs[i];
-    if (iteration > 0) {
-      std::vector<TensorId> inner;
-      for (const BodyInput& pair : body.inputs) {
-        if (value && pair.outer == *value) inner.push_back(pair.inner);
-      }
-      const auto before = static_cast<std::size_t>(
-          std::count(op.inputs.begin(), op.inputs.begin() + static_cast<std::ptrdiff_t>(i), value));
-      if (inner.empty()) continue;
-      value = inner[std::min(before, inner.size() - 1)];
-    }
-    if (value) add_value(*value, call.inputs[i], i, expected);
+  if (iteration > 0) require(call.op, expected.after);  // the whole iteration before
+  for (std::size_t i = 0; i < call.inputs.size(); ++i) {
+    if (const std::optional<TensorId> value = value_of(call.op, i, iteration))
+      add_value(*value, call.inputs[i], i, expected);
   }
   ++done_[call.op.index()];
   return expected;
+}
+
+std::vector<Lockstep::Seen> Lockstep::seen_by(const OpCall& call, std::uint64_t iteration) {
+  std::vector<Seen> all;
+  for (std::size_t i = 0; i < call.inputs.size(); ++i) {
+    const std::optional<TensorId> value = value_of(call.op, i, iteration);
+    if (value && !reference_.bytes(*value).empty() && !is_absent(*value))
+      all.push_back({i, *value, reference_.take(*value)});
+  }
+  return all;
 }
 
 Lockstep::Expected Lockstep::run(const OpCall& call) {

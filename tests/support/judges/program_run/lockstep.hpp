@@ -39,6 +39,13 @@ class Lockstep {
   /// The work of an op with bodies when it is asked about: it reads its inputs. To be called after `choose` or
   /// `repeat`.
   [[nodiscard]] Expected enter_work(const OpCall& call, std::uint64_t iteration);
+  /// What lies then in the inputs of such an op, by position.
+  struct Seen {
+    std::size_t input = 0;
+    TensorId tensor;
+    Reference::Value right;
+  };
+  [[nodiscard]] std::vector<Seen> seen_by(const OpCall& call, std::uint64_t iteration);
   /// Ops that the other run never came to. To be called at its end.
   void finish();
 
@@ -64,6 +71,7 @@ class Lockstep {
   void move_packed(const Op& op);
   void find(std::string finding) { findings_.push_back(std::move(finding)); }
 
+  [[nodiscard]] std::optional<TensorId> value_of(OpId op, std::size_t input, std::uint64_t iteration) const;
   void add_value(TensorId tensor, std::byte* address, std::uint64_t salt, Expected& expected);
   void add_reads(const OpCall& call, Expected& expected);
   void add_workspaces(const OpCall& call, Expected& expected);

@@ -40,12 +40,20 @@ class PacedDevice final : public Device {
   [[nodiscard]] BufferType& buffer_type() override { return sim_.buffer_type(); }
   [[nodiscard]] VirtualMemory* virtual_memory() override { return sim_.virtual_memory(); }
   Status copy(StreamId stream, std::byte* to, const std::byte* from, Bytes size) override {
-    return sim_.copy(stream, to, from, size);
+    if (!std::exchange(marked_, false) || !pace_.on_marked_copy) return sim_.copy(stream, to, from, size);
+    const auto compute = [on_copy = pace_.on_marked_copy](auto inputs, auto outputs) {
+      on_copy(inputs[0] == inputs[1]);
+      outputs[0] = inputs[0];
+    };
+    return sim_.launch_kernel(stream, {{{const_cast<std::byte*>(from), size}, {to, size}}, {{to, size}}, compute});
   }
   Status fill(StreamId stream, std::byte* to, std::uint8_t value, Bytes size) override {
     return sim_.fill(stream, to, value, size);
   }
-  Result<EventId> record(StreamId stream) override { return sim_.record(stream); }
+  Result<EventId> record(StreamId stream) override {
+    marked_ = marked_ || stream == kMarkStream;
+    return sim_.record(stream);
+  }
   Status wait(StreamId stream, EventId event) override { return sim_.wait(stream, event); }
   Result<bool> is_complete(EventId event) override { return sim_.is_complete(event); }
   void forget(EventId event) override { sim_.forget(event); }
@@ -59,6 +67,7 @@ class PacedDevice final : public Device {
   SimDevice& sim_;
   SimPace pace_;
   StreamId side_;
+  bool marked_ = false;
 };
 
 class SimMachine final : public Machine {

@@ -40,7 +40,12 @@ struct SimPace {
   std::size_t first_stream = 0;
   /// Some work is done between submissions too, at random.
   std::optional<std::uint64_t> seed = {};
+  /// Called when a copy is done that was submitted next after a record on `kMarkStream`: whether the bytes that it
+  /// writes were there before.
+  std::function<void(bool were_there)> on_marked_copy = {};
 };
+
+inline constexpr StreamId kMarkStream{30};
 
 /// A device on which work stays pending until somebody waits for it. `sim` must outlive it. `side_stream` is the one
 /// on which a run waits for single values.

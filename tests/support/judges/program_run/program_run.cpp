@@ -8,6 +8,19 @@
 
 namespace stowage::testing {
 
+namespace {
+
+/// Whether all bytes that were written are right.
+bool holds(const std::vector<std::byte>& found, const Reference::Value& right) {
+  return std::all_of(right.written.begin(), right.written.end(), [&](const WrittenCells::Cells& cells) {
+    return std::equal(found.begin() + static_cast<std::ptrdiff_t>(cells.first),
+                      found.begin() + static_cast<std::ptrdiff_t>(cells.last),
+                      right.bytes.begin() + static_cast<std::ptrdiff_t>(cells.first));
+  });
+}
+
+}  // namespace
+
 ProgramRun::ProgramRun(const Graph& graph, Machine& machine, BufferType& type, std::uint64_t seed)
     : graph_(graph), machine_(&machine), type_(type), seed_(seed), lockstep_(graph), finished_(graph.ops().size()) {}
 
@@ -24,11 +37,13 @@ Status ProgramRun::run(const Allocation& allocation, GraphAllocator& allocator, 
       .run = [&](const OpCall& call) { return submit(call); },
       .choose = [&](Decision& decision) -> Result<std::size_t> {
         const std::size_t body = lockstep_.choose(decision.call().op);
+        STOWAGE_TRY_STATUS(look(decision));
         STOWAGE_TRY_STATUS(submit(lockstep_.enter_work(decision.call(), 0), decision.call().op));
         return body;
       },
       .repeat = [&](Decision& decision) -> Result<bool> {
         const bool again = lockstep_.repeat(decision.call().op, decision.iteration());
+        STOWAGE_TRY_STATUS(look(decision));
         STOWAGE_TRY_STATUS(submit(lockstep_.enter_work(decision.call(), decision.iteration()), decision.call().op));
         return again;
       }};
@@ -145,6 +160,19 @@ void ProgramRun::write_inputs(const Allocation& allocation, std::size_t number) 
 
 // --------------------------------------------------------------------------------------------------------------- ops
 
+/// What the host sees when it is asked about an op with bodies.
+Status ProgramRun::look(Decision& decision) {
+  if (!reads_inputs_of_choices) return Done{};
+  for (const Lockstep::Seen& seen : lockstep_.seen_by(decision.call(), decision.iteration())) {
+    std::vector<std::byte> found(seen.right.bytes.size());
+    STOWAGE_TRY_STATUS(decision.read(seen.input, found));
+    if (!holds(found, seen.right))
+      find(describe(graph_, seen.tensor) + " is wrong when " + describe(graph_, decision.call().op) +
+           " is asked about");
+  }
+  return Done{};
+}
+
 Status ProgramRun::submit(const OpCall& call) {
   if (on_op) STOWAGE_TRY_STATUS(on_op(call.op));
   ++ops_;
@@ -179,13 +207,7 @@ void ProgramRun::compare(const Allocation& allocation, TensorId tensor) {
   if (allocation.tensors[tensor.index()].data() == nullptr) return find(describe(graph_, tensor) + " has no address");
   std::vector<std::byte> found(right.bytes.size());
   machine_->read(found, allocation.tensors[tensor.index()].data());
-  for (const WrittenCells::Cells& cells : right.written) {
-    if (std::equal(found.begin() + static_cast<std::ptrdiff_t>(cells.first),
-                   found.begin() + static_cast<std::ptrdiff_t>(cells.last),
-                   right.bytes.begin() + static_cast<std::ptrdiff_t>(cells.first)))
-      continue;
-    return find(describe(graph_, tensor) + " differs at the end");
-  }
+  if (!holds(found, right)) find(describe(graph_, tensor) + " differs at the end");
 }
 
 void ProgramRun::compare_results(const Allocation& allocation) {
