@@ -332,5 +332,16 @@ TEST(Program, TheEndOfABodyDoesNotWaitForWhatSomethingLaterWaitsForAnyway) {
               ElementsAre("s0 op 0", "s1 op 3 in 1", "s1 op 1", "s1 record 0", "s0 wait 0", "s0 op 2"));
 }
 
+TEST(Program, ABodyDoesNotWaitForAFillOnTheStreamOfItsOpThatNobodyInItMeets) {
+  Sketch s;
+  const TensorId filled = s.tensor("filled", 8);
+  s.op(with_bodies(Control::call, {1}));
+  s.op(Op{.name = "f", .kind = "X", .outputs = {filled}, .zero_fill = {.outputs = {0}}});
+  Plan plan{.graph = {}, .arenas = {}, .placements = {place(filled, 0, 8)}, .workspaces = {}, .notes = {}};
+  plan.clears = {clear(0, 8, 0)};
+  EXPECT_THAT(lines(s.build(), plan),
+              ElementsAre("s0 fill 0", "s0 op 0", "s1 op 2 in 1", "s1 record 0 in 1", "s0 wait 0 in 1", "s0 op 1"));
+}
+
 }  // namespace
 }  // namespace stowage

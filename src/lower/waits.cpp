@@ -166,7 +166,8 @@ void WaitFinder::list_needs(OpId id) {
       before_.push_back(nodes_.fill(meetings_[next_meeting_].clear));
   }
   const NodeId previous = frame_.previous[number_[op.stream.index()]];
-  if (previous != kNone && graph_.has_bodies()) before_.push_back(previous);
+  const bool is_op = previous != kNone && previous < nodes_.ops;  // who needs a fill is said above
+  if (is_op && graph_.has_bodies()) before_.push_back(previous);
 }
 
 void WaitFinder::add(NodeId node, StreamId stream, bool works) {

@@ -255,8 +255,8 @@ class Judge {
     const auto add = [&](ArenaId arena, std::uint32_t region, Bytes offset, Bytes size) {
       if (size > Bytes(0)) result.push_back({{arena, region}, {offset, offset + size}});
     };
-    const auto pad = [&](Bytes size, Bytes alignment) {
-      return plan_.padding == Padding::own ? align_up(size, alignment) : size;
+    const auto pad = [&](const auto& place, Bytes alignment) {
+      return plan_.padding == Padding::own ? align_up(place.offset + place.size, alignment) - place.offset : place.size;
     };
     if (step.kind == Kind::fill) {
       const Clear& clear = plan_.clears[step.index];
@@ -273,10 +273,10 @@ class Judge {
       if (input && has_value(*input)) tensors.insert(*input);
     for (const Placement& place : plan_.placements)
       if (tensors.contains(place.tensor))
-        add(place.arena, place.region, place.offset, pad(place.size, graph_.alignment(place.tensor)));
+        add(place.arena, place.region, place.offset, pad(place, graph_.alignment(place.tensor)));
     for (const WorkspacePlacement& place : plan_.workspaces)
       if (place.op == OpId(step.index))
-        add(place.arena, place.region, place.offset, pad(place.size, graph_.alignment(op.workspaces[place.index])));
+        add(place.arena, place.region, place.offset, pad(place, graph_.alignment(op.workspaces[place.index])));
     return result;
   }
 

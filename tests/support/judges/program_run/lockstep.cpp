@@ -27,11 +27,6 @@ void Lockstep::begin_run(RunChoice choice) {
   find_absent();
 }
 
-void Lockstep::note(OpId op, TensorId tensor) {
-  if (!is_absent(tensor) && !reference_.bytes(tensor).empty() && !reference_.take(tensor).written.empty())
-    had_.insert({op, tensor});
-}
-
 void Lockstep::find_absent() {
   absent_.assign(graph_.tensors().size(), false);
   if (graph_.batches().empty()) return;
@@ -130,8 +125,6 @@ void Lockstep::enter(ScopeId id) {
 
 void Lockstep::leave(ScopeId id) {
   const Scope& scope = graph_.scope(id);
-  for (const Carried& pair : scope.carried) note(scope.op, pair.out);
-  for (const BodyOutput& pair : scope.outputs) note(scope.op, pair.inner);
   std::vector<std::pair<TensorId, Reference::Value>> moved;
   if (graph_.op(scope.op).control == Control::loop) {
     for (const Carried& pair : scope.carried) moved.emplace_back(pair.in, reference_.take(pair.out));
@@ -214,9 +207,6 @@ Lockstep::Expected Lockstep::run(const OpCall& call) {
   const bool in_turn = advance_to(call.op, Event::Phase::start);
   Expected expected = begin(call);
   if (!in_turn) return expected;
-  for (const std::optional<TensorId>& input : op.inputs) {
-    if (input) note(call.op, *input);
-  }
   check_group(call, true);
   check_group(call, false);
   check_addresses(call);
@@ -234,7 +224,6 @@ Lockstep::Expected Lockstep::run(const OpCall& call) {
       reference_.mark_written(op.outputs[i]);
     }
   }
-  for (const TensorId output : op.outputs) note(call.op, output);
   ++done_[call.op.index()];
   return expected;
 }
@@ -283,6 +272,10 @@ void Lockstep::add_workspaces(const OpCall& call, Expected& expected) {
       add_read({call.workspaces[i], size, mix(60, i)}, session->second, expected);
     }
     expected.work.writes.push_back({call.workspaces[i], size, 200 + i});
+    if (padding == Padding::own) {
+      const Bytes end = align_up(op.workspaces[i].size, graph_.alignment(op.workspaces[i]));
+      expected.work.touches.push_back({call.workspaces[i] + size, static_cast<std::size_t>(end.value()) - size, 0});
+    }
     if (op.workspaces[i].scope == WorkspaceScope::session && !filled)
       kept.emplace_back(i, std::vector<std::byte>(size));
   }
@@ -327,6 +320,13 @@ void Lockstep::require(OpId op, std::vector<std::pair<OpId, std::size_t>>& list)
     const Scope& scope = graph_.scope(body);
     for (std::size_t i = 0; i < scope.op_count; ++i) require(OpId(scope.first_op.index() + i), list);
   }
+}
+
+std::vector<std::pair<OpId, std::size_t>> Lockstep::work_in(ScopeId body) const {
+  std::vector<std::pair<OpId, std::size_t>> list;
+  const Scope& scope = graph_.scope(body);
+  for (std::size_t i = 0; i < scope.op_count; ++i) require(OpId(scope.first_op.index() + i), list);
+  return list;
 }
 
 /// What must be done before the op starts: the graph's demands, what its stream had before, and what was to be done

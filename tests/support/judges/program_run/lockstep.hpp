@@ -2,7 +2,6 @@
 
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -54,13 +53,13 @@ class Lockstep {
   [[nodiscard]] Reference& reference() { return reference_; }
   [[nodiscard]] std::span<const std::byte> bytes(TensorId tensor) const { return reference_.bytes(tensor); }
   [[nodiscard]] const std::vector<std::string>& findings() const { return findings_; }
-  /// Whether an op in any run had that tensor, as an operand or as a value that its body passed on, with any byte
-  /// written.
-  [[nodiscard]] bool had(OpId op, TensorId tensor) const { return had_.contains({op, tensor}); }
+  /// What must have been done when copies at the end of a body are made, if that is now: ops, and how often.
+  [[nodiscard]] std::vector<std::pair<OpId, std::size_t>> work_in(ScopeId body) const;
+  /// Of the plan. Workspaces have theirs.
+  Padding padding = Padding::none;
 
  private:
   void find_absent();
-  void note(OpId op, TensorId tensor);
   [[nodiscard]] Expected begin(const OpCall& call);
   [[nodiscard]] bool advance_to(OpId op, Event::Phase phase);
   void handle(const Event& event);
@@ -93,7 +92,6 @@ class Lockstep {
   std::map<ScopeId, std::vector<std::pair<OpId, std::size_t>>> entered_after_;
   std::map<std::pair<OpId, std::size_t>, std::vector<std::byte>> sessions_;  ///< Content of workspaces.
   std::map<std::string, std::byte*> fixed_;                                  ///< Addresses that may not change.
-  std::set<std::pair<OpId, TensorId>> had_;
   std::uint64_t time_ = 0;
   std::vector<std::string> findings_;
 };

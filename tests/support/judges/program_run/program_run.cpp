@@ -47,13 +47,16 @@ Status ProgramRun::run(const Allocation& allocation, GraphAllocator& allocator, 
         STOWAGE_TRY_STATUS(submit(lockstep_.enter_work(decision.call(), decision.iteration()), decision.call().op));
         return again;
       }};
+  lockstep_.padding = allocation.plan.padding;
+  const bool watches = machine_->watch_ends([this](ScopeId body) { return over_check(body); });
   Allocation changed;
-  if (program) {
+  if (program || watches) {
     changed = allocation;
-    changed.plan.program = *program;
+    if (program) changed.plan.program = *program;
+    if (watches) mark_ends(changed.plan);
   }
-  STOWAGE_TRY_STATUS(
-      stowage::run(graph_, program ? changed : allocation, machine_->device(), ops, {.batch = choice.batch}));
+  STOWAGE_TRY_STATUS(stowage::run(graph_, program || watches ? changed : allocation, machine_->device(), ops,
+                                  {.batch = choice.batch}));
   lockstep_.finish();
   STOWAGE_TRY_STATUS(machine_->check());
   compare_results(allocation);
@@ -69,6 +72,8 @@ RunChoice ProgramRun::choice(std::size_t number) const {
 std::vector<std::string> ProgramRun::findings() const {
   std::vector<std::string> all = lockstep_.findings();
   all.insert(all.end(), findings_.begin(), findings_.end());
+  const std::vector<std::string> more = machine_->findings();
+  all.insert(all.end(), more.begin(), more.end());
   return all;
 }
 
@@ -159,6 +164,31 @@ void ProgramRun::write_inputs(const Allocation& allocation, std::size_t number) 
 }
 
 // --------------------------------------------------------------------------------------------------------------- ops
+
+/// Puts a record in front of each copy at the end of a body, for the machine.
+void ProgramRun::mark_ends(Plan& plan) {
+  std::vector<ProgramStep> steps;
+  const auto unused = static_cast<std::uint32_t>(plan.program->steps.size() + 1);
+  for (const ProgramStep& step : plan.program->steps) {
+    const bool at_end =
+        step.kind == ProgramStep::Kind::copy && plan.copies[step.index].when.kind != CopyMoment::Kind::before_op;
+    if (at_end)
+      steps.push_back({ProgramStep::Kind::record, unused, StreamId(32 + step.scope.index()), step.scope, step.batch});
+    steps.push_back(step);
+  }
+  plan.program->steps = std::move(steps);
+}
+
+/// To be called when copies at the end of a body are made that are submitted now.
+std::function<void()> ProgramRun::over_check(ScopeId body) {
+  return [this, body, before = lockstep_.work_in(body)] {
+    for (const auto& [op, times] : before) {
+      if (finished_[op.index()] < times)
+        find("copies at the end of body " + std::to_string(body.index()) + " were made before " + describe(graph_, op) +
+             " was over");
+    }
+  };
+}
 
 /// What the host sees when it is asked about an op with bodies.
 Status ProgramRun::look(Decision& decision) {

@@ -52,6 +52,8 @@ class ProgramRun {
   void write_inputs(const Allocation& allocation, std::size_t number);
   void compare_results(const Allocation& allocation);
   void compare(const Allocation& allocation, TensorId tensor);
+  static void mark_ends(Plan& plan);
+  [[nodiscard]] std::function<void()> over_check(ScopeId body);
   Status look(Decision& decision);
   Status submit(const OpCall& call);
   Status submit(const Lockstep::Expected& expected, OpId op);
