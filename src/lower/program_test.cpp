@@ -343,5 +343,21 @@ TEST(Program, ABodyDoesNotWaitForAFillOnTheStreamOfItsOpThatNobodyInItMeets) {
               ElementsAre("s0 fill 0", "s0 op 0", "s1 op 2 in 1", "s1 record 0 in 1", "s0 wait 0 in 1", "s0 op 1"));
 }
 
+TEST(Program, CopiesAtTheEndOfABodyWithoutOpsWaitForWhatItsOpReads) {
+  Sketch s;
+  const TensorId a = s.tensor("a", 8);
+  const TensorId y = s.tensor("y", 8, TensorFlag::output);
+  s.on(1, {}, {a});
+  const Body body{.tensors = {Tensor{.name = "in", .size = Bytes(8)}},
+                  .ops = {},
+                  .inputs = {{a, TensorId(0)}},
+                  .outputs = {{TensorId(0), y}},
+                  .carried = {}};
+  s.op(Op{.name = "c", .kind = "X", .inputs = {a}, .outputs = {y}, .control = Control::call, .bodies = {body}});
+  Plan plan{.graph = {}, .arenas = {}, .placements = {}, .workspaces = {}, .notes = {}};
+  plan.copies = {copy(TensorId(2), CopyMoment::at_body_end(), 8)};
+  EXPECT_THAT(lines(s.build(), plan), ElementsAre("s1 op 0", "s1 record 0", "s0 wait 0", "s0 op 1", "s0 copy 0 in 1"));
+}
+
 }  // namespace
 }  // namespace stowage

@@ -290,8 +290,11 @@ void WaitFinder::wait_at_end(BodyEnd& end) {
   end.waited = end.known;
   end.waits.clear();
   if (trial_) {
+    const NodeId owner = nodes_.of(graph_.scope(end.frame.scope).op);
+    const bool copies = has_copies_at_end(end.frame.scope);
     take_waits(nodes_.end(end.frame.scope), end.waited, [&](const Known& each) {
-      return std::all_of(needs.begin(), needs.end(), [&](const Need& need) { return knows(each, need); });
+      return (!copies || is_entered(each, owner)) &&
+             std::all_of(needs.begin(), needs.end(), [&](const Need& need) { return knows(each, need); });
     });
     return;
   }

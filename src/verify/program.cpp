@@ -158,7 +158,7 @@ class BatchCheck {
   }
 
   void report(const Act& late, std::optional<ActorId> early) {
-    if (late.kind == Act::Kind::join) {
+    if (late.kind == Act::Kind::join && !early) {
       const Scope& body = graph_.scope(ScopeId(late.subject));
       findings_.add(Rule::wait,
                     "stream {} goes on after body {} of {} although nothing makes it wait for all ops there{}",

@@ -324,6 +324,30 @@ TEST(ProgramRule, ABodyThatMayNotRunWaitsForNobodyBehindIt) {
       ElementsAre(Breaks(Rule::wait, "step 5 of the program (op 'behind' (2)) does not wait for op 'first' (0)")));
 }
 
+TEST(ProgramRule, CopiesAtTheEndOfABodyWithoutOpsComeAfterWhatItsOpComesAfter) {
+  Op call = op_on(0, "call", {0}, {1});
+  call.control = Control::call;
+  call.bodies = {{.tensors = {tensor("in", 8)},
+                  .ops = {},
+                  .inputs = {{TensorId(0), TensorId(0)}},
+                  .outputs = {{TensorId(0), TensorId(1)}},
+                  .carried = {}}};
+  const Graph graph = graph_of({tensor("a", 8), tensor("y", 8, kOutput)}, {op_on(1, "f", {}, {0}), call});
+  Plan plan = plan_of(graph, {0, 8, 0});
+  plan.copies = {{.tensor = TensorId(2),
+                  .when = CopyMoment::at_body_end(),
+                  .arena = ArenaId(0),
+                  .offset = Bytes(8),
+                  .size = Bytes(8),
+                  .reason = "r"}};
+  const Steps right = {on(1, Kind::op, 0), on(1, Kind::record, 0), on(0, Kind::wait, 0), on(0, Kind::op, 1),
+                       in(1, on(0, Kind::copy, 0))};
+  EXPECT_THAT(check(graph, plan, right), IsEmpty());
+  const Steps early = {on(1, Kind::op, 0), on(0, Kind::op, 1), in(1, on(0, Kind::copy, 0))};
+  EXPECT_THAT(check(graph, plan, early),
+              ElementsAre(Breaks(Rule::wait, "step 2 of the program (copy 0) does not wait for op 'call' (1)")));
+}
+
 TEST(ProgramRule, BindingsAreCheckedOnceBeforeAnythingRuns) {
   const Graph graph = graph_of({tensor("x", 8, {TensorFlag::input, TensorFlag::zero_copy})}, {op("f", {0}, {})});
   Plan plan = plan_of(graph, {std::nullopt});

@@ -153,6 +153,7 @@ bool Sync::allows(const View& view, const Act& act, const Reports* reports) cons
   if (act.kind == Act::Kind::join) {
     for (std::uint32_t s = 0; s < streams_ && all; ++s)
       if (s != act.stream && !is_over(view, frames_.back(), s)) lack(std::nullopt);
+    if (all && !is_entered(view, *frames_.back().owner)) lack(frames_.back().owner);
     return all;
   }
   for (const ActorId early : demand_.before(act.subject))
