@@ -62,9 +62,12 @@ int fail(const Error& error) {
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
   const Result<Graph> graph = build_graph();
   if (!graph) return fail(graph.error());
+  if (argc > 1) {
+    if (const Status written = write_file(argv[1], graph_to_json(*graph)); !written) return fail(written.error());
+  }
   GraphAllocator allocator(cpu_device().buffer_type());
   const Result<const Allocation*> allocation = allocator.allocate(*graph);
   if (!allocation) return fail(allocation.error());

@@ -81,12 +81,15 @@ int fail(const Error& error) {
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
   alignas(64) float words[8] = {3, 14, 15, 92, 65, 35, 3, 3};
   alignas(64) float embedding[kWords] = {};
   alignas(64) float pairs[kPairs] = {};
   const Result<Graph> graph = build_graph(std::size(words));
   if (!graph) return fail(graph.error());
+  if (argc > 1) {
+    if (const Status written = write_file(argv[1], graph_to_json(*graph)); !written) return fail(written.error());
+  }
 
   // 1. Addresses, and the program of a run
   GraphAllocator allocator(cpu_device().buffer_type());

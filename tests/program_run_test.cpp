@@ -1,8 +1,6 @@
 #include "support/judges/program_run/program_run.hpp"
 
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
 #include <iostream>
 #include <map>
 #include <memory>
@@ -17,10 +15,10 @@
 #include "stowage/io.hpp"
 #include "stowage/verify.hpp"
 #include "support/builders/program_text.hpp"
-#include "support/data.hpp"
 #include "support/environment.hpp"
 #include "support/generators/constrained_graph.hpp"
 #include "support/generators/dump_graph.hpp"
+#include "support/graph_texts.hpp"
 #include "support/judges/shadow/hash.hpp"
 
 /// Graphs with every constraint run at the addresses of a `GraphAllocator`, carried out by `run`: in host memory, in
@@ -109,11 +107,13 @@ void run_on_device(const Graph& graph, std::uint64_t seed, Totals& totals) {
   for (std::size_t first = 0; first < graph.stream_count(); ++first) {
     const auto sim = SimDevice::make({.alignment = Bytes(32), .skew = Bytes(seed % 3 == 0 ? 24 : 0)});
     {
-      const SimPace pace{first, seed % 2 == 0 ? std::nullopt : std::optional(seed)};
+      const SimPace pace{
+          .first_stream = first, .seed = seed % 2 == 0 ? std::nullopt : std::optional(seed), .strict = seed % 4 < 2};
       const std::unique_ptr<Machine> machine = make_sim_machine(*sim, pace, StreamId(graph.stream_count()));
       GraphAllocator allocator(types_of(graph, sim->buffer_type()), {.plan = quick(seed)});
       if (!is_served(graph, allocator, totals)) return;
       ProgramRun run(graph, *machine, sim->buffer_type(), seed);
+      run.reads_inputs_of_choices = first % 2 == 1;
       run_three_times(graph, allocator, run, totals);
     }
     EXPECT_EQ(sim->live_objects(), 0U);
@@ -177,29 +177,6 @@ TEST(ProgramRun, PartitionsOfRandomGraphsInHostMemory) {
 
 // ------------------------------------------------------------------------------------------- what a program must have
 
-/// By tensor: whether something reads its value, directly or after it was passed into or out of bodies.
-std::vector<bool> used_tensors(const Graph& graph) {
-  std::vector<bool> used;
-  for (const Tensor& tensor : graph.tensors())
-    used.push_back(tensor.flags.any_of({TensorFlag::output, TensorFlag::variable, TensorFlag::external}));
-  for (const Op& op : graph.ops()) {
-    for (const std::optional<TensorId>& input : op.inputs) {
-      if (input && !op.no_task && op.control == Control::none) used[input->index()] = true;
-    }
-  }
-  for (std::size_t round = 0; round < graph.scopes().size() + 3; ++round) {
-    for (const Scope& scope : graph.scopes()) {
-      const auto pass = [&](TensorId from, TensorId to) {
-        used[from.index()] = used[from.index()] || used[to.index()];
-      };
-      for (const BodyInput& pair : scope.inputs) pass(pair.outer, pair.inner);
-      for (const BodyOutput& pair : scope.outputs) pass(pair.inner, pair.outer);
-      for (const Carried& pair : scope.carried) pass(pair.out, pair.in);
-    }
-  }
-  return used;
-}
-
 /// A graph with an allocator on a simulated device, whose program can be changed.
 class Mutations {
  public:
@@ -208,34 +185,62 @@ class Mutations {
 
   /// The places of the steps of that kind that some run performs.
   [[nodiscard]] std::vector<std::size_t> performed(ProgramStep::Kind kind) {
-    const Plan& plan = (*allocator_.allocate(graph_))->plan;
-    const Program& program = *plan.program;
+    const Program& program = *(*allocator_.allocate(graph_))->plan.program;
     std::vector<std::size_t> steps;
     for (std::size_t i = 0; i < program.steps.size(); ++i) {
-      if (program.steps[i].kind == kind && is_performed(program.steps[i]) && is_seen(plan, program.steps[i]))
-        steps.push_back(i);
+      if (program.steps[i].kind == kind && is_performed(program.steps[i])) steps.push_back(i);
     }
     return steps;
   }
 
   /// Whether runs without that step go wrong.
   [[nodiscard]] bool is_missed(std::size_t step) {
+    Program without = *(*allocator_.allocate(graph_))->plan.program;
+    without.steps.erase(without.steps.begin() + static_cast<std::ptrdiff_t>(step));
     for (std::size_t first = 0; first < graph_.stream_count(); ++first) {
-      if (goes_wrong(first, step)) return true;
+      if (goes_wrong({.first_stream = first, .strict = true}, without)) return true;
     }
     return false;
   }
 
+  static Program marked(Program program, std::size_t step) {
+    ProgramStep mark = program.steps[step];
+    mark.kind = ProgramStep::Kind::record;
+    mark.stream = kMarkStream;
+    mark.index = static_cast<std::uint32_t>(program.steps.size());  // more than there are events
+    program.steps.insert(program.steps.begin() + static_cast<std::ptrdiff_t>(step), mark);
+    return program;
+  }
+
+  /// Whether a copy finds its bytes in place, each time that it is made.
+  [[nodiscard]] bool finds_its_bytes(std::size_t step) {
+    bool always = true;
+    EXPECT_FALSE(goes_wrong_with(step, {.seen = [&](bool were_there) { always = always && were_there; }}));
+    return always;
+  }
+
+  /// Whether somebody reads what a copy copies, so that wrong bytes make a difference.
+  [[nodiscard]] bool is_read(std::size_t step) { return goes_wrong_with(step, {.spoilt = true}); }
+
   [[nodiscard]] std::string text(std::size_t step) {
-    const Program& program = *(*allocator_.allocate(graph_))->plan.program;
+    const Plan& plan = (*allocator_.allocate(graph_))->plan;
+    const Program& program = *plan.program;
     std::string lines;
     for (const std::string& line : lines_of(program)) lines += line + "; ";
+    for (const Copy& copy : plan.copies) {
+      lines += "\n  copy of " + describe(graph_, copy.tensor) + " to " + std::to_string(copy.offset.value()) +
+               " of arena " + std::to_string(copy.arena.index()) + ": " + copy.reason;
+      if (copy.when.kind == CopyMoment::Kind::before_op) lines += ", before " + describe(graph_, copy.when.op);
+    }
+    for (const Placement& place : plan.placements)
+      lines += "\n  " + describe(graph_, place.tensor) + " at " + std::to_string(place.offset.value()) + " of arena " +
+               std::to_string(place.arena.index());
     return "step " + std::to_string(step) + " (" + line_of(program.steps[step]) + ") of\n" + lines + "\n" +
            dump_graph(graph_);
   }
 
  private:
-  static constexpr std::size_t kRuns = 16;  ///< Enough for loops without an iteration.
+  static constexpr std::size_t kRuns = 64;  ///< Enough for one body of a branch inside one of another.
 
   [[nodiscard]] bool is_performed(const ProgramStep& step) {
     const std::unique_ptr<Machine> machine = make_cpu_machine();
@@ -251,40 +256,21 @@ class Mutations {
     return false;
   }
 
-  /// Whether somebody reads what a copy copies: bytes that were written.
-  [[nodiscard]] bool is_seen(const Plan& plan, const ProgramStep& step) {
-    if (step.kind != ProgramStep::Kind::copy) return true;
-    if (!whole_) {
-      machine_ = make_sim_machine(*sim_, {}, StreamId(graph_.stream_count()));
-      whole_.emplace(graph_, *machine_, sim_->buffer_type(), seed_);
-      for (std::size_t number = 0; number < kRuns; ++number)
-        EXPECT_TRUE(whole_->run(**allocator_.allocate(graph_), allocator_, number));
-    }
-    const Copy& copy = plan.copies[step.index];
-    // Where two ops read a copy of one tensor at one place, the first copy may still be there for the second.
-    const auto is_there = [&](const Copy& other) {
-      return other.tensor == copy.tensor && other.arena == copy.arena && other.region == copy.region &&
-             other.offset == copy.offset;
-    };
-    if (std::count_if(plan.copies.begin(), plan.copies.end(), is_there) > 1) return false;
-    if (copy.when.kind == CopyMoment::Kind::before_op) {
-      // What goes into a loop is read by its body.
-      const bool enters = graph_.op(copy.when.op).control != Control::none;
-      return enters ? used_[copy.tensor.index()] : whole_->lockstep().had(copy.when.op, copy.tensor);
-    }
-    return used_[copy.tensor.index()] && whole_->lockstep().had(graph_.scope(step.scope).op, copy.tensor);
+  [[nodiscard]] bool goes_wrong_with(std::size_t step, const SimPace::Marked& marks) {
+    const Program program = marked(*(*allocator_.allocate(graph_))->plan.program, step);
+    for (std::size_t first = 0; first < graph_.stream_count(); ++first)
+      if (goes_wrong({.first_stream = first, .strict = true, .marked = marks}, program)) return true;
+    return false;
   }
 
   /// In new memory: that of other runs may hold the right bytes already.
-  [[nodiscard]] bool goes_wrong(std::size_t first, std::size_t step) {
+  [[nodiscard]] bool goes_wrong(const SimPace& pace, const Program& program) {
     const auto sim = SimDevice::make({.alignment = Bytes(32)});
     GraphAllocator allocator(types_of(graph_, sim->buffer_type()), {.plan = quick(seed_)});
-    const std::unique_ptr<Machine> machine = make_sim_machine(*sim, {first, {}}, StreamId(graph_.stream_count()));
+    const std::unique_ptr<Machine> machine = make_sim_machine(*sim, pace, StreamId(graph_.stream_count()));
     ProgramRun run(graph_, *machine, sim->buffer_type(), seed_);
     const Allocation& allocation = **allocator.allocate(graph_);
-    Program without = *allocation.plan.program;
-    without.steps.erase(without.steps.begin() + static_cast<std::ptrdiff_t>(step));
-    run.program = std::move(without);
+    run.program = program;
     for (std::size_t number = 0; number < kRuns; ++number) {
       const Status status = run.run(allocation, allocator, number);
       if (!run.findings().empty()) return true;
@@ -295,22 +281,19 @@ class Mutations {
 
   const Graph& graph_;
   std::uint64_t seed_;
-  std::vector<bool> used_ = used_tensors(graph_);
   std::unique_ptr<SimDevice> sim_ = SimDevice::make({.alignment = Bytes(32)});
   GraphAllocator allocator_;
-  std::unique_ptr<Machine> machine_;
-  std::optional<ProgramRun> whole_;  ///< With all steps.
 };
 
-/// Two kinds of steps may be left out without consequence. The graph does not count on what streams have waited for
-/// inside bodies, so that a wait outside can be implied by one there: only in graphs without bodies must every wait be
-/// missed. And a copy may find its bytes in place already, because packed ops have passed on the same value: that is
-/// rare.
+/// Every wait and every fill is missed. So is every copy, unless nobody reads what it copies (wrong bytes would make no
+/// difference), or it finds its bytes in place each time that it is made: two ops read copies of one value at one
+/// place, and nothing has come between them.
 TEST(ProgramRun, EveryWaitFillAndCopyIsMissedWhenItIsLeftOut) {
   using Kind = ProgramStep::Kind;
   std::map<Kind, std::size_t> removed;
   std::map<Kind, std::size_t> unseen;
-  for (std::uint64_t seed = seeds(60).first; seed < seeds(60).last && !::testing::Test::HasFailure(); ++seed) {
+  std::size_t unread = 0;
+  for (std::uint64_t seed = seeds(60).first; seed < seeds(60).last; ++seed) {
     const Graph graph = constrained_graph(seed, {.bodies = seed % 2 == 0 ? 14U : 0U});
     Mutations mutations(graph, seed);
     for (const Kind kind : {Kind::wait, Kind::fill, Kind::copy}) {
@@ -318,15 +301,19 @@ TEST(ProgramRun, EveryWaitFillAndCopyIsMissedWhenItIsLeftOut) {
         ++removed[kind];
         if (mutations.is_missed(step)) continue;
         ++unseen[kind];
-        EXPECT_TRUE(kind == Kind::copy || (kind == Kind::wait && graph.has_bodies())) << mutations.text(step);
+        const bool copies = kind == Kind::copy;
+        if (copies && !mutations.is_read(step)) {
+          ++unread;
+        } else {
+          EXPECT_TRUE(copies && mutations.finds_its_bytes(step)) << mutations.text(step);
+        }
       }
     }
   }
   std::cout << "left out, and how many of them in vain: waits " << removed[Kind::wait] << ", " << unseen[Kind::wait]
             << "; fills " << removed[Kind::fill] << ", " << unseen[Kind::fill] << "; copies " << removed[Kind::copy]
-            << ", " << unseen[Kind::copy] << "\n";
-  EXPECT_LE(unseen[Kind::wait] * 10, removed[Kind::wait]);
-  EXPECT_LE(unseen[Kind::copy] * 50, removed[Kind::copy]);
+            << ", " << unseen[Kind::copy] << ", of which nobody reads what " << unread
+            << " copy, and the others found their bytes in place\n";
 }
 
 // ------------------------------------------------------------------------------------------------------------- faults
@@ -419,28 +406,6 @@ TEST(ProgramRun, AFailingOpLeavesTheStreamsIdle) {
 
 // --------------------------------------------------------------------------------------------------- graphs of others
 
-/// Graph files: those of the examples, those in the description of the formats, and those in the folder that
-/// STOWAGE_GRAPHS names.
-std::vector<std::pair<std::string, std::string>> graph_texts() {
-  std::vector<std::pair<std::string, std::string>> texts;
-  std::vector<std::filesystem::path> folders{std::filesystem::path(STOWAGE_SOURCE_DIR) / "examples"};
-  if (const char* const more = std::getenv("STOWAGE_GRAPHS")) folders.emplace_back(more);
-  for (const std::filesystem::path& folder : folders) {
-    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-      if (entry.path().extension() == ".json")
-        texts.emplace_back(entry.path().string(), *read_file(entry.path().string()));
-    }
-  }
-  const std::string page = *read_file((std::filesystem::path(STOWAGE_SOURCE_DIR) / "docs/formats.md").string());
-  const std::string begin = "```json\n{\"schema\":\"stowage.graph/1\"";
-  for (std::size_t at = page.find(begin); at != std::string::npos; at = page.find(begin, at + 1)) {
-    const std::size_t first = at + 8;
-    texts.emplace_back("formats.md", page.substr(first, page.find("```", first) - first));
-  }
-  std::sort(texts.begin(), texts.end());
-  return texts;
-}
-
 TEST(ProgramRun, GraphsOfTheExamplesAndTheFormats) {
   Totals totals;
   std::size_t graphs = 0;
@@ -453,7 +418,7 @@ TEST(ProgramRun, GraphsOfTheExamplesAndTheFormats) {
     if (cpu_device().virtual_memory() != nullptr) run_on_host(*graph, 2, totals, true);
     for (std::uint64_t seed = 1; seed < 4; ++seed) run_on_device(*graph, seed, totals);
   }
-  EXPECT_GE(graphs, 25U);
+  EXPECT_GE(graphs, 27U);
   std::cout << graphs << " graphs, " << totals.runs << " runs, " << totals.ops << " ops\n";
 }
 

@@ -1,5 +1,9 @@
 #include "lower/interface/program.hpp"
 
+#include <optional>
+#include <string>
+#include <vector>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -219,18 +223,16 @@ Graph with_body(Control control, bool goes_on, std::size_t last_stream = 0) {
 }
 
 TEST(Program, ABodyOnTwoStreamsBeginsAndEndsWithItsOp) {
-  // f waits for the beginning; the end waits for nothing, because g, on the op's stream, came after f.
+  // f need not wait, because nothing comes before the call; the end waits for nothing, because g, on the op's stream,
+  // came after f.
   EXPECT_THAT(lines(with_body(Control::call, true)),
-              ElementsAre("s0 op 0", "s0 record 0 in 1", "s1 wait 0 in 1", "s1 op 2 in 1", "s1 record 1 in 1",
-                          "s0 wait 1 in 1", "s0 op 3 in 1", "s0 op 1"));
+              ElementsAre("s0 op 0", "s1 op 2 in 1", "s1 record 0 in 1", "s0 wait 0 in 1", "s0 op 3 in 1", "s0 op 1"));
 }
 
 TEST(Program, TheEndOfABodyWaitsForTheOtherStreamsIfItsOwnGoesOn) {
   EXPECT_THAT(lines(with_body(Control::call, true, 1)),
-              ElementsAre("s0 op 0", "s0 record 0 in 1", "s1 wait 0 in 1", "s1 op 2 in 1", "s1 op 3 in 1",
-                          "s1 record 1 in 1", "s0 wait 1 in 1", "s0 op 1"));
-  EXPECT_THAT(lines(with_body(Control::call, false, 1)),
-              ElementsAre("s0 op 0", "s0 record 0 in 1", "s1 wait 0 in 1", "s1 op 1 in 1", "s1 op 2 in 1"))
+              ElementsAre("s0 op 0", "s1 op 2 in 1", "s1 op 3 in 1", "s1 record 0 in 1", "s0 wait 0 in 1", "s0 op 1"));
+  EXPECT_THAT(lines(with_body(Control::call, false, 1)), ElementsAre("s0 op 0", "s1 op 1 in 1", "s1 op 2 in 1"))
       << "nothing comes after it";
 }
 
@@ -264,6 +266,97 @@ TEST(Program, NestedBodiesFollowTheirOps) {
               ElementsAre("s0 op 0", "s0 record 0 in 1", "s1 wait 0 in 1", "s1 op 2 in 1", "s1 op 3 in 2",
                           "s1 record 1 in 1", "s0 wait 1 in 1", "s0 record 2 in 3", "s1 wait 2 in 3", "s1 op 4 in 3",
                           "s1 record 3 in 3", "s0 wait 3 in 3", "s0 op 1"));
+}
+
+/// An op on stream 0 with bodies; each has one op, on the stream given, or none.
+Op with_bodies(Control control, const std::vector<std::optional<std::size_t>>& streams) {
+  Op op{.name = "bodies", .kind = "X", .control = control};
+  for (const std::optional<std::size_t> stream : streams) {
+    Body body{.tensors = {}, .ops = {}, .inputs = {}, .outputs = {}, .carried = {}};
+    if (stream) body.ops.push_back({.name = "h", .kind = "X", .stream = StreamId(*stream)});
+    op.bodies.push_back(body);
+  }
+  return op;
+}
+
+TEST(Program, ABodyWaitsForWhatPrecedesItsOpUnlessItsStreamHasDoneSo) {
+  Sketch s;
+  const TensorId a = s.tensor("a", 8);
+  s.on(0, {}, {a});
+  s.op(with_bodies(Control::call, {1}));
+  EXPECT_THAT(lines(s.build()),
+              ElementsAre("s0 op 0", "s0 op 1", "s0 record 0 in 1", "s1 wait 0 in 1", "s1 op 2 in 1"));
+  Sketch waited;
+  const TensorId b = waited.tensor("b", 8);
+  waited.on(0, {}, {b});
+  waited.on(1, {b}, {});
+  waited.op(with_bodies(Control::call, {1}));
+  EXPECT_THAT(lines(waited.build()),
+              ElementsAre("s0 op 0", "s0 record 0", "s1 wait 0", "s1 op 1", "s0 op 2", "s1 op 3 in 1"));
+}
+
+/// a is written on stream 0; after an op with bodies on that stream, it is read on stream 1.
+std::vector<std::string> read_behind(const Op& bodies) {
+  Sketch s;
+  const TensorId a = s.tensor("a", 8);
+  s.on(0, {}, {a});
+  s.op(bodies);
+  s.on(1, {a}, {});
+  return lines(s.build());
+}
+
+TEST(Program, WhatAllBodiesHaveWaitedForIsNotWaitedForBehindThem) {
+  EXPECT_THAT(read_behind(with_bodies(Control::call, {1})),
+              ElementsAre("s0 op 0", "s0 op 1", "s0 record 0 in 1", "s1 wait 0 in 1", "s1 op 3 in 1", "s1 op 2"));
+  EXPECT_THAT(read_behind(with_bodies(Control::branch, {1, 1})),
+              ElementsAre("s0 op 0", "s0 op 1", "s0 record 0 in 1", "s1 wait 0 in 1", "s1 op 3 in 1",
+                          "s0 record 1 in 2", "s1 wait 1 in 2", "s1 op 4 in 2", "s1 op 2"));
+}
+
+TEST(Program, WhatABodyThatMayNotRunHasWaitedForIsWaitedForBehindIt) {
+  EXPECT_THAT(read_behind(with_bodies(Control::branch, {1, std::nullopt})),
+              ElementsAre("s0 op 0", "s0 record 0", "s0 op 1", "s0 record 1 in 1", "s1 wait 1 in 1", "s1 op 3 in 1",
+                          "s1 wait 0", "s1 op 2"));
+  EXPECT_THAT(read_behind(with_bodies(Control::loop, {1})),
+              ElementsAre("s0 op 0", "s0 record 0", "s0 op 1", "s0 record 1 in 1", "s1 wait 1 in 1", "s1 op 3 in 1",
+                          "s1 record 2 in 1", "s0 wait 2 in 1", "s1 wait 0", "s1 op 2"));
+}
+
+TEST(Program, TheEndOfABodyDoesNotWaitForWhatSomethingLaterWaitsForAnyway) {
+  Sketch s;
+  const TensorId a = s.tensor("a", 8);
+  s.op(with_bodies(Control::call, {1}));
+  s.on(1, {}, {a});
+  s.on(0, {a}, {});
+  EXPECT_THAT(lines(s.build()),
+              ElementsAre("s0 op 0", "s1 op 3 in 1", "s1 op 1", "s1 record 0", "s0 wait 0", "s0 op 2"));
+}
+
+TEST(Program, ABodyDoesNotWaitForAFillOnTheStreamOfItsOpThatNobodyInItMeets) {
+  Sketch s;
+  const TensorId filled = s.tensor("filled", 8);
+  s.op(with_bodies(Control::call, {1}));
+  s.op(Op{.name = "f", .kind = "X", .outputs = {filled}, .zero_fill = {.outputs = {0}}});
+  Plan plan{.graph = {}, .arenas = {}, .placements = {place(filled, 0, 8)}, .workspaces = {}, .notes = {}};
+  plan.clears = {clear(0, 8, 0)};
+  EXPECT_THAT(lines(s.build(), plan),
+              ElementsAre("s0 fill 0", "s0 op 0", "s1 op 2 in 1", "s1 record 0 in 1", "s0 wait 0 in 1", "s0 op 1"));
+}
+
+TEST(Program, CopiesAtTheEndOfABodyWithoutOpsWaitForWhatItsOpReads) {
+  Sketch s;
+  const TensorId a = s.tensor("a", 8);
+  const TensorId y = s.tensor("y", 8, TensorFlag::output);
+  s.on(1, {}, {a});
+  const Body body{.tensors = {Tensor{.name = "in", .size = Bytes(8)}},
+                  .ops = {},
+                  .inputs = {{a, TensorId(0)}},
+                  .outputs = {{TensorId(0), y}},
+                  .carried = {}};
+  s.op(Op{.name = "c", .kind = "X", .inputs = {a}, .outputs = {y}, .control = Control::call, .bodies = {body}});
+  Plan plan{.graph = {}, .arenas = {}, .placements = {}, .workspaces = {}, .notes = {}};
+  plan.copies = {copy(TensorId(2), CopyMoment::at_body_end(), 8)};
+  EXPECT_THAT(lines(s.build(), plan), ElementsAre("s1 op 0", "s1 record 0", "s0 wait 0", "s0 op 1", "s0 copy 0 in 1"));
 }
 
 }  // namespace

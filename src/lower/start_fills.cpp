@@ -104,15 +104,16 @@ void StartFills::need(OpId op, std::pair<ArenaId, std::uint32_t> region, ByteRan
 
 // ------------------------------------------------------------------------------------------------------------- meeting
 
-Bytes StartFills::padded(Bytes size, Bytes alignment) const {
-  return plan_.padding == Padding::own ? align_up(size, alignment) : size;
+ByteRange StartFills::padded(Bytes offset, Bytes size, Bytes alignment) const {
+  const Bytes end = offset + size;
+  return {offset, plan_.padding == Padding::own && size > Bytes(0) ? align_up(end, alignment) : end};
 }
 
 template <class F>
 void StartFills::visit_tensor(TensorId tensor, F&& f) const {
   const Placement* const at = places_[tensor.index()];
   if (!at) return;
-  visit({at->arena, at->region}, {at->offset, at->offset + padded(at->size, graph_.alignment(tensor))}, f);
+  visit({at->arena, at->region}, padded(at->offset, at->size, graph_.alignment(tensor)), f);
 }
 
 template <class F>
@@ -136,8 +137,7 @@ void StartFills::visit_op(OpId id, std::uint32_t batch, F&& f) const {
   for (std::uint32_t i = workspaces_[id.index()].first; i < workspaces_[id.index()].second; ++i) {
     const WorkspacePlacement& at = plan_.workspaces[i];
     if (at.op != id || at.index >= op.workspaces.size()) continue;
-    const Bytes size = padded(at.size, graph_.alignment(op.workspaces[at.index]));
-    visit({at.arena, at.region}, {at.offset, at.offset + size}, f);
+    visit({at.arena, at.region}, padded(at.offset, at.size, graph_.alignment(op.workspaces[at.index])), f);
   }
   for (const ScopeId body : graph_.bodies(id)) {
     visit_scope(body, batch, f);

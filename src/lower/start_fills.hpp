@@ -62,7 +62,8 @@ class StartFills {
   void visit_scope(ScopeId scope, std::uint32_t batch, F&& f) const;
   template <class F>
   void visit_tensor(TensorId tensor, F&& f) const;
-  [[nodiscard]] Bytes padded(Bytes size, Bytes alignment) const;
+  /// The bytes at an offset, with their padding if that is theirs.
+  [[nodiscard]] ByteRange padded(Bytes offset, Bytes size, Bytes alignment) const;
 
   const Graph& graph_;
   const Plan& plan_;

@@ -50,7 +50,7 @@ void FillMeetings::for_each_at(const Spot& spot, F&& f) const {
 
 void FillMeetings::visit(const Place* place, Bytes size, Bytes alignment) {
   if (!place || !place->cell || size == Bytes(0)) return;
-  if (facts_.input.plan.padding == Padding::own) size = align_up(size, alignment);
+  if (facts_.input.plan.padding == Padding::own) size = align_up(place->offset + size, alignment) - place->offset;
   const std::optional<ByteRange> bytes = range_at(place->offset, size);
   if (!bytes) return;
   for_each_at({*place->cell, *bytes}, [&](std::uint32_t clear) {

@@ -1,8 +1,8 @@
 #include "verify/program.hpp"
 
 #include <algorithm>
-#include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -46,16 +46,20 @@ class BatchCheck {
         batch_(batch),
         findings_(findings),
         streams_(program_),
-        positions_(demand.actors(), program_.steps.size()),
+        sync_(demand, streams_.count()),
         parts_(demand.actors()),
         bound_(facts.input.plan.bindings.size()) {
     if (batch > 0) in_batch_ = " in the runs of batch '" + graph_.batches()[batch - 1] + "'";
-    if (graph_.has_bodies()) find_last_steps();
   }
 
   void run() {
     recorded_.resize(program_.steps.size());
-    check_scope(ScopeId(0), false);
+    check_scope(ScopeId(0));
+    if (right_ && !findings_.full()) {
+      sync_.judge(
+          {[&](const Act& late, std::optional<ActorId> early) { report(late, early); },
+           [&](const Act& wait) { findings_.add(Rule::wait, "{} is not needed{}", name(wait.step), in_batch_); }});
+    }
     for (std::uint32_t i = 0; i < bound_.size(); ++i) {
       if (demand_.uses(i) && bound_[i] == 0) refuse("binding {} is not checked", i);
     }
@@ -65,7 +69,6 @@ class BatchCheck {
   /// A scope whose steps are being read.
   struct Place {
     ScopeId scope;
-    Sync sync;
     std::size_t copies_made = 0;  ///< At its end.
     bool left = false;            ///< Its end was reached.
   };
@@ -78,46 +81,30 @@ class BatchCheck {
   [[nodiscard]] std::string name(std::size_t step) const { return describe_program_step(graph_, program_, step); }
   [[nodiscard]] bool is_skipped(const ProgramStep& step) const { return step.batch != 0 && step.batch != batch_; }
   [[nodiscard]] StreamId stream_of(ScopeId body) const { return graph_.op(graph_.scope(body).op).stream; }
+  static std::uint32_t index_of(ScopeId body) { return static_cast<std::uint32_t>(body.index()); }
 
   // --------------------------------------------------------------------------------------------------------------
   // scopes
 
-  /// The last step that does more than wait, by scope and stream.
-  void find_last_steps() {
-    for (std::size_t i = 0; i < program_.steps.size(); ++i) {
-      const ProgramStep& step = program_.steps[i];
-      const bool works = !is_skipped(step) && step.kind != Kind::bind && step.kind != Kind::wait;
-      if (works) last_step_[{step.scope, step.stream}] = i;
-    }
-  }
-
-  /// Whether the stream of an op with bodies goes on after the op, so that the end of the body must be waited for.
-  [[nodiscard]] bool goes_on(OpId op, std::size_t step, ScopeId scope, bool scope_goes_on) const {
-    const StreamId stream = graph_.op(op).stream;
-    if (graph_.op(op).control == Control::loop || last_step_.at({scope, stream}) > step) return true;
-    return scope != ScopeId(0) && scope_goes_on && stream == stream_of(scope);
-  }
-
-  void check_scope(ScopeId id, bool end_matters) {
-    Place place{id, Sync(demand_, streams_.count(), positions_)};
+  void check_scope(ScopeId id) {
+    Place place{id};
     const bool root = id == ScopeId(0);
-    if (!root) place.sync.add(act(Act::Kind::enter, stream_of(id), 0));
     while (next_ < program_.steps.size() && !findings_.full()) {
       const ProgramStep& step = program_.steps[next_];
       if (is_skipped(step)) {
         ++next_;
       } else if (step.scope == id) {
-        take(place, end_matters);
+        take(place);
       } else if (root) {
         refuse("{} is in a body that does not stand there", name(next_++));
       } else {
         break;
       }
     }
-    finish(place, end_matters);
+    finish(place);
   }
 
-  void take(Place& place, bool end_matters) {
+  void take(Place& place) {
     const std::size_t at = next_++;
     const ProgramStep& step = program_.steps[at];
     switch (step.kind) {
@@ -129,40 +116,58 @@ class BatchCheck {
         return take_copy(place, step.index, at);
       case Kind::op:
         take_part(place, OpId(step.index), at);
-        for (const ScopeId body : graph_.bodies(OpId(step.index)))
-          check_scope(body, goes_on(OpId(step.index), at, place.scope, end_matters));
+        if (!graph_.bodies(OpId(step.index)).empty()) take_bodies(OpId(step.index), at);
         return;
       case Kind::record:
         recorded_[step.index] = true;
-        return place.sync.add(act(Act::Kind::record, step.stream, step.index, at));
+        return sync_.add(act(Act::Kind::record, step.stream, step.index, at));
       case Kind::wait:
         if (!recorded_[step.index]) return refuse("{} waits for an event that is not recorded", name(at));
-        return place.sync.add(act(Act::Kind::wait, step.stream, step.index, at));
+        return sync_.add(act(Act::Kind::wait, step.stream, step.index, at));
     }
   }
 
-  void finish(Place& place, bool end_matters) {
-    const bool root = place.scope == ScopeId(0);
-    const std::size_t last = next_ == 0 ? 0 : next_ - 1;
-    if (!root && !place.left && end_matters) place.sync.add(act(Act::Kind::leave, stream_of(place.scope), 0, last));
-    check_complete(place);
-    if (!right_ || findings_.full()) return;
-    place.sync.judge(
-        {[&](const Act& late, std::optional<ActorId> early) { report(place, late, early); },
-         [&](const Act& wait) { findings_.add(Rule::wait, "{} is not needed{}", name(wait.step), in_batch_); }});
+  /// Whether an op does something besides its bodies: finds out which of them runs, or makes copies.
+  [[nodiscard]] bool works(OpId op) const {
+    const std::size_t bodies = graph_.bodies(op).size();
+    return bodies != 1 || graph_.op(op).control == Control::loop || !demand_.copies_before(op).empty();
   }
 
-  void report(const Place& place, const Act& late, std::optional<ActorId> early) {
-    if (late.kind == Act::Kind::leave) {
+  void take_bodies(OpId op, std::size_t at) {
+    const std::span<const ScopeId> bodies = graph_.bodies(op);
+    const StreamId stream = program_.steps[at].stream;
+    const Control control = graph_.op(op).control;
+    Act open = act(Act::Kind::open, stream, demand_.actor(op), at);
+    open.control = control;
+    open.works = works(op);
+    sync_.add(open);
+    for (const ScopeId body : bodies) {
+      sync_.add(act(Act::Kind::enter, stream, index_of(body), at));
+      check_scope(body);
+    }
+    sync_.add(act(Act::Kind::close, stream, demand_.actor(op), at));
+  }
+
+  void finish(const Place& place) {
+    check_complete(place);
+    if (place.scope == ScopeId(0)) return;
+    const std::size_t last = next_ - 1;
+    const bool loop = graph_.op(graph_.scope(place.scope).op).control == Control::loop;
+    if (loop && !place.left) sync_.add(act(Act::Kind::join, stream_of(place.scope), index_of(place.scope), last));
+    sync_.add(act(Act::Kind::leave, stream_of(place.scope), index_of(place.scope), last));
+  }
+
+  void report(const Act& late, std::optional<ActorId> early) {
+    if (late.kind == Act::Kind::join && !early) {
+      const Scope& body = graph_.scope(ScopeId(late.subject));
       findings_.add(Rule::wait,
                     "stream {} goes on after body {} of {} although nothing makes it wait for all ops there{}",
-                    stream_of(place.scope).index(), graph_.scope(place.scope).body,
-                    describe(graph_, graph_.scope(place.scope).op), in_batch_);
+                    stream_of(ScopeId(late.subject)).index(), body.body, describe(graph_, body.op), in_batch_);
       return;
     }
+    const OpId owner = graph_.scope(program_.steps[late.step].scope).op;
     findings_.add(Rule::wait, "{} does not wait for {}{}", name(late.step),
-                  early ? name_of(*early) : describe(graph_, graph_.scope(place.scope).op) + ", in whose body it is",
-                  in_batch_);
+                  early ? name_of(*early) : describe(graph_, owner) + ", in whose body it is", in_batch_);
   }
   [[nodiscard]] std::string name_of(ActorId actor) const {
     return demand_.is_fill(actor) ? fmt::format("clear {}", demand_.fill_of(actor)) : describe(graph_, OpId(actor));
@@ -187,7 +192,7 @@ class BatchCheck {
     if (!demand_.fills(index)) return refuse("{} is not needed", name(at));
     const ActorId actor = demand_.actor(index);
     if (parts_[actor]++ > 0) return refuse("{} was done before", name(at));
-    add_whole(place, actor, at);
+    add_whole(actor, at);
   }
 
   void take_copy(Place& place, std::uint32_t index, std::size_t at) {
@@ -199,7 +204,9 @@ class BatchCheck {
     if (place.copies_made >= copies.size() || copies[place.copies_made] != index)
       return refuse("{} was done before, or its turn has not come", name(at));
     ++place.copies_made;
-    if (!std::exchange(place.left, true)) place.sync.add(act(Act::Kind::leave, program_.steps[at].stream, 0, at));
+    const StreamId stream = program_.steps[at].stream;
+    if (!std::exchange(place.left, true)) sync_.add(act(Act::Kind::join, stream, index_of(place.scope), at));
+    sync_.add(act(Act::Kind::copy, stream, index_of(place.scope), at));
   }
 
   /// One of the fills and copies before an op, or the op itself.
@@ -212,14 +219,16 @@ class BatchCheck {
     const ProgramStep& step = program_.steps[at];
     if (!expected || expected->kind != step.kind || expected->index != step.index)
       return refuse("{} was done before, or its turn has not come", name(at));
-    if (parts_[actor]++ == 0) place.sync.add(act(Act::Kind::start, step.stream, actor, at));
-    if (!part(op, parts_[actor])) place.sync.add(act(Act::Kind::finish, step.stream, actor, at));
+    const bool first = parts_[actor]++ == 0;
+    if (!works(op)) return;
+    if (first) sync_.add(act(Act::Kind::start, step.stream, actor, at));
+    if (!part(op, parts_[actor])) sync_.add(act(Act::Kind::finish, step.stream, actor, at));
   }
 
-  void add_whole(Place& place, ActorId actor, std::size_t at) {
+  void add_whole(ActorId actor, std::size_t at) {
     const StreamId stream = program_.steps[at].stream;
-    place.sync.add(act(Act::Kind::start, stream, actor, at));
-    place.sync.add(act(Act::Kind::finish, stream, actor, at));
+    sync_.add(act(Act::Kind::start, stream, actor, at));
+    sync_.add(act(Act::Kind::finish, stream, actor, at));
   }
 
   /// The step number `at` of those that belong to the op: fills, copies, the op. Nothing after the last one.
@@ -269,14 +278,13 @@ class BatchCheck {
   Findings& findings_;
   std::string in_batch_;  ///< For messages.
   Streams streams_;
-  Positions positions_;
-  std::map<std::pair<ScopeId, StreamId>, std::size_t> last_step_;  ///< Only with bodies.
-  std::size_t next_ = 0;                                           ///< The first step that was not yet read.
-  std::vector<std::uint32_t> parts_;                               ///< By actor: how many of its steps were read.
-  std::vector<std::uint32_t> bound_;                               ///< By binding: how often it was checked.
-  std::vector<bool> recorded_;                                     ///< By event.
-  bool worked_ = false;                                            ///< Something other than bindings was read.
-  bool right_ = true;                                              ///< No finding of `Rule::program` so far.
+  Sync sync_;
+  std::size_t next_ = 0;              ///< The first step that was not yet read.
+  std::vector<std::uint32_t> parts_;  ///< By actor: how many of its steps were read.
+  std::vector<std::uint32_t> bound_;  ///< By binding: how often it was checked.
+  std::vector<bool> recorded_;        ///< By event.
+  bool worked_ = false;               ///< Something other than bindings was read.
+  bool right_ = true;                 ///< No finding of `Rule::program` so far.
 };
 
 }  // namespace

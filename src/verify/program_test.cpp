@@ -219,12 +219,12 @@ TEST(ProgramRule, ABatchHasItsOwnSteps) {
               ElementsAre(Breaks(Rule::program, "op 'one' (0) does not run in the runs of batch 'one'")));
 }
 
-/// Op 0 on stream 0 calls a body with op 1 (stream 1); op 2... is absent. `last`: another op on stream 0 follows.
+/// On stream 0: op 0, then op 1, which calls a body with an op on stream 1. `last`: another op on stream 0 follows.
 Graph calling(bool last) {
   Op call = op_on(0, "call", {}, {});
   call.control = Control::call;
   call.bodies = {{.tensors = {}, .ops = {op_on(1, "inside", {}, {})}, .inputs = {}, .outputs = {}, .carried = {}}};
-  std::vector<Op> ops = {call};
+  std::vector<Op> ops = {op_on(0, "first", {}, {}), call};
   if (last) ops.push_back(op_on(0, "last", {}, {}));
   return graph_of({}, ops);
 }
@@ -232,39 +232,120 @@ Graph calling(bool last) {
 TEST(ProgramRule, ABodyComesAfterTheStreamOfItsOpAndBeforeWhatFollows) {
   const Graph graph = calling(true);
   const Plan plan = plan_of(graph, {});
-  const Steps right = {on(0, Kind::op, 0),        in(1, on(0, Kind::record, 0)), in(1, on(1, Kind::wait, 0)),
-                       in(1, on(1, Kind::op, 2)), in(1, on(1, Kind::record, 1)), in(1, on(0, Kind::wait, 1)),
-                       on(0, Kind::op, 1)};
+  const Steps right = {on(0, Kind::op, 0),          on(0, Kind::op, 1),        in(1, on(0, Kind::record, 0)),
+                       in(1, on(1, Kind::wait, 0)), in(1, on(1, Kind::op, 3)), in(1, on(1, Kind::record, 1)),
+                       in(1, on(0, Kind::wait, 1)), on(0, Kind::op, 2)};
   EXPECT_THAT(check(graph, plan, right), IsEmpty());
   Steps late = right;
-  late.erase(late.begin() + 5);
-  EXPECT_THAT(
-      check(graph, plan, late),
-      ElementsAre(Breaks(Rule::wait,
-                         "stream 0 goes on after body 0 of op 'call' (0) although nothing makes it wait for all "
-                         "ops there")));
+  late.erase(late.begin() + 6);
+  EXPECT_THAT(check(graph, plan, late),
+              ElementsAre(Breaks(Rule::wait, "step 6 of the program (op 'last' (2)) does not wait for op 'call' (1)")));
   Steps early = right;
-  early.erase(early.begin() + 2);
+  early.erase(early.begin() + 3);
   EXPECT_THAT(check(graph, plan, early),
               ElementsAre(Breaks(Rule::wait,
-                                 "step 2 of the program (op 'inside' (0) in body 0 of op 'call' (0)) does not wait for "
-                                 "op 'call' (0), in whose body it is")));
+                                 "step 3 of the program (op 'inside' (0) in body 0 of op 'call' (1)) does not wait for "
+                                 "op 'call' (1), in whose body it is")));
   Steps elsewhere = right;
-  std::rotate(elsewhere.begin() + 1, elsewhere.begin() + 6, elsewhere.end());
+  std::rotate(elsewhere.begin() + 2, elsewhere.begin() + 7, elsewhere.end());
   EXPECT_THAT(rules(check(graph, plan, elsewhere)), Contains(Rule::program)) << "the body follows its op";
 }
 
 TEST(ProgramRule, TheEndOfABodyIsNotWaitedForIfNothingFollows) {
   const Graph graph = calling(false);
   const Plan plan = plan_of(graph, {});
-  const Steps right = {on(0, Kind::op, 0), in(1, on(0, Kind::record, 0)), in(1, on(1, Kind::wait, 0)),
-                       in(1, on(1, Kind::op, 1))};
+  const Steps right = {on(0, Kind::op, 0), on(0, Kind::op, 1), in(1, on(0, Kind::record, 0)),
+                       in(1, on(1, Kind::wait, 0)), in(1, on(1, Kind::op, 2))};
   EXPECT_THAT(check(graph, plan, right), IsEmpty());
   Steps joined = right;
   joined.push_back(in(1, on(1, Kind::record, 1)));
   joined.push_back(in(1, on(0, Kind::wait, 1)));
   EXPECT_THAT(check(graph, plan, joined),
-              ElementsAre(Breaks(Rule::wait, "step 5 of the program (wait for event 1 on stream 0) is not needed")));
+              ElementsAre(Breaks(Rule::wait, "step 6 of the program (wait for event 1 on stream 0) is not needed")));
+}
+
+TEST(ProgramRule, TheEndOfAnIterationIsWaitedForBeforeTheNextOne) {
+  Op loop = op_on(0, "loop", {}, {});
+  loop.control = Control::loop;
+  loop.bodies = {{.tensors = {}, .ops = {op_on(1, "inside", {}, {})}, .inputs = {}, .outputs = {}, .carried = {}}};
+  const Graph graph = graph_of({}, {loop});
+  const Plan plan = plan_of(graph, {});
+  const Steps right = {on(0, Kind::op, 0),        in(1, on(0, Kind::record, 0)), in(1, on(1, Kind::wait, 0)),
+                       in(1, on(1, Kind::op, 1)), in(1, on(1, Kind::record, 1)), in(1, on(0, Kind::wait, 1))};
+  EXPECT_THAT(check(graph, plan, right), IsEmpty());
+  Steps endless = right;
+  endless.erase(endless.begin() + 5);
+  EXPECT_THAT(check(graph, plan, endless),
+              ElementsAre(Breaks(Rule::wait,
+                                 "stream 0 goes on after body 0 of op 'loop' (0) although nothing makes it wait for "
+                                 "all ops there")));
+}
+
+/// On stream 0: op 0, then a branch with two bodies, of which the first has an op on stream 1, and perhaps the second
+/// too; then an op on stream 1 that comes after op 0.
+struct Behind {
+  explicit Behind(bool both) {
+    const Body body{.tensors = {}, .ops = {op_on(1, "inside", {}, {})}, .inputs = {}, .outputs = {}, .carried = {}};
+    const Body empty{.tensors = {}, .ops = {}, .inputs = {}, .outputs = {}, .carried = {}};
+    Op branch = op_on(0, "branch", {}, {});
+    branch.control = Control::branch;
+    branch.bodies = {body, both ? body : empty};
+    graph = graph_of({}, {op_on(0, "first", {}, {}), branch, op_on(1, "behind", {}, {}, {0})});
+    for (std::uint32_t b = 0; b < (both ? 2U : 1U); ++b) {
+      for (const ProgramStep& step : {on(0, Kind::record, b + 1), on(1, Kind::wait, b + 1), on(1, Kind::op, b + 3)})
+        bodies.push_back(in(b + 1, step));
+    }
+  }
+  [[nodiscard]] std::vector<Finding> check(bool waits) const {
+    Steps steps = {on(0, Kind::op, 0)};
+    if (waits) steps.push_back(on(0, Kind::record, 0));
+    steps.push_back(on(0, Kind::op, 1));
+    for (ProgramStep step : bodies) {
+      if (!waits && step.kind != Kind::op) --step.index;
+      steps.push_back(step);
+    }
+    if (waits) steps.push_back(on(1, Kind::wait, 0));
+    steps.push_back(on(1, Kind::op, 2));
+    return verification::check(*graph, plan_of(*graph, {}), steps);
+  }
+  std::optional<Graph> graph;
+  Steps bodies;
+};
+
+TEST(ProgramRule, WhatEveryBodyHasWaitedForIsOverBehindThem) {
+  EXPECT_THAT(Behind(true).check(false), IsEmpty());
+  EXPECT_THAT(rules(Behind(true).check(true)), ElementsAre(Rule::wait)) << "a wait behind them is not needed";
+}
+
+TEST(ProgramRule, ABodyThatMayNotRunWaitsForNobodyBehindIt) {
+  EXPECT_THAT(Behind(false).check(true), IsEmpty());
+  EXPECT_THAT(
+      Behind(false).check(false),
+      ElementsAre(Breaks(Rule::wait, "step 5 of the program (op 'behind' (2)) does not wait for op 'first' (0)")));
+}
+
+TEST(ProgramRule, CopiesAtTheEndOfABodyWithoutOpsComeAfterWhatItsOpComesAfter) {
+  Op call = op_on(0, "call", {0}, {1});
+  call.control = Control::call;
+  call.bodies = {{.tensors = {tensor("in", 8)},
+                  .ops = {},
+                  .inputs = {{TensorId(0), TensorId(0)}},
+                  .outputs = {{TensorId(0), TensorId(1)}},
+                  .carried = {}}};
+  const Graph graph = graph_of({tensor("a", 8), tensor("y", 8, kOutput)}, {op_on(1, "f", {}, {0}), call});
+  Plan plan = plan_of(graph, {0, 8, 0});
+  plan.copies = {{.tensor = TensorId(2),
+                  .when = CopyMoment::at_body_end(),
+                  .arena = ArenaId(0),
+                  .offset = Bytes(8),
+                  .size = Bytes(8),
+                  .reason = "r"}};
+  const Steps right = {on(1, Kind::op, 0), on(1, Kind::record, 0), on(0, Kind::wait, 0), on(0, Kind::op, 1),
+                       in(1, on(0, Kind::copy, 0))};
+  EXPECT_THAT(check(graph, plan, right), IsEmpty());
+  const Steps early = {on(1, Kind::op, 0), on(0, Kind::op, 1), in(1, on(0, Kind::copy, 0))};
+  EXPECT_THAT(check(graph, plan, early),
+              ElementsAre(Breaks(Rule::wait, "step 2 of the program (copy 0) does not wait for op 'call' (1)")));
 }
 
 TEST(ProgramRule, BindingsAreCheckedOnceBeforeAnythingRuns) {

@@ -26,6 +26,8 @@ struct OpCall {
   std::span<std::byte* const> workspaces;
 };
 
+class AnswerSources;
+
 /// A question about an op with bodies. Nothing that the op reads need be complete: `wait` and
 /// `read` see to that, if the answer depends on it.
 class STOWAGE_EXPORT Decision {
@@ -37,21 +39,24 @@ class STOWAGE_EXPORT Decision {
   /// Loops: how many iterations were made so far.
   [[nodiscard]] std::uint64_t iteration() const { return iteration_; }
 
-  /// Blocks until everything that the op reads is complete, and waits for nothing else than the
-  /// work of the op's own stream and what that waits for.
+  /// Blocks until the ops and copies that wrote the op's inputs are complete, and waits for nothing
+  /// else: not for what came later on their streams, nor for other work of the op's own stream. At
+  /// once if all inputs were there before the run.
   Status wait();
   /// Waits, and then reads bytes from the start of an input. Precondition: the input has that size.
   Status read(std::size_t input, std::span<std::byte> to);
 
  private:
   friend class RunState;
-  Decision(const OpCall& call, std::uint64_t iteration, Device& device, StreamId side)
-      : call_(call), iteration_(iteration), device_(device), side_(side) {}
+  Decision(const OpCall& call, std::uint64_t iteration, Device& device, StreamId side,
+           AnswerSources& sources)
+      : call_(call), iteration_(iteration), device_(device), side_(side), sources_(sources) {}
 
   const OpCall& call_;
   std::uint64_t iteration_;
   Device& device_;
   StreamId side_;
+  AnswerSources& sources_;
   bool complete_ = false;
 };
 

@@ -77,7 +77,9 @@ class STOWAGE_EXPORT Scheduler {
 
   /// Partitions and plans the graph and makes all buffers large enough, after waiting for work that
   /// uses them. Afterwards `allocate` of it allocates no memory. The current graph must be
-  /// allocated again, unless this fails. Fails as `partition` and `GraphAllocator::reserve` do.
+  /// allocated again, unless this fails. Fails as `partition` and `GraphAllocator::reserve` do, and
+  /// with `invalid` for a graph that needs more than addresses: the error names op, tensor and
+  /// constraint, and says what to use instead.
   Status reserve(const Graph& graph);
 
   /// The bytes that the graph alone needs, by backend, without staging; 0 for a memory that an

@@ -41,10 +41,10 @@ struct ProgramStep {
 /// **Bodies.** The steps of the bodies of an op follow the op, body by body; each body ends with
 /// its copies at the end or at the back edge, on the stream of the op. A host that reaches the op
 /// performs the steps of the body that it chooses, as often as it needs to, and goes on after all
-/// of them. An op with bodies takes part in its stream like any other: everything in a body comes
-/// after what the stream had before the op, the next iteration after all of the one before, and
-/// what the stream has after the op after everything in the body. Events see to that where the ops
-/// of the body have other streams; nothing else orders steps inside with steps outside.
+/// of them. An op with bodies is ordered like any other: everything in a body comes after what the
+/// op comes after, the next iteration after all of the one before, and what comes after the op
+/// after everything in the body that ran. Events see to that where the streams do not; there is no
+/// wait for what streams have waited for already, however the ops before that have gone.
 ///
 /// **Events** are numbered from 0 in the order of their one `record`. All waits for an event come
 /// after the record, in the same scope, and an iteration of a loop records it anew before it waits.

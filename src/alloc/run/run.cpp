@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "alloc/run/answer_sources.hpp"
+
 namespace stowage {
 namespace {
 
@@ -59,6 +61,7 @@ class RunState {
         program_(allocation.plan.program.value()),
         device_(device),
         ops_(ops),
+        sources_(graph, allocation, device, ops.repeat != nullptr),
         side_(options.side_stream.value_or(StreamId(graph.stream_count()))),
         used_(graph.stream_count()) {}
 
@@ -117,7 +120,10 @@ class RunState {
     for (std::size_t i = range.first; i < range.last; ++i) {
       const ProgramStep& step = program_.steps[i];
       const bool bodies = step.kind == Kind::op && !graph_.bodies(OpId(step.index)).empty();
-      if (is_done(step)) STOWAGE_TRY_STATUS(bodies ? perform_bodies(OpId(step.index), step.stream) : perform(step));
+      if (is_done(step)) {
+        STOWAGE_TRY_STATUS(bodies ? perform_bodies(OpId(step.index), step.stream) : perform(step));
+        STOWAGE_TRY_STATUS(sources_.submitted(i, step.stream));
+      }
       if (bodies) i = end_of_bodies(OpId(step.index), i);
     }
     return Done{};
@@ -175,6 +181,7 @@ class RunState {
     for (const std::optional<EventId>& event : events_) {
       if (event) device_.forget(*event);
     }
+    sources_.forget();
     return status;
   }
 
@@ -189,7 +196,7 @@ class RunState {
     if (bodies.size() > 1) {
       if (!ops_.choose) return invalid(fmt::format("{}: nobody chooses its body", describe(graph_, id)));
       call_of(id, stream);
-      Decision decision(call_, 0, device_, side_);
+      Decision decision(call_, 0, device_, side_, sources_);
       STOWAGE_TRY(chosen, ops_.choose(decision));
     }
     if (chosen >= bodies.size())
@@ -219,7 +226,7 @@ class RunState {
         if (const std::optional<TensorId> inner = carried_in(op, body, i)) inputs_[i] = address(*inner);
       }
     }
-    Decision decision(call_, iteration, device_, side_);
+    Decision decision(call_, iteration, device_, side_, sources_);
     return ops_.repeat(decision);
   }
 
@@ -256,6 +263,7 @@ class RunState {
   const Program& program_;
   Device& device_;
   const RunOps& ops_;
+  AnswerSources sources_;
   StreamId side_;
   std::uint32_t batch_ = 0;
   std::vector<StepRange> ranges_;  ///< By scope.
@@ -271,11 +279,9 @@ class RunState {
 
 Status Decision::wait() {
   if (complete_) return Done{};
-  STOWAGE_TRY(const EventId event, device_.record(call_.stream));
-  Status waited = device_.wait(side_, event);
-  device_.forget(event);
-  STOWAGE_TRY_STATUS(std::move(waited));
-  STOWAGE_TRY_STATUS(device_.synchronize(side_));
+  const std::vector<EventId>& events = sources_.find(call_);
+  for (const EventId event : events) STOWAGE_TRY_STATUS(device_.wait(side_, event));
+  if (!events.empty()) STOWAGE_TRY_STATUS(device_.synchronize(side_));
   complete_ = true;
   return Done{};
 }

@@ -1,6 +1,9 @@
 #include "stowage/alloc/run.hpp"
 
+#include <algorithm>
 #include <array>
+#include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -211,6 +214,118 @@ TEST(RunBodies, AChoiceWaitsForWhatTheOpReadsAndForNothingElse) {
   EXPECT_EQ(done.size(), 3U);
   EXPECT_THAT(done, ::testing::Contains("right"));
   EXPECT_THAT(sim->violations(), IsEmpty());
+}
+
+/// Runs a graph on a simulated device; each op writes the sum of its inputs' first bytes plus one, and its name into
+/// `done` when it is complete.
+class Questions : public ::testing::Test {
+ protected:
+  Status launch(const Graph& graph, const OpCall& call) {
+    SimKernel kernel;
+    for (std::byte* const input : call.inputs) kernel.inputs.push_back({input, Bytes(1)});
+    kernel.outputs = {{call.outputs[0], Bytes(1)}};
+    kernel.compute = [this, name = graph.op(call.op).name](auto inputs, auto outputs) {
+      int sum = 1;
+      for (const std::vector<std::byte>& input : inputs) sum += std::to_integer<int>(input[0]);
+      outputs[0].assign(1, static_cast<std::byte>(sum));
+      done_.push_back(name);
+    };
+    return sim_->launch_kernel(call.stream, std::move(kernel));
+  }
+  static std::size_t read(Decision& decision) {
+    std::byte value{};
+    EXPECT_TRUE(decision.read(0, {&value, 1}));
+    return std::to_integer<std::size_t>(value);
+  }
+
+  std::unique_ptr<SimDevice> sim_ = SimDevice::make();
+  std::vector<std::string> done_;
+};
+
+/// "f" and "beside" come before the branch, and "late" comes between "f" and the branch on their stream.
+TEST_F(Questions, OfABranchWaitForTheProducerAloneAndNotForItsStream) {
+  Body body{.tensors = {tensor("out", 16)},
+            .ops = {op("left", {}, {0})},
+            .inputs = {},
+            .outputs = {{TensorId(0), TensorId(3)}},
+            .carried = {}};
+  Body other = body;
+  other.ops[0].name = "right";
+  Op branch = op("if", {0}, {3});
+  branch.control = Control::branch;
+  branch.bodies = {body, other};
+  Op beside = op("beside", {}, {2});
+  beside.stream = StreamId(1);
+  const Graph graph = built({tensor("c", 16), tensor("l", 16, TensorFlag::output), tensor("b", 16, TensorFlag::output),
+                             tensor("y", 16, TensorFlag::output)},
+                            {op("f", {}, {0}), op("late", {0}, {1}), beside, branch});
+  GraphAllocator allocator(sim_->buffer_type());
+  const Allocation& allocation = **allocator.allocate(graph);
+  const RunOps ops{.run = [&](const OpCall& call) { return launch(graph, call); },
+                   .choose = [&](Decision& decision) -> Result<std::size_t> {
+                     EXPECT_THAT(done_, IsEmpty());
+                     const std::size_t value = read(decision);
+                     EXPECT_THAT(done_, ElementsAre("f")) << "what comes after it on its stream is pending";
+                     return value;
+                   }};
+  ASSERT_TRUE(run(graph, allocation, *sim_, ops));
+  EXPECT_THAT(done_, ::testing::UnorderedElementsAre("f", "late", "beside", "right"));
+  EXPECT_THAT(sim_->violations(), IsEmpty());
+}
+
+/// Each iteration adds one, and then does more on the same stream.
+TEST_F(Questions, OfALoopWaitForWhatItCarriesAlone) {
+  Op add = op("add", {0}, {1});
+  add.in_place = {{0, 0}};  // so that no copy carries the value
+  Body body{.tensors = {tensor("in", 1), tensor("out", 1), tensor("more", 1)},
+            .ops = {add, op("more", {1}, {2})},
+            .inputs = {{TensorId(0), TensorId(0)}},
+            .outputs = {{TensorId(1), TensorId(1)}},
+            .carried = {{TensorId(1), TensorId(0)}}};
+  Op loop = op("while", {0}, {1});
+  loop.control = Control::loop;
+  loop.bodies = {body};
+  const Graph graph = built({tensor("x", 1), tensor("y", 1, TensorFlag::output), tensor("z", 1, TensorFlag::output)},
+                            {op("f", {}, {0}), op("late", {0}, {2}), loop});
+  GraphAllocator allocator(sim_->buffer_type());
+  const Allocation& allocation = **allocator.allocate(graph);
+  std::vector<std::size_t> seen;
+  const RunOps ops{.run = [&](const OpCall& call) { return launch(graph, call); },
+                   .repeat = [&](Decision& decision) -> Result<bool> {
+                     seen.push_back(read(decision));
+                     EXPECT_EQ(done_.back(), decision.iteration() == 0 ? "f" : "add");
+                     EXPECT_EQ(std::count(done_.begin(), done_.end(), "more"),
+                               std::max<std::int64_t>(0, static_cast<std::int64_t>(decision.iteration()) - 1))
+                         << "only what precedes the last \"add\" on its stream";
+                     return seen.size() < 4;
+                   }};
+  ASSERT_TRUE(run(graph, allocation, *sim_, ops));
+  EXPECT_THAT(seen, ElementsAre(1U, 2U, 3U, 4U));
+  EXPECT_THAT(sim_->violations(), IsEmpty());
+}
+
+TEST_F(Questions, AboutWhatTheCallerWroteWaitForNothing) {
+  Body body{.tensors = {tensor("out", 1)},
+            .ops = {op("left", {}, {0})},
+            .inputs = {},
+            .outputs = {{TensorId(0), TensorId(1)}},
+            .carried = {}};
+  Op branch = op("if", {0}, {1});
+  branch.control = Control::branch;
+  branch.bodies = {body, body};
+  const Graph graph =
+      built({tensor("x", 1, TensorFlag::input), tensor("y", 1, TensorFlag::output), tensor("z", 1, TensorFlag::output)},
+            {op("before", {}, {2}), branch});
+  GraphAllocator allocator(sim_->buffer_type());
+  const Allocation& allocation = **allocator.allocate(graph);
+  const RunOps ops{.run = [&](const OpCall& call) { return launch(graph, call); },
+                   .choose = [&](Decision& decision) -> Result<std::size_t> {
+                     EXPECT_TRUE(decision.wait());
+                     EXPECT_THAT(done_, IsEmpty());
+                     return 1;
+                   }};
+  ASSERT_TRUE(run(graph, allocation, *sim_, ops));
+  EXPECT_THAT(done_, ElementsAre("before", "left"));
 }
 
 TEST(RunBodies, ABodyThatDoesNotExistEndsTheRun) {

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "alloc/scheduler/unserved.hpp"
+
 namespace stowage::scheduling {
 namespace {
 
@@ -96,11 +98,12 @@ std::size_t memory_number(std::span<const Backend> backends, std::size_t backend
 }
 
 Result<Job> make_job(const Graph& graph, std::span<const Backend> backends, const PartitionOptions& options) {
-  if (!graph.needs_addresses_only()) {
+  if (const std::optional<std::string> unserved = describe_unserved(graph)) {
     return Error{ErrorCode::invalid,
-                 fmt::format("graph '{}' has groups, fills, zero-copy tensors, fixed addresses, batches, bodies, rings "
-                             "or session workspaces: a scheduler carries out no program",
-                             graph.name()),
+                 fmt::format("{}: a scheduler hands out addresses and copies between memories, and carries out nothing "
+                             "else; where one device can access all memories, run the graph of `partition` with "
+                             "GraphAllocator and `run`",
+                             *unserved),
                  {}};
   }
   STOWAGE_TRY(Partition partition, stowage::partition(graph, backends, options));

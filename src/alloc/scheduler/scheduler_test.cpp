@@ -327,5 +327,78 @@ TEST_F(SchedulerTest, ADeviceThatFailsDoesNotKeepTheOthersFromBeingWaitedFor) {
   EXPECT_THAT(other->violations(), IsEmpty());
 }
 
+/// A constraint that needs more than addresses, put on op 0 of x -> a -> y, and what the error says about it.
+struct Unserved {
+  const char* name;
+  void (*demand)(GraphDescription&);
+  const char* message;
+};
+
+class SchedulerRefuses : public ::testing::TestWithParam<Unserved> {};
+
+TEST_P(SchedulerRefuses, NamingOpTensorAndConstraintAndWhatServesIt) {
+  GraphDescription description{.name = "test", .memories = {}, .tensors = {}, .ops = {}};
+  description.tensors = {{.name = "x", .size = Bytes(4), .flags = TensorFlag::input},
+                         {.name = "a", .size = Bytes(4)},
+                         {.name = "y", .size = Bytes(4), .flags = TensorFlag::output}};
+  description.ops = {{.name = "f", .kind = "F", .inputs = {TensorId(0)}, .outputs = {TensorId(1)}},
+                     {.name = "g", .kind = "G", .inputs = {TensorId(1)}, .outputs = {TensorId(2)}}};
+  GetParam().demand(description);
+  const Graph graph = Graph::build(description).value();
+  Scheduler scheduler({{.name = "cpu", .memory = &cpu_device().buffer_type(), .device = &cpu_device()}});
+  for (const Status& status : {scheduler.reserve(graph), scheduler.allocate(graph)}) {
+    ASSERT_FALSE(status);
+    EXPECT_EQ(status.error().code, ErrorCode::invalid);
+    EXPECT_THAT(status.error().message, HasSubstr(GetParam().message));
+    EXPECT_THAT(status.error().message, HasSubstr("run the graph of `partition` with GraphAllocator and `run`"));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Constraints, SchedulerRefuses,
+    ::testing::Values(
+        Unserved{"groups", [](GraphDescription& graph) { graph.ops[0].contiguous_inputs = Contiguity::padded; },
+                 "op 'f' (0) needs its inputs from tensor 'x' (0) on next to each other (contiguous_inputs)"},
+        Unserved{"groupsOfOutputs",
+                 [](GraphDescription& graph) { graph.ops[0].contiguous_outputs = Contiguity::padded; },
+                 "op 'f' (0) needs its outputs from tensor 'a' (1) on next to each other (contiguous_outputs)"},
+        Unserved{"fills", [](GraphDescription& graph) { graph.ops[0].zero_fill = {.outputs = {0}, .value = 7}; },
+                 "op 'f' (0) needs tensor 'a' (1) filled with 7 when it starts (zero_fill)"},
+        Unserved{"filledWorkspaces",
+                 [](GraphDescription& graph) {
+                   graph.ops[0].workspaces = {{.size = Bytes(4)}};
+                   graph.ops[0].zero_fill = {.workspaces = {0}};
+                 },
+                 "op 'f' (0) needs workspace 0, beside tensor 'x' (0), filled with 0 when it starts (zero_fill)"},
+        Unserved{"fixedAddresses", [](GraphDescription& graph) { graph.ops[0].fixed_address = true; },
+                 "op 'f' (0) needs tensor 'x' (0) at the same address in every run (fixed_address)"},
+        Unserved{"batches", [](GraphDescription& graph) { graph.ops[0].batch = "8"; },
+                 "op 'f' (0) accesses tensor 'x' (0) in the runs of batch '8' only (batch)"},
+        Unserved{"bodies",
+                 [](GraphDescription& graph) {
+                   graph.ops[0].control = Control::call;
+                   graph.ops[0].bodies = {
+                       {.tensors = {{.name = "in", .size = Bytes(4)}, {.name = "out", .size = Bytes(4)}},
+                        .ops = {{.name = "h", .kind = "H", .inputs = {TensorId(0)}, .outputs = {TensorId(1)}}},
+                        .inputs = {{TensorId(0), TensorId(0)}},
+                        .outputs = {{TensorId(1), TensorId(1)}},
+                        .carried = {}}};
+                 },
+                 "op 'f' (0) has bodies, which get tensor 'x' (0) (control)"},
+        Unserved{"rings",
+                 [](GraphDescription& graph) {
+                   graph.rings = {{.name = "ring", .size = Bytes(4)}};
+                   graph.ops[0].prefetch = RingId(0);
+                 },
+                 "op 'f' (0) fetches tensor 'x' (0) through a ring (prefetch)"},
+        Unserved{"sessionMemory",
+                 [](GraphDescription& graph) {
+                   graph.ops[0].workspaces = {{.size = Bytes(4), .scope = WorkspaceScope::session}};
+                 },
+                 "op 'f' (0) keeps workspace 0, beside tensor 'x' (0), from run to run (scope \"session\")"},
+        Unserved{"zeroCopy", [](GraphDescription& graph) { graph.tensors[0].flags |= TensorFlag::zero_copy; },
+                 "tensor 'x' (0), which op 'f' (0) accesses, lies in a buffer of the caller (zero_copy)"}),
+    [](const auto& each) { return std::string(each.param.name); });
+
 }  // namespace
 }  // namespace stowage

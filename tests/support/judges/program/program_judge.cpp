@@ -107,6 +107,7 @@ class Judge {
       const std::optional<OpId> op = op_of(step);
       const bool copy = step.kind == Kind::copy;
       (op ? groups_[{visit, *op}].own : copy ? at_end_[visit] : at_start_).push_back(i);
+      if (op && !does_something(*op)) continue;
       for (std::size_t v = visit; v != 0; v = of_.visits[v].outer) {
         in_visit_[v].push_back(i);
         groups_[{of_.visits[v].outer, graph_.scope(of_.visits[v].scope).op}].inside.push_back(i);
@@ -134,22 +135,44 @@ class Judge {
       const bool runs = node.batch.empty() || node.batch == choice_.batch;
       check_parts(v, op, runs);
       if (!runs || node.no_task) continue;
-      for (const std::size_t earlier : before_op_[op.index()]) demand(all_of(v, OpId(earlier)), all_of(v, op));
-      if (const auto last = last_on.find(node.stream); last != last_on.end())
-        demand(all_of(v, last->second), all_of(v, op));
+      std::set<OpId>& before = direct_[op];
+      for (const std::size_t earlier : before_op_[op.index()]) before.insert(OpId(earlier));
+      if (const auto last = last_on.find(node.stream); last != last_on.end()) before.insert(last->second);
+      for (const OpId earlier : before) demand(work_until(v, earlier), all_of(v, op));
       last_on[node.stream] = op;
     }
     check_end(v);
     if (v == 0) return;
     const auto owner = groups_.find({of_.visits[v].outer, scope.op});
-    if (owner != groups_.end()) demand(owner->second.own, in_visit_[v]);
+    if (owner != groups_.end() && does_something(scope.op)) demand(owner->second.own, in_visit_[v]);
     if (of_.visits[v].previous != v) demand(in_visit_[of_.visits[v].previous], in_visit_[v]);
+  }
+
+  /// Whether an op with bodies does something besides them: copies, or finding out which body runs, or whether again.
+  [[nodiscard]] bool does_something(OpId op) const {
+    if (graph_.op(op).control == Control::none || graph_.op(op).control == Control::loop) return true;
+    if (graph_.bodies(op).size() > 1) return true;
+    for (std::uint32_t i = 0; i < plan_.copies.size(); ++i)
+      if (plan_.copies[i].when.is_before(op) && is_made(i)) return true;
+    return false;
+  }
+
+  /// What must be over when the op is: if it does nothing itself, what it comes after too.
+  [[nodiscard]] std::vector<Number> work_until(std::size_t visit, OpId op) const {
+    if (does_something(op)) return all_of(visit, op);
+    std::vector<Number> all = all_of(visit, op);
+    const auto before = direct_.find(op);
+    for (const OpId earlier : before == direct_.end() ? std::set<OpId>() : before->second) {
+      const std::vector<Number> more = work_until(visit, earlier);
+      all.insert(all.end(), more.begin(), more.end());
+    }
+    return all;
   }
 
   [[nodiscard]] std::vector<Number> all_of(std::size_t visit, OpId op) const {
     const auto found = groups_.find({visit, op});
     if (found == groups_.end()) return {};
-    std::vector<Number> all = found->second.own;
+    std::vector<Number> all = does_something(op) ? found->second.own : std::vector<Number>();
     all.insert(all.end(), found->second.inside.begin(), found->second.inside.end());
     return all;
   }
@@ -232,8 +255,8 @@ class Judge {
     const auto add = [&](ArenaId arena, std::uint32_t region, Bytes offset, Bytes size) {
       if (size > Bytes(0)) result.push_back({{arena, region}, {offset, offset + size}});
     };
-    const auto pad = [&](Bytes size, Bytes alignment) {
-      return plan_.padding == Padding::own ? align_up(size, alignment) : size;
+    const auto pad = [&](const auto& place, Bytes alignment) {
+      return plan_.padding == Padding::own ? align_up(place.offset + place.size, alignment) - place.offset : place.size;
     };
     if (step.kind == Kind::fill) {
       const Clear& clear = plan_.clears[step.index];
@@ -250,10 +273,10 @@ class Judge {
       if (input && has_value(*input)) tensors.insert(*input);
     for (const Placement& place : plan_.placements)
       if (tensors.contains(place.tensor))
-        add(place.arena, place.region, place.offset, pad(place.size, graph_.alignment(place.tensor)));
+        add(place.arena, place.region, place.offset, pad(place, graph_.alignment(place.tensor)));
     for (const WorkspacePlacement& place : plan_.workspaces)
       if (place.op == OpId(step.index))
-        add(place.arena, place.region, place.offset, pad(place.size, graph_.alignment(op.workspaces[place.index])));
+        add(place.arena, place.region, place.offset, pad(place, graph_.alignment(op.workspaces[place.index])));
     return result;
   }
 
@@ -358,6 +381,7 @@ class Judge {
   std::vector<std::vector<std::size_t>> before_op_;
   std::vector<std::vector<bool>> before_;  ///< By instruction.
   std::map<std::pair<std::size_t, OpId>, Group> groups_;
+  std::map<OpId, std::set<OpId>> direct_;                ///< What an op comes directly after.
   std::map<std::size_t, std::vector<Number>> at_end_;    ///< By visit: copies at its end.
   std::map<std::size_t, std::vector<Number>> in_visit_;  ///< By visit: everything in it, bodies in bodies too.
   std::vector<Number> at_start_;

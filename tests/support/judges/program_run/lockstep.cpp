@@ -27,11 +27,6 @@ void Lockstep::begin_run(RunChoice choice) {
   find_absent();
 }
 
-void Lockstep::note(OpId op, TensorId tensor) {
-  if (!is_absent(tensor) && !reference_.bytes(tensor).empty() && !reference_.take(tensor).written.empty())
-    had_.insert({op, tensor});
-}
-
 void Lockstep::find_absent() {
   absent_.assign(graph_.tensors().size(), false);
   if (graph_.batches().empty()) return;
@@ -130,8 +125,6 @@ void Lockstep::enter(ScopeId id) {
 
 void Lockstep::leave(ScopeId id) {
   const Scope& scope = graph_.scope(id);
-  for (const Carried& pair : scope.carried) note(scope.op, pair.out);
-  for (const BodyOutput& pair : scope.outputs) note(scope.op, pair.inner);
   std::vector<std::pair<TensorId, Reference::Value>> moved;
   if (graph_.op(scope.op).control == Control::loop) {
     for (const Carried& pair : scope.carried) moved.emplace_back(pair.in, reference_.take(pair.out));
@@ -174,26 +167,39 @@ Lockstep::Expected Lockstep::begin(const OpCall& call) {
 }
 
 /// What a body gets lies where it is until the last iteration is over; other inputs are read once.
+std::optional<TensorId> Lockstep::value_of(OpId id, std::size_t input, std::uint64_t iteration) const {
+  const Op& op = graph_.op(id);
+  const std::optional<TensorId> value = op.inputs[input];
+  if (iteration == 0 || !value) return value;
+  std::vector<TensorId> inner;
+  for (const BodyInput& pair : graph_.scope(graph_.bodies(id).front()).inputs) {
+    if (pair.outer == *value) inner.push_back(pair.inner);
+  }
+  if (inner.empty()) return std::nullopt;
+  const auto before = static_cast<std::size_t>(
+      std::count(op.inputs.begin(), op.inputs.begin() + static_cast<std::ptrdiff_t>(input), value));
+  return inner[std::min(before, inner.size() - 1)];
+}
+
 Lockstep::Expected Lockstep::enter_work(const OpCall& call, std::uint64_t iteration) {
   Expected expected = begin(call);
-  const Op& op = graph_.op(call.op);
-  const Scope& body = graph_.scope(graph_.bodies(call.op).front());
-  for (std::size_t i = 0; i < op.inputs.size(); ++i) {
-    std::optional<TensorId> value = op.inputs[i];
-    if (iteration > 0) {
-      std::vector<TensorId> inner;
-      for (const BodyInput& pair : body.inputs) {
-        if (value && pair.outer == *value) inner.push_back(pair.inner);
-      }
-      const auto before = static_cast<std::size_t>(
-          std::count(op.inputs.begin(), op.inputs.begin() + static_cast<std::ptrdiff_t>(i), value));
-      if (inner.empty()) continue;
-      value = inner[std::min(before, inner.size() - 1)];
-    }
-    if (value) add_value(*value, call.inputs[i], i, expected);
+  if (iteration > 0) require(call.op, expected.after);  // the whole iteration before
+  for (std::size_t i = 0; i < call.inputs.size(); ++i) {
+    if (const std::optional<TensorId> value = value_of(call.op, i, iteration))
+      add_value(*value, call.inputs[i], i, expected);
   }
   ++done_[call.op.index()];
   return expected;
+}
+
+std::vector<Lockstep::Seen> Lockstep::seen_by(const OpCall& call, std::uint64_t iteration) {
+  std::vector<Seen> all;
+  for (std::size_t i = 0; i < call.inputs.size(); ++i) {
+    const std::optional<TensorId> value = value_of(call.op, i, iteration);
+    if (value && !reference_.bytes(*value).empty() && !is_absent(*value))
+      all.push_back({i, *value, reference_.take(*value)});
+  }
+  return all;
 }
 
 Lockstep::Expected Lockstep::run(const OpCall& call) {
@@ -201,9 +207,6 @@ Lockstep::Expected Lockstep::run(const OpCall& call) {
   const bool in_turn = advance_to(call.op, Event::Phase::start);
   Expected expected = begin(call);
   if (!in_turn) return expected;
-  for (const std::optional<TensorId>& input : op.inputs) {
-    if (input) note(call.op, *input);
-  }
   check_group(call, true);
   check_group(call, false);
   check_addresses(call);
@@ -221,7 +224,6 @@ Lockstep::Expected Lockstep::run(const OpCall& call) {
       reference_.mark_written(op.outputs[i]);
     }
   }
-  for (const TensorId output : op.outputs) note(call.op, output);
   ++done_[call.op.index()];
   return expected;
 }
@@ -270,6 +272,10 @@ void Lockstep::add_workspaces(const OpCall& call, Expected& expected) {
       add_read({call.workspaces[i], size, mix(60, i)}, session->second, expected);
     }
     expected.work.writes.push_back({call.workspaces[i], size, 200 + i});
+    if (padding == Padding::own) {
+      const Bytes end = align_up(op.workspaces[i].size, graph_.alignment(op.workspaces[i]));
+      expected.work.touches.push_back({call.workspaces[i] + size, static_cast<std::size_t>(end.value()) - size, 0});
+    }
     if (op.workspaces[i].scope == WorkspaceScope::session && !filled)
       kept.emplace_back(i, std::vector<std::byte>(size));
   }
@@ -314,6 +320,13 @@ void Lockstep::require(OpId op, std::vector<std::pair<OpId, std::size_t>>& list)
     const Scope& scope = graph_.scope(body);
     for (std::size_t i = 0; i < scope.op_count; ++i) require(OpId(scope.first_op.index() + i), list);
   }
+}
+
+std::vector<std::pair<OpId, std::size_t>> Lockstep::work_in(ScopeId body) const {
+  std::vector<std::pair<OpId, std::size_t>> list;
+  const Scope& scope = graph_.scope(body);
+  for (std::size_t i = 0; i < scope.op_count; ++i) require(OpId(scope.first_op.index() + i), list);
+  return list;
 }
 
 /// What must be done before the op starts: the graph's demands, what its stream had before, and what was to be done

@@ -2,7 +2,6 @@
 
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,6 +38,13 @@ class Lockstep {
   /// The work of an op with bodies when it is asked about: it reads its inputs. To be called after `choose` or
   /// `repeat`.
   [[nodiscard]] Expected enter_work(const OpCall& call, std::uint64_t iteration);
+  /// What lies then in the inputs of such an op, by position.
+  struct Seen {
+    std::size_t input = 0;
+    TensorId tensor;
+    Reference::Value right;
+  };
+  [[nodiscard]] std::vector<Seen> seen_by(const OpCall& call, std::uint64_t iteration);
   /// Ops that the other run never came to. To be called at its end.
   void finish();
 
@@ -47,13 +53,13 @@ class Lockstep {
   [[nodiscard]] Reference& reference() { return reference_; }
   [[nodiscard]] std::span<const std::byte> bytes(TensorId tensor) const { return reference_.bytes(tensor); }
   [[nodiscard]] const std::vector<std::string>& findings() const { return findings_; }
-  /// Whether an op in any run had that tensor, as an operand or as a value that its body passed on, with any byte
-  /// written.
-  [[nodiscard]] bool had(OpId op, TensorId tensor) const { return had_.contains({op, tensor}); }
+  /// What must have been done when copies at the end of a body are made, if that is now: ops, and how often.
+  [[nodiscard]] std::vector<std::pair<OpId, std::size_t>> work_in(ScopeId body) const;
+  /// Of the plan. Workspaces have theirs.
+  Padding padding = Padding::none;
 
  private:
   void find_absent();
-  void note(OpId op, TensorId tensor);
   [[nodiscard]] Expected begin(const OpCall& call);
   [[nodiscard]] bool advance_to(OpId op, Event::Phase phase);
   void handle(const Event& event);
@@ -64,6 +70,7 @@ class Lockstep {
   void move_packed(const Op& op);
   void find(std::string finding) { findings_.push_back(std::move(finding)); }
 
+  [[nodiscard]] std::optional<TensorId> value_of(OpId op, std::size_t input, std::uint64_t iteration) const;
   void add_value(TensorId tensor, std::byte* address, std::uint64_t salt, Expected& expected);
   void add_reads(const OpCall& call, Expected& expected);
   void add_workspaces(const OpCall& call, Expected& expected);
@@ -85,7 +92,6 @@ class Lockstep {
   std::map<ScopeId, std::vector<std::pair<OpId, std::size_t>>> entered_after_;
   std::map<std::pair<OpId, std::size_t>, std::vector<std::byte>> sessions_;  ///< Content of workspaces.
   std::map<std::string, std::byte*> fixed_;                                  ///< Addresses that may not change.
-  std::set<std::pair<OpId, TensorId>> had_;
   std::uint64_t time_ = 0;
   std::vector<std::string> findings_;
 };

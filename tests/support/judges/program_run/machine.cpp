@@ -1,5 +1,6 @@
 #include "support/judges/program_run/machine.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <utility>
@@ -9,6 +10,7 @@ namespace {
 
 /// Where tests read and write.
 constexpr StreamId kOwnStream{31};
+constexpr std::size_t kFirstEnd = 32;
 
 class CpuMachine final : public Machine {
  public:
@@ -30,6 +32,50 @@ class CpuMachine final : public Machine {
   }
 };
 
+bool overlap(const SimRange& a, const SimRange& b) {
+  return a.address < b.address + b.size.value() && b.address < a.address + a.size.value();
+}
+
+/// Finds work that is done before earlier work, although both access the same bytes and one of them writes.
+class Races {
+ public:
+  std::size_t submitted(std::string name, std::vector<SimRange> reads, std::vector<SimRange> writes) {
+    items_.push_back({std::move(name), std::move(reads), std::move(writes)});
+    return items_.size() - 1;
+  }
+
+  void done(std::size_t number) {
+    Item& item = items_[number];
+    for (std::size_t earlier = first_; earlier < number; ++earlier) {
+      const Item& other = items_[earlier];
+      if (!other.done &&
+          (meet(item.writes, other.writes) || meet(item.writes, other.reads) || meet(item.reads, other.writes)))
+        findings_.push_back(item.name + " is done before " + other.name + ", which accesses the same bytes");
+    }
+    item.done = true;
+    while (first_ < items_.size() && items_[first_].done) ++first_;
+  }
+
+  [[nodiscard]] const std::vector<std::string>& findings() const { return findings_; }
+
+ private:
+  struct Item {
+    std::string name;
+    std::vector<SimRange> reads;
+    std::vector<SimRange> writes;
+    bool done = false;
+  };
+  static bool meet(const std::vector<SimRange>& a, const std::vector<SimRange>& b) {
+    return std::any_of(a.begin(), a.end(), [&](const SimRange& x) {
+      return std::any_of(b.begin(), b.end(), [&](const SimRange& y) { return overlap(x, y); });
+    });
+  }
+
+  std::vector<Item> items_;
+  std::size_t first_ = 0;  ///< The first that is not done.
+  std::vector<std::string> findings_;
+};
+
 /// Prefers one stream when the host waits at the end.
 class PacedDevice final : public Device {
  public:
@@ -40,12 +86,36 @@ class PacedDevice final : public Device {
   [[nodiscard]] BufferType& buffer_type() override { return sim_.buffer_type(); }
   [[nodiscard]] VirtualMemory* virtual_memory() override { return sim_.virtual_memory(); }
   Status copy(StreamId stream, std::byte* to, const std::byte* from, Bytes size) override {
-    return sim_.copy(stream, to, from, size);
+    const bool marked = std::exchange(marked_, false);
+    const std::optional<std::size_t> body = std::exchange(at_end_of_, std::nullopt);
+    if (size == Bytes(0) || (!pace_.strict && !marked)) return sim_.copy(stream, to, from, size);
+    const SimRange source{const_cast<std::byte*>(from), size};
+    const std::size_t number = races_.submitted("a copy", {source}, {{to, size}});
+    const std::function<void()> check = body && check_end_ ? check_end_(ScopeId(*body)) : [] {};
+    const auto compute = [this, marked, number, check](auto inputs, auto outputs) {
+      races_.done(number);
+      check();
+      outputs[0] = inputs[0];
+      if (!marked) return;
+      if (pace_.marked.seen) pace_.marked.seen(inputs[0] == inputs[1]);
+      for (std::byte& byte : outputs[0]) byte ^= std::byte(pace_.marked.spoilt ? 0xff : 0);
+    };
+    return sim_.launch_kernel(stream, {{source, {to, size}}, {{to, size}}, compute});
   }
   Status fill(StreamId stream, std::byte* to, std::uint8_t value, Bytes size) override {
-    return sim_.fill(stream, to, value, size);
+    if (!pace_.strict) return sim_.fill(stream, to, value, size);
+    const std::size_t number = races_.submitted("a fill", {}, {{to, size}});
+    const auto compute = [this, number, value](auto, auto outputs) {
+      races_.done(number);
+      std::fill(outputs[0].begin(), outputs[0].end(), std::byte{value});
+    };
+    return sim_.launch_kernel(stream, {{}, {{to, size}}, compute});
   }
-  Result<EventId> record(StreamId stream) override { return sim_.record(stream); }
+  Result<EventId> record(StreamId stream) override {
+    marked_ = marked_ || stream == kMarkStream;
+    if (stream.index() >= kFirstEnd) at_end_of_ = stream.index() - kFirstEnd;
+    return sim_.record(stream);
+  }
   Status wait(StreamId stream, EventId event) override { return sim_.wait(stream, event); }
   Result<bool> is_complete(EventId event) override { return sim_.is_complete(event); }
   void forget(EventId event) override { sim_.forget(event); }
@@ -55,16 +125,24 @@ class PacedDevice final : public Device {
     return sim_.synchronize(stream);
   }
 
+  [[nodiscard]] Races& races() { return races_; }
+  [[nodiscard]] const Races& races() const { return races_; }
+  void watch_ends(std::function<std::function<void()>(ScopeId)> check) { check_end_ = std::move(check); }
+
  private:
   SimDevice& sim_;
   SimPace pace_;
   StreamId side_;
+  bool marked_ = false;                   ///< The next copy is.
+  std::optional<std::size_t> at_end_of_;  ///< The body at whose end the next copy is.
+  std::function<std::function<void()>(ScopeId)> check_end_;
+  Races races_;
 };
 
 class SimMachine final : public Machine {
  public:
   SimMachine(SimDevice& sim, const SimPace& pace, StreamId side)
-      : sim_(sim), device_(sim, pace, side), seed_(pace.seed), random_(pace.seed.value_or(0)) {}
+      : sim_(sim), device_(sim, pace, side), strict_(pace.strict), seed_(pace.seed), random_(pace.seed.value_or(0)) {}
 
   [[nodiscard]] Device& device() override { return device_; }
 
@@ -72,8 +150,15 @@ class SimMachine final : public Machine {
     SimKernel kernel;
     for (const OpWork::Part& part : work.reads) kernel.inputs.push_back(range(part));
     for (const OpWork::Part& part : work.writes) kernel.outputs.push_back(range(part));
-    kernel.compute = [work, done = std::move(done)](std::span<const std::vector<std::byte>> inputs,
-                                                    std::span<std::vector<std::byte>> outputs) {
+    std::size_t number_of_work = 0;
+    if (strict_) {
+      std::vector<SimRange> writes = kernel.outputs;
+      for (const OpWork::Part& part : work.touches) writes.push_back(range(part));
+      number_of_work = device_.races().submitted("an op", kernel.inputs, std::move(writes));
+    }
+    kernel.compute = [this, number_of_work, work, done = std::move(done)](
+                         std::span<const std::vector<std::byte>> inputs, std::span<std::vector<std::byte>> outputs) {
+      if (strict_) device_.races().done(number_of_work);
       std::uint64_t number = work.seed;
       for (std::size_t i = 0; i < inputs.size(); ++i) number += number_of(inputs[i], work.reads[i].salt);
       for (std::size_t i = 0; i < outputs.size(); ++i) write_bytes(outputs[i], number, work.writes[i].salt);
@@ -85,6 +170,12 @@ class SimMachine final : public Machine {
   void advance() override {
     for (std::size_t stream = 0; seed_ && stream < 5; ++stream) sim_.finish(StreamId(stream), random_() % 3);
   }
+
+  bool watch_ends(std::function<std::function<void()>(ScopeId)> check) override {
+    device_.watch_ends(std::move(check));
+    return strict_;
+  }
+  [[nodiscard]] std::vector<std::string> findings() const override { return device_.races().findings(); }
 
   void write(std::byte* to, std::span<const std::byte> from) override {
     if (from.empty()) return;
@@ -108,6 +199,7 @@ class SimMachine final : public Machine {
 
   SimDevice& sim_;
   PacedDevice device_;
+  bool strict_;
   std::optional<std::uint64_t> seed_;
   std::mt19937_64 random_;
 };

@@ -8,6 +8,19 @@
 
 namespace stowage::testing {
 
+namespace {
+
+/// Whether all bytes that were written are right.
+bool holds(const std::vector<std::byte>& found, const Reference::Value& right) {
+  return std::all_of(right.written.begin(), right.written.end(), [&](const WrittenCells::Cells& cells) {
+    return std::equal(found.begin() + static_cast<std::ptrdiff_t>(cells.first),
+                      found.begin() + static_cast<std::ptrdiff_t>(cells.last),
+                      right.bytes.begin() + static_cast<std::ptrdiff_t>(cells.first));
+  });
+}
+
+}  // namespace
+
 ProgramRun::ProgramRun(const Graph& graph, Machine& machine, BufferType& type, std::uint64_t seed)
     : graph_(graph), machine_(&machine), type_(type), seed_(seed), lockstep_(graph), finished_(graph.ops().size()) {}
 
@@ -24,21 +37,26 @@ Status ProgramRun::run(const Allocation& allocation, GraphAllocator& allocator, 
       .run = [&](const OpCall& call) { return submit(call); },
       .choose = [&](Decision& decision) -> Result<std::size_t> {
         const std::size_t body = lockstep_.choose(decision.call().op);
+        STOWAGE_TRY_STATUS(look(decision));
         STOWAGE_TRY_STATUS(submit(lockstep_.enter_work(decision.call(), 0), decision.call().op));
         return body;
       },
       .repeat = [&](Decision& decision) -> Result<bool> {
         const bool again = lockstep_.repeat(decision.call().op, decision.iteration());
+        STOWAGE_TRY_STATUS(look(decision));
         STOWAGE_TRY_STATUS(submit(lockstep_.enter_work(decision.call(), decision.iteration()), decision.call().op));
         return again;
       }};
+  lockstep_.padding = allocation.plan.padding;
+  const bool watches = machine_->watch_ends([this](ScopeId body) { return over_check(body); });
   Allocation changed;
-  if (program) {
+  if (program || watches) {
     changed = allocation;
-    changed.plan.program = *program;
+    if (program) changed.plan.program = *program;
+    if (watches) mark_ends(changed.plan);
   }
-  STOWAGE_TRY_STATUS(
-      stowage::run(graph_, program ? changed : allocation, machine_->device(), ops, {.batch = choice.batch}));
+  STOWAGE_TRY_STATUS(stowage::run(graph_, program || watches ? changed : allocation, machine_->device(), ops,
+                                  {.batch = choice.batch}));
   lockstep_.finish();
   STOWAGE_TRY_STATUS(machine_->check());
   compare_results(allocation);
@@ -54,6 +72,8 @@ RunChoice ProgramRun::choice(std::size_t number) const {
 std::vector<std::string> ProgramRun::findings() const {
   std::vector<std::string> all = lockstep_.findings();
   all.insert(all.end(), findings_.begin(), findings_.end());
+  const std::vector<std::string> more = machine_->findings();
+  all.insert(all.end(), more.begin(), more.end());
   return all;
 }
 
@@ -145,6 +165,44 @@ void ProgramRun::write_inputs(const Allocation& allocation, std::size_t number) 
 
 // --------------------------------------------------------------------------------------------------------------- ops
 
+/// Puts a record in front of each copy at the end of a body, for the machine.
+void ProgramRun::mark_ends(Plan& plan) {
+  std::vector<ProgramStep> steps;
+  const auto unused = static_cast<std::uint32_t>(plan.program->steps.size() + 1);
+  for (const ProgramStep& step : plan.program->steps) {
+    const bool at_end =
+        step.kind == ProgramStep::Kind::copy && plan.copies[step.index].when.kind != CopyMoment::Kind::before_op;
+    if (at_end)
+      steps.push_back({ProgramStep::Kind::record, unused, StreamId(32 + step.scope.index()), step.scope, step.batch});
+    steps.push_back(step);
+  }
+  plan.program->steps = std::move(steps);
+}
+
+/// To be called when copies at the end of a body are made that are submitted now.
+std::function<void()> ProgramRun::over_check(ScopeId body) {
+  return [this, body, before = lockstep_.work_in(body)] {
+    for (const auto& [op, times] : before) {
+      if (finished_[op.index()] < times)
+        find("copies at the end of body " + std::to_string(body.index()) + " were made before " + describe(graph_, op) +
+             " was over");
+    }
+  };
+}
+
+/// What the host sees when it is asked about an op with bodies.
+Status ProgramRun::look(Decision& decision) {
+  if (!reads_inputs_of_choices) return Done{};
+  for (const Lockstep::Seen& seen : lockstep_.seen_by(decision.call(), decision.iteration())) {
+    std::vector<std::byte> found(seen.right.bytes.size());
+    STOWAGE_TRY_STATUS(decision.read(seen.input, found));
+    if (!holds(found, seen.right))
+      find(describe(graph_, seen.tensor) + " is wrong when " + describe(graph_, decision.call().op) +
+           " is asked about");
+  }
+  return Done{};
+}
+
 Status ProgramRun::submit(const OpCall& call) {
   if (on_op) STOWAGE_TRY_STATUS(on_op(call.op));
   ++ops_;
@@ -179,13 +237,7 @@ void ProgramRun::compare(const Allocation& allocation, TensorId tensor) {
   if (allocation.tensors[tensor.index()].data() == nullptr) return find(describe(graph_, tensor) + " has no address");
   std::vector<std::byte> found(right.bytes.size());
   machine_->read(found, allocation.tensors[tensor.index()].data());
-  for (const WrittenCells::Cells& cells : right.written) {
-    if (std::equal(found.begin() + static_cast<std::ptrdiff_t>(cells.first),
-                   found.begin() + static_cast<std::ptrdiff_t>(cells.last),
-                   right.bytes.begin() + static_cast<std::ptrdiff_t>(cells.first)))
-      continue;
-    return find(describe(graph_, tensor) + " differs at the end");
-  }
+  if (!holds(found, right)) find(describe(graph_, tensor) + " differs at the end");
 }
 
 void ProgramRun::compare_results(const Allocation& allocation) {

@@ -33,6 +33,8 @@ class ProgramRun {
   [[nodiscard]] std::size_t ops() const { return ops_; }
   /// In place of the allocation's.
   std::optional<Program> program = {};
+  /// Whether the host reads the inputs of each op with bodies that it is asked about, which makes it wait.
+  bool reads_inputs_of_choices = false;
   /// Called with each op that is run, before it is submitted; an error ends the run.
   std::function<Status(OpId)> on_op = {};
 
@@ -50,6 +52,9 @@ class ProgramRun {
   void write_inputs(const Allocation& allocation, std::size_t number);
   void compare_results(const Allocation& allocation);
   void compare(const Allocation& allocation, TensorId tensor);
+  static void mark_ends(Plan& plan);
+  [[nodiscard]] std::function<void()> over_check(ScopeId body);
+  Status look(Decision& decision);
   Status submit(const OpCall& call);
   Status submit(const Lockstep::Expected& expected, OpId op);
   void find(std::string finding) { findings_.push_back(std::move(finding)); }

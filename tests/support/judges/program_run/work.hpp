@@ -21,7 +21,8 @@ struct OpWork {
   StreamId stream;
   std::uint64_t seed = 0;
   std::vector<Part> reads = {};
-  std::vector<Part> writes = {};  ///< After all reads, in this order.
+  std::vector<Part> writes = {};   ///< After all reads, in this order.
+  std::vector<Part> touches = {};  ///< Accessed, although nothing is written there.
 };
 
 /// The contribution of some bytes to the number of an op. Bytes in any order of parts.
