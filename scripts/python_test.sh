@@ -23,7 +23,7 @@ environment() { # folder, interpreter, packages…
 
 test_tree() {
   local tools=build/python-packages package=build/dev/python/package
-  environment "$tools" "$1" nanobind mypy types-tqdm pyarrow
+  environment "$tools" "$1" nanobind mypy types-tqdm pyarrow "dask[distributed]" ray
   # -DPython_…: not another interpreter that CMake prefers
   cmake --preset dev -DSTOWAGE_PYTHON=ON -DPython_ROOT_DIR="$PWD/$tools" -DPython_FIND_VIRTUALENV=ONLY \
     -Dnanobind_DIR="$("$tools/bin/python" -m nanobind --cmake_dir)" >/dev/null

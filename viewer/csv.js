@@ -48,6 +48,13 @@ export function samplesCsv(replay, view) {
   return csvText(["event", "requested", "reserved", "largest_free_block"], rows);
 }
 
+// The rows of a sweep, in the columns of `stowage sweep --out`, less the times.
+export function sweepCsv(rows) {
+  const columns = ["input", "hash", "dims", "options", "peak", "bound", "proven", "weights", "total", "status", "error"];
+  const cell = (row, column) => (column === "dims" ? JSON.stringify(row.dims) : row[column] === null ? "" : row[column]);
+  return csvText(columns, rows.map((row) => columns.map((column) => cell(row, column))));
+}
+
 // The blocks of a replay that a view shows.
 export function blocksCsv(blocks, view) {
   const rows = [];

@@ -15,6 +15,15 @@ export function el(tag, attributes, ...children) {
   return node;
 }
 
+// The same for SVG, whose elements have a namespace.
+export function svgEl(tag, attributes, ...children) {
+  const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value !== null) node.setAttribute(name, String(value));
+  }
+  return add(node, children);
+}
+
 export function add(node, children) {
   for (const child of children.flat(Infinity)) {
     if (child === null || child === undefined || child === false) continue;

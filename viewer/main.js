@@ -7,6 +7,7 @@ import {decodePage, readPage} from "./model.js";
 import {visitSpan} from "./pieces.js";
 import {ReplayPage} from "./replay_page.js";
 import {Shell} from "./shell.js";
+import {SweepPage} from "./sweep_page.js";
 
 function preferredTheme() {
   return window.matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
@@ -50,11 +51,11 @@ function startPlans(page, head, main) {
   return app;
 }
 
-function startReplay(page, head, main) {
+function startChart(page, head, main) {
   const wanted = readFragment(location.hash);
   const theme = wanted.theme || preferredTheme();
   document.documentElement.dataset.theme = theme;
-  return new ReplayPage(page, head, main, theme, wanted);
+  return page.sweep ? new SweepPage(page, head, main, theme, wanted) : new ReplayPage(page, head, main, theme, wanted);
 }
 
 function describeStage(stage) {
@@ -85,7 +86,7 @@ async function start() {
   message.hidden = true;
   head.hidden = main.hidden = false;
   const read = performance.now();
-  const app = page.plans.length > 0 ? startPlans(page, head, main) : startReplay(page, head, main);
+  const app = page.plans.length > 0 ? startPlans(page, head, main) : startChart(page, head, main);
   await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
   return {app, times: {started, read, painted: performance.now()}};
 }
@@ -100,5 +101,5 @@ function fail(error) {
 const whenReady = start().catch(fail);
 window.stowage = {
   ready: whenReady.then(({times}) => times),
-  look: () => whenReady.then(({app}) => (app.stages ? describe(app) : {view: {...app.chart.view}, events: app.chart.replay.events})),
+  look: () => whenReady.then(({app}) => (app.stages ? describe(app) : app.look())),
 };

@@ -32,6 +32,7 @@ export function readPage(json) {
     plans,
     diff: json.diff || null,
     replay: json.replay || null,
+    sweep: json.sweep || null,
   };
 }
 

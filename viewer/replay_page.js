@@ -159,6 +159,11 @@ export class ReplayPage {
     if (!this.asked) this.asked = requestAnimationFrame(() => this.draw());
   }
 
+  // For tests.
+  look() {
+    return {view: {...this.chart.view}, events: this.chart.replay.events};
+  }
+
   draw() {
     this.asked = 0;
     Object.assign(this.chart, {width: this.root.clientWidth, height: this.root.clientHeight});

@@ -14,7 +14,7 @@ enum ExitCode : int {
   kPlanInvalid = 3,
   kDoesNotFit = 4,     ///< Proven: no plan fits the capacity.
   kOutOfTime = 5,      ///< Without an answer.
-  kGrew = 6,           ///< diff: the peak grew by more than the limit.
+  kGrew = 6,           ///< diff, sweep: a peak grew by more than the limit.
   kInterrupted = 130,  ///< Ctrl-C; the best plan so far was written.
 };
 
@@ -24,6 +24,7 @@ void add_compare_command(CLI::App& app);
 void add_convert_command(CLI::App& app);
 void add_explain_command(CLI::App& app);
 void add_diff_command(CLI::App& app);
+void add_sweep_command(CLI::App& app);
 void add_replay_command(CLI::App& app);
 void add_info_command(CLI::App& app);
 void add_completion_command(CLI::App& app);

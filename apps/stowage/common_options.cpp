@@ -1,5 +1,6 @@
 #include "common_options.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdint>
@@ -78,17 +79,47 @@ std::optional<std::chrono::nanoseconds> parse_duration(std::string_view text) {
   return std::nullopt;
 }
 
-/// Reads "batch=4"; the name itself may contain '='.
-void add_dim(ImportOptions& options, const std::string& text) {
-  const std::size_t equals = text.rfind('=');
+/// Reads all of `text` as a number that is not negative.
+std::optional<std::int64_t> parse_count(std::string_view text) {
   std::int64_t value = -1;
-  if (equals != std::string::npos && equals > 0) {
-    const char* const end = text.data() + text.size();
-    const auto [rest, failure] = std::from_chars(text.data() + equals + 1, end, value);
-    if (failure != std::errc{} || rest != end) value = -1;
+  const auto [rest, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (failure != std::errc{} || rest != text.data() + text.size() || value < 0) return std::nullopt;
+  return value;
+}
+
+/// "batch=4" as "batch" and "4"; the name itself may contain '='. An empty name if there is none.
+std::pair<std::string, std::string_view> split_assignment(std::string_view text) {
+  const std::size_t equals = text.rfind('=');
+  if (equals == text.npos) return {};
+  return {std::string(text.substr(0, equals)), text.substr(equals + 1)};
+}
+
+void add_dim(ImportOptions& options, const std::string& text) {
+  const auto [name, number] = split_assignment(text);
+  const std::optional<std::int64_t> value = parse_count(number);
+  if (name.empty() || !value) throw CLI::ValidationError("'" + text + "' is not a dim such as batch=4");
+  options.dims[name] = *value;
+}
+
+/// Reads "batch=1,2,4".
+void add_dim_values(std::vector<DimValues>& dims, const std::string& text) {
+  auto [name, numbers] = split_assignment(text);
+  DimValues dim{std::move(name), {}};
+  while (true) {
+    const std::size_t end = numbers.find(',');
+    const std::optional<std::int64_t> value = parse_count(numbers.substr(0, end));
+    if (dim.name.empty() || !value)
+      throw CLI::ValidationError("'" + text + "' is not a dim with its values, such as batch=1,2,4");
+    if (std::find(dim.values.begin(), dim.values.end(), *value) != dim.values.end())
+      throw CLI::ValidationError("'" + text + "' has " + std::to_string(*value) + " twice");
+    dim.values.push_back(*value);
+    if (end == numbers.npos) break;
+    numbers.remove_prefix(end + 1);
   }
-  if (value < 0) throw CLI::ValidationError("'" + text + "' is not a dim such as batch=4");
-  options.dims[text.substr(0, equals)] = value;
+  for (const DimValues& other : dims) {
+    if (other.name == dim.name) throw CLI::ValidationError("the dim '" + dim.name + "' is given twice");
+  }
+  dims.push_back(std::move(dim));
 }
 
 /// Reads "1x3x224" as numbers, each >= 0; nothing for other texts. An empty text has none: the shape of a scalar.
@@ -135,6 +166,59 @@ void add_constraint_options(CLI::App& command, PlanOptions& options) {
       ->default_str("0");
 }
 
+/// Adds --dim, whose values `add_one` reads one at a time.
+template <class AddOne>
+void add_dim_option(CLI::App& command, const std::string& value, const std::string& help, AddOne add_one) {
+  const auto read = [add_one](const std::vector<std::string>& texts) {
+    for (const std::string& text : texts) add_one(text);
+  };
+  command
+      .add_option_function<std::vector<std::string>>("--dim", read,
+                                                     help + " (" + formats_with(ImportOption::dims) + ")")
+      ->allow_extra_args(false)
+      ->type_name(value);
+}
+
+/// What holds for every value of the dims.
+void add_fixed_import_options(CLI::App& command, ImportOptions& options) {
+  const auto check = [](const std::string& text) {
+    static constexpr Bytes kMaxAlignment{std::int64_t{1} << 40};  // of a graph
+    const std::optional<Bytes> size = parse_bytes(text);
+    const bool good = size && is_power_of_two(*size) && *size <= kMaxAlignment;
+    return good ? std::string() : "'" + text + "' is not a power of two up to 2^40";
+  };
+  add_size_option(command, "--alignment", options.alignment,
+                  "Alignment of every memory (in a table, of rows without one), instead of what INPUT says")
+      ->check(check);
+  add_switch_option(command, "--views", options.views,
+                    "Let reshapes and similar ops of a model share the memory of their input (" +
+                        formats_with(ImportOption::views) + ")");
+  const auto read_fold = [&options](const std::string& text) { options.fold = text == "on"; };
+  command
+      .add_option_function<std::string>(
+          "--fold", read_fold,
+          "Treat what is computed from weights alone as weights too: computed once, before the first run (" +
+              formats_with(ImportOption::fold) + "; default: on for onnx, off for graph)")
+      ->check(CLI::IsMember({"on", "off"}))
+      ->type_name("on|off");
+  const auto read_shapes = [&options](const std::vector<std::string>& texts) {
+    for (const std::string& text : texts) add_shape(options, text);
+  };
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--shape", read_shapes,
+          "The shape of an input of a model, where the file leaves dims open; may be repeated (" +
+              formats_with(ImportOption::shapes) + ")")
+      ->allow_extra_args(false)
+      ->type_name("NAME=1x3x8");
+  command
+      .add_option("--limit", options.limit,
+                  "Accept files that ask for this many times as much as usual: objects, batches × ops and the like")
+      ->check(CLI::Range(1, 1'000'000))
+      ->type_name("N")
+      ->capture_default_str();
+}
+
 }  // namespace
 
 CLI::Option* add_size_option(CLI::App& command, const std::string& name, std::optional<Bytes>& value,
@@ -158,51 +242,16 @@ CLI::Option* add_switch_option(CLI::App& command, const std::string& name, bool&
 }
 
 void add_import_options(CLI::App& command, ImportOptions& options) {
-  const auto check = [](const std::string& text) {
-    static constexpr Bytes kMaxAlignment{std::int64_t{1} << 40};  // of a graph
-    const std::optional<Bytes> size = parse_bytes(text);
-    const bool good = size && is_power_of_two(*size) && *size <= kMaxAlignment;
-    return good ? std::string() : "'" + text + "' is not a power of two up to 2^40";
-  };
-  add_size_option(command, "--alignment", options.alignment,
-                  "Alignment of every memory (in a table, of rows without one), instead of what INPUT says")
-      ->check(check);
-  add_switch_option(command, "--views", options.views,
-                    "Let reshapes and similar ops of a model share the memory of their input (" +
-                        formats_with(ImportOption::views) + ")");
-  const auto read_fold = [&options](const std::string& text) { options.fold = text == "on"; };
-  command
-      .add_option_function<std::string>(
-          "--fold", read_fold,
-          "Treat what is computed from weights alone as weights too: computed once, before the first run (" +
-              formats_with(ImportOption::fold) + "; default: on for onnx, off for graph)")
-      ->check(CLI::IsMember({"on", "off"}))
-      ->type_name("on|off");
-  const auto read_dims = [&options](const std::vector<std::string>& texts) {
-    for (const std::string& text : texts) add_dim(options, text);
-  };
-  command
-      .add_option_function<std::vector<std::string>>(
-          "--dim", read_dims,
-          "The value of a symbolic dim of a model; may be repeated (" + formats_with(ImportOption::dims) + ")")
-      ->allow_extra_args(false)
-      ->type_name("NAME=N");
-  const auto read_shapes = [&options](const std::vector<std::string>& texts) {
-    for (const std::string& text : texts) add_shape(options, text);
-  };
-  command
-      .add_option_function<std::vector<std::string>>(
-          "--shape", read_shapes,
-          "The shape of an input of a model, where the file leaves dims open; may be repeated (" +
-              formats_with(ImportOption::shapes) + ")")
-      ->allow_extra_args(false)
-      ->type_name("NAME=1x3x8");
-  command
-      .add_option("--limit", options.limit,
-                  "Accept files that ask for this many times as much as usual: objects, batches × ops and the like")
-      ->check(CLI::Range(1, 1'000'000))
-      ->type_name("N")
-      ->capture_default_str();
+  add_fixed_import_options(command, options);
+  add_dim_option(command, "NAME=N", "The value of a symbolic dim of a model; may be repeated",
+                 [&options](const std::string& text) { add_dim(options, text); });
+}
+
+void add_import_options(CLI::App& command, ImportOptions& options, std::vector<DimValues>& dims) {
+  add_dim_option(command, "NAME=N,N,…",
+                 "The values of a symbolic dim; with several dims, all combinations of them; may be repeated",
+                 [&dims](const std::string& text) { add_dim_values(dims, text); });
+  add_fixed_import_options(command, options);
 }
 
 void add_base_option(CLI::App& command, AddressBase& value) {
@@ -245,8 +294,21 @@ void add_solving_options(CLI::App& command, PlanOptions& options) {
       ->check(CLI::IsMember(solver_names()))
       ->type_name("NAME")
       ->capture_default_str();
-  add_time_option(command, "--time-limit", options.time_limit, "Time limit of solving; the best answer so far is taken")
-      ->default_str("1s");
+  const auto read_limit = [&options](const std::string& text) {
+    options.time_limit = text == "none" ? std::nullopt : std::optional(read_duration(text));
+  };
+  command
+      .add_option_function<std::string>("--time-limit", read_limit,
+                                        "Time limit of solving, or none; the best answer so far is taken")
+      ->type_name("TIME")
+      ->default_str(options.time_limit ? "1s" : "none");
+  const auto read_nodes = [&options](const std::uint64_t nodes) { options.node_budget = nodes; };
+  command
+      .add_option_function<std::uint64_t>("--node-budget", read_nodes,
+                                          "End a search after about this many nodes, whatever the time: the same plan "
+                                          "everywhere (default: 200000 without a time limit)")
+      ->check(CLI::Validator(not_negative, ""))
+      ->type_name("N");
   command.add_option("--threads", options.threads, "Threads for solving; the answer does not depend on it")
       ->check(CLI::Range(1, 1024))
       ->type_name("N")

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -29,8 +31,17 @@ CLI::Option* add_time_option(CLI::App& command, const std::string& name, Value& 
 /// Adds an option that takes on or off.
 CLI::Option* add_switch_option(CLI::App& command, const std::string& name, bool& value, const std::string& help);
 
-/// How INPUT is read: --alignment, --views, --fold, --dim and --shape.
+/// How INPUT is read: --alignment, --views, --fold, --dim, --shape and --limit.
 void add_import_options(CLI::App& command, ImportOptions& options);
+
+/// The values that a dim takes in turn.
+struct DimValues {
+  std::string name;
+  std::vector<std::int64_t> values;  ///< Different from each other.
+};
+
+/// The same, where each --dim may have several values: --dim batch=1,2,4.
+void add_import_options(CLI::App& command, ImportOptions& options, std::vector<DimValues>& dims);
 
 /// Adds --base, for planning and for verifying what was planned.
 void add_base_option(CLI::App& command, AddressBase& value);
@@ -45,7 +56,7 @@ void add_region_limit_option(CLI::App& command, std::optional<Bytes>& value);
 /// Adds --batch-start, for the same two.
 void add_batch_start_option(CLI::App& command, BatchStart& value);
 
-/// --solver, --time-limit, --threads, --seed.
+/// --solver, --time-limit, --threads, --seed, --node-budget.
 void add_solving_options(CLI::App& command, PlanOptions& options);
 
 /// What the plan may do, and how the graph's constraints are met: --in-place, --keep-inputs, --no-reuse,

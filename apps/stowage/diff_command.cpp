@@ -5,6 +5,7 @@
 
 #include "commands.hpp"
 #include "common_options.hpp"
+#include "growth_limit.hpp"
 #include "input.hpp"
 #include "output.hpp"
 #include "outputs.hpp"
@@ -15,19 +16,6 @@
 
 namespace stowage::cli {
 namespace {
-
-/// By how much a peak may grow: a share of the old peak, or bytes.
-struct GrowthLimit {
-  std::string text;  ///< As it was given.
-  std::optional<double> share;
-  Bytes bytes;
-
-  [[nodiscard]] bool exceeded(Bytes before, Bytes after) const {
-    if (!share) return after - before > bytes;
-    return static_cast<long double>((after - before).value()) >
-           static_cast<long double>(*share) * static_cast<long double>(before.value());
-  }
-};
 
 struct DiffArguments {
   std::string before;
@@ -95,18 +83,6 @@ void find_names(Side& side, const Side& other) {
   if (Result<Plan> plan = plan_for(*side.names, *side.file)) side.plan = std::move(*plan);
 }
 
-void add_limit_option(CLI::App& command, DiffArguments& arguments) {
-  const auto read = [&arguments](const std::string& text) {
-    GrowthLimit limit{text, parse_percentage(text), {}};
-    const std::optional<Bytes> bytes = limit.share ? Bytes(0) : parse_bytes(text);
-    if (!bytes) throw CLI::ValidationError("'" + text + "' is neither a percentage such as 2% nor a size such as 1MiB");
-    limit.bytes = *bytes;
-    arguments.limit = limit;
-  };
-  command.add_option_function<std::string>("--fail-if-grows", read, "Exit with 6 when the peak grew by more than this")
-      ->type_name("N%|SIZE");
-}
-
 void compare(const DiffArguments& arguments) {
   check_outputs({{"--html", arguments.page}},
                 {arguments.before, arguments.after, arguments.graph_before, arguments.graph_after});
@@ -137,7 +113,7 @@ void add_diff_command(CLI::App& app) {
                   "Before: a graph or model, which is planned first, or a plan (.json); also .gz")
       ->required();
   command.add_option("B", arguments->after, "After: the same")->required();
-  add_limit_option(command, *arguments);
+  add_growth_option(command, arguments->limit, "Exit with 6 when the peak grew by more than this");
   command.add_option("--graph-a", arguments->graph_before, "If A is a plan: its graph, which has the tensor names")
       ->type_name("FILE");
   command.add_option("--graph-b", arguments->graph_after, "If B is a plan: its graph, which has the tensor names")

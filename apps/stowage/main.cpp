@@ -16,13 +16,14 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   app.footer(stowage::cli::formats_help() +
              "Exit codes: 0 done, 1 error, 2 usage, 3 plan invalid, 4 does not fit the capacity (proven),\n"
-             "            5 out of time without an answer, 6 grew (diff), 130 stopped by Ctrl-C.\n\n"
+             "            5 out of time without an answer, 6 grew (diff, sweep), 130 stopped by Ctrl-C.\n\n"
              "Example: stowage plan examples/transformer_block.json\n"
              "         stowage plan model.onnx --capacity 64MiB --html report.html");
   stowage::cli::add_plan_command(app);
   stowage::cli::add_verify_command(app);
   stowage::cli::add_explain_command(app);
   stowage::cli::add_diff_command(app);
+  stowage::cli::add_sweep_command(app);
   stowage::cli::add_compare_command(app);
   stowage::cli::add_convert_command(app);
   stowage::cli::add_info_command(app);

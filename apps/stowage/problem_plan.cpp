@@ -95,11 +95,16 @@ Result<PlannedProblem> plan_problem(const CsvProblem& table, const std::string& 
   return PlannedProblem{std::move(best.outcome), std::move(summary)};
 }
 
+std::string graph_option_in(const PlanOptions& options) {
+  if (options.capacity_total) return "--capacity-total is for graphs; a table has no weights";
+  if (options.region_limit) return "--region-limit is for graphs; a table is one region";
+  if (!options.no_reuse_names.empty()) return "--no-reuse-names is for graphs; a table has rows, no tensors or ops";
+  return "";
+}
+
 void refuse_graph_options(const PlanOptions& options) {
-  if (options.capacity_total) end_with(kUsage, "--capacity-total is for graphs; a table has no weights");
-  if (options.region_limit) end_with(kUsage, "--region-limit is for graphs; a table is one region");
-  if (!options.no_reuse_names.empty())
-    end_with(kUsage, "--no-reuse-names is for graphs; a table has rows, no tensors or ops");
+  const std::string wrong = graph_option_in(options);
+  if (!wrong.empty()) end_with(kUsage, wrong);
 }
 
 }  // namespace stowage::cli

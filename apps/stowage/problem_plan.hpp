@@ -18,6 +18,9 @@ struct PlannedProblem {
 /// `no_reuse` every row lives for ever.
 Result<PlannedProblem> plan_problem(const CsvProblem& table, const std::string& name, const PlanOptions& options);
 
+/// What is wrong with options that include one for graphs only; empty: nothing.
+[[nodiscard]] std::string graph_option_in(const PlanOptions& options);
+
 /// Ends the command with a usage error if the options include one that is for graphs only.
 void refuse_graph_options(const PlanOptions& options);
 

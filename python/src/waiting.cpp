@@ -14,6 +14,10 @@ bool take_interrupt() {
   return true;
 }
 
+bool is_unwanted(nb::handle progress) {
+  return nb::hasattr(progress, "stopped") && nb::cast<bool>(progress.attr("stopped")());
+}
+
 }  // namespace
 
 void News::put(Better better) {
@@ -37,6 +41,10 @@ bool wait_for(std::shared_future<void> done, std::stop_source& stop, News& news,
     try {
       if (PyErr_CheckSignals() != 0) {
         if (interrupted || !take_interrupt()) throw nb::python_error();
+        interrupted = true;
+        stop.request_stop();
+      }
+      if (!failure && is_unwanted(progress)) {
         interrupted = true;
         stop.request_stop();
       }

@@ -39,7 +39,8 @@ class News {
 /// Waits without the GIL until `done` is ready. Meanwhile it gives the news to `progress`, a callable of (arena, peak,
 /// lower bound) or None, and looks for signals: Ctrl-C requests the stop, a second one is raised as KeyboardInterrupt
 /// once the work has ended. Any other exception, of a signal handler or of `progress`, also requests the stop and is
-/// raised then. Returns whether Ctrl-C was pressed.
+/// raised then. A `progress` with a method `stopped` is asked whether the work should end, which is for threads that
+/// get no signals. Returns whether Ctrl-C was pressed, or that method said so.
 bool wait_for(std::shared_future<void> done, std::stop_source& stop, News& news, nanobind::handle progress);
 
 template <class T>

@@ -14,19 +14,21 @@ from stowagepy._errors import (
     InternalError,
     InvalidError,
     MissingFileError,
+    MissingPackageError,
     OutOfMemoryError,
     ParseError,
     UnknownNameError,
     UnsupportedError,
 )
+from stowagepy._estimate import Estimate, estimate
+from stowagepy._fleet import plan_many
 from stowagepy._load import load
 from stowagepy._plan import Arena, Explanation, Finding, Options, Packing, Plan, load_plan, pack, pack_table, plan, plan_graph
-from stowagepy._estimate import Estimate, estimate
+from stowagepy._version import __version__
 from stowagepy.torch import from_torch
 
-__version__ = "0.1.0"
-
 __all__ = [
+    "__version__",
     "Arena",
     "DeviceError",
     "Error",
@@ -38,6 +40,7 @@ __all__ = [
     "InternalError",
     "InvalidError",
     "MissingFileError",
+    "MissingPackageError",
     "Options",
     "OutOfMemoryError",
     "Packing",
@@ -55,6 +58,7 @@ __all__ = [
     "pack_table",
     "plan",
     "plan_graph",
+    "plan_many",
     "solvers",
     "torch",
 ]

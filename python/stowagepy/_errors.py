@@ -55,6 +55,10 @@ class UnknownNameError(Error, LookupError):
     """A solver, option value, dim or tensor was named that does not exist."""
 
 
+class MissingPackageError(Error, ImportError):
+    """Something needs a package that is not installed; the message says how to install it."""
+
+
 class OutOfMemoryError(Error, MemoryError):
     """There is not enough memory for the work itself."""
 

@@ -56,3 +56,21 @@ def shown(progress: Progress | bool | None, title: str) -> Iterator[Progress | N
         yield bar
     finally:
         bar.close()
+
+
+@contextmanager
+def counted(progress: bool | None, title: str, total: int) -> Iterator[Callable[[int], object]]:
+    """A function to call with how many more of `total` are done: a bar of tqdm, by the same rules."""
+    wanted = progress or (progress is None and sys.stderr.isatty())
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        wanted = False
+    if not wanted:
+        yield lambda count: None
+        return
+    bar: Any = tqdm(desc=title, total=total, delay=_QUIET_SECONDS)
+    try:
+        yield bar.update
+    finally:
+        bar.close()

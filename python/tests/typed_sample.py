@@ -23,3 +23,9 @@ def careful(path: str) -> str | None:
         return str(stowagepy.plan(path).explain(capacity=1 << 20))
     except stowagepy.ParseError as error:
         return error.file
+
+
+def swept(paths: list[str]) -> int:
+    table = stowagepy.plan_many(paths, {"dims": {"batch": [1, 2]}, "capacity": ["6MiB"]}, memo="fleet.memo")
+    rows: int = table.num_rows
+    return rows

@@ -13,6 +13,7 @@
 #include "report/page_plan.hpp"
 #include "report/text.hpp"
 #include "report/viewer.hpp"
+#include "stowage/report/sweep.hpp"
 
 namespace stowage {
 namespace {
@@ -44,18 +45,21 @@ std::string escaped(std::string_view text) {
   return result;
 }
 
-/// What a page shows; `plans`, `diff` and `replay` are JSON.
+/// What a page shows; `plans`, `diff`, `replay` and `sweep` are JSON.
 struct Content {
   std::string title;
   std::string plans;
   std::string diff = "null";
   std::string replay = "null";
+  std::string sweep = {};  ///< Empty: none, as in most pages.
 };
 
 Result<std::string> page_of(const Content& content) {
   std::string json = "{\"schema\":\"stowage.page/1\",\"title\":";
   append_string(json, content.title);
-  json += ",\n\"plans\":[" + content.plans + "],\n\"diff\":" + content.diff + ",\n\"replay\":" + content.replay + "}\n";
+  json += ",\n\"plans\":[" + content.plans + "],\n\"diff\":" + content.diff + ",\n\"replay\":" + content.replay;
+  if (!content.sweep.empty()) json += ",\n\"sweep\":" + content.sweep;
+  json += "}\n";
   STOWAGE_TRY(const std::string packed, files::pack_gzip(json, files::GzipEffort::quick));
   const Viewer around = viewer();
   std::string page(around.head);
@@ -104,6 +108,27 @@ void append_blocks(std::string& text, const ReplayBlocks& blocks) {
   text += '}';
 }
 
+files::OrderedJson size_or_null(const std::optional<Bytes>& size) {
+  return size ? files::OrderedJson(size->value()) : files::OrderedJson();
+}
+
+/// A row of SWEEP in docs/page.md.
+std::string sweep_row_json(const SweepRow& row) {
+  files::OrderedJson dims = files::OrderedJson::parse(row.dims, nullptr, false);
+  if (!dims.is_object()) dims = files::OrderedJson::object();
+  return files::to_line({{"input", row.input},
+                         {"hash", row.hash},
+                         {"dims", std::move(dims)},
+                         {"options", row.options},
+                         {"peak", size_or_null(row.peak)},
+                         {"bound", size_or_null(row.bound)},
+                         {"proven", row.proven.value_or(false)},
+                         {"weights", size_or_null(row.weights)},
+                         {"total", size_or_null(row.total)},
+                         {"status", row.status},
+                         {"error", row.error}});
+}
+
 }  // namespace
 
 Result<std::string> plan_page(const PlanScene& scene, const PageOptions& page) {
@@ -147,6 +172,16 @@ Result<std::string> replay_page(const std::string& trace, const ReplayReport& re
   }
   append_blocks(content.replay, report.blocks);
   content.replay += '}';
+  return page_of(content);
+}
+
+Result<std::string> sweep_page(const SweepPage& sweep) {
+  files::OrderedJson fits = files::OrderedJson::array();
+  for (const Bytes size : sweep.fits) fits.push_back(size.value());
+  Content content{.title = sweep.title, .plans = {}};
+  content.sweep = "{\"fits\":" + files::to_line(fits) + ",\n\"rows\":[";
+  files::append_lines(content.sweep, sweep.rows, sweep_row_json);
+  content.sweep += '}';
   return page_of(content);
 }
 

@@ -11,6 +11,7 @@ import io
 import json
 import pathlib
 
+from interrupt_test import hard_rows
 from support import EXAMPLES, OLD, CliTest, chain, graph_of, main, random_rows, round_up, solver_names, table_of
 
 SUMMARY_FIELDS = ["schema", "name", "ops", "tensors", "items", "peak_bytes", "lower_bound_bytes", "naive_bytes", "weights_bytes", "folded_bytes",
@@ -177,6 +178,16 @@ class Previous(CliTest):
 
 
 class PlanningOptions(CliTest):
+    def test_a_node_budget_ends_a_search_without_a_time_limit(self):
+        name = self.write("hard.csv", table_of(hard_rows()[:150]))
+        plans = []
+        for _ in range(2):
+            self.expect(0, "plan", name, "--time-limit", "none", "--node-budget", "300", "-o", "out.csv")
+            plans.append(self.read("out.csv"))
+        self.assertEqual(plans[0], plans[1])
+        self.assertLessEqual(self.peak(name, "--time-limit", "none", "--node-budget", "20000"), self.peak(name, "--time-limit", "none", "--node-budget", "300"))
+        self.assertIn("below 0", self.expect(2, "plan", name, "--node-budget", "-1").err)
+
     def test_options_change_the_figures_of_a_graph(self):
         name = self.write("chain.json", chain())
         one = round_up(100, 32)

@@ -17,7 +17,7 @@ import unittest
 PROJECT = pathlib.Path(__file__).resolve().parent.parent.parent
 EXAMPLES = sorted(PROJECT.glob("examples/*.json"))
 FORMATS = (PROJECT / "docs" / "formats.md").read_text()
-COMMANDS = ("plan", "verify", "explain", "diff", "compare", "convert", "info", "replay", "completion", "help")
+COMMANDS = ("plan", "verify", "explain", "diff", "sweep", "compare", "convert", "info", "replay", "completion", "help")
 OLD = b"what was there before\n"
 
 STOWAGE = ""  # set from the command line

@@ -88,7 +88,7 @@ class Completion(CliTest):
         self.assertEqual(self.bash_replies("co"), ["compare", "convert", "completion"])
         self.assertEqual(set(COMMANDS) - set(self.bash_replies("")), set())
         self.assertEqual(self.bash_replies("plan", "--cap"), ["--capacity", "--capacity-total"])
-        self.assertEqual(self.bash_replies("plan", "model.json", "--no"), ["--no-reuse", "--no-reuse-names"])
+        self.assertEqual(self.bash_replies("plan", "model.json", "--no-r"), ["--no-reuse", "--no-reuse-names"])
         self.assertEqual(self.bash_replies("verify", "--cap"), [])
         self.assertEqual(self.bash_replies("plan", "mod"), [], "file names are bash's own affair")
         for command in COMMANDS:

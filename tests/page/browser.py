@@ -4,9 +4,12 @@ import json
 import os
 import pathlib
 import subprocess
+import sys
 import urllib.parse
 
 PROJECT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.append(str(PROJECT / "tests" / "cli"))
+from onnx_bytes import field, model, node, value
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 WIDE = {"width": 1360, "height": 860}
 PHONE = {"viewport": {"width": 390, "height": 844}, "device_scale_factor": 3, "is_mobile": True, "has_touch": True}
@@ -17,6 +20,8 @@ SAMPLES = {
     "hostile": ["--hostile", "--tensors", "60", "--gap"],
     "diff": ["--diff"],
     "replay": ["--replay"],
+    "sweep": ["--sweep"],
+    "sweep_hostile": ["--sweep", "--hostile"],
     "large": ["--tensors", "20000"],
 }
 
@@ -103,11 +108,22 @@ def program_pages(program, folder):
     return pages
 
 
+def sweep_pages(program, folder):
+    """The page of a sweep of two models and a file that does not exist."""
+    values = [field(number, value(name, ["batch", 64])) for number, name in ((11, "x"), (13, "a"), (12, "y"))]
+    for name in ("one", "two"):
+        (folder / f"{name}.onnx").write_bytes(model(*values, node("Softmax", ["x"], ["a"]), node("Softmax", ["a"], ["y"])))
+    page = folder / "program_sweep.html"
+    subprocess.run([program, "sweep", "one.onnx", "two.onnx", "nowhere.onnx", "--dim", "batch=1,2,4,8", "--fits", "1KiB,4KiB", "--html", str(page)],
+                   cwd=folder, check=True, capture_output=True, timeout=300)
+    return {"sweep": page}
+
+
 def pages_of(argument, folder):
     path = pathlib.Path(argument)
     if path.is_dir():
         return {file.stem: file for file in sorted(path.glob("*.html"))}
-    return program_pages(str(path.resolve()), folder)
+    return program_pages(str(path.resolve()), folder) | sweep_pages(str(path.resolve()), folder)
 
 
 class Opened:

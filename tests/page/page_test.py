@@ -4,12 +4,15 @@
   tests/page/page_test.py [PAGES_DIR_OR_PROGRAM…] [-k PART] [--keep DIR]
 
 Without arguments viewer/test/make_page.js makes the pages; a program (`stowage`) makes its own from examples; a directory has them already. Which checks a
-page gets depends on what is in it: one plan, two, or a replay. Needs playwright (PyPI), chromium (Debian, or $CHROMIUM) and, without arguments, node.
+page gets depends on what is in it: one plan, two, a replay, or a sweep. Needs playwright (PyPI), chromium (Debian, or $CHROMIUM) and, without arguments, node.
 Every check opens the page offline, in a separate context, and fails on a console error, a dialog or any request except for the file itself.
 """
 
 import argparse
+import csv
+import io
 import pathlib
+import re
 import sys
 import tempfile
 import traceback
@@ -18,7 +21,7 @@ from playwright.sync_api import sync_playwright
 
 import browser as browsing
 from browser import PHONE, Opened, close
-from common_checks import COMMON, clips_nothing, opens, saves_csv
+from common_checks import COMMON, clips_nothing, is_readable_in_both_themes, opens, saves_csv, says_that_it_needs_scripts
 from plan_checks import ALSO_OF_TWO, PLANS, hostile_names_stay_text
 
 
@@ -102,7 +105,7 @@ def replay_has_help(browser, file):
     with Opened(browser, file) as own:
         own.page.keyboard.press("?")
         dialog = own.page.locator("dialog")
-        assert dialog.is_visible() and "zoom" in dialog.inner_text()
+        assert dialog.is_visible() and re.search("zoom|chart", dialog.inner_text())
         own.page.keyboard.press("Escape")
         assert dialog.is_hidden()
         own.page.get_by_label("Help", exact=True).first.click()
@@ -138,6 +141,78 @@ def replay_shows_blocks(browser, file):
         assert f"{len(lines) - 1:,} blocks" in words, words
 
 
+# ---------------------------------------------------------------------------------------------------------------- sweep
+
+
+def a_sweep_has_curves_with_axes(browser, file):
+    with Opened(browser, file) as own:
+        look = own.look()
+        charts = own.page.locator("svg.sweep-chart")
+        assert charts.count() == look["charts"] >= 2, look
+        words = charts.first.locator("text").all_text_contents()
+        assert any(re.fullmatch(r"\d[\d.]* [KM]iB", word) for word in words), words
+        assert any(word.startswith("batch") for word in words) and "Peak" in words and {"1", "8"} <= set(words), words
+        assert charts.first.locator("circle").count() >= 4
+        inside = charts.first.evaluate("""svg => { const box = svg.getBoundingClientRect();
+          return [...svg.querySelectorAll('text')].filter((text) => { const own = text.getBoundingClientRect();
+            return own.left < box.left - 1 || own.right > box.right + 1 || own.top < box.top - 1 || own.bottom > box.bottom + 1; }).map((text) => text.textContent); }""")
+        assert inside == [], inside
+        title = charts.first.locator("circle title").first.text_content()
+        assert "batch=1" in title and "bytes" in title, title
+        before = charts.first.inner_html()
+        own.page.get_by_label("Show").select_option("total")
+        assert charts.first.inner_html() != before
+
+
+def a_sweep_says_what_fits(browser, file):
+    with Opened(browser, file) as own:
+        heads = own.page.locator(".sweep-rows th").all_inner_texts()
+        fits = [at for at, head in enumerate(heads) if head.startswith("fits ")]
+        assert len(fits) == 2, heads
+        cells = own.page.locator(f".sweep-rows tbody tr td:nth-child({fits[0] + 1})").all_inner_texts()
+        assert {"yes", "no"} <= set(cells), cells
+        own.page.get_by_label("Sizes").fill("1 B, 1TiB, 3GiB")
+        own.page.keyboard.press("Tab")
+        heads = own.page.locator(".sweep-rows th").all_inner_texts()
+        assert [head for head in heads if head.startswith("fits ")] == ["fits 1 B", "fits 1.00 TiB", "fits 3.00 GiB"], heads
+        own.page.get_by_label("Sizes").fill("much")
+        own.page.keyboard.press("Tab")
+        assert own.page.get_by_label("Sizes").get_attribute("aria-invalid") == "true"
+        assert own.page.locator(".sweep-rows td.worse").count() >= 1, "a row that failed says why"
+
+
+def a_sweep_saves_its_table(browser, file):
+    with Opened(browser, file) as own:
+        name, text = own.download("Save the table as CSV")
+        rows = list(csv.DictReader(io.StringIO(text.decode(), newline="")))
+        assert name.endswith(".csv") and len(rows) == own.look()["rows"]
+        assert not any(row["input"][:1] in ("=", "+", "-", "@") for row in rows)
+
+
+def a_sweep_follows_the_system_into_the_dark(browser, file):
+    with Opened(browser, file, color_scheme="dark") as own:
+        back = "getComputedStyle(document.body).backgroundColor"
+        dark, ink = own.page.evaluate(back), own.page.locator("svg.sweep-chart text").first.get_attribute("fill")
+        own.page.get_by_label("Light or dark").click()
+        light, other = own.page.evaluate(back), own.page.locator("svg.sweep-chart text").first.get_attribute("fill")
+        assert sum(map(int, re.findall(r"\d+", dark)[:3])) < 150 < 600 < sum(map(int, re.findall(r"\d+", light)[:3])), (dark, light)
+        assert ink != other
+        fragment = own.fragment()
+    with Opened(browser, file, fragment, color_scheme="dark") as own:
+        assert own.look()["theme"] == "light", "what was chosen stays in the address"
+
+
+def a_sweep_fits_a_phone(browser, file):
+    with Opened(browser, file, **PHONE) as own:
+        widths = own.page.evaluate("[document.scrollingElement.scrollWidth, innerWidth]")
+        assert widths[0] <= widths[1] == PHONE["viewport"]["width"], widths
+        assert 280 <= own.page.locator("svg.sweep-chart").first.bounding_box()["width"] <= widths[1]
+
+
+SWEEPS = [opens, is_readable_in_both_themes, clips_nothing, says_that_it_needs_scripts, a_sweep_has_curves_with_axes, a_sweep_says_what_fits, a_sweep_saves_its_table,
+          a_sweep_follows_the_system_into_the_dark, a_sweep_fits_a_phone, replay_has_help]
+
+
 PAIRS = [two_maps_share_their_steps, an_inserted_op_shifts_nothing, changes_lead_into_the_maps]
 
 
@@ -155,7 +230,10 @@ def checks_for(browser, name, file):
         if part in name:
             return checks
     with Opened(browser, file) as own:
-        stages = own.look().get("stages", [])
+        look = own.look()
+    if "sweep" in look:
+        return SWEEPS
+    stages = look.get("stages", [])
     if not stages:
         return [*common, replay_zooms_and_says_values, replay_has_help, replay_takes_fingers, replay_shows_blocks]
     own = [*PAIRS, *ALSO_OF_TWO] if len(stages) == 2 else PLANS

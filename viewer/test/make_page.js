@@ -1,10 +1,10 @@
-// node viewer/test/make_page.js OUT [--tensors N] [--diff] [--replay] [--hostile] [--plain] [--gap] [--layers] [--capacity BYTES] [--budget BYTES] [--data FILE.json]
+// node viewer/test/make_page.js OUT [--tensors N] [--diff] [--replay] [--sweep] [--hostile] [--plain] [--gap] [--layers] [--capacity BYTES] [--budget BYTES] [--data FILE.json]
 // Writes a page with sample data, or with data from a file, so that the viewer can be tried without the program. Without OUT it
 // does nothing: `node --test` runs every file of this folder.
 
 import {readFileSync, writeFileSync} from "node:fs";
 import {joinedPage} from "./join.js";
-import {sampleDiffPage, samplePage, sampleReplayPage} from "./sample.js";
+import {sampleDiffPage, samplePage, sampleReplayPage, sampleSweepPage} from "./sample.js";
 
 function optionsOf(words) {
   const options = {};
@@ -12,7 +12,7 @@ function optionsOf(words) {
     const name = words[i].slice(2);
     if (["tensors", "capacity", "budget"].includes(name)) options[name] = Number(words[++i]);
     else if (name === "data") options.data = words[++i];
-    else if (["diff", "replay", "hostile", "plain", "gap", "layers"].includes(name)) options[name] = true;
+    else if (["diff", "replay", "sweep", "hostile", "plain", "gap", "layers"].includes(name)) options[name] = true;
     else throw new Error(`there is no option '${words[i]}'`);
   }
   return options;
@@ -21,6 +21,7 @@ function optionsOf(words) {
 function dataOf(options) {
   if (options.data) return JSON.parse(readFileSync(options.data, "utf8"));
   if (options.replay) return sampleReplayPage();
+  if (options.sweep) return sampleSweepPage(options);
   return options.diff ? sampleDiffPage(options) : samplePage(options);
 }
 

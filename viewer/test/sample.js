@@ -320,3 +320,21 @@ export function sampleReplayPage() {
           replay: {trace: "serving_trace.csv", report, events: 34000, blocks: sampleBlocks(34000), at, requested: requested.map(Math.round),
                    reserved: reserved.map(Math.round), largest_idle: largest}};
 }
+
+// Two inputs with the dims batch and seq, and one that failed.
+export function sampleSweepPage(wanted) {
+  const inputs = wanted.hostile ? HOSTILE.slice(0, 2) : ["models/bert.onnx", "models/gpt2.onnx"];
+  const rows = [];
+  inputs.forEach((input, n) => {
+    for (const batch of [1, 2, 4, 8, 16]) {
+      for (const seq of [128, 512]) {
+        const peak = (n + 1) * MIB * (1 + (batch * seq) / 200);
+        const row = {input, hash: `0${n}`, dims: {batch, seq}, options: "{}", peak: Math.round(peak), bound: Math.round(peak * (batch > 8 ? 0.9 : 1)),
+                     proven: batch <= 8, weights: 400 * MIB, total: Math.round(peak) + 400 * MIB, status: batch > 8 ? "feasible" : "optimal", error: ""};
+        rows.push(batch === 4 && seq === 512 ? {...row, peak: null, bound: null, proven: false, weights: null, total: null, status: "", error: `${input}: broken`} : row);
+      }
+    }
+  });
+  return {schema: "stowage.page/1", title: inputs.length === 1 ? inputs[0] : "sweep of 2 inputs", plans: [], diff: null, replay: null,
+          sweep: {fits: [16 * MIB, 64 * MIB], rows}};
+}
